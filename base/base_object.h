@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What every handle points to. An object begins with struct base_object; its memory comes from a
+ * pool of one type that never gives memory back, so that a handle kept after the free finds a
+ * cleared magic word there (or, much later, another object of the same type), never foreign bytes.
+ */
+#ifndef ITAPI_BASE_OBJECT_H
+#define ITAPI_BASE_OBJECT_H
+
+#include "base/base_lock.h"
+
+#include "it_api.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BASE_OBJECT_MAGIC UINT32_C(0x17a91000)
+#define BASE_OBJECT_TYPES 10
+
+struct base_object {
+    _Atomic uint32_t magic;    /* BASE_OBJECT_MAGIC + type while alive, else 0 */
+    it_handle_type_enum_t type; /* immutable */
+    struct base_object *ia;    /* owning IA, itself for an IA; immutable while alive */
+    _Atomic uint32_t children; /* objects that need this one; BASE_OBJECT_DYING once it is freed */
+    _Atomic bool has_context;
+    _Atomic uint64_t context; /* it_context_t of the consumer */
+    struct base_object *prev; /* IA's list of its objects; guarded by the IA's object lock */
+    struct base_object *next;
+};
+
+#define BASE_OBJECT_DYING UINT32_MAX
+
+struct base_pool {
+    struct base_lock lock;
+    size_t object_size;          /* immutable */
+    it_handle_type_enum_t type;  /* immutable */
+    struct base_object *oldest;  /* free objects, reused oldest first; by lock */
+    struct base_object *newest;  /* by lock */
+    struct base_pool_slab *slabs; /* by lock; kept for the life of the process */
+};
+
+/* Null, misaligned, freed or of another type: false. */
+static inline bool base_object_is(const void *handle, it_handle_type_enum_t type)
+{
+    const struct base_object *object = handle;
+
+    if (!handle || ((uintptr_t)handle & (_Alignof(struct base_object) - 1)) != 0)
+        return false;
+    return atomic_load_explicit(&object->magic, memory_order_acquire) ==
+           BASE_OBJECT_MAGIC + (uint32_t)type;
+}
+
+/* True if handle is a live object of any type. */
+bool base_object_is_any(const void *handle);
+
+void base_pool_init(struct base_pool *pool, it_handle_type_enum_t type, size_t object_size);
+
+/* A zeroed object whose magic is still 0, or NULL without memory. */
+void *base_pool_get(struct base_pool *pool);
+
+/* Gives back an object that base_object_unpublish has hidden. */
+void base_pool_put(struct base_pool *pool, void *object);
+
+/* Makes the handle valid; last step of a create. */
+void base_object_publish(struct base_object *object, struct base_object *ia);
+
+/* Makes the handle invalid; first step of a free. */
+void base_object_unpublish(struct base_object *object);
+
+/* A child arrives. False when the parent is being freed: the create fails cleanly. */
+bool base_object_hold(struct base_object *parent);
+void base_object_release(struct base_object *parent);
+
+/* Claims the object for freeing. False while it has children. */
+bool base_object_claim_free(struct base_object *object);
+
+#endif

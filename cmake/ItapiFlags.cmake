@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# itapi_build_flags: how everything of ours is compiled (optimisation, sanitizers).
+# itapi_warnings: the warnings of the library's own code, on top of itapi_warnings_basic, which
+# programs and tests use too.
+
+add_library(itapi_build_flags INTERFACE)
+target_compile_definitions(itapi_build_flags INTERFACE _GNU_SOURCE)
+# -O2 -g in Release: optimised as shipped, and a crash of a user still has line numbers.
+target_compile_options(itapi_build_flags INTERFACE
+    $<$<CONFIG:Release>:-O2;-g>
+    -fno-semantic-interposition)
+
+add_library(itapi_warnings_basic INTERFACE)
+target_compile_options(itapi_warnings_basic INTERFACE
+    -Wall -Wextra -Wshadow -Wvla -Wundef
+    $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
+    $<$<BOOL:${ITAPI_WERROR}>:-Werror>)
+
+add_library(itapi_warnings INTERFACE)
+target_link_libraries(itapi_warnings INTERFACE itapi_warnings_basic)
+target_compile_options(itapi_warnings INTERFACE
+    -Wpedantic -Wconversion -Wmissing-prototypes -Wcast-align -Wswitch-enum)
+
+# A sanitizer's run-time library is found in the program, not in libitapi, when clang compiles.
+set(ITAPI_NO_UNDEFINED LINKER:--no-undefined)
+if(ITAPI_SANITIZE STREQUAL "address")
+    set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+elseif(ITAPI_SANITIZE STREQUAL "thread")
+    set(sanitizers -fsanitize=thread)
+elseif(NOT ITAPI_SANITIZE STREQUAL "none")
+    message(FATAL_ERROR "ITAPI_SANITIZE is \"${ITAPI_SANITIZE}\": must be none, address or thread")
+endif()
+if(DEFINED sanitizers)
+    target_compile_options(itapi_build_flags INTERFACE ${sanitizers} -O1 -fno-omit-frame-pointer)
+    target_link_options(itapi_build_flags INTERFACE ${sanitizers})
+    if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+        set(ITAPI_NO_UNDEFINED "")
+    endif()
+endif()
+
+if(ITAPI_FUZZ)
+    if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+        message(FATAL_ERROR "ITAPI_FUZZ needs clang (libFuzzer)")
+    endif()
+    target_compile_options(itapi_build_flags INTERFACE -fsanitize=fuzzer-no-link)
+    set(ITAPI_NO_UNDEFINED "")
+endif()

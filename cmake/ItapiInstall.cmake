@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# cmake --install: library, public headers, itapi.pc, the package itapi::itapi, it_perf, README.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/itapi")
+
+install(TARGETS itapi EXPORT itapiTargets
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(EXPORT itapiTargets NAMESPACE itapi:: DESTINATION "${package_dir}")
+install(FILES
+    include/it_api.h
+    include/it_api_os_specific.h
+    include/itx_api.h
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+
+configure_package_config_file(cmake/itapiConfig.cmake.in "${PROJECT_BINARY_DIR}/itapiConfig.cmake"
+    INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/itapiConfigVersion.cmake"
+    COMPATIBILITY SameMajorVersion)
+install(FILES
+    "${PROJECT_BINARY_DIR}/itapiConfig.cmake"
+    "${PROJECT_BINARY_DIR}/itapiConfigVersion.cmake"
+    DESTINATION "${package_dir}")
+
+# itapi.pc names the prefix, which is known only when installing (cmake --install --prefix): this
+# first pass leaves @ITAPI_PREFIX@ as it is. cmake_path keeps directories that are absolute.
+set(ITAPI_PREFIX "@ITAPI_PREFIX@")
+foreach(dir IN ITEMS LIBDIR INCLUDEDIR)
+    cmake_path(APPEND ITAPI_PC_${dir} "\${prefix}" "${CMAKE_INSTALL_${dir}}")
+endforeach()
+configure_file(cmake/itapi.pc.in "${PROJECT_BINARY_DIR}/itapi.pc.in" @ONLY)
+install(CODE "
+    set(ITAPI_PREFIX \"\${CMAKE_INSTALL_PREFIX}\")
+    configure_file(\"${PROJECT_BINARY_DIR}/itapi.pc.in\" \"${PROJECT_BINARY_DIR}/itapi.pc\" @ONLY)")
+install(FILES "${PROJECT_BINARY_DIR}/itapi.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+if(TARGET it_perf)
+    install(TARGETS it_perf RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause
+
+# itapi_sources(file.c ...): adds this folder's sources to the library. The list is explicit; a
+# source that lies in the folder and is not in the list is reported.
+function(itapi_sources)
+    list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" OUTPUT_VARIABLE listed)
+    target_sources(itapi_objects PRIVATE ${listed})
+    file(GLOB present CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.c")
+    list(REMOVE_ITEM present ${listed})
+    foreach(source IN LISTS present)
+        file(RELATIVE_PATH source "${PROJECT_SOURCE_DIR}" "${source}")
+        message(WARNING "${source} is in no itapi_sources() list and is not built")
+    endforeach()
+endfunction()
+
+# itapi_program(NAME sources...): a program on the public API, in bin/ of the build folder.
+function(itapi_program name)
+    add_executable(${name} ${ARGN})
+    target_link_libraries(${name} PRIVATE itapi Threads::Threads itapi_build_flags itapi_warnings_basic)
+    set_target_properties(${name} PROPERTIES
+        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+endfunction()

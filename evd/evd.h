@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Event dispatchers as the layers above and the providers see them. This layer knows no transport:
+ * a provider lends it two functions (struct evd_progress_ops) by which a consumer that polls or
+ * waits does the transport's work in its own thread.
+ */
+#ifndef ITAPI_EVD_EVD_H
+#define ITAPI_EVD_EVD_H
+
+#include "base/base_lock.h"
+#include "base/base_object.h"
+
+#include "it_api.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct evd;
+struct evd_loop;
+struct evd_waiter;
+
+struct evd_progress_ops {
+    /* One non-blocking round of work, unless another thread does it just now. No lock is held. */
+    void (*poll)(void *context);
+    /*
+     * Blocks until the waiter is woken or CLOCK_MONOTONIC passes deadline_ns (BASE_NEVER: never),
+     * and may do the transport's work meanwhile. Returns 0, or EINTR when a signal handler ran.
+     * A return without reason is allowed: the caller looks again.
+     */
+    int (*wait)(void *context, struct evd_waiter *waiter, uint64_t deadline_ns);
+};
+
+/* The event layer's part of an IA: first member of the IA object. */
+struct evd_ia {
+    struct base_object object;
+    struct evd_loop *loop;                 /* immutable after it_ia_create */
+    const struct evd_progress_ops *progress; /* immutable after it_ia_create; NULL: none */
+    void *progress_context;
+    _Atomic bool failed;    /* IT_ERR_IA_CATASTROPHE from now on */
+    struct base_lock lock;  /* guards what follows and the lists of objects of this IA */
+    struct evd *affiliated; /* asynchronous streams, at most one EVD each */
+    struct evd *unaffiliated;
+    struct base_object *objects[BASE_OBJECT_TYPES]; /* newest first */
+};
+
+/* Adds to, takes from the IA's list of its objects. Both take ia->lock. */
+void evd_ia_link(struct evd_ia *ia, struct base_object *object);
+void evd_ia_unlink(struct evd_ia *ia, struct base_object *object);
+
+/* Frees all EVDs that it_ia_free finds left; blocked waiters return IT_ERR_ABORT before it ends. */
+void evd_ia_free_all(struct evd_ia *ia);
+
+/* ---------------------------------------------------------------- producing */
+
+/* One completion, as it is kept in the ring of a DTO EVD until it is dequeued. */
+struct evd_dto {
+    it_event_type_t event_number;
+    it_dto_status_t status;
+    it_ep_handle_t ep;
+    it_dto_cookie_t cookie;
+    it_handle_t unlinked;
+    uint32_t length;
+    bool notify; /* a notification event: IT_NOTIFY_FLAG, failure or solicited */
+    /* Written with retire_value when the event is dequeued: frees work queue slots (rule P3). */
+    uint32_t retire_value;
+    _Atomic uint32_t *retire;
+};
+
+enum evd_push_result {
+    EVD_PUSHED,      /* queued, nobody to wake */
+    EVD_PUSHED_WAKE, /* queued: call evd_wake() as soon as no lock is held */
+    EVD_LOST         /* overflow: the event is gone; call evd_wake(), which reports the overflow */
+};
+
+/* Queues a completion. May be called with provider locks held: takes only the EVD's own lock. */
+enum evd_push_result evd_push_dto(struct evd *evd, const struct evd_dto *dto);
+
+/* Queues any other event; event->any.evd is filled in here. */
+enum evd_push_result evd_push(struct evd *evd, const it_event_t *event);
+
+/* Wakes a waiter, raises the descriptor, tells the AEVD, reports an overflow. No lock may be held. */
+void evd_wake(struct evd *evd);
+
+/* evd_push and, where needed, evd_wake. No lock may be held. True unless the event was lost. */
+bool evd_deliver(struct evd *evd, const it_event_t *event);
+
+/* The EP is being freed: its events stay, but no longer write through evd_dto.retire. */
+void evd_disown_dto(struct evd *evd, it_ep_handle_t ep);
+
+/* Asynchronous error about one EP (0x04002..0x04061) or S-RQ; dropped when there is no EVD. */
+void evd_raise_affiliated_ep(struct evd_ia *ia, it_event_type_t number, it_ep_handle_t ep);
+
+/* ---------------------------------------------------------------- handles */
+
+/* NULL unless handle is a live EVD. */
+struct evd *evd_from_handle(it_evd_handle_t handle);
+it_evd_handle_t evd_handle(struct evd *evd);
+it_event_type_t evd_stream(const struct evd *evd); /* immutable */
+struct evd_ia *evd_ia_of(const struct evd *evd);
+bool evd_is_overflowed(struct evd *evd);
+
+/* An object feeds this EVD: it_evd_free answers busy. False when the EVD is being freed. */
+bool evd_hold(struct evd *evd);
+void evd_release(struct evd *evd);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_evd_create and it_evd_free. */
+#include "evd/evd_object.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct base_pool evd_pool; /* set up once, then with a lock of its own */
+static pthread_once_t evd_pool_once = PTHREAD_ONCE_INIT;
+
+struct evd_spec {
+    struct evd_ia *ia;
+    it_event_type_t stream;
+    unsigned flags;
+    size_t size;
+    size_t threshold;
+    struct evd *aevd; /* NULL: none */
+};
+
+static void evd_pool_setup(void)
+{
+    base_pool_init(&evd_pool, IT_HANDLE_TYPE_EVD, sizeof(struct evd));
+}
+
+/* ---------------------------------------------------------------- checks */
+
+static bool evd_is_stream(it_event_type_t number)
+{
+    switch ((unsigned)number) {
+    case IT_DTO_EVENT_STREAM:
+    case IT_CM_REQ_EVENT_STREAM:
+    case IT_CM_MSG_EVENT_STREAM:
+    case IT_ASYNC_AFF_EVENT_STREAM:
+    case IT_ASYNC_UNAFF_EVENT_STREAM:
+    case IT_SOFTWARE_EVENT_STREAM:
+    case IT_AEVD_NOTIFICATION_EVENT_STREAM:
+        return true;
+    default: /* a value from the consumer */
+        return false;
+    }
+}
+
+static it_status_t evd_check_flags(const struct evd_spec *spec, bool wants_aevd, const int *fd)
+{
+    bool aggregate = spec->stream == IT_AEVD_NOTIFICATION_EVENT_STREAM;
+
+    if (spec->flags & ~EVD_FLAGS_ALL)
+        return IT_ERR_INVALID_FLAGS;
+    if (!evd_is_stream(spec->stream))
+        return IT_ERR_INVALID_EVD_TYPE;
+    if (!aggregate && (spec->flags & IT_EVD_DEQUEUE_NOTIFICATIONS))
+        return IT_ERR_INVALID_FLAGS;
+    if (aggregate && wants_aevd)
+        return IT_ERR_AEVD_NOT_ALLOWED;
+    if ((spec->flags & IT_EVD_CREATE_FD) && (!fd || wants_aevd))
+        return IT_ERR_MISMATCH_FD;
+    return IT_SUCCESS;
+}
+
+static it_status_t evd_check_sizes(const struct evd_spec *spec)
+{
+    if (spec->stream == IT_AEVD_NOTIFICATION_EVENT_STREAM)
+        return IT_SUCCESS; /* ignored */
+    if (spec->size == 0)
+        return IT_ERR_INVALID_QUEUE_SIZE;
+    if (spec->size > EVD_QUEUE_MAX)
+        return IT_ERR_RESOURCE_QUEUE_SIZE;
+    if (spec->threshold > spec->size)
+        return IT_ERR_INVALID_THRESHOLD;
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- making one */
+
+/* The longest event of the stream; each is a member at the start of the union it_event_t. */
+static size_t evd_record_size(it_event_type_t stream)
+{
+    switch ((unsigned)stream) {
+    case IT_DTO_EVENT_STREAM:
+        return sizeof(struct evd_dto);
+    case IT_ASYNC_AFF_EVENT_STREAM:
+        return sizeof(it_affiliated_event_t);
+    case IT_ASYNC_UNAFF_EVENT_STREAM:
+        return sizeof(it_unaffiliated_event_t);
+    case IT_SOFTWARE_EVENT_STREAM:
+        return sizeof(it_software_event_t);
+    default: /* the two of connection management */
+        return sizeof(it_event_t);
+    }
+}
+
+static bool evd_setup_queue(struct evd *evd, const struct evd_spec *spec)
+{
+    if (evd_is_aggregate(evd))
+        return true;
+    evd->threshold = spec->threshold;
+    return evd_queue_init(&evd->queue, spec->size, evd_record_size(spec->stream));
+}
+
+/* Everything but its place among other objects. NULL: no resources. */
+static struct evd *evd_new(const struct evd_spec *spec)
+{
+    struct evd *evd;
+
+    (void)pthread_once(&evd_pool_once, evd_pool_setup); /* cannot fail */
+    evd = base_pool_get(&evd_pool);
+    if (!evd)
+        return NULL;
+    evd->ia = spec->ia;
+    evd->stream = spec->stream;
+    evd->flags = spec->flags;
+    evd->notifies = (spec->flags & IT_EVD_DEQUEUE_NOTIFICATIONS) != 0;
+    evd->enabled = true;
+    evd->fd = -1;
+    if (!evd_setup_queue(evd, spec))
+        goto err_put;
+    if ((spec->flags & IT_EVD_CREATE_FD) && !evd_fd_create(evd))
+        goto err_queue;
+    base_lock_init(&evd->lock);
+    base_lock_init(&evd->fd_lock);
+    return evd;
+
+err_queue:
+    evd_queue_destroy(&evd->queue);
+err_put:
+    base_pool_put(&evd_pool, evd);
+    return NULL;
+}
+
+static void evd_delete(struct evd *evd)
+{
+    evd_fd_close(evd);
+    evd_queue_destroy(&evd->queue);
+    base_lock_destroy(&evd->fd_lock);
+    base_lock_destroy(&evd->lock);
+    base_pool_put(&evd_pool, evd);
+}
+
+/* Waits until nobody is inside any more; none comes in since EVD_DYING is set. */
+static void evd_drain_users(struct evd *evd)
+{
+    uint32_t users = atomic_load_explicit(&evd->users, memory_order_acquire);
+
+    while (users != EVD_DYING) {
+        (void)syscall(SYS_futex, &evd->users, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, users, NULL, NULL,
+                      0);
+        users = atomic_load_explicit(&evd->users, memory_order_acquire);
+    }
+}
+
+/* Joins the IA and the AEVD; the last steps of it_evd_create, in the order of what may fail. */
+static it_status_t evd_place(struct evd *evd, struct evd *aevd)
+{
+    it_status_t status;
+
+    if (aevd && !evd_hold(aevd))
+        return IT_ERR_INVALID_AEVD;
+    evd->aevd = aevd;
+    status = evd_ia_register(evd);
+    if (status != IT_SUCCESS) {
+        if (aevd)
+            evd_release(aevd);
+        return status;
+    }
+    evd_ia_link(evd->ia, &evd->object);
+    base_object_publish(&evd->object, &evd->ia->object);
+    return IT_SUCCESS;
+}
+
+it_status_t it_evd_create(it_ia_handle_t ia_handle, it_event_type_t event_number,
+                          it_evd_flags_t evd_flag, size_t sevd_queue_size, size_t sevd_threshold,
+                          it_evd_handle_t aevd_handle, it_evd_handle_t *evd_handle_out, int *fd)
+{
+    struct evd_spec spec = {
+        .stream = event_number,
+        .flags = (unsigned)evd_flag,
+        .size = sevd_queue_size,
+        .threshold = sevd_threshold,
+    };
+    struct evd *evd;
+    it_status_t status;
+
+    if (!base_object_is(ia_handle, IT_HANDLE_TYPE_IA))
+        return IT_ERR_INVALID_IA;
+    spec.ia = (struct evd_ia *)(void *)ia_handle;
+    spec.aevd = evd_aggregate_from_handle(spec.ia, aevd_handle);
+    if (aevd_handle && !spec.aevd)
+        return IT_ERR_INVALID_AEVD;
+    if (!evd_handle_out)
+        return IT_ERR_FAULT;
+    if (atomic_load_explicit(&spec.ia->failed, memory_order_relaxed))
+        return IT_ERR_IA_CATASTROPHE;
+    status = evd_check_flags(&spec, aevd_handle != NULL, fd);
+    if (status == IT_SUCCESS)
+        status = evd_check_sizes(&spec);
+    if (status != IT_SUCCESS)
+        return status;
+
+    evd = evd_new(&spec);
+    if (!evd)
+        return IT_ERR_RESOURCES;
+    status = evd_place(evd, spec.aevd);
+    if (status != IT_SUCCESS) {
+        evd_delete(evd);
+        return status;
+    }
+    if (spec.flags & IT_EVD_CREATE_FD)
+        *fd = evd->fd;
+    *evd_handle_out = evd_handle(evd);
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- freeing one */
+
+/* Every waiter looks again, and finds the EVD dying. */
+static void evd_abort_waiters(struct evd *evd)
+{
+    int states[EVD_WAITERS];
+    unsigned used;
+
+    base_lock_take(&evd->lock);
+    (void)atomic_fetch_or_explicit(&evd->users, EVD_DYING, memory_order_acq_rel);
+    used = evd->waiters_used;
+    for (int slot = 0; slot < EVD_WAITERS; slot++) {
+        if (used >> slot & 1)
+            states[slot] = evd_waiter_claim(&evd->waiters[slot]);
+    }
+    base_lock_drop(&evd->lock);
+    for (int slot = 0; slot < EVD_WAITERS; slot++) {
+        if (used >> slot & 1)
+            evd_waiter_signal(&evd->waiters[slot], states[slot]);
+    }
+}
+
+static void evd_leave_aggregate(struct evd *evd)
+{
+    struct evd *old;
+
+    base_lock_take(&evd->lock);
+    old = evd_aggregate_change_locked(evd, NULL);
+    base_lock_drop(&evd->lock);
+    evd_aggregate_left(old);
+}
+
+void evd_destroy(struct evd *evd)
+{
+    base_object_unpublish(&evd->object);
+    /* No new pins from here on: first out of everybody's reach, then dying. */
+    evd_ia_unregister(evd);
+    evd_leave_aggregate(evd);
+    evd_abort_waiters(evd);
+    evd_drain_users(evd);
+    evd_ia_unlink(evd->ia, &evd->object);
+    evd_delete(evd);
+}
+
+it_status_t it_evd_free(it_evd_handle_t handle)
+{
+    struct evd *evd = evd_from_handle(handle);
+
+    if (!evd)
+        return IT_ERR_INVALID_EVD;
+    if (!base_object_claim_free(&evd->object))
+        return IT_ERR_EVD_BUSY;
+    evd_destroy(evd);
+    return IT_SUCCESS;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * it_evd_wait. No wake-up is lost: a waiter is put back to RUNNING under the EVD's lock together
+ * with the look that found nothing, so any event queued later finds it and claims it; and whoever
+ * leaves while the EVD is still ready wakes the next waiter.
+ */
+#include "evd/evd_object.h"
+
+#include "base/base_clock.h"
+
+#include <errno.h>
+
+struct evd_wait {
+    struct evd *evd;
+    it_event_t *event;
+    size_t left; /* events still there when one was taken */
+    int slot;    /* of evd->waiters; -1: not registered */
+    bool blocks;
+};
+
+/* ---------------------------------------------------------------- registering */
+
+static it_status_t evd_wait_arm_locked(struct evd_wait *wait)
+{
+    struct evd *evd = wait->evd;
+
+    base_lock_assert_held(&evd->lock);
+    for (int slot = 0; wait->slot < 0 && slot < EVD_WAITERS; slot++) {
+        if (!(evd->waiters_used >> slot & 1))
+            wait->slot = slot;
+    }
+    if (wait->slot < 0)
+        return IT_ERR_WAITER_LIMIT;
+    evd->waiters_used |= 1u << wait->slot;
+    atomic_store_explicit(&evd->waiters[wait->slot].state, EVD_WAITER_RUNNING,
+                          memory_order_relaxed);
+    return IT_ERR_QUEUE_EMPTY;
+}
+
+/* Gives the slot back. Another waiter is woken if the EVD is ready for it. */
+static struct evd_wakeup evd_wait_finish_locked(struct evd_wait *wait)
+{
+    if (wait->slot >= 0)
+        wait->evd->waiters_used &= ~(1u << wait->slot);
+    wait->slot = -1;
+    return evd_wakeup_collect_locked(wait->evd);
+}
+
+static void evd_wait_finish(struct evd_wait *wait)
+{
+    struct evd_wakeup wakeup;
+
+    if (wait->slot < 0)
+        return;
+    base_lock_take(&wait->evd->lock);
+    wakeup = evd_wait_finish_locked(wait);
+    base_lock_drop(&wait->evd->lock);
+    evd_wakeup_run(wait->evd, &wakeup);
+}
+
+/* ---------------------------------------------------------------- looking */
+
+/* IT_SUCCESS: there is something to take. IT_ERR_QUEUE_EMPTY: not now. Else the wait is over. */
+static it_status_t evd_wait_check_locked(const struct evd_wait *wait, bool entry)
+{
+    const struct evd *evd = wait->evd;
+
+    if (evd_is_dying(evd))
+        return IT_ERR_ABORT;
+    if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
+        return IT_ERR_IA_CATASTROPHE;
+    if (evd->aevd)
+        return IT_ERR_INVALID_EVD_STATE;
+    if (evd->callback)
+        return IT_ERR_CALLBACK_EXISTS;
+    if (evd_is_ready_locked(evd))
+        return IT_SUCCESS;
+    /* Who comes to a threshold that is met need not wait for a notification event. */
+    if (entry && evd->enabled && !evd_is_aggregate(evd) &&
+        evd_queue_meets(&evd->queue, evd->threshold))
+        return IT_SUCCESS;
+    return IT_ERR_QUEUE_EMPTY;
+}
+
+static it_status_t evd_wait_look_simple(struct evd_wait *wait, bool entry)
+{
+    struct evd *evd = wait->evd;
+    struct evd_wakeup wakeup = {.waiter = NULL};
+    it_status_t status;
+
+    base_lock_take(&evd->lock);
+    status = evd_wait_check_locked(wait, entry);
+    if (status == IT_SUCCESS) {
+        (void)evd_pop_locked(evd, wait->event); /* no member: the wake-up covers all there is */
+        wait->left = evd_queue_count(&evd->queue);
+    }
+    if (status == IT_ERR_QUEUE_EMPTY && wait->blocks)
+        status = evd_wait_arm_locked(wait);
+    if (status != IT_ERR_QUEUE_EMPTY)
+        wakeup = evd_wait_finish_locked(wait);
+    base_lock_drop(&evd->lock);
+    evd_wakeup_run(evd, &wakeup);
+    return status;
+}
+
+static it_status_t evd_wait_look_aggregate(struct evd_wait *wait)
+{
+    struct evd *aevd = wait->evd;
+    struct evd *member = NULL;
+    it_status_t status;
+
+    do {
+        base_lock_take(&aevd->lock);
+        status = evd_wait_check_locked(wait, false);
+        if (status == IT_SUCCESS)
+            member = evd_aggregate_next_locked(aevd);
+        else if (status == IT_ERR_QUEUE_EMPTY && wait->blocks)
+            status = evd_wait_arm_locked(wait);
+        base_lock_drop(&aevd->lock);
+    } while (status == IT_SUCCESS && !evd_aggregate_take(aevd, member, wait->event));
+    if (status == IT_SUCCESS)
+        wait->left = atomic_load_explicit(&aevd->available, memory_order_relaxed);
+    return status;
+}
+
+static it_status_t evd_wait_look(struct evd_wait *wait, bool entry)
+{
+    return evd_is_aggregate(wait->evd) ? evd_wait_look_aggregate(wait)
+                                       : evd_wait_look_simple(wait, entry);
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+/* 0, or EINTR when a signal handler ran. */
+static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
+{
+    struct evd_ia *ia = wait->evd->ia;
+    struct evd_waiter *waiter = &wait->evd->waiters[wait->slot];
+
+    if (ia->progress)
+        return ia->progress->wait(ia->progress_context, waiter, deadline_ns);
+    return evd_waiter_sleep(waiter, deadline_ns);
+}
+
+static it_status_t evd_wait_blocking(struct evd_wait *wait, uint64_t timeout_us)
+{
+    uint64_t deadline_ns = BASE_NEVER;
+    it_status_t status = evd_wait_look(wait, true);
+
+    if (status == IT_ERR_QUEUE_EMPTY && timeout_us <= BASE_NEVER / BASE_NS_PER_US)
+        deadline_ns = base_deadline_ns(base_now_ns(), timeout_us * BASE_NS_PER_US);
+    while (status == IT_ERR_QUEUE_EMPTY) {
+        int result = evd_wait_sleep(wait, deadline_ns);
+
+        status = evd_wait_look(wait, false);
+        if (status != IT_ERR_QUEUE_EMPTY)
+            break;
+        if (deadline_ns != BASE_NEVER && base_now_ns() >= deadline_ns)
+            status = IT_ERR_TIMEOUT_EXPIRED;
+        else if (result == EINTR)
+            status = IT_ERR_INTERRUPT;
+    }
+    evd_wait_finish(wait);
+    return status;
+}
+
+static it_status_t evd_wait_polling(struct evd_wait *wait)
+{
+    struct evd_ia *ia = wait->evd->ia;
+    it_status_t status = evd_wait_look(wait, true);
+
+    if (status == IT_ERR_QUEUE_EMPTY && ia->progress) {
+        ia->progress->poll(ia->progress_context);
+        status = evd_wait_look(wait, true);
+    }
+    return status == IT_ERR_QUEUE_EMPTY ? IT_ERR_TIMEOUT_EXPIRED : status;
+}
+
+it_status_t it_evd_wait(it_evd_handle_t handle, uint64_t timeout, it_event_t *event, size_t *nmore)
+{
+    struct evd *evd = evd_from_handle(handle);
+    struct evd_wait wait = {.evd = evd, .event = event, .slot = -1, .blocks = timeout != 0};
+    it_status_t status;
+
+    if (!evd)
+        return IT_ERR_INVALID_EVD;
+    if (!event)
+        return IT_ERR_FAULT;
+    if (!evd_enter(evd))
+        return IT_ERR_INVALID_EVD;
+    status = timeout == 0 ? evd_wait_polling(&wait) : evd_wait_blocking(&wait, timeout);
+    evd_leave(evd);
+    if (status == IT_SUCCESS && nmore)
+        *nmore = wait.left;
+    return status;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, socket conversion with
+ * private data, counters, and names for values. Everything here starts with itx_ or ITX_.
+ *
+ * Structs that may grow begin with a member "size". The caller sets it to the sizeof it was
+ * compiled with; the library reads and writes no byte beyond that, so programs and libraries of
+ * different age work together. A size smaller than the first version of a struct is refused with
+ * IT_ERR_INVALID_LENGTH; members the caller does not know take their defaults.
+ *
+ * The conventions at the top of it_api.h hold here too.
+ */
+#ifndef ITAPI_INCLUDE_ITX_API_H
+#define ITAPI_INCLUDE_ITX_API_H
+
+#include "it_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==============================================================================================
+ * Version
+ * ============================================================================================== */
+
+/* Version of the header; itx_version() tells that of the library. */
+#define ITX_VERSION_MAJOR  2
+#define ITX_VERSION_MINOR  1
+#define ITX_VERSION_PATCH  0
+#define ITX_VERSION_STRING "2.1.0"
+
+/**
+ * Version of the library in use, as "major.minor.patch".
+ *
+ * @return a constant string; never NULL, never to be freed
+ *
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+const char *itx_version(void);
+
+/* ==============================================================================================
+ * MPA settings of an endpoint
+ * ============================================================================================== */
+
+/* Ready-to-receive messages with which an Initiator may open a peer-to-peer connection (RFC 6581).
+ */
+#define ITX_RTR_SEND  0x1u /* zero-length Send */
+#define ITX_RTR_WRITE 0x2u /* zero-length RDMA Write */
+#define ITX_RTR_READ  0x4u /* zero-length RDMA Read */
+
+/* How an endpoint negotiates MPA. The defaults suit every standard peer. */
+struct itx_mpa_params {
+    size_t size;       /* sizeof(struct itx_mpa_params) as the caller knows it */
+    uint32_t revision; /* 2: prefer revision 2 (default); 1: offer and accept revision 1 only */
+    it_boolean_t crc;  /* ask for CRC32c on FPDUs; default IT_TRUE. The peer may insist on it */
+    it_boolean_t peer_to_peer; /* revision 2: let the accepting side send first; default IT_TRUE */
+    uint32_t rtr_types;        /* ITX_RTR_ bits offered; default ITX_RTR_WRITE | ITX_RTR_READ */
+    it_boolean_t request_markers; /* reserved: IT_FALSE. Markers are never asked of the peer */
+};
+
+/* What MPA negotiation led to. */
+struct itx_mpa_info {
+    size_t size;               /* sizeof(struct itx_mpa_info) as the caller knows it */
+    uint32_t revision;         /* MPA revision in use; 0 when no Request and Reply were exchanged */
+    it_boolean_t initiator;    /* this side sent the MPA Request, or would have */
+    it_boolean_t crc;          /* FPDUs carry a valid CRC32c */
+    it_boolean_t send_markers; /* the peer wants markers in what is sent to it */
+    uint32_t rtr_type;         /* the one ITX_RTR_ bit agreed on; 0 = none */
+    uint32_t ird;              /* own inbound read depth in force */
+    uint32_t ord;              /* own outbound read depth in force */
+    uint32_t peer_ird;         /* inbound read depth the peer told; 0 if it did not */
+    uint32_t peer_ord;         /* outbound read depth the peer told; 0 if it did not */
+    uint32_t
+        max_ulpdu; /* largest DDP segment in one FPDU now, bytes; follows the TCP segment size */
+};
+
+/**
+ * Sets how an RC endpoint negotiates MPA. Must precede it_ep_connect, it_ep_accept,
+ * it_socket_convert or itx_socket_convert; the settings survive it_ep_reset.
+ *
+ * @param ep_handle  an RC endpoint in state UNCONNECTED
+ * @param params     the settings; copied
+ *
+ * @retval IT_SUCCESS               the settings are in force
+ * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT             params is NULL
+ * @retval IT_ERR_INVALID_LENGTH    params->size is too small
+ * @retval IT_ERR_INVALID_EP_ATTR   revision is neither 1 nor 2, rtr_types has an unknown bit or is
+ *                                  0 while peer_to_peer is set, or request_markers is set
+ * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
+ * @retval IT_ERR_INVALID_EP_STATE  the endpoint is not UNCONNECTED
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread.
+ * Source: extension of this library; RFC 5044 (MPA), RFC 6581 (revision 2).
+ */
+it_status_t itx_ep_set_mpa_params(it_ep_handle_t ep_handle, const struct itx_mpa_params *params);
+
+/**
+ * Reads the MPA settings of an RC endpoint: what was asked for, not what a peer agreed to (see
+ * itx_ep_query_mpa). Legal in every state.
+ *
+ * @param ep_handle  an RC endpoint
+ * @param params     the caller sets size and owns the memory; the other members are filled in
+ *
+ * @retval IT_SUCCESS              params is filled in
+ * @retval IT_ERR_INVALID_EP       ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT            params is NULL
+ * @retval IT_ERR_INVALID_LENGTH   params->size is too small
+ * @retval IT_ERR_INVALID_EP_TYPE  a datagram endpoint
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+it_status_t itx_ep_get_mpa_params(it_ep_handle_t ep_handle, struct itx_mpa_params *params);
+
+/**
+ * Tells what an established RC endpoint and its peer agreed on.
+ *
+ * @param ep_handle  an RC endpoint that is CONNECTED, or was before it became NONOPERATIONAL
+ * @param info       the caller sets size and owns the memory; the other members are filled in
+ *
+ * @retval IT_SUCCESS               info is filled in
+ * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT             info is NULL
+ * @retval IT_ERR_INVALID_LENGTH    info->size is too small
+ * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
+ * @retval IT_ERR_INVALID_EP_STATE  nothing has been negotiated
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread; the answer is a snapshot.
+ * Source: extension of this library; RFC 5044, RFC 6581.
+ */
+it_status_t itx_ep_query_mpa(it_ep_handle_t ep_handle, struct itx_mpa_info *info);
+
+/* ==============================================================================================
+ * Socket conversion
+ * ============================================================================================== */
+
+/* Arguments of itx_socket_convert. All buffers belong to the caller and are copied by the call. */
+struct itx_convert_params {
+    size_t size;                     /* sizeof(struct itx_convert_params) as the caller knows it */
+    const unsigned char *msg;        /* last streaming message to send; NULL with msg_len 0 */
+    size_t msg_len;                  /* its bytes */
+    const unsigned char *early_data; /* bytes already read from the stream that belong to MPA */
+    size_t early_len;                /* their count */
+    const unsigned char *private_data; /* for the MPA Request (Initiator) or Reply (Responder) */
+    size_t private_data_length;        /* its bytes */
+    uint64_t timeout_us; /* limit for the MPA exchange, microseconds; 0 = 30 seconds */
+};
+
+/**
+ * Turns a connected TCP socket into the RDMA connection of an endpoint, with more control than
+ * it_socket_convert: private data, a time limit, and stream bytes that the program's own buffering
+ * has already taken from the socket. Those bytes, everything read beyond the last streaming
+ * message, go in early_data and are treated as the beginning of the MPA stream.
+ *
+ * The role follows from flags: ITX_SC_INITIATOR or ITX_SC_RESPONDER if given; otherwise Responder
+ * when there is a msg and Initiator when there is none. On success the library owns the stream and
+ * keeps a descriptor of its own; the program may close sd but must not read or write it.
+ *
+ * @param sd         a connected TCP socket (IPv4 or IPv6) whose local address the IA owns
+ * @param ep_handle  an RC endpoint in state UNCONNECTED
+ * @param flags      it_sc_flags_t bits
+ * @param params     further arguments; NULL means all of them empty. Not used after return
+ *
+ * @retval IT_SUCCESS                  conversion has begun; one event will tell how it ends
+ * @retval IT_ERR_INVALID_EP           ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT                a buffer is NULL while its length is not 0
+ * @retval IT_ERR_INVALID_FLAGS        unknown bit, or both roles
+ * @retval IT_ERR_INVALID_LENGTH       params->size is too small, or msg or early_data is longer
+ *                                     than the library takes
+ * @retval IT_ERR_INVALID_PDATA_LENGTH private data is longer than the IA carries, or is given
+ *                                     together with IT_SC_NO_REQ_REP
+ * @retval IT_ERR_INVALID_EP_TYPE      a datagram endpoint
+ * @retval IT_ERR_INVALID_CONVERSION   sd is not a connected TCP socket, or the IA does not own its
+ *                                     local address
+ * @retval IT_ERR_OP_NOT_SUPPORTED     the IA cannot convert sockets
+ * @retval IT_ERR_INVALID_EP_STATE     the endpoint is not UNCONNECTED
+ * @retval IT_ERR_RESOURCES            out of memory or descriptors
+ * @retval IT_ERR_IA_CATASTROPHE       the IA has failed
+ *
+ * Completion: IT_CM_MSG_CONN_ESTABLISHED_EVENT, IT_CM_MSG_CONN_PEER_REJECT_EVENT or
+ * IT_CM_MSG_CONN_NONPEER_REJECT_EVENT on the connect EVD. When the call itself fails, nothing was
+ * sent and sd can be used as before.
+ * Threads: any thread; nobody else may use sd during the call.
+ * Source: extension of this library; RFC 5044 section 7 (startup), RFC 6581.
+ */
+it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t flags,
+                               const struct itx_convert_params *params);
+
+/* ==============================================================================================
+ * Counters
+ * ============================================================================================== */
+
+/* Totals of one IA since it was created. They never go down and wrap at 2^64. */
+struct itx_counters {
+    size_t size;                    /* sizeof(struct itx_counters) as the caller knows it */
+    uint64_t bytes_sent;            /* bytes written to TCP streams */
+    uint64_t bytes_received;        /* bytes read from TCP streams */
+    uint64_t fpdus_sent;            /* MPA FPDUs written */
+    uint64_t fpdus_received;        /* MPA FPDUs read and accepted */
+    uint64_t send_calls;            /* system calls that wrote to a stream */
+    uint64_t receive_calls;         /* system calls that read from a stream */
+    uint64_t crc_errors;            /* FPDUs with a wrong CRC */
+    uint64_t protocol_errors;       /* other violations of MPA, DDP or RDMAP by a peer */
+    uint64_t terminates_sent;       /* RDMAP Terminate messages sent */
+    uint64_t terminates_received;   /* RDMAP Terminate messages received */
+    uint64_t connections_accepted;  /* passive connections established */
+    uint64_t connections_initiated; /* active connections established */
+    uint64_t half_open_refused;     /* incoming streams closed because too many awaited MPA */
+    uint64_t half_open_timeouts; /* incoming streams closed because no MPA Request came in time */
+    uint64_t thread_wakeups;     /* times a library thread came out of its wait */
+};
+
+/**
+ * Reads the counters of an IA. The members are read one by one, so they need not all belong to the
+ * same instant while traffic is running.
+ *
+ * @param ia_handle  the Interface Adapter
+ * @param counters   the caller sets size and owns the memory; the other members are filled in
+ *
+ * @retval IT_SUCCESS             counters is filled in
+ * @retval IT_ERR_INVALID_IA      ia_handle does not name an open IA
+ * @retval IT_ERR_FAULT           counters is NULL
+ * @retval IT_ERR_INVALID_LENGTH  counters->size is too small
+ *
+ * Completion: none; the call is synchronous. Works on a failed IA.
+ * Threads: any thread; cheap enough for periodic sampling.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_query_counters(it_ia_handle_t ia_handle, struct itx_counters *counters);
+
+/* ==============================================================================================
+ * Names of values
+ * ============================================================================================== */
+
+/**
+ * Name of a status code, e.g. "IT_ERR_INVALID_EP".
+ *
+ * @param status  any value
+ *
+ * @return a constant string, never to be freed; "unknown it_status_t" for a value without a name
+ *
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+const char *itx_status_string(it_status_t status);
+
+/**
+ * Name of a completion status, e.g. "IT_DTO_ERR_FLUSHED".
+ *
+ * @param status  any value
+ *
+ * @return a constant string, never to be freed; "unknown it_dto_status_t" for a value without a
+ *         name
+ *
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+const char *itx_dto_status_string(it_dto_status_t status);
+
+/**
+ * Name of an event number or event stream, e.g. "IT_CM_MSG_CONN_ESTABLISHED_EVENT". Of several
+ * names with one value the one of version 2.1 is given.
+ *
+ * @param event_number  any value
+ *
+ * @return a constant string, never to be freed; "unknown it_event_type_t" for a value without a
+ *         name
+ *
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+const char *itx_event_string(it_event_type_t event_number);
+
+/**
+ * Name of an RC endpoint state, e.g. "IT_EP_STATE_CONNECTED".
+ *
+ * @param state  any value
+ *
+ * @return a constant string, never to be freed; "unknown it_ep_state_rc_t" for a value without a
+ *         name
+ *
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+const char *itx_ep_state_string(it_ep_state_rc_t state);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ITAPI_INCLUDE_ITX_API_H */

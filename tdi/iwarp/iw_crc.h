@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* CRC32c (Castagnoli) as MPA uses it: iw_crc_final(iw_crc_update(IW_CRC_INIT, ...)). */
+#ifndef ITAPI_TDI_IWARP_IW_CRC_H
+#define ITAPI_TDI_IWARP_IW_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#define IW_CRC_INIT UINT32_C(0xffffffff)
+
+/* Running value over more octets; any split gives the same result. */
+uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length);
+uint32_t iw_crc_update_iov(uint32_t crc, const struct iovec *iov, unsigned count, size_t length);
+
+static inline uint32_t iw_crc_final(uint32_t crc)
+{
+    return ~crc;
+}
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tdi/iwarp/iw_wire.h"
+
+#include "tdi/iwarp/iw_octets.h"
+
+#include <string.h>
+
+/* DDP control octet (RFC 5041 4.2, 4.3). Reserved bits: sent 0, ignored. */
+#define DDP_TAGGED       0x80u
+#define DDP_LAST         0x40u
+#define DDP_VERSION_MASK 0x03u
+#define DDP_VERSION      0x01u
+
+/* RDMAP control octet (RFC 5040 4.1). */
+#define RDMAP_VERSION_MASK 0xc0u
+#define RDMAP_VERSION      0x40u
+#define RDMAP_OPCODE_MASK  0x0fu
+
+/* Offsets inside the ULPDU (RFC 5041 4.2, 4.3). */
+enum {
+    DDP_CONTROL = 0,
+    RDMAP_CONTROL = 1,
+    STAG = 2,
+    TO = 6,
+    QN = 6,
+    MSN = 10,
+    MO = 14
+};
+
+_Static_assert(TO + 8 == IW_TAGGED_HEADER, "tagged header");
+_Static_assert(MO + 4 == IW_UNTAGGED_HEADER, "untagged header");
+
+/* Offsets inside the Read Request header (RFC 5040 4.4). */
+enum {
+    SINK_STAG = 0,
+    SINK_TO = 4,
+    READ_LENGTH = 12,
+    SOURCE_STAG = 16,
+    SOURCE_TO = 20
+};
+
+_Static_assert(SOURCE_TO + 8 == IW_READ_REQUEST_HEADER, "Read Request header");
+
+/* What an opcode must look like (RFC 5040 4.1, RFC 7306 4). */
+struct iw_opcode_rule {
+    bool known;
+    bool tagged;
+    uint8_t qn;
+};
+
+static const struct iw_opcode_rule iw_opcode_rules[16] = {
+    [IW_OP_WRITE] = {true, true, 0},
+    [IW_OP_READ_REQUEST] = {true, false, IW_QN_READ_REQUEST},
+    [IW_OP_READ_RESPONSE] = {true, true, 0},
+    [IW_OP_SEND] = {true, false, IW_QN_SEND},
+    [IW_OP_SEND_INV] = {true, false, IW_QN_SEND},
+    [IW_OP_SEND_SE] = {true, false, IW_QN_SEND},
+    [IW_OP_SEND_SE_INV] = {true, false, IW_QN_SEND},
+    [IW_OP_TERMINATE] = {true, false, IW_QN_TERMINATE},
+    [IW_OP_IMMEDIATE] = {true, false, IW_QN_SEND},
+    [IW_OP_IMMEDIATE_SE] = {true, false, IW_QN_SEND},
+    [IW_OP_ATOMIC_REQUEST] = {true, false, IW_QN_READ_REQUEST},
+    [IW_OP_ATOMIC_RESPONSE] = {true, false, IW_QN_ATOMIC},
+};
+
+static uint8_t iw_ddp_control(bool tagged, bool last)
+{
+    return (uint8_t)((tagged ? DDP_TAGGED : 0) | (last ? DDP_LAST : 0) | DDP_VERSION);
+}
+
+size_t iw_encode_tagged(uint8_t *dst, enum iw_opcode opcode, bool last, uint32_t stag, uint64_t to,
+                        uint32_t payload_length)
+{
+    uint8_t *ulpdu = dst + IW_LENGTH_FIELD;
+
+    iw_store16(dst, (uint16_t)(IW_TAGGED_HEADER + payload_length));
+    ulpdu[DDP_CONTROL] = iw_ddp_control(true, last);
+    ulpdu[RDMAP_CONTROL] = (uint8_t)(RDMAP_VERSION | (unsigned)opcode);
+    iw_store32(ulpdu + STAG, stag);
+    iw_store64(ulpdu + TO, to);
+    return IW_LENGTH_FIELD + IW_TAGGED_HEADER;
+}
+
+size_t iw_encode_untagged(uint8_t *dst, enum iw_opcode opcode, bool last, uint32_t invalidate_stag,
+                          uint32_t qn, uint32_t msn, uint32_t mo, uint32_t payload_length)
+{
+    uint8_t *ulpdu = dst + IW_LENGTH_FIELD;
+
+    iw_store16(dst, (uint16_t)(IW_UNTAGGED_HEADER + payload_length));
+    ulpdu[DDP_CONTROL] = iw_ddp_control(false, last);
+    ulpdu[RDMAP_CONTROL] = (uint8_t)(RDMAP_VERSION | (unsigned)opcode);
+    iw_store32(ulpdu + STAG, invalidate_stag);
+    iw_store32(ulpdu + QN, qn);
+    iw_store32(ulpdu + MSN, msn);
+    iw_store32(ulpdu + MO, mo);
+    return IW_LENGTH_FIELD + IW_UNTAGGED_HEADER;
+}
+
+size_t iw_encode_read_request(uint8_t *dst, const struct iw_read_request *request)
+{
+    iw_store32(dst + SINK_STAG, request->sink_stag);
+    iw_store64(dst + SINK_TO, request->sink_to);
+    iw_store32(dst + READ_LENGTH, request->length);
+    iw_store32(dst + SOURCE_STAG, request->source_stag);
+    iw_store64(dst + SOURCE_TO, request->source_to);
+    return IW_READ_REQUEST_HEADER;
+}
+
+void iw_decode_read_request(const uint8_t *src, struct iw_read_request *request)
+{
+    request->sink_stag = iw_load32(src + SINK_STAG);
+    request->sink_to = iw_load64(src + SINK_TO);
+    request->length = iw_load32(src + READ_LENGTH);
+    request->source_stag = iw_load32(src + SOURCE_STAG);
+    request->source_to = iw_load64(src + SOURCE_TO);
+}
+
+static void iw_load_tagged(const uint8_t *src, struct iw_segment *segment)
+{
+    segment->stag = iw_load32(src + STAG);
+    segment->to = iw_load64(src + TO);
+    segment->qn = 0;
+    segment->msn = 0;
+    segment->mo = 0;
+}
+
+static void iw_load_untagged(const uint8_t *src, struct iw_segment *segment)
+{
+    segment->stag = iw_load32(src + STAG);
+    segment->to = 0;
+    segment->qn = iw_load32(src + QN);
+    segment->msn = iw_load32(src + MSN);
+    segment->mo = iw_load32(src + MO);
+}
+
+enum iw_error iw_decode_header(const uint8_t *src, size_t available, uint32_t ulpdu_length,
+                               struct iw_segment *segment, size_t *header_length)
+{
+    const struct iw_opcode_rule *rule;
+    bool tagged;
+    size_t header;
+
+    if (ulpdu_length < IW_TAGGED_HEADER || available < IW_TAGGED_HEADER)
+        return IW_ERR_MPA_LENGTH;
+    tagged = (src[DDP_CONTROL] & DDP_TAGGED) != 0;
+    header = tagged ? IW_TAGGED_HEADER : IW_UNTAGGED_HEADER;
+    if (ulpdu_length < header || available < header)
+        return IW_ERR_MPA_LENGTH;
+    if ((src[DDP_CONTROL] & DDP_VERSION_MASK) != DDP_VERSION)
+        return tagged ? IW_ERR_DDP_TAGGED_VERSION : IW_ERR_DDP_UNTAGGED_VERSION;
+    if ((src[RDMAP_CONTROL] & RDMAP_VERSION_MASK) != RDMAP_VERSION)
+        return IW_ERR_RDMAP_VERSION;
+
+    segment->opcode = (enum iw_opcode)(src[RDMAP_CONTROL] & RDMAP_OPCODE_MASK);
+    segment->tagged = tagged;
+    segment->last = (src[DDP_CONTROL] & DDP_LAST) != 0;
+    segment->length = ulpdu_length - (uint32_t)header;
+    rule = &iw_opcode_rules[segment->opcode];
+    if (!rule->known || rule->tagged != tagged)
+        return IW_ERR_RDMAP_OPCODE;
+    *header_length = header;
+    if (tagged) {
+        iw_load_tagged(src, segment);
+        return IW_OK;
+    }
+    iw_load_untagged(src, segment);
+    if (segment->qn == rule->qn)
+        return IW_OK;
+    /* The queue exists and the opcode is not for it, or there is no such queue (RFC 5041 7.1). */
+    return segment->qn <= IW_QN_TERMINATE ? IW_ERR_RDMAP_OPCODE : IW_ERR_DDP_INVALID_QN;
+}
+
+size_t iw_encode_trailer(uint8_t *dst, unsigned pad, uint32_t crc)
+{
+    memset(dst, 0, pad);
+    iw_store_crc(dst + pad, crc);
+    return pad + IW_CRC_FIELD;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_socket_convert and itx_socket_convert: all checks, then the provider takes over. */
+#include "tdi/tdi_socket.h"
+#include "ual/ual_ep_state.h"
+#include "ual/ual_extension.h"
+#include "ual/vp.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define TDI_FLAGS                                                                                  \
+    ((unsigned)IT_SC_NO_REQ_REP | (unsigned)ITX_SC_INITIATOR | (unsigned)ITX_SC_RESPONDER)
+#define TDI_MESSAGE_MAX 65536u         /* also of the early octets */
+#define TDI_TIMEOUT_US (30u * 1000000u) /* when the caller names none */
+
+#define TDI_PARAMS_MIN UAL_SIZE_UP_TO(struct itx_convert_params, timeout_us) /* first version */
+
+/* ---------------------------------------------------------------- checks */
+
+static it_status_t tdi_check_pointers(const struct itx_convert_params *params)
+{
+    if (params->msg_len > 0 && !params->msg)
+        return IT_ERR_FAULT;
+    if (params->early_len > 0 && !params->early_data)
+        return IT_ERR_FAULT;
+    if (params->private_data_length > 0 && !params->private_data)
+        return IT_ERR_FAULT;
+    return IT_SUCCESS;
+}
+
+static it_status_t tdi_check_flags(it_sc_flags_t flags)
+{
+    if ((unsigned)flags & ~TDI_FLAGS)
+        return IT_ERR_INVALID_FLAGS;
+    if ((flags & ITX_SC_INITIATOR) && (flags & ITX_SC_RESPONDER))
+        return IT_ERR_INVALID_FLAGS;
+    return IT_SUCCESS;
+}
+
+static bool tdi_is_initiator(it_sc_flags_t flags, size_t message_length)
+{
+    if (flags & ITX_SC_INITIATOR)
+        return true;
+    if (flags & ITX_SC_RESPONDER)
+        return false;
+    return message_length == 0;
+}
+
+/* An Initiator's goes into the MPA Request, a Responder's into the Reply: the limits of those. */
+static it_status_t tdi_check_private_data(const struct vp_attributes *attributes,
+                                          it_sc_flags_t flags, bool initiator, size_t length)
+{
+    size_t limit = initiator ? attributes->connect_pdata : attributes->accept_pdata;
+
+    if (length == 0)
+        return IT_SUCCESS;
+    if (flags & IT_SC_NO_REQ_REP)
+        return IT_ERR_INVALID_PDATA_LENGTH;
+    return length > limit ? IT_ERR_INVALID_PDATA_LENGTH : IT_SUCCESS;
+}
+
+static it_status_t tdi_check_values(const struct ual_ia *ia, it_sc_flags_t flags,
+                                    const struct itx_convert_params *params)
+{
+    it_status_t status = tdi_check_flags(flags);
+
+    if (status != IT_SUCCESS)
+        return status;
+    if (params->msg_len > TDI_MESSAGE_MAX || params->early_len > TDI_MESSAGE_MAX)
+        return IT_ERR_INVALID_LENGTH;
+    return tdi_check_private_data(ia->provider->ia_attributes(ia), flags,
+                                  tdi_is_initiator(flags, params->msg_len),
+                                  params->private_data_length);
+}
+
+/* ---------------------------------------------------------------- the path of the endpoint */
+
+static size_t tdi_first_spigot(const struct ual_ia *ia)
+{
+    size_t id = 0;
+
+    while (id < 64 && !ia->provider->has_spigot(ia, id)) /* ids are small numbers */
+        id++;
+    return id;
+}
+
+/* False, and nothing is changed, when the EP is not UNCONNECTED. */
+static bool tdi_set_path(struct ual_ep *ep, const it_path_t *path, it_path_t *before)
+{
+    bool legal;
+
+    base_lock_take(&ep->lock);
+    legal = ual_ep_state(ep) == IT_EP_STATE_UNCONNECTED;
+    if (legal) {
+        if (before)
+            *before = ep->dst_path;
+        ep->dst_path = *path;
+    }
+    base_lock_drop(&ep->lock);
+    return legal;
+}
+
+/* ---------------------------------------------------------------- the calls */
+
+static it_status_t tdi_start(struct ual_ep *ep, int sd, it_path_t *path,
+                             struct vp_convert *convert)
+{
+    struct ual_ia *ia = ual_ia_of(&ep->object);
+    it_path_t before;
+    it_status_t status;
+
+    path->spigot_id = tdi_first_spigot(ia);
+    path->timeout = convert->timeout_us;
+    convert->fd = fcntl(sd, F_DUPFD_CLOEXEC, 0);
+    if (convert->fd < 0)
+        return IT_ERR_RESOURCES;
+    status = IT_ERR_INVALID_EP_STATE;
+    if (!tdi_set_path(ep, path, &before)) /* before the provider: its events show the path */
+        goto err_close;
+    status = ia->provider->convert(ep, convert);
+    if (status != IT_SUCCESS)
+        goto err_restore;
+    return IT_SUCCESS;
+
+err_restore:
+    (void)tdi_set_path(ep, &before, NULL); /* not if another call has moved the EP meanwhile */
+err_close:
+    (void)close(convert->fd); /* a duplicate: nothing can be lost */
+    return status;
+}
+
+/* params is complete, whatever the caller knew of it. */
+static it_status_t tdi_convert(int sd, struct ual_ep *ep, it_sc_flags_t flags,
+                               const struct itx_convert_params *params)
+{
+    struct ual_ia *ia = ual_ia_of(&ep->object);
+    struct vp_convert convert = {
+        .initiator = tdi_is_initiator(flags, params->msg_len),
+        .no_request_reply = (flags & IT_SC_NO_REQ_REP) != 0,
+        .message = params->msg,
+        .message_length = params->msg_len,
+        .early = params->early_data,
+        .early_length = params->early_len,
+        .private_data = params->private_data,
+        .private_length = params->private_data_length,
+        .timeout_us = params->timeout_us ? params->timeout_us : TDI_TIMEOUT_US,
+    };
+    struct tdi_socket stream;
+    it_status_t status;
+
+    status = tdi_check_pointers(params);
+    if (status != IT_SUCCESS)
+        return status;
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    status = tdi_check_values(ia, flags, params);
+    if (status != IT_SUCCESS)
+        return status;
+    if (!tdi_socket_examine(sd, &stream) || !ia->provider->has_address(ia, &stream.local))
+        return IT_ERR_INVALID_CONVERSION;
+    if (!ia->provider->ia_attributes(ia)->socket_conversion)
+        return IT_ERR_OP_NOT_SUPPORTED;
+    if (ual_ep_state(ep) != IT_EP_STATE_UNCONNECTED)
+        return IT_ERR_INVALID_EP_STATE;
+    return tdi_start(ep, sd, &stream.path, &convert);
+}
+
+it_status_t it_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t flags,
+                              const unsigned char *msg, size_t len)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    struct itx_convert_params params = {.size = sizeof(params), .msg = msg, .msg_len = len};
+
+    return ep ? tdi_convert(sd, ep, flags, &params) : IT_ERR_INVALID_EP;
+}
+
+it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t flags,
+                               const struct itx_convert_params *params)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    struct itx_convert_params own = {.size = sizeof(own)};
+
+    if (!ep)
+        return IT_ERR_INVALID_EP;
+    if (params) {
+        if (params->size < TDI_PARAMS_MIN)
+            return IT_ERR_INVALID_LENGTH;
+        ual_extension_read(&own, sizeof(own), params, params->size);
+    }
+    return tdi_convert(sd, ep, flags, &own);
+}

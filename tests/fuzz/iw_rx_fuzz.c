@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A stream of FPDUs into the receiver. First octet: 1 CRC on, 2 CRCs are left as they come (else
+ * each is put right, so that what is behind it is reached), 4 a Read is outstanding, the rest is
+ * the seed of the cuts. However the stream is cut, what is reported must be the same.
+ */
+#include "tdi/iwarp/iw_crc.h"
+#include "tdi/iwarp/iw_rx.h"
+#include "tdi/iwarp/iw_wire.h"
+
+#include "vectors/iw_model.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    CRC = 1,
+    CRC_AS_IT_COMES = 2,
+    READ = 4
+};
+
+static struct iw_model model;
+static struct iw_rx rx;
+static char first[IW_MODEL_LOG_MAX];
+
+static void mend_crcs(uint8_t *stream, size_t length)
+{
+    size_t at = 0;
+
+    while (length - at >= IW_LENGTH_FIELD) {
+        uint32_t ulpdu = (uint32_t)stream[at] << 8 | stream[at + 1];
+        size_t covered = IW_LENGTH_FIELD + ulpdu + iw_pad(ulpdu);
+
+        if (length - at < covered + IW_CRC_FIELD)
+            return;
+        iw_encode_trailer(stream + at + covered, 0,
+                          iw_crc_final(iw_crc_update(IW_CRC_INIT, stream + at, covered)));
+        at += covered + IW_CRC_FIELD;
+    }
+}
+
+static void start(unsigned flags)
+{
+    iw_model_init(&model, 300, 3);
+    if (flags & READ)
+        iw_model_post_read(&model, 0xaabbcc01, 0x7f0000001000, 260);
+    iw_rx_init(&rx, iw_model_ops(), &model, flags & CRC);
+}
+
+static void finish(enum iw_error error)
+{
+    iw_model_end(&model, &rx, error);
+    if (!iw_model_intact(&model))
+        abort();
+}
+
+static void compare(unsigned flags, const uint8_t *stream, size_t length, size_t longest,
+                    bool direct)
+{
+    start(flags);
+    finish(iw_model_feed(&rx, stream, length, longest, direct, flags));
+    if (strcmp(model.log, first) != 0) {
+        fprintf(stderr, "pieces of %zu, direct %d:\n%s\nat once:\n%s\n", longest, direct, model.log,
+                first);
+        abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    unsigned flags;
+    uint8_t *stream;
+
+    if (size < 2)
+        return 0;
+    flags = data[0];
+    stream = malloc(size - 1);
+    if (!stream)
+        abort();
+    memcpy(stream, data + 1, size - 1);
+    if (!(flags & CRC_AS_IT_COMES))
+        mend_crcs(stream, size - 1);
+    start(flags);
+    finish(iw_rx_consume(&rx, stream, size - 1));
+    strcpy(first, model.log);
+    compare(flags, stream, size - 1, 1, false);
+    compare(flags, stream, size - 1, 1 + flags, true);
+    compare(flags, stream, size - 1, 1 + flags / 4, false);
+    free(stream);
+    return 0;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Aggregate EVDs, both flavours. */
+#include "evd/evd.h"
+#include "unit/evd_fixture.h"
+
+#include <criterion/criterion.h>
+
+static struct fixture fixture;
+static it_event_t event;
+static size_t nmore;
+
+static void setup(void)
+{
+    fixture_start(&fixture);
+}
+
+static void teardown(void)
+{
+    fixture_stop(&fixture);
+}
+
+TestSuite(evd_aggregate, .init = setup, .fini = teardown, .timeout = 30);
+
+static it_evd_handle_t software_member(it_evd_handle_t aevd)
+{
+    return fixture_member(&fixture, aevd, IT_SOFTWARE_EVENT_STREAM, 0);
+}
+
+static it_status_t poll_once(it_evd_handle_t handle)
+{
+    return it_evd_wait(handle, 0, &event, &nmore);
+}
+
+Test(evd_aggregate, members_take_turns)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
+    it_evd_handle_t a = software_member(aevd);
+    it_evd_handle_t b = software_member(aevd);
+    it_evd_handle_t expected[] = {a, b, a, b, a, a};
+
+    cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_ERR_QUEUE_EMPTY);
+    for (uintptr_t i = 0; i < 4; i++)
+        cr_assert_eq(fixture_post(a, i), IT_SUCCESS);
+    for (uintptr_t i = 0; i < 2; i++)
+        cr_assert_eq(fixture_post(b, i), IT_SUCCESS);
+    for (size_t i = 0; i < 6; i++) {
+        if (i % 2)
+            cr_assert_eq(it_evd_dequeue(aevd, &event), IT_SUCCESS);
+        else
+            cr_assert_eq(it_evd_wait(aevd, IT_TIMEOUT_INFINITE, &event, &nmore), IT_SUCCESS);
+        cr_assert_eq(event.any.evd, expected[i]);
+        cr_assert_eq(nmore, 5 - i + i % 2);
+    }
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_ERR_QUEUE_EMPTY);
+}
+
+/* *nmore is exactly how often the call can be repeated. */
+Test(evd_aggregate, nmore_counts_what_can_be_taken)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
+    it_evd_handle_t dto = fixture_member(&fixture, aevd, IT_DTO_EVENT_STREAM, 3);
+    it_evd_handle_t sw = software_member(aevd);
+
+    for (uint64_t i = 0; i < 5; i++)
+        (void)fixture_push_dto(dto, i, i == 1);
+    cr_assert_eq(fixture_post(sw, 1), IT_SUCCESS);
+    /* Of the completions two: behind the second no notification event is left. */
+    for (size_t left = 3; left-- > 0;) {
+        cr_assert_eq(poll_once(aevd), IT_SUCCESS);
+        cr_assert_eq(nmore, left);
+    }
+    cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_ERR_QUEUE_EMPTY);
+    cr_assert_eq(it_evd_dequeue(dto, &event), IT_SUCCESS);
+    cr_assert_eq(event.dto_cmpl.cookie, 2);
+}
+
+Test(evd_aggregate, failed_completion_counts_past_the_threshold)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
+    it_evd_handle_t dto = fixture_member(&fixture, aevd, IT_DTO_EVENT_STREAM, 9);
+
+    (void)fixture_push_dto(dto, 1, false);
+    cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+    (void)fixture_push_failed(dto, 2);
+    cr_assert_eq(poll_once(aevd), IT_SUCCESS);
+    cr_assert_eq(nmore, 1);
+    cr_assert_eq(poll_once(aevd), IT_SUCCESS);
+    cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+}
+
+Test(evd_aggregate, member_may_be_dequeued_directly)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
+    it_evd_handle_t member = software_member(aevd);
+
+    cr_assert_eq(fixture_post(member, 1), IT_SUCCESS);
+    cr_assert_eq(it_evd_dequeue(member, &event), IT_SUCCESS);
+    cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+}
+
+Test(evd_aggregate, waiters_are_woken_by_members)
+{
+    static const unsigned flags[] = {0, IT_EVD_DEQUEUE_NOTIFICATIONS};
+
+    for (int i = 0; i < 2; i++) {
+        it_evd_handle_t aevd = fixture_aevd(&fixture, flags[i], NULL);
+        struct fixture_waiter waiters[3];
+        it_evd_handle_t members[3];
+
+        for (int j = 0; j < 3; j++) {
+            members[j] = software_member(aevd);
+            fixture_waiter_start(&waiters[j], aevd, IT_TIMEOUT_INFINITE);
+        }
+        fixture_await_sleepers(aevd, 3);
+        for (int j = 0; j < 3; j++)
+            cr_assert_eq(fixture_post(members[j], 1), IT_SUCCESS);
+        for (int j = 0; j < 3; j++)
+            cr_assert_eq(fixture_waiter_join(&waiters[j]), IT_SUCCESS);
+        cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+    }
+}
+
+/* Several events of one member reach several waiters. */
+Test(evd_aggregate, one_member_serves_all_waiters)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
+    it_evd_handle_t member = fixture_member(&fixture, aevd, IT_DTO_EVENT_STREAM, 0);
+    struct evd *evd = evd_from_handle(member);
+    struct fixture_waiter waiters[EVD_WAITERS];
+
+    for (int i = 0; i < EVD_WAITERS; i++)
+        fixture_waiter_start(&waiters[i], aevd, IT_TIMEOUT_INFINITE);
+    fixture_await_sleepers(aevd, EVD_WAITERS);
+    cr_assert_eq(it_evd_wait(aevd, 1000, &event, NULL), IT_ERR_WAITER_LIMIT);
+    for (uint64_t i = 0; i < EVD_WAITERS; i++) {
+        struct evd_dto dto = {.status = IT_DTO_SUCCESS, .cookie = i, .notify = true};
+
+        cr_assert_eq(evd_push_dto(evd, &dto), i == 0 ? EVD_PUSHED_WAKE : EVD_PUSHED);
+    }
+    evd_wake(evd);
+    for (int i = 0; i < EVD_WAITERS; i++)
+        cr_assert_eq(fixture_waiter_join(&waiters[i]), IT_SUCCESS);
+}
+
+static void set_enabled(it_evd_handle_t handle, it_boolean_t enabled)
+{
+    it_evd_param_t params = {.evd_enabled = enabled};
+
+    cr_assert_eq(it_evd_modify(handle, IT_EVD_PARAM_ENABLED, &params), IT_SUCCESS);
+}
+
+Test(evd_aggregate, disabled_member_or_aggregate_is_not_ready)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
+    it_evd_handle_t member = software_member(aevd);
+    struct fixture_waiter waiter;
+
+    cr_assert_eq(fixture_post(member, 1), IT_SUCCESS);
+    cr_assert_eq(fixture_post(member, 2), IT_SUCCESS);
+    set_enabled(member, IT_FALSE);
+    cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+    set_enabled(member, IT_TRUE);
+    set_enabled(aevd, IT_FALSE);
+    cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_SUCCESS);
+    fixture_waiter_start(&waiter, aevd, IT_TIMEOUT_INFINITE);
+    fixture_await_sleepers(aevd, 1);
+    set_enabled(aevd, IT_TRUE);
+    cr_assert_eq(fixture_waiter_join(&waiter), IT_SUCCESS);
+    cr_assert_eq(waiter.event.sw.data, (void *)2);
+}
+
+/* ---------------------------------------------------------------- notification records */
+
+static void assert_record(it_evd_handle_t aevd, it_evd_handle_t member)
+{
+    cr_assert_eq(event.aevd_notify.event_number, IT_AEVD_NOTIFICATION_EVENT);
+    cr_assert_eq(event.aevd_notify.aevd, aevd);
+    cr_assert_eq(event.aevd_notify.sevd, member);
+}
+
+Test(evd_aggregate, one_record_until_the_member_was_found_empty)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, IT_EVD_DEQUEUE_NOTIFICATIONS, NULL);
+    it_evd_handle_t a = software_member(aevd);
+    it_evd_handle_t b = software_member(aevd);
+
+    cr_assert_eq(fixture_post(a, 1), IT_SUCCESS);
+    cr_assert_eq(fixture_post(a, 2), IT_SUCCESS);
+    cr_assert_eq(fixture_post(b, 1), IT_SUCCESS);
+    cr_assert_eq(poll_once(aevd), IT_SUCCESS);
+    assert_record(aevd, a);
+    cr_assert_eq(nmore, 1);
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_SUCCESS);
+    assert_record(aevd, b);
+    cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+
+    /* More events, and dequeues that do not come to the end: no new record. */
+    cr_assert_eq(it_evd_dequeue(a, &event), IT_SUCCESS);
+    cr_assert_eq(it_evd_dequeue(a, &event), IT_SUCCESS);
+    cr_assert_eq(fixture_post(a, 3), IT_SUCCESS);
+    cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+
+    cr_assert_eq(it_evd_dequeue(a, &event), IT_SUCCESS);
+    cr_assert_eq(it_evd_dequeue(a, &event), IT_ERR_QUEUE_EMPTY);
+    cr_assert_eq(fixture_post(a, 4), IT_SUCCESS);
+    cr_assert_eq(poll_once(aevd), IT_SUCCESS);
+    assert_record(aevd, a);
+    cr_assert_eq(nmore, 0);
+}
+
+Test(evd_aggregate, record_of_a_member_that_was_emptied_is_withdrawn)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, IT_EVD_DEQUEUE_NOTIFICATIONS, NULL);
+    it_evd_handle_t member = software_member(aevd);
+
+    cr_assert_eq(fixture_post(member, 1), IT_SUCCESS);
+    cr_assert_eq(it_evd_dequeue(member, &event), IT_SUCCESS);
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_ERR_QUEUE_EMPTY);
+    cr_assert_eq(fixture_post(member, 2), IT_SUCCESS);
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_SUCCESS);
+    assert_record(aevd, member);
+}

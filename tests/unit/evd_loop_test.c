@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "evd/evd_loop.h"
+
+#include "base/base_clock.h"
+
+#include <criterion/criterion.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct evd_loop *loop;
+
+static void setup(void)
+{
+    cr_assert_eq(evd_loop_start(&loop, "a-name-too-long-for-a-thread"), IT_SUCCESS);
+}
+
+static void teardown(void)
+{
+    evd_loop_stop(loop);
+}
+
+TestSuite(evd_loop, .init = setup, .fini = teardown, .timeout = 60);
+
+/* ---------------------------------------------------------------- one-time conditions */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int happened; /* by lock */
+
+static void happen(void)
+{
+    pthread_mutex_lock(&lock);
+    happened++;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void await(int count)
+{
+    pthread_mutex_lock(&lock);
+    while (happened < count)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---------------------------------------------------------------- tasks */
+
+struct numbered_task {
+    struct evd_task task;
+    int number;
+};
+
+static int order[9];
+static int ordered;
+
+static void run_numbered(struct evd_task *task)
+{
+    order[ordered++] = ((struct numbered_task *)task)->number;
+    happen();
+}
+
+struct numbered_submits {
+    struct numbered_task tasks[8];
+    bool again;
+};
+
+static void submit_numbered(void *argument)
+{
+    struct numbered_submits *submits = argument;
+
+    for (int i = 0; i < 8; i++) {
+        submits->tasks[i] = (struct numbered_task){.task = {.run = run_numbered}, .number = i};
+        cr_assert(evd_loop_submit(loop, &submits->tasks[i].task));
+    }
+    /* On the loop's own thread nothing has run yet. */
+    submits->again = evd_loop_submit(loop, &submits->tasks[3].task);
+}
+
+Test(evd_loop, tasks_run_in_order_and_once)
+{
+    static struct numbered_submits submits;
+
+    evd_loop_call(loop, submit_numbered, &submits);
+    await(8);
+    cr_assert_not(submits.again);
+    for (int i = 0; i < 8; i++)
+        cr_assert_eq(order[i], i);
+    cr_assert(evd_loop_submit(loop, &submits.tasks[3].task));
+    await(9);
+}
+
+static void look_around(void *argument)
+{
+    char *name = argument;
+    sigset_t blocked;
+
+    cr_assert(evd_loop_is_current(loop));
+    cr_assert_eq(pthread_getname_np(pthread_self(), name, 16), 0);
+    cr_assert_eq(pthread_sigmask(SIG_BLOCK, NULL, &blocked), 0);
+    cr_assert(sigismember(&blocked, SIGTERM) && sigismember(&blocked, SIGUSR1));
+}
+
+static void call_again(void *argument)
+{
+    evd_loop_call(loop, look_around, argument); /* nested: no deadlock */
+}
+
+Test(evd_loop, call_runs_on_the_named_thread_with_signals_blocked)
+{
+    char name[16] = "";
+    sigset_t blocked;
+
+    cr_assert_not(evd_loop_is_current(loop));
+    evd_loop_call(loop, call_again, name);
+    cr_assert_str_eq(name, "a-name-too-long");
+    cr_assert_eq(pthread_sigmask(SIG_BLOCK, NULL, &blocked), 0);
+    cr_assert_not(sigismember(&blocked, SIGTERM));
+}
+
+#define SUBMITS_PER_THREAD 200000
+
+static _Atomic long runs;
+static _Atomic long submitted;
+
+static void count_run(struct evd_task *task)
+{
+    (void)task;
+    atomic_fetch_add(&runs, 1);
+}
+
+static void *submit_many(void *argument)
+{
+    static struct evd_task tasks[2][64];
+    struct evd_task *mine = tasks[*(int *)argument];
+
+    for (int i = 0; i < 64; i++)
+        mine[i].run = count_run;
+    for (int i = 0; i < SUBMITS_PER_THREAD; i++) {
+        if (evd_loop_submit(loop, &mine[i % 64]))
+            atomic_fetch_add(&submitted, 1);
+    }
+    return NULL;
+}
+
+static void nothing(void *argument)
+{
+    (void)argument;
+}
+
+Test(evd_loop, four_hundred_thousand_submits_from_two_threads)
+{
+    pthread_t threads[2];
+    int numbers[2] = {0, 1};
+
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, submit_many, &numbers[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    evd_loop_call(loop, nothing, NULL); /* behind all of them */
+    cr_assert_eq(atomic_load(&runs), atomic_load(&submitted));
+    cr_assert_gt(atomic_load(&runs), 0);
+}
+
+static void submit_next(struct evd_task *task)
+{
+    struct numbered_task *numbered = (struct numbered_task *)task;
+
+    if (++numbered->number < 5)
+        cr_assert(evd_loop_submit(loop, task));
+}
+
+Test(evd_loop, stop_runs_what_is_queued)
+{
+    struct numbered_task chain = {.task = {.run = submit_next}};
+
+    cr_assert(evd_loop_submit(loop, &chain.task));
+    evd_loop_stop(loop);
+    cr_assert_eq(chain.number, 5);
+    setup();
+}
+
+/* ---------------------------------------------------------------- idleness */
+
+static void read_switches(void *argument)
+{
+    struct rusage usage;
+
+    cr_assert_eq(getrusage(RUSAGE_THREAD, &usage), 0);
+    *(long *)argument = usage.ru_nvcsw;
+}
+
+static void *sleep_shortly(void *argument)
+{
+    struct timespec time = {.tv_nsec = 300 * 1000 * 1000};
+
+    (void)argument;
+    nanosleep(&time, NULL);
+    return NULL;
+}
+
+/* The span of time is what is tested here. */
+Test(evd_loop, idle_loop_never_wakes)
+{
+    long before = 0;
+    long after = 0;
+
+    evd_loop_call(loop, read_switches, &before);
+    sleep_shortly(NULL);
+    evd_loop_call(loop, read_switches, &after);
+    cr_assert_leq(after - before, 2, "%ld context switches", after - before);
+}
+
+/* ---------------------------------------------------------------- timers */
+
+static struct evd_timer timers[3];
+static uint64_t started;
+static uint64_t fired;
+
+static void timer_fired(void *argument)
+{
+    (void)argument;
+    fired = base_now_ns();
+    happen();
+}
+
+static void timer_forbidden(void *argument)
+{
+    (void)argument;
+    cr_assert_fail("a stopped timer has expired");
+}
+
+static void start_timers(void *argument)
+{
+    (void)argument;
+    started = base_now_ns();
+    evd_timer_stop(&timers[0]); /* idle: nothing */
+    cr_assert(evd_timer_start(&timers[0], loop, BASE_NS_PER_MS, timer_forbidden, NULL));
+    cr_assert(evd_timer_start(&timers[1], loop, 999999999, timer_forbidden, NULL));
+    cr_assert(evd_timer_start(&timers[0], loop, 3 * BASE_NS_PER_MS + 1, timer_fired, NULL));
+    cr_assert(evd_timer_start(&timers[2], loop, BASE_NEVER, timer_forbidden, NULL));
+    evd_timer_stop(&timers[1]);
+    evd_timer_stop(&timers[1]);
+}
+
+static void check_timers(void *argument)
+{
+    (void)argument;
+    cr_assert_not(timers[0].active);
+    cr_assert_not(timers[1].active);
+    cr_assert(timers[2].active);
+    evd_timer_stop(&timers[2]);
+}
+
+Test(evd_loop, timers_fire_once_and_not_early)
+{
+    evd_loop_call(loop, start_timers, NULL);
+    await(1);
+    evd_loop_call(loop, check_timers, NULL);
+    /* libevent compares with a clock it has read a moment before. */
+    cr_assert_geq(fired + BASE_NS_PER_MS, started + 3 * BASE_NS_PER_MS);
+}
+
+/* ---------------------------------------------------------------- descriptors */
+
+static struct evd_io io;
+static int sockets[2];
+static unsigned seen;
+
+static void io_ready(void *argument, unsigned events)
+{
+    cr_assert_eq(argument, &io);
+    seen = events;
+    evd_io_unwatch(&io);
+    happen();
+}
+
+static void watch_read(void *argument)
+{
+    (void)argument;
+    evd_io_unwatch(&io); /* idle: nothing */
+    cr_assert(evd_io_watch(&io, loop, sockets[0], EVD_IO_READ, io_ready, &io));
+}
+
+static void watch_write(void *argument)
+{
+    (void)argument;
+    cr_assert(evd_io_watch(&io, loop, sockets[0], EVD_IO_READ | EVD_IO_WRITE, io_ready, &io));
+}
+
+static void watch_closed(void *argument)
+{
+    (void)argument;
+    /* Twice: changes the watch. */
+    cr_assert(evd_io_watch(&io, loop, sockets[0], EVD_IO_READ, io_ready, &io));
+    cr_assert(evd_io_watch(&io, loop, sockets[0], EVD_IO_CLOSED, io_ready, &io));
+}
+
+Test(evd_loop, descriptors_are_watched)
+{
+    char byte;
+
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    evd_loop_call(loop, watch_write, NULL);
+    await(1);
+    cr_assert_eq(seen, EVD_IO_WRITE);
+    evd_loop_call(loop, watch_read, NULL);
+    cr_assert_eq(write(sockets[1], "x", 1), 1);
+    await(2);
+    cr_assert_eq(seen, EVD_IO_READ);
+    /* Data lies there unread; only the end of the peer counts now. */
+    evd_loop_call(loop, watch_closed, NULL);
+    cr_assert_eq(shutdown(sockets[1], SHUT_WR), 0);
+    await(3);
+    cr_assert_eq(seen, EVD_IO_CLOSED);
+    cr_assert_not(io.active);
+    cr_assert_eq(read(sockets[0], &byte, 1), 1);
+    close(sockets[0]);
+    close(sockets[1]);
+}

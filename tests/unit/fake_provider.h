@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A provider without a transport, Interface "fake0": it counts the calls it gets, keeps their
+ * arguments and answers what the test has told it to. And a world of objects made on it.
+ */
+#ifndef ITAPI_TESTS_UNIT_FAKE_PROVIDER_H
+#define ITAPI_TESTS_UNIT_FAKE_PROVIDER_H
+
+#include "ual/ual_ep_state.h"
+#include "ual/vp.h"
+
+#define FAKE_NAME "fake0"
+#define FAKE_SPIGOT 1
+#define FAKE_KEY UINT64_C(0x1234)
+
+/* Calls the provider got, in ual/vp.h's order. */
+struct fake_calls {
+    unsigned ia_open, ia_close, pz_create, pz_destroy, lmr_create, lmr_destroy;
+    unsigned ep_create, ep_destroy, ep_modify, ep_reset, listen_start, listen_stop;
+    unsigned connect, accept, reject, handoff, disconnect, convert, post_request, post_recv;
+};
+
+struct fake {
+    struct vp_attributes attributes; /* of every IA; a test may change them at any time */
+    it_status_t answer;              /* of every call that has a status */
+    struct fake_calls calls;
+    struct vp_request request; /* last post; its segments are the caller's */
+    struct vp_convert convert; /* last conversion */
+    size_t private_length;     /* of the last call with private data */
+    char closing[64];          /* letters of what was destroyed, in order: listen ep lmr pz ia */
+};
+
+extern struct fake fake;
+extern const struct vp_provider fake_provider;
+
+/* Defaults in `fake`, and the provider registered. Once per process. */
+void fake_setup(void);
+
+/* All objects of an IA that a test needs; two worlds are two IAs. */
+struct fake_world {
+    it_ia_handle_t ia;
+    it_pz_handle_t pz;
+    it_evd_handle_t dto_evd;  /* request and receive completions */
+    it_evd_handle_t conn_evd; /* CM messages */
+    it_evd_handle_t req_evd;  /* CM requests */
+    it_evd_handle_t aevd;
+    it_lmr_handle_t lmr; /* registers .memory */
+    it_ep_handle_t ep;
+    it_ep_attributes_t attr; /* of ep */
+    unsigned char memory[4096];
+};
+
+void fake_world_open(struct fake_world *world);
+void fake_world_close(struct fake_world *world);
+
+/* Puts an endpoint into a state, whatever the state machine says. */
+void fake_ep_force(it_ep_handle_t ep, it_ep_state_rc_t state);
+
+/* A request as if it had come in on the IA; in the table. */
+void fake_request_arrives(struct ual_request *request, const struct fake_world *world);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_ep_accept. */
+#include "tii/tii_check.h"
+#include "ual/ual_ep_state.h"
+
+/* Passive: a request for an idle EP. Active three-way: the arrival of an EP that waits for it. */
+static bool tii_accept_state_is_legal(const struct ual_ep *ep)
+{
+    it_ep_state_rc_t state = ual_ep_state(ep);
+
+    return state == IT_EP_STATE_UNCONNECTED || state == IT_EP_STATE_ACTIVE2_CONNECTION_PENDING;
+}
+
+it_status_t it_ep_accept(it_ep_handle_t ep_handle, it_cn_est_identifier_t cn_est_id,
+                         const unsigned char *private_data, size_t private_data_length)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    const struct vp_attributes *attributes;
+    struct ual_request *request;
+    struct ual_ia *ia;
+    it_status_t status;
+
+    if (!ep)
+        return IT_ERR_INVALID_EP;
+    ia = ual_ia_of(&ep->object);
+    if (ual_request_ia(cn_est_id) != ia)
+        return IT_ERR_INVALID_CN_EST_ID;
+    status = tii_check_pdata_pointer(private_data, private_data_length);
+    if (status != IT_SUCCESS)
+        return status;
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    attributes = ia->provider->ia_attributes(ia);
+    status = tii_check_pdata_length(attributes, private_data_length, attributes->accept_pdata);
+    if (status != IT_SUCCESS)
+        return status;
+    if (!tii_accept_state_is_legal(ep))
+        return IT_ERR_INVALID_EP_STATE;
+    request = ual_request_take(cn_est_id, ia);
+    if (!request) /* somebody was faster, or the peer has gone */
+        return IT_ERR_INVALID_CN_EST_ID;
+    status = ia->provider->accept(ep, request, private_data, private_data_length);
+    if (status != IT_SUCCESS)
+        ual_request_put_back(request);
+    return status;
+}

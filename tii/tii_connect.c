@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_ep_connect. */
+#include "tii/tii_check.h"
+#include "ual/ual_ep_state.h"
+
+#define TII_CONNECT_FLAGS                                                                          \
+    ((unsigned)IT_CONNECT_FLAG_TWO_WAY | (unsigned)IT_CONNECT_FLAG_THREE_WAY |                     \
+     (unsigned)IT_CONNECT_SUPPRESS_IRD_ORD)
+
+static it_status_t tii_connect_check_flags(it_cn_est_flags_t flags,
+                                           const struct vp_attributes *attributes)
+{
+    bool two_way = (flags & IT_CONNECT_FLAG_TWO_WAY) != 0;
+    bool three_way = (flags & IT_CONNECT_FLAG_THREE_WAY) != 0;
+
+    if (((unsigned)flags & ~TII_CONNECT_FLAGS) || two_way == three_way)
+        return IT_ERR_INVALID_CN_EST_FLAGS;
+    if (three_way && !attributes->three_way)
+        return IT_ERR_INVALID_CN_EST_FLAGS;
+    if ((flags & IT_CONNECT_SUPPRESS_IRD_ORD) && !attributes->suppress_depths)
+        return IT_ERR_INVALID_CN_EST_FLAGS;
+    return IT_SUCCESS;
+}
+
+static it_status_t tii_connect_check(const struct ual_ep *ep, const it_path_t *path,
+                                     const it_conn_qual_t *qual, it_cn_est_flags_t flags,
+                                     size_t private_data_length)
+{
+    const struct ual_ia *ia = ual_ia_of(&ep->object);
+    const struct vp_attributes *attributes = ia->provider->ia_attributes(ia);
+    it_status_t status;
+
+    status = tii_connect_check_flags(flags, attributes);
+    if (status == IT_SUCCESS)
+        status = tii_check_active_qual(qual, attributes->active_quals);
+    if (status == IT_SUCCESS)
+        status = tii_check_path(ia, path);
+    if (status == IT_SUCCESS)
+        status = tii_check_pdata_length(attributes, private_data_length, attributes->connect_pdata);
+    if (status == IT_SUCCESS && ual_ep_state(ep) != IT_EP_STATE_UNCONNECTED)
+        status = IT_ERR_INVALID_EP_STATE;
+    return status;
+}
+
+it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
+                          const it_conn_attributes_t *conn_attr, const it_conn_qual_t *connect_qual,
+                          it_cn_est_flags_t cn_est_flags, const unsigned char *private_data,
+                          size_t private_data_length)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    struct ual_ia *ia;
+    it_status_t status;
+
+    (void)conn_attr; /* iWARP knows none */
+    if (!ep)
+        return IT_ERR_INVALID_EP;
+    if (!path || !connect_qual)
+        return IT_ERR_FAULT;
+    status = tii_check_pdata_pointer(private_data, private_data_length);
+    if (status != IT_SUCCESS)
+        return status;
+    ia = ual_ia_of(&ep->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    status = tii_connect_check(ep, path, connect_qual, cn_est_flags, private_data_length);
+    if (status != IT_SUCCESS)
+        return status;
+    /* The state is looked at again, with the EP locked. */
+    return ia->provider->connect(ep, path, connect_qual, cn_est_flags, private_data,
+                                 private_data_length);
+}

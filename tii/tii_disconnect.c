@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_ep_disconnect. */
+#include "tii/tii_check.h"
+#include "ual/ual_ep_state.h"
+
+it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *private_data,
+                             size_t private_data_length)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    const struct vp_attributes *attributes;
+    struct ual_ia *ia;
+    it_ep_state_rc_t state;
+    it_status_t status;
+
+    if (!ep)
+        return IT_ERR_INVALID_EP;
+    status = tii_check_pdata_pointer(private_data, private_data_length);
+    if (status != IT_SUCCESS)
+        return status;
+    ia = ual_ia_of(&ep->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    attributes = ia->provider->ia_attributes(ia);
+    status = tii_check_pdata_length(attributes, private_data_length, attributes->disconnect_pdata);
+    if (status != IT_SUCCESS)
+        return status;
+    state = ual_ep_state(ep);
+    if (state == IT_EP_STATE_UNCONNECTED || state == IT_EP_STATE_NONOPERATIONAL)
+        return IT_ERR_INVALID_EP_STATE;
+    return ia->provider->disconnect(ep); /* looks at the state again, with the EP locked */
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_handoff. */
+#include "tii/tii_check.h"
+
+it_status_t it_handoff(const it_conn_qual_t *conn_qual, size_t spigot_id,
+                       it_cn_est_identifier_t cn_est_id)
+{
+    struct ual_ia *ia = ual_request_ia(cn_est_id);
+    struct ual_request *request;
+    it_status_t status;
+
+    if (!ia)
+        return IT_ERR_INVALID_CN_EST_ID;
+    if (!conn_qual)
+        return IT_ERR_FAULT;
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    if (!ia->provider->has_spigot(ia, spigot_id))
+        return IT_ERR_INVALID_SPIGOT;
+    status = tii_check_passive_qual(conn_qual, ia->provider->ia_attributes(ia)->passive_quals);
+    if (status != IT_SUCCESS)
+        return status;
+    request = ual_request_take(cn_est_id, ia);
+    if (!request) /* somebody was faster, or the peer has gone */
+        return IT_ERR_INVALID_CN_EST_ID;
+    status = ia->provider->handoff(request, conn_qual, spigot_id);
+    if (status != IT_SUCCESS) {
+        request->id = cn_est_id; /* the attempt may have given it another one */
+        ual_request_put_back(request);
+    }
+    return status;
+}

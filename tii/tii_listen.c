@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_listen_create, it_listen_query, it_listen_free. */
+#include "tii/tii_check.h"
+#include "ual/ual_object.h"
+
+#define TII_LISTEN_FLAGS                                                                           \
+    ((unsigned)IT_LISTEN_CONN_QUAL_INPUT | (unsigned)IT_LISTEN_SUPPRESS_IRD_ORD)
+#define TII_LISTEN_PARAMS (((unsigned)IT_LISTEN_PARAM_CONN_QUAL << 1) - 1) /* all up to the last */
+
+/* ---------------------------------------------------------------- create */
+
+static it_status_t tii_listen_check_evd(const struct ual_ia *ia, const struct evd *evd)
+{
+    if (!evd || evd_ia_of(evd) != &ia->evd)
+        return IT_ERR_INVALID_CONN_EVD;
+    if (evd_stream(evd) == IT_AEVD_NOTIFICATION_EVENT_STREAM)
+        return IT_ERR_AEVD_NOT_ALLOWED;
+    return evd_stream(evd) == IT_CM_REQ_EVENT_STREAM ? IT_SUCCESS : IT_ERR_INVALID_CONN_EVD;
+}
+
+static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t spigot_id,
+                                           it_listen_flags_t flags, const it_conn_qual_t *qual)
+{
+    const struct vp_attributes *attributes = ia->provider->ia_attributes(ia);
+
+    if ((unsigned)flags & ~TII_LISTEN_FLAGS)
+        return IT_ERR_INVALID_FLAGS;
+    if ((flags & IT_LISTEN_SUPPRESS_IRD_ORD) && !attributes->suppress_depths)
+        return IT_ERR_INVALID_FLAGS;
+    if (!ia->provider->has_spigot(ia, spigot_id))
+        return IT_ERR_INVALID_SPIGOT;
+    if (flags & IT_LISTEN_CONN_QUAL_INPUT)
+        return tii_check_passive_qual(qual, attributes->passive_quals);
+    return IT_SUCCESS;
+}
+
+/* What the provider is to choose: one of the simplest type it can listen on. */
+static it_conn_qual_t tii_listen_open_qual(const struct ual_ia *ia)
+{
+    unsigned accepted = (unsigned)ia->provider->ia_attributes(ia)->passive_quals;
+    it_conn_qual_t qual = {.type = (it_conn_qual_type_t)(accepted & (~accepted + 1))};
+
+    return qual;
+}
+
+static it_status_t tii_listen_new(struct ual_ia *ia, struct evd *evd, size_t spigot_id,
+                                  it_listen_flags_t flags, const it_conn_qual_t *qual,
+                                  struct ual_listen **listen_out)
+{
+    struct ual_listen *listen;
+    it_status_t status;
+
+    if (!evd_hold(evd))
+        return IT_ERR_INVALID_CONN_EVD;
+    status = IT_ERR_RESOURCES;
+    listen = ual_object_new(ia, IT_HANDLE_TYPE_LISTEN);
+    if (!listen)
+        goto err_release_evd;
+    listen->spigot_id = spigot_id;
+    listen->connect_evd = evd;
+    listen->flags = flags;
+    listen->conn_qual = flags & IT_LISTEN_CONN_QUAL_INPUT ? *qual : tii_listen_open_qual(ia);
+    status = ia->provider->listen_start(listen);
+    if (status != IT_SUCCESS)
+        goto err_discard;
+    *listen_out = listen;
+    return IT_SUCCESS;
+
+err_discard:
+    ual_object_discard(&listen->object);
+err_release_evd:
+    evd_release(evd);
+    return status;
+}
+
+it_status_t it_listen_create(it_ia_handle_t ia_handle, size_t spigot_id,
+                             it_evd_handle_t connect_evd, it_listen_flags_t flags,
+                             it_conn_qual_t *conn_qual, it_listen_handle_t *listen_handle)
+{
+    struct ual_ia *ia = ual_ia_from(ia_handle);
+    struct evd *evd = evd_from_handle(connect_evd);
+    struct ual_listen *listen;
+    it_status_t status;
+
+    if (!ia)
+        return IT_ERR_INVALID_IA;
+    status = tii_listen_check_evd(ia, evd);
+    if (status != IT_SUCCESS)
+        return status;
+    if (!conn_qual || !listen_handle)
+        return IT_ERR_FAULT;
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    status = tii_listen_check_values(ia, spigot_id, flags, conn_qual);
+    if (status == IT_SUCCESS)
+        status = tii_listen_new(ia, evd, spigot_id, flags, conn_qual, &listen);
+    if (status != IT_SUCCESS)
+        return status;
+    if (!(flags & IT_LISTEN_CONN_QUAL_INPUT))
+        *conn_qual = listen->conn_qual;
+    ual_object_start(&listen->object);
+    *listen_handle = (it_listen_handle_t)(void *)listen;
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- query and free */
+
+static bool tii_listen_wants(it_listen_param_mask_t mask, it_listen_param_mask_t member)
+{
+    return ((unsigned)mask & ((unsigned)IT_LISTEN_PARAM_ALL | (unsigned)member)) != 0;
+}
+
+it_status_t it_listen_query(it_listen_handle_t listen_handle, it_listen_param_mask_t mask,
+                            it_listen_param_t *params)
+{
+    struct ual_listen *listen = ual_listen_from(listen_handle);
+
+    if (!listen)
+        return IT_ERR_INVALID_LISTEN;
+    if (!params)
+        return IT_ERR_FAULT;
+    if ((unsigned)mask & ~TII_LISTEN_PARAMS)
+        return IT_ERR_INVALID_MASK;
+    if (tii_listen_wants(mask, IT_LISTEN_PARAM_IA_HANDLE))
+        params->ia_handle = (it_ia_handle_t)(void *)listen->object.ia;
+    if (tii_listen_wants(mask, IT_LISTEN_PARAM_SPIGOT_ID))
+        params->spigot_id = listen->spigot_id;
+    if (tii_listen_wants(mask, IT_LISTEN_PARAM_CONNECT_EVD))
+        params->connect_evd = evd_handle(listen->connect_evd);
+    if (tii_listen_wants(mask, IT_LISTEN_PARAM_CONN_QUAL))
+        params->connect_qual = listen->conn_qual;
+    return IT_SUCCESS;
+}
+
+it_status_t it_listen_free(it_listen_handle_t listen_handle)
+{
+    struct ual_listen *listen = ual_listen_from(listen_handle);
+
+    /* Nothing depends on a listen point: the claim fails only if it is being freed already. */
+    if (!listen || !base_object_claim_free(&listen->object))
+        return IT_ERR_INVALID_LISTEN;
+    ual_listen_destroy(listen);
+    return IT_SUCCESS;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_reject. */
+#include "tii/tii_check.h"
+
+it_status_t it_reject(it_cn_est_identifier_t cn_est_id, const unsigned char *private_data,
+                      size_t private_data_length)
+{
+    struct ual_ia *ia = ual_request_ia(cn_est_id);
+    const struct vp_attributes *attributes;
+    struct ual_request *request;
+    it_status_t status;
+
+    if (!ia)
+        return IT_ERR_INVALID_CN_EST_ID;
+    status = tii_check_pdata_pointer(private_data, private_data_length);
+    if (status != IT_SUCCESS)
+        return status;
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    attributes = ia->provider->ia_attributes(ia);
+    status = tii_check_pdata_length(attributes, private_data_length, attributes->reject_pdata);
+    if (status != IT_SUCCESS)
+        return status;
+    request = ual_request_take(cn_est_id, ia);
+    if (!request) /* somebody was faster, or the peer has gone */
+        return IT_ERR_INVALID_CN_EST_ID;
+    status = ia->provider->reject(request, private_data, private_data_length);
+    if (status != IT_SUCCESS)
+        ual_request_put_back(request);
+    return status;
+}

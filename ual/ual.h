@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The objects behind the handles. Each ends with the provider's private area, sized by the provider
+ * and allocated with the object. A child holds its parents: base_object.children of a PZ counts its
+ * EPs, LMRs...; that of an EVD its feeders.
+ */
+#ifndef ITAPI_UAL_UAL_H
+#define ITAPI_UAL_UAL_H
+
+#include "base/base_lock.h"
+#include "base/base_object.h"
+#include "evd/evd.h"
+
+#include "it_api.h"
+#include "itx_api.h"
+
+#include <stdalign.h>
+#include <stdatomic.h>
+
+struct vp_provider;
+struct vp_ep_ops;
+
+#define UAL_AREA alignas(64) unsigned char area[]
+
+struct ual_ia {
+    struct evd_ia evd; /* begins with the object header; evd.lock guards the lists of objects */
+    const struct vp_provider *provider; /* immutable */
+    char name[IT_INTERFACE_NAME_SIZE];  /* immutable */
+    uint32_t api_major, api_minor;      /* immutable: version asked for */
+    UAL_AREA;
+};
+
+struct ual_pz {
+    struct base_object object;
+    UAL_AREA;
+};
+
+struct ual_lmr {
+    struct base_object object;
+    struct ual_pz *pz; /* held */
+    void *addr;
+    it_length_t length;
+    it_addr_mode_t addr_mode;
+    it_mem_priv_t privs;
+    it_lmr_flag_t flags;
+    uint32_t shared_id;
+    it_rmr_context_t key; /* set by the provider */
+    UAL_AREA;
+};
+
+struct ual_ep {
+    struct base_object object;
+    const struct vp_ep_ops *ops; /* immutable: data path of the provider */
+    struct ual_pz *pz;           /* held; immutable */
+    struct evd *request_evd;     /* held; immutable */
+    struct evd *recv_evd;        /* held; immutable */
+    struct evd *connect_evd;     /* held; immutable */
+    it_ep_rc_creation_flags_t flags;
+    struct base_lock lock;       /* guards what follows and, in uiwarp, the work queues */
+    _Atomic int state;           /* it_ep_state_rc_t; written with lock held, by ual_ep_step_locked */
+    it_ep_attributes_t attr;     /* in force */
+    it_path_t dst_path;
+    UAL_AREA;
+};
+
+struct ual_listen {
+    struct base_object object;
+    size_t spigot_id;
+    struct evd *connect_evd; /* held */
+    it_listen_flags_t flags;
+    it_conn_qual_t conn_qual; /* in use, network byte order; port filled in by the provider */
+    UAL_AREA;
+};
+
+static inline struct ual_ia *ual_ia_of(const struct base_object *object)
+{
+    return (struct ual_ia *)(void *)object->ia;
+}
+
+static inline bool ual_ia_failed(const struct ual_ia *ia)
+{
+    return atomic_load_explicit(&ia->evd.failed, memory_order_relaxed);
+}
+
+/* NULL unless the handle is a live object of that type. */
+#define UAL_FROM_HANDLE(name, handle_type, object_type, tag)                                       \
+    static inline struct object_type *name(handle_type handle)                                     \
+    {                                                                                              \
+        return base_object_is(handle, tag) ? (struct object_type *)(void *)handle : NULL;          \
+    }
+UAL_FROM_HANDLE(ual_ia_from, it_ia_handle_t, ual_ia, IT_HANDLE_TYPE_IA)
+UAL_FROM_HANDLE(ual_pz_from, it_pz_handle_t, ual_pz, IT_HANDLE_TYPE_PZ)
+UAL_FROM_HANDLE(ual_lmr_from, it_lmr_handle_t, ual_lmr, IT_HANDLE_TYPE_LMR)
+UAL_FROM_HANDLE(ual_ep_from, it_ep_handle_t, ual_ep, IT_HANDLE_TYPE_EP)
+UAL_FROM_HANDLE(ual_listen_from, it_listen_handle_t, ual_listen, IT_HANDLE_TYPE_LISTEN)
+#undef UAL_FROM_HANDLE
+
+static inline it_ep_handle_t ual_ep_handle(struct ual_ep *ep)
+{
+    return (it_ep_handle_t)(void *)ep;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ual/ual_ep_attr.h"
+
+static it_status_t ual_ep_attr_check_queues(unsigned mask, const it_ep_attributes_t *attr,
+                                            const struct vp_attributes *limit)
+{
+    if ((mask & IT_EP_PARAM_MAX_REQ_DTO) && attr->max_request_dtos > limit->max_request_dtos)
+        return IT_ERR_RESOURCE_REQ_DTO;
+    if ((mask & IT_EP_PARAM_MAX_RECV_DTO) && attr->max_recv_dtos > limit->max_recv_dtos)
+        return IT_ERR_RESOURCE_RECV_DTO;
+    if ((mask & IT_EP_PARAM_MAX_SEND_SEG) && attr->max_send_segments > limit->max_send_segments)
+        return IT_ERR_RESOURCE_SSEG;
+    if ((mask & IT_EP_PARAM_MAX_RECV_SEG) && attr->max_recv_segments > limit->max_recv_segments)
+        return IT_ERR_RESOURCE_RSEG;
+    return IT_SUCCESS;
+}
+
+static it_status_t ual_ep_attr_check_rdma(unsigned mask, const it_rc_only_attributes_t *rc,
+                                          const struct vp_attributes *limit)
+{
+    if ((mask & IT_EP_PARAM_MAX_RDMA_READ_SEG) &&
+        rc->max_rdma_read_segments > limit->max_read_segments)
+        return IT_ERR_RESOURCE_RRSEG;
+    if ((mask & IT_EP_PARAM_MAX_RDMA_WRITE_SEG) &&
+        rc->max_rdma_write_segments > limit->max_write_segments)
+        return IT_ERR_RESOURCE_RWSEG;
+    if ((mask & IT_EP_PARAM_MAX_IRD) && rc->rdma_read_ird > limit->max_ird)
+        return IT_ERR_RESOURCE_IRD;
+    if ((mask & IT_EP_PARAM_MAX_ORD) && rc->rdma_read_ord > limit->max_ord)
+        return IT_ERR_RESOURCE_ORD;
+    return IT_SUCCESS;
+}
+
+it_status_t ual_ep_attr_check(unsigned mask, const it_ep_attributes_t *attr,
+                              const struct vp_attributes *attributes)
+{
+    it_status_t status;
+
+    if ((mask & IT_EP_PARAM_ATOMICS_ENABLE) && attr->srv.rc.atomics_enable && !attributes->atomics)
+        return IT_ERR_INVALID_EP_ATTR;
+    if ((mask & IT_EP_PARAM_MAX_PAYLOAD) && attr->max_dto_payload_size > attributes->max_message)
+        return IT_ERR_PAYLOAD_SIZE;
+    status = ual_ep_attr_check_queues(mask, attr, attributes);
+    if (status != IT_SUCCESS)
+        return status;
+    return ual_ep_attr_check_rdma(mask, &attr->srv.rc, attributes);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The attributes of an RC endpoint against the limits of its IA, for create and modify. */
+#ifndef ITAPI_UAL_UAL_EP_ATTR_H
+#define ITAPI_UAL_UAL_EP_ATTR_H
+
+#include "ual/vp.h"
+
+/* The attributes of an RC endpoint, S-RQ and privileged operations aside: what modify may name. */
+#define UAL_EP_ATTR_ALL                                                                            \
+    ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_REQ_DTO |                       \
+     (unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                     \
+     (unsigned)IT_EP_PARAM_MAX_RECV_SEG | (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG |                \
+     (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG | (unsigned)IT_EP_PARAM_MAX_IRD |                    \
+     (unsigned)IT_EP_PARAM_MAX_ORD | (unsigned)IT_EP_PARAM_RDMA_RD_ENABLE |                        \
+     (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE | (unsigned)IT_EP_PARAM_ATOMICS_ENABLE |                 \
+     (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
+
+/* Looks at the attributes selected by mask (it_ep_param_mask_t bits; watermarks are not looked at). */
+it_status_t ual_ep_attr_check(unsigned mask, const it_ep_attributes_t *attr,
+                              const struct vp_attributes *attributes);
+
+#endif

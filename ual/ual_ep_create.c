@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_ep_rc_create. */
+#include "ual/ual_ep_attr.h"
+#include "ual/ual_object.h"
+
+#define UAL_EP_FLAGS ((unsigned)IT_EP_REUSEADDR | (unsigned)IT_EP_SRQ)
+
+struct ual_ep_parents {
+    struct ual_pz *pz;
+    struct evd *request_evd;
+    struct evd *recv_evd;
+    struct evd *connect_evd;
+};
+
+static it_status_t ual_ep_find_evd(const struct ual_ia *ia, it_evd_handle_t handle,
+                                   it_event_type_t stream, it_status_t wrong, struct evd **evd_out)
+{
+    struct evd *evd = evd_from_handle(handle);
+
+    if (!evd || evd_ia_of(evd) != &ia->evd)
+        return wrong;
+    if (evd_stream(evd) == IT_AEVD_NOTIFICATION_EVENT_STREAM)
+        return IT_ERR_AEVD_NOT_ALLOWED;
+    if (evd_stream(evd) != stream)
+        return wrong;
+    *evd_out = evd;
+    return IT_SUCCESS;
+}
+
+static it_status_t ual_ep_find_evds(struct ual_ep_parents *parents, it_evd_handle_t request,
+                                    it_evd_handle_t recv, it_evd_handle_t connect)
+{
+    const struct ual_ia *ia = ual_ia_of(&parents->pz->object);
+    it_status_t status;
+
+    status = ual_ep_find_evd(ia, request, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_REQ_EVD,
+                             &parents->request_evd);
+    if (status == IT_SUCCESS)
+        status = ual_ep_find_evd(ia, recv, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_RECV_EVD,
+                                 &parents->recv_evd);
+    if (status == IT_SUCCESS)
+        status = ual_ep_find_evd(ia, connect, IT_CM_MSG_EVENT_STREAM, IT_ERR_INVALID_CONN_EVD,
+                                 &parents->connect_evd);
+    return status;
+}
+
+/* Limits and features before the state of the EVDs. */
+static it_status_t ual_ep_check(const struct ual_ep_parents *parents,
+                                it_ep_rc_creation_flags_t flags, const it_ep_attributes_t *attr,
+                                const struct vp_attributes *attributes)
+{
+    unsigned checked = UAL_EP_ATTR_ALL;
+    it_status_t status;
+
+    if (flags & IT_EP_SRQ) /* the receives are those of the S-RQ: what is said here is ignored */
+        checked &= ~((unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_SEG);
+    status = ual_ep_attr_check(checked, attr, attributes);
+    if (status != IT_SUCCESS)
+        return status;
+    if (flags & IT_EP_SRQ) /* there are no S-RQ objects yet: no handle can name one */
+        return attributes->srq ? IT_ERR_INVALID_SRQ : IT_ERR_SRQ_NOT_SUPPORTED;
+    if (attr->priv_ops_enable)
+        return IT_ERR_PRIV_OPS_UNAVAILABLE;
+    if (evd_is_overflowed(parents->request_evd))
+        return IT_ERR_INVALID_REQ_EVD_STATE;
+    if (evd_is_overflowed(parents->recv_evd))
+        return IT_ERR_INVALID_RECV_EVD_STATE;
+    return IT_SUCCESS;
+}
+
+/* Each fails when the parent is just being freed. */
+static it_status_t ual_ep_hold_parents(const struct ual_ep_parents *parents)
+{
+    it_status_t status;
+
+    if (!base_object_hold(&parents->pz->object))
+        return IT_ERR_INVALID_PZ;
+    status = IT_ERR_INVALID_REQ_EVD;
+    if (!evd_hold(parents->request_evd))
+        goto err_release_pz;
+    status = IT_ERR_INVALID_RECV_EVD;
+    if (!evd_hold(parents->recv_evd))
+        goto err_release_request;
+    status = IT_ERR_INVALID_CONN_EVD;
+    if (!evd_hold(parents->connect_evd))
+        goto err_release_recv;
+    return IT_SUCCESS;
+
+err_release_recv:
+    evd_release(parents->recv_evd);
+err_release_request:
+    evd_release(parents->request_evd);
+err_release_pz:
+    base_object_release(&parents->pz->object);
+    return status;
+}
+
+static void ual_ep_release_parents(const struct ual_ep_parents *parents)
+{
+    evd_release(parents->connect_evd);
+    evd_release(parents->recv_evd);
+    evd_release(parents->request_evd);
+    base_object_release(&parents->pz->object);
+}
+
+static void ual_ep_fill(struct ual_ep *ep, const struct ual_ep_parents *parents,
+                        it_ep_rc_creation_flags_t flags, const it_ep_attributes_t *attr)
+{
+    ep->pz = parents->pz;
+    ep->request_evd = parents->request_evd;
+    ep->recv_evd = parents->recv_evd;
+    ep->connect_evd = parents->connect_evd;
+    ep->flags = flags;
+    base_lock_init(&ep->lock);
+    atomic_store_explicit(&ep->state, IT_EP_STATE_UNCONNECTED, memory_order_relaxed);
+    ep->attr = *attr;
+    /* Ignored without an S-RQ, so not to be seen in a query. */
+    ep->attr.srv.rc.srq = NULL;
+    ep->attr.srv.rc.soft_hi_watermark = 0;
+    ep->attr.srv.rc.hard_hi_watermark = IT_HARD_HI_WATERMARK_DISABLE;
+}
+
+static it_status_t ual_ep_new(const struct ual_ep_parents *parents, it_ep_rc_creation_flags_t flags,
+                              const it_ep_attributes_t *attr, struct ual_ep **ep_out)
+{
+    struct ual_ia *ia = ual_ia_of(&parents->pz->object);
+    struct ual_ep *ep;
+    it_status_t status;
+
+    status = ual_ep_hold_parents(parents);
+    if (status != IT_SUCCESS)
+        return status;
+    status = IT_ERR_RESOURCES;
+    ep = ual_object_new(ia, IT_HANDLE_TYPE_EP);
+    if (!ep)
+        goto err_release_parents;
+    ual_ep_fill(ep, parents, flags, attr);
+    status = ia->provider->ep_create(ep);
+    if (status != IT_SUCCESS)
+        goto err_discard;
+    *ep_out = ep;
+    return IT_SUCCESS;
+
+err_discard:
+    base_lock_destroy(&ep->lock);
+    ual_object_discard(&ep->object);
+err_release_parents:
+    ual_ep_release_parents(parents);
+    return status;
+}
+
+it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_sevd_handle,
+                            it_evd_handle_t recv_sevd_handle, it_evd_handle_t connect_sevd_handle,
+                            it_ep_rc_creation_flags_t flags, const it_ep_attributes_t *ep_attr,
+                            it_ep_handle_t *ep_handle)
+{
+    struct ual_ep_parents parents = {.pz = ual_pz_from(pz_handle)};
+    struct ual_ep *ep;
+    struct ual_ia *ia;
+    it_status_t status;
+
+    if (!parents.pz)
+        return IT_ERR_INVALID_PZ;
+    status = ual_ep_find_evds(&parents, request_sevd_handle, recv_sevd_handle,
+                              connect_sevd_handle);
+    if (status != IT_SUCCESS)
+        return status;
+    if (!ep_attr || !ep_handle)
+        return IT_ERR_FAULT;
+    ia = ual_ia_of(&parents.pz->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    if ((unsigned)flags & ~UAL_EP_FLAGS)
+        return IT_ERR_INVALID_FLAGS;
+    status = ual_ep_check(&parents, flags, ep_attr, ia->provider->ia_attributes(ia));
+    if (status == IT_SUCCESS)
+        status = ual_ep_new(&parents, flags, ep_attr, &ep);
+    if (status != IT_SUCCESS)
+        return status;
+    ual_object_start(&ep->object);
+    *ep_handle = ual_ep_handle(ep);
+    return IT_SUCCESS;
+}

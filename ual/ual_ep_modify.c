@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_ep_modify. */
+#include "ual/ual_ep_attr.h"
+#include "ual/ual_ep_state.h"
+#include "ual/ual_object.h"
+
+#define UAL_EP_IN_A2 ((unsigned)IT_EP_PARAM_MAX_IRD | UAL_EP_IN_C)
+#define UAL_EP_IN_C                                                                                \
+    ((unsigned)IT_EP_PARAM_RDMA_RD_ENABLE | (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE |                 \
+     (unsigned)IT_EP_PARAM_ATOMICS_ENABLE | (unsigned)IT_EP_PARAM_MAX_ORD |                        \
+     (unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO |                      \
+     (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
+#define UAL_EP_UD ((unsigned)IT_EP_PARAM_EP_KEY)
+/* Watermarks have a meaning with an S-RQ only, and no EP has one yet. */
+#define UAL_EP_WATERMARKS                                                                          \
+    ((unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
+
+/* The attributes that may change, by state; in states not named: none. */
+static const unsigned ual_ep_modifiable[] = {
+    [IT_EP_STATE_UNCONNECTED] = UAL_EP_ATTR_ALL,
+    [IT_EP_STATE_ACTIVE2_CONNECTION_PENDING] = UAL_EP_IN_A2,
+    [IT_EP_STATE_CONNECTED] = UAL_EP_IN_C,
+    [IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ] = 0, /* the last */
+};
+
+static it_status_t ual_ep_check_mask(unsigned mask)
+{
+    if (mask & ~(UAL_EP_ATTR_ALL | UAL_EP_UD))
+        return IT_ERR_INVALID_MASK;
+    if (mask & UAL_EP_UD)
+        return IT_ERR_INVALID_EP_TYPE;
+    return IT_SUCCESS;
+}
+
+/* Posting threads read limits without the lock, so each member is written as a whole. */
+#define UAL_EP_STORE(member, value) __atomic_store_n(&(member), (value), __ATOMIC_RELAXED)
+
+static void ual_ep_store_attr_locked(struct ual_ep *ep, unsigned mask,
+                                     const it_ep_attributes_t *attr)
+{
+    base_lock_assert_held(&ep->lock);
+    if (mask & IT_EP_PARAM_MAX_PAYLOAD)
+        UAL_EP_STORE(ep->attr.max_dto_payload_size, attr->max_dto_payload_size);
+    if (mask & IT_EP_PARAM_MAX_REQ_DTO)
+        UAL_EP_STORE(ep->attr.max_request_dtos, attr->max_request_dtos);
+    if (mask & IT_EP_PARAM_MAX_RECV_DTO)
+        UAL_EP_STORE(ep->attr.max_recv_dtos, attr->max_recv_dtos);
+    if (mask & IT_EP_PARAM_MAX_SEND_SEG)
+        UAL_EP_STORE(ep->attr.max_send_segments, attr->max_send_segments);
+    if (mask & IT_EP_PARAM_MAX_RECV_SEG)
+        UAL_EP_STORE(ep->attr.max_recv_segments, attr->max_recv_segments);
+}
+
+static void ual_ep_store_rc_locked(struct ual_ep *ep, unsigned mask,
+                                   const it_rc_only_attributes_t *rc)
+{
+    it_rc_only_attributes_t *to = &ep->attr.srv.rc;
+
+    base_lock_assert_held(&ep->lock);
+    if (mask & IT_EP_PARAM_RDMA_RD_ENABLE)
+        UAL_EP_STORE(to->rdma_read_enable, rc->rdma_read_enable);
+    if (mask & IT_EP_PARAM_RDMA_WR_ENABLE)
+        UAL_EP_STORE(to->rdma_write_enable, rc->rdma_write_enable);
+    if (mask & IT_EP_PARAM_MAX_RDMA_READ_SEG)
+        UAL_EP_STORE(to->max_rdma_read_segments, rc->max_rdma_read_segments);
+    if (mask & IT_EP_PARAM_MAX_RDMA_WRITE_SEG)
+        UAL_EP_STORE(to->max_rdma_write_segments, rc->max_rdma_write_segments);
+    if (mask & IT_EP_PARAM_MAX_IRD)
+        UAL_EP_STORE(to->rdma_read_ird, rc->rdma_read_ird);
+    if (mask & IT_EP_PARAM_MAX_ORD)
+        UAL_EP_STORE(to->rdma_read_ord, rc->rdma_read_ord);
+    if (mask & IT_EP_PARAM_ATOMICS_ENABLE)
+        UAL_EP_STORE(to->atomics_enable, rc->atomics_enable);
+}
+
+static it_status_t ual_ep_modify(struct ual_ep *ep, unsigned mask, const it_ep_attributes_t *attr)
+{
+    const struct vp_provider *provider = ual_ia_of(&ep->object)->provider;
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+
+    base_lock_take(&ep->lock);
+    if (!(mask & ~ual_ep_modifiable[ual_ep_state(ep)]))
+        status = provider->ep_modify_locked(ep, (it_ep_param_mask_t)mask, attr);
+    if (status == IT_SUCCESS) {
+        ual_ep_store_attr_locked(ep, mask, attr);
+        ual_ep_store_rc_locked(ep, mask, &attr->srv.rc);
+    }
+    base_lock_drop(&ep->lock);
+    return status;
+}
+
+it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
+                         const it_ep_attributes_t *ep_attr)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    struct ual_ia *ia;
+    it_status_t status;
+
+    if (!ep)
+        return IT_ERR_INVALID_EP;
+    if (!ep_attr)
+        return IT_ERR_FAULT;
+    ia = ual_ia_of(&ep->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    status = ual_ep_check_mask((unsigned)mask);
+    if (status != IT_SUCCESS || mask == 0)
+        return status;
+    status = ual_ep_attr_check((unsigned)mask, ep_attr, ia->provider->ia_attributes(ia));
+    if (status != IT_SUCCESS)
+        return status;
+    if ((unsigned)mask & UAL_EP_WATERMARKS)
+        return IT_ERR_OP_NOT_SUPPORTED;
+    return ual_ep_modify(ep, (unsigned)mask, ep_attr);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_ep_reset. */
+#include "ual/ual_ep_state.h"
+#include "ual/vp.h"
+
+it_status_t it_ep_reset(it_ep_handle_t ep_handle)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    struct ual_ia *ia;
+    it_ep_state_rc_t state;
+
+    if (!ep)
+        return IT_ERR_INVALID_EP;
+    ia = ual_ia_of(&ep->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    state = ual_ep_state(ep);
+    if (state == IT_EP_STATE_UNCONNECTED)
+        return IT_SUCCESS;
+    if (state != IT_EP_STATE_NONOPERATIONAL)
+        return IT_ERR_INVALID_EP_STATE;
+    return ia->provider->ep_reset(ep); /* looks at the state again, with the EP locked */
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* itx_ia_query_counters. */
+#include "ual/ual_extension.h"
+#include "ual/vp.h"
+
+#define UAL_COUNTERS_MIN UAL_SIZE_UP_TO(struct itx_counters, thread_wakeups) /* first version */
+
+it_status_t itx_ia_query_counters(it_ia_handle_t ia_handle, struct itx_counters *counters)
+{
+    struct ual_ia *ia = ual_ia_from(ia_handle);
+    struct itx_counters own = {.size = sizeof(own)};
+
+    if (!ia)
+        return IT_ERR_INVALID_IA;
+    if (!counters)
+        return IT_ERR_FAULT;
+    if (counters->size < UAL_COUNTERS_MIN)
+        return IT_ERR_INVALID_LENGTH;
+    ia->provider->counters(ia, &own);
+    ual_extension_write(counters, counters->size, &own, sizeof(own));
+    return IT_SUCCESS;
+}

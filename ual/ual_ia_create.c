@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_ia_create and it_ia_free. */
+#include "base/base_log.h"
+#include "evd/evd_loop.h"
+#include "ual/ual_object.h"
+#include "ual/ual_request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define UAL_THREAD_NAME_SIZE 16 /* with NUL: more is refused by the kernel */
+
+static it_status_t ual_ia_check_version(uint32_t major, uint32_t minor)
+{
+    if (major == 1)
+        return minor == 0 ? IT_SUCCESS : IT_ERR_INVALID_MINOR_VERSION;
+    if (major == 2)
+        return minor <= 1 ? IT_SUCCESS : IT_ERR_INVALID_MINOR_VERSION;
+    return IT_ERR_INVALID_MAJOR_VERSION;
+}
+
+static it_status_t ual_ia_start_loop(struct ual_ia *ia)
+{
+    char thread_name[UAL_THREAD_NAME_SIZE];
+
+    (void)snprintf(thread_name, sizeof(thread_name), "itapi:%.9s", ia->name); /* may be cut */
+    return evd_loop_start(&ia->evd.loop, thread_name);
+}
+
+static it_status_t ual_ia_open(struct ual_ia *ia)
+{
+    it_status_t status = ual_ia_start_loop(ia);
+
+    if (status != IT_SUCCESS)
+        return status;
+    status = ia->provider->ia_open(ia);
+    if (status != IT_SUCCESS)
+        evd_loop_stop(ia->evd.loop);
+    return status;
+}
+
+it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t minor_version,
+                         it_ia_handle_t *ia_handle)
+{
+    const struct vp_provider *provider;
+    struct ual_ia *ia;
+    it_status_t status;
+
+    if (!ia_handle)
+        return IT_ERR_FAULT;
+    if (!name || strnlen(name, IT_INTERFACE_NAME_SIZE) == IT_INTERFACE_NAME_SIZE)
+        return IT_ERR_INVALID_NAME;
+    provider = ual_provider_find(name);
+    if (!provider)
+        return IT_ERR_INVALID_NAME;
+    status = ual_ia_check_version(major_version, minor_version);
+    if (status != IT_SUCCESS)
+        return status;
+
+    ia = base_pool_get(ual_pool(provider, IT_HANDLE_TYPE_IA));
+    if (!ia)
+        return IT_ERR_RESOURCES;
+    ia->evd.object.ia = &ia->evd.object;
+    base_lock_init(&ia->evd.lock);
+    ia->provider = provider;
+    memcpy(ia->name, name, strlen(name)); /* the rest is zero */
+    ia->api_major = major_version;
+    ia->api_minor = minor_version;
+    status = ual_ia_open(ia);
+    if (status != IT_SUCCESS)
+        goto err_put;
+    base_object_publish(&ia->evd.object, &ia->evd.object);
+    base_log(BASE_LOG_INFO, "ia %p: %s opened", (void *)ia, ia->name);
+    *ia_handle = (it_ia_handle_t)(void *)ia;
+    return IT_SUCCESS;
+
+err_put:
+    base_lock_destroy(&ia->evd.lock);
+    base_pool_put(ual_pool(provider, IT_HANDLE_TYPE_IA), ia);
+    return status;
+}
+
+/* ---------------------------------------------------------------- it_ia_free */
+
+static void ual_ia_destroy_object(struct base_object *object)
+{
+    /* A request that races is wrong use; whatever the object has for children is gone already. */
+    (void)base_object_claim_free(object);
+    switch ((unsigned)object->type) {
+    case IT_HANDLE_TYPE_LISTEN:
+        ual_listen_destroy((struct ual_listen *)(void *)object);
+        break;
+    case IT_HANDLE_TYPE_EP:
+        ual_ep_destroy((struct ual_ep *)(void *)object);
+        break;
+    case IT_HANDLE_TYPE_LMR:
+        ual_lmr_destroy((struct ual_lmr *)(void *)object);
+        break;
+    case IT_HANDLE_TYPE_PZ:
+        ual_pz_destroy((struct ual_pz *)(void *)object);
+        break;
+    default: /* EVDs are freed by their own layer; of the others there are none */
+        break;
+    }
+}
+
+static void ual_ia_destroy_all(struct ual_ia *ia, it_handle_type_enum_t type)
+{
+    struct base_object *object;
+
+    do {
+        base_lock_take(&ia->evd.lock);
+        object = ia->evd.objects[type];
+        base_lock_drop(&ia->evd.lock);
+        if (object)
+            ual_ia_destroy_object(object);
+    } while (object);
+}
+
+it_status_t it_ia_free(it_ia_handle_t ia_handle)
+{
+    struct ual_ia *ia = ual_ia_from(ia_handle);
+
+    if (!ia || !base_object_claim_free(&ia->evd.object))
+        return IT_ERR_INVALID_IA;
+    base_object_unpublish(&ia->evd.object);
+    /* First what brings new work in, then users before what they use. */
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LISTEN);
+    ual_request_refuse_all(ia);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_EP);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LMR);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_PZ);
+    evd_ia_free_all(&ia->evd); /* blocked waiters have returned when this ends */
+    ia->provider->ia_close(ia);
+    evd_loop_stop(ia->evd.loop);
+    base_log(BASE_LOG_INFO, "ia %p: %s closed", (void *)ia, ia->name);
+    base_lock_destroy(&ia->evd.lock);
+    base_pool_put(ual_pool(ia->provider, IT_HANDLE_TYPE_IA), ia);
+    return IT_SUCCESS;
+}

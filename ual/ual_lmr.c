@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Local memory regions: it_lmr_create10, it_lmr_create20, it_lmr_create21, query, free. */
+#include "ual/ual_mem_range.h"
+#include "ual/ual_object.h"
+
+#define UAL_LMR_PRIVS ((unsigned)IT_PRIV_ALL)
+#define UAL_LMR_READS ((unsigned)IT_PRIV_LOCAL_READ | (unsigned)IT_PRIV_REMOTE_READ)
+#define UAL_LMR_WRITES                                                                             \
+    ((unsigned)IT_PRIV_LOCAL_WRITE | (unsigned)IT_PRIV_REMOTE_WRITE | (unsigned)IT_PRIV_ATOMIC)
+#define UAL_LMR_FLAGS                                                                              \
+    ((unsigned)IT_LMR_FLAG_NONE | (unsigned)IT_LMR_FLAG_SHARED |                                   \
+     (unsigned)IT_LMR_FLAG_NONCOHERENT | (unsigned)IT_LMR_FLAG_NON_SHAREABLE)
+#define UAL_LMR_PARAMS (((unsigned)IT_LMR_PARAM_IOBL_TYPE << 1) - 1) /* all bits up to the last */
+
+/* The arguments of a create. */
+struct ual_lmr_spec {
+    void *addr;
+    it_length_t length;
+    it_addr_mode_t addr_mode;
+    it_mem_priv_t privs;
+    it_lmr_flag_t flags;
+    uint32_t shared_id;
+    const it_iobl_t *iobl; /* 2.1: NULL in the ordinary case */
+    bool tells_no_addr;    /* 2.1: IT_NO_ADDR has a status of its own */
+};
+
+/* ---------------------------------------------------------------- create */
+
+/* No Interface of this library is privileged: a list is refused one way or the other. */
+static it_status_t ual_lmr_refuse_iobl(const it_iobl_t *iobl)
+{
+    bool variable = iobl->iobl_type == IT_IOBL_VE_PAGE_LIST;
+
+    if (!variable && iobl->iobl_type != IT_IOBL_PAGE_LIST &&
+        iobl->iobl_type != IT_IOBL_BLOCK_LIST)
+        return IT_ERR_INVALID_IOBL;
+    if (iobl->num_elts == 0)
+        return IT_ERR_INVALID_IOBL;
+    if (variable ? !iobl->list.ve_list.list_elt : !iobl->list.ce_list.list_elt)
+        return IT_ERR_INVALID_IOBL;
+    return IT_ERR_PRIV_OPS_UNAVAILABLE;
+}
+
+static it_status_t ual_lmr_check_values(const struct ual_lmr_spec *spec,
+                                        const struct vp_attributes *attributes)
+{
+    unsigned flags = (unsigned)spec->flags;
+    unsigned privs = (unsigned)spec->privs;
+
+    if (flags & ~UAL_LMR_FLAGS)
+        return IT_ERR_INVALID_FLAGS;
+    if ((flags & IT_LMR_FLAG_SHARED) && (flags & IT_LMR_FLAG_NON_SHAREABLE))
+        return IT_ERR_INVALID_FLAGS;
+    if (privs & ~UAL_LMR_PRIVS)
+        return IT_ERR_INVALID_PRIVS;
+    if ((privs & IT_PRIV_REMOTE_WRITE) && !(privs & IT_PRIV_LOCAL_WRITE))
+        return IT_ERR_INVALID_PRIVS;
+    if ((privs & IT_PRIV_ATOMIC) && !attributes->atomics)
+        return IT_ERR_INVALID_PRIVS;
+    if ((unsigned)spec->addr_mode > IT_ADDR_MODE_RELATIVE)
+        return IT_ERR_INVALID_ADDR_MODE;
+    if (spec->addr_mode == IT_ADDR_MODE_RELATIVE && !attributes->relative_addressing)
+        return IT_ERR_INVALID_ADDR_MODE;
+    if (spec->iobl)
+        return ual_lmr_refuse_iobl(spec->iobl);
+    if (spec->addr == IT_NO_ADDR && spec->tells_no_addr)
+        return IT_ERR_ADDRESS;
+    if (spec->length == 0)
+        return IT_ERR_INVALID_LENGTH;
+    if (spec->length > attributes->max_lmr_length)
+        return IT_ERR_RESOURCE_LMR_LENGTH;
+    return ual_mem_range_check((uintptr_t)spec->addr, spec->length, (privs & UAL_LMR_READS) != 0,
+                               (privs & UAL_LMR_WRITES) != 0);
+}
+
+static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spec,
+                               struct ual_lmr **lmr_out)
+{
+    struct ual_ia *ia = ual_ia_of(&pz->object);
+    struct ual_lmr *lmr;
+    it_status_t status;
+
+    if (!base_object_hold(&pz->object))
+        return IT_ERR_INVALID_PZ;
+    status = IT_ERR_RESOURCES;
+    lmr = ual_object_new(ia, IT_HANDLE_TYPE_LMR);
+    if (!lmr)
+        goto err_release_pz;
+    lmr->pz = pz;
+    lmr->addr = spec->addr;
+    lmr->length = spec->length;
+    lmr->addr_mode = spec->addr_mode;
+    lmr->privs = spec->privs;
+    lmr->flags = spec->flags;
+    lmr->shared_id = spec->shared_id;
+    status = ia->provider->lmr_create(lmr);
+    if (status != IT_SUCCESS)
+        goto err_discard;
+    *lmr_out = lmr;
+    return IT_SUCCESS;
+
+err_discard:
+    ual_object_discard(&lmr->object);
+err_release_pz:
+    base_object_release(&pz->object);
+    return status;
+}
+
+static it_status_t ual_lmr_create(it_pz_handle_t pz_handle, const struct ual_lmr_spec *spec,
+                                  it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context)
+{
+    struct ual_pz *pz = ual_pz_from(pz_handle);
+    struct ual_lmr *lmr;
+    struct ual_ia *ia;
+    it_status_t status;
+
+    if (!pz)
+        return IT_ERR_INVALID_PZ;
+    if (!lmr_handle)
+        return IT_ERR_FAULT;
+    ia = ual_ia_of(&pz->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    status = ual_lmr_check_values(spec, ia->provider->ia_attributes(ia));
+    if (status == IT_SUCCESS)
+        status = ual_lmr_new(pz, spec, &lmr);
+    if (status != IT_SUCCESS)
+        return status;
+    ual_object_start(&lmr->object);
+    if (rmr_context)
+        *rmr_context = lmr->key;
+    *lmr_handle = (it_lmr_handle_t)(void *)lmr;
+    return IT_SUCCESS;
+}
+
+it_status_t it_lmr_create10(it_pz_handle_t pz_handle, void *addr, it_length_t length,
+                            it_mem_priv_t privs, it_lmr_flag_t flags, uint32_t shared_id,
+                            it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context)
+{
+    return it_lmr_create20(pz_handle, addr, length, IT_ADDR_MODE_ABSOLUTE, privs, flags, shared_id,
+                           lmr_handle, rmr_context);
+}
+
+it_status_t it_lmr_create20(it_pz_handle_t pz_handle, void *addr, it_length_t length,
+                            it_addr_mode_t addr_mode, it_mem_priv_t privs, it_lmr_flag_t flags,
+                            uint32_t shared_id, it_lmr_handle_t *lmr_handle,
+                            it_rmr_context_t *rmr_context)
+{
+    struct ual_lmr_spec spec = {
+        addr, length, addr_mode, privs, flags, shared_id, .iobl = NULL, .tells_no_addr = false,
+    };
+
+    return ual_lmr_create(pz_handle, &spec, lmr_handle, rmr_context);
+}
+
+it_status_t it_lmr_create21(it_pz_handle_t pz_handle, void *addr, it_iobl_t *iobl,
+                            it_length_t length, it_addr_mode_t addr_mode, it_mem_priv_t privs,
+                            it_lmr_flag_t flags, uint32_t shared_id, it_lmr_handle_t *lmr_handle,
+                            it_rmr_context_t *rmr_context)
+{
+    struct ual_lmr_spec spec = {
+        addr, length, addr_mode, privs, flags, shared_id, .iobl = iobl, .tells_no_addr = true,
+    };
+
+    return ual_lmr_create(pz_handle, &spec, lmr_handle, rmr_context);
+}
+
+/* ---------------------------------------------------------------- query */
+
+static bool ual_lmr_wants(it_lmr_param_mask_t mask, it_lmr_param_mask_t member)
+{
+    return ((unsigned)mask & ((unsigned)IT_LMR_PARAM_ALL | (unsigned)member)) != 0;
+}
+
+static void ual_lmr_read_memory(const struct ual_lmr *lmr, it_lmr_param_mask_t mask,
+                                it_lmr_param_t *params)
+{
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_ADDR))
+        params->addr = lmr->addr;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_LENGTH))
+        params->length = lmr->length;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_ACTUAL_ADDR))
+        params->actual_addr = lmr->addr;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_ACTUAL_LENGTH))
+        params->actual_length = lmr->length;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_ADDR_MODE))
+        params->addr_mode = lmr->addr_mode;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_LINKED))
+        params->linked = IT_TRUE;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_IOBL_NUM_ELTS))
+        params->iobl_num_elts = 0;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_IOBL_TYPE))
+        params->iobl_type = (it_iobl_type_t)0; /* no list */
+}
+
+it_status_t it_lmr_query(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
+                         it_lmr_param_t *params)
+{
+    struct ual_lmr *lmr = ual_lmr_from(lmr_handle);
+
+    if (!lmr)
+        return IT_ERR_INVALID_LMR;
+    if (!params)
+        return IT_ERR_FAULT;
+    if ((unsigned)mask & ~UAL_LMR_PARAMS)
+        return IT_ERR_INVALID_MASK;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_IA))
+        params->ia = (it_ia_handle_t)(void *)lmr->object.ia;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_PZ))
+        params->pz = (it_pz_handle_t)(void *)lmr->pz;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_MEM_PRIV))
+        params->privs = lmr->privs;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_FLAG))
+        params->flags = lmr->flags;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_SHARED_ID))
+        params->shared_id = lmr->shared_id;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_RMR_CONTEXT))
+        params->rmr_context = lmr->key;
+    ual_lmr_read_memory(lmr, mask, params);
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- free */
+
+void ual_lmr_destroy(struct ual_lmr *lmr)
+{
+    base_object_unpublish(&lmr->object);
+    ual_ia_of(&lmr->object)->provider->lmr_destroy(lmr);
+    base_object_release(&lmr->pz->object);
+    ual_object_end(&lmr->object);
+}
+
+it_status_t it_lmr_free(it_lmr_handle_t lmr_handle)
+{
+    struct ual_lmr *lmr = ual_lmr_from(lmr_handle);
+
+    if (!lmr)
+        return IT_ERR_INVALID_LMR;
+    if (!base_object_claim_free(&lmr->object))
+        return IT_ERR_LMR_BUSY;
+    ual_lmr_destroy(lmr);
+    return IT_SUCCESS;
+}

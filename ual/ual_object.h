@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The life of the objects behind handles: memory, place in the IA's lists, validity of the handle.
+ * A create takes ual_object_new, fills in, calls the provider and ends with ual_object_start; a
+ * free begins with base_object_claim_free and ends in one of the ual_*_destroy functions, which
+ * it_ia_free uses too.
+ */
+#ifndef ITAPI_UAL_UAL_OBJECT_H
+#define ITAPI_UAL_UAL_OBJECT_H
+
+#include "ual/ual.h"
+#include "ual/vp.h"
+
+/* Where the provider's objects of one type come from (ual_registry.c). Lives for ever. */
+struct base_pool *ual_pool(const struct vp_provider *provider, it_handle_type_enum_t type);
+
+/* The registered provider that has an Interface of that name, or NULL (ual_registry.c). */
+const struct vp_provider *ual_provider_find(const char *interface_name);
+
+/* The registered providers, in order: NULL gives the first (ual_registry.c). */
+const struct vp_provider *ual_provider_next(const struct vp_provider *provider);
+
+/* A zeroed object of the IA that nobody can find yet; NULL without memory. */
+void *ual_object_new(struct ual_ia *ia, it_handle_type_enum_t type);
+
+/* Gives back what ual_object_new gave, when the create has failed. */
+void ual_object_discard(struct base_object *object);
+
+/* Last step of a create: links the object into its IA and makes the handle valid. */
+void ual_object_start(struct base_object *object);
+
+/* Last step of a free: takes the unpublished object out of its IA and gives the memory back. */
+void ual_object_end(struct base_object *object);
+
+/* Each is claimed (base_object_claim_free) before. In any state; nothing is reported. */
+void ual_pz_destroy(struct ual_pz *pz);
+void ual_lmr_destroy(struct ual_lmr *lmr);
+void ual_ep_destroy(struct ual_ep *ep);
+void ual_listen_destroy(struct ual_listen *listen);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all posting calls check before the provider takes over: no lock, no heap, no indirect call.
+ * The state and the room in the queue are looked at by the provider, together with queueing.
+ */
+#ifndef ITAPI_UAL_UAL_POST_H
+#define ITAPI_UAL_UAL_POST_H
+
+#include "ual/vp.h"
+
+/* Flags by operation. */
+#define UAL_POST_RECV_FLAGS                                                                        \
+    ((unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG | (unsigned)IT_COALESCE_WR_FLAG)
+#define UAL_POST_RDMA_FLAGS (UAL_POST_RECV_FLAGS | (unsigned)IT_BARRIER_FENCE_FLAG)
+#define UAL_POST_SEND_FLAGS (UAL_POST_RDMA_FLAGS | (unsigned)IT_SOLICITED_WAIT_FLAG)
+
+/* The limits of an EP may be changed by it_ep_modify meanwhile: the old or the new one counts. */
+static inline size_t ual_post_limit(const size_t *limit)
+{
+    return __atomic_load_n(limit, __ATOMIC_RELAXED);
+}
+
+/* Handles of another IA are as bad as dead ones. *length gets the sum, UINT64_MAX if it wraps. */
+static inline it_status_t ual_post_sum(const struct ual_ep *ep, const it_lmr_triplet_t *segments,
+                                       size_t count, uint64_t *length)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct ual_lmr *lmr = ual_lmr_from(segments[i].lmr);
+
+        if (!lmr || lmr->object.ia != ep->object.ia)
+            return IT_ERR_INVALID_LMR;
+        sum = segments[i].length > UINT64_MAX - sum ? UINT64_MAX : sum + segments[i].length;
+    }
+    *length = sum;
+    return IT_SUCCESS;
+}
+
+/* Everything up to the segments themselves. */
+static inline it_status_t ual_post_check(const struct ual_ep *ep, const it_lmr_triplet_t *segments,
+                                         size_t count, size_t max_count, it_dto_flags_t flags,
+                                         unsigned legal_flags)
+{
+    if (!segments && count > 0)
+        return IT_ERR_FAULT;
+    if (ual_ia_failed(ual_ia_of(&ep->object)))
+        return IT_ERR_IA_CATASTROPHE;
+    if ((unsigned)flags & ~legal_flags)
+        return IT_ERR_INVALID_DTO_FLAGS;
+    if (count > max_count)
+        return IT_ERR_INVALID_NUM_SEGMENTS;
+    return IT_SUCCESS;
+}
+
+/* A request whose opcode, flags, cookie, segments and remote address are filled in. */
+static inline it_status_t ual_post_request(struct ual_ep *ep, struct vp_request *request,
+                                           size_t max_count, unsigned legal_flags)
+{
+    it_status_t status = ual_post_check(ep, request->segments, request->segment_count, max_count,
+                                        request->flags, legal_flags);
+
+    if (status != IT_SUCCESS)
+        return status;
+    status = ual_post_sum(ep, request->segments, request->segment_count, &request->length);
+    if (status != IT_SUCCESS)
+        return status;
+    if (request->length > ual_post_limit(&ep->attr.max_dto_payload_size))
+        return IT_ERR_PAYLOAD_SIZE;
+    return ep->ops->post_request(ep, request);
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider uiwarp: userspace iWARP on ordinary TCP sockets. The private areas of its objects
+ * and who may touch what:
+ *
+ *   reader    the thread that has won an EP's reader token: places what arrives
+ *   sender    the thread that has won its send token: fills the socket
+ *   loop      the IA's thread: listeners, connection startup, timers, closing streams
+ *
+ * docs/locking.md has the order of tokens and locks.
+ */
+#ifndef ITAPI_UAL_UIWARP_UIW_H
+#define ITAPI_UAL_UIWARP_UIW_H
+
+#include "evd/evd_loop.h"
+#include "tdi/iwarp/iw.h"
+#include "tdi/iwarp/iw_mpa.h"
+#include "tdi/iwarp/iw_rx.h"
+#include "ual/ual_ep_state.h"
+#include "ual/uiwarp/uiw_mr.h"
+#include "ual/uiwarp/uiw_progress.h"
+#include "ual/vp.h"
+
+#define UIW_MAX_SEGMENTS 16u
+#define UIW_MAX_DTOS 65536u
+#define UIW_MAX_DEPTH 128u /* IRD, ORD */
+#define UIW_BOUNCE_SIZE (70u * 1024u) /* one FPDU of any size, with markers */
+
+struct uiw_conn;
+struct uiw_bounce;
+struct uiw_linger;
+struct uiw_listener;
+
+/* Connection management of an IA: see uiw_conn.h. Loop thread only unless said otherwise. */
+struct uiw_cm {
+    struct uiw_conn *connections; /* all attempts under way, both roles */
+    struct uiw_linger *lingering; /* streams that are being closed */
+    unsigned half_open;           /* accepted, no decision by the consumer yet */
+    uint64_t accepted, initiated, half_open_refused, half_open_timeouts;
+};
+
+struct uiw_ia {
+    struct ual_ia *ual;
+    struct vp_attributes attributes; /* immutable */
+    char interface[IT_INTERFACE_NAME_SIZE]; /* network interface, "" = all; immutable */
+    struct uiw_mr_table mrs;
+    struct uiw_progress progress;
+    struct uiw_cm cm;
+    struct base_lock bounce_lock;
+    struct uiw_bounce *bounces; /* spare buffers; by bounce_lock */
+    unsigned bounce_count;      /* of them; by bounce_lock */
+    /* Rare, so shared. */
+    _Atomic uint64_t crc_errors, protocol_errors, terminates_sent, terminates_received;
+    struct base_lock retired_lock;
+    struct itx_counters retired; /* of EPs that are gone; by retired_lock */
+};
+
+struct uiw_pz {
+    _Atomic uint32_t eps; /* EPs of this PZ: an STag used by one stream only may be invalidated */
+};
+
+struct uiw_listen {
+    struct ual_listen *ual;
+    struct uiw_listener *listener; /* loop thread; see uiw_listen.c */
+};
+
+static inline struct uiw_ia *uiw_ia_of(struct ual_ia *ia)
+{
+    return (struct uiw_ia *)(void *)ia->area;
+}
+
+static inline struct uiw_pz *uiw_pz_of(struct ual_pz *pz)
+{
+    return (struct uiw_pz *)(void *)pz->area;
+}
+
+static inline struct uiw_listen *uiw_listen_of(struct ual_listen *listen)
+{
+    return (struct uiw_listen *)(void *)listen->area;
+}
+
+#endif

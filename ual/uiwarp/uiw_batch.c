@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Builds the FPDUs of one system call: headers and trailers in the batch's scratch memory, payload
+ * where the consumer has it. Nothing is committed here but the MSN of a message that starts.
+ */
+#include "ual/uiwarp/uiw_tx.h"
+
+#include "tdi/iwarp/iw_crc.h"
+#include "tdi/iwarp/iw_marker.h"
+#include "tdi/iwarp/iw_wire.h"
+
+#include <string.h>
+
+/* In one call; with CRC so much that the payload is still in the cache when it is copied. */
+#define BATCH_OCTETS (1024u * 1024u)
+#define BATCH_OCTETS_CRC (256u * 1024u)
+#define BATCH_RESPONSES 4u /* in a row before a request gets its turn */
+/* Scratch of one FPDU: header, a Read Request's own header, inline payload, trailer. */
+#define FPDU_SCRATCH (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + UIW_INLINE_MAX + IW_TRAILER_MAX + 1)
+
+/* The FPDU being built. */
+struct batch_fpdu {
+    uint8_t *header;
+    size_t header_length;  /* a Read Request's 28 octets included */
+    uint32_t ulpdu_length;
+    uint32_t payload_length; /* behind the header */
+    unsigned iov_first;    /* payload that is not copied */
+    bool copied;           /* payload stands behind the header */
+};
+
+void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
+{
+    batch->cursor = *cursor;
+    batch->fpdu_count = 0;
+    batch->iov_count = 0;
+    batch->pin_count = 0;
+    batch->octets = 0;
+    batch->scratch_used = 0;
+    batch->full = false;
+    batch->bounce[0] = NULL;
+    batch->bounce[1] = NULL;
+}
+
+void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    for (unsigned i = 0; i < batch->pin_count; i++)
+        uiw_mr_unpin(batch->pins[i]);
+    for (unsigned i = 0; i < 2; i++) {
+        if (batch->bounce[i])
+            uiw_bounce_put(ep->ia, batch->bounce[i]);
+    }
+}
+
+static bool batch_has_room(const struct uiw_ep *ep, const struct uiw_batch *batch)
+{
+    uint32_t octets = ep->agreed.crc ? BATCH_OCTETS_CRC : BATCH_OCTETS;
+
+    return !batch->full && batch->fpdu_count < UIW_BATCH_FPDUS &&
+           batch->iov_count + UIW_MAX_SEGMENTS + 3 <= UIW_BATCH_IOVS &&
+           batch->pin_count + UIW_MAX_SEGMENTS <= UIW_BATCH_PINS &&
+           batch->scratch_used + FPDU_SCRATCH <= UIW_BATCH_SCRATCH && batch->octets < octets;
+}
+
+/* Scratch pieces that follow each other become one iovec. */
+static void batch_add_iov(struct uiw_batch *batch, uint8_t *base, size_t length)
+{
+    struct iovec *last = batch->iov_count ? &batch->iov[batch->iov_count - 1] : NULL;
+
+    if (last && (uint8_t *)last->iov_base + last->iov_len == base) {
+        last->iov_len += length;
+        return;
+    }
+    batch->iov[batch->iov_count++] = (struct iovec){base, length};
+}
+
+static void batch_fail_request(struct uiw_ep *ep, const struct uiw_batch *batch,
+                               it_dto_status_t status)
+{
+    ep->tx.failed_index = batch->cursor.sq;
+    atomic_store_explicit(&ep->tx.failed_status, (int)status, memory_order_release);
+}
+
+static struct uiw_bounce *batch_bounce(struct uiw_ep *ep)
+{
+    struct uiw_bounce *bounce = uiw_bounce_get(ep->ia);
+
+    if (!bounce)
+        atomic_store_explicit(&ep->tx.failed_error, IW_ERR_RDMAP_STREAM, memory_order_release);
+    return bounce;
+}
+
+/* ---------------------------------------------------------------- payload of a request */
+
+/* All of a message's segments, before its first octet leaves. */
+static bool batch_check_segments(struct uiw_ep *ep, const struct uiw_sqe *sqe, it_mem_priv_t right)
+{
+    for (unsigned i = 0; i < sqe->segment_count; i++) {
+        const struct uiw_segment *segment = &sqe->segments[i];
+        struct uiw_mr *mr;
+
+        if (segment->length == 0)
+            continue;
+        mr = uiw_mr_pin_local(&ep->ia->mrs, segment->stag, segment->addr, segment->length, right,
+                              ep->pz);
+        if (!mr)
+            return false;
+        uiw_mr_unpin(mr);
+    }
+    return true;
+}
+
+/* Keeps the pin until the call is over; one per run of segments of the same LMR is enough. */
+static void batch_keep_pin(struct uiw_batch *batch, struct uiw_mr *mr)
+{
+    if (batch->pin_count && batch->pins[batch->pin_count - 1] == mr)
+        uiw_mr_unpin(mr);
+    else
+        batch->pins[batch->pin_count++] = mr;
+}
+
+/* Octets [offset, offset + length) of the message, copied to `copy` or as iovecs. */
+static bool batch_add_payload(struct uiw_ep *ep, struct uiw_batch *batch, const struct uiw_sqe *sqe,
+                              uint32_t offset, uint32_t length, uint8_t *copy)
+{
+    for (unsigned i = 0; i < sqe->segment_count && length > 0; i++) {
+        const struct uiw_segment *segment = &sqe->segments[i];
+        uint32_t piece = segment->length;
+        struct uiw_mr *mr;
+
+        if (offset >= piece) {
+            offset -= piece;
+            continue;
+        }
+        piece = piece - offset < length ? piece - offset : length;
+        mr = uiw_mr_pin_local(&ep->ia->mrs, segment->stag, segment->addr + offset, piece,
+                              IT_PRIV_LOCAL_READ, ep->pz);
+        if (!mr)
+            return false;
+        if (copy) {
+            memcpy(copy, segment->addr + offset, piece);
+            copy += piece;
+            uiw_mr_unpin(mr);
+        } else {
+            batch_keep_pin(batch, mr);
+            batch->iov[batch->iov_count++] = (struct iovec){segment->addr + offset, piece};
+        }
+        offset = 0;
+        length -= piece;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- closing an FPDU */
+
+static uint32_t batch_crc(const struct uiw_batch *batch, const struct batch_fpdu *fpdu,
+                          unsigned pad)
+{
+    static const uint8_t zeros[4];
+    uint32_t crc = iw_crc_update(IW_CRC_INIT, fpdu->header,
+                                 fpdu->header_length + (fpdu->copied ? fpdu->payload_length : 0));
+
+    if (!fpdu->copied)
+        crc = iw_crc_update_iov(crc, &batch->iov[fpdu->iov_first],
+                                batch->iov_count - fpdu->iov_first, fpdu->payload_length);
+    return iw_crc_final(iw_crc_update(crc, zeros, pad));
+}
+
+/* A peer that wants markers gets one FPDU a call, assembled apart: rare, so simple. */
+static bool batch_apply_markers(struct uiw_ep *ep, struct uiw_batch *batch, unsigned iov_first,
+                                uint32_t length, struct uiw_fpdu *done)
+{
+    uint32_t used = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        if (!batch->bounce[i])
+            batch->bounce[i] = batch_bounce(ep);
+        if (!batch->bounce[i])
+            return false;
+    }
+    for (unsigned i = iov_first; i < batch->iov_count; i++) {
+        memmove(batch->bounce[0]->octets + used, batch->iov[i].iov_base, batch->iov[i].iov_len);
+        used += (uint32_t)batch->iov[i].iov_len;
+    }
+    done->wire_length =
+        (uint32_t)iw_marker_insert(ep->tx.position, batch->bounce[0]->octets,
+                                   length - IW_CRC_FIELD, ep->agreed.crc, batch->bounce[1]->octets);
+    batch->iov_count = iov_first;
+    batch->iov[batch->iov_count++] =
+        (struct iovec){batch->bounce[1]->octets, done->wire_length};
+    batch->full = true;
+    return true;
+}
+
+/* Adds the trailer and enters the FPDU; the cursor has been moved behind it. */
+static bool batch_close_fpdu(struct uiw_ep *ep, struct uiw_batch *batch,
+                             const struct batch_fpdu *fpdu, unsigned iov_start, bool ends_request)
+{
+    unsigned pad = iw_pad(fpdu->ulpdu_length);
+    uint32_t crc = ep->agreed.crc ? batch_crc(batch, fpdu, pad) : 0;
+    uint8_t *trailer = batch->scratch + batch->scratch_used;
+    size_t trailer_length = iw_encode_trailer(trailer, pad, crc);
+    struct uiw_fpdu *done = &batch->fpdus[batch->fpdu_count];
+
+    batch->scratch_used += (uint32_t)trailer_length;
+    batch_add_iov(batch, trailer, trailer_length);
+    done->wire_length = IW_LENGTH_FIELD + fpdu->ulpdu_length + (uint32_t)trailer_length;
+    done->ends_request = ends_request;
+    done->after = batch->cursor;
+    if (ep->agreed.send_markers &&
+        !batch_apply_markers(ep, batch, iov_start, done->wire_length, done))
+        return false;
+    batch->octets += done->wire_length;
+    batch->fpdu_count++;
+    return true;
+}
+
+/* The header has been written to scratch: it becomes an iovec. */
+static void batch_open_fpdu(struct uiw_batch *batch, struct batch_fpdu *fpdu, size_t header_length,
+                            uint32_t payload_length)
+{
+    fpdu->header_length = header_length;
+    fpdu->payload_length = payload_length;
+    fpdu->ulpdu_length = (uint32_t)header_length - IW_LENGTH_FIELD + payload_length;
+    batch->scratch_used += (uint32_t)header_length;
+    batch_add_iov(batch, fpdu->header, header_length);
+    fpdu->iov_first = batch->iov_count;
+    fpdu->copied = payload_length <= UIW_INLINE_MAX;
+}
+
+/* ---------------------------------------------------------------- requests */
+
+static uint32_t batch_reads_open(const struct uiw_ep *ep)
+{
+    return atomic_load_explicit(&ep->orq_tail, memory_order_relaxed) -
+           atomic_load_explicit(&ep->orq_head, memory_order_acquire);
+}
+
+static void batch_enter_read(struct uiw_ep *ep, uint32_t index, struct uiw_sqe *sqe)
+{
+    uint32_t tail = atomic_load_explicit(&ep->orq_tail, memory_order_relaxed);
+    struct uiw_orq_entry *entry = &ep->orq[tail & ep->orq_mask];
+
+    *entry = (struct uiw_orq_entry){.sq_index = index,
+                                    .length = sqe->length,
+                                    .sink_stag = sqe->segment_count ? sqe->segments[0].stag : 1};
+    /* Entered before the Request can leave; pairs with the reader's acquire. */
+    atomic_store_explicit(&ep->orq_tail, tail + 1, memory_order_release);
+}
+
+/* May this message begin? Gives it its MSN. False: not now, or never (then ep->tx says so). */
+static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_sqe *sqe)
+{
+    bool read = sqe->opcode == VP_RDMA_READ;
+    uint32_t open = batch_reads_open(ep);
+    uint32_t ord = atomic_load_explicit(&ep->ord_limit, memory_order_relaxed);
+
+    if (ord > ep->agreed.ord)
+        ord = ep->agreed.ord;
+    if ((sqe->flags & IT_BARRIER_FENCE_FLAG) && open > 0)
+        return false;
+    if (read && ord == 0) {
+        batch_fail_request(ep, batch, IT_DTO_ERR_LOCAL_EP);
+        return false;
+    }
+    if (read && open >= ord)
+        return false;
+    if (!batch_check_segments(ep, sqe, read ? IT_PRIV_LOCAL_WRITE : IT_PRIV_LOCAL_READ)) {
+        batch_fail_request(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
+        return false;
+    }
+    if (read) {
+        sqe->msn = ep->tx.next_read_msn++;
+        batch_enter_read(ep, batch->cursor.sq, sqe);
+    } else if (sqe->opcode == VP_SEND) {
+        sqe->msn = ep->tx.next_send_msn++;
+    }
+    sqe->started = true;
+    return true;
+}
+
+static bool batch_add_read_request(struct uiw_ep *ep, struct uiw_batch *batch,
+                                   const struct uiw_sqe *sqe)
+{
+    struct batch_fpdu fpdu = {.header = batch->scratch + batch->scratch_used};
+    struct iw_read_request request = {
+        .sink_stag = sqe->segment_count ? sqe->segments[0].stag : 1,
+        .sink_to = 0,
+        .length = sqe->length,
+        .source_stag = sqe->remote_stag,
+        .source_to = sqe->rdma_addr,
+    };
+    unsigned iov_start = batch->iov_count;
+    size_t length = iw_encode_untagged(fpdu.header, IW_OP_READ_REQUEST, true, 0, IW_QN_READ_REQUEST,
+                                       sqe->msn, 0, IW_READ_REQUEST_HEADER);
+
+    length += iw_encode_read_request(fpdu.header + length, &request);
+    batch_open_fpdu(batch, &fpdu, length, 0);
+    batch->cursor.sq++;
+    return batch_close_fpdu(ep, batch, &fpdu, iov_start, false);
+}
+
+static enum iw_opcode batch_send_opcode(const struct uiw_sqe *sqe)
+{
+    return (sqe->flags & IT_SOLICITED_WAIT_FLAG) ? IW_OP_SEND_SE : IW_OP_SEND;
+}
+
+/* The next segment of a Send or Write. */
+static bool batch_add_segment(struct uiw_ep *ep, struct uiw_batch *batch, const struct uiw_sqe *sqe)
+{
+    bool tagged = sqe->opcode == VP_RDMA_WRITE;
+    uint32_t offset = batch->cursor.sq_offset;
+    uint32_t limit = ep->tx.max_ulpdu - (tagged ? IW_TAGGED_HEADER : IW_UNTAGGED_HEADER);
+    uint32_t left = sqe->length - offset;
+    uint32_t length = left < limit ? left : limit;
+    bool last = length == left;
+    struct batch_fpdu fpdu = {.header = batch->scratch + batch->scratch_used};
+    unsigned iov_start = batch->iov_count;
+    size_t header_length;
+    uint8_t *copy;
+
+    header_length =
+        tagged ? iw_encode_tagged(fpdu.header, IW_OP_WRITE, last, sqe->remote_stag,
+                                  sqe->rdma_addr + offset, length)
+               : iw_encode_untagged(fpdu.header, batch_send_opcode(sqe), last, 0, IW_QN_SEND,
+                                    sqe->msn, offset, length);
+    batch_open_fpdu(batch, &fpdu, header_length, length);
+    copy = fpdu.copied ? batch->scratch + batch->scratch_used : NULL;
+    if (!batch_add_payload(ep, batch, sqe, offset, length, copy)) {
+        batch_fail_request(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
+        return false;
+    }
+    if (copy && length) {
+        batch->scratch_used += length;
+        batch_add_iov(batch, copy, length);
+    }
+    batch->cursor.sq += last;
+    batch->cursor.sq_offset = last ? 0 : offset + length;
+    return batch_close_fpdu(ep, batch, &fpdu, iov_start, last);
+}
+
+static bool batch_add_request(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    struct uiw_sqe *sqe = uiw_sqe_at(ep, batch->cursor.sq);
+
+    if (!sqe->started && !batch_start_request(ep, batch, sqe))
+        return false;
+    if (sqe->opcode == VP_RDMA_READ)
+        return batch_add_read_request(ep, batch, sqe);
+    return batch_add_segment(ep, batch, sqe);
+}
+
+/* ---------------------------------------------------------------- responses */
+
+/*
+ * The source of a Read may change at any time. With CRC its octets are therefore copied once and
+ * summed where nobody else writes; short payload is copied anyway.
+ */
+static bool batch_copy_response(struct uiw_ep *ep, struct uiw_batch *batch, uint32_t length,
+                                uint8_t **copy)
+{
+    if (length <= UIW_INLINE_MAX) {
+        *copy = batch->scratch + batch->scratch_used;
+        batch->scratch_used += length;
+        return true;
+    }
+    *copy = NULL;
+    if (!ep->agreed.crc && !ep->agreed.send_markers)
+        return true;
+    if (batch->bounce[0])
+        return false; /* one a call is enough: this FPDU goes with the next */
+    batch->bounce[0] = batch_bounce(ep);
+    if (!batch->bounce[0])
+        return false;
+    *copy = batch->bounce[0]->octets + IW_LENGTH_FIELD + IW_TAGGED_HEADER;
+    return true;
+}
+
+static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    const struct uiw_irq_entry *entry = &ep->irq[batch->cursor.irq & ep->irq_mask];
+    uint32_t offset = batch->cursor.irq_offset;
+    uint32_t left = entry->request.length - offset;
+    uint32_t limit = ep->tx.max_ulpdu - IW_TAGGED_HEADER;
+    uint32_t length = left < limit ? left : limit;
+    bool last = length == left;
+    struct batch_fpdu fpdu = {.header = batch->scratch + batch->scratch_used};
+    unsigned iov_start = batch->iov_count;
+    struct uiw_mr *mr = NULL;
+    uint8_t *source = NULL;
+    uint8_t *copy;
+    size_t header_length;
+
+    if (length > 0) {
+        enum uiw_mr_verdict verdict = uiw_mr_pin_remote(
+            &ep->ia->mrs, entry->request.source_stag, entry->request.source_to + offset, length,
+            IT_PRIV_REMOTE_READ, ep->pz, &mr, &source);
+
+        if (verdict != UIW_MR_OK) {
+            atomic_store_explicit(&ep->tx.failed_error, (int)uiw_read_error(verdict),
+                                  memory_order_release);
+            return false;
+        }
+    }
+    header_length = iw_encode_tagged(fpdu.header, IW_OP_READ_RESPONSE, last,
+                                     entry->request.sink_stag, entry->request.sink_to + offset,
+                                     length);
+    batch_open_fpdu(batch, &fpdu, header_length, length);
+    if (!batch_copy_response(ep, batch, length, &copy)) {
+        if (mr)
+            uiw_mr_unpin(mr);
+        return false;
+    }
+    if (copy && length) {
+        memcpy(copy, source, length);
+        batch_add_iov(batch, copy, length);
+    } else if (length) {
+        batch->iov[batch->iov_count++] = (struct iovec){source, length};
+    }
+    if (mr && copy)
+        uiw_mr_unpin(mr);
+    else if (mr)
+        batch_keep_pin(batch, mr);
+    batch->cursor.irq += last;
+    batch->cursor.irq_offset = last ? 0 : offset + length;
+    return batch_close_fpdu(ep, batch, &fpdu, iov_start, false);
+}
+
+/* ---------------------------------------------------------------- whose turn */
+
+enum batch_turn { BATCH_NOTHING, BATCH_REQUEST, BATCH_RESPONSE };
+
+/*
+ * Responses go first, a few in a row, then a request. Two tagged messages never interleave, since
+ * some receivers take the segments of one message only in one piece: a Write that has begun is
+ * finished before a response, and the other way round.
+ */
+static enum batch_turn batch_turn(const struct uiw_ep *ep, const struct uiw_batch *batch)
+{
+    const struct uiw_cursor *cursor = &batch->cursor;
+    bool request = cursor->sq != atomic_load_explicit(&ep->sq.tail, memory_order_acquire);
+    bool response = cursor->irq != atomic_load_explicit(&ep->irq_tail, memory_order_acquire);
+    bool write = request && uiw_sqe_at(ep, cursor->sq)->opcode == VP_RDMA_WRITE;
+
+    if (!request || !response)
+        return request ? BATCH_REQUEST : response ? BATCH_RESPONSE : BATCH_NOTHING;
+    if (write && cursor->sq_offset > 0)
+        return BATCH_REQUEST;
+    if (write && cursor->irq_offset > 0)
+        return BATCH_RESPONSE;
+    return ep->tx.responses < BATCH_RESPONSES ? BATCH_RESPONSE : BATCH_REQUEST;
+}
+
+static bool batch_failed(const struct uiw_ep *ep)
+{
+    return atomic_load_explicit(&ep->tx.failed_status, memory_order_relaxed) != IT_DTO_SUCCESS ||
+           atomic_load_explicit(&ep->tx.failed_error, memory_order_relaxed) != IW_OK;
+}
+
+/* Builds one FPDU or takes back what it has begun. */
+static bool batch_try(struct uiw_ep *ep, struct uiw_batch *batch, enum batch_turn turn)
+{
+    struct uiw_cursor cursor = batch->cursor;
+    uint32_t scratch_used = batch->scratch_used;
+    unsigned iov_count = batch->iov_count;
+    size_t last_length = iov_count ? batch->iov[iov_count - 1].iov_len : 0;
+
+    if (turn == BATCH_RESPONSE ? batch_add_response(ep, batch) : batch_add_request(ep, batch)) {
+        ep->tx.responses = turn == BATCH_RESPONSE ? ep->tx.responses + 1 : 0;
+        return true;
+    }
+    batch->cursor = cursor;
+    batch->scratch_used = scratch_used;
+    batch->iov_count = iov_count;
+    if (iov_count)
+        batch->iov[iov_count - 1].iov_len = last_length;
+    return false;
+}
+
+/* A request that may not start yet (fence, ORD) lets a response pass. */
+static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    enum batch_turn turn = batch_turn(ep, batch);
+
+    if (turn == BATCH_NOTHING)
+        return false;
+    if (batch_try(ep, batch, turn))
+        return true;
+    if (turn != BATCH_REQUEST || batch_failed(ep) ||
+        batch->cursor.irq == atomic_load_explicit(&ep->irq_tail, memory_order_acquire))
+        return false;
+    return batch_try(ep, batch, BATCH_RESPONSE);
+}
+
+void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    while (batch_has_room(ep, batch) && batch_add(ep, batch)) {
+    }
+}

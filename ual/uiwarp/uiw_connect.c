@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The active side: TCP connect, and the second try with revision 1. */
+#include "ual/uiwarp/uiw_conn_private.h"
+#include "ual/uiwarp/uiw_net.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One call of it_ep_connect, on its way through the loop thread. */
+struct connect_call {
+    struct ual_ep *ep;
+    const it_path_t *path;
+    const it_conn_qual_t *qual;
+    it_cn_est_flags_t flags;
+    const void *private_data;
+    size_t length;
+    it_status_t status;
+};
+
+it_conn_reject_code_t uiw_connect_reject_code(int error)
+{
+    switch (error) {
+    case ETIMEDOUT:
+        return IT_CN_REJ_TIMEOUT;
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case EHOSTDOWN:
+    case EADDRNOTAVAIL:
+    case EACCES: /* a rule of the firewall, a broadcast address */
+    case EPERM:
+    case EINVAL:
+        return IT_CN_REJ_BAD_PATH;
+    case ENOMEM:
+    case ENOBUFS:
+    case EMFILE:
+    case ENFILE:
+        return IT_CN_REJ_RESOURCES;
+    default:
+        return IT_CN_REJ_OTHER;
+    }
+}
+
+/* ---------------------------------------------------------------- addresses */
+
+/* The ends of the connection from path and qualifier; *bound: a local end was asked for. */
+static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
+                                const it_conn_qual_t *qual, struct uiw_conn *conn, bool *bound)
+{
+    uint16_t local_port = 0;
+    uint16_t remote_port = qual->conn_qual.port;
+    it_net_addr_t local;
+    it_net_addr_t remote;
+
+    if (qual->type == IT_IANA_LR_PORT) {
+        local_port = qual->conn_qual.lr_port.local;
+        remote_port = qual->conn_qual.lr_port.remote;
+    }
+    if (path->spigot_id != 1)
+        return IT_ERR_INVALID_SPIGOT;
+    if (remote_port == 0)
+        return IT_ERR_INVALID_CONN_QUAL;
+    if (!uiw_net_from_path(path, &local, &remote))
+        return IT_ERR_INVALID_ADDRESS;
+    if (!uiw_net_is_any(&local)) {
+        if (!uiw_net_has(ia->interface, &local))
+            return IT_ERR_INVALID_SOURCE_PATH;
+    } else if (ia->interface[0] != '\0' && !uiw_net_source(ia->interface, &remote, &local)) {
+        return IT_ERR_INVALID_SOURCE_PATH; /* the way there leads through another interface */
+    }
+    conn->address_length = uiw_net_to_sockaddr(
+        &local, local_port, uiw_net_scope(ia->interface, &local), &conn->local);
+    (void)uiw_net_to_sockaddr(&remote, remote_port, uiw_net_scope(ia->interface, &remote),
+                              &conn->remote); /* an IP address: cannot fail */
+    *bound = local_port != 0 || !uiw_net_is_any(&local);
+    return IT_SUCCESS;
+}
+
+static uint16_t connect_port(const struct sockaddr_storage *address)
+{
+    /* At the same place in both forms. */
+    return ((const struct sockaddr_in *)(const void *)address)->sin_port;
+}
+
+/* ---------------------------------------------------------------- TCP */
+
+/* A socket at the local end. 0 or errno. */
+static int connect_open(struct uiw_conn *conn, bool reuse)
+{
+    int on = 1;
+    int off = 0;
+    int fd = socket(conn->remote.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int error = 0;
+
+    if (fd < 0)
+        return errno;
+    /* Failing options cost speed or a wrong port conflict at most. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (conn->remote.ss_family == AF_INET6)
+        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    if (connect_port(&conn->local) == 0)
+        (void)setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+    if (reuse)
+        (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (conn->address_length > 0 &&
+        bind(fd, (const struct sockaddr *)&conn->local, conn->address_length) != 0) {
+        error = errno;
+        (void)close(fd);
+        return error;
+    }
+    /* Lets a later EP with IT_EP_REUSEADDR have the port while this connection is in time-wait. */
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    conn->fd = fd;
+    return 0;
+}
+
+static it_status_t connect_open_status(int error)
+{
+    switch (error) {
+    case 0:
+        return IT_SUCCESS;
+    case EADDRINUSE:
+    case EACCES: /* a privileged port: nothing the consumer can have */
+        return IT_ERR_CONN_QUAL_BUSY;
+    case EADDRNOTAVAIL:
+    case EINVAL:
+        return IT_ERR_INVALID_SOURCE_PATH;
+    default:
+        return IT_ERR_RESOURCES;
+    }
+}
+
+static socklen_t connect_remote_length(const struct uiw_conn *conn)
+{
+    return conn->remote.ss_family == AF_INET ? sizeof(struct sockaddr_in)
+                                             : sizeof(struct sockaddr_in6);
+}
+
+/* 0: under way; else errno. */
+static int connect_start(struct uiw_conn *conn)
+{
+    conn->state = UIW_CONN_CONNECTING;
+    if (connect(conn->fd, (const struct sockaddr *)&conn->remote, connect_remote_length(conn)) != 0 &&
+        errno != EINPROGRESS && errno != EINTR)
+        return errno;
+    return 0;
+}
+
+/* TCP connects a socket to itself when the kernel happens to pick the port it calls. */
+static bool connect_is_to_itself(int fd)
+{
+    struct sockaddr_storage local;
+    struct sockaddr_storage remote;
+    socklen_t local_length = sizeof(local);
+    socklen_t remote_length = sizeof(remote);
+
+    memset(&local, 0, sizeof(local));
+    memset(&remote, 0, sizeof(remote));
+    return getsockname(fd, (struct sockaddr *)&local, &local_length) == 0 &&
+           getpeername(fd, (struct sockaddr *)&remote, &remote_length) == 0 &&
+           local_length == remote_length && memcmp(&local, &remote, local_length) == 0;
+}
+
+/* The path tells the own address that the kernel has chosen. */
+static void connect_tell_path(struct uiw_conn *conn)
+{
+    struct ual_ep *ep = conn->ep;
+    it_path_t path;
+
+    if (!uiw_net_path_of(conn->fd, &path))
+        return;
+    base_lock_take(&ep->lock);
+    if (*uiw_ep_conn_slot(ep) == conn)
+        ep->dst_path.remote = path.remote;
+    base_lock_drop(&ep->lock);
+}
+
+enum uiw_conn_next uiw_connect_connected(struct uiw_conn *conn)
+{
+    struct sockaddr_storage peer;
+    socklen_t length = sizeof(peer);
+    int error = 0;
+    socklen_t error_length = sizeof(error);
+
+    if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &error_length) != 0)
+        error = errno;
+    if (error != 0) {
+        uiw_conn_fail(conn, uiw_connect_reject_code(error));
+        return UIW_NEXT_GONE;
+    }
+    if (getpeername(conn->fd, (struct sockaddr *)&peer, &length) != 0) {
+        if (errno == ENOTCONN)
+            return UIW_NEXT_WRITE; /* not yet */
+        uiw_conn_fail(conn, IT_CN_REJ_OTHER);
+        return UIW_NEXT_GONE;
+    }
+    if (connect_is_to_itself(conn->fd)) {
+        uiw_conn_fail(conn, IT_CN_REJ_OTHER); /* nobody listens there */
+        return UIW_NEXT_GONE;
+    }
+    connect_tell_path(conn);
+    uiw_conn_send_request(conn);
+    return UIW_NEXT_AGAIN;
+}
+
+bool uiw_connect_retry(struct uiw_conn *conn)
+{
+    struct iw_mpa_config config = conn->mpa.config;
+
+    evd_io_unwatch(&conn->io);
+    conn->watched = 0;
+    uiw_reset_fd(conn->fd); /* not closed: that would keep a local port of ours busy */
+    conn->fd = -1;
+    conn->retry = false;
+    config.revision = 1;
+    iw_mpa_init(&conn->mpa, true, &config);
+    if (connect_open(conn, true) != 0)
+        return false;
+    return connect_start(conn) == 0;
+}
+
+/* ---------------------------------------------------------------- it_ep_connect */
+
+/* The EP is in its pending state: from here on the outcome is an event. */
+static void connect_launch(struct uiw_conn *conn, const struct connect_call *call)
+{
+    uint64_t timeout_us = call->path->timeout ? call->path->timeout : UIW_ATTEMPT_US;
+    uint64_t timeout_ns =
+        timeout_us > UINT64_MAX / BASE_NS_PER_US ? UINT64_MAX : timeout_us * BASE_NS_PER_US;
+    bool suppress = (call->flags & IT_CONNECT_SUPPRESS_IRD_ORD) != 0;
+    struct iw_mpa_config config;
+    int error;
+
+    uiw_ep_mpa_config(call->ep, suppress, &config);
+    iw_mpa_init(&conn->mpa, true, &config);
+    conn->retry = config.revision > 1;
+    if (!uiw_conn_limit(conn, timeout_ns)) {
+        uiw_conn_fail(conn, IT_CN_REJ_RESOURCES);
+        return;
+    }
+    error = connect_start(conn);
+    if (error != 0)
+        uiw_conn_fail(conn, uiw_connect_reject_code(error));
+    else
+        uiw_conn_run(conn);
+}
+
+static void connect_run(void *argument)
+{
+    struct connect_call *call = argument;
+    struct uiw_ia *ia = uiw_ia_of(ual_ia_of(&call->ep->object));
+    struct uiw_conn *conn = uiw_conn_new(ia, -1);
+    bool bound = false;
+
+    if (!conn) {
+        call->status = IT_ERR_RESOURCES;
+        return;
+    }
+    call->status = connect_ends(ia, call->path, call->qual, conn, &bound);
+    if (call->status != IT_SUCCESS)
+        goto err_discard;
+    if (!bound)
+        conn->address_length = 0;
+    /* Again below, for good: a wrong state counts more than a port that is taken. */
+    if (ual_ep_state(call->ep) != IT_EP_STATE_UNCONNECTED) {
+        call->status = IT_ERR_INVALID_EP_STATE;
+        goto err_discard;
+    }
+    call->status = connect_open_status(connect_open(conn, (call->ep->flags & IT_EP_REUSEADDR) != 0));
+    if (call->status != IT_SUCCESS)
+        goto err_discard;
+    if (call->length > 0)
+        memcpy(conn->private_data, call->private_data, call->length);
+    conn->private_length = call->length;
+    if (!uiw_conn_attach(conn, call->ep, UAL_EP_CONNECT, call->path)) {
+        call->status = IT_ERR_INVALID_EP_STATE;
+        goto err_close;
+    }
+    connect_launch(conn, call);
+    return;
+
+err_close:
+    (void)close(conn->fd);
+err_discard:
+    uiw_conn_discard(conn);
+}
+
+it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path, const it_conn_qual_t *qual,
+                        it_cn_est_flags_t flags, const void *private_data, size_t length)
+{
+    struct connect_call call = {
+        .ep = ep,
+        .path = path,
+        .qual = qual,
+        .flags = flags,
+        .private_data = private_data,
+        .length = length,
+    };
+
+    if (length > IT_MAX_PRIV_DATA)
+        return IT_ERR_INVALID_PDATA_LENGTH;
+    /* On the loop thread from the state change on, so that nothing can come between. */
+    evd_loop_call(ual_ia_of(&ep->object)->evd.loop, connect_run, &call);
+    return call.status;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An EP's work queues and stream. Fields are grouped by who may touch them:
+ *   sender   holds tx.token; never waits for anything while it does
+ *   reader   holds rx_token; may wait for the send token, never the other way round
+ *   locked   ual_ep.lock
+ */
+#ifndef ITAPI_UAL_UIWARP_UIW_EP_H
+#define ITAPI_UAL_UIWARP_UIW_EP_H
+
+#include "ual/uiwarp/uiw.h"
+
+#include <sched.h>
+
+/* A local segment, resolved to memory; its rights are checked when the operation runs. */
+struct uiw_segment {
+    uint8_t *addr;
+    uint32_t length;
+    uint32_t stag; /* of its LMR when it was posted: dead when the LMR is freed */
+};
+
+struct uiw_sqe {
+    it_dto_cookie_t cookie;
+    it_rdma_addr_t rdma_addr;
+    uint32_t remote_stag;
+    uint32_t length;
+    uint32_t msn;   /* of its message; valid once started */
+    uint8_t opcode; /* enum vp_opcode */
+    uint8_t flags;  /* it_dto_flags_t */
+    bool started;   /* sender: has its MSN, and its place in the ORQ */
+    bool done;      /* locked: executed, waits for those before it to complete */
+    uint8_t segment_count;
+    struct uiw_segment segments[];
+};
+
+struct uiw_rqe {
+    it_dto_cookie_t cookie;
+    uint32_t length; /* at most 2^32-1: no message is longer */
+    uint8_t flags;
+    uint8_t segment_count;
+    struct uiw_segment segments[];
+};
+
+/* Indexes run freely and wrap at 2^32; a slot is index & mask. */
+struct uiw_queue {
+    unsigned char *slots;
+    uint32_t stride;
+    uint32_t mask;
+    uint32_t depth;            /* limit in force */
+    _Atomic uint32_t tail;     /* next to post; written locked, released to sender or reader */
+    _Atomic uint32_t head;     /* oldest not completed; SQ: locked, RQ: reader */
+    _Atomic uint32_t retired;  /* oldest whose completion has not been dequeued (rule P3) */
+    uint32_t reported;         /* SQ, locked: one past the last request that left an event */
+};
+
+/* A Read of ours that waits for its response. Sender adds, reader takes. */
+struct uiw_orq_entry {
+    uint32_t sq_index;
+    uint32_t length;
+    uint32_t received;
+    uint32_t sink_stag; /* what the response must carry: never used to find memory */
+    bool rtr;           /* the zero-length Read that opens a connection: no request behind it */
+};
+
+/* A Read of the peer that we answer. Reader adds, sender takes. */
+struct uiw_irq_entry {
+    struct iw_read_request request;
+    uint32_t msn;
+};
+
+/* Where the sender is: next octet of the SQ's message and of the response. */
+struct uiw_cursor {
+    uint32_t sq;
+    uint32_t sq_offset;
+    uint32_t irq;
+    uint32_t irq_offset;
+};
+
+/* Octets that must leave before anything else: the rest of an FPDU the socket took half of. */
+struct uiw_image {
+    struct uiw_bounce *buffer; /* NULL: nothing waits */
+    uint32_t start;
+    uint32_t end;
+};
+
+struct uiw_bounce {
+    struct uiw_bounce *next;
+    uint8_t octets[UIW_BOUNCE_SIZE];
+};
+
+enum uiw_token { UIW_TOKEN_FREE, UIW_TOKEN_HELD, UIW_TOKEN_AGAIN };
+
+struct uiw_tx {
+    _Atomic int token;      /* enum uiw_token; AGAIN: the holder must look at the queues once more */
+    _Atomic bool hold;      /* responder: no FPDU before the peer's first; cleared by the reader */
+    _Atomic bool dead;      /* no more sending: the stream has failed or is ending */
+    _Atomic bool blocked;   /* the socket is full, EPOLLOUT is armed; sender writes */
+    /* Sender. */
+    struct uiw_cursor cursor;
+    struct uiw_image image;
+    uint64_t position;      /* octets handed to the socket since Full Operation: for markers */
+    uint32_t next_send_msn;
+    uint32_t next_read_msn;
+    uint32_t max_ulpdu;     /* of one FPDU */
+    unsigned responses;     /* in a row */
+    _Atomic uint64_t fpdus, octets, calls; /* counters, read by anybody */
+    /* Why the sender stopped for good; acted on after the token is back. */
+    _Atomic int failed_status; /* it_dto_status_t of request failed_index; IT_DTO_SUCCESS: none */
+    _Atomic int failed_error;  /* enum iw_error of the response at the cursor; IW_OK: none */
+    uint32_t failed_index;
+};
+
+struct uiw_ep {
+    struct ual_ep *ual;
+    struct uiw_ia *ia;
+
+    /* Immutable while connected. */
+    int fd; /* -1: no stream */
+    struct iw_mpa_result agreed;
+    bool initiator;
+    bool negotiated; /* agreed has been filled once */
+    const void *pz;
+
+    _Atomic bool read_enabled;  /* peers may RDMA Read, Write through this EP */
+    _Atomic bool write_enabled;
+    _Atomic uint32_t ord_limit; /* lowered by it_ep_modify below what was agreed */
+
+    /* Locked. */
+    uint32_t wanted_ird, wanted_ord; /* asked for; ual_ep.attr shows those in force */
+    bool drained; /* NONOPERATIONAL and flushed: later posts flush themselves */
+    struct uiw_queue sq;
+    uint64_t last_post_ns;
+    unsigned burst; /* posts in quick succession */
+    unsigned gathered_requests; /* held back since the last that was not */
+    uint64_t gathered_octets;
+
+    _Alignas(64) struct uiw_tx tx;
+
+    /* Reader, with rx_token. */
+    _Alignas(64) _Atomic bool rx_token;
+    bool rx_wake_recv, rx_wake_request; /* EVDs to wake when no lock is held */
+    bool rx_kick;                       /* the sender has something new to do */
+    bool rx_terminated;                 /* the peer's Terminate is in rx_terminate */
+    bool expect_large;                  /* payload is large: do not read much past a header */
+    unsigned pinned_count;
+    struct uiw_mr *pinned[IW_RX_IOV_MAX]; /* between map and unmap */
+    struct iw_terminate rx_terminate;
+    _Atomic uint64_t octets_in, calls_in, fpdus_in; /* counters, read by anybody */
+    uint64_t fpdus_before;              /* of earlier connections */
+    struct uiw_queue rq;
+    struct iw_rx rx;
+
+    struct uiw_orq_entry *orq; /* ring of orq_mask + 1 */
+    uint32_t orq_mask;
+    _Atomic uint32_t orq_tail; /* sender */
+    _Atomic uint32_t orq_head; /* reader */
+    struct uiw_irq_entry *irq; /* ring of irq_mask + 1, twice the IRD */
+    uint32_t irq_mask;
+    _Atomic uint32_t irq_tail; /* reader */
+    _Atomic uint32_t irq_head; /* sender: answered and gone */
+    _Atomic uint32_t irq_sent; /* sender: the last octet is in the call that runs now, at least */
+    _Atomic bool lost_event;   /* a completion did not fit its EVD: the connection must break */
+
+    /* Connection management. */
+    struct uiw_conn *conn;     /* locked; see uiw_stream.h */
+    struct itx_mpa_params mpa; /* locked */
+    struct ual_ep *next_deferred; /* by progress.lock */
+    bool deferred;                /* by progress.lock */
+    _Atomic bool deferred_hint;   /* true: in the list, or about to be */
+};
+
+#define UIW_EP_AREA sizeof(struct uiw_ep)
+#define UIW_LMR_AREA sizeof(struct uiw_lmr)
+
+struct uiw_lmr {
+    struct uiw_mr *mr;
+};
+
+static inline struct uiw_ep *uiw_ep_of(struct ual_ep *ep)
+{
+    return (struct uiw_ep *)(void *)ep->area;
+}
+
+static inline struct uiw_lmr *uiw_lmr_of(struct ual_lmr *lmr)
+{
+    return (struct uiw_lmr *)(void *)lmr->area;
+}
+
+static inline struct uiw_sqe *uiw_sqe_at(const struct uiw_ep *ep, uint32_t index)
+{
+    return (void *)(ep->sq.slots + (size_t)(index & ep->sq.mask) * ep->sq.stride);
+}
+
+static inline struct uiw_rqe *uiw_rqe_at(const struct uiw_ep *ep, uint32_t index)
+{
+    return (void *)(ep->rq.slots + (size_t)(index & ep->rq.mask) * ep->rq.stride);
+}
+
+/* ---------------------------------------------------------------- reader token */
+
+static inline bool uiw_reader_try(struct uiw_ep *ep)
+{
+    return !atomic_load_explicit(&ep->rx_token, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&ep->rx_token, true, memory_order_acquire);
+}
+
+/* Held for a bounded number of non-blocking system calls. */
+static inline void uiw_reader_take(struct uiw_ep *ep)
+{
+    while (!uiw_reader_try(ep))
+        sched_yield();
+}
+
+static inline void uiw_reader_drop(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->rx_token, false, memory_order_release);
+}
+
+/* ---------------------------------------------------------------- provider table: uiw_ep.c, uiw_sq.c ... */
+
+it_status_t uiw_pz_create(struct ual_pz *pz);
+void uiw_pz_destroy(struct ual_pz *pz);
+it_status_t uiw_lmr_create(struct ual_lmr *lmr);
+void uiw_lmr_destroy(struct ual_lmr *lmr);
+it_status_t uiw_ep_create(struct ual_ep *ep);
+void uiw_ep_destroy(struct ual_ep *ep);
+it_status_t uiw_ep_modify_locked(struct ual_ep *ep, it_ep_param_mask_t mask,
+                                 const it_ep_attributes_t *attr);
+it_status_t uiw_ep_reset(struct ual_ep *ep);
+it_status_t uiw_ep_set_mpa(struct ual_ep *ep, const struct itx_mpa_params *params);
+it_status_t uiw_ep_get_mpa(struct ual_ep *ep, struct itx_mpa_params *params);
+it_status_t uiw_ep_query_mpa(struct ual_ep *ep, struct itx_mpa_info *info);
+it_status_t uiw_ep_disconnect(struct ual_ep *ep);
+void uiw_ep_counters(struct ual_ia *ia, struct itx_counters *counters);
+it_status_t uiw_post_request(struct ual_ep *ep, const struct vp_request *request);
+it_status_t uiw_post_recv(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
+                          it_dto_cookie_t cookie, it_dto_flags_t flags);
+
+/* ---------------------------------------------------------------- between the files of the engine */
+
+/* uiw_sq.c, uiw_rq.c. _locked: ual_ep.lock is held. They return true when evd_wake is due. */
+bool uiw_sq_complete_locked(struct uiw_ep *ep); /* reports what is done, in order */
+void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
+bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
+                         it_dto_status_t failed_status);
+/* Reader and lock are held. */
+bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status);
+/* Reader. The oldest receive is complete. */
+void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked);
+
+/* uiw_tx.c */
+/*
+ * Any thread, no lock held: sends what can be sent. reader: the caller holds the reader token;
+ * writable: the socket was seen to take octets again.
+ */
+void uiw_tx_kick(struct ual_ep *ep, bool reader, bool writable);
+void uiw_tx_take(struct uiw_ep *ep); /* waits for the send token; only to end the stream */
+void uiw_tx_drop(struct uiw_ep *ep);
+void uiw_tx_reset(struct uiw_ep *ep);
+/* Sender: octets to go before anything else. False without memory. */
+bool uiw_tx_prepend(struct uiw_ep *ep, const void *octets, size_t length);
+/* The same for a whole FPDU without its CRC field, at most 128 octets: adds markers and CRC. */
+bool uiw_tx_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length);
+
+/* uiw_bounce.c: a few are kept, so that the data path need not allocate. */
+/* Opened and closed with the IA. _close also cleans up after an _open that failed. */
+bool uiw_bounce_open(struct uiw_ia *ia);
+void uiw_bounce_close(struct uiw_ia *ia);
+struct uiw_bounce *uiw_bounce_get(struct uiw_ia *ia);
+void uiw_bounce_put(struct uiw_ia *ia, struct uiw_bounce *bounce);
+
+/* Why a Read of the peer is refused. */
+enum iw_error uiw_read_error(enum uiw_mr_verdict verdict);
+
+/* uiw_stream.c: one reader at a time; returns the octets read into `staging` and memory, 0: none. */
+size_t uiw_stream_receive(struct ual_ep *ep, uint8_t *staging);
+extern const struct iw_rx_ops uiw_rx_ops; /* uiw_place.c; context: struct uiw_ep */
+
+/* uiw_end.c */
+struct uiw_end {
+    enum ual_ep_step step;      /* DISCONNECT, CLOSED, BROKEN */
+    it_event_type_t async;      /* affiliated event, 0: none */
+    const struct iw_terminate *terminate; /* to be sent, NULL: none */
+    bool has_failed_request;
+    uint32_t failed_index;      /* SQ index and status of the request that failed */
+    it_dto_status_t failed_status;
+    it_dto_status_t recv_status; /* of the receive that failed, else IT_DTO_ERR_FLUSHED */
+};
+/*
+ * Ends an established connection, once: state, Terminate, flush, events; false when it has ended
+ * already. reader: the caller holds the reader token (it stays held). The send token must not be.
+ */
+bool uiw_ep_end(struct ual_ep *ep, const struct uiw_end *end, bool reader);
+/* Takes both tokens and drops the stream without a word to the consumer: the EP is going away. */
+void uiw_ep_cut(struct ual_ep *ep);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The loop leads when no consumer does. It watches the poll set as one descriptor; while consumers
+ * lead it does not, since each arrival would wake both. Instead it looks once a millisecond whether
+ * one still does, and not at all while the leader sleeps: then the leader tells when it leaves. An
+ * idle IA wakes nobody.
+ */
+#include "ual/uiwarp/uiw_handover.h"
+
+#include "base/base_clock.h"
+
+#define HANDOVER_TICK_NS BASE_NS_PER_MS
+/* A leader asleep for so many ticks will tell us when it leaves: no more ticks. */
+#define HANDOVER_ASLEEP_TICKS 8u
+/* Rounds in which the loop finds something before it looks at its other duties. */
+#define HANDOVER_ROUNDS 64u
+
+static void handover_watch(struct ual_ia *ia);
+
+static struct uiw_progress *handover_progress(struct ual_ia *ia)
+{
+    return &uiw_ia_of(ia)->progress;
+}
+
+static void handover_tick(void *argument);
+
+static void handover_start_ticking(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = handover_progress(ia);
+
+    progress->stints_seen = atomic_load_explicit(&progress->stints, memory_order_relaxed);
+    progress->asleep_ticks = 0;
+    (void)evd_timer_start(&progress->hand_over, ia->evd.loop, HANDOVER_TICK_NS, handover_tick, ia);
+}
+
+/* The leader sleeps: it will submit .unpark when it leaves. False when it has left meanwhile. */
+static bool handover_park(struct uiw_progress *progress)
+{
+    /* Pairs with uiw_handover_leave: the word first, then this flag. */
+    atomic_store_explicit(&progress->loop_parked, true, memory_order_seq_cst);
+    if (atomic_load_explicit(&progress->leader, memory_order_seq_cst) == UIW_LEADER_CONSUMER)
+        return true;
+    return !atomic_exchange_explicit(&progress->loop_parked, false, memory_order_seq_cst);
+}
+
+static void handover_tick(void *argument)
+{
+    struct ual_ia *ia = argument;
+    struct uiw_progress *progress = handover_progress(ia);
+    uint32_t stints = atomic_load_explicit(&progress->stints, memory_order_relaxed);
+    bool leads =
+        atomic_load_explicit(&progress->leader, memory_order_relaxed) == UIW_LEADER_CONSUMER;
+
+    atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
+    if (!leads && stints == progress->stints_seen) {
+        handover_watch(ia);
+        return;
+    }
+    if (leads && stints == progress->stints_seen &&
+        atomic_load_explicit(&progress->asleep, memory_order_relaxed))
+        progress->asleep_ticks++;
+    else
+        progress->asleep_ticks = 0;
+    progress->stints_seen = stints;
+    if (progress->asleep_ticks >= HANDOVER_ASLEEP_TICKS && handover_park(progress))
+        return;
+    (void)evd_timer_start(&progress->hand_over, ia->evd.loop, HANDOVER_TICK_NS, handover_tick, ia);
+}
+
+static void handover_unpark(struct evd_task *task)
+{
+    struct uiw_progress *progress =
+        (struct uiw_progress *)(void *)((char *)task - offsetof(struct uiw_progress, unpark));
+    struct uiw_ia *ia =
+        (struct uiw_ia *)(void *)((char *)progress - offsetof(struct uiw_ia, progress));
+
+    handover_start_ticking(ia->ual);
+}
+
+void uiw_handover_leave(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = handover_progress(ia);
+
+    if (atomic_load_explicit(&progress->loop_parked, memory_order_seq_cst) &&
+        atomic_exchange_explicit(&progress->loop_parked, false, memory_order_seq_cst))
+        (void)evd_loop_submit(ia->evd.loop, &progress->unpark);
+}
+
+/* Something has arrived. */
+static void handover_ready(void *argument, unsigned events)
+{
+    struct ual_ia *ia = argument;
+    struct uiw_progress *progress = handover_progress(ia);
+    unsigned rounds = 0;
+
+    (void)events;
+    atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
+    if (!uiw_progress_claim(progress, UIW_LEADER_LOOP)) {
+        evd_io_unwatch(&progress->watch);
+        handover_start_ticking(ia);
+        return;
+    }
+    while (uiw_progress_round(progress, true) > 0 && ++rounds < HANDOVER_ROUNDS) {
+    }
+    uiw_progress_release(ia);
+}
+
+static void handover_watch(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = handover_progress(ia);
+
+    (void)evd_io_watch(&progress->watch, ia->evd.loop, progress->epoll_fd, EVD_IO_READ,
+                       handover_ready, ia);
+}
+
+static void handover_open_on_loop(void *argument)
+{
+    handover_watch(argument);
+}
+
+bool uiw_handover_open(struct ual_ia *ia)
+{
+    handover_progress(ia)->unpark.run = handover_unpark;
+    uiw_defer_init(ia);
+    evd_loop_call(ia->evd.loop, handover_open_on_loop, ia);
+    return true;
+}
+
+static void handover_close_on_loop(void *argument)
+{
+    struct ual_ia *ia = argument;
+    struct uiw_progress *progress = handover_progress(ia);
+
+    evd_io_unwatch(&progress->watch);
+    evd_timer_stop(&progress->hand_over);
+    uiw_defer_stop(ia);
+}
+
+void uiw_handover_close(struct ual_ia *ia)
+{
+    evd_loop_call(ia->evd.loop, handover_close_on_loop, ia);
+}

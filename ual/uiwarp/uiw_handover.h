@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of the progress engine share: the leader's round, the loop's part, deferral. */
+#ifndef ITAPI_UAL_UIWARP_UIW_HANDOVER_H
+#define ITAPI_UAL_UIWARP_UIW_HANDOVER_H
+
+#include "ual/uiwarp/uiw_ep.h"
+
+/* uiw_progress.c */
+bool uiw_progress_claim(struct uiw_progress *progress, enum uiw_leader who);
+void uiw_progress_release(struct ual_ia *ia);
+/* Leader: one non-blocking look at the sockets. Octets read. */
+size_t uiw_progress_round(struct uiw_progress *progress, bool ask_epoll);
+
+/* uiw_handover.c */
+bool uiw_handover_open(struct ual_ia *ia);
+void uiw_handover_close(struct ual_ia *ia);
+/* A leader has left; any thread. */
+void uiw_handover_leave(struct ual_ia *ia);
+
+/* uiw_defer.c */
+void uiw_defer_flush(struct ual_ia *ia); /* any thread: sends what was held back */
+void uiw_defer_init(struct ual_ia *ia);
+void uiw_defer_stop(struct ual_ia *ia); /* loop thread */
+
+#endif

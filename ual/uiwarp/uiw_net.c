@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ual/uiwarp/uiw_net.h"
+
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define UIW_NET_ALL_BITS 128u
+
+/* ---------------------------------------------------------------- forms of an address */
+
+socklen_t uiw_net_to_sockaddr(const it_net_addr_t *address, uint16_t port, uint32_t scope,
+                              struct sockaddr_storage *sockaddr)
+{
+    struct sockaddr_in *ipv4 = (void *)sockaddr;
+    struct sockaddr_in6 *ipv6 = (void *)sockaddr;
+
+    memset(sockaddr, 0, sizeof(*sockaddr));
+    if (address->addr_type == IT_IPV4) {
+        ipv4->sin_family = AF_INET;
+        ipv4->sin_port = port;
+        ipv4->sin_addr = address->addr.ipv4;
+        return sizeof(*ipv4);
+    }
+    if (address->addr_type == IT_IPV6) {
+        ipv6->sin6_family = AF_INET6;
+        ipv6->sin6_port = port;
+        ipv6->sin6_addr = address->addr.ipv6;
+        ipv6->sin6_scope_id = scope;
+        return sizeof(*ipv6);
+    }
+    return 0;
+}
+
+bool uiw_net_from_sockaddr(const struct sockaddr_storage *sockaddr, it_net_addr_t *address,
+                           uint16_t *port)
+{
+    const struct sockaddr_in *ipv4 = (const void *)sockaddr;
+    const struct sockaddr_in6 *ipv6 = (const void *)sockaddr;
+
+    memset(address, 0, sizeof(*address));
+    if (sockaddr->ss_family == AF_INET) {
+        address->addr_type = IT_IPV4;
+        address->addr.ipv4 = ipv4->sin_addr;
+        *port = ipv4->sin_port;
+        return true;
+    }
+    if (sockaddr->ss_family != AF_INET6)
+        return false;
+    *port = ipv6->sin6_port;
+    if (IN6_IS_ADDR_V4MAPPED(&ipv6->sin6_addr)) {
+        address->addr_type = IT_IPV4;
+        memcpy(&address->addr.ipv4, &ipv6->sin6_addr.s6_addr[12], sizeof(address->addr.ipv4));
+        return true;
+    }
+    address->addr_type = IT_IPV6;
+    address->addr.ipv6 = ipv6->sin6_addr;
+    return true;
+}
+
+bool uiw_net_is_any(const it_net_addr_t *address)
+{
+    if (address->addr_type == IT_IPV4)
+        return address->addr.ipv4.s_addr == htonl(INADDR_ANY);
+    return address->addr_type == IT_IPV6 && IN6_IS_ADDR_UNSPECIFIED(&address->addr.ipv6);
+}
+
+/* Nobody can be reached by a TCP connection there. */
+static bool net_is_no_peer(const it_net_addr_t *address)
+{
+    if (uiw_net_is_any(address))
+        return true;
+    if (address->addr_type == IT_IPV4)
+        return IN_MULTICAST(ntohl(address->addr.ipv4.s_addr)) ||
+               address->addr.ipv4.s_addr == htonl(INADDR_BROADCAST);
+    return IN6_IS_ADDR_MULTICAST(&address->addr.ipv6);
+}
+
+/* Path members must be of one IP version: IPv4 in IPv6 form is brought to IPv4 before. */
+static void net_unmap(it_net_addr_t *address)
+{
+    struct sockaddr_storage sockaddr;
+    uint16_t port;
+
+    if (uiw_net_to_sockaddr(address, 0, 0, &sockaddr))
+        (void)uiw_net_from_sockaddr(&sockaddr, address, &port); /* an IP address: cannot fail */
+}
+
+/* ---------------------------------------------------------------- own addresses */
+
+/* The label of an additional IPv4 address ("eth0:1") begins with the name of the interface. */
+static void net_interface_name(const char *label, char name[IF_NAMESIZE])
+{
+    size_t length = strcspn(label, ":");
+
+    if (length >= IF_NAMESIZE)
+        length = IF_NAMESIZE - 1;
+    memcpy(name, label, length);
+    name[length] = '\0';
+}
+
+static unsigned net_prefix(const struct ifaddrs *entry)
+{
+    const struct sockaddr_in *mask = (const void *)entry->ifa_netmask;
+
+    if (!mask || entry->ifa_addr->sa_family != AF_INET || !(entry->ifa_flags & IFF_LOOPBACK))
+        return UIW_NET_ALL_BITS;
+    return (unsigned)__builtin_popcount(mask->sin_addr.s_addr);
+}
+
+static bool net_local_from(const struct ifaddrs *entry, struct uiw_net_local *local)
+{
+    struct sockaddr_storage sockaddr;
+    const struct sockaddr_in6 *ipv6 = (const void *)&sockaddr;
+    uint16_t port;
+
+    if (!entry->ifa_addr || !(entry->ifa_flags & IFF_UP))
+        return false;
+    memset(&sockaddr, 0, sizeof(sockaddr));
+    if (entry->ifa_addr->sa_family == AF_INET)
+        memcpy(&sockaddr, entry->ifa_addr, sizeof(struct sockaddr_in));
+    else if (entry->ifa_addr->sa_family == AF_INET6)
+        memcpy(&sockaddr, entry->ifa_addr, sizeof(struct sockaddr_in6));
+    else
+        return false;
+    net_interface_name(entry->ifa_name, local->interface);
+    (void)uiw_net_from_sockaddr(&sockaddr, &local->address, &port); /* an IP address: cannot fail */
+    local->scope = sockaddr.ss_family == AF_INET6 ? ipv6->sin6_scope_id : 0;
+    local->prefix = net_prefix(entry);
+    return true;
+}
+
+bool uiw_net_locals(const char *interface, struct uiw_net_local **locals_out, size_t *count_out)
+{
+    struct uiw_net_local *locals = NULL;
+    struct ifaddrs *entries;
+    size_t capacity = 0;
+    size_t count = 0;
+
+    if (getifaddrs(&entries) != 0)
+        return false;
+    for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
+        capacity++;
+    if (capacity > 0) {
+        locals = calloc(capacity, sizeof(*locals));
+        if (!locals) {
+            freeifaddrs(entries);
+            return false;
+        }
+    }
+    for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next) {
+        if (net_local_from(entry, &locals[count]) &&
+            (interface[0] == '\0' || strcmp(interface, locals[count].interface) == 0))
+            count++;
+    }
+    freeifaddrs(entries);
+    *locals_out = locals;
+    *count_out = count;
+    return true;
+}
+
+static bool net_local_is(const struct uiw_net_local *local, const it_net_addr_t *address)
+{
+    uint32_t difference;
+
+    if (local->address.addr_type != address->addr_type)
+        return false;
+    if (address->addr_type == IT_IPV6)
+        return memcmp(&local->address.addr.ipv6, &address->addr.ipv6,
+                      sizeof(address->addr.ipv6)) == 0;
+    difference = ntohl(local->address.addr.ipv4.s_addr ^ address->addr.ipv4.s_addr);
+    if (local->prefix == 0 || local->prefix >= 32)
+        return difference == 0;
+    return difference >> (32 - local->prefix) == 0;
+}
+
+bool uiw_net_has(const char *interface, const it_net_addr_t *address)
+{
+    it_net_addr_t wanted = *address;
+    struct uiw_net_local *locals;
+    bool found = false;
+    size_t count;
+
+    net_unmap(&wanted);
+    if (wanted.addr_type != IT_IPV4 && wanted.addr_type != IT_IPV6)
+        return false;
+    if (!uiw_net_locals(interface, &locals, &count))
+        return false;
+    for (size_t i = 0; i < count && !found; i++)
+        found = net_local_is(&locals[i], &wanted);
+    free(locals);
+    return found;
+}
+
+uint32_t uiw_net_scope(const char *interface, const it_net_addr_t *address)
+{
+    if (interface[0] == '\0' || address->addr_type != IT_IPV6 ||
+        !IN6_IS_ADDR_LINKLOCAL(&address->addr.ipv6))
+        return 0;
+    return if_nametoindex(interface);
+}
+
+/* ---------------------------------------------------------------- paths */
+
+bool uiw_net_source(const char *interface, const it_net_addr_t *to, it_net_addr_t *from)
+{
+    it_net_addr_t peer = *to;
+    struct sockaddr_storage sockaddr;
+    socklen_t length;
+    uint16_t port;
+    bool found;
+    int fd;
+
+    net_unmap(&peer);
+    /* Connecting a datagram socket sends nothing; any port will do. */
+    length = uiw_net_to_sockaddr(&peer, htons(9), uiw_net_scope(interface, &peer), &sockaddr);
+    if (length == 0 || net_is_no_peer(&peer))
+        return false;
+    fd = socket(sockaddr.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    found = connect(fd, (const struct sockaddr *)&sockaddr, length) == 0;
+    length = sizeof(sockaddr);
+    found = found && getsockname(fd, (struct sockaddr *)&sockaddr, &length) == 0 &&
+            uiw_net_from_sockaddr(&sockaddr, from, &port);
+    (void)close(fd);
+    return found && (interface[0] == '\0' || uiw_net_has(interface, from));
+}
+
+void uiw_net_into_path(const it_net_addr_t *local, const it_net_addr_t *remote, it_path_t *path)
+{
+    it_iwarp_net_endpoint_t *end = &path->remote.iwarp;
+
+    memset(&path->remote, 0, sizeof(path->remote));
+    if (remote->addr_type == IT_IPV4) {
+        end->ip_vers = IT_IP_VERS_IPV4;
+        end->laddr.ipv4 = local->addr.ipv4;
+        end->raddr.ipv4 = remote->addr.ipv4;
+    } else {
+        end->ip_vers = IT_IP_VERS_IPV6;
+        end->laddr.ipv6 = local->addr.ipv6;
+        end->raddr.ipv6 = remote->addr.ipv6;
+    }
+}
+
+bool uiw_net_from_path(const it_path_t *path, it_net_addr_t *local, it_net_addr_t *remote)
+{
+    const it_iwarp_net_endpoint_t *end = &path->remote.iwarp;
+
+    memset(local, 0, sizeof(*local));
+    memset(remote, 0, sizeof(*remote));
+    if (end->ip_vers == IT_IP_VERS_IPV4) {
+        local->addr_type = remote->addr_type = IT_IPV4;
+        local->addr.ipv4 = end->laddr.ipv4;
+        remote->addr.ipv4 = end->raddr.ipv4;
+    } else if (end->ip_vers == IT_IP_VERS_IPV6) {
+        local->addr_type = remote->addr_type = IT_IPV6;
+        local->addr.ipv6 = end->laddr.ipv6;
+        remote->addr.ipv6 = end->raddr.ipv6;
+    } else {
+        return false;
+    }
+    return !net_is_no_peer(remote);
+}
+
+bool uiw_net_path_of(int fd, it_path_t *path)
+{
+    struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
+    struct sockaddr_storage remote = {.ss_family = AF_UNSPEC};
+    socklen_t local_length = sizeof(local);
+    socklen_t remote_length = sizeof(remote);
+    it_net_addr_t laddr;
+    it_net_addr_t raddr;
+    uint16_t port;
+
+    if (getsockname(fd, (struct sockaddr *)&local, &local_length) != 0 ||
+        getpeername(fd, (struct sockaddr *)&remote, &remote_length) != 0 ||
+        !uiw_net_from_sockaddr(&local, &laddr, &port) ||
+        !uiw_net_from_sockaddr(&remote, &raddr, &port))
+        return false;
+    uiw_net_into_path(&laddr, &raddr, path);
+    return true;
+}

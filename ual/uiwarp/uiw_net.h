@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Addresses of this host and the way to others. No state: the kernel is asked each time. */
+#ifndef ITAPI_UAL_UIWARP_UIW_NET_H
+#define ITAPI_UAL_UIWARP_UIW_NET_H
+
+#include "it_api.h"
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* An address of a network interface that is up. */
+struct uiw_net_local {
+    char interface[IF_NAMESIZE];
+    it_net_addr_t address;
+    uint32_t scope;  /* IPv6 link-local: index of the interface, else 0 */
+    unsigned prefix; /* loopback, IPv4: leading bits that all its addresses share; else all bits */
+};
+
+/*
+ * The addresses of one network interface ("": of all). *locals_out is one block for free(), NULL
+ * when there are none. False without memory or answer of the kernel.
+ */
+bool uiw_net_locals(const char *interface, struct uiw_net_local **locals_out, size_t *count_out);
+
+/* Does the network interface ("": the host) have this address? */
+bool uiw_net_has(const char *interface, const it_net_addr_t *address);
+
+/* Port in network byte order. Returns the length; 0: not an IP address. */
+socklen_t uiw_net_to_sockaddr(const it_net_addr_t *address, uint16_t port, uint32_t scope,
+                              struct sockaddr_storage *sockaddr);
+
+/* An IPv4 address in IPv6 form becomes an IPv4 address. False: not an IP address. */
+bool uiw_net_from_sockaddr(const struct sockaddr_storage *sockaddr, it_net_addr_t *address,
+                           uint16_t *port);
+
+/* Scope to reach a link-local address through an interface; 0 where none is needed or known. */
+uint32_t uiw_net_scope(const char *interface, const it_net_addr_t *address);
+
+/* The own address from which the kernel would send there. False: no way through the interface. */
+bool uiw_net_source(const char *interface, const it_net_addr_t *to, it_net_addr_t *from);
+
+/* All-zero address. */
+bool uiw_net_is_any(const it_net_addr_t *address);
+
+/* Both ends of a connected socket into the iWARP part of a path. */
+bool uiw_net_path_of(int fd, it_path_t *path);
+
+/* An address that goes into a path of the version of IP; and back. */
+void uiw_net_into_path(const it_net_addr_t *local, const it_net_addr_t *remote, it_path_t *path);
+bool uiw_net_from_path(const it_path_t *path, it_net_addr_t *local, it_net_addr_t *remote);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the protocol code asks of the provider when a segment arrives: may it be placed, where, and
+ * what follows when it is complete. Runs in the reader.
+ */
+#include "ual/uiwarp/uiw_ep.h"
+
+/* ---------------------------------------------------------------- verdicts to codes */
+
+static enum iw_error place_write_error(enum uiw_mr_verdict verdict)
+{
+    switch (verdict) {
+    case UIW_MR_OK:
+        return IW_OK;
+    case UIW_MR_INVALID:
+        break;
+    case UIW_MR_STREAM:
+        return IW_ERR_DDP_STAG_STREAM;
+    case UIW_MR_ACCESS:
+        return IW_ERR_RDMAP_ACCESS; /* DDP knows no rights */
+    case UIW_MR_BOUNDS:
+        return IW_ERR_DDP_BOUNDS;
+    case UIW_MR_WRAP:
+        return IW_ERR_DDP_TO_WRAP;
+    }
+    return IW_ERR_DDP_INVALID_STAG;
+}
+
+enum iw_error uiw_read_error(enum uiw_mr_verdict verdict)
+{
+    switch (verdict) {
+    case UIW_MR_OK:
+        return IW_OK;
+    case UIW_MR_INVALID:
+        break;
+    case UIW_MR_STREAM:
+        return IW_ERR_RDMAP_STAG_STREAM;
+    case UIW_MR_ACCESS:
+        return IW_ERR_RDMAP_ACCESS;
+    case UIW_MR_BOUNDS:
+        return IW_ERR_RDMAP_BOUNDS;
+    case UIW_MR_WRAP:
+        return IW_ERR_RDMAP_TO_WRAP;
+    }
+    return IW_ERR_RDMAP_INVALID_STAG;
+}
+
+/* ---------------------------------------------------------------- may it be placed? */
+
+static enum iw_error place_pin_write(struct uiw_ep *ep, const struct iw_segment *segment,
+                                     uint32_t offset, uint32_t length, struct uiw_mr **mr,
+                                     uint8_t **addr)
+{
+    if (!atomic_load_explicit(&ep->write_enabled, memory_order_relaxed))
+        return IW_ERR_RDMAP_ACCESS;
+    return place_write_error(uiw_mr_pin_remote(&ep->ia->mrs, segment->stag, segment->to + offset,
+                                               length, IT_PRIV_REMOTE_WRITE, ep->pz, mr, addr));
+}
+
+static enum iw_error place_check_write(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    struct uiw_mr *mr;
+    uint8_t *addr;
+    enum iw_error error = place_pin_write(ep, segment, 0, segment->length, &mr, &addr);
+
+    if (error == IW_OK)
+        uiw_mr_unpin(mr);
+    return error;
+}
+
+/* The oldest Read of ours that has no complete response; NULL when none is open. */
+static struct uiw_orq_entry *place_oldest_read(const struct uiw_ep *ep)
+{
+    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
+
+    if (head == atomic_load_explicit(&ep->orq_tail, memory_order_acquire))
+        return NULL;
+    return &ep->orq[head & ep->orq_mask];
+}
+
+static enum iw_error place_check_response(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    const struct uiw_orq_entry *read = place_oldest_read(ep);
+    uint32_t left;
+
+    if (!read)
+        return IW_ERR_RDMAP_OPCODE;
+    if (segment->stag != read->sink_stag)
+        return IW_ERR_DDP_INVALID_STAG;
+    left = read->length - read->received;
+    if (segment->to != read->received || segment->length > left)
+        return IW_ERR_DDP_BOUNDS;
+    if (segment->last != (segment->length == left))
+        return IW_ERR_DDP_BOUNDS;
+    return IW_OK;
+}
+
+static enum iw_error place_check_send(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
+    const struct uiw_rqe *rqe = uiw_rqe_at(ep, head);
+
+    if (head == atomic_load_explicit(&ep->rq.tail, memory_order_acquire))
+        return IW_ERR_DDP_NO_BUFFER;
+    if (segment->mo > rqe->length || segment->length > rqe->length - segment->mo)
+        return IW_ERR_DDP_TOO_LONG;
+    return IW_OK;
+}
+
+static enum iw_error place_check(void *context, const struct iw_segment *segment)
+{
+    if (segment->opcode == IW_OP_WRITE)
+        return place_check_write(context, segment);
+    if (segment->opcode == IW_OP_READ_RESPONSE)
+        return place_check_response(context, segment);
+    return place_check_send(context, segment);
+}
+
+/* ---------------------------------------------------------------- where? */
+
+static void place_unmap(void *context)
+{
+    struct uiw_ep *ep = context;
+
+    while (ep->pinned_count > 0)
+        uiw_mr_unpin(ep->pinned[--ep->pinned_count]);
+}
+
+/* Octets [offset, offset + length) of a list of local segments. */
+static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segment *segments,
+                                        unsigned segment_count, uint32_t offset, uint32_t length,
+                                        struct iovec *iov, unsigned *count)
+{
+    *count = 0;
+    for (unsigned i = 0; i < segment_count && length > 0; i++) {
+        uint32_t piece = segments[i].length;
+        struct uiw_mr *mr;
+
+        if (offset >= piece) {
+            offset -= piece;
+            continue;
+        }
+        piece = piece - offset < length ? piece - offset : length;
+        mr = uiw_mr_pin_local(&ep->ia->mrs, segments[i].stag, segments[i].addr + offset, piece,
+                              IT_PRIV_LOCAL_WRITE, ep->pz);
+        if (!mr) {
+            place_unmap(ep);
+            return IW_ERR_DDP_LOCAL;
+        }
+        ep->pinned[ep->pinned_count++] = mr;
+        iov[(*count)++] = (struct iovec){segments[i].addr + offset, piece};
+        offset = 0;
+        length -= piece;
+    }
+    return IW_OK;
+}
+
+static enum iw_error place_map_write(struct uiw_ep *ep, const struct iw_segment *segment,
+                                     uint32_t offset, uint32_t length, struct iovec *iov,
+                                     unsigned *count)
+{
+    struct uiw_mr *mr;
+    uint8_t *addr;
+    enum iw_error error = place_pin_write(ep, segment, offset, length, &mr, &addr);
+
+    if (error != IW_OK)
+        return error;
+    ep->pinned[ep->pinned_count++] = mr;
+    iov[0] = (struct iovec){addr, length};
+    *count = 1;
+    return IW_OK;
+}
+
+static enum iw_error place_map(void *context, const struct iw_segment *segment, uint32_t offset,
+                               uint32_t length, struct iovec *iov, unsigned *count)
+{
+    struct uiw_ep *ep = context;
+
+    if (segment->opcode == IW_OP_WRITE)
+        return place_map_write(ep, segment, offset, length, iov, count);
+    if (segment->opcode == IW_OP_READ_RESPONSE) {
+        const struct uiw_orq_entry *read = place_oldest_read(ep);
+        const struct uiw_sqe *sqe = uiw_sqe_at(ep, read->sq_index);
+
+        return place_map_segments(ep, sqe->segments, sqe->segment_count, read->received + offset,
+                                  length, iov, count);
+    } else {
+        const struct uiw_rqe *rqe =
+            uiw_rqe_at(ep, atomic_load_explicit(&ep->rq.head, memory_order_relaxed));
+
+        return place_map_segments(ep, rqe->segments, rqe->segment_count, segment->mo + offset,
+                                  length, iov, count);
+    }
+}
+
+/* ---------------------------------------------------------------- it is complete */
+
+static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
+    struct uiw_orq_entry *read = &ep->orq[head & ep->orq_mask];
+
+    read->received += segment->length;
+    if (!segment->last)
+        return IW_OK;
+    if (!read->rtr) {
+        base_lock_take(&ep->ual->lock);
+        uiw_sqe_at(ep, read->sq_index)->done = true;
+        ep->rx_wake_request |= uiw_sq_complete_locked(ep);
+        base_lock_drop(&ep->ual->lock);
+    }
+    atomic_store_explicit(&ep->orq_head, head + 1, memory_order_release);
+    ep->rx_kick = true; /* ORD and fences */
+    return IW_OK;
+}
+
+/*
+ * A region that more than one stream can reach must not be taken from the others by one peer
+ * (RFC 5042 7.1): an LMR may be invalidated only while its PZ has a single EP.
+ */
+static enum iw_error place_invalidate(struct uiw_ep *ep, uint32_t stag, it_handle_t *handle)
+{
+    const struct uiw_pz *pz = uiw_pz_of(ep->ual->pz);
+
+    if (atomic_load_explicit(&pz->eps, memory_order_relaxed) != 1 ||
+        !uiw_mr_invalidate(&ep->ia->mrs, stag, ep->pz, handle))
+        return IW_ERR_RDMAP_CANNOT_INVALIDATE;
+    return IW_OK;
+}
+
+static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    bool solicited = segment->opcode == IW_OP_SEND_SE || segment->opcode == IW_OP_SEND_SE_INV;
+    it_handle_t unlinked = NULL;
+
+    if (!segment->last)
+        return IW_OK;
+    if (segment->opcode == IW_OP_SEND_INV || segment->opcode == IW_OP_SEND_SE_INV) {
+        enum iw_error error = place_invalidate(ep, segment->stag, &unlinked);
+
+        if (error != IW_OK)
+            return error;
+    }
+    uiw_rq_complete(ep, segment->mo + segment->length, solicited, unlinked);
+    return IW_OK;
+}
+
+static enum iw_error place_done(void *context, const struct iw_segment *segment)
+{
+    if (segment->opcode == IW_OP_WRITE)
+        return IW_OK;
+    if (segment->opcode == IW_OP_READ_RESPONSE)
+        return place_done_response(context, segment);
+    return place_done_send(context, segment);
+}
+
+/* ---------------------------------------------------------------- Reads of the peer */
+
+static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_request *request)
+{
+    struct uiw_mr *mr;
+    uint8_t *addr;
+    enum uiw_mr_verdict verdict;
+
+    if (request->length == 0)
+        return IW_OK;
+    if (!atomic_load_explicit(&ep->read_enabled, memory_order_relaxed))
+        return IW_ERR_RDMAP_ACCESS;
+    verdict = uiw_mr_pin_remote(&ep->ia->mrs, request->source_stag, request->source_to,
+                                request->length, IT_PRIV_REMOTE_READ, ep->pz, &mr, &addr);
+    if (verdict == UIW_MR_OK)
+        uiw_mr_unpin(mr);
+    return uiw_read_error(verdict);
+}
+
+/*
+ * Queued here, answered when all that has been read is parsed: a peer that sends more Requests than
+ * our IRD without waiting for an answer is caught, and short answers share a system call.
+ */
+static enum iw_error place_read_request(void *context, const struct iw_read_request *request)
+{
+    struct uiw_ep *ep = context;
+    uint32_t tail = atomic_load_explicit(&ep->irq_tail, memory_order_relaxed);
+    uint32_t open = tail - atomic_load_explicit(&ep->irq_sent, memory_order_acquire);
+    uint32_t kept = tail - atomic_load_explicit(&ep->irq_head, memory_order_acquire);
+    enum iw_error error;
+
+    if (open >= ep->agreed.ird || kept > ep->irq_mask)
+        return IW_ERR_DDP_NO_BUFFER;
+    error = place_check_source(ep, request);
+    if (error != IW_OK)
+        return error;
+    ep->irq[tail & ep->irq_mask] =
+        (struct uiw_irq_entry){.request = *request, .msn = ep->rx.segment.msn};
+    /* Hands the entry to the sender. */
+    atomic_store_explicit(&ep->irq_tail, tail + 1, memory_order_release);
+    ep->rx_kick = true;
+    return IW_OK;
+}
+
+static void place_terminate(void *context, const struct iw_terminate *terminate)
+{
+    struct uiw_ep *ep = context;
+
+    ep->rx_terminate = *terminate;
+    ep->rx_terminated = true;
+}
+
+const struct iw_rx_ops uiw_rx_ops = {
+    .check = place_check,
+    .map = place_map,
+    .unmap = place_unmap,
+    .done = place_done,
+    .read_request = place_read_request,
+    .terminate = place_terminate,
+};

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The leader: polls and reads the sockets of an IA. This file has the poll set, the leader's round,
+ * and the two ways in which a consumer leads; uiw_handover.c has the loop's side.
+ */
+#include "ual/uiwarp/uiw_handover.h"
+
+#include "base/base_clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define PROGRESS_EVENTS 64
+/* A polling leader asks epoll once in so many rounds; more often when a sender waits for room. */
+#define PROGRESS_POLLS 32u
+#define PROGRESS_POLLS_BLOCKED 4u
+/* An active stream without data for so many rounds is left to epoll again. */
+#define PROGRESS_IDLE_ROUNDS 1000u
+#define PROGRESS_SPIN_MAX_NS UINT64_C(50000)
+#define PROGRESS_SPIN_START_NS UINT64_C(20000)
+#define PROGRESS_SPIN_MIN_NS UINT64_C(2000)
+
+static struct uiw_progress *progress_of(struct ual_ia *ia)
+{
+    return &uiw_ia_of(ia)->progress;
+}
+
+/* ---------------------------------------------------------------- poll set */
+
+bool uiw_progress_add(struct ual_ia *ia, struct ual_ep *ep, int fd)
+{
+    bool writable = atomic_load_explicit(&uiw_ep_of(ep)->tx.blocked, memory_order_relaxed);
+    struct epoll_event event = {.events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = ep};
+
+    return epoll_ctl(progress_of(ia)->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void uiw_progress_want(struct ual_ia *ia, struct ual_ep *ep, int fd, bool writable)
+{
+    struct uiw_progress *progress = progress_of(ia);
+    struct epoll_event event = {.events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = ep};
+
+    if (writable)
+        atomic_fetch_add_explicit(&progress->blocked, 1, memory_order_relaxed);
+    else
+        atomic_fetch_sub_explicit(&progress->blocked, 1, memory_order_relaxed);
+    /* Fails for a stream that is not in the set yet: uiw_progress_add looks at .blocked then. */
+    (void)epoll_ctl(progress->epoll_fd, EPOLL_CTL_MOD, fd, &event);
+}
+
+void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ep, int fd)
+{
+    struct uiw_progress *progress = progress_of(ia);
+
+    if (atomic_load_explicit(&uiw_ep_of(ep)->tx.blocked, memory_order_relaxed))
+        atomic_fetch_sub_explicit(&progress->blocked, 1, memory_order_relaxed);
+    (void)epoll_ctl(progress->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+/* ---------------------------------------------------------------- active streams: leader only */
+
+static void progress_activate(struct uiw_progress *progress, struct ual_ep *ep)
+{
+    for (unsigned i = 0; i < progress->active_count; i++) {
+        if (progress->active[i] == ep) {
+            progress->idle[i] = 0;
+            return;
+        }
+    }
+    if (progress->active_count == UIW_ACTIVE_MAX)
+        return;
+    progress->active[progress->active_count] = ep;
+    progress->idle[progress->active_count] = 0;
+    progress->active_count++;
+}
+
+static void progress_deactivate(struct uiw_progress *progress, unsigned slot)
+{
+    progress->active_count--;
+    progress->active[slot] = progress->active[progress->active_count];
+    progress->idle[slot] = progress->idle[progress->active_count];
+}
+
+static size_t progress_poll_active(struct uiw_progress *progress)
+{
+    size_t octets = 0;
+
+    for (unsigned i = progress->active_count; i-- > 0;) {
+        size_t got = uiw_stream_receive(progress->active[i], progress->staging);
+
+        octets += got;
+        progress->idle[i] = got ? 0 : progress->idle[i] + 1;
+        if (progress->idle[i] > PROGRESS_IDLE_ROUNDS)
+            progress_deactivate(progress, i);
+    }
+    return octets;
+}
+
+/* ---------------------------------------------------------------- events: leader only */
+
+static void progress_drain_kick(struct uiw_progress *progress)
+{
+    uint64_t count;
+
+    /* Non-blocking; nothing to read is as good. */
+    (void)!read(progress->kick_fd, &count, sizeof(count));
+}
+
+static size_t progress_handle(struct uiw_progress *progress, const struct epoll_event *events,
+                              int count)
+{
+    size_t octets = 0;
+
+    for (int i = 0; i < count; i++) {
+        struct ual_ep *ep = events[i].data.ptr;
+        size_t got;
+
+        if (!ep) {
+            progress_drain_kick(progress);
+            continue;
+        }
+        if (events[i].events & EPOLLOUT)
+            uiw_tx_kick(ep, false, true);
+        if (!(events[i].events & ~(uint32_t)EPOLLOUT))
+            continue;
+        got = uiw_stream_receive(ep, progress->staging);
+        if (got)
+            progress_activate(progress, ep);
+        octets += got;
+    }
+    return octets;
+}
+
+/* EPs that are going away are forgotten. False: events collected earlier may name one. */
+static bool progress_purge(struct uiw_progress *progress)
+{
+    uint32_t purge = atomic_load_explicit(&progress->purge, memory_order_seq_cst);
+
+    if (purge == progress->purged)
+        return true;
+    progress->purged = purge;
+    progress->active_count = 0;
+    return false;
+}
+
+static void progress_end_round(struct uiw_progress *progress)
+{
+    atomic_fetch_add_explicit(&progress->rounds, 1, memory_order_release);
+}
+
+size_t uiw_progress_round(struct uiw_progress *progress, bool ask_epoll)
+{
+    struct epoll_event events[PROGRESS_EVENTS];
+    bool blocked = atomic_load_explicit(&progress->blocked, memory_order_relaxed) != 0;
+    uint32_t often = blocked ? PROGRESS_POLLS_BLOCKED : PROGRESS_POLLS;
+    size_t octets;
+
+    (void)progress_purge(progress);
+    octets = progress_poll_active(progress);
+    if (ask_epoll || progress->active_count == 0 || ++progress->polls >= often) {
+        int count = epoll_wait(progress->epoll_fd, events, PROGRESS_EVENTS, 0);
+
+        progress->polls = 0;
+        octets += progress_handle(progress, events, count);
+    }
+    progress_end_round(progress);
+    return octets;
+}
+
+/* ---------------------------------------------------------------- the leader word */
+
+bool uiw_progress_claim(struct uiw_progress *progress, enum uiw_leader who)
+{
+    int none = UIW_LEADER_NONE;
+
+    if (atomic_load_explicit(&progress->leader, memory_order_relaxed) != UIW_LEADER_NONE ||
+        !atomic_compare_exchange_strong_explicit(&progress->leader, &none, (int)who,
+                                                 memory_order_seq_cst, memory_order_relaxed))
+        return false;
+    if (who == UIW_LEADER_CONSUMER)
+        atomic_fetch_add_explicit(&progress->stints, 1, memory_order_relaxed);
+    return true;
+}
+
+/* One of those who wait is woken without having an event: it finds the leader word free. */
+static void progress_wake_follower(struct uiw_progress *progress)
+{
+    struct evd_waiter *waiter;
+
+    base_lock_take(&progress->lock);
+    waiter = progress->followers ? progress->followers->waiter : NULL;
+    base_lock_drop(&progress->lock);
+    /* The waiter lives in an EVD, whose memory stays valid: at worst it looks once in vain. */
+    if (waiter)
+        evd_waiter_wake(waiter);
+}
+
+void uiw_progress_release(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = progress_of(ia);
+
+    progress_end_round(progress);
+    /* Pairs with the follower, who enters the list and then looks at the word. */
+    atomic_store_explicit(&progress->leader, UIW_LEADER_NONE, memory_order_seq_cst);
+    if (atomic_load_explicit(&progress->follower_count, memory_order_seq_cst) != 0)
+        progress_wake_follower(progress);
+    uiw_handover_leave(ia);
+}
+
+void uiw_progress_quiesce(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = progress_of(ia);
+    uint32_t rounds;
+
+    atomic_fetch_add_explicit(&progress->purge, 1, memory_order_seq_cst);
+    if (uiw_progress_claim(progress, UIW_LEADER_CONSUMER)) {
+        (void)progress_purge(progress);
+        uiw_progress_release(ia);
+        return;
+    }
+    rounds = atomic_load_explicit(&progress->rounds, memory_order_acquire);
+    while (atomic_load_explicit(&progress->leader, memory_order_seq_cst) != UIW_LEADER_NONE &&
+           !atomic_load_explicit(&progress->asleep, memory_order_seq_cst) &&
+           atomic_load_explicit(&progress->rounds, memory_order_acquire) == rounds)
+        sched_yield();
+}
+
+/* ---------------------------------------------------------------- a consumer polls */
+
+static void progress_poll(void *context)
+{
+    struct ual_ia *ia = context;
+    struct uiw_progress *progress = progress_of(ia);
+
+    uiw_defer_flush(ia);
+    if (!uiw_progress_claim(progress, UIW_LEADER_CONSUMER))
+        return;
+    (void)uiw_progress_round(progress, false);
+    uiw_progress_release(ia);
+}
+
+/* ---------------------------------------------------------------- a consumer waits */
+
+static int progress_epoll(struct uiw_progress *progress, struct epoll_event *events,
+                          uint64_t deadline_ns)
+{
+    uint64_t now;
+    uint64_t left;
+    struct timespec timeout;
+
+    if (deadline_ns == BASE_NEVER)
+        return epoll_wait(progress->epoll_fd, events, PROGRESS_EVENTS, -1);
+    now = base_now_ns();
+    left = deadline_ns > now ? deadline_ns - now : 0;
+    timeout.tv_sec = (time_t)(left / BASE_NS_PER_S);
+    timeout.tv_nsec = (long)(left % BASE_NS_PER_S);
+    return epoll_pwait2(progress->epoll_fd, events, PROGRESS_EVENTS, &timeout, NULL);
+}
+
+/* True when the waiter was woken meanwhile. */
+static bool progress_spin(struct uiw_progress *progress, struct evd_waiter *waiter,
+                          uint64_t deadline_ns)
+{
+    uint64_t start = base_now_ns();
+    uint64_t end = base_deadline_ns(start, progress->may_spin ? progress->spin_ns : 0);
+
+    if (end > deadline_ns)
+        end = deadline_ns;
+    do {
+        (void)uiw_progress_round(progress, false);
+        if (evd_waiter_is_woken(waiter))
+            return true;
+    } while (base_now_ns() < end);
+    progress->spin_ns /= 2;
+    return false;
+}
+
+/* A sleep that was short would have been worth spinning for. */
+static void progress_learn(struct uiw_progress *progress, uint64_t slept_ns)
+{
+    if (slept_ns > PROGRESS_SPIN_MAX_NS)
+        return;
+    if (progress->spin_ns < PROGRESS_SPIN_MIN_NS)
+        progress->spin_ns = PROGRESS_SPIN_MIN_NS;
+    else if (progress->spin_ns < PROGRESS_SPIN_MAX_NS)
+        progress->spin_ns *= 2;
+}
+
+/* One sleep in the poll set. 0 or EINTR. */
+static int progress_sleep(struct uiw_progress *progress, struct evd_waiter *waiter,
+                          uint64_t deadline_ns)
+{
+    struct epoll_event events[PROGRESS_EVENTS];
+    uint64_t start = base_now_ns();
+    int error = 0;
+    int count;
+
+    if (!evd_waiter_begin_poll(waiter, progress->kick_fd))
+        return 0;
+    atomic_store_explicit(&progress->asleep, true, memory_order_seq_cst);
+    count = progress_epoll(progress, events, deadline_ns);
+    if (count < 0)
+        error = errno;
+    atomic_store_explicit(&progress->asleep, false, memory_order_seq_cst);
+    if (evd_waiter_end_poll(waiter))
+        progress_drain_kick(progress);
+    /* Level triggered: what is dropped here because an EP went away is reported again. */
+    if (progress_purge(progress) && count > 0)
+        (void)progress_handle(progress, events, count);
+    progress_end_round(progress);
+    progress_learn(progress, base_now_ns() - start);
+    return error == EINTR ? EINTR : 0;
+}
+
+static int progress_lead(struct uiw_progress *progress, struct evd_waiter *waiter,
+                         uint64_t deadline_ns)
+{
+    int error = 0;
+
+    if (progress_spin(progress, waiter, deadline_ns))
+        return 0;
+    while (error == 0 && !evd_waiter_is_woken(waiter) && base_now_ns() < deadline_ns)
+        error = progress_sleep(progress, waiter, deadline_ns);
+    return error;
+}
+
+static void progress_enter_follower(struct uiw_progress *progress, struct uiw_follower *follower)
+{
+    base_lock_take(&progress->lock);
+    follower->next = progress->followers;
+    progress->followers = follower;
+    atomic_fetch_add_explicit(&progress->follower_count, 1, memory_order_seq_cst);
+    base_lock_drop(&progress->lock);
+}
+
+static void progress_leave_follower(struct uiw_progress *progress, struct uiw_follower *follower)
+{
+    struct uiw_follower **link = &progress->followers;
+
+    base_lock_take(&progress->lock);
+    while (*link != follower)
+        link = &(*link)->next;
+    *link = follower->next;
+    atomic_fetch_sub_explicit(&progress->follower_count, 1, memory_order_seq_cst);
+    base_lock_drop(&progress->lock);
+}
+
+static int progress_follow(struct uiw_progress *progress, struct evd_waiter *waiter,
+                           uint64_t deadline_ns)
+{
+    struct uiw_follower follower = {.waiter = waiter};
+    int error = 0;
+
+    progress_enter_follower(progress, &follower);
+    if (atomic_load_explicit(&progress->leader, memory_order_seq_cst) != UIW_LEADER_NONE)
+        error = evd_waiter_sleep(waiter, deadline_ns);
+    progress_leave_follower(progress, &follower);
+    return error == EINTR ? EINTR : 0;
+}
+
+static int progress_wait(void *context, struct evd_waiter *waiter, uint64_t deadline_ns)
+{
+    struct ual_ia *ia = context;
+    struct uiw_progress *progress = progress_of(ia);
+    int error;
+
+    uiw_defer_flush(ia);
+    if (!uiw_progress_claim(progress, UIW_LEADER_CONSUMER))
+        return progress_follow(progress, waiter, deadline_ns);
+    error = progress_lead(progress, waiter, deadline_ns);
+    uiw_progress_release(ia);
+    return error;
+}
+
+const struct evd_progress_ops uiw_progress_ops = {
+    .poll = progress_poll,
+    .wait = progress_wait,
+};
+
+/* ---------------------------------------------------------------- open and close */
+
+bool uiw_progress_open(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = progress_of(ia);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+
+    base_lock_init(&progress->lock);
+    progress->spin_ns = PROGRESS_SPIN_START_NS;
+    progress->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    progress->staging = malloc(UIW_STAGING_SIZE);
+    progress->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    progress->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (progress->staging && progress->epoll_fd >= 0 && progress->kick_fd >= 0 &&
+        epoll_ctl(progress->epoll_fd, EPOLL_CTL_ADD, progress->kick_fd, &event) == 0 &&
+        uiw_handover_open(ia))
+        return true;
+    uiw_progress_close(ia);
+    return false;
+}
+
+void uiw_progress_close(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = progress_of(ia);
+
+    uiw_handover_close(ia);
+    if (progress->epoll_fd >= 0)
+        (void)close(progress->epoll_fd);
+    if (progress->kick_fd >= 0)
+        (void)close(progress->kick_fd);
+    free(progress->staging);
+    base_lock_destroy(&progress->lock);
+}

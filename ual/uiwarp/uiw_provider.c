@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The provider's table, its Interfaces and its IA. */
+#include "base/base_log.h"
+#include "ual/uiwarp/uiw_conn_private.h"
+#include "ual/uiwarp/uiw_ep.h"
+#include "ual/uiwarp/uiw_net.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UIW_NAME "uiwarp"
+#define UIW_SPIGOT 1u /* the only one */
+#define UIW_MAX_EVENTS (1u << 20)
+#define UIW_API_MAJOR 2
+#define UIW_API_MINOR 1
+
+/* ---------------------------------------------------------------- Interfaces */
+
+/* The network interface in the name of an Interface: "" for all. NULL: no name of ours. */
+static const char *provider_network(const char *name)
+{
+    size_t length = sizeof(UIW_NAME) - 1;
+
+    if (strncmp(name, UIW_NAME, length) != 0)
+        return NULL;
+    if (name[length] == '\0')
+        return name + length;
+    return name[length] == ':' && name[length + 1] != '\0' ? name + length + 1 : NULL;
+}
+
+static void provider_describe(it_interface_t *interface, const char *network)
+{
+    memset(interface, 0, sizeof(*interface));
+    interface->major_version = UIW_API_MAJOR;
+    interface->minor_version = UIW_API_MINOR;
+    interface->transport_type = IT_IWARP_TCP_TRANSPORT;
+    (void)snprintf(interface->name, sizeof(interface->name), "%s%s%s", UIW_NAME,
+                   network[0] ? ":" : "", network); /* a network name is short: always fits */
+}
+
+static bool provider_is_repeated(const struct uiw_net_local *locals, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(locals[i].interface, locals[index].interface) == 0)
+            return true;
+    return false;
+}
+
+static size_t provider_interfaces(it_interface_t *interfaces, size_t capacity)
+{
+    struct uiw_net_local *locals = NULL;
+    size_t count = 0;
+    size_t total = 1;
+
+    if (capacity > 0)
+        provider_describe(&interfaces[0], "");
+    if (!uiw_net_locals("", &locals, &count))
+        return total;
+    for (size_t i = 0; i < count; i++) {
+        if (provider_is_repeated(locals, i))
+            continue;
+        if (total < capacity)
+            provider_describe(&interfaces[total], locals[i].interface);
+        total++;
+    }
+    free(locals);
+    return total;
+}
+
+static bool provider_has_interface(const char *name)
+{
+    const char *network = provider_network(name);
+    struct uiw_net_local *locals = NULL;
+    size_t count = 0;
+
+    if (!network || !network[0])
+        return network != NULL;
+    if (!uiw_net_locals(network, &locals, &count))
+        return false;
+    free(locals);
+    return count > 0;
+}
+
+/* ---------------------------------------------------------------- opening and closing an IA */
+
+static void provider_fill_attributes(struct vp_attributes *attributes)
+{
+    *attributes = (struct vp_attributes){
+        .transport_type = IT_IWARP_TCP_TRANSPORT,
+        .socket_conversion = IT_TRUE,
+        .suppress_depths = IT_TRUE,
+        .relative_addressing = IT_TRUE,
+        .max_request_dtos = UIW_MAX_DTOS,
+        .max_recv_dtos = UIW_MAX_DTOS,
+        .max_send_segments = UIW_MAX_SEGMENTS,
+        .max_recv_segments = UIW_MAX_SEGMENTS,
+        .max_read_segments = UIW_MAX_SEGMENTS,
+        .max_write_segments = UIW_MAX_SEGMENTS,
+        .max_message = UINT32_MAX,
+        .max_lmr_length = PTRDIFF_MAX,
+        .max_ird = UIW_MAX_DEPTH,
+        .max_ord = UIW_MAX_DEPTH,
+        .max_evd_queue = UIW_MAX_EVENTS,
+        .connect_pdata = IT_MAX_PRIV_DATA,
+        .accept_pdata = IT_MAX_PRIV_DATA,
+        .reject_pdata = IT_MAX_PRIV_DATA,
+        .active_quals = IT_IANA_PORT | IT_IANA_LR_PORT,
+        .passive_quals = IT_IANA_PORT | IT_IANA_LR_PORT,
+        .default_connect_timeout_us = UIW_ATTEMPT_US,
+    };
+}
+
+static it_status_t provider_ia_open(struct ual_ia *ual)
+{
+    struct uiw_ia *ia = uiw_ia_of(ual);
+    const char *network = provider_network(ual->name);
+
+    if (!network)
+        return IT_ERR_INVALID_NAME;
+    ia->ual = ual;
+    (void)snprintf(ia->interface, sizeof(ia->interface), "%s", network); /* part of a name: fits */
+    provider_fill_attributes(&ia->attributes);
+    base_lock_init(&ia->retired_lock);
+    if (!uiw_mr_table_init(&ia->mrs))
+        goto err_retired;
+    if (!uiw_bounce_open(ia))
+        goto err_bounce;
+    if (!uiw_progress_open(ual))
+        goto err_bounce;
+    ual->evd.progress = &uiw_progress_ops;
+    ual->evd.progress_context = ual;
+    return IT_SUCCESS;
+
+err_bounce: /* also cleans up after an open that failed */
+    uiw_bounce_close(ia);
+    uiw_mr_table_fini(&ia->mrs);
+err_retired:
+    base_lock_destroy(&ia->retired_lock);
+    return IT_ERR_RESOURCES;
+}
+
+struct close_call {
+    struct uiw_ia *ia;
+    bool left;
+};
+
+static void provider_close_run(void *argument)
+{
+    struct close_call *call = argument;
+
+    uiw_cm_close(call->ia);
+    call->left = call->ia->cm.connections != NULL;
+}
+
+static void provider_ia_close(struct ual_ia *ual)
+{
+    struct close_call call = {.ia = uiw_ia_of(ual)};
+
+    /* More than once only when a request is in the hands of a call that should not be there. */
+    do {
+        evd_loop_call(ual->evd.loop, provider_close_run, &call);
+    } while (call.left);
+    uiw_progress_close(ual);
+    uiw_bounce_close(call.ia);
+    uiw_mr_table_fini(&call.ia->mrs);
+    base_lock_destroy(&call.ia->retired_lock);
+}
+
+/* ---------------------------------------------------------------- questions about an IA */
+
+static const struct vp_attributes *provider_ia_attributes(const struct ual_ia *ual)
+{
+    return &((const struct uiw_ia *)(const void *)ual->area)->attributes;
+}
+
+static const char *provider_ia_network(const struct ual_ia *ual)
+{
+    return ((const struct uiw_ia *)(const void *)ual->area)->interface;
+}
+
+static void provider_fill_spigot(it_spigot_info_t *spigot, const struct uiw_net_local *locals,
+                                 size_t count)
+{
+    spigot->spigot_id = UIW_SPIGOT;
+    spigot->max_rc_send_len = UINT32_MAX;
+    spigot->max_rc_rdma_len = UINT32_MAX;
+    spigot->spigot_online = count > 0 ? IT_TRUE : IT_FALSE;
+    spigot->active_side_conn_qual = IT_IANA_PORT | IT_IANA_LR_PORT;
+    spigot->passive_side_conn_qual = IT_IANA_PORT | IT_IANA_LR_PORT;
+    spigot->num_net_addr = count;
+    for (size_t i = 0; i < count; i++)
+        spigot->net_addr[i] = locals[i].address;
+}
+
+static it_status_t provider_ia_query(struct ual_ia *ual, it_ia_info_t **info_out)
+{
+    struct uiw_net_local *locals = NULL;
+    it_ia_info_t *info;
+    size_t count = 0;
+
+    if (!uiw_net_locals(provider_ia_network(ual), &locals, &count))
+        return IT_ERR_RESOURCES;
+    info = ual_ia_info_alloc(1, count);
+    if (!info) {
+        free(locals);
+        return IT_ERR_RESOURCES;
+    }
+    /* Zeroed: what is not said here is not offered. The access layer tells the attributes. */
+    info->dto_alignment_hint = 64; /* a cache line */
+    info->supported_service_types = IT_RC_SERVICE;
+    info->ird_ord_ia_support = IT_TRUE;
+    info->ep_rdma_enables_modifiable = IT_TRUE;
+    info->dto_evd_overflow_detection = IT_TRUE;
+    provider_fill_spigot(&info->spigot_info[0], locals, count);
+    free(locals);
+    *info_out = info;
+    return IT_SUCCESS;
+}
+
+static bool provider_has_spigot(const struct ual_ia *ual, size_t spigot_id)
+{
+    (void)ual;
+    return spigot_id == UIW_SPIGOT;
+}
+
+static bool provider_has_address(const struct ual_ia *ual, const it_net_addr_t *address)
+{
+    return uiw_net_has(provider_ia_network(ual), address);
+}
+
+static it_status_t provider_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t *to,
+                                  size_t capacity, it_path_t *paths, size_t *total)
+{
+    it_net_addr_t from;
+
+    *total = 0;
+    if (!uiw_net_source(provider_ia_network(ual), to, &from))
+        return IT_SUCCESS;
+    *total = 1; /* the kernel's choice */
+    if (capacity > 0) {
+        it_net_addr_t remote = *to;
+
+        /* IPv4 in IPv6 form: the source is an IPv4 address then. */
+        if (from.addr_type == IT_IPV4 && to->addr_type == IT_IPV6) {
+            memset(&remote, 0, sizeof(remote));
+            remote.addr_type = IT_IPV4;
+            memcpy(&remote.addr.ipv4, &to->addr.ipv6.s6_addr[12], sizeof(remote.addr.ipv4));
+        }
+        memset(paths, 0, sizeof(*paths));
+        paths->spigot_id = spigot_id;
+        paths->timeout = UIW_ATTEMPT_US;
+        uiw_net_into_path(&from, &remote, paths);
+    }
+    return IT_SUCCESS;
+}
+
+static void provider_add_retired(struct uiw_ia *ia, struct itx_counters *counters)
+{
+    const struct itx_counters *retired = &ia->retired;
+
+    base_lock_take(&ia->retired_lock);
+    counters->bytes_sent += retired->bytes_sent;
+    counters->bytes_received += retired->bytes_received;
+    counters->fpdus_sent += retired->fpdus_sent;
+    counters->fpdus_received += retired->fpdus_received;
+    counters->send_calls += retired->send_calls;
+    counters->receive_calls += retired->receive_calls;
+    counters->crc_errors += retired->crc_errors;
+    counters->protocol_errors += retired->protocol_errors;
+    counters->terminates_sent += retired->terminates_sent;
+    counters->terminates_received += retired->terminates_received;
+    counters->thread_wakeups += retired->thread_wakeups;
+    base_lock_drop(&ia->retired_lock);
+}
+
+static void provider_counters(struct ual_ia *ual, struct itx_counters *counters)
+{
+    struct uiw_ia *ia = uiw_ia_of(ual);
+    const struct uiw_cm *cm = &ia->cm;
+
+    counters->connections_accepted += __atomic_load_n(&cm->accepted, __ATOMIC_RELAXED);
+    counters->connections_initiated += __atomic_load_n(&cm->initiated, __ATOMIC_RELAXED);
+    counters->half_open_refused += __atomic_load_n(&cm->half_open_refused, __ATOMIC_RELAXED);
+    counters->half_open_timeouts += __atomic_load_n(&cm->half_open_timeouts, __ATOMIC_RELAXED);
+    provider_add_retired(ia, counters);
+    uiw_ep_counters(ual, counters);
+}
+
+/* ---------------------------------------------------------------- the table */
+
+const struct vp_provider uiw_provider = {
+    .abi = VP_ABI,
+    .size = sizeof(struct vp_provider),
+    .name = UIW_NAME,
+    .ia_area = sizeof(struct uiw_ia),
+    .pz_area = sizeof(struct uiw_pz),
+    .lmr_area = UIW_LMR_AREA,
+    .ep_area = UIW_EP_AREA,
+    .listen_area = sizeof(struct uiw_listen),
+    .interfaces = provider_interfaces,
+    .has_interface = provider_has_interface,
+    .ia_open = provider_ia_open,
+    .ia_close = provider_ia_close,
+    .ia_attributes = provider_ia_attributes,
+    .ia_query = provider_ia_query,
+    .has_spigot = provider_has_spigot,
+    .has_address = provider_has_address,
+    .paths = provider_paths,
+    .counters = provider_counters,
+    .pz_create = uiw_pz_create,
+    .pz_destroy = uiw_pz_destroy,
+    .lmr_create = uiw_lmr_create,
+    .lmr_destroy = uiw_lmr_destroy,
+    .ep_create = uiw_ep_create,
+    .ep_destroy = uiw_ep_destroy,
+    .ep_modify_locked = uiw_ep_modify_locked,
+    .ep_reset = uiw_ep_reset,
+    .ep_set_mpa = uiw_ep_set_mpa,
+    .ep_get_mpa = uiw_ep_get_mpa,
+    .ep_query_mpa = uiw_ep_query_mpa,
+    .listen_start = uiw_listen_start,
+    .listen_stop = uiw_listen_stop,
+    .connect = uiw_connect,
+    .accept = uiw_accept,
+    .reject = uiw_reject,
+    .handoff = uiw_handoff,
+    .disconnect = uiw_ep_disconnect,
+    .convert = uiw_convert,
+};

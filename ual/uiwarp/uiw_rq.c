@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The receive queue: posted by consumers, taken by the reader in the order of posting. */
+#include "ual/uiwarp/uiw_ep.h"
+
+static void rq_report(struct uiw_ep *ep, uint32_t index, const struct evd_dto *outcome)
+{
+    struct evd_dto dto = *outcome;
+    enum evd_push_result result;
+
+    dto.event_number = IT_DTO_RC_RECV_CMPL_EVENT;
+    dto.ep = ual_ep_handle(ep->ual);
+    dto.cookie = uiw_rqe_at(ep, index)->cookie;
+    dto.retire = &ep->rq.retired;
+    dto.retire_value = index + 1;
+    result = evd_push_dto(ep->ual->recv_evd, &dto);
+    if (result == EVD_LOST)
+        atomic_store_explicit(&ep->lost_event, true, memory_order_release);
+    if (result != EVD_PUSHED)
+        ep->rx_wake_recv = true;
+}
+
+void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked)
+{
+    uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
+    bool notify = solicited || (uiw_rqe_at(ep, head)->flags & IT_NOTIFY_FLAG) != 0;
+
+    rq_report(ep, head,
+              &(struct evd_dto){.status = IT_DTO_SUCCESS,
+                                .length = length,
+                                .notify = notify,
+                                .unlinked = unlinked});
+    atomic_store_explicit(&ep->rq.head, head + 1, memory_order_relaxed);
+}
+
+bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)
+{
+    uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
+    uint32_t tail = atomic_load_explicit(&ep->rq.tail, memory_order_relaxed);
+    struct evd_dto outcome = {.status = first_status, .notify = true};
+    bool wake;
+
+    base_lock_assert_held(&ep->ual->lock);
+    for (; head != tail; head++) {
+        rq_report(ep, head, &outcome);
+        outcome.status = IT_DTO_ERR_FLUSHED;
+    }
+    atomic_store_explicit(&ep->rq.head, head, memory_order_relaxed);
+    wake = ep->rx_wake_recv;
+    ep->rx_wake_recv = false;
+    return wake;
+}
+
+static void rq_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
+                    it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    uint64_t length = 0;
+
+    for (size_t i = 0; i < count; i++)
+        length += segments[i].length;
+    rqe->cookie = cookie;
+    rqe->length = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
+    rqe->flags = (uint8_t)flags;
+    rqe->segment_count = (uint8_t)count;
+    uiw_segments_copy(rqe->segments, segments, count);
+}
+
+/*
+ * A receive posted while the EP is NONOPERATIONAL but not drained yet is flushed by whoever ends
+ * the connection; afterwards it flushes itself. Nobody reads then, so the reader's fields are ours.
+ */
+it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
+                          it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    bool wake = false;
+    uint32_t tail;
+
+    base_lock_take(&ual->lock);
+    tail = atomic_load_explicit(&ep->rq.tail, memory_order_relaxed);
+    if (tail - atomic_load_explicit(&ep->rq.retired, memory_order_acquire) >= ep->rq.depth) {
+        base_lock_drop(&ual->lock);
+        return IT_ERR_TOO_MANY_POSTS;
+    }
+    rq_fill(uiw_rqe_at(ep, tail), segments, count, cookie, flags);
+    /* Hands the slot to the reader, who reads the tail with acquire. */
+    atomic_store_explicit(&ep->rq.tail, tail + 1, memory_order_release);
+    if (ual_ep_state(ual) == IT_EP_STATE_NONOPERATIONAL && ep->drained)
+        wake = uiw_rq_flush_locked(ep, IT_DTO_ERR_FLUSHED);
+    base_lock_drop(&ual->lock);
+    if (wake)
+        evd_wake(ual->recv_evd);
+    return IT_SUCCESS;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The send queue: posting, completion in the order of posting, flushing. A request is executed by
+ * the sender (uiw_tx.c) and, for a Read, finished by the reader; whoever finishes it marks it done,
+ * and it is reported as soon as all before it are.
+ */
+#include "ual/uiwarp/uiw_ep.h"
+
+#include "base/base_clock.h"
+
+/* Two posts closer than this belong to one burst. */
+#define SQ_BURST_GAP_NS UINT64_C(2000)
+/* So many posts of a burst go out one by one; those behind may wait for company. */
+#define SQ_BURST_EAGER 4u
+/* ... until so many requests or octets have gathered. */
+#define SQ_GATHER_REQUESTS 64u
+#define SQ_GATHER_OCTETS (32u * 1024u)
+
+void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ual_lmr *lmr = (struct ual_lmr *)(void *)from[i].lmr;
+
+        to[i].addr = lmr->addr_mode == IT_ADDR_MODE_RELATIVE
+                         ? (uint8_t *)((uintptr_t)lmr->addr + (uintptr_t)from[i].addr.rel)
+                         : from[i].addr.abs;
+        /* A longer receive segment is legal; no message fills more of it. */
+        to[i].length = from[i].length > UINT32_MAX ? UINT32_MAX : (uint32_t)from[i].length;
+        to[i].stag = (uint32_t)lmr->key;
+    }
+}
+
+/*
+ * Slots in use: all whose completion has not been dequeued. When the consumer has taken every
+ * event there is, silent requests behind the last one are free as well.
+ */
+static uint32_t sq_in_use_locked(const struct uiw_ep *ep)
+{
+    uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    uint32_t retired = atomic_load_explicit(&ep->sq.retired, memory_order_acquire);
+
+    if (retired == ep->sq.reported)
+        retired = atomic_load_explicit(&ep->sq.head, memory_order_relaxed);
+    return tail - retired;
+}
+
+static it_event_type_t sq_event_number(const struct uiw_sqe *sqe)
+{
+    switch ((enum vp_opcode)sqe->opcode) {
+    case VP_RDMA_WRITE:
+        return IT_DTO_RDMA_WRITE_CMPL_EVENT;
+    case VP_RDMA_READ:
+        return IT_DTO_RDMA_READ_CMPL_EVENT;
+    case VP_SEND:
+        break;
+    }
+    return IT_DTO_SEND_CMPL_EVENT;
+}
+
+static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t status)
+{
+    const struct uiw_sqe *sqe = uiw_sqe_at(ep, index);
+    struct evd_dto dto = {
+        .event_number = sq_event_number(sqe),
+        .status = status,
+        .ep = ual_ep_handle(ep->ual),
+        .cookie = sqe->cookie,
+        .length = status == IT_DTO_SUCCESS ? sqe->length : 0,
+        .notify = status != IT_DTO_SUCCESS || (sqe->flags & IT_NOTIFY_FLAG) != 0,
+        .retire = &ep->sq.retired,
+        .retire_value = index + 1,
+    };
+    enum evd_push_result result = evd_push_dto(ep->ual->request_evd, &dto);
+
+    ep->sq.reported = index + 1;
+    if (result == EVD_LOST)
+        atomic_store_explicit(&ep->lost_event, true, memory_order_release);
+    return result != EVD_PUSHED;
+}
+
+bool uiw_sq_complete_locked(struct uiw_ep *ep)
+{
+    uint32_t head = atomic_load_explicit(&ep->sq.head, memory_order_relaxed);
+    uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    bool wake = false;
+
+    base_lock_assert_held(&ep->ual->lock);
+    for (; head != tail; head++) {
+        const struct uiw_sqe *sqe = uiw_sqe_at(ep, head);
+
+        if (!sqe->done)
+            break;
+        if (sqe->flags & IT_COMPLETION_FLAG)
+            wake |= sq_report_locked(ep, head, IT_DTO_SUCCESS);
+    }
+    atomic_store_explicit(&ep->sq.head, head, memory_order_relaxed);
+    return wake;
+}
+
+bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
+                         it_dto_status_t failed_status)
+{
+    uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    uint32_t head;
+    bool wake = uiw_sq_complete_locked(ep);
+
+    head = atomic_load_explicit(&ep->sq.head, memory_order_relaxed);
+    if (has_failed && failed_index - head < tail - head)
+        wake |= sq_report_locked(ep, failed_index, failed_status);
+    else
+        has_failed = false;
+    for (; head != tail; head++) {
+        if (!has_failed || head != failed_index)
+            wake |= sq_report_locked(ep, head, IT_DTO_ERR_FLUSHED);
+    }
+    ep->sq.reported = tail;
+    atomic_store_explicit(&ep->sq.head, tail, memory_order_relaxed);
+    return wake;
+}
+
+static void sq_fill(struct uiw_sqe *sqe, const struct vp_request *request)
+{
+    sqe->cookie = request->cookie;
+    sqe->rdma_addr = request->rdma_addr;
+    sqe->remote_stag = (uint32_t)request->rmr_context;
+    sqe->length = (uint32_t)request->length;
+    sqe->opcode = (uint8_t)request->opcode;
+    sqe->flags = (uint8_t)request->flags;
+    sqe->started = false;
+    sqe->done = false;
+    sqe->segment_count = (uint8_t)request->segment_count;
+    uiw_segments_copy(sqe->segments, request->segments, request->segment_count);
+}
+
+/*
+ * A program that posts faster than it polls is about to post more: a few requests may then share
+ * one system call. What is held back goes out with the next poll, wait or gathering, and within a
+ * millisecond in any case (uiw_progress.c).
+ */
+static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
+{
+    uint64_t now = base_now_ns();
+    bool quick = now - ep->last_post_ns < SQ_BURST_GAP_NS;
+
+    ep->last_post_ns = now;
+    if (!quick) {
+        ep->burst = 0;
+        ep->gathered_requests = 0;
+        ep->gathered_octets = 0;
+        return false;
+    }
+    if (++ep->burst < SQ_BURST_EAGER)
+        return false;
+    ep->gathered_requests++;
+    ep->gathered_octets += request->length;
+    if (ep->gathered_requests < SQ_GATHER_REQUESTS && ep->gathered_octets < SQ_GATHER_OCTETS)
+        return true;
+    ep->gathered_requests = 0;
+    ep->gathered_octets = 0;
+    return false;
+}
+
+it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *request)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    it_ep_state_rc_t state;
+    bool wake = false;
+    bool wait = false;
+    uint32_t tail;
+
+    base_lock_take(&ual->lock);
+    state = ual_ep_state(ual);
+    if (state != IT_EP_STATE_CONNECTED && state != IT_EP_STATE_NONOPERATIONAL) {
+        base_lock_drop(&ual->lock);
+        return IT_ERR_INVALID_EP_STATE;
+    }
+    if (sq_in_use_locked(ep) >= ep->sq.depth) {
+        base_lock_drop(&ual->lock);
+        return IT_ERR_TOO_MANY_POSTS;
+    }
+    tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    sq_fill(uiw_sqe_at(ep, tail), request);
+    /* Hands the slot to the sender, who reads the tail with acquire. */
+    atomic_store_explicit(&ep->sq.tail, tail + 1, memory_order_release);
+    if (state == IT_EP_STATE_CONNECTED)
+        wait = sq_may_wait_locked(ep, request);
+    else if (ep->drained)
+        wake = uiw_sq_flush_locked(ep, false, 0, IT_DTO_ERR_FLUSHED);
+    base_lock_drop(&ual->lock);
+    if (wake)
+        evd_wake(ual->request_evd);
+    else if (wait)
+        uiw_progress_defer(ual_ia_of(&ual->object), ual);
+    else if (state == IT_EP_STATE_CONNECTED)
+        uiw_tx_kick(ual, false, false);
+    return IT_SUCCESS;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sender: takes requests of ours and Reads of the peer, and fills the socket with as many FPDUs
+ * as fit into one sendmsg(2). One thread at a time, whoever finds the send token free; the others
+ * only mark that there is more to do.
+ */
+#include "ual/uiwarp/uiw_tx.h"
+
+#include "tdi/iwarp/iw_crc.h"
+#include "tdi/iwarp/iw_marker.h"
+#include "tdi/iwarp/iw_wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* ---------------------------------------------------------------- token */
+
+static bool tx_try(struct uiw_tx *tx)
+{
+    int expected = UIW_TOKEN_FREE;
+
+    if (atomic_compare_exchange_strong_explicit(&tx->token, &expected, UIW_TOKEN_HELD,
+                                                memory_order_acquire, memory_order_relaxed))
+        return true;
+    /* Whatever we came for, the holder will see it: it looks again before it lets go. */
+    expected = UIW_TOKEN_HELD;
+    while (!atomic_compare_exchange_weak_explicit(&tx->token, &expected, UIW_TOKEN_AGAIN,
+                                                  memory_order_acq_rel, memory_order_acquire)) {
+        if (expected == UIW_TOKEN_AGAIN)
+            return false;
+        if (expected == UIW_TOKEN_FREE)
+            return tx_try(tx);
+    }
+    return false;
+}
+
+/* False: there is more to do, the token is still ours. */
+static bool tx_release(struct uiw_tx *tx)
+{
+    int expected = UIW_TOKEN_HELD;
+
+    if (atomic_compare_exchange_strong_explicit(&tx->token, &expected, UIW_TOKEN_FREE,
+                                                memory_order_release, memory_order_relaxed))
+        return true;
+    atomic_store_explicit(&tx->token, UIW_TOKEN_HELD, memory_order_relaxed);
+    return false;
+}
+
+void uiw_tx_take(struct uiw_ep *ep)
+{
+    int expected = UIW_TOKEN_FREE;
+
+    while (!atomic_compare_exchange_weak_explicit(&ep->tx.token, &expected, UIW_TOKEN_HELD,
+                                                  memory_order_acquire, memory_order_relaxed)) {
+        expected = UIW_TOKEN_FREE;
+        sched_yield();
+    }
+}
+
+void uiw_tx_drop(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->tx.token, UIW_TOKEN_FREE, memory_order_release);
+}
+
+/* ---------------------------------------------------------------- the image in front */
+
+static void tx_image_free(struct uiw_ep *ep)
+{
+    if (ep->tx.image.buffer)
+        uiw_bounce_put(ep->ia, ep->tx.image.buffer);
+    ep->tx.image.buffer = NULL;
+    ep->tx.image.start = 0;
+    ep->tx.image.end = 0;
+}
+
+bool uiw_tx_prepend(struct uiw_ep *ep, const void *octets, size_t length)
+{
+    struct uiw_image *image = &ep->tx.image;
+
+    if (!image->buffer) {
+        image->buffer = uiw_bounce_get(ep->ia);
+        image->start = 0;
+        image->end = 0;
+    }
+    if (!image->buffer || length > UIW_BOUNCE_SIZE - image->end)
+        return false;
+    memcpy(image->buffer->octets + image->end, octets, length);
+    image->end += (uint32_t)length;
+    return true;
+}
+
+bool uiw_tx_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length)
+{
+    uint8_t wire[128 + 8 * 4 + IW_CRC_FIELD];
+    const struct uiw_image *image = &ep->tx.image;
+    uint32_t crc;
+
+    if (ep->agreed.send_markers) {
+        uint64_t position = ep->tx.position + (image->end - image->start);
+
+        return uiw_tx_prepend(
+            ep, wire, iw_marker_insert(position, fpdu, length, ep->agreed.crc, wire));
+    }
+    crc = ep->agreed.crc ? iw_crc_final(iw_crc_update(IW_CRC_INIT, fpdu, length)) : 0;
+    return uiw_tx_prepend(ep, fpdu, length) &&
+           uiw_tx_prepend(ep, wire, iw_encode_trailer(wire, 0, crc));
+}
+
+void uiw_tx_reset(struct uiw_ep *ep)
+{
+    struct uiw_tx *tx = &ep->tx;
+
+    tx_image_free(ep);
+    tx->cursor = (struct uiw_cursor){0};
+    tx->cursor.sq = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    tx->position = 0;
+    tx->next_send_msn = 1;
+    tx->next_read_msn = 1;
+    tx->responses = 0;
+    tx->failed_index = 0;
+    atomic_store_explicit(&tx->failed_error, IW_OK, memory_order_relaxed);
+    atomic_store_explicit(&tx->failed_status, IT_DTO_SUCCESS, memory_order_relaxed);
+    atomic_store_explicit(&tx->hold, false, memory_order_relaxed);
+    atomic_store_explicit(&tx->blocked, false, memory_order_relaxed);
+    atomic_store_explicit(&tx->dead, false, memory_order_relaxed);
+}
+
+/* ---------------------------------------------------------------- one system call */
+
+static bool tx_retry_later(int error)
+{
+    return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
+}
+
+/* Octets taken, 0 when the socket is full, -1 when it is broken. */
+static ssize_t tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
+{
+    struct msghdr message = {.msg_iov = iov, .msg_iovlen = count};
+    ssize_t sent;
+
+    do {
+        sent = sendmsg(ep->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    uiw_count(&ep->tx.calls, 1);
+    if (sent < 0)
+        return tx_retry_later(errno) ? 0 : -1;
+    ep->tx.position += (uint64_t)sent;
+    uiw_count(&ep->tx.octets, (uint64_t)sent);
+    return sent;
+}
+
+/*
+ * The socket is full: the leader is to call us when it takes octets again. Armed before the caller
+ * returns; level triggered, so nothing is lost when that is true already.
+ */
+static void tx_block(struct uiw_ep *ep, bool blocked)
+{
+    if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) == blocked)
+        return;
+    atomic_store_explicit(&ep->tx.blocked, blocked, memory_order_relaxed);
+    uiw_progress_want(ep->ia->ual, ep->ual, ep->fd, blocked);
+}
+
+/*
+ * The stream is beyond sending. Reading goes on: what the peer said last, perhaps a Terminate, is
+ * still there, and the end of the stream will be seen by the reader.
+ */
+static void tx_kill(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
+    tx_image_free(ep);
+}
+
+enum tx_state { TX_MORE, TX_IDLE, TX_FULL, TX_DEAD };
+
+static enum tx_state tx_send_image(struct uiw_ep *ep)
+{
+    struct uiw_image *image = &ep->tx.image;
+
+    while (image->start != image->end) {
+        struct iovec iov = {image->buffer->octets + image->start, image->end - image->start};
+        ssize_t sent = tx_write(ep, &iov, 1);
+
+        if (sent < 0) {
+            tx_kill(ep);
+            return TX_DEAD;
+        }
+        if (sent == 0)
+            return TX_FULL;
+        image->start += (uint32_t)sent;
+    }
+    tx_image_free(ep);
+    return TX_MORE;
+}
+
+/* ---------------------------------------------------------------- accounting */
+
+/* Requests whose last octet has been taken are executed; Reads wait for their response. */
+static void tx_finish_requests(struct uiw_ep *ep, const struct uiw_batch *batch, unsigned complete)
+{
+    bool any = false;
+    bool wake = false;
+
+    for (unsigned i = 0; i < complete; i++)
+        any |= batch->fpdus[i].ends_request;
+    if (!any)
+        return;
+    base_lock_take(&ep->ual->lock);
+    for (unsigned i = 0; i < complete; i++) {
+        if (batch->fpdus[i].ends_request)
+            uiw_sqe_at(ep, batch->fpdus[i].after.sq - 1)->done = true;
+    }
+    wake = uiw_sq_complete_locked(ep);
+    base_lock_drop(&ep->ual->lock);
+    if (wake)
+        evd_wake(ep->ual->request_evd);
+}
+
+/*
+ * The FPDU that ends at position fpdu_end of the batch was cut behind `sent` octets. It goes on
+ * from a copy, since its source may change or vanish meanwhile.
+ */
+static bool tx_keep_rest(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t fpdu_end,
+                         uint32_t sent)
+{
+    uint32_t position = 0;
+
+    for (unsigned i = 0; i < batch->iov_count && position < fpdu_end; i++) {
+        uint32_t length = (uint32_t)batch->iov[i].iov_len;
+        uint32_t from = sent > position ? sent - position : 0;
+        uint32_t to = fpdu_end - position < length ? fpdu_end - position : length;
+
+        if (from < to &&
+            !uiw_tx_prepend(ep, (const uint8_t *)batch->iov[i].iov_base + from, to - from))
+            return false;
+        position += length;
+    }
+    return true;
+}
+
+/*
+ * `sent` octets of the batch are gone. The cursor moves behind the last FPDU that went or at least
+ * began to go: the rest of that one is kept apart.
+ */
+static void tx_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t sent)
+{
+    uint32_t position = 0;
+    unsigned complete = 0;
+
+    while (complete < batch->fpdu_count && position < sent) {
+        uint32_t end = position + batch->fpdus[complete].wire_length;
+
+        if (end > sent && !tx_keep_rest(ep, batch, end, sent)) {
+            /* Half an FPDU cannot be taken back. */
+            tx_kill(ep);
+            return;
+        }
+        position = end;
+        complete++;
+    }
+    if (complete == 0)
+        return;
+    ep->tx.cursor = batch->fpdus[complete - 1].after;
+    uiw_count(&ep->tx.fpdus, complete);
+    atomic_store_explicit(&ep->irq_head, ep->tx.cursor.irq, memory_order_release);
+    tx_finish_requests(ep, batch, complete);
+}
+
+/* ---------------------------------------------------------------- the loop */
+
+static enum tx_state tx_send_batch(struct uiw_ep *ep)
+{
+    struct uiw_batch batch;
+    enum tx_state state = TX_MORE;
+    ssize_t sent;
+
+    uiw_batch_begin(&batch, &ep->tx.cursor);
+    uiw_batch_fill(ep, &batch);
+    if (batch.fpdu_count == 0) {
+        uiw_batch_end(ep, &batch);
+        return TX_IDLE;
+    }
+    /* The peer may send its next Read as soon as it has this octet: give the slots back first. */
+    atomic_store_explicit(&ep->irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
+                          memory_order_release);
+    sent = tx_write(ep, batch.iov, batch.iov_count);
+    if (sent < 0) {
+        tx_kill(ep);
+        state = TX_DEAD;
+    } else {
+        if ((uint32_t)sent < batch.octets)
+            state = TX_FULL;
+        tx_account(ep, &batch, (uint32_t)sent);
+    }
+    uiw_batch_end(ep, &batch);
+    return state;
+}
+
+static bool tx_has_failed(const struct uiw_ep *ep)
+{
+    return atomic_load_explicit(&ep->tx.failed_status, memory_order_acquire) != IT_DTO_SUCCESS ||
+           atomic_load_explicit(&ep->tx.failed_error, memory_order_acquire) != IW_OK;
+}
+
+static bool tx_may_send(const struct uiw_ep *ep)
+{
+    return ep->fd >= 0 && !atomic_load_explicit(&ep->tx.dead, memory_order_acquire) &&
+           !atomic_load_explicit(&ep->tx.hold, memory_order_acquire) && !tx_has_failed(ep);
+}
+
+/* Sender. While the socket is full only the leader that saw it writable tries again. */
+static void tx_run(struct uiw_ep *ep, bool writable)
+{
+    enum tx_state state = TX_IDLE;
+
+    if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) && !writable)
+        return;
+    if (tx_may_send(ep)) {
+        state = tx_send_image(ep);
+        while (state == TX_MORE)
+            state = tx_send_batch(ep);
+    }
+    if (ep->fd >= 0)
+        tx_block(ep, state == TX_FULL);
+}
+
+/* ---------------------------------------------------------------- what breaks the connection */
+
+/* A request that could not be executed (rule P6). */
+static void tx_end_for_request(struct ual_ep *ual, it_dto_status_t status, bool reader)
+{
+    struct iw_terminate terminate;
+    struct uiw_end end = {
+        .step = UAL_EP_BROKEN,
+        .async = status == IT_DTO_ERR_LOCAL_PROTECTION ? IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
+                                                       : IT_ASYNC_AFF_EP_FAILURE,
+        .terminate = &terminate,
+        .has_failed_request = true,
+        .failed_index = uiw_ep_of(ual)->tx.failed_index,
+        .failed_status = status,
+        .recv_status = IT_DTO_ERR_FLUSHED,
+    };
+
+    iw_terminate_fill(&terminate, IW_ERR_RDMAP_LOCAL, NULL, 0, 0);
+    uiw_ep_end(ual, &end, reader);
+}
+
+/* A Read of the peer whose source went away while it was answered: RFC 5040 7.1 tells what is left. */
+static void tx_end_for_response(struct ual_ep *ual, enum iw_error error, bool reader)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    const struct uiw_irq_entry *entry = &ep->irq[ep->tx.cursor.irq & ep->irq_mask];
+    struct iw_read_request rest = entry->request;
+    uint8_t header[IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + IW_READ_REQUEST_HEADER];
+    size_t length;
+    struct iw_terminate terminate;
+    struct uiw_end end = {.step = UAL_EP_BROKEN,
+                          .async = IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION,
+                          .terminate = &terminate,
+                          .recv_status = IT_DTO_ERR_FLUSHED};
+
+    rest.sink_to += ep->tx.cursor.irq_offset;
+    rest.source_to += ep->tx.cursor.irq_offset;
+    rest.length -= ep->tx.cursor.irq_offset;
+    length = iw_encode_untagged(header, IW_OP_READ_REQUEST, true, 0, IW_QN_READ_REQUEST, entry->msn,
+                                0, IW_READ_REQUEST_HEADER);
+    length += iw_encode_read_request(header + length, &rest);
+    iw_terminate_fill(&terminate, error, header + IW_LENGTH_FIELD, length - IW_LENGTH_FIELD,
+                      (uint32_t)(length - IW_LENGTH_FIELD));
+    uiw_ep_end(ual, &end, reader);
+}
+
+/* No token but perhaps the reader's is held: ending the stream needs both. */
+static void tx_act_on_failure(struct ual_ep *ual, bool reader)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    int status = atomic_load_explicit(&ep->tx.failed_status, memory_order_acquire);
+    int error = atomic_load_explicit(&ep->tx.failed_error, memory_order_acquire);
+
+    if (status != IT_DTO_SUCCESS)
+        tx_end_for_request(ual, (it_dto_status_t)status, reader);
+    else if (error != IW_OK)
+        tx_end_for_response(ual, (enum iw_error)error, reader);
+    else if (atomic_load_explicit(&ep->lost_event, memory_order_acquire))
+        uiw_ep_end(ual, &(struct uiw_end){.step = UAL_EP_BROKEN, .recv_status = IT_DTO_ERR_FLUSHED},
+                   reader);
+}
+
+void uiw_tx_kick(struct ual_ep *ual, bool reader, bool writable)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+
+    if (!tx_try(&ep->tx))
+        return;
+    do {
+        tx_run(ep, writable);
+    } while (!tx_release(&ep->tx));
+    if (tx_has_failed(ep) || atomic_load_explicit(&ep->lost_event, memory_order_acquire))
+        tx_act_on_failure(ual, reader);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What one sendmsg(2) carries; shared by the builder (uiw_batch.c) and the sender (uiw_tx.c). */
+#ifndef ITAPI_UAL_UIWARP_UIW_TX_H
+#define ITAPI_UAL_UIWARP_UIW_TX_H
+
+#include "ual/uiwarp/uiw_ep.h"
+
+#define UIW_BATCH_FPDUS 128u
+#define UIW_BATCH_IOVS 288u
+#define UIW_BATCH_PINS 64u
+#define UIW_BATCH_SCRATCH 16384u
+/* Shorter payload is copied behind its header: cheaper than another iovec. */
+#define UIW_INLINE_MAX 512u
+
+struct uiw_fpdu {
+    uint32_t wire_length;
+    bool ends_request;       /* last octet of a Send or Write */
+    struct uiw_cursor after; /* where the sender is when it is gone */
+};
+
+struct uiw_batch {
+    struct uiw_cursor cursor; /* behind the FPDUs built so far */
+    unsigned fpdu_count;
+    unsigned iov_count;
+    unsigned pin_count;
+    uint32_t octets;
+    uint32_t scratch_used;
+    bool full;
+    struct uiw_bounce *bounce[2]; /* response with CRC; markers */
+    struct uiw_fpdu fpdus[UIW_BATCH_FPDUS];
+    struct iovec iov[UIW_BATCH_IOVS];
+    struct uiw_mr *pins[UIW_BATCH_PINS]; /* held until the call has returned */
+    uint8_t scratch[UIW_BATCH_SCRATCH]; /* headers, trailers, short payload */
+};
+
+/* Sender. */
+void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor);
+/*
+ * Builds FPDUs until the batch is full or nothing more may be sent now. What can not be executed
+ * leaves its reason in ep->tx (failed_status or failed_error) and ends the batch in front of it.
+ */
+void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch);
+/* Unpins. The memory the batch points to is not needed any more. */
+void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch);
+
+/* Counters have one writer and may be read by anybody. */
+static inline void uiw_count(_Atomic uint64_t *counter, uint64_t more)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
+                          memory_order_relaxed);
+}
+
+#endif

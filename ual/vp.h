@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The verbs-provider interface: one table of functions per provider. The access layer (ual, tii,
+ * tdi) checks handles, flags, masks and private data lengths before it calls; a provider checks
+ * what only it can know. Private areas are zeroed when an object is created.
+ */
+#ifndef ITAPI_UAL_VP_H
+#define ITAPI_UAL_VP_H
+
+#include "ual/ual.h"
+#include "ual/ual_request.h"
+
+#define VP_ABI 1u
+
+/* Limits and features, filled by ia_open, constant afterwards. */
+struct vp_attributes {
+    it_transport_type_t transport_type;
+    it_boolean_t socket_conversion, three_way, suppress_depths, srq, atomics, ud, relative_addressing;
+    size_t max_request_dtos, max_recv_dtos;
+    size_t max_send_segments, max_recv_segments, max_read_segments, max_write_segments;
+    uint64_t max_message;
+    uint64_t max_lmr_length;
+    uint32_t max_ird, max_ord;
+    size_t max_evd_queue;
+    size_t connect_pdata, accept_pdata, reject_pdata, disconnect_pdata;
+    it_conn_qual_type_t active_quals, passive_quals;
+    uint64_t default_connect_timeout_us;
+};
+
+enum vp_opcode { VP_SEND, VP_RDMA_WRITE, VP_RDMA_READ };
+
+/* A request, checked: flags legal, every segment's LMR handle live, count and length within limits. */
+struct vp_request {
+    enum vp_opcode opcode;
+    it_dto_flags_t flags;
+    it_dto_cookie_t cookie;
+    const it_lmr_triplet_t *segments;
+    size_t segment_count;
+    uint64_t length; /* sum of the segments */
+    it_rdma_addr_t rdma_addr;
+    it_rmr_context_t rmr_context;
+};
+
+/* The data path: reached by one indirect call from the EP itself. */
+struct vp_ep_ops {
+    it_status_t (*post_request)(struct ual_ep *ep, const struct vp_request *request);
+    it_status_t (*post_recv)(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
+                             it_dto_cookie_t cookie, it_dto_flags_t flags);
+};
+
+/* it_socket_convert and itx_socket_convert, checked and with the role decided. */
+struct vp_convert {
+    int fd; /* the provider's: a duplicate of the caller's */
+    bool initiator;
+    bool no_request_reply;
+    const unsigned char *message;
+    size_t message_length;
+    const unsigned char *early;
+    size_t early_length;
+    const unsigned char *private_data;
+    size_t private_length;
+    uint64_t timeout_us;
+};
+
+struct vp_provider {
+    uint32_t abi;  /* VP_ABI */
+    uint32_t size; /* sizeof(struct vp_provider) as the provider knows it */
+    const char *name;
+    size_t ia_area, pz_area, lmr_area, ep_area, listen_area;
+
+    /* Fills at most capacity records; returns how many Interfaces exist. */
+    size_t (*interfaces)(it_interface_t *interfaces, size_t capacity);
+    bool (*has_interface)(const char *name);
+
+    /* The IA's loop runs already. Sets evd.progress. */
+    it_status_t (*ia_open)(struct ual_ia *ia);
+    /* All objects of the IA are gone; the loop still runs. */
+    void (*ia_close)(struct ual_ia *ia);
+    const struct vp_attributes *(*ia_attributes)(const struct ual_ia *ia);
+    /* Allocates with ual_ia_info_alloc and fills spigots, addresses, vendor and features. */
+    it_status_t (*ia_query)(struct ual_ia *ia, it_ia_info_t **info);
+    bool (*has_spigot)(const struct ual_ia *ia, size_t spigot_id);
+    bool (*has_address)(const struct ual_ia *ia, const it_net_addr_t *address);
+    it_status_t (*paths)(struct ual_ia *ia, size_t spigot_id, const it_net_addr_t *to,
+                         size_t capacity, it_path_t *paths, size_t *total);
+    void (*counters)(struct ual_ia *ia, struct itx_counters *counters);
+
+    it_status_t (*pz_create)(struct ual_pz *pz);
+    void (*pz_destroy)(struct ual_pz *pz);
+
+    /* Sets lmr->key. */
+    it_status_t (*lmr_create)(struct ual_lmr *lmr);
+    /* Returns when no octet can land in or leave the memory any more. */
+    void (*lmr_destroy)(struct ual_lmr *lmr);
+
+    /* ep->attr is checked against the attributes; may be rounded up here. Sets ep->ops. */
+    it_status_t (*ep_create)(struct ual_ep *ep);
+    /* Any state: cuts a live connection, reports nothing, returns when no thread uses the EP. */
+    void (*ep_destroy)(struct ual_ep *ep);
+    /*
+     * State and limits are checked by the caller, the state is held by ep->lock; what the IA cannot
+     * change is IT_ERR_OP_NOT_SUPPORTED. On success the caller stores what was asked for in ep->attr.
+     */
+    it_status_t (*ep_modify_locked)(struct ual_ep *ep, it_ep_param_mask_t mask,
+                                    const it_ep_attributes_t *attr);
+    /* NONOPERATIONAL to UNCONNECTED. */
+    it_status_t (*ep_reset)(struct ual_ep *ep);
+    it_status_t (*ep_set_mpa)(struct ual_ep *ep, const struct itx_mpa_params *params);
+    it_status_t (*ep_get_mpa)(struct ual_ep *ep, struct itx_mpa_params *params);
+    it_status_t (*ep_query_mpa)(struct ual_ep *ep, struct itx_mpa_info *info);
+
+    /* Fills in listen->conn_qual's port when the consumer left the choice. */
+    it_status_t (*listen_start)(struct ual_listen *listen);
+    /* Undelivered requests are refused, delivered ones live on. */
+    void (*listen_stop)(struct ual_listen *listen);
+    /* Moves the EP from UNCONNECTED (ual_ep_step_locked) or fails with IT_ERR_INVALID_EP_STATE. */
+    it_status_t (*connect)(struct ual_ep *ep, const it_path_t *path, const it_conn_qual_t *qual,
+                           it_cn_est_flags_t flags, const void *private_data, size_t length);
+    /* The request is taken; on success it is the provider's again, on failure put back by the caller. */
+    it_status_t (*accept)(struct ual_ep *ep, struct ual_request *request, const void *private_data,
+                          size_t length);
+    it_status_t (*reject)(struct ual_request *request, const void *private_data, size_t length);
+    /* Announces the request anew on the listen point that serves qual on the spigot. */
+    it_status_t (*handoff)(struct ual_request *request, const it_conn_qual_t *qual, size_t spigot_id);
+    it_status_t (*disconnect)(struct ual_ep *ep);
+    it_status_t (*convert)(struct ual_ep *ep, const struct vp_convert *convert);
+};
+
+/* ---------------------------------------------------------------- registry (ual/ual_registry.c) */
+
+/* Adds a provider; refuses another ABI or a smaller table with a log line. */
+bool vp_register(const struct vp_provider *provider);
+
+/* One block of memory for an it_ia_info_t with its arrays; it_ia_info_free gives it back. */
+it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count);
+
+/* The embedded default. */
+extern const struct vp_provider uiw_provider;
+
+#endif
