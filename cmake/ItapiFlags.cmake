@@ -8,7 +8,10 @@ target_compile_definitions(itapi_build_flags INTERFACE _GNU_SOURCE)
 # -O2 -g in Release: optimised as shipped, and a crash of a user still has line numbers.
 target_compile_options(itapi_build_flags INTERFACE
     $<$<CONFIG:Release>:-O2;-g>
-    -fno-semantic-interposition)
+    -fno-semantic-interposition
+    # Socket addresses are read through struct sockaddr_storage: the socket API itself is not
+    # written to C's aliasing rules.
+    -fno-strict-aliasing)
 
 add_library(itapi_warnings_basic INTERFACE)
 target_compile_options(itapi_warnings_basic INTERFACE

@@ -34,7 +34,7 @@ struct evd_progress_ops {
 /* The event layer's part of an IA: first member of the IA object. */
 struct evd_ia {
     struct base_object object;
-    struct evd_loop *loop;                 /* immutable after it_ia_create */
+    struct evd_loop *loop;                   /* immutable after it_ia_create */
     const struct evd_progress_ops *progress; /* immutable after it_ia_create; NULL: none */
     void *progress_context;
     _Atomic bool failed;    /* IT_ERR_IA_CATASTROPHE from now on */

@@ -60,10 +60,12 @@ static const uint32_t iw_crc_table[256] = {
     0x79b737ba, 0x8bdcb4b9, 0x988c474d, 0x6ae7c44e, 0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351,
 };
 
-static uint32_t iw_crc_octets(uint32_t crc, const uint8_t *data, size_t length)
+uint32_t iw_crc_update_table(uint32_t crc, const void *data, size_t length)
 {
+    const uint8_t *octets = data;
+
     for (; length > 0; length--)
-        crc = crc >> 8 ^ iw_crc_table[(crc ^ *data++) & 0xff];
+        crc = crc >> 8 ^ iw_crc_table[(crc ^ *octets++) & 0xff];
     return crc;
 }
 
@@ -143,7 +145,7 @@ static uint32_t iw_crc_short(uint32_t crc, const uint8_t *data, size_t length)
     if (iw_crc_has_instruction())
         return iw_crc_instruction(crc, data, length);
 #endif
-    return iw_crc_octets(crc, data, length);
+    return iw_crc_update_table(crc, data, length);
 }
 
 #if ITAPI_CRC_ISAL

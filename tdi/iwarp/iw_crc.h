@@ -13,6 +13,9 @@
 uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length);
 uint32_t iw_crc_update_iov(uint32_t crc, const struct iovec *iov, unsigned count, size_t length);
 
+/* The same from a table: for CPUs without the instruction, and for the test of that. */
+uint32_t iw_crc_update_table(uint32_t crc, const void *data, size_t length);
+
 static inline uint32_t iw_crc_final(uint32_t crc)
 {
     return ~crc;

@@ -513,6 +513,46 @@ Test(iw_rx, every_length_and_opcode, .timeout = 60)
     }
 }
 
+/* Refused before anything of it is known but its length: the CRC is found all the same. */
+Test(iw_rx, long_fpdu_of_another_version)
+{
+    static const struct {
+        size_t octet;
+        uint8_t value;
+        enum iw_error error;
+    } cases[] = {
+        {2, 0xc0, IW_ERR_DDP_TAGGED_VERSION},
+        {2, 0x42, IW_ERR_DDP_UNTAGGED_VERSION},
+        {3, 0x80, IW_ERR_RDMAP_VERSION},
+        {3, 0x4f, IW_ERR_RDMAP_OPCODE},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct builder builder = {.crc = true, .msn = 1};
+        size_t covered;
+
+        build_send(&builder, IW_OP_SEND, true, 0, 0, 11);
+        covered = builder.length;
+        build_tagged(&builder, IW_OP_WRITE, true, 0x11223344, 0x10002000, 301);
+        stream[covered + cases[i].octet] = cases[i].value;
+        iw_encode_trailer(stream + builder.length - IW_CRC_FIELD, 0,
+                          iw_crc_final(iw_crc_update(IW_CRC_INIT, stream + covered,
+                                                     builder.length - IW_CRC_FIELD - covered)));
+        expect_error(builder.length, cases[i].error);
+    }
+}
+
+/* Octets that mean insufficient IRD at startup are siw's unexpected opcode later on. */
+Test(iw_rx, terminate_after_startup)
+{
+    struct builder builder = {.crc = true, .msn = 1};
+
+    build_tagged(&builder, IW_OP_WRITE, true, 0, 0, 0);
+    iw_golden_frame('H', 144, stream + builder.length, ROOM - builder.length);
+    run_all_ways(&mix_setup, builder.length + 28);
+    cr_assert_str_eq(want, "0 0:0+0 =00000000\nterminate 206 siw\nend 0 fpdus 1 boundary 1\n");
+}
+
 /* ---- Refusals, memory that goes away --------------------------------------- */
 
 Test(iw_rx, refusal_waits_for_the_crc)
@@ -563,6 +603,34 @@ Test(iw_rx, memory_goes_away)
     cr_assert_eq(count, 0);
     cr_assert_eq(iw_rx_direct_end(&rx, 0), IW_OK);
     cr_assert_eq(iw_rx_direct_wanted(&rx), 0);
+}
+
+static enum iw_error refuse_done(void *context, const struct iw_segment *segment)
+{
+    (void)context;
+    (void)segment;
+    return IW_ERR_RDMAP_CANNOT_INVALIDATE;
+}
+
+/* A late refusal counts as much as an early one, and leaves the order of messages alone. */
+Test(iw_rx, whole_fpdu_refused_late)
+{
+    struct builder builder = {.crc = true, .msn = 1};
+    struct iw_rx_ops ops = *iw_model_ops();
+
+    build_send(&builder, IW_OP_SEND, true, 0, 0, 500);
+    start(&mix_setup);
+    model.maps_left = 0;
+    cr_assert_eq(iw_rx_consume(&rx, stream, builder.length), IW_ERR_DDP_LOCAL);
+    cr_assert(rx.state == IW_RX_DEAD && rx.fpdus == 0);
+    ops.done = refuse_done;
+    for (size_t piece = 1; piece <= builder.length; piece += builder.length - 1) {
+        start(&mix_setup);
+        rx.ops = &ops;
+        cr_assert_eq(iw_model_feed(&rx, stream, builder.length, piece, false, 0),
+                     IW_ERR_RDMAP_CANNOT_INVALIDATE);
+        cr_assert(rx.state == IW_RX_DEAD && rx.fpdus == 0 && rx.next_msn[0] == 1);
+    }
 }
 
 Test(iw_rx, direct_reads)

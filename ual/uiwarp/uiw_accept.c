@@ -202,7 +202,7 @@ static void accept_answer(struct uiw_conn *conn)
 {
     struct iw_mpa_config config;
 
-    uiw_ep_mpa_config(conn->ep, conn->suppress, &config);
+    uiw_conn_responder_config(conn, &config);
     if (config.revision < conn->mpa.peer_revision) {
         /* A reset makes such initiators come back with revision 1. */
         int fd = conn->fd;

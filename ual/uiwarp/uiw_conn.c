@@ -291,6 +291,14 @@ void uiw_conn_send(struct uiw_conn *conn, enum uiw_conn_state state, const uint8
     conn->out_sent = 0;
 }
 
+void uiw_conn_responder_config(struct uiw_conn *conn, struct iw_mpa_config *config)
+{
+    uiw_ep_mpa_config(conn->ep, conn->suppress, config);
+    /* An EP that offers no RTR as initiator: to one who asks as such we must name what we take. */
+    if (config->rtr == 0)
+        config->rtr = IW_RTR_WRITE | IW_RTR_READ;
+}
+
 void uiw_conn_send_request(struct uiw_conn *conn)
 {
     size_t length = iw_mpa_encode_request(&conn->mpa, conn->private_data, conn->private_length,

@@ -137,6 +137,9 @@ enum uiw_conn_next uiw_conn_establish(struct uiw_conn *conn, const struct iw_mpa
 void uiw_conn_send(struct uiw_conn *conn, enum uiw_conn_state state, const uint8_t *octets,
                    size_t length);
 
+/* What a Reply says for the EP of the conn. */
+void uiw_conn_responder_config(struct uiw_conn *conn, struct iw_mpa_config *config);
+
 /* Initiator: encodes the Request and makes it the next to go out. */
 void uiw_conn_send_request(struct uiw_conn *conn);
 /* Responder with an EP: the same with the Reply. */

@@ -132,7 +132,10 @@ static void convert_launch(struct uiw_conn *conn, const struct vp_convert *conve
     uint64_t timeout_us = convert->timeout_us ? convert->timeout_us : UIW_ATTEMPT_US;
     struct iw_mpa_config config;
 
-    uiw_ep_mpa_config(conn->ep, false, &config);
+    if (convert->initiator)
+        uiw_ep_mpa_config(conn->ep, false, &config);
+    else
+        uiw_conn_responder_config(conn, &config);
     iw_mpa_init(&conn->mpa, convert->initiator, &config);
     convert_borrow(conn);
     uiw_conn_send(conn, UIW_CONN_MESSAGE, conn->buffer, convert->message_length);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * it_perf: what is measured, in the words of its command line. Both sides know it: the client
+ * tells the server over the control connection.
+ */
+#ifndef ITAPI_BENCH_PERF_H
+#define ITAPI_BENCH_PERF_H
+
+#include "common/report.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum perf_op {
+    PERF_SEND,
+    PERF_WRITE,
+    PERF_READ,
+};
+
+enum perf_measure {
+    PERF_LAT,  /* microseconds: half a round trip of a ping-pong; of a read, all of it */
+    PERF_BW,   /* bytes per second of a stream */
+    PERF_RATE, /* messages per second of a stream */
+};
+
+enum perf_mode {
+    PERF_POLL, /* it_evd_dequeue in a loop; TCP: MSG_DONTWAIT in a loop */
+    PERF_WAIT, /* it_evd_wait; TCP: calls that block */
+};
+
+/* What carries the messages. */
+enum perf_transport {
+    PERF_ITAPI,
+    PERF_TCP,
+};
+
+#define PERF_TRANSPORTS 2
+
+struct perf_params {
+    enum perf_op op;
+    enum perf_measure measure;
+    enum perf_mode mode;
+    uint64_t size;              /* bytes of a message */
+    uint64_t depth;             /* requests under way at once */
+    bool crc;                   /* ask MPA for CRC32c */
+    bool verify;                /* look at what has arrived */
+    bool uses[PERF_TRANSPORTS]; /* which of them are measured */
+    int server_cpu;             /* -1: anywhere */
+};
+
+/* Largest message, and the deepest queue. */
+#define PERF_SIZE_MAX  ((uint64_t)1 << 30)
+#define PERF_DEPTH_MAX ((uint64_t)4096)
+
+/* The words of the command line. */
+const char *perf_op_name(enum perf_op op);
+const char *perf_measure_name(enum perf_measure measure);
+const char *perf_mode_name(enum perf_mode mode);
+const char *perf_transport_name(enum perf_transport transport);
+
+/* The unit of a measure. */
+const char *perf_unit(enum perf_measure measure);
+
+/* Seconds of a clock that only goes forward. */
+double perf_clock(void);
+
+/* Confines this thread, and those it makes, to one CPU; -1: to those of the beginning. */
+bool perf_pin(int cpu);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The control connection: plain TCP between client and server, by which the client says what to
+ * measure, both tell each other what a connection needs, and runs begin and end together. All that
+ * travels is numbers of 64 bits in network byte order.
+ */
+#ifndef ITAPI_BENCH_PERF_CONTROL_H
+#define ITAPI_BENCH_PERF_CONTROL_H
+
+#include "perf.h"
+
+/* What the client wants next. */
+struct command {
+    bool end;                      /* nothing any more */
+    enum perf_transport transport; /* else: a run over this, */
+    uint64_t iters;                /* of so many messages */
+};
+
+/* How a run went on the server. */
+struct outcome {
+    bool good;
+    uint64_t heap_calls;
+};
+
+/* How a peer reaches this side over RDMA. */
+struct contact {
+    uint64_t port; /* server: where it listens, host byte order */
+    uint64_t key;  /* of the memory for RDMA Write and RDMA Read */
+    uint64_t address;
+};
+
+/* Each pair sends and receives one record. All return false after a message. */
+bool control_send_params(int sd, const struct perf_params *params);
+bool control_receive_params(int sd, struct perf_params *params);
+bool control_send_contact(int sd, const struct contact *contact);
+bool control_receive_contact(int sd, struct contact *contact);
+bool control_send_command(int sd, const struct command *command);
+bool control_receive_command(int sd, struct command *command);
+bool control_send_outcome(int sd, const struct outcome *outcome);
+bool control_receive_outcome(int sd, struct outcome *outcome);
+
+/* The server is ready for the run it was told of. */
+bool control_send_ready(int sd);
+bool control_receive_ready(int sd);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is measured: messages over an RDMA connection of the API.
+ *
+ *     lat    send: ping-pong of Send and Recv. write: both sides write into the other's memory and
+ *            look at their own. read: one RDMA Read at a time
+ *     bw,    up to depth requests under way; at the end a Send, answered by a Send, tells that
+ *     rate   everything is in place
+ *
+ * One request in a few is reported by a completion; that of a request tells that all before it are
+ * finished too, and its cookie how many there were.
+ */
+#ifndef ITAPI_BENCH_PERF_RDMA_H
+#define ITAPI_BENCH_PERF_RDMA_H
+
+#include "perf_control.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+/* Memory that is registered, of at least PERF_BUFFER_MIN bytes. */
+struct perf_buffer {
+    unsigned char *bytes;
+    it_lmr_handle_t lmr;
+    it_rmr_context_t key;
+};
+
+#define PERF_BUFFER_MIN ((size_t)64)
+
+struct perf_rdma {
+    const struct perf_params *params;
+
+    it_ia_handle_t ia;
+    it_pz_handle_t pz;
+    it_evd_handle_t requests;   /* completions of what is posted */
+    it_evd_handle_t receives;   /* messages that have come */
+    it_evd_handle_t connection; /* what becomes of the connection */
+    it_evd_handle_t arrivals;   /* server: who wants to connect */
+    it_listen_handle_t listener;
+    it_ep_handle_t ep;
+    size_t spigot;
+
+    struct perf_buffer
+        source;               /* Sends and RDMA Writes come from here, RDMA Reads of the peer too */
+    struct perf_buffer inbox; /* receives go here */
+    struct perf_buffer target; /* RDMA Writes of the peer, and own RDMA Reads, go here */
+    it_rmr_context_t remote_key;
+    it_rdma_addr_t remote_address;
+
+    /* The request queue, since the beginning. */
+    uint64_t posted;
+    uint64_t finished;
+    uint64_t report_every; /* the requests of a batch */
+
+    /* Flow control of a stream of Sends: the peer has receives for so many more. */
+    uint64_t receives_posted;
+    uint64_t credit;       /* sender: Sends that may be posted */
+    uint64_t credit_batch; /* Sends that one message of the receiver grants */
+    uint64_t uncredited;   /* receiver: Sends received and not granted again yet */
+
+    unsigned char stamp; /* write lat: last byte of the message that is expected next */
+};
+
+/*
+ * Opens the adapter and makes everything but a connection. The server listens then, and contact
+ * says how it is reached.
+ */
+bool perf_rdma_open(struct perf_rdma *rdma, const char *ia, const struct perf_params *params,
+                    bool server, struct contact *contact);
+void perf_rdma_close(struct perf_rdma *rdma);
+
+/* Connects, from either side. address is the server's, whose port is not looked at. */
+bool perf_rdma_connect(struct perf_rdma *rdma, const struct sockaddr_storage *address,
+                       const struct contact *server);
+bool perf_rdma_accept(struct perf_rdma *rdma, const struct contact *client);
+
+/* Before and after a run with params->verify: spoils, and looks at, what is to arrive here. */
+void perf_rdma_spoil(struct perf_rdma *rdma, bool server);
+bool perf_rdma_intact(struct perf_rdma *rdma, bool server);
+
+/* One run, seen from either side. */
+bool perf_rdma_client(struct perf_rdma *rdma, uint64_t iters);
+bool perf_rdma_server(struct perf_rdma *rdma, uint64_t iters);
+
+/* Posts a receive into the inbox. */
+bool perf_rdma_post_receive(struct perf_rdma *rdma);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The reference: the same patterns over a plain TCP connection, written as well as plain TCP lets
+ * one. A message is one send call; the receiver takes what it gets.
+ *
+ *     lat    send, write: ping-pong. read: a small request, answered with the message
+ *     bw,    send, write: a stream of messages, one byte back at the end
+ *     rate   read: up to depth small requests under way, each answered with the message
+ */
+#ifndef ITAPI_BENCH_PERF_TCP_H
+#define ITAPI_BENCH_PERF_TCP_H
+
+#include "perf.h"
+
+struct perf_tcp {
+    int sd;
+    const struct perf_params *params;
+    unsigned char *buffer; /* what is sent, and where it is received */
+    size_t room;
+};
+
+/* Takes the socket over, in case of failure too. */
+bool reference_open(struct perf_tcp *tcp, int sd, const struct perf_params *params);
+void reference_close(struct perf_tcp *tcp);
+
+/* One run, seen from either side. */
+bool reference_client(struct perf_tcp *tcp, uint64_t iters);
+bool reference_server(struct perf_tcp *tcp, uint64_t iters);
+
+#endif

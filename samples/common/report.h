@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Error messages of the sample programs: "PROGRAM: what happened", on stderr.
+ */
+#ifndef ITAPI_SAMPLES_COMMON_REPORT_H
+#define ITAPI_SAMPLES_COMMON_REPORT_H
+
+/* The samples are written to version 2.1 of the API; the default is 1.0. */
+#ifndef ITAPI_ENABLE_V21_BINDINGS
+#define ITAPI_ENABLE_V21_BINDINGS
+#endif
+#include <it_api.h>
+
+#include <stdbool.h>
+
+/* Exit statuses of every sample. */
+enum {
+    EXIT_FINE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+};
+
+/* The name in front of the messages; to be called first in main. */
+void report_program(const char *name);
+
+/* Prints a message. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints a message with the reason in errno behind it. */
+void complain_errno(const char *what);
+
+/* Whether a call of the API returned IT_SUCCESS; if not, says which call and why. */
+bool succeeded(it_status_t status, const char *call);
+
+#endif

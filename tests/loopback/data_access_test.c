@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Access to memory that is not allowed, between two endpoints of ours: what the requester, the
+ * target and the memory see.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/it_fixture.h"
+
+struct bed {
+    struct fx_pair pair;
+    struct fx_buf local;
+    struct fx_buf remote;
+};
+
+static void bed_open(struct bed *bed)
+{
+    memset(bed, 0, sizeof(*bed));
+    fx_pair_open(&bed->pair);
+    bed->local = fx_buf_make(&bed->pair.a, 256);
+    bed->remote = fx_buf_make(&bed->pair.b, 256);
+    memset(bed->remote.data, 0x33, 256);
+    memset(bed->local.data, 0x44, 256);
+}
+
+static void bed_close(struct bed *bed)
+{
+    fx_buf_free(&bed->local);
+    fx_buf_free(&bed->remote);
+    fx_pair_close(&bed->pair);
+}
+
+static bool aff_is(it_evd_handle_t evd, it_ep_handle_t ep, it_event_type_t number)
+{
+    it_event_t event = fx_next(evd);
+
+    if (event.event_number != number)
+        check_note(__FILE__, __LINE__, "%s instead of %s", itx_event_string(event.event_number),
+                   itx_event_string(number));
+    return event.event_number == number && event.aff_async.cause.ep == ep;
+}
+
+/* Both sides broken, once, the memory untouched. */
+static void both_broken(struct bed *bed)
+{
+    fx_conn(bed->pair.a.conn_evd, bed->pair.a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    fx_conn(bed->pair.b.conn_evd, bed->pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(bed->pair.a_ep));
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(bed->pair.b_ep));
+    fx_empty(bed->pair.a.conn_evd);
+    fx_empty(bed->pair.b.conn_evd);
+}
+
+static void reconnect(struct bed *bed)
+{
+    CHECK_OK(it_ep_reset(bed->pair.a_ep));
+    CHECK_OK(it_ep_reset(bed->pair.b_ep));
+    fx_join(&bed->pair.a, bed->pair.a_ep, &bed->pair.b, bed->pair.b_ep);
+    fx_pair_ping(&bed->pair);
+}
+
+/* A Read that the peer refuses, followed by requests and receives that are flushed. */
+static void refused_read(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key,
+                         size_t length)
+{
+    it_lmr_triplet_t segment = fx_seg(&bed->local, 0, length);
+    it_ep_handle_t a = bed->pair.a_ep;
+    it_ep_handle_t b = bed->pair.b_ep;
+
+    CHECK_OK(it_post_recv(a, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_recv(b, NULL, 0, 2, FX_SIGNAL));
+    CHECK_OK(it_post_rdma_read(a, &segment, 1, 3, FX_QUIET, address, key));
+    fx_done(bed->pair.a.request_evd, a, IT_DTO_RDMA_READ_CMPL_EVENT, 3,
+            IT_DTO_ERR_REMOTE_ACCESS);
+    fx_done(bed->pair.a.recv_evd, a, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    fx_done(bed->pair.b.recv_evd, b, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+    both_broken(bed);
+    CHECK(aff_is(bed->pair.b.aff_evd, b, IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION));
+    CHECK(aff_is(bed->pair.a.aff_evd, a, IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION));
+    CHECK(fx_is_byte(bed->local.data, 256, 0x44));
+    reconnect(bed);
+}
+
+/* A Write that the peer refuses; here it may have completed well before that. */
+static void refused_write(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key,
+                          size_t length)
+{
+    it_lmr_triplet_t segment = fx_seg(&bed->local, 0, length);
+    it_ep_handle_t a = bed->pair.a_ep;
+    it_ep_handle_t b = bed->pair.b_ep;
+    it_event_t event;
+
+    CHECK_OK(it_post_recv(b, NULL, 0, 2, FX_SIGNAL));
+    CHECK_OK(it_post_rdma_write(a, &segment, 1, 3, FX_SIGNAL, address, key));
+    event = fx_next(bed->pair.a.request_evd);
+    CHECK(event.dto_cmpl.cookie == 3);
+    CHECK(event.dto_cmpl.dto_status == IT_DTO_SUCCESS ||
+          event.dto_cmpl.dto_status == IT_DTO_ERR_REMOTE_ACCESS);
+    fx_done(bed->pair.b.recv_evd, b, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+    both_broken(bed);
+    CHECK(aff_is(bed->pair.b.aff_evd, b, IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION));
+    CHECK(aff_is(bed->pair.a.aff_evd, a, IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION));
+    CHECK(fx_is_byte(bed->remote.data, 256, 0x33));
+    reconnect(bed);
+}
+
+Test(data_access, ranges, .timeout = 60)
+{
+    struct bed bed;
+    it_rdma_addr_t start;
+    it_rmr_context_t key;
+
+    bed_open(&bed);
+    start = fx_addr(&bed.remote, 0);
+    key = bed.remote.key;
+    refused_read(&bed, start - 1, key, 2);
+    refused_read(&bed, start + 255, key, 2);
+    refused_read(&bed, start + 256, key, 1);
+    refused_read(&bed, UINT64_MAX, key, 2);
+    refused_read(&bed, 0, key, 1);
+    refused_write(&bed, start - 1, key, 2);
+    refused_write(&bed, start + 255, key, 2);
+    refused_write(&bed, start + 256, key, 1);
+    refused_write(&bed, UINT64_MAX, key, 2);
+    refused_write(&bed, 0, key, 1);
+    bed_close(&bed);
+}
+
+Test(data_access, wrong_keys, .timeout = 60)
+{
+    struct bed bed;
+    it_rdma_addr_t start;
+
+    bed_open(&bed);
+    start = fx_addr(&bed.remote, 0);
+    for (unsigned bit = 0; bit < 32; bit += 7) {
+        refused_read(&bed, start, bed.remote.key ^ (1ull << bit), 8);
+        refused_write(&bed, start, bed.remote.key ^ (1ull << bit), 8);
+    }
+    refused_read(&bed, start, 0, 8);
+    refused_write(&bed, start, 0, 8);
+    bed_close(&bed);
+}
+
+Test(data_access, freed_key, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_buf gone;
+    it_rdma_addr_t start;
+
+    bed_open(&bed);
+    for (unsigned i = 0; i < 3; i++) {
+        gone = fx_buf_make(&bed.pair.b, 64);
+        start = fx_addr(&gone, 0);
+        CHECK_OK(it_lmr_free(gone.lmr));
+        refused_read(&bed, start, gone.key, 8);
+        refused_write(&bed, start, gone.key, 8);
+        CHECK(fx_is_byte(gone.data, gone.size, 0));
+        free(gone.data);
+    }
+    bed_close(&bed);
+}
+
+/* Regions by right, and how a Write and a Read to each of them end. */
+Test(data_access, rights, .timeout = 60)
+{
+    struct bed bed;
+    static const it_mem_priv_t rights[] = {
+        IT_PRIV_LOCAL,
+        (it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ),
+        (it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE_WRITE),
+        (it_mem_priv_t)(IT_PRIV_LOCAL_READ | IT_PRIV_REMOTE_READ),
+        (it_mem_priv_t)(IT_PRIV_LOCAL_WRITE | IT_PRIV_REMOTE_WRITE),
+    };
+
+    bed_open(&bed);
+    for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++) {
+        struct fx_buf buf =
+            fx_buf_make_as(bed.pair.b.pz, 64, rights[i], IT_ADDR_MODE_ABSOLUTE);
+        struct fx_buf sink = fx_buf_make(&bed.pair.a, 64);
+
+        if ((rights[i] & IT_PRIV_REMOTE_READ) != 0) {
+            fx_read(bed.pair.a_ep, &sink, 0, 8, &buf, 0, 1, FX_SIGNAL);
+            fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 8);
+        } else {
+            refused_read(&bed, fx_addr(&buf, 0), buf.key, 8);
+        }
+        if ((rights[i] & IT_PRIV_REMOTE_WRITE) != 0) {
+            fx_write(bed.pair.a_ep, &bed.local, 0, 8, &buf, 0, 1, FX_SIGNAL);
+            fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 8);
+            fx_pair_ping(&bed.pair);
+            CHECK(fx_is_byte(buf.data, 8, 0x44));
+        } else {
+            refused_write(&bed, fx_addr(&buf, 0), buf.key, 8);
+            CHECK(fx_is_byte(buf.data, 64, 0));
+        }
+        fx_buf_free(&buf);
+        fx_buf_free(&sink);
+    }
+    bed_close(&bed);
+}
+
+Test(data_access, another_protection_zone, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_buf other;
+    it_pz_handle_t pz = NULL;
+
+    bed_open(&bed);
+    CHECK_OK(it_pz_create(bed.pair.b.ia, &pz));
+    other = fx_buf_make_as(pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_ABSOLUTE);
+    refused_read(&bed, fx_addr(&other, 0), other.key, 8);
+    refused_write(&bed, fx_addr(&other, 0), other.key, 8);
+    CHECK(fx_is_byte(other.data, 64, 0));
+    fx_buf_free(&other);
+    CHECK_OK(it_pz_free(pz));
+    bed_close(&bed);
+}
+
+/* An endpoint that lets peers neither read nor write, whatever the regions say. */
+Test(data_access, endpoint_disabled, .timeout = 60)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct bed bed;
+
+    bed_open(&bed);
+    attr.srv.rc.rdma_read_enable = IT_FALSE;
+    attr.srv.rc.rdma_write_enable = IT_FALSE;
+    CHECK_OK(it_ep_free(bed.pair.b_ep));
+    (void)fx_next(bed.pair.a.conn_evd);
+    CHECK_OK(it_ep_reset(bed.pair.a_ep));
+    bed.pair.b_ep = fx_ep(&bed.pair.b, &attr);
+    fx_join(&bed.pair.a, bed.pair.a_ep, &bed.pair.b, bed.pair.b_ep);
+    refused_read(&bed, fx_addr(&bed.remote, 0), bed.remote.key, 8);
+    refused_write(&bed, fx_addr(&bed.remote, 0), bed.remote.key, 8);
+    bed_close(&bed);
+}
+
+/* Relative mode: the offset counts from the start of the region, nothing else works. */
+Test(data_access, relative_addresses, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_buf rel;
+
+    bed_open(&bed);
+    rel = fx_buf_make_as(bed.pair.b.pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_RELATIVE);
+    fx_fill(rel.data, 64, 6);
+    fx_read(bed.pair.a_ep, &bed.local, 10, 54, &rel, 10, 1, FX_SIGNAL);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 54);
+    fx_check_same(rel.data + 10, bed.local.data + 10, 54);
+    memset(bed.local.data, 0x44, 256);
+    refused_read(&bed, 63, rel.key, 2);
+    refused_read(&bed, (uintptr_t)rel.data, rel.key, 1);
+    refused_write(&bed, 64, rel.key, 1);
+    refused_write(&bed, (uintptr_t)rel.data, rel.key, 1);
+    refused_write(&bed, UINT64_MAX, rel.key, 1);
+    fx_buf_free(&rel);
+    bed_close(&bed);
+}
+
+/* Operations of no length are not checked at all. */
+Test(data_access, no_length_no_check, .timeout = 60)
+{
+    struct bed bed;
+    it_lmr_triplet_t segment;
+
+    bed_open(&bed);
+    segment = fx_seg(&bed.local, 0, 0);
+    CHECK_OK(it_post_rdma_write(bed.pair.a_ep, &segment, 1, 1, FX_SIGNAL, 5, 0xdeadbeef));
+    CHECK_OK(it_post_rdma_read(bed.pair.a_ep, &segment, 1, 2, FX_SIGNAL, 5, 0xdeadbeef));
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 0);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 0);
+    fx_pair_ping(&bed.pair);
+    bed_close(&bed);
+}
+
+/* A message that is too long, and one for which there is no receive. */
+Test(data_access, message_too_long, .timeout = 60)
+{
+    struct bed bed;
+    it_event_t event;
+
+    bed_open(&bed);
+    fx_recv(bed.pair.b_ep, &bed.remote, 0, 63, 1);
+    fx_recv(bed.pair.b_ep, &bed.remote, 64, 63, 2);
+    fx_send(bed.pair.a_ep, &bed.local, 0, 64, 3, FX_SIGNAL);
+    fx_done(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1,
+            IT_DTO_ERR_LOCAL_LENGTH);
+    fx_done(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+    event = fx_next(bed.pair.a.request_evd);
+    CHECK_EQ(3, event.dto_cmpl.cookie);
+    both_broken(&bed);
+    CHECK(aff_is(bed.pair.a.aff_evd, bed.pair.a_ep, IT_ASYNC_AFF_EP_R_RECV_LENGTH_ERROR));
+    CHECK(fx_is_byte(bed.remote.data + 63, 256 - 63, 0x33));
+    bed_close(&bed);
+}
+
+Test(data_access, no_receive_posted, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    fx_send(bed.pair.a_ep, &bed.local, 0, 64, 3, FX_SIGNAL);
+    both_broken(&bed);
+    CHECK(aff_is(bed.pair.a.aff_evd, bed.pair.a_ep, IT_ASYNC_AFF_EP_R_ERROR));
+    (void)fx_next(bed.pair.b.aff_evd);
+    fx_empty(bed.pair.b.recv_evd);
+    bed_close(&bed);
+}
+
+/* A receive of no segments for a message of one octet. */
+Test(data_access, receive_without_segments, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    CHECK_OK(it_post_recv(bed.pair.b_ep, NULL, 0, 1, FX_SIGNAL));
+    fx_send(bed.pair.a_ep, &bed.local, 0, 1, 3, FX_SIGNAL);
+    fx_done(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1,
+            IT_DTO_ERR_LOCAL_LENGTH);
+    both_broken(&bed);
+    bed_close(&bed);
+}
+
+/* Keys are sparse, never repeated at once, and dead ones do not come back soon. */
+Test(data_access, keys_are_hard_to_guess, .timeout = 60)
+{
+    struct fx_node node;
+    static unsigned char memory[64];
+    uint64_t last = 0;
+    uint64_t step = 0;
+    unsigned equal_steps = 0;
+    unsigned small_steps = 0;
+
+    fx_node_open(&node);
+    for (unsigned i = 0; i < 1000; i++) {
+        it_lmr_handle_t lmr = NULL;
+        it_rmr_context_t key = 0;
+
+        CHECK_OK(it_lmr_create21(node.pz, memory, NULL, sizeof(memory), IT_ADDR_MODE_ABSOLUTE,
+                                 FX_PRIVS_ALL, IT_LMR_FLAG_NONE, 0, &lmr, &key));
+        CHECK(key != 0 && key <= UINT32_MAX);
+        CHECK(key != last);
+        equal_steps += key - last == step;
+        small_steps += (key > last ? key - last : last - key) < 512;
+        step = key - last;
+        last = key;
+        CHECK_OK(it_lmr_free(lmr));
+    }
+    CHECK(equal_steps < 50);
+    CHECK(small_steps < 500);
+    fx_node_close(&node);
+}

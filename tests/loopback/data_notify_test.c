@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which completions wake a thread in it_evd_wait: IT_NOTIFY_FLAG, IT_SOLICITED_WAIT_FLAG, failures,
+ * and the threshold.
+ */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support/it_fixture.h"
+
+/* How long something that must not happen is given to happen all the same. */
+#define GRACE_US 30000u
+
+/* A thread that takes one event with it_evd_wait. */
+struct waiter {
+    pthread_t thread;
+    it_evd_handle_t evd;
+    atomic_int tid;
+    atomic_bool woken;
+    it_status_t status;
+    it_event_t event;
+    size_t nmore;
+};
+
+static void *waiter_main(void *argument)
+{
+    struct waiter *waiter = argument;
+
+    atomic_store(&waiter->tid, (int)syscall(SYS_gettid));
+    waiter->status =
+        it_evd_wait(waiter->evd, FX_PATIENCE_MS * 1000ull, &waiter->event, &waiter->nmore);
+    atomic_store(&waiter->woken, true);
+    return NULL;
+}
+
+static char thread_state(int tid)
+{
+    char path[64];
+    char state = '?';
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+    file = fopen(path, "r");
+    if (file != NULL) {
+        if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            state = '?';
+        (void)fclose(file);
+    }
+    return state;
+}
+
+/* Returns when the thread sleeps inside it_evd_wait: there is nothing else it could sleep in. */
+static void waiter_start(struct waiter *waiter, it_evd_handle_t evd)
+{
+    struct fx_patience patience = fx_patience_start("sleep of the waiter");
+
+    memset(waiter, 0, sizeof(*waiter));
+    waiter->evd = evd;
+    CHECK(pthread_create(&waiter->thread, NULL, waiter_main, waiter) == 0);
+    while (atomic_load(&waiter->tid) == 0 || thread_state(atomic_load(&waiter->tid)) != 'S')
+        fx_patience_check(&patience);
+}
+
+static void waiter_stays(struct waiter *waiter)
+{
+    struct fx_patience patience = fx_patience_start("grace");
+    uint64_t end = fx_now_us() + GRACE_US;
+
+    while (fx_now_us() < end) {
+        if (atomic_load(&waiter->woken))
+            CHECK_FAIL("woken without cause: %s", itx_status_string(waiter->status));
+        fx_patience_check(&patience);
+    }
+}
+
+static void waiter_returns(struct waiter *waiter, it_dto_cookie_t cookie, size_t nmore)
+{
+    CHECK(pthread_join(waiter->thread, NULL) == 0);
+    CHECK_STATUS(IT_SUCCESS, waiter->status);
+    CHECK_EQ(cookie, waiter->event.dto_cmpl.cookie);
+    CHECK_EQ(nmore, waiter->nmore);
+}
+
+struct bed {
+    struct fx_node a;
+    struct fx_node b;
+    it_ep_handle_t a_ep;
+    it_ep_handle_t b_ep;
+    it_evd_handle_t recv_evd; /* of b */
+    struct fx_buf source;     /* on b, to be read by a */
+    struct fx_buf sink;
+};
+
+/* A pair in which b's receives go to an EVD with this threshold. */
+static void bed_open(struct bed *bed, size_t threshold)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+
+    memset(bed, 0, sizeof(*bed));
+    fx_node_open(&bed->a);
+    fx_node_open(&bed->b);
+    bed->recv_evd = fx_evd(&bed->b, IT_DTO_EVENT_STREAM, 100, threshold);
+    bed->a_ep = fx_ep(&bed->a, NULL);
+    CHECK_OK(it_ep_rc_create(bed->b.pz, bed->b.request_evd, bed->recv_evd, bed->b.conn_evd,
+                             IT_EP_NO_FLAG, &attr, &bed->b_ep));
+    fx_join(&bed->a, bed->a_ep, &bed->b, bed->b_ep);
+    bed->source = fx_buf_make(&bed->b, 8);
+    bed->sink = fx_buf_make(&bed->a, 8);
+}
+
+static void bed_close(struct bed *bed)
+{
+    fx_buf_free(&bed->source);
+    fx_buf_free(&bed->sink);
+    fx_node_close(&bed->a);
+    fx_node_close(&bed->b);
+}
+
+static void post_receives(struct bed *bed, unsigned count, it_dto_flags_t flags)
+{
+    for (uint64_t i = 0; i < count; i++)
+        CHECK_OK(it_post_recv(bed->b_ep, NULL, 0, i, flags));
+}
+
+/* Sends, and returns when the message has been delivered: a Read behind it has been answered. */
+static void deliver(struct bed *bed, it_dto_flags_t flags)
+{
+    CHECK_OK(it_post_send(bed->a_ep, NULL, 0, 0, flags));
+    fx_read(bed->a_ep, &bed->sink, 0, 8, &bed->source, 0, 1, FX_SIGNAL);
+    fx_done_len(bed->a.request_evd, bed->a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 8);
+}
+
+Test(data_notify, notify_flag_wakes, .timeout = 60)
+{
+    struct bed bed;
+    struct waiter waiter;
+
+    bed_open(&bed, IT_THRESHOLD_DISABLE);
+    post_receives(&bed, 1, IT_NOTIFY_FLAG);
+    waiter_start(&waiter, bed.recv_evd);
+    deliver(&bed, FX_QUIET);
+    waiter_returns(&waiter, 0, 0);
+    bed_close(&bed);
+}
+
+/* Receives without the flag are queued and wake nobody; a solicited one releases the first. */
+Test(data_notify, plain_receives_wake_nobody, .timeout = 60)
+{
+    struct bed bed;
+    struct waiter waiter;
+
+    bed_open(&bed, IT_THRESHOLD_DISABLE);
+    post_receives(&bed, 3, IT_COMPLETION_FLAG);
+    waiter_start(&waiter, bed.recv_evd);
+    deliver(&bed, FX_QUIET);
+    deliver(&bed, FX_QUIET);
+    waiter_stays(&waiter);
+    deliver(&bed, IT_SOLICITED_WAIT_FLAG);
+    waiter_returns(&waiter, 0, 2);
+    fx_done_len(bed.recv_evd, bed.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
+    fx_done_len(bed.recv_evd, bed.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
+    fx_empty(bed.recv_evd);
+    bed_close(&bed);
+}
+
+/* At entry what is queued is taken, notification or not. */
+Test(data_notify, entry_takes_what_is_there, .timeout = 60)
+{
+    struct bed bed;
+    it_event_t event;
+    size_t nmore = 99;
+
+    bed_open(&bed, IT_THRESHOLD_DISABLE);
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(bed.recv_evd, 0, &event, &nmore));
+    CHECK_EQ(99, nmore);
+    post_receives(&bed, 2, FX_QUIET);
+    deliver(&bed, FX_QUIET);
+    deliver(&bed, FX_QUIET);
+    CHECK_OK(it_evd_wait(bed.recv_evd, 0, &event, &nmore));
+    CHECK_EQ(0, event.dto_cmpl.cookie);
+    CHECK_EQ(1, nmore);
+    CHECK_OK(it_evd_wait(bed.recv_evd, 0, &event, NULL));
+    CHECK_EQ(1, event.dto_cmpl.cookie);
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(bed.recv_evd, 1000, &event, &nmore));
+    bed_close(&bed);
+}
+
+Test(data_notify, threshold, .timeout = 60)
+{
+    struct bed bed;
+    struct waiter waiter;
+
+    bed_open(&bed, 3);
+    post_receives(&bed, 4, FX_SIGNAL);
+    waiter_start(&waiter, bed.recv_evd);
+    deliver(&bed, FX_QUIET);
+    deliver(&bed, FX_QUIET);
+    waiter_stays(&waiter);
+    deliver(&bed, FX_QUIET);
+    waiter_returns(&waiter, 0, 2);
+    for (uint64_t i = 1; i < 3; i++)
+        fx_done_len(bed.recv_evd, bed.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
+    bed_close(&bed);
+}
+
+/* The threshold is met, but by events that notify nobody. */
+Test(data_notify, threshold_needs_a_notification, .timeout = 60)
+{
+    struct bed bed;
+    struct waiter waiter;
+
+    bed_open(&bed, 2);
+    post_receives(&bed, 4, FX_QUIET);
+    waiter_start(&waiter, bed.recv_evd);
+    for (unsigned i = 0; i < 3; i++)
+        deliver(&bed, FX_QUIET);
+    waiter_stays(&waiter);
+    deliver(&bed, IT_SOLICITED_WAIT_FLAG);
+    waiter_returns(&waiter, 0, 3);
+    bed_close(&bed);
+}
+
+/* Fewer than the threshold: the time runs out, and it_evd_dequeue gets them. */
+Test(data_notify, threshold_and_timeout, .timeout = 60)
+{
+    struct bed bed;
+    it_event_t event;
+    uint64_t start;
+
+    bed_open(&bed, 3);
+    post_receives(&bed, 2, FX_SIGNAL);
+    deliver(&bed, FX_QUIET);
+    deliver(&bed, FX_QUIET);
+    start = fx_now_us();
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(bed.recv_evd, 20000, &event, NULL));
+    CHECK(fx_now_us() - start >= 19000);
+    CHECK_OK(it_evd_dequeue(bed.recv_evd, &event));
+    CHECK_EQ(0, event.dto_cmpl.cookie);
+    CHECK_OK(it_evd_dequeue(bed.recv_evd, &event));
+    CHECK_EQ(1, event.dto_cmpl.cookie);
+    fx_empty(bed.recv_evd);
+    bed_close(&bed);
+}
+
+/* A failed completion releases the waiter whatever the threshold, and without the flag. */
+Test(data_notify, failure_wakes, .timeout = 60)
+{
+    struct bed bed;
+    struct waiter waiter;
+
+    bed_open(&bed, 5);
+    post_receives(&bed, 1, FX_QUIET);
+    waiter_start(&waiter, bed.recv_evd);
+    CHECK_OK(it_ep_disconnect(bed.b_ep, NULL, 0));
+    waiter_returns(&waiter, 0, 0);
+    CHECK_EQ(IT_DTO_ERR_FLUSHED, waiter.event.dto_cmpl.dto_status);
+    bed_close(&bed);
+}
+
+/* The same rules for requests: COMPLETION alone queues, COMPLETION and NOTIFY wake. */
+Test(data_notify, requests, .timeout = 60)
+{
+    struct bed bed;
+    struct waiter waiter;
+
+    bed_open(&bed, IT_THRESHOLD_DISABLE);
+    waiter_start(&waiter, bed.a.request_evd);
+    fx_read(bed.a_ep, &bed.sink, 0, 8, &bed.source, 0, 10, IT_COMPLETION_FLAG);
+    fx_read(bed.a_ep, &bed.sink, 0, 8, &bed.source, 0, 11, IT_NOTIFY_FLAG);
+    waiter_stays(&waiter);
+    fx_read(bed.a_ep, &bed.sink, 0, 8, &bed.source, 0, 12, FX_SIGNAL);
+    waiter_returns(&waiter, 10, 1);
+    fx_done_len(bed.a.request_evd, bed.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 12, 8);
+    fx_empty(bed.a.request_evd);
+    bed_close(&bed);
+}
+
+/* SOLICITED_WAIT changes nothing at the sender. */
+Test(data_notify, solicited_is_not_for_the_sender, .timeout = 60)
+{
+    struct bed bed;
+    struct waiter waiter;
+
+    bed_open(&bed, IT_THRESHOLD_DISABLE);
+    post_receives(&bed, 2, FX_QUIET);
+    waiter_start(&waiter, bed.a.request_evd);
+    CHECK_OK(it_post_send(bed.a_ep, NULL, 0, 7,
+                          (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_SOLICITED_WAIT_FLAG)));
+    fx_done_len(bed.recv_evd, bed.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 0, 0);
+    waiter_stays(&waiter);
+    CHECK_OK(it_post_send(bed.a_ep, NULL, 0, 8, FX_SIGNAL));
+    waiter_returns(&waiter, 7, 1);
+    bed_close(&bed);
+}
+
+/* Several waiters on one EVD each get an event of their own. */
+Test(data_notify, two_waiters, .timeout = 60)
+{
+    struct bed bed;
+    struct waiter one;
+    struct waiter two;
+
+    bed_open(&bed, IT_THRESHOLD_DISABLE);
+    post_receives(&bed, 2, FX_SIGNAL);
+    waiter_start(&one, bed.recv_evd);
+    memset(&two, 0, sizeof(two));
+    two.evd = bed.recv_evd;
+    CHECK(pthread_create(&two.thread, NULL, waiter_main, &two) == 0);
+    deliver(&bed, FX_QUIET);
+    deliver(&bed, FX_QUIET);
+    CHECK(pthread_join(one.thread, NULL) == 0);
+    CHECK(pthread_join(two.thread, NULL) == 0);
+    CHECK_STATUS(IT_SUCCESS, one.status);
+    /* The limit of waiters is at least 1. */
+    if (two.status == IT_SUCCESS)
+        CHECK_EQ(1, one.event.dto_cmpl.cookie + two.event.dto_cmpl.cookie);
+    else
+        CHECK_STATUS(IT_ERR_WAITER_LIMIT, two.status);
+    bed_close(&bed);
+}
+
+/* Freed under the feet of a waiter. */
+Test(data_notify, ia_free_aborts_waiter, .timeout = 60)
+{
+    struct fx_node node;
+    struct waiter waiter;
+
+    fx_node_open(&node);
+    waiter_start(&waiter, node.recv_evd);
+    fx_node_close(&node);
+    CHECK(pthread_join(waiter.thread, NULL) == 0);
+    CHECK_STATUS(IT_ERR_ABORT, waiter.status);
+}
+
+Test(data_notify, evd_free_aborts_waiter, .timeout = 60)
+{
+    struct fx_node node;
+    struct waiter waiter;
+
+    fx_node_open(&node);
+    waiter_start(&waiter, node.recv_evd);
+    CHECK_OK(it_evd_free(node.recv_evd));
+    CHECK(pthread_join(waiter.thread, NULL) == 0);
+    CHECK_STATUS(IT_ERR_ABORT, waiter.status);
+    fx_node_close(&node);
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Order of completions and of effects, fences, depths. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "support/it_fixture.h"
+
+/* A Send posted after a Read completes after it, however long the Read takes. */
+Test(data_order, send_completes_after_read, .timeout = 60)
+{
+    struct fx_pair pair;
+    struct fx_buf sink;
+    struct fx_buf source;
+
+    fx_pair_open(&pair);
+    sink = fx_buf_make(&pair.a, 2u << 20);
+    source = fx_buf_make(&pair.b, 2u << 20);
+    fx_fill(source.data, source.size, 5);
+    for (uint64_t i = 0; i < 5; i++) {
+        memset(sink.data, 0, sink.size);
+        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
+        fx_read(pair.a_ep, &sink, 0, sink.size, &source, 0, 2 * i, FX_SIGNAL);
+        CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 2 * i + 1, FX_SIGNAL));
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2 * i, sink.size);
+        fx_check_same(source.data, sink.data, sink.size);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2 * i + 1, 0);
+        fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
+    }
+    fx_buf_free(&sink);
+    fx_buf_free(&source);
+    fx_pair_close(&pair);
+}
+
+static void post_mixed(struct fx_pair *pair, const struct fx_buf *local, const struct fx_buf *remote,
+                       uint64_t cookie)
+{
+    size_t at = (size_t)cookie * 64;
+
+    if (cookie % 3 == 0)
+        fx_send(pair->a_ep, local, at, 16, cookie, FX_SIGNAL);
+    else if (cookie % 3 == 1)
+        fx_write(pair->a_ep, local, at, 64, remote, at, cookie, FX_SIGNAL);
+    else
+        fx_read(pair->a_ep, local, at, 64, remote, at, cookie, FX_SIGNAL);
+}
+
+/* Sends, Writes and Reads all mixed complete in posting order. */
+Test(data_order, completions_in_posting_order, .timeout = 60)
+{
+    static const it_event_type_t kinds[] = {
+        IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT, IT_DTO_RDMA_READ_CMPL_EVENT};
+    struct fx_pair pair;
+    struct fx_buf local;
+    struct fx_buf remote;
+    struct fx_buf in;
+
+    fx_pair_open(&pair);
+    local = fx_buf_make(&pair.a, 64 * 64);
+    remote = fx_buf_make(&pair.b, 64 * 64);
+    in = fx_buf_make(&pair.b, 64);
+    for (unsigned round = 0; round < 20; round++) {
+        for (uint64_t i = 0; i < 60; i += 3)
+            fx_recv(pair.b_ep, &in, 0, in.size, i);
+        for (uint64_t i = 0; i < 60; i++)
+            post_mixed(&pair, &local, &remote, i);
+        for (uint64_t i = 0; i < 60; i++)
+            fx_done(pair.a.request_evd, pair.a_ep, kinds[i % 3], i, IT_DTO_SUCCESS);
+        for (uint64_t i = 0; i < 60; i += 3)
+            fx_done(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_SUCCESS);
+    }
+    fx_buf_free(&local);
+    fx_buf_free(&remote);
+    fx_buf_free(&in);
+    fx_pair_close(&pair);
+}
+
+/* Unsignalled requests leave no event when they succeed, signalled ones do, in their order. */
+Test(data_order, unsignalled, .timeout = 60)
+{
+    struct fx_pair pair;
+    struct fx_buf buf;
+    struct fx_buf remote;
+
+    fx_pair_open(&pair);
+    buf = fx_buf_make(&pair.a, 4096);
+    remote = fx_buf_make(&pair.b, 4096);
+    for (unsigned round = 0; round < 20; round++) {
+        for (uint64_t i = 0; i < 63; i++) {
+            if (i % 2 == 0)
+                fx_write(pair.a_ep, &buf, 0, 100, &remote, 0, i, FX_QUIET);
+            else
+                fx_read(pair.a_ep, &buf, 200, 100, &remote, 200, i, IT_NOTIFY_FLAG);
+        }
+        fx_write(pair.a_ep, &buf, 0, 1, &remote, 0, 1000 + round, FX_SIGNAL);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1000 + round, 1);
+        fx_empty(pair.a.request_evd);
+    }
+    fx_buf_free(&buf);
+    fx_buf_free(&remote);
+    fx_pair_close(&pair);
+}
+
+/* Writes followed by a Send are in place before the peer's receive completes. */
+Test(data_order, write_then_send, .timeout = 60)
+{
+    struct fx_pair pair;
+    struct fx_buf out;
+    struct fx_buf sink;
+    uint32_t state = 99;
+
+    fx_pair_open(&pair);
+    out = fx_buf_make(&pair.a, 200000);
+    sink = fx_buf_make(&pair.b, 200000);
+    for (uint64_t i = 0; i < 100; i++) {
+        size_t size = 1 + fx_random(&state) % (i % 10 == 0 ? 200000u : 5000u);
+
+        fx_fill(out.data, size, (uint32_t)i);
+        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
+        fx_write(pair.a_ep, &out, 0, size / 2, &sink, 0, i, FX_QUIET);
+        fx_write(pair.a_ep, &out, size / 2, size - size / 2, &sink, size / 2, i, FX_QUIET);
+        CHECK_OK(it_post_send(pair.a_ep, NULL, 0, i, FX_SIGNAL));
+        fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
+        fx_check_same(out.data, sink.data, size);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, i, 0);
+    }
+    fx_buf_free(&out);
+    fx_buf_free(&sink);
+    fx_pair_close(&pair);
+}
+
+/* A Read sees what was written before it on the same connection. */
+Test(data_order, write_then_read, .timeout = 60)
+{
+    struct fx_pair pair;
+    struct fx_buf out;
+    struct fx_buf back;
+    struct fx_buf remote;
+
+    fx_pair_open(&pair);
+    out = fx_buf_make(&pair.a, 100000);
+    back = fx_buf_make(&pair.a, 100000);
+    remote = fx_buf_make(&pair.b, 100000);
+    for (uint64_t i = 0; i < 30; i++) {
+        fx_fill(out.data, out.size, (uint32_t)i);
+        fx_write(pair.a_ep, &out, 0, out.size, &remote, 0, i, FX_QUIET);
+        fx_read(pair.a_ep, &back, 0, back.size, &remote, 0, i, FX_SIGNAL);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, back.size);
+        fx_check_same(out.data, back.data, out.size);
+    }
+    fx_buf_free(&out);
+    fx_buf_free(&back);
+    fx_buf_free(&remote);
+    fx_pair_close(&pair);
+}
+
+/* A fenced Write waits for the Reads before it: these see nothing of it. */
+Test(data_order, fenced_write_after_read, .timeout = 60)
+{
+    struct fx_pair pair;
+    struct fx_buf fresh;
+    struct fx_buf back;
+    struct fx_buf remote;
+
+    fx_pair_open(&pair);
+    fresh = fx_buf_make(&pair.a, 1u << 20);
+    back = fx_buf_make(&pair.a, 1u << 20);
+    remote = fx_buf_make(&pair.b, 1u << 20);
+    memset(fresh.data, 0x22, fresh.size);
+    for (uint64_t i = 0; i < 10; i++) {
+        memset(remote.data, 0x11, remote.size);
+        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
+        fx_read(pair.a_ep, &back, 0, back.size, &remote, 0, i, FX_SIGNAL);
+        fx_write(pair.a_ep, &fresh, 0, fresh.size, &remote, 0, i,
+                 (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG));
+        CHECK_OK(it_post_send(pair.a_ep, NULL, 0, i, FX_QUIET));
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, back.size);
+        CHECK(fx_is_byte(back.data, back.size, 0x11));
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, fresh.size);
+        fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
+        CHECK(fx_is_byte(remote.data, remote.size, 0x22));
+    }
+    fx_buf_free(&fresh);
+    fx_buf_free(&back);
+    fx_buf_free(&remote);
+    fx_pair_close(&pair);
+}
+
+/* A fence in front of everything, with and without Reads before it. */
+Test(data_order, fenced_requests_of_every_kind, .timeout = 60)
+{
+    it_dto_flags_t fenced = (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG);
+    struct fx_pair pair;
+    struct fx_buf local;
+    struct fx_buf remote;
+
+    fx_pair_open(&pair);
+    local = fx_buf_make(&pair.a, 4096);
+    remote = fx_buf_make(&pair.b, 4096);
+    for (uint64_t i = 0; i < 10; i++) {
+        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
+        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
+        CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 0, fenced));
+        fx_read(pair.a_ep, &local, 0, 2048, &remote, 0, 1, FX_SIGNAL);
+        fx_read(pair.a_ep, &local, 2048, 2048, &remote, 2048, 2, fenced);
+        fx_write(pair.a_ep, &local, 0, 2048, &remote, 0, 3, fenced);
+        fx_read(pair.a_ep, &local, 0, 2048, &remote, 0, 4, FX_SIGNAL);
+        CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 5, fenced));
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 0, 0);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 2048);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 2048);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, 2048);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 4, 2048);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 5, 0);
+        fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
+        fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
+    }
+    fx_buf_free(&local);
+    fx_buf_free(&remote);
+    fx_pair_close(&pair);
+}
+
+/* More Reads than the ORD: the surplus waits, all of them complete. */
+static void reads_beyond(uint32_t ord, uint32_t ird)
+{
+    it_ep_attributes_t a_attr = fx_ep_attr();
+    it_ep_attributes_t b_attr = fx_ep_attr();
+    struct fx_pair_setup setup = {.a_attr = &a_attr, .b_attr = &b_attr};
+    struct fx_pair pair;
+    struct fx_buf sink;
+    struct fx_buf source;
+
+    a_attr.srv.rc.rdma_read_ord = ord;
+    b_attr.srv.rc.rdma_read_ird = ird;
+    fx_pair_open_as(&pair, &setup);
+    sink = fx_buf_make(&pair.a, 60 * 3000);
+    source = fx_buf_make(&pair.b, 60 * 3000);
+    fx_fill(source.data, source.size, 4);
+    for (unsigned round = 0; round < 4; round++) {
+        memset(sink.data, 0, sink.size);
+        for (uint64_t i = 0; i < 60; i++)
+            fx_read(pair.a_ep, &sink, i * 3000, 3000, &source, i * 3000, i, FX_SIGNAL);
+        for (uint64_t i = 0; i < 60; i++)
+            fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 3000);
+        fx_check_same(source.data, sink.data, source.size);
+    }
+    fx_empty(pair.a.aff_evd);
+    fx_empty(pair.b.aff_evd);
+    fx_buf_free(&sink);
+    fx_buf_free(&source);
+    fx_pair_close(&pair);
+}
+
+Test(data_order, reads_beyond_own_ord, .timeout = 60)
+{
+    reads_beyond(1, 8);
+    reads_beyond(3, 8);
+}
+
+Test(data_order, reads_beyond_peers_ird, .timeout = 60)
+{
+    reads_beyond(8, 1);
+    reads_beyond(8, 2);
+}
+
+/* A Read on an endpoint that may have none in flight. */
+Test(data_order, read_with_ord_zero, .timeout = 60)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct fx_pair_setup setup = {.a_attr = &attr};
+    struct fx_pair pair;
+    struct fx_buf sink;
+    struct fx_buf source;
+
+    attr.srv.rc.rdma_read_ord = 0;
+    fx_pair_open_as(&pair, &setup);
+    sink = fx_buf_make(&pair.a, 64);
+    source = fx_buf_make(&pair.b, 64);
+    fx_read(pair.a_ep, &sink, 0, 64, &source, 0, 1, FX_SIGNAL);
+    fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, IT_DTO_ERR_LOCAL_EP);
+    fx_buf_free(&sink);
+    fx_buf_free(&source);
+    fx_pair_close(&pair);
+}
+
+struct side {
+    const struct fx_node *node;
+    it_ep_handle_t ep;
+    struct fx_buf out;
+    struct fx_buf sink; /* the peer writes here */
+    unsigned sent;
+    unsigned arrived;
+};
+
+static void side_step(struct side *side, const struct side *peer, unsigned rounds)
+{
+    it_event_t event;
+
+    while (it_evd_dequeue(side->node->recv_evd, &event) == IT_SUCCESS) {
+        CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+        CHECK_EQ(side->arrived, event.dto_cmpl.cookie);
+        side->arrived++;
+        CHECK_OK(it_post_recv(side->ep, NULL, 0, side->arrived + 31, FX_SIGNAL));
+    }
+    while (side->sent < rounds && side->sent < side->arrived + 16) {
+        fx_write(side->ep, &side->out, 0, side->out.size, &peer->sink, 0, side->sent, FX_QUIET);
+        CHECK_OK(it_post_send(side->ep, NULL, 0, side->sent, FX_QUIET));
+        fx_read(side->ep, &side->out, 0, 0, &peer->sink, 0, side->sent, FX_SIGNAL);
+        side->sent++;
+    }
+}
+
+/* Both sides write, send and read at the same time. */
+Test(data_order, both_directions, .timeout = 60)
+{
+    struct fx_patience patience = fx_patience_start("traffic in both directions");
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct fx_pair_setup setup = {.a_attr = &attr, .b_attr = &attr, .events = 2048};
+    struct fx_pair pair;
+    struct side a = {0};
+    struct side b = {0};
+    const unsigned rounds = 300;
+
+    attr.max_request_dtos = 1024;
+    fx_pair_open_as(&pair, &setup);
+    a = (struct side){.node = &pair.a, .ep = pair.a_ep};
+    b = (struct side){.node = &pair.b, .ep = pair.b_ep};
+    a.out = fx_buf_make(&pair.a, 8000);
+    a.sink = fx_buf_make(&pair.a, 8000);
+    b.out = fx_buf_make(&pair.b, 8000);
+    b.sink = fx_buf_make(&pair.b, 8000);
+    fx_fill(a.out.data, 8000, 1);
+    fx_fill(b.out.data, 8000, 2);
+    for (uint64_t i = 0; i < 32; i++) {
+        CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, i, FX_SIGNAL));
+        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
+    }
+    while (a.arrived < rounds || b.arrived < rounds) {
+        side_step(&a, &b, rounds);
+        side_step(&b, &a, rounds);
+        if (fx_now_us() > patience.end_us)
+            CHECK_FAIL("stuck at %u and %u", a.arrived, b.arrived);
+    }
+    for (uint64_t i = 0; i < rounds; i++) {
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 0);
+        fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 0);
+    }
+    fx_check_same(a.out.data, b.sink.data, 8000);
+    fx_check_same(b.out.data, a.sink.data, 8000);
+    fx_buf_free(&a.out);
+    fx_buf_free(&a.sink);
+    fx_buf_free(&b.out);
+    fx_buf_free(&b.sink);
+    fx_pair_close(&pair);
+}
+
+/* Large messages both ways at once: neither side may wait for the other to read. */
+Test(data_order, large_messages_cross, .timeout = 60)
+{
+    struct fx_pair pair;
+    struct fx_buf a_out;
+    struct fx_buf a_in;
+    struct fx_buf b_out;
+    struct fx_buf b_in;
+    const size_t size = 4u << 20;
+
+    fx_pair_open(&pair);
+    fx_pair_ping(&pair);
+    a_out = fx_buf_make(&pair.a, size);
+    a_in = fx_buf_make(&pair.a, size);
+    b_out = fx_buf_make(&pair.b, size);
+    b_in = fx_buf_make(&pair.b, size);
+    fx_fill(a_out.data, size, 1);
+    fx_fill(b_out.data, size, 2);
+    fx_recv(pair.a_ep, &a_in, 0, size, 1);
+    fx_recv(pair.b_ep, &b_in, 0, size, 2);
+    fx_send(pair.a_ep, &a_out, 0, size, 3, FX_SIGNAL);
+    fx_send(pair.b_ep, &b_out, 0, size, 4, FX_SIGNAL);
+    fx_done_len(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, size);
+    fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, size);
+    fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 3, size);
+    fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 4, size);
+    fx_check_same(a_out.data, b_in.data, size);
+    fx_check_same(b_out.data, a_in.data, size);
+    fx_buf_free(&a_out);
+    fx_buf_free(&a_in);
+    fx_buf_free(&b_out);
+    fx_buf_free(&b_in);
+    fx_pair_close(&pair);
+}

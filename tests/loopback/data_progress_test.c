@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One-sided operations are served while the target's program calls nothing; many connections at
+ * once; a peer process that is killed.
+ */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/it_fixture.h"
+
+#define TARGET_SIZE (1u << 20)
+
+/* Memory that both processes see, for flow control without the library. */
+struct shared {
+    atomic_bool ready; /* the target is connected and computes */
+    atomic_bool stop;
+    uint16_t port;
+    atomic_bool listening;
+    uint64_t address;
+    uint64_t key;
+    atomic_ullong computed;
+};
+
+static struct shared *shared_make(void)
+{
+    struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(shared != MAP_FAILED);
+    return shared;
+}
+
+static void await(atomic_bool *flag, const char *what)
+{
+    struct fx_patience patience = fx_patience_start(what);
+
+    while (!atomic_load(flag))
+        fx_patience_check(&patience);
+}
+
+/* The target: connects, then only computes. */
+static _Noreturn void target_main(struct shared *shared)
+{
+    struct fx_node node;
+    struct fx_buf buf;
+    it_ep_handle_t ep;
+
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    buf = fx_buf_make(&node, TARGET_SIZE);
+    fx_fill(buf.data, buf.size, 1);
+    shared->address = fx_addr(&buf, 0);
+    shared->key = buf.key;
+    (void)fx_listen(&node, &shared->port);
+    atomic_store(&shared->listening, true);
+    CHECK_OK(it_ep_accept(ep, fx_request(&node, NULL), NULL, 0));
+    fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    atomic_store(&shared->ready, true);
+    while (!atomic_load(&shared->stop))
+        atomic_fetch_add(&shared->computed, 1);
+    /* What the peer wrote last. */
+    CHECK(fx_is_filled(buf.data, buf.size, 20));
+    _exit(0);
+}
+
+static pid_t start(void (*child)(struct shared *), struct shared *shared)
+{
+    pid_t pid = fork();
+
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        child(shared);
+        _exit(0);
+    }
+    return pid;
+}
+
+static void target_child(struct shared *shared)
+{
+    target_main(shared);
+}
+
+static void exits_well(pid_t pid)
+{
+    int status = 0;
+
+    CHECK(waitpid(pid, &status, 0) == pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+Test(data_progress, target_process_computes, .timeout = 60)
+{
+    struct shared *shared = shared_make();
+    pid_t pid = start(target_child, shared);
+    struct fx_node node;
+    struct fx_buf remote = {.mode = IT_ADDR_MODE_RELATIVE};
+    struct fx_buf local;
+    it_ep_handle_t ep;
+    it_lmr_triplet_t segment;
+
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    local = fx_buf_make(&node, TARGET_SIZE);
+    await(&shared->listening, "listener");
+    fx_connect(&node, ep, shared->port);
+    fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    await(&shared->ready, "target");
+    remote.key = shared->key;
+    segment = fx_seg(&local, 0, local.size);
+    CHECK_OK(
+        it_post_rdma_read(ep, &segment, 1, 1, FX_SIGNAL, shared->address, (it_rmr_context_t)remote.key));
+    fx_done_len(node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, local.size);
+    CHECK(fx_is_filled(local.data, local.size, 1));
+    for (uint32_t i = 2; i <= 20; i++) {
+        fx_fill(local.data, local.size, i);
+        CHECK_OK(it_post_rdma_write(ep, &segment, 1, i, FX_QUIET, shared->address, shared->key));
+        CHECK_OK(it_post_rdma_read(ep, NULL, 0, i, FX_SIGNAL, 0, 0));
+        fx_done_len(node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 0);
+    }
+    atomic_store(&shared->stop, true);
+    exits_well(pid);
+    fx_buf_free(&local);
+    fx_node_close(&node);
+    (void)munmap(shared, sizeof(*shared));
+}
+
+/* In one process: the other IA is not touched by any call. */
+Test(data_progress, target_ia_is_not_called, .timeout = 60)
+{
+    struct fx_pair pair;
+    struct fx_buf local;
+    struct fx_buf remote;
+
+    fx_pair_open(&pair);
+    local = fx_buf_make(&pair.a, 1u << 20);
+    remote = fx_buf_make(&pair.b, 1u << 20);
+    for (uint32_t i = 0; i < 20; i++) {
+        fx_fill(local.data, local.size, i);
+        fx_write(pair.a_ep, &local, 0, local.size, &remote, 0, i, FX_QUIET);
+        fx_read(pair.a_ep, &local, 0, 100, &remote, 0, i, FX_SIGNAL);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 100);
+        CHECK(fx_is_filled(remote.data, remote.size, i));
+    }
+    fx_buf_free(&local);
+    fx_buf_free(&remote);
+    fx_pair_close(&pair);
+}
+
+/* The completion of a Read is seen by a consumer that looks only at the EVD's queue, later. */
+Test(data_progress, requester_sleeps_elsewhere, .timeout = 60)
+{
+    struct fx_patience patience = fx_patience_start("data without a call");
+    struct fx_pair pair;
+    struct fx_buf sink;
+    struct fx_buf source;
+
+    fx_pair_open(&pair);
+    sink = fx_buf_make(&pair.a, 1u << 20);
+    source = fx_buf_make(&pair.b, 1u << 20);
+    memset(source.data, 0x5a, source.size);
+    fx_read(pair.a_ep, &sink, 0, sink.size, &source, 0, 1, FX_SIGNAL);
+    /* No call of the library until the last octet is there. */
+    while (*(volatile unsigned char *)&sink.data[sink.size - 1] != 0x5a)
+        fx_patience_check(&patience);
+    fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, sink.size);
+    CHECK(fx_is_byte(sink.data, sink.size, 0x5a));
+    fx_buf_free(&sink);
+    fx_buf_free(&source);
+    fx_pair_close(&pair);
+}
+
+#define MANY 32u
+
+/* 32 connections between the same two IAs, all with traffic at once. */
+Test(data_progress, many_connections, .timeout = 60)
+{
+    struct fx_node a;
+    struct fx_node b;
+    it_ep_handle_t a_ep[MANY];
+    it_ep_handle_t b_ep[MANY];
+    struct fx_buf out;
+    struct fx_buf in;
+    const size_t slice = 5000;
+    bool seen[MANY] = {false};
+
+    fx_node_open(&a);
+    fx_node_open(&b);
+    out = fx_buf_make(&a, MANY * slice);
+    in = fx_buf_make(&b, MANY * slice);
+    fx_fill(out.data, out.size, 8);
+    for (size_t i = 0; i < MANY; i++) {
+        a_ep[i] = fx_ep(&a, NULL);
+        b_ep[i] = fx_ep(&b, NULL);
+        fx_join(&a, a_ep[i], &b, b_ep[i]);
+    }
+    for (unsigned round = 0; round < 10; round++) {
+        memset(in.data, 0, in.size);
+        memset(seen, 0, sizeof(seen));
+        for (size_t i = 0; i < MANY; i++)
+            fx_recv(b_ep[i], &in, i * slice, slice, i);
+        for (size_t i = 0; i < MANY; i++)
+            fx_send(a_ep[i], &out, i * slice, slice, i, FX_SIGNAL);
+        for (size_t i = 0; i < MANY; i++) {
+            it_event_t event = fx_next(b.recv_evd);
+
+            CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+            CHECK_EQ(slice, event.dto_cmpl.transferred_length);
+            CHECK(event.dto_cmpl.cookie < MANY && !seen[event.dto_cmpl.cookie]);
+            CHECK(event.dto_cmpl.ep == b_ep[event.dto_cmpl.cookie]);
+            seen[event.dto_cmpl.cookie] = true;
+        }
+        for (size_t i = 0; i < MANY; i++)
+            CHECK_EQ(IT_DTO_SUCCESS, fx_next(a.request_evd).dto_cmpl.dto_status);
+        fx_check_same(out.data, in.data, out.size);
+    }
+    fx_buf_free(&out);
+    fx_buf_free(&in);
+    fx_node_close(&a);
+    fx_node_close(&b);
+}
+
+/* Both ends of a connection on the same IA. */
+Test(data_progress, both_ends_on_one_ia, .timeout = 60)
+{
+    struct fx_node node;
+    struct fx_buf out;
+    struct fx_buf in;
+    it_ep_handle_t one;
+    it_ep_handle_t two;
+
+    fx_node_open(&node);
+    one = fx_ep(&node, NULL);
+    two = fx_ep(&node, NULL);
+    fx_join(&node, one, &node, two);
+    out = fx_buf_make(&node, 300000);
+    in = fx_buf_make(&node, 300000);
+    fx_fill(out.data, out.size, 8);
+    fx_recv(two, &in, 0, in.size, 1);
+    fx_send(one, &out, 0, out.size, 2, FX_SIGNAL);
+    fx_done_len(node.recv_evd, two, IT_DTO_RC_RECV_CMPL_EVENT, 1, out.size);
+    fx_check_same(out.data, in.data, out.size);
+    fx_done_len(node.request_evd, one, IT_DTO_SEND_CMPL_EVENT, 2, out.size);
+    fx_buf_free(&out);
+    fx_buf_free(&in);
+    fx_node_close(&node);
+}
+
+/* A peer that writes for ever, until it is killed. */
+static void writer_child(struct shared *shared)
+{
+    struct fx_node node;
+    struct fx_buf buf;
+    it_ep_handle_t ep;
+    it_lmr_triplet_t segment;
+
+    await(&shared->listening, "listener");
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    buf = fx_buf_make(&node, TARGET_SIZE);
+    memset(buf.data, 0x77, buf.size);
+    fx_connect(&node, ep, shared->port);
+    fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    segment = fx_seg(&buf, 0, buf.size);
+    for (uint64_t i = 0;; i++) {
+        CHECK_OK(it_post_rdma_write(ep, &segment, 1, i, FX_SIGNAL, shared->address, shared->key));
+        fx_done_len(node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, buf.size);
+        atomic_store(&shared->ready, true);
+    }
+}
+
+/* A peer that is connected and does nothing. */
+static void idle_child(struct shared *shared)
+{
+    struct fx_node node;
+    it_ep_handle_t ep;
+
+    await(&shared->listening, "listener");
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    fx_connect(&node, ep, shared->port);
+    fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    atomic_store(&shared->ready, true);
+    for (;;)
+        (void)pause();
+}
+
+static void killed(void (*child)(struct shared *))
+{
+    struct shared *shared = shared_make();
+    pid_t pid = start(child, shared);
+    struct fx_node node;
+    struct fx_buf buf;
+    it_ep_handle_t ep;
+    it_event_t event;
+    int status = 0;
+
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    buf = fx_buf_make(&node, TARGET_SIZE);
+    shared->address = fx_addr(&buf, 0);
+    shared->key = buf.key;
+    for (uint64_t i = 0; i < 8; i++)
+        CHECK_OK(it_post_recv(ep, NULL, 0, i, FX_SIGNAL));
+    (void)fx_listen(&node, &shared->port);
+    atomic_store(&shared->listening, true);
+    CHECK_OK(it_ep_accept(ep, fx_request(&node, NULL), NULL, 0));
+    fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    await(&shared->ready, "peer");
+    CHECK(kill(pid, SIGKILL) == 0);
+    CHECK(waitpid(pid, &status, 0) == pid);
+    event = fx_wait(node.conn_evd);
+    CHECK(event.event_number == IT_CM_MSG_CONN_BROKEN_EVENT ||
+          event.event_number == IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
+    for (uint64_t i = 0; i < 8; i++)
+        fx_done(node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
+    CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_disconnect(ep, NULL, 0));
+    fx_empty(node.conn_evd);
+    fx_buf_free(&buf);
+    fx_node_close(&node);
+    (void)munmap(shared, sizeof(*shared));
+}
+
+Test(data_progress, idle_peer_is_killed, .timeout = 60)
+{
+    killed(idle_child);
+}
+
+Test(data_progress, writing_peer_is_killed, .timeout = 60)
+{
+    killed(writer_child);
+}

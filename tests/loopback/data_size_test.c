@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every size at which something changes: nothing, less than a word, around one TCP segment, around
+ * the largest FPDU, and large messages, by Send, RDMA Write and RDMA Read, at odd addresses.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "support/it_fixture.h"
+
+#define GUARD   64u
+#define EDGE_LO 65479u
+#define EDGE_HI 65537u
+#define ROOM    (EDGE_HI + 2 * GUARD)
+
+static const size_t small_sizes[] = {0,    1,    2,    3,    4,    5,    7,    8,
+                                     31,   63,   64,   65,   1423, 1424, 1425, 1426,
+                                     1427, 1428, 1429, 1430, 4095, 4096, 4097, 9000};
+
+struct bed {
+    struct fx_pair pair;
+    struct fx_buf out; /* on a */
+    struct fx_buf in;  /* on b */
+    uint64_t cookie;
+};
+
+static void bed_open(struct bed *bed, size_t room)
+{
+    memset(bed, 0, sizeof(*bed));
+    fx_pair_open(&bed->pair);
+    bed->out = fx_buf_make(&bed->pair.a, room + 2 * GUARD);
+    bed->in = fx_buf_make(&bed->pair.b, room + 2 * GUARD);
+    fx_fill(bed->out.data, bed->out.size, 77);
+}
+
+static void bed_close(struct bed *bed)
+{
+    fx_empty(bed->pair.a.request_evd);
+    fx_empty(bed->pair.b.recv_evd);
+    fx_empty(bed->pair.a.aff_evd);
+    fx_empty(bed->pair.b.aff_evd);
+    fx_buf_free(&bed->out);
+    fx_buf_free(&bed->in);
+    fx_pair_close(&bed->pair);
+}
+
+/* The octets just before and behind the data of the sink are as they were. */
+static void guards_untouched(const struct fx_buf *buf, size_t at, size_t size)
+{
+    CHECK(at >= 8 && at + size + 8 <= buf->size);
+    CHECK(fx_is_byte(buf->data + at - 8, 8, 0xee));
+    CHECK(fx_is_byte(buf->data + at + size, 8, 0xee));
+}
+
+static size_t odd(uint64_t n, size_t modulus)
+{
+    return GUARD / 2 + (size_t)(n % modulus);
+}
+
+static void one_send(struct bed *bed, size_t size)
+{
+    uint64_t cookie = ++bed->cookie;
+    size_t from = odd(cookie, 7);
+    size_t to = odd(cookie, 5);
+
+    memset(bed->in.data, 0xee, size + 2 * GUARD);
+    fx_recv(bed->pair.b_ep, &bed->in, to, size, cookie);
+    fx_send(bed->pair.a_ep, &bed->out, from, size, cookie, FX_SIGNAL);
+    fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, size);
+    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_SEND_CMPL_EVENT, cookie, size);
+    fx_check_same(bed->out.data + from, bed->in.data + to, size);
+    guards_untouched(&bed->in, to, size);
+}
+
+/* A Write followed by an empty Send: when that is received, the data must be in place. */
+static void one_write(struct bed *bed, size_t size)
+{
+    uint64_t cookie = ++bed->cookie;
+    size_t from = odd(cookie, 7);
+    size_t to = odd(cookie, 5);
+
+    memset(bed->in.data, 0xee, size + 2 * GUARD);
+    CHECK_OK(it_post_recv(bed->pair.b_ep, NULL, 0, cookie, FX_SIGNAL));
+    fx_write(bed->pair.a_ep, &bed->out, from, size, &bed->in, to, cookie, FX_SIGNAL);
+    CHECK_OK(it_post_send(bed->pair.a_ep, NULL, 0, cookie, FX_QUIET));
+    fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, 0);
+    fx_check_same(bed->out.data + from, bed->in.data + to, size);
+    guards_untouched(&bed->in, to, size);
+    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, cookie,
+                size);
+}
+
+/* b reads from a: the source is "out", the sink "in". */
+static void one_read(struct bed *bed, size_t size)
+{
+    uint64_t cookie = ++bed->cookie;
+    size_t from = odd(cookie, 7);
+    size_t to = odd(cookie, 5);
+
+    memset(bed->in.data, 0xee, size + 2 * GUARD);
+    fx_read(bed->pair.b_ep, &bed->in, to, size, &bed->out, from, cookie, FX_SIGNAL);
+    fx_done_len(bed->pair.b.request_evd, bed->pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, cookie,
+                size);
+    fx_check_same(bed->out.data + from, bed->in.data + to, size);
+    guards_untouched(&bed->in, to, size);
+}
+
+static void all_small(void (*one)(struct bed *, size_t))
+{
+    struct bed bed;
+
+    bed_open(&bed, ROOM);
+    for (size_t i = 0; i < sizeof(small_sizes) / sizeof(small_sizes[0]); i++)
+        one(&bed, small_sizes[i]);
+    for (size_t size = EDGE_LO; size <= EDGE_HI; size++)
+        one(&bed, size);
+    bed_close(&bed);
+}
+
+static void one_large(void (*one)(struct bed *, size_t), size_t size)
+{
+    struct bed bed;
+
+    bed_open(&bed, size);
+    one(&bed, size);
+    one(&bed, 1);
+    bed_close(&bed);
+}
+
+Test(data_size, send, .timeout = 60)
+{
+    all_small(one_send);
+}
+
+Test(data_size, write, .timeout = 60)
+{
+    all_small(one_write);
+}
+
+Test(data_size, read, .timeout = 60)
+{
+    all_small(one_read);
+}
+
+Test(data_size, send_a_megabyte, .timeout = 60)
+{
+    one_large(one_send, (1u << 20) + 1);
+}
+
+Test(data_size, write_a_megabyte, .timeout = 60)
+{
+    one_large(one_write, (1u << 20) + 1);
+}
+
+Test(data_size, read_a_megabyte, .timeout = 60)
+{
+    one_large(one_read, (1u << 20) + 1);
+}
+
+Test(data_size, send_16_megabytes, .timeout = 60)
+{
+    one_large(one_send, 16u << 20);
+}
+
+Test(data_size, write_16_megabytes, .timeout = 60)
+{
+    one_large(one_write, 16u << 20);
+}
+
+Test(data_size, read_16_megabytes, .timeout = 60)
+{
+    one_large(one_read, 16u << 20);
+}
+
+/* A message shorter than the receive leaves the rest of the buffer alone. */
+Test(data_size, shorter_message, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed, 8192);
+    memset(bed.in.data, 0xee, bed.in.size);
+    fx_recv(bed.pair.b_ep, &bed.in, 0, bed.in.size, 5);
+    fx_send(bed.pair.a_ep, &bed.out, 0, 100, 6, FX_SIGNAL);
+    fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 5, 100);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 6, 100);
+    fx_check_same(bed.out.data, bed.in.data, 100);
+    CHECK(fx_is_byte(bed.in.data + 100, bed.in.size - 100, 0xee));
+    bed_close(&bed);
+}
+
+/* Operations of no length, with no segment at all, in a row. */
+Test(data_size, nothing_at_all, .timeout = 60)
+{
+    struct fx_pair pair;
+
+    fx_pair_open(&pair);
+    for (uint64_t i = 0; i < 10; i++) {
+        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
+        /* STag and offset of an operation without length are not checked. */
+        CHECK_OK(it_post_rdma_write(pair.a_ep, NULL, 0, 100 + i, FX_SIGNAL, 0x1234, 0xdeadbeef));
+        CHECK_OK(it_post_rdma_read(pair.a_ep, NULL, 0, 200 + i, FX_SIGNAL, 0x1234, 0xdeadbeef));
+        CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 300 + i, FX_SIGNAL));
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 100 + i, 0);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 200 + i, 0);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 300 + i, 0);
+        fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
+    }
+    fx_pair_close(&pair);
+}

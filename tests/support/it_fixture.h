@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * it_fixture.h - what a test of the public API needs over and over: an IA with its PZ and EVDs,
+ * registered buffers, endpoints, pairs of endpoints connected over the loopback device, and waiting
+ * for events with a time limit. Every function ends the test when something is not as it must be
+ * (see check.h), so there is nothing to check for the caller. Only the public API is used.
+ */
+#ifndef ITAPI_TESTS_SUPPORT_IT_FIXTURE_H
+#define ITAPI_TESTS_SUPPORT_IT_FIXTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "itx_api.h"
+#include "support/check.h"
+
+/* Longest wait for anything that must happen. Long, for busy machines and sanitizers. */
+#define FX_PATIENCE_MS 20000
+
+/* Both completion flags that make it_evd_wait see the completion. */
+#define FX_SIGNAL ((it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG))
+#define FX_QUIET  ((it_dto_flags_t)0)
+
+#define FX_PRIVS_ALL \
+    ((it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE)) /* everything but atomics */
+
+/* ---- Time --------------------------------------------------------------------------------- */
+
+uint64_t fx_now_us(void);
+
+/* Time runs out FX_PATIENCE_MS after the start; fx_patience fails the test then. */
+struct fx_patience {
+    uint64_t end_us;
+    const char *what;
+};
+
+struct fx_patience fx_patience_start(const char *what);
+/* To be called in polling loops: gives the processor away, fails when time is up. */
+void fx_patience_check(const struct fx_patience *patience);
+
+/* ---- One IA --------------------------------------------------------------------------------- */
+
+struct fx_node {
+    it_ia_handle_t ia;
+    it_pz_handle_t pz;
+    it_evd_handle_t request_evd;
+    it_evd_handle_t recv_evd;
+    it_evd_handle_t conn_evd;   /* connection messages */
+    it_evd_handle_t listen_evd; /* connection requests */
+    it_evd_handle_t aff_evd;    /* affiliated asynchronous errors */
+    size_t spigot;              /* one that reaches the loopback addresses */
+};
+
+void fx_node_open(struct fx_node *node);
+/* With room for this many completions in either completion EVD. */
+void fx_node_open_sized(struct fx_node *node, size_t events);
+void fx_node_close(struct fx_node *node);
+
+it_evd_handle_t fx_evd(const struct fx_node *node, it_event_type_t stream, size_t size,
+                       size_t threshold);
+
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+struct fx_buf {
+    unsigned char *data;
+    size_t size;
+    it_addr_mode_t mode;
+    it_lmr_handle_t lmr;
+    it_rmr_context_t key;
+};
+
+/* Allocates and registers; absolute mode, all rights, unless told otherwise. */
+struct fx_buf fx_buf_make(const struct fx_node *node, size_t size);
+struct fx_buf fx_buf_make_as(it_pz_handle_t pz, size_t size, it_mem_priv_t privs,
+                             it_addr_mode_t mode);
+void fx_buf_free(struct fx_buf *buf);
+
+it_lmr_triplet_t fx_seg(const struct fx_buf *buf, size_t offset, size_t length);
+it_rdma_addr_t fx_addr(const struct fx_buf *buf, size_t offset);
+
+/* A pattern that differs at every place and for every seed. */
+void fx_fill(void *memory, size_t length, uint32_t seed);
+bool fx_is_filled(const void *memory, size_t length, uint32_t seed);
+bool fx_is_byte(const void *memory, size_t length, unsigned char value);
+/* Fails with the first place where the two differ. */
+void fx_check_same(const void *want, const void *got, size_t length);
+
+/* Pseudo-random numbers, the same in every run. */
+uint32_t fx_random(uint32_t *state);
+
+/* ---- Endpoints ------------------------------------------------------------------------------ */
+
+/* 64 requests, 64 receives, 8 segments of each kind, IRD and ORD 8, 64 MiB. */
+it_ep_attributes_t fx_ep_attr(void);
+it_ep_handle_t fx_ep(const struct fx_node *node, const it_ep_attributes_t *attr);
+it_ep_state_rc_t fx_ep_state(it_ep_handle_t ep);
+void fx_ep_wait_state(it_ep_handle_t ep, it_ep_state_rc_t state);
+/* The library's default settings, to be changed and set. */
+struct itx_mpa_params fx_mpa(it_ep_handle_t ep);
+
+/* Listens on a free port; *port gets it, network byte order. */
+it_listen_handle_t fx_listen(const struct fx_node *node, uint16_t *port);
+it_path_t fx_path(const struct fx_node *node);
+void fx_connect(const struct fx_node *node, it_ep_handle_t ep, uint16_t port);
+/* Waits for a request on the node's listen_evd. */
+it_cn_est_identifier_t fx_request(const struct fx_node *node, it_event_t *event);
+
+/* Two connected endpoints, each on an IA of its own. */
+struct fx_pair {
+    struct fx_node a; /* connected actively */
+    struct fx_node b; /* accepted */
+    it_ep_handle_t a_ep;
+    it_ep_handle_t b_ep;
+};
+
+struct fx_pair_setup {
+    const it_ep_attributes_t *a_attr; /* NULL: fx_ep_attr() */
+    const it_ep_attributes_t *b_attr;
+    const struct itx_mpa_params *a_mpa; /* NULL: the library's defaults */
+    const struct itx_mpa_params *b_mpa;
+    size_t events; /* room in the completion EVDs; 0: enough for the default depths */
+};
+
+void fx_pair_open(struct fx_pair *pair);
+void fx_pair_open_as(struct fx_pair *pair, const struct fx_pair_setup *setup);
+void fx_pair_close(struct fx_pair *pair);
+/* Connects two endpoints of two nodes (which may be the same one). */
+void fx_join(const struct fx_node *a, it_ep_handle_t a_ep, const struct fx_node *b,
+             it_ep_handle_t b_ep);
+/* One small message each way: fails unless the pair still works. */
+void fx_pair_ping(struct fx_pair *pair);
+
+/* ---- Posting -------------------------------------------------------------------------------- */
+
+void fx_recv(it_ep_handle_t ep, const struct fx_buf *buf, size_t offset, size_t length,
+             it_dto_cookie_t cookie);
+void fx_send(it_ep_handle_t ep, const struct fx_buf *buf, size_t offset, size_t length,
+             it_dto_cookie_t cookie, it_dto_flags_t flags);
+void fx_write(it_ep_handle_t ep, const struct fx_buf *from, size_t offset, size_t length,
+              const struct fx_buf *to, size_t to_offset, it_dto_cookie_t cookie,
+              it_dto_flags_t flags);
+void fx_read(it_ep_handle_t ep, const struct fx_buf *to, size_t offset, size_t length,
+             const struct fx_buf *from, size_t from_offset, it_dto_cookie_t cookie,
+             it_dto_flags_t flags);
+
+/* ---- Events --------------------------------------------------------------------------------- */
+
+/* The next event, notification or not. */
+it_event_t fx_next(it_evd_handle_t evd);
+/* The next event by it_evd_wait alone: fails if the library does not wake the caller. */
+it_event_t fx_wait(it_evd_handle_t evd);
+/* Fails if anything is queued. */
+#define fx_empty(evd) fx_empty_at(__FILE__, __LINE__, (evd))
+void fx_empty_at(const char *file, int line, it_evd_handle_t evd);
+
+/* The next completion must be this one; returns its transferred_length. */
+#define fx_done(evd, ep, number, cookie, status) \
+    fx_done_at(__FILE__, __LINE__, (evd), (ep), (number), (cookie), (status))
+uint32_t fx_done_at(const char *file, int line, it_evd_handle_t evd, it_ep_handle_t ep,
+                    it_event_type_t number, it_dto_cookie_t cookie, it_dto_status_t status);
+/* The same with the length it must have. */
+#define fx_done_len(evd, ep, number, cookie, length) \
+    fx_done_len_at(__FILE__, __LINE__, (evd), (ep), (number), (cookie), (length))
+void fx_done_len_at(const char *file, int line, it_evd_handle_t evd, it_ep_handle_t ep,
+                    it_event_type_t number, it_dto_cookie_t cookie, uint64_t length);
+/* The next connection event must be this one. */
+#define fx_conn(evd, ep, number) fx_conn_at(__FILE__, __LINE__, (evd), (ep), (number))
+it_event_t fx_conn_at(const char *file, int line, it_evd_handle_t evd, it_ep_handle_t ep,
+                      it_event_type_t number);
+
+/* Open descriptors of this process. */
+size_t fx_fd_count(void);
+/* Waits until there are no more than this many. */
+void fx_fd_settle(size_t count);
+
+#endif /* ITAPI_TESTS_SUPPORT_IT_FIXTURE_H */
