@@ -10,8 +10,8 @@
 
 #define TDI_FLAGS                                                                                  \
     ((unsigned)IT_SC_NO_REQ_REP | (unsigned)ITX_SC_INITIATOR | (unsigned)ITX_SC_RESPONDER)
-#define TDI_MESSAGE_MAX 65536u         /* also of the early octets */
-#define TDI_TIMEOUT_US (30u * 1000000u) /* when the caller names none */
+#define TDI_MESSAGE_MAX 65536u           /* also of the early octets */
+#define TDI_TIMEOUT_US  (30u * 1000000u) /* when the caller names none */
 
 #define TDI_PARAMS_MIN UAL_SIZE_UP_TO(struct itx_convert_params, timeout_us) /* first version */
 
@@ -102,8 +102,7 @@ static bool tdi_set_path(struct ual_ep *ep, const it_path_t *path, it_path_t *be
 
 /* ---------------------------------------------------------------- the calls */
 
-static it_status_t tdi_start(struct ual_ep *ep, int sd, it_path_t *path,
-                             struct vp_convert *convert)
+static it_status_t tdi_start(struct ual_ep *ep, int sd, it_path_t *path, struct vp_convert *convert)
 {
     struct ual_ia *ia = ual_ia_of(&ep->object);
     it_path_t before;

@@ -161,8 +161,7 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
 
     if (!parents.pz)
         return IT_ERR_INVALID_PZ;
-    status = ual_ep_find_evds(&parents, request_sevd_handle, recv_sevd_handle,
-                              connect_sevd_handle);
+    status = ual_ep_find_evds(&parents, request_sevd_handle, recv_sevd_handle, connect_sevd_handle);
     if (status != IT_SUCCESS)
         return status;
     if (!ep_attr || !ep_handle)

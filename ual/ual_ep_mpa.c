@@ -8,7 +8,7 @@
 
 /* The first versions. */
 #define UAL_MPA_PARAMS_MIN UAL_SIZE_UP_TO(struct itx_mpa_params, request_markers)
-#define UAL_MPA_INFO_MIN UAL_SIZE_UP_TO(struct itx_mpa_info, max_ulpdu)
+#define UAL_MPA_INFO_MIN   UAL_SIZE_UP_TO(struct itx_mpa_info, max_ulpdu)
 
 static it_status_t ual_ep_check_mpa(const struct itx_mpa_params *params)
 {

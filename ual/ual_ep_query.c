@@ -2,7 +2,7 @@
 /* it_ep_query. */
 #include "ual/ual_ep_state.h"
 
-#define UAL_EP_PARAMS (((unsigned)IT_EP_PARAM_PRIV_OPS_ENABLE << 1) - 1) /* all up to the last */
+#define UAL_EP_PARAMS    (((unsigned)IT_EP_PARAM_PRIV_OPS_ENABLE << 1) - 1) /* all up to the last */
 #define UAL_EP_UD_PARAMS ((unsigned)IT_EP_PARAM_EP_ID | (unsigned)IT_EP_PARAM_EP_KEY)
 
 static bool ual_ep_wants(unsigned mask, it_ep_param_mask_t member)

@@ -2,8 +2,7 @@
 /* it_interface_list: the Interfaces of all providers. */
 #include "ual/ual_object.h"
 
-void it_interface_list(it_interface_t *interfaces, size_t *num_interfaces,
-                       size_t *total_interfaces)
+void it_interface_list(it_interface_t *interfaces, size_t *num_interfaces, size_t *total_interfaces)
 {
     size_t capacity = interfaces && num_interfaces ? *num_interfaces : 0;
     size_t filled = 0, total = 0;

@@ -31,8 +31,7 @@ static it_status_t ual_lmr_refuse_iobl(const it_iobl_t *iobl)
 {
     bool variable = iobl->iobl_type == IT_IOBL_VE_PAGE_LIST;
 
-    if (!variable && iobl->iobl_type != IT_IOBL_PAGE_LIST &&
-        iobl->iobl_type != IT_IOBL_BLOCK_LIST)
+    if (!variable && iobl->iobl_type != IT_IOBL_PAGE_LIST && iobl->iobl_type != IT_IOBL_BLOCK_LIST)
         return IT_ERR_INVALID_IOBL;
     if (iobl->num_elts == 0)
         return IT_ERR_INVALID_IOBL;

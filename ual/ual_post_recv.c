@@ -11,9 +11,9 @@ it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segme
 
     if (!ep) /* S-RQs would be welcome here, but there are none yet */
         return IT_ERR_INVALID_HANDLE;
-    status = ual_post_check(ep, local_segments, num_segments,
-                            ual_post_limit(&ep->attr.max_recv_segments), dto_flags,
-                            UAL_POST_RECV_FLAGS);
+    status =
+        ual_post_check(ep, local_segments, num_segments,
+                       ual_post_limit(&ep->attr.max_recv_segments), dto_flags, UAL_POST_RECV_FLAGS);
     if (status == IT_SUCCESS)
         status = ual_post_sum(ep, local_segments, num_segments, &length);
     if (status != IT_SUCCESS)

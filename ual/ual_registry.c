@@ -91,7 +91,8 @@ static bool ual_registry_add(const struct vp_provider *provider)
 static void ual_registry_setup(void)
 {
     base_log_setup();
-    (void)ual_registry_add(&uiw_provider); /* without it there are no Interfaces: seen by the user */
+    (void)ual_registry_add(
+        &uiw_provider); /* without it there are no Interfaces: seen by the user */
 }
 
 bool vp_register(const struct vp_provider *provider)

@@ -119,7 +119,7 @@ Test(data_mpa, ready_to_receive_kinds, .timeout = 60)
         ITX_RTR_WRITE);
 }
 
-/* Revision 1 wanted by the passive program only: the connection comes about all the same. */
+/* What an endpoint starts with. */
 Test(data_mpa, defaults, .timeout = 60)
 {
     struct fx_pair pair;

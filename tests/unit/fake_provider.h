@@ -9,9 +9,9 @@
 #include "ual/ual_ep_state.h"
 #include "ual/vp.h"
 
-#define FAKE_NAME "fake0"
+#define FAKE_NAME   "fake0"
 #define FAKE_SPIGOT 1
-#define FAKE_KEY UINT64_C(0x1234)
+#define FAKE_KEY    UINT64_C(0x1234)
 
 /* Calls the provider got, in ual/vp.h's order. */
 struct fake_calls {

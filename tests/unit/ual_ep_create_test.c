@@ -68,9 +68,9 @@ Test(ual_ep_create, checks_other_arguments)
     cr_assert_eq(it_ep_rc_create(world.pz, dto, dto, conn, IT_EP_NO_FLAG, NULL, &ep), IT_ERR_FAULT);
     cr_assert_eq(it_ep_rc_create(world.pz, dto, dto, conn, IT_EP_NO_FLAG, &world.attr, NULL),
                  IT_ERR_FAULT);
-    cr_assert_eq(it_ep_rc_create(world.pz, dto, dto, conn, (it_ep_rc_creation_flags_t)4,
-                                 &world.attr, &ep),
-                 IT_ERR_INVALID_FLAGS);
+    cr_assert_eq(
+        it_ep_rc_create(world.pz, dto, dto, conn, (it_ep_rc_creation_flags_t)4, &world.attr, &ep),
+        IT_ERR_INVALID_FLAGS);
     cr_assert_eq(it_ep_rc_create(world.pz, dto, dto, conn, IT_EP_SRQ, &world.attr, &ep),
                  IT_ERR_SRQ_NOT_SUPPORTED);
     fake.attributes.srq = IT_TRUE;
@@ -133,9 +133,9 @@ Test(ual_ep_create, refuses_overflowed_evds)
 {
     it_evd_handle_t fresh;
 
-    cr_assert_eq(it_evd_create(world.ia, IT_DTO_EVENT_STREAM, (it_evd_flags_t)0, 4, 0, NULL, &fresh,
-                               NULL),
-                 IT_SUCCESS);
+    cr_assert_eq(
+        it_evd_create(world.ia, IT_DTO_EVENT_STREAM, (it_evd_flags_t)0, 4, 0, NULL, &fresh, NULL),
+        IT_SUCCESS);
     overflow(world.dto_evd);
     cr_assert_eq(create(world.dto_evd, fresh, world.conn_evd), IT_ERR_INVALID_REQ_EVD_STATE);
     cr_assert_eq(create(fresh, world.dto_evd, world.conn_evd), IT_ERR_INVALID_RECV_EVD_STATE);

@@ -116,9 +116,9 @@ Test(ual_ia, free_closes_everything_in_order)
     struct ual_request request;
 
     fake_world_open(&world);
-    cr_assert_eq(it_listen_create(world.ia, FAKE_SPIGOT, world.req_evd, IT_LISTEN_NO_FLAG, &qual,
-                                  &listen),
-                 IT_SUCCESS);
+    cr_assert_eq(
+        it_listen_create(world.ia, FAKE_SPIGOT, world.req_evd, IT_LISTEN_NO_FLAG, &qual, &listen),
+        IT_SUCCESS);
     fake_request_arrives(&request, &world);
     cr_assert_eq(it_ia_free(world.ia), IT_SUCCESS);
     cr_assert_str_eq(fake.closing, "lempi");

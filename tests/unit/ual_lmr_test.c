@@ -44,19 +44,19 @@ Test(ual_lmr, create_needs_a_pz_and_a_place_for_the_handle)
     it_lmr_handle_t lmr;
     it_rmr_context_t key = 0;
 
-    cr_assert_eq(it_lmr_create10(NULL, world.memory, 1, IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0, &lmr,
-                                 &key),
-                 IT_ERR_INVALID_PZ);
+    cr_assert_eq(
+        it_lmr_create10(NULL, world.memory, 1, IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0, &lmr, &key),
+        IT_ERR_INVALID_PZ);
     cr_assert_eq(it_lmr_create10((it_pz_handle_t)(void *)world.ia, world.memory, 1, IT_PRIV_LOCAL,
                                  IT_LMR_FLAG_NONE, 0, &lmr, &key),
                  IT_ERR_INVALID_PZ);
-    cr_assert_eq(it_lmr_create10(world.pz, world.memory, 1, IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0,
-                                 NULL, &key),
-                 IT_ERR_FAULT);
+    cr_assert_eq(
+        it_lmr_create10(world.pz, world.memory, 1, IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0, NULL, &key),
+        IT_ERR_FAULT);
     cr_assert_eq(key, 0);
-    cr_assert_eq(it_lmr_create10(world.pz, world.memory, 1, IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0,
-                                 &lmr, &key),
-                 IT_SUCCESS);
+    cr_assert_eq(
+        it_lmr_create10(world.pz, world.memory, 1, IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0, &lmr, &key),
+        IT_SUCCESS);
     cr_assert_eq(key, FAKE_KEY);
 }
 
@@ -65,9 +65,9 @@ Test(ual_lmr, create_checks_values)
     void *memory = world.memory;
 
     cr_assert_eq(create20(memory, 1, 0, IT_PRIV_LOCAL, 0x10), IT_ERR_INVALID_FLAGS);
-    cr_assert_eq(create20(memory, 1, 0, IT_PRIV_LOCAL,
-                          IT_LMR_FLAG_SHARED | IT_LMR_FLAG_NON_SHAREABLE),
-                 IT_ERR_INVALID_FLAGS);
+    cr_assert_eq(
+        create20(memory, 1, 0, IT_PRIV_LOCAL, IT_LMR_FLAG_SHARED | IT_LMR_FLAG_NON_SHAREABLE),
+        IT_ERR_INVALID_FLAGS);
     cr_assert_eq(create20(memory, 1, 0, IT_PRIV_LOCAL, IT_LMR_FLAG_SHARED), IT_SUCCESS);
     cr_assert_eq(create20(memory, 1, 0, IT_PRIV_LOCAL, IT_LMR_FLAG_NONCOHERENT), IT_SUCCESS);
     cr_assert_eq(create(memory, 1, 0x20), IT_ERR_INVALID_PRIVS);
@@ -79,7 +79,8 @@ Test(ual_lmr, create_checks_values)
     cr_assert_eq(create(memory, 1, IT_PRIV_NONE), IT_SUCCESS);
     cr_assert_eq(create(memory, 1, IT_PRIV_LOCAL | IT_PRIV_REMOTE), IT_SUCCESS);
     cr_assert_eq(create(memory, 0, IT_PRIV_LOCAL), IT_ERR_INVALID_LENGTH);
-    cr_assert_eq(create(memory, (UINT64_C(1) << 40) + 1, IT_PRIV_LOCAL), IT_ERR_RESOURCE_LMR_LENGTH);
+    cr_assert_eq(create(memory, (UINT64_C(1) << 40) + 1, IT_PRIV_LOCAL),
+                 IT_ERR_RESOURCE_LMR_LENGTH);
     cr_assert_eq(create20(memory, 1, 2, IT_PRIV_LOCAL, 0), IT_ERR_INVALID_ADDR_MODE);
     cr_assert_eq(create20(memory, 1, IT_ADDR_MODE_RELATIVE, IT_PRIV_LOCAL, 0),
                  IT_ERR_INVALID_ADDR_MODE);
@@ -126,8 +127,8 @@ Test(ual_lmr, create21_refuses_lists_and_no_address)
 Test(ual_lmr, create_looks_at_the_pages)
 {
     size_t page = 4096;
-    unsigned char *pages = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *pages =
+        mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     cr_assert_neq(pages, MAP_FAILED);
     cr_assert_eq(mprotect(pages + page, page, PROT_READ), 0);

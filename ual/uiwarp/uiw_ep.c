@@ -99,8 +99,9 @@ static bool ep_alloc_rings(struct uiw_ep *ep, const it_ep_attributes_t *attr)
         return false;
     ep->sq.slots = block;
     ep->rq.slots = ep->sq.slots + ep_queue_bytes(&ep->sq);
-    ep->orq = (void *)(ep->rq.slots + ep_queue_bytes(&ep->rq));
-    ep->irq = (void *)(ep->orq + orq);
+    /* Strictest alignment first. */
+    ep->irq = (void *)(ep->rq.slots + ep_queue_bytes(&ep->rq));
+    ep->orq = (void *)(ep->irq + irq);
     return true;
 }
 

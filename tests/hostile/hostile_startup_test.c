@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MPA startup against bad peers: garbage, wrong keys, revisions and lengths, and a connection cut
+ * behind every octet by FIN and by RST, in every role.
+ */
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hostile/hostile_kit.h"
+
+#define KEY_Q "4d504120 49442052 65712046 72616d65"
+#define KEY_P "4d504120 49442052 65702046 72616d65"
+
+/* ---- Responder -------------------------------------------------------------------------------- */
+
+static void give_up(struct raw_peer *peer, bool reset)
+{
+    if (reset)
+        raw_close_with_reset(peer);
+    else
+        raw_close(peer);
+}
+
+/* A converting victim fails with one NONPEER_REJECT of this reason (or the other). */
+static void convert_fails(struct hk_victim *victim, it_conn_reject_code_t one,
+                          it_conn_reject_code_t other)
+{
+    it_event_t event =
+        fx_conn(victim->kit->node.conn_evd, victim->ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+
+    EXPECT(event.conn.reject_reason_code == one || event.conn.reject_reason_code == other);
+    EXPECT_EQ(IT_FALSE, event.conn.private_data_present);
+    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(victim->ep));
+}
+
+/* The library closes without having said a word. */
+static void closed_silently(struct raw_peer *peer)
+{
+    unsigned char octet;
+    size_t got = 0;
+    enum raw_result result = raw_receive(peer, &octet, 1, &got);
+
+    if (got != 0 || (result != RAW_EOF && result != RAW_RESET))
+        check_note(__FILE__, __LINE__, "not closed: %s, %zu octets", raw_result_name(result), got);
+}
+
+/* Octets that are refused as soon as they are there. */
+static void refused_request(struct hk *kit, enum hk_role role, const char *hex, size_t extra)
+{
+    struct raw_bytes bytes = {0};
+    struct hk_victim victim;
+    it_ep_handle_t ep = fx_ep(&kit->node, NULL);
+
+    raw_add_hex(&bytes, hex);
+    raw_add_fill(&bytes, 0x55, extra);
+    check_context(hex);
+    CHECK_OK(it_post_recv(ep, NULL, 0, 1, FX_SIGNAL));
+    hk_victim_start(kit, &victim, ep, role);
+    (void)raw_send(&victim.peer, &bytes);
+    closed_silently(&victim.peer);
+    raw_close(&victim.peer);
+    if (role == HK_CONVERT_RESPONDER) {
+        convert_fails(&victim, IT_CN_REJ_BAD_CONN_PARMS, IT_CN_REJ_BAD_CONN_PARMS);
+        fx_done(kit->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    } else {
+        EXPECT_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
+    }
+    hk_healthy(kit);
+    hk_quiet(kit);
+    hk_victim_close(&victim);
+    raw_free(&bytes);
+    check_context(NULL);
+}
+
+static void refused_requests(enum hk_role role)
+{
+    static const char *const rows[] = {
+        "4c",                                          /* first octet of the key */
+        "00",                                          /* binary */
+        "47455420 2f204854 54502f31 2e310d0a 0d0a0000", /* somebody else's protocol */
+        "4d504120 49442052 65712046 72616d64",         /* last octet of the key */
+        KEY_P " 40010000",                             /* a Reply */
+        KEY_Q " 50030004 00010001",                    /* revision 3 */
+        KEY_Q " 40ff0000",                             /* revision 255 */
+        KEY_Q " 40010201",                             /* PD_Length 513 */
+        KEY_Q " 4001ffff",                             /* PD_Length 65535 */
+        KEY_Q " 50020003 000100",                      /* S without room for its word */
+        KEY_Q " 50020000",
+    };
+    struct hk kit;
+
+    hk_open(&kit);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        refused_request(&kit, role, rows[i], 0);
+    refused_request(&kit, role, KEY_Q " 40010201", 513);
+    refused_request(&kit, role, "ffffffff", 100000);
+    hk_close(&kit);
+    check_done();
+}
+
+Test(hostile_startup, listener_refuses, .timeout = 60)
+{
+    refused_requests(HK_LISTEN);
+}
+
+Test(hostile_startup, convert_responder_refuses, .timeout = 60)
+{
+    refused_requests(HK_CONVERT_RESPONDER);
+}
+
+/* Odd, but legal: accepted. */
+static void accepted_request(struct hk *kit, enum hk_role role, const char *hex)
+{
+    struct raw_bytes bytes = {0};
+    struct hk_victim victim;
+    it_ep_handle_t ep = fx_ep(&kit->node, NULL);
+
+    check_context(hex);
+    raw_add_hex(&bytes, hex);
+    hk_victim_start(kit, &victim, ep, role);
+    CHECK(raw_send(&victim.peer, &bytes));
+    if (role == HK_LISTEN)
+        CHECK_OK(it_ep_accept(ep, fx_request(&kit->node, NULL), NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
+    CHECK(victim.theirs.reply && (victim.theirs.flags & RAW_MPA_R) == 0);
+    EXPECT_EQ(bytes.data[17], victim.theirs.revision);
+    EXPECT_EQ(bytes.data[16] & RAW_MPA_S, victim.theirs.flags & RAW_MPA_S);
+    EXPECT_EQ(0, victim.theirs.flags & RAW_MPA_M);
+    fx_conn(kit->node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    victim.peer.crc = true;
+    hk_wake(&victim);
+    raw_close(&victim.peer);
+    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_healthy(kit);
+    hk_victim_close(&victim);
+    raw_free(&bytes);
+    check_context(NULL);
+}
+
+static void accepted_requests(enum hk_role role)
+{
+    static const char *const rows[] = {
+        KEY_Q " 40010000",          KEY_Q " 4f010000", /* reserved bits */
+        KEY_Q " 60010000",                             /* R, which is not checked */
+        KEY_Q " 00010000",                             /* no CRC: ours asks for it */
+        KEY_Q " 40020000",                             /* revision 2 without S */
+        KEY_Q " 50020004 00010001", KEY_Q " 50020004 40010001", /* B without A */
+        KEY_Q " 50020004 0000c000",                    /* C and D without A */
+        KEY_Q " 50020004 3fff3fff",                    /* no negotiation of read depths */
+        KEY_Q " 50020004 00000000",
+    };
+    struct hk kit;
+
+    hk_open(&kit);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        accepted_request(&kit, role, rows[i]);
+    hk_close(&kit);
+    check_done();
+}
+
+Test(hostile_startup, listener_accepts, .timeout = 60)
+{
+    accepted_requests(HK_LISTEN);
+}
+
+Test(hostile_startup, convert_responder_accepts, .timeout = 60)
+{
+    accepted_requests(HK_CONVERT_RESPONDER);
+}
+
+/* A Request with private data and read depths, to be cut. */
+static void long_request(struct raw_bytes *bytes)
+{
+    raw_add_hex(bytes, KEY_Q " 5002000e 00080004 676f6c64656e2d726571");
+}
+
+static void cut_listener(bool reset)
+{
+    struct raw_bytes bytes = {0};
+    struct hk kit;
+
+    hk_open(&kit);
+    long_request(&bytes);
+    for (size_t len = 0; len < bytes.len; len++) {
+        struct raw_peer peer;
+
+        raw_connect(&peer, kit.port);
+        CHECK(raw_send_part(&peer, bytes.data, len));
+        if (!reset && len % 2 == 0) {
+            raw_finish(&peer);
+            closed_silently(&peer);
+        }
+        give_up(&peer, reset);
+    }
+    hk_healthy(&kit);
+    fx_fd_settle(kit.fds);
+    hk_quiet(&kit);
+    raw_free(&bytes);
+    hk_close(&kit);
+    check_done();
+}
+
+Test(hostile_startup, listener_request_cut_by_fin, .timeout = 60)
+{
+    cut_listener(false);
+}
+
+Test(hostile_startup, listener_request_cut_by_rst, .timeout = 60)
+{
+    cut_listener(true);
+}
+
+static void cut_convert_responder(bool reset)
+{
+    struct raw_bytes bytes = {0};
+    struct hk kit;
+
+    hk_open(&kit);
+    long_request(&bytes);
+    for (size_t len = 0; len < bytes.len; len++) {
+        struct hk_victim victim;
+
+        hk_victim_start(&kit, &victim, fx_ep(&kit.node, NULL), HK_CONVERT_RESPONDER);
+        CHECK_EQ(IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ, fx_ep_state(victim.ep));
+        CHECK(raw_send_part(&victim.peer, bytes.data, len));
+        give_up(&victim.peer, reset);
+        convert_fails(&victim, IT_CN_REJ_OTHER, reset ? IT_CN_REJ_OTHER : IT_CN_REJ_BAD_CONN_PARMS);
+        hk_victim_close(&victim);
+    }
+    raw_free(&bytes);
+    hk_close(&kit);
+    check_done();
+}
+
+Test(hostile_startup, convert_request_cut_by_fin, .timeout = 60)
+{
+    cut_convert_responder(false);
+}
+
+Test(hostile_startup, convert_request_cut_by_rst, .timeout = 60)
+{
+    cut_convert_responder(true);
+}
+
+/* A Request that comes one octet at a time. */
+Test(hostile_startup, slow_request, .timeout = 60)
+{
+    struct raw_bytes bytes = {0};
+    struct hk kit;
+    struct raw_peer peer;
+    it_event_t event;
+
+    hk_open(&kit);
+    long_request(&bytes);
+    raw_connect(&peer, kit.port);
+    for (size_t i = 0; i < bytes.len; i++) {
+        fx_empty(kit.node.listen_evd);
+        CHECK(raw_send_part(&peer, bytes.data + i, 1));
+        if (i % 8 == 0)
+            hk_healthy(&kit);
+    }
+    (void)fx_request(&kit.node, &event);
+    CHECK_EQ(8, event.conn_req.rdma_read_ird);
+    CHECK_EQ(4, event.conn_req.rdma_read_ord);
+    CHECK_EQ(IT_TRUE, event.conn_req.private_data_present);
+    CHECK(memcmp(event.conn_req.private_data, "golden-req", 10) == 0);
+    CHECK(fx_is_byte(event.conn_req.private_data + 10, IT_MAX_PRIV_DATA - 10, 0));
+    CHECK_OK(it_reject(event.conn_req.cn_est_id, (const unsigned char *)"no", 2));
+    {
+        struct raw_mpa_frame frame;
+
+        CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &frame));
+        CHECK(frame.reply && (frame.flags & RAW_MPA_R) != 0);
+        CHECK_EQ(6, frame.pd_len);
+        CHECK(memcmp(frame.pd + 4, "no", 2) == 0);
+    }
+    raw_close(&peer);
+    raw_free(&bytes);
+    hk_close(&kit);
+}
+
+/* The peer gives up between its Request and our answer: the identifier is dead. */
+Test(hostile_startup, peer_gone_before_the_answer, .timeout = 60)
+{
+    struct hk kit;
+
+    hk_open(&kit);
+    for (unsigned i = 0; i < 8; i++) {
+        struct fx_patience patience = fx_patience_start("end of the identifier");
+        struct raw_bytes bytes = {0};
+        struct raw_peer peer;
+        it_cn_est_identifier_t id;
+        it_ep_handle_t ep = fx_ep(&kit.node, NULL);
+
+        raw_connect(&peer, kit.port);
+        raw_mpa1(&bytes, false, RAW_MPA_C);
+        CHECK(raw_send(&peer, &bytes));
+        id = fx_request(&kit.node, NULL);
+        give_up(&peer, i % 2 == 0);
+        if (i % 4 < 2) {
+            /* Reject: with success it may not have noticed yet. */
+            it_status_t status = it_reject(id, NULL, 0);
+
+            CHECK(status == IT_SUCCESS || status == IT_ERR_INVALID_CN_EST_ID);
+        } else {
+            it_status_t status = it_ep_accept(ep, id, NULL, 0);
+            it_event_t event;
+
+            CHECK(status == IT_SUCCESS || status == IT_ERR_INVALID_CN_EST_ID);
+            if (status == IT_SUCCESS) {
+                event = fx_next(kit.node.conn_evd);
+                if (event.event_number == IT_CM_MSG_CONN_ESTABLISHED_EVENT)
+                    event = fx_next(kit.node.conn_evd);
+                CHECK(event.conn.ep == ep);
+                CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
+            }
+        }
+        CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
+        while (fx_fd_count() > kit.fds)
+            fx_patience_check(&patience);
+        CHECK_OK(it_ep_free(ep));
+        raw_free(&bytes);
+        hk_healthy(&kit);
+        while (it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
+            fx_patience_check(&patience);
+    }
+    hk_close(&kit);
+}
+
+/* An octet behind the Request is a violation once the Request is accepted. */
+Test(hostile_startup, octet_behind_the_request, .timeout = 60)
+{
+    struct raw_bytes bytes = {0};
+    struct hk kit;
+    struct hk_victim victim;
+    it_event_t event;
+    it_status_t status;
+
+    hk_open(&kit);
+    raw_mpa1(&bytes, false, RAW_MPA_C);
+    raw_add_byte(&bytes, 0);
+    hk_victim_start(&kit, &victim, fx_ep(&kit.node, NULL), HK_LISTEN);
+    CHECK(raw_send(&victim.peer, &bytes));
+    status = it_ep_accept(victim.ep, fx_request(&kit.node, NULL), NULL, 0);
+    if (status == IT_SUCCESS) {
+        event = fx_next(kit.node.conn_evd);
+        if (event.event_number == IT_CM_MSG_CONN_ESTABLISHED_EVENT)
+            event = fx_next(kit.node.conn_evd);
+        CHECK(event.event_number == IT_CM_MSG_CONN_NONPEER_REJECT_EVENT ||
+              event.event_number == IT_CM_MSG_CONN_BROKEN_EVENT);
+        while (it_evd_dequeue(kit.node.aff_evd, &event) == IT_SUCCESS)
+            continue;
+    } else {
+        CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, status);
+    }
+    hk_victim_close(&victim);
+    raw_free(&bytes);
+    hk_close(&kit);
+}
+
+/* ---- Initiator -------------------------------------------------------------------------------- */
+
+/* The library may come back with revision 1 on a new connection, if we were silent. */
+static void answer_again(int listener, const struct raw_bytes *bytes, size_t len, bool reset)
+{
+    struct raw_peer peer;
+    struct raw_mpa_frame frame;
+
+    if (!raw_accept_within(&peer, listener, 0))
+        return;
+    if (raw_receive_mpa(&peer, &frame) == RAW_OK) {
+        EXPECT_EQ(1, frame.revision);
+        EXPECT_EQ(0, frame.flags & RAW_MPA_S);
+    }
+    (void)raw_send_part(&peer, bytes->data, len);
+    give_up(&peer, reset);
+}
+
+static it_event_t outcome(struct hk *kit, int listener, const struct raw_bytes *bytes, size_t len,
+                          bool reset, unsigned *retries)
+{
+    struct fx_patience patience = fx_patience_start("end of the attempt");
+    it_event_t event;
+
+    while (it_evd_wait(kit->node.conn_evd, 1000, &event, NULL) != IT_SUCCESS) {
+        struct pollfd wait = {listener, POLLIN, 0};
+
+        if (poll(&wait, 1, 0) == 1) {
+            ++*retries;
+            answer_again(listener, bytes, len, reset);
+        }
+        fx_patience_check(&patience);
+    }
+    return event;
+}
+
+static void cut_connect(bool reset)
+{
+    struct raw_bytes bytes = {0};
+    struct hk kit;
+    uint16_t port = 0;
+    int listener = raw_listen(&port);
+
+    hk_open(&kit);
+    raw_add_hex(&bytes, KEY_P " 5002000e 80088004 676f6c64656e2d726570");
+    for (size_t len = 0; len < bytes.len; len++) {
+        it_ep_handle_t ep = fx_ep(&kit.node, NULL);
+        struct raw_peer peer;
+        struct raw_mpa_frame frame;
+        unsigned retries = 0;
+        it_event_t event;
+
+        fx_connect(&kit.node, ep, port);
+        raw_accept(&peer, listener);
+        CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &frame));
+        CHECK_EQ(2, frame.revision);
+        CHECK(raw_send_part(&peer, bytes.data, len));
+        give_up(&peer, reset);
+        event = outcome(&kit, listener, &bytes, 0, reset, &retries);
+        EXPECT_EQ(len == 0, retries);
+        EXPECT_EQ(IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, event.event_number);
+        EXPECT(event.conn.ep == ep);
+        EXPECT(event.conn.reject_reason_code == IT_CN_REJ_OTHER ||
+               event.conn.reject_reason_code == IT_CN_REJ_BAD_CONN_PARMS);
+        EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
+        CHECK_OK(it_ep_free(ep));
+    }
+    raw_free(&bytes);
+    hk_close(&kit);
+    (void)close(listener);
+    check_done();
+}
+
+Test(hostile_startup, connect_reply_cut_by_fin, .timeout = 60)
+{
+    cut_connect(false);
+}
+
+Test(hostile_startup, connect_reply_cut_by_rst, .timeout = 60)
+{
+    cut_connect(true);
+}
+
+static void cut_convert_initiator(bool reset)
+{
+    struct raw_bytes bytes = {0};
+    struct hk kit;
+
+    hk_open(&kit);
+    raw_add_hex(&bytes, KEY_P " 5002000e 80088004 676f6c64656e2d726570");
+    for (size_t len = 0; len < bytes.len; len++) {
+        struct hk_victim victim;
+
+        hk_victim_start(&kit, &victim, fx_ep(&kit.node, NULL), HK_CONVERT_INITIATOR);
+        CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
+        CHECK(raw_send_part(&victim.peer, bytes.data, len));
+        give_up(&victim.peer, reset);
+        convert_fails(&victim, IT_CN_REJ_OTHER, reset ? IT_CN_REJ_OTHER : IT_CN_REJ_BAD_CONN_PARMS);
+        hk_victim_close(&victim);
+    }
+    raw_free(&bytes);
+    hk_close(&kit);
+    check_done();
+}
+
+Test(hostile_startup, convert_reply_cut_by_fin, .timeout = 60)
+{
+    cut_convert_initiator(false);
+}
+
+Test(hostile_startup, convert_reply_cut_by_rst, .timeout = 60)
+{
+    cut_convert_initiator(true);
+}
+
+/* Replies that are refused; what the initiator has to say about it, if anything. */
+struct bad_reply {
+    const char *hex;
+    unsigned terminate;      /* 0: none is due */
+    bool peer_to_peer;       /* asked for by the Request */
+    uint32_t ird;            /* own */
+};
+
+static void refused_reply(struct hk *kit, enum hk_role role, const struct bad_reply *row)
+{
+    static struct raw_segment segment;
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct raw_bytes bytes = {0};
+    struct hk_victim victim;
+    struct itx_mpa_params params;
+    it_ep_handle_t ep;
+    it_event_t event;
+    enum raw_result result;
+
+    check_context(row->hex);
+    attr.srv.rc.rdma_read_ird = row->ird;
+    attr.srv.rc.rdma_read_ord = row->ird;
+    ep = fx_ep(&kit->node, &attr);
+    params = fx_mpa(ep);
+    params.peer_to_peer = row->peer_to_peer ? IT_TRUE : IT_FALSE;
+    CHECK_OK(itx_ep_set_mpa_params(ep, &params));
+    raw_add_hex(&bytes, row->hex);
+    hk_victim_start(kit, &victim, ep, role);
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
+    EXPECT_EQ(row->peer_to_peer, (victim.theirs.word & RAW_ENH_A) != 0);
+    CHECK(raw_send(&victim.peer, &bytes));
+    victim.peer.crc = true;
+    result = raw_receive_fpdu(&victim.peer, &segment);
+    if (row->terminate == 0) {
+        EXPECT(result == RAW_EOF || result == RAW_RESET);
+    } else if (result == RAW_OK) {
+        EXPECT_EQ(RAW_TERMINATE, segment.op);
+        EXPECT_EQ(row->terminate, hk_code(&segment));
+    } else {
+        check_note(__FILE__, __LINE__, "no Terminate: %s", raw_result_name(result));
+    }
+    raw_close(&victim.peer);
+    event = fx_next(kit->node.conn_evd);
+    EXPECT_EQ(IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, event.event_number);
+    EXPECT(event.conn.reject_reason_code == IT_CN_REJ_BAD_CONN_PARMS ||
+           event.conn.reject_reason_code == IT_CN_REJ_BAD_ORD);
+    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
+    hk_healthy(kit);
+    hk_quiet(kit);
+    hk_victim_close(&victim);
+    raw_free(&bytes);
+    check_context(NULL);
+}
+
+static void refused_replies(enum hk_role role)
+{
+    static const struct bad_reply rows[] = {
+        {"4c", 0, true, 8},
+        {KEY_Q " 50020004 00010001", 0, true, 8},              /* both are initiators */
+        {KEY_P " 50030004 80018001", 0, true, 8},              /* revision 3 */
+        {KEY_P " 50020201 80018001", 0, true, 8},              /* PD_Length 513 */
+        {KEY_P " 50020003 800180", 0, true, 8},                /* S without room for its word */
+        {KEY_P " 50020004 80010001", 0x2007, true, 8},         /* no RTR chosen */
+        {KEY_P " 50020004 c0010001", 0x2007, true, 8},         /* one that was not offered */
+        {KEY_P " 50020004 00010004", 0x2006, false, 2},        /* wants more than our IRD */
+    };
+    struct hk kit;
+
+    hk_open(&kit);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        refused_reply(&kit, role, &rows[i]);
+    hk_close(&kit);
+    check_done();
+}
+
+Test(hostile_startup, connect_refuses_reply, .timeout = 60)
+{
+    refused_replies(HK_CONNECT);
+}
+
+Test(hostile_startup, convert_refuses_reply, .timeout = 60)
+{
+    refused_replies(HK_CONVERT_INITIATOR);
+}
+
+/* The peer's program says no. */
+static void rejected(enum hk_role role)
+{
+    struct raw_bytes bytes = {0};
+    struct hk kit;
+    struct hk_victim victim;
+    it_event_t event;
+
+    hk_open(&kit);
+    raw_add_hex(&bytes, KEY_P " 70020006 3fff3fff 6e6f");
+    hk_victim_start(&kit, &victim, fx_ep(&kit.node, NULL), role);
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
+    CHECK(raw_send(&victim.peer, &bytes));
+    event = fx_conn(kit.node.conn_evd, victim.ep, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
+    CHECK_EQ(IT_TRUE, event.conn.private_data_present);
+    CHECK(memcmp(event.conn.private_data, "no", 2) == 0);
+    CHECK(fx_is_byte(event.conn.private_data + 2, IT_MAX_PRIV_DATA - 2, 0));
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(victim.ep));
+    CHECK_EQ(RAW_EOF, raw_drain(&victim.peer));
+    hk_victim_close(&victim);
+    raw_free(&bytes);
+    hk_close(&kit);
+}
+
+Test(hostile_startup, reply_rejects, .timeout = 60)
+{
+    rejected(HK_CONNECT);
+    rejected(HK_CONVERT_INITIATOR);
+}
+
+/* A Reply, and FPDUs in the same segment; then the same one octet at a time. */
+Test(hostile_startup, reply_glued_and_slow, .timeout = 60)
+{
+    struct hk kit;
+
+    hk_open(&kit);
+    for (unsigned i = 0; i < 4; i++) {
+        enum hk_role role = i % 2 == 0 ? HK_CONNECT : HK_CONVERT_INITIATOR;
+        struct raw_bytes bytes = {0};
+        struct raw_bytes ulpdu = {0};
+        struct hk_victim victim;
+        struct fx_buf in = fx_buf_make(&kit.node, 64);
+        it_ep_handle_t ep = fx_ep(&kit.node, NULL);
+
+        fx_recv(ep, &in, 0, in.size, 1);
+        hk_victim_start(&kit, &victim, ep, role);
+        CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
+        raw_mpa2(&bytes, true, RAW_MPA_C, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 8u);
+        raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "glued", 5, true, 0);
+        raw_fpdu(&bytes, &ulpdu, true);
+        if (i < 2) {
+            CHECK(raw_send(&victim.peer, &bytes));
+        } else {
+            for (size_t at = 0; at < bytes.len; at++)
+                CHECK(raw_send_part(&victim.peer, bytes.data + at, 1));
+        }
+        fx_conn(kit.node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        fx_done_len(kit.node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 5);
+        CHECK(memcmp(in.data, "glued", 5) == 0);
+        raw_finish(&victim.peer);
+        hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        hk_victim_close(&victim);
+        fx_buf_free(&in);
+        raw_free(&bytes);
+        raw_free(&ulpdu);
+    }
+    hk_close(&kit);
+}
+
+/* ---- Silence ---------------------------------------------------------------------------------- */
+
+/* A peer that accepts TCP and says nothing: the attempt ends with its path's timeout. */
+Test(hostile_startup, connect_times_out, .timeout = 60)
+{
+    struct hk kit;
+    struct raw_peer peer;
+    uint16_t port = 0;
+    int listener = raw_listen(&port);
+    it_path_t path;
+    it_conn_qual_t qual;
+    it_event_t event;
+    uint64_t start;
+    it_ep_handle_t ep;
+
+    hk_open(&kit);
+    ep = fx_ep(&kit.node, NULL);
+    path = fx_path(&kit.node);
+    path.timeout = 200000;
+    memset(&qual, 0, sizeof(qual));
+    qual.type = IT_IANA_PORT;
+    qual.conn_qual.port = port;
+    start = fx_now_us();
+    CHECK_OK(it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
+    raw_accept(&peer, listener);
+    event = fx_conn(kit.node.conn_evd, ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+    CHECK_EQ(IT_CN_REJ_TIMEOUT, event.conn.reject_reason_code);
+    CHECK(fx_now_us() - start >= 180000);
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
+    raw_close(&peer);
+    CHECK_OK(it_ep_free(ep));
+    hk_close(&kit);
+    (void)close(listener);
+}
+
+Test(hostile_startup, convert_times_out, .timeout = 60)
+{
+    static const it_sc_flags_t roles[] = {ITX_SC_INITIATOR, ITX_SC_RESPONDER};
+    struct itx_convert_params params;
+    struct hk kit;
+
+    hk_open(&kit);
+    for (size_t i = 0; i < 2; i++) {
+        struct raw_peer peer;
+        it_ep_handle_t ep = fx_ep(&kit.node, NULL);
+        it_event_t event;
+        int fd = -1;
+
+        memset(&params, 0, sizeof(params));
+        params.size = sizeof(params);
+        params.timeout_us = 200000;
+        raw_socket_pair(&peer, &fd);
+        CHECK_OK(itx_socket_convert(fd, ep, roles[i], &params));
+        (void)close(fd);
+        event = fx_conn(kit.node.conn_evd, ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+        CHECK_EQ(IT_CN_REJ_TIMEOUT, event.conn.reject_reason_code);
+        raw_close(&peer);
+        CHECK_OK(it_ep_free(ep));
+    }
+    hk_close(&kit);
+}
+
+/* Many peers that connect and say nothing do not keep others out. */
+Test(hostile_startup, silent_crowd, .timeout = 60)
+{
+    static struct raw_peer crowd[300];
+    const size_t count = sizeof(crowd) / sizeof(crowd[0]);
+    struct hk kit;
+    struct hk_victim victim;
+
+    hk_open(&kit);
+    for (size_t i = 0; i < count; i++) {
+        raw_connect(&crowd[i], kit.port);
+        if (i % 3 == 0)
+            (void)raw_send_part(&crowd[i], "MPA ID", 6);
+    }
+    hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
+    hk_healthy(&kit);
+    raw_close(&victim.peer);
+    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_victim_close(&victim);
+    for (size_t i = 0; i < count; i++)
+        raw_close(&crowd[i]);
+    hk_close(&kit);
+}

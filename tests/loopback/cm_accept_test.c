@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The passive side of connection startup against raw TCP peers: requests and the decision. */
+#include <criterion/criterion.h>
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/it_fixture.h"
+#include "support/raw_peer.h"
+
+#define WORD (RAW_ENH_A | RAW_ENH_C | RAW_ENH_D | 5u << 16 | 6u)
+
+struct service {
+    struct fx_node node;
+    it_ep_handle_t ep;
+    it_listen_handle_t listener;
+    uint16_t port;
+};
+
+static void open_service(struct service *s)
+{
+    fx_node_open(&s->node);
+    s->ep = fx_ep(&s->node, NULL);
+    s->listener = fx_listen(&s->node, &s->port);
+}
+
+static void close_service(struct service *s)
+{
+    fx_empty(s->node.conn_evd);
+    fx_empty(s->node.listen_evd);
+    CHECK_OK(it_listen_free(s->listener));
+    CHECK_OK(it_ep_free(s->ep));
+    fx_node_close(&s->node);
+}
+
+static void request2(struct raw_bytes *out, const char *data)
+{
+    struct raw_bytes pd = {0};
+
+    raw_add_be32(&pd, WORD);
+    raw_add(&pd, data, strlen(data));
+    raw_mpa(out, false, RAW_MPA_C | RAW_MPA_S, 2, pd.data, pd.len);
+    raw_free(&pd);
+}
+
+/* A peer that has sent a good Request. */
+static it_cn_est_identifier_t come(struct service *s, struct raw_peer *peer, const char *data)
+{
+    struct raw_bytes out = {0};
+    it_event_t event;
+
+    raw_connect(peer, s->port);
+    request2(&out, data);
+    CHECK(raw_send(peer, &out));
+    raw_free(&out);
+    (void)fx_request(&s->node, &event);
+    CHECK_EQ(data[0] ? IT_TRUE : IT_FALSE, event.conn_req.private_data_present);
+    CHECK(strcmp((const char *)event.conn_req.private_data, data) == 0);
+    return event.conn_req.cn_est_id;
+}
+
+/* Waits until the library has seen the end of the peer. */
+static void gone(it_cn_est_identifier_t id, it_ep_handle_t ep)
+{
+    struct fx_patience patience = fx_patience_start("withdrawal of the request");
+    it_status_t status;
+    unsigned char pd = 0;
+
+    do {
+        /* Private data without memory: refused after the id is looked up, changes nothing. */
+        fx_patience_check(&patience);
+        status = it_ep_accept(ep, id, &pd, IT_MAX_PRIV_DATA + 1);
+    } while (status == IT_ERR_INVALID_PDATA_LENGTH);
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, status);
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(ep, id, NULL, 0));
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
+    CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
+}
+
+/* ---- Accept ----------------------------------------------------------------------------------- */
+
+Test(cm_accept, revision_2, .timeout = 60)
+{
+    struct raw_mpa_frame reply;
+    struct sockaddr_in own;
+    socklen_t len = sizeof(own);
+    struct raw_bytes out = {0};
+    struct raw_peer peer;
+    struct service s;
+    it_event_t event;
+
+    open_service(&s);
+    raw_connect(&peer, s.port);
+    CHECK(getsockname(peer.fd, (struct sockaddr *)&own, &len) == 0);
+    request2(&out, "knock");
+    CHECK(raw_send(&peer, &out));
+    (void)fx_request(&s.node, &event);
+    CHECK_EQ(IT_IANA_PORT, event.conn_req.conn_qual.type);
+    CHECK_EQ(s.port, event.conn_req.conn_qual.conn_qual.port);
+    CHECK_EQ(IT_IPV4, event.conn_req.source_addr.addr_type);
+    CHECK_EQ(own.sin_addr.s_addr, event.conn_req.source_addr.addr.ipv4.s_addr);
+    CHECK_EQ(s.node.spigot, event.conn_req.spigot_id);
+    CHECK_EQ(5, event.conn_req.rdma_read_ird);
+    CHECK_EQ(6, event.conn_req.rdma_read_ord);
+    CHECK_EQ(0, event.conn_req.max_message_size);
+    CHECK(memcmp(event.conn_req.private_data, "knock\0", 6) == 0);
+    CHECK_OK(it_ep_accept(s.ep, event.conn_req.cn_est_id, (const unsigned char *)"in", 2));
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(event.conn_req.cn_est_id, NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    CHECK(reply.reply);
+    CHECK_EQ(2, reply.revision);
+    CHECK_EQ(RAW_MPA_C | RAW_MPA_S, reply.flags);
+    CHECK_EQ(RAW_ENH_A | RAW_ENH_D | 8u << 16 | 5u, reply.word);
+    CHECK_EQ(6, reply.pd_len);
+    CHECK(memcmp(reply.pd + 4, "in", 2) == 0);
+    event = fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    CHECK_EQ(5, event.conn.rdma_read_ord);
+    CHECK_EQ(8, event.conn.rdma_read_ird);
+    CHECK_EQ(IT_FALSE, event.conn.private_data_present);
+    CHECK_EQ(own.sin_addr.s_addr, event.conn.dst_path.u.iwarp.raddr.ipv4.s_addr);
+    raw_close(&peer);
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    raw_free(&out);
+    close_service(&s);
+}
+
+/* Revision 1, and 2 without S, are answered in kind. */
+Test(cm_accept, plain_requests, .timeout = 60)
+{
+    static const unsigned revisions[] = {1, 2};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct raw_mpa_frame reply;
+        struct raw_bytes out = {0};
+        struct raw_peer peer;
+        struct service s;
+        it_event_t event;
+
+        open_service(&s);
+        raw_connect(&peer, s.port);
+        raw_mpa(&out, false, 0, revisions[i], "old", 3);
+        CHECK(raw_send(&peer, &out));
+        (void)fx_request(&s.node, &event);
+        CHECK_EQ(0, event.conn_req.rdma_read_ird);
+        CHECK_EQ(0, event.conn_req.rdma_read_ord);
+        CHECK(memcmp(event.conn_req.private_data, "old\0", 4) == 0);
+        CHECK_OK(it_ep_accept(s.ep, event.conn_req.cn_est_id, (const unsigned char *)"ok", 2));
+        CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+        CHECK_EQ(revisions[i], reply.revision);
+        CHECK_EQ(RAW_MPA_C, reply.flags);
+        CHECK_EQ(2, reply.pd_len);
+        event = fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        CHECK_EQ(8, event.conn.rdma_read_ord);
+        CHECK_EQ(8, event.conn.rdma_read_ird);
+        raw_close(&peer);
+        fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        raw_free(&out);
+        close_service(&s);
+    }
+}
+
+/* An EP that speaks revision 1 only resets the stream: then such a peer comes back with it. */
+Test(cm_accept, endpoint_of_revision_1, .timeout = 60)
+{
+    struct itx_mpa_params mpa;
+    struct raw_peer peer;
+    struct service s;
+    it_event_t event;
+
+    open_service(&s);
+    mpa = fx_mpa(s.ep);
+    mpa.revision = 1;
+    CHECK_OK(itx_ep_set_mpa_params(s.ep, &mpa));
+    CHECK_OK(it_ep_accept(s.ep, come(&s, &peer, ""), NULL, 0));
+    CHECK_EQ(RAW_RESET, raw_drain(&peer));
+    event = fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+    CHECK_EQ(IT_CN_REJ_BAD_CONN_PARMS, event.conn.reject_reason_code);
+    raw_close(&peer);
+    close_service(&s);
+}
+
+Test(cm_accept, wrong_state_keeps_the_request, .timeout = 60)
+{
+    it_cn_est_identifier_t second;
+    struct raw_mpa_frame reply;
+    struct raw_peer peers[2];
+    it_ep_handle_t other;
+    struct service s;
+
+    open_service(&s);
+    CHECK_OK(it_ep_accept(s.ep, come(&s, &peers[0], "a"), NULL, 0));
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    second = come(&s, &peers[1], "b");
+    CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_accept(s.ep, second, NULL, 0));
+    other = fx_ep(&s.node, NULL);
+    CHECK_OK(it_ep_accept(other, second, NULL, 0));
+    fx_conn(s.node.conn_evd, other, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peers[1], &reply));
+    CHECK_OK(it_ep_free(other));
+    raw_close(&peers[1]);
+    raw_close(&peers[0]);
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    close_service(&s);
+}
+
+/* ---- Reject ----------------------------------------------------------------------------------- */
+
+Test(cm_accept, reject_with_private_data, .timeout = 60)
+{
+    it_cn_est_identifier_t id;
+    struct raw_mpa_frame reply;
+    struct raw_peer peer;
+    struct service s;
+    size_t before;
+
+    open_service(&s);
+    before = fx_fd_count();
+    id = come(&s, &peer, "");
+    CHECK_OK(it_reject(id, (const unsigned char *)"full up", 7));
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(s.ep, id, NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    CHECK_EQ(RAW_MPA_C | RAW_MPA_S | RAW_MPA_R, reply.flags);
+    CHECK_EQ(11, reply.pd_len);
+    CHECK(memcmp(reply.pd + 4, "full up", 7) == 0);
+    CHECK_EQ(RAW_EOF, raw_drain(&peer));
+    raw_close(&peer);
+    fx_fd_settle(before);
+    close_service(&s);
+}
+
+/* ---- Handoff ---------------------------------------------------------------------------------- */
+
+Test(cm_accept, handoff, .timeout = 60)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_evd_handle_t second_evd;
+    it_cn_est_identifier_t id;
+    struct raw_mpa_frame reply;
+    struct raw_peer peer;
+    struct service s;
+    it_listen_handle_t second;
+    it_event_t event;
+
+    open_service(&s);
+    second_evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
+    CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, second_evd, IT_LISTEN_NO_FLAG, &qual,
+                              &second));
+    id = come(&s, &peer, "pass on");
+    CHECK_OK(it_handoff(&qual, s.node.spigot, id));
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(s.ep, id, NULL, 0));
+    event = fx_next(second_evd);
+    CHECK_EQ(IT_CM_REQ_CONN_REQUEST_EVENT, event.event_number);
+    CHECK(event.conn_req.cn_est_id != id && event.conn_req.cn_est_id != 0);
+    CHECK(strcmp((const char *)event.conn_req.private_data, "pass on") == 0);
+    CHECK_EQ(htonl(INADDR_LOOPBACK), event.conn_req.source_addr.addr.ipv4.s_addr);
+    CHECK_OK(it_ep_accept(s.ep, event.conn_req.cn_est_id, NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    raw_close(&peer);
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_listen_free(second));
+    close_service(&s);
+}
+
+Test(cm_accept, handoff_refused_keeps_the_request, .timeout = 60)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_conn_qual_t nobody = {.type = IT_IANA_PORT, .conn_qual.port = htons(1)};
+    it_evd_handle_t second_evd;
+    it_cn_est_identifier_t ids[2];
+    struct raw_mpa_frame reply;
+    struct raw_peer peers[2];
+    struct service s;
+    it_listen_handle_t second;
+
+    open_service(&s);
+    second_evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
+    CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, second_evd, IT_LISTEN_NO_FLAG, &qual,
+                              &second));
+    ids[0] = come(&s, &peers[0], "first");
+    ids[1] = come(&s, &peers[1], "second");
+    CHECK_STATUS(IT_ERR_INVALID_CONN_QUAL, it_handoff(&nobody, s.node.spigot, ids[0]));
+    CHECK_STATUS(IT_ERR_INVALID_SPIGOT, it_handoff(&qual, 77, ids[0]));
+    CHECK_OK(it_handoff(&qual, s.node.spigot, ids[0]));
+    CHECK_STATUS(IT_ERR_RESOURCES, it_handoff(&qual, s.node.spigot, ids[1]));
+    CHECK_OK(it_ep_accept(s.ep, ids[1], NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peers[1], &reply));
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    raw_close(&peers[1]);
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_reject(fx_next(second_evd).conn_req.cn_est_id, NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peers[0], &reply));
+    raw_close(&peers[0]);
+    CHECK_OK(it_listen_free(second));
+    close_service(&s);
+}
+
+/* ---- Peers that give up ----------------------------------------------------------------------- */
+
+Test(cm_accept, peer_gives_up, .timeout = 60)
+{
+    struct raw_peer peer;
+    struct service s;
+    it_cn_est_identifier_t id;
+    size_t before;
+
+    open_service(&s);
+    before = fx_fd_count();
+    id = come(&s, &peer, "");
+    raw_close(&peer);
+    gone(id, s.ep);
+    id = come(&s, &peer, "");
+    raw_close_with_reset(&peer);
+    gone(id, s.ep);
+    /* An octet before our Reply breaks the rules of MPA. */
+    id = come(&s, &peer, "");
+    CHECK(raw_send_part(&peer, "x", 1));
+    gone(id, s.ep);
+    CHECK(raw_drain(&peer) != RAW_TIMEOUT);
+    raw_close(&peer);
+    fx_fd_settle(before);
+    close_service(&s);
+}
+
+Test(cm_accept, no_room_in_the_evd, .timeout = 60)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    struct raw_mpa_frame reply;
+    struct raw_peer peers[2];
+    it_evd_handle_t evd;
+    it_listen_handle_t listener;
+    struct service s;
+    uint16_t port;
+
+    open_service(&s);
+    port = s.port;
+    evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
+    CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, evd, IT_LISTEN_NO_FLAG, &qual, &listener));
+    for (int i = 0; i < 2; i++) {
+        struct raw_bytes out = {0};
+
+        raw_connect(&peers[i], qual.conn_qual.port);
+        request2(&out, "");
+        CHECK(raw_send(&peers[i], &out));
+        raw_free(&out);
+        if (i == 0) { /* the first must be there before the second comes */
+            s.port = port;
+            CHECK_OK(it_reject(come(&s, &peers[1], ""), NULL, 0));
+            CHECK_EQ(RAW_OK, raw_receive_mpa(&peers[1], &reply));
+            raw_close(&peers[1]);
+        }
+    }
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peers[1], &reply));
+    CHECK((reply.flags & RAW_MPA_R) != 0);
+    CHECK_EQ(RAW_EOF, raw_drain(&peers[1]));
+    CHECK_OK(it_reject(fx_next(evd).conn_req.cn_est_id, NULL, 0));
+    raw_close(&peers[0]);
+    raw_close(&peers[1]);
+    CHECK_OK(it_listen_free(listener));
+    close_service(&s);
+}
+
+/* ---- Ends of the listen point ----------------------------------------------------------------- */
+
+Test(cm_accept, delivered_requests_outlive_the_listener, .timeout = 60)
+{
+    struct raw_bytes out = {0};
+    struct raw_mpa_frame reply;
+    struct raw_peer peer;
+    struct raw_peer half;
+    struct service s;
+    it_cn_est_identifier_t id;
+
+    open_service(&s);
+    request2(&out, "");
+    raw_connect(&half, s.port);
+    CHECK(raw_send_part(&half, out.data, 10));
+    id = come(&s, &peer, "");
+    CHECK_OK(it_listen_free(s.listener));
+    CHECK(raw_drain(&half) != RAW_TIMEOUT);
+    CHECK_OK(it_ep_accept(s.ep, id, NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    raw_close(&half);
+    raw_free(&out);
+    fx_node_close(&s.node);
+    CHECK(raw_drain(&peer) != RAW_TIMEOUT);
+    raw_close(&peer);
+}
+
+Test(cm_accept, ia_free_ends_everything, .timeout = 60)
+{
+    size_t before = fx_fd_count();
+    struct raw_bytes out = {0};
+    struct raw_peer peers[3];
+    struct service s;
+
+    open_service(&s);
+    request2(&out, "");
+    raw_connect(&peers[0], s.port); /* silent */
+    raw_connect(&peers[1], s.port);
+    CHECK(raw_send_part(&peers[1], out.data, out.len - 1));
+    (void)come(&s, &peers[2], ""); /* undecided */
+    fx_node_close(&s.node);
+    for (int i = 0; i < 3; i++) {
+        CHECK(raw_drain(&peers[i]) != RAW_TIMEOUT);
+        raw_close(&peers[i]);
+    }
+    raw_free(&out);
+    fx_fd_settle(before);
+}
+
+Test(cm_accept, disconnect_after_accept, .timeout = 60)
+{
+    struct raw_peer peer;
+    struct service s;
+
+    open_service(&s);
+    for (int i = 0; i < 20; i++) {
+        CHECK_OK(it_ep_accept(s.ep, come(&s, &peer, ""), NULL, 0));
+        CHECK_OK(it_ep_disconnect(s.ep, NULL, 0));
+        /* Whether it was established before or not: the last word is the disconnect. */
+        while (fx_next(s.node.conn_evd).event_number != IT_CM_MSG_CONN_DISCONNECT_EVENT)
+            ;
+        CHECK(raw_drain(&peer) != RAW_TIMEOUT);
+        raw_close(&peer);
+        CHECK_OK(it_ep_reset(s.ep));
+    }
+    close_service(&s);
+}
+
+/* ---- Where it listens ------------------------------------------------------------------------- */
+
+Test(cm_accept, qualifier_in_use, .timeout = 60)
+{
+    struct service s;
+    it_listen_handle_t second;
+    it_conn_qual_t qual;
+    uint16_t port;
+    int taken;
+
+    open_service(&s);
+    qual = (it_conn_qual_t){.type = IT_IANA_PORT, .conn_qual.port = s.port};
+    CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY,
+                 it_listen_create(s.node.ia, s.node.spigot, s.node.listen_evd,
+                                  IT_LISTEN_CONN_QUAL_INPUT, &qual, &second));
+    taken = raw_listen(&port);
+    qual.conn_qual.port = port;
+    CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY,
+                 it_listen_create(s.node.ia, s.node.spigot, s.node.listen_evd,
+                                  IT_LISTEN_CONN_QUAL_INPUT, &qual, &second));
+    (void)close(taken);
+    CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, s.node.listen_evd,
+                              IT_LISTEN_CONN_QUAL_INPUT, &qual, &second));
+    CHECK_OK(it_listen_free(second));
+    close_service(&s);
+}
+
+Test(cm_accept, port_pair, .timeout = 60)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_LR_PORT};
+    struct sockaddr_in own;
+    socklen_t len = sizeof(own);
+    it_listen_handle_t second;
+    struct raw_bytes out = {0};
+    struct raw_peer peer;
+    struct service s;
+    it_event_t event;
+    uint16_t port;
+
+    open_service(&s);
+    (void)close(raw_listen(&port));
+    qual.conn_qual.lr_port.local = port;
+    CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, s.node.listen_evd,
+                              IT_LISTEN_CONN_QUAL_INPUT, &qual, &second));
+    raw_connect(&peer, port);
+    request2(&out, "");
+    CHECK(raw_send(&peer, &out));
+    (void)fx_request(&s.node, &event);
+    CHECK(getsockname(peer.fd, (struct sockaddr *)&own, &len) == 0);
+    CHECK_EQ(IT_IANA_LR_PORT, event.conn_req.conn_qual.type);
+    CHECK_EQ(port, event.conn_req.conn_qual.conn_qual.lr_port.local);
+    CHECK_EQ(own.sin_port, event.conn_req.conn_qual.conn_qual.lr_port.remote);
+    CHECK_OK(it_reject(event.conn_req.cn_est_id, NULL, 0));
+    raw_close(&peer);
+    raw_free(&out);
+    CHECK_OK(it_listen_free(second));
+    close_service(&s);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Peers that never finish, or send nonsense, to a listen point: each loses its own stream only. */
+#include <criterion/criterion.h>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/it_fixture.h"
+#include "support/raw_peer.h"
+
+#define HALF_OPEN_MAX 1024
+
+struct service {
+    struct fx_node node;
+    it_listen_handle_t listener;
+    uint16_t port;
+    size_t descriptors;
+};
+
+static void open_service(struct service *s)
+{
+    fx_node_open(&s->node);
+    s->listener = fx_listen(&s->node, &s->port);
+    s->descriptors = fx_fd_count();
+}
+
+static struct itx_counters counters(const struct service *s)
+{
+    struct itx_counters all = {.size = sizeof(all)};
+
+    CHECK_OK(itx_ia_query_counters(s->node.ia, &all));
+    return all;
+}
+
+static void request(struct raw_bytes *out)
+{
+    raw_mpa2(out, false, RAW_MPA_C | RAW_MPA_S, RAW_ENH_A | RAW_ENH_C | RAW_ENH_D | 8u << 16 | 8u);
+}
+
+/* A well behaved peer is served all the time. */
+static void still_serves(struct service *s)
+{
+    struct raw_bytes out = {0};
+    struct raw_mpa_frame reply;
+    struct raw_peer peer;
+
+    raw_connect(&peer, s->port);
+    request(&out);
+    CHECK(raw_send(&peer, &out));
+    CHECK_OK(it_reject(fx_request(&s->node, NULL), NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    CHECK_EQ(RAW_EOF, raw_drain(&peer));
+    raw_close(&peer);
+    raw_free(&out);
+}
+
+static void close_service(struct service *s)
+{
+    still_serves(s);
+    fx_fd_settle(s->descriptors);
+    fx_empty(s->node.listen_evd);
+    fx_empty(s->node.conn_evd);
+    CHECK_OK(it_listen_free(s->listener));
+    fx_node_close(&s->node);
+}
+
+static void is_closed(struct raw_peer *peer)
+{
+    enum raw_result result = raw_drain(peer);
+
+    CHECK(result == RAW_EOF || result == RAW_RESET);
+    raw_close(peer);
+}
+
+/* ---- Nonsense --------------------------------------------------------------------------------- */
+
+Test(cm_hostile, every_octet_of_the_key_counts, .timeout = 60)
+{
+    struct service s;
+
+    open_service(&s);
+    for (size_t i = 0; i < 16; i++) {
+        struct raw_bytes out = {0};
+        struct raw_peer peer;
+
+        request(&out);
+        out.data[i] ^= 1;
+        raw_connect(&peer, s.port);
+        /* A wrong key is noticed before the frame is complete. */
+        CHECK(raw_send_part(&peer, out.data, i + 1));
+        is_closed(&peer);
+        raw_free(&out);
+    }
+    close_service(&s);
+}
+
+Test(cm_hostile, malformed_requests, .timeout = 60)
+{
+    static const char *const bad[] = {
+        "4d504120494420526571204672616d65 40 00 0000",          /* revision 0 */
+        "4d504120494420526571204672616d65 40 03 0000",          /* revision 3 */
+        "4d504120494420526571204672616d65 40 ff 0000",          /* revision 255 */
+        "4d504120494420526571204672616d65 50 02 0000",          /* S without its word */
+        "4d504120494420526571204672616d65 50 02 0003 000000",   /* not all of it */
+        "4d504120494420526571204672616d65 40 01 0201 00",       /* 513 octets of private data */
+        "4d504120494420526571204672616d65 40 01 ffff 00",       /* 65535 */
+        "4d504120494420526570204672616d65 40 01 0000",          /* a Reply */
+        "474554202f20485454502f312e310d0a0d0a",                 /* GET / HTTP/1.1 */
+        "16030100c2010000be0303000000000000000000000000000000", /* TLS */
+        "00",
+    };
+    struct service s;
+
+    open_service(&s);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct raw_bytes out = {0};
+        struct raw_peer peer;
+
+        check_context(bad[i]);
+        raw_add_hex(&out, bad[i]);
+        raw_connect(&peer, s.port);
+        CHECK(raw_send(&peer, &out));
+        is_closed(&peer);
+        raw_free(&out);
+    }
+    close_service(&s);
+}
+
+Test(cm_hostile, octets_behind_the_request, .timeout = 60)
+{
+    struct raw_bytes out = {0};
+    struct raw_peer peer;
+    struct service s;
+
+    open_service(&s);
+    request(&out);
+    raw_add_byte(&out, 0);
+    raw_connect(&peer, s.port);
+    CHECK(raw_send(&peer, &out));
+    is_closed(&peer);
+    raw_free(&out);
+    close_service(&s);
+}
+
+/* ---- Cut and slow ----------------------------------------------------------------------------- */
+
+Test(cm_hostile, request_cut_at_each_octet, .timeout = 60)
+{
+    struct raw_bytes out = {0};
+    struct service s;
+
+    open_service(&s);
+    request(&out);
+    for (size_t i = 0; i < out.len; i++) {
+        struct raw_peer fin;
+        struct raw_peer reset;
+
+        raw_connect(&fin, s.port);
+        raw_connect(&reset, s.port);
+        CHECK(raw_send_part(&fin, out.data, i));
+        CHECK(raw_send_part(&reset, out.data, i));
+        raw_finish(&fin);
+        raw_close_with_reset(&reset);
+        is_closed(&fin);
+    }
+    raw_free(&out);
+    close_service(&s);
+}
+
+Test(cm_hostile, request_in_single_octets, .timeout = 60)
+{
+    struct raw_bytes out = {0};
+    struct raw_mpa_frame reply;
+    struct raw_peer peer;
+    struct service s;
+
+    open_service(&s);
+    request(&out);
+    raw_connect(&peer, s.port);
+    for (size_t i = 0; i < out.len; i++) {
+        fx_empty(s.node.listen_evd);
+        CHECK(raw_send_part(&peer, out.data + i, 1));
+        (void)poll(NULL, 0, 1);
+    }
+    CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    raw_close(&peer);
+    raw_free(&out);
+    close_service(&s);
+}
+
+/* Ten seconds for the whole Request, however busy the peer seems. */
+Test(cm_hostile, silent_and_slow_peers, .timeout = 60)
+{
+    uint64_t start = fx_now_us();
+    struct raw_bytes out = {0};
+    struct raw_peer silent;
+    struct raw_peer slow;
+    struct service s;
+    size_t sent = 0;
+
+    open_service(&s);
+    request(&out);
+    raw_connect(&silent, s.port);
+    raw_connect(&slow, s.port);
+    while (counters(&s).half_open_timeouts < 2) {
+        CHECK(fx_now_us() - start < 20000000);
+        if (sent + 1 < out.len)
+            (void)raw_send_part(&slow, out.data + sent++, 1);
+        still_serves(&s);
+        (void)poll(NULL, 0, 500);
+    }
+    CHECK(fx_now_us() - start >= 9900000);
+    is_closed(&silent);
+    is_closed(&slow);
+    raw_free(&out);
+    close_service(&s);
+}
+
+/* ---- Many ------------------------------------------------------------------------------------- */
+
+static bool raise_descriptor_limit(rlim_t wanted)
+{
+    struct rlimit limit;
+
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < wanted)
+        return false;
+    limit.rlim_cur = wanted;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+Test(cm_hostile, half_open_connections_are_bounded, .timeout = 60)
+{
+    static struct raw_peer peers[HALF_OPEN_MAX + 20];
+    struct fx_patience patience;
+    struct service s;
+
+    if (!raise_descriptor_limit(3000))
+        cr_skip_test("too few descriptors allowed");
+    open_service(&s);
+    for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
+        raw_connect(&peers[i], s.port);
+    patience = fx_patience_start("refusal of what is too much");
+    while (counters(&s).half_open_refused < 20)
+        fx_patience_check(&patience);
+    for (size_t i = HALF_OPEN_MAX; i < sizeof(peers) / sizeof(peers[0]); i++)
+        CHECK_EQ(RAW_RESET, raw_drain(&peers[i]));
+    for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
+        raw_close(&peers[i]);
+    fx_fd_settle(s.descriptors);
+    CHECK_EQ(20, counters(&s).half_open_refused);
+    close_service(&s);
+}
+
+/* Without a free descriptor accept(2) fails: the listener pauses and goes on later. */
+Test(cm_hostile, no_descriptor_left, .timeout = 60)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    struct raw_bytes out = {0};
+    struct raw_mpa_frame reply;
+    struct raw_peer peer = {0};
+    struct rlimit limit;
+    struct rlimit low;
+    struct service s;
+    uint64_t wakeups;
+
+    open_service(&s);
+    request(&out);
+    peer.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    low = limit;
+    low.rlim_cur = (rlim_t)peer.fd + 1;
+    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    CHECK(fcntl(peer.fd, F_DUPFD, 0) < 0); /* really none */
+    address.sin_port = s.port;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(connect(peer.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    CHECK(raw_send(&peer, &out));
+    wakeups = counters(&s).thread_wakeups;
+    (void)poll(NULL, 0, 350);
+    fx_empty(s.node.listen_evd);
+    CHECK(counters(&s).thread_wakeups - wakeups < 100);
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    raw_close(&peer);
+    raw_free(&out);
+    close_service(&s);
+}
