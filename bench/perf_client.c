@@ -43,7 +43,8 @@ static bool prepare_rdma(struct perf_session *session, const char *ia)
 static bool prepare(struct perf_session *session, const struct perf_options *options,
                     const char *host, const char *port)
 {
-    if (!perf_pin(options->client_cpu) || !control_send_params(session->control, &session->params))
+    if (!tcp_no_delay(session->control) || !perf_pin(options->client_cpu) ||
+        !control_send_params(session->control, &session->params))
         return false;
     if (session->params.uses[PERF_TCP] && !prepare_tcp(session, host, port))
         return false;

@@ -16,21 +16,19 @@
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-static bool make_buffer(struct perf_rdma *rdma, struct perf_buffer *buffer,
+static bool make_buffer(struct perf_rdma *rdma, struct perf_buffer *buffer, size_t size,
                         it_mem_priv_t privileges)
 {
-    size_t size = (size_t)rdma->params->size;
-
-    if (size < PERF_BUFFER_MIN)
-        size = PERF_BUFFER_MIN;
-    buffer->bytes = malloc(size);
+    buffer->size = size > PERF_BUFFER_MIN ? size : PERF_BUFFER_MIN;
+    buffer->bytes = malloc(buffer->size);
     if (buffer->bytes == NULL) {
         complain("out of memory");
         return false;
     }
-    memset(buffer->bytes, 0, size);
-    return succeeded(it_lmr_create(rdma->pz, buffer->bytes, NULL, size, IT_ADDR_MODE_ABSOLUTE,
-                                   privileges, IT_LMR_FLAG_NONE, 0, &buffer->lmr, &buffer->key),
+    memset(buffer->bytes, 0, buffer->size);
+    return succeeded(it_lmr_create(rdma->pz, buffer->bytes, NULL, buffer->size,
+                                   IT_ADDR_MODE_ABSOLUTE, privileges, IT_LMR_FLAG_NONE, 0,
+                                   &buffer->lmr, &buffer->key),
                      "it_lmr_create");
 }
 
@@ -86,16 +84,24 @@ static bool ask_adapter(struct perf_rdma *rdma)
     return true;
 }
 
+/* Messages are as large as asked for only where the operation takes them. */
+static bool make_buffers(struct perf_rdma *rdma)
+{
+    size_t size = (size_t)rdma->params->size;
+    bool send = rdma->params->op == PERF_SEND;
+
+    /* Some adapters want the right to write from afar for the target of own reads, too. */
+    return make_buffer(rdma, &rdma->source, size, IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ) &&
+           make_buffer(rdma, &rdma->inbox, send ? size : 0, IT_PRIV_LOCAL) &&
+           make_buffer(rdma, &rdma->target, send ? 0 : size, IT_PRIV_LOCAL | IT_PRIV_REMOTE_WRITE);
+}
+
 static bool make_objects(struct perf_rdma *rdma)
 {
     size_t requests = (size_t)rdma->params->depth + REQUESTS_SPARE;
 
-    /* Some adapters want the right to write from afar for the target of own reads, too. */
     return ask_adapter(rdma) && succeeded(it_pz_create(rdma->ia, &rdma->pz), "it_pz_create") &&
-           make_buffer(rdma, &rdma->source, IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ) &&
-           make_buffer(rdma, &rdma->inbox, IT_PRIV_LOCAL) &&
-           make_buffer(rdma, &rdma->target, IT_PRIV_LOCAL | IT_PRIV_REMOTE_WRITE) &&
-           make_evd(rdma, IT_DTO_EVENT_STREAM, requests, &rdma->requests) &&
+           make_buffers(rdma) && make_evd(rdma, IT_DTO_EVENT_STREAM, requests, &rdma->requests) &&
            make_evd(rdma, IT_DTO_EVENT_STREAM, (size_t)rdma->receives_posted, &rdma->receives) &&
            make_evd(rdma, IT_CM_MSG_EVENT_STREAM, 4, &rdma->connection) && make_endpoint(rdma) &&
            set_crc(rdma);

@@ -21,6 +21,7 @@
 /* Memory that is registered, of at least PERF_BUFFER_MIN bytes. */
 struct perf_buffer {
     unsigned char *bytes;
+    size_t size;
     it_lmr_handle_t lmr;
     it_rmr_context_t key;
 };

@@ -131,9 +131,7 @@ static bool post_read(struct perf_rdma *rdma, bool last)
 
 bool perf_rdma_post_receive(struct perf_rdma *rdma)
 {
-    size_t size = (size_t)rdma->params->size;
-    it_lmr_triplet_t segment =
-        part_of(&rdma->inbox, size > PERF_BUFFER_MIN ? size : PERF_BUFFER_MIN);
+    it_lmr_triplet_t segment = part_of(&rdma->inbox, rdma->inbox.size);
 
     return succeeded(it_post_recv(rdma->ep, &segment, 1, 0, report_flags(rdma)), "it_post_recv");
 }

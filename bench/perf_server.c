@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "perf_session.h"
 
+#include "common/tcp.h"
 #include "perf_heap.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ static bool serve_client(const struct perf_options *options, int listener, int c
 
     memset(&session, 0, sizeof(session));
     session.control = control;
-    good = control_receive_params(control, &session.params) &&
+    good = tcp_no_delay(control) && control_receive_params(control, &session.params) &&
            prepare(&session, options, listener) && obey(&session);
     if (session.has_rdma)
         perf_rdma_close(&session.rdma);

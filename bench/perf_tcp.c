@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "perf_tcp.h"
 
+#include "common/tcp.h"
+
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,8 +15,6 @@
 
 bool reference_open(struct perf_tcp *tcp, int sd, const struct perf_params *params)
 {
-    int on = 1;
-
     tcp->sd = sd;
     tcp->params = params;
     tcp->room = params->size > STREAM_ROOM ? (size_t)params->size : STREAM_ROOM;
@@ -27,9 +25,8 @@ bool reference_open(struct perf_tcp *tcp, int sd, const struct perf_params *para
         return false;
     }
     memset(tcp->buffer, 1, tcp->room);
-    if (setsockopt(sd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0)
+    if (tcp_no_delay(sd))
         return true;
-    complain_errno("TCP_NODELAY");
     reference_close(tcp);
     return false;
 }

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# syscalls.sh [IT_PERF]: system calls per message of a Send/Recv ping-pong of 64 bytes, both sides
-# polling, beside those of plain TCP. Calls that find nothing (EAGAIN, or an epoll_wait that
-# returns 0) are counted apart: their number depends on how long one waits, not on the library.
-# What belongs to starting and connecting falls out: it is the difference of two runs.
+# syscalls.sh [IT_PERF [MODE]]: system calls per message of a Send/Recv ping-pong of 64 bytes, both
+# sides polling (or, with MODE wait, waiting), beside those of plain TCP. Calls that find nothing
+# (EAGAIN, or an epoll_wait that returns 0) are counted apart: their number depends on how long one
+# waits, not on the library. What belongs to starting and connecting falls out: it is the difference
+# of two runs. strace makes all slow, so what a thread does now and then by the clock seems frequent.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 it_perf=${1:-$here/../build/bin/it_perf}
+mode=${2:-poll}
 short=500
 long=2500
 [ -x "$it_perf" ] || { echo "syscalls.sh: $it_perf is not built" >&2; exit 1; }
@@ -18,7 +20,7 @@ trap 'rm -rf "$folder"' EXIT
 # count TRANSPORT ITERS: lines "CALL USEFUL EMPTY".
 count() {
     strace -f -qq -o "$folder/trace" "$it_perf" --loopback --transport "$1" --iters "$2" --runs 1 \
-        --op send --measure lat --size 64 --mode poll >"$folder/output"
+        --op send --measure lat --size 64 --mode "$mode" >"$folder/output"
     awk '
     / resumed>/ { name = $0; sub(/^.*<\.\.\. /, "", name); sub(/ resumed>.*/, "", name) }
     !/ resumed>/ { name = $2; sub(/\(.*/, "", name) }

@@ -62,7 +62,9 @@ for crc in off on; do
             --op write --measure bw --size "$size" --crc "$crc"
     done
 done
-row 'RDMA Read stream, 1m' '>=' 0.90 --op read --measure bw --size 1m
+for crc in off on; do
+    row "RDMA Read stream, 1m, CRC $crc" '>=' 0.90 --op read --measure bw --size 1m --crc "$crc"
+done
 row 'RDMA Writes, 64 B, queue kept full' '>=' 3 --op write --measure rate --size 64
 line 'heap calls in all these runs' "$heap" '' '' '<= 0' "$(judge "$heap" '<=' 0)"
 

@@ -10,8 +10,8 @@
 
 #define TDI_FLAGS                                                                                  \
     ((unsigned)IT_SC_NO_REQ_REP | (unsigned)ITX_SC_INITIATOR | (unsigned)ITX_SC_RESPONDER)
-#define TDI_MESSAGE_MAX 65536u           /* also of the early octets */
-#define TDI_TIMEOUT_US  (30u * 1000000u) /* when the caller names none */
+#define TDI_MESSAGE_MAX 65536u             /* also of the early octets */
+#define TDI_TIMEOUT_US  UINT64_C(30000000) /* when the caller names none */
 
 #define TDI_PARAMS_MIN UAL_SIZE_UP_TO(struct itx_convert_params, timeout_us) /* first version */
 

@@ -56,7 +56,7 @@ static bool tdi_address_from(const struct sockaddr_storage *from, it_net_addr_t 
 
 static bool tdi_socket_addresses(int sd, it_net_addr_t *local, it_net_addr_t *remote)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
     socklen_t length = sizeof(address);
 
     if (getsockname(sd, (struct sockaddr *)&address, &length) != 0 ||

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -92,6 +93,16 @@ int tcp_connect(const char *host, const char *port)
         complain("cannot connect to %s port %s: %s", host, port, strerror(errno));
     freeaddrinfo(list);
     return sd;
+}
+
+bool tcp_no_delay(int sd)
+{
+    int on = 1;
+
+    if (setsockopt(sd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0)
+        return true;
+    complain_errno("TCP_NODELAY");
+    return false;
 }
 
 unsigned int tcp_local_port(int sd)

@@ -21,6 +21,9 @@ int tcp_listen(const char *address, const char *port);
 /* Connects. Returns a descriptor, or -1 after a message. */
 int tcp_connect(const char *host, const char *port);
 
+/* Has small messages sent at once, without waiting for the peer's answer to earlier ones. */
+bool tcp_no_delay(int sd);
+
 /* The port a socket is bound to, 0 if it cannot be found out. */
 unsigned int tcp_local_port(int sd);
 

@@ -191,6 +191,7 @@ Test(cm_accept, wrong_state_keeps_the_request, .timeout = 60)
 
     open_service(&s);
     CHECK_OK(it_ep_accept(s.ep, come(&s, &peers[0], "a"), NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peers[0], &reply));
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     second = come(&s, &peers[1], "b");
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_accept(s.ep, second, NULL, 0));
@@ -246,8 +247,8 @@ Test(cm_accept, handoff, .timeout = 60)
 
     open_service(&s);
     second_evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
-    CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, second_evd, IT_LISTEN_NO_FLAG, &qual,
-                              &second));
+    CHECK_OK(
+        it_listen_create(s.node.ia, s.node.spigot, second_evd, IT_LISTEN_NO_FLAG, &qual, &second));
     id = come(&s, &peer, "pass on");
     CHECK_OK(it_handoff(&qual, s.node.spigot, id));
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(s.ep, id, NULL, 0));
@@ -278,8 +279,8 @@ Test(cm_accept, handoff_refused_keeps_the_request, .timeout = 60)
 
     open_service(&s);
     second_evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
-    CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, second_evd, IT_LISTEN_NO_FLAG, &qual,
-                              &second));
+    CHECK_OK(
+        it_listen_create(s.node.ia, s.node.spigot, second_evd, IT_LISTEN_NO_FLAG, &qual, &second));
     ids[0] = come(&s, &peers[0], "first");
     ids[1] = come(&s, &peers[1], "second");
     CHECK_STATUS(IT_ERR_INVALID_CONN_QUAL, it_handoff(&nobody, s.node.spigot, ids[0]));

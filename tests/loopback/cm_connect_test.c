@@ -595,8 +595,8 @@ Test(cm_connect, not_to_itself, .timeout = 60)
 
 /* ---- Both ends are the library -------------------------------------------------------------- */
 
-static void pair_over(const it_path_t *path, it_cn_est_flags_t flags, it_listen_flags_t listen_flags,
-                      uint32_t active_ord)
+static void pair_over(const it_path_t *path, it_cn_est_flags_t flags,
+                      it_listen_flags_t listen_flags, uint32_t active_ord)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     it_conn_qual_t qual = {.type = IT_IANA_PORT};

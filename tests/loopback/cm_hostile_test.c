@@ -131,19 +131,25 @@ Test(cm_hostile, malformed_requests, .timeout = 60)
     close_service(&s);
 }
 
+/* Told to the consumer, as the Request is complete, but there is nothing to accept. */
 Test(cm_hostile, octets_behind_the_request, .timeout = 60)
 {
     struct raw_bytes out = {0};
     struct raw_peer peer;
     struct service s;
+    it_ep_handle_t ep;
 
     open_service(&s);
+    ep = fx_ep(&s.node, NULL);
     request(&out);
     raw_add_byte(&out, 0);
     raw_connect(&peer, s.port);
     CHECK(raw_send(&peer, &out));
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(ep, fx_request(&s.node, NULL), NULL, 0));
+    CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
     is_closed(&peer);
     raw_free(&out);
+    CHECK_OK(it_ep_free(ep));
     close_service(&s);
 }
 

@@ -56,15 +56,6 @@ void check_context(const char *text)
     atomic_store(&context, text);
 }
 
-bool check_status(const char *file, int line, const char *call, it_status_t want, it_status_t got)
-{
-    if (want == got)
-        return true;
-    check_note(file, line, "%s: %s instead of %s", call, itx_status_string(got),
-               itx_status_string(want));
-    return false;
-}
-
 bool check_number(const char *file, int line, const char *what, uint64_t want, uint64_t got)
 {
     if (want == got)

@@ -435,7 +435,7 @@ void fx_read(it_ep_handle_t ep, const struct fx_buf *to, size_t offset, size_t l
 
 /* ---- Events --------------------------------------------------------------------------------- */
 
-it_event_t fx_next(it_evd_handle_t evd)
+it_event_t fx_next_at(const char *file, int line, it_evd_handle_t evd)
 {
     uint64_t end_us = fx_now_us() + FX_PATIENCE_MS * 1000ull;
     it_event_t event;
@@ -453,7 +453,7 @@ it_event_t fx_next(it_evd_handle_t evd)
         if (status != IT_ERR_INTERRUPT)
             CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, status);
     } while (fx_now_us() < end_us);
-    CHECK_FAIL("no event in time");
+    check_fail(file, line, "no event in time");
 }
 
 it_event_t fx_wait(it_evd_handle_t evd)
@@ -492,7 +492,7 @@ void fx_empty_at(const char *file, int line, it_evd_handle_t evd)
 uint32_t fx_done_at(const char *file, int line, it_evd_handle_t evd, it_ep_handle_t ep,
                     it_event_type_t number, it_dto_cookie_t cookie, it_dto_status_t status)
 {
-    it_event_t event = fx_next(evd);
+    it_event_t event = fx_next_at(file, line, evd);
 
     check_is(file, line, &event, number);
     if (event.dto_cmpl.cookie != cookie)
@@ -527,7 +527,7 @@ void fx_done_len_at(const char *file, int line, it_evd_handle_t evd, it_ep_handl
 it_event_t fx_conn_at(const char *file, int line, it_evd_handle_t evd, it_ep_handle_t ep,
                       it_event_type_t number)
 {
-    it_event_t event = fx_next(evd);
+    it_event_t event = fx_next_at(file, line, evd);
 
     check_is(file, line, &event, number);
     if (event.conn.ep != ep || event.conn.evd != evd)

@@ -16,7 +16,7 @@
 #include "support/check.h"
 
 /* Longest wait for anything that must happen. Long, for busy machines and sanitizers. */
-#define FX_PATIENCE_MS 20000
+#define FX_PATIENCE_MS 5000
 
 /* Both completion flags that make it_evd_wait see the completion. */
 #define FX_SIGNAL ((it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG))
@@ -147,7 +147,8 @@ void fx_read(it_ep_handle_t ep, const struct fx_buf *to, size_t offset, size_t l
 /* ---- Events --------------------------------------------------------------------------------- */
 
 /* The next event, notification or not. */
-it_event_t fx_next(it_evd_handle_t evd);
+#define fx_next(evd) fx_next_at(__FILE__, __LINE__, (evd))
+it_event_t fx_next_at(const char *file, int line, it_evd_handle_t evd);
 /* The next event by it_evd_wait alone: fails if the library does not wake the caller. */
 it_event_t fx_wait(it_evd_handle_t evd);
 /* Fails if anything is queued. */

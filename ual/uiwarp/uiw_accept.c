@@ -54,7 +54,8 @@ static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_sto
     request->connect_evd = listen->connect_evd;
     request->spigot_id = listen->spigot_id;
     request->conn_qual = listen->conn_qual;
-    (void)uiw_net_from_sockaddr(peer, &request->source_addr, &port); /* an IP address: cannot fail */
+    (void)uiw_net_from_sockaddr(peer, &request->source_addr,
+                                &port); /* an IP address: cannot fail */
     if (request->conn_qual.type == IT_IANA_LR_PORT)
         request->conn_qual.conn_qual.lr_port.remote = port;
     conn->suppress = (listen->flags & IT_LISTEN_SUPPRESS_IRD_ORD) != 0;
@@ -148,10 +149,6 @@ enum uiw_conn_next uiw_accept_requested(struct uiw_conn *conn)
         uiw_cm_count(&conn->ia->cm.half_open_refused);
         return accept_refuse(conn);
     }
-    if (!accept_peer_is_quiet(conn)) {
-        uiw_conn_fail(conn, IT_CN_REJ_BAD_CONN_PARMS);
-        return UIW_NEXT_GONE;
-    }
     evd_timer_stop(&conn->timer); /* the consumer may take its time */
     conn->state = UIW_CONN_ANNOUNCED;
     conn->listener = NULL;
@@ -228,7 +225,8 @@ static void accept_run(void *argument)
     struct uiw_conn *conn = accept_conn_of(call->request);
     it_path_t path = {.spigot_id = call->request->spigot_id};
 
-    if (conn->peer_gone || !uiw_net_path_of(conn->fd, &path)) {
+    /* Looked at once more: the loop may not have come to what the peer has done last. */
+    if (conn->peer_gone || !accept_peer_is_quiet(conn) || !uiw_net_path_of(conn->fd, &path)) {
         call->status = IT_ERR_INVALID_CN_EST_ID;
         return;
     }

@@ -301,8 +301,8 @@ void uiw_conn_responder_config(struct uiw_conn *conn, struct iw_mpa_config *conf
 
 void uiw_conn_send_request(struct uiw_conn *conn)
 {
-    size_t length = iw_mpa_encode_request(&conn->mpa, conn->private_data, conn->private_length,
-                                          conn->frame);
+    size_t length =
+        iw_mpa_encode_request(&conn->mpa, conn->private_data, conn->private_length, conn->frame);
 
     uiw_conn_send(conn, UIW_CONN_REQUEST, conn->frame, length);
 }
@@ -434,10 +434,12 @@ static void conn_terminate(struct uiw_conn *conn)
     struct iw_terminate terminate;
     struct ual_conn_news news = {
         .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
-        .reject_code = conn->mpa.error == IW_ERR_MPA_IRD ? IT_CN_REJ_BAD_ORD
-                                                         : IT_CN_REJ_BAD_CONN_PARMS,
+        .reject_code =
+            conn->mpa.error == IW_ERR_MPA_IRD ? IT_CN_REJ_BAD_ORD : IT_CN_REJ_BAD_CONN_PARMS,
     };
 
+    base_log(BASE_LOG_DEBUG, "connection attempt %p: reply refused, error %x", (void *)conn,
+             (unsigned)conn->mpa.error & 0xffffu);
     iw_terminate_fill(&terminate, conn->mpa.error, NULL, 0, 0);
     /* A valid CRC is right whether or not one was agreed on. */
     uiw_conn_finish(conn, &news, fpdu, iw_encode_terminate_fpdu(fpdu, &terminate, true));
@@ -492,8 +494,7 @@ static enum uiw_conn_next conn_step_wait_request(struct uiw_conn *conn)
         return UIW_NEXT_GONE;
     }
     if (conn->mpa.verdict == IW_MPA_REFUSE) {
-        uiw_conn_finish(conn, &news, conn->frame,
-                        iw_mpa_encode_refusal(&conn->mpa, conn->frame));
+        uiw_conn_finish(conn, &news, conn->frame, iw_mpa_encode_refusal(&conn->mpa, conn->frame));
         return UIW_NEXT_GONE;
     }
     if (conn->mpa.verdict != IW_MPA_DONE) {

@@ -15,20 +15,20 @@
 
 #define UIW_HALF_OPEN_MAX 1024u /* accepted, Request not complete */
 #define UIW_UNDECIDED_MAX 4096u /* announced, no decision yet */
-#define UIW_HALF_OPEN_NS (10 * BASE_NS_PER_S)
-#define UIW_REPLY_NS (10 * BASE_NS_PER_S) /* until the socket must have taken our Reply */
-#define UIW_WITHDRAW_NS (20 * BASE_NS_PER_MS)
-#define UIW_ATTEMPT_US UINT64_C(30000000) /* default limit of connect and conversion */
+#define UIW_HALF_OPEN_NS  (10 * BASE_NS_PER_S)
+#define UIW_REPLY_NS      (10 * BASE_NS_PER_S) /* until the socket must have taken our Reply */
+#define UIW_WITHDRAW_NS   (20 * BASE_NS_PER_MS)
+#define UIW_ATTEMPT_US    UINT64_C(30000000) /* default limit of connect and conversion */
 
 enum uiw_conn_state {
-    UIW_CONN_CONNECTING,   /* TCP connect under way */
-    UIW_CONN_MESSAGE,      /* conversion: the last streaming message goes out */
-    UIW_CONN_REQUEST,      /* initiator: own Request goes out */
+    UIW_CONN_CONNECTING, /* TCP connect under way */
+    UIW_CONN_MESSAGE,    /* conversion: the last streaming message goes out */
+    UIW_CONN_REQUEST,    /* initiator: own Request goes out */
     UIW_CONN_WAIT_REPLY,
     UIW_CONN_WAIT_REQUEST,
-    UIW_CONN_ANNOUNCED,    /* the consumer has been asked */
-    UIW_CONN_REPLY,        /* responder: own Reply goes out */
-    UIW_CONN_OVER,         /* has let go of everything: only its memory waits for .cancel to run */
+    UIW_CONN_ANNOUNCED, /* the consumer has been asked */
+    UIW_CONN_REPLY,     /* responder: own Reply goes out */
+    UIW_CONN_OVER,      /* has let go of everything: only its memory waits for .cancel to run */
     UIW_CONN_STATES
 };
 
@@ -88,7 +88,7 @@ struct uiw_conn {
     bool options_changed; /* those that only matter from then on */
     bool no_request_reply;
     struct uiw_socket_options options; /* as they were */
-    uint8_t *buffer; /* heap: last streaming message, then early octets */
+    uint8_t *buffer;                   /* heap: last streaming message, then early octets */
     size_t message_length;
     const uint8_t *early; /* inside buffer */
     size_t early_length;

@@ -71,8 +71,8 @@ static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
     } else if (ia->interface[0] != '\0' && !uiw_net_source(ia->interface, &remote, &local)) {
         return IT_ERR_INVALID_SOURCE_PATH; /* the way there leads through another interface */
     }
-    conn->address_length = uiw_net_to_sockaddr(
-        &local, local_port, uiw_net_scope(ia->interface, &local), &conn->local);
+    conn->address_length =
+        uiw_net_to_sockaddr(&local, local_port, uiw_net_scope(ia->interface, &local), &conn->local);
     (void)uiw_net_to_sockaddr(&remote, remote_port, uiw_net_scope(ia->interface, &remote),
                               &conn->remote); /* an IP address: cannot fail */
     *bound = local_port != 0 || !uiw_net_is_any(&local);
@@ -143,7 +143,8 @@ static socklen_t connect_remote_length(const struct uiw_conn *conn)
 static int connect_start(struct uiw_conn *conn)
 {
     conn->state = UIW_CONN_CONNECTING;
-    if (connect(conn->fd, (const struct sockaddr *)&conn->remote, connect_remote_length(conn)) != 0 &&
+    if (connect(conn->fd, (const struct sockaddr *)&conn->remote, connect_remote_length(conn)) !=
+            0 &&
         errno != EINPROGRESS && errno != EINTR)
         return errno;
     return 0;
@@ -269,7 +270,8 @@ static void connect_run(void *argument)
         call->status = IT_ERR_INVALID_EP_STATE;
         goto err_discard;
     }
-    call->status = connect_open_status(connect_open(conn, (call->ep->flags & IT_EP_REUSEADDR) != 0));
+    call->status =
+        connect_open_status(connect_open(conn, (call->ep->flags & IT_EP_REUSEADDR) != 0));
     if (call->status != IT_SUCCESS)
         goto err_discard;
     if (call->length > 0)

@@ -164,8 +164,8 @@ static void convert_run(void *argument)
     if (!uiw_net_path_of(convert->fd, &path))
         goto err_discard;
     call->status = IT_ERR_INVALID_EP_STATE;
-    if (!uiw_conn_attach(conn, call->ep,
-                         convert->initiator ? UAL_EP_CONNECT : UAL_EP_WAIT_REQUEST, &path))
+    if (!uiw_conn_attach(conn, call->ep, convert->initiator ? UAL_EP_CONNECT : UAL_EP_WAIT_REQUEST,
+                         &path))
         goto err_discard;
     call->status = IT_SUCCESS;
     convert_launch(conn, convert);

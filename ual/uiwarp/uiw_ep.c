@@ -150,6 +150,15 @@ static void ep_add_counters(const struct uiw_ep *ep, struct itx_counters *sum)
     sum->receive_calls += atomic_load_explicit(&ep->calls_in, memory_order_relaxed);
 }
 
+/* The EP is still in the IA's list: what it leaves to the IA must not be counted twice. */
+static void ep_retire_counters(struct uiw_ep *ep)
+{
+    base_lock_take(&ep->ia->retired_lock);
+    ep_add_counters(ep, &ep->ia->retired);
+    ep->counters_retired = true;
+    base_lock_drop(&ep->ia->retired_lock);
+}
+
 void uiw_ep_destroy(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
@@ -160,9 +169,7 @@ void uiw_ep_destroy(struct ual_ep *ual)
     uiw_progress_undefer(ia, ual);
     uiw_progress_quiesce(ia);
     atomic_fetch_sub_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
-    base_lock_take(&ep->ia->retired_lock);
-    ep_add_counters(ep, &ep->ia->retired);
-    base_lock_drop(&ep->ia->retired_lock);
+    ep_retire_counters(ep);
     free(ep->sq.slots);
     ep->sq.slots = NULL;
 }
@@ -320,14 +327,31 @@ struct uiw_conn **uiw_ep_conn_slot(struct ual_ep *ual)
     return &uiw_ep_of(ual)->conn;
 }
 
+static void ep_add_retired(const struct itx_counters *retired, struct itx_counters *sum)
+{
+    sum->bytes_sent += retired->bytes_sent;
+    sum->fpdus_sent += retired->fpdus_sent;
+    sum->send_calls += retired->send_calls;
+    sum->bytes_received += retired->bytes_received;
+    sum->fpdus_received += retired->fpdus_received;
+    sum->receive_calls += retired->receive_calls;
+}
+
 void uiw_ep_counters(struct ual_ia *ual, struct itx_counters *counters)
 {
     struct uiw_ia *ia = uiw_ia_of(ual);
 
     base_lock_take(&ual->evd.lock);
+    base_lock_take(&ia->retired_lock);
     for (struct base_object *object = ual->evd.objects[IT_HANDLE_TYPE_EP]; object;
-         object = object->next)
-        ep_add_counters(uiw_ep_of((struct ual_ep *)object), counters);
+         object = object->next) {
+        const struct uiw_ep *ep = uiw_ep_of((struct ual_ep *)(void *)object);
+
+        if (!ep->counters_retired)
+            ep_add_counters(ep, counters);
+    }
+    ep_add_retired(&ia->retired, counters);
+    base_lock_drop(&ia->retired_lock);
     base_lock_drop(&ual->evd.lock);
     counters->crc_errors += atomic_load_explicit(&ia->crc_errors, memory_order_relaxed);
     counters->protocol_errors += atomic_load_explicit(&ia->protocol_errors, memory_order_relaxed);

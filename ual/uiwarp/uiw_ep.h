@@ -119,6 +119,7 @@ struct uiw_ep {
     struct iw_mpa_result agreed;
     bool initiator;
     bool negotiated; /* agreed has been filled once */
+    bool counters_retired; /* they are in uiw_ia.retired now; by retired_lock */
     const void *pz;
 
     _Atomic bool read_enabled;  /* peers may RDMA Read, Write through this EP */
@@ -129,7 +130,7 @@ struct uiw_ep {
     uint32_t wanted_ird, wanted_ord; /* asked for; ual_ep.attr shows those in force */
     bool drained; /* NONOPERATIONAL and flushed: later posts flush themselves */
     struct uiw_queue sq;
-    uint64_t last_post_ns;
+    uint64_t last_post; /* base_rough_ticks */
     unsigned burst; /* posts in quick succession */
     unsigned gathered_requests; /* held back since the last that was not */
     uint64_t gathered_octets;

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LINGER_NS (5 * BASE_NS_PER_S)
-#define LINGER_MAX 1024u       /* beyond: reset at once */
-#define LINGER_READ (1u << 20) /* octets dropped by one call */
-#define LINGER_READS 4         /* calls per wake-up */
+#define LINGER_NS    (5 * BASE_NS_PER_S)
+#define LINGER_MAX   1024u  /* beyond: reset at once */
+#define LINGER_READ  16384u /* octets dropped by one call */
+#define LINGER_READS 16     /* calls per wake-up */
 
 struct uiw_linger {
     struct evd_task task;
@@ -89,9 +89,10 @@ static int linger_write(struct uiw_linger *linger)
 /* EAGAIN: the peer may send more; else it has closed, or the connection is lost. */
 static int linger_read(const struct uiw_linger *linger)
 {
+    uint8_t dropped[LINGER_READ];
+
     for (int i = 0; i < LINGER_READS; i++) {
-        /* MSG_TRUNC: the kernel drops them without a copy. */
-        ssize_t got = recv(linger->fd, NULL, LINGER_READ, MSG_DONTWAIT | MSG_TRUNC);
+        ssize_t got = recv(linger->fd, dropped, sizeof(dropped), MSG_DONTWAIT);
 
         if (got == 0)
             return ECONNRESET;
@@ -154,7 +155,8 @@ static void linger_begin(struct evd_task *task)
     if (linger->next)
         linger->next->prev = linger;
     ia->cm.lingering = linger;
-    if (full || !evd_timer_start(&linger->timer, ia->ual->evd.loop, LINGER_NS, linger_expired, linger))
+    if (full ||
+        !evd_timer_start(&linger->timer, ia->ual->evd.loop, LINGER_NS, linger_expired, linger))
         linger_end(linger, true);
     else
         linger_run(linger);
@@ -162,12 +164,15 @@ static void linger_begin(struct evd_task *task)
 
 void uiw_linger_close_all(struct uiw_ia *ia)
 {
-    while (ia->cm.lingering) {
-        struct uiw_linger *linger = ia->cm.lingering;
+    struct uiw_linger *linger = ia->cm.lingering;
+
+    while (linger) {
+        struct uiw_linger *next = linger->next;
 
         (void)linger_write(linger); /* a last try: the kernel delivers what it has taken */
         (void)linger_read(linger);
         linger_end(linger, !linger->finished);
+        linger = next;
     }
 }
 

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LISTEN_BACKLOG 1024
+#define LISTEN_BACKLOG       1024
 #define LISTEN_ACCEPT_BUDGET 64 /* streams per wake-up: others on this thread want their turn */
-#define LISTEN_PAUSE_NS (100 * BASE_NS_PER_MS)
-#define LISTEN_PORT_TRIES 32 /* until a chosen port is free on all addresses */
+#define LISTEN_PAUSE_NS      (100 * BASE_NS_PER_MS)
+#define LISTEN_PORT_TRIES    32 /* until a chosen port is free on all addresses */
 
 struct listen_call {
     struct ual_listen *listen;
@@ -129,7 +129,8 @@ static void listen_ready(void *argument, unsigned events)
     for (int i = 0; i < LISTEN_ACCEPT_BUDGET; i++) {
         struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
         socklen_t length = sizeof(peer);
-        int fd = accept4(socket->fd, (struct sockaddr *)&peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd =
+            accept4(socket->fd, (struct sockaddr *)&peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd >= 0) {
             uiw_accept_begin(listener->ia, listener, fd, &peer);
@@ -147,7 +148,8 @@ static void listen_ready(void *argument, unsigned events)
 /* ---------------------------------------------------------------- opening */
 
 /* 0 or errno. */
-static int listen_open(const struct sockaddr_storage *address, socklen_t length, bool dual, int *fd_out)
+static int listen_open(const struct sockaddr_storage *address, socklen_t length, bool dual,
+                       int *fd_out)
 {
     int only = dual ? 0 : 1;
     int on = 1;
@@ -315,9 +317,9 @@ static void listen_start_run(void *argument)
         return;
     }
     area->ual = listen;
-    call->status = listen_create(uiw_ia_of(ual_ia_of(&listen->object)), listen,
-                                 listen->flags & IT_LISTEN_CONN_QUAL_INPUT ? *port : 0,
-                                 &area->listener);
+    call->status =
+        listen_create(uiw_ia_of(ual_ia_of(&listen->object)), listen,
+                      listen->flags & IT_LISTEN_CONN_QUAL_INPUT ? *port : 0, &area->listener);
     if (call->status == IT_SUCCESS)
         *port = listen_bound_port(area->listener);
 }

@@ -168,8 +168,8 @@ static bool net_local_is(const struct uiw_net_local *local, const it_net_addr_t 
     if (local->address.addr_type != address->addr_type)
         return false;
     if (address->addr_type == IT_IPV6)
-        return memcmp(&local->address.addr.ipv6, &address->addr.ipv6,
-                      sizeof(address->addr.ipv6)) == 0;
+        return memcmp(&local->address.addr.ipv6, &address->addr.ipv6, sizeof(address->addr.ipv6)) ==
+               0;
     difference = ntohl(local->address.addr.ipv4.s_addr ^ address->addr.ipv4.s_addr);
     if (local->prefix == 0 || local->prefix >= 32)
         return difference == 0;

@@ -19,6 +19,8 @@
 #define PROGRESS_POLLS_BLOCKED 4u
 /* An active stream without data for so many rounds is left to epoll again. */
 #define PROGRESS_IDLE_ROUNDS 1000u
+/* With fewer processors a waiter that spins takes the time of the peer it waits for. */
+#define PROGRESS_SPIN_PROCESSORS 4
 #define PROGRESS_SPIN_MAX_NS UINT64_C(50000)
 #define PROGRESS_SPIN_START_NS UINT64_C(20000)
 #define PROGRESS_SPIN_MIN_NS UINT64_C(2000)
@@ -264,9 +266,11 @@ static int progress_epoll(struct uiw_progress *progress, struct epoll_event *eve
 static bool progress_spin(struct uiw_progress *progress, struct evd_waiter *waiter,
                           uint64_t deadline_ns)
 {
-    uint64_t start = base_now_ns();
-    uint64_t end = base_deadline_ns(start, progress->may_spin ? progress->spin_ns : 0);
+    uint64_t end;
 
+    if (progress->spin_ns == 0)
+        return false;
+    end = base_deadline_ns(base_now_ns(), progress->spin_ns);
     if (end > deadline_ns)
         end = deadline_ns;
     do {
@@ -294,7 +298,7 @@ static int progress_sleep(struct uiw_progress *progress, struct evd_waiter *wait
                           uint64_t deadline_ns)
 {
     struct epoll_event events[PROGRESS_EVENTS];
-    uint64_t start = base_now_ns();
+    uint64_t start = progress->may_spin ? base_now_ns() : 0;
     int error = 0;
     int count;
 
@@ -311,7 +315,8 @@ static int progress_sleep(struct uiw_progress *progress, struct evd_waiter *wait
     if (progress_purge(progress) && count > 0)
         (void)progress_handle(progress, events, count);
     progress_end_round(progress);
-    progress_learn(progress, base_now_ns() - start);
+    if (progress->may_spin)
+        progress_learn(progress, base_now_ns() - start);
     return error == EINTR ? EINTR : 0;
 }
 
@@ -322,8 +327,9 @@ static int progress_lead(struct uiw_progress *progress, struct evd_waiter *waite
 
     if (progress_spin(progress, waiter, deadline_ns))
         return 0;
-    while (error == 0 && !evd_waiter_is_woken(waiter) && base_now_ns() < deadline_ns)
+    do {
         error = progress_sleep(progress, waiter, deadline_ns);
+    } while (error == 0 && !evd_waiter_is_woken(waiter) && !base_is_over(deadline_ns));
     return error;
 }
 
@@ -388,8 +394,8 @@ bool uiw_progress_open(struct ual_ia *ia)
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
 
     base_lock_init(&progress->lock);
-    progress->spin_ns = PROGRESS_SPIN_START_NS;
-    progress->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    progress->may_spin = sysconf(_SC_NPROCESSORS_ONLN) >= PROGRESS_SPIN_PROCESSORS;
+    progress->spin_ns = progress->may_spin ? PROGRESS_SPIN_START_NS : 0;
     progress->staging = malloc(UIW_STAGING_SIZE);
     progress->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     progress->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UIW_NAME "uiwarp"
-#define UIW_SPIGOT 1u /* the only one */
+#define UIW_NAME       "uiwarp"
+#define UIW_SPIGOT     1u /* the only one */
 #define UIW_MAX_EVENTS (1u << 20)
-#define UIW_API_MAJOR 2
-#define UIW_API_MINOR 1
+#define UIW_API_MAJOR  2
+#define UIW_API_MINOR  1
 
 /* ---------------------------------------------------------------- Interfaces */
 
@@ -255,25 +255,6 @@ static it_status_t provider_paths(struct ual_ia *ual, size_t spigot_id, const it
     return IT_SUCCESS;
 }
 
-static void provider_add_retired(struct uiw_ia *ia, struct itx_counters *counters)
-{
-    const struct itx_counters *retired = &ia->retired;
-
-    base_lock_take(&ia->retired_lock);
-    counters->bytes_sent += retired->bytes_sent;
-    counters->bytes_received += retired->bytes_received;
-    counters->fpdus_sent += retired->fpdus_sent;
-    counters->fpdus_received += retired->fpdus_received;
-    counters->send_calls += retired->send_calls;
-    counters->receive_calls += retired->receive_calls;
-    counters->crc_errors += retired->crc_errors;
-    counters->protocol_errors += retired->protocol_errors;
-    counters->terminates_sent += retired->terminates_sent;
-    counters->terminates_received += retired->terminates_received;
-    counters->thread_wakeups += retired->thread_wakeups;
-    base_lock_drop(&ia->retired_lock);
-}
-
 static void provider_counters(struct ual_ia *ual, struct itx_counters *counters)
 {
     struct uiw_ia *ia = uiw_ia_of(ual);
@@ -283,7 +264,6 @@ static void provider_counters(struct ual_ia *ual, struct itx_counters *counters)
     counters->connections_initiated += __atomic_load_n(&cm->initiated, __ATOMIC_RELAXED);
     counters->half_open_refused += __atomic_load_n(&cm->half_open_refused, __ATOMIC_RELAXED);
     counters->half_open_timeouts += __atomic_load_n(&cm->half_open_timeouts, __ATOMIC_RELAXED);
-    provider_add_retired(ia, counters);
     uiw_ep_counters(ual, counters);
 }
 

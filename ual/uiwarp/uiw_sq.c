@@ -8,13 +8,13 @@
 
 #include "base/base_clock.h"
 
-/* Two posts closer than this belong to one burst. */
-#define SQ_BURST_GAP_NS UINT64_C(2000)
+/* Two posts closer than this (about a microsecond or two) belong to one burst. */
+#define SQ_BURST_GAP_TICKS UINT64_C(4000)
 /* So many posts of a burst go out one by one; those behind may wait for company. */
 #define SQ_BURST_EAGER 4u
 /* ... until so many requests or octets have gathered. */
-#define SQ_GATHER_REQUESTS 64u
-#define SQ_GATHER_OCTETS (32u * 1024u)
+#define SQ_GATHER_REQUESTS 96u
+#define SQ_GATHER_OCTETS (64u * 1024u)
 
 void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count)
 {
@@ -132,31 +132,33 @@ static void sq_fill(struct uiw_sqe *sqe, const struct vp_request *request)
     uiw_segments_copy(sqe->segments, request->segments, request->segment_count);
 }
 
+static void sq_gather_none_locked(struct uiw_ep *ep)
+{
+    ep->gathered_requests = 0;
+    ep->gathered_octets = 0;
+}
+
 /*
- * A program that posts faster than it polls is about to post more: a few requests may then share
- * one system call. What is held back goes out with the next poll, wait or gathering, and within a
- * millisecond in any case (uiw_progress.c).
+ * A program that posts faster than it polls is about to post more, and one that says
+ * IT_COALESCE_WR_FLAG certainly is: a few requests then share one system call. What is held back
+ * goes out with the next poll, wait or gathering, and soon in any case (uiw_defer.c).
  */
 static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
-    uint64_t now = base_now_ns();
-    bool quick = now - ep->last_post_ns < SQ_BURST_GAP_NS;
+    uint64_t now = base_rough_ticks();
+    bool quick = now - ep->last_post < SQ_BURST_GAP_TICKS;
 
-    ep->last_post_ns = now;
-    if (!quick) {
-        ep->burst = 0;
-        ep->gathered_requests = 0;
-        ep->gathered_octets = 0;
+    ep->last_post = now;
+    ep->burst = quick ? ep->burst + 1 : 0;
+    if (ep->burst < SQ_BURST_EAGER && !(request->flags & IT_COALESCE_WR_FLAG)) {
+        sq_gather_none_locked(ep);
         return false;
     }
-    if (++ep->burst < SQ_BURST_EAGER)
-        return false;
     ep->gathered_requests++;
     ep->gathered_octets += request->length;
     if (ep->gathered_requests < SQ_GATHER_REQUESTS && ep->gathered_octets < SQ_GATHER_OCTETS)
         return true;
-    ep->gathered_requests = 0;
-    ep->gathered_octets = 0;
+    sq_gather_none_locked(ep);
     return false;
 }
 

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * it_lmr_free while a peer writes into the region, and while it reads from it: when the call has
+ * returned the memory does not change any more, and nothing of it leaves.
+ */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hostile/hostile_kit.h"
+
+#define REGION   (1u << 20)
+#define CHUNK    60000u
+#define GRACE_US 20000u
+
+/* A peer on its own thread that writes into the region until it is cut off. */
+struct writer {
+    pthread_t thread;
+    struct raw_peer *peer;
+    uint32_t stag;
+    uint64_t to;
+    atomic_uint rounds;
+};
+
+static bool write_region(struct writer *writer, struct raw_bytes *stream)
+{
+    static unsigned char payload[CHUNK];
+    struct raw_bytes ulpdu = {0};
+    unsigned round = atomic_load(&writer->rounds) + 1;
+    bool sent;
+
+    memset(payload, (int)(round & 0x7f) + 1, sizeof(payload));
+    raw_reset(stream);
+    for (size_t at = 0; at < REGION; at += CHUNK) {
+        size_t part = REGION - at < CHUNK ? REGION - at : CHUNK;
+
+        raw_tagged(&ulpdu, RAW_WRITE, writer->stag, writer->to + at, payload, part,
+                   at + part == REGION);
+        raw_fpdu(stream, &ulpdu, writer->peer->crc);
+    }
+    sent = raw_send(writer->peer, stream);
+    atomic_store(&writer->rounds, round);
+    raw_free(&ulpdu);
+    return sent;
+}
+
+static void *writer_main(void *argument)
+{
+    struct writer *writer = argument;
+    struct raw_bytes stream = {0};
+
+    while (write_region(writer, &stream))
+        continue;
+    raw_free(&stream);
+    return NULL;
+}
+
+/* Compares for a while: the memory must stay as it is now. */
+static void stays(const unsigned char *memory, const unsigned char *now)
+{
+    uint64_t end = fx_now_us() + GRACE_US;
+
+    do
+        CHECK(memcmp(memory, now, REGION) == 0);
+    while (fx_now_us() < end);
+}
+
+static void free_under_writes(const struct hk_startup *startup, unsigned seed)
+{
+    static unsigned char now[REGION];
+    struct fx_patience patience = fx_patience_start("writes");
+    struct hk kit;
+    struct hk_victim victim;
+    struct fx_buf region;
+    struct writer writer;
+    uint64_t until;
+
+    hk_open(&kit);
+    region = fx_buf_make(&kit.node, REGION);
+    hk_victim(&kit, &victim, HK_CONNECT, startup);
+    memset(&writer, 0, sizeof(writer));
+    writer.peer = &victim.peer;
+    writer.stag = (uint32_t)region.key;
+    writer.to = fx_addr(&region, 0);
+    CHECK(pthread_create(&writer.thread, NULL, writer_main, &writer) == 0);
+    while (atomic_load(&writer.rounds) < 2 + seed % 3)
+        fx_patience_check(&patience);
+    until = fx_now_us() + seed * 137 % 1000;
+    while (fx_now_us() < until)
+        continue;
+    CHECK_OK(it_lmr_free(region.lmr));
+    memcpy(now, region.data, REGION);
+    stays(region.data, now);
+    /* What the program does with its memory now is its own business. */
+    memset(region.data, 0xff, REGION);
+    memset(now, 0xff, REGION);
+    hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(&victim, IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION,
+                  IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION);
+    stays(region.data, now);
+    raw_finish(&victim.peer);
+    CHECK(pthread_join(writer.thread, NULL) == 0);
+    hk_victim_close(&victim);
+    region.lmr = NULL;
+    fx_buf_free(&region);
+    hk_close(&kit);
+    check_done();
+}
+
+Test(hostile_memory, freed_under_writes, .timeout = 60)
+{
+    for (unsigned seed = 0; seed < 6; seed++)
+        free_under_writes(&hk_plain, seed);
+}
+
+Test(hostile_memory, freed_under_writes_without_crc, .timeout = 60)
+{
+    static const struct hk_startup startup = {1, 0, 0};
+
+    for (unsigned seed = 0; seed < 6; seed++)
+        free_under_writes(&startup, seed);
+}
+
+/* Freed with an FPDU half arrived: the rest of it goes nowhere. */
+Test(hostile_memory, freed_under_half_an_fpdu, .timeout = 60)
+{
+    struct hk kit;
+    struct raw_bytes ulpdu = {0};
+    struct raw_bytes stream = {0};
+    static unsigned char payload[CHUNK];
+    static unsigned char now[REGION];
+
+    hk_open(&kit);
+    memset(payload, 0x61, sizeof(payload));
+    for (size_t half = 2; half < CHUNK; half += 9973) {
+        struct hk_victim victim;
+        struct fx_buf region = fx_buf_make(&kit.node, REGION);
+
+        hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
+        raw_tagged(&ulpdu, RAW_WRITE, (uint32_t)region.key, fx_addr(&region, 0), payload, CHUNK,
+                   true);
+        raw_reset(&stream);
+        raw_fpdu(&stream, &ulpdu, true);
+        CHECK(raw_send_part(&victim.peer, stream.data, half));
+        hk_healthy(&kit);
+        CHECK_OK(it_lmr_free(region.lmr));
+        memcpy(now, region.data, REGION);
+        (void)raw_send_part(&victim.peer, stream.data + half, stream.len - half);
+        hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+        (void)fx_next(kit.node.aff_evd);
+        stays(region.data, now);
+        hk_victim_close(&victim);
+        region.lmr = NULL;
+        fx_buf_free(&region);
+    }
+    raw_free(&ulpdu);
+    raw_free(&stream);
+    hk_close(&kit);
+    check_done();
+}
+
+/* A peer on its own thread that reads the region and never finds the marked octet in it. */
+struct reader {
+    pthread_t thread;
+    struct raw_peer *peer;
+    uint32_t stag;
+    uint64_t to;
+    atomic_uint answers;
+    atomic_bool leaked;
+};
+
+#define SECRET 0xc5
+
+/* One FPDU; *leaked is set if it, whole or in part, has the marked octet in its payload. */
+static enum raw_result receive_and_search(struct raw_peer *peer, struct raw_segment *segment,
+                                          atomic_bool *leaked)
+{
+    enum raw_result result;
+
+    memset(segment->ulpdu, 0, sizeof(segment->ulpdu));
+    result = raw_receive_fpdu(peer, segment);
+    if ((segment->ulpdu[0] & 0x80u) != 0 &&
+        memchr(segment->ulpdu + 14, SECRET, sizeof(segment->ulpdu) - 14) != NULL)
+        atomic_store(leaked, true);
+    return result;
+}
+
+static bool read_region(struct reader *reader, uint32_t msn, struct raw_segment *segment)
+{
+    struct raw_bytes ulpdu = {0};
+    bool good;
+
+    raw_read_request(&ulpdu, msn, 1, 0, REGION, reader->stag, reader->to);
+    good = raw_send_ulpdu(reader->peer, &ulpdu);
+    raw_free(&ulpdu);
+    do {
+        good = good && receive_and_search(reader->peer, segment, &reader->leaked) == RAW_OK &&
+               segment->op == RAW_READ_RESPONSE;
+        if (good)
+            atomic_fetch_add(&reader->answers, 1);
+    } while (good && !segment->last);
+    return good;
+}
+
+static void *reader_main(void *argument)
+{
+    struct reader *reader = argument;
+    struct raw_segment *segment = malloc(sizeof(*segment));
+    uint32_t msn = 1;
+
+    CHECK(segment != NULL);
+    while (read_region(reader, msn, segment))
+        msn++;
+    free(segment);
+    return NULL;
+}
+
+static void free_under_reads(const struct hk_startup *startup, unsigned seed)
+{
+    struct fx_patience patience = fx_patience_start("reads");
+    struct hk kit;
+    struct hk_victim victim;
+    struct fx_buf region;
+    struct reader reader;
+    uint64_t until;
+
+    hk_open(&kit);
+    region = fx_buf_make(&kit.node, REGION);
+    memset(region.data, 0x11, REGION);
+    hk_victim(&kit, &victim, HK_CONNECT, startup);
+    memset(&reader, 0, sizeof(reader));
+    reader.peer = &victim.peer;
+    reader.stag = (uint32_t)region.key;
+    reader.to = fx_addr(&region, 0);
+    CHECK(pthread_create(&reader.thread, NULL, reader_main, &reader) == 0);
+    while (atomic_load(&reader.answers) < 40 + 7 * seed)
+        fx_patience_check(&patience);
+    until = fx_now_us() + seed * 211 % 1000;
+    while (fx_now_us() < until)
+        continue;
+    CHECK_OK(it_lmr_free(region.lmr));
+    memset(region.data, SECRET, REGION);
+    hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    CHECK(pthread_join(reader.thread, NULL) == 0);
+    CHECK(!atomic_load(&reader.leaked));
+    while (it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
+        continue;
+    hk_victim_close(&victim);
+    region.lmr = NULL;
+    fx_buf_free(&region);
+    hk_close(&kit);
+    check_done();
+}
+
+Test(hostile_memory, freed_under_reads, .timeout = 60)
+{
+    for (unsigned seed = 0; seed < 6; seed++)
+        free_under_reads(&hk_plain, seed);
+}
+
+Test(hostile_memory, freed_under_reads_without_crc, .timeout = 60)
+{
+    static const struct hk_startup startup = {1, 0, 0};
+
+    for (unsigned seed = 0; seed < 6; seed++)
+        free_under_reads(&startup, seed);
+}
+
+/* The peer reads nothing of the Response: it is half sent when the region goes. */
+Test(hostile_memory, freed_under_half_a_response, .timeout = 60)
+{
+    static struct raw_segment segment;
+    struct hk kit;
+    struct hk_victim victim;
+    struct fx_buf region;
+    struct raw_bytes ulpdu = {0};
+    enum raw_result result;
+    atomic_bool leaked = false;
+
+    hk_open(&kit);
+    region = fx_buf_make(&kit.node, 32u << 20);
+    memset(region.data, 0x11, region.size);
+    hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
+    raw_read_request(&ulpdu, 1, 1, 0, (uint32_t)region.size, (uint32_t)region.key,
+                     fx_addr(&region, 0));
+    CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
+    /* The first of it is on its way. */
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
+    hk_healthy(&kit);
+    CHECK_OK(it_lmr_free(region.lmr));
+    memset(region.data, SECRET, region.size);
+    /* What the kernel has taken before may still come, nothing else. */
+    do
+        result = receive_and_search(&victim.peer, &segment, &leaked);
+    while (result == RAW_OK && segment.op == RAW_READ_RESPONSE);
+    CHECK(!atomic_load(&leaked));
+    hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    while (it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
+        continue;
+    hk_victim_close(&victim);
+    region.lmr = NULL;
+    fx_buf_free(&region);
+    raw_free(&ulpdu);
+    hk_close(&kit);
+    check_done();
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * RDMA Reads with a bad peer: Responses that lie, more Requests than the IRD allows, and what the
+ * library keeps to itself (its own ORD).
+ */
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "hostile/hostile_kit.h"
+
+#define GRACE_MS 30
+#define SINK     64u
+
+static bool says_nothing(struct hk_victim *victim)
+{
+    struct pollfd wait = {victim->peer.fd, POLLIN, 0};
+
+    return poll(&wait, 1, GRACE_MS) == 0;
+}
+
+/* What the last Read Request of the victim asked for. */
+struct asked {
+    uint32_t sink_stag;
+    uint64_t sink_to;
+    uint32_t size;
+    uint32_t msn;
+};
+
+static struct asked take_request(struct hk_victim *victim)
+{
+    static struct raw_segment segment;
+    struct asked asked;
+    enum raw_result result = raw_receive_fpdu(&victim->peer, &segment);
+
+    if (result != RAW_OK)
+        CHECK_FAIL("no Read Request: %s %s", raw_result_name(result), victim->peer.error);
+    CHECK_EQ(RAW_READ_REQUEST, segment.op);
+    CHECK_EQ(1, segment.qn);
+    CHECK_EQ(0, segment.mo);
+    CHECK_EQ(28, segment.len);
+    CHECK(segment.last);
+    asked.sink_stag = raw_be32(segment.payload);
+    asked.sink_to = raw_be64(segment.payload + 4);
+    asked.size = raw_be32(segment.payload + 12);
+    asked.msn = segment.msn;
+    return asked;
+}
+
+static void respond(struct hk_victim *victim, uint32_t stag, uint64_t to, const void *data,
+                    size_t len, bool last)
+{
+    struct raw_bytes ulpdu = {0};
+
+    raw_tagged(&ulpdu, RAW_READ_RESPONSE, stag, to, data, len, last);
+    (void)raw_send_ulpdu(&victim->peer, &ulpdu);
+    raw_free(&ulpdu);
+}
+
+static const unsigned char lies[128] = "llllllllllllllllllllllllllllllllllllllllllllllllllllllllllll"
+                                       "llllllllllllllllllllllllllllllllllllllllllllllllllllllllllll";
+
+/* ---- Responses that lie ----------------------------------------------------------------------- */
+
+static void wrong_stag(struct hk_victim *victim, const struct asked *asked)
+{
+    respond(victim, asked->sink_stag ^ 0x100, asked->sink_to, lies, asked->size, true);
+}
+
+static void stag_of_another_region(struct hk_victim *victim, const struct asked *asked)
+{
+    /* Not ours to know, but "the sink's neighbour" is what an attacker would try. */
+    respond(victim, asked->sink_stag + 1, asked->sink_to, lies, asked->size, true);
+}
+
+static void below(struct hk_victim *victim, const struct asked *asked)
+{
+    respond(victim, asked->sink_stag, asked->sink_to - 8, lies, asked->size, true);
+}
+
+static void above(struct hk_victim *victim, const struct asked *asked)
+{
+    respond(victim, asked->sink_stag, asked->sink_to + 8, lies, asked->size, true);
+}
+
+static void far_away(struct hk_victim *victim, const struct asked *asked)
+{
+    respond(victim, asked->sink_stag, asked->sink_to + 0x100000000ull, lies, asked->size, true);
+}
+
+static void too_long(struct hk_victim *victim, const struct asked *asked)
+{
+    respond(victim, asked->sink_stag, asked->sink_to, lies, asked->size + 1, true);
+}
+
+static void too_long_in_two(struct hk_victim *victim, const struct asked *asked)
+{
+    respond(victim, asked->sink_stag, asked->sink_to, lies, asked->size, false);
+    respond(victim, asked->sink_stag, asked->sink_to + asked->size, lies, 1, true);
+}
+
+static void too_short(struct hk_victim *victim, const struct asked *asked)
+{
+    respond(victim, asked->sink_stag, asked->sink_to, lies, asked->size - 1, true);
+}
+
+static void of_nothing(struct hk_victim *victim, const struct asked *asked)
+{
+    respond(victim, asked->sink_stag, asked->sink_to, NULL, 0, true);
+}
+
+static void with_a_gap(struct hk_victim *victim, const struct asked *asked)
+{
+    respond(victim, asked->sink_stag, asked->sink_to, lies, 4, false);
+    respond(victim, asked->sink_stag, asked->sink_to + 8, lies, asked->size - 8, true);
+}
+
+static void repeated(struct hk_victim *victim, const struct asked *asked)
+{
+    respond(victim, asked->sink_stag, asked->sink_to, lies, 4, false);
+    respond(victim, asked->sink_stag, asked->sink_to, lies, asked->size, true);
+}
+
+struct lie {
+    const char *name;
+    void (*tell)(struct hk_victim *victim, const struct asked *asked);
+};
+
+static const struct lie all_lies[] = {
+    {"wrong STag", wrong_stag},
+    {"next STag", stag_of_another_region},
+    {"below the sink", below},
+    {"shifted", above},
+    {"far away", far_away},
+    {"too long", too_long},
+    {"too long in two", too_long_in_two},
+    {"too short", too_short},
+    {"of nothing", of_nothing},
+    {"with a gap", with_a_gap},
+    {"repeated", repeated},
+};
+
+/* The Read fails, the connection breaks with a Terminate, nothing outside the sink is touched. */
+static void lied_to(struct hk *kit, const struct lie *lie, enum hk_role role)
+{
+    struct hk_victim victim;
+    struct asked asked;
+    struct fx_buf sink = fx_buf_make(&kit->node, 3 * SINK);
+    it_lmr_triplet_t local = fx_seg(&sink, SINK, SINK);
+    it_event_t event;
+    unsigned code;
+
+    check_context(lie->name);
+    hk_victim(kit, &victim, role, &hk_plain);
+    if (!hk_victim_initiates(role))
+        hk_wake(&victim);
+    CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 1, FX_QUIET, 0x1000, 0x99));
+    CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 2, FX_SIGNAL, 0x1000, 0x99));
+    asked = take_request(&victim);
+    CHECK_EQ(SINK, asked.size);
+    lie->tell(&victim, &asked);
+    code = hk_terminated(&victim, NULL);
+    EXPECT(code >> 12 <= 1 && code != 0);
+    hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    (void)fx_next(kit->node.aff_evd);
+    event = fx_next(kit->node.request_evd);
+    EXPECT_EQ(1, event.dto_cmpl.cookie);
+    EXPECT(event.dto_cmpl.dto_status != IT_DTO_SUCCESS);
+    fx_done(kit->node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+    EXPECT(fx_is_byte(sink.data, SINK, 0));
+    EXPECT(fx_is_byte(sink.data + 2 * SINK, SINK, 0));
+    hk_healthy(kit);
+    hk_quiet(kit);
+    hk_victim_close(&victim);
+    fx_buf_free(&sink);
+    check_context(NULL);
+}
+
+Test(hostile_read, responses_that_lie, .timeout = 60)
+{
+    struct hk kit;
+
+    hk_open(&kit);
+    for (size_t i = 0; i < sizeof(all_lies) / sizeof(all_lies[0]); i++) {
+        for (int role = 0; role < HK_ROLES; role += 1 + (int)(i % 2))
+            lied_to(&kit, &all_lies[i], (enum hk_role)role);
+    }
+    hk_close(&kit);
+    check_done();
+}
+
+/* Into several segments: a Response too long must not run into what lies behind the last one. */
+Test(hostile_read, scattered_sink, .timeout = 60)
+{
+    struct hk kit;
+    struct hk_victim victim;
+    struct asked asked;
+    struct fx_buf sink;
+    it_lmr_triplet_t local[3];
+
+    hk_open(&kit);
+    for (unsigned i = 0; i < 2; i++) {
+        sink = fx_buf_make(&kit.node, 256);
+        local[0] = fx_seg(&sink, 10, 5);
+        local[1] = fx_seg(&sink, 100, 0);
+        local[2] = fx_seg(&sink, 50, 20);
+        hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
+        CHECK_OK(it_post_rdma_read(victim.ep, local, 3, 1, FX_SIGNAL, 0, 0x99));
+        asked = take_request(&victim);
+        CHECK_EQ(25, asked.size);
+        if (i == 0) {
+            respond(&victim, asked.sink_stag, asked.sink_to, lies, 3, false);
+            respond(&victim, asked.sink_stag, asked.sink_to + 3, lies, 22, true);
+            fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 25);
+            CHECK(fx_is_byte(sink.data + 10, 5, 'l') && fx_is_byte(sink.data + 50, 20, 'l'));
+            raw_finish(&victim.peer);
+            hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        } else {
+            respond(&victim, asked.sink_stag, asked.sink_to, lies, 26, true);
+            CHECK(hk_terminated(&victim, NULL) != 0);
+            hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+            (void)fx_next(kit.node.aff_evd);
+            CHECK(fx_next(kit.node.request_evd).dto_cmpl.dto_status != IT_DTO_SUCCESS);
+        }
+        CHECK(fx_is_byte(sink.data, 10, 0) && fx_is_byte(sink.data + 15, 35, 0));
+        CHECK(fx_is_byte(sink.data + 70, 256 - 70, 0));
+        hk_victim_close(&victim);
+        fx_buf_free(&sink);
+    }
+    hk_close(&kit);
+}
+
+/* The sink may not be written by the peer with an ordinary Write, unless it has that right. */
+Test(hostile_read, write_to_the_sink, .timeout = 60)
+{
+    struct hk kit;
+    struct hk_victim victim;
+    struct asked asked;
+    struct fx_buf sink;
+    it_lmr_triplet_t local;
+    struct raw_bytes ulpdu = {0};
+    unsigned code;
+
+    hk_open(&kit);
+    sink = fx_buf_make_as(kit.node.pz, SINK, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
+    local = fx_seg(&sink, 0, SINK);
+    hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
+    CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 1, FX_SIGNAL, 0, 0x99));
+    asked = take_request(&victim);
+    raw_tagged(&ulpdu, RAW_WRITE, asked.sink_stag, asked.sink_to, lies, SINK, true);
+    CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
+    code = hk_terminated(&victim, NULL);
+    CHECK(code == 0x0102 || code == 0x1100);
+    hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    (void)fx_next(kit.node.aff_evd);
+    fx_done(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    CHECK(fx_is_byte(sink.data, SINK, 0));
+    hk_victim_close(&victim);
+    fx_buf_free(&sink);
+    raw_free(&ulpdu);
+    hk_close(&kit);
+    check_done();
+}
+
+/* ---- ORD -------------------------------------------------------------------------------------- */
+
+/* No more Requests on the wire than the peer's IRD; the next one when one is answered. */
+Test(hostile_read, no_more_than_ord, .timeout = 60)
+{
+    static const struct hk_startup startup = {2, RAW_MPA_C, 2u << 16 | 2u};
+    struct hk kit;
+    struct hk_victim victim;
+    struct fx_buf sink;
+    struct asked asked[6];
+
+    hk_open(&kit);
+    sink = fx_buf_make(&kit.node, 6 * SINK);
+    hk_victim(&kit, &victim, HK_CONNECT, &startup);
+    for (uint64_t i = 0; i < 6; i++) {
+        it_lmr_triplet_t local = fx_seg(&sink, i * SINK, SINK);
+
+        CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, i, FX_SIGNAL, i * 1000, 0x99));
+    }
+    asked[0] = take_request(&victim);
+    asked[1] = take_request(&victim);
+    CHECK(says_nothing(&victim));
+    for (unsigned i = 0; i < 6; i++) {
+        CHECK_EQ(i + 1, asked[i].msn);
+        respond(&victim, asked[i].sink_stag, asked[i].sink_to, lies, SINK, true);
+        fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, SINK);
+        if (i + 2 < 6)
+            asked[i + 2] = take_request(&victim);
+        CHECK(i % 2 != 0 || says_nothing(&victim));
+    }
+    CHECK(fx_is_byte(sink.data, sink.size, 'l'));
+    raw_finish(&victim.peer);
+    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_victim_close(&victim);
+    fx_buf_free(&sink);
+    hk_close(&kit);
+}
+
+/* A fenced request does not leave before the Reads in front of it are answered. */
+Test(hostile_read, fence_on_the_wire, .timeout = 60)
+{
+    static struct raw_segment segment;
+    struct hk kit;
+    struct hk_victim victim;
+    struct fx_buf sink;
+    struct asked asked;
+    it_lmr_triplet_t local;
+
+    hk_open(&kit);
+    sink = fx_buf_make(&kit.node, SINK);
+    local = fx_seg(&sink, 0, SINK);
+    hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
+    CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 1, FX_SIGNAL, 0, 0x99));
+    CHECK_OK(it_post_send(victim.ep, NULL, 0, 2,
+                          (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG)));
+    CHECK_OK(it_post_rdma_write(victim.ep, NULL, 0, 3, FX_SIGNAL, 0, 0));
+    asked = take_request(&victim);
+    CHECK(says_nothing(&victim));
+    respond(&victim, asked.sink_stag, asked.sink_to, lies, SINK, true);
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
+    CHECK_EQ(RAW_SEND, segment.op);
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
+    CHECK_EQ(RAW_WRITE, segment.op);
+    fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, SINK);
+    fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
+    fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, 0);
+    raw_finish(&victim.peer);
+    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_victim_close(&victim);
+    fx_buf_free(&sink);
+    hk_close(&kit);
+}
+
+/* Completions keep the order of posting, though the Send behind the Read has left long ago. */
+Test(hostile_read, send_waits_for_the_read_before_it, .timeout = 60)
+{
+    static struct raw_segment segment;
+    struct hk kit;
+    struct hk_victim victim;
+    struct fx_buf sink;
+    struct asked asked;
+    it_lmr_triplet_t local;
+
+    hk_open(&kit);
+    sink = fx_buf_make(&kit.node, SINK);
+    local = fx_seg(&sink, 0, SINK);
+    hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
+    CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 1, FX_SIGNAL, 0, 0x99));
+    CHECK_OK(it_post_send(victim.ep, NULL, 0, 2, FX_SIGNAL));
+    asked = take_request(&victim);
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
+    CHECK_EQ(RAW_SEND, segment.op);
+    hk_healthy(&kit);
+    fx_empty(kit.node.request_evd);
+    respond(&victim, asked.sink_stag, asked.sink_to, lies, SINK, true);
+    fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, SINK);
+    fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
+    raw_finish(&victim.peer);
+    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_victim_close(&victim);
+    fx_buf_free(&sink);
+    hk_close(&kit);
+}
+
+/* ---- IRD -------------------------------------------------------------------------------------- */
+
+/* Asks for far more than the IRD and reads none of it: terminated, and bounded. */
+static void flood(uint32_t ird, unsigned requests)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct hk kit;
+    struct hk_victim victim;
+    struct fx_buf source;
+    struct raw_bytes ulpdu = {0};
+    struct raw_bytes stream = {0};
+    const size_t size = 16u << 20;
+    unsigned code;
+
+    hk_open(&kit);
+    attr.srv.rc.rdma_read_ird = ird;
+    source = fx_buf_make(&kit.node, size);
+    hk_victim_of(&kit, &victim, fx_ep(&kit.node, &attr), HK_LISTEN, &hk_plain);
+    CHECK_OK(it_post_recv(victim.ep, NULL, 0, 1, FX_SIGNAL));
+    for (unsigned i = 0; i < requests; i++) {
+        raw_read_request(&ulpdu, i + 1, 1, 0, (uint32_t)size, (uint32_t)source.key,
+                         fx_addr(&source, 0));
+        raw_fpdu(&stream, &ulpdu, true);
+    }
+    CHECK(raw_send(&victim.peer, &stream));
+    hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(&victim, IT_ASYNC_AFF_EP_L_IRRQ_ACCESS_VIOLATION,
+                  IT_ASYNC_AFF_EP_L_IRRQ_ACCESS_VIOLATION);
+    fx_done(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    hk_healthy(&kit);
+    code = hk_terminated(&victim, NULL);
+    EXPECT(code == 0x1202 || code == 0x0207);
+    hk_victim_close(&victim);
+    fx_buf_free(&source);
+    raw_free(&ulpdu);
+    raw_free(&stream);
+    hk_close(&kit);
+    check_done();
+}
+
+Test(hostile_read, flood_beyond_ird_1, .timeout = 60)
+{
+    flood(1, 3);
+}
+
+Test(hostile_read, flood_beyond_ird_8, .timeout = 60)
+{
+    flood(8, 1000);
+}
+
+/* As many as the IRD allows, all at once, are all answered, in order. */
+Test(hostile_read, as_many_as_ird, .timeout = 60)
+{
+    static struct raw_segment segment;
+    struct hk kit;
+    struct hk_victim victim;
+    struct fx_buf source;
+    struct raw_bytes ulpdu = {0};
+    struct raw_bytes stream = {0};
+
+    hk_open(&kit);
+    source = fx_buf_make(&kit.node, 8 * SINK);
+    fx_fill(source.data, source.size, 3);
+    hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
+    for (uint32_t round = 0; round < 10; round++) {
+        raw_reset(&stream);
+        for (uint32_t i = 0; i < 8; i++) {
+            raw_read_request(&ulpdu, 8 * round + i + 1, 100 + i, 7, SINK, (uint32_t)source.key,
+                             fx_addr(&source, i * SINK));
+            raw_fpdu(&stream, &ulpdu, true);
+        }
+        CHECK(raw_send(&victim.peer, &stream));
+        for (uint32_t i = 0; i < 8; i++) {
+            CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
+            CHECK_EQ(RAW_READ_RESPONSE, segment.op);
+            CHECK_EQ(100 + i, segment.stag);
+            CHECK_EQ(SINK, segment.len);
+            fx_check_same(source.data + i * SINK, segment.payload, SINK);
+        }
+    }
+    raw_finish(&victim.peer);
+    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_victim_close(&victim);
+    fx_buf_free(&source);
+    raw_free(&ulpdu);
+    raw_free(&stream);
+    hk_close(&kit);
+}
+
+/* Sends as much as fits. */
+static void send_what_fits(struct raw_peer *peer, const struct raw_bytes *bytes)
+{
+    size_t at = 0;
+
+    while (at < bytes->len) {
+        ssize_t sent =
+            send(peer->fd, bytes->data + at, bytes->len - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent <= 0)
+            return;
+        at += (size_t)sent;
+    }
+}
+
+/* A flood of Reads of 0 octets, whose answers nobody reads, does no harm either way. */
+Test(hostile_read, flood_of_nothing, .timeout = 60)
+{
+    struct hk kit;
+    struct hk_victim victim;
+    struct raw_bytes ulpdu = {0};
+    struct raw_bytes stream = {0};
+
+    hk_open(&kit);
+    hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
+    for (uint32_t i = 0; i < 20000; i++) {
+        raw_read_request(&ulpdu, i + 1, 1, 0, 0, 0, 0);
+        raw_fpdu(&stream, &ulpdu, true);
+    }
+    /* The answers fill our side of the connection: we never read. */
+    send_what_fits(&victim.peer, &stream);
+    hk_healthy(&kit);
+    CHECK_OK(it_ep_free(victim.ep));
+    raw_close(&victim.peer);
+    while (it_evd_dequeue(kit.node.conn_evd, &(it_event_t){0}) == IT_SUCCESS)
+        continue;
+    while (it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
+        continue;
+    raw_free(&ulpdu);
+    raw_free(&stream);
+    hk_close(&kit);
+}
