@@ -118,6 +118,9 @@ static inline bool evd_is_ready_locked(const struct evd *evd)
 /* Takes the oldest event of a SEVD that has one. True when evd_wake() must follow. */
 bool evd_pop_locked(struct evd *evd, it_event_t *event);
 
+/* A waiter that nobody has woken, or -1. */
+int evd_idle_waiter_locked(struct evd *evd);
+
 /* True when a waiter should be woken, the descriptor raised or the AEVD told: evd_wake(). */
 bool evd_needs_wake_locked(struct evd *evd);
 

@@ -24,9 +24,20 @@ static bool evd_admit_locked(struct evd *evd)
     return false;
 }
 
+/*
+ * Often the one to wake is the very thread that pushes, on its way through the transport's work: it
+ * is told at once, and nothing is left for evd_wake().
+ */
 static enum evd_push_result evd_pushed_locked(struct evd *evd)
 {
-    return evd_needs_wake_locked(evd) ? EVD_PUSHED_WAKE : EVD_PUSHED;
+    int slot;
+
+    if (!evd_needs_wake_locked(evd))
+        return EVD_PUSHED;
+    if (evd->fd >= 0 || evd->aevd || evd->overflow_unreported)
+        return EVD_PUSHED_WAKE;
+    slot = evd_idle_waiter_locked(evd);
+    return slot >= 0 && evd_waiter_tell(&evd->waiters[slot]) ? EVD_PUSHED : EVD_PUSHED_WAKE;
 }
 
 enum evd_push_result evd_push_dto(struct evd *evd, const struct evd_dto *dto)

@@ -112,8 +112,7 @@ bool evd_pop_locked(struct evd *evd, it_event_t *event)
 
 /* ---------------------------------------------------------------- waking */
 
-/* A waiter that nobody has woken, or -1. */
-static int evd_idle_waiter_locked(struct evd *evd)
+int evd_idle_waiter_locked(struct evd *evd)
 {
     for (int slot = 0; evd->waiters_used >> slot != 0; slot++) {
         if ((evd->waiters_used >> slot & 1) && !evd_waiter_is_woken(&evd->waiters[slot]))

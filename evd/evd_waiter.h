@@ -42,6 +42,18 @@ bool evd_waiter_begin_poll(struct evd_waiter *waiter, int kick_fd);
  */
 bool evd_waiter_end_poll(struct evd_waiter *waiter);
 
+/*
+ * Wakes a thread that is not asleep, which needs no system call. False: it sleeps (or was woken),
+ * nothing was done.
+ */
+static inline bool evd_waiter_tell(struct evd_waiter *waiter)
+{
+    int expected = EVD_WAITER_RUNNING;
+
+    return atomic_compare_exchange_strong_explicit(&waiter->state, &expected, EVD_WAITER_WOKEN,
+                                                   memory_order_acq_rel, memory_order_relaxed);
+}
+
 /* Wakes from any state; a system call only when the thread sleeps. */
 void evd_waiter_wake(struct evd_waiter *waiter);
 

@@ -102,8 +102,8 @@ Test(hostile_crc, every_bit_of_the_length, .timeout = 60)
 
 static void corrupt_large(bool write, size_t piece)
 {
-    static const size_t places[] = {2, 3, 10, 20, 21, 1000, 30000, 59000, 60011, 60019, 60020,
-                                    60023};
+    static const size_t places[] = {2,     3,     10,    20,    21,    1000,
+                                    30000, 59000, 60011, 60019, 60020, 60023};
     struct hk kit;
     struct fx_buf in;
     struct fx_buf sink;

@@ -82,8 +82,7 @@ static void start_convert(struct hk_victim *victim)
     (void)close(fd);
 }
 
-void hk_victim_start(struct hk *kit, struct hk_victim *victim, it_ep_handle_t ep,
-                     enum hk_role role)
+void hk_victim_start(struct hk *kit, struct hk_victim *victim, it_ep_handle_t ep, enum hk_role role)
 {
     memset(victim, 0, sizeof(*victim));
     victim->kit = kit;

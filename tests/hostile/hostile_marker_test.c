@@ -10,10 +10,10 @@
 
 #define ROOM 70000u
 
-static const size_t sizes[] = {0,   1,   2,   3,   4,   20,  100,  470,  474,   475,  476,
-                               477, 478, 479, 480, 484, 488, 492,  496,  500,   504,  508,
-                               512, 516, 980, 984, 988, 992, 1000, 1420, 1428,  1429, 2000,
-                               4096, 9001, 16384, 65000, 65535, 65536, 66001};
+static const size_t sizes[] = {0,    1,    2,    3,    4,    20,    100,   470,   474,   475,
+                               476,  477,  478,  479,  480,  484,   488,   492,   496,   500,
+                               504,  508,  512,  516,  980,  984,   988,   992,   1000,  1420,
+                               1428, 1429, 2000, 4096, 9001, 16384, 65000, 65535, 65536, 66001};
 
 struct bed {
     struct hk kit;
@@ -65,12 +65,11 @@ static void exchange(struct bed *bed)
         {
             it_lmr_triplet_t local = fx_seg(&bed->out, 0, size);
 
-            CHECK_OK(it_post_rdma_write(bed->victim.ep, &local, 1, i, FX_SIGNAL,
-                                        0x123456789abcdef0, 0xcafe0001));
-            message(bed, RAW_WRITE, 0, 0xcafe0001, 0x123456789abcdef0,
-                    size);
-            fx_done_len(bed->kit.node.request_evd, bed->victim.ep, IT_DTO_RDMA_WRITE_CMPL_EVENT,
-                        i, size);
+            CHECK_OK(it_post_rdma_write(bed->victim.ep, &local, 1, i, FX_SIGNAL, 0x123456789abcdef0,
+                                        0xcafe0001));
+            message(bed, RAW_WRITE, 0, 0xcafe0001, 0x123456789abcdef0, size);
+            fx_done_len(bed->kit.node.request_evd, bed->victim.ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i,
+                        size);
         }
         raw_read_request(&ulpdu, (uint32_t)i + 1, 0xbeef0002, 0x55, (uint32_t)size,
                          (uint32_t)bed->out.key, fx_addr(&bed->out, 0));

@@ -40,8 +40,9 @@ struct row {
     it_dto_status_t first; /* of the first receive */
 };
 
-static const unsigned char xs[128] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-                                     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+static const unsigned char xs[128] =
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
 
 static uint32_t stag(const struct fx_buf *buf)
 {
@@ -340,8 +341,7 @@ static void read_unknown(struct attack *attack)
 
 static void read_past(struct attack *attack)
 {
-    read_from(attack, stag(&attack->bed->readable), fx_addr(&attack->bed->readable, REGION - 4),
-              1);
+    read_from(attack, stag(&attack->bed->readable), fx_addr(&attack->bed->readable, REGION - 4), 1);
 }
 
 static void read_write_only(struct attack *attack)
@@ -430,15 +430,18 @@ static void atomic_misaligned(struct attack *attack)
     frame(attack);
 }
 
-#define TRANSPORT  IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR
-#define LLP        IT_ASYNC_AFF_EP_L_LLP_ERROR
-#define OPCODE     IT_ASYNC_AFF_EP_BAD_TRANSPORT_OPCODE
-#define RECEIVE    IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION
-#define WRITE      IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION
-#define READ       IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION
-#define ACCESS     IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
-#define FLUSHED    IT_DTO_ERR_FLUSHED
-#define TWICE(x)   {x, x}
+#define TRANSPORT IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR
+#define LLP       IT_ASYNC_AFF_EP_L_LLP_ERROR
+#define OPCODE    IT_ASYNC_AFF_EP_BAD_TRANSPORT_OPCODE
+#define RECEIVE   IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION
+#define WRITE     IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION
+#define READ      IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION
+#define ACCESS    IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
+#define FLUSHED   IT_DTO_ERR_FLUSHED
+#define TWICE(x)                                                                                   \
+    {                                                                                              \
+        x, x                                                                                       \
+    }
 
 static const struct row rows[] = {
     {"CRC wrong", payload_bit_flipped, TWICE(0x2002), TWICE(LLP), FLUSHED},
@@ -459,7 +462,10 @@ static const struct row rows[] = {
     {"Response, untagged", read_response_untagged, TWICE(0x0206), {OPCODE, TRANSPORT}, FLUSHED},
     {"Send on queue 1", send_on_queue_1, TWICE(0x0206), {OPCODE, TRANSPORT}, FLUSHED},
     {"Send on queue 2", send_on_queue_2, TWICE(0x0206), {OPCODE, TRANSPORT}, FLUSHED},
-    {"Read Request on queue 0", read_request_on_queue_0, TWICE(0x0206), {OPCODE, TRANSPORT},
+    {"Read Request on queue 0",
+     read_request_on_queue_0,
+     TWICE(0x0206),
+     {OPCODE, TRANSPORT},
      FLUSHED},
     {"Terminate on queue 0", terminate_on_queue_0, TWICE(0x0206), {OPCODE, TRANSPORT}, FLUSHED},
     {"Send on queue 7", send_on_queue_7, TWICE(0x1201), TWICE(TRANSPORT), FLUSHED},
@@ -471,7 +477,10 @@ static const struct row rows[] = {
     {"Send MO huge", send_mo_huge, TWICE(0x1204), TWICE(TRANSPORT), NOT_GOOD},
     {"Send, second MO wrong", send_second_mo_wrong, TWICE(0x1204), TWICE(TRANSPORT), NOT_GOOD},
     {"Send too long", send_too_long, TWICE(0x1205), {TRANSPORT, RECEIVE}, IT_DTO_ERR_LOCAL_LENGTH},
-    {"Send too long in its second half", send_too_long_in_two, TWICE(0x1205), {TRANSPORT, RECEIVE},
+    {"Send too long in its second half",
+     send_too_long_in_two,
+     TWICE(0x1205),
+     {TRANSPORT, RECEIVE},
      IT_DTO_ERR_LOCAL_LENGTH},
     {"a Send without a receive", third_send, TWICE(0x1202), {TRANSPORT, RECEIVE}, IT_DTO_SUCCESS},
     {"Write to unknown STag", write_unknown, TWICE(0x1100), TWICE(WRITE), FLUSHED},
@@ -492,14 +501,26 @@ static const struct row rows[] = {
     {"Read Request 4 short", read_request_short, {0x2003, 0x02ff}, {LLP, TRANSPORT}, FLUSHED},
     {"Read Request not last", read_request_not_last, {0x2003, 0x02ff}, {LLP, TRANSPORT}, FLUSHED},
     {"Read Request with MO", read_request_with_mo, {0x1204, 0x02ff}, {TRANSPORT, LLP}, FLUSHED},
-    {"Response nobody asked for", read_response_unasked, TWICE(0x0206), {OPCODE, TRANSPORT},
+    {"Response nobody asked for",
+     read_response_unasked,
+     TWICE(0x0206),
+     {OPCODE, TRANSPORT},
      FLUSHED},
-    {"Invalidate of unknown STag", invalidate_unknown, TWICE(0x0109), {ACCESS, TRANSPORT},
+    {"Invalidate of unknown STag",
+     invalidate_unknown,
+     TWICE(0x0109),
+     {ACCESS, TRANSPORT},
      NOT_GOOD},
-    {"Invalidate in another zone", invalidate_foreign, TWICE(0x0109), {ACCESS, TRANSPORT},
+    {"Invalidate in another zone",
+     invalidate_foreign,
+     TWICE(0x0109),
+     {ACCESS, TRANSPORT},
      NOT_GOOD},
     {"Immediate Data of 4", immediate_of_4, {0x02ff, 0x0206}, {TRANSPORT, OPCODE}, FLUSHED},
-    {"atomic on a misaligned TO", atomic_misaligned, {0x0207, 0x0206}, {TRANSPORT, OPCODE},
+    {"atomic on a misaligned TO",
+     atomic_misaligned,
+     {0x0207, 0x0206},
+     {TRANSPORT, OPCODE},
      FLUSHED},
 };
 
@@ -514,10 +535,8 @@ static void bed_open(struct bed *bed)
     hk_open(&bed->kit);
     CHECK_OK(it_pz_create(bed->kit.node.ia, &bed->other_pz));
     bed->in = fx_buf_make(&bed->kit.node, 2 * REGION);
-    bed->writable =
-        fx_buf_make_as(bed->kit.node.pz, REGION, writable, IT_ADDR_MODE_ABSOLUTE);
-    bed->readable =
-        fx_buf_make_as(bed->kit.node.pz, REGION, readable, IT_ADDR_MODE_ABSOLUTE);
+    bed->writable = fx_buf_make_as(bed->kit.node.pz, REGION, writable, IT_ADDR_MODE_ABSOLUTE);
+    bed->readable = fx_buf_make_as(bed->kit.node.pz, REGION, readable, IT_ADDR_MODE_ABSOLUTE);
     bed->foreign = fx_buf_make_as(bed->other_pz, REGION, FX_PRIVS_ALL, IT_ADDR_MODE_ABSOLUTE);
 }
 
@@ -701,8 +720,7 @@ static void interleaved(struct hk_victim *victim, struct bed *bed)
     fx_recv(victim->ep, &bed->in, 0, REGION, 1);
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, xs, 16, false, 0);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
-    raw_tagged(&ulpdu, RAW_WRITE, stag(&bed->writable), fx_addr(&bed->writable, 32), xs, 16,
-               false);
+    raw_tagged(&ulpdu, RAW_WRITE, stag(&bed->writable), fx_addr(&bed->writable, 32), xs, 16, false);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
     raw_tagged(&ulpdu, RAW_WRITE, stag(&bed->writable), fx_addr(&bed->writable, 0), xs, 16, true);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));

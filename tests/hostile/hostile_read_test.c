@@ -59,8 +59,9 @@ static void respond(struct hk_victim *victim, uint32_t stag, uint64_t to, const 
     raw_free(&ulpdu);
 }
 
-static const unsigned char lies[128] = "llllllllllllllllllllllllllllllllllllllllllllllllllllllllllll"
-                                       "llllllllllllllllllllllllllllllllllllllllllllllllllllllllllll";
+static const unsigned char lies[128] =
+    "llllllllllllllllllllllllllllllllllllllllllllllllllllllllllll"
+    "llllllllllllllllllllllllllllllllllllllllllllllllllllllllllll";
 
 /* ---- Responses that lie ----------------------------------------------------------------------- */
 
@@ -317,8 +318,8 @@ Test(hostile_read, fence_on_the_wire, .timeout = 60)
     local = fx_seg(&sink, 0, SINK);
     hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
     CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 1, FX_SIGNAL, 0, 0x99));
-    CHECK_OK(it_post_send(victim.ep, NULL, 0, 2,
-                          (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG)));
+    CHECK_OK(
+        it_post_send(victim.ep, NULL, 0, 2, (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG)));
     CHECK_OK(it_post_rdma_write(victim.ep, NULL, 0, 3, FX_SIGNAL, 0, 0));
     asked = take_request(&victim);
     CHECK(says_nothing(&victim));

@@ -458,7 +458,8 @@ Test(hostile_rtr, responder_read_depths, .timeout = 60)
 {
     static const uint32_t rows[][4] = {
         /* own ird, ord; peer's ird, ord */
-        {8, 8, 3, 2}, {8, 8, 8, 8}, {8, 2, 5, 8}, {2, 8, 8, 5}, {4, 4, 0, 0}, {4, 4, 0x3fff, 0x3fff},
+        {8, 8, 3, 2}, {8, 8, 8, 8}, {8, 2, 5, 8},
+        {2, 8, 8, 5}, {4, 4, 0, 0}, {4, 4, 0x3fff, 0x3fff},
     };
     struct hk kit;
 

@@ -78,16 +78,16 @@ static void refused_request(struct hk *kit, enum hk_role role, const char *hex, 
 static void refused_requests(enum hk_role role)
 {
     static const char *const rows[] = {
-        "4c",                                          /* first octet of the key */
-        "00",                                          /* binary */
+        "4c",                                           /* first octet of the key */
+        "00",                                           /* binary */
         "47455420 2f204854 54502f31 2e310d0a 0d0a0000", /* somebody else's protocol */
-        "4d504120 49442052 65712046 72616d64",         /* last octet of the key */
-        KEY_P " 40010000",                             /* a Reply */
-        KEY_Q " 50030004 00010001",                    /* revision 3 */
-        KEY_Q " 40ff0000",                             /* revision 255 */
-        KEY_Q " 40010201",                             /* PD_Length 513 */
-        KEY_Q " 4001ffff",                             /* PD_Length 65535 */
-        KEY_Q " 50020003 000100",                      /* S without room for its word */
+        "4d504120 49442052 65712046 72616d64",          /* last octet of the key */
+        KEY_P " 40010000",                              /* a Reply */
+        KEY_Q " 50030004 00010001",                     /* revision 3 */
+        KEY_Q " 40ff0000",                              /* revision 255 */
+        KEY_Q " 40010201",                              /* PD_Length 513 */
+        KEY_Q " 4001ffff",                              /* PD_Length 65535 */
+        KEY_Q " 50020003 000100",                       /* S without room for its word */
         KEY_Q " 50020000",
     };
     struct hk kit;
@@ -143,13 +143,13 @@ static void accepted_request(struct hk *kit, enum hk_role role, const char *hex)
 static void accepted_requests(enum hk_role role)
 {
     static const char *const rows[] = {
-        KEY_Q " 40010000",          KEY_Q " 4f010000", /* reserved bits */
-        KEY_Q " 60010000",                             /* R, which is not checked */
-        KEY_Q " 00010000",                             /* no CRC: ours asks for it */
-        KEY_Q " 40020000",                             /* revision 2 without S */
+        KEY_Q " 40010000",          KEY_Q " 4f010000",          /* reserved bits */
+        KEY_Q " 60010000",                                      /* R, which is not checked */
+        KEY_Q " 00010000",                                      /* no CRC: ours asks for it */
+        KEY_Q " 40020000",                                      /* revision 2 without S */
         KEY_Q " 50020004 00010001", KEY_Q " 50020004 40010001", /* B without A */
-        KEY_Q " 50020004 0000c000",                    /* C and D without A */
-        KEY_Q " 50020004 3fff3fff",                    /* no negotiation of read depths */
+        KEY_Q " 50020004 0000c000",                             /* C and D without A */
+        KEY_Q " 50020004 3fff3fff",                             /* no negotiation of read depths */
         KEY_Q " 50020004 00000000",
     };
     struct hk kit;
@@ -479,9 +479,9 @@ Test(hostile_startup, convert_reply_cut_by_rst, .timeout = 60)
 /* Replies that are refused; what the initiator has to say about it, if anything. */
 struct bad_reply {
     const char *hex;
-    unsigned terminate;      /* 0: none is due */
-    bool peer_to_peer;       /* asked for by the Request */
-    uint32_t ird;            /* own */
+    unsigned terminate; /* 0: none is due */
+    bool peer_to_peer;  /* asked for by the Request */
+    uint32_t ird;       /* own */
 };
 
 static void refused_reply(struct hk *kit, enum hk_role role, const struct bad_reply *row)
@@ -534,13 +534,13 @@ static void refused_replies(enum hk_role role)
 {
     static const struct bad_reply rows[] = {
         {"4c", 0, true, 8},
-        {KEY_Q " 50020004 00010001", 0, true, 8},              /* both are initiators */
-        {KEY_P " 50030004 80018001", 0, true, 8},              /* revision 3 */
-        {KEY_P " 50020201 80018001", 0, true, 8},              /* PD_Length 513 */
-        {KEY_P " 50020003 800180", 0, true, 8},                /* S without room for its word */
-        {KEY_P " 50020004 80010001", 0x2007, true, 8},         /* no RTR chosen */
-        {KEY_P " 50020004 c0010001", 0x2007, true, 8},         /* one that was not offered */
-        {KEY_P " 50020004 00010004", 0x2006, false, 2},        /* wants more than our IRD */
+        {KEY_Q " 50020004 00010001", 0, true, 8},       /* both are initiators */
+        {KEY_P " 50030004 80018001", 0, true, 8},       /* revision 3 */
+        {KEY_P " 50020201 80018001", 0, true, 8},       /* PD_Length 513 */
+        {KEY_P " 50020003 800180", 0, true, 8},         /* S without room for its word */
+        {KEY_P " 50020004 80010001", 0x2007, true, 8},  /* no RTR chosen */
+        {KEY_P " 50020004 c0010001", 0x2007, true, 8},  /* one that was not offered */
+        {KEY_P " 50020004 00010004", 0x2006, false, 2}, /* wants more than our IRD */
     };
     struct hk kit;
 

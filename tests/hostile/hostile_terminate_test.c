@@ -55,8 +55,9 @@ static const struct row rows[] = {
     {"code 0x77", "12770000", {R_ERROR, R_ERROR}},
     /* As siw on a little-endian host writes them. */
     {"siw 1/1/00", "11000300 0020" TAGGED, {R_ACCESS, R_ACCESS}},
-    {"siw 0/1/00", "10000700 0000" UNTAGGED "11111111 22222222 22222222 33333333 44444444 "
-                   "55555555 55555555",
+    {"siw 0/1/00",
+     "10000700 0000" UNTAGGED "11111111 22222222 22222222 33333333 44444444 "
+     "55555555 55555555",
      {R_ACCESS, R_ACCESS}},
     {"siw 2/0/02", "02020000", {R_ERROR, R_ERROR}},
     {"siw 1/2/01", "21010300 0010" UNTAGGED, {R_ERROR, R_ERROR}},

@@ -32,7 +32,15 @@ static void zoo_close(struct zoo *zoo)
     fx_node_close(&zoo->node);
 }
 
-enum kind { KIND_IA, KIND_PZ, KIND_EVD, KIND_EP, KIND_LMR, KIND_LISTEN, KINDS };
+enum kind {
+    KIND_IA,
+    KIND_PZ,
+    KIND_EVD,
+    KIND_EP,
+    KIND_LMR,
+    KIND_LISTEN,
+    KINDS
+};
 
 static void *handle_of(const struct zoo *zoo, enum kind kind)
 {
@@ -367,9 +375,9 @@ static const struct call calls[] = {
 
 static void all_unchanged(struct zoo *zoo)
 {
-    static const it_handle_type_enum_t types[] = {
-        IT_HANDLE_TYPE_IA, IT_HANDLE_TYPE_PZ,  IT_HANDLE_TYPE_EVD,
-        IT_HANDLE_TYPE_EP, IT_HANDLE_TYPE_LMR, IT_HANDLE_TYPE_LISTEN};
+    static const it_handle_type_enum_t types[] = {IT_HANDLE_TYPE_IA,  IT_HANDLE_TYPE_PZ,
+                                                  IT_HANDLE_TYPE_EVD, IT_HANDLE_TYPE_EP,
+                                                  IT_HANDLE_TYPE_LMR, IT_HANDLE_TYPE_LISTEN};
 
     for (int kind = 0; kind < KINDS; kind++) {
         it_handle_type_enum_t type = IT_HANDLE_TYPE_SRQ;
@@ -469,8 +477,7 @@ static it_status_t create_ep(it_pz_handle_t pz, it_evd_handle_t request, it_evd_
 {
     it_ep_handle_t ep = NULL;
     it_ep_attributes_t standard = fx_ep_attr();
-    it_status_t status =
-        it_ep_rc_create(pz, request, recv, conn, IT_EP_NO_FLAG, &standard, &ep);
+    it_status_t status = it_ep_rc_create(pz, request, recv, conn, IT_EP_NO_FLAG, &standard, &ep);
 
     if (status != IT_SUCCESS)
         EXPECT(ep == NULL);
@@ -481,8 +488,7 @@ static void ep_create_with(struct zoo *zoo, void *bad)
 {
     struct fx_node *n = &zoo->node;
 
-    EXPECT_STATUS(IT_ERR_INVALID_PZ,
-                  create_ep(bad, n->request_evd, n->recv_evd, n->conn_evd));
+    EXPECT_STATUS(IT_ERR_INVALID_PZ, create_ep(bad, n->request_evd, n->recv_evd, n->conn_evd));
     EXPECT_STATUS(IT_ERR_INVALID_REQ_EVD, create_ep(n->pz, bad, n->recv_evd, n->conn_evd));
     EXPECT_STATUS(IT_ERR_INVALID_RECV_EVD, create_ep(n->pz, n->request_evd, bad, n->conn_evd));
     EXPECT_STATUS(IT_ERR_INVALID_CONN_EVD, create_ep(n->pz, n->request_evd, n->recv_evd, bad));
@@ -505,8 +511,7 @@ Test(api_handles, ep_create, .timeout = 60)
     ep_create_with(&zoo, stale_handle(&zoo, KIND_EVD));
     ep_create_with(&zoo, stale_handle(&zoo, KIND_PZ));
     /* EVDs of the wrong stream. */
-    EXPECT_STATUS(IT_ERR_INVALID_REQ_EVD,
-                  create_ep(n->pz, n->conn_evd, n->recv_evd, n->conn_evd));
+    EXPECT_STATUS(IT_ERR_INVALID_REQ_EVD, create_ep(n->pz, n->conn_evd, n->recv_evd, n->conn_evd));
     EXPECT_STATUS(IT_ERR_INVALID_REQ_EVD, create_ep(n->pz, n->aff_evd, n->recv_evd, n->conn_evd));
     EXPECT_STATUS(IT_ERR_INVALID_RECV_EVD,
                   create_ep(n->pz, n->request_evd, n->listen_evd, n->conn_evd));
@@ -525,10 +530,8 @@ Test(api_handles, ep_create, .timeout = 60)
     if (it_evd_create(n->ia, IT_AEVD_NOTIFICATION_EVENT_STREAM, (it_evd_flags_t)0, 0, 0, NULL,
                       &aevd, NULL) == IT_SUCCESS) {
         EXPECT_STATUS(IT_ERR_AEVD_NOT_ALLOWED, create_ep(n->pz, aevd, n->recv_evd, n->conn_evd));
-        EXPECT_STATUS(IT_ERR_AEVD_NOT_ALLOWED,
-                      create_ep(n->pz, n->request_evd, aevd, n->conn_evd));
-        EXPECT_STATUS(IT_ERR_AEVD_NOT_ALLOWED,
-                      create_ep(n->pz, n->request_evd, n->recv_evd, aevd));
+        EXPECT_STATUS(IT_ERR_AEVD_NOT_ALLOWED, create_ep(n->pz, n->request_evd, aevd, n->conn_evd));
+        EXPECT_STATUS(IT_ERR_AEVD_NOT_ALLOWED, create_ep(n->pz, n->request_evd, n->recv_evd, aevd));
     }
     /* One EVD for both kinds of completions is fine. */
     EXPECT_OK(create_ep(n->pz, n->recv_evd, n->recv_evd, n->conn_evd));
@@ -563,14 +566,14 @@ Test(api_handles, listen_create, .timeout = 60)
     s = n->spigot;
     EXPECT_STATUS(IT_ERR_INVALID_IA, create_listener(NULL, s, n->listen_evd));
     EXPECT_STATUS(IT_ERR_INVALID_IA, create_listener((void *)n->pz, s, n->listen_evd));
-    EXPECT_STATUS(IT_ERR_INVALID_IA, create_listener(stale_handle(&zoo, KIND_IA), s, n->listen_evd));
+    EXPECT_STATUS(IT_ERR_INVALID_IA,
+                  create_listener(stale_handle(&zoo, KIND_IA), s, n->listen_evd));
     EXPECT_STATUS(IT_ERR_INVALID_CONN_EVD, create_listener(n->ia, s, NULL));
     EXPECT_STATUS(IT_ERR_INVALID_CONN_EVD, create_listener(n->ia, s, (void *)zoo.ep));
     EXPECT_STATUS(IT_ERR_INVALID_CONN_EVD, create_listener(n->ia, s, n->conn_evd));
     EXPECT_STATUS(IT_ERR_INVALID_CONN_EVD, create_listener(n->ia, s, n->request_evd));
     EXPECT_STATUS(IT_ERR_INVALID_CONN_EVD, create_listener(n->ia, s, other.node.listen_evd));
-    EXPECT_STATUS(IT_ERR_INVALID_CONN_EVD,
-                  create_listener(n->ia, s, stale_handle(&zoo, KIND_EVD)));
+    EXPECT_STATUS(IT_ERR_INVALID_CONN_EVD, create_listener(n->ia, s, stale_handle(&zoo, KIND_EVD)));
     zoo_close(&zoo);
     zoo_close(&other);
     check_done();

@@ -72,8 +72,7 @@ static void refused_read(struct bed *bed, it_rdma_addr_t address, it_rmr_context
     CHECK_OK(it_post_recv(a, NULL, 0, 1, FX_SIGNAL));
     CHECK_OK(it_post_recv(b, NULL, 0, 2, FX_SIGNAL));
     CHECK_OK(it_post_rdma_read(a, &segment, 1, 3, FX_QUIET, address, key));
-    fx_done(bed->pair.a.request_evd, a, IT_DTO_RDMA_READ_CMPL_EVENT, 3,
-            IT_DTO_ERR_REMOTE_ACCESS);
+    fx_done(bed->pair.a.request_evd, a, IT_DTO_RDMA_READ_CMPL_EVENT, 3, IT_DTO_ERR_REMOTE_ACCESS);
     fx_done(bed->pair.a.recv_evd, a, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
     fx_done(bed->pair.b.recv_evd, b, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     both_broken(bed);
@@ -177,8 +176,7 @@ Test(data_access, rights, .timeout = 60)
 
     bed_open(&bed);
     for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++) {
-        struct fx_buf buf =
-            fx_buf_make_as(bed.pair.b.pz, 64, rights[i], IT_ADDR_MODE_ABSOLUTE);
+        struct fx_buf buf = fx_buf_make_as(bed.pair.b.pz, 64, rights[i], IT_ADDR_MODE_ABSOLUTE);
         struct fx_buf sink = fx_buf_make(&bed.pair.a, 64);
 
         if ((rights[i] & IT_PRIV_REMOTE_READ) != 0) {

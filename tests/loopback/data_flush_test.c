@@ -40,8 +40,7 @@ Test(data_flush, receives_in_order_on_both_sides, .timeout = 60)
     CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
     for (uint64_t i = 0; i < 20; i++) {
         fx_done(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
-        fx_done(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 100 + i,
-                IT_DTO_ERR_FLUSHED);
+        fx_done(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 100 + i, IT_DTO_ERR_FLUSHED);
     }
     disconnected(&pair);
     fx_empty(pair.a.recv_evd);
@@ -56,8 +55,8 @@ Test(data_flush, receives_in_order_on_both_sides, .timeout = 60)
 /* Requests that had no chance to run are flushed in order, unsignalled ones too. */
 Test(data_flush, requests_in_order, .timeout = 60)
 {
-    static const it_event_type_t kinds[] = {
-        IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT, IT_DTO_RDMA_READ_CMPL_EVENT};
+    static const it_event_type_t kinds[] = {IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT,
+                                            IT_DTO_RDMA_READ_CMPL_EVENT};
     struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf remote;
@@ -128,8 +127,7 @@ Test(data_flush, posts_after_the_end, .timeout = 60)
         fx_write(pair.a_ep, &buf, 0, 8, &buf, 0, 200 + i, FX_QUIET);
         fx_read(pair.a_ep, &buf, 0, 8, &buf, 0, 300 + i, FX_SIGNAL);
         fx_done(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
-        fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 100 + i,
-                IT_DTO_ERR_FLUSHED);
+        fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 100 + i, IT_DTO_ERR_FLUSHED);
         fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 200 + i,
                 IT_DTO_ERR_FLUSHED);
         fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 300 + i,

@@ -6,10 +6,7 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "support/it_fixture.h"
 
@@ -31,39 +28,24 @@ static void *waiter_main(void *argument)
 {
     struct waiter *waiter = argument;
 
-    atomic_store(&waiter->tid, (int)syscall(SYS_gettid));
+    atomic_store(&waiter->tid, fx_thread_id());
     waiter->status =
         it_evd_wait(waiter->evd, FX_PATIENCE_MS * 1000ull, &waiter->event, &waiter->nmore);
     atomic_store(&waiter->woken, true);
     return NULL;
 }
 
-static char thread_state(int tid)
-{
-    char path[64];
-    char state = '?';
-    FILE *file;
-
-    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-    file = fopen(path, "r");
-    if (file != NULL) {
-        if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-            state = '?';
-        (void)fclose(file);
-    }
-    return state;
-}
-
-/* Returns when the thread sleeps inside it_evd_wait: there is nothing else it could sleep in. */
+/* Returns when the thread sleeps inside it_evd_wait. */
 static void waiter_start(struct waiter *waiter, it_evd_handle_t evd)
 {
-    struct fx_patience patience = fx_patience_start("sleep of the waiter");
+    struct fx_patience patience = fx_patience_start("start of the waiter");
 
     memset(waiter, 0, sizeof(*waiter));
     waiter->evd = evd;
     CHECK(pthread_create(&waiter->thread, NULL, waiter_main, waiter) == 0);
-    while (atomic_load(&waiter->tid) == 0 || thread_state(atomic_load(&waiter->tid)) != 'S')
+    while (atomic_load(&waiter->tid) == 0)
         fx_patience_check(&patience);
+    fx_thread_sleeps(atomic_load(&waiter->tid));
 }
 
 static void waiter_stays(struct waiter *waiter)

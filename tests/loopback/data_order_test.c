@@ -31,8 +31,8 @@ Test(data_order, send_completes_after_read, .timeout = 60)
     fx_pair_close(&pair);
 }
 
-static void post_mixed(struct fx_pair *pair, const struct fx_buf *local, const struct fx_buf *remote,
-                       uint64_t cookie)
+static void post_mixed(struct fx_pair *pair, const struct fx_buf *local,
+                       const struct fx_buf *remote, uint64_t cookie)
 {
     size_t at = (size_t)cookie * 64;
 
@@ -47,8 +47,8 @@ static void post_mixed(struct fx_pair *pair, const struct fx_buf *local, const s
 /* Sends, Writes and Reads all mixed complete in posting order. */
 Test(data_order, completions_in_posting_order, .timeout = 60)
 {
-    static const it_event_type_t kinds[] = {
-        IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT, IT_DTO_RDMA_READ_CMPL_EVENT};
+    static const it_event_type_t kinds[] = {IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT,
+                                            IT_DTO_RDMA_READ_CMPL_EVENT};
     struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf remote;

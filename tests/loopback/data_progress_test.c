@@ -24,13 +24,15 @@ struct shared {
     atomic_bool listening;
     uint64_t address;
     uint64_t key;
+    uint64_t peer_address;
+    uint64_t peer_key;
     atomic_ullong computed;
 };
 
 static struct shared *shared_make(void)
 {
-    struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *shared =
+        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     CHECK(shared != MAP_FAILED);
     return shared;
@@ -113,8 +115,8 @@ Test(data_progress, target_process_computes, .timeout = 60)
     await(&shared->ready, "target");
     remote.key = shared->key;
     segment = fx_seg(&local, 0, local.size);
-    CHECK_OK(
-        it_post_rdma_read(ep, &segment, 1, 1, FX_SIGNAL, shared->address, (it_rmr_context_t)remote.key));
+    CHECK_OK(it_post_rdma_read(ep, &segment, 1, 1, FX_SIGNAL, shared->address,
+                               (it_rmr_context_t)remote.key));
     fx_done_len(node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, local.size);
     CHECK(fx_is_filled(local.data, local.size, 1));
     for (uint32_t i = 2; i <= 20; i++) {
@@ -278,11 +280,15 @@ static void writer_child(struct shared *shared)
 static void idle_child(struct shared *shared)
 {
     struct fx_node node;
+    struct fx_buf buf;
     it_ep_handle_t ep;
 
     await(&shared->listening, "listener");
     fx_node_open(&node);
     ep = fx_ep(&node, NULL);
+    buf = fx_buf_make(&node, TARGET_SIZE);
+    shared->peer_address = fx_addr(&buf, 0);
+    shared->peer_key = buf.key;
     fx_connect(&node, ep, shared->port);
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     atomic_store(&shared->ready, true);
@@ -290,7 +296,8 @@ static void idle_child(struct shared *shared)
         (void)pause();
 }
 
-static void killed(void (*child)(struct shared *))
+/* The peer is killed; with traffic from our side under way, if so wanted. */
+static void killed(void (*child)(struct shared *), bool writing)
 {
     struct shared *shared = shared_make();
     pid_t pid = start(child, shared);
@@ -298,6 +305,7 @@ static void killed(void (*child)(struct shared *))
     struct fx_buf buf;
     it_ep_handle_t ep;
     it_event_t event;
+    it_lmr_triplet_t segment;
     int status = 0;
 
     fx_node_open(&node);
@@ -312,6 +320,13 @@ static void killed(void (*child)(struct shared *))
     CHECK_OK(it_ep_accept(ep, fx_request(&node, NULL), NULL, 0));
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     await(&shared->ready, "peer");
+    if (writing) {
+        /* Nobody at the other end will ever take all of this. */
+        segment = fx_seg(&buf, 0, buf.size);
+        for (uint64_t i = 0; i < 60; i++)
+            CHECK_OK(it_post_rdma_write(ep, &segment, 1, 100 + i, FX_QUIET, shared->peer_address,
+                                        shared->peer_key));
+    }
     CHECK(kill(pid, SIGKILL) == 0);
     CHECK(waitpid(pid, &status, 0) == pid);
     event = fx_wait(node.conn_evd);
@@ -322,6 +337,13 @@ static void killed(void (*child)(struct shared *))
         fx_done(node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_disconnect(ep, NULL, 0));
     fx_empty(node.conn_evd);
+    /* Those that had left are silent, the others failed, in order. */
+    for (uint64_t last = 0; it_evd_dequeue(node.request_evd, &event) == IT_SUCCESS;) {
+        CHECK(writing && event.dto_cmpl.cookie > last);
+        CHECK(event.dto_cmpl.dto_status == IT_DTO_ERR_FLUSHED ||
+              (last == 0 && event.dto_cmpl.dto_status == IT_DTO_ERR_TRANSPORT));
+        last = event.dto_cmpl.cookie;
+    }
     fx_buf_free(&buf);
     fx_node_close(&node);
     (void)munmap(shared, sizeof(*shared));
@@ -329,10 +351,17 @@ static void killed(void (*child)(struct shared *))
 
 Test(data_progress, idle_peer_is_killed, .timeout = 60)
 {
-    killed(idle_child);
+    killed(idle_child, false);
 }
 
 Test(data_progress, writing_peer_is_killed, .timeout = 60)
 {
-    killed(writer_child);
+    killed(writer_child, false);
+}
+
+/* Writing to a dead peer raises no signal here, or this test would die of it. */
+Test(data_progress, peer_is_killed_while_written_to, .timeout = 60)
+{
+    (void)signal(SIGPIPE, SIG_DFL);
+    killed(idle_child, true);
 }

@@ -99,8 +99,7 @@ static void one_read(struct bed *bed, size_t size)
 
     memset(bed->in.data, 0xee, size + 2 * GUARD);
     fx_read(bed->pair.b_ep, &bed->in, to, size, &bed->out, from, cookie, FX_SIGNAL);
-    fx_done_len(bed->pair.b.request_evd, bed->pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, cookie,
-                size);
+    fx_done_len(bed->pair.b.request_evd, bed->pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, cookie, size);
     fx_check_same(bed->out.data + from, bed->in.data + to, size);
     guards_untouched(&bed->in, to, size);
 }

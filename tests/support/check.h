@@ -28,18 +28,18 @@ bool check_status(const char *file, int line, const char *call, it_status_t want
 bool check_number(const char *file, int line, const char *what, uint64_t want, uint64_t got);
 
 #define CHECK_FAIL(...) check_fail(__FILE__, __LINE__, __VA_ARGS__)
-#define CHECK(condition) \
+#define CHECK(condition)                                                                           \
     ((condition) ? (void)0 : check_fail(__FILE__, __LINE__, "not so: %s", #condition))
-#define CHECK_EQ(want, got) \
-    (check_number(__FILE__, __LINE__, #got, (uint64_t)(want), (uint64_t)(got)) ? (void)0 \
+#define CHECK_EQ(want, got)                                                                        \
+    (check_number(__FILE__, __LINE__, #got, (uint64_t)(want), (uint64_t)(got)) ? (void)0           \
                                                                                : check_exit())
-#define CHECK_STATUS(want, call) \
+#define CHECK_STATUS(want, call)                                                                   \
     (check_status(__FILE__, __LINE__, #call, (want), (call)) ? (void)0 : check_exit())
 #define CHECK_OK(call) CHECK_STATUS(IT_SUCCESS, call)
 
-#define EXPECT(condition) \
+#define EXPECT(condition)                                                                          \
     ((condition) ? (void)0 : check_note(__FILE__, __LINE__, "not so: %s", #condition))
-#define EXPECT_EQ(want, got) \
+#define EXPECT_EQ(want, got)                                                                       \
     ((void)check_number(__FILE__, __LINE__, #got, (uint64_t)(want), (uint64_t)(got)))
 #define EXPECT_STATUS(want, call) ((void)check_status(__FILE__, __LINE__, #call, (want), (call)))
 #define EXPECT_OK(call)           EXPECT_STATUS(IT_SUCCESS, call)

@@ -5,9 +5,12 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- Time --------------------------------------------------------------------------------- */
 
@@ -336,8 +339,7 @@ void fx_join(const struct fx_node *a, it_ep_handle_t a_ep, const struct fx_node 
         first = fx_next(a->conn_evd);
         CHECK_EQ(IT_CM_MSG_CONN_ESTABLISHED_EVENT, first.event_number);
         CHECK(first.conn.ep == a_ep || first.conn.ep == b_ep);
-        fx_conn(a->conn_evd, first.conn.ep == a_ep ? b_ep : a_ep,
-                IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        fx_conn(a->conn_evd, first.conn.ep == a_ep ? b_ep : a_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     }
     CHECK_OK(it_listen_free(listener));
 }
@@ -419,8 +421,7 @@ void fx_write(it_ep_handle_t ep, const struct fx_buf *from, size_t offset, size_
 {
     it_lmr_triplet_t segment = fx_seg(from, offset, length);
 
-    CHECK_OK(
-        it_post_rdma_write(ep, &segment, 1, cookie, flags, fx_addr(to, to_offset), to->key));
+    CHECK_OK(it_post_rdma_write(ep, &segment, 1, cookie, flags, fx_addr(to, to_offset), to->key));
 }
 
 void fx_read(it_ep_handle_t ep, const struct fx_buf *to, size_t offset, size_t length,
@@ -502,8 +503,7 @@ uint32_t fx_done_at(const char *file, int line, it_evd_handle_t evd, it_ep_handl
     if (event.dto_cmpl.dto_status != status)
         check_fail(file, line, "%s, cookie 0x%" PRIx64 ": %s instead of %s",
                    itx_event_string(number), cookie,
-                   itx_dto_status_string(event.dto_cmpl.dto_status),
-                   itx_dto_status_string(status));
+                   itx_dto_status_string(event.dto_cmpl.dto_status), itx_dto_status_string(status));
     if (event.dto_cmpl.ep != ep || event.dto_cmpl.evd != evd)
         check_fail(file, line, "%s, cookie 0x%" PRIx64 ": wrong ep or evd in the event",
                    itx_event_string(number), cookie);
@@ -533,6 +533,40 @@ it_event_t fx_conn_at(const char *file, int line, it_evd_handle_t evd, it_ep_han
     if (event.conn.ep != ep || event.conn.evd != evd)
         check_fail(file, line, "%s: wrong ep or evd in the event", itx_event_string(number));
     return event;
+}
+
+/* ---- Threads -------------------------------------------------------------------------------- */
+
+int fx_thread_id(void)
+{
+    return (int)syscall(SYS_gettid);
+}
+
+static char thread_state(int id)
+{
+    char path[64];
+    char state = '?';
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", id);
+    file = fopen(path, "r");
+    if (file != NULL) {
+        if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            state = '?';
+        (void)fclose(file);
+    }
+    return state;
+}
+
+void fx_thread_sleeps(int id)
+{
+    struct fx_patience patience = fx_patience_start("sleep of a thread");
+    unsigned asleep = 0;
+
+    while (asleep < 5) {
+        asleep = thread_state(id) == 'S' ? asleep + 1 : 0;
+        fx_patience_check(&patience);
+    }
 }
 
 /* ---- Descriptors ---------------------------------------------------------------------------- */

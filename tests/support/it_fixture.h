@@ -22,8 +22,7 @@
 #define FX_SIGNAL ((it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG))
 #define FX_QUIET  ((it_dto_flags_t)0)
 
-#define FX_PRIVS_ALL \
-    ((it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE)) /* everything but atomics */
+#define FX_PRIVS_ALL ((it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE)) /* everything but atomics */
 
 /* ---- Time --------------------------------------------------------------------------------- */
 
@@ -156,12 +155,12 @@ it_event_t fx_wait(it_evd_handle_t evd);
 void fx_empty_at(const char *file, int line, it_evd_handle_t evd);
 
 /* The next completion must be this one; returns its transferred_length. */
-#define fx_done(evd, ep, number, cookie, status) \
+#define fx_done(evd, ep, number, cookie, status)                                                   \
     fx_done_at(__FILE__, __LINE__, (evd), (ep), (number), (cookie), (status))
 uint32_t fx_done_at(const char *file, int line, it_evd_handle_t evd, it_ep_handle_t ep,
                     it_event_type_t number, it_dto_cookie_t cookie, it_dto_status_t status);
 /* The same with the length it must have. */
-#define fx_done_len(evd, ep, number, cookie, length) \
+#define fx_done_len(evd, ep, number, cookie, length)                                               \
     fx_done_len_at(__FILE__, __LINE__, (evd), (ep), (number), (cookie), (length))
 void fx_done_len_at(const char *file, int line, it_evd_handle_t evd, it_ep_handle_t ep,
                     it_event_type_t number, it_dto_cookie_t cookie, uint64_t length);
@@ -169,6 +168,11 @@ void fx_done_len_at(const char *file, int line, it_evd_handle_t evd, it_ep_handl
 #define fx_conn(evd, ep, number) fx_conn_at(__FILE__, __LINE__, (evd), (ep), (number))
 it_event_t fx_conn_at(const char *file, int line, it_evd_handle_t evd, it_ep_handle_t ep,
                       it_event_type_t number);
+
+/* Number of the calling thread, for the next function. */
+int fx_thread_id(void);
+/* Returns when that thread has been asleep for a while: it is inside the call it was about to make. */
+void fx_thread_sleeps(int id);
 
 /* Open descriptors of this process. */
 size_t fx_fd_count(void);

@@ -15,7 +15,7 @@
 
 #include "support/check.h"
 
-#define PATIENCE_MS 20000
+#define PATIENCE_MS  20000
 #define MARKER_EVERY 512u
 
 const char *raw_result_name(enum raw_result result)

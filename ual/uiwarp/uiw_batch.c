@@ -37,18 +37,15 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
     batch->octets = 0;
     batch->scratch_used = 0;
     batch->full = false;
-    batch->bounce[0] = NULL;
-    batch->bounce[1] = NULL;
+    batch->bounce_count = 0;
 }
 
 void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     for (unsigned i = 0; i < batch->pin_count; i++)
         uiw_mr_unpin(batch->pins[i]);
-    for (unsigned i = 0; i < 2; i++) {
-        if (batch->bounce[i])
-            uiw_bounce_put(ep->ia, batch->bounce[i]);
-    }
+    for (unsigned i = 0; i < batch->bounce_count; i++)
+        uiw_bounce_put(ep->ia, batch->bounces[i]);
 }
 
 static bool batch_has_room(const struct uiw_ep *ep, const struct uiw_batch *batch)
@@ -80,13 +77,17 @@ static void batch_fail_request(struct uiw_ep *ep, const struct uiw_batch *batch,
     atomic_store_explicit(&ep->tx.failed_status, (int)status, memory_order_release);
 }
 
-static struct uiw_bounce *batch_bounce(struct uiw_ep *ep)
+/* A buffer that lives as long as the batch. NULL: the stream can not go on. */
+static uint8_t *batch_bounce(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     struct uiw_bounce *bounce = uiw_bounce_get(ep->ia);
 
-    if (!bounce)
+    if (!bounce) {
         atomic_store_explicit(&ep->tx.failed_error, IW_ERR_RDMAP_STREAM, memory_order_release);
-    return bounce;
+        return NULL;
+    }
+    batch->bounces[batch->bounce_count++] = bounce;
+    return bounce->octets;
 }
 
 /* ---------------------------------------------------------------- payload of a request */
@@ -96,15 +97,13 @@ static bool batch_check_segments(struct uiw_ep *ep, const struct uiw_sqe *sqe, i
 {
     for (unsigned i = 0; i < sqe->segment_count; i++) {
         const struct uiw_segment *segment = &sqe->segments[i];
-        struct uiw_mr *mr;
 
         if (segment->length == 0)
             continue;
-        mr = uiw_mr_pin_local(&ep->ia->mrs, segment->stag, segment->addr, segment->length, right,
-                              ep->pz);
-        if (!mr)
+        if (!uiw_mr_pin_local(segment->mr, segment->stag, segment->addr, segment->length, right,
+                              ep->pz))
             return false;
-        uiw_mr_unpin(mr);
+        uiw_mr_unpin(segment->mr);
     }
     return true;
 }
@@ -125,23 +124,21 @@ static bool batch_add_payload(struct uiw_ep *ep, struct uiw_batch *batch, const 
     for (unsigned i = 0; i < sqe->segment_count && length > 0; i++) {
         const struct uiw_segment *segment = &sqe->segments[i];
         uint32_t piece = segment->length;
-        struct uiw_mr *mr;
 
         if (offset >= piece) {
             offset -= piece;
             continue;
         }
         piece = piece - offset < length ? piece - offset : length;
-        mr = uiw_mr_pin_local(&ep->ia->mrs, segment->stag, segment->addr + offset, piece,
-                              IT_PRIV_LOCAL_READ, ep->pz);
-        if (!mr)
+        if (!uiw_mr_pin_local(segment->mr, segment->stag, segment->addr + offset, piece,
+                              IT_PRIV_LOCAL_READ, ep->pz))
             return false;
         if (copy) {
             memcpy(copy, segment->addr + offset, piece);
             copy += piece;
-            uiw_mr_unpin(mr);
+            uiw_mr_unpin(segment->mr);
         } else {
-            batch_keep_pin(batch, mr);
+            batch_keep_pin(batch, segment->mr);
             batch->iov[batch->iov_count++] = (struct iovec){segment->addr + offset, piece};
         }
         offset = 0;
@@ -169,24 +166,20 @@ static uint32_t batch_crc(const struct uiw_batch *batch, const struct batch_fpdu
 static bool batch_apply_markers(struct uiw_ep *ep, struct uiw_batch *batch, unsigned iov_first,
                                 uint32_t length, struct uiw_fpdu *done)
 {
+    uint8_t *plain = batch_bounce(ep, batch);
+    uint8_t *marked = plain ? batch_bounce(ep, batch) : NULL;
     uint32_t used = 0;
 
-    for (unsigned i = 0; i < 2; i++) {
-        if (!batch->bounce[i])
-            batch->bounce[i] = batch_bounce(ep);
-        if (!batch->bounce[i])
-            return false;
-    }
+    if (!marked)
+        return false;
     for (unsigned i = iov_first; i < batch->iov_count; i++) {
-        memmove(batch->bounce[0]->octets + used, batch->iov[i].iov_base, batch->iov[i].iov_len);
+        memcpy(plain + used, batch->iov[i].iov_base, batch->iov[i].iov_len);
         used += (uint32_t)batch->iov[i].iov_len;
     }
-    done->wire_length =
-        (uint32_t)iw_marker_insert(ep->tx.position, batch->bounce[0]->octets,
-                                   length - IW_CRC_FIELD, ep->agreed.crc, batch->bounce[1]->octets);
+    done->wire_length = (uint32_t)iw_marker_insert(ep->tx.position, plain, length - IW_CRC_FIELD,
+                                                   ep->agreed.crc, marked);
     batch->iov_count = iov_first;
-    batch->iov[batch->iov_count++] =
-        (struct iovec){batch->bounce[1]->octets, done->wire_length};
+    batch->iov[batch->iov_count++] = (struct iovec){marked, done->wire_length};
     batch->full = true;
     return true;
 }
@@ -264,7 +257,9 @@ static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, stru
     }
     if (read && open >= ord)
         return false;
-    if (!batch_check_segments(ep, sqe, read ? IT_PRIV_LOCAL_WRITE : IT_PRIV_LOCAL_READ)) {
+    /* A message of one FPDU is checked when it is built. */
+    if ((read || sqe->length > UIW_INLINE_MAX) &&
+        !batch_check_segments(ep, sqe, read ? IT_PRIV_LOCAL_WRITE : IT_PRIV_LOCAL_READ)) {
         batch_fail_request(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
         return false;
     }
@@ -364,15 +359,13 @@ static bool batch_copy_response(struct uiw_ep *ep, struct uiw_batch *batch, uint
         return true;
     }
     *copy = NULL;
-    if (!ep->agreed.crc && !ep->agreed.send_markers)
+    if (!ep->agreed.crc)
         return true;
-    if (batch->bounce[0])
-        return false; /* one a call is enough: this FPDU goes with the next */
-    batch->bounce[0] = batch_bounce(ep);
-    if (!batch->bounce[0])
+    /* With markers there is one FPDU a batch, and room for the two buffers they need. */
+    if (batch->bounce_count == UIW_BATCH_BOUNCES)
         return false;
-    *copy = batch->bounce[0]->octets + IW_LENGTH_FIELD + IW_TAGGED_HEADER;
-    return true;
+    *copy = batch_bounce(ep, batch);
+    return *copy != NULL;
 }
 
 static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#define BOUNCE_KEEP 8u
+#define BOUNCE_KEEP 16u
 
 struct uiw_bounce *uiw_bounce_get(struct uiw_ia *ia)
 {

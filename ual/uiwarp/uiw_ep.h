@@ -15,6 +15,7 @@
 /* A local segment, resolved to memory; its rights are checked when the operation runs. */
 struct uiw_segment {
     uint8_t *addr;
+    struct uiw_mr *mr; /* of its LMR */
     uint32_t length;
     uint32_t stag; /* of its LMR when it was posted: dead when the LMR is freed */
 };

@@ -156,13 +156,7 @@ struct uiw_mr *uiw_mr_pin(struct uiw_mr_table *table, uint32_t stag)
 {
     struct uiw_mr *mr = mr_entry(table, stag);
 
-    if (!mr || stag == 0)
-        return NULL;
-    atomic_fetch_add_explicit(&mr->pins, 1, memory_order_seq_cst);
-    if (atomic_load_explicit(&mr->stag, memory_order_seq_cst) == stag)
-        return mr;
-    uiw_mr_unpin(mr);
-    return NULL;
+    return mr && stag != 0 && uiw_mr_pin_entry(mr, stag) ? mr : NULL;
 }
 
 /* The one check of rights and bounds, for every kind of access by a peer. */
@@ -202,20 +196,19 @@ enum uiw_mr_verdict uiw_mr_pin_remote(struct uiw_mr_table *table, uint32_t stag,
     return UIW_MR_OK;
 }
 
-struct uiw_mr *uiw_mr_pin_local(struct uiw_mr_table *table, uint32_t stag, const uint8_t *addr,
-                                uint64_t length, it_mem_priv_t right, const void *pz)
+bool uiw_mr_pin_local(struct uiw_mr *mr, uint32_t stag, const uint8_t *addr, uint64_t length,
+                      it_mem_priv_t right, const void *pz)
 {
-    struct uiw_mr *mr = uiw_mr_pin(table, stag);
     uint64_t offset;
 
-    if (!mr)
-        return NULL;
+    if (!uiw_mr_pin_entry(mr, stag))
+        return false;
     offset = (uintptr_t)addr - (uintptr_t)mr->addr; /* wraps to a huge value below the base */
     if (mr->pz == pz && (mr->privs & right) == right && offset <= mr->length &&
         length <= mr->length - offset)
-        return mr;
+        return true;
     uiw_mr_unpin(mr);
-    return NULL;
+    return false;
 }
 
 bool uiw_mr_invalidate(struct uiw_mr_table *table, uint32_t stag, const void *pz,

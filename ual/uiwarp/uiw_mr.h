@@ -63,12 +63,23 @@ struct uiw_mr *uiw_mr_register(struct uiw_mr_table *table, void *addr, uint64_t 
 /* Returns when no octet moves in the region any more. */
 void uiw_mr_deregister(struct uiw_mr_table *table, struct uiw_mr *mr);
 
-/* Pins the entry of a live STag; NULL when there is none. */
-struct uiw_mr *uiw_mr_pin(struct uiw_mr_table *table, uint32_t stag);
 static inline void uiw_mr_unpin(struct uiw_mr *mr)
 {
     atomic_fetch_sub_explicit(&mr->pins, 1, memory_order_release);
 }
+
+/* Pins an entry while it carries this STag. False when it does not any more. */
+static inline bool uiw_mr_pin_entry(struct uiw_mr *mr, uint32_t stag)
+{
+    atomic_fetch_add_explicit(&mr->pins, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&mr->stag, memory_order_seq_cst) == stag)
+        return true;
+    uiw_mr_unpin(mr);
+    return false;
+}
+
+/* Pins the entry of a live STag; NULL when there is none. */
+struct uiw_mr *uiw_mr_pin(struct uiw_mr_table *table, uint32_t stag);
 
 /*
  * Pins and checks [to, to + length) for a peer (rights: IT_PRIV_REMOTE_READ or _WRITE). On
@@ -77,9 +88,12 @@ static inline void uiw_mr_unpin(struct uiw_mr *mr)
 enum uiw_mr_verdict uiw_mr_pin_remote(struct uiw_mr_table *table, uint32_t stag, uint64_t to,
                                       uint64_t length, it_mem_priv_t right, const void *pz,
                                       struct uiw_mr **mr_out, uint8_t **addr_out);
-/* Pins and checks a local segment (IT_PRIV_LOCAL_READ or _WRITE). NULL: refused. */
-struct uiw_mr *uiw_mr_pin_local(struct uiw_mr_table *table, uint32_t stag, const uint8_t *addr,
-                                uint64_t length, it_mem_priv_t right, const void *pz);
+/*
+ * Pins and checks a local segment (IT_PRIV_LOCAL_READ or _WRITE) of the region that had this STag
+ * when it was posted. Entries stay valid memory, so no lookup is needed. False: refused.
+ */
+bool uiw_mr_pin_local(struct uiw_mr *mr, uint32_t stag, const uint8_t *addr, uint64_t length,
+                      it_mem_priv_t right, const void *pz);
 
 /*
  * Send with Invalidate: closes the STag to peers. False when it is unknown, of another PZ, or

@@ -134,20 +134,18 @@ static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segm
     *count = 0;
     for (unsigned i = 0; i < segment_count && length > 0; i++) {
         uint32_t piece = segments[i].length;
-        struct uiw_mr *mr;
 
         if (offset >= piece) {
             offset -= piece;
             continue;
         }
         piece = piece - offset < length ? piece - offset : length;
-        mr = uiw_mr_pin_local(&ep->ia->mrs, segments[i].stag, segments[i].addr + offset, piece,
-                              IT_PRIV_LOCAL_WRITE, ep->pz);
-        if (!mr) {
+        if (!uiw_mr_pin_local(segments[i].mr, segments[i].stag, segments[i].addr + offset, piece,
+                              IT_PRIV_LOCAL_WRITE, ep->pz)) {
             place_unmap(ep);
             return IW_ERR_DDP_LOCAL;
         }
-        ep->pinned[ep->pinned_count++] = mr;
+        ep->pinned[ep->pinned_count++] = segments[i].mr;
         iov[(*count)++] = (struct iovec){segments[i].addr + offset, piece};
         offset = 0;
         length -= piece;

@@ -5,6 +5,7 @@
  */
 #include "ual/uiwarp/uiw_handover.h"
 
+#include "base/base_call.h"
 #include "base/base_clock.h"
 
 #include <errno.h>
@@ -148,9 +149,12 @@ static bool progress_purge(struct uiw_progress *progress)
     return false;
 }
 
+/* Only the leader writes .rounds and .stints: no read-modify-write is needed. */
 static void progress_end_round(struct uiw_progress *progress)
 {
-    atomic_fetch_add_explicit(&progress->rounds, 1, memory_order_release);
+    uint32_t rounds = atomic_load_explicit(&progress->rounds, memory_order_relaxed);
+
+    atomic_store_explicit(&progress->rounds, rounds + 1, memory_order_release);
 }
 
 size_t uiw_progress_round(struct uiw_progress *progress, bool ask_epoll)
@@ -163,7 +167,7 @@ size_t uiw_progress_round(struct uiw_progress *progress, bool ask_epoll)
     (void)progress_purge(progress);
     octets = progress_poll_active(progress);
     if (ask_epoll || progress->active_count == 0 || ++progress->polls >= often) {
-        int count = epoll_wait(progress->epoll_fd, events, PROGRESS_EVENTS, 0);
+        int count = base_epoll_wait(progress->epoll_fd, events, PROGRESS_EVENTS, 0);
 
         progress->polls = 0;
         octets += progress_handle(progress, events, count);
@@ -182,8 +186,11 @@ bool uiw_progress_claim(struct uiw_progress *progress, enum uiw_leader who)
         !atomic_compare_exchange_strong_explicit(&progress->leader, &none, (int)who,
                                                  memory_order_seq_cst, memory_order_relaxed))
         return false;
-    if (who == UIW_LEADER_CONSUMER)
-        atomic_fetch_add_explicit(&progress->stints, 1, memory_order_relaxed);
+    if (who == UIW_LEADER_CONSUMER) {
+        uint32_t stints = atomic_load_explicit(&progress->stints, memory_order_relaxed);
+
+        atomic_store_explicit(&progress->stints, stints + 1, memory_order_relaxed);
+    }
     return true;
 }
 
@@ -237,7 +244,8 @@ static void progress_poll(void *context)
     struct ual_ia *ia = context;
     struct uiw_progress *progress = progress_of(ia);
 
-    uiw_defer_flush(ia);
+    if (atomic_load_explicit(&progress->deferred_count, memory_order_relaxed) != 0)
+        uiw_defer_flush(ia);
     if (!uiw_progress_claim(progress, UIW_LEADER_CONSUMER))
         return;
     (void)uiw_progress_round(progress, false);
@@ -254,7 +262,7 @@ static int progress_epoll(struct uiw_progress *progress, struct epoll_event *eve
     struct timespec timeout;
 
     if (deadline_ns == BASE_NEVER)
-        return epoll_wait(progress->epoll_fd, events, PROGRESS_EVENTS, -1);
+        return base_epoll_wait(progress->epoll_fd, events, PROGRESS_EVENTS, -1);
     now = base_now_ns();
     left = deadline_ns > now ? deadline_ns - now : 0;
     timeout.tv_sec = (time_t)(left / BASE_NS_PER_S);

@@ -26,6 +26,7 @@ void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, siz
                          : from[i].addr.abs;
         /* A longer receive segment is legal; no message fills more of it. */
         to[i].length = from[i].length > UINT32_MAX ? UINT32_MAX : (uint32_t)from[i].length;
+        to[i].mr = uiw_lmr_of(lmr)->mr;
         to[i].stag = (uint32_t)lmr->key;
     }
 }

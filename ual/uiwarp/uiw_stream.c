@@ -2,6 +2,7 @@
 /* The reader: takes octets from the socket, has them placed, and acts on what ended the stream. */
 #include "ual/uiwarp/uiw_stream.h"
 
+#include "base/base_call.h"
 #include "base/base_log.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
@@ -51,7 +52,7 @@ static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct strea
     ssize_t got;
 
     do {
-        got = recv(ep->fd, staging, size, MSG_DONTWAIT);
+        got = base_recv(ep->fd, staging, size, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
     uiw_count(&ep->calls_in, 1);
     read->state = stream_state_of(got);
@@ -85,7 +86,7 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
     iov[count] = (struct iovec){staging, STREAM_TAIL};
     message.msg_iovlen = count + 1;
     do {
-        got = recvmsg(ep->fd, &message, MSG_DONTWAIT);
+        got = base_recvmsg(ep->fd, &message, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
     uiw_count(&ep->calls_in, 1);
     read->state = stream_state_of(got);

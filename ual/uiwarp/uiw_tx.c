@@ -6,13 +6,13 @@
  */
 #include "ual/uiwarp/uiw_tx.h"
 
+#include "base/base_call.h"
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 
 /* ---------------------------------------------------------------- token */
 
@@ -141,8 +141,8 @@ static ssize_t tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
 
     do {
         /* One piece is the common case of small messages, and send(2) the cheaper call for it. */
-        sent = count == 1 ? send(ep->fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL)
-                          : sendmsg(ep->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        sent = count == 1 ? base_send(ep->fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL)
+                          : base_sendmsg(ep->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     } while (sent < 0 && errno == EINTR);
     uiw_count(&ep->tx.calls, 1);
     if (sent < 0)

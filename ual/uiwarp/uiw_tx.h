@@ -9,6 +9,7 @@
 #define UIW_BATCH_IOVS 288u
 #define UIW_BATCH_PINS 64u
 #define UIW_BATCH_SCRATCH 16384u
+#define UIW_BATCH_BOUNCES 4u
 /* Shorter payload is copied behind its header: cheaper than another iovec. */
 #define UIW_INLINE_MAX 512u
 
@@ -26,7 +27,8 @@ struct uiw_batch {
     uint32_t octets;
     uint32_t scratch_used;
     bool full;
-    struct uiw_bounce *bounce[2]; /* response with CRC; markers */
+    unsigned bounce_count;
+    struct uiw_bounce *bounces[UIW_BATCH_BOUNCES]; /* answers with CRC; FPDUs with markers */
     struct uiw_fpdu fpdus[UIW_BATCH_FPDUS];
     struct iovec iov[UIW_BATCH_IOVS];
     struct uiw_mr *pins[UIW_BATCH_PINS]; /* held until the call has returned */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Orders of freeing, busy statuses, and it_ia_free with everything still alive. */
+#include <criterion/criterion.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/it_fixture.h"
+#include "support/raw_peer.h"
+
+Test(api_free, busy, .timeout = 60)
+{
+    struct fx_node node;
+    it_ep_handle_t ep;
+    struct fx_buf buf;
+    it_listen_handle_t listener;
+    uint16_t port;
+
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    buf = fx_buf_make(&node, 8);
+    listener = fx_listen(&node, &port);
+    EXPECT_STATUS(IT_ERR_PZ_BUSY, it_pz_free(node.pz));
+    EXPECT_STATUS(IT_ERR_EVD_BUSY, it_evd_free(node.request_evd));
+    EXPECT_STATUS(IT_ERR_EVD_BUSY, it_evd_free(node.recv_evd));
+    EXPECT_STATUS(IT_ERR_EVD_BUSY, it_evd_free(node.conn_evd));
+    EXPECT_STATUS(IT_ERR_EVD_BUSY, it_evd_free(node.listen_evd));
+    EXPECT_OK(it_ep_free(ep));
+    EXPECT_STATUS(IT_ERR_PZ_BUSY, it_pz_free(node.pz));
+    fx_buf_free(&buf);
+    EXPECT_OK(it_pz_free(node.pz));
+    EXPECT_STATUS(IT_ERR_INVALID_PZ, it_pz_free(node.pz));
+    EXPECT_OK(it_evd_free(node.request_evd));
+    EXPECT_OK(it_evd_free(node.recv_evd));
+    EXPECT_OK(it_evd_free(node.conn_evd));
+    EXPECT_STATUS(IT_ERR_EVD_BUSY, it_evd_free(node.listen_evd));
+    EXPECT_OK(it_listen_free(listener));
+    EXPECT_OK(it_evd_free(node.listen_evd));
+    EXPECT_OK(it_evd_free(node.aff_evd));
+    EXPECT_STATUS(IT_ERR_INVALID_EVD, it_evd_free(node.request_evd));
+    fx_node_close(&node);
+    check_done();
+}
+
+/* Several endpoints on the same EVDs: the last one counts. */
+Test(api_free, shared_evds, .timeout = 60)
+{
+    struct fx_node node;
+    it_ep_handle_t one;
+    it_ep_handle_t two;
+
+    fx_node_open(&node);
+    one = fx_ep(&node, NULL);
+    two = fx_ep(&node, NULL);
+    EXPECT_OK(it_ep_free(one));
+    EXPECT_STATUS(IT_ERR_EVD_BUSY, it_evd_free(node.request_evd));
+    EXPECT_STATUS(IT_ERR_PZ_BUSY, it_pz_free(node.pz));
+    EXPECT_OK(it_ep_free(two));
+    EXPECT_OK(it_evd_free(node.request_evd));
+    EXPECT_OK(it_pz_free(node.pz));
+    fx_node_close(&node);
+    check_done();
+}
+
+/* A failed creation leaves nothing behind that would keep its parents busy. */
+Test(api_free, failed_creation_holds_nothing, .timeout = 60)
+{
+    struct fx_node node;
+    it_ep_attributes_t attr = fx_ep_attr();
+    it_ep_handle_t ep = NULL;
+    it_lmr_handle_t lmr = NULL;
+
+    fx_node_open(&node);
+    attr.max_request_dtos = SIZE_MAX;
+    CHECK_STATUS(IT_ERR_RESOURCE_REQ_DTO,
+                 it_ep_rc_create(node.pz, node.request_evd, node.recv_evd, node.conn_evd,
+                                 IT_EP_NO_FLAG, &attr, &ep));
+    CHECK_STATUS(IT_ERR_FAULT,
+                 it_lmr_create21(node.pz, (void *)(uintptr_t)4096, NULL, 10, IT_ADDR_MODE_ABSOLUTE,
+                                 IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0, &lmr, NULL));
+    EXPECT_OK(it_pz_free(node.pz));
+    EXPECT_OK(it_evd_free(node.request_evd));
+    EXPECT_OK(it_evd_free(node.recv_evd));
+    EXPECT_OK(it_evd_free(node.conn_evd));
+    fx_node_close(&node);
+    check_done();
+}
+
+/* Queued events do not keep an EVD busy; events of a freed endpoint stay and carry its handle. */
+Test(api_free, queued_events, .timeout = 60)
+{
+    struct fx_pair pair;
+
+    fx_pair_open(&pair);
+    for (uint64_t i = 0; i < 3; i++)
+        CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, i, FX_SIGNAL));
+    CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
+    fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_ep_free(pair.a_ep));
+    fx_done(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 0, IT_DTO_ERR_FLUSHED);
+    CHECK_OK(it_evd_free(pair.a.recv_evd));
+    CHECK_OK(it_ep_free(pair.b_ep));
+    fx_node_close(&pair.a);
+    fx_node_close(&pair.b);
+}
+
+/* An endpoint is freed in every state it can be brought into. */
+Test(api_free, ep_in_every_state, .timeout = 60)
+{
+    struct fx_node a;
+    struct fx_node b;
+    struct raw_peer peer;
+    it_ep_handle_t ep;
+    uint16_t port = 0;
+    int listener;
+    int fd = -1;
+
+    fx_node_open(&a);
+    fx_node_open(&b);
+    /* UNCONNECTED, with receives */
+    ep = fx_ep(&a, NULL);
+    CHECK_OK(it_post_recv(ep, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_ep_free(ep));
+    /* ACTIVE1: the peer does not answer */
+    listener = raw_listen(&port);
+    ep = fx_ep(&a, NULL);
+    fx_connect(&a, ep, port);
+    raw_accept(&peer, listener);
+    CHECK_EQ(IT_EP_STATE_ACTIVE1_CONNECTION_PENDING, fx_ep_state(ep));
+    CHECK_OK(it_ep_free(ep));
+    CHECK(raw_drain(&peer) != RAW_TIMEOUT);
+    raw_close(&peer);
+    (void)close(listener);
+    /* PASSIVE_WAIT_RDMA_TRANS_REQ */
+    raw_socket_pair(&peer, &fd);
+    ep = fx_ep(&a, NULL);
+    CHECK_OK(it_socket_convert(fd, ep, ITX_SC_RESPONDER, NULL, 0));
+    (void)close(fd);
+    CHECK_EQ(IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ, fx_ep_state(ep));
+    CHECK_OK(it_ep_free(ep));
+    CHECK(raw_drain(&peer) != RAW_TIMEOUT);
+    raw_close(&peer);
+    /* NONOPERATIONAL */
+    raw_socket_pair(&peer, &fd);
+    ep = fx_ep(&a, NULL);
+    CHECK_OK(it_socket_convert(fd, ep, ITX_SC_RESPONDER, NULL, 0));
+    (void)close(fd);
+    CHECK_OK(it_ep_disconnect(ep, NULL, 0));
+    fx_conn(a.conn_evd, ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_ep_free(ep));
+    raw_close(&peer);
+    /* No event of any of them. */
+    fx_empty(a.conn_evd);
+    fx_empty(a.recv_evd);
+    fx_empty(a.aff_evd);
+    fx_node_close(&a);
+    fx_node_close(&b);
+    check_done();
+}
+
+/* Everything alive at once: objects, connections in all stages, requests, events, regions. */
+Test(api_free, ia_with_everything_alive, .timeout = 60)
+{
+    size_t before = fx_fd_count();
+
+    for (unsigned round = 0; round < 5; round++) {
+        struct fx_pair pair;
+        struct raw_peer silent;
+        struct raw_peer waiting;
+        struct raw_peer half;
+        struct raw_bytes bytes = {0};
+        struct fx_buf buf;
+        it_listen_handle_t listener;
+        uint16_t port = 0;
+        uint16_t raw_port = 0;
+        int raw_listener = raw_listen(&raw_port);
+        int fd = -1;
+
+        fx_pair_open(&pair);
+        listener = fx_listen(&pair.a, &port);
+        CHECK(listener != NULL);
+        buf = fx_buf_make(&pair.a, 1u << 20);
+        for (uint64_t i = 0; i < 20; i++) {
+            fx_recv(pair.a_ep, &buf, 0, 64, i);
+            fx_write(pair.a_ep, &buf, 0, buf.size, &buf, 0, i, FX_SIGNAL);
+        }
+        raw_connect(&silent, port);  /* says nothing */
+        raw_connect(&waiting, port); /* has sent its Request */
+        raw_mpa1(&bytes, false, RAW_MPA_C);
+        CHECK(raw_send(&waiting, &bytes));
+        (void)fx_request(&pair.a, NULL);
+        fx_connect(&pair.a, fx_ep(&pair.a, NULL), raw_port); /* waits for a Reply */
+        raw_accept(&half, raw_listener);
+        CHECK(it_socket_convert(fd, fx_ep(&pair.a, NULL), IT_SC_DEFAULT, NULL, 0) != IT_SUCCESS);
+        fx_node_close(&pair.a);
+        CHECK(raw_drain(&silent) != RAW_TIMEOUT);
+        CHECK(raw_drain(&waiting) != RAW_TIMEOUT);
+        CHECK(raw_drain(&half) != RAW_TIMEOUT);
+        raw_close(&silent);
+        raw_close(&waiting);
+        raw_close(&half);
+        (void)close(raw_listener);
+        raw_free(&bytes);
+        buf.lmr = NULL;
+        fx_buf_free(&buf);
+        fx_node_close(&pair.b);
+        fx_fd_settle(before);
+    }
+    check_done();
+}
+
+/* Hundreds of objects of each kind. */
+Test(api_free, many_objects, .timeout = 60)
+{
+    struct fx_node node;
+    static it_pz_handle_t pz[300];
+    static it_evd_handle_t evd[300];
+    static it_lmr_handle_t lmr[300];
+    static unsigned char memory[300];
+
+    fx_node_open(&node);
+    for (unsigned round = 0; round < 3; round++) {
+        for (size_t i = 0; i < 300; i++) {
+            CHECK_OK(it_pz_create(node.ia, &pz[i]));
+            evd[i] = fx_evd(&node, IT_DTO_EVENT_STREAM, 4, 0);
+            CHECK_OK(it_lmr_create21(pz[i], &memory[i], NULL, 1, IT_ADDR_MODE_ABSOLUTE,
+                                     IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0, &lmr[i], NULL));
+        }
+        for (size_t i = 0; i < 300 && round < 2; i++) {
+            size_t k = (i * 7) % 300;
+
+            CHECK_STATUS(IT_ERR_PZ_BUSY, it_pz_free(pz[k]));
+            CHECK_OK(it_lmr_free(lmr[k]));
+            CHECK_OK(it_pz_free(pz[k]));
+            CHECK_OK(it_evd_free(evd[k]));
+        }
+    }
+    fx_node_close(&node);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An IA with nothing to do does nothing, and counts what it does do. */
+#include <criterion/criterion.h>
+#include <string.h>
+#include <time.h>
+
+#include "support/it_fixture.h"
+
+static struct itx_counters counters(const struct fx_node *node)
+{
+    struct itx_counters now;
+
+    memset(&now, 0, sizeof(now));
+    now.size = sizeof(now);
+    CHECK_OK(itx_ia_query_counters(node->ia, &now));
+    return now;
+}
+
+static void nap(long ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+    (void)nanosleep(&time, NULL);
+}
+
+/* With connections, a listener and posted receives, but no traffic: no thread ever wakes up. */
+Test(data_idle, no_wakeups, .timeout = 60)
+{
+    struct fx_pair pair;
+    uint16_t port;
+    unsigned quiet = 0;
+
+    fx_pair_open(&pair);
+    (void)fx_listen(&pair.b, &port);
+    for (uint64_t i = 0; i < 10; i++)
+        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
+    CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, 0, FX_SIGNAL));
+    CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 1, FX_SIGNAL));
+    fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 0, 0);
+    fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
+    /* It may take a moment to calm down; then two looks 100 ms apart find no difference. */
+    for (unsigned i = 0; i < 10 && quiet < 2; i++) {
+        uint64_t a = counters(&pair.a).thread_wakeups;
+        uint64_t b = counters(&pair.b).thread_wakeups;
+
+        nap(100);
+        if (counters(&pair.a).thread_wakeups == a && counters(&pair.b).thread_wakeups == b)
+            quiet++;
+        else
+            quiet = 0;
+    }
+    CHECK(quiet >= 2);
+    fx_pair_close(&pair);
+}
+
+Test(data_idle, counters, .timeout = 60)
+{
+    struct fx_pair pair;
+    struct fx_buf a;
+    struct fx_buf b;
+    struct itx_counters before_a;
+    struct itx_counters before_b;
+    struct itx_counters after_a;
+    struct itx_counters after_b;
+
+    fx_pair_open(&pair);
+    a = fx_buf_make(&pair.a, 100000);
+    b = fx_buf_make(&pair.b, 100000);
+    before_a = counters(&pair.a);
+    before_b = counters(&pair.b);
+    CHECK_EQ(1, before_a.connections_initiated);
+    CHECK_EQ(1, before_b.connections_accepted);
+    CHECK_EQ(0, before_a.connections_accepted);
+    CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 1, FX_SIGNAL));
+    fx_write(pair.a_ep, &a, 0, a.size, &b, 0, 2, FX_QUIET);
+    CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 3, FX_SIGNAL));
+    fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
+    fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 3, 0);
+    after_a = counters(&pair.a);
+    after_b = counters(&pair.b);
+    CHECK(after_a.bytes_sent - before_a.bytes_sent > 100000);
+    CHECK_EQ(after_a.bytes_sent - before_a.bytes_sent,
+             after_b.bytes_received - before_b.bytes_received);
+    CHECK(after_a.fpdus_sent - before_a.fpdus_sent >= 3);
+    CHECK_EQ(after_a.fpdus_sent - before_a.fpdus_sent,
+             after_b.fpdus_received - before_b.fpdus_received);
+    CHECK(after_a.send_calls > before_a.send_calls);
+    CHECK(after_b.receive_calls > before_b.receive_calls);
+    CHECK_EQ(0, after_a.crc_errors + after_a.protocol_errors + after_a.terminates_sent +
+                    after_a.terminates_received);
+    /* An access violation: one Terminate, sent there and received here. */
+    CHECK_OK(it_post_rdma_read(pair.a_ep, &(it_lmr_triplet_t){a.lmr, {a.data}, 8}, 1, 4, FX_SIGNAL,
+                               0, 0));
+    fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    CHECK_EQ(1, counters(&pair.b).terminates_sent);
+    CHECK_EQ(1, counters(&pair.a).terminates_received);
+    CHECK_EQ(1, counters(&pair.b).protocol_errors);
+    fx_buf_free(&a);
+    fx_buf_free(&b);
+    fx_pair_close(&pair);
+}

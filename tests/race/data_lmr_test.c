@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Regions made and freed by several threads under traffic: keys are unique while they live, and a
+ * region that is freed while the peer writes into it stays as it is from then on.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/it_fixture.h"
+
+#define THREADS 3u
+#define ROUNDS  300u
+#define VICTIM  (256u << 10)
+
+struct maker {
+    pthread_t thread;
+    const struct fx_node *node;
+    atomic_bool *stop;
+    unsigned made;
+};
+
+/* Makes and frees until told to stop, or ROUNDS times, whatever is more. */
+static void *maker_main(void *argument)
+{
+    struct maker *maker = argument;
+    static unsigned char memory[THREADS][64];
+    unsigned char *mine = memory[maker->made % THREADS];
+    it_lmr_handle_t held[16] = {NULL};
+    it_rmr_context_t keys[16] = {0};
+
+    maker->made = 0;
+    while (maker->made < ROUNDS || !atomic_load(maker->stop)) {
+        size_t slot = maker->made % 16;
+
+        if (held[slot] != NULL)
+            CHECK_OK(it_lmr_free(held[slot]));
+        CHECK_OK(it_lmr_create21(maker->node->pz, mine, NULL, 64, IT_ADDR_MODE_ABSOLUTE,
+                                 FX_PRIVS_ALL, IT_LMR_FLAG_NONE, 0, &held[slot], &keys[slot]));
+        for (size_t i = 0; i < 16; i++)
+            CHECK(i == slot || held[i] == NULL || keys[i] != keys[slot]);
+        maker->made++;
+    }
+    for (size_t i = 0; i < 16; i++) {
+        if (held[i] != NULL)
+            CHECK_OK(it_lmr_free(held[i]));
+    }
+    return NULL;
+}
+
+static void traffic(struct fx_pair *pair)
+{
+    struct fx_buf local = fx_buf_make(&pair->a, 3000);
+    struct fx_buf back = fx_buf_make(&pair->a, 3000);
+
+    for (unsigned i = 0; i < 200; i++) {
+        struct fx_buf remote = fx_buf_make(&pair->b, 3000);
+
+        fx_fill(local.data, local.size, i);
+        fx_write(pair->a_ep, &local, 0, local.size, &remote, 0, i, FX_QUIET);
+        fx_read(pair->a_ep, &back, 0, back.size, &remote, 0, i, FX_SIGNAL);
+        fx_done_len(pair->a.request_evd, pair->a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, back.size);
+        fx_check_same(local.data, back.data, local.size);
+        fx_buf_free(&remote);
+    }
+    fx_buf_free(&local);
+    fx_buf_free(&back);
+}
+
+static void churn(void)
+{
+    struct fx_pair pair;
+    struct maker makers[THREADS];
+    atomic_bool stop = false;
+
+    fx_pair_open(&pair);
+    for (unsigned i = 0; i < THREADS; i++) {
+        makers[i] =
+            (struct maker){.node = i % 2 == 0 ? &pair.b : &pair.a, .stop = &stop, .made = i};
+        CHECK(pthread_create(&makers[i].thread, NULL, maker_main, &makers[i]) == 0);
+    }
+    traffic(&pair);
+    atomic_store(&stop, true);
+    for (unsigned i = 0; i < THREADS; i++)
+        CHECK(pthread_join(makers[i].thread, NULL) == 0);
+    fx_pair_close(&pair);
+}
+
+/* The peer writes on its own thread as fast as it can. */
+struct writer {
+    pthread_t thread;
+    struct fx_pair *pair;
+    const struct fx_buf *local;
+    it_rdma_addr_t address;
+    it_rmr_context_t key;
+    atomic_uint done;
+};
+
+static void *writer_main(void *argument)
+{
+    struct writer *writer = argument;
+    it_lmr_triplet_t segment = fx_seg(writer->local, 0, VICTIM);
+
+    for (;;) {
+        it_event_t event;
+
+        memset(writer->local->data, (int)(atomic_load(&writer->done) & 0x3f) + 1, VICTIM);
+        CHECK_OK(it_post_rdma_write(writer->pair->a_ep, &segment, 1, 1, FX_SIGNAL, writer->address,
+                                    writer->key));
+        event = fx_next(writer->pair->a.request_evd);
+        if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
+            return NULL;
+        atomic_fetch_add(&writer->done, 1);
+    }
+}
+
+static void freed_while_written(unsigned round)
+{
+    static unsigned char now[VICTIM];
+    struct fx_patience patience = fx_patience_start("writes");
+    struct fx_pair pair;
+    struct fx_buf local;
+    struct fx_buf remote;
+    struct writer writer;
+    uint64_t end;
+
+    fx_pair_open(&pair);
+    local = fx_buf_make(&pair.a, VICTIM);
+    remote = fx_buf_make(&pair.b, VICTIM);
+    memset(&writer, 0, sizeof(writer));
+    writer.pair = &pair;
+    writer.local = &local;
+    writer.address = fx_addr(&remote, 0);
+    writer.key = remote.key;
+    CHECK(pthread_create(&writer.thread, NULL, writer_main, &writer) == 0);
+    while (atomic_load(&writer.done) < 3 + round)
+        fx_patience_check(&patience);
+    CHECK_OK(it_lmr_free(remote.lmr));
+    memcpy(now, remote.data, VICTIM);
+    end = fx_now_us() + 10000;
+    do
+        CHECK(memcmp(now, remote.data, VICTIM) == 0);
+    while (fx_now_us() < end);
+    CHECK(pthread_join(writer.thread, NULL) == 0);
+    fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    CHECK(memcmp(now, remote.data, VICTIM) == 0);
+    remote.lmr = NULL;
+    fx_buf_free(&local);
+    fx_buf_free(&remote);
+    fx_node_close(&pair.a);
+    fx_node_close(&pair.b);
+}
+
+int main(void)
+{
+    churn();
+    for (unsigned round = 0; round < 5; round++)
+        freed_while_written(round);
+    check_done();
+    return 0;
+}
