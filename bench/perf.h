@@ -43,6 +43,7 @@ struct perf_params {
     uint64_t size;              /* bytes of a message */
     uint64_t depth;             /* requests under way at once */
     bool crc;                   /* ask MPA for CRC32c */
+    bool coalesce;              /* requests may wait for the next that is reported */
     bool verify;                /* look at what has arrived */
     bool uses[PERF_TRANSPORTS]; /* which of them are measured */
     int server_cpu;             /* -1: anywhere */

@@ -29,6 +29,8 @@ static void usage(FILE *stream)
         "  --runs N                  runs, of which the median is the result; default 5\n"
         "  --reference tcp           the same over plain TCP, the runs alternating with ours\n"
         "  --transport itapi|tcp     tcp: plain TCP in place of ours\n"
+        "  --coalesce                bw, rate: requests that are not reported may wait for those\n"
+        "                            that are (IT_COALESCE_WR_FLAG)\n"
         "  --verify                  also look at what arrives (ours only)\n"
         "  --pin A,B                 client on CPU A, server on CPU B; default: anywhere\n"
         "  --strict-heap             fail if anything calls the heap during a run\n"
@@ -107,6 +109,7 @@ static const struct option known_options[] = {
     {"runs", required_argument, NULL, 'r'},
     {"reference", required_argument, NULL, 'R'},
     {"transport", required_argument, NULL, 't'},
+    {"coalesce", no_argument, NULL, 'C'},
     {"verify", no_argument, NULL, 'v'},
     {"pin", required_argument, NULL, 'P'},
     {"strict-heap", no_argument, NULL, 'H'},
@@ -197,6 +200,9 @@ static bool take_other(int letter, const char *text, struct perf_options *option
     switch (letter) {
     case 'L':
         options->role = ROLE_LOOPBACK;
+        return true;
+    case 'C':
+        options->params.coalesce = true;
         return true;
     case 'v':
         options->params.verify = true;

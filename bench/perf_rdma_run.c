@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/* Longest message that is worth a wait for others to go out with it. */
-#define COALESCE_MAX 1024
-
 /* ---- Events ------------------------------------------------------------------------------- */
 
 static bool good_completion(struct perf_rdma *rdma, const it_event_t *event)
@@ -65,8 +62,8 @@ static bool reserve(struct perf_rdma *rdma, uint64_t limit)
 
 /*
  * Counts a request that is about to be posted, and tells its flags: one in report_every is
- * reported, and any that is the last. In a stream of small messages the others may wait for
- * it, to go out together.
+ * reported, and any that is the last. With --coalesce the others may wait for it, to go out
+ * together.
  */
 static it_dto_flags_t next_flags(struct perf_rdma *rdma, bool last)
 {
@@ -75,7 +72,7 @@ static it_dto_flags_t next_flags(struct perf_rdma *rdma, bool last)
     rdma->posted++;
     if (last || rdma->posted % rdma->report_every == 0)
         return report_flags(rdma);
-    if (params->measure != PERF_LAT && params->size <= COALESCE_MAX)
+    if (params->coalesce && params->measure != PERF_LAT)
         return IT_COALESCE_WR_FLAG;
     return (it_dto_flags_t)0;
 }

@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MEMORY_PAGE 4096u
+
 unsigned char *memory_allocate(size_t length)
 {
-    unsigned char *memory = malloc(length > 0 ? length : 1);
+    size_t room = (length / MEMORY_PAGE + 1) * MEMORY_PAGE;
+    unsigned char *memory = aligned_alloc(MEMORY_PAGE, room);
 
+    /* Touched here and now, as a device's registration would do, not while data arrives. */
     if (memory != NULL)
-        memset(memory, 0, length > 0 ? length : 1);
+        memset(memory, 0, room);
     return memory;
 }
 

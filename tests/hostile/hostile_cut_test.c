@@ -229,7 +229,7 @@ Test(hostile_cut, terminate_by_rst, .timeout = 60)
     cut_everywhere(make_terminate, true);
 }
 
-/* ---- Frames in pieces ------------------------------------------------------------------------- */
+/* ---- Frames in pieces ----------------------------------------------------------------------- */
 
 /* Every kind of frame, one octet at a time; a healthy connection meanwhile. */
 Test(hostile_cut, slow_peer, .timeout = 60)

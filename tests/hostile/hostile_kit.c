@@ -19,7 +19,7 @@ bool hk_victim_initiates(enum hk_role role)
     return role == HK_CONNECT || role == HK_CONVERT_INITIATOR;
 }
 
-/* ---- The IA under attack ---------------------------------------------------------------------- */
+/* ---- The IA under attack -------------------------------------------------------------------- */
 
 void hk_open(struct hk *kit)
 {
@@ -53,7 +53,7 @@ void hk_quiet(struct hk *kit)
     fx_empty(kit->node.request_evd);
 }
 
-/* ---- Victims ---------------------------------------------------------------------------------- */
+/* ---- Victims -------------------------------------------------------------------------------- */
 
 static void start_connect(struct hk *kit, struct hk_victim *victim)
 {
@@ -176,7 +176,7 @@ void hk_wake(struct hk_victim *victim)
     raw_free(&ulpdu);
 }
 
-/* ---- What comes of it ------------------------------------------------------------------------- */
+/* ---- What comes of it ----------------------------------------------------------------------- */
 
 unsigned hk_code(const struct raw_segment *terminate)
 {

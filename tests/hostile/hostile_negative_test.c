@@ -83,7 +83,7 @@ static void read_from(struct attack *attack, uint32_t from_stag, uint64_t from, 
     frame(attack);
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------- */
+/* ---- Rows ----------------------------------------------------------------------------------- */
 
 static void payload_bit_flipped(struct attack *attack)
 {
@@ -524,7 +524,7 @@ static const struct row rows[] = {
      FLUSHED},
 };
 
-/* ---- One attack ------------------------------------------------------------------------------- */
+/* ---- One attack ----------------------------------------------------------------------------- */
 
 static void bed_open(struct bed *bed)
 {
@@ -651,7 +651,7 @@ Test(hostile_negative, connect_with_markers, .timeout = 60)
     attack_all(HK_CONNECT, &startup);
 }
 
-/* ---- What looks bad and is not ---------------------------------------------------------------- */
+/* ---- What looks bad and is not -------------------------------------------------------------- */
 
 static void answered(struct hk_victim *victim, const struct bed *bed)
 {

@@ -63,7 +63,7 @@ static const unsigned char lies[128] =
     "llllllllllllllllllllllllllllllllllllllllllllllllllllllllllll"
     "llllllllllllllllllllllllllllllllllllllllllllllllllllllllllll";
 
-/* ---- Responses that lie ----------------------------------------------------------------------- */
+/* ---- Responses that lie --------------------------------------------------------------------- */
 
 static void wrong_stag(struct hk_victim *victim, const struct asked *asked)
 {
@@ -265,7 +265,7 @@ Test(hostile_read, write_to_the_sink, .timeout = 60)
     check_done();
 }
 
-/* ---- ORD -------------------------------------------------------------------------------------- */
+/* ---- ORD ------------------------------------------------------------------------------------ */
 
 /* No more Requests on the wire than the peer's IRD; the next one when one is answered. */
 Test(hostile_read, no_more_than_ord, .timeout = 60)
@@ -369,7 +369,7 @@ Test(hostile_read, send_waits_for_the_read_before_it, .timeout = 60)
     hk_close(&kit);
 }
 
-/* ---- IRD -------------------------------------------------------------------------------------- */
+/* ---- IRD ------------------------------------------------------------------------------------ */
 
 /* Asks for far more than the IRD and reads none of it: terminated, and bounded. */
 static void flood(uint32_t ird, unsigned requests)

@@ -51,7 +51,7 @@ static void reply(struct hk_victim *victim, uint32_t word)
     raw_free(&bytes);
 }
 
-/* ---- The library as initiator ----------------------------------------------------------------- */
+/* ---- The library as initiator --------------------------------------------------------------- */
 
 Test(hostile_rtr, default_request, .timeout = 60)
 {
@@ -293,7 +293,7 @@ Test(hostile_rtr, falls_back_to_revision_1, .timeout = 60)
     check_done();
 }
 
-/* ---- The library as responder ----------------------------------------------------------------- */
+/* ---- The library as responder --------------------------------------------------------------- */
 
 struct request {
     enum hk_role role;

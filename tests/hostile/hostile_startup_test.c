@@ -14,7 +14,7 @@
 #define KEY_Q "4d504120 49442052 65712046 72616d65"
 #define KEY_P "4d504120 49442052 65702046 72616d65"
 
-/* ---- Responder -------------------------------------------------------------------------------- */
+/* ---- Responder ------------------------------------------------------------------------------ */
 
 static void give_up(struct raw_peer *peer, bool reset)
 {
@@ -361,7 +361,7 @@ Test(hostile_startup, octet_behind_the_request, .timeout = 60)
     hk_close(&kit);
 }
 
-/* ---- Initiator -------------------------------------------------------------------------------- */
+/* ---- Initiator ------------------------------------------------------------------------------ */
 
 /* The library may come back with revision 1 on a new connection, if we were silent. */
 static void answer_again(int listener, const struct raw_bytes *bytes, size_t len, bool reset)
@@ -630,7 +630,7 @@ Test(hostile_startup, reply_glued_and_slow, .timeout = 60)
     hk_close(&kit);
 }
 
-/* ---- Silence ---------------------------------------------------------------------------------- */
+/* ---- Silence -------------------------------------------------------------------------------- */
 
 /* A peer that accepts TCP and says nothing: the attempt ends with its path's timeout. */
 Test(hostile_startup, connect_times_out, .timeout = 60)

@@ -12,7 +12,7 @@
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
 
-/* ---- Interface and IA ------------------------------------------------------------------------- */
+/* ---- Interface and IA ----------------------------------------------------------------------- */
 
 Test(api_args, interface_list, .timeout = 60)
 {
@@ -174,7 +174,7 @@ Test(api_args, get_pathinfo, .timeout = 60)
     check_done();
 }
 
-/* ---- Pointers that must not be NULL ----------------------------------------------------------- */
+/* ---- Pointers that must not be NULL --------------------------------------------------------- */
 
 Test(api_args, null_pointers, .timeout = 60)
 {
@@ -242,7 +242,7 @@ Test(api_args, null_pointers, .timeout = 60)
     check_done();
 }
 
-/* ---- Masks ------------------------------------------------------------------------------------ */
+/* ---- Masks ---------------------------------------------------------------------------------- */
 
 /* Mask 0 writes nothing, unknown bits are refused, ALL covers everything. */
 Test(api_args, query_masks, .timeout = 60)
@@ -393,7 +393,7 @@ Test(api_args, ep_modify_masks, .timeout = 60)
     check_done();
 }
 
-/* ---- EVDs ------------------------------------------------------------------------------------- */
+/* ---- EVDs ----------------------------------------------------------------------------------- */
 
 static it_status_t make_evd(const struct fx_node *node, unsigned stream, unsigned flags,
                             size_t size, size_t threshold, it_evd_handle_t aevd, int *fd)
@@ -448,7 +448,7 @@ Test(api_args, evd_create, .timeout = 60)
     check_done();
 }
 
-/* ---- Endpoint attributes ---------------------------------------------------------------------- */
+/* ---- Endpoint attributes -------------------------------------------------------------------- */
 
 static it_status_t make_ep(const struct fx_node *node, const it_ep_attributes_t *attr,
                            unsigned flags)
@@ -523,7 +523,7 @@ Test(api_args, ep_attributes, .timeout = 60)
     check_done();
 }
 
-/* ---- Memory regions --------------------------------------------------------------------------- */
+/* ---- Memory regions ------------------------------------------------------------------------- */
 
 static it_status_t make_lmr(const struct fx_node *node, void *addr, size_t length, unsigned mode,
                             unsigned privs, unsigned flags)
@@ -637,7 +637,7 @@ Test(api_args, lmr_bindings, .timeout = 60)
     fx_pair_close(&pair);
 }
 
-/* ---- Connecting ------------------------------------------------------------------------------- */
+/* ---- Connecting ----------------------------------------------------------------------------- */
 
 Test(api_args, listen_create, .timeout = 60)
 {
@@ -815,7 +815,7 @@ Test(api_args, accept_and_reject, .timeout = 60)
     check_done();
 }
 
-/* ---- Conversion ------------------------------------------------------------------------------- */
+/* ---- Conversion ----------------------------------------------------------------------------- */
 
 static it_status_t convert(int fd, it_ep_handle_t ep, unsigned flags)
 {
@@ -897,7 +897,7 @@ Test(api_args, socket_convert, .timeout = 60)
     check_done();
 }
 
-/* ---- Extensions ------------------------------------------------------------------------------- */
+/* ---- Extensions ----------------------------------------------------------------------------- */
 
 Test(api_args, mpa_settings, .timeout = 60)
 {

@@ -107,7 +107,7 @@ static void *stale_handle(const struct zoo *zoo, enum kind kind)
     }
 }
 
-/* ---- Calls with one handle -------------------------------------------------------------------- */
+/* ---- Calls with one handle ------------------------------------------------------------------ */
 
 static union {
     it_pz_param_t pz;
@@ -470,7 +470,7 @@ Test(api_handles, garbage, .timeout = 60)
     check_done();
 }
 
-/* ---- Calls with several handles --------------------------------------------------------------- */
+/* ---- Calls with several handles ------------------------------------------------------------- */
 
 static it_status_t create_ep(it_pz_handle_t pz, it_evd_handle_t request, it_evd_handle_t recv,
                              it_evd_handle_t conn)
@@ -656,7 +656,7 @@ Test(api_handles, foreign_identifier, .timeout = 60)
     check_done();
 }
 
-/* ---- Utilities on any handle ------------------------------------------------------------------ */
+/* ---- Utilities on any handle ---------------------------------------------------------------- */
 
 Test(api_handles, types_and_contexts, .timeout = 60)
 {

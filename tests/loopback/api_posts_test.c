@@ -267,7 +267,7 @@ Test(api_posts, payload_size, .timeout = 60)
     check_done();
 }
 
-/* ---- Found when it runs ----------------------------------------------------------------------- */
+/* ---- Found when it runs --------------------------------------------------------------------- */
 
 /*
  * The operation on side a completes with LOCAL_PROTECTION, what is behind it is flushed, and the

@@ -24,7 +24,7 @@
 
 #define FX_PRIVS_ALL ((it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE)) /* everything but atomics */
 
-/* ---- Time --------------------------------------------------------------------------------- */
+/* ---- Time ----------------------------------------------------------------------------------- */
 
 uint64_t fx_now_us(void);
 
@@ -171,7 +171,7 @@ it_event_t fx_conn_at(const char *file, int line, it_evd_handle_t evd, it_ep_han
 
 /* Number of the calling thread, for the next function. */
 int fx_thread_id(void);
-/* Returns when that thread has been asleep for a while: it is inside the call it was about to make. */
+/* Returns when that thread has been asleep for a while: inside the call it was about to make. */
 void fx_thread_sleeps(int id);
 
 /* Open descriptors of this process. */

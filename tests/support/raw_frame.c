@@ -6,7 +6,7 @@
 #include "support/check.h"
 #include "support/raw_peer.h"
 
-/* ---- Byte strings ----------------------------------------------------------------------------- */
+/* ---- Byte strings --------------------------------------------------------------------------- */
 
 void raw_add(struct raw_bytes *bytes, const void *data, size_t len)
 {
@@ -117,7 +117,7 @@ uint32_t raw_crc32c(uint32_t crc, const void *data, size_t len)
     return ~crc;
 }
 
-/* ---- Frames ----------------------------------------------------------------------------------- */
+/* ---- Frames --------------------------------------------------------------------------------- */
 
 void raw_mpa(struct raw_bytes *out, bool reply, unsigned flags, unsigned revision, const void *pd,
              size_t pd_len)

@@ -25,7 +25,7 @@ const char *raw_result_name(enum raw_result result)
     return names[result];
 }
 
-/* ---- Sockets ---------------------------------------------------------------------------------- */
+/* ---- Sockets -------------------------------------------------------------------------------- */
 
 static struct sockaddr_in loopback(uint16_t port)
 {
@@ -122,7 +122,7 @@ void raw_finish(struct raw_peer *peer)
     (void)shutdown(peer->fd, SHUT_WR);
 }
 
-/* ---- Sending ---------------------------------------------------------------------------------- */
+/* ---- Sending -------------------------------------------------------------------------------- */
 
 bool raw_send_part(struct raw_peer *peer, const void *data, size_t len)
 {
@@ -157,7 +157,7 @@ bool raw_send_ulpdu(struct raw_peer *peer, const struct raw_bytes *ulpdu)
     return sent;
 }
 
-/* ---- Receiving -------------------------------------------------------------------------------- */
+/* ---- Receiving ------------------------------------------------------------------------------ */
 
 enum raw_result raw_receive(struct raw_peer *peer, void *data, size_t len, size_t *got)
 {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Byte strings ----------------------------------------------------------------------------- */
+/* ---- Byte strings --------------------------------------------------------------------------- */
 
 struct raw_bytes {
     unsigned char *data;
@@ -39,7 +39,7 @@ uint64_t raw_be64(const unsigned char *data);
 
 uint32_t raw_crc32c(uint32_t crc, const void *data, size_t len);
 
-/* ---- Frames ----------------------------------------------------------------------------------- */
+/* ---- Frames --------------------------------------------------------------------------------- */
 
 enum raw_op {
     RAW_WRITE = 0,
@@ -92,7 +92,7 @@ void raw_terminate(struct raw_bytes *out, unsigned layer, unsigned type, unsigne
                    unsigned segment_len, const void *ddp, size_t ddp_len, const void *rdma,
                    size_t rdma_len);
 
-/* ---- The peer --------------------------------------------------------------------------------- */
+/* ---- The peer ------------------------------------------------------------------------------- */
 
 enum raw_result {
     RAW_OK,

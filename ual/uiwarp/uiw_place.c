@@ -140,8 +140,9 @@ static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segm
             continue;
         }
         piece = piece - offset < length ? piece - offset : length;
-        if (!uiw_mr_pin_local(segments[i].mr, segments[i].stag, segments[i].addr + offset, piece,
-                              IT_PRIV_LOCAL_WRITE, ep->pz)) {
+        /* The segment as it was posted must lie in its region, not only the part that is used. */
+        if (!uiw_mr_pin_local(segments[i].mr, segments[i].stag, segments[i].addr,
+                              segments[i].length, IT_PRIV_LOCAL_WRITE, ep->pz)) {
             place_unmap(ep);
             return IW_ERR_DDP_LOCAL;
         }

@@ -8,8 +8,10 @@
 
 #include "base/base_clock.h"
 
-/* Two posts closer than this (about a microsecond or two) belong to one burst. */
+/* Posts closer than this (about a microsecond or two) make a burst ... */
 #define SQ_BURST_GAP_TICKS UINT64_C(4000)
+/* ... which lasts until there is a longer pause: what sends and polls between two posts take. */
+#define SQ_BURST_KEEP_TICKS UINT64_C(100000)
 /* So many posts of a burst go out one by one; those behind may wait for company. */
 #define SQ_BURST_EAGER 4u
 /* ... until so many requests or octets have gathered. */
@@ -147,10 +149,10 @@ static void sq_gather_none_locked(struct uiw_ep *ep)
 static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
     uint64_t now = base_rough_ticks();
-    bool quick = now - ep->last_post < SQ_BURST_GAP_TICKS;
+    uint64_t gap = ep->burst < SQ_BURST_EAGER ? SQ_BURST_GAP_TICKS : SQ_BURST_KEEP_TICKS;
 
+    ep->burst = now - ep->last_post < gap ? ep->burst + 1 : 0;
     ep->last_post = now;
-    ep->burst = quick ? ep->burst + 1 : 0;
     if (ep->burst < SQ_BURST_EAGER && !(request->flags & IT_COALESCE_WR_FLAG)) {
         sq_gather_none_locked(ep);
         return false;
