@@ -9,8 +9,8 @@
 
 #define BASE_NS_PER_US UINT64_C(1000)
 #define BASE_NS_PER_MS UINT64_C(1000000)
-#define BASE_NS_PER_S UINT64_C(1000000000)
-#define BASE_NEVER UINT64_MAX
+#define BASE_NS_PER_S  UINT64_C(1000000000)
+#define BASE_NEVER     UINT64_MAX
 
 static inline uint64_t base_now_ns(void)
 {

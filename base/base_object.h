@@ -20,10 +20,10 @@
 #define BASE_OBJECT_TYPES 10
 
 struct base_object {
-    _Atomic uint32_t magic;    /* BASE_OBJECT_MAGIC + type while alive, else 0 */
+    _Atomic uint32_t magic;     /* BASE_OBJECT_MAGIC + type while alive, else 0 */
     it_handle_type_enum_t type; /* immutable */
-    struct base_object *ia;    /* owning IA, itself for an IA; immutable while alive */
-    _Atomic uint32_t children; /* objects that need this one; BASE_OBJECT_DYING once it is freed */
+    struct base_object *ia;     /* owning IA, itself for an IA; immutable while alive */
+    _Atomic uint32_t children;  /* objects that need this one; BASE_OBJECT_DYING once it is freed */
     _Atomic bool has_context;
     _Atomic uint64_t context; /* it_context_t of the consumer */
     struct base_object *prev; /* IA's list of its objects; guarded by the IA's object lock */
@@ -34,10 +34,10 @@ struct base_object {
 
 struct base_pool {
     struct base_lock lock;
-    size_t object_size;          /* immutable */
-    it_handle_type_enum_t type;  /* immutable */
-    struct base_object *oldest;  /* free objects, reused oldest first; by lock */
-    struct base_object *newest;  /* by lock */
+    size_t object_size;           /* immutable */
+    it_handle_type_enum_t type;   /* immutable */
+    struct base_object *oldest;   /* free objects, reused oldest first; by lock */
+    struct base_object *newest;   /* by lock */
     struct base_pool_slab *slabs; /* by lock; kept for the life of the process */
 };
 

@@ -56,9 +56,9 @@ struct ual_ep {
     struct evd *recv_evd;        /* held; immutable */
     struct evd *connect_evd;     /* held; immutable */
     it_ep_rc_creation_flags_t flags;
-    struct base_lock lock;       /* guards what follows and, in uiwarp, the work queues */
-    _Atomic int state;           /* it_ep_state_rc_t; written with lock held, by ual_ep_step_locked */
-    it_ep_attributes_t attr;     /* in force */
+    struct base_lock lock;   /* guards what follows and, in uiwarp, the work queues */
+    _Atomic int state;       /* it_ep_state_rc_t; written with lock held, by ual_ep_step_locked */
+    it_ep_attributes_t attr; /* in force */
     it_path_t dst_path;
     UAL_AREA;
 };

@@ -6,16 +6,16 @@
 #include "ual/ual.h"
 
 enum ual_ep_step {
-    UAL_EP_CONNECT,      /* it_ep_connect, or conversion as Initiator */
-    UAL_EP_ACCEPT,       /* it_ep_accept of a request */
-    UAL_EP_WAIT_REQUEST, /* conversion as Responder */
-    UAL_EP_ARRIVAL,      /* three-way: positive answer */
-    UAL_EP_ESTABLISHED,  /* data may flow */
+    UAL_EP_CONNECT,        /* it_ep_connect, or conversion as Initiator */
+    UAL_EP_ACCEPT,         /* it_ep_accept of a request */
+    UAL_EP_WAIT_REQUEST,   /* conversion as Responder */
+    UAL_EP_ARRIVAL,        /* three-way: positive answer */
+    UAL_EP_ESTABLISHED,    /* data may flow */
     UAL_EP_ATTEMPT_FAILED, /* rejected by the peer or otherwise */
-    UAL_EP_DISCONNECT,   /* it_ep_disconnect */
-    UAL_EP_CLOSED,       /* the peer has disconnected */
-    UAL_EP_BROKEN,       /* the established connection failed */
-    UAL_EP_RESET,        /* it_ep_reset */
+    UAL_EP_DISCONNECT,     /* it_ep_disconnect */
+    UAL_EP_CLOSED,         /* the peer has disconnected */
+    UAL_EP_BROKEN,         /* the established connection failed */
+    UAL_EP_RESET,          /* it_ep_reset */
     UAL_EP_STEPS
 };
 

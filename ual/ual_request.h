@@ -10,10 +10,10 @@
 #include "ual/ual.h"
 
 struct ual_request {
-    struct ual_request *next;    /* hash chain; by the table's lock */
-    it_cn_est_identifier_t id;   /* set by ual_request_add */
+    struct ual_request *next;  /* hash chain; by the table's lock */
+    it_cn_est_identifier_t id; /* set by ual_request_add */
     struct ual_ia *ia;
-    struct evd *connect_evd;     /* of the listen point; held by the listen point only */
+    struct evd *connect_evd; /* of the listen point; held by the listen point only */
     size_t spigot_id;
     it_conn_qual_t conn_qual;
     it_net_addr_t source_addr;

@@ -15,7 +15,8 @@
 /* Limits and features, filled by ia_open, constant afterwards. */
 struct vp_attributes {
     it_transport_type_t transport_type;
-    it_boolean_t socket_conversion, three_way, suppress_depths, srq, atomics, ud, relative_addressing;
+    it_boolean_t socket_conversion, three_way, suppress_depths, srq, atomics, ud,
+        relative_addressing;
     size_t max_request_dtos, max_recv_dtos;
     size_t max_send_segments, max_recv_segments, max_read_segments, max_write_segments;
     uint64_t max_message;
@@ -27,7 +28,11 @@ struct vp_attributes {
     uint64_t default_connect_timeout_us;
 };
 
-enum vp_opcode { VP_SEND, VP_RDMA_WRITE, VP_RDMA_READ };
+enum vp_opcode {
+    VP_SEND,
+    VP_RDMA_WRITE,
+    VP_RDMA_READ
+};
 
 /* A request, checked: flags legal, every segment's LMR handle live, count and length within limits. */
 struct vp_request {
@@ -121,7 +126,8 @@ struct vp_provider {
                           size_t length);
     it_status_t (*reject)(struct ual_request *request, const void *private_data, size_t length);
     /* Announces the request anew on the listen point that serves qual on the spigot. */
-    it_status_t (*handoff)(struct ual_request *request, const it_conn_qual_t *qual, size_t spigot_id);
+    it_status_t (*handoff)(struct ual_request *request, const it_conn_qual_t *qual,
+                           size_t spigot_id);
     it_status_t (*disconnect)(struct ual_ep *ep);
     it_status_t (*convert)(struct ual_ep *ep, const struct vp_convert *convert);
 };

@@ -22,9 +22,9 @@
 #include "ual/vp.h"
 
 #define UIW_MAX_SEGMENTS 16u
-#define UIW_MAX_DTOS 65536u
-#define UIW_MAX_DEPTH 128u /* IRD, ORD */
-#define UIW_BOUNCE_SIZE (70u * 1024u) /* one FPDU of any size, with markers */
+#define UIW_MAX_DTOS     65536u
+#define UIW_MAX_DEPTH    128u          /* IRD, ORD */
+#define UIW_BOUNCE_SIZE  (70u * 1024u) /* one FPDU of any size, with markers */
 
 struct uiw_conn;
 struct uiw_bounce;
@@ -41,7 +41,7 @@ struct uiw_cm {
 
 struct uiw_ia {
     struct ual_ia *ual;
-    struct vp_attributes attributes; /* immutable */
+    struct vp_attributes attributes;        /* immutable */
     char interface[IT_INTERFACE_NAME_SIZE]; /* network interface, "" = all; immutable */
     struct uiw_mr_table mrs;
     struct uiw_progress progress;

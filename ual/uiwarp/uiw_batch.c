@@ -12,20 +12,23 @@
 #include <string.h>
 
 /* In one call; with CRC so much that the payload is still in the cache when it is copied. */
-#define BATCH_OCTETS (1024u * 1024u)
+#define BATCH_OCTETS     (1024u * 1024u)
 #define BATCH_OCTETS_CRC (256u * 1024u)
-#define BATCH_RESPONSES 4u /* in a row before a request gets its turn */
+#define BATCH_RESPONSES  4u /* in a row before a request gets its turn */
+#define COPY_PIECE       8192u
 /* Scratch of one FPDU: header, a Read Request's own header, inline payload, trailer. */
 #define FPDU_SCRATCH (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + UIW_INLINE_MAX + IW_TRAILER_MAX + 1)
 
 /* The FPDU being built. */
 struct batch_fpdu {
     uint8_t *header;
-    size_t header_length;  /* a Read Request's 28 octets included */
+    size_t header_length; /* a Read Request's 28 octets included */
     uint32_t ulpdu_length;
     uint32_t payload_length; /* behind the header */
-    unsigned iov_first;    /* payload that is not copied */
-    bool copied;           /* payload stands behind the header */
+    unsigned iov_first;      /* payload that is not copied */
+    bool copied;             /* payload stands behind the header */
+    bool summed;             /* crc covers header and payload already */
+    uint32_t crc;
 };
 
 void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
@@ -153,10 +156,10 @@ static uint32_t batch_crc(const struct uiw_batch *batch, const struct batch_fpdu
                           unsigned pad)
 {
     static const uint8_t zeros[4];
-    uint32_t crc = iw_crc_update(IW_CRC_INIT, fpdu->header,
-                                 fpdu->header_length + (fpdu->copied ? fpdu->payload_length : 0));
+    size_t in_front = fpdu->header_length + (fpdu->copied ? fpdu->payload_length : 0);
+    uint32_t crc = fpdu->summed ? fpdu->crc : iw_crc_update(IW_CRC_INIT, fpdu->header, in_front);
 
-    if (!fpdu->copied)
+    if (!fpdu->copied && !fpdu->summed)
         crc = iw_crc_update_iov(crc, &batch->iov[fpdu->iov_first],
                                 batch->iov_count - fpdu->iov_first, fpdu->payload_length);
     return iw_crc_final(iw_crc_update(crc, zeros, pad));
@@ -313,11 +316,10 @@ static bool batch_add_segment(struct uiw_ep *ep, struct uiw_batch *batch, const 
     size_t header_length;
     uint8_t *copy;
 
-    header_length =
-        tagged ? iw_encode_tagged(fpdu.header, IW_OP_WRITE, last, sqe->remote_stag,
-                                  sqe->rdma_addr + offset, length)
-               : iw_encode_untagged(fpdu.header, batch_send_opcode(sqe), last, 0, IW_QN_SEND,
-                                    sqe->msn, offset, length);
+    header_length = tagged ? iw_encode_tagged(fpdu.header, IW_OP_WRITE, last, sqe->remote_stag,
+                                              sqe->rdma_addr + offset, length)
+                           : iw_encode_untagged(fpdu.header, batch_send_opcode(sqe), last, 0,
+                                                IW_QN_SEND, sqe->msn, offset, length);
     batch_open_fpdu(batch, &fpdu, header_length, length);
     copy = fpdu.copied ? batch->scratch + batch->scratch_used : NULL;
     if (!batch_add_payload(ep, batch, sqe, offset, length, copy)) {
@@ -368,6 +370,25 @@ static bool batch_copy_response(struct uiw_ep *ep, struct uiw_batch *batch, uint
     return *copy != NULL;
 }
 
+/* In pieces that the first level cache holds between the copy and the sum. */
+static void batch_copy_summed(const struct uiw_ep *ep, struct batch_fpdu *fpdu, uint8_t *copy,
+                              const uint8_t *source, uint32_t length)
+{
+    fpdu->summed = ep->agreed.crc && !fpdu->copied;
+    if (fpdu->summed)
+        fpdu->crc = iw_crc_update(IW_CRC_INIT, fpdu->header, fpdu->header_length);
+    while (length > 0) {
+        uint32_t piece = length < COPY_PIECE ? length : COPY_PIECE;
+
+        memcpy(copy, source, piece);
+        if (fpdu->summed)
+            fpdu->crc = iw_crc_update(fpdu->crc, copy, piece);
+        copy += piece;
+        source += piece;
+        length -= piece;
+    }
+}
+
 static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     const struct uiw_irq_entry *entry = &ep->irq[batch->cursor.irq & ep->irq_mask];
@@ -384,9 +405,9 @@ static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
     size_t header_length;
 
     if (length > 0) {
-        enum uiw_mr_verdict verdict = uiw_mr_pin_remote(
-            &ep->ia->mrs, entry->request.source_stag, entry->request.source_to + offset, length,
-            IT_PRIV_REMOTE_READ, ep->pz, &mr, &source);
+        enum uiw_mr_verdict verdict = uiw_mr_pin_remote(&ep->ia->mrs, entry->request.source_stag,
+                                                        entry->request.source_to + offset, length,
+                                                        IT_PRIV_REMOTE_READ, ep->pz, &mr, &source);
 
         if (verdict != UIW_MR_OK) {
             atomic_store_explicit(&ep->tx.failed_error, (int)uiw_read_error(verdict),
@@ -394,9 +415,9 @@ static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
             return false;
         }
     }
-    header_length = iw_encode_tagged(fpdu.header, IW_OP_READ_RESPONSE, last,
-                                     entry->request.sink_stag, entry->request.sink_to + offset,
-                                     length);
+    header_length =
+        iw_encode_tagged(fpdu.header, IW_OP_READ_RESPONSE, last, entry->request.sink_stag,
+                         entry->request.sink_to + offset, length);
     batch_open_fpdu(batch, &fpdu, header_length, length);
     if (!batch_copy_response(ep, batch, length, &copy)) {
         if (mr)
@@ -404,7 +425,7 @@ static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
         return false;
     }
     if (copy && length) {
-        memcpy(copy, source, length);
+        batch_copy_summed(ep, &fpdu, copy, source, length);
         batch_add_iov(batch, copy, length);
     } else if (length) {
         batch->iov[batch->iov_count++] = (struct iovec){source, length};
@@ -420,7 +441,11 @@ static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
 
 /* ---------------------------------------------------------------- whose turn */
 
-enum batch_turn { BATCH_NOTHING, BATCH_REQUEST, BATCH_RESPONSE };
+enum batch_turn {
+    BATCH_NOTHING,
+    BATCH_REQUEST,
+    BATCH_RESPONSE
+};
 
 /*
  * Responses go first, a few in a row, then a request. Two tagged messages never interleave, since

@@ -63,8 +63,8 @@ static void end_flush(struct ual_ep *ual, const struct uiw_end *end)
     bool wake_recv;
 
     base_lock_take(&ual->lock);
-    wake_request = uiw_sq_flush_locked(ep, end->has_failed_request, end->failed_index,
-                                       end->failed_status);
+    wake_request =
+        uiw_sq_flush_locked(ep, end->has_failed_request, end->failed_index, end->failed_status);
     wake_recv = uiw_rq_flush_locked(ep, end->recv_status);
     ep->drained = true;
     base_lock_drop(&ual->lock);

@@ -31,8 +31,8 @@ it_status_t uiw_lmr_create(struct ual_lmr *lmr)
 {
     struct uiw_ia *ia = uiw_ia_of(ual_ia_of(&lmr->object));
     uint64_t to_base = lmr->addr_mode == IT_ADDR_MODE_RELATIVE ? 0 : (uintptr_t)lmr->addr;
-    struct uiw_mr *mr = uiw_mr_register(&ia->mrs, lmr->addr, lmr->length, to_base, lmr->privs,
-                                        lmr->pz, lmr);
+    struct uiw_mr *mr =
+        uiw_mr_register(&ia->mrs, lmr->addr, lmr->length, to_base, lmr->privs, lmr->pz, lmr);
 
     if (!mr)
         return IT_ERR_RESOURCES;
@@ -93,8 +93,8 @@ static bool ep_alloc_rings(struct uiw_ep *ep, const it_ep_attributes_t *attr)
     ep_queue_init(&ep->rq, attr->max_recv_dtos, sizeof(struct uiw_rqe), attr->max_recv_segments);
     ep->orq_mask = (uint32_t)orq - 1;
     ep->irq_mask = (uint32_t)irq - 1;
-    block = calloc(1, ep_queue_bytes(&ep->sq) + ep_queue_bytes(&ep->rq) +
-                          orq * sizeof(*ep->orq) + irq * sizeof(*ep->irq));
+    block = calloc(1, ep_queue_bytes(&ep->sq) + ep_queue_bytes(&ep->rq) + orq * sizeof(*ep->orq) +
+                          irq * sizeof(*ep->irq));
     if (!block)
         return false;
     ep->sq.slots = block;
@@ -284,8 +284,7 @@ it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info)
 
     base_lock_take(&ual->lock);
     state = ual_ep_state(ual);
-    if (ep->negotiated &&
-        (state == IT_EP_STATE_CONNECTED || state == IT_EP_STATE_NONOPERATIONAL)) {
+    if (ep->negotiated && (state == IT_EP_STATE_CONNECTED || state == IT_EP_STATE_NONOPERATIONAL)) {
         *info = (struct itx_mpa_info){
             .size = sizeof(*info),
             .revision = ep->agreed.revision,

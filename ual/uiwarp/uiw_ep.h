@@ -47,11 +47,11 @@ struct uiw_queue {
     unsigned char *slots;
     uint32_t stride;
     uint32_t mask;
-    uint32_t depth;            /* limit in force */
-    _Atomic uint32_t tail;     /* next to post; written locked, released to sender or reader */
-    _Atomic uint32_t head;     /* oldest not completed; SQ: locked, RQ: reader */
-    _Atomic uint32_t retired;  /* oldest whose completion has not been dequeued (rule P3) */
-    uint32_t reported;         /* SQ, locked: one past the last request that left an event */
+    uint32_t depth;           /* limit in force */
+    _Atomic uint32_t tail;    /* next to post; written locked, released to sender or reader */
+    _Atomic uint32_t head;    /* oldest not completed; SQ: locked, RQ: reader */
+    _Atomic uint32_t retired; /* oldest whose completion has not been dequeued (rule P3) */
+    uint32_t reported;        /* SQ, locked: one past the last request that left an event */
 };
 
 /* A Read of ours that waits for its response. Sender adds, reader takes. */
@@ -89,21 +89,25 @@ struct uiw_bounce {
     uint8_t octets[UIW_BOUNCE_SIZE];
 };
 
-enum uiw_token { UIW_TOKEN_FREE, UIW_TOKEN_HELD, UIW_TOKEN_AGAIN };
+enum uiw_token {
+    UIW_TOKEN_FREE,
+    UIW_TOKEN_HELD,
+    UIW_TOKEN_AGAIN
+};
 
 struct uiw_tx {
-    _Atomic int token;      /* enum uiw_token; AGAIN: the holder must look at the queues once more */
-    _Atomic bool hold;      /* responder: no FPDU before the peer's first; cleared by the reader */
-    _Atomic bool dead;      /* no more sending: the stream has failed or is ending */
-    _Atomic bool blocked;   /* the socket is full, EPOLLOUT is armed; sender writes */
+    _Atomic int token;    /* enum uiw_token; AGAIN: the holder must look at the queues once more */
+    _Atomic bool hold;    /* responder: no FPDU before the peer's first; cleared by the reader */
+    _Atomic bool dead;    /* no more sending: the stream has failed or is ending */
+    _Atomic bool blocked; /* the socket is full, EPOLLOUT is armed; sender writes */
     /* Sender. */
     struct uiw_cursor cursor;
     struct uiw_image image;
-    uint64_t position;      /* octets handed to the socket since Full Operation: for markers */
+    uint64_t position; /* octets handed to the socket since Full Operation: for markers */
     uint32_t next_send_msn;
     uint32_t next_read_msn;
-    uint32_t max_ulpdu;     /* of one FPDU */
-    unsigned responses;     /* in a row */
+    uint32_t max_ulpdu;                    /* of one FPDU */
+    unsigned responses;                    /* in a row */
     _Atomic uint64_t fpdus, octets, calls; /* counters, read by anybody */
     /* Why the sender stopped for good; acted on after the token is back. */
     _Atomic int failed_status; /* it_dto_status_t of request failed_index; IT_DTO_SUCCESS: none */
@@ -119,20 +123,20 @@ struct uiw_ep {
     int fd; /* -1: no stream */
     struct iw_mpa_result agreed;
     bool initiator;
-    bool negotiated; /* agreed has been filled once */
+    bool negotiated;       /* agreed has been filled once */
     bool counters_retired; /* they are in uiw_ia.retired now; by retired_lock */
     const void *pz;
 
-    _Atomic bool read_enabled;  /* peers may RDMA Read, Write through this EP */
+    _Atomic bool read_enabled; /* peers may RDMA Read, Write through this EP */
     _Atomic bool write_enabled;
     _Atomic uint32_t ord_limit; /* lowered by it_ep_modify below what was agreed */
 
     /* Locked. */
     uint32_t wanted_ird, wanted_ord; /* asked for; ual_ep.attr shows those in force */
-    bool drained; /* NONOPERATIONAL and flushed: later posts flush themselves */
+    bool drained;                    /* NONOPERATIONAL and flushed: later posts flush themselves */
     struct uiw_queue sq;
-    uint64_t last_post; /* base_rough_ticks */
-    unsigned burst; /* posts in quick succession */
+    uint64_t last_post;         /* base_rough_ticks */
+    unsigned burst;             /* posts in quick succession */
     unsigned gathered_requests; /* held back since the last that was not */
     uint64_t gathered_octets;
 
@@ -148,7 +152,7 @@ struct uiw_ep {
     struct uiw_mr *pinned[IW_RX_IOV_MAX]; /* between map and unmap */
     struct iw_terminate rx_terminate;
     _Atomic uint64_t octets_in, calls_in, fpdus_in; /* counters, read by anybody */
-    uint64_t fpdus_before;              /* of earlier connections */
+    uint64_t fpdus_before;                          /* of earlier connections */
     struct uiw_queue rq;
     struct iw_rx rx;
 
@@ -164,14 +168,14 @@ struct uiw_ep {
     _Atomic bool lost_event;   /* a completion did not fit its EVD: the connection must break */
 
     /* Connection management. */
-    struct uiw_conn *conn;     /* locked; see uiw_stream.h */
-    struct itx_mpa_params mpa; /* locked */
+    struct uiw_conn *conn;        /* locked; see uiw_stream.h */
+    struct itx_mpa_params mpa;    /* locked */
     struct ual_ep *next_deferred; /* by progress.lock */
     bool deferred;                /* by progress.lock */
     _Atomic bool deferred_hint;   /* true: in the list, or about to be */
 };
 
-#define UIW_EP_AREA sizeof(struct uiw_ep)
+#define UIW_EP_AREA  sizeof(struct uiw_ep)
 #define UIW_LMR_AREA sizeof(struct uiw_lmr)
 
 struct uiw_lmr {
@@ -280,11 +284,11 @@ extern const struct iw_rx_ops uiw_rx_ops; /* uiw_place.c; context: struct uiw_ep
 
 /* uiw_end.c */
 struct uiw_end {
-    enum ual_ep_step step;      /* DISCONNECT, CLOSED, BROKEN */
-    it_event_type_t async;      /* affiliated event, 0: none */
+    enum ual_ep_step step;                /* DISCONNECT, CLOSED, BROKEN */
+    it_event_type_t async;                /* affiliated event, 0: none */
     const struct iw_terminate *terminate; /* to be sent, NULL: none */
     bool has_failed_request;
-    uint32_t failed_index;      /* SQ index and status of the request that failed */
+    uint32_t failed_index; /* SQ index and status of the request that failed */
     it_dto_status_t failed_status;
     it_dto_status_t recv_status; /* of the receive that failed, else IT_DTO_ERR_FLUSHED */
 };

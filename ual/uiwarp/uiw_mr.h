@@ -16,30 +16,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UIW_MR_CHUNK 1024u
+#define UIW_MR_CHUNK  1024u
 #define UIW_MR_CHUNKS 16384u /* 24 bits of index */
 
 struct uiw_mr {
-    _Atomic uint32_t stag;        /* 0: free */
+    _Atomic uint32_t stag; /* 0: free */
     _Atomic uint32_t pins;
-    _Atomic bool remote_closed;   /* invalidated by a peer: local use goes on */
+    _Atomic bool remote_closed; /* invalidated by a peer: local use goes on */
     /* Immutable while stag is set. */
     uint8_t *addr;
     uint64_t length;
-    uint64_t to_base;             /* tagged offset of the first octet */
+    uint64_t to_base; /* tagged offset of the first octet */
     it_mem_priv_t privs;
     const void *pz;
-    it_handle_t handle;           /* LMR, for events */
+    it_handle_t handle; /* LMR, for events */
     uint32_t index;
-    uint8_t key;                  /* by the table's lock */
-    struct uiw_mr *next_free;     /* by the table's lock */
+    uint8_t key;              /* by the table's lock */
+    struct uiw_mr *next_free; /* by the table's lock */
 };
 
 struct uiw_mr_table {
-    uint32_t secret[4];           /* immutable: makes STags unpredictable */
+    uint32_t secret[4];               /* immutable: makes STags unpredictable */
     _Atomic(struct uiw_mr *) *chunks; /* UIW_MR_CHUNKS pointers, each set once */
-    struct base_lock lock;        /* guards what follows */
-    uint32_t used;                /* entries ever handed out */
+    struct base_lock lock;            /* guards what follows */
+    uint32_t used;                    /* entries ever handed out */
     struct uiw_mr *oldest_free, *newest_free;
 };
 
@@ -50,7 +50,7 @@ enum uiw_mr_verdict {
     UIW_MR_STREAM,  /* another protection zone */
     UIW_MR_ACCESS,  /* a right is missing */
     UIW_MR_BOUNDS,
-    UIW_MR_WRAP     /* to + length exceeds 64 bits */
+    UIW_MR_WRAP /* to + length exceeds 64 bits */
 };
 
 bool uiw_mr_table_init(struct uiw_mr_table *table);

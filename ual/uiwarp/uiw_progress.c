@@ -16,15 +16,15 @@
 
 #define PROGRESS_EVENTS 64
 /* A polling leader asks epoll once in so many rounds; more often when a sender waits for room. */
-#define PROGRESS_POLLS 32u
+#define PROGRESS_POLLS         32u
 #define PROGRESS_POLLS_BLOCKED 4u
 /* An active stream without data for so many rounds is left to epoll again. */
 #define PROGRESS_IDLE_ROUNDS 1000u
 /* With fewer processors a waiter that spins takes the time of the peer it waits for. */
 #define PROGRESS_SPIN_PROCESSORS 4
-#define PROGRESS_SPIN_MAX_NS UINT64_C(50000)
-#define PROGRESS_SPIN_START_NS UINT64_C(20000)
-#define PROGRESS_SPIN_MIN_NS UINT64_C(2000)
+#define PROGRESS_SPIN_MAX_NS     UINT64_C(50000)
+#define PROGRESS_SPIN_START_NS   UINT64_C(20000)
+#define PROGRESS_SPIN_MIN_NS     UINT64_C(2000)
 
 static struct uiw_progress *progress_of(struct ual_ia *ia)
 {

@@ -19,10 +19,14 @@
 struct ual_ep;
 struct ual_ia;
 
-#define UIW_ACTIVE_MAX 8u
+#define UIW_ACTIVE_MAX   8u
 #define UIW_STAGING_SIZE (64u * 1024u)
 
-enum uiw_leader { UIW_LEADER_NONE, UIW_LEADER_CONSUMER, UIW_LEADER_LOOP };
+enum uiw_leader {
+    UIW_LEADER_NONE,
+    UIW_LEADER_CONSUMER,
+    UIW_LEADER_LOOP
+};
 
 struct uiw_follower {
     struct uiw_follower *next;
@@ -30,46 +34,46 @@ struct uiw_follower {
 };
 
 struct uiw_progress {
-    _Atomic int leader;           /* enum uiw_leader */
-    _Atomic uint32_t stints;      /* times a consumer has led: tells the loop that one is busy */
-    _Atomic bool asleep;          /* the leader is, or is about to be, in epoll_wait */
-    _Atomic uint32_t rounds;      /* +1 whenever the leader holds no EP: see uiw_progress_quiesce */
-    _Atomic uint32_t purge;       /* +1: what the leader remembers may name an EP that goes away */
-    _Atomic bool loop_parked;     /* the loop neither watches nor ticks until a leader leaves */
-    _Atomic uint32_t blocked;     /* streams whose socket is full */
+    _Atomic int leader;       /* enum uiw_leader */
+    _Atomic uint32_t stints;  /* times a consumer has led: tells the loop that one is busy */
+    _Atomic bool asleep;      /* the leader is, or is about to be, in epoll_wait */
+    _Atomic uint32_t rounds;  /* +1 whenever the leader holds no EP: see uiw_progress_quiesce */
+    _Atomic uint32_t purge;   /* +1: what the leader remembers may name an EP that goes away */
+    _Atomic bool loop_parked; /* the loop neither watches nor ticks until a leader leaves */
+    _Atomic uint32_t blocked; /* streams whose socket is full */
     _Atomic uint32_t follower_count; /* written with lock held */
     _Atomic uint32_t deferred_count; /* written with lock held */
-    _Atomic bool sweeping;        /* the loop looks at the deferred list by itself */
+    _Atomic bool sweeping;           /* the loop looks at the deferred list by itself */
     _Atomic uint64_t thread_wakeups;
-    int epoll_fd;                 /* all established streams; immutable */
-    int kick_fd;                  /* eventfd in it, wakes a leader that sleeps; immutable */
-    bool may_spin;                /* more than one processor; immutable */
+    int epoll_fd;  /* all established streams; immutable */
+    int kick_fd;   /* eventfd in it, wakes a leader that sleeps; immutable */
+    bool may_spin; /* more than one processor; immutable */
 
     /* Leader only. */
-    uint8_t *staging;             /* UIW_STAGING_SIZE octets, holds nothing between two reads */
+    uint8_t *staging; /* UIW_STAGING_SIZE octets, holds nothing between two reads */
     struct ual_ep *active[UIW_ACTIVE_MAX]; /* streams that had data a moment ago */
     uint32_t idle[UIW_ACTIVE_MAX];         /* empty polls since then */
     unsigned active_count;
-    uint32_t polls;               /* since epoll was asked */
-    uint32_t purged;              /* last .purge seen */
-    uint64_t spin_ns;             /* how long a waiter polls before it sleeps */
+    uint32_t polls;   /* since epoll was asked */
+    uint32_t purged;  /* last .purge seen */
+    uint64_t spin_ns; /* how long a waiter polls before it sleeps */
 
-    struct base_lock lock;        /* guards what follows */
+    struct base_lock lock; /* guards what follows */
     struct uiw_follower *followers;
-    struct ual_ep *deferred;      /* EPs with posted work that waits for company; see uiw_sq.c */
-    unsigned flushers;            /* threads that have taken EPs off the list and still use them */
+    struct ual_ep *deferred; /* EPs with posted work that waits for company; see uiw_sq.c */
+    unsigned flushers;       /* threads that have taken EPs off the list and still use them */
 
     /* Loop thread only. */
-    struct evd_io watch;          /* of epoll_fd */
-    struct evd_timer hand_over;   /* 1 ms, while a consumer leads */
+    struct evd_io watch;        /* of epoll_fd */
+    struct evd_timer hand_over; /* 1 ms, while a consumer leads */
     uint32_t stints_seen;
     unsigned asleep_ticks;
     struct evd_timer sweep;
-    struct evd_task unpark;       /* submitted by a leader that leaves */
-    struct evd_task sweep_start;  /* submitted by a post that defers */
+    struct evd_task unpark;      /* submitted by a leader that leaves */
+    struct evd_task sweep_start; /* submitted by a post that defers */
 };
 
-bool uiw_progress_open(struct ual_ia *ia);  /* starts the watch; the loop runs */
+bool uiw_progress_open(struct ual_ia *ia); /* starts the watch; the loop runs */
 void uiw_progress_close(struct ual_ia *ia);
 
 /* A stream enters or leaves the poll set. writable: wake me when the socket takes octets again. */

@@ -24,11 +24,10 @@ void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_hand
     uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
     bool notify = solicited || (uiw_rqe_at(ep, head)->flags & IT_NOTIFY_FLAG) != 0;
 
-    rq_report(ep, head,
-              &(struct evd_dto){.status = IT_DTO_SUCCESS,
-                                .length = length,
-                                .notify = notify,
-                                .unlinked = unlinked});
+    rq_report(
+        ep, head,
+        &(struct evd_dto){
+            .status = IT_DTO_SUCCESS, .length = length, .notify = notify, .unlinked = unlinked});
     atomic_store_explicit(&ep->rq.head, head + 1, memory_order_relaxed);
 }
 

@@ -16,7 +16,7 @@
 #define SQ_BURST_EAGER 4u
 /* ... until so many requests or octets have gathered. */
 #define SQ_GATHER_REQUESTS 96u
-#define SQ_GATHER_OCTETS (64u * 1024u)
+#define SQ_GATHER_OCTETS   (64u * 1024u)
 
 void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count)
 {

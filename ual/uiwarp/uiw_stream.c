@@ -18,16 +18,22 @@
 /* Less payload than this goes through the staging buffer: a copy is cheaper than a scattered read. */
 #define STREAM_DIRECT_MIN 8192u
 /* Behind directly read payload: trailer and the next header, and small FPDUs if they follow. */
-#define STREAM_TAIL 512u
+#define STREAM_TAIL        512u
 #define STREAM_HEADER_READ 2048u
 /* Per call, so that one busy stream does not starve the others. */
 #define STREAM_BUDGET (1024u * 1024u)
 /* From this MSS on the path is no Ethernet: FPDUs as large as they get, whole in few segments. */
-#define STREAM_LARGE_MSS 16384u
-#define STREAM_LARGE_ULPDU 65518u /* payload a multiple of 32 */
+#define STREAM_LARGE_MSS    16384u
+#define STREAM_LARGE_ULPDU  65518u /* payload a multiple of 32 */
 #define STREAM_MARKER_ULPDU 16384u
 
-enum stream_state { STREAM_MORE, STREAM_DRAINED, STREAM_CLOSED, STREAM_LOST, STREAM_REFUSED };
+enum stream_state {
+    STREAM_MORE,
+    STREAM_DRAINED,
+    STREAM_CLOSED,
+    STREAM_LOST,
+    STREAM_REFUSED
+};
 
 struct stream_read {
     enum stream_state state;
@@ -329,8 +335,8 @@ static bool stream_prepare_rtr(struct uiw_ep *ep)
         length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, 1, 0, 0);
         break;
     case IW_RTR_SEND:
-        length = iw_encode_untagged(fpdu, IW_OP_SEND, true, 0, IW_QN_SEND,
-                                    ep->tx.next_send_msn++, 0, 0);
+        length =
+            iw_encode_untagged(fpdu, IW_OP_SEND, true, 0, IW_QN_SEND, ep->tx.next_send_msn++, 0, 0);
         break;
     case IW_RTR_READ:
         ep->orq[0] = (struct uiw_orq_entry){.sink_stag = 1, .rtr = true};
@@ -406,8 +412,8 @@ static void stream_feed_early(struct ual_ep *ual, const uint8_t *early, size_t l
  * a consumer who posts or disconnects at once, and a leader who sees the first octets, wait for it.
  */
 bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator,
-                      const struct iw_mpa_result *result, const uint8_t *early,
-                      size_t early_length, struct ual_conn_news *news)
+                      const struct iw_mpa_result *result, const uint8_t *early, size_t early_length,
+                      struct ual_conn_news *news)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     struct ual_ia *ia = ual_ia_of(&ual->object);

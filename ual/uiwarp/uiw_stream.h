@@ -16,9 +16,8 @@ struct uiw_ia;
  * peer's first. False when the EP has left its pending state meanwhile, or without memory: then
  * nothing was done and fd is still the caller's.
  */
-bool uiw_stream_start(struct ual_ep *ep, int fd, bool initiator,
-                      const struct iw_mpa_result *result, const uint8_t *early,
-                      size_t early_length, struct ual_conn_news *news);
+bool uiw_stream_start(struct ual_ep *ep, int fd, bool initiator, const struct iw_mpa_result *result,
+                      const uint8_t *early, size_t early_length, struct ual_conn_news *news);
 
 /*
  * Any thread, no lock held. Ends an attempt: steps the EP (ATTEMPT_FAILED or DISCONNECT), flushes

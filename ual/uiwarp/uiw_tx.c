@@ -99,8 +99,8 @@ bool uiw_tx_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length)
     if (ep->agreed.send_markers) {
         uint64_t position = ep->tx.position + (image->end - image->start);
 
-        return uiw_tx_prepend(
-            ep, wire, iw_marker_insert(position, fpdu, length, ep->agreed.crc, wire));
+        return uiw_tx_prepend(ep, wire,
+                              iw_marker_insert(position, fpdu, length, ep->agreed.crc, wire));
     }
     crc = ep->agreed.crc ? iw_crc_final(iw_crc_update(IW_CRC_INIT, fpdu, length)) : 0;
     return uiw_tx_prepend(ep, fpdu, length) &&
@@ -141,8 +141,9 @@ static ssize_t tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
 
     do {
         /* One piece is the common case of small messages, and send(2) the cheaper call for it. */
-        sent = count == 1 ? base_send(ep->fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL)
-                          : base_sendmsg(ep->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        sent = count == 1
+                   ? base_send(ep->fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL)
+                   : base_sendmsg(ep->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     } while (sent < 0 && errno == EINTR);
     uiw_count(&ep->tx.calls, 1);
     if (sent < 0)
@@ -174,7 +175,12 @@ static void tx_kill(struct uiw_ep *ep)
     tx_image_free(ep);
 }
 
-enum tx_state { TX_MORE, TX_IDLE, TX_FULL, TX_DEAD };
+enum tx_state {
+    TX_MORE,
+    TX_IDLE,
+    TX_FULL,
+    TX_DEAD
+};
 
 static enum tx_state tx_send_image(struct uiw_ep *ep)
 {

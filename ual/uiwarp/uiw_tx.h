@@ -5,9 +5,9 @@
 
 #include "ual/uiwarp/uiw_ep.h"
 
-#define UIW_BATCH_FPDUS 128u
-#define UIW_BATCH_IOVS 288u
-#define UIW_BATCH_PINS 64u
+#define UIW_BATCH_FPDUS   128u
+#define UIW_BATCH_IOVS    288u
+#define UIW_BATCH_PINS    64u
 #define UIW_BATCH_SCRATCH 16384u
 #define UIW_BATCH_BOUNCES 4u
 /* Shorter payload is copied behind its header: cheaper than another iovec. */
@@ -32,7 +32,7 @@ struct uiw_batch {
     struct uiw_fpdu fpdus[UIW_BATCH_FPDUS];
     struct iovec iov[UIW_BATCH_IOVS];
     struct uiw_mr *pins[UIW_BATCH_PINS]; /* held until the call has returned */
-    uint8_t scratch[UIW_BATCH_SCRATCH]; /* headers, trailers, short payload */
+    uint8_t scratch[UIW_BATCH_SCRATCH];  /* headers, trailers, short payload */
 };
 
 /* Sender. */
