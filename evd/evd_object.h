@@ -163,7 +163,7 @@ bool evd_aggregate_take(struct evd *aevd, struct evd *member, it_event_t *event)
 it_status_t evd_ia_register(struct evd *evd);
 void evd_ia_unregister(struct evd *evd);
 /* Events of evd were lost: tells the asynchronous EVDs. No lock is held. */
-void evd_ia_raise_overflow(struct evd *evd);
+void evd_ia_raise_overflow(struct evd *lost);
 
 /* evd_create.c: it_evd_free() without its checks. */
 void evd_destroy(struct evd *evd);

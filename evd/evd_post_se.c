@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "evd/evd_object.h"
 
-it_status_t it_evd_post_se(it_evd_handle_t handle, const void *data)
+it_status_t it_evd_post_se(it_evd_handle_t evd_handle, const void *event)
 {
-    struct evd *evd = evd_from_handle(handle);
-    it_event_t event;
+    struct evd *evd = evd_from_handle(evd_handle);
+    it_event_t queued;
 
     if (!evd)
         return IT_ERR_INVALID_EVD;
@@ -12,9 +12,9 @@ it_status_t it_evd_post_se(it_evd_handle_t handle, const void *data)
         return IT_ERR_INVALID_SOFT_EVD;
     if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
         return IT_ERR_IA_CATASTROPHE;
-    event.sw = (it_software_event_t){
+    queued.sw = (it_software_event_t){
         .event_number = IT_SOFTWARE_EVENT,
-        .data = (void *)(uintptr_t)data, /* the API takes it const and gives it back plain */
+        .data = (void *)(uintptr_t)event, /* the API takes it const and gives it back plain */
     };
-    return evd_push_unless_full(evd, &event) ? IT_SUCCESS : IT_ERR_EVD_QUEUE_FULL;
+    return evd_push_unless_full(evd, &queued) ? IT_SUCCESS : IT_ERR_EVD_QUEUE_FULL;
 }

@@ -68,7 +68,8 @@ enum iw_opcode {
     IW_OP_IMMEDIATE = 0x8,
     IW_OP_IMMEDIATE_SE = 0x9,
     IW_OP_ATOMIC_REQUEST = 0xa,
-    IW_OP_ATOMIC_RESPONSE = 0xb
+    IW_OP_ATOMIC_RESPONSE = 0xb,
+    IW_OP_NONE = 0x10 /* no opcode of the wire: the header was not understood */
 };
 
 enum iw_queue {

@@ -78,6 +78,7 @@ enum iw_error iw_rx_admit(struct iw_rx *rx)
     case IW_OP_IMMEDIATE_SE:
     case IW_OP_ATOMIC_REQUEST:
     case IW_OP_ATOMIC_RESPONSE:
+    case IW_OP_NONE:
         return IW_ERR_RDMAP_OPCODE; /* RFC 7306 is not spoken */
     }
     return rx->ops->check(rx->context, segment);

@@ -140,6 +140,7 @@ enum iw_error iw_decode_header(const uint8_t *src, size_t available, uint32_t ul
     bool tagged;
     size_t header;
 
+    segment->opcode = IW_OP_NONE;
     if (ulpdu_length < IW_TAGGED_HEADER || available < IW_TAGGED_HEADER)
         return IW_ERR_MPA_LENGTH;
     tagged = (src[DDP_CONTROL] & DDP_TAGGED) != 0;

@@ -219,6 +219,7 @@ Test(hostile_crc, not_used, .timeout = 60)
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
     CHECK_EQ(RAW_SEND, segment.op);
     CHECK(memcmp(segment.payload, "no CRC", 6) == 0);
+    CHECK_EQ(0, segment.crc);
     raw_finish(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);

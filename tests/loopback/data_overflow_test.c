@@ -64,6 +64,10 @@ Test(data_overflow, receives, .timeout = 60)
     if (detects_overflow(b)) {
         fx_conn(b->conn_evd, b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
         CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(b_ep));
+        /* The sender's end breaks as well; what it had not sent yet is flushed. */
+        fx_conn(good.a.conn_evd, a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+        while (it_evd_dequeue(good.a.request_evd, &event) == IT_SUCCESS)
+            CHECK(event.dto_cmpl.ep == a_ep);
     }
     /* What is queued can be taken, in order; the others go on. */
     fx_pair_ping(&good);

@@ -286,7 +286,7 @@ static enum raw_result inside(enum raw_result result)
     return result == RAW_EOF ? RAW_CUT : result;
 }
 
-static enum raw_result take_trailer(struct raw_peer *peer, struct incoming *in)
+static enum raw_result take_trailer(struct raw_peer *peer, struct incoming *in, uint32_t *field)
 {
     unsigned char wire[4];
     uint32_t crc = 0;
@@ -303,6 +303,7 @@ static enum raw_result take_trailer(struct raw_peer *peer, struct incoming *in)
     peer->received += sizeof(wire);
     for (unsigned i = 0; i < 4; i++)
         crc |= (uint32_t)wire[i] << (8 * i);
+    *field = crc;
     if (peer->crc && crc != in->crc)
         return bad(peer, "CRC %08x instead of %08x", crc, in->crc);
     return RAW_OK;
@@ -373,7 +374,7 @@ enum raw_result raw_receive_fpdu(struct raw_peer *peer, struct raw_segment *segm
     result = take(peer, &in, pad, pad_len);
     if (result != RAW_OK)
         return inside(result);
-    result = take_trailer(peer, &in);
+    result = take_trailer(peer, &in, &segment->crc);
     if (result != RAW_OK)
         return result;
     for (size_t i = 0; i < pad_len; i++) {

@@ -136,6 +136,7 @@ struct raw_segment {
     uint32_t mo;
     const unsigned char *payload;
     size_t len;
+    uint32_t crc; /* the CRC field, right or wrong */
 };
 
 /* A listening socket on 127.0.0.1; *port in network byte order. */

@@ -86,7 +86,7 @@ static uint8_t *batch_bounce(struct uiw_ep *ep, struct uiw_batch *batch)
     struct uiw_bounce *bounce = uiw_bounce_get(ep->ia);
 
     if (!bounce) {
-        atomic_store_explicit(&ep->tx.failed_error, IW_ERR_RDMAP_STREAM, memory_order_release);
+        atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
         return NULL;
     }
     batch->bounces[batch->bounce_count++] = bounce;
@@ -261,7 +261,7 @@ static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, stru
     if (read && open >= ord)
         return false;
     /* A message of one FPDU is checked when it is built. */
-    if ((read || sqe->length > UIW_INLINE_MAX) &&
+    if ((read || sqe->length > ep->tx.max_ulpdu - IW_UNTAGGED_HEADER) &&
         !batch_check_segments(ep, sqe, read ? IT_PRIV_LOCAL_WRITE : IT_PRIV_LOCAL_READ)) {
         batch_fail_request(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
         return false;
@@ -471,7 +471,8 @@ static enum batch_turn batch_turn(const struct uiw_ep *ep, const struct uiw_batc
 static bool batch_failed(const struct uiw_ep *ep)
 {
     return atomic_load_explicit(&ep->tx.failed_status, memory_order_relaxed) != IT_DTO_SUCCESS ||
-           atomic_load_explicit(&ep->tx.failed_error, memory_order_relaxed) != IW_OK;
+           atomic_load_explicit(&ep->tx.failed_error, memory_order_relaxed) != IW_OK ||
+           atomic_load_explicit(&ep->tx.failed_stream, memory_order_relaxed);
 }
 
 /* Builds one FPDU or takes back what it has begun. */

@@ -116,7 +116,9 @@ static void defer_sweep(void *argument)
             return;
     }
     uiw_defer_flush(ia);
-    (void)evd_timer_start(&progress->sweep, ia->evd.loop, DEFER_SWEEP_NS, defer_sweep, ia);
+    /* Without memory for a timer the next post that defers starts the sweep again. */
+    if (!evd_timer_start(&progress->sweep, ia->evd.loop, DEFER_SWEEP_NS, defer_sweep, ia))
+        atomic_store_explicit(&progress->sweeping, false, memory_order_seq_cst);
 }
 
 static void defer_start(struct evd_task *task)

@@ -11,12 +11,13 @@
 
 #include <unistd.h>
 
-static bool end_step(struct ual_ep *ual, enum ual_ep_step step)
+static bool end_step(struct ual_ep *ual, const struct uiw_end *end)
 {
     bool stepped;
 
     base_lock_take(&ual->lock);
-    stepped = ual_ep_step_locked(ual, step, NULL);
+    stepped = (end->generation == 0 || end->generation == uiw_ep_of(ual)->generation) &&
+              ual_ep_step_locked(ual, end->step, NULL);
     base_lock_drop(&ual->lock);
     return stepped;
 }
@@ -65,7 +66,8 @@ static void end_flush(struct ual_ep *ual, const struct uiw_end *end)
     base_lock_take(&ual->lock);
     wake_request =
         uiw_sq_flush_locked(ep, end->has_failed_request, end->failed_index, end->failed_status);
-    wake_recv = uiw_rq_flush_locked(ep, end->recv_status);
+    wake_recv = uiw_rq_flush_locked(ep, end->recv_status) || ep->rx_wake_recv;
+    ep->rx_wake_recv = false;
     ep->drained = true;
     base_lock_drop(&ual->lock);
     if (wake_request)
@@ -81,7 +83,7 @@ bool uiw_ep_end(struct ual_ep *ual, const struct uiw_end *end, bool reader)
                                                ? IT_CM_MSG_CONN_BROKEN_EVENT
                                                : IT_CM_MSG_CONN_DISCONNECT_EVENT};
 
-    if (!end_step(ual, end->step))
+    if (!end_step(ual, end))
         return false;
     if (!reader)
         uiw_reader_take(ep);

@@ -83,9 +83,10 @@ static size_t ep_request_segments(const it_ep_attributes_t *attr)
 /* All rings in one block, sized once: nothing is allocated while data flows. */
 static bool ep_alloc_rings(struct uiw_ep *ep, const it_ep_attributes_t *attr)
 {
+    size_t ird = attr->srv.rc.rdma_read_ird ? attr->srv.rc.rdma_read_ird : 1;
     size_t orq = ep_ring_size(attr->srv.rc.rdma_read_ord ? attr->srv.rc.rdma_read_ord : 1);
     /* An answered Read may be asked again before its slot is seen free: hence twice the IRD. */
-    size_t irq = ep_ring_size(2 * (attr->srv.rc.rdma_read_ird ? attr->srv.rc.rdma_read_ird : 1));
+    size_t irq = ep_ring_size(2 * ird);
     unsigned char *block;
 
     ep_queue_init(&ep->sq, attr->max_request_dtos, sizeof(struct uiw_sqe),
@@ -285,19 +286,7 @@ it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info)
     base_lock_take(&ual->lock);
     state = ual_ep_state(ual);
     if (ep->negotiated && (state == IT_EP_STATE_CONNECTED || state == IT_EP_STATE_NONOPERATIONAL)) {
-        *info = (struct itx_mpa_info){
-            .size = sizeof(*info),
-            .revision = ep->agreed.revision,
-            .initiator = ep->initiator,
-            .crc = ep->agreed.crc,
-            .send_markers = ep->agreed.send_markers,
-            .rtr_type = ep->agreed.rtr,
-            .ird = ep->agreed.ird,
-            .ord = ep->agreed.ord,
-            .peer_ird = ep->agreed.peer_ird,
-            .peer_ord = ep->agreed.peer_ord,
-            .max_ulpdu = ep->tx.max_ulpdu,
-        };
+        *info = ep->info;
         status = IT_SUCCESS;
     }
     base_lock_drop(&ual->lock);

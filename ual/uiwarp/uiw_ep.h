@@ -47,11 +47,11 @@ struct uiw_queue {
     unsigned char *slots;
     uint32_t stride;
     uint32_t mask;
-    uint32_t depth;           /* limit in force */
-    _Atomic uint32_t tail;    /* next to post; written locked, released to sender or reader */
-    _Atomic uint32_t head;    /* oldest not completed; SQ: locked, RQ: reader */
-    _Atomic uint32_t retired; /* oldest whose completion has not been dequeued (rule P3) */
-    uint32_t reported;        /* SQ, locked: one past the last request that left an event */
+    uint32_t depth;            /* limit in force */
+    _Atomic uint32_t tail;     /* next to post; written locked, released to sender or reader */
+    _Atomic uint32_t head;     /* oldest not completed; SQ: locked, RQ: reader */
+    _Atomic uint32_t retired;  /* oldest whose completion has not been dequeued (rule P3) */
+    _Atomic uint32_t reported; /* one past the last that left an event; written as .head is */
 };
 
 /* A Read of ours that waits for its response. Sender adds, reader takes. */
@@ -113,6 +113,7 @@ struct uiw_tx {
     _Atomic int failed_status; /* it_dto_status_t of request failed_index; IT_DTO_SUCCESS: none */
     _Atomic int failed_error;  /* enum iw_error of the response at the cursor; IW_OK: none */
     uint32_t failed_index;
+    _Atomic bool failed_stream; /* for another reason: no memory, memory that is not mapped */
 };
 
 struct uiw_ep {
@@ -123,7 +124,7 @@ struct uiw_ep {
     int fd; /* -1: no stream */
     struct iw_mpa_result agreed;
     bool initiator;
-    bool negotiated;       /* agreed has been filled once */
+    uint32_t generation;   /* counts the connections of this EP; never 0 */
     bool counters_retired; /* they are in uiw_ia.retired now; by retired_lock */
     const void *pz;
 
@@ -132,6 +133,8 @@ struct uiw_ep {
     _Atomic uint32_t ord_limit; /* lowered by it_ep_modify below what was agreed */
 
     /* Locked. */
+    bool negotiated;                 /* .info is filled */
+    struct itx_mpa_info info;        /* of this connection, or the last before a reset */
     uint32_t wanted_ird, wanted_ord; /* asked for; ual_ep.attr shows those in force */
     bool drained;                    /* NONOPERATIONAL and flushed: later posts flush themselves */
     struct uiw_queue sq;
@@ -182,9 +185,9 @@ struct uiw_lmr {
     struct uiw_mr *mr;
 };
 
-static inline struct uiw_ep *uiw_ep_of(struct ual_ep *ep)
+static inline struct uiw_ep *uiw_ep_of(struct ual_ep *ual)
 {
-    return (struct uiw_ep *)(void *)ep->area;
+    return (struct uiw_ep *)(void *)ual->area;
 }
 
 static inline struct uiw_lmr *uiw_lmr_of(struct ual_lmr *lmr)
@@ -228,18 +231,18 @@ it_status_t uiw_pz_create(struct ual_pz *pz);
 void uiw_pz_destroy(struct ual_pz *pz);
 it_status_t uiw_lmr_create(struct ual_lmr *lmr);
 void uiw_lmr_destroy(struct ual_lmr *lmr);
-it_status_t uiw_ep_create(struct ual_ep *ep);
-void uiw_ep_destroy(struct ual_ep *ep);
-it_status_t uiw_ep_modify_locked(struct ual_ep *ep, it_ep_param_mask_t mask,
+it_status_t uiw_ep_create(struct ual_ep *ual);
+void uiw_ep_destroy(struct ual_ep *ual);
+it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
                                  const it_ep_attributes_t *attr);
-it_status_t uiw_ep_reset(struct ual_ep *ep);
-it_status_t uiw_ep_set_mpa(struct ual_ep *ep, const struct itx_mpa_params *params);
-it_status_t uiw_ep_get_mpa(struct ual_ep *ep, struct itx_mpa_params *params);
-it_status_t uiw_ep_query_mpa(struct ual_ep *ep, struct itx_mpa_info *info);
-it_status_t uiw_ep_disconnect(struct ual_ep *ep);
-void uiw_ep_counters(struct ual_ia *ia, struct itx_counters *counters);
-it_status_t uiw_post_request(struct ual_ep *ep, const struct vp_request *request);
-it_status_t uiw_post_recv(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
+it_status_t uiw_ep_reset(struct ual_ep *ual);
+it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params);
+it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params);
+it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info);
+it_status_t uiw_ep_disconnect(struct ual_ep *ual);
+void uiw_ep_counters(struct ual_ia *ual, struct itx_counters *counters);
+it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *request);
+it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
                           it_dto_cookie_t cookie, it_dto_flags_t flags);
 
 /* ---------------------------------------------------------------- between the files of the engine */
@@ -249,7 +252,7 @@ bool uiw_sq_complete_locked(struct uiw_ep *ep); /* reports what is done, in orde
 void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
 bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
                          it_dto_status_t failed_status);
-/* Reader and lock are held. */
+/* Nobody reads any more, or never did. */
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status);
 /* Reader. The oldest receive is complete. */
 void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked);
@@ -259,7 +262,7 @@ void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_hand
  * Any thread, no lock held: sends what can be sent. reader: the caller holds the reader token;
  * writable: the socket was seen to take octets again.
  */
-void uiw_tx_kick(struct ual_ep *ep, bool reader, bool writable);
+void uiw_tx_kick(struct ual_ep *ual, bool reader, bool writable);
 void uiw_tx_take(struct uiw_ep *ep); /* waits for the send token; only to end the stream */
 void uiw_tx_drop(struct uiw_ep *ep);
 void uiw_tx_reset(struct uiw_ep *ep);
@@ -279,11 +282,12 @@ void uiw_bounce_put(struct uiw_ia *ia, struct uiw_bounce *bounce);
 enum iw_error uiw_read_error(enum uiw_mr_verdict verdict);
 
 /* uiw_stream.c: one reader at a time; returns the octets read into `staging` and memory, 0: none. */
-size_t uiw_stream_receive(struct ual_ep *ep, uint8_t *staging);
+size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging);
 extern const struct iw_rx_ops uiw_rx_ops; /* uiw_place.c; context: struct uiw_ep */
 
 /* uiw_end.c */
 struct uiw_end {
+    uint32_t generation;                  /* of the connection that is meant; 0: the one there is */
     enum ual_ep_step step;                /* DISCONNECT, CLOSED, BROKEN */
     it_event_type_t async;                /* affiliated event, 0: none */
     const struct iw_terminate *terminate; /* to be sent, NULL: none */
@@ -296,8 +300,8 @@ struct uiw_end {
  * Ends an established connection, once: state, Terminate, flush, events; false when it has ended
  * already. reader: the caller holds the reader token (it stays held). The send token must not be.
  */
-bool uiw_ep_end(struct ual_ep *ep, const struct uiw_end *end, bool reader);
+bool uiw_ep_end(struct ual_ep *ual, const struct uiw_end *end, bool reader);
 /* Takes both tokens and drops the stream without a word to the consumer: the EP is going away. */
-void uiw_ep_cut(struct ual_ep *ep);
+void uiw_ep_cut(struct ual_ep *ual);
 
 #endif

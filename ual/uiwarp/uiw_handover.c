@@ -8,6 +8,7 @@
 #include "ual/uiwarp/uiw_handover.h"
 
 #include "base/base_clock.h"
+#include "base/base_log.h"
 
 #define HANDOVER_TICK_NS BASE_NS_PER_MS
 /* A leader asleep for so many ticks will tell us when it leaves: no more ticks. */
@@ -24,13 +25,21 @@ static struct uiw_progress *handover_progress(struct ual_ia *ia)
 
 static void handover_tick(void *argument);
 
+/* Without memory for the timer the loop watches, at the price of a wake-up for each arrival. */
+static void handover_next_tick(struct ual_ia *ia)
+{
+    if (!evd_timer_start(&handover_progress(ia)->hand_over, ia->evd.loop, HANDOVER_TICK_NS,
+                         handover_tick, ia))
+        handover_watch(ia);
+}
+
 static void handover_start_ticking(struct ual_ia *ia)
 {
     struct uiw_progress *progress = handover_progress(ia);
 
     progress->stints_seen = atomic_load_explicit(&progress->stints, memory_order_relaxed);
     progress->asleep_ticks = 0;
-    (void)evd_timer_start(&progress->hand_over, ia->evd.loop, HANDOVER_TICK_NS, handover_tick, ia);
+    handover_next_tick(ia);
 }
 
 /* The leader sleeps: it will submit .unpark when it leaves. False when it has left meanwhile. */
@@ -62,9 +71,11 @@ static void handover_tick(void *argument)
     else
         progress->asleep_ticks = 0;
     progress->stints_seen = stints;
+    /* A consumer that polls now and then would look at its active streams only. */
+    atomic_store_explicit(&progress->look, true, memory_order_relaxed);
     if (progress->asleep_ticks >= HANDOVER_ASLEEP_TICKS && handover_park(progress))
         return;
-    (void)evd_timer_start(&progress->hand_over, ia->evd.loop, HANDOVER_TICK_NS, handover_tick, ia);
+    handover_next_tick(ia);
 }
 
 static void handover_unpark(struct evd_task *task)
@@ -109,8 +120,9 @@ static void handover_watch(struct ual_ia *ia)
 {
     struct uiw_progress *progress = handover_progress(ia);
 
-    (void)evd_io_watch(&progress->watch, ia->evd.loop, progress->epoll_fd, EVD_IO_READ,
-                       handover_ready, ia);
+    if (!evd_io_watch(&progress->watch, ia->evd.loop, progress->epoll_fd, EVD_IO_READ,
+                      handover_ready, ia))
+        base_log(BASE_LOG_ERROR, "ia %p: no memory to watch its streams", (void *)ia);
 }
 
 static void handover_open_on_loop(void *argument)

@@ -33,18 +33,18 @@ static struct uiw_progress *progress_of(struct ual_ia *ia)
 
 /* ---------------------------------------------------------------- poll set */
 
-bool uiw_progress_add(struct ual_ia *ia, struct ual_ep *ep, int fd)
+bool uiw_progress_add(struct ual_ia *ia, struct ual_ep *ual, int fd)
 {
-    bool writable = atomic_load_explicit(&uiw_ep_of(ep)->tx.blocked, memory_order_relaxed);
-    struct epoll_event event = {.events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = ep};
+    bool writable = atomic_load_explicit(&uiw_ep_of(ual)->tx.blocked, memory_order_relaxed);
+    struct epoll_event event = {.events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = ual};
 
     return epoll_ctl(progress_of(ia)->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-void uiw_progress_want(struct ual_ia *ia, struct ual_ep *ep, int fd, bool writable)
+void uiw_progress_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable)
 {
     struct uiw_progress *progress = progress_of(ia);
-    struct epoll_event event = {.events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = ep};
+    struct epoll_event event = {.events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = ual};
 
     if (writable)
         atomic_fetch_add_explicit(&progress->blocked, 1, memory_order_relaxed);
@@ -54,11 +54,11 @@ void uiw_progress_want(struct ual_ia *ia, struct ual_ep *ep, int fd, bool writab
     (void)epoll_ctl(progress->epoll_fd, EPOLL_CTL_MOD, fd, &event);
 }
 
-void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ep, int fd)
+void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ual, int fd)
 {
     struct uiw_progress *progress = progress_of(ia);
 
-    if (atomic_load_explicit(&uiw_ep_of(ep)->tx.blocked, memory_order_relaxed))
+    if (atomic_load_explicit(&uiw_ep_of(ual)->tx.blocked, memory_order_relaxed))
         atomic_fetch_sub_explicit(&progress->blocked, 1, memory_order_relaxed);
     (void)epoll_ctl(progress->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
@@ -166,6 +166,10 @@ size_t uiw_progress_round(struct uiw_progress *progress, bool ask_epoll)
 
     (void)progress_purge(progress);
     octets = progress_poll_active(progress);
+    if (atomic_load_explicit(&progress->look, memory_order_relaxed)) {
+        atomic_store_explicit(&progress->look, false, memory_order_relaxed);
+        ask_epoll = true;
+    }
     if (ask_epoll || progress->active_count == 0 || ++progress->polls >= often) {
         int count = base_epoll_wait(progress->epoll_fd, events, PROGRESS_EVENTS, 0);
 
@@ -230,10 +234,11 @@ void uiw_progress_quiesce(struct ual_ia *ia)
         uiw_progress_release(ia);
         return;
     }
+    /* The round that runs may not have seen .purge, nor may the next have: the one after has. */
     rounds = atomic_load_explicit(&progress->rounds, memory_order_acquire);
     while (atomic_load_explicit(&progress->leader, memory_order_seq_cst) != UIW_LEADER_NONE &&
            !atomic_load_explicit(&progress->asleep, memory_order_seq_cst) &&
-           atomic_load_explicit(&progress->rounds, memory_order_acquire) == rounds)
+           atomic_load_explicit(&progress->rounds, memory_order_acquire) - rounds < 2)
         sched_yield();
 }
 
@@ -353,13 +358,18 @@ static void progress_enter_follower(struct uiw_progress *progress, struct uiw_fo
 static void progress_leave_follower(struct uiw_progress *progress, struct uiw_follower *follower)
 {
     struct uiw_follower **link = &progress->followers;
+    uint32_t left;
 
     base_lock_take(&progress->lock);
     while (*link != follower)
         link = &(*link)->next;
     *link = follower->next;
-    atomic_fetch_sub_explicit(&progress->follower_count, 1, memory_order_seq_cst);
+    left = atomic_fetch_sub_explicit(&progress->follower_count, 1, memory_order_seq_cst) - 1;
     base_lock_drop(&progress->lock);
+    /* The lead may have been offered to us, who have what we wanted already. */
+    if (left != 0 &&
+        atomic_load_explicit(&progress->leader, memory_order_seq_cst) == UIW_LEADER_NONE)
+        progress_wake_follower(progress);
 }
 
 static int progress_follow(struct uiw_progress *progress, struct evd_waiter *waiter,

@@ -20,7 +20,7 @@ struct ual_ep;
 struct ual_ia;
 
 #define UIW_ACTIVE_MAX   8u
-#define UIW_STAGING_SIZE (64u * 1024u)
+#define UIW_STAGING_SIZE ((size_t)65536)
 
 enum uiw_leader {
     UIW_LEADER_NONE,
@@ -39,6 +39,7 @@ struct uiw_progress {
     _Atomic bool asleep;      /* the leader is, or is about to be, in epoll_wait */
     _Atomic uint32_t rounds;  /* +1 whenever the leader holds no EP: see uiw_progress_quiesce */
     _Atomic uint32_t purge;   /* +1: what the leader remembers may name an EP that goes away */
+    _Atomic bool look;        /* by the loop, once a millisecond: ask epoll in the next round */
     _Atomic bool loop_parked; /* the loop neither watches nor ticks until a leader leaves */
     _Atomic uint32_t blocked; /* streams whose socket is full */
     _Atomic uint32_t follower_count; /* written with lock held */
@@ -77,17 +78,17 @@ bool uiw_progress_open(struct ual_ia *ia); /* starts the watch; the loop runs */
 void uiw_progress_close(struct ual_ia *ia);
 
 /* A stream enters or leaves the poll set. writable: wake me when the socket takes octets again. */
-bool uiw_progress_add(struct ual_ia *ia, struct ual_ep *ep, int fd);
-void uiw_progress_want(struct ual_ia *ia, struct ual_ep *ep, int fd, bool writable);
-void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ep, int fd);
+bool uiw_progress_add(struct ual_ia *ia, struct ual_ep *ual, int fd);
+void uiw_progress_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable);
+void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ual, int fd);
 
 /* Returns when no leader holds a pointer to an EP that was removed before the call. */
 void uiw_progress_quiesce(struct ual_ia *ia);
 
-/* Posted work of this EP may wait for company until somebody polls, waits, or 1 ms is over. */
-void uiw_progress_defer(struct ual_ia *ia, struct ual_ep *ep);
+/* Posted work of this EP may wait until somebody polls or waits, or half a millisecond is over. */
+void uiw_progress_defer(struct ual_ia *ia, struct ual_ep *ual);
 /* Takes the EP off the list. */
-void uiw_progress_undefer(struct ual_ia *ia, struct ual_ep *ep);
+void uiw_progress_undefer(struct ual_ia *ia, struct ual_ep *ual);
 
 extern const struct evd_progress_ops uiw_progress_ops;
 

@@ -2,7 +2,8 @@
 /* The receive queue: posted by consumers, taken by the reader in the order of posting. */
 #include "ual/uiwarp/uiw_ep.h"
 
-static void rq_report(struct uiw_ep *ep, uint32_t index, const struct evd_dto *outcome)
+/* True when evd_wake is due. */
+static bool rq_report(struct uiw_ep *ep, uint32_t index, const struct evd_dto *outcome)
 {
     struct evd_dto dto = *outcome;
     enum evd_push_result result;
@@ -15,20 +16,21 @@ static void rq_report(struct uiw_ep *ep, uint32_t index, const struct evd_dto *o
     result = evd_push_dto(ep->ual->recv_evd, &dto);
     if (result == EVD_LOST)
         atomic_store_explicit(&ep->lost_event, true, memory_order_release);
-    if (result != EVD_PUSHED)
-        ep->rx_wake_recv = true;
+    else
+        atomic_store_explicit(&ep->rq.reported, index + 1, memory_order_relaxed);
+    return result != EVD_PUSHED;
 }
 
 void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked)
 {
     uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
     bool notify = solicited || (uiw_rqe_at(ep, head)->flags & IT_NOTIFY_FLAG) != 0;
+    struct evd_dto outcome = {
+        .status = IT_DTO_SUCCESS, .length = length, .notify = notify, .unlinked = unlinked};
 
-    rq_report(
-        ep, head,
-        &(struct evd_dto){
-            .status = IT_DTO_SUCCESS, .length = length, .notify = notify, .unlinked = unlinked});
-    atomic_store_explicit(&ep->rq.head, head + 1, memory_order_relaxed);
+    ep->rx_wake_recv |= rq_report(ep, head, &outcome);
+    /* Pairs with rq_in_use: a slot is read before it is given back. */
+    atomic_store_explicit(&ep->rq.head, head + 1, memory_order_release);
 }
 
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)
@@ -36,17 +38,25 @@ bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)
     uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
     uint32_t tail = atomic_load_explicit(&ep->rq.tail, memory_order_relaxed);
     struct evd_dto outcome = {.status = first_status, .notify = true};
-    bool wake;
+    bool wake = false;
 
     base_lock_assert_held(&ep->ual->lock);
     for (; head != tail; head++) {
-        rq_report(ep, head, &outcome);
+        wake |= rq_report(ep, head, &outcome);
         outcome.status = IT_DTO_ERR_FLUSHED;
     }
-    atomic_store_explicit(&ep->rq.head, head, memory_order_relaxed);
-    wake = ep->rx_wake_recv;
-    ep->rx_wake_recv = false;
+    atomic_store_explicit(&ep->rq.head, head, memory_order_release);
     return wake;
+}
+
+/* Slots whose completion has not been dequeued; those whose event was lost are not among them. */
+static uint32_t rq_in_use(const struct uiw_queue *rq)
+{
+    uint32_t retired = atomic_load_explicit(&rq->retired, memory_order_acquire);
+
+    if (retired == atomic_load_explicit(&rq->reported, memory_order_relaxed))
+        retired = atomic_load_explicit(&rq->head, memory_order_acquire);
+    return atomic_load_explicit(&rq->tail, memory_order_relaxed) - retired;
 }
 
 static void rq_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
@@ -65,7 +75,7 @@ static void rq_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_
 
 /*
  * A receive posted while the EP is NONOPERATIONAL but not drained yet is flushed by whoever ends
- * the connection; afterwards it flushes itself. Nobody reads then, so the reader's fields are ours.
+ * the connection; afterwards it flushes itself: nobody reads then.
  */
 it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
                           it_dto_cookie_t cookie, it_dto_flags_t flags)
@@ -76,7 +86,7 @@ it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, 
 
     base_lock_take(&ual->lock);
     tail = atomic_load_explicit(&ep->rq.tail, memory_order_relaxed);
-    if (tail - atomic_load_explicit(&ep->rq.retired, memory_order_acquire) >= ep->rq.depth) {
+    if (rq_in_use(&ep->rq) >= ep->rq.depth) {
         base_lock_drop(&ual->lock);
         return IT_ERR_TOO_MANY_POSTS;
     }

@@ -16,7 +16,7 @@
 #define SQ_BURST_EAGER 4u
 /* ... until so many requests or octets have gathered. */
 #define SQ_GATHER_REQUESTS 96u
-#define SQ_GATHER_OCTETS   (64u * 1024u)
+#define SQ_GATHER_OCTETS   UINT64_C(65536)
 
 void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count)
 {
@@ -42,7 +42,7 @@ static uint32_t sq_in_use_locked(const struct uiw_ep *ep)
     uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
     uint32_t retired = atomic_load_explicit(&ep->sq.retired, memory_order_acquire);
 
-    if (retired == ep->sq.reported)
+    if (retired == atomic_load_explicit(&ep->sq.reported, memory_order_relaxed))
         retired = atomic_load_explicit(&ep->sq.head, memory_order_relaxed);
     return tail - retired;
 }
@@ -75,9 +75,10 @@ static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t 
     };
     enum evd_push_result result = evd_push_dto(ep->ual->request_evd, &dto);
 
-    ep->sq.reported = index + 1;
     if (result == EVD_LOST)
         atomic_store_explicit(&ep->lost_event, true, memory_order_release);
+    else
+        atomic_store_explicit(&ep->sq.reported, index + 1, memory_order_relaxed);
     return result != EVD_PUSHED;
 }
 
@@ -116,7 +117,6 @@ bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_ind
         if (!has_failed || head != failed_index)
             wake |= sq_report_locked(ep, head, IT_DTO_ERR_FLUSHED);
     }
-    ep->sq.reported = tail;
     atomic_store_explicit(&ep->sq.head, tail, memory_order_relaxed);
     return wake;
 }

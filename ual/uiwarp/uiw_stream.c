@@ -21,7 +21,7 @@
 #define STREAM_TAIL        512u
 #define STREAM_HEADER_READ 2048u
 /* Per call, so that one busy stream does not starve the others. */
-#define STREAM_BUDGET (1024u * 1024u)
+#define STREAM_BUDGET ((size_t)1 << 20)
 /* From this MSS on the path is no Ethernet: FPDUs as large as they get, whole in few segments. */
 #define STREAM_LARGE_MSS    16384u
 #define STREAM_LARGE_ULPDU  65518u /* payload a multiple of 32 */
@@ -215,6 +215,8 @@ static void stream_blame_refused_read(struct uiw_ep *ep, struct uiw_end *end)
     uint32_t index = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
 
     stream_blame_read(ep, end, IT_DTO_ERR_REMOTE_ACCESS);
+    if (ep->rx_terminate.little_endian_nibbles)
+        return; /* siw puts the size of the Read where its MSN was */
     for (; index != tail; index++) {
         const struct uiw_orq_entry *read = &ep->orq[index & ep->orq_mask];
 
@@ -355,7 +357,6 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
 {
     ep->agreed = *result;
     ep->initiator = initiator;
-    ep->negotiated = true;
     ep->rx_wake_recv = false;
     ep->rx_wake_request = false;
     ep->rx_kick = false;
@@ -377,6 +378,25 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     return true;
 }
 
+/* What itx_ep_query_mpa tells from now on. */
+static void stream_show(struct uiw_ep *ep)
+{
+    ep->negotiated = true;
+    ep->info = (struct itx_mpa_info){
+        .size = sizeof(ep->info),
+        .revision = ep->agreed.revision,
+        .initiator = ep->initiator,
+        .crc = ep->agreed.crc,
+        .send_markers = ep->agreed.send_markers,
+        .rtr_type = ep->agreed.rtr,
+        .ird = ep->agreed.ird,
+        .ord = ep->agreed.ord,
+        .peer_ird = ep->agreed.peer_ird,
+        .peer_ord = ep->agreed.peer_ord,
+        .max_ulpdu = ep->tx.max_ulpdu,
+    };
+}
+
 /* The step and the descriptor become visible together. */
 static bool stream_establish(struct ual_ep *ual, int fd)
 {
@@ -387,6 +407,9 @@ static bool stream_establish(struct ual_ep *ual, int fd)
     stepped = ual_ep_step_locked(ual, UAL_EP_ESTABLISHED, NULL);
     if (stepped) {
         ep->fd = fd;
+        if (++ep->generation == 0)
+            ep->generation = 1;
+        stream_show(ep);
         ual->attr.srv.rc.rdma_read_ird = ep->agreed.ird;
         ual->attr.srv.rc.rdma_read_ord = ep->agreed.ord;
     }

@@ -16,14 +16,16 @@ struct uiw_ia;
  * peer's first. False when the EP has left its pending state meanwhile, or without memory: then
  * nothing was done and fd is still the caller's.
  */
-bool uiw_stream_start(struct ual_ep *ep, int fd, bool initiator, const struct iw_mpa_result *result,
-                      const uint8_t *early, size_t early_length, struct ual_conn_news *news);
+bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator,
+                      const struct iw_mpa_result *result, const uint8_t *early, size_t early_length,
+                      struct ual_conn_news *news);
 
 /*
  * Any thread, no lock held. Ends an attempt: steps the EP (ATTEMPT_FAILED or DISCONNECT), flushes
  * its posted receives, reports news. False when the EP was not in a pending state any more.
  */
-bool uiw_ep_end_attempt(struct ual_ep *ep, enum ual_ep_step step, const struct ual_conn_news *news);
+bool uiw_ep_end_attempt(struct ual_ep *ual, enum ual_ep_step step,
+                        const struct ual_conn_news *news);
 
 /*
  * Any thread. Takes over the descriptor of a stream that has ended: sends tail (copied), then FIN;
@@ -36,13 +38,13 @@ void uiw_linger(struct uiw_ia *ia, int fd, const void *tail, size_t tail_length)
 void uiw_reset_fd(int fd);
 
 /* What our startup frames say for this EP (uiw_ep.c): config from its attributes and itx settings. */
-void uiw_ep_mpa_config(struct ual_ep *ep, bool suppress_depths, struct iw_mpa_config *config);
+void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config);
 
 /*
  * The connection attempt of an EP, NULL when there is none: set with ep->lock held together with
  * the step out of UNCONNECTED, cleared with it held on the loop thread when the attempt object
  * lets go of the EP.
  */
-struct uiw_conn **uiw_ep_conn_slot(struct ual_ep *ep);
+struct uiw_conn **uiw_ep_conn_slot(struct ual_ep *ual);
 
 #endif

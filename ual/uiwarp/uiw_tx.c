@@ -14,25 +14,27 @@
 #include <errno.h>
 #include <string.h>
 
+/* Batches of one call: then the thread goes back to its own business, and the rest is deferred. */
+#define TX_BUDGET 16u
+
 /* ---------------------------------------------------------------- token */
 
+/*
+ * True: the token is ours. False: its holder will look again before it lets go, and sees what was
+ * published before this call. That takes a read-modify-write even when the mark is there already,
+ * so that the holder's exchange synchronizes with every marker.
+ */
 static bool tx_try(struct uiw_tx *tx)
 {
-    int expected = UIW_TOKEN_FREE;
+    int seen = UIW_TOKEN_FREE;
 
-    if (atomic_compare_exchange_strong_explicit(&tx->token, &expected, UIW_TOKEN_HELD,
-                                                memory_order_acquire, memory_order_relaxed))
-        return true;
-    /* Whatever we came for, the holder will see it: it looks again before it lets go. */
-    expected = UIW_TOKEN_HELD;
-    while (!atomic_compare_exchange_weak_explicit(&tx->token, &expected, UIW_TOKEN_AGAIN,
-                                                  memory_order_acq_rel, memory_order_acquire)) {
-        if (expected == UIW_TOKEN_AGAIN)
-            return false;
-        if (expected == UIW_TOKEN_FREE)
-            return tx_try(tx);
+    for (;;) {
+        int wanted = seen == UIW_TOKEN_FREE ? UIW_TOKEN_HELD : UIW_TOKEN_AGAIN;
+
+        if (atomic_compare_exchange_weak_explicit(&tx->token, &seen, wanted, memory_order_acq_rel,
+                                                  memory_order_relaxed))
+            return wanted == UIW_TOKEN_HELD;
     }
-    return false;
 }
 
 /* False: there is more to do, the token is still ours. */
@@ -43,7 +45,7 @@ static bool tx_release(struct uiw_tx *tx)
     if (atomic_compare_exchange_strong_explicit(&tx->token, &expected, UIW_TOKEN_FREE,
                                                 memory_order_release, memory_order_relaxed))
         return true;
-    atomic_store_explicit(&tx->token, UIW_TOKEN_HELD, memory_order_relaxed);
+    (void)atomic_exchange_explicit(&tx->token, UIW_TOKEN_HELD, memory_order_acq_rel);
     return false;
 }
 
@@ -120,6 +122,7 @@ void uiw_tx_reset(struct uiw_ep *ep)
     tx->responses = 0;
     tx->failed_index = 0;
     atomic_store_explicit(&tx->failed_error, IW_OK, memory_order_relaxed);
+    atomic_store_explicit(&tx->failed_stream, false, memory_order_relaxed);
     atomic_store_explicit(&tx->failed_status, IT_DTO_SUCCESS, memory_order_relaxed);
     atomic_store_explicit(&tx->hold, false, memory_order_relaxed);
     atomic_store_explicit(&tx->blocked, false, memory_order_relaxed);
@@ -131,6 +134,14 @@ void uiw_tx_reset(struct uiw_ep *ep)
 static bool tx_retry_later(int error)
 {
     return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
+}
+
+/* What the reader will meet, too. Anything else is our own failure, and the stream may live on. */
+static bool tx_is_end_of_stream(int error)
+{
+    return error == EPIPE || error == ECONNRESET || error == ECONNABORTED || error == ENOTCONN ||
+           error == ESHUTDOWN || error == ETIMEDOUT || error == EHOSTUNREACH ||
+           error == ENETUNREACH;
 }
 
 /* Octets taken, 0 when the socket is full, -1 when it is broken. */
@@ -146,8 +157,13 @@ static ssize_t tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
                    : base_sendmsg(ep->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     } while (sent < 0 && errno == EINTR);
     uiw_count(&ep->tx.calls, 1);
-    if (sent < 0)
-        return tx_retry_later(errno) ? 0 : -1;
+    if (sent < 0 && tx_retry_later(errno))
+        return 0;
+    if (sent < 0) {
+        if (!tx_is_end_of_stream(errno))
+            atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
+        return -1;
+    }
     ep->tx.position += (uint64_t)sent;
     uiw_count(&ep->tx.octets, (uint64_t)sent);
     return sent;
@@ -261,6 +277,7 @@ static void tx_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_
 
         if (end > sent && !tx_keep_rest(ep, batch, end, sent)) {
             /* Half an FPDU cannot be taken back. */
+            atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
             tx_kill(ep);
             return;
         }
@@ -276,6 +293,13 @@ static void tx_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_
 }
 
 /* ---------------------------------------------------------------- the loop */
+
+/* What can not be executed lies ahead of what could not be sent yet: it is found again in its turn. */
+static void tx_forget_failure(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->tx.failed_status, IT_DTO_SUCCESS, memory_order_relaxed);
+    atomic_store_explicit(&ep->tx.failed_error, IW_OK, memory_order_relaxed);
+}
 
 static enum tx_state tx_send_batch(struct uiw_ep *ep)
 {
@@ -297,8 +321,10 @@ static enum tx_state tx_send_batch(struct uiw_ep *ep)
         tx_kill(ep);
         state = TX_DEAD;
     } else {
-        if ((uint32_t)sent < batch.octets)
+        if ((uint32_t)sent < batch.octets) {
             state = TX_FULL;
+            tx_forget_failure(ep);
+        }
         tx_account(ep, &batch, (uint32_t)sent);
     }
     uiw_batch_end(ep, &batch);
@@ -308,45 +334,78 @@ static enum tx_state tx_send_batch(struct uiw_ep *ep)
 static bool tx_has_failed(const struct uiw_ep *ep)
 {
     return atomic_load_explicit(&ep->tx.failed_status, memory_order_acquire) != IT_DTO_SUCCESS ||
-           atomic_load_explicit(&ep->tx.failed_error, memory_order_acquire) != IW_OK;
+           atomic_load_explicit(&ep->tx.failed_error, memory_order_acquire) != IW_OK ||
+           atomic_load_explicit(&ep->tx.failed_stream, memory_order_acquire);
 }
 
+/* An EP that leaves CONNECTED sends nothing more: whoever ends it waits for the token. */
 static bool tx_may_send(const struct uiw_ep *ep)
 {
-    return ep->fd >= 0 && !atomic_load_explicit(&ep->tx.dead, memory_order_acquire) &&
+    return ep->fd >= 0 && ual_ep_state(ep->ual) == IT_EP_STATE_CONNECTED &&
+           !atomic_load_explicit(&ep->tx.dead, memory_order_acquire) &&
            !atomic_load_explicit(&ep->tx.hold, memory_order_acquire) && !tx_has_failed(ep);
 }
 
-/* Sender. While the socket is full only the leader that saw it writable tries again. */
-static void tx_run(struct uiw_ep *ep, bool writable)
+/*
+ * Sender. While the socket is full only the leader that saw it writable tries again. False when the
+ * budget is used up and there is more to send.
+ */
+static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
 {
     enum tx_state state = TX_IDLE;
 
     if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) && !writable)
-        return;
+        return true;
     if (tx_may_send(ep)) {
         state = tx_send_image(ep);
-        while (state == TX_MORE)
+        while (state == TX_MORE && *budget > 0 && tx_may_send(ep)) {
             state = tx_send_batch(ep);
+            --*budget;
+        }
     }
     if (ep->fd >= 0)
         tx_block(ep, state == TX_FULL);
+    return state != TX_MORE || *budget > 0;
 }
 
 /* ---------------------------------------------------------------- what breaks the connection */
 
+/* Why the sender stopped, noted while the token is held: afterwards the EP may be used anew. */
+struct tx_failure {
+    uint32_t generation;
+    it_dto_status_t status; /* of request `index` */
+    uint32_t index;
+    enum iw_error error; /* of the response to `entry`, of which `answered` octets have left */
+    struct uiw_irq_entry entry;
+    uint32_t answered;
+};
+
+static void tx_note_failure(const struct uiw_ep *ep, struct tx_failure *failure)
+{
+    const struct uiw_tx *tx = &ep->tx;
+
+    failure->generation = ep->generation;
+    failure->status =
+        (it_dto_status_t)atomic_load_explicit(&tx->failed_status, memory_order_acquire);
+    failure->index = tx->failed_index;
+    failure->error = (enum iw_error)atomic_load_explicit(&tx->failed_error, memory_order_acquire);
+    failure->entry = ep->irq[tx->cursor.irq & ep->irq_mask];
+    failure->answered = tx->cursor.irq_offset;
+}
+
 /* A request that could not be executed (rule P6). */
-static void tx_end_for_request(struct ual_ep *ual, it_dto_status_t status, bool reader)
+static void tx_end_for_request(struct ual_ep *ual, const struct tx_failure *failure, bool reader)
 {
     struct iw_terminate terminate;
     struct uiw_end end = {
         .step = UAL_EP_BROKEN,
-        .async = status == IT_DTO_ERR_LOCAL_PROTECTION ? IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
-                                                       : IT_ASYNC_AFF_EP_FAILURE,
+        .generation = failure->generation,
+        .async = failure->status == IT_DTO_ERR_LOCAL_PROTECTION ? IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
+                                                                : IT_ASYNC_AFF_EP_FAILURE,
         .terminate = &terminate,
         .has_failed_request = true,
-        .failed_index = uiw_ep_of(ual)->tx.failed_index,
-        .failed_status = status,
+        .failed_index = failure->index,
+        .failed_status = failure->status,
         .recv_status = IT_DTO_ERR_FLUSHED,
     };
 
@@ -354,56 +413,70 @@ static void tx_end_for_request(struct ual_ep *ual, it_dto_status_t status, bool 
     uiw_ep_end(ual, &end, reader);
 }
 
-/* A Read of the peer whose source went away while it was answered: RFC 5040 7.1 tells what is left. */
-static void tx_end_for_response(struct ual_ep *ual, enum iw_error error, bool reader)
+/*
+ * A Read of the peer whose source went away while it was answered. The Terminate tells what is left
+ * of it (RFC 5040 4.8).
+ */
+static void tx_end_for_response(struct ual_ep *ual, const struct tx_failure *failure, bool reader)
 {
-    struct uiw_ep *ep = uiw_ep_of(ual);
-    const struct uiw_irq_entry *entry = &ep->irq[ep->tx.cursor.irq & ep->irq_mask];
-    struct iw_read_request rest = entry->request;
+    struct iw_read_request rest = failure->entry.request;
     uint8_t header[IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + IW_READ_REQUEST_HEADER];
     size_t length;
     struct iw_terminate terminate;
     struct uiw_end end = {.step = UAL_EP_BROKEN,
+                          .generation = failure->generation,
                           .async = IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION,
                           .terminate = &terminate,
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
-    rest.sink_to += ep->tx.cursor.irq_offset;
-    rest.source_to += ep->tx.cursor.irq_offset;
-    rest.length -= ep->tx.cursor.irq_offset;
-    length = iw_encode_untagged(header, IW_OP_READ_REQUEST, true, 0, IW_QN_READ_REQUEST, entry->msn,
-                                0, IW_READ_REQUEST_HEADER);
+    rest.sink_to += failure->answered;
+    rest.source_to += failure->answered;
+    rest.length -= failure->answered;
+    length = iw_encode_untagged(header, IW_OP_READ_REQUEST, true, 0, IW_QN_READ_REQUEST,
+                                failure->entry.msn, 0, IW_READ_REQUEST_HEADER);
     length += iw_encode_read_request(header + length, &rest);
-    iw_terminate_fill(&terminate, error, header + IW_LENGTH_FIELD, length - IW_LENGTH_FIELD,
-                      (uint32_t)(length - IW_LENGTH_FIELD));
+    iw_terminate_fill(&terminate, failure->error, header + IW_LENGTH_FIELD,
+                      length - IW_LENGTH_FIELD, (uint32_t)(length - IW_LENGTH_FIELD));
     uiw_ep_end(ual, &end, reader);
 }
 
-/* No token but perhaps the reader's is held: ending the stream needs both. */
-static void tx_act_on_failure(struct ual_ep *ual, bool reader)
+/* The send token is not held. A stream that failed without a request or a Read to blame: no memory,
+ * memory that is gone, an event that was lost. */
+static void tx_act_on_failure(struct ual_ep *ual, const struct tx_failure *failure, bool reader)
 {
-    struct uiw_ep *ep = uiw_ep_of(ual);
-    int status = atomic_load_explicit(&ep->tx.failed_status, memory_order_acquire);
-    int error = atomic_load_explicit(&ep->tx.failed_error, memory_order_acquire);
+    struct uiw_end end = {.step = UAL_EP_BROKEN,
+                          .generation = failure->generation,
+                          .async = IT_ASYNC_AFF_EP_FAILURE,
+                          .recv_status = IT_DTO_ERR_FLUSHED};
 
-    if (status != IT_DTO_SUCCESS)
-        tx_end_for_request(ual, (it_dto_status_t)status, reader);
-    else if (error != IW_OK)
-        tx_end_for_response(ual, (enum iw_error)error, reader);
-    else if (atomic_load_explicit(&ep->lost_event, memory_order_acquire))
-        uiw_ep_end(ual, &(struct uiw_end){.step = UAL_EP_BROKEN, .recv_status = IT_DTO_ERR_FLUSHED},
-                   reader);
+    if (failure->status != IT_DTO_SUCCESS)
+        tx_end_for_request(ual, failure, reader);
+    else if (failure->error != IW_OK)
+        tx_end_for_response(ual, failure, reader);
+    else
+        uiw_ep_end(ual, &end, reader);
 }
 
 void uiw_tx_kick(struct ual_ep *ual, bool reader, bool writable)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
+    unsigned budget = TX_BUDGET;
+    struct tx_failure failure;
+    bool failed;
+    bool done;
 
     if (!tx_try(&ep->tx))
         return;
     do {
-        tx_run(ep, writable);
-    } while (!tx_release(&ep->tx));
-    if (tx_has_failed(ep) || atomic_load_explicit(&ep->lost_event, memory_order_acquire))
-        tx_act_on_failure(ual, reader);
+        done = tx_run(ep, writable, &budget);
+        failed = tx_has_failed(ep) || atomic_load_explicit(&ep->lost_event, memory_order_acquire);
+        if (failed)
+            tx_note_failure(ep, &failure);
+        if (!done)
+            uiw_tx_drop(ep);
+    } while (done && !tx_release(&ep->tx));
+    if (failed)
+        tx_act_on_failure(ual, &failure, reader);
+    else if (!done)
+        uiw_progress_defer(ual_ia_of(&ual->object), ual);
 }
