@@ -682,6 +682,41 @@ Test(api_args, listen_create, .timeout = 60)
     check_done();
 }
 
+/* Connections that have ended do not keep their port: a server can be started again at once. */
+Test(api_args, listen_again, .timeout = 60)
+{
+    struct fx_node a;
+    struct fx_node b;
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_listen_handle_t listener;
+    uint16_t port = 0;
+
+    fx_node_open(&a);
+    fx_node_open(&b);
+    listener = fx_listen(&b, &port);
+    qual.conn_qual.port = port;
+    for (unsigned round = 0; round < 3; round++) {
+        it_ep_handle_t a_ep = fx_ep(&a, NULL);
+        it_ep_handle_t b_ep = fx_ep(&b, NULL);
+
+        fx_connect(&a, a_ep, port);
+        CHECK_OK(it_ep_accept(b_ep, fx_request(&b, NULL), NULL, 0));
+        fx_conn(a.conn_evd, a_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        fx_conn(b.conn_evd, b_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        /* The server ends it, so that the time-wait is on its side. */
+        CHECK_OK(it_ep_disconnect(b_ep, NULL, 0));
+        fx_conn(b.conn_evd, b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        fx_conn(a.conn_evd, a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        CHECK_OK(it_ep_free(a_ep));
+        CHECK_OK(it_ep_free(b_ep));
+        CHECK_OK(it_listen_free(listener));
+        CHECK_OK(it_listen_create(b.ia, b.spigot, b.listen_evd, IT_LISTEN_CONN_QUAL_INPUT, &qual,
+                                  &listener));
+    }
+    fx_node_close(&a);
+    fx_node_close(&b);
+}
+
 struct connect_args {
     it_path_t path;
     it_conn_qual_t qual;

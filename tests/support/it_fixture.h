@@ -16,7 +16,7 @@
 #include "support/check.h"
 
 /* Longest wait for anything that must happen. Long, for busy machines and sanitizers. */
-#define FX_PATIENCE_MS 5000
+#define FX_PATIENCE_MS 20000
 
 /* Both completion flags that make it_evd_wait see the completion. */
 #define FX_SIGNAL ((it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG))

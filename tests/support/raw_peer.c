@@ -52,8 +52,10 @@ int raw_listen(uint16_t *port)
     struct sockaddr_in address = loopback(0);
     socklen_t len = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int on = 1;
 
     CHECK(fd >= 0);
+    CHECK(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0);
     CHECK(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
     CHECK(listen(fd, 64) == 0);
     CHECK(getsockname(fd, (struct sockaddr *)&address, &len) == 0);

@@ -444,11 +444,14 @@ static void tx_end_for_response(struct ual_ep *ual, const struct tx_failure *fai
  * memory that is gone, an event that was lost. */
 static void tx_act_on_failure(struct ual_ep *ual, const struct tx_failure *failure, bool reader)
 {
+    struct iw_terminate terminate;
     struct uiw_end end = {.step = UAL_EP_BROKEN,
                           .generation = failure->generation,
                           .async = IT_ASYNC_AFF_EP_FAILURE,
+                          .terminate = &terminate,
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
+    iw_terminate_fill(&terminate, IW_ERR_RDMAP_LOCAL, NULL, 0, 0);
     if (failure->status != IT_DTO_SUCCESS)
         tx_end_for_request(ual, failure, reader);
     else if (failure->error != IW_OK)
