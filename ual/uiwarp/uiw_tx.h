@@ -5,7 +5,7 @@
 
 #include "ual/uiwarp/uiw_ep.h"
 
-#define UIW_BATCH_FPDUS   128u
+#define UIW_BATCH_FPDUS   64u
 #define UIW_BATCH_IOVS    288u
 #define UIW_BATCH_PINS    64u
 #define UIW_BATCH_SCRATCH 16384u
