@@ -20,11 +20,12 @@
 #define PROGRESS_POLLS_BLOCKED 4u
 /* An active stream without data for so many rounds is left to epoll again. */
 #define PROGRESS_IDLE_ROUNDS 1000u
-/* With fewer processors a waiter that spins takes the time of the peer it waits for. */
-#define PROGRESS_SPIN_PROCESSORS 4
-#define PROGRESS_SPIN_MAX_NS     UINT64_C(50000)
-#define PROGRESS_SPIN_START_NS   UINT64_C(20000)
-#define PROGRESS_SPIN_MIN_NS     UINT64_C(2000)
+/* A yield that took this long: somebody else needs the processor. */
+#define PROGRESS_STOLEN_NS UINT64_C(100000)
+/* ... and for so many short sleeps we leave it to them. */
+#define PROGRESS_SPIN_PAUSE  1000u
+#define PROGRESS_SPIN_MAX_NS UINT64_C(50000)
+#define PROGRESS_SPIN_MIN_NS UINT64_C(2000)
 
 static struct uiw_progress *progress_of(struct ual_ia *ia)
 {
@@ -275,35 +276,45 @@ static int progress_epoll(struct uiw_progress *progress, struct epoll_event *eve
     return epoll_pwait2(progress->epoll_fd, events, PROGRESS_EVENTS, &timeout, NULL);
 }
 
-/* True when the waiter was woken meanwhile. */
+/*
+ * Polls for a short time before the thread sleeps, and yields the processor each time: a peer on
+ * the same processor then gets on with its work at once, which is cheaper than sleeping and being
+ * woken; with the processor to ourselves it is plain polling. When the processor went to somebody
+ * who kept it, sleepers are served better: no more of this for a while. True: the waiter was woken.
+ */
 static bool progress_spin(struct uiw_progress *progress, struct evd_waiter *waiter,
                           uint64_t deadline_ns)
 {
-    uint64_t end;
+    uint64_t before = base_now_ns();
+    uint64_t end = base_deadline_ns(before, progress->spin_ns);
 
-    if (progress->spin_ns == 0)
-        return false;
-    end = base_deadline_ns(base_now_ns(), progress->spin_ns);
-    if (end > deadline_ns)
-        end = deadline_ns;
-    do {
+    while (before < end && before < deadline_ns) {
+        uint64_t now;
+
+        (void)sched_yield();
         (void)uiw_progress_round(progress, false);
+        now = base_now_ns();
+        if (now - before > PROGRESS_STOLEN_NS) {
+            progress->spin_ns = 0;
+            progress->spin_pause = PROGRESS_SPIN_PAUSE;
+        }
         if (evd_waiter_is_woken(waiter))
             return true;
-    } while (base_now_ns() < end);
-    progress->spin_ns /= 2;
+        before = now;
+    }
+    progress->spin_ns = progress->spin_ns > PROGRESS_SPIN_MIN_NS ? progress->spin_ns / 2 : 0;
     return false;
 }
 
-/* A sleep that was short would have been worth spinning for. */
+/* A sleep that was short would have been worth polling for, and for longer than it took. */
 static void progress_learn(struct uiw_progress *progress, uint64_t slept_ns)
 {
     if (slept_ns > PROGRESS_SPIN_MAX_NS)
         return;
-    if (progress->spin_ns < PROGRESS_SPIN_MIN_NS)
-        progress->spin_ns = PROGRESS_SPIN_MIN_NS;
-    else if (progress->spin_ns < PROGRESS_SPIN_MAX_NS)
-        progress->spin_ns *= 2;
+    if (progress->spin_pause > 0)
+        progress->spin_pause--;
+    else
+        progress->spin_ns = PROGRESS_SPIN_MAX_NS;
 }
 
 /* One sleep in the poll set. 0 or EINTR. */
@@ -311,7 +322,7 @@ static int progress_sleep(struct uiw_progress *progress, struct evd_waiter *wait
                           uint64_t deadline_ns)
 {
     struct epoll_event events[PROGRESS_EVENTS];
-    uint64_t start = progress->may_spin ? base_now_ns() : 0;
+    uint64_t start = base_now_ns();
     int error = 0;
     int count;
 
@@ -328,8 +339,7 @@ static int progress_sleep(struct uiw_progress *progress, struct evd_waiter *wait
     if (progress_purge(progress) && count > 0)
         (void)progress_handle(progress, events, count);
     progress_end_round(progress);
-    if (progress->may_spin)
-        progress_learn(progress, base_now_ns() - start);
+    progress_learn(progress, base_now_ns() - start);
     return error == EINTR ? EINTR : 0;
 }
 
@@ -338,7 +348,7 @@ static int progress_lead(struct uiw_progress *progress, struct evd_waiter *waite
 {
     int error = 0;
 
-    if (progress_spin(progress, waiter, deadline_ns))
+    if (progress->spin_ns > 0 && progress_spin(progress, waiter, deadline_ns))
         return 0;
     do {
         error = progress_sleep(progress, waiter, deadline_ns);
@@ -412,8 +422,7 @@ bool uiw_progress_open(struct ual_ia *ia)
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
 
     base_lock_init(&progress->lock);
-    progress->may_spin = sysconf(_SC_NPROCESSORS_ONLN) >= PROGRESS_SPIN_PROCESSORS;
-    progress->spin_ns = progress->may_spin ? PROGRESS_SPIN_START_NS : 0;
+    progress->spin_ns = PROGRESS_SPIN_MAX_NS;
     progress->staging = malloc(UIW_STAGING_SIZE);
     progress->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     progress->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -46,18 +46,18 @@ struct uiw_progress {
     _Atomic uint32_t deferred_count; /* written with lock held */
     _Atomic bool sweeping;           /* the loop looks at the deferred list by itself */
     _Atomic uint64_t thread_wakeups;
-    int epoll_fd;  /* all established streams; immutable */
-    int kick_fd;   /* eventfd in it, wakes a leader that sleeps; immutable */
-    bool may_spin; /* more than one processor; immutable */
+    int epoll_fd; /* all established streams; immutable */
+    int kick_fd;  /* eventfd in it, wakes a leader that sleeps; immutable */
 
     /* Leader only. */
     uint8_t *staging; /* UIW_STAGING_SIZE octets, holds nothing between two reads */
     struct ual_ep *active[UIW_ACTIVE_MAX]; /* streams that had data a moment ago */
     uint32_t idle[UIW_ACTIVE_MAX];         /* empty polls since then */
     unsigned active_count;
-    uint32_t polls;   /* since epoll was asked */
-    uint32_t purged;  /* last .purge seen */
-    uint64_t spin_ns; /* how long a waiter polls before it sleeps */
+    uint32_t polls;      /* since epoll was asked */
+    uint32_t purged;     /* last .purge seen */
+    uint64_t spin_ns;    /* how long a waiter polls before it sleeps */
+    unsigned spin_pause; /* short sleeps until polling is tried again */
 
     struct base_lock lock; /* guards what follows */
     struct uiw_follower *followers;

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A consumer that polls only now and then, but often enough to be the one who serves the streams,
+ * looks at all of them soon: also at those that were idle while others were not.
+ */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "support/it_fixture.h"
+
+#define READS     20u
+#define MEDIAN_US 10000u
+#define PAUSE_NS  800000
+/* Polls after which a stream without data counts as idle, and then some. */
+#define POLLS_LONG  5000u
+#define POLLS_SHORT 300u
+
+enum pace {
+    PACE_QUICK,
+    PACE_SLOW,
+    PACE_STOP
+};
+
+struct poller {
+    pthread_t thread;
+    it_evd_handle_t evd; /* nothing is ever queued there */
+    _Atomic int pace;
+    atomic_uint polls;
+};
+
+static void *poller_main(void *argument)
+{
+    static const struct timespec pause = {0, PAUSE_NS};
+    struct poller *poller = argument;
+    it_event_t event;
+    int pace;
+
+    while ((pace = atomic_load(&poller->pace)) != PACE_STOP) {
+        CHECK_STATUS(IT_ERR_QUEUE_EMPTY, it_evd_dequeue(poller->evd, &event));
+        atomic_fetch_add(&poller->polls, 1);
+        if (pace == PACE_SLOW)
+            (void)nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static void await_polls(const struct poller *poller, unsigned count)
+{
+    struct fx_patience patience = fx_patience_start("polls");
+    unsigned start = atomic_load(&poller->polls);
+
+    while (atomic_load(&poller->polls) - start < count)
+        fx_patience_check(&patience);
+}
+
+struct bed {
+    struct fx_pair pair; /* the stream that is not idle */
+    struct fx_buf local;
+    struct fx_buf remote;
+    it_ep_handle_t idle[READS]; /* of pair.a */
+    struct poller poller;
+};
+
+static void bed_open(struct bed *bed)
+{
+    fx_pair_open(&bed->pair);
+    bed->local = fx_buf_make(&bed->pair.a, 64);
+    bed->remote = fx_buf_make(&bed->pair.b, 64);
+    for (unsigned i = 0; i < READS; i++) {
+        bed->idle[i] = fx_ep(&bed->pair.a, NULL);
+        fx_join(&bed->pair.a, bed->idle[i], &bed->pair.b, fx_ep(&bed->pair.b, NULL));
+    }
+    bed->poller.evd = bed->pair.b.request_evd;
+    atomic_init(&bed->poller.pace, PACE_QUICK);
+    atomic_init(&bed->poller.polls, 0);
+    CHECK(pthread_create(&bed->poller.thread, NULL, poller_main, &bed->poller) == 0);
+}
+
+static void bed_close(struct bed *bed)
+{
+    atomic_store(&bed->poller.pace, PACE_STOP);
+    CHECK(pthread_join(bed->poller.thread, NULL) == 0);
+    fx_buf_free(&bed->local);
+    fx_buf_free(&bed->remote);
+    fx_node_close(&bed->pair.a);
+    fx_node_close(&bed->pair.b);
+}
+
+/* While there is traffic the poller polls so often that it serves, and not a thread of the IA. */
+static void poll_quickly(struct bed *bed, unsigned polls)
+{
+    atomic_store(&bed->poller.pace, PACE_QUICK);
+    for (unsigned i = 0; i < 4; i++) {
+        fx_write(bed->pair.a_ep, &bed->local, 0, 64, &bed->remote, 0, 1, FX_SIGNAL);
+        fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 64);
+        await_polls(&bed->poller, polls / 4);
+    }
+    atomic_store(&bed->poller.pace, PACE_SLOW);
+    await_polls(&bed->poller, 2);
+}
+
+static uint64_t read_us(struct bed *bed, it_ep_handle_t ep)
+{
+    uint64_t start = fx_now_us();
+    it_event_t event;
+
+    fx_read(ep, &bed->local, 0, 64, &bed->remote, 0, 2, FX_SIGNAL);
+    event = fx_wait(bed->pair.a.request_evd);
+    CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+    CHECK(event.dto_cmpl.ep == ep);
+    return fx_now_us() - start;
+}
+
+static int compare(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+Test(data_lookout, idle_stream_of_a_slow_poller, .timeout = 60)
+{
+    uint64_t took[READS];
+    struct bed bed;
+
+    bed_open(&bed);
+    poll_quickly(&bed, POLLS_LONG);
+    for (unsigned i = 0; i < READS; i++) {
+        poll_quickly(&bed, POLLS_SHORT);
+        took[i] = read_us(&bed, bed.idle[i]);
+    }
+    qsort(took, READS, sizeof(took[0]), compare);
+    if (took[READS / 2] >= MEDIAN_US)
+        CHECK_FAIL("half of the Reads took %u us and more, one %u", (unsigned)took[READS / 2],
+                   (unsigned)took[READS - 1]);
+    bed_close(&bed);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Slots of the queues come back whatever became of their completions: flushed, reported out of
+ * order, or lost. And a request whose memory is not what it says leaves nothing at the peer.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "support/it_fixture.h"
+
+#define DEPTH 4u
+
+/* ---- The failed request is the last ---------------------------------------------------------- */
+
+#define LARGE    ((size_t)32 << 20)
+#define ATTEMPTS 10u
+
+/* All slots, the last request signalled, a few times over. */
+static void use_full_depth(const struct fx_node *node, it_ep_handle_t ep)
+{
+    for (unsigned round = 0; round < 3; round++) {
+        for (uint64_t i = 1; i < DEPTH; i++)
+            CHECK_OK(it_post_rdma_write(ep, NULL, 0, i, FX_QUIET, 0, 0));
+        CHECK_OK(it_post_rdma_write(ep, NULL, 0, DEPTH, FX_SIGNAL, 0, 0));
+        fx_done_len(node->request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, DEPTH, 0);
+    }
+}
+
+/* True when the Send failed while the Read was open: a large one takes long, but not for ever. */
+static bool fail_behind_read(struct fx_pair *pair, const struct fx_buf *local,
+                             const struct fx_buf *remote)
+{
+    it_lmr_triplet_t beyond = fx_seg(local, local->size, 100);
+    it_evd_handle_t evd = pair->a.request_evd;
+    it_event_t first;
+
+    fx_read(pair->a_ep, local, 0, LARGE, remote, 0, 1, FX_SIGNAL);
+    CHECK_OK(it_post_send(pair->a_ep, &beyond, 1, 2, FX_SIGNAL));
+    first = fx_next(evd);
+    if (first.dto_cmpl.cookie == 1 && first.dto_cmpl.dto_status == IT_DTO_SUCCESS) {
+        fx_done(evd, pair->a_ep, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_ERR_LOCAL_PROTECTION);
+    } else {
+        CHECK_EQ(2, first.dto_cmpl.cookie);
+        CHECK_EQ(IT_DTO_ERR_LOCAL_PROTECTION, first.dto_cmpl.dto_status);
+        fx_done(evd, pair->a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    }
+    fx_conn(pair->a.conn_evd, pair->a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    fx_conn(pair->b.conn_evd, pair->b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    fx_empty(evd);
+    return first.dto_cmpl.cookie == 2;
+}
+
+Test(data_slots, last_request_fails, .timeout = 60)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct fx_pair_setup setup = {.a_attr = &attr};
+    struct fx_pair pair;
+    struct fx_buf local;
+    struct fx_buf remote;
+    bool behind_read = false;
+
+    attr.max_request_dtos = DEPTH;
+    fx_pair_open_as(&pair, &setup);
+    local = fx_buf_make(&pair.a, LARGE);
+    remote = fx_buf_make(&pair.b, LARGE);
+    for (unsigned i = 0; i < ATTEMPTS && !behind_read; i++) {
+        use_full_depth(&pair.a, pair.a_ep);
+        behind_read = fail_behind_read(&pair, &local, &remote);
+        CHECK_OK(it_ep_reset(pair.a_ep));
+        CHECK_OK(it_ep_reset(pair.b_ep));
+        fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
+        use_full_depth(&pair.a, pair.a_ep);
+    }
+    CHECK(behind_read);
+    fx_buf_free(&local);
+    fx_buf_free(&remote);
+    fx_pair_close(&pair);
+}
+
+/* ---- Lost completions ------------------------------------------------------------------------ */
+
+enum queue {
+    QUEUE_REQUESTS,
+    QUEUE_RECEIVES
+};
+
+/* Two endpoints share an EVD: one fills it, the other loses what it adds. */
+struct crowd {
+    enum queue queue;
+    struct fx_node a;
+    struct fx_node b;
+    it_evd_handle_t small; /* of b, as the two endpoints */
+    it_ep_handle_t filler;
+    it_ep_handle_t victim;
+    it_ep_handle_t peer; /* of the victim */
+};
+
+static it_ep_handle_t crowd_ep(const struct crowd *crowd)
+{
+    const struct fx_node *b = &crowd->b;
+    bool requests = crowd->queue == QUEUE_REQUESTS;
+    it_ep_attributes_t attr = fx_ep_attr();
+    it_ep_handle_t ep = NULL;
+
+    attr.max_request_dtos = DEPTH;
+    attr.max_recv_dtos = DEPTH;
+    CHECK_OK(it_ep_rc_create(b->pz, requests ? crowd->small : b->request_evd,
+                             requests ? b->recv_evd : crowd->small, b->conn_evd, IT_EP_REUSEADDR,
+                             &attr, &ep));
+    return ep;
+}
+
+static void crowd_open(struct crowd *crowd, enum queue queue)
+{
+    memset(crowd, 0, sizeof(*crowd));
+    crowd->queue = queue;
+    fx_node_open(&crowd->a);
+    fx_node_open(&crowd->b);
+    crowd->small = fx_evd(&crowd->b, IT_DTO_EVENT_STREAM, DEPTH, IT_THRESHOLD_DISABLE);
+    crowd->filler = crowd_ep(crowd);
+    crowd->victim = crowd_ep(crowd);
+    crowd->peer = fx_ep(&crowd->a, NULL);
+    fx_join(&crowd->a, fx_ep(&crowd->a, NULL), &crowd->b, crowd->filler);
+    fx_join(&crowd->a, crowd->peer, &crowd->b, crowd->victim);
+}
+
+static void crowd_close(struct crowd *crowd)
+{
+    fx_node_close(&crowd->a);
+    fx_node_close(&crowd->b);
+}
+
+static it_status_t crowd_post(const struct crowd *crowd, it_ep_handle_t ep, uint64_t cookie)
+{
+    return crowd->queue == QUEUE_REQUESTS
+               ? it_post_rdma_write(ep, NULL, 0, cookie, FX_SIGNAL, 0, 0)
+               : it_post_recv(ep, NULL, 0, cookie, FX_SIGNAL);
+}
+
+/* Takes all events; their number. */
+static size_t crowd_drain(const struct crowd *crowd)
+{
+    it_event_t event;
+    size_t count = 0;
+
+    while (it_evd_dequeue(crowd->small, &event) == IT_SUCCESS)
+        count++;
+    return count;
+}
+
+static bool crowd_overflowed(const struct crowd *crowd)
+{
+    it_evd_param_t param;
+
+    CHECK_OK(it_evd_query(crowd->small, IT_EVD_PARAM_OVERFLOWED, &param));
+    return param.evd_overflowed == IT_TRUE;
+}
+
+/* What an endpoint without a connection is given to do comes back at once. */
+static void crowd_fill(const struct crowd *crowd)
+{
+    it_evd_param_t param;
+
+    CHECK_OK(it_evd_query(crowd->small, IT_EVD_PARAM_QUEUE_SIZE, &param));
+    CHECK_OK(it_ep_disconnect(crowd->filler, NULL, 0));
+    for (size_t filled = 0; filled < param.sevd_queue_size; filled++) {
+        it_status_t status = crowd_post(crowd, crowd->filler, 100 + filled);
+
+        if (status != IT_SUCCESS) {
+            CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, status);
+            CHECK_OK(it_ep_reset(crowd->filler));
+            CHECK_FAIL("an EVD for %u events takes %zu", DEPTH, param.sevd_queue_size);
+        }
+    }
+    CHECK(!crowd_overflowed(crowd));
+}
+
+/* The victim is usable again: all its slots, no more, and it loses nothing. */
+static void crowd_recover(struct crowd *crowd)
+{
+    it_evd_param_t param;
+
+    CHECK(crowd_drain(crowd) > 0);
+    memset(&param, 0, sizeof(param));
+    param.evd_overflowed = IT_FALSE;
+    CHECK_OK(it_evd_modify(crowd->small, IT_EVD_PARAM_OVERFLOWED, &param));
+    CHECK(!crowd_overflowed(crowd));
+    CHECK_OK(it_ep_reset(crowd->victim));
+    crowd->peer = fx_ep(&crowd->a, NULL);
+    while (it_evd_dequeue(crowd->a.conn_evd, &(it_event_t){0}) == IT_SUCCESS) {
+    }
+    while (it_evd_dequeue(crowd->b.conn_evd, &(it_event_t){0}) == IT_SUCCESS) {
+    }
+    fx_join(&crowd->a, crowd->peer, &crowd->b, crowd->victim);
+}
+
+static void crowd_use(struct crowd *crowd)
+{
+    it_event_type_t number = crowd->queue == QUEUE_REQUESTS ? IT_DTO_RDMA_WRITE_CMPL_EVENT
+                                                            : IT_DTO_RC_RECV_CMPL_EVENT;
+
+    for (unsigned round = 0; round < 3; round++) {
+        for (uint64_t i = 0; i < DEPTH; i++)
+            CHECK_OK(crowd_post(crowd, crowd->victim, i));
+        CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, crowd_post(crowd, crowd->victim, DEPTH));
+        for (unsigned i = 0; crowd->queue == QUEUE_RECEIVES && i < DEPTH; i++)
+            CHECK_OK(it_post_send(crowd->peer, NULL, 0, i, FX_QUIET));
+        for (uint64_t i = 0; i < DEPTH; i++)
+            fx_done_len(crowd->small, crowd->victim, number, i, 0);
+    }
+    CHECK(!crowd_overflowed(crowd));
+}
+
+/* The completions that are lost are those of a flush. */
+static void lose_flushes(enum queue queue)
+{
+    struct crowd crowd;
+
+    crowd_open(&crowd, queue);
+    crowd_fill(&crowd);
+    if (queue == QUEUE_RECEIVES) {
+        for (uint64_t i = 0; i < DEPTH; i++)
+            CHECK_OK(crowd_post(&crowd, crowd.victim, i));
+    }
+    CHECK_OK(it_ep_disconnect(crowd.victim, NULL, 0));
+    if (queue == QUEUE_REQUESTS) {
+        for (uint64_t i = 0; i < DEPTH; i++)
+            CHECK_OK(crowd_post(&crowd, crowd.victim, i));
+    }
+    CHECK(crowd_overflowed(&crowd));
+    crowd_recover(&crowd);
+    crowd_use(&crowd);
+    crowd_close(&crowd);
+}
+
+/* They are those of work that was done; the connection breaks by it. */
+static void lose_successes(enum queue queue)
+{
+    struct crowd crowd;
+
+    crowd_open(&crowd, queue);
+    crowd_fill(&crowd);
+    (void)fx_conn(crowd.b.conn_evd, crowd.filler, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    for (uint64_t i = 0; i < DEPTH; i++)
+        CHECK_OK(crowd_post(&crowd, crowd.victim, i));
+    if (queue == QUEUE_RECEIVES)
+        CHECK_OK(it_post_send(crowd.peer, NULL, 0, 1, FX_QUIET));
+    (void)fx_conn(crowd.b.conn_evd, crowd.victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    CHECK(crowd_overflowed(&crowd));
+    crowd_recover(&crowd);
+    crowd_use(&crowd);
+    crowd_close(&crowd);
+}
+
+Test(data_slots, lost_flushes_of_receives, .timeout = 60)
+{
+    lose_flushes(QUEUE_RECEIVES);
+}
+
+Test(data_slots, lost_flushes_of_requests, .timeout = 60)
+{
+    lose_flushes(QUEUE_REQUESTS);
+}
+
+Test(data_slots, lost_completions_of_receives, .timeout = 60)
+{
+    lose_successes(QUEUE_RECEIVES);
+}
+
+Test(data_slots, lost_completions_of_requests, .timeout = 60)
+{
+    lose_successes(QUEUE_REQUESTS);
+}
+
+/* ---- A bad second segment -------------------------------------------------------------------- */
+
+#define PLACE 300000u
+
+struct bed {
+    struct fx_pair pair;
+    struct fx_buf local;
+    struct fx_buf small; /* has no octet behind its 64 */
+    struct fx_buf remote;
+};
+
+static void bed_open(struct bed *bed)
+{
+    memset(bed, 0, sizeof(*bed));
+    fx_pair_open(&bed->pair);
+    bed->local = fx_buf_make(&bed->pair.a, PLACE);
+    bed->small = fx_buf_make(&bed->pair.a, 64);
+    bed->remote = fx_buf_make(&bed->pair.b, PLACE);
+    memset(bed->local.data, 0x44, PLACE);
+    memset(bed->small.data, 0x44, 64);
+    memset(bed->remote.data, 0x33, PLACE);
+}
+
+static void bed_close(struct bed *bed)
+{
+    fx_buf_free(&bed->local);
+    fx_buf_free(&bed->small);
+    fx_buf_free(&bed->remote);
+    fx_pair_close(&bed->pair);
+}
+
+static void bed_break_and_rejoin(struct bed *bed)
+{
+    struct fx_pair *pair = &bed->pair;
+
+    fx_conn(pair->a.conn_evd, pair->a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    fx_conn(pair->b.conn_evd, pair->b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    fx_done(pair->b.recv_evd, pair->b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 9, IT_DTO_ERR_FLUSHED);
+    fx_empty(pair->a.request_evd);
+    CHECK_OK(it_ep_reset(pair->a_ep));
+    CHECK_OK(it_ep_reset(pair->b_ep));
+    fx_join(&pair->a, pair->a_ep, &pair->b, pair->b_ep);
+}
+
+/* `good` octets that may be sent, then 65 of which one may not. */
+static it_event_type_t bed_post_bad(struct bed *bed, bool send, size_t good)
+{
+    it_lmr_triplet_t segments[2] = {fx_seg(&bed->local, 0, good), fx_seg(&bed->small, 0, 65)};
+    it_ep_handle_t ep = bed->pair.a_ep;
+
+    if (send) {
+        CHECK_OK(it_post_send(ep, segments, 2, 2, FX_QUIET));
+        return IT_DTO_SEND_CMPL_EVENT;
+    }
+    CHECK_OK(it_post_rdma_write(ep, segments, 2, 2, FX_QUIET, fx_addr(&bed->remote, 0),
+                                bed->remote.key));
+    return IT_DTO_RDMA_WRITE_CMPL_EVENT;
+}
+
+/* From few octets, which are copied, to some more, which are not, to more than one FPDU. */
+static const size_t good_lengths[] = {1, 100, 1000, 10000, 200000};
+
+#define GOOD_LENGTHS (sizeof(good_lengths) / sizeof(good_lengths[0]))
+
+static void bad_segment_alone(struct bed *bed, bool send, size_t good)
+{
+    it_evd_handle_t evd = bed->pair.a.request_evd;
+    it_event_type_t number;
+
+    fx_recv(bed->pair.b_ep, &bed->remote, 0, PLACE, 9);
+    number = bed_post_bad(bed, send, good);
+    fx_done(evd, bed->pair.a_ep, number, 2, IT_DTO_ERR_LOCAL_PROTECTION);
+    bed_break_and_rejoin(bed);
+    CHECK(fx_is_byte(bed->remote.data, PLACE, 0x33));
+}
+
+Test(data_slots, bad_second_segment, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    for (size_t i = 0; i < GOOD_LENGTHS; i++) {
+        bad_segment_alone(&bed, false, good_lengths[i]);
+        bad_segment_alone(&bed, true, good_lengths[i]);
+    }
+    fx_pair_ping(&bed.pair);
+    bed_close(&bed);
+}
+
+/* What was posted before it, and may share a system call with it, arrives. */
+static void bad_segment_behind(struct bed *bed, bool send, size_t good)
+{
+    it_dto_flags_t flags = (it_dto_flags_t)(FX_SIGNAL | IT_COALESCE_WR_FLAG);
+    it_evd_handle_t evd = bed->pair.a.request_evd;
+    it_ep_handle_t ep = bed->pair.a_ep;
+    it_event_type_t number;
+
+    fx_recv(bed->pair.b_ep, &bed->remote, 0, PLACE, 9);
+    fx_write(ep, &bed->local, 0, 16, &bed->remote, PLACE - 16, 1, flags);
+    number = bed_post_bad(bed, send, good);
+    fx_done_len(evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 16);
+    fx_done(evd, ep, number, 2, IT_DTO_ERR_LOCAL_PROTECTION);
+    bed_break_and_rejoin(bed);
+    CHECK(fx_is_byte(bed->remote.data, PLACE - 16, 0x33));
+    CHECK(fx_is_byte(bed->remote.data + PLACE - 16, 16, 0x44));
+    memset(bed->remote.data, 0x33, PLACE);
+}
+
+Test(data_slots, bad_second_segment_behind_a_good_write, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    for (size_t i = 0; i < GOOD_LENGTHS; i++) {
+        bad_segment_behind(&bed, false, good_lengths[i]);
+        bad_segment_behind(&bed, true, good_lengths[i]);
+    }
+    bed_close(&bed);
+}
