@@ -85,6 +85,9 @@ void evd_wake(struct evd *evd);
 /* evd_push and, where needed, evd_wake. No lock may be held. True unless the event was lost. */
 bool evd_deliver(struct evd *evd, const it_event_t *event);
 
+/* The same, but a full EVD refuses the event (false) and does not overflow. No lock may be held. */
+bool evd_push_unless_full(struct evd *evd, const it_event_t *event);
+
 /* The EP is being freed: its events stay, but no longer write through evd_dto.retire. */
 void evd_disown_dto(struct evd *evd, it_ep_handle_t ep);
 

@@ -94,6 +94,10 @@ static void evd_modify_commit_locked(struct evd *evd, struct evd_change *change)
             (evd->flags & ~EVD_FLAGS_OVERFLOW) | ((unsigned)params->evd_flag & EVD_FLAGS_OVERFLOW);
     if ((change->mask & IT_EVD_PARAM_OVERFLOWED) && !params->evd_overflowed)
         evd->overflowed = false;
+    /* Otherwise ended by the dequeue that makes room, which may have been before this call. */
+    if (evd->overflowed && (evd->flags & IT_EVD_OVERFLOW_AUTO_RESET) &&
+        !evd_queue_is_full(&evd->queue))
+        evd->overflowed = false;
     if (change->mask & IT_EVD_PARAM_ENABLED)
         evd->enabled = params->evd_enabled != IT_FALSE;
     if ((change->mask & IT_EVD_PARAM_AEVD_HANDLE) && change->aevd != evd->aevd) {

@@ -137,9 +137,6 @@ void evd_wakeup_run(struct evd *evd, const struct evd_wakeup *wakeup);
 
 /* ---------------------------------------------------------------- the other files */
 
-/* evd_push.c: like evd_push(), but a full EVD refuses the event and does not overflow. */
-bool evd_push_unless_full(struct evd *evd, const it_event_t *event);
-
 /* evd_fd.c: false without descriptors. */
 bool evd_fd_create(struct evd *evd);
 void evd_fd_close(struct evd *evd);

@@ -74,7 +74,7 @@ void evd_leave(struct evd *evd)
 
 /* ---------------------------------------------------------------- taking one event */
 
-/* Straight into the consumer's event. What is not set is never valid for such a completion. */
+/* Straight into the consumer's event; what only UD receives have is zero. */
 static void evd_dto_copy(struct evd *evd, const struct evd_dto *dto, it_event_t *event)
 {
     it_all_dto_cmpl_event_t *cmpl = &event->all_dto_cmpl;
@@ -88,6 +88,7 @@ static void evd_dto_copy(struct evd *evd, const struct evd_dto *dto, it_event_t 
     cmpl->unlinked_mr_handle = dto->unlinked;
     cmpl->flags = (it_dto_ud_flags_t)0;
     cmpl->ud_ep_id = 0;
+    memset(&cmpl->src_path, 0, sizeof(cmpl->src_path));
     /* Release: the poster that sees the slot free also sees what the completion has freed. */
     if (dto->retire)
         atomic_store_explicit(dto->retire, dto->retire_value, memory_order_release);

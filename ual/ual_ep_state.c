@@ -102,5 +102,7 @@ void ual_ep_report(struct ual_ep *ep, const struct ual_conn_news *news)
     base_lock_take(&ep->lock);
     conn->dst_path = ep->dst_path;
     base_lock_drop(&ep->lock);
-    (void)evd_deliver(ep->connect_evd, &event); /* a loss is reported by the EVD itself */
+    if (!evd_deliver(ep->connect_evd, &event))
+        evd_raise_affiliated_ep(&ual_ia_of(&ep->object)->evd, IT_ASYNC_AFF_EP_REQ_DROPPED,
+                                ual_ep_handle(ep));
 }

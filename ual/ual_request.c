@@ -94,13 +94,12 @@ bool ual_request_withdraw(struct ual_request *request)
     return found;
 }
 
-bool ual_request_announce(const struct ual_request *request)
+static void ual_request_tell(const struct ual_request *request, it_event_t *event)
 {
-    it_event_t event;
-    it_conn_request_event_t *news = &event.conn_req;
+    it_conn_request_event_t *news = &event->conn_req;
     size_t length = request->private_length;
 
-    memset(&event, 0, sizeof(event));
+    memset(event, 0, sizeof(*event));
     news->event_number = IT_CM_REQ_CONN_REQUEST_EVENT;
     news->cn_est_id = request->id;
     news->conn_qual = request->conn_qual;
@@ -114,7 +113,22 @@ bool ual_request_announce(const struct ual_request *request)
         memcpy(news->private_data, request->private_data, length);
         news->private_data_present = IT_TRUE;
     }
+}
+
+bool ual_request_announce(const struct ual_request *request)
+{
+    it_event_t event;
+
+    ual_request_tell(request, &event);
     return evd_deliver(request->connect_evd, &event);
+}
+
+bool ual_request_announce_unless_full(const struct ual_request *request)
+{
+    it_event_t event;
+
+    ual_request_tell(request, &event);
+    return evd_push_unless_full(request->connect_evd, &event);
 }
 
 /* Unlinks the requests of one IA; returns them chained by .next. */

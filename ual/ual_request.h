@@ -42,6 +42,8 @@ bool ual_request_withdraw(struct ual_request *request);
 
 /* Queues IT_CM_REQ_CONN_REQUEST_EVENT for it. False when the EVD has no room (nobody was told). */
 bool ual_request_announce(const struct ual_request *request);
+/* The same, but an EVD without room does not overflow: for a call that reports the failure itself. */
+bool ual_request_announce_unless_full(const struct ual_request *request);
 
 /* For it_ia_free: rejects all requests of the IA that still wait for a decision. */
 void ual_request_refuse_all(struct ual_ia *ia);

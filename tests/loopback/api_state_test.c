@@ -226,6 +226,78 @@ Test(api_state, modify, .timeout = 60)
     check_done();
 }
 
+/* Sizes stay as they are while a receive is posted. */
+Test(api_state, modify_with_a_receive_posted, .timeout = 60)
+{
+    static const it_ep_param_mask_t sizes[] = {
+        IT_EP_PARAM_MAX_PAYLOAD, IT_EP_PARAM_MAX_SEND_SEG, IT_EP_PARAM_MAX_RECV_SEG,
+        IT_EP_PARAM_MAX_RDMA_READ_SEG, IT_EP_PARAM_MAX_RDMA_WRITE_SEG};
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct fx_node node;
+    it_ep_handle_t ep;
+
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    CHECK_OK(it_post_recv(ep, NULL, 0, 1, FX_SIGNAL));
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        CHECK_STATUS(IT_ERR_OP_NOT_SUPPORTED, it_ep_modify(ep, sizes[i], &attr));
+    CHECK_OK(it_ep_free(ep));
+    fx_node_close(&node);
+}
+
+/* A connection event without room is told on the affiliated EVD, with the EP it was about. */
+Test(api_state, connection_event_without_room, .timeout = 60)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct fx_pair pair;
+    it_evd_handle_t small;
+    it_ep_handle_t active;
+    it_ep_handle_t passive = NULL;
+    it_event_t event;
+
+    fx_pair_open(&pair);
+    small = fx_evd(&pair.b, IT_CM_MSG_EVENT_STREAM, 1, 0);
+    active = fx_ep(&pair.a, NULL);
+    CHECK_OK(it_ep_rc_create(pair.b.pz, pair.b.request_evd, pair.b.recv_evd, small, IT_EP_NO_FLAG,
+                             &attr, &passive));
+    {
+        uint16_t port = 0;
+        it_listen_handle_t listener = fx_listen(&pair.b, &port);
+
+        fx_connect(&pair.a, active, port);
+        CHECK_OK(it_ep_accept(passive, fx_request(&pair.b, NULL), NULL, 0));
+        fx_conn(pair.a.conn_evd, active, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        CHECK_OK(it_listen_free(listener));
+    }
+    /* ESTABLISHED fills the queue, DISCONNECT finds no room. */
+    CHECK_OK(it_ep_disconnect(active, NULL, 0));
+    do {
+        event = fx_next(pair.b.aff_evd);
+    } while (event.event_number == IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE);
+    CHECK_EQ(IT_ASYNC_AFF_EP_REQ_DROPPED, event.event_number);
+    CHECK(event.aff_async.cause.ep == passive);
+    fx_pair_close(&pair);
+}
+
+/* What only datagrams have is zero in the completions of others. */
+Test(api_state, completion_fields, .timeout = 60)
+{
+    static const it_path_t no_path;
+    struct fx_pair pair;
+    it_event_t event;
+
+    fx_pair_open(&pair);
+    CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 7, FX_SIGNAL));
+    CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 8, FX_QUIET));
+    memset(&event, 0xff, sizeof(event));
+    CHECK_OK(it_evd_wait(pair.b.recv_evd, 10000000, &event, NULL));
+    CHECK_EQ(7, event.dto_cmpl.cookie);
+    CHECK_EQ(0, event.all_dto_cmpl.flags);
+    CHECK_EQ(0, event.all_dto_cmpl.ud_ep_id);
+    CHECK(memcmp(&event.all_dto_cmpl.src_path, &no_path, sizeof(no_path)) == 0);
+    fx_pair_close(&pair);
+}
+
 /* ORD may go down while connected, and not beyond what was agreed on. */
 Test(api_state, ord_of_a_connection, .timeout = 60)
 {

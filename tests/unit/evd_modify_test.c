@@ -149,6 +149,23 @@ Test(evd_modify, overflow_can_only_be_cleared)
     cr_assert_eq(query(dto).evd_overflowed, IT_FALSE);
 }
 
+Test(evd_modify, auto_reset_ends_a_condition_that_has_room_already)
+{
+    it_evd_handle_t dto = fixture_evd(&fixture, IT_DTO_EVENT_STREAM, 1, 0, 0, NULL);
+    it_event_t event;
+
+    (void)fixture_push_dto(dto, 1, false);
+    (void)fixture_push_dto(dto, 2, false);
+    cr_assert_eq(it_evd_dequeue(dto, &event), IT_SUCCESS);
+    cr_assert_eq(query(dto).evd_overflowed, IT_TRUE);
+    cr_assert_eq(MODIFY(dto, IT_EVD_PARAM_FLAG, .evd_flag = IT_EVD_OVERFLOW_AUTO_RESET),
+                 IT_SUCCESS);
+    cr_assert_eq(query(dto).evd_overflowed, IT_FALSE);
+    (void)fixture_push_dto(dto, 3, false);
+    cr_assert_eq(it_evd_dequeue(dto, &event), IT_SUCCESS);
+    cr_assert_eq(event.dto_cmpl.cookie, 3);
+}
+
 Test(evd_modify, joining_and_leaving)
 {
     it_evd_handle_t other = fixture_aevd(&fixture, 0, NULL);

@@ -36,6 +36,8 @@ struct uiw_cm {
     struct uiw_conn *connections; /* all attempts under way, both roles */
     struct uiw_linger *lingering; /* streams that are being closed */
     unsigned half_open;           /* accepted, no decision by the consumer yet */
+    unsigned half_open_max;       /* of them, Request not complete; immutable */
+    unsigned undecided_max;       /* of them, announced; immutable */
     uint64_t accepted, initiated, half_open_refused, half_open_timeouts;
 };
 

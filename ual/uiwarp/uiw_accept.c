@@ -76,7 +76,7 @@ void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
     struct uiw_conn *conn;
     int on = 1;
 
-    if (accept_is_full(ia, UIW_CONN_WAIT_REQUEST, UIW_HALF_OPEN_MAX)) {
+    if (accept_is_full(ia, UIW_CONN_WAIT_REQUEST, ia->cm.half_open_max)) {
         uiw_cm_count(&ia->cm.half_open_refused);
         uiw_reset_fd(fd);
         return;
@@ -99,6 +99,21 @@ void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
         return;
     }
     uiw_conn_run(conn);
+}
+
+bool uiw_accept_drop_oldest(struct uiw_ia *ia)
+{
+    struct uiw_conn *oldest = NULL;
+
+    /* New ones are put in front. */
+    for (struct uiw_conn *conn = ia->cm.connections; conn; conn = conn->next)
+        if (conn->undecided && conn->state == UIW_CONN_WAIT_REQUEST)
+            oldest = conn;
+    if (!oldest)
+        return false;
+    uiw_cm_count(&ia->cm.half_open_refused);
+    uiw_conn_abandon(oldest);
+    return true;
 }
 
 void uiw_accept_abort(struct uiw_ia *ia, const struct uiw_listener *listener)
@@ -125,11 +140,10 @@ static bool accept_peer_is_quiet(const struct uiw_conn *conn)
     return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
-static enum uiw_conn_next accept_refuse(struct uiw_conn *conn)
+/* Without a Reply: the reject bit is the consumer's, and this one has not been asked. */
+static enum uiw_conn_next accept_turn_away(struct uiw_conn *conn)
 {
-    size_t length = iw_mpa_encode_reject(&conn->mpa, NULL, 0, conn->frame);
-
-    uiw_conn_finish(conn, NULL, conn->frame, length); /* no EP: nothing is reported */
+    uiw_conn_fail(conn, IT_CN_REJ_RESOURCES); /* no EP: nothing is reported */
     return UIW_NEXT_GONE;
 }
 
@@ -145,9 +159,9 @@ enum uiw_conn_next uiw_accept_requested(struct uiw_conn *conn)
 {
     struct ual_request *request = &conn->request;
 
-    if (accept_is_full(conn->ia, UIW_CONN_ANNOUNCED, UIW_UNDECIDED_MAX)) {
+    if (accept_is_full(conn->ia, UIW_CONN_ANNOUNCED, conn->ia->cm.undecided_max)) {
         uiw_cm_count(&conn->ia->cm.half_open_refused);
-        return accept_refuse(conn);
+        return accept_turn_away(conn);
     }
     evd_timer_stop(&conn->timer); /* the consumer may take its time */
     conn->state = UIW_CONN_ANNOUNCED;
@@ -160,7 +174,7 @@ enum uiw_conn_next uiw_accept_requested(struct uiw_conn *conn)
     /* A call that takes it now waits for this thread: the conn is still here afterwards. */
     if (ual_request_announce(request) || !ual_request_withdraw(request))
         return UIW_NEXT_READ;
-    return accept_refuse(conn); /* the EVD is full */
+    return accept_turn_away(conn); /* the EVD is full */
 }
 
 void uiw_accept_withdraw(struct uiw_conn *conn)
@@ -300,7 +314,7 @@ static bool handoff_announce(struct uiw_conn *conn, const struct ual_listen *lis
 
     request->connect_evd = listen->connect_evd;
     ual_request_add(request);
-    if (ual_request_announce(request) || !ual_request_withdraw(request))
+    if (ual_request_announce_unless_full(request) || !ual_request_withdraw(request))
         return true;
     request->id = old_id;
     request->connect_evd = old_evd;

@@ -2,12 +2,15 @@
 #include "ual/uiwarp/uiw_conn_private.h"
 
 #include "base/base_log.h"
+#include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define CONN_MARKER 4u /* the one at the start of a stream: a Terminate does not reach the next */
 
 static struct uiw_conn *conn_of_task(struct evd_task *task)
 {
@@ -406,7 +409,10 @@ static void conn_feed_early(struct uiw_conn *conn)
     }
 }
 
-/* Never past the frame. 0: judged; EAGAIN: more must come; ECONNRESET: the peer has closed. */
+/*
+ * Never past the frame. 0: judged; EAGAIN: more must come; ECONNRESET: the peer has closed;
+ * EBADMSG: in the middle of the frame.
+ */
 static int conn_read(struct uiw_conn *conn)
 {
     uint8_t octets[IW_MPA_FRAME_MAX];
@@ -421,28 +427,42 @@ static int conn_read(struct uiw_conn *conn)
         if (got < 0)
             return errno == EWOULDBLOCK ? EAGAIN : errno;
         if (got == 0)
-            return ECONNRESET;
+            return conn->mpa.length > 0 ? EBADMSG : ECONNRESET;
         conn_feed(conn, octets, (size_t)got);
     }
     return 0;
+}
+
+static void conn_read_failed(struct uiw_conn *conn, int error)
+{
+    uiw_conn_fail(conn,
+                  error == EBADMSG ? IT_CN_REJ_BAD_CONN_PARMS : uiw_connect_reject_code(error));
 }
 
 /* The Reply cannot be lived with, and the peer takes the connection for established: Terminate. */
 static void conn_terminate(struct uiw_conn *conn)
 {
     uint8_t fpdu[IW_TERMINATE_FPDU_MAX];
+    uint8_t marked[CONN_MARKER + IW_TERMINATE_FPDU_MAX];
     struct iw_terminate terminate;
     struct ual_conn_news news = {
         .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
         .reject_code =
             conn->mpa.error == IW_ERR_MPA_IRD ? IT_CN_REJ_BAD_ORD : IT_CN_REJ_BAD_CONN_PARMS,
     };
+    size_t length;
 
     base_log(BASE_LOG_DEBUG, "connection attempt %p: reply refused, error %x", (void *)conn,
              (unsigned)conn->mpa.error & 0xffffu);
     iw_terminate_fill(&terminate, conn->mpa.error, NULL, 0, 0);
     /* A valid CRC is right whether or not one was agreed on. */
-    uiw_conn_finish(conn, &news, fpdu, iw_encode_terminate_fpdu(fpdu, &terminate, true));
+    length = iw_encode_terminate_fpdu(fpdu, &terminate, true);
+    if (conn->mpa.result.send_markers) {
+        length = iw_marker_insert(0, fpdu, length - IW_CRC_FIELD, true, marked);
+        uiw_conn_finish(conn, &news, marked, length);
+    } else {
+        uiw_conn_finish(conn, &news, fpdu, length);
+    }
 }
 
 static enum uiw_conn_next conn_step_wait_reply(struct uiw_conn *conn)
@@ -455,7 +475,7 @@ static enum uiw_conn_next conn_step_wait_reply(struct uiw_conn *conn)
     if (error != 0) {
         if (conn->retry && conn->mpa.length == 0 && uiw_connect_retry(conn))
             return UIW_NEXT_WRITE;
-        uiw_conn_fail(conn, uiw_connect_reject_code(error));
+        conn_read_failed(conn, error);
         return UIW_NEXT_GONE;
     }
     switch (conn->mpa.verdict) {
@@ -490,7 +510,7 @@ static enum uiw_conn_next conn_step_wait_request(struct uiw_conn *conn)
     if (error == EAGAIN)
         return UIW_NEXT_READ;
     if (error != 0) {
-        uiw_conn_fail(conn, uiw_connect_reject_code(error));
+        conn_read_failed(conn, error);
         return UIW_NEXT_GONE;
     }
     if (conn->mpa.verdict == IW_MPA_REFUSE) {
@@ -557,7 +577,12 @@ void uiw_conn_run(struct uiw_conn *conn)
         events = EVD_IO_READ;
     else if (next == UIW_NEXT_WRITE)
         events = EVD_IO_WRITE;
-    if (!conn_watch(conn, events))
+    if (conn_watch(conn, events))
+        return;
+    conn->watched = 0;
+    if (conn->state == UIW_CONN_ANNOUNCED)
+        uiw_accept_withdraw(conn); /* the consumer may have the request in hand */
+    else
         uiw_conn_fail(conn, IT_CN_REJ_RESOURCES);
 }
 

@@ -15,6 +15,7 @@
 
 #define UIW_HALF_OPEN_MAX 1024u /* accepted, Request not complete */
 #define UIW_UNDECIDED_MAX 4096u /* announced, no decision yet */
+#define UIW_FD_SHARE      4u    /* neither is more than this part of the descriptors allowed */
 #define UIW_HALF_OPEN_NS  (10 * BASE_NS_PER_S)
 #define UIW_REPLY_NS      (10 * BASE_NS_PER_S) /* until the socket must have taken our Reply */
 #define UIW_WITHDRAW_NS   (20 * BASE_NS_PER_MS)
@@ -159,6 +160,8 @@ bool uiw_connect_retry(struct uiw_conn *conn);
 /* A half-open connection of a listen point; takes fd. */
 void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
                       const struct sockaddr_storage *peer);
+/* Out of descriptors: ends the oldest that still waits for its Request. False: there is none. */
+bool uiw_accept_drop_oldest(struct uiw_ia *ia);
 /* Ends those whose Request has not been announced. */
 void uiw_accept_abort(struct uiw_ia *ia, const struct uiw_listener *listener);
 /* Passive and undecided: the Request has been judged; watches the peer while the consumer decides. */

@@ -211,9 +211,21 @@ it_status_t uiw_ep_reset(struct ual_ep *ual)
 
 /* ---------------------------------------------------------------- EP: settings */
 
+/* Sizes of messages and segment lists: no posted receive may rely on them. */
+#define EP_SIZES                                                                                   \
+    ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                      \
+     (unsigned)IT_EP_PARAM_MAX_RECV_SEG | (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG |                \
+     (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG)
+
+static bool ep_has_receives(const struct uiw_ep *ep)
+{
+    return atomic_load_explicit(&ep->rq.tail, memory_order_relaxed) !=
+           atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
+}
+
 /*
- * The rings are sized at creation and hold what the attributes said then, so depths and segment
- * counts may only go down; the read depths likewise, and only the ORD of a connected EP.
+ * The rings are sized at creation and hold what the attributes said then: segment counts go up to
+ * that, while nothing is posted; the ORD only goes down; the rest stays.
  */
 static bool ep_fits(const struct uiw_ep *ep, it_ep_param_mask_t mask,
                     const it_ep_attributes_t *attr)
@@ -222,6 +234,8 @@ static bool ep_fits(const struct uiw_ep *ep, it_ep_param_mask_t mask,
     size_t request_room = (ep->sq.stride - sizeof(struct uiw_sqe)) / sizeof(struct uiw_segment);
     size_t recv_room = (ep->rq.stride - sizeof(struct uiw_rqe)) / sizeof(struct uiw_segment);
 
+    if (((unsigned)mask & EP_SIZES) && ep_has_receives(ep))
+        return false;
     if ((mask & IT_EP_PARAM_MAX_SEND_SEG) && attr->max_send_segments > request_room)
         return false;
     if ((mask & IT_EP_PARAM_MAX_RDMA_WRITE_SEG) && rc->max_rdma_write_segments > request_room)

@@ -124,6 +124,7 @@ static void listen_ready(void *argument, unsigned events)
 {
     struct uiw_listen_socket *socket = argument;
     struct uiw_listener *listener = socket->listener;
+    bool dropped = false;
 
     (void)events;
     for (int i = 0; i < LISTEN_ACCEPT_BUDGET; i++) {
@@ -131,6 +132,7 @@ static void listen_ready(void *argument, unsigned events)
         socklen_t length = sizeof(peer);
         int fd =
             accept4(socket->fd, (struct sockaddr *)&peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int error;
 
         if (fd >= 0) {
             uiw_accept_begin(listener->ia, listener, fd, &peer);
@@ -138,10 +140,17 @@ static void listen_ready(void *argument, unsigned events)
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK)
             return;
-        if (!listen_error_is_harmless(errno)) {
-            listen_pause(listener, errno);
-            return;
+        if (listen_error_is_harmless(errno))
+            continue;
+        error = errno;
+        /* One per wake-up, so that the others keep some time for their Request. */
+        if (!dropped && (error == EMFILE || error == ENFILE) &&
+            uiw_accept_drop_oldest(listener->ia)) {
+            dropped = true;
+            continue;
         }
+        listen_pause(listener, error);
+        return;
     }
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define UIW_NAME       "uiwarp"
 #define UIW_SPIGOT     1u /* the only one */
@@ -111,6 +112,18 @@ static void provider_fill_attributes(struct vp_attributes *attributes)
     };
 }
 
+/* Peers that connect and say nothing must not use up the descriptors of the application. */
+static void provider_limit_peers(struct uiw_cm *cm)
+{
+    struct rlimit limit;
+    rlim_t share = RLIM_INFINITY;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        share = limit.rlim_cur / UIW_FD_SHARE;
+    cm->half_open_max = share < UIW_HALF_OPEN_MAX ? (unsigned)share : UIW_HALF_OPEN_MAX;
+    cm->undecided_max = share < UIW_UNDECIDED_MAX ? (unsigned)share : UIW_UNDECIDED_MAX;
+}
+
 static it_status_t provider_ia_open(struct ual_ia *ual)
 {
     struct uiw_ia *ia = uiw_ia_of(ual);
@@ -121,6 +134,7 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
     ia->ual = ual;
     (void)snprintf(ia->interface, sizeof(ia->interface), "%s", network); /* part of a name: fits */
     provider_fill_attributes(&ia->attributes);
+    provider_limit_peers(&ia->cm);
     base_lock_init(&ia->retired_lock);
     if (!uiw_mr_table_init(&ia->mrs))
         goto err_retired;
