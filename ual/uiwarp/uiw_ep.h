@@ -47,11 +47,12 @@ struct uiw_queue {
     unsigned char *slots;
     uint32_t stride;
     uint32_t mask;
-    uint32_t depth;            /* limit in force */
-    _Atomic uint32_t tail;     /* next to post; written locked, released to sender or reader */
-    _Atomic uint32_t head;     /* oldest not completed; SQ: locked, RQ: reader */
-    _Atomic uint32_t retired;  /* oldest whose completion has not been dequeued (rule P3) */
-    _Atomic uint32_t reported; /* one past the last that left an event; written as .head is */
+    uint32_t depth;        /* limit in force */
+    _Atomic uint32_t tail; /* next to post; written locked, released to sender or reader */
+    _Atomic uint32_t head; /* oldest not completed; SQ: locked, RQ: reader */
+    /* Events left in the EVD, and events taken from it: the slots between are not free (rule P3). */
+    _Atomic uint32_t reported; /* written as .head is */
+    _Atomic uint32_t retired;  /* written by the dequeue */
 };
 
 /* A Read of ours that waits for its response. Sender adds, reader takes. */
@@ -193,6 +194,19 @@ static inline struct uiw_ep *uiw_ep_of(struct ual_ep *ual)
 static inline struct uiw_lmr *uiw_lmr_of(struct ual_lmr *lmr)
 {
     return (struct uiw_lmr *)(void *)lmr->area;
+}
+
+/*
+ * Slots that may not be posted to: what is not completed, and what is but whose event has not been
+ * dequeued. A completion is counted as reported before it leaves .head, and seen in the EVD after.
+ */
+static inline uint32_t uiw_queue_in_use(const struct uiw_queue *queue)
+{
+    uint32_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
+    uint32_t reported = atomic_load_explicit(&queue->reported, memory_order_acquire);
+    uint32_t retired = atomic_load_explicit(&queue->retired, memory_order_acquire);
+
+    return atomic_load_explicit(&queue->tail, memory_order_relaxed) - head + (reported - retired);
 }
 
 static inline struct uiw_sqe *uiw_sqe_at(const struct uiw_ep *ep, uint32_t index)

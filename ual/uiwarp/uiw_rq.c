@@ -2,22 +2,26 @@
 /* The receive queue: posted by consumers, taken by the reader in the order of posting. */
 #include "ual/uiwarp/uiw_ep.h"
 
-/* True when evd_wake is due. */
-static bool rq_report(struct uiw_ep *ep, uint32_t index, const struct evd_dto *outcome)
+/* The oldest receive is over; it leaves the queue before its event can be seen. True: wake. */
+static bool rq_report(struct uiw_ep *ep, const struct evd_dto *outcome)
 {
+    uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
+    uint32_t reported = atomic_load_explicit(&ep->rq.reported, memory_order_relaxed);
     struct evd_dto dto = *outcome;
     enum evd_push_result result;
 
     dto.event_number = IT_DTO_RC_RECV_CMPL_EVENT;
     dto.ep = ual_ep_handle(ep->ual);
-    dto.cookie = uiw_rqe_at(ep, index)->cookie;
+    dto.cookie = uiw_rqe_at(ep, head)->cookie;
     dto.retire = &ep->rq.retired;
-    dto.retire_value = index + 1;
+    dto.retire_value = reported + 1;
+    atomic_store_explicit(&ep->rq.reported, reported + 1, memory_order_release);
+    atomic_store_explicit(&ep->rq.head, head + 1, memory_order_release);
     result = evd_push_dto(ep->ual->recv_evd, &dto);
-    if (result == EVD_LOST)
+    if (result == EVD_LOST) {
+        atomic_store_explicit(&ep->rq.reported, reported, memory_order_release);
         atomic_store_explicit(&ep->lost_event, true, memory_order_release);
-    else
-        atomic_store_explicit(&ep->rq.reported, index + 1, memory_order_relaxed);
+    }
     return result != EVD_PUSHED;
 }
 
@@ -28,35 +32,21 @@ void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_hand
     struct evd_dto outcome = {
         .status = IT_DTO_SUCCESS, .length = length, .notify = notify, .unlinked = unlinked};
 
-    ep->rx_wake_recv |= rq_report(ep, head, &outcome);
-    /* Pairs with rq_in_use: a slot is read before it is given back. */
-    atomic_store_explicit(&ep->rq.head, head + 1, memory_order_release);
+    ep->rx_wake_recv |= rq_report(ep, &outcome);
 }
 
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)
 {
-    uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
     uint32_t tail = atomic_load_explicit(&ep->rq.tail, memory_order_relaxed);
     struct evd_dto outcome = {.status = first_status, .notify = true};
     bool wake = false;
 
     base_lock_assert_held(&ep->ual->lock);
-    for (; head != tail; head++) {
-        wake |= rq_report(ep, head, &outcome);
+    while (atomic_load_explicit(&ep->rq.head, memory_order_relaxed) != tail) {
+        wake |= rq_report(ep, &outcome);
         outcome.status = IT_DTO_ERR_FLUSHED;
     }
-    atomic_store_explicit(&ep->rq.head, head, memory_order_release);
     return wake;
-}
-
-/* Slots whose completion has not been dequeued; those whose event was lost are not among them. */
-static uint32_t rq_in_use(const struct uiw_queue *rq)
-{
-    uint32_t retired = atomic_load_explicit(&rq->retired, memory_order_acquire);
-
-    if (retired == atomic_load_explicit(&rq->reported, memory_order_relaxed))
-        retired = atomic_load_explicit(&rq->head, memory_order_acquire);
-    return atomic_load_explicit(&rq->tail, memory_order_relaxed) - retired;
 }
 
 static void rq_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
@@ -86,7 +76,7 @@ it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, 
 
     base_lock_take(&ual->lock);
     tail = atomic_load_explicit(&ep->rq.tail, memory_order_relaxed);
-    if (rq_in_use(&ep->rq) >= ep->rq.depth) {
+    if (uiw_queue_in_use(&ep->rq) >= ep->rq.depth) {
         base_lock_drop(&ual->lock);
         return IT_ERR_TOO_MANY_POSTS;
     }

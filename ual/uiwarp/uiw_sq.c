@@ -33,20 +33,6 @@ void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, siz
     }
 }
 
-/*
- * Slots in use: all whose completion has not been dequeued. When the consumer has taken every
- * event there is, silent requests behind the last one are free as well.
- */
-static uint32_t sq_in_use_locked(const struct uiw_ep *ep)
-{
-    uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
-    uint32_t retired = atomic_load_explicit(&ep->sq.retired, memory_order_acquire);
-
-    if (retired == atomic_load_explicit(&ep->sq.reported, memory_order_relaxed))
-        retired = atomic_load_explicit(&ep->sq.head, memory_order_relaxed);
-    return tail - retired;
-}
-
 static it_event_type_t sq_event_number(const struct uiw_sqe *sqe)
 {
     switch ((enum vp_opcode)sqe->opcode) {
@@ -63,6 +49,7 @@ static it_event_type_t sq_event_number(const struct uiw_sqe *sqe)
 static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t status)
 {
     const struct uiw_sqe *sqe = uiw_sqe_at(ep, index);
+    uint32_t reported = atomic_load_explicit(&ep->sq.reported, memory_order_relaxed) + 1;
     struct evd_dto dto = {
         .event_number = sq_event_number(sqe),
         .status = status,
@@ -71,14 +58,14 @@ static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t 
         .length = status == IT_DTO_SUCCESS ? sqe->length : 0,
         .notify = status != IT_DTO_SUCCESS || (sqe->flags & IT_NOTIFY_FLAG) != 0,
         .retire = &ep->sq.retired,
-        .retire_value = index + 1,
+        .retire_value = reported,
     };
     enum evd_push_result result = evd_push_dto(ep->ual->request_evd, &dto);
 
     if (result == EVD_LOST)
         atomic_store_explicit(&ep->lost_event, true, memory_order_release);
     else
-        atomic_store_explicit(&ep->sq.reported, index + 1, memory_order_relaxed);
+        atomic_store_explicit(&ep->sq.reported, reported, memory_order_relaxed);
     return result != EVD_PUSHED;
 }
 
@@ -179,7 +166,7 @@ it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *reques
         base_lock_drop(&ual->lock);
         return IT_ERR_INVALID_EP_STATE;
     }
-    if (sq_in_use_locked(ep) >= ep->sq.depth) {
+    if (uiw_queue_in_use(&ep->sq) >= ep->sq.depth) {
         base_lock_drop(&ual->lock);
         return IT_ERR_TOO_MANY_POSTS;
     }
