@@ -155,8 +155,11 @@ static it_status_t tdi_convert(int sd, struct ual_ep *ep, it_sc_flags_t flags,
     status = tdi_check_values(ia, flags, params);
     if (status != IT_SUCCESS)
         return status;
-    if (!tdi_socket_examine(sd, &stream) || !ia->provider->has_address(ia, &stream.local))
+    if (!tdi_socket_examine(sd, &stream))
         return IT_ERR_INVALID_CONVERSION;
+    status = ia->provider->has_address(ia, &stream.local);
+    if (status != IT_SUCCESS)
+        return status == IT_ERR_RESOURCES ? status : IT_ERR_INVALID_CONVERSION;
     if (!ia->provider->ia_attributes(ia)->socket_conversion)
         return IT_ERR_OP_NOT_SUPPORTED;
     if (ual_ep_state(ep) != IT_EP_STATE_UNCONNECTED)

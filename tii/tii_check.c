@@ -84,12 +84,15 @@ static it_net_addr_t tii_ip_address(it_ip_vers_t version, const it_in_addr_t *ip
 static it_status_t tii_check_iwarp(const struct ual_ia *ia, const it_iwarp_net_endpoint_t *pair)
 {
     it_net_addr_t local, remote;
+    it_status_t status = IT_SUCCESS;
 
     if (pair->ip_vers != IT_IP_VERS_IPV4 && pair->ip_vers != IT_IP_VERS_IPV6)
         return IT_ERR_INVALID_SOURCE_PATH;
     local = tii_ip_address(pair->ip_vers, &pair->laddr);
-    if (!tii_is_any(&local) && !ia->provider->has_address(ia, &local))
-        return IT_ERR_INVALID_SOURCE_PATH;
+    if (!tii_is_any(&local))
+        status = ia->provider->has_address(ia, &local);
+    if (status != IT_SUCCESS)
+        return status == IT_ERR_RESOURCES ? status : IT_ERR_INVALID_SOURCE_PATH;
     remote = tii_ip_address(pair->ip_vers, &pair->raddr);
     return tii_is_destination(&remote) ? IT_SUCCESS : IT_ERR_INVALID_ADDRESS;
 }

@@ -73,8 +73,9 @@ struct vp_provider {
     const char *name;
     size_t ia_area, pz_area, lmr_area, ep_area, listen_area;
 
-    /* Fills at most capacity records; returns how many Interfaces exist. */
+    /* Fills at most capacity records; returns how many Interfaces exist (0: also without resources). */
     size_t (*interfaces)(it_interface_t *interfaces, size_t capacity);
+    /* Also true when it cannot be told for want of resources: ia_open then fails. */
     bool (*has_interface)(const char *name);
 
     /* The IA's loop runs already. Sets evd.progress. */
@@ -85,7 +86,8 @@ struct vp_provider {
     /* Allocates with ual_ia_info_alloc and fills spigots, addresses, vendor and features. */
     it_status_t (*ia_query)(struct ual_ia *ia, it_ia_info_t **info);
     bool (*has_spigot)(const struct ual_ia *ia, size_t spigot_id);
-    bool (*has_address)(const struct ual_ia *ia, const it_net_addr_t *address);
+    /* IT_ERR_INVALID_ADDRESS: it has not; IT_ERR_RESOURCES: it cannot be told. */
+    it_status_t (*has_address)(const struct ual_ia *ia, const it_net_addr_t *address);
     it_status_t (*paths)(struct ual_ia *ia, size_t spigot_id, const it_net_addr_t *to,
                          size_t capacity, it_path_t *paths, size_t *total);
     void (*counters)(struct ual_ia *ia, struct itx_counters *counters);

@@ -347,8 +347,9 @@ Test(cm_connect, malformed_replies, .timeout = 60)
 }
 
 /* A Reply that is well formed but cannot be lived with is answered by a Terminate. */
-static void terminated(uint32_t word, const char *payload, it_conn_reject_code_t code)
+static void terminated(bool markers, uint32_t word, const char *payload, it_conn_reject_code_t code)
 {
+    struct raw_bytes out = {0};
     struct raw_segment *segment = calloc(1, sizeof(*segment));
     struct raw_bytes want = {0};
     struct attempt t;
@@ -356,10 +357,14 @@ static void terminated(uint32_t word, const char *payload, it_conn_reject_code_t
     open_attempt(&t);
     CHECK_OK(connect_with(&t, 0, NULL, 0));
     (void)take_request(&t);
-    reply2(&t, word);
+    raw_mpa2(&out, true, RAW_MPA_C | RAW_MPA_S | (markers ? RAW_MPA_M : 0), word);
+    CHECK(raw_send(&t.peer, &out));
+    raw_free(&out);
     rejected(&t, code);
     t.peer.crc = true;
+    t.peer.markers = markers;
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&t.peer, segment));
+    CHECK_EQ(markers ? 1 : 0, t.peer.markers_seen);
     CHECK_EQ(RAW_TERMINATE, segment->op);
     raw_add_hex(&want, payload);
     CHECK(segment->len >= want.len && memcmp(segment->payload, want.data, want.len) == 0);
@@ -371,12 +376,17 @@ static void terminated(uint32_t word, const char *payload, it_conn_reject_code_t
 
 Test(cm_connect, read_depths_beyond_ours, .timeout = 60)
 {
-    terminated(RAW_ENH_A | RAW_ENH_C | 8u << 16 | 100u, "2006", IT_CN_REJ_BAD_ORD);
+    terminated(false, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 100u, "2006", IT_CN_REJ_BAD_ORD);
 }
 
 Test(cm_connect, no_rtr_in_common, .timeout = 60)
 {
-    terminated(RAW_ENH_A | RAW_ENH_B | 8u << 16 | 8u, "2007", IT_CN_REJ_BAD_CONN_PARMS);
+    terminated(false, RAW_ENH_A | RAW_ENH_B | 8u << 16 | 8u, "2007", IT_CN_REJ_BAD_CONN_PARMS);
+}
+
+Test(cm_connect, terminate_with_a_marker, .timeout = 60)
+{
+    terminated(true, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 100u, "2006", IT_CN_REJ_BAD_ORD);
 }
 
 /* The Reply is cut after each of its octets. */
@@ -396,7 +406,7 @@ static void cut(bool reset)
             raw_close_with_reset(&t.peer);
         else
             raw_finish(&t.peer);
-        rejected(&t, IT_CN_REJ_OTHER);
+        rejected(&t, i > 0 && !reset ? IT_CN_REJ_BAD_CONN_PARMS : IT_CN_REJ_OTHER);
         again(&t);
     }
     raw_free(&out);
@@ -666,6 +676,40 @@ Test(cm_connect, both_ends_over_ipv6, .timeout = 60)
 
     CHECK_EQ(IT_IP_VERS_IPV6, path.u.iwarp.ip_vers);
     pair_over(&path, IT_CONNECT_FLAG_TWO_WAY, IT_LISTEN_NO_FLAG, 3);
+}
+
+/* Either any-address does for a peer whose IPv4 address is in IPv6 form, on every kind of IA. */
+Test(cm_connect, ipv4_in_ipv6_form, .timeout = 60)
+{
+    static const char *const names[] = {"uiwarp", "uiwarp:lo"};
+    static const char *const locals[] = {"::", "::ffff:127.0.0.1"};
+
+    for (size_t i = 0; i < 4; i++) {
+        it_path_t path;
+        it_conn_qual_t qual = {.type = IT_IANA_PORT};
+        it_event_t event;
+        struct attempt t;
+
+        open_attempt(&t);
+        CHECK_OK(it_ia_free(t.node.ia));
+        CHECK_OK(it_ia_create(names[i / 2], 2, 1, &t.node.ia));
+        CHECK_OK(it_pz_create(t.node.ia, &t.node.pz));
+        t.node.request_evd = t.node.recv_evd = fx_evd(&t.node, IT_DTO_EVENT_STREAM, 512, 0);
+        t.node.conn_evd = fx_evd(&t.node, IT_CM_MSG_EVENT_STREAM, 16, 0);
+        t.ep = fx_ep(&t.node, NULL);
+        memset(&path, 0, sizeof(path));
+        path.spigot_id = 1;
+        path.u.iwarp.ip_vers = IT_IP_VERS_IPV6;
+        CHECK(inet_pton(AF_INET6, locals[i % 2], &path.u.iwarp.laddr.ipv6) == 1);
+        CHECK(inet_pton(AF_INET6, "::ffff:127.0.0.1", &path.u.iwarp.raddr.ipv6) == 1);
+        qual.conn_qual.port = t.port;
+        CHECK_OK(it_ep_connect(t.ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
+        (void)take_request(&t);
+        reply2(&t, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 8u);
+        event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        CHECK_EQ(IT_IP_VERS_IPV4, event.conn.dst_path.u.iwarp.ip_vers);
+        close_attempt(&t);
+    }
 }
 
 Test(cm_connect, wrong_arguments, .timeout = 60)

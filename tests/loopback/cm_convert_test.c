@@ -472,7 +472,7 @@ Test(cm_convert, cut_after_each_octet, .timeout = 60)
         CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, &params));
         CHECK(raw_send_part(&t.peer, t.startup.data, i));
         raw_finish(&t.peer);
-        failed(&t, IT_CN_REJ_OTHER);
+        failed(&t, IT_CN_REJ_BAD_CONN_PARMS);
         CHECK_EQ(RAW_EOF, raw_drain(&t.peer));
         raw_close(&t.peer);
         (void)close(t.sd);

@@ -2,18 +2,22 @@
 /* Peers that never finish, or send nonsense, to a listen point: each loses its own stream only. */
 #include <criterion/criterion.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
 
-#define HALF_OPEN_MAX 1024
+#define DESCRIPTORS   1024 /* the usual limit */
+#define HALF_OPEN_MAX (DESCRIPTORS / 4)
 
 struct service {
     struct fx_node node;
@@ -230,7 +234,7 @@ Test(cm_hostile, silent_and_slow_peers, .timeout = 60)
 
 /* ---- Many ------------------------------------------------------------------------------------- */
 
-static bool raise_descriptor_limit(rlim_t wanted)
+static bool set_descriptor_limit(rlim_t wanted)
 {
     struct rlimit limit;
 
@@ -247,7 +251,7 @@ Test(cm_hostile, half_open_connections_are_bounded, .timeout = 60)
     struct fx_patience patience;
     struct service s;
 
-    if (!raise_descriptor_limit(3000))
+    if (!set_descriptor_limit(DESCRIPTORS))
         cr_skip_test("too few descriptors allowed");
     open_service(&s);
     for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
@@ -261,6 +265,133 @@ Test(cm_hostile, half_open_connections_are_bounded, .timeout = 60)
         raw_close(&peers[i]);
     fx_fd_settle(s.descriptors);
     CHECK_EQ(20, counters(&s).half_open_refused);
+    close_service(&s);
+}
+
+/* One more than may wait for the consumer: closed without a Reply, which would be its word. */
+Test(cm_hostile, undecided_requests_are_bounded, .timeout = 60)
+{
+    static struct raw_peer peers[HALF_OPEN_MAX + 1];
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    struct raw_mpa_frame reply;
+    struct raw_bytes out = {0};
+    it_listen_handle_t listener;
+    it_evd_handle_t evd;
+    struct service s;
+
+    if (!set_descriptor_limit(DESCRIPTORS))
+        cr_skip_test("too few descriptors allowed");
+    open_service(&s);
+    request(&out);
+    evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, HALF_OPEN_MAX + 1, IT_THRESHOLD_DISABLE);
+    CHECK_OK(it_listen_create(s.node.ia, 1, evd, IT_LISTEN_NO_FLAG, &qual, &listener));
+    for (size_t i = 0; i <= HALF_OPEN_MAX; i++) {
+        raw_connect(&peers[i], qual.conn_qual.port);
+        CHECK(raw_send(&peers[i], &out));
+        if (i < HALF_OPEN_MAX)
+            CHECK_EQ(IT_CM_REQ_CONN_REQUEST_EVENT, fx_next(evd).event_number);
+    }
+    CHECK_EQ(RAW_EOF, raw_receive_mpa(&peers[HALF_OPEN_MAX], &reply));
+    CHECK_EQ(1, counters(&s).half_open_refused);
+    for (size_t i = 0; i <= HALF_OPEN_MAX; i++)
+        raw_close(&peers[i]);
+    raw_free(&out);
+    fx_fd_settle(s.descriptors + 2); /* the sockets of the second listen point at most */
+    CHECK_OK(it_listen_free(listener));
+    close_service(&s);
+}
+
+/* Who says nothing has to go when another comes and descriptors have run out. */
+Test(cm_hostile, silent_peers_make_room, .timeout = 60)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    struct fx_patience patience = fx_patience_start("the silent peers");
+    struct raw_mpa_frame reply;
+    struct raw_bytes out = {0};
+    struct raw_peer silent[2];
+    struct raw_peer peer = {0};
+    struct rlimit limit;
+    struct rlimit low;
+    struct service s;
+
+    open_service(&s);
+    request(&out);
+    raw_connect(&silent[0], s.port);
+    while (fx_fd_count() < s.descriptors + 2) /* in this order */
+        fx_patience_check(&patience);
+    raw_connect(&silent[1], s.port);
+    while (fx_fd_count() < s.descriptors + 4)
+        fx_patience_check(&patience);
+    peer.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    low = limit;
+    low.rlim_cur = (rlim_t)peer.fd + 1;
+    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    CHECK(fcntl(peer.fd, F_DUPFD, 0) < 0); /* really none */
+    address.sin_port = s.port;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(connect(peer.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    CHECK(raw_send(&peer, &out));
+    CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    is_closed(&silent[0]);
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    raw_close(&silent[1]);
+    raw_close(&peer);
+    raw_free(&out);
+    close_service(&s);
+}
+
+/* The descriptor that epoll refuses; -1: none. */
+static _Atomic int refused_fd = -1;
+
+/* In front of the C library's: libevent calls this one. */
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+{
+    if (operation == EPOLL_CTL_ADD && fd == refused_fd) {
+        refused_fd = -1;
+        errno = ENOSPC;
+        return -1;
+    }
+    return (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
+}
+
+/* The stream of a request that the consumer knows of already cannot be watched. */
+Test(cm_hostile, no_watch_of_an_announced_request, .timeout = 60)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    struct raw_bytes out = {0};
+    struct raw_peer peer = {0};
+    it_cn_est_identifier_t id;
+    struct fx_patience patience;
+    struct rlimit limit;
+    struct rlimit low;
+    struct service s;
+    int next;
+
+    open_service(&s);
+    request(&out);
+    /* As long as nothing can be accepted, so that stream and Request are found together. */
+    peer.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    next = fcntl(peer.fd, F_DUPFD, 0);
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    low = limit;
+    low.rlim_cur = (rlim_t)next;
+    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    (void)close(next);
+    address.sin_port = s.port;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(connect(peer.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    CHECK(raw_send(&peer, &out));
+    refused_fd = next;
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    id = fx_request(&s.node, NULL);
+    patience = fx_patience_start("the refusal");
+    while (refused_fd >= 0)
+        fx_patience_check(&patience);
+    is_closed(&peer);
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
+    raw_free(&out);
     close_service(&s);
 }
 

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "support/it_fixture.h"
@@ -176,6 +177,86 @@ static bool other_address(it_net_addr_t *address)
     it_ia_info_free(info);
     CHECK_OK(it_ia_free(ia));
     return found;
+}
+
+/* Listed by it_ia_query, so it has to work: the scope is found among the host's addresses. */
+Test(cm_interface, own_link_local_address, .timeout = 60)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_net_addr_t own = {.addr_type = IT_IPV6};
+    it_listen_handle_t listener;
+    struct fx_node node;
+    it_ia_info_t *info;
+    it_event_t event;
+    it_path_t path;
+    it_ep_handle_t active;
+    it_ep_handle_t passive;
+    bool found = false;
+
+    fx_node_open(&node);
+    CHECK_OK(it_ia_query(node.ia, &info));
+    for (size_t i = 0; i < info->spigot_info[0].num_net_addr && !found; i++) {
+        own = info->spigot_info[0].net_addr[i];
+        found = own.addr_type == IT_IPV6 && IN6_IS_ADDR_LINKLOCAL(&own.addr.ipv6);
+    }
+    it_ia_info_free(info);
+    if (!found)
+        cr_skip_test("no link-local address");
+    CHECK_EQ(1, paths(node.ia, &own, &path));
+    CHECK(memcmp(&own.addr.ipv6, &path.u.iwarp.laddr.ipv6, 16) == 0);
+    active = fx_ep(&node, NULL);
+    passive = fx_ep(&node, NULL);
+    CHECK_OK(it_listen_create(node.ia, 1, node.listen_evd, IT_LISTEN_NO_FLAG, &qual, &listener));
+    CHECK_OK(it_ep_connect(active, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
+    CHECK_OK(it_ep_accept(passive, fx_request(&node, &event), NULL, 0));
+    fx_ep_wait_state(active, IT_EP_STATE_CONNECTED);
+    fx_ep_wait_state(passive, IT_EP_STATE_CONNECTED);
+    fx_node_close(&node);
+}
+
+/* What cannot be found out for want of descriptors is not a wrong argument. */
+Test(cm_interface, no_descriptor_left, .timeout = 60)
+{
+    it_net_addr_t own = ipv4(INADDR_LOOPBACK);
+    it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = htons(9)};
+    it_interface_t interfaces[4];
+    struct rlimit limit;
+    struct rlimit low;
+    struct raw_peer peer;
+    struct fx_node node;
+    it_ep_handle_t ep;
+    it_ia_handle_t ia;
+    it_path_t path;
+    it_path_t none;
+    size_t count = 1;
+    size_t total;
+    int sd;
+
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    CHECK_EQ(1, paths(node.ia, &own, &path));
+    raw_socket_pair(&peer, &sd);
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    low = limit;
+    low.rlim_cur = 3; /* those that are open stay */
+    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    CHECK_STATUS(IT_ERR_RESOURCES, it_get_pathinfo(node.ia, 1, &own, &count, &total, &none));
+    CHECK_STATUS(IT_ERR_RESOURCES,
+                 it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
+    CHECK_STATUS(IT_ERR_RESOURCES, it_socket_convert(sd, ep, IT_SC_DEFAULT, NULL, 0));
+    CHECK_STATUS(IT_ERR_RESOURCES, it_ia_create("uiwarp", 2, 1, &ia));
+    CHECK_STATUS(IT_ERR_RESOURCES, it_ia_create("uiwarp:lo", 2, 1, &ia));
+    CHECK_STATUS(IT_ERR_INVALID_NAME, it_ia_create("nobody", 2, 1, &ia));
+    count = 4;
+    it_interface_list(interfaces, &count, &total);
+    CHECK_EQ(0, count);
+    CHECK_EQ(0, total);
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
+    CHECK_EQ(1, paths(node.ia, &own, &path));
+    raw_close(&peer);
+    (void)close(sd);
+    fx_node_close(&node);
 }
 
 /* The kernel reaches an own address over the loopback device, but not from a loopback address. */

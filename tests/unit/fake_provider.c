@@ -81,12 +81,16 @@ static bool fake_has_spigot(const struct ual_ia *ia, size_t spigot_id)
     return spigot_id == FAKE_SPIGOT;
 }
 
-static bool fake_has_address(const struct ual_ia *ia, const it_net_addr_t *address)
+static it_status_t fake_has_address(const struct ual_ia *ia, const it_net_addr_t *address)
 {
+    bool has = false;
+
     (void)ia;
     if (address->addr_type == IT_IPV4)
-        return ntohl(address->addr.ipv4.s_addr) == INADDR_LOOPBACK;
-    return address->addr_type == IT_IPV6 && IN6_IS_ADDR_LOOPBACK(&address->addr.ipv6);
+        has = ntohl(address->addr.ipv4.s_addr) == INADDR_LOOPBACK;
+    else if (address->addr_type == IT_IPV6)
+        has = IN6_IS_ADDR_LOOPBACK(&address->addr.ipv6);
+    return has ? IT_SUCCESS : IT_ERR_INVALID_ADDRESS;
 }
 
 static it_status_t fake_paths(struct ual_ia *ia, size_t spigot_id, const it_net_addr_t *to,

@@ -46,6 +46,47 @@ it_conn_reject_code_t uiw_connect_reject_code(int error)
 
 /* ---------------------------------------------------------------- addresses */
 
+/* Both of one IP version; the local one is the IA's, or any where the IA has all of them. */
+static it_status_t connect_addresses(const struct uiw_ia *ia, const it_path_t *path,
+                                     it_net_addr_t *local, it_net_addr_t *remote)
+{
+    bool good = true;
+    it_status_t status = IT_SUCCESS;
+
+    if (!uiw_net_from_path(path, local, remote))
+        return IT_ERR_INVALID_ADDRESS;
+    uiw_net_unmap(local);
+    uiw_net_unmap(remote);
+    if (uiw_net_is_any(remote))
+        return IT_ERR_INVALID_ADDRESS;
+    if (uiw_net_is_any(local))
+        *local = (it_net_addr_t){.addr_type = remote->addr_type};
+    if (local->addr_type != remote->addr_type)
+        return IT_ERR_INVALID_SOURCE_PATH;
+    if (!uiw_net_is_any(local))
+        status = uiw_net_has(ia->interface, local, &good);
+    else if (ia->interface[0] != '\0') /* the way there may lead through another interface */
+        status = uiw_net_source(ia->interface, remote, local, &good);
+    if (status != IT_SUCCESS)
+        return status;
+    return good ? IT_SUCCESS : IT_ERR_INVALID_SOURCE_PATH;
+}
+
+/* A link-local peer is on the link of the own address, unless that says nothing. */
+static it_status_t connect_scopes(const struct uiw_ia *ia, const it_net_addr_t *local,
+                                  const it_net_addr_t *remote, uint32_t *local_scope,
+                                  uint32_t *remote_scope)
+{
+    it_status_t status = uiw_net_scope(ia->interface, local, local_scope);
+
+    *remote_scope = *local_scope;
+    if (status == IT_SUCCESS && *local_scope == 0)
+        status = uiw_net_scope(ia->interface, remote, remote_scope);
+    else if (status == IT_SUCCESS && !IN6_IS_ADDR_LINKLOCAL(&remote->addr.ipv6))
+        *remote_scope = 0;
+    return status;
+}
+
 /* The ends of the connection from path and qualifier; *bound: a local end was asked for. */
 static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
                                 const it_conn_qual_t *qual, struct uiw_conn *conn, bool *bound)
@@ -54,6 +95,9 @@ static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
     uint16_t remote_port = qual->conn_qual.port;
     it_net_addr_t local;
     it_net_addr_t remote;
+    uint32_t local_scope;
+    uint32_t remote_scope;
+    it_status_t status;
 
     if (qual->type == IT_IANA_LR_PORT) {
         local_port = qual->conn_qual.lr_port.local;
@@ -63,18 +107,14 @@ static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
         return IT_ERR_INVALID_SPIGOT;
     if (remote_port == 0)
         return IT_ERR_INVALID_CONN_QUAL;
-    if (!uiw_net_from_path(path, &local, &remote))
-        return IT_ERR_INVALID_ADDRESS;
-    if (!uiw_net_is_any(&local)) {
-        if (!uiw_net_has(ia->interface, &local))
-            return IT_ERR_INVALID_SOURCE_PATH;
-    } else if (ia->interface[0] != '\0' && !uiw_net_source(ia->interface, &remote, &local)) {
-        return IT_ERR_INVALID_SOURCE_PATH; /* the way there leads through another interface */
-    }
-    conn->address_length =
-        uiw_net_to_sockaddr(&local, local_port, uiw_net_scope(ia->interface, &local), &conn->local);
-    (void)uiw_net_to_sockaddr(&remote, remote_port, uiw_net_scope(ia->interface, &remote),
-                              &conn->remote); /* an IP address: cannot fail */
+    status = connect_addresses(ia, path, &local, &remote);
+    if (status == IT_SUCCESS)
+        status = connect_scopes(ia, &local, &remote, &local_scope, &remote_scope);
+    if (status != IT_SUCCESS)
+        return status;
+    /* IP addresses: cannot fail. */
+    conn->address_length = uiw_net_to_sockaddr(&local, local_port, local_scope, &conn->local);
+    (void)uiw_net_to_sockaddr(&remote, remote_port, remote_scope, &conn->remote);
     *bound = local_port != 0 || !uiw_net_is_any(&local);
     return IT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/uiwarp/uiw_net.h"
 
+#include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ static bool net_is_no_peer(const it_net_addr_t *address)
 }
 
 /* Path members must be of one IP version: IPv4 in IPv6 form is brought to IPv4 before. */
-static void net_unmap(it_net_addr_t *address)
+void uiw_net_unmap(it_net_addr_t *address)
 {
     struct sockaddr_storage sockaddr;
     uint16_t port;
@@ -176,57 +177,105 @@ static bool net_local_is(const struct uiw_net_local *local, const it_net_addr_t 
     return difference >> (32 - local->prefix) == 0;
 }
 
-bool uiw_net_has(const char *interface, const it_net_addr_t *address)
+it_status_t uiw_net_has(const char *interface, const it_net_addr_t *address, bool *has)
 {
     it_net_addr_t wanted = *address;
     struct uiw_net_local *locals;
-    bool found = false;
     size_t count;
 
-    net_unmap(&wanted);
+    *has = false;
+    uiw_net_unmap(&wanted);
     if (wanted.addr_type != IT_IPV4 && wanted.addr_type != IT_IPV6)
-        return false;
+        return IT_SUCCESS;
     if (!uiw_net_locals(interface, &locals, &count))
-        return false;
-    for (size_t i = 0; i < count && !found; i++)
-        found = net_local_is(&locals[i], &wanted);
+        return IT_ERR_RESOURCES;
+    for (size_t i = 0; i < count && !*has; i++)
+        *has = net_local_is(&locals[i], &wanted);
     free(locals);
-    return found;
+    return IT_SUCCESS;
 }
 
-uint32_t uiw_net_scope(const char *interface, const it_net_addr_t *address)
+/* What the process or the system has run out of says nothing about an address. */
+static it_status_t net_status(int error)
 {
-    if (interface[0] == '\0' || address->addr_type != IT_IPV6 ||
-        !IN6_IS_ADDR_LINKLOCAL(&address->addr.ipv6))
-        return 0;
-    return if_nametoindex(interface);
+    switch (error) {
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+        return IT_ERR_RESOURCES;
+    default:
+        return IT_SUCCESS;
+    }
+}
+
+it_status_t uiw_net_scope(const char *interface, const it_net_addr_t *address, uint32_t *scope)
+{
+    struct uiw_net_local *locals;
+    size_t count;
+
+    *scope = 0;
+    if (address->addr_type != IT_IPV6 || !IN6_IS_ADDR_LINKLOCAL(&address->addr.ipv6))
+        return IT_SUCCESS;
+    if (interface[0] != '\0') {
+        *scope = if_nametoindex(interface);
+        return *scope == 0 ? net_status(errno) : IT_SUCCESS;
+    }
+    if (!uiw_net_locals("", &locals, &count))
+        return IT_ERR_RESOURCES;
+    for (size_t i = 0; i < count && *scope == 0; i++)
+        if (net_local_is(&locals[i], address))
+            *scope = locals[i].scope;
+    free(locals);
+    return IT_SUCCESS;
 }
 
 /* ---------------------------------------------------------------- paths */
 
-bool uiw_net_source(const char *interface, const it_net_addr_t *to, it_net_addr_t *from)
+/* Connecting a datagram socket sends nothing. False with errno. */
+static bool net_ask_source(const struct sockaddr_storage *to, socklen_t length,
+                           struct sockaddr_storage *from)
 {
-    it_net_addr_t peer = *to;
-    struct sockaddr_storage sockaddr;
-    socklen_t length;
-    uint16_t port;
+    int fd = socket(to->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool found;
-    int fd;
+    int error;
 
-    net_unmap(&peer);
-    /* Connecting a datagram socket sends nothing; any port will do. */
-    length = uiw_net_to_sockaddr(&peer, htons(9), uiw_net_scope(interface, &peer), &sockaddr);
-    if (length == 0 || net_is_no_peer(&peer))
-        return false;
-    fd = socket(sockaddr.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;
-    found = connect(fd, (const struct sockaddr *)&sockaddr, length) == 0;
-    length = sizeof(sockaddr);
-    found = found && getsockname(fd, (struct sockaddr *)&sockaddr, &length) == 0 &&
-            uiw_net_from_sockaddr(&sockaddr, from, &port);
+    found = connect(fd, (const struct sockaddr *)to, length) == 0;
+    length = sizeof(*from);
+    found = found && getsockname(fd, (struct sockaddr *)from, &length) == 0;
+    error = errno;
     (void)close(fd);
-    return found && (interface[0] == '\0' || uiw_net_has(interface, from));
+    errno = error;
+    return found;
+}
+
+it_status_t uiw_net_source(const char *interface, const it_net_addr_t *to, it_net_addr_t *from,
+                           bool *found)
+{
+    it_net_addr_t peer = *to;
+    struct sockaddr_storage remote;
+    struct sockaddr_storage local;
+    socklen_t length;
+    uint16_t port;
+    uint32_t scope;
+    it_status_t status;
+
+    *found = false;
+    uiw_net_unmap(&peer);
+    status = uiw_net_scope(interface, &peer, &scope);
+    if (status != IT_SUCCESS)
+        return status;
+    length = uiw_net_to_sockaddr(&peer, htons(9), scope, &remote); /* any port will do */
+    if (length == 0 || net_is_no_peer(&peer))
+        return IT_SUCCESS;
+    if (!net_ask_source(&remote, length, &local))
+        return net_status(errno);
+    *found = uiw_net_from_sockaddr(&local, from, &port);
+    if (*found && interface[0] != '\0')
+        return uiw_net_has(interface, from, found);
+    return IT_SUCCESS;
 }
 
 void uiw_net_into_path(const it_net_addr_t *local, const it_net_addr_t *remote, it_path_t *path)

@@ -25,8 +25,11 @@ struct uiw_net_local {
  */
 bool uiw_net_locals(const char *interface, struct uiw_net_local **locals_out, size_t *count_out);
 
-/* Does the network interface ("": the host) have this address? */
-bool uiw_net_has(const char *interface, const it_net_addr_t *address);
+/*
+ * Does the network interface ("": the host) have this address? IT_ERR_RESOURCES: without memory or
+ * descriptors nobody knows.
+ */
+it_status_t uiw_net_has(const char *interface, const it_net_addr_t *address, bool *has);
 
 /* Port in network byte order. Returns the length; 0: not an IP address. */
 socklen_t uiw_net_to_sockaddr(const it_net_addr_t *address, uint16_t port, uint32_t scope,
@@ -36,11 +39,21 @@ socklen_t uiw_net_to_sockaddr(const it_net_addr_t *address, uint16_t port, uint3
 bool uiw_net_from_sockaddr(const struct sockaddr_storage *sockaddr, it_net_addr_t *address,
                            uint16_t *port);
 
-/* Scope to reach a link-local address through an interface; 0 where none is needed or known. */
-uint32_t uiw_net_scope(const char *interface, const it_net_addr_t *address);
+/* IPv4 in IPv6 form becomes IPv4; others stay. */
+void uiw_net_unmap(it_net_addr_t *address);
 
-/* The own address from which the kernel would send there. False: no way through the interface. */
-bool uiw_net_source(const char *interface, const it_net_addr_t *to, it_net_addr_t *from);
+/*
+ * Scope to reach a link-local address through an interface ("": if the address is one of the
+ * host's); 0 where none is needed or known. Fails with IT_ERR_RESOURCES.
+ */
+it_status_t uiw_net_scope(const char *interface, const it_net_addr_t *address, uint32_t *scope);
+
+/*
+ * The own address from which the kernel would send there. Not *found: no way through the interface.
+ * Fails with IT_ERR_RESOURCES.
+ */
+it_status_t uiw_net_source(const char *interface, const it_net_addr_t *to, it_net_addr_t *from,
+                           bool *found);
 
 /* All-zero address. */
 bool uiw_net_is_any(const it_net_addr_t *address);

@@ -54,10 +54,10 @@ static size_t provider_interfaces(it_interface_t *interfaces, size_t capacity)
     size_t count = 0;
     size_t total = 1;
 
+    if (!uiw_net_locals("", &locals, &count))
+        return 0; /* half a list would pass for the whole */
     if (capacity > 0)
         provider_describe(&interfaces[0], "");
-    if (!uiw_net_locals("", &locals, &count))
-        return total;
     for (size_t i = 0; i < count; i++) {
         if (provider_is_repeated(locals, i))
             continue;
@@ -69,18 +69,24 @@ static size_t provider_interfaces(it_interface_t *interfaces, size_t capacity)
     return total;
 }
 
-static bool provider_has_interface(const char *name)
+static it_status_t provider_check_network(const char *network)
 {
-    const char *network = provider_network(name);
     struct uiw_net_local *locals = NULL;
     size_t count = 0;
 
-    if (!network || !network[0])
-        return network != NULL;
+    if (!network[0])
+        return IT_SUCCESS;
     if (!uiw_net_locals(network, &locals, &count))
-        return false;
+        return IT_ERR_RESOURCES;
     free(locals);
-    return count > 0;
+    return count > 0 ? IT_SUCCESS : IT_ERR_INVALID_NAME;
+}
+
+static bool provider_has_interface(const char *name)
+{
+    const char *network = provider_network(name);
+
+    return network && provider_check_network(network) != IT_ERR_INVALID_NAME;
 }
 
 /* ---------------------------------------------------------------- opening and closing an IA */
@@ -129,8 +135,10 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
     struct uiw_ia *ia = uiw_ia_of(ual);
     const char *network = provider_network(ual->name);
 
-    if (!network)
-        return IT_ERR_INVALID_NAME;
+    it_status_t status = network ? provider_check_network(network) : IT_ERR_INVALID_NAME;
+
+    if (status != IT_SUCCESS)
+        return status;
     ia->ual = ual;
     (void)snprintf(ia->interface, sizeof(ia->interface), "%s", network); /* part of a name: fits */
     provider_fill_attributes(&ia->attributes);
@@ -238,29 +246,31 @@ static bool provider_has_spigot(const struct ual_ia *ual, size_t spigot_id)
     return spigot_id == UIW_SPIGOT;
 }
 
-static bool provider_has_address(const struct ual_ia *ual, const it_net_addr_t *address)
+static it_status_t provider_has_address(const struct ual_ia *ual, const it_net_addr_t *address)
 {
-    return uiw_net_has(provider_ia_network(ual), address);
+    bool has;
+    it_status_t status = uiw_net_has(provider_ia_network(ual), address, &has);
+
+    if (status != IT_SUCCESS)
+        return status;
+    return has ? IT_SUCCESS : IT_ERR_INVALID_ADDRESS;
 }
 
 static it_status_t provider_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t *to,
                                   size_t capacity, it_path_t *paths, size_t *total)
 {
     it_net_addr_t from;
+    bool found;
+    it_status_t status = uiw_net_source(provider_ia_network(ual), to, &from, &found);
 
     *total = 0;
-    if (!uiw_net_source(provider_ia_network(ual), to, &from))
-        return IT_SUCCESS;
+    if (status != IT_SUCCESS || !found)
+        return status;
     *total = 1; /* the kernel's choice */
     if (capacity > 0) {
         it_net_addr_t remote = *to;
 
-        /* IPv4 in IPv6 form: the source is an IPv4 address then. */
-        if (from.addr_type == IT_IPV4 && to->addr_type == IT_IPV6) {
-            memset(&remote, 0, sizeof(remote));
-            remote.addr_type = IT_IPV4;
-            memcpy(&remote.addr.ipv4, &to->addr.ipv6.s6_addr[12], sizeof(remote.addr.ipv4));
-        }
+        uiw_net_unmap(&remote); /* as the source is */
         memset(paths, 0, sizeof(*paths));
         paths->spigot_id = spigot_id;
         paths->timeout = UIW_ATTEMPT_US;
