@@ -58,7 +58,7 @@ function(itapi_add_test name group)
     add_executable(${name} ${arg_SOURCES})
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
     target_link_libraries(${name} PRIVATE
-        ${arg_LIBRARIES} itapi_test_support Threads::Threads itapi_build_flags itapi_warnings_basic)
+        itapi_test_support ${arg_LIBRARIES} Threads::Threads itapi_build_flags itapi_warnings_basic)
     itapi_register_test(${name} ${group} "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tests")
 endfunction()
 

@@ -219,8 +219,7 @@ it_status_t uiw_ep_reset(struct ual_ep *ual)
 
 static bool ep_has_receives(const struct uiw_ep *ep)
 {
-    return atomic_load_explicit(&ep->rq.tail, memory_order_relaxed) !=
-           atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
+    return atomic_load_explicit(&ep->rq.tail, memory_order_relaxed) != uiw_queue_head(&ep->rq);
 }
 
 /*

@@ -49,10 +49,12 @@ struct uiw_queue {
     uint32_t mask;
     uint32_t depth;        /* limit in force */
     _Atomic uint32_t tail; /* next to post; written locked, released to sender or reader */
-    _Atomic uint32_t head; /* oldest not completed; SQ: locked, RQ: reader */
-    /* Events left in the EVD, and events taken from it: the slots between are not free (rule P3). */
-    _Atomic uint32_t reported; /* written as .head is */
-    _Atomic uint32_t retired;  /* written by the dequeue */
+    /*
+     * Index of the oldest that is not completed << 32 | events left in the EVD: one word, so that a
+     * poster never counts a completion twice. Written by the reader (RQ), locked (SQ, flush).
+     */
+    _Atomic uint64_t over;
+    _Atomic uint32_t retired; /* events taken from the EVD; written by the dequeue */
 };
 
 /* A Read of ours that waits for its response. Sender adds, reader takes. */
@@ -196,17 +198,33 @@ static inline struct uiw_lmr *uiw_lmr_of(struct ual_lmr *lmr)
     return (struct uiw_lmr *)(void *)lmr->area;
 }
 
+static inline uint32_t uiw_queue_head(const struct uiw_queue *queue)
+{
+    return (uint32_t)(atomic_load_explicit(&queue->over, memory_order_acquire) >> 32);
+}
+
+static inline uint32_t uiw_queue_reported(const struct uiw_queue *queue)
+{
+    return (uint32_t)atomic_load_explicit(&queue->over, memory_order_acquire);
+}
+
+/* Before the event can be seen: what is dequeued must have been counted. */
+static inline void uiw_queue_advance(struct uiw_queue *queue, uint32_t head, uint32_t reported)
+{
+    atomic_store_explicit(&queue->over, (uint64_t)head << 32 | reported, memory_order_release);
+}
+
 /*
  * Slots that may not be posted to: what is not completed, and what is but whose event has not been
- * dequeued. A completion is counted as reported before it leaves .head, and seen in the EVD after.
+ * dequeued (rule P3). An event that was lost takes no slot.
  */
 static inline uint32_t uiw_queue_in_use(const struct uiw_queue *queue)
 {
-    uint32_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
-    uint32_t reported = atomic_load_explicit(&queue->reported, memory_order_acquire);
+    uint64_t over = atomic_load_explicit(&queue->over, memory_order_acquire);
     uint32_t retired = atomic_load_explicit(&queue->retired, memory_order_acquire);
+    uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
 
-    return atomic_load_explicit(&queue->tail, memory_order_relaxed) - head + (reported - retired);
+    return tail - (uint32_t)(over >> 32) + ((uint32_t)over - retired);
 }
 
 static inline struct uiw_sqe *uiw_sqe_at(const struct uiw_ep *ep, uint32_t index)

@@ -97,7 +97,7 @@ static enum iw_error place_check_response(struct uiw_ep *ep, const struct iw_seg
 
 static enum iw_error place_check_send(struct uiw_ep *ep, const struct iw_segment *segment)
 {
-    uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
+    uint32_t head = uiw_queue_head(&ep->rq);
     const struct uiw_rqe *rqe = uiw_rqe_at(ep, head);
 
     if (head == atomic_load_explicit(&ep->rq.tail, memory_order_acquire))
@@ -184,8 +184,7 @@ static enum iw_error place_map(void *context, const struct iw_segment *segment, 
         return place_map_segments(ep, sqe->segments, sqe->segment_count, read->received + offset,
                                   length, iov, count);
     } else {
-        const struct uiw_rqe *rqe =
-            uiw_rqe_at(ep, atomic_load_explicit(&ep->rq.head, memory_order_relaxed));
+        const struct uiw_rqe *rqe = uiw_rqe_at(ep, uiw_queue_head(&ep->rq));
 
         return place_map_segments(ep, rqe->segments, rqe->segment_count, segment->mo + offset,
                                   length, iov, count);

@@ -5,8 +5,8 @@
 /* The oldest receive is over; it leaves the queue before its event can be seen. True: wake. */
 static bool rq_report(struct uiw_ep *ep, const struct evd_dto *outcome)
 {
-    uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
-    uint32_t reported = atomic_load_explicit(&ep->rq.reported, memory_order_relaxed);
+    uint32_t head = uiw_queue_head(&ep->rq);
+    uint32_t reported = uiw_queue_reported(&ep->rq);
     struct evd_dto dto = *outcome;
     enum evd_push_result result;
 
@@ -15,11 +15,10 @@ static bool rq_report(struct uiw_ep *ep, const struct evd_dto *outcome)
     dto.cookie = uiw_rqe_at(ep, head)->cookie;
     dto.retire = &ep->rq.retired;
     dto.retire_value = reported + 1;
-    atomic_store_explicit(&ep->rq.reported, reported + 1, memory_order_release);
-    atomic_store_explicit(&ep->rq.head, head + 1, memory_order_release);
+    uiw_queue_advance(&ep->rq, head + 1, reported + 1);
     result = evd_push_dto(ep->ual->recv_evd, &dto);
     if (result == EVD_LOST) {
-        atomic_store_explicit(&ep->rq.reported, reported, memory_order_release);
+        uiw_queue_advance(&ep->rq, head + 1, reported);
         atomic_store_explicit(&ep->lost_event, true, memory_order_release);
     }
     return result != EVD_PUSHED;
@@ -27,7 +26,7 @@ static bool rq_report(struct uiw_ep *ep, const struct evd_dto *outcome)
 
 void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked)
 {
-    uint32_t head = atomic_load_explicit(&ep->rq.head, memory_order_relaxed);
+    uint32_t head = uiw_queue_head(&ep->rq);
     bool notify = solicited || (uiw_rqe_at(ep, head)->flags & IT_NOTIFY_FLAG) != 0;
     struct evd_dto outcome = {
         .status = IT_DTO_SUCCESS, .length = length, .notify = notify, .unlinked = unlinked};
@@ -42,7 +41,7 @@ bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)
     bool wake = false;
 
     base_lock_assert_held(&ep->ual->lock);
-    while (atomic_load_explicit(&ep->rq.head, memory_order_relaxed) != tail) {
+    while (uiw_queue_head(&ep->rq) != tail) {
         wake |= rq_report(ep, &outcome);
         outcome.status = IT_DTO_ERR_FLUSHED;
     }

@@ -49,7 +49,7 @@ static it_event_type_t sq_event_number(const struct uiw_sqe *sqe)
 static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t status)
 {
     const struct uiw_sqe *sqe = uiw_sqe_at(ep, index);
-    uint32_t reported = atomic_load_explicit(&ep->sq.reported, memory_order_relaxed) + 1;
+    uint32_t reported = uiw_queue_reported(&ep->sq) + 1;
     struct evd_dto dto = {
         .event_number = sq_event_number(sqe),
         .status = status,
@@ -65,13 +65,13 @@ static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t 
     if (result == EVD_LOST)
         atomic_store_explicit(&ep->lost_event, true, memory_order_release);
     else
-        atomic_store_explicit(&ep->sq.reported, reported, memory_order_relaxed);
+        uiw_queue_advance(&ep->sq, uiw_queue_head(&ep->sq), reported);
     return result != EVD_PUSHED;
 }
 
 bool uiw_sq_complete_locked(struct uiw_ep *ep)
 {
-    uint32_t head = atomic_load_explicit(&ep->sq.head, memory_order_relaxed);
+    uint32_t head = uiw_queue_head(&ep->sq);
     uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
     bool wake = false;
 
@@ -84,7 +84,7 @@ bool uiw_sq_complete_locked(struct uiw_ep *ep)
         if (sqe->flags & IT_COMPLETION_FLAG)
             wake |= sq_report_locked(ep, head, IT_DTO_SUCCESS);
     }
-    atomic_store_explicit(&ep->sq.head, head, memory_order_relaxed);
+    uiw_queue_advance(&ep->sq, head, uiw_queue_reported(&ep->sq));
     return wake;
 }
 
@@ -95,7 +95,7 @@ bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_ind
     uint32_t head;
     bool wake = uiw_sq_complete_locked(ep);
 
-    head = atomic_load_explicit(&ep->sq.head, memory_order_relaxed);
+    head = uiw_queue_head(&ep->sq);
     if (has_failed && failed_index - head < tail - head)
         wake |= sq_report_locked(ep, failed_index, failed_status);
     else
@@ -104,7 +104,7 @@ bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_ind
         if (!has_failed || head != failed_index)
             wake |= sq_report_locked(ep, head, IT_DTO_ERR_FLUSHED);
     }
-    atomic_store_explicit(&ep->sq.head, tail, memory_order_relaxed);
+    uiw_queue_advance(&ep->sq, tail, uiw_queue_reported(&ep->sq));
     return wake;
 }
 

@@ -62,7 +62,8 @@ void uiw_tx_take(struct uiw_ep *ep)
 
 void uiw_tx_drop(struct uiw_ep *ep)
 {
-    atomic_store_explicit(&ep->tx.token, UIW_TOKEN_FREE, memory_order_release);
+    /* Takes a mark off as well: whoever drops the token knows that somebody will look again. */
+    (void)atomic_exchange_explicit(&ep->tx.token, UIW_TOKEN_FREE, memory_order_acq_rel);
 }
 
 /* ---------------------------------------------------------------- the image in front */
