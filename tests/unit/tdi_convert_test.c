@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <poll.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -135,10 +136,19 @@ Test(tdi_convert, what_is_no_established_tcp_stream_is_refused)
     cr_assert_eq(fake.calls.convert, 0);
 }
 
+/* The other end's doing has arrived here. */
+static void await_event(int fd, short event)
+{
+    struct pollfd pollfd = {.fd = fd, .events = event};
+
+    cr_assert_eq(poll(&pollfd, 1, 10000), 1);
+    cr_assert(pollfd.revents & event);
+}
+
 Test(tdi_convert, a_stream_that_has_begun_to_end_is_refused)
 {
     cr_assert_eq(shutdown(there, SHUT_WR), 0);
-    usleep(20000);
+    await_event(here, POLLRDHUP);
     cr_assert_eq(convert(here, IT_SC_DEFAULT, NULL, 0), IT_ERR_INVALID_CONVERSION, "close-wait");
     cr_assert_eq(convert(there, IT_SC_DEFAULT, NULL, 0), IT_ERR_INVALID_CONVERSION, "fin-wait");
 }
@@ -152,7 +162,7 @@ Test(tdi_convert, the_callers_pending_error_is_left)
     cr_assert_eq(setsockopt(there, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
     close(there);
     there = -1;
-    usleep(20000);
+    await_event(here, POLLHUP);
     cr_assert_eq(convert(here, IT_SC_DEFAULT, NULL, 0), IT_ERR_INVALID_CONVERSION);
     cr_assert_eq(getsockopt(here, SOL_SOCKET, SO_ERROR, &error, &length), 0);
     cr_assert_eq(error, ECONNRESET);
