@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Work that a fast poster left for later, so that many requests share a system call. It is sent by
- * the next thread that polls or waits; for consumers that do neither the loop sweeps the list, at
- * first at once and then every half millisecond, until there has been nothing to do.
+ * the next thread that polls or waits; for consumers that do neither the loop sweeps the list every
+ * half millisecond, until there has been nothing to do.
  */
 #include "ual/uiwarp/uiw_handover.h"
 
@@ -102,10 +102,22 @@ void uiw_defer_flush(struct ual_ia *ia)
     }
 }
 
+static void defer_sweep(void *argument);
+
+/* Without memory for a timer the next post that defers tries again. */
+static void defer_next_sweep(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = defer_progress(ia);
+
+    if (!evd_timer_start(&progress->sweep, ia->evd.loop, DEFER_SWEEP_NS, defer_sweep, ia))
+        atomic_store_explicit(&progress->sweeping, false, memory_order_seq_cst);
+}
+
 static void defer_sweep(void *argument)
 {
     struct ual_ia *ia = argument;
     struct uiw_progress *progress = defer_progress(ia);
+    uint32_t stints = atomic_load_explicit(&progress->stints, memory_order_relaxed);
 
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
     if (atomic_load_explicit(&progress->deferred_count, memory_order_seq_cst) == 0) {
@@ -115,12 +127,14 @@ static void defer_sweep(void *argument)
             atomic_exchange_explicit(&progress->sweeping, true, memory_order_seq_cst))
             return;
     }
-    uiw_defer_flush(ia);
-    /* Without memory for a timer the next post that defers starts the sweep again. */
-    if (!evd_timer_start(&progress->sweep, ia->evd.loop, DEFER_SWEEP_NS, defer_sweep, ia))
-        atomic_store_explicit(&progress->sweeping, false, memory_order_seq_cst);
+    /* A consumer that has led meanwhile flushes by itself, and better than we would. */
+    if (stints == progress->stints_swept)
+        uiw_defer_flush(ia);
+    progress->stints_swept = stints;
+    defer_next_sweep(ia);
 }
 
+/* The consumer is likely to flush by itself: the loop does not come in between at once. */
 static void defer_start(struct evd_task *task)
 {
     struct uiw_progress *progress =
@@ -128,7 +142,8 @@ static void defer_start(struct evd_task *task)
     struct uiw_ia *ia =
         (struct uiw_ia *)(void *)((char *)progress - offsetof(struct uiw_ia, progress));
 
-    defer_sweep(ia->ual);
+    progress->stints_swept = atomic_load_explicit(&progress->stints, memory_order_relaxed);
+    defer_next_sweep(ia->ual);
 }
 
 void uiw_defer_init(struct ual_ia *ia)

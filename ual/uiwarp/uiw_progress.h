@@ -70,6 +70,7 @@ struct uiw_progress {
     uint32_t stints_seen;
     unsigned asleep_ticks;
     struct evd_timer sweep;
+    uint32_t stints_swept;
     struct evd_task unpark;      /* submitted by a leader that leaves */
     struct evd_task sweep_start; /* submitted by a post that defers */
 };

@@ -14,8 +14,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* Batches of one call: then the thread goes back to its own business, and the rest is deferred. */
-#define TX_BUDGET 16u
+/*
+ * What one call may send before the thread goes back to its own business and the rest is deferred:
+ * a batch costs one, and one more for each 128 KiB. Some milliseconds at the most.
+ */
+#define TX_BUDGET        256u
+#define TX_BUDGET_OCTETS (128u * 1024u)
 
 /* ---------------------------------------------------------------- token */
 
@@ -360,8 +364,12 @@ static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
     if (tx_may_send(ep)) {
         state = tx_send_image(ep);
         while (state == TX_MORE && *budget > 0 && tx_may_send(ep)) {
+            uint64_t before = ep->tx.position;
+            uint64_t cost;
+
             state = tx_send_batch(ep);
-            --*budget;
+            cost = 1 + (ep->tx.position - before) / TX_BUDGET_OCTETS;
+            *budget -= cost < *budget ? (unsigned)cost : *budget;
         }
     }
     if (ep->fd >= 0)
