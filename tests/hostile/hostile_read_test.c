@@ -414,6 +414,17 @@ Test(hostile_read, flood_beyond_ird_1, .timeout = 60)
     flood(1, 3);
 }
 
+/* None of these can be answered in full: the first one beyond the IRD is one too many. */
+Test(hostile_read, one_beyond_ird_1, .timeout = 60)
+{
+    flood(1, 2);
+}
+
+Test(hostile_read, one_beyond_ird_8, .timeout = 60)
+{
+    flood(8, 9);
+}
+
 Test(hostile_read, flood_beyond_ird_8, .timeout = 60)
 {
     flood(8, 1000);
