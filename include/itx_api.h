@@ -57,6 +57,15 @@ struct itx_mpa_params {
     it_boolean_t peer_to_peer; /* revision 2: let the accepting side send first; default IT_TRUE */
     uint32_t rtr_types;        /* ITX_RTR_ bits offered; default ITX_RTR_WRITE | ITX_RTR_READ */
     it_boolean_t request_markers; /* reserved: IT_FALSE. Markers are never asked of the peer */
+    /*
+     * For the accepting side without the peer-to-peer model (the peer did not ask for it, or speaks
+     * revision 1). 0, the default: what it posts waits for the Initiator's first FPDU, as RFC 5044
+     * 7.1.2 demands. Otherwise it goes by itself so many microseconds after the connection is
+     * established, once the peer's TCP has acknowledged the MPA Reply: for Initiators that wait for
+     * the accepting side to speak first, as programs on Linux siw may. Too short a time makes such
+     * an Initiator close the connection.
+     */
+    uint64_t release_us;
 };
 
 /* What MPA negotiation led to. */

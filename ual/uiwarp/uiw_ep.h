@@ -101,6 +101,7 @@ enum uiw_token {
 struct uiw_tx {
     _Atomic int token;    /* enum uiw_token; AGAIN: the holder must look at the queues once more */
     _Atomic bool hold;    /* responder: no FPDU before the peer's first; cleared by the reader */
+    uint64_t release_ns;  /* 0: only by the peer's FPDU. Not before this time; constant */
     _Atomic bool dead;    /* no more sending: the stream has failed or is ending */
     _Atomic bool blocked; /* the socket is full, EPOLLOUT is armed; sender writes */
     /* Sender. */

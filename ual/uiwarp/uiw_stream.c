@@ -3,6 +3,7 @@
 #include "ual/uiwarp/uiw_stream.h"
 
 #include "base/base_call.h"
+#include "base/base_clock.h"
 #include "base/base_log.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
@@ -351,6 +352,16 @@ static bool stream_prepare_rtr(struct uiw_ep *ep)
     return uiw_tx_prepend_fpdu(ep, fpdu, length);
 }
 
+/* With the peer-to-peer model the Initiator's RTR comes in any case. */
+static uint64_t stream_release_ns(const struct uiw_ep *ep)
+{
+    if (ep->initiator || ep->agreed.rtr != 0 || ep->mpa.release_us == 0)
+        return 0;
+    if (ep->mpa.release_us > BASE_NEVER / BASE_NS_PER_US)
+        return 0;
+    return base_deadline_ns(base_now_ns(), ep->mpa.release_us * BASE_NS_PER_US);
+}
+
 /* Both tokens are held: nobody else looks at these. */
 static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
                            const struct iw_mpa_result *result)
@@ -373,6 +384,7 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     uiw_tx_reset(ep);
     ep->tx.max_ulpdu = stream_max_ulpdu(fd, result->send_markers);
     atomic_store_explicit(&ep->tx.hold, !initiator, memory_order_relaxed);
+    ep->tx.release_ns = stream_release_ns(ep);
     if (initiator && result->rtr != 0)
         return stream_prepare_rtr(ep);
     return true;

@@ -7,12 +7,15 @@
 #include "ual/uiwarp/uiw_tx.h"
 
 #include "base/base_call.h"
+#include "base/base_clock.h"
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 /*
  * What one call may send before the thread goes back to its own business and the rest is deferred:
@@ -352,8 +355,28 @@ static bool tx_may_send(const struct uiw_ep *ep)
 }
 
 /*
- * Sender. While the socket is full only the leader that saw it writable tries again. False when the
- * budget is used up and there is more to send.
+ * Sender. A responder that may speak before the Initiator does (itx_mpa_params.release_us): the
+ * Initiator must have read the Reply, of which its TCP's acknowledgement is the nearest sign.
+ */
+static bool tx_waits_for_release(struct uiw_ep *ep)
+{
+    struct uiw_tx *tx = &ep->tx;
+    int unacknowledged = 0;
+
+    if (tx->release_ns == 0 || !atomic_load_explicit(&tx->hold, memory_order_acquire) ||
+        atomic_load_explicit(&tx->dead, memory_order_acquire) || ep->fd < 0 ||
+        tx->cursor.sq == atomic_load_explicit(&ep->sq.tail, memory_order_acquire))
+        return false;
+    if (!base_is_over(tx->release_ns) || ioctl(ep->fd, SIOCOUTQ, &unacknowledged) != 0 ||
+        unacknowledged > 0)
+        return true;
+    atomic_store_explicit(&tx->hold, false, memory_order_release);
+    return false;
+}
+
+/*
+ * Sender. While the socket is full only the leader that saw it writable tries again. False when
+ * there is more to do later: the budget is used up, or it is too early to send at all.
  */
 static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
 {
@@ -361,6 +384,8 @@ static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
 
     if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) && !writable)
         return true;
+    if (tx_waits_for_release(ep))
+        return false; /* the sweep of what is deferred looks again */
     if (tx_may_send(ep)) {
         state = tx_send_image(ep);
         while (state == TX_MORE && *budget > 0 && tx_may_send(ep)) {
