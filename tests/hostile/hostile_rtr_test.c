@@ -192,6 +192,63 @@ static void chooses(struct hk *kit, uint32_t kinds, uint32_t choice, enum raw_op
     raw_free(&ulpdu);
 }
 
+/*
+ * Linux siw may overlook the ready-to-receive Write until more octets come: a peer that stays silent
+ * gets a second one, and no third.
+ */
+static void silent(struct hk *kit, bool speaks)
+{
+    static struct raw_segment segment;
+    struct raw_bytes ulpdu = {0};
+    struct hk_victim victim;
+    it_ep_handle_t ep = endpoint(kit, 4, 4);
+    struct pollfd second;
+
+    CHECK_OK(it_post_recv(ep, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_recv(ep, NULL, 0, 2, FX_SIGNAL));
+    hk_victim_start(kit, &victim, ep, HK_CONNECT);
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
+    reply(&victim, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4));
+    raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, NULL, 0, true, 0);
+    if (speaks)
+        CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
+    CHECK_EQ(RAW_WRITE, segment.op);
+    second = (struct pollfd){victim.peer.fd, POLLIN, 0};
+    if (speaks) {
+        CHECK_EQ(0, poll(&second, 1, 600));
+        raw_untagged(&ulpdu, RAW_SEND, 0, 2, 0, NULL, 0, true, 0);
+    } else {
+        CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
+        EXPECT_EQ(RAW_WRITE, segment.op);
+        EXPECT_EQ(0, segment.len);
+        EXPECT(segment.last);
+        CHECK_EQ(0, poll(&second, 1, 600));
+    }
+    CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
+    fx_conn(kit->node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    fx_done_len(kit->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
+    if (speaks)
+        fx_done_len(kit->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
+    raw_finish(&victim.peer);
+    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    if (!speaks)
+        fx_done(kit->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+    hk_victim_close(&victim);
+    raw_free(&ulpdu);
+}
+
+Test(hostile_rtr, silent_peer_is_told_again, .timeout = 60)
+{
+    struct hk kit;
+
+    hk_open(&kit);
+    silent(&kit, false);
+    silent(&kit, true);
+    hk_close(&kit);
+    check_done();
+}
+
 Test(hostile_rtr, initiator, .timeout = 60)
 {
     const uint32_t both = ITX_RTR_WRITE | ITX_RTR_READ;

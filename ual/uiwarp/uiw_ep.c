@@ -3,6 +3,7 @@
 #include "ual/uiwarp/uiw_ep.h"
 
 #include "ual/uiwarp/uiw_conn.h"
+#include "ual/uiwarp/uiw_handover.h"
 #include "ual/uiwarp/uiw_stream.h"
 #include "ual/uiwarp/uiw_tx.h"
 
@@ -168,6 +169,7 @@ void uiw_ep_destroy(struct ual_ep *ual)
     uiw_conn_cancel(ual, true);
     uiw_ep_cut(ual);
     uiw_progress_undefer(ia, ual);
+    uiw_nudge_never(ia, ual);
     uiw_progress_quiesce(ia);
     atomic_fetch_sub_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
     ep_retire_counters(ep);

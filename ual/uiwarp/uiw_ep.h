@@ -120,6 +120,12 @@ struct uiw_tx {
     _Atomic bool failed_stream; /* for another reason: no memory, memory that is not mapped */
 };
 
+struct uiw_nudge_entry {
+    struct ual_ep *next, *previous;
+    uint64_t due_ns;
+    bool listed;
+};
+
 struct uiw_ep {
     struct ual_ep *ual;
     struct uiw_ia *ia;
@@ -177,6 +183,7 @@ struct uiw_ep {
     /* Connection management. */
     struct uiw_conn *conn;        /* locked; see uiw_stream.h */
     struct itx_mpa_params mpa;    /* locked */
+    struct uiw_nudge_entry nudge; /* by progress.lock */
     struct ual_ep *next_deferred; /* by progress.lock */
     bool deferred;                /* by progress.lock */
     _Atomic bool deferred_hint;   /* true: in the list, or about to be */
@@ -303,6 +310,8 @@ void uiw_tx_reset(struct uiw_ep *ep);
 bool uiw_tx_prepend(struct uiw_ep *ep, const void *octets, size_t length);
 /* The same for a whole FPDU without its CRC field, at most 128 octets: adds markers and CRC. */
 bool uiw_tx_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length);
+/* Any thread, no lock held: sends such an FPDU, unless something else is being sent. */
+void uiw_tx_send_if_idle(struct ual_ep *ual, const uint8_t *fpdu, size_t length);
 
 /* uiw_bounce.c: a few are kept, so that the data path need not allocate. */
 /* Opened and closed with the IA. _close also cleans up after an _open that failed. */

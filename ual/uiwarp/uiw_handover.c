@@ -146,6 +146,7 @@ static void handover_close_on_loop(void *argument)
     evd_io_unwatch(&progress->watch);
     evd_timer_stop(&progress->hand_over);
     uiw_defer_stop(ia);
+    uiw_nudge_stop(ia);
 }
 
 void uiw_handover_close(struct ual_ia *ia)

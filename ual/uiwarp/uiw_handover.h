@@ -22,4 +22,9 @@ void uiw_defer_flush(struct ual_ia *ia); /* any thread: sends what was held back
 void uiw_defer_init(struct ual_ia *ia);
 void uiw_defer_stop(struct ual_ia *ia); /* loop thread */
 
+/* uiw_nudge.c */
+void uiw_nudge_later(struct ual_ia *ia, struct ual_ep *ual); /* loop thread: it is connected now */
+void uiw_nudge_never(struct ual_ia *ia, struct ual_ep *ual); /* not the loop; before it is freed */
+void uiw_nudge_stop(struct ual_ia *ia);                      /* loop thread */
+
 #endif

@@ -33,6 +33,13 @@ struct uiw_follower {
     struct evd_waiter *waiter;
 };
 
+/* Connections to whose peers a second ready-to-receive message may go: uiw_nudge.c. */
+struct uiw_nudge {
+    struct ual_ep *first, *last; /* by progress.lock */
+    struct ual_ep *busy;         /* by progress.lock: off the list, still used by the loop */
+    struct evd_timer timer;      /* loop thread */
+};
+
 struct uiw_progress {
     _Atomic int leader;       /* enum uiw_leader */
     _Atomic uint32_t stints;  /* times a consumer has led: tells the loop that one is busy */
@@ -63,6 +70,7 @@ struct uiw_progress {
     struct uiw_follower *followers;
     struct ual_ep *deferred; /* EPs with posted work that waits for company; see uiw_sq.c */
     unsigned flushers;       /* threads that have taken EPs off the list and still use them */
+    struct uiw_nudge nudge;
 
     /* Loop thread only. */
     struct evd_io watch;        /* of epoll_fd */

@@ -7,6 +7,7 @@
 #include "base/base_log.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
+#include "ual/uiwarp/uiw_handover.h"
 #include "ual/uiwarp/uiw_tx.h"
 
 #include <errno.h>
@@ -464,6 +465,8 @@ bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator,
         ual_ep_report(ual, news);
         if (!uiw_progress_add(ia, ual, fd))
             atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
+        if (initiator && (result->rtr & (IW_RTR_WRITE | IW_RTR_READ)) != 0)
+            uiw_nudge_later(ia, ual);
     } else {
         uiw_tx_reset(ep);
     }

@@ -517,3 +517,25 @@ void uiw_tx_kick(struct ual_ep *ual, bool reader, bool writable)
     else if (!done)
         uiw_progress_defer(ual_ia_of(&ual->object), ual);
 }
+
+/* Between two FPDUs of one message it has no place. */
+static bool tx_is_idle(const struct uiw_ep *ep)
+{
+    const struct uiw_tx *tx = &ep->tx;
+
+    return tx->image.start == tx->image.end &&
+           tx->cursor.sq == atomic_load_explicit(&ep->sq.tail, memory_order_acquire) &&
+           tx->cursor.irq == atomic_load_explicit(&ep->irq_tail, memory_order_acquire);
+}
+
+void uiw_tx_send_if_idle(struct ual_ep *ual, const uint8_t *fpdu, size_t length)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+
+    if (!tx_try(&ep->tx))
+        return;
+    if (tx_may_send(ep) && tx_is_idle(ep))
+        (void)uiw_tx_prepend_fpdu(ep, fpdu, length);
+    uiw_tx_drop(ep);
+    uiw_tx_kick(ual, false, false);
+}
