@@ -425,6 +425,12 @@ Test(hostile_read, one_beyond_ird_8, .timeout = 60)
     flood(8, 9);
 }
 
+/* Some peers make a power of two of what they were told: they are let have it, and no more. */
+Test(hostile_read, one_beyond_ird_5, .timeout = 60)
+{
+    flood(5, 9);
+}
+
 Test(hostile_read, flood_beyond_ird_8, .timeout = 60)
 {
     flood(8, 1000);

@@ -272,6 +272,15 @@ static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_
 }
 
 /*
+ * How many Reads the peer may have open. Linux siw rounds the ORD it was told up to a power of two and
+ * then uses all of that: so do we with the IRD, half of what the ring holds.
+ */
+static uint32_t place_irq_depth(const struct uiw_ep *ep)
+{
+    return ep->agreed.ird == 0 ? 0 : (ep->irq_mask + 1) / 2;
+}
+
+/*
  * Queued here, answered when all that has been read is parsed: a peer that sends more Requests than
  * our IRD without waiting for an answer is caught, and short answers share a system call.
  */
@@ -283,7 +292,7 @@ static enum iw_error place_read_request(void *context, const struct iw_read_requ
     uint32_t kept = tail - atomic_load_explicit(&ep->irq_head, memory_order_acquire);
     enum iw_error error;
 
-    if (open >= ep->agreed.ird || kept > ep->irq_mask)
+    if (open >= place_irq_depth(ep) || kept > ep->irq_mask)
         return IW_ERR_DDP_NO_BUFFER;
     error = place_check_source(ep, request);
     if (error != IW_OK)
