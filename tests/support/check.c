@@ -4,10 +4,18 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static atomic_uint failures;
 static const char *_Atomic context;
+
+struct calls {
+    void (*_Atomic call[8])(void);
+};
+
+static struct calls at_end;
+static struct calls at_failure;
 
 static void say(const char *file, int line, const char *format, va_list arguments)
 {
@@ -19,8 +27,51 @@ static void say(const char *file, int line, const char *format, va_list argument
             about != NULL ? about : "", about != NULL ? "] " : "", text);
 }
 
+static void calls_add(struct calls *calls, void (*call)(void))
+{
+    for (size_t i = 0; i < sizeof(calls->call) / sizeof(calls->call[0]); i++) {
+        void (*none)(void) = NULL;
+
+        if (atomic_compare_exchange_strong(&calls->call[i], &none, call) || none == call)
+            return;
+    }
+    CHECK_FAIL("no room for another call");
+}
+
+/* Each is taken out first: one that fails itself is not called again. */
+static void calls_make(struct calls *calls)
+{
+    for (size_t i = 0; i < sizeof(calls->call) / sizeof(calls->call[0]); i++) {
+        void (*call)(void) = atomic_exchange(&calls->call[i], NULL);
+
+        if (call != NULL)
+            call();
+    }
+}
+
+static void end(void)
+{
+    calls_make(&at_end);
+}
+
+void check_at_end(void (*call)(void))
+{
+    static atomic_flag registered = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&registered))
+        (void)atexit(end);
+    calls_add(&at_end, call);
+}
+
+void check_at_failure(void (*call)(void))
+{
+    calls_add(&at_failure, call);
+}
+
 void check_exit(void)
 {
+    calls_make(&at_failure);
+    calls_make(&at_end);
     fflush(NULL);
     _exit(1);
 }

@@ -21,6 +21,12 @@ void check_note(const char *file, int line, const char *format, ...)
 /* Ends the process with status 1 if an EXPECT_ failed. */
 void check_done(void);
 
+/* Called once when the test ends: by a failed check, and by exit(). At most 8 of either kind, each
+ * kept once; those for failure come first. */
+void check_at_end(void (*call)(void));
+/* Called once when a failed check ends the test. */
+void check_at_failure(void (*call)(void));
+
 /* What later messages are about (e.g. the row of a table); NULL ends that. Not copied. */
 void check_context(const char *text);
 

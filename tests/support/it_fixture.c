@@ -571,16 +571,24 @@ void fx_thread_sleeps(int id)
 
 /* ---- Descriptors ---------------------------------------------------------------------------- */
 
-size_t fx_fd_count(void)
+size_t fx_fd_count_of(int process)
 {
-    DIR *folder = opendir("/proc/self/fd");
+    char path[32];
+    DIR *folder;
     size_t count = 0;
 
+    (void)snprintf(path, sizeof(path), "/proc/%d/fd", process);
+    folder = opendir(path);
     CHECK(folder != NULL);
     while (readdir(folder) != NULL)
         count++;
     (void)closedir(folder);
-    return count - 3; /* ".", ".." and the one of the folder itself */
+    return count - 2; /* "." and ".." */
+}
+
+size_t fx_fd_count(void)
+{
+    return fx_fd_count_of((int)getpid()) - 1; /* the one of the folder itself */
 }
 
 void fx_fd_settle(size_t count)

@@ -174,8 +174,9 @@ int fx_thread_id(void);
 /* Returns when that thread has been asleep for a while: inside the call it was about to make. */
 void fx_thread_sleeps(int id);
 
-/* Open descriptors of this process. */
+/* Open descriptors of this process, or of another one. */
 size_t fx_fd_count(void);
+size_t fx_fd_count_of(int process);
 /* Waits until there are no more than this many. */
 void fx_fd_settle(size_t count);
 
