@@ -7,13 +7,13 @@
  * What one side does (read or write) does not depend on what the other one does: the memory has a
  * text to be read and room for a text to be written.
  */
+#include "common/address.h"
 #include "common/rdma.h"
 
 #include <itx_api.h>
 
 #include <arpa/inet.h>
 #include <getopt.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,38 +97,19 @@ static bool accept_client(struct rdma *rdma, uint16_t port)
     return succeeded(it_listen_free(listener), "it_listen_free") && connected;
 }
 
-static bool convert_address(const struct sockaddr *from, it_net_addr_t *to)
+/* The path to the first address of the host that one leads to. */
+static bool look_up_path(struct rdma *rdma, const char *host, it_path_t *path)
 {
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
+    it_net_addr_t list[ADDRESS_ROOM];
+    size_t listed;
 
-    memset(to, 0, sizeof(*to));
-    if (from->sa_family == AF_INET) {
-        memcpy(&v4, from, sizeof(v4));
-        to->addr_type = IT_IPV4;
-        to->addr.ipv4 = v4.sin_addr;
-        return true;
-    }
-    if (from->sa_family == AF_INET6) {
-        memcpy(&v6, from, sizeof(v6));
-        to->addr_type = IT_IPV6;
-        to->addr.ipv6 = v6.sin6_addr;
-        return true;
-    }
-    return false;
-}
-
-/* The first address of the host that a path leads to. */
-static bool find_path(struct rdma *rdma, const struct addrinfo *list, it_path_t *path)
-{
-    for (; list != NULL; list = list->ai_next) {
-        it_net_addr_t address;
+    if (!address_look_up(host, list, &listed))
+        return false;
+    for (size_t i = 0; i < listed; i++) {
         size_t count = 1;
         size_t total = 0;
 
-        if (!convert_address(list->ai_addr, &address))
-            continue;
-        if (!succeeded(it_get_pathinfo(rdma->ia, rdma->spigot, &address, &count, &total, path),
+        if (!succeeded(it_get_pathinfo(rdma->ia, rdma->spigot, &list[i], &count, &total, path),
                        "it_get_pathinfo"))
             return false;
         if (count > 0)
@@ -136,25 +117,6 @@ static bool find_path(struct rdma *rdma, const struct addrinfo *list, it_path_t 
     }
     complain("no path leads to the server");
     return false;
-}
-
-static bool look_up_path(struct rdma *rdma, const char *host, it_path_t *path)
-{
-    struct addrinfo hints;
-    struct addrinfo *list = NULL;
-    int error;
-    bool found;
-
-    memset(&hints, 0, sizeof(hints));
-    hints.ai_socktype = SOCK_STREAM;
-    error = getaddrinfo(host, NULL, &hints, &list);
-    if (error != 0) {
-        complain("%s: %s", host, gai_strerror(error));
-        return false;
-    }
-    found = find_path(rdma, list, path);
-    freeaddrinfo(list);
-    return found;
 }
 
 static bool connect_to_server(struct rdma *rdma, const char *host, uint16_t port)

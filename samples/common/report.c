@@ -9,23 +9,48 @@
 #include <string.h>
 
 static const char *program = "sample";
+static bool traces;
 
 void report_program(const char *name)
 {
     program = name;
 }
 
+static void print_message(const char *format, va_list arguments)
+{
+    /* What was printed so far belongs in front of the message. */
+    (void)fflush(stdout);
+    /* One line, even when several threads print. */
+    flockfile(stderr);
+    (void)fprintf(stderr, "%s: ", program);
+    (void)vfprintf(stderr, format, arguments);
+    (void)fputc('\n', stderr);
+    funlockfile(stderr);
+}
+
 void complain(const char *format, ...)
 {
     va_list arguments;
 
-    /* What was printed so far belongs in front of the complaint. */
-    (void)fflush(stdout);
-    (void)fprintf(stderr, "%s: ", program);
     va_start(arguments, format);
-    (void)vfprintf(stderr, format, arguments);
+    print_message(format, arguments);
     va_end(arguments);
-    (void)fputc('\n', stderr);
+}
+
+void report_traces(bool wanted)
+{
+    traces = wanted;
+}
+
+void trace(const char *format, ...)
+{
+    va_list arguments;
+
+    if (!traces)
+        return;
+    va_start(arguments, format);
+    print_message(format, arguments);
+    va_end(arguments);
 }
 
 void complain_errno(const char *what)

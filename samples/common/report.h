@@ -26,6 +26,10 @@ void report_program(const char *name);
 /* Prints a message. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Prints a message if report_traces(true) was called before. */
+void report_traces(bool wanted);
+void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Prints a message with the reason in errno behind it. */
 void complain_errno(const char *what);
 
