@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs of both sides in the guest, and what they print. rping's exit status says nothing.
+# Starting a process is expensive in the guest: the shell does by itself what it can.
+
+folder=$(mktemp -d)
+port=7200
+declare -A pid_of=() setting_was=()
+trap 'clean_up' EXIT
+trap 'fail "took too long"' TERM
+
+line_by_line=()
+ended=0
+mkfifo "$folder/never"
+exec {never}<>"$folder/never"
+
+# pause SECONDS: in the shell itself.
+pause() { read -r -t "$1" -u "$never" || true; }
+
+say() { printf 'rping: %s\n' "$*"; }
+
+fail() {
+    local log
+    trap '' TERM
+    printf 'rping: FAILED: %s\n' "$*" >&2
+    for log in "$folder"/*.{out,err}; do
+        [ ! -s "$log" ] || tail -n 20 "$log" | cut -c 1-200 | sed "s|^|${log##*/} \| |" >&2
+    done
+    exit 1
+}
+
+clean_up() {
+    local name
+    for name in "${!pid_of[@]}"; do
+        kill -KILL "${pid_of[$name]}" 2>/dev/null || true
+    done
+    siw_settings_back
+    rm -rf "$folder"
+}
+
+# limit SECONDS: a case that takes longer fails, and shows what the programs have printed.
+limit() {
+    local self=$$
+    (pause "$1" && kill -TERM "$self") &
+    pid_of[limit]=$!
+    disown
+}
+
+# place WHERE: sets the addresses of both sides, and what stands before rping's commands.
+place() {
+    rping_prefix=(ip netns exec far)
+    case $1 in
+    same) our_address=10.77.0.1 rping_address=10.77.0.1 rping_prefix=() ;;
+    far) our_address=10.77.1.1 rping_address=10.77.1.2 ;;
+    far6) our_address=fd77:1::1 rping_address=fd77:1::2 ;;
+    *) fail "no such place: $1" ;;
+    esac
+}
+
+# Each server has a port of its own: the last one's connections may be in time-wait.
+next_port() { port=$((port + 1)); }
+
+# ---- siw's settings ----------------------------------------------------------
+
+siw_setting() { # siw_setting NAME VALUE: until siw_settings_back
+    local file=/sys/module/siw/parameters/$1
+    [ -n "${setting_was[$1]-}" ] || setting_was[$1]=$(<"$file")
+    echo "$2" >"$file"
+}
+
+siw_settings_back() {
+    local name
+    for name in "${!setting_was[@]}"; do
+        echo "${setting_was[$name]}" >"/sys/module/siw/parameters/$name"
+    done
+    setting_was=()
+}
+
+# ---- Programs ----------------------------------------------------------------
+# Each has a name; what it prints goes to $folder/NAME.out and $folder/NAME.err, apart because they
+# would get into each other in the middle of lines.
+
+# watched COMMAND...: what is started by it prints line by line, for those who wait for a line.
+watched() {
+    local line_by_line=(stdbuf -oL)
+    "$@"
+}
+
+start_program() { # start_program NAME COMMAND...
+    local name=$1
+    shift
+    "${line_by_line[@]}" "$@" >"$folder/$name.out" 2>"$folder/$name.err" &
+    pid_of[$name]=$!
+}
+
+start_ours() { # start_ours NAME ARGUMENTS...
+    start_program "$1" "$it_rping" "${@:2}"
+}
+
+start_rping() { # start_rping NAME ARGUMENTS...
+    start_program "$1" "${rping_prefix[@]}" rping "${@:2}"
+}
+
+wait_for_end() { # wait_for_end NAME: sets ended to its status
+    ended=0
+    wait "${pid_of[$1]}" 2>/dev/null || ended=$?
+    unset "pid_of[$1]"
+}
+
+end_program() { # end_program NAME SIGNAL: sets ended
+    kill "-$2" "${pid_of[$1]}" || fail "the $1 has ended by itself"
+    wait_for_end "$1"
+}
+
+run_ours() { # run_ours NAME ARGUMENTS...
+    start_ours "$@"
+    wait_for_end "$1"
+    [ "$ended" = 0 ] || fail "it_rping ${*:2}: status $ended"
+}
+
+run_ours_to_failure() { # run_ours_to_failure NAME ARGUMENTS...
+    start_ours "$@"
+    wait_for_end "$1"
+    [ "$ended" = 1 ] || fail "it_rping ${*:2}: status $ended, not 1"
+}
+
+run_rping() { # run_rping NAME ARGUMENTS...
+    start_rping "$@"
+    wait_for_end "$1"
+}
+
+# ---- Waiting -----------------------------------------------------------------
+
+
+until_true() { # until_true COMMAND...: for ever, that is, until the limit
+    until "$@"; do
+        pause 0.1
+    done
+}
+
+# The kernel's own listeners are in these tables too, which are those of the process's namespace.
+listens() { # listens NAME
+    local net=/proc/${pid_of[$1]}/net tables
+    tables=$(<"$net/tcp")$(<"$net/tcp6") || fail "the $1 has ended by itself"
+    [[ $tables =~ $(printf ':%04X [0-9A-F]*:0000 0A ' "$port") ]]
+}
+
+wait_listening() { until_true listens "$1"; }
+
+# wait_for_line NAME PATTERN
+wait_for_line() { until_true grep -qs -e "$2" "$folder/$1".{out,err}; }
+
+wait_for_ping() { # wait_for_ping NAME NUMBER
+    wait_for_line "$1" "^ping data: rdma-ping-$2: "
+}
+
+wait_for_further_ping() { # wait_for_further_ping NAME
+    local last
+    last=$(grep -o '^ping data: rdma-ping-[0-9]*: ' "$folder/$1.out" | tail -n 1)
+    last=${last#*-ping-}
+    wait_for_ping "$1" $((${last%: } + 2))
+}
+
+# ---- What was printed --------------------------------------------------------
+
+expect_line() { # expect_line NAME PATTERN
+    grep -q -e "$2" "$folder/$1".{out,err} || fail "the $1 does not say: $2"
+}
+
+# rping tells in words when something goes wrong.
+expect_content() { # expect_content NAME
+    ! grep -Eiq 'fail|error|mismatch|invalid|unknown|bogus' "$folder/$1".{out,err} ||
+        fail "the $1 is not content"
+}
+
+alphabet='ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz'
+endless_text=$alphabet$alphabet
+while [ ${#endless_text} -lt 65600 ]; do
+    endless_text+=$endless_text
+done
+
+# expect_pings NAME TITLE COUNT SIZE: these and no others, in this order. A client of rping makes
+# its text itself, so this tells what is right from another source than the programs.
+expect_pings() {
+    local title=$2 count=$3 size=$4 number=0 line head
+    while read -r line; do
+        [[ $line == "$title: "* ]] || continue
+        head="rdma-ping-$number: "
+        [ "$line" = "$title: $head${endless_text:number % 58:size - 1 - ${#head}}" ] ||
+            fail "the $1 shows another text for ping $number of $size bytes"
+        number=$((number + 1))
+    done <"$folder/$1.out"
+    [ "$number" = "$count" ] || fail "the $1 shows $number pings of $size bytes, not $count"
+}

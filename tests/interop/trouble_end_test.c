@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connections that end while both directions are busy: the peer is killed, the peer disconnects, we do.
+ * One event says so, every request and receive of ours is completed once, and a connection beside goes on.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interop/siw.h"
+#include "interop/wire.h"
+
+#define AREA     ((size_t)1 << 20)
+#define REQUEST  (AREA / 2)
+#define REQUESTS 48u /* 24 MiB: not gone in the moment that an end takes */
+#define RECEIVES 5u
+
+struct bed {
+    struct wire wire;
+    struct fx_buf ours;
+    struct peer_mem theirs;
+    unsigned posted, done;
+};
+
+static void open_bed(struct bed *bed, const struct wire_setup *setup)
+{
+    memset(bed, 0, sizeof(*bed));
+    wire_connect(&bed->wire, setup);
+    wire_ping_from_there(&bed->wire, 8);
+    bed->ours = fx_buf_make(bed->wire.node, AREA);
+    bed->theirs = peer_mem_make(bed->wire.peer, AREA, NULL);
+    for (unsigned i = 0; i < RECEIVES; i++)
+        fx_recv(bed->wire.ep, &bed->ours, 0, 16, 1000 + i);
+}
+
+/* The peer writes a quarter mebibyte after the other, for longer than the test takes. */
+static void start_peer(const struct bed *bed)
+{
+    peer_tell(bed->wire.peer,
+              "burst %u write 100000 %u:0:262144 step=0 to=0x%" PRIx64 " rkey=0x%" PRIx64
+              " id=1 depth=8 timeout=80000",
+              bed->wire.conn, bed->theirs.id, fx_addr(&bed->ours, 0), bed->ours.key);
+}
+
+static void post(struct bed *bed)
+{
+    unsigned number = bed->posted++;
+
+    if (number % 4 == 3)
+        wire_read(&bed->wire, &bed->ours, AREA / 2, REQUEST, &bed->theirs, AREA / 2, number,
+                  FX_SIGNAL);
+    else
+        wire_write(&bed->wire, &bed->ours, AREA / 2, REQUEST, &bed->theirs, AREA / 2, number,
+                   FX_SIGNAL);
+}
+
+/* Until this many of our requests are done; the queue is full then. */
+static void keep_busy(struct bed *bed, unsigned count)
+{
+    while (bed->done < count) {
+        it_event_t event;
+
+        while (bed->posted - bed->done < REQUESTS)
+            post(bed);
+        event = fx_next(bed->wire.node->request_evd);
+        CHECK_EQ(bed->done, event.dto_cmpl.cookie);
+        CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+        bed->done++;
+    }
+    while (bed->posted - bed->done < REQUESTS)
+        post(bed);
+}
+
+/* What was posted: done while it was possible, then flushed, in the order of posting. */
+static void check_flushed(struct bed *bed)
+{
+    const struct fx_node *node = bed->wire.node;
+    bool flushed = false;
+
+    for (; bed->done < bed->posted; bed->done++) {
+        it_event_t event = fx_next(node->request_evd);
+
+        CHECK_EQ(bed->done, event.dto_cmpl.cookie);
+        if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS) {
+            CHECK_EQ(IT_DTO_ERR_FLUSHED, event.dto_cmpl.dto_status);
+            flushed = true;
+        } else {
+            CHECK(!flushed);
+        }
+    }
+    CHECK(flushed);
+    for (unsigned i = 0; i < RECEIVES; i++)
+        fx_done(node->recv_evd, bed->wire.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1000 + i,
+                IT_DTO_ERR_FLUSHED);
+}
+
+/* An end in the middle of a frame is a failure of the lower layer; at a boundary it may look orderly. */
+static void check_ended(const struct bed *bed)
+{
+    const struct fx_node *node = bed->wire.node;
+    it_event_t event = fx_next(node->conn_evd);
+
+    CHECK(event.conn.ep == bed->wire.ep);
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(bed->wire.ep));
+    if (event.event_number == IT_CM_MSG_CONN_BROKEN_EVENT) {
+        event = fx_next(node->aff_evd);
+        CHECK_EQ(IT_ASYNC_AFF_EP_L_LLP_ERROR, event.event_number);
+        CHECK(event.aff_async.cause.ep == bed->wire.ep);
+    } else {
+        CHECK_EQ(IT_CM_MSG_CONN_DISCONNECT_EVENT, event.event_number);
+    }
+    fx_empty(node->aff_evd);
+}
+
+static void check_posts_refused(const struct bed *bed)
+{
+    it_lmr_triplet_t segment = fx_seg(&bed->ours, 0, 16);
+
+    CHECK_OK(it_post_send(bed->wire.ep, &segment, 1, 9999, FX_SIGNAL));
+    fx_done(bed->wire.node->request_evd, bed->wire.ep, IT_DTO_SEND_CMPL_EVENT, 9999,
+            IT_DTO_ERR_FLUSHED);
+}
+
+static void close_bed(struct bed *bed)
+{
+    fx_buf_free(&bed->ours);
+    wire_close(&bed->wire);
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------- */
+
+static void peer_killed(enum wire_role role)
+{
+    struct wire_setup setup = {
+        .place = place_named("veth"), .role = role, .peer_answer = "ird=4 ord=4"};
+    struct bed bed;
+
+    check_context(wire_name(&setup));
+    open_bed(&bed, &setup);
+    start_peer(&bed);
+    keep_busy(&bed, 20);
+    peer_kill(bed.wire.peer);
+    check_ended(&bed);
+    check_flushed(&bed);
+    check_posts_refused(&bed);
+    close_bed(&bed);
+    check_context(NULL);
+}
+
+/* The peer program does one thing at a time: only we are busy when it disconnects. */
+static void peer_disconnects(struct wire *host, enum wire_role role)
+{
+    struct wire_setup setup = {
+        .place = host->setup.place, .role = role, .beside = host, .peer_answer = "ird=4 ord=4"};
+    struct bed bed;
+
+    check_context(wire_name(&setup));
+    open_bed(&bed, &setup);
+    keep_busy(&bed, 20);
+    peer_tell(bed.wire.peer, "disconnect %u", bed.wire.conn);
+    check_ended(&bed);
+    check_flushed(&bed);
+    check_posts_refused(&bed);
+    peer_hear(bed.wire.peer, NULL);
+    peer_ask(bed.wire.peer, NULL, "wait %u disconnected " PEER_WAIT, bed.wire.conn);
+    peer_ask(bed.wire.peer, NULL, "free %u", bed.theirs.id);
+    close_bed(&bed);
+    wire_ping_from_here(host, 100);
+    check_context(NULL);
+}
+
+/* Ours: what is queued is not sent any more; the peer is not told of a failure. */
+static void we_disconnect(struct wire *host, enum wire_role role)
+{
+    struct wire_setup setup = {
+        .place = host->setup.place, .role = role, .beside = host, .peer_answer = "ird=4 ord=4"};
+    struct peer_answer answer;
+    struct bed bed;
+
+    check_context(wire_name(&setup));
+    open_bed(&bed, &setup);
+    start_peer(&bed);
+    keep_busy(&bed, 20);
+    CHECK_OK(it_ep_disconnect(bed.wire.ep, NULL, 0));
+    fx_conn(bed.wire.node->conn_evd, bed.wire.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(bed.wire.ep));
+    fx_empty(bed.wire.node->aff_evd);
+    check_flushed(&bed);
+    check_posts_refused(&bed);
+    peer_hear_error(bed.wire.peer, &answer, "completion");
+    CHECK(strstr(answer.text, "ERR") != NULL);
+    peer_ask(bed.wire.peer, NULL, "wait %u disconnected " PEER_WAIT, bed.wire.conn);
+    peer_ask(bed.wire.peer, NULL, "free %u", bed.theirs.id);
+    close_bed(&bed);
+    wire_ping_from_here(host, 100);
+    check_context(NULL);
+}
+
+int main(void)
+{
+    struct wire_setup setup = {.place = place_named("veth"), .role = WIRE_ACTIVE};
+    struct wire host;
+
+    siw_begin();
+    wire_connect(&host, &setup);
+    for (int role = WIRE_ACTIVE; role <= WIRE_PASSIVE; role++) {
+        peer_killed((enum wire_role)role);
+        peer_disconnects(&host, (enum wire_role)role);
+        we_disconnect(&host, (enum wire_role)role);
+    }
+    wire_part(&host);
+    wire_close(&host);
+    check_done();
+    return 0;
+}

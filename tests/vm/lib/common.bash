@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Messages, statuses, processes.
+
+readonly STATUS_SKIP=77    # this machine cannot run a guest
+readonly STATUS_TIME=124   # the command was over its time
+readonly STATUS_BROKEN=125 # the guest, not the command, failed
+
+say() { printf 'vm: %s\n' "$*" >&2; }
+
+broken() {
+    say "$*"
+    exit "$STATUS_BROKEN"
+}
+
+cannot() {
+    say "cannot run here: $*"
+    exit "$STATUS_SKIP"
+}
+
+# A pid alone may have been given to another process meanwhile; a pid with its start time may not.
+process_identity() { # process_identity PID
+    local stat
+    read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+    # The name may hold spaces and parentheses: count from the last one.
+    set -- "$1" ${stat##*) }
+    # What is dead but not yet waited for is gone.
+    [ "$2" != Z ] && printf '%s.%s' "$1" "${21}"
+}
+
+process_alive() { # process_alive IDENTITY
+    [ -n "$1" ] && [ "$(process_identity "${1%.*}")" = "$1" ]
+}
+
+# wait_gone IDENTITY SECONDS
+wait_gone() {
+    local deadline=$((SECONDS + $2))
+    while process_alive "$1"; do
+        [ "$SECONDS" -lt "$deadline" ] || return 1
+        sleep 0.02
+    done
+}
+
+need_tools() { # need_tools COMMAND:PACKAGE...: all that are missing in one line
+    local tool missing=''
+    for tool in "$@"; do
+        command -v "${tool%%:*}" >/dev/null || missing+=" ${tool##*:}"
+    done
+    [ -z "$missing" ] || cannot "missing packages:$missing"
+}
+
+# line_read DESCRIPTOR SECONDS: sets line. When the time is over in the middle of a line, its first
+# part waits in line_part for the next call. One descriptor per process.
+line_part=''
+line_read() {
+    local part status=0
+    IFS= read -r -t "$2" -u "$1" part || status=$?
+    line_part+=$part
+    [ "$status" = 0 ] || return 1
+    line=$line_part
+    line_part=''
+}

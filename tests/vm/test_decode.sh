@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# test_decode.sh FOLDER: decode finds what is wrong with a capture. The one of vectors is of rping
+# over siw with CRC, 7 FPDUs; frame 10 is an FPDU of 120 octets that begins at octet 1000 of the file.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/test.bash"
+
+command -v tshark >/dev/null || { echo 'missing packages: tshark' && exit 77; }
+decode=${vm%/*}/decode
+good=${vm%/*}/vectors/rping.pcap
+
+# changed OFFSET OCTET (hexadecimal): a copy in which it is different.
+changed() {
+    cp "$good" "$folder/changed.pcap"
+    printf '%b' "\\x$2" | dd of="$folder/changed.pcap" bs=1 seek="$1" conv=notrunc status=none
+}
+
+expect 0 "$decode" "$good" "$good"
+is "$(sort -u "$stdout")" 'rping.pcap: 7 FPDUs, 0 faults'
+
+changed 1040 ff
+expect 1 "$decode" "$good" "$folder/changed.pcap"
+grep -q 'changed.pcap: frame 10: .*Bad CRC32' "$stdout" || fail "$(<"$stdout")"
+
+changed 1001 02
+expect 1 "$decode" "$folder/changed.pcap"
+grep -q 'changed.pcap: frame 10: ' "$stdout" || fail "$(<"$stdout")"
+
+# Another DDP version.
+changed 1002 c2
+expect 1 "$decode" "$folder/changed.pcap"
+grep -q 'frame 10: FPDU of another DDP or RDMAP version' "$stdout" || fail "$(<"$stdout")"
+
+# What must be there is not: a file header and nothing more, no file.
+head -c 24 "$good" >"$folder/empty.pcap"
+expect 1 "$decode" "$folder/empty.pcap"
+expect 1 "$decode" "$good" "$folder/none.pcap"

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# test_jobs.sh FOLDER: commands in a guest, and what happens when the guest or its keeper dies.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/test.bash"
+
+guest=$folder/guest
+in_guest() { "$vm" exec "$guest" "$@"; }
+keeper() { cut -d . -f 1 "$guest/keeper"; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# A guest that hangs is noticed after this time.
+export ITAPI_VM_BEAT_SECONDS=60
+expect 0 "$vm" start "$guest"
+expect 0 "$vm" status "$guest"
+
+# Statuses, and which output is which.
+expect 0 in_guest true
+expect 3 in_guest 'exit 3'
+expect 137 in_guest 'kill -KILL $$'
+expect 143 in_guest 'kill -TERM $$'
+expect 127 in_guest no-such-command
+expect 0 in_guest 'echo to-out; echo to-err >&2'
+is "$(<"$stdout")" to-out
+is "$(<"$stderr")" to-err
+expect 0 in_guest 'printf "a\0b\n\n"'
+is "$(od -An -c "$stdout" | tr -d ' ')" 'a\0b\n\n'
+expect 0 in_guest 'cat; echo end'
+is "$(<"$stdout")" end
+mkdir -p "$folder/it's a folder"
+(cd "$folder/it's a folder" && expect 0 in_guest pwd && is "$(<"$stdout")" "$PWD")
+expect 0 in_guest 'yes 0123456789abcde | head -n 200000; echo done >&2'
+is "$(wc -c <"$stdout")" 3200000
+
+# The host's files are there, and stay as they are.
+echo host >"$folder/file"
+expect 0 in_guest "cat '$folder/file' && echo guest >'$folder/file' && cat '$folder/file'"
+is "$(tr '\n' ' ' <"$stdout")" 'host guest '
+is "$(<"$folder/file")" host
+expect 0 in_guest 'echo artefact >"$VM_OUT/file"'
+is "$(<"$guest/out/file")" artefact
+
+# Two commands at once.
+in_guest 'until [ -e "$VM_OUT/second" ]; do sleep 0.1; done' &
+first=$!
+expect 0 in_guest 'touch "$VM_OUT/second"'
+wait "$first" || fail "the first of two commands: status $?"
+
+# Over its time, and left behind: ended in the guest too.
+expect 124 in_guest --time 10 'echo early; sleep 1001 & sleep 1001'
+is "$(<"$stdout")" early
+expect 0 in_guest 'sleep 1001 & true'
+# Killed on the host.
+"$vm" exec "$guest" 'echo >"$VM_OUT/runs"; sleep 1001' &
+killed=$!
+wait_for [ -e "$guest/out/runs" ]
+kill -KILL "$killed"
+wait "$killed" 2>/dev/null || true
+wait_for in_guest '! pgrep -f "sleep 100[1]"'
+expect 0 in_guest 'ls /sys/fs/cgroup | grep -c ^job'
+is "$(<"$stdout")" 1
+
+# A guest that hangs while it is used: an error, and it is ended.
+owner=$(keeper)
+pkill -STOP -P "$owner" || fail 'no qemu'
+expect 125 in_guest 'sleep 1001'
+grep -q 'the guest hung' "$stderr" || fail "no reason: $(<"$stderr")"
+wait_for gone "$owner"
+
+# What it left does not hinder the next, of which the keeper is killed.
+expect 0 "$vm" start "$guest"
+owner=$(keeper)
+qemu=$(pgrep -P "$owner")
+in_guest 'sleep 1001' 2>"$folder/stderr.killed" &
+waiting=$!
+wait_for compgen -G "$guest/wake/*"
+kill -KILL "$owner"
+wait_for gone "$qemu"
+status=0
+wait "$waiting" || status=$?
+is "$status" 125
+expect 125 in_guest true
+expect 1 "$vm" status "$guest"
+
+# Nobody uses it.
+expect 0 env ITAPI_VM_IDLE_SECONDS=1 "$vm" start "$guest"
+owner=$(keeper)
+wait_for gone "$owner"
+is "$(<"$guest/ended")" 'nobody used it'
+expect 0 "$vm" stop "$guest"
+[ ! -e "$guest" ] || fail "left behind: $(ls "$guest")"

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# test_run_test.sh FOLDER: run_test in the guest of FOLDER, which other tests share.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+shared=$1
+[ ! -e "$shared/skipped" ] || { cat "$shared/skipped" && exit 77; }
+set -- "$shared/run_test"
+. "$here/test.bash"
+
+run_test() { "$here/run_test" "$@"; }
+exchange="'$here/guest/exchange' 10.77.1.2 far"
+kept=$shared/failed/vm.try
+
+# Status, output and arguments are the program's.
+expect 0 run_test "$shared" vm.try printf '%s|' 'a b' "it's" '$x' ''
+is "$(<"$stdout")" "a b|it's|\$x||"
+expect 5 run_test "$shared" vm.try sh -c 'exit 5'
+expect 124 run_test --time 3 "$shared" vm.try sleep 1001
+
+# Captures of a failed test stay, until it passes.
+expect 5 run_test --capture near0,far/far0 "$shared" vm.try sh -c "$exchange && exit 5"
+expect 0 "$here/decode" "$kept/near0.pcap" "$kept/far-far0.pcap"
+expect 0 run_test --capture near0 "$shared" vm.try sh -c "$exchange"
+[ ! -e "$kept" ] || fail 'the captures of a test that passed are still there'
+
+# A test that moves nothing has failed, and so has one that takes too long.
+expect 1 run_test --capture near0 "$shared" vm.try true
+grep -q 'no iWARP' "$stdout" || fail "$(<"$stdout")"
+expect 124 run_test --capture near0 --time 3 "$shared" vm.try sleep 1001
+[ -e "$kept/near0.pcap" ] || fail 'no capture of a test that took too long'
+rm -rf "$kept"
+
+# What cannot run in the guest is skipped, where that is allowed.
+expect 77 env CI= "$here/run_test" "$shared" vm.try sh -c 'exit 77'
+expect 1 env CI=true "$here/run_test" "$shared" vm.try sh -c 'exit 77'
+
+# What the kernel says of a failed test is shown.
+expect 1 run_test "$shared" vm.try sh -c 'echo "<3>BUG: none, a test" >/dev/kmsg; exit 1'
+grep -q 'BUG: none, a test' "$stdout" || fail "$(<"$stdout")"
+
+# A test that takes the guest with it does not harm the next.
+expect 125 run_test "$shared" vm.try sh -c 'echo o >/proc/sysrq-trigger; sleep 1001'
+expect 0 run_test "$shared" vm.try true
