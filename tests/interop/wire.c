@@ -124,29 +124,12 @@ static void await_established(struct wire *wire)
     CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(wire->ep));
 }
 
-/*
- * siw as responder can miss our ready-to-receive message: it watches for it only after its Reply has left, and
- * what has come before lies in its socket until something else comes. Its application would wait for
- * ESTABLISHED without end. A Write of no octets, which the peer's application does not see, makes it look.
- */
-static void await_accepted(struct wire *wire)
-{
-    while (!peer_can_hear(wire->peer, 1000)) {
-        it_rdma_addr_t nowhere = 0;
-
-        CHECK(wire_mpa(wire).rtr_type != 0);
-        fprintf(stderr, "siw has missed the ready-to-receive message: sent another\n");
-        CHECK_OK(it_post_rdma_write(wire->ep, NULL, 0, 0, FX_QUIET, nowhere, 1));
-    }
-    peer_hear(wire->peer, NULL);
-}
-
 static void join_actively(struct wire *wire)
 {
     peer_tell(wire->peer, "accept %u " PEER_WAIT " %s", wire->conn,
               or_nothing(wire->setup.peer_answer));
     await_established(wire);
-    await_accepted(wire);
+    peer_hear(wire->peer, NULL);
     if (wire->listener != 0)
         peer_ask(wire->peer, NULL, "destroy listen %u", wire->listener);
     wire->listener = 0;
