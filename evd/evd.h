@@ -91,8 +91,12 @@ bool evd_push_unless_full(struct evd *evd, const it_event_t *event);
 /* The EP is being freed: its events stay, but no longer write through evd_dto.retire. */
 void evd_disown_dto(struct evd *evd, it_ep_handle_t ep);
 
-/* Asynchronous error about one EP (0x04002..0x04061) or S-RQ; dropped when there is no EVD. */
+/*
+ * Asynchronous error about one EP (0x04002..0x04061) or S-RQ (0x04100); dropped when there is no
+ * EVD. No lock may be held.
+ */
 void evd_raise_affiliated_ep(struct evd_ia *ia, it_event_type_t number, it_ep_handle_t ep);
+void evd_raise_affiliated_srq(struct evd_ia *ia, it_event_type_t number, it_srq_handle_t srq);
 
 /* ---------------------------------------------------------------- handles */
 

@@ -107,16 +107,30 @@ static struct evd *evd_ia_enter_stream(struct evd_ia *ia, it_event_type_t stream
 
 /* ---------------------------------------------------------------- raising */
 
-void evd_raise_affiliated_ep(struct evd_ia *ia, it_event_type_t number, it_ep_handle_t ep)
+static void evd_raise_affiliated(struct evd_ia *ia, const it_affiliated_event_t *news)
 {
     struct evd *evd = evd_ia_enter_stream(ia, IT_ASYNC_AFF_EVENT_STREAM);
     it_event_t event;
 
     if (!evd)
         return;
-    event.aff_async = (it_affiliated_event_t){.event_number = number, .cause.ep = ep};
+    event.aff_async = *news;
     (void)evd_deliver(evd, &event); /* a loss is reported by the EVD itself */
     evd_leave(evd);
+}
+
+void evd_raise_affiliated_ep(struct evd_ia *ia, it_event_type_t number, it_ep_handle_t ep)
+{
+    it_affiliated_event_t news = {.event_number = number, .cause.ep = ep};
+
+    evd_raise_affiliated(ia, &news);
+}
+
+void evd_raise_affiliated_srq(struct evd_ia *ia, it_event_type_t number, it_srq_handle_t srq)
+{
+    it_affiliated_event_t news = {.event_number = number, .cause.srq = srq};
+
+    evd_raise_affiliated(ia, &news);
 }
 
 static bool evd_ia_raise_affiliated(struct evd *lost)

@@ -2765,7 +2765,6 @@ it_status_t it_rmr_free(it_rmr_handle_t rmr_handle);
  * @retval IT_ERR_RESOURCE_RECV_DTO  max_recv_dtos is out of reach
  * @retval IT_ERR_RESOURCE_RSEG      max_recv_segments is out of reach
  * @retval IT_ERR_SRQ_NOT_SUPPORTED  srq_support of the IA is IT_FALSE
- * @retval IT_ERR_OP_NOT_SUPPORTED   this build has no S-RQs yet
  * @retval IT_ERR_RESOURCES          memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
@@ -2787,7 +2786,6 @@ it_status_t it_srq_create(it_pz_handle_t pz_handle, size_t max_recv_segments, si
  * @retval IT_ERR_INVALID_SRQ       srq_handle does not name an S-RQ
  * @retval IT_ERR_FAULT             params is NULL
  * @retval IT_ERR_INVALID_MASK      a bit that does not exist
- * @retval IT_ERR_OP_NOT_SUPPORTED  this build has no S-RQs yet
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -2811,8 +2809,8 @@ it_status_t it_srq_query(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
  * @retval IT_ERR_INVALID_SRQ_SIZE   a depth of 0, or not enough for what is posted
  * @retval IT_ERR_RESOURCE_RECV_DTO  the depth is out of reach
  * @retval IT_ERR_SRQ_LOW_WATERMARK  the watermark exceeds the depth
- * @retval IT_ERR_OP_NOT_SUPPORTED   a new depth where srq_resizable is IT_FALSE, or this build
- *                                   has no S-RQs yet
+ * @retval IT_ERR_OP_NOT_SUPPORTED   a new depth where srq_resizable is IT_FALSE
+ * @retval IT_ERR_RESOURCES          memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: none for the call; later IT_ASYNC_AFF_SRQ_LOW_WATERMARK on the EVD for affiliated
@@ -2832,7 +2830,6 @@ it_status_t it_srq_modify(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
  * @retval IT_SUCCESS               done
  * @retval IT_ERR_INVALID_SRQ       srq_handle does not name an S-RQ
  * @retval IT_ERR_SRQ_BUSY          an endpoint draws from it
- * @retval IT_ERR_OP_NOT_SUPPORTED  this build has no S-RQs yet
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.

@@ -19,6 +19,7 @@
 
 struct vp_provider;
 struct vp_ep_ops;
+struct vp_srq_ops;
 
 #define UAL_AREA alignas(64) unsigned char area[]
 
@@ -48,6 +49,17 @@ struct ual_lmr {
     UAL_AREA;
 };
 
+struct ual_srq {
+    struct base_object object;
+    const struct vp_srq_ops *ops; /* immutable: posting, by the provider */
+    struct ual_pz *pz;            /* held; immutable */
+    size_t max_recv_segments;     /* immutable; may be rounded up by the provider */
+    struct base_lock lock;        /* guards what follows and, in uiwarp, the queue */
+    size_t max_recv_dtos;         /* depth in force */
+    size_t low_watermark;         /* armed; 0: off, or fired */
+    UAL_AREA;
+};
+
 struct ual_ep {
     struct base_object object;
     const struct vp_ep_ops *ops; /* immutable: data path of the provider */
@@ -55,6 +67,7 @@ struct ual_ep {
     struct evd *request_evd;     /* held; immutable */
     struct evd *recv_evd;        /* held; immutable */
     struct evd *connect_evd;     /* held; immutable */
+    struct ual_srq *srq;         /* held; immutable; NULL: receives are posted on the EP itself */
     it_ep_rc_creation_flags_t flags;
     struct base_lock lock;   /* guards what follows and, in uiwarp, the work queues */
     _Atomic int state;       /* it_ep_state_rc_t; written with lock held, by ual_ep_step_locked */
@@ -91,6 +104,7 @@ static inline bool ual_ia_failed(const struct ual_ia *ia)
 UAL_FROM_HANDLE(ual_ia_from, it_ia_handle_t, ual_ia, IT_HANDLE_TYPE_IA)
 UAL_FROM_HANDLE(ual_pz_from, it_pz_handle_t, ual_pz, IT_HANDLE_TYPE_PZ)
 UAL_FROM_HANDLE(ual_lmr_from, it_lmr_handle_t, ual_lmr, IT_HANDLE_TYPE_LMR)
+UAL_FROM_HANDLE(ual_srq_from, it_srq_handle_t, ual_srq, IT_HANDLE_TYPE_SRQ)
 UAL_FROM_HANDLE(ual_ep_from, it_ep_handle_t, ual_ep, IT_HANDLE_TYPE_EP)
 UAL_FROM_HANDLE(ual_listen_from, it_listen_handle_t, ual_listen, IT_HANDLE_TYPE_LISTEN)
 #undef UAL_FROM_HANDLE
@@ -98,6 +112,11 @@ UAL_FROM_HANDLE(ual_listen_from, it_listen_handle_t, ual_listen, IT_HANDLE_TYPE_
 static inline it_ep_handle_t ual_ep_handle(struct ual_ep *ep)
 {
     return (it_ep_handle_t)(void *)ep;
+}
+
+static inline it_srq_handle_t ual_srq_handle(struct ual_srq *srq)
+{
+    return (it_srq_handle_t)(void *)srq;
 }
 
 #endif

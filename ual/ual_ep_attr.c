@@ -45,3 +45,31 @@ it_status_t ual_ep_attr_check(unsigned mask, const it_ep_attributes_t *attr,
         return status;
     return ual_ep_attr_check_rdma(mask, &attr->srv.rc, attributes);
 }
+
+static size_t ual_ep_srq_depth(struct ual_srq *srq)
+{
+    size_t depth;
+
+    base_lock_take(&srq->lock);
+    depth = srq->max_recv_dtos;
+    base_lock_drop(&srq->lock);
+    return depth;
+}
+
+it_status_t ual_ep_attr_check_watermarks(unsigned mask, struct ual_srq *srq,
+                                         const it_rc_only_attributes_t *rc,
+                                         const struct vp_attributes *attributes)
+{
+    bool soft = (mask & IT_EP_PARAM_SOFT_HI_WATERMARK) && rc->soft_hi_watermark != 0;
+    bool hard = (mask & IT_EP_PARAM_HARD_HI_WATERMARK) &&
+                rc->hard_hi_watermark != IT_HARD_HI_WATERMARK_DISABLE;
+    size_t depth = ual_ep_srq_depth(srq);
+
+    if (soft && !attributes->soft_hi_watermark)
+        return IT_ERR_SOFT_HI_WATERMARK;
+    if (hard && !attributes->hard_hi_watermark)
+        return IT_ERR_HARD_HI_WATERMARK;
+    if ((soft && rc->soft_hi_watermark > depth) || (hard && rc->hard_hi_watermark > depth))
+        return IT_ERR_INVALID_WATERMARK;
+    return IT_SUCCESS;
+}

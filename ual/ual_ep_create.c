@@ -10,6 +10,7 @@ struct ual_ep_parents {
     struct evd *request_evd;
     struct evd *recv_evd;
     struct evd *connect_evd;
+    struct ual_srq *srq; /* NULL: none */
 };
 
 static it_status_t ual_ep_find_evd(const struct ual_ia *ia, it_evd_handle_t handle,
@@ -44,21 +45,35 @@ static it_status_t ual_ep_find_evds(struct ual_ep_parents *parents, it_evd_handl
     return status;
 }
 
+static it_status_t ual_ep_find_srq(struct ual_ep_parents *parents, it_srq_handle_t handle,
+                                   const struct vp_attributes *attributes)
+{
+    struct ual_srq *srq = ual_srq_from(handle);
+
+    if (!attributes->srq)
+        return IT_ERR_SRQ_NOT_SUPPORTED;
+    if (!srq || srq->pz != parents->pz)
+        return IT_ERR_INVALID_SRQ;
+    parents->srq = srq;
+    return IT_SUCCESS;
+}
+
 /* Limits and features before the state of the EVDs. */
 static it_status_t ual_ep_check(const struct ual_ep_parents *parents,
-                                it_ep_rc_creation_flags_t flags, const it_ep_attributes_t *attr,
+                                const it_ep_attributes_t *attr,
                                 const struct vp_attributes *attributes)
 {
     unsigned checked = UAL_EP_ATTR_ALL;
     it_status_t status;
 
-    if (flags & IT_EP_SRQ) /* the receives are those of the S-RQ: what is said here is ignored */
+    if (parents->srq) /* the receives are those of the S-RQ: what is said here is ignored */
         checked &= ~((unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_SEG);
     status = ual_ep_attr_check(checked, attr, attributes);
+    if (status == IT_SUCCESS && parents->srq)
+        status = ual_ep_attr_check_watermarks(UAL_EP_WATERMARKS, parents->srq, &attr->srv.rc,
+                                              attributes);
     if (status != IT_SUCCESS)
         return status;
-    if (flags & IT_EP_SRQ) /* there are no S-RQ objects yet: no handle can name one */
-        return attributes->srq ? IT_ERR_INVALID_SRQ : IT_ERR_SRQ_NOT_SUPPORTED;
     if (attr->priv_ops_enable)
         return IT_ERR_PRIV_OPS_UNAVAILABLE;
     if (evd_is_overflowed(parents->request_evd))
@@ -84,8 +99,13 @@ static it_status_t ual_ep_hold_parents(const struct ual_ep_parents *parents)
     status = IT_ERR_INVALID_CONN_EVD;
     if (!evd_hold(parents->connect_evd))
         goto err_release_recv;
+    status = IT_ERR_INVALID_SRQ;
+    if (parents->srq && !base_object_hold(&parents->srq->object))
+        goto err_release_connect;
     return IT_SUCCESS;
 
+err_release_connect:
+    evd_release(parents->connect_evd);
 err_release_recv:
     evd_release(parents->recv_evd);
 err_release_request:
@@ -97,6 +117,8 @@ err_release_pz:
 
 static void ual_ep_release_parents(const struct ual_ep_parents *parents)
 {
+    if (parents->srq)
+        base_object_release(&parents->srq->object);
     evd_release(parents->connect_evd);
     evd_release(parents->recv_evd);
     evd_release(parents->request_evd);
@@ -110,14 +132,20 @@ static void ual_ep_fill(struct ual_ep *ep, const struct ual_ep_parents *parents,
     ep->request_evd = parents->request_evd;
     ep->recv_evd = parents->recv_evd;
     ep->connect_evd = parents->connect_evd;
+    ep->srq = parents->srq;
     ep->flags = flags;
     base_lock_init(&ep->lock);
     atomic_store_explicit(&ep->state, IT_EP_STATE_UNCONNECTED, memory_order_relaxed);
     ep->attr = *attr;
-    /* Ignored without an S-RQ, so not to be seen in a query. */
-    ep->attr.srv.rc.srq = NULL;
-    ep->attr.srv.rc.soft_hi_watermark = 0;
-    ep->attr.srv.rc.hard_hi_watermark = IT_HARD_HI_WATERMARK_DISABLE;
+    /* What is ignored is not to be seen in a query. */
+    if (parents->srq) {
+        ep->attr.max_recv_dtos = 0;
+        ep->attr.max_recv_segments = 0;
+    } else {
+        ep->attr.srv.rc.srq = NULL;
+        ep->attr.srv.rc.soft_hi_watermark = 0;
+        ep->attr.srv.rc.hard_hi_watermark = IT_HARD_HI_WATERMARK_DISABLE;
+    }
 }
 
 static it_status_t ual_ep_new(const struct ual_ep_parents *parents, it_ep_rc_creation_flags_t flags,
@@ -155,6 +183,7 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
                             it_ep_handle_t *ep_handle)
 {
     struct ual_ep_parents parents = {.pz = ual_pz_from(pz_handle)};
+    const struct vp_attributes *attributes;
     struct ual_ep *ep;
     struct ual_ia *ia;
     it_status_t status;
@@ -171,7 +200,11 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
         return IT_ERR_IA_CATASTROPHE;
     if ((unsigned)flags & ~UAL_EP_FLAGS)
         return IT_ERR_INVALID_FLAGS;
-    status = ual_ep_check(&parents, flags, ep_attr, ia->provider->ia_attributes(ia));
+    attributes = ia->provider->ia_attributes(ia);
+    if (flags & IT_EP_SRQ)
+        status = ual_ep_find_srq(&parents, ep_attr->srv.rc.srq, attributes);
+    if (status == IT_SUCCESS)
+        status = ual_ep_check(&parents, ep_attr, attributes);
     if (status == IT_SUCCESS)
         status = ual_ep_new(&parents, flags, ep_attr, &ep);
     if (status != IT_SUCCESS)

@@ -9,6 +9,8 @@ void ual_ep_destroy(struct ual_ep *ep)
     /* Completions that stay queued must not free slots of a queue that is gone. */
     evd_disown_dto(ep->request_evd, ual_ep_handle(ep));
     evd_disown_dto(ep->recv_evd, ual_ep_handle(ep));
+    if (ep->srq)
+        base_object_release(&ep->srq->object);
     evd_release(ep->connect_evd);
     evd_release(ep->recv_evd);
     evd_release(ep->request_evd);

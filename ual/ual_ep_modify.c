@@ -11,9 +11,8 @@
      (unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO |                      \
      (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 #define UAL_EP_UD ((unsigned)IT_EP_PARAM_EP_KEY)
-/* Watermarks have a meaning with an S-RQ only, and no EP has one yet. */
-#define UAL_EP_WATERMARKS                                                                          \
-    ((unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
+/* Of the EP's own receive queue. */
+#define UAL_EP_RECEIVES ((unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_SEG)
 
 /* The attributes that may change, by state; in states not named: none. */
 static const unsigned ual_ep_modifiable[] = {
@@ -69,8 +68,24 @@ static void ual_ep_store_rc_locked(struct ual_ep *ep, unsigned mask,
         UAL_EP_STORE(to->rdma_read_ird, rc->rdma_read_ird);
     if (mask & IT_EP_PARAM_MAX_ORD)
         UAL_EP_STORE(to->rdma_read_ord, rc->rdma_read_ord);
+    if (mask & IT_EP_PARAM_SOFT_HI_WATERMARK)
+        UAL_EP_STORE(to->soft_hi_watermark, rc->soft_hi_watermark);
+    if (mask & IT_EP_PARAM_HARD_HI_WATERMARK)
+        UAL_EP_STORE(to->hard_hi_watermark, rc->hard_hi_watermark);
     if (mask & IT_EP_PARAM_ATOMICS_ENABLE)
         UAL_EP_STORE(to->atomics_enable, rc->atomics_enable);
+}
+
+/* What the receives come from decides which attributes of them there are. */
+static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
+                                         const it_ep_attributes_t *attr,
+                                         const struct vp_attributes *attributes)
+{
+    if (mask & (ep->srq ? UAL_EP_RECEIVES : UAL_EP_WATERMARKS))
+        return IT_ERR_OP_NOT_SUPPORTED;
+    if (!(mask & UAL_EP_WATERMARKS))
+        return IT_SUCCESS;
+    return ual_ep_attr_check_watermarks(mask, ep->srq, &attr->srv.rc, attributes);
 }
 
 static it_status_t ual_ep_modify(struct ual_ep *ep, unsigned mask, const it_ep_attributes_t *attr)
@@ -93,6 +108,7 @@ it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
                          const it_ep_attributes_t *ep_attr)
 {
     struct ual_ep *ep = ual_ep_from(ep_handle);
+    const struct vp_attributes *attributes;
     struct ual_ia *ia;
     it_status_t status;
 
@@ -106,10 +122,11 @@ it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
     status = ual_ep_check_mask((unsigned)mask);
     if (status != IT_SUCCESS || mask == 0)
         return status;
-    status = ual_ep_attr_check((unsigned)mask, ep_attr, ia->provider->ia_attributes(ia));
+    attributes = ia->provider->ia_attributes(ia);
+    status = ual_ep_attr_check((unsigned)mask, ep_attr, attributes);
+    if (status == IT_SUCCESS)
+        status = ual_ep_check_receives(ep, (unsigned)mask, ep_attr, attributes);
     if (status != IT_SUCCESS)
         return status;
-    if ((unsigned)mask & UAL_EP_WATERMARKS)
-        return IT_ERR_OP_NOT_SUPPORTED;
     return ual_ep_modify(ep, (unsigned)mask, ep_attr);
 }

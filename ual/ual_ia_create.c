@@ -93,6 +93,9 @@ static void ual_ia_destroy_object(struct base_object *object)
     case IT_HANDLE_TYPE_EP:
         ual_ep_destroy((struct ual_ep *)(void *)object);
         break;
+    case IT_HANDLE_TYPE_SRQ:
+        ual_srq_destroy((struct ual_srq *)(void *)object);
+        break;
     case IT_HANDLE_TYPE_LMR:
         ual_lmr_destroy((struct ual_lmr *)(void *)object);
         break;
@@ -128,6 +131,7 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LISTEN);
     ual_request_refuse_all(ia);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_EP);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_SRQ);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LMR);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_PZ);
     evd_ia_free_all(&ia->evd); /* blocked waiters have returned when this ends */

@@ -35,6 +35,9 @@ static void ual_ia_tell_attributes(const struct vp_attributes *attributes, it_ia
     info->three_way_handshake_support = attributes->three_way;
     info->ird_ord_suppressible = attributes->suppress_depths;
     info->srq_support = attributes->srq;
+    info->srq_resizable = attributes->srq_resizable;
+    info->soft_hi_watermark_support = attributes->soft_hi_watermark;
+    info->hard_hi_watermark_support = attributes->hard_hi_watermark;
     info->atomic_support = attributes->atomics;
     info->addr_mode_relative_support = attributes->relative_addressing;
     info->connect_private_data_len = attributes->connect_pdata;

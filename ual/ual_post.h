@@ -20,16 +20,20 @@ static inline size_t ual_post_limit(const size_t *limit)
     return __atomic_load_n(limit, __ATOMIC_RELAXED);
 }
 
-/* Handles of another IA are as bad as dead ones. *length gets the sum, UINT64_MAX if it wraps. */
-static inline it_status_t ual_post_sum(const struct ual_ep *ep, const it_lmr_triplet_t *segments,
-                                       size_t count, uint64_t *length)
+/*
+ * `on` is the EP or S-RQ. Handles of another IA are as bad as dead ones. *length gets the sum,
+ * UINT64_MAX if it wraps.
+ */
+static inline it_status_t ual_post_sum(const struct base_object *on,
+                                       const it_lmr_triplet_t *segments, size_t count,
+                                       uint64_t *length)
 {
     uint64_t sum = 0;
 
     for (size_t i = 0; i < count; i++) {
         const struct ual_lmr *lmr = ual_lmr_from(segments[i].lmr);
 
-        if (!lmr || lmr->object.ia != ep->object.ia)
+        if (!lmr || lmr->object.ia != on->ia)
             return IT_ERR_INVALID_LMR;
         sum = segments[i].length > UINT64_MAX - sum ? UINT64_MAX : sum + segments[i].length;
     }
@@ -38,13 +42,14 @@ static inline it_status_t ual_post_sum(const struct ual_ep *ep, const it_lmr_tri
 }
 
 /* Everything up to the segments themselves. */
-static inline it_status_t ual_post_check(const struct ual_ep *ep, const it_lmr_triplet_t *segments,
-                                         size_t count, size_t max_count, it_dto_flags_t flags,
+static inline it_status_t ual_post_check(const struct base_object *on,
+                                         const it_lmr_triplet_t *segments, size_t count,
+                                         size_t max_count, it_dto_flags_t flags,
                                          unsigned legal_flags)
 {
     if (!segments && count > 0)
         return IT_ERR_FAULT;
-    if (ual_ia_failed(ual_ia_of(&ep->object)))
+    if (ual_ia_failed(ual_ia_of(on)))
         return IT_ERR_IA_CATASTROPHE;
     if ((unsigned)flags & ~legal_flags)
         return IT_ERR_INVALID_DTO_FLAGS;
@@ -57,12 +62,12 @@ static inline it_status_t ual_post_check(const struct ual_ep *ep, const it_lmr_t
 static inline it_status_t ual_post_request(struct ual_ep *ep, struct vp_request *request,
                                            size_t max_count, unsigned legal_flags)
 {
-    it_status_t status = ual_post_check(ep, request->segments, request->segment_count, max_count,
-                                        request->flags, legal_flags);
+    it_status_t status = ual_post_check(&ep->object, request->segments, request->segment_count,
+                                        max_count, request->flags, legal_flags);
 
     if (status != IT_SUCCESS)
         return status;
-    status = ual_post_sum(ep, request->segments, request->segment_count, &request->length);
+    status = ual_post_sum(&ep->object, request->segments, request->segment_count, &request->length);
     if (status != IT_SUCCESS)
         return status;
     if (request->length > ual_post_limit(&ep->attr.max_dto_payload_size))

@@ -17,7 +17,9 @@ struct vp_attributes {
     it_transport_type_t transport_type;
     it_boolean_t socket_conversion, three_way, suppress_depths, srq, atomics, ud,
         relative_addressing;
+    it_boolean_t srq_resizable, soft_hi_watermark, hard_hi_watermark; /* only with .srq */
     size_t max_request_dtos, max_recv_dtos;
+    size_t max_srq_dtos; /* depth of an S-RQ; its segments are max_recv_segments */
     size_t max_send_segments, max_recv_segments, max_read_segments, max_write_segments;
     uint64_t max_message;
     uint64_t max_lmr_length;
@@ -53,6 +55,12 @@ struct vp_ep_ops {
                              it_dto_cookie_t cookie, it_dto_flags_t flags);
 };
 
+/* Posting on an S-RQ: reached by one indirect call from the S-RQ itself. */
+struct vp_srq_ops {
+    it_status_t (*post_recv)(struct ual_srq *srq, const it_lmr_triplet_t *segments, size_t count,
+                             it_dto_cookie_t cookie, it_dto_flags_t flags);
+};
+
 /* it_socket_convert and itx_socket_convert, checked and with the role decided. */
 struct vp_convert {
     int fd; /* the provider's: a duplicate of the caller's */
@@ -71,7 +79,7 @@ struct vp_provider {
     uint32_t abi;  /* VP_ABI */
     uint32_t size; /* sizeof(struct vp_provider) as the provider knows it */
     const char *name;
-    size_t ia_area, pz_area, lmr_area, ep_area, listen_area;
+    size_t ia_area, pz_area, lmr_area, srq_area, ep_area, listen_area;
 
     /* Fills at most capacity records; returns how many Interfaces exist (0: also without resources). */
     size_t (*interfaces)(it_interface_t *interfaces, size_t capacity);
@@ -99,6 +107,19 @@ struct vp_provider {
     it_status_t (*lmr_create)(struct ual_lmr *lmr);
     /* Returns when no octet can land in or leave the memory any more. */
     void (*lmr_destroy)(struct ual_lmr *lmr);
+
+    /* srq->max_recv_dtos and .max_recv_segments are checked; may be rounded up here. Sets srq->ops. */
+    it_status_t (*srq_create)(struct ual_srq *srq);
+    /* No EP uses it. */
+    void (*srq_destroy)(struct ual_srq *srq);
+    /*
+     * Depth, low watermark or both; checked against the attributes. Takes srq->lock, refuses a
+     * depth below what is posted (IT_ERR_INVALID_SRQ_SIZE) and a watermark above the depth
+     * (IT_ERR_SRQ_LOW_WATERMARK), and stores both in *srq. A watermark above what is posted fires at
+     * once; whoever fires it sets srq->low_watermark to 0 and calls evd_raise_affiliated_srq.
+     */
+    it_status_t (*srq_modify)(struct ual_srq *srq, it_srq_param_mask_t mask,
+                              const it_srq_param_t *params);
 
     /* ep->attr is checked against the attributes; may be rounded up here. Sets ep->ops. */
     it_status_t (*ep_create)(struct ual_ep *ep);

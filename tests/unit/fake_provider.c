@@ -146,7 +146,7 @@ static void fake_lmr_destroy(struct ual_lmr *lmr)
     fake_note('m');
 }
 
-/* ---------------------------------------------------------------- EP */
+/* ---------------------------------------------------------------- posting */
 
 static it_status_t fake_post_request(struct ual_ep *ep, const struct vp_request *request)
 {
@@ -165,6 +165,54 @@ static it_status_t fake_post_recv(struct ual_ep *ep, const it_lmr_triplet_t *seg
         .segments = segments, .segment_count = count, .cookie = cookie, .flags = flags};
     return fake.answer;
 }
+
+/* ---------------------------------------------------------------- S-RQ */
+
+static it_status_t fake_post_srq_recv(struct ual_srq *srq, const it_lmr_triplet_t *segments,
+                                      size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    (void)srq;
+    fake.calls.post_srq_recv++;
+    fake.request = (struct vp_request){
+        .segments = segments, .segment_count = count, .cookie = cookie, .flags = flags};
+    return fake.answer;
+}
+
+static const struct vp_srq_ops fake_srq_ops = {
+    .post_recv = fake_post_srq_recv,
+};
+
+static it_status_t fake_srq_create(struct ual_srq *srq)
+{
+    fake.calls.srq_create++;
+    srq->ops = &fake_srq_ops;
+    srq->max_recv_dtos++; /* rounding up is the provider's right */
+    return fake.answer;
+}
+
+static void fake_srq_destroy(struct ual_srq *srq)
+{
+    (void)srq;
+    fake.calls.srq_destroy++;
+    fake_note('s');
+}
+
+static it_status_t fake_srq_modify(struct ual_srq *srq, it_srq_param_mask_t mask,
+                                   const it_srq_param_t *params)
+{
+    fake.calls.srq_modify++;
+    if (fake.answer != IT_SUCCESS)
+        return fake.answer;
+    base_lock_take(&srq->lock);
+    if (mask & IT_SRQ_PARAM_MAX_RECV_DTO)
+        srq->max_recv_dtos = params->max_recv_dtos;
+    if (mask & IT_SRQ_PARAM_LOW_WATERMARK)
+        srq->low_watermark = params->low_watermark;
+    base_lock_drop(&srq->lock);
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- EP */
 
 static const struct vp_ep_ops fake_ep_ops = {
     .post_request = fake_post_request,
@@ -317,6 +365,7 @@ const struct vp_provider fake_provider = {
     .ia_area = 8,
     .pz_area = 8,
     .lmr_area = 8,
+    .srq_area = 8,
     .ep_area = 8,
     .listen_area = 8,
     .interfaces = fake_interfaces,
@@ -333,6 +382,9 @@ const struct vp_provider fake_provider = {
     .pz_destroy = fake_pz_destroy,
     .lmr_create = fake_lmr_create,
     .lmr_destroy = fake_lmr_destroy,
+    .srq_create = fake_srq_create,
+    .srq_destroy = fake_srq_destroy,
+    .srq_modify = fake_srq_modify,
     .ep_create = fake_ep_create,
     .ep_destroy = fake_ep_destroy,
     .ep_modify_locked = fake_ep_modify,
@@ -357,6 +409,7 @@ void fake_setup(void)
         .socket_conversion = IT_TRUE,
         .max_request_dtos = 64,
         .max_recv_dtos = 65,
+        .max_srq_dtos = 100,
         .max_send_segments = 4,
         .max_recv_segments = 5,
         .max_read_segments = 6,

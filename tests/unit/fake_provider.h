@@ -18,6 +18,7 @@ struct fake_calls {
     unsigned ia_open, ia_close, pz_create, pz_destroy, lmr_create, lmr_destroy;
     unsigned ep_create, ep_destroy, ep_modify, ep_reset, listen_start, listen_stop;
     unsigned connect, accept, reject, handoff, disconnect, convert, post_request, post_recv;
+    unsigned srq_create, srq_destroy, srq_modify, post_srq_recv;
 };
 
 struct fake {
@@ -27,7 +28,7 @@ struct fake {
     struct vp_request request; /* last post; its segments are the caller's */
     struct vp_convert convert; /* last conversion */
     size_t private_length;     /* of the last call with private data */
-    char closing[64];          /* letters of what was destroyed, in order: listen ep lmr pz ia */
+    char closing[64]; /* letters of what was destroyed, in order: listen ep srq lmr pz ia */
 };
 
 extern struct fake fake;
