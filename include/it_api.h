@@ -768,9 +768,14 @@ typedef struct {
     uint32_t rdma_read_ird;         /* inbound reads handled at once */
     uint32_t rdma_read_ord;         /* outbound reads in flight at once */
     it_srq_handle_t srq;            /* S-RQ to use with IT_EP_SRQ */
-    size_t soft_hi_watermark;       /* warn above this many receives; 0 = off */
-    /* refuse above this many receives; IT_HARD_HI_WATERMARK_DISABLE = off */
-    size_t hard_hi_watermark;
+    /*
+     * Of the receives of an S-RQ that this endpoint holds: from the arrival of the message until
+     * its completion is dequeued. Above the soft mark there is one warning (until it is set again,
+     * or the endpoint is reset), above the hard mark the message is refused and the connection
+     * breaks; so with 0 the endpoint cannot receive.
+     */
+    size_t soft_hi_watermark;    /* 0 = off */
+    size_t hard_hi_watermark;    /* IT_HARD_HI_WATERMARK_DISABLE = off */
     it_boolean_t atomics_enable; /* peer may run atomics through this EP */
 } it_rc_only_attributes_t;
 
@@ -2750,8 +2755,10 @@ it_status_t it_rmr_free(it_rmr_handle_t rmr_handle);
  * ============================================================================================== */
 
 /**
- * Creates a queue of receives that several RC endpoints can draw from. Mind the order of the two
- * numbers.
+ * Creates a queue of receives that several RC endpoints can draw from. Each message that arrives
+ * takes the oldest receive, whichever endpoint it is for; the completion comes on that endpoint's
+ * receive EVD. Room for another receive is there as soon as a message has taken one. Mind the order
+ * of the two numbers.
  *
  * @param pz_handle          the protection zone the queue belongs to
  * @param max_recv_segments  segments per receive
@@ -2795,8 +2802,9 @@ it_status_t it_srq_query(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
                          it_srq_param_t *params);
 
 /**
- * Changes the depth of a shared receive queue or arms its low watermark. The watermark gives one
- * warning and must be set again for the next.
+ * Changes the depth of a shared receive queue or arms its low watermark: when fewer receives than
+ * that are left, there is one warning, at once if that is so already. Then the watermark is off (a
+ * query shows 0) until it is set again.
  *
  * @param srq_handle  the queue
  * @param mask        IT_SRQ_PARAM_MAX_RECV_DTO, IT_SRQ_PARAM_LOW_WATERMARK or both

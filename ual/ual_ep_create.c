@@ -184,7 +184,7 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
 {
     struct ual_ep_parents parents = {.pz = ual_pz_from(pz_handle)};
     const struct vp_attributes *attributes;
-    struct ual_ep *ep;
+    struct ual_ep *ep = NULL;
     struct ual_ia *ia;
     it_status_t status;
 

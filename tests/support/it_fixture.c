@@ -247,6 +247,26 @@ it_ep_handle_t fx_ep(const struct fx_node *node, const it_ep_attributes_t *attr)
     return ep;
 }
 
+it_srq_handle_t fx_srq(const struct fx_node *node, size_t segments, size_t depth)
+{
+    it_srq_handle_t srq = NULL;
+
+    CHECK_OK(it_srq_create(node->pz, segments, depth, &srq));
+    return srq;
+}
+
+it_ep_handle_t fx_srq_ep(const struct fx_node *node, it_srq_handle_t srq,
+                         const it_ep_attributes_t *attr)
+{
+    it_ep_attributes_t own = attr != NULL ? *attr : fx_ep_attr();
+    it_ep_handle_t ep = NULL;
+
+    own.srv.rc.srq = srq;
+    CHECK_OK(it_ep_rc_create(node->pz, node->request_evd, node->recv_evd, node->conn_evd,
+                             (it_ep_rc_creation_flags_t)(IT_EP_REUSEADDR | IT_EP_SRQ), &own, &ep));
+    return ep;
+}
+
 it_ep_state_rc_t fx_ep_state(it_ep_handle_t ep)
 {
     it_ep_param_t param;
@@ -405,6 +425,14 @@ void fx_recv(it_ep_handle_t ep, const struct fx_buf *buf, size_t offset, size_t 
     it_lmr_triplet_t segment = fx_seg(buf, offset, length);
 
     CHECK_OK(it_post_recv(ep, &segment, 1, cookie, FX_SIGNAL));
+}
+
+void fx_srq_recv(it_srq_handle_t srq, const struct fx_buf *buf, size_t offset, size_t length,
+                 it_dto_cookie_t cookie)
+{
+    it_lmr_triplet_t segment = fx_seg(buf, offset, length);
+
+    CHECK_OK(it_post_recv(srq, &segment, 1, cookie, FX_SIGNAL));
 }
 
 void fx_send(it_ep_handle_t ep, const struct fx_buf *buf, size_t offset, size_t length,

@@ -95,6 +95,10 @@ it_ep_attributes_t fx_ep_attr(void);
 it_ep_handle_t fx_ep(const struct fx_node *node, const it_ep_attributes_t *attr);
 it_ep_state_rc_t fx_ep_state(it_ep_handle_t ep);
 void fx_ep_wait_state(it_ep_handle_t ep, it_ep_state_rc_t state);
+/* A shared receive queue, and an endpoint that draws from it; attr as above. */
+it_srq_handle_t fx_srq(const struct fx_node *node, size_t segments, size_t depth);
+it_ep_handle_t fx_srq_ep(const struct fx_node *node, it_srq_handle_t srq,
+                         const it_ep_attributes_t *attr);
 /* The library's default settings, to be changed and set. */
 struct itx_mpa_params fx_mpa(it_ep_handle_t ep);
 
@@ -134,6 +138,8 @@ void fx_pair_ping(struct fx_pair *pair);
 
 void fx_recv(it_ep_handle_t ep, const struct fx_buf *buf, size_t offset, size_t length,
              it_dto_cookie_t cookie);
+void fx_srq_recv(it_srq_handle_t srq, const struct fx_buf *buf, size_t offset, size_t length,
+                 it_dto_cookie_t cookie);
 void fx_send(it_ep_handle_t ep, const struct fx_buf *buf, size_t offset, size_t length,
              it_dto_cookie_t cookie, it_dto_flags_t flags);
 void fx_write(it_ep_handle_t ep, const struct fx_buf *from, size_t offset, size_t length,

@@ -23,6 +23,7 @@
 
 #define UIW_MAX_SEGMENTS 16u
 #define UIW_MAX_DTOS     65536u
+#define UIW_MAX_SRQ_DTOS (1u << 20)
 #define UIW_MAX_DEPTH    128u          /* IRD, ORD */
 #define UIW_BOUNCE_SIZE  (70u * 1024u) /* one FPDU of any size, with markers */
 

@@ -4,6 +4,7 @@
 
 #include "ual/uiwarp/uiw_conn.h"
 #include "ual/uiwarp/uiw_handover.h"
+#include "ual/uiwarp/uiw_srq.h"
 #include "ual/uiwarp/uiw_stream.h"
 #include "ual/uiwarp/uiw_tx.h"
 
@@ -49,20 +50,11 @@ void uiw_lmr_destroy(struct ual_lmr *lmr)
 
 /* ---------------------------------------------------------------- EP: memory */
 
-static uint32_t ep_ring_size(size_t entries)
-{
-    uint32_t size = 1;
-
-    while (size < entries)
-        size *= 2;
-    return size;
-}
-
-static void ep_queue_init(struct uiw_queue *queue, size_t depth, size_t header, size_t segments)
+static void ep_queue_init(struct uiw_queue *queue, size_t depth, uint32_t stride)
 {
     queue->depth = (uint32_t)depth;
-    queue->mask = ep_ring_size(depth) - 1;
-    queue->stride = (uint32_t)((header + segments * sizeof(struct uiw_segment) + 15) & ~(size_t)15);
+    queue->mask = uiw_ring_size(depth) - 1;
+    queue->stride = stride;
 }
 
 static size_t ep_queue_bytes(const struct uiw_queue *queue)
@@ -81,18 +73,27 @@ static size_t ep_request_segments(const it_ep_attributes_t *attr)
     return most;
 }
 
-/* All rings in one block, sized once: nothing is allocated while data flows. */
-static bool ep_alloc_rings(struct uiw_ep *ep, const it_ep_attributes_t *attr)
+static void ep_rq_init(struct uiw_queue *rq, const struct ual_ep *ual)
 {
+    if (ual->srq)
+        ep_queue_init(rq, 1, uiw_srq_of(ual->srq)->stride);
+    else
+        ep_queue_init(rq, ual->attr.max_recv_dtos, uiw_rqe_stride(ual->attr.max_recv_segments));
+}
+
+/* All rings in one block, sized once: nothing is allocated while data flows. */
+static bool ep_alloc_rings(struct uiw_ep *ep, const struct ual_ep *ual)
+{
+    const it_ep_attributes_t *attr = &ual->attr;
     size_t ird = attr->srv.rc.rdma_read_ird ? attr->srv.rc.rdma_read_ird : 1;
-    size_t orq = ep_ring_size(attr->srv.rc.rdma_read_ord ? attr->srv.rc.rdma_read_ord : 1);
+    size_t orq = uiw_ring_size(attr->srv.rc.rdma_read_ord ? attr->srv.rc.rdma_read_ord : 1);
     /* An answered Read may be asked again before its slot is seen free: hence twice the IRD. */
-    size_t irq = ep_ring_size(2 * ird);
+    size_t irq = uiw_ring_size(2 * ird);
     unsigned char *block;
 
-    ep_queue_init(&ep->sq, attr->max_request_dtos, sizeof(struct uiw_sqe),
-                  ep_request_segments(attr));
-    ep_queue_init(&ep->rq, attr->max_recv_dtos, sizeof(struct uiw_rqe), attr->max_recv_segments);
+    ep_queue_init(&ep->sq, attr->max_request_dtos,
+                  uiw_slot_stride(sizeof(struct uiw_sqe), ep_request_segments(attr)));
+    ep_rq_init(&ep->rq, ual);
     ep->orq_mask = (uint32_t)orq - 1;
     ep->irq_mask = (uint32_t)irq - 1;
     block = calloc(1, ep_queue_bytes(&ep->sq) + ep_queue_bytes(&ep->rq) + orq * sizeof(*ep->orq) +
@@ -117,11 +118,25 @@ static void ep_apply_enables(struct uiw_ep *ep, const it_rc_only_attributes_t *r
                           memory_order_relaxed);
 }
 
+/* A watermark no counter reaches is none. */
+static uint32_t ep_watermark(size_t watermark)
+{
+    return watermark < UINT32_MAX ? (uint32_t)watermark : UINT32_MAX;
+}
+
+static void ep_apply_watermarks(struct uiw_ep *ep, const it_rc_only_attributes_t *rc)
+{
+    atomic_store_explicit(&ep->soft_limit, ep_watermark(rc->soft_hi_watermark),
+                          memory_order_relaxed);
+    atomic_store_explicit(&ep->hard_limit, ep_watermark(rc->hard_hi_watermark),
+                          memory_order_relaxed);
+}
+
 it_status_t uiw_ep_create(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
-    if (!ep_alloc_rings(ep, &ual->attr))
+    if (!ep_alloc_rings(ep, ual))
         return IT_ERR_RESOURCES;
     ep->ual = ual;
     ep->ia = uiw_ia_of(ual_ia_of(&ual->object));
@@ -136,6 +151,7 @@ it_status_t uiw_ep_create(struct ual_ep *ual)
     ep->wanted_ord = ual->attr.srv.rc.rdma_read_ord;
     atomic_store_explicit(&ep->ord_limit, ep->wanted_ord, memory_order_relaxed);
     ep_apply_enables(ep, &ual->attr.srv.rc);
+    ep_apply_watermarks(ep, &ual->attr.srv.rc);
     uiw_tx_reset(ep);
     ual->ops = &ep_ops;
     atomic_fetch_add_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
@@ -204,6 +220,7 @@ it_status_t uiw_ep_reset(struct ual_ep *ual)
         status = IT_SUCCESS;
         ep->drained = false;
         ep->negotiated = false;
+        ep_apply_watermarks(ep, &ual->attr.srv.rc);
         ual->attr.srv.rc.rdma_read_ird = ep->wanted_ird;
         ual->attr.srv.rc.rdma_read_ord = ep->wanted_ord;
     }
@@ -263,6 +280,12 @@ it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
     if (mask & IT_EP_PARAM_RDMA_WR_ENABLE)
         enables.rdma_write_enable = attr->srv.rc.rdma_write_enable;
     ep_apply_enables(ep, &enables);
+    if (mask & IT_EP_PARAM_SOFT_HI_WATERMARK)
+        atomic_store_explicit(&ep->soft_limit, ep_watermark(attr->srv.rc.soft_hi_watermark),
+                              memory_order_relaxed);
+    if (mask & IT_EP_PARAM_HARD_HI_WATERMARK)
+        atomic_store_explicit(&ep->hard_limit, ep_watermark(attr->srv.rc.hard_hi_watermark),
+                              memory_order_relaxed);
     if (mask & IT_EP_PARAM_MAX_ORD) {
         ep->wanted_ord = attr->srv.rc.rdma_read_ord;
         atomic_store_explicit(&ep->ord_limit, ep->wanted_ord, memory_order_relaxed);

@@ -141,6 +141,12 @@ struct uiw_ep {
     _Atomic bool read_enabled; /* peers may RDMA Read, Write through this EP */
     _Atomic bool write_enabled;
     _Atomic uint32_t ord_limit; /* lowered by it_ep_modify below what was agreed */
+    /*
+     * Of receives drawn from the S-RQ: how many the EP may hold, that is, from the first octet of
+     * the message until its completion is dequeued.
+     */
+    _Atomic uint32_t soft_limit; /* armed soft watermark; 0: off, or told */
+    _Atomic uint32_t hard_limit; /* UINT32_MAX: none */
 
     /* Locked. */
     bool negotiated;                 /* .info is filled */
@@ -159,6 +165,7 @@ struct uiw_ep {
     _Alignas(64) _Atomic bool rx_token;
     bool rx_wake_recv, rx_wake_request; /* EVDs to wake when no lock is held */
     bool rx_kick;                       /* the sender has something new to do */
+    bool rx_tell_low, rx_tell_high;     /* watermarks that were crossed; see uiw_srq.h */
     bool rx_terminated;                 /* the peer's Terminate is in rx_terminate */
     bool expect_large;                  /* payload is large: do not read much past a header */
     unsigned pinned_count;
@@ -166,7 +173,7 @@ struct uiw_ep {
     struct iw_terminate rx_terminate;
     _Atomic uint64_t octets_in, calls_in, fpdus_in; /* counters, read by anybody */
     uint64_t fpdus_before;                          /* of earlier connections */
-    struct uiw_queue rq;
+    struct uiw_queue rq; /* with an S-RQ: what the EP has drawn from it, one slot */
     struct iw_rx rx;
 
     struct uiw_orq_entry *orq; /* ring of orq_mask + 1 */
@@ -245,6 +252,27 @@ static inline struct uiw_rqe *uiw_rqe_at(const struct uiw_ep *ep, uint32_t index
     return (void *)(ep->rq.slots + (size_t)(index & ep->rq.mask) * ep->rq.stride);
 }
 
+/* Slots of a ring that holds so many, at least one. */
+static inline uint32_t uiw_ring_size(size_t entries)
+{
+    uint32_t size = 1;
+
+    while (size < entries)
+        size *= 2;
+    return size;
+}
+
+/* Octets of a slot whose entry begins with a header and ends in an array of segments. */
+static inline uint32_t uiw_slot_stride(size_t header, size_t segments)
+{
+    return (uint32_t)((header + segments * sizeof(struct uiw_segment) + 15) & ~(size_t)15);
+}
+
+static inline uint32_t uiw_rqe_stride(size_t segments)
+{
+    return uiw_slot_stride(sizeof(struct uiw_rqe), segments);
+}
+
 /* ---------------------------------------------------------------- reader token */
 
 static inline bool uiw_reader_try(struct uiw_ep *ep)
@@ -292,6 +320,8 @@ bool uiw_sq_complete_locked(struct uiw_ep *ep); /* reports what is done, in orde
 void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
 bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
                          it_dto_status_t failed_status);
+void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
+                  it_dto_cookie_t cookie, it_dto_flags_t flags);
 /* Nobody reads any more, or never did. */
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status);
 /* Reader. The oldest receive is complete. */

@@ -5,6 +5,8 @@
  */
 #include "ual/uiwarp/uiw_ep.h"
 
+#include "ual/uiwarp/uiw_srq.h"
+
 /* ---------------------------------------------------------------- verdicts to codes */
 
 static enum iw_error place_write_error(enum uiw_mr_verdict verdict)
@@ -100,7 +102,8 @@ static enum iw_error place_check_send(struct uiw_ep *ep, const struct iw_segment
     uint32_t head = uiw_queue_head(&ep->rq);
     const struct uiw_rqe *rqe = uiw_rqe_at(ep, head);
 
-    if (head == atomic_load_explicit(&ep->rq.tail, memory_order_acquire))
+    if (head == atomic_load_explicit(&ep->rq.tail, memory_order_acquire) &&
+        (!ep->ual->srq || !uiw_srq_draw(ep)))
         return IW_ERR_DDP_NO_BUFFER;
     if (segment->mo > rqe->length || segment->length > rqe->length - segment->mo)
         return IW_ERR_DDP_TOO_LONG;

@@ -4,6 +4,7 @@
 #include "ual/uiwarp/uiw_conn_private.h"
 #include "ual/uiwarp/uiw_ep.h"
 #include "ual/uiwarp/uiw_net.h"
+#include "ual/uiwarp/uiw_srq.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,9 +98,14 @@ static void provider_fill_attributes(struct vp_attributes *attributes)
         .transport_type = IT_IWARP_TCP_TRANSPORT,
         .socket_conversion = IT_TRUE,
         .suppress_depths = IT_TRUE,
+        .srq = IT_TRUE,
+        .srq_resizable = IT_TRUE,
+        .soft_hi_watermark = IT_TRUE,
+        .hard_hi_watermark = IT_TRUE,
         .relative_addressing = IT_TRUE,
         .max_request_dtos = UIW_MAX_DTOS,
         .max_recv_dtos = UIW_MAX_DTOS,
+        .max_srq_dtos = UIW_MAX_SRQ_DTOS,
         .max_send_segments = UIW_MAX_SEGMENTS,
         .max_recv_segments = UIW_MAX_SEGMENTS,
         .max_read_segments = UIW_MAX_SEGMENTS,
@@ -300,6 +306,7 @@ const struct vp_provider uiw_provider = {
     .ia_area = sizeof(struct uiw_ia),
     .pz_area = sizeof(struct uiw_pz),
     .lmr_area = UIW_LMR_AREA,
+    .srq_area = sizeof(struct uiw_srq),
     .ep_area = UIW_EP_AREA,
     .listen_area = sizeof(struct uiw_listen),
     .interfaces = provider_interfaces,
@@ -316,6 +323,9 @@ const struct vp_provider uiw_provider = {
     .pz_destroy = uiw_pz_destroy,
     .lmr_create = uiw_lmr_create,
     .lmr_destroy = uiw_lmr_destroy,
+    .srq_create = uiw_srq_create,
+    .srq_destroy = uiw_srq_destroy,
+    .srq_modify = uiw_srq_modify,
     .ep_create = uiw_ep_create,
     .ep_destroy = uiw_ep_destroy,
     .ep_modify_locked = uiw_ep_modify_locked,

@@ -48,8 +48,8 @@ bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)
     return wake;
 }
 
-static void rq_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
-                    it_dto_cookie_t cookie, it_dto_flags_t flags)
+void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
+                  it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
     uint64_t length = 0;
 
@@ -79,7 +79,7 @@ it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, 
         base_lock_drop(&ual->lock);
         return IT_ERR_TOO_MANY_POSTS;
     }
-    rq_fill(uiw_rqe_at(ep, tail), segments, count, cookie, flags);
+    uiw_rqe_fill(uiw_rqe_at(ep, tail), segments, count, cookie, flags);
     /* Hands the slot to the reader, who reads the tail with acquire. */
     atomic_store_explicit(&ep->rq.tail, tail + 1, memory_order_release);
     if (ual_ep_state(ual) == IT_EP_STATE_NONOPERATIONAL && ep->drained)

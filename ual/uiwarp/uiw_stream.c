@@ -8,6 +8,7 @@
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
 #include "ual/uiwarp/uiw_handover.h"
+#include "ual/uiwarp/uiw_srq.h"
 #include "ual/uiwarp/uiw_tx.h"
 
 #include <errno.h>
@@ -144,6 +145,8 @@ static it_event_type_t stream_async_of_error(const struct uiw_ep *ep, enum iw_er
                                              : IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION;
     if (error == IW_ERR_DDP_NO_BUFFER && opcode == IW_OP_READ_REQUEST)
         return IT_ASYNC_AFF_EP_L_IRRQ_ACCESS_VIOLATION;
+    if (error == IW_ERR_DDP_NO_BUFFER && ep->ual->srq)
+        return IT_ASYNC_AFF_EP_SRQ_ERROR;
     if (opcode == IW_OP_WRITE && (IW_ERROR_TYPE(error) == 1 && error != IW_ERR_DDP_TAGGED_VERSION))
         return IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION;
     if (opcode == IW_OP_READ_REQUEST && IW_ERROR_LAYER(error) == 0 && IW_ERROR_TYPE(error) == 1)
@@ -264,6 +267,7 @@ static void stream_settle(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
+    uiw_srq_tell(ep);
     if (ep->rx_wake_recv) {
         ep->rx_wake_recv = false;
         evd_wake(ual->recv_evd);
@@ -372,6 +376,8 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     ep->rx_wake_recv = false;
     ep->rx_wake_request = false;
     ep->rx_kick = false;
+    ep->rx_tell_low = false;
+    ep->rx_tell_high = false;
     ep->rx_terminated = false;
     ep->expect_large = false;
     ep->fpdus_before = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);

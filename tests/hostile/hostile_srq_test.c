@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Bad peers of endpoints that share a receive queue: what one of them does costs the others nothing. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "hostile/hostile_kit.h"
+
+#define SLOT 64u
+
+static struct raw_segment segment;
+
+struct scene {
+    struct hk kit;
+    it_srq_handle_t srq;
+    struct fx_buf in;
+};
+
+static void scene_open(struct scene *scene)
+{
+    hk_open(&scene->kit);
+    scene->srq = fx_srq(&scene->kit.node, 1, 64);
+    scene->in = fx_buf_make(&scene->kit.node, (size_t)64 * SLOT);
+}
+
+static void scene_close(struct scene *scene)
+{
+    CHECK_OK(it_srq_free(scene->srq));
+    fx_buf_free(&scene->in);
+    hk_close(&scene->kit);
+    check_done();
+}
+
+static void post(struct scene *scene, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++)
+        fx_srq_recv(scene->srq, &scene->in, (size_t)i * SLOT, SLOT, i);
+}
+
+static void victim_open(struct scene *scene, struct hk_victim *victim, size_t hard)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+
+    attr.srv.rc.hard_hi_watermark = hard;
+    hk_victim_of(&scene->kit, victim, fx_srq_ep(&scene->kit.node, scene->srq, &attr), HK_LISTEN,
+                 &hk_plain);
+}
+
+/* A piece of message number msn. */
+static void send_piece(struct hk_victim *victim, uint32_t msn, uint32_t mo, size_t length,
+                       bool last)
+{
+    unsigned char payload[SLOT + 1];
+    struct raw_bytes ulpdu = {0};
+
+    memset(payload, (int)msn, sizeof(payload));
+    raw_untagged(&ulpdu, RAW_SEND, 0, msn, mo, payload, length, last, 0);
+    CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
+    raw_free(&ulpdu);
+}
+
+/* Returns when what has been sent so far has been looked at: a Read behind it is answered. */
+static void settle(struct hk_victim *victim, uint32_t msn)
+{
+    struct raw_bytes ulpdu = {0};
+
+    raw_read_request(&ulpdu, msn, 1, 0, 0, 1, 0);
+    CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim->peer, &segment));
+    CHECK_EQ(RAW_READ_RESPONSE, segment.op);
+    raw_free(&ulpdu);
+}
+
+static void got(struct scene *scene, const struct hk_victim *victim, it_dto_cookie_t cookie,
+                size_t length)
+{
+    fx_done_len(scene->kit.node.recv_evd, victim->ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, length);
+}
+
+static void orderly_end(struct hk_victim *victim)
+{
+    raw_finish(&victim->peer);
+    hk_ended(victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_victim_close(victim);
+}
+
+/* DDP untagged, no buffer: the same as without a receive of one's own. */
+static void no_receive(size_t hard, unsigned posted)
+{
+    struct scene scene;
+    struct hk_victim victim;
+    struct raw_bytes ulpdu = {0};
+
+    scene_open(&scene);
+    victim_open(&scene, &victim, hard);
+    post(&scene, 0, posted);
+    raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "message", 7, true, 0);
+    CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
+    EXPECT_EQ(0x1202, hk_terminated(&victim, &ulpdu));
+    hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(&victim, IT_ASYNC_AFF_EP_SRQ_ERROR, IT_ASYNC_AFF_EP_SRQ_ERROR);
+    fx_empty(scene.kit.node.recv_evd);
+    raw_free(&ulpdu);
+    hk_victim_close(&victim);
+    scene_close(&scene);
+}
+
+Test(hostile_srq, no_receive, .timeout = 60)
+{
+    no_receive(IT_HARD_HI_WATERMARK_DISABLE, 0);
+}
+
+Test(hostile_srq, a_hard_watermark_of_none, .timeout = 60)
+{
+    no_receive(0, 3);
+}
+
+/* A peer that begins a message holds one receive, whatever else it does; the rest flows on. */
+Test(hostile_srq, half_a_message, .timeout = 60)
+{
+    struct scene scene;
+    struct hk_victim slow;
+    struct hk_victim quick;
+
+    scene_open(&scene);
+    victim_open(&scene, &slow, IT_HARD_HI_WATERMARK_DISABLE);
+    victim_open(&scene, &quick, IT_HARD_HI_WATERMARK_DISABLE);
+    post(&scene, 0, 4);
+    send_piece(&slow, 1, 0, 10, false);
+    send_piece(&slow, 1, 10, 10, false);
+    settle(&slow, 1);
+    for (uint32_t i = 1; i <= 3; i++) {
+        send_piece(&quick, i, 0, 5, true);
+        got(&scene, &quick, i, 5);
+    }
+    send_piece(&slow, 1, 20, 44, true);
+    got(&scene, &slow, 0, SLOT);
+    EXPECT(fx_is_byte(scene.in.data, SLOT, 1));
+    orderly_end(&slow);
+    orderly_end(&quick);
+    scene_close(&scene);
+}
+
+/* The receive that a message had taken is flushed to its endpoint, and no other one. */
+Test(hostile_srq, the_end_within_a_message, .timeout = 60)
+{
+    for (unsigned reset = 0; reset < 2; reset++) {
+        struct scene scene;
+        struct hk_victim slow;
+        struct hk_victim quick;
+
+        scene_open(&scene);
+        victim_open(&scene, &slow, IT_HARD_HI_WATERMARK_DISABLE);
+        victim_open(&scene, &quick, IT_HARD_HI_WATERMARK_DISABLE);
+        post(&scene, 0, 3);
+        send_piece(&slow, 1, 0, 10, false);
+        settle(&slow, 1);
+        if (reset) {
+            raw_close_with_reset(&slow.peer);
+            hk_ended(&slow, IT_CM_MSG_CONN_BROKEN_EVENT);
+            hk_affiliated(&slow, IT_ASYNC_AFF_EP_L_LLP_ERROR, IT_ASYNC_AFF_EP_L_LLP_ERROR);
+        } else {
+            raw_finish(&slow.peer);
+            hk_ended(&slow, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        }
+        fx_done(scene.kit.node.recv_evd, slow.ep, IT_DTO_RC_RECV_CMPL_EVENT, 0, IT_DTO_ERR_FLUSHED);
+        fx_empty(scene.kit.node.recv_evd);
+        send_piece(&quick, 1, 0, 5, true);
+        got(&scene, &quick, 1, 5);
+        hk_victim_close(&slow);
+        orderly_end(&quick);
+        scene_close(&scene);
+    }
+}
+
+/* The same when the program ends it: disconnected it is flushed, freed it is dropped. */
+Test(hostile_srq, the_program_ends_it_within_a_message, .timeout = 60)
+{
+    struct scene scene;
+    struct hk_victim victims[2];
+
+    scene_open(&scene);
+    post(&scene, 0, 3);
+    for (unsigned i = 0; i < 2; i++) {
+        victim_open(&scene, &victims[i], IT_HARD_HI_WATERMARK_DISABLE);
+        send_piece(&victims[i], 1, 0, 10, false);
+        settle(&victims[i], 1);
+    }
+    CHECK_OK(it_ep_disconnect(victims[0].ep, NULL, 0));
+    fx_done(scene.kit.node.recv_evd, victims[0].ep, IT_DTO_RC_RECV_CMPL_EVENT, 0,
+            IT_DTO_ERR_FLUSHED);
+    hk_ended(&victims[0], IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_ep_free(victims[1].ep));
+    raw_close(&victims[1].peer);
+    fx_empty(scene.kit.node.recv_evd);
+    hk_victim_close(&victims[0]);
+    scene_close(&scene);
+}
+
+/* Too long in the first piece, and in a later one. */
+Test(hostile_srq, longer_than_the_receive, .timeout = 60)
+{
+    for (unsigned pieces = 1; pieces <= 2; pieces++) {
+        struct scene scene;
+        struct hk_victim victim;
+
+        scene_open(&scene);
+        victim_open(&scene, &victim, IT_HARD_HI_WATERMARK_DISABLE);
+        post(&scene, 0, 2);
+        if (pieces == 2)
+            send_piece(&victim, 1, 0, SLOT, false);
+        send_piece(&victim, 1, pieces == 2 ? SLOT : 0, pieces == 2 ? 1 : SLOT + 1, true);
+        EXPECT_EQ(0x1205, hk_terminated(&victim, NULL));
+        fx_done(scene.kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 0,
+                IT_DTO_ERR_LOCAL_LENGTH);
+        fx_empty(scene.kit.node.recv_evd);
+        hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+        hk_affiliated(&victim, IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION,
+                      IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION);
+        hk_victim_close(&victim);
+        scene_close(&scene);
+    }
+}
+
+/* A message out of order takes nothing from the queue. */
+Test(hostile_srq, nonsense_takes_nothing, .timeout = 60)
+{
+    struct scene scene;
+
+    scene_open(&scene);
+    post(&scene, 0, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        struct hk_victim victim;
+
+        victim_open(&scene, &victim, IT_HARD_HI_WATERMARK_DISABLE);
+        send_piece(&victim, i == 0 ? 2 : 1, i == 1 ? 4 : 0, i == 2 ? 0 : 8, i != 2);
+        if (i == 2) { /* an empty piece, and an end without a message */
+            settle(&victim, 1);
+            raw_finish(&victim.peer);
+            hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+            fx_done(scene.kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 0,
+                    IT_DTO_ERR_FLUSHED);
+        } else {
+            EXPECT_EQ(i == 0 ? 0x1203 : 0x1204, hk_terminated(&victim, NULL));
+            hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+            hk_affiliated(&victim, IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR,
+                          IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR);
+            fx_empty(scene.kit.node.recv_evd);
+        }
+        hk_victim_close(&victim);
+    }
+    scene_close(&scene);
+}
+
+/* A flood: the hard watermark leaves the others what they need. */
+Test(hostile_srq, a_flood_meets_the_hard_watermark, .timeout = 60)
+{
+    struct scene scene;
+    struct hk_victim flooder;
+    struct hk_victim honest;
+
+    scene_open(&scene);
+    victim_open(&scene, &flooder, 8);
+    victim_open(&scene, &honest, 8);
+    post(&scene, 0, 10);
+    for (uint32_t i = 1; i <= 9; i++)
+        send_piece(&flooder, i, 0, 1, true);
+    EXPECT_EQ(0x1202, hk_terminated(&flooder, NULL));
+    for (unsigned i = 0; i < 8; i++)
+        got(&scene, &flooder, i, 1);
+    hk_ended(&flooder, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(&flooder, IT_ASYNC_AFF_EP_SRQ_ERROR, IT_ASYNC_AFF_EP_SRQ_ERROR);
+    for (uint32_t i = 1; i <= 2; i++) {
+        send_piece(&honest, i, 0, 2, true);
+        got(&scene, &honest, 7 + i, 2);
+    }
+    hk_victim_close(&flooder);
+    orderly_end(&honest);
+    scene_close(&scene);
+}
