@@ -949,7 +949,11 @@ typedef enum {
     IT_BARRIER_FENCE_FLAG = 0x08,  /* hold this request until earlier RDMA Reads are done */
     IT_UNLINK_FENCE_FLAG = 0x10,   /* hold this unlink until all earlier requests are done */
     IT_UNLINK_LOCAL_SINK = 0x20,   /* invalidate the read sink's handle when the read completes */
-    IT_COALESCE_WR_FLAG = 0x40 /* may delay submission so that several requests go out together */
+    /*
+     * More follows: the request waits for a post on this endpoint without the flag, and leaves
+     * together with it. One that takes the last slot of the queue does not wait.
+     */
+    IT_COALESCE_WR_FLAG = 0x40
 } it_dto_flags_t;
 
 /* Outcome carried by a completion event. */

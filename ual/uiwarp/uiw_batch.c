@@ -16,8 +16,10 @@
 #define BATCH_OCTETS_CRC (256u * 1024u)
 #define BATCH_RESPONSES  4u /* in a row before a request gets its turn */
 #define COPY_PIECE       8192u
-/* Scratch of one FPDU: header, a Read Request's own header, inline payload, trailer. */
-#define FPDU_SCRATCH (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + UIW_INLINE_MAX + IW_TRAILER_MAX + 1)
+/* Scratch that every FPDU has: header, the header of a request's own (a Read's), trailer. */
+#define FPDU_SCRATCH    (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + FPDU_OWN_HEADER + IW_TRAILER_MAX + 1)
+#define FPDU_OWN_HEADER 64u
+_Static_assert(FPDU_OWN_HEADER >= IW_READ_REQUEST_HEADER, "it fits");
 
 /* The FPDU being built. */
 struct batch_fpdu {
@@ -210,6 +212,14 @@ static bool batch_close_fpdu(struct uiw_ep *ep, struct uiw_batch *batch,
     return true;
 }
 
+/* Copies must not take the scratch that the headers of a full batch need. */
+static bool batch_may_copy(const struct uiw_batch *batch, uint32_t length)
+{
+    uint32_t reserved = (UIW_BATCH_FPDUS - batch->fpdu_count) * (uint32_t)FPDU_SCRATCH;
+
+    return batch->scratch_used + length + reserved <= UIW_BATCH_SCRATCH;
+}
+
 /* The header has been written to scratch: it becomes an iovec. */
 static void batch_open_fpdu(struct uiw_batch *batch, struct batch_fpdu *fpdu, size_t header_length,
                             uint32_t payload_length)
@@ -220,7 +230,7 @@ static void batch_open_fpdu(struct uiw_batch *batch, struct batch_fpdu *fpdu, si
     batch->scratch_used += (uint32_t)header_length;
     batch_add_iov(batch, fpdu->header, header_length);
     fpdu->iov_first = batch->iov_count;
-    fpdu->copied = payload_length <= UIW_INLINE_MAX;
+    fpdu->copied = payload_length <= UIW_INLINE_MAX && batch_may_copy(batch, payload_length);
 }
 
 /* ---------------------------------------------------------------- requests */
@@ -352,12 +362,12 @@ static bool batch_add_request(struct uiw_ep *ep, struct uiw_batch *batch)
  * The source of a Read may change at any time. With CRC its octets are therefore copied once and
  * summed where nobody else writes; short payload is copied anyway.
  */
-static bool batch_copy_response(struct uiw_ep *ep, struct uiw_batch *batch, uint32_t length,
-                                uint8_t **copy)
+static bool batch_copy_response(struct uiw_ep *ep, struct uiw_batch *batch,
+                                const struct batch_fpdu *fpdu, uint8_t **copy)
 {
-    if (length <= UIW_INLINE_MAX) {
+    if (fpdu->copied) {
         *copy = batch->scratch + batch->scratch_used;
-        batch->scratch_used += length;
+        batch->scratch_used += fpdu->payload_length;
         return true;
     }
     *copy = NULL;
@@ -419,7 +429,7 @@ static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
         iw_encode_tagged(fpdu.header, IW_OP_READ_RESPONSE, last, entry->request.sink_stag,
                          entry->request.sink_to + offset, length);
     batch_open_fpdu(batch, &fpdu, header_length, length);
-    if (!batch_copy_response(ep, batch, length, &copy)) {
+    if (!batch_copy_response(ep, batch, &fpdu, &copy)) {
         if (mr)
             uiw_mr_unpin(mr);
         return false;
@@ -455,7 +465,7 @@ enum batch_turn {
 static enum batch_turn batch_turn(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
     const struct uiw_cursor *cursor = &batch->cursor;
-    bool request = cursor->sq != atomic_load_explicit(&ep->sq.tail, memory_order_acquire);
+    bool request = cursor->sq != atomic_load_explicit(&ep->sq_ready, memory_order_acquire);
     bool response = cursor->irq != atomic_load_explicit(&ep->irq_tail, memory_order_acquire);
     bool write = request && uiw_sqe_at(ep, cursor->sq)->opcode == VP_RDMA_WRITE;
 

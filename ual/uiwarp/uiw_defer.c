@@ -52,6 +52,7 @@ void uiw_progress_undefer(struct ual_ia *ia, struct ual_ep *ual)
             ep->deferred = false;
             atomic_fetch_sub_explicit(&progress->deferred_count, 1, memory_order_seq_cst);
         }
+        uiw_hold_leave_locked(progress, ual);
         used = progress->flushers > 0;
         base_lock_drop(&progress->lock);
         if (used)

@@ -47,8 +47,8 @@ struct uiw_queue {
     unsigned char *slots;
     uint32_t stride;
     uint32_t mask;
-    uint32_t depth;        /* limit in force */
-    _Atomic uint32_t tail; /* next to post; written locked, released to sender or reader */
+    uint32_t depth;        /* limit in force; locked */
+    _Atomic uint32_t tail; /* next to post; written locked; RQ: released to the reader */
     /*
      * Index of the oldest that is not completed << 32 | events left in the EVD: one word, so that a
      * poster never counts a completion twice. Written by the reader (RQ), locked (SQ, flush).
@@ -154,6 +154,12 @@ struct uiw_ep {
     uint32_t wanted_ird, wanted_ord; /* asked for; ual_ep.attr shows those in force */
     bool drained;                    /* NONOPERATIONAL and flushed: later posts flush themselves */
     struct uiw_queue sq;
+    /*
+     * Up to here the sender goes, and reads it with acquire; written locked. What is posted behind it
+     * waits for a post without IT_COALESCE_WR_FLAG.
+     */
+    _Atomic uint32_t sq_ready;
+    bool hold_met;              /* what is held was met by a sweep; see uiw_hold.c */
     uint64_t last_post;         /* base_rough_ticks */
     unsigned burst;             /* posts in quick succession */
     unsigned gathered_requests; /* held back since the last that was not */
@@ -194,6 +200,9 @@ struct uiw_ep {
     struct ual_ep *next_deferred; /* by progress.lock */
     bool deferred;                /* by progress.lock */
     _Atomic bool deferred_hint;   /* true: in the list, or about to be */
+    struct ual_ep *next_held;     /* the same for held posts */
+    bool held;
+    _Atomic bool held_hint;
 };
 
 #define UIW_EP_AREA  sizeof(struct uiw_ep)
@@ -322,6 +331,12 @@ bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_ind
                          it_dto_status_t failed_status);
 void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
                   it_dto_cookie_t cookie, it_dto_flags_t flags);
+enum uiw_hold {
+    UIW_HOLD_NONE,  /* nothing waits for another post */
+    UIW_HOLD_YOUNG, /* not met before */
+    UIW_HOLD_OVER   /* met before: the sender may have it now */
+};
+enum uiw_hold uiw_sq_age_hold(struct ual_ep *ual);
 /* Nobody reads any more, or never did. */
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status);
 /* Reader. The oldest receive is complete. */

@@ -134,6 +134,7 @@ bool uiw_handover_open(struct ual_ia *ia)
 {
     handover_progress(ia)->unpark.run = handover_unpark;
     uiw_defer_init(ia);
+    uiw_hold_init(ia);
     evd_loop_call(ia->evd.loop, handover_open_on_loop, ia);
     return true;
 }
@@ -147,6 +148,7 @@ static void handover_close_on_loop(void *argument)
     evd_timer_stop(&progress->hand_over);
     uiw_defer_stop(ia);
     uiw_nudge_stop(ia);
+    uiw_hold_stop(ia);
 }
 
 void uiw_handover_close(struct ual_ia *ia)

@@ -21,6 +21,9 @@ void uiw_handover_leave(struct ual_ia *ia);
 void uiw_defer_flush(struct ual_ia *ia); /* any thread: sends what was held back */
 void uiw_defer_init(struct ual_ia *ia);
 void uiw_defer_stop(struct ual_ia *ia); /* loop thread */
+void uiw_hold_init(struct ual_ia *ia);
+void uiw_hold_stop(struct ual_ia *ia); /* loop thread */
+void uiw_hold_leave_locked(struct uiw_progress *progress, struct ual_ep *ual);
 
 /* uiw_nudge.c */
 void uiw_nudge_later(struct ual_ia *ia, struct ual_ep *ual); /* loop thread: it is connected now */

@@ -52,6 +52,7 @@ struct uiw_progress {
     _Atomic uint32_t follower_count; /* written with lock held */
     _Atomic uint32_t deferred_count; /* written with lock held */
     _Atomic bool sweeping;           /* the loop looks at the deferred list by itself */
+    _Atomic bool holding;            /* the same for the held list */
     _Atomic uint64_t thread_wakeups;
     int epoll_fd; /* all established streams; immutable */
     int kick_fd;  /* eventfd in it, wakes a leader that sleeps; immutable */
@@ -69,7 +70,8 @@ struct uiw_progress {
     struct base_lock lock; /* guards what follows */
     struct uiw_follower *followers;
     struct ual_ep *deferred; /* EPs with posted work that waits for company; see uiw_sq.c */
-    unsigned flushers;       /* threads that have taken EPs off the list and still use them */
+    struct ual_ep *held;     /* EPs with posted work that waits for a post; see uiw_hold.c */
+    unsigned flushers;       /* EPs that were taken off either list and are still in use */
     struct uiw_nudge nudge;
 
     /* Loop thread only. */
@@ -81,6 +83,8 @@ struct uiw_progress {
     uint32_t stints_swept;
     struct evd_task unpark;      /* submitted by a leader that leaves */
     struct evd_task sweep_start; /* submitted by a post that defers */
+    struct evd_timer hold;
+    struct evd_task hold_start; /* submitted by a post that is held */
 };
 
 bool uiw_progress_open(struct ual_ia *ia); /* starts the watch; the loop runs */
@@ -96,7 +100,9 @@ void uiw_progress_quiesce(struct ual_ia *ia);
 
 /* Posted work of this EP may wait until somebody polls or waits, or half a millisecond is over. */
 void uiw_progress_defer(struct ual_ia *ia, struct ual_ep *ual);
-/* Takes the EP off the list. */
+/* Posted work of this EP waits for another post, a second or two at the most. */
+void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual);
+/* Takes the EP off both lists; nobody who has found it there uses it any more. */
 void uiw_progress_undefer(struct ual_ia *ia, struct ual_ep *ual);
 
 extern const struct evd_progress_ops uiw_progress_ops;

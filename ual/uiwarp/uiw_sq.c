@@ -129,9 +129,9 @@ static void sq_gather_none_locked(struct uiw_ep *ep)
 }
 
 /*
- * A program that posts faster than it polls is about to post more, and one that says
- * IT_COALESCE_WR_FLAG certainly is: a few requests then share one system call. What is held back
- * goes out with the next poll, wait or gathering, and soon in any case (uiw_defer.c).
+ * A program that posts faster than it polls is about to post more: a few requests then share one
+ * system call. What waits for company goes out with the next poll, wait or gathering, and soon in
+ * any case (uiw_defer.c).
  */
 static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
@@ -140,7 +140,7 @@ static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *reque
 
     ep->burst = now - ep->last_post < gap ? ep->burst + 1 : 0;
     ep->last_post = now;
-    if (ep->burst < SQ_BURST_EAGER && !(request->flags & IT_COALESCE_WR_FLAG)) {
+    if (ep->burst < SQ_BURST_EAGER) {
         sq_gather_none_locked(ep);
         return false;
     }
@@ -152,12 +152,80 @@ static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *reque
     return false;
 }
 
+/* When what has been posted leaves. */
+enum sq_pace {
+    SQ_NEVER, /* flushed, or about to be */
+    SQ_NOW,
+    SQ_SOON, /* may wait for company */
+    SQ_HELD  /* waits for a post without IT_COALESCE_WR_FLAG */
+};
+
+/*
+ * Up to the tail all is filled in. A post without the flag lets everything go that waits for it, at
+ * once; so does one that takes the last slot, since none can follow it.
+ */
+static enum sq_pace sq_pace_locked(struct uiw_ep *ep, const struct vp_request *request)
+{
+    uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    bool others_wait = atomic_load_explicit(&ep->sq_ready, memory_order_relaxed) != tail - 1;
+
+    if ((request->flags & IT_COALESCE_WR_FLAG) && uiw_queue_in_use(&ep->sq) < ep->sq.depth) {
+        if (!others_wait)
+            ep->hold_met = false;
+        return SQ_HELD;
+    }
+    /* Hands the slots to the sender, who reads it with acquire. */
+    atomic_store_explicit(&ep->sq_ready, tail, memory_order_release);
+    if (sq_may_wait_locked(ep, request) && !others_wait)
+        return SQ_SOON;
+    sq_gather_none_locked(ep);
+    return SQ_NOW;
+}
+
+enum uiw_hold uiw_sq_age_hold(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    enum uiw_hold hold = UIW_HOLD_NONE;
+    uint32_t tail;
+
+    base_lock_take(&ual->lock);
+    tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    if (ual_ep_state(ual) == IT_EP_STATE_CONNECTED &&
+        atomic_load_explicit(&ep->sq_ready, memory_order_relaxed) != tail) {
+        hold = ep->hold_met ? UIW_HOLD_OVER : UIW_HOLD_YOUNG;
+        if (ep->hold_met)
+            atomic_store_explicit(&ep->sq_ready, tail, memory_order_release);
+        ep->hold_met = true;
+    }
+    base_lock_drop(&ual->lock);
+    return hold;
+}
+
+static void sq_send(struct ual_ep *ual, enum sq_pace pace)
+{
+    struct ual_ia *ia = ual_ia_of(&ual->object);
+
+    switch (pace) {
+    case SQ_NEVER:
+        break;
+    case SQ_NOW:
+        uiw_tx_kick(ual, false, false);
+        break;
+    case SQ_SOON:
+        uiw_progress_defer(ia, ual);
+        break;
+    case SQ_HELD:
+        uiw_progress_hold(ia, ual);
+        break;
+    }
+}
+
 it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *request)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     it_ep_state_rc_t state;
+    enum sq_pace pace = SQ_NEVER;
     bool wake = false;
-    bool wait = false;
     uint32_t tail;
 
     base_lock_take(&ual->lock);
@@ -172,18 +240,14 @@ it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *reques
     }
     tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
     sq_fill(uiw_sqe_at(ep, tail), request);
-    /* Hands the slot to the sender, who reads the tail with acquire. */
-    atomic_store_explicit(&ep->sq.tail, tail + 1, memory_order_release);
+    atomic_store_explicit(&ep->sq.tail, tail + 1, memory_order_relaxed);
     if (state == IT_EP_STATE_CONNECTED)
-        wait = sq_may_wait_locked(ep, request);
+        pace = sq_pace_locked(ep, request);
     else if (ep->drained)
         wake = uiw_sq_flush_locked(ep, false, 0, IT_DTO_ERR_FLUSHED);
     base_lock_drop(&ual->lock);
     if (wake)
         evd_wake(ual->request_evd);
-    else if (wait)
-        uiw_progress_defer(ual_ia_of(&ual->object), ual);
-    else if (state == IT_EP_STATE_CONNECTED)
-        uiw_tx_kick(ual, false, false);
+    sq_send(ual, pace);
     return IT_SUCCESS;
 }

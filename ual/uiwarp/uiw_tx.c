@@ -124,6 +124,7 @@ void uiw_tx_reset(struct uiw_ep *ep)
     tx_image_free(ep);
     tx->cursor = (struct uiw_cursor){0};
     tx->cursor.sq = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    atomic_store_explicit(&ep->sq_ready, tx->cursor.sq, memory_order_relaxed);
     tx->position = 0;
     tx->next_send_msn = 1;
     tx->next_read_msn = 1;

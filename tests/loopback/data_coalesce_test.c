@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* IT_COALESCE_WR_FLAG: what is posted waits for a post without it, and then leaves in one call. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "support/it_fixture.h"
+
+#define HELD    ((it_dto_flags_t)(FX_SIGNAL | IT_COALESCE_WR_FLAG))
+#define QUIET   ((it_dto_flags_t)IT_COALESCE_WR_FLAG)
+#define LOOK_US 50000u
+#define REGION  (64u * 1024u)
+
+struct bed {
+    struct fx_pair pair;
+    struct fx_buf local;
+    struct fx_buf remote;
+};
+
+static void bed_open(struct bed *bed, const it_ep_attributes_t *attr)
+{
+    fx_pair_open_as(&bed->pair, &(struct fx_pair_setup){.a_attr = attr, .b_attr = attr});
+    bed->local = fx_buf_make(&bed->pair.a, REGION);
+    bed->remote = fx_buf_make(&bed->pair.b, REGION);
+    fx_fill(bed->local.data, REGION, 6);
+    fx_pair_ping(&bed->pair); /* whatever the start of a connection still had to send */
+}
+
+static void bed_close(struct bed *bed)
+{
+    fx_buf_free(&bed->local);
+    fx_buf_free(&bed->remote);
+    fx_pair_close(&bed->pair);
+}
+
+static uint64_t send_calls(const struct fx_node *node)
+{
+    struct itx_counters counters = {.size = sizeof(counters)};
+
+    CHECK_OK(itx_ia_query_counters(node->ia, &counters));
+    return counters.send_calls;
+}
+
+/* Both sides poll for a while: nothing is sent, and nothing arrives. */
+static void nothing_leaves(struct bed *bed)
+{
+    uint64_t before = send_calls(&bed->pair.a);
+    uint64_t end = fx_now_us() + LOOK_US;
+
+    do {
+        fx_empty(bed->pair.a.request_evd);
+        fx_empty(bed->pair.b.recv_evd);
+    } while (fx_now_us() < end);
+    CHECK_EQ(before, send_calls(&bed->pair.a));
+}
+
+Test(data_coalesce, waits_for_a_post_without_the_flag, .timeout = 60)
+{
+    struct bed bed;
+    it_event_t event;
+
+    bed_open(&bed, NULL);
+    CHECK_OK(it_post_recv(bed.pair.b_ep, NULL, 0, 9, FX_SIGNAL));
+    for (unsigned i = 0; i < 8; i++)
+        fx_write(bed.pair.a_ep, &bed.local, (size_t)i * 100, 100, &bed.remote, (size_t)i * 100, i,
+                 HELD);
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED,
+                 it_evd_wait(bed.pair.a.request_evd, LOOK_US, &event, NULL));
+    nothing_leaves(&bed);
+    CHECK(fx_is_byte(bed.remote.data, 800, 0));
+    CHECK_OK(it_post_send(bed.pair.a_ep, NULL, 0, 8, FX_SIGNAL));
+    fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 9, 0);
+    fx_check_same(bed.local.data, bed.remote.data, 800);
+    for (unsigned i = 0; i < 8; i++)
+        fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 100);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 8, 0);
+    bed_close(&bed);
+}
+
+/* What was posted before without the flag does not wait. */
+static void one_without_then_one_with(struct bed *bed)
+{
+    CHECK_OK(it_post_recv(bed->pair.b_ep, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_recv(bed->pair.b_ep, NULL, 0, 2, FX_SIGNAL));
+    CHECK_OK(it_post_send(bed->pair.a_ep, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_send(bed->pair.a_ep, NULL, 0, 2, HELD));
+    fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
+    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
+    nothing_leaves(bed);
+    CHECK_OK(it_post_rdma_write(bed->pair.a_ep, NULL, 0, 3, FX_SIGNAL, 0, 0));
+    fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
+    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
+    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, 0);
+}
+
+Test(data_coalesce, holds_nothing_in_front_of_it, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed, NULL);
+    for (unsigned i = 0; i < 5; i++)
+        one_without_then_one_with(&bed);
+    bed_close(&bed);
+}
+
+/* ---- One call -------------------------------------------------------------------------------- */
+
+static void post_mixed(struct bed *bed, unsigned i, size_t length, it_dto_flags_t flags)
+{
+    size_t at = (size_t)i * length;
+
+    switch (i % 3) {
+    case 0:
+        fx_write(bed->pair.a_ep, &bed->local, at, length, &bed->remote, at, i, flags);
+        break;
+    case 1:
+        fx_send(bed->pair.a_ep, &bed->local, at, length, i, flags);
+        break;
+    default:
+        fx_read(bed->pair.a_ep, &bed->local, at, length, &bed->remote, at, i, flags);
+        break;
+    }
+}
+
+static void in_one_call(struct bed *bed, unsigned count, size_t length, bool mixed)
+{
+    uint64_t before;
+
+    for (unsigned i = 1; mixed && i < count; i += 3)
+        fx_recv(bed->pair.b_ep, &bed->remote, (size_t)i * length, length, i);
+    before = send_calls(&bed->pair.a);
+    for (unsigned i = 0; i < count; i++)
+        post_mixed(bed, mixed ? i : i / 3 * 3, length, i + 1 < count ? QUIET : FX_SIGNAL);
+    (void)fx_next(bed->pair.a.request_evd); /* the last: all others are done */
+    CHECK_EQ(before + 1, send_calls(&bed->pair.a));
+    for (unsigned i = 1; mixed && i < count; i += 3)
+        fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, length);
+}
+
+Test(data_coalesce, all_of_it_in_one_call, .timeout = 60)
+{
+    static const unsigned counts[] = {2, 3, 10, 33, 64};
+    static const size_t lengths[] = {0, 1, 64, 512, 513, 1000};
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct bed bed;
+
+    attr.srv.rc.rdma_read_ird = 32;
+    attr.srv.rc.rdma_read_ord = 32;
+    bed_open(&bed, &attr);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        for (size_t k = 0; k < sizeof(lengths) / sizeof(*lengths); k++) {
+            in_one_call(&bed, counts[i], lengths[k], false);
+            in_one_call(&bed, counts[i], lengths[k], true);
+        }
+    }
+    bed_close(&bed);
+}
+
+/* ---- Limits of patience ------------------------------------------------------------------------ */
+
+/* The last slot: a post without the flag could not follow. */
+Test(data_coalesce, a_full_queue_waits_for_nobody, .timeout = 60)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct bed bed;
+
+    attr.max_request_dtos = 4;
+    bed_open(&bed, &attr);
+    for (unsigned round = 0; round < 5; round++) {
+        for (unsigned i = 0; i < 3; i++)
+            CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, HELD, 0, 0));
+        nothing_leaves(&bed);
+        CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, 3, HELD, 0, 0));
+        CHECK_STATUS(IT_ERR_TOO_MANY_POSTS,
+                     it_post_rdma_write(bed.pair.a_ep, NULL, 0, 4, HELD, 0, 0));
+        for (unsigned i = 0; i < 4; i++)
+            fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
+    }
+    bed_close(&bed);
+}
+
+/* A program that forgets the last post has only waited for a while, and again the next time. */
+Test(data_coalesce, is_forgiven_when_it_forgets, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, HELD, 0, 0));
+        fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
+    }
+    bed_close(&bed);
+}
+
+/* ---- The end of the connection ------------------------------------------------------------------ */
+
+Test(data_coalesce, is_flushed_with_the_connection, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed, NULL);
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 5; i++)
+            fx_write(bed.pair.a_ep, &bed.local, 0, 8, &bed.remote, 0, i, HELD);
+        CHECK_OK(it_ep_disconnect(bed.pair.a_ep, NULL, 0));
+        for (unsigned i = 0; i < 5; i++)
+            fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i,
+                    IT_DTO_ERR_FLUSHED);
+        fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        CHECK(fx_is_byte(bed.remote.data, 8, 0));
+        /* Flushed at once, too. */
+        CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, 9, HELD, 0, 0));
+        fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 9,
+                IT_DTO_ERR_FLUSHED);
+        CHECK_OK(it_ep_reset(bed.pair.a_ep));
+        CHECK_OK(it_ep_reset(bed.pair.b_ep));
+        fx_join(&bed.pair.a, bed.pair.a_ep, &bed.pair.b, bed.pair.b_ep);
+        fx_pair_ping(&bed.pair);
+    }
+    bed_close(&bed);
+}
+
+Test(data_coalesce, can_be_freed_while_held, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed, NULL);
+    for (unsigned i = 0; i < 20; i++) {
+        it_ep_handle_t a_ep = fx_ep(&bed.pair.a, NULL);
+        it_ep_handle_t b_ep = fx_ep(&bed.pair.b, NULL);
+
+        fx_join(&bed.pair.a, a_ep, &bed.pair.b, b_ep);
+        CHECK_OK(it_post_rdma_write(a_ep, NULL, 0, 1, HELD, 0, 0));
+        CHECK_OK(it_ep_free(a_ep));
+        (void)fx_next(bed.pair.b.conn_evd);
+        CHECK_OK(it_ep_free(b_ep));
+    }
+    CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, 1, HELD, 0, 0));
+    fx_empty(bed.pair.a.request_evd);
+    fx_buf_free(&bed.local);
+    fx_buf_free(&bed.remote);
+    fx_node_close(&bed.pair.a); /* with posts that wait */
+    fx_node_close(&bed.pair.b);
+}
