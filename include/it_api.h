@@ -1876,8 +1876,9 @@ it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep
 /**
  * Changes attributes of an endpoint, either all that were asked for or none. Features of the IA
  * and the endpoint's state decide what can change: segment counts and the payload limit only
- * while UNCONNECTED with nothing posted; depths, RDMA rights and the ORD also while CONNECTED
- * where the IA permits it.
+ * while UNCONNECTED with nothing posted, the IRD only while UNCONNECTED; depths, RDMA rights, the
+ * ORD and, with an S-RQ, the watermarks also while CONNECTED, where the IA permits it. While
+ * CONNECTED the ORD in force is never more than the IRD the peer has told: it_ep_query shows it.
  *
  * @param ep_handle  the endpoint
  * @param mask       members to change
@@ -1889,7 +1890,8 @@ it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep
  * @retval IT_ERR_INVALID_MASK       unknown bit, the ALL bit, or a member fixed at creation
  * @retval IT_ERR_INVALID_EP_TYPE    the member belongs to the other type of endpoint
  * @retval IT_ERR_INVALID_EP_KEY     the UD key is not usable
- * @retval IT_ERR_INVALID_EP_ATTR    some attribute is out of range, or enables what the IA lacks
+ * @retval IT_ERR_INVALID_EP_ATTR    some attribute is out of range, or enables what the IA lacks;
+ *                                   a depth below what is posted
  * @retval IT_ERR_PAYLOAD_SIZE       max_dto_payload_size is beyond the Spigot's limit
  * @retval IT_ERR_RESOURCE_REQ_DTO   max_request_dtos is out of reach
  * @retval IT_ERR_RESOURCE_RECV_DTO  max_recv_dtos is out of reach
@@ -1903,8 +1905,10 @@ it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep
  * @retval IT_ERR_HARD_HI_WATERMARK  S-RQ: a hard watermark on an IA without
  * @retval IT_ERR_INVALID_WATERMARK  S-RQ: a watermark beyond the depth of the queue
  * @retval IT_ERR_OP_NOT_SUPPORTED   the IA does not permit this change (resizing, changing the
- *                                   IRD, raising the ORD, ...)
- * @retval IT_ERR_INVALID_EP_STATE   the member cannot change in the present state
+ *                                   IRD, raising the ORD, ...); watermarks without an S-RQ, receive
+ *                                   depth or segments with one
+ * @retval IT_ERR_INVALID_EP_STATE   the member cannot change in the present state, or with receives
+ *                                   posted
  * @retval IT_ERR_RESOURCES          memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *

@@ -11,6 +11,10 @@
      (unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO |                      \
      (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 #define UAL_EP_UD ((unsigned)IT_EP_PARAM_EP_KEY)
+#define UAL_EP_ENABLES                                                                             \
+    ((unsigned)IT_EP_PARAM_RDMA_RD_ENABLE | (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE |                 \
+     (unsigned)IT_EP_PARAM_ATOMICS_ENABLE)
+#define UAL_EP_DEPTHS ((unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO)
 /* Of the EP's own receive queue. */
 #define UAL_EP_RECEIVES ((unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_SEG)
 
@@ -34,8 +38,8 @@ static it_status_t ual_ep_check_mask(unsigned mask)
 /* Posting threads read limits without the lock, so each member is written as a whole. */
 #define UAL_EP_STORE(member, value) __atomic_store_n(&(member), (value), __ATOMIC_RELAXED)
 
-static void ual_ep_store_attr_locked(struct ual_ep *ep, unsigned mask,
-                                     const it_ep_attributes_t *attr)
+static void ual_ep_store_queues_locked(struct ual_ep *ep, unsigned mask,
+                                       const it_ep_attributes_t *attr)
 {
     base_lock_assert_held(&ep->lock);
     if (mask & IT_EP_PARAM_MAX_PAYLOAD)
@@ -76,6 +80,18 @@ static void ual_ep_store_rc_locked(struct ual_ep *ep, unsigned mask,
         UAL_EP_STORE(to->atomics_enable, rc->atomics_enable);
 }
 
+void ual_ep_store_attr_locked(struct ual_ep *ep, unsigned mask, const it_ep_attributes_t *attr)
+{
+    ual_ep_store_queues_locked(ep, mask, attr);
+    ual_ep_store_rc_locked(ep, mask, &attr->srv.rc);
+}
+
+bool ual_ep_may_modify_locked(const struct ual_ep *ep, unsigned mask)
+{
+    base_lock_assert_held(&ep->lock);
+    return !(mask & ~ual_ep_modifiable[ual_ep_state(ep)]);
+}
+
 /* What the receives come from decides which attributes of them there are. */
 static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
                                          const it_ep_attributes_t *attr,
@@ -88,20 +104,16 @@ static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
     return ual_ep_attr_check_watermarks(mask, ep->srq, &attr->srv.rc, attributes);
 }
 
-static it_status_t ual_ep_modify(struct ual_ep *ep, unsigned mask, const it_ep_attributes_t *attr)
+/* What no EP of this IA can change. An ORD that goes up is the provider's to tell from one that goes down. */
+static it_status_t ual_ep_check_features(unsigned mask, const struct vp_attributes *attributes)
 {
-    const struct vp_provider *provider = ual_ia_of(&ep->object)->provider;
-    it_status_t status = IT_ERR_INVALID_EP_STATE;
-
-    base_lock_take(&ep->lock);
-    if (!(mask & ~ual_ep_modifiable[ual_ep_state(ep)]))
-        status = provider->ep_modify_locked(ep, (it_ep_param_mask_t)mask, attr);
-    if (status == IT_SUCCESS) {
-        ual_ep_store_attr_locked(ep, mask, attr);
-        ual_ep_store_rc_locked(ep, mask, &attr->srv.rc);
-    }
-    base_lock_drop(&ep->lock);
-    return status;
+    if ((mask & UAL_EP_ENABLES) && !attributes->enables_modifiable)
+        return IT_ERR_OP_NOT_SUPPORTED;
+    if ((mask & UAL_EP_DEPTHS) && !attributes->queues_resizable)
+        return IT_ERR_OP_NOT_SUPPORTED;
+    if ((mask & IT_EP_PARAM_MAX_IRD) && !attributes->ird_modifiable)
+        return IT_ERR_OP_NOT_SUPPORTED;
+    return IT_SUCCESS;
 }
 
 it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
@@ -126,7 +138,9 @@ it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
     status = ual_ep_attr_check((unsigned)mask, ep_attr, attributes);
     if (status == IT_SUCCESS)
         status = ual_ep_check_receives(ep, (unsigned)mask, ep_attr, attributes);
+    if (status == IT_SUCCESS)
+        status = ual_ep_check_features((unsigned)mask, attributes);
     if (status != IT_SUCCESS)
         return status;
-    return ual_ep_modify(ep, (unsigned)mask, ep_attr);
+    return ia->provider->ep_modify(ep, mask, ep_attr);
 }

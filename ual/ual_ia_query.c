@@ -34,6 +34,10 @@ static void ual_ia_tell_attributes(const struct vp_attributes *attributes, it_ia
     info->socket_conversion_support = attributes->socket_conversion;
     info->three_way_handshake_support = attributes->three_way;
     info->ird_ord_suppressible = attributes->suppress_depths;
+    info->ep_work_queues_resizable = attributes->queues_resizable;
+    info->rdma_read_ord_increasable = attributes->ord_increasable;
+    info->rdma_read_ird_modifiable = attributes->ird_modifiable;
+    info->ep_rdma_enables_modifiable = attributes->enables_modifiable;
     info->srq_support = attributes->srq;
     info->srq_resizable = attributes->srq_resizable;
     info->soft_hi_watermark_support = attributes->soft_hi_watermark;

@@ -18,6 +18,8 @@ struct vp_attributes {
     it_boolean_t socket_conversion, three_way, suppress_depths, srq, atomics, ud,
         relative_addressing;
     it_boolean_t srq_resizable, soft_hi_watermark, hard_hi_watermark; /* only with .srq */
+    /* What ep_modify can do. */
+    it_boolean_t queues_resizable, ord_increasable, ird_modifiable, enables_modifiable;
     size_t max_request_dtos, max_recv_dtos;
     size_t max_srq_dtos; /* depth of an S-RQ; its segments are max_recv_segments */
     size_t max_send_segments, max_recv_segments, max_read_segments, max_write_segments;
@@ -126,11 +128,12 @@ struct vp_provider {
     /* Any state: cuts a live connection, reports nothing, returns when no thread uses the EP. */
     void (*ep_destroy)(struct ual_ep *ep);
     /*
-     * State and limits are checked by the caller, the state is held by ep->lock; what the IA cannot
-     * change is IT_ERR_OP_NOT_SUPPORTED. On success the caller stores what was asked for in ep->attr.
+     * Limits are checked. Takes ep->lock, asks ual_ep_may_modify_locked (IT_ERR_INVALID_EP_STATE),
+     * refuses what the IA cannot change (IT_ERR_OP_NOT_SUPPORTED), and stores what is in force from
+     * then on with ual_ep_store_attr_locked. All or nothing.
      */
-    it_status_t (*ep_modify_locked)(struct ual_ep *ep, it_ep_param_mask_t mask,
-                                    const it_ep_attributes_t *attr);
+    it_status_t (*ep_modify)(struct ual_ep *ep, it_ep_param_mask_t mask,
+                             const it_ep_attributes_t *attr);
     /* NONOPERATIONAL to UNCONNECTED. */
     it_status_t (*ep_reset)(struct ual_ep *ep);
     it_status_t (*ep_set_mpa)(struct ual_ep *ep, const struct itx_mpa_params *params);

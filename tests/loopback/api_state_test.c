@@ -240,7 +240,7 @@ Test(api_state, modify_with_a_receive_posted, .timeout = 60)
     ep = fx_ep(&node, NULL);
     CHECK_OK(it_post_recv(ep, NULL, 0, 1, FX_SIGNAL));
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        CHECK_STATUS(IT_ERR_OP_NOT_SUPPORTED, it_ep_modify(ep, sizes[i], &attr));
+        CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_modify(ep, sizes[i], &attr));
     CHECK_OK(it_ep_free(ep));
     fx_node_close(&node);
 }

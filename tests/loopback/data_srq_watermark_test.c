@@ -238,6 +238,11 @@ Test(data_srq_watermark, soft_can_be_set_again, .timeout = 60)
     arm_high(&scene, IT_EP_PARAM_SOFT_HI_WATERMARK, 0); /* off */
     deliver(&scene, scene.sender);
     fx_empty(scene.b.aff_evd);
+    arm_high(&scene, IT_EP_PARAM_SOFT_HI_WATERMARK, 3); /* too late: four are held */
+    told_high(&scene);
+    dequeue(&scene, 1);
+    arm_high(&scene, IT_EP_PARAM_SOFT_HI_WATERMARK, 3);
+    fx_empty(scene.b.aff_evd);
     scene_close(&scene);
 }
 

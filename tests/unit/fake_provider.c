@@ -237,11 +237,16 @@ static void fake_ep_destroy(struct ual_ep *ep)
 static it_status_t fake_ep_modify(struct ual_ep *ep, it_ep_param_mask_t mask,
                                   const it_ep_attributes_t *attr)
 {
-    (void)mask;
-    (void)attr;
-    base_lock_assert_held(&ep->lock);
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+
     fake.calls.ep_modify++;
-    return fake.answer;
+    base_lock_take(&ep->lock);
+    if (ual_ep_may_modify_locked(ep, (unsigned)mask))
+        status = fake.answer;
+    if (status == IT_SUCCESS)
+        ual_ep_store_attr_locked(ep, (unsigned)mask, attr);
+    base_lock_drop(&ep->lock);
+    return status;
 }
 
 static it_status_t fake_ep_reset(struct ual_ep *ep)
@@ -387,7 +392,7 @@ const struct vp_provider fake_provider = {
     .srq_modify = fake_srq_modify,
     .ep_create = fake_ep_create,
     .ep_destroy = fake_ep_destroy,
-    .ep_modify_locked = fake_ep_modify,
+    .ep_modify = fake_ep_modify,
     .ep_reset = fake_ep_reset,
     .ep_set_mpa = fake_ep_set_mpa,
     .ep_get_mpa = fake_ep_get_mpa,
@@ -407,6 +412,9 @@ void fake_setup(void)
     fake.attributes = (struct vp_attributes){
         .transport_type = IT_IWARP_TCP_TRANSPORT,
         .socket_conversion = IT_TRUE,
+        .queues_resizable = IT_TRUE,
+        .ird_modifiable = IT_TRUE,
+        .enables_modifiable = IT_TRUE,
         .max_request_dtos = 64,
         .max_recv_dtos = 65,
         .max_srq_dtos = 100,

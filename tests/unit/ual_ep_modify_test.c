@@ -123,6 +123,25 @@ Test(ual_ep_modify, checks_limits)
     cr_assert_eq(fake.calls.ep_modify, 1);
 }
 
+Test(ual_ep_modify, needs_features_of_the_ia)
+{
+    cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_REQ_DTO, &world.attr), IT_SUCCESS);
+    cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_IRD, &world.attr), IT_SUCCESS);
+    cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_RDMA_RD_ENABLE, &world.attr), IT_SUCCESS);
+    fake.attributes.queues_resizable = IT_FALSE;
+    fake.attributes.ird_modifiable = IT_FALSE;
+    fake.attributes.enables_modifiable = IT_FALSE;
+    cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_REQ_DTO, &world.attr),
+                 IT_ERR_OP_NOT_SUPPORTED);
+    cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_RECV_DTO, &world.attr),
+                 IT_ERR_OP_NOT_SUPPORTED);
+    cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_IRD, &world.attr), IT_ERR_OP_NOT_SUPPORTED);
+    for (unsigned bit = IT_EP_PARAM_RDMA_RD_ENABLE; bit <= IT_EP_PARAM_RDMA_WR_ENABLE; bit <<= 1)
+        cr_assert_eq(it_ep_modify(world.ep, (it_ep_param_mask_t)bit, &world.attr),
+                     IT_ERR_OP_NOT_SUPPORTED);
+    cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_SEND_SEG, &world.attr), IT_SUCCESS);
+}
+
 TestSuite(ual_ep_mpa, .init = setup, .fini = teardown, .timeout = 20);
 
 static struct itx_mpa_params good(void)

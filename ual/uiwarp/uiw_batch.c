@@ -260,8 +260,6 @@ static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, stru
     uint32_t open = batch_reads_open(ep);
     uint32_t ord = atomic_load_explicit(&ep->ord_limit, memory_order_relaxed);
 
-    if (ord > ep->agreed.ord)
-        ord = ep->agreed.ord;
     if ((sqe->flags & IT_BARRIER_FENCE_FLAG) && open > 0)
         return false;
     if (read && ord == 0) {

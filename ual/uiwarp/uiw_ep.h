@@ -45,7 +45,7 @@ struct uiw_rqe {
 /* Indexes run freely and wrap at 2^32; a slot is index & mask. */
 struct uiw_queue {
     unsigned char *slots;
-    uint32_t stride;
+    uint32_t stride; /* slots, stride and mask change with both tokens and the lock held */
     uint32_t mask;
     uint32_t depth;        /* limit in force; locked */
     _Atomic uint32_t tail; /* next to post; written locked; RQ: released to the reader */
@@ -140,7 +140,7 @@ struct uiw_ep {
 
     _Atomic bool read_enabled; /* peers may RDMA Read, Write through this EP */
     _Atomic bool write_enabled;
-    _Atomic uint32_t ord_limit; /* lowered by it_ep_modify below what was agreed */
+    _Atomic uint32_t ord_limit; /* in force: as agreed, or as it_ep_modify has changed it */
     /*
      * Of receives drawn from the S-RQ: how many the EP may hold, that is, from the first octet of
      * the message until its completion is dequeued.
@@ -310,8 +310,8 @@ it_status_t uiw_lmr_create(struct ual_lmr *lmr);
 void uiw_lmr_destroy(struct ual_lmr *lmr);
 it_status_t uiw_ep_create(struct ual_ep *ual);
 void uiw_ep_destroy(struct ual_ep *ual);
-it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
-                                 const it_ep_attributes_t *attr);
+it_status_t uiw_ep_modify(struct ual_ep *ual, it_ep_param_mask_t mask,
+                          const it_ep_attributes_t *attr);
 it_status_t uiw_ep_reset(struct ual_ep *ual);
 it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params);
 it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params);
@@ -324,19 +324,24 @@ it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, 
 
 /* ---------------------------------------------------------------- between the files of the engine */
 
+/* uiw_ep_modify.c: what the mask (it_ep_param_mask_t bits) says. Watermarks are armed. */
+#define UIW_EP_ALL (~0u)
+void uiw_ep_set_enables(struct uiw_ep *ep, unsigned mask, const it_rc_only_attributes_t *rc);
+void uiw_ep_set_watermarks(struct uiw_ep *ep, unsigned mask, const it_rc_only_attributes_t *rc);
+
 /* uiw_sq.c, uiw_rq.c. _locked: ual_ep.lock is held. They return true when evd_wake is due. */
 bool uiw_sq_complete_locked(struct uiw_ep *ep); /* reports what is done, in order */
-void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
-bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
-                         it_dto_status_t failed_status);
-void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
-                  it_dto_cookie_t cookie, it_dto_flags_t flags);
 enum uiw_hold {
     UIW_HOLD_NONE,  /* nothing waits for another post */
     UIW_HOLD_YOUNG, /* not met before */
     UIW_HOLD_OVER   /* met before: the sender may have it now */
 };
 enum uiw_hold uiw_sq_age_hold(struct ual_ep *ual);
+void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
+bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
+                         it_dto_status_t failed_status);
+void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
+                  it_dto_cookie_t cookie, it_dto_flags_t flags);
 /* Nobody reads any more, or never did. */
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status);
 /* Reader. The oldest receive is complete. */

@@ -102,6 +102,10 @@ static void provider_fill_attributes(struct vp_attributes *attributes)
         .srq_resizable = IT_TRUE,
         .soft_hi_watermark = IT_TRUE,
         .hard_hi_watermark = IT_TRUE,
+        .queues_resizable = IT_TRUE,
+        .ord_increasable = IT_TRUE,
+        .ird_modifiable = IT_TRUE,
+        .enables_modifiable = IT_TRUE,
         .relative_addressing = IT_TRUE,
         .max_request_dtos = UIW_MAX_DTOS,
         .max_recv_dtos = UIW_MAX_DTOS,
@@ -238,7 +242,6 @@ static it_status_t provider_ia_query(struct ual_ia *ual, it_ia_info_t **info_out
     info->dto_alignment_hint = 64; /* a cache line */
     info->supported_service_types = IT_RC_SERVICE;
     info->ird_ord_ia_support = IT_TRUE;
-    info->ep_rdma_enables_modifiable = IT_TRUE;
     info->dto_evd_overflow_detection = IT_TRUE;
     provider_fill_spigot(&info->spigot_info[0], locals, count);
     free(locals);
@@ -328,7 +331,7 @@ const struct vp_provider uiw_provider = {
     .srq_modify = uiw_srq_modify,
     .ep_create = uiw_ep_create,
     .ep_destroy = uiw_ep_destroy,
-    .ep_modify_locked = uiw_ep_modify_locked,
+    .ep_modify = uiw_ep_modify,
     .ep_reset = uiw_ep_reset,
     .ep_set_mpa = uiw_ep_set_mpa,
     .ep_get_mpa = uiw_ep_get_mpa,

@@ -121,6 +121,12 @@ void uiw_srq_tell(struct uiw_ep *ep)
     }
 }
 
+void uiw_srq_check_high(struct uiw_ep *ep)
+{
+    ep->rx_tell_high |= srq_is_high(ep, uiw_queue_in_use(&ep->rq));
+    uiw_srq_tell(ep);
+}
+
 /* ---------------------------------------------------------------- life */
 
 it_status_t uiw_srq_create(struct ual_srq *ual)

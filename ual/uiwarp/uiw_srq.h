@@ -35,5 +35,7 @@ it_status_t uiw_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
 bool uiw_srq_draw(struct uiw_ep *ep);
 /* Reader, no lock held. */
 void uiw_srq_tell(struct uiw_ep *ep);
+/* Reader, no lock held: the soft watermark was set, perhaps below what the EP holds already. */
+void uiw_srq_check_high(struct uiw_ep *ep);
 
 #endif

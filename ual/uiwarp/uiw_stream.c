@@ -382,6 +382,7 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     ep->expect_large = false;
     ep->fpdus_before = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
     atomic_store_explicit(&ep->lost_event, false, memory_order_relaxed);
+    atomic_store_explicit(&ep->ord_limit, result->ord, memory_order_relaxed);
     atomic_store_explicit(&ep->orq_head, 0, memory_order_relaxed);
     atomic_store_explicit(&ep->orq_tail, 0, memory_order_relaxed);
     atomic_store_explicit(&ep->irq_head, 0, memory_order_relaxed);
