@@ -755,7 +755,7 @@ typedef union {
 /* Bit mask. Options of it_ep_rc_create. */
 typedef enum {
     IT_EP_NO_FLAG = 0x00,   /* nothing special */
-    IT_EP_REUSEADDR = 0x01, /* allow reuse of an address in time-wait */
+    IT_EP_REUSEADDR = 0x01, /* it_ep_connect may take a local port that is in time-wait */
     IT_EP_SRQ = 0x02        /* take receives from attr.srv.rc.srq */
 } it_ep_rc_creation_flags_t;
 
@@ -1929,7 +1929,7 @@ it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
  * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
  * @retval IT_ERR_INVALID_EP_STATE  any other state
  * @retval IT_ERR_EP_TIMEWAIT       the old connection is in time-wait and IT_EP_REUSEADDR was
- *                                  not given
+ *                                  not given (never with iWARP: the next one has other addresses)
  * @retval IT_ERR_CANNOT_RESET      the endpoint is beyond repair and can only be freed
  * @retval IT_ERR_RESOURCES         memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE    the IA has failed
@@ -2069,8 +2069,8 @@ it_status_t it_listen_free(it_listen_handle_t listen_handle);
  * @retval IT_ERR_PDATA_NOT_SUPPORTED   private data on an IA that carries none at all
  * @retval IT_ERR_INVALID_EP_STATE      the endpoint is not UNCONNECTED
  * @retval IT_ERR_CONN_QUAL_BUSY        the local port asked for is taken
- * @retval IT_ERR_EP_TIMEWAIT           this pair of addresses is in time-wait and
- *                                      IT_EP_REUSEADDR was not given
+ * @retval IT_ERR_EP_TIMEWAIT           the local port was chosen, this pair of addresses is in
+ *                                      time-wait and IT_EP_REUSEADDR was not given
  * @retval IT_ERR_RESOURCES             memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE        the IA has failed
  *
@@ -2107,7 +2107,8 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
  * @retval IT_ERR_PDATA_NOT_SUPPORTED   private data on an IA that carries none at all
  * @retval IT_ERR_INVALID_EP_STATE      the endpoint is not UNCONNECTED (active: not waiting for
  *                                      this confirmation)
- * @retval IT_ERR_EP_TIMEWAIT           the endpoint's last connection is in time-wait
+ * @retval IT_ERR_EP_TIMEWAIT           the endpoint's last connection is in time-wait (never with
+ *                                      iWARP)
  * @retval IT_ERR_RESOURCES             memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE        the IA has failed
  *

@@ -302,6 +302,53 @@ Test(cm_accept, handoff_refused_keeps_the_request, .timeout = 60)
     close_service(&s);
 }
 
+/* From one to the next and back to where it came from, while those it has left are freed. */
+Test(cm_accept, handoff_again_and_again, .timeout = 60)
+{
+    it_conn_qual_t quals[3];
+    it_listen_handle_t listeners[3];
+    it_evd_handle_t evds[3];
+    it_cn_est_identifier_t id;
+    struct raw_mpa_frame reply;
+    struct raw_peer peer;
+    struct service s;
+    it_event_t event;
+
+    open_service(&s);
+    id = come(&s, &peer, "round trip");
+    for (unsigned i = 0; i < 3; i++) {
+        quals[i] = (it_conn_qual_t){.type = IT_IANA_PORT};
+        evds[i] = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 4, IT_THRESHOLD_DISABLE);
+        CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, evds[i], IT_LISTEN_NO_FLAG, &quals[i],
+                                  &listeners[i]));
+    }
+    for (unsigned i = 0; i < 30; i++) {
+        it_cn_est_identifier_t old = id;
+
+        /* Every fifth time to the point where it is already. */
+        CHECK_OK(it_handoff(&quals[i % 5 == 4 ? (i + 2) % 3 : i % 3], s.node.spigot, id));
+        event = fx_next(evds[i % 5 == 4 ? (i + 2) % 3 : i % 3]);
+        id = event.conn_req.cn_est_id;
+        CHECK(id != old);
+        CHECK_EQ(s.port, event.conn_req.conn_qual.conn_qual.port); /* what the peer has called */
+        CHECK(strcmp((const char *)event.conn_req.private_data, "round trip") == 0);
+        CHECK_EQ(5, event.conn_req.rdma_read_ird);
+        CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(old, NULL, 0));
+        CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_handoff(&quals[0], s.node.spigot, old));
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_OK(it_listen_free(listeners[i]));
+        CHECK_OK(it_evd_free(evds[i]));
+        CHECK_STATUS(IT_ERR_INVALID_CONN_QUAL, it_handoff(&quals[i], s.node.spigot, id));
+    }
+    CHECK_OK(it_ep_accept(s.ep, id, NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    raw_close(&peer);
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    close_service(&s);
+}
+
 /* ---- Peers that give up ----------------------------------------------------------------------- */
 
 Test(cm_accept, peer_gives_up, .timeout = 60)

@@ -173,6 +173,34 @@ static it_status_t connect_open_status(int error)
     }
 }
 
+/* Without an own address: the one the kernel would take. */
+static bool connect_is_in_timewait(const struct uiw_conn *conn)
+{
+    struct sockaddr_storage local = conn->local;
+    it_net_addr_t remote;
+    it_net_addr_t own;
+    uint16_t own_port;
+    uint16_t port;
+    bool found = true;
+
+    if (!uiw_net_from_sockaddr(&conn->local, &own, &own_port) ||
+        !uiw_net_from_sockaddr(&conn->remote, &remote, &port))
+        return false;
+    if (uiw_net_is_any(&own) &&
+        uiw_net_source(conn->ia->interface, &remote, &own, &found) == IT_SUCCESS && found)
+        (void)uiw_net_to_sockaddr(&own, own_port, 0, &local); /* an IP address: cannot fail */
+    return found && uiw_net_in_timewait(&local, &conn->remote);
+}
+
+static it_status_t connect_take_port(struct uiw_conn *conn, bool reuse)
+{
+    int error = connect_open(conn, reuse);
+
+    if (error == EADDRINUSE && !reuse && connect_is_in_timewait(conn))
+        return IT_ERR_EP_TIMEWAIT;
+    return connect_open_status(error);
+}
+
 static socklen_t connect_remote_length(const struct uiw_conn *conn)
 {
     return conn->remote.ss_family == AF_INET ? sizeof(struct sockaddr_in)
@@ -310,8 +338,7 @@ static void connect_run(void *argument)
         call->status = IT_ERR_INVALID_EP_STATE;
         goto err_discard;
     }
-    call->status =
-        connect_open_status(connect_open(conn, (call->ep->flags & IT_EP_REUSEADDR) != 0));
+    call->status = connect_take_port(conn, (call->ep->flags & IT_EP_REUSEADDR) != 0);
     if (call->status != IT_SUCCESS)
         goto err_discard;
     if (call->length > 0)

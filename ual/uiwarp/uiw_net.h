@@ -55,6 +55,13 @@ it_status_t uiw_net_scope(const char *interface, const it_net_addr_t *address, u
 it_status_t uiw_net_source(const char *interface, const it_net_addr_t *to, it_net_addr_t *from,
                            bool *found);
 
+/*
+ * Is a connection between these two ends, both of one IP version, in time-wait? False also where the
+ * kernel does not tell.
+ */
+bool uiw_net_in_timewait(const struct sockaddr_storage *local,
+                         const struct sockaddr_storage *remote);
+
 /* All-zero address. */
 bool uiw_net_is_any(const it_net_addr_t *address);
 
