@@ -3114,8 +3114,10 @@ it_status_t it_post_atomic(it_ep_handle_t ep_handle, it_atomic_op_t op, uint64_t
  * ============================================================================================== */
 
 /*
- * iWARP has no datagrams. On its adapters the calls that create UD objects return
- * IT_ERR_OP_NOT_SUPPORTED, and so, in this build, do the others in this section and the next.
+ * iWARP has no datagrams, and supported_service_types of its adapters says so. There the calls that
+ * create UD objects look at handles, pointers, flags and paths and then return
+ * IT_ERR_OP_NOT_SUPPORTED. All endpoints are connected ones (IT_ERR_INVALID_EP_TYPE), and no handle
+ * or identifier names an address handle or a service request.
  */
 
 /**
@@ -3139,7 +3141,6 @@ it_status_t it_post_atomic(it_ep_handle_t ep_handle, it_atomic_op_t op, uint64_t
  * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_send_segments
  * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than max_dto_payload_size
- * @retval IT_ERR_OP_NOT_SUPPORTED      no datagram service
  * @retval IT_ERR_TOO_MANY_POSTS        the request queue is full
  * @retval IT_ERR_IA_CATASTROPHE        the IA has failed
  *
@@ -3168,7 +3169,6 @@ it_status_t it_post_sendto(it_ep_handle_t ep_handle, const it_lmr_triplet_t *loc
  * @retval IT_ERR_INVALID_EP_TYPE       an RC endpoint
  * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_recv_segments
- * @retval IT_ERR_OP_NOT_SUPPORTED      no datagram service
  * @retval IT_ERR_TOO_MANY_POSTS        the receive queue is full
  * @retval IT_ERR_IA_CATASTROPHE        the IA has failed
  *
@@ -3228,7 +3228,6 @@ it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
  * @retval IT_ERR_INVALID_UD_SVC    ud_svc_handle does not name a UD service request
  * @retval IT_ERR_FAULT             ud_svc_handle_info is NULL
  * @retval IT_ERR_INVALID_MASK      a bit that does not exist
- * @retval IT_ERR_OP_NOT_SUPPORTED  no datagram service
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -3245,7 +3244,6 @@ it_status_t it_ud_service_request_handle_query(it_ud_svc_req_handle_t ud_svc_han
  *
  * @retval IT_SUCCESS               done
  * @retval IT_ERR_INVALID_UD_SVC    ud_svc_handle does not name a UD service request
- * @retval IT_ERR_OP_NOT_SUPPORTED  no datagram service
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -3260,7 +3258,6 @@ it_status_t it_ud_service_request_handle_free(it_ud_svc_req_handle_t ud_svc_hand
  *
  * @retval IT_SUCCESS               accepted; the outcome follows as an event
  * @retval IT_ERR_INVALID_UD_SVC    ud_svc_handle does not name a UD service request
- * @retval IT_ERR_OP_NOT_SUPPORTED  no datagram service
  * @retval IT_ERR_RESOURCES         memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE    the IA has failed
  *
@@ -3286,7 +3283,6 @@ it_status_t it_ud_service_request(it_ud_svc_req_handle_t ud_svc_handle);
  * @retval IT_ERR_INVALID_UD_STATUS      no such status
  * @retval IT_ERR_INVALID_PDATA_LENGTH   more private data than the IA carries here
  * @retval IT_ERR_PDATA_NOT_SUPPORTED    private data on an IA that carries none at all
- * @retval IT_ERR_OP_NOT_SUPPORTED       no datagram service
  * @retval IT_ERR_RESOURCES              memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE         the IA has failed
  *
@@ -3340,7 +3336,6 @@ it_status_t it_address_handle_create(it_pz_handle_t pz_handle, const it_path_t *
  * @retval IT_ERR_INVALID_AH        addr_handle does not name an address handle
  * @retval IT_ERR_FAULT             params is NULL
  * @retval IT_ERR_INVALID_MASK      a bit that does not exist
- * @retval IT_ERR_OP_NOT_SUPPORTED  no datagram service
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -3362,7 +3357,6 @@ it_status_t it_address_handle_query(it_addr_handle_t addr_handle, it_addr_param_
  * @retval IT_ERR_INVALID_MASK         any other bit
  * @retval IT_ERR_INVALID_SOURCE_PATH  the path starts at an address the IA does not have
  * @retval IT_ERR_INVALID_ADDRESS      the path leads nowhere
- * @retval IT_ERR_OP_NOT_SUPPORTED     no datagram service
  * @retval IT_ERR_RESOURCES            memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE       the IA has failed
  *
@@ -3380,7 +3374,6 @@ it_status_t it_address_handle_modify(it_addr_handle_t addr_handle, it_addr_param
  *
  * @retval IT_SUCCESS               done
  * @retval IT_ERR_INVALID_AH        addr_handle does not name an address handle
- * @retval IT_ERR_OP_NOT_SUPPORTED  no datagram service
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread, while no send uses the address handle.

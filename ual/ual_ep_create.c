@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_ep_rc_create. */
+/* it_ep_rc_create, it_ep_ud_create. */
 #include "ual/ual_ep_attr.h"
 #include "ual/ual_object.h"
 
@@ -28,8 +28,8 @@ static it_status_t ual_ep_find_evd(const struct ual_ia *ia, it_evd_handle_t hand
     return IT_SUCCESS;
 }
 
-static it_status_t ual_ep_find_evds(struct ual_ep_parents *parents, it_evd_handle_t request,
-                                    it_evd_handle_t recv, it_evd_handle_t connect)
+static it_status_t ual_ep_find_dto_evds(struct ual_ep_parents *parents, it_evd_handle_t request,
+                                        it_evd_handle_t recv)
 {
     const struct ual_ia *ia = ual_ia_of(&parents->pz->object);
     it_status_t status;
@@ -39,6 +39,15 @@ static it_status_t ual_ep_find_evds(struct ual_ep_parents *parents, it_evd_handl
     if (status == IT_SUCCESS)
         status = ual_ep_find_evd(ia, recv, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_RECV_EVD,
                                  &parents->recv_evd);
+    return status;
+}
+
+static it_status_t ual_ep_find_evds(struct ual_ep_parents *parents, it_evd_handle_t request,
+                                    it_evd_handle_t recv, it_evd_handle_t connect)
+{
+    const struct ual_ia *ia = ual_ia_of(&parents->pz->object);
+    it_status_t status = ual_ep_find_dto_evds(parents, request, recv);
+
     if (status == IT_SUCCESS)
         status = ual_ep_find_evd(ia, connect, IT_CM_MSG_EVENT_STREAM, IT_ERR_INVALID_CONN_EVD,
                                  &parents->connect_evd);
@@ -212,4 +221,31 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
     ual_object_start(&ep->object);
     *ep_handle = ual_ep_handle(ep);
     return IT_SUCCESS;
+}
+
+/*
+ * No provider has datagrams. What can be judged without them is checked; limits of the attributes
+ * there are none.
+ */
+it_status_t it_ep_ud_create(it_pz_handle_t pz_handle, it_evd_handle_t request_sevd_handle,
+                            it_evd_handle_t recv_sevd_handle, const it_ep_attributes_t *ep_attr,
+                            size_t spigot_id, it_ep_handle_t *ep_handle)
+{
+    struct ual_ep_parents parents = {.pz = ual_pz_from(pz_handle)};
+    struct ual_ia *ia;
+    it_status_t status;
+
+    if (!parents.pz)
+        return IT_ERR_INVALID_PZ;
+    status = ual_ep_find_dto_evds(&parents, request_sevd_handle, recv_sevd_handle);
+    if (status != IT_SUCCESS)
+        return status;
+    if (!ep_attr || !ep_handle)
+        return IT_ERR_FAULT;
+    ia = ual_ia_of(&parents.pz->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    if (!ia->provider->has_spigot(ia, spigot_id))
+        return IT_ERR_INVALID_SPIGOT;
+    return IT_ERR_OP_NOT_SUPPORTED;
 }

@@ -15,8 +15,7 @@
 /* Limits and features, filled by ia_open, constant afterwards. */
 struct vp_attributes {
     it_transport_type_t transport_type;
-    it_boolean_t socket_conversion, three_way, suppress_depths, srq, atomics, ud,
-        relative_addressing;
+    it_boolean_t socket_conversion, three_way, suppress_depths, srq, atomics, relative_addressing;
     it_boolean_t srq_resizable, soft_hi_watermark, hard_hi_watermark; /* only with .srq */
     /* What ep_modify can do. */
     it_boolean_t queues_resizable, ord_increasable, ird_modifiable, enables_modifiable;
