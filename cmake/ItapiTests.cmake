@@ -59,6 +59,10 @@ function(itapi_add_test name group)
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
     target_link_libraries(${name} PRIVATE
         itapi_test_support ${arg_LIBRARIES} Threads::Threads itapi_build_flags itapi_warnings_basic)
+    if("itapi_testing" IN_LIST arg_LIBRARIES) # both are archives, and the first needs the second
+        target_link_libraries(${name} PRIVATE
+            "$<LINK_GROUP:RESCAN,itapi_test_support_objects,itapi_testing>")
+    endif()
     itapi_register_test(${name} ${group} "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tests")
 endfunction()
 
