@@ -477,7 +477,7 @@ static void walk_row(const struct row *row, bool with_requests)
     check_context(NULL);
 }
 
-Test(machine_events, every_row, .timeout = 110)
+Test(machine_events, every_row, .timeout = 60)
 {
     for (size_t i = 0; i < ROWS; i++)
         walk_row(&rows[i], false);
@@ -485,7 +485,7 @@ Test(machine_events, every_row, .timeout = 110)
 }
 
 /* The same for connections with requests under way. */
-Test(machine_events, every_end_of_a_busy_connection, .timeout = 110)
+Test(machine_events, every_end_of_a_busy_connection, .timeout = 60)
 {
     for (size_t i = 0; i < ROWS; i++) {
         if (rows[i].from == 'C' && rows[i].to == 'N')
