@@ -4,7 +4,6 @@
 
 #include "ual/uiwarp/uiw_conn.h"
 #include "ual/uiwarp/uiw_handover.h"
-#include "ual/uiwarp/uiw_srq.h"
 #include "ual/uiwarp/uiw_rings.h"
 #include "ual/uiwarp/uiw_stream.h"
 #include "ual/uiwarp/uiw_tx.h"
