@@ -121,3 +121,8 @@ bool base_object_claim_free(struct base_object *object)
     return atomic_compare_exchange_strong_explicit(&object->children, &none, BASE_OBJECT_DYING,
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
+
+void base_object_unclaim(struct base_object *object)
+{
+    atomic_store_explicit(&object->children, 0, memory_order_release);
+}

@@ -76,4 +76,7 @@ void base_object_release(struct base_object *parent);
 /* Claims the object for freeing. False while it has children. */
 bool base_object_claim_free(struct base_object *object);
 
+/* Takes the claim back: the object lives on. While it was claimed it got no children. */
+void base_object_unclaim(struct base_object *object);
+
 #endif

@@ -36,15 +36,19 @@ struct ual_pz {
     UAL_AREA;
 };
 
+/* Children: the links (posted and executed) of RMRs to it. */
 struct ual_lmr {
     struct base_object object;
-    struct ual_pz *pz; /* held */
-    void *addr;
+    void *addr; /* immutable, as what follows */
     it_length_t length;
     it_addr_mode_t addr_mode;
-    it_mem_priv_t privs;
     it_lmr_flag_t flags;
     uint32_t shared_id;
+    _Atomic bool linked; /* the key works; cleared by the provider when it is invalidated */
+    /* Changed by it_lmr_modify alone, while nothing uses the LMR; a query takes the lock. */
+    struct base_lock lock;
+    struct ual_pz *pz; /* held */
+    it_mem_priv_t privs;
     it_rmr_context_t key; /* set by the provider */
     UAL_AREA;
 };
@@ -60,6 +64,14 @@ struct ual_srq {
     UAL_AREA;
 };
 
+struct ual_rmr {
+    struct base_object object;
+    struct ual_pz *pz;  /* held; immutable */
+    it_rmr_type_t type; /* narrow or wide; immutable */
+    UAL_AREA;
+};
+
+/* Children: the narrow RMRs linked through it. */
 struct ual_ep {
     struct base_object object;
     const struct vp_ep_ops *ops; /* immutable: data path of the provider */
@@ -105,6 +117,7 @@ UAL_FROM_HANDLE(ual_ia_from, it_ia_handle_t, ual_ia, IT_HANDLE_TYPE_IA)
 UAL_FROM_HANDLE(ual_pz_from, it_pz_handle_t, ual_pz, IT_HANDLE_TYPE_PZ)
 UAL_FROM_HANDLE(ual_lmr_from, it_lmr_handle_t, ual_lmr, IT_HANDLE_TYPE_LMR)
 UAL_FROM_HANDLE(ual_srq_from, it_srq_handle_t, ual_srq, IT_HANDLE_TYPE_SRQ)
+UAL_FROM_HANDLE(ual_rmr_from, it_rmr_handle_t, ual_rmr, IT_HANDLE_TYPE_RMR)
 UAL_FROM_HANDLE(ual_ep_from, it_ep_handle_t, ual_ep, IT_HANDLE_TYPE_EP)
 UAL_FROM_HANDLE(ual_listen_from, it_listen_handle_t, ual_listen, IT_HANDLE_TYPE_LISTEN)
 #undef UAL_FROM_HANDLE

@@ -96,6 +96,9 @@ static void ual_ia_destroy_object(struct base_object *object)
     case IT_HANDLE_TYPE_SRQ:
         ual_srq_destroy((struct ual_srq *)(void *)object);
         break;
+    case IT_HANDLE_TYPE_RMR:
+        ual_rmr_destroy((struct ual_rmr *)(void *)object);
+        break;
     case IT_HANDLE_TYPE_LMR:
         ual_lmr_destroy((struct ual_lmr *)(void *)object);
         break;
@@ -130,6 +133,7 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     /* First what brings new work in, then users before what they use. */
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LISTEN);
     ual_request_refuse_all(ia);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_RMR); /* they hold EPs and LMRs */
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_EP);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_SRQ);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LMR);

@@ -44,6 +44,13 @@ static void ual_ia_tell_attributes(const struct vp_attributes *attributes, it_ia
     info->hard_hi_watermark_support = attributes->hard_hi_watermark;
     info->atomic_support = attributes->atomics;
     info->addr_mode_relative_support = attributes->relative_addressing;
+    info->rmr_types_supported = attributes->rmr_types;
+    info->narrow_rmr_unlink_support = attributes->narrow_unlink;
+    info->wide_rmr_unlink_support = attributes->wide_unlink;
+    info->unlink_fence_support = attributes->unlink_fence;
+    info->post_send_unlink_remote_support = attributes->send_unlink;
+    info->rdma_read_local_extensions = attributes->read_extensions;
+    info->lmr_link_support = attributes->lmr_link;
     info->connect_private_data_len = attributes->connect_pdata;
     info->accept_private_data_len = attributes->accept_pdata;
     info->reject_private_data_len = attributes->reject_pdata;

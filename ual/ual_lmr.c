@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Local memory regions: it_lmr_create10, it_lmr_create20, it_lmr_create21, query, free. */
+#include "ual/ual_lmr.h"
+
 #include "ual/ual_mem_range.h"
 #include "ual/ual_object.h"
 
@@ -26,6 +28,32 @@ struct ual_lmr_spec {
 
 /* ---------------------------------------------------------------- create */
 
+it_status_t ual_lmr_check_flags(it_lmr_flag_t flags)
+{
+    if ((unsigned)flags & ~UAL_LMR_FLAGS)
+        return IT_ERR_INVALID_FLAGS;
+    if ((flags & IT_LMR_FLAG_SHARED) && (flags & IT_LMR_FLAG_NON_SHAREABLE))
+        return IT_ERR_INVALID_FLAGS;
+    return IT_SUCCESS;
+}
+
+it_status_t ual_lmr_check_privs(it_mem_priv_t privs, const struct vp_attributes *attributes)
+{
+    if ((unsigned)privs & ~UAL_LMR_PRIVS)
+        return IT_ERR_INVALID_PRIVS;
+    if ((privs & IT_PRIV_REMOTE_WRITE) && !(privs & IT_PRIV_LOCAL_WRITE))
+        return IT_ERR_INVALID_PRIVS;
+    if ((privs & IT_PRIV_ATOMIC) && !attributes->atomics)
+        return IT_ERR_INVALID_PRIVS;
+    return IT_SUCCESS;
+}
+
+it_status_t ual_lmr_check_memory(const void *addr, it_length_t length, it_mem_priv_t privs)
+{
+    return ual_mem_range_check((uintptr_t)addr, length, (privs & UAL_LMR_READS) != 0,
+                               (privs & UAL_LMR_WRITES) != 0);
+}
+
 /* No Interface of this library is privileged: a list is refused one way or the other. */
 static it_status_t ual_lmr_refuse_iobl(const it_iobl_t *iobl)
 {
@@ -43,19 +71,12 @@ static it_status_t ual_lmr_refuse_iobl(const it_iobl_t *iobl)
 static it_status_t ual_lmr_check_values(const struct ual_lmr_spec *spec,
                                         const struct vp_attributes *attributes)
 {
-    unsigned flags = (unsigned)spec->flags;
-    unsigned privs = (unsigned)spec->privs;
+    it_status_t status = ual_lmr_check_flags(spec->flags);
 
-    if (flags & ~UAL_LMR_FLAGS)
-        return IT_ERR_INVALID_FLAGS;
-    if ((flags & IT_LMR_FLAG_SHARED) && (flags & IT_LMR_FLAG_NON_SHAREABLE))
-        return IT_ERR_INVALID_FLAGS;
-    if (privs & ~UAL_LMR_PRIVS)
-        return IT_ERR_INVALID_PRIVS;
-    if ((privs & IT_PRIV_REMOTE_WRITE) && !(privs & IT_PRIV_LOCAL_WRITE))
-        return IT_ERR_INVALID_PRIVS;
-    if ((privs & IT_PRIV_ATOMIC) && !attributes->atomics)
-        return IT_ERR_INVALID_PRIVS;
+    if (status == IT_SUCCESS)
+        status = ual_lmr_check_privs(spec->privs, attributes);
+    if (status != IT_SUCCESS)
+        return status;
     if ((unsigned)spec->addr_mode > IT_ADDR_MODE_RELATIVE)
         return IT_ERR_INVALID_ADDR_MODE;
     if (spec->addr_mode == IT_ADDR_MODE_RELATIVE && !attributes->relative_addressing)
@@ -68,8 +89,7 @@ static it_status_t ual_lmr_check_values(const struct ual_lmr_spec *spec,
         return IT_ERR_INVALID_LENGTH;
     if (spec->length > attributes->max_lmr_length)
         return IT_ERR_RESOURCE_LMR_LENGTH;
-    return ual_mem_range_check((uintptr_t)spec->addr, spec->length, (privs & UAL_LMR_READS) != 0,
-                               (privs & UAL_LMR_WRITES) != 0);
+    return ual_lmr_check_memory(spec->addr, spec->length, spec->privs);
 }
 
 static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spec,
@@ -92,6 +112,7 @@ static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spe
     lmr->privs = spec->privs;
     lmr->flags = spec->flags;
     lmr->shared_id = spec->shared_id;
+    base_lock_init(&lmr->lock);
     status = ia->provider->lmr_create(lmr);
     if (status != IT_SUCCESS)
         goto err_discard;
@@ -99,6 +120,7 @@ static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spe
     return IT_SUCCESS;
 
 err_discard:
+    base_lock_destroy(&lmr->lock);
     ual_object_discard(&lmr->object);
 err_release_pz:
     base_object_release(&pz->object);
@@ -185,11 +207,24 @@ static void ual_lmr_read_memory(const struct ual_lmr *lmr, it_lmr_param_mask_t m
     if (ual_lmr_wants(mask, IT_LMR_PARAM_ADDR_MODE))
         params->addr_mode = lmr->addr_mode;
     if (ual_lmr_wants(mask, IT_LMR_PARAM_LINKED))
-        params->linked = IT_TRUE;
+        params->linked =
+            atomic_load_explicit(&lmr->linked, memory_order_relaxed) ? IT_TRUE : IT_FALSE;
     if (ual_lmr_wants(mask, IT_LMR_PARAM_IOBL_NUM_ELTS))
         params->iobl_num_elts = 0;
     if (ual_lmr_wants(mask, IT_LMR_PARAM_IOBL_TYPE))
         params->iobl_type = (it_iobl_type_t)0; /* no list */
+}
+
+static void ual_lmr_read_changing_locked(const struct ual_lmr *lmr, it_lmr_param_mask_t mask,
+                                         it_lmr_param_t *params)
+{
+    base_lock_assert_held(&lmr->lock);
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_PZ))
+        params->pz = (it_pz_handle_t)(void *)lmr->pz;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_MEM_PRIV))
+        params->privs = lmr->privs;
+    if (ual_lmr_wants(mask, IT_LMR_PARAM_RMR_CONTEXT))
+        params->rmr_context = lmr->key;
 }
 
 it_status_t it_lmr_query(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
@@ -205,17 +240,14 @@ it_status_t it_lmr_query(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
         return IT_ERR_INVALID_MASK;
     if (ual_lmr_wants(mask, IT_LMR_PARAM_IA))
         params->ia = (it_ia_handle_t)(void *)lmr->object.ia;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_PZ))
-        params->pz = (it_pz_handle_t)(void *)lmr->pz;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_MEM_PRIV))
-        params->privs = lmr->privs;
     if (ual_lmr_wants(mask, IT_LMR_PARAM_FLAG))
         params->flags = lmr->flags;
     if (ual_lmr_wants(mask, IT_LMR_PARAM_SHARED_ID))
         params->shared_id = lmr->shared_id;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_RMR_CONTEXT))
-        params->rmr_context = lmr->key;
     ual_lmr_read_memory(lmr, mask, params);
+    base_lock_take(&lmr->lock);
+    ual_lmr_read_changing_locked(lmr, mask, params);
+    base_lock_drop(&lmr->lock);
     return IT_SUCCESS;
 }
 
@@ -226,6 +258,7 @@ void ual_lmr_destroy(struct ual_lmr *lmr)
     base_object_unpublish(&lmr->object);
     ual_ia_of(&lmr->object)->provider->lmr_destroy(lmr);
     base_object_release(&lmr->pz->object);
+    base_lock_destroy(&lmr->lock);
     ual_object_end(&lmr->object);
 }
 

@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Local memory regions: late linking, modification and explicit coherence. Not offered yet. */
-#include "it_api.h"
+/*
+ * Regions whose memory, a list of I/O addresses, is attached later. I/O addresses are for
+ * privileged programs, and a program in user space is none: what is asked for is checked, then
+ * refused. As no region is ever made for linking, none can be named to it_lmr_link and _unlink.
+ */
+#include "ual/ual_lmr.h"
 
 it_status_t it_lmr_create_unlinked(it_pz_handle_t pz_handle, size_t iobl_num_elts,
                                    it_lmr_flag_t flags, uint32_t shared_id,
                                    it_lmr_handle_t *lmr_handle)
 {
-    (void)pz_handle;
-    (void)iobl_num_elts;
-    (void)flags;
+    const struct ual_pz *pz = ual_pz_from(pz_handle);
+    const struct ual_ia *ia;
+    it_status_t status;
+
     (void)shared_id;
-    (void)lmr_handle;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    if (!pz)
+        return IT_ERR_INVALID_PZ;
+    if (!lmr_handle)
+        return IT_ERR_FAULT;
+    ia = ual_ia_of(&pz->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    status = ual_lmr_check_flags(flags);
+    if (status != IT_SUCCESS)
+        return status;
+    if (iobl_num_elts == 0)
+        return IT_ERR_INVALID_IOBL;
+    if (!ia->provider->ia_attributes(ia)->lmr_link)
+        return IT_ERR_OP_NOT_SUPPORTED;
+    return IT_ERR_PRIV_OPS_UNAVAILABLE;
 }
 
 it_status_t it_lmr_link(it_lmr_handle_t lmr_handle, const void *addr, const it_iobl_t *iobl,
@@ -25,42 +43,17 @@ it_status_t it_lmr_link(it_lmr_handle_t lmr_handle, const void *addr, const it_i
     (void)length;
     (void)addr_mode;
     (void)privs;
-    (void)ep_handle;
     (void)cookie;
     (void)dto_flags;
     (void)rmr_context;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    return ual_ep_from(ep_handle) ? IT_ERR_INVALID_LMR : IT_ERR_INVALID_EP;
 }
 
 it_status_t it_lmr_unlink(it_lmr_handle_t lmr_handle, it_ep_handle_t ep_handle,
                           it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
     (void)lmr_handle;
-    (void)ep_handle;
     (void)cookie;
     (void)dto_flags;
-    return IT_ERR_OP_NOT_SUPPORTED;
-}
-
-it_status_t it_lmr_modify(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
-                          const it_lmr_param_t *params)
-{
-    (void)lmr_handle;
-    (void)mask;
-    (void)params;
-    return IT_ERR_OP_NOT_SUPPORTED;
-}
-
-it_status_t it_lmr_flush_to_mem(const it_lmr_triplet_t *local_segments, size_t num_segments)
-{
-    (void)local_segments;
-    (void)num_segments;
-    return IT_ERR_OP_NOT_SUPPORTED;
-}
-
-it_status_t it_lmr_refresh_from_mem(const it_lmr_triplet_t *local_segments, size_t num_segments)
-{
-    (void)local_segments;
-    (void)num_segments;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    return ual_ep_from(ep_handle) ? IT_ERR_INVALID_LMR : IT_ERR_INVALID_EP;
 }

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Mapping of memory for I/O addresses: refused, as every caller in user space is unprivileged. */
-#include "it_api.h"
+#include "ual/ual.h"
 
 it_status_t it_mem_map(it_ia_handle_t ia_handle, void *vaddr, uint64_t aspace_id, size_t len,
                        it_io_addr_t *io_addr, size_t *mapped_len)
 {
-    (void)ia_handle;
+    const struct ual_ia *ia = ual_ia_from(ia_handle);
+
     (void)vaddr;
     (void)aspace_id;
-    (void)len;
-    (void)io_addr;
-    (void)mapped_len;
+    if (!ia)
+        return IT_ERR_INVALID_IA;
+    if (!io_addr || !mapped_len)
+        return IT_ERR_FAULT;
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    if (len == 0)
+        return IT_ERR_INVALID_LENGTH;
     return IT_ERR_PRIV_OPS_UNAVAILABLE;
 }
 
 it_status_t it_mem_unmap(it_ia_handle_t ia_handle, it_io_addr_t io_addr, size_t mapped_len)
 {
-    (void)ia_handle;
     (void)io_addr;
     (void)mapped_len;
-    return IT_ERR_PRIV_OPS_UNAVAILABLE;
+    return ual_ia_from(ia_handle) ? IT_ERR_PRIV_OPS_UNAVAILABLE : IT_ERR_INVALID_IA;
 }

@@ -36,6 +36,7 @@ void ual_object_end(struct base_object *object);
 void ual_pz_destroy(struct ual_pz *pz);
 void ual_lmr_destroy(struct ual_lmr *lmr);
 void ual_srq_destroy(struct ual_srq *srq);
+void ual_rmr_destroy(struct ual_rmr *rmr);
 void ual_ep_destroy(struct ual_ep *ep);
 void ual_listen_destroy(struct ual_listen *listen);
 

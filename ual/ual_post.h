@@ -14,6 +14,15 @@
 #define UAL_POST_RDMA_FLAGS (UAL_POST_RECV_FLAGS | (unsigned)IT_BARRIER_FENCE_FLAG)
 #define UAL_POST_SEND_FLAGS (UAL_POST_RDMA_FLAGS | (unsigned)IT_SOLICITED_WAIT_FLAG)
 
+/* With IT_UNLINK_LOCAL_SINK there is one sink: which one it means must be clear. */
+static inline unsigned ual_post_read_flags(const struct ual_ep *ep, size_t segment_count)
+{
+    const struct ual_ia *ia = ual_ia_of(&ep->object);
+    bool may_unlink = segment_count == 1 && ia->provider->ia_attributes(ia)->read_extensions;
+
+    return UAL_POST_RDMA_FLAGS | (may_unlink ? (unsigned)IT_UNLINK_LOCAL_SINK : 0u);
+}
+
 /* The limits of an EP may be changed by it_ep_modify meanwhile: the old or the new one counts. */
 static inline size_t ual_post_limit(const size_t *limit)
 {
@@ -59,7 +68,7 @@ static inline it_status_t ual_post_check(const struct base_object *on,
 }
 
 /* A request whose opcode, flags, cookie, segments and remote address are filled in. */
-static inline it_status_t ual_post_request(struct ual_ep *ep, struct vp_request *request,
+static inline it_status_t ual_post_prepare(const struct ual_ep *ep, struct vp_request *request,
                                            size_t max_count, unsigned legal_flags)
 {
     it_status_t status = ual_post_check(&ep->object, request->segments, request->segment_count,
@@ -72,6 +81,16 @@ static inline it_status_t ual_post_request(struct ual_ep *ep, struct vp_request 
         return status;
     if (request->length > ual_post_limit(&ep->attr.max_dto_payload_size))
         return IT_ERR_PAYLOAD_SIZE;
+    return IT_SUCCESS;
+}
+
+static inline it_status_t ual_post_request(struct ual_ep *ep, struct vp_request *request,
+                                           size_t max_count, unsigned legal_flags)
+{
+    it_status_t status = ual_post_prepare(ep, request, max_count, legal_flags);
+
+    if (status != IT_SUCCESS)
+        return status;
     return ep->ops->post_request(ep, request);
 }
 

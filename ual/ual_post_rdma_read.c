@@ -2,7 +2,6 @@
 /* it_post_rdma_read. */
 #include "ual/ual_post.h"
 
-/* IT_UNLINK_LOCAL_SINK is refused: no provider has rdma_read_local_extensions. */
 it_status_t it_post_rdma_read(it_ep_handle_t ep_handle, const it_lmr_triplet_t *local_segments,
                               size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags,
                               it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
@@ -21,5 +20,5 @@ it_status_t it_post_rdma_read(it_ep_handle_t ep_handle, const it_lmr_triplet_t *
     if (!ep)
         return IT_ERR_INVALID_EP;
     return ual_post_request(ep, &request, ual_post_limit(&ep->attr.srv.rc.max_rdma_read_segments),
-                            UAL_POST_RDMA_FLAGS);
+                            ual_post_read_flags(ep, num_segments));
 }

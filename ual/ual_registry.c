@@ -32,6 +32,8 @@ static void ual_registry_init_pools(struct ual_registered *entry)
                    sizeof(struct ual_lmr) + provider->lmr_area);
     base_pool_init(&pools[IT_HANDLE_TYPE_SRQ], IT_HANDLE_TYPE_SRQ,
                    sizeof(struct ual_srq) + provider->srq_area);
+    base_pool_init(&pools[IT_HANDLE_TYPE_RMR], IT_HANDLE_TYPE_RMR,
+                   sizeof(struct ual_rmr) + provider->rmr_area);
     base_pool_init(&pools[IT_HANDLE_TYPE_EP], IT_HANDLE_TYPE_EP,
                    sizeof(struct ual_ep) + provider->ep_area);
     base_pool_init(&pools[IT_HANDLE_TYPE_LISTEN], IT_HANDLE_TYPE_LISTEN,

@@ -1,79 +1,143 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Remote memory regions: windows onto part of an LMR. Not offered yet. */
-#include "it_api.h"
+/* Remote memory regions, windows onto part of an LMR: create, query, free. */
+#include "ual/ual_object.h"
 
-it_status_t it_rmr_create10(it_pz_handle_t pz_handle, it_rmr_handle_t *rmr_handle)
+#define UAL_RMR_PARAMS (((unsigned)IT_RMR_PARAM_ADDR_MODE << 1) - 1) /* all bits up to the last */
+
+/* ---------------------------------------------------------------- create */
+
+static it_status_t ual_rmr_new(struct ual_pz *pz, it_rmr_type_t type, struct ual_rmr **rmr_out)
 {
-    (void)pz_handle;
-    (void)rmr_handle;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    struct ual_ia *ia = ual_ia_of(&pz->object);
+    struct ual_rmr *rmr;
+    it_status_t status;
+
+    if (!base_object_hold(&pz->object))
+        return IT_ERR_INVALID_PZ;
+    status = IT_ERR_RESOURCES;
+    rmr = ual_object_new(ia, IT_HANDLE_TYPE_RMR);
+    if (!rmr)
+        goto err_release_pz;
+    rmr->pz = pz;
+    rmr->type = type;
+    status = ia->provider->rmr_create(rmr);
+    if (status != IT_SUCCESS)
+        goto err_discard;
+    *rmr_out = rmr;
+    return IT_SUCCESS;
+
+err_discard:
+    ual_object_discard(&rmr->object);
+err_release_pz:
+    base_object_release(&pz->object);
+    return status;
+}
+
+static it_status_t ual_rmr_check_type(it_rmr_type_t type, it_rmr_type_t offered)
+{
+    if ((unsigned)type > IT_RMR_TYPE_WIDE)
+        return IT_ERR_INVALID_RMR_TYPE;
+    if (type == IT_RMR_TYPE_DEFAULT ? !offered : !(type & offered))
+        return IT_ERR_INVALID_RMR_TYPE;
+    return IT_SUCCESS;
 }
 
 it_status_t it_rmr_create20(it_pz_handle_t pz_handle, it_rmr_type_t rmr_type,
                             it_rmr_handle_t *rmr_handle)
 {
-    (void)pz_handle;
-    (void)rmr_type;
-    (void)rmr_handle;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    struct ual_pz *pz = ual_pz_from(pz_handle);
+    struct ual_rmr *rmr;
+    struct ual_ia *ia;
+    it_status_t status;
+
+    if (!pz)
+        return IT_ERR_INVALID_PZ;
+    if (!rmr_handle)
+        return IT_ERR_FAULT;
+    ia = ual_ia_of(&pz->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    status = ual_rmr_check_type(rmr_type, ia->provider->ia_attributes(ia)->rmr_types);
+    if (status == IT_SUCCESS)
+        status = ual_rmr_new(pz, rmr_type, &rmr);
+    if (status != IT_SUCCESS)
+        return status;
+    ual_object_start(&rmr->object);
+    *rmr_handle = (it_rmr_handle_t)(void *)rmr;
+    return IT_SUCCESS;
 }
 
-it_status_t it_rmr_bind10(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle, void *addr,
-                          it_length_t length, it_mem_priv_t privs, it_ep_handle_t ep_handle,
-                          it_dto_cookie_t cookie, it_dto_flags_t dto_flags,
-                          it_rmr_context_t *rmr_context)
+it_status_t it_rmr_create10(it_pz_handle_t pz_handle, it_rmr_handle_t *rmr_handle)
 {
-    (void)rmr_handle;
-    (void)lmr_handle;
-    (void)addr;
-    (void)length;
-    (void)privs;
-    (void)ep_handle;
-    (void)cookie;
-    (void)dto_flags;
-    (void)rmr_context;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    return it_rmr_create20(pz_handle, IT_RMR_TYPE_DEFAULT, rmr_handle);
 }
 
-it_status_t it_rmr_link(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle, void *addr,
-                        it_length_t length, it_addr_mode_t addr_mode, it_mem_priv_t privs,
-                        it_ep_handle_t ep_handle, it_dto_cookie_t cookie, it_dto_flags_t dto_flags,
-                        it_rmr_context_t *rmr_context)
+/* ---------------------------------------------------------------- query */
+
+static bool ual_rmr_wants(it_rmr_param_mask_t mask, it_rmr_param_mask_t member)
 {
-    (void)rmr_handle;
-    (void)lmr_handle;
-    (void)addr;
-    (void)length;
-    (void)addr_mode;
-    (void)privs;
-    (void)ep_handle;
-    (void)cookie;
-    (void)dto_flags;
-    (void)rmr_context;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    return ((unsigned)mask & ((unsigned)IT_RMR_PARAM_ALL | (unsigned)member)) != 0;
 }
 
-it_status_t it_rmr_unlink(it_rmr_handle_t rmr_handle, it_ep_handle_t ep_handle,
-                          it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
+static void ual_rmr_read_state(const struct vp_rmr_state *state, it_rmr_param_mask_t mask,
+                               it_rmr_param_t *params)
 {
-    (void)rmr_handle;
-    (void)ep_handle;
-    (void)cookie;
-    (void)dto_flags;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_LINKED))
+        params->bound = state->lmr ? IT_TRUE : IT_FALSE; /* "linked" in the later bindings */
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_LMR))
+        params->lmr = (it_lmr_handle_t)(void *)state->lmr;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_ADDR))
+        params->addr = state->addr;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_LENGTH))
+        params->length = state->length;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_MEM_PRIV))
+        params->privs = state->privs;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_RMR_CONTEXT))
+        params->rmr_context = state->key;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_ADDR_MODE))
+        params->addr_mode = state->addr_mode;
 }
 
 it_status_t it_rmr_query(it_rmr_handle_t rmr_handle, it_rmr_param_mask_t mask,
                          it_rmr_param_t *params)
 {
-    (void)rmr_handle;
-    (void)mask;
-    (void)params;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    struct ual_rmr *rmr = ual_rmr_from(rmr_handle);
+    struct vp_rmr_state state;
+
+    if (!rmr)
+        return IT_ERR_INVALID_RMR;
+    if (!params)
+        return IT_ERR_FAULT;
+    if ((unsigned)mask & ~UAL_RMR_PARAMS)
+        return IT_ERR_INVALID_MASK;
+    ual_ia_of(&rmr->object)->provider->rmr_query(rmr, &state);
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_IA))
+        params->ia = (it_ia_handle_t)(void *)rmr->object.ia;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_PZ))
+        params->pz = (it_pz_handle_t)(void *)rmr->pz;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_TYPE))
+        params->type = rmr->type;
+    ual_rmr_read_state(&state, mask, params);
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- free */
+
+void ual_rmr_destroy(struct ual_rmr *rmr)
+{
+    base_object_unpublish(&rmr->object);
+    ual_ia_of(&rmr->object)->provider->rmr_destroy(rmr);
+    base_object_release(&rmr->pz->object);
+    ual_object_end(&rmr->object);
 }
 
 it_status_t it_rmr_free(it_rmr_handle_t rmr_handle)
 {
-    (void)rmr_handle;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    struct ual_rmr *rmr = ual_rmr_from(rmr_handle);
+
+    /* It has no children; a claim that fails is another thread's free. */
+    if (!rmr || !base_object_claim_free(&rmr->object))
+        return IT_ERR_INVALID_RMR;
+    ual_rmr_destroy(rmr);
+    return IT_SUCCESS;
 }

@@ -19,6 +19,11 @@ struct vp_attributes {
     it_boolean_t srq_resizable, soft_hi_watermark, hard_hi_watermark; /* only with .srq */
     /* What ep_modify can do. */
     it_boolean_t queues_resizable, ord_increasable, ird_modifiable, enables_modifiable;
+    it_rmr_type_t rmr_types; /* bit mask; 0: no RMRs */
+    it_boolean_t narrow_unlink, wide_unlink, unlink_fence;
+    it_boolean_t send_unlink;     /* Send with remote unlink */
+    it_boolean_t read_extensions; /* Read to RMR, IT_UNLINK_LOCAL_SINK */
+    it_boolean_t lmr_link;        /* LMRs made without memory; for privileged programs */
     size_t max_request_dtos, max_recv_dtos;
     size_t max_srq_dtos; /* depth of an S-RQ; its segments are max_recv_segments */
     size_t max_send_segments, max_recv_segments, max_read_segments, max_write_segments;
@@ -34,7 +39,32 @@ struct vp_attributes {
 enum vp_opcode {
     VP_SEND,
     VP_RDMA_WRITE,
-    VP_RDMA_READ
+    VP_RDMA_READ,
+    VP_SEND_UNLINK,      /* rmr_context: what the peer is to unlink */
+    VP_RDMA_READ_TO_RMR, /* windows instead of segments */
+    VP_RMR_LINK,         /* link */
+    VP_RMR_UNLINK        /* link, of which only the RMR counts */
+};
+
+/* What a link opens: range and rights are within those of the LMR, all objects of one PZ. */
+struct vp_link {
+    struct ual_rmr *rmr;
+    struct ual_lmr *lmr; /* must not be freed while linked: base_object_hold */
+    uint8_t *addr;
+    it_length_t length;
+    it_addr_mode_t addr_mode;
+    it_mem_priv_t privs;
+    it_rmr_context_t *key; /* out: the new key, when the post is accepted */
+};
+
+/* What an RMR is linked to now. */
+struct vp_rmr_state {
+    struct ual_lmr *lmr; /* NULL: to nothing, and the rest is zero */
+    uint8_t *addr;
+    it_length_t length;
+    it_addr_mode_t addr_mode;
+    it_mem_priv_t privs;
+    it_rmr_context_t key;
 };
 
 /* A request, checked: flags legal, every segment's LMR handle live, count and length within limits. */
@@ -47,6 +77,8 @@ struct vp_request {
     uint64_t length; /* sum of the segments */
     it_rdma_addr_t rdma_addr;
     it_rmr_context_t rmr_context;
+    const it_rmr_triplet_t *windows; /* VP_RDMA_READ_TO_RMR: segment_count of them, RMRs live */
+    const struct vp_link *link;      /* VP_RMR_LINK, VP_RMR_UNLINK */
 };
 
 /* The data path: reached by one indirect call from the EP itself. */
@@ -80,7 +112,7 @@ struct vp_provider {
     uint32_t abi;  /* VP_ABI */
     uint32_t size; /* sizeof(struct vp_provider) as the provider knows it */
     const char *name;
-    size_t ia_area, pz_area, lmr_area, srq_area, ep_area, listen_area;
+    size_t ia_area, pz_area, lmr_area, rmr_area, srq_area, ep_area, listen_area;
 
     /* Fills at most capacity records; returns how many Interfaces exist (0: also without resources). */
     size_t (*interfaces)(it_interface_t *interfaces, size_t capacity);
@@ -108,6 +140,18 @@ struct vp_provider {
     it_status_t (*lmr_create)(struct ual_lmr *lmr);
     /* Returns when no octet can land in or leave the memory any more. */
     void (*lmr_destroy)(struct ual_lmr *lmr);
+    /* No window is linked to it, nor can be meanwhile. Sets lmr->key and lmr->linked. */
+    it_status_t (*lmr_modify)(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
+
+    /*
+     * A window. Decides on rmr->type if that is IT_RMR_TYPE_DEFAULT. A link holds its LMR from the
+     * post on (it_lmr_free is busy) and, once executed, lets go of what was linked before; a
+     * narrow window holds its EP while it is linked.
+     */
+    it_status_t (*rmr_create)(struct ual_rmr *rmr);
+    /* Linked or not. Returns when no octet moves through the window any more. */
+    void (*rmr_destroy)(struct ual_rmr *rmr);
+    void (*rmr_query)(struct ual_rmr *rmr, struct vp_rmr_state *state);
 
     /* srq->max_recv_dtos and .max_recv_segments are checked; may be rounded up here. Sets srq->ops. */
     it_status_t (*srq_create)(struct ual_srq *srq);

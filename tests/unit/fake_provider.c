@@ -136,6 +136,17 @@ static it_status_t fake_lmr_create(struct ual_lmr *lmr)
 {
     fake.calls.lmr_create++;
     lmr->key = FAKE_KEY;
+    atomic_store(&lmr->linked, true);
+    return fake.answer;
+}
+
+static it_status_t fake_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs)
+{
+    (void)pz;
+    (void)privs;
+    fake.calls.lmr_modify++;
+    if (fake.answer == IT_SUCCESS)
+        lmr->key++;
     return fake.answer;
 }
 
@@ -146,6 +157,29 @@ static void fake_lmr_destroy(struct ual_lmr *lmr)
     fake_note('m');
 }
 
+/* ---------------------------------------------------------------- RMR */
+
+static it_status_t fake_rmr_create(struct ual_rmr *rmr)
+{
+    fake.calls.rmr_create++;
+    if (rmr->type == IT_RMR_TYPE_DEFAULT)
+        rmr->type = IT_RMR_TYPE_WIDE;
+    return fake.answer;
+}
+
+static void fake_rmr_destroy(struct ual_rmr *rmr)
+{
+    (void)rmr;
+    fake.calls.rmr_destroy++;
+    fake_note('r');
+}
+
+static void fake_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state)
+{
+    (void)rmr;
+    *state = fake.rmr;
+}
+
 /* ---------------------------------------------------------------- posting */
 
 static it_status_t fake_post_request(struct ual_ep *ep, const struct vp_request *request)
@@ -153,6 +187,8 @@ static it_status_t fake_post_request(struct ual_ep *ep, const struct vp_request 
     (void)ep;
     fake.calls.post_request++;
     fake.request = *request;
+    if (request->link)
+        fake.link = *request->link;
     return fake.answer;
 }
 
@@ -371,6 +407,7 @@ const struct vp_provider fake_provider = {
     .pz_area = 8,
     .lmr_area = 8,
     .srq_area = 8,
+    .rmr_area = 8,
     .ep_area = 8,
     .listen_area = 8,
     .interfaces = fake_interfaces,
@@ -390,6 +427,10 @@ const struct vp_provider fake_provider = {
     .srq_create = fake_srq_create,
     .srq_destroy = fake_srq_destroy,
     .srq_modify = fake_srq_modify,
+    .lmr_modify = fake_lmr_modify,
+    .rmr_create = fake_rmr_create,
+    .rmr_destroy = fake_rmr_destroy,
+    .rmr_query = fake_rmr_query,
     .ep_create = fake_ep_create,
     .ep_destroy = fake_ep_destroy,
     .ep_modify = fake_ep_modify,

@@ -16,6 +16,7 @@
 /* Calls the provider got, in ual/vp.h's order. */
 struct fake_calls {
     unsigned ia_open, ia_close, pz_create, pz_destroy, lmr_create, lmr_destroy;
+    unsigned lmr_modify, rmr_create, rmr_destroy;
     unsigned ep_create, ep_destroy, ep_modify, ep_reset, listen_start, listen_stop;
     unsigned connect, accept, reject, handoff, disconnect, convert, post_request, post_recv;
     unsigned srq_create, srq_destroy, srq_modify, post_srq_recv;
@@ -26,9 +27,11 @@ struct fake {
     it_status_t answer;              /* of every call that has a status */
     struct fake_calls calls;
     struct vp_request request; /* last post; its segments are the caller's */
+    struct vp_link link;       /* of the last post that had one */
+    struct vp_rmr_state rmr;   /* what every RMR is linked to */
     struct vp_convert convert; /* last conversion */
     size_t private_length;     /* of the last call with private data */
-    char closing[64]; /* letters of what was destroyed, in order: listen ep srq lmr pz ia */
+    char closing[64]; /* letters of what was destroyed, in order: listen rmr ep srq lmr pz ia */
 };
 
 extern struct fake fake;

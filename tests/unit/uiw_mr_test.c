@@ -11,14 +11,15 @@
 #include <string.h>
 
 #define MANY 100000u
-/* A freed STag stays invalid at least as long as so many others are handed out. */
-#define REUSE_MIN 200u
+/* Keys that are tried on one entry. */
+#define KEYS 1000u
 /* Chances are below 1 in 10^9 that so many of MANY random differences are the same. */
 #define SAME_MAX 5u
 
 static struct uiw_mr_table table;
 static uint8_t memory[4096];
 static char zones[2];
+static struct uiw_stream_id streams[] = {{&zones[0], 1}, {&zones[0], 2}, {&zones[1], 3}};
 static struct uiw_mr *many[MANY];
 static uint32_t numbers[MANY];
 
@@ -45,10 +46,23 @@ static uint32_t pins_of(const struct uiw_mr *mr)
 }
 
 /* Octets [1024, 2048) of the memory, tagged offsets from `to_base`. */
+static struct uiw_region region_of(uint64_t to_base, unsigned privs, uint64_t stream)
+{
+    return (struct uiw_region){
+        .addr = memory + 1024,
+        .length = 1024,
+        .to_base = to_base,
+        .privs = (it_mem_priv_t)privs,
+        .pz = &zones[0],
+        .stream = stream,
+        .handle = memory,
+    };
+}
+
 static struct uiw_mr *add(uint64_t to_base, unsigned privs)
 {
-    struct uiw_mr *mr = uiw_mr_register(&table, memory + 1024, 1024, to_base, (it_mem_priv_t)privs,
-                                        &zones[0], (it_handle_t)(void *)memory);
+    struct uiw_region region = region_of(to_base, privs, 0);
+    struct uiw_mr *mr = uiw_mr_register(&table, &region);
 
     cr_assert_not_null(mr);
     cr_assert_neq(stag_of(mr), 0);
@@ -66,7 +80,7 @@ static enum uiw_mr_verdict ask(uint32_t stag)
     uint8_t *addr = NULL;
     struct uiw_mr *mr = NULL;
     enum uiw_mr_verdict verdict =
-        uiw_mr_pin_remote(&table, stag, 0, 1, IT_PRIV_REMOTE_READ, &zones[0], &mr, &addr);
+        uiw_mr_pin_remote(&table, stag, 0, 1, IT_PRIV_REMOTE_READ, &streams[0], &mr, &addr);
 
     if (verdict == UIW_MR_OK)
         uiw_mr_unpin(mr);
@@ -155,7 +169,8 @@ Test(uiw_mr, tables_differ)
 
     cr_assert(uiw_mr_table_init(&other));
     for (unsigned i = 0; i < 1000; i++) {
-        const struct uiw_mr *mr = uiw_mr_register(&other, memory, 1, 0, IT_PRIV_ALL, NULL, NULL);
+        struct uiw_region region = region_of(0, (unsigned)IT_PRIV_ALL, 0);
+        const struct uiw_mr *mr = uiw_mr_register(&other, &region);
 
         cr_assert_not_null(mr);
         same += stag_of(add_any()) == stag_of(mr);
@@ -166,32 +181,62 @@ Test(uiw_mr, tables_differ)
 
 Test(uiw_mr, freed_stags_do_not_come_back_soon)
 {
-    add_any();
     for (unsigned i = 0; i < MANY; i++) {
         struct uiw_mr *mr = add_any();
 
         numbers[i] = stag_of(mr);
         uiw_mr_deregister(&table, mr);
-        for (unsigned back = 1; back <= REUSE_MIN && back <= i; back++)
-            cr_assert_neq(numbers[i], numbers[i - back], "registration %u repeats that %u before",
-                          i, back);
     }
+    cr_assert_eq(most_frequent(MANY), 1);
 }
 
-/* The entry that was freed last is the last one to be used again. */
-Test(uiw_mr, entries_are_reused_oldest_first)
+/* Nor do those of one entry that is opened again and again. */
+Test(uiw_mr, keys_of_an_entry_do_not_come_back_soon)
 {
-    struct uiw_mr *mrs[4];
+    struct uiw_mr *mr = uiw_mr_reserve(&table);
 
-    for (unsigned i = 0; i < 4; i++)
-        mrs[i] = add_any();
-    uiw_mr_deregister(&table, mrs[2]);
-    uiw_mr_deregister(&table, mrs[0]);
-    uiw_mr_deregister(&table, mrs[3]);
-    cr_assert_eq(add_any(), mrs[2]);
-    cr_assert_eq(add_any(), mrs[0]);
-    cr_assert_eq(add_any(), mrs[3]);
-    cr_assert_eq(ask(stag_of(mrs[0])), UIW_MR_OK);
+    for (unsigned i = 0; i < 65000; i++)
+        numbers[i] = uiw_mr_new_stag(&table, mr);
+    cr_assert_eq(most_frequent(65000), 1);
+}
+
+/* Beyond the entries with long keys: they have the customary 256. */
+Test(uiw_mr, keys_of_a_late_entry)
+{
+    struct uiw_mr *mr;
+
+    do
+        mr = add_any();
+    while (mr->index < 40000);
+    for (unsigned i = 0; i < 256; i++) {
+        uint32_t stag = uiw_mr_new_stag(&table, mr);
+
+        numbers[i] = stag;
+        cr_assert_eq(uiw_mr_find(&table, stag), mr);
+    }
+    cr_assert_eq(most_frequent(256), 1);
+}
+
+/* The entry that was freed last is the last one to be used again; some always rest. */
+Test(uiw_mr, entries_rest_and_are_reused_oldest_first)
+{
+    struct uiw_mr *first = add_any();
+    struct uiw_mr *second = add_any();
+
+    uiw_mr_deregister(&table, second);
+    uiw_mr_deregister(&table, first);
+    for (unsigned i = 2; i < UIW_MR_REST; i++) {
+        struct uiw_mr *mr = add_any();
+
+        cr_assert(mr != first && mr != second, "registration %u", i);
+        uiw_mr_deregister(&table, mr);
+    }
+    cr_assert_eq(add_any(), second);
+    /* One less rests now, and one more is needed. */
+    cr_assert_neq(add_any(), first);
+    uiw_mr_deregister(&table, second);
+    cr_assert_eq(add_any(), first);
+    cr_assert_eq(ask(stag_of(first)), UIW_MR_OK);
 }
 
 /* ---------------------------------------------------------------- wrong STags */
@@ -209,24 +254,41 @@ Test(uiw_mr, stale_stag_fails)
     cr_assert_eq(pins_of(mr), 0);
 }
 
-/* The other keys of an entry are those of its former and later registrations. */
+/* The other keys of an entry are those it had before and will have. */
 Test(uiw_mr, wrong_key_fails)
 {
-    uint32_t stags[REUSE_MIN];
+    struct uiw_region region = region_of(0, (unsigned)IT_PRIV_ALL, 0);
+    struct uiw_mr *mr = uiw_mr_reserve(&table);
+    uint32_t stags[KEYS];
 
-    for (unsigned i = 0; i < REUSE_MIN; i++) {
-        struct uiw_mr *mr = add_any();
-
-        stags[i] = stag_of(mr);
-        cr_assert_eq(mr->index, 0);
-        for (unsigned k = 0; k < i; k++)
-            cr_assert_eq(ask(stags[k]), UIW_MR_INVALID);
-        cr_assert_eq(ask(stags[i]), UIW_MR_OK);
-        cr_assert_not(i > 0 &&
-                      uiw_mr_pin_local(mr, stags[i - 1], mr->addr, 1, IT_PRIV_LOCAL_READ, mr->pz));
+    for (unsigned i = 0; i < KEYS; i++)
+        stags[i] = uiw_mr_new_stag(&table, mr);
+    for (unsigned i = 0; i < KEYS; i++) {
+        uiw_mr_take(mr);
+        uiw_mr_open(mr, &region, stags[i]);
+        uiw_mr_drop(mr);
+        for (unsigned k = 0; k < KEYS; k++)
+            cr_assert_eq(ask(stags[k]), k == i ? UIW_MR_OK : UIW_MR_INVALID);
+        cr_assert_not(i > 0 && uiw_mr_pin_local(mr, stags[i - 1], region.addr, 1,
+                                                IT_PRIV_LOCAL_READ, region.pz));
         cr_assert_eq(pins_of(mr), 0);
-        uiw_mr_deregister(&table, mr);
+        uiw_mr_take(mr);
+        cr_assert(uiw_mr_close(mr, false));
+        uiw_mr_drop(mr);
+        cr_assert_eq(ask(stags[i]), UIW_MR_INVALID);
     }
+}
+
+/* What is closed has the STag 0, which opens nothing. */
+Test(uiw_mr, no_stag_is_no_key)
+{
+    struct uiw_mr *mr = uiw_mr_reserve(&table);
+
+    cr_assert_eq(stag_of(mr), 0);
+    cr_assert_not(uiw_mr_pin_local(mr, 0, memory, 0, (it_mem_priv_t)0, NULL));
+    cr_assert_null(uiw_mr_pin(&table, 0));
+    cr_assert_null(uiw_mr_find(&table, 0));
+    cr_assert_eq(pins_of(mr), 0);
 }
 
 Test(uiw_mr, guessed_stag_fails)
@@ -267,7 +329,7 @@ struct remote_row {
     uint64_t length;
     unsigned privs;
     it_mem_priv_t right;
-    unsigned zone;
+    unsigned stream; /* 0 and 1 are of the region's zone */
     enum uiw_mr_verdict verdict;
 };
 
@@ -312,10 +374,11 @@ static const struct remote_row remote_rows[] = {
     {BASE, BASE, 8, (unsigned)IT_PRIV_LOCAL, RIGHT_WRITE, 0, UIW_MR_ACCESS},
     {BASE, BASE, 0, 0, RIGHT_READ, 0, UIW_MR_ACCESS},
     /* the zone */
-    {BASE, BASE, 8, (unsigned)IT_PRIV_ALL, RIGHT_READ, 1, UIW_MR_STREAM},
-    {BASE, BASE, 8, (unsigned)IT_PRIV_ALL, RIGHT_WRITE, 1, UIW_MR_STREAM},
+    {BASE, BASE, 8, (unsigned)IT_PRIV_ALL, RIGHT_READ, 1, UIW_MR_OK},
+    {BASE, BASE, 8, (unsigned)IT_PRIV_ALL, RIGHT_READ, 2, UIW_MR_STREAM},
+    {BASE, BASE, 8, (unsigned)IT_PRIV_ALL, RIGHT_WRITE, 2, UIW_MR_STREAM},
     /* of two reasons the first: zone, right, wrap, bounds */
-    {BASE, BASE, 2000, 0, RIGHT_READ, 1, UIW_MR_STREAM},
+    {BASE, BASE, 2000, 0, RIGHT_READ, 2, UIW_MR_STREAM},
     {BASE, BASE, 2000, 0, RIGHT_READ, 0, UIW_MR_ACCESS},
     {BASE, UINT64_MAX, 2, 0, RIGHT_READ, 0, UIW_MR_ACCESS},
 };
@@ -325,8 +388,9 @@ static void check_remote_row(unsigned number, const struct remote_row *row)
     struct uiw_mr *mr = add(row->base, row->privs);
     struct uiw_mr *pinned = NULL;
     uint8_t *addr = NULL;
-    enum uiw_mr_verdict verdict = uiw_mr_pin_remote(&table, stag_of(mr), row->to, row->length,
-                                                    row->right, &zones[row->zone], &pinned, &addr);
+    enum uiw_mr_verdict verdict =
+        uiw_mr_pin_remote(&table, stag_of(mr), row->to, row->length, row->right,
+                          &streams[row->stream], &pinned, &addr);
 
     cr_expect_eq(verdict, row->verdict, "row %u: %u instead of %u", number, (unsigned)verdict,
                  (unsigned)row->verdict);
@@ -415,9 +479,9 @@ Test(uiw_mr, deregistration_waits_for_pins)
     pthread_t thread;
 
     cr_assert_eq(
-        uiw_mr_pin_remote(&table, stag, 0, 8, IT_PRIV_REMOTE_WRITE, &zones[0], &pinned, &addr),
+        uiw_mr_pin_remote(&table, stag, 0, 8, IT_PRIV_REMOTE_WRITE, &streams[0], &pinned, &addr),
         UIW_MR_OK);
-    cr_assert(uiw_mr_pin_local(mr, stag, mr->addr, 8, IT_PRIV_LOCAL_READ, &zones[0]));
+    cr_assert(uiw_mr_pin_local(mr, stag, mr->region.addr, 8, IT_PRIV_LOCAL_READ, &zones[0]));
     cr_assert_eq(pthread_create(&thread, NULL, deregister_main, mr), 0);
     while (stag_of(mr) != 0)
         sched_yield();
@@ -439,7 +503,6 @@ Test(uiw_mr, deregistration_waits_for_pins)
     cr_assert_eq(pthread_join(thread, NULL), 0);
     cr_assert(atomic_load(&gone));
     cr_assert_eq(pins_of(mr), 0);
-    cr_assert_eq(add_any(), mr);
 }
 
 /* Pins come and go while regions do: one that is pinned is never gone. */
@@ -489,46 +552,82 @@ Test(uiw_mr, pinned_regions_stay)
     cr_assert_eq(pthread_join(thread, NULL), 0);
 }
 
-/* ---------------------------------------------------------------- invalidation */
+/* ---------------------------------------------------------------- closing */
 
-Test(uiw_mr, invalidation_closes_to_peers_only)
+/* One that would have to wait changes nothing; who waits comes back when the pin is gone. */
+Test(uiw_mr, closing_without_waiting)
 {
     struct uiw_mr *mr = add_any();
     uint32_t stag = stag_of(mr);
-    it_handle_t handle = NULL;
 
-    cr_assert(uiw_mr_invalidate(&table, stag, &zones[0], &handle));
-    cr_assert_eq((void *)handle, (void *)memory);
-    cr_assert_eq(ask(stag), UIW_MR_INVALID);
-    cr_assert(uiw_mr_pin_local(mr, stag, mr->addr, 1024, IT_PRIV_LOCAL_WRITE, &zones[0]));
+    cr_assert_eq(uiw_mr_pin(&table, stag), mr);
+    uiw_mr_take(mr);
+    cr_assert_not(uiw_mr_try(mr));
+    cr_assert_not(uiw_mr_close(mr, false));
+    cr_assert_eq(ask(stag), UIW_MR_OK);
     uiw_mr_unpin(mr);
+    cr_assert(uiw_mr_close(mr, false));
+    cr_assert_eq(ask(stag), UIW_MR_INVALID);
+    cr_assert(uiw_mr_close(mr, true), "once more");
+    uiw_mr_drop(mr);
+    cr_assert(uiw_mr_try(mr));
+    uiw_mr_drop(mr);
+}
+
+/* ---------------------------------------------------------------- narrow windows, invalidation */
+
+Test(uiw_mr, a_narrow_window_is_for_one_stream)
+{
+    struct uiw_region region = region_of(0, RIGHT_READ, 2);
+    struct uiw_mr *mr = uiw_mr_register(&table, &region);
+    struct uiw_mr *pinned = NULL;
+    uint8_t *addr = NULL;
+
+    cr_assert_eq(
+        uiw_mr_pin_remote(&table, stag_of(mr), 0, 1, RIGHT_READ, &streams[1], &pinned, &addr),
+        UIW_MR_OK);
+    uiw_mr_unpin(pinned);
+    cr_assert_eq(
+        uiw_mr_pin_remote(&table, stag_of(mr), 0, 1, RIGHT_READ, &streams[0], &pinned, &addr),
+        UIW_MR_STREAM);
+    cr_assert_eq(
+        uiw_mr_pin_remote(&table, stag_of(mr), 0, 1, RIGHT_READ, &streams[2], &pinned, &addr),
+        UIW_MR_STREAM);
     cr_assert_eq(pins_of(mr), 0);
 }
 
-Test(uiw_mr, invalidation_is_refused)
+struct invalidate_row {
+    uint64_t stream; /* of the region */
+    unsigned privs;
+    unsigned by;
+    bool alone;
+    bool granted;
+};
+
+static const struct invalidate_row invalidate_rows[] = {
+    {0, RIGHT_READ, 0, true, true},     {0, RIGHT_WRITE, 1, true, true},
+    {0, IT_PRIV_ATOMIC, 0, true, true}, {0, RIGHT_READ, 0, false, false}, /* others may use it */
+    {0, IT_PRIV_LOCAL, 0, true, false},                                   /* never was the peer's */
+    {0, RIGHT_READ, 2, true, false},                                      /* another zone */
+    {1, RIGHT_READ, 0, false, true},                                      /* its own window */
+    {1, RIGHT_READ, 1, true, false}, /* that of another stream */
+    {3, RIGHT_READ, 2, true, false}, /* its own number does not make up for the zone */
+};
+
+Test(uiw_mr, who_may_invalidate)
 {
-    struct uiw_mr *mr = add_any();
-    uint32_t stag = stag_of(mr);
-    it_handle_t handle = NULL;
+    for (unsigned i = 0; i < sizeof(invalidate_rows) / sizeof(invalidate_rows[0]); i++) {
+        const struct invalidate_row *row = &invalidate_rows[i];
+        struct uiw_region region = region_of(0, row->privs, row->stream);
+        struct uiw_mr *mr = uiw_mr_register(&table, &region);
+        uint32_t stag = stag_of(mr);
 
-    cr_assert_not(uiw_mr_invalidate(&table, 0, &zones[0], &handle));
-    cr_assert_not(uiw_mr_invalidate(&table, stag ^ 1, &zones[0], &handle));
-    cr_assert_not(uiw_mr_invalidate(&table, stag, &zones[1], &handle));
-    cr_assert_eq(ask(stag), UIW_MR_OK); /* the other zone has not closed it */
-    cr_assert(uiw_mr_invalidate(&table, stag, &zones[0], &handle));
-    cr_assert_not(uiw_mr_invalidate(&table, stag, &zones[0], &handle));
-    uiw_mr_deregister(&table, mr);
-    cr_assert_not(uiw_mr_invalidate(&table, stag, &zones[0], &handle));
-    cr_assert_eq(pins_of(mr), 0);
-}
-
-Test(uiw_mr, invalidation_ends_with_the_registration)
-{
-    struct uiw_mr *mr = add_any();
-    it_handle_t handle = NULL;
-
-    cr_assert(uiw_mr_invalidate(&table, stag_of(mr), &zones[0], &handle));
-    uiw_mr_deregister(&table, mr);
-    cr_assert_eq(add_any(), mr);
-    cr_assert_eq(ask(stag_of(mr)), UIW_MR_OK);
+        cr_expect_eq(uiw_mr_may_invalidate(mr, stag, &streams[row->by], row->alone), row->granted,
+                     "row %u", i);
+        cr_expect_not(uiw_mr_may_invalidate(mr, stag ^ 1, &streams[row->by], row->alone));
+        cr_expect_not(uiw_mr_may_invalidate(mr, 0, &streams[row->by], row->alone));
+        uiw_mr_deregister(&table, mr);
+        cr_expect_not(uiw_mr_may_invalidate(mr, stag, &streams[row->by], row->alone), "freed");
+        cr_expect_not(uiw_mr_may_invalidate(mr, 0, &streams[row->by], row->alone), "freed");
+    }
 }

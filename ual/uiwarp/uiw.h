@@ -47,6 +47,7 @@ struct uiw_ia {
     struct vp_attributes attributes;        /* immutable */
     char interface[IT_INTERFACE_NAME_SIZE]; /* network interface, "" = all; immutable */
     struct uiw_mr_table mrs;
+    _Atomic uint64_t streams; /* connections ever: gives each a number */
     struct uiw_progress progress;
     struct uiw_cm cm;
     struct base_lock bounce_lock;

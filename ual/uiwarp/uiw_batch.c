@@ -42,6 +42,7 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
     batch->octets = 0;
     batch->scratch_used = 0;
     batch->full = false;
+    batch->passed_local = false;
     batch->bounce_count = 0;
 }
 
@@ -268,6 +269,14 @@ static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, stru
     }
     if (read && open >= ord)
         return false;
+    if (sqe->to_windows && !sqe->resolved && !uiw_windows_resolve(ep, sqe)) {
+        batch_fail_request(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
+        return false;
+    }
+    if ((sqe->flags & IT_UNLINK_LOCAL_SINK) && !uiw_sink_may_unlink(sqe)) {
+        batch_fail_request(ep, batch, IT_DTO_ERR_LOCAL_MM_OPERATION);
+        return false;
+    }
     /* A message of one FPDU is checked when it is built. */
     if ((read || sqe->length > ep->tx.max_ulpdu - IW_UNTAGGED_HEADER) &&
         !batch_check_segments(ep, sqe, read ? IT_PRIV_LOCAL_WRITE : IT_PRIV_LOCAL_READ)) {
@@ -277,7 +286,7 @@ static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, stru
     if (read) {
         sqe->msn = ep->tx.next_read_msn++;
         batch_enter_read(ep, batch->cursor.sq, sqe);
-    } else if (sqe->opcode == VP_SEND) {
+    } else if (sqe->opcode != VP_RDMA_WRITE) {
         sqe->msn = ep->tx.next_send_msn++;
     }
     sqe->started = true;
@@ -307,6 +316,8 @@ static bool batch_add_read_request(struct uiw_ep *ep, struct uiw_batch *batch,
 
 static enum iw_opcode batch_send_opcode(const struct uiw_sqe *sqe)
 {
+    if (sqe->opcode == VP_SEND_UNLINK)
+        return (sqe->flags & IT_SOLICITED_WAIT_FLAG) ? IW_OP_SEND_SE_INV : IW_OP_SEND_INV;
     return (sqe->flags & IT_SOLICITED_WAIT_FLAG) ? IW_OP_SEND_SE : IW_OP_SEND;
 }
 
@@ -324,10 +335,11 @@ static bool batch_add_segment(struct uiw_ep *ep, struct uiw_batch *batch, const 
     size_t header_length;
     uint8_t *copy;
 
-    header_length = tagged ? iw_encode_tagged(fpdu.header, IW_OP_WRITE, last, sqe->remote_stag,
-                                              sqe->rdma_addr + offset, length)
-                           : iw_encode_untagged(fpdu.header, batch_send_opcode(sqe), last, 0,
-                                                IW_QN_SEND, sqe->msn, offset, length);
+    header_length =
+        tagged ? iw_encode_tagged(fpdu.header, IW_OP_WRITE, last, sqe->remote_stag,
+                                  sqe->rdma_addr + offset, length)
+               : iw_encode_untagged(fpdu.header, batch_send_opcode(sqe), last, sqe->remote_stag,
+                                    IW_QN_SEND, sqe->msn, offset, length);
     batch_open_fpdu(batch, &fpdu, header_length, length);
     copy = fpdu.copied ? batch->scratch + batch->scratch_used : NULL;
     if (!batch_add_payload(ep, batch, sqe, offset, length, copy)) {
@@ -347,6 +359,8 @@ static bool batch_add_request(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     struct uiw_sqe *sqe = uiw_sqe_at(ep, batch->cursor.sq);
 
+    if (uiw_sqe_is_local(sqe))
+        return false; /* its fence holds it back */
     if (!sqe->started && !batch_start_request(ep, batch, sqe))
         return false;
     if (sqe->opcode == VP_RDMA_READ)
@@ -415,7 +429,7 @@ static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
     if (length > 0) {
         enum uiw_mr_verdict verdict = uiw_mr_pin_remote(&ep->ia->mrs, entry->request.source_stag,
                                                         entry->request.source_to + offset, length,
-                                                        IT_PRIV_REMOTE_READ, ep->pz, &mr, &source);
+                                                        IT_PRIV_REMOTE_READ, &ep->id, &mr, &source);
 
         if (verdict != UIW_MR_OK) {
             atomic_store_explicit(&ep->tx.failed_error, (int)uiw_read_error(verdict),
@@ -506,8 +520,12 @@ static bool batch_try(struct uiw_ep *ep, struct uiw_batch *batch, enum batch_tur
 /* A request that may not start yet (fence, ORD) lets a response pass. */
 static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
 {
-    enum batch_turn turn = batch_turn(ep, batch);
+    enum batch_turn turn;
 
+    if (uiw_at_local(ep, &batch->cursor) &&
+        uiw_local_run(ep, &batch->cursor, batch->fpdu_count == 0))
+        batch->passed_local = true;
+    turn = batch_turn(ep, batch);
     if (turn == BATCH_NOTHING)
         return false;
     if (batch_try(ep, batch, turn))

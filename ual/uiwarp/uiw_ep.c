@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Objects of the provider: PZ, LMR, EP; their creation and end. */
+/* The EP: its creation, change and end. */
 #include "ual/uiwarp/uiw_ep.h"
 
 #include "ual/uiwarp/uiw_conn.h"
@@ -15,39 +15,6 @@ static const struct vp_ep_ops ep_ops = {
     .post_recv = uiw_post_recv,
 };
 
-/* ---------------------------------------------------------------- PZ, LMR */
-
-it_status_t uiw_pz_create(struct ual_pz *pz)
-{
-    atomic_store_explicit(&uiw_pz_of(pz)->eps, 0, memory_order_relaxed);
-    return IT_SUCCESS;
-}
-
-void uiw_pz_destroy(struct ual_pz *pz)
-{
-    (void)pz; /* a PZ is nothing but its identity */
-}
-
-it_status_t uiw_lmr_create(struct ual_lmr *lmr)
-{
-    struct uiw_ia *ia = uiw_ia_of(ual_ia_of(&lmr->object));
-    uint64_t to_base = lmr->addr_mode == IT_ADDR_MODE_RELATIVE ? 0 : (uintptr_t)lmr->addr;
-    struct uiw_mr *mr =
-        uiw_mr_register(&ia->mrs, lmr->addr, lmr->length, to_base, lmr->privs, lmr->pz, lmr);
-
-    if (!mr)
-        return IT_ERR_RESOURCES;
-    uiw_lmr_of(lmr)->mr = mr;
-    lmr->key = atomic_load_explicit(&mr->stag, memory_order_relaxed);
-    return IT_SUCCESS;
-}
-
-void uiw_lmr_destroy(struct ual_lmr *lmr)
-{
-    uiw_mr_deregister(&uiw_ia_of(ual_ia_of(&lmr->object))->mrs, uiw_lmr_of(lmr)->mr);
-}
-
-/* ---------------------------------------------------------------- EP */
 
 it_status_t uiw_ep_create(struct ual_ep *ual)
 {
@@ -60,6 +27,7 @@ it_status_t uiw_ep_create(struct ual_ep *ual)
     ep->ual = ual;
     ep->ia = uiw_ia_of(ual_ia_of(&ual->object));
     ep->pz = ual->pz;
+    ep->id.pz = ual->pz;
     ep->fd = -1;
     ep->mpa = (struct itx_mpa_params){.size = sizeof(ep->mpa),
                                       .revision = 2,
@@ -106,6 +74,7 @@ void uiw_ep_destroy(struct ual_ep *ual)
     uiw_nudge_never(ia, ual);
     uiw_progress_quiesce(ia);
     atomic_fetch_sub_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
+    uiw_links_drop(ep);
     ep_retire_counters(ep);
     uiw_rings_free(ep);
 }

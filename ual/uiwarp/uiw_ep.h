@@ -15,21 +15,42 @@
 /* A local segment, resolved to memory; its rights are checked when the operation runs. */
 struct uiw_segment {
     uint8_t *addr;
-    struct uiw_mr *mr; /* of its LMR */
+    struct uiw_mr *mr; /* local entry of its LMR, or the window */
     uint32_t length;
-    uint32_t stag; /* of its LMR when it was posted: dead when the LMR is freed */
+    uint32_t stag; /* of mr when it was posted: dead when the LMR is freed */
 };
+
+/* What a link opens, in the place of the segments of its request. */
+struct uiw_link {
+    struct uiw_mr *window;
+    struct ual_lmr *lmr; /* held from the post until the link is superseded; NULL: an unlink */
+    uint8_t *addr;
+    uint64_t length;
+    uint32_t serial; /* of the window when it was posted: another one when the RMR is freed */
+    uint32_t stag;
+    uint8_t privs;
+    bool relative;
+    bool narrow;
+};
+
+#define UIW_LINK_SEGMENTS                                                                          \
+    ((sizeof(struct uiw_link) + sizeof(struct uiw_segment) - 1) / sizeof(struct uiw_segment))
 
 struct uiw_sqe {
     it_dto_cookie_t cookie;
-    it_rdma_addr_t rdma_addr;
+    union {
+        it_rdma_addr_t rdma_addr;
+        it_handle_t unlinked; /* of a Read that is done: the sink it has invalidated */
+    };
     uint32_t remote_stag;
     uint32_t length;
-    uint32_t msn;   /* of its message; valid once started */
-    uint8_t opcode; /* enum vp_opcode */
-    uint8_t flags;  /* it_dto_flags_t */
-    bool started;   /* sender: has its MSN, and its place in the ORQ */
-    bool done;      /* locked: executed, waits for those before it to complete */
+    uint32_t msn;    /* of its message; valid once started */
+    uint8_t opcode;  /* enum vp_opcode */
+    uint8_t flags;   /* it_dto_flags_t */
+    bool started;    /* sender: has its MSN, and its place in the ORQ; a link: has been executed */
+    bool done;       /* locked: executed, waits for those before it to complete */
+    bool to_windows; /* a Read: the segments name windows ... */
+    bool resolved;   /* sender: ... which have been looked up: its start */
     uint8_t segment_count;
     struct uiw_segment segments[];
 };
@@ -137,6 +158,7 @@ struct uiw_ep {
     uint32_t generation;   /* counts the connections of this EP; never 0 */
     bool counters_retired; /* they are in uiw_ia.retired now; by retired_lock */
     const void *pz;
+    struct uiw_stream_id id; /* of the connection: what peers may reach through it */
 
     _Atomic bool read_enabled; /* peers may RDMA Read, Write through this EP */
     _Atomic bool write_enabled;
@@ -207,8 +229,19 @@ struct uiw_ep {
 
 #define UIW_EP_AREA  sizeof(struct uiw_ep)
 #define UIW_LMR_AREA sizeof(struct uiw_lmr)
+#define UIW_RMR_AREA sizeof(struct uiw_rmr)
 
+/*
+ * Two entries: what our own requests may do with the memory, and what peers may. So a peer that
+ * invalidates the key takes nothing from us, and one that we read from is not told the key.
+ */
 struct uiw_lmr {
+    struct uiw_mr *local;
+    struct uiw_mr *remote;
+    _Atomic uint32_t local_stag; /* of local */
+};
+
+struct uiw_rmr {
     struct uiw_mr *mr;
 };
 
@@ -220,6 +253,11 @@ static inline struct uiw_ep *uiw_ep_of(struct ual_ep *ual)
 static inline struct uiw_lmr *uiw_lmr_of(struct ual_lmr *lmr)
 {
     return (struct uiw_lmr *)(void *)lmr->area;
+}
+
+static inline struct uiw_rmr *uiw_rmr_of(struct ual_rmr *rmr)
+{
+    return (struct uiw_rmr *)(void *)rmr->area;
 }
 
 static inline uint32_t uiw_queue_head(const struct uiw_queue *queue)
@@ -254,6 +292,17 @@ static inline uint32_t uiw_queue_in_use(const struct uiw_queue *queue)
 static inline struct uiw_sqe *uiw_sqe_at(const struct uiw_ep *ep, uint32_t index)
 {
     return (void *)(ep->sq.slots + (size_t)(index & ep->sq.mask) * ep->sq.stride);
+}
+
+/* Local requests: links and unlinks. Nothing of them goes to the peer. */
+static inline bool uiw_sqe_is_local(const struct uiw_sqe *sqe)
+{
+    return sqe->opcode == VP_RMR_LINK || sqe->opcode == VP_RMR_UNLINK;
+}
+
+static inline struct uiw_link *uiw_sqe_link(struct uiw_sqe *sqe)
+{
+    return (void *)sqe->segments;
 }
 
 static inline struct uiw_rqe *uiw_rqe_at(const struct uiw_ep *ep, uint32_t index)
@@ -308,6 +357,10 @@ it_status_t uiw_pz_create(struct ual_pz *pz);
 void uiw_pz_destroy(struct ual_pz *pz);
 it_status_t uiw_lmr_create(struct ual_lmr *lmr);
 void uiw_lmr_destroy(struct ual_lmr *lmr);
+it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
+it_status_t uiw_rmr_create(struct ual_rmr *rmr);
+void uiw_rmr_destroy(struct ual_rmr *rmr);
+void uiw_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state);
 it_status_t uiw_ep_create(struct ual_ep *ual);
 void uiw_ep_destroy(struct ual_ep *ual);
 it_status_t uiw_ep_modify(struct ual_ep *ual, it_ep_param_mask_t mask,
@@ -346,6 +399,38 @@ void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t 
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status);
 /* Reader. The oldest receive is complete. */
 void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked);
+
+/* uiw_window.c */
+/* Posting, ual_ep.lock is held. On failure nothing has changed. */
+it_status_t uiw_link_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
+                                 const struct vp_request *request);
+it_status_t uiw_windows_fill(struct uiw_sqe *sqe, const struct vp_request *request);
+static inline bool uiw_at_local(const struct uiw_ep *ep, const struct uiw_cursor *cursor)
+{
+    return cursor->sq_offset == 0 &&
+           cursor->sq != atomic_load_explicit(&ep->sq.tail, memory_order_acquire) &&
+           uiw_sqe_is_local(uiw_sqe_at(ep, cursor->sq));
+}
+/*
+ * Sender. Executes the local requests at the cursor and moves it behind them, as far as fences let
+ * it; may_wait: the caller holds no pin. What fails is left in ep->tx. True if the cursor moved.
+ */
+bool uiw_local_run(struct uiw_ep *ep, struct uiw_cursor *cursor, bool may_wait);
+/* Links in the send queue that will never be executed let go of their regions. */
+void uiw_links_drop(struct uiw_ep *ep);
+/* Sender. A Read that starts: its windows as they are now. False: not linked, or not for us. */
+bool uiw_windows_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe);
+/* May a Read with IT_UNLINK_LOCAL_SINK have this sink? */
+bool uiw_sink_may_unlink(const struct uiw_sqe *sqe);
+/* Reader. The Read is done: closes its sink to peers; sets sqe->unlinked. */
+void uiw_sink_unlink(struct uiw_sqe *sqe);
+/*
+ * Reader. Send with Invalidate. On IW_OK no octet moves through the STag any more, and *handle is
+ * the LMR or RMR.
+ */
+enum iw_error uiw_region_invalidate(struct uiw_ep *ep, uint32_t stag, it_handle_t *handle);
+/* With the token of a closed window: it belongs to no region and no endpoint any more. */
+void uiw_window_let_go(struct uiw_mr *window);
 
 /* uiw_tx.c */
 /*

@@ -56,7 +56,7 @@ static enum iw_error place_pin_write(struct uiw_ep *ep, const struct iw_segment 
     if (!atomic_load_explicit(&ep->write_enabled, memory_order_relaxed))
         return IW_ERR_RDMAP_ACCESS;
     return place_write_error(uiw_mr_pin_remote(&ep->ia->mrs, segment->stag, segment->to + offset,
-                                               length, IT_PRIV_REMOTE_WRITE, ep->pz, mr, addr));
+                                               length, IT_PRIV_REMOTE_WRITE, &ep->id, mr, addr));
 }
 
 static enum iw_error place_check_write(struct uiw_ep *ep, const struct iw_segment *segment)
@@ -205,6 +205,8 @@ static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segm
     if (!segment->last)
         return IW_OK;
     if (!read->rtr) {
+        if (uiw_sqe_at(ep, read->sq_index)->flags & IT_UNLINK_LOCAL_SINK)
+            uiw_sink_unlink(uiw_sqe_at(ep, read->sq_index));
         base_lock_take(&ep->ual->lock);
         uiw_sqe_at(ep, read->sq_index)->done = true;
         ep->rx_wake_request |= uiw_sq_complete_locked(ep);
@@ -212,20 +214,6 @@ static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segm
     }
     atomic_store_explicit(&ep->orq_head, head + 1, memory_order_release);
     ep->rx_kick = true; /* ORD and fences */
-    return IW_OK;
-}
-
-/*
- * A region that more than one stream can reach must not be taken from the others by one peer
- * (RFC 5042 7.1): an LMR may be invalidated only while its PZ has a single EP.
- */
-static enum iw_error place_invalidate(struct uiw_ep *ep, uint32_t stag, it_handle_t *handle)
-{
-    const struct uiw_pz *pz = uiw_pz_of(ep->ual->pz);
-
-    if (atomic_load_explicit(&pz->eps, memory_order_relaxed) != 1 ||
-        !uiw_mr_invalidate(&ep->ia->mrs, stag, ep->pz, handle))
-        return IW_ERR_RDMAP_CANNOT_INVALIDATE;
     return IW_OK;
 }
 
@@ -237,7 +225,7 @@ static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment 
     if (!segment->last)
         return IW_OK;
     if (segment->opcode == IW_OP_SEND_INV || segment->opcode == IW_OP_SEND_SE_INV) {
-        enum iw_error error = place_invalidate(ep, segment->stag, &unlinked);
+        enum iw_error error = uiw_region_invalidate(ep, segment->stag, &unlinked);
 
         if (error != IW_OK)
             return error;
@@ -268,7 +256,7 @@ static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_
     if (!atomic_load_explicit(&ep->read_enabled, memory_order_relaxed))
         return IW_ERR_RDMAP_ACCESS;
     verdict = uiw_mr_pin_remote(&ep->ia->mrs, request->source_stag, request->source_to,
-                                request->length, IT_PRIV_REMOTE_READ, ep->pz, &mr, &addr);
+                                request->length, IT_PRIV_REMOTE_READ, &ep->id, &mr, &addr);
     if (verdict == UIW_MR_OK)
         uiw_mr_unpin(mr);
     return uiw_read_error(verdict);

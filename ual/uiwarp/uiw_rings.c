@@ -18,6 +18,8 @@ static size_t rings_request_segments(const it_ep_attributes_t *attr)
 {
     size_t most = attr->max_send_segments;
 
+    if (most < UIW_LINK_SEGMENTS)
+        most = UIW_LINK_SEGMENTS;
     if (attr->srv.rc.max_rdma_write_segments > most)
         most = attr->srv.rc.max_rdma_write_segments;
     if (attr->srv.rc.max_rdma_read_segments > most)

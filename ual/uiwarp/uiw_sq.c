@@ -28,8 +28,8 @@ void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, siz
                          : from[i].addr.abs;
         /* A longer receive segment is legal; no message fills more of it. */
         to[i].length = from[i].length > UINT32_MAX ? UINT32_MAX : (uint32_t)from[i].length;
-        to[i].mr = uiw_lmr_of(lmr)->mr;
-        to[i].stag = (uint32_t)lmr->key;
+        to[i].mr = uiw_lmr_of(lmr)->local;
+        to[i].stag = atomic_load_explicit(&uiw_lmr_of(lmr)->local_stag, memory_order_relaxed);
     }
 }
 
@@ -39,8 +39,13 @@ static it_event_type_t sq_event_number(const struct uiw_sqe *sqe)
     case VP_RDMA_WRITE:
         return IT_DTO_RDMA_WRITE_CMPL_EVENT;
     case VP_RDMA_READ:
+    case VP_RDMA_READ_TO_RMR:
         return IT_DTO_RDMA_READ_CMPL_EVENT;
+    case VP_RMR_LINK:
+    case VP_RMR_UNLINK:
+        return IT_RMR_LINK_CMPL_EVENT;
     case VP_SEND:
+    case VP_SEND_UNLINK:
         break;
     }
     return IT_DTO_SEND_CMPL_EVENT;
@@ -56,6 +61,8 @@ static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t 
         .ep = ual_ep_handle(ep->ual),
         .cookie = sqe->cookie,
         .length = status == IT_DTO_SUCCESS ? sqe->length : 0,
+        .unlinked =
+            status == IT_DTO_SUCCESS && (sqe->flags & IT_UNLINK_LOCAL_SINK) ? sqe->unlinked : NULL,
         .notify = status != IT_DTO_SUCCESS || (sqe->flags & IT_NOTIFY_FLAG) != 0,
         .retire = &ep->sq.retired,
         .retire_value = reported,
@@ -95,6 +102,7 @@ bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_ind
     uint32_t head;
     bool wake = uiw_sq_complete_locked(ep);
 
+    uiw_links_drop(ep);
     head = uiw_queue_head(&ep->sq);
     if (has_failed && failed_index - head < tail - head)
         wake |= sq_report_locked(ep, failed_index, failed_status);
@@ -108,7 +116,9 @@ bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_ind
     return wake;
 }
 
-static void sq_fill(struct uiw_sqe *sqe, const struct vp_request *request)
+/* On failure nothing has changed but the slot, which is still free. */
+static it_status_t sq_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
+                                  const struct vp_request *request)
 {
     sqe->cookie = request->cookie;
     sqe->rdma_addr = request->rdma_addr;
@@ -119,7 +129,14 @@ static void sq_fill(struct uiw_sqe *sqe, const struct vp_request *request)
     sqe->started = false;
     sqe->done = false;
     sqe->segment_count = (uint8_t)request->segment_count;
+    sqe->to_windows = request->opcode == VP_RDMA_READ_TO_RMR;
+    sqe->resolved = false;
+    if (request->link)
+        return uiw_link_fill_locked(ep, sqe, request);
+    if (sqe->to_windows)
+        return uiw_windows_fill(sqe, request);
     uiw_segments_copy(sqe->segments, request->segments, request->segment_count);
+    return IT_SUCCESS;
 }
 
 static void sq_gather_none_locked(struct uiw_ep *ep)
@@ -225,6 +242,7 @@ it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *reques
     struct uiw_ep *ep = uiw_ep_of(ual);
     it_ep_state_rc_t state;
     enum sq_pace pace = SQ_NEVER;
+    it_status_t status;
     bool wake = false;
     uint32_t tail;
 
@@ -239,8 +257,13 @@ it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *reques
         return IT_ERR_TOO_MANY_POSTS;
     }
     tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
-    sq_fill(uiw_sqe_at(ep, tail), request);
-    atomic_store_explicit(&ep->sq.tail, tail + 1, memory_order_relaxed);
+    status = sq_fill_locked(ep, uiw_sqe_at(ep, tail), request);
+    if (status != IT_SUCCESS) {
+        base_lock_drop(&ual->lock);
+        return status;
+    }
+    /* Hands the slot to the sender, who reads the tail with acquire. */
+    atomic_store_explicit(&ep->sq.tail, tail + 1, memory_order_release);
     if (state == IT_EP_STATE_CONNECTED)
         pace = sq_pace_locked(ep, request);
     else if (ep->drained)

@@ -373,6 +373,7 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
 {
     ep->agreed = *result;
     ep->initiator = initiator;
+    ep->id.number = atomic_fetch_add_explicit(&ep->ia->streams, 1, memory_order_relaxed) + 1;
     ep->rx_wake_recv = false;
     ep->rx_wake_request = false;
     ep->rx_kick = false;

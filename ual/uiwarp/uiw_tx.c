@@ -229,10 +229,21 @@ static enum tx_state tx_send_image(struct uiw_ep *ep)
 
 /* ---------------------------------------------------------------- accounting */
 
-/* Requests whose last octet has been taken are executed; Reads wait for their response. */
-static void tx_finish_requests(struct uiw_ep *ep, const struct uiw_batch *batch, unsigned complete)
+/* The local requests from index `from` up to the cursor have been executed. */
+static void tx_mark_local_locked(struct uiw_ep *ep, uint32_t from)
 {
-    bool any = false;
+    base_lock_assert_held(&ep->ual->lock);
+    for (; from != ep->tx.cursor.sq; from++) {
+        if (uiw_sqe_is_local(uiw_sqe_at(ep, from)))
+            uiw_sqe_at(ep, from)->done = true;
+    }
+}
+
+/* Requests whose last octet has been taken are executed; Reads wait for their response. */
+static void tx_finish_requests(struct uiw_ep *ep, const struct uiw_batch *batch, unsigned complete,
+                               uint32_t from)
+{
+    bool any = batch->passed_local;
     bool wake = false;
 
     for (unsigned i = 0; i < complete; i++)
@@ -244,6 +255,8 @@ static void tx_finish_requests(struct uiw_ep *ep, const struct uiw_batch *batch,
         if (batch->fpdus[i].ends_request)
             uiw_sqe_at(ep, batch->fpdus[i].after.sq - 1)->done = true;
     }
+    if (batch->passed_local)
+        tx_mark_local_locked(ep, from);
     wake = uiw_sq_complete_locked(ep);
     base_lock_drop(&ep->ual->lock);
     if (wake)
@@ -279,6 +292,7 @@ static bool tx_keep_rest(struct uiw_ep *ep, const struct uiw_batch *batch, uint3
 static void tx_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t sent)
 {
     uint32_t position = 0;
+    uint32_t from = ep->tx.cursor.sq;
     unsigned complete = 0;
 
     while (complete < batch->fpdu_count && position < sent) {
@@ -293,12 +307,15 @@ static void tx_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_
         position = end;
         complete++;
     }
-    if (complete == 0)
+    if (complete == batch->fpdu_count)
+        ep->tx.cursor = batch->cursor; /* behind local requests, too */
+    else if (complete > 0)
+        ep->tx.cursor = batch->fpdus[complete - 1].after;
+    else
         return;
-    ep->tx.cursor = batch->fpdus[complete - 1].after;
     uiw_count(&ep->tx.fpdus, complete);
     atomic_store_explicit(&ep->irq_head, ep->tx.cursor.irq, memory_order_release);
-    tx_finish_requests(ep, batch, complete);
+    tx_finish_requests(ep, batch, complete, from);
 }
 
 /* ---------------------------------------------------------------- the loop */
@@ -319,6 +336,7 @@ static enum tx_state tx_send_batch(struct uiw_ep *ep)
     uiw_batch_begin(&batch, &ep->tx.cursor);
     uiw_batch_fill(ep, &batch);
     if (batch.fpdu_count == 0) {
+        tx_account(ep, &batch, 0);
         uiw_batch_end(ep, &batch);
         return TX_IDLE;
     }
@@ -347,12 +365,34 @@ static bool tx_has_failed(const struct uiw_ep *ep)
            atomic_load_explicit(&ep->tx.failed_stream, memory_order_acquire);
 }
 
-/* An EP that leaves CONNECTED sends nothing more: whoever ends it waits for the token. */
-static bool tx_may_send(const struct uiw_ep *ep)
+/* An EP that leaves CONNECTED executes nothing more: whoever ends it waits for the token. */
+static bool tx_may_run(const struct uiw_ep *ep)
 {
     return ep->fd >= 0 && ual_ep_state(ep->ual) == IT_EP_STATE_CONNECTED &&
-           !atomic_load_explicit(&ep->tx.dead, memory_order_acquire) &&
-           !atomic_load_explicit(&ep->tx.hold, memory_order_acquire) && !tx_has_failed(ep);
+           !atomic_load_explicit(&ep->tx.dead, memory_order_acquire) && !tx_has_failed(ep);
+}
+
+static bool tx_may_send(const struct uiw_ep *ep)
+{
+    return tx_may_run(ep) && !atomic_load_explicit(&ep->tx.hold, memory_order_acquire);
+}
+
+/* Local requests whose turn it is wait neither for room in the socket nor for the peer. */
+static void tx_run_local(struct uiw_ep *ep)
+{
+    struct uiw_cursor cursor = ep->tx.cursor;
+    uint32_t from = cursor.sq;
+    bool wake;
+
+    if (!uiw_at_local(ep, &cursor) || !tx_may_run(ep) || !uiw_local_run(ep, &cursor, true))
+        return;
+    ep->tx.cursor = cursor;
+    base_lock_take(&ep->ual->lock);
+    tx_mark_local_locked(ep, from);
+    wake = uiw_sq_complete_locked(ep);
+    base_lock_drop(&ep->ual->lock);
+    if (wake)
+        evd_wake(ep->ual->request_evd);
 }
 
 /*
@@ -383,6 +423,7 @@ static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
 {
     enum tx_state state = TX_IDLE;
 
+    tx_run_local(ep);
     if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) && !writable)
         return true;
     if (tx_waits_for_release(ep))
@@ -397,6 +438,7 @@ static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
             cost = 1 + (ep->tx.position - before) / TX_BUDGET_OCTETS;
             *budget -= cost < *budget ? (unsigned)cost : *budget;
         }
+        tx_run_local(ep);
     }
     if (ep->fd >= 0)
         tx_block(ep, state == TX_FULL);
@@ -435,8 +477,8 @@ static void tx_end_for_request(struct ual_ep *ual, const struct tx_failure *fail
     struct uiw_end end = {
         .step = UAL_EP_BROKEN,
         .generation = failure->generation,
-        .async = failure->status == IT_DTO_ERR_LOCAL_PROTECTION ? IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
-                                                                : IT_ASYNC_AFF_EP_FAILURE,
+        .async = failure->status == IT_DTO_ERR_LOCAL_EP ? IT_ASYNC_AFF_EP_FAILURE
+                                                        : IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION,
         .terminate = &terminate,
         .has_failed_request = true,
         .failed_index = failure->index,

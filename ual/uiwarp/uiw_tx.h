@@ -27,6 +27,7 @@ struct uiw_batch {
     uint32_t octets;
     uint32_t scratch_used;
     bool full;
+    bool passed_local; /* the cursor has passed local requests */
     unsigned bounce_count;
     struct uiw_bounce *bounces[UIW_BATCH_BOUNCES]; /* answers with CRC; FPDUs with markers */
     struct uiw_fpdu fpdus[UIW_BATCH_FPDUS];
