@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Links and unlinks among other requests: order of execution and completion, fences, silent
+ * completions, slots, what is flushed, and what the socket does not hold back.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "support/it_window.h"
+#include "support/raw_peer.h"
+
+struct bed {
+    struct fx_pair pair;
+    struct fx_buf local;  /* a's */
+    struct fx_buf region; /* a's, with the window */
+    struct fx_buf remote; /* b's */
+    it_rmr_handle_t rmr;
+    struct fx_part part;
+};
+
+static void bed_open(struct bed *bed)
+{
+    memset(bed, 0, sizeof(*bed));
+    fx_pair_open(&bed->pair);
+    bed->local = fx_buf_make(&bed->pair.a, 2u << 20);
+    bed->region = fx_buf_make(&bed->pair.a, 4096);
+    bed->remote = fx_buf_make(&bed->pair.b, 2u << 20);
+    bed->rmr = fx_rmr(bed->pair.a.pz, IT_RMR_TYPE_NARROW);
+    bed->part = fx_whole(&bed->region);
+}
+
+static void bed_close(struct bed *bed)
+{
+    CHECK_OK(it_rmr_free(bed->rmr));
+    fx_buf_free(&bed->local);
+    fx_buf_free(&bed->region);
+    fx_buf_free(&bed->remote);
+    fx_pair_close(&bed->pair);
+}
+
+static void done(struct bed *bed, it_event_type_t number, it_dto_cookie_t cookie)
+{
+    fx_done(bed->pair.a.request_evd, bed->pair.a_ep, number, cookie, IT_DTO_SUCCESS);
+}
+
+/* The key is good for whatever is posted behind the link, without waiting for it. */
+Test(rmr_order, key_in_the_next_message, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_buf in;
+    struct fx_buf out;
+
+    bed_open(&bed);
+    in = fx_buf_make(&bed.pair.b, 64);
+    out = fx_buf_make(&bed.pair.a, 64);
+    for (uint64_t i = 0; i < 300; i++) {
+        it_lmr_triplet_t sink = fx_seg(&bed.remote, 0, 16);
+        it_rmr_context_t key;
+        it_rmr_context_t told;
+
+        fx_recv(bed.pair.b_ep, &in, 0, 64, i);
+        bed.part.offset = (size_t)i * 8;
+        bed.part.length = 16;
+        fx_fill(bed.region.data + bed.part.offset, 16, (uint32_t)i);
+        key = fx_link(bed.pair.a_ep, bed.rmr, &bed.part, i, FX_QUIET);
+        memcpy(out.data, &key, sizeof(key));
+        fx_send(bed.pair.a_ep, &out, 0, sizeof(key), i, FX_SIGNAL);
+        fx_done(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_SUCCESS);
+        memcpy(&told, in.data, sizeof(told));
+        CHECK_OK(it_post_rdma_read(bed.pair.b_ep, &sink, 1, i, FX_SIGNAL,
+                                   fx_part_addr(&bed.part, 0), told));
+        fx_done_len(bed.pair.b.request_evd, bed.pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 16);
+        CHECK(memcmp(bed.remote.data, bed.region.data + bed.part.offset, 16) == 0);
+        done(&bed, IT_DTO_SEND_CMPL_EVENT, i);
+    }
+    fx_empty(bed.pair.a.request_evd);
+    fx_buf_free(&in);
+    fx_buf_free(&out);
+    bed_close(&bed);
+}
+
+/* Everything completes in the order of posting, links and unlinks too. */
+Test(rmr_order, completions_in_posting_order, .timeout = 60)
+{
+    static const it_event_type_t kinds[] = {IT_DTO_RDMA_READ_CMPL_EVENT, IT_RMR_LINK_CMPL_EVENT,
+                                            IT_DTO_RDMA_WRITE_CMPL_EVENT, IT_RMR_LINK_CMPL_EVENT};
+    struct bed bed;
+
+    bed_open(&bed);
+    for (unsigned round = 0; round < 50; round++) {
+        for (uint64_t i = 0; i < 60; i++) {
+            size_t at = (size_t)i * 1000;
+
+            if (i % 4 == 0)
+                fx_read(bed.pair.a_ep, &bed.local, at, 1000, &bed.remote, at, i, FX_SIGNAL);
+            else if (i % 4 == 2)
+                fx_write(bed.pair.a_ep, &bed.local, at, 1000, &bed.remote, at, i, FX_SIGNAL);
+            else if (i % 4 == 1)
+                (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, i, FX_SIGNAL);
+            else
+                CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, i, FX_SIGNAL));
+        }
+        for (uint64_t i = 0; i < 60; i++)
+            done(&bed, kinds[i % 4], i);
+        CHECK(!fx_is_linked(bed.rmr));
+    }
+    bed_close(&bed);
+}
+
+/* Without IT_COMPLETION_FLAG there is no event, and the slot is free again with the next one. */
+Test(rmr_order, silent, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    for (uint64_t round = 0; round < 100; round++) {
+        for (uint64_t i = 0; i < 31; i++) {
+            (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, i, IT_NOTIFY_FLAG);
+            CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, i, FX_QUIET));
+        }
+        CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, round, FX_SIGNAL));
+        done(&bed, IT_RMR_LINK_CMPL_EVENT, round);
+        fx_empty(bed.pair.a.request_evd);
+    }
+    bed_close(&bed);
+}
+
+/* Links take slots as any request: signalled ones until their event is dequeued. */
+Test(rmr_order, slots, .timeout = 60)
+{
+    it_rmr_context_t key = 1;
+    struct bed bed;
+
+    bed_open(&bed);
+    for (uint64_t i = 0; i < 64; i++)
+        (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, i, FX_SIGNAL);
+    CHECK_STATUS(IT_ERR_TOO_MANY_POSTS,
+                 it_rmr_link(bed.rmr, bed.region.lmr, bed.region.data, 1, IT_ADDR_MODE_ABSOLUTE,
+                             IT_PRIV_REMOTE_READ, bed.pair.a_ep, 1, FX_SIGNAL, &key));
+    CHECK_EQ(1, key);
+    CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, it_rmr_unlink(bed.rmr, bed.pair.a_ep, 1, FX_SIGNAL));
+    CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, it_post_send(bed.pair.a_ep, NULL, 0, 1, FX_SIGNAL));
+    for (uint64_t i = 0; i < 64; i++)
+        done(&bed, IT_RMR_LINK_CMPL_EVENT, i);
+    fx_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr);
+    bed_close(&bed);
+}
+
+/* ---- Fences --------------------------------------------------------------------------------- */
+
+/* IT_UNLINK_FENCE_FLAG: the Read into the window that was posted before ends first, and well. */
+static void fenced_unlink(it_dto_flags_t fence)
+{
+    struct bed bed;
+    struct fx_part part;
+    struct fx_buf sink;
+    it_rmr_triplet_t segment;
+
+    bed_open(&bed);
+    sink = fx_buf_make(&bed.pair.a, 1u << 20);
+    fx_fill(bed.remote.data, sink.size, 9);
+    part = fx_whole(&sink);
+    segment = fx_rmr_seg(bed.rmr, &part, 0, sink.size);
+    for (uint64_t i = 0; i < 20; i++) {
+        (void)fx_link(bed.pair.a_ep, bed.rmr, &part, 1, FX_QUIET);
+        CHECK_OK(it_post_rdma_read_to_rmr(bed.pair.a_ep, &segment, 1, 2, FX_SIGNAL,
+                                          fx_addr(&bed.remote, 0), bed.remote.key));
+        CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, 3, FX_SIGNAL | fence));
+        done(&bed, IT_DTO_RDMA_READ_CMPL_EVENT, 2);
+        CHECK(fx_is_filled(sink.data, sink.size, 9));
+        done(&bed, IT_RMR_LINK_CMPL_EVENT, 3);
+        CHECK(!fx_is_linked(bed.rmr));
+        memset(sink.data, 0, sink.size);
+    }
+    fx_buf_free(&sink);
+    bed_close(&bed);
+}
+
+Test(rmr_order, unlink_fence, .timeout = 60)
+{
+    fenced_unlink(IT_UNLINK_FENCE_FLAG);
+}
+
+Test(rmr_order, barrier_fence, .timeout = 60)
+{
+    fenced_unlink(IT_BARRIER_FENCE_FLAG);
+}
+
+/* A fence that waits holds back what is behind it, not what the peer asks for. */
+Test(rmr_order, a_fence_lets_answers_pass, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_buf theirs;
+
+    bed_open(&bed);
+    theirs = fx_buf_make(&bed.pair.b, 2u << 20);
+    fx_fill(bed.local.data, theirs.size, 4);
+    for (uint64_t i = 0; i < 10; i++) {
+        fx_read(bed.pair.a_ep, &bed.local, 0, 1, &bed.remote, 0, 1, FX_SIGNAL);
+        fx_fill(bed.local.data, theirs.size, 4);
+        CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, 2, FX_SIGNAL | IT_UNLINK_FENCE_FLAG));
+        fx_write(bed.pair.a_ep, &bed.region, 0, 8, &bed.remote, 0, 3, FX_SIGNAL);
+        fx_read(bed.pair.b_ep, &theirs, 1, theirs.size - 1, &bed.local, 1, 4, FX_SIGNAL);
+        fx_done(bed.pair.b.request_evd, bed.pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 4,
+                IT_DTO_SUCCESS);
+        CHECK(memcmp(theirs.data + 1, bed.local.data + 1, theirs.size - 1) == 0);
+        done(&bed, IT_DTO_RDMA_READ_CMPL_EVENT, 1);
+        done(&bed, IT_RMR_LINK_CMPL_EVENT, 2);
+        done(&bed, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3);
+    }
+    fx_buf_free(&theirs);
+    bed_close(&bed);
+}
+
+/* ---- Connections that are not there --------------------------------------------------------- */
+
+/* Behind something that fails: flushed, never executed, nothing stays busy. */
+Test(rmr_order, flushed, .timeout = 60)
+{
+    struct bed bed;
+    it_lmr_triplet_t bad;
+
+    bed_open(&bed);
+    (void)fx_linked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr, &bed.part);
+    for (unsigned round = 0; round < 3; round++) {
+        bad = fx_seg(&bed.local, 0, 4);
+        bad.addr.abs = bed.local.data - 8;
+        fx_read(bed.pair.a_ep, &bed.local, 0, 1u << 20, &bed.remote, 0, 1, FX_QUIET);
+        CHECK_OK(it_post_send(bed.pair.a_ep, &bad, 1, 2, IT_COALESCE_WR_FLAG));
+        CHECK_OK(
+            it_rmr_unlink(bed.rmr, bed.pair.a_ep, 3, IT_COALESCE_WR_FLAG | IT_UNLINK_FENCE_FLAG));
+        (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, 4, FX_QUIET);
+        fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+        for (it_event_t event = fx_next(bed.pair.a.request_evd); event.dto_cmpl.cookie != 4;
+             event = fx_next(bed.pair.a.request_evd))
+            CHECK(event.dto_cmpl.dto_status != IT_DTO_SUCCESS);
+        fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+        /* NONOPERATIONAL: accepted, flushed at once. */
+        (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, 5, FX_QUIET);
+        fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_RMR_LINK_CMPL_EVENT, 5,
+                IT_DTO_ERR_FLUSHED);
+        CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, 6, FX_QUIET));
+        fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_RMR_LINK_CMPL_EVENT, 6,
+                IT_DTO_ERR_FLUSHED);
+        CHECK(fx_is_linked(bed.rmr));
+        CHECK_OK(it_ep_reset(bed.pair.a_ep));
+        CHECK_OK(it_ep_reset(bed.pair.b_ep));
+        fx_join(&bed.pair.a, bed.pair.a_ep, &bed.pair.b, bed.pair.b_ep);
+        (void)fx_linked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr, &bed.part);
+    }
+    fx_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr);
+    CHECK_OK(it_lmr_free(bed.region.lmr));
+    bed.region.lmr = NULL;
+    bed_close(&bed);
+}
+
+/* An endpoint that is freed with links in its queue: what they named is free, too. */
+Test(rmr_order, endpoint_freed_with_links_posted, .timeout = 60)
+{
+    struct bed bed;
+    struct raw_peer peer;
+    it_ep_handle_t ep;
+    it_rmr_handle_t wide;
+    int fd = -1;
+
+    bed_open(&bed);
+    wide = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
+    for (unsigned i = 0; i < 5; i++) {
+        raw_socket_pair(&peer, &fd);
+        ep = fx_ep(&bed.pair.a, NULL);
+        CHECK_OK(it_socket_convert(fd, ep, IT_SC_NO_REQ_REP, NULL, 0));
+        fx_conn(bed.pair.a.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        /* The peer never answers: the fence waits for ever. */
+        fx_read(ep, &bed.local, 0, 8, &bed.remote, 0, 1, FX_QUIET);
+        CHECK_OK(it_rmr_unlink(wide, ep, 2, IT_UNLINK_FENCE_FLAG));
+        (void)fx_link(ep, wide, &bed.part, 3, FX_QUIET);
+        CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(bed.region.lmr));
+        CHECK(!fx_is_linked(wide));
+        if (i == 2) { /* freed before its link could run */
+            CHECK_OK(it_rmr_free(wide));
+            wide = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
+        }
+        CHECK_OK(it_ep_free(ep));
+        raw_close(&peer);
+    }
+    CHECK_OK(it_lmr_free(bed.region.lmr));
+    bed.region.lmr = NULL;
+    CHECK_OK(it_rmr_free(wide));
+    bed_close(&bed);
+}
+
+/* A responder may not send before its peer; links do not wait for that. */
+Test(rmr_order, a_responder_links_at_once, .timeout = 60)
+{
+    struct bed bed;
+    struct raw_peer peer;
+    struct raw_bytes bytes = {0};
+    struct raw_mpa_frame frame;
+    it_ep_handle_t ep;
+    it_rmr_handle_t rmr;
+    int fd = -1;
+
+    bed_open(&bed);
+    raw_socket_pair(&peer, &fd);
+    ep = fx_ep(&bed.pair.a, NULL);
+    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    CHECK_OK(it_socket_convert(fd, ep, ITX_SC_RESPONDER, NULL, 0));
+    raw_mpa1(&bytes, false, RAW_MPA_C);
+    CHECK(raw_send(&peer, &bytes));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &frame));
+    fx_conn(bed.pair.a.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    (void)fx_linked(bed.pair.a.request_evd, ep, rmr, &bed.part);
+    CHECK_OK(it_post_send(ep, NULL, 0, 1, FX_SIGNAL));
+    /* Behind the Send, which waits. */
+    CHECK_OK(it_rmr_unlink(rmr, ep, 2, FX_SIGNAL));
+    fx_pair_ping(&bed.pair);
+    fx_empty(bed.pair.a.request_evd);
+    CHECK(fx_is_linked(rmr));
+    peer.crc = true;
+    raw_tagged(&bytes, RAW_WRITE, 1, 0, NULL, 0, true);
+    CHECK(raw_send_ulpdu(&peer, &bytes));
+    fx_done_len(bed.pair.a.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
+    fx_done_len(bed.pair.a.request_evd, ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);
+    CHECK_OK(it_rmr_free(rmr));
+    CHECK_OK(it_ep_free(ep));
+    raw_close(&peer);
+    raw_free(&bytes);
+    bed_close(&bed);
+}
+
+/* A peer that stops reading: the unlink behind the Write waits, one on another endpoint does not. */
+Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window, .timeout = 60)
+{
+    struct bed bed;
+    struct raw_peer peer;
+    it_ep_handle_t ep;
+    it_rmr_handle_t rmr;
+    uint64_t written = 0;
+    int fd = -1;
+
+    bed_open(&bed);
+    raw_socket_pair(&peer, &fd);
+    ep = fx_ep(&bed.pair.a, NULL);
+    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
+    CHECK_OK(it_socket_convert(fd, ep, IT_SC_NO_REQ_REP, NULL, 0));
+    fx_conn(bed.pair.a.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    (void)fx_linked(bed.pair.a.request_evd, ep, rmr, &bed.part);
+    /* As many as the socket takes; the last is cut short and goes on when there is room. */
+    for (;;) {
+        it_event_t event;
+        uint64_t until = fx_now_us() + 200000;
+        it_status_t status = IT_ERR_QUEUE_EMPTY;
+
+        fx_write(ep, &bed.local, 0, 512u << 10, &bed.remote, 0, written, FX_SIGNAL);
+        while (status == IT_ERR_QUEUE_EMPTY && fx_now_us() < until)
+            status = it_evd_dequeue(bed.pair.a.request_evd, &event);
+        if (status == IT_ERR_QUEUE_EMPTY)
+            break;
+        CHECK_OK(status);
+        written++;
+    }
+    /* Another endpoint runs it: that of the stuck one is behind the Write. */
+    CHECK_OK(it_rmr_unlink(rmr, ep, 1000, FX_SIGNAL));
+    fx_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, rmr);
+    CHECK(!fx_is_linked(rmr));
+    CHECK_OK(it_ep_free(ep));
+    CHECK_OK(it_rmr_free(rmr));
+    raw_close(&peer);
+    bed_close(&bed);
+}
+
+/* Posted to wait for company: one poll runs them all. */
+Test(rmr_order, coalesced, .timeout = 60)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    for (uint64_t round = 0; round < 30; round++) {
+        for (uint64_t i = 0; i < 20; i += 2) {
+            (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, i, FX_SIGNAL | IT_COALESCE_WR_FLAG);
+            fx_write(bed.pair.a_ep, &bed.local, 0, 64, &bed.remote, 0, i + 1,
+                     FX_SIGNAL | IT_COALESCE_WR_FLAG);
+        }
+        CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, 20, FX_SIGNAL | IT_COALESCE_WR_FLAG));
+        for (uint64_t i = 0; i < 20; i += 2) {
+            done(&bed, IT_RMR_LINK_CMPL_EVENT, i);
+            done(&bed, IT_DTO_RDMA_WRITE_CMPL_EVENT, i + 1);
+        }
+        done(&bed, IT_RMR_LINK_CMPL_EVENT, 20);
+    }
+    bed_close(&bed);
+}

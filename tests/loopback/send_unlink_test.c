@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_post_send_and_unlink: what the peer's receive tells, what is closed then, what is refused. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "support/it_window.h"
+
+/* a unlinks what is b's. */
+struct bed {
+    struct fx_pair pair;
+    struct fx_buf out;    /* a's */
+    struct fx_buf in;     /* b's */
+    struct fx_buf region; /* b's */
+};
+
+static void bed_open(struct bed *bed)
+{
+    memset(bed, 0, sizeof(*bed));
+    fx_pair_open(&bed->pair);
+    bed->out = fx_buf_make(&bed->pair.a, 200000);
+    bed->in = fx_buf_make(&bed->pair.b, 200000);
+    bed->region = fx_buf_make(&bed->pair.b, 4096);
+    fx_fill(bed->out.data, bed->out.size, 6);
+}
+
+static void bed_close(struct bed *bed)
+{
+    fx_buf_free(&bed->out);
+    fx_buf_free(&bed->in);
+    fx_buf_free(&bed->region);
+    fx_pair_close(&bed->pair);
+}
+
+static void drain(struct bed *bed)
+{
+    const it_evd_handle_t evds[] = {bed->pair.a.aff_evd, bed->pair.b.aff_evd,
+                                    bed->pair.a.request_evd, bed->pair.b.recv_evd};
+
+    for (size_t i = 0; i < sizeof(evds) / sizeof(evds[0]); i++) {
+        while (it_evd_dequeue(evds[i], &(it_event_t){0}) == IT_SUCCESS)
+            continue;
+    }
+}
+
+static void mend(struct bed *bed)
+{
+    fx_pair_mend(&bed->pair);
+    drain(bed);
+}
+
+static void send_unlink(struct bed *bed, size_t length, it_rmr_context_t key, it_dto_flags_t flags)
+{
+    it_lmr_triplet_t segment = fx_seg(&bed->out, 0, length);
+
+    CHECK_OK(it_post_send_and_unlink(bed->pair.a_ep, &segment, 1, 5, flags, key));
+}
+
+/* The message arrives, the completion names what is gone. */
+static void unlinks(struct bed *bed, size_t length, it_rmr_context_t key, it_handle_t region)
+{
+    fx_recv(bed->pair.b_ep, &bed->in, 0, bed->in.size, 6);
+    send_unlink(bed, length, key, FX_SIGNAL);
+    fx_done_unlinked(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 6, region);
+    CHECK(fx_is_filled(bed->in.data, length, 6));
+    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 5, length);
+}
+
+/* No good completion, both sides broken, and the region as it was. */
+static void refused(struct bed *bed, it_rmr_context_t key)
+{
+    it_event_t event;
+
+    fx_recv(bed->pair.b_ep, &bed->in, 0, bed->in.size, 6);
+    send_unlink(bed, 100, key, FX_QUIET);
+    fx_done(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 6, IT_DTO_ERR_FLUSHED);
+    event = fx_next(bed->pair.b.aff_evd);
+    CHECK_EQ(IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION, event.event_number);
+    mend(bed);
+}
+
+static void read_refused(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key)
+{
+    it_lmr_triplet_t segment = fx_seg(&bed->out, 0, 8);
+
+    CHECK_OK(it_post_rdma_read(bed->pair.a_ep, &segment, 1, 7, FX_SIGNAL, address, key));
+    fx_done(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7,
+            IT_DTO_ERR_REMOTE_ACCESS);
+    mend(bed);
+}
+
+static void read_granted(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key)
+{
+    it_lmr_triplet_t segment = fx_seg(&bed->out, 150000, 8);
+
+    CHECK_OK(it_post_rdma_read(bed->pair.a_ep, &segment, 1, 7, FX_SIGNAL, address, key));
+    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7, 8);
+}
+
+Test(send_unlink, windows, .timeout = 60)
+{
+    static const size_t lengths[] = {0, 1, 500, 3000, 150000};
+    struct bed bed;
+    struct fx_part part;
+
+    bed_open(&bed);
+    part = fx_whole(&bed.region);
+    for (unsigned i = 0; i < 10; i++) {
+        it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, i % 2 ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE);
+        it_rmr_context_t key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
+
+        unlinks(&bed, lengths[i % 5], key, rmr);
+        CHECK(!fx_is_linked(rmr));
+        if (i < 2) {
+            read_refused(&bed, fx_part_addr(&part, 0), key);
+            refused(&bed, key); /* it is not there to be unlinked any more */
+        }
+        /* Nothing is busy; and to be linked anew it is as good as ever. */
+        (void)fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
+        fx_unlinked(bed.pair.b.request_evd, bed.pair.b_ep, rmr);
+        CHECK_OK(it_rmr_free(rmr));
+    }
+    bed_close(&bed);
+}
+
+/* The region itself, while no other endpoint of the zone could use its key. */
+Test(send_unlink, region, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_buf other;
+
+    bed_open(&bed);
+    other = fx_buf_make(&bed.pair.b, 64);
+    read_granted(&bed, fx_addr(&bed.region, 0), bed.region.key);
+    unlinks(&bed, 100, bed.region.key, bed.region.lmr);
+    CHECK(!fx_lmr_is_linked(bed.region.lmr));
+    read_refused(&bed, fx_addr(&bed.region, 0), bed.region.key);
+    refused(&bed, bed.region.key);
+    /* Of what we receive into, a peer takes only its own access. */
+    unlinks(&bed, 100, bed.in.key, bed.in.lmr);
+    unlinks(&bed, 100, other.key, other.lmr);
+    fx_buf_free(&other);
+    bed_close(&bed);
+}
+
+/* What others may use, a peer cannot take from them: it loses its connection, they lose nothing. */
+Test(send_unlink, shared, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_part part;
+    it_rmr_handle_t wide;
+    it_rmr_context_t key;
+    it_ep_handle_t other;
+
+    bed_open(&bed);
+    other = fx_ep(&bed.pair.b, NULL);
+    part = fx_whole(&bed.region);
+    wide = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
+    key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, wide, &part);
+    refused(&bed, key);
+    refused(&bed, bed.in.key);
+    CHECK(fx_is_linked(wide) && fx_lmr_is_linked(bed.in.lmr));
+    read_granted(&bed, fx_part_addr(&part, 0), key);
+    read_granted(&bed, fx_addr(&bed.in, 0), bed.in.key);
+    CHECK_OK(it_ep_free(other));
+    unlinks(&bed, 100, key, wide);
+    CHECK_OK(it_rmr_free(wide));
+    bed_close(&bed);
+}
+
+/* A narrow window of another connection, a key that never was, a region nobody may reach. */
+Test(send_unlink, not_the_peers, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_part part;
+    struct fx_buf closed;
+    it_rmr_handle_t narrow;
+    it_rmr_context_t key;
+    it_ep_handle_t a_ep;
+    it_ep_handle_t b_ep;
+
+    bed_open(&bed);
+    closed = fx_buf_make_as(bed.pair.b.pz, 64, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
+    refused(&bed, bed.region.key ^ 0x10u);
+    refused(&bed, 0);
+    refused(&bed, closed.key);
+    a_ep = fx_ep(&bed.pair.a, NULL);
+    b_ep = fx_ep(&bed.pair.b, NULL);
+    fx_join(&bed.pair.a, a_ep, &bed.pair.b, b_ep);
+    part = fx_whole(&bed.region);
+    narrow = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
+    key = fx_linked(bed.pair.b.request_evd, b_ep, narrow, &part);
+    refused(&bed, key);
+    CHECK(fx_is_linked(narrow));
+    /* The one it belongs to may. */
+    fx_recv(b_ep, &bed.in, 0, 8, 1);
+    CHECK_OK(it_post_send_and_unlink(a_ep, NULL, 0, 2, FX_SIGNAL, key));
+    fx_done_unlinked(bed.pair.b.recv_evd, b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, narrow);
+    CHECK_OK(it_rmr_free(narrow));
+    CHECK_OK(it_ep_free(a_ep));
+    CHECK_OK(it_ep_free(b_ep));
+    while (it_evd_dequeue(bed.pair.b.conn_evd, &(it_event_t){0}) == IT_SUCCESS)
+        continue;
+    fx_buf_free(&closed);
+    bed_close(&bed);
+}
+
+/* A region with windows on it stays as it is. */
+Test(send_unlink, region_with_a_window, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_part part;
+    it_rmr_handle_t rmr;
+    it_rmr_context_t key;
+
+    bed_open(&bed);
+    part = fx_whole(&bed.region);
+    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
+    key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
+    refused(&bed, bed.region.key);
+    CHECK(fx_lmr_is_linked(bed.region.lmr));
+    unlinks(&bed, 10, key, rmr);
+    unlinks(&bed, 10, bed.region.key, bed.region.lmr);
+    CHECK_OK(it_rmr_free(rmr));
+    bed_close(&bed);
+}
+
+/* A window that the consumer links anew at the same moment: one of the two keys is meant. */
+Test(send_unlink, old_key_of_a_moved_window, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_part part;
+    it_rmr_handle_t rmr;
+    it_rmr_context_t old;
+    it_rmr_context_t key;
+
+    bed_open(&bed);
+    part = fx_whole(&bed.region);
+    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
+    old = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
+    key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
+    refused(&bed, old);
+    CHECK(fx_is_linked(rmr));
+    read_granted(&bed, fx_part_addr(&part, 0), key);
+    unlinks(&bed, 10, key, rmr);
+    CHECK_OK(it_rmr_free(rmr));
+    bed_close(&bed);
+}
+
+/* Solicited: the receive wakes a waiter although it was posted without IT_NOTIFY_FLAG. */
+Test(send_unlink, solicited, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_part part;
+    it_rmr_handle_t rmr;
+    it_rmr_context_t key;
+    it_lmr_triplet_t segment;
+    it_event_t event;
+
+    bed_open(&bed);
+    part = fx_whole(&bed.region);
+    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
+    key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
+    segment = fx_seg(&bed.in, 0, 100);
+    CHECK_OK(it_post_recv(bed.pair.b_ep, &segment, 1, 1, IT_COMPLETION_FLAG));
+    send_unlink(&bed, 50, key, FX_SIGNAL | IT_SOLICITED_WAIT_FLAG);
+    event = fx_wait(bed.pair.b.recv_evd);
+    CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+    CHECK(event.dto_cmpl.unlinked_mr_handle == rmr);
+    CHECK_OK(it_rmr_free(rmr));
+    bed_close(&bed);
+}
+
+/* Among plain Sends: each receive tells of its own message. */
+Test(send_unlink, among_others, .timeout = 60)
+{
+    struct fx_pair pair;
+    struct fx_buf region;
+    struct fx_part part;
+    it_rmr_handle_t rmr;
+
+    fx_pair_open(&pair);
+    region = fx_buf_make(&pair.b, 64);
+    part = fx_whole(&region);
+    rmr = fx_rmr(pair.b.pz, IT_RMR_TYPE_NARROW);
+    for (unsigned round = 0; round < 20; round++) {
+        it_rmr_context_t key = fx_linked(pair.b.request_evd, pair.b_ep, rmr, &part);
+
+        for (uint64_t i = 0; i < 9; i++)
+            CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
+        for (uint64_t i = 0; i < 9; i++) {
+            if (i == round % 9)
+                CHECK_OK(it_post_send_and_unlink(pair.a_ep, NULL, 0, i, FX_QUIET, key));
+            else
+                CHECK_OK(it_post_send(pair.a_ep, NULL, 0, i, FX_QUIET));
+        }
+        for (uint64_t i = 0; i < 9; i++)
+            fx_done_unlinked(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i,
+                             i == round % 9 ? rmr : NULL);
+    }
+    CHECK_OK(it_rmr_free(rmr));
+    fx_buf_free(&region);
+    fx_pair_close(&pair);
+}
