@@ -289,6 +289,75 @@ Test(rmr_order, endpoint_freed_with_links_posted, .timeout = 60)
     bed_close(&bed);
 }
 
+/* Freed before its link could run, the endpoint lives on: the link fails, and all behind it. */
+Test(rmr_order, window_freed_before_its_link, .timeout = 60)
+{
+    static struct raw_segment request;
+    struct bed bed;
+    struct raw_peer peer;
+    struct raw_bytes ulpdu = {0};
+    it_ep_handle_t ep;
+    it_rmr_handle_t rmr;
+    int fd = -1;
+
+    bed_open(&bed);
+    raw_socket_pair(&peer, &fd);
+    peer.crc = true;
+    ep = fx_ep(&bed.pair.a, NULL);
+    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    CHECK_OK(it_socket_convert(fd, ep, IT_SC_NO_REQ_REP, NULL, 0));
+    fx_conn(bed.pair.a.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    fx_read(ep, &bed.local, 0, 4, &bed.remote, 0, 1, FX_SIGNAL);
+    CHECK_OK(it_rmr_unlink(rmr, ep, 2, FX_SIGNAL | IT_BARRIER_FENCE_FLAG));
+    (void)fx_link(ep, rmr, &bed.part, 3, FX_QUIET);
+    CHECK_OK(it_rmr_unlink(rmr, ep, 4, FX_QUIET));
+    CHECK_OK(it_rmr_free(rmr));
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&peer, &request));
+    raw_tagged(&ulpdu, RAW_READ_RESPONSE, raw_be32(request.payload), raw_be64(request.payload + 4),
+               "four", 4, true);
+    CHECK(raw_send_ulpdu(&peer, &ulpdu));
+    fx_done_len(bed.pair.a.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 4);
+    /* What is freed is unlinked: nothing wrong with that one. */
+    fx_done_len(bed.pair.a.request_evd, ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);
+    fx_done(bed.pair.a.request_evd, ep, IT_RMR_LINK_CMPL_EVENT, 3, IT_RMR_OPERATION_FAILED);
+    fx_done(bed.pair.a.request_evd, ep, IT_RMR_LINK_CMPL_EVENT, 4, IT_DTO_ERR_FLUSHED);
+    fx_conn(bed.pair.a.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    CHECK_EQ(IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION, fx_next(bed.pair.a.aff_evd).event_number);
+    CHECK_OK(it_lmr_free(bed.region.lmr));
+    bed.region.lmr = NULL;
+    CHECK_OK(it_ep_free(ep));
+    raw_close(&peer);
+    raw_free(&ulpdu);
+    bed_close(&bed);
+}
+
+/* it_ia_free with requests that still wait: nobody is told anything. */
+Test(rmr_order, ia_freed_with_links_posted, .timeout = 60)
+{
+    struct bed bed;
+    struct raw_peer peer;
+    it_ep_handle_t ep;
+    int fd = -1;
+
+    bed_open(&bed);
+    raw_socket_pair(&peer, &fd);
+    peer.crc = true;
+    ep = fx_ep(&bed.pair.a, NULL);
+    CHECK_OK(it_socket_convert(fd, ep, IT_SC_NO_REQ_REP, NULL, 0));
+    fx_conn(bed.pair.a.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    fx_read(ep, &bed.local, 0, 4, &bed.remote, 0, 1, FX_SIGNAL);
+    (void)fx_link(ep, bed.rmr, &bed.part, 2, IT_BARRIER_FENCE_FLAG);
+    bed.local.lmr = bed.region.lmr = NULL;
+    fx_node_close(&bed.pair.a);
+    /* The Read Request, then the end; no Terminate. */
+    CHECK(raw_drain(&peer) != RAW_TIMEOUT);
+    raw_close(&peer);
+    fx_buf_free(&bed.local);
+    fx_buf_free(&bed.region);
+    fx_buf_free(&bed.remote);
+    fx_node_close(&bed.pair.b);
+}
+
 /* A responder may not send before its peer; links do not wait for that. */
 Test(rmr_order, a_responder_links_at_once, .timeout = 60)
 {

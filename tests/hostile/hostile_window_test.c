@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Windows under attack: keys used after their end, beyond their window, by the wrong stream, against
+ * their rights; invalidation of what is not the peer's; windows closed under traffic.
+ */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hostile/hostile_kit.h"
+#include "support/it_window.h"
+
+#define SIZE 4096u
+
+/* Only who connects can do without: our Replies ask for CRCs. */
+static const struct hk_startup no_crc = {1, 0, 0};
+
+/* A victim with a window onto the middle of its memory, which has no remote right of its own. */
+struct bed {
+    struct hk kit;
+    struct hk_victim victim;
+    struct fx_buf memory;
+    struct fx_buf in;
+    struct fx_part part;
+    it_rmr_handle_t rmr;
+    uint32_t key;
+    uint32_t msn; /* of the peer's Sends */
+};
+
+static void bed_link(struct bed *bed)
+{
+    bed->key = (uint32_t)fx_linked(bed->kit.node.request_evd, bed->victim.ep, bed->rmr, &bed->part);
+}
+
+static void bed_open_as(struct bed *bed, it_rmr_type_t type, it_mem_priv_t privs,
+                        const struct hk_startup *startup)
+{
+    memset(bed, 0, sizeof(*bed));
+    hk_open(&bed->kit);
+    bed->memory = fx_buf_make_as(bed->kit.node.pz, SIZE, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
+    bed->in = fx_buf_make(&bed->kit.node, 64);
+    bed->part = (struct fx_part){&bed->memory, 1000, 1000, IT_ADDR_MODE_ABSOLUTE, privs};
+    bed->rmr = fx_rmr(bed->kit.node.pz, type);
+    hk_victim(&bed->kit, &bed->victim, startup == &no_crc ? HK_CONNECT : HK_LISTEN, startup);
+    bed_link(bed);
+}
+
+static void bed_open(struct bed *bed, it_rmr_type_t type, it_mem_priv_t privs)
+{
+    bed_open_as(bed, type, privs, &hk_plain);
+}
+
+static void bed_close(struct bed *bed)
+{
+    CHECK_OK(it_rmr_free(bed->rmr));
+    hk_victim_close(&bed->victim);
+    while (it_evd_dequeue(bed->kit.node.recv_evd, &(it_event_t){0}) == IT_SUCCESS)
+        continue;
+    fx_buf_free(&bed->memory);
+    fx_buf_free(&bed->in);
+    hk_close(&bed->kit);
+    check_done();
+}
+
+static void next_victim(struct bed *bed)
+{
+    CHECK_OK(it_rmr_free(bed->rmr)); /* a narrow window keeps its endpoint busy */
+    bed->rmr = fx_rmr(bed->kit.node.pz, IT_RMR_TYPE_NARROW);
+    hk_victim_close(&bed->victim);
+    hk_victim(&bed->kit, &bed->victim, HK_LISTEN, &hk_plain);
+    bed_link(bed);
+}
+
+/* One FPDU that ends the connection with this code, and touches nothing. */
+static void refused(struct bed *bed, const struct raw_bytes *ulpdu, unsigned code,
+                    it_event_type_t async)
+{
+    CHECK(raw_send_ulpdu(&bed->victim.peer, ulpdu));
+    CHECK_EQ(code, hk_terminated(&bed->victim, ulpdu));
+    hk_ended(&bed->victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(&bed->victim, async, async);
+    CHECK(fx_is_byte(bed->memory.data, SIZE, 0));
+}
+
+static void write_is_refused(struct bed *bed, uint32_t stag, uint64_t to, size_t length,
+                             unsigned code)
+{
+    static const unsigned char payload[SIZE] = {'x'};
+    struct raw_bytes ulpdu = {0};
+
+    raw_tagged(&ulpdu, RAW_WRITE, stag, to, payload, length, true);
+    refused(bed, &ulpdu, code, IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION);
+    raw_free(&ulpdu);
+}
+
+static void read_is_refused(struct bed *bed, uint32_t stag, uint64_t to, uint32_t length,
+                            unsigned code)
+{
+    struct raw_bytes ulpdu = {0};
+
+    raw_read_request(&ulpdu, 1, 1, 0, length, stag, to);
+    refused(bed, &ulpdu, code, IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION);
+    raw_free(&ulpdu);
+}
+
+static void invalidate_is_refused(struct bed *bed, uint32_t stag)
+{
+    struct raw_bytes ulpdu = {0};
+
+    fx_recv(bed->victim.ep, &bed->in, 0, 64, 1);
+    raw_untagged(&ulpdu, RAW_SEND_INV, 0, 1, 0, "bye", 3, true, stag);
+    CHECK(raw_send_ulpdu(&bed->victim.peer, &ulpdu));
+    fx_done(bed->kit.node.recv_evd, bed->victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1,
+            IT_DTO_ERR_FLUSHED);
+    CHECK_EQ(0x0109, hk_terminated(&bed->victim, &ulpdu));
+    hk_ended(&bed->victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(&bed->victim, IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION,
+                  IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION);
+    raw_free(&ulpdu);
+}
+
+/* ---- Range and rights ----------------------------------------------------------------------- */
+
+Test(hostile_window, beyond_the_window, .timeout = 60)
+{
+    struct bed bed;
+    uint64_t start;
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    start = fx_part_addr(&bed.part, 0);
+    write_is_refused(&bed, bed.key, start, 1001, 0x1101);
+    next_victim(&bed);
+    write_is_refused(&bed, bed.key, start - 1, 2, 0x1101);
+    next_victim(&bed);
+    write_is_refused(&bed, bed.key, start + 1000, 1, 0x1101);
+    next_victim(&bed);
+    write_is_refused(&bed, bed.key, UINT64_MAX, 2, 0x1103);
+    next_victim(&bed);
+    read_is_refused(&bed, bed.key, start + 999, 2, 0x0101);
+    next_victim(&bed);
+    read_is_refused(&bed, bed.key, start - 1, 1, 0x0101);
+    next_victim(&bed);
+    read_is_refused(&bed, bed.key, UINT64_MAX - 1, 3, 0x0104);
+    bed_close(&bed);
+}
+
+Test(hostile_window, against_its_rights, .timeout = 60)
+{
+    struct bed bed;
+    uint64_t start;
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE_READ);
+    start = fx_part_addr(&bed.part, 0);
+    write_is_refused(&bed, bed.key, start, 1, 0x0102);
+    bed.part.privs = IT_PRIV_REMOTE_WRITE;
+    next_victim(&bed);
+    read_is_refused(&bed, bed.key, start, 1, 0x0102);
+    bed_close(&bed);
+}
+
+/* ---- The wrong stream, the wrong time ------------------------------------------------------- */
+
+/* The narrow window of the healthy connection, used on the victim's: same zone, same IA. */
+Test(hostile_window, another_endpoints_window, .timeout = 60)
+{
+    struct bed bed;
+    uint64_t start;
+    it_rmr_handle_t theirs;
+    uint32_t key;
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    start = fx_part_addr(&bed.part, 0);
+    theirs = fx_rmr(bed.kit.node.pz, IT_RMR_TYPE_NARROW);
+    key = (uint32_t)fx_linked(bed.kit.node.request_evd, bed.kit.good.a_ep, theirs, &bed.part);
+    write_is_refused(&bed, key, start, 1, 0x1102);
+    next_victim(&bed);
+    read_is_refused(&bed, key, start, 1, 0x0103);
+    next_victim(&bed);
+    invalidate_is_refused(&bed, key);
+    CHECK(fx_is_linked(theirs));
+    CHECK_OK(it_rmr_free(theirs));
+    bed_close(&bed);
+}
+
+Test(hostile_window, after_unlink, .timeout = 60)
+{
+    struct bed bed;
+    uint64_t start;
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    start = fx_part_addr(&bed.part, 0);
+    fx_unlinked(bed.kit.node.request_evd, bed.victim.ep, bed.rmr);
+    write_is_refused(&bed, bed.key, start, 1, 0x1100);
+    next_victim(&bed);
+    fx_unlinked(bed.kit.node.request_evd, bed.victim.ep, bed.rmr);
+    read_is_refused(&bed, bed.key, start, 1, 0x0100);
+    next_victim(&bed);
+    fx_unlinked(bed.kit.node.request_evd, bed.victim.ep, bed.rmr);
+    invalidate_is_refused(&bed, bed.key);
+    bed_close(&bed);
+}
+
+Test(hostile_window, after_a_new_link_and_after_free, .timeout = 60)
+{
+    struct bed bed;
+    uint64_t start;
+    uint32_t old;
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    start = fx_part_addr(&bed.part, 0);
+    old = bed.key;
+    for (unsigned i = 0; i < 300; i++)
+        bed_link(&bed);
+    CHECK(old != bed.key);
+    write_is_refused(&bed, old, start, 1, 0x1100);
+    next_victim(&bed);
+    old = bed.key;
+    CHECK_OK(it_rmr_free(bed.rmr));
+    bed.rmr = fx_rmr(bed.kit.node.pz, IT_RMR_TYPE_NARROW);
+    write_is_refused(&bed, old, start, 1, 0x1100);
+    bed_close(&bed);
+}
+
+/* The connection is over; the endpoint's next peer knows the key. */
+Test(hostile_window, key_of_the_connection_before, .timeout = 60)
+{
+    struct bed bed;
+    uint64_t start;
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    start = fx_part_addr(&bed.part, 0);
+    raw_close_with_reset(&bed.victim.peer);
+    hk_ended(&bed.victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    (void)fx_next(bed.kit.node.aff_evd);
+    CHECK_OK(it_ep_reset(bed.victim.ep));
+    hk_victim_of(&bed.kit, &bed.victim, bed.victim.ep, HK_LISTEN, &hk_plain);
+    CHECK(fx_is_linked(bed.rmr));
+    write_is_refused(&bed, bed.key, start, 1, 0x1102);
+    bed_close(&bed);
+}
+
+/* ---- Invalidation --------------------------------------------------------------------------- */
+
+/* Its own window a peer may close: the receive tells, then nothing works any more. */
+Test(hostile_window, own_window, .timeout = 60)
+{
+    static const enum raw_op ops[] = {RAW_SEND_INV, RAW_SEND_SE_INV};
+    struct bed bed;
+    struct raw_bytes ulpdu = {0};
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    for (unsigned i = 0; i < 2; i++) {
+        fx_recv(bed.victim.ep, &bed.in, 0, 64, 1);
+        raw_untagged(&ulpdu, ops[i], 0, 1, 0, "bye", 3, true, bed.key);
+        CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
+        fx_done_unlinked(bed.kit.node.recv_evd, bed.victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1,
+                         bed.rmr);
+        CHECK(!fx_is_linked(bed.rmr));
+        write_is_refused(&bed, bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
+        if (i == 0)
+            next_victim(&bed);
+    }
+    raw_free(&ulpdu);
+    bed_close(&bed);
+}
+
+/* In several segments: it counts when the message is whole, and once. */
+Test(hostile_window, invalidation_in_pieces, .timeout = 60)
+{
+    struct bed bed;
+    struct raw_bytes ulpdu = {0};
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    fx_recv(bed.victim.ep, &bed.in, 0, 64, 1);
+    raw_untagged(&ulpdu, RAW_SEND_INV, 0, 1, 0, "good", 4, false, bed.key);
+    CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
+    raw_tagged(&ulpdu, RAW_WRITE, bed.key, fx_part_addr(&bed.part, 0), "\0", 1, true);
+    CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
+    hk_healthy(&bed.kit);
+    CHECK(fx_is_linked(bed.rmr));
+    raw_untagged(&ulpdu, RAW_SEND_INV, 0, 1, 4, "bye", 3, true, bed.key);
+    CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
+    fx_done_unlinked(bed.kit.node.recv_evd, bed.victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, bed.rmr);
+    write_is_refused(&bed, bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
+    raw_free(&ulpdu);
+    bed_close(&bed);
+}
+
+/* The zone has the healthy endpoint, too: wide windows and regions are not for one peer to take. */
+Test(hostile_window, what_others_may_use, .timeout = 60)
+{
+    struct bed bed;
+    struct raw_bytes ulpdu = {0};
+
+    bed_open(&bed, IT_RMR_TYPE_WIDE, IT_PRIV_REMOTE);
+    invalidate_is_refused(&bed, bed.key);
+    CHECK(fx_is_linked(bed.rmr));
+    hk_victim_close(&bed.victim);
+    hk_victim(&bed.kit, &bed.victim, HK_LISTEN, &hk_plain);
+    invalidate_is_refused(&bed, (uint32_t)bed.in.key);
+    CHECK(fx_lmr_is_linked(bed.in.lmr));
+    hk_victim_close(&bed.victim);
+    hk_victim(&bed.kit, &bed.victim, HK_LISTEN, &hk_plain);
+    /* It works as before. */
+    raw_tagged(&ulpdu, RAW_WRITE, bed.key, fx_part_addr(&bed.part, 0), "\0", 1, true);
+    CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
+    write_is_refused(&bed, bed.key ^ 1u, fx_part_addr(&bed.part, 0), 1, 0x1100);
+    raw_free(&ulpdu);
+    bed_close(&bed);
+}
+
+/*
+ * The STag that a Read of ours tells the peer as its sink opens nothing: neither for Writes and
+ * Reads, nor to be invalidated.
+ */
+static uint32_t told_by_a_read(struct bed *bed)
+{
+    static struct raw_segment segment;
+
+    hk_wake(&bed->victim);
+    fx_read(bed->victim.ep, &bed->in, 0, 8, &bed->in, 0, 2, FX_QUIET);
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&bed->victim.peer, &segment));
+    CHECK_EQ(RAW_READ_REQUEST, segment.op);
+    return raw_be32(segment.payload);
+}
+
+static void flushed_read(struct bed *bed)
+{
+    fx_done(bed->kit.node.request_evd, bed->victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2,
+            IT_DTO_ERR_FLUSHED);
+}
+
+Test(hostile_window, the_sink_of_a_read, .timeout = 60)
+{
+    struct bed bed;
+    uint32_t stag;
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    stag = told_by_a_read(&bed);
+    CHECK(stag != (uint32_t)bed.in.key);
+    write_is_refused(&bed, stag, fx_addr(&bed.in, 0), 1, 0x0102);
+    flushed_read(&bed);
+    next_victim(&bed);
+    stag = told_by_a_read(&bed);
+    read_is_refused(&bed, stag, fx_addr(&bed.in, 0), 1, 0x0102);
+    flushed_read(&bed);
+    next_victim(&bed);
+    stag = told_by_a_read(&bed);
+    invalidate_is_refused(&bed, stag);
+    flushed_read(&bed);
+    CHECK(fx_is_byte(bed.in.data + 3, 61, 0)); /* behind the message that was refused */
+    bed_close(&bed);
+}
+
+/* ---- Unlinked while it is answered ---------------------------------------------------------- */
+
+/*
+ * A Read of the peer, and a Write and an unlink of ours, all at once: they may come into one system
+ * call, which then has the window's memory in it. Whole answer or refusal, and the unlink completes.
+ */
+static bool answered(struct bed *bed, uint32_t msn)
+{
+    static struct raw_segment segment;
+    struct raw_bytes ulpdu = {0};
+    it_lmr_triplet_t out = fx_seg(&bed->in, 0, 1);
+    bool response = false;
+
+    fx_fill(bed->memory.data + 1000, 1000, msn);
+    raw_read_request(&ulpdu, msn, 1, 0, 1000, bed->key, fx_part_addr(&bed->part, 0));
+    CHECK_OK(it_post_rdma_write(bed->victim.ep, &out, 1, 1, IT_COALESCE_WR_FLAG, 0, 1));
+    CHECK_OK(it_rmr_unlink(bed->rmr, bed->victim.ep, 2, FX_SIGNAL | IT_COALESCE_WR_FLAG));
+    CHECK(raw_send_ulpdu(&bed->victim.peer, &ulpdu));
+    raw_free(&ulpdu);
+    fx_done_len(bed->kit.node.request_evd, bed->victim.ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);
+    memset(bed->memory.data, 0, SIZE);
+    /* The Write, and before or behind it the answer. */
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_EQ(RAW_OK, raw_receive_fpdu(&bed->victim.peer, &segment));
+        if (segment.op == RAW_READ_RESPONSE) {
+            response = true;
+            CHECK_EQ(1000, segment.len);
+            CHECK(fx_is_filled(segment.payload, 1000, msn));
+        } else if (segment.op == RAW_TERMINATE) {
+            CHECK_EQ(0x0100, hk_code(&segment));
+        } else {
+            CHECK_EQ(RAW_WRITE, segment.op);
+        }
+    }
+    return response;
+}
+
+Test(hostile_window, unlinked_while_answered, .timeout = 60)
+{
+    struct bed bed;
+    uint32_t msn = 0;
+
+    bed_open_as(&bed, IT_RMR_TYPE_WIDE, IT_PRIV_REMOTE, &no_crc);
+    hk_wake(&bed.victim);
+    for (unsigned i = 0; i < 100; i++) {
+        bed_link(&bed);
+        if (answered(&bed, ++msn))
+            continue;
+        hk_ended(&bed.victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+        (void)fx_next(bed.kit.node.aff_evd);
+        hk_victim_close(&bed.victim);
+        hk_victim(&bed.kit, &bed.victim, HK_CONNECT, &no_crc);
+        hk_wake(&bed.victim);
+        msn = 0;
+    }
+    write_is_refused(&bed, bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
+    bed_close(&bed);
+}
+
+/*
+ * The same with a socket that is full at first: then one system call takes the end of a long Write,
+ * the answer, a short Write, and would take the unlink, had it not to wait for the answer.
+ */
+Test(hostile_window, unlinked_behind_its_answer, .timeout = 60)
+{
+    static struct raw_segment segment;
+    const size_t much = 16u << 20;
+    struct bed bed;
+    struct fx_buf out;
+    struct raw_bytes ulpdu = {0};
+    size_t written = 0;
+    bool response = false;
+
+    bed_open_as(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE, &no_crc);
+    hk_wake(&bed.victim);
+    out = fx_buf_make(&bed.kit.node, much);
+    fx_fill(bed.memory.data + 1000, 1000, 8);
+    fx_write(bed.victim.ep, &out, 0, much, &out, 0, 1, FX_QUIET);
+    raw_read_request(&ulpdu, 1, 1, 0, 1000, bed.key, fx_part_addr(&bed.part, 0));
+    CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
+    hk_healthy(&bed.kit); /* it has been read meanwhile */
+    fx_write(bed.victim.ep, &out, 0, 1, &out, 0, 1, FX_QUIET);
+    CHECK_OK(it_rmr_unlink(bed.rmr, bed.victim.ep, 2, FX_SIGNAL));
+    fx_empty(bed.kit.node.request_evd);
+    while (written < much + 1 || !response) {
+        CHECK_EQ(RAW_OK, raw_receive_fpdu(&bed.victim.peer, &segment));
+        if (segment.op == RAW_READ_RESPONSE) {
+            CHECK_EQ(much, written);
+            CHECK(fx_is_filled(segment.payload, 1000, 8));
+            response = true;
+        } else {
+            CHECK_EQ(RAW_WRITE, segment.op);
+            written += segment.len;
+        }
+    }
+    fx_done_len(bed.kit.node.request_evd, bed.victim.ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);
+    memset(bed.memory.data, 0, SIZE);
+    write_is_refused(&bed, bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
+    fx_buf_free(&out);
+    raw_free(&ulpdu);
+    bed_close(&bed);
+}
+
+/* ---- Closed under traffic ------------------------------------------------------------------- */
+
+#define REGION (1u << 20)
+#define CHUNK  60000u
+
+/* A peer on its own thread that writes into the window until it is cut off. */
+struct writer {
+    pthread_t thread;
+    struct raw_peer *peer;
+    uint32_t stag;
+    uint64_t to;
+    atomic_uint rounds;
+};
+
+static bool write_all(struct writer *writer, struct raw_bytes *stream)
+{
+    static unsigned char payload[CHUNK];
+    struct raw_bytes ulpdu = {0};
+    unsigned round = atomic_load(&writer->rounds) + 1;
+    bool sent;
+
+    memset(payload, (int)(round & 0x7f) + 1, sizeof(payload));
+    raw_reset(stream);
+    for (size_t at = 0; at < REGION; at += CHUNK) {
+        size_t length = REGION - at < CHUNK ? REGION - at : CHUNK;
+
+        raw_tagged(&ulpdu, RAW_WRITE, writer->stag, writer->to + at, payload, length,
+                   at + length == REGION);
+        raw_fpdu(stream, &ulpdu, writer->peer->crc);
+    }
+    sent = raw_send(writer->peer, stream);
+    atomic_store(&writer->rounds, round);
+    raw_free(&ulpdu);
+    return sent;
+}
+
+static void *writer_main(void *argument)
+{
+    struct writer *writer = argument;
+    struct raw_bytes stream = {0};
+
+    while (write_all(writer, &stream))
+        continue;
+    raw_free(&stream);
+    return NULL;
+}
+
+enum way {
+    WAY_UNLINK,
+    WAY_LINK,
+    WAY_FREE,
+    WAYS
+};
+
+static void close_window(struct hk *kit, struct hk_victim *victim, it_rmr_handle_t rmr,
+                         const struct fx_buf *elsewhere, enum way way)
+{
+    struct fx_part part = fx_whole(elsewhere);
+
+    if (way == WAY_UNLINK)
+        fx_unlinked(kit->node.request_evd, victim->ep, rmr);
+    else if (way == WAY_LINK)
+        (void)fx_linked(kit->node.request_evd, victim->ep, rmr, &part);
+    else
+        CHECK_OK(it_rmr_free(rmr));
+}
+
+static void stays(const unsigned char *memory, const unsigned char *now, uint64_t microseconds)
+{
+    uint64_t end = fx_now_us() + microseconds;
+
+    do
+        CHECK(memcmp(memory, now, REGION) == 0);
+    while (fx_now_us() < end);
+}
+
+static void closed_under_writes(const struct hk_startup *startup, enum way way, unsigned seed)
+{
+    static unsigned char now[REGION];
+    struct fx_patience patience = fx_patience_start("writes");
+    struct hk kit;
+    struct hk_victim victim;
+    struct fx_buf region;
+    struct fx_buf elsewhere;
+    struct fx_part part;
+    struct writer writer;
+    it_rmr_handle_t rmr;
+
+    hk_open(&kit);
+    region = fx_buf_make_as(kit.node.pz, REGION, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
+    elsewhere = fx_buf_make(&kit.node, 64);
+    part = fx_whole(&region);
+    rmr = fx_rmr(kit.node.pz, seed % 2 ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE);
+    hk_victim(&kit, &victim, HK_CONNECT, startup);
+    memset(&writer, 0, sizeof(writer));
+    writer.peer = &victim.peer;
+    writer.stag = (uint32_t)fx_linked(kit.node.request_evd, victim.ep, rmr, &part);
+    writer.to = fx_part_addr(&part, 0);
+    CHECK(pthread_create(&writer.thread, NULL, writer_main, &writer) == 0);
+    while (atomic_load(&writer.rounds) < 2 + seed)
+        fx_patience_check(&patience);
+    close_window(&kit, &victim, rmr, &elsewhere, way);
+    memcpy(now, region.data, REGION);
+    stays(region.data, now, 20000);
+    hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(&victim, IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION,
+                  IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION);
+    stays(region.data, now, 1000);
+    raw_finish(&victim.peer);
+    CHECK(pthread_join(writer.thread, NULL) == 0);
+    CHECK(fx_is_byte(elsewhere.data, 64, 0));
+    if (way != WAY_FREE)
+        CHECK_OK(it_rmr_free(rmr));
+    hk_victim_close(&victim);
+    fx_buf_free(&region);
+    fx_buf_free(&elsewhere);
+    hk_close(&kit);
+    check_done();
+}
+
+Test(hostile_window, closed_under_writes, .timeout = 60)
+{
+    for (unsigned seed = 0; seed < 4; seed++) {
+        for (int way = 0; way < WAYS; way++)
+            closed_under_writes(seed < 2 ? &hk_plain : &no_crc, (enum way)way, seed);
+    }
+}
