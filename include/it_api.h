@@ -1440,8 +1440,6 @@ it_status_t it_get_pathinfo(it_ia_handle_t ia_handle, size_t spigot_id,
  * Would make memory of some address space reachable by I/O address. That is for privileged
  * programs such as kernel modules; this library runs in user space and refuses every caller.
  *
- * No other result is possible here; a privileged implementation would also check its arguments.
- *
  * @param ia_handle   the IA
  * @param vaddr       first byte of the range
  * @param aspace_id   the address space vaddr belongs to
@@ -1449,7 +1447,11 @@ it_status_t it_get_pathinfo(it_ia_handle_t ia_handle, size_t spigot_id,
  * @param io_addr     out: I/O address of the first piece
  * @param mapped_len  out: bytes of that piece; less than len where memory is not contiguous
  *
- * @retval IT_ERR_PRIV_OPS_UNAVAILABLE  always
+ * @retval IT_ERR_INVALID_IA            ia_handle does not name an open IA
+ * @retval IT_ERR_FAULT                 io_addr or mapped_len is NULL
+ * @retval IT_ERR_INVALID_LENGTH        len is 0
+ * @retval IT_ERR_PRIV_OPS_UNAVAILABLE  otherwise, always
+ * @retval IT_ERR_IA_CATASTROPHE        the IA has failed
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -1465,8 +1467,8 @@ it_status_t it_mem_map(it_ia_handle_t ia_handle, void *vaddr, uint64_t aspace_id
  * @param io_addr     as told by it_mem_map
  * @param mapped_len  bytes, as told by it_mem_map
  *
- * @retval IT_SUCCESS                   done
- * @retval IT_ERR_PRIV_OPS_UNAVAILABLE  always
+ * @retval IT_ERR_INVALID_IA            ia_handle does not name an open IA
+ * @retval IT_ERR_PRIV_OPS_UNAVAILABLE  otherwise, always: nothing was ever mapped
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -2249,6 +2251,10 @@ it_status_t it_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t fl
  * Registers memory for RDMA, in the form of version 1.0: peers address it by its virtual
  * address. The same as it_lmr_create20 with IT_ADDR_MODE_ABSOLUTE.
  *
+ * Regions with IT_LMR_FLAG_SHARED and the same shared_id are on the same memory, in one process or
+ * in several that have it mapped. uiwarp has nothing to share between them: each has a key, rights
+ * and a life of its own.
+ *
  * @param pz_handle    the protection zone the region belongs to
  * @param addr         first byte. The memory stays the caller's and must exist until it_lmr_free
  * @param length       bytes, at least 1
@@ -2459,9 +2465,10 @@ it_status_t it_lmr_unlink(it_lmr_handle_t lmr_handle, it_ep_handle_t ep_handle,
 
 /**
  * Moves a region to another zone, changes its rights, or both. Read the key again afterwards: it
- * may be a new one.
+ * is a new one, the former is dead. A region whose key was invalidated (by it_post_send_and_unlink
+ * of a peer, or by a read with IT_UNLINK_LOCAL_SINK) is linked again then.
  *
- * @param lmr_handle  the region; no operation may be using it
+ * @param lmr_handle  the region; no operation may be using it, posted receives included
  * @param mask        IT_LMR_PARAM_PZ, IT_LMR_PARAM_MEM_PRIV or both
  * @param params      the new values; copied
  *
@@ -2473,7 +2480,6 @@ it_status_t it_lmr_unlink(it_lmr_handle_t lmr_handle, it_ep_handle_t ep_handle,
  * @retval IT_ERR_INVALID_PRIVS     rights that do not exist or do not go together
  * @retval IT_ERR_ACCESS            the pages are protected against that kind of access
  * @retval IT_ERR_LMR_BUSY          RMRs are linked to the region
- * @retval IT_ERR_OP_NOT_SUPPORTED  this build cannot modify regions yet
  * @retval IT_ERR_RESOURCES         memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE    the IA has failed
  *
@@ -2521,7 +2527,8 @@ it_status_t it_lmr_free(it_lmr_handle_t lmr_handle);
 
 /**
  * Makes what the CPU has written to non-coherent regions (IT_LMR_FLAG_NONCOHERENT) visible to
- * the IA. Call it before a peer reads the memory or a send takes data from it.
+ * the IA. Call it before a peer reads the memory or a send takes data from it. In user space all
+ * memory is coherent: it is a memory barrier.
  *
  * @param local_segments  the memory concerned
  * @param num_segments    number of segments; 0 is allowed and does nothing
@@ -2529,9 +2536,9 @@ it_status_t it_lmr_free(it_lmr_handle_t lmr_handle);
  * @retval IT_SUCCESS                   done
  * @retval IT_ERR_INVALID_LMR           a segment does not name a region
  * @retval IT_ERR_FAULT                 local_segments is NULL while there should be segments
- * @retval IT_ERR_INVALID_NUM_SEGMENTS  num_segments cannot be meant
+ * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than 65536
  * @retval IT_ERR_RANGE                 a segment is not inside its region
- * @retval IT_ERR_OP_NOT_SUPPORTED      this build has no non-coherent regions yet
+ * @retval IT_ERR_IA_CATASTROPHE        the IA of a region has failed
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -2541,7 +2548,8 @@ it_status_t it_lmr_flush_to_mem(const it_lmr_triplet_t *local_segments, size_t n
 
 /**
  * Makes what the IA has placed in non-coherent regions (IT_LMR_FLAG_NONCOHERENT) visible to the
- * CPU. Call it after a peer has written and before looking at the memory.
+ * CPU. Call it after a peer has written and before looking at the memory. In user space all
+ * memory is coherent: it is a memory barrier.
  *
  * @param local_segments  the memory concerned
  * @param num_segments    number of segments; 0 is allowed and does nothing
@@ -2549,9 +2557,9 @@ it_status_t it_lmr_flush_to_mem(const it_lmr_triplet_t *local_segments, size_t n
  * @retval IT_SUCCESS                   done
  * @retval IT_ERR_INVALID_LMR           a segment does not name a region
  * @retval IT_ERR_FAULT                 local_segments is NULL while there should be segments
- * @retval IT_ERR_INVALID_NUM_SEGMENTS  num_segments cannot be meant
+ * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than 65536
  * @retval IT_ERR_RANGE                 a segment is not inside its region
- * @retval IT_ERR_OP_NOT_SUPPORTED      this build has no non-coherent regions yet
+ * @retval IT_ERR_IA_CATASTROPHE        the IA of a region has failed
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -2564,7 +2572,7 @@ it_status_t it_lmr_refresh_from_mem(const it_lmr_triplet_t *local_segments, size
  * ============================================================================================== */
 
 /**
- * Creates a memory window of the default type, linked to nothing yet.
+ * Creates a memory window of the default type, linked to nothing yet. uiwarp makes it narrow.
  *
  * @param pz_handle   the protection zone the window belongs to
  * @param rmr_handle  out: the window, to be destroyed with it_rmr_free
@@ -2572,7 +2580,7 @@ it_status_t it_lmr_refresh_from_mem(const it_lmr_triplet_t *local_segments, size
  * @retval IT_SUCCESS               done
  * @retval IT_ERR_INVALID_PZ        pz_handle does not name a protection zone
  * @retval IT_ERR_FAULT             rmr_handle is NULL
- * @retval IT_ERR_OP_NOT_SUPPORTED  this build has no RMRs yet
+ * @retval IT_ERR_INVALID_RMR_TYPE  the IA has no windows (rmr_types_supported is 0)
  * @retval IT_ERR_RESOURCES         memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE    the IA has failed
  *
@@ -2583,7 +2591,8 @@ it_status_t it_lmr_refresh_from_mem(const it_lmr_triplet_t *local_segments, size
 it_status_t it_rmr_create10(it_pz_handle_t pz_handle, it_rmr_handle_t *rmr_handle);
 
 /**
- * Creates a memory window of a chosen type, linked to nothing yet.
+ * Creates a memory window of a chosen type, linked to nothing yet. A narrow window is for the one
+ * connection it was linked on, a wide one for all endpoints of the zone.
  *
  * @param pz_handle   the protection zone the window belongs to
  * @param rmr_type    narrow (one endpoint), wide (the whole zone) or default
@@ -2593,7 +2602,6 @@ it_status_t it_rmr_create10(it_pz_handle_t pz_handle, it_rmr_handle_t *rmr_handl
  * @retval IT_ERR_INVALID_PZ        pz_handle does not name a protection zone
  * @retval IT_ERR_FAULT             rmr_handle is NULL
  * @retval IT_ERR_INVALID_RMR_TYPE  no such type, or one the IA lacks
- * @retval IT_ERR_OP_NOT_SUPPORTED  this build has no RMRs yet
  * @retval IT_ERR_RESOURCES         memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE    the IA has failed
  *
@@ -2605,8 +2613,8 @@ it_status_t it_rmr_create20(it_pz_handle_t pz_handle, it_rmr_type_t rmr_type,
                             it_rmr_handle_t *rmr_handle);
 
 /**
- * Links a window, in the form of version 1.0: always by virtual address. Otherwise the same as
- * it_rmr_link.
+ * Links a window, in the form of version 1.0: always by virtual address, which a region with
+ * offsets does not permit (IT_ERR_INVALID_ADDR_MODE). Otherwise the same as it_rmr_link.
  *
  * @param rmr_handle   the window
  * @param lmr_handle   the region to open a part of
@@ -2631,7 +2639,7 @@ it_status_t it_rmr_create20(it_pz_handle_t pz_handle, it_rmr_type_t rmr_type,
  * @retval IT_ERR_ACCESS             the region lacks the local right on which a remote right
  *                                   rests (reading: local read; writing and atomics: local
  *                                   write)
- * @retval IT_ERR_OP_NOT_SUPPORTED   this build has no RMRs yet
+ * @retval IT_ERR_INVALID_ADDR_MODE  the region is one with offsets
  * @retval IT_ERR_INVALID_EP_TYPE    a datagram endpoint
  * @retval IT_ERR_INVALID_DTO_FLAGS  a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_EP_STATE   the endpoint is neither CONNECTED nor NONOPERATIONAL
@@ -2650,7 +2658,11 @@ it_status_t it_rmr_bind10(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle
 /**
  * Posts a request that lets peers into part of a region. The new key is known on return and good
  * for everything posted later on the same endpoint. A window that is linked already moves; its
- * former key is dead then.
+ * former key is dead then, and no byte moves through it any more when the completion is there.
+ *
+ * While a window is linked, and from the moment a link has been posted, its region cannot be freed
+ * or modified; while a narrow one is linked, neither can its endpoint be freed. A narrow window can
+ * be used over the connection it was linked on and over no later one of the endpoint.
  *
  * @param rmr_handle   the window
  * @param lmr_handle   the region to open a part of
@@ -2667,7 +2679,7 @@ it_status_t it_rmr_bind10(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle
  * @retval IT_SUCCESS                accepted; the outcome follows as an event
  * @retval IT_ERR_INVALID_EP         ep_handle does not name an endpoint
  * @retval IT_ERR_INVALID_RMR        rmr_handle does not name a window
- * @retval IT_ERR_INVALID_LMR        lmr_handle does not name a region that has memory
+ * @retval IT_ERR_INVALID_LMR        lmr_handle does not name a region that is linked
  * @retval IT_ERR_INVALID_PZ         window, region and endpoint are not all in one zone
  * @retval IT_ERR_FAULT              rmr_context is NULL
  * @retval IT_ERR_INVALID_PRIVS      no remote right, a local right, or an unknown bit
@@ -2676,17 +2688,16 @@ it_status_t it_rmr_bind10(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle
  * @retval IT_ERR_ACCESS             the region lacks the local right on which a remote right
  *                                   rests (reading: local read; writing and atomics: local
  *                                   write)
- * @retval IT_ERR_OP_NOT_SUPPORTED   this build has no RMRs yet
- * @retval IT_ERR_INVALID_ADDR_MODE  no such mode, or one that the IA or the region does not
- *                                   permit
+ * @retval IT_ERR_INVALID_ADDR_MODE  no such mode, one that the IA lacks, or virtual addresses on
+ *                                   a region with offsets
  * @retval IT_ERR_INVALID_EP_TYPE    a datagram endpoint
  * @retval IT_ERR_INVALID_DTO_FLAGS  a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_EP_STATE   the endpoint is neither CONNECTED nor NONOPERATIONAL
  * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
- * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD; status IT_RMR_OPERATION_FAILED if it
- * was refused.
+ * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD; status IT_RMR_OPERATION_FAILED, and the
+ * connection breaks, if the window was freed meanwhile.
  * Threads: any thread; requests run in the order in which they were posted.
  * Source: IT-API 2.1.
  */
@@ -2696,8 +2707,10 @@ it_status_t it_rmr_link(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle, 
                         it_rmr_context_t *rmr_context);
 
 /**
- * Posts a request that closes a window; when it has run, the key is dead. IT_UNLINK_FENCE_FLAG
- * holds it back until everything posted before has finished.
+ * Posts a request that closes a window; when it has run, the key is dead, and no byte moves through
+ * it any more when the completion is there. A window that is not linked (a peer's unlink may have
+ * been faster) stays so, which is no failure. Any endpoint of the zone will do.
+ * IT_UNLINK_FENCE_FLAG holds it back until everything posted before has finished.
  *
  * @param rmr_handle  the window
  * @param ep_handle   the RC endpoint whose request queue runs the request
@@ -2735,7 +2748,6 @@ it_status_t it_rmr_unlink(it_rmr_handle_t rmr_handle, it_ep_handle_t ep_handle,
  * @retval IT_ERR_INVALID_RMR       rmr_handle does not name a window
  * @retval IT_ERR_FAULT             params is NULL
  * @retval IT_ERR_INVALID_MASK      a bit that does not exist
- * @retval IT_ERR_OP_NOT_SUPPORTED  this build has no RMRs yet
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -2745,13 +2757,13 @@ it_status_t it_rmr_query(it_rmr_handle_t rmr_handle, it_rmr_param_mask_t mask,
                          it_rmr_param_t *params);
 
 /**
- * Destroys a window; one that is open is closed.
+ * Destroys a window; one that is open is closed. On return its key is dead and no byte moves
+ * through it any more. A link of it that is posted and has not run fails.
  *
  * @param rmr_handle  the window
  *
  * @retval IT_SUCCESS               done
  * @retval IT_ERR_INVALID_RMR       rmr_handle does not name a window
- * @retval IT_ERR_OP_NOT_SUPPORTED  this build has no RMRs yet
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread, while no operation uses the window.
@@ -2906,6 +2918,10 @@ it_status_t it_post_send(it_ep_handle_t ep_handle, const it_lmr_triplet_t *local
  * receive completes, the region or window with that key is no longer accessible, and the
  * completion names it in unlinked_mr_handle.
  *
+ * A peer can unlink only what nobody else has access to: a narrow window of this connection; a wide
+ * window or a region without windows on it if the zone has no other endpoint. Anything else breaks
+ * the connection. Of a region only the key dies; the peer's own requests go on using the memory.
+ *
  * @param ep_handle       a connected RC endpoint
  * @param local_segments  the message; NULL is allowed with num_segments 0
  * @param num_segments    number of segments, at most max_send_segments
@@ -3005,6 +3021,10 @@ it_status_t it_post_rdma_write(it_ep_handle_t ep_handle, const it_lmr_triplet_t 
  * are under way; more are held back. The data is in place when the read completes. On an
  * endpoint whose ORD is 0 it completes with IT_DTO_ERR_LOCAL_EP.
  *
+ * With IT_UNLINK_LOCAL_SINK the key of the sink is dead when the read completes, and the completion
+ * names the region in unlinked_mr_handle; if windows are linked to it the read fails with
+ * IT_DTO_ERR_LOCAL_MM_OPERATION.
+ *
  * @param ep_handle       a connected RC endpoint
  * @param local_segments  where the data goes; NULL is allowed with num_segments 0
  * @param num_segments    number of segments, at most max_rdma_read_segments
@@ -3037,7 +3057,9 @@ it_status_t it_post_rdma_read(it_ep_handle_t ep_handle, const it_lmr_triplet_t *
 
 /**
  * Reads from a peer's memory as it_post_rdma_read does, into memory named by windows instead of
- * regions.
+ * regions. A window must permit remote writing and, if it is narrow, be linked on this endpoint;
+ * it counts as linked once its link has been posted. What it is linked to when the read starts is
+ * what the read goes to. With IT_UNLINK_LOCAL_SINK the window is unlinked when the read completes.
  *
  * @param ep_handle       a connected RC endpoint
  * @param local_segments  where the data goes; NULL is allowed with num_segments 0
