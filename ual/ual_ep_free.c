@@ -2,7 +2,7 @@
 /* it_ep_free. */
 #include "ual/ual_object.h"
 
-void ual_ep_destroy(struct ual_ep *ep)
+void ual_ep_stop(struct ual_ep *ep)
 {
     base_object_unpublish(&ep->object);
     ual_ia_of(&ep->object)->provider->ep_destroy(ep);
@@ -16,7 +16,6 @@ void ual_ep_destroy(struct ual_ep *ep)
     evd_release(ep->request_evd);
     base_object_release(&ep->pz->object);
     base_lock_destroy(&ep->lock);
-    ual_object_end(&ep->object);
 }
 
 it_status_t it_ep_free(it_ep_handle_t ep_handle)
@@ -27,6 +26,7 @@ it_status_t it_ep_free(it_ep_handle_t ep_handle)
         return IT_ERR_INVALID_EP;
     if (!base_object_claim_free(&ep->object))
         return IT_ERR_EP_BUSY;
-    ual_ep_destroy(ep);
+    ual_ep_stop(ep);
+    ual_object_end(&ep->object);
     return IT_SUCCESS;
 }

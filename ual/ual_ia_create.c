@@ -90,9 +90,6 @@ static void ual_ia_destroy_object(struct base_object *object)
     case IT_HANDLE_TYPE_LISTEN:
         ual_listen_destroy((struct ual_listen *)(void *)object);
         break;
-    case IT_HANDLE_TYPE_EP:
-        ual_ep_destroy((struct ual_ep *)(void *)object);
-        break;
     case IT_HANDLE_TYPE_SRQ:
         ual_srq_destroy((struct ual_srq *)(void *)object);
         break;
@@ -105,22 +102,48 @@ static void ual_ia_destroy_object(struct base_object *object)
     case IT_HANDLE_TYPE_PZ:
         ual_pz_destroy((struct ual_pz *)(void *)object);
         break;
-    default: /* EVDs are freed by their own layer; of the others there are none */
+    default: /* EPs: below; EVDs are freed by their own layer; of the others there are none */
         break;
     }
+}
+
+/* The newest of them, or NULL. */
+static struct base_object *ual_ia_pick(struct ual_ia *ia, it_handle_type_enum_t type)
+{
+    struct base_object *object;
+
+    base_lock_take(&ia->evd.lock);
+    object = ia->evd.objects[type];
+    base_lock_drop(&ia->evd.lock);
+    return object;
 }
 
 static void ual_ia_destroy_all(struct ual_ia *ia, it_handle_type_enum_t type)
 {
     struct base_object *object;
 
-    do {
-        base_lock_take(&ia->evd.lock);
-        object = ia->evd.objects[type];
-        base_lock_drop(&ia->evd.lock);
-        if (object)
-            ual_ia_destroy_object(object);
-    } while (object);
+    while ((object = ual_ia_pick(ia, type)) != NULL)
+        ual_ia_destroy_object(object);
+}
+
+/* EPs use RMRs and narrow RMRs hold EPs: all EPs stop, the RMRs go, then the memory of the EPs. */
+static void ual_ia_destroy_eps_and_rmrs(struct ual_ia *ia)
+{
+    struct base_object *stopped = NULL;
+    struct base_object *object;
+
+    while ((object = ual_ia_pick(ia, IT_HANDLE_TYPE_EP)) != NULL) {
+        (void)base_object_claim_free(object); /* fails when RMRs hold it */
+        ual_ep_stop((struct ual_ep *)(void *)object);
+        evd_ia_unlink(&ia->evd, object);
+        object->next = stopped;
+        stopped = object;
+    }
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_RMR);
+    while ((object = stopped) != NULL) {
+        stopped = object->next;
+        ual_object_discard(object);
+    }
 }
 
 it_status_t it_ia_free(it_ia_handle_t ia_handle)
@@ -133,8 +156,7 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     /* First what brings new work in, then users before what they use. */
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LISTEN);
     ual_request_refuse_all(ia);
-    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_RMR); /* they hold EPs and LMRs */
-    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_EP);
+    ual_ia_destroy_eps_and_rmrs(ia);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_SRQ);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LMR);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_PZ);

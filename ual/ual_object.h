@@ -37,7 +37,8 @@ void ual_pz_destroy(struct ual_pz *pz);
 void ual_lmr_destroy(struct ual_lmr *lmr);
 void ual_srq_destroy(struct ual_srq *srq);
 void ual_rmr_destroy(struct ual_rmr *rmr);
-void ual_ep_destroy(struct ual_ep *ep);
+/* All but ual_object_end: the object stays for what still names it. */
+void ual_ep_stop(struct ual_ep *ep);
 void ual_listen_destroy(struct ual_listen *listen);
 
 #endif

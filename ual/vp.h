@@ -136,7 +136,7 @@ struct vp_provider {
     it_status_t (*pz_create)(struct ual_pz *pz);
     void (*pz_destroy)(struct ual_pz *pz);
 
-    /* Sets lmr->key. */
+    /* Sets lmr->key and lmr->linked. */
     it_status_t (*lmr_create)(struct ual_lmr *lmr);
     /* Returns when no octet can land in or leave the memory any more. */
     void (*lmr_destroy)(struct ual_lmr *lmr);
@@ -146,7 +146,8 @@ struct vp_provider {
     /*
      * A window. Decides on rmr->type if that is IT_RMR_TYPE_DEFAULT. A link holds its LMR from the
      * post on (it_lmr_free is busy) and, once executed, lets go of what was linked before; a
-     * narrow window holds its EP while it is linked.
+     * narrow window holds its EP while it is linked. It may outlive ep_destroy, as does the
+     * object of its EP then, when the IA is closed.
      */
     it_status_t (*rmr_create)(struct ual_rmr *rmr);
     /* Linked or not. Returns when no octet moves through the window any more. */

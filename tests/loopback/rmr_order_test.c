@@ -186,6 +186,63 @@ Test(rmr_order, barrier_fence, .timeout = 60)
     fenced_unlink(IT_BARRIER_FENCE_FLAG);
 }
 
+/* Fence behind fence, all posted before the first can run: each lets the next one go. */
+Test(rmr_order, fences_in_a_row, .timeout = 60)
+{
+    const it_dto_flags_t fence = IT_UNLINK_FENCE_FLAG | IT_COALESCE_WR_FLAG;
+    struct bed bed;
+
+    bed_open(&bed);
+    for (unsigned round = 0; round < 30; round++) {
+        fx_write(bed.pair.a_ep, &bed.local, 0, 100000, &bed.remote, 0, 1, IT_COALESCE_WR_FLAG);
+        for (uint64_t i = 0; i < 5; i++) {
+            (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, i, IT_COALESCE_WR_FLAG);
+            CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, i, fence));
+            CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, i, fence));
+        }
+        fx_write(bed.pair.a_ep, &bed.local, 0, 8, &bed.remote, 0, 2, FX_SIGNAL);
+        done(&bed, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2);
+    }
+    bed_close(&bed);
+}
+
+/* The same when nobody calls any more: what the end of a Read sets going runs to its end. */
+Test(rmr_order, fences_end_with_the_read, .timeout = 60)
+{
+    static struct raw_segment request;
+    struct bed bed;
+    struct raw_peer peer;
+    struct raw_bytes ulpdu = {0};
+    it_ep_handle_t ep;
+    int fd = -1;
+
+    bed_open(&bed);
+    raw_socket_pair(&peer, &fd);
+    peer.crc = true;
+    ep = fx_ep(&bed.pair.a, NULL);
+    CHECK_OK(it_socket_convert(fd, ep, IT_SC_NO_REQ_REP, NULL, 0));
+    fx_conn(bed.pair.a.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    fx_read(ep, &bed.local, 0, 4, &bed.remote, 0, 1, FX_SIGNAL);
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&peer, &request));
+    fx_write(ep, &bed.local, 0, 100, &bed.remote, 0, 2, IT_BARRIER_FENCE_FLAG);
+    CHECK_OK(it_rmr_unlink(bed.rmr, ep, 3, IT_UNLINK_FENCE_FLAG));
+    CHECK_OK(it_rmr_unlink(bed.rmr, ep, 4, IT_UNLINK_FENCE_FLAG));
+    fx_write(ep, &bed.local, 0, 200, &bed.remote, 0, 5, FX_SIGNAL);
+    raw_tagged(&ulpdu, RAW_READ_RESPONSE, raw_be32(request.payload), raw_be64(request.payload + 4),
+               "four", 4, true);
+    CHECK(raw_send_ulpdu(&peer, &ulpdu));
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&peer, &request));
+    CHECK_EQ(100, request.len);
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&peer, &request));
+    CHECK_EQ(200, request.len);
+    fx_done_len(bed.pair.a.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 4);
+    fx_done_len(bed.pair.a.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 5, 200);
+    CHECK_OK(it_ep_free(ep));
+    raw_close(&peer);
+    raw_free(&ulpdu);
+    bed_close(&bed);
+}
+
 /* A fence that waits holds back what is behind it, not what the peer asks for. */
 Test(rmr_order, a_fence_lets_answers_pass, .timeout = 60)
 {
@@ -378,6 +435,11 @@ Test(rmr_order, a_responder_links_at_once, .timeout = 60)
     CHECK(raw_send(&peer, &bytes));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &frame));
     fx_conn(bed.pair.a.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    (void)fx_linked(bed.pair.a.request_evd, ep, rmr, &bed.part);
+    CHECK_OK(it_rmr_unlink(rmr, ep, 7, IT_COALESCE_WR_FLAG));
+    CHECK_OK(it_rmr_unlink(rmr, ep, 8, IT_UNLINK_FENCE_FLAG | IT_COALESCE_WR_FLAG));
+    CHECK_OK(it_rmr_unlink(rmr, ep, 9, IT_UNLINK_FENCE_FLAG | FX_SIGNAL));
+    fx_done_len(bed.pair.a.request_evd, ep, IT_RMR_LINK_CMPL_EVENT, 9, 0);
     (void)fx_linked(bed.pair.a.request_evd, ep, rmr, &bed.part);
     CHECK_OK(it_post_send(ep, NULL, 0, 1, FX_SIGNAL));
     /* Behind the Send, which waits. */

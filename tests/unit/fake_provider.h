@@ -31,7 +31,7 @@ struct fake {
     struct vp_rmr_state rmr;   /* what every RMR is linked to */
     struct vp_convert convert; /* last conversion */
     size_t private_length;     /* of the last call with private data */
-    char closing[64]; /* letters of what was destroyed, in order: listen rmr ep srq lmr pz ia */
+    char closing[64]; /* letters of what was destroyed, in order: listen ep rmr srq lmr pz ia */
 };
 
 extern struct fake fake;

@@ -76,14 +76,14 @@ Test(ual_rmr, free)
     cr_assert_eq(fake.calls.rmr_destroy, 1);
 }
 
-Test(ual_rmr, ia_free_takes_windows_before_what_they_hold)
+Test(ual_rmr, ia_free_takes_windows_before_regions)
 {
     struct fake_world other;
 
     fake_world_open(&other);
     cr_assert_eq(it_rmr_create10(other.pz, &(it_rmr_handle_t){NULL}), IT_SUCCESS);
     fake_world_close(&other);
-    cr_assert_str_eq(fake.closing, "rempi");
+    cr_assert_str_eq(fake.closing, "ermpi");
 }
 
 Test(ual_rmr, query)

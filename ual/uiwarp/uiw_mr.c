@@ -107,13 +107,12 @@ static struct uiw_mr *mr_grow_locked(struct uiw_mr_table *table)
         chunk = calloc(UIW_MR_CHUNK, sizeof(*chunk));
         if (!chunk)
             return NULL;
-        for (uint32_t i = 0; i < UIW_MR_CHUNK; i++)
-            chunk[i].index = index + i;
         /* Pairs with the acquire in uiw_mr_find. */
         atomic_store_explicit(&table->chunks[index / UIW_MR_CHUNK], chunk, memory_order_release);
     }
     table->used++;
     chunk = atomic_load_explicit(&table->chunks[index / UIW_MR_CHUNK], memory_order_relaxed);
+    chunk[index % UIW_MR_CHUNK].index = index;
     return &chunk[index % UIW_MR_CHUNK];
 }
 

@@ -338,7 +338,7 @@ static enum tx_state tx_send_batch(struct uiw_ep *ep)
     if (batch.fpdu_count == 0) {
         tx_account(ep, &batch, 0);
         uiw_batch_end(ep, &batch);
-        return TX_IDLE;
+        return batch.passed_local ? TX_MORE : TX_IDLE;
     }
     /* The peer may send its next Read as soon as it has this octet: give the slots back first. */
     atomic_store_explicit(&ep->irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
@@ -377,20 +377,24 @@ static bool tx_may_send(const struct uiw_ep *ep)
     return tx_may_run(ep) && !atomic_load_explicit(&ep->tx.hold, memory_order_acquire);
 }
 
-/* Local requests whose turn it is wait neither for room in the socket nor for the peer. */
+/*
+ * Local requests whose turn it is wait neither for room in the socket nor for the peer. One that
+ * completes may be what the fence of the next one has waited for.
+ */
 static void tx_run_local(struct uiw_ep *ep)
 {
     struct uiw_cursor cursor = ep->tx.cursor;
     uint32_t from = cursor.sq;
-    bool wake;
+    bool wake = false;
 
-    if (!uiw_at_local(ep, &cursor) || !tx_may_run(ep) || !uiw_local_run(ep, &cursor, true))
-        return;
-    ep->tx.cursor = cursor;
-    base_lock_take(&ep->ual->lock);
-    tx_mark_local_locked(ep, from);
-    wake = uiw_sq_complete_locked(ep);
-    base_lock_drop(&ep->ual->lock);
+    while (uiw_at_local(ep, &cursor) && tx_may_run(ep) && uiw_local_run(ep, &cursor, true)) {
+        ep->tx.cursor = cursor;
+        base_lock_take(&ep->ual->lock);
+        tx_mark_local_locked(ep, from);
+        wake |= uiw_sq_complete_locked(ep);
+        base_lock_drop(&ep->ual->lock);
+        from = cursor.sq;
+    }
     if (wake)
         evd_wake(ep->ual->request_evd);
 }

@@ -90,16 +90,6 @@ static bool window_fenced(const struct uiw_ep *ep, uint32_t index, const struct 
     return (sqe->flags & IT_UNLINK_FENCE_FLAG) && uiw_queue_head(&ep->sq) != index;
 }
 
-/* A program that closes its IA frees the RMRs first: then nothing has to go wrong any more. */
-static enum window_result window_refuse(const struct uiw_ep *ep)
-{
-    const struct base_object *ia = &ep->ia->ual->evd.object;
-
-    return atomic_load_explicit(&ia->children, memory_order_relaxed) == BASE_OBJECT_DYING
-               ? WINDOW_LATER
-               : WINDOW_REFUSED;
-}
-
 static void window_open(struct uiw_ep *ep, struct uiw_link *link)
 {
     struct uiw_mr *window = link->window;
@@ -130,7 +120,7 @@ static enum window_result window_run_locked(struct uiw_ep *ep, struct uiw_link *
     bool hold = link->lmr && link->narrow;
 
     if (window->serial != link->serial) /* what is freed is unlinked */
-        return link->lmr ? window_refuse(ep) : WINDOW_DONE;
+        return link->lmr ? WINDOW_REFUSED : WINDOW_DONE;
     if (hold && !base_object_hold(&ep->ual->object))
         return WINDOW_LATER; /* the EP is going, and its requests with it */
     if (!uiw_mr_close(window, may_wait)) {
