@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Links, unlinks, Reads into windows and remote unlinks call the heap not once, on either side. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/it_window.h"
+
+static atomic_bool counting;
+static atomic_uint calls;
+
+/* Sanitizers have a heap of their own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define COUNTS 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define COUNTS 0
+#else
+#define COUNTS 1
+#endif
+#else
+#define COUNTS 1
+#endif
+
+#if COUNTS
+
+/* The C library's own functions, under the names it keeps for this purpose. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t number, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void __libc_free(void *memory);
+
+static void count(void)
+{
+    if (atomic_load(&counting))
+        atomic_fetch_add(&calls, 1);
+}
+
+void *malloc(size_t size)
+{
+    count();
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t number, size_t size)
+{
+    count();
+    return __libc_calloc(number, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+    count();
+    return __libc_realloc(memory, size);
+}
+
+void free(void *memory)
+{
+    if (memory != NULL)
+        count();
+    __libc_free(memory);
+}
+
+#endif
+
+struct bed {
+    struct fx_pair pair;
+    struct fx_buf memory;
+    struct fx_buf source;
+    struct fx_part part;
+    it_rmr_handle_t rmr;
+};
+
+/* A window is opened, read into and closed by its owner; opened again, and closed by the peer. */
+static void round_trip(struct bed *bed, uint64_t cookie)
+{
+    it_ep_handle_t ep = bed->pair.a_ep;
+    it_evd_handle_t requests = bed->pair.a.request_evd;
+    it_rmr_triplet_t segment = fx_rmr_seg(bed->rmr, &bed->part, 0, 3000);
+    it_rmr_context_t key;
+
+    (void)fx_link(ep, bed->rmr, &bed->part, cookie, FX_QUIET);
+    CHECK_OK(it_post_rdma_read_to_rmr(ep, &segment, 1, cookie, FX_QUIET, fx_addr(&bed->source, 0),
+                                      bed->source.key));
+    CHECK_OK(it_rmr_unlink(bed->rmr, ep, cookie, FX_SIGNAL | IT_UNLINK_FENCE_FLAG));
+    fx_done_len(requests, ep, IT_RMR_LINK_CMPL_EVENT, cookie, 0);
+    CHECK_OK(it_post_recv(ep, NULL, 0, cookie, FX_SIGNAL));
+    key = fx_linked(requests, ep, bed->rmr, &bed->part);
+    CHECK_OK(it_post_send_and_unlink(bed->pair.b_ep, NULL, 0, cookie, FX_SIGNAL, key));
+    fx_done_unlinked(bed->pair.a.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, bed->rmr);
+    fx_done_len(bed->pair.b.request_evd, bed->pair.b_ep, IT_DTO_SEND_CMPL_EVENT, cookie, 0);
+}
+
+int main(void)
+{
+    struct bed bed = {.rmr = NULL};
+
+    if (!COUNTS) {
+        (void)puts("skipped: this build has a heap of its own");
+        return 77;
+    }
+    fx_pair_open(&bed.pair);
+    bed.memory = fx_buf_make(&bed.pair.a, 4096);
+    bed.source = fx_buf_make(&bed.pair.b, 4096);
+    bed.part = fx_whole(&bed.memory);
+    bed.rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    for (uint64_t i = 0; i < 300; i++) {
+        if (i == 10) /* everybody has warmed up */
+            atomic_store(&counting, true);
+        round_trip(&bed, i);
+    }
+    atomic_store(&counting, false);
+    CHECK_EQ(0, atomic_load(&calls));
+    CHECK_OK(it_rmr_free(bed.rmr));
+    fx_buf_free(&bed.memory);
+    fx_buf_free(&bed.source);
+    fx_pair_close(&bed.pair);
+    check_done();
+    return 0;
+}
