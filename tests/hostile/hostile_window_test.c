@@ -370,7 +370,7 @@ static bool answered(struct bed *bed, uint32_t msn)
     fx_fill(bed->memory.data + 1000, 1000, msn);
     raw_read_request(&ulpdu, msn, 1, 0, 1000, bed->key, fx_part_addr(&bed->part, 0));
     CHECK_OK(it_post_rdma_write(bed->victim.ep, &out, 1, 1, IT_COALESCE_WR_FLAG, 0, 1));
-    CHECK_OK(it_rmr_unlink(bed->rmr, bed->victim.ep, 2, FX_SIGNAL | IT_COALESCE_WR_FLAG));
+    CHECK_OK(it_rmr_unlink(bed->rmr, bed->victim.ep, 2, FX_SIGNAL));
     CHECK(raw_send_ulpdu(&bed->victim.peer, &ulpdu));
     raw_free(&ulpdu);
     fx_done_len(bed->kit.node.request_evd, bed->victim.ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);

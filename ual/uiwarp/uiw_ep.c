@@ -15,7 +15,6 @@ static const struct vp_ep_ops ep_ops = {
     .post_recv = uiw_post_recv,
 };
 
-
 it_status_t uiw_ep_create(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);

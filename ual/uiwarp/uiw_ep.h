@@ -408,7 +408,7 @@ it_status_t uiw_windows_fill(struct uiw_sqe *sqe, const struct vp_request *reque
 static inline bool uiw_at_local(const struct uiw_ep *ep, const struct uiw_cursor *cursor)
 {
     return cursor->sq_offset == 0 &&
-           cursor->sq != atomic_load_explicit(&ep->sq.tail, memory_order_acquire) &&
+           cursor->sq != atomic_load_explicit(&ep->sq_ready, memory_order_acquire) &&
            uiw_sqe_is_local(uiw_sqe_at(ep, cursor->sq));
 }
 /*

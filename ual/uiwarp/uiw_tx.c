@@ -410,7 +410,7 @@ static bool tx_waits_for_release(struct uiw_ep *ep)
 
     if (tx->release_ns == 0 || !atomic_load_explicit(&tx->hold, memory_order_acquire) ||
         atomic_load_explicit(&tx->dead, memory_order_acquire) || ep->fd < 0 ||
-        tx->cursor.sq == atomic_load_explicit(&ep->sq.tail, memory_order_acquire))
+        tx->cursor.sq == atomic_load_explicit(&ep->sq_ready, memory_order_acquire))
         return false;
     if (!base_is_over(tx->release_ns) || ioctl(ep->fd, SIOCOUTQ, &unacknowledged) != 0 ||
         unacknowledged > 0)
@@ -571,7 +571,7 @@ static bool tx_is_idle(const struct uiw_ep *ep)
     const struct uiw_tx *tx = &ep->tx;
 
     return tx->image.start == tx->image.end &&
-           tx->cursor.sq == atomic_load_explicit(&ep->sq.tail, memory_order_acquire) &&
+           tx->cursor.sq == atomic_load_explicit(&ep->sq_ready, memory_order_acquire) &&
            tx->cursor.irq == atomic_load_explicit(&ep->irq_tail, memory_order_acquire);
 }
 
