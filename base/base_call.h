@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -55,6 +56,19 @@ static inline ssize_t base_recvmsg(int fd, struct msghdr *message, int flags)
     return recvmsg(fd, message, flags);
 #else
     return (ssize_t)syscall(SYS_recvmsg, fd, message, flags);
+#endif
+}
+
+/* Timeout in nanoseconds; NULL: none. */
+static inline int base_epoll_wait_for(int fd, struct epoll_event *events, int count,
+                                      const struct timespec *timeout)
+{
+#if defined(BASE_CALL_WRAPPED)
+    /* ThreadSanitizer does not know this call: it only sleeps, and the events come by another. */
+    return epoll_pwait2(fd, events, count, timeout, NULL) < 0 ? -1
+                                                              : epoll_wait(fd, events, count, 0);
+#else
+    return epoll_pwait2(fd, events, count, timeout, NULL);
 #endif
 }
 

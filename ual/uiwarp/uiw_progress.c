@@ -273,7 +273,7 @@ static int progress_epoll(struct uiw_progress *progress, struct epoll_event *eve
     left = deadline_ns > now ? deadline_ns - now : 0;
     timeout.tv_sec = (time_t)(left / BASE_NS_PER_S);
     timeout.tv_nsec = (long)(left % BASE_NS_PER_S);
-    return epoll_pwait2(progress->epoll_fd, events, PROGRESS_EVENTS, &timeout, NULL);
+    return base_epoll_wait_for(progress->epoll_fd, events, PROGRESS_EVENTS, &timeout);
 }
 
 /*
