@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "evd/evd_loop.h"
-
-#include "base/base_clock.h"
+/* Tasks of a loop, its thread, and the move to a base of the program. */
+#include "evd/evd_loop_private.h"
 
 #include <event2/event.h>
 
-#include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define LOOP_NAME_BYTES 16 /* limit of the kernel, NUL included */
+_Thread_local struct loop_thread loop_here;
 
-struct evd_loop {
-    /*
-     * Tasks handed over and not yet taken, newest first. Lock-free: any thread pushes, only the
-     * loop's thread takes (all at once). The wake-up is armed exactly while the list is not empty:
-     * the push that finds it empty writes the eventfd, no other does.
-     */
-    _Atomic(struct evd_task *) tasks;
-    int wake_fd;             /* immutable after start */
-    pthread_t thread;        /* by the starting thread only */
-    struct event_base *base; /* loop's thread only, from its start to its end */
-    struct event wake_event; /* likewise */
-    struct evd_task stop;
-    char name[LOOP_NAME_BYTES];
+/* A function that another thread wants run here; memory of that thread, which waits. */
+struct loop_call {
+    struct evd_task task;
+    struct evd_loop *loop;
+    void (*function)(void *argument);
+    void *argument;
+    pthread_mutex_t lock; /* guards done */
+    pthread_cond_t changed;
+    bool done;
 };
-
-/* The loop whose thread this is. */
-static _Thread_local const struct evd_loop *loop_current;
 
 /* ---------------------------------------------------------------- tasks */
 
-static struct evd_task *loop_take_tasks(struct evd_loop *loop)
+static bool loop_has_handed_over(const struct evd_loop *loop)
+{
+    return atomic_load_explicit(&loop->tasks, memory_order_relaxed) != NULL;
+}
+
+bool evd_loop_has_tasks(const struct evd_loop *loop)
+{
+    return loop->pending || loop_has_handed_over(loop);
+}
+
+/* What others have handed over goes behind what is pending. */
+static void loop_take_tasks(struct evd_loop *loop)
 {
     /* Acquire: pairs with the release of the push. */
     struct evd_task *newest = atomic_exchange_explicit(&loop->tasks, NULL, memory_order_acquire);
     struct evd_task *oldest = NULL;
+    struct evd_task *last = newest;
 
     while (newest) {
         struct evd_task *next = newest->next;
@@ -47,34 +49,97 @@ static struct evd_task *loop_take_tasks(struct evd_loop *loop)
         newest->next = oldest;
         oldest = newest;
         newest = next;
+        loop->pending_count++;
     }
-    return oldest;
+    if (!oldest)
+        return;
+    *loop->pending_end = oldest;
+    loop->pending_end = &last->next;
 }
 
+static struct evd_task *loop_next_task(struct evd_loop *loop)
+{
+    struct evd_task **link = &loop->pending;
+    struct evd_task *task;
+
+    while (*link && loop_here.polling && (*link)->calls_out)
+        link = &(*link)->next;
+    task = *link;
+    if (!task)
+        return NULL;
+    *link = task->next;
+    if (!*link)
+        loop->pending_end = link;
+    loop->pending_count--;
+    return task;
+}
+
+/* Those that are there now; a task that submits itself again has its turn later. */
 static void loop_run_tasks(struct evd_loop *loop)
 {
-    struct evd_task *task = loop_take_tasks(loop);
+    struct evd_task *task;
+    size_t budget;
 
-    while (task) {
-        /* Both are read first: the task may be submitted again, or be gone, once it runs. */
-        struct evd_task *next = task->next;
+    loop_take_tasks(loop);
+    for (budget = loop->pending_count; budget > 0 && (task = loop_next_task(loop)); budget--) {
         void (*run)(struct evd_task *) = task->run;
 
         /* A submit that still saw true happens before the run (release there, acquire here). */
         (void)atomic_exchange_explicit(&task->queued, false, memory_order_acq_rel);
-        run(task);
-        task = next;
+        run(task); /* may submit the task again, or be the end of it */
     }
 }
 
-static void loop_woken(evutil_socket_t fd, short what, void *argument)
+static void loop_arm(struct evd_loop *loop)
+{
+    (void)eventfd_write(loop->wake_fd, 1); /* cannot fail: the count never gets near its limit */
+}
+
+void loop_enter(struct evd_loop *loop)
+{
+    loop->depth++;
+}
+
+static void loop_call_finish(struct loop_call *call)
+{
+    call->function(call->argument);
+    /* The caller's stack frame ends when it sees done: signal before the lock is dropped. */
+    pthread_mutex_lock(&call->lock);
+    call->done = true;
+    pthread_cond_signal(&call->changed);
+    pthread_mutex_unlock(&call->lock);
+}
+
+void loop_leave(struct evd_loop *loop)
+{
+    struct loop_call *last;
+
+    loop_run_tasks(loop);
+    if (evd_loop_has_tasks(loop))
+        loop_arm(loop);
+    loop->depth--;
+    last = loop->depth == 0 ? loop->last : NULL;
+    if (last) {
+        loop->last = NULL;
+        loop_call_finish(last);
+    }
+}
+
+void loop_woken(struct evd_loop *loop)
 {
     eventfd_t count;
 
-    (void)what;
+    loop_enter(loop);
     /* Before the tasks are taken: a push that comes later writes again. */
-    (void)eventfd_read(fd, &count);
-    loop_run_tasks(argument);
+    (void)eventfd_read(loop->wake_fd, &count);
+    loop_leave(loop);
+}
+
+static void loop_wake_ready(evutil_socket_t fd, short what, void *argument)
+{
+    (void)fd;
+    (void)what;
+    loop_woken(argument);
 }
 
 bool evd_loop_submit(struct evd_loop *loop, struct evd_task *task)
@@ -88,74 +153,139 @@ bool evd_loop_submit(struct evd_loop *loop, struct evd_task *task)
         task->next = newest;
     } while (!atomic_compare_exchange_weak_explicit(&loop->tasks, &newest, task,
                                                     memory_order_release, memory_order_relaxed));
-    if (!newest)
-        (void)eventfd_write(loop->wake_fd,
-                            1); /* cannot fail: the count never gets near its limit */
+    if (!newest && !evd_loop_is_inside(loop))
+        loop_arm(loop);
     return true;
 }
 
 bool evd_loop_is_current(const struct evd_loop *loop)
 {
-    return loop_current == loop;
+    return atomic_load_explicit(&loop->owner, memory_order_relaxed) == &loop_here;
 }
 
-struct loop_call {
-    struct evd_task task;
-    void (*function)(void *argument);
-    void *argument;
-    pthread_mutex_t lock; /* guards done */
-    pthread_cond_t changed;
-    bool done;
-};
+bool evd_loop_is_inside(const struct evd_loop *loop)
+{
+    return evd_loop_is_current(loop) && loop->depth > 0;
+}
+
+/* ---------------------------------------------------------------- calls from other threads */
 
 static void loop_call_run(struct evd_task *task)
 {
-    struct loop_call *call = (struct loop_call *)task;
-
-    call->function(call->argument);
-    /* The caller's stack frame ends when it sees done: signal before the lock is dropped. */
-    pthread_mutex_lock(&call->lock);
-    call->done = true;
-    pthread_cond_signal(&call->changed);
-    pthread_mutex_unlock(&call->lock);
+    loop_call_finish((struct loop_call *)task);
 }
 
-void evd_loop_call(struct evd_loop *loop, void (*function)(void *argument), void *argument)
+static void loop_call_note(struct evd_task *task)
+{
+    struct loop_call *call = (struct loop_call *)task;
+
+    call->loop->last = call;
+}
+
+static void loop_call_wait(struct evd_loop *loop, struct loop_call *call)
+{
+    (void)evd_loop_submit(loop, &call->task); /* a new task is never queued already */
+    pthread_mutex_lock(&call->lock);
+    while (!call->done)
+        pthread_cond_wait(&call->changed, &call->lock);
+    pthread_mutex_unlock(&call->lock);
+    pthread_cond_destroy(&call->changed);
+    pthread_mutex_destroy(&call->lock);
+}
+
+/* last: nothing on the loop's thread uses the loop any more when the function runs. */
+static void loop_call(struct evd_loop *loop, void (*function)(void *argument), void *argument,
+                      bool last)
 {
     struct loop_call call = {
-        .task = {.run = loop_call_run},
+        .task = {.run = last ? loop_call_note : loop_call_run},
+        .loop = loop,
         .function = function,
         .argument = argument,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .changed = PTHREAD_COND_INITIALIZER,
     };
 
-    if (evd_loop_is_current(loop)) {
+    if (evd_loop_is_current(loop))
         function(argument);
-        return;
-    }
-    (void)evd_loop_submit(loop, &call.task); /* a new task is never queued already */
-    pthread_mutex_lock(&call.lock);
-    while (!call.done)
-        pthread_cond_wait(&call.changed, &call.lock);
-    pthread_mutex_unlock(&call.lock);
-    pthread_cond_destroy(&call.changed);
-    pthread_mutex_destroy(&call.lock);
+    else
+        loop_call_wait(loop, &call);
 }
 
-/* ---------------------------------------------------------------- start and stop */
+void evd_loop_call(struct evd_loop *loop, void (*function)(void *argument), void *argument)
+{
+    loop_call(loop, function, argument, false);
+}
+
+/* ---------------------------------------------------------------- the thread a loop belongs to */
+
+bool loop_thread_reserve(struct loop_thread *here, size_t more)
+{
+    size_t needed = here->descriptors + more;
+    size_t capacity = here->capacity ? here->capacity : LOOP_POLLS;
+    struct pollfd *polls;
+
+    if (needed <= capacity)
+        return true;
+    while (capacity < needed)
+        capacity *= 2;
+    polls = realloc(here->polls, capacity * sizeof(*polls));
+    if (!polls)
+        return false;
+    here->polls = polls;
+    here->capacity = capacity;
+    return true;
+}
+
+void loop_thread_release(struct loop_thread *here)
+{
+    if (here->loops)
+        return;
+    free(here->polls);
+    here->polls = NULL;
+    here->capacity = 0;
+}
+
+/* Room has been reserved. */
+static void loop_thread_add(struct loop_thread *here, struct evd_loop *loop)
+{
+    loop->next = here->loops;
+    here->loops = loop;
+    here->descriptors += loop->io_count + 1;
+    atomic_store_explicit(&loop->owner, here, memory_order_relaxed);
+}
+
+static void loop_thread_remove(struct loop_thread *here, struct evd_loop *loop)
+{
+    struct evd_loop **link = &here->loops;
+
+    while (*link != loop)
+        link = &(*link)->next;
+    *link = loop->next;
+    here->descriptors -= loop->io_count + 1;
+    loop_thread_release(here);
+}
 
 static void *loop_main(void *argument)
 {
     struct evd_loop *loop = argument;
+    struct event_base *base = loop->base; /* ours until we end, also when the loop has moved */
 
-    loop_current = loop;
+    (void)loop_thread_reserve(&loop_here, 1); /* cannot fail */
+    loop_thread_add(&loop_here, loop);
     (void)pthread_setname_np(pthread_self(), loop->name); /* the name serves debuggers only */
-    (void)event_base_dispatch(loop->base);                /* ends by the stop task only */
-    while (atomic_load_explicit(&loop->tasks, memory_order_relaxed))
-        loop_run_tasks(loop); /* what the last tasks have submitted */
+    (void)event_base_dispatch(base); /* ends by the stop task or by adoption only */
+    if (evd_loop_is_current(loop)) {
+        while (evd_loop_has_tasks(loop))
+            loop_run_tasks(loop); /* what the last tasks have submitted */
+        (void)event_del(&loop->wake_event);
+        loop_thread_remove(&loop_here, loop);
+    }
+    event_base_free(base);
     return NULL;
 }
+
+/* ---------------------------------------------------------------- start and stop */
 
 static void loop_stop_run(struct evd_task *task)
 {
@@ -195,6 +325,13 @@ static int loop_thread_create(struct evd_loop *loop)
     return error;
 }
 
+static bool loop_watch_wake(struct evd_loop *loop, struct event_base *base)
+{
+    return event_assign(&loop->wake_event, base, loop->wake_fd, EV_READ | EV_PERSIST,
+                        loop_wake_ready, loop) == 0 &&
+           event_add(&loop->wake_event, NULL) == 0;
+}
+
 it_status_t evd_loop_start(struct evd_loop **loop_out, const char *thread_name)
 {
     struct evd_loop *loop = calloc(1, sizeof(*loop));
@@ -203,15 +340,14 @@ it_status_t evd_loop_start(struct evd_loop **loop_out, const char *thread_name)
         return IT_ERR_RESOURCES;
     (void)snprintf(loop->name, sizeof(loop->name), "%s", thread_name); /* cut if too long */
     loop->stop.run = loop_stop_run;
+    loop->pending_end = &loop->pending;
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (loop->wake_fd < 0)
         goto err_free;
     loop->base = loop_base_create();
     if (!loop->base)
         goto err_close;
-    if (event_assign(&loop->wake_event, loop->base, loop->wake_fd, EV_READ | EV_PERSIST, loop_woken,
-                     loop) != 0 ||
-        event_add(&loop->wake_event, NULL) != 0)
+    if (!loop_watch_wake(loop, loop->base))
         goto err_base;
     if (loop_thread_create(loop) != 0)
         goto err_event;
@@ -229,99 +365,81 @@ err_free:
     return IT_ERR_RESOURCES;
 }
 
+/* On a lent base. */
+static void loop_end(void *argument)
+{
+    struct evd_loop *loop = argument;
+
+    while (evd_loop_has_tasks(loop))
+        loop_run_tasks(loop);
+    (void)event_del(&loop->wake_event);
+    loop_thread_remove(&loop_here, loop);
+}
+
 void evd_loop_stop(struct evd_loop *loop)
 {
-    (void)evd_loop_submit(loop, &loop->stop); /* submitted here only */
-    (void)pthread_join(loop->thread, NULL);
-    (void)event_del(&loop->wake_event);
-    event_base_free(loop->base);
+    if (atomic_load_explicit(&loop->lent, memory_order_relaxed)) {
+        loop_call(loop, loop_end, loop, true);
+    } else {
+        (void)evd_loop_submit(loop, &loop->stop); /* submitted here only */
+        (void)pthread_join(loop->thread, NULL);
+    }
     (void)close(loop->wake_fd);
     free(loop);
 }
 
-/* ---------------------------------------------------------------- descriptors */
+/* ---------------------------------------------------------------- adoption */
 
-static void loop_io_ready(evutil_socket_t fd, short what, void *argument)
+struct loop_move {
+    struct evd_loop *loop;
+    struct event_base *base;
+    struct loop_thread *to; /* of the thread that waits for us */
+    bool was_lent;
+    bool moved;
+};
+
+static bool loop_move_wake(struct evd_loop *loop, struct event_base *base)
 {
-    struct evd_io *io = argument;
-    unsigned events = 0;
-
-    (void)fd;
-    if (what & EV_READ)
-        events |= EVD_IO_READ;
-    if (what & EV_WRITE)
-        events |= EVD_IO_WRITE;
-    if (what & EV_CLOSED)
-        events |= EVD_IO_CLOSED;
-    io->ready(io->argument, events); /* the watch may be gone after this */
+    (void)event_del(&loop->wake_event);
+    if (loop_watch_wake(loop, base))
+        return true;
+    (void)loop_watch_wake(loop, loop->base); /* has its place there: needs no memory */
+    return false;
 }
 
-bool evd_io_watch(struct evd_io *io, struct evd_loop *loop, int fd, unsigned events,
-                  void (*ready)(void *argument, unsigned events), void *argument)
+/* The last use of the loop on its old thread, so the new one may go on with it at once. */
+static void loop_move_run(void *argument)
 {
-    short what = EV_PERSIST;
+    struct loop_move *move = argument;
+    struct evd_loop *loop = move->loop;
+    struct loop_thread *from = atomic_load_explicit(&loop->owner, memory_order_relaxed);
 
-    evd_io_unwatch(io);
-    if (events & EVD_IO_READ)
-        what |= EV_READ;
-    if (events & EVD_IO_WRITE)
-        what |= EV_WRITE;
-    if (events & EVD_IO_CLOSED)
-        what |= EV_CLOSED;
-    io->ready = ready;
-    io->argument = argument;
-    io->active = event_assign(&io->event, loop->base, fd, what, loop_io_ready, io) == 0 &&
-                 event_add(&io->event, NULL) == 0;
-    return io->active;
-}
-
-void evd_io_unwatch(struct evd_io *io)
-{
-    if (!io->active)
+    if (!loop_thread_reserve(move->to, loop->io_count + 1) || !loop_move_wake(loop, move->base))
         return;
-    io->active = false;
-    (void)event_del(&io->event); /* of an added event: cannot fail */
-}
-
-/* ---------------------------------------------------------------- timers */
-
-static void loop_timer_expired(evutil_socket_t fd, short what, void *argument)
-{
-    struct evd_timer *timer = argument;
-
-    (void)fd;
-    (void)what;
-    timer->active = false;
-    timer->expired(timer->argument); /* the timer may run again, or be gone, after this */
-}
-
-bool evd_timer_start(struct evd_timer *timer, struct evd_loop *loop, uint64_t delay_ns,
-                     void (*expired)(void *argument), void *argument)
-{
-    struct timeval delay = {
-        .tv_sec = (time_t)(delay_ns / BASE_NS_PER_S),
-        /* Rounded up: a timer may be late, not early. The sum stays below one second... */
-        .tv_usec = (suseconds_t)((delay_ns % BASE_NS_PER_S + BASE_NS_PER_US - 1) / BASE_NS_PER_US),
-    };
-
-    /* ...or is exactly one second, which is no valid tv_usec. */
-    if (delay.tv_usec == 1000000) {
-        delay.tv_sec++;
-        delay.tv_usec = 0;
+    if (!loop_move_watches(loop, move->base)) {
+        (void)loop_move_wake(loop, loop->base);
+        return;
     }
-    evd_timer_stop(timer);
-    timer->expired = expired;
-    timer->argument = argument;
-    timer->active =
-        event_assign(&timer->event, loop->base, -1, 0, loop_timer_expired, timer) == 0 &&
-        event_add(&timer->event, &delay) == 0;
-    return timer->active;
+    move->moved = true;
+    move->was_lent = atomic_exchange_explicit(&loop->lent, true, memory_order_relaxed);
+    if (!move->was_lent)
+        (void)event_base_loopbreak(loop->base);
+    loop->base = move->base;
+    loop_thread_remove(from, loop);
+    loop_thread_add(move->to, loop);
 }
 
-void evd_timer_stop(struct evd_timer *timer)
+it_status_t evd_loop_adopt(struct evd_loop *loop, struct event_base *base)
 {
-    if (!timer->active)
-        return;
-    timer->active = false;
-    (void)event_del(&timer->event); /* of an added event: cannot fail */
+    struct loop_move move = {.loop = loop, .base = base, .to = &loop_here};
+
+    if (atomic_exchange_explicit(&loop->adopting, true, memory_order_acquire))
+        return IT_ERR_EVD_BUSY;
+    loop_call(loop, loop_move_run, &move, true);
+    if (move.moved && !move.was_lent)
+        (void)pthread_join(loop->thread, NULL);
+    if (!move.moved)
+        loop_thread_release(&loop_here);
+    atomic_store_explicit(&loop->adopting, false, memory_order_release);
+    return move.moved ? IT_SUCCESS : IT_ERR_RESOURCES;
 }

@@ -3,8 +3,11 @@
 
 #include "base/base_clock.h"
 
+#include "evd/evd_waiter.h"
+
 #include <criterion/criterion.h>
 
+#include <event2/event.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -266,6 +269,24 @@ Test(evd_loop, timers_fire_once_and_not_early)
     cr_assert_geq(fired + BASE_NS_PER_MS, started + 3 * BASE_NS_PER_MS);
 }
 
+static void start_late(void *argument)
+{
+    struct timespec time = {.tv_nsec = 30 * 1000 * 1000};
+
+    (void)argument;
+    nanosleep(&time, NULL);
+    started = base_now_ns();
+    cr_assert(evd_timer_start(&timers[0], loop, 20 * BASE_NS_PER_MS, timer_fired, NULL));
+}
+
+/* The time that libevent reckons from is then long past. */
+Test(evd_loop, timer_counts_from_its_start)
+{
+    evd_loop_call(loop, start_late, NULL);
+    await(1);
+    cr_assert_geq(fired + BASE_NS_PER_MS, started + 20 * BASE_NS_PER_MS);
+}
+
 /* ---------------------------------------------------------------- descriptors */
 
 static struct evd_io io;
@@ -322,4 +343,182 @@ Test(evd_loop, descriptors_are_watched)
     cr_assert_eq(read(sockets[0], &byte, 1), 1);
     close(sockets[0]);
     close(sockets[1]);
+}
+
+/* ---------------------------------------------------------------- without the base */
+
+static struct evd_waiter waiter;
+static struct evd_task chain_task;
+static int chained;
+
+static void chain(struct evd_task *task)
+{
+    if (++chained < 5)
+        cr_assert(evd_loop_submit(loop, task));
+    else
+        evd_waiter_wake(&waiter);
+}
+
+static void io_wakes(void *argument, unsigned events)
+{
+    (void)argument;
+    cr_assert_eq(events, EVD_IO_READ);
+    evd_io_unwatch(&io);
+    evd_waiter_wake(&waiter);
+}
+
+static void timer_wakes(void *argument)
+{
+    (void)argument;
+    happen();
+    evd_waiter_wake(&waiter);
+}
+
+static void wait_on_loop(void *argument)
+{
+    uint64_t before = base_now_ns();
+
+    (void)argument;
+    cr_assert(evd_loop_is_inside(loop));
+    /* Tasks that submit themselves again. */
+    chain_task.run = chain;
+    cr_assert(evd_loop_submit(loop, &chain_task));
+    cr_assert_eq(evd_loop_wait(loop, &waiter, BASE_NEVER), 0);
+    cr_assert_eq(chained, 5);
+    /* A descriptor. */
+    atomic_store(&waiter.state, EVD_WAITER_RUNNING);
+    cr_assert(evd_io_watch(&io, loop, sockets[0], EVD_IO_READ, io_wakes, &io));
+    cr_assert_eq(write(sockets[1], "x", 1), 1);
+    cr_assert_eq(evd_loop_wait(loop, &waiter, BASE_NEVER), 0);
+    cr_assert_not(io.active);
+    /* Timers, one of them stopped by the other. */
+    atomic_store(&waiter.state, EVD_WAITER_RUNNING);
+    cr_assert(evd_timer_start(&timers[0], loop, BASE_NS_PER_MS, timer_wakes, NULL));
+    cr_assert(evd_timer_start(&timers[1], loop, BASE_NEVER, timer_forbidden, NULL));
+    cr_assert_eq(evd_loop_wait(loop, &waiter, BASE_NEVER), 0);
+    cr_assert(evd_waiter_is_woken(&waiter));
+    evd_timer_stop(&timers[1]);
+    /* Nothing but time. */
+    atomic_store(&waiter.state, EVD_WAITER_RUNNING);
+    cr_assert_eq(evd_loop_wait(loop, &waiter, base_now_ns() + BASE_NS_PER_MS), 0);
+    cr_assert_not(evd_waiter_is_woken(&waiter));
+    cr_assert_geq(base_now_ns() - before, 2 * BASE_NS_PER_MS);
+}
+
+Test(evd_loop, wait_does_the_loops_work)
+{
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    evd_loop_call(loop, wait_on_loop, NULL);
+    cr_assert_eq(happened, 1);
+    close(sockets[0]);
+    close(sockets[1]);
+}
+
+#define MANY_SOCKETS 200
+
+static struct evd_io many[MANY_SOCKETS];
+static int many_sockets[MANY_SOCKETS][2];
+static int many_ready;
+
+static void one_of_many(void *argument, unsigned events)
+{
+    (void)events;
+    evd_io_unwatch(argument);
+    /* Each one's neighbour has been found ready too, but is not called any more. */
+    evd_io_unwatch(&many[((struct evd_io *)argument - many) ^ 1]);
+    if (++many_ready == MANY_SOCKETS / 2)
+        evd_waiter_wake(&waiter);
+}
+
+static void watch_many(void *argument)
+{
+    (void)argument;
+    for (int i = 0; i < MANY_SOCKETS; i++) {
+        cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, many_sockets[i]), 0);
+        cr_assert(
+            evd_io_watch(&many[i], loop, many_sockets[i][0], EVD_IO_READ, one_of_many, &many[i]));
+        cr_assert_eq(write(many_sockets[i][1], "x", 1), 1);
+    }
+    cr_assert_eq(evd_loop_wait(loop, &waiter, BASE_NEVER), 0);
+    cr_assert_eq(many_ready, MANY_SOCKETS / 2);
+}
+
+Test(evd_loop, wait_with_many_descriptors)
+{
+    evd_loop_call(loop, watch_many, NULL);
+    for (int i = 0; i < MANY_SOCKETS; i++) {
+        cr_assert_not(many[i].active);
+        close(many_sockets[i][0]);
+        close(many_sockets[i][1]);
+    }
+}
+
+/* ---------------------------------------------------------------- another base */
+
+static void watch_and_time(void *argument)
+{
+    (void)argument;
+    cr_assert(evd_io_watch(&io, loop, sockets[0], EVD_IO_READ, io_ready, &io));
+    cr_assert(evd_timer_start(&timers[0], loop, 5 * BASE_NS_PER_MS, timer_fired, NULL));
+    cr_assert(evd_timer_start(&timers[1], loop, BASE_NEVER, timer_forbidden, NULL));
+    started = base_now_ns();
+}
+
+Test(evd_loop, adopted_with_all_it_has)
+{
+    struct event_base *base = event_base_new();
+    struct numbered_task task = {.task = {.run = run_numbered}, .number = 7};
+
+    cr_assert_not_null(base);
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    evd_loop_call(loop, watch_and_time, NULL);
+    cr_assert_eq(evd_loop_adopt(loop, base), IT_SUCCESS);
+    cr_assert(evd_loop_is_current(loop));
+    cr_assert_not(evd_loop_is_inside(loop));
+    cr_assert(evd_loop_submit(loop, &task.task));
+    cr_assert_eq(write(sockets[1], "x", 1), 1);
+    while (happened < 3)
+        cr_assert_eq(event_base_loop(base, EVLOOP_ONCE), 0);
+    cr_assert_eq(order[0], 7);
+    cr_assert_eq(seen, EVD_IO_READ);
+    cr_assert_geq(fired + BASE_NS_PER_MS, started + 5 * BASE_NS_PER_MS);
+    cr_assert(timers[1].active);
+    evd_timer_stop(&timers[1]);
+    evd_loop_stop(loop);
+    cr_assert_eq(event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED), 0);
+    event_base_free(base);
+    close(sockets[0]);
+    close(sockets[1]);
+    setup();
+}
+
+static void still_there(void *argument)
+{
+    (void)argument;
+    cr_assert(io.active);
+    cr_assert(timers[1].active);
+    evd_timer_stop(&timers[1]);
+}
+
+/* The descriptor behind the base is gone: it takes nothing. */
+Test(evd_loop, stays_where_it_is_when_the_base_is_broken)
+{
+    struct event_base *base;
+    int before = dup(STDERR_FILENO);
+
+    cr_assert_geq(before, 0);
+    close(before);
+    base = event_base_new();
+    cr_assert_not_null(base);
+    close(before); /* the lowest free one: that of epoll */
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    evd_loop_call(loop, watch_and_time, NULL);
+    cr_assert_eq(evd_loop_adopt(loop, base), IT_ERR_RESOURCES);
+    cr_assert_not(evd_loop_is_current(loop));
+    cr_assert_eq(write(sockets[1], "x", 1), 1);
+    await(1);
+    await(2);
+    evd_loop_call(loop, watch_and_time, NULL);
+    evd_loop_call(loop, still_there, NULL);
+    event_base_free(base);
 }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of the loop share. */
+#ifndef ITAPI_EVD_EVD_LOOP_PRIVATE_H
+#define ITAPI_EVD_EVD_LOOP_PRIVATE_H
+
+#include "evd/evd_loop.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#define LOOP_NAME_BYTES 16 /* limit of the kernel, NUL included */
+#define LOOP_POLLS      16 /* room that is always there */
+
+/* The loops of one thread, and room to poll all their descriptors. Used by that thread alone. */
+struct loop_thread {
+    struct evd_loop *loops;
+    size_t descriptors; /* of all of them: one for wake-ups each, and the watched ones */
+    struct pollfd *polls;
+    size_t capacity; /* of .polls; 0: .few */
+    struct pollfd few[LOOP_POLLS];
+    bool polling; /* in evd_loop_poll: no callbacks */
+};
+
+struct loop_call;
+
+struct evd_loop {
+    /*
+     * Tasks handed over and not yet taken, newest first. Lock-free: any thread pushes, only the
+     * loop's thread takes (all at once). The wake-up is armed exactly while the list is not empty:
+     * the push that finds it empty writes the eventfd, no other does. What the loop pushes itself
+     * needs no wake-up: it looks at the list whenever it has run something (loop_leave).
+     */
+    _Atomic(struct evd_task *) tasks;
+    int wake_fd;                         /* immutable after start */
+    _Atomic(struct loop_thread *) owner; /* whose thread is the loop's; changes by adoption only */
+    _Atomic bool adopting;
+    _Atomic bool lent; /* the base is the program's; changes by adoption only */
+    pthread_t thread;  /* valid while the base is our own; by the threads that start, adopt, stop */
+    char name[LOOP_NAME_BYTES]; /* immutable after start */
+
+    /* Loop's thread only. */
+    struct evd_loop *next; /* in loop_thread.loops */
+    struct event_base *base;
+    unsigned depth; /* how deep we are in what the loop runs */
+    unsigned polls; /* by calls from inside */
+    struct event wake_event;
+    struct evd_task *pending; /* taken, oldest first */
+    struct evd_task **pending_end;
+    size_t pending_count;
+    struct loop_call *last; /* to be done when the loop is left, as the last use of it */
+    struct evd_io *ios;
+    size_t io_count;
+    struct evd_timer *timers;
+    struct evd_io *ready; /* found by evd_loop_wait */
+    bool woken;           /* likewise: .wake_fd */
+    struct evd_task stop;
+};
+
+extern _Thread_local struct loop_thread loop_here;
+
+/* Around everything that the loop runs. The loop may be gone after loop_leave. */
+void loop_enter(struct evd_loop *loop);
+void loop_leave(struct evd_loop *loop);
+
+/* .wake_fd is readable. The loop may be gone afterwards. */
+void loop_woken(struct evd_loop *loop);
+
+/* Room to poll so many descriptors more. Any thread while the one of here is blocked. */
+bool loop_thread_reserve(struct loop_thread *here, size_t more);
+void loop_thread_release(struct loop_thread *here);
+
+/* evd_loop_watch.c */
+void loop_io_forget(struct evd_io *io); /* what evd_loop_wait has found */
+void loop_timer_fire(struct evd_timer *timer);
+/* All watches and timers of the loop to another base. All or nothing. */
+bool loop_move_watches(struct evd_loop *loop, struct event_base *base);
+
+#endif

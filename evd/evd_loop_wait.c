@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The loop's work without its base: for a call that blocks, or polls, in the loop's own thread. A
+ * base cannot be run from inside itself, and that of a program would run the program's handlers in
+ * the midst of a call. What is found here the base will report once more: handlers bear with that.
+ */
+#include "evd/evd_loop_private.h"
+
+#include "base/base_clock.h"
+#include "evd/evd_waiter.h"
+
+#include <errno.h>
+
+#define LOOP_POLLS_INSIDE 16u
+
+/* ---------------------------------------------------------------- polling */
+
+static short loop_poll_events(const struct evd_io *io)
+{
+    unsigned events = 0;
+
+    if (io->events & EVD_IO_READ)
+        events |= POLLIN;
+    if (io->events & EVD_IO_WRITE)
+        events |= POLLOUT;
+    if (io->events & EVD_IO_CLOSED)
+        events |= POLLRDHUP;
+    return (short)events;
+}
+
+static nfds_t loop_poll_fill(struct pollfd *polls)
+{
+    nfds_t count = 0;
+
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        polls[count++] = (struct pollfd){.fd = loop->wake_fd, .events = POLLIN};
+        for (struct evd_io *io = loop->ios; io; io = io->next)
+            polls[count++] = (struct pollfd){.fd = io->fd, .events = loop_poll_events(io)};
+    }
+    return count;
+}
+
+static void loop_note_ready(struct evd_io *io, short revents)
+{
+    unsigned found = 0;
+
+    if (revents == 0 || io->found != 0)
+        return;
+    /* An error or hang-up shows in whatever is tried. */
+    if (revents & (POLLERR | POLLHUP | POLLNVAL))
+        found = io->events;
+    if (revents & POLLIN)
+        found |= EVD_IO_READ;
+    if (revents & POLLOUT)
+        found |= EVD_IO_WRITE;
+    if (revents & POLLRDHUP)
+        found |= EVD_IO_CLOSED;
+    io->found = found;
+    io->ready_prev = NULL;
+    io->ready_next = io->loop->ready;
+    if (io->ready_next)
+        io->ready_next->ready_prev = io;
+    io->loop->ready = io;
+}
+
+/* Nothing has run since the array was filled: the lists are the same. */
+static void loop_poll_note(const struct pollfd *polls)
+{
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        loop->woken = (polls++)->revents != 0 || loop->woken;
+        for (struct evd_io *io = loop->ios; io; io = io->next)
+            loop_note_ready(io, (polls++)->revents);
+    }
+}
+
+static int loop_poll(uint64_t deadline_ns)
+{
+    struct pollfd *polls = loop_here.capacity ? loop_here.polls : loop_here.few;
+    nfds_t count = loop_poll_fill(polls);
+    uint64_t now = base_now_ns();
+    uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+    struct timespec timeout = {
+        .tv_sec = (time_t)(left / BASE_NS_PER_S),
+        .tv_nsec = (long)(left % BASE_NS_PER_S),
+    };
+    int ready = ppoll(polls, count, deadline_ns == BASE_NEVER ? NULL : &timeout, NULL);
+
+    if (ready > 0)
+        loop_poll_note(polls);
+    return ready < 0 ? errno : 0;
+}
+
+/* ---------------------------------------------------------------- handling */
+
+/* True when one has been handled, after which all may be different. */
+static bool loop_handle_one(void)
+{
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        struct evd_io *io = loop->ready;
+
+        if (loop->woken) {
+            loop->woken = false;
+            loop_woken(loop);
+            return true;
+        }
+        if (io) {
+            unsigned found = io->found;
+
+            loop_io_forget(io);
+            loop_enter(loop);
+            io->ready(io->argument, found);
+            loop_leave(loop);
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct evd_timer *loop_first_timer(void)
+{
+    struct evd_timer *first = NULL;
+
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        for (struct evd_timer *timer = loop->timers; timer; timer = timer->next) {
+            if (!first || timer->deadline_ns < first->deadline_ns)
+                first = timer;
+        }
+    }
+    return first;
+}
+
+static void loop_handle_timers(void)
+{
+    uint64_t now = base_now_ns();
+    struct evd_timer *timer;
+
+    while ((timer = loop_first_timer()) != NULL && timer->deadline_ns <= now)
+        loop_timer_fire(timer);
+}
+
+static void loop_handle(void)
+{
+    while (loop_handle_one()) {
+    }
+    loop_handle_timers();
+}
+
+/* ---------------------------------------------------------------- for the calls */
+
+static int loop_turn(struct evd_loop *loop, struct evd_waiter *waiter, uint64_t deadline_ns)
+{
+    const struct evd_timer *timer = loop_first_timer();
+    int error;
+
+    if (timer && timer->deadline_ns < deadline_ns)
+        deadline_ns = timer->deadline_ns;
+    if (!evd_waiter_begin_poll(waiter, loop->wake_fd))
+        return 0;
+    error = loop_poll(deadline_ns);
+    (void)evd_waiter_end_poll(waiter); /* the kick is drained like any wake-up */
+    if (error == 0)
+        loop_handle();
+    return error == EINTR ? EINTR : 0;
+}
+
+int evd_loop_wait(struct evd_loop *loop, struct evd_waiter *waiter, uint64_t deadline_ns)
+{
+    int error;
+
+    /* From inside: what has been submitted there waits for loop_leave, which is far away. */
+    for (struct evd_loop *other = loop_here.loops; other; other = other->next)
+        other->woken = other->woken || (other->depth > 0 && evd_loop_has_tasks(other));
+    loop_handle();
+    do {
+        error = loop_turn(loop, waiter, deadline_ns);
+        /* Adopted by another thread: the caller will find that out. */
+    } while (error == 0 && !evd_waiter_is_woken(waiter) && evd_loop_is_current(loop) &&
+             !base_is_over(deadline_ns));
+    return error;
+}
+
+bool evd_loop_is_overdue(struct evd_loop *loop)
+{
+    return loop->depth > 0 && ++loop->polls % LOOP_POLLS_INSIDE == 0;
+}
+
+void evd_loop_poll(struct evd_loop *loop)
+{
+    if (!atomic_load_explicit(&loop->lent, memory_order_relaxed) || loop_here.polling)
+        return;
+    loop_here.polling = true;
+    if (loop_poll(0) == 0)
+        loop_handle();
+    loop_here.polling = false;
+}
