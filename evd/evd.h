@@ -23,6 +23,8 @@ struct evd_waiter;
 struct evd_progress_ops {
     /* One non-blocking round of work, unless another thread does it just now. No lock is held. */
     void (*poll)(void *context);
+    /* What posts have left for later goes out now. No lock is held. NULL: nothing is ever left. */
+    void (*flush)(void *context);
     /*
      * Blocks until the waiter is woken or CLOCK_MONOTONIC passes deadline_ns (BASE_NEVER: never),
      * and may do the transport's work meanwhile. Returns 0, or EINTR when a signal handler ran.
@@ -37,9 +39,11 @@ struct evd_ia {
     struct evd_loop *loop;                   /* immutable after it_ia_create */
     const struct evd_progress_ops *progress; /* immutable after it_ia_create; NULL: none */
     void *progress_context;
-    _Atomic bool failed;    /* IT_ERR_IA_CATASTROPHE from now on */
-    struct base_lock lock;  /* guards what follows and the lists of objects of this IA */
-    struct evd *affiliated; /* asynchronous streams, at most one EVD each */
+    _Atomic bool failed;        /* by evd_ia_fail: IT_ERR_IA_CATASTROPHE from now on */
+    _Atomic bool closing;       /* by evd_ia_stop: waiters return IT_ERR_ABORT */
+    _Atomic uint32_t callbacks; /* attached to EVDs: the loop does not leave the work to others */
+    struct base_lock lock;      /* guards what follows and the lists of objects of this IA */
+    struct evd *affiliated;     /* asynchronous streams, at most one EVD each */
     struct evd *unaffiliated;
     struct base_object *objects[BASE_OBJECT_TYPES]; /* newest first */
 };
@@ -48,7 +52,16 @@ struct evd_ia {
 void evd_ia_link(struct evd_ia *ia, struct base_object *object);
 void evd_ia_unlink(struct evd_ia *ia, struct base_object *object);
 
-/* Frees all EVDs that it_ia_free finds left; blocked waiters return IT_ERR_ABORT before it ends. */
+/* The IA has failed: calls return IT_ERR_IA_CATASTROPHE, those that wait too. No lock is held. */
+void evd_ia_fail(struct evd_ia *ia);
+
+/*
+ * First step of it_ia_free, while all objects are still there: waiters return IT_ERR_ABORT,
+ * callbacks are taken off, and those that run have come to their end. Not from inside the loop.
+ */
+void evd_ia_stop(struct evd_ia *ia);
+
+/* Frees all EVDs that it_ia_free finds left; blocked waiters have returned before it ends. */
 void evd_ia_free_all(struct evd_ia *ia);
 
 /* ---------------------------------------------------------------- producing */

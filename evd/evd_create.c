@@ -214,24 +214,11 @@ it_status_t it_evd_create(it_ia_handle_t ia_handle, it_event_type_t event_number
 
 /* ---------------------------------------------------------------- freeing one */
 
-/* Every waiter looks again, and finds the EVD dying. */
+/* Waiters find the EVD dying: those that look before the lock is taken here, when they are woken. */
 static void evd_abort_waiters(struct evd *evd)
 {
-    int states[EVD_WAITERS];
-    unsigned used;
-
-    base_lock_take(&evd->lock);
     (void)atomic_fetch_or_explicit(&evd->users, EVD_DYING, memory_order_acq_rel);
-    used = evd->waiters_used;
-    for (int slot = 0; slot < EVD_WAITERS; slot++) {
-        if (used >> slot & 1)
-            states[slot] = evd_waiter_claim(&evd->waiters[slot]);
-    }
-    base_lock_drop(&evd->lock);
-    for (int slot = 0; slot < EVD_WAITERS; slot++) {
-        if (used >> slot & 1)
-            evd_waiter_signal(&evd->waiters[slot], states[slot]);
-    }
+    evd_wake_all(evd);
 }
 
 static void evd_leave_aggregate(struct evd *evd)
@@ -247,6 +234,7 @@ static void evd_leave_aggregate(struct evd *evd)
 void evd_destroy(struct evd *evd)
 {
     base_object_unpublish(&evd->object);
+    (void)evd_callback_stop(evd);
     /* No new pins from here on: first out of everybody's reach, then dying. */
     evd_ia_unregister(evd);
     evd_leave_aggregate(evd);
@@ -262,7 +250,7 @@ it_status_t it_evd_free(it_evd_handle_t handle)
 
     if (!evd)
         return IT_ERR_INVALID_EVD;
-    if (!base_object_claim_free(&evd->object))
+    if (evd_callback_is_caller(evd) || !base_object_claim_free(&evd->object))
         return IT_ERR_EVD_BUSY;
     evd_destroy(evd);
     return IT_SUCCESS;

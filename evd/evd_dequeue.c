@@ -40,10 +40,17 @@ static bool evd_looks_empty(struct evd *evd)
            !atomic_load_explicit(&evd->notified, memory_order_relaxed);
 }
 
-static void evd_make_progress(const struct evd_ia *ia)
+void evd_make_progress(const struct evd_ia *ia)
 {
+    bool current = evd_loop_is_current(ia->loop);
+
+    /* A callback that is never done, since we find it ever more events, would keep all others off. */
+    if (current && evd_loop_is_overdue(ia->loop))
+        return;
     if (ia->progress)
         ia->progress->poll(ia->progress_context);
+    if (current)
+        evd_loop_poll(ia->loop);
 }
 
 it_status_t it_evd_dequeue(it_evd_handle_t handle, it_event_t *event)

@@ -30,7 +30,7 @@ void evd_fd_sync(struct evd *evd)
 
     base_lock_take(&evd->fd_lock);
     base_lock_take(&evd->lock);
-    ready = evd_is_ready_locked(evd);
+    ready = evd_is_fd_due_locked(evd);
     changed = ready != evd->fd_raised;
     evd->fd_raised = ready;
     base_lock_drop(&evd->lock);

@@ -30,6 +30,48 @@ void evd_ia_unlink(struct evd_ia *ia, struct base_object *object)
     base_lock_drop(&ia->lock);
 }
 
+/*
+ * The live EVD after this one, which is left, or the first; the result has been entered, so it stays
+ * in the list. NULL: there is none.
+ */
+static struct evd *evd_ia_next(struct evd_ia *ia, struct evd *evd)
+{
+    struct base_object *object;
+
+    base_lock_take(&ia->lock);
+    object = evd ? evd->object.next : ia->objects[IT_HANDLE_TYPE_EVD];
+    while (object && !evd_enter((struct evd *)object))
+        object = object->next;
+    base_lock_drop(&ia->lock);
+    if (evd)
+        evd_leave(evd);
+    return (struct evd *)object;
+}
+
+void evd_ia_fail(struct evd_ia *ia)
+{
+    struct evd *evd = NULL;
+
+    atomic_store_explicit(&ia->failed, true, memory_order_relaxed);
+    /* The lock of each EVD, taken here, makes later looks at it find the flag. */
+    while ((evd = evd_ia_next(ia, evd)) != NULL) {
+        evd_wake_all(evd);
+        evd_wake(evd);
+    }
+}
+
+void evd_ia_stop(struct evd_ia *ia)
+{
+    struct evd *evd = NULL;
+
+    /* First all waiters: a callback may be one of them. */
+    atomic_store_explicit(&ia->closing, true, memory_order_relaxed);
+    while ((evd = evd_ia_next(ia, evd)) != NULL)
+        evd_wake_all(evd);
+    while ((evd = evd_ia_next(ia, evd)) != NULL)
+        (void)evd_callback_stop(evd);
+}
+
 /* Simple EVDs first: they leave their AEVDs. */
 static struct evd *evd_ia_pick(struct evd_ia *ia)
 {

@@ -9,6 +9,7 @@
 #include "base/base_lock.h"
 #include "base/base_object.h"
 #include "evd/evd.h"
+#include "evd/evd_callback.h"
 #include "evd/evd_queue.h"
 #include "evd/evd_waiter.h"
 
@@ -58,9 +59,13 @@ struct evd {
     bool overflowed;
     bool overflow_unreported;               /* evd_wake() has to raise the asynchronous error */
     bool fd_raised;                         /* changes under fd_lock too */
-    it_evd_callback_rtn_t callback;         /* NULL: none */
     unsigned waiters_used;                  /* bit mask */
     struct evd_waiter waiters[EVD_WAITERS]; /* .state goes to RUNNING under the lock only */
+
+    struct evd_callback *callback;  /* NULL: none */
+    bool callback_runs;             /* also one that has been detached by itself */
+    unsigned callback_awaited;      /* threads that wait for its end */
+    _Atomic uint32_t callback_ends; /* +1 at the end of each run; a futex word */
 
     /* SEVD as member. */
     struct evd *aevd;       /* NULL: no member; holds a child of the AEVD */
@@ -115,6 +120,12 @@ static inline bool evd_is_ready_locked(const struct evd *evd)
     return evd_queue_takeable(&evd->queue, evd->threshold) != 0;
 }
 
+/* The descriptor of a failed IA stays readable: that is how who polls it comes to know. */
+static inline bool evd_is_fd_due_locked(const struct evd *evd)
+{
+    return evd_is_ready_locked(evd) || atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
+}
+
 /* Takes the oldest event of a SEVD that has one. True when evd_wake() must follow. */
 bool evd_pop_locked(struct evd *evd, it_event_t *event);
 
@@ -128,10 +139,11 @@ bool evd_needs_wake_locked(struct evd *evd);
 struct evd_wakeup {
     struct evd_waiter *waiter; /* NULL: none */
     int waiter_state;
+    struct evd_callback *callback; /* NULL: none */
     bool sync_fd;
 };
 
-/* Claims one waiter if the EVD is ready and compares the descriptor with the state. */
+/* Claims one waiter and the callback if the EVD is ready; compares the descriptor with the state. */
 struct evd_wakeup evd_wakeup_collect_locked(struct evd *evd);
 void evd_wakeup_run(struct evd *evd, const struct evd_wakeup *wakeup);
 
@@ -161,6 +173,12 @@ it_status_t evd_ia_register(struct evd *evd);
 void evd_ia_unregister(struct evd *evd);
 /* Events of evd were lost: tells the asynchronous EVDs. No lock is held. */
 void evd_ia_raise_overflow(struct evd *lost);
+
+/* evd_dequeue.c: for a consumer that has found nothing; no lock is held, nothing blocks. */
+void evd_make_progress(const struct evd_ia *ia);
+
+/* Every waiter looks again. No lock is held. */
+void evd_wake_all(struct evd *evd);
 
 /* evd_create.c: it_evd_free() without its checks. */
 void evd_destroy(struct evd *evd);

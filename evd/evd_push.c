@@ -34,7 +34,7 @@ static enum evd_push_result evd_pushed_locked(struct evd *evd)
 
     if (!evd_needs_wake_locked(evd))
         return EVD_PUSHED;
-    if (evd->fd >= 0 || evd->aevd || evd->overflow_unreported)
+    if (evd->fd >= 0 || evd->aevd || evd->callback || evd->overflow_unreported)
         return EVD_PUSHED_WAKE;
     slot = evd_idle_waiter_locked(evd);
     return slot >= 0 && evd_waiter_tell(&evd->waiters[slot]) ? EVD_PUSHED : EVD_PUSHED_WAKE;

@@ -108,7 +108,7 @@ bool evd_pop_locked(struct evd *evd, it_event_t *event)
         evd->overflowed = false;
     if (evd->aevd)
         return evd_aggregate_update_locked(evd);
-    return evd->fd_raised && !evd_is_ready_locked(evd);
+    return evd->fd_raised && !evd_is_fd_due_locked(evd);
 }
 
 /* ---------------------------------------------------------------- waking */
@@ -129,11 +129,12 @@ bool evd_needs_wake_locked(struct evd *evd)
     base_lock_assert_held(&evd->lock);
     if (told || evd->overflow_unreported)
         return true;
-    if (evd->fd < 0 && evd->waiters_used == 0)
+    if (evd->fd < 0 && evd->waiters_used == 0 && !evd->callback)
         return false;
-    if (!evd_is_ready_locked(evd))
-        return evd->fd_raised;
-    return (evd->fd >= 0 && !evd->fd_raised) || evd_idle_waiter_locked(evd) >= 0;
+    if (evd->fd >= 0 && evd->fd_raised != evd_is_fd_due_locked(evd))
+        return true;
+    return evd_is_ready_locked(evd) &&
+           (evd_idle_waiter_locked(evd) >= 0 || evd_callback_is_due_locked(evd));
 }
 
 struct evd_wakeup evd_wakeup_collect_locked(struct evd *evd)
@@ -147,7 +148,8 @@ struct evd_wakeup evd_wakeup_collect_locked(struct evd *evd)
         wakeup.waiter = &evd->waiters[slot];
         wakeup.waiter_state = evd_waiter_claim(wakeup.waiter);
     }
-    wakeup.sync_fd = evd->fd >= 0 && evd->fd_raised != ready;
+    wakeup.callback = evd_callback_claim_locked(evd);
+    wakeup.sync_fd = evd->fd >= 0 && evd->fd_raised != evd_is_fd_due_locked(evd);
     return wakeup;
 }
 
@@ -155,8 +157,28 @@ void evd_wakeup_run(struct evd *evd, const struct evd_wakeup *wakeup)
 {
     if (wakeup->waiter)
         evd_waiter_signal(wakeup->waiter, wakeup->waiter_state);
+    if (wakeup->callback)
+        evd_callback_submit(evd, wakeup->callback);
     if (wakeup->sync_fd)
         evd_fd_sync(evd);
+}
+
+void evd_wake_all(struct evd *evd)
+{
+    int states[EVD_WAITERS];
+    unsigned used;
+
+    base_lock_take(&evd->lock);
+    used = evd->waiters_used;
+    for (int slot = 0; slot < EVD_WAITERS; slot++) {
+        if (used >> slot & 1)
+            states[slot] = evd_waiter_claim(&evd->waiters[slot]);
+    }
+    base_lock_drop(&evd->lock);
+    for (int slot = 0; slot < EVD_WAITERS; slot++) {
+        if (used >> slot & 1)
+            evd_waiter_signal(&evd->waiters[slot], states[slot]);
+    }
 }
 
 void evd_wake(struct evd *evd)

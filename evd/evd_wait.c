@@ -65,7 +65,7 @@ static it_status_t evd_wait_check_locked(const struct evd_wait *wait, bool entry
 {
     const struct evd *evd = wait->evd;
 
-    if (evd_is_dying(evd))
+    if (evd_is_dying(evd) || atomic_load_explicit(&evd->ia->closing, memory_order_relaxed))
         return IT_ERR_ABORT;
     if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
         return IT_ERR_IA_CATASTROPHE;
@@ -137,6 +137,12 @@ static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
     struct evd_ia *ia = wait->evd->ia;
     struct evd_waiter *waiter = &wait->evd->waiters[wait->slot];
 
+    if (evd_loop_is_current(ia->loop)) {
+        /* Nobody else does the loop's work: it is what we sleep in. */
+        if (ia->progress)
+            ia->progress->poll(ia->progress_context);
+        return evd_loop_wait(ia->loop, waiter, deadline_ns);
+    }
     if (ia->progress)
         return ia->progress->wait(ia->progress_context, waiter, deadline_ns);
     return evd_waiter_sleep(waiter, deadline_ns);
@@ -166,11 +172,10 @@ static it_status_t evd_wait_blocking(struct evd_wait *wait, uint64_t timeout_us)
 
 static it_status_t evd_wait_polling(struct evd_wait *wait)
 {
-    struct evd_ia *ia = wait->evd->ia;
     it_status_t status = evd_wait_look(wait, true);
 
-    if (status == IT_ERR_QUEUE_EMPTY && ia->progress) {
-        ia->progress->poll(ia->progress_context);
+    if (status == IT_ERR_QUEUE_EMPTY) {
+        evd_make_progress(wait->evd->ia);
         status = evd_wait_look(wait, true);
     }
     return status == IT_ERR_QUEUE_EMPTY ? IT_ERR_TIMEOUT_EXPIRED : status;

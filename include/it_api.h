@@ -131,8 +131,8 @@ typedef uint32_t it_ud_ep_id_t;              /* datagram endpoint number */
 typedef uint32_t it_ud_ep_key_t;             /* datagram endpoint key */
 
 /*
- * EVD callback. Runs on a thread of the library, never twice at once for one EVD. arg is what was
- * given to it_evd_callback_attach. It may dequeue and post, but not free the EVD or its IA.
+ * EVD callback. Runs on the IA's thread, never twice at once for one EVD. arg is what was given to
+ * it_evd_callback_attach. It may call any function, but not free the EVD or its IA: see there.
  */
 typedef void (*it_evd_callback_rtn_t)(it_evd_handle_t evd, void *arg);
 
@@ -1389,16 +1389,18 @@ void it_ia_info_free(it_ia_info_t *ia_info);
 /**
  * Closes an IA. Everything created under it is destroyed along with it, so the call never finds
  * the IA busy. Established connections are cut, which only the peers get to see; a thread
- * blocked in it_evd_wait returns with IT_ERR_ABORT. Works on a failed IA.
+ * blocked in it_evd_wait returns with IT_ERR_ABORT. Callbacks that are running have returned,
+ * with all objects still there, before anything is destroyed. Works on a failed IA.
  *
  * @param ia_handle  the IA; it and all handles made under it become invalid
  *
  * @retval IT_SUCCESS         done
  * @retval IT_ERR_INVALID_IA  ia_handle does not name an open IA
+ * @retval IT_ERR_EVD_BUSY    the call comes from the callback of an EVD of this IA
  *
  * Completion: none; the call is synchronous.
- * Threads: any thread, but not a callback of an EVD of this IA. Nobody else may be inside a call
- * on the IA or its objects, waiters excepted.
+ * Threads: any thread. Nobody else may be inside a call on the IA or its objects, waiters and
+ * callbacks excepted.
  * Source: IT-API 2.1.
  */
 it_status_t it_ia_free(it_ia_handle_t ia_handle);
@@ -1703,8 +1705,21 @@ it_status_t it_evd_dequeue(it_evd_handle_t evd_handle, it_event_t *event);
 it_status_t it_evd_post_se(it_evd_handle_t evd_handle, const void *event);
 
 /**
- * Has a library thread call a function whenever the notification condition of the EVD is met, at
- * once if it is met now. An EVD has room for one callback.
+ * Has the IA's thread call a function whenever the notification condition of the EVD is met, at
+ * once if it is met now. The condition is that of it_evd_wait: threshold, notification events,
+ * failed completions. An EVD has room for one callback.
+ *
+ * The callback takes the events itself, with it_evd_dequeue until that answers
+ * IT_ERR_QUEUE_EMPTY. If the condition is still met when it returns, it is called again. Events
+ * that come while it runs are reported after it has returned. It may call any function: post, free
+ * an endpoint, attach and detach callbacks, its own included; only it_evd_free for its own EVD and
+ * it_ia_free for its IA answer IT_ERR_EVD_BUSY.
+ *
+ * The IA's thread does nothing else while a callback runs, so it should not block. In particular it
+ * must not wait for a lock that another thread holds across a call that makes, accepts, rejects or
+ * converts a connection, creates or frees a listen point, or frees an endpoint of this IA: such
+ * calls wait for the IA's thread. Should the callback call it_evd_wait, the thread does its other
+ * work, callbacks of other EVDs included, until that returns.
  *
  * @param evd_handle  the EVD
  * @param callback    the function
@@ -1716,30 +1731,28 @@ it_status_t it_evd_post_se(it_evd_handle_t evd_handle, const void *event);
  * @retval IT_ERR_CALLBACK_EXISTS    there is a callback already
  * @retval IT_ERR_EVD_WAIT           a thread is sleeping in it_evd_wait on this EVD
  * @retval IT_ERR_INVALID_EVD_STATE  the EVD belongs to an AEVD
- * @retval IT_ERR_RESOURCES          out of memory or threads
- * @retval IT_ERR_OP_NOT_SUPPORTED   this build has no callbacks yet
+ * @retval IT_ERR_RESOURCES          out of memory
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: none; the call is synchronous.
- * Threads: any thread. Runs of one EVD's callback never overlap.
+ * Threads: any thread, callbacks included. Runs of one EVD's callback never overlap.
  * Source: IT-API 2.1.
  */
 it_status_t it_evd_callback_attach(it_evd_handle_t evd_handle, it_evd_callback_rtn_t callback,
                                    void *arg);
 
 /**
- * Takes the callback off an EVD. On return no run of it is under way, unless the call was made
- * by the callback itself.
+ * Takes the callback off an EVD. On return no run of it is under way and none will begin, except
+ * that a call on the IA's thread itself (from a callback) returns at once.
  *
  * @param evd_handle  the EVD
  *
  * @retval IT_SUCCESS                done
  * @retval IT_ERR_INVALID_EVD        evd_handle does not name an EVD
  * @retval IT_ERR_INVALID_EVD_STATE  there is no callback
- * @retval IT_ERR_OP_NOT_SUPPORTED   this build has no callbacks yet
  *
  * Completion: none; the call is synchronous.
- * Threads: any thread.
+ * Threads: any thread, callbacks included.
  * Source: IT-API 2.1.
  */
 it_status_t it_evd_callback_detach(it_evd_handle_t evd_handle);
@@ -1752,11 +1765,11 @@ it_status_t it_evd_callback_detach(it_evd_handle_t evd_handle);
  *
  * @retval IT_SUCCESS          done
  * @retval IT_ERR_INVALID_EVD  evd_handle does not name an EVD
- * @retval IT_ERR_EVD_BUSY     an endpoint, listen point or UD request still uses it, or it is an
- *                             AEVD with members
+ * @retval IT_ERR_EVD_BUSY     an endpoint, listen point or UD request still uses it, it is an
+ *                             AEVD with members, or the call comes from its own callback
  *
- * Completion: none; the call is synchronous.
- * Threads: any thread, but not the EVD's own callback.
+ * Completion: none; the call is synchronous. A callback that is running has returned before.
+ * Threads: any thread; callbacks of other EVDs included.
  * Source: IT-API 2.1.
  */
 it_status_t it_evd_free(it_evd_handle_t evd_handle);

@@ -150,9 +150,14 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
 {
     struct ual_ia *ia = ual_ia_from(ia_handle);
 
-    if (!ia || !base_object_claim_free(&ia->evd.object))
+    if (!ia)
+        return IT_ERR_INVALID_IA;
+    if (evd_loop_is_inside(ia->evd.loop))
+        return IT_ERR_EVD_BUSY; /* from a callback, which would have to end first */
+    if (!base_object_claim_free(&ia->evd.object))
         return IT_ERR_INVALID_IA;
     base_object_unpublish(&ia->evd.object);
+    evd_ia_stop(&ia->evd);
     /* First what brings new work in, then users before what they use. */
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LISTEN);
     ual_request_refuse_all(ia);

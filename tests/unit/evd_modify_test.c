@@ -215,9 +215,9 @@ Test(evd_modify, joining_is_refused_when_something_waits)
     cr_assert_eq(fixture_post(evd, 1), IT_SUCCESS);
     cr_assert_eq(fixture_waiter_join(&waiter), IT_SUCCESS);
 
-    evd_from_handle(evd)->callback = some_callback;
+    cr_assert_eq(it_evd_callback_attach(evd, some_callback, NULL), IT_SUCCESS);
     cr_assert_eq(MODIFY(evd, IT_EVD_PARAM_AEVD_HANDLE, .aevd = aevd), IT_ERR_INVALID_EVD_STATE);
-    evd_from_handle(evd)->callback = NULL;
+    cr_assert_eq(it_evd_callback_detach(evd), IT_SUCCESS);
     cr_assert_eq(MODIFY(evd, IT_EVD_PARAM_AEVD_HANDLE, .aevd = aevd), IT_SUCCESS);
 }
 

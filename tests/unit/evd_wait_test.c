@@ -67,11 +67,11 @@ Test(evd_wait, refused_with_a_callback)
 {
     it_evd_handle_t handle = make(IT_SOFTWARE_EVENT_STREAM, 0);
 
-    evd_from_handle(handle)->callback = some_callback;
-    cr_assert_eq(fixture_post(handle, 1), IT_SUCCESS);
+    cr_assert_eq(it_evd_callback_attach(handle, some_callback, NULL), IT_SUCCESS);
     cr_assert_eq(it_evd_wait(handle, 0, &event, NULL), IT_ERR_CALLBACK_EXISTS);
-    cr_assert_eq(it_evd_dequeue(handle, &event), IT_SUCCESS);
-    evd_from_handle(handle)->callback = NULL;
+    cr_assert_eq(it_evd_wait(handle, IT_TIMEOUT_INFINITE, &event, NULL), IT_ERR_CALLBACK_EXISTS);
+    cr_assert_eq(it_evd_callback_detach(handle), IT_SUCCESS);
+    cr_assert_eq(it_evd_wait(handle, 0, &event, NULL), IT_ERR_TIMEOUT_EXPIRED);
 }
 
 Test(evd_wait, takes_in_order_and_counts_the_rest)

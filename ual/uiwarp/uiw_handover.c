@@ -13,7 +13,7 @@
 #define HANDOVER_TICK_NS BASE_NS_PER_MS
 /* A leader asleep for so many ticks will tell us when it leaves: no more ticks. */
 #define HANDOVER_ASLEEP_TICKS 8u
-/* Rounds in which the loop finds something before it looks at its other duties. */
+/* Rounds in which the loop finds something before it looks whether it has other duties. */
 #define HANDOVER_ROUNDS 64u
 
 static void handover_watch(struct ual_ia *ia);
@@ -61,7 +61,9 @@ static void handover_tick(void *argument)
         atomic_load_explicit(&progress->leader, memory_order_relaxed) == UIW_LEADER_CONSUMER;
 
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
-    if (!leads && stints == progress->stints_seen) {
+    /* Callbacks should not have to wait for a consumer who comes by now and then. */
+    if (!leads && (stints == progress->stints_seen ||
+                   atomic_load_explicit(&ia->evd.callbacks, memory_order_relaxed) != 0)) {
         handover_watch(ia);
         return;
     }
@@ -111,7 +113,8 @@ static void handover_ready(void *argument, unsigned events)
         handover_start_ticking(ia);
         return;
     }
-    while (uiw_progress_round(progress, true) > 0 && ++rounds < HANDOVER_ROUNDS) {
+    while (uiw_progress_round(progress, true) > 0 && ++rounds < HANDOVER_ROUNDS &&
+           !evd_loop_has_tasks(ia->evd.loop)) {
     }
     uiw_progress_release(ia);
 }

@@ -245,14 +245,23 @@ void uiw_progress_quiesce(struct ual_ia *ia)
 
 /* ---------------------------------------------------------------- a consumer polls */
 
+static void progress_flush(void *context)
+{
+    struct ual_ia *ia = context;
+
+    if (atomic_load_explicit(&progress_of(ia)->deferred_count, memory_order_relaxed) != 0)
+        uiw_defer_flush(ia);
+}
+
 static void progress_poll(void *context)
 {
     struct ual_ia *ia = context;
     struct uiw_progress *progress = progress_of(ia);
+    /* A callback that polls is no sign of a consumer that goes on polling. */
+    enum uiw_leader who = evd_loop_is_current(ia->evd.loop) ? UIW_LEADER_LOOP : UIW_LEADER_CONSUMER;
 
-    if (atomic_load_explicit(&progress->deferred_count, memory_order_relaxed) != 0)
-        uiw_defer_flush(ia);
-    if (!uiw_progress_claim(progress, UIW_LEADER_CONSUMER))
+    progress_flush(ia);
+    if (!uiw_progress_claim(progress, who))
         return;
     (void)uiw_progress_round(progress, false);
     uiw_progress_release(ia);
@@ -411,6 +420,7 @@ static int progress_wait(void *context, struct evd_waiter *waiter, uint64_t dead
 
 const struct evd_progress_ops uiw_progress_ops = {
     .poll = progress_poll,
+    .flush = progress_flush,
     .wait = progress_wait,
 };
 

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Callbacks on uiwarp: they run though no thread polls or waits, and may do whatever a thread may:
+ * post, accept, connect, wait, free their endpoint.
+ */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "support/it_fixture.h"
+
+static void await(atomic_uint *counter, unsigned value, const char *what)
+{
+    struct fx_patience patience = fx_patience_start(what);
+
+    while (atomic_load(counter) < value)
+        fx_patience_check(&patience);
+    CHECK_EQ(value, atomic_load(counter));
+}
+
+static uint64_t wakeups(const struct fx_node *node)
+{
+    struct itx_counters counters = {.size = sizeof(counters)};
+
+    CHECK_OK(itx_ia_query_counters(node->ia, &counters));
+    return counters.thread_wakeups;
+}
+
+static void nap(long ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+    (void)nanosleep(&time, NULL);
+}
+
+/* ---- Ping-pong ------------------------------------------------------------------------------ */
+
+#define ROUNDS 2000u
+
+/* One end: each message that comes is answered until there have been enough. */
+struct player {
+    it_ep_handle_t ep;
+    it_evd_handle_t request_evd;
+    atomic_uint received;
+    unsigned sent;
+    unsigned completed;
+};
+
+/* The callback may find one message after the other: it frees the slots of the send queue itself. */
+static void take_completions(struct player *player)
+{
+    it_event_t event;
+
+    while (it_evd_dequeue(player->request_evd, &event) == IT_SUCCESS) {
+        CHECK_EQ(IT_DTO_SEND_CMPL_EVENT, event.event_number);
+        CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+        player->completed++;
+    }
+}
+
+static void play(it_evd_handle_t evd, void *argument)
+{
+    struct player *player = argument;
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
+        unsigned number = atomic_load(&player->received) + 1;
+
+        CHECK_EQ(IT_DTO_RC_RECV_CMPL_EVENT, event.event_number);
+        CHECK_EQ(number - 1, event.dto_cmpl.cookie);
+        if (number > ROUNDS)
+            return; /* flushed: the match is over */
+        CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+        CHECK_OK(it_post_recv(player->ep, NULL, 0, number, FX_SIGNAL));
+        if (player->sent < ROUNDS) {
+            CHECK_OK(it_post_send(player->ep, NULL, 0, number, FX_SIGNAL));
+            player->sent++;
+        }
+        take_completions(player);
+        atomic_store(&player->received, number);
+    }
+}
+
+struct match {
+    struct fx_pair pair;
+    struct player players[2];
+};
+
+static void match_start(struct match *match)
+{
+    struct fx_pair *pair = &match->pair;
+
+    memset(match, 0, sizeof(*match));
+    fx_pair_open(pair);
+    match->players[0].ep = pair->a_ep;
+    match->players[0].request_evd = pair->a.request_evd;
+    match->players[1].ep = pair->b_ep;
+    match->players[1].request_evd = pair->b.request_evd;
+    CHECK_OK(it_post_recv(pair->a_ep, NULL, 0, 0, FX_SIGNAL));
+    CHECK_OK(it_post_recv(pair->b_ep, NULL, 0, 0, FX_SIGNAL));
+    match->players[0].sent = 1;
+    CHECK_OK(it_evd_callback_attach(pair->a.recv_evd, play, &match->players[0]));
+    CHECK_OK(it_evd_callback_attach(pair->b.recv_evd, play, &match->players[1]));
+    CHECK_OK(it_post_send(pair->a_ep, NULL, 0, 0, FX_SIGNAL));
+}
+
+static void match_end(struct match *match)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        await(&match->players[i].received, ROUNDS, "messages");
+        CHECK_OK(it_evd_callback_detach(i == 0 ? match->pair.a.recv_evd : match->pair.b.recv_evd));
+        for (; match->players[i].completed < ROUNDS; match->players[i].completed++)
+            CHECK_EQ(IT_DTO_SUCCESS, fx_next(match->players[i].request_evd).dto_cmpl.dto_status);
+    }
+    fx_pair_close(&match->pair);
+}
+
+/* No thread of the program does anything. */
+Test(data_callback, ping_pong_by_callbacks_alone, .timeout = 60)
+{
+    struct match match;
+
+    match_start(&match);
+    match_end(&match);
+}
+
+struct poller {
+    pthread_t thread;
+    it_evd_handle_t evd;
+    unsigned style; /* 0: polls, 1: sleeps, 2: waits for a short time, 3: looks in now and then */
+    atomic_bool done;
+};
+
+static void *poller_main(void *argument)
+{
+    struct poller *poller = argument;
+
+    while (!atomic_load(&poller->done)) {
+        it_event_t event;
+        it_status_t status;
+
+        if (poller->style == 0 || poller->style == 3)
+            status = it_evd_dequeue(poller->evd, &event);
+        else
+            status = it_evd_wait(poller->evd, poller->style == 1 ? 50000 : 50, &event, NULL);
+        CHECK(status == IT_ERR_QUEUE_EMPTY || status == IT_ERR_TIMEOUT_EXPIRED);
+        if (poller->style == 3)
+            sched_yield();
+    }
+    return NULL;
+}
+
+/* Threads that look after other EVDs of the same IAs take the reading over, not the callbacks. */
+static void match_beside_pollers(unsigned style)
+{
+    struct match match;
+    struct poller pollers[2];
+
+    match_start(&match);
+    for (unsigned i = 0; i < 2; i++) {
+        pollers[i].evd = i == 0 ? match.pair.a.conn_evd : match.pair.b.conn_evd;
+        pollers[i].style = style;
+        atomic_init(&pollers[i].done, false);
+        CHECK(pthread_create(&pollers[i].thread, NULL, poller_main, &pollers[i]) == 0);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        await(&match.players[i].received, ROUNDS, "messages");
+    for (unsigned i = 0; i < 2; i++) {
+        atomic_store(&pollers[i].done, true);
+        CHECK(pthread_join(pollers[i].thread, NULL) == 0);
+    }
+    match_end(&match);
+}
+
+Test(data_callback, ping_pong_beside_a_poller, .timeout = 60)
+{
+    match_beside_pollers(0);
+}
+
+Test(data_callback, ping_pong_beside_a_sleeper, .timeout = 60)
+{
+    match_beside_pollers(1);
+}
+
+Test(data_callback, ping_pong_beside_short_waits, .timeout = 60)
+{
+    match_beside_pollers(2);
+}
+
+Test(data_callback, ping_pong_beside_an_occasional_poller, .timeout = 60)
+{
+    match_beside_pollers(3);
+}
+
+/* ---- When it runs --------------------------------------------------------------------------- */
+
+struct counted {
+    atomic_uint runs;
+    atomic_uint taken;
+};
+
+static void take_all(it_evd_handle_t evd, void *argument)
+{
+    struct counted *counted = argument;
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS)
+        atomic_fetch_add(&counted->taken, 1);
+    atomic_fetch_add(&counted->runs, 1);
+}
+
+/* A receive that asks for no notification: the sender does, or the callback does not run. */
+Test(data_callback, solicited_events, .timeout = 60)
+{
+    struct fx_pair pair;
+    struct counted counted;
+
+    memset(&counted, 0, sizeof(counted));
+    fx_pair_open(&pair);
+    for (uint64_t i = 0; i < 4; i++)
+        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, IT_COMPLETION_FLAG));
+    CHECK_OK(it_evd_callback_attach(pair.b.recv_evd, take_all, &counted));
+    CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 0, FX_SIGNAL));
+    CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 1, FX_SIGNAL));
+    fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 0, IT_DTO_SUCCESS);
+    fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_SUCCESS);
+    CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 2, FX_SIGNAL | IT_SOLICITED_WAIT_FLAG));
+    await(&counted.taken, 3, "receives");
+    CHECK_EQ(1, atomic_load(&counted.runs));
+    fx_pair_close(&pair);
+}
+
+/* A callback that is attached costs nothing as long as nothing happens. */
+Test(data_callback, idle_ia_wakes_nobody, .timeout = 60)
+{
+    struct counted counted;
+    struct fx_pair pair;
+    unsigned quiet = 0;
+
+    memset(&counted, 0, sizeof(counted));
+    fx_pair_open(&pair);
+    CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 0, FX_SIGNAL));
+    CHECK_OK(it_evd_callback_attach(pair.b.recv_evd, take_all, &counted));
+    CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 1, FX_SIGNAL));
+    await(&counted.runs, 1, "the callback");
+    for (unsigned i = 0; i < 10 && quiet < 2; i++) {
+        uint64_t before = wakeups(&pair.b);
+
+        nap(100);
+        quiet = wakeups(&pair.b) == before ? quiet + 1 : 0;
+    }
+    CHECK(quiet >= 2);
+    CHECK_EQ(1, atomic_load(&counted.runs));
+    fx_pair_close(&pair);
+}
+
+/* ---- What may be done inside ---------------------------------------------------------------- */
+
+static void free_ep(it_evd_handle_t evd, void *argument)
+{
+    atomic_uint *freed = argument;
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
+        if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
+            continue;
+        CHECK_OK(it_ep_free(event.dto_cmpl.ep));
+        CHECK_STATUS(IT_ERR_INVALID_EP, it_ep_free(event.dto_cmpl.ep));
+        atomic_fetch_add(freed, 1);
+    }
+}
+
+Test(data_callback, frees_its_endpoint, .timeout = 60)
+{
+    struct fx_node a;
+    struct fx_node b;
+    it_ep_handle_t a_ep;
+    it_ep_handle_t b_ep;
+    atomic_uint freed;
+
+    atomic_init(&freed, 0);
+    fx_node_open(&a);
+    fx_node_open(&b);
+    CHECK_OK(it_evd_callback_attach(b.recv_evd, free_ep, &freed));
+    for (unsigned round = 1; round <= 20; round++) {
+        it_event_type_t end;
+
+        a_ep = fx_ep(&a, NULL);
+        b_ep = fx_ep(&b, NULL);
+        fx_join(&a, a_ep, &b, b_ep);
+        for (uint64_t i = 0; i < 3; i++)
+            CHECK_OK(it_post_recv(b_ep, NULL, 0, i, FX_SIGNAL));
+        CHECK_OK(it_post_send(a_ep, NULL, 0, 0, FX_QUIET));
+        await(&freed, round, "the free");
+        end = fx_next(a.conn_evd).event_number;
+        CHECK(end == IT_CM_MSG_CONN_DISCONNECT_EVENT || end == IT_CM_MSG_CONN_BROKEN_EVENT);
+        CHECK_OK(it_ep_free(a_ep));
+    }
+    fx_node_close(&a);
+    fx_node_close(&b);
+}
+
+/* A server that consists of callbacks. */
+struct server {
+    struct fx_node node;
+    it_listen_handle_t listener;
+    atomic_uint accepted;
+    atomic_uint established;
+    atomic_uint gone;
+};
+
+static void serve_requests(it_evd_handle_t evd, void *argument)
+{
+    struct server *server = argument;
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
+        it_ep_handle_t ep = fx_ep(&server->node, NULL);
+
+        CHECK_EQ(IT_CM_REQ_CONN_REQUEST_EVENT, event.event_number);
+        CHECK_OK(it_ep_accept(ep, event.conn_req.cn_est_id, NULL, 0));
+        atomic_fetch_add(&server->accepted, 1);
+    }
+}
+
+static void serve_connections(it_evd_handle_t evd, void *argument)
+{
+    struct server *server = argument;
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
+        if (event.event_number == IT_CM_MSG_CONN_ESTABLISHED_EVENT) {
+            CHECK_OK(it_post_send(event.conn.ep, NULL, 0, 0, FX_QUIET));
+            atomic_fetch_add(&server->established, 1);
+        } else {
+            CHECK_EQ(IT_CM_MSG_CONN_DISCONNECT_EVENT, event.event_number);
+            CHECK_OK(it_ep_free(event.conn.ep));
+            if (atomic_fetch_add(&server->gone, 1) == 9)
+                CHECK_OK(it_listen_free(server->listener));
+        }
+    }
+}
+
+Test(data_callback, server_of_callbacks, .timeout = 60)
+{
+    struct server server;
+    struct fx_node client;
+    uint16_t port;
+
+    memset(&server, 0, sizeof(server));
+    fx_node_open(&server.node);
+    fx_node_open(&client);
+    server.listener = fx_listen(&server.node, &port);
+    CHECK_OK(it_evd_callback_attach(server.node.listen_evd, serve_requests, &server));
+    CHECK_OK(it_evd_callback_attach(server.node.conn_evd, serve_connections, &server));
+    for (unsigned i = 1; i <= 10; i++) {
+        it_ep_handle_t ep = fx_ep(&client, NULL);
+
+        CHECK_OK(it_post_recv(ep, NULL, 0, i, FX_SIGNAL));
+        fx_connect(&client, ep, port);
+        fx_conn(client.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        fx_done(client.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_SUCCESS);
+        CHECK_OK(it_ep_disconnect(ep, NULL, 0));
+        fx_conn(client.conn_evd, ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        CHECK_OK(it_ep_free(ep));
+        await(&server.gone, i, "the disconnect");
+    }
+    CHECK_EQ(10, atomic_load(&server.accepted));
+    CHECK_EQ(10, atomic_load(&server.established));
+    fx_node_close(&client);
+    fx_node_close(&server.node);
+}
+
+/* Connects to its own IA and waits for that, on the thread that has to do all of it. */
+static void connect_and_wait(it_evd_handle_t evd, void *argument)
+{
+    struct fx_node *node = argument;
+    it_event_t event;
+    it_ep_handle_t one;
+    it_ep_handle_t two;
+
+    CHECK_OK(it_evd_dequeue(evd, &event));
+    one = fx_ep(node, NULL);
+    two = fx_ep(node, NULL);
+    fx_join(node, one, node, two);
+    CHECK_OK(it_post_recv(one, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_send(two, NULL, 0, 2, FX_SIGNAL));
+    CHECK_EQ(1, fx_wait(node->recv_evd).dto_cmpl.cookie);
+    CHECK_EQ(2, fx_wait(node->request_evd).dto_cmpl.cookie);
+    CHECK_OK(it_ep_free(one));
+    CHECK_OK(it_ep_free(two));
+    CHECK_STATUS(IT_ERR_EVD_BUSY, it_ia_free(node->ia));
+    CHECK_STATUS(IT_ERR_EVD_BUSY, it_evd_free(evd));
+    atomic_fetch_add((atomic_uint *)event.sw.data, 1);
+}
+
+Test(data_callback, connects_and_waits, .timeout = 60)
+{
+    struct fx_node node;
+    it_evd_handle_t evd;
+    atomic_uint done;
+
+    atomic_init(&done, 0);
+    fx_node_open(&node);
+    evd = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
+    CHECK_OK(it_evd_callback_attach(evd, connect_and_wait, &node));
+    CHECK_OK(it_evd_post_se(evd, &done));
+    await(&done, 1, "the callback");
+    fx_node_close(&node);
+}
+
+/* ---- The IA is closed ----------------------------------------------------------------------- */
+
+struct flood {
+    it_ep_handle_t ep;
+    atomic_uint taken;
+};
+
+static void keep_going(it_evd_handle_t evd, void *argument)
+{
+    struct flood *flood = argument;
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
+        atomic_fetch_add(&flood->taken, 1);
+        if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
+            continue;
+        if (event.event_number == IT_DTO_RC_RECV_CMPL_EVENT)
+            CHECK_OK(it_post_recv(flood->ep, NULL, 0, 0, FX_SIGNAL));
+        else
+            CHECK_OK(it_post_send(flood->ep, NULL, 0, 0, FX_SIGNAL));
+    }
+}
+
+/* With all of its objects, while callbacks are at work with them. */
+Test(data_callback, ia_closed_under_callbacks, .timeout = 60)
+{
+    for (unsigned round = 0; round < 10; round++) {
+        struct fx_pair pair;
+        struct flood a = {.taken = 0};
+        struct flood b = {.taken = 0};
+        struct fx_patience patience = fx_patience_start("traffic");
+
+        fx_pair_open(&pair);
+        a.ep = pair.a_ep;
+        b.ep = pair.b_ep;
+        for (unsigned i = 0; i < 32; i++)
+            CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 0, FX_SIGNAL));
+        CHECK_OK(it_evd_callback_attach(pair.b.recv_evd, keep_going, &b));
+        CHECK_OK(it_evd_callback_attach(pair.a.request_evd, keep_going, &a));
+        for (unsigned i = 0; i < 4; i++)
+            CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 0, FX_SIGNAL));
+        while (atomic_load(&a.taken) < 50 || atomic_load(&b.taken) < 50)
+            fx_patience_check(&patience);
+        CHECK_OK(it_ia_free(round % 2 ? pair.a.ia : pair.b.ia));
+        CHECK_OK(it_ia_free(round % 2 ? pair.b.ia : pair.a.ia));
+    }
+}
