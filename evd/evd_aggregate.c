@@ -6,6 +6,9 @@
  */
 #include "evd/evd_object.h"
 
+/* Events that a member gives in one turn, when many are asked for. */
+#define EVD_TURN 16
+
 struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t handle)
 {
     struct evd *evd = evd_from_handle(handle);
@@ -117,6 +120,7 @@ struct evd *evd_aggregate_next_locked(struct evd *aevd)
     return member;
 }
 
+/* One event of a member that is listed. True when the list has changed. */
 static bool evd_take_from_locked(struct evd *member, it_event_t *event)
 {
     struct evd *aevd = member->aevd;
@@ -130,18 +134,34 @@ static bool evd_take_from_locked(struct evd *member, it_event_t *event)
     return evd_aggregate_update_locked(member);
 }
 
-bool evd_aggregate_take(struct evd *aevd, struct evd *member, it_event_t *event)
+size_t evd_aggregate_take(struct evd *aevd, struct evd *member, it_event_t *events, size_t max)
 {
-    bool taken;
+    size_t count = 0;
     bool changed = false;
 
+    if (max > EVD_TURN)
+        max = EVD_TURN;
     base_lock_take(&member->lock);
-    taken = member->aevd == aevd && member->listed;
-    if (taken)
-        changed = evd_take_from_locked(member, event);
+    while (count < max && member->aevd == aevd && member->listed)
+        changed = evd_take_from_locked(member, &events[count++]) || changed;
     base_lock_drop(&member->lock);
     evd_leave(member);
     if (changed && aevd->fd >= 0)
         evd_fd_sync(aevd);
-    return taken;
+    return count;
+}
+
+size_t evd_aggregate_dequeue(struct evd *aevd, it_event_t *events, size_t max)
+{
+    struct evd *member;
+    size_t count = 0;
+
+    do {
+        base_lock_take(&aevd->lock);
+        member = evd_aggregate_next_locked(aevd);
+        base_lock_drop(&aevd->lock);
+        if (member)
+            count += evd_aggregate_take(aevd, member, events + count, max - count);
+    } while (member && count < max);
+    return count;
 }

@@ -2,34 +2,23 @@
 /* The polling path: an empty EVD costs no lock, an event one. */
 #include "evd/evd_object.h"
 
-static it_status_t evd_dequeue_aggregate(struct evd *aevd, it_event_t *event)
-{
-    struct evd *member;
+#include "itx_api.h"
 
-    do {
-        base_lock_take(&aevd->lock);
-        member = evd_aggregate_next_locked(aevd);
-        base_lock_drop(&aevd->lock);
-    } while (member && !evd_aggregate_take(aevd, member, event));
-    return member ? IT_SUCCESS : IT_ERR_QUEUE_EMPTY;
-}
-
-static it_status_t evd_dequeue_simple(struct evd *evd, it_event_t *event)
+static size_t evd_dequeue_simple(struct evd *evd, it_event_t *events, size_t max)
 {
-    bool wake;
+    size_t count = 0;
+    bool wake = false;
 
     base_lock_take(&evd->lock);
-    if (evd_queue_count(&evd->queue) == 0) {
-        /* Found empty: the next readiness makes a new AEVD record. */
+    while (count < max && evd_queue_count(&evd->queue) != 0)
+        wake = evd_pop_locked(evd, &events[count++]) || wake;
+    /* Found empty: the next readiness makes a new AEVD record. */
+    if (count < max)
         atomic_store_explicit(&evd->notified, false, memory_order_relaxed);
-        base_lock_drop(&evd->lock);
-        return IT_ERR_QUEUE_EMPTY;
-    }
-    wake = evd_pop_locked(evd, event);
     base_lock_drop(&evd->lock);
     if (wake)
         evd_wake(evd);
-    return IT_SUCCESS;
+    return count;
 }
 
 static bool evd_looks_empty(struct evd *evd)
@@ -53,14 +42,11 @@ void evd_make_progress(const struct evd_ia *ia)
         evd_loop_poll(ia->loop);
 }
 
-it_status_t it_evd_dequeue(it_evd_handle_t handle, it_event_t *event)
+/* *count is written when there is an event. */
+static it_status_t evd_dequeue(struct evd *evd, it_event_t *events, size_t max, size_t *count)
 {
-    struct evd *evd = evd_from_handle(handle);
+    size_t taken;
 
-    if (!evd)
-        return IT_ERR_INVALID_EVD;
-    if (!event)
-        return IT_ERR_FAULT;
     if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
         return IT_ERR_IA_CATASTROPHE;
     if (evd_looks_empty(evd)) {
@@ -68,6 +54,36 @@ it_status_t it_evd_dequeue(it_evd_handle_t handle, it_event_t *event)
         if (evd_looks_empty(evd))
             return IT_ERR_QUEUE_EMPTY;
     }
-    return evd_is_aggregate(evd) ? evd_dequeue_aggregate(evd, event)
-                                 : evd_dequeue_simple(evd, event);
+    taken = evd_is_aggregate(evd) ? evd_aggregate_dequeue(evd, events, max)
+                                  : evd_dequeue_simple(evd, events, max);
+    if (taken == 0)
+        return IT_ERR_QUEUE_EMPTY;
+    *count = taken;
+    return IT_SUCCESS;
+}
+
+it_status_t it_evd_dequeue(it_evd_handle_t handle, it_event_t *event)
+{
+    struct evd *evd = evd_from_handle(handle);
+    size_t count;
+
+    if (!evd)
+        return IT_ERR_INVALID_EVD;
+    if (!event)
+        return IT_ERR_FAULT;
+    return evd_dequeue(evd, event, 1, &count);
+}
+
+it_status_t itx_evd_dequeue_n(it_evd_handle_t handle, size_t max_events, it_event_t *events,
+                              size_t *event_count)
+{
+    struct evd *evd = evd_from_handle(handle);
+
+    if (!evd)
+        return IT_ERR_INVALID_EVD;
+    if (!events || !event_count)
+        return IT_ERR_FAULT;
+    if (max_events == 0)
+        return IT_ERR_INVALID_LENGTH;
+    return evd_dequeue(evd, events, max_events, event_count);
 }

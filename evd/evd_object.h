@@ -165,8 +165,10 @@ struct evd *evd_aggregate_change_locked(struct evd *member, struct evd *aevd);
 void evd_aggregate_left(struct evd *old);
 /* The next member to serve, pinned, or NULL. Later calls serve others first. */
 struct evd *evd_aggregate_next_locked(struct evd *aevd);
-/* Takes from that member and unpins it. False when another thread was faster. */
-bool evd_aggregate_take(struct evd *aevd, struct evd *member, it_event_t *event);
+/* Takes from that member, within reason, and unpins it. 0 when another thread was faster. */
+size_t evd_aggregate_take(struct evd *aevd, struct evd *member, it_event_t *events, size_t max);
+/* Takes from all members that are ready. */
+size_t evd_aggregate_dequeue(struct evd *aevd, it_event_t *events, size_t max);
 
 /* evd_ia.c: at most one EVD per asynchronous stream. */
 it_status_t evd_ia_register(struct evd *evd);

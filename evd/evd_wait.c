@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_evd_wait. No wake-up is lost: a waiter is put back to RUNNING under the EVD's lock together
+ * it_evd_wait, itx_evd_wait_n. No wake-up is lost: a waiter is put back to RUNNING under the EVD's lock together
  * with the look that found nothing, so any event queued later finds it and claims it; and whoever
  * leaves while the EVD is still ready wakes the next waiter.
  */
@@ -8,13 +8,17 @@
 
 #include "base/base_clock.h"
 
+#include "itx_api.h"
+
 #include <errno.h>
 
 struct evd_wait {
     struct evd *evd;
-    it_event_t *event;
-    size_t left; /* events still there when one was taken */
-    int slot;    /* of evd->waiters; -1: not registered */
+    it_event_t *events;
+    size_t max;
+    size_t count; /* taken */
+    size_t left;  /* still there then */
+    int slot;     /* of evd->waiters; -1: not registered */
     bool blocks;
 };
 
@@ -91,8 +95,11 @@ static it_status_t evd_wait_look_simple(struct evd_wait *wait, bool entry)
     base_lock_take(&evd->lock);
     status = evd_wait_check_locked(wait, entry);
     if (status == IT_SUCCESS) {
-        (void)evd_pop_locked(evd, wait->event); /* no member: the wake-up covers all there is */
-        wait->left = evd_queue_count(&evd->queue);
+        do {
+            /* No member: the wake-up covers all there is. */
+            (void)evd_pop_locked(evd, &wait->events[wait->count++]);
+            wait->left = evd_queue_count(&evd->queue);
+        } while (wait->count < wait->max && wait->left > 0);
     }
     if (status == IT_ERR_QUEUE_EMPTY && wait->blocks)
         status = evd_wait_arm_locked(wait);
@@ -117,9 +124,15 @@ static it_status_t evd_wait_look_aggregate(struct evd_wait *wait)
         else if (status == IT_ERR_QUEUE_EMPTY && wait->blocks)
             status = evd_wait_arm_locked(wait);
         base_lock_drop(&aevd->lock);
-    } while (status == IT_SUCCESS && !evd_aggregate_take(aevd, member, wait->event));
-    if (status == IT_SUCCESS)
-        wait->left = atomic_load_explicit(&aevd->available, memory_order_relaxed);
+        if (status == IT_SUCCESS)
+            wait->count = evd_aggregate_take(aevd, member, wait->events, wait->max);
+    } while (status == IT_SUCCESS && wait->count == 0);
+    if (status != IT_SUCCESS)
+        return status;
+    if (wait->count < wait->max)
+        wait->count +=
+            evd_aggregate_dequeue(aevd, wait->events + wait->count, wait->max - wait->count);
+    wait->left = atomic_load_explicit(&aevd->available, memory_order_relaxed);
     return status;
 }
 
@@ -181,21 +194,52 @@ static it_status_t evd_wait_polling(struct evd_wait *wait)
     return status == IT_ERR_QUEUE_EMPTY ? IT_ERR_TIMEOUT_EXPIRED : status;
 }
 
-it_status_t it_evd_wait(it_evd_handle_t handle, uint64_t timeout, it_event_t *event, size_t *nmore)
+static it_status_t evd_wait(struct evd_wait *wait, uint64_t timeout)
 {
-    struct evd *evd = evd_from_handle(handle);
-    struct evd_wait wait = {.evd = evd, .event = event, .slot = -1, .blocks = timeout != 0};
+    struct evd *evd = wait->evd;
     it_status_t status;
 
-    if (!evd)
+    if (!evd_enter(evd))
+        return IT_ERR_INVALID_EVD;
+    wait->slot = -1;
+    wait->blocks = timeout != 0;
+    status = wait->blocks ? evd_wait_blocking(wait, timeout) : evd_wait_polling(wait);
+    evd_leave(evd);
+    return status;
+}
+
+it_status_t it_evd_wait(it_evd_handle_t handle, uint64_t timeout, it_event_t *event, size_t *nmore)
+{
+    struct evd_wait wait = {.evd = evd_from_handle(handle), .events = event, .max = 1};
+    it_status_t status;
+
+    if (!wait.evd)
         return IT_ERR_INVALID_EVD;
     if (!event)
         return IT_ERR_FAULT;
-    if (!evd_enter(evd))
-        return IT_ERR_INVALID_EVD;
-    status = timeout == 0 ? evd_wait_polling(&wait) : evd_wait_blocking(&wait, timeout);
-    evd_leave(evd);
+    status = evd_wait(&wait, timeout);
     if (status == IT_SUCCESS && nmore)
         *nmore = wait.left;
     return status;
+}
+
+it_status_t itx_evd_wait_n(it_evd_handle_t handle, uint64_t timeout, size_t max_events,
+                           it_event_t *events, size_t *event_count, size_t *nmore)
+{
+    struct evd_wait wait = {.evd = evd_from_handle(handle), .events = events, .max = max_events};
+    it_status_t status;
+
+    if (!wait.evd)
+        return IT_ERR_INVALID_EVD;
+    if (!events || !event_count)
+        return IT_ERR_FAULT;
+    if (max_events == 0)
+        return IT_ERR_INVALID_LENGTH;
+    status = evd_wait(&wait, timeout);
+    if (status != IT_SUCCESS)
+        return status;
+    *event_count = wait.count;
+    if (nmore)
+        *nmore = wait.left;
+    return IT_SUCCESS;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, socket conversion with
- * private data, counters, and names for values. Everything here starts with itx_ or ITX_.
+ * private data, many events by one call, counters, and names for values. Everything here starts
+ * with itx_ or ITX_.
  *
  * Structs that may grow begin with a member "size". The caller sets it to the sizeof it was
  * compiled with; the library reads and writes no byte beyond that, so programs and libraries of
@@ -199,6 +200,66 @@ struct itx_convert_params {
  */
 it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t flags,
                                const struct itx_convert_params *params);
+
+/* ==============================================================================================
+ * Events
+ * ============================================================================================== */
+
+/**
+ * Takes several events from an EVD at once, oldest first, as that many calls of it_evd_dequeue
+ * would, but more cheaply. On an AEVD the members that are ready take turns, each with several
+ * events at a time.
+ *
+ * @param evd_handle   the EVD, simple or aggregate
+ * @param max_events   length of the array, at least 1
+ * @param events       out: the events; the rest of the array is left alone
+ * @param event_count  out: how many, at least 1
+ *
+ * @retval IT_SUCCESS             done
+ * @retval IT_ERR_INVALID_EVD     evd_handle does not name an EVD
+ * @retval IT_ERR_FAULT           events or event_count is NULL
+ * @retval IT_ERR_INVALID_LENGTH  max_events is 0
+ * @retval IT_ERR_QUEUE_EMPTY     there is no event
+ * @retval IT_ERR_IA_CATASTROPHE  the IA has failed
+ *
+ * Completion: the call itself consumes the events.
+ * Threads: any thread, callbacks included.
+ * Source: extension of this library.
+ */
+it_status_t itx_evd_dequeue_n(it_evd_handle_t evd_handle, size_t max_events, it_event_t *events,
+                              size_t *event_count);
+
+/**
+ * Waits like it_evd_wait, for the same condition, and then takes not one event but as many as
+ * there are and fit, like itx_evd_dequeue_n.
+ *
+ * @param evd_handle   the EVD, simple or aggregate
+ * @param timeout      longest sleep, microseconds; 0 = do not sleep, IT_TIMEOUT_INFINITE = no
+ *                     limit
+ * @param max_events   length of the array, at least 1
+ * @param events       out: the events; the rest of the array is left alone
+ * @param event_count  out: how many, at least 1
+ * @param nmore        out: events still queued; may be NULL
+ *
+ * @retval IT_SUCCESS                done
+ * @retval IT_ERR_INVALID_EVD        evd_handle does not name an EVD
+ * @retval IT_ERR_FAULT              events or event_count is NULL
+ * @retval IT_ERR_INVALID_LENGTH     max_events is 0
+ * @retval IT_ERR_INVALID_EVD_STATE  an SEVD that belongs to an AEVD: wait on the AEVD
+ * @retval IT_ERR_CALLBACK_EXISTS    a callback handles the events of this EVD
+ * @retval IT_ERR_WAITER_LIMIT       as many threads as possible are waiting here already
+ * @retval IT_ERR_TIMEOUT_EXPIRED    nothing happened in time; with timeout 0, nothing has
+ *                                   happened yet
+ * @retval IT_ERR_INTERRUPT          a signal handler ran in this thread
+ * @retval IT_ERR_ABORT              the EVD or its IA was freed during the sleep
+ * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
+ *
+ * Completion: the call itself consumes the events.
+ * Threads: any thread; no event is given to two waiters.
+ * Source: extension of this library.
+ */
+it_status_t itx_evd_wait_n(it_evd_handle_t evd_handle, uint64_t timeout, size_t max_events,
+                           it_event_t *events, size_t *event_count, size_t *nmore);
 
 /* ==============================================================================================
  * Counters
