@@ -90,8 +90,9 @@ endfunction()
 
 # itapi_folder_tests(GROUP LIBRARY): one test per *_test.c of this folder. A source that includes
 # Criterion is a Criterion test, any other a plain program; one that includes an internal header is
-# linked with the internals, whatever LIBRARY (itapi or itapi_testing) says. The other sources of
-# the folder are helpers that every test of the folder may use.
+# linked with the internals, whatever LIBRARY (itapi or itapi_testing) says; one that includes
+# libevent is linked with that too. The other sources of the folder are helpers that every test of
+# the folder may use.
 function(itapi_folder_tests group library)
     file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.c")
     file(GLOB helpers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.c")
@@ -121,6 +122,10 @@ function(itapi_folder_tests group library)
         set(libraries ${common} ${library})
         if(internal)
             set(libraries ${common} itapi_testing)
+        endif()
+        file(STRINGS "${source}" libevent REGEX "#include <event2/" LIMIT_COUNT 1)
+        if(libevent)
+            list(APPEND libraries itapi_dependencies)
         endif()
         if(NOT criterion)
             itapi_add_test(${name} ${group} SOURCES "${source}" LIBRARIES ${libraries})

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, socket conversion with
- * private data, many events by one call, counters, and names for values. Everything here starts
- * with itx_ or ITX_.
+ * private data, many events by one call, an IA on the program's own event base, counters, and
+ * names for values. Everything here starts with itx_ or ITX_.
  *
  * Structs that may grow begin with a member "size". The caller sets it to the sizeof it was
  * compiled with; the library reads and writes no byte beyond that, so programs and libraries of
@@ -260,6 +260,45 @@ it_status_t itx_evd_dequeue_n(it_evd_handle_t evd_handle, size_t max_events, it_
  */
 it_status_t itx_evd_wait_n(it_evd_handle_t evd_handle, uint64_t timeout, size_t max_events,
                            it_event_t *events, size_t *event_count, size_t *nmore);
+
+struct event_base; /* of libevent 2; programs that do not use this call need no libevent */
+
+/**
+ * Has everything that an IA would do on a thread of its own (listening, connection startup, timers,
+ * reading while no thread waits, callbacks of EVDs) done on a libevent base of the program, by the
+ * thread that runs that base. The IA's own thread ends: a program that has a single thread stays
+ * one. Best called right after it_ia_create; with connections already there nothing is lost
+ * either. Called again, it moves the IA to yet another base.
+ *
+ * The calling thread becomes the IA's thread: it must be the one that runs the base. While it does
+ * something else, only the calls it makes get on with the IA's work: those that block
+ * (it_evd_wait, itx_evd_wait_n) and those that poll (it_evd_dequeue on an empty EVD) do it
+ * themselves, for all IAs of this thread, without running other handlers of the base. Callbacks
+ * of EVDs are called from the base and from calls that block, never from those that poll.
+ *
+ * The base must outlive the IA. It may have been made in any way but with
+ * EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST. As the IA watches descriptors on it as long as it exists,
+ * event_base_dispatch does not return by itself; a program that is done calls
+ * event_base_loopbreak or it_ia_free. it_ia_free may be called from handlers of the base, though
+ * not from callbacks of EVDs; another thread may call it only while this one runs the base.
+ *
+ * @param ia_handle  the IA
+ * @param base       the base; it stays the program's
+ *
+ * @retval IT_SUCCESS             done: the IA has no thread
+ * @retval IT_ERR_INVALID_IA      ia_handle does not name an open IA
+ * @retval IT_ERR_FAULT           base is NULL
+ * @retval IT_ERR_EVD_BUSY        called from the callback of an EVD of this IA, or while another
+ *                                thread makes the same call
+ * @retval IT_ERR_RESOURCES       out of memory, or the base does not take descriptors; the IA
+ *                                stays where it was
+ * @retval IT_ERR_IA_CATASTROPHE  the IA has failed
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: the one that runs the base.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_set_event_base(it_ia_handle_t ia_handle, struct event_base *base);
 
 /* ==============================================================================================
  * Counters
