@@ -39,11 +39,12 @@ struct evd_ia {
     struct evd_loop *loop;                   /* immutable after it_ia_create */
     const struct evd_progress_ops *progress; /* immutable after it_ia_create; NULL: none */
     void *progress_context;
-    _Atomic bool failed;        /* by evd_ia_fail: IT_ERR_IA_CATASTROPHE from now on */
-    _Atomic bool closing;       /* by evd_ia_stop: waiters return IT_ERR_ABORT */
-    _Atomic uint32_t callbacks; /* attached to EVDs: the loop does not leave the work to others */
-    struct base_lock lock;      /* guards what follows and the lists of objects of this IA */
-    struct evd *affiliated;     /* asynchronous streams, at most one EVD each */
+    _Atomic bool failed;  /* by evd_ia_fail: IT_ERR_IA_CATASTROPHE from now on */
+    _Atomic bool closing; /* by evd_ia_stop: waiters return IT_ERR_ABORT */
+    /* Callbacks and descriptors: their consumers rely on the loop while they are elsewhere. */
+    _Atomic uint32_t reliant;
+    struct base_lock lock;  /* guards what follows and the lists of objects of this IA */
+    struct evd *affiliated; /* asynchronous streams, at most one EVD each */
     struct evd *unaffiliated;
     struct base_object *objects[BASE_OBJECT_TYPES]; /* newest first */
 };

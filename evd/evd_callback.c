@@ -125,7 +125,7 @@ static it_status_t callback_attach(struct evd *evd, struct evd_callback *callbac
     status = callback_check_locked(evd);
     if (status == IT_SUCCESS) {
         evd->callback = callback;
-        atomic_fetch_add_explicit(&evd->ia->callbacks, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
         due = evd_callback_claim_locked(evd);
     }
     base_lock_drop(&evd->lock);
@@ -190,7 +190,7 @@ static int callback_take_locked(struct evd *evd)
     if (!callback)
         return EVD_CALLBACK_IDLE;
     evd->callback = NULL;
-    atomic_fetch_sub_explicit(&evd->ia->callbacks, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
     /* QUEUED or RUNNING: the record is freed by the run. */
     state = EVD_CALLBACK_QUEUED;
     if (!atomic_compare_exchange_strong_explicit(&callback->state, &state, EVD_CALLBACK_DETACHED,

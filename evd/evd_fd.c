@@ -7,14 +7,19 @@
 bool evd_fd_create(struct evd *evd)
 {
     evd->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return evd->fd >= 0;
+    if (evd->fd < 0)
+        return false;
+    atomic_fetch_add_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
+    return true;
 }
 
 void evd_fd_close(struct evd *evd)
 {
-    if (evd->fd >= 0)
-        (void)close(evd->fd); /* of an eventfd: cannot fail */
+    if (evd->fd < 0)
+        return;
+    (void)close(evd->fd); /* of an eventfd: cannot fail */
     evd->fd = -1;
+    atomic_fetch_sub_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
 }
 
 /*

@@ -126,7 +126,7 @@ Test(evd_callback, arguments)
     cr_assert_eq(it_evd_callback_detach(evd), IT_ERR_INVALID_EVD_STATE);
     cr_assert_eq(it_evd_query(evd, IT_EVD_PARAM_CALLBACK, &params), IT_SUCCESS);
     cr_assert_eq(params.evd_callback, IT_FALSE);
-    cr_assert_eq(atomic_load(&fixture.ia.callbacks), 0);
+    cr_assert_eq(atomic_load(&fixture.ia.reliant), 0);
 
     atomic_store(&fixture.ia.failed, true);
     cr_assert_eq(it_evd_callback_attach(evd, probe_run, &probe), IT_ERR_IA_CATASTROPHE);
@@ -624,7 +624,7 @@ Test(evd_callback, closing_ia_ends_waits_and_callbacks)
     cr_assert_eq(atomic_load(&probe.runs), 1);
     cr_assert_eq(probe.status, IT_ERR_ABORT);
     cr_assert_eq(fixture_waiter_join(&waiter), IT_ERR_ABORT);
-    cr_assert_eq(atomic_load(&fixture.ia.callbacks), 0);
+    cr_assert_eq(atomic_load(&fixture.ia.reliant), 0);
 }
 
 Test(evd_callback, failed_ia_wakes_who_waits)

@@ -61,9 +61,9 @@ static void handover_tick(void *argument)
         atomic_load_explicit(&progress->leader, memory_order_relaxed) == UIW_LEADER_CONSUMER;
 
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
-    /* Callbacks should not have to wait for a consumer who comes by now and then. */
+    /* Who has a callback or descriptor should not depend on a consumer who comes by now and then. */
     if (!leads && (stints == progress->stints_seen ||
-                   atomic_load_explicit(&ia->evd.callbacks, memory_order_relaxed) != 0)) {
+                   atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0)) {
         handover_watch(ia);
         return;
     }
