@@ -223,3 +223,50 @@ Test(evd_aggregate, record_of_a_member_that_was_emptied_is_withdrawn)
     cr_assert_eq(it_evd_dequeue(aevd, &event), IT_SUCCESS);
     assert_record(aevd, member);
 }
+
+/* ---------------------------------------------------------------- many members */
+
+#define MEMBERS 500
+
+static void many_members(unsigned flags)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, flags, NULL);
+    it_evd_handle_t members[MEMBERS];
+    unsigned seen[MEMBERS] = {0};
+    it_event_t taken;
+
+    for (unsigned i = 0; i < MEMBERS; i++)
+        members[i] = software_member(aevd);
+    /* Every third has two events. */
+    for (uintptr_t i = 0; i < MEMBERS; i += 3) {
+        cr_assert_eq(fixture_post(members[i], i), IT_SUCCESS);
+        cr_assert_eq(fixture_post(members[i], i), IT_SUCCESS);
+    }
+    /* Turn by turn: nobody is served twice before all have been once. */
+    for (unsigned i = 0; i < MEMBERS; i += 3) {
+        cr_assert_eq(poll_once(aevd), IT_SUCCESS);
+        if (flags & IT_EVD_DEQUEUE_NOTIFICATIONS) {
+            cr_assert_eq(event.aevd_notify.sevd, members[i]);
+            while (it_evd_dequeue(members[i], &taken) == IT_SUCCESS)
+                seen[i]++;
+        } else {
+            cr_assert_eq(event.sw.evd, members[i]);
+            cr_assert_eq(event.sw.data, (void *)(uintptr_t)i);
+            seen[i]++;
+        }
+    }
+    while (poll_once(aevd) == IT_SUCCESS)
+        seen[(uintptr_t)event.sw.data]++;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        cr_assert_eq(seen[i], i % 3 ? 0 : 2);
+    cr_assert_eq(it_evd_free(aevd), IT_ERR_EVD_BUSY);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        cr_assert_eq(it_evd_free(members[i]), IT_SUCCESS);
+    cr_assert_eq(it_evd_free(aevd), IT_SUCCESS);
+}
+
+Test(evd_aggregate, hundreds_of_members)
+{
+    many_members(0);
+    many_members(IT_EVD_DEQUEUE_NOTIFICATIONS);
+}
