@@ -495,7 +495,6 @@ Test(evd_loop, adopted_with_all_it_has)
 static void still_there(void *argument)
 {
     (void)argument;
-    cr_assert(io.active);
     cr_assert(timers[1].active);
     evd_timer_stop(&timers[1]);
 }
@@ -516,9 +515,7 @@ Test(evd_loop, stays_where_it_is_when_the_base_is_broken)
     cr_assert_eq(evd_loop_adopt(loop, base), IT_ERR_RESOURCES);
     cr_assert_not(evd_loop_is_current(loop));
     cr_assert_eq(write(sockets[1], "x", 1), 1);
-    await(1);
-    await(2);
-    evd_loop_call(loop, watch_and_time, NULL);
+    await(2); /* the descriptor and the first timer */
     evd_loop_call(loop, still_there, NULL);
     event_base_free(base);
 }
