@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define ROUNDS       400
+#define ROUNDS       2000
 #define WAITERS      3
 #define HANG_SECONDS 100
 
