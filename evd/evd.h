@@ -105,6 +105,9 @@ bool evd_push_unless_full(struct evd *evd, const it_event_t *event);
 /* The EP is being freed: its events stay, but no longer write through evd_dto.retire. */
 void evd_disown_dto(struct evd *evd, it_ep_handle_t ep);
 
+/* News of a Spigot (IT_ASYNC_UNAFF_SPIGOT_...); dropped when there is no EVD. */
+void evd_raise_unaffiliated_spigot(struct evd_ia *ia, it_event_type_t number, size_t spigot_id);
+
 /*
  * Asynchronous error about one EP (0x04002..0x04061) or S-RQ (0x04100); dropped when there is no
  * EVD. No lock may be held.

@@ -175,6 +175,22 @@ void evd_raise_affiliated_srq(struct evd_ia *ia, it_event_type_t number, it_srq_
     evd_raise_affiliated(ia, &news);
 }
 
+void evd_raise_unaffiliated_spigot(struct evd_ia *ia, it_event_type_t number, size_t spigot_id)
+{
+    struct evd *evd = evd_ia_enter_stream(ia, IT_ASYNC_UNAFF_EVENT_STREAM);
+    it_event_t event;
+
+    if (!evd)
+        return;
+    event.unaff_async = (it_unaffiliated_event_t){
+        .event_number = number,
+        .ia = (it_ia_handle_t)(void *)ia,
+        .spigot_id = spigot_id,
+    };
+    (void)evd_deliver(evd, &event); /* a loss is reported by the EVD itself */
+    evd_leave(evd);
+}
+
 static bool evd_ia_raise_affiliated(struct evd *lost)
 {
     struct evd *evd = evd_ia_enter_stream(lost->ia, IT_ASYNC_AFF_EVENT_STREAM);

@@ -17,6 +17,7 @@
 #include "tdi/iwarp/iw_mpa.h"
 #include "tdi/iwarp/iw_rx.h"
 #include "ual/ual_ep_state.h"
+#include "ual/uiwarp/uiw_carrier.h"
 #include "ual/uiwarp/uiw_mr.h"
 #include "ual/uiwarp/uiw_progress.h"
 #include "ual/vp.h"
@@ -50,6 +51,7 @@ struct uiw_ia {
     _Atomic uint64_t streams; /* connections ever: gives each a number */
     struct uiw_progress progress;
     struct uiw_cm cm;
+    struct uiw_carrier carrier;
     struct base_lock bounce_lock;
     struct uiw_bounce *bounces; /* spare buffers; by bounce_lock */
     unsigned bounce_count;      /* of them; by bounce_lock */

@@ -130,6 +130,7 @@ static bool net_local_from(const struct ifaddrs *entry, struct uiw_net_local *lo
     (void)uiw_net_from_sockaddr(&sockaddr, &local->address, &port); /* an IP address: cannot fail */
     local->scope = sockaddr.ss_family == AF_INET6 ? ipv6->sin6_scope_id : 0;
     local->prefix = net_prefix(entry);
+    local->runs = (entry->ifa_flags & IFF_RUNNING) != 0;
     return true;
 }
 
@@ -159,6 +160,27 @@ bool uiw_net_locals(const char *interface, struct uiw_net_local **locals_out, si
     freeifaddrs(entries);
     *locals_out = locals;
     *count_out = count;
+    return true;
+}
+
+bool uiw_net_runs(const struct uiw_net_local *locals, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (locals[i].runs)
+            return true;
+    }
+    return false;
+}
+
+bool uiw_net_is_online(const char *interface, bool *online)
+{
+    struct uiw_net_local *locals;
+    size_t count;
+
+    if (!uiw_net_locals(interface, &locals, &count))
+        return false;
+    *online = uiw_net_runs(locals, count);
+    free(locals);
     return true;
 }
 

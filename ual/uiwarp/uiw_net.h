@@ -17,6 +17,7 @@ struct uiw_net_local {
     it_net_addr_t address;
     uint32_t scope;  /* IPv6 link-local: index of the interface, else 0 */
     unsigned prefix; /* loopback, IPv4: leading bits that all its addresses share; else all bits */
+    bool runs;       /* the interface has its link */
 };
 
 /*
@@ -24,6 +25,12 @@ struct uiw_net_local {
  * when there are none. False without memory or answer of the kernel.
  */
 bool uiw_net_locals(const char *interface, struct uiw_net_local **locals_out, size_t *count_out);
+
+/* One of them is on an interface that has its link. */
+bool uiw_net_runs(const struct uiw_net_local *locals, size_t count);
+
+/* The same for a network interface ("": the host). False: nobody knows for want of resources. */
+bool uiw_net_is_online(const char *interface, bool *online);
 
 /*
  * Does the network interface ("": the host) have this address? IT_ERR_RESOURCES: without memory or

@@ -12,7 +12,6 @@
 #include <sys/resource.h>
 
 #define UIW_NAME       "uiwarp"
-#define UIW_SPIGOT     1u /* the only one */
 #define UIW_MAX_EVENTS (1u << 20)
 #define UIW_API_MAJOR  2
 #define UIW_API_MINOR  1
@@ -166,6 +165,7 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
         goto err_bounce;
     if (!uiw_progress_open(ual))
         goto err_bounce;
+    uiw_carrier_open(ual);
     ual->evd.progress = &uiw_progress_ops;
     ual->evd.progress_context = ual;
     return IT_SUCCESS;
@@ -199,6 +199,7 @@ static void provider_ia_close(struct ual_ia *ual)
     do {
         evd_loop_call(ual->evd.loop, provider_close_run, &call);
     } while (call.left);
+    uiw_carrier_close(ual);
     uiw_progress_close(ual);
     uiw_bounce_close(call.ia);
     uiw_mr_table_fini(&call.ia->mrs);
@@ -223,7 +224,7 @@ static void provider_fill_spigot(it_spigot_info_t *spigot, const struct uiw_net_
     spigot->spigot_id = UIW_SPIGOT;
     spigot->max_rc_send_len = UINT32_MAX;
     spigot->max_rc_rdma_len = UINT32_MAX;
-    spigot->spigot_online = count > 0 ? IT_TRUE : IT_FALSE;
+    spigot->spigot_online = uiw_net_runs(locals, count) ? IT_TRUE : IT_FALSE;
     spigot->active_side_conn_qual = IT_IANA_PORT | IT_IANA_LR_PORT;
     spigot->passive_side_conn_qual = IT_IANA_PORT | IT_IANA_LR_PORT;
     spigot->num_net_addr = count;
