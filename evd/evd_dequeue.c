@@ -31,15 +31,11 @@ static bool evd_looks_empty(struct evd *evd)
 
 void evd_make_progress(const struct evd_ia *ia)
 {
-    bool current = evd_loop_is_current(ia->loop);
-
     /* A callback that is never done, since we find it ever more events, would keep all others off. */
-    if (current && evd_loop_is_overdue(ia->loop))
+    if (evd_loop_is_here() && !evd_loop_poll())
         return;
     if (ia->progress)
         ia->progress->poll(ia->progress_context);
-    if (current)
-        evd_loop_poll(ia->loop);
 }
 
 /* *count is written when there is an event. */

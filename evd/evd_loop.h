@@ -47,34 +47,38 @@ bool evd_loop_is_current(const struct evd_loop *loop);
 /* The calling thread is the loop's, and the call comes from something that the loop runs. */
 bool evd_loop_is_inside(const struct evd_loop *loop);
 
+/* The calling thread is that of some loop: while it waits nobody else does the work of that. */
+bool evd_loop_is_here(void);
+
 /* Any thread. False when the task is queued already (it will run after this call in any case). */
 bool evd_loop_submit(struct evd_loop *loop, struct evd_task *task);
 
-/* Runs function(argument) on the loop's thread and returns when it is done. */
+/*
+ * Runs function(argument) on the loop's thread and returns when it is done. Meanwhile the calling
+ * thread does the work of its own loops, but for callbacks: two loops may call each other.
+ */
 void evd_loop_call(struct evd_loop *loop, void (*function)(void *argument), void *argument);
+
+/* ---------------------------------------------------------------- only where evd_loop_is_here() */
+
+/*
+ * Does the work of this thread's loops, without their bases, until the waiter is woken or
+ * CLOCK_MONOTONIC passes deadline_ns. Returns 0, or EINTR when a signal handler ran. A return
+ * without reason is allowed.
+ */
+int evd_loop_wait(struct evd_waiter *waiter, uint64_t deadline_ns);
+
+/*
+ * For a call that polls: a round of that work without blocking and without code of the program; from
+ * inside only now and then, as most of what is polled for there needs none. False, also now and
+ * then: the caller should say that there is nothing, so that the loop gets on.
+ */
+bool evd_loop_poll(void);
 
 /* ---------------------------------------------------------------- only on the loop's thread */
 
 /* Tasks are waiting: whoever works on for long should come to an end. */
 bool evd_loop_has_tasks(const struct evd_loop *loop);
-
-/*
- * Asked by calls that poll: true now and then when they come from inside the loop, which should
- * get on with what else it has to do.
- */
-bool evd_loop_is_overdue(struct evd_loop *loop);
-
-/*
- * Does the work of this thread's loops, without their bases, until the waiter is woken or
- * CLOCK_MONOTONIC passes deadline_ns. Returns 0, or EINTR when a signal handler ran.
- */
-int evd_loop_wait(struct evd_loop *loop, struct evd_waiter *waiter, uint64_t deadline_ns);
-
-/*
- * For a call that polls: one round of that work without blocking and without callbacks. Does
- * nothing for a loop with a thread of its own, which gets on without us.
- */
-void evd_loop_poll(struct evd_loop *loop);
 
 enum evd_io_event {
     EVD_IO_READ = 1,

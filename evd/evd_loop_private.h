@@ -19,7 +19,9 @@ struct loop_thread {
     struct pollfd *polls;
     size_t capacity; /* of .polls; 0: .few */
     struct pollfd few[LOOP_POLLS];
-    bool polling; /* in evd_loop_poll: no callbacks */
+    unsigned depth; /* how deep we are in what the loops run */
+    unsigned asked; /* polls by calls from inside */
+    bool quiet;     /* no code of the program is run */
 };
 
 struct loop_call;
@@ -43,7 +45,6 @@ struct evd_loop {
     struct evd_loop *next; /* in loop_thread.loops */
     struct event_base *base;
     unsigned depth; /* how deep we are in what the loop runs */
-    unsigned polls; /* by calls from inside */
     struct event wake_event;
     struct evd_task *pending; /* taken, oldest first */
     struct evd_task **pending_end;
@@ -63,12 +64,39 @@ extern _Thread_local struct loop_thread loop_here;
 void loop_enter(struct evd_loop *loop);
 void loop_leave(struct evd_loop *loop);
 
+/* Those that are there now; a task that submits itself again has its turn later. */
+void loop_run_tasks(struct evd_loop *loop);
+
+/* There are tasks that may be run now. */
+bool loop_has_runnable(const struct evd_loop *loop);
+
+/* Has the loop look at its tasks. */
+void loop_arm(struct evd_loop *loop);
+
 /* .wake_fd is readable. The loop may be gone afterwards. */
 void loop_woken(struct evd_loop *loop);
 
+/*
+ * evd_loop_call.c. run: one of the two tasks below. holds: the function touches what belongs to the
+ * calling thread, which does nothing meanwhile.
+ */
+void loop_call(struct evd_loop *loop, void (*run)(struct evd_task *task),
+               void (*function)(void *argument), void *argument, bool holds);
+/* The function runs as any task, or when nothing on the loop's thread uses the loop any more. */
+void loop_call_run(struct evd_task *task);
+void loop_call_note(struct evd_task *task);
+void loop_call_finish(struct loop_call *call);
+
+/* evd_loop_thread.c */
 /* Room to poll so many descriptors more. Any thread while the one of here is blocked. */
 bool loop_thread_reserve(struct loop_thread *here, size_t more);
 void loop_thread_release(struct loop_thread *here);
+
+/*
+ * evd_loop_wait.c: for a thread that waits for a call on another loop. Returns when something has
+ * happened, a write to one of the .wake_fd included.
+ */
+void loop_serve(void);
 
 /* evd_loop_watch.c */
 void loop_io_forget(struct evd_io *io); /* what evd_loop_wait has found */

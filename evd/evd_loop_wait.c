@@ -147,49 +147,86 @@ static void loop_handle(void)
 
 /* ---------------------------------------------------------------- for the calls */
 
-static int loop_turn(struct evd_loop *loop, struct evd_waiter *waiter, uint64_t deadline_ns)
+/* From inside: what has been submitted there waits for loop_leave, which is far away. */
+static bool loop_note_tasks(void)
+{
+    bool found = false;
+
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        if (loop->depth > 0 && loop_has_runnable(loop))
+            loop->woken = true;
+        found = found || loop->woken || loop->ready;
+    }
+    return found;
+}
+
+/* What was not run for quiet's sake: somebody has to come back to it. */
+static void loop_end_quiet(void)
+{
+    loop_here.quiet = false;
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        if (loop->depth == 0 && loop->pending)
+            loop_arm(loop);
+    }
+}
+
+static uint64_t loop_next_deadline(uint64_t deadline_ns)
 {
     const struct evd_timer *timer = loop_first_timer();
+
+    return timer && timer->deadline_ns < deadline_ns ? timer->deadline_ns : deadline_ns;
+}
+
+static int loop_turn(struct evd_waiter *waiter, uint64_t deadline_ns)
+{
     int error;
 
-    if (timer && timer->deadline_ns < deadline_ns)
-        deadline_ns = timer->deadline_ns;
-    if (!evd_waiter_begin_poll(waiter, loop->wake_fd))
+    if (!loop_here.loops || !evd_waiter_begin_poll(waiter, loop_here.loops->wake_fd))
         return 0;
-    error = loop_poll(deadline_ns);
+    error = loop_poll(loop_next_deadline(deadline_ns));
     (void)evd_waiter_end_poll(waiter); /* the kick is drained like any wake-up */
     if (error == 0)
         loop_handle();
     return error == EINTR ? EINTR : 0;
 }
 
-int evd_loop_wait(struct evd_loop *loop, struct evd_waiter *waiter, uint64_t deadline_ns)
+int evd_loop_wait(struct evd_waiter *waiter, uint64_t deadline_ns)
 {
     int error;
 
-    /* From inside: what has been submitted there waits for loop_leave, which is far away. */
-    for (struct evd_loop *other = loop_here.loops; other; other = other->next)
-        other->woken = other->woken || (other->depth > 0 && evd_loop_has_tasks(other));
+    (void)loop_note_tasks();
     loop_handle();
     do {
-        error = loop_turn(loop, waiter, deadline_ns);
-        /* Adopted by another thread: the caller will find that out. */
-    } while (error == 0 && !evd_waiter_is_woken(waiter) && evd_loop_is_current(loop) &&
+        error = loop_turn(waiter, deadline_ns);
+        /* All adopted by other threads: the caller will find that out. */
+    } while (error == 0 && loop_here.loops && !evd_waiter_is_woken(waiter) &&
              !base_is_over(deadline_ns));
     return error;
 }
 
-bool evd_loop_is_overdue(struct evd_loop *loop)
+void loop_serve(void)
 {
-    return loop->depth > 0 && ++loop->polls % LOOP_POLLS_INSIDE == 0;
+    bool nested = loop_here.quiet;
+
+    loop_here.quiet = true;
+    /* Handling may take the caller's wake-up with it: then no sleep before the caller has looked. */
+    if (loop_note_tasks() || loop_poll(loop_next_deadline(BASE_NEVER)) == 0)
+        loop_handle();
+    if (!nested)
+        loop_end_quiet();
 }
 
-void evd_loop_poll(struct evd_loop *loop)
+bool evd_loop_poll(void)
 {
-    if (!atomic_load_explicit(&loop->lent, memory_order_relaxed) || loop_here.polling)
-        return;
-    loop_here.polling = true;
+    bool inside = loop_here.depth > 0;
+    unsigned turn = inside ? ++loop_here.asked % LOOP_POLLS_INSIDE : LOOP_POLLS_INSIDE / 2;
+
+    if (turn != LOOP_POLLS_INSIDE / 2 || loop_here.quiet)
+        return turn != 0;
+    loop_here.quiet = true;
+    (void)loop_note_tasks();
     if (loop_poll(0) == 0)
         loop_handle();
-    loop_here.polling = false;
+    loop_end_quiet();
+    return true;
 }

@@ -150,11 +150,11 @@ static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
     struct evd_ia *ia = wait->evd->ia;
     struct evd_waiter *waiter = &wait->evd->waiters[wait->slot];
 
-    if (evd_loop_is_current(ia->loop)) {
-        /* Nobody else does the loop's work: it is what we sleep in. */
+    if (evd_loop_is_here()) {
+        /* The loops of this thread are what we sleep in; the streams are read by those of the IA. */
         if (ia->progress)
             ia->progress->poll(ia->progress_context);
-        return evd_loop_wait(ia->loop, waiter, deadline_ns);
+        return evd_loop_wait(waiter, deadline_ns);
     }
     if (ia->progress)
         return ia->progress->wait(ia->progress_context, waiter, deadline_ns);

@@ -1552,9 +1552,11 @@ it_status_t it_pz_free(it_pz_handle_t pz_handle);
  *                         IT_THRESHOLD_DISABLE wakes at each; not looked at for an AEVD
  * @param aevd_handle      an AEVD the new SEVD joins, or a null handle
  * @param evd_handle       out: the EVD, to be destroyed with it_evd_free
- * @param fd               out, with IT_EVD_CREATE_FD only: a descriptor for poll(), readable
- *                         while a notification is pending. It belongs to the EVD: do not read or
- *                         close it. Without the flag fd may be NULL
+ * @param fd               out, with IT_EVD_CREATE_FD only: a descriptor for poll() and epoll,
+ *                         readable while the condition is met that wakes it_evd_wait, threshold
+ *                         included, or the IA has failed. Who waits for edges takes events until
+ *                         IT_ERR_QUEUE_EMPTY. It belongs to the EVD: do not read or close it.
+ *                         Without the flag fd may be NULL
  *
  * @retval IT_SUCCESS                     done
  * @retval IT_ERR_INVALID_IA              ia_handle does not name an open IA

@@ -272,9 +272,9 @@ struct event_base; /* of libevent 2; programs that do not use this call need no 
  *
  * The calling thread becomes the IA's thread: it must be the one that runs the base. While it does
  * something else, only the calls it makes get on with the IA's work: those that block
- * (it_evd_wait, itx_evd_wait_n) and those that poll (it_evd_dequeue on an empty EVD) do it
- * themselves, for all IAs of this thread, without running other handlers of the base. Callbacks
- * of EVDs are called from the base and from calls that block, never from those that poll.
+ * (it_evd_wait, itx_evd_wait_n) and those that poll (it_evd_dequeue on an empty EVD), on whatever
+ * EVD, do it themselves, for all IAs of this thread, without running other handlers of the base.
+ * Callbacks of EVDs are called from the base and from calls that block, never from those that poll.
  *
  * The base must outlive the IA. It may have been made in any way but with
  * EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST. As the IA watches descriptors on it as long as it exists,

@@ -412,6 +412,116 @@ Test(data_callback, connects_and_waits, .timeout = 60)
     fx_node_close(&node);
 }
 
+static it_event_t poll_for(it_evd_handle_t evd)
+{
+    struct fx_patience patience = fx_patience_start("an event");
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) != IT_SUCCESS) {
+        if (fx_now_us() > patience.end_us)
+            fx_patience_check(&patience);
+    }
+    return event;
+}
+
+/* The same by polling alone. */
+static void connect_and_poll(it_evd_handle_t evd, void *argument)
+{
+    struct fx_node *node = argument;
+    it_event_t event;
+    it_ep_handle_t one;
+    it_ep_handle_t two;
+    uint16_t port;
+
+    CHECK_OK(it_evd_dequeue(evd, &event));
+    one = fx_ep(node, NULL);
+    two = fx_ep(node, NULL);
+    (void)fx_listen(node, &port);
+    CHECK_OK(it_post_recv(two, NULL, 0, 1, FX_SIGNAL));
+    fx_connect(node, one, port);
+    CHECK_OK(it_ep_accept(two, poll_for(node->listen_evd).conn_req.cn_est_id, NULL, 0));
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_EQ(IT_CM_MSG_CONN_ESTABLISHED_EVENT, poll_for(node->conn_evd).event_number);
+    CHECK_OK(it_post_send(one, NULL, 0, 2, FX_SIGNAL));
+    CHECK_EQ(1, poll_for(node->recv_evd).dto_cmpl.cookie);
+    CHECK_EQ(2, poll_for(node->request_evd).dto_cmpl.cookie);
+    atomic_fetch_add((atomic_uint *)event.sw.data, 1);
+}
+
+Test(data_callback, connects_and_polls, .timeout = 60)
+{
+    struct fx_node node;
+    it_evd_handle_t evd;
+    atomic_uint done;
+
+    atomic_init(&done, 0);
+    fx_node_open(&node);
+    evd = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
+    CHECK_OK(it_evd_callback_attach(evd, connect_and_poll, &node));
+    CHECK_OK(it_evd_post_se(evd, &done));
+    await(&done, 1, "the callback");
+    fx_node_close(&node);
+}
+
+/* ---- Two callbacks of two IAs ---------------------------------------------------------------- */
+
+/* A relay: what it gets from one side, or the end of it, goes to the other. */
+struct side {
+    it_ep_handle_t other;
+    atomic_uint ended;
+};
+
+static void relay(it_evd_handle_t evd, void *argument)
+{
+    struct side *side = argument;
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
+        it_status_t status = it_ep_disconnect(side->other, NULL, 0);
+
+        CHECK(status == IT_SUCCESS || status == IT_ERR_INVALID_EP_STATE);
+        status = it_ep_reset(side->other);
+        CHECK(status == IT_SUCCESS || status == IT_ERR_INVALID_EP_STATE);
+        atomic_fetch_add(&side->ended, 1);
+    }
+}
+
+/* Both ends hang up at once, and each callback closes the endpoint of the other IA. */
+Test(data_callback, callbacks_that_call_each_others_ia, .timeout = 60)
+{
+    for (unsigned round = 0; round < 100; round++) {
+        struct fx_pair pairs[2];
+        struct side sides[2];
+
+        for (unsigned i = 0; i < 2; i++) {
+            fx_pair_open(&pairs[i]);
+            atomic_init(&sides[i].ended, 0);
+        }
+        sides[0].other = pairs[1].b_ep;
+        sides[1].other = pairs[0].b_ep;
+        for (unsigned i = 0; i < 2; i++)
+            CHECK_OK(it_evd_callback_attach(pairs[i].b.conn_evd, relay, &sides[i]));
+        for (unsigned i = 0; i < 2; i++) {
+            it_status_t status = it_ep_disconnect(pairs[i].a_ep, NULL, 0);
+
+            /* The relay may have passed on the end of the other. */
+            CHECK(status == IT_SUCCESS || (i == 1 && status == IT_ERR_INVALID_EP_STATE));
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            struct fx_patience patience = fx_patience_start("the relay");
+
+            while (atomic_load(&sides[i].ended) == 0)
+                fx_patience_check(&patience);
+        }
+        for (unsigned i = 0; i < 2; i++)
+            fx_node_close(&pairs[i].a);
+        for (unsigned i = 0; i < 2; i++)
+            CHECK_OK(it_evd_callback_detach(pairs[i].b.conn_evd));
+        for (unsigned i = 0; i < 2; i++)
+            fx_node_close(&pairs[i].b);
+    }
+}
+
 /* ---- The IA is closed ----------------------------------------------------------------------- */
 
 struct flood {

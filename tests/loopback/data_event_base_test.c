@@ -467,6 +467,28 @@ Test(data_event_base, moves_with_all_it_has)
     event_base_free(other);
 }
 
+/* One end on the base, the other with its own thread: whoever we wait for, both get on. */
+Test(data_event_base, beside_an_ia_with_a_thread)
+{
+    struct fx_pair pair;
+
+    for (unsigned i = 0; i < 2; i++) {
+        memset(&pair, 0, sizeof(pair));
+        fx_node_open(&pair.a);
+        fx_node_open(&pair.b);
+        CHECK_OK(itx_ia_set_event_base(i == 0 ? pair.a.ia : pair.b.ia, base));
+        pair.a_ep = fx_ep(&pair.a, NULL);
+        pair.b_ep = fx_ep(&pair.b, NULL);
+        fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
+        for (unsigned n = 0; n < 20; n++)
+            fx_pair_ping(&pair);
+        CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
+        CHECK_EQ(IT_CM_MSG_CONN_DISCONNECT_EVENT, fx_wait(pair.b.conn_evd).event_number);
+        CHECK_EQ(IT_CM_MSG_CONN_DISCONNECT_EVENT, fx_wait(pair.a.conn_evd).event_number);
+        fx_pair_close(&pair);
+    }
+}
+
 /* A select base has no way to do what epoll does; what we need it can. */
 Test(data_event_base, any_kind_of_base)
 {

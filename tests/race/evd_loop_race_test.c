@@ -3,6 +3,7 @@
 #include "evd/evd_loop.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -71,6 +72,61 @@ static void *submit(void *argument)
     return NULL;
 }
 
+/* ---------------------------------------------------------------- loops that call each other */
+
+#define LOOPS 3
+#define CALLS 5000
+
+struct caller {
+    struct evd_task task;
+    struct evd_loop *loop;
+    struct evd_loop *next;
+    long calls;   /* own loop only */
+    long answers; /* own loop only */
+    _Atomic bool done;
+};
+
+static struct caller callers[LOOPS];
+
+static void answer(void *argument)
+{
+    struct caller *caller = argument;
+
+    CHECK(evd_loop_is_current(caller->loop));
+    caller->answers++;
+}
+
+/* All at the same time, in a circle: each waits for the next, who waits as well. */
+static void call_next(struct evd_task *task)
+{
+    struct caller *caller = (struct caller *)task;
+    struct caller *next = &callers[(caller - callers + 1) % LOOPS];
+
+    evd_loop_call(next->loop, answer, next);
+    if (++caller->calls < CALLS)
+        CHECK(evd_loop_submit(caller->loop, &caller->task));
+    else
+        atomic_store(&caller->done, true);
+}
+
+static void circle(void)
+{
+    for (int i = 0; i < LOOPS; i++) {
+        callers[i] = (struct caller){.task = {.run = call_next, .calls_out = true}};
+        CHECK(evd_loop_start(&callers[i].loop, "itapi-race") == IT_SUCCESS);
+    }
+    for (int i = 0; i < LOOPS; i++)
+        CHECK(evd_loop_submit(callers[i].loop, &callers[i].task));
+    for (int i = 0; i < LOOPS; i++) {
+        while (!atomic_load(&callers[i].done))
+            sched_yield();
+    }
+    for (int i = 0; i < LOOPS; i++)
+        evd_loop_stop(callers[i].loop);
+    for (int i = 0; i < LOOPS; i++)
+        CHECK(callers[i].answers == CALLS);
+}
+
 int main(void)
 {
     static struct submitter submitters[THREADS];
@@ -90,6 +146,8 @@ int main(void)
         evd_loop_stop(loop);
         CHECK(shared_runs == atomic_load(&shared_submits));
     }
-    puts("ok");
+    puts("tasks and calls: ok");
+    circle();
+    puts("calls in a circle: ok");
     return 0;
 }

@@ -383,24 +383,24 @@ static void wait_on_loop(void *argument)
     /* Tasks that submit themselves again. */
     chain_task.run = chain;
     cr_assert(evd_loop_submit(loop, &chain_task));
-    cr_assert_eq(evd_loop_wait(loop, &waiter, BASE_NEVER), 0);
+    cr_assert_eq(evd_loop_wait(&waiter, BASE_NEVER), 0);
     cr_assert_eq(chained, 5);
     /* A descriptor. */
     atomic_store(&waiter.state, EVD_WAITER_RUNNING);
     cr_assert(evd_io_watch(&io, loop, sockets[0], EVD_IO_READ, io_wakes, &io));
     cr_assert_eq(write(sockets[1], "x", 1), 1);
-    cr_assert_eq(evd_loop_wait(loop, &waiter, BASE_NEVER), 0);
+    cr_assert_eq(evd_loop_wait(&waiter, BASE_NEVER), 0);
     cr_assert_not(io.active);
     /* Timers, one of them stopped by the other. */
     atomic_store(&waiter.state, EVD_WAITER_RUNNING);
     cr_assert(evd_timer_start(&timers[0], loop, BASE_NS_PER_MS, timer_wakes, NULL));
     cr_assert(evd_timer_start(&timers[1], loop, BASE_NEVER, timer_forbidden, NULL));
-    cr_assert_eq(evd_loop_wait(loop, &waiter, BASE_NEVER), 0);
+    cr_assert_eq(evd_loop_wait(&waiter, BASE_NEVER), 0);
     cr_assert(evd_waiter_is_woken(&waiter));
     evd_timer_stop(&timers[1]);
     /* Nothing but time. */
     atomic_store(&waiter.state, EVD_WAITER_RUNNING);
-    cr_assert_eq(evd_loop_wait(loop, &waiter, base_now_ns() + BASE_NS_PER_MS), 0);
+    cr_assert_eq(evd_loop_wait(&waiter, base_now_ns() + BASE_NS_PER_MS), 0);
     cr_assert_not(evd_waiter_is_woken(&waiter));
     cr_assert_geq(base_now_ns() - before, 2 * BASE_NS_PER_MS);
 }
@@ -439,7 +439,7 @@ static void watch_many(void *argument)
             evd_io_watch(&many[i], loop, many_sockets[i][0], EVD_IO_READ, one_of_many, &many[i]));
         cr_assert_eq(write(many_sockets[i][1], "x", 1), 1);
     }
-    cr_assert_eq(evd_loop_wait(loop, &waiter, BASE_NEVER), 0);
+    cr_assert_eq(evd_loop_wait(&waiter, BASE_NEVER), 0);
     cr_assert_eq(many_ready, MANY_SOCKETS / 2);
 }
 
