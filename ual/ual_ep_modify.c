@@ -80,18 +80,6 @@ static void ual_ep_store_rc_locked(struct ual_ep *ep, unsigned mask,
         UAL_EP_STORE(to->atomics_enable, rc->atomics_enable);
 }
 
-void ual_ep_store_attr_locked(struct ual_ep *ep, unsigned mask, const it_ep_attributes_t *attr)
-{
-    ual_ep_store_queues_locked(ep, mask, attr);
-    ual_ep_store_rc_locked(ep, mask, &attr->srv.rc);
-}
-
-bool ual_ep_may_modify_locked(const struct ual_ep *ep, unsigned mask)
-{
-    base_lock_assert_held(&ep->lock);
-    return !(mask & ~ual_ep_modifiable[ual_ep_state(ep)]);
-}
-
 /* What the receives come from decides which attributes of them there are. */
 static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
                                          const it_ep_attributes_t *attr,
@@ -114,6 +102,26 @@ static it_status_t ual_ep_check_features(unsigned mask, const struct vp_attribut
     if ((mask & IT_EP_PARAM_MAX_IRD) && !attributes->ird_modifiable)
         return IT_ERR_OP_NOT_SUPPORTED;
     return IT_SUCCESS;
+}
+
+static it_status_t ual_ep_modify(struct ual_ep *ep, it_ep_param_mask_t mask,
+                                 const it_ep_attributes_t *attr)
+{
+    const struct vp_provider *provider = ual_ia_of(&ep->object)->provider;
+    it_ep_attributes_t in_force = *attr;
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+
+    provider->ep_halt(ep);
+    base_lock_take(&ep->lock);
+    if (!((unsigned)mask & ~ual_ep_modifiable[ual_ep_state(ep)]))
+        status = provider->ep_modify_locked(ep, mask, &in_force);
+    if (status == IT_SUCCESS) {
+        ual_ep_store_queues_locked(ep, (unsigned)mask, &in_force);
+        ual_ep_store_rc_locked(ep, (unsigned)mask, &in_force.srv.rc);
+    }
+    base_lock_drop(&ep->lock);
+    provider->ep_proceed(ep, status == IT_SUCCESS ? mask : (it_ep_param_mask_t)0);
+    return status;
 }
 
 it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
@@ -142,5 +150,5 @@ it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
         status = ual_ep_check_features((unsigned)mask, attributes);
     if (status != IT_SUCCESS)
         return status;
-    return ia->provider->ep_modify(ep, mask, ep_attr);
+    return ual_ep_modify(ep, mask, ep_attr);
 }

@@ -30,13 +30,6 @@ static inline it_ep_state_rc_t ual_ep_state(const struct ual_ep *ep)
     return (it_ep_state_rc_t)atomic_load_explicit(&ep->state, memory_order_acquire);
 }
 
-/*
- * For it_ep_modify; ep->lock is held. May the attributes of the mask (it_ep_param_mask_t bits) change
- * in the present state? And: ep->attr takes their new values.
- */
-bool ual_ep_may_modify_locked(const struct ual_ep *ep, unsigned mask);
-void ual_ep_store_attr_locked(struct ual_ep *ep, unsigned mask, const it_ep_attributes_t *attr);
-
 /* What a connection event says beyond its number. Zeroed members are "nothing". */
 struct ual_conn_news {
     it_event_type_t number;

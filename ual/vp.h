@@ -154,6 +154,7 @@ struct vp_provider {
     void (*rmr_destroy)(struct ual_rmr *rmr);
     void (*rmr_query)(struct ual_rmr *rmr, struct vp_rmr_state *state);
 
+    /* S-RQs: only called with .srq. */
     /* srq->max_recv_dtos and .max_recv_segments are checked; may be rounded up here. Sets srq->ops. */
     it_status_t (*srq_create)(struct ual_srq *srq);
     /* No EP uses it. */
@@ -172,12 +173,18 @@ struct vp_provider {
     /* Any state: cuts a live connection, reports nothing, returns when no thread uses the EP. */
     void (*ep_destroy)(struct ual_ep *ep);
     /*
-     * Limits are checked. Takes ep->lock, asks ual_ep_may_modify_locked (IT_ERR_INVALID_EP_STATE),
-     * refuses what the IA cannot change (IT_ERR_OP_NOT_SUPPORTED), and stores what is in force from
-     * then on with ual_ep_store_attr_locked. All or nothing.
+     * Around ep_modify_locked, without ep->lock: nobody works on the EP between the two. changed: what
+     * has been changed, 0 if that has failed.
      */
-    it_status_t (*ep_modify)(struct ual_ep *ep, it_ep_param_mask_t mask,
-                             const it_ep_attributes_t *attr);
+    void (*ep_halt)(struct ual_ep *ep);
+    void (*ep_proceed)(struct ual_ep *ep, it_ep_param_mask_t changed);
+    /*
+     * State and limits are checked by the caller, the state is held by ep->lock; what the IA cannot
+     * change is IT_ERR_OP_NOT_SUPPORTED. On success *attr may be turned into what is in force from
+     * then on, and the caller stores it in ep->attr.
+     */
+    it_status_t (*ep_modify_locked)(struct ual_ep *ep, it_ep_param_mask_t mask,
+                                    it_ep_attributes_t *attr);
     /* NONOPERATIONAL to UNCONNECTED. */
     it_status_t (*ep_reset)(struct ual_ep *ep);
     it_status_t (*ep_set_mpa)(struct ual_ep *ep, const struct itx_mpa_params *params);

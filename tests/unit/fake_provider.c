@@ -270,19 +270,27 @@ static void fake_ep_destroy(struct ual_ep *ep)
     fake_note('e');
 }
 
-static it_status_t fake_ep_modify(struct ual_ep *ep, it_ep_param_mask_t mask,
-                                  const it_ep_attributes_t *attr)
+static void fake_ep_halt(struct ual_ep *ep)
 {
-    it_status_t status = IT_ERR_INVALID_EP_STATE;
+    (void)ep;
+    fake.halted++;
+}
 
+static void fake_ep_proceed(struct ual_ep *ep, it_ep_param_mask_t changed)
+{
+    (void)ep;
+    fake.halted--;
+    fake.changed = changed;
+}
+
+static it_status_t fake_ep_modify(struct ual_ep *ep, it_ep_param_mask_t mask,
+                                  it_ep_attributes_t *attr)
+{
+    base_lock_assert_held(&ep->lock);
     fake.calls.ep_modify++;
-    base_lock_take(&ep->lock);
-    if (ual_ep_may_modify_locked(ep, (unsigned)mask))
-        status = fake.answer;
-    if (status == IT_SUCCESS)
-        ual_ep_store_attr_locked(ep, (unsigned)mask, attr);
-    base_lock_drop(&ep->lock);
-    return status;
+    if (fake.lowers_ord && (mask & IT_EP_PARAM_MAX_ORD))
+        attr->srv.rc.rdma_read_ord--;
+    return fake.answer;
 }
 
 static it_status_t fake_ep_reset(struct ual_ep *ep)
@@ -433,7 +441,9 @@ const struct vp_provider fake_provider = {
     .rmr_query = fake_rmr_query,
     .ep_create = fake_ep_create,
     .ep_destroy = fake_ep_destroy,
-    .ep_modify = fake_ep_modify,
+    .ep_halt = fake_ep_halt,
+    .ep_proceed = fake_ep_proceed,
+    .ep_modify_locked = fake_ep_modify,
     .ep_reset = fake_ep_reset,
     .ep_set_mpa = fake_ep_set_mpa,
     .ep_get_mpa = fake_ep_get_mpa,

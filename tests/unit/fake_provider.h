@@ -25,6 +25,9 @@ struct fake_calls {
 struct fake {
     struct vp_attributes attributes; /* of every IA; a test may change them at any time */
     it_status_t answer;              /* of every call that has a status */
+    bool lowers_ord;                 /* an ORD that is changed is one less in force */
+    int halted;                      /* ep_halt without ep_proceed */
+    it_ep_param_mask_t changed;      /* of the last ep_proceed */
     struct fake_calls calls;
     struct vp_request request; /* last post; its segments are the caller's */
     struct vp_link link;       /* of the last post that had one */

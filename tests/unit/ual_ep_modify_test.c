@@ -123,6 +123,27 @@ Test(ual_ep_modify, checks_limits)
     cr_assert_eq(fake.calls.ep_modify, 1);
 }
 
+Test(ual_ep_modify, the_provider_halts_the_endpoint_and_has_the_last_word)
+{
+    it_ep_attributes_t attr = world.attr;
+    it_ep_param_t params;
+
+    fake.lowers_ord = true;
+    attr.srv.rc.rdma_read_ord = 4;
+    cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_ORD, &attr), IT_SUCCESS);
+    cr_assert_eq(fake.halted, 0);
+    cr_assert_eq(fake.changed, IT_EP_PARAM_MAX_ORD);
+    cr_assert_eq(attr.srv.rc.rdma_read_ord, 4, "the program's own");
+    cr_assert_eq(it_ep_query(world.ep, IT_EP_PARAM_MAX_ORD, &params), IT_SUCCESS);
+    cr_assert_eq(params.attr.srv.rc.rdma_read_ord, 3, "what is in force");
+    fake.answer = IT_ERR_OP_NOT_SUPPORTED;
+    cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_ORD, &attr), IT_ERR_OP_NOT_SUPPORTED);
+    cr_assert_eq(fake.halted, 0);
+    cr_assert_eq(fake.changed, 0);
+    cr_assert_eq(it_ep_query(world.ep, IT_EP_PARAM_MAX_ORD, &params), IT_SUCCESS);
+    cr_assert_eq(params.attr.srv.rc.rdma_read_ord, 3);
+}
+
 Test(ual_ep_modify, needs_features_of_the_ia)
 {
     cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_REQ_DTO, &world.attr), IT_SUCCESS);

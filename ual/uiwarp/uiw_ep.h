@@ -363,8 +363,10 @@ void uiw_rmr_destroy(struct ual_rmr *rmr);
 void uiw_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state);
 it_status_t uiw_ep_create(struct ual_ep *ual);
 void uiw_ep_destroy(struct ual_ep *ual);
-it_status_t uiw_ep_modify(struct ual_ep *ual, it_ep_param_mask_t mask,
-                          const it_ep_attributes_t *attr);
+void uiw_ep_halt(struct ual_ep *ual);
+void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
+it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
+                                 it_ep_attributes_t *attr);
 it_status_t uiw_ep_reset(struct ual_ep *ual);
 it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params);
 it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params);

@@ -66,17 +66,14 @@ static uint32_t ep_ord_in_force_locked(const struct uiw_ep *ep, uint32_t wanted)
     return agreed->peer_ird < wanted ? agreed->peer_ird : wanted;
 }
 
-static void ep_set_depths_locked(struct uiw_ep *ep, unsigned mask,
-                                 const it_rc_only_attributes_t *rc)
+static void ep_set_depths_locked(struct uiw_ep *ep, unsigned mask, it_rc_only_attributes_t *rc)
 {
     if (mask & IT_EP_PARAM_MAX_IRD)
         ep->wanted_ird = rc->rdma_read_ird;
     if (mask & IT_EP_PARAM_MAX_ORD) {
-        uint32_t ord = ep_ord_in_force_locked(ep, rc->rdma_read_ord);
-
         ep->wanted_ord = rc->rdma_read_ord;
-        atomic_store_explicit(&ep->ord_limit, ord, memory_order_relaxed);
-        ep->ual->attr.srv.rc.rdma_read_ord = ord;
+        rc->rdma_read_ord = ep_ord_in_force_locked(ep, ep->wanted_ord);
+        atomic_store_explicit(&ep->ord_limit, rc->rdma_read_ord, memory_order_relaxed);
     }
 }
 
@@ -106,45 +103,40 @@ void uiw_ep_set_watermarks(struct uiw_ep *ep, unsigned mask, const it_rc_only_at
                               memory_order_relaxed);
 }
 
-static it_status_t ep_modify_locked(struct uiw_ep *ep, unsigned mask,
-                                    const it_ep_attributes_t *attr)
-{
-    it_status_t status;
-
-    if (!ual_ep_may_modify_locked(ep->ual, mask))
-        return IT_ERR_INVALID_EP_STATE;
-    status = ep_check_queues_locked(ep, mask, attr);
-    if (status != IT_SUCCESS)
-        return status;
-    if ((mask & EP_RINGS) && !ep_remake_rings_locked(ep, mask, attr))
-        return IT_ERR_RESOURCES;
-    ual_ep_store_attr_locked(ep->ual, mask, attr);
-    ep_set_depths_locked(ep, mask, &attr->srv.rc);
-    uiw_ep_set_enables(ep, mask, &attr->srv.rc);
-    uiw_ep_set_watermarks(ep, mask, &attr->srv.rc);
-    return IT_SUCCESS;
-}
-
 /*
  * Rings are exchanged, and a watermark is compared with what the EP holds, while nobody uses them:
  * neither reader nor sender nor, by the lock, those who post.
  */
-it_status_t uiw_ep_modify(struct ual_ep *ual, it_ep_param_mask_t mask,
-                          const it_ep_attributes_t *attr)
+void uiw_ep_halt(struct ual_ep *ual)
+{
+    uiw_reader_take(uiw_ep_of(ual));
+    uiw_tx_take(uiw_ep_of(ual));
+}
+
+it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
+                                 it_ep_attributes_t *attr)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    it_status_t status;
+    it_status_t status = ep_check_queues_locked(ep, (unsigned)mask, attr);
 
-    uiw_reader_take(ep);
-    uiw_tx_take(ep);
-    base_lock_take(&ual->lock);
-    status = ep_modify_locked(ep, (unsigned)mask, attr);
-    base_lock_drop(&ual->lock);
+    if (status != IT_SUCCESS)
+        return status;
+    if (((unsigned)mask & EP_RINGS) && !ep_remake_rings_locked(ep, (unsigned)mask, attr))
+        return IT_ERR_RESOURCES;
+    ep_set_depths_locked(ep, (unsigned)mask, &attr->srv.rc);
+    uiw_ep_set_enables(ep, (unsigned)mask, &attr->srv.rc);
+    uiw_ep_set_watermarks(ep, (unsigned)mask, &attr->srv.rc);
+    return IT_SUCCESS;
+}
+
+void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+
     uiw_tx_drop(ep);
-    if (status == IT_SUCCESS && (mask & IT_EP_PARAM_SOFT_HI_WATERMARK))
+    if (changed & IT_EP_PARAM_SOFT_HI_WATERMARK)
         uiw_srq_check_high(ep);
     /* Who has met the token meanwhile relies on us; and more Reads may go. */
     uiw_tx_kick(ual, true, false);
     uiw_reader_drop(ep);
-    return status;
 }
