@@ -189,8 +189,8 @@ Test(rmr_read, local_protection, .timeout = 60)
     CHECK_OK(it_ep_free(one));
     /* Another zone. */
     CHECK_OK(it_pz_create(bed.pair.a.ia, &pz));
-    CHECK_OK(it_ep_free(two));
     (void)fx_next(bed.pair.b.conn_evd);
+    CHECK_OK(it_ep_free(two));
     foreign = fx_buf_make_as(pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_ABSOLUTE);
     {
         struct fx_node elsewhere = bed.pair.a;
