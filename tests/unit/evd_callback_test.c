@@ -357,6 +357,54 @@ Test(evd_callback, descriptor_and_callback_together)
     cr_assert_eq(poll(&poll_fd, 1, 0), 0);
 }
 
+/* ---------------------------------------------------------------- fairness */
+
+static it_evd_handle_t endless;
+static _Atomic bool endless_over;
+static _Atomic unsigned flushes;
+
+static void push_endlessly(void *context)
+{
+    (void)context;
+    if (!atomic_load(&endless_over))
+        (void)fixture_push_dto(endless, 1, true);
+}
+
+static void count_flush(void *context)
+{
+    (void)context;
+    atomic_fetch_add(&flushes, 1);
+}
+
+static const struct evd_progress_ops endless_ops = {.poll = push_endlessly, .flush = count_flush};
+
+/* Polling finds one event after the other: still the callback comes to its end, and others run. */
+Test(evd_callback, endless_stream_lets_others_run)
+{
+    it_evd_handle_t other = make(IT_SOFTWARE_EVENT_STREAM, 0);
+    struct probe endless_probe;
+    struct probe other_probe;
+
+    probe_init(&endless_probe);
+    probe_init(&other_probe);
+    endless = make(IT_DTO_EVENT_STREAM, 0);
+    fixture.ia.progress = &endless_ops;
+    attach(endless, &endless_probe);
+    attach(other, &other_probe);
+    (void)fixture_push_dto(endless, 1, true);
+    for (unsigned i = 1; i <= 5; i++) {
+        cr_assert_eq(fixture_post(other, i), IT_SUCCESS);
+        await(&other_probe.taken, i);
+    }
+    cr_assert_gt(atomic_load(&endless_probe.runs), 1);
+    atomic_store(&endless_over, true);
+    cr_assert_eq(it_evd_callback_detach(endless), IT_SUCCESS);
+    cr_assert_eq(it_evd_callback_detach(other), IT_SUCCESS);
+    /* What a run has posted and left goes out at its end. */
+    cr_assert_eq(atomic_load(&flushes),
+                 atomic_load(&endless_probe.runs) + atomic_load(&other_probe.runs));
+}
+
 /* ---------------------------------------------------------------- detaching, freeing */
 
 struct ender {
@@ -625,6 +673,7 @@ Test(evd_callback, closing_ia_ends_waits_and_callbacks)
     cr_assert_eq(probe.status, IT_ERR_ABORT);
     cr_assert_eq(fixture_waiter_join(&waiter), IT_ERR_ABORT);
     cr_assert_eq(atomic_load(&fixture.ia.reliant), 0);
+    cr_assert_eq(it_evd_callback_attach(evd, probe_run, &probe), IT_ERR_INVALID_EVD);
 }
 
 Test(evd_callback, failed_ia_wakes_who_waits)
