@@ -280,7 +280,7 @@ static void reject_run(void *argument)
     struct uiw_conn *conn = accept_conn_of(call->request);
     size_t length;
 
-    if (conn->peer_gone) {
+    if (conn->peer_gone || !accept_peer_is_quiet(conn)) {
         call->status = IT_ERR_INVALID_CN_EST_ID;
         return;
     }
