@@ -26,7 +26,7 @@ cannot 'no write access to /proc' env ITAPI_VM_CACHE=/proc/none "$vm" run true
 full='mount -t tmpfs -o size=8m full "$1" && ITAPI_VM_CACHE=$1 exec "$2" prepare'
 mkdir -p "$folder/full"
 if unshare -rm mount -t tmpfs full "$folder/full" 2>/dev/null; then
-    cannot 'MiB free' unshare -rm sh -c "$full" sh "$folder/full" "$vm"
+    cannot 'no space: 8 MiB free' unshare -rm sh -c "$full" sh "$folder/full" "$vm"
 else
     echo 'not tried: a full disk (no user namespaces here)'
 fi

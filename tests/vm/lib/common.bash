@@ -48,6 +48,12 @@ need_tools() { # need_tools COMMAND:PACKAGE...: all that are missing in one line
     [ -z "$missing" ] || cannot "missing packages:$missing"
 }
 
+need_space() { # need_space FOLDER MEBIBYTES
+    local free
+    free=$(($(df --output=avail -B 1M "$1" | tail -n 1)))
+    [ "$free" -ge "$2" ] || cannot "no space: $free MiB free in $1, $2 needed"
+}
+
 # line_read DESCRIPTOR SECONDS: sets line. When the time is over in the middle of a line, its first
 # part waits in line_part for the next call. One descriptor per process.
 line_part=''

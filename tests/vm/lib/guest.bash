@@ -18,6 +18,7 @@ guest_start() {
     image_prepare
     guest_stop "$dir"
     mkdir -p "$dir/jobs" "$dir/out" "$dir/wake"
+    need_space "$dir" 10
     mkfifo "$dir/channel.in" "$dir/channel.out" "$dir/wake/start"
     [ -z "$terminal" ] || mkfifo "$dir/terminal.in" "$dir/terminal.out"
     printf '%s\n%s\n' "$vm_folder" "$image" >"$dir/jobs/boot"

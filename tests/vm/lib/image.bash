@@ -47,17 +47,17 @@ image_of_newest() {
 }
 
 image_make() {
-    local status=0 free new=$cache/building
+    local status=0 new=$cache/building
     rm -rf "$new"
-    free=$(df --output=avail -B 1M "$cache" | tail -n 1)
-    [ "$free" -ge 1200 ] || cannot "$cache has $free MiB free, building the image takes 1200"
+    need_space "$cache" 800
     say "building the image: kernel $release-amd64 ($version)"
     mkdir "$new"
-    # A process of its own: a caller's "if" switches off errexit in functions.
+    # A process of its own: a caller's "if" switches off errexit in functions. It has the lock too, so
+    # that nobody else builds before it has ended, whatever becomes of this one.
     bash -c 'set -euo pipefail
         vm_folder=$1; . "$1/lib/siw.bash"; . "$1/lib/build.bash"; shift; build_image "$@"' \
         vm "$vm_folder" "$new" "$release" "$version" "${#apt_options[@]}" \
-        "${apt_options[@]}" "${packages[@]}" >"$cache/log" 2>&1 9>&- || status=$?
+        "${apt_options[@]}" "${packages[@]}" >"$cache/log" 2>&1 || status=$?
     [ "$status" = 0 ] || { rm -rf "$new" && image_explain && return 1; }
     mv "$new" "$image"
     image_remove_others
@@ -87,6 +87,7 @@ image_module() { # image_module KERNEL NAME: it and what it depends on
 
 image_make_initramfs() { # image_make_initramfs KERNEL
     local tree=$image/initramfs-tree module name number=100
+    need_space "$image" 30
     rm -rf "$tree"
     # Not the newer ones: another checkout may be about to boot them.
     find "$image" -maxdepth 1 -name 'initramfs-*' -mtime +1 -delete

@@ -12,7 +12,11 @@ version_update() {
     say 'fetching package lists'
     mkdir -p "$cache/apt/lists/partial" "$cache/apt/archives/partial"
     version_own_lists
-    apt-get "${apt_options[@]}" update >"$cache/log" 2>&1 && touch "$cache/apt/lists"
+    if ! apt-get "${apt_options[@]}" -o APT::Update::Error-Mode=any update >"$cache/log" 2>&1; then
+        rm -rf "$cache/apt"
+        return 1
+    fi
+    touch "$cache/apt/lists"
 }
 
 version_releases() { # the kernel releases that have an image, newest first
