@@ -73,9 +73,13 @@ struct evd_dto {
     it_dto_status_t status;
     it_ep_handle_t ep;
     it_dto_cookie_t cookie;
-    it_handle_t unlinked;
+    union {
+        it_handle_t unlinked;
+        uint64_t immediate; /* with has_immediate */
+    };
     uint32_t length;
     bool notify; /* a notification event: IT_NOTIFY_FLAG, failure or solicited */
+    bool has_immediate;
     /* Written with retire_value when the event is dequeued: frees work queue slots (rule P3). */
     uint32_t retire_value;
     _Atomic uint32_t *retire;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "evd/evd_immediate.h"
 #include "evd/evd_object.h"
 
 #include <limits.h>
@@ -85,10 +86,12 @@ static void evd_dto_copy(struct evd *evd, const struct evd_dto *dto, it_event_t 
     cmpl->cookie = dto->cookie;
     cmpl->dto_status = dto->status;
     cmpl->transferred_length = dto->status == IT_DTO_SUCCESS ? dto->length : 0;
-    cmpl->unlinked_mr_handle = dto->unlinked;
+    cmpl->unlinked_mr_handle = dto->has_immediate ? NULL : dto->unlinked;
     cmpl->flags = (it_dto_ud_flags_t)0;
     cmpl->ud_ep_id = 0;
     memset(&cmpl->src_path, 0, sizeof(cmpl->src_path));
+    if (dto->has_immediate)
+        evd_immediate_put(cmpl, dto->immediate);
     /* Release: the poster that sees the slot free also sees what the completion has freed. */
     if (dto->retire)
         atomic_store_explicit(dto->retire, dto->retire_value, memory_order_release);

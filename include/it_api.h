@@ -3108,8 +3108,14 @@ it_status_t it_post_rdma_read_to_rmr(it_ep_handle_t ep_handle,
                                      it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context);
 
 /**
- * Changes 8 bytes of a peer's memory in one step and fetches their old value. The operation
- * counts towards the ORD like a read.
+ * Changes 8 bytes of a peer's memory in one step and fetches their old value. The peer's endpoint
+ * needs atomics_enable, its region IT_PRIV_ATOMIC. The operation counts towards the ORD like a read,
+ * is done in its place among the writes and sends of this endpoint, and is atomic against the
+ * atomic operations of all endpoints and, on uiwarp, of the peer's processor. A read posted before
+ * it may see its result, unless the atomic operation carries IT_BARRIER_FENCE_FLAG.
+ *
+ * Nothing on the wire of iWARP tells whether the peer has atomics (RFC 7306): one that has none
+ * ends the connection, and the operation completes with IT_DTO_ERR_REMOTE_RESPONDER.
  *
  * @param ep_handle    a connected RC endpoint
  * @param op           IT_COMPARE_AND_SWAP or IT_FETCH_AND_ADD
@@ -3129,7 +3135,7 @@ it_status_t it_post_rdma_read_to_rmr(it_ep_handle_t ep_handle,
  * @retval IT_ERR_FAULT              result is NULL
  * @retval IT_ERR_INVALID_ATOMIC_OP  no such operation
  * @retval IT_ERR_INVALID_LENGTH     result is not 8 bytes long
- * @retval IT_ERR_ADDRESS            rdma_addr is not a multiple of 8
+ * @retval IT_ERR_ADDRESS            rdma_addr or the result's address is not a multiple of 8
  * @retval IT_ERR_OP_NOT_SUPPORTED   atomic_support of the IA is IT_FALSE
  * @retval IT_ERR_INVALID_EP_TYPE    a datagram endpoint
  * @retval IT_ERR_INVALID_DTO_FLAGS  a flag that does not exist or does not apply

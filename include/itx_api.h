@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, socket conversion with
- * private data, many events by one call, an IA on the program's own event base, counters, and
- * names for values. Everything here starts with itx_ or ITX_.
+ * private data, many events by one call, an IA on the program's own event base, immediate values,
+ * one more atomic operation, counters, and names for values. Everything here starts with itx_ or ITX_.
  *
  * Structs that may grow begin with a member "size". The caller sets it to the sizeof it was
  * compiled with; the library reads and writes no byte beyond that, so programs and libraries of
@@ -299,6 +299,197 @@ struct event_base; /* of libevent 2; programs that do not use this call need no 
  * Source: extension of this library.
  */
 it_status_t itx_ia_set_event_base(it_ia_handle_t ia_handle, struct event_base *base);
+
+/* ==============================================================================================
+ * Features beyond it_ia_info_t
+ * ============================================================================================== */
+
+/* What an IA can do of the two sections that follow. */
+struct itx_features {
+    size_t size;                /* sizeof(struct itx_features) as the caller knows it */
+    it_boolean_t atomic_swap;   /* itx_post_atomic_swap works */
+    uint32_t immediate_bits;    /* of an immediate value: 64 on uiwarp; 0: there are none */
+    uint32_t send_imm_receives; /* receives that itx_post_send_imm with data takes at the peer */
+};
+
+/**
+ * Tells which extensions of the data path an IA has.
+ *
+ * @param ia_handle  the Interface Adapter
+ * @param features   the caller sets size and owns the memory; the other members are filled in
+ *
+ * @retval IT_SUCCESS             features is filled in
+ * @retval IT_ERR_INVALID_IA      ia_handle does not name an open IA
+ * @retval IT_ERR_FAULT           features is NULL
+ * @retval IT_ERR_INVALID_LENGTH  features->size is too small
+ *
+ * Completion: none; the call is synchronous. Works on a failed IA.
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_query_features(it_ia_handle_t ia_handle, struct itx_features *features);
+
+/* ==============================================================================================
+ * Atomic swap
+ * ============================================================================================== */
+
+/**
+ * Stores 8 bytes into a peer's memory and fetches what they replace, in one step. For the rest as
+ * it_post_atomic: the peer's EP needs atomics_enable, its region IT_PRIV_ATOMIC, and the operation
+ * counts towards the ORD. On iWARP it goes out as a compare and swap that compares no bit, which
+ * every peer with RFC 7306 understands.
+ *
+ * @param ep_handle    a connected RC endpoint
+ * @param value        the value to store
+ * @param result       one segment of 8 bytes, aligned to 8, for the old value
+ * @param cookie       given back in the completion
+ * @param dto_flags    it_dto_flags_t bits: COMPLETION, NOTIFY, BARRIER_FENCE, COALESCE_WR
+ * @param rdma_addr    the 8 bytes, in the terms of the peer's region, aligned to 8; host byte
+ *                     order
+ * @param rmr_context  the key of that region, host byte order
+ *
+ * @retval IT_SUCCESS                accepted; the outcome follows as an event
+ * @retval IT_ERR_INVALID_EP         ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT              result is NULL
+ * @retval IT_ERR_INVALID_DTO_FLAGS  a flag that does not exist or does not apply
+ * @retval IT_ERR_INVALID_LMR        result does not name a region
+ * @retval IT_ERR_INVALID_LENGTH     result is not 8 bytes long
+ * @retval IT_ERR_ADDRESS            rdma_addr or the result's address is not a multiple of 8
+ * @retval IT_ERR_OP_NOT_SUPPORTED   itx_features.atomic_swap of the IA is IT_FALSE
+ * @retval IT_ERR_INVALID_EP_STATE   the endpoint is neither CONNECTED nor NONOPERATIONAL
+ * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full
+ * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
+ *
+ * Completion: IT_DTO_CMP_SWAP_CMPL_EVENT on the request EVD.
+ * Threads: any thread; the order in which calls return is the order on the wire.
+ * Source: extension of this library; RFC 7306 (atomic operations).
+ */
+it_status_t itx_post_atomic_swap(it_ep_handle_t ep_handle, uint64_t value,
+                                 const it_lmr_triplet_t *result, it_dto_cookie_t cookie,
+                                 it_dto_flags_t dto_flags, it_rdma_addr_t rdma_addr,
+                                 it_rmr_context_t rmr_context);
+
+/* ==============================================================================================
+ * Immediate values
+ * ============================================================================================== */
+
+/*
+ * A number that travels with a Send or an RDMA Write and arrives in the completion of a receive,
+ * whose buffer it does not touch. It has the same value on both sides, whatever their byte orders.
+ *
+ * On iWARP it is the Immediate Data message of RFC 7306: 64 bits (8 octets in network order), a
+ * message of its own behind the data, which takes a receive of its own. Nothing on the wire tells
+ * whether a peer understands it; one that does not, ends the connection with a Terminate. So both
+ * programs have to agree, in their private data for example, and then say so with
+ * itx_ep_enable_immediate. An endpoint that has not been told treats such a message as an unknown
+ * one.
+ *
+ * Portable between transports: values below 2^32; at least itx_features.send_imm_receives receives
+ * posted for each Send with a value; a receiver that takes data (transferred_length) and value
+ * (itx_event_immediate) from whichever completion has them.
+ */
+
+/**
+ * Says that this endpoint's peer speaks immediate values: from now on they may be posted and are
+ * accepted. Best called before the connection exists, since the peer's first message may carry one.
+ * Survives it_ep_reset.
+ *
+ * @param ep_handle  an RC endpoint in any state
+ * @param enable     IT_FALSE (the default) takes it back
+ *
+ * @retval IT_SUCCESS               in force
+ * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
+ * @retval IT_ERR_OP_NOT_SUPPORTED  itx_features.immediate_bits of the IA is 0
+ * @retval IT_ERR_IA_CATASTROPHE    the IA has failed
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread.
+ * Source: extension of this library; RFC 7306.
+ */
+it_status_t itx_ep_enable_immediate(it_ep_handle_t ep_handle, it_boolean_t enable);
+
+/**
+ * Sends a message and a value. On iWARP the peer gets two receive completions, first that of the
+ * data, then that of the value, with transferred_length 0; when there are no data, the second one
+ * only. IT_SOLICITED_WAIT_FLAG makes the one with the value a notification event.
+ *
+ * @param ep_handle       a connected RC endpoint for which immediate values are enabled
+ * @param local_segments  the data to send; the array is copied, the data is read until completion
+ * @param num_segments    its elements, at most max_send_segments; 0 for no data
+ * @param cookie          given back in the completion
+ * @param dto_flags       as it_post_send
+ * @param immediate       the value
+ *
+ * @retval IT_SUCCESS                   accepted; the outcome follows as an event
+ * @retval IT_ERR_INVALID_EP            ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT                 local_segments is NULL while there should be segments
+ * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply
+ * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_send_segments
+ * @retval IT_ERR_INVALID_LMR           a segment does not name a region
+ * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than max_dto_payload_size, or
+ *                                      immediate has more bits than the IA carries
+ * @retval IT_ERR_OP_NOT_SUPPORTED      immediate values are not enabled for this endpoint
+ * @retval IT_ERR_INVALID_EP_STATE      the endpoint is neither CONNECTED nor NONOPERATIONAL
+ * @retval IT_ERR_TOO_MANY_POSTS        the request queue is full
+ * @retval IT_ERR_IA_CATASTROPHE        the IA has failed
+ *
+ * Completion: one IT_DTO_SEND_CMPL_EVENT on the request EVD.
+ * Threads: any thread; the order in which calls return is the order on the wire.
+ * Source: extension of this library; RFC 5040 (Send), RFC 7306 (Immediate Data).
+ */
+it_status_t itx_post_send_imm(it_ep_handle_t ep_handle, const it_lmr_triplet_t *local_segments,
+                              size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags,
+                              uint64_t immediate);
+
+/**
+ * Writes into a peer's memory and, once that is in place, completes a receive of the peer with a
+ * value. The peer's completion has, on iWARP, transferred_length 0.
+ *
+ * @param ep_handle       a connected RC endpoint for which immediate values are enabled
+ * @param local_segments  the data to write; the array is copied, the data is read until completion
+ * @param num_segments    its elements, at most max_rdma_write_segments; 0 for the value alone
+ * @param cookie          given back in the completion
+ * @param dto_flags       as it_post_rdma_write, and IT_SOLICITED_WAIT_FLAG
+ * @param rdma_addr       where to, in the terms of the peer's region; host byte order
+ * @param rmr_context     the key of that region, host byte order
+ * @param immediate       the value
+ *
+ * @retval IT_SUCCESS                   accepted; the outcome follows as an event
+ * @retval IT_ERR_INVALID_EP            ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT                 local_segments is NULL while there should be segments
+ * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply
+ * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_rdma_write_segments
+ * @retval IT_ERR_INVALID_LMR           a segment does not name a region
+ * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than max_dto_payload_size, or
+ *                                      immediate has more bits than the IA carries
+ * @retval IT_ERR_OP_NOT_SUPPORTED      immediate values are not enabled for this endpoint
+ * @retval IT_ERR_INVALID_EP_STATE      the endpoint is neither CONNECTED nor NONOPERATIONAL
+ * @retval IT_ERR_TOO_MANY_POSTS        the request queue is full
+ * @retval IT_ERR_IA_CATASTROPHE        the IA has failed
+ *
+ * Completion: one IT_DTO_RDMA_WRITE_CMPL_EVENT on the request EVD.
+ * Threads: any thread; the order in which calls return is the order on the wire.
+ * Source: extension of this library; RFC 5040 (RDMA Write), RFC 7306 (Immediate Data).
+ */
+it_status_t itx_post_rdma_write_imm(it_ep_handle_t ep_handle,
+                                    const it_lmr_triplet_t *local_segments, size_t num_segments,
+                                    it_dto_cookie_t cookie, it_dto_flags_t dto_flags,
+                                    it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context,
+                                    uint64_t immediate);
+
+/**
+ * The immediate value in a completion.
+ *
+ * @param event  an event as the library has filled it in, of any kind
+ * @param value  gets the value; left alone if there is none
+ *
+ * @return IT_TRUE for a successful receive completion that has a value; IT_FALSE for everything
+ *         else, NULL arguments included
+ *
+ * Threads: any thread.
+ * Source: extension of this library; RFC 7306.
+ */
+it_boolean_t itx_event_immediate(const it_event_t *event, uint64_t *value);
 
 /* ==============================================================================================
  * Counters

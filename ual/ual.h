@@ -85,6 +85,7 @@ struct ual_ep {
     _Atomic int state;       /* it_ep_state_rc_t; written with lock held, by ual_ep_step_locked */
     it_ep_attributes_t attr; /* in force */
     it_path_t dst_path;
+    _Atomic uint32_t immediate_bits; /* of vp_attributes once the consumer has agreed; else 0 */
     UAL_AREA;
 };
 

@@ -67,7 +67,7 @@ static inline it_status_t ual_post_check(const struct base_object *on,
     return IT_SUCCESS;
 }
 
-/* A request whose opcode, flags, cookie, segments and remote address are filled in. */
+/* A request whose opcode, flags, cookie, segments and remote address are filled in: its length. */
 static inline it_status_t ual_post_prepare(const struct ual_ep *ep, struct vp_request *request,
                                            size_t max_count, unsigned legal_flags)
 {
@@ -89,9 +89,7 @@ static inline it_status_t ual_post_request(struct ual_ep *ep, struct vp_request 
 {
     it_status_t status = ual_post_prepare(ep, request, max_count, legal_flags);
 
-    if (status != IT_SUCCESS)
-        return status;
-    return ep->ops->post_request(ep, request);
+    return status == IT_SUCCESS ? ep->ops->post_request(ep, request) : status;
 }
 
 #endif

@@ -1,20 +1,81 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Posting of atomic operations (RFC 7306). Not offered yet. */
-#include "it_api.h"
+/* it_post_atomic and itx_post_atomic_swap (RFC 7306). */
+#include "ual/ual_post.h"
+
+#include "itx_api.h"
+
+#define UAL_ATOMIC_LENGTH 8u
+
+/* The old value is one aligned word, as the peer's is. */
+static it_status_t ual_post_check_result(const struct ual_ep *ep, const it_lmr_triplet_t *result)
+{
+    const struct ual_lmr *lmr = ual_lmr_from(result->lmr);
+    uintptr_t address;
+
+    if (!lmr || lmr->object.ia != ep->object.ia)
+        return IT_ERR_INVALID_LMR;
+    if (result->length != UAL_ATOMIC_LENGTH)
+        return IT_ERR_INVALID_LENGTH;
+    address = lmr->addr_mode == IT_ADDR_MODE_RELATIVE
+                  ? (uintptr_t)lmr->addr + (uintptr_t)result->addr.rel
+                  : (uintptr_t)result->addr.abs;
+    return address % UAL_ATOMIC_LENGTH == 0 ? IT_SUCCESS : IT_ERR_ADDRESS;
+}
+
+static it_status_t ual_post_atomic(struct ual_ep *ep, struct vp_request *request, bool known)
+{
+    it_status_t status;
+
+    request->segment_count = 1;
+    request->length = UAL_ATOMIC_LENGTH;
+    status =
+        ual_post_check(&ep->object, request->segments, 1, 1, request->flags, UAL_POST_RDMA_FLAGS);
+    if (status == IT_SUCCESS && !known)
+        status = IT_ERR_INVALID_ATOMIC_OP;
+    if (status == IT_SUCCESS)
+        status = ual_post_check_result(ep, request->segments);
+    if (status == IT_SUCCESS && request->rdma_addr % UAL_ATOMIC_LENGTH != 0)
+        status = IT_ERR_ADDRESS;
+    return status == IT_SUCCESS ? ep->ops->post_request(ep, request) : status;
+}
 
 it_status_t it_post_atomic(it_ep_handle_t ep_handle, it_atomic_op_t op, uint64_t swap_or_add,
                            uint64_t compare, const it_lmr_triplet_t *result, it_dto_cookie_t cookie,
                            it_dto_flags_t dto_flags, it_rdma_addr_t rdma_addr,
                            it_rmr_context_t rmr_context)
 {
-    (void)ep_handle;
-    (void)op;
-    (void)swap_or_add;
-    (void)compare;
-    (void)result;
-    (void)cookie;
-    (void)dto_flags;
-    (void)rdma_addr;
-    (void)rmr_context;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    struct vp_request request = {
+        .opcode = op == IT_FETCH_AND_ADD ? VP_FETCH_ADD : VP_CMP_SWAP,
+        .flags = dto_flags,
+        .cookie = cookie,
+        .segments = result,
+        .rdma_addr = rdma_addr,
+        .rmr_context = rmr_context,
+        .operand = swap_or_add,
+        .compare = compare,
+    };
+
+    bool known = op == IT_FETCH_AND_ADD || op == IT_COMPARE_AND_SWAP;
+
+    return ep ? ual_post_atomic(ep, &request, known) : IT_ERR_INVALID_EP;
+}
+
+it_status_t itx_post_atomic_swap(it_ep_handle_t ep_handle, uint64_t value,
+                                 const it_lmr_triplet_t *result, it_dto_cookie_t cookie,
+                                 it_dto_flags_t dto_flags, it_rdma_addr_t rdma_addr,
+                                 it_rmr_context_t rmr_context)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    struct vp_request request = {
+        .opcode = VP_SWAP,
+        .flags = dto_flags,
+        .cookie = cookie,
+        .segments = result,
+        .rdma_addr = rdma_addr,
+        .rmr_context = rmr_context,
+        .operand = value,
+    };
+
+    return ep ? ual_post_atomic(ep, &request, true) : IT_ERR_INVALID_EP;
 }

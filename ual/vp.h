@@ -34,6 +34,9 @@ struct vp_attributes {
     size_t connect_pdata, accept_pdata, reject_pdata, disconnect_pdata;
     it_conn_qual_type_t active_quals, passive_quals;
     uint64_t default_connect_timeout_us;
+    it_boolean_t atomic_swap;
+    uint32_t immediate_bits;    /* of an immediate value; 0: there are none */
+    uint32_t send_imm_receives; /* what a Send with an immediate takes at the peer: 1 or 2 */
 };
 
 enum vp_opcode {
@@ -43,7 +46,10 @@ enum vp_opcode {
     VP_SEND_UNLINK,      /* rmr_context: what the peer is to unlink */
     VP_RDMA_READ_TO_RMR, /* windows instead of segments */
     VP_RMR_LINK,         /* link */
-    VP_RMR_UNLINK        /* link, of which only the RMR counts */
+    VP_RMR_UNLINK,       /* link, of which only the RMR counts */
+    VP_FETCH_ADD,
+    VP_CMP_SWAP,
+    VP_SWAP /* stores whatever it finds there */
 };
 
 /* What a link opens: range and rights are within those of the LMR, all objects of one PZ. */
@@ -79,10 +85,16 @@ struct vp_request {
     it_rmr_context_t rmr_context;
     const it_rmr_triplet_t *windows; /* VP_RDMA_READ_TO_RMR: segment_count of them, RMRs live */
     const struct vp_link *link;      /* VP_RMR_LINK, VP_RMR_UNLINK */
+    uint64_t operand;                /* atomic operations: to add or to store */
+    uint64_t compare;                /* VP_CMP_SWAP */
+    /* VP_SEND, VP_RDMA_WRITE; only on an EP with .immediate_bits, and of no more bits than that. */
+    bool has_immediate;
+    uint64_t immediate;
 };
 
 /* The data path: reached by one indirect call from the EP itself. */
 struct vp_ep_ops {
+    /* Of an opcode that the provider does not know: IT_ERR_OP_NOT_SUPPORTED, in every state. */
     it_status_t (*post_request)(struct ual_ep *ep, const struct vp_request *request);
     it_status_t (*post_recv)(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags);

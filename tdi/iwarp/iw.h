@@ -84,6 +84,7 @@ enum iw_queue {
 #define IW_READ_REQUEST_HEADER    28
 #define IW_ATOMIC_REQUEST_HEADER  52
 #define IW_ATOMIC_RESPONSE_HEADER 12
+#define IW_IMMEDIATE_DATA         8
 #define IW_LENGTH_FIELD           2 /* ULPDU_Length */
 #define IW_CRC_FIELD              4
 #define IW_TRAILER_MAX            7 /* pad and CRC */
@@ -109,6 +110,28 @@ struct iw_read_request {
     uint32_t length;
     uint32_t source_stag;
     uint64_t source_to;
+};
+
+/* What an Atomic Request asks for (RFC 7306 5); others are refused. */
+enum iw_atomic_code {
+    IW_ATOMIC_FETCH_ADD = 0,
+    IW_ATOMIC_CMP_SWAP = 2
+};
+
+struct iw_atomic_request {
+    unsigned code; /* enum iw_atomic_code, or whatever stood on the wire */
+    uint32_t id;   /* chosen by the requester, comes back in the response */
+    uint32_t stag;
+    uint64_t to;
+    uint64_t operand;      /* to add, or to store */
+    uint64_t operand_mask; /* add: the top bits of fields; swap: the bits that are stored */
+    uint64_t compare;
+    uint64_t compare_mask;
+};
+
+struct iw_atomic_response {
+    uint32_t id;
+    uint64_t original; /* what stood there before */
 };
 
 struct iw_terminate {

@@ -4,7 +4,7 @@
  * keeps no payload. The reader feeds it what it has read (iw_rx_consume); in the middle of a large
  * payload the reader may instead read straight into the destination (iw_rx_direct_begin / _end).
  *
- * With CRC on nothing is reported (done, read_request, terminate) from an FPDU before its CRC was
+ * With CRC on nothing is reported (done, read_request, terminate ...) from an FPDU before its CRC was
  * found good. A segment that lies whole in the consumed octets is checked before it is placed; of
  * one that arrives in pieces the payload is placed as it comes. When the header of an FPDU that
  * arrives in pieces is refused, the verdict waits for the CRC: a damaged FPDU is a CRC error, not
@@ -42,6 +42,10 @@ struct iw_rx_ops {
     /* All of the segment is placed, its CRC is good. For each data segment, empty Writes too. */
     enum iw_error (*done)(void *context, const struct iw_segment *segment);
     enum iw_error (*read_request)(void *context, const struct iw_read_request *request);
+    /* RFC 7306. Who does not speak it answers IW_ERR_RDMAP_OPCODE. */
+    enum iw_error (*atomic_request)(void *context, const struct iw_atomic_request *request);
+    enum iw_error (*atomic_response)(void *context, const struct iw_atomic_response *response);
+    enum iw_error (*immediate)(void *context, uint64_t value, bool solicited);
     /* Ends the stream: everything behind it is dropped. */
     void (*terminate)(void *context, const struct iw_terminate *terminate);
 };
@@ -62,7 +66,7 @@ struct iw_rx {
     uint8_t carry_length;
     uint8_t header_length; /* octets of DDP + RDMAP header kept for a Terminate */
     uint32_t ulpdu_length;
-    uint32_t next_msn[3];       /* expected MSN of queue 0, 1, 2 */
+    uint32_t next_msn[4];       /* expected MSN of queue 0 to 3 */
     uint32_t send_mo;           /* running offset of the Send that is arriving; 0: between two */
     enum iw_opcode send_opcode; /* all segments of one Send carry the same */
     uint32_t send_stag;

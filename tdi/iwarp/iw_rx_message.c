@@ -36,18 +36,35 @@ static enum iw_error iw_rx_admit_send(const struct iw_rx *rx)
     return IW_OK;
 }
 
-/* No RFC names a code for a control message of a wrong length: taken as a wrong ULPDU_Length. */
-static enum iw_error iw_rx_admit_control(const struct iw_rx *rx)
+/*
+ * Headers of a fixed length that fit in any segment (RFC 5044 A.4: at least 128). No RFC names a
+ * code for one of another length: taken as a wrong ULPDU_Length.
+ */
+static enum iw_error iw_rx_admit_header(const struct iw_rx *rx, uint32_t length)
 {
-    const struct iw_segment *segment = &rx->segment;
-    bool request = segment->opcode == IW_OP_READ_REQUEST;
-
-    if (segment->length < (request ? IW_READ_REQUEST_HEADER : TERMINATE_MIN) ||
-        segment->length > (request ? IW_READ_REQUEST_HEADER : IW_TERMINATE_MAX))
+    if (rx->segment.length != length)
         return IW_ERR_MPA_LENGTH;
-    if (request && !segment->last) /* it fits in any segment (RFC 5044 A.4: at least 128) */
+    if (!rx->segment.last)
         return IW_ERR_RDMAP_UNSPECIFIED;
     return iw_rx_check_order(rx, 0);
+}
+
+static enum iw_error iw_rx_admit_terminate(const struct iw_rx *rx)
+{
+    if (rx->segment.length < TERMINATE_MIN || rx->segment.length > IW_TERMINATE_MAX)
+        return IW_ERR_MPA_LENGTH;
+    return iw_rx_check_order(rx, 0);
+}
+
+/* A message of the Send queue with data of a fixed length: not between the segments of a Send. */
+static enum iw_error iw_rx_admit_immediate(const struct iw_rx *rx)
+{
+    enum iw_error error;
+
+    if (rx->segment.length != IW_IMMEDIATE_DATA || !rx->segment.last)
+        return IW_ERR_RDMAP_UNSPECIFIED;
+    error = iw_rx_check_order(rx, 0);
+    return error == IW_OK && rx->send_mo != 0 ? IW_ERR_RDMAP_OPCODE : error;
 }
 
 enum iw_error iw_rx_admit(struct iw_rx *rx)
@@ -72,14 +89,18 @@ enum iw_error iw_rx_admit(struct iw_rx *rx)
             return error;
         break;
     case IW_OP_READ_REQUEST:
+        return iw_rx_admit_header(rx, IW_READ_REQUEST_HEADER);
+    case IW_OP_ATOMIC_REQUEST:
+        return iw_rx_admit_header(rx, IW_ATOMIC_REQUEST_HEADER);
+    case IW_OP_ATOMIC_RESPONSE:
+        return iw_rx_admit_header(rx, IW_ATOMIC_RESPONSE_HEADER);
     case IW_OP_TERMINATE:
-        return iw_rx_admit_control(rx);
+        return iw_rx_admit_terminate(rx);
     case IW_OP_IMMEDIATE:
     case IW_OP_IMMEDIATE_SE:
-    case IW_OP_ATOMIC_REQUEST:
-    case IW_OP_ATOMIC_RESPONSE:
+        return iw_rx_admit_immediate(rx);
     case IW_OP_NONE:
-        return IW_ERR_RDMAP_OPCODE; /* RFC 7306 is not spoken */
+        return IW_ERR_RDMAP_OPCODE;
     }
     return rx->ops->check(rx->context, segment);
 }
@@ -110,18 +131,34 @@ static enum iw_error iw_rx_report_data(struct iw_rx *rx)
     return IW_OK;
 }
 
-static enum iw_error iw_rx_report_read_request(struct iw_rx *rx, const uint8_t *payload)
+static enum iw_error iw_rx_call_read_request(struct iw_rx *rx, const uint8_t *payload)
 {
     struct iw_read_request request;
-    enum iw_error error;
 
     iw_decode_read_request(payload, &request);
-    error = rx->ops->read_request(rx->context, &request);
-    if (error != IW_OK)
-        return error;
-    rx->next_msn[IW_QN_READ_REQUEST]++;
-    rx->fpdus++;
-    return IW_OK;
+    return rx->ops->read_request(rx->context, &request);
+}
+
+static enum iw_error iw_rx_call_atomic_request(struct iw_rx *rx, const uint8_t *payload)
+{
+    struct iw_atomic_request request;
+
+    iw_decode_atomic_request(payload, &request);
+    return rx->ops->atomic_request(rx->context, &request);
+}
+
+static enum iw_error iw_rx_call_atomic_response(struct iw_rx *rx, const uint8_t *payload)
+{
+    struct iw_atomic_response response;
+
+    iw_decode_atomic_response(payload, &response);
+    return rx->ops->atomic_response(rx->context, &response);
+}
+
+static enum iw_error iw_rx_call_immediate(struct iw_rx *rx, const uint8_t *payload)
+{
+    return rx->ops->immediate(rx->context, iw_decode_immediate(payload),
+                              rx->segment.opcode == IW_OP_IMMEDIATE_SE);
 }
 
 static enum iw_error iw_rx_report_terminate(struct iw_rx *rx, const uint8_t *payload)
@@ -139,9 +176,23 @@ static enum iw_error iw_rx_report_terminate(struct iw_rx *rx, const uint8_t *pay
 
 enum iw_error iw_rx_report(struct iw_rx *rx, const uint8_t *payload)
 {
+    enum iw_error error;
+
     if (!iw_rx_is_control(&rx->segment))
         return iw_rx_report_data(rx);
+    if (rx->segment.opcode == IW_OP_TERMINATE)
+        return iw_rx_report_terminate(rx, payload);
     if (rx->segment.opcode == IW_OP_READ_REQUEST)
-        return iw_rx_report_read_request(rx, payload);
-    return iw_rx_report_terminate(rx, payload);
+        error = iw_rx_call_read_request(rx, payload);
+    else if (rx->segment.opcode == IW_OP_ATOMIC_REQUEST)
+        error = iw_rx_call_atomic_request(rx, payload);
+    else if (rx->segment.opcode == IW_OP_ATOMIC_RESPONSE)
+        error = iw_rx_call_atomic_response(rx, payload);
+    else
+        error = iw_rx_call_immediate(rx, payload);
+    if (error != IW_OK)
+        return error;
+    rx->next_msn[rx->segment.qn]++;
+    rx->fpdus++;
+    return IW_OK;
 }

@@ -5,10 +5,10 @@
 
 #include "tdi/iwarp/iw_rx.h"
 
-/* Its payload is not the ULP's. */
+/* Its payload is not placed: short, and handed on in one call. */
 static inline bool iw_rx_is_control(const struct iw_segment *segment)
 {
-    return segment->opcode == IW_OP_READ_REQUEST || segment->opcode == IW_OP_TERMINATE;
+    return segment->opcode == IW_OP_READ_REQUEST || segment->opcode >= IW_OP_TERMINATE;
 }
 
 /* May rx->segment go on? Looks at the header alone and changes nothing. */

@@ -41,6 +41,25 @@ enum {
 
 _Static_assert(SOURCE_TO + 8 == IW_READ_REQUEST_HEADER, "Read Request header");
 
+/* Offsets inside the Atomic Request and Response headers (RFC 7306 5). */
+enum {
+    ATOMIC_CODE = 0,
+    ATOMIC_ID = 4,
+    ATOMIC_STAG = 8,
+    ATOMIC_TO = 12,
+    ATOMIC_OPERAND = 20,
+    ATOMIC_OPERAND_MASK = 28,
+    ATOMIC_COMPARE = 36,
+    ATOMIC_COMPARE_MASK = 44,
+    RESPONSE_ID = 0,
+    RESPONSE_ORIGINAL = 4
+};
+
+#define ATOMIC_CODE_MASK 0x0fu /* the other 28 bits are reserved */
+
+_Static_assert(ATOMIC_COMPARE_MASK + 8 == IW_ATOMIC_REQUEST_HEADER, "Atomic Request header");
+_Static_assert(RESPONSE_ORIGINAL + 8 == IW_ATOMIC_RESPONSE_HEADER, "Atomic Response header");
+
 /* What an opcode must look like (RFC 5040 4.1, RFC 7306 4). */
 struct iw_opcode_rule {
     bool known;
@@ -115,6 +134,55 @@ void iw_decode_read_request(const uint8_t *src, struct iw_read_request *request)
     request->source_to = iw_load64(src + SOURCE_TO);
 }
 
+size_t iw_encode_atomic_request(uint8_t *dst, const struct iw_atomic_request *request)
+{
+    iw_store32(dst + ATOMIC_CODE, request->code & ATOMIC_CODE_MASK);
+    iw_store32(dst + ATOMIC_ID, request->id);
+    iw_store32(dst + ATOMIC_STAG, request->stag);
+    iw_store64(dst + ATOMIC_TO, request->to);
+    iw_store64(dst + ATOMIC_OPERAND, request->operand);
+    iw_store64(dst + ATOMIC_OPERAND_MASK, request->operand_mask);
+    iw_store64(dst + ATOMIC_COMPARE, request->compare);
+    iw_store64(dst + ATOMIC_COMPARE_MASK, request->compare_mask);
+    return IW_ATOMIC_REQUEST_HEADER;
+}
+
+void iw_decode_atomic_request(const uint8_t *src, struct iw_atomic_request *request)
+{
+    request->code = iw_load32(src + ATOMIC_CODE) & ATOMIC_CODE_MASK;
+    request->id = iw_load32(src + ATOMIC_ID);
+    request->stag = iw_load32(src + ATOMIC_STAG);
+    request->to = iw_load64(src + ATOMIC_TO);
+    request->operand = iw_load64(src + ATOMIC_OPERAND);
+    request->operand_mask = iw_load64(src + ATOMIC_OPERAND_MASK);
+    request->compare = iw_load64(src + ATOMIC_COMPARE);
+    request->compare_mask = iw_load64(src + ATOMIC_COMPARE_MASK);
+}
+
+size_t iw_encode_atomic_response(uint8_t *dst, const struct iw_atomic_response *response)
+{
+    iw_store32(dst + RESPONSE_ID, response->id);
+    iw_store64(dst + RESPONSE_ORIGINAL, response->original);
+    return IW_ATOMIC_RESPONSE_HEADER;
+}
+
+void iw_decode_atomic_response(const uint8_t *src, struct iw_atomic_response *response)
+{
+    response->id = iw_load32(src + RESPONSE_ID);
+    response->original = iw_load64(src + RESPONSE_ORIGINAL);
+}
+
+size_t iw_encode_immediate(uint8_t *dst, uint64_t value)
+{
+    iw_store64(dst, value);
+    return IW_IMMEDIATE_DATA;
+}
+
+uint64_t iw_decode_immediate(const uint8_t *src)
+{
+    return iw_load64(src);
+}
+
 static void iw_load_tagged(const uint8_t *src, struct iw_segment *segment)
 {
     segment->stag = iw_load32(src + STAG);
@@ -168,7 +236,7 @@ enum iw_error iw_decode_header(const uint8_t *src, size_t available, uint32_t ul
     if (segment->qn == rule->qn)
         return IW_OK;
     /* The queue exists and the opcode is not for it, or there is no such queue (RFC 5041 7.1). */
-    return segment->qn <= IW_QN_TERMINATE ? IW_ERR_RDMAP_OPCODE : IW_ERR_DDP_INVALID_QN;
+    return segment->qn <= IW_QN_ATOMIC ? IW_ERR_RDMAP_OPCODE : IW_ERR_DDP_INVALID_QN;
 }
 
 size_t iw_encode_trailer(uint8_t *dst, unsigned pad, uint32_t crc)

@@ -25,6 +25,16 @@ size_t iw_encode_untagged(uint8_t *dst, enum iw_opcode opcode, bool last, uint32
 size_t iw_encode_read_request(uint8_t *dst, const struct iw_read_request *request);
 void iw_decode_read_request(const uint8_t *src, struct iw_read_request *request);
 
+/* 52 and 12 octets (RFC 7306 5). */
+size_t iw_encode_atomic_request(uint8_t *dst, const struct iw_atomic_request *request);
+void iw_decode_atomic_request(const uint8_t *src, struct iw_atomic_request *request);
+size_t iw_encode_atomic_response(uint8_t *dst, const struct iw_atomic_response *response);
+void iw_decode_atomic_response(const uint8_t *src, struct iw_atomic_response *response);
+
+/* 8 octets (RFC 7306 6): a number in network order, as this library gives them a meaning. */
+size_t iw_encode_immediate(uint8_t *dst, uint64_t value);
+uint64_t iw_decode_immediate(const uint8_t *src);
+
 /* Length of the DDP header (with RDMAP control octet) that starts with this octet: by its T bit. */
 static inline size_t iw_header_length(const uint8_t *header)
 {

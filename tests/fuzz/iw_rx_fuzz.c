@@ -41,6 +41,10 @@ static void mend_crcs(uint8_t *stream, size_t length)
 static void start(unsigned flags)
 {
     iw_model_init(&model, 300, 3);
+    model.regions[0].rights |= IW_MODEL_ATOMIC;
+    model.atomics = 2;
+    model.atomic_id = 0x01010101;
+    model.ird = 2;
     if (flags & READ)
         iw_model_post_read(&model, 0xaabbcc01, 0x7f0000001000, 260);
     iw_rx_init(&rx, iw_model_ops(), &model, flags & CRC);

@@ -150,6 +150,36 @@ Test(data_notify, plain_receives_wake_nobody, .timeout = 60)
     bed_close(&bed);
 }
 
+/* Of a Send with a value only the value wakes, and only when it is solicited. */
+Test(data_notify, immediate_values, .timeout = 60)
+{
+    struct bed bed;
+    struct waiter waiter;
+    it_lmr_triplet_t segment;
+
+    bed_open(&bed, IT_THRESHOLD_DISABLE);
+    CHECK_OK(itx_ep_enable_immediate(bed.a_ep, IT_TRUE));
+    CHECK_OK(itx_ep_enable_immediate(bed.b_ep, IT_TRUE));
+    segment = fx_seg(&bed.source, 0, 8);
+    for (uint64_t i = 0; i < 5; i++)
+        CHECK_OK(it_post_recv(bed.b_ep, &segment, 1, i, FX_QUIET));
+    segment = fx_seg(&bed.sink, 0, 8);
+    waiter_start(&waiter, bed.recv_evd);
+    CHECK_OK(itx_post_send_imm(bed.a_ep, &segment, 1, 0, FX_QUIET, 1));
+    deliver(&bed, FX_QUIET);
+    waiter_stays(&waiter);
+    CHECK_OK(itx_post_send_imm(bed.a_ep, &segment, 1, 0, IT_SOLICITED_WAIT_FLAG, 2));
+    waiter_returns(&waiter, 0, 4);
+    for (uint64_t i = 1; i < 5; i++) {
+        it_event_t event = fx_next(bed.recv_evd);
+        uint64_t value = 0;
+
+        CHECK_EQ(i, event.dto_cmpl.cookie);
+        CHECK_EQ(i == 1 ? 1 : i == 4 ? 2 : 0, itx_event_immediate(&event, &value) ? value : 0);
+    }
+    bed_close(&bed);
+}
+
 /* At entry what is queued is taken, notification or not. */
 Test(data_notify, entry_takes_what_is_there, .timeout = 60)
 {

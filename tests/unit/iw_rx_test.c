@@ -27,12 +27,29 @@ struct setup {
     unsigned ird;
     uint32_t read_stag;
     uint64_t read_to;
+    uint64_t atomic_value; /* not 0: what the peer's atomics find at 22334455:40 */
+    unsigned atomics;      /* of ours, unanswered */
+    uint32_t atomic_id;
 };
+
+static void put_atomic_region(uint64_t value)
+{
+    struct iw_model_region *region = &model.regions[0];
+
+    region->stag = 0x22334455;
+    region->base = 0;
+    region->rights = IW_MODEL_ATOMIC;
+    memcpy(region->buffer.octets + IW_MODEL_CANARY + 0x40, &value, sizeof(value));
+}
 
 static void start(const struct setup *setup)
 {
     iw_model_init(&model, setup->size, setup->receives);
     model.ird = setup->ird;
+    model.atomics = setup->atomics;
+    model.atomic_id = setup->atomic_id;
+    if (setup->atomic_value)
+        put_atomic_region(setup->atomic_value);
     if (setup->read_posted)
         iw_model_post_read(&model, setup->read_stag, setup->read_to, setup->read_length);
     iw_rx_init(&rx, iw_model_ops(), &model, setup->crc);
@@ -182,16 +199,28 @@ Test(iw_rx, golden_e_without_crc)
                "end 0 fpdus 1 boundary 1\n");
 }
 
-Test(iw_rx, golden_g_is_not_spoken)
+Test(iw_rx, golden_g_at_responder)
 {
-    const struct setup setup = {.size = 64, .receives = 1, .crc = true, .ird = 1};
+    const struct setup setup = {
+        .size = 128, .receives = 2, .crc = true, .ird = 2, .atomic_value = 0x1000};
 
     run_golden('G', 'I', &setup,
-               "end 206 fpdus 0 boundary 1\n"
-               "headers 1 1 0 length 70 =0364aea2 =f5cbf9f5\n");
+               "atomic 0 1010101 22334455:40 1000 to 1005\n"
+               "atomic 2 1010102 22334455:40 1005 to 77\n"
+               "immediate 1122334455667788\n"
+               "immediate se 99aabbccddeeff00\n"
+               "end 0 fpdus 4 boundary 1\n");
+}
+
+Test(iw_rx, golden_g_at_initiator)
+{
+    const struct setup setup = {
+        .size = 64, .receives = 1, .crc = true, .atomics = 2, .atomic_id = 0x01010101};
+
     run_golden('G', 'R', &setup,
-               "end 206 fpdus 0 boundary 1\n"
-               "headers 1 1 0 length 30 =b89e46af =f5cbf9f5\n");
+               "original 1010101 1000\n"
+               "original 1010102 1005\n"
+               "end 0 fpdus 2 boundary 1\n");
 }
 
 Test(iw_rx, golden_h_terminate_at_startup)
@@ -441,6 +470,21 @@ Test(iw_rx, control_message_lengths)
         if (payload != IW_READ_REQUEST_HEADER)
             expect_error(builder.length, IW_ERR_MPA_LENGTH);
         builder.length = 0;
+        header = iw_encode_untagged(stream, IW_OP_ATOMIC_REQUEST, true, 0, 1, 1, 0, payload);
+        build_rest(&builder, header, payload);
+        if (payload != IW_ATOMIC_REQUEST_HEADER)
+            expect_error(builder.length, IW_ERR_MPA_LENGTH);
+        builder.length = 0;
+        header = iw_encode_untagged(stream, IW_OP_ATOMIC_RESPONSE, true, 0, 3, 1, 0, payload);
+        build_rest(&builder, header, payload);
+        if (payload != IW_ATOMIC_RESPONSE_HEADER)
+            expect_error(builder.length, IW_ERR_MPA_LENGTH);
+        builder.length = 0;
+        header = iw_encode_untagged(stream, IW_OP_IMMEDIATE, true, 0, 0, 1, 0, payload);
+        build_rest(&builder, header, payload);
+        if (payload != IW_IMMEDIATE_DATA)
+            expect_error(builder.length, IW_ERR_RDMAP_UNSPECIFIED);
+        builder.length = 0;
         header = iw_encode_untagged(stream, IW_OP_TERMINATE, true, 0, 2, 1, 0, payload);
         build_rest(&builder, header, payload);
         if (payload < 4 || payload > IW_TERMINATE_MAX) {
@@ -452,11 +496,25 @@ Test(iw_rx, control_message_lengths)
     }
 }
 
+static uint32_t control_length(enum iw_opcode opcode)
+{
+    if (opcode == IW_OP_ATOMIC_REQUEST)
+        return IW_ATOMIC_REQUEST_HEADER;
+    if (opcode == IW_OP_ATOMIC_RESPONSE)
+        return IW_ATOMIC_RESPONSE_HEADER;
+    if (opcode == IW_OP_IMMEDIATE || opcode == IW_OP_IMMEDIATE_SE)
+        return IW_IMMEDIATE_DATA;
+    return 28; /* a Read Request's; legal for a Terminate */
+}
+
 static void build_control(struct builder *builder, enum iw_opcode opcode, bool last, uint32_t qn,
                           uint32_t msn, uint32_t mo)
 {
+    uint32_t length = control_length(opcode);
+
     build_rest(builder,
-               iw_encode_untagged(stream + builder->length, opcode, last, 0, qn, msn, mo, 28), 28);
+               iw_encode_untagged(stream + builder->length, opcode, last, 0, qn, msn, mo, length),
+               length);
 }
 
 Test(iw_rx, control_message_order)
@@ -467,6 +525,22 @@ Test(iw_rx, control_message_order)
         uint32_t qn, msn, mo;
         enum iw_error error;
     } cases[] = {
+        {IW_OP_ATOMIC_REQUEST, true, 1, 0, 0, IW_ERR_DDP_MSN_RANGE},
+        {IW_OP_ATOMIC_REQUEST, true, 1, 1, 8, IW_ERR_DDP_INVALID_MO},
+        {IW_OP_ATOMIC_REQUEST, false, 1, 1, 0, IW_ERR_RDMAP_UNSPECIFIED},
+        {IW_OP_ATOMIC_REQUEST, true, 0, 1, 0, IW_ERR_RDMAP_OPCODE},
+        {IW_OP_ATOMIC_REQUEST, true, 3, 1, 0, IW_ERR_RDMAP_OPCODE},
+        {IW_OP_ATOMIC_REQUEST, true, 4, 1, 0, IW_ERR_DDP_INVALID_QN},
+        {IW_OP_ATOMIC_RESPONSE, true, 3, 2, 0, IW_ERR_DDP_MSN_RANGE},
+        {IW_OP_ATOMIC_RESPONSE, true, 3, 1, 1, IW_ERR_DDP_INVALID_MO},
+        {IW_OP_ATOMIC_RESPONSE, false, 3, 1, 0, IW_ERR_RDMAP_UNSPECIFIED},
+        {IW_OP_ATOMIC_RESPONSE, true, 1, 1, 0, IW_ERR_RDMAP_OPCODE},
+        {IW_OP_ATOMIC_RESPONSE, true, 3, 1, 0, IW_ERR_RDMAP_OPCODE}, /* nobody asked */
+        {IW_OP_IMMEDIATE, true, 0, 2, 0, IW_ERR_DDP_MSN_RANGE},
+        {IW_OP_IMMEDIATE_SE, true, 0, 1, 8, IW_ERR_DDP_INVALID_MO},
+        {IW_OP_IMMEDIATE, false, 0, 1, 0, IW_ERR_RDMAP_UNSPECIFIED},
+        {IW_OP_IMMEDIATE, true, 2, 1, 0, IW_ERR_RDMAP_OPCODE},
+        {IW_OP_READ_REQUEST, true, 3, 1, 0, IW_ERR_RDMAP_OPCODE},
         {IW_OP_READ_REQUEST, true, 1, 0, 0, IW_ERR_DDP_MSN_RANGE},
         {IW_OP_READ_REQUEST, true, 1, 1, 4, IW_ERR_DDP_INVALID_MO},
         {IW_OP_READ_REQUEST, false, 1, 1, 0, IW_ERR_RDMAP_UNSPECIFIED},

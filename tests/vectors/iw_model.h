@@ -6,6 +6,7 @@
 #ifndef ITAPI_TESTS_VECTORS_IW_MODEL_H
 #define ITAPI_TESTS_VECTORS_IW_MODEL_H
 
+#include "tdi/iwarp/iw_atomic.h"
 #include "tdi/iwarp/iw_rx.h"
 
 #include <stdarg.h>
@@ -21,7 +22,8 @@
 
 enum {
     IW_MODEL_WRITE = 1,
-    IW_MODEL_READ = 2
+    IW_MODEL_READ = 2,
+    IW_MODEL_ATOMIC = 4
 };
 enum {
     IW_MODEL_REGIONS = 3,
@@ -50,7 +52,9 @@ struct iw_model {
     uint32_t read_placed;
     struct iw_model_buffer sink;
     unsigned ird;
-    unsigned reads; /* Read Requests that came and are not answered */
+    unsigned reads;     /* Read and Atomic Requests that came and are not answered */
+    unsigned atomics;   /* Atomic Requests of ours that are not answered */
+    uint32_t atomic_id; /* of the oldest; those behind it count up */
     bool mapped;
     unsigned maps_left; /* the map after that many fails */
     size_t log_length;
@@ -122,6 +126,8 @@ static inline void iw_model_init(struct iw_model *model, uint32_t size, unsigned
     model->read_placed = 0;
     model->ird = 1;
     model->reads = 0;
+    model->atomics = 0;
+    model->atomic_id = 0;
     model->mapped = false;
     model->maps_left = UINT32_MAX;
     model->log_length = 0;
@@ -335,6 +341,66 @@ static inline enum iw_error iw_model_read_request(void *context,
     return IW_OK;
 }
 
+static inline enum iw_error iw_model_atomic_request(void *context,
+                                                    const struct iw_atomic_request *request)
+{
+    struct iw_model *model = context;
+    struct iw_model_region *region = iw_model_find(model, request->stag);
+    uint64_t original;
+    uint64_t result;
+    uint8_t *at;
+
+    if (!iw_atomic_is_known(request))
+        return IW_ERR_RDMAP_OPCODE;
+    if (model->reads == model->ird)
+        return IW_ERR_DDP_NO_BUFFER;
+    if (request->to % sizeof(original) != 0)
+        return IW_ERR_RDMAP_STREAM;
+    if (!region)
+        return IW_ERR_RDMAP_INVALID_STAG;
+    if (region->zone != IW_MODEL_ZONE)
+        return IW_ERR_RDMAP_STAG_STREAM;
+    if (!(region->rights & IW_MODEL_ATOMIC))
+        return IW_ERR_RDMAP_ACCESS;
+    if (!iw_model_inside(region, request->to, sizeof(original)))
+        return IW_ERR_RDMAP_BOUNDS;
+    model->reads++;
+    at = region->buffer.octets + IW_MODEL_CANARY + (request->to - region->base);
+    memcpy(&original, at, sizeof(original));
+    result = iw_atomic_result(request, original);
+    memcpy(at, &result, sizeof(result));
+    iw_model_say(model, "atomic %u %x %x:%llx %llx to %llx\n", request->code, request->id,
+                 request->stag, (unsigned long long)request->to, (unsigned long long)original,
+                 (unsigned long long)result);
+    return IW_OK;
+}
+
+static inline enum iw_error iw_model_atomic_response(void *context,
+                                                     const struct iw_atomic_response *response)
+{
+    struct iw_model *model = context;
+
+    if (model->atomics == 0)
+        return IW_ERR_RDMAP_OPCODE;
+    if (response->id != model->atomic_id)
+        return IW_ERR_RDMAP_UNSPECIFIED;
+    model->atomics--;
+    model->atomic_id++;
+    iw_model_say(model, "original %x %llx\n", response->id, (unsigned long long)response->original);
+    return IW_OK;
+}
+
+static inline enum iw_error iw_model_immediate(void *context, uint64_t value, bool solicited)
+{
+    struct iw_model *model = context;
+
+    if (model->received == model->receives)
+        return IW_ERR_DDP_NO_BUFFER;
+    model->received++;
+    iw_model_say(model, "immediate%s %llx\n", solicited ? " se" : "", (unsigned long long)value);
+    return IW_OK;
+}
+
 static inline void iw_model_terminate(void *context, const struct iw_terminate *terminate)
 {
     iw_model_say(context, "terminate %x%s\n", (unsigned)terminate->error & 0xffff,
@@ -349,6 +415,9 @@ static inline const struct iw_rx_ops *iw_model_ops(void)
         .unmap = iw_model_unmap,
         .done = iw_model_done,
         .read_request = iw_model_read_request,
+        .atomic_request = iw_model_atomic_request,
+        .atomic_response = iw_model_atomic_response,
+        .immediate = iw_model_immediate,
         .terminate = iw_model_terminate,
     };
 

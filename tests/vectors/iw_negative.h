@@ -117,9 +117,9 @@ static const struct iw_negative iw_negative[] = {
     {"Send with Invalidate, other protection zone", IW_ERR_RDMAP_CANNOT_INVALIDATE, false,
      "00224144 99aa0001 00000000 00000001 00000000 78787878 78787878 78787878 78787878 "
      "31f13e0b"},
-    {"Immediate Data of 4 octets", IW_ERR_RDMAP_OPCODE, false,
+    {"Immediate Data of 4 octets", IW_ERR_RDMAP_UNSPECIFIED, false,
      "00164148 00000000 00000000 00000001 00000000 78787878 10f6d2e3"},
-    {"Atomic on a misaligned TO", IW_ERR_RDMAP_OPCODE, false,
+    {"Atomic on a misaligned TO", IW_ERR_RDMAP_STREAM, false,
      "0046414a 00000000 00000001 00000001 00000000 00000000 00000001 11223344 00000000 "
      "10002004 00000000 00000001 00000000 00000000 00000000 00000000 ffffffff ffffffff "
      "9f99fd7e"},

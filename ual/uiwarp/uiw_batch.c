@@ -19,7 +19,9 @@
 /* Scratch that every FPDU has: header, the header of a request's own (a Read's), trailer. */
 #define FPDU_SCRATCH    (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + FPDU_OWN_HEADER + IW_TRAILER_MAX + 1)
 #define FPDU_OWN_HEADER 64u
-_Static_assert(FPDU_OWN_HEADER >= IW_READ_REQUEST_HEADER, "it fits");
+_Static_assert(FPDU_OWN_HEADER >= IW_READ_REQUEST_HEADER &&
+                   FPDU_OWN_HEADER >= IW_ATOMIC_REQUEST_HEADER,
+               "it fits");
 
 /* The FPDU being built. */
 struct batch_fpdu {
@@ -249,15 +251,25 @@ static void batch_enter_read(struct uiw_ep *ep, uint32_t index, struct uiw_sqe *
 
     *entry = (struct uiw_orq_entry){.sq_index = index,
                                     .length = sqe->length,
-                                    .sink_stag = sqe->segment_count ? sqe->segments[0].stag : 1};
+                                    .sink_stag = sqe->segment_count ? sqe->segments[0].stag : 1,
+                                    .atomic = uiw_sqe_is_atomic(sqe)};
     /* Entered before the Request can leave; pairs with the reader's acquire. */
     atomic_store_explicit(&ep->orq_tail, tail + 1, memory_order_release);
+}
+
+/* How many messages of the Send queue a request consists of. */
+static uint32_t batch_sends(const struct uiw_sqe *sqe)
+{
+    bool data = sqe->opcode == VP_SEND_UNLINK ||
+                (sqe->opcode == VP_SEND && (sqe->length > 0 || !sqe->has_immediate));
+
+    return (data ? 1u : 0u) + (sqe->has_immediate ? 1u : 0u);
 }
 
 /* May this message begin? Gives it its MSN. False: not now, or never (then ep->tx says so). */
 static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_sqe *sqe)
 {
-    bool read = sqe->opcode == VP_RDMA_READ;
+    bool read = sqe->opcode == VP_RDMA_READ || uiw_sqe_is_atomic(sqe); /* on queue 1, answered */
     uint32_t open = batch_reads_open(ep);
     uint32_t ord = atomic_load_explicit(&ep->ord_limit, memory_order_relaxed);
 
@@ -286,8 +298,9 @@ static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, stru
     if (read) {
         sqe->msn = ep->tx.next_read_msn++;
         batch_enter_read(ep, batch->cursor.sq, sqe);
-    } else if (sqe->opcode != VP_RDMA_WRITE) {
-        sqe->msn = ep->tx.next_send_msn++;
+    } else {
+        sqe->msn = ep->tx.next_send_msn;
+        ep->tx.next_send_msn += batch_sends(sqe);
     }
     sqe->started = true;
     return true;
@@ -314,11 +327,58 @@ static bool batch_add_read_request(struct uiw_ep *ep, struct uiw_batch *batch,
     return batch_close_fpdu(ep, batch, &fpdu, iov_start, false);
 }
 
+static bool batch_add_atomic_request(struct uiw_ep *ep, struct uiw_batch *batch,
+                                     const struct uiw_sqe *sqe)
+{
+    struct batch_fpdu fpdu = {.header = batch->scratch + batch->scratch_used};
+    bool add = sqe->opcode == VP_FETCH_ADD;
+    struct iw_atomic_request request = {
+        .code = add ? IW_ATOMIC_FETCH_ADD : IW_ATOMIC_CMP_SWAP,
+        .id = batch->cursor.sq,
+        .stag = sqe->remote_stag,
+        .to = sqe->rdma_addr,
+        .operand = sqe->operand,
+        .operand_mask = add ? 0 : UINT64_MAX,
+        .compare = sqe->opcode == VP_CMP_SWAP ? sqe->compare : 0,
+        .compare_mask = sqe->opcode == VP_SWAP ? 0 : UINT64_MAX,
+    };
+    unsigned iov_start = batch->iov_count;
+    size_t length = iw_encode_untagged(fpdu.header, IW_OP_ATOMIC_REQUEST, true, 0,
+                                       IW_QN_READ_REQUEST, sqe->msn, 0, IW_ATOMIC_REQUEST_HEADER);
+
+    length += iw_encode_atomic_request(fpdu.header + length, &request);
+    batch_open_fpdu(batch, &fpdu, length, 0);
+    batch->cursor.sq++;
+    return batch_close_fpdu(ep, batch, &fpdu, iov_start, false);
+}
+
+/* The value comes last: it is what the peer waits for. */
 static enum iw_opcode batch_send_opcode(const struct uiw_sqe *sqe)
 {
+    bool solicited = (sqe->flags & IT_SOLICITED_WAIT_FLAG) != 0 && !sqe->has_immediate;
+
     if (sqe->opcode == VP_SEND_UNLINK)
-        return (sqe->flags & IT_SOLICITED_WAIT_FLAG) ? IW_OP_SEND_SE_INV : IW_OP_SEND_INV;
-    return (sqe->flags & IT_SOLICITED_WAIT_FLAG) ? IW_OP_SEND_SE : IW_OP_SEND;
+        return solicited ? IW_OP_SEND_SE_INV : IW_OP_SEND_INV;
+    return solicited ? IW_OP_SEND_SE : IW_OP_SEND;
+}
+
+static bool batch_add_immediate(struct uiw_ep *ep, struct uiw_batch *batch,
+                                const struct uiw_sqe *sqe)
+{
+    struct batch_fpdu fpdu = {.header = batch->scratch + batch->scratch_used};
+    bool solicited = (sqe->flags & IT_SOLICITED_WAIT_FLAG) != 0;
+    uint32_t msn = sqe->msn + batch_sends(sqe) - 1;
+    unsigned iov_start = batch->iov_count;
+    size_t length =
+        iw_encode_untagged(fpdu.header, solicited ? IW_OP_IMMEDIATE_SE : IW_OP_IMMEDIATE, true, 0,
+                           IW_QN_SEND, msn, 0, IW_IMMEDIATE_DATA);
+
+    length += iw_encode_immediate(fpdu.header + length, sqe->operand);
+    batch_open_fpdu(batch, &fpdu, length, 0);
+    batch->cursor.sq++;
+    batch->cursor.sq_offset = 0;
+    batch->cursor.sq_immediate = false;
+    return batch_close_fpdu(ep, batch, &fpdu, iov_start, true);
 }
 
 /* The next segment of a Send or Write. */
@@ -330,6 +390,7 @@ static bool batch_add_segment(struct uiw_ep *ep, struct uiw_batch *batch, const 
     uint32_t left = sqe->length - offset;
     uint32_t length = left < limit ? left : limit;
     bool last = length == left;
+    bool over = last && !sqe->has_immediate;
     struct batch_fpdu fpdu = {.header = batch->scratch + batch->scratch_used};
     unsigned iov_start = batch->iov_count;
     size_t header_length;
@@ -350,9 +411,10 @@ static bool batch_add_segment(struct uiw_ep *ep, struct uiw_batch *batch, const 
         batch->scratch_used += length;
         batch_add_iov(batch, copy, length);
     }
-    batch->cursor.sq += last;
-    batch->cursor.sq_offset = last ? 0 : offset + length;
-    return batch_close_fpdu(ep, batch, &fpdu, iov_start, last);
+    batch->cursor.sq += over;
+    batch->cursor.sq_offset = over ? 0 : offset + length;
+    batch->cursor.sq_immediate = last && !over;
+    return batch_close_fpdu(ep, batch, &fpdu, iov_start, over);
 }
 
 static bool batch_add_request(struct uiw_ep *ep, struct uiw_batch *batch)
@@ -365,6 +427,10 @@ static bool batch_add_request(struct uiw_ep *ep, struct uiw_batch *batch)
         return false;
     if (sqe->opcode == VP_RDMA_READ)
         return batch_add_read_request(ep, batch, sqe);
+    if (uiw_sqe_is_atomic(sqe))
+        return batch_add_atomic_request(ep, batch, sqe);
+    if (batch->cursor.sq_immediate || (sqe->has_immediate && sqe->length == 0))
+        return batch_add_immediate(ep, batch, sqe);
     return batch_add_segment(ep, batch, sqe);
 }
 
@@ -411,9 +477,23 @@ static void batch_copy_summed(const struct uiw_ep *ep, struct batch_fpdu *fpdu, 
     }
 }
 
-static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
+static bool batch_add_atomic_response(struct uiw_ep *ep, struct uiw_batch *batch,
+                                      const struct uiw_irq_entry *entry)
 {
-    const struct uiw_irq_entry *entry = &ep->irq[batch->cursor.irq & ep->irq_mask];
+    struct batch_fpdu fpdu = {.header = batch->scratch + batch->scratch_used};
+    unsigned iov_start = batch->iov_count;
+    size_t length = iw_encode_untagged(fpdu.header, IW_OP_ATOMIC_RESPONSE, true, 0, IW_QN_ATOMIC,
+                                       entry->msn, 0, IW_ATOMIC_RESPONSE_HEADER);
+
+    length += iw_encode_atomic_response(fpdu.header + length, &entry->atomic);
+    batch_open_fpdu(batch, &fpdu, length, 0);
+    batch->cursor.irq++;
+    return batch_close_fpdu(ep, batch, &fpdu, iov_start, false);
+}
+
+static bool batch_add_read_response(struct uiw_ep *ep, struct uiw_batch *batch,
+                                    const struct uiw_irq_entry *entry)
+{
     uint32_t offset = batch->cursor.irq_offset;
     uint32_t left = entry->request.length - offset;
     uint32_t limit = ep->tx.max_ulpdu - IW_TAGGED_HEADER;
@@ -459,6 +539,15 @@ static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
     batch->cursor.irq += last;
     batch->cursor.irq_offset = last ? 0 : offset + length;
     return batch_close_fpdu(ep, batch, &fpdu, iov_start, false);
+}
+
+static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    const struct uiw_irq_entry *entry = &ep->irq[batch->cursor.irq & ep->irq_mask];
+
+    if (entry->is_atomic)
+        return batch_add_atomic_response(ep, batch, entry);
+    return batch_add_read_response(ep, batch, entry);
 }
 
 /* ---------------------------------------------------------------- whose turn */

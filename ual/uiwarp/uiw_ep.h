@@ -42,15 +42,18 @@ struct uiw_sqe {
         it_rdma_addr_t rdma_addr;
         it_handle_t unlinked; /* of a Read that is done: the sink it has invalidated */
     };
+    uint64_t operand; /* atomic: to add or to store; else the immediate value */
+    uint64_t compare; /* atomic */
     uint32_t remote_stag;
     uint32_t length;
-    uint32_t msn;    /* of its message; valid once started */
+    uint32_t msn;    /* of its (first untagged) message; valid once started */
     uint8_t opcode;  /* enum vp_opcode */
     uint8_t flags;   /* it_dto_flags_t */
     bool started;    /* sender: has its MSN, and its place in the ORQ; a link: has been executed */
     bool done;       /* locked: executed, waits for those before it to complete */
     bool to_windows; /* a Read: the segments name windows ... */
     bool resolved;   /* sender: ... which have been looked up: its start */
+    bool has_immediate;
     uint8_t segment_count;
     struct uiw_segment segments[];
 };
@@ -78,25 +81,31 @@ struct uiw_queue {
     _Atomic uint32_t retired; /* events taken from the EVD; written by the dequeue */
 };
 
-/* A Read of ours that waits for its response. Sender adds, reader takes. */
+/* A Read or atomic of ours that waits for its response. Sender adds, reader takes. */
 struct uiw_orq_entry {
     uint32_t sq_index;
     uint32_t length;
     uint32_t received;
     uint32_t sink_stag; /* what the response must carry: never used to find memory */
     bool rtr;           /* the zero-length Read that opens a connection: no request behind it */
+    bool atomic;        /* its identifier on the wire is sq_index */
 };
 
-/* A Read of the peer that we answer. Reader adds, sender takes. */
+/* A Read or atomic of the peer that we answer. Reader adds, sender takes. */
 struct uiw_irq_entry {
-    struct iw_read_request request;
-    uint32_t msn;
+    union {
+        struct iw_read_request request;
+        struct iw_atomic_response atomic; /* executed already */
+    };
+    uint32_t msn; /* Read: of the Request; atomic: of the Response */
+    bool is_atomic;
 };
 
 /* Where the sender is: next octet of the SQ's message and of the response. */
 struct uiw_cursor {
     uint32_t sq;
     uint32_t sq_offset;
+    bool sq_immediate; /* the payload is over, the immediate value comes */
     uint32_t irq;
     uint32_t irq_offset;
 };
@@ -162,7 +171,8 @@ struct uiw_ep {
 
     _Atomic bool read_enabled; /* peers may RDMA Read, Write through this EP */
     _Atomic bool write_enabled;
-    _Atomic uint32_t ord_limit; /* in force: as agreed, or as it_ep_modify has changed it */
+    _Atomic bool atomics_enabled; /* the same for its atomics */
+    _Atomic uint32_t ord_limit;   /* in force: as agreed, or as it_ep_modify has changed it */
     /*
      * Of receives drawn from the S-RQ: how many the EP may hold, that is, from the first octet of
      * the message until its completion is dequeued.
@@ -196,6 +206,7 @@ struct uiw_ep {
     bool rx_tell_low, rx_tell_high;     /* watermarks that were crossed; see uiw_srq.h */
     bool rx_terminated;                 /* the peer's Terminate is in rx_terminate */
     bool expect_large;                  /* payload is large: do not read much past a header */
+    uint32_t rx_atomics;                /* of the peer, executed: MSN of the last response */
     unsigned pinned_count;
     struct uiw_mr *pinned[IW_RX_IOV_MAX]; /* between map and unmap */
     struct iw_terminate rx_terminate;
@@ -258,6 +269,11 @@ static inline struct uiw_lmr *uiw_lmr_of(struct ual_lmr *lmr)
 static inline struct uiw_rmr *uiw_rmr_of(struct ual_rmr *rmr)
 {
     return (struct uiw_rmr *)(void *)rmr->area;
+}
+
+static inline bool uiw_sqe_is_atomic(const struct uiw_sqe *sqe)
+{
+    return sqe->opcode == VP_FETCH_ADD || sqe->opcode == VP_CMP_SWAP || sqe->opcode == VP_SWAP;
 }
 
 static inline uint32_t uiw_queue_head(const struct uiw_queue *queue)
@@ -401,6 +417,8 @@ void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t 
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status);
 /* Reader. The oldest receive is complete. */
 void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked);
+/* The same by a value that stands in the event; nothing was placed. */
+void uiw_rq_complete_immediate(struct uiw_ep *ep, uint64_t value, bool solicited);
 
 /* uiw_window.c */
 /* Posting, ual_ep.lock is held. On failure nothing has changed. */
@@ -457,7 +475,14 @@ void uiw_bounce_close(struct uiw_ia *ia);
 struct uiw_bounce *uiw_bounce_get(struct uiw_ia *ia);
 void uiw_bounce_put(struct uiw_ia *ia, struct uiw_bounce *bounce);
 
-/* Why a Read of the peer is refused. */
+/*
+ * uiw_atomic.c. Reader. May it be done? Then it is, in one step for all threads of this machine, and
+ * *original is what stood there.
+ */
+enum iw_error uiw_atomic_execute(struct uiw_ep *ep, const struct iw_atomic_request *request,
+                                 uint64_t *original);
+
+/* Why a Read or atomic of the peer is refused. */
 enum iw_error uiw_read_error(enum uiw_mr_verdict verdict);
 
 /* uiw_stream.c: one reader at a time; returns the octets read into `staging` and memory, 0: none. */

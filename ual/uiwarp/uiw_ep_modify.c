@@ -85,6 +85,9 @@ void uiw_ep_set_enables(struct uiw_ep *ep, unsigned mask, const it_rc_only_attri
     if (mask & IT_EP_PARAM_RDMA_WR_ENABLE)
         atomic_store_explicit(&ep->write_enabled, rc->rdma_write_enable != IT_FALSE,
                               memory_order_relaxed);
+    if (mask & IT_EP_PARAM_ATOMICS_ENABLE)
+        atomic_store_explicit(&ep->atomics_enabled, rc->atomics_enable != IT_FALSE,
+                              memory_order_relaxed);
 }
 
 /* A watermark no counter reaches is none. */

@@ -7,6 +7,10 @@
 
 #include "ual/uiwarp/uiw_srq.h"
 
+#include "tdi/iwarp/iw_atomic.h"
+
+#include <string.h>
+
 /* ---------------------------------------------------------------- verdicts to codes */
 
 static enum iw_error place_write_error(enum uiw_mr_verdict verdict)
@@ -70,7 +74,7 @@ static enum iw_error place_check_write(struct uiw_ep *ep, const struct iw_segmen
     return error;
 }
 
-/* The oldest Read of ours that has no complete response; NULL when none is open. */
+/* The oldest Read or atomic of ours without a complete response; NULL when none is open. */
 static struct uiw_orq_entry *place_oldest_read(const struct uiw_ep *ep)
 {
     uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
@@ -85,7 +89,7 @@ static enum iw_error place_check_response(struct uiw_ep *ep, const struct iw_seg
     const struct uiw_orq_entry *read = place_oldest_read(ep);
     uint32_t left;
 
-    if (!read)
+    if (!read || read->atomic)
         return IW_ERR_RDMAP_OPCODE;
     if (segment->stag != read->sink_stag)
         return IW_ERR_DDP_INVALID_STAG;
@@ -196,24 +200,51 @@ static enum iw_error place_map(void *context, const struct iw_segment *segment, 
 
 /* ---------------------------------------------------------------- it is complete */
 
-static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segment *segment)
+/* The oldest Read or atomic of ours has its answer. */
+static void place_answered(struct uiw_ep *ep)
 {
     uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
-    struct uiw_orq_entry *read = &ep->orq[head & ep->orq_mask];
+    const struct uiw_orq_entry *entry = &ep->orq[head & ep->orq_mask];
 
-    read->received += segment->length;
-    if (!segment->last)
-        return IW_OK;
-    if (!read->rtr) {
-        if (uiw_sqe_at(ep, read->sq_index)->flags & IT_UNLINK_LOCAL_SINK)
-            uiw_sink_unlink(uiw_sqe_at(ep, read->sq_index));
+    if (!entry->rtr) {
+        struct uiw_sqe *sqe = uiw_sqe_at(ep, entry->sq_index);
+
+        if (sqe->flags & IT_UNLINK_LOCAL_SINK)
+            uiw_sink_unlink(sqe);
         base_lock_take(&ep->ual->lock);
-        uiw_sqe_at(ep, read->sq_index)->done = true;
+        sqe->done = true;
         ep->rx_wake_request |= uiw_sq_complete_locked(ep);
         base_lock_drop(&ep->ual->lock);
     }
     atomic_store_explicit(&ep->orq_head, head + 1, memory_order_release);
     ep->rx_kick = true; /* ORD and fences */
+}
+
+static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    place_oldest_read(ep)->received += segment->length;
+    if (segment->last)
+        place_answered(ep);
+    return IW_OK;
+}
+
+static enum iw_error place_atomic_response(void *context, const struct iw_atomic_response *response)
+{
+    struct uiw_ep *ep = context;
+    const struct uiw_orq_entry *entry = place_oldest_read(ep);
+    const struct uiw_segment *result;
+
+    if (!entry || !entry->atomic)
+        return IW_ERR_RDMAP_OPCODE;
+    if (response->id != entry->sq_index)
+        return IW_ERR_RDMAP_UNSPECIFIED;
+    result = &uiw_sqe_at(ep, entry->sq_index)->segments[0];
+    if (!uiw_mr_pin_local(result->mr, result->stag, result->addr, result->length,
+                          IT_PRIV_LOCAL_WRITE, ep->pz))
+        return IW_ERR_DDP_LOCAL;
+    memcpy(result->addr, &response->original, sizeof(response->original));
+    uiw_mr_unpin(result->mr);
+    place_answered(ep);
     return IW_OK;
 }
 
@@ -234,6 +265,25 @@ static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment 
     return IW_OK;
 }
 
+/*
+ * Takes a receive as an empty Send would. Only where the consumer said that both sides have agreed
+ * on it: to another one such a completion would make no sense.
+ */
+static enum iw_error place_immediate(void *context, uint64_t value, bool solicited)
+{
+    struct uiw_ep *ep = context;
+    struct iw_segment empty = ep->rx.segment;
+    enum iw_error error;
+
+    empty.length = 0;
+    if (atomic_load_explicit(&ep->ual->immediate_bits, memory_order_relaxed) == 0)
+        return IW_ERR_RDMAP_OPCODE;
+    error = place_check_send(ep, &empty);
+    if (error == IW_OK)
+        uiw_rq_complete_immediate(ep, value, solicited);
+    return error;
+}
+
 static enum iw_error place_done(void *context, const struct iw_segment *segment)
 {
     if (segment->opcode == IW_OP_WRITE)
@@ -243,7 +293,7 @@ static enum iw_error place_done(void *context, const struct iw_segment *segment)
     return place_done_send(context, segment);
 }
 
-/* ---------------------------------------------------------------- Reads of the peer */
+/* ---------------------------------------------------------------- Reads and atomics of the peer */
 
 static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_request *request)
 {
@@ -263,12 +313,31 @@ static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_
 }
 
 /*
- * How many Reads the peer may have open. Linux siw rounds the ORD it was told up to a power of two and
+ * How many Reads and atomics the peer may have open. Linux siw rounds the ORD it was told up to a power of two and
  * then uses all of that: so do we with the IRD, half of what the ring holds.
  */
 static uint32_t place_irq_depth(const struct uiw_ep *ep)
 {
     return ep->agreed.ird == 0 ? 0 : (ep->irq_mask + 1) / 2;
+}
+
+static bool place_has_irq_room(const struct uiw_ep *ep)
+{
+    uint32_t tail = atomic_load_explicit(&ep->irq_tail, memory_order_relaxed);
+    uint32_t open = tail - atomic_load_explicit(&ep->irq_sent, memory_order_acquire);
+    uint32_t kept = tail - atomic_load_explicit(&ep->irq_head, memory_order_acquire);
+
+    return open < place_irq_depth(ep) && kept <= ep->irq_mask;
+}
+
+static void place_enter_irq(struct uiw_ep *ep, const struct uiw_irq_entry *entry)
+{
+    uint32_t tail = atomic_load_explicit(&ep->irq_tail, memory_order_relaxed);
+
+    ep->irq[tail & ep->irq_mask] = *entry;
+    /* Hands the entry to the sender. */
+    atomic_store_explicit(&ep->irq_tail, tail + 1, memory_order_release);
+    ep->rx_kick = true;
 }
 
 /*
@@ -278,21 +347,33 @@ static uint32_t place_irq_depth(const struct uiw_ep *ep)
 static enum iw_error place_read_request(void *context, const struct iw_read_request *request)
 {
     struct uiw_ep *ep = context;
-    uint32_t tail = atomic_load_explicit(&ep->irq_tail, memory_order_relaxed);
-    uint32_t open = tail - atomic_load_explicit(&ep->irq_sent, memory_order_acquire);
-    uint32_t kept = tail - atomic_load_explicit(&ep->irq_head, memory_order_acquire);
     enum iw_error error;
 
-    if (open >= place_irq_depth(ep) || kept > ep->irq_mask)
+    if (!place_has_irq_room(ep))
         return IW_ERR_DDP_NO_BUFFER;
     error = place_check_source(ep, request);
     if (error != IW_OK)
         return error;
-    ep->irq[tail & ep->irq_mask] =
-        (struct uiw_irq_entry){.request = *request, .msn = ep->rx.segment.msn};
-    /* Hands the entry to the sender. */
-    atomic_store_explicit(&ep->irq_tail, tail + 1, memory_order_release);
-    ep->rx_kick = true;
+    place_enter_irq(ep, &(struct uiw_irq_entry){.request = *request, .msn = ep->rx.segment.msn});
+    return IW_OK;
+}
+
+/* Executed here, so that it keeps its place among the Writes and Sends around it. */
+static enum iw_error place_atomic_request(void *context, const struct iw_atomic_request *request)
+{
+    struct uiw_ep *ep = context;
+    struct uiw_irq_entry entry = {.is_atomic = true, .atomic.id = request->id};
+    enum iw_error error;
+
+    if (!iw_atomic_is_known(request))
+        return IW_ERR_RDMAP_OPCODE;
+    if (!place_has_irq_room(ep))
+        return IW_ERR_DDP_NO_BUFFER;
+    error = uiw_atomic_execute(ep, request, &entry.atomic.original);
+    if (error != IW_OK)
+        return error;
+    entry.msn = ++ep->rx_atomics;
+    place_enter_irq(ep, &entry);
     return IW_OK;
 }
 
@@ -310,5 +391,8 @@ const struct iw_rx_ops uiw_rx_ops = {
     .unmap = place_unmap,
     .done = place_done,
     .read_request = place_read_request,
+    .atomic_request = place_atomic_request,
+    .atomic_response = place_atomic_response,
+    .immediate = place_immediate,
     .terminate = place_terminate,
 };

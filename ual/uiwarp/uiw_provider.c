@@ -112,6 +112,10 @@ static void provider_fill_attributes(struct vp_attributes *attributes)
         .unlink_fence = IT_TRUE,
         .send_unlink = IT_TRUE,
         .read_extensions = IT_TRUE,
+        .atomics = IT_TRUE,
+        .atomic_swap = IT_TRUE,
+        .immediate_bits = 64,
+        .send_imm_receives = 2, /* RFC 7306 has messages with data and messages with a value */
         .max_request_dtos = UIW_MAX_DTOS,
         .max_recv_dtos = UIW_MAX_DTOS,
         .max_srq_dtos = UIW_MAX_SRQ_DTOS,

@@ -34,6 +34,16 @@ void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_hand
     ep->rx_wake_recv |= rq_report(ep, &outcome);
 }
 
+void uiw_rq_complete_immediate(struct uiw_ep *ep, uint64_t value, bool solicited)
+{
+    uint32_t head = uiw_queue_head(&ep->rq);
+    bool notify = solicited || (uiw_rqe_at(ep, head)->flags & IT_NOTIFY_FLAG) != 0;
+    struct evd_dto outcome = {
+        .status = IT_DTO_SUCCESS, .notify = notify, .has_immediate = true, .immediate = value};
+
+    ep->rx_wake_recv |= rq_report(ep, &outcome);
+}
+
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)
 {
     uint32_t tail = atomic_load_explicit(&ep->rq.tail, memory_order_relaxed);

@@ -44,6 +44,11 @@ static it_event_type_t sq_event_number(const struct uiw_sqe *sqe)
     case VP_RMR_LINK:
     case VP_RMR_UNLINK:
         return IT_RMR_LINK_CMPL_EVENT;
+    case VP_FETCH_ADD:
+        return IT_DTO_FETCH_ADD_CMPL_EVENT;
+    case VP_CMP_SWAP:
+    case VP_SWAP: /* on the wire a compare and swap that compares no bit */
+        return IT_DTO_CMP_SWAP_CMPL_EVENT;
     case VP_SEND:
     case VP_SEND_UNLINK:
         break;
@@ -128,6 +133,9 @@ static it_status_t sq_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     sqe->flags = (uint8_t)request->flags;
     sqe->started = false;
     sqe->done = false;
+    sqe->has_immediate = request->has_immediate;
+    sqe->operand = request->has_immediate ? request->immediate : request->operand;
+    sqe->compare = request->compare;
     sqe->segment_count = (uint8_t)request->segment_count;
     sqe->to_windows = request->opcode == VP_RDMA_READ_TO_RMR;
     sqe->resolved = false;

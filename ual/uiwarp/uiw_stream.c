@@ -129,10 +129,16 @@ static void stream_read_all(struct uiw_ep *ep, uint8_t *staging, struct stream_r
 
 /* ---------------------------------------------------------------- why a stream ends */
 
+static bool stream_is_response(enum iw_opcode opcode)
+{
+    return opcode == IW_OP_READ_RESPONSE || opcode == IW_OP_ATOMIC_RESPONSE;
+}
+
 /* The affiliated event that tells the consumer of an error found here (events.md has the list). */
 static it_event_type_t stream_async_of_error(const struct uiw_ep *ep, enum iw_error error)
 {
     enum iw_opcode opcode = ep->rx.segment.opcode;
+    bool request = opcode == IW_OP_READ_REQUEST || opcode == IW_OP_ATOMIC_REQUEST;
 
     if (IW_ERROR_LAYER(error) == 2)
         return IT_ASYNC_AFF_EP_L_LLP_ERROR;
@@ -141,20 +147,21 @@ static it_event_type_t stream_async_of_error(const struct uiw_ep *ep, enum iw_er
     if (error == IW_ERR_RDMAP_CANNOT_INVALIDATE)
         return IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION;
     if (error == IW_ERR_DDP_LOCAL || error == IW_ERR_DDP_TOO_LONG)
-        return opcode == IW_OP_READ_RESPONSE ? IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
-                                             : IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION;
-    if (error == IW_ERR_DDP_NO_BUFFER && opcode == IW_OP_READ_REQUEST)
+        return stream_is_response(opcode) ? IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
+                                          : IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION;
+    if (error == IW_ERR_DDP_NO_BUFFER && request)
         return IT_ASYNC_AFF_EP_L_IRRQ_ACCESS_VIOLATION;
     if (error == IW_ERR_DDP_NO_BUFFER && ep->ual->srq)
         return IT_ASYNC_AFF_EP_SRQ_ERROR;
     if (opcode == IW_OP_WRITE && (IW_ERROR_TYPE(error) == 1 && error != IW_ERR_DDP_TAGGED_VERSION))
         return IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION;
-    if (opcode == IW_OP_READ_REQUEST && IW_ERROR_LAYER(error) == 0 && IW_ERROR_TYPE(error) == 1)
-        return IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION;
+    if (request && IW_ERROR_LAYER(error) == 0 && IW_ERROR_TYPE(error) == 1)
+        return opcode == IW_OP_READ_REQUEST ? IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION
+                                            : IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION;
     return IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR;
 }
 
-/* The Read that a bad response belongs to, if any. */
+/* The Read or atomic that a bad response belongs to, if any. */
 static void stream_blame_read(struct uiw_ep *ep, struct uiw_end *end, it_dto_status_t status)
 {
     uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
@@ -175,7 +182,7 @@ static void stream_end_refused(struct ual_ep *ual, enum iw_error error)
                           .async = stream_async_of_error(ep, error),
                           .terminate = &terminate,
                           .recv_status = IT_DTO_ERR_FLUSHED};
-    bool response = ep->rx.segment.opcode == IW_OP_READ_RESPONSE;
+    bool response = stream_is_response(ep->rx.segment.opcode);
 
     iw_rx_fill_terminate(&ep->rx, error, &terminate);
     if (error == IW_ERR_DDP_TOO_LONG)
@@ -210,17 +217,47 @@ static it_event_type_t stream_async_of_terminate(enum iw_error error)
     return IT_ASYNC_AFF_EP_R_ERROR;
 }
 
-/* The Read that the peer's Terminate names: its Request's header with the MSN is in there. */
-static void stream_blame_refused_read(struct uiw_ep *ep, struct uiw_end *end)
+/* Which of our Reads and atomics a Terminate is about. */
+enum stream_blame {
+    STREAM_BLAME_NONE,
+    STREAM_BLAME_OLDEST,
+    STREAM_BLAME_NAMED /* the Request's header with its MSN is in the Terminate */
+};
+
+static enum stream_blame stream_blame_of(const struct uiw_ep *ep)
+{
+    const struct iw_terminate *terminate = &ep->rx_terminate;
+    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
+    bool open = head != atomic_load_explicit(&ep->orq_tail, memory_order_acquire);
+
+    if (terminate->has_rdmap) /* a Read's */
+        return IW_ERROR_TYPE(terminate->error) == 1 ? STREAM_BLAME_NAMED : STREAM_BLAME_NONE;
+    if (terminate->has_ddp)
+        return terminate->ddp_length == IW_UNTAGGED_HEADER &&
+                       (terminate->ddp[1] & 0x0fu) == IW_OP_ATOMIC_REQUEST
+                   ? STREAM_BLAME_NAMED
+                   : STREAM_BLAME_NONE;
+    /* Linux siw knows no atomics and names no header then. */
+    return terminate->error == IW_ERR_RDMAP_OPCODE && open && ep->orq[head & ep->orq_mask].atomic
+               ? STREAM_BLAME_OLDEST
+               : STREAM_BLAME_NONE;
+}
+
+static void stream_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
 {
     const uint8_t *ddp = ep->rx_terminate.ddp;
+    enum stream_blame blame = stream_blame_of(ep);
     uint32_t msn = (uint32_t)ddp[10] << 24 | (uint32_t)ddp[11] << 16 | (uint32_t)ddp[12] << 8 |
                    (uint32_t)ddp[13];
     uint32_t tail = atomic_load_explicit(&ep->orq_tail, memory_order_acquire);
     uint32_t index = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
 
-    stream_blame_read(ep, end, IT_DTO_ERR_REMOTE_ACCESS);
-    if (ep->rx_terminate.little_endian_nibbles)
+    if (blame == STREAM_BLAME_NONE)
+        return;
+    stream_blame_read(ep, end,
+                      IW_ERROR_TYPE(ep->rx_terminate.error) == 1 ? IT_DTO_ERR_REMOTE_ACCESS
+                                                                 : IT_DTO_ERR_REMOTE_RESPONDER);
+    if (blame == STREAM_BLAME_OLDEST || ep->rx_terminate.little_endian_nibbles)
         return; /* siw puts the size of the Read where its MSN was */
     for (; index != tail; index++) {
         const struct uiw_orq_entry *read = &ep->orq[index & ep->orq_mask];
@@ -238,8 +275,7 @@ static void stream_end_terminated(struct ual_ep *ual)
                           .async = stream_async_of_terminate(terminate->error),
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
-    if (terminate->has_rdmap && IW_ERROR_TYPE(terminate->error) == 1)
-        stream_blame_refused_read(ep, &end);
+    stream_blame_refused(ep, &end);
     atomic_fetch_add_explicit(&ep->ia->terminates_received, 1, memory_order_relaxed);
     base_log(BASE_LOG_INFO, "ep %p terminate received %x/%x/%02x%s", (void *)ual,
              IW_ERROR_LAYER(terminate->error), IW_ERROR_TYPE(terminate->error),
@@ -381,6 +417,7 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     ep->rx_tell_high = false;
     ep->rx_terminated = false;
     ep->expect_large = false;
+    ep->rx_atomics = 0;
     ep->fpdus_before = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
     atomic_store_explicit(&ep->lost_event, false, memory_order_relaxed);
     atomic_store_explicit(&ep->ord_limit, result->ord, memory_order_relaxed);
