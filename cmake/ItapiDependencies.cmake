@@ -6,7 +6,7 @@ find_package(Threads REQUIRED)
 pkg_check_modules(LIBEVENT_CORE REQUIRED IMPORTED_TARGET libevent_core>=2.1)
 
 add_library(itapi_dependencies INTERFACE)
-target_link_libraries(itapi_dependencies INTERFACE PkgConfig::LIBEVENT_CORE Threads::Threads)
+target_link_libraries(itapi_dependencies INTERFACE PkgConfig::LIBEVENT_CORE Threads::Threads ${CMAKE_DL_LIBS})
 set(ITAPI_PC_REQUIRES libevent_core)
 
 if(ITAPI_CRC STREQUAL "isal")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# cmake --install: library, public headers, itapi.pc, the package itapi::itapi, it_perf, README.
+# cmake --install: library, public headers, those for providers, itapi.pc, the package with
+# itapi::itapi and itapi::provider, it_perf, README, a commented configuration file.
 
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/itapi")
 
-install(TARGETS itapi EXPORT itapiTargets
+install(TARGETS itapi itapi_provider EXPORT itapiTargets
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT itapiTargets NAMESPACE itapi:: DESTINATION "${package_dir}")
 install(FILES
@@ -13,6 +14,8 @@ install(FILES
     include/it_api_os_specific.h
     include/itx_api.h
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES ual/vp.h ual/vp_host.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/itapi/provider/ual")
+install(FILES evd/evd_progress.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/itapi/provider/evd")
 
 configure_package_config_file(cmake/itapiConfig.cmake.in "${PROJECT_BINARY_DIR}/itapiConfig.cmake"
     INSTALL_DESTINATION "${package_dir}")
@@ -38,4 +41,5 @@ install(FILES "${PROJECT_BINARY_DIR}/itapi.pc" DESTINATION "${CMAKE_INSTALL_LIBD
 if(TARGET it_perf)
     install(TARGETS it_perf RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
-install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES README.md LICENSE docs/providers.md samples/itapi.conf
+    DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -9,6 +9,7 @@
 
 #include "base/base_lock.h"
 #include "base/base_object.h"
+#include "evd/evd_progress.h"
 
 #include "it_api.h"
 
@@ -18,20 +19,6 @@
 
 struct evd;
 struct evd_loop;
-struct evd_waiter;
-
-struct evd_progress_ops {
-    /* One non-blocking round of work, unless another thread does it just now. No lock is held. */
-    void (*poll)(void *context);
-    /* What posts have left for later goes out now. No lock is held. NULL: nothing is ever left. */
-    void (*flush)(void *context);
-    /*
-     * Blocks until the waiter is woken or CLOCK_MONOTONIC passes deadline_ns (BASE_NEVER: never),
-     * and may do the transport's work meanwhile. Returns 0, or EINTR when a signal handler ran.
-     * A return without reason is allowed: the caller looks again.
-     */
-    int (*wait)(void *context, struct evd_waiter *waiter, uint64_t deadline_ns);
-};
 
 /* The event layer's part of an IA: first member of the IA object. */
 struct evd_ia {

@@ -2495,6 +2495,7 @@ it_status_t it_lmr_unlink(it_lmr_handle_t lmr_handle, it_ep_handle_t ep_handle,
  * @retval IT_ERR_INVALID_PRIVS     rights that do not exist or do not go together
  * @retval IT_ERR_ACCESS            the pages are protected against that kind of access
  * @retval IT_ERR_LMR_BUSY          RMRs are linked to the region
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA cannot do it (uiwarp can)
  * @retval IT_ERR_RESOURCES         memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE    the IA has failed
  *

@@ -3,7 +3,7 @@
 #include "tdi/tdi_socket.h"
 #include "ual/ual_ep_state.h"
 #include "ual/ual_extension.h"
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 #include <fcntl.h>
 #include <unistd.h>

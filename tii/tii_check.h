@@ -3,7 +3,7 @@
 #ifndef ITAPI_TII_TII_CHECK_H
 #define ITAPI_TII_TII_CHECK_H
 
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 /* Rule G7: a pointer is needed only when there is a length. */
 static inline it_status_t tii_check_pdata_pointer(const void *private_data, size_t length)

@@ -3,7 +3,7 @@
 #ifndef ITAPI_UAL_UAL_EP_ATTR_H
 #define ITAPI_UAL_UAL_EP_ATTR_H
 
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 /* The attributes of an RC endpoint, S-RQ and privileged operations aside: what modify may name. */
 #define UAL_EP_ATTR_ALL                                                                            \

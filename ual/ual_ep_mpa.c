@@ -2,7 +2,7 @@
 /* itx_ep_set_mpa_params, itx_ep_get_mpa_params, itx_ep_query_mpa. */
 #include "ual/ual_ep_state.h"
 #include "ual/ual_extension.h"
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 #define UAL_RTR_TYPES (ITX_RTR_SEND | ITX_RTR_WRITE | ITX_RTR_READ)
 

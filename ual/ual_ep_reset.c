@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_reset. */
 #include "ual/ual_ep_state.h"
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 it_status_t it_ep_reset(it_ep_handle_t ep_handle)
 {

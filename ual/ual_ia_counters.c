@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* itx_ia_query_counters. */
 #include "ual/ual_extension.h"
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 #define UAL_COUNTERS_MIN UAL_SIZE_UP_TO(struct itx_counters, thread_wakeups) /* first version */
 

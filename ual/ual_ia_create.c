@@ -27,6 +27,20 @@ static it_status_t ual_ia_start_loop(struct ual_ia *ia)
     return evd_loop_start(&ia->evd.loop, thread_name);
 }
 
+/* What the IA announces must be there to be called. */
+static it_status_t ual_ia_check_features(struct ual_ia *ia)
+{
+    const struct vp_provider *provider = ia->provider;
+    const struct vp_attributes *attributes = provider->ia_attributes(ia);
+
+    if ((!attributes->srq || provider->srq_create) &&
+        (!attributes->rmr_types || provider->rmr_create))
+        return IT_SUCCESS;
+    base_log(BASE_LOG_ERROR, "%s refused: provider %s has not the functions for its attributes",
+             ia->name, provider->name);
+    return IT_ERR_RESOURCES;
+}
+
 static it_status_t ual_ia_open(struct ual_ia *ia)
 {
     it_status_t status = ual_ia_start_loop(ia);
@@ -35,7 +49,16 @@ static it_status_t ual_ia_open(struct ual_ia *ia)
         return status;
     status = ia->provider->ia_open(ia);
     if (status != IT_SUCCESS)
-        evd_loop_stop(ia->evd.loop);
+        goto err_stop;
+    status = ual_ia_check_features(ia);
+    if (status != IT_SUCCESS)
+        goto err_close;
+    return IT_SUCCESS;
+
+err_close:
+    ia->provider->ia_close(ia);
+err_stop:
+    evd_loop_stop(ia->evd.loop);
     return status;
 }
 

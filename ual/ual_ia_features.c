@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* itx_ia_query_features. */
 #include "ual/ual_extension.h"
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 #define UAL_FEATURES_MIN                                                                           \
     UAL_SIZE_UP_TO(struct itx_features, send_imm_receives) /* the first version */

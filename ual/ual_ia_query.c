@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ia_query and it_ia_info_free. */
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef ITAPI_UAL_UAL_LMR_H
 #define ITAPI_UAL_UAL_LMR_H
 
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 it_status_t ual_lmr_check_flags(it_lmr_flag_t flags);
 it_status_t ual_lmr_check_privs(it_mem_priv_t privs, const struct vp_attributes *attributes);

@@ -9,7 +9,7 @@
 #define ITAPI_UAL_UAL_OBJECT_H
 
 #include "ual/ual.h"
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 /* Where the provider's objects of one type come from (ual_registry.c). Lives for ever. */
 struct base_pool *ual_pool(const struct vp_provider *provider, it_handle_type_enum_t type);

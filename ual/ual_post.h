@@ -6,7 +6,7 @@
 #ifndef ITAPI_UAL_UAL_POST_H
 #define ITAPI_UAL_UAL_POST_H
 
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 /* Flags by operation. */
 #define UAL_POST_RECV_FLAGS                                                                        \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The providers of this process, and the memory their objects come from. */
 #include "base/base_log.h"
+#include "ual/ual_conf.h"
 #include "ual/ual_object.h"
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static bool ual_registry_add(const struct vp_provider *provider)
     bool is_new;
 
     if (provider->abi != VP_ABI || provider->size < sizeof(struct vp_provider)) {
-        base_log(BASE_LOG_ERROR, "provider of abi %u size %u refused: abi %u size %zu needed",
+        base_log(BASE_LOG_WARN, "provider of abi %u size %u refused: abi %u size %zu needed",
                  provider->abi, provider->size, VP_ABI, sizeof(struct vp_provider));
         return false;
     }
@@ -97,6 +98,7 @@ static void ual_registry_setup(void)
     base_log_setup();
     (void)ual_registry_add(
         &uiw_provider); /* without it there are no Interfaces: seen by the user */
+    ual_conf_load(ual_registry_add);
 }
 
 bool vp_register(const struct vp_provider *provider)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/ual_request.h"
 
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 #include <string.h>
 

@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Undecided incoming connection requests, found by their cn_est_id (process-wide, never 0, never
- * reused). A request is the provider's memory; whoever takes it out of the table owns it, so of
- * racing accept, reject, handoff and "the peer gave up" exactly one wins.
- */
+/* The table of undecided incoming connection requests (struct ual_request, ual/vp.h). */
 #ifndef ITAPI_UAL_UAL_REQUEST_H
 #define ITAPI_UAL_UAL_REQUEST_H
 
 #include "ual/ual.h"
-
-struct ual_request {
-    struct ual_request *next;  /* hash chain; by the table's lock */
-    it_cn_est_identifier_t id; /* set by ual_request_add */
-    struct ual_ia *ia;
-    struct evd *connect_evd; /* of the listen point; held by the listen point only */
-    size_t spigot_id;
-    it_conn_qual_t conn_qual;
-    it_net_addr_t source_addr;
-    uint32_t peer_ird, peer_ord;
-    const void *private_data;
-    size_t private_length;
-};
+#include "ual/vp.h"
 
 /* Gives the request an id and makes it findable. */
 void ual_request_add(struct ual_request *request);

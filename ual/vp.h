@@ -3,14 +3,79 @@
  * The verbs-provider interface: one table of functions per provider. The access layer (ual, tii,
  * tdi) checks handles, flags, masks and private data lengths before it calls; a provider checks
  * what only it can know. Private areas are zeroed when an object is created.
+ *
+ * Installed for providers in shared libraries, to which the objects are opaque: ual/vp_host.h is
+ * what they may call. docs/providers.md tells how. Whatever changes here in a way that such a
+ * library would notice changes VP_ABI.
  */
 #ifndef ITAPI_UAL_VP_H
 #define ITAPI_UAL_VP_H
 
-#include "ual/ual.h"
-#include "ual/ual_request.h"
+#include "it_api.h"
+#include "itx_api.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define VP_ABI 1u
+
+struct evd;
+struct ual_ia;
+struct ual_pz;
+struct ual_lmr;
+struct ual_rmr;
+struct ual_srq;
+struct ual_ep;
+struct ual_listen;
+
+/* ---------------------------------------------------------------- states of an EP */
+
+enum ual_ep_step {
+    UAL_EP_CONNECT,        /* it_ep_connect, or conversion as Initiator */
+    UAL_EP_ACCEPT,         /* it_ep_accept of a request */
+    UAL_EP_WAIT_REQUEST,   /* conversion as Responder */
+    UAL_EP_ARRIVAL,        /* three-way: positive answer */
+    UAL_EP_ESTABLISHED,    /* data may flow */
+    UAL_EP_ATTEMPT_FAILED, /* rejected by the peer or otherwise */
+    UAL_EP_DISCONNECT,     /* it_ep_disconnect */
+    UAL_EP_CLOSED,         /* the peer has disconnected */
+    UAL_EP_BROKEN,         /* the established connection failed */
+    UAL_EP_RESET,          /* it_ep_reset */
+    UAL_EP_STEPS
+};
+
+/* What a connection event says beyond its number. Zeroed members are "nothing". */
+struct ual_conn_news {
+    it_event_type_t number;
+    it_cn_est_identifier_t cn_est_id;
+    uint32_t ird, ord;
+    it_conn_reject_code_t reject_code;
+    const void *private_data;
+    size_t private_length; /* cut to IT_MAX_PRIV_DATA */
+};
+
+/* ---------------------------------------------------------------- incoming connections */
+
+/*
+ * An undecided incoming connection request, found by its cn_est_id (process-wide, never 0, never
+ * reused). It is the provider's memory; whoever takes it out of the table owns it, so of racing
+ * accept, reject, handoff and "the peer gave up" exactly one wins.
+ */
+struct ual_request {
+    struct ual_request *next;  /* hash chain; by the table's lock */
+    it_cn_est_identifier_t id; /* set when it enters the table */
+    struct ual_ia *ia;
+    struct evd *connect_evd; /* of the listen point; held by the listen point only */
+    size_t spigot_id;
+    it_conn_qual_t conn_qual;
+    it_net_addr_t source_addr;
+    uint32_t peer_ird, peer_ord;
+    const void *private_data;
+    size_t private_length;
+};
+
+/* ---------------------------------------------------------------- attributes */
 
 /* Limits and features, filled by ia_open, constant afterwards. */
 struct vp_attributes {
@@ -39,6 +104,8 @@ struct vp_attributes {
     uint32_t send_imm_receives; /* what a Send with an immediate takes at the peer: 1 or 2 */
 };
 
+/* ---------------------------------------------------------------- data path */
+
 enum vp_opcode {
     VP_SEND,
     VP_RDMA_WRITE,
@@ -55,7 +122,7 @@ enum vp_opcode {
 /* What a link opens: range and rights are within those of the LMR, all objects of one PZ. */
 struct vp_link {
     struct ual_rmr *rmr;
-    struct ual_lmr *lmr; /* must not be freed while linked: base_object_hold */
+    struct ual_lmr *lmr; /* must not be freed while linked: held */
     uint8_t *addr;
     it_length_t length;
     it_addr_mode_t addr_mode;
@@ -120,6 +187,12 @@ struct vp_convert {
     uint64_t timeout_us;
 };
 
+/* ---------------------------------------------------------------- the table */
+
+/*
+ * All functions are needed, those of RMRs and of S-RQs if the IA's attributes announce them; else they
+ * are NULL. What the transport cannot do is refused by their status.
+ */
 struct vp_provider {
     uint32_t abi;  /* VP_ABI */
     uint32_t size; /* sizeof(struct vp_provider) as the provider knows it */
@@ -131,9 +204,9 @@ struct vp_provider {
     /* Also true when it cannot be told for want of resources: ia_open then fails. */
     bool (*has_interface)(const char *name);
 
-    /* The IA's loop runs already. Sets evd.progress. */
+    /* The IA's own thread runs already. May set the progress functions (evd/evd_progress.h). */
     it_status_t (*ia_open)(struct ual_ia *ia);
-    /* All objects of the IA are gone; the loop still runs. */
+    /* All objects of the IA are gone; its thread still runs. */
     void (*ia_close)(struct ual_ia *ia);
     const struct vp_attributes *(*ia_attributes)(const struct ual_ia *ia);
     /* Allocates with ual_ia_info_alloc and fills spigots, addresses, vendor and features. */
@@ -148,15 +221,15 @@ struct vp_provider {
     it_status_t (*pz_create)(struct ual_pz *pz);
     void (*pz_destroy)(struct ual_pz *pz);
 
-    /* Sets lmr->key and lmr->linked. */
+    /* Sets the LMR's key and that it works. */
     it_status_t (*lmr_create)(struct ual_lmr *lmr);
     /* Returns when no octet can land in or leave the memory any more. */
     void (*lmr_destroy)(struct ual_lmr *lmr);
-    /* No window is linked to it, nor can be meanwhile. Sets lmr->key and lmr->linked. */
+    /* No window is linked to it, nor can be meanwhile. Sets both as lmr_create does. */
     it_status_t (*lmr_modify)(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
 
     /*
-     * A window. Decides on rmr->type if that is IT_RMR_TYPE_DEFAULT. A link holds its LMR from the
+     * A window, with .rmr_types. Decides on its type if that is IT_RMR_TYPE_DEFAULT. A link holds its LMR from the
      * post on (it_lmr_free is busy) and, once executed, lets go of what was linked before; a
      * narrow window holds its EP while it is linked. It may outlive ep_destroy, as does the
      * object of its EP then, when the IA is closed.
@@ -166,34 +239,33 @@ struct vp_provider {
     void (*rmr_destroy)(struct ual_rmr *rmr);
     void (*rmr_query)(struct ual_rmr *rmr, struct vp_rmr_state *state);
 
-    /* S-RQs: only called with .srq. */
-    /* srq->max_recv_dtos and .max_recv_segments are checked; may be rounded up here. Sets srq->ops. */
+    /* S-RQs, with .srq. Depth and segments are checked; may be rounded up here. Sets the vp_srq_ops. */
     it_status_t (*srq_create)(struct ual_srq *srq);
     /* No EP uses it. */
     void (*srq_destroy)(struct ual_srq *srq);
     /*
-     * Depth, low watermark or both; checked against the attributes. Takes srq->lock, refuses a
+     * Depth, low watermark or both; checked against the attributes. Takes the S-RQ's lock, refuses a
      * depth below what is posted (IT_ERR_INVALID_SRQ_SIZE) and a watermark above the depth
-     * (IT_ERR_SRQ_LOW_WATERMARK), and stores both in *srq. A watermark above what is posted fires at
-     * once; whoever fires it sets srq->low_watermark to 0 and calls evd_raise_affiliated_srq.
+     * (IT_ERR_SRQ_LOW_WATERMARK), and stores both in the S-RQ. A watermark above what is posted fires
+     * at once; whoever fires it sets it to 0 and raises IT_ASYNC_AFF_SRQ_LOW_WATERMARK.
      */
     it_status_t (*srq_modify)(struct ual_srq *srq, it_srq_param_mask_t mask,
                               const it_srq_param_t *params);
 
-    /* ep->attr is checked against the attributes; may be rounded up here. Sets ep->ops. */
+    /* The EP's attributes are checked; may be rounded up here. Sets the EP's vp_ep_ops. */
     it_status_t (*ep_create)(struct ual_ep *ep);
     /* Any state: cuts a live connection, reports nothing, returns when no thread uses the EP. */
     void (*ep_destroy)(struct ual_ep *ep);
     /*
-     * Around ep_modify_locked, without ep->lock: nobody works on the EP between the two. changed: what
+     * Around ep_modify_locked, without the EP's lock: nobody works on the EP between the two. changed: what
      * has been changed, 0 if that has failed.
      */
     void (*ep_halt)(struct ual_ep *ep);
     void (*ep_proceed)(struct ual_ep *ep, it_ep_param_mask_t changed);
     /*
-     * State and limits are checked by the caller, the state is held by ep->lock; what the IA cannot
-     * change is IT_ERR_OP_NOT_SUPPORTED. On success *attr may be turned into what is in force from
-     * then on, and the caller stores it in ep->attr.
+     * State and limits are checked by the caller, who holds the EP's lock; what the IA cannot change
+     * is IT_ERR_OP_NOT_SUPPORTED. On success *attr may be turned into what is in force from then on,
+     * and the caller stores that.
      */
     it_status_t (*ep_modify_locked)(struct ual_ep *ep, it_ep_param_mask_t mask,
                                     it_ep_attributes_t *attr);
@@ -203,11 +275,11 @@ struct vp_provider {
     it_status_t (*ep_get_mpa)(struct ual_ep *ep, struct itx_mpa_params *params);
     it_status_t (*ep_query_mpa)(struct ual_ep *ep, struct itx_mpa_info *info);
 
-    /* Fills in listen->conn_qual's port when the consumer left the choice. */
+    /* Fills in the port of its qualifier when the consumer left the choice. */
     it_status_t (*listen_start)(struct ual_listen *listen);
     /* Undelivered requests are refused, delivered ones live on. */
     void (*listen_stop)(struct ual_listen *listen);
-    /* Moves the EP from UNCONNECTED (ual_ep_step_locked) or fails with IT_ERR_INVALID_EP_STATE. */
+    /* Moves the EP from UNCONNECTED (UAL_EP_CONNECT) or fails with IT_ERR_INVALID_EP_STATE. */
     it_status_t (*connect)(struct ual_ep *ep, const it_path_t *path, const it_conn_qual_t *qual,
                            it_cn_est_flags_t flags, const void *private_data, size_t length);
     /* The request is taken; on success it is the provider's again, on failure put back by the caller. */
@@ -220,16 +292,5 @@ struct vp_provider {
     it_status_t (*disconnect)(struct ual_ep *ep);
     it_status_t (*convert)(struct ual_ep *ep, const struct vp_convert *convert);
 };
-
-/* ---------------------------------------------------------------- registry (ual/ual_registry.c) */
-
-/* Adds a provider; refuses another ABI or a smaller table with a log line. */
-bool vp_register(const struct vp_provider *provider);
-
-/* One block of memory for an it_ia_info_t with its arrays; it_ia_info_free gives it back. */
-it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count);
-
-/* The embedded default. */
-extern const struct vp_provider uiw_provider;
 
 #endif

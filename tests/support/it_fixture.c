@@ -81,10 +81,17 @@ static size_t loopback_spigot(it_ia_handle_t ia)
     return spigot;
 }
 
+const char *fx_interface(void)
+{
+    const char *name = getenv("ITAPI_TEST_INTERFACE");
+
+    return name != NULL ? name : "uiwarp";
+}
+
 void fx_node_open_sized(struct fx_node *node, size_t events)
 {
     memset(node, 0, sizeof(*node));
-    CHECK_OK(it_ia_create("uiwarp", 2, 1, &node->ia));
+    CHECK_OK(it_ia_create(fx_interface(), 2, 1, &node->ia));
     CHECK_OK(it_pz_create(node->ia, &node->pz));
     node->request_evd = fx_evd(node, IT_DTO_EVENT_STREAM, events, IT_THRESHOLD_DISABLE);
     node->recv_evd = fx_evd(node, IT_DTO_EVENT_STREAM, events, IT_THRESHOLD_DISABLE);

@@ -51,6 +51,8 @@ struct fx_node {
     size_t spigot;              /* one that reaches the loopback addresses */
 };
 
+/* "uiwarp", or what ITAPI_TEST_INTERFACE in the environment names. */
+const char *fx_interface(void);
 void fx_node_open(struct fx_node *node);
 /* With room for this many completions in either completion EVD. */
 void fx_node_open_sized(struct fx_node *node, size_t events);

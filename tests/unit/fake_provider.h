@@ -7,7 +7,7 @@
 #define ITAPI_TESTS_UNIT_FAKE_PROVIDER_H
 
 #include "ual/ual_ep_state.h"
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 #define FAKE_NAME   "fake0"
 #define FAKE_SPIGOT 1

@@ -20,7 +20,7 @@
 #include "ual/uiwarp/uiw_carrier.h"
 #include "ual/uiwarp/uiw_mr.h"
 #include "ual/uiwarp/uiw_progress.h"
-#include "ual/vp.h"
+#include "ual/ual_provider.h"
 
 #define UIW_MAX_SEGMENTS 16u
 #define UIW_MAX_DTOS     65536u

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Providers that must be refused, one per BAD_ macro. */
+#include <ual/vp_host.h>
+
+static struct vp_provider bad = {
+#ifdef BAD_ABI
+    .abi = VP_ABI + 1,
+#else
+    .abi = VP_ABI,
+#endif
+#ifdef BAD_SIZE
+    .size = sizeof(struct vp_provider) - sizeof(void *),
+#else
+    .size = sizeof(struct vp_provider),
+#endif
+#ifndef BAD_NAMELESS
+    .name = "bad",
+#endif
+};
+
+/* What is called of such a table brings the program down. */
+static void never(void)
+{
+    __builtin_trap();
+}
+
+static const struct vp_provider *entry(void)
+{
+    void (**function)(void) = (void (**)(void))(void *)&bad.interfaces;
+    void (**end)(void) = (void (**)(void))(void *)(&bad + 1);
+
+    for (; function < end; function++)
+        *function = never;
+#ifdef BAD_HOLE
+    bad.reject = NULL;
+#endif
+#ifdef BAD_HALF
+    bad.srq_modify = NULL;
+#endif
+    return &bad;
+}
+
+#ifdef BAD_ENTRYLESS
+const struct vp_provider *bad_entry(void);
+
+const struct vp_provider *bad_entry(void)
+{
+    return entry();
+}
+#else
+const struct vp_provider *VP_ENTRY(const struct vp_host *host, const char *options)
+{
+    (void)host;
+    (void)options;
+    return entry();
+}
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a provider in a shared library may call: the library exports nothing but the API, so it
+ * hands over a table. Objects are opaque to such a provider. Installed, with ual/vp.h.
+ *
+ * The library looks for a function VP_ENTRY in the shared library and calls it once, on an
+ * arbitrary thread. It returns the table of the provider, which must stay valid, or NULL to stay
+ * out (after a line in the log that says why). options: what stands behind the name of the library
+ * in the configuration file, "" if nothing does; valid during the call. It must not call the API.
+ */
+#ifndef ITAPI_UAL_VP_HOST_H
+#define ITAPI_UAL_VP_HOST_H
+
+#include "evd/evd_progress.h"
+#include "ual/vp.h"
+
+#include <stdatomic.h>
+
+#define VP_ENTRY      itapi_provider_1 /* ends in VP_ABI */
+#define VP_ENTRY_NAME "itapi_provider_1"
+
+enum vp_log_level {
+    VP_LOG_ERROR = 1, /* what was asked for cannot be done */
+    VP_LOG_WARN,      /* odd, but it went on */
+    VP_LOG_INFO,      /* one line in an object's life, and what a peer can cause */
+    VP_LOG_DEBUG
+};
+
+enum vp_queue {
+    VP_REQUESTS,
+    VP_RECEIVES
+};
+
+/* One completion of an EP. */
+struct vp_completion {
+    it_event_type_t event_number;
+    it_dto_status_t status;
+    it_dto_cookie_t cookie;
+    uint32_t length;      /* transferred */
+    bool notify;          /* a notification event: IT_NOTIFY_FLAG, failure, solicited */
+    bool has_immediate;   /* of a receive */
+    uint64_t immediate;   /* with has_immediate */
+    it_handle_t unlinked; /* a region the peer has invalidated, else NULL; without has_immediate */
+    /*
+     * When the event is dequeued retire_value is written to *retire: counting those tells which
+     * slots of a queue are free again (rule: a slot is taken until its event has been dequeued).
+     * NULL: not wanted. Not written any more once ep_destroy has returned.
+     */
+    _Atomic uint32_t *retire;
+    uint32_t retire_value;
+};
+
+enum vp_completed {
+    VP_COMPLETED,      /* queued */
+    VP_COMPLETED_WAKE, /* queued; call wake as soon as no lock is held */
+    VP_COMPLETION_LOST /* the EVD is full: call wake, and end the connection */
+};
+
+/* What an LMR is. PZ, rights and key are changed by lmr_modify alone: in it they are as before. */
+struct vp_lmr_info {
+    struct ual_pz *pz;
+    void *addr;
+    it_length_t length;
+    it_addr_mode_t addr_mode; /* relative: peers and segments count from 0 */
+    it_mem_priv_t privs;
+    it_rmr_context_t key; /* 0 until it is set */
+};
+
+/* What an S-RQ is; immutable once srq_create has returned, which may raise the segments. */
+struct vp_srq_info {
+    struct ual_pz *pz;
+    size_t max_recv_segments;
+};
+
+/* What of it can be modified; by its lock. */
+struct vp_srq_limits {
+    size_t max_recv_dtos;
+    size_t low_watermark; /* armed; 0: off, or fired */
+};
+
+/* What an RMR is; immutable. */
+struct vp_rmr_info {
+    struct ual_pz *pz;
+    it_rmr_type_t type; /* in rmr_create perhaps IT_RMR_TYPE_DEFAULT: see rmr_set_type */
+};
+
+/* What an EP is; immutable. */
+struct vp_ep_info {
+    struct ual_pz *pz;
+    struct ual_srq *srq; /* NULL: receives are posted on the EP itself */
+    it_ep_rc_creation_flags_t flags;
+    it_ep_handle_t handle;
+};
+
+/* What a listen point is; conn_qual's port may be changed by listen_start only. */
+struct vp_listen_info {
+    size_t spigot_id;
+    it_listen_flags_t flags;
+    it_conn_qual_t *conn_qual;
+    struct evd *connect_evd; /* for ual_request.connect_evd */
+};
+
+struct vp_host {
+    uint32_t abi;  /* VP_ABI */
+    uint32_t size; /* sizeof(struct vp_host) as the library knows it */
+
+    /* Writes a line if ITAPI_LOG asks for it. Any thread. */
+    void (*log)(enum vp_log_level level, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+    /* ---- Objects. Private areas are aligned to 64. */
+    void *(*ia_area)(struct ual_ia *ia);
+    void *(*pz_area)(struct ual_pz *pz);
+    void *(*lmr_area)(struct ual_lmr *lmr);
+    void *(*rmr_area)(struct ual_rmr *rmr);
+    void *(*srq_area)(struct ual_srq *srq);
+    void *(*ep_area)(struct ual_ep *ep);
+    void *(*listen_area)(struct ual_listen *listen);
+    struct ual_ia *(*pz_ia)(struct ual_pz *pz);
+    struct ual_ia *(*lmr_ia)(struct ual_lmr *lmr);
+    struct ual_ia *(*rmr_ia)(struct ual_rmr *rmr);
+    struct ual_ia *(*srq_ia)(struct ual_srq *srq);
+    struct ual_ia *(*ep_ia)(struct ual_ep *ep);
+    struct ual_ia *(*listen_ia)(struct ual_listen *listen);
+    const char *(*ia_name)(const struct ual_ia *ia);
+
+    /* ---- IA. */
+    /* From ia_open. ops stay valid until ia_close has returned. */
+    void (*ia_set_progress)(struct ual_ia *ia, const struct evd_progress_ops *ops, void *context);
+    /* One block of memory for ia_query. NULL without memory. */
+    it_ia_info_t *(*ia_info_alloc)(size_t spigot_count, size_t address_count);
+
+    /* ---- Threads that wait (for evd_progress_ops.wait). */
+    /* Sleeps until woken or the deadline. 0, EINTR or ETIMEDOUT. */
+    int (*waiter_sleep)(struct evd_waiter *waiter, uint64_t deadline_ns);
+    /*
+     * Around sleeping in a poll set that holds kick_fd, an eventfd, which a wake-up writes. begin:
+     * false when the thread was woken already and must not sleep. end: true when it was woken.
+     */
+    bool (*waiter_begin_poll)(struct evd_waiter *waiter, int kick_fd);
+    bool (*waiter_end_poll)(struct evd_waiter *waiter);
+    /* Makes a thread that sleeps look again, as if by chance. Any thread. */
+    void (*waiter_wake)(struct evd_waiter *waiter);
+
+    /* ---- LMR. */
+    void (*lmr_info)(const struct ual_lmr *lmr, struct vp_lmr_info *info);
+    /* From lmr_create and lmr_modify. The key works from now on. */
+    void (*lmr_set_key)(struct ual_lmr *lmr, it_rmr_context_t key);
+    /* The key works no more: a peer has invalidated it. */
+    void (*lmr_unlinked)(struct ual_lmr *lmr);
+    /* The LMR of a segment that the access layer has checked. */
+    struct ual_lmr *(*lmr_of)(it_lmr_handle_t handle);
+    /* For a link: it_lmr_free is busy until it is released. False: it is just being freed. */
+    bool (*lmr_hold)(struct ual_lmr *lmr);
+    void (*lmr_release)(struct ual_lmr *lmr);
+
+    /* ---- RMR. */
+    void (*rmr_info)(const struct ual_rmr *rmr, struct vp_rmr_info *info);
+    void (*rmr_set_type)(struct ual_rmr *rmr, it_rmr_type_t type); /* from rmr_create */
+    /* The RMR of vp_request.windows. */
+    struct ual_rmr *(*rmr_of)(it_rmr_handle_t handle);
+
+    /* ---- S-RQ. */
+    void (*srq_info)(const struct ual_srq *srq, struct vp_srq_info *info);
+    /* From srq_create. */
+    void (*srq_set_ops)(struct ual_srq *srq, const struct vp_srq_ops *ops, size_t segments);
+    /* One lock per S-RQ, for the provider too. Nothing is called with it held, but the next two. */
+    void (*srq_lock)(struct ual_srq *srq);
+    void (*srq_unlock)(struct ual_srq *srq);
+    void (*srq_limits_locked)(const struct ual_srq *srq, struct vp_srq_limits *limits);
+    void (*srq_set_limits_locked)(struct ual_srq *srq, const struct vp_srq_limits *limits);
+    /* Affiliated: IT_ASYNC_AFF_SRQ_. No lock may be held. */
+    void (*srq_raise)(struct ual_srq *srq, it_event_type_t number);
+
+    /* ---- EP. */
+    void (*ep_info)(const struct ual_ep *ep, struct vp_ep_info *info);
+    void (*ep_set_ops)(struct ual_ep *ep, const struct vp_ep_ops *ops); /* from ep_create */
+    /* What it_ep_query shows. After ep_create it is read and written with the EP's lock held. */
+    it_ep_attributes_t *(*ep_attributes)(struct ual_ep *ep);
+    /* Not 0: the consumer has agreed to immediate values. */
+    uint32_t (*ep_immediate_bits)(const struct ual_ep *ep);
+    /* One lock per EP, for the provider too. complete may be called with it held, nothing else. */
+    void (*ep_lock)(struct ual_ep *ep);
+    void (*ep_unlock)(struct ual_ep *ep);
+    it_ep_state_rc_t (*ep_state)(const struct ual_ep *ep);
+    /* The lock is held. False, and nothing is changed, when the step is not legal in this state. */
+    bool (*ep_step_locked)(struct ual_ep *ep, enum ual_ep_step step);
+    void (*ep_set_path_locked)(struct ual_ep *ep, const it_path_t *path);
+    /* For a narrow window: as lmr_hold. */
+    bool (*ep_hold)(struct ual_ep *ep);
+    void (*ep_release)(struct ual_ep *ep);
+
+    /* ---- Events. */
+    enum vp_completed (*complete)(struct ual_ep *ep, enum vp_queue queue,
+                                  const struct vp_completion *completion);
+    /* The others: no lock may be held. */
+    void (*wake)(struct ual_ep *ep, enum vp_queue queue);
+    void (*ep_report)(struct ual_ep *ep, const struct ual_conn_news *news);
+    void (*ep_raise)(struct ual_ep *ep, it_event_type_t number); /* affiliated: IT_ASYNC_AFF_EP_ */
+
+    /* ---- Incoming connections. */
+    void (*listen_info)(struct ual_listen *listen, struct vp_listen_info *info);
+    /* Gives the request an id and makes it findable; then it is announced. */
+    void (*request_add)(struct ual_request *request);
+    /* False when the EVD has no room: withdraw it. */
+    bool (*request_announce)(const struct ual_request *request);
+    /* Takes it out. False: a call of the consumer has it. */
+    bool (*request_withdraw)(struct ual_request *request);
+};
+
+typedef const struct vp_provider *vp_entry_fn(const struct vp_host *host, const char *options);
+
+/* Defined by the provider. */
+__attribute__((visibility("default"))) vp_entry_fn VP_ENTRY;
+
+#endif
