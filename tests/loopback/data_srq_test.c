@@ -83,6 +83,37 @@ Test(data_srq, messages_take_receives_in_the_order_they_arrive, .timeout = 60)
     shared_close(&shared);
 }
 
+/* A value takes a receive of its own, of the queue as of an endpoint's own, and leaves it as it was. */
+Test(data_srq, immediate_values, .timeout = 60)
+{
+    struct shared shared;
+    it_lmr_triplet_t segment;
+
+    shared_open(&shared, 1, DEPTH);
+    for (unsigned i = 0; i < 2 * USERS; i++)
+        post(&shared, i);
+    for (unsigned user = 0; user < USERS; user++) {
+        unsigned data = 2 * user;
+        it_event_t event;
+        uint64_t value = 0;
+
+        CHECK_OK(itx_ep_enable_immediate(shared.senders[user], IT_TRUE));
+        CHECK_OK(itx_ep_enable_immediate(shared.users[user], IT_TRUE));
+        segment = fx_seg(&shared.out, (size_t)data * SLOT, SLOT);
+        CHECK_OK(itx_post_send_imm(shared.senders[user], &segment, 1, 1, FX_QUIET, 100 + user));
+        arrived(&shared, user, data, SLOT);
+        event = fx_next(shared.b.recv_evd);
+        CHECK(event.dto_cmpl.ep == shared.users[user]);
+        CHECK_EQ(data + 1, event.dto_cmpl.cookie);
+        CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+        CHECK_EQ(IT_TRUE, itx_event_immediate(&event, &value));
+        CHECK_EQ(100 + user, value);
+        CHECK(fx_is_byte(shared.in.data + (size_t)(data + 1) * SLOT, SLOT, 0));
+    }
+    fx_empty(shared.b.aff_evd);
+    shared_close(&shared);
+}
+
 /* All at once: each message in one receive, and each receive used once. */
 Test(data_srq, many_messages_at_once, .timeout = 60)
 {

@@ -121,6 +121,115 @@ static it_status_t call_post_read(struct machine *m)
     return it_post_rdma_read(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0);
 }
 
+/* ---- Posts that name memory ----------------------------------------------------------------- */
+
+static _Alignas(8) unsigned char words[2][8]; /* of this side, of the other */
+
+static it_lmr_handle_t region(const struct fx_node *node, unsigned char *at, it_rmr_context_t *key)
+{
+    const it_mem_priv_t privs = (it_mem_priv_t)(FX_PRIVS_ALL | IT_PRIV_ATOMIC);
+    it_lmr_handle_t lmr = NULL;
+
+    CHECK_OK(it_lmr_create21(node->pz, at, NULL, sizeof(words[0]), IT_ADDR_MODE_ABSOLUTE, privs,
+                             IT_LMR_FLAG_NONE, 0, &lmr, key));
+    return lmr;
+}
+
+/* A key that the other side serves, where there is one. */
+static it_rmr_context_t other_key(struct machine *m)
+{
+    it_rmr_context_t key = 0;
+
+    if (machine_state(m->ep) == 'C')
+        (void)region(&m->other, words[1], &key);
+    return key;
+}
+
+static it_lmr_triplet_t result(struct machine *m)
+{
+    it_rmr_context_t key;
+
+    return (it_lmr_triplet_t){
+        .lmr = region(&m->node, words[0], &key), .addr.abs = words[0], .length = sizeof(words[0])};
+}
+
+static void allow_atomics(struct machine *m)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+
+    attr.srv.rc.atomics_enable = IT_TRUE;
+    if (machine_state(m->ep) == 'C')
+        CHECK_OK(it_ep_modify(m->other_ep, IT_EP_PARAM_ATOMICS_ENABLE, &attr));
+}
+
+static it_status_t call_post_atomic(struct machine *m, it_atomic_op_t op)
+{
+    it_lmr_triplet_t segment = result(m);
+
+    allow_atomics(m);
+    return it_post_atomic(m->ep, op, 1, 0, &segment, 7, FX_SIGNAL, (uintptr_t)words[1],
+                          other_key(m));
+}
+
+static it_status_t call_post_fetch_add(struct machine *m)
+{
+    return call_post_atomic(m, IT_FETCH_AND_ADD);
+}
+
+static it_status_t call_post_cmp_swap(struct machine *m)
+{
+    return call_post_atomic(m, IT_COMPARE_AND_SWAP);
+}
+
+static it_status_t call_post_swap(struct machine *m)
+{
+    it_lmr_triplet_t segment = result(m);
+
+    allow_atomics(m);
+    return itx_post_atomic_swap(m->ep, 1, &segment, 7, FX_SIGNAL, (uintptr_t)words[1],
+                                other_key(m));
+}
+
+static void agree_on_immediate(struct machine *m)
+{
+    CHECK_OK(itx_ep_enable_immediate(m->ep, IT_TRUE));
+    if (machine_state(m->ep) == 'C')
+        CHECK_OK(itx_ep_enable_immediate(m->other_ep, IT_TRUE));
+}
+
+static it_status_t call_post_send_imm(struct machine *m)
+{
+    agree_on_immediate(m);
+    return itx_post_send_imm(m->ep, NULL, 0, 7, FX_SIGNAL, 5);
+}
+
+static it_status_t call_post_write_imm(struct machine *m)
+{
+    agree_on_immediate(m);
+    return itx_post_rdma_write_imm(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0, 5);
+}
+
+static it_status_t call_post_send_and_unlink(struct machine *m)
+{
+    return it_post_send_and_unlink(m->ep, NULL, 0, 7, FX_SIGNAL, other_key(m));
+}
+
+static it_status_t call_post_read_to_rmr(struct machine *m)
+{
+    return it_post_rdma_read_to_rmr(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0);
+}
+
+static it_status_t call_rmr_link(struct machine *m)
+{
+    it_rmr_handle_t rmr = NULL;
+    it_rmr_context_t key;
+    it_lmr_handle_t lmr = region(&m->node, words[0], &key);
+
+    CHECK_OK(it_rmr_create20(m->node.pz, IT_RMR_TYPE_WIDE, &rmr));
+    return it_rmr_link(rmr, lmr, words[0], sizeof(words[0]), IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE,
+                       m->ep, 7, FX_SIGNAL, &key);
+}
+
 /* ---- The table ------------------------------------------------------------------------------ */
 
 /* Columns: MACHINE_LETTERS. */
@@ -154,6 +263,19 @@ static const struct row {
     {"it_post_send", call_post_send, "sssssof", "=======", 0, IT_DTO_SEND_CMPL_EVENT},
     {"it_post_rdma_write", call_post_write, "sssssof", "=======", 0, IT_DTO_RDMA_WRITE_CMPL_EVENT},
     {"it_post_rdma_read", call_post_read, "sssssof", "=======", 0, IT_DTO_RDMA_READ_CMPL_EVENT},
+    {"it_post_atomic, add", call_post_fetch_add, "sssssof", "=======", 0,
+     IT_DTO_FETCH_ADD_CMPL_EVENT},
+    {"it_post_atomic, swap", call_post_cmp_swap, "sssssof", "=======", 0,
+     IT_DTO_CMP_SWAP_CMPL_EVENT},
+    {"itx_post_atomic_swap", call_post_swap, "sssssof", "=======", 0, IT_DTO_CMP_SWAP_CMPL_EVENT},
+    {"itx_post_send_imm", call_post_send_imm, "sssssof", "=======", 0, IT_DTO_SEND_CMPL_EVENT},
+    {"itx_post_rdma_write_imm", call_post_write_imm, "sssssof", "=======", 0,
+     IT_DTO_RDMA_WRITE_CMPL_EVENT},
+    {"it_post_send_and_unlink", call_post_send_and_unlink, "sssssof", "=======", 0,
+     IT_DTO_SEND_CMPL_EVENT},
+    {"it_post_rdma_read_to_rmr", call_post_read_to_rmr, "sssssof", "=======", 0,
+     IT_DTO_RDMA_READ_CMPL_EVENT},
+    {"it_rmr_link", call_rmr_link, "sssssof", "=======", 0, IT_RMR_LINK_CMPL_EVENT},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

@@ -50,6 +50,42 @@ Test(ual_ia, create_passes_on_the_failure_of_the_provider)
     cr_assert_eq(fake.calls.ia_close, 0);
 }
 
+static bool poor_has_interface(const char *name)
+{
+    return strcmp(name, "poor0") == 0;
+}
+
+/* Of S-RQs and RMRs a provider may have none, but then it must not announce them. */
+Test(ual_ia, what_is_announced_can_be_called)
+{
+    static struct vp_provider poor;
+    it_ia_handle_t ia = NULL;
+    it_pz_handle_t pz;
+    it_srq_handle_t srq;
+    it_rmr_handle_t rmr;
+
+    poor = fake_provider;
+    poor.name = "poor";
+    poor.has_interface = poor_has_interface;
+    poor.srq_create = NULL;
+    poor.rmr_create = NULL;
+    cr_assert(vp_register(&poor));
+    fake.attributes.srq = IT_FALSE;
+    fake.attributes.rmr_types = IT_RMR_TYPE_WIDE;
+    cr_assert_eq(it_ia_create("poor0", 2, 1, &ia), IT_ERR_RESOURCES);
+    fake.attributes.srq = IT_TRUE;
+    fake.attributes.rmr_types = (it_rmr_type_t)0;
+    cr_assert_eq(it_ia_create("poor0", 2, 1, &ia), IT_ERR_RESOURCES);
+    cr_assert_null(ia);
+    cr_assert(fake.calls.ia_open == 2 && fake.calls.ia_close == 2);
+    fake.attributes.srq = IT_FALSE;
+    cr_assert_eq(it_ia_create("poor0", 2, 1, &ia), IT_SUCCESS);
+    cr_assert_eq(it_pz_create(ia, &pz), IT_SUCCESS);
+    cr_assert_eq(it_srq_create(pz, 1, 1, &srq), IT_ERR_SRQ_NOT_SUPPORTED);
+    cr_assert_eq(it_rmr_create10(pz, &rmr), IT_ERR_INVALID_RMR_TYPE);
+    cr_assert_eq(it_ia_free(ia), IT_SUCCESS);
+}
+
 Test(ual_ia, every_ia_is_its_own)
 {
     it_ia_handle_t one, two;
