@@ -58,9 +58,10 @@ need_space() { # need_space FOLDER MEBIBYTES
 # part waits in line_part for the next call. One descriptor per process.
 line_part=''
 line_read() {
-    local part status=0
-    IFS= read -r -t "$2" -u "$1" part || status=$?
-    line_part+=$part
+    local status=0
+    # Not "IFS= read": a trap that is run meanwhile would see that IFS.
+    read -r -t "$2" -u "$1" || status=$?
+    line_part+=$REPLY
     [ "$status" = 0 ] || return 1
     line=$line_part
     line_part=''

@@ -60,9 +60,12 @@ keeper_boot() {
 }
 
 keeper_kill_qemu() {
-    [ -n "$qemu" ] || return 0
-    kill -KILL "$qemu" 2>/dev/null || true
-    wait "$qemu" 2>/dev/null || true
+    local child
+    # The signal that ends this keeper may have come before $! could be put away.
+    for child in $(jobs -p); do
+        kill -KILL "$child" 2>/dev/null || true
+        wait "$child" 2>/dev/null || true
+    done
 }
 
 # keeper_wanted: is there still somebody who wants this guest? Else sets reason.
