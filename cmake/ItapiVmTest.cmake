@@ -7,7 +7,7 @@
 # GROUP.NAME; GROUP is siw if not given. The machine is started once for all such tests; they run one
 # after the other. What goes over the interfaces of CAPTURE (as seen in the machine; far/far0: in its
 # namespace far) is decoded by tshark: a malformed frame or a bad CRC fails the test. TIMEOUT counts
-# from the program's start; 120 if not given. Where no machine can run, the test is skipped.
+# from the program's start; 400 if not given. Where no machine can run, the test is skipped.
 
 set(ITAPI_VM_FOLDER "${PROJECT_BINARY_DIR}/tests/vm")
 set(ITAPI_VM_SCRIPT "${PROJECT_SOURCE_DIR}/tests/vm/run_test")
@@ -21,7 +21,7 @@ function(itapi_vm_test name)
         set(arg_GROUP siw)
     endif()
     if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 120)
+        set(arg_TIMEOUT 400)
     endif()
     set(capture "")
     if(arg_CAPTURE)

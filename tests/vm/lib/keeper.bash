@@ -62,7 +62,7 @@ keeper_boot() {
 keeper_kill_qemu() {
     local child
     # The signal that ends this keeper may have come before $! could be put away.
-    for child in $(jobs -p); do
+    for child in $(jobs -rp); do
         kill -KILL "$child" 2>/dev/null || true
         wait "$child" 2>/dev/null || true
     done
