@@ -4,11 +4,17 @@
  * lead it does not, since each arrival would wake both. Instead it looks once a millisecond whether
  * one still does, and not at all while the leader sleeps: then the leader tells when it leaves. An
  * idle IA wakes nobody.
+ *
+ * Adding a poll set to another one makes the kernel walk through all that it holds. So the loop's
+ * has held ours from the beginning, when it was empty, by way of a third one in between, the gate,
+ * where it can be switched on and off at no such cost.
  */
 #include "ual/uiwarp/uiw_handover.h"
 
 #include "base/base_clock.h"
-#include "base/base_log.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #define HANDOVER_TICK_NS BASE_NS_PER_MS
 /* A leader asleep for so many ticks will tell us when it leaves: no more ticks. */
@@ -16,11 +22,19 @@
 /* Rounds in which the loop finds something before it looks whether it has other duties. */
 #define HANDOVER_ROUNDS 64u
 
-static void handover_watch(struct ual_ia *ia);
-
 static struct uiw_progress *handover_progress(struct ual_ia *ia)
 {
     return &uiw_ia_of(ia)->progress;
+}
+
+static void handover_set_gate(struct uiw_progress *progress, bool open)
+{
+    struct epoll_event event = {.events = open ? EPOLLIN : 0};
+
+    if (progress->gate_open == open)
+        return;
+    progress->gate_open = open;
+    (void)epoll_ctl(progress->gate_fd, EPOLL_CTL_MOD, progress->epoll_fd, &event); /* is in there */
 }
 
 static void handover_tick(void *argument);
@@ -30,7 +44,7 @@ static void handover_next_tick(struct ual_ia *ia)
 {
     if (!evd_timer_start(&handover_progress(ia)->hand_over, ia->evd.loop, HANDOVER_TICK_NS,
                          handover_tick, ia))
-        handover_watch(ia);
+        handover_set_gate(handover_progress(ia), true);
 }
 
 static void handover_start_ticking(struct ual_ia *ia)
@@ -64,7 +78,7 @@ static void handover_tick(void *argument)
     /* Who has a callback or descriptor should not depend on a consumer who comes by now and then. */
     if (!leads && (stints == progress->stints_seen ||
                    atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0)) {
-        handover_watch(ia);
+        handover_set_gate(progress, true);
         return;
     }
     if (leads && stints == progress->stints_seen &&
@@ -109,7 +123,7 @@ static void handover_ready(void *argument, unsigned events)
     (void)events;
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
     if (!uiw_progress_claim(progress, UIW_LEADER_LOOP)) {
-        evd_io_unwatch(&progress->watch);
+        handover_set_gate(progress, false);
         handover_start_ticking(ia);
         return;
     }
@@ -119,27 +133,36 @@ static void handover_ready(void *argument, unsigned events)
     uiw_progress_release(ia);
 }
 
-static void handover_watch(struct ual_ia *ia)
-{
-    struct uiw_progress *progress = handover_progress(ia);
-
-    if (!evd_io_watch(&progress->watch, ia->evd.loop, progress->epoll_fd, EVD_IO_READ,
-                      handover_ready, ia))
-        base_log(BASE_LOG_ERROR, "ia %p: no memory to watch its streams", (void *)ia);
-}
+struct handover_open {
+    struct ual_ia *ia;
+    bool watched;
+};
 
 static void handover_open_on_loop(void *argument)
 {
-    handover_watch(argument);
+    struct handover_open *open = argument;
+    struct uiw_progress *progress = handover_progress(open->ia);
+
+    open->watched = evd_io_watch(&progress->watch, open->ia->evd.loop, progress->gate_fd,
+                                 EVD_IO_READ, handover_ready, open->ia);
 }
 
 bool uiw_handover_open(struct ual_ia *ia)
 {
-    handover_progress(ia)->unpark.run = handover_unpark;
+    struct uiw_progress *progress = handover_progress(ia);
+    struct epoll_event event = {.events = EPOLLIN};
+    struct handover_open open = {.ia = ia};
+
+    progress->unpark.run = handover_unpark;
     uiw_defer_init(ia);
     uiw_hold_init(ia);
-    evd_loop_call(ia->evd.loop, handover_open_on_loop, ia);
-    return true;
+    progress->gate_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (progress->gate_fd < 0 ||
+        epoll_ctl(progress->gate_fd, EPOLL_CTL_ADD, progress->epoll_fd, &event) != 0)
+        return false;
+    progress->gate_open = true;
+    evd_loop_call(ia->evd.loop, handover_open_on_loop, &open);
+    return open.watched;
 }
 
 static void handover_close_on_loop(void *argument)
@@ -154,7 +177,12 @@ static void handover_close_on_loop(void *argument)
     uiw_hold_stop(ia);
 }
 
+/* Also after an open that failed. */
 void uiw_handover_close(struct ual_ia *ia)
 {
+    struct uiw_progress *progress = handover_progress(ia);
+
     evd_loop_call(ia->evd.loop, handover_close_on_loop, ia);
+    if (progress->gate_fd >= 0)
+        (void)close(progress->gate_fd);
 }

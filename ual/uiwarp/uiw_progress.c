@@ -66,6 +66,14 @@ void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ual, int fd)
 
 /* ---------------------------------------------------------------- active streams: leader only */
 
+/* The first FPDU of a stream is often its last for a while: of thousands that are set up in a row. */
+static bool progress_is_talkative(struct ual_ep *ual)
+{
+    const struct uiw_ep *ep = uiw_ep_of(ual);
+
+    return atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed) - ep->fpdus_before > 1;
+}
+
 static void progress_activate(struct uiw_progress *progress, struct ual_ep *ep)
 {
     for (unsigned i = 0; i < progress->active_count; i++) {
@@ -131,7 +139,7 @@ static size_t progress_handle(struct uiw_progress *progress, const struct epoll_
         if (!(events[i].events & ~(uint32_t)EPOLLOUT))
             continue;
         got = uiw_stream_receive(ep, progress->staging);
-        if (got)
+        if (got && progress_is_talkative(ep))
             progress_activate(progress, ep);
         octets += got;
     }
@@ -166,7 +174,8 @@ size_t uiw_progress_round(struct uiw_progress *progress, bool ask_epoll)
     size_t octets;
 
     (void)progress_purge(progress);
-    octets = progress_poll_active(progress);
+    /* Who asks epoll anyway learns from it which streams are worth a system call. */
+    octets = ask_epoll ? 0 : progress_poll_active(progress);
     if (atomic_load_explicit(&progress->look, memory_order_relaxed)) {
         atomic_store_explicit(&progress->look, false, memory_order_relaxed);
         ask_epoll = true;
@@ -433,6 +442,7 @@ bool uiw_progress_open(struct ual_ia *ia)
 
     base_lock_init(&progress->lock);
     progress->spin_ns = PROGRESS_SPIN_MAX_NS;
+    progress->gate_fd = -1;
     progress->staging = malloc(UIW_STAGING_SIZE);
     progress->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     progress->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -55,6 +55,7 @@ struct uiw_progress {
     _Atomic bool holding;            /* the same for the held list */
     _Atomic uint64_t thread_wakeups;
     int epoll_fd; /* all established streams; immutable */
+    int gate_fd;  /* a poll set that holds .epoll_fd alone: what the loop watches; immutable */
     int kick_fd;  /* eventfd in it, wakes a leader that sleeps; immutable */
 
     /* Leader only. */
@@ -75,7 +76,8 @@ struct uiw_progress {
     struct uiw_nudge nudge;
 
     /* Loop thread only. */
-    struct evd_io watch;        /* of epoll_fd */
+    struct evd_io watch;        /* of gate_fd, always */
+    bool gate_open;             /* arrivals wake the loop */
     struct evd_timer hand_over; /* 1 ms, while a consumer leads */
     uint32_t stints_seen;
     unsigned asleep_ticks;
