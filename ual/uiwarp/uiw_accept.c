@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The passive side: half-open connections, requests that wait for the consumer, and its decision.
- * A request belongs to whoever has taken it from the table of ual_request.h; calls bring it to the
- * loop thread, where the connection lives.
+ * A request belongs to whoever has taken it from the table of ual_request.h, and its conn stays
+ * ANNOUNCED meanwhile; calls bring it to the loop thread, where the connection lives.
  */
 #include "ual/uiwarp/uiw_conn_private.h"
 #include "ual/uiwarp/uiw_listen.h"
@@ -14,10 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One call of it_ep_accept, it_reject or it_handoff, on its way through the loop thread. */
+/* One call of it_reject or it_handoff, on its way through the loop thread. */
 struct decision_call {
     struct ual_request *request;
-    struct ual_ep *ep;
     const void *private_data;
     size_t length;
     const it_conn_qual_t *qual;
@@ -54,11 +53,12 @@ static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_sto
     request->connect_evd = listen->connect_evd;
     request->spigot_id = listen->spigot_id;
     request->conn_qual = listen->conn_qual;
-    (void)uiw_net_from_sockaddr(peer, &request->source_addr,
-                                &port); /* an IP address: cannot fail */
+    /* IP addresses: cannot fail. */
+    (void)uiw_net_from_sockaddr(peer, &request->source_addr, &port);
     if (request->conn_qual.type == IT_IANA_LR_PORT)
         request->conn_qual.conn_qual.lr_port.remote = port;
     conn->suppress = (listen->flags & IT_LISTEN_SUPPRESS_IRD_ORD) != 0;
+    conn->remote = *peer;
 }
 
 void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
@@ -74,7 +74,6 @@ void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
         .ord = UIW_MAX_DEPTH,
     };
     struct uiw_conn *conn;
-    int on = 1;
 
     if (accept_is_full(ia, UIW_CONN_WAIT_REQUEST, ia->cm.half_open_max)) {
         uiw_cm_count(&ia->cm.half_open_refused);
@@ -86,7 +85,6 @@ void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
         uiw_reset_fd(fd);
         return;
     }
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* costs speed at most */
     conn->undecided = true;
     ia->cm.half_open++;
     conn->state = UIW_CONN_WAIT_REQUEST;
@@ -140,6 +138,12 @@ static bool accept_peer_is_quiet(const struct uiw_conn *conn)
     return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
+/* Looked at once more: the loop may not have come to what the peer has done last. */
+static bool accept_peer_is_there(const struct uiw_conn *conn)
+{
+    return !conn->peer_gone && accept_peer_is_quiet(conn);
+}
+
 /* Without a Reply: the reject bit is the consumer's, and this one has not been asked. */
 static enum uiw_conn_next accept_turn_away(struct uiw_conn *conn)
 {
@@ -163,7 +167,9 @@ enum uiw_conn_next uiw_accept_requested(struct uiw_conn *conn)
         uiw_cm_count(&conn->ia->cm.half_open_refused);
         return accept_turn_away(conn);
     }
-    evd_timer_stop(&conn->timer); /* the consumer may take its time */
+    /* The consumer may take its time. Only if it does, the peer is watched meanwhile. */
+    if (!uiw_conn_limit(conn, UIW_DECISION_NS))
+        return accept_turn_away(conn);
     conn->state = UIW_CONN_ANNOUNCED;
     conn->listener = NULL;
     request->peer_ird = accept_depth(&conn->mpa, 16);
@@ -173,7 +179,7 @@ enum uiw_conn_next uiw_accept_requested(struct uiw_conn *conn)
     ual_request_add(request);
     /* A call that takes it now waits for this thread: the conn is still here afterwards. */
     if (ual_request_announce(request) || !ual_request_withdraw(request))
-        return UIW_NEXT_READ;
+        return UIW_NEXT_NOTHING;
     return accept_turn_away(conn); /* the EVD is full */
 }
 
@@ -233,43 +239,44 @@ static void accept_answer(struct uiw_conn *conn)
     uiw_conn_run(conn);
 }
 
-static void accept_run(void *argument)
+static void accept_go(struct evd_task *task)
 {
-    struct decision_call *call = argument;
-    struct uiw_conn *conn = accept_conn_of(call->request);
-    it_path_t path = {.spigot_id = call->request->spigot_id};
+    struct uiw_conn *conn = uiw_conn_arrive(task);
 
-    /* Looked at once more: the loop may not have come to what the peer has done last. */
-    if (conn->peer_gone || !accept_peer_is_quiet(conn) || !uiw_net_path_of(conn->fd, &path)) {
-        call->status = IT_ERR_INVALID_CN_EST_ID;
+    if (!conn)
         return;
-    }
-    if (!uiw_conn_attach(conn, call->ep, UAL_EP_ACCEPT, &path)) {
-        call->status = IT_ERR_INVALID_EP_STATE;
-        return;
-    }
-    call->status = IT_SUCCESS;
     accept_decided(conn);
-    if (call->length > 0)
-        memcpy(conn->private_data, call->private_data, call->length);
-    conn->private_length = call->length;
-    accept_answer(conn);
+    if (conn->peer_gone)
+        uiw_conn_fail(conn, IT_CN_REJ_OTHER);
+    else
+        accept_answer(conn);
 }
 
+static bool accept_tell_path(const struct uiw_conn *conn, it_path_t *path)
+{
+    struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
+    socklen_t length = sizeof(local);
+
+    return getsockname(conn->fd, (struct sockaddr *)&local, &length) == 0 &&
+           uiw_net_path_between(&local, &conn->remote, path);
+}
+
+/* In the caller's thread up to the step, so that nobody waits for the loop. */
 it_status_t uiw_accept(struct ual_ep *ep, struct ual_request *request, const void *private_data,
                        size_t length)
 {
-    struct decision_call call = {
-        .request = request,
-        .ep = ep,
-        .private_data = private_data,
-        .length = length,
-    };
+    struct uiw_conn *conn = accept_conn_of(request);
+    it_path_t path = {.spigot_id = request->spigot_id};
 
     if (length > IT_MAX_PRIV_DATA)
         return IT_ERR_INVALID_PDATA_LENGTH;
-    evd_loop_call(request->ia->evd.loop, accept_run, &call);
-    return call.status;
+    if (!accept_peer_is_there(conn) || !accept_tell_path(conn, &path))
+        return IT_ERR_INVALID_CN_EST_ID;
+    if (length > 0)
+        memcpy(conn->private_data, private_data, length);
+    conn->private_length = length;
+    return uiw_conn_hand_over(conn, ep, UAL_EP_ACCEPT, &path, accept_go) ? IT_SUCCESS
+                                                                         : IT_ERR_INVALID_EP_STATE;
 }
 
 /* ---------------------------------------------------------------- reject */
@@ -280,7 +287,7 @@ static void reject_run(void *argument)
     struct uiw_conn *conn = accept_conn_of(call->request);
     size_t length;
 
-    if (conn->peer_gone || !accept_peer_is_quiet(conn)) {
+    if (!accept_peer_is_there(conn)) {
         call->status = IT_ERR_INVALID_CN_EST_ID;
         return;
     }
@@ -327,7 +334,7 @@ static void handoff_run(void *argument)
     struct uiw_conn *conn = accept_conn_of(call->request);
     struct ual_listen *listen = uiw_listen_find(conn->ia, call->qual, call->spigot_id);
 
-    if (conn->peer_gone) {
+    if (!accept_peer_is_there(conn)) {
         call->status = IT_ERR_INVALID_CN_EST_ID;
     } else if (!listen) {
         call->status = IT_ERR_INVALID_CONN_QUAL;

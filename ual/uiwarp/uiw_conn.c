@@ -26,7 +26,7 @@ static struct evd_loop *conn_loop(const struct uiw_conn *conn)
 
 static void conn_cancel_run(struct evd_task *task);
 
-struct uiw_conn *uiw_conn_new(struct uiw_ia *ia, int fd)
+struct uiw_conn *uiw_conn_alloc(struct uiw_ia *ia, int fd)
 {
     struct uiw_conn *conn = calloc(1, sizeof(*conn));
 
@@ -35,10 +35,24 @@ struct uiw_conn *uiw_conn_new(struct uiw_ia *ia, int fd)
     conn->ia = ia;
     conn->fd = fd;
     conn->cancel.run = conn_cancel_run;
-    conn->next = ia->cm.connections;
+    return conn;
+}
+
+static void conn_link(struct uiw_conn *conn)
+{
+    conn->linked = true;
+    conn->next = conn->ia->cm.connections;
     if (conn->next)
         conn->next->prev = conn;
-    ia->cm.connections = conn;
+    conn->ia->cm.connections = conn;
+}
+
+struct uiw_conn *uiw_conn_new(struct uiw_ia *ia, int fd)
+{
+    struct uiw_conn *conn = uiw_conn_alloc(ia, fd);
+
+    if (conn)
+        conn_link(conn);
     return conn;
 }
 
@@ -46,7 +60,7 @@ static void conn_unlink(struct uiw_conn *conn)
 {
     if (conn->prev)
         conn->prev->next = conn->next;
-    else
+    else if (conn->linked)
         conn->ia->cm.connections = conn->next;
     if (conn->next)
         conn->next->prev = conn->prev;
@@ -61,11 +75,11 @@ static void conn_free_memory(struct uiw_conn *conn)
     free(conn);
 }
 
-/* A cancel on its way refers to the conn: then that frees the memory. */
+/* Tasks on their way refer to the conn: then the last of them frees the memory. */
 static void conn_free(struct uiw_conn *conn)
 {
     conn_unlink(conn);
-    if (!conn->cancelling)
+    if (!conn->cancelling && !conn->going)
         conn_free_memory(conn);
 }
 
@@ -79,23 +93,48 @@ bool uiw_conn_attach(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_step 
                      const it_path_t *path)
 {
     struct uiw_conn **slot = uiw_ep_conn_slot(ep);
-    struct uiw_conn *stale = NULL;
     bool stepped;
 
     base_lock_take(&ep->lock);
-    stepped = ual_ep_step_locked(ep, step, NULL);
+    /* The slot is empty whenever the EP is UNCONNECTED: a reset waits until the loop has left it. */
+    stepped = *slot == NULL && ual_ep_step_locked(ep, step, NULL);
     if (stepped) {
-        stale = *slot;
         *slot = conn;
+        conn->ep = ep;
         ep->dst_path = *path;
     }
     base_lock_drop(&ep->lock);
-    if (stepped)
-        conn->ep = ep;
-    /* An attempt that was disconnected, and the EP reset, before the loop came to drop it. */
-    if (stale)
-        uiw_conn_abandon(stale);
     return stepped;
+}
+
+bool uiw_conn_hand_over(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_step step,
+                        const it_path_t *path, void (*go)(struct evd_task *task))
+{
+    struct evd_loop *loop = conn_loop(conn);
+
+    conn->go.run = go;
+    conn->going = true; /* from the step on a cancel may come before it */
+    if (!uiw_conn_attach(conn, ep, step, path)) {
+        conn->going = false;
+        return false;
+    }
+    (void)evd_loop_submit(loop, &conn->go); /* once */
+    return true;
+}
+
+struct uiw_conn *uiw_conn_arrive(struct evd_task *task)
+{
+    struct uiw_conn *conn = (void *)((char *)task - offsetof(struct uiw_conn, go));
+
+    conn->going = false;
+    if (conn->state == UIW_CONN_OVER) {
+        if (!conn->cancelling)
+            conn_free_memory(conn);
+        return NULL;
+    }
+    if (!conn->linked)
+        conn_link(conn);
+    return conn;
 }
 
 /* From here on the EP knows of no attempt. The caller is the last to use what is returned. */
@@ -139,8 +178,8 @@ static void conn_close_stream(struct uiw_conn *conn, bool abandoned, const void 
     if (conn->borrowed && !conn->ours && !abandoned) {
         uiw_convert_restore_options(conn);
         (void)close(fd); /* a duplicate: nothing to lose */
-    } else if (conn->state == UIW_CONN_CONNECTING || (conn->undecided && tail_length == 0)) {
-        (void)close(fd); /* nothing of ours was sent on it */
+    } else if (!conn->borrowed && !conn->ours && tail_length == 0) {
+        (void)close(fd); /* nothing of ours was sent on it, perhaps it was never connected */
     } else {
         if (conn->borrowed)
             uiw_convert_change_options(conn); /* the caller's may make close(2) wait */
@@ -190,7 +229,9 @@ static void conn_cancel_run(struct evd_task *task)
         (void)conn_detach(conn);
         conn_unlink(conn);
     }
-    conn_free_memory(conn);
+    conn->cancelling = false;
+    if (!conn->going)
+        conn_free_memory(conn);
 }
 
 static bool conn_is_pending(const struct ual_ep *ep)
@@ -366,9 +407,11 @@ static enum uiw_conn_next conn_step_request(struct uiw_conn *conn)
     if (conn->borrowed)
         uiw_convert_change_options(conn);
     next = conn_write(conn, &sent);
-    if (sent)
-        conn->state = UIW_CONN_WAIT_REPLY;
-    return next;
+    if (!sent)
+        return next;
+    conn->state = UIW_CONN_WAIT_REPLY;
+    /* It takes a while, unless it has been read already. */
+    return conn->early_length > 0 ? UIW_NEXT_AGAIN : UIW_NEXT_READ;
 }
 
 static enum uiw_conn_next conn_step_reply(struct uiw_conn *conn)
@@ -410,16 +453,16 @@ static void conn_feed_early(struct uiw_conn *conn)
 }
 
 /*
- * Never past the frame. 0: judged; EAGAIN: more must come; ECONNRESET: the peer has closed;
+ * Never past the frame on a converted socket, since what is behind it may be somebody else's. Of
+ * others it is an initiator's first FPDUs, and a violation otherwise: it goes to `octets`, which the
+ * caller keeps until it is consumed. 0: judged; EAGAIN: more must come; ECONNRESET: the peer has closed;
  * EBADMSG: in the middle of the frame.
  */
-static int conn_read(struct uiw_conn *conn)
+static int conn_read(struct uiw_conn *conn, uint8_t octets[IW_MPA_FRAME_MAX])
 {
-    uint8_t octets[IW_MPA_FRAME_MAX];
-
     conn_feed_early(conn);
     while (conn->mpa.verdict == IW_MPA_MORE) {
-        size_t wanted = iw_mpa_wanted(&conn->mpa);
+        size_t wanted = conn->borrowed ? iw_mpa_wanted(&conn->mpa) : IW_MPA_FRAME_MAX;
         ssize_t got = recv(conn->fd, octets, wanted, MSG_DONTWAIT);
 
         if (got < 0 && errno == EINTR)
@@ -428,7 +471,9 @@ static int conn_read(struct uiw_conn *conn)
             return errno == EWOULDBLOCK ? EAGAIN : errno;
         if (got == 0)
             return conn->mpa.length > 0 ? EBADMSG : ECONNRESET;
-        conn_feed(conn, octets, (size_t)got);
+        conn->early = octets;
+        conn->early_length = (size_t)got;
+        conn_feed_early(conn);
     }
     return 0;
 }
@@ -468,7 +513,8 @@ static void conn_terminate(struct uiw_conn *conn)
 static enum uiw_conn_next conn_step_wait_reply(struct uiw_conn *conn)
 {
     struct ual_conn_news news = {.number = IT_CM_MSG_CONN_PEER_REJECT_EVENT};
-    int error = conn_read(conn);
+    uint8_t octets[IW_MPA_FRAME_MAX];
+    int error = conn_read(conn, octets);
 
     if (error == EAGAIN)
         return UIW_NEXT_READ;
@@ -505,7 +551,8 @@ static enum uiw_conn_next conn_step_wait_request(struct uiw_conn *conn)
         .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
         .reject_code = IT_CN_REJ_BAD_CONN_PARMS,
     };
-    int error = conn_read(conn);
+    uint8_t octets[IW_MPA_FRAME_MAX];
+    int error = conn_read(conn, octets);
 
     if (error == EAGAIN)
         return UIW_NEXT_READ;
@@ -521,8 +568,12 @@ static enum uiw_conn_next conn_step_wait_request(struct uiw_conn *conn)
         uiw_conn_fail(conn, IT_CN_REJ_BAD_CONN_PARMS);
         return UIW_NEXT_GONE;
     }
-    if (!conn->borrowed)
+    if (!conn->borrowed) {
+        /* Nothing may follow the Request: as if the peer had broken off. */
+        conn->peer_gone = conn->early_length > 0;
+        conn->early_length = 0;
         return uiw_accept_requested(conn);
+    }
     uiw_conn_send_reply(conn);
     return UIW_NEXT_AGAIN;
 }
@@ -591,7 +642,10 @@ static void conn_expired(void *argument)
     struct uiw_conn *conn = argument;
 
     if (conn->state == UIW_CONN_ANNOUNCED) {
-        uiw_accept_withdraw(conn);
+        if (conn->peer_gone)
+            uiw_accept_withdraw(conn);
+        else
+            uiw_conn_run(conn);
         return;
     }
     if (conn->undecided)

@@ -2,7 +2,10 @@
 /*
  * One connection startup, between the files that carry it out: uiw_conn.c (its life and state
  * machine), uiw_connect.c, uiw_accept.c, uiw_convert.c. Everything here belongs to the loop thread;
- * calls of other threads come in by evd_loop_call. The one exception is .cancelling.
+ * calls of other threads come in by evd_loop_call, or hand the conn over by .go. Until then a conn
+ * that connects is its caller's, and of one that waits for a decision the caller who has taken its
+ * request out of the table may read .fd and fill in the private data. The other exception is
+ * .cancelling.
  */
 #ifndef ITAPI_UAL_UIWARP_UIW_CONN_PRIVATE_H
 #define ITAPI_UAL_UIWARP_UIW_CONN_PRIVATE_H
@@ -19,7 +22,8 @@
 #define UIW_HALF_OPEN_NS  (10 * BASE_NS_PER_S)
 #define UIW_REPLY_NS      (10 * BASE_NS_PER_S) /* until the socket must have taken our Reply */
 #define UIW_WITHDRAW_NS   (20 * BASE_NS_PER_MS)
-#define UIW_ATTEMPT_US    UINT64_C(30000000) /* default limit of connect and conversion */
+#define UIW_DECISION_NS   (10 * BASE_NS_PER_MS) /* then an undecided request is watched */
+#define UIW_ATTEMPT_US    UINT64_C(30000000)    /* default limit of connect and conversion */
 
 enum uiw_conn_state {
     UIW_CONN_CONNECTING, /* TCP connect under way */
@@ -53,6 +57,7 @@ struct uiw_socket_options {
 struct uiw_conn {
     struct uiw_conn *prev;
     struct uiw_conn *next;
+    bool linked; /* in uiw_cm.connections */
     struct uiw_ia *ia;
     enum uiw_conn_state state;
     int fd; /* -1: none */
@@ -72,15 +77,18 @@ struct uiw_conn {
 
     /* Active. */
     struct sockaddr_storage local;
-    struct sockaddr_storage remote;
+    struct sockaddr_storage remote; /* also of the peer of a passive one */
     socklen_t address_length;
-    bool retry; /* a new connection with revision 1 may be tried */
+    bool retry;        /* a new connection with revision 1 may be tried */
+    int connect_error; /* of connect(2), for .go */
+    uint64_t limit_ns; /* likewise */
+    bool suppress_depths;
 
     /* Passive. */
     struct uiw_listener *listener; /* until the Request is announced */
     bool undecided;                /* counted in uiw_cm.half_open */
     bool suppress;                 /* the listen point exchanges no read depths */
-    bool peer_gone;                /* ANNOUNCED: given up while a call had the request in hand */
+    _Atomic bool peer_gone;        /* ANNOUNCED: the peer has given up or broken the rules */
     struct ual_request request;
 
     /* Conversion. */
@@ -94,8 +102,11 @@ struct uiw_conn {
     const uint8_t *early; /* inside buffer */
     size_t early_length;
 
+    /* The memory of a conn that is over is freed by the last of these that runs. */
     struct evd_task cancel;
     bool cancelling; /* .cancel is or will be submitted; by ep->lock while the EP's slot is set */
+    struct evd_task go;
+    bool going; /* .go is or will be submitted; set before the conn is attached */
 };
 
 /* Counters are read by any thread. */
@@ -109,12 +120,24 @@ static inline void uiw_cm_count(uint64_t *counter)
 /* fd is the conn's from now on. NULL without memory: fd is still the caller's. */
 struct uiw_conn *uiw_conn_new(struct uiw_ia *ia, int fd);
 
+/* The same by any thread, which is to hand it over. */
+struct uiw_conn *uiw_conn_alloc(struct uiw_ia *ia, int fd);
+
 /* Not attached and nothing done yet: frees without a trace. fd stays open. */
 void uiw_conn_discard(struct uiw_conn *conn);
 
 /* Binds to the EP with the step out of UNCONNECTED; false when the EP is in another state. */
 bool uiw_conn_attach(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_step step,
                      const it_path_t *path);
+
+/*
+ * Any thread. The same for a conn that the loop is to go on with: it calls go, which begins with
+ * uiw_conn_arrive.
+ */
+bool uiw_conn_hand_over(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_step step,
+                        const it_path_t *path, void (*go)(struct evd_task *task));
+/* NULL: it has been given up meanwhile. */
+struct uiw_conn *uiw_conn_arrive(struct evd_task *task);
 
 /* Runs the state machine until it has to wait. The conn may be gone afterwards. */
 void uiw_conn_run(struct uiw_conn *conn);

@@ -9,17 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One call of it_ep_connect, on its way through the loop thread. */
-struct connect_call {
-    struct ual_ep *ep;
-    const it_path_t *path;
-    const it_conn_qual_t *qual;
-    it_cn_est_flags_t flags;
-    const void *private_data;
-    size_t length;
-    it_status_t status;
-};
-
 it_conn_reject_code_t uiw_connect_reject_code(int error)
 {
     switch (error) {
@@ -63,9 +52,9 @@ static it_status_t connect_addresses(const struct uiw_ia *ia, const it_path_t *p
         *local = (it_net_addr_t){.addr_type = remote->addr_type};
     if (local->addr_type != remote->addr_type)
         return IT_ERR_INVALID_SOURCE_PATH;
-    if (!uiw_net_is_any(local))
-        status = uiw_net_has(ia->interface, local, &good);
-    else if (ia->interface[0] != '\0') /* the way there may lead through another interface */
+    /* One that is named is the IA's: has_address was asked. */
+    if (uiw_net_is_any(local) && ia->interface[0] != '\0')
+        /* The way there may lead through another interface. */
         status = uiw_net_source(ia->interface, remote, local, &good);
     if (status != IT_SUCCESS)
         return status;
@@ -139,9 +128,11 @@ static int connect_open(struct uiw_conn *conn, bool reuse)
         return errno;
     /* Failing options cost speed or a wrong port conflict at most. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    /* The Request follows at once: it also carries the acknowledgement that ends the handshake. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &off, sizeof(off));
     if (conn->remote.ss_family == AF_INET6)
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-    if (connect_port(&conn->local) == 0)
+    if (conn->address_length > 0 && connect_port(&conn->local) == 0)
         (void)setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
     if (reuse)
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -218,59 +209,25 @@ static int connect_start(struct uiw_conn *conn)
     return 0;
 }
 
-/* TCP connects a socket to itself when the kernel happens to pick the port it calls. */
-static bool connect_is_to_itself(int fd)
+/*
+ * The own end, which the kernel has chosen by now, for the path. False when it is the other end as
+ * well: TCP connects a socket to itself when the port it picks is the one it calls.
+ */
+static bool connect_tell_path(const struct uiw_conn *conn, it_path_t *path)
 {
     struct sockaddr_storage local;
-    struct sockaddr_storage remote;
-    socklen_t local_length = sizeof(local);
-    socklen_t remote_length = sizeof(remote);
+    socklen_t length = sizeof(local);
 
     memset(&local, 0, sizeof(local));
-    memset(&remote, 0, sizeof(remote));
-    return getsockname(fd, (struct sockaddr *)&local, &local_length) == 0 &&
-           getpeername(fd, (struct sockaddr *)&remote, &remote_length) == 0 &&
-           local_length == remote_length && memcmp(&local, &remote, local_length) == 0;
+    if (getsockname(conn->fd, (struct sockaddr *)&local, &length) != 0)
+        return true;
+    (void)uiw_net_path_between(&local, &conn->remote, path); /* IP addresses: cannot fail */
+    return memcmp(&local, &conn->remote, sizeof(local)) != 0;
 }
 
-/* The path tells the own address that the kernel has chosen. */
-static void connect_tell_path(struct uiw_conn *conn)
-{
-    struct ual_ep *ep = conn->ep;
-    it_path_t path;
-
-    if (!uiw_net_path_of(conn->fd, &path))
-        return;
-    base_lock_take(&ep->lock);
-    if (*uiw_ep_conn_slot(ep) == conn)
-        ep->dst_path.remote = path.remote;
-    base_lock_drop(&ep->lock);
-}
-
+/* Sending tells whether TCP is there: not yet, refused, or the Request is on its way. */
 enum uiw_conn_next uiw_connect_connected(struct uiw_conn *conn)
 {
-    struct sockaddr_storage peer;
-    socklen_t length = sizeof(peer);
-    int error = 0;
-    socklen_t error_length = sizeof(error);
-
-    if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &error_length) != 0)
-        error = errno;
-    if (error != 0) {
-        uiw_conn_fail(conn, uiw_connect_reject_code(error));
-        return UIW_NEXT_GONE;
-    }
-    if (getpeername(conn->fd, (struct sockaddr *)&peer, &length) != 0) {
-        if (errno == ENOTCONN)
-            return UIW_NEXT_WRITE; /* not yet */
-        uiw_conn_fail(conn, IT_CN_REJ_OTHER);
-        return UIW_NEXT_GONE;
-    }
-    if (connect_is_to_itself(conn->fd)) {
-        uiw_conn_fail(conn, IT_CN_REJ_OTHER); /* nobody listens there */
-        return UIW_NEXT_GONE;
-    }
-    connect_tell_path(conn);
     uiw_conn_send_request(conn);
     return UIW_NEXT_AGAIN;
 }
@@ -293,85 +250,74 @@ bool uiw_connect_retry(struct uiw_conn *conn)
 
 /* ---------------------------------------------------------------- it_ep_connect */
 
-/* The EP is in its pending state: from here on the outcome is an event. */
-static void connect_launch(struct uiw_conn *conn, const struct connect_call *call)
+/* On the loop: the EP is in its pending state, and the outcome is an event. */
+static void connect_go(struct evd_task *task)
 {
-    uint64_t timeout_us = call->path->timeout ? call->path->timeout : UIW_ATTEMPT_US;
-    uint64_t timeout_ns =
-        timeout_us > UINT64_MAX / BASE_NS_PER_US ? UINT64_MAX : timeout_us * BASE_NS_PER_US;
-    bool suppress = (call->flags & IT_CONNECT_SUPPRESS_IRD_ORD) != 0;
+    struct uiw_conn *conn = uiw_conn_arrive(task);
     struct iw_mpa_config config;
-    int error;
 
-    uiw_ep_mpa_config(call->ep, suppress, &config);
+    if (!conn)
+        return;
+    uiw_ep_mpa_config(conn->ep, conn->suppress_depths, &config);
     iw_mpa_init(&conn->mpa, true, &config);
     conn->retry = config.revision > 1;
-    if (!uiw_conn_limit(conn, timeout_ns)) {
+    if (conn->connect_error != 0)
+        uiw_conn_fail(conn, uiw_connect_reject_code(conn->connect_error));
+    else if (!uiw_conn_limit(conn, conn->limit_ns))
         uiw_conn_fail(conn, IT_CN_REJ_RESOURCES);
-        return;
-    }
-    error = connect_start(conn);
-    if (error != 0)
-        uiw_conn_fail(conn, uiw_connect_reject_code(error));
     else
         uiw_conn_run(conn);
 }
 
-static void connect_run(void *argument)
+static void connect_keep_arguments(struct uiw_conn *conn, const it_path_t *path,
+                                   it_cn_est_flags_t flags, const void *private_data, size_t length)
 {
-    struct connect_call *call = argument;
-    struct uiw_ia *ia = uiw_ia_of(ual_ia_of(&call->ep->object));
-    struct uiw_conn *conn = uiw_conn_new(ia, -1);
-    bool bound = false;
+    uint64_t timeout_us = path->timeout ? path->timeout : UIW_ATTEMPT_US;
 
-    if (!conn) {
-        call->status = IT_ERR_RESOURCES;
-        return;
-    }
-    call->status = connect_ends(ia, call->path, call->qual, conn, &bound);
-    if (call->status != IT_SUCCESS)
+    conn->limit_ns =
+        timeout_us > UINT64_MAX / BASE_NS_PER_US ? UINT64_MAX : timeout_us * BASE_NS_PER_US;
+    conn->suppress_depths = (flags & IT_CONNECT_SUPPRESS_IRD_ORD) != 0;
+    if (length > 0)
+        memcpy(conn->private_data, private_data, length);
+    conn->private_length = length;
+}
+
+/* In the caller's thread up to the step, so that nobody waits for the loop. */
+it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path, const it_conn_qual_t *qual,
+                        it_cn_est_flags_t flags, const void *private_data, size_t length)
+{
+    struct uiw_ia *ia = uiw_ia_of(ual_ia_of(&ep->object));
+    struct uiw_conn *conn;
+    it_path_t whole = *path;
+    bool bound = false;
+    it_status_t status;
+
+    if (length > IT_MAX_PRIV_DATA)
+        return IT_ERR_INVALID_PDATA_LENGTH;
+    conn = uiw_conn_alloc(ia, -1);
+    if (!conn)
+        return IT_ERR_RESOURCES;
+    status = connect_ends(ia, path, qual, conn, &bound);
+    if (status != IT_SUCCESS)
         goto err_discard;
     if (!bound)
         conn->address_length = 0;
     /* Again below, for good: a wrong state counts more than a port that is taken. */
-    if (ual_ep_state(call->ep) != IT_EP_STATE_UNCONNECTED) {
-        call->status = IT_ERR_INVALID_EP_STATE;
+    status = IT_ERR_INVALID_EP_STATE;
+    if (ual_ep_state(ep) != IT_EP_STATE_UNCONNECTED)
         goto err_discard;
-    }
-    call->status = connect_take_port(conn, (call->ep->flags & IT_EP_REUSEADDR) != 0);
-    if (call->status != IT_SUCCESS)
+    status = connect_take_port(conn, (ep->flags & IT_EP_REUSEADDR) != 0);
+    if (status != IT_SUCCESS)
         goto err_discard;
-    if (call->length > 0)
-        memcpy(conn->private_data, call->private_data, call->length);
-    conn->private_length = call->length;
-    if (!uiw_conn_attach(conn, call->ep, UAL_EP_CONNECT, call->path)) {
-        call->status = IT_ERR_INVALID_EP_STATE;
-        goto err_close;
-    }
-    connect_launch(conn, call);
-    return;
-
-err_close:
+    connect_keep_arguments(conn, path, flags, private_data, length);
+    conn->connect_error = connect_start(conn);
+    if (conn->connect_error == 0 && !connect_tell_path(conn, &whole))
+        conn->connect_error = ECONNREFUSED; /* nobody listens there */
+    if (uiw_conn_hand_over(conn, ep, UAL_EP_CONNECT, &whole, connect_go))
+        return IT_SUCCESS;
+    status = IT_ERR_INVALID_EP_STATE;
     (void)close(conn->fd);
 err_discard:
     uiw_conn_discard(conn);
-}
-
-it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path, const it_conn_qual_t *qual,
-                        it_cn_est_flags_t flags, const void *private_data, size_t length)
-{
-    struct connect_call call = {
-        .ep = ep,
-        .path = path,
-        .qual = qual,
-        .flags = flags,
-        .private_data = private_data,
-        .length = length,
-    };
-
-    if (length > IT_MAX_PRIV_DATA)
-        return IT_ERR_INVALID_PDATA_LENGTH;
-    /* On the loop thread from the state change on, so that nothing can come between. */
-    evd_loop_call(ual_ia_of(&ep->object)->evd.loop, connect_run, &call);
-    return call.status;
+    return status;
 }

@@ -169,6 +169,8 @@ static int listen_open(const struct sockaddr_storage *address, socklen_t length,
         return errno;
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0)
         goto err_close;
+    /* For the streams, which inherit it; failing costs speed at most. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     if (address->ss_family == AF_INET6 &&
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof(only)) != 0)
         goto err_close;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/uiwarp/uiw_net.h"
 
+#include "base/base_clock.h"
+
 #include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #define UIW_NET_ALL_BITS 128u
+#define NET_KNOWN_NS     (20 * BASE_NS_PER_MS)
 
 /* ---------------------------------------------------------------- forms of an address */
 
@@ -199,6 +202,19 @@ static bool net_local_is(const struct uiw_net_local *local, const it_net_addr_t 
     return difference >> (32 - local->prefix) == 0;
 }
 
+/* The last address found: who connects a thousand times from one asks about it a thousand times. */
+static _Thread_local struct {
+    struct uiw_net_local local;
+    uint64_t until_ns;
+} net_known;
+
+static bool net_is_known(const char *interface, const it_net_addr_t *address)
+{
+    return !base_is_over(net_known.until_ns) &&
+           (interface[0] == '\0' || strcmp(interface, net_known.local.interface) == 0) &&
+           net_local_is(&net_known.local, address);
+}
+
 it_status_t uiw_net_has(const char *interface, const it_net_addr_t *address, bool *has)
 {
     it_net_addr_t wanted = *address;
@@ -209,10 +225,18 @@ it_status_t uiw_net_has(const char *interface, const it_net_addr_t *address, boo
     uiw_net_unmap(&wanted);
     if (wanted.addr_type != IT_IPV4 && wanted.addr_type != IT_IPV6)
         return IT_SUCCESS;
+    *has = net_is_known(interface, &wanted);
+    if (*has)
+        return IT_SUCCESS;
     if (!uiw_net_locals(interface, &locals, &count))
         return IT_ERR_RESOURCES;
-    for (size_t i = 0; i < count && !*has; i++)
+    for (size_t i = 0; i < count && !*has; i++) {
         *has = net_local_is(&locals[i], &wanted);
+        if (*has) {
+            net_known.local = locals[i];
+            net_known.until_ns = base_deadline_ns(base_now_ns(), NET_KNOWN_NS);
+        }
+    }
     free(locals);
     return IT_SUCCESS;
 }
@@ -336,21 +360,28 @@ bool uiw_net_from_path(const it_path_t *path, it_net_addr_t *local, it_net_addr_
     return !net_is_no_peer(remote);
 }
 
+bool uiw_net_path_between(const struct sockaddr_storage *local,
+                          const struct sockaddr_storage *remote, it_path_t *path)
+{
+    it_net_addr_t laddr;
+    it_net_addr_t raddr;
+    uint16_t port;
+
+    if (!uiw_net_from_sockaddr(local, &laddr, &port) ||
+        !uiw_net_from_sockaddr(remote, &raddr, &port))
+        return false;
+    uiw_net_into_path(&laddr, &raddr, path);
+    return true;
+}
+
 bool uiw_net_path_of(int fd, it_path_t *path)
 {
     struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
     struct sockaddr_storage remote = {.ss_family = AF_UNSPEC};
     socklen_t local_length = sizeof(local);
     socklen_t remote_length = sizeof(remote);
-    it_net_addr_t laddr;
-    it_net_addr_t raddr;
-    uint16_t port;
 
-    if (getsockname(fd, (struct sockaddr *)&local, &local_length) != 0 ||
-        getpeername(fd, (struct sockaddr *)&remote, &remote_length) != 0 ||
-        !uiw_net_from_sockaddr(&local, &laddr, &port) ||
-        !uiw_net_from_sockaddr(&remote, &raddr, &port))
-        return false;
-    uiw_net_into_path(&laddr, &raddr, path);
-    return true;
+    return getsockname(fd, (struct sockaddr *)&local, &local_length) == 0 &&
+           getpeername(fd, (struct sockaddr *)&remote, &remote_length) == 0 &&
+           uiw_net_path_between(&local, &remote, path);
 }

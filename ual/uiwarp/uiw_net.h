@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Addresses of this host and the way to others. No state: the kernel is asked each time. */
+/* Addresses of this host and the way to others, as the kernel has them. */
 #ifndef ITAPI_UAL_UIWARP_UIW_NET_H
 #define ITAPI_UAL_UIWARP_UIW_NET_H
 
@@ -33,8 +33,8 @@ bool uiw_net_runs(const struct uiw_net_local *locals, size_t count);
 bool uiw_net_is_online(const char *interface, bool *online);
 
 /*
- * Does the network interface ("": the host) have this address? IT_ERR_RESOURCES: without memory or
- * descriptors nobody knows.
+ * Does the network interface ("": the host) have this address? A yes may be out of date by 20 ms.
+ * IT_ERR_RESOURCES: without memory or descriptors nobody knows.
  */
 it_status_t uiw_net_has(const char *interface, const it_net_addr_t *address, bool *has);
 
@@ -72,8 +72,10 @@ bool uiw_net_in_timewait(const struct sockaddr_storage *local,
 /* All-zero address. */
 bool uiw_net_is_any(const it_net_addr_t *address);
 
-/* Both ends of a connected socket into the iWARP part of a path. */
-bool uiw_net_path_of(int fd, it_path_t *path);
+/* Both ends of a connection into the iWARP part of a path. False: not IP addresses. */
+bool uiw_net_path_between(const struct sockaddr_storage *local,
+                          const struct sockaddr_storage *remote, it_path_t *path);
+bool uiw_net_path_of(int fd, it_path_t *path); /* of a connected socket */
 
 /* An address that goes into a path of the version of IP; and back. */
 void uiw_net_into_path(const it_net_addr_t *local, const it_net_addr_t *remote, it_path_t *path);
