@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * it_scale: many connected endpoints in two processes. What both sides need; functions that return
+ * bool print a message before they return false.
+ */
+#ifndef ITAPI_BENCH_SCALE_H
+#define ITAPI_BENCH_SCALE_H
+
+#include "common/report.h"
+
+#include <itx_api.h>
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an idle endpoint is sized for. */
+#define SCALE_REQUESTS 16u
+#define SCALE_RECEIVES 16u
+#define SCALE_SEGMENTS 4u
+#define SCALE_DEPTH    8u /* IRD, ORD */
+
+/* 127.0.0.1 and so many addresses behind it, in turn: each has its own local ports. */
+#define SCALE_ADDRESSES 8u
+
+/* ---- The process (scale_process.c) ---------------------------------------------------------- */
+
+double scale_clock(void); /* seconds */
+
+/* Room for so many descriptors: raises the soft limit as far as the hard one goes. */
+bool scale_raise_limit(size_t descriptors);
+
+size_t scale_descriptors(void); /* that are open now */
+
+/* Bytes that the heap has given out; 0 if this C library does not tell. */
+size_t scale_heap(void);
+
+/* Numbers to and from the other process; both wait for each other in scale_meet. */
+bool scale_tell(int channel, uint64_t number);
+bool scale_hear(int channel, uint64_t *number);
+bool scale_meet(int channel);
+
+/* The address that connection number i goes to. */
+struct in_addr scale_address(size_t i);
+
+/* ---- Plain TCP (scale_tcp.c) ---------------------------------------------------------------- */
+
+/* Connects, accepts, so many sockets and closes them. *seconds: until the last one. */
+bool scale_tcp_client(int channel, size_t count, double *seconds);
+bool scale_tcp_server(int channel, size_t count, double *seconds);
+
+/* ---- One side (scale_side.c) ---------------------------------------------------------------- */
+
+struct scale_side {
+    bool server;
+    it_ia_handle_t ia;
+    it_pz_handle_t pz;
+    it_evd_handle_t requests;
+    it_evd_handle_t receives;
+    it_evd_handle_t connection;
+    it_evd_handle_t arrivals; /* server */
+    it_listen_handle_t listener;
+    uint16_t port; /* of the server, network byte order */
+    size_t spigot;
+    it_lmr_handle_t lmr;
+    unsigned char memory[128];
+    size_t count; /* endpoints */
+    it_ep_handle_t *eps;
+};
+
+/* An IA with room for so many connections; the server listens. */
+bool scale_side_open(struct scale_side *side, bool server, size_t count);
+/* *seconds: what it_ia_free took. */
+bool scale_side_close(struct scale_side *side, double *seconds);
+
+/* Endpoints first..first+count-1. */
+bool scale_create(struct scale_side *side, size_t first, size_t count);
+/* Connects them, at most `window` at a time; accepts as they come. */
+bool scale_connect(struct scale_side *side, size_t first, size_t count, size_t window);
+bool scale_accept(struct scale_side *side, size_t first, size_t count);
+
+/* Endpoint 0 is connected and is going to be busy: posts its receives. */
+bool scale_prepare(struct scale_side *side);
+/*
+ * Ping-pong of 64 bytes over endpoint 0 for so many round trips, by polling or waiting. Both sides
+ * at the same time.
+ */
+bool scale_ping(struct scale_side *side, bool wait, size_t rounds);
+
+#endif
