@@ -24,7 +24,7 @@ keeper_qemu() { # replaces the shell
             -device virtio-serial-pci -device virtconsole,chardev=terminal)
     # If this keeper is killed, so is qemu.
     exec setpriv --pdeathsig KILL qemu-system-x86_64 \
-        -accel tcg,thread=multi -cpu max -smp 2 -m "${ITAPI_VM_MEMORY:-1024}" \
+        -accel tcg,thread=multi -cpu max -smp "${ITAPI_VM_CPUS:-2}" -m "${ITAPI_VM_MEMORY:-1024}" \
         -nodefaults -display none -monitor none -no-reboot \
         -chardev "file,id=console,path=$escaped/console.log" -serial chardev:console \
         -chardev "pipe,id=channel,path=$escaped/channel" -serial chardev:channel \
