@@ -10,6 +10,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+/* For epoll, its timer, two signal sockets; and some for other threads meanwhile. */
+#define LOOP_BASE_DESCRIPTORS 8
+
 /* ---------------------------------------------------------------- the thread a loop belongs to */
 
 bool loop_thread_reserve(struct loop_thread *here, size_t more)
@@ -94,11 +97,28 @@ static void loop_stop_run(struct evd_task *task)
     (void)event_base_loopbreak(loop->base);
 }
 
+/* libevent ends the process when it lacks a descriptor for its pair of signal sockets. */
+static bool loop_base_has_descriptors(void)
+{
+    int fds[LOOP_BASE_DESCRIPTORS];
+    int count = 0;
+
+    while (count < LOOP_BASE_DESCRIPTORS &&
+           (fds[count] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0)
+        count++;
+    for (int i = 0; i < count; i++)
+        (void)close(fds[i]);
+    return count == LOOP_BASE_DESCRIPTORS;
+}
+
 static struct event_base *loop_base_create(void)
 {
-    struct event_config *config = event_config_new();
+    struct event_config *config;
     struct event_base *base = NULL;
 
+    if (!loop_base_has_descriptors())
+        return NULL;
+    config = event_config_new();
     if (!config)
         return NULL;
     /* The environment may not choose another method than epoll: EVD_IO_CLOSED needs it. */
