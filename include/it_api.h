@@ -2852,10 +2852,9 @@ it_status_t it_srq_query(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
  * @retval IT_ERR_FAULT              params is NULL
  * @retval IT_ERR_INVALID_MASK       any other bit
  * @retval IT_ERR_INVALID_SRQ_SIZE   a depth of 0, or not enough for what is posted
- * @retval IT_ERR_RESOURCE_RECV_DTO  the depth is out of reach
+ * @retval IT_ERR_RESOURCE_RECV_DTO  the depth is out of reach, or there is no memory for it
  * @retval IT_ERR_SRQ_LOW_WATERMARK  the watermark exceeds the depth
  * @retval IT_ERR_OP_NOT_SUPPORTED   a new depth where srq_resizable is IT_FALSE
- * @retval IT_ERR_RESOURCES          memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: none for the call; later IT_ASYNC_AFF_SRQ_LOW_WATERMARK on the EVD for affiliated

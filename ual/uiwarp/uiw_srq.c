@@ -184,7 +184,7 @@ it_status_t uiw_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
     if (resize) {
         slots = srq_alloc(uiw_srq_of(ual), params->max_recv_dtos, &slots_mask);
         if (!slots)
-            return IT_ERR_RESOURCES;
+            return IT_ERR_RESOURCE_RECV_DTO;
     }
     base_lock_take(&ual->lock);
     depth = resize ? params->max_recv_dtos : ual->max_recv_dtos;
