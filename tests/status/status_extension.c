@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Extensions of itx_api.h that no other table has. */
+#include "status/status_tables.h"
+
+#include <event2/event.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "status/status_thread.h"
+
+static struct itx_mpa_params mpa;
+static struct itx_mpa_info info;
+static struct itx_features features;
+static struct itx_counters counters;
+static struct event_base *base;
+
+static void prepare(struct status_world *world)
+{
+    if (base != NULL)
+        event_base_free(base);
+    base = event_base_new();
+    CHECK(base != NULL);
+    mpa = fx_mpa(world->slot[SLOT_EP]);
+    memset(&info, 0, sizeof(info));
+    info.size = sizeof(info);
+    memset(&features, 0, sizeof(features));
+    features.size = sizeof(features);
+    memset(&counters, 0, sizeof(counters));
+    counters.size = sizeof(counters);
+}
+
+/* ---- Calls ---------------------------------------------------------------------------------- */
+
+static it_status_t set_mpa(const union status_value *v)
+{
+    return itx_ep_set_mpa_params(v[0].p, v[1].p);
+}
+
+static it_status_t get_mpa(const union status_value *v)
+{
+    return itx_ep_get_mpa_params(v[0].p, v[1].p);
+}
+
+static it_status_t query_mpa(const union status_value *v)
+{
+    return itx_ep_query_mpa(v[0].p, v[1].p);
+}
+
+static it_status_t dequeue_n(const union status_value *v)
+{
+    return itx_evd_dequeue_n(v[0].p, v[1].n, v[2].p, v[3].p);
+}
+
+static it_status_t wait_n(const union status_value *v)
+{
+    return itx_evd_wait_n(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p, v[5].p);
+}
+
+static atomic_int answer;
+
+static void set_base_inside(it_evd_handle_t evd, void *ia)
+{
+    it_event_t event;
+
+    (void)it_evd_dequeue(evd, &event);
+    atomic_store(&answer, (int)itx_ia_set_event_base(ia, base));
+}
+
+/* The last value is an EVD: the call is made by its callback. */
+static it_status_t set_base(const union status_value *v)
+{
+    struct fx_patience patience = fx_patience_start("the callback");
+
+    if (v[2].p == NULL)
+        return itx_ia_set_event_base(v[0].p, v[1].p != NULL ? base : NULL);
+    atomic_store(&answer, -1);
+    CHECK_OK(it_evd_callback_attach(v[2].p, set_base_inside, v[0].p));
+    CHECK_OK(it_evd_post_se(v[2].p, NULL));
+    while (atomic_load(&answer) < 0)
+        fx_patience_check(&patience);
+    return (it_status_t)atomic_load(&answer);
+}
+
+static it_status_t query_features(const union status_value *v)
+{
+    return itx_ia_query_features(v[0].p, v[1].p);
+}
+
+static it_status_t query_counters(const union status_value *v)
+{
+    return itx_ia_query_counters(v[0].p, v[1].p);
+}
+
+/* ---- Scenes --------------------------------------------------------------------------------- */
+
+static void ignore(it_evd_handle_t evd, void *argument)
+{
+    (void)evd;
+    (void)argument;
+}
+
+static void has_event(struct status_world *world, union status_value *values)
+{
+    (void)world;
+    CHECK_OK(it_evd_post_se(values[0].p, NULL));
+}
+
+static void has_callback(struct status_world *world, union status_value *values)
+{
+    (void)world;
+    CHECK_OK(it_evd_callback_attach(values[0].p, ignore, NULL));
+}
+
+static void has_all_waiters(struct status_world *world, union status_value *values)
+{
+    (void)world;
+    for (unsigned i = 0; i < 8; i++)
+        status_thread_waits(values[0].p);
+}
+
+static void is_freed_meanwhile(struct status_world *world, union status_value *values)
+{
+    (void)world;
+    values[1].n = IT_TIMEOUT_INFINITE;
+    status_thread_frees(values[0].p);
+}
+
+static void is_interrupted(struct status_world *world, union status_value *values)
+{
+    (void)world;
+    values[1].n = IT_TIMEOUT_INFINITE;
+    status_thread_interrupts();
+}
+
+#define EVD STATUS_EVD(SLOT_EVD, IT_ERR_INVALID_EVD)
+
+static const struct status_call calls[] = {
+    {.name = "itx_ep_set_mpa_params",
+     .make = set_mpa,
+     .params = {STATUS_EP(SLOT_EP), STATUS_GIVEN(mpa)},
+     .rows = ROWS(
+         ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_mpa_params, size, 0)),
+         ROW("revision 0", IT_ERR_INVALID_EP_ATTR, MEMBER(1, struct itx_mpa_params, revision, 0)),
+         ROW("revision 3", IT_ERR_INVALID_EP_ATTR, MEMBER(1, struct itx_mpa_params, revision, 3)),
+         ROW("an unknown RTR", IT_ERR_INVALID_EP_ATTR,
+             MEMBER(1, struct itx_mpa_params, rtr_types, 8)),
+         ROW("no RTR", IT_ERR_INVALID_EP_ATTR, MEMBER(1, struct itx_mpa_params, rtr_types, 0)),
+         ROW("markers", IT_ERR_INVALID_EP_ATTR,
+             MEMBER(1, struct itx_mpa_params, request_markers, IT_TRUE)),
+         ROW("a connection", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP_CONNECTED)),
+         ROW("a dead one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP_ENDED)))},
+    {.name = "itx_ep_get_mpa_params",
+     .make = get_mpa,
+     .params = {STATUS_EP(SLOT_EP), STATUS_GIVEN(mpa)},
+     .rows =
+         ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_mpa_params, size, 0)))},
+    {.name = "itx_ep_query_mpa",
+     .make = query_mpa,
+     .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN(info)},
+     .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_mpa_info, size, 0)),
+                  ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)))},
+    {.name = "itx_evd_dequeue_n",
+     .make = dequeue_n,
+     .params = {EVD, STATUS_NUMBER(1), STATUS_RESULT, STATUS_RESULT},
+     .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(1, 0)),
+                  SCENE("an event", IT_SUCCESS, has_event)),
+     .at_best = IT_ERR_QUEUE_EMPTY},
+    {.name = "itx_evd_wait_n",
+     .make = wait_n,
+     .params = {EVD, STATUS_NUMBER(0), STATUS_NUMBER(1), STATUS_RESULT, STATUS_RESULT,
+                STATUS_OPTIONAL},
+     .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(2, 0)),
+                  ROW("a member", IT_ERR_INVALID_EVD_STATE, USE(0, SLOT_EVD_MEMBER)),
+                  SCENE("with a callback", IT_ERR_CALLBACK_EXISTS, has_callback),
+                  SCENE("one waiter too many", IT_ERR_WAITER_LIMIT, has_all_waiters, SET(1, 1000)),
+                  SCENE("freed meanwhile", IT_ERR_ABORT, is_freed_meanwhile),
+                  SCENE("a signal", IT_ERR_INTERRUPT, is_interrupted),
+                  SCENE("an event", IT_SUCCESS, has_event)),
+     .at_best = IT_ERR_TIMEOUT_EXPIRED},
+    {.name = "itx_ia_set_event_base",
+     .make = set_base,
+     .params = {STATUS_IA, STATUS_RESULT, STATUS_NUMBER(0)},
+     .rows = ROWS(ROW("from a callback", IT_ERR_EVD_BUSY, USE(2, SLOT_EVD)))},
+    {.name = "itx_ia_query_features",
+     .make = query_features,
+     .params = {STATUS_IA, STATUS_GIVEN(features)},
+     .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_features, size, 0)))},
+    {.name = "itx_ia_query_counters",
+     .make = query_counters,
+     .params = {STATUS_IA, STATUS_GIVEN(counters)},
+     .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_counters, size, 0)))},
+    {.name = NULL},
+};
+
+const struct status_table status_extension = {calls, prepare};

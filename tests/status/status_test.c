@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Every status of every call: one test per table, and one that no call is in none. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "status/status_tables.h"
+
+static const struct status_table *const tables[] = {
+    &status_ia,  &status_evd,  &status_ep,       &status_connect, &status_memory,    &status_window,
+    &status_srq, &status_post, &status_datagram, &status_utility, &status_extension,
+};
+
+/* They have no status to answer. */
+static const char *const without[] = {
+    "it_interface_list",
+    "it_ia_info_free",
+    "it_hton64",
+    "it_ntoh64",
+    "it_make_rdma_addr_absolute",
+    "it_make_rdma_addr_relative",
+    "itx_status_string",
+    "itx_dto_status_string",
+    "itx_event_string",
+    "itx_ep_state_string",
+    "itx_version",
+    "itx_event_immediate",
+};
+
+static bool is_covered(const char *name)
+{
+    for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+        if (strcmp(without[i], name) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        for (const struct status_call *call = tables[i]->calls; call->name != NULL; call++)
+            if (strcmp(call->name, name) == 0)
+                return true;
+    return false;
+}
+
+Test(status, complete, .timeout = 60)
+{
+    FILE *exports = fopen("conform/exports.txt", "re");
+    char line[128];
+    unsigned count = 0;
+
+    CHECK(exports != NULL);
+    while (fgets(line, sizeof(line), exports) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "it_", 3) != 0 && strncmp(line, "itx_", 4) != 0)
+            continue;
+        count++;
+        if (!is_covered(line))
+            check_note(__FILE__, __LINE__, "no table has %s", line);
+    }
+    (void)fclose(exports);
+    CHECK(count > 90);
+    check_done();
+}
+
+Test(status, ia, .timeout = 100)
+{
+    status_run(&status_ia);
+}
+
+Test(status, evd, .timeout = 100)
+{
+    status_run(&status_evd);
+}
+
+Test(status, ep, .timeout = 100)
+{
+    status_run(&status_ep);
+}
+
+Test(status, connect, .timeout = 100)
+{
+    status_run(&status_connect);
+}
+
+Test(status, memory, .timeout = 100)
+{
+    status_run(&status_memory);
+}
+
+Test(status, window, .timeout = 100)
+{
+    status_run(&status_window);
+}
+
+Test(status, srq, .timeout = 100)
+{
+    status_run(&status_srq);
+}
+
+Test(status, post, .timeout = 100)
+{
+    status_run(&status_post);
+}
+
+Test(status, datagram, .timeout = 100)
+{
+    status_run(&status_datagram);
+}
+
+Test(status, utility, .timeout = 100)
+{
+    status_run(&status_utility);
+}
+
+Test(status, extension, .timeout = 100)
+{
+    status_run(&status_extension);
+}
