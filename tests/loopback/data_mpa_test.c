@@ -119,6 +119,25 @@ Test(data_mpa, ready_to_receive_kinds, .timeout = 60)
         ITX_RTR_WRITE);
 }
 
+/* Without the peer-to-peer model there need be none. */
+Test(data_mpa, no_kind_without_peer_to_peer, .timeout = 60)
+{
+    struct itx_mpa_params params;
+    struct fx_node node;
+    it_ep_handle_t ep;
+
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    params = fx_mpa(ep);
+    params.rtr_types = 0;
+    params.peer_to_peer = IT_FALSE;
+    CHECK_OK(itx_ep_set_mpa_params(ep, &params));
+    params = fx_mpa(ep);
+    CHECK_EQ(IT_FALSE, params.peer_to_peer);
+    CHECK_EQ(0, params.rtr_types);
+    fx_node_close(&node);
+}
+
 /* What an endpoint starts with. */
 Test(data_mpa, defaults, .timeout = 60)
 {

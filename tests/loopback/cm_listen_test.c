@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ports of listen points: free again at once. */
+#include <criterion/criterion.h>
+
+#include "support/it_fixture.h"
+
+/* When the listen point is freed. */
+Test(cm_listen, freed, .timeout = 60)
+{
+    struct fx_node node;
+    it_listen_handle_t listener;
+    it_listen_handle_t again = NULL;
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    uint16_t port = 0;
+
+    fx_node_open(&node);
+    listener = fx_listen(&node, &port);
+    qual.conn_qual.port = port;
+    EXPECT_OK(it_listen_free(listener));
+    EXPECT_OK(it_listen_create(node.ia, node.spigot, node.listen_evd, IT_LISTEN_CONN_QUAL_INPUT,
+                               &qual, &again));
+    EXPECT_EQ(port, qual.conn_qual.port);
+    EXPECT_OK(it_listen_free(again));
+    fx_node_close(&node);
+    check_done();
+}
+
+/* Connections that have ended do not keep their port: a server can be started again at once. */
+Test(cm_listen, after_connections, .timeout = 60)
+{
+    struct fx_node a;
+    struct fx_node b;
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_listen_handle_t listener;
+    uint16_t port = 0;
+
+    fx_node_open(&a);
+    fx_node_open(&b);
+    listener = fx_listen(&b, &port);
+    qual.conn_qual.port = port;
+    for (unsigned round = 0; round < 3; round++) {
+        it_ep_handle_t a_ep = fx_ep(&a, NULL);
+        it_ep_handle_t b_ep = fx_ep(&b, NULL);
+
+        fx_connect(&a, a_ep, port);
+        CHECK_OK(it_ep_accept(b_ep, fx_request(&b, NULL), NULL, 0));
+        fx_conn(a.conn_evd, a_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        fx_conn(b.conn_evd, b_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+        /* The server ends it, so that the time-wait is on its side. */
+        CHECK_OK(it_ep_disconnect(b_ep, NULL, 0));
+        fx_conn(b.conn_evd, b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        fx_conn(a.conn_evd, a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        CHECK_OK(it_ep_free(a_ep));
+        CHECK_OK(it_ep_free(b_ep));
+        CHECK_OK(it_listen_free(listener));
+        CHECK_OK(it_listen_create(b.ia, b.spigot, b.listen_evd, IT_LISTEN_CONN_QUAL_INPUT, &qual,
+                                  &listener));
+    }
+    fx_node_close(&a);
+    fx_node_close(&b);
+}
