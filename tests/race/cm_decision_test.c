@@ -6,7 +6,7 @@
 
 #include "support/it_fixture.h"
 
-#define ROUNDS 200u
+#define ROUNDS 2000u
 
 enum decision {
     ACCEPT,

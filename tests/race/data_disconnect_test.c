@@ -9,8 +9,9 @@
 
 #include "support/it_fixture.h"
 
-#define ROUNDS  120u
-#define MOST    400u
+#define ROUNDS  2000u
+#define MOST    400u /* posts of a thread in every 16th round, that the queues are full */
+#define FEW     12u  /* in the others */
 #define POSTERS 2u
 
 struct poster {
@@ -20,6 +21,7 @@ struct poster {
     const struct fx_buf *remote;
     it_dto_cookie_t first;
     atomic_uint *started;
+    unsigned most;
     unsigned accepted;
     bool receives;
 };
@@ -32,7 +34,7 @@ static void *poster_main(void *argument)
     it_lmr_triplet_t in = fx_seg(poster->local, 512, 512);
 
     atomic_fetch_add(poster->started, 1);
-    for (unsigned i = 0; i < MOST; i++) {
+    for (unsigned i = 0; i < poster->most; i++) {
         it_dto_cookie_t cookie = poster->first + poster->accepted;
         it_status_t status;
 
@@ -83,6 +85,8 @@ static void one_round(struct fx_pair *pair, const struct fx_buf *local, const st
     it_event_t event;
     it_status_t status;
 
+    for (unsigned i = 0; i < POSTERS; i++)
+        posters[i].most = round % 16 == 0 ? MOST : FEW;
     for (unsigned i = 0; i < POSTERS; i++)
         CHECK(pthread_create(&posters[i].thread, NULL, poster_main, &posters[i]) == 0);
     while (atomic_load(&started) < POSTERS)
