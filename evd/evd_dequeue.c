@@ -83,3 +83,22 @@ it_status_t itx_evd_dequeue_n(it_evd_handle_t handle, size_t max_events, it_even
         return IT_ERR_INVALID_LENGTH;
     return evd_dequeue(evd, events, max_events, event_count);
 }
+
+it_status_t it_evd_dequeue_n(it_evd_handle_t handle, int deque_count, it_event_t *events,
+                             int *dequed_count)
+{
+    struct evd *evd = evd_from_handle(handle);
+    it_status_t status;
+    size_t count;
+
+    if (!evd)
+        return IT_ERR_INVALID_EVD;
+    if (!events || !dequed_count)
+        return IT_ERR_FAULT;
+    if (deque_count <= 0)
+        return IT_ERR_INVALID_LENGTH;
+    status = evd_dequeue(evd, events, (size_t)deque_count, &count);
+    if (status == IT_SUCCESS)
+        *dequed_count = (int)count;
+    return status;
+}

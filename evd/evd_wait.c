@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_evd_wait, itx_evd_wait_n. No wake-up is lost: a waiter is put back to RUNNING under the EVD's lock together
+ * it_evd_wait, itx_evd_wait_n, itx_aevd_wait. No wake-up is lost: a waiter is put back to RUNNING under the EVD's lock together
  * with the look that found nothing, so any event queued later finds it and claims it; and whoever
  * leaves while the EVD is still ready wakes the next waiter.
  */
@@ -242,4 +242,14 @@ it_status_t itx_evd_wait_n(it_evd_handle_t handle, uint64_t timeout, size_t max_
     if (nmore)
         *nmore = wait.left;
     return IT_SUCCESS;
+}
+
+it_status_t itx_aevd_wait(it_evd_handle_t handle, uint64_t timeout, size_t max_event_count,
+                          it_event_t *events, size_t *events_count)
+{
+    const struct evd *evd = evd_from_handle(handle);
+
+    if (evd && !evd_is_aggregate(evd))
+        return IT_ERR_INVALID_AEVD;
+    return itx_evd_wait_n(handle, timeout, max_event_count, events, events_count, NULL);
 }

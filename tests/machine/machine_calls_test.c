@@ -219,15 +219,50 @@ static it_status_t call_post_read_to_rmr(struct machine *m)
     return it_post_rdma_read_to_rmr(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0);
 }
 
-static it_status_t call_rmr_link(struct machine *m)
+static it_rmr_handle_t window(struct machine *m)
 {
     it_rmr_handle_t rmr = NULL;
+
+    CHECK_OK(it_rmr_create20(m->node.pz, IT_RMR_TYPE_WIDE, &rmr));
+    return rmr;
+}
+
+static it_status_t link_window(struct machine *m, it_rmr_handle_t rmr, it_dto_flags_t flags)
+{
     it_rmr_context_t key;
     it_lmr_handle_t lmr = region(&m->node, words[0], &key);
 
-    CHECK_OK(it_rmr_create20(m->node.pz, IT_RMR_TYPE_WIDE, &rmr));
     return it_rmr_link(rmr, lmr, words[0], sizeof(words[0]), IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE,
-                       m->ep, 7, FX_SIGNAL, &key);
+                       m->ep, 7, flags, &key);
+}
+
+static it_status_t call_rmr_link(struct machine *m)
+{
+    return link_window(m, window(m), FX_SIGNAL);
+}
+
+static it_status_t call_rmr_bind10(struct machine *m)
+{
+    it_rmr_context_t key;
+    it_lmr_handle_t lmr = region(&m->node, words[0], &key);
+
+    return it_rmr_bind10(window(m), lmr, words[0], sizeof(words[0]), IT_PRIV_REMOTE, m->ep, 7,
+                         FX_SIGNAL, &key);
+}
+
+static it_status_t call_rmr_unlink(struct machine *m)
+{
+    it_rmr_handle_t rmr = window(m);
+
+    if (machine_state(m->ep) == 'C')
+        CHECK_OK(link_window(m, rmr, FX_QUIET));
+    return it_rmr_unlink(rmr, m->ep, 7, FX_SIGNAL);
+}
+
+/* It knows no states. */
+static it_status_t call_post_recv_srq(struct machine *m)
+{
+    return it_post_recv(fx_srq(&m->node, 1, 4), NULL, 0, 7, FX_SIGNAL);
 }
 
 /* ---- The table ------------------------------------------------------------------------------ */
@@ -276,6 +311,9 @@ static const struct row {
     {"it_post_rdma_read_to_rmr", call_post_read_to_rmr, "sssssof", "=======", 0,
      IT_DTO_RDMA_READ_CMPL_EVENT},
     {"it_rmr_link", call_rmr_link, "sssssof", "=======", 0, IT_RMR_LINK_CMPL_EVENT},
+    {"it_rmr_bind10", call_rmr_bind10, "sssssof", "=======", 0, IT_RMR_BIND_CMPL_EVENT},
+    {"it_rmr_unlink", call_rmr_unlink, "sssssof", "=======", 0, IT_RMR_LINK_CMPL_EVENT},
+    {"it_post_recv on an S-RQ", call_post_recv_srq, "ooooooo", "=======", 0, 0},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

@@ -57,6 +57,16 @@ static it_status_t wait_n(const union status_value *v)
     return itx_evd_wait_n(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p, v[5].p);
 }
 
+static it_status_t dequeue_n_elsewhere(const union status_value *v)
+{
+    return it_evd_dequeue_n(v[0].p, (int)v[1].n, v[2].p, v[3].p);
+}
+
+static it_status_t aevd_wait(const union status_value *v)
+{
+    return itx_aevd_wait(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p);
+}
+
 static atomic_int answer;
 
 static void set_base_inside(it_evd_handle_t evd, void *ia)
@@ -106,6 +116,12 @@ static void has_event(struct status_world *world, union status_value *values)
     CHECK_OK(it_evd_post_se(values[0].p, NULL));
 }
 
+static void member_has_event(struct status_world *world, union status_value *values)
+{
+    (void)values;
+    CHECK_OK(it_evd_post_se(world->slot[SLOT_EVD_MEMBER], NULL));
+}
+
 static void has_callback(struct status_world *world, union status_value *values)
 {
     (void)world;
@@ -124,6 +140,17 @@ static void is_freed_meanwhile(struct status_world *world, union status_value *v
     (void)world;
     values[1].n = IT_TIMEOUT_INFINITE;
     status_thread_frees(values[0].p);
+}
+
+/* Without members: those keep it. */
+static void empty_one_is_freed(struct status_world *world, union status_value *values)
+{
+    it_evd_handle_t aevd = NULL;
+
+    CHECK_OK(it_evd_create(world->node.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM, (it_evd_flags_t)0, 0,
+                           0, NULL, &aevd, NULL));
+    values[0].p = aevd;
+    is_freed_meanwhile(world, values);
 }
 
 static void is_interrupted(struct status_world *world, union status_value *values)
@@ -166,6 +193,25 @@ static const struct status_call calls[] = {
      .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(1, 0)),
                   SCENE("an event", IT_SUCCESS, has_event)),
      .at_best = IT_ERR_QUEUE_EMPTY},
+    {.name = "it_evd_dequeue_n",
+     .make = dequeue_n_elsewhere,
+     .params = {EVD, STATUS_NUMBER(1), STATUS_RESULT, STATUS_RESULT},
+     .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(1, 0)),
+                  ROW("less than none", IT_ERR_INVALID_LENGTH, SET(1, -1)),
+                  SCENE("an event", IT_SUCCESS, has_event)),
+     .at_best = IT_ERR_QUEUE_EMPTY},
+    {.name = "itx_aevd_wait",
+     .make = aevd_wait,
+     .params = {STATUS_EVD(SLOT_AEVD, IT_ERR_INVALID_EVD), STATUS_NUMBER(0), STATUS_NUMBER(1),
+                STATUS_RESULT, STATUS_RESULT},
+     .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(2, 0)),
+                  ROW("a simple one", IT_ERR_INVALID_AEVD, USE(0, SLOT_EVD)),
+                  SCENE("with a callback", IT_ERR_CALLBACK_EXISTS, has_callback),
+                  SCENE("one waiter too many", IT_ERR_WAITER_LIMIT, has_all_waiters, SET(1, 1000)),
+                  SCENE("freed meanwhile", IT_ERR_ABORT, empty_one_is_freed),
+                  SCENE("a signal", IT_ERR_INTERRUPT, is_interrupted),
+                  SCENE("an event", IT_SUCCESS, member_has_event)),
+     .at_best = IT_ERR_TIMEOUT_EXPIRED},
     {.name = "itx_evd_wait_n",
      .make = wait_n,
      .params = {EVD, STATUS_NUMBER(0), STATUS_NUMBER(1), STATUS_RESULT, STATUS_RESULT,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Links, unlinks, Reads into windows and remote unlinks call the heap not once, on either side. */
+/*
+ * The heap is called not once, on either side: by links, unlinks, Reads into windows, remote
+ * unlinks, messages into a shared receive queue, atomic operations, immediate values.
+ */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,10 +72,13 @@ struct bed {
     struct fx_buf source;
     struct fx_part part;
     it_rmr_handle_t rmr;
+    it_srq_handle_t srq; /* on side b */
+    it_ep_handle_t srq_ep;
+    it_ep_handle_t srq_peer;
 };
 
 /* A window is opened, read into and closed by its owner; opened again, and closed by the peer. */
-static void round_trip(struct bed *bed, uint64_t cookie)
+static void window_round_trip(struct bed *bed, uint64_t cookie)
 {
     it_ep_handle_t ep = bed->pair.a_ep;
     it_evd_handle_t requests = bed->pair.a.request_evd;
@@ -91,6 +97,54 @@ static void round_trip(struct bed *bed, uint64_t cookie)
     fx_done_len(bed->pair.b.request_evd, bed->pair.b_ep, IT_DTO_SEND_CMPL_EVENT, cookie, 0);
 }
 
+/* Receives of the queue are drawn, placed into and given back. */
+static void srq_round_trip(struct bed *bed, uint64_t cookie)
+{
+    for (unsigned i = 0; i < 4; i++)
+        fx_srq_recv(bed->srq, &bed->source, (size_t)i * 512, 512, cookie + i);
+    for (unsigned i = 0; i < 4; i++) {
+        fx_send(bed->srq_peer, &bed->memory, 0, 300, cookie, FX_SIGNAL);
+        fx_done_len(bed->pair.a.request_evd, bed->srq_peer, IT_DTO_SEND_CMPL_EVENT, cookie, 300);
+        fx_done_len(bed->pair.b.recv_evd, bed->srq_ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie + i, 300);
+    }
+}
+
+static void rfc7306_round_trip(struct bed *bed, uint64_t cookie)
+{
+    it_lmr_triplet_t result = fx_seg(&bed->memory, 0, 8);
+    it_ep_handle_t ep = bed->pair.a_ep;
+    it_evd_handle_t requests = bed->pair.a.request_evd;
+
+    CHECK_OK(it_post_atomic(ep, IT_FETCH_AND_ADD, 1, 0, &result, cookie, FX_SIGNAL,
+                            fx_addr(&bed->source, 0), bed->source.key));
+    fx_done_len(requests, ep, IT_DTO_FETCH_ADD_CMPL_EVENT, cookie, 8);
+    CHECK_OK(it_post_recv(bed->pair.b_ep, NULL, 0, cookie, FX_SIGNAL));
+    CHECK_OK(itx_post_send_imm(ep, NULL, 0, cookie, FX_SIGNAL, cookie));
+    fx_done_len(requests, ep, IT_DTO_SEND_CMPL_EVENT, cookie, 0);
+    fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, 0);
+}
+
+static void bed_open(struct bed *bed)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct fx_pair_setup setup = {.a_attr = &attr, .b_attr = &attr};
+
+    attr.srv.rc.atomics_enable = IT_TRUE;
+    fx_pair_open_as(&bed->pair, &setup);
+    CHECK_OK(itx_ep_enable_immediate(bed->pair.a_ep, IT_TRUE));
+    CHECK_OK(itx_ep_enable_immediate(bed->pair.b_ep, IT_TRUE));
+    bed->memory = fx_buf_make(&bed->pair.a, 4096);
+    bed->source =
+        fx_buf_make_as(bed->pair.b.pz, 4096, (it_mem_priv_t)(FX_PRIVS_ALL | IT_PRIV_ATOMIC),
+                       IT_ADDR_MODE_ABSOLUTE);
+    bed->part = fx_whole(&bed->memory);
+    bed->rmr = fx_rmr(bed->pair.a.pz, IT_RMR_TYPE_NARROW);
+    bed->srq = fx_srq(&bed->pair.b, 4, 16);
+    bed->srq_ep = fx_srq_ep(&bed->pair.b, bed->srq, NULL);
+    bed->srq_peer = fx_ep(&bed->pair.a, NULL);
+    fx_join(&bed->pair.a, bed->srq_peer, &bed->pair.b, bed->srq_ep);
+}
+
 int main(void)
 {
     struct bed bed = {.rmr = NULL};
@@ -99,15 +153,13 @@ int main(void)
         (void)puts("skipped: this build has a heap of its own");
         return 77;
     }
-    fx_pair_open(&bed.pair);
-    bed.memory = fx_buf_make(&bed.pair.a, 4096);
-    bed.source = fx_buf_make(&bed.pair.b, 4096);
-    bed.part = fx_whole(&bed.memory);
-    bed.rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    bed_open(&bed);
     for (uint64_t i = 0; i < 300; i++) {
         if (i == 10) /* everybody has warmed up */
             atomic_store(&counting, true);
-        round_trip(&bed, i);
+        window_round_trip(&bed, i);
+        srq_round_trip(&bed, i);
+        rfc7306_round_trip(&bed, i);
     }
     atomic_store(&counting, false);
     CHECK_EQ(0, atomic_load(&calls));
