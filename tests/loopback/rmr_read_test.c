@@ -145,6 +145,36 @@ static void refused_locally(struct bed *bed, const it_rmr_triplet_t *segment)
     mend(bed);
 }
 
+/* An unlink that never ran leaves the window as it is. */
+Test(rmr_read, after_an_unlink_that_was_flushed, .timeout = 60)
+{
+    struct bed bed;
+    struct fx_part part;
+    it_rmr_triplet_t segment;
+    it_rmr_handle_t rmr;
+    it_ep_handle_t dead;
+    it_ep_handle_t peer;
+
+    bed_open(&bed);
+    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
+    part = fx_whole(&bed.memory);
+    (void)link_it(&bed, rmr, &part);
+    dead = fx_ep(&bed.pair.a, NULL);
+    peer = fx_ep(&bed.pair.b, NULL);
+    fx_join(&bed.pair.a, dead, &bed.pair.b, peer);
+    CHECK_OK(it_ep_disconnect(dead, NULL, 0));
+    fx_conn(bed.pair.a.conn_evd, dead, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_rmr_unlink(rmr, dead, 1, FX_SIGNAL));
+    fx_done(bed.pair.a.request_evd, dead, IT_RMR_LINK_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    CHECK(fx_is_linked(rmr));
+    segment = fx_rmr_seg(rmr, &part, 0, 3000);
+    CHECK_OK(read_into(&bed, &segment, 1, 2, FX_SIGNAL));
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 3000);
+    fx_check_same(bed.source.data, bed.memory.data, 3000);
+    CHECK_OK(it_rmr_free(rmr));
+    bed_close(&bed);
+}
+
 /* Found when the Read runs: beyond the window, no right to write, another endpoint's, zone. */
 Test(rmr_read, local_protection, .timeout = 60)
 {

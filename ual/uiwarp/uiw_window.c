@@ -186,11 +186,12 @@ void uiw_links_drop(struct uiw_ep *ep)
         struct uiw_sqe *sqe = uiw_sqe_at(ep, index);
         struct uiw_link *link = uiw_sqe_link(sqe);
 
-        if (sqe->opcode != VP_RMR_LINK || !link->lmr)
+        if ((sqe->opcode != VP_RMR_LINK && sqe->opcode != VP_RMR_UNLINK) || sqe->started)
             continue;
         window_want(link->window, link->stag,
                     atomic_load_explicit(&link->window->stag, memory_order_relaxed));
-        base_object_release(&link->lmr->object);
+        if (link->lmr)
+            base_object_release(&link->lmr->object);
         link->lmr = NULL;
     }
 }
