@@ -9,7 +9,7 @@
 #define INFINIBAND "a parameter of InfiniBand, and conn_attr is not looked at"
 
 const struct status_never status_never[] = {
-    {NULL, IT_ERR_IA_CATASTROPHE, "an IA of uiwarp does not fail"},
+    {"it_ia_create", IT_ERR_IA_CATASTROPHE, "no device is there that could be dead already"},
     {NULL, IT_ERR_PDATA_NOT_SUPPORTED, OFFERED},
     {NULL, IT_ERR_SRQ_NOT_SUPPORTED, OFFERED},
     {NULL, IT_ERR_SOFT_HI_WATERMARK, OFFERED},
