@@ -40,6 +40,16 @@ bool evd_is_overflowed(struct evd *evd)
     return overflowed;
 }
 
+size_t evd_size(struct evd *evd)
+{
+    size_t size;
+
+    base_lock_take(&evd->lock);
+    size = evd->queue.size;
+    base_lock_drop(&evd->lock);
+    return size;
+}
+
 bool evd_hold(struct evd *evd)
 {
     return base_object_hold(&evd->object);
@@ -99,6 +109,7 @@ static void evd_dto_copy(struct evd *evd, const struct evd_dto *dto, it_event_t 
 
 bool evd_pop_locked(struct evd *evd, it_event_t *event)
 {
+    const struct evd_source *source = atomic_load_explicit(&evd->source, memory_order_relaxed);
     const void *record = evd_queue_first(&evd->queue);
 
     base_lock_assert_held(&evd->lock);
@@ -107,6 +118,8 @@ bool evd_pop_locked(struct evd *evd, it_event_t *event)
     else
         memcpy(event, record, evd->queue.record_size);
     evd_queue_drop_first(&evd->queue);
+    if (source && source->held_back)
+        (void)evd_source_move_locked(evd);
     if (evd->overflowed && (evd->flags & IT_EVD_OVERFLOW_AUTO_RESET))
         evd->overflowed = false;
     if (evd->aevd)

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider for devices of rdma-core: its objects, the private areas of those of the library. A
+ * shared library of its own, which reaches the library by the table vrb_host alone.
+ */
+#ifndef ITAPI_UAL_VERBS_VERBS_H
+#define ITAPI_UAL_VERBS_VERBS_H
+
+#include "ual/verbs/vrb_lock.h"
+#include "ual/vp_host.h"
+
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern const struct vp_host *vrb_host;
+
+struct vrb_cm;      /* connections of an IA: verbs_cm.h */
+struct vrb_conn;    /* connection of an EP: verbs_cm.h */
+struct vrb_convert; /* conversion of an EP's socket */
+
+/* What devices do otherwise than the rest. */
+struct vrb_quirks {
+    bool is_siw;          /* what follows, found out by name and vendor */
+    bool zero_segments;   /* a receive without a segment is refused */
+    bool late_posts_lost; /* what is posted when the QP has failed never completes */
+    bool no_reset;        /* a QP is made anew rather than reset */
+};
+
+struct vrb_ia {
+    struct ual_ia *ual;
+    struct ibv_context *context; /* our own, not that of librdmacm */
+    struct ibv_device_attr_ex device;
+    struct vp_attributes attributes;
+    struct vrb_quirks quirks;
+    bool is_iwarp;
+    uint8_t ports;
+    struct ibv_cq *filler; /* NULL: not needed */
+    struct vp_watch *async_watch;
+    pthread_mutex_t
+        attach_lock;      /* one at a time gives an EVD its source; a leaf but for evd.lock */
+    _Atomic bool removed; /* the device is gone */
+    struct vrb_cm *cm;    /* by verbs_cm.c */
+};
+
+struct vrb_pz {
+    struct ibv_pd *pd;
+    struct ibv_mr *empty_mr; /* with .zero_segments: of .empty */
+    unsigned char empty[8];
+};
+
+/* What a segment needs comes first. */
+struct vrb_lmr {
+    uint32_t lkey;
+    bool relative;
+    struct ibv_mr *mr;
+};
+
+/* ---------------------------------------------------------------- work queues */
+
+struct vrb_queue;
+
+/* One request or receive, found by its wr_id. A slot is free again when its event is dequeued. */
+struct vrb_slot {
+    struct vrb_queue *queue;
+    it_dto_cookie_t cookie;
+    uint32_t number;     /* of the post: counts up, wraps */
+    uint32_t length;     /* of a request */
+    uint16_t event;      /* it_event_type_t */
+    uint8_t flags;       /* it_dto_flags_t */
+    uint8_t opcode;      /* enum vp_opcode */
+    struct vrb_rmr *rmr; /* of a link or unlink: what it does is in force when it completes */
+};
+
+/*
+ * Requests or receives of an EP. The numbers only ever grow: retired <= reaped <= tail. What is
+ * posted while .local is set does not reach the device: it is flushed when all before it is done.
+ */
+struct vrb_queue {
+    struct vrb_lock lock; /* posting: the order of slots is that of the device */
+    /* By .lock. */
+    uint32_t tail;  /* next post; read by the reaper with acquire */
+    uint32_t quiet; /* posts since the last one that gives a completion */
+    uint32_t signal_every;
+    bool local;
+    bool open; /* requests: the state allows posts */
+    /* Immutable. */
+    uint32_t depth;
+    uint32_t mask; /* of .slots: a power of two, less one */
+    struct vrb_slot *slots;
+    struct vrb_ep *ep;
+    struct vrb_cq *cq;
+    /* By the lock of the EVD. */
+    uint32_t reaped;      /* behind the newest that is known to be done */
+    uint32_t moved;       /* retire_value of the newest that went into the EVD's own queue */
+    uint32_t device_tail; /* with .flushing: what the device has been given */
+    bool flushing;        /* in the list of its CQ: .local posts wait */
+    struct vrb_queue *flush_next;
+    _Atomic uint32_t published; /* .tail for the reaper */
+    _Atomic uint32_t retired;
+};
+
+/* One CQ of an EVD, as large as all queues on it together. Guarded by the EVD's lock. */
+struct vrb_cq {
+    struct vrb_cq *next;
+    struct ibv_cq *cq;
+    uint32_t capacity;
+    uint32_t used;
+    struct ibv_wc *stash; /* polled, not yet taken: capacity of them */
+    uint32_t stash_first, stash_end;
+};
+
+/* The source of an EVD. */
+struct vrb_source {
+    struct vrb_ia *ia;
+    it_evd_handle_t evd;
+    struct ibv_comp_channel *channel;
+    struct vrb_cq *cqs; /* newest first */
+    struct vrb_queue *flush_first, **flush_end;
+    struct vrb_ep **by_qp; /* EPs with an S-RQ, hashed by QP number */
+};
+
+struct vrb_ep {
+    struct vrb_queue sq, rq; /* .rq: without an S-RQ */
+    struct ual_ep *ual;
+    struct vrb_ia *ia;
+    it_ep_handle_t handle;
+    struct ibv_pd *pd;
+    struct ual_srq *srq;
+    uint32_t empty_lkey; /* with .zero_segments */
+    uint64_t empty_addr;
+    uint32_t inline_max;
+
+    /* The QP: exchanged by ep_reset only, in UNCONNECTED or NONOPERATIONAL. */
+    struct ibv_qp *qp;
+    struct vrb_source *request_source, *recv_source;
+    struct vrb_ep *qp_next; /* in vrb_source.by_qp */
+
+    /* By the EP's lock (vrb_host->ep_lock). */
+    uint32_t wanted_ird, wanted_ord; /* as the consumer asked */
+    bool broken;                     /* vrb_ep_break has been called since the last reset */
+
+    struct vrb_conn *conn;       /* by verbs_cm.c */
+    struct vrb_convert *convert; /* by verbs_convert.c */
+};
+
+struct vrb_srq {
+    struct ibv_srq *srq;
+    struct ual_srq *ual;
+    struct vrb_ia *ia;
+    uint32_t depth;
+    uint32_t cursor; /* by the S-RQ's lock */
+    struct vrb_srq_slot *slots;
+};
+
+struct vrb_rmr {
+    struct ibv_mw *mw;
+};
+
+struct vrb_listen {
+    void *cm; /* by verbs_cm.c */
+};
+
+/* ---------------------------------------------------------------- areas */
+
+static inline struct vrb_ia *vrb_ia_of(const struct ual_ia *ia)
+{
+    return vrb_host->ia_area((struct ual_ia *)(uintptr_t)ia);
+}
+
+static inline struct vrb_ep *vrb_ep_of(struct ual_ep *ep)
+{
+    return (struct vrb_ep *)(void *)((unsigned char *)ep + vrb_host->ep_offset);
+}
+
+static inline struct vrb_lmr *vrb_lmr_of(it_lmr_handle_t handle)
+{
+    return (struct vrb_lmr *)(void *)((unsigned char *)handle + vrb_host->lmr_offset);
+}
+
+static inline struct vrb_pz *vrb_pz_of(struct ual_pz *pz)
+{
+    return vrb_host->pz_area(pz);
+}
+
+static inline struct vrb_srq *vrb_srq_of(struct ual_srq *srq)
+{
+    return (struct vrb_srq *)(void *)((unsigned char *)srq + vrb_host->srq_offset);
+}
+
+static inline struct vrb_rmr *vrb_rmr_of(struct ual_rmr *rmr)
+{
+    return (struct vrb_rmr *)(void *)((unsigned char *)rmr + vrb_host->rmr_offset);
+}
+
+static inline struct vrb_listen *vrb_listen_of(struct ual_listen *listen)
+{
+    return vrb_host->listen_area(listen);
+}
+
+#define vrb_log(level, ...) vrb_host->log((level), __VA_ARGS__)
+
+/* ---------------------------------------------------------------- devices (verbs_device.c) */
+
+/* The device of that name, opened, or NULL with errno. */
+struct ibv_context *vrb_device_open(const char *name);
+size_t vrb_interfaces(it_interface_t *interfaces, size_t capacity);
+bool vrb_has_interface(const char *name);
+it_status_t vrb_ia_open(struct ual_ia *ual);
+void vrb_ia_close(struct ual_ia *ual);
+const struct vp_attributes *vrb_ia_attributes(const struct ual_ia *ual);
+
+/* verbs_query.c */
+it_status_t vrb_ia_query(struct ual_ia *ual, it_ia_info_t **info_out);
+bool vrb_has_spigot(const struct ual_ia *ual, size_t spigot_id);
+it_status_t vrb_has_address(const struct ual_ia *ual, const it_net_addr_t *address);
+
+/* verbs_async.c */
+bool vrb_async_open(struct vrb_ia *ia);
+void vrb_async_close(struct vrb_ia *ia);
+
+/* ---------------------------------------------------------------- memory (verbs_memory.c) */
+
+it_status_t vrb_pz_create(struct ual_pz *ual);
+void vrb_pz_destroy(struct ual_pz *ual);
+it_status_t vrb_lmr_create(struct ual_lmr *ual);
+void vrb_lmr_destroy(struct ual_lmr *ual);
+it_status_t vrb_lmr_modify(struct ual_lmr *ual, struct ual_pz *pz, it_mem_priv_t privs);
+
+/* ---------------------------------------------------------------- EPs (verbs_ep.c) */
+
+it_status_t vrb_ep_create(struct ual_ep *ual);
+void vrb_ep_destroy(struct ual_ep *ual);
+void vrb_ep_halt(struct ual_ep *ual);
+void vrb_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
+it_status_t vrb_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
+                                 it_ep_attributes_t *attr);
+it_status_t vrb_ep_reset(struct ual_ep *ual);
+
+/*
+ * The QP, for connection management. An EP has its QP, in INIT, from ep_create on; nobody else
+ * changes its state meanwhile. No lock is needed, and the EP's lock may be held.
+ */
+/* ibv_modify_qp with a line in the log if it fails: 0 or errno. */
+int vrb_qp_modify(struct vrb_ep *ep, struct ibv_qp_attr *attr, int mask);
+/* The access flags by the EP's enables: for INIT. */
+unsigned vrb_qp_access(const struct vrb_ep *ep);
+
+/*
+ * The EP is about to be CONNECTED: requests may be posted from now on, to the device. With the EP's
+ * lock, just before the step UAL_EP_ESTABLISHED.
+ */
+void vrb_ep_open_locked(struct vrb_ep *ep);
+
+/*
+ * The connection is over, or was never made; for whatever reason, any number of times. With no lock
+ * held, just after the step to NONOPERATIONAL and before the event is reported: the QP goes to
+ * ERROR, what is posted is flushed in order, as is what is posted from now on.
+ */
+void vrb_ep_break(struct vrb_ep *ep);
+
+#endif
