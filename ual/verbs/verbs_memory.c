@@ -80,7 +80,7 @@ static void memory_log(const struct vrb_ia *ia, it_length_t length, int error)
 static it_status_t memory_register(const struct vrb_ia *ia, const struct vp_lmr_info *info,
                                    struct ual_pz *pz, it_mem_priv_t privs, struct ibv_mr **mr)
 {
-    int access = (int)memory_access(ia, privs);
+    unsigned access = memory_access(ia, privs);
     int error;
 
     if (info->addr_mode == IT_ADDR_MODE_RELATIVE)
