@@ -7,30 +7,11 @@
 #ifndef ITAPI_EVD_EVD_SOURCE_H
 #define ITAPI_EVD_EVD_SOURCE_H
 
+#include "evd/evd_dto.h"
+
 #include "it_api.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-/* One completion, as it is kept in the ring of a DTO EVD until it is dequeued. */
-struct evd_dto {
-    it_event_type_t event_number;
-    it_dto_status_t status;
-    it_ep_handle_t ep;
-    it_dto_cookie_t cookie;
-    union {
-        it_handle_t unlinked;
-        uint64_t immediate; /* with has_immediate */
-    };
-    uint32_t length;
-    bool notify; /* a notification event: IT_NOTIFY_FLAG, failure or solicited */
-    bool has_immediate;
-    /* Written with retire_value when the event is dequeued: frees work queue slots (rule P3). */
-    uint32_t retire_value;
-    _Atomic uint32_t *retire;
-};
 
 /* All with the EVD's lock held, but close. None blocks, or calls back. */
 struct evd_source_ops {

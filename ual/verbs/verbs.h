@@ -27,7 +27,6 @@ struct vrb_quirks {
     bool is_siw;          /* what follows, found out by name and vendor */
     bool zero_segments;   /* a receive without a segment is refused */
     bool late_posts_lost; /* what is posted when the QP has failed never completes */
-    bool no_reset;        /* a QP is made anew rather than reset */
 };
 
 struct vrb_ia {
@@ -41,9 +40,10 @@ struct vrb_ia {
     struct ibv_cq *filler; /* NULL: not needed */
     struct vp_watch *async_watch;
     pthread_mutex_t
-        attach_lock;      /* one at a time gives an EVD its source; a leaf but for evd.lock */
-    _Atomic bool removed; /* the device is gone */
-    struct vrb_cm *cm;    /* by verbs_cm.c */
+        attach_lock;            /* one at a time gives an EVD its source; a leaf but for evd.lock */
+    pthread_mutex_t reset_lock; /* one it_ep_reset at a time; taken before everything else */
+    _Atomic bool removed;       /* the device is gone */
+    struct vrb_cm *cm;          /* by verbs_cm.c */
 };
 
 struct vrb_pz {
@@ -56,6 +56,10 @@ struct vrb_pz {
 struct vrb_lmr {
     uint32_t lkey;
     bool relative;
+    /* For data that is sent from within a post: the device does not check it. */
+    uintptr_t addr;
+    uint64_t length;
+    struct ibv_pd *pd;
     struct ibv_mr *mr;
 };
 
@@ -67,40 +71,45 @@ struct vrb_queue;
 struct vrb_slot {
     struct vrb_queue *queue;
     it_dto_cookie_t cookie;
-    uint32_t number;     /* of the post: counts up, wraps */
-    uint32_t length;     /* of a request */
-    uint16_t event;      /* it_event_type_t */
-    uint8_t flags;       /* it_dto_flags_t */
-    uint8_t opcode;      /* enum vp_opcode */
-    struct vrb_rmr *rmr; /* of a link or unlink: what it does is in force when it completes */
+    uint32_t number; /* of the post: counts up, wraps */
+    uint32_t length; /* of a request */
+    uint16_t event;  /* it_event_type_t */
+    uint8_t flags;   /* it_dto_flags_t; with IT_COMPLETION_FLAG for every receive */
+    bool is_receive;
 };
 
 /*
  * Requests or receives of an EP. The numbers only ever grow: retired <= reaped <= tail. What is
- * posted while .local is set does not reach the device: it is flushed when all before it is done.
+ * posted while .local is set never reaches the device: it is flushed when all before it is done.
  */
 struct vrb_queue {
     struct vrb_lock lock; /* posting: the order of slots is that of the device */
     /* By .lock. */
-    uint32_t tail;  /* next post; read by the reaper with acquire */
-    uint32_t quiet; /* posts since the last one that gives a completion */
-    uint32_t signal_every;
+    uint32_t tail;       /* next post */
+    uint32_t quiet;      /* posts since the last one that gives a completion */
+    uint32_t local_from; /* with .local: the first post that the device does not get */
     bool local;
-    bool open; /* requests: the state allows posts */
+    bool open; /* posts are legal */
     /* Immutable. */
+    bool is_receive;
     uint32_t depth;
+    uint32_t signal_every;
     uint32_t mask; /* of .slots: a power of two, less one */
     struct vrb_slot *slots;
     struct vrb_ep *ep;
     struct vrb_cq *cq;
+    struct vrb_slot marker; /* wr_id of a request behind all others, of the library itself */
+
     /* By the lock of the EVD. */
     uint32_t reaped;      /* behind the newest that is known to be done */
     uint32_t moved;       /* retire_value of the newest that went into the EVD's own queue */
-    uint32_t device_tail; /* with .flushing: what the device has been given */
-    bool flushing;        /* in the list of its CQ: .local posts wait */
-    struct vrb_queue *flush_next;
-    _Atomic uint32_t published; /* .tail for the reaper */
-    _Atomic uint32_t retired;
+    uint32_t device_tail; /* with .flushes: behind the last that the device completes */
+    uint32_t flushed;     /* with .drained: behind the last that we have completed instead of it */
+    bool flushes;         /* the QP has failed */
+    bool drained;         /* and all that the device completes has been polled */
+
+    _Atomic uint32_t published; /* .tail, for those who flush */
+    _Atomic uint32_t retired;   /* behind the newest whose event has been dequeued */
 };
 
 /* One CQ of an EVD, as large as all queues on it together. Guarded by the EVD's lock. */
@@ -109,18 +118,16 @@ struct vrb_cq {
     struct ibv_cq *cq;
     uint32_t capacity;
     uint32_t used;
-    struct ibv_wc *stash; /* polled, not yet taken: capacity of them */
+    struct ibv_wc *stash; /* polled, or made by us, and not yet taken; room for all there can be */
     uint32_t stash_first, stash_end;
 };
 
 /* The source of an EVD. */
 struct vrb_source {
-    struct vrb_ia *ia;
+    struct vrb_ia *ia; /* immutable, as what follows */
     it_evd_handle_t evd;
     struct ibv_comp_channel *channel;
-    struct vrb_cq *cqs; /* newest first */
-    struct vrb_queue *flush_first, **flush_end;
-    struct vrb_ep **by_qp; /* EPs with an S-RQ, hashed by QP number */
+    struct vrb_cq *cqs; /* by the EVD's lock; the one that is asked first changes */
 };
 
 struct vrb_ep {
@@ -133,15 +140,12 @@ struct vrb_ep {
     uint32_t empty_lkey; /* with .zero_segments */
     uint64_t empty_addr;
     uint32_t inline_max;
+    uint32_t send_segments, recv_segments; /* what the QP was made for */
+    _Atomic bool ends;                     /* in ep_destroy */
 
-    /* The QP: exchanged by ep_reset only, in UNCONNECTED or NONOPERATIONAL. */
-    struct ibv_qp *qp;
+    struct ibv_qp *qp; /* exchanged by ep_reset only: nobody posts then */
     struct vrb_source *request_source, *recv_source;
-    struct vrb_ep *qp_next; /* in vrb_source.by_qp */
-
-    /* By the EP's lock (vrb_host->ep_lock). */
-    uint32_t wanted_ird, wanted_ord; /* as the consumer asked */
-    bool broken;                     /* vrb_ep_break has been called since the last reset */
+    struct vp_task *failed; /* tells connection management; submitted by anybody */
 
     struct vrb_conn *conn;       /* by verbs_cm.c */
     struct vrb_convert *convert; /* by verbs_convert.c */
@@ -201,6 +205,9 @@ static inline struct vrb_listen *vrb_listen_of(struct ual_listen *listen)
     return vrb_host->listen_area(listen);
 }
 
+/* More segments are never announced. */
+#define VRB_MAX_SEGMENTS 32
+
 #define vrb_log(level, ...) vrb_host->log((level), __VA_ARGS__)
 
 /* ---------------------------------------------------------------- devices (verbs_device.c) */
@@ -229,6 +236,29 @@ void vrb_pz_destroy(struct ual_pz *ual);
 it_status_t vrb_lmr_create(struct ual_lmr *ual);
 void vrb_lmr_destroy(struct ual_lmr *ual);
 it_status_t vrb_lmr_modify(struct ual_lmr *ual, struct ual_pz *pz, it_mem_priv_t privs);
+
+/* ---------------------------------------------------------------- completions (verbs_source.c) */
+
+/* Both queues of the EP have their CQs; need: how many completions they may have. */
+it_status_t vrb_source_join(struct vrb_ep *ep);
+void vrb_source_leave(struct vrb_ep *ep);
+/*
+ * The QP has failed, or is gone: what the device does not complete is flushed, in order. lost: that
+ * is all of which there is no completion now; else what is posted from .local_from on.
+ */
+void vrb_source_flush(struct vrb_ep *ep, struct vrb_queue *queue, bool lost);
+/* After a flush with nothing left to post: the posts to come are for a new QP. */
+void vrb_source_renew(struct vrb_ep *ep, struct vrb_queue *queue);
+/* There is a post that does not reach the device. */
+void vrb_source_post_local(struct vrb_ep *ep, struct vrb_queue *queue);
+/* Takes note of what is done, so that slots without events get free. */
+void vrb_source_reap(struct vrb_ep *ep, struct vrb_queue *queue);
+
+/* ---------------------------------------------------------------- posting (verbs_post.c) */
+
+bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bool is_receive);
+void vrb_queue_free(struct vrb_queue *queue);
+extern const struct vp_ep_ops vrb_ep_ops;
 
 /* ---------------------------------------------------------------- EPs (verbs_ep.c) */
 

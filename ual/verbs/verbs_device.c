@@ -109,6 +109,13 @@ static uint32_t device_count(int value)
     return value > 0 ? (uint32_t)value : 0;
 }
 
+static size_t device_segments(int value)
+{
+    uint32_t segments = device_count(value);
+
+    return segments < VRB_MAX_SEGMENTS ? segments : VRB_MAX_SEGMENTS;
+}
+
 static it_rmr_type_t device_rmr_types(const struct vrb_ia *ia)
 {
     (void)ia;
@@ -132,8 +139,8 @@ static uint64_t device_max_message(const struct vrb_ia *ia)
 static void device_fill_attributes(struct vrb_ia *ia)
 {
     const struct ibv_device_attr *device = &ia->device.orig_attr;
-    uint32_t segments = device_count(device->max_sge);
-    uint32_t read_segments = device_count(device->max_sge_rd);
+    size_t segments = device_segments(device->max_sge);
+    size_t read_segments = device_segments(device->max_sge_rd);
     bool atomics = device->atomic_cap != IBV_ATOMIC_NONE;
 
     ia->attributes = (struct vp_attributes){
@@ -149,7 +156,7 @@ static void device_fill_attributes(struct vrb_ia *ia)
         .atomics = atomics ? IT_TRUE : IT_FALSE,
         .immediate_bits = ia->is_iwarp ? 0 : VRB_IMMEDIATE,
         .send_imm_receives = 1,
-        .max_request_dtos = device_count(device->max_qp_wr),
+        .max_request_dtos = device_count(device->max_qp_wr - 1), /* one is ours */
         .max_recv_dtos = device_count(device->max_qp_wr),
         .max_srq_dtos = device_count(device->max_srq_wr),
         .max_send_segments = segments,
@@ -207,6 +214,7 @@ it_status_t vrb_ia_open(struct ual_ia *ual)
     device_find_quirks(ia);
     device_fill_attributes(ia);
     (void)pthread_mutex_init(&ia->attach_lock, NULL); /* cannot fail */
+    (void)pthread_mutex_init(&ia->reset_lock, NULL);
     if (ia->quirks.is_siw)
         ia->filler = ibv_create_cq(ia->context, VRB_FILLER_ENTRIES, NULL, NULL, 0);
     if (!vrb_async_open(ia))
@@ -221,6 +229,7 @@ err_async:
 err_filler:
     if (ia->filler)
         (void)ibv_destroy_cq(ia->filler); /* nothing uses it */
+    (void)pthread_mutex_destroy(&ia->reset_lock);
     (void)pthread_mutex_destroy(&ia->attach_lock);
 err_close:
     (void)ibv_close_device(ia->context);
@@ -235,6 +244,7 @@ void vrb_ia_close(struct ual_ia *ual)
     vrb_async_close(ia);
     if (ia->filler)
         (void)ibv_destroy_cq(ia->filler); /* nothing uses it */
+    (void)pthread_mutex_destroy(&ia->reset_lock);
     (void)pthread_mutex_destroy(&ia->attach_lock);
     if (ibv_close_device(ia->context) != 0)
         vrb_log(VP_LOG_WARN, "%s: not closed cleanly", vrb_host->ia_name(ual));

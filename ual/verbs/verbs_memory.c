@@ -100,6 +100,9 @@ static void memory_set(struct ual_lmr *ual, const struct vp_lmr_info *info, stru
 
     lmr->mr = mr;
     lmr->lkey = mr->lkey;
+    lmr->addr = (uintptr_t)info->addr;
+    lmr->length = info->length;
+    lmr->pd = mr->pd;
     lmr->relative = info->addr_mode == IT_ADDR_MODE_RELATIVE;
     vrb_host->lmr_set_key(ual, mr->rkey);
 }

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The source of an EVD: CQs. An EVD has one, or several if more EPs join than the first has room
+ * for: devices need not be able to resize. All is done with the EVD's lock.
+ *
+ * What has been polled waits in the stash of its CQ, where it is followed by completions of our own
+ * making for posts that the device does not complete.
+ */
+#include "ual/verbs/verbs.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCE_BATCH    32u /* completions taken by one poll */
+#define SOURCE_CQ_LEAST 64u
+
+/* ---------------------------------------------------------------- what a completion says */
+
+static it_dto_status_t source_status(enum ibv_wc_status status)
+{
+    switch ((unsigned)status) {
+    case IBV_WC_SUCCESS:
+        return IT_DTO_SUCCESS;
+    case IBV_WC_LOC_LEN_ERR:
+        return IT_DTO_ERR_LOCAL_LENGTH;
+    case IBV_WC_LOC_PROT_ERR:
+    case IBV_WC_LOC_ACCESS_ERR:
+        return IT_DTO_ERR_LOCAL_PROTECTION;
+    case IBV_WC_WR_FLUSH_ERR:
+        return IT_DTO_ERR_FLUSHED;
+    case IBV_WC_MW_BIND_ERR:
+        return IT_RMR_OPERATION_FAILED;
+    case IBV_WC_BAD_RESP_ERR:
+        return IT_DTO_ERR_BAD_RESPONSE;
+    case IBV_WC_REM_ACCESS_ERR:
+        return IT_DTO_ERR_REMOTE_ACCESS;
+    case IBV_WC_REM_INV_REQ_ERR:
+    case IBV_WC_REM_OP_ERR:
+        return IT_DTO_ERR_REMOTE_RESPONDER;
+    case IBV_WC_RETRY_EXC_ERR:
+    case IBV_WC_RESP_TIMEOUT_ERR:
+        return IT_DTO_ERR_TRANSPORT;
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+        return IT_DTO_ERR_RECEIVER_NOT_READY;
+    default: /* a local failure of the device */
+        return IT_DTO_ERR_LOCAL_EP;
+    }
+}
+
+/* ---------------------------------------------------------------- what is flushed by us */
+
+/* One slot has one completion at most: there is room. */
+static void source_stash_flushed(struct vrb_cq *cq, const struct vrb_slot *slot)
+{
+    uint32_t left = cq->stash_end - cq->stash_first;
+
+    if (cq->stash_first > 0) {
+        memmove(cq->stash, cq->stash + cq->stash_first, left * sizeof(*cq->stash));
+        cq->stash_first = 0;
+        cq->stash_end = left;
+    }
+    cq->stash[cq->stash_end++] = (struct ibv_wc){
+        .wr_id = (uintptr_t)slot,
+        .status = IBV_WC_WR_FLUSH_ERR,
+    };
+}
+
+/* What the device has completed of the queue is in the stash already, or taken. */
+static void source_flush_rest(struct vrb_queue *queue)
+{
+    uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
+
+    for (; queue->flushed != end; queue->flushed++)
+        source_stash_flushed(queue->cq, &queue->slots[queue->flushed & queue->mask]);
+}
+
+static void source_drained(struct vrb_queue *queue)
+{
+    if (!queue->drained)
+        queue->flushed = queue->device_tail;
+    queue->drained = true;
+    source_flush_rest(queue);
+}
+
+/* ---------------------------------------------------------------- what a completion says, on */
+
+/* Failures are rare. What is flushed has failed because of something else. */
+static void source_note_failure(const struct vrb_slot *slot, const struct ibv_wc *wc)
+{
+    struct vrb_ep *ep = slot->queue->ep;
+
+    if (wc->status == IBV_WC_WR_FLUSH_ERR)
+        return;
+    vrb_log(VP_LOG_INFO, "ep %p: %s failed: %s (vendor error %u)", (void *)ep->ual,
+            slot->is_receive ? "receive" : "request", ibv_wc_status_str(wc->status),
+            wc->vendor_err);
+    vrb_host->task_submit(ep->failed);
+}
+
+static void source_tell_receive(const struct vrb_slot *slot, const struct ibv_wc *wc,
+                                struct evd_dto *dto)
+{
+    dto->length = wc->byte_len;
+    if ((wc->wc_flags & IBV_WC_WITH_IMM) && vrb_host->ep_immediate_bits(slot->queue->ep->ual)) {
+        dto->has_immediate = true;
+        dto->immediate = ntohl(wc->imm_data);
+    }
+}
+
+/* Done without an event. Its slots are free when all events before it have been dequeued. */
+static void source_reap_quietly(struct vrb_queue *queue, uint32_t end)
+{
+    if (atomic_load_explicit(&queue->retired, memory_order_relaxed) != queue->moved)
+        return; /* vrb_source_reap comes back to it */
+    queue->moved = end;
+    atomic_store_explicit(&queue->retired, end, memory_order_release);
+}
+
+static bool source_is_quiet(const struct vrb_slot *slot, const struct ibv_wc *wc)
+{
+    if (wc->status == IBV_WC_SUCCESS)
+        return !(slot->flags & IT_COMPLETION_FLAG);
+    return slot == &slot->queue->marker;
+}
+
+static void source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
+{
+    struct vrb_queue *queue = slot->queue;
+
+    dto->event_number = (it_event_type_t)slot->event;
+    dto->status = IT_DTO_SUCCESS;
+    dto->ep = queue->ep->handle;
+    dto->cookie = slot->cookie;
+    dto->unlinked = NULL;
+    dto->length = slot->length;
+    dto->notify = (slot->flags & IT_NOTIFY_FLAG) != 0;
+    dto->has_immediate = false;
+    dto->retire_value = queue->moved;
+    dto->retire = &queue->retired;
+    if (slot->is_receive)
+        source_tell_receive(slot, wc, dto);
+    if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false)) {
+        dto->status = source_status(wc->status);
+        source_note_failure(slot, wc);
+    }
+}
+
+/*
+ * Takes note of the oldest completion of the stash; fills in *dto and returns true if the consumer is
+ * to have an event.
+ */
+static inline bool source_reap(struct vrb_cq *cq, struct evd_dto *dto)
+{
+    const struct ibv_wc *wc = &cq->stash[cq->stash_first++];
+    const struct vrb_slot *slot = (const struct vrb_slot *)(uintptr_t)wc->wr_id;
+    struct vrb_queue *queue = slot->queue;
+    uint32_t end = slot->number + 1;
+    bool quiet = source_is_quiet(slot, wc);
+
+    if (__builtin_expect((int32_t)(end - queue->reaped) <= 0, false))
+        return false; /* late: it has been flushed */
+    queue->reaped = end;
+    if (quiet) {
+        source_reap_quietly(queue, end);
+    } else {
+        queue->moved = end;
+        source_tell(slot, wc, dto);
+    }
+    if (__builtin_expect(queue->flushes, false) && !queue->drained &&
+        (int32_t)(end - queue->device_tail) >= 0)
+        source_drained(queue);
+    return !quiet;
+}
+
+/* ---------------------------------------------------------------- the functions of the source */
+
+/* False: there is nothing. */
+static bool source_poll(struct vrb_cq *cq)
+{
+    int count;
+
+    if (cq->stash_first != cq->stash_end)
+        return true;
+    count = ibv_poll_cq(cq->cq, (int)SOURCE_BATCH, cq->stash);
+    cq->stash_first = 0;
+    cq->stash_end = count > 0 ? (uint32_t)count : 0;
+    return count > 0;
+}
+
+/* Those that have nothing waiting step back: no CQ keeps the others off. */
+static void source_rotate(struct vrb_source *source)
+{
+    struct vrb_cq *first = source->cqs;
+    struct vrb_cq *last = first;
+
+    if (!first || !first->next || first->stash_first != first->stash_end)
+        return;
+    while (last->next)
+        last = last->next;
+    source->cqs = first->next;
+    first->next = NULL;
+    last->next = first;
+}
+
+static size_t source_take(void *context, it_event_t *events, size_t max)
+{
+    struct vrb_source *source = context;
+    struct evd_dto dto;
+    size_t count = 0;
+
+    source_rotate(source);
+    for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
+        while (count < max && source_poll(cq))
+            if (source_reap(cq, &dto))
+                evd_dto_tell(source->evd, &dto, &events[count++]);
+    return count;
+}
+
+static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
+{
+    struct vrb_source *source = context;
+    size_t count = 0;
+
+    source_rotate(source);
+    for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
+        while (count < max && source_poll(cq))
+            count += source_reap(cq, &dtos[count]);
+    return count;
+}
+
+static void source_arm(void *context)
+{
+    const struct vrb_source *source = context;
+
+    for (const struct vrb_cq *cq = source->cqs; cq; cq = cq->next) {
+        int error = ibv_req_notify_cq(cq->cq, 0);
+
+        if (error && !atomic_load_explicit(&source->ia->removed, memory_order_relaxed))
+            vrb_log(VP_LOG_WARN, "a completion queue cannot be armed: %s", strerror(error));
+    }
+}
+
+static void source_disarm(void *context)
+{
+    struct vrb_source *source = context;
+    struct ibv_cq *cq;
+    void *ignored;
+
+    while (ibv_get_cq_event(source->channel, &cq, &ignored) == 0)
+        ibv_ack_cq_events(cq, 1);
+}
+
+static void source_free_cq(struct vrb_cq *cq)
+{
+    if (cq->cq && ibv_destroy_cq(cq->cq) != 0)
+        vrb_log(VP_LOG_WARN, "a completion queue is still in use");
+    free(cq->stash);
+    free(cq);
+}
+
+static void source_close(void *context)
+{
+    struct vrb_source *source = context;
+    struct vrb_cq *cq;
+
+    source_disarm(source);
+    while ((cq = source->cqs) != NULL) {
+        source->cqs = cq->next;
+        source_free_cq(cq);
+    }
+    if (source->channel)
+        (void)ibv_destroy_comp_channel(source->channel); /* nothing uses it */
+    free(source);
+}
+
+static const struct evd_source_ops source_ops = {
+    .take = source_take,
+    .drain = source_drain,
+    .arm = source_arm,
+    .disarm = source_disarm,
+    .close = source_close,
+};
+
+/* ---------------------------------------------------------------- joining */
+
+static struct vrb_cq *source_make_cq(struct vrb_source *source, uint32_t capacity)
+{
+    struct vrb_cq *cq = calloc(1, sizeof(*cq));
+    uint32_t room = capacity > SOURCE_BATCH ? capacity : SOURCE_BATCH;
+    int error = ENOMEM;
+
+    if (!cq)
+        goto err_log;
+    cq->capacity = capacity;
+    cq->stash = calloc((size_t)room + SOURCE_BATCH, sizeof(*cq->stash));
+    if (cq->stash) {
+        cq->cq = ibv_create_cq(source->ia->context, (int)capacity, source, source->channel, 0);
+        error = errno;
+    }
+    if (cq->cq)
+        return cq;
+    source_free_cq(cq);
+
+err_log:
+    vrb_log(VP_LOG_WARN, "%s: no completion queue for %u: %s", vrb_host->ia_name(source->ia->ual),
+            capacity, strerror(error));
+    return NULL;
+}
+
+static struct vrb_source *source_make(struct vrb_ia *ia, it_evd_handle_t evd)
+{
+    struct vrb_source *source = calloc(1, sizeof(*source));
+    int flags;
+
+    if (!source)
+        return NULL;
+    source->ia = ia;
+    source->evd = evd;
+    source->channel = ibv_create_comp_channel(ia->context);
+    if (!source->channel) {
+        vrb_log(VP_LOG_WARN, "%s: no completion channel: %s", vrb_host->ia_name(ia->ual),
+                strerror(errno));
+        free(source);
+        return NULL;
+    }
+    flags = fcntl(source->channel->fd, F_GETFL);
+    if (flags >= 0 && fcntl(source->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)
+        return source;
+    source_close(source);
+    return NULL;
+}
+
+/* The one of that queue's EVD; made and attached if there is none. The attach lock is held. */
+static it_status_t source_find(struct vrb_ep *ep, enum vp_queue queue,
+                               struct vrb_source **source_out)
+{
+    struct vrb_source *source = vrb_host->source_get(ep->ual, queue, &source_ops);
+    it_status_t status;
+    size_t size;
+
+    if (!source) {
+        source = source_make(ep->ia, vrb_host->source_evd(ep->ual, queue, &size));
+        if (!source)
+            return IT_ERR_RESOURCES;
+        status = vrb_host->source_attach(ep->ual, queue, &source_ops, source, source->channel->fd);
+        if (status != IT_SUCCESS) {
+            source_close(source);
+            return status;
+        }
+    }
+    *source_out = source;
+    return IT_SUCCESS;
+}
+
+/* So large that a second one is seldom needed: as the EVD, and as much again as there is. */
+static uint32_t source_capacity(struct vrb_ep *ep, enum vp_queue queue, size_t there, uint32_t need)
+{
+    uint32_t limit = (uint32_t)ep->ia->device.orig_attr.max_cqe;
+    size_t capacity;
+
+    (void)vrb_host->source_evd(ep->ual, queue, &capacity);
+    capacity += there;
+    if (capacity < SOURCE_CQ_LEAST)
+        capacity = SOURCE_CQ_LEAST;
+    if (capacity > limit)
+        capacity = limit;
+    return capacity > need ? (uint32_t)capacity : need;
+}
+
+static struct vrb_cq *source_find_room(struct vrb_ep *ep, enum vp_queue queue,
+                                       const struct vrb_source *source, uint32_t need,
+                                       size_t *there)
+{
+    struct vrb_cq *found = NULL;
+
+    *there = 0;
+    vrb_host->source_lock(ep->ual, queue);
+    for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next) {
+        *there += cq->capacity;
+        if (cq->capacity - cq->used >= need)
+            found = cq;
+    }
+    vrb_host->source_unlock(ep->ual, queue);
+    return found;
+}
+
+/* Takes so much room on a CQ of the source. The attach lock is held: it guards the room. */
+static struct vrb_cq *source_reserve(struct vrb_ep *ep, enum vp_queue queue,
+                                     struct vrb_source *source, uint32_t need)
+{
+    size_t there;
+    struct vrb_cq *cq = source_find_room(ep, queue, source, need, &there);
+
+    if (!cq) {
+        cq = source_make_cq(source, source_capacity(ep, queue, there, need));
+        if (!cq)
+            return NULL;
+        vrb_host->source_lock(ep->ual, queue);
+        cq->next = source->cqs;
+        source->cqs = cq;
+        source_arm(source); /* whoever relies on it has armed the others */
+        vrb_host->source_unlock(ep->ual, queue);
+    }
+    cq->used += need;
+    return cq;
+}
+
+static uint32_t source_need(const struct vrb_queue *queue)
+{
+    return queue->depth + (queue->is_receive ? 0 : 1); /* the marker */
+}
+
+it_status_t vrb_source_join(struct vrb_ep *ep)
+{
+    struct vrb_ia *ia = ep->ia;
+    it_status_t status;
+
+    (void)pthread_mutex_lock(&ia->attach_lock);
+    status = source_find(ep, VP_REQUESTS, &ep->request_source);
+    if (status == IT_SUCCESS)
+        status = source_find(ep, VP_RECEIVES, &ep->recv_source);
+    if (status != IT_SUCCESS)
+        goto out;
+    status = IT_ERR_RESOURCES;
+    ep->sq.cq = source_reserve(ep, VP_REQUESTS, ep->request_source, source_need(&ep->sq));
+    if (!ep->sq.cq)
+        goto out;
+    ep->rq.cq = source_reserve(ep, VP_RECEIVES, ep->recv_source, source_need(&ep->rq));
+    if (ep->rq.cq)
+        status = IT_SUCCESS;
+    else
+        ep->sq.cq->used -= source_need(&ep->sq);
+out:
+    (void)pthread_mutex_unlock(&ia->attach_lock);
+    return status;
+}
+
+/* ---------------------------------------------------------------- flushing */
+
+static enum vp_queue source_side(const struct vrb_queue *queue)
+{
+    return queue->is_receive ? VP_RECEIVES : VP_REQUESTS;
+}
+
+static bool source_is_of(const struct ibv_wc *wc, const struct vrb_queue *queue)
+{
+    return ((const struct vrb_slot *)(uintptr_t)wc->wr_id)->queue == queue;
+}
+
+/* Polls all that is there, behind what has been polled before. The stash has room for it. */
+static void source_poll_all(struct vrb_cq *cq)
+{
+    uint32_t left = cq->stash_end - cq->stash_first;
+    int count;
+
+    memmove(cq->stash, cq->stash + cq->stash_first, left * sizeof(*cq->stash));
+    cq->stash_first = 0;
+    cq->stash_end = left;
+    while (cq->stash_end < cq->capacity &&
+           (count = ibv_poll_cq(cq->cq, (int)SOURCE_BATCH, cq->stash + cq->stash_end)) > 0)
+        cq->stash_end += (uint32_t)count;
+}
+
+/* Behind the newest post of which there is a completion. */
+static uint32_t source_completed(struct vrb_queue *queue)
+{
+    struct vrb_cq *cq = queue->cq;
+    uint32_t end = queue->reaped;
+
+    source_poll_all(cq);
+    for (uint32_t i = cq->stash_first; i != cq->stash_end; i++)
+        if (source_is_of(&cq->stash[i], queue))
+            end = ((const struct vrb_slot *)(uintptr_t)cq->stash[i].wr_id)->number + 1;
+    return end;
+}
+
+static void source_move(struct vrb_ep *ep, struct vrb_queue *queue)
+{
+    if (vrb_host->source_move(ep->ual, source_side(queue)))
+        vrb_host->wake(ep->ual, source_side(queue));
+}
+
+void vrb_source_flush(struct vrb_ep *ep, struct vrb_queue *queue, bool lost)
+{
+    vrb_host->source_lock(ep->ual, source_side(queue));
+    if (!queue->flushes)
+        queue->device_tail = queue->local_from;
+    queue->flushes = true;
+    if (lost && !queue->drained)
+        queue->device_tail = source_completed(queue);
+    if (lost || (int32_t)(queue->reaped - queue->device_tail) >= 0)
+        source_drained(queue);
+    vrb_host->source_unlock(ep->ual, source_side(queue));
+    source_move(ep, queue);
+}
+
+void vrb_source_renew(struct vrb_ep *ep, struct vrb_queue *queue)
+{
+    vrb_host->source_lock(ep->ual, source_side(queue));
+    if (queue->drained)
+        source_flush_rest(queue);
+    queue->flushes = false;
+    queue->drained = false;
+    vrb_host->source_unlock(ep->ual, source_side(queue));
+}
+
+void vrb_source_post_local(struct vrb_ep *ep, struct vrb_queue *queue)
+{
+    vrb_host->source_lock(ep->ual, source_side(queue));
+    if (queue->drained)
+        source_flush_rest(queue);
+    vrb_host->source_unlock(ep->ual, source_side(queue));
+    source_move(ep, queue);
+}
+
+void vrb_source_reap(struct vrb_ep *ep, struct vrb_queue *queue)
+{
+    source_move(ep, queue);
+    /* What was done without an event while events before it were still queued. */
+    vrb_host->source_lock(ep->ual, source_side(queue));
+    if (atomic_load_explicit(&queue->retired, memory_order_acquire) == queue->moved &&
+        queue->moved != queue->reaped) {
+        queue->moved = queue->reaped;
+        atomic_store_explicit(&queue->retired, queue->reaped, memory_order_release);
+    }
+    vrb_host->source_unlock(ep->ual, source_side(queue));
+}
+
+/* ---------------------------------------------------------------- leaving */
+
+/* What nobody has taken so far is dropped: the slots go. */
+static void source_forget(struct vrb_ep *ep, struct vrb_queue *queue)
+{
+    struct vrb_cq *cq = queue->cq;
+    uint32_t kept = 0;
+
+    vrb_host->source_lock(ep->ual, source_side(queue));
+    source_poll_all(cq);
+    for (uint32_t i = 0; i != cq->stash_end; i++)
+        if (!source_is_of(&cq->stash[i], queue))
+            cq->stash[kept++] = cq->stash[i];
+    cq->stash_end = kept;
+    vrb_host->source_unlock(ep->ual, source_side(queue));
+}
+
+void vrb_source_leave(struct vrb_ep *ep)
+{
+    source_forget(ep, &ep->sq);
+    source_forget(ep, &ep->rq);
+    (void)pthread_mutex_lock(&ep->ia->attach_lock);
+    ep->sq.cq->used -= source_need(&ep->sq);
+    ep->rq.cq->used -= source_need(&ep->rq);
+    (void)pthread_mutex_unlock(&ep->ia->attach_lock);
+}
