@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an IA tells of itself: its ports are Spigots, with the addresses by which rdma_cm finds the
- * device. The kernel is asked each time: addresses come and go.
+ * What an IA tells of itself: its ports are Spigots, with the addresses of the network interfaces
+ * they are on. The kernel is asked each time: addresses come and go.
  */
 #include "ual/verbs/verbs.h"
 
@@ -15,7 +15,48 @@
 
 /* ---------------------------------------------------------------- addresses */
 
-/* The port of this IA's device that serves a local address, 0 if none does. */
+/* By its GIDs a device tells the network interfaces it is on; InfiniBand has none there. */
+struct query_gids {
+    struct ibv_gid_entry *entries;
+    size_t count;
+    bool has_interfaces;
+};
+
+/* Without memory, or where the kernel cannot tell: there are none. */
+static void query_gids(const struct vrb_ia *ia, struct query_gids *gids)
+{
+    struct ibv_port_attr port;
+    size_t room = 0;
+    ssize_t count;
+
+    *gids = (struct query_gids){.entries = NULL};
+    for (uint8_t number = 1; number <= ia->ports; number++) {
+        memset(&port, 0, sizeof(port));
+        if (ibv_query_port(ia->context, number, &port) == 0 && port.gid_tbl_len > 0)
+            room += (size_t)port.gid_tbl_len;
+    }
+    if (room > 0)
+        gids->entries = calloc(room, sizeof(*gids->entries));
+    if (!gids->entries)
+        return;
+    count = ibv_query_gid_table(ia->context, gids->entries, room, 0);
+    gids->count = count > 0 ? (size_t)count : 0;
+    for (size_t i = 0; i < gids->count; i++)
+        gids->has_interfaces |= gids->entries[i].ndev_ifindex != 0;
+}
+
+/* The port on that network interface, 0 if none is. */
+static uint8_t query_port_on(const struct query_gids *gids, const char *interface)
+{
+    unsigned index = if_nametoindex(interface);
+
+    for (size_t i = 0; index != 0 && i < gids->count; i++)
+        if (gids->entries[i].ndev_ifindex == index)
+            return (uint8_t)gids->entries[i].port_num;
+    return 0;
+}
+
+/* The port of this IA's device that rdma_cm takes for a local address, 0 if none. */
 static uint8_t query_port_of(const struct vrb_ia *ia, const struct sockaddr *address)
 {
     struct rdma_cm_id *id = NULL;
@@ -80,23 +121,30 @@ static bool query_addresses(const struct vrb_ia *ia, struct query_address **list
 {
     struct ifaddrs *entries = NULL;
     struct query_address *list;
+    struct query_gids gids;
     size_t room = 0;
 
     *count = 0;
     if (getifaddrs(&entries) != 0)
         return false;
+    query_gids(ia, &gids);
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
         room += query_is_usable(entry);
     list = calloc(room + 1, sizeof(*list));
     for (const struct ifaddrs *entry = entries; list && entry; entry = entry->ifa_next) {
-        uint8_t port = query_is_usable(entry) ? query_port_of(ia, entry->ifa_addr) : 0;
+        uint8_t port;
 
+        if (!query_is_usable(entry))
+            continue;
+        port = gids.has_interfaces ? query_port_on(&gids, entry->ifa_name)
+                                   : query_port_of(ia, entry->ifa_addr);
         if (port == 0)
             continue;
         list[*count].port = port;
         query_to_net_addr(entry->ifa_addr, &list[*count].address);
         (*count)++;
     }
+    free(gids.entries);
     freeifaddrs(entries);
     *list_out = list;
     return list != NULL;
