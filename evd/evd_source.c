@@ -87,7 +87,10 @@ static size_t evd_source_arm_locked(struct evd *evd, struct evd_source *source)
     size_t moved = evd_source_move_locked(evd);
 
     source->ops->arm(source->context);
-    return moved + evd_source_move_locked(evd);
+    moved += evd_source_move_locked(evd);
+    if (evd->aevd)
+        (void)evd_aggregate_update_locked(evd); /* the caller wakes in any case */
+    return moved;
 }
 
 /* ---------------------------------------------------------------- on the loop */
