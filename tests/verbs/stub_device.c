@@ -40,10 +40,17 @@ struct stub_queue {
     uint32_t head, tail;
 };
 
+struct stub_srq {
+    struct ibv_srq srq;
+    struct stub_queue rq;
+    uint32_t limit;
+};
+
 struct stub_qp {
     struct ibv_qp qp;
     struct stub_qp *peer;
-    struct stub_queue sq, rq;
+    struct stub_queue sq, own_rq;
+    struct stub_queue *rq; /* its own, or that of an S-RQ */
     bool held;
     enum ibv_wc_status failure;
 };
@@ -153,10 +160,30 @@ static uint32_t stub_length(const struct stub_work *work)
     return length;
 }
 
+static void stub_write_async(const struct ibv_async_event *event)
+{
+    if (write(stub_async_fd, event, sizeof(*event)) != (ssize_t)sizeof(*event))
+        abort();
+}
+
+static void stub_check_limit(struct ibv_srq *ibv_srq)
+{
+    struct stub_srq *srq = (struct stub_srq *)ibv_srq;
+    struct ibv_async_event event;
+
+    if (!srq || srq->rq.tail - srq->rq.head >= srq->limit)
+        return;
+    srq->limit = 0;
+    memset(&event, 0, sizeof(event));
+    event.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
+    event.element.srq = ibv_srq;
+    stub_write_async(&event);
+}
+
 static enum ibv_wc_status stub_send(struct stub_qp *qp, const struct stub_work *work)
 {
     static unsigned char room[1 << 20];
-    struct stub_queue *rq = &qp->peer->rq;
+    struct stub_queue *rq = qp->peer->rq;
     const struct stub_work *recv = &rq->work[rq->head % STUB_QUEUE];
     uint32_t length = stub_length(work);
     struct ibv_wc wc = {.opcode = IBV_WC_RECV, .qp_num = qp->peer->qp.qp_num};
@@ -173,6 +200,7 @@ static enum ibv_wc_status stub_send(struct stub_qp *qp, const struct stub_work *
         wc.imm_data = work->imm;
     }
     rq->head++;
+    stub_check_limit(qp->peer->qp.srq);
     stub_complete(qp->peer->qp.recv_cq, &wc);
     return wc.status == IBV_WC_SUCCESS ? IBV_WC_SUCCESS : IBV_WC_REM_INV_REQ_ERR;
 }
@@ -223,7 +251,7 @@ static void stub_flush_queue(struct stub_queue *queue, struct ibv_cq *cq, uint32
 static void stub_flush_all(struct stub_qp *qp)
 {
     stub_flush_queue(&qp->sq, qp->qp.send_cq, qp->qp.qp_num);
-    stub_flush_queue(&qp->rq, qp->qp.recv_cq, qp->qp.qp_num);
+    stub_flush_queue(&qp->own_rq, qp->qp.recv_cq, qp->qp.qp_num);
 }
 
 static void stub_set_error(struct stub_qp *qp)
@@ -293,11 +321,27 @@ static int stub_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct 
     pthread_mutex_lock(&stub_lock);
     /* As rxe: nobody looks at it any more when the QP has failed. */
     if (ibv_qp->state != IBV_QPS_ERR) {
-        work = &qp->rq.work[qp->rq.tail++ % STUB_QUEUE];
+        work = &qp->own_rq.work[qp->own_rq.tail++ % STUB_QUEUE];
         work->wr_id = wr->wr_id;
         work->count = wr->num_sge;
         memcpy(work->sges, wr->sg_list, (size_t)wr->num_sge * sizeof(work->sges[0]));
     }
+    pthread_mutex_unlock(&stub_lock);
+    return 0;
+}
+
+static int stub_post_srq_recv(struct ibv_srq *ibv_srq, struct ibv_recv_wr *wr,
+                              struct ibv_recv_wr **bad)
+{
+    struct stub_srq *srq = (struct stub_srq *)ibv_srq;
+    struct stub_work *work;
+
+    (void)bad;
+    pthread_mutex_lock(&stub_lock);
+    work = &srq->rq.work[srq->rq.tail++ % STUB_QUEUE];
+    work->wr_id = wr->wr_id;
+    work->count = wr->num_sge;
+    memcpy(work->sges, wr->sg_list, (size_t)wr->num_sge * sizeof(work->sges[0]));
     pthread_mutex_unlock(&stub_lock);
     return 0;
 }
@@ -374,6 +418,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
     context->context.ops.req_notify_cq = stub_req_notify_cq;
     context->context.ops.post_send = stub_post_send;
     context->context.ops.post_recv = stub_post_recv;
+    context->context.ops.post_srq_recv = stub_post_srq_recv;
     stub_async_fd = context->async[1];
     return &context->context;
 }
@@ -397,6 +442,8 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
     attr->max_sge = 8;
     attr->max_sge_rd = 8;
     attr->max_cqe = stub.max_cqe ? stub.max_cqe : STUB_CQE;
+    attr->max_srq = 16;
+    attr->max_srq_wr = 1024;
     attr->max_qp_rd_atom = 16;
     attr->max_qp_init_rd_atom = 16;
     attr->atomic_cap = IBV_ATOMIC_HCA;
@@ -558,7 +605,8 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
     if (!qp)
         return NULL;
     qp->sq.work = calloc(STUB_QUEUE, sizeof(*qp->sq.work));
-    qp->rq.work = calloc(STUB_QUEUE, sizeof(*qp->rq.work));
+    qp->own_rq.work = calloc(STUB_QUEUE, sizeof(*qp->own_rq.work));
+    qp->rq = init->srq ? &((struct stub_srq *)init->srq)->rq : &qp->own_rq;
     qp->qp.context = pd->context;
     qp->qp.qp_context = init->qp_context;
     qp->qp.pd = pd;
@@ -566,6 +614,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
     qp->qp.recv_cq = init->recv_cq;
     qp->qp.qp_num = atomic_fetch_add(&stub_numbers, 1) + 1;
     qp->qp.qp_type = init->qp_type;
+    qp->qp.srq = init->srq;
     return &qp->qp;
 }
 
@@ -589,8 +638,38 @@ int ibv_destroy_qp(struct ibv_qp *ibv_qp)
         qp->peer->peer = NULL;
     pthread_mutex_unlock(&stub_lock);
     free(qp->sq.work);
-    free(qp->rq.work);
+    free(qp->own_rq.work);
     return stub_delete(qp);
+}
+
+/* ---------------------------------------------------------------- S-RQs */
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+    struct stub_srq *srq = stub_new(sizeof(*srq));
+
+    if (!srq)
+        return NULL;
+    srq->srq.context = pd->context;
+    srq->srq.srq_context = init->srq_context;
+    srq->srq.pd = pd;
+    srq->rq.work = calloc(STUB_QUEUE, sizeof(*srq->rq.work));
+    return &srq->srq;
+}
+
+int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+{
+    (void)mask;
+    pthread_mutex_lock(&stub_lock);
+    ((struct stub_srq *)srq)->limit = attr->srq_limit;
+    pthread_mutex_unlock(&stub_lock);
+    return 0;
+}
+
+int ibv_destroy_srq(struct ibv_srq *srq)
+{
+    free(((struct stub_srq *)srq)->rq.work);
+    return stub_delete(srq);
 }
 
 /* ---------------------------------------------------------------- asynchronous events */
@@ -605,8 +684,7 @@ void stub_raise(enum ibv_event_type type, struct ibv_qp *qp, int port)
         event.element.qp = qp;
     else
         event.element.port_num = port;
-    if (write(stub_async_fd, &event, sizeof(event)) != (ssize_t)sizeof(event))
-        abort();
+    stub_write_async(&event);
 }
 
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)

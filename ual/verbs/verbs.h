@@ -112,22 +112,34 @@ struct vrb_queue {
     _Atomic uint32_t retired;   /* behind the newest whose event has been dequeued */
 };
 
+/* The EPs of one S-RQ on a CQ: together they have no more completions than that has receives. */
+struct vrb_share {
+    struct vrb_share *next;
+    const struct ual_srq *srq;
+    uint32_t eps;
+};
+
 /* One CQ of an EVD, as large as all queues on it together. Guarded by the EVD's lock. */
 struct vrb_cq {
     struct vrb_cq *next;
     struct ibv_cq *cq;
     uint32_t capacity;
-    uint32_t used;
+    uint32_t used; /* by the attach lock of the IA, as what follows */
+    struct vrb_share *shares;
     struct ibv_wc *stash; /* polled, or made by us, and not yet taken; room for all there can be */
     uint32_t stash_first, stash_end;
 };
+
+#define VRB_BY_QP 64u /* a power of two */
 
 /* The source of an EVD. */
 struct vrb_source {
     struct vrb_ia *ia; /* immutable, as what follows */
     it_evd_handle_t evd;
     struct ibv_comp_channel *channel;
-    struct vrb_cq *cqs; /* by the EVD's lock; the one that is asked first changes */
+    /* By the EVD's lock. */
+    struct vrb_cq *cqs;              /* the one that is asked first changes */
+    struct vrb_ep *by_qp[VRB_BY_QP]; /* EPs with an S-RQ, by the number of the QP */
 };
 
 struct vrb_ep {
@@ -145,19 +157,33 @@ struct vrb_ep {
 
     struct ibv_qp *qp; /* exchanged by ep_reset only: nobody posts then */
     struct vrb_source *request_source, *recv_source;
+    struct vrb_ep *next_by_qp; /* with an S-RQ: by the lock of the receive EVD, as what follows */
+    uint32_t qp_num;
     struct vp_task *failed; /* tells connection management; submitted by anybody */
 
     struct vrb_conn *conn;       /* by verbs_cm.c */
     struct vrb_convert *convert; /* by verbs_convert.c */
 };
 
+/* A receive of an S-RQ, found by its wr_id, which has VRB_SRQ_MARK besides. */
+struct vrb_srq_slot {
+    struct vrb_srq *srq;
+    it_dto_cookie_t cookie;
+    _Atomic bool busy;
+};
+
+#define VRB_SRQ_MARK UINT64_C(1)
+
 struct vrb_srq {
-    struct ibv_srq *srq;
+    struct ibv_srq *srq; /* immutable, as what follows */
     struct ual_srq *ual;
     struct vrb_ia *ia;
+    struct vrb_pz *pz;
     uint32_t depth;
-    uint32_t cursor; /* by the S-RQ's lock */
     struct vrb_srq_slot *slots;
+    struct vrb_lock lock; /* posting */
+    uint32_t cursor;      /* by .lock: the slot to try next */
+    _Atomic uint32_t posted;
 };
 
 struct vrb_rmr {
@@ -254,7 +280,26 @@ void vrb_source_post_local(struct vrb_ep *ep, struct vrb_queue *queue);
 /* Takes note of what is done, so that slots without events get free. */
 void vrb_source_reap(struct vrb_ep *ep, struct vrb_queue *queue);
 
+/* An EP with an S-RQ: from now on completions of that QP are its. NULL: of none. */
+void vrb_source_name(struct vrb_ep *ep, const struct ibv_qp *qp);
+
+/* ---------------------------------------------------------------- S-RQs (verbs_srq.c) */
+
+it_status_t vrb_srq_create(struct ual_srq *ual);
+void vrb_srq_destroy(struct ual_srq *ual);
+it_status_t vrb_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
+                           const it_srq_param_t *params);
+void vrb_srq_is_low(struct vrb_srq *srq);
+
+static inline void vrb_srq_return(struct vrb_srq_slot *slot)
+{
+    atomic_fetch_sub_explicit(&slot->srq->posted, 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->busy, false, memory_order_release);
+}
+
 /* ---------------------------------------------------------------- posting (verbs_post.c) */
+
+int vrb_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count);
 
 bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bool is_receive);
 void vrb_queue_free(struct vrb_queue *queue);

@@ -30,6 +30,12 @@ static void async_about_ep(struct vrb_ep *ep, enum ibv_event_type type)
     vrb_cm_ep_failed(ep);
 }
 
+static void async_about_srq(const struct vrb_srq *srq)
+{
+    vrb_log(VP_LOG_WARN, "%s: a shared receive queue has failed", vrb_host->ia_name(srq->ia->ual));
+    vrb_host->srq_raise(srq->ual, IT_ASYNC_AFF_SRQ_CATASTROPHIC);
+}
+
 static void async_about_port(struct vrb_ia *ia, uint8_t port, bool online)
 {
     vrb_log(online ? VP_LOG_INFO : VP_LOG_WARN, "%s: port %u is %s", vrb_host->ia_name(ia->ual),
@@ -60,6 +66,12 @@ static void async_dispatch(struct vrb_ia *ia, struct ibv_async_event *event)
     case IBV_EVENT_PATH_MIG_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED:
         async_about_ep(event->element.qp->qp_context, event->event_type);
+        break;
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+        vrb_srq_is_low(event->element.srq->srq_context);
+        break;
+    case IBV_EVENT_SRQ_ERR:
+        async_about_srq(event->element.srq->srq_context);
         break;
     case IBV_EVENT_CQ_ERR:
         vrb_log(VP_LOG_ERROR, "%s: a completion queue has failed", vrb_host->ia_name(ia->ual));

@@ -146,7 +146,7 @@ static void device_fill_attributes(struct vrb_ia *ia)
     ia->attributes = (struct vp_attributes){
         .transport_type = ia->is_iwarp ? IT_IWARP_TCP_TRANSPORT : IT_IB_TRANSPORT,
         .three_way = ia->is_iwarp ? IT_FALSE : IT_TRUE,
-        .srq = IT_FALSE,
+        .srq = device->max_srq > 0 && device->max_srq_wr > 0 ? IT_TRUE : IT_FALSE,
         .ird_modifiable = IT_TRUE, /* until it is told to the peer */
         .enables_modifiable = IT_TRUE,
         .relative_addressing = ia->is_iwarp ? IT_FALSE : IT_TRUE,

@@ -71,6 +71,11 @@ static void ep_describe_qp(const struct vrb_ep *ep, struct ibv_qp_init_attr *ini
                 .max_recv_sge = (uint32_t)ep_most(attr->max_recv_segments, 1)},
         .qp_type = IBV_QPT_RC,
     };
+    if (ep->srq) {
+        init->srq = vrb_srq_of(ep->srq)->srq;
+        init->cap.max_recv_wr = 0;
+        init->cap.max_recv_sge = 0;
+    }
 }
 
 /* NULL with errno. */
@@ -244,6 +249,7 @@ it_status_t vrb_ep_create(struct ual_ep *ual)
     status = ep_new_qp(ep, &ep->qp);
     if (status != IT_SUCCESS)
         goto err_leave;
+    vrb_source_name(ep, ep->qp);
     vrb_host->ep_set_ops(ual, &vrb_ep_ops);
     return IT_SUCCESS;
 
@@ -313,6 +319,7 @@ static it_status_t ep_reset(struct vrb_ep *ep)
     vrb_source_flush(ep, &ep->sq, true);
     vrb_source_flush(ep, &ep->rq, true);
     vrb_host->ep_lock(ep->ual);
+    vrb_source_name(ep, fresh);
     ep_renew_locked(ep, fresh);
     legal = vrb_host->ep_step_locked(ep->ual, UAL_EP_RESET);
     vrb_host->ep_unlock(ep->ual);

@@ -295,6 +295,11 @@ static int post_recv_to_device(struct vrb_ep *ep, struct vrb_slot *slot,
     return ibv_post_recv(ep->qp, &wr, &bad);
 }
 
+int vrb_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
+{
+    return post_segments(sges, from, count);
+}
+
 static it_status_t post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags)
 {

@@ -88,23 +88,20 @@ static void source_drained(struct vrb_queue *queue)
 /* ---------------------------------------------------------------- what a completion says, on */
 
 /* Failures are rare. What is flushed has failed because of something else. */
-static void source_note_failure(const struct vrb_slot *slot, const struct ibv_wc *wc)
+static void source_note_failure(struct vrb_ep *ep, const struct ibv_wc *wc, bool is_receive)
 {
-    struct vrb_ep *ep = slot->queue->ep;
-
     if (wc->status == IBV_WC_WR_FLUSH_ERR)
         return;
     vrb_log(VP_LOG_INFO, "ep %p: %s failed: %s (vendor error %u)", (void *)ep->ual,
-            slot->is_receive ? "receive" : "request", ibv_wc_status_str(wc->status),
-            wc->vendor_err);
+            is_receive ? "receive" : "request", ibv_wc_status_str(wc->status), wc->vendor_err);
     vrb_host->task_submit(ep->failed);
 }
 
-static void source_tell_receive(const struct vrb_slot *slot, const struct ibv_wc *wc,
+static void source_tell_receive(const struct vrb_ep *ep, const struct ibv_wc *wc,
                                 struct evd_dto *dto)
 {
     dto->length = wc->byte_len;
-    if ((wc->wc_flags & IBV_WC_WITH_IMM) && vrb_host->ep_immediate_bits(slot->queue->ep->ual)) {
+    if ((wc->wc_flags & IBV_WC_WITH_IMM) && vrb_host->ep_immediate_bits(ep->ual)) {
         dto->has_immediate = true;
         dto->immediate = ntohl(wc->imm_data);
     }
@@ -141,20 +138,53 @@ static void source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, st
     dto->retire_value = queue->moved;
     dto->retire = &queue->retired;
     if (slot->is_receive)
-        source_tell_receive(slot, wc, dto);
+        source_tell_receive(queue->ep, wc, dto);
     if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false)) {
         dto->status = source_status(wc->status);
-        source_note_failure(slot, wc);
+        source_note_failure(queue->ep, wc, slot->is_receive);
     }
+}
+
+/* ---------------------------------------------------------------- receives of an S-RQ */
+
+static struct vrb_ep **source_by_qp(struct vrb_source *source, uint32_t number)
+{
+    return &source->by_qp[number & (VRB_BY_QP - 1)];
+}
+
+/* Whose it is is told by the QP alone. The receive is the EP's from now on: its slot is free. */
+static bool source_reap_shared(struct vrb_source *source, const struct ibv_wc *wc,
+                               struct evd_dto *dto)
+{
+    struct vrb_srq_slot *slot = (struct vrb_srq_slot *)(uintptr_t)(wc->wr_id & ~VRB_SRQ_MARK);
+    struct vrb_ep *ep = *source_by_qp(source, wc->qp_num);
+
+    while (ep && ep->qp_num != wc->qp_num)
+        ep = ep->next_by_qp;
+    if (ep)
+        *dto = (struct evd_dto){
+            .event_number = IT_DTO_RC_RECV_CMPL_EVENT,
+            .ep = ep->handle,
+            .cookie = slot->cookie,
+            .notify = true,
+        };
+    vrb_srq_return(slot);
+    if (!ep)
+        return false; /* freed meanwhile */
+    source_tell_receive(ep, wc, dto);
+    if (wc->status != IBV_WC_SUCCESS) {
+        dto->status = source_status(wc->status);
+        source_note_failure(ep, wc, true);
+    }
+    return true;
 }
 
 /*
  * Takes note of the oldest completion of the stash; fills in *dto and returns true if the consumer is
  * to have an event.
  */
-static inline bool source_reap(struct vrb_cq *cq, struct evd_dto *dto)
+static inline bool source_reap_own(const struct ibv_wc *wc, struct evd_dto *dto)
 {
-    const struct ibv_wc *wc = &cq->stash[cq->stash_first++];
     const struct vrb_slot *slot = (const struct vrb_slot *)(uintptr_t)wc->wr_id;
     struct vrb_queue *queue = slot->queue;
     uint32_t end = slot->number + 1;
@@ -173,6 +203,14 @@ static inline bool source_reap(struct vrb_cq *cq, struct evd_dto *dto)
         (int32_t)(end - queue->device_tail) >= 0)
         source_drained(queue);
     return !quiet;
+}
+
+static inline bool source_reap(struct vrb_source *source, struct vrb_cq *cq, struct evd_dto *dto)
+{
+    const struct ibv_wc *wc = &cq->stash[cq->stash_first++];
+
+    return wc->wr_id & VRB_SRQ_MARK ? source_reap_shared(source, wc, dto)
+                                    : source_reap_own(wc, dto);
 }
 
 /* ---------------------------------------------------------------- the functions of the source */
@@ -214,7 +252,7 @@ static size_t source_take(void *context, it_event_t *events, size_t max)
     source_rotate(source);
     for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
         while (count < max && source_poll(cq))
-            if (source_reap(cq, &dto))
+            if (source_reap(source, cq, &dto))
                 evd_dto_tell(source->evd, &dto, &events[count++]);
     return count;
 }
@@ -227,7 +265,7 @@ static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
     source_rotate(source);
     for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
         while (count < max && source_poll(cq))
-            count += source_reap(cq, &dtos[count]);
+            count += source_reap(source, cq, &dtos[count]);
     return count;
 }
 
@@ -370,21 +408,85 @@ static uint32_t source_capacity(struct vrb_ep *ep, enum vp_queue queue, size_t t
     return capacity > need ? (uint32_t)capacity : need;
 }
 
+static struct vrb_share *source_share_on(const struct vrb_cq *cq, const struct ual_srq *srq)
+{
+    struct vrb_share *share = srq ? cq->shares : NULL;
+
+    while (share && share->srq != srq)
+        share = share->next;
+    return share;
+}
+
 static struct vrb_cq *source_find_room(struct vrb_ep *ep, enum vp_queue queue,
                                        const struct vrb_source *source, uint32_t need,
                                        size_t *there)
 {
+    const struct ual_srq *srq = queue == VP_RECEIVES ? ep->srq : NULL;
     struct vrb_cq *found = NULL;
 
     *there = 0;
     vrb_host->source_lock(ep->ual, queue);
     for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next) {
+        bool fits = cq->capacity - cq->used >= need;
+
         *there += cq->capacity;
-        if (cq->capacity - cq->used >= need)
+        if (source_share_on(cq, srq) || (fits && !(found && source_share_on(found, srq))))
             found = cq;
     }
     vrb_host->source_unlock(ep->ual, queue);
     return found;
+}
+
+static struct vrb_cq *source_add_cq(struct vrb_ep *ep, enum vp_queue queue,
+                                    struct vrb_source *source, uint32_t capacity)
+{
+    struct vrb_cq *cq = source_make_cq(source, capacity);
+
+    if (!cq)
+        return NULL;
+    vrb_host->source_lock(ep->ual, queue);
+    cq->next = source->cqs;
+    source->cqs = cq;
+    source_arm(source); /* whoever relies on it has armed the others */
+    vrb_host->source_unlock(ep->ual, queue);
+    return cq;
+}
+
+/* False without memory. */
+static bool source_take_room(struct vrb_cq *cq, const struct ual_srq *srq, uint32_t need)
+{
+    struct vrb_share *share = source_share_on(cq, srq);
+
+    if (!share) {
+        if (srq) {
+            share = calloc(1, sizeof(*share));
+            if (!share)
+                return false;
+            share->srq = srq;
+            share->next = cq->shares;
+            cq->shares = share;
+        }
+        cq->used += need;
+    }
+    if (share)
+        share->eps++;
+    return true;
+}
+
+static void source_give_room(struct vrb_cq *cq, const struct ual_srq *srq, uint32_t need)
+{
+    struct vrb_share *share = source_share_on(cq, srq);
+    struct vrb_share **link = &cq->shares;
+
+    if (share && --share->eps > 0)
+        return;
+    cq->used -= need;
+    if (!share)
+        return;
+    while (*link != share)
+        link = &(*link)->next;
+    *link = share->next;
+    free(share);
 }
 
 /* Takes so much room on a CQ of the source. The attach lock is held: it guards the room. */
@@ -394,23 +496,21 @@ static struct vrb_cq *source_reserve(struct vrb_ep *ep, enum vp_queue queue,
     size_t there;
     struct vrb_cq *cq = source_find_room(ep, queue, source, need, &there);
 
-    if (!cq) {
-        cq = source_make_cq(source, source_capacity(ep, queue, there, need));
-        if (!cq)
-            return NULL;
-        vrb_host->source_lock(ep->ual, queue);
-        cq->next = source->cqs;
-        source->cqs = cq;
-        source_arm(source); /* whoever relies on it has armed the others */
-        vrb_host->source_unlock(ep->ual, queue);
-    }
-    cq->used += need;
+    if (!cq)
+        cq = source_add_cq(ep, queue, source, source_capacity(ep, queue, there, need));
+    if (!cq || !source_take_room(cq, queue == VP_RECEIVES ? ep->srq : NULL, need))
+        return NULL;
     return cq;
 }
 
-static uint32_t source_need(const struct vrb_queue *queue)
+static uint32_t source_request_need(const struct vrb_ep *ep)
 {
-    return queue->depth + (queue->is_receive ? 0 : 1); /* the marker */
+    return ep->sq.depth + 1; /* the marker */
+}
+
+static uint32_t source_receive_need(const struct vrb_ep *ep)
+{
+    return ep->srq ? vrb_srq_of(ep->srq)->depth : ep->rq.depth;
 }
 
 it_status_t vrb_source_join(struct vrb_ep *ep)
@@ -425,14 +525,14 @@ it_status_t vrb_source_join(struct vrb_ep *ep)
     if (status != IT_SUCCESS)
         goto out;
     status = IT_ERR_RESOURCES;
-    ep->sq.cq = source_reserve(ep, VP_REQUESTS, ep->request_source, source_need(&ep->sq));
+    ep->sq.cq = source_reserve(ep, VP_REQUESTS, ep->request_source, source_request_need(ep));
     if (!ep->sq.cq)
         goto out;
-    ep->rq.cq = source_reserve(ep, VP_RECEIVES, ep->recv_source, source_need(&ep->rq));
+    ep->rq.cq = source_reserve(ep, VP_RECEIVES, ep->recv_source, source_receive_need(ep));
     if (ep->rq.cq)
         status = IT_SUCCESS;
     else
-        ep->sq.cq->used -= source_need(&ep->sq);
+        source_give_room(ep->sq.cq, NULL, source_request_need(ep));
 out:
     (void)pthread_mutex_unlock(&ia->attach_lock);
     return status;
@@ -447,6 +547,8 @@ static enum vp_queue source_side(const struct vrb_queue *queue)
 
 static bool source_is_of(const struct ibv_wc *wc, const struct vrb_queue *queue)
 {
+    if (wc->wr_id & VRB_SRQ_MARK)
+        return false;
     return ((const struct vrb_slot *)(uintptr_t)wc->wr_id)->queue == queue;
 }
 
@@ -529,7 +631,57 @@ void vrb_source_reap(struct vrb_ep *ep, struct vrb_queue *queue)
     vrb_host->source_unlock(ep->ual, source_side(queue));
 }
 
-/* ---------------------------------------------------------------- leaving */
+/* ---------------------------------------------------------------- names, leaving */
+
+static void source_unname_locked(struct vrb_ep *ep)
+{
+    struct vrb_ep **link = source_by_qp(ep->recv_source, ep->qp_num);
+
+    while (*link != ep)
+        link = &(*link)->next_by_qp;
+    *link = ep->next_by_qp;
+}
+
+/* What the old QP has completed and nobody has taken goes on as the new one's. */
+static void source_rename_locked(struct vrb_ep *ep, uint32_t number)
+{
+    struct vrb_cq *cq = ep->rq.cq;
+
+    source_poll_all(cq);
+    for (uint32_t i = cq->stash_first; i != cq->stash_end; i++)
+        if ((cq->stash[i].wr_id & VRB_SRQ_MARK) && cq->stash[i].qp_num == ep->qp_num)
+            cq->stash[i].qp_num = number;
+}
+
+void vrb_source_name(struct vrb_ep *ep, const struct ibv_qp *qp)
+{
+    struct vrb_ep **link;
+
+    if (!ep->srq)
+        return;
+    vrb_host->source_lock(ep->ual, VP_RECEIVES);
+    if (ep->qp_num != 0) {
+        source_unname_locked(ep);
+        if (qp)
+            source_rename_locked(ep, qp->qp_num);
+    }
+    ep->qp_num = qp ? qp->qp_num : 0;
+    if (qp) {
+        link = source_by_qp(ep->recv_source, ep->qp_num);
+        ep->next_by_qp = *link;
+        *link = ep;
+    }
+    vrb_host->source_unlock(ep->ual, VP_RECEIVES);
+}
+
+/* A receive of an S-RQ that only this EP would have been told of. */
+static bool source_drop_shared(const struct ibv_wc *wc, const struct vrb_queue *queue)
+{
+    if (!(wc->wr_id & VRB_SRQ_MARK) || !queue->is_receive || wc->qp_num != queue->ep->qp_num)
+        return false;
+    vrb_srq_return((struct vrb_srq_slot *)(uintptr_t)(wc->wr_id & ~VRB_SRQ_MARK));
+    return true;
+}
 
 /* What nobody has taken so far is dropped: the slots go. */
 static void source_forget(struct vrb_ep *ep, struct vrb_queue *queue)
@@ -540,7 +692,7 @@ static void source_forget(struct vrb_ep *ep, struct vrb_queue *queue)
     vrb_host->source_lock(ep->ual, source_side(queue));
     source_poll_all(cq);
     for (uint32_t i = 0; i != cq->stash_end; i++)
-        if (!source_is_of(&cq->stash[i], queue))
+        if (!source_is_of(&cq->stash[i], queue) && !source_drop_shared(&cq->stash[i], queue))
             cq->stash[kept++] = cq->stash[i];
     cq->stash_end = kept;
     vrb_host->source_unlock(ep->ual, source_side(queue));
@@ -550,8 +702,9 @@ void vrb_source_leave(struct vrb_ep *ep)
 {
     source_forget(ep, &ep->sq);
     source_forget(ep, &ep->rq);
+    vrb_source_name(ep, NULL);
     (void)pthread_mutex_lock(&ep->ia->attach_lock);
-    ep->sq.cq->used -= source_need(&ep->sq);
-    ep->rq.cq->used -= source_need(&ep->rq);
+    source_give_room(ep->sq.cq, NULL, source_request_need(ep));
+    source_give_room(ep->rq.cq, ep->srq, source_receive_need(ep));
     (void)pthread_mutex_unlock(&ep->ia->attach_lock);
 }
