@@ -55,7 +55,6 @@ struct vrb_pz {
 /* What a segment needs comes first. */
 struct vrb_lmr {
     uint32_t lkey;
-    bool relative;
     /* For data that is sent from within a post: the device does not check it. */
     uintptr_t addr;
     uint64_t length;
@@ -76,6 +75,7 @@ struct vrb_slot {
     uint16_t event;  /* it_event_type_t */
     uint8_t flags;   /* it_dto_flags_t; with IT_COMPLETION_FLAG for every receive */
     bool is_receive;
+    bool refused; /* not legal on this EP: it completes in its turn, and ends the connection */
 };
 
 /*
@@ -152,6 +152,7 @@ struct vrb_ep {
     uint32_t empty_lkey; /* with .zero_segments */
     uint64_t empty_addr;
     uint32_t inline_max;
+    bool may_read;                         /* by .sq.lock: the ORD is not 0 */
     uint32_t send_segments, recv_segments; /* what the QP was made for */
     _Atomic bool ends;                     /* in ep_destroy */
 

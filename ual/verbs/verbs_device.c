@@ -149,7 +149,6 @@ static void device_fill_attributes(struct vrb_ia *ia)
         .srq = device->max_srq > 0 && device->max_srq_wr > 0 ? IT_TRUE : IT_FALSE,
         .ird_modifiable = IT_TRUE, /* until it is told to the peer */
         .enables_modifiable = IT_TRUE,
-        .relative_addressing = ia->is_iwarp ? IT_FALSE : IT_TRUE,
         .rmr_types = device_rmr_types(ia),
         .send_unlink =
             device->device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS ? IT_TRUE : IT_FALSE,

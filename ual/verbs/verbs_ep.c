@@ -148,6 +148,7 @@ err_log:
 void vrb_ep_open_locked(struct vrb_ep *ep)
 {
     vrb_lock_take(&ep->sq.lock);
+    ep->may_read = vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
     ep->sq.open = true;
     vrb_lock_drop(&ep->sq.lock);
 }

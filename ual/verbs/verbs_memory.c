@@ -83,10 +83,7 @@ static it_status_t memory_register(const struct vrb_ia *ia, const struct vp_lmr_
     unsigned access = memory_access(ia, privs);
     int error;
 
-    if (info->addr_mode == IT_ADDR_MODE_RELATIVE)
-        *mr = ibv_reg_mr_iova(vrb_pz_of(pz)->pd, info->addr, info->length, 0, access);
-    else
-        *mr = ibv_reg_mr(vrb_pz_of(pz)->pd, info->addr, info->length, access);
+    *mr = ibv_reg_mr(vrb_pz_of(pz)->pd, info->addr, info->length, access);
     if (*mr)
         return IT_SUCCESS;
     error = errno;
@@ -103,7 +100,6 @@ static void memory_set(struct ual_lmr *ual, const struct vp_lmr_info *info, stru
     lmr->addr = (uintptr_t)info->addr;
     lmr->length = info->length;
     lmr->pd = mr->pd;
-    lmr->relative = info->addr_mode == IT_ADDR_MODE_RELATIVE;
     vrb_host->lmr_set_key(ual, mr->rkey);
 }
 

@@ -66,11 +66,10 @@ static void queue_publish(struct vrb_queue *queue)
     atomic_store_explicit(&queue->published, queue->tail, memory_order_release);
 }
 
-/* The device refuses what it is given: from here on nothing reaches it, and the connection ends. */
+/* A post is not for the device: from here on nothing reaches it, and the connection ends. */
 static void queue_fail(struct vrb_queue *queue, int error)
 {
-    vrb_log(VP_LOG_INFO, "ep %p: a post is refused by the device: %s", (void *)queue->ep->ual,
-            strerror(error));
+    vrb_log(VP_LOG_INFO, "ep %p: a post is refused: %s", (void *)queue->ep->ual, strerror(error));
     queue->local = true;
     queue->local_from = queue->tail;
     vrb_host->task_submit(queue->ep->failed);
@@ -101,7 +100,7 @@ static inline void post_segment(struct ibv_sge *sge, const it_lmr_triplet_t *fro
 {
     const struct vrb_lmr *lmr = vrb_lmr_of(from->lmr);
 
-    sge->addr = lmr->relative ? from->addr.rel : (uintptr_t)from->addr.abs;
+    sge->addr = (uintptr_t)from->addr.abs;
     sge->length = from->length > POST_SEGMENT_MAX ? POST_SEGMENT_MAX : (uint32_t)from->length;
     sge->lkey = lmr->lkey;
 }
@@ -121,8 +120,7 @@ static bool post_may_inline(const struct vrb_ep *ep, const struct vp_request *re
         const struct vrb_lmr *lmr = vrb_lmr_of(segment->lmr);
         uint64_t offset = (uintptr_t)segment->addr.abs - lmr->addr;
 
-        if (lmr->relative || lmr->pd != ep->pd || offset > lmr->length ||
-            segment->length > lmr->length - offset)
+        if (lmr->pd != ep->pd || offset > lmr->length || segment->length > lmr->length - offset)
             return false;
     }
     return true;
@@ -250,6 +248,26 @@ static int post_to_device(struct vrb_ep *ep, struct vrb_slot *slot,
     return ibv_post_send(ep->qp, &wr, &bad);
 }
 
+/* Devices may wait for ever instead. */
+static bool post_is_refused(const struct vrb_ep *ep, const struct vp_request *request)
+{
+    return !ep->may_read && (request->opcode == VP_RDMA_READ || request->opcode == VP_FETCH_ADD ||
+                             request->opcode == VP_CMP_SWAP);
+}
+
+static inline int post_execute(struct vrb_ep *ep, struct vrb_slot *slot,
+                               const struct vp_request *request)
+{
+    slot->refused = false;
+    if (__builtin_expect(ep->sq.local, false))
+        return 0;
+    if (__builtin_expect(post_is_refused(ep, request), false)) {
+        slot->refused = true;
+        return EPERM;
+    }
+    return post_to_device(ep, slot, request);
+}
+
 static it_status_t post_request(struct ual_ep *ual, const struct vp_request *request)
 {
     struct vrb_ep *ep = vrb_ep_of(ual);
@@ -271,7 +289,7 @@ static it_status_t post_request(struct ual_ep *ual, const struct vp_request *req
     slot->length = (uint32_t)request->length;
     slot->event = (uint16_t)post_kinds[request->opcode].event;
     slot->flags = (uint8_t)request->flags;
-    return queue_finish(queue, queue->local ? 0 : post_to_device(ep, slot, request));
+    return queue_finish(queue, post_execute(ep, slot, request));
 
 out:
     vrb_lock_drop(&queue->lock);

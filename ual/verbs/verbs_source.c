@@ -64,7 +64,7 @@ static void source_stash_flushed(struct vrb_cq *cq, const struct vrb_slot *slot)
     }
     cq->stash[cq->stash_end++] = (struct ibv_wc){
         .wr_id = (uintptr_t)slot,
-        .status = IBV_WC_WR_FLUSH_ERR,
+        .status = slot->refused ? IBV_WC_LOC_QP_OP_ERR : IBV_WC_WR_FLUSH_ERR,
     };
 }
 
