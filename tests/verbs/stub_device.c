@@ -263,6 +263,9 @@ static void stub_set_error(struct stub_qp *qp)
 
 static void stub_run(struct stub_qp *qp)
 {
+    struct ibv_wc late[16]; /* as siw: of Reads, which others overtake */
+    unsigned late_count = 0;
+
     while (qp->qp.state == IBV_QPS_RTS && !qp->held && qp->sq.head != qp->sq.tail) {
         const struct stub_work *work = &qp->sq.work[qp->sq.head++ % STUB_QUEUE];
         struct ibv_wc wc = {.wr_id = work->wr_id, .qp_num = qp->qp.qp_num};
@@ -271,11 +274,15 @@ static void stub_run(struct stub_qp *qp)
         qp->failure = IBV_WC_SUCCESS;
         if (wc.status == IBV_WC_SUCCESS)
             wc.status = stub_execute(qp, work);
-        if (wc.status != IBV_WC_SUCCESS || (work->flags & IBV_SEND_SIGNALED))
+        if (stub.like_siw && work->opcode == IBV_WR_RDMA_READ && late_count < 16)
+            late[late_count++] = wc;
+        else if (wc.status != IBV_WC_SUCCESS || (work->flags & IBV_SEND_SIGNALED))
             stub_complete(qp->qp.send_cq, &wc);
         if (wc.status != IBV_WC_SUCCESS)
             stub_set_error(qp);
     }
+    for (unsigned i = 0; i < late_count; i++)
+        stub_complete(qp->qp.send_cq, &late[i]);
 }
 
 static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)

@@ -138,6 +138,33 @@ Test(verbs_data, a_slot_is_taken_until_its_event_is_dequeued)
     stub_node_close(&n);
 }
 
+/* A device that completes what is behind a Read before the Read: nobody notices. */
+Test(verbs_data, reads_are_not_overtaken)
+{
+    const struct stub_shape shape = {.requests = 8};
+    struct stub_node n;
+
+    stub.like_siw = true;
+    stub_node_pair(&n, &shape);
+    for (unsigned round = 0; round < 20; round++) {
+        stub_hold(stub_qp(n.a), true);
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 0, FX_QUIET);
+        fx_read(n.a, &n.buf, 0, 8, &n.buf, 64, 1, round % 2 ? FX_SIGNAL : FX_QUIET);
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 2, FX_SIGNAL);
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 3, FX_QUIET);
+        fx_read(n.a, &n.buf, 0, 8, &n.buf, 64, 4, FX_SIGNAL);
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 5, FX_SIGNAL);
+        stub_hold(stub_qp(n.a), false);
+        if (round % 2)
+            fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 8);
+        fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, 8);
+        fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_READ_CMPL_EVENT, 4, 8);
+        fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 5, 8);
+        fx_empty(n.fx.request_evd);
+    }
+    stub_node_close(&n);
+}
+
 /* More completions than the EVD has room for wait below it. */
 Test(verbs_data, a_small_evd_loses_nothing)
 {

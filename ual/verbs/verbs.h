@@ -27,6 +27,7 @@ struct vrb_quirks {
     bool is_siw;          /* what follows, found out by name and vendor */
     bool zero_segments;   /* a receive without a segment is refused */
     bool late_posts_lost; /* what is posted when the QP has failed never completes */
+    bool reads_overtaken; /* a request completes before the Read in front of it */
 };
 
 struct vrb_ia {
@@ -76,6 +77,9 @@ struct vrb_slot {
     uint8_t flags;   /* it_dto_flags_t; with IT_COMPLETION_FLAG for every receive */
     bool is_receive;
     bool refused; /* not legal on this EP: it completes in its turn, and ends the connection */
+    /* With .reads_overtaken, by the lock of the EVD. */
+    bool done;
+    uint8_t status; /* enum ibv_wc_status */
 };
 
 /*
@@ -103,6 +107,8 @@ struct vrb_queue {
     /* By the lock of the EVD. */
     uint32_t reaped;      /* behind the newest that is known to be done */
     uint32_t moved;       /* retire_value of the newest that went into the EVD's own queue */
+    uint32_t ordered;     /* with .reads_overtaken: behind the last that went into the stash */
+    uint32_t overtaking;  /* all before it but Reads are done */
     uint32_t device_tail; /* with .flushes: behind the last that the device completes */
     uint32_t flushed;     /* with .drained: behind the last that we have completed instead of it */
     bool flushes;         /* the QP has failed */

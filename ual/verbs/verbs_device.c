@@ -181,6 +181,7 @@ static void device_find_quirks(struct vrb_ia *ia)
         .is_siw = is_siw,
         .zero_segments = is_siw,
         .late_posts_lost = is_siw,
+        .reads_overtaken = is_siw,
     };
 }
 

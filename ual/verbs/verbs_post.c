@@ -223,7 +223,10 @@ static inline unsigned post_flags(const struct vrb_ep *ep, const struct vp_reque
 /* Every so many requests one tells that all before it are done. */
 static inline bool post_signals(struct vrb_queue *queue, const struct vp_request *request)
 {
-    if (!(request->flags & IT_COMPLETION_FLAG) && ++queue->quiet < queue->signal_every)
+    bool overtaken = queue->ep->ia->quirks.reads_overtaken && request->opcode == VP_RDMA_READ;
+
+    if (!(request->flags & IT_COMPLETION_FLAG) && !overtaken &&
+        ++queue->quiet < queue->signal_every)
         return false;
     queue->quiet = 0;
     return true;
@@ -259,6 +262,7 @@ static inline int post_execute(struct vrb_ep *ep, struct vrb_slot *slot,
                                const struct vp_request *request)
 {
     slot->refused = false;
+    slot->done = false;
     if (__builtin_expect(ep->sq.local, false))
         return 0;
     if (__builtin_expect(post_is_refused(ep, request), false)) {

@@ -53,7 +53,8 @@ static it_dto_status_t source_status(enum ibv_wc_status status)
 /* ---------------------------------------------------------------- what is flushed by us */
 
 /* One slot has one completion at most: there is room. */
-static void source_stash_flushed(struct vrb_cq *cq, const struct vrb_slot *slot)
+static void source_stash_own(struct vrb_cq *cq, const struct vrb_slot *slot,
+                             enum ibv_wc_status status)
 {
     uint32_t left = cq->stash_end - cq->stash_first;
 
@@ -64,8 +65,15 @@ static void source_stash_flushed(struct vrb_cq *cq, const struct vrb_slot *slot)
     }
     cq->stash[cq->stash_end++] = (struct ibv_wc){
         .wr_id = (uintptr_t)slot,
-        .status = slot->refused ? IBV_WC_LOC_QP_OP_ERR : IBV_WC_WR_FLUSH_ERR,
+        .status = status,
     };
+}
+
+static enum ibv_wc_status source_own_status(const struct vrb_slot *slot)
+{
+    if (slot->refused)
+        return IBV_WC_LOC_QP_OP_ERR;
+    return slot->done ? (enum ibv_wc_status)slot->status : IBV_WC_WR_FLUSH_ERR;
 }
 
 /* What the device has completed of the queue is in the stash already, or taken. */
@@ -73,8 +81,12 @@ static void source_flush_rest(struct vrb_queue *queue)
 {
     uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
 
-    for (; queue->flushed != end; queue->flushed++)
-        source_stash_flushed(queue->cq, &queue->slots[queue->flushed & queue->mask]);
+    for (; queue->flushed != end; queue->flushed++) {
+        const struct vrb_slot *slot = &queue->slots[queue->flushed & queue->mask];
+
+        source_stash_own(queue->cq, slot, source_own_status(slot));
+    }
+    queue->ordered = end;
 }
 
 static void source_drained(struct vrb_queue *queue)
@@ -215,17 +227,69 @@ static inline bool source_reap(struct vrb_source *source, struct vrb_cq *cq, str
 
 /* ---------------------------------------------------------------- the functions of the source */
 
-/* False: there is nothing. */
-static bool source_poll(struct vrb_cq *cq)
+/* Where Reads are overtaken: what is done and has nothing before it that is not goes up. */
+static void source_put_in_order(struct vrb_queue *queue)
 {
-    int count;
+    uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
 
+    for (; queue->ordered != end; queue->ordered++) {
+        const struct vrb_slot *slot = &queue->slots[queue->ordered & queue->mask];
+        bool quiet = slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
+                     (int32_t)(queue->overtaking - queue->ordered) > 0;
+
+        if (slot->done)
+            source_stash_own(queue->cq, slot, (enum ibv_wc_status)slot->status);
+        else if (!quiet)
+            break;
+    }
+}
+
+static void source_sort(struct vrb_cq *cq, const struct ibv_wc *wc)
+{
+    struct vrb_slot *slot = (struct vrb_slot *)(uintptr_t)wc->wr_id;
+    struct vrb_queue *queue;
+
+    if ((wc->wr_id & VRB_SRQ_MARK) || slot->is_receive) {
+        cq->stash[cq->stash_end++] = *wc;
+        return;
+    }
+    queue = slot->queue;
+    slot->done = true;
+    slot->status = (uint8_t)wc->status;
+    if (slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
+        (int32_t)(slot->number + 1 - queue->overtaking) > 0)
+        queue->overtaking = slot->number + 1;
+    source_put_in_order(queue);
+}
+
+/* At most that many; they go behind what is in the stash. Returns how many the device had. */
+static uint32_t source_poll_batch(struct vrb_source *source, struct vrb_cq *cq)
+{
+    struct ibv_wc batch[SOURCE_BATCH];
+    bool sorts = source->ia->quirks.reads_overtaken;
+    int count = ibv_poll_cq(cq->cq, (int)SOURCE_BATCH, sorts ? batch : cq->stash + cq->stash_end);
+
+    if (count <= 0)
+        return 0;
+    if (!sorts)
+        cq->stash_end += (uint32_t)count;
+    else
+        for (int i = 0; i < count; i++)
+            source_sort(cq, &batch[i]);
+    return (uint32_t)count;
+}
+
+/* False: there is nothing. */
+static inline bool source_poll(struct vrb_source *source, struct vrb_cq *cq)
+{
     if (cq->stash_first != cq->stash_end)
         return true;
-    count = ibv_poll_cq(cq->cq, (int)SOURCE_BATCH, cq->stash);
     cq->stash_first = 0;
-    cq->stash_end = count > 0 ? (uint32_t)count : 0;
-    return count > 0;
+    cq->stash_end = 0;
+    while (source_poll_batch(source, cq) > 0)
+        if (cq->stash_end > 0)
+            return true;
+    return false;
 }
 
 /* Those that have nothing waiting step back: no CQ keeps the others off. */
@@ -251,7 +315,7 @@ static size_t source_take(void *context, it_event_t *events, size_t max)
 
     source_rotate(source);
     for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
-        while (count < max && source_poll(cq))
+        while (count < max && source_poll(source, cq))
             if (source_reap(source, cq, &dto))
                 evd_dto_tell(source->evd, &dto, &events[count++]);
     return count;
@@ -264,7 +328,7 @@ static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
 
     source_rotate(source);
     for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
-        while (count < max && source_poll(cq))
+        while (count < max && source_poll(source, cq))
             count += source_reap(source, cq, &dtos[count]);
     return count;
 }
@@ -545,6 +609,11 @@ static enum vp_queue source_side(const struct vrb_queue *queue)
     return queue->is_receive ? VP_RECEIVES : VP_REQUESTS;
 }
 
+static struct vrb_source *source_of(const struct vrb_queue *queue)
+{
+    return queue->is_receive ? queue->ep->recv_source : queue->ep->request_source;
+}
+
 static bool source_is_of(const struct ibv_wc *wc, const struct vrb_queue *queue)
 {
     if (wc->wr_id & VRB_SRQ_MARK)
@@ -553,17 +622,15 @@ static bool source_is_of(const struct ibv_wc *wc, const struct vrb_queue *queue)
 }
 
 /* Polls all that is there, behind what has been polled before. The stash has room for it. */
-static void source_poll_all(struct vrb_cq *cq)
+static void source_poll_all(struct vrb_source *source, struct vrb_cq *cq)
 {
     uint32_t left = cq->stash_end - cq->stash_first;
-    int count;
 
     memmove(cq->stash, cq->stash + cq->stash_first, left * sizeof(*cq->stash));
     cq->stash_first = 0;
     cq->stash_end = left;
-    while (cq->stash_end < cq->capacity &&
-           (count = ibv_poll_cq(cq->cq, (int)SOURCE_BATCH, cq->stash + cq->stash_end)) > 0)
-        cq->stash_end += (uint32_t)count;
+    while (cq->stash_end < cq->capacity && source_poll_batch(source, cq) > 0)
+        continue;
 }
 
 /* Behind the newest post of which there is a completion. */
@@ -572,7 +639,7 @@ static uint32_t source_completed(struct vrb_queue *queue)
     struct vrb_cq *cq = queue->cq;
     uint32_t end = queue->reaped;
 
-    source_poll_all(cq);
+    source_poll_all(source_of(queue), cq);
     for (uint32_t i = cq->stash_first; i != cq->stash_end; i++)
         if (source_is_of(&cq->stash[i], queue))
             end = ((const struct vrb_slot *)(uintptr_t)cq->stash[i].wr_id)->number + 1;
@@ -647,7 +714,7 @@ static void source_rename_locked(struct vrb_ep *ep, uint32_t number)
 {
     struct vrb_cq *cq = ep->rq.cq;
 
-    source_poll_all(cq);
+    source_poll_all(ep->recv_source, cq);
     for (uint32_t i = cq->stash_first; i != cq->stash_end; i++)
         if ((cq->stash[i].wr_id & VRB_SRQ_MARK) && cq->stash[i].qp_num == ep->qp_num)
             cq->stash[i].qp_num = number;
@@ -690,7 +757,7 @@ static void source_forget(struct vrb_ep *ep, struct vrb_queue *queue)
     uint32_t kept = 0;
 
     vrb_host->source_lock(ep->ual, source_side(queue));
-    source_poll_all(cq);
+    source_poll_all(source_of(queue), cq);
     for (uint32_t i = 0; i != cq->stash_end; i++)
         if (!source_is_of(&cq->stash[i], queue) && !source_drop_shared(&cq->stash[i], queue))
             cq->stash[kept++] = cq->stash[i];
