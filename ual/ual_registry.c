@@ -18,7 +18,7 @@ struct ual_registered {
 };
 
 static _Atomic(struct ual_registered *) ual_registered_first;
-static struct base_lock ual_registry_lock = {.mutex = PTHREAD_MUTEX_INITIALIZER}; /* adding one */
+static struct base_lock ual_registry_lock; /* adding one */
 static pthread_once_t ual_registry_once = PTHREAD_ONCE_INIT;
 static pthread_once_t ual_registry_module_once = PTHREAD_ONCE_INIT;
 

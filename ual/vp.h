@@ -165,6 +165,17 @@ struct vp_ep_ops {
     it_status_t (*post_request)(struct ual_ep *ep, const struct vp_request *request);
     it_status_t (*post_recv)(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags);
+    /*
+     * The usual request in fewer instructions: one segment, checked as above, and no flags but
+     * IT_COMPLETION_FLAG, which is there, and IT_NOTIFY_FLAG. area, lmr_area: of the EP and of the
+     * segment's LMR. rdma: VP_RDMA_WRITE or VP_RDMA_READ. NULL, both or one: post_request is asked.
+     */
+    it_status_t (*post_send_one)(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+                                 it_dto_cookie_t cookie, it_dto_flags_t flags);
+    it_status_t (*post_rdma_one)(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+                                 it_dto_cookie_t cookie, it_dto_flags_t flags,
+                                 enum vp_opcode opcode, it_rdma_addr_t rdma_addr,
+                                 it_rmr_context_t rmr_context);
 };
 
 /* Posting on an S-RQ: reached by one indirect call from the S-RQ itself. */

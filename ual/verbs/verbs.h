@@ -93,7 +93,14 @@ struct vrb_queue {
     uint32_t quiet;      /* posts since the last one that gives a completion */
     uint32_t local_from; /* with .local: the first post that the device does not get */
     bool local;
-    bool open; /* posts are legal */
+    bool open;      /* posts are legal */
+    uint32_t limit; /* .depth as long as posts go straight to the device, else 0 */
+    union {         /* what most posts have in common is filled in */
+        struct ibv_send_wr send;
+        struct ibv_recv_wr recv;
+    } one;
+    struct ibv_sge sge;
+    struct ibv_send_wr *bad; /* told by the device, and not wanted */
     /* Immutable. */
     bool is_receive;
     uint32_t depth;
@@ -310,6 +317,8 @@ int vrb_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t coun
 
 bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bool is_receive);
 void vrb_queue_free(struct vrb_queue *queue);
+/* With the queue's lock: whether posts go straight to the device. */
+void vrb_queue_set_limit(struct vrb_queue *queue);
 extern const struct vp_ep_ops vrb_ep_ops;
 
 /* ---------------------------------------------------------------- EPs (verbs_ep.c) */

@@ -150,6 +150,7 @@ void vrb_ep_open_locked(struct vrb_ep *ep)
     vrb_lock_take(&ep->sq.lock);
     ep->may_read = vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
     ep->sq.open = true;
+    vrb_queue_set_limit(&ep->sq);
     vrb_lock_drop(&ep->sq.lock);
 }
 
@@ -163,6 +164,7 @@ static bool ep_close_queue(struct vrb_queue *queue)
         queue->local_from = queue->tail;
     queue->local = true;
     queue->open = true; /* what is posted is flushed */
+    vrb_queue_set_limit(queue);
     quiet = queue->quiet > 0;
     queue->quiet = 0;
     vrb_lock_drop(&queue->lock);
@@ -269,13 +271,13 @@ void vrb_ep_destroy(struct ual_ep *ual)
 {
     struct vrb_ep *ep = vrb_ep_of(ual);
 
+    /* What is done is moved up as far as there is room: those events stay. */
+    vrb_source_reap(ep, &ep->sq);
+    vrb_source_reap(ep, &ep->rq);
     atomic_store_explicit(&ep->ends, true, memory_order_release);
     vrb_cm_ep_end(ep);
     (void)ep_close_queue(&ep->sq);
     (void)ep_close_queue(&ep->rq);
-    /* What is done is moved up as far as there is room: the events stay. */
-    vrb_source_reap(ep, &ep->sq);
-    vrb_source_reap(ep, &ep->rq);
     ep_destroy_qp(ep, ep->qp);
     vrb_source_leave(ep);
     vrb_host->task_free(ep->failed);
@@ -297,6 +299,8 @@ static void ep_renew_locked(struct vrb_ep *ep, struct ibv_qp *qp)
     ep->sq.open = false;
     ep->sq.quiet = 0;
     ep->rq.local = false;
+    vrb_queue_set_limit(&ep->sq);
+    vrb_queue_set_limit(&ep->rq);
     vrb_lock_drop(&ep->rq.lock);
     vrb_lock_drop(&ep->sq.lock);
 }

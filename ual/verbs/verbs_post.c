@@ -35,7 +35,19 @@ bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bo
         queue->slots[i].event = is_receive ? IT_DTO_RC_RECV_CMPL_EVENT : 0;
     }
     queue->marker.queue = queue;
+    if (is_receive) {
+        queue->open = true;
+        queue->one.recv = (struct ibv_recv_wr){.sg_list = &queue->sge, .num_sge = 1};
+    } else {
+        queue->one.send = (struct ibv_send_wr){.sg_list = &queue->sge, .num_sge = 1};
+    }
+    vrb_queue_set_limit(queue);
     return true;
+}
+
+void vrb_queue_set_limit(struct vrb_queue *queue)
+{
+    queue->limit = queue->open && !queue->local ? queue->depth : 0;
 }
 
 void vrb_queue_free(struct vrb_queue *queue)
@@ -72,11 +84,12 @@ static void queue_fail(struct vrb_queue *queue, int error)
     vrb_log(VP_LOG_INFO, "ep %p: a post is refused: %s", (void *)queue->ep->ual, strerror(error));
     queue->local = true;
     queue->local_from = queue->tail;
+    vrb_queue_set_limit(queue);
     vrb_host->task_submit(queue->ep->failed);
 }
 
 /* The lock is dropped; the slot is filled in. */
-static it_status_t queue_finish(struct vrb_queue *queue, int error)
+static inline it_status_t queue_finish(struct vrb_queue *queue, int error)
 {
     bool local;
 
@@ -300,6 +313,126 @@ out:
     return status;
 }
 
+/* ---------------------------------------------------------------- the usual request */
+
+static it_status_t __attribute__((noinline, cold))
+post_rdma_long(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+               it_dto_cookie_t cookie, it_dto_flags_t flags, enum vp_opcode opcode,
+               it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
+{
+    struct vp_request request = {
+        .opcode = opcode,
+        .flags = flags,
+        .cookie = cookie,
+        .segments = segment,
+        .segment_count = 1,
+        .length = segment->length,
+        .rdma_addr = rdma_addr,
+        .rmr_context = rmr_context,
+    };
+
+    (void)lmr_area;
+    return post_request(((struct vrb_ep *)area)->ual, &request);
+}
+
+static it_status_t __attribute__((noinline, cold))
+post_send_long(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+               it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    return post_rdma_long(area, lmr_area, segment, cookie, flags, VP_SEND, 0, 0);
+}
+
+static it_status_t __attribute__((noinline, cold)) post_refused(struct vrb_queue *queue, int error)
+{
+    return queue_finish(queue, error);
+}
+
+/* Data that goes with the request itself is read now: only what is in its region, of our PZ. */
+static inline bool post_one_inlines(const struct vrb_ep *ep, const struct vrb_lmr *lmr,
+                                    const it_lmr_triplet_t *segment)
+{
+    uint64_t offset = (uintptr_t)segment->addr.abs - lmr->addr;
+
+    return segment->length <= ep->inline_max && lmr->pd == ep->pd && offset < lmr->length &&
+           segment->length <= lmr->length - offset;
+}
+
+/* The lock is taken. False: state, room or flushing are out of the ordinary. */
+static inline bool post_one_fits(const struct vrb_queue *queue)
+{
+    return queue->tail - atomic_load_explicit(&queue->retired, memory_order_acquire) < queue->limit;
+}
+
+/*
+ * Fewer instructions for a request of one segment that is to give an event. The lock is taken, there
+ * is room, and what writes and reads have besides is in queue->one already.
+ */
+static inline __attribute__((always_inline)) it_status_t
+post_one(struct vrb_ep *ep, const struct vrb_lmr *lmr, const it_lmr_triplet_t *segment,
+         it_dto_cookie_t cookie, it_dto_flags_t flags, enum vp_opcode opcode)
+{
+    struct vrb_queue *queue = &ep->sq;
+    struct ibv_send_wr *wr = &queue->one.send;
+    uint32_t tail = queue->tail;
+    struct vrb_slot *slot = &queue->slots[tail & queue->mask];
+    uint32_t length = (uint32_t)segment->length;
+    int error;
+
+    wr->send_flags = IBV_SEND_SIGNALED;
+    if (opcode != VP_RDMA_READ && post_one_inlines(ep, lmr, segment))
+        wr->send_flags = (unsigned)IBV_SEND_SIGNALED | (unsigned)IBV_SEND_INLINE;
+    slot->cookie = cookie;
+    slot->number = tail;
+    slot->length = length;
+    slot->event = (uint16_t)post_kinds[opcode].event;
+    slot->flags = (uint8_t)flags;
+    slot->refused = false;
+    slot->done = false;
+    queue->sge.addr = (uintptr_t)segment->addr.abs;
+    queue->sge.length = length;
+    queue->sge.lkey = lmr->lkey;
+    wr->wr_id = (uintptr_t)slot;
+    wr->opcode = post_kinds[opcode].opcode;
+    queue->quiet = 0;
+    error = ibv_post_send(ep->qp, wr, &queue->bad);
+    if (__builtin_expect(error != 0, false))
+        return post_refused(queue, error);
+    queue_publish(queue);
+    vrb_lock_drop(&queue->lock);
+    return IT_SUCCESS;
+}
+
+static it_status_t post_send_one(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+                                 it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    struct vrb_ep *ep = area;
+
+    vrb_lock_take(&ep->sq.lock);
+    if (__builtin_expect(post_one_fits(&ep->sq), true))
+        return post_one(ep, lmr_area, segment, cookie, flags, VP_SEND);
+    vrb_lock_drop(&ep->sq.lock);
+    return post_send_long(area, lmr_area, segment, cookie, flags);
+}
+
+static it_status_t post_rdma_one(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+                                 it_dto_cookie_t cookie, it_dto_flags_t flags,
+                                 enum vp_opcode opcode, it_rdma_addr_t rdma_addr,
+                                 it_rmr_context_t rmr_context)
+{
+    struct vrb_ep *ep = area;
+    bool writes = opcode == VP_RDMA_WRITE;
+
+    vrb_lock_take(&ep->sq.lock);
+    if (__builtin_expect(post_one_fits(&ep->sq) && (writes || ep->may_read), true)) {
+        ep->sq.one.send.wr.rdma.remote_addr = rdma_addr;
+        ep->sq.one.send.wr.rdma.rkey = (uint32_t)rmr_context;
+        return writes ? post_one(ep, lmr_area, segment, cookie, flags, VP_RDMA_WRITE)
+                      : post_one(ep, lmr_area, segment, cookie, flags, VP_RDMA_READ);
+    }
+    vrb_lock_drop(&ep->sq.lock);
+    return post_rdma_long(area, lmr_area, segment, cookie, flags, opcode, rdma_addr, rmr_context);
+}
+
 /* ---------------------------------------------------------------- receives */
 
 static int post_recv_to_device(struct vrb_ep *ep, struct vrb_slot *slot,
@@ -322,6 +455,17 @@ int vrb_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t coun
     return post_segments(sges, from, count);
 }
 
+static inline int post_recv_one(struct vrb_ep *ep, struct vrb_slot *slot,
+                                const it_lmr_triplet_t *segment)
+{
+    struct vrb_queue *queue = &ep->rq;
+    struct ibv_recv_wr *bad;
+
+    post_segment(&queue->sge, segment);
+    queue->one.recv.wr_id = (uintptr_t)slot;
+    return ibv_post_recv(ep->qp, &queue->one.recv, &bad);
+}
+
 static it_status_t post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
@@ -339,10 +483,14 @@ static it_status_t post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segment
     slot->number = queue->tail;
     /* A peer may have solicited the event: the completion does not tell. */
     slot->flags = (uint8_t)((unsigned)flags | IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
+    if (count == 1 && queue->limit != 0)
+        return queue_finish(queue, post_recv_one(ep, slot, segments));
     return queue_finish(queue, queue->local ? 0 : post_recv_to_device(ep, slot, segments, count));
 }
 
 const struct vp_ep_ops vrb_ep_ops = {
     .post_request = post_request,
     .post_recv = post_recv,
+    .post_send_one = post_send_one,
+    .post_rdma_one = post_rdma_one,
 };

@@ -19,7 +19,7 @@
 
 /* ---------------------------------------------------------------- what a completion says */
 
-static it_dto_status_t source_status(enum ibv_wc_status status)
+static it_dto_status_t __attribute__((noinline)) source_status(enum ibv_wc_status status)
 {
     switch ((unsigned)status) {
     case IBV_WC_SUCCESS:
@@ -89,7 +89,7 @@ static void source_flush_rest(struct vrb_queue *queue)
     queue->ordered = end;
 }
 
-static void source_drained(struct vrb_queue *queue)
+static void __attribute__((noinline)) source_drained(struct vrb_queue *queue)
 {
     if (!queue->drained)
         queue->flushed = queue->device_tail;
@@ -100,7 +100,8 @@ static void source_drained(struct vrb_queue *queue)
 /* ---------------------------------------------------------------- what a completion says, on */
 
 /* Failures are rare. What is flushed has failed because of something else. */
-static void source_note_failure(struct vrb_ep *ep, const struct ibv_wc *wc, bool is_receive)
+static void __attribute__((noinline))
+source_note_failure(struct vrb_ep *ep, const struct ibv_wc *wc, bool is_receive)
 {
     if (wc->status == IBV_WC_WR_FLUSH_ERR)
         return;
@@ -109,8 +110,8 @@ static void source_note_failure(struct vrb_ep *ep, const struct ibv_wc *wc, bool
     vrb_host->task_submit(ep->failed);
 }
 
-static void source_tell_receive(const struct vrb_ep *ep, const struct ibv_wc *wc,
-                                struct evd_dto *dto)
+static inline void source_tell_receive(const struct vrb_ep *ep, const struct ibv_wc *wc,
+                                       struct evd_dto *dto)
 {
     dto->length = wc->byte_len;
     if ((wc->wc_flags & IBV_WC_WITH_IMM) && vrb_host->ep_immediate_bits(ep->ual)) {
@@ -135,7 +136,8 @@ static bool source_is_quiet(const struct vrb_slot *slot, const struct ibv_wc *wc
     return slot == &slot->queue->marker;
 }
 
-static void source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
+static inline __attribute__((always_inline)) void
+source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
 {
     struct vrb_queue *queue = slot->queue;
 
@@ -165,8 +167,8 @@ static struct vrb_ep **source_by_qp(struct vrb_source *source, uint32_t number)
 }
 
 /* Whose it is is told by the QP alone. The receive is the EP's from now on: its slot is free. */
-static bool source_reap_shared(struct vrb_source *source, const struct ibv_wc *wc,
-                               struct evd_dto *dto)
+static bool __attribute__((noinline))
+source_reap_shared(struct vrb_source *source, const struct ibv_wc *wc, struct evd_dto *dto)
 {
     struct vrb_srq_slot *slot = (struct vrb_srq_slot *)(uintptr_t)(wc->wr_id & ~VRB_SRQ_MARK);
     struct vrb_ep *ep = *source_by_qp(source, wc->qp_num);
@@ -195,7 +197,8 @@ static bool source_reap_shared(struct vrb_source *source, const struct ibv_wc *w
  * Takes note of the oldest completion of the stash; fills in *dto and returns true if the consumer is
  * to have an event.
  */
-static inline bool source_reap_own(const struct ibv_wc *wc, struct evd_dto *dto)
+static inline __attribute__((always_inline)) bool source_reap_own(const struct ibv_wc *wc,
+                                                                  struct evd_dto *dto)
 {
     const struct vrb_slot *slot = (const struct vrb_slot *)(uintptr_t)wc->wr_id;
     struct vrb_queue *queue = slot->queue;
@@ -217,12 +220,47 @@ static inline bool source_reap_own(const struct ibv_wc *wc, struct evd_dto *dto)
     return !quiet;
 }
 
-static inline bool source_reap(struct vrb_source *source, struct vrb_cq *cq, struct evd_dto *dto)
+static inline const struct ibv_wc *source_next(struct vrb_cq *cq)
 {
-    const struct ibv_wc *wc = &cq->stash[cq->stash_first++];
+    return &cq->stash[cq->stash_first++];
+}
 
-    return wc->wr_id & VRB_SRQ_MARK ? source_reap_shared(source, wc, dto)
-                                    : source_reap_own(wc, dto);
+static inline bool source_is_shared(const struct ibv_wc *wc)
+{
+    return __builtin_expect((wc->wr_id & VRB_SRQ_MARK) != 0, false);
+}
+
+static bool source_reap(struct vrb_source *source, struct vrb_cq *cq, struct evd_dto *dto)
+{
+    const struct ibv_wc *wc = source_next(cq);
+
+    return source_is_shared(wc) ? source_reap_shared(source, wc, dto) : source_reap_own(wc, dto);
+}
+
+static bool __attribute__((noinline))
+source_take_shared(struct vrb_source *source, const struct ibv_wc *wc, it_event_t *event)
+{
+    struct evd_dto dto;
+
+    if (!source_reap_shared(source, wc, &dto))
+        return false;
+    evd_dto_tell(source->evd, &dto, event);
+    return true;
+}
+
+/* The same without a record in between. */
+static inline __attribute__((always_inline)) bool
+source_take_one(struct vrb_source *source, struct vrb_cq *cq, it_event_t *event)
+{
+    const struct ibv_wc *wc = source_next(cq);
+    struct evd_dto dto;
+
+    if (source_is_shared(wc))
+        return source_take_shared(source, wc, event);
+    if (!source_reap_own(wc, &dto))
+        return false;
+    evd_dto_tell(source->evd, &dto, event);
+    return true;
 }
 
 /* ---------------------------------------------------------------- the functions of the source */
@@ -310,14 +348,12 @@ static void source_rotate(struct vrb_source *source)
 static size_t source_take(void *context, it_event_t *events, size_t max)
 {
     struct vrb_source *source = context;
-    struct evd_dto dto;
     size_t count = 0;
 
     source_rotate(source);
     for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
         while (count < max && source_poll(source, cq))
-            if (source_reap(source, cq, &dto))
-                evd_dto_tell(source->evd, &dto, &events[count++]);
+            count += source_take_one(source, cq, &events[count]);
     return count;
 }
 

@@ -13,8 +13,8 @@ struct vrb_lock {
     _Atomic uint32_t word;
 };
 
-void vrb_lock_wait(struct vrb_lock *lock); /* takes it in the end */
-void vrb_lock_wake(struct vrb_lock *lock);
+__attribute__((cold)) void vrb_lock_wait(struct vrb_lock *lock); /* takes it in the end */
+__attribute__((cold)) void vrb_lock_wake(struct vrb_lock *lock);
 
 static inline void vrb_lock_take(struct vrb_lock *lock)
 {
