@@ -117,6 +117,14 @@ static int stub_poll_cq(struct ibv_cq *ibv_cq, int count, struct ibv_wc *wc)
     return found;
 }
 
+/* There are no windows. */
+static struct ibv_mw *stub_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+    (void)pd, (void)type;
+    errno = EOPNOTSUPP;
+    return NULL;
+}
+
 static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
 {
     (void)solicited_only;
@@ -421,6 +429,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
         abort();
     context->context.device = device;
     context->context.async_fd = context->async[0];
+    context->context.ops.alloc_mw = stub_alloc_mw;
     context->context.ops.poll_cq = stub_poll_cq;
     context->context.ops.req_notify_cq = stub_req_notify_cq;
     context->context.ops.post_send = stub_post_send;

@@ -44,6 +44,8 @@ struct vrb_ia {
         attach_lock;            /* one at a time gives an EVD its source; a leaf but for evd.lock */
     pthread_mutex_t reset_lock; /* one it_ep_reset at a time; taken before everything else */
     _Atomic bool removed;       /* the device is gone */
+    pthread_mutex_t rmr_lock;   /* a leaf */
+    struct vrb_rmr *rmrs;       /* by .rmr_lock */
     struct vrb_cm *cm;          /* by verbs_cm.c */
 };
 
@@ -76,6 +78,7 @@ struct vrb_slot {
     uint16_t event;  /* it_event_type_t */
     uint8_t flags;   /* it_dto_flags_t; with IT_COMPLETION_FLAG for every receive */
     bool is_receive;
+    bool is_link; /* a note lies in vrb_queue.links */
     bool refused; /* not legal on this EP: it completes in its turn, and ends the connection */
     /* With .reads_overtaken, by the lock of the EVD. */
     bool done;
@@ -107,6 +110,7 @@ struct vrb_queue {
     uint32_t signal_every;
     uint32_t mask; /* of .slots: a power of two, less one */
     struct vrb_slot *slots;
+    struct vrb_link *links; /* one per slot; NULL: the device has no windows */
     struct vrb_ep *ep;
     struct vrb_cq *cq;
     struct vrb_slot marker; /* wr_id of a request behind all others, of the library itself */
@@ -200,8 +204,27 @@ struct vrb_srq {
     _Atomic uint32_t posted;
 };
 
+/* Guarded by vrb_ia.rmr_lock. */
 struct vrb_rmr {
+    struct vrb_rmr *next; /* of the IA's */
+    struct ual_rmr *ual;
+    struct vrb_ia *ia;
     struct ibv_mw *mw;
+    uint64_t serial; /* 0: freed */
+    /* By what has been posted. */
+    uint32_t last_key;
+    uint32_t qp_num; /* where it was opened */
+    bool is_open;
+    /* By what has been completed: with .state.lmr, that and the EP are held. */
+    struct vp_rmr_state state;
+    struct vrb_ep *ep;
+};
+
+/* What a link or unlink will have done; of an unlink .state is zero. */
+struct vrb_link {
+    struct vrb_rmr *rmr; /* NULL: nothing is under way */
+    uint64_t serial;
+    struct vp_rmr_state state;
 };
 
 struct vrb_listen {
@@ -310,6 +333,20 @@ static inline void vrb_srq_return(struct vrb_srq_slot *slot)
     atomic_fetch_sub_explicit(&slot->srq->posted, 1, memory_order_relaxed);
     atomic_store_explicit(&slot->busy, false, memory_order_release);
 }
+
+/* ---------------------------------------------------------------- RMRs (verbs_rmr.c) */
+
+it_status_t vrb_rmr_create(struct ual_rmr *ual);
+void vrb_rmr_destroy(struct ual_rmr *ual);
+void vrb_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state);
+/* A peer has invalidated the key: the RMR that had it, or NULL. */
+it_handle_t vrb_rmr_invalidated(struct vrb_ia *ia, uint32_t key);
+/* With the queue's lock. A status that is not a success: nothing is posted. *error: of the device. */
+it_status_t vrb_link_request(struct vrb_ep *ep, struct vrb_slot *slot,
+                             const struct vp_request *request, int *error);
+void vrb_link_done(struct vrb_slot *slot, bool executed);
+void vrb_link_drop_all(struct vrb_queue *queue);
+struct vrb_link *vrb_link_of(const struct vrb_slot *slot);
 
 /* ---------------------------------------------------------------- posting (verbs_post.c) */
 

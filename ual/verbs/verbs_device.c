@@ -118,7 +118,11 @@ static size_t device_segments(int value)
 
 static it_rmr_type_t device_rmr_types(const struct vrb_ia *ia)
 {
-    (void)ia;
+    unsigned flags = ia->device.orig_attr.device_cap_flags;
+
+    if (ia->device.orig_attr.max_mw > 0 && (flags & ((unsigned)IBV_DEVICE_MEM_WINDOW_TYPE_2A |
+                                                     (unsigned)IBV_DEVICE_MEM_WINDOW_TYPE_2B)))
+        return IT_RMR_TYPE_NARROW;
     return (it_rmr_type_t)0;
 }
 
@@ -150,6 +154,7 @@ static void device_fill_attributes(struct vrb_ia *ia)
         .ird_modifiable = IT_TRUE, /* until it is told to the peer */
         .enables_modifiable = IT_TRUE,
         .rmr_types = device_rmr_types(ia),
+        .narrow_unlink = device_rmr_types(ia) ? IT_TRUE : IT_FALSE,
         .send_unlink =
             device->device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS ? IT_TRUE : IT_FALSE,
         .atomics = atomics ? IT_TRUE : IT_FALSE,
@@ -215,6 +220,7 @@ it_status_t vrb_ia_open(struct ual_ia *ual)
     device_fill_attributes(ia);
     (void)pthread_mutex_init(&ia->attach_lock, NULL); /* cannot fail */
     (void)pthread_mutex_init(&ia->reset_lock, NULL);
+    (void)pthread_mutex_init(&ia->rmr_lock, NULL);
     if (ia->quirks.is_siw)
         ia->filler = ibv_create_cq(ia->context, VRB_FILLER_ENTRIES, NULL, NULL, 0);
     if (!vrb_async_open(ia))
@@ -229,6 +235,7 @@ err_async:
 err_filler:
     if (ia->filler)
         (void)ibv_destroy_cq(ia->filler); /* nothing uses it */
+    (void)pthread_mutex_destroy(&ia->rmr_lock);
     (void)pthread_mutex_destroy(&ia->reset_lock);
     (void)pthread_mutex_destroy(&ia->attach_lock);
 err_close:
@@ -244,6 +251,7 @@ void vrb_ia_close(struct ual_ia *ual)
     vrb_async_close(ia);
     if (ia->filler)
         (void)ibv_destroy_cq(ia->filler); /* nothing uses it */
+    (void)pthread_mutex_destroy(&ia->rmr_lock);
     (void)pthread_mutex_destroy(&ia->reset_lock);
     (void)pthread_mutex_destroy(&ia->attach_lock);
     if (ibv_close_device(ia->context) != 0)

@@ -53,6 +53,17 @@ static size_t ep_most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* One more for the marker. A link may need two: one that closes the window first. */
+static uint32_t ep_device_requests(const struct vrb_ep *ep)
+{
+    uint32_t limit = (uint32_t)ep->ia->device.orig_attr.max_qp_wr;
+    uint32_t count = ep->sq.depth + 1;
+
+    if (ep->sq.links)
+        count += ep->sq.depth;
+    return count < limit ? count : limit;
+}
+
 static void ep_describe_qp(const struct vrb_ep *ep, struct ibv_qp_init_attr *init)
 {
     const it_ep_attributes_t *attr = vrb_host->ep_attributes(ep->ual);
@@ -65,7 +76,7 @@ static void ep_describe_qp(const struct vrb_ep *ep, struct ibv_qp_init_attr *ini
         .qp_context = (void *)(uintptr_t)ep,
         .send_cq = ep->sq.cq->cq,
         .recv_cq = ep->rq.cq->cq,
-        .cap = {.max_send_wr = ep->sq.depth + 1, /* the marker */
+        .cap = {.max_send_wr = ep_device_requests(ep),
                 .max_recv_wr = (uint32_t)ep_most(ep->rq.depth, 1),
                 .max_send_sge = (uint32_t)segments,
                 .max_recv_sge = (uint32_t)ep_most(attr->max_recv_segments, 1)},

@@ -24,6 +24,13 @@ bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bo
     queue->slots = calloc(size, sizeof(*queue->slots));
     if (!queue->slots)
         return false;
+    if (!is_receive && ep->ia->attributes.rmr_types) {
+        queue->links = calloc(size, sizeof(*queue->links));
+        if (!queue->links) {
+            free(queue->slots);
+            return false;
+        }
+    }
     queue->ep = ep;
     queue->is_receive = is_receive;
     queue->depth = (uint32_t)depth;
@@ -52,6 +59,8 @@ void vrb_queue_set_limit(struct vrb_queue *queue)
 
 void vrb_queue_free(struct vrb_queue *queue)
 {
+    free(queue->links);
+    queue->links = NULL;
     free(queue->slots);
     queue->slots = NULL;
 }
@@ -149,6 +158,8 @@ static const struct {
     [VP_RDMA_WRITE] = {IBV_WR_RDMA_WRITE, IT_DTO_RDMA_WRITE_CMPL_EVENT},
     [VP_RDMA_READ] = {IBV_WR_RDMA_READ, IT_DTO_RDMA_READ_CMPL_EVENT},
     [VP_SEND_UNLINK] = {IBV_WR_SEND_WITH_INV, IT_DTO_SEND_CMPL_EVENT},
+    [VP_RMR_LINK] = {IBV_WR_BIND_MW, IT_RMR_LINK_CMPL_EVENT},
+    [VP_RMR_UNLINK] = {IBV_WR_LOCAL_INV, IT_RMR_LINK_CMPL_EVENT},
     [VP_FETCH_ADD] = {IBV_WR_ATOMIC_FETCH_AND_ADD, IT_DTO_FETCH_ADD_CMPL_EVENT},
     [VP_CMP_SWAP] = {IBV_WR_ATOMIC_CMP_AND_SWP, IT_DTO_CMP_SWAP_CMPL_EVENT},
     [VP_SWAP] = {IBV_WR_SEND, (it_event_type_t)0}, /* the last; not served */
@@ -161,6 +172,8 @@ static bool post_is_known(const struct vrb_ep *ep, enum vp_opcode opcode)
         return false;
     if (opcode == VP_SEND_UNLINK)
         return ep->ia->attributes.send_unlink;
+    if (opcode == VP_RMR_LINK || opcode == VP_RMR_UNLINK)
+        return ep->ia->attributes.rmr_types != 0;
     return (opcode != VP_FETCH_ADD && opcode != VP_CMP_SWAP) || ep->ia->attributes.atomics;
 }
 
@@ -215,7 +228,7 @@ static inline void post_fill(const struct vrb_ep *ep, struct ibv_send_wr *wr,
     case VP_RMR_LINK:
     case VP_RMR_UNLINK:
     case VP_SWAP:
-        break; /* not served */
+        break; /* not served, or verbs_rmr.c */
     }
 }
 
@@ -306,6 +319,18 @@ static it_status_t post_request(struct ual_ep *ual, const struct vp_request *req
     slot->length = (uint32_t)request->length;
     slot->event = (uint16_t)post_kinds[request->opcode].event;
     slot->flags = (uint8_t)request->flags;
+    slot->is_link = request->link != NULL;
+    if (request->link) {
+        int error = 0;
+
+        slot->refused = false;
+        slot->done = false;
+        status = vrb_link_request(ep, slot, request, &error);
+        if (status != IT_SUCCESS)
+            goto out;
+        queue->quiet = 0;
+        return queue_finish(queue, error);
+    }
     return queue_finish(queue, post_execute(ep, slot, request));
 
 out:
@@ -386,6 +411,7 @@ post_one(struct vrb_ep *ep, const struct vrb_lmr *lmr, const it_lmr_triplet_t *s
     slot->length = length;
     slot->event = (uint16_t)post_kinds[opcode].event;
     slot->flags = (uint8_t)flags;
+    slot->is_link = false;
     slot->refused = false;
     slot->done = false;
     queue->sge.addr = (uintptr_t)segment->addr.abs;

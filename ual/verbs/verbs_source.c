@@ -114,6 +114,8 @@ static inline void source_tell_receive(const struct vrb_ep *ep, const struct ibv
                                        struct evd_dto *dto)
 {
     dto->length = wc->byte_len;
+    if (wc->wc_flags & IBV_WC_WITH_INV)
+        dto->unlinked = vrb_rmr_invalidated(ep->ia, wc->invalidated_rkey);
     if ((wc->wc_flags & IBV_WC_WITH_IMM) && vrb_host->ep_immediate_bits(ep->ual)) {
         dto->has_immediate = true;
         dto->immediate = ntohl(wc->imm_data);
@@ -155,6 +157,8 @@ source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto
         source_tell_receive(queue->ep, wc, dto);
     if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false)) {
         dto->status = source_status(wc->status);
+        if (slot->is_link && dto->status != IT_DTO_ERR_FLUSHED)
+            dto->status = IT_RMR_OPERATION_FAILED;
         source_note_failure(queue->ep, wc, slot->is_receive);
     }
 }
@@ -200,7 +204,7 @@ source_reap_shared(struct vrb_source *source, const struct ibv_wc *wc, struct ev
 static inline __attribute__((always_inline)) bool source_reap_own(const struct ibv_wc *wc,
                                                                   struct evd_dto *dto)
 {
-    const struct vrb_slot *slot = (const struct vrb_slot *)(uintptr_t)wc->wr_id;
+    struct vrb_slot *slot = (struct vrb_slot *)(uintptr_t)wc->wr_id;
     struct vrb_queue *queue = slot->queue;
     uint32_t end = slot->number + 1;
     bool quiet = source_is_quiet(slot, wc);
@@ -208,6 +212,8 @@ static inline __attribute__((always_inline)) bool source_reap_own(const struct i
     if (__builtin_expect((int32_t)(end - queue->reaped) <= 0, false))
         return false; /* late: it has been flushed */
     queue->reaped = end;
+    if (__builtin_expect(slot->is_link, false))
+        vrb_link_done(slot, wc->status == IBV_WC_SUCCESS);
     if (quiet) {
         source_reap_quietly(queue, end);
     } else {
@@ -805,6 +811,7 @@ void vrb_source_leave(struct vrb_ep *ep)
 {
     source_forget(ep, &ep->sq);
     source_forget(ep, &ep->rq);
+    vrb_link_drop_all(&ep->sq);
     vrb_source_name(ep, NULL);
     (void)pthread_mutex_lock(&ep->ia->attach_lock);
     source_give_room(ep->sq.cq, NULL, source_request_need(ep));
