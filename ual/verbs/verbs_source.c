@@ -6,16 +6,10 @@
  * What has been polled waits in the stash of its CQ, where it is followed by completions of our own
  * making for posts that the device does not complete.
  */
-#include "ual/verbs/verbs.h"
+#include "ual/verbs/verbs_source.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define SOURCE_BATCH    32u /* completions taken by one poll */
-#define SOURCE_CQ_LEAST 64u
 
 /* ---------------------------------------------------------------- what a completion says */
 
@@ -77,7 +71,7 @@ static enum ibv_wc_status source_own_status(const struct vrb_slot *slot)
 }
 
 /* What the device has completed of the queue is in the stash already, or taken. */
-static void source_flush_rest(struct vrb_queue *queue)
+void vrb_source_flush_rest(struct vrb_queue *queue)
 {
     uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
 
@@ -89,12 +83,12 @@ static void source_flush_rest(struct vrb_queue *queue)
     queue->ordered = end;
 }
 
-static void __attribute__((noinline)) source_drained(struct vrb_queue *queue)
+void vrb_source_drained(struct vrb_queue *queue)
 {
     if (!queue->drained)
         queue->flushed = queue->device_tail;
     queue->drained = true;
-    source_flush_rest(queue);
+    vrb_source_flush_rest(queue);
 }
 
 /* ---------------------------------------------------------------- what a completion says, on */
@@ -165,17 +159,12 @@ source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto
 
 /* ---------------------------------------------------------------- receives of an S-RQ */
 
-static struct vrb_ep **source_by_qp(struct vrb_source *source, uint32_t number)
-{
-    return &source->by_qp[number & (VRB_BY_QP - 1)];
-}
-
 /* Whose it is is told by the QP alone. The receive is the EP's from now on: its slot is free. */
 static bool __attribute__((noinline))
 source_reap_shared(struct vrb_source *source, const struct ibv_wc *wc, struct evd_dto *dto)
 {
     struct vrb_srq_slot *slot = (struct vrb_srq_slot *)(uintptr_t)(wc->wr_id & ~VRB_SRQ_MARK);
-    struct vrb_ep *ep = *source_by_qp(source, wc->qp_num);
+    struct vrb_ep *ep = *vrb_source_by_qp(source, wc->qp_num);
 
     while (ep && ep->qp_num != wc->qp_num)
         ep = ep->next_by_qp;
@@ -197,6 +186,13 @@ source_reap_shared(struct vrb_source *source, const struct ibv_wc *wc, struct ev
     return true;
 }
 
+static inline void source_check_drained(struct vrb_queue *queue, uint32_t end)
+{
+    if (__builtin_expect(queue->flushes, false) && !queue->drained &&
+        (int32_t)(end - queue->device_tail) >= 0)
+        vrb_source_drained(queue);
+}
+
 /*
  * Takes note of the oldest completion of the stash; fills in *dto and returns true if the consumer is
  * to have an event.
@@ -216,14 +212,13 @@ static inline __attribute__((always_inline)) bool source_reap_own(const struct i
         vrb_link_done(slot, wc->status == IBV_WC_SUCCESS);
     if (quiet) {
         source_reap_quietly(queue, end);
-    } else {
-        queue->moved = end;
-        source_tell(slot, wc, dto);
+        source_check_drained(queue, end);
+        return false;
     }
-    if (__builtin_expect(queue->flushes, false) && !queue->drained &&
-        (int32_t)(end - queue->device_tail) >= 0)
-        source_drained(queue);
-    return !quiet;
+    queue->moved = end;
+    source_tell(slot, wc, dto);
+    source_check_drained(queue, end); /* the stash may move: wc is over */
+    return true;
 }
 
 static inline const struct ibv_wc *source_next(struct vrb_cq *cq)
@@ -307,11 +302,12 @@ static void source_sort(struct vrb_cq *cq, const struct ibv_wc *wc)
 }
 
 /* At most that many; they go behind what is in the stash. Returns how many the device had. */
-static uint32_t source_poll_batch(struct vrb_source *source, struct vrb_cq *cq)
+uint32_t vrb_source_poll_batch(struct vrb_source *source, struct vrb_cq *cq)
 {
-    struct ibv_wc batch[SOURCE_BATCH];
+    struct ibv_wc batch[VRB_SOURCE_BATCH];
     bool sorts = source->ia->quirks.reads_overtaken;
-    int count = ibv_poll_cq(cq->cq, (int)SOURCE_BATCH, sorts ? batch : cq->stash + cq->stash_end);
+    int count =
+        ibv_poll_cq(cq->cq, (int)VRB_SOURCE_BATCH, sorts ? batch : cq->stash + cq->stash_end);
 
     if (count <= 0)
         return 0;
@@ -330,7 +326,7 @@ static inline bool source_poll(struct vrb_source *source, struct vrb_cq *cq)
         return true;
     cq->stash_first = 0;
     cq->stash_end = 0;
-    while (source_poll_batch(source, cq) > 0)
+    while (vrb_source_poll_batch(source, cq) > 0)
         if (cq->stash_end > 0)
             return true;
     return false;
@@ -375,7 +371,7 @@ static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
     return count;
 }
 
-static void source_arm(void *context)
+void vrb_source_arm(void *context)
 {
     const struct vrb_source *source = context;
 
@@ -387,7 +383,7 @@ static void source_arm(void *context)
     }
 }
 
-static void source_disarm(void *context)
+void vrb_source_disarm(void *context)
 {
     struct vrb_source *source = context;
     struct ibv_cq *cq;
@@ -397,424 +393,10 @@ static void source_disarm(void *context)
         ibv_ack_cq_events(cq, 1);
 }
 
-static void source_free_cq(struct vrb_cq *cq)
-{
-    if (cq->cq && ibv_destroy_cq(cq->cq) != 0)
-        vrb_log(VP_LOG_WARN, "a completion queue is still in use");
-    free(cq->stash);
-    free(cq);
-}
-
-static void source_close(void *context)
-{
-    struct vrb_source *source = context;
-    struct vrb_cq *cq;
-
-    source_disarm(source);
-    while ((cq = source->cqs) != NULL) {
-        source->cqs = cq->next;
-        source_free_cq(cq);
-    }
-    if (source->channel)
-        (void)ibv_destroy_comp_channel(source->channel); /* nothing uses it */
-    free(source);
-}
-
-static const struct evd_source_ops source_ops = {
+const struct evd_source_ops vrb_source_ops = {
     .take = source_take,
     .drain = source_drain,
-    .arm = source_arm,
-    .disarm = source_disarm,
-    .close = source_close,
+    .arm = vrb_source_arm,
+    .disarm = vrb_source_disarm,
+    .close = vrb_source_close,
 };
-
-/* ---------------------------------------------------------------- joining */
-
-static struct vrb_cq *source_make_cq(struct vrb_source *source, uint32_t capacity)
-{
-    struct vrb_cq *cq = calloc(1, sizeof(*cq));
-    uint32_t room = capacity > SOURCE_BATCH ? capacity : SOURCE_BATCH;
-    int error = ENOMEM;
-
-    if (!cq)
-        goto err_log;
-    cq->capacity = capacity;
-    cq->stash = calloc((size_t)room + SOURCE_BATCH, sizeof(*cq->stash));
-    if (cq->stash) {
-        cq->cq = ibv_create_cq(source->ia->context, (int)capacity, source, source->channel, 0);
-        error = errno;
-    }
-    if (cq->cq)
-        return cq;
-    source_free_cq(cq);
-
-err_log:
-    vrb_log(VP_LOG_WARN, "%s: no completion queue for %u: %s", vrb_host->ia_name(source->ia->ual),
-            capacity, strerror(error));
-    return NULL;
-}
-
-static struct vrb_source *source_make(struct vrb_ia *ia, it_evd_handle_t evd)
-{
-    struct vrb_source *source = calloc(1, sizeof(*source));
-    int flags;
-
-    if (!source)
-        return NULL;
-    source->ia = ia;
-    source->evd = evd;
-    source->channel = ibv_create_comp_channel(ia->context);
-    if (!source->channel) {
-        vrb_log(VP_LOG_WARN, "%s: no completion channel: %s", vrb_host->ia_name(ia->ual),
-                strerror(errno));
-        free(source);
-        return NULL;
-    }
-    flags = fcntl(source->channel->fd, F_GETFL);
-    if (flags >= 0 && fcntl(source->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)
-        return source;
-    source_close(source);
-    return NULL;
-}
-
-/* The one of that queue's EVD; made and attached if there is none. The attach lock is held. */
-static it_status_t source_find(struct vrb_ep *ep, enum vp_queue queue,
-                               struct vrb_source **source_out)
-{
-    struct vrb_source *source = vrb_host->source_get(ep->ual, queue, &source_ops);
-    it_status_t status;
-    size_t size;
-
-    if (!source) {
-        source = source_make(ep->ia, vrb_host->source_evd(ep->ual, queue, &size));
-        if (!source)
-            return IT_ERR_RESOURCES;
-        status = vrb_host->source_attach(ep->ual, queue, &source_ops, source, source->channel->fd);
-        if (status != IT_SUCCESS) {
-            source_close(source);
-            return status;
-        }
-    }
-    *source_out = source;
-    return IT_SUCCESS;
-}
-
-/* So large that a second one is seldom needed: as the EVD, and as much again as there is. */
-static uint32_t source_capacity(struct vrb_ep *ep, enum vp_queue queue, size_t there, uint32_t need)
-{
-    uint32_t limit = (uint32_t)ep->ia->device.orig_attr.max_cqe;
-    size_t capacity;
-
-    (void)vrb_host->source_evd(ep->ual, queue, &capacity);
-    capacity += there;
-    if (capacity < SOURCE_CQ_LEAST)
-        capacity = SOURCE_CQ_LEAST;
-    if (capacity > limit)
-        capacity = limit;
-    return capacity > need ? (uint32_t)capacity : need;
-}
-
-static struct vrb_share *source_share_on(const struct vrb_cq *cq, const struct ual_srq *srq)
-{
-    struct vrb_share *share = srq ? cq->shares : NULL;
-
-    while (share && share->srq != srq)
-        share = share->next;
-    return share;
-}
-
-static struct vrb_cq *source_find_room(struct vrb_ep *ep, enum vp_queue queue,
-                                       const struct vrb_source *source, uint32_t need,
-                                       size_t *there)
-{
-    const struct ual_srq *srq = queue == VP_RECEIVES ? ep->srq : NULL;
-    struct vrb_cq *found = NULL;
-
-    *there = 0;
-    vrb_host->source_lock(ep->ual, queue);
-    for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next) {
-        bool fits = cq->capacity - cq->used >= need;
-
-        *there += cq->capacity;
-        if (source_share_on(cq, srq) || (fits && !(found && source_share_on(found, srq))))
-            found = cq;
-    }
-    vrb_host->source_unlock(ep->ual, queue);
-    return found;
-}
-
-static struct vrb_cq *source_add_cq(struct vrb_ep *ep, enum vp_queue queue,
-                                    struct vrb_source *source, uint32_t capacity)
-{
-    struct vrb_cq *cq = source_make_cq(source, capacity);
-
-    if (!cq)
-        return NULL;
-    vrb_host->source_lock(ep->ual, queue);
-    cq->next = source->cqs;
-    source->cqs = cq;
-    source_arm(source); /* whoever relies on it has armed the others */
-    vrb_host->source_unlock(ep->ual, queue);
-    return cq;
-}
-
-/* False without memory. */
-static bool source_take_room(struct vrb_cq *cq, const struct ual_srq *srq, uint32_t need)
-{
-    struct vrb_share *share = source_share_on(cq, srq);
-
-    if (!share) {
-        if (srq) {
-            share = calloc(1, sizeof(*share));
-            if (!share)
-                return false;
-            share->srq = srq;
-            share->next = cq->shares;
-            cq->shares = share;
-        }
-        cq->used += need;
-    }
-    if (share)
-        share->eps++;
-    return true;
-}
-
-static void source_give_room(struct vrb_cq *cq, const struct ual_srq *srq, uint32_t need)
-{
-    struct vrb_share *share = source_share_on(cq, srq);
-    struct vrb_share **link = &cq->shares;
-
-    if (share && --share->eps > 0)
-        return;
-    cq->used -= need;
-    if (!share)
-        return;
-    while (*link != share)
-        link = &(*link)->next;
-    *link = share->next;
-    free(share);
-}
-
-/* Takes so much room on a CQ of the source. The attach lock is held: it guards the room. */
-static struct vrb_cq *source_reserve(struct vrb_ep *ep, enum vp_queue queue,
-                                     struct vrb_source *source, uint32_t need)
-{
-    size_t there;
-    struct vrb_cq *cq = source_find_room(ep, queue, source, need, &there);
-
-    if (!cq)
-        cq = source_add_cq(ep, queue, source, source_capacity(ep, queue, there, need));
-    if (!cq || !source_take_room(cq, queue == VP_RECEIVES ? ep->srq : NULL, need))
-        return NULL;
-    return cq;
-}
-
-static uint32_t source_request_need(const struct vrb_ep *ep)
-{
-    return ep->sq.depth + 1; /* the marker */
-}
-
-static uint32_t source_receive_need(const struct vrb_ep *ep)
-{
-    return ep->srq ? vrb_srq_of(ep->srq)->depth : ep->rq.depth;
-}
-
-it_status_t vrb_source_join(struct vrb_ep *ep)
-{
-    struct vrb_ia *ia = ep->ia;
-    it_status_t status;
-
-    (void)pthread_mutex_lock(&ia->attach_lock);
-    status = source_find(ep, VP_REQUESTS, &ep->request_source);
-    if (status == IT_SUCCESS)
-        status = source_find(ep, VP_RECEIVES, &ep->recv_source);
-    if (status != IT_SUCCESS)
-        goto out;
-    status = IT_ERR_RESOURCES;
-    ep->sq.cq = source_reserve(ep, VP_REQUESTS, ep->request_source, source_request_need(ep));
-    if (!ep->sq.cq)
-        goto out;
-    ep->rq.cq = source_reserve(ep, VP_RECEIVES, ep->recv_source, source_receive_need(ep));
-    if (ep->rq.cq)
-        status = IT_SUCCESS;
-    else
-        source_give_room(ep->sq.cq, NULL, source_request_need(ep));
-out:
-    (void)pthread_mutex_unlock(&ia->attach_lock);
-    return status;
-}
-
-/* ---------------------------------------------------------------- flushing */
-
-static enum vp_queue source_side(const struct vrb_queue *queue)
-{
-    return queue->is_receive ? VP_RECEIVES : VP_REQUESTS;
-}
-
-static struct vrb_source *source_of(const struct vrb_queue *queue)
-{
-    return queue->is_receive ? queue->ep->recv_source : queue->ep->request_source;
-}
-
-static bool source_is_of(const struct ibv_wc *wc, const struct vrb_queue *queue)
-{
-    if (wc->wr_id & VRB_SRQ_MARK)
-        return false;
-    return ((const struct vrb_slot *)(uintptr_t)wc->wr_id)->queue == queue;
-}
-
-/* Polls all that is there, behind what has been polled before. The stash has room for it. */
-static void source_poll_all(struct vrb_source *source, struct vrb_cq *cq)
-{
-    uint32_t left = cq->stash_end - cq->stash_first;
-
-    memmove(cq->stash, cq->stash + cq->stash_first, left * sizeof(*cq->stash));
-    cq->stash_first = 0;
-    cq->stash_end = left;
-    while (cq->stash_end < cq->capacity && source_poll_batch(source, cq) > 0)
-        continue;
-}
-
-/* Behind the newest post of which there is a completion. */
-static uint32_t source_completed(struct vrb_queue *queue)
-{
-    struct vrb_cq *cq = queue->cq;
-    uint32_t end = queue->reaped;
-
-    source_poll_all(source_of(queue), cq);
-    for (uint32_t i = cq->stash_first; i != cq->stash_end; i++)
-        if (source_is_of(&cq->stash[i], queue))
-            end = ((const struct vrb_slot *)(uintptr_t)cq->stash[i].wr_id)->number + 1;
-    return end;
-}
-
-static void source_move(struct vrb_ep *ep, struct vrb_queue *queue)
-{
-    if (vrb_host->source_move(ep->ual, source_side(queue)))
-        vrb_host->wake(ep->ual, source_side(queue));
-}
-
-void vrb_source_flush(struct vrb_ep *ep, struct vrb_queue *queue, bool lost)
-{
-    vrb_host->source_lock(ep->ual, source_side(queue));
-    if (!queue->flushes)
-        queue->device_tail = queue->local_from;
-    queue->flushes = true;
-    if (lost && !queue->drained)
-        queue->device_tail = source_completed(queue);
-    if (lost || (int32_t)(queue->reaped - queue->device_tail) >= 0)
-        source_drained(queue);
-    vrb_host->source_unlock(ep->ual, source_side(queue));
-    source_move(ep, queue);
-}
-
-void vrb_source_renew(struct vrb_ep *ep, struct vrb_queue *queue)
-{
-    vrb_host->source_lock(ep->ual, source_side(queue));
-    if (queue->drained)
-        source_flush_rest(queue);
-    queue->flushes = false;
-    queue->drained = false;
-    vrb_host->source_unlock(ep->ual, source_side(queue));
-}
-
-void vrb_source_post_local(struct vrb_ep *ep, struct vrb_queue *queue)
-{
-    vrb_host->source_lock(ep->ual, source_side(queue));
-    if (queue->drained)
-        source_flush_rest(queue);
-    vrb_host->source_unlock(ep->ual, source_side(queue));
-    source_move(ep, queue);
-}
-
-void vrb_source_reap(struct vrb_ep *ep, struct vrb_queue *queue)
-{
-    source_move(ep, queue);
-    /* What was done without an event while events before it were still queued. */
-    vrb_host->source_lock(ep->ual, source_side(queue));
-    if (atomic_load_explicit(&queue->retired, memory_order_acquire) == queue->moved &&
-        queue->moved != queue->reaped) {
-        queue->moved = queue->reaped;
-        atomic_store_explicit(&queue->retired, queue->reaped, memory_order_release);
-    }
-    vrb_host->source_unlock(ep->ual, source_side(queue));
-}
-
-/* ---------------------------------------------------------------- names, leaving */
-
-static void source_unname_locked(struct vrb_ep *ep)
-{
-    struct vrb_ep **link = source_by_qp(ep->recv_source, ep->qp_num);
-
-    while (*link != ep)
-        link = &(*link)->next_by_qp;
-    *link = ep->next_by_qp;
-}
-
-/* What the old QP has completed and nobody has taken goes on as the new one's. */
-static void source_rename_locked(struct vrb_ep *ep, uint32_t number)
-{
-    struct vrb_cq *cq = ep->rq.cq;
-
-    source_poll_all(ep->recv_source, cq);
-    for (uint32_t i = cq->stash_first; i != cq->stash_end; i++)
-        if ((cq->stash[i].wr_id & VRB_SRQ_MARK) && cq->stash[i].qp_num == ep->qp_num)
-            cq->stash[i].qp_num = number;
-}
-
-void vrb_source_name(struct vrb_ep *ep, const struct ibv_qp *qp)
-{
-    struct vrb_ep **link;
-
-    if (!ep->srq)
-        return;
-    vrb_host->source_lock(ep->ual, VP_RECEIVES);
-    if (ep->qp_num != 0) {
-        source_unname_locked(ep);
-        if (qp)
-            source_rename_locked(ep, qp->qp_num);
-    }
-    ep->qp_num = qp ? qp->qp_num : 0;
-    if (qp) {
-        link = source_by_qp(ep->recv_source, ep->qp_num);
-        ep->next_by_qp = *link;
-        *link = ep;
-    }
-    vrb_host->source_unlock(ep->ual, VP_RECEIVES);
-}
-
-/* A receive of an S-RQ that only this EP would have been told of. */
-static bool source_drop_shared(const struct ibv_wc *wc, const struct vrb_queue *queue)
-{
-    if (!(wc->wr_id & VRB_SRQ_MARK) || !queue->is_receive || wc->qp_num != queue->ep->qp_num)
-        return false;
-    vrb_srq_return((struct vrb_srq_slot *)(uintptr_t)(wc->wr_id & ~VRB_SRQ_MARK));
-    return true;
-}
-
-/* What nobody has taken so far is dropped: the slots go. */
-static void source_forget(struct vrb_ep *ep, struct vrb_queue *queue)
-{
-    struct vrb_cq *cq = queue->cq;
-    uint32_t kept = 0;
-
-    vrb_host->source_lock(ep->ual, source_side(queue));
-    source_poll_all(source_of(queue), cq);
-    for (uint32_t i = 0; i != cq->stash_end; i++)
-        if (!source_is_of(&cq->stash[i], queue) && !source_drop_shared(&cq->stash[i], queue))
-            cq->stash[kept++] = cq->stash[i];
-    cq->stash_end = kept;
-    vrb_host->source_unlock(ep->ual, source_side(queue));
-}
-
-void vrb_source_leave(struct vrb_ep *ep)
-{
-    source_forget(ep, &ep->sq);
-    source_forget(ep, &ep->rq);
-    vrb_link_drop_all(&ep->sq);
-    vrb_source_name(ep, NULL);
-    (void)pthread_mutex_lock(&ep->ia->attach_lock);
-    source_give_room(ep->sq.cq, NULL, source_request_need(ep));
-    source_give_room(ep->rq.cq, ep->srq, source_receive_need(ep));
-    (void)pthread_mutex_unlock(&ep->ia->attach_lock);
-}
