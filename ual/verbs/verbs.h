@@ -339,6 +339,8 @@ static inline void vrb_srq_return(struct vrb_srq_slot *slot)
 it_status_t vrb_rmr_create(struct ual_rmr *ual);
 void vrb_rmr_destroy(struct ual_rmr *ual);
 void vrb_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state);
+/* The QP goes: first the windows that are open on it. */
+void vrb_rmr_leave(struct vrb_ia *ia, uint32_t qp_num);
 /* A peer has invalidated the key: the RMR that had it, or NULL. */
 it_handle_t vrb_rmr_invalidated(struct vrb_ia *ia, uint32_t key);
 /* With the queue's lock. A status that is not a success: nothing is posted. *error: of the device. */

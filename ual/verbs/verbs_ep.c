@@ -119,8 +119,10 @@ static int ep_init_qp(const struct vrb_ep *ep, struct ibv_qp *qp)
 
 static void ep_destroy_qp(const struct vrb_ep *ep, struct ibv_qp *qp)
 {
-    int error = ibv_destroy_qp(qp);
+    int error;
 
+    vrb_rmr_leave(ep->ia, qp->qp_num);
+    error = ibv_destroy_qp(qp);
     if (error && !atomic_load_explicit(&ep->ia->removed, memory_order_relaxed))
         vrb_log(VP_LOG_WARN, "%s: QP %u cannot be destroyed: %s", vrb_host->ia_name(ep->ia->ual),
                 qp->qp_num, strerror(error));

@@ -42,6 +42,24 @@ static void rmr_free_window(struct vrb_ia *ia, struct ibv_mw *mw)
                 strerror(error));
 }
 
+/* With the lock. The next link gets another. */
+static void rmr_drop_window_locked(struct vrb_rmr *rmr)
+{
+    if (rmr->mw)
+        rmr_free_window(rmr->ia, rmr->mw);
+    rmr->mw = NULL;
+    rmr->is_open = false;
+}
+
+void vrb_rmr_leave(struct vrb_ia *ia, uint32_t qp_num)
+{
+    (void)pthread_mutex_lock(&ia->rmr_lock);
+    for (struct vrb_rmr *rmr = ia->rmrs; rmr; rmr = rmr->next)
+        if (rmr->is_open && rmr->qp_num == qp_num)
+            rmr_drop_window_locked(rmr);
+    (void)pthread_mutex_unlock(&ia->rmr_lock);
+}
+
 it_status_t vrb_rmr_create(struct ual_rmr *ual)
 {
     struct vrb_rmr *rmr = vrb_rmr_of(ual);
@@ -80,8 +98,8 @@ void vrb_rmr_destroy(struct ual_rmr *ual)
     struct vrb_ia *ia = rmr->ia;
     struct vrb_rmr **link = &ia->rmrs;
 
-    rmr_free_window(ia, rmr->mw);
     (void)pthread_mutex_lock(&ia->rmr_lock);
+    rmr_drop_window_locked(rmr);
     while (*link != rmr)
         link = &(*link)->next;
     *link = rmr->next;
@@ -150,15 +168,16 @@ static unsigned link_access(it_mem_priv_t privs)
 /* With the lock. Closed, or about to be by what this request has in front of it. */
 static it_status_t link_prepare_locked(struct vrb_ep *ep, struct vrb_rmr *rmr, bool *closes)
 {
+    bool elsewhere = rmr->is_open && rmr->qp_num != ep->qp->qp_num;
     struct ibv_mw *mw;
 
-    *closes = rmr->is_open && rmr->qp_num == ep->qp->qp_num;
-    if (!rmr->is_open || *closes)
+    *closes = rmr->is_open && !elsewhere;
+    if (rmr->mw && !elsewhere)
         return IT_SUCCESS;
     mw = rmr_new_window(rmr->ual);
     if (!mw)
         return IT_ERR_RESOURCES;
-    rmr_free_window(rmr->ia, rmr->mw);
+    rmr_drop_window_locked(rmr);
     rmr->mw = mw;
     rmr->last_key = mw->rkey;
     return IT_SUCCESS;
@@ -209,8 +228,20 @@ static int unlink_post(struct vrb_ep *ep, struct vrb_slot *slot, struct vrb_rmr 
         .invalidate_rkey = rmr->last_key,
     };
     struct ibv_send_wr *bad;
-    int error = ibv_post_send(ep->qp, &wr, &bad);
+    int error;
 
+    /*
+     * Closed already, by a peer perhaps: that is no mistake. Or open on another QP, which this one
+     * cannot close. Something has to complete in its turn.
+     */
+    if (!rmr->is_open || rmr->qp_num != ep->qp->qp_num) {
+        if (rmr->is_open)
+            rmr_drop_window_locked(rmr);
+        wr.opcode = IBV_WR_RDMA_WRITE; /* of nothing */
+        wr.invalidate_rkey = 0;
+        return ibv_post_send(ep->qp, &wr, &bad);
+    }
+    error = ibv_post_send(ep->qp, &wr, &bad);
     if (error == 0)
         rmr->is_open = false;
     return error;
@@ -243,10 +274,6 @@ static it_status_t link_post_locked(struct vrb_ep *ep, struct vrb_slot *slot,
 
     *error = 0;
     if (request->opcode == VP_RMR_UNLINK) {
-        if (!ep->sq.local && rmr->is_open && rmr->qp_num != ep->qp->qp_num)
-            return IT_ERR_INVALID_RMR;
-        if (!ep->sq.local && !rmr->is_open)
-            return IT_ERR_INVALID_RMR;
         if (!ep->sq.local)
             *error = unlink_post(ep, slot, rmr, flags);
         link_note(slot, rmr, link);
