@@ -293,6 +293,13 @@ static void stub_run(struct stub_qp *qp)
         stub_complete(qp->qp.send_cq, &late[i]);
 }
 
+static void stub_take_segments(struct stub_work *work, const struct ibv_sge *sges, int count)
+{
+    work->count = count;
+    if (count > 0) /* the marker has none */
+        memcpy(work->sges, sges, (size_t)count * sizeof(*sges));
+}
+
 static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
     struct stub_qp *qp = (struct stub_qp *)ibv_qp;
@@ -309,8 +316,7 @@ static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct 
     work->opcode = wr->opcode;
     work->flags = wr->send_flags;
     work->imm = wr->imm_data;
-    work->count = wr->num_sge;
-    memcpy(work->sges, wr->sg_list, (size_t)wr->num_sge * sizeof(work->sges[0]));
+    stub_take_segments(work, wr->sg_list, wr->num_sge);
     work->remote = wr->wr.rdma.remote_addr;
     if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
         work->remote = wr->wr.atomic.remote_addr;
@@ -338,8 +344,7 @@ static int stub_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct 
     if (ibv_qp->state != IBV_QPS_ERR) {
         work = &qp->own_rq.work[qp->own_rq.tail++ % STUB_QUEUE];
         work->wr_id = wr->wr_id;
-        work->count = wr->num_sge;
-        memcpy(work->sges, wr->sg_list, (size_t)wr->num_sge * sizeof(work->sges[0]));
+        stub_take_segments(work, wr->sg_list, wr->num_sge);
     }
     pthread_mutex_unlock(&stub_lock);
     return 0;
@@ -355,8 +360,7 @@ static int stub_post_srq_recv(struct ibv_srq *ibv_srq, struct ibv_recv_wr *wr,
     pthread_mutex_lock(&stub_lock);
     work = &srq->rq.work[srq->rq.tail++ % STUB_QUEUE];
     work->wr_id = wr->wr_id;
-    work->count = wr->num_sge;
-    memcpy(work->sges, wr->sg_list, (size_t)wr->num_sge * sizeof(work->sges[0]));
+    stub_take_segments(work, wr->sg_list, wr->num_sge);
     pthread_mutex_unlock(&stub_lock);
     return 0;
 }
