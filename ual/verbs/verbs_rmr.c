@@ -211,6 +211,7 @@ static int link_post(struct vrb_ep *ep, struct vrb_slot *slot, struct vrb_rmr *r
 
     if (error == 0) {
         rmr->last_key = key;
+        rmr->mw->rkey = key; /* by which the next post names it */
         rmr->is_open = true;
         rmr->qp_num = ep->qp->qp_num;
         *link->key = key;
