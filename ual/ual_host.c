@@ -450,5 +450,6 @@ const struct vp_host ual_host = {
     .listen_info = host_listen_info,
     .request_add = ual_request_add,
     .request_announce = ual_request_announce,
+    .request_offer = ual_request_announce_unless_full,
     .request_withdraw = ual_request_withdraw,
 };

@@ -262,6 +262,8 @@ struct vp_host {
     void (*request_add)(struct ual_request *request);
     /* False when the EVD has no room: withdraw it. */
     bool (*request_announce)(const struct ual_request *request);
+    /* The same, but an EVD without room stays as it is: for a handoff. */
+    bool (*request_offer)(const struct ual_request *request);
     /* Takes it out. False: a call of the consumer has it. */
     bool (*request_withdraw)(struct ual_request *request);
 };

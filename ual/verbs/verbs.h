@@ -9,6 +9,7 @@
 #include "ual/verbs/vrb_lock.h"
 #include "ual/vp_host.h"
 
+#include <ifaddrs.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,8 +19,9 @@
 
 extern const struct vp_host *vrb_host;
 
-struct vrb_cm;      /* connections of an IA: verbs_cm.h */
-struct vrb_conn;    /* connection of an EP: verbs_cm.h */
+struct vrb_cm;      /* connections of an IA: verbs_cm_private.h */
+struct vrb_conn;    /* connection of an EP: verbs_cm_private.h */
+struct vrb_listener;
 struct vrb_convert; /* conversion of an EP's socket */
 
 /* What devices do otherwise than the rest. */
@@ -228,7 +230,7 @@ struct vrb_link {
 };
 
 struct vrb_listen {
-    void *cm; /* by verbs_cm.c */
+    struct vrb_listener *listener; /* by verbs_cm_listen.c */
 };
 
 /* ---------------------------------------------------------------- areas */
@@ -287,10 +289,15 @@ const struct vp_attributes *vrb_ia_attributes(const struct ual_ia *ual);
 it_status_t vrb_ia_query(struct ual_ia *ual, it_ia_info_t **info_out);
 bool vrb_has_spigot(const struct ual_ia *ual, size_t spigot_id);
 it_status_t vrb_has_address(const struct ual_ia *ual, const it_net_addr_t *address);
+/* The port of this IA's device that rdma_cm takes for a local address, 0 if none. */
+uint8_t vrb_port_of(const struct vrb_ia *ia, const struct sockaddr *address);
+bool vrb_address_is_usable(const struct ifaddrs *entry);
 
 /* verbs_async.c */
 bool vrb_async_open(struct vrb_ia *ia);
 void vrb_async_close(struct vrb_ia *ia);
+/* The IA's thread: handles what the device has said until now. */
+void vrb_async_take(struct vrb_ia *ia);
 
 /* ---------------------------------------------------------------- memory (verbs_memory.c) */
 

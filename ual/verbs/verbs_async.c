@@ -127,15 +127,19 @@ static bool async_next(struct vrb_ia *ia, struct ibv_async_event *event)
     return ibv_get_async_event(ia->context, event) == 0;
 }
 
-static void async_ready(void *argument)
+void vrb_async_take(struct vrb_ia *ia)
 {
-    struct vrb_ia *ia = argument;
     struct ibv_async_event event;
 
     while (async_next(ia, &event)) {
         async_dispatch(ia, &event);
         ibv_ack_async_event(&event);
     }
+}
+
+static void async_ready(void *argument)
+{
+    vrb_async_take(argument);
 }
 
 bool vrb_async_open(struct vrb_ia *ia)

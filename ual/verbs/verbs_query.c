@@ -56,8 +56,7 @@ static uint8_t query_port_on(const struct query_gids *gids, const char *interfac
     return 0;
 }
 
-/* The port of this IA's device that rdma_cm takes for a local address, 0 if none. */
-static uint8_t query_port_of(const struct vrb_ia *ia, const struct sockaddr *address)
+uint8_t vrb_port_of(const struct vrb_ia *ia, const struct sockaddr *address)
 {
     struct rdma_cm_id *id = NULL;
     union {
@@ -87,7 +86,7 @@ static uint8_t query_port_of(const struct vrb_ia *ia, const struct sockaddr *add
     return port;
 }
 
-static bool query_is_usable(const struct ifaddrs *entry)
+bool vrb_address_is_usable(const struct ifaddrs *entry)
 {
     return entry->ifa_addr && (entry->ifa_flags & IFF_UP) &&
            (entry->ifa_addr->sa_family == AF_INET || entry->ifa_addr->sa_family == AF_INET6);
@@ -129,15 +128,15 @@ static bool query_addresses(const struct vrb_ia *ia, struct query_address **list
         return false;
     query_gids(ia, &gids);
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
-        room += query_is_usable(entry);
+        room += vrb_address_is_usable(entry);
     list = calloc(room + 1, sizeof(*list));
     for (const struct ifaddrs *entry = entries; list && entry; entry = entry->ifa_next) {
         uint8_t port;
 
-        if (!query_is_usable(entry))
+        if (!vrb_address_is_usable(entry))
             continue;
         port = gids.has_interfaces ? query_port_on(&gids, entry->ifa_name)
-                                   : query_port_of(ia, entry->ifa_addr);
+                                   : vrb_port_of(ia, entry->ifa_addr);
         if (port == 0)
             continue;
         list[*count].port = port;
