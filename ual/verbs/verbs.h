@@ -181,7 +181,9 @@ struct vrb_ep {
     uint32_t qp_num;
     struct vp_task *failed; /* tells connection management; submitted by anybody */
 
-    struct vrb_conn *conn;       /* by verbs_cm.c */
+    struct vrb_conn *conn;       /* by verbs_cm_conn.c; the IA's thread only */
+    uint32_t wanted_ord;         /* by the EP's lock, with .agreed: before it was agreed on */
+    bool agreed;
     struct vrb_convert *convert; /* by verbs_convert.c */
 };
 

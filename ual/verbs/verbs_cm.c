@@ -147,6 +147,11 @@ void vrb_cm_ep_end(struct vrb_ep *ep)
 void vrb_cm_ep_forget(struct vrb_ep *ep)
 {
     vrb_cm_ep_end(ep);
+    vrb_host->ep_lock(ep->ual);
+    if (ep->agreed)
+        vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord = ep->wanted_ord;
+    ep->agreed = false;
+    vrb_host->ep_unlock(ep->ual);
 }
 
 static void cm_disconnect(void *argument)

@@ -194,7 +194,9 @@ static it_status_t accept_passive(struct vrb_conn *conn, const struct decision_c
     conn->param.private_data_len = (uint8_t)call->length;
     if (conn->cm->ia->is_iwarp)
         return accept_at_once(conn, call->ep, &path);
-    if (!vrb_conn_attach(conn, call->ep, UAL_EP_ACCEPT, &path))
+    if (!vrb_qp_is_wanted(conn))
+        status = accept_too_late(conn);
+    else if (!vrb_conn_attach(conn, call->ep, UAL_EP_ACCEPT, &path))
         status = IT_ERR_INVALID_EP_STATE;
     else
         accept_answer(conn);

@@ -185,8 +185,8 @@ void vrb_conn_fail(struct vrb_conn *conn, it_conn_reject_code_t code)
         .reject_code = code,
     };
 
-    vrb_log(VP_LOG_DEBUG, "verbs: conn %p failed in state %d: reason %d", (void *)conn,
-            (int)conn->state, (int)code);
+    vrb_log(VP_LOG_WARN, "%s: no connection: conn %p in state %d, reason %d",
+            vrb_host->ia_name(conn->cm->ual), (void *)conn, (int)conn->state, (int)code);
     (void)vrb_conn_end(conn, UAL_EP_ATTEMPT_FAILED, &news);
 }
 
@@ -220,12 +220,15 @@ bool vrb_conn_establish(struct vrb_conn *conn, const void *private_data, size_t 
         .private_data = private_data,
         .private_length = length,
     };
+    uint32_t *ord = &vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord;
     bool stepped;
 
     vrb_host->timer_stop(conn->timer);
     conn->state = VRB_CONN_LIVE;
     vrb_host->ep_lock(ep->ual);
-    vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord = news.ord;
+    ep->wanted_ord = *ord;
+    ep->agreed = true;
+    *ord = news.ord;
     vrb_ep_open_locked(ep);
     stepped = vrb_host->ep_step_locked(ep->ual, UAL_EP_ESTABLISHED);
     vrb_host->ep_unlock(ep->ual);

@@ -202,6 +202,8 @@ void vrb_connect_event(struct vrb_conn *conn, const struct vrb_cm_event *event)
 static it_status_t connect_bind_status(int error)
 {
     switch (error) {
+    case 0:
+        return IT_SUCCESS;
     case EADDRINUSE:
     case EACCES: /* a privileged port: nothing the consumer can have */
         return IT_ERR_CONN_QUAL_BUSY;
@@ -218,12 +220,16 @@ static it_status_t connect_bind_status(int error)
 static it_status_t connect_bind(struct vrb_conn *conn, struct sockaddr_storage *local)
 {
     const struct vrb_ia *ia = conn->cm->ia;
+    int error = 0;
 
     if (rdma_bind_addr(conn->id, (struct sockaddr *)local) != 0)
-        return connect_bind_status(errno);
-    if (!vrb_cm_is_own(ia, conn->id) || conn->id->port_num != conn->path.spigot_id)
-        return IT_ERR_INVALID_SOURCE_PATH;
-    return IT_SUCCESS;
+        error = errno;
+    else if (!vrb_cm_is_own(ia, conn->id) || conn->id->port_num != conn->path.spigot_id)
+        error = ENODEV;
+    if (error != 0)
+        vrb_log(VP_LOG_WARN, "%s: cannot connect from this address: %s", vrb_host->ia_name(ia->ual),
+                strerror(error));
+    return connect_bind_status(error);
 }
 
 /* An id that is bound to the local end; *remote is where to go. */

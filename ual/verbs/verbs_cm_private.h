@@ -162,9 +162,14 @@ void vrb_thread_wait(struct vrb_cm *cm, const struct vrb_ep *ep);
 /* ---------------------------------------------------------------- verbs_cm_qp.c */
 
 /* Read depths as the EP has them. */
-void vrb_qp_wanted(struct vrb_conn *conn, struct vrb_ep *ep);
+void vrb_qp_wanted(struct vrb_conn *conn, const struct vrb_ep *ep);
 /* What goes into a request or an answer, for the EP of the conn. */
 void vrb_qp_fill_param(struct vrb_conn *conn, const struct vrb_ep *ep);
+/*
+ * InfiniBand and RoCE: the peer has not given up its request or answer. rdma_cm does not tell that
+ * before a request has been accepted.
+ */
+bool vrb_qp_is_wanted(const struct vrb_conn *conn);
 /* InfiniBand and RoCE: through to the state in which data flows. False: the device refuses. */
 bool vrb_qp_connect(struct vrb_conn *conn);
 /* Reads that may be under way at once. */

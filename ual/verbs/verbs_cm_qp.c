@@ -30,15 +30,13 @@ uint32_t vrb_qp_ord(const struct vrb_conn *conn)
     return qp_smaller(conn->ord, conn->peer_ird);
 }
 
-void vrb_qp_wanted(struct vrb_conn *conn, struct vrb_ep *ep)
+void vrb_qp_wanted(struct vrb_conn *conn, const struct vrb_ep *ep)
 {
     const it_rc_only_attributes_t *rc = &vrb_host->ep_attributes(ep->ual)->srv.rc;
 
     vrb_host->ep_lock(ep->ual);
-    ep->wanted_ird = rc->rdma_read_ird;
-    ep->wanted_ord = rc->rdma_read_ord;
-    conn->ird = qp_smaller(ep->wanted_ird, QP_READS_MAX);
-    conn->ord = qp_smaller(ep->wanted_ord, QP_READS_MAX);
+    conn->ird = qp_smaller(rc->rdma_read_ird, QP_READS_MAX);
+    conn->ord = qp_smaller(rc->rdma_read_ord, QP_READS_MAX);
     vrb_host->ep_unlock(ep->ual);
 }
 
@@ -66,6 +64,7 @@ void vrb_qp_fill_param(struct vrb_conn *conn, const struct vrb_ep *ep)
     };
 }
 
+/* False: also when the peer has given up. */
 static bool qp_attributes(const struct vrb_conn *conn, enum ibv_qp_state state,
                           struct ibv_qp_attr *attributes)
 {
@@ -75,8 +74,15 @@ static bool qp_attributes(const struct vrb_conn *conn, enum ibv_qp_state state,
     attributes->qp_state = state;
     if (rdma_init_qp_attr(conn->id, attributes, &mask) == 0)
         return true;
-    vrb_log(VP_LOG_WARN, "verbs: rdma_init_qp_attr: %s", strerror(errno));
+    vrb_log(VP_LOG_INFO, "verbs: rdma_init_qp_attr: %s", strerror(errno));
     return false;
+}
+
+bool vrb_qp_is_wanted(const struct vrb_conn *conn)
+{
+    struct ibv_qp_attr attributes;
+
+    return qp_attributes(conn, IBV_QPS_RTR, &attributes);
 }
 
 bool vrb_qp_connect(struct vrb_conn *conn)
