@@ -182,8 +182,9 @@ struct vrb_ep {
     struct vp_task *failed; /* tells connection management; submitted by anybody */
 
     struct vrb_conn *conn;       /* by verbs_cm_conn.c; the IA's thread only */
-    uint32_t wanted_ord;         /* by the EP's lock, with .agreed: before it was agreed on */
+    /* By the EP's lock: the depths before they were agreed on. */
     bool agreed;
+    uint32_t wanted_ird, wanted_ord;
     struct vrb_convert *convert; /* by verbs_convert.c */
 };
 

@@ -146,10 +146,14 @@ void vrb_cm_ep_end(struct vrb_ep *ep)
 
 void vrb_cm_ep_forget(struct vrb_ep *ep)
 {
+    it_rc_only_attributes_t *rc = &vrb_host->ep_attributes(ep->ual)->srv.rc;
+
     vrb_cm_ep_end(ep);
     vrb_host->ep_lock(ep->ual);
-    if (ep->agreed)
-        vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord = ep->wanted_ord;
+    if (ep->agreed) {
+        rc->rdma_read_ird = ep->wanted_ird;
+        rc->rdma_read_ord = ep->wanted_ord;
+    }
     ep->agreed = false;
     vrb_host->ep_unlock(ep->ual);
 }

@@ -220,15 +220,17 @@ bool vrb_conn_establish(struct vrb_conn *conn, const void *private_data, size_t 
         .private_data = private_data,
         .private_length = length,
     };
-    uint32_t *ord = &vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord;
+    it_rc_only_attributes_t *rc = &vrb_host->ep_attributes(ep->ual)->srv.rc;
     bool stepped;
 
     vrb_host->timer_stop(conn->timer);
     conn->state = VRB_CONN_LIVE;
     vrb_host->ep_lock(ep->ual);
-    ep->wanted_ord = *ord;
     ep->agreed = true;
-    *ord = news.ord;
+    ep->wanted_ird = rc->rdma_read_ird;
+    ep->wanted_ord = rc->rdma_read_ord;
+    rc->rdma_read_ird = news.ird;
+    rc->rdma_read_ord = news.ord;
     vrb_ep_open_locked(ep);
     stepped = vrb_host->ep_step_locked(ep->ual, UAL_EP_ESTABLISHED);
     vrb_host->ep_unlock(ep->ual);

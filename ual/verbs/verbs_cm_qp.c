@@ -40,11 +40,22 @@ void vrb_qp_wanted(struct vrb_conn *conn, const struct vrb_ep *ep)
     vrb_host->ep_unlock(ep->ual);
 }
 
+/* siw answers as many Reads as the peer wants, if it can. */
+static uint32_t qp_siw_ird(const struct vrb_conn *conn)
+{
+    uint32_t most = conn->cm->ia->attributes.max_ird;
+
+    return conn->peer_ord > conn->ird && conn->peer_ord <= most ? conn->peer_ord : conn->ird;
+}
+
 void vrb_qp_fill_param(struct vrb_conn *conn, const struct vrb_ep *ep)
 {
-    uint32_t ird = conn->ird;
+    uint32_t ird;
     uint32_t ord = conn->ord;
 
+    if (conn->cm->ia->quirks.is_siw && !conn->active)
+        conn->ird = qp_siw_ird(conn);
+    ird = conn->ird;
     /* An answer may not go beyond the request; to the peer it makes no difference. */
     if (!conn->active) {
         ord = vrb_qp_ord(conn);
