@@ -122,8 +122,9 @@ static void connect_ask(struct vrb_conn *conn, const struct vrb_cm_event *event)
 
 static void connect_answered(struct vrb_conn *conn, const struct vrb_cm_event *event)
 {
-    conn->peer_ird = event->initiator_depth;
-    conn->peer_ord = event->responder_resources;
+    /* Devices of iWARP tell what the two are here, those of InfiniBand what they are there. */
+    conn->peer_ird = conn->cm->ia->is_iwarp ? event->responder_resources : event->initiator_depth;
+    conn->peer_ord = conn->cm->ia->is_iwarp ? event->initiator_depth : event->responder_resources;
     if (event->type == RDMA_CM_EVENT_ESTABLISHED)
         (void)vrb_conn_establish(conn, event->private_data, event->private_length);
     else if (conn->three_way)
