@@ -290,8 +290,12 @@ struct vp_provider {
     it_status_t (*listen_start)(struct ual_listen *listen);
     /* Undelivered requests are refused, delivered ones live on. */
     void (*listen_stop)(struct ual_listen *listen);
-    /* Moves the EP from UNCONNECTED (UAL_EP_CONNECT) or fails with IT_ERR_INVALID_EP_STATE. */
-    it_status_t (*connect)(struct ual_ep *ep, const it_path_t *path, const it_conn_qual_t *qual,
+    /*
+     * Moves the EP from UNCONNECTED (UAL_EP_CONNECT) or fails with IT_ERR_INVALID_EP_STATE.
+     * attributes: as the consumer gave them, or NULL.
+     */
+    it_status_t (*connect)(struct ual_ep *ep, const it_path_t *path,
+                           const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                            it_cn_est_flags_t flags, const void *private_data, size_t length);
     /* The request is taken; on success it is the provider's again, on failure put back by the caller. */
     it_status_t (*accept)(struct ual_ep *ep, struct ual_request *request, const void *private_data,

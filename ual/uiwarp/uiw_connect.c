@@ -357,7 +357,8 @@ err_discard:
     uiw_conn_discard(conn);
 }
 
-it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path, const it_conn_qual_t *qual,
+it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
+                        const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                         it_cn_est_flags_t flags, const void *private_data, size_t length)
 {
     struct connect_call call = {
@@ -369,6 +370,7 @@ it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path, const it_conn_
         .length = length,
     };
 
+    (void)attributes; /* iWARP knows none */
     if (length > IT_MAX_PRIV_DATA)
         return IT_ERR_INVALID_PDATA_LENGTH;
     /* On the loop thread from the state change on, so that nothing can come between. */

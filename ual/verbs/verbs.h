@@ -19,8 +19,8 @@
 
 extern const struct vp_host *vrb_host;
 
-struct vrb_cm;      /* connections of an IA: verbs_cm_private.h */
-struct vrb_conn;    /* connection of an EP: verbs_cm_private.h */
+struct vrb_cm;   /* connections of an IA: verbs_cm_private.h */
+struct vrb_conn; /* connection of an EP: verbs_cm_private.h */
 struct vrb_listener;
 struct vrb_convert; /* conversion of an EP's socket */
 
@@ -181,7 +181,7 @@ struct vrb_ep {
     uint32_t qp_num;
     struct vp_task *failed; /* tells connection management; submitted by anybody */
 
-    struct vrb_conn *conn;       /* by verbs_cm_conn.c; the IA's thread only */
+    struct vrb_conn *conn; /* by verbs_cm_conn.c; the IA's thread only */
     /* By the EP's lock: the depths before they were agreed on. */
     bool agreed;
     uint32_t wanted_ird, wanted_ord;

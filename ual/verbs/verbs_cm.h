@@ -35,7 +35,8 @@ it_status_t vrb_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t 
 void vrb_counters(struct ual_ia *ual, struct itx_counters *counters);
 it_status_t vrb_listen_start(struct ual_listen *listen);
 void vrb_listen_stop(struct ual_listen *listen);
-it_status_t vrb_connect(struct ual_ep *ual, const it_path_t *path, const it_conn_qual_t *qual,
+it_status_t vrb_connect(struct ual_ep *ual, const it_path_t *path,
+                        const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                         it_cn_est_flags_t flags, const void *private_data, size_t length);
 it_status_t vrb_accept(struct ual_ep *ual, struct ual_request *request, const void *private_data,
                        size_t length);

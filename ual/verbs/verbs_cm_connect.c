@@ -13,6 +13,7 @@
 struct connect_call {
     struct vrb_ep *ep;
     const it_path_t *path;
+    const it_conn_attributes_t *attributes;
     const it_conn_qual_t *qual;
     it_cn_est_flags_t flags;
     const void *private_data;
@@ -260,6 +261,19 @@ static it_status_t connect_open(struct vrb_conn *conn, const it_conn_qual_t *qua
     return connect_bind(conn, &local);
 }
 
+/* InfiniBand: what the consumer has asked for; 0 is no time limit for an acknowledgement. */
+static void connect_tune(struct vrb_conn *conn, const it_ib_conn_attributes_t *ib)
+{
+    uint8_t timeout = ib->local_ack_timeout;
+
+    conn->has_retries = true;
+    conn->retries = ib->retry_count;
+    conn->rnr_retries = ib->rnr_retry_count;
+    if (timeout != 0 && rdma_set_option(conn->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT,
+                                        &timeout, sizeof(timeout)) != 0)
+        vrb_log(VP_LOG_WARN, "verbs: RDMA_OPTION_ID_ACK_TIMEOUT: %s", strerror(errno));
+}
+
 /* The EP is in its pending state: from here on the outcome is an event. */
 static void connect_launch(struct vrb_conn *conn, struct sockaddr_storage *remote)
 {
@@ -304,18 +318,23 @@ static void connect_run(void *argument)
         call->status = connect_open(conn, call->qual, &remote);
     if (call->status == IT_SUCCESS && !vrb_conn_attach(conn, call->ep, UAL_EP_CONNECT, call->path))
         call->status = IT_ERR_INVALID_EP_STATE;
-    if (call->status != IT_SUCCESS)
+    if (call->status != IT_SUCCESS) {
         vrb_conn_discard(conn);
-    else
-        connect_launch(conn, &remote);
+        return;
+    }
+    if (call->attributes && !conn->cm->ia->is_iwarp)
+        connect_tune(conn, &call->attributes->ib);
+    connect_launch(conn, &remote);
 }
 
-it_status_t vrb_connect(struct ual_ep *ual, const it_path_t *path, const it_conn_qual_t *qual,
+it_status_t vrb_connect(struct ual_ep *ual, const it_path_t *path,
+                        const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                         it_cn_est_flags_t flags, const void *private_data, size_t length)
 {
     struct connect_call call = {
         .ep = vrb_ep_of(ual),
         .path = path,
+        .attributes = attributes,
         .qual = qual,
         .flags = flags,
         .private_data = private_data,

@@ -55,6 +55,8 @@ struct vrb_conn {
     it_path_t path;    /* initiator: as asked for */
     uint32_t ird, ord; /* own */
     uint32_t peer_ird, peer_ord;
+    bool has_retries; /* the consumer has chosen them */
+    uint8_t retries, rnr_retries;
     struct rdma_conn_param param;
     uint8_t private_data[IT_MAX_PRIV_DATA]; /* initiator: to go out; responder: of the request */
     size_t private_length;

@@ -68,8 +68,8 @@ void vrb_qp_fill_param(struct vrb_conn *conn, const struct vrb_ep *ep)
         .responder_resources = (uint8_t)ird,
         .initiator_depth = (uint8_t)ord,
         .flow_control = 1,
-        .retry_count = QP_RETRIES,
-        .rnr_retry_count = QP_RETRIES,
+        .retry_count = conn->has_retries ? conn->retries : QP_RETRIES,
+        .rnr_retry_count = conn->has_retries ? conn->rnr_retries : QP_RETRIES,
         .srq = ep->srq != NULL,
         .qp_num = ep->qp->qp_num,
     };
