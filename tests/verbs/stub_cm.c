@@ -122,10 +122,12 @@ void vrb_listen_stop(struct ual_listen *listen)
     (void)listen;
 }
 
-it_status_t vrb_connect(struct ual_ep *ual, const it_path_t *path, const it_conn_qual_t *qual,
+it_status_t vrb_connect(struct ual_ep *ual, const it_path_t *path,
+                        const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                         it_cn_est_flags_t flags, const void *private_data, size_t length)
 {
-    (void)ual, (void)path, (void)qual, (void)flags, (void)private_data, (void)length;
+    (void)ual, (void)path, (void)attributes, (void)qual, (void)flags, (void)private_data;
+    (void)length;
     return IT_ERR_OP_NOT_SUPPORTED;
 }
 
