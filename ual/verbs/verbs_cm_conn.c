@@ -132,11 +132,10 @@ static void conn_close(struct vrb_conn *conn, const struct vrb_ep *ep)
     vrb_host->timer_stop(conn->timer);
     if (!conn_take_back(conn))
         return;
-    if (conn->state == VRB_CONN_CALLING)
-        conn->state = vrb_thread_join(conn, true) == 0 ? VRB_CONN_REPLY : VRB_CONN_NEW;
     if (conn->state == VRB_CONN_LIVE)
         conn_close_live(conn);
-    else if (iwarp && (conn->state == VRB_CONN_REPLY || conn->state == VRB_CONN_CONFIRM))
+    else if (iwarp && (conn->state == VRB_CONN_CALLING || conn->state == VRB_CONN_REPLY ||
+                       conn->state == VRB_CONN_CONFIRM))
         vrb_thread_destroy(conn, ep);
     else
         vrb_conn_discard(conn);

@@ -35,7 +35,8 @@ void vrb_connect_called(void *argument)
 {
     struct vrb_conn *conn = argument;
 
-    connect_sent(conn, vrb_thread_join(conn, false));
+    if (conn->state == VRB_CONN_CALLING)
+        connect_sent(conn, vrb_thread_join(conn, false));
 }
 
 static void connect_tell_path(struct vrb_conn *conn)

@@ -66,9 +66,12 @@ struct vrb_conn {
     struct ual_request request;
 
     /* A thread that carries out a call of rdma_cm which blocks. */
-    pthread_t thread;
-    struct vp_task *task; /* the thread is at its end */
-    int error;            /* of its call; read when the thread has been joined */
+    pthread_t caller;       /* in rdma_connect */
+    struct vp_task *called; /* it has come back */
+    int error;              /* of its call; read when the thread has been joined */
+    pthread_t destroyer;    /* in rdma_destroy_id */
+    struct vp_task *gone;   /* it has come back */
+    bool calling;           /* DYING: the destroyer has to join the caller */
     /* DYING, by vrb_cm.lock. */
     struct vrb_conn *dying_next;
     const struct vrb_ep *held; /* whose QP the id still uses */
