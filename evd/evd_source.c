@@ -8,7 +8,6 @@
 #include "evd/evd_object.h"
 
 #include "base/base_clock.h"
-#include "base/base_log.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -156,17 +155,10 @@ bool evd_source_rely(struct evd *evd)
 
 /* ---------------------------------------------------------------- attaching */
 
-static bool evd_source_is_relied_on_locked(const struct evd *evd)
-{
-    base_lock_assert_held(&evd->lock);
-    return evd->fd >= 0 || evd->aevd || evd->callback;
-}
-
 it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops, void *context,
                               int fd)
 {
     struct evd_source *source = calloc(1, sizeof(*source));
-    bool relied;
 
     if (!source)
         return IT_ERR_RESOURCES;
@@ -181,12 +173,18 @@ it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops,
     }
     base_lock_take(&evd->lock);
     atomic_store_explicit(&evd->source, source, memory_order_release);
-    relied = evd_source_is_relied_on_locked(evd);
     base_lock_drop(&evd->lock);
-    /* Too late to give the source back: its owner is told by the log, consumers have to poll. */
-    if (relied && !evd_source_rely(evd))
-        base_log(BASE_LOG_ERROR, "evd %p: no memory to watch its source", (void *)evd);
     return IT_SUCCESS;
+}
+
+bool evd_source_start(struct evd *evd)
+{
+    bool relied;
+
+    base_lock_take(&evd->lock);
+    relied = evd->fd >= 0 || evd->aevd || evd->callback;
+    base_lock_drop(&evd->lock);
+    return !relied || evd_source_rely(evd);
 }
 
 void *evd_source_get(struct evd *evd, const struct evd_source_ops *ops)

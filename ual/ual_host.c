@@ -331,6 +331,11 @@ static it_status_t host_source_attach(struct ual_ep *ep, enum vp_queue queue,
     return evd_source_attach(host_evd(ep, queue), ops, context, fd);
 }
 
+static bool host_source_start(struct ual_ep *ep, enum vp_queue queue)
+{
+    return evd_source_start(host_evd(ep, queue));
+}
+
 static it_evd_handle_t host_source_evd(struct ual_ep *ep, enum vp_queue queue, size_t *size)
 {
     *size = evd_size(host_evd(ep, queue));
@@ -443,6 +448,7 @@ const struct vp_host ual_host = {
     .ep_raise = host_ep_raise,
     .source_get = host_source_get,
     .source_attach = host_source_attach,
+    .source_start = host_source_start,
     .source_evd = host_source_evd,
     .source_lock = host_source_lock,
     .source_unlock = host_source_unlock,

@@ -249,6 +249,12 @@ struct vp_host {
     void *(*source_get)(struct ual_ep *ep, enum vp_queue queue, const struct evd_source_ops *ops);
     it_status_t (*source_attach)(struct ual_ep *ep, enum vp_queue queue,
                                  const struct evd_source_ops *ops, void *context, int fd);
+    /*
+     * Afterwards, also when another EP has attached it: where somebody relies on the IA's thread,
+     * that watches fd from now on. No lock may be held that anything on that thread takes. False:
+     * without memory.
+     */
+    bool (*source_start)(struct ual_ep *ep, enum vp_queue queue);
     it_evd_handle_t (*source_evd)(struct ual_ep *ep, enum vp_queue queue, size_t *size);
     /* The lock that the functions of the source are called with; below ep_lock. */
     void (*source_lock)(struct ual_ep *ep, enum vp_queue queue);

@@ -43,12 +43,11 @@ struct vrb_ia {
     struct ibv_cq *filler; /* NULL: not needed */
     struct vp_watch *async_watch;
     pthread_mutex_t
-        attach_lock;            /* one at a time gives an EVD its source; a leaf but for evd.lock */
-    pthread_mutex_t reset_lock; /* one it_ep_reset at a time; taken before everything else */
-    _Atomic bool removed;       /* the device is gone */
-    pthread_mutex_t rmr_lock;   /* a leaf */
-    struct vrb_rmr *rmrs;       /* by .rmr_lock */
-    struct vrb_cm *cm;          /* by verbs_cm.c */
+        attach_lock;          /* one at a time gives an EVD its source; a leaf but for evd.lock */
+    _Atomic bool removed;     /* the device is gone */
+    pthread_mutex_t rmr_lock; /* a leaf */
+    struct vrb_rmr *rmrs;     /* by .rmr_lock */
+    struct vrb_cm *cm;        /* by verbs_cm.c */
 };
 
 struct vrb_pz {
@@ -174,6 +173,7 @@ struct vrb_ep {
     bool may_read;                         /* by .sq.lock: the ORD is not 0 */
     uint32_t send_segments, recv_segments; /* what the QP was made for */
     _Atomic bool ends;                     /* in ep_destroy */
+    _Atomic bool resets;                   /* a thread is in ep_reset */
 
     struct ibv_qp *qp; /* exchanged by ep_reset only: nobody posts then */
     struct vrb_source *request_source, *recv_source;

@@ -219,7 +219,6 @@ it_status_t vrb_ia_open(struct ual_ia *ual)
     device_find_quirks(ia);
     device_fill_attributes(ia);
     (void)pthread_mutex_init(&ia->attach_lock, NULL); /* cannot fail */
-    (void)pthread_mutex_init(&ia->reset_lock, NULL);
     (void)pthread_mutex_init(&ia->rmr_lock, NULL);
     if (ia->quirks.is_siw)
         ia->filler = ibv_create_cq(ia->context, VRB_FILLER_ENTRIES, NULL, NULL, 0);
@@ -236,7 +235,6 @@ err_filler:
     if (ia->filler)
         (void)ibv_destroy_cq(ia->filler); /* nothing uses it */
     (void)pthread_mutex_destroy(&ia->rmr_lock);
-    (void)pthread_mutex_destroy(&ia->reset_lock);
     (void)pthread_mutex_destroy(&ia->attach_lock);
 err_close:
     (void)ibv_close_device(ia->context);
@@ -252,7 +250,6 @@ void vrb_ia_close(struct ual_ia *ual)
     if (ia->filler)
         (void)ibv_destroy_cq(ia->filler); /* nothing uses it */
     (void)pthread_mutex_destroy(&ia->rmr_lock);
-    (void)pthread_mutex_destroy(&ia->reset_lock);
     (void)pthread_mutex_destroy(&ia->attach_lock);
     if (ibv_close_device(ia->context) != 0)
         vrb_log(VP_LOG_WARN, "%s: not closed cleanly", vrb_host->ia_name(ual));

@@ -318,7 +318,7 @@ static void ep_renew_locked(struct vrb_ep *ep, struct ibv_qp *qp)
     vrb_lock_drop(&ep->sq.lock);
 }
 
-/* With ia->reset_lock. The QP is made anew: nothing of the old connection can reach the new one. */
+/* The QP is made anew: nothing of the old connection can reach the new one. */
 static it_status_t ep_reset(struct vrb_ep *ep)
 {
     struct ibv_qp *fresh;
@@ -351,9 +351,11 @@ it_status_t vrb_ep_reset(struct ual_ep *ual)
     struct vrb_ep *ep = vrb_ep_of(ual);
     it_status_t status;
 
-    (void)pthread_mutex_lock(&ep->ia->reset_lock);
+    /* Not a lock: what follows waits for the IA's thread, where a callback may be here too. */
+    if (atomic_exchange_explicit(&ep->resets, true, memory_order_acquire))
+        return IT_ERR_INVALID_EP_STATE;
     status = ep_reset(ep);
-    (void)pthread_mutex_unlock(&ep->ia->reset_lock);
+    atomic_store_explicit(&ep->resets, false, memory_order_release);
     return status;
 }
 

@@ -228,7 +228,7 @@ static uint32_t source_receive_need(const struct vrb_ep *ep)
     return ep->srq ? vrb_srq_of(ep->srq)->depth : ep->rq.depth;
 }
 
-it_status_t vrb_source_join(struct vrb_ep *ep)
+static it_status_t source_take_places(struct vrb_ep *ep)
 {
     struct vrb_ia *ia = ep->ia;
     it_status_t status;
@@ -251,6 +251,20 @@ it_status_t vrb_source_join(struct vrb_ep *ep)
 out:
     (void)pthread_mutex_unlock(&ia->attach_lock);
     return status;
+}
+
+it_status_t vrb_source_join(struct vrb_ep *ep)
+{
+    it_status_t status = source_take_places(ep);
+
+    if (status != IT_SUCCESS)
+        return status;
+    /* Without the attach lock: these wait for the IA's thread, which may be about to take it. */
+    if (vrb_host->source_start(ep->ual, VP_REQUESTS) &&
+        vrb_host->source_start(ep->ual, VP_RECEIVES))
+        return IT_SUCCESS;
+    vrb_source_give_room(ep);
+    return IT_ERR_RESOURCES;
 }
 
 void vrb_source_give_room(struct vrb_ep *ep)
