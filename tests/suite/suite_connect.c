@@ -296,8 +296,8 @@ static void reject_near(struct suite_side *side)
         fx_done(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 5, IT_DTO_ERR_FLUSHED);
         CHECK_OK(it_ep_reset(ep));
     }
-    suite_join(side, ep);
     fx_empty(side->node.conn_evd);
+    suite_join(side, ep);
 }
 
 static void reject_far(struct suite_side *side)
@@ -333,8 +333,8 @@ static void nobody_near(struct suite_side *side)
     CHECK(!event.conn.private_data_present);
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
     CHECK_OK(it_ep_reset(ep));
-    suite_join(side, ep);
     fx_empty(side->node.conn_evd);
+    suite_join(side, ep);
 }
 
 /* There was a listen point at that port. */

@@ -188,8 +188,8 @@ static void given_up_near(struct suite_side *side)
     fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     suite_meet(side, "given up");
     CHECK_OK(it_ep_reset(ep));
-    suite_join(side, ep);
     fx_empty(side->node.conn_evd);
+    suite_join(side, ep);
 }
 
 static void given_up_far(struct suite_side *side)
