@@ -33,7 +33,8 @@ enum suite_feature {
     SUITE_ATOMICS = 1u << 10,
     SUITE_SWAP = 1u << 11,
     SUITE_IMMEDIATE = 1u << 12,
-    SUITE_ENABLES = 1u << 13, /* the rights of an endpoint can be changed */
+    SUITE_ENABLES = 1u << 13,    /* the rights of an endpoint can be changed */
+    SUITE_LMR_UNLINK = 1u << 14, /* Send with Invalidate of an LMR; InfiniBand has none */
 };
 
 struct suite_side;
@@ -143,6 +144,10 @@ void suite_part(struct suite_side *side, it_ep_handle_t ep);
 /* The connection has ended, and this is told once; as a disconnect or as broken, which depends on how
  * much the transport lets this side see. */
 void suite_ended(struct suite_side *side, it_ep_handle_t ep);
+
+/* A completion that failed, with this status or with one of those by which a device says that something
+ * has failed and not what. */
+void suite_failed(const it_event_t *event, it_dto_cookie_t cookie, it_dto_status_t want);
 
 /* ---- Posting -------------------------------------------------------------------------------- */
 

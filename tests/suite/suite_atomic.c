@@ -171,11 +171,12 @@ static void refused(struct suite_side *side)
         if (side->near) {
             struct suite_region region = suite_hear_region(side);
             it_lmr_triplet_t segment = fx_seg(&words, 0, 8);
+            it_event_t event;
 
             CHECK_OK(it_post_atomic(ep, IT_FETCH_AND_ADD, 1, 0, &segment, 1, FX_SIGNAL,
                                     region.address, region.key));
-            fx_done(side->node.request_evd, ep, IT_DTO_FETCH_ADD_CMPL_EVENT, 1,
-                    IT_DTO_ERR_REMOTE_ACCESS);
+            event = fx_next(side->node.request_evd);
+            suite_failed(&event, 1, IT_DTO_ERR_REMOTE_ACCESS);
         } else {
             suite_tell_region(side, &words);
         }

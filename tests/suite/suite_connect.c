@@ -177,7 +177,7 @@ static void three_way_near(struct suite_side *side)
     event = arrival(side, ep, NULL, 0);
     CHECK_OK(it_reject(event.conn.cn_est_id, data, 10));
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
-    CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_accept(ep, event.conn.cn_est_id, NULL, 0));
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(ep, event.conn.cn_est_id, NULL, 0));
     suite_meet(side, "refused");
     fx_empty(side->node.conn_evd);
     CHECK_OK(it_ep_reset(ep));

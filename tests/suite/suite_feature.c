@@ -10,7 +10,8 @@ static const struct {
     const char *name;
 } names[] = {
     {SUITE_THREE_WAY, "three-way", "three-way connecting (three_way_handshake_support)"},
-    {SUITE_TWO_WAY_ONLY, "two-way-only", "nothing to refuse: it has three_way_handshake_support"},
+    {SUITE_TWO_WAY_ONLY, "two-way-only",
+     "reason to refuse three-way connecting (three_way_handshake_support)"},
     {SUITE_PRIVATE_DATA, "private-data", "private data (private_data_support)"},
     {SUITE_DEPTHS, "depths", "read depths (ird_ord_ia_support)"},
     {SUITE_SRQ, "srq", "shared receive queues (srq_support)"},
@@ -18,9 +19,10 @@ static const struct {
     {SUITE_NARROW, "narrow", "narrow RMRs (rmr_types_supported)"},
     {SUITE_WIDE, "wide", "wide RMRs (rmr_types_supported)"},
     {SUITE_SEND_UNLINK, "send-unlink", "Send with Invalidate (post_send_unlink_remote_support)"},
+    {SUITE_LMR_UNLINK, "lmr-unlink", "Send with Invalidate of LMRs (same, and iWARP)"},
     {SUITE_READ_EXTENSIONS, "read-extensions", "Reads into RMRs (rdma_read_local_extensions)"},
     {SUITE_ATOMICS, "atomics", "atomic operations (atomic_support)"},
-    {SUITE_SWAP, "swap", "the atomic swap (itx_features.atomic_swap)"},
+    {SUITE_SWAP, "swap", "atomic swap (itx_features.atomic_swap)"},
     {SUITE_IMMEDIATE, "immediate", "immediate values (itx_features.immediate_bits)"},
     {SUITE_ENABLES, "enables", "rights of EPs that can change (ep_rdma_enables_modifiable)"},
 };
@@ -42,6 +44,8 @@ uint32_t suite_features(const it_ia_info_t *info, const struct itx_features *fea
         {info->rmr_types_supported & IT_RMR_TYPE_NARROW, SUITE_NARROW},
         {info->rmr_types_supported & IT_RMR_TYPE_WIDE, SUITE_WIDE},
         {info->post_send_unlink_remote_support, SUITE_SEND_UNLINK},
+        {info->post_send_unlink_remote_support && info->transport_type == IT_IWARP_TCP_TRANSPORT,
+         SUITE_LMR_UNLINK},
         {info->rdma_read_local_extensions, SUITE_READ_EXTENSIONS},
         {info->atomic_support, SUITE_ATOMICS},
         {features->atomic_swap, SUITE_SWAP},

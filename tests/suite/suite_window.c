@@ -109,7 +109,7 @@ static void refused_near(struct suite_side *side)
             suite_read(ep, &buf, 0, 8, &window, misuse == BEYOND ? LENGTH - 7 : 0, 1, FX_SIGNAL);
         event = fx_next(side->node.request_evd);
         if (misuse != NO_RIGHT || event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
-            CHECK_EQ(IT_DTO_ERR_REMOTE_ACCESS, event.dto_cmpl.dto_status);
+            suite_failed(&event, 1, IT_DTO_ERR_REMOTE_ACCESS);
         fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
         CHECK_OK(it_ep_reset(ep));
         suite_join(side, ep);
@@ -142,71 +142,63 @@ static void refused_far(struct suite_side *side)
 
 /* ---- Send with Invalidate -------------------------------------------------------------------- */
 
-/* What a Read says that must not succeed; the connection is then joined anew. */
-static void read_refused(struct suite_side *side, it_ep_handle_t ep, const struct fx_buf *buf,
-                         const struct suite_region *region)
-{
-    suite_read(ep, buf, 0, 8, region, 0, 9, FX_SIGNAL);
-    fx_done(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 9, IT_DTO_ERR_REMOTE_ACCESS);
-    fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-    CHECK_OK(it_ep_reset(ep));
-    suite_join(side, ep);
-}
-
+/* What has been invalidated opens nothing any more. */
 static void send_unlink_near(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, LENGTH);
     it_ep_handle_t ep = suite_joined(side);
+    struct suite_region region = suite_hear_region(side);
+    it_lmr_triplet_t segment = fx_seg(&buf, 0, LENGTH);
+    it_event_t event;
 
     fx_fill(buf.data, LENGTH, 7);
-    for (int lmr = 0; lmr < 2; lmr++) {
-        struct suite_region region = suite_hear_region(side);
-        it_lmr_triplet_t segment = fx_seg(&buf, 0, LENGTH);
-
-        suite_write(ep, &buf, 0, LENGTH, &region, 0, 1, FX_QUIET);
-        CHECK_OK(it_post_send_and_unlink(ep, &segment, 1, 2, FX_SIGNAL, region.key));
-        fx_done_len(side->node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 2, LENGTH);
-        read_refused(side, ep, &buf, &region);
-    }
+    suite_write(ep, &buf, 0, LENGTH, &region, 0, 1, FX_QUIET);
+    CHECK_OK(it_post_send_and_unlink(ep, &segment, 1, 2, FX_SIGNAL, region.key));
+    fx_done_len(side->node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 2, LENGTH);
+    suite_read(ep, &buf, 0, 8, &region, 0, 9, FX_SIGNAL);
+    event = fx_next(side->node.request_evd);
+    suite_failed(&event, 9, IT_DTO_ERR_REMOTE_ACCESS);
+    fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    CHECK_OK(it_ep_reset(ep));
+    suite_join(side, ep);
     suite_part(side, ep);
 }
 
-static void send_unlink_far(struct suite_side *side)
+static void send_unlink_far(struct suite_side *side, bool window)
 {
     bool narrow = (side->has & SUITE_NARROW) != 0;
-    bool windows = (side->has & (SUITE_NARROW | SUITE_WIDE)) != 0;
     struct fx_buf memory = fx_buf_make(&side->node, SIZE);
-    struct fx_buf other = fx_buf_make(&side->node, SIZE);
     struct fx_buf in = fx_buf_make(&side->node, LENGTH);
     struct fx_part part = part_of(&memory, IT_PRIV_REMOTE);
     it_ep_handle_t ep = suite_joined(side);
     it_rmr_handle_t rmr = NULL;
 
-    for (int lmr = 0; lmr < 2; lmr++) {
-        bool window = lmr == 0 && windows;
-
-        fx_recv(ep, &in, 0, LENGTH, 5);
-        if (window) {
-            rmr = fx_rmr(side->node.pz, narrow ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE);
-            tell_window(side, &part, fx_linked(side->node.request_evd, ep, rmr, &part));
-        } else {
-            suite_tell_region(side, lmr ? &other : &memory);
-        }
-        fx_done_unlinked(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 5,
-                         window ? (it_handle_t)rmr
-                         : lmr  ? other.lmr
-                                : memory.lmr);
-        CHECK(fx_is_filled(in.data, LENGTH, 7));
-        CHECK(fx_is_filled(window ? memory.data + AT : lmr ? other.data : memory.data, LENGTH, 7));
-        if (window)
-            CHECK(!fx_is_linked(rmr));
-        else
-            CHECK(!fx_lmr_is_linked(lmr ? other.lmr : memory.lmr));
-        fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-        CHECK_OK(it_ep_reset(ep));
-        suite_join(side, ep);
+    fx_recv(ep, &in, 0, LENGTH, 5);
+    if (window) {
+        rmr = fx_rmr(side->node.pz, narrow ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE);
+        tell_window(side, &part, fx_linked(side->node.request_evd, ep, rmr, &part));
+    } else {
+        suite_tell_region(side, &memory);
     }
+    fx_done_unlinked(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 5,
+                     window ? (it_handle_t)rmr : memory.lmr);
+    CHECK(fx_is_filled(in.data, LENGTH, 7));
+    CHECK(fx_is_filled(window ? memory.data + AT : memory.data, LENGTH, 7));
+    CHECK(!(window ? fx_is_linked(rmr) : fx_lmr_is_linked(memory.lmr)));
+    fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    CHECK_OK(it_ep_reset(ep));
+    suite_join(side, ep);
     suite_part(side, ep);
+}
+
+static void rmr_unlink_far(struct suite_side *side)
+{
+    send_unlink_far(side, true);
+}
+
+static void lmr_unlink_far(struct suite_side *side)
+{
+    send_unlink_far(side, false);
 }
 
 /* ---- Reads into windows ---------------------------------------------------------------------- */
@@ -251,8 +243,13 @@ const struct suite_case suite_window_cases[] = {
     {.name = "window_refused", .near = refused_near, .far = refused_far, .far_needs = SUITE_NARROW},
     {.name = "window_send_unlink",
      .near = send_unlink_near,
-     .far = send_unlink_far,
-     .needs = SUITE_SEND_UNLINK},
+     .far = rmr_unlink_far,
+     .needs = SUITE_SEND_UNLINK,
+     .far_needs = SUITE_NARROW},
+    {.name = "window_send_unlink_lmr",
+     .near = send_unlink_near,
+     .far = lmr_unlink_far,
+     .needs = SUITE_LMR_UNLINK},
     {.name = "window_read_to_rmr",
      .near = read_to_rmr_near,
      .far = read_to_rmr_far,
