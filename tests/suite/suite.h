@@ -35,6 +35,7 @@ enum suite_feature {
     SUITE_IMMEDIATE = 1u << 12,
     SUITE_ENABLES = 1u << 13,    /* the rights of an endpoint can be changed */
     SUITE_LMR_UNLINK = 1u << 14, /* Send with Invalidate of an LMR; InfiniBand has none */
+    SUITE_READ_RIGHT = 1u << 15, /* Reads need a right; siw's kernel serves them without */
 };
 
 struct suite_side;

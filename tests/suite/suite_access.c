@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Memory that may not be used in this way: the request fails or the connection ends, both sides
- * are told, and not an octet is read or written. Afterwards the endpoints are as good as new.
+ * are told, as a break or a disconnect, and not an octet is read or written. Afterwards the endpoints are as good as new.
  */
 #include "suite/suite.h"
 
@@ -25,13 +25,6 @@ struct refusal {
 #define ALL      ((it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE))
 #define NO_READ  ((it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE_WRITE))
 #define NO_WRITE ((it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ))
-
-static void connection_broken(struct suite_side *side, it_ep_handle_t ep)
-{
-    fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
-    fx_empty(side->node.conn_evd);
-}
 
 static void drain(it_evd_handle_t evd)
 {
@@ -79,7 +72,7 @@ static void refused_near(struct suite_side *side, const struct refusal *refusal,
     if (!refusal->write || event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
         suite_failed(&event, 2, IT_DTO_ERR_REMOTE_ACCESS);
     fx_done(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
-    connection_broken(side, ep);
+    suite_ended(side, ep);
     CHECK(fx_is_byte(buf.data, SIZE, 0x44));
     mend(side, ep);
     fx_buf_free(&buf);
@@ -117,7 +110,7 @@ static void refused_far(struct suite_side *side, const struct refusal *refusal, 
     CHECK_OK(it_post_recv(ep, NULL, 0, 3, FX_SIGNAL));
     suite_tell_region(side, &told);
     fx_done(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 3, IT_DTO_ERR_FLUSHED);
-    connection_broken(side, ep);
+    suite_ended(side, ep);
     CHECK(fx_is_byte(buf.data, SIZE, 0x33));
     if (refusal->disabled) {
         reset(side, ep);
@@ -143,7 +136,6 @@ static void refusals(struct suite_side *side, const struct refusal *refusal, siz
 static void remote(struct suite_side *side)
 {
     static const struct refusal rows[] = {
-        {.name = "Read, no right", .privs = NO_READ, .length = 64},
         {.name = "Write, no right", .privs = NO_WRITE, .length = 64, .write = true},
         {.name = "Read over the end", .privs = ALL, .offset = SIZE - 63, .length = 64},
         {.name = "Write over the end",
@@ -168,10 +160,27 @@ static void remote(struct suite_side *side)
     refusals(side, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-static void endpoint(struct suite_side *side)
+static void read_right(struct suite_side *side)
+{
+    static const struct refusal rows[] = {
+        {.name = "Read, no right", .privs = NO_READ, .length = 64},
+    };
+
+    refusals(side, rows, 1);
+}
+
+static void read_endpoint(struct suite_side *side)
 {
     static const struct refusal rows[] = {
         {.name = "Read, endpoint without", .privs = ALL, .length = 64, .disabled = true},
+    };
+
+    refusals(side, rows, 1);
+}
+
+static void endpoint(struct suite_side *side)
+{
+    static const struct refusal rows[] = {
         {.name = "Write, endpoint without",
          .privs = ALL,
          .length = 64,
@@ -190,7 +199,7 @@ static void near_fails(struct suite_side *side, it_ep_handle_t ep)
         it_event_t event = fx_next(side->node.request_evd);
 
         suite_failed(&event, 2, IT_DTO_ERR_LOCAL_PROTECTION);
-        connection_broken(side, ep);
+        suite_ended(side, ep);
     } else {
         fx_done(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 3, IT_DTO_ERR_FLUSHED);
         suite_ended(side, ep);
@@ -247,7 +256,7 @@ static void receive(struct suite_side *side)
             suite_meet(side, "posted");
             event = fx_next(side->node.recv_evd);
             suite_failed(&event, 3, round ? IT_DTO_ERR_LOCAL_PROTECTION : IT_DTO_ERR_LOCAL_LENGTH);
-            connection_broken(side, ep);
+            suite_ended(side, ep);
             CHECK(fx_is_byte(buf.data + 99, SIZE - 99, 0));
             CHECK(fx_is_byte(read_only.data, SIZE, 0));
         }
@@ -258,6 +267,15 @@ static void receive(struct suite_side *side)
 
 const struct suite_case suite_access_cases[] = {
     {.name = "access_remote", .near = remote, .far = remote},
+    {.name = "access_read_right",
+     .near = read_right,
+     .far = read_right,
+     .far_needs = SUITE_READ_RIGHT},
+    {.name = "access_endpoint_read",
+     .near = read_endpoint,
+     .far = read_endpoint,
+     .needs = SUITE_ENABLES,
+     .far_needs = SUITE_READ_RIGHT},
     {.name = "access_endpoint", .near = endpoint, .far = endpoint, .needs = SUITE_ENABLES},
     {.name = "access_local", .near = local, .far = local},
     {.name = "access_receive", .near = receive, .far = receive},

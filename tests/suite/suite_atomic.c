@@ -180,7 +180,7 @@ static void refused(struct suite_side *side)
         } else {
             suite_tell_region(side, &words);
         }
-        fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+        suite_ended(side, ep);
         CHECK(fx_is_byte(words.data, words.size, 0));
         suite_meet(side, "refused");
         CHECK_OK(it_ep_free(ep));

@@ -242,6 +242,7 @@ static void depths(struct suite_side *side)
     it_ep_param_t param;
     it_event_t event;
     it_ep_handle_t ep;
+    uint32_t ird;
 
     attr.srv.rc.rdma_read_ird = side->near ? NEAR_IRD : FAR_IRD;
     attr.srv.rc.rdma_read_ord = side->near ? NEAR_ORD : FAR_ORD;
@@ -258,9 +259,11 @@ static void depths(struct suite_side *side)
     CHECK_OK(it_ep_query(ep, IT_EP_PARAM_MAX_IRD | IT_EP_PARAM_MAX_ORD, &param));
     CHECK_EQ(event.conn.rdma_read_ird, param.attr.srv.rc.rdma_read_ird);
     CHECK_EQ(event.conn.rdma_read_ord, param.attr.srv.rc.rdma_read_ord);
-    CHECK(param.attr.srv.rc.rdma_read_ord >= 1);
-    CHECK(param.attr.srv.rc.rdma_read_ord <= (side->near ? FAR_IRD : NEAR_IRD));
-    CHECK(param.attr.srv.rc.rdma_read_ird >= (side->near ? NEAR_IRD : FAR_IRD));
+    suite_tell(side, &param.attr.srv.rc.rdma_read_ird, sizeof(ird));
+    suite_hear(side, &ird, sizeof(ird));
+    if (param.attr.srv.rc.rdma_read_ord < 1 || param.attr.srv.rc.rdma_read_ord > ird)
+        CHECK_FAIL("an ORD of %u to a peer with an IRD of %u", param.attr.srv.rc.rdma_read_ord,
+                   ird);
     suite_ping(side, ep);
 
     fx_fill(buf.data, 2048, side->near);

@@ -20,6 +20,7 @@ static const struct {
     {SUITE_WIDE, "wide", "wide RMRs (rmr_types_supported)"},
     {SUITE_SEND_UNLINK, "send-unlink", "Send with Invalidate (post_send_unlink_remote_support)"},
     {SUITE_LMR_UNLINK, "lmr-unlink", "Send with Invalidate of LMRs (same, and iWARP)"},
+    {SUITE_READ_RIGHT, "read-right", "need of a right for Reads (siw)"},
     {SUITE_READ_EXTENSIONS, "read-extensions", "Reads into RMRs (rdma_read_local_extensions)"},
     {SUITE_ATOMICS, "atomics", "atomic operations (atomic_support)"},
     {SUITE_SWAP, "swap", "atomic swap (itx_features.atomic_swap)"},
@@ -28,6 +29,12 @@ static const struct {
 };
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
+
+static bool is_siw(const it_ia_info_t *info)
+{
+    return info->transport_type == IT_IWARP_TCP_TRANSPORT && info->vendor.iwarp.valid_vid &&
+           memcmp(info->vendor.iwarp.vid, "bmt", 3) == 0;
+}
 
 uint32_t suite_features(const it_ia_info_t *info, const struct itx_features *features)
 {
@@ -46,6 +53,7 @@ uint32_t suite_features(const it_ia_info_t *info, const struct itx_features *fea
         {info->post_send_unlink_remote_support, SUITE_SEND_UNLINK},
         {info->post_send_unlink_remote_support && info->transport_type == IT_IWARP_TCP_TRANSPORT,
          SUITE_LMR_UNLINK},
+        {!is_siw(info), SUITE_READ_RIGHT},
         {info->rdma_read_local_extensions, SUITE_READ_EXTENSIONS},
         {info->atomic_support, SUITE_ATOMICS},
         {features->atomic_swap, SUITE_SWAP},

@@ -110,7 +110,7 @@ static void refused_near(struct suite_side *side)
         event = fx_next(side->node.request_evd);
         if (misuse != NO_RIGHT || event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
             suite_failed(&event, 1, IT_DTO_ERR_REMOTE_ACCESS);
-        fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+        suite_ended(side, ep);
         CHECK_OK(it_ep_reset(ep));
         suite_join(side, ep);
     }
@@ -132,7 +132,7 @@ static void refused_far(struct suite_side *side)
         if (misuse == UNLINKED)
             fx_unlinked(side->node.request_evd, ep, rmr);
         tell_window(side, &part, key);
-        fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+        suite_ended(side, ep);
         CHECK(fx_is_byte(buf.data, SIZE, 0));
         CHECK_OK(it_ep_reset(ep));
         suite_join(side, ep);
@@ -158,7 +158,7 @@ static void send_unlink_near(struct suite_side *side)
     suite_read(ep, &buf, 0, 8, &region, 0, 9, FX_SIGNAL);
     event = fx_next(side->node.request_evd);
     suite_failed(&event, 9, IT_DTO_ERR_REMOTE_ACCESS);
-    fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    suite_ended(side, ep);
     CHECK_OK(it_ep_reset(ep));
     suite_join(side, ep);
     suite_part(side, ep);
@@ -185,7 +185,7 @@ static void send_unlink_far(struct suite_side *side, bool window)
     CHECK(fx_is_filled(in.data, LENGTH, 7));
     CHECK(fx_is_filled(window ? memory.data + AT : memory.data, LENGTH, 7));
     CHECK(!(window ? fx_is_linked(rmr) : fx_lmr_is_linked(memory.lmr)));
-    fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    suite_ended(side, ep);
     CHECK_OK(it_ep_reset(ep));
     suite_join(side, ep);
     suite_part(side, ep);
