@@ -93,11 +93,20 @@ void vrb_source_drained(struct vrb_queue *queue)
 
 /* ---------------------------------------------------------------- what a completion says, on */
 
-/* Failures are rare. What is flushed has failed because of something else. */
+/*
+ * Of a QP that connection management has not touched: rxe flushes a request that fails here, and says
+ * nothing else. On iWARP the kernel moves the QP when the peer disconnects, and tells that.
+ */
+static bool source_is_only_sign(const struct vrb_ep *ep, bool is_receive)
+{
+    return !ep->ia->is_iwarp && !(is_receive ? ep->rq.flushes : ep->sq.flushes);
+}
+
+/* Failures are rare. What is flushed has failed because of something else, mostly. */
 static void __attribute__((noinline))
 source_note_failure(struct vrb_ep *ep, const struct ibv_wc *wc, bool is_receive)
 {
-    if (wc->status == IBV_WC_WR_FLUSH_ERR)
+    if (wc->status == IBV_WC_WR_FLUSH_ERR && !source_is_only_sign(ep, is_receive))
         return;
     vrb_log(VP_LOG_INFO, "ep %p: %s failed: %s (vendor error %u)", (void *)ep->ual,
             is_receive ? "receive" : "request", ibv_wc_status_str(wc->status), wc->vendor_err);
