@@ -152,7 +152,7 @@ static void device_fill_attributes(struct vrb_ia *ia)
         .three_way = ia->is_iwarp ? IT_FALSE : IT_TRUE,
         .srq = device->max_srq > 0 && device->max_srq_wr > 0 ? IT_TRUE : IT_FALSE,
         .ird_modifiable = IT_TRUE, /* until it is told to the peer */
-        .enables_modifiable = IT_TRUE,
+        .enables_modifiable = ia->quirks.is_siw ? IT_FALSE : IT_TRUE, /* it looks at none */
         .rmr_types = device_rmr_types(ia),
         .narrow_unlink = device_rmr_types(ia) ? IT_TRUE : IT_FALSE,
         .send_unlink =
