@@ -238,6 +238,23 @@ static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t
     return found;
 }
 
+/* The descriptor was readable. The loop, if it watches too, may have missed that: it must not miss
+ * what comes next. */
+static void evd_source_take_news(struct evd *evd, struct evd_source *source)
+{
+    bool watched = atomic_load_explicit(&source->watched, memory_order_acquire);
+
+    base_lock_take(&evd->lock);
+    source->ops->disarm(source->context);
+    if (watched)
+        (void)evd_source_arm_locked(evd, source);
+    else
+        (void)evd_source_move_locked(evd);
+    base_lock_drop(&evd->lock);
+    if (watched)
+        evd_wake(evd);
+}
+
 static int evd_source_poll(struct evd *evd, struct evd_source *source, struct evd_waiter *waiter,
                            uint64_t deadline_ns)
 {
@@ -257,12 +274,8 @@ static int evd_source_poll(struct evd *evd, struct evd_source *source, struct ev
     (void)evd_waiter_end_poll(waiter);
     if (polls[1].revents)
         (void)eventfd_read(source->kick_fd, &kicks); /* never blocks */
-    if (result == 0 && polls[0].revents) {
-        base_lock_take(&evd->lock);
-        source->ops->disarm(source->context);
-        (void)evd_source_move_locked(evd);
-        base_lock_drop(&evd->lock);
-    }
+    if (result == 0 && polls[0].revents)
+        evd_source_take_news(evd, source);
     return result;
 }
 
