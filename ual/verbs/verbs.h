@@ -32,6 +32,9 @@ struct vrb_quirks {
     bool reads_overtaken; /* a request completes before the Read in front of it */
 };
 
+/* Writes of no octets that a connection of siw may begin with: verbs_cm_nudge.c. */
+#define VRB_NUDGES 3
+
 struct vrb_ia {
     struct ual_ia *ual;
     struct ibv_context *context; /* our own, not that of librdmacm */

@@ -201,6 +201,9 @@ static void conn_expired(void *argument)
     case VRB_CONN_CLOSING:
         vrb_conn_discard(conn);
         break;
+    case VRB_CONN_LIVE:
+        vrb_nudge_go_on(conn);
+        break;
     default:
         vrb_conn_fail(conn, IT_CN_REJ_TIMEOUT);
         break;
@@ -238,6 +241,7 @@ bool vrb_conn_establish(struct vrb_conn *conn, const void *private_data, size_t 
         return false;
     }
     vrb_cm_count(conn->active ? &conn->cm->initiated : &conn->cm->accepted);
+    vrb_nudge_begin(conn);
     vrb_host->ep_report(ep->ual, &news);
     return true;
 }

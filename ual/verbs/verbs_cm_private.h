@@ -61,6 +61,8 @@ struct vrb_conn {
     uint8_t private_data[IT_MAX_PRIV_DATA]; /* initiator: to go out; responder: of the request */
     size_t private_length;
 
+    unsigned nudges; /* sent: verbs_cm_nudge.c */
+
     bool undecided; /* counted in vrb_cm.undecided */
     bool peer_gone; /* given up while a call had the request in hand */
     struct ual_request request;
@@ -219,5 +221,12 @@ void vrb_accept_event(struct vrb_conn *conn, const struct vrb_cm_event *event);
 void vrb_listener_lost(struct vrb_listener *listener, struct rdma_cm_id *id);
 struct vrb_listener *vrb_listener_find(struct vrb_cm *cm, const it_conn_qual_t *qual,
                                        size_t spigot_id);
+
+/* ---------------------------------------------------------------- nudges (verbs_cm_nudge.c) */
+
+/* The connection has just been established; the timer is free for this. */
+void vrb_nudge_begin(struct vrb_conn *conn);
+/* The timer has expired; the connection lives. */
+void vrb_nudge_go_on(struct vrb_conn *conn);
 
 #endif

@@ -53,11 +53,11 @@ static size_t ep_most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* One more for the marker. A link may need two: one that closes the window first. */
+/* One more for the marker, and those for nudges. A link may need two: one that closes the window first. */
 static uint32_t ep_device_requests(const struct vrb_ep *ep)
 {
     uint32_t limit = (uint32_t)ep->ia->device.orig_attr.max_qp_wr;
-    uint32_t count = ep->sq.depth + 1;
+    uint32_t count = ep->sq.depth + 1 + (ep->ia->quirks.is_siw ? VRB_NUDGES : 0);
 
     if (ep->sq.links)
         count += ep->sq.depth;

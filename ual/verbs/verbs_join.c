@@ -220,7 +220,8 @@ static struct vrb_cq *source_reserve(struct vrb_ep *ep, enum vp_queue queue,
 /* One more for the marker. A link that fails may have two: see verbs_rmr.c. */
 static uint32_t source_request_need(const struct vrb_ep *ep)
 {
-    return (ep->sq.links ? 2 * ep->sq.depth : ep->sq.depth) + 1;
+    return (ep->sq.links ? 2 * ep->sq.depth : ep->sq.depth) + 1 +
+           (ep->ia->quirks.is_siw ? VRB_NUDGES : 0);
 }
 
 static uint32_t source_receive_need(const struct vrb_ep *ep)
