@@ -117,7 +117,8 @@ static void killed_far(struct suite_side *side)
     (void)kill(getpid(), SIGKILL);
 }
 
-/* In the middle of Writes and Reads: each is told what became of it, in order. */
+/* In the middle of Writes and Reads: each is told what became of it, in order. A Write may have left
+ * before a Read fails that was posted earlier. */
 static void killed_busy_near(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, 65536);
@@ -140,7 +141,8 @@ static void killed_busy_near(struct suite_side *side)
 
             CHECK_EQ(done, event.dto_cmpl.cookie);
             failed = failed || event.dto_cmpl.dto_status != IT_DTO_SUCCESS;
-            CHECK(!failed || event.dto_cmpl.dto_status != IT_DTO_SUCCESS);
+            CHECK(!failed || event.dto_cmpl.dto_status != IT_DTO_SUCCESS ||
+                  event.event_number == IT_DTO_RDMA_WRITE_CMPL_EVENT);
         }
         if (done == 16)
             suite_meet(side, "busy");

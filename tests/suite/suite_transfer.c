@@ -139,8 +139,8 @@ static void reads(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* Writes and Reads of no octets, between others. */
-static void nothing(struct suite_side *side)
+/* Writes, or Reads, of no octets, between Reads of some. */
+static void nothing(struct suite_side *side, bool reads)
 {
     it_ep_handle_t ep = suite_joined(side);
     struct fx_buf buf = fx_buf_make(&side->node, 4096);
@@ -149,17 +149,21 @@ static void nothing(struct suite_side *side)
     fx_fill(buf.data, buf.size, side->near);
     if (side->near) {
         struct suite_region region = suite_hear_region(side);
+        it_event_type_t number = reads ? IT_DTO_RDMA_READ_CMPL_EVENT : IT_DTO_RDMA_WRITE_CMPL_EVENT;
 
         suite_read(ep, &buf, 0, 100, &region, 0, 0, FX_SIGNAL);
-        suite_read(ep, &buf, 1000, 0, &region, 50, 1, FX_SIGNAL);
-        suite_write(ep, &buf, 2000, 0, &region, 50, 2, FX_SIGNAL);
-        CHECK_OK(it_post_rdma_write(ep, NULL, 0, 3, FX_SIGNAL, region.address, region.key));
-        suite_read(ep, &buf, 100, 100, &region, 100, 4, FX_SIGNAL);
+        if (reads) {
+            suite_read(ep, &buf, 1000, 0, &region, 50, 1, FX_SIGNAL);
+            CHECK_OK(it_post_rdma_read(ep, NULL, 0, 2, FX_SIGNAL, region.address, region.key));
+        } else {
+            suite_write(ep, &buf, 2000, 0, &region, 50, 1, FX_SIGNAL);
+            CHECK_OK(it_post_rdma_write(ep, NULL, 0, 2, FX_SIGNAL, region.address, region.key));
+        }
+        suite_read(ep, &buf, 100, 100, &region, 100, 3, FX_SIGNAL);
         fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 0, 100);
-        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 0);
-        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, 0);
-        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, 0);
-        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 4, 100);
+        fx_done_len(side->node.request_evd, ep, number, 1, 0);
+        fx_done_len(side->node.request_evd, ep, number, 2, 0);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, 100);
         fx_fill(want, sizeof(want), 1);
         fx_fill(want, 200, 0);
         fx_check_same(want, buf.data, sizeof(want));
@@ -168,6 +172,16 @@ static void nothing(struct suite_side *side)
     }
     suite_part(side, ep);
     CHECK(side->near || fx_is_filled(buf.data, buf.size, 0));
+}
+
+static void write_nothing(struct suite_side *side)
+{
+    nothing(side, false);
+}
+
+static void read_nothing(struct suite_side *side)
+{
+    nothing(side, true);
 }
 
 /* One large message of each kind. */
@@ -401,7 +415,11 @@ const struct suite_case suite_transfer_cases[] = {
     {.name = "transfer_short_sends", .near = short_sends, .far = short_sends},
     {.name = "transfer_writes", .near = writes, .far = writes},
     {.name = "transfer_reads", .near = reads, .far = reads},
-    {.name = "transfer_nothing", .near = nothing, .far = nothing},
+    {.name = "transfer_write_nothing", .near = write_nothing, .far = write_nothing},
+    {.name = "transfer_read_nothing",
+     .near = read_nothing,
+     .far = read_nothing,
+     .far_needs = SUITE_READ_NOTHING},
     {.name = "transfer_large", .near = large, .far = large},
     {.name = "transfer_segments", .near = segments_near, .far = segments_far},
     {.name = "transfer_relative", .near = relative, .far = relative, .needs = SUITE_RELATIVE},
