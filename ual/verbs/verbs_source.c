@@ -280,6 +280,8 @@ static void source_put_in_order(struct vrb_queue *queue)
 {
     uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
 
+    if ((int32_t)(queue->seen - end) > 0)
+        end = queue->seen;
     for (; queue->ordered != end; queue->ordered++) {
         const struct vrb_slot *slot = &queue->slots[queue->ordered & queue->mask];
         bool quiet = slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
@@ -304,6 +306,8 @@ static void source_sort(struct vrb_cq *cq, const struct ibv_wc *wc)
     queue = slot->queue;
     slot->done = true;
     slot->status = (uint8_t)wc->status;
+    if (slot != &queue->marker && (int32_t)(slot->number + 1 - queue->seen) > 0)
+        queue->seen = slot->number + 1;
     if (slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
         (int32_t)(slot->number + 1 - queue->overtaking) > 0)
         queue->overtaking = slot->number + 1;
