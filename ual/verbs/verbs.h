@@ -30,6 +30,8 @@ struct vrb_quirks {
     bool zero_segments;   /* a receive without a segment is refused */
     bool late_posts_lost; /* what is posted when the QP has failed never completes */
     bool reads_overtaken; /* a request completes before the Read in front of it */
+    unsigned
+        invalidated; /* flag of a completion: rxe hands on the one that the kernel uses inside */
 };
 
 /* Writes of no octets that a connection of siw may begin with: verbs_cm_nudge.c. */

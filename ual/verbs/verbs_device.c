@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <string.h>
 
-#define VRB_MAX_EVENTS (1u << 20)
-#define VRB_API_MAJOR  2
-#define VRB_API_MINOR  1
-#define VRB_VENDOR_SIW 0x626d74u
-#define VRB_IMMEDIATE  32 /* bits */
-#define VRB_CONNECT_US UINT64_C(60000000)
+#define VRB_MAX_EVENTS      (1u << 20)
+#define VRB_API_MAJOR       2
+#define VRB_API_MINOR       1
+#define VRB_VENDOR_SIW      0x626d74u
+#define VRB_VENDOR_RXE      0xffffffu
+#define VRB_RXE_INVALIDATED (1u << 2)
+#define VRB_IMMEDIATE       32 /* bits */
+#define VRB_CONNECT_US      UINT64_C(60000000)
 
 /*
  * libsiw takes the object whose mapping begins at a certain offset for one without a mapping, and
@@ -181,12 +183,14 @@ static void device_fill_attributes(struct vrb_ia *ia)
 static void device_find_quirks(struct vrb_ia *ia)
 {
     bool is_siw = ia->is_iwarp && ia->device.orig_attr.vendor_id == VRB_VENDOR_SIW;
+    bool is_rxe = !ia->is_iwarp && ia->device.orig_attr.vendor_id == VRB_VENDOR_RXE;
 
     ia->quirks = (struct vrb_quirks){
         .is_siw = is_siw,
         .zero_segments = is_siw,
         .late_posts_lost = is_siw,
         .reads_overtaken = is_siw,
+        .invalidated = is_rxe ? VRB_RXE_INVALIDATED : IBV_WC_WITH_INV,
     };
 }
 

@@ -117,7 +117,7 @@ static inline void source_tell_receive(const struct vrb_ep *ep, const struct ibv
                                        struct evd_dto *dto)
 {
     dto->length = wc->byte_len;
-    if (wc->wc_flags & IBV_WC_WITH_INV)
+    if (wc->wc_flags & ep->ia->quirks.invalidated)
         dto->unlinked = vrb_rmr_invalidated(ep->ia, wc->invalidated_rkey);
     if ((wc->wc_flags & IBV_WC_WITH_IMM) && vrb_host->ep_immediate_bits(ep->ual)) {
         dto->has_immediate = true;
