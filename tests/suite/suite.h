@@ -33,10 +33,11 @@ enum suite_feature {
     SUITE_ATOMICS = 1u << 10,
     SUITE_SWAP = 1u << 11,
     SUITE_IMMEDIATE = 1u << 12,
-    SUITE_ENABLES = 1u << 13,      /* the rights of an endpoint can be changed */
-    SUITE_LMR_UNLINK = 1u << 14,   /* InfiniBand invalidates none, and siw does not tell which */
-    SUITE_READ_RIGHT = 1u << 15,   /* Reads need a right; siw's kernel serves them without */
-    SUITE_READ_NOTHING = 1u << 16, /* siw's kernel answers with the length of another message */
+    SUITE_ENABLES = 1u << 13,       /* the rights of an endpoint can be changed */
+    SUITE_LMR_UNLINK = 1u << 14,    /* InfiniBand invalidates none, and siw does not tell which */
+    SUITE_READ_RIGHT = 1u << 15,    /* Reads need a right; siw's kernel serves them without */
+    SUITE_WINDOW_BOUNDS = 1u << 17, /* rxe's kernel looks at the LMR's, not at the window's */
+    SUITE_READ_NOTHING = 1u << 16,  /* siw's kernel answers with the length of another message */
 };
 
 struct suite_side;

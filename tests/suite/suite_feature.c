@@ -20,6 +20,7 @@ static const struct {
     {SUITE_WIDE, "wide", "wide RMRs (rmr_types_supported)"},
     {SUITE_SEND_UNLINK, "send-unlink", "Send with Invalidate (post_send_unlink_remote_support)"},
     {SUITE_LMR_UNLINK, "lmr-unlink", "Send with Invalidate that tells which LMR (iWARP, but siw)"},
+    {SUITE_WINDOW_BOUNDS, "window-bounds", "check of a window's bounds (rxe)"},
     {SUITE_READ_NOTHING, "read-nothing", "right answer to Reads of no octets (siw)"},
     {SUITE_READ_RIGHT, "read-right", "need of a right for Reads (siw)"},
     {SUITE_READ_EXTENSIONS, "read-extensions", "Reads into RMRs (rdma_read_local_extensions)"},
@@ -35,6 +36,11 @@ static bool is_siw(const it_ia_info_t *info)
 {
     return info->transport_type == IT_IWARP_TCP_TRANSPORT && info->vendor.iwarp.valid_vid &&
            memcmp(info->vendor.iwarp.vid, "bmt", 3) == 0;
+}
+
+static bool is_rxe(const it_ia_info_t *info)
+{
+    return info->transport_type == IT_IB_TRANSPORT && info->vendor.ib.vendor == 0xffffff;
 }
 
 uint32_t suite_features(const it_ia_info_t *info, const struct itx_features *features)
@@ -57,6 +63,7 @@ uint32_t suite_features(const it_ia_info_t *info, const struct itx_features *fea
          SUITE_LMR_UNLINK},
         {!is_siw(info), SUITE_READ_RIGHT},
         {!is_siw(info), SUITE_READ_NOTHING},
+        {!is_rxe(info), SUITE_WINDOW_BOUNDS},
         {info->rdma_read_local_extensions, SUITE_READ_EXTENSIONS},
         {info->atomic_support, SUITE_ATOMICS},
         {features->atomic_swap, SUITE_SWAP},

@@ -94,50 +94,66 @@ enum misuse {
     MISUSES,
 };
 
-static void refused_near(struct suite_side *side)
+static const char *const misuses[MISUSES] = {"unlinked", "no right", "beyond"};
+
+static void misuse_near(struct suite_side *side, enum misuse misuse)
 {
     struct fx_buf buf = fx_buf_make(&side->node, LENGTH);
     it_ep_handle_t ep = suite_joined(side);
+    struct suite_region window = suite_hear_region(side);
+    it_event_t event;
 
-    for (int misuse = 0; misuse < MISUSES; misuse++) {
-        struct suite_region window = suite_hear_region(side);
-        it_event_t event;
-
-        if (misuse == NO_RIGHT)
-            suite_write(ep, &buf, 0, 8, &window, 0, 1, FX_SIGNAL);
-        else
-            suite_read(ep, &buf, 0, 8, &window, misuse == BEYOND ? LENGTH - 7 : 0, 1, FX_SIGNAL);
-        event = fx_next(side->node.request_evd);
-        if (misuse != NO_RIGHT || event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
-            suite_failed(&event, 1, IT_DTO_ERR_REMOTE_ACCESS);
-        suite_ended(side, ep);
-        CHECK_OK(it_ep_reset(ep));
-        suite_join(side, ep);
-    }
-    suite_ping(side, ep);
+    check_context(misuses[misuse]);
+    if (misuse == NO_RIGHT)
+        suite_write(ep, &buf, 0, 8, &window, 0, 1, FX_SIGNAL);
+    else
+        suite_read(ep, &buf, 0, 8, &window, misuse == BEYOND ? LENGTH - 7 : 0, 1, FX_SIGNAL);
+    event = fx_next(side->node.request_evd);
+    if (misuse != NO_RIGHT || event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
+        suite_failed(&event, 1, IT_DTO_ERR_REMOTE_ACCESS);
+    suite_ended(side, ep);
+    CHECK_OK(it_ep_reset(ep));
+    suite_join(side, ep);
+    suite_part(side, ep);
+    CHECK_OK(it_ep_free(ep));
 }
 
-static void refused_far(struct suite_side *side)
+static void misuse_far(struct suite_side *side, enum misuse misuse)
 {
     bool narrow = (side->has & SUITE_NARROW) != 0;
     it_rmr_handle_t rmr = fx_rmr(side->node.pz, narrow ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE);
     struct fx_buf buf = fx_buf_make(&side->node, SIZE);
+    struct fx_part part = part_of(&buf, misuse == NO_RIGHT ? IT_PRIV_REMOTE_READ : IT_PRIV_REMOTE);
     it_ep_handle_t ep = suite_joined(side);
+    it_rmr_context_t key = fx_linked(side->node.request_evd, ep, rmr, &part);
 
-    for (int misuse = 0; misuse < MISUSES; misuse++) {
-        struct fx_part part =
-            part_of(&buf, misuse == NO_RIGHT ? IT_PRIV_REMOTE_READ : IT_PRIV_REMOTE);
-        it_rmr_context_t key = fx_linked(side->node.request_evd, ep, rmr, &part);
+    check_context(misuses[misuse]);
+    if (misuse == UNLINKED)
+        fx_unlinked(side->node.request_evd, ep, rmr);
+    tell_window(side, &part, key);
+    suite_ended(side, ep);
+    CHECK(fx_is_byte(buf.data, SIZE, 0));
+    CHECK_OK(it_ep_reset(ep));
+    suite_join(side, ep);
+    suite_part(side, ep);
+    CHECK_OK(it_rmr_free(rmr));
+    CHECK_OK(it_ep_free(ep));
+}
 
-        if (misuse == UNLINKED)
-            fx_unlinked(side->node.request_evd, ep, rmr);
-        tell_window(side, &part, key);
-        suite_ended(side, ep);
-        CHECK(fx_is_byte(buf.data, SIZE, 0));
-        CHECK_OK(it_ep_reset(ep));
-        suite_join(side, ep);
-    }
-    suite_ping(side, ep);
+static void misuse(struct suite_side *side, enum misuse misuse)
+{
+    (side->near ? misuse_near : misuse_far)(side, misuse);
+}
+
+static void refused(struct suite_side *side)
+{
+    misuse(side, UNLINKED);
+    misuse(side, NO_RIGHT);
+}
+
+static void beyond(struct suite_side *side)
+{
+    misuse(side, BEYOND);
 }
 
 /* ---- Send with Invalidate -------------------------------------------------------------------- */
@@ -240,7 +256,11 @@ static void read_to_rmr_far(struct suite_side *side)
 const struct suite_case suite_window_cases[] = {
     {.name = "window_narrow", .near = use_near, .far = narrow_far, .far_needs = SUITE_NARROW},
     {.name = "window_wide", .near = use_near, .far = wide_far, .far_needs = SUITE_WIDE},
-    {.name = "window_refused", .near = refused_near, .far = refused_far, .far_needs = SUITE_NARROW},
+    {.name = "window_refused", .near = refused, .far = refused, .far_needs = SUITE_NARROW},
+    {.name = "window_beyond",
+     .near = beyond,
+     .far = beyond,
+     .far_needs = SUITE_NARROW | SUITE_WINDOW_BOUNDS},
     {.name = "window_send_unlink",
      .near = send_unlink_near,
      .far = rmr_unlink_far,
