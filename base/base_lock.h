@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one mutex of the library. Built without NDEBUG it records its owner, so that functions named
+ * The one lock of the library: a futex, of which taking and dropping cost a few instructions as long
+ * as nobody else wants it. Built without NDEBUG it records its owner, so that functions named
  * *_locked can assert that their caller holds it. docs/locking.md has the order of all locks.
  */
 #ifndef ITAPI_BASE_LOCK_H
@@ -8,20 +9,30 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+enum base_lock_word {
+    BASE_LOCK_FREE, /* zeroed memory is a free lock */
+    BASE_LOCK_TAKEN,
+    BASE_LOCK_AWAITED /* taken, and others may sleep */
+};
 
 struct base_lock {
-    pthread_mutex_t mutex;
+    _Atomic uint32_t word;
 #ifndef NDEBUG
     pthread_t owner;
     bool held;
 #endif
 };
 
+void base_lock_wait(struct base_lock *lock); /* takes it in the end */
+void base_lock_wake(struct base_lock *lock);
+
 static inline void base_lock_init(struct base_lock *lock)
 {
-    /* A default mutex needs no memory and cannot fail on Linux. */
-    (void)pthread_mutex_init(&lock->mutex, NULL);
+    atomic_store_explicit(&lock->word, BASE_LOCK_FREE, memory_order_relaxed);
 #ifndef NDEBUG
     lock->held = false;
 #endif
@@ -29,12 +40,17 @@ static inline void base_lock_init(struct base_lock *lock)
 
 static inline void base_lock_destroy(struct base_lock *lock)
 {
-    (void)pthread_mutex_destroy(&lock->mutex);
+    assert(atomic_load_explicit(&lock->word, memory_order_relaxed) == BASE_LOCK_FREE);
+    (void)lock;
 }
 
 static inline void base_lock_take(struct base_lock *lock)
 {
-    (void)pthread_mutex_lock(&lock->mutex);
+    uint32_t expected = BASE_LOCK_FREE;
+
+    if (!atomic_compare_exchange_strong_explicit(&lock->word, &expected, BASE_LOCK_TAKEN,
+                                                 memory_order_acquire, memory_order_relaxed))
+        base_lock_wait(lock);
 #ifndef NDEBUG
     lock->owner = pthread_self();
     lock->held = true;
@@ -47,7 +63,9 @@ static inline void base_lock_drop(struct base_lock *lock)
     assert(lock->held && pthread_equal(lock->owner, pthread_self()));
     lock->held = false;
 #endif
-    (void)pthread_mutex_unlock(&lock->mutex);
+    if (atomic_exchange_explicit(&lock->word, BASE_LOCK_FREE, memory_order_release) ==
+        BASE_LOCK_AWAITED)
+        base_lock_wake(lock);
 }
 
 /* Only ever asserts for the thread that holds the lock, so reading the owner is no race. */

@@ -15,7 +15,12 @@ install(FILES
     include/itx_api.h
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES ual/vp.h ual/vp_host.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/itapi/provider/ual")
-install(FILES evd/evd_progress.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/itapi/provider/evd")
+install(FILES evd/evd_dto.h evd/evd_immediate.h evd/evd_progress.h evd/evd_source.h
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/itapi/provider/evd")
+
+if(TARGET itapi_verbs)
+    install(TARGETS itapi_verbs LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/itapi")
+endif()
 
 configure_package_config_file(cmake/itapiConfig.cmake.in "${PROJECT_BINARY_DIR}/itapiConfig.cmake"
     INSTALL_DESTINATION "${package_dir}")

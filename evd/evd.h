@@ -10,6 +10,7 @@
 #include "base/base_lock.h"
 #include "base/base_object.h"
 #include "evd/evd_progress.h"
+#include "evd/evd_source.h"
 
 #include "it_api.h"
 
@@ -54,24 +55,6 @@ void evd_ia_free_all(struct evd_ia *ia);
 
 /* ---------------------------------------------------------------- producing */
 
-/* One completion, as it is kept in the ring of a DTO EVD until it is dequeued. */
-struct evd_dto {
-    it_event_type_t event_number;
-    it_dto_status_t status;
-    it_ep_handle_t ep;
-    it_dto_cookie_t cookie;
-    union {
-        it_handle_t unlinked;
-        uint64_t immediate; /* with has_immediate */
-    };
-    uint32_t length;
-    bool notify; /* a notification event: IT_NOTIFY_FLAG, failure or solicited */
-    bool has_immediate;
-    /* Written with retire_value when the event is dequeued: frees work queue slots (rule P3). */
-    uint32_t retire_value;
-    _Atomic uint32_t *retire;
-};
-
 enum evd_push_result {
     EVD_PUSHED,      /* queued, nobody to wake */
     EVD_PUSHED_WAKE, /* queued: call evd_wake() as soon as no lock is held */
@@ -105,6 +88,28 @@ void evd_raise_unaffiliated_spigot(struct evd_ia *ia, it_event_type_t number, si
  */
 void evd_raise_affiliated_ep(struct evd_ia *ia, it_event_type_t number, it_ep_handle_t ep);
 void evd_raise_affiliated_srq(struct evd_ia *ia, it_event_type_t number, it_srq_handle_t srq);
+
+/* ---------------------------------------------------------------- sources */
+
+/*
+ * Lends the DTO EVD a source for the rest of its life; at most one. IT_ERR_RESOURCES: nothing has
+ * changed. Waits for nothing.
+ */
+it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops, void *context,
+                              int fd);
+/*
+ * To be called afterwards, for as long as it fails: if something of the EVD relies on the loop, that
+ * watches the source from now on. Waits for the loop. False without memory.
+ */
+bool evd_source_start(struct evd *evd);
+/* The context of the source that is attached, if it has these functions; else NULL. */
+void *evd_source_get(struct evd *evd, const struct evd_source_ops *ops);
+/* The EVD's lock, which the source is called with. May be taken with provider locks held. */
+void evd_source_lock(struct evd *evd);
+void evd_source_unlock(struct evd *evd);
+/* Moves completions up, as many as there is room for. True: call evd_wake(). */
+bool evd_source_move(struct evd *evd);
+size_t evd_size(struct evd *evd);
 
 /* ---------------------------------------------------------------- handles */
 

@@ -158,7 +158,7 @@ it_status_t it_evd_callback_attach(it_evd_handle_t handle, it_evd_callback_rtn_t
         callback->evd = evd;
         callback->function = function;
         callback->argument = argument;
-        status = callback_attach(evd, callback);
+        status = evd_source_rely(evd) ? callback_attach(evd, callback) : IT_ERR_RESOURCES;
     } else {
         status = IT_ERR_RESOURCES;
     }

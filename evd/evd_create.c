@@ -131,6 +131,7 @@ err_put:
 
 static void evd_delete(struct evd *evd)
 {
+    evd_source_close(evd);
     evd_fd_close(evd);
     evd_queue_destroy(&evd->queue);
     base_lock_destroy(&evd->fd_lock);

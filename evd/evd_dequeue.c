@@ -6,12 +6,16 @@
 
 static size_t evd_dequeue_simple(struct evd *evd, it_event_t *events, size_t max)
 {
+    const struct evd_source *source;
     size_t count = 0;
     bool wake = false;
 
     base_lock_take(&evd->lock);
     while (count < max && evd_queue_count(&evd->queue) != 0)
         wake = evd_pop_locked(evd, &events[count++]) || wake;
+    source = atomic_load_explicit(&evd->source, memory_order_relaxed);
+    if (source && count < max)
+        count += source->ops->take(source->context, events + count, max - count);
     /* Found empty: the next readiness makes a new AEVD record. */
     if (count < max)
         atomic_store_explicit(&evd->notified, false, memory_order_relaxed);
@@ -26,6 +30,7 @@ static bool evd_looks_empty(struct evd *evd)
     if (evd_is_aggregate(evd))
         return atomic_load_explicit(&evd->available, memory_order_relaxed) == 0;
     return evd_queue_looks_empty(&evd->queue) &&
+           !atomic_load_explicit(&evd->source, memory_order_relaxed) &&
            !atomic_load_explicit(&evd->notified, memory_order_relaxed);
 }
 
@@ -52,8 +57,11 @@ static it_status_t evd_dequeue(struct evd *evd, it_event_t *events, size_t max, 
     }
     taken = evd_is_aggregate(evd) ? evd_aggregate_dequeue(evd, events, max)
                                   : evd_dequeue_simple(evd, events, max);
-    if (taken == 0)
+    if (taken == 0) {
+        if (atomic_load_explicit(&evd->source, memory_order_relaxed))
+            evd_make_progress(evd->ia);
         return IT_ERR_QUEUE_EMPTY;
+    }
     *count = taken;
     return IT_SUCCESS;
 }

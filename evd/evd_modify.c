@@ -50,6 +50,8 @@ static it_status_t evd_modify_prepare(struct evd *evd, struct evd_change *change
     if (aevd && !evd_hold(aevd))
         return IT_ERR_INVALID_AEVD;
     change->aevd = aevd;
+    if (aevd && !evd_source_rely(evd))
+        return IT_ERR_RESOURCES;
     if ((change->mask & IT_EVD_PARAM_QUEUE_SIZE) &&
         !evd_queue_init(&change->queue, change->params->sevd_queue_size, evd->queue.record_size))
         return IT_ERR_RESOURCES;

@@ -10,6 +10,7 @@
 #include "base/base_object.h"
 #include "evd/evd.h"
 #include "evd/evd_callback.h"
+#include "evd/evd_loop.h"
 #include "evd/evd_queue.h"
 #include "evd/evd_waiter.h"
 
@@ -31,14 +32,28 @@
 /* In evd.users: no new user, and the last one to leave wakes the thread that frees the EVD. */
 #define EVD_DYING UINT32_C(0x80000000)
 
+/* A queue of completions below (evd_source.h). */
+struct evd_source {
+    const struct evd_source_ops *ops; /* immutable, as what follows */
+    void *context;
+    int fd;
+    int kick_fd;              /* eventfd: wakes the waiter that polls .fd */
+    bool held_back;           /* by evd.lock: more may be there than the queue has room for */
+    _Atomic bool place_taken; /* a waiter polls .fd */
+    _Atomic bool watched;     /* by the loop, from now on */
+    _Atomic uint64_t spin_ns; /* for how long the next waiter polls first */
+    struct evd_io io;         /* loop's thread only */
+};
+
 struct evd {
     struct base_object object; /* .children: objects that feed it, or members of an AEVD */
 
     /* Immutable after create. */
     struct evd_ia *ia;
     it_event_type_t stream;
-    bool notifies; /* AEVD with IT_EVD_DEQUEUE_NOTIFICATIONS */
-    int fd;        /* eventfd, or -1 */
+    bool notifies;                       /* AEVD with IT_EVD_DEQUEUE_NOTIFICATIONS */
+    int fd;                              /* eventfd, or -1 */
+    _Atomic(struct evd_source *) source; /* NULL: none; set once, under the lock */
 
     /*
      * Threads inside that it_evd_free waits for: it_evd_wait, and those of this layer that have
@@ -181,6 +196,16 @@ void evd_make_progress(const struct evd_ia *ia);
 
 /* Every waiter looks again. No lock is held. */
 void evd_wake_all(struct evd *evd);
+
+/* evd_source.c */
+struct evd_source *evd_source_of(struct evd *evd);
+/* Returns how many completions have been moved up. No source: 0. */
+size_t evd_source_move_locked(struct evd *evd);
+/* The loop moves them up from now on. False without memory. No lock is held. */
+bool evd_source_rely(struct evd *evd);
+/* evd_wait's sleep, for an EVD with a source. */
+int evd_source_wait(struct evd *evd, struct evd_waiter *waiter, uint64_t deadline_ns);
+void evd_source_close(struct evd *evd);
 
 /* evd_create.c: it_evd_free() without its checks. */
 void evd_destroy(struct evd *evd);

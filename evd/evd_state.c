@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "evd/evd_immediate.h"
 #include "evd/evd_object.h"
 
 #include <limits.h>
@@ -40,6 +39,16 @@ bool evd_is_overflowed(struct evd *evd)
     return overflowed;
 }
 
+size_t evd_size(struct evd *evd)
+{
+    size_t size;
+
+    base_lock_take(&evd->lock);
+    size = evd->queue.size;
+    base_lock_drop(&evd->lock);
+    return size;
+}
+
 bool evd_hold(struct evd *evd)
 {
     return base_object_hold(&evd->object);
@@ -75,38 +84,19 @@ void evd_leave(struct evd *evd)
 
 /* ---------------------------------------------------------------- taking one event */
 
-/* Straight into the consumer's event; what only UD receives have is zero. */
-static void evd_dto_copy(struct evd *evd, const struct evd_dto *dto, it_event_t *event)
-{
-    it_all_dto_cmpl_event_t *cmpl = &event->all_dto_cmpl;
-
-    cmpl->event_number = dto->event_number;
-    cmpl->evd = evd_handle(evd);
-    cmpl->ep = dto->ep;
-    cmpl->cookie = dto->cookie;
-    cmpl->dto_status = dto->status;
-    cmpl->transferred_length = dto->status == IT_DTO_SUCCESS ? dto->length : 0;
-    cmpl->unlinked_mr_handle = dto->has_immediate ? NULL : dto->unlinked;
-    cmpl->flags = (it_dto_ud_flags_t)0;
-    cmpl->ud_ep_id = 0;
-    memset(&cmpl->src_path, 0, sizeof(cmpl->src_path));
-    if (dto->has_immediate)
-        evd_immediate_put(cmpl, dto->immediate);
-    /* Release: the poster that sees the slot free also sees what the completion has freed. */
-    if (dto->retire)
-        atomic_store_explicit(dto->retire, dto->retire_value, memory_order_release);
-}
-
 bool evd_pop_locked(struct evd *evd, it_event_t *event)
 {
+    const struct evd_source *source = atomic_load_explicit(&evd->source, memory_order_relaxed);
     const void *record = evd_queue_first(&evd->queue);
 
     base_lock_assert_held(&evd->lock);
     if (evd->stream == IT_DTO_EVENT_STREAM)
-        evd_dto_copy(evd, record, event);
+        evd_dto_tell(evd_handle(evd), record, event);
     else
         memcpy(event, record, evd->queue.record_size);
     evd_queue_drop_first(&evd->queue);
+    if (source && source->held_back)
+        (void)evd_source_move_locked(evd);
     if (evd->overflowed && (evd->flags & IT_EVD_OVERFLOW_AUTO_RESET))
         evd->overflowed = false;
     if (evd->aevd)

@@ -93,6 +93,7 @@ static it_status_t evd_wait_look_simple(struct evd_wait *wait, bool entry)
     it_status_t status;
 
     base_lock_take(&evd->lock);
+    (void)evd_source_move_locked(evd);
     status = evd_wait_check_locked(wait, entry);
     if (status == IT_SUCCESS) {
         do {
@@ -151,11 +152,14 @@ static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
     struct evd_waiter *waiter = &wait->evd->waiters[wait->slot];
 
     if (evd_loop_is_here()) {
+        (void)evd_source_rely(wait->evd); /* at worst it looks when something else happens */
         /* The loops of this thread are what we sleep in; the streams are read by those of the IA. */
         if (ia->progress)
             ia->progress->poll(ia->progress_context);
         return evd_loop_wait(waiter, deadline_ns);
     }
+    if (evd_source_of(wait->evd))
+        return evd_source_wait(wait->evd, waiter, deadline_ns);
     if (ia->progress)
         return ia->progress->wait(ia->progress_context, waiter, deadline_ns);
     return evd_waiter_sleep(waiter, deadline_ns);

@@ -2056,7 +2056,7 @@ it_status_t it_listen_free(it_listen_handle_t listen_handle);
  * @param path                 where to connect and from where; path->timeout limits the attempt,
  *                             in microseconds (0 = the library's default)
  * @param conn_attr            attributes of the transport; NULL means defaults. Not looked at by
- *                             iWARP
+ *                             iWARP; of InfiniBand's, the retries and local_ack_timeout count
  * @param connect_qual         the service at the peer: IT_IANA_PORT, or IT_IANA_LR_PORT to
  *                             choose the local port too; network byte order
  * @param cn_est_flags         exactly one of IT_CONNECT_FLAG_TWO_WAY and

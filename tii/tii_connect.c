@@ -51,7 +51,6 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
     struct ual_ia *ia;
     it_status_t status;
 
-    (void)conn_attr; /* iWARP knows none */
     if (!ep)
         return IT_ERR_INVALID_EP;
     if (!path || !connect_qual)
@@ -66,6 +65,6 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
     if (status != IT_SUCCESS)
         return status;
     /* The state is looked at again, with the EP locked. */
-    return ia->provider->connect(ep, path, connect_qual, cn_est_flags, private_data,
+    return ia->provider->connect(ep, path, conn_attr, connect_qual, cn_est_flags, private_data,
                                  private_data_length);
 }

@@ -134,7 +134,7 @@ static bool conf_is_complete(const struct vp_provider *provider)
            conf_count(provider, rest, end) == (end - rest) / each;
 }
 
-static const struct vp_provider *conf_provider_of(const struct ual_conf_line *line, void *library)
+const struct vp_provider *ual_conf_provider_of(const struct ual_conf_line *line, void *library)
 {
     /* POSIX lets a pointer to an object hold that to a function. */
     union {
@@ -173,7 +173,7 @@ static void conf_load_line(const struct ual_conf_line *line, void *context)
         base_log(BASE_LOG_WARN, "%s:%u: %s; line skipped", line->file, line->number, dlerror());
         return;
     }
-    provider = conf_provider_of(line, library);
+    provider = ual_conf_provider_of(line, library);
     if (provider && load->add(provider))
         base_log(BASE_LOG_INFO, "%s:%u: provider %s", line->file, line->number, provider->name);
     else

@@ -8,6 +8,7 @@
 #include "ual/ual_provider.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 
 _Static_assert((int)VP_LOG_ERROR == (int)BASE_LOG_ERROR && (int)VP_LOG_WARN == (int)BASE_LOG_WARN &&
@@ -98,6 +99,16 @@ static struct ual_ia *host_listen_ia(struct ual_listen *listen)
 static const char *host_ia_name(const struct ual_ia *ia)
 {
     return ia->name;
+}
+
+static void host_ia_raise_spigot(struct ual_ia *ia, it_event_type_t number, size_t spigot_id)
+{
+    evd_raise_unaffiliated_spigot(&ia->evd, number, spigot_id);
+}
+
+static void host_ia_fail(struct ual_ia *ia)
+{
+    evd_ia_fail(&ia->evd);
 }
 
 static void host_ia_set_progress(struct ual_ia *ia, const struct evd_progress_ops *ops,
@@ -308,6 +319,44 @@ static void host_wake(struct ual_ep *ep, enum vp_queue queue)
     evd_wake(host_evd(ep, queue));
 }
 
+static void *host_source_get(struct ual_ep *ep, enum vp_queue queue,
+                             const struct evd_source_ops *ops)
+{
+    return evd_source_get(host_evd(ep, queue), ops);
+}
+
+static it_status_t host_source_attach(struct ual_ep *ep, enum vp_queue queue,
+                                      const struct evd_source_ops *ops, void *context, int fd)
+{
+    return evd_source_attach(host_evd(ep, queue), ops, context, fd);
+}
+
+static bool host_source_start(struct ual_ep *ep, enum vp_queue queue)
+{
+    return evd_source_start(host_evd(ep, queue));
+}
+
+static it_evd_handle_t host_source_evd(struct ual_ep *ep, enum vp_queue queue, size_t *size)
+{
+    *size = evd_size(host_evd(ep, queue));
+    return evd_handle(host_evd(ep, queue));
+}
+
+static void host_source_lock(struct ual_ep *ep, enum vp_queue queue)
+{
+    evd_source_lock(host_evd(ep, queue));
+}
+
+static void host_source_unlock(struct ual_ep *ep, enum vp_queue queue)
+{
+    evd_source_unlock(host_evd(ep, queue));
+}
+
+static bool host_source_move(struct ual_ep *ep, enum vp_queue queue)
+{
+    return evd_source_move(host_evd(ep, queue));
+}
+
 static void host_ep_raise(struct ual_ep *ep, it_event_type_t number)
 {
     evd_raise_affiliated_ep(&ual_ia_of(&ep->object)->evd, number, ual_ep_handle(ep));
@@ -343,8 +392,25 @@ const struct vp_host ual_host = {
     .ep_ia = host_ep_ia,
     .listen_ia = host_listen_ia,
     .ia_name = host_ia_name,
+    .lmr_offset = offsetof(struct ual_lmr, area),
+    .rmr_offset = offsetof(struct ual_rmr, area),
+    .srq_offset = offsetof(struct ual_srq, area),
+    .ep_offset = offsetof(struct ual_ep, area),
     .ia_set_progress = host_ia_set_progress,
     .ia_info_alloc = ual_ia_info_alloc,
+    .ia_raise_spigot = host_ia_raise_spigot,
+    .ia_fail = host_ia_fail,
+    .ia_call = ual_host_ia_call,
+    .ia_is_current = ual_host_ia_is_current,
+    .task_new = ual_host_task_new,
+    .task_submit = ual_host_task_submit,
+    .task_free = ual_host_task_free,
+    .watch_start = ual_host_watch_start,
+    .watch_stop = ual_host_watch_stop,
+    .timer_new = ual_host_timer_new,
+    .timer_start = ual_host_timer_start,
+    .timer_stop = ual_host_timer_stop,
+    .timer_free = ual_host_timer_free,
     .waiter_sleep = evd_waiter_sleep,
     .waiter_begin_poll = evd_waiter_begin_poll,
     .waiter_end_poll = evd_waiter_end_poll,
@@ -380,8 +446,16 @@ const struct vp_host ual_host = {
     .wake = host_wake,
     .ep_report = ual_ep_report,
     .ep_raise = host_ep_raise,
+    .source_get = host_source_get,
+    .source_attach = host_source_attach,
+    .source_start = host_source_start,
+    .source_evd = host_source_evd,
+    .source_lock = host_source_lock,
+    .source_unlock = host_source_unlock,
+    .source_move = host_source_move,
     .listen_info = host_listen_info,
     .request_add = ual_request_add,
     .request_announce = ual_request_announce,
+    .request_offer = ual_request_announce_unless_full,
     .request_withdraw = ual_request_withdraw,
 };

@@ -67,6 +67,28 @@ static inline it_status_t ual_post_check(const struct base_object *on,
     return IT_SUCCESS;
 }
 
+/*
+ * The LMR of a request that vp_ep_ops has a shorter way for. NULL: it is another one, or something
+ * is wrong with it.
+ */
+static inline struct ual_lmr *ual_post_one(const struct ual_ep *ep,
+                                           const it_lmr_triplet_t *segments, size_t count,
+                                           const size_t *max_count, it_dto_flags_t flags)
+{
+    struct ual_lmr *lmr;
+
+    if (count != 1 || !segments ||
+        ((unsigned)flags | IT_NOTIFY_FLAG) !=
+            ((unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG))
+        return NULL;
+    lmr = ual_lmr_from(segments->lmr);
+    if (!lmr || lmr->object.ia != ep->object.ia || ual_ia_failed(ual_ia_of(&ep->object)) ||
+        segments->length > ual_post_limit(&ep->attr.max_dto_payload_size) ||
+        ual_post_limit(max_count) == 0)
+        return NULL;
+    return lmr;
+}
+
 /* A request whose opcode, flags, cookie, segments and remote address are filled in: its length. */
 static inline it_status_t ual_post_prepare(const struct ual_ep *ep, struct vp_request *request,
                                            size_t max_count, unsigned legal_flags)

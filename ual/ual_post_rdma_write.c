@@ -2,24 +2,42 @@
 /* it_post_rdma_write. */
 #include "ual/ual_post.h"
 
+static it_status_t __attribute__((noinline))
+ual_post_write_any(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
+                   it_dto_cookie_t cookie, it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
+                   it_rmr_context_t rmr_context)
+{
+    struct vp_request request = {
+        .opcode = VP_RDMA_WRITE,
+        .flags = flags,
+        .cookie = cookie,
+        .segments = segments,
+        .segment_count = count,
+        .rdma_addr = rdma_addr,
+        .rmr_context = rmr_context,
+    };
+
+    return ual_post_request(ep, &request, ual_post_limit(&ep->attr.srv.rc.max_rdma_write_segments),
+                            UAL_POST_RDMA_FLAGS);
+}
+
 it_status_t it_post_rdma_write(it_ep_handle_t ep_handle, const it_lmr_triplet_t *local_segments,
                                size_t num_segments, it_dto_cookie_t cookie,
                                it_dto_flags_t dto_flags, it_rdma_addr_t rdma_addr,
                                it_rmr_context_t rmr_context)
 {
     struct ual_ep *ep = ual_ep_from(ep_handle);
-    struct vp_request request = {
-        .opcode = VP_RDMA_WRITE,
-        .flags = dto_flags,
-        .cookie = cookie,
-        .segments = local_segments,
-        .segment_count = num_segments,
-        .rdma_addr = rdma_addr,
-        .rmr_context = rmr_context,
-    };
+    struct ual_lmr *lmr;
 
     if (!ep)
         return IT_ERR_INVALID_EP;
-    return ual_post_request(ep, &request, ual_post_limit(&ep->attr.srv.rc.max_rdma_write_segments),
-                            UAL_POST_RDMA_FLAGS);
+    if (ep->ops->post_rdma_one) {
+        lmr = ual_post_one(ep, local_segments, num_segments,
+                           &ep->attr.srv.rc.max_rdma_write_segments, dto_flags);
+        if (lmr)
+            return ep->ops->post_rdma_one(ep->area, lmr->area, local_segments, cookie, dto_flags,
+                                          VP_RDMA_WRITE, rdma_addr, rmr_context);
+    }
+    return ual_post_write_any(ep, local_segments, num_segments, cookie, dto_flags, rdma_addr,
+                              rmr_context);
 }

@@ -2,6 +2,7 @@
 /* The providers of this process, and the memory their objects come from. */
 #include "base/base_log.h"
 #include "ual/ual_conf.h"
+#include "ual/ual_module.h"
 #include "ual/ual_object.h"
 #include "ual/ual_provider.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A provider is never taken away again, so readers need no lock: a link is set once, by release. */
+/* A provider is never taken away again, so readers need no lock: links are set by release. */
 struct ual_registered {
     const struct vp_provider *provider;
     _Atomic(struct ual_registered *) next;
@@ -17,8 +18,9 @@ struct ual_registered {
 };
 
 static _Atomic(struct ual_registered *) ual_registered_first;
-static struct base_lock ual_registry_lock = {.mutex = PTHREAD_MUTEX_INITIALIZER}; /* adding one */
+static struct base_lock ual_registry_lock; /* adding one */
 static pthread_once_t ual_registry_once = PTHREAD_ONCE_INIT;
+static pthread_once_t ual_registry_module_once = PTHREAD_ONCE_INIT;
 
 static void ual_registry_init_pools(struct ual_registered *entry)
 {
@@ -52,19 +54,24 @@ static bool ual_registry_has_locked(const char *name)
     return entry != NULL;
 }
 
-static void ual_registry_append_locked(struct ual_registered *added)
+/* At the end, or behind the one that is built in. */
+static void ual_registry_link_locked(struct ual_registered *added, bool behind_first)
 {
     _Atomic(struct ual_registered *) *link = &ual_registered_first;
     struct ual_registered *entry;
 
     base_lock_assert_held(&ual_registry_lock);
-    while ((entry = atomic_load_explicit(link, memory_order_acquire)) != NULL)
+    while ((entry = atomic_load_explicit(link, memory_order_acquire)) != NULL) {
+        if (behind_first && link != &ual_registered_first)
+            break;
         link = &entry->next;
+    }
+    atomic_store_explicit(&added->next, entry, memory_order_relaxed);
     /* Pairs with the acquire loads of those who walk the list. */
     atomic_store_explicit(link, added, memory_order_release);
 }
 
-static bool ual_registry_add(const struct vp_provider *provider)
+static bool ual_registry_insert(const struct vp_provider *provider, bool behind_first)
 {
     struct ual_registered *entry;
     bool is_new;
@@ -84,13 +91,40 @@ static bool ual_registry_add(const struct vp_provider *provider)
     base_lock_take(&ual_registry_lock);
     is_new = !ual_registry_has_locked(provider->name);
     if (is_new)
-        ual_registry_append_locked(entry);
+        ual_registry_link_locked(entry, behind_first);
     base_lock_drop(&ual_registry_lock);
     if (!is_new) {
         base_log(BASE_LOG_WARN, "provider %s refused: registered already", provider->name);
         free(entry);
     }
     return is_new;
+}
+
+static bool ual_registry_add(const struct vp_provider *provider)
+{
+    return ual_registry_insert(provider, false);
+}
+
+static bool ual_registry_add_module(const struct vp_provider *provider)
+{
+    return ual_registry_insert(provider, true);
+}
+
+static bool ual_registry_has(const char *name)
+{
+    bool has;
+
+    base_lock_take(&ual_registry_lock);
+    has = ual_registry_has_locked(name);
+    base_lock_drop(&ual_registry_lock);
+    return has;
+}
+
+/* Unless the configuration file has named it, with options perhaps. */
+static void ual_registry_setup_module(void)
+{
+    if (!ual_registry_has(UAL_MODULE_VERBS))
+        ual_module_load(UAL_MODULE_VERBS, ual_registry_add_module);
 }
 
 static void ual_registry_setup(void)
@@ -122,9 +156,13 @@ static struct ual_registered *ual_registry_entry(const struct vp_provider *provi
     return entry;
 }
 
+/* Who looks behind the provider that is built in gets the others: not before, as they cost. */
 const struct vp_provider *ual_provider_next(const struct vp_provider *provider)
 {
     struct ual_registered *entry = provider ? ual_registry_entry(provider) : NULL;
+
+    if (provider == &uiw_provider)
+        (void)pthread_once(&ual_registry_module_once, ual_registry_setup_module); /* cannot fail */
 
     if (!provider)
         entry = ual_registry_first();

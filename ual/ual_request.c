@@ -7,7 +7,7 @@
 
 #define UAL_REQUEST_BUCKETS 256u
 
-static struct base_lock ual_request_lock = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+static struct base_lock ual_request_lock;
 /* By ual_request_lock: */
 static struct ual_request *ual_request_table[UAL_REQUEST_BUCKETS];
 static it_cn_est_identifier_t ual_request_last_id;

@@ -165,6 +165,17 @@ struct vp_ep_ops {
     it_status_t (*post_request)(struct ual_ep *ep, const struct vp_request *request);
     it_status_t (*post_recv)(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags);
+    /*
+     * The usual request in fewer instructions: one segment, checked as above, and no flags but
+     * IT_COMPLETION_FLAG, which is there, and IT_NOTIFY_FLAG. area, lmr_area: of the EP and of the
+     * segment's LMR. rdma: VP_RDMA_WRITE or VP_RDMA_READ. NULL, both or one: post_request is asked.
+     */
+    it_status_t (*post_send_one)(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+                                 it_dto_cookie_t cookie, it_dto_flags_t flags);
+    it_status_t (*post_rdma_one)(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+                                 it_dto_cookie_t cookie, it_dto_flags_t flags,
+                                 enum vp_opcode opcode, it_rdma_addr_t rdma_addr,
+                                 it_rmr_context_t rmr_context);
 };
 
 /* Posting on an S-RQ: reached by one indirect call from the S-RQ itself. */
@@ -279,8 +290,12 @@ struct vp_provider {
     it_status_t (*listen_start)(struct ual_listen *listen);
     /* Undelivered requests are refused, delivered ones live on. */
     void (*listen_stop)(struct ual_listen *listen);
-    /* Moves the EP from UNCONNECTED (UAL_EP_CONNECT) or fails with IT_ERR_INVALID_EP_STATE. */
-    it_status_t (*connect)(struct ual_ep *ep, const it_path_t *path, const it_conn_qual_t *qual,
+    /*
+     * Moves the EP from UNCONNECTED (UAL_EP_CONNECT) or fails with IT_ERR_INVALID_EP_STATE.
+     * attributes: as the consumer gave them, or NULL.
+     */
+    it_status_t (*connect)(struct ual_ep *ep, const it_path_t *path,
+                           const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                            it_cn_est_flags_t flags, const void *private_data, size_t length);
     /* The request is taken; on success it is the provider's again, on failure put back by the caller. */
     it_status_t (*accept)(struct ual_ep *ep, struct ual_request *request, const void *private_data,

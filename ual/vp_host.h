@@ -12,6 +12,7 @@
 #define ITAPI_UAL_VP_HOST_H
 
 #include "evd/evd_progress.h"
+#include "evd/evd_source.h"
 #include "ual/vp.h"
 
 #include <stdatomic.h>
@@ -100,6 +101,11 @@ struct vp_listen_info {
     struct evd *connect_evd; /* for ual_request.connect_evd */
 };
 
+/* Opaque: what an IA's thread does for a provider. */
+struct vp_task;
+struct vp_watch;
+struct vp_timer;
+
 struct vp_host {
     uint32_t abi;  /* VP_ABI */
     uint32_t size; /* sizeof(struct vp_host) as the library knows it */
@@ -124,11 +130,48 @@ struct vp_host {
     struct ual_ia *(*listen_ia)(struct ual_listen *listen);
     const char *(*ia_name)(const struct ual_ia *ia);
 
+    /*
+     * For the data path: how far the private area lies behind the beginning of the object, which is
+     * what its handle points to.
+     */
+    size_t lmr_offset, rmr_offset, srq_offset, ep_offset;
+
     /* ---- IA. */
     /* From ia_open. ops stay valid until ia_close has returned. */
     void (*ia_set_progress)(struct ual_ia *ia, const struct evd_progress_ops *ops, void *context);
     /* One block of memory for ia_query. NULL without memory. */
     it_ia_info_t *(*ia_info_alloc)(size_t spigot_count, size_t address_count);
+
+    /* Unaffiliated: IT_ASYNC_UNAFF_SPIGOT_. No lock may be held. */
+    void (*ia_raise_spigot)(struct ual_ia *ia, it_event_type_t number, size_t spigot_id);
+    /* The IA is of no use any more: calls return IT_ERR_IA_CATASTROPHE. No lock may be held. */
+    void (*ia_fail)(struct ual_ia *ia);
+
+    /* ---- The IA's thread: from ia_open on until ia_close has returned. */
+    /*
+     * Runs the function there and returns when it is done. No lock may be held that anything on
+     * that thread takes.
+     */
+    void (*ia_call)(struct ual_ia *ia, void (*function)(void *argument), void *argument);
+    bool (*ia_is_current)(const struct ual_ia *ia); /* the caller is that thread */
+    /* Has a function run there, once for all submits since its last run. NULL without memory. */
+    struct vp_task *(*task_new)(struct ual_ia *ia, void (*run)(void *argument), void *argument);
+    void (*task_submit)(struct vp_task *task); /* any thread, any lock held */
+    /* Any thread; on return it does not run and will not, unless it is the caller itself. */
+    void (*task_free)(struct vp_task *task);
+    /*
+     * Calls ready there whenever the descriptor is readable (level triggered; also without reason).
+     * Any thread. NULL without memory. stop: as task_free.
+     */
+    struct vp_watch *(*watch_start)(struct ual_ia *ia, int fd, void (*ready)(void *argument),
+                                    void *argument);
+    void (*watch_stop)(struct vp_watch *watch);
+    /* One-shot timers. On that thread only, but timer_new. NULL, false: without memory. */
+    struct vp_timer *(*timer_new)(struct ual_ia *ia, void (*expired)(void *argument),
+                                  void *argument);
+    bool (*timer_start)(struct vp_timer *timer, uint64_t delay_ns); /* also: anew */
+    void (*timer_stop)(struct vp_timer *timer);
+    void (*timer_free)(struct vp_timer *timer);
 
     /* ---- Threads that wait (for evd_progress_ops.wait). */
     /* Sleeps until woken or the deadline. 0, EINTR or ETIMEDOUT. */
@@ -198,12 +241,35 @@ struct vp_host {
     void (*ep_report)(struct ual_ep *ep, const struct ual_conn_news *news);
     void (*ep_raise)(struct ual_ep *ep, it_event_type_t number); /* affiliated: IT_ASYNC_AFF_EP_ */
 
+    /*
+     * ---- A queue of completions below an EVD (evd/evd_source.h). An EVD has at most one, which it
+     * keeps until it is freed. From ep_create on; the caller sees to it that two do not attach at once.
+     */
+    /* Its context, or NULL when none is attached, or one with other functions. */
+    void *(*source_get)(struct ual_ep *ep, enum vp_queue queue, const struct evd_source_ops *ops);
+    it_status_t (*source_attach)(struct ual_ep *ep, enum vp_queue queue,
+                                 const struct evd_source_ops *ops, void *context, int fd);
+    /*
+     * Afterwards, also when another EP has attached it: where somebody relies on the IA's thread,
+     * that watches fd from now on. No lock may be held that anything on that thread takes. False:
+     * without memory.
+     */
+    bool (*source_start)(struct ual_ep *ep, enum vp_queue queue);
+    it_evd_handle_t (*source_evd)(struct ual_ep *ep, enum vp_queue queue, size_t *size);
+    /* The lock that the functions of the source are called with; below ep_lock. */
+    void (*source_lock)(struct ual_ep *ep, enum vp_queue queue);
+    void (*source_unlock)(struct ual_ep *ep, enum vp_queue queue);
+    /* Moves completions up, as many as the EVD has room for. True: call wake, as for complete. */
+    bool (*source_move)(struct ual_ep *ep, enum vp_queue queue);
+
     /* ---- Incoming connections. */
     void (*listen_info)(struct ual_listen *listen, struct vp_listen_info *info);
     /* Gives the request an id and makes it findable; then it is announced. */
     void (*request_add)(struct ual_request *request);
     /* False when the EVD has no room: withdraw it. */
     bool (*request_announce)(const struct ual_request *request);
+    /* The same, but an EVD without room stays as it is: for a handoff. */
+    bool (*request_offer)(const struct ual_request *request);
     /* Takes it out. False: a call of the consumer has it. */
     bool (*request_withdraw)(struct ual_request *request);
 };

@@ -13,7 +13,7 @@
 
 static bool is_address(const it_in_addr_t *address, it_ip_vers_t version, const char *text)
 {
-    it_net_addr_t want = place_address(text);
+    it_net_addr_t want = fx_address_from(text);
 
     if (version == IT_IP_VERS_IPV4)
         return want.addr_type == IT_IPV4 && address->ipv4.s_addr == want.addr.ipv4.s_addr;
@@ -46,7 +46,7 @@ static void check_established(const struct wire *wire)
 static void check_request(const struct wire *wire)
 {
     const it_conn_request_event_t *event = &wire->request.conn_req;
-    it_net_addr_t theirs = place_address(wire->setup.place->theirs);
+    it_net_addr_t theirs = fx_address_from(wire->setup.place->theirs);
 
     CHECK(event->cn_est_id != 0);
     CHECK_EQ(IT_IANA_PORT, event->conn_qual.type);

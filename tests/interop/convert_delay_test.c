@@ -203,7 +203,7 @@ static struct sockaddr_in far_address(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
 
-    address.sin_addr = place_address(place_named("veth")->theirs).addr.ipv4;
+    address.sin_addr = fx_address_from(place_named("veth")->theirs).addr.ipv4;
     return address;
 }
 

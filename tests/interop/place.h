@@ -23,7 +23,6 @@ extern const struct place places[];
 /* By name; ends the test if there is none. */
 const struct place *place_named(const char *name);
 
-it_net_addr_t place_address(const char *text);
 /* A path to this address; the first that the library finds. */
 it_path_t place_path(const struct fx_node *node, const char *to);
 

@@ -49,35 +49,69 @@ it_evd_handle_t fx_evd(const struct fx_node *node, it_event_type_t stream, size_
     return evd;
 }
 
-static it_net_addr_t loopback_address(void)
+it_net_addr_t fx_address_from(const char *text)
 {
     it_net_addr_t address;
 
     memset(&address, 0, sizeof(address));
-    address.addr_type = IT_IPV4;
-    address.addr.ipv4.s_addr = htonl(INADDR_LOOPBACK);
+    if (inet_pton(AF_INET, text, &address.addr.ipv4) == 1)
+        address.addr_type = IT_IPV4;
+    else if (inet_pton(AF_INET6, text, &address.addr.ipv6) == 1)
+        address.addr_type = IT_IPV6;
+    else
+        CHECK_FAIL("%s is not an address", text);
     return address;
 }
 
-static size_t loopback_spigot(it_ia_handle_t ia)
+it_net_addr_t fx_address(void)
 {
-    it_net_addr_t address = loopback_address();
+    const char *text = getenv("ITAPI_TEST_ADDRESS");
+
+    return fx_address_from(text != NULL ? text : "127.0.0.1");
+}
+
+static bool has_address(const it_spigot_info_t *spigot, const it_net_addr_t *address)
+{
+    size_t length =
+        address->addr_type == IT_IPV4 ? sizeof(address->addr.ipv4) : sizeof(address->addr.ipv6);
+
+    for (size_t i = 0; i < spigot->num_net_addr; i++) {
+        const it_net_addr_t *own = &spigot->net_addr[i];
+
+        if (own->addr_type == address->addr_type && memcmp(&own->addr, &address->addr, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool reaches(it_ia_handle_t ia, size_t spigot, const it_net_addr_t *address)
+{
+    size_t room = 0;
+    size_t total = 0;
+
+    CHECK_OK(it_get_pathinfo(ia, spigot, address, &room, &total, NULL));
+    return total != 0;
+}
+
+static size_t own_spigot(it_ia_handle_t ia)
+{
+    it_net_addr_t address = fx_address();
     it_ia_info_t *info = NULL;
     size_t spigot = 0;
     bool found = false;
 
     CHECK_OK(it_ia_query(ia, &info));
     for (size_t i = 0; i < info->num_spigots && !found; i++) {
-        size_t room = 0;
-        size_t total = 0;
-
         spigot = info->spigot_info[i].spigot_id;
-        CHECK_OK(it_get_pathinfo(ia, spigot, &address, &room, &total, NULL));
-        found = total != 0;
+        found = has_address(&info->spigot_info[i], &address);
+    }
+    for (size_t i = 0; i < info->num_spigots && !found; i++) {
+        spigot = info->spigot_info[i].spigot_id;
+        found = reaches(ia, spigot, &address);
     }
     it_ia_info_free(info);
     if (!found)
-        CHECK_FAIL("no path to the loopback address");
+        CHECK_FAIL("no Spigot has the address of this test, or a path to it");
     return spigot;
 }
 
@@ -98,7 +132,7 @@ void fx_node_open_sized(struct fx_node *node, size_t events)
     node->conn_evd = fx_evd(node, IT_CM_MSG_EVENT_STREAM, 256, IT_THRESHOLD_DISABLE);
     node->listen_evd = fx_evd(node, IT_CM_REQ_EVENT_STREAM, 256, IT_THRESHOLD_DISABLE);
     node->aff_evd = fx_evd(node, IT_ASYNC_AFF_EVENT_STREAM, 256, IT_THRESHOLD_DISABLE);
-    node->spigot = loopback_spigot(node->ia);
+    node->spigot = own_spigot(node->ia);
 }
 
 void fx_node_open(struct fx_node *node)
@@ -315,17 +349,24 @@ it_listen_handle_t fx_listen(const struct fx_node *node, uint16_t *port)
     return listener;
 }
 
-it_path_t fx_path(const struct fx_node *node)
+it_path_t fx_path_to(const struct fx_node *node, const it_net_addr_t *address)
 {
-    it_net_addr_t address = loopback_address();
     it_path_t path;
     size_t count = 1;
     size_t total = 0;
 
     memset(&path, 0, sizeof(path));
-    CHECK_OK(it_get_pathinfo(node->ia, node->spigot, &address, &count, &total, &path));
-    CHECK(count == 1 && total >= 1);
+    CHECK_OK(it_get_pathinfo(node->ia, node->spigot, address, &count, &total, &path));
+    if (count != 1 || total < 1)
+        CHECK_FAIL("no path");
     return path;
+}
+
+it_path_t fx_path(const struct fx_node *node)
+{
+    it_net_addr_t address = fx_address();
+
+    return fx_path_to(node, &address);
 }
 
 void fx_connect(const struct fx_node *node, it_ep_handle_t ep, uint16_t port)

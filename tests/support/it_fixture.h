@@ -48,11 +48,15 @@ struct fx_node {
     it_evd_handle_t conn_evd;   /* connection messages */
     it_evd_handle_t listen_evd; /* connection requests */
     it_evd_handle_t aff_evd;    /* affiliated asynchronous errors */
-    size_t spigot;              /* one that reaches the loopback addresses */
+    size_t spigot;              /* the one with fx_address(), or one that reaches it */
 };
 
 /* "uiwarp", or what ITAPI_TEST_INTERFACE in the environment names. */
 const char *fx_interface(void);
+/* An address of its own: 127.0.0.1, or what ITAPI_TEST_ADDRESS in the environment says. */
+it_net_addr_t fx_address(void);
+/* IPv4 or IPv6, from text. */
+it_net_addr_t fx_address_from(const char *text);
 void fx_node_open(struct fx_node *node);
 /* With room for this many completions in either completion EVD. */
 void fx_node_open_sized(struct fx_node *node, size_t events);
@@ -106,7 +110,9 @@ struct itx_mpa_params fx_mpa(it_ep_handle_t ep);
 
 /* Listens on a free port; *port gets it, network byte order. */
 it_listen_handle_t fx_listen(const struct fx_node *node, uint16_t *port);
+/* To fx_address(), or to another one. */
 it_path_t fx_path(const struct fx_node *node);
+it_path_t fx_path_to(const struct fx_node *node, const it_net_addr_t *address);
 void fx_connect(const struct fx_node *node, it_ep_handle_t ep, uint16_t port);
 /* Waits for a request on the node's listen_evd. */
 it_cn_est_identifier_t fx_request(const struct fx_node *node, it_event_t *event);

@@ -346,11 +346,12 @@ static void fake_listen_stop(struct ual_listen *listen)
 }
 
 static it_status_t fake_connect(struct ual_ep *ep, const it_path_t *path,
-                                const it_conn_qual_t *qual, it_cn_est_flags_t flags,
-                                const void *private_data, size_t length)
+                                const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
+                                it_cn_est_flags_t flags, const void *private_data, size_t length)
 {
     (void)ep;
     (void)path;
+    (void)attributes;
     (void)qual;
     (void)flags;
     (void)private_data;

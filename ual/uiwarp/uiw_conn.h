@@ -18,7 +18,8 @@ void uiw_cm_close(struct uiw_ia *ia);
 /* Functions of the provider table. */
 it_status_t uiw_listen_start(struct ual_listen *listen);
 void uiw_listen_stop(struct ual_listen *listen);
-it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path, const it_conn_qual_t *qual,
+it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
+                        const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                         it_cn_est_flags_t flags, const void *private_data, size_t length);
 it_status_t uiw_accept(struct ual_ep *ep, struct ual_request *request, const void *private_data,
                        size_t length);

@@ -283,7 +283,8 @@ static void connect_keep_arguments(struct uiw_conn *conn, const it_path_t *path,
 }
 
 /* In the caller's thread up to the step, so that nobody waits for the loop. */
-it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path, const it_conn_qual_t *qual,
+it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
+                        const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                         it_cn_est_flags_t flags, const void *private_data, size_t length)
 {
     struct uiw_ia *ia = uiw_ia_of(ual_ia_of(&ep->object));
@@ -292,6 +293,7 @@ it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path, const it_conn_
     bool bound = false;
     it_status_t status;
 
+    (void)attributes; /* iWARP knows none */
     if (length > IT_MAX_PRIV_DATA)
         return IT_ERR_INVALID_PDATA_LENGTH;
     conn = uiw_conn_alloc(ia, -1);

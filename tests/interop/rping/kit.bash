@@ -8,6 +8,7 @@ declare -A pid_of=() setting_was=()
 trap 'clean_up' EXIT
 trap 'fail "took too long"' TERM
 
+far=(ip netns exec far)
 line_by_line=()
 ended=0
 mkfifo "$folder/never"
@@ -45,13 +46,27 @@ limit() {
     disown
 }
 
-# place WHERE: sets the addresses of both sides, and what stands before rping's commands.
+# place WHERE: sets interfaces and addresses of both sides, and what stands before commands of the
+# other one. A program on plain TCP has no interface of the kernel.
 place() {
-    rping_prefix=(ip netns exec far)
+    our_interface=uiwarp their_interface=
+    there=()
     case $1 in
-    same) our_address=10.77.0.1 rping_address=10.77.0.1 rping_prefix=() ;;
-    far) our_address=10.77.1.1 rping_address=10.77.1.2 ;;
-    far6) our_address=fd77:1::1 rping_address=fd77:1::2 ;;
+    same) our_address=10.77.0.1 their_address=10.77.0.1 ;;
+    far) our_address=10.77.1.1 their_address=10.77.1.2 there=("${far[@]}") ;;
+    far6) our_address=fd77:1::1 their_address=fd77:1::2 there=("${far[@]}") ;;
+    siw)
+        our_interface=siw_near our_address=10.77.1.1
+        their_interface=siw_far their_address=10.77.1.2 there=("${far[@]}")
+        ;;
+    rxe_same)
+        our_interface=rxe_same our_address=10.77.2.1
+        their_interface=rxe_same their_address=10.77.2.1
+        ;;
+    rxe)
+        our_interface=rxe_near our_address=10.77.3.1
+        their_interface=rxe_far their_address=10.77.3.2
+        ;;
     *) fail "no such place: $1" ;;
     esac
 }
@@ -93,11 +108,11 @@ start_program() { # start_program NAME COMMAND...
 }
 
 start_ours() { # start_ours NAME ARGUMENTS...
-    start_program "$1" "$it_rping" "${@:2}"
+    start_program "$1" "$program" -i "$our_interface" "${@:2}"
 }
 
 start_rping() { # start_rping NAME ARGUMENTS...
-    start_program "$1" "${rping_prefix[@]}" rping "${@:2}"
+    start_program "$1" "${there[@]}" rping "${@:2}"
 }
 
 wait_for_end() { # wait_for_end NAME: sets ended to its status
@@ -137,8 +152,13 @@ until_true() { # until_true COMMAND...: for ever, that is, until the limit
     done
 }
 
-# The kernel's own listeners are in these tables too, which are those of the process's namespace.
+# siw's own listeners are in these tables too, which are those of the process's namespace.
 listens() { # listens NAME
+    if [[ $our_interface == rxe* ]]; then
+        kill -0 "${pid_of[$1]}" || fail "the $1 has ended by itself"
+        rdma resource show cm_id | grep -q "state LISTEN .*:$port "
+        return
+    fi
     local net=/proc/${pid_of[$1]}/net tables
     tables=$(<"$net/tcp")$(<"$net/tcp6") || fail "the $1 has ended by itself"
     [[ $tables =~ $(printf ':%04X [0-9A-F]*:0000 0A ' "$port") ]]

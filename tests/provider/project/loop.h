@@ -144,7 +144,8 @@ struct loop_listen {
 
 it_status_t loop_listen_start(struct ual_listen *ual);
 void loop_listen_stop(struct ual_listen *ual);
-it_status_t loop_connect(struct ual_ep *ual, const it_path_t *path, const it_conn_qual_t *qual,
+it_status_t loop_connect(struct ual_ep *ual, const it_path_t *path,
+                         const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                          it_cn_est_flags_t flags, const void *private_data, size_t length);
 it_status_t loop_accept(struct ual_ep *ual, struct ual_request *request, const void *private_data,
                         size_t length);

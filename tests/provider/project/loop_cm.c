@@ -138,7 +138,8 @@ static bool loop_step_to_connect(struct loop_ep *ep, const it_path_t *path)
     return stepped;
 }
 
-it_status_t loop_connect(struct ual_ep *ual, const it_path_t *path, const it_conn_qual_t *qual,
+it_status_t loop_connect(struct ual_ep *ual, const it_path_t *path,
+                         const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                          it_cn_est_flags_t flags, const void *private_data, size_t length)
 {
     struct ual_conn_news news = {.number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT};
@@ -147,7 +148,7 @@ it_status_t loop_connect(struct ual_ep *ual, const it_path_t *path, const it_con
     struct loop_listen *listen;
     struct loop_later later;
 
-    (void)flags;
+    (void)flags, (void)attributes;
     loop_begin(&later);
     if (!loop_step_to_connect(ep, path)) {
         loop_end(&later);

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sends, Writes and Reads of all sizes, in both directions; segments; fences. Every octet counts. */
+#include "suite/suite_layout.h"
+
+#include <string.h>
+
+/* ---- All sizes ------------------------------------------------------------------------------- */
+
+static void send_one_way(struct suite_side *side, it_ep_handle_t ep, bool send, uint32_t seed)
+{
+    struct layout layout = layout_make();
+    struct fx_buf buf = layout_buf(side, &layout);
+
+    for (size_t i = 0; !send && i < LAYOUT_PIECES; i++)
+        fx_recv(ep, &buf, layout.piece[i].offset, layout.piece[i].length, i);
+    suite_meet(side, "receives are posted");
+    if (send) {
+        layout_fill(&layout, &buf, seed);
+        for (size_t i = 0; i < LAYOUT_PIECES; i++)
+            fx_send(ep, &buf, layout.piece[i].offset, layout.piece[i].length, i, FX_SIGNAL);
+    }
+    for (size_t i = 0; i < LAYOUT_PIECES; i++) {
+        fx_done_len(send ? side->node.request_evd : side->node.recv_evd, ep,
+                    send ? IT_DTO_SEND_CMPL_EVENT : IT_DTO_RC_RECV_CMPL_EVENT, i,
+                    layout.piece[i].length);
+    }
+    layout_check(&layout, &buf, seed);
+    suite_meet(side, "sent");
+    fx_buf_free(&buf);
+}
+
+static void sends(struct suite_side *side)
+{
+    it_ep_handle_t ep = suite_joined(side);
+
+    send_one_way(side, ep, side->near, 100);
+    send_one_way(side, ep, !side->near, 200);
+    suite_part(side, ep);
+}
+
+/* A message is shorter than the receive, and as long; and of no octets at all. */
+static void short_sends(struct suite_side *side)
+{
+    it_ep_handle_t ep = suite_joined(side);
+    struct fx_buf buf = fx_buf_make(&side->node, 256);
+
+    if (side->near) {
+        fx_fill(buf.data, buf.size, 6);
+        suite_meet(side, "posted");
+        fx_send(ep, &buf, 0, 10, 0, FX_SIGNAL);
+        fx_send(ep, &buf, 0, 0, 1, FX_SIGNAL);
+        CHECK_OK(it_post_send(ep, NULL, 0, 2, FX_SIGNAL));
+        CHECK_OK(it_post_send(ep, NULL, 0, 3, FX_SIGNAL));
+        fx_done_len(side->node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 0, 10);
+        for (unsigned i = 1; i < 4; i++)
+            fx_done_len(side->node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, i, 0);
+    } else {
+        fx_recv(ep, &buf, 0, 100, 0);
+        fx_recv(ep, &buf, 100, 100, 1);
+        fx_recv(ep, &buf, 200, 0, 2);
+        CHECK_OK(it_post_recv(ep, NULL, 0, 3, FX_SIGNAL));
+        suite_meet(side, "posted");
+        fx_done_len(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 0, 10);
+        for (unsigned i = 1; i < 4; i++)
+            fx_done_len(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
+        CHECK(fx_is_filled(buf.data, 10, 6));
+        CHECK(fx_is_byte(buf.data + 10, buf.size - 10, 0));
+    }
+    suite_part(side, ep);
+}
+
+/* A Send behind the Writes: when it is received, they are in place. */
+static void write_one_way(struct suite_side *side, it_ep_handle_t ep, bool write, uint32_t seed)
+{
+    struct layout layout = layout_make();
+    struct fx_buf buf = layout_buf(side, &layout);
+
+    if (write) {
+        struct suite_region region = suite_hear_region(side);
+
+        layout_fill(&layout, &buf, seed);
+        for (size_t i = 0; i < LAYOUT_PIECES; i++)
+            suite_write(ep, &buf, layout.piece[i].offset, layout.piece[i].length, &region,
+                        layout.piece[i].offset, i, FX_SIGNAL);
+        CHECK_OK(it_post_send(ep, NULL, 0, 1000, FX_SIGNAL));
+        for (size_t i = 0; i < LAYOUT_PIECES; i++)
+            fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i,
+                        layout.piece[i].length);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 1000, 0);
+    } else {
+        CHECK_OK(it_post_recv(ep, NULL, 0, 1001, FX_SIGNAL));
+        suite_tell_region(side, &buf);
+        fx_done_len(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1001, 0);
+        layout_check(&layout, &buf, seed);
+    }
+    suite_meet(side, "written");
+    fx_buf_free(&buf);
+}
+
+static void writes(struct suite_side *side)
+{
+    it_ep_handle_t ep = suite_joined(side);
+
+    write_one_way(side, ep, side->near, 300);
+    write_one_way(side, ep, !side->near, 400);
+    suite_part(side, ep);
+}
+
+/* All posted at once: many more than are under way together. */
+static void read_one_way(struct suite_side *side, it_ep_handle_t ep, bool read, uint32_t seed)
+{
+    struct layout layout = layout_make();
+    struct fx_buf buf = layout_buf(side, &layout);
+
+    if (read) {
+        struct suite_region region = suite_hear_region(side);
+
+        for (size_t i = 0; i < LAYOUT_PIECES; i++)
+            suite_read(ep, &buf, layout.piece[i].offset, layout.piece[i].length, &region,
+                       layout.piece[i].offset, i, FX_SIGNAL);
+        for (size_t i = 0; i < LAYOUT_PIECES; i++)
+            fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, i,
+                        layout.piece[i].length);
+    } else {
+        layout_fill(&layout, &buf, seed);
+        suite_tell_region(side, &buf);
+    }
+    suite_meet(side, "read");
+    layout_check(&layout, &buf, seed);
+    fx_buf_free(&buf);
+}
+
+static void reads(struct suite_side *side)
+{
+    it_ep_handle_t ep = suite_joined(side);
+
+    read_one_way(side, ep, side->near, 500);
+    read_one_way(side, ep, !side->near, 600);
+    suite_part(side, ep);
+}
+
+/* Writes, or Reads, of no octets, between Reads of some. */
+static void nothing(struct suite_side *side, bool reads)
+{
+    it_ep_handle_t ep = suite_joined(side);
+    struct fx_buf buf = fx_buf_make(&side->node, 4096);
+    unsigned char want[4096];
+
+    fx_fill(buf.data, buf.size, side->near);
+    if (side->near) {
+        struct suite_region region = suite_hear_region(side);
+        it_event_type_t number = reads ? IT_DTO_RDMA_READ_CMPL_EVENT : IT_DTO_RDMA_WRITE_CMPL_EVENT;
+
+        suite_read(ep, &buf, 0, 100, &region, 0, 0, FX_SIGNAL);
+        if (reads) {
+            suite_read(ep, &buf, 1000, 0, &region, 50, 1, FX_SIGNAL);
+            CHECK_OK(it_post_rdma_read(ep, NULL, 0, 2, FX_SIGNAL, region.address, region.key));
+        } else {
+            suite_write(ep, &buf, 2000, 0, &region, 50, 1, FX_SIGNAL);
+            CHECK_OK(it_post_rdma_write(ep, NULL, 0, 2, FX_SIGNAL, region.address, region.key));
+        }
+        suite_read(ep, &buf, 100, 100, &region, 100, 3, FX_SIGNAL);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 0, 100);
+        fx_done_len(side->node.request_evd, ep, number, 1, 0);
+        fx_done_len(side->node.request_evd, ep, number, 2, 0);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, 100);
+        fx_fill(want, sizeof(want), 1);
+        fx_fill(want, 200, 0);
+        fx_check_same(want, buf.data, sizeof(want));
+    } else {
+        suite_tell_region(side, &buf);
+    }
+    suite_part(side, ep);
+    CHECK(side->near || fx_is_filled(buf.data, buf.size, 0));
+}
+
+static void write_nothing(struct suite_side *side)
+{
+    nothing(side, false);
+}
+
+static void read_nothing(struct suite_side *side)
+{
+    nothing(side, true);
+}
+
+/* One large message of each kind. */
+static void large(struct suite_side *side)
+{
+    enum {
+        LARGE = 1u << 20
+    };
+    it_ep_handle_t ep = suite_joined(side);
+    struct fx_buf out = fx_buf_make(&side->node, LARGE);
+    struct fx_buf in = fx_buf_make(&side->node, LARGE);
+    struct suite_region theirs;
+
+    fx_fill(out.data, LARGE, side->near);
+    suite_tell_region(side, side->near ? &out : &in);
+    theirs = suite_hear_region(side);
+    if (side->near) {
+        suite_write(ep, &out, 0, LARGE, &theirs, 0, 1, FX_SIGNAL);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, LARGE);
+        fx_recv(ep, &in, 0, LARGE, 2);
+        suite_meet(side, "written");
+        fx_done_len(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, LARGE);
+        CHECK(fx_is_filled(in.data, LARGE, 0));
+    } else {
+        suite_meet(side, "written");
+        fx_send(ep, &out, 0, LARGE, 3, FX_SIGNAL);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 3, LARGE);
+        suite_read(ep, &out, 0, LARGE, &theirs, 0, 4, FX_SIGNAL);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 4, LARGE);
+        CHECK(fx_is_filled(out.data, LARGE, 1));
+        CHECK(fx_is_filled(in.data, LARGE, 1));
+    }
+    suite_meet(side, "done");
+    suite_part(side, ep);
+}
+
+/* ---- Segments -------------------------------------------------------------------------------- */
+
+#define SEGMENTS 8
+#define MESSAGE  9000
+
+/* As many segments of each kind as the Interface gives, up to 8. */
+static it_ep_handle_t segments_ep(struct suite_side *side, it_ep_attributes_t *attr)
+{
+    it_ep_handle_t ep = NULL;
+    it_status_t status;
+
+    *attr = suite_attr();
+    attr->max_send_segments = SEGMENTS;
+    attr->max_recv_segments = SEGMENTS;
+    attr->srv.rc.max_rdma_read_segments = SEGMENTS;
+    attr->srv.rc.max_rdma_write_segments = SEGMENTS;
+    for (;;) {
+        size_t *less = NULL;
+
+        status = it_ep_rc_create(side->node.pz, side->node.request_evd, side->node.recv_evd,
+                                 side->node.conn_evd, IT_EP_NO_FLAG, attr, &ep);
+        if (status == IT_SUCCESS)
+            return ep;
+        if (status == IT_ERR_RESOURCE_SSEG)
+            less = &attr->max_send_segments;
+        else if (status == IT_ERR_RESOURCE_RSEG)
+            less = &attr->max_recv_segments;
+        else if (status == IT_ERR_RESOURCE_RRSEG)
+            less = &attr->srv.rc.max_rdma_read_segments;
+        else if (status == IT_ERR_RESOURCE_RWSEG)
+            less = &attr->srv.rc.max_rdma_write_segments;
+        else
+            CHECK_OK(status);
+        CHECK(less != NULL && *less > 1);
+        --*less;
+    }
+}
+
+/* MESSAGE octets in so many uneven pieces, the last ones first in the buffer. */
+static size_t split(const struct fx_buf *buf, size_t count, it_lmr_triplet_t *segments)
+{
+    size_t left = MESSAGE;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t length = i + 1 == count ? left : left / (count - i) - 7 * i - 1;
+
+        left -= length;
+        segments[i] = fx_seg(buf, left + (count - i) * 16, length);
+    }
+    CHECK_EQ(0, left);
+    return count;
+}
+
+/* What the pieces have in them, in the order of a message. */
+static void copy(bool out, const it_lmr_triplet_t *segments, size_t count, unsigned char *message)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (out)
+            memcpy(message, segments[i].addr.abs, segments[i].length);
+        else
+            memcpy(segments[i].addr.abs, message, segments[i].length);
+        message += segments[i].length;
+    }
+}
+
+static void segments_near(struct suite_side *side)
+{
+    struct fx_buf buf = fx_buf_make(&side->node, MESSAGE + 16 * SEGMENTS);
+    unsigned char message[MESSAGE];
+    it_lmr_triplet_t segments[SEGMENTS];
+    struct suite_region region;
+    it_ep_attributes_t attr;
+    it_ep_handle_t ep = segments_ep(side, &attr);
+    size_t count;
+
+    suite_join(side, ep);
+    region = suite_hear_region(side);
+    fx_fill(message, MESSAGE, 1);
+    count = split(&buf, attr.max_send_segments, segments);
+    copy(false, segments, count, message);
+    CHECK_OK(it_post_send(ep, segments, count, 1, FX_SIGNAL));
+    fx_done_len(side->node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 1, MESSAGE);
+    CHECK_STATUS(IT_ERR_INVALID_NUM_SEGMENTS,
+                 it_post_send(ep, segments, attr.max_send_segments + 1, 1, FX_SIGNAL));
+
+    fx_fill(message, MESSAGE, 2);
+    count = split(&buf, attr.srv.rc.max_rdma_write_segments, segments);
+    copy(false, segments, count, message);
+    CHECK_OK(it_post_rdma_write(ep, segments, count, 2, FX_SIGNAL, region.address + 3, region.key));
+    fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, MESSAGE);
+
+    memset(buf.data, 0, buf.size);
+    count = split(&buf, attr.srv.rc.max_rdma_read_segments, segments);
+    CHECK_OK(it_post_rdma_read(ep, segments, count, 3, FX_SIGNAL, region.address + 3, region.key));
+    fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, MESSAGE);
+    copy(true, segments, count, message);
+    CHECK(fx_is_filled(message, MESSAGE, 2));
+    suite_part(side, ep);
+}
+
+static void segments_far(struct suite_side *side)
+{
+    struct fx_buf buf = fx_buf_make(&side->node, MESSAGE + 16 * SEGMENTS);
+    struct fx_buf written = fx_buf_make(&side->node, MESSAGE + 10);
+    unsigned char message[MESSAGE];
+    it_lmr_triplet_t segments[SEGMENTS];
+    it_ep_attributes_t attr;
+    it_ep_handle_t ep = segments_ep(side, &attr);
+    size_t count = split(&buf, attr.max_recv_segments, segments);
+
+    suite_join(side, ep);
+    CHECK_OK(it_post_recv(ep, segments, count, 1, FX_SIGNAL));
+    suite_tell_region(side, &written);
+    fx_done_len(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, MESSAGE);
+    copy(true, segments, count, message);
+    CHECK(fx_is_filled(message, MESSAGE, 1));
+    suite_part(side, ep);
+    CHECK(fx_is_filled(written.data + 3, MESSAGE, 2));
+    CHECK(fx_is_byte(written.data, 3, 0) && fx_is_byte(written.data + 3 + MESSAGE, 7, 0));
+}
+
+/* ---- Addresses from zero --------------------------------------------------------------------- */
+
+static void relative(struct suite_side *side)
+{
+    it_ep_handle_t ep = suite_joined(side);
+    struct fx_buf buf = fx_buf_make_as(side->node.pz, 4096, FX_PRIVS_ALL, IT_ADDR_MODE_RELATIVE);
+
+    if (side->near) {
+        struct suite_region region = suite_hear_region(side);
+
+        CHECK_EQ(0, region.address);
+        fx_fill(buf.data, 1000, 1);
+        suite_write(ep, &buf, 0, 1000, &region, 500, 1, FX_SIGNAL);
+        suite_read(ep, &buf, 2000, 1000, &region, 500, 2, FX_SIGNAL);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 1000);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 1000);
+        CHECK(fx_is_filled(buf.data + 2000, 1000, 1));
+    } else {
+        suite_tell_region(side, &buf);
+    }
+    suite_part(side, ep);
+    if (!side->near)
+        CHECK(fx_is_filled(buf.data + 500, 1000, 1));
+}
+
+/* ---- Fences ---------------------------------------------------------------------------------- */
+
+#define FENCED 5000
+#define ROUNDS 8
+#define FENCE  ((it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG))
+
+/* What is read is sent and written on: the fence lets neither go before it is there. */
+static void fences_near(struct suite_side *side)
+{
+    it_ep_handle_t ep = suite_joined(side);
+    struct fx_buf buf = fx_buf_make(&side->node, FENCED);
+    struct suite_region from = suite_hear_region(side);
+    struct suite_region to = suite_hear_region(side);
+
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        suite_read(ep, &buf, 0, FENCED, &from, (size_t)i * FENCED, 1, FX_SIGNAL);
+        suite_write(ep, &buf, 0, FENCED, &to, (size_t)i * FENCED, 2, FENCE);
+        fx_send(ep, &buf, 0, FENCED, 3, FENCE);
+        suite_read(ep, &buf, 0, 10, &from, 0, 4, FENCE);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, FENCED);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, FENCED);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 3, FENCED);
+        fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 4, 10);
+    }
+    suite_part(side, ep);
+}
+
+static void fences_far(struct suite_side *side)
+{
+    it_ep_handle_t ep = suite_joined(side);
+    struct fx_buf from = fx_buf_make(&side->node, (size_t)FENCED * ROUNDS);
+    struct fx_buf to = fx_buf_make(&side->node, (size_t)FENCED * ROUNDS);
+    struct fx_buf in = fx_buf_make(&side->node, (size_t)FENCED * ROUNDS);
+
+    fx_fill(from.data, from.size, 1);
+    for (unsigned i = 0; i < ROUNDS; i++)
+        fx_recv(ep, &in, (size_t)i * FENCED, FENCED, i);
+    suite_tell_region(side, &from);
+    suite_tell_region(side, &to);
+    for (unsigned i = 0; i < ROUNDS; i++)
+        fx_done_len(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, i, FENCED);
+    CHECK(fx_is_filled(to.data, to.size, 1));
+    CHECK(fx_is_filled(in.data, in.size, 1));
+    suite_part(side, ep);
+}
+
+const struct suite_case suite_transfer_cases[] = {
+    {.name = "transfer_sends", .near = sends, .far = sends},
+    {.name = "transfer_short_sends", .near = short_sends, .far = short_sends},
+    {.name = "transfer_writes", .near = writes, .far = writes},
+    {.name = "transfer_reads", .near = reads, .far = reads},
+    {.name = "transfer_write_nothing", .near = write_nothing, .far = write_nothing},
+    {.name = "transfer_read_nothing",
+     .near = read_nothing,
+     .far = read_nothing,
+     .far_needs = SUITE_READ_NOTHING},
+    {.name = "transfer_large", .near = large, .far = large},
+    {.name = "transfer_segments", .near = segments_near, .far = segments_far},
+    {.name = "transfer_relative", .near = relative, .far = relative, .needs = SUITE_RELATIVE},
+    {.name = "transfer_fences", .near = fences_near, .far = fences_far},
+    {0},
+};

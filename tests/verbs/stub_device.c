@@ -1,0 +1,724 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The functions of libibverbs that the provider calls. */
+#include "verbs/stub_device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STUB_QUEUE    4096u /* entries of everything */
+#define STUB_SEGMENTS 32
+#define STUB_CQE      65536
+#define STUB_SIW      0x626d74u
+
+struct stub_cq {
+    struct ibv_cq cq;
+    struct ibv_wc *ring;
+    uint32_t head, tail, size;
+    bool armed;
+};
+
+struct stub_work {
+    uint64_t wr_id;
+    enum ibv_wr_opcode opcode;
+    unsigned flags;
+    uint32_t number;
+    uint64_t remote;
+    uint64_t operand, compare;
+    uint32_t imm;
+    int count;
+    struct ibv_sge sges[STUB_SEGMENTS];
+};
+
+struct stub_queue {
+    struct stub_work *work;
+    uint32_t head, tail;
+};
+
+struct stub_srq {
+    struct ibv_srq srq;
+    struct stub_queue rq;
+    uint32_t limit;
+};
+
+struct stub_qp {
+    struct ibv_qp qp;
+    struct stub_qp *peer;
+    struct stub_queue sq, own_rq;
+    struct stub_queue *rq; /* its own, or that of an S-RQ */
+    bool held;
+    enum ibv_wc_status failure;
+};
+
+struct stub_context {
+    struct ibv_context context;
+    int async[2];
+};
+
+struct stub_settings stub;
+
+static pthread_mutex_t stub_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic size_t stub_count;
+static _Atomic uint32_t stub_numbers;
+static struct ibv_device stub_device;
+static int stub_async_fd = -1;
+
+size_t stub_objects(void)
+{
+    return atomic_load(&stub_count);
+}
+
+static void *stub_new(size_t size)
+{
+    void *object = calloc(1, size);
+
+    if (object)
+        atomic_fetch_add(&stub_count, 1);
+    return object;
+}
+
+static int stub_delete(void *object)
+{
+    atomic_fetch_sub(&stub_count, 1);
+    free(object);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- completions */
+
+static void stub_complete(struct ibv_cq *ibv_cq, const struct ibv_wc *wc)
+{
+    struct stub_cq *cq = (struct stub_cq *)ibv_cq;
+
+    if (cq->tail - cq->head >= cq->size)
+        abort(); /* the provider promises that this cannot be */
+    cq->ring[cq->tail++ % cq->size] = *wc;
+    if (cq->armed) {
+        cq->armed = false;
+        if (write(cq->cq.channel->refcnt, &ibv_cq, sizeof(ibv_cq)) != (ssize_t)sizeof(ibv_cq))
+            abort();
+    }
+}
+
+static int stub_poll_cq(struct ibv_cq *ibv_cq, int count, struct ibv_wc *wc)
+{
+    struct stub_cq *cq = (struct stub_cq *)ibv_cq;
+    int found = 0;
+
+    pthread_mutex_lock(&stub_lock);
+    while (found < count && cq->head != cq->tail)
+        wc[found++] = cq->ring[cq->head++ % cq->size];
+    pthread_mutex_unlock(&stub_lock);
+    return found;
+}
+
+/* There are no windows. */
+static struct ibv_mw *stub_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+    (void)pd, (void)type;
+    errno = EOPNOTSUPP;
+    return NULL;
+}
+
+static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
+{
+    (void)solicited_only;
+    pthread_mutex_lock(&stub_lock);
+    ((struct stub_cq *)ibv_cq)->armed = true;
+    pthread_mutex_unlock(&stub_lock);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- executing */
+
+static void stub_copy_out(const struct stub_work *work, unsigned char *to)
+{
+    for (int i = 0; i < work->count; i++) {
+        memcpy(to, (void *)(uintptr_t)work->sges[i].addr, work->sges[i].length);
+        to += work->sges[i].length;
+    }
+}
+
+static uint32_t stub_copy_in(const struct stub_work *work, const unsigned char *from,
+                             uint32_t length)
+{
+    uint32_t left = length;
+
+    for (int i = 0; i < work->count && left > 0; i++) {
+        uint32_t part = work->sges[i].length < left ? work->sges[i].length : left;
+
+        memcpy((void *)(uintptr_t)work->sges[i].addr, from, part);
+        from += part;
+        left -= part;
+    }
+    return left;
+}
+
+static uint32_t stub_length(const struct stub_work *work)
+{
+    uint32_t length = 0;
+
+    for (int i = 0; i < work->count; i++)
+        length += work->sges[i].length;
+    return length;
+}
+
+static void stub_write_async(const struct ibv_async_event *event)
+{
+    if (write(stub_async_fd, event, sizeof(*event)) != (ssize_t)sizeof(*event))
+        abort();
+}
+
+static void stub_check_limit(struct ibv_srq *ibv_srq)
+{
+    struct stub_srq *srq = (struct stub_srq *)ibv_srq;
+    struct ibv_async_event event;
+
+    if (!srq || srq->rq.tail - srq->rq.head >= srq->limit)
+        return;
+    srq->limit = 0;
+    memset(&event, 0, sizeof(event));
+    event.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
+    event.element.srq = ibv_srq;
+    stub_write_async(&event);
+}
+
+static enum ibv_wc_status stub_send(struct stub_qp *qp, const struct stub_work *work)
+{
+    static unsigned char room[1 << 20];
+    struct stub_queue *rq = qp->peer->rq;
+    const struct stub_work *recv = &rq->work[rq->head % STUB_QUEUE];
+    uint32_t length = stub_length(work);
+    struct ibv_wc wc = {.opcode = IBV_WC_RECV, .qp_num = qp->peer->qp.qp_num};
+
+    if (rq->head == rq->tail)
+        return IBV_WC_RNR_RETRY_EXC_ERR;
+    stub_copy_out(work, room);
+    wc.wr_id = recv->wr_id;
+    wc.byte_len = length;
+    if (stub_copy_in(recv, room, length) > 0)
+        wc.status = IBV_WC_LOC_LEN_ERR;
+    if (work->opcode == IBV_WR_SEND_WITH_IMM) {
+        wc.wc_flags = IBV_WC_WITH_IMM;
+        wc.imm_data = work->imm;
+    }
+    rq->head++;
+    stub_check_limit(qp->peer->qp.srq);
+    stub_complete(qp->peer->qp.recv_cq, &wc);
+    return wc.status == IBV_WC_SUCCESS ? IBV_WC_SUCCESS : IBV_WC_REM_INV_REQ_ERR;
+}
+
+static void stub_atomic(const struct stub_work *work)
+{
+    uint64_t *word = (uint64_t *)(uintptr_t)work->remote;
+    uint64_t old = *word;
+
+    if (work->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+        *word += work->compare;
+    else if (old == work->compare)
+        *word = work->operand;
+    (void)stub_copy_in(work, (const unsigned char *)&old, sizeof(old));
+}
+
+static enum ibv_wc_status stub_execute(struct stub_qp *qp, const struct stub_work *work)
+{
+    switch ((unsigned)work->opcode) {
+    case IBV_WR_RDMA_WRITE:
+        stub_copy_out(work, (unsigned char *)(uintptr_t)work->remote);
+        return IBV_WC_SUCCESS;
+    case IBV_WR_RDMA_READ:
+        (void)stub_copy_in(work, (const unsigned char *)(uintptr_t)work->remote, stub_length(work));
+        return IBV_WC_SUCCESS;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+        stub_atomic(work);
+        return IBV_WC_SUCCESS;
+    default:
+        return stub_send(qp, work);
+    }
+}
+
+static void stub_flush_queue(struct stub_queue *queue, struct ibv_cq *cq, uint32_t number)
+{
+    for (; queue->head != queue->tail; queue->head++) {
+        struct ibv_wc wc = {
+            .wr_id = queue->work[queue->head % STUB_QUEUE].wr_id,
+            .status = IBV_WC_WR_FLUSH_ERR,
+            .qp_num = number,
+        };
+
+        stub_complete(cq, &wc);
+    }
+}
+
+static void stub_flush_all(struct stub_qp *qp)
+{
+    stub_flush_queue(&qp->sq, qp->qp.send_cq, qp->qp.qp_num);
+    stub_flush_queue(&qp->own_rq, qp->qp.recv_cq, qp->qp.qp_num);
+}
+
+static void stub_set_error(struct stub_qp *qp)
+{
+    qp->qp.state = IBV_QPS_ERR;
+    if (!stub.lazy_flush)
+        stub_flush_all(qp);
+}
+
+static void stub_run(struct stub_qp *qp)
+{
+    struct ibv_wc late[16]; /* as siw: of Reads, which others overtake */
+    unsigned late_count = 0;
+
+    while (qp->qp.state == IBV_QPS_RTS && !qp->held && qp->sq.head != qp->sq.tail) {
+        const struct stub_work *work = &qp->sq.work[qp->sq.head++ % STUB_QUEUE];
+        struct ibv_wc wc = {.wr_id = work->wr_id, .qp_num = qp->qp.qp_num};
+
+        wc.status = qp->failure;
+        qp->failure = IBV_WC_SUCCESS;
+        if (wc.status == IBV_WC_SUCCESS)
+            wc.status = stub_execute(qp, work);
+        if (stub.like_siw && work->opcode == IBV_WR_RDMA_READ && late_count < 16)
+            late[late_count++] = wc;
+        else if (wc.status != IBV_WC_SUCCESS || (work->flags & IBV_SEND_SIGNALED))
+            stub_complete(qp->qp.send_cq, &wc);
+        if (wc.status != IBV_WC_SUCCESS)
+            stub_set_error(qp);
+    }
+    for (unsigned i = 0; i < late_count; i++)
+        stub_complete(qp->qp.send_cq, &late[i]);
+}
+
+static void stub_take_segments(struct stub_work *work, const struct ibv_sge *sges, int count)
+{
+    work->count = count;
+    if (count > 0) /* the marker has none */
+        memcpy(work->sges, sges, (size_t)count * sizeof(*sges));
+}
+
+static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    struct stub_qp *qp = (struct stub_qp *)ibv_qp;
+    struct stub_work *work;
+
+    (void)bad;
+    pthread_mutex_lock(&stub_lock);
+    if (ibv_qp->state == IBV_QPS_ERR && stub.like_siw) {
+        pthread_mutex_unlock(&stub_lock);
+        return 0; /* and is never heard of again */
+    }
+    work = &qp->sq.work[qp->sq.tail % STUB_QUEUE];
+    work->wr_id = wr->wr_id;
+    work->opcode = wr->opcode;
+    work->flags = wr->send_flags;
+    work->imm = wr->imm_data;
+    stub_take_segments(work, wr->sg_list, wr->num_sge);
+    work->remote = wr->wr.rdma.remote_addr;
+    if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
+        work->remote = wr->wr.atomic.remote_addr;
+        work->compare = wr->wr.atomic.compare_add;
+        work->operand = wr->wr.atomic.swap;
+    }
+    qp->sq.tail++;
+    if (ibv_qp->state == IBV_QPS_ERR && !stub.lazy_flush)
+        stub_flush_all(qp);
+    stub_run(qp);
+    pthread_mutex_unlock(&stub_lock);
+    return 0;
+}
+
+static int stub_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    struct stub_qp *qp = (struct stub_qp *)ibv_qp;
+    struct stub_work *work;
+
+    (void)bad;
+    if (stub.like_siw && wr->num_sge == 0)
+        return EINVAL;
+    pthread_mutex_lock(&stub_lock);
+    /* As rxe: nobody looks at it any more when the QP has failed. */
+    if (ibv_qp->state != IBV_QPS_ERR) {
+        work = &qp->own_rq.work[qp->own_rq.tail++ % STUB_QUEUE];
+        work->wr_id = wr->wr_id;
+        stub_take_segments(work, wr->sg_list, wr->num_sge);
+    }
+    pthread_mutex_unlock(&stub_lock);
+    return 0;
+}
+
+static int stub_post_srq_recv(struct ibv_srq *ibv_srq, struct ibv_recv_wr *wr,
+                              struct ibv_recv_wr **bad)
+{
+    struct stub_srq *srq = (struct stub_srq *)ibv_srq;
+    struct stub_work *work;
+
+    (void)bad;
+    pthread_mutex_lock(&stub_lock);
+    work = &srq->rq.work[srq->rq.tail++ % STUB_QUEUE];
+    work->wr_id = wr->wr_id;
+    stub_take_segments(work, wr->sg_list, wr->num_sge);
+    pthread_mutex_unlock(&stub_lock);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- what tests do */
+
+void stub_hold(struct ibv_qp *qp, bool hold)
+{
+    pthread_mutex_lock(&stub_lock);
+    ((struct stub_qp *)qp)->held = hold;
+    stub_run((struct stub_qp *)qp);
+    pthread_mutex_unlock(&stub_lock);
+}
+
+void stub_flush(struct ibv_qp *qp)
+{
+    pthread_mutex_lock(&stub_lock);
+    stub_flush_all((struct stub_qp *)qp);
+    pthread_mutex_unlock(&stub_lock);
+}
+
+void stub_fail_next(struct ibv_qp *qp, enum ibv_wc_status status)
+{
+    pthread_mutex_lock(&stub_lock);
+    ((struct stub_qp *)qp)->failure = status;
+    pthread_mutex_unlock(&stub_lock);
+}
+
+void stub_join(struct ibv_qp *a, struct ibv_qp *b)
+{
+    pthread_mutex_lock(&stub_lock);
+    ((struct stub_qp *)a)->peer = (struct stub_qp *)b;
+    ((struct stub_qp *)b)->peer = (struct stub_qp *)a;
+    a->state = IBV_QPS_RTS;
+    b->state = IBV_QPS_RTS;
+    pthread_mutex_unlock(&stub_lock);
+}
+
+/* ---------------------------------------------------------------- devices */
+
+struct ibv_device **ibv_get_device_list(int *count)
+{
+    struct ibv_device **list = calloc(2, sizeof(*list));
+
+    if (list) {
+        strcpy(stub_device.name, STUB_NAME);
+        stub_device.transport_type = stub.like_siw ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+        list[0] = &stub_device;
+    }
+    if (count)
+        *count = list ? 1 : 0;
+    return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+    free(list);
+}
+
+const char *ibv_get_device_name(struct ibv_device *device)
+{
+    return device->name;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+    struct stub_context *context = stub_new(sizeof(*context));
+
+    if (!context || pipe(context->async) != 0)
+        abort();
+    context->context.device = device;
+    context->context.async_fd = context->async[0];
+    context->context.ops.alloc_mw = stub_alloc_mw;
+    context->context.ops.poll_cq = stub_poll_cq;
+    context->context.ops.req_notify_cq = stub_req_notify_cq;
+    context->context.ops.post_send = stub_post_send;
+    context->context.ops.post_recv = stub_post_recv;
+    context->context.ops.post_srq_recv = stub_post_srq_recv;
+    stub_async_fd = context->async[1];
+    return &context->context;
+}
+
+int ibv_close_device(struct ibv_context *ibv_context)
+{
+    struct stub_context *context = (struct stub_context *)ibv_context;
+
+    close(context->async[0]);
+    close(context->async[1]);
+    return stub_delete(context);
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+    (void)context;
+    memset(attr, 0, sizeof(*attr));
+    attr->vendor_id = stub.like_siw ? STUB_SIW : 1;
+    attr->max_mr_size = UINT64_MAX;
+    attr->max_qp_wr = 2048;
+    attr->max_sge = 8;
+    attr->max_sge_rd = 8;
+    attr->max_cqe = stub.max_cqe ? stub.max_cqe : STUB_CQE;
+    attr->max_srq = 16;
+    attr->max_srq_wr = 1024;
+    attr->max_qp_rd_atom = 16;
+    attr->max_qp_init_rd_atom = 16;
+    attr->atomic_cap = IBV_ATOMIC_HCA;
+    attr->phys_port_cnt = 1;
+    attr->device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS;
+    return 0;
+}
+
+#undef ibv_query_port
+int ibv_query_port(struct ibv_context *context, uint8_t number,
+                   struct _compat_ibv_port_attr *compat)
+{
+    struct ibv_port_attr *attr = (struct ibv_port_attr *)(void *)compat;
+
+    (void)context, (void)number;
+    attr->state = IBV_PORT_ACTIVE;
+    attr->max_msg_sz = 1u << 31;
+    attr->gid_tbl_len = 0;
+    return 0;
+}
+
+ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+                             size_t max_entries, uint32_t flags, size_t entry_size)
+{
+    (void)context, (void)entries, (void)max_entries, (void)flags, (void)entry_size;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- memory */
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+    struct ibv_pd *pd = stub_new(sizeof(*pd));
+
+    if (pd)
+        pd->context = context;
+    return pd;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+    return stub_delete(pd);
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+                                unsigned int access)
+{
+    struct ibv_mr *mr;
+
+    (void)iova, (void)access;
+    if (stub.refuse_memory) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    mr = stub_new(sizeof(*mr));
+    if (!mr)
+        return NULL;
+    mr->pd = pd;
+    mr->context = pd->context;
+    mr->addr = addr;
+    mr->length = length;
+    mr->lkey = mr->rkey = atomic_fetch_add(&stub_numbers, 1) + 1;
+    return mr;
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+    return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, (unsigned)access);
+}
+
+#undef ibv_reg_mr_iova
+struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+                               int access)
+{
+    return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned)access);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+    return stub_delete(mr);
+}
+
+/* ---------------------------------------------------------------- CQs */
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+    struct ibv_comp_channel *channel = stub_new(sizeof(*channel));
+    int ends[2];
+
+    if (!channel || pipe2(ends, O_CLOEXEC) != 0)
+        abort();
+    channel->context = context;
+    channel->fd = ends[0];
+    channel->refcnt = ends[1]; /* ours: the end that is written */
+    return channel;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+    close(channel->fd);
+    close(channel->refcnt);
+    return stub_delete(channel);
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+                             struct ibv_comp_channel *channel, int vector)
+{
+    struct stub_cq *cq;
+
+    (void)vector;
+    if (stub.max_cqe && cqe > stub.max_cqe) {
+        errno = EINVAL;
+        return NULL;
+    }
+    cq = stub_new(sizeof(*cq));
+    if (!cq)
+        return NULL;
+    cq->cq.context = context;
+    cq->cq.channel = channel;
+    cq->cq.cq_context = cq_context;
+    cq->cq.cqe = cqe;
+    cq->size = (uint32_t)cqe;
+    cq->ring = calloc(cq->size, sizeof(*cq->ring));
+    return &cq->cq;
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+    free(((struct stub_cq *)cq)->ring);
+    return stub_delete(cq);
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
+{
+    if (read(channel->fd, cq, sizeof(*cq)) != (ssize_t)sizeof(*cq))
+        return -1;
+    *cq_context = (*cq)->cq_context;
+    return 0;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
+{
+    (void)cq, (void)count;
+}
+
+/* ---------------------------------------------------------------- QPs */
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+    struct stub_qp *qp;
+
+    if (stub.refuse_qps > 0) {
+        stub.refuse_qps--;
+        errno = ENOMEM;
+        return NULL;
+    }
+    qp = stub_new(sizeof(*qp));
+    if (!qp)
+        return NULL;
+    qp->sq.work = calloc(STUB_QUEUE, sizeof(*qp->sq.work));
+    qp->own_rq.work = calloc(STUB_QUEUE, sizeof(*qp->own_rq.work));
+    qp->rq = init->srq ? &((struct stub_srq *)init->srq)->rq : &qp->own_rq;
+    qp->qp.context = pd->context;
+    qp->qp.qp_context = init->qp_context;
+    qp->qp.pd = pd;
+    qp->qp.send_cq = init->send_cq;
+    qp->qp.recv_cq = init->recv_cq;
+    qp->qp.qp_num = atomic_fetch_add(&stub_numbers, 1) + 1;
+    qp->qp.qp_type = init->qp_type;
+    qp->qp.srq = init->srq;
+    return &qp->qp;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+    pthread_mutex_lock(&stub_lock);
+    if (mask & IBV_QP_STATE)
+        qp->state = attr->qp_state;
+    if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_ERR)
+        stub_set_error((struct stub_qp *)qp);
+    pthread_mutex_unlock(&stub_lock);
+    return 0;
+}
+
+int ibv_destroy_qp(struct ibv_qp *ibv_qp)
+{
+    struct stub_qp *qp = (struct stub_qp *)ibv_qp;
+
+    pthread_mutex_lock(&stub_lock);
+    if (qp->peer)
+        qp->peer->peer = NULL;
+    pthread_mutex_unlock(&stub_lock);
+    free(qp->sq.work);
+    free(qp->own_rq.work);
+    return stub_delete(qp);
+}
+
+/* ---------------------------------------------------------------- S-RQs */
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+    struct stub_srq *srq = stub_new(sizeof(*srq));
+
+    if (!srq)
+        return NULL;
+    srq->srq.context = pd->context;
+    srq->srq.srq_context = init->srq_context;
+    srq->srq.pd = pd;
+    srq->rq.work = calloc(STUB_QUEUE, sizeof(*srq->rq.work));
+    return &srq->srq;
+}
+
+int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+{
+    (void)mask;
+    pthread_mutex_lock(&stub_lock);
+    ((struct stub_srq *)srq)->limit = attr->srq_limit;
+    pthread_mutex_unlock(&stub_lock);
+    return 0;
+}
+
+int ibv_destroy_srq(struct ibv_srq *srq)
+{
+    free(((struct stub_srq *)srq)->rq.work);
+    return stub_delete(srq);
+}
+
+/* ---------------------------------------------------------------- asynchronous events */
+
+void stub_raise(enum ibv_event_type type, struct ibv_qp *qp, int port)
+{
+    struct ibv_async_event event;
+
+    memset(&event, 0, sizeof(event));
+    event.event_type = type;
+    if (qp)
+        event.element.qp = qp;
+    else
+        event.element.port_num = port;
+    stub_write_async(&event);
+}
+
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+    return read(context->async_fd, event, sizeof(*event)) == (ssize_t)sizeof(*event) ? 0 : -1;
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+    (void)event;
+}
+
+const char *ibv_wc_status_str(enum ibv_wc_status status)
+{
+    (void)status;
+    return "as told by the test";
+}

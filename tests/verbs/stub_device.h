@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A device in place of libibverbs, for tests of the verbs provider without any: QPs of one process
+ * that reach each other, at once. Connections are made by stub_connect instead of rdma_cm.
+ */
+#ifndef ITAPI_TESTS_VERBS_STUB_DEVICE_H
+#define ITAPI_TESTS_VERBS_STUB_DEVICE_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "it_api.h"
+
+#define STUB_NAME "stub0"
+
+/* How the device behaves; set before the IA is opened. */
+struct stub_settings {
+    bool like_siw;      /* vendor of siw: what is posted on a failed QP never completes */
+    bool lazy_flush;    /* a failed QP completes what it has when stub_flush is called */
+    int max_cqe;        /* 0: many */
+    int refuse_qps;     /* so many ibv_create_qp fail with ENOMEM */
+    bool refuse_memory; /* ibv_reg_mr fails with ENOMEM */
+};
+
+extern struct stub_settings stub;
+
+/* Back to the defaults, with the provider registered. */
+void stub_start(void);
+
+/* While held, requests are queued and not executed. Releasing executes them in order. */
+void stub_hold(struct ibv_qp *qp, bool hold);
+/* Does what .lazy_flush has put off. */
+void stub_flush(struct ibv_qp *qp);
+/* The next request fails like this. */
+void stub_fail_next(struct ibv_qp *qp, enum ibv_wc_status status);
+/* Objects that exist: 0 when all is given back. */
+size_t stub_objects(void);
+/* An asynchronous event of the device. */
+void stub_raise(enum ibv_event_type type, struct ibv_qp *qp, int port);
+
+/* ---- Instead of connection management (stub_cm.c) */
+
+struct ibv_qp *stub_qp(it_ep_handle_t ep);
+void stub_join(struct ibv_qp *a, struct ibv_qp *b);
+void stub_connect(it_ep_handle_t a, it_ep_handle_t b);
+/* The connection of that side is over: as when the peer has disconnected. */
+void stub_disconnected(it_ep_handle_t ep);
+/* Calls of vrb_cm_ep_failed since the start. */
+unsigned stub_failures(void);
+
+#endif

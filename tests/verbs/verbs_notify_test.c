@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Waiting, descriptors, callbacks and AEVDs above the completions of a device. */
+#include "verbs/stub_node.h"
+
+#include "ual/verbs/verbs.h"
+
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static const struct stub_shape usual = {.events = 0};
+
+TestSuite(verbs_notify, .init = stub_start);
+
+struct waiter {
+    pthread_t thread;
+    it_evd_handle_t evd;
+    _Atomic int id;
+    it_event_t event;
+};
+
+static void *wait_one(void *argument)
+{
+    struct waiter *waiter = argument;
+
+    atomic_store(&waiter->id, fx_thread_id());
+    waiter->event = fx_wait(waiter->evd);
+    return NULL;
+}
+
+static void waiter_start(struct waiter *waiter, it_evd_handle_t evd)
+{
+    struct fx_patience patience = fx_patience_start("the thread to begin");
+
+    waiter->evd = evd;
+    atomic_store(&waiter->id, 0);
+    CHECK_EQ(0, pthread_create(&waiter->thread, NULL, wait_one, waiter));
+    while (atomic_load(&waiter->id) == 0)
+        fx_patience_check(&patience);
+    fx_thread_sleeps(atomic_load(&waiter->id));
+}
+
+Test(verbs_notify, a_sleeping_thread_is_woken)
+{
+    struct waiter waiter;
+    struct stub_node n;
+
+    stub_node_pair(&n, &usual);
+    for (unsigned k = 0; k < 20; k++) {
+        waiter_start(&waiter, n.fx.request_evd);
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+        CHECK_EQ(0, pthread_join(waiter.thread, NULL));
+        CHECK_EQ(k, waiter.event.dto_cmpl.cookie);
+    }
+    stub_node_close(&n);
+}
+
+/* One of them sleeps on the device's descriptor; when it leaves another takes its place. */
+Test(verbs_notify, several_sleeping_threads_are_woken)
+{
+    struct waiter waiters[4];
+    struct stub_node n;
+    unsigned seen = 0;
+
+    stub_node_pair(&n, &usual);
+    for (unsigned i = 0; i < 4; i++)
+        waiter_start(&waiters[i], n.fx.request_evd);
+    for (unsigned k = 0; k < 4; k++)
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_EQ(0, pthread_join(waiters[i].thread, NULL));
+        seen |= 1u << waiters[i].event.dto_cmpl.cookie;
+    }
+    CHECK_EQ(15, seen);
+    stub_node_close(&n);
+}
+
+/* Flushed without the device: the thread sleeps on a descriptor that says nothing of that. */
+Test(verbs_notify, a_sleeping_thread_is_told_of_a_flush)
+{
+    struct waiter waiter;
+    struct stub_node n;
+
+    stub.like_siw = true;
+    stub_node_pair(&n, &usual);
+    stub_disconnected(n.a);
+    waiter_start(&waiter, n.fx.request_evd);
+    fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 1, FX_QUIET);
+    CHECK_EQ(0, pthread_join(waiter.thread, NULL));
+    CHECK_EQ(IT_DTO_ERR_FLUSHED, waiter.event.dto_cmpl.dto_status);
+    stub_node_close(&n);
+}
+
+Test(verbs_notify, a_threshold_is_waited_for)
+{
+    const struct stub_shape shape = {.threshold = 3};
+    struct stub_node n;
+    it_event_t event;
+    size_t more;
+
+    stub_node_pair(&n, &shape);
+    fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 0, FX_SIGNAL);
+    fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 1, FX_SIGNAL);
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(n.fx.request_evd, 10000, &event, &more));
+    fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 2, FX_SIGNAL);
+    CHECK_OK(it_evd_wait(n.fx.request_evd, IT_TIMEOUT_INFINITE, &event, &more));
+    CHECK_EQ(0, event.dto_cmpl.cookie);
+    CHECK_EQ(2, more);
+    stub_node_close(&n);
+}
+
+static bool readable(int fd, int timeout_ms)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+    return poll(&poll_fd, 1, timeout_ms) == 1;
+}
+
+Test(verbs_notify, a_descriptor_tells)
+{
+    const struct stub_shape shape = {.flags = IT_EVD_CREATE_FD, .events = 4};
+    it_evd_param_t param;
+    struct stub_node n;
+
+    stub_node_pair(&n, &shape);
+    CHECK_OK(it_evd_query(n.fx.request_evd, IT_EVD_PARAM_FD, &param));
+    CHECK(!readable(param.fd, 0));
+    for (unsigned round = 0; round < 10; round++) {
+        for (unsigned k = 0; k < 10; k++) /* more than the EVD has room for */
+            fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+        for (unsigned k = 0; k < 10; k++) {
+            CHECK(readable(param.fd, FX_PATIENCE_MS));
+            fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, IT_DTO_SUCCESS);
+        }
+        fx_empty(n.fx.request_evd);
+        CHECK(!readable(param.fd, 0));
+    }
+    stub_node_close(&n);
+}
+
+static _Atomic unsigned called;
+
+static void count_events(it_evd_handle_t evd, void *argument)
+{
+    it_event_t event;
+
+    (void)argument;
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS)
+        atomic_fetch_add(&called, 1);
+}
+
+static void wait_called(unsigned want)
+{
+    struct fx_patience patience = fx_patience_start("the callback");
+
+    while (atomic_load(&called) < want)
+        fx_patience_check(&patience);
+    CHECK_EQ(want, atomic_load(&called));
+}
+
+/* Attached before the first endpoint and after it. */
+Test(verbs_notify, a_callback_is_called)
+{
+    struct stub_node n;
+
+    for (unsigned late = 0; late < 2; late++) {
+        atomic_store(&called, 0);
+        stub_node_open(&n, &usual);
+        if (!late)
+            CHECK_OK(it_evd_callback_attach(n.fx.request_evd, count_events, NULL));
+        n.a = stub_node_ep(&n, &usual);
+        n.b = stub_node_ep(&n, &usual);
+        stub_connect(n.a, n.b);
+        if (late) {
+            fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 0, FX_SIGNAL);
+            CHECK_OK(it_evd_callback_attach(n.fx.request_evd, count_events, NULL));
+            wait_called(1);
+        }
+        for (unsigned k = 1; k <= 50; k++) {
+            fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+            wait_called(late + k);
+        }
+        stub_node_close(&n);
+    }
+}
+
+Test(verbs_notify, an_aevd_tells)
+{
+    struct stub_shape shape = {.events = 4};
+    it_evd_param_t param = {0};
+    it_evd_handle_t aevd;
+    struct stub_node n;
+    it_event_t event;
+    size_t more;
+
+    stub_node_pair(&n, &shape);
+    CHECK_OK(it_evd_create(n.fx.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM, (it_evd_flags_t)0, 0, 0,
+                           NULL, &aevd, NULL));
+    param.aevd = aevd;
+    CHECK_OK(it_evd_modify(n.fx.request_evd, IT_EVD_PARAM_AEVD_HANDLE, &param));
+    for (unsigned k = 0; k < 10; k++)
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+    for (unsigned k = 0; k < 10; k++) {
+        CHECK_OK(it_evd_wait(aevd, FX_PATIENCE_MS * 1000u, &event, &more));
+        CHECK_EQ(k, event.dto_cmpl.cookie);
+    }
+    stub_node_close(&n);
+}
+
+/* ---------------------------------------------------------------- the device itself */
+
+Test(verbs_notify, a_port_comes_and_goes)
+{
+    it_evd_handle_t evd;
+    struct stub_node n;
+    it_event_t event;
+
+    stub_node_open(&n, &usual);
+    evd = fx_evd(&n.fx, IT_ASYNC_UNAFF_EVENT_STREAM, 8, 1);
+    stub_raise(IBV_EVENT_PORT_ERR, NULL, 1);
+    event = fx_wait(evd);
+    CHECK_EQ(IT_ASYNC_UNAFF_SPIGOT_OFFLINE, event.unaff_async.event_number);
+    CHECK_EQ(1, event.unaff_async.spigot_id);
+    stub_raise(IBV_EVENT_PORT_ACTIVE, NULL, 1);
+    event = fx_wait(evd);
+    CHECK_EQ(IT_ASYNC_UNAFF_SPIGOT_ONLINE, event.unaff_async.event_number);
+    stub_node_close(&n);
+}
+
+Test(verbs_notify, an_endpoint_that_fails_is_told_of)
+{
+    struct stub_node n;
+    it_event_t event;
+
+    stub_node_pair(&n, &usual);
+    stub_raise(IBV_EVENT_QP_FATAL, stub_qp(n.a), 0);
+    event = fx_wait(n.fx.aff_evd);
+    CHECK_EQ(IT_ASYNC_AFF_EP_FAILURE, event.aff_async.event_number);
+    CHECK(event.aff_async.cause.ep == n.a);
+    fx_ep_wait_state(n.a, IT_EP_STATE_NONOPERATIONAL);
+    stub_node_close(&n);
+}
+
+Test(verbs_notify, a_device_that_is_gone_fails_the_ia)
+{
+    struct fx_patience patience = fx_patience_start("the IA to fail");
+    struct stub_node n;
+    it_event_t event;
+
+    stub_node_pair(&n, &usual);
+    stub_raise(IBV_EVENT_DEVICE_FATAL, NULL, 0);
+    while (it_evd_dequeue(n.fx.request_evd, &event) != IT_ERR_IA_CATASTROPHE)
+        fx_patience_check(&patience);
+    stub_node_close(&n);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ual/ual_module.h"
+
+#include "base/base_log.h"
+#include "ual/ual_conf.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef ITAPI_MODULE_DIR
+#define ITAPI_MODULE_DIR "/usr/local/lib/itapi"
+#endif
+
+/* Beside the file that holds this function: the library, or a program it is linked into. */
+static bool module_beside(char *path, size_t size, const char *name)
+{
+    /* POSIX lets a pointer to an object hold that to a function. */
+    union {
+        void (*function)(const char *name, bool (*add)(const struct vp_provider *provider));
+        void *object;
+    } here = {.function = ual_module_load};
+    Dl_info info;
+    const char *end;
+    int length;
+
+    if (!dladdr(here.object, &info) || !info.dli_fname || info.dli_fname[0] != '/')
+        return false;
+    end = strrchr(info.dli_fname, '/');
+    length = snprintf(path, size, "%.*s/itapi/itapi_%s.so", (int)(end - info.dli_fname),
+                      info.dli_fname, name);
+    return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
+}
+
+static bool module_installed(char *path, size_t size, const char *name)
+{
+    int length = snprintf(path, size, "%s/itapi_%s.so", ITAPI_MODULE_DIR, name);
+
+    return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
+}
+
+static void module_open(const char *path, bool (*add)(const struct vp_provider *provider))
+{
+    const struct ual_conf_line line = {.file = path, .library = path, .options = ""};
+    const struct vp_provider *provider;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    if (!library) {
+        base_log(BASE_LOG_INFO, "%s; not used", dlerror());
+        return;
+    }
+    provider = ual_conf_provider_of(&line, library);
+    if (provider && add(provider))
+        base_log(BASE_LOG_INFO, "%s: provider %s", path, provider->name);
+    else
+        (void)dlclose(library);
+}
+
+void ual_module_load(const char *name, bool (*add)(const struct vp_provider *provider))
+{
+    char path[PATH_MAX];
+
+    if (module_beside(path, sizeof(path), name) || module_installed(path, sizeof(path), name))
+        module_open(path, add);
+    else
+        base_log(BASE_LOG_INFO, "no provider %s is installed", name);
+}

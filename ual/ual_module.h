@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Providers that come with the library, but as shared libraries of their own: what those are linked
+ * with is needed on no machine that has nothing for them to do.
+ */
+#ifndef ITAPI_UAL_UAL_MODULE_H
+#define ITAPI_UAL_UAL_MODULE_H
+
+#include "ual/ual_provider.h"
+
+#define UAL_MODULE_VERBS "verbs"
+
+/*
+ * Loads itapi_NAME.so from the folder itapi beside the library itself, or from where it is installed,
+ * and hands its provider to add. Where there is none, or what it is linked with is missing, nothing
+ * happens but a line in the log.
+ */
+void ual_module_load(const char *name, bool (*add)(const struct vp_provider *provider));
+
+#endif

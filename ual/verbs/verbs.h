@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider for devices of rdma-core: its objects, the private areas of those of the library. A
+ * shared library of its own, which reaches the library by the table vrb_host alone.
+ */
+#ifndef ITAPI_UAL_VERBS_VERBS_H
+#define ITAPI_UAL_VERBS_VERBS_H
+
+#include "ual/verbs/vrb_lock.h"
+#include "ual/vp_host.h"
+
+#include <ifaddrs.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern const struct vp_host *vrb_host;
+
+struct vrb_cm;   /* connections of an IA: verbs_cm_private.h */
+struct vrb_conn; /* connection of an EP: verbs_cm_private.h */
+struct vrb_listener;
+struct vrb_convert; /* conversion of an EP's socket */
+
+/* What devices do otherwise than the rest. */
+struct vrb_quirks {
+    bool is_siw;          /* what follows, found out by name and vendor */
+    bool zero_segments;   /* a receive without a segment is refused */
+    bool late_posts_lost; /* what is posted when the QP has failed never completes */
+    bool reads_overtaken; /* a request completes before the Read in front of it */
+    unsigned
+        invalidated; /* flag of a completion: rxe hands on the one that the kernel uses inside */
+};
+
+/* Writes of no octets that a connection of siw may begin with: verbs_cm_nudge.c. */
+#define VRB_NUDGES 3
+
+struct vrb_ia {
+    struct ual_ia *ual;
+    struct ibv_context *context; /* our own, not that of librdmacm */
+    struct ibv_device_attr_ex device;
+    struct vp_attributes attributes;
+    struct vrb_quirks quirks;
+    bool is_iwarp;
+    uint8_t ports;
+    struct ibv_cq *filler; /* NULL: not needed */
+    struct vp_watch *async_watch;
+    pthread_mutex_t
+        attach_lock;          /* one at a time gives an EVD its source; a leaf but for evd.lock */
+    _Atomic bool removed;     /* the device is gone */
+    pthread_mutex_t rmr_lock; /* a leaf */
+    struct vrb_rmr *rmrs;     /* by .rmr_lock */
+    struct vrb_cm *cm;        /* by verbs_cm.c */
+};
+
+struct vrb_pz {
+    struct ibv_pd *pd;
+    struct ibv_mr *empty_mr; /* with .zero_segments: of .empty */
+    unsigned char empty[8];
+};
+
+/* What a segment needs comes first. */
+struct vrb_lmr {
+    uint32_t lkey;
+    /* For data that is sent from within a post: the device does not check it. */
+    uintptr_t addr;
+    uint64_t length;
+    struct ibv_pd *pd;
+    struct ibv_mr *mr;
+};
+
+/* ---------------------------------------------------------------- work queues */
+
+struct vrb_queue;
+
+/* One request or receive, found by its wr_id. A slot is free again when its event is dequeued. */
+struct vrb_slot {
+    struct vrb_queue *queue;
+    it_dto_cookie_t cookie;
+    uint32_t number; /* of the post: counts up, wraps */
+    uint32_t length; /* of a request */
+    uint16_t event;  /* it_event_type_t */
+    uint8_t flags;   /* it_dto_flags_t; with IT_COMPLETION_FLAG for every receive */
+    bool is_receive;
+    bool is_link; /* a note lies in vrb_queue.links */
+    bool refused; /* not legal on this EP: it completes in its turn, and ends the connection */
+    /* With .reads_overtaken, by the lock of the EVD. */
+    bool done;
+    uint8_t status; /* enum ibv_wc_status */
+};
+
+/*
+ * Requests or receives of an EP. The numbers only ever grow: retired <= reaped <= tail. What is
+ * posted while .local is set never reaches the device: it is flushed when all before it is done.
+ */
+struct vrb_queue {
+    struct vrb_lock lock; /* posting: the order of slots is that of the device */
+    /* By .lock. */
+    uint32_t tail;       /* next post */
+    uint32_t quiet;      /* posts since the last one that gives a completion */
+    uint32_t local_from; /* with .local: the first post that the device does not get */
+    bool local;
+    bool open;      /* posts are legal */
+    uint32_t limit; /* .depth as long as posts go straight to the device, else 0 */
+    union {         /* what most posts have in common is filled in */
+        struct ibv_send_wr send;
+        struct ibv_recv_wr recv;
+    } one;
+    struct ibv_sge sge;
+    struct ibv_send_wr *bad; /* told by the device, and not wanted */
+    /* Immutable. */
+    bool is_receive;
+    uint32_t depth;
+    uint32_t signal_every;
+    uint32_t mask; /* of .slots: a power of two, less one */
+    struct vrb_slot *slots;
+    struct vrb_link *links; /* one per slot; NULL: the device has no windows */
+    struct vrb_ep *ep;
+    struct vrb_cq *cq;
+    struct vrb_slot marker; /* wr_id of a request behind all others, of the library itself */
+
+    /* By the lock of the EVD. */
+    uint32_t reaped;     /* behind the newest that is known to be done */
+    uint32_t moved;      /* retire_value of the newest that went into the EVD's own queue */
+    uint32_t ordered;    /* with .reads_overtaken: behind the last that went into the stash */
+    uint32_t overtaking; /* all before it but Reads are done */
+    uint32_t seen; /* behind the newest that is done: its post may not have been published yet */
+    uint32_t device_tail; /* with .flushes: behind the last that the device completes */
+    uint32_t flushed;     /* with .drained: behind the last that we have completed instead of it */
+    bool flushes;         /* the QP has failed */
+    bool drained;         /* and all that the device completes has been polled */
+
+    _Atomic uint32_t published; /* .tail, for those who flush */
+    _Atomic uint32_t retired;   /* behind the newest whose event has been dequeued */
+};
+
+/* The EPs of one S-RQ on a CQ: together they have no more completions than that has receives. */
+struct vrb_share {
+    struct vrb_share *next;
+    const struct ual_srq *srq;
+    uint32_t eps;
+};
+
+/* One CQ of an EVD, as large as all queues on it together. Guarded by the EVD's lock. */
+struct vrb_cq {
+    struct vrb_cq *next;
+    struct ibv_cq *cq;
+    uint32_t capacity;
+    uint32_t used; /* by the attach lock of the IA, as what follows */
+    struct vrb_share *shares;
+    struct ibv_wc *stash; /* polled, or made by us, and not yet taken; room for all there can be */
+    uint32_t stash_first, stash_end;
+};
+
+#define VRB_BY_QP 64u /* a power of two */
+
+/* The source of an EVD. */
+struct vrb_source {
+    struct vrb_ia *ia; /* immutable, as what follows */
+    it_evd_handle_t evd;
+    struct ibv_comp_channel *channel;
+    /* By the EVD's lock. */
+    struct vrb_cq *cqs;              /* the one that is asked first changes */
+    struct vrb_ep *by_qp[VRB_BY_QP]; /* EPs with an S-RQ, by the number of the QP */
+};
+
+struct vrb_ep {
+    struct vrb_queue sq, rq; /* .rq: without an S-RQ */
+    struct ual_ep *ual;
+    struct vrb_ia *ia;
+    it_ep_handle_t handle;
+    struct ibv_pd *pd;
+    struct ual_srq *srq;
+    uint32_t empty_lkey; /* with .zero_segments */
+    uint64_t empty_addr;
+    uint32_t inline_max;
+    bool may_read;                         /* by .sq.lock: the ORD is not 0 */
+    uint32_t send_segments, recv_segments; /* what the QP was made for */
+    _Atomic bool ends;                     /* in ep_destroy */
+    _Atomic bool resets;                   /* a thread is in ep_reset */
+
+    struct ibv_qp *qp; /* exchanged by ep_reset only: nobody posts then */
+    struct vrb_source *request_source, *recv_source;
+    struct vrb_ep *next_by_qp; /* with an S-RQ: by the lock of the receive EVD, as what follows */
+    uint32_t qp_num;
+    struct vp_task *failed; /* tells connection management; submitted by anybody */
+
+    struct vrb_conn *conn; /* by verbs_cm_conn.c; the IA's thread only */
+    /* By the EP's lock: the depths before they were agreed on. */
+    bool agreed;
+    uint32_t wanted_ird, wanted_ord;
+    struct vrb_convert *convert; /* by verbs_convert.c */
+};
+
+/* A receive of an S-RQ, found by its wr_id, which has VRB_SRQ_MARK besides. */
+struct vrb_srq_slot {
+    struct vrb_srq *srq;
+    it_dto_cookie_t cookie;
+    _Atomic bool busy;
+};
+
+#define VRB_SRQ_MARK UINT64_C(1)
+
+struct vrb_srq {
+    struct ibv_srq *srq; /* immutable, as what follows */
+    struct ual_srq *ual;
+    struct vrb_ia *ia;
+    struct vrb_pz *pz;
+    uint32_t depth;
+    struct vrb_srq_slot *slots;
+    struct vrb_lock lock; /* posting */
+    uint32_t cursor;      /* by .lock: the slot to try next */
+    _Atomic uint32_t posted;
+};
+
+/* Guarded by vrb_ia.rmr_lock. */
+struct vrb_rmr {
+    struct vrb_rmr *next; /* of the IA's */
+    struct ual_rmr *ual;
+    struct vrb_ia *ia;
+    struct ibv_mw *mw;
+    uint64_t serial; /* 0: freed */
+    /* By what has been posted. */
+    uint32_t last_key;
+    uint32_t qp_num; /* where it was opened */
+    bool is_open;
+    /* By what has been completed: with .state.lmr, that and the EP are held. */
+    struct vp_rmr_state state;
+    struct vrb_ep *ep;
+};
+
+/* What a link or unlink will have done; of an unlink .state is zero. */
+struct vrb_link {
+    struct vrb_rmr *rmr; /* NULL: nothing is under way */
+    uint64_t serial;
+    struct vp_rmr_state state;
+};
+
+struct vrb_listen {
+    struct vrb_listener *listener; /* by verbs_cm_listen.c */
+};
+
+/* ---------------------------------------------------------------- areas */
+
+static inline struct vrb_ia *vrb_ia_of(const struct ual_ia *ia)
+{
+    return vrb_host->ia_area((struct ual_ia *)(uintptr_t)ia);
+}
+
+static inline struct vrb_ep *vrb_ep_of(struct ual_ep *ep)
+{
+    return (struct vrb_ep *)(void *)((unsigned char *)ep + vrb_host->ep_offset);
+}
+
+static inline struct vrb_lmr *vrb_lmr_of(it_lmr_handle_t handle)
+{
+    return (struct vrb_lmr *)(void *)((unsigned char *)handle + vrb_host->lmr_offset);
+}
+
+static inline struct vrb_pz *vrb_pz_of(struct ual_pz *pz)
+{
+    return vrb_host->pz_area(pz);
+}
+
+static inline struct vrb_srq *vrb_srq_of(struct ual_srq *srq)
+{
+    return (struct vrb_srq *)(void *)((unsigned char *)srq + vrb_host->srq_offset);
+}
+
+static inline struct vrb_rmr *vrb_rmr_of(struct ual_rmr *rmr)
+{
+    return (struct vrb_rmr *)(void *)((unsigned char *)rmr + vrb_host->rmr_offset);
+}
+
+static inline struct vrb_listen *vrb_listen_of(struct ual_listen *listen)
+{
+    return vrb_host->listen_area(listen);
+}
+
+/* More segments are never announced. */
+#define VRB_MAX_SEGMENTS 32
+
+#define vrb_log(level, ...) vrb_host->log((level), __VA_ARGS__)
+
+/* ---------------------------------------------------------------- devices (verbs_device.c) */
+
+/* The device of that name, opened, or NULL with errno. */
+struct ibv_context *vrb_device_open(const char *name);
+size_t vrb_interfaces(it_interface_t *interfaces, size_t capacity);
+bool vrb_has_interface(const char *name);
+it_status_t vrb_ia_open(struct ual_ia *ual);
+void vrb_ia_close(struct ual_ia *ual);
+const struct vp_attributes *vrb_ia_attributes(const struct ual_ia *ual);
+
+/* verbs_query.c */
+it_status_t vrb_ia_query(struct ual_ia *ual, it_ia_info_t **info_out);
+bool vrb_has_spigot(const struct ual_ia *ual, size_t spigot_id);
+it_status_t vrb_has_address(const struct ual_ia *ual, const it_net_addr_t *address);
+/* The port of this IA's device that rdma_cm takes for a local address, 0 if none. */
+uint8_t vrb_port_of(const struct vrb_ia *ia, const struct sockaddr *address);
+bool vrb_address_is_usable(const struct ifaddrs *entry);
+
+/* verbs_async.c */
+bool vrb_async_open(struct vrb_ia *ia);
+void vrb_async_close(struct vrb_ia *ia);
+/* The IA's thread: handles what the device has said until now. */
+void vrb_async_take(struct vrb_ia *ia);
+
+/* ---------------------------------------------------------------- memory (verbs_memory.c) */
+
+it_status_t vrb_pz_create(struct ual_pz *ual);
+void vrb_pz_destroy(struct ual_pz *ual);
+it_status_t vrb_lmr_create(struct ual_lmr *ual);
+void vrb_lmr_destroy(struct ual_lmr *ual);
+it_status_t vrb_lmr_modify(struct ual_lmr *ual, struct ual_pz *pz, it_mem_priv_t privs);
+
+/* ---------------------------------------------------------------- completions (verbs_source.c) */
+
+/* Both queues of the EP have their CQs; need: how many completions they may have. */
+it_status_t vrb_source_join(struct vrb_ep *ep);
+void vrb_source_leave(struct vrb_ep *ep);
+/*
+ * The QP has failed, or is gone: what the device does not complete is flushed, in order. lost: that
+ * is all of which there is no completion now; else what is posted from .local_from on.
+ */
+void vrb_source_flush(struct vrb_ep *ep, struct vrb_queue *queue, bool lost);
+/* After a flush with nothing left to post: the posts to come are for a new QP. */
+void vrb_source_renew(struct vrb_ep *ep, struct vrb_queue *queue);
+/* There is a post that does not reach the device. */
+void vrb_source_post_local(struct vrb_ep *ep, struct vrb_queue *queue);
+/* Takes note of what is done, so that slots without events get free. */
+void vrb_source_reap(struct vrb_ep *ep, struct vrb_queue *queue);
+
+/* An EP with an S-RQ: from now on completions of that QP are its. NULL: of none. */
+void vrb_source_name(struct vrb_ep *ep, const struct ibv_qp *qp);
+
+/* ---------------------------------------------------------------- S-RQs (verbs_srq.c) */
+
+it_status_t vrb_srq_create(struct ual_srq *ual);
+void vrb_srq_destroy(struct ual_srq *ual);
+it_status_t vrb_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
+                           const it_srq_param_t *params);
+void vrb_srq_is_low(struct vrb_srq *srq);
+
+static inline void vrb_srq_return(struct vrb_srq_slot *slot)
+{
+    atomic_fetch_sub_explicit(&slot->srq->posted, 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->busy, false, memory_order_release);
+}
+
+/* ---------------------------------------------------------------- RMRs (verbs_rmr.c) */
+
+it_status_t vrb_rmr_create(struct ual_rmr *ual);
+void vrb_rmr_destroy(struct ual_rmr *ual);
+void vrb_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state);
+/* The QP goes: first the windows that are open on it. */
+void vrb_rmr_leave(struct vrb_ia *ia, uint32_t qp_num);
+/* A peer has invalidated the key: the RMR that had it, or NULL. */
+it_handle_t vrb_rmr_invalidated(struct vrb_ia *ia, uint32_t key);
+/* With the queue's lock. A status that is not a success: nothing is posted. *error: of the device. */
+it_status_t vrb_link_request(struct vrb_ep *ep, struct vrb_slot *slot,
+                             const struct vp_request *request, int *error);
+void vrb_link_done(struct vrb_slot *slot, bool executed);
+void vrb_link_drop_all(struct vrb_queue *queue);
+struct vrb_link *vrb_link_of(const struct vrb_slot *slot);
+
+/* ---------------------------------------------------------------- posting (verbs_post.c) */
+
+int vrb_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count);
+
+bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bool is_receive);
+void vrb_queue_free(struct vrb_queue *queue);
+/* With the queue's lock: whether posts go straight to the device. */
+void vrb_queue_set_limit(struct vrb_queue *queue);
+extern const struct vp_ep_ops vrb_ep_ops;
+
+/* ---------------------------------------------------------------- EPs (verbs_ep.c) */
+
+it_status_t vrb_ep_create(struct ual_ep *ual);
+void vrb_ep_destroy(struct ual_ep *ual);
+void vrb_ep_halt(struct ual_ep *ual);
+void vrb_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
+it_status_t vrb_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
+                                 it_ep_attributes_t *attr);
+it_status_t vrb_ep_reset(struct ual_ep *ual);
+
+/*
+ * The QP, for connection management. An EP has its QP, in INIT, from ep_create on; nobody else
+ * changes its state meanwhile. No lock is needed, and the EP's lock may be held.
+ */
+/* ibv_modify_qp with a line in the log if it fails: 0 or errno. */
+int vrb_qp_modify(struct vrb_ep *ep, struct ibv_qp_attr *attr, int mask);
+/* The access flags by the EP's enables: for INIT. */
+unsigned vrb_qp_access(const struct vrb_ep *ep);
+
+/*
+ * The EP is about to be CONNECTED: requests may be posted from now on, to the device. With the EP's
+ * lock, just before the step UAL_EP_ESTABLISHED.
+ */
+void vrb_ep_open_locked(struct vrb_ep *ep);
+
+/*
+ * The connection is over, or was never made; for whatever reason, any number of times. With no lock
+ * held, just after the step to NONOPERATIONAL and before the event is reported: the QP goes to
+ * ERROR, what is posted is flushed in order, as is what is posted from now on.
+ */
+void vrb_ep_break(struct vrb_ep *ep);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The channel that brings the events of rdma_cm to the IA's thread. */
+#include "ual/verbs/verbs_cm_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CM_EVENT_BUDGET 64 /* per wake-up: others on this thread want their turn */
+
+struct cm_disconnect_call {
+    struct vrb_ep *ep;
+    it_status_t status;
+};
+
+bool vrb_cm_is_own(const struct vrb_ia *ia, const struct rdma_cm_id *id)
+{
+    /* librdmacm has opened it by itself: not the same context, perhaps not the same list. */
+    return id->verbs && strcmp(ibv_get_device_name(id->verbs->device),
+                               ibv_get_device_name(ia->context->device)) == 0;
+}
+
+/* ---------------------------------------------------------------- events */
+
+static bool cm_has_parameters(enum rdma_cm_event_type type)
+{
+    return type == RDMA_CM_EVENT_CONNECT_REQUEST || type == RDMA_CM_EVENT_CONNECT_RESPONSE ||
+           type == RDMA_CM_EVENT_ESTABLISHED || type == RDMA_CM_EVENT_REJECTED;
+}
+
+static void cm_copy_event(const struct rdma_cm_event *event, struct vrb_cm_event *copy)
+{
+    const struct rdma_conn_param *param = &event->param.conn;
+
+    *copy = (struct vrb_cm_event){.type = event->event, .status = event->status};
+    if (!cm_has_parameters(event->event))
+        return;
+    copy->responder_resources = param->responder_resources;
+    copy->initiator_depth = param->initiator_depth;
+    if (!param->private_data)
+        return;
+    memcpy(copy->private_data, param->private_data, param->private_data_len);
+    copy->private_length = param->private_data_len;
+}
+
+/* InfiniBand fills up with zeros what the peer has given: whatever that was, it is told without. */
+static void cm_strip_padding(const struct vrb_cm *cm, struct vrb_cm_event *event)
+{
+    if (cm->ia->is_iwarp)
+        return;
+    while (event->private_length > 0 && event->private_data[event->private_length - 1] == 0)
+        event->private_length--;
+}
+
+static void cm_handle(struct vrb_cm *cm, struct rdma_cm_id *id, void *context, void *listen_context,
+                      struct vrb_cm_event *event)
+{
+    struct vrb_conn *conn = context;
+
+    cm_strip_padding(cm, event);
+    if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+        vrb_accept_request(listen_context, id, event);
+        return;
+    }
+    if (*(const enum vrb_cm_target *)context == VRB_CM_LISTENER) {
+        if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+            vrb_listener_lost(context, id);
+        return;
+    }
+    vrb_log(VP_LOG_DEBUG, "verbs: conn %p in state %d: %s, status %d", context, (int)conn->state,
+            rdma_event_str(event->type), event->status);
+    cm->current = conn;
+    if (conn->active)
+        vrb_connect_event(conn, event);
+    else
+        vrb_accept_event(conn, event);
+    cm->current = NULL;
+}
+
+/* False: there was none. */
+static bool cm_take(struct vrb_cm *cm)
+{
+    struct rdma_cm_event *event;
+    struct vrb_cm_event copy;
+    struct rdma_cm_id *id;
+    void *context;
+    void *listen_context = NULL;
+
+    if (rdma_get_cm_event(cm->channel, &event) != 0)
+        return errno == EINTR;
+    id = event->id;
+    context = id->context;
+    if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+        listen_context = event->listen_id->context;
+    cm_copy_event(event, &copy);
+    /* First of all: to destroy an id waits for its events. Cannot fail. */
+    (void)rdma_ack_cm_event(event);
+    cm_handle(cm, id, context, listen_context, &copy);
+    return true;
+}
+
+void vrb_cm_take_events(struct vrb_cm *cm)
+{
+    for (int i = 0; i < CM_EVENT_BUDGET; i++)
+        if (!cm_take(cm))
+            return;
+}
+
+static void cm_ready(void *argument)
+{
+    vrb_cm_take_events(argument);
+}
+
+/* ---------------------------------------------------------------- an EP and its connection */
+
+void vrb_cm_ep_failed(struct vrb_ep *ep)
+{
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
+
+    /* An attempt goes on until rdma_cm ends it. */
+    if (ep->conn && ep->conn->state == VRB_CONN_LIVE)
+        (void)vrb_conn_end(ep->conn, UAL_EP_BROKEN, &news);
+}
+
+void vrb_cm_ep_heard(struct vrb_ep *ep)
+{
+    if (ep->conn && ep->conn->state == VRB_CONN_CONFIRM)
+        (void)rdma_notify(ep->conn->id, IBV_EVENT_COMM_EST); /* else the confirmation will come */
+}
+
+static void cm_leave(void *argument)
+{
+    struct vrb_ep *ep = argument;
+
+    if (ep->conn)
+        vrb_conn_abandon(ep->conn);
+}
+
+void vrb_cm_ep_end(struct vrb_ep *ep)
+{
+    /* Also without a connection: the IA's thread may be about to report on the EP. */
+    vrb_host->ia_call(ep->ia->ual, cm_leave, ep);
+    vrb_thread_wait(ep->ia->cm, ep);
+}
+
+void vrb_cm_ep_forget(struct vrb_ep *ep)
+{
+    it_rc_only_attributes_t *rc = &vrb_host->ep_attributes(ep->ual)->srv.rc;
+
+    vrb_cm_ep_end(ep);
+    vrb_host->ep_lock(ep->ual);
+    if (ep->agreed) {
+        rc->rdma_read_ird = ep->wanted_ird;
+        rc->rdma_read_ord = ep->wanted_ord;
+    }
+    ep->agreed = false;
+    vrb_host->ep_unlock(ep->ual);
+}
+
+static void cm_disconnect(void *argument)
+{
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
+    struct cm_disconnect_call *call = argument;
+    struct vrb_conn *conn = call->ep->conn;
+
+    if (conn && vrb_conn_end(conn, UAL_EP_DISCONNECT, &news))
+        call->status = IT_SUCCESS;
+}
+
+it_status_t vrb_disconnect(struct ual_ep *ual)
+{
+    struct cm_disconnect_call call = {
+        .ep = vrb_ep_of(ual),
+        .status = IT_ERR_INVALID_EP_STATE,
+    };
+
+    vrb_host->ia_call(call.ep->ia->ual, cm_disconnect, &call);
+    return call.status;
+}
+
+/* ---------------------------------------------------------------- limits, counters */
+
+/* What rdma_cm carries over InfiniBand, behind its own header; MPA as siw has it. */
+#define CM_IB_REQUEST 56
+#define CM_IB_REPLY   196
+#define CM_IB_REJECT  148
+#define CM_IWARP      251
+#define CM_QUALIFIERS ((it_conn_qual_type_t)(IT_IANA_PORT | IT_IANA_LR_PORT))
+
+static void cm_fill_attributes(const struct vrb_ia *ia, struct vp_attributes *attributes)
+{
+    attributes->three_way = ia->is_iwarp ? IT_FALSE : IT_TRUE;
+    attributes->suppress_depths = IT_FALSE;
+    attributes->connect_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REQUEST;
+    attributes->accept_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REPLY;
+    attributes->reject_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REJECT;
+    attributes->disconnect_pdata = 0;
+    attributes->active_quals = CM_QUALIFIERS;
+    attributes->passive_quals = CM_QUALIFIERS;
+    attributes->default_connect_timeout_us = VRB_CM_ATTEMPT_US;
+}
+
+void vrb_counters(struct ual_ia *ual, struct itx_counters *counters)
+{
+    const struct vrb_cm *cm = vrb_ia_of(ual)->cm;
+
+    counters->connections_accepted += __atomic_load_n(&cm->accepted, __ATOMIC_RELAXED);
+    counters->connections_initiated += __atomic_load_n(&cm->initiated, __ATOMIC_RELAXED);
+    counters->half_open_refused += __atomic_load_n(&cm->refused, __ATOMIC_RELAXED);
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+static it_status_t cm_open_channel(struct vrb_cm *cm)
+{
+    int error;
+
+    cm->channel = rdma_create_event_channel();
+    if (!cm->channel) {
+        error = errno;
+        vrb_log(VP_LOG_WARN, "verbs: %s: rdma_create_event_channel: %s", vrb_host->ia_name(cm->ual),
+                strerror(error));
+        return error == EACCES || error == EPERM ? IT_ERR_NO_PERMISSION : IT_ERR_RESOURCES;
+    }
+    /* rdma_get_cm_event may drop the event that made the channel readable. */
+    if (fcntl(cm->channel->fd, F_SETFL, O_NONBLOCK) != 0)
+        return IT_ERR_RESOURCES;
+    cm->watch = vrb_host->watch_start(cm->ual, cm->channel->fd, cm_ready, cm);
+    return cm->watch ? IT_SUCCESS : IT_ERR_RESOURCES;
+}
+
+static void cm_free(struct vrb_cm *cm)
+{
+    if (cm->watch)
+        vrb_host->watch_stop(cm->watch);
+    if (cm->channel)
+        rdma_destroy_event_channel(cm->channel);
+    vrb_path_forget(cm);
+    (void)pthread_cond_destroy(&cm->destroyed);
+    (void)pthread_mutex_destroy(&cm->lock);
+    free(cm);
+}
+
+it_status_t vrb_cm_open(struct vrb_ia *ia)
+{
+    struct vrb_cm *cm = calloc(1, sizeof(*cm));
+    it_status_t status;
+
+    if (!cm)
+        return IT_ERR_RESOURCES;
+    cm->ual = ia->ual;
+    cm->ia = ia;
+    (void)pthread_mutex_init(&cm->lock, NULL); /* neither can fail */
+    (void)pthread_cond_init(&cm->destroyed, NULL);
+    status = cm_open_channel(cm);
+    if (status != IT_SUCCESS) {
+        cm_free(cm);
+        return status;
+    }
+    ia->cm = cm;
+    cm_fill_attributes(ia, &ia->attributes);
+    return IT_SUCCESS;
+}
+
+struct cm_close_call {
+    struct vrb_cm *cm;
+    bool left;
+};
+
+static void cm_close(void *argument)
+{
+    struct cm_close_call *call = argument;
+    struct vrb_conn *conn = call->cm->connections;
+
+    while (conn) {
+        struct vrb_conn *next = conn->next;
+
+        if (conn->state == VRB_CONN_CLOSING)
+            vrb_conn_discard(conn);
+        else
+            vrb_conn_abandon(conn);
+        conn = next;
+    }
+    call->left = call->cm->connections != NULL;
+}
+
+void vrb_cm_close(struct vrb_ia *ia)
+{
+    struct cm_close_call call = {.cm = ia->cm};
+
+    if (!call.cm)
+        return;
+    /* Again for those that live end first, have a thread, or are in the hands of a call. */
+    do {
+        vrb_host->ia_call(ia->ual, cm_close, &call);
+        vrb_thread_wait(call.cm, NULL);
+    } while (call.left);
+    cm_free(call.cm);
+    ia->cm = NULL;
+}

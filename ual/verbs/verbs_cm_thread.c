@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two calls of rdma_cm block with iWARP devices: rdma_connect, until TCP has connected, and
+ * rdma_destroy_id, until the peer has answered or the kernel has given up. Each such call has a
+ * thread of its own, so that the IA's goes on.
+ */
+#include "ual/verbs/verbs_cm_private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#define THREAD_GRACE_S 2
+
+/* Signals are the program's: its threads are to get them. */
+static bool thread_start(pthread_t *thread, struct vrb_conn *conn, void *(*run)(void *))
+{
+    sigset_t all;
+    sigset_t before;
+    int error;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(thread, NULL, run, conn);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error == 0;
+}
+
+/* ---------------------------------------------------------------- rdma_connect */
+
+static void thread_called(void *argument)
+{
+    struct vrb_conn *conn = argument;
+
+    vrb_host->task_submit(conn->called);
+}
+
+static void *thread_connect(void *argument)
+{
+    struct vrb_conn *conn = argument;
+
+    pthread_cleanup_push(thread_called, conn);
+    /* Cancelled in its system call, which then fails: .error stays as it is. */
+    conn->error = rdma_connect(conn->id, &conn->param) == 0 ? 0 : errno;
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+bool vrb_thread_connect(struct vrb_conn *conn)
+{
+    conn->called = vrb_host->task_new(conn->cm->ual, vrb_connect_called, conn);
+    if (!conn->called)
+        return false;
+    conn->error = ECANCELED;
+    if (thread_start(&conn->caller, conn, thread_connect))
+        return true;
+    vrb_host->task_free(conn->called);
+    conn->called = NULL;
+    return false;
+}
+
+int vrb_thread_join(struct vrb_conn *conn, bool cut)
+{
+    struct vp_task *called = conn->called;
+
+    if (cut)
+        (void)pthread_cancel(conn->caller); /* fails when the thread is at its end */
+    (void)pthread_join(conn->caller, NULL);
+    conn->called = NULL;
+    vrb_host->task_free(called);
+    return conn->error;
+}
+
+/* ---------------------------------------------------------------- rdma_destroy_id */
+
+/* On the IA's thread. */
+static void thread_bury(void *argument)
+{
+    struct vrb_conn *conn = argument;
+
+    (void)pthread_join(conn->destroyer, NULL);
+    vrb_host->task_free(conn->called);
+    vrb_host->task_free(conn->gone);
+    conn->id = NULL;
+    vrb_conn_discard(conn);
+}
+
+/*
+ * A listener of siw does not stand a TCP connection that ends before its Request: what is about to
+ * connect is let connect. What takes longer has not reached anybody.
+ */
+static void thread_join_caller(struct vrb_conn *conn)
+{
+    struct timespec limit;
+
+    (void)clock_gettime(CLOCK_REALTIME, &limit); /* cannot fail */
+    limit.tv_sec += THREAD_GRACE_S;
+    if (pthread_timedjoin_np(conn->caller, NULL, &limit) == 0)
+        return;
+    (void)pthread_cancel(conn->caller); /* fails when the thread is at its end */
+    (void)pthread_join(conn->caller, NULL);
+}
+
+static void *thread_destroy(void *argument)
+{
+    struct vrb_conn *conn = argument;
+    struct vrb_cm *cm = conn->cm;
+    struct vrb_conn **link = &cm->dying;
+
+    if (conn->calling)
+        thread_join_caller(conn);
+    (void)rdma_destroy_id(conn->id); /* fails with a device that is gone: freed nevertheless */
+    (void)pthread_mutex_lock(&cm->lock);
+    while (*link != conn)
+        link = &(*link)->dying_next;
+    *link = conn->dying_next;
+    (void)pthread_cond_broadcast(&cm->destroyed);
+    (void)pthread_mutex_unlock(&cm->lock);
+    vrb_host->task_submit(conn->gone);
+    return NULL;
+}
+
+static bool thread_start_destroying(struct vrb_conn *conn)
+{
+    struct vrb_cm *cm = conn->cm;
+    bool started;
+
+    conn->gone = vrb_host->task_new(cm->ual, thread_bury, conn);
+    if (!conn->gone)
+        return false;
+    (void)pthread_mutex_lock(&cm->lock);
+    conn->dying_next = cm->dying;
+    cm->dying = conn;
+    started = thread_start(&conn->destroyer, conn, thread_destroy);
+    if (!started)
+        cm->dying = conn->dying_next;
+    (void)pthread_mutex_unlock(&cm->lock);
+    if (!started)
+        vrb_host->task_free(conn->gone);
+    return started;
+}
+
+void vrb_thread_destroy(struct vrb_conn *conn, const struct vrb_ep *ep)
+{
+    conn->calling = conn->state == VRB_CONN_CALLING;
+    conn->state = VRB_CONN_DYING;
+    conn->held = ep;
+    if (thread_start_destroying(conn))
+        return;
+    /* The IA's thread waits for the peer. */
+    if (conn->calling)
+        (void)vrb_thread_join(conn, true);
+    vrb_conn_discard(conn);
+}
+
+static bool thread_holds_locked(const struct vrb_cm *cm, const struct vrb_ep *ep)
+{
+    const struct vrb_conn *conn = cm->dying;
+
+    while (conn && ep && conn->held != ep)
+        conn = conn->dying_next;
+    return conn != NULL;
+}
+
+void vrb_thread_wait(struct vrb_cm *cm, const struct vrb_ep *ep)
+{
+    (void)pthread_mutex_lock(&cm->lock);
+    while (thread_holds_locked(cm, ep))
+        (void)pthread_cond_wait(&cm->destroyed, &cm->lock);
+    (void)pthread_mutex_unlock(&cm->lock);
+}

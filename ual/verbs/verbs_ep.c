@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The EP: its QP, its creation, change and end. */
+#include "ual/verbs/verbs.h"
+
+#include "ual/verbs/verbs_cm.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Sizes that the QP was made for. */
+#define EP_SEGMENTS                                                                                \
+    ((unsigned)IT_EP_PARAM_MAX_SEND_SEG | (unsigned)IT_EP_PARAM_MAX_RECV_SEG |                     \
+     (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG | (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG)
+#define EP_ENABLES                                                                                 \
+    ((unsigned)IT_EP_PARAM_RDMA_RD_ENABLE | (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE |                 \
+     (unsigned)IT_EP_PARAM_ATOMICS_ENABLE)
+
+/* Data that goes with the request itself: the most that a device has room for is taken. */
+static const uint32_t ep_inline_sizes[] = {256, 128, 64, 0};
+
+/* ---------------------------------------------------------------- the QP */
+
+int vrb_qp_modify(struct vrb_ep *ep, struct ibv_qp_attr *attr, int mask)
+{
+    int error = ibv_modify_qp(ep->qp, attr, mask);
+
+    if (error)
+        vrb_log(VP_LOG_WARN, "%s: QP %u: state %d: %s", vrb_host->ia_name(ep->ia->ual),
+                ep->qp->qp_num, (int)attr->qp_state, strerror(error));
+    return error;
+}
+
+static unsigned ep_access(const it_rc_only_attributes_t *rc)
+{
+    unsigned access = 0;
+
+    if (rc->rdma_read_enable)
+        access |= IBV_ACCESS_REMOTE_READ;
+    if (rc->rdma_write_enable)
+        access |= IBV_ACCESS_REMOTE_WRITE;
+    if (rc->atomics_enable)
+        access |= IBV_ACCESS_REMOTE_ATOMIC;
+    return access;
+}
+
+unsigned vrb_qp_access(const struct vrb_ep *ep)
+{
+    return ep_access(&vrb_host->ep_attributes(ep->ual)->srv.rc);
+}
+
+static size_t ep_most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* One more for the marker, and those for nudges. A link may need two: one that closes the window first. */
+static uint32_t ep_device_requests(const struct vrb_ep *ep)
+{
+    uint32_t limit = (uint32_t)ep->ia->device.orig_attr.max_qp_wr;
+    uint32_t count = ep->sq.depth + 1 + (ep->ia->quirks.is_siw ? VRB_NUDGES : 0);
+
+    if (ep->sq.links)
+        count += ep->sq.depth;
+    return count < limit ? count : limit;
+}
+
+static void ep_describe_qp(const struct vrb_ep *ep, struct ibv_qp_init_attr *init)
+{
+    const it_ep_attributes_t *attr = vrb_host->ep_attributes(ep->ual);
+    const it_rc_only_attributes_t *rc = &attr->srv.rc;
+    size_t segments = ep_most(attr->max_send_segments, 1);
+
+    segments = ep_most(segments, rc->max_rdma_read_segments);
+    segments = ep_most(segments, rc->max_rdma_write_segments);
+    *init = (struct ibv_qp_init_attr){
+        .qp_context = (void *)(uintptr_t)ep,
+        .send_cq = ep->sq.cq->cq,
+        .recv_cq = ep->rq.cq->cq,
+        .cap = {.max_send_wr = ep_device_requests(ep),
+                .max_recv_wr = (uint32_t)ep_most(ep->rq.depth, 1),
+                .max_send_sge = (uint32_t)segments,
+                .max_recv_sge = (uint32_t)ep_most(attr->max_recv_segments, 1)},
+        .qp_type = IBV_QPT_RC,
+    };
+    if (ep->srq) {
+        init->srq = vrb_srq_of(ep->srq)->srq;
+        init->cap.max_recv_wr = 0;
+        init->cap.max_recv_sge = 0;
+    }
+}
+
+/* NULL with errno. */
+static struct ibv_qp *ep_make_qp(const struct vrb_ep *ep, struct ibv_qp_cap *cap)
+{
+    struct ibv_qp_init_attr init;
+    struct ibv_qp *qp = NULL;
+
+    for (size_t i = 0; !qp && i < sizeof(ep_inline_sizes) / sizeof(ep_inline_sizes[0]); i++) {
+        ep_describe_qp(ep, &init);
+        init.cap.max_inline_data = ep_inline_sizes[i];
+        qp = ibv_create_qp(ep->pd, &init);
+    }
+    *cap = init.cap;
+    return qp;
+}
+
+/* Receives can be posted from now on. The port may be changed when it is known. */
+static int ep_init_qp(const struct vrb_ep *ep, struct ibv_qp *qp)
+{
+    struct ibv_qp_attr attr = {
+        .qp_state = IBV_QPS_INIT,
+        .port_num = 1,
+        .qp_access_flags = vrb_qp_access(ep),
+    };
+
+    return ibv_modify_qp(qp, &attr,
+                         IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+static void ep_destroy_qp(const struct vrb_ep *ep, struct ibv_qp *qp)
+{
+    int error;
+
+    vrb_rmr_leave(ep->ia, qp->qp_num);
+    error = ibv_destroy_qp(qp);
+    if (error && !atomic_load_explicit(&ep->ia->removed, memory_order_relaxed))
+        vrb_log(VP_LOG_WARN, "%s: QP %u cannot be destroyed: %s", vrb_host->ia_name(ep->ia->ual),
+                qp->qp_num, strerror(error));
+}
+
+/* In INIT. */
+static it_status_t ep_new_qp(struct vrb_ep *ep, struct ibv_qp **qp_out)
+{
+    struct ibv_qp_cap cap;
+    struct ibv_qp *qp = ep_make_qp(ep, &cap);
+    int error;
+
+    if (!qp) {
+        error = errno;
+        goto err_log;
+    }
+    error = ep_init_qp(ep, qp);
+    if (error) {
+        ep_destroy_qp(ep, qp);
+        goto err_log;
+    }
+    ep->inline_max = cap.max_inline_data;
+    ep->send_segments = cap.max_send_sge;
+    ep->recv_segments = cap.max_recv_sge;
+    *qp_out = qp;
+    return IT_SUCCESS;
+
+err_log:
+    vrb_log(VP_LOG_WARN, "%s: no QP with %u requests and %u receives: %s",
+            vrb_host->ia_name(ep->ia->ual), ep->sq.depth, ep->rq.depth, strerror(error));
+    return IT_ERR_RESOURCES;
+}
+
+/* ---------------------------------------------------------------- open, broken */
+
+void vrb_ep_open_locked(struct vrb_ep *ep)
+{
+    vrb_lock_take(&ep->sq.lock);
+    ep->may_read = vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
+    ep->sq.open = true;
+    vrb_queue_set_limit(&ep->sq);
+    vrb_lock_drop(&ep->sq.lock);
+}
+
+/* From now on nothing reaches the device. True: it has done things of which there is no completion. */
+static bool ep_close_queue(struct vrb_queue *queue)
+{
+    bool quiet;
+
+    vrb_lock_take(&queue->lock);
+    if (!queue->local)
+        queue->local_from = queue->tail;
+    queue->local = true;
+    queue->open = true; /* what is posted is flushed */
+    vrb_queue_set_limit(queue);
+    quiet = queue->quiet > 0;
+    queue->quiet = 0;
+    vrb_lock_drop(&queue->lock);
+    return quiet;
+}
+
+/* A last request, which is flushed like all others, tells when those before it are done. */
+static void ep_post_marker(struct vrb_ep *ep)
+{
+    struct ibv_send_wr wr = {
+        .wr_id = (uintptr_t)&ep->sq.marker,
+        .opcode = IBV_WR_SEND,
+        .send_flags = IBV_SEND_SIGNALED,
+    };
+    struct ibv_send_wr *bad;
+    int error;
+
+    ep->sq.marker.number = ep->sq.local_from - 1;
+    error = ibv_post_send(ep->qp, &wr, &bad);
+    if (error)
+        vrb_log(VP_LOG_INFO, "ep %p: no marker: %s", (void *)ep->ual, strerror(error));
+}
+
+void vrb_ep_break(struct vrb_ep *ep)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+    bool lost = ep->ia->quirks.late_posts_lost ||
+                atomic_load_explicit(&ep->ia->removed, memory_order_relaxed);
+    bool quiet = ep_close_queue(&ep->sq);
+    int error;
+
+    (void)ep_close_queue(&ep->rq);
+    error = ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
+    if (error) /* it may have got there by itself */
+        vrb_log(VP_LOG_DEBUG, "ep %p: QP to ERROR: %s", (void *)ep->ual, strerror(error));
+    if (quiet && !lost)
+        ep_post_marker(ep);
+    vrb_source_flush(ep, &ep->sq, lost);
+    vrb_source_flush(ep, &ep->rq, lost);
+}
+
+/* ---------------------------------------------------------------- create, destroy */
+
+static void ep_failed(void *argument)
+{
+    struct vrb_ep *ep = argument;
+
+    if (!atomic_load_explicit(&ep->ends, memory_order_acquire))
+        vrb_cm_ep_failed(ep);
+}
+
+static void ep_fill(struct vrb_ep *ep, struct ual_ep *ual)
+{
+    struct vp_ep_info info;
+    struct vrb_pz *pz;
+
+    vrb_host->ep_info(ual, &info);
+    pz = vrb_pz_of(info.pz);
+    ep->ual = ual;
+    ep->ia = vrb_ia_of(vrb_host->ep_ia(ual));
+    ep->handle = info.handle;
+    ep->pd = pz->pd;
+    ep->srq = info.srq;
+    ep->empty_addr = (uintptr_t)pz->empty;
+    ep->empty_lkey = pz->empty_mr ? pz->empty_mr->lkey : 0;
+}
+
+it_status_t vrb_ep_create(struct ual_ep *ual)
+{
+    struct vrb_ep *ep = vrb_ep_of(ual);
+    const it_ep_attributes_t *attr = vrb_host->ep_attributes(ual);
+    it_status_t status = IT_ERR_RESOURCES;
+
+    ep_fill(ep, ual);
+    if (!vrb_queue_make(&ep->sq, ep, attr->max_request_dtos, false))
+        return IT_ERR_RESOURCES;
+    if (!vrb_queue_make(&ep->rq, ep, attr->max_recv_dtos, true))
+        goto err_sq;
+    ep->failed = vrb_host->task_new(ep->ia->ual, ep_failed, ep);
+    if (!ep->failed)
+        goto err_rq;
+    status = vrb_source_join(ep);
+    if (status != IT_SUCCESS)
+        goto err_task;
+    status = ep_new_qp(ep, &ep->qp);
+    if (status != IT_SUCCESS)
+        goto err_leave;
+    vrb_source_name(ep, ep->qp);
+    vrb_host->ep_set_ops(ual, &vrb_ep_ops);
+    return IT_SUCCESS;
+
+err_leave:
+    vrb_source_leave(ep);
+err_task:
+    vrb_host->task_free(ep->failed);
+err_rq:
+    vrb_queue_free(&ep->rq);
+err_sq:
+    vrb_queue_free(&ep->sq);
+    return status;
+}
+
+void vrb_ep_destroy(struct ual_ep *ual)
+{
+    struct vrb_ep *ep = vrb_ep_of(ual);
+
+    /* What is done is moved up as far as there is room: those events stay. */
+    vrb_source_reap(ep, &ep->sq);
+    vrb_source_reap(ep, &ep->rq);
+    atomic_store_explicit(&ep->ends, true, memory_order_release);
+    vrb_cm_ep_end(ep);
+    (void)ep_close_queue(&ep->sq);
+    (void)ep_close_queue(&ep->rq);
+    ep_destroy_qp(ep, ep->qp);
+    vrb_source_leave(ep);
+    vrb_host->task_free(ep->failed);
+    vrb_queue_free(&ep->rq);
+    vrb_queue_free(&ep->sq);
+}
+
+/* ---------------------------------------------------------------- reset */
+
+/* The queues go on, with a new QP below. With the EP's lock. */
+static void ep_renew_locked(struct vrb_ep *ep, struct ibv_qp *qp)
+{
+    vrb_lock_take(&ep->sq.lock);
+    vrb_lock_take(&ep->rq.lock);
+    vrb_source_renew(ep, &ep->sq);
+    vrb_source_renew(ep, &ep->rq);
+    ep->qp = qp;
+    ep->sq.local = false;
+    ep->sq.open = false;
+    ep->sq.quiet = 0;
+    ep->rq.local = false;
+    vrb_queue_set_limit(&ep->sq);
+    vrb_queue_set_limit(&ep->rq);
+    vrb_lock_drop(&ep->rq.lock);
+    vrb_lock_drop(&ep->sq.lock);
+}
+
+/* The QP is made anew: nothing of the old connection can reach the new one. */
+static it_status_t ep_reset(struct vrb_ep *ep)
+{
+    struct ibv_qp *fresh;
+    it_status_t status;
+    bool legal;
+
+    if (vrb_host->ep_state(ep->ual) != IT_EP_STATE_NONOPERATIONAL)
+        return vrb_host->ep_state(ep->ual) == IT_EP_STATE_UNCONNECTED ? IT_SUCCESS
+                                                                      : IT_ERR_INVALID_EP_STATE;
+    status = ep_new_qp(ep, &fresh);
+    if (status != IT_SUCCESS)
+        return status;
+    vrb_cm_ep_forget(ep);
+    vrb_ep_break(ep);
+    ep_destroy_qp(ep, ep->qp);
+    vrb_source_flush(ep, &ep->sq, true);
+    vrb_source_flush(ep, &ep->rq, true);
+    vrb_host->ep_lock(ep->ual);
+    vrb_source_name(ep, fresh);
+    ep_renew_locked(ep, fresh);
+    legal = vrb_host->ep_step_locked(ep->ual, UAL_EP_RESET);
+    vrb_host->ep_unlock(ep->ual);
+    vrb_source_reap(ep, &ep->sq);
+    vrb_source_reap(ep, &ep->rq);
+    return legal ? IT_SUCCESS : IT_ERR_INVALID_EP_STATE;
+}
+
+it_status_t vrb_ep_reset(struct ual_ep *ual)
+{
+    struct vrb_ep *ep = vrb_ep_of(ual);
+    it_status_t status;
+
+    /* Not a lock: what follows waits for the IA's thread, where a callback may be here too. */
+    if (atomic_exchange_explicit(&ep->resets, true, memory_order_acquire))
+        return IT_ERR_INVALID_EP_STATE;
+    status = ep_reset(ep);
+    atomic_store_explicit(&ep->resets, false, memory_order_release);
+    return status;
+}
+
+/* ---------------------------------------------------------------- modify */
+
+void vrb_ep_halt(struct ual_ep *ual)
+{
+    (void)ual;
+}
+
+void vrb_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
+{
+    (void)ual, (void)changed;
+}
+
+static it_status_t ep_check_segments(const struct vrb_ep *ep, unsigned mask,
+                                     const it_ep_attributes_t *attr)
+{
+    const it_rc_only_attributes_t *rc = &attr->srv.rc;
+
+    if (((mask & IT_EP_PARAM_MAX_SEND_SEG) && attr->max_send_segments > ep->send_segments) ||
+        ((mask & IT_EP_PARAM_MAX_RDMA_READ_SEG) &&
+         rc->max_rdma_read_segments > ep->send_segments) ||
+        ((mask & IT_EP_PARAM_MAX_RDMA_WRITE_SEG) &&
+         rc->max_rdma_write_segments > ep->send_segments) ||
+        ((mask & IT_EP_PARAM_MAX_RECV_SEG) && attr->max_recv_segments > ep->recv_segments))
+        return IT_ERR_OP_NOT_SUPPORTED;
+    return IT_SUCCESS;
+}
+
+/* While a connection is made, the QP gets them together with its next state. */
+static it_status_t ep_set_enables(struct vrb_ep *ep, unsigned mask,
+                                  const it_rc_only_attributes_t *to)
+{
+    it_ep_state_rc_t state = vrb_host->ep_state(ep->ual);
+    it_rc_only_attributes_t rc = vrb_host->ep_attributes(ep->ual)->srv.rc;
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
+
+    if (state != IT_EP_STATE_UNCONNECTED && state != IT_EP_STATE_CONNECTED)
+        return IT_SUCCESS;
+    if (mask & IT_EP_PARAM_RDMA_RD_ENABLE)
+        rc.rdma_read_enable = to->rdma_read_enable;
+    if (mask & IT_EP_PARAM_RDMA_WR_ENABLE)
+        rc.rdma_write_enable = to->rdma_write_enable;
+    if (mask & IT_EP_PARAM_ATOMICS_ENABLE)
+        rc.atomics_enable = to->atomics_enable;
+    attr.qp_access_flags = ep_access(&rc);
+    return vrb_qp_modify(ep, &attr, IBV_QP_ACCESS_FLAGS) == 0 ? IT_SUCCESS : IT_ERR_RESOURCES;
+}
+
+it_status_t vrb_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
+                                 it_ep_attributes_t *attr)
+{
+    struct vrb_ep *ep = vrb_ep_of(ual);
+    unsigned changes = (unsigned)mask;
+    it_status_t status = IT_SUCCESS;
+
+    if ((changes & IT_EP_PARAM_MAX_ORD) && vrb_host->ep_state(ual) != IT_EP_STATE_UNCONNECTED &&
+        attr->srv.rc.rdma_read_ord != vrb_host->ep_attributes(ual)->srv.rc.rdma_read_ord)
+        return IT_ERR_OP_NOT_SUPPORTED; /* the peer knows it */
+    if (changes & EP_SEGMENTS)
+        status = ep_check_segments(ep, changes, attr);
+    if (status == IT_SUCCESS && (changes & EP_ENABLES))
+        status = ep_set_enables(ep, changes, &attr->srv.rc);
+    return status;
+}

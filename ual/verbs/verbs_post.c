@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Posting on an EP. A queue has a lock of its own, which keeps slots and the device's queue in the
+ * same order; nothing else is shared, allocated or looked up.
+ */
+#include "ual/verbs/verbs.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer segments of receives are legal: no message fills more of them. */
+#define POST_SEGMENT_MAX UINT32_C(0x7fffffff)
+
+/* ---------------------------------------------------------------- slots */
+
+bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bool is_receive)
+{
+    uint32_t size = 1;
+
+    while (size < depth)
+        size *= 2;
+    queue->slots = calloc(size, sizeof(*queue->slots));
+    if (!queue->slots)
+        return false;
+    if (!is_receive && ep->ia->attributes.rmr_types) {
+        queue->links = calloc(size, sizeof(*queue->links));
+        if (!queue->links) {
+            free(queue->slots);
+            return false;
+        }
+    }
+    queue->ep = ep;
+    queue->is_receive = is_receive;
+    queue->depth = (uint32_t)depth;
+    queue->mask = size - 1;
+    queue->signal_every = depth > 1 ? (uint32_t)depth / 2 : 1;
+    for (uint32_t i = 0; i < size; i++) {
+        queue->slots[i].queue = queue;
+        queue->slots[i].is_receive = is_receive;
+        queue->slots[i].event = is_receive ? IT_DTO_RC_RECV_CMPL_EVENT : 0;
+    }
+    queue->marker.queue = queue;
+    if (is_receive) {
+        queue->open = true;
+        queue->one.recv = (struct ibv_recv_wr){.sg_list = &queue->sge, .num_sge = 1};
+    } else {
+        queue->one.send = (struct ibv_send_wr){.sg_list = &queue->sge, .num_sge = 1};
+    }
+    vrb_queue_set_limit(queue);
+    return true;
+}
+
+void vrb_queue_set_limit(struct vrb_queue *queue)
+{
+    queue->limit = queue->open && !queue->local ? queue->depth : 0;
+}
+
+void vrb_queue_free(struct vrb_queue *queue)
+{
+    free(queue->links);
+    queue->links = NULL;
+    free(queue->slots);
+    queue->slots = NULL;
+}
+
+static bool queue_is_full(const struct vrb_queue *queue)
+{
+    return queue->tail - atomic_load_explicit(&queue->retired, memory_order_acquire) >=
+           queue->depth;
+}
+
+/* Nothing else gives slots back that have no event. The lock is held, and again on return. */
+static bool queue_make_room(struct vrb_queue *queue)
+{
+    vrb_lock_drop(&queue->lock);
+    vrb_source_reap(queue->ep, queue);
+    vrb_lock_take(&queue->lock);
+    return !queue_is_full(queue);
+}
+
+/* The post is complete: it may be flushed. */
+static void queue_publish(struct vrb_queue *queue)
+{
+    queue->tail++;
+    atomic_store_explicit(&queue->published, queue->tail, memory_order_release);
+}
+
+/* A post is not for the device: from here on nothing reaches it, and the connection ends. */
+static void queue_fail(struct vrb_queue *queue, int error)
+{
+    vrb_log(VP_LOG_INFO, "ep %p: a post is refused: %s", (void *)queue->ep->ual, strerror(error));
+    queue->local = true;
+    queue->local_from = queue->tail;
+    vrb_queue_set_limit(queue);
+    vrb_host->task_submit(queue->ep->failed);
+}
+
+/* The lock is dropped; the slot is filled in. */
+static inline it_status_t queue_finish(struct vrb_queue *queue, int error)
+{
+    bool local;
+
+    if (__builtin_expect(error == ENOMEM, false)) {
+        vrb_lock_drop(&queue->lock);
+        return IT_ERR_TOO_MANY_POSTS;
+    }
+    if (__builtin_expect(error != 0, false))
+        queue_fail(queue, error);
+    local = queue->local;
+    queue_publish(queue);
+    vrb_lock_drop(&queue->lock);
+    if (__builtin_expect(local, false))
+        vrb_source_post_local(queue->ep, queue);
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- segments */
+
+static inline void post_segment(struct ibv_sge *sge, const it_lmr_triplet_t *from)
+{
+    const struct vrb_lmr *lmr = vrb_lmr_of(from->lmr);
+
+    sge->addr = (uintptr_t)from->addr.abs;
+    sge->length = from->length > POST_SEGMENT_MAX ? POST_SEGMENT_MAX : (uint32_t)from->length;
+    sge->lkey = lmr->lkey;
+}
+
+static inline int post_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        post_segment(&sges[i], &from[i]);
+    return (int)count;
+}
+
+/* What goes with the request itself is read now, and by us: is it ours to read? */
+static bool post_may_inline(const struct vrb_ep *ep, const struct vp_request *request)
+{
+    for (size_t i = 0; i < request->segment_count; i++) {
+        const it_lmr_triplet_t *segment = &request->segments[i];
+        const struct vrb_lmr *lmr = vrb_lmr_of(segment->lmr);
+        uint64_t offset = (uintptr_t)segment->addr.abs - lmr->addr;
+
+        if (lmr->pd != ep->pd || offset > lmr->length || segment->length > lmr->length - offset)
+            return false;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- requests */
+
+static const struct {
+    enum ibv_wr_opcode opcode;
+    it_event_type_t event;
+} post_kinds[] = {
+    [VP_SEND] = {IBV_WR_SEND, IT_DTO_SEND_CMPL_EVENT},
+    [VP_RDMA_WRITE] = {IBV_WR_RDMA_WRITE, IT_DTO_RDMA_WRITE_CMPL_EVENT},
+    [VP_RDMA_READ] = {IBV_WR_RDMA_READ, IT_DTO_RDMA_READ_CMPL_EVENT},
+    [VP_SEND_UNLINK] = {IBV_WR_SEND_WITH_INV, IT_DTO_SEND_CMPL_EVENT},
+    [VP_RMR_LINK] = {IBV_WR_BIND_MW, IT_RMR_LINK_CMPL_EVENT},
+    [VP_RMR_UNLINK] = {IBV_WR_LOCAL_INV, IT_RMR_LINK_CMPL_EVENT},
+    [VP_FETCH_ADD] = {IBV_WR_ATOMIC_FETCH_AND_ADD, IT_DTO_FETCH_ADD_CMPL_EVENT},
+    [VP_CMP_SWAP] = {IBV_WR_ATOMIC_CMP_AND_SWP, IT_DTO_CMP_SWAP_CMPL_EVENT},
+    [VP_SWAP] = {IBV_WR_SEND, (it_event_type_t)0}, /* the last; not served */
+};
+
+static bool post_is_known(const struct vrb_ep *ep, enum vp_opcode opcode)
+{
+    if ((unsigned)opcode >= sizeof(post_kinds) / sizeof(post_kinds[0]) ||
+        post_kinds[opcode].event == 0)
+        return false;
+    if (opcode == VP_SEND_UNLINK)
+        return ep->ia->attributes.send_unlink;
+    if (opcode == VP_RMR_LINK || opcode == VP_RMR_UNLINK)
+        return ep->ia->attributes.rmr_types != 0;
+    return (opcode != VP_FETCH_ADD && opcode != VP_CMP_SWAP) || ep->ia->attributes.atomics;
+}
+
+static void post_fill_rdma(struct ibv_send_wr *wr, const struct vp_request *request)
+{
+    wr->wr.rdma.remote_addr = request->rdma_addr;
+    wr->wr.rdma.rkey = (uint32_t)request->rmr_context;
+}
+
+static void post_fill_atomic(struct ibv_send_wr *wr, const struct vp_request *request)
+{
+    bool adds = request->opcode == VP_FETCH_ADD;
+
+    wr->wr.atomic.remote_addr = request->rdma_addr;
+    wr->wr.atomic.rkey = (uint32_t)request->rmr_context;
+    wr->wr.atomic.compare_add = adds ? request->operand : request->compare;
+    wr->wr.atomic.swap = adds ? 0 : request->operand;
+}
+
+static inline void post_fill(const struct vrb_ep *ep, struct ibv_send_wr *wr,
+                             const struct vp_request *request)
+{
+    switch (request->opcode) {
+    case VP_SEND:
+        if (request->has_immediate) {
+            wr->opcode = IBV_WR_SEND_WITH_IMM;
+            wr->imm_data = htonl((uint32_t)request->immediate);
+        }
+        break;
+    case VP_RDMA_WRITE:
+        post_fill_rdma(wr, request);
+        if (request->has_immediate) {
+            wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+            wr->imm_data = htonl((uint32_t)request->immediate);
+        }
+        break;
+    case VP_RDMA_READ:
+        post_fill_rdma(wr, request);
+        /* siw answers Reads in order, and knows no fence for them. */
+        if (ep->ia->quirks.is_siw)
+            wr->send_flags &= ~(unsigned)IBV_SEND_FENCE;
+        break;
+    case VP_SEND_UNLINK:
+        wr->invalidate_rkey = (uint32_t)request->rmr_context;
+        wr->wr.rdma.rkey = (uint32_t)request->rmr_context; /* where libsiw looks */
+        break;
+    case VP_FETCH_ADD:
+    case VP_CMP_SWAP:
+        post_fill_atomic(wr, request);
+        break;
+    case VP_RDMA_READ_TO_RMR:
+    case VP_RMR_LINK:
+    case VP_RMR_UNLINK:
+    case VP_SWAP:
+        break; /* not served, or verbs_rmr.c */
+    }
+}
+
+static inline unsigned post_flags(const struct vrb_ep *ep, const struct vp_request *request)
+{
+    unsigned flags = 0;
+
+    if (request->flags & IT_BARRIER_FENCE_FLAG)
+        flags |= IBV_SEND_FENCE;
+    if (request->flags & IT_SOLICITED_WAIT_FLAG)
+        flags |= IBV_SEND_SOLICITED;
+    if (request->length <= ep->inline_max && request->length > 0 &&
+        request->opcode <= VP_RDMA_WRITE && post_may_inline(ep, request))
+        flags |= IBV_SEND_INLINE;
+    return flags;
+}
+
+/* Every so many requests one tells that all before it are done. */
+static inline bool post_signals(struct vrb_queue *queue, const struct vp_request *request)
+{
+    bool overtaken = queue->ep->ia->quirks.reads_overtaken && request->opcode == VP_RDMA_READ;
+
+    if (!(request->flags & IT_COMPLETION_FLAG) && !overtaken &&
+        ++queue->quiet < queue->signal_every)
+        return false;
+    queue->quiet = 0;
+    return true;
+}
+
+static int post_to_device(struct vrb_ep *ep, struct vrb_slot *slot,
+                          const struct vp_request *request)
+{
+    struct ibv_sge sges[VRB_MAX_SEGMENTS];
+    struct ibv_send_wr wr;
+    struct ibv_send_wr *bad;
+
+    wr.wr_id = (uintptr_t)slot;
+    wr.next = NULL;
+    wr.sg_list = sges;
+    wr.num_sge = post_segments(sges, request->segments, request->segment_count);
+    wr.opcode = post_kinds[request->opcode].opcode;
+    wr.send_flags = post_flags(ep, request);
+    post_fill(ep, &wr, request);
+    if (post_signals(&ep->sq, request))
+        wr.send_flags |= IBV_SEND_SIGNALED;
+    return ibv_post_send(ep->qp, &wr, &bad);
+}
+
+/* Devices may wait for ever instead. */
+static bool post_is_refused(const struct vrb_ep *ep, const struct vp_request *request)
+{
+    return !ep->may_read && (request->opcode == VP_RDMA_READ || request->opcode == VP_FETCH_ADD ||
+                             request->opcode == VP_CMP_SWAP);
+}
+
+static inline int post_execute(struct vrb_ep *ep, struct vrb_slot *slot,
+                               const struct vp_request *request)
+{
+    slot->refused = false;
+    slot->done = false;
+    if (__builtin_expect(ep->sq.local, false))
+        return 0;
+    if (__builtin_expect(post_is_refused(ep, request), false)) {
+        slot->refused = true;
+        return EPERM;
+    }
+    return post_to_device(ep, slot, request);
+}
+
+static it_status_t post_request(struct ual_ep *ual, const struct vp_request *request)
+{
+    struct vrb_ep *ep = vrb_ep_of(ual);
+    struct vrb_queue *queue = &ep->sq;
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+    struct vrb_slot *slot;
+
+    if (!post_is_known(ep, request->opcode))
+        return IT_ERR_OP_NOT_SUPPORTED;
+    vrb_lock_take(&queue->lock);
+    if (!queue->open)
+        goto out;
+    status = IT_ERR_TOO_MANY_POSTS;
+    if (__builtin_expect(queue_is_full(queue), false) && !queue_make_room(queue))
+        goto out;
+    slot = &queue->slots[queue->tail & queue->mask];
+    slot->cookie = request->cookie;
+    slot->number = queue->tail;
+    slot->length = (uint32_t)request->length;
+    slot->event = (uint16_t)post_kinds[request->opcode].event;
+    slot->flags = (uint8_t)request->flags;
+    slot->is_link = request->link != NULL;
+    if (request->link) {
+        int error = 0;
+
+        slot->refused = false;
+        slot->done = false;
+        status = vrb_link_request(ep, slot, request, &error);
+        if (status != IT_SUCCESS)
+            goto out;
+        queue->quiet = 0;
+        return queue_finish(queue, error);
+    }
+    return queue_finish(queue, post_execute(ep, slot, request));
+
+out:
+    vrb_lock_drop(&queue->lock);
+    return status;
+}
+
+/* ---------------------------------------------------------------- the usual request */
+
+static it_status_t __attribute__((noinline, cold))
+post_rdma_long(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+               it_dto_cookie_t cookie, it_dto_flags_t flags, enum vp_opcode opcode,
+               it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
+{
+    struct vp_request request = {
+        .opcode = opcode,
+        .flags = flags,
+        .cookie = cookie,
+        .segments = segment,
+        .segment_count = 1,
+        .length = segment->length,
+        .rdma_addr = rdma_addr,
+        .rmr_context = rmr_context,
+    };
+
+    (void)lmr_area;
+    return post_request(((struct vrb_ep *)area)->ual, &request);
+}
+
+static it_status_t __attribute__((noinline, cold))
+post_send_long(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+               it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    return post_rdma_long(area, lmr_area, segment, cookie, flags, VP_SEND, 0, 0);
+}
+
+static it_status_t __attribute__((noinline, cold)) post_refused(struct vrb_queue *queue, int error)
+{
+    return queue_finish(queue, error);
+}
+
+/* Data that goes with the request itself is read now: only what is in its region, of our PZ. */
+static inline bool post_one_inlines(const struct vrb_ep *ep, const struct vrb_lmr *lmr,
+                                    const it_lmr_triplet_t *segment)
+{
+    uint64_t offset = (uintptr_t)segment->addr.abs - lmr->addr;
+
+    return segment->length <= ep->inline_max && lmr->pd == ep->pd && offset < lmr->length &&
+           segment->length <= lmr->length - offset;
+}
+
+/* The lock is taken. False: state, room or flushing are out of the ordinary. */
+static inline bool post_one_fits(const struct vrb_queue *queue)
+{
+    return queue->tail - atomic_load_explicit(&queue->retired, memory_order_acquire) < queue->limit;
+}
+
+/*
+ * Fewer instructions for a request of one segment that is to give an event. The lock is taken, there
+ * is room, and what writes and reads have besides is in queue->one already.
+ */
+static inline __attribute__((always_inline)) it_status_t
+post_one(struct vrb_ep *ep, const struct vrb_lmr *lmr, const it_lmr_triplet_t *segment,
+         it_dto_cookie_t cookie, it_dto_flags_t flags, enum vp_opcode opcode)
+{
+    struct vrb_queue *queue = &ep->sq;
+    struct ibv_send_wr *wr = &queue->one.send;
+    uint32_t tail = queue->tail;
+    struct vrb_slot *slot = &queue->slots[tail & queue->mask];
+    uint32_t length = (uint32_t)segment->length;
+    int error;
+
+    wr->send_flags = IBV_SEND_SIGNALED;
+    if (opcode != VP_RDMA_READ && post_one_inlines(ep, lmr, segment))
+        wr->send_flags = (unsigned)IBV_SEND_SIGNALED | (unsigned)IBV_SEND_INLINE;
+    slot->cookie = cookie;
+    slot->number = tail;
+    slot->length = length;
+    slot->event = (uint16_t)post_kinds[opcode].event;
+    slot->flags = (uint8_t)flags;
+    slot->is_link = false;
+    slot->refused = false;
+    slot->done = false;
+    queue->sge.addr = (uintptr_t)segment->addr.abs;
+    queue->sge.length = length;
+    queue->sge.lkey = lmr->lkey;
+    wr->wr_id = (uintptr_t)slot;
+    wr->opcode = post_kinds[opcode].opcode;
+    queue->quiet = 0;
+    error = ibv_post_send(ep->qp, wr, &queue->bad);
+    if (__builtin_expect(error != 0, false))
+        return post_refused(queue, error);
+    queue_publish(queue);
+    vrb_lock_drop(&queue->lock);
+    return IT_SUCCESS;
+}
+
+static it_status_t post_send_one(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+                                 it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    struct vrb_ep *ep = area;
+
+    vrb_lock_take(&ep->sq.lock);
+    if (__builtin_expect(post_one_fits(&ep->sq), true))
+        return post_one(ep, lmr_area, segment, cookie, flags, VP_SEND);
+    vrb_lock_drop(&ep->sq.lock);
+    return post_send_long(area, lmr_area, segment, cookie, flags);
+}
+
+static it_status_t post_rdma_one(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
+                                 it_dto_cookie_t cookie, it_dto_flags_t flags,
+                                 enum vp_opcode opcode, it_rdma_addr_t rdma_addr,
+                                 it_rmr_context_t rmr_context)
+{
+    struct vrb_ep *ep = area;
+    bool writes = opcode == VP_RDMA_WRITE;
+
+    vrb_lock_take(&ep->sq.lock);
+    if (__builtin_expect(post_one_fits(&ep->sq) && (writes || ep->may_read), true)) {
+        ep->sq.one.send.wr.rdma.remote_addr = rdma_addr;
+        ep->sq.one.send.wr.rdma.rkey = (uint32_t)rmr_context;
+        return writes ? post_one(ep, lmr_area, segment, cookie, flags, VP_RDMA_WRITE)
+                      : post_one(ep, lmr_area, segment, cookie, flags, VP_RDMA_READ);
+    }
+    vrb_lock_drop(&ep->sq.lock);
+    return post_rdma_long(area, lmr_area, segment, cookie, flags, opcode, rdma_addr, rmr_context);
+}
+
+/* ---------------------------------------------------------------- receives */
+
+static int post_recv_to_device(struct vrb_ep *ep, struct vrb_slot *slot,
+                               const it_lmr_triplet_t *segments, size_t count)
+{
+    struct ibv_sge sges[VRB_MAX_SEGMENTS];
+    struct ibv_recv_wr wr = {.wr_id = (uintptr_t)slot, .sg_list = sges};
+    struct ibv_recv_wr *bad;
+
+    wr.num_sge = post_segments(sges, segments, count);
+    if (count == 0 && ep->ia->quirks.zero_segments) {
+        sges[0] = (struct ibv_sge){.addr = ep->empty_addr, .lkey = ep->empty_lkey};
+        wr.num_sge = 1;
+    }
+    return ibv_post_recv(ep->qp, &wr, &bad);
+}
+
+int vrb_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
+{
+    return post_segments(sges, from, count);
+}
+
+static inline int post_recv_one(struct vrb_ep *ep, struct vrb_slot *slot,
+                                const it_lmr_triplet_t *segment)
+{
+    struct vrb_queue *queue = &ep->rq;
+    struct ibv_recv_wr *bad;
+
+    post_segment(&queue->sge, segment);
+    queue->one.recv.wr_id = (uintptr_t)slot;
+    return ibv_post_recv(ep->qp, &queue->one.recv, &bad);
+}
+
+static it_status_t post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
+                             it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    struct vrb_ep *ep = vrb_ep_of(ual);
+    struct vrb_queue *queue = &ep->rq;
+    struct vrb_slot *slot;
+
+    vrb_lock_take(&queue->lock);
+    if (__builtin_expect(queue_is_full(queue), false)) {
+        vrb_lock_drop(&queue->lock);
+        return IT_ERR_TOO_MANY_POSTS;
+    }
+    slot = &queue->slots[queue->tail & queue->mask];
+    slot->cookie = cookie;
+    slot->number = queue->tail;
+    /* A peer may have solicited the event: the completion does not tell. */
+    slot->flags = (uint8_t)((unsigned)flags | IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
+    if (count == 1 && queue->limit != 0)
+        return queue_finish(queue, post_recv_one(ep, slot, segments));
+    return queue_finish(queue, queue->local ? 0 : post_recv_to_device(ep, slot, segments, count));
+}
+
+const struct vp_ep_ops vrb_ep_ops = {
+    .post_request = post_request,
+    .post_recv = post_recv,
+    .post_send_one = post_send_one,
+    .post_rdma_one = post_rdma_one,
+};

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * RMRs: memory windows of type 2, which belong to the QP they are linked on and so are narrow. Linking
+ * and unlinking are requests; what they do is in the books when they complete. The note of such a
+ * request lies beside its slot.
+ *
+ * A window is opened once per key: one that is open is closed by the same post that opens it anew,
+ * and one that was opened on a QP that is gone is exchanged.
+ */
+#include "ual/verbs/verbs.h"
+
+#include <errno.h>
+#include <string.h>
+
+static _Atomic uint64_t rmr_serials; /* of the process: memory of an RMR may become another's */
+
+/* ---------------------------------------------------------------- the window */
+
+static struct ibv_mw *rmr_new_window(struct ual_rmr *ual)
+{
+    struct vrb_ia *ia = vrb_ia_of(vrb_host->rmr_ia(ual));
+    struct vp_rmr_info info;
+    struct ibv_mw *mw;
+    int error;
+
+    vrb_host->rmr_info(ual, &info);
+    mw = ibv_alloc_mw(vrb_pz_of(info.pz)->pd, IBV_MW_TYPE_2);
+    if (!mw) {
+        error = errno;
+        vrb_log(VP_LOG_WARN, "%s: no memory window: %s", vrb_host->ia_name(ia->ual),
+                strerror(error));
+    }
+    return mw;
+}
+
+static void rmr_free_window(struct vrb_ia *ia, struct ibv_mw *mw)
+{
+    int error = ibv_dealloc_mw(mw);
+
+    if (error && !atomic_load_explicit(&ia->removed, memory_order_relaxed))
+        vrb_log(VP_LOG_WARN, "%s: a memory window cannot be freed: %s", vrb_host->ia_name(ia->ual),
+                strerror(error));
+}
+
+/* With the lock. The next link gets another. */
+static void rmr_drop_window_locked(struct vrb_rmr *rmr)
+{
+    if (rmr->mw)
+        rmr_free_window(rmr->ia, rmr->mw);
+    rmr->mw = NULL;
+    rmr->is_open = false;
+}
+
+void vrb_rmr_leave(struct vrb_ia *ia, uint32_t qp_num)
+{
+    (void)pthread_mutex_lock(&ia->rmr_lock);
+    for (struct vrb_rmr *rmr = ia->rmrs; rmr; rmr = rmr->next)
+        if (rmr->is_open && rmr->qp_num == qp_num)
+            rmr_drop_window_locked(rmr);
+    (void)pthread_mutex_unlock(&ia->rmr_lock);
+}
+
+it_status_t vrb_rmr_create(struct ual_rmr *ual)
+{
+    struct vrb_rmr *rmr = vrb_rmr_of(ual);
+    struct vrb_ia *ia = vrb_ia_of(vrb_host->rmr_ia(ual));
+
+    rmr->mw = rmr_new_window(ual);
+    if (!rmr->mw)
+        return IT_ERR_RESOURCES;
+    rmr->ual = ual;
+    rmr->ia = ia;
+    rmr->serial = atomic_fetch_add_explicit(&rmr_serials, 1, memory_order_relaxed) + 1;
+    rmr->last_key = rmr->mw->rkey;
+    vrb_host->rmr_set_type(ual, IT_RMR_TYPE_NARROW);
+    (void)pthread_mutex_lock(&ia->rmr_lock);
+    rmr->next = ia->rmrs;
+    ia->rmrs = rmr;
+    (void)pthread_mutex_unlock(&ia->rmr_lock);
+    return IT_SUCCESS;
+}
+
+/* With the lock. What the books say ends. */
+static void rmr_let_go_locked(struct vrb_rmr *rmr)
+{
+    if (!rmr->state.lmr)
+        return;
+    vrb_host->lmr_release(rmr->state.lmr);
+    vrb_host->ep_release(rmr->ep->ual);
+    rmr->state = (struct vp_rmr_state){.lmr = NULL};
+    rmr->ep = NULL;
+}
+
+/* Requests that are under way find it gone by its serial number. */
+void vrb_rmr_destroy(struct ual_rmr *ual)
+{
+    struct vrb_rmr *rmr = vrb_rmr_of(ual);
+    struct vrb_ia *ia = rmr->ia;
+    struct vrb_rmr **link = &ia->rmrs;
+
+    (void)pthread_mutex_lock(&ia->rmr_lock);
+    rmr_drop_window_locked(rmr);
+    while (*link != rmr)
+        link = &(*link)->next;
+    *link = rmr->next;
+    rmr->serial = 0;
+    rmr_let_go_locked(rmr);
+    (void)pthread_mutex_unlock(&ia->rmr_lock);
+}
+
+void vrb_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state)
+{
+    struct vrb_rmr *rmr = vrb_rmr_of(ual);
+
+    (void)pthread_mutex_lock(&rmr->ia->rmr_lock);
+    *state = rmr->state;
+    (void)pthread_mutex_unlock(&rmr->ia->rmr_lock);
+}
+
+it_handle_t vrb_rmr_invalidated(struct vrb_ia *ia, uint32_t key)
+{
+    struct vrb_rmr *rmr;
+    it_handle_t handle = NULL;
+
+    (void)pthread_mutex_lock(&ia->rmr_lock);
+    for (rmr = ia->rmrs; rmr && !handle; rmr = rmr->next) {
+        if (!rmr->state.lmr || rmr->state.key != key)
+            continue;
+        rmr_let_go_locked(rmr);
+        rmr->is_open = rmr->last_key != key; /* a link behind it may be under way */
+        handle = (it_handle_t)rmr->ual;
+    }
+    (void)pthread_mutex_unlock(&ia->rmr_lock);
+    return handle;
+}
+
+/* ---------------------------------------------------------------- requests */
+
+struct vrb_link *vrb_link_of(const struct vrb_slot *slot)
+{
+    return &slot->queue->links[slot - slot->queue->slots];
+}
+
+/* False: an object is just being freed. */
+static bool link_hold(struct vrb_ep *ep, struct ual_lmr *lmr)
+{
+    if (!vrb_host->lmr_hold(lmr))
+        return false;
+    if (vrb_host->ep_hold(ep->ual))
+        return true;
+    vrb_host->lmr_release(lmr);
+    return false;
+}
+
+static unsigned link_access(it_mem_priv_t privs)
+{
+    unsigned access = 0;
+
+    if (privs & IT_PRIV_REMOTE_READ)
+        access |= IBV_ACCESS_REMOTE_READ;
+    if (privs & IT_PRIV_REMOTE_WRITE)
+        access |= IBV_ACCESS_REMOTE_WRITE;
+    if (privs & IT_PRIV_ATOMIC)
+        access |= IBV_ACCESS_REMOTE_ATOMIC;
+    return access;
+}
+
+/* With the lock. Closed, or about to be by what this request has in front of it. */
+static it_status_t link_prepare_locked(struct vrb_ep *ep, struct vrb_rmr *rmr, bool *closes)
+{
+    bool elsewhere = rmr->is_open && rmr->qp_num != ep->qp->qp_num;
+    struct ibv_mw *mw;
+
+    *closes = rmr->is_open && !elsewhere;
+    if (rmr->mw && !elsewhere)
+        return IT_SUCCESS;
+    mw = rmr_new_window(rmr->ual);
+    if (!mw)
+        return IT_ERR_RESOURCES;
+    rmr_drop_window_locked(rmr);
+    rmr->mw = mw;
+    rmr->last_key = mw->rkey;
+    return IT_SUCCESS;
+}
+
+static int link_post(struct vrb_ep *ep, struct vrb_slot *slot, struct vrb_rmr *rmr,
+                     const struct vp_link *link, unsigned flags, bool closes)
+{
+    struct vrb_lmr *lmr = vrb_lmr_of((it_lmr_handle_t)(void *)link->lmr);
+    uint32_t key = ibv_inc_rkey(rmr->last_key);
+    struct ibv_send_wr open = {
+        .wr_id = (uintptr_t)slot,
+        .opcode = IBV_WR_BIND_MW,
+        .send_flags = flags | IBV_SEND_SIGNALED,
+        .bind_mw = {.mw = rmr->mw,
+                    .rkey = key,
+                    .bind_info = {.mr = lmr->mr,
+                                  .addr = (uintptr_t)link->addr,
+                                  .length = link->length,
+                                  .mw_access_flags = link_access(link->privs)}},
+    };
+    struct ibv_send_wr close = {
+        .next = &open,
+        .opcode = IBV_WR_LOCAL_INV,
+        .send_flags = flags,
+        .invalidate_rkey = rmr->last_key,
+        .wr_id = (uintptr_t)slot, /* only if it fails, and then the other is flushed */
+    };
+    struct ibv_send_wr *bad;
+    int error = ibv_post_send(ep->qp, closes ? &close : &open, &bad);
+
+    if (error == 0) {
+        rmr->last_key = key;
+        rmr->mw->rkey = key; /* by which the next post names it */
+        rmr->is_open = true;
+        rmr->qp_num = ep->qp->qp_num;
+        *link->key = key;
+    }
+    return error;
+}
+
+static int unlink_post(struct vrb_ep *ep, struct vrb_slot *slot, struct vrb_rmr *rmr,
+                       unsigned flags)
+{
+    struct ibv_send_wr wr = {
+        .wr_id = (uintptr_t)slot,
+        .opcode = IBV_WR_LOCAL_INV,
+        .send_flags = flags | IBV_SEND_SIGNALED,
+        .invalidate_rkey = rmr->last_key,
+    };
+    struct ibv_send_wr *bad;
+    int error;
+
+    /*
+     * Closed already, by a peer perhaps: that is no mistake. Or open on another QP, which this one
+     * cannot close. Something has to complete in its turn.
+     */
+    if (!rmr->is_open || rmr->qp_num != ep->qp->qp_num) {
+        if (rmr->is_open)
+            rmr_drop_window_locked(rmr);
+        wr.opcode = IBV_WR_RDMA_WRITE; /* of nothing */
+        wr.invalidate_rkey = 0;
+        return ibv_post_send(ep->qp, &wr, &bad);
+    }
+    error = ibv_post_send(ep->qp, &wr, &bad);
+    if (error == 0)
+        rmr->is_open = false;
+    return error;
+}
+
+static void link_note(struct vrb_slot *slot, struct vrb_rmr *rmr, const struct vp_link *link)
+{
+    struct vrb_link *note = vrb_link_of(slot);
+
+    *note = (struct vrb_link){.rmr = rmr, .serial = rmr->serial};
+    if (link->lmr)
+        note->state = (struct vp_rmr_state){
+            .lmr = link->lmr,
+            .addr = link->addr,
+            .length = link->length,
+            .addr_mode = link->addr_mode,
+            .privs = link->privs,
+            .key = *link->key,
+        };
+}
+
+static it_status_t link_post_locked(struct vrb_ep *ep, struct vrb_slot *slot,
+                                    const struct vp_request *request, int *error)
+{
+    const struct vp_link *link = request->link;
+    struct vrb_rmr *rmr = vrb_rmr_of(link->rmr);
+    unsigned flags = request->flags & IT_BARRIER_FENCE_FLAG ? IBV_SEND_FENCE : 0;
+    bool closes;
+    it_status_t status;
+
+    *error = 0;
+    if (request->opcode == VP_RMR_UNLINK) {
+        if (!ep->sq.local)
+            *error = unlink_post(ep, slot, rmr, flags);
+        link_note(slot, rmr, link);
+        return IT_SUCCESS;
+    }
+    if (ep->sq.local) {
+        *link->key = rmr->last_key;
+        link_note(slot, rmr, link);
+        return IT_SUCCESS;
+    }
+    status = link_prepare_locked(ep, rmr, &closes);
+    if (status != IT_SUCCESS)
+        return status;
+    *error = link_post(ep, slot, rmr, link, flags, closes);
+    link_note(slot, rmr, link);
+    return IT_SUCCESS;
+}
+
+it_status_t vrb_link_request(struct vrb_ep *ep, struct vrb_slot *slot,
+                             const struct vp_request *request, int *error)
+{
+    struct ual_lmr *lmr = request->link->lmr;
+    it_status_t status;
+
+    if (lmr && !link_hold(ep, lmr))
+        return IT_ERR_INVALID_LMR;
+    (void)pthread_mutex_lock(&ep->ia->rmr_lock);
+    status = link_post_locked(ep, slot, request, error);
+    (void)pthread_mutex_unlock(&ep->ia->rmr_lock);
+    if ((status != IT_SUCCESS || *error == ENOMEM) && lmr) {
+        vrb_host->lmr_release(lmr);
+        vrb_host->ep_release(ep->ual);
+    }
+    return status;
+}
+
+/* A link that has failed lets go of what it would have held. */
+void vrb_link_done(struct vrb_slot *slot, bool executed)
+{
+    struct vrb_link *note = vrb_link_of(slot);
+    struct vrb_ep *ep = slot->queue->ep;
+    struct vrb_rmr *rmr = note->rmr;
+
+    if (!rmr)
+        return;
+    (void)pthread_mutex_lock(&ep->ia->rmr_lock);
+    if (executed && note->serial == rmr->serial) {
+        rmr_let_go_locked(rmr);
+        rmr->state = note->state;
+        rmr->ep = note->state.lmr ? ep : NULL;
+    } else if (note->state.lmr) {
+        vrb_host->lmr_release(note->state.lmr);
+        vrb_host->ep_release(ep->ual);
+    }
+    note->rmr = NULL;
+    (void)pthread_mutex_unlock(&ep->ia->rmr_lock);
+}
+
+void vrb_link_drop_all(struct vrb_queue *queue)
+{
+    for (uint32_t i = 0; queue->links && i <= queue->mask; i++)
+        vrb_link_done(&queue->slots[i], false);
+}

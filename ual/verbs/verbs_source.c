@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The source of an EVD: CQs. An EVD has one, or several if more EPs join than the first has room
+ * for: devices need not be able to resize. All is done with the EVD's lock.
+ *
+ * What has been polled waits in the stash of its CQ, where it is followed by completions of our own
+ * making for posts that the device does not complete.
+ */
+#include "ual/verbs/verbs_source.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- what a completion says */
+
+static it_dto_status_t __attribute__((noinline)) source_status(enum ibv_wc_status status)
+{
+    switch ((unsigned)status) {
+    case IBV_WC_SUCCESS:
+        return IT_DTO_SUCCESS;
+    case IBV_WC_LOC_LEN_ERR:
+        return IT_DTO_ERR_LOCAL_LENGTH;
+    case IBV_WC_LOC_PROT_ERR:
+    case IBV_WC_LOC_ACCESS_ERR:
+        return IT_DTO_ERR_LOCAL_PROTECTION;
+    case IBV_WC_WR_FLUSH_ERR:
+        return IT_DTO_ERR_FLUSHED;
+    case IBV_WC_MW_BIND_ERR:
+        return IT_RMR_OPERATION_FAILED;
+    case IBV_WC_BAD_RESP_ERR:
+        return IT_DTO_ERR_BAD_RESPONSE;
+    case IBV_WC_REM_ACCESS_ERR:
+        return IT_DTO_ERR_REMOTE_ACCESS;
+    case IBV_WC_REM_INV_REQ_ERR:
+    case IBV_WC_REM_OP_ERR:
+        return IT_DTO_ERR_REMOTE_RESPONDER;
+    case IBV_WC_RETRY_EXC_ERR:
+    case IBV_WC_RESP_TIMEOUT_ERR:
+        return IT_DTO_ERR_TRANSPORT;
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+        return IT_DTO_ERR_RECEIVER_NOT_READY;
+    default: /* a local failure of the device */
+        return IT_DTO_ERR_LOCAL_EP;
+    }
+}
+
+/* ---------------------------------------------------------------- what is flushed by us */
+
+/* One slot has one completion at most: there is room. */
+static void source_stash_own(struct vrb_cq *cq, const struct vrb_slot *slot,
+                             enum ibv_wc_status status)
+{
+    uint32_t left = cq->stash_end - cq->stash_first;
+
+    if (cq->stash_first > 0) {
+        memmove(cq->stash, cq->stash + cq->stash_first, left * sizeof(*cq->stash));
+        cq->stash_first = 0;
+        cq->stash_end = left;
+    }
+    cq->stash[cq->stash_end++] = (struct ibv_wc){
+        .wr_id = (uintptr_t)slot,
+        .status = status,
+    };
+}
+
+static enum ibv_wc_status source_own_status(const struct vrb_slot *slot)
+{
+    if (slot->refused)
+        return IBV_WC_LOC_QP_OP_ERR;
+    return slot->done ? (enum ibv_wc_status)slot->status : IBV_WC_WR_FLUSH_ERR;
+}
+
+/* What the device has completed of the queue is in the stash already, or taken. */
+void vrb_source_flush_rest(struct vrb_queue *queue)
+{
+    uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
+
+    for (; queue->flushed != end; queue->flushed++) {
+        const struct vrb_slot *slot = &queue->slots[queue->flushed & queue->mask];
+
+        source_stash_own(queue->cq, slot, source_own_status(slot));
+    }
+    queue->ordered = end;
+}
+
+void vrb_source_drained(struct vrb_queue *queue)
+{
+    if (!queue->drained)
+        queue->flushed = queue->device_tail;
+    queue->drained = true;
+    vrb_source_flush_rest(queue);
+}
+
+/* ---------------------------------------------------------------- what a completion says, on */
+
+/*
+ * Of a QP that connection management has not touched: rxe flushes a request that fails here, and says
+ * nothing else. On iWARP the kernel moves the QP when the peer disconnects, and tells that.
+ */
+static bool source_is_only_sign(const struct vrb_ep *ep, bool is_receive)
+{
+    return !ep->ia->is_iwarp && !(is_receive ? ep->rq.flushes : ep->sq.flushes);
+}
+
+/* Failures are rare. What is flushed has failed because of something else, mostly. */
+static void __attribute__((noinline))
+source_note_failure(struct vrb_ep *ep, const struct ibv_wc *wc, bool is_receive)
+{
+    if (wc->status == IBV_WC_WR_FLUSH_ERR && !source_is_only_sign(ep, is_receive))
+        return;
+    vrb_log(VP_LOG_INFO, "ep %p: %s failed: %s (vendor error %u)", (void *)ep->ual,
+            is_receive ? "receive" : "request", ibv_wc_status_str(wc->status), wc->vendor_err);
+    vrb_host->task_submit(ep->failed);
+}
+
+static inline void source_tell_receive(const struct vrb_ep *ep, const struct ibv_wc *wc,
+                                       struct evd_dto *dto)
+{
+    dto->length = wc->byte_len;
+    if (wc->wc_flags & ep->ia->quirks.invalidated)
+        dto->unlinked = vrb_rmr_invalidated(ep->ia, wc->invalidated_rkey);
+    if ((wc->wc_flags & IBV_WC_WITH_IMM) && vrb_host->ep_immediate_bits(ep->ual)) {
+        dto->has_immediate = true;
+        dto->immediate = ntohl(wc->imm_data);
+    }
+}
+
+/* Done without an event. Its slots are free when all events before it have been dequeued. */
+static void source_reap_quietly(struct vrb_queue *queue, uint32_t end)
+{
+    if (atomic_load_explicit(&queue->retired, memory_order_relaxed) != queue->moved)
+        return; /* vrb_source_reap comes back to it */
+    queue->moved = end;
+    atomic_store_explicit(&queue->retired, end, memory_order_release);
+}
+
+static bool source_is_quiet(const struct vrb_slot *slot, const struct ibv_wc *wc)
+{
+    if (wc->status == IBV_WC_SUCCESS)
+        return !(slot->flags & IT_COMPLETION_FLAG);
+    return slot == &slot->queue->marker;
+}
+
+static inline __attribute__((always_inline)) void
+source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
+{
+    struct vrb_queue *queue = slot->queue;
+
+    dto->event_number = (it_event_type_t)slot->event;
+    dto->status = IT_DTO_SUCCESS;
+    dto->ep = queue->ep->handle;
+    dto->cookie = slot->cookie;
+    dto->unlinked = NULL;
+    dto->length = slot->length;
+    dto->notify = (slot->flags & IT_NOTIFY_FLAG) != 0;
+    dto->has_immediate = false;
+    dto->retire_value = queue->moved;
+    dto->retire = &queue->retired;
+    if (slot->is_receive)
+        source_tell_receive(queue->ep, wc, dto);
+    if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false)) {
+        dto->status = source_status(wc->status);
+        if (slot->is_link && dto->status != IT_DTO_ERR_FLUSHED)
+            dto->status = IT_RMR_OPERATION_FAILED;
+        source_note_failure(queue->ep, wc, slot->is_receive);
+    }
+}
+
+/* ---------------------------------------------------------------- receives of an S-RQ */
+
+/* Whose it is is told by the QP alone. The receive is the EP's from now on: its slot is free. */
+static bool __attribute__((noinline))
+source_reap_shared(struct vrb_source *source, const struct ibv_wc *wc, struct evd_dto *dto)
+{
+    struct vrb_srq_slot *slot = (struct vrb_srq_slot *)(uintptr_t)(wc->wr_id & ~VRB_SRQ_MARK);
+    struct vrb_ep *ep = *vrb_source_by_qp(source, wc->qp_num);
+
+    while (ep && ep->qp_num != wc->qp_num)
+        ep = ep->next_by_qp;
+    if (ep)
+        *dto = (struct evd_dto){
+            .event_number = IT_DTO_RC_RECV_CMPL_EVENT,
+            .ep = ep->handle,
+            .cookie = slot->cookie,
+            .notify = true,
+        };
+    vrb_srq_return(slot);
+    if (!ep)
+        return false; /* freed meanwhile */
+    source_tell_receive(ep, wc, dto);
+    if (wc->status != IBV_WC_SUCCESS) {
+        dto->status = source_status(wc->status);
+        source_note_failure(ep, wc, true);
+    }
+    return true;
+}
+
+static inline void source_check_drained(struct vrb_queue *queue, uint32_t end)
+{
+    if (__builtin_expect(queue->flushes, false) && !queue->drained &&
+        (int32_t)(end - queue->device_tail) >= 0)
+        vrb_source_drained(queue);
+}
+
+/*
+ * Takes note of the oldest completion of the stash; fills in *dto and returns true if the consumer is
+ * to have an event.
+ */
+static inline __attribute__((always_inline)) bool source_reap_own(const struct ibv_wc *wc,
+                                                                  struct evd_dto *dto)
+{
+    struct vrb_slot *slot = (struct vrb_slot *)(uintptr_t)wc->wr_id;
+    struct vrb_queue *queue = slot->queue;
+    uint32_t end = slot->number + 1;
+    bool quiet = source_is_quiet(slot, wc);
+
+    if (__builtin_expect((int32_t)(end - queue->reaped) <= 0, false))
+        return false; /* late: it has been flushed */
+    queue->reaped = end;
+    if (__builtin_expect(slot->is_link, false))
+        vrb_link_done(slot, wc->status == IBV_WC_SUCCESS);
+    if (quiet) {
+        source_reap_quietly(queue, end);
+        source_check_drained(queue, end);
+        return false;
+    }
+    queue->moved = end;
+    source_tell(slot, wc, dto);
+    source_check_drained(queue, end); /* the stash may move: wc is over */
+    return true;
+}
+
+static inline const struct ibv_wc *source_next(struct vrb_cq *cq)
+{
+    return &cq->stash[cq->stash_first++];
+}
+
+static inline bool source_is_shared(const struct ibv_wc *wc)
+{
+    return __builtin_expect((wc->wr_id & VRB_SRQ_MARK) != 0, false);
+}
+
+static bool source_reap(struct vrb_source *source, struct vrb_cq *cq, struct evd_dto *dto)
+{
+    const struct ibv_wc *wc = source_next(cq);
+
+    return source_is_shared(wc) ? source_reap_shared(source, wc, dto) : source_reap_own(wc, dto);
+}
+
+static bool __attribute__((noinline))
+source_take_shared(struct vrb_source *source, const struct ibv_wc *wc, it_event_t *event)
+{
+    struct evd_dto dto;
+
+    if (!source_reap_shared(source, wc, &dto))
+        return false;
+    evd_dto_tell(source->evd, &dto, event);
+    return true;
+}
+
+/* The same without a record in between. */
+static inline __attribute__((always_inline)) bool
+source_take_one(struct vrb_source *source, struct vrb_cq *cq, it_event_t *event)
+{
+    const struct ibv_wc *wc = source_next(cq);
+    struct evd_dto dto;
+
+    if (source_is_shared(wc))
+        return source_take_shared(source, wc, event);
+    if (!source_reap_own(wc, &dto))
+        return false;
+    evd_dto_tell(source->evd, &dto, event);
+    return true;
+}
+
+/* ---------------------------------------------------------------- the functions of the source */
+
+/* Where Reads are overtaken: what is done and has nothing before it that is not goes up. */
+static void source_put_in_order(struct vrb_queue *queue)
+{
+    uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
+
+    if ((int32_t)(queue->seen - end) > 0)
+        end = queue->seen;
+    for (; queue->ordered != end; queue->ordered++) {
+        const struct vrb_slot *slot = &queue->slots[queue->ordered & queue->mask];
+        bool quiet = slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
+                     (int32_t)(queue->overtaking - queue->ordered) > 0;
+
+        if (slot->done)
+            source_stash_own(queue->cq, slot, (enum ibv_wc_status)slot->status);
+        else if (!quiet)
+            break;
+    }
+}
+
+static void source_sort(struct vrb_cq *cq, const struct ibv_wc *wc)
+{
+    struct vrb_slot *slot = (struct vrb_slot *)(uintptr_t)wc->wr_id;
+    struct vrb_queue *queue;
+
+    if ((wc->wr_id & VRB_SRQ_MARK) || slot->is_receive) {
+        cq->stash[cq->stash_end++] = *wc;
+        return;
+    }
+    queue = slot->queue;
+    slot->done = true;
+    slot->status = (uint8_t)wc->status;
+    if (slot != &queue->marker && (int32_t)(slot->number + 1 - queue->seen) > 0)
+        queue->seen = slot->number + 1;
+    if (slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
+        (int32_t)(slot->number + 1 - queue->overtaking) > 0)
+        queue->overtaking = slot->number + 1;
+    source_put_in_order(queue);
+}
+
+/* At most that many; they go behind what is in the stash. Returns how many the device had. */
+uint32_t vrb_source_poll_batch(struct vrb_source *source, struct vrb_cq *cq)
+{
+    struct ibv_wc batch[VRB_SOURCE_BATCH];
+    bool sorts = source->ia->quirks.reads_overtaken;
+    int count =
+        ibv_poll_cq(cq->cq, (int)VRB_SOURCE_BATCH, sorts ? batch : cq->stash + cq->stash_end);
+
+    if (count <= 0)
+        return 0;
+    if (!sorts)
+        cq->stash_end += (uint32_t)count;
+    else
+        for (int i = 0; i < count; i++)
+            source_sort(cq, &batch[i]);
+    return (uint32_t)count;
+}
+
+/* False: there is nothing. */
+static inline bool source_poll(struct vrb_source *source, struct vrb_cq *cq)
+{
+    if (cq->stash_first != cq->stash_end)
+        return true;
+    cq->stash_first = 0;
+    cq->stash_end = 0;
+    while (vrb_source_poll_batch(source, cq) > 0)
+        if (cq->stash_end > 0)
+            return true;
+    return false;
+}
+
+/* Those that have nothing waiting step back: no CQ keeps the others off. */
+static void source_rotate(struct vrb_source *source)
+{
+    struct vrb_cq *first = source->cqs;
+    struct vrb_cq *last = first;
+
+    if (!first || !first->next || first->stash_first != first->stash_end)
+        return;
+    while (last->next)
+        last = last->next;
+    source->cqs = first->next;
+    first->next = NULL;
+    last->next = first;
+}
+
+static size_t source_take(void *context, it_event_t *events, size_t max)
+{
+    struct vrb_source *source = context;
+    size_t count = 0;
+
+    source_rotate(source);
+    for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
+        while (count < max && source_poll(source, cq))
+            count += source_take_one(source, cq, &events[count]);
+    return count;
+}
+
+static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
+{
+    struct vrb_source *source = context;
+    size_t count = 0;
+
+    source_rotate(source);
+    for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
+        while (count < max && source_poll(source, cq))
+            count += source_reap(source, cq, &dtos[count]);
+    return count;
+}
+
+void vrb_source_arm(void *context)
+{
+    const struct vrb_source *source = context;
+
+    for (const struct vrb_cq *cq = source->cqs; cq; cq = cq->next) {
+        int error = ibv_req_notify_cq(cq->cq, 0);
+
+        if (error && !atomic_load_explicit(&source->ia->removed, memory_order_relaxed))
+            vrb_log(VP_LOG_WARN, "a completion queue cannot be armed: %s", strerror(error));
+    }
+}
+
+void vrb_source_disarm(void *context)
+{
+    struct vrb_source *source = context;
+    struct ibv_cq *cq;
+    void *ignored;
+
+    while (ibv_get_cq_event(source->channel, &cq, &ignored) == 0)
+        ibv_ack_cq_events(cq, 1);
+}
+
+const struct evd_source_ops vrb_source_ops = {
+    .take = source_take,
+    .drain = source_drain,
+    .arm = vrb_source_arm,
+    .disarm = vrb_source_disarm,
+    .close = vrb_source_close,
+};
