@@ -12,6 +12,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Where a datagram has come from. */
+struct evd_datagram {
+    it_dto_ud_flags_t flags;
+    it_ud_ep_id_t ep_id;
+    it_path_t path; /* back there */
+};
+
 /* One completion, as it is kept in the ring of a DTO EVD until it is dequeued. */
 struct evd_dto {
     it_event_type_t event_number;
@@ -21,6 +28,8 @@ struct evd_dto {
     union {
         it_handle_t unlinked;
         uint64_t immediate; /* with has_immediate */
+        /* IT_DTO_UD_RECV_CMPL_EVENT: the provider's, until retire is written. NULL: it is gone. */
+        const struct evd_datagram *datagram;
     };
     uint32_t length;
     bool notify; /* a notification event: IT_NOTIFY_FLAG, failure or solicited */
@@ -41,6 +50,16 @@ static inline void evd_dto_clear_path(it_path_t *path)
     memset((unsigned char *)path + HALF, 0, sizeof(*path) - HALF);
 }
 
+static inline void evd_dto_tell_datagram(const struct evd_dto *dto, it_all_dto_cmpl_event_t *cmpl)
+{
+    cmpl->unlinked_mr_handle = NULL;
+    if (dto->status != IT_DTO_SUCCESS || !dto->datagram)
+        return;
+    cmpl->flags = dto->datagram->flags;
+    cmpl->ud_ep_id = dto->datagram->ep_id;
+    cmpl->src_path = dto->datagram->path;
+}
+
 /* Straight into the consumer's event; what only UD receives have is zero. Frees the slots. */
 static inline void evd_dto_tell(it_evd_handle_t evd, const struct evd_dto *dto, it_event_t *event)
 {
@@ -58,6 +77,8 @@ static inline void evd_dto_tell(it_evd_handle_t evd, const struct evd_dto *dto, 
     evd_dto_clear_path(&cmpl->src_path);
     if (dto->has_immediate)
         evd_immediate_put(cmpl, dto->immediate);
+    if (__builtin_expect(dto->event_number == IT_DTO_UD_RECV_CMPL_EVENT, false))
+        evd_dto_tell_datagram(dto, cmpl);
     /* Release: the poster that sees the slot free also sees what the completion has freed. */
     if (dto->retire)
         atomic_store_explicit(dto->retire, dto->retire_value, memory_order_release);

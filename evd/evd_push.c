@@ -110,8 +110,11 @@ void evd_disown_dto(struct evd *evd, it_ep_handle_t ep)
     for (uint64_t number = evd->queue.head; number != evd->queue.tail; number++) {
         struct evd_dto *record = evd_queue_record(&evd->queue, number);
 
-        if (record->ep == ep)
-            record->retire = NULL;
+        if (record->ep != ep)
+            continue;
+        record->retire = NULL;
+        if (record->event_number == IT_DTO_UD_RECV_CMPL_EVENT)
+            record->datagram = NULL;
     }
     base_lock_drop(&evd->lock);
 }

@@ -173,7 +173,9 @@ it_status_t it_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t fl
     struct ual_ep *ep = ual_ep_from(ep_handle);
     struct itx_convert_params params = {.size = sizeof(params), .msg = msg, .msg_len = len};
 
-    return ep ? tdi_convert(sd, ep, flags, &params) : IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
+    return tdi_convert(sd, ep, flags, &params);
 }
 
 it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t flags,
@@ -182,8 +184,8 @@ it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t f
     struct ual_ep *ep = ual_ep_from(ep_handle);
     struct itx_convert_params own = {.size = sizeof(own)};
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     if (params) {
         if (params->size < TDI_PARAMS_MIN)
             return IT_ERR_INVALID_LENGTH;

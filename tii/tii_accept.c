@@ -20,8 +20,8 @@ it_status_t it_ep_accept(it_ep_handle_t ep_handle, it_cn_est_identifier_t cn_est
     struct ual_ia *ia;
     it_status_t status;
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     ia = ual_ia_of(&ep->object);
     if (ual_request_ia(cn_est_id) != ia)
         return IT_ERR_INVALID_CN_EST_ID;

@@ -1,14 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Address handles: destinations of datagrams. No provider has datagrams, so none is ever made, and
- * no handle names one.
- */
+/* Address handles, destinations of datagrams: it_address_handle_create, _query, _modify, _free. */
 #include "tii/tii_check.h"
+#include "ual/ual_object.h"
+
+#define TII_ADDRESS_PARAMS                                                                         \
+    ((unsigned)IT_ADDR_PARAM_ALL | (unsigned)IT_ADDR_PARAM_IA | (unsigned)IT_ADDR_PARAM_PZ |       \
+     (unsigned)IT_ADDR_PARAM_PATH)
+
+/* ---------------------------------------------------------------- create */
+
+static it_status_t tii_address_new(struct ual_pz *pz, const it_path_t *path, it_ah_flags_t flags,
+                                   struct ual_address **address_out)
+{
+    struct ual_ia *ia = ual_ia_of(&pz->object);
+    struct ual_address *address;
+    it_status_t status;
+
+    if (!base_object_hold(&pz->object))
+        return IT_ERR_INVALID_PZ;
+    status = IT_ERR_RESOURCES;
+    address = ual_object_new(ia, IT_HANDLE_TYPE_ADDR);
+    if (!address)
+        goto err_release_pz;
+    address->pz = pz;
+    address->path = *path;
+    base_lock_init(&address->lock);
+    status = ia->provider->address_create(address, path, flags);
+    if (status != IT_SUCCESS)
+        goto err_discard;
+    *address_out = address;
+    return IT_SUCCESS;
+
+err_discard:
+    base_lock_destroy(&address->lock);
+    ual_object_discard(&address->object);
+err_release_pz:
+    base_object_release(&pz->object);
+    return status;
+}
 
 it_status_t it_address_handle_create(it_pz_handle_t pz_handle, const it_path_t *destination_path,
                                      it_ah_flags_t ah_flags, it_addr_handle_t *addr_handle)
 {
-    const struct ual_pz *pz = ual_pz_from(pz_handle);
+    struct ual_pz *pz = ual_pz_from(pz_handle);
+    struct ual_address *address;
     struct ual_ia *ia;
     it_status_t status;
 
@@ -22,29 +57,93 @@ it_status_t it_address_handle_create(it_pz_handle_t pz_handle, const it_path_t *
     if ((unsigned)ah_flags & ~(unsigned)IT_AH_PATH_COMPLETE)
         return IT_ERR_INVALID_FLAGS;
     status = tii_check_path(ia, destination_path);
-    return status == IT_SUCCESS ? IT_ERR_OP_NOT_SUPPORTED : status;
+    if (status == IT_SUCCESS && !ia->provider->ia_attributes(ia)->datagrams)
+        status = IT_ERR_OP_NOT_SUPPORTED;
+    if (status == IT_SUCCESS)
+        status = tii_address_new(pz, destination_path, ah_flags, &address);
+    if (status != IT_SUCCESS)
+        return status;
+    ual_object_start(&address->object);
+    *addr_handle = (it_addr_handle_t)(void *)address;
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- query, modify */
+
+static bool tii_address_wants(it_addr_param_mask_t mask, it_addr_param_mask_t member)
+{
+    return ((unsigned)mask & ((unsigned)IT_ADDR_PARAM_ALL | (unsigned)member)) != 0;
 }
 
 it_status_t it_address_handle_query(it_addr_handle_t addr_handle, it_addr_param_mask_t mask,
                                     it_addr_param_t *params)
 {
-    (void)addr_handle;
-    (void)mask;
-    (void)params;
-    return IT_ERR_INVALID_AH;
+    struct ual_address *address = ual_address_from(addr_handle);
+
+    if (!address)
+        return IT_ERR_INVALID_AH;
+    if (!params)
+        return IT_ERR_FAULT;
+    if ((unsigned)mask & ~TII_ADDRESS_PARAMS)
+        return IT_ERR_INVALID_MASK;
+    if (tii_address_wants(mask, IT_ADDR_PARAM_IA))
+        params->ia = (it_ia_handle_t)(void *)address->object.ia;
+    if (tii_address_wants(mask, IT_ADDR_PARAM_PZ))
+        params->pz = (it_pz_handle_t)(void *)address->pz;
+    if (!tii_address_wants(mask, IT_ADDR_PARAM_PATH))
+        return IT_SUCCESS;
+    base_lock_take(&address->lock);
+    params->path = address->path;
+    base_lock_drop(&address->lock);
+    return IT_SUCCESS;
+}
+
+/* A bad Spigot is a bad start of the path: the call has no code of its own for it. */
+static it_status_t tii_address_check_path(const struct ual_ia *ia, const it_path_t *path)
+{
+    it_status_t status = tii_check_path(ia, path);
+
+    return status == IT_ERR_INVALID_SPIGOT ? IT_ERR_INVALID_SOURCE_PATH : status;
 }
 
 it_status_t it_address_handle_modify(it_addr_handle_t addr_handle, it_addr_param_mask_t mask,
                                      const it_addr_param_t *params)
 {
-    (void)addr_handle;
-    (void)mask;
-    (void)params;
-    return IT_ERR_INVALID_AH;
+    struct ual_address *address = ual_address_from(addr_handle);
+    const struct ual_ia *ia;
+    it_status_t status;
+
+    if (!address)
+        return IT_ERR_INVALID_AH;
+    if (!params)
+        return IT_ERR_FAULT;
+    ia = ual_ia_of(&address->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    if ((unsigned)mask & ~(unsigned)IT_ADDR_PARAM_PATH)
+        return IT_ERR_INVALID_MASK;
+    if (mask == 0)
+        return IT_SUCCESS;
+    status = tii_address_check_path(ia, &params->path);
+    if (status == IT_SUCCESS)
+        status = ia->provider->address_modify(address, &params->path);
+    if (status != IT_SUCCESS)
+        return status;
+    base_lock_take(&address->lock);
+    address->path = params->path;
+    base_lock_drop(&address->lock);
+    return IT_SUCCESS;
 }
+
+/* ---------------------------------------------------------------- free */
 
 it_status_t it_address_handle_free(it_addr_handle_t addr_handle)
 {
-    (void)addr_handle;
-    return IT_ERR_INVALID_AH;
+    struct ual_address *address = ual_address_from(addr_handle);
+
+    /* Nothing depends on it: the claim fails only if it is being freed already. */
+    if (!address || !base_object_claim_free(&address->object))
+        return IT_ERR_INVALID_AH;
+    ual_address_destroy(address);
+    return IT_SUCCESS;
 }

@@ -51,8 +51,8 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
     struct ual_ia *ia;
     it_status_t status;
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     if (!path || !connect_qual)
         return IT_ERR_FAULT;
     status = tii_check_pdata_pointer(private_data, private_data_length);

@@ -12,8 +12,8 @@ it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *priv
     it_ep_state_rc_t state;
     it_status_t status;
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     status = tii_check_pdata_pointer(private_data, private_data_length);
     if (status != IT_SUCCESS)
         return status;

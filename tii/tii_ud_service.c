@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Resolution of datagram services. No provider has datagrams: what can be judged without them is
- * checked, and no handle or identifier names a request.
+ * Resolution of datagram services: it_ud_service_request_handle_create, _query, _free,
+ * it_ud_service_request, it_ud_service_reply.
  */
 #include "tii/tii_check.h"
+#include "ual/ual_object.h"
+
+#include <string.h>
+
+#define TII_UD_PARAMS (((unsigned)IT_UD_PARAM_PRIV_DATA_LENGTH << 1) - 1) /* all up to the last */
+
+/* What a request is made of. */
+struct tii_ud_parts {
+    struct evd *reply_evd;
+    const it_conn_qual_t *conn_qual;
+    const it_path_t *path;
+    const unsigned char *private_data;
+    size_t private_length;
+};
+
+/* ---------------------------------------------------------------- create */
 
 static it_status_t tii_ud_check_evd(const struct evd *evd)
 {
@@ -14,6 +30,69 @@ static it_status_t tii_ud_check_evd(const struct evd *evd)
     return evd_stream(evd) == IT_CM_MSG_EVENT_STREAM ? IT_SUCCESS : IT_ERR_INVALID_EVD_TYPE;
 }
 
+static it_status_t tii_ud_check_pdata(size_t length, size_t limit)
+{
+    if (length > 0 && limit == 0)
+        return IT_ERR_PDATA_NOT_SUPPORTED;
+    return length > limit ? IT_ERR_INVALID_PDATA_LENGTH : IT_SUCCESS;
+}
+
+static it_status_t tii_ud_check_values(const struct ual_ia *ia, const struct tii_ud_parts *parts)
+{
+    const struct vp_attributes *attributes = ia->provider->ia_attributes(ia);
+    it_status_t status = tii_check_path(ia, parts->path);
+
+    /* A bad Spigot is a bad start of the path: this call has no code of its own for it. */
+    if (status == IT_ERR_INVALID_SPIGOT)
+        return IT_ERR_INVALID_SOURCE_PATH;
+    if (status == IT_SUCCESS && !attributes->datagrams)
+        status = IT_ERR_OP_NOT_SUPPORTED;
+    if (status == IT_SUCCESS)
+        status = tii_check_active_qual(parts->conn_qual, attributes->active_quals);
+    if (status == IT_SUCCESS)
+        status = tii_ud_check_pdata(parts->private_length, attributes->ud_request_pdata);
+    return status;
+}
+
+static void tii_ud_fill(struct ual_ud_service *service, const struct tii_ud_parts *parts)
+{
+    static _Atomic uint32_t last_id;
+
+    service->reply_evd = parts->reply_evd;
+    service->request_id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+    service->conn_qual = *parts->conn_qual;
+    service->path = *parts->path;
+    service->private_length = parts->private_length;
+    if (parts->private_length > 0)
+        memcpy(service->private_data, parts->private_data, parts->private_length);
+}
+
+static it_status_t tii_ud_new(struct ual_ia *ia, const struct tii_ud_parts *parts,
+                              struct ual_ud_service **service_out)
+{
+    struct ual_ud_service *service;
+    it_status_t status;
+
+    if (!evd_hold(parts->reply_evd))
+        return IT_ERR_INVALID_EVD;
+    status = IT_ERR_RESOURCES;
+    service = ual_object_new(ia, IT_HANDLE_TYPE_UD_SVC_REQ);
+    if (!service)
+        goto err_release_evd;
+    tii_ud_fill(service, parts);
+    status = ia->provider->ud_service_create(service);
+    if (status != IT_SUCCESS)
+        goto err_discard;
+    *service_out = service;
+    return IT_SUCCESS;
+
+err_discard:
+    ual_object_discard(&service->object);
+err_release_evd:
+    evd_release(parts->reply_evd);
+    return status;
+}
+
 it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
                                                 it_evd_handle_t reply_evd,
                                                 const it_path_t *destination_path,
@@ -21,11 +100,18 @@ it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
                                                 size_t private_data_length,
                                                 it_ud_svc_req_handle_t *ud_svc_handle)
 {
-    struct evd *evd = evd_from_handle(reply_evd);
-    const struct ual_ia *ia;
+    const struct tii_ud_parts parts = {
+        .reply_evd = evd_from_handle(reply_evd),
+        .conn_qual = conn_qual,
+        .path = destination_path,
+        .private_data = private_data,
+        .private_length = private_data_length,
+    };
+    struct ual_ud_service *service;
+    struct ual_ia *ia;
     it_status_t status;
 
-    status = tii_ud_check_evd(evd);
+    status = tii_ud_check_evd(parts.reply_evd);
     if (status != IT_SUCCESS)
         return status;
     if (!conn_qual || !destination_path || !ud_svc_handle)
@@ -33,46 +119,117 @@ it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
     status = tii_check_pdata_pointer(private_data, private_data_length);
     if (status != IT_SUCCESS)
         return status;
-    ia = (const struct ual_ia *)(const void *)evd_ia_of(evd);
+    ia = (struct ual_ia *)(void *)evd_ia_of(parts.reply_evd);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    status = tii_check_path(ia, destination_path);
-    /* A bad Spigot is a bad start of the path: this call has no code of its own for it. */
-    if (status == IT_ERR_INVALID_SPIGOT)
-        return IT_ERR_INVALID_SOURCE_PATH;
-    return status == IT_SUCCESS ? IT_ERR_OP_NOT_SUPPORTED : status;
+    status = tii_ud_check_values(ia, &parts);
+    if (status == IT_SUCCESS)
+        status = tii_ud_new(ia, &parts, &service);
+    if (status != IT_SUCCESS)
+        return status;
+    ual_object_start(&service->object);
+    *ud_svc_handle = (it_ud_svc_req_handle_t)(void *)service;
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- query, free */
+
+static bool tii_ud_wants(it_ud_svc_req_param_mask_t mask, it_ud_svc_req_param_mask_t member)
+{
+    return ((unsigned)mask & ((unsigned)IT_UD_PARAM_ALL | (unsigned)member)) != 0;
 }
 
 it_status_t it_ud_service_request_handle_query(it_ud_svc_req_handle_t ud_svc_handle,
                                                it_ud_svc_req_param_mask_t mask,
                                                it_ud_svc_req_param_t *ud_svc_handle_info)
 {
-    (void)ud_svc_handle;
-    (void)mask;
-    (void)ud_svc_handle_info;
-    return IT_ERR_INVALID_UD_SVC;
+    const struct ual_ud_service *service = ual_ud_service_from(ud_svc_handle);
+    it_ud_svc_req_param_t *info = ud_svc_handle_info;
+
+    if (!service)
+        return IT_ERR_INVALID_UD_SVC;
+    if (!info)
+        return IT_ERR_FAULT;
+    if ((unsigned)mask & ~TII_UD_PARAMS)
+        return IT_ERR_INVALID_MASK;
+    if (tii_ud_wants(mask, IT_UD_PARAM_IA_HANDLE))
+        info->ia = (it_ia_handle_t)(void *)service->object.ia;
+    if (tii_ud_wants(mask, IT_UD_PARAM_REQ_ID))
+        info->request_id = service->request_id;
+    if (tii_ud_wants(mask, IT_UD_PARAM_REPLY_EVD))
+        info->reply_evd = evd_handle(service->reply_evd);
+    if (tii_ud_wants(mask, IT_UD_PARAM_CONN_QUAL))
+        info->conn_qual = service->conn_qual;
+    if (tii_ud_wants(mask, IT_UD_PARAM_DEST_PATH))
+        info->destination_path = service->path;
+    if (tii_ud_wants(mask, IT_UD_PARAM_PRIV_DATA))
+        memcpy(info->private_data, service->private_data, sizeof(info->private_data));
+    if (tii_ud_wants(mask, IT_UD_PARAM_PRIV_DATA_LENGTH))
+        info->private_data_length = service->private_length;
+    return IT_SUCCESS;
 }
 
 it_status_t it_ud_service_request_handle_free(it_ud_svc_req_handle_t ud_svc_handle)
 {
-    (void)ud_svc_handle;
-    return IT_ERR_INVALID_UD_SVC;
+    struct ual_ud_service *service = ual_ud_service_from(ud_svc_handle);
+
+    /* Nothing depends on it: the claim fails only if it is being freed already. */
+    if (!service || !base_object_claim_free(&service->object))
+        return IT_ERR_INVALID_UD_SVC;
+    ual_ud_service_destroy(service);
+    return IT_SUCCESS;
 }
+
+/* ---------------------------------------------------------------- request and reply */
 
 it_status_t it_ud_service_request(it_ud_svc_req_handle_t ud_svc_handle)
 {
-    (void)ud_svc_handle;
-    return IT_ERR_INVALID_UD_SVC;
+    struct ual_ud_service *service = ual_ud_service_from(ud_svc_handle);
+    const struct ual_ia *ia;
+
+    if (!service)
+        return IT_ERR_INVALID_UD_SVC;
+    ia = ual_ia_of(&service->object);
+    return ual_ia_failed(ia) ? IT_ERR_IA_CATASTROPHE : ia->provider->ud_request(service);
+}
+
+static bool tii_ud_status_is_known(it_ud_svc_req_status_t status)
+{
+    return (unsigned)status <= (unsigned)IT_UD_REQ_REDIRECTED;
 }
 
 it_status_t it_ud_service_reply(it_ud_svc_req_identifier_t ud_svc_req_id,
                                 it_ud_svc_req_status_t status, it_remote_ep_info_t ep_info,
                                 const unsigned char *private_data, size_t private_data_length)
 {
-    (void)ud_svc_req_id;
-    (void)status;
-    (void)ep_info;
-    (void)private_data;
-    (void)private_data_length;
-    return IT_ERR_INVALID_UD_SVC_REQ_ID;
+    const struct vp_ud_reply reply = {
+        .status = status,
+        .ep_info = ep_info,
+        .private_data = private_data,
+        .private_length = private_data_length,
+    };
+    struct ual_ia *ia = ual_request_ud_ia(ud_svc_req_id);
+    struct ual_request *request;
+    it_status_t result;
+
+    if (!ia)
+        return IT_ERR_INVALID_UD_SVC_REQ_ID;
+    result = tii_check_pdata_pointer(private_data, private_data_length);
+    if (result != IT_SUCCESS)
+        return result;
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    if (!tii_ud_status_is_known(status))
+        return IT_ERR_INVALID_UD_STATUS;
+    result =
+        tii_ud_check_pdata(private_data_length, ia->provider->ia_attributes(ia)->ud_reply_pdata);
+    if (result != IT_SUCCESS)
+        return result;
+    request = ual_request_take_ud(ud_svc_req_id, ia);
+    if (!request) /* somebody was faster, or the peer has given up */
+        return IT_ERR_INVALID_UD_SVC_REQ_ID;
+    result = ia->provider->ud_reply(request, &reply);
+    if (result != IT_SUCCESS)
+        ual_request_put_back(request);
+    return result;
 }

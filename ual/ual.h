@@ -81,8 +81,11 @@ struct ual_ep {
     struct evd *connect_evd;     /* held; immutable */
     struct ual_srq *srq;         /* held; immutable; NULL: receives are posted on the EP itself */
     it_ep_rc_creation_flags_t flags;
-    struct base_lock lock;   /* guards what follows and, in uiwarp, the work queues */
-    _Atomic int state;       /* it_ep_state_rc_t; written with lock held, by ual_ep_step_locked */
+    bool datagrams;        /* immutable: a UD endpoint, without .connect_evd and .srq */
+    size_t spigot_id;      /* immutable: with .datagrams */
+    struct base_lock lock; /* guards what follows and, in uiwarp, the work queues */
+    /* it_ep_state_rc_t, with .datagrams it_ep_state_ud_t; written with lock held (ual_ep_state.h) */
+    _Atomic int state;
     it_ep_attributes_t attr; /* in force */
     it_path_t dst_path;
     _Atomic uint32_t immediate_bits; /* of vp_attributes once the consumer has agreed; else 0 */
@@ -95,6 +98,27 @@ struct ual_listen {
     struct evd *connect_evd; /* held */
     it_listen_flags_t flags;
     it_conn_qual_t conn_qual; /* in use, network byte order; port filled in by the provider */
+    UAL_AREA;
+};
+
+/* A destination of datagrams. */
+struct ual_address {
+    struct base_object object;
+    struct ual_pz *pz;     /* held; immutable */
+    struct base_lock lock; /* guards what follows */
+    it_path_t path;
+    UAL_AREA;
+};
+
+/* A request for a peer's UD endpoint. Immutable. */
+struct ual_ud_service {
+    struct base_object object;
+    struct evd *reply_evd; /* held */
+    uint32_t request_id;
+    it_conn_qual_t conn_qual;
+    it_path_t path;
+    unsigned char private_data[IT_MAX_PRIV_DATA];
+    size_t private_length;
     UAL_AREA;
 };
 
@@ -121,11 +145,20 @@ UAL_FROM_HANDLE(ual_srq_from, it_srq_handle_t, ual_srq, IT_HANDLE_TYPE_SRQ)
 UAL_FROM_HANDLE(ual_rmr_from, it_rmr_handle_t, ual_rmr, IT_HANDLE_TYPE_RMR)
 UAL_FROM_HANDLE(ual_ep_from, it_ep_handle_t, ual_ep, IT_HANDLE_TYPE_EP)
 UAL_FROM_HANDLE(ual_listen_from, it_listen_handle_t, ual_listen, IT_HANDLE_TYPE_LISTEN)
+UAL_FROM_HANDLE(ual_address_from, it_addr_handle_t, ual_address, IT_HANDLE_TYPE_ADDR)
+UAL_FROM_HANDLE(ual_ud_service_from, it_ud_svc_req_handle_t, ual_ud_service,
+                IT_HANDLE_TYPE_UD_SVC_REQ)
 #undef UAL_FROM_HANDLE
 
 static inline it_ep_handle_t ual_ep_handle(struct ual_ep *ep)
 {
     return (it_ep_handle_t)(void *)ep;
+}
+
+/* The answer of calls on connected EPs when there is none, or one of datagrams. */
+static inline it_status_t ual_ep_refuse(const struct ual_ep *ep)
+{
+    return ep ? IT_ERR_INVALID_EP_TYPE : IT_ERR_INVALID_EP;
 }
 
 static inline it_srq_handle_t ual_srq_handle(struct ual_srq *srq)

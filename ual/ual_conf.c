@@ -113,8 +113,8 @@ static size_t conf_count(const struct vp_provider *provider, size_t from, size_t
 }
 
 /*
- * A function that is missing would be found out by a crash, much later. Those of RMRs and S-RQs are
- * there or not, whether they have to be is known when an IA is opened.
+ * A function that is missing would be found out by a crash, much later. Those of RMRs, S-RQs and datagrams
+ * are there or not, whether they have to be is known when an IA is opened.
  */
 static bool conf_is_complete(const struct vp_provider *provider)
 {
@@ -122,16 +122,19 @@ static bool conf_is_complete(const struct vp_provider *provider)
     const size_t rmr = offsetof(struct vp_provider, rmr_create);
     const size_t srq = offsetof(struct vp_provider, srq_create);
     const size_t rest = offsetof(struct vp_provider, ep_create);
+    const size_t ud = offsetof(struct vp_provider, address_create);
     const size_t end = sizeof(*provider);
     const size_t each = sizeof(provider->ep_create);
     size_t of_rmr = conf_count(provider, rmr, srq);
     size_t of_srq = conf_count(provider, srq, rest);
+    size_t of_ud = conf_count(provider, ud, end);
 
     return provider->name && *provider->name &&
            conf_count(provider, first, rmr) == (rmr - first) / each &&
            (of_rmr == 0 || of_rmr == (srq - rmr) / each) &&
            (of_srq == 0 || of_srq == (rest - srq) / each) &&
-           conf_count(provider, rest, end) == (end - rest) / each;
+           (of_ud == 0 || of_ud == (end - ud) / each) &&
+           conf_count(provider, rest, ud) == (ud - rest) / each;
 }
 
 const struct vp_provider *ual_conf_provider_of(const struct ual_conf_line *line, void *library)

@@ -15,10 +15,16 @@
      (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE | (unsigned)IT_EP_PARAM_ATOMICS_ENABLE |                 \
      (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 
+/* Those of a UD endpoint that have limits. */
+#define UAL_EP_ATTR_UD                                                                             \
+    ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_REQ_DTO |                       \
+     (unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                     \
+     (unsigned)IT_EP_PARAM_MAX_RECV_SEG)
+
 #define UAL_EP_WATERMARKS                                                                          \
     ((unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 
-/* Looks at the attributes selected by mask (it_ep_param_mask_t bits; watermarks are not looked at). */
+/* Looks at the attributes selected by mask (of UD endpoints: of UAL_EP_ATTR_UD; it_ep_param_mask_t bits; watermarks are not looked at). */
 it_status_t ual_ep_attr_check(unsigned mask, const it_ep_attributes_t *attr,
                               const struct vp_attributes *attributes);
 

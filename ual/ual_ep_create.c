@@ -9,8 +9,15 @@ struct ual_ep_parents {
     struct ual_pz *pz;
     struct evd *request_evd;
     struct evd *recv_evd;
-    struct evd *connect_evd;
-    struct ual_srq *srq; /* NULL: none */
+    struct evd *connect_evd; /* NULL: an EP of datagrams */
+    struct ual_srq *srq;     /* NULL: none */
+};
+
+/* What only one of the kinds has. */
+struct ual_ep_kind {
+    bool datagrams;
+    it_ep_rc_creation_flags_t flags;
+    size_t spigot_id;
 };
 
 static it_status_t ual_ep_find_evd(const struct ual_ia *ia, it_evd_handle_t handle,
@@ -67,6 +74,15 @@ static it_status_t ual_ep_find_srq(struct ual_ep_parents *parents, it_srq_handle
     return IT_SUCCESS;
 }
 
+static it_status_t ual_ep_check_evds(const struct ual_ep_parents *parents)
+{
+    if (evd_is_overflowed(parents->request_evd))
+        return IT_ERR_INVALID_REQ_EVD_STATE;
+    if (evd_is_overflowed(parents->recv_evd))
+        return IT_ERR_INVALID_RECV_EVD_STATE;
+    return IT_SUCCESS;
+}
+
 /* Limits and features before the state of the EVDs. */
 static it_status_t ual_ep_check(const struct ual_ep_parents *parents,
                                 const it_ep_attributes_t *attr,
@@ -85,11 +101,7 @@ static it_status_t ual_ep_check(const struct ual_ep_parents *parents,
         return status;
     if (attr->priv_ops_enable)
         return IT_ERR_PRIV_OPS_UNAVAILABLE;
-    if (evd_is_overflowed(parents->request_evd))
-        return IT_ERR_INVALID_REQ_EVD_STATE;
-    if (evd_is_overflowed(parents->recv_evd))
-        return IT_ERR_INVALID_RECV_EVD_STATE;
-    return IT_SUCCESS;
+    return ual_ep_check_evds(parents);
 }
 
 /* Each fails when the parent is just being freed. */
@@ -106,7 +118,7 @@ static it_status_t ual_ep_hold_parents(const struct ual_ep_parents *parents)
     if (!evd_hold(parents->recv_evd))
         goto err_release_request;
     status = IT_ERR_INVALID_CONN_EVD;
-    if (!evd_hold(parents->connect_evd))
+    if (parents->connect_evd && !evd_hold(parents->connect_evd))
         goto err_release_recv;
     status = IT_ERR_INVALID_SRQ;
     if (parents->srq && !base_object_hold(&parents->srq->object))
@@ -114,7 +126,8 @@ static it_status_t ual_ep_hold_parents(const struct ual_ep_parents *parents)
     return IT_SUCCESS;
 
 err_release_connect:
-    evd_release(parents->connect_evd);
+    if (parents->connect_evd)
+        evd_release(parents->connect_evd);
 err_release_recv:
     evd_release(parents->recv_evd);
 err_release_request:
@@ -128,26 +141,19 @@ static void ual_ep_release_parents(const struct ual_ep_parents *parents)
 {
     if (parents->srq)
         base_object_release(&parents->srq->object);
-    evd_release(parents->connect_evd);
+    if (parents->connect_evd)
+        evd_release(parents->connect_evd);
     evd_release(parents->recv_evd);
     evd_release(parents->request_evd);
     base_object_release(&parents->pz->object);
 }
 
-static void ual_ep_fill(struct ual_ep *ep, const struct ual_ep_parents *parents,
-                        it_ep_rc_creation_flags_t flags, const it_ep_attributes_t *attr)
+/* What is ignored is not to be seen in a query. */
+static void ual_ep_clear_ignored(struct ual_ep *ep)
 {
-    ep->pz = parents->pz;
-    ep->request_evd = parents->request_evd;
-    ep->recv_evd = parents->recv_evd;
-    ep->connect_evd = parents->connect_evd;
-    ep->srq = parents->srq;
-    ep->flags = flags;
-    base_lock_init(&ep->lock);
-    atomic_store_explicit(&ep->state, IT_EP_STATE_UNCONNECTED, memory_order_relaxed);
-    ep->attr = *attr;
-    /* What is ignored is not to be seen in a query. */
-    if (parents->srq) {
+    if (ep->datagrams)
+        return;
+    if (ep->srq) {
         ep->attr.max_recv_dtos = 0;
         ep->attr.max_recv_segments = 0;
     } else {
@@ -157,7 +163,27 @@ static void ual_ep_fill(struct ual_ep *ep, const struct ual_ep_parents *parents,
     }
 }
 
-static it_status_t ual_ep_new(const struct ual_ep_parents *parents, it_ep_rc_creation_flags_t flags,
+static void ual_ep_fill(struct ual_ep *ep, const struct ual_ep_parents *parents,
+                        const struct ual_ep_kind *kind, const it_ep_attributes_t *attr)
+{
+    ep->pz = parents->pz;
+    ep->request_evd = parents->request_evd;
+    ep->recv_evd = parents->recv_evd;
+    ep->connect_evd = parents->connect_evd;
+    ep->srq = parents->srq;
+    ep->flags = kind->flags;
+    ep->datagrams = kind->datagrams;
+    ep->spigot_id = kind->spigot_id;
+    base_lock_init(&ep->lock);
+    atomic_store_explicit(&ep->state,
+                          kind->datagrams ? (int)IT_EP_STATE_UD_OPERATIONAL
+                                          : (int)IT_EP_STATE_UNCONNECTED,
+                          memory_order_relaxed);
+    ep->attr = *attr;
+    ual_ep_clear_ignored(ep);
+}
+
+static it_status_t ual_ep_new(const struct ual_ep_parents *parents, const struct ual_ep_kind *kind,
                               const it_ep_attributes_t *attr, struct ual_ep **ep_out)
 {
     struct ual_ia *ia = ual_ia_of(&parents->pz->object);
@@ -171,7 +197,7 @@ static it_status_t ual_ep_new(const struct ual_ep_parents *parents, it_ep_rc_cre
     ep = ual_object_new(ia, IT_HANDLE_TYPE_EP);
     if (!ep)
         goto err_release_parents;
-    ual_ep_fill(ep, parents, flags, attr);
+    ual_ep_fill(ep, parents, kind, attr);
     status = ia->provider->ep_create(ep);
     if (status != IT_SUCCESS)
         goto err_discard;
@@ -192,6 +218,7 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
                             it_ep_handle_t *ep_handle)
 {
     struct ual_ep_parents parents = {.pz = ual_pz_from(pz_handle)};
+    const struct ual_ep_kind kind = {.flags = flags};
     const struct vp_attributes *attributes;
     struct ual_ep *ep = NULL;
     struct ual_ia *ia;
@@ -215,7 +242,7 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
     if (status == IT_SUCCESS)
         status = ual_ep_check(&parents, ep_attr, attributes);
     if (status == IT_SUCCESS)
-        status = ual_ep_new(&parents, flags, ep_attr, &ep);
+        status = ual_ep_new(&parents, &kind, ep_attr, &ep);
     if (status != IT_SUCCESS)
         return status;
     ual_object_start(&ep->object);
@@ -223,15 +250,29 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
     return IT_SUCCESS;
 }
 
-/*
- * No provider has datagrams. What can be judged without them is checked; limits of the attributes
- * there are none.
- */
+/* ---------------------------------------------------------------- datagrams */
+
+static it_status_t ual_ep_check_ud(const struct ual_ep_parents *parents,
+                                   const it_ep_attributes_t *attr,
+                                   const struct vp_attributes *attributes)
+{
+    it_status_t status = ual_ep_attr_check(UAL_EP_ATTR_UD, attr, attributes);
+
+    if (status != IT_SUCCESS)
+        return status;
+    if (attr->priv_ops_enable)
+        return IT_ERR_INVALID_EP_ATTR;
+    return ual_ep_check_evds(parents);
+}
+
 it_status_t it_ep_ud_create(it_pz_handle_t pz_handle, it_evd_handle_t request_sevd_handle,
                             it_evd_handle_t recv_sevd_handle, const it_ep_attributes_t *ep_attr,
                             size_t spigot_id, it_ep_handle_t *ep_handle)
 {
     struct ual_ep_parents parents = {.pz = ual_pz_from(pz_handle)};
+    const struct ual_ep_kind kind = {.datagrams = true, .spigot_id = spigot_id};
+    const struct vp_attributes *attributes;
+    struct ual_ep *ep = NULL;
     struct ual_ia *ia;
     it_status_t status;
 
@@ -247,5 +288,15 @@ it_status_t it_ep_ud_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
         return IT_ERR_IA_CATASTROPHE;
     if (!ia->provider->has_spigot(ia, spigot_id))
         return IT_ERR_INVALID_SPIGOT;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    attributes = ia->provider->ia_attributes(ia);
+    if (!attributes->datagrams)
+        return IT_ERR_OP_NOT_SUPPORTED;
+    status = ual_ep_check_ud(&parents, ep_attr, attributes);
+    if (status == IT_SUCCESS)
+        status = ual_ep_new(&parents, &kind, ep_attr, &ep);
+    if (status != IT_SUCCESS)
+        return status;
+    ual_object_start(&ep->object);
+    *ep_handle = ual_ep_handle(ep);
+    return IT_SUCCESS;
 }

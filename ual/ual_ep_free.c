@@ -11,7 +11,8 @@ void ual_ep_stop(struct ual_ep *ep)
     evd_disown_dto(ep->recv_evd, ual_ep_handle(ep));
     if (ep->srq)
         base_object_release(&ep->srq->object);
-    evd_release(ep->connect_evd);
+    if (ep->connect_evd)
+        evd_release(ep->connect_evd);
     evd_release(ep->recv_evd);
     evd_release(ep->request_evd);
     base_object_release(&ep->pz->object);

@@ -26,11 +26,20 @@ static const unsigned ual_ep_modifiable[] = {
     [IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ] = 0, /* the last */
 };
 
-static it_status_t ual_ep_check_mask(unsigned mask)
+/* Of the attributes of a UD endpoint that never change. */
+#define UAL_EP_UD_NEVER                                                                            \
+    ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                      \
+     (unsigned)IT_EP_PARAM_MAX_RECV_SEG)
+
+static it_status_t ual_ep_check_mask(const struct ual_ep *ep, unsigned mask)
 {
+    unsigned others = ep->datagrams ? ~(UAL_EP_UD | UAL_EP_DEPTHS) : UAL_EP_UD;
+
     if (mask & ~(UAL_EP_ATTR_ALL | UAL_EP_UD))
         return IT_ERR_INVALID_MASK;
-    if (mask & UAL_EP_UD)
+    if (ep->datagrams && (mask & UAL_EP_UD_NEVER))
+        return IT_ERR_INVALID_MASK;
+    if (mask & others)
         return IT_ERR_INVALID_EP_TYPE;
     return IT_SUCCESS;
 }
@@ -80,6 +89,14 @@ static void ual_ep_store_rc_locked(struct ual_ep *ep, unsigned mask,
         UAL_EP_STORE(to->atomics_enable, rc->atomics_enable);
 }
 
+static void ual_ep_store_ud_locked(struct ual_ep *ep, unsigned mask,
+                                   const it_ud_only_attributes_t *ud)
+{
+    base_lock_assert_held(&ep->lock);
+    if (mask & IT_EP_PARAM_EP_KEY)
+        ep->attr.srv.ud.ep_info.ud_ep_key = ud->ep_info.ud_ep_key;
+}
+
 /* What the receives come from decides which attributes of them there are. */
 static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
                                          const it_ep_attributes_t *attr,
@@ -113,11 +130,14 @@ static it_status_t ual_ep_modify(struct ual_ep *ep, it_ep_param_mask_t mask,
 
     provider->ep_halt(ep);
     base_lock_take(&ep->lock);
-    if (!((unsigned)mask & ~ual_ep_modifiable[ual_ep_state(ep)]))
+    if (ep->datagrams || !((unsigned)mask & ~ual_ep_modifiable[ual_ep_state(ep)]))
         status = provider->ep_modify_locked(ep, mask, &in_force);
     if (status == IT_SUCCESS) {
         ual_ep_store_queues_locked(ep, (unsigned)mask, &in_force);
-        ual_ep_store_rc_locked(ep, (unsigned)mask, &in_force.srv.rc);
+        if (ep->datagrams)
+            ual_ep_store_ud_locked(ep, (unsigned)mask, &in_force.srv.ud);
+        else
+            ual_ep_store_rc_locked(ep, (unsigned)mask, &in_force.srv.rc);
     }
     base_lock_drop(&ep->lock);
     provider->ep_proceed(ep, status == IT_SUCCESS ? mask : (it_ep_param_mask_t)0);
@@ -139,12 +159,12 @@ it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
     ia = ual_ia_of(&ep->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    status = ual_ep_check_mask((unsigned)mask);
+    status = ual_ep_check_mask(ep, (unsigned)mask);
     if (status != IT_SUCCESS || mask == 0)
         return status;
     attributes = ia->provider->ia_attributes(ia);
     status = ual_ep_attr_check((unsigned)mask, ep_attr, attributes);
-    if (status == IT_SUCCESS)
+    if (status == IT_SUCCESS && !ep->datagrams)
         status = ual_ep_check_receives(ep, (unsigned)mask, ep_attr, attributes);
     if (status == IT_SUCCESS)
         status = ual_ep_check_features((unsigned)mask, attributes);

@@ -29,8 +29,8 @@ it_status_t itx_ep_set_mpa_params(it_ep_handle_t ep_handle, const struct itx_mpa
     struct itx_mpa_params own = {.size = sizeof(own)};
     it_status_t status;
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     if (!params)
         return IT_ERR_FAULT;
     if (params->size < UAL_MPA_PARAMS_MIN)
@@ -51,8 +51,8 @@ it_status_t itx_ep_get_mpa_params(it_ep_handle_t ep_handle, struct itx_mpa_param
     struct itx_mpa_params own = {.size = sizeof(own)};
     it_status_t status;
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     if (!params)
         return IT_ERR_FAULT;
     if (params->size < UAL_MPA_PARAMS_MIN)
@@ -69,8 +69,8 @@ it_status_t itx_ep_query_mpa(it_ep_handle_t ep_handle, struct itx_mpa_info *info
     struct itx_mpa_info own = {.size = sizeof(own)};
     it_status_t status;
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     if (!info)
         return IT_ERR_FAULT;
     if (info->size < UAL_MPA_INFO_MIN)

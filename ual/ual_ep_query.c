@@ -4,6 +4,13 @@
 
 #define UAL_EP_PARAMS    (((unsigned)IT_EP_PARAM_PRIV_OPS_ENABLE << 1) - 1) /* all up to the last */
 #define UAL_EP_UD_PARAMS ((unsigned)IT_EP_PARAM_EP_ID | (unsigned)IT_EP_PARAM_EP_KEY)
+#define UAL_EP_RC_PARAMS                                                                           \
+    ((unsigned)IT_EP_PARAM_PATH | (unsigned)IT_EP_PARAM_CONN_SEVD |                                \
+     (unsigned)IT_EP_PARAM_RDMA_RD_ENABLE | (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE |                 \
+     (unsigned)IT_EP_PARAM_ATOMICS_ENABLE | (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG |              \
+     (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG | (unsigned)IT_EP_PARAM_MAX_IRD |                    \
+     (unsigned)IT_EP_PARAM_MAX_ORD | (unsigned)IT_EP_PARAM_SRQ |                                   \
+     (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 
 static bool ual_ep_wants(unsigned mask, it_ep_param_mask_t member)
 {
@@ -16,14 +23,14 @@ static void ual_ep_read_fixed(struct ual_ep *ep, unsigned mask, it_ep_param_t *p
     if (ual_ep_wants(mask, IT_EP_PARAM_IA))
         params->ia = (it_ia_handle_t)(void *)ep->object.ia;
     if (ual_ep_wants(mask, IT_EP_PARAM_SERV_TYPE))
-        params->service_type = IT_RC_SERVICE;
+        params->service_type = ep->datagrams ? IT_UD_SERVICE : IT_RC_SERVICE;
     if (ual_ep_wants(mask, IT_EP_PARAM_PZ))
         params->pz = (it_pz_handle_t)(void *)ep->pz;
     if (ual_ep_wants(mask, IT_EP_PARAM_REQ_SEVD))
         params->request_sevd = evd_handle(ep->request_evd);
     if (ual_ep_wants(mask, IT_EP_PARAM_RECV_SEVD))
         params->recv_sevd = evd_handle(ep->recv_evd);
-    if (ual_ep_wants(mask, IT_EP_PARAM_CONN_SEVD))
+    if (ep->connect_evd && ual_ep_wants(mask, IT_EP_PARAM_CONN_SEVD))
         params->connect_sevd = evd_handle(ep->connect_evd);
 }
 
@@ -85,6 +92,21 @@ static void ual_ep_read_rc_locked(const struct ual_ep *ep, unsigned mask,
         rc->atomics_enable = from->atomics_enable;
 }
 
+static void ual_ep_read_ud_locked(const struct ual_ep *ep, unsigned mask, it_ep_param_t *params)
+{
+    it_remote_ep_info_t *info = &params->attr.srv.ud.ep_info;
+
+    base_lock_assert_held(&ep->lock);
+    if (ual_ep_wants(mask, IT_EP_PARAM_SPIGOT))
+        params->spigot_id = ep->spigot_id;
+    if (ual_ep_wants(mask, IT_EP_PARAM_STATE))
+        params->ep_state.ud = ual_ep_ud_state(ep);
+    if (ual_ep_wants(mask, IT_EP_PARAM_EP_ID))
+        info->ud_ep_id = ep->attr.srv.ud.ep_info.ud_ep_id;
+    if (ual_ep_wants(mask, IT_EP_PARAM_EP_KEY))
+        info->ud_ep_key = ep->attr.srv.ud.ep_info.ud_ep_key;
+}
+
 it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep_param_t *params)
 {
     struct ual_ep *ep = ual_ep_from(ep_handle);
@@ -93,13 +115,17 @@ it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep
         return IT_ERR_INVALID_EP;
     if (!params)
         return IT_ERR_FAULT;
-    if ((unsigned)mask & (~UAL_EP_PARAMS | UAL_EP_UD_PARAMS))
+    if ((unsigned)mask & (~UAL_EP_PARAMS | (ep->datagrams ? UAL_EP_RC_PARAMS : UAL_EP_UD_PARAMS)))
         return IT_ERR_INVALID_MASK;
     ual_ep_read_fixed(ep, (unsigned)mask, params);
     base_lock_take(&ep->lock);
-    ual_ep_read_connection_locked(ep, (unsigned)mask, params);
     ual_ep_read_attr_locked(ep, (unsigned)mask, &params->attr);
-    ual_ep_read_rc_locked(ep, (unsigned)mask, &params->attr.srv.rc);
+    if (ep->datagrams) {
+        ual_ep_read_ud_locked(ep, (unsigned)mask, params);
+    } else {
+        ual_ep_read_connection_locked(ep, (unsigned)mask, params);
+        ual_ep_read_rc_locked(ep, (unsigned)mask, &params->attr.srv.rc);
+    }
     base_lock_drop(&ep->lock);
     return IT_SUCCESS;
 }

@@ -14,6 +14,9 @@ it_status_t it_ep_reset(it_ep_handle_t ep_handle)
     ia = ual_ia_of(&ep->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
+    if (ep->datagrams)
+        return ual_ep_ud_state(ep) == IT_EP_STATE_UD_OPERATIONAL ? IT_SUCCESS
+                                                                 : ia->provider->ep_reset(ep);
     state = ual_ep_state(ep);
     if (state == IT_EP_STATE_UNCONNECTED)
         return IT_SUCCESS;

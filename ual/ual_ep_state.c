@@ -80,6 +80,19 @@ bool ual_ep_step_locked(struct ual_ep *ep, enum ual_ep_step step, it_ep_state_rc
     return true;
 }
 
+bool ual_ep_set_ud_state_locked(struct ual_ep *ep, it_ep_state_ud_t state)
+{
+    it_ep_state_ud_t before = ual_ep_ud_state(ep);
+
+    base_lock_assert_held(&ep->lock);
+    if (before == state)
+        return false;
+    atomic_store_explicit(&ep->state, (int)state, memory_order_release);
+    base_log(BASE_LOG_INFO, "ep %p: datagrams: state %d to %d", (void *)ep, (int)before,
+             (int)state);
+    return true;
+}
+
 void ual_ep_report(struct ual_ep *ep, const struct ual_conn_news *news)
 {
     it_event_t event;

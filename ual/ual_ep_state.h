@@ -17,6 +17,14 @@ static inline it_ep_state_rc_t ual_ep_state(const struct ual_ep *ep)
     return (it_ep_state_rc_t)atomic_load_explicit(&ep->state, memory_order_acquire);
 }
 
+/* An EP of datagrams: the same with its two states. */
+bool ual_ep_set_ud_state_locked(struct ual_ep *ep, it_ep_state_ud_t state);
+
+static inline it_ep_state_ud_t ual_ep_ud_state(const struct ual_ep *ep)
+{
+    return (it_ep_state_ud_t)atomic_load_explicit(&ep->state, memory_order_acquire);
+}
+
 /* Queues the event on the EP's connect EVD with its dst_path and wakes. No lock may be held. */
 void ual_ep_report(struct ual_ep *ep, const struct ual_conn_news *news);
 

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 _Static_assert((int)VP_LOG_ERROR == (int)BASE_LOG_ERROR && (int)VP_LOG_WARN == (int)BASE_LOG_WARN &&
                    (int)VP_LOG_INFO == (int)BASE_LOG_INFO &&
@@ -66,6 +67,16 @@ static void *host_listen_area(struct ual_listen *listen)
     return listen->area;
 }
 
+static void *host_address_area(struct ual_address *address)
+{
+    return address->area;
+}
+
+static void *host_ud_service_area(struct ual_ud_service *service)
+{
+    return service->area;
+}
+
 static struct ual_ia *host_pz_ia(struct ual_pz *pz)
 {
     return ual_ia_of(&pz->object);
@@ -94,6 +105,16 @@ static struct ual_ia *host_ep_ia(struct ual_ep *ep)
 static struct ual_ia *host_listen_ia(struct ual_listen *listen)
 {
     return ual_ia_of(&listen->object);
+}
+
+static struct ual_ia *host_address_ia(struct ual_address *address)
+{
+    return ual_ia_of(&address->object);
+}
+
+static struct ual_ia *host_ud_service_ia(struct ual_ud_service *service)
+{
+    return ual_ia_of(&service->object);
 }
 
 static const char *host_ia_name(const struct ual_ia *ia)
@@ -224,6 +245,8 @@ static void host_ep_info(const struct ual_ep *ep, struct vp_ep_info *info)
         .srq = ep->srq,
         .flags = ep->flags,
         .handle = (it_ep_handle_t)(uintptr_t)ep,
+        .datagrams = ep->datagrams,
+        .spigot_id = ep->spigot_id,
     };
 }
 
@@ -303,6 +326,8 @@ static enum vp_completed host_complete(struct ual_ep *ep, enum vp_queue queue,
 
     if (completion->has_immediate)
         dto.immediate = completion->immediate;
+    if (completion->event_number == IT_DTO_UD_RECV_CMPL_EVENT)
+        dto.datagram = completion->datagram;
     switch (evd_push_dto(host_evd(ep, queue), &dto)) {
     case EVD_PUSHED:
         return VP_COMPLETED;
@@ -317,6 +342,12 @@ static enum vp_completed host_complete(struct ual_ep *ep, enum vp_queue queue,
 static void host_wake(struct ual_ep *ep, enum vp_queue queue)
 {
     evd_wake(host_evd(ep, queue));
+}
+
+static void host_ep_disown(struct ual_ep *ep)
+{
+    evd_disown_dto(ep->request_evd, ual_ep_handle(ep));
+    evd_disown_dto(ep->recv_evd, ual_ep_handle(ep));
 }
 
 static void *host_source_get(struct ual_ep *ep, enum vp_queue queue,
@@ -372,6 +403,51 @@ static void host_listen_info(struct ual_listen *listen, struct vp_listen_info *i
     };
 }
 
+/* ---------------------------------------------------------------- datagrams */
+
+static it_ep_state_ud_t host_ep_ud_state(const struct ual_ep *ep)
+{
+    return ual_ep_ud_state(ep);
+}
+
+static struct ual_pz *host_address_pz(const struct ual_address *address)
+{
+    return address->pz;
+}
+
+static void host_ud_service_info(const struct ual_ud_service *service,
+                                 struct vp_ud_service_info *info)
+{
+    *info = (struct vp_ud_service_info){
+        .conn_qual = service->conn_qual,
+        .path = service->path,
+        .private_data = service->private_data,
+        .private_length = service->private_length,
+    };
+}
+
+static void host_ud_report(struct ual_ud_service *service, const struct vp_ud_reply *reply)
+{
+    it_event_t event;
+    it_ud_svc_reply_event_t *news = &event.ud_svc_reply;
+    size_t length = reply->private_length;
+
+    memset(&event, 0, sizeof(event));
+    news->event_number = IT_CM_MSG_UD_SERVICE_REPLY_EVENT;
+    news->ud_svc = (it_ud_svc_req_handle_t)(void *)service;
+    news->status = reply->status;
+    if (reply->status == IT_UD_SVC_EP_INFO_VALID)
+        news->ep_info = reply->ep_info;
+    news->dst_path = reply->path;
+    if (length > IT_MAX_PRIV_DATA)
+        length = IT_MAX_PRIV_DATA;
+    if (length > 0) {
+        memcpy(news->private_data, reply->private_data, length);
+        news->private_data_present = IT_TRUE;
+    }
+    (void)evd_deliver(service->reply_evd, &event); /* one without room reports that itself */
+}
+
 /* ---------------------------------------------------------------- the table */
 
 const struct vp_host ual_host = {
@@ -385,17 +461,22 @@ const struct vp_host ual_host = {
     .srq_area = host_srq_area,
     .ep_area = host_ep_area,
     .listen_area = host_listen_area,
+    .address_area = host_address_area,
+    .ud_service_area = host_ud_service_area,
     .pz_ia = host_pz_ia,
     .lmr_ia = host_lmr_ia,
     .rmr_ia = host_rmr_ia,
     .srq_ia = host_srq_ia,
     .ep_ia = host_ep_ia,
     .listen_ia = host_listen_ia,
+    .address_ia = host_address_ia,
+    .ud_service_ia = host_ud_service_ia,
     .ia_name = host_ia_name,
     .lmr_offset = offsetof(struct ual_lmr, area),
     .rmr_offset = offsetof(struct ual_rmr, area),
     .srq_offset = offsetof(struct ual_srq, area),
     .ep_offset = offsetof(struct ual_ep, area),
+    .address_offset = offsetof(struct ual_address, area),
     .ia_set_progress = host_ia_set_progress,
     .ia_info_alloc = ual_ia_info_alloc,
     .ia_raise_spigot = host_ia_raise_spigot,
@@ -440,10 +521,13 @@ const struct vp_host ual_host = {
     .ep_state = host_ep_state,
     .ep_step_locked = host_ep_step_locked,
     .ep_set_path_locked = host_ep_set_path_locked,
+    .ep_set_ud_state_locked = ual_ep_set_ud_state_locked,
+    .ep_ud_state = host_ep_ud_state,
     .ep_hold = host_ep_hold,
     .ep_release = host_ep_release,
     .complete = host_complete,
     .wake = host_wake,
+    .ep_disown = host_ep_disown,
     .ep_report = ual_ep_report,
     .ep_raise = host_ep_raise,
     .source_get = host_source_get,
@@ -458,4 +542,7 @@ const struct vp_host ual_host = {
     .request_announce = ual_request_announce,
     .request_offer = ual_request_announce_unless_full,
     .request_withdraw = ual_request_withdraw,
+    .address_pz = host_address_pz,
+    .ud_service_info = host_ud_service_info,
+    .ud_report = host_ud_report,
 };

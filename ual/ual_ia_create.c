@@ -34,7 +34,8 @@ static it_status_t ual_ia_check_features(struct ual_ia *ia)
     const struct vp_attributes *attributes = provider->ia_attributes(ia);
 
     if ((!attributes->srq || provider->srq_create) &&
-        (!attributes->rmr_types || provider->rmr_create))
+        (!attributes->rmr_types || provider->rmr_create) &&
+        (!attributes->datagrams || (provider->address_create && provider->ud_request)))
         return IT_SUCCESS;
     base_log(BASE_LOG_ERROR, "%s refused: provider %s has not the functions for its attributes",
              ia->name, provider->name);
@@ -122,10 +123,16 @@ static void ual_ia_destroy_object(struct base_object *object)
     case IT_HANDLE_TYPE_LMR:
         ual_lmr_destroy((struct ual_lmr *)(void *)object);
         break;
+    case IT_HANDLE_TYPE_ADDR:
+        ual_address_destroy((struct ual_address *)(void *)object);
+        break;
+    case IT_HANDLE_TYPE_UD_SVC_REQ:
+        ual_ud_service_destroy((struct ual_ud_service *)(void *)object);
+        break;
     case IT_HANDLE_TYPE_PZ:
         ual_pz_destroy((struct ual_pz *)(void *)object);
         break;
-    default: /* EPs: below; EVDs are freed by their own layer; of the others there are none */
+    default: /* EPs: below; EVDs are freed by their own layer */
         break;
     }
 }
@@ -184,9 +191,11 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     /* First what brings new work in, then users before what they use. */
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LISTEN);
     ual_request_refuse_all(ia);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_UD_SVC_REQ);
     ual_ia_destroy_eps_and_rmrs(ia);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_SRQ);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LMR);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_ADDR);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_PZ);
     evd_ia_free_all(&ia->evd); /* blocked waiters have returned when this ends */
     ia->provider->ia_close(ia);

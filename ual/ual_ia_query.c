@@ -31,6 +31,9 @@ it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count)
 static void ual_ia_tell_attributes(const struct vp_attributes *attributes, it_ia_info_t *info)
 {
     info->transport_type = attributes->transport_type;
+    info->supported_service_types =
+        attributes->datagrams ? (it_transport_service_type_t)(IT_RC_SERVICE | IT_UD_SERVICE)
+                              : IT_RC_SERVICE;
     info->socket_conversion_support = attributes->socket_conversion;
     info->three_way_handshake_support = attributes->three_way;
     info->ird_ord_suppressible = attributes->suppress_depths;
@@ -55,6 +58,8 @@ static void ual_ia_tell_attributes(const struct vp_attributes *attributes, it_ia
     info->accept_private_data_len = attributes->accept_pdata;
     info->reject_private_data_len = attributes->reject_pdata;
     info->disconnect_private_data_len = attributes->disconnect_pdata;
+    info->ud_req_private_data_len = attributes->ud_request_pdata;
+    info->ud_rep_private_data_len = attributes->ud_reply_pdata;
     info->private_data_support = attributes->connect_pdata || attributes->accept_pdata ||
                                          attributes->reject_pdata || attributes->disconnect_pdata
                                      ? IT_TRUE

@@ -40,5 +40,7 @@ void ual_rmr_destroy(struct ual_rmr *rmr);
 /* All but ual_object_end: the object stays for what still names it. */
 void ual_ep_stop(struct ual_ep *ep);
 void ual_listen_destroy(struct ual_listen *listen);
+void ual_address_destroy(struct ual_address *address);
+void ual_ud_service_destroy(struct ual_ud_service *service);
 
 #endif

@@ -58,7 +58,7 @@ it_status_t it_post_atomic(it_ep_handle_t ep_handle, it_atomic_op_t op, uint64_t
 
     bool known = op == IT_FETCH_AND_ADD || op == IT_COMPARE_AND_SWAP;
 
-    return ep ? ual_post_atomic(ep, &request, known) : IT_ERR_INVALID_EP;
+    return ep && !ep->datagrams ? ual_post_atomic(ep, &request, known) : ual_ep_refuse(ep);
 }
 
 it_status_t itx_post_atomic_swap(it_ep_handle_t ep_handle, uint64_t value,
@@ -77,5 +77,5 @@ it_status_t itx_post_atomic_swap(it_ep_handle_t ep_handle, uint64_t value,
         .operand = value,
     };
 
-    return ep ? ual_post_atomic(ep, &request, true) : IT_ERR_INVALID_EP;
+    return ep && !ep->datagrams ? ual_post_atomic(ep, &request, true) : ual_ep_refuse(ep);
 }

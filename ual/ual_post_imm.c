@@ -12,8 +12,8 @@ it_status_t itx_ep_enable_immediate(it_ep_handle_t ep_handle, it_boolean_t enabl
     struct ual_ia *ia;
     uint32_t bits;
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     ia = ual_ia_of(&ep->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
@@ -54,8 +54,8 @@ it_status_t itx_post_send_imm(it_ep_handle_t ep_handle, const it_lmr_triplet_t *
         .immediate = immediate,
     };
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     return ual_post_immediate(ep, &request, &ep->attr.max_send_segments, UAL_POST_SEND_FLAGS);
 }
 
@@ -78,8 +78,8 @@ it_status_t itx_post_rdma_write_imm(it_ep_handle_t ep_handle,
         .immediate = immediate,
     };
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     return ual_post_immediate(ep, &request, &ep->attr.srv.rc.max_rdma_write_segments,
                               UAL_POST_WRITE_IMM_FLAGS);
 }

@@ -17,6 +17,8 @@ ual_post_read_any(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t co
         .rmr_context = rmr_context,
     };
 
+    if (ep->datagrams)
+        return IT_ERR_INVALID_EP_TYPE;
     return ual_post_request(ep, &request, ual_post_limit(&ep->attr.srv.rc.max_rdma_read_segments),
                             ual_post_read_flags(ep, count));
 }

@@ -60,8 +60,8 @@ it_status_t it_post_rdma_read_to_rmr(it_ep_handle_t ep_handle,
     };
     it_status_t status;
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     status = ual_post_check_windows(ep, &request);
     if (status != IT_SUCCESS)
         return status;

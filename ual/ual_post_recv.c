@@ -35,6 +35,8 @@ it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segme
             return IT_ERR_INVALID_HANDLE;
         return ual_post_recv_srq(srq, local_segments, num_segments, cookie, dto_flags);
     }
+    if (ep->datagrams)
+        return IT_ERR_INVALID_EP_TYPE;
     if (ep->srq)
         return IT_ERR_INVALID_RECV_DTO;
     status = ual_post_recv_check(&ep->object, local_segments, num_segments,

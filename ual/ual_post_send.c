@@ -14,6 +14,8 @@ ual_post_send_any(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t co
         .segment_count = count,
     };
 
+    if (ep->datagrams)
+        return IT_ERR_INVALID_EP_TYPE;
     return ual_post_request(ep, &request, ual_post_limit(&ep->attr.max_send_segments),
                             UAL_POST_SEND_FLAGS);
 }

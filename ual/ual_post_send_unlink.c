@@ -19,8 +19,8 @@ it_status_t it_post_send_and_unlink(it_ep_handle_t ep_handle,
     };
     it_status_t status;
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     ia = ual_ia_of(&ep->object);
     status = ual_post_prepare(ep, &request, ual_post_limit(&ep->attr.max_send_segments),
                               UAL_POST_SEND_FLAGS);

@@ -41,6 +41,10 @@ static void ual_registry_init_pools(struct ual_registered *entry)
                    sizeof(struct ual_ep) + provider->ep_area);
     base_pool_init(&pools[IT_HANDLE_TYPE_LISTEN], IT_HANDLE_TYPE_LISTEN,
                    sizeof(struct ual_listen) + provider->listen_area);
+    base_pool_init(&pools[IT_HANDLE_TYPE_ADDR], IT_HANDLE_TYPE_ADDR,
+                   sizeof(struct ual_address) + provider->address_area);
+    base_pool_init(&pools[IT_HANDLE_TYPE_UD_SVC_REQ], IT_HANDLE_TYPE_UD_SVC_REQ,
+                   sizeof(struct ual_ud_service) + provider->ud_service_area);
 }
 
 static bool ual_registry_has_locked(const char *name)

@@ -53,14 +53,15 @@ void ual_request_put_back(struct ual_request *request)
     base_lock_drop(&ual_request_lock);
 }
 
-struct ual_request *ual_request_take(it_cn_est_identifier_t id, const struct ual_ia *ia)
+static struct ual_request *ual_request_take_kind(uint64_t id, const struct ual_ia *ia,
+                                                 bool datagram)
 {
     struct ual_request **link, *request;
 
     base_lock_take(&ual_request_lock);
     link = ual_request_find_locked(id);
     request = *link;
-    if (request && ia && request->ia != ia)
+    if (request && (request->datagram != datagram || (ia && request->ia != ia)))
         request = NULL;
     if (request)
         *link = request->next;
@@ -68,16 +69,36 @@ struct ual_request *ual_request_take(it_cn_est_identifier_t id, const struct ual
     return request;
 }
 
-struct ual_ia *ual_request_ia(it_cn_est_identifier_t id)
+struct ual_request *ual_request_take(it_cn_est_identifier_t id, const struct ual_ia *ia)
+{
+    return ual_request_take_kind(id, ia, false);
+}
+
+struct ual_request *ual_request_take_ud(it_ud_svc_req_identifier_t id, const struct ual_ia *ia)
+{
+    return ual_request_take_kind(id, ia, true);
+}
+
+static struct ual_ia *ual_request_ia_of_kind(uint64_t id, bool datagram)
 {
     struct ual_request *request;
     struct ual_ia *ia;
 
     base_lock_take(&ual_request_lock);
     request = *ual_request_find_locked(id);
-    ia = request ? request->ia : NULL;
+    ia = request && request->datagram == datagram ? request->ia : NULL;
     base_lock_drop(&ual_request_lock);
     return ia;
+}
+
+struct ual_ia *ual_request_ia(it_cn_est_identifier_t id)
+{
+    return ual_request_ia_of_kind(id, false);
+}
+
+struct ual_ia *ual_request_ud_ia(it_ud_svc_req_identifier_t id)
+{
+    return ual_request_ia_of_kind(id, true);
 }
 
 bool ual_request_withdraw(struct ual_request *request)
@@ -94,12 +115,38 @@ bool ual_request_withdraw(struct ual_request *request)
     return found;
 }
 
+static void ual_request_tell_data(const struct ual_request *request, unsigned char *private_data,
+                                  it_boolean_t *present)
+{
+    size_t length = request->private_length;
+
+    if (length > IT_MAX_PRIV_DATA)
+        length = IT_MAX_PRIV_DATA;
+    if (length == 0)
+        return;
+    memcpy(private_data, request->private_data, length);
+    *present = IT_TRUE;
+}
+
+static void ual_request_tell_ud(const struct ual_request *request, it_ud_svc_request_event_t *news)
+{
+    news->event_number = IT_CM_REQ_UD_SERVICE_REQUEST_EVENT;
+    news->ud_svc_req_id = request->id;
+    news->conn_qual = request->conn_qual;
+    news->source_addr = request->source_addr;
+    news->spigot_id = request->spigot_id;
+    ual_request_tell_data(request, news->private_data, &news->private_data_present);
+}
+
 static void ual_request_tell(const struct ual_request *request, it_event_t *event)
 {
     it_conn_request_event_t *news = &event->conn_req;
-    size_t length = request->private_length;
 
     memset(event, 0, sizeof(*event));
+    if (request->datagram) {
+        ual_request_tell_ud(request, &event->ud_svc_request);
+        return;
+    }
     news->event_number = IT_CM_REQ_CONN_REQUEST_EVENT;
     news->cn_est_id = request->id;
     news->conn_qual = request->conn_qual;
@@ -107,12 +154,7 @@ static void ual_request_tell(const struct ual_request *request, it_event_t *even
     news->spigot_id = request->spigot_id;
     news->rdma_read_ird = request->peer_ird;
     news->rdma_read_ord = request->peer_ord;
-    if (length > IT_MAX_PRIV_DATA)
-        length = IT_MAX_PRIV_DATA;
-    if (length > 0) {
-        memcpy(news->private_data, request->private_data, length);
-        news->private_data_present = IT_TRUE;
-    }
+    ual_request_tell_data(request, news->private_data, &news->private_data_present);
 }
 
 bool ual_request_announce(const struct ual_request *request)
@@ -156,6 +198,14 @@ static struct ual_request *ual_request_take_all(const struct ual_ia *ia)
     return taken;
 }
 
+static it_status_t ual_request_refuse(struct ual_ia *ia, struct ual_request *request)
+{
+    static const struct vp_ud_reply refusal = {.status = IT_UD_SVC_REQ_REJECTED};
+
+    return request->datagram ? ia->provider->ud_reply(request, &refusal)
+                             : ia->provider->reject(request, NULL, 0);
+}
+
 void ual_request_refuse_all(struct ual_ia *ia)
 {
     struct ual_request *request = ual_request_take_all(ia);
@@ -163,7 +213,7 @@ void ual_request_refuse_all(struct ual_ia *ia)
     while (request) {
         struct ual_request *next = request->next; /* a refused one may be gone at once */
 
-        if (ia->provider->reject(request, NULL, 0) != IT_SUCCESS)
+        if (ual_request_refuse(ia, request) != IT_SUCCESS)
             ual_request_put_back(request); /* the provider's ia_close withdraws it */
         request = next;
     }

@@ -90,8 +90,8 @@ it_status_t it_rmr_link(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle, 
         return IT_ERR_INVALID_RMR;
     if (!link.lmr || !atomic_load_explicit(&link.lmr->linked, memory_order_relaxed))
         return IT_ERR_INVALID_LMR;
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     if (link.rmr->pz != ep->pz || link.lmr->pz != ep->pz)
         return IT_ERR_INVALID_PZ;
     status = ual_rmr_check_link(ep, &link, dto_flags);
@@ -138,8 +138,8 @@ it_status_t it_rmr_unlink(it_rmr_handle_t rmr_handle, it_ep_handle_t ep_handle,
 
     if (!link.rmr)
         return IT_ERR_INVALID_RMR;
-    if (!ep)
-        return IT_ERR_INVALID_EP;
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(ep);
     if (link.rmr->pz != ep->pz)
         return IT_ERR_INVALID_PZ;
     status = ual_rmr_check_unlink(ep, link.rmr, dto_flags);

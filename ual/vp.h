@@ -28,6 +28,8 @@ struct ual_rmr;
 struct ual_srq;
 struct ual_ep;
 struct ual_listen;
+struct ual_address;
+struct ual_ud_service;
 
 /* ---------------------------------------------------------------- states of an EP */
 
@@ -73,6 +75,19 @@ struct ual_request {
     uint32_t peer_ird, peer_ord;
     const void *private_data;
     size_t private_length;
+    bool
+        datagram; /* a peer asks for an EP of datagrams: ud_reply answers it, not accept or reject */
+};
+
+/* ---------------------------------------------------------------- datagrams */
+
+/* The answer to a request for an EP of datagrams. */
+struct vp_ud_reply {
+    it_ud_svc_req_status_t status;
+    it_remote_ep_info_t ep_info; /* with IT_UD_SVC_EP_INFO_VALID */
+    it_path_t path;              /* ud_report: to the EP, or as it was asked for */
+    const void *private_data;
+    size_t private_length; /* ud_report: cut to IT_MAX_PRIV_DATA */
 };
 
 /* ---------------------------------------------------------------- attributes */
@@ -102,6 +117,8 @@ struct vp_attributes {
     it_boolean_t atomic_swap;
     uint32_t immediate_bits;    /* of an immediate value; 0: there are none */
     uint32_t send_imm_receives; /* what a Send with an immediate takes at the peer: 1 or 2 */
+    it_boolean_t datagrams;     /* EPs of datagrams, address handles, service requests */
+    size_t ud_request_pdata, ud_reply_pdata; /* only with .datagrams */
 };
 
 /* ---------------------------------------------------------------- data path */
@@ -116,7 +133,8 @@ enum vp_opcode {
     VP_RMR_UNLINK,       /* link, of which only the RMR counts */
     VP_FETCH_ADD,
     VP_CMP_SWAP,
-    VP_SWAP /* stores whatever it finds there */
+    VP_SWAP,  /* stores whatever it finds there */
+    VP_SENDTO /* a datagram; the one opcode that an EP of datagrams gets */
 };
 
 /* What a link opens: range and rights are within those of the LMR, all objects of one PZ. */
@@ -148,8 +166,16 @@ struct vp_request {
     const it_lmr_triplet_t *segments;
     size_t segment_count;
     uint64_t length; /* sum of the segments */
-    it_rdma_addr_t rdma_addr;
-    it_rmr_context_t rmr_context;
+    union {
+        struct {
+            it_rdma_addr_t rdma_addr;
+            it_rmr_context_t rmr_context;
+        };
+        struct {                         /* VP_SENDTO */
+            struct ual_address *address; /* live, of the EP's PZ */
+            it_remote_ep_info_t to;
+        };
+    };
     const it_rmr_triplet_t *windows; /* VP_RDMA_READ_TO_RMR: segment_count of them, RMRs live */
     const struct vp_link *link;      /* VP_RMR_LINK, VP_RMR_UNLINK */
     uint64_t operand;                /* atomic operations: to add or to store */
@@ -201,14 +227,15 @@ struct vp_convert {
 /* ---------------------------------------------------------------- the table */
 
 /*
- * All functions are needed, those of RMRs and of S-RQs if the IA's attributes announce them; else they
- * are NULL. What the transport cannot do is refused by their status.
+ * All functions are needed, those of RMRs, of S-RQs and of datagrams if the IA's attributes announce
+ * them; else they are NULL. What the transport cannot do is refused by their status.
  */
 struct vp_provider {
     uint32_t abi;  /* VP_ABI */
     uint32_t size; /* sizeof(struct vp_provider) as the provider knows it */
     const char *name;
     size_t ia_area, pz_area, lmr_area, rmr_area, srq_area, ep_area, listen_area;
+    size_t address_area, ud_service_area;
 
     /* Fills at most capacity records; returns how many Interfaces exist (0: also without resources). */
     size_t (*interfaces)(it_interface_t *interfaces, size_t capacity);
@@ -263,7 +290,11 @@ struct vp_provider {
     it_status_t (*srq_modify)(struct ual_srq *srq, it_srq_param_mask_t mask,
                               const it_srq_param_t *params);
 
-    /* The EP's attributes are checked; may be rounded up here. Sets the EP's vp_ep_ops. */
+    /*
+     * The EP's attributes are checked; may be rounded up here. Sets the EP's vp_ep_ops. With .datagrams also
+     * EPs of datagrams (vp_ep_info): OPERATIONAL at once. Of such, what may be sent on the Spigot
+     * (IT_ERR_PAYLOAD_SIZE) and the key (IT_ERR_INVALID_EP_KEY) are checked here, and the number is set.
+     */
     it_status_t (*ep_create)(struct ual_ep *ep);
     /* Any state: cuts a live connection, reports nothing, returns when no thread uses the EP. */
     void (*ep_destroy)(struct ual_ep *ep);
@@ -276,11 +307,11 @@ struct vp_provider {
     /*
      * State and limits are checked by the caller, who holds the EP's lock; what the IA cannot change
      * is IT_ERR_OP_NOT_SUPPORTED. On success *attr may be turned into what is in force from then on,
-     * and the caller stores that.
+     * and the caller stores that. Of an EP of datagrams: IT_EP_PARAM_EP_KEY and the depths.
      */
     it_status_t (*ep_modify_locked)(struct ual_ep *ep, it_ep_param_mask_t mask,
                                     it_ep_attributes_t *attr);
-    /* NONOPERATIONAL to UNCONNECTED. */
+    /* NONOPERATIONAL to UNCONNECTED; of datagrams: to OPERATIONAL. */
     it_status_t (*ep_reset)(struct ual_ep *ep);
     it_status_t (*ep_set_mpa)(struct ual_ep *ep, const struct itx_mpa_params *params);
     it_status_t (*ep_get_mpa)(struct ual_ep *ep, struct itx_mpa_params *params);
@@ -306,6 +337,28 @@ struct vp_provider {
                            size_t spigot_id);
     it_status_t (*disconnect)(struct ual_ep *ep);
     it_status_t (*convert)(struct ual_ep *ep, const struct vp_convert *convert);
+
+    /*
+     * Datagrams, with .datagrams. A listen point also takes requests for EPs of datagrams. Of paths, only
+     * the Spigot is checked, and those of iWARP.
+     */
+    /* May block, unless IT_AH_PATH_COMPLETE. IT_ERR_INVALID_SOURCE_PATH, IT_ERR_INVALID_ADDRESS. */
+    it_status_t (*address_create)(struct ual_address *address, const it_path_t *path,
+                                  it_ah_flags_t flags);
+    /* Nobody sends to it meanwhile. Failed: all is as before. */
+    it_status_t (*address_modify)(struct ual_address *address, const it_path_t *path);
+    void (*address_destroy)(struct ual_address *address);
+    /* Nothing goes out yet. Checks qualifier and path. */
+    it_status_t (*ud_service_create)(struct ual_ud_service *service);
+    /* When it has returned, nothing is reported any more. */
+    void (*ud_service_destroy)(struct ual_ud_service *service);
+    /*
+     * Sends the request; its outcome is reported once, by ud_report: also that nobody has answered in the
+     * time of the path (IT_UD_SVC_REQ_REJECTED). IT_ERR_RESOURCES while the last one is under way.
+     */
+    it_status_t (*ud_request)(struct ual_ud_service *service);
+    /* The request is taken; on success it is the provider's again, on failure put back by the caller. */
+    it_status_t (*ud_reply)(struct ual_request *request, const struct vp_ud_reply *reply);
 };
 
 #endif

@@ -42,6 +42,8 @@ struct vp_completion {
     bool has_immediate;   /* of a receive */
     uint64_t immediate;   /* with has_immediate */
     it_handle_t unlinked; /* a region the peer has invalidated, else NULL; without has_immediate */
+    /* IT_DTO_UD_RECV_CMPL_EVENT: stays until retire is written, or ep_disown. NULL: it is not known. */
+    const struct evd_datagram *datagram;
     /*
      * When the event is dequeued retire_value is written to *retire: counting those tells which
      * slots of a queue are free again (rule: a slot is taken until its event has been dequeued).
@@ -91,6 +93,16 @@ struct vp_ep_info {
     struct ual_srq *srq; /* NULL: receives are posted on the EP itself */
     it_ep_rc_creation_flags_t flags;
     it_ep_handle_t handle;
+    bool datagrams;   /* of datagrams; it has no connect EVD, and its attributes are .srv.ud */
+    size_t spigot_id; /* with .datagrams */
+};
+
+/* What a request for a peer's EP of datagrams is; immutable. */
+struct vp_ud_service_info {
+    it_conn_qual_t conn_qual;
+    it_path_t path;
+    const void *private_data;
+    size_t private_length;
 };
 
 /* What a listen point is; conn_qual's port may be changed by listen_start only. */
@@ -122,19 +134,23 @@ struct vp_host {
     void *(*srq_area)(struct ual_srq *srq);
     void *(*ep_area)(struct ual_ep *ep);
     void *(*listen_area)(struct ual_listen *listen);
+    void *(*address_area)(struct ual_address *address);
+    void *(*ud_service_area)(struct ual_ud_service *service);
     struct ual_ia *(*pz_ia)(struct ual_pz *pz);
     struct ual_ia *(*lmr_ia)(struct ual_lmr *lmr);
     struct ual_ia *(*rmr_ia)(struct ual_rmr *rmr);
     struct ual_ia *(*srq_ia)(struct ual_srq *srq);
     struct ual_ia *(*ep_ia)(struct ual_ep *ep);
     struct ual_ia *(*listen_ia)(struct ual_listen *listen);
+    struct ual_ia *(*address_ia)(struct ual_address *address);
+    struct ual_ia *(*ud_service_ia)(struct ual_ud_service *service);
     const char *(*ia_name)(const struct ual_ia *ia);
 
     /*
      * For the data path: how far the private area lies behind the beginning of the object, which is
      * what its handle points to.
      */
-    size_t lmr_offset, rmr_offset, srq_offset, ep_offset;
+    size_t lmr_offset, rmr_offset, srq_offset, ep_offset, address_offset;
 
     /* ---- IA. */
     /* From ia_open. ops stay valid until ia_close has returned. */
@@ -229,6 +245,9 @@ struct vp_host {
     /* The lock is held. False, and nothing is changed, when the step is not legal in this state. */
     bool (*ep_step_locked)(struct ual_ep *ep, enum ual_ep_step step);
     void (*ep_set_path_locked)(struct ual_ep *ep, const it_path_t *path);
+    /* Of an EP of datagrams, which takes no steps. The lock is held. False: it was there already. */
+    bool (*ep_set_ud_state_locked)(struct ual_ep *ep, it_ep_state_ud_t state);
+    it_ep_state_ud_t (*ep_ud_state)(const struct ual_ep *ep);
     /* For a narrow window: as lmr_hold. */
     bool (*ep_hold)(struct ual_ep *ep);
     void (*ep_release)(struct ual_ep *ep);
@@ -238,6 +257,8 @@ struct vp_host {
                                   const struct vp_completion *completion);
     /* The others: no lock may be held. */
     void (*wake)(struct ual_ep *ep, enum vp_queue queue);
+    /* From ep_destroy, when no completion comes any more: those that wait to be dequeued point nowhere. */
+    void (*ep_disown)(struct ual_ep *ep);
     void (*ep_report)(struct ual_ep *ep, const struct ual_conn_news *news);
     void (*ep_raise)(struct ual_ep *ep, it_event_type_t number); /* affiliated: IT_ASYNC_AFF_EP_ */
 
@@ -272,6 +293,12 @@ struct vp_host {
     bool (*request_offer)(const struct ual_request *request);
     /* Takes it out. False: a call of the consumer has it. */
     bool (*request_withdraw)(struct ual_request *request);
+
+    /* ---- Datagrams. */
+    struct ual_pz *(*address_pz)(const struct ual_address *address);
+    void (*ud_service_info)(const struct ual_ud_service *service, struct vp_ud_service_info *info);
+    /* IT_CM_MSG_UD_SERVICE_REPLY_EVENT. No lock may be held. */
+    void (*ud_report)(struct ual_ud_service *service, const struct vp_ud_reply *reply);
 };
 
 typedef const struct vp_provider *vp_entry_fn(const struct vp_host *host, const char *options);

@@ -3,7 +3,7 @@
 #include "ual/ual_host.h"
 #include "ual/ual_provider.h"
 #include "ual/verbs/verbs.h"
-#include "ual/verbs/verbs_cm.h"
+#include "ual/verbs/verbs_cm_private.h"
 #include "support/check.h"
 #include "verbs/stub_device.h"
 
@@ -160,6 +160,41 @@ it_status_t vrb_convert(struct ual_ep *ual, const struct vp_convert *convert)
 {
     (void)ual, (void)convert;
     return IT_ERR_OP_NOT_SUPPORTED;
+}
+
+it_status_t vrb_ud_service_create(struct ual_ud_service *ual)
+{
+    (void)ual;
+    return IT_ERR_OP_NOT_SUPPORTED;
+}
+
+void vrb_ud_service_destroy(struct ual_ud_service *ual)
+{
+    (void)ual;
+}
+
+it_status_t vrb_ud_request(struct ual_ud_service *ual)
+{
+    (void)ual;
+    return IT_ERR_OP_NOT_SUPPORTED;
+}
+
+it_status_t vrb_ud_reply(struct ual_request *request, const struct vp_ud_reply *reply)
+{
+    (void)request, (void)reply;
+    return IT_ERR_OP_NOT_SUPPORTED;
+}
+
+bool vrb_path_is_ethernet(const struct vrb_ia *ia, size_t spigot_id)
+{
+    (void)ia, (void)spigot_id;
+    return true;
+}
+
+it_status_t vrb_path_source(struct vrb_cm *cm, const it_path_t *path, it_ib_gid_t *gid)
+{
+    (void)cm, (void)path, (void)gid;
+    return IT_ERR_INVALID_SOURCE_PATH;
 }
 
 /* ---------------------------------------------------------------- librdmacm, for addresses */

@@ -649,6 +649,31 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
     return 0;
 }
 
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+                 struct ibv_qp_init_attr *init)
+{
+    (void)mask, (void)init;
+    pthread_mutex_lock(&stub_lock);
+    attr->qp_state = qp->state;
+    pthread_mutex_unlock(&stub_lock);
+    return 0;
+}
+
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+    struct ibv_ah *ah = stub_new(sizeof(*ah));
+
+    (void)attr;
+    if (ah)
+        ah->pd = pd;
+    return ah;
+}
+
+int ibv_destroy_ah(struct ibv_ah *ah)
+{
+    return stub_delete(ah);
+}
+
 int ibv_destroy_qp(struct ibv_qp *ibv_qp)
 {
     struct stub_qp *qp = (struct stub_qp *)ibv_qp;

@@ -51,6 +51,7 @@ static it_event_type_t sq_event_number(const struct uiw_sqe *sqe)
         return IT_DTO_CMP_SWAP_CMPL_EVENT;
     case VP_SEND:
     case VP_SEND_UNLINK:
+    case VP_SENDTO: /* never: there are no datagrams */
         break;
     }
     return IT_DTO_SEND_CMPL_EVENT;

@@ -22,6 +22,7 @@ extern const struct vp_host *vrb_host;
 struct vrb_cm;   /* connections of an IA: verbs_cm_private.h */
 struct vrb_conn; /* connection of an EP: verbs_cm_private.h */
 struct vrb_listener;
+struct vrb_ud;      /* what only an EP of datagrams has: verbs_ud.h */
 struct vrb_convert; /* conversion of an EP's socket */
 
 /* What devices do otherwise than the rest. */
@@ -186,6 +187,7 @@ struct vrb_ep {
     struct vrb_ep *next_by_qp; /* with an S-RQ: by the lock of the receive EVD, as what follows */
     uint32_t qp_num;
     struct vp_task *failed; /* tells connection management; submitted by anybody */
+    struct vrb_ud *ud;      /* NULL: a connected EP; immutable */
 
     struct vrb_conn *conn; /* by verbs_cm_conn.c; the IA's thread only */
     /* By the EP's lock: the depths before they were agreed on. */
@@ -301,6 +303,8 @@ it_status_t vrb_has_address(const struct ual_ia *ual, const it_net_addr_t *addre
 /* The port of this IA's device that rdma_cm takes for a local address, 0 if none. */
 uint8_t vrb_port_of(const struct vrb_ia *ia, const struct sockaddr *address);
 bool vrb_address_is_usable(const struct ifaddrs *entry);
+/* All GIDs of the device, in memory that the caller frees. NULL: it cannot be told. */
+struct ibv_gid_entry *vrb_gid_table(const struct vrb_ia *ia, size_t *count);
 
 /* verbs_async.c */
 bool vrb_async_open(struct vrb_ia *ia);
@@ -374,7 +378,7 @@ bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bo
 void vrb_queue_free(struct vrb_queue *queue);
 /* With the queue's lock: whether posts go straight to the device. */
 void vrb_queue_set_limit(struct vrb_queue *queue);
-extern const struct vp_ep_ops vrb_ep_ops;
+extern const struct vp_ep_ops vrb_ep_ops, vrb_ud_ops;
 
 /* ---------------------------------------------------------------- EPs (verbs_ep.c) */
 

@@ -3,6 +3,7 @@
 #include "ual/verbs/verbs.h"
 
 #include "ual/verbs/verbs_cm.h"
+#include "ual/verbs/verbs_ud.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,10 @@
 /* The QP, and so the EP, stays until the event is acknowledged. */
 static void async_about_ep(struct vrb_ep *ep, enum ibv_event_type type)
 {
+    if (ep->ud) {
+        vrb_ud_failed(ep); /* raises what it is */
+        return;
+    }
     if (type == IBV_EVENT_COMM_EST) {
         vrb_cm_ep_heard(ep);
         return;

@@ -29,11 +29,27 @@ static bool cm_has_parameters(enum rdma_cm_event_type type)
            type == RDMA_CM_EVENT_ESTABLISHED || type == RDMA_CM_EVENT_REJECTED;
 }
 
+static void cm_copy_datagram_event(const struct rdma_ud_param *param, struct vrb_cm_event *copy)
+{
+    copy->qp_num = param->qp_num;
+    copy->qkey = param->qkey;
+    if (!param->private_data)
+        return;
+    memcpy(copy->private_data, param->private_data, param->private_data_len);
+    copy->private_length = param->private_data_len;
+}
+
 static void cm_copy_event(const struct rdma_cm_event *event, struct vrb_cm_event *copy)
 {
     const struct rdma_conn_param *param = &event->param.conn;
 
     *copy = (struct vrb_cm_event){.type = event->event, .status = event->status};
+    /* With datagrams, a refusal is "unreachable". */
+    if (event->id->ps == RDMA_PS_UDP &&
+        (cm_has_parameters(event->event) || event->event == RDMA_CM_EVENT_UNREACHABLE)) {
+        cm_copy_datagram_event(&event->param.ud, copy);
+        return;
+    }
     if (!cm_has_parameters(event->event))
         return;
     copy->responder_resources = param->responder_resources;
@@ -45,12 +61,11 @@ static void cm_copy_event(const struct rdma_cm_event *event, struct vrb_cm_event
 }
 
 /* InfiniBand fills up with zeros what the peer has given: whatever that was, it is told without. */
-static void cm_strip_padding(const struct vrb_cm *cm, struct vrb_cm_event *event)
+size_t vrb_cm_strip(const uint8_t *private_data, size_t length)
 {
-    if (cm->ia->is_iwarp)
-        return;
-    while (event->private_length > 0 && event->private_data[event->private_length - 1] == 0)
-        event->private_length--;
+    while (length > 0 && private_data[length - 1] == 0)
+        length--;
+    return length;
 }
 
 static void cm_handle(struct vrb_cm *cm, struct rdma_cm_id *id, void *context, void *listen_context,
@@ -58,15 +73,26 @@ static void cm_handle(struct vrb_cm *cm, struct rdma_cm_id *id, void *context, v
 {
     struct vrb_conn *conn = context;
 
-    cm_strip_padding(cm, event);
+    if (!cm->ia->is_iwarp && id->ps != RDMA_PS_UDP)
+        event->private_length = vrb_cm_strip(event->private_data, event->private_length);
     if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
-        vrb_accept_request(listen_context, id, event);
+        if (id->ps == RDMA_PS_UDP)
+            vrb_sidr_asked(listen_context, id, event);
+        else
+            vrb_accept_request(listen_context, id, event);
         return;
     }
-    if (*(const enum vrb_cm_target *)context == VRB_CM_LISTENER) {
+    switch (*(const enum vrb_cm_target *)context) {
+    case VRB_CM_LISTENER:
         if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
             vrb_listener_lost(context, id);
         return;
+    case VRB_CM_SERVICE:
+    case VRB_CM_ASKED:
+        vrb_sidr_event(context, event);
+        return;
+    case VRB_CM_CONN:
+        break;
     }
     vrb_log(VP_LOG_DEBUG, "verbs: conn %p in state %d: %s, status %d", context, (int)conn->state,
             rdma_event_str(event->type), event->status);
@@ -185,6 +211,7 @@ it_status_t vrb_disconnect(struct ual_ep *ual)
 #define CM_IB_REQUEST 56
 #define CM_IB_REPLY   196
 #define CM_IB_REJECT  148
+#define CM_IB_ASK     180 /* SIDR: what rdma_cm's own header leaves */
 #define CM_IWARP      251
 #define CM_QUALIFIERS ((it_conn_qual_type_t)(IT_IANA_PORT | IT_IANA_LR_PORT))
 
@@ -196,6 +223,8 @@ static void cm_fill_attributes(const struct vrb_ia *ia, struct vp_attributes *at
     attributes->accept_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REPLY;
     attributes->reject_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REJECT;
     attributes->disconnect_pdata = 0;
+    attributes->ud_request_pdata = attributes->datagrams ? CM_IB_ASK : 0;
+    attributes->ud_reply_pdata = attributes->datagrams ? VRB_SIDR_REPLY : 0;
     attributes->active_quals = CM_QUALIFIERS;
     attributes->passive_quals = CM_QUALIFIERS;
     attributes->default_connect_timeout_us = VRB_CM_ATTEMPT_US;
@@ -282,7 +311,7 @@ static void cm_close(void *argument)
             vrb_conn_abandon(conn);
         conn = next;
     }
-    call->left = call->cm->connections != NULL;
+    call->left = !vrb_sidr_close(call->cm) || call->cm->connections != NULL;
 }
 
 void vrb_cm_close(struct vrb_ia *ia)

@@ -43,6 +43,10 @@ it_status_t vrb_accept(struct ual_ep *ual, struct ual_request *request, const vo
 it_status_t vrb_reject(struct ual_request *request, const void *private_data, size_t length);
 it_status_t vrb_handoff(struct ual_request *request, const it_conn_qual_t *qual, size_t spigot_id);
 it_status_t vrb_disconnect(struct ual_ep *ual);
+it_status_t vrb_ud_service_create(struct ual_ud_service *ual);
+void vrb_ud_service_destroy(struct ual_ud_service *ual);
+it_status_t vrb_ud_request(struct ual_ud_service *ual);
+it_status_t vrb_ud_reply(struct ual_request *request, const struct vp_ud_reply *reply);
 it_status_t vrb_convert(struct ual_ep *ual, const struct vp_convert *convert);
 
 #endif

@@ -47,17 +47,16 @@ struct vrb_listener *vrb_listener_find(struct vrb_cm *cm, const it_conn_qual_t *
 /* ---------------------------------------------------------------- opening */
 
 /* 0 or errno. */
-static int listen_add(struct vrb_listener *listener, const struct sockaddr *address, uint16_t port)
+static int listen_bind(struct vrb_listener *listener, const struct sockaddr *address, uint16_t port,
+                       enum rdma_port_space space)
 {
     struct sockaddr_storage local;
     struct rdma_cm_id *id;
     int error;
 
-    if (vrb_port_of(listener->cm->ia, address) != listener->info.spigot_id)
-        return 0; /* another device's */
     vrb_address_copy(&local, address);
     vrb_address_set_port(&local, port);
-    if (rdma_create_id(listener->cm->channel, &id, listener, RDMA_PS_TCP) != 0)
+    if (rdma_create_id(listener->cm->channel, &id, listener, space) != 0)
         return errno;
     if (rdma_bind_addr(id, (struct sockaddr *)&local) == 0 &&
         rdma_listen(id, LISTEN_BACKLOG) == 0) {
@@ -67,6 +66,20 @@ static int listen_add(struct vrb_listener *listener, const struct sockaddr *addr
     error = errno;
     (void)rdma_destroy_id(id); /* bound to nothing that could fail */
     return error;
+}
+
+/* For connections and, where there are datagrams, for those who ask for their EPs: on the same port. */
+static int listen_add(struct vrb_listener *listener, const struct sockaddr *address, uint16_t port)
+{
+    int error;
+
+    if (vrb_port_of(listener->cm->ia, address) != listener->info.spigot_id)
+        return 0; /* another device's */
+    error = listen_bind(listener, address, port, RDMA_PS_TCP);
+    if (error != 0 || !listener->cm->ia->attributes.datagrams)
+        return error;
+    return listen_bind(listener, address, rdma_get_src_port(listener->ids[listener->count - 1]),
+                       RDMA_PS_UDP);
 }
 
 static void listen_close(struct vrb_listener *listener)
@@ -126,7 +139,7 @@ static struct vrb_listener *listen_new(struct ual_listen *listen, const struct i
     size_t count = 0;
 
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
-        count++;
+        count += 2; /* port spaces */
     listener = calloc(1, sizeof(*listener) + count * sizeof(listener->ids[0]));
     if (!listener)
         return NULL;

@@ -183,7 +183,7 @@ static void gid_to_address(const it_ib_gid_t *gid, it_net_addr_t *address)
     address_unmap(address);
 }
 
-static bool gid_is_address(const struct vrb_ia *ia, size_t spigot_id)
+bool vrb_path_is_ethernet(const struct vrb_ia *ia, size_t spigot_id)
 {
     struct ibv_port_attr port;
 
@@ -317,7 +317,7 @@ static void path_fill_attributes(struct rdma_cm_id *id, it_ib_net_endpoint_t *ib
     ib->subnet_local = ib->hop_limit <= 1;
 }
 
-static void path_fill_id(const struct vrb_ia *ia, struct rdma_cm_id *id, it_path_t *path)
+void vrb_path_fill(const struct vrb_ia *ia, struct rdma_cm_id *id, it_path_t *path)
 {
     it_net_addr_t local, remote;
 
@@ -334,7 +334,7 @@ static void path_fill_id(const struct vrb_ia *ia, struct rdma_cm_id *id, it_path
 
 void vrb_path_of_id(const struct vrb_conn *conn, it_path_t *path)
 {
-    path_fill_id(conn->cm->ia, conn->id, path);
+    vrb_path_fill(conn->cm->ia, conn->id, path);
 }
 
 /* ---------------------------------------------------------------- it_get_pathinfo */
@@ -369,7 +369,7 @@ static bool path_resolve(struct vrb_cm *cm, const it_net_addr_t *local, const it
                               VRB_CM_RESOLVE_MS) == 0 &&
             rdma_resolve_route(id, VRB_CM_RESOLVE_MS) == 0 && vrb_cm_is_own(cm->ia, id);
     if (found) {
-        path_fill_id(cm->ia, id, path);
+        vrb_path_fill(cm->ia, id, path);
         found = memo_keep(cm, &path->remote.ib, local, remote);
     }
     (void)rdma_destroy_id(id); /* of its own: nothing is under way */
@@ -380,7 +380,7 @@ static it_status_t path_destination(const struct vrb_ia *ia, size_t spigot_id,
                                     const it_net_addr_t *to, it_net_addr_t *remote)
 {
     *remote = *to;
-    if (to->addr_type == IT_IB_GID && !ia->is_iwarp && gid_is_address(ia, spigot_id))
+    if (to->addr_type == IT_IB_GID && !ia->is_iwarp && vrb_path_is_ethernet(ia, spigot_id))
         gid_to_address(&to->addr.gid, remote);
     else if (to->addr_type != IT_IPV4 && to->addr_type != IT_IPV6)
         return IT_ERR_INVALID_NETADDR;
@@ -405,7 +405,7 @@ it_status_t vrb_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t 
         return status;
     if (ia->is_iwarp)
         path_fill_iwarp(&local, &remote, &path);
-    else if (gid_is_address(ia, spigot_id))
+    else if (vrb_path_is_ethernet(ia, spigot_id))
         path_fill_roce(ia, spigot_id, &local, &remote, &path.remote.ib);
     else if (!path_resolve(ia->cm, &local, &remote, &path))
         return IT_SUCCESS;
@@ -444,7 +444,7 @@ static bool path_split(struct vrb_cm *cm, const it_path_t *path, it_net_addr_t *
     memset(remote, 0, sizeof(*remote));
     if (cm->ia->is_iwarp)
         return path_split_iwarp(path, local, remote);
-    if (!gid_is_address(cm->ia, path->spigot_id))
+    if (!vrb_path_is_ethernet(cm->ia, path->spigot_id))
         return memo_recall(cm, ib, local, remote);
     gid_to_address(&ib->local_port_gid, local);
     gid_to_address(&ib->remote_port_gid, remote);
@@ -468,5 +468,18 @@ it_status_t vrb_path_ends(struct vrb_cm *cm, const it_path_t *path, struct socka
         return IT_ERR_INVALID_SOURCE_PATH;
     address_make(&from, address_scope(cm->ia, &from), local);
     address_make(&to, address_scope(cm->ia, &to), remote);
+    return IT_SUCCESS;
+}
+
+it_status_t vrb_path_source(struct vrb_cm *cm, const it_path_t *path, it_ib_gid_t *gid)
+{
+    struct sockaddr_storage local, remote;
+    it_net_addr_t address;
+    it_status_t status = vrb_path_ends(cm, path, &local, &remote);
+
+    if (status != IT_SUCCESS)
+        return status;
+    vrb_address_tell((const struct sockaddr *)&local, &address);
+    gid_from_address(&address, gid);
     return IT_SUCCESS;
 }

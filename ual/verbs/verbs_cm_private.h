@@ -36,10 +36,13 @@ enum vrb_conn_state {
 /* What an id of rdma_cm has as its context. */
 enum vrb_cm_target {
     VRB_CM_CONN,
-    VRB_CM_LISTENER
+    VRB_CM_LISTENER,
+    VRB_CM_SERVICE, /* asks for an EP of datagrams */
+    VRB_CM_ASKED    /* is asked for one */
 };
 
 struct vrb_path_memo;
+struct vrb_asked;
 
 struct vrb_conn {
     enum vrb_cm_target target;
@@ -97,6 +100,7 @@ struct vrb_cm {
     struct vrb_conn *connections;
     struct vrb_conn *current; /* an event of it is being handled; NULL when it has gone meanwhile */
     struct vrb_listener *listeners;
+    struct vrb_asked *asked;
     struct vrb_path_memo *memos; /* by .lock */
     unsigned undecided;
     uint64_t accepted, initiated, refused; /* written there, read by any thread */
@@ -105,11 +109,22 @@ struct vrb_cm {
     struct vrb_conn *dying;   /* by .lock */
 };
 
+/* A request for a peer's EP of datagrams: the private area of its object. */
+struct vrb_service {
+    enum vrb_cm_target target;
+    struct vrb_cm *cm;
+    struct ual_ud_service *ual;
+    struct vp_ud_service_info info;
+    struct rdma_cm_id *id; /* NULL: nothing is under way */
+    struct vp_timer *timer;
+};
+
 /* An event of rdma_cm that has been acknowledged already. */
 struct vrb_cm_event {
     enum rdma_cm_event_type type;
     int status;
     uint32_t responder_resources, initiator_depth;
+    uint32_t qp_num, qkey; /* of datagrams */
     uint8_t private_data[UINT8_MAX];
     size_t private_length;
 };
@@ -123,6 +138,8 @@ static inline void vrb_cm_count(uint64_t *counter)
 
 /* The id is bound to the IA's device. */
 bool vrb_cm_is_own(const struct vrb_ia *ia, const struct rdma_cm_id *id);
+/* The length of private data without what InfiniBand fills it up with. */
+size_t vrb_cm_strip(const uint8_t *private_data, size_t length);
 /* Handles what rdma_cm has to say now. */
 void vrb_cm_take_events(struct vrb_cm *cm);
 
@@ -199,6 +216,11 @@ it_status_t vrb_path_ends(struct vrb_cm *cm, const it_path_t *path, struct socka
                           struct sockaddr_storage *remote);
 /* The path of a connection, from its id. The rest of the path stays. */
 void vrb_path_of_id(const struct vrb_conn *conn, it_path_t *path);
+void vrb_path_fill(const struct vrb_ia *ia, struct rdma_cm_id *id, it_path_t *path);
+/* RoCE, of which GIDs are addresses. */
+bool vrb_path_is_ethernet(const struct vrb_ia *ia, size_t spigot_id);
+/* The local GID of a path that leaves it open. */
+it_status_t vrb_path_source(struct vrb_cm *cm, const it_path_t *path, it_ib_gid_t *gid);
 /* Ports in network byte order. */
 void vrb_address_set_port(struct sockaddr_storage *address, uint16_t port);
 uint16_t vrb_address_port(const struct sockaddr *address);
@@ -228,5 +250,17 @@ struct vrb_listener *vrb_listener_find(struct vrb_cm *cm, const it_conn_qual_t *
 void vrb_nudge_begin(struct vrb_conn *conn);
 /* The timer has expired; the connection lives. */
 void vrb_nudge_go_on(struct vrb_conn *conn);
+
+/* ---------------------------------------------------------------- verbs_sidr.c */
+
+#define VRB_SIDR_REPLY 124u /* octets of private data: there are 136, of which 12 are ours */
+
+/* Somebody asks the listener for an EP of datagrams. */
+void vrb_sidr_asked(struct vrb_listener *listener, struct rdma_cm_id *id,
+                    const struct vrb_cm_event *event);
+/* Contexts VRB_CM_SERVICE and VRB_CM_ASKED. */
+void vrb_sidr_event(void *context, const struct vrb_cm_event *event);
+/* From closing. False: a call of the consumer has one in hand. */
+bool vrb_sidr_close(struct vrb_cm *cm);
 
 #endif

@@ -160,6 +160,7 @@ static void device_fill_attributes(struct vrb_ia *ia)
         .send_unlink =
             device->device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS ? IT_TRUE : IT_FALSE,
         .atomics = atomics ? IT_TRUE : IT_FALSE,
+        .datagrams = ia->is_iwarp ? IT_FALSE : IT_TRUE,
         .immediate_bits = ia->is_iwarp ? 0 : VRB_IMMEDIATE,
         .send_imm_receives = 1,
         .max_request_dtos = device_count(device->max_qp_wr - 1), /* one is ours */

@@ -3,6 +3,7 @@
 #include "ual/verbs/verbs.h"
 
 #include "ual/verbs/verbs_cm.h"
+#include "ual/verbs/verbs_ud.h"
 
 #include <errno.h>
 #include <string.h>
@@ -70,8 +71,10 @@ static void ep_describe_qp(const struct vrb_ep *ep, struct ibv_qp_init_attr *ini
     const it_rc_only_attributes_t *rc = &attr->srv.rc;
     size_t segments = ep_most(attr->max_send_segments, 1);
 
-    segments = ep_most(segments, rc->max_rdma_read_segments);
-    segments = ep_most(segments, rc->max_rdma_write_segments);
+    if (!ep->ud) {
+        segments = ep_most(segments, rc->max_rdma_read_segments);
+        segments = ep_most(segments, rc->max_rdma_write_segments);
+    }
     *init = (struct ibv_qp_init_attr){
         .qp_context = (void *)(uintptr_t)ep,
         .send_cq = ep->sq.cq->cq,
@@ -80,7 +83,7 @@ static void ep_describe_qp(const struct vrb_ep *ep, struct ibv_qp_init_attr *ini
                 .max_recv_wr = (uint32_t)ep_most(ep->rq.depth, 1),
                 .max_send_sge = (uint32_t)segments,
                 .max_recv_sge = (uint32_t)ep_most(attr->max_recv_segments, 1)},
-        .qp_type = IBV_QPT_RC,
+        .qp_type = ep->ud ? IBV_QPT_UD : IBV_QPT_RC,
     };
     if (ep->srq) {
         init->srq = vrb_srq_of(ep->srq)->srq;
@@ -139,7 +142,7 @@ static it_status_t ep_new_qp(struct vrb_ep *ep, struct ibv_qp **qp_out)
         error = errno;
         goto err_log;
     }
-    error = ep_init_qp(ep, qp);
+    error = ep->ud ? vrb_ud_start_qp(ep, qp) : ep_init_qp(ep, qp);
     if (error) {
         ep_destroy_qp(ep, qp);
         goto err_log;
@@ -161,7 +164,7 @@ err_log:
 void vrb_ep_open_locked(struct vrb_ep *ep)
 {
     vrb_lock_take(&ep->sq.lock);
-    ep->may_read = vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
+    ep->may_read = !ep->ud && vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
     ep->sq.open = true;
     vrb_queue_set_limit(&ep->sq);
     vrb_lock_drop(&ep->sq.lock);
@@ -225,40 +228,66 @@ static void ep_failed(void *argument)
 {
     struct vrb_ep *ep = argument;
 
-    if (!atomic_load_explicit(&ep->ends, memory_order_acquire))
+    if (atomic_load_explicit(&ep->ends, memory_order_acquire))
+        return;
+    if (ep->ud)
+        vrb_ud_failed(ep);
+    else
         vrb_cm_ep_failed(ep);
 }
 
-static void ep_fill(struct vrb_ep *ep, struct ual_ep *ual)
+static void ep_fill(struct vrb_ep *ep, struct ual_ep *ual, const struct vp_ep_info *info)
 {
-    struct vp_ep_info info;
-    struct vrb_pz *pz;
+    struct vrb_pz *pz = vrb_pz_of(info->pz);
 
-    vrb_host->ep_info(ual, &info);
-    pz = vrb_pz_of(info.pz);
     ep->ual = ual;
     ep->ia = vrb_ia_of(vrb_host->ep_ia(ual));
-    ep->handle = info.handle;
+    ep->handle = info->handle;
     ep->pd = pz->pd;
-    ep->srq = info.srq;
+    ep->srq = info->srq;
     ep->empty_addr = (uintptr_t)pz->empty;
     ep->empty_lkey = pz->empty_mr ? pz->empty_mr->lkey : 0;
+}
+
+static void ep_free_queues(struct vrb_ep *ep)
+{
+    vrb_ud_free(ep);
+    vrb_queue_free(&ep->rq);
+    vrb_queue_free(&ep->sq);
+}
+
+static it_status_t ep_make_queues(struct vrb_ep *ep, const struct vp_ep_info *info)
+{
+    const it_ep_attributes_t *attr = vrb_host->ep_attributes(ep->ual);
+
+    if (vrb_queue_make(&ep->sq, ep, attr->max_request_dtos, false) &&
+        vrb_queue_make(&ep->rq, ep, attr->max_recv_dtos, true) &&
+        (!info->datagrams || vrb_ud_make(ep, (uint8_t)info->spigot_id)))
+        return IT_SUCCESS;
+    ep_free_queues(ep); /* what there is of them */
+    return IT_ERR_RESOURCES;
 }
 
 it_status_t vrb_ep_create(struct ual_ep *ual)
 {
     struct vrb_ep *ep = vrb_ep_of(ual);
-    const it_ep_attributes_t *attr = vrb_host->ep_attributes(ual);
     it_status_t status = IT_ERR_RESOURCES;
+    struct vp_ep_info info;
 
-    ep_fill(ep, ual);
-    if (!vrb_queue_make(&ep->sq, ep, attr->max_request_dtos, false))
-        return IT_ERR_RESOURCES;
-    if (!vrb_queue_make(&ep->rq, ep, attr->max_recv_dtos, true))
-        goto err_sq;
+    vrb_host->ep_info(ual, &info);
+    ep_fill(ep, ual, &info);
+    if (info.datagrams) {
+        status = vrb_ud_check(ep->ia, (uint8_t)info.spigot_id, vrb_host->ep_attributes(ual));
+        if (status != IT_SUCCESS)
+            return status;
+    }
+    status = ep_make_queues(ep, &info);
+    if (status != IT_SUCCESS)
+        return status;
+    status = IT_ERR_RESOURCES;
     ep->failed = vrb_host->task_new(ep->ia->ual, ep_failed, ep);
     if (!ep->failed)
-        goto err_rq;
+        goto err_queues;
     status = vrb_source_join(ep);
     if (status != IT_SUCCESS)
         goto err_task;
@@ -266,17 +295,17 @@ it_status_t vrb_ep_create(struct ual_ep *ual)
     if (status != IT_SUCCESS)
         goto err_leave;
     vrb_source_name(ep, ep->qp);
-    vrb_host->ep_set_ops(ual, &vrb_ep_ops);
+    if (ep->ud)
+        vrb_ud_open_locked(ep);
+    vrb_host->ep_set_ops(ual, ep->ud ? &vrb_ud_ops : &vrb_ep_ops);
     return IT_SUCCESS;
 
 err_leave:
     vrb_source_leave(ep);
 err_task:
     vrb_host->task_free(ep->failed);
-err_rq:
-    vrb_queue_free(&ep->rq);
-err_sq:
-    vrb_queue_free(&ep->sq);
+err_queues:
+    ep_free_queues(ep);
     return status;
 }
 
@@ -294,8 +323,9 @@ void vrb_ep_destroy(struct ual_ep *ual)
     ep_destroy_qp(ep, ep->qp);
     vrb_source_leave(ep);
     vrb_host->task_free(ep->failed);
-    vrb_queue_free(&ep->rq);
-    vrb_queue_free(&ep->sq);
+    if (ep->ud)
+        vrb_host->ep_disown(ual);
+    ep_free_queues(ep);
 }
 
 /* ---------------------------------------------------------------- reset */
@@ -318,6 +348,27 @@ static void ep_renew_locked(struct vrb_ep *ep, struct ibv_qp *qp)
     vrb_lock_drop(&ep->sq.lock);
 }
 
+/* True: it has to be reset. Else *status is the answer. */
+static bool ep_wants_reset(const struct vrb_ep *ep, it_status_t *status)
+{
+    *status = IT_SUCCESS;
+    if (ep->ud)
+        return vrb_host->ep_ud_state(ep->ual) == IT_EP_STATE_UD_NONOPERATIONAL;
+    if (vrb_host->ep_state(ep->ual) == IT_EP_STATE_NONOPERATIONAL)
+        return true;
+    if (vrb_host->ep_state(ep->ual) != IT_EP_STATE_UNCONNECTED)
+        *status = IT_ERR_INVALID_EP_STATE;
+    return false;
+}
+
+static bool ep_step_reset_locked(struct vrb_ep *ep)
+{
+    if (!ep->ud)
+        return vrb_host->ep_step_locked(ep->ual, UAL_EP_RESET);
+    vrb_ud_open_locked(ep);
+    return vrb_host->ep_set_ud_state_locked(ep->ual, IT_EP_STATE_UD_OPERATIONAL);
+}
+
 /* The QP is made anew: nothing of the old connection can reach the new one. */
 static it_status_t ep_reset(struct vrb_ep *ep)
 {
@@ -325,9 +376,8 @@ static it_status_t ep_reset(struct vrb_ep *ep)
     it_status_t status;
     bool legal;
 
-    if (vrb_host->ep_state(ep->ual) != IT_EP_STATE_NONOPERATIONAL)
-        return vrb_host->ep_state(ep->ual) == IT_EP_STATE_UNCONNECTED ? IT_SUCCESS
-                                                                      : IT_ERR_INVALID_EP_STATE;
+    if (!ep_wants_reset(ep, &status))
+        return status;
     status = ep_new_qp(ep, &fresh);
     if (status != IT_SUCCESS)
         return status;
@@ -339,7 +389,7 @@ static it_status_t ep_reset(struct vrb_ep *ep)
     vrb_host->ep_lock(ep->ual);
     vrb_source_name(ep, fresh);
     ep_renew_locked(ep, fresh);
-    legal = vrb_host->ep_step_locked(ep->ual, UAL_EP_RESET);
+    legal = ep_step_reset_locked(ep);
     vrb_host->ep_unlock(ep->ual);
     vrb_source_reap(ep, &ep->sq);
     vrb_source_reap(ep, &ep->rq);
@@ -413,6 +463,8 @@ it_status_t vrb_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
     unsigned changes = (unsigned)mask;
     it_status_t status = IT_SUCCESS;
 
+    if (ep->ud)
+        return vrb_ud_modify_locked(ep, changes, attr);
     if ((changes & IT_EP_PARAM_MAX_ORD) && vrb_host->ep_state(ual) != IT_EP_STATE_UNCONNECTED &&
         attr->srv.rc.rdma_read_ord != vrb_host->ep_attributes(ual)->srv.rc.rdma_read_ord)
         return IT_ERR_OP_NOT_SUPPORTED; /* the peer knows it */

@@ -3,7 +3,7 @@
  * Posting on an EP. A queue has a lock of its own, which keeps slots and the device's queue in the
  * same order; nothing else is shared, allocated or looked up.
  */
-#include "ual/verbs/verbs.h"
+#include "ual/verbs/verbs_ud.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -162,7 +162,8 @@ static const struct {
     [VP_RMR_UNLINK] = {IBV_WR_LOCAL_INV, IT_RMR_LINK_CMPL_EVENT},
     [VP_FETCH_ADD] = {IBV_WR_ATOMIC_FETCH_AND_ADD, IT_DTO_FETCH_ADD_CMPL_EVENT},
     [VP_CMP_SWAP] = {IBV_WR_ATOMIC_CMP_AND_SWP, IT_DTO_CMP_SWAP_CMPL_EVENT},
-    [VP_SWAP] = {IBV_WR_SEND, (it_event_type_t)0}, /* the last; not served */
+    [VP_SWAP] = {IBV_WR_SEND, (it_event_type_t)0}, /* not served */
+    [VP_SENDTO] = {IBV_WR_SEND, IT_DTO_SEND_CMPL_EVENT},
 };
 
 static bool post_is_known(const struct vrb_ep *ep, enum vp_opcode opcode)
@@ -224,6 +225,11 @@ static inline void post_fill(const struct vrb_ep *ep, struct ibv_send_wr *wr,
     case VP_CMP_SWAP:
         post_fill_atomic(wr, request);
         break;
+    case VP_SENDTO:
+        wr->wr.ud.ah = vrb_address_of(request->address)->ah;
+        wr->wr.ud.remote_qpn = request->to.ud_ep_id;
+        wr->wr.ud.remote_qkey = request->to.ud_ep_key;
+        break;
     case VP_RDMA_READ_TO_RMR:
     case VP_RMR_LINK:
     case VP_RMR_UNLINK:
@@ -241,7 +247,8 @@ static inline unsigned post_flags(const struct vrb_ep *ep, const struct vp_reque
     if (request->flags & IT_SOLICITED_WAIT_FLAG)
         flags |= IBV_SEND_SOLICITED;
     if (request->length <= ep->inline_max && request->length > 0 &&
-        request->opcode <= VP_RDMA_WRITE && post_may_inline(ep, request))
+        (request->opcode <= VP_RDMA_WRITE || request->opcode == VP_SENDTO) &&
+        post_may_inline(ep, request))
         flags |= IBV_SEND_INLINE;
     return flags;
 }
@@ -492,8 +499,9 @@ static inline int post_recv_one(struct vrb_ep *ep, struct vrb_slot *slot,
     return ibv_post_recv(ep->qp, &queue->one.recv, &bad);
 }
 
-static it_status_t post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
-                             it_dto_cookie_t cookie, it_dto_flags_t flags)
+static inline __attribute__((always_inline)) it_status_t
+post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
+               it_dto_cookie_t cookie, it_dto_flags_t flags, bool datagram)
 {
     struct vrb_ep *ep = vrb_ep_of(ual);
     struct vrb_queue *queue = &ep->rq;
@@ -509,10 +517,29 @@ static it_status_t post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segment
     slot->number = queue->tail;
     /* A peer may have solicited the event: the completion does not tell. */
     slot->flags = (uint8_t)((unsigned)flags | IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
+    if (datagram)
+        vrb_ud_note(queue, slot, segments, count);
     if (count == 1 && queue->limit != 0)
         return queue_finish(queue, post_recv_one(ep, slot, segments));
     return queue_finish(queue, queue->local ? 0 : post_recv_to_device(ep, slot, segments, count));
 }
+
+static it_status_t post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
+                             it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    return post_recv_kind(ual, segments, count, cookie, flags, false);
+}
+
+static it_status_t post_recvfrom(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
+                                 it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    return post_recv_kind(ual, segments, count, cookie, flags, true);
+}
+
+const struct vp_ep_ops vrb_ud_ops = {
+    .post_request = post_request,
+    .post_recv = post_recvfrom,
+};
 
 const struct vp_ep_ops vrb_ep_ops = {
     .post_request = post_request,

@@ -2,7 +2,8 @@
 /* The provider's table and how it is handed over. */
 #include "ual/verbs/verbs.h"
 
-#include "ual/verbs/verbs_cm.h"
+#include "ual/verbs/verbs_cm_private.h"
+#include "ual/verbs/verbs_ud.h"
 
 const struct vp_host *vrb_host;
 
@@ -35,6 +36,8 @@ static const struct vp_provider vrb_provider = {
     .srq_area = sizeof(struct vrb_srq),
     .ep_area = sizeof(struct vrb_ep),
     .listen_area = sizeof(struct vrb_listen),
+    .address_area = sizeof(struct vrb_address),
+    .ud_service_area = sizeof(struct vrb_service),
     .interfaces = vrb_interfaces,
     .has_interface = vrb_has_interface,
     .ia_open = vrb_ia_open,
@@ -73,6 +76,13 @@ static const struct vp_provider vrb_provider = {
     .handoff = vrb_handoff,
     .disconnect = vrb_disconnect,
     .convert = vrb_convert,
+    .address_create = vrb_address_create,
+    .address_modify = vrb_address_modify,
+    .address_destroy = vrb_address_destroy,
+    .ud_service_create = vrb_ud_service_create,
+    .ud_service_destroy = vrb_ud_service_destroy,
+    .ud_request = vrb_ud_request,
+    .ud_reply = vrb_ud_reply,
 };
 
 const struct vp_provider *VP_ENTRY(const struct vp_host *host, const char *options)

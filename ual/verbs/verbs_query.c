@@ -3,7 +3,7 @@
  * What an IA tells of itself: its ports are Spigots, with the addresses of the network interfaces
  * they are on. The kernel is asked each time: addresses come and go.
  */
-#include "ual/verbs/verbs.h"
+#include "ual/verbs/verbs_ud.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,25 +22,33 @@ struct query_gids {
     bool has_interfaces;
 };
 
-/* Without memory, or where the kernel cannot tell: there are none. */
-static void query_gids(const struct vrb_ia *ia, struct query_gids *gids)
+struct ibv_gid_entry *vrb_gid_table(const struct vrb_ia *ia, size_t *count)
 {
+    struct ibv_gid_entry *entries = NULL;
     struct ibv_port_attr port;
     size_t room = 0;
-    ssize_t count;
+    ssize_t found;
 
-    *gids = (struct query_gids){.entries = NULL};
+    *count = 0;
     for (uint8_t number = 1; number <= ia->ports; number++) {
         memset(&port, 0, sizeof(port));
         if (ibv_query_port(ia->context, number, &port) == 0 && port.gid_tbl_len > 0)
             room += (size_t)port.gid_tbl_len;
     }
     if (room > 0)
-        gids->entries = calloc(room, sizeof(*gids->entries));
-    if (!gids->entries)
-        return;
-    count = ibv_query_gid_table(ia->context, gids->entries, room, 0);
-    gids->count = count > 0 ? (size_t)count : 0;
+        entries = calloc(room, sizeof(*entries));
+    if (!entries)
+        return NULL;
+    found = ibv_query_gid_table(ia->context, entries, room, 0);
+    *count = found > 0 ? (size_t)found : 0;
+    return entries;
+}
+
+/* Without memory, or where the kernel cannot tell: there are none. */
+static void query_gids(const struct vrb_ia *ia, struct query_gids *gids)
+{
+    *gids = (struct query_gids){.entries = NULL};
+    gids->entries = vrb_gid_table(ia, &gids->count);
     for (size_t i = 0; i < gids->count; i++)
         gids->has_interfaces |= gids->entries[i].ndev_ifindex != 0;
 }
@@ -206,6 +214,7 @@ static it_net_addr_t *query_fill_spigot(const struct vrb_ia *ia, it_spigot_info_
     spigot->spigot_id = number;
     spigot->max_rc_send_len = ia->attributes.max_message;
     spigot->max_rc_rdma_len = ia->attributes.max_message;
+    spigot->max_ud_send_len = vrb_ud_max(ia, number);
     spigot->net_addr = room;
     if (ibv_query_port(ia->context, number, &port) == 0 && port.state == IBV_PORT_ACTIVE)
         spigot->spigot_online = IT_TRUE;
@@ -233,7 +242,6 @@ it_status_t vrb_ia_query(struct ual_ia *ual, it_ia_info_t **info_out)
     /* Zeroed: what is not said here is not offered. The access layer tells the attributes. */
     query_fill_vendor(ia, info);
     info->dto_alignment_hint = 64; /* a cache line */
-    info->supported_service_types = IT_RC_SERVICE;
     info->ird_ord_ia_support = IT_TRUE;
     info->spigot_online_support = IT_TRUE;
     info->spigot_offline_support = IT_TRUE;

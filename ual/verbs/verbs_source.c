@@ -7,6 +7,7 @@
  * making for posts that the device does not complete.
  */
 #include "ual/verbs/verbs_source.h"
+#include "ual/verbs/verbs_ud.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -156,7 +157,9 @@ source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto
     dto->has_immediate = false;
     dto->retire_value = queue->moved;
     dto->retire = &queue->retired;
-    if (slot->is_receive)
+    if (slot->is_receive && __builtin_expect(queue->ep->ud != NULL, false))
+        vrb_ud_tell(queue->ep, slot, wc, dto);
+    else if (slot->is_receive)
         source_tell_receive(queue->ep, wc, dto);
     if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false)) {
         dto->status = source_status(wc->status);
