@@ -38,6 +38,7 @@ enum suite_feature {
     SUITE_READ_RIGHT = 1u << 15,    /* Reads need a right; siw's kernel serves them without */
     SUITE_WINDOW_BOUNDS = 1u << 17, /* rxe's kernel looks at the LMR's, not at the window's */
     SUITE_READ_NOTHING = 1u << 16,  /* siw's kernel answers with the length of another message */
+    SUITE_DATAGRAMS = 1u << 18,
 };
 
 struct suite_side;
@@ -62,6 +63,7 @@ extern const struct suite_case suite_window_cases[];
 extern const struct suite_case suite_srq_cases[];
 extern const struct suite_case suite_atomic_cases[];
 extern const struct suite_case suite_immediate_cases[];
+extern const struct suite_case suite_datagram_cases[];
 extern const struct suite_case suite_event_cases[];
 extern const struct suite_case suite_thread_cases[];
 

@@ -27,6 +27,7 @@ static const struct {
     {SUITE_ATOMICS, "atomics", "atomic operations (atomic_support)"},
     {SUITE_SWAP, "swap", "atomic swap (itx_features.atomic_swap)"},
     {SUITE_IMMEDIATE, "immediate", "immediate values (itx_features.immediate_bits)"},
+    {SUITE_DATAGRAMS, "datagrams", "datagrams (supported_service_types)"},
     {SUITE_ENABLES, "enables", "rights of EPs that can change (ep_rdma_enables_modifiable)"},
 };
 
@@ -69,6 +70,7 @@ uint32_t suite_features(const it_ia_info_t *info, const struct itx_features *fea
         {features->atomic_swap, SUITE_SWAP},
         {features->immediate_bits != 0, SUITE_IMMEDIATE},
         {info->ep_rdma_enables_modifiable, SUITE_ENABLES},
+        {(info->supported_service_types & IT_UD_SERVICE) != 0, SUITE_DATAGRAMS},
     };
     uint32_t has = 0;
 

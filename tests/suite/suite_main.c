@@ -16,9 +16,9 @@
 #define CASE_SECONDS 90
 
 static const struct suite_case *const tables[] = {
-    suite_connect_cases,   suite_end_cases,    suite_transfer_cases, suite_queue_cases,
-    suite_access_cases,    suite_window_cases, suite_srq_cases,      suite_atomic_cases,
-    suite_immediate_cases, suite_event_cases,  suite_thread_cases,
+    suite_connect_cases,   suite_end_cases,      suite_transfer_cases, suite_queue_cases,
+    suite_access_cases,    suite_window_cases,   suite_srq_cases,      suite_atomic_cases,
+    suite_immediate_cases, suite_datagram_cases, suite_event_cases,    suite_thread_cases,
 };
 
 #define TABLES (sizeof(tables) / sizeof(tables[0]))

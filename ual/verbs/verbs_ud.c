@@ -146,17 +146,25 @@ static bool ud_gather(const struct vrb_ud *ud, size_t index, unsigned char heade
     return done == UD_HEADER;
 }
 
-static bool ud_is_ipv4(const unsigned char *ip)
+static bool ud_has_checksum(const unsigned char *ip)
 {
     uint32_t sum = 0;
 
-    if (ip[0] != 0x45) /* version, and no options */
-        return false;
     for (size_t i = 0; i < UD_IPV4_LENGTH; i += 2)
         sum += (uint32_t)ip[i] << 8 | ip[i + 1];
     while (sum > 0xffff)
         sum = (sum & 0xffff) + (sum >> 16);
     return sum == 0xffff;
+}
+
+/* The octets before an IPv4 header are anything, and may look like the beginning of a GRH. */
+static bool ud_is_ipv4(const unsigned char *header)
+{
+    const unsigned char *ip = header + UD_IPV4_AT;
+
+    if (header[0] >> 4 != 6)
+        return ip[0] >> 4 == 4;
+    return ip[0] == 0x45 && ud_has_checksum(ip);
 }
 
 static void ud_map_ipv4(const unsigned char *address, it_ib_gid_t *gid)
@@ -185,10 +193,10 @@ static void ud_read_grh(const unsigned char *grh, it_ib_net_endpoint_t *ib)
     memcpy(&ib->local_port_gid, grh + 24, sizeof(ib->local_port_gid));
 }
 
-/* On Ethernet a GRH may be an IPv4 header; the octets before that are anything. */
+/* On Ethernet a GRH may be an IPv4 header. */
 static void ud_read_header(const unsigned char *header, bool on_ethernet, it_ib_net_endpoint_t *ib)
 {
-    if (on_ethernet && ud_is_ipv4(header + UD_IPV4_AT))
+    if (on_ethernet && ud_is_ipv4(header))
         ud_read_ipv4(header + UD_IPV4_AT, ib);
     else
         ud_read_grh(header, ib);
