@@ -408,6 +408,60 @@ static it_status_t fake_convert(struct ual_ep *ep, const struct vp_convert *conv
     return fake.answer;
 }
 
+/* ---------------------------------------------------------------- datagrams */
+
+static it_status_t fake_address_create(struct ual_address *address, const it_path_t *path,
+                                       it_ah_flags_t flags)
+{
+    (void)address, (void)path, (void)flags;
+    fake.calls.address_create++;
+    return fake.answer;
+}
+
+static it_status_t fake_address_modify(struct ual_address *address, const it_path_t *path)
+{
+    (void)address, (void)path;
+    fake.calls.address_modify++;
+    return fake.answer;
+}
+
+static void fake_address_destroy(struct ual_address *address)
+{
+    (void)address;
+    fake.calls.address_destroy++;
+    fake_note('a');
+}
+
+static it_status_t fake_ud_service_create(struct ual_ud_service *service)
+{
+    (void)service;
+    fake.calls.ud_service_create++;
+    return fake.answer;
+}
+
+static void fake_ud_service_destroy(struct ual_ud_service *service)
+{
+    (void)service;
+    fake.calls.ud_service_destroy++;
+    fake_note('u');
+}
+
+static it_status_t fake_ud_request(struct ual_ud_service *service)
+{
+    (void)service;
+    fake.calls.ud_request++;
+    return fake.answer;
+}
+
+static it_status_t fake_ud_reply(struct ual_request *request, const struct vp_ud_reply *reply)
+{
+    (void)request;
+    fake.calls.ud_reply++;
+    fake.reply = *reply;
+    fake.private_length = reply->private_length;
+    return fake.answer;
+}
+
 const struct vp_provider fake_provider = {
     .abi = VP_ABI,
     .size = sizeof(struct vp_provider),
@@ -419,6 +473,8 @@ const struct vp_provider fake_provider = {
     .rmr_area = 8,
     .ep_area = 8,
     .listen_area = 8,
+    .address_area = 8,
+    .ud_service_area = 8,
     .interfaces = fake_interfaces,
     .has_interface = fake_has_interface,
     .ia_open = fake_ia_open,
@@ -457,6 +513,13 @@ const struct vp_provider fake_provider = {
     .handoff = fake_handoff,
     .disconnect = fake_disconnect,
     .convert = fake_convert,
+    .address_create = fake_address_create,
+    .address_modify = fake_address_modify,
+    .address_destroy = fake_address_destroy,
+    .ud_service_create = fake_ud_service_create,
+    .ud_service_destroy = fake_ud_service_destroy,
+    .ud_request = fake_ud_request,
+    .ud_reply = fake_ud_reply,
 };
 
 void fake_setup(void)

@@ -20,6 +20,8 @@ struct fake_calls {
     unsigned ep_create, ep_destroy, ep_modify, ep_reset, listen_start, listen_stop;
     unsigned connect, accept, reject, handoff, disconnect, convert, post_request, post_recv;
     unsigned srq_create, srq_destroy, srq_modify, post_srq_recv;
+    unsigned address_create, address_modify, address_destroy;
+    unsigned ud_service_create, ud_service_destroy, ud_request, ud_reply;
 };
 
 struct fake {
@@ -34,7 +36,9 @@ struct fake {
     struct vp_rmr_state rmr;   /* what every RMR is linked to */
     struct vp_convert convert; /* last conversion */
     size_t private_length;     /* of the last call with private data */
-    char closing[64]; /* letters of what was destroyed, in order: listen ep rmr srq lmr pz ia */
+    struct vp_ud_reply reply;  /* last answer to a request for an EP of datagrams */
+    char closing
+        [64]; /* letters of what was destroyed, in order: listen service (u) ep rmr srq lmr address pz ia */
 };
 
 extern struct fake fake;
