@@ -1,9 +1,602 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Conversion of sockets: not there yet. */
-#include "ual/verbs/verbs_cm.h"
+/*
+ * Drives an agreement (tdi/agree) on the program's stream, and carries out what it orders. Each function that lets
+ * the agreement go on may be the conversion's last: none touches it afterwards.
+ */
+#include "ual/verbs/verbs_convert_private.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define CONVERT_NS_PER_US UINT64_C(1000)
+#define CONVERT_HURRY_NS  UINT64_C(10000000000) /* for the peer's last frame */
+#define CONVERT_RETIRE_NS UINT64_C(5000000000)  /* for the peer's end of a stream */
+
+/* One call of it_socket_convert, on its way through the IA's thread. */
+struct convert_call {
+    struct ual_ep *ep;
+    const struct vp_convert *convert;
+    it_status_t status;
+};
+
+/* ---------------------------------------------------------------- life */
+
+static void convert_expired(void *argument);
+static void convert_ready(void *argument);
+
+static void convert_free(struct vrb_convert *convert)
+{
+    if (convert->prev)
+        convert->prev->next = convert->next;
+    else
+        convert->ia->cm->conversions = convert->next;
+    if (convert->next)
+        convert->next->prev = convert->prev;
+    vrb_host->timer_free(convert->timer);
+    free(convert->buffer);
+    free(convert);
+}
+
+static struct vrb_convert *convert_new(struct vrb_ep *ep)
+{
+    struct vrb_convert *convert = calloc(1, sizeof(*convert));
+
+    if (!convert)
+        return NULL;
+    convert->timer = vrb_host->timer_new(ep->ia->ual, convert_expired, convert);
+    if (!convert->timer) {
+        free(convert);
+        return NULL;
+    }
+    convert->target = VRB_CM_CONVERT;
+    convert->ia = ep->ia;
+    convert->ep = ep;
+    convert->next = ep->ia->cm->conversions;
+    if (convert->next)
+        convert->next->prev = convert;
+    ep->ia->cm->conversions = convert;
+    return convert;
+}
+
+/* ---------------------------------------------------------------- ends */
+
+/* The EP knows of no conversion, and of no connection but that of its own, from here on. */
+static struct vrb_ep *convert_detach(struct vrb_convert *convert)
+{
+    struct vrb_ep *ep = convert->ep;
+
+    ep->convert = NULL;
+    convert->ep = NULL;
+    return ep;
+}
+
+/* The stream is of no use any more; what is left goes away by itself. */
+static void convert_retire(struct vrb_convert *convert)
+{
+    vrb_stream_finish(&convert->stream);
+    if (!vrb_stream_drain(&convert->stream) && vrb_stream_await(&convert->stream, 1, false) &&
+        vrb_host->timer_start(convert->timer, CONVERT_RETIRE_NS))
+        return;
+    vrb_stream_close(&convert->stream);
+    convert_free(convert);
+}
+
+static it_conn_reject_code_t convert_code(const struct vrb_convert *convert)
+{
+    static const it_conn_reject_code_t codes[] = {
+        [AGREE_NO_REASON] = IT_CN_REJ_OTHER,
+        [AGREE_BAD_VERSION] = IT_CN_REJ_BAD_CONN_PARMS,
+        [AGREE_BAD_KIND] = IT_CN_REJ_BAD_CONN_PARMS,
+        [AGREE_BAD_ADDRESS] = IT_CN_REJ_BAD_PATH,
+        [AGREE_NO_RESOURCES] = IT_CN_REJ_RESOURCES,
+        [AGREE_NO_CONNECTION] = IT_CN_REJ_OTHER,
+        [AGREE_TIMEOUT] = IT_CN_REJ_TIMEOUT,
+        [AGREE_BAD_PROTOCOL] = IT_CN_REJ_BAD_CONN_PARMS,
+        [AGREE_BAD_ROLE] = IT_CN_REJ_BAD_CONN_PARMS,
+    };
+    const struct agree *agree = &convert->agree;
+
+    if (agree->reason == AGREE_NO_CONNECTION && !agree->by_peer)
+        return convert->code;
+    if ((unsigned)agree->reason >= sizeof(codes) / sizeof(codes[0]))
+        return IT_CN_REJ_OTHER; /* one of a later version */
+    return codes[agree->reason];
+}
+
+static bool convert_step(struct vrb_ep *ep, enum ual_ep_step step)
+{
+    bool stepped;
+
+    vrb_host->ep_lock(ep->ual);
+    if (step == UAL_EP_ESTABLISHED)
+        vrb_ep_open_locked(ep);
+    stepped = vrb_host->ep_step_locked(ep->ual, step);
+    vrb_host->ep_unlock(ep->ual);
+    return stepped;
+}
+
+/* The state first, as with every end. False: another one was faster. */
+static bool convert_end(struct vrb_convert *convert, enum ual_ep_step step)
+{
+    bool stepped = convert_step(convert->ep, step);
+
+    vrb_convert_drop(convert);
+    return stepped;
+}
+
+/* The attempt has failed; the stream is not ours any more. */
+static void convert_fail(struct vrb_convert *convert)
+{
+    const struct ual_conn_news news = {
+        .number = convert->agree.refused ? IT_CM_MSG_CONN_PEER_REJECT_EVENT
+                                         : IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
+        .reject_code = convert_code(convert),
+    };
+    bool ended = convert_end(convert, UAL_EP_ATTEMPT_FAILED);
+    struct vrb_ep *ep = convert_detach(convert);
+
+    vrb_log(VP_LOG_DEBUG, "verbs: conversion %p failed: reason %d%s, the stream is %s",
+            (void *)convert, (int)convert->agree.reason,
+            convert->agree.by_peer ? " of the peer" : "",
+            convert->agree.outcome == AGREE_PLAIN ? "plain" : "lost");
+    convert_free(convert);
+    if (!ended)
+        return;
+    vrb_ep_break(ep);
+    vrb_host->ep_report(ep->ual, &news);
+}
+
+/* The peer has committed, used the connection and ended it, all before its commit was read. */
+static void convert_establish_ended(struct vrb_ep *ep, const struct ual_conn_news *news)
+{
+    static const struct ual_conn_news end = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
+
+    if (!convert_step(ep, UAL_EP_ESTABLISHED))
+        return;
+    vrb_host->ep_report(ep->ual, news);
+    if (!convert_step(ep, UAL_EP_CLOSED))
+        return;
+    vrb_ep_break(ep);
+    vrb_host->ep_report(ep->ual, &end);
+}
+
+static void convert_succeed(struct vrb_convert *convert)
+{
+    struct vrb_conn *conn = convert->conn;
+    uint8_t private_data[AGREE_PRIVATE_MAX];
+    struct ual_conn_news news = {
+        .number = IT_CM_MSG_CONN_ESTABLISHED_EVENT,
+        .private_data = private_data,
+        .private_length = convert->agree.peer.private_length,
+    };
+    struct vrb_ep *ep;
+
+    memcpy(private_data, convert->agree.peer.private_data, news.private_length);
+    convert->conn = NULL;
+    vrb_convert_drop(convert); /* what is left of listening */
+    ep = convert_detach(convert);
+    convert_retire(convert);
+    if (!conn) {
+        convert_establish_ended(ep, &news);
+        return;
+    }
+    conn->convert = NULL;
+    (void)vrb_conn_establish(conn, news.private_data, news.private_length);
+}
+
+static void convert_finish(struct vrb_convert *convert)
+{
+    switch (convert->agree.outcome) {
+    case AGREE_CONVERTED:
+        convert_succeed(convert);
+        break;
+    case AGREE_PLAIN:
+        /* The stream first: who reads the event may use it. */
+        vrb_stream_return(&convert->stream);
+        convert_fail(convert);
+        break;
+    case AGREE_LOST:
+    case AGREE_PENDING:
+        vrb_stream_close(&convert->stream);
+        convert_fail(convert);
+        break;
+    }
+}
+
+/* ---------------------------------------------------------------- going on */
+
+static void convert_write(struct vrb_convert *convert)
+{
+    struct agree *agree = &convert->agree;
+    size_t length = convert->message_length - convert->message_sent;
+    bool message = length > 0;
+    const uint8_t *octets = convert->buffer + convert->message_sent;
+    size_t sent;
+    int error;
+
+    if (!message)
+        octets = agree_output(agree, &length);
+    if (length == 0 || agree->state == AGREE_OVER)
+        return;
+    error = vrb_stream_send(&convert->stream, octets, length, &sent);
+    if (error == EAGAIN)
+        return;
+    if (error != 0)
+        agree_stream_ended(agree);
+    else if (message)
+        convert->message_sent += sent;
+    else
+        agree_sent(agree, sent);
+    if (error == 0 && sent == length && message)
+        convert_write(convert); /* the offer, behind the message */
+}
+
+static void convert_listen(struct vrb_convert *convert)
+{
+    uint16_t port = vrb_convert_listen(convert);
+
+    if (port != 0)
+        agree_listening(&convert->agree, port);
+    else
+        agree_give_up(&convert->agree, AGREE_NO_RESOURCES);
+}
+
+static void convert_carry_out(struct vrb_convert *convert, enum agree_order order)
+{
+    switch (order) {
+    case AGREE_DO_LISTEN:
+        convert_listen(convert);
+        break;
+    case AGREE_DO_ACCEPT:
+        if (!vrb_convert_accept(convert))
+            agree_unconnected(&convert->agree);
+        break;
+    case AGREE_DO_CONNECT:
+        if (!vrb_convert_connect(convert))
+            agree_unconnected(&convert->agree);
+        break;
+    case AGREE_DO_DROP:
+        vrb_convert_drop(convert);
+        break;
+    case AGREE_DO_HURRY:
+        if (!vrb_host->timer_start(convert->timer, CONVERT_HURRY_NS))
+            agree_expired(&convert->agree);
+        break;
+    case AGREE_DO_FINISH:
+    case AGREE_DO_NOTHING:
+        break;
+    }
+}
+
+/* Writes, and carries out orders, until there are none. False: it is over, and the conversion gone. */
+static bool convert_settle(struct vrb_convert *convert)
+{
+    enum agree_order order;
+
+    do {
+        convert_write(convert);
+        order = agree_next_order(&convert->agree);
+        if (order == AGREE_DO_FINISH) {
+            convert_finish(convert);
+            return false;
+        }
+        convert_carry_out(convert, order);
+    } while (order != AGREE_DO_NOTHING);
+    return true;
+}
+
+static bool convert_has_output(const struct vrb_convert *convert)
+{
+    size_t length;
+
+    (void)agree_output(&convert->agree, &length);
+    return length > 0 || convert->message_sent < convert->message_length;
+}
+
+/* Before the message is out the peer has nothing to say. */
+static size_t convert_wanted(const struct vrb_convert *convert)
+{
+    return convert->message_sent < convert->message_length ? 0 : agree_wanted(&convert->agree);
+}
+
+static void convert_run(struct vrb_convert *convert)
+{
+    uint8_t octets[AGREE_FRAME_MAX];
+    size_t wanted;
+
+    if (!convert_settle(convert))
+        return;
+    while ((wanted = convert_wanted(convert)) > 0) {
+        size_t length;
+        bool ended = vrb_stream_show(&convert->stream, octets, sizeof(octets), &length);
+        size_t taken;
+
+        if (length < wanted && !ended)
+            break;
+        if (length < wanted) {
+            agree_stream_ended(&convert->agree);
+        } else {
+            taken = agree_feed(&convert->agree, octets, length);
+            if (!vrb_stream_take(&convert->stream, taken))
+                agree_stream_ended(&convert->agree);
+        }
+        if (!convert_settle(convert))
+            return;
+    }
+    if (vrb_stream_await(&convert->stream, wanted, convert_has_output(convert)))
+        return;
+    agree_give_up(&convert->agree, AGREE_NO_RESOURCES);
+    agree_stream_ended(&convert->agree); /* it cannot be watched: nothing of it will be known */
+    (void)convert_settle(convert);
+}
+
+static void convert_ready(void *argument)
+{
+    struct vrb_convert *convert = argument;
+
+    if (convert->ep) {
+        convert_run(convert);
+    } else if (vrb_stream_drain(&convert->stream)) {
+        vrb_stream_close(&convert->stream);
+        convert_free(convert);
+    }
+}
+
+static void convert_expired(void *argument)
+{
+    struct vrb_convert *convert = argument;
+
+    if (!convert->ep) {
+        vrb_stream_close(&convert->stream);
+        convert_free(convert);
+        return;
+    }
+    agree_expired(&convert->agree);
+    convert_run(convert);
+}
+
+/* ---------------------------------------------------------------- news of the connection */
+
+void vrb_convert_requested(struct vrb_convert *convert, struct rdma_cm_id *id,
+                           const struct vrb_cm_event *event)
+{
+    uint8_t key[AGREE_KEY_FRAME] = {0}; /* zeros at the end of private data may be missing */
+    size_t length = event->private_length < sizeof(key) ? event->private_length : sizeof(key);
+
+    memcpy(key, event->private_data, length);
+    if (!agree_requested(&convert->agree, key, sizeof(key))) {
+        vrb_log(VP_LOG_WARN, "verbs: conversion %p: a connection with a wrong key is refused",
+                (void *)convert);
+        (void)rdma_reject(id, NULL, 0); /* it goes away in any case */
+        (void)rdma_destroy_id(id);
+        return;
+    }
+    convert->request = id;
+    convert->requested = *event;
+    convert_run(convert);
+}
+
+void vrb_convert_lost(struct vrb_convert *convert)
+{
+    convert->code = IT_CN_REJ_RESOURCES;
+    agree_unconnected(&convert->agree);
+    convert_run(convert);
+}
+
+void vrb_convert_connected(struct vrb_convert *convert, const void *private_data, size_t length)
+{
+    uint8_t key[AGREE_KEY_FRAME] = {0};
+
+    memcpy(key, private_data, length < sizeof(key) ? length : sizeof(key));
+    agree_connected(&convert->agree, key, sizeof(key));
+    convert_run(convert);
+}
+
+void vrb_convert_unconnected(struct vrb_convert *convert, it_conn_reject_code_t code)
+{
+    convert->conn = NULL;
+    convert->code = code;
+    if (convert->busy)
+        return;
+    agree_unconnected(&convert->agree);
+    convert_run(convert);
+}
+
+/* ---------------------------------------------------------------- ends by the consumer */
+
+/* The program wants no stream back. */
+void vrb_convert_abandon(struct vrb_convert *convert)
+{
+    vrb_convert_drop(convert);
+    (void)convert_detach(convert);
+    convert_retire(convert);
+}
+
+it_status_t vrb_convert_disconnect(struct vrb_convert *convert)
+{
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
+    struct vrb_ep *ep = convert->ep;
+
+    if (!convert_end(convert, UAL_EP_DISCONNECT))
+        return IT_ERR_INVALID_EP_STATE;
+    vrb_convert_abandon(convert);
+    vrb_ep_break(ep);
+    vrb_host->ep_report(ep->ual, &news);
+    return IT_SUCCESS;
+}
+
+void vrb_convert_close(struct vrb_ia *ia)
+{
+    struct vrb_convert *convert = ia->cm->conversions;
+
+    while (convert) {
+        struct vrb_convert *next = convert->next;
+
+        vrb_stream_close(&convert->stream);
+        convert_free(convert);
+        convert = next;
+    }
+}
+
+/* ---------------------------------------------------------------- it_socket_convert */
+
+/* An IPv4 address in the clothes of an IPv6 one counts as what it is. */
+static uint8_t convert_address(const struct sockaddr_storage *from, uint8_t address[AGREE_ADDRESS])
+{
+    const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)(const void *)from;
+    const struct in6_addr *ipv6 = &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+
+    memset(address, 0, AGREE_ADDRESS);
+    if (from->ss_family == AF_INET) {
+        memcpy(address, &ipv4->sin_addr, sizeof(ipv4->sin_addr));
+        return 4;
+    }
+    memcpy(address, ipv6, AGREE_ADDRESS);
+    return 6;
+}
+
+static void convert_unmap(struct sockaddr_storage *address)
+{
+    const struct in6_addr *ipv6 = &((struct sockaddr_in6 *)(void *)address)->sin6_addr;
+    struct sockaddr_in ipv4 = {.sin_family = AF_INET};
+
+    if (address->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(ipv6))
+        return;
+    memcpy(&ipv4.sin_addr, &ipv6->s6_addr[12], sizeof(ipv4.sin_addr));
+    ipv4.sin_port = ((struct sockaddr_in6 *)(void *)address)->sin6_port;
+    memset(address, 0, sizeof(*address));
+    memcpy(address, &ipv4, sizeof(ipv4));
+}
+
+static bool convert_find_ends(struct vrb_convert *convert, int fd)
+{
+    socklen_t length = sizeof(convert->local);
+
+    if (getsockname(fd, (struct sockaddr *)&convert->local, &length) != 0)
+        return false;
+    length = sizeof(convert->remote);
+    if (getpeername(fd, (struct sockaddr *)&convert->remote, &length) != 0)
+        return false;
+    convert_unmap(&convert->local);
+    convert_unmap(&convert->remote);
+    return true;
+}
+
+static uint8_t convert_kind(const struct vrb_ia *ia)
+{
+    struct ibv_port_attr port;
+
+    if (ia->is_iwarp)
+        return AGREE_IWARP;
+    memset(&port, 0, sizeof(port));
+    if (ibv_query_port(ia->context, 1, &port) == 0 && port.link_layer == IBV_LINK_LAYER_ETHERNET)
+        return AGREE_ROCE;
+    return AGREE_INFINIBAND;
+}
+
+static bool convert_init_agreement(struct vrb_convert *convert, const struct vp_convert *what)
+{
+    struct agree_terms own = {
+        .kind = convert_kind(convert->ia),
+        .private_length = (uint16_t)what->private_length,
+    };
+    uint8_t remote[AGREE_ADDRESS];
+    uint8_t family = convert_address(&convert->remote, remote);
+
+    own.family = convert_address(&convert->local, own.address);
+    if (what->private_length > 0)
+        memcpy(own.private_data, what->private_data, what->private_length);
+    if (getrandom(own.token, sizeof(own.token), 0) != (ssize_t)sizeof(own.token))
+        return false; /* not with so few octets, once the system is up */
+    agree_init(&convert->agree, what->initiator, &own, family, remote);
+    return true;
+}
+
+/* What the caller keeps is copied. */
+static bool convert_copy(struct vrb_convert *convert, const struct vp_convert *what)
+{
+    size_t total = what->message_length + what->early_length;
+
+    convert->message_length = what->message_length;
+    convert->buffer = malloc(total > 0 ? total : 1);
+    if (!convert->buffer)
+        return false;
+    if (what->message_length > 0)
+        memcpy(convert->buffer, what->message, what->message_length);
+    if (what->early_length > 0)
+        memcpy(convert->buffer + what->message_length, what->early, what->early_length);
+    return true;
+}
+
+static it_status_t convert_prepare(struct vrb_convert *convert, const struct vp_convert *what)
+{
+    if (!convert_copy(convert, what))
+        return IT_ERR_RESOURCES;
+    if (!convert_find_ends(convert, what->fd))
+        return IT_ERR_INVALID_CONVERSION;
+    if (!convert_init_agreement(convert, what))
+        return IT_ERR_RESOURCES;
+    if (!vrb_host->timer_start(convert->timer, what->timeout_us > UINT64_MAX / CONVERT_NS_PER_US
+                                                   ? UINT64_MAX
+                                                   : what->timeout_us * CONVERT_NS_PER_US))
+        return IT_ERR_RESOURCES;
+    return vrb_stream_open(&convert->stream, convert->ia->ual, what->fd,
+                           convert->buffer + what->message_length, what->early_length,
+                           convert_ready, convert)
+               ? IT_SUCCESS
+               : IT_ERR_RESOURCES;
+}
+
+static bool convert_attach(struct vrb_convert *convert, bool initiator)
+{
+    struct vrb_ep *ep = convert->ep;
+    bool stepped;
+
+    vrb_host->ep_lock(ep->ual);
+    stepped = vrb_host->ep_step_locked(ep->ual, initiator ? UAL_EP_CONNECT : UAL_EP_WAIT_REQUEST);
+    vrb_host->ep_unlock(ep->ual);
+    if (stepped)
+        ep->convert = convert;
+    return stepped;
+}
+
+static void convert_begin(void *argument)
+{
+    struct convert_call *call = argument;
+    struct vrb_convert *convert = convert_new(vrb_ep_of(call->ep));
+
+    call->status = IT_ERR_RESOURCES;
+    if (!convert)
+        return;
+    /* Again below, for good. */
+    call->status = IT_ERR_INVALID_EP_STATE;
+    if (vrb_host->ep_state(call->ep) == IT_EP_STATE_UNCONNECTED)
+        call->status = convert_prepare(convert, call->convert);
+    if (call->status != IT_SUCCESS) {
+        convert_free(convert);
+        return;
+    }
+    if (!convert_attach(convert, call->convert->initiator)) {
+        vrb_stream_leave(&convert->stream);
+        convert_free(convert);
+        call->status = IT_ERR_INVALID_EP_STATE;
+        return;
+    }
+    /* The EP is in its pending state: from here on the outcome is an event. */
+    convert_run(convert);
+}
 
 it_status_t vrb_convert(struct ual_ep *ual, const struct vp_convert *convert)
 {
-    (void)ual, (void)convert;
-    return IT_ERR_OP_NOT_SUPPORTED;
+    struct convert_call call = {.ep = ual, .convert = convert};
+
+    if (convert->no_request_reply)
+        return IT_ERR_INVALID_FLAGS; /* nothing can be agreed on without a word */
+    if (convert->private_length > AGREE_PRIVATE_MAX)
+        return IT_ERR_INVALID_PDATA_LENGTH;
+    vrb_host->ia_call(vrb_host->ep_ia(ual), convert_begin, &call);
+    return call.status;
 }

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The RDMA connection of a conversion: between the addresses of the stream, for one peer only. */
+#include "ual/verbs/verbs_convert_private.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+/* Strangers cannot keep the right one off: they are refused as fast as they come. */
+#define CONVERT_BACKLOG 16
+
+/* ---------------------------------------------------------------- listening */
+
+/* An id at the stream's own address, which the device has to have. NULL: it cannot be. */
+static struct rdma_cm_id *convert_bind(struct vrb_convert *convert)
+{
+    struct sockaddr_storage local = convert->local;
+    struct rdma_cm_id *id;
+    int error;
+
+    if (rdma_create_id(convert->ia->cm->channel, &id, convert, RDMA_PS_TCP) != 0) {
+        convert->code = vrb_reason_of_errno(errno);
+        return NULL;
+    }
+    vrb_address_set_port(&local, 0);
+    error = rdma_bind_addr(id, (struct sockaddr *)&local) == 0 ? 0 : errno;
+    if (error == 0 && !vrb_cm_is_own(convert->ia, id))
+        error = EADDRNOTAVAIL; /* two devices share the address, and rdma_cm prefers the other */
+    if (error == 0)
+        return id;
+    vrb_log(VP_LOG_WARN, "%s: conversion: rdma_bind_addr: %s", vrb_host->ia_name(convert->ia->ual),
+            strerror(error));
+    convert->code = vrb_reason_of_errno(error);
+    (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+    return NULL;
+}
+
+uint16_t vrb_convert_listen(struct vrb_convert *convert)
+{
+    struct rdma_cm_id *id = convert_bind(convert);
+
+    if (!id)
+        return 0;
+    if (rdma_listen(id, CONVERT_BACKLOG) != 0) {
+        vrb_log(VP_LOG_WARN, "%s: conversion: rdma_listen: %s", vrb_host->ia_name(convert->ia->ual),
+                strerror(errno));
+        (void)rdma_destroy_id(id); /* as above */
+        return 0;
+    }
+    convert->listener = id;
+    return ntohs(rdma_get_src_port(id));
+}
+
+static void convert_stop_listening(struct vrb_convert *convert)
+{
+    if (convert->listener)
+        (void)rdma_destroy_id(convert->listener); /* fails with a device that is gone: freed */
+    convert->listener = NULL;
+}
+
+/* ---------------------------------------------------------------- the connection */
+
+/* Its events come to the conversion. NULL without memory: the id is still the caller's. */
+static struct vrb_conn *convert_conn(struct vrb_convert *convert, struct rdma_cm_id *id)
+{
+    struct vrb_conn *conn = vrb_conn_new(convert->ia->cm);
+
+    convert->code = IT_CN_REJ_RESOURCES;
+    if (!conn)
+        return NULL;
+    vrb_conn_own(conn, id);
+    conn->convert = convert;
+    conn->ep = convert->ep;
+    conn->ep->conn = conn;
+    convert->conn = conn;
+    conn->path = (it_path_t){.spigot_id = id->port_num, .timeout = VRB_CM_ATTEMPT_US};
+    conn->private_length = agree_key(&convert->agree, conn->private_data);
+    vrb_qp_wanted(conn, convert->ep);
+    return conn;
+}
+
+bool vrb_convert_connect(struct vrb_convert *convert)
+{
+    struct rdma_cm_id *id = convert_bind(convert);
+    struct sockaddr_storage remote = convert->remote;
+    struct vrb_conn *conn;
+
+    if (!id)
+        return false;
+    conn = convert_conn(convert, id);
+    if (!conn) {
+        (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+        return false;
+    }
+    conn->active = true;
+    vrb_address_set_port(&remote, htons(convert->agree.peer.port));
+    convert->busy = true;
+    vrb_connect_launch(conn, &remote);
+    convert->busy = false;
+    return convert->conn != NULL;
+}
+
+bool vrb_convert_accept(struct vrb_convert *convert)
+{
+    const struct vrb_cm_event *event = &convert->requested;
+    struct rdma_cm_id *id = convert->request;
+    struct vrb_conn *conn = convert_conn(convert, id);
+
+    if (!conn)
+        return false; /* the request goes with the rest */
+    convert->request = NULL;
+    convert_stop_listening(convert);
+    conn->peer_ird = event->initiator_depth;
+    conn->peer_ord = event->responder_resources;
+    convert->busy = true;
+    vrb_accept_answer(conn);
+    convert->busy = false;
+    return convert->conn != NULL;
+}
+
+void vrb_convert_drop(struct vrb_convert *convert)
+{
+    struct vrb_conn *conn = convert->conn;
+
+    convert_stop_listening(convert);
+    if (convert->request) {
+        (void)rdma_reject(convert->request, NULL, 0); /* it goes away in any case */
+        (void)rdma_destroy_id(convert->request);
+    }
+    convert->request = NULL;
+    convert->conn = NULL;
+    if (!conn)
+        return;
+    conn->convert = NULL;
+    vrb_conn_abandon(conn);
+}

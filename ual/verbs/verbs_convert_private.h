@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One conversion, between verbs_convert.c (stream, agreement, ends) and verbs_convert_device.c (the device). */
+#ifndef ITAPI_UAL_VERBS_VERBS_CONVERT_PRIVATE_H
+#define ITAPI_UAL_VERBS_VERBS_CONVERT_PRIVATE_H
+
+#include "tdi/agree/agree.h"
+#include "ual/verbs/verbs_convert.h"
+#include "ual/verbs/verbs_stream.h"
+
+struct vrb_convert {
+    enum vrb_cm_target target; /* first: the listener's context is the conversion */
+    struct vrb_convert *prev, *next;
+    struct vrb_ia *ia;
+    struct vrb_ep *ep; /* NULL: only the stream is left, to be retired */
+    struct agree agree;
+    struct vrb_stream stream;
+    struct vp_timer *timer;
+    struct sockaddr_storage local, remote;
+
+    uint8_t *buffer; /* last streaming message, then early octets */
+    size_t message_length;
+    size_t message_sent;
+
+    struct rdma_cm_id *listener; /* responder, until the right one has come */
+    struct rdma_cm_id *request;  /* responder: that one, until it is accepted */
+    struct vrb_cm_event requested;
+    struct vrb_conn *conn;      /* NULL: none yet, or it is over */
+    bool busy;                  /* a call that makes it: its failure is told by that call */
+    it_conn_reject_code_t code; /* why there is none */
+};
+
+/* ---------------------------------------------------------------- verbs_convert_device.c */
+
+/* The port, or 0. */
+uint16_t vrb_convert_listen(struct vrb_convert *convert);
+/* False: it cannot be made. Else vrb_convert_connected or vrb_convert_unconnected will be called. */
+bool vrb_convert_connect(struct vrb_convert *convert);
+bool vrb_convert_accept(struct vrb_convert *convert);
+/* Listener, request and connection go away. */
+void vrb_convert_drop(struct vrb_convert *convert);
+
+#endif
