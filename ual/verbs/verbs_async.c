@@ -56,6 +56,7 @@ static void async_device_gone(struct vrb_ia *ia)
     vrb_log(VP_LOG_WARN, "%s: the device has failed or was removed", vrb_host->ia_name(ia->ual));
     for (uint8_t port = 1; port <= ia->ports; port++)
         async_about_port(ia, port, false);
+    vrb_cm_device_gone(ia);
     vrb_host->ia_fail(ia->ual);
 }
 

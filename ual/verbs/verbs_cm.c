@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The channel that brings the events of rdma_cm to the IA's thread. */
-#include "ual/verbs/verbs_cm_private.h"
+#include "ual/verbs/verbs_convert.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,6 +68,25 @@ size_t vrb_cm_strip(const uint8_t *private_data, size_t length)
     return length;
 }
 
+static void cm_handle_request(void *listener, struct rdma_cm_id *id,
+                              const struct vrb_cm_event *event)
+{
+    if (id->ps == RDMA_PS_UDP)
+        vrb_sidr_asked(listener, id, event);
+    else if (*(const enum vrb_cm_target *)listener == VRB_CM_CONVERT)
+        vrb_convert_requested(listener, id, event);
+    else
+        vrb_accept_request(listener, id, event);
+}
+
+static void cm_handle_removal(void *listener, struct rdma_cm_id *id)
+{
+    if (*(const enum vrb_cm_target *)listener == VRB_CM_CONVERT)
+        vrb_convert_lost(listener);
+    else
+        vrb_listener_lost(listener, id);
+}
+
 static void cm_handle(struct vrb_cm *cm, struct rdma_cm_id *id, void *context, void *listen_context,
                       struct vrb_cm_event *event)
 {
@@ -76,16 +95,14 @@ static void cm_handle(struct vrb_cm *cm, struct rdma_cm_id *id, void *context, v
     if (!cm->ia->is_iwarp && id->ps != RDMA_PS_UDP)
         event->private_length = vrb_cm_strip(event->private_data, event->private_length);
     if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
-        if (id->ps == RDMA_PS_UDP)
-            vrb_sidr_asked(listen_context, id, event);
-        else
-            vrb_accept_request(listen_context, id, event);
+        cm_handle_request(listen_context, id, event);
         return;
     }
     switch (*(const enum vrb_cm_target *)context) {
     case VRB_CM_LISTENER:
+    case VRB_CM_CONVERT:
         if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
-            vrb_listener_lost(context, id);
+            cm_handle_removal(context, id);
         return;
     case VRB_CM_SERVICE:
     case VRB_CM_ASKED:
@@ -155,10 +172,17 @@ void vrb_cm_ep_heard(struct vrb_ep *ep)
         (void)rdma_notify(ep->conn->id, IBV_EVENT_COMM_EST); /* else the confirmation will come */
 }
 
+void vrb_cm_device_gone(struct vrb_ia *ia)
+{
+    vrb_convert_give_up(ia); /* streams go on without the device */
+}
+
 static void cm_leave(void *argument)
 {
     struct vrb_ep *ep = argument;
 
+    if (ep->convert)
+        vrb_convert_abandon(ep->convert);
     if (ep->conn)
         vrb_conn_abandon(ep->conn);
 }
@@ -190,7 +214,9 @@ static void cm_disconnect(void *argument)
     struct cm_disconnect_call *call = argument;
     struct vrb_conn *conn = call->ep->conn;
 
-    if (conn && vrb_conn_end(conn, UAL_EP_DISCONNECT, &news))
+    if (call->ep->convert)
+        call->status = vrb_convert_disconnect(call->ep->convert);
+    else if (conn && vrb_conn_end(conn, UAL_EP_DISCONNECT, &news))
         call->status = IT_SUCCESS;
 }
 
@@ -219,6 +245,7 @@ static void cm_fill_attributes(const struct vrb_ia *ia, struct vp_attributes *at
 {
     attributes->three_way = ia->is_iwarp ? IT_FALSE : IT_TRUE;
     attributes->suppress_depths = IT_FALSE;
+    attributes->socket_conversion = IT_TRUE;
     attributes->connect_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REQUEST;
     attributes->accept_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REPLY;
     attributes->reject_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REJECT;
@@ -302,6 +329,7 @@ static void cm_close(void *argument)
     struct cm_close_call *call = argument;
     struct vrb_conn *conn = call->cm->connections;
 
+    vrb_convert_close(call->cm->ia);
     while (conn) {
         struct vrb_conn *next = conn->next;
 

@@ -28,6 +28,9 @@ void vrb_cm_ep_failed(struct vrb_ep *ep);
 /* The first receive has arrived before the CM event that says so (IBV_EVENT_COMM_EST). */
 void vrb_cm_ep_heard(struct vrb_ep *ep);
 
+/* The device is gone. On the IA's thread, before the IA fails. */
+void vrb_cm_device_gone(struct vrb_ia *ia);
+
 /* ---------------------------------------------------------------- functions of the provider's table */
 
 it_status_t vrb_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t *to,

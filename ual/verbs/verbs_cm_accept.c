@@ -140,13 +140,13 @@ static it_status_t accept_too_late(struct vrb_conn *conn)
     return IT_ERR_INVALID_CN_EST_ID;
 }
 
-/* InfiniBand. The EP is in its pending state: the outcome is an event. */
-static void accept_answer(struct vrb_conn *conn)
+/* The EP is in its pending state: the outcome is an event. */
+void vrb_accept_answer(struct vrb_conn *conn)
 {
     int error;
 
     vrb_conn_decided(conn);
-    if (!vrb_qp_connect(conn)) {
+    if (!conn->cm->ia->is_iwarp && !vrb_qp_connect(conn)) {
         (void)rdma_reject(conn->id, NULL, 0);
         conn->state = VRB_CONN_NEW;
         vrb_conn_fail(conn, IT_CN_REJ_RESOURCES);
@@ -199,7 +199,7 @@ static it_status_t accept_passive(struct vrb_conn *conn, const struct decision_c
     else if (!vrb_conn_attach(conn, call->ep, UAL_EP_ACCEPT, &path))
         status = IT_ERR_INVALID_EP_STATE;
     else
-        accept_answer(conn);
+        vrb_accept_answer(conn);
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The life of a connection and its ends: the state first, then the id, the posted work, the event. */
-#include "ual/verbs/verbs_cm_private.h"
+#include "ual/verbs/verbs_convert.h"
 
 #include <stdlib.h>
 
@@ -163,13 +163,17 @@ static bool conn_step(struct vrb_ep *ep, enum ual_ep_step step)
 
 bool vrb_conn_end(struct vrb_conn *conn, enum ual_ep_step step, const struct ual_conn_news *news)
 {
+    struct vrb_convert *convert = conn->convert;
     struct vrb_ep *ep = conn->ep;
 
-    if (ep && !conn_step(ep, step))
+    if (ep && !convert && !conn_step(ep, step))
         return false;
+    conn->convert = NULL;
     (void)conn_detach(conn);
     conn_close(conn, ep);
-    if (!ep)
+    if (convert)
+        vrb_convert_unconnected(convert, news ? news->reject_code : IT_CN_REJ_OTHER);
+    if (convert || !ep)
         return true;
     vrb_ep_break(ep);
     if (news)
@@ -227,6 +231,10 @@ bool vrb_conn_establish(struct vrb_conn *conn, const void *private_data, size_t 
 
     vrb_host->timer_stop(conn->timer);
     conn->state = VRB_CONN_LIVE;
+    if (conn->convert) {
+        vrb_convert_connected(conn->convert, private_data, length);
+        return true;
+    }
     vrb_host->ep_lock(ep->ual);
     ep->agreed = true;
     ep->wanted_ird = rc->rdma_read_ird;

@@ -276,7 +276,7 @@ static void connect_tune(struct vrb_conn *conn, const it_ib_conn_attributes_t *i
 }
 
 /* The EP is in its pending state: from here on the outcome is an event. */
-static void connect_launch(struct vrb_conn *conn, struct sockaddr_storage *remote)
+void vrb_connect_launch(struct vrb_conn *conn, struct sockaddr_storage *remote)
 {
     uint64_t limit = conn->path.timeout;
 
@@ -325,7 +325,7 @@ static void connect_run(void *argument)
     }
     if (call->attributes && !conn->cm->ia->is_iwarp)
         connect_tune(conn, &call->attributes->ib);
-    connect_launch(conn, &remote);
+    vrb_connect_launch(conn, &remote);
 }
 
 it_status_t vrb_connect(struct ual_ep *ual, const it_path_t *path,

@@ -37,6 +37,7 @@ enum vrb_conn_state {
 enum vrb_cm_target {
     VRB_CM_CONN,
     VRB_CM_LISTENER,
+    VRB_CM_CONVERT,
     VRB_CM_SERVICE, /* asks for an EP of datagrams */
     VRB_CM_ASKED    /* is asked for one */
 };
@@ -50,7 +51,8 @@ struct vrb_conn {
     struct vrb_cm *cm;
     enum vrb_conn_state state;
     struct rdma_cm_id *id;
-    struct vrb_ep *ep; /* NULL: responder and undecided, or over for the EP */
+    struct vrb_ep *ep;           /* NULL: responder and undecided, or over for the EP */
+    struct vrb_convert *convert; /* whose it is until both sides have agreed */
     struct vp_timer *timer;
 
     bool active;
@@ -101,6 +103,7 @@ struct vrb_cm {
     struct vrb_conn *current; /* an event of it is being handled; NULL when it has gone meanwhile */
     struct vrb_listener *listeners;
     struct vrb_asked *asked;
+    struct vrb_convert *conversions;
     struct vrb_path_memo *memos; /* by .lock */
     unsigned undecided;
     uint64_t accepted, initiated, refused; /* written there, read by any thread */
@@ -229,6 +232,8 @@ void vrb_address_tell(const struct sockaddr *from, it_net_addr_t *to);
 
 /* ---------------------------------------------------------------- the others */
 
+/* Of a conn with an id, bound to its own end: asks for the connection. The outcome is an event. */
+void vrb_connect_launch(struct vrb_conn *conn, struct sockaddr_storage *remote);
 void vrb_connect_event(struct vrb_conn *conn, const struct vrb_cm_event *event);
 /* The thread in rdma_connect has come back. */
 void vrb_connect_called(void *argument);
@@ -237,6 +242,8 @@ it_status_t vrb_connect_confirm(struct vrb_conn *conn);
 
 void vrb_accept_request(struct vrb_listener *listener, struct rdma_cm_id *id,
                         const struct vrb_cm_event *event);
+/* Of a conn with an EP, and a request of the peer: says yes. The outcome is an event. */
+void vrb_accept_answer(struct vrb_conn *conn);
 void vrb_accept_event(struct vrb_conn *conn, const struct vrb_cm_event *event);
 
 /* The device of a listener goes away. */

@@ -386,6 +386,19 @@ void vrb_convert_lost(struct vrb_convert *convert)
     convert_run(convert);
 }
 
+void vrb_convert_give_up(struct vrb_ia *ia)
+{
+    struct vrb_convert *convert = ia->cm->conversions;
+
+    while (convert) {
+        struct vrb_convert *next = convert->next; /* no other one ends with it */
+
+        if (convert->ep)
+            vrb_convert_lost(convert);
+        convert = next;
+    }
+}
+
 void vrb_convert_connected(struct vrb_convert *convert, const void *private_data, size_t length)
 {
     uint8_t key[AGREE_KEY_FRAME] = {0};

@@ -16,6 +16,8 @@ void vrb_convert_requested(struct vrb_convert *convert, struct rdma_cm_id *id,
                            const struct vrb_cm_event *event);
 /* The device of the listener goes away. */
 void vrb_convert_lost(struct vrb_convert *convert);
+/* Nothing can be made of the conversions of this IA any more. */
+void vrb_convert_give_up(struct vrb_ia *ia);
 /* Data may flow on the connection, and the conversion decides what comes of it. */
 void vrb_convert_connected(struct vrb_convert *convert, const void *private_data, size_t length);
 /* The connection could not be made, or is over; it is gone. */

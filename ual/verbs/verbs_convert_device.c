@@ -112,6 +112,7 @@ bool vrb_convert_accept(struct vrb_convert *convert)
     convert_stop_listening(convert);
     conn->peer_ird = event->initiator_depth;
     conn->peer_ord = event->responder_resources;
+    vrb_qp_fill_param(conn, convert->ep);
     convert->busy = true;
     vrb_accept_answer(conn);
     convert->busy = false;
