@@ -42,7 +42,6 @@ static struct vp_watch *watches[WATCHES];
 static struct vp_timer *timers[TIMERS];
 static uint64_t now = 1;
 static struct ual_ia the_ia;
-static struct ibv_context no_context;
 
 static void host_log(enum vp_log_level level, const char *format, ...)
 {
@@ -205,14 +204,6 @@ void vrb_ep_break(struct vrb_ep *ep)
     ep->ual->side->breaks++;
 }
 
-it_status_t vrb_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t *to,
-                      size_t capacity, it_path_t *paths, size_t *total)
-{
-    (void)ual, (void)spigot_id, (void)to, (void)capacity, (void)paths;
-    *total = 0;
-    return IT_SUCCESS;
-}
-
 /* ---------------------------------------------------------------- the device */
 
 /* A connection has two of these, one at each end. */
@@ -241,6 +232,16 @@ static struct end *end_new(struct vrb_convert *convert)
     end->conn.private_length = agree_key(&convert->agree, end->conn.private_data);
     convert->conn = &end->conn;
     return end;
+}
+
+enum agree_kind vrb_convert_kind(const struct vrb_convert *convert)
+{
+    return convert->ia->is_iwarp ? AGREE_IWARP : AGREE_ROCE;
+}
+
+void vrb_convert_tell_path(const struct vrb_convert *convert)
+{
+    (void)convert;
 }
 
 uint16_t vrb_convert_listen(struct vrb_convert *convert)
@@ -364,15 +365,6 @@ static bool device_works(void)
     return false;
 }
 
-/* Called by the inline function of that name for a context of an old library. */
-#undef ibv_query_port
-int ibv_query_port(struct ibv_context *context, uint8_t number, struct _compat_ibv_port_attr *port)
-{
-    (void)context, (void)number;
-    ((struct ibv_port_attr *)(void *)port)->link_layer = IBV_LINK_LAYER_ETHERNET;
-    return 0;
-}
-
 int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t length)
 {
     (void)id, (void)private_data, (void)length;
@@ -474,7 +466,6 @@ void fake_side_open(struct fake_side *side)
     side->ep->ia = &side->ia;
     side->ia.is_iwarp = true;
     side->ia.cm = &side->cm;
-    side->ia.context = &no_context;
     side->ia.ual = &the_ia;
     for (size_t i = 0; i < 2; i++) {
         if (sides[i])

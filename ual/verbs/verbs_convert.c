@@ -368,7 +368,7 @@ void vrb_convert_requested(struct vrb_convert *convert, struct rdma_cm_id *id,
 
     memcpy(key, event->private_data, length);
     if (!agree_requested(&convert->agree, key, sizeof(key))) {
-        vrb_log(VP_LOG_WARN, "verbs: conversion %p: a connection with a wrong key is refused",
+        vrb_log(VP_LOG_INFO, "verbs: conversion %p: a connection with a wrong key is refused",
                 (void *)convert);
         (void)rdma_reject(id, NULL, 0); /* it goes away in any case */
         (void)rdma_destroy_id(id);
@@ -403,7 +403,8 @@ void vrb_convert_connected(struct vrb_convert *convert, const void *private_data
 {
     uint8_t key[AGREE_KEY_FRAME] = {0};
 
-    memcpy(key, private_data, length < sizeof(key) ? length : sizeof(key));
+    if (length > 0)
+        memcpy(key, private_data, length < sizeof(key) ? length : sizeof(key));
     agree_connected(&convert->agree, key, sizeof(key));
     convert_run(convert);
 }
@@ -498,22 +499,10 @@ static bool convert_find_ends(struct vrb_convert *convert, int fd)
     return true;
 }
 
-static uint8_t convert_kind(const struct vrb_ia *ia)
-{
-    struct ibv_port_attr port;
-
-    if (ia->is_iwarp)
-        return AGREE_IWARP;
-    memset(&port, 0, sizeof(port));
-    if (ibv_query_port(ia->context, 1, &port) == 0 && port.link_layer == IBV_LINK_LAYER_ETHERNET)
-        return AGREE_ROCE;
-    return AGREE_INFINIBAND;
-}
-
 static bool convert_init_agreement(struct vrb_convert *convert, const struct vp_convert *what)
 {
     struct agree_terms own = {
-        .kind = convert_kind(convert->ia),
+        .kind = (uint8_t)vrb_convert_kind(convert),
         .private_length = (uint16_t)what->private_length,
     };
     uint8_t remote[AGREE_ADDRESS];
@@ -599,6 +588,7 @@ static void convert_begin(void *argument)
         return;
     }
     /* The EP is in its pending state: from here on the outcome is an event. */
+    vrb_convert_tell_path(convert);
     convert_run(convert);
 }
 

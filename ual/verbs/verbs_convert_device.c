@@ -9,6 +9,53 @@
 /* Strangers cannot keep the right one off: they are refused as fast as they come. */
 #define CONVERT_BACKLOG 16
 
+/* ---------------------------------------------------------------- what the device is */
+
+static uint8_t convert_port(const struct vrb_convert *convert)
+{
+    uint8_t port = vrb_port_of(convert->ia, (const struct sockaddr *)&convert->local);
+
+    return port != 0 ? port : 1; /* the address has gone meanwhile */
+}
+
+enum agree_kind vrb_convert_kind(const struct vrb_convert *convert)
+{
+    struct ibv_port_attr port;
+
+    if (convert->ia->is_iwarp)
+        return AGREE_IWARP;
+    memset(&port, 0, sizeof(port));
+    if (ibv_query_port(convert->ia->context, convert_port(convert), &port) == 0 &&
+        port.link_layer == IBV_LINK_LAYER_ETHERNET)
+        return AGREE_ROCE;
+    return AGREE_INFINIBAND;
+}
+
+static void convert_set_path(const struct vrb_convert *convert, const it_path_t *path)
+{
+    struct ual_ep *ep = convert->ep->ual;
+
+    vrb_host->ep_lock(ep);
+    vrb_host->ep_set_path_locked(ep, path);
+    vrb_host->ep_unlock(ep);
+}
+
+void vrb_convert_tell_path(const struct vrb_convert *convert)
+{
+    it_net_addr_t remote;
+    it_path_t path;
+    size_t total = 0;
+
+    /* InfiniBand's is found out by asking the subnet, which the connection does. */
+    if (convert->agree.own.kind != AGREE_ROCE)
+        return;
+    vrb_address_tell((const struct sockaddr *)&convert->remote, &remote);
+    if (vrb_paths(convert->ia->ual, convert_port(convert), &remote, 1, &path, &total) ==
+            IT_SUCCESS &&
+        total > 0)
+        convert_set_path(convert, &path);
+}
+
 /* ---------------------------------------------------------------- listening */
 
 /* An id at the stream's own address, which the device has to have. NULL: it cannot be. */
@@ -112,6 +159,8 @@ bool vrb_convert_accept(struct vrb_convert *convert)
     convert_stop_listening(convert);
     conn->peer_ird = event->initiator_depth;
     conn->peer_ord = event->responder_resources;
+    vrb_path_of_id(conn, &conn->path);
+    convert_set_path(convert, &conn->path);
     vrb_qp_fill_param(conn, convert->ep);
     convert->busy = true;
     vrb_accept_answer(conn);

@@ -31,6 +31,10 @@ struct vrb_convert {
 
 /* ---------------------------------------------------------------- verbs_convert_device.c */
 
+enum agree_kind vrb_convert_kind(const struct vrb_convert *convert);
+/* The EP's path, where events show another one than that of a stream. */
+void vrb_convert_tell_path(const struct vrb_convert *convert);
+
 /* The port, or 0. */
 uint16_t vrb_convert_listen(struct vrb_convert *convert);
 /* False: it cannot be made. Else vrb_convert_connected or vrb_convert_unconnected will be called. */
