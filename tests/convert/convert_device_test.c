@@ -13,11 +13,14 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define STREAM   200000u /* octets of the plain dialogue, each way */
@@ -580,6 +583,70 @@ static void peer_dies(void)
     }
 }
 
+/* A process that converts its end, and is killed some time after; a pipe says that it has begun. */
+static pid_t start_victim(int sd, int *begun)
+{
+    char octet = 0;
+    pid_t child;
+    int ends[2];
+
+    CHECK_EQ(0, pipe(ends));
+    child = fork();
+    CHECK(child != -1);
+    if (child == 0) {
+        struct fx_node node;
+
+        open_node(&node);
+        CHECK_OK(it_socket_convert(sd, open_ep(&node), ITX_SC_RESPONDER, NULL, 0));
+        CHECK_EQ(1, write(ends[1], &octet, 1));
+        (void)pause();
+        _exit(1);
+    }
+    (void)close(ends[1]);
+    *begun = ends[0];
+    return child;
+}
+
+/* Whenever it is: one outcome; if that is a failure the stream is at its end, else the connection breaks. */
+static void process_is_killed(void)
+{
+    for (int delay_ms = 0; delay_ms < 60; delay_ms += 4) {
+        struct fx_node node;
+        it_event_t event;
+        it_ep_handle_t ep;
+        char octet;
+        int begun;
+        int peer;
+        int sd;
+        pid_t child;
+
+        tcp_pair(&sd, &peer);
+        child = start_victim(peer, &begun);
+        (void)close(peer);
+        open_node(&node);
+        ep = open_ep(&node);
+        CHECK_EQ(1, read(begun, &octet, 1));
+        CHECK_OK(it_socket_convert(sd, ep, ITX_SC_INITIATOR, NULL, 0));
+        (void)poll(NULL, 0, delay_ms); /* another moment each time */
+        CHECK_EQ(0, kill(child, SIGKILL));
+        CHECK_EQ(child, waitpid(child, NULL, 0));
+        event = fx_next(node.conn_evd);
+        if (event.event_number == IT_CM_MSG_CONN_ESTABLISHED_EVENT) {
+            event = fx_next(node.conn_evd);
+            CHECK(event.event_number == IT_CM_MSG_CONN_DISCONNECT_EVENT ||
+                  event.event_number == IT_CM_MSG_CONN_BROKEN_EVENT);
+        } else {
+            CHECK_EQ(IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, event.event_number);
+        }
+        CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
+        CHECK(recv(sd, &octet, 1, 0) <= 0);
+        (void)close(begun);
+        (void)close(sd);
+        CHECK_OK(it_ep_free(ep));
+        fx_node_close(&node);
+    }
+}
+
 /* ---- The program ends it -------------------------------------------------------------------- */
 
 static void ended_by_the_program(void)
@@ -753,6 +820,7 @@ int main(int argc, char **argv)
         {"answers that lead nowhere", answers_that_lead_nowhere},
         {"strangers", strangers},
         {"peer dies", peer_dies},
+        {"process is killed", process_is_killed},
         {"ended by the program", ended_by_the_program},
         {"wrong address", wrong_address},
         {"other side without device", other_side_without_device},

@@ -385,7 +385,8 @@ bool fake_request_is_refused(const uint8_t *private_data, size_t length)
     struct vrb_cm_event event = {.type = RDMA_CM_EVENT_CONNECT_REQUEST, .private_length = length};
 
     CHECK(listening != NULL);
-    memcpy(event.private_data, private_data, length);
+    if (length > 0)
+        memcpy(event.private_data, private_data, length);
     refused = false;
     vrb_convert_requested(listening, NULL, &event);
     return refused;

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Strangers cannot keep the right one off: they are refused as fast as they come. */
-#define CONVERT_BACKLOG 16
+#define CONVERT_BACKLOG    16
+#define CONVERT_PORT_TRIES 32
 
 /* ---------------------------------------------------------------- what the device is */
 
@@ -82,20 +83,37 @@ static struct rdma_cm_id *convert_bind(struct vrb_convert *convert)
     return NULL;
 }
 
-uint16_t vrb_convert_listen(struct vrb_convert *convert)
+/* 0 or errno. */
+static int convert_listen_once(struct vrb_convert *convert)
 {
     struct rdma_cm_id *id = convert_bind(convert);
+    int error;
 
     if (!id)
-        return 0;
-    if (rdma_listen(id, CONVERT_BACKLOG) != 0) {
-        vrb_log(VP_LOG_WARN, "%s: conversion: rdma_listen: %s", vrb_host->ia_name(convert->ia->ual),
-                strerror(errno));
-        (void)rdma_destroy_id(id); /* as above */
+        return EADDRNOTAVAIL;
+    if (rdma_listen(id, CONVERT_BACKLOG) == 0) {
+        convert->listener = id;
         return 0;
     }
-    convert->listener = id;
-    return ntohs(rdma_get_src_port(id));
+    error = errno;
+    (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+    return error;
+}
+
+uint16_t vrb_convert_listen(struct vrb_convert *convert)
+{
+    int tries = CONVERT_PORT_TRIES;
+    int error;
+
+    /* rdma_cm chooses a port without asking TCP, whose ports those of siw are too. */
+    do {
+        error = convert_listen_once(convert);
+    } while (error == EADDRINUSE && --tries > 0);
+    if (error == 0)
+        return ntohs(rdma_get_src_port(convert->listener));
+    vrb_log(VP_LOG_WARN, "%s: conversion: cannot listen: %s", vrb_host->ia_name(convert->ia->ual),
+            strerror(error));
+    return 0;
 }
 
 static void convert_stop_listening(struct vrb_convert *convert)
