@@ -2216,7 +2216,7 @@ it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *priv
                              size_t private_data_length);
 
 /* ==============================================================================================
- * Socket conversion, for iWARP
+ * Socket conversion
  * ============================================================================================== */
 
 /**
@@ -2225,6 +2225,10 @@ it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *priv
  * exactly that message and converts without one, as MPA Initiator. ITX_SC_INITIATOR and
  * ITX_SC_RESPONDER choose the role explicitly. With IT_SC_NO_REQ_REP, which both sides must have
  * agreed on, there is no MPA Request and Reply; CRCs are on and markers off.
+ *
+ * On an IA that is a device, the stream does not become the connection: both sides agree over it
+ * on one between their devices, which the Initiator makes, and it is closed. Both have to be on
+ * devices. If either cannot, the stream goes on as what it was, for both, without loss.
  *
  * On success the library owns the stream. It keeps a descriptor of its own, so the program may
  * close sd, but must not read or write it. If the call or the conversion fails, sd itself is
@@ -2239,7 +2243,7 @@ it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *priv
  * @retval IT_SUCCESS                 accepted; the outcome follows as an event
  * @retval IT_ERR_INVALID_EP          ep_handle does not name an endpoint
  * @retval IT_ERR_FAULT               msg is NULL while len is not 0
- * @retval IT_ERR_INVALID_FLAGS       unknown bit, or both roles
+ * @retval IT_ERR_INVALID_FLAGS       unknown bit, both roles, or IT_SC_NO_REQ_REP on a device
  * @retval IT_ERR_INVALID_LENGTH      msg is longer than the library can hold
  * @retval IT_ERR_INVALID_EP_TYPE     a datagram endpoint
  * @retval IT_ERR_INVALID_CONVERSION  sd is no connected TCP socket, or the IA does not own its

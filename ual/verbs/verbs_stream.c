@@ -13,7 +13,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define STREAM_DROP 16384u /* octets dropped by one call */
+#define STREAM_DROP 4096u /* octets dropped by one call */
 
 /* ---------------------------------------------------------------- options */
 
@@ -163,8 +163,9 @@ bool vrb_stream_take(struct vrb_stream *stream, size_t length)
     stream->early_length -= early;
     length -= early;
     while (length > 0) {
-        /* Into nowhere. */
-        ssize_t taken = recv(stream->fd, NULL, length, MSG_DONTWAIT | MSG_TRUNC);
+        uint8_t shown[STREAM_DROP];
+        size_t part = length < sizeof(shown) ? length : sizeof(shown);
+        ssize_t taken = recv(stream->fd, shown, part, MSG_DONTWAIT);
 
         if (taken < 0 && errno == EINTR)
             continue;
@@ -177,10 +178,11 @@ bool vrb_stream_take(struct vrb_stream *stream, size_t length)
 
 bool vrb_stream_drain(struct vrb_stream *stream)
 {
+    uint8_t octets[STREAM_DROP];
     ssize_t dropped;
 
     do {
-        dropped = recv(stream->fd, NULL, STREAM_DROP, MSG_DONTWAIT | MSG_TRUNC);
+        dropped = recv(stream->fd, octets, sizeof(octets), MSG_DONTWAIT);
     } while (dropped < 0 && errno == EINTR);
     return dropped == 0 || (dropped < 0 && errno != EWOULDBLOCK);
 }
