@@ -93,6 +93,11 @@ void vrb_cm_ep_failed(struct vrb_ep *ep)
     stub_disconnected(ep->handle);
 }
 
+void vrb_cm_device_gone(struct vrb_ia *ia)
+{
+    (void)ia;
+}
+
 void vrb_cm_ep_heard(struct vrb_ep *ep)
 {
     (void)ep;
