@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 #   itapi_vm_test(NAME [GROUP group] [LABELS label...] COMMAND program argument...
-#       [CAPTURE interface...] [TIMEOUT seconds] [ALONE])
+#       [CAPTURE interface...] [TIMEOUT seconds] [GUEST devices])
 #
 # A program that runs in a virtual machine with the kernel's siw and rxe (tests/vm), as test
-# GROUP.NAME; GROUP is siw if not given. The machine is started once for all such tests; they run one
-# after the other. What goes over the interfaces of CAPTURE (as seen in the machine; far/far0: in its
-# namespace far) is decoded by tshark: a malformed frame or a bad CRC fails the test. TIMEOUT counts
-# from the program's start; 400 if not given. ALONE: in a machine of its own, beside the other tests; for
-# long ones. Where no machine can run, the test is skipped.
+# GROUP.NAME; GROUP is siw if not given. There are two machines, each with tests that run one after the
+# other: "wire" is the usual one, "devices" that of GUEST devices. What goes over the interfaces of
+# CAPTURE (as seen in the machine; far/far0: in its namespace far) is decoded by tshark: a malformed
+# frame or a bad CRC fails the test. TIMEOUT counts from the program's start; 400 if not given. Where
+# no machine can run, the test is skipped.
 
 set(ITAPI_VM_FOLDER "${PROJECT_BINARY_DIR}/tests/vm")
 set(ITAPI_VM_SCRIPT "${PROJECT_SOURCE_DIR}/tests/vm/run_test")
 
 function(itapi_vm_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE" "GROUP;TIMEOUT" "LABELS;COMMAND;CAPTURE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "GROUP;GUEST;TIMEOUT" "LABELS;COMMAND;CAPTURE")
     if(NOT ITAPI_VM_TESTS)
         return()
     endif()
@@ -30,27 +30,23 @@ function(itapi_vm_test name)
         set(capture --capture "${capture}")
     endif()
 
-    set(alone "")
-    if(arg_ALONE)
-        set(alone --alone)
+    if(NOT arg_GUEST)
+        set(arg_GUEST wire)
     endif()
 
     set(test "${arg_GROUP}.${name}")
     add_test(NAME ${test}
-        COMMAND "${ITAPI_VM_SCRIPT}" ${capture} ${alone} --time ${arg_TIMEOUT}
-            "${ITAPI_VM_FOLDER}" ${test} ${arg_COMMAND}
+        COMMAND "${ITAPI_VM_SCRIPT}" ${capture} --time ${arg_TIMEOUT}
+            "${ITAPI_VM_FOLDER}/${arg_GUEST}" ${test} ${arg_COMMAND}
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}/tests")
     # The script ends the program in time. ctest's own limit is for what the script cannot end, and
     # leaves time to start the machine again and to decode.
     math(EXPR limit "${arg_TIMEOUT} + 600")
-    # The guest does most with one processor, so two guests at once take little more time than one.
-    if(arg_ALONE)
-        set_tests_properties(${test} PROPERTIES COST 900)
-    else()
-        set_tests_properties(${test} PROPERTIES FIXTURES_REQUIRED vm RESOURCE_LOCK vm COST 1000)
-    endif()
     set_tests_properties(${test} PROPERTIES
         LABELS "vm;${arg_LABELS}"
+        FIXTURES_REQUIRED vm_${arg_GUEST}
+        RESOURCE_LOCK vm_${arg_GUEST}
+        COST 1000
         SKIP_RETURN_CODE 77
         TIMEOUT ${limit})
 endfunction()
