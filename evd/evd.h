@@ -98,8 +98,8 @@ void evd_raise_affiliated_srq(struct evd_ia *ia, it_event_type_t number, it_srq_
 it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops, void *context,
                               int fd);
 /*
- * To be called afterwards, for as long as it fails: if something of the EVD relies on the loop, that
- * watches the source from now on. Waits for the loop. False without memory.
+ * To be called afterwards, again if it has failed: the loop watches the source from now on. Waits for
+ * the loop. False without memory.
  */
 bool evd_source_start(struct evd *evd);
 /* The context of the source that is attached, if it has these functions; else NULL. */

@@ -2,8 +2,9 @@
 /*
  * Sources: moving completions up, and sleeping until there are some. One waiter of the EVD sleeps in
  * a poll set that holds the source's descriptor; those that come later sleep in their futex, and
- * have the place when it is left. Where somebody relies on the loop (a descriptor of the EVD, a
- * callback, an AEVD, a wait on the loop's own thread) the loop watches the descriptor too.
+ * have the place when it is left. The loop watches the descriptor too: for those who rely on it (a
+ * descriptor of the EVD, a callback, an AEVD, a wait on the loop's own thread), and for failures that
+ * nobody looks for.
  */
 #include "evd/evd_object.h"
 
@@ -85,7 +86,7 @@ static size_t evd_source_arm_locked(struct evd *evd, struct evd_source *source)
 {
     size_t moved = evd_source_move_locked(evd);
 
-    source->ops->arm(source->context);
+    source->ops->arm(source->context, false);
     moved += evd_source_move_locked(evd);
     if (evd->aevd)
         (void)evd_aggregate_update_locked(evd); /* the caller wakes in any case */
@@ -94,6 +95,20 @@ static size_t evd_source_arm_locked(struct evd *evd, struct evd_source *source)
 
 /* ---------------------------------------------------------------- on the loop */
 
+/* Nobody waits for completions: only a failure, which ends a connection, is not to go unnoticed. */
+static void evd_source_attend_locked(struct evd *evd, struct evd_source *source)
+{
+    source->ops->arm(source->context, true);
+    (void)evd_source_move_locked(evd);
+}
+
+static bool evd_source_is_relied_on_locked(const struct evd *evd)
+{
+    base_lock_assert_held(&evd->lock);
+    return evd->fd >= 0 || evd->aevd || evd->callback;
+}
+
+/* The waiter that sleeps on the descriptor too may find that there was nothing: it is told. */
 static void evd_source_ready(void *argument, unsigned events)
 {
     struct evd *evd = argument;
@@ -102,7 +117,10 @@ static void evd_source_ready(void *argument, unsigned events)
     (void)events;
     base_lock_take(&evd->lock);
     source->ops->disarm(source->context);
-    (void)evd_source_arm_locked(evd, source);
+    if (evd_source_is_relied_on_locked(evd) || evd->waiters_used != 0)
+        (void)evd_source_arm_locked(evd, source);
+    else
+        evd_source_attend_locked(evd, source);
     base_lock_drop(&evd->lock);
     evd_wake(evd);
 }
@@ -179,10 +197,15 @@ it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops,
 
 bool evd_source_start(struct evd *evd)
 {
+    struct evd_source *source = evd_source_of(evd);
     bool relied;
 
+    if (!evd_source_have_watched(evd, source))
+        return false;
     base_lock_take(&evd->lock);
-    relied = evd->fd >= 0 || evd->aevd || evd->callback;
+    relied = evd_source_is_relied_on_locked(evd);
+    if (!relied)
+        source->ops->arm(source->context, true);
     base_lock_drop(&evd->lock);
     return !relied || evd_source_rely(evd);
 }
@@ -314,6 +337,9 @@ int evd_source_wait(struct evd *evd, struct evd_waiter *waiter, uint64_t deadlin
     found = evd_source_arm_locked(evd, source) > 0;
     base_lock_drop(&evd->lock);
     result = found ? 0 : evd_source_poll(evd, source, waiter, deadline_ns);
+    base_lock_take(&evd->lock);
+    evd_source_attend_locked(evd, source);
+    base_lock_drop(&evd->lock);
     atomic_store_explicit(&source->place_taken, false, memory_order_release);
     evd_source_pass_on(evd, waiter);
     return result;

@@ -20,10 +20,10 @@ struct evd_source_ops {
     /* The same as records; the EVD frees their slots later. */
     size_t (*drain)(void *context, struct evd_dto *dtos, size_t max);
     /*
-     * From now on the descriptor becomes readable with the next completion that comes; one that is
-     * there already may or may not count.
+     * From now on the descriptor becomes readable with the next completion that comes, or with the
+     * next that is a failure; one that is there already may or may not count.
      */
-    void (*arm)(void *context);
+    void (*arm)(void *context, bool failures_only);
     /* The descriptor was readable: makes it unreadable until it is armed again. */
     void (*disarm)(void *context);
     /* The EVD is freed, and nobody uses it or the source. No lock is held. */

@@ -271,9 +271,8 @@ struct vp_host {
     it_status_t (*source_attach)(struct ual_ep *ep, enum vp_queue queue,
                                  const struct evd_source_ops *ops, void *context, int fd);
     /*
-     * Afterwards, also when another EP has attached it: where somebody relies on the IA's thread,
-     * that watches fd from now on. No lock may be held that anything on that thread takes. False:
-     * without memory.
+     * Afterwards, also when another EP has attached it: the IA's thread watches fd from now on. No
+     * lock may be held that anything on that thread takes. False: without memory.
      */
     bool (*source_start)(struct ual_ep *ep, enum vp_queue queue);
     it_evd_handle_t (*source_evd)(struct ual_ep *ep, enum vp_queue queue, size_t *size);

@@ -21,6 +21,7 @@ struct stub_cq {
     struct ibv_wc *ring;
     uint32_t head, tail, size;
     bool armed;
+    bool failures_only;
 };
 
 struct stub_work {
@@ -98,7 +99,7 @@ static void stub_complete(struct ibv_cq *ibv_cq, const struct ibv_wc *wc)
     if (cq->tail - cq->head >= cq->size)
         abort(); /* the provider promises that this cannot be */
     cq->ring[cq->tail++ % cq->size] = *wc;
-    if (cq->armed) {
+    if (cq->armed && (!cq->failures_only || wc->status != IBV_WC_SUCCESS)) {
         cq->armed = false;
         if (write(cq->cq.channel->refcnt, &ibv_cq, sizeof(ibv_cq)) != (ssize_t)sizeof(ibv_cq))
             abort();
@@ -127,9 +128,11 @@ static struct ibv_mw *stub_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 
 static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
 {
-    (void)solicited_only;
+    struct stub_cq *cq = (struct stub_cq *)ibv_cq;
+
     pthread_mutex_lock(&stub_lock);
-    ((struct stub_cq *)ibv_cq)->armed = true;
+    cq->failures_only = solicited_only && (!cq->armed || cq->failures_only);
+    cq->armed = true;
     pthread_mutex_unlock(&stub_lock);
     return 0;
 }

@@ -198,6 +198,23 @@ Test(verbs_flush, a_failure_ends_the_connection)
     }
 }
 
+/* Though nobody looks at the EVD. */
+Test(verbs_flush, a_failure_is_noticed)
+{
+    struct stub_node n;
+
+    stub_node_pair(&n, &usual);
+    for (unsigned k = 0; k < 5; k++)
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+    stub_fail_next(stub_qp(n.a), IBV_WC_REM_ACCESS_ERR);
+    fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 5, FX_QUIET);
+    fx_ep_wait_state(n.a, IT_EP_STATE_NONOPERATIONAL);
+    for (unsigned k = 0; k < 5; k++)
+        fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, IT_DTO_SUCCESS);
+    fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 5, IT_DTO_ERR_REMOTE_ACCESS);
+    stub_node_close(&n);
+}
+
 /* Receives of a device that refuses those without a segment. */
 Test(verbs_flush, an_empty_receive_on_siw)
 {

@@ -127,7 +127,6 @@ struct vrb_queue {
     uint32_t moved;      /* retire_value of the newest that went into the EVD's own queue */
     uint32_t ordered;    /* with .reads_overtaken: behind the last that went into the stash */
     uint32_t overtaking; /* all before it but Reads are done */
-    uint32_t seen; /* behind the newest that is done: its post may not have been published yet */
     uint32_t device_tail; /* with .flushes: behind the last that the device completes */
     uint32_t flushed;     /* with .drained: behind the last that we have completed instead of it */
     bool flushes;         /* the QP has failed */

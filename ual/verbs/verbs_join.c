@@ -161,7 +161,7 @@ static struct vrb_cq *source_add_cq(struct vrb_ep *ep, enum vp_queue queue,
     vrb_host->source_lock(ep->ual, queue);
     cq->next = source->cqs;
     source->cqs = cq;
-    vrb_source_arm(source); /* whoever relies on it has armed the others */
+    vrb_source_arm(source, false); /* whoever relies on it has armed the others */
     vrb_host->source_unlock(ep->ual, queue);
     return cq;
 }

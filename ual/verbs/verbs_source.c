@@ -279,12 +279,8 @@ source_take_one(struct vrb_source *source, struct vrb_cq *cq, it_event_t *event)
 /* ---------------------------------------------------------------- the functions of the source */
 
 /* Where Reads are overtaken: what is done and has nothing before it that is not goes up. */
-static void source_put_in_order(struct vrb_queue *queue)
+static void source_put_in_order(struct vrb_queue *queue, uint32_t end)
 {
-    uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
-
-    if ((int32_t)(queue->seen - end) > 0)
-        end = queue->seen;
     for (; queue->ordered != end; queue->ordered++) {
         const struct vrb_slot *slot = &queue->slots[queue->ordered & queue->mask];
         bool quiet = slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
@@ -301,20 +297,22 @@ static void source_sort(struct vrb_cq *cq, const struct ibv_wc *wc)
 {
     struct vrb_slot *slot = (struct vrb_slot *)(uintptr_t)wc->wr_id;
     struct vrb_queue *queue;
+    uint32_t end;
 
     if ((wc->wr_id & VRB_SRQ_MARK) || slot->is_receive) {
         cq->stash[cq->stash_end++] = *wc;
         return;
     }
     queue = slot->queue;
+    end = atomic_load_explicit(&queue->published, memory_order_acquire);
+    if ((int32_t)(slot->number + 1 - end) > 0)
+        end = slot->number + 1; /* the device was faster than who has posted it */
     slot->done = true;
     slot->status = (uint8_t)wc->status;
-    if (slot != &queue->marker && (int32_t)(slot->number + 1 - queue->seen) > 0)
-        queue->seen = slot->number + 1;
     if (slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
         (int32_t)(slot->number + 1 - queue->overtaking) > 0)
         queue->overtaking = slot->number + 1;
-    source_put_in_order(queue);
+    source_put_in_order(queue, end);
 }
 
 /* At most that many; they go behind what is in the stash. Returns how many the device had. */
@@ -387,12 +385,12 @@ static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
     return count;
 }
 
-void vrb_source_arm(void *context)
+void vrb_source_arm(void *context, bool failures_only)
 {
     const struct vrb_source *source = context;
 
     for (const struct vrb_cq *cq = source->cqs; cq; cq = cq->next) {
-        int error = ibv_req_notify_cq(cq->cq, 0);
+        int error = ibv_req_notify_cq(cq->cq, failures_only);
 
         if (error && !atomic_load_explicit(&source->ia->removed, memory_order_relaxed))
             vrb_log(VP_LOG_WARN, "a completion queue cannot be armed: %s", strerror(error));

@@ -15,7 +15,7 @@ uint32_t vrb_source_poll_batch(struct vrb_source *source, struct vrb_cq *cq);
 /* What the device has completed of the queue is in the stash already, or taken: flushes the rest. */
 void vrb_source_drained(struct vrb_queue *queue);
 void vrb_source_flush_rest(struct vrb_queue *queue);
-void vrb_source_arm(void *context);
+void vrb_source_arm(void *context, bool failures_only);
 void vrb_source_disarm(void *context);
 
 static inline struct vrb_ep **vrb_source_by_qp(struct vrb_source *source, uint32_t number)
