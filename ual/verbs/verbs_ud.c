@@ -107,7 +107,12 @@ int vrb_ud_start_qp(const struct vrb_ep *ep, struct ibv_qp *qp)
 
 void vrb_ud_open_locked(struct vrb_ep *ep)
 {
-    vrb_host->ep_attributes(ep->ual)->srv.ud.ep_info.ud_ep_id = ep->qp->qp_num;
+    it_remote_ep_info_t *info = &vrb_host->ep_attributes(ep->ual)->srv.ud.ep_info;
+    struct ibv_qp_attr key = {.qkey = info->ud_ep_key}; /* may have been changed meanwhile */
+
+    info->ud_ep_id = ep->qp->qp_num;
+    if (ibv_modify_qp(ep->qp, &key, IBV_QP_QKEY) != 0)
+        vrb_log(VP_LOG_WARN, "ep %p: no new key", (void *)ep->ual);
     vrb_ep_open_locked(ep);
 }
 
