@@ -5,10 +5,8 @@
  * not, every octet that the programs exchange before and after is compared, and after a failure the same
  * stream and the same endpoint can be converted again.
  */
+#include "convert/device_kit.h"
 #include "convert/stranger.h"
-
-#include "support/it_fixture.h"
-#include "tdi/agree/agree_frame.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,224 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STREAM   200000u /* octets of the plain dialogue, each way */
-#define MESSAGE  3001u
-#define MESSAGES 8u
-#define AREA     100000u
-#define CROWD    12
-
-static const char *device;
-static struct sockaddr_in address;
-static uint8_t kind;
-
-struct end {
-    struct fx_node node;
-    it_ep_handle_t ep;
-    int sd;
-    struct fx_buf out, in, area;
-};
-
-/* ---- Ends ----------------------------------------------------------------------------------- */
-
-static void open_node(struct fx_node *node)
-{
-    memset(node, 0, sizeof(*node));
-    CHECK_OK(it_ia_create(device, 2, 1, &node->ia));
-    CHECK_OK(it_pz_create(node->ia, &node->pz));
-    node->request_evd = fx_evd(node, IT_DTO_EVENT_STREAM, 512, IT_THRESHOLD_DISABLE);
-    node->recv_evd = fx_evd(node, IT_DTO_EVENT_STREAM, 512, IT_THRESHOLD_DISABLE);
-    node->conn_evd = fx_evd(node, IT_CM_MSG_EVENT_STREAM, 64, IT_THRESHOLD_DISABLE);
-}
-
-static it_ep_handle_t open_ep(const struct fx_node *node)
-{
-    it_ep_attributes_t attr = fx_ep_attr();
-
-    attr.max_send_segments = attr.max_recv_segments = 1;
-    attr.srv.rc.max_rdma_read_segments = attr.srv.rc.max_rdma_write_segments = 1;
-    attr.srv.rc.rdma_read_ird = attr.srv.rc.rdma_read_ord = 4;
-    attr.max_request_dtos = attr.max_recv_dtos = MESSAGES + 2;
-    return fx_ep(node, &attr);
-}
-
-static void open_end(struct end *end)
-{
-    open_node(&end->node);
-    end->ep = open_ep(&end->node);
-    end->out = fx_buf_make(&end->node, (size_t)MESSAGES * MESSAGE);
-    end->in = fx_buf_make(&end->node, (size_t)MESSAGES * MESSAGE);
-    end->area = fx_buf_make(&end->node, AREA);
-}
-
-static void close_end(struct end *end)
-{
-    fx_empty(end->node.conn_evd);
-    CHECK_OK(it_ep_free(end->ep));
-    fx_buf_free(&end->out);
-    fx_buf_free(&end->in);
-    fx_buf_free(&end->area);
-    fx_node_close(&end->node);
-    (void)close(end->sd);
-}
-
-static void tcp_pair(int *a, int *b)
-{
-    struct sockaddr_in at = address;
-    socklen_t length = sizeof(at);
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    at.sin_port = 0;
-    CHECK(bind(listener, (struct sockaddr *)&at, length) == 0 && listen(listener, 1) == 0);
-    CHECK(getsockname(listener, (struct sockaddr *)&at, &length) == 0);
-    *a = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(connect(*a, (struct sockaddr *)&at, length) == 0);
-    *b = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-    CHECK(*b >= 0);
-    (void)close(listener);
-}
-
-/* ---- Plain octets --------------------------------------------------------------------------- */
-
-static size_t moved(ssize_t result)
-{
-    if (result > 0)
-        return (size_t)result;
-    CHECK(result == -1 && (errno == EAGAIN || errno == EINTR));
-    return 0;
-}
-
-/* From one to the other, and not one more than there are. */
-static void talk_one_way(int from, int to, uint32_t seed)
-{
-    static unsigned char said[STREAM];
-    static unsigned char heard[STREAM];
-    struct fx_patience patience = fx_patience_start("the plain stream");
-    size_t sent = 0;
-    size_t received = 0;
-
-    fx_fill(said, STREAM, seed);
-    while (received < STREAM) {
-        if (sent < STREAM)
-            sent += moved(send(from, said + sent, STREAM - sent, MSG_DONTWAIT | MSG_NOSIGNAL));
-        received += moved(recv(to, heard + received, STREAM - received, MSG_DONTWAIT));
-        fx_patience_check(&patience);
-    }
-    fx_check_same(said, heard, STREAM);
-}
-
-static void talk(int a, int b, uint32_t seed)
-{
-    talk_one_way(a, b, seed);
-    talk_one_way(b, a, seed + 1);
-}
-
-static void hear(int sd, const char *text)
-{
-    char got[64];
-    size_t length = strlen(text);
-
-    CHECK_EQ(length, recv(sd, got, length, MSG_WAITALL));
-    CHECK(memcmp(got, text, length) == 0);
-}
-
-static void hears_end(int sd)
-{
-    struct timeval limit = {.tv_sec = FX_PATIENCE_MS / 1000};
-    char octet;
-
-    CHECK(setsockopt(sd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0);
-    CHECK_EQ(0, recv(sd, &octet, 1, 0));
-}
-
-/* ---- Frames --------------------------------------------------------------------------------- */
-
-static void say(int sd, const void *octets, size_t length)
-{
-    CHECK_EQ(length, send(sd, octets, length, MSG_NOSIGNAL));
-}
-
-static struct agree_terms our_terms(uint16_t port)
-{
-    struct agree_terms terms = {
-        .kind = kind, .family = 4, .port = ntohs(port), .token = "a token of tests"};
-
-    memcpy(terms.address, &address.sin_addr, sizeof(address.sin_addr));
-    return terms;
-}
-
-static void say_terms(int sd, enum agree_type type, const struct agree_terms *terms)
-{
-    uint8_t octets[AGREE_OWN_MAX];
-
-    say(sd, octets, agree_frame_encode_terms(type, terms, octets));
-}
-
-static void say_end(int sd, enum agree_type type, enum agree_reason reason)
-{
-    uint8_t octets[AGREE_OWN_MAX];
-
-    say(sd, octets, agree_frame_encode_end(type, reason, octets));
-}
-
-static struct agree_frame hear_frame(int sd, enum agree_type type)
-{
-    uint8_t octets[AGREE_FRAME_MAX];
-    struct agree_frame frame;
-    size_t wanted = AGREE_HEADER;
-
-    CHECK_EQ(AGREE_HEADER, recv(sd, octets, AGREE_HEADER, MSG_WAITALL));
-    if (agree_frame_find(octets, AGREE_HEADER, &frame, &wanted) == AGREE_MORE) {
-        CHECK_EQ(wanted - AGREE_HEADER,
-                 recv(sd, octets + AGREE_HEADER, wanted - AGREE_HEADER, MSG_WAITALL));
-        CHECK_EQ(AGREE_WHOLE, agree_frame_find(octets, wanted, &frame, &wanted));
-    }
-    CHECK_EQ(type, frame.type);
-    return frame;
-}
-
-static void hear_last(int sd, enum agree_type type, enum agree_reason reason)
-{
-    CHECK_EQ(reason, hear_frame(sd, type).reason);
-}
+#define CROWD 12
 
 static size_t key_for(const uint8_t token[AGREE_TOKEN], uint8_t key[AGREE_OWN_MAX])
 {
     return agree_frame_encode_key(token, key);
-}
-
-/* ---- RDMA ----------------------------------------------------------------------------------- */
-
-static void post_receives(const struct end *end)
-{
-    for (unsigned i = 0; i < MESSAGES; i++)
-        fx_recv(end->ep, &end->in, (size_t)i * MESSAGE, MESSAGE, i);
-}
-
-static void send_messages(const struct end *from, const struct end *to, uint32_t seed)
-{
-    fx_fill(from->out.data, from->out.size, seed);
-    for (unsigned i = 0; i < MESSAGES; i++)
-        fx_send(from->ep, &from->out, (size_t)i * MESSAGE, MESSAGE, 100 + i, FX_SIGNAL);
-    for (unsigned i = 0; i < MESSAGES; i++)
-        fx_done_len(from->node.request_evd, from->ep, IT_DTO_SEND_CMPL_EVENT, 100 + i, MESSAGE);
-    for (unsigned i = 0; i < MESSAGES; i++)
-        fx_done_len(to->node.recv_evd, to->ep, IT_DTO_RC_RECV_CMPL_EVENT, i, MESSAGE);
-    fx_check_same(from->out.data, to->in.data, from->out.size);
-}
-
-static void write_and_read(const struct end *near, const struct end *far)
-{
-    it_lmr_triplet_t segment = fx_seg(&near->area, 0, AREA);
-
-    fx_fill(near->area.data, AREA, 77);
-    CHECK_OK(it_post_rdma_write(near->ep, &segment, 1, 200, FX_SIGNAL, fx_addr(&far->area, 0),
-                                far->area.key));
-    fx_done_len(near->node.request_evd, near->ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 200, AREA);
-    memset(near->area.data, 0, AREA);
-    CHECK_OK(it_post_rdma_read(near->ep, &segment, 1, 201, FX_SIGNAL, fx_addr(&far->area, 0),
-                               far->area.key));
-    fx_done_len(near->node.request_evd, near->ep, IT_DTO_RDMA_READ_CMPL_EVENT, 201, AREA);
-    CHECK(fx_is_filled(near->area.data, AREA, 77));
 }
 
 /* ---- Both ends convert ---------------------------------------------------------------------- */
@@ -250,13 +35,13 @@ static void leads_here(const it_path_t *path)
 {
     const it_ib_gid_t *gid = &path->u.ib.remote_port_gid;
 
-    if (kind == AGREE_IWARP)
-        CHECK_EQ(address.sin_addr.s_addr, path->u.iwarp.raddr.ipv4.s_addr);
+    if (kit_kind == AGREE_IWARP)
+        CHECK_EQ(kit_address.sin_addr.s_addr, path->u.iwarp.raddr.ipv4.s_addr);
     else
-        CHECK(memcmp(&gid->s6_addr[12], &address.sin_addr, sizeof(address.sin_addr)) == 0);
+        CHECK(memcmp(&gid->s6_addr[12], &kit_address.sin_addr, sizeof(kit_address.sin_addr)) == 0);
 }
 
-static void established(const struct end *end, const char *private_data)
+static void established(const struct kit_end *end, const char *private_data)
 {
     it_event_t event = fx_conn(end->node.conn_evd, end->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
 
@@ -267,7 +52,7 @@ static void established(const struct end *end, const char *private_data)
     CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(end->ep));
 }
 
-static void convert_both(struct end *near, struct end *far)
+static void convert_both(struct kit_end *near, struct kit_end *far)
 {
     struct itx_convert_params params = {.size = sizeof(params),
                                         .private_data = (const unsigned char *)"ping",
@@ -276,7 +61,7 @@ static void convert_both(struct end *near, struct end *far)
     params.msg = (const unsigned char *)"now";
     params.msg_len = 3;
     CHECK_OK(itx_socket_convert(far->sd, far->ep, IT_SC_DEFAULT, &params));
-    hear(near->sd, "now");
+    kit_hear(near->sd, "now");
     params.msg_len = 0;
     params.private_data = (const unsigned char *)"pong";
     CHECK_OK(itx_socket_convert(near->sd, near->ep, IT_SC_DEFAULT, &params));
@@ -284,13 +69,13 @@ static void convert_both(struct end *near, struct end *far)
     established(far, "pong");
 }
 
-static void use_and_part(struct end *near, struct end *far)
+static void use_and_part(struct kit_end *near, struct kit_end *far)
 {
-    hears_end(near->sd); /* although the programs have not closed theirs */
-    hears_end(far->sd);
-    send_messages(near, far, 5);
-    send_messages(far, near, 6);
-    write_and_read(near, far);
+    kit_hears_end(near->sd); /* although the programs have not closed theirs */
+    kit_hears_end(far->sd);
+    kit_send_messages(near, far, 5);
+    kit_send_messages(far, near, 6);
+    kit_write_and_read(near, far);
     CHECK_OK(it_ep_disconnect(near->ep, NULL, 0));
     fx_conn(near->node.conn_evd, near->ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_conn(far->node.conn_evd, far->ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
@@ -301,22 +86,22 @@ static void both_ends(void)
     size_t before = 0;
 
     for (unsigned round = 0; round < 4; round++) {
-        struct end near;
-        struct end far;
+        struct kit_end near;
+        struct kit_end far;
 
         if (round == 1)
             before = fx_fd_count(); /* librdmacm has opened what it keeps */
 
-        open_end(&near);
-        open_end(&far);
-        post_receives(&near);
-        post_receives(&far);
-        tcp_pair(&near.sd, &far.sd);
-        talk(near.sd, far.sd, round);
+        kit_open_end(&near);
+        kit_open_end(&far);
+        kit_post_receives(&near);
+        kit_post_receives(&far);
+        kit_tcp_pair(&near.sd, &far.sd);
+        kit_talk(near.sd, far.sd, round);
         convert_both(&near, &far);
         use_and_part(&near, &far);
-        close_end(&near);
-        close_end(&far);
+        kit_close_end(&near);
+        kit_close_end(&far);
     }
     fx_fd_settle(before);
 }
@@ -328,11 +113,11 @@ static void crowd(void)
     it_ep_handle_t eps[CROWD][2];
     int sds[CROWD][2];
 
-    open_node(&node);
+    kit_open_node(&node);
     for (unsigned i = 0; i < CROWD; i++) {
-        tcp_pair(&sds[i][0], &sds[i][1]);
-        eps[i][0] = open_ep(&node);
-        eps[i][1] = open_ep(&node);
+        kit_tcp_pair(&sds[i][0], &sds[i][1]);
+        eps[i][0] = kit_open_ep(&node);
+        eps[i][1] = kit_open_ep(&node);
     }
     for (unsigned i = 0; i < CROWD; i++) {
         CHECK_OK(it_socket_convert(sds[i][0], eps[i][0], ITX_SC_INITIATOR, NULL, 0));
@@ -343,7 +128,7 @@ static void crowd(void)
     for (unsigned i = 0; i < CROWD; i++) {
         CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(eps[i][0]));
         CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(eps[i][1]));
-        hears_end(sds[i][0]);
+        kit_hears_end(sds[i][0]);
         (void)close(sds[i][0]);
         (void)close(sds[i][1]);
     }
@@ -352,84 +137,84 @@ static void crowd(void)
 
 /* ---- It fails, and the stream goes on ------------------------------------------------------- */
 
-static void open_against_test(struct end *end, int *peer)
+static void open_against_test(struct kit_end *end, int *peer)
 {
-    open_end(end);
-    tcp_pair(&end->sd, peer);
-    talk(end->sd, *peer, 30);
+    kit_open_end(end);
+    kit_tcp_pair(&end->sd, peer);
+    kit_talk(end->sd, *peer, 30);
 }
 
 /*
  * The end of every conversion that fails here: the stream is plain at the right octet, and a second
  * conversion of the same stream and endpoint succeeds.
  */
-static void goes_on(struct end *end, int peer, it_event_type_t number)
+static void goes_on(struct kit_end *end, int peer, it_event_type_t number)
 {
     it_event_t event = fx_conn(end->node.conn_evd, end->ep, number);
-    struct end other;
+    struct kit_end other;
 
     leads_here(&event.conn.dst_path);
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(end->ep));
-    talk(end->sd, peer, 40);
+    kit_talk(end->sd, peer, 40);
     CHECK_OK(it_ep_reset(end->ep));
-    open_end(&other);
+    kit_open_end(&other);
     other.sd = peer;
-    post_receives(end);
-    post_receives(&other);
+    kit_post_receives(end);
+    kit_post_receives(&other);
     convert_both(end, &other);
     use_and_part(end, &other);
-    close_end(&other);
-    close_end(end);
+    kit_close_end(&other);
+    kit_close_end(end);
 }
 
 static void refused(void)
 {
-    struct end end;
+    struct kit_end end;
     int peer;
 
     open_against_test(&end, &peer);
     CHECK_OK(it_socket_convert(end.sd, end.ep, IT_SC_DEFAULT, NULL, 0));
-    CHECK_EQ(kind, hear_frame(peer, AGREE_OFFER).terms.kind);
-    say_end(peer, AGREE_REFUSE, AGREE_NO_RESOURCES);
-    hear_last(peer, AGREE_ABORT, AGREE_NO_REASON);
+    CHECK_EQ(kit_kind, kit_hear_frame(peer, AGREE_OFFER).terms.kind);
+    kit_say_end(peer, AGREE_REFUSE, AGREE_NO_RESOURCES);
+    kit_hear_last(peer, AGREE_ABORT, AGREE_NO_REASON);
     goes_on(&end, peer, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
 }
 
 static void refuses(void)
 {
-    struct agree_terms terms = our_terms(0);
-    struct end end;
+    struct agree_terms terms = kit_terms(0);
+    struct kit_end end;
     int peer;
 
     open_against_test(&end, &peer);
     CHECK_OK(it_socket_convert(end.sd, end.ep, ITX_SC_RESPONDER, NULL, 0));
-    terms.kind = kind == AGREE_IWARP ? AGREE_ROCE : AGREE_IWARP;
-    say_terms(peer, AGREE_OFFER, &terms);
-    hear_last(peer, AGREE_REFUSE, AGREE_BAD_KIND);
-    say_end(peer, AGREE_ABORT, AGREE_NO_REASON);
+    terms.kind = kit_kind == AGREE_IWARP ? AGREE_ROCE : AGREE_IWARP;
+    kit_say_terms(peer, AGREE_OFFER, &terms);
+    kit_hear_last(peer, AGREE_REFUSE, AGREE_BAD_KIND);
+    kit_say_end(peer, AGREE_ABORT, AGREE_NO_REASON);
     goes_on(&end, peer, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
 }
 
 static void plain_peer(void)
 {
-    struct end end;
+    struct kit_end end;
     int peer;
 
     open_against_test(&end, &peer);
     CHECK_OK(it_socket_convert(end.sd, end.ep, ITX_SC_RESPONDER, NULL, 0));
-    say(peer, "no frame", 8);
+    kit_say(peer, "no frame", 8);
     fx_conn(end.node.conn_evd, end.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
-    hear(end.sd, "no frame");
+    kit_hear(end.sd, "no frame");
     CHECK_OK(it_ep_reset(end.ep));
     CHECK_OK(it_socket_convert(end.sd, end.ep, ITX_SC_RESPONDER, NULL, 0));
-    say(peer, "n", 1);
+    kit_say(peer, "n", 1);
     fx_conn(end.node.conn_evd, end.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
-    hear(end.sd, "n");
+    kit_hear(end.sd, "n");
     CHECK_OK(it_ep_reset(end.ep));
     CHECK_OK(it_socket_convert(end.sd, end.ep, ITX_SC_INITIATOR, NULL, 0));
-    (void)hear_frame(peer, AGREE_OFFER);
-    say_end(peer, AGREE_REFUSE, AGREE_BAD_ROLE);
-    hear_last(peer, AGREE_ABORT, AGREE_NO_REASON);
+    (void)kit_hear_frame(peer, AGREE_OFFER);
+    kit_say_end(peer, AGREE_REFUSE, AGREE_BAD_ROLE);
+    kit_hear_last(peer, AGREE_ABORT, AGREE_NO_REASON);
     goes_on(&end, peer, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
 }
 
@@ -440,16 +225,16 @@ static void answers_that_lead_nowhere(void)
         struct stranger stranger = {0};
         struct agree_terms terms;
         struct agree_frame offer;
-        struct end end;
+        struct kit_end end;
         int peer;
 
         open_against_test(&end, &peer);
-        terms = our_terms(stranger_listen(&stranger, &address));
+        terms = kit_terms(stranger_listen(&stranger, &kit_address));
         if (i == 0)
             stranger_close(&stranger);
         CHECK_OK(it_socket_convert(end.sd, end.ep, IT_SC_DEFAULT, NULL, 0));
-        offer = hear_frame(peer, AGREE_OFFER);
-        say_terms(peer, AGREE_ANSWER, &terms);
+        offer = kit_hear_frame(peer, AGREE_OFFER);
+        kit_say_terms(peer, AGREE_ANSWER, &terms);
         if (i > 0) {
             uint8_t key[AGREE_OWN_MAX];
 
@@ -467,10 +252,10 @@ static void answers_that_lead_nowhere(void)
             key[AGREE_HEADER + 15] ^= 1;
             stranger_accepts(&stranger, key, length);
         }
-        hear_last(peer, AGREE_ABORT, AGREE_NO_CONNECTION);
+        kit_hear_last(peer, AGREE_ABORT, AGREE_NO_CONNECTION);
         if (i == 2)
             stranger_sees_end(&stranger);
-        say_end(peer, AGREE_ABORT, AGREE_NO_REASON);
+        kit_say_end(peer, AGREE_ABORT, AGREE_NO_REASON);
         goes_on(&end, peer, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
         stranger_close(&stranger);
     }
@@ -479,7 +264,7 @@ static void answers_that_lead_nowhere(void)
 static bool knocks(uint16_t port, const void *private_data, size_t length)
 {
     struct stranger stranger = {0};
-    bool connected = stranger_connect(&stranger, &address, htons(port), private_data, length);
+    bool connected = stranger_connect(&stranger, &kit_address, htons(port), private_data, length);
 
     stranger_close(&stranger);
     return connected;
@@ -488,18 +273,18 @@ static bool knocks(uint16_t port, const void *private_data, size_t length)
 /* Strangers at the Responder's port do no harm; the right token opens it, once. */
 static void strangers(void)
 {
-    struct agree_terms terms = our_terms(0);
+    struct agree_terms terms = kit_terms(0);
     struct stranger right = {0};
     uint8_t key[AGREE_OWN_MAX];
     uint8_t wrong[AGREE_OWN_MAX];
     size_t length;
-    struct end end;
+    struct kit_end end;
     int peer;
 
     open_against_test(&end, &peer);
     CHECK_OK(it_socket_convert(end.sd, end.ep, ITX_SC_RESPONDER, NULL, 0));
-    say_terms(peer, AGREE_OFFER, &terms);
-    terms = hear_frame(peer, AGREE_ANSWER).terms;
+    kit_say_terms(peer, AGREE_OFFER, &terms);
+    terms = kit_hear_frame(peer, AGREE_ANSWER).terms;
     length = key_for(terms.token, key);
     memcpy(wrong, key, length);
     wrong[length - 1] ^= 1;
@@ -508,10 +293,10 @@ static void strangers(void)
     CHECK(!knocks(terms.port, wrong, length));
     CHECK_EQ(IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ, fx_ep_state(end.ep));
     fx_empty(end.node.conn_evd);
-    CHECK(stranger_connect(&right, &address, htons(terms.port), key, length));
+    CHECK(stranger_connect(&right, &kit_address, htons(terms.port), key, length));
     CHECK(!knocks(terms.port, key, length));
-    say_end(peer, AGREE_ABORT, AGREE_NO_CONNECTION);
-    hear_last(peer, AGREE_ABORT, AGREE_NO_REASON);
+    kit_say_end(peer, AGREE_ABORT, AGREE_NO_CONNECTION);
+    kit_hear_last(peer, AGREE_ABORT, AGREE_NO_REASON);
     stranger_sees_end(&right);
     goes_on(&end, peer, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
     stranger_close(&right);
@@ -525,54 +310,54 @@ static void responder_dies(int step)
     struct stranger stranger = {0};
     struct agree_terms terms;
     struct agree_frame offer;
-    struct end end;
+    struct kit_end end;
     int peer;
 
     open_against_test(&end, &peer);
-    terms = our_terms(stranger_listen(&stranger, &address));
+    terms = kit_terms(stranger_listen(&stranger, &kit_address));
     CHECK_OK(it_socket_convert(end.sd, end.ep, IT_SC_DEFAULT, NULL, 0));
-    offer = hear_frame(peer, AGREE_OFFER);
+    offer = kit_hear_frame(peer, AGREE_OFFER);
     if (step > 0) {
-        say_terms(peer, AGREE_ANSWER, &terms);
+        kit_say_terms(peer, AGREE_ANSWER, &terms);
         stranger_takes_request(&stranger);
     }
     if (step > 1) {
         uint8_t key[AGREE_OWN_MAX];
 
         stranger_accepts(&stranger, key, key_for(offer.terms.token, key));
-        (void)hear_frame(peer, AGREE_READY);
+        (void)kit_hear_frame(peer, AGREE_READY);
     }
     (void)close(peer);
     fx_conn(end.node.conn_evd, end.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
-    hears_end(end.sd);
+    kit_hears_end(end.sd);
     stranger_close(&stranger);
-    close_end(&end);
+    kit_close_end(&end);
 }
 
 static void initiator_dies(int step)
 {
-    struct agree_terms terms = our_terms(0);
+    struct agree_terms terms = kit_terms(0);
     struct stranger stranger = {0};
-    struct end end;
+    struct kit_end end;
     int peer;
 
     open_against_test(&end, &peer);
     CHECK_OK(it_socket_convert(end.sd, end.ep, ITX_SC_RESPONDER, NULL, 0));
     if (step > 0) {
-        say_terms(peer, AGREE_OFFER, &terms);
-        terms = hear_frame(peer, AGREE_ANSWER).terms;
+        kit_say_terms(peer, AGREE_OFFER, &terms);
+        terms = kit_hear_frame(peer, AGREE_ANSWER).terms;
     }
     if (step > 1) {
         uint8_t key[AGREE_OWN_MAX];
 
-        CHECK(stranger_connect(&stranger, &address, htons(terms.port), key,
+        CHECK(stranger_connect(&stranger, &kit_address, htons(terms.port), key,
                                key_for(terms.token, key)));
     }
     (void)close(peer);
     fx_conn(end.node.conn_evd, end.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
-    hears_end(end.sd);
+    kit_hears_end(end.sd);
     stranger_close(&stranger);
-    close_end(&end);
+    kit_close_end(&end);
 }
 
 static void peer_dies(void)
@@ -596,8 +381,8 @@ static pid_t start_victim(int sd, int *begun)
     if (child == 0) {
         struct fx_node node;
 
-        open_node(&node);
-        CHECK_OK(it_socket_convert(sd, open_ep(&node), ITX_SC_RESPONDER, NULL, 0));
+        kit_open_node(&node);
+        CHECK_OK(it_socket_convert(sd, kit_open_ep(&node), ITX_SC_RESPONDER, NULL, 0));
         CHECK_EQ(1, write(ends[1], &octet, 1));
         (void)pause();
         _exit(1);
@@ -620,11 +405,11 @@ static void process_is_killed(void)
         int sd;
         pid_t child;
 
-        tcp_pair(&sd, &peer);
+        kit_tcp_pair(&sd, &peer);
         child = start_victim(peer, &begun);
         (void)close(peer);
-        open_node(&node);
-        ep = open_ep(&node);
+        kit_open_node(&node);
+        ep = kit_open_ep(&node);
         CHECK_EQ(1, read(begun, &octet, 1));
         CHECK_OK(it_socket_convert(sd, ep, ITX_SC_INITIATOR, NULL, 0));
         (void)poll(NULL, 0, delay_ms); /* another moment each time */
@@ -654,21 +439,21 @@ static void ended_by_the_program(void)
     size_t before = fx_fd_count();
 
     for (int i = 0; i < 8; i++) {
-        struct agree_terms terms = our_terms(0);
+        struct agree_terms terms = kit_terms(0);
         struct fx_node node;
         it_ep_handle_t ep;
         int sd;
         int peer;
 
-        open_node(&node);
-        ep = open_ep(&node);
-        tcp_pair(&sd, &peer);
+        kit_open_node(&node);
+        ep = kit_open_ep(&node);
+        kit_tcp_pair(&sd, &peer);
         CHECK_OK(it_socket_convert(sd, ep, i & 1 ? ITX_SC_INITIATOR : ITX_SC_RESPONDER, NULL, 0));
         if (i & 1) {
-            (void)hear_frame(peer, AGREE_OFFER);
+            (void)kit_hear_frame(peer, AGREE_OFFER);
         } else {
-            say_terms(peer, AGREE_OFFER, &terms);
-            (void)hear_frame(peer, AGREE_ANSWER);
+            kit_say_terms(peer, AGREE_OFFER, &terms);
+            (void)kit_hear_frame(peer, AGREE_ANSWER);
         }
         if (i < 4) {
             CHECK_OK(it_ep_disconnect(ep, NULL, 0));
@@ -678,9 +463,9 @@ static void ended_by_the_program(void)
             CHECK_OK(it_ep_free(ep));
         }
         if (i < 6)
-            hears_end(peer); /* although the program has its own open */
+            kit_hears_end(peer); /* although the program has its own open */
         fx_node_close(&node);
-        hears_end(peer);
+        kit_hears_end(peer);
         (void)close(sd);
         (void)close(peer);
     }
@@ -692,21 +477,21 @@ static void ended_by_the_program(void)
 /* A stream over an address that the device does not have: nothing is said, nothing is changed. */
 static void wrong_address(void)
 {
-    struct sockaddr_in real = address;
+    struct sockaddr_in real = kit_address;
     struct fx_node node;
     it_ep_handle_t ep;
     int sd;
     int peer;
 
-    open_node(&node);
-    ep = open_ep(&node);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    tcp_pair(&sd, &peer);
-    address = real;
+    kit_open_node(&node);
+    ep = kit_open_ep(&node);
+    kit_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    kit_tcp_pair(&sd, &peer);
+    kit_address = real;
     CHECK_STATUS(IT_ERR_INVALID_CONVERSION,
                  it_socket_convert(sd, ep, IT_SC_DEFAULT, (const unsigned char *)"hi", 2));
     CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
-    talk(sd, peer, 50);
+    kit_talk(sd, peer, 50);
     (void)close(sd);
     (void)close(peer);
     fx_node_close(&node);
@@ -715,7 +500,7 @@ static void wrong_address(void)
 /* The other side has no device: it converts on uiwarp, and neither understands the other. */
 static void other_side_without_device(void)
 {
-    struct end end;
+    struct kit_end end;
     struct fx_node node;
     it_ep_handle_t ep;
     int peer;
@@ -726,7 +511,7 @@ static void other_side_without_device(void)
     CHECK_OK(it_socket_convert(end.sd, end.ep, ITX_SC_RESPONDER, NULL, 0));
     CHECK_OK(it_socket_convert(peer, ep, ITX_SC_INITIATOR, NULL, 0));
     fx_conn(end.node.conn_evd, end.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
-    close_end(&end); /* its program gives up too */
+    kit_close_end(&end); /* its program gives up too */
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
     (void)close(peer);
     fx_node_close(&node);
@@ -734,15 +519,15 @@ static void other_side_without_device(void)
 
 static void flags(void)
 {
-    struct end end;
+    struct kit_end end;
     int peer;
 
     open_against_test(&end, &peer);
     CHECK_STATUS(IT_ERR_INVALID_FLAGS,
                  it_socket_convert(end.sd, end.ep, IT_SC_NO_REQ_REP, NULL, 0));
-    talk(end.sd, peer, 60);
+    kit_talk(end.sd, peer, 60);
     (void)close(peer);
-    close_end(&end);
+    kit_close_end(&end);
 }
 
 /* ---- The device goes away ------------------------------------------------------------------- */
@@ -762,27 +547,27 @@ static void wait_until_read(int sd)
 /* Events of an IA that has failed are not for reading: the streams are what there is to see. */
 static void device_goes_away(const char *command)
 {
-    struct agree_terms terms = our_terms(0);
-    struct end listening;
-    struct end waiting;
+    struct agree_terms terms = kit_terms(0);
+    struct kit_end listening;
+    struct kit_end waiting;
     int peers[2];
 
     open_against_test(&listening, &peers[0]);
     open_against_test(&waiting, &peers[1]);
     CHECK_OK(it_socket_convert(listening.sd, listening.ep, ITX_SC_RESPONDER, NULL, 0));
     CHECK_OK(it_socket_convert(waiting.sd, waiting.ep, ITX_SC_RESPONDER, NULL, 0));
-    say_terms(peers[0], AGREE_OFFER, &terms);
-    (void)hear_frame(peers[0], AGREE_ANSWER);
+    kit_say_terms(peers[0], AGREE_OFFER, &terms);
+    (void)kit_hear_frame(peers[0], AGREE_ANSWER);
     CHECK_EQ(0, system(command));
-    hear_last(peers[0], AGREE_ABORT, AGREE_NO_CONNECTION);
-    say_end(peers[0], AGREE_ABORT, AGREE_NO_REASON);
+    kit_hear_last(peers[0], AGREE_ABORT, AGREE_NO_CONNECTION);
+    kit_say_end(peers[0], AGREE_ABORT, AGREE_NO_REASON);
     wait_until_read(listening.sd);
-    talk(listening.sd, peers[0], 70);
-    say_terms(peers[1], AGREE_OFFER, &terms);
-    (void)hear_frame(peers[1], AGREE_REFUSE);
-    say_end(peers[1], AGREE_ABORT, AGREE_NO_REASON);
+    kit_talk(listening.sd, peers[0], 70);
+    kit_say_terms(peers[1], AGREE_OFFER, &terms);
+    (void)kit_hear_frame(peers[1], AGREE_REFUSE);
+    kit_say_end(peers[1], AGREE_ABORT, AGREE_NO_REASON);
     wait_until_read(waiting.sd);
-    talk(waiting.sd, peers[1], 80);
+    kit_talk(waiting.sd, peers[1], 80);
     (void)close(peers[0]);
     (void)close(peers[1]);
     CHECK_OK(it_ia_free(listening.node.ia));
@@ -797,7 +582,7 @@ static uint8_t device_kind(void)
     struct fx_node node;
     uint8_t found;
 
-    open_node(&node);
+    kit_open_node(&node);
     CHECK_OK(it_ia_query(node.ia, &info));
     CHECK_EQ(IT_TRUE, info->socket_conversion_support);
     found = info->transport_type == IT_IWARP_TCP_TRANSPORT ? AGREE_IWARP : AGREE_ROCE;
@@ -828,10 +613,10 @@ int main(int argc, char **argv)
     };
 
     CHECK(argc == 3 || argc == 4);
-    device = argv[1];
-    address.sin_family = AF_INET;
-    CHECK_EQ(1, inet_pton(AF_INET, argv[2], &address.sin_addr));
-    kind = device_kind();
+    kit_device = argv[1];
+    kit_address.sin_family = AF_INET;
+    CHECK_EQ(1, inet_pton(AF_INET, argv[2], &kit_address.sin_addr));
+    kit_kind = device_kind();
     if (argc == 4) {
         check_context("device goes away");
         device_goes_away(argv[3]);
