@@ -6,28 +6,17 @@
 #include "ual/verbs/verbs_convert_private.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-#define CONVERT_NS_PER_US UINT64_C(1000)
 #define CONVERT_HURRY_NS  UINT64_C(10000000000) /* for the peer's last frame */
 #define CONVERT_RETIRE_NS UINT64_C(5000000000)  /* for the peer's end of a stream */
-
-/* One call of it_socket_convert, on its way through the IA's thread. */
-struct convert_call {
-    struct ual_ep *ep;
-    const struct vp_convert *convert;
-    it_status_t status;
-};
 
 /* ---------------------------------------------------------------- life */
 
 static void convert_expired(void *argument);
-static void convert_ready(void *argument);
 
-static void convert_free(struct vrb_convert *convert)
+void vrb_convert_free(struct vrb_convert *convert)
 {
     if (convert->prev)
         convert->prev->next = convert->next;
@@ -40,7 +29,7 @@ static void convert_free(struct vrb_convert *convert)
     free(convert);
 }
 
-static struct vrb_convert *convert_new(struct vrb_ep *ep)
+struct vrb_convert *vrb_convert_new(struct vrb_ep *ep)
 {
     struct vrb_convert *convert = calloc(1, sizeof(*convert));
 
@@ -81,7 +70,7 @@ static void convert_retire(struct vrb_convert *convert)
         vrb_host->timer_start(convert->timer, CONVERT_RETIRE_NS))
         return;
     vrb_stream_close(&convert->stream);
-    convert_free(convert);
+    vrb_convert_free(convert);
 }
 
 static it_conn_reject_code_t convert_code(const struct vrb_convert *convert)
@@ -142,7 +131,7 @@ static void convert_fail(struct vrb_convert *convert)
             (void *)convert, (int)convert->agree.reason,
             convert->agree.by_peer ? " of the peer" : "",
             convert->agree.outcome == AGREE_PLAIN ? "plain" : "lost");
-    convert_free(convert);
+    vrb_convert_free(convert);
     if (!ended)
         return;
     vrb_ep_break(ep);
@@ -302,7 +291,7 @@ static size_t convert_wanted(const struct vrb_convert *convert)
     return convert->message_sent < convert->message_length ? 0 : agree_wanted(&convert->agree);
 }
 
-static void convert_run(struct vrb_convert *convert)
+void vrb_convert_run(struct vrb_convert *convert)
 {
     uint8_t octets[AGREE_FRAME_MAX];
     size_t wanted;
@@ -333,15 +322,15 @@ static void convert_run(struct vrb_convert *convert)
     (void)convert_settle(convert);
 }
 
-static void convert_ready(void *argument)
+void vrb_convert_ready(void *argument)
 {
     struct vrb_convert *convert = argument;
 
     if (convert->ep) {
-        convert_run(convert);
+        vrb_convert_run(convert);
     } else if (vrb_stream_drain(&convert->stream)) {
         vrb_stream_close(&convert->stream);
-        convert_free(convert);
+        vrb_convert_free(convert);
     }
 }
 
@@ -351,11 +340,11 @@ static void convert_expired(void *argument)
 
     if (!convert->ep) {
         vrb_stream_close(&convert->stream);
-        convert_free(convert);
+        vrb_convert_free(convert);
         return;
     }
     agree_expired(&convert->agree);
-    convert_run(convert);
+    vrb_convert_run(convert);
 }
 
 /* ---------------------------------------------------------------- news of the connection */
@@ -376,14 +365,14 @@ void vrb_convert_requested(struct vrb_convert *convert, struct rdma_cm_id *id,
     }
     convert->request = id;
     convert->requested = *event;
-    convert_run(convert);
+    vrb_convert_run(convert);
 }
 
 void vrb_convert_lost(struct vrb_convert *convert)
 {
     convert->code = IT_CN_REJ_RESOURCES;
     agree_unconnected(&convert->agree);
-    convert_run(convert);
+    vrb_convert_run(convert);
 }
 
 void vrb_convert_give_up(struct vrb_ia *ia)
@@ -406,7 +395,7 @@ void vrb_convert_connected(struct vrb_convert *convert, const void *private_data
     if (length > 0)
         memcpy(key, private_data, length < sizeof(key) ? length : sizeof(key));
     agree_connected(&convert->agree, key, sizeof(key));
-    convert_run(convert);
+    vrb_convert_run(convert);
 }
 
 void vrb_convert_unconnected(struct vrb_convert *convert, it_conn_reject_code_t code)
@@ -416,7 +405,7 @@ void vrb_convert_unconnected(struct vrb_convert *convert, it_conn_reject_code_t 
     if (convert->busy)
         return;
     agree_unconnected(&convert->agree);
-    convert_run(convert);
+    vrb_convert_run(convert);
 }
 
 /* ---------------------------------------------------------------- ends by the consumer */
@@ -450,156 +439,7 @@ void vrb_convert_close(struct vrb_ia *ia)
         struct vrb_convert *next = convert->next;
 
         vrb_stream_close(&convert->stream);
-        convert_free(convert);
+        vrb_convert_free(convert);
         convert = next;
     }
-}
-
-/* ---------------------------------------------------------------- it_socket_convert */
-
-/* An IPv4 address in the clothes of an IPv6 one counts as what it is. */
-static uint8_t convert_address(const struct sockaddr_storage *from, uint8_t address[AGREE_ADDRESS])
-{
-    const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)(const void *)from;
-    const struct in6_addr *ipv6 = &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
-
-    memset(address, 0, AGREE_ADDRESS);
-    if (from->ss_family == AF_INET) {
-        memcpy(address, &ipv4->sin_addr, sizeof(ipv4->sin_addr));
-        return 4;
-    }
-    memcpy(address, ipv6, AGREE_ADDRESS);
-    return 6;
-}
-
-static void convert_unmap(struct sockaddr_storage *address)
-{
-    const struct in6_addr *ipv6 = &((struct sockaddr_in6 *)(void *)address)->sin6_addr;
-    struct sockaddr_in ipv4 = {.sin_family = AF_INET};
-
-    if (address->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(ipv6))
-        return;
-    memcpy(&ipv4.sin_addr, &ipv6->s6_addr[12], sizeof(ipv4.sin_addr));
-    ipv4.sin_port = ((struct sockaddr_in6 *)(void *)address)->sin6_port;
-    memset(address, 0, sizeof(*address));
-    memcpy(address, &ipv4, sizeof(ipv4));
-}
-
-static bool convert_find_ends(struct vrb_convert *convert, int fd)
-{
-    socklen_t length = sizeof(convert->local);
-
-    if (getsockname(fd, (struct sockaddr *)&convert->local, &length) != 0)
-        return false;
-    length = sizeof(convert->remote);
-    if (getpeername(fd, (struct sockaddr *)&convert->remote, &length) != 0)
-        return false;
-    convert_unmap(&convert->local);
-    convert_unmap(&convert->remote);
-    return true;
-}
-
-static bool convert_init_agreement(struct vrb_convert *convert, const struct vp_convert *what)
-{
-    struct agree_terms own = {
-        .kind = (uint8_t)vrb_convert_kind(convert),
-        .private_length = (uint16_t)what->private_length,
-    };
-    uint8_t remote[AGREE_ADDRESS];
-    uint8_t family = convert_address(&convert->remote, remote);
-
-    own.family = convert_address(&convert->local, own.address);
-    if (what->private_length > 0)
-        memcpy(own.private_data, what->private_data, what->private_length);
-    if (getrandom(own.token, sizeof(own.token), 0) != (ssize_t)sizeof(own.token))
-        return false; /* not with so few octets, once the system is up */
-    agree_init(&convert->agree, what->initiator, &own, family, remote);
-    return true;
-}
-
-/* What the caller keeps is copied. */
-static bool convert_copy(struct vrb_convert *convert, const struct vp_convert *what)
-{
-    size_t total = what->message_length + what->early_length;
-
-    convert->message_length = what->message_length;
-    convert->buffer = malloc(total > 0 ? total : 1);
-    if (!convert->buffer)
-        return false;
-    if (what->message_length > 0)
-        memcpy(convert->buffer, what->message, what->message_length);
-    if (what->early_length > 0)
-        memcpy(convert->buffer + what->message_length, what->early, what->early_length);
-    return true;
-}
-
-static it_status_t convert_prepare(struct vrb_convert *convert, const struct vp_convert *what)
-{
-    if (!convert_copy(convert, what))
-        return IT_ERR_RESOURCES;
-    if (!convert_find_ends(convert, what->fd))
-        return IT_ERR_INVALID_CONVERSION;
-    if (!convert_init_agreement(convert, what))
-        return IT_ERR_RESOURCES;
-    if (!vrb_host->timer_start(convert->timer, what->timeout_us > UINT64_MAX / CONVERT_NS_PER_US
-                                                   ? UINT64_MAX
-                                                   : what->timeout_us * CONVERT_NS_PER_US))
-        return IT_ERR_RESOURCES;
-    return vrb_stream_open(&convert->stream, convert->ia->ual, what->fd,
-                           convert->buffer + what->message_length, what->early_length,
-                           convert_ready, convert)
-               ? IT_SUCCESS
-               : IT_ERR_RESOURCES;
-}
-
-static bool convert_attach(struct vrb_convert *convert, bool initiator)
-{
-    struct vrb_ep *ep = convert->ep;
-    bool stepped;
-
-    vrb_host->ep_lock(ep->ual);
-    stepped = vrb_host->ep_step_locked(ep->ual, initiator ? UAL_EP_CONNECT : UAL_EP_WAIT_REQUEST);
-    vrb_host->ep_unlock(ep->ual);
-    if (stepped)
-        ep->convert = convert;
-    return stepped;
-}
-
-static void convert_begin(void *argument)
-{
-    struct convert_call *call = argument;
-    struct vrb_convert *convert = convert_new(vrb_ep_of(call->ep));
-
-    call->status = IT_ERR_RESOURCES;
-    if (!convert)
-        return;
-    /* Again below, for good. */
-    call->status = IT_ERR_INVALID_EP_STATE;
-    if (vrb_host->ep_state(call->ep) == IT_EP_STATE_UNCONNECTED)
-        call->status = convert_prepare(convert, call->convert);
-    if (call->status != IT_SUCCESS) {
-        convert_free(convert);
-        return;
-    }
-    if (!convert_attach(convert, call->convert->initiator)) {
-        vrb_stream_leave(&convert->stream);
-        convert_free(convert);
-        call->status = IT_ERR_INVALID_EP_STATE;
-        return;
-    }
-    /* The EP is in its pending state: from here on the outcome is an event. */
-    vrb_convert_tell_path(convert);
-    convert_run(convert);
-}
-
-it_status_t vrb_convert(struct ual_ep *ual, const struct vp_convert *convert)
-{
-    struct convert_call call = {.ep = ual, .convert = convert};
-
-    if (convert->no_request_reply)
-        return IT_ERR_INVALID_FLAGS; /* nothing can be agreed on without a word */
-    if (convert->private_length > AGREE_PRIVATE_MAX)
-        return IT_ERR_INVALID_PDATA_LENGTH;
-    vrb_host->ia_call(vrb_host->ep_ia(ual), convert_begin, &call);
-    return call.status;
 }

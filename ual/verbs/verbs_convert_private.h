@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One conversion, between verbs_convert.c (stream, agreement, ends) and verbs_convert_device.c (the device). */
+/*
+ * One conversion, between verbs_convert.c (agreement, ends), verbs_convert_call.c (its beginning) and
+ * verbs_convert_device.c (the device).
+ */
 #ifndef ITAPI_UAL_VERBS_VERBS_CONVERT_PRIVATE_H
 #define ITAPI_UAL_VERBS_VERBS_CONVERT_PRIVATE_H
 
@@ -28,6 +31,16 @@ struct vrb_convert {
     bool busy;                  /* a call that makes it: its failure is told by that call */
     it_conn_reject_code_t code; /* why there is none */
 };
+
+/* ---------------------------------------------------------------- verbs_convert.c */
+
+/* NULL without memory. */
+struct vrb_convert *vrb_convert_new(struct vrb_ep *ep);
+/* The stream has been let go of, or was never opened. */
+void vrb_convert_free(struct vrb_convert *convert);
+/* Goes on until it has to wait. The conversion may be gone afterwards. */
+void vrb_convert_run(struct vrb_convert *convert);
+void vrb_convert_ready(void *argument); /* of the stream */
 
 /* ---------------------------------------------------------------- verbs_convert_device.c */
 
