@@ -161,6 +161,10 @@ Test(verbs_data, reads_are_not_overtaken)
         fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_READ_CMPL_EVENT, 4, 8);
         fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 5, 8);
         fx_empty(n.fx.request_evd);
+        /* Nothing behind the Read tells that the Write is done. */
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 6, FX_QUIET);
+        fx_read(n.a, &n.buf, 0, 8, &n.buf, 64, 7, FX_SIGNAL);
+        fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_READ_CMPL_EVENT, 7, 8);
     }
     stub_node_close(&n);
 }

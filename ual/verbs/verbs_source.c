@@ -309,8 +309,8 @@ static void source_sort(struct vrb_cq *cq, const struct ibv_wc *wc)
         end = slot->number + 1; /* the device was faster than who has posted it */
     slot->done = true;
     slot->status = (uint8_t)wc->status;
-    if (slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
-        (int32_t)(slot->number + 1 - queue->overtaking) > 0)
+    /* A Read too: its answer comes when all before it has been sent. */
+    if ((int32_t)(slot->number + 1 - queue->overtaking) > 0)
         queue->overtaking = slot->number + 1;
     source_put_in_order(queue, end);
 }
