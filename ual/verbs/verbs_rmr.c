@@ -316,11 +316,13 @@ void vrb_link_done(struct vrb_slot *slot, bool executed)
 {
     struct vrb_link *note = vrb_link_of(slot);
     struct vrb_ep *ep = slot->queue->ep;
-    struct vrb_rmr *rmr = note->rmr;
+    struct vrb_rmr *rmr;
 
-    if (!rmr)
-        return;
+    /* The device may be done before whoever posts has made the note, which is under this lock. */
     (void)pthread_mutex_lock(&ep->ia->rmr_lock);
+    rmr = note->rmr;
+    if (!rmr)
+        goto out;
     if (executed && note->serial == rmr->serial) {
         rmr_let_go_locked(rmr);
         rmr->state = note->state;
@@ -330,6 +332,7 @@ void vrb_link_done(struct vrb_slot *slot, bool executed)
         vrb_host->ep_release(ep->ual);
     }
     note->rmr = NULL;
+out:
     (void)pthread_mutex_unlock(&ep->ia->rmr_lock);
 }
 
