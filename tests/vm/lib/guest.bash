@@ -29,7 +29,8 @@ guest_start() {
     keeper=$(process_identity $!) || keeper=''
     while :; do
         line=''
-        line_read 6 1 || process_alive "$keeper" || line='ended no keeper'
+        # What a keeper said last may have come between the two looks.
+        line_read 6 1 || process_alive "$keeper" || line_read 6 0.1 || line='ended no keeper'
         case $line in
         ready) break ;;
         again\ *) say "${line#* }; trying once more" ;;
