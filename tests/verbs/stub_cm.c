@@ -103,6 +103,12 @@ void vrb_cm_ep_heard(struct vrb_ep *ep)
     (void)ep;
 }
 
+bool vrb_nudge_may_have_failed(struct vrb_ep *ep)
+{
+    (void)ep;
+    return false;
+}
+
 it_status_t vrb_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t *to,
                       size_t capacity, it_path_t *paths, size_t *total)
 {

@@ -188,6 +188,8 @@ struct vrb_ep {
     struct vp_task *failed; /* tells connection management; submitted by anybody */
     struct vrb_ud *ud;      /* NULL: a connected EP; immutable */
 
+    bool nudged; /* by the lock of .sq: the marker has been a nudge */
+
     struct vrb_conn *conn; /* by verbs_cm_conn.c; the IA's thread only */
     /* By the EP's lock: the depths before they were agreed on. */
     bool agreed;

@@ -24,6 +24,8 @@ static void async_about_ep(struct vrb_ep *ep, enum ibv_event_type type)
         vrb_cm_ep_heard(ep);
         return;
     }
+    if (type == IBV_EVENT_QP_FATAL && vrb_nudge_may_have_failed(ep))
+        return; /* the peer has left meanwhile: rdma_cm tells that */
     if (type == IBV_EVENT_QP_FATAL)
         vrb_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_FAILURE);
     else if (type == IBV_EVENT_QP_ACCESS_ERR)

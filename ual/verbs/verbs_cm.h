@@ -52,4 +52,7 @@ it_status_t vrb_ud_request(struct ual_ud_service *ual);
 it_status_t vrb_ud_reply(struct ual_request *request, const struct vp_ud_reply *reply);
 it_status_t vrb_convert(struct ual_ep *ual, const struct vp_convert *convert);
 
+/* Of siw: nothing has been posted behind a nudge (verbs_cm_nudge.c). */
+bool vrb_nudge_may_have_failed(struct vrb_ep *ep);
+
 #endif

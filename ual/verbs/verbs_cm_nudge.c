@@ -23,11 +23,22 @@ static void nudge_post(struct vrb_ep *ep)
     vrb_lock_take(&ep->sq.lock);
     if (ep->sq.open && !ep->sq.local) {
         ep->sq.marker.number = ep->sq.tail - 1;
+        ep->nudged = true;
         error = ibv_post_send(ep->qp, &wr, &bad);
     }
     vrb_lock_drop(&ep->sq.lock);
     if (error)
         vrb_log(VP_LOG_INFO, "ep %p: no nudge: %s", (void *)ep->ual, strerror(error));
+}
+
+bool vrb_nudge_may_have_failed(struct vrb_ep *ep)
+{
+    bool last;
+
+    vrb_lock_take(&ep->sq.lock);
+    last = ep->nudged && ep->sq.marker.number + 1 == ep->sq.tail;
+    vrb_lock_drop(&ep->sq.lock);
+    return last;
 }
 
 static void nudge_wait(const struct vrb_conn *conn)
