@@ -42,6 +42,8 @@ static it_boolean_t spigot_online(it_ia_handle_t ia)
 
     CHECK_OK(it_ia_query(ia, &info));
     CHECK_EQ(1, info->num_spigots);
+    CHECK_EQ(IT_TRUE, info->spigot_online_support);
+    CHECK_EQ(IT_TRUE, info->spigot_offline_support);
     online = info->spigot_info[0].spigot_online;
     it_ia_info_free(info);
     return online;

@@ -238,6 +238,7 @@ static void provider_fill_spigot(it_spigot_info_t *spigot, const struct uiw_net_
 
 static it_status_t provider_ia_query(struct ual_ia *ual, it_ia_info_t **info_out)
 {
+    it_boolean_t watched = uiw_ia_of(ual)->carrier.fd >= 0 ? IT_TRUE : IT_FALSE;
     struct uiw_net_local *locals = NULL;
     it_ia_info_t *info;
     size_t count = 0;
@@ -254,6 +255,8 @@ static it_status_t provider_ia_query(struct ual_ia *ual, it_ia_info_t **info_out
     info->supported_service_types = IT_RC_SERVICE;
     info->ird_ord_ia_support = IT_TRUE;
     info->dto_evd_overflow_detection = IT_TRUE;
+    info->spigot_online_support = watched;
+    info->spigot_offline_support = watched;
     provider_fill_spigot(&info->spigot_info[0], locals, count);
     free(locals);
     *info_out = info;
