@@ -144,6 +144,15 @@ bool link_impair(unsigned delay_ms, unsigned loss_percent)
     return traffic_control("replace", what);
 }
 
+bool link_slow(unsigned megabits)
+{
+    char what[64];
+
+    begin();
+    (void)snprintf(what, sizeof(what), "netem rate %umbit limit 10000", megabits);
+    return traffic_control("replace", what);
+}
+
 void link_go_far(void)
 {
     enter(FAR);

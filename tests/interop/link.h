@@ -15,6 +15,8 @@ void link_set_offload(bool on);
 /* Each packet, of either direction, is so late, and of so many hundred one is lost. False if the kernel
  * has no netem. */
 bool link_impair(unsigned delay_ms, unsigned loss_percent);
+/* Each direction takes so many Mbit/s. False as above. */
+bool link_slow(unsigned megabits);
 
 /* Moves the calling process to the far end for good; it must have one thread only. */
 void link_go_far(void);

@@ -7,12 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "interop/link.h"
 #include "interop/siw.h"
 #include "interop/wire.h"
 
 #define AREA     ((size_t)1 << 20)
 #define REQUEST  (AREA / 2)
 #define REQUESTS 48u /* 24 MiB: not gone in the moment that an end takes */
+#define MEGABITS 100u
+#define SOME     5u /* a Read among them */
 #define RECEIVES 5u
 
 struct bed {
@@ -164,7 +167,7 @@ static void peer_killed(enum wire_role role)
     check_context(wire_name(&setup));
     open_bed(&bed, &setup);
     start_peer(&bed);
-    keep_busy(&bed, 20);
+    keep_busy(&bed, SOME);
     peer_kill(bed.wire.peer);
     check_ended(&bed);
     check_flushed(&bed);
@@ -182,7 +185,7 @@ static void peer_disconnects(struct wire *host, enum wire_role role)
 
     check_context(wire_name(&setup));
     open_bed(&bed, &setup);
-    keep_busy(&bed, 20);
+    keep_busy(&bed, SOME);
     peer_tell(bed.wire.peer, "disconnect %u", bed.wire.conn);
     check_ended(&bed);
     check_flushed(&bed);
@@ -206,7 +209,7 @@ static void we_disconnect(struct wire *host, enum wire_role role)
     check_context(wire_name(&setup));
     open_bed(&bed, &setup);
     start_peer(&bed);
-    keep_busy(&bed, 20);
+    keep_busy(&bed, SOME);
     CHECK_OK(it_ep_disconnect(bed.wire.ep, NULL, 0));
     fx_conn(bed.wire.node->conn_evd, bed.wire.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(bed.wire.ep));
@@ -228,6 +231,10 @@ int main(void)
     struct wire host;
 
     siw_begin();
+    if (!link_slow(MEGABITS)) {
+        fprintf(stderr, "skipped: the kernel has no netem\n");
+        return 77;
+    }
     wire_connect(&host, &setup);
     for (int role = WIRE_ACTIVE; role <= WIRE_PASSIVE; role++) {
         peer_killed((enum wire_role)role);

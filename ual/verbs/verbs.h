@@ -123,10 +123,10 @@ struct vrb_queue {
     struct vrb_slot marker; /* wr_id of a request behind all others, of the library itself */
 
     /* By the lock of the EVD. */
-    uint32_t reaped;     /* behind the newest that is known to be done */
-    uint32_t moved;      /* retire_value of the newest that went into the EVD's own queue */
-    uint32_t ordered;    /* with .reads_overtaken: behind the last that went into the stash */
-    uint32_t overtaking; /* all before it but Reads are done */
+    uint32_t reaped;      /* behind the newest that is known to be done */
+    uint32_t moved;       /* retire_value of the newest that went into the EVD's own queue */
+    uint32_t ordered;     /* with .reads_overtaken: behind the last that went into the stash */
+    uint32_t overtaking;  /* all before it but Reads are done */
     uint32_t device_tail; /* with .flushes: behind the last that the device completes */
     uint32_t flushed;     /* with .drained: behind the last that we have completed instead of it */
     bool flushes;         /* the QP has failed */
