@@ -14,7 +14,7 @@
 #define AREA     ((size_t)1 << 20)
 #define REQUEST  (AREA / 2)
 #define REQUESTS 48u /* 24 MiB: not gone in the moment that an end takes */
-#define MEGABITS 100u
+#define MEGABITS 30u
 #define SOME     5u /* a Read among them */
 #define RECEIVES 5u
 
