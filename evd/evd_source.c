@@ -322,6 +322,22 @@ static void evd_source_pass_on(struct evd *evd, const struct evd_waiter *from)
         evd_waiter_signal(next, state);
 }
 
+/* Devices may take the last word for it (siw does): who relies on all news is not left with failures. */
+static void evd_source_leave(struct evd *evd, struct evd_source *source)
+{
+    bool relied;
+
+    base_lock_take(&evd->lock);
+    relied = evd_source_is_relied_on_locked(evd);
+    if (relied)
+        (void)evd_source_arm_locked(evd, source);
+    else
+        evd_source_attend_locked(evd, source);
+    base_lock_drop(&evd->lock);
+    if (relied)
+        evd_wake(evd);
+}
+
 int evd_source_wait(struct evd *evd, struct evd_waiter *waiter, uint64_t deadline_ns)
 {
     struct evd_source *source = evd_source_of(evd);
@@ -337,9 +353,7 @@ int evd_source_wait(struct evd *evd, struct evd_waiter *waiter, uint64_t deadlin
     found = evd_source_arm_locked(evd, source) > 0;
     base_lock_drop(&evd->lock);
     result = found ? 0 : evd_source_poll(evd, source, waiter, deadline_ns);
-    base_lock_take(&evd->lock);
-    evd_source_attend_locked(evd, source);
-    base_lock_drop(&evd->lock);
+    evd_source_leave(evd, source);
     atomic_store_explicit(&source->place_taken, false, memory_order_release);
     evd_source_pass_on(evd, waiter);
     return result;

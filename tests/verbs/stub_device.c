@@ -131,7 +131,8 @@ static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
     struct stub_cq *cq = (struct stub_cq *)ibv_cq;
 
     pthread_mutex_lock(&stub_lock);
-    cq->failures_only = solicited_only && (!cq->armed || cq->failures_only);
+    /* siw goes by the last call, others by what was asked for most. */
+    cq->failures_only = solicited_only && (stub.like_siw || !cq->armed || cq->failures_only);
     cq->armed = true;
     pthread_mutex_unlock(&stub_lock);
     return 0;

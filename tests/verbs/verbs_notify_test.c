@@ -139,6 +139,24 @@ Test(verbs_notify, a_descriptor_tells)
     stub_node_close(&n);
 }
 
+/* A thread that has waited beside it leaves it as it was. */
+Test(verbs_notify, a_descriptor_tells_after_a_wait)
+{
+    const struct stub_shape shape = {.flags = IT_EVD_CREATE_FD};
+    it_evd_param_t param;
+    struct stub_node n;
+    it_event_t event;
+
+    stub.like_siw = true;
+    stub_node_pair(&n, &shape);
+    CHECK_OK(it_evd_query(n.fx.request_evd, IT_EVD_PARAM_FD, &param));
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(n.fx.request_evd, 10000, &event, NULL));
+    fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 1, FX_SIGNAL);
+    CHECK(readable(param.fd, FX_PATIENCE_MS));
+    fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, IT_DTO_SUCCESS);
+    stub_node_close(&n);
+}
+
 static _Atomic unsigned called;
 
 static void count_events(it_evd_handle_t evd, void *argument)
