@@ -31,6 +31,22 @@ changed 1002 c2
 expect 1 "$decode" "$folder/changed.pcap"
 grep -q 'frame 10: FPDU of another DDP or RDMAP version' "$stdout" || fail "$(<"$stdout")"
 
+# Frame 10 once more behind itself: sent again, no fault; at a later place of its stream (the third
+# octet of its sequence number is octet 80 of the file) it is what nobody can decode.
+part() { editcap -F pcap -r "$good" "$folder/part.$1" "$2"; }
+joined() { mergecap -F pcap -a -w "$folder/joined.pcap" "$folder"/part.{1,2,3}; }
+part 1 1-10
+part 2 10
+part 3 11-18
+joined
+expect 0 "$decode" "$folder/joined.pcap"
+sequence=$(od -An -tu1 -j 80 -N 1 "$folder/part.2")
+printf '%b' "$(printf '\\x%x' $(((sequence + 64) % 256)))" |
+    dd of="$folder/part.2" bs=1 seek=80 conv=notrunc status=none
+joined
+expect 1 "$decode" "$folder/joined.pcap"
+grep -q 'frame 11: 120 octets are no FPDU' "$stdout" || fail "$(<"$stdout")"
+
 # What must be there is not: a file header and nothing more, no file.
 head -c 24 "$good" >"$folder/empty.pcap"
 expect 1 "$decode" "$folder/empty.pcap"
