@@ -192,11 +192,26 @@ static void chooses(struct hk *kit, uint32_t kinds, uint32_t choice, enum raw_op
     raw_free(&ulpdu);
 }
 
+/* The Reply and a first FPDU in one piece. */
+static void reply_with(struct hk_victim *victim, uint32_t word, const struct raw_bytes *ulpdu)
+{
+    struct raw_bytes bytes = {0};
+    struct raw_bytes fpdu = {0};
+
+    raw_mpa2(&bytes, true, RAW_MPA_C, word);
+    raw_fpdu(&fpdu, ulpdu, true);
+    raw_add(&bytes, fpdu.data, fpdu.len);
+    CHECK(raw_send(&victim->peer, &bytes));
+    victim->peer.crc = true;
+    raw_free(&bytes);
+    raw_free(&fpdu);
+}
+
 /*
  * Linux siw may overlook the ready-to-receive Write until more octets come: a peer that stays silent
  * gets a second one, and no third.
  */
-static void silent(struct hk *kit, bool speaks)
+static void silent(struct hk *kit, bool speaks, bool glued)
 {
     static struct raw_segment segment;
     struct raw_bytes ulpdu = {0};
@@ -208,12 +223,18 @@ static void silent(struct hk *kit, bool speaks)
     CHECK_OK(it_post_recv(ep, NULL, 0, 2, FX_SIGNAL));
     hk_victim_start(kit, &victim, ep, HK_CONNECT);
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
-    reply(&victim, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4));
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, NULL, 0, true, 0);
     if (speaks) {
-        CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
+        if (glued) {
+            reply_with(&victim, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4), &ulpdu);
+        } else {
+            reply(&victim, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4));
+            CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
+        }
         /* What has not been read in time counts as silence: this thread helps to read it. */
         fx_done_len(kit->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
+    } else {
+        reply(&victim, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4));
     }
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
     CHECK_EQ(RAW_WRITE, segment.op);
@@ -244,8 +265,9 @@ Test(hostile_rtr, silent_peer_is_told_again, .timeout = 60)
     struct hk kit;
 
     hk_open(&kit);
-    silent(&kit, false);
-    silent(&kit, true);
+    silent(&kit, false, false);
+    silent(&kit, true, false);
+    silent(&kit, true, true);
     hk_close(&kit);
     check_done();
 }

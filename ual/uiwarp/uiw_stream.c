@@ -113,6 +113,12 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
         read->state = STREAM_DRAINED;
 }
 
+/* Silence of the peer is told by it (uiw_nudge.c), and a whole FPDU (uiw_progress.c). */
+static void stream_count_fpdus(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->fpdus_in, ep->fpdus_before + ep->rx.fpdus, memory_order_relaxed);
+}
+
 static void stream_read_all(struct uiw_ep *ep, uint8_t *staging, struct stream_read *read)
 {
     do {
@@ -124,7 +130,7 @@ static void stream_read_all(struct uiw_ep *ep, uint8_t *staging, struct stream_r
             stream_read_staged(ep, staging, read);
     } while (read->state == STREAM_MORE && read->octets < STREAM_BUDGET && !ep->rx_terminated);
     uiw_count(&ep->octets_in, read->octets);
-    atomic_store_explicit(&ep->fpdus_in, ep->fpdus_before + ep->rx.fpdus, memory_order_relaxed);
+    stream_count_fpdus(ep);
 }
 
 /* ---------------------------------------------------------------- why a stream ends */
@@ -483,6 +489,7 @@ static void stream_feed_early(struct ual_ep *ual, const uint8_t *early, size_t l
     if (length == 0)
         return;
     read.error = iw_rx_consume(&ep->rx, early, length);
+    stream_count_fpdus(ep);
     if (read.error != IW_OK)
         read.state = STREAM_REFUSED;
     stream_act(ual, &read);
