@@ -3,10 +3,11 @@
 #include "ual/ual_post.h"
 
 static it_status_t __attribute__((noinline))
-ual_post_read_any(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
+ual_post_read_any(it_ep_handle_t ep_handle, const it_lmr_triplet_t *segments, size_t count,
                   it_dto_cookie_t cookie, it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
                   it_rmr_context_t rmr_context)
 {
+    struct ual_ep *ep = ual_ep_from(ep_handle);
     struct vp_request request = {
         .opcode = VP_RDMA_READ,
         .flags = flags,
@@ -17,6 +18,8 @@ ual_post_read_any(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t co
         .rmr_context = rmr_context,
     };
 
+    if (!ep)
+        return IT_ERR_INVALID_EP;
     if (ep->datagrams)
         return IT_ERR_INVALID_EP_TYPE;
     return ual_post_request(ep, &request, ual_post_limit(&ep->attr.srv.rc.max_rdma_read_segments),
@@ -27,18 +30,15 @@ it_status_t it_post_rdma_read(it_ep_handle_t ep_handle, const it_lmr_triplet_t *
                               size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags,
                               it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
 {
-    struct ual_ep *ep = ual_ep_from(ep_handle);
-    struct ual_lmr *lmr;
+    const struct ual_lmr *lmr = NULL;
+    uintptr_t pass;
+    struct ual_ep *ep = ual_post_ep(ep_handle, &pass);
 
-    if (!ep)
-        return IT_ERR_INVALID_EP;
-    if (ep->ops->post_rdma_one) {
-        lmr = ual_post_one(ep, local_segments, num_segments,
-                           &ep->attr.srv.rc.max_rdma_read_segments, dto_flags);
-        if (lmr)
-            return ep->ops->post_rdma_one(ep->area, lmr->area, local_segments, cookie, dto_flags,
-                                          VP_RDMA_READ, rdma_addr, rmr_context);
-    }
-    return ual_post_read_any(ep, local_segments, num_segments, cookie, dto_flags, rdma_addr,
+    if (UAL_LIKELY(ep != NULL))
+        lmr = ual_post_usual(ep, pass, local_segments, num_segments, dto_flags);
+    if (UAL_LIKELY(lmr != NULL))
+        return ep->ops->post_read_one(ep, local_segments, lmr->area, cookie, dto_flags, rdma_addr,
+                                      rmr_context);
+    return ual_post_read_any(ep_handle, local_segments, num_segments, cookie, dto_flags, rdma_addr,
                              rmr_context);
 }

@@ -22,8 +22,9 @@ static it_status_t ual_post_recv_srq(struct ual_srq *srq, const it_lmr_triplet_t
     return status == IT_SUCCESS ? srq->ops->post_recv(srq, segments, count, cookie, flags) : status;
 }
 
-it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segments,
-                         size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
+static it_status_t __attribute__((noinline))
+ual_post_recv_any(it_handle_t handle, const it_lmr_triplet_t *local_segments, size_t num_segments,
+                  it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
     struct ual_ep *ep = ual_ep_from((it_ep_handle_t)handle);
     struct ual_srq *srq;
@@ -44,4 +45,19 @@ it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segme
     if (status != IT_SUCCESS)
         return status;
     return ep->ops->post_recv(ep, local_segments, num_segments, cookie, dto_flags);
+}
+
+it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segments,
+                         size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
+{
+    const struct ual_lmr *lmr = NULL;
+    uintptr_t pass;
+    struct ual_ep *ep = ual_post_ep(handle, &pass);
+
+    if (UAL_LIKELY(ep != NULL))
+        lmr = ual_post_pass(pass, local_segments, num_segments);
+    if (UAL_LIKELY(lmr != NULL) && UAL_LIKELY(!ep->srq) &&
+        UAL_LIKELY(((unsigned)dto_flags & ~UAL_POST_RECV_FLAGS) == 0))
+        return ep->ops->post_recv_one(ep, local_segments, lmr->area, cookie, dto_flags);
+    return ual_post_recv_any(handle, local_segments, num_segments, cookie, dto_flags);
 }
