@@ -49,16 +49,16 @@ receives='it_post_recv|ual_post_recv|post_recv|queue_|vrb_queue|vrb_lock'
 completions='itx?_evd|evd_|source_|vrb_source|base_'
 
 run write 64
-check 'RDMA Write, 64 octets' 85 "$requests"
-check 'its completion, itx_evd_dequeue_n' 80 "$completions"
+check 'RDMA Write, 64 octets' 92 "$requests"
+check 'its completion, itx_evd_dequeue_n' 64 "$completions"
 run write 4096
 check 'RDMA Write, 4096 octets' 85 "$requests"
 run read 4096
-check 'RDMA Read, 4096 octets' 85 "$requests"
+check 'RDMA Read, 4096 octets' 83 "$requests"
 run send 64
-check 'Send, 64 octets' 85 "$requests"
-check 'receive' 85 "$receives"
-check 'completions of both, itx_evd_dequeue_n' 160 "$completions"
+check 'Send, 64 octets' 80 "$requests"
+check 'receive' 73 "$receives"
+check 'completions of both, itx_evd_dequeue_n' 130 "$completions"
 run write 64 one
-check 'completion of a Write, it_evd_dequeue' 140 "$completions"
+check 'completion of a Write, it_evd_dequeue' 116 "$completions"
 exit "$failed"

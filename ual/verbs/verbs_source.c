@@ -435,6 +435,24 @@ static size_t source_take(void *context, it_event_t *events, size_t max)
     return (size_t)(event - events);
 }
 
+static bool __attribute__((noinline)) source_take_any(void *context, it_event_t *event)
+{
+    return source_take(context, event, 1) == 1;
+}
+
+/* Of the CQ that has been polled last: when that is empty, the others have their turn. */
+static bool source_take_next(void *context, it_event_t *event)
+{
+    struct vrb_source *source = context;
+    struct vrb_cq *cq = source->cqs;
+
+    if (!SOURCE_LIKELY(cq != NULL) || !SOURCE_LIKELY(cq->stash_first != cq->stash_end) ||
+        !SOURCE_LIKELY(source_take_usual(source->evd, &cq->stash[cq->stash_first], event)))
+        return source_take_any(source, event);
+    cq->stash_first++;
+    return true;
+}
+
 static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
 {
     struct vrb_source *source = context;
@@ -471,6 +489,7 @@ void vrb_source_disarm(void *context)
 
 const struct evd_source_ops vrb_source_ops = {
     .take = source_take,
+    .take_one = source_take_next,
     .drain = source_drain,
     .arm = vrb_source_arm,
     .disarm = vrb_source_disarm,
