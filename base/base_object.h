@@ -58,15 +58,17 @@ static inline bool base_object_may_be(const void *handle)
     return handle && ((uintptr_t)handle & (_Alignof(struct base_object) - 1)) == 0;
 }
 
+/* Of a handle that may be one: freed or of another type, false. */
+static inline bool base_object_lives(const struct base_object *object, it_handle_type_enum_t type)
+{
+    return atomic_load_explicit(&object->magic, memory_order_acquire) ==
+           BASE_OBJECT_MAGIC + (uint32_t)type;
+}
+
 /* Null, misaligned, freed or of another type: false. */
 static inline bool base_object_is(const void *handle, it_handle_type_enum_t type)
 {
-    const struct base_object *object = handle;
-
-    if (!base_object_may_be(handle))
-        return false;
-    return atomic_load_explicit(&object->magic, memory_order_acquire) ==
-           BASE_OBJECT_MAGIC + (uint32_t)type;
+    return base_object_may_be(handle) && base_object_lives(handle, type);
 }
 
 /* True if handle is a live object of any type. */

@@ -71,26 +71,19 @@ static inline it_status_t ual_post_check(const struct base_object *on,
 /* Between two tests: together they would be more instructions. */
 #define UAL_APART() __asm__ volatile("")
 
-/* The EP of a handle, if it admits posts by their pass. NULL: whether it is one is yet to be seen. */
-static inline struct ual_ep *ual_post_ep(const void *handle, uintptr_t *pass)
-{
-    struct ual_ep *ep = (struct ual_ep *)(uintptr_t)handle;
-
-    if (!UAL_LIKELY(base_object_may_be(ep)))
-        return NULL;
-    *pass = atomic_load_explicit(&ep->object.admits, memory_order_acquire);
-    return UAL_LIKELY(*pass != 0) ? ep : NULL;
-}
-
 /*
- * The LMR of a post of one segment that passes: both are live, and of the same PZ. NULL: everything is
- * to be looked at more closely.
+ * The LMR of a post of one segment that passes: EP and LMR are live, and of the same PZ. NULL: everything
+ * is to be looked at more closely, also whether the EP, which may be one, is one.
  */
-static inline const struct ual_lmr *ual_post_pass(uintptr_t pass, const it_lmr_triplet_t *segments,
-                                                  size_t count)
+static inline const struct ual_lmr *ual_post_pass(const struct ual_ep *ep,
+                                                  const it_lmr_triplet_t *segments, size_t count)
 {
+    uintptr_t pass = atomic_load_explicit(&ep->object.admits, memory_order_acquire);
     const struct ual_lmr *lmr;
 
+    if (!UAL_LIKELY(pass != 0))
+        return NULL;
+    UAL_APART();
     if (!UAL_LIKELY(count == 1))
         return NULL;
     UAL_APART();
@@ -108,11 +101,11 @@ static inline const struct ual_lmr *ual_post_pass(uintptr_t pass, const it_lmr_t
  * The same of a request that vp_ep_ops has a shorter way for: IT_COMPLETION_FLAG, with or without
  * IT_NOTIFY_FLAG.
  */
-static inline const struct ual_lmr *ual_post_usual(const struct ual_ep *ep, uintptr_t pass,
+static inline const struct ual_lmr *ual_post_usual(const struct ual_ep *ep,
                                                    const it_lmr_triplet_t *segments, size_t count,
                                                    it_dto_flags_t flags)
 {
-    const struct ual_lmr *lmr = ual_post_pass(pass, segments, count);
+    const struct ual_lmr *lmr = ual_post_pass(ep, segments, count);
     unsigned others = ((unsigned)flags - (unsigned)IT_COMPLETION_FLAG) & ~(unsigned)IT_NOTIFY_FLAG;
 
     if (!lmr || !UAL_LIKELY(others == 0))

@@ -23,18 +23,16 @@ static it_status_t ual_post_recv_srq(struct ual_srq *srq, const it_lmr_triplet_t
 }
 
 static it_status_t __attribute__((noinline))
-ual_post_recv_any(it_handle_t handle, const it_lmr_triplet_t *local_segments, size_t num_segments,
+ual_post_recv_any(struct ual_ep *ep, const it_lmr_triplet_t *local_segments, size_t num_segments,
                   it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
-    struct ual_ep *ep = ual_ep_from((it_ep_handle_t)handle);
-    struct ual_srq *srq;
     it_status_t status;
 
-    if (!ep) {
-        srq = ual_srq_from((it_srq_handle_t)handle);
-        if (!srq)
+    if (!base_object_lives(&ep->object, IT_HANDLE_TYPE_EP)) {
+        if (!base_object_lives(&ep->object, IT_HANDLE_TYPE_SRQ))
             return IT_ERR_INVALID_HANDLE;
-        return ual_post_recv_srq(srq, local_segments, num_segments, cookie, dto_flags);
+        return ual_post_recv_srq((struct ual_srq *)(void *)ep, local_segments, num_segments, cookie,
+                                 dto_flags);
     }
     if (ep->datagrams)
         return IT_ERR_INVALID_EP_TYPE;
@@ -50,14 +48,14 @@ ual_post_recv_any(it_handle_t handle, const it_lmr_triplet_t *local_segments, si
 it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segments,
                          size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
-    const struct ual_lmr *lmr = NULL;
-    uintptr_t pass;
-    struct ual_ep *ep = ual_post_ep(handle, &pass);
+    struct ual_ep *ep = (struct ual_ep *)(void *)handle; /* or an S-RQ, which admits nothing */
+    const struct ual_lmr *lmr;
 
-    if (UAL_LIKELY(ep != NULL))
-        lmr = ual_post_pass(pass, local_segments, num_segments);
+    if (!UAL_LIKELY(base_object_may_be(ep)))
+        return IT_ERR_INVALID_HANDLE;
+    lmr = ual_post_pass(ep, local_segments, num_segments);
     if (UAL_LIKELY(lmr != NULL) && UAL_LIKELY(!ep->srq) &&
         UAL_LIKELY(((unsigned)dto_flags & ~UAL_POST_RECV_FLAGS) == 0))
         return ep->ops->post_recv_one(ep, local_segments, lmr->area, cookie, dto_flags);
-    return ual_post_recv_any(handle, local_segments, num_segments, cookie, dto_flags);
+    return ual_post_recv_any(ep, local_segments, num_segments, cookie, dto_flags);
 }
