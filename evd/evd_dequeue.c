@@ -43,8 +43,9 @@ void evd_make_progress(const struct evd_ia *ia)
         ia->progress->poll(ia->progress_context);
 }
 
-/* *count is written when there is an event. */
-static it_status_t evd_dequeue(struct evd *evd, it_event_t *events, size_t max, size_t *count)
+/* *count is written when there is an event; NULL: nobody wants it. */
+static it_status_t __attribute__((noinline))
+evd_dequeue(struct evd *evd, it_event_t *events, size_t max, size_t *count)
 {
     size_t taken;
 
@@ -62,15 +63,9 @@ static it_status_t evd_dequeue(struct evd *evd, it_event_t *events, size_t max, 
             evd_make_progress(evd->ia);
         return IT_ERR_QUEUE_EMPTY;
     }
-    *count = taken;
+    if (count)
+        *count = taken;
     return IT_SUCCESS;
-}
-
-static it_status_t __attribute__((noinline)) evd_dequeue_any(struct evd *evd, it_event_t *event)
-{
-    size_t count;
-
-    return evd_dequeue(evd, event, 1, &count);
 }
 
 static it_status_t __attribute__((noinline)) evd_found_nothing(const struct evd *evd)
@@ -88,7 +83,7 @@ static inline it_status_t evd_dequeue_from_source(struct evd *evd, const struct 
     base_lock_take(&evd->lock);
     if (__builtin_expect(evd_queue_count(&evd->queue) != 0, false)) {
         base_lock_drop(&evd->lock);
-        return evd_dequeue_any(evd, event);
+        return evd_dequeue(evd, event, 1, NULL);
     }
     taken = source->ops->take_one(source->context, event);
     if (!taken)
@@ -109,7 +104,7 @@ it_status_t it_evd_dequeue(it_evd_handle_t handle, it_event_t *event)
     source = atomic_load_explicit(&evd->source, memory_order_acquire);
     if (!source || !source->ops->take_one ||
         atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
-        return evd_dequeue_any(evd, event);
+        return evd_dequeue(evd, event, 1, NULL);
     return evd_dequeue_from_source(evd, source, event);
 }
 

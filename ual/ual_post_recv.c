@@ -2,9 +2,9 @@
 /* it_post_recv, on an EP or on an S-RQ. */
 #include "ual/ual_post.h"
 
-static it_status_t ual_post_recv_check(const struct base_object *on,
-                                       const it_lmr_triplet_t *segments, size_t count,
-                                       size_t max_count, it_dto_flags_t flags)
+static inline __attribute__((always_inline)) it_status_t
+ual_post_recv_check(const struct base_object *on, const it_lmr_triplet_t *segments, size_t count,
+                    size_t max_count, it_dto_flags_t flags)
 {
     uint64_t length; /* has no limit: a buffer may be larger than any message */
     it_status_t status;
