@@ -94,6 +94,8 @@ void base_object_publish(struct base_object *object, struct base_object *ia)
 
 void base_object_unpublish(struct base_object *object)
 {
+    atomic_store_explicit(&object->pass, 0, memory_order_relaxed);
+    atomic_store_explicit(&object->admits, 0, memory_order_relaxed);
     atomic_store_explicit(&object->magic, 0, memory_order_release);
 }
 

@@ -28,7 +28,18 @@ struct base_object {
     _Atomic uint64_t context; /* it_context_t of the consumer */
     struct base_object *prev; /* IA's list of its objects; guarded by the IA's object lock */
     struct base_object *next;
+    /*
+     * Of an LMR: its PZ and type while alive, else 0 (base_object_pass). Of an EP: the passes that need no
+     * closer look at a post; 0: every post does, or it is none.
+     */
+    _Atomic uintptr_t pass, admits;
 };
+
+/* Objects are aligned: the low bits of their addresses are free. */
+static inline uintptr_t base_object_pass(const void *pz)
+{
+    return (uintptr_t)pz + (uintptr_t)IT_HANDLE_TYPE_LMR;
+}
 
 #define BASE_OBJECT_DYING UINT32_MAX
 
@@ -41,15 +52,23 @@ struct base_pool {
     struct base_pool_slab *slabs; /* by lock; kept for the life of the process */
 };
 
+/* False: NULL or misaligned, never to be looked at. */
+static inline bool base_object_may_be(const void *handle)
+{
+    return handle && ((uintptr_t)handle & (_Alignof(struct base_object) - 1)) == 0;
+}
+
+/* Of a handle that may be one: freed or of another type, false. */
+static inline bool base_object_lives(const struct base_object *object, it_handle_type_enum_t type)
+{
+    return atomic_load_explicit(&object->magic, memory_order_acquire) ==
+           BASE_OBJECT_MAGIC + (uint32_t)type;
+}
+
 /* Null, misaligned, freed or of another type: false. */
 static inline bool base_object_is(const void *handle, it_handle_type_enum_t type)
 {
-    const struct base_object *object = handle;
-
-    if (!handle || ((uintptr_t)handle & (_Alignof(struct base_object) - 1)) != 0)
-        return false;
-    return atomic_load_explicit(&object->magic, memory_order_acquire) ==
-           BASE_OBJECT_MAGIC + (uint32_t)type;
+    return base_object_may_be(handle) && base_object_lives(handle, type);
 }
 
 /* True if handle is a live object of any type. */

@@ -48,11 +48,21 @@ static struct evd *evd_ia_next(struct evd_ia *ia, struct evd *evd)
     return (struct evd *)object;
 }
 
+/* From now on each post looks closer, and finds the flag. */
+static void evd_ia_admit_none(struct evd_ia *ia)
+{
+    base_lock_take(&ia->lock);
+    for (struct base_object *ep = ia->objects[IT_HANDLE_TYPE_EP]; ep; ep = ep->next)
+        atomic_store(&ep->admits, 0);
+    base_lock_drop(&ia->lock);
+}
+
 void evd_ia_fail(struct evd_ia *ia)
 {
     struct evd *evd = NULL;
 
-    atomic_store_explicit(&ia->failed, true, memory_order_relaxed);
+    atomic_store(&ia->failed, true);
+    evd_ia_admit_none(ia);
     /* The lock of each EVD, taken here, makes later looks at it find the flag. */
     while ((evd = evd_ia_next(ia, evd)) != NULL) {
         evd_wake_all(evd);

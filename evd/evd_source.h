@@ -11,12 +11,15 @@
 
 #include "it_api.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* All with the EVD's lock held, but close. None blocks, or calls back. */
 struct evd_source_ops {
     /* Oldest first: fills in whole events, at most max, and returns how many. Frees their slots. */
     size_t (*take)(void *context, it_event_t *events, size_t max);
+    /* One, or none (false), in fewer instructions. NULL: take is asked. */
+    bool (*take_one)(void *context, it_event_t *event);
     /* The same as records; the EVD frees their slots later. */
     size_t (*drain)(void *context, struct evd_dto *dtos, size_t max);
     /*

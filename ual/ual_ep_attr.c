@@ -73,3 +73,23 @@ it_status_t ual_ep_attr_check_watermarks(unsigned mask, struct ual_srq *srq,
         return IT_ERR_INVALID_WATERMARK;
     return IT_SUCCESS;
 }
+
+static bool ual_ep_has_usual_posts(const struct ual_ep *ep)
+{
+    const it_ep_attributes_t *attr = &ep->attr;
+
+    if (ep->datagrams || !ep->ops->post_send_one)
+        return false;
+    return attr->max_send_segments > 0 && attr->srv.rc.max_rdma_write_segments > 0 &&
+           attr->srv.rc.max_rdma_read_segments > 0 && (ep->srq || attr->max_recv_segments > 0);
+}
+
+void ual_ep_set_admits(struct ual_ep *ep)
+{
+    uintptr_t pass = ual_ep_has_usual_posts(ep) ? base_object_pass(ep->pz) : 0;
+
+    atomic_store(&ep->object.admits, pass);
+    /* An IA that fails meanwhile has passed by the EP, or is seen here. */
+    if (atomic_load(&ual_ia_of(&ep->object)->evd.failed))
+        atomic_store(&ep->object.admits, 0);
+}

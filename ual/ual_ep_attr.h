@@ -33,4 +33,10 @@ it_status_t ual_ep_attr_check_watermarks(unsigned mask, struct ual_srq *srq,
                                          const it_rc_only_attributes_t *rc,
                                          const struct vp_attributes *attributes);
 
+/*
+ * Sets or takes away what lets usual posts of this EP by (base_object.pass). The limits do not change
+ * meanwhile.
+ */
+void ual_ep_set_admits(struct ual_ep *ep);
+
 #endif

@@ -450,6 +450,8 @@ static void host_ud_report(struct ual_ud_service *service, const struct vp_ud_re
 
 /* ---------------------------------------------------------------- the table */
 
+_Static_assert(offsetof(struct ual_ep, area) == VP_EP_AREA, "providers rely on it");
+
 const struct vp_host ual_host = {
     .abi = VP_ABI,
     .size = sizeof(struct vp_host),
@@ -475,7 +477,7 @@ const struct vp_host ual_host = {
     .lmr_offset = offsetof(struct ual_lmr, area),
     .rmr_offset = offsetof(struct ual_rmr, area),
     .srq_offset = offsetof(struct ual_srq, area),
-    .ep_offset = offsetof(struct ual_ep, area),
+    .ep_offset = VP_EP_AREA,
     .address_offset = offsetof(struct ual_address, area),
     .ia_set_progress = host_ia_set_progress,
     .ia_info_alloc = ual_ia_info_alloc,

@@ -67,26 +67,51 @@ static inline it_status_t ual_post_check(const struct base_object *on,
     return IT_SUCCESS;
 }
 
-/*
- * The LMR of a request that vp_ep_ops has a shorter way for. NULL: it is another one, or something
- * is wrong with it.
- */
-static inline struct ual_lmr *ual_post_one(const struct ual_ep *ep,
-                                           const it_lmr_triplet_t *segments, size_t count,
-                                           const size_t *max_count, it_dto_flags_t flags)
-{
-    struct ual_lmr *lmr;
+#define UAL_LIKELY(condition) __builtin_expect((condition), true)
+/* Between two tests: together they would be more instructions. */
+#define UAL_APART() __asm__ volatile("")
 
-    if (count != 1 || !segments ||
-        ((unsigned)flags | IT_NOTIFY_FLAG) !=
-            ((unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG))
+/*
+ * The LMR of a post of one segment that passes: EP and LMR are live, and of the same PZ. NULL: everything
+ * is to be looked at more closely, also whether the EP, which may be one, is one.
+ */
+static inline const struct ual_lmr *ual_post_pass(const struct ual_ep *ep,
+                                                  const it_lmr_triplet_t *segments, size_t count)
+{
+    uintptr_t pass = atomic_load_explicit(&ep->object.admits, memory_order_acquire);
+    const struct ual_lmr *lmr;
+
+    if (!UAL_LIKELY(pass != 0))
         return NULL;
-    lmr = ual_lmr_from(segments->lmr);
-    if (!lmr || lmr->object.ia != ep->object.ia || ual_ia_failed(ual_ia_of(&ep->object)) ||
-        segments->length > ual_post_limit(&ep->attr.max_dto_payload_size) ||
-        ual_post_limit(max_count) == 0)
+    UAL_APART();
+    if (!UAL_LIKELY(count == 1))
+        return NULL;
+    UAL_APART();
+    if (!UAL_LIKELY(segments != NULL))
+        return NULL;
+    lmr = (const struct ual_lmr *)(const void *)segments->lmr;
+    if (!UAL_LIKELY(base_object_may_be(lmr)))
+        return NULL;
+    if (!UAL_LIKELY(atomic_load_explicit(&lmr->object.pass, memory_order_relaxed) == pass))
         return NULL;
     return lmr;
+}
+
+/*
+ * The same of a request that vp_ep_ops has a shorter way for: IT_COMPLETION_FLAG, with or without
+ * IT_NOTIFY_FLAG.
+ */
+static inline const struct ual_lmr *ual_post_usual(const struct ual_ep *ep,
+                                                   const it_lmr_triplet_t *segments, size_t count,
+                                                   it_dto_flags_t flags)
+{
+    const struct ual_lmr *lmr = ual_post_pass(ep, segments, count);
+    unsigned others = ((unsigned)flags - (unsigned)IT_COMPLETION_FLAG) & ~(unsigned)IT_NOTIFY_FLAG;
+
+    if (!lmr || !UAL_LIKELY(others == 0))
+        return NULL;
+    return UAL_LIKELY(segments->length <= ual_post_limit(&ep->attr.max_dto_payload_size)) ? lmr
+                                                                                          : NULL;
 }
 
 /* A request whose opcode, flags, cookie, segments and remote address are filled in: its length. */

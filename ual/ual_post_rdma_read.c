@@ -17,6 +17,8 @@ ual_post_read_any(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t co
         .rmr_context = rmr_context,
     };
 
+    if (!base_object_lives(&ep->object, IT_HANDLE_TYPE_EP))
+        return IT_ERR_INVALID_EP;
     if (ep->datagrams)
         return IT_ERR_INVALID_EP_TYPE;
     return ual_post_request(ep, &request, ual_post_limit(&ep->attr.srv.rc.max_rdma_read_segments),
@@ -27,18 +29,15 @@ it_status_t it_post_rdma_read(it_ep_handle_t ep_handle, const it_lmr_triplet_t *
                               size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags,
                               it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
 {
-    struct ual_ep *ep = ual_ep_from(ep_handle);
-    struct ual_lmr *lmr;
+    struct ual_ep *ep = (struct ual_ep *)(void *)ep_handle;
+    const struct ual_lmr *lmr;
 
-    if (!ep)
+    if (!UAL_LIKELY(base_object_may_be(ep)))
         return IT_ERR_INVALID_EP;
-    if (ep->ops->post_rdma_one) {
-        lmr = ual_post_one(ep, local_segments, num_segments,
-                           &ep->attr.srv.rc.max_rdma_read_segments, dto_flags);
-        if (lmr)
-            return ep->ops->post_rdma_one(ep->area, lmr->area, local_segments, cookie, dto_flags,
-                                          VP_RDMA_READ, rdma_addr, rmr_context);
-    }
+    lmr = ual_post_usual(ep, local_segments, num_segments, dto_flags);
+    if (UAL_LIKELY(lmr != NULL))
+        return ep->ops->post_read_one(ep, local_segments, lmr->area, cookie, dto_flags, rdma_addr,
+                                      rmr_context);
     return ual_post_read_any(ep, local_segments, num_segments, cookie, dto_flags, rdma_addr,
                              rmr_context);
 }

@@ -2,9 +2,9 @@
 /* it_post_recv, on an EP or on an S-RQ. */
 #include "ual/ual_post.h"
 
-static it_status_t ual_post_recv_check(const struct base_object *on,
-                                       const it_lmr_triplet_t *segments, size_t count,
-                                       size_t max_count, it_dto_flags_t flags)
+static inline __attribute__((always_inline)) it_status_t
+ual_post_recv_check(const struct base_object *on, const it_lmr_triplet_t *segments, size_t count,
+                    size_t max_count, it_dto_flags_t flags)
 {
     uint64_t length; /* has no limit: a buffer may be larger than any message */
     it_status_t status;
@@ -22,18 +22,17 @@ static it_status_t ual_post_recv_srq(struct ual_srq *srq, const it_lmr_triplet_t
     return status == IT_SUCCESS ? srq->ops->post_recv(srq, segments, count, cookie, flags) : status;
 }
 
-it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segments,
-                         size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
+static it_status_t __attribute__((noinline))
+ual_post_recv_any(struct ual_ep *ep, const it_lmr_triplet_t *local_segments, size_t num_segments,
+                  it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
-    struct ual_ep *ep = ual_ep_from((it_ep_handle_t)handle);
-    struct ual_srq *srq;
     it_status_t status;
 
-    if (!ep) {
-        srq = ual_srq_from((it_srq_handle_t)handle);
-        if (!srq)
+    if (!base_object_lives(&ep->object, IT_HANDLE_TYPE_EP)) {
+        if (!base_object_lives(&ep->object, IT_HANDLE_TYPE_SRQ))
             return IT_ERR_INVALID_HANDLE;
-        return ual_post_recv_srq(srq, local_segments, num_segments, cookie, dto_flags);
+        return ual_post_recv_srq((struct ual_srq *)(void *)ep, local_segments, num_segments, cookie,
+                                 dto_flags);
     }
     if (ep->datagrams)
         return IT_ERR_INVALID_EP_TYPE;
@@ -44,4 +43,19 @@ it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segme
     if (status != IT_SUCCESS)
         return status;
     return ep->ops->post_recv(ep, local_segments, num_segments, cookie, dto_flags);
+}
+
+it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segments,
+                         size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
+{
+    struct ual_ep *ep = (struct ual_ep *)(void *)handle; /* or an S-RQ, which admits nothing */
+    const struct ual_lmr *lmr;
+
+    if (!UAL_LIKELY(base_object_may_be(ep)))
+        return IT_ERR_INVALID_HANDLE;
+    lmr = ual_post_pass(ep, local_segments, num_segments);
+    if (UAL_LIKELY(lmr != NULL) && UAL_LIKELY(!ep->srq) &&
+        UAL_LIKELY(((unsigned)dto_flags & ~UAL_POST_RECV_FLAGS) == 0))
+        return ep->ops->post_recv_one(ep, local_segments, lmr->area, cookie, dto_flags);
+    return ual_post_recv_any(ep, local_segments, num_segments, cookie, dto_flags);
 }

@@ -185,6 +185,9 @@ struct vp_request {
     uint64_t immediate;
 };
 
+/* Where the area of an EP lies: vp_host.ep_offset, known to the compiler. */
+#define VP_EP_AREA 384
+
 /* The data path: reached by one indirect call from the EP itself. */
 struct vp_ep_ops {
     /* Of an opcode that the provider does not know: IT_ERR_OP_NOT_SUPPORTED, in every state. */
@@ -192,16 +195,25 @@ struct vp_ep_ops {
     it_status_t (*post_recv)(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags);
     /*
-     * The usual request in fewer instructions: one segment, checked as above, and no flags but
-     * IT_COMPLETION_FLAG, which is there, and IT_NOTIFY_FLAG. area, lmr_area: of the EP and of the
-     * segment's LMR. rdma: VP_RDMA_WRITE or VP_RDMA_READ. NULL, both or one: post_request is asked.
+     * The usual posts in fewer instructions: one segment, checked as above, of memory of the EP's own PZ,
+     * on an EP that is connected or to be. Requests have no flags but IT_COMPLETION_FLAG, which is
+     * there, and IT_NOTIFY_FLAG. lmr_area: of the segment's LMR; the EP's own is at VP_EP_AREA. All are
+     * NULL, or none.
      */
-    it_status_t (*post_send_one)(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
-                                 it_dto_cookie_t cookie, it_dto_flags_t flags);
-    it_status_t (*post_rdma_one)(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
-                                 it_dto_cookie_t cookie, it_dto_flags_t flags,
-                                 enum vp_opcode opcode, it_rdma_addr_t rdma_addr,
-                                 it_rmr_context_t rmr_context);
+    it_status_t (*post_send_one)(struct ual_ep *ep, const it_lmr_triplet_t *segment,
+                                 const void *lmr_area, it_dto_cookie_t cookie,
+                                 it_dto_flags_t flags);
+    it_status_t (*post_write_one)(struct ual_ep *ep, const it_lmr_triplet_t *segment,
+                                  const void *lmr_area, it_dto_cookie_t cookie,
+                                  it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
+                                  it_rmr_context_t rmr_context);
+    it_status_t (*post_read_one)(struct ual_ep *ep, const it_lmr_triplet_t *segment,
+                                 const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags,
+                                 it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context);
+    /* Any flags that are legal; not on an EP with an S-RQ. */
+    it_status_t (*post_recv_one)(struct ual_ep *ep, const it_lmr_triplet_t *segment,
+                                 const void *lmr_area, it_dto_cookie_t cookie,
+                                 it_dto_flags_t flags);
 };
 
 /* Posting on an S-RQ: reached by one indirect call from the S-RQ itself. */

@@ -81,15 +81,17 @@ struct vrb_slot {
     struct vrb_queue *queue;
     it_dto_cookie_t cookie;
     uint32_t number; /* of the post: counts up, wraps */
-    uint32_t length; /* of a request */
-    uint16_t event;  /* it_event_type_t */
+    uint8_t event;   /* it_event_type_t: those of completions are small */
     uint8_t flags;   /* it_dto_flags_t; with IT_COMPLETION_FLAG for every receive */
     bool is_receive;
-    bool is_link; /* a note lies in vrb_queue.links */
-    bool refused; /* not legal on this EP: it completes in its turn, and ends the connection */
-    /* With .reads_overtaken, by the lock of the EVD. */
-    bool done;
-    uint8_t status; /* enum ibv_wc_status */
+    uint32_t length; /* of a request */
+    struct vrb_notes {
+        bool link;    /* a note lies in vrb_queue.links */
+        bool refused; /* not legal on this EP: it completes in its turn, and ends the connection */
+        /* With .reads_overtaken, by the lock of the EVD. */
+        bool done;
+        uint8_t status; /* enum ibv_wc_status */
+    } is;
 };
 
 /*
@@ -100,17 +102,21 @@ struct vrb_queue {
     struct vrb_lock lock; /* posting: the order of slots is that of the device */
     /* By .lock. */
     uint32_t tail;       /* next post */
+    uint32_t room_end;   /* behind the last one that there is a slot for, as far as is known */
     uint32_t quiet;      /* posts since the last one that gives a completion */
     uint32_t local_from; /* with .local: the first post that the device does not get */
     bool local;
-    bool open;      /* posts are legal */
-    uint32_t limit; /* .depth as long as posts go straight to the device, else 0 */
-    union {         /* what most posts have in common is filled in */
+    bool open;  /* posts are legal */
+    bool usual; /* and go straight to the device; if not, room_end is tail */
+    union {     /* what most posts have in common is filled in */
         struct ibv_send_wr send;
         struct ibv_recv_wr recv;
     } one;
     struct ibv_sge sge;
-    struct ibv_send_wr *bad; /* told by the device, and not wanted */
+    union { /* told by the device, and not wanted */
+        struct ibv_send_wr *send;
+        struct ibv_recv_wr *recv;
+    } bad;
     /* Immutable. */
     bool is_receive;
     uint32_t depth;
@@ -119,6 +125,7 @@ struct vrb_queue {
     struct vrb_slot *slots;
     struct vrb_link *links; /* one per slot; NULL: the device has no windows */
     struct vrb_ep *ep;
+    it_ep_handle_t handle; /* of .ep */
     struct vrb_cq *cq;
     struct vrb_slot marker; /* wr_id of a request behind all others, of the library itself */
 
@@ -132,7 +139,7 @@ struct vrb_queue {
     bool flushes;         /* the QP has failed */
     bool drained;         /* and all that the device completes has been polled */
 
-    _Atomic uint32_t published; /* .tail, for those who flush */
+    _Atomic uint32_t published; /* .tail, for those who flush: unless .usual */
     _Atomic uint32_t retired;   /* behind the newest whose event has been dequeued */
 };
 
@@ -175,7 +182,7 @@ struct vrb_ep {
     struct ual_srq *srq;
     uint32_t empty_lkey; /* with .zero_segments */
     uint64_t empty_addr;
-    uint32_t inline_max;
+    uint64_t inline_max;
     bool may_read;                         /* by .sq.lock: the ORD is not 0 */
     uint32_t send_segments, recv_segments; /* what the QP was made for */
     _Atomic bool ends;                     /* in ep_destroy */
@@ -377,8 +384,8 @@ int vrb_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t coun
 
 bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bool is_receive);
 void vrb_queue_free(struct vrb_queue *queue);
-/* With the queue's lock: whether posts go straight to the device. */
-void vrb_queue_set_limit(struct vrb_queue *queue);
+/* With the queue's lock: whether posts go straight to the device, and how many at least. */
+void vrb_queue_refresh(struct vrb_queue *queue);
 extern const struct vp_ep_ops vrb_ep_ops, vrb_ud_ops;
 
 /* ---------------------------------------------------------------- EPs (verbs_ep.c) */

@@ -166,7 +166,7 @@ void vrb_ep_open_locked(struct vrb_ep *ep)
     vrb_lock_take(&ep->sq.lock);
     ep->may_read = !ep->ud && vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
     ep->sq.open = true;
-    vrb_queue_set_limit(&ep->sq);
+    vrb_queue_refresh(&ep->sq);
     vrb_lock_drop(&ep->sq.lock);
 }
 
@@ -180,7 +180,7 @@ static bool ep_close_queue(struct vrb_queue *queue)
         queue->local_from = queue->tail;
     queue->local = true;
     queue->open = true; /* what is posted is flushed */
-    vrb_queue_set_limit(queue);
+    vrb_queue_refresh(queue);
     quiet = queue->quiet > 0;
     queue->quiet = 0;
     vrb_lock_drop(&queue->lock);
@@ -342,8 +342,8 @@ static void ep_renew_locked(struct vrb_ep *ep, struct ibv_qp *qp)
     ep->sq.open = false;
     ep->sq.quiet = 0;
     ep->rq.local = false;
-    vrb_queue_set_limit(&ep->sq);
-    vrb_queue_set_limit(&ep->rq);
+    vrb_queue_refresh(&ep->sq);
+    vrb_queue_refresh(&ep->rq);
     vrb_lock_drop(&ep->rq.lock);
     vrb_lock_drop(&ep->sq.lock);
 }

@@ -32,6 +32,7 @@ bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bo
         }
     }
     queue->ep = ep;
+    queue->handle = ep->handle;
     queue->is_receive = is_receive;
     queue->depth = (uint32_t)depth;
     queue->mask = size - 1;
@@ -48,13 +49,18 @@ bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bo
     } else {
         queue->one.send = (struct ibv_send_wr){.sg_list = &queue->sge, .num_sge = 1};
     }
-    vrb_queue_set_limit(queue);
+    vrb_queue_refresh(queue);
     return true;
 }
 
-void vrb_queue_set_limit(struct vrb_queue *queue)
+void vrb_queue_refresh(struct vrb_queue *queue)
 {
-    queue->limit = queue->open && !queue->local ? queue->depth : 0;
+    queue->usual = queue->open && !queue->local;
+    queue->room_end = queue->tail;
+    if (queue->usual)
+        queue->room_end =
+            atomic_load_explicit(&queue->retired, memory_order_acquire) + queue->depth;
+    atomic_store_explicit(&queue->published, queue->tail, memory_order_release);
 }
 
 void vrb_queue_free(struct vrb_queue *queue)
@@ -84,7 +90,7 @@ static bool queue_make_room(struct vrb_queue *queue)
 static void queue_publish(struct vrb_queue *queue)
 {
     queue->tail++;
-    atomic_store_explicit(&queue->published, queue->tail, memory_order_release);
+    vrb_queue_refresh(queue);
 }
 
 /* A post is not for the device: from here on nothing reaches it, and the connection ends. */
@@ -93,7 +99,7 @@ static void queue_fail(struct vrb_queue *queue, int error)
     vrb_log(VP_LOG_INFO, "ep %p: a post is refused: %s", (void *)queue->ep->ual, strerror(error));
     queue->local = true;
     queue->local_from = queue->tail;
-    vrb_queue_set_limit(queue);
+    vrb_queue_refresh(queue);
     vrb_host->task_submit(queue->ep->failed);
 }
 
@@ -294,12 +300,10 @@ static bool post_is_refused(const struct vrb_ep *ep, const struct vp_request *re
 static inline int post_execute(struct vrb_ep *ep, struct vrb_slot *slot,
                                const struct vp_request *request)
 {
-    slot->refused = false;
-    slot->done = false;
     if (__builtin_expect(ep->sq.local, false))
         return 0;
     if (__builtin_expect(post_is_refused(ep, request), false)) {
-        slot->refused = true;
+        slot->is.refused = true;
         return EPERM;
     }
     return post_to_device(ep, slot, request);
@@ -324,14 +328,12 @@ static it_status_t post_request(struct ual_ep *ual, const struct vp_request *req
     slot->cookie = request->cookie;
     slot->number = queue->tail;
     slot->length = (uint32_t)request->length;
-    slot->event = (uint16_t)post_kinds[request->opcode].event;
+    slot->event = (uint8_t)post_kinds[request->opcode].event;
     slot->flags = (uint8_t)request->flags;
-    slot->is_link = request->link != NULL;
+    slot->is = (struct vrb_notes){.link = request->link != NULL};
     if (request->link) {
         int error = 0;
 
-        slot->refused = false;
-        slot->done = false;
         status = vrb_link_request(ep, slot, request, &error);
         if (status != IT_SUCCESS)
             goto out;
@@ -347,12 +349,120 @@ out:
 
 /* ---------------------------------------------------------------- the usual request */
 
-static it_status_t __attribute__((noinline, cold))
-post_rdma_long(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
-               it_dto_cookie_t cookie, it_dto_flags_t flags, enum vp_opcode opcode,
-               it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
+#define POST_LIKELY(condition) __builtin_expect((condition), true)
+
+/* The address in one register, which saves many a longer instruction. */
+static inline struct vrb_ep *post_ep(struct ual_ep *ual)
 {
-    struct vp_request request = {
+    struct vrb_ep *ep = (struct vrb_ep *)(void *)((unsigned char *)ual + VP_EP_AREA);
+
+    __asm__("" : "+r"(ep));
+    return ep;
+}
+
+/* With the lock. False: there may be no room, or posts do not go straight to the device. */
+static inline bool post_one_fits(const struct vrb_queue *queue)
+{
+    return POST_LIKELY(queue->tail != queue->room_end);
+}
+
+static it_status_t __attribute__((noinline, cold)) post_refused(struct vrb_queue *queue, int error)
+{
+    return queue_finish(queue, error);
+}
+
+/* What goes with the request itself is read now: only what is in its region, which is of our PZ. */
+static inline bool post_one_is_inside(const struct vrb_lmr *lmr, uintptr_t addr, uint64_t length)
+{
+    uint64_t end;
+
+    return POST_LIKELY(!__builtin_add_overflow(addr - lmr->addr, length, &end)) &&
+           POST_LIKELY(end <= lmr->length);
+}
+
+/*
+ * With the lock and room. What writes and reads have besides is in queue->one already. .quiet stays:
+ * then there are more completions than needed.
+ */
+static inline __attribute__((always_inline)) it_status_t
+post_one(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct vrb_lmr *lmr,
+         it_dto_cookie_t cookie, it_dto_flags_t flags, enum vp_opcode opcode)
+{
+    struct vrb_queue *queue = &ep->sq;
+    struct vrb_slot *slot = &queue->slots[queue->tail & queue->mask];
+    uintptr_t addr = (uintptr_t)segment->addr.abs;
+    uint64_t length = segment->length;
+    int error;
+
+    slot->cookie = cookie;
+    slot->flags = (uint8_t)flags;
+    slot->number = queue->tail;
+    slot->event = (uint8_t)post_kinds[opcode].event;
+    slot->length = (uint32_t)length;
+    slot->is = (struct vrb_notes){.link = false};
+    queue->one.send.wr_id = (uintptr_t)slot;
+    queue->one.send.opcode = post_kinds[opcode].opcode;
+    queue->one.send.send_flags = IBV_SEND_SIGNALED;
+    queue->sge.addr = addr;
+    queue->sge.length = (uint32_t)length;
+    queue->sge.lkey = lmr->lkey;
+    if (opcode != VP_RDMA_READ && length <= ep->inline_max && post_one_is_inside(lmr, addr, length))
+        queue->one.send.send_flags = (unsigned)IBV_SEND_SIGNALED | (unsigned)IBV_SEND_INLINE;
+    error = ibv_post_send(ep->qp, &queue->one.send, &queue->bad.send);
+    if (!POST_LIKELY(error == 0))
+        return post_refused(queue, error);
+    queue->tail++;
+    vrb_lock_drop(&queue->lock);
+    return IT_SUCCESS;
+}
+
+static inline void post_one_remote(struct vrb_ep *ep, it_rdma_addr_t rdma_addr,
+                                   it_rmr_context_t rmr_context)
+{
+    ep->sq.one.send.wr.rdma.remote_addr = rdma_addr;
+    ep->sq.one.send.wr.rdma.rkey = (uint32_t)rmr_context;
+}
+
+/* Others post too, a lap of the slots is over, or something is out of the ordinary. */
+static it_status_t __attribute__((noinline))
+post_one_slowly(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct vrb_lmr *lmr,
+                const struct vp_request *request, bool taken)
+{
+    struct vrb_queue *queue = &ep->sq;
+
+    if (!taken)
+        vrb_lock_wait(&queue->lock);
+    vrb_queue_refresh(queue);
+    if (queue->tail != queue->room_end && !post_is_refused(ep, request)) {
+        post_one_remote(ep, request->rdma_addr, request->rmr_context);
+        return post_one(ep, segment, lmr, request->cookie, request->flags, request->opcode);
+    }
+    vrb_lock_drop(&queue->lock);
+    return post_request(ep->ual, request);
+}
+
+static it_status_t __attribute__((noinline))
+post_send_slowly(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct vrb_lmr *lmr,
+                 it_dto_cookie_t cookie, it_dto_flags_t flags, bool taken)
+{
+    const struct vp_request request = {
+        .opcode = VP_SEND,
+        .flags = flags,
+        .cookie = cookie,
+        .segments = segment,
+        .segment_count = 1,
+        .length = segment->length,
+    };
+
+    return post_one_slowly(ep, segment, lmr, &request, taken);
+}
+
+static it_status_t __attribute__((noinline))
+post_rdma_slowly(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct vrb_lmr *lmr,
+                 it_dto_cookie_t cookie, it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
+                 it_rmr_context_t rmr_context, enum vp_opcode opcode, bool taken)
+{
+    const struct vp_request request = {
         .opcode = opcode,
         .flags = flags,
         .cookie = cookie,
@@ -363,107 +473,52 @@ post_rdma_long(void *area, const void *lmr_area, const it_lmr_triplet_t *segment
         .rmr_context = rmr_context,
     };
 
-    (void)lmr_area;
-    return post_request(((struct vrb_ep *)area)->ual, &request);
+    return post_one_slowly(ep, segment, lmr, &request, taken);
 }
 
-static it_status_t __attribute__((noinline, cold))
-post_send_long(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
-               it_dto_cookie_t cookie, it_dto_flags_t flags)
+static it_status_t post_send_one(struct ual_ep *ual, const it_lmr_triplet_t *segment,
+                                 const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
-    return post_rdma_long(area, lmr_area, segment, cookie, flags, VP_SEND, 0, 0);
+    struct vrb_ep *ep = post_ep(ual);
+
+    if (!POST_LIKELY(vrb_lock_try(&ep->sq.lock)))
+        return post_send_slowly(ep, segment, lmr_area, cookie, flags, false);
+    if (!post_one_fits(&ep->sq))
+        return post_send_slowly(ep, segment, lmr_area, cookie, flags, true);
+    return post_one(ep, segment, lmr_area, cookie, flags, VP_SEND);
 }
 
-static it_status_t __attribute__((noinline, cold)) post_refused(struct vrb_queue *queue, int error)
+static it_status_t post_write_one(struct ual_ep *ual, const it_lmr_triplet_t *segment,
+                                  const void *lmr_area, it_dto_cookie_t cookie,
+                                  it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
+                                  it_rmr_context_t rmr_context)
 {
-    return queue_finish(queue, error);
+    struct vrb_ep *ep = post_ep(ual);
+
+    if (!POST_LIKELY(vrb_lock_try(&ep->sq.lock)))
+        return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
+                                VP_RDMA_WRITE, false);
+    if (!post_one_fits(&ep->sq))
+        return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
+                                VP_RDMA_WRITE, true);
+    post_one_remote(ep, rdma_addr, rmr_context);
+    return post_one(ep, segment, lmr_area, cookie, flags, VP_RDMA_WRITE);
 }
 
-/* Data that goes with the request itself is read now: only what is in its region, of our PZ. */
-static inline bool post_one_inlines(const struct vrb_ep *ep, const struct vrb_lmr *lmr,
-                                    const it_lmr_triplet_t *segment)
+static it_status_t post_read_one(struct ual_ep *ual, const it_lmr_triplet_t *segment,
+                                 const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags,
+                                 it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
 {
-    uint64_t offset = (uintptr_t)segment->addr.abs - lmr->addr;
+    struct vrb_ep *ep = post_ep(ual);
 
-    return segment->length <= ep->inline_max && lmr->pd == ep->pd && offset < lmr->length &&
-           segment->length <= lmr->length - offset;
-}
-
-/* The lock is taken. False: state, room or flushing are out of the ordinary. */
-static inline bool post_one_fits(const struct vrb_queue *queue)
-{
-    return queue->tail - atomic_load_explicit(&queue->retired, memory_order_acquire) < queue->limit;
-}
-
-/*
- * Fewer instructions for a request of one segment that is to give an event. The lock is taken, there
- * is room, and what writes and reads have besides is in queue->one already.
- */
-static inline __attribute__((always_inline)) it_status_t
-post_one(struct vrb_ep *ep, const struct vrb_lmr *lmr, const it_lmr_triplet_t *segment,
-         it_dto_cookie_t cookie, it_dto_flags_t flags, enum vp_opcode opcode)
-{
-    struct vrb_queue *queue = &ep->sq;
-    struct ibv_send_wr *wr = &queue->one.send;
-    uint32_t tail = queue->tail;
-    struct vrb_slot *slot = &queue->slots[tail & queue->mask];
-    uint32_t length = (uint32_t)segment->length;
-    int error;
-
-    wr->send_flags = IBV_SEND_SIGNALED;
-    if (opcode != VP_RDMA_READ && post_one_inlines(ep, lmr, segment))
-        wr->send_flags = (unsigned)IBV_SEND_SIGNALED | (unsigned)IBV_SEND_INLINE;
-    slot->cookie = cookie;
-    slot->number = tail;
-    slot->length = length;
-    slot->event = (uint16_t)post_kinds[opcode].event;
-    slot->flags = (uint8_t)flags;
-    slot->is_link = false;
-    slot->refused = false;
-    slot->done = false;
-    queue->sge.addr = (uintptr_t)segment->addr.abs;
-    queue->sge.length = length;
-    queue->sge.lkey = lmr->lkey;
-    wr->wr_id = (uintptr_t)slot;
-    wr->opcode = post_kinds[opcode].opcode;
-    queue->quiet = 0;
-    error = ibv_post_send(ep->qp, wr, &queue->bad);
-    if (__builtin_expect(error != 0, false))
-        return post_refused(queue, error);
-    queue_publish(queue);
-    vrb_lock_drop(&queue->lock);
-    return IT_SUCCESS;
-}
-
-static it_status_t post_send_one(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
-                                 it_dto_cookie_t cookie, it_dto_flags_t flags)
-{
-    struct vrb_ep *ep = area;
-
-    vrb_lock_take(&ep->sq.lock);
-    if (__builtin_expect(post_one_fits(&ep->sq), true))
-        return post_one(ep, lmr_area, segment, cookie, flags, VP_SEND);
-    vrb_lock_drop(&ep->sq.lock);
-    return post_send_long(area, lmr_area, segment, cookie, flags);
-}
-
-static it_status_t post_rdma_one(void *area, const void *lmr_area, const it_lmr_triplet_t *segment,
-                                 it_dto_cookie_t cookie, it_dto_flags_t flags,
-                                 enum vp_opcode opcode, it_rdma_addr_t rdma_addr,
-                                 it_rmr_context_t rmr_context)
-{
-    struct vrb_ep *ep = area;
-    bool writes = opcode == VP_RDMA_WRITE;
-
-    vrb_lock_take(&ep->sq.lock);
-    if (__builtin_expect(post_one_fits(&ep->sq) && (writes || ep->may_read), true)) {
-        ep->sq.one.send.wr.rdma.remote_addr = rdma_addr;
-        ep->sq.one.send.wr.rdma.rkey = (uint32_t)rmr_context;
-        return writes ? post_one(ep, lmr_area, segment, cookie, flags, VP_RDMA_WRITE)
-                      : post_one(ep, lmr_area, segment, cookie, flags, VP_RDMA_READ);
-    }
-    vrb_lock_drop(&ep->sq.lock);
-    return post_rdma_long(area, lmr_area, segment, cookie, flags, opcode, rdma_addr, rmr_context);
+    if (!POST_LIKELY(vrb_lock_try(&ep->sq.lock)))
+        return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
+                                VP_RDMA_READ, false);
+    if (!post_one_fits(&ep->sq) || !POST_LIKELY(ep->may_read))
+        return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
+                                VP_RDMA_READ, true);
+    post_one_remote(ep, rdma_addr, rmr_context);
+    return post_one(ep, segment, lmr_area, cookie, flags, VP_RDMA_READ);
 }
 
 /* ---------------------------------------------------------------- receives */
@@ -488,17 +543,6 @@ int vrb_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t coun
     return post_segments(sges, from, count);
 }
 
-static inline int post_recv_one(struct vrb_ep *ep, struct vrb_slot *slot,
-                                const it_lmr_triplet_t *segment)
-{
-    struct vrb_queue *queue = &ep->rq;
-    struct ibv_recv_wr *bad;
-
-    post_segment(&queue->sge, segment);
-    queue->one.recv.wr_id = (uintptr_t)slot;
-    return ibv_post_recv(ep->qp, &queue->one.recv, &bad);
-}
-
 static inline __attribute__((always_inline)) it_status_t
 post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
                it_dto_cookie_t cookie, it_dto_flags_t flags, bool datagram)
@@ -519,8 +563,6 @@ post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t coun
     slot->flags = (uint8_t)((unsigned)flags | IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
     if (datagram)
         vrb_ud_note(queue, slot, segments, count);
-    if (count == 1 && queue->limit != 0)
-        return queue_finish(queue, post_recv_one(ep, slot, segments));
     return queue_finish(queue, queue->local ? 0 : post_recv_to_device(ep, slot, segments, count));
 }
 
@@ -528,6 +570,44 @@ static it_status_t post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segment
                              it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
     return post_recv_kind(ual, segments, count, cookie, flags, false);
+}
+
+static it_status_t __attribute__((noinline))
+post_recv_again(struct ual_ep *ual, const it_lmr_triplet_t *segment, it_dto_cookie_t cookie,
+                it_dto_flags_t flags)
+{
+    vrb_lock_drop(&post_ep(ual)->rq.lock);
+    return post_recv(ual, segment, 1, cookie, flags);
+}
+
+static it_status_t post_recv_one(struct ual_ep *ual, const it_lmr_triplet_t *segment,
+                                 const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    struct vrb_ep *ep = post_ep(ual);
+    struct vrb_queue *queue = &ep->rq;
+    const struct vrb_lmr *lmr = lmr_area;
+    struct vrb_slot *slot;
+    int error;
+
+    if (!POST_LIKELY(segment->length <= POST_SEGMENT_MAX) ||
+        !POST_LIKELY(vrb_lock_try(&queue->lock)))
+        return post_recv(ual, segment, 1, cookie, flags);
+    if (!post_one_fits(queue))
+        return post_recv_again(ual, segment, cookie, flags);
+    slot = &queue->slots[queue->tail & queue->mask];
+    slot->cookie = cookie;
+    slot->number = queue->tail;
+    slot->flags = (uint8_t)((unsigned)flags | IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
+    queue->sge.addr = (uintptr_t)segment->addr.abs;
+    queue->sge.length = (uint32_t)segment->length;
+    queue->sge.lkey = lmr->lkey;
+    queue->one.recv.wr_id = (uintptr_t)slot;
+    error = ibv_post_recv(ep->qp, &queue->one.recv, &queue->bad.recv);
+    if (!POST_LIKELY(error == 0))
+        return post_refused(queue, error);
+    queue->tail++;
+    vrb_lock_drop(&queue->lock);
+    return IT_SUCCESS;
 }
 
 static it_status_t post_recvfrom(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
@@ -545,5 +625,7 @@ const struct vp_ep_ops vrb_ep_ops = {
     .post_request = post_request,
     .post_recv = post_recv,
     .post_send_one = post_send_one,
-    .post_rdma_one = post_rdma_one,
+    .post_write_one = post_write_one,
+    .post_read_one = post_read_one,
+    .post_recv_one = post_recv_one,
 };

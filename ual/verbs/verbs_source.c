@@ -12,6 +12,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#define SOURCE_LIKELY(condition) __builtin_expect((condition), true)
+
 /* ---------------------------------------------------------------- what a completion says */
 
 static it_dto_status_t __attribute__((noinline)) source_status(enum ibv_wc_status status)
@@ -66,9 +68,9 @@ static void source_stash_own(struct vrb_cq *cq, const struct vrb_slot *slot,
 
 static enum ibv_wc_status source_own_status(const struct vrb_slot *slot)
 {
-    if (slot->refused)
+    if (slot->is.refused)
         return IBV_WC_LOC_QP_OP_ERR;
-    return slot->done ? (enum ibv_wc_status)slot->status : IBV_WC_WR_FLUSH_ERR;
+    return slot->is.done ? (enum ibv_wc_status)slot->is.status : IBV_WC_WR_FLUSH_ERR;
 }
 
 /* What the device has completed of the queue is in the stash already, or taken. */
@@ -163,7 +165,7 @@ source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto
         source_tell_receive(queue->ep, wc, dto);
     if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false)) {
         dto->status = source_status(wc->status);
-        if (slot->is_link && dto->status != IT_DTO_ERR_FLUSHED)
+        if (slot->is.link && dto->status != IT_DTO_ERR_FLUSHED)
             dto->status = IT_RMR_OPERATION_FAILED;
         source_note_failure(queue->ep, wc, slot->is_receive);
     }
@@ -220,7 +222,7 @@ static inline __attribute__((always_inline)) bool source_reap_own(const struct i
     if (__builtin_expect((int32_t)(end - queue->reaped) <= 0, false))
         return false; /* late: it has been flushed */
     queue->reaped = end;
-    if (__builtin_expect(slot->is_link, false))
+    if (__builtin_expect(slot->is.link, false))
         vrb_link_done(slot, wc->status == IBV_WC_SUCCESS);
     if (quiet) {
         source_reap_quietly(queue, end);
@@ -261,8 +263,67 @@ source_take_shared(struct vrb_source *source, const struct ibv_wc *wc, it_event_
     return true;
 }
 
-/* The same without a record in between. */
+/*
+ * The usual completion, in fewer instructions: successful, with an event, of a queue whose QP works, and
+ * nothing with it. False: nothing has been done, it is another one.
+ */
 static inline __attribute__((always_inline)) bool
+source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *event)
+{
+    struct vrb_slot *slot = (struct vrb_slot *)(uintptr_t)wc->wr_id;
+    it_all_dto_cmpl_event_t *cmpl = &event->all_dto_cmpl;
+    struct vrb_queue *queue;
+    uint32_t end;
+
+    if (source_is_shared(wc))
+        return false;
+    queue = slot->queue;
+    end = slot->number + 1;
+    if (!SOURCE_LIKELY(wc->status == IBV_WC_SUCCESS) ||
+        !SOURCE_LIKELY(slot->flags & IT_COMPLETION_FLAG) || !SOURCE_LIKELY(!slot->is.link) ||
+        !SOURCE_LIKELY(!queue->flushes) || !SOURCE_LIKELY((int32_t)(end - queue->reaped) > 0))
+        return false;
+    if (slot->is_receive) {
+        if (!SOURCE_LIKELY((wc->wc_flags & ~(unsigned)IBV_WC_GRH) == 0) ||
+            !SOURCE_LIKELY(!queue->ep->ud))
+            return false;
+        cmpl->transferred_length = wc->byte_len;
+    } else {
+        cmpl->transferred_length = slot->length;
+    }
+    cmpl->event_number = (it_event_type_t)slot->event;
+    cmpl->evd = evd;
+    cmpl->ep = queue->handle;
+    cmpl->cookie = slot->cookie;
+    cmpl->dto_status = IT_DTO_SUCCESS;
+    cmpl->unlinked_mr_handle = NULL;
+    cmpl->flags = (it_dto_ud_flags_t)0;
+    cmpl->ud_ep_id = 0;
+    evd_dto_clear_path(&cmpl->src_path);
+    queue->reaped = end;
+    queue->moved = end;
+    atomic_store_explicit(&queue->retired, end, memory_order_release);
+    return true;
+}
+
+/* The usual completions that are next in the stash. */
+static inline it_event_t *source_take_all_usual(const struct vrb_source *source, struct vrb_cq *cq,
+                                                it_event_t *event, const it_event_t *end)
+{
+    const struct ibv_wc *wc = cq->stash + cq->stash_first;
+    const struct ibv_wc *wc_end = cq->stash + cq->stash_end;
+    it_evd_handle_t evd = source->evd;
+
+    while (event != end && wc != wc_end && source_take_usual(evd, wc, event)) {
+        event++;
+        wc++;
+    }
+    cq->stash_first = (uint32_t)(wc - cq->stash);
+    return event;
+}
+
+/* The same without a record in between. */
+static bool __attribute__((noinline))
 source_take_one(struct vrb_source *source, struct vrb_cq *cq, it_event_t *event)
 {
     const struct ibv_wc *wc = source_next(cq);
@@ -286,8 +347,8 @@ static void source_put_in_order(struct vrb_queue *queue, uint32_t end)
         bool quiet = slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
                      (int32_t)(queue->overtaking - queue->ordered) > 0;
 
-        if (slot->done)
-            source_stash_own(queue->cq, slot, (enum ibv_wc_status)slot->status);
+        if (slot->is.done)
+            source_stash_own(queue->cq, slot, (enum ibv_wc_status)slot->is.status);
         else if (!quiet)
             break;
     }
@@ -297,22 +358,19 @@ static void source_sort(struct vrb_cq *cq, const struct ibv_wc *wc)
 {
     struct vrb_slot *slot = (struct vrb_slot *)(uintptr_t)wc->wr_id;
     struct vrb_queue *queue;
-    uint32_t end;
 
     if ((wc->wr_id & VRB_SRQ_MARK) || slot->is_receive) {
         cq->stash[cq->stash_end++] = *wc;
         return;
     }
     queue = slot->queue;
-    end = atomic_load_explicit(&queue->published, memory_order_acquire);
-    if ((int32_t)(slot->number + 1 - end) > 0)
-        end = slot->number + 1; /* the device was faster than who has posted it */
-    slot->done = true;
-    slot->status = (uint8_t)wc->status;
+    slot->is.done = true;
+    slot->is.status = (uint8_t)wc->status;
     /* A Read too: its answer comes when all before it has been sent. */
     if ((int32_t)(slot->number + 1 - queue->overtaking) > 0)
         queue->overtaking = slot->number + 1;
-    source_put_in_order(queue, end);
+    if ((int32_t)(queue->overtaking - queue->ordered) > 0)
+        source_put_in_order(queue, queue->overtaking);
 }
 
 /* At most that many; they go behind what is in the stash. Returns how many the device had. */
@@ -364,13 +422,35 @@ static void source_rotate(struct vrb_source *source)
 static size_t source_take(void *context, it_event_t *events, size_t max)
 {
     struct vrb_source *source = context;
-    size_t count = 0;
+    const it_event_t *end = events + max;
+    it_event_t *event = events;
 
     source_rotate(source);
     for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
-        while (count < max && source_poll(source, cq))
-            count += source_take_one(source, cq, &events[count]);
-    return count;
+        while (event != end && source_poll(source, cq)) {
+            event = source_take_all_usual(source, cq, event, end);
+            if (event != end && cq->stash_first != cq->stash_end)
+                event += source_take_one(source, cq, event);
+        }
+    return (size_t)(event - events);
+}
+
+static bool __attribute__((noinline)) source_take_any(void *context, it_event_t *event)
+{
+    return source_take(context, event, 1) == 1;
+}
+
+/* Of the CQ that has been polled last: when that is empty, the others have their turn. */
+static bool source_take_next(void *context, it_event_t *event)
+{
+    struct vrb_source *source = context;
+    struct vrb_cq *cq = source->cqs;
+
+    if (!SOURCE_LIKELY(cq != NULL) || !SOURCE_LIKELY(cq->stash_first != cq->stash_end) ||
+        !SOURCE_LIKELY(source_take_usual(source->evd, &cq->stash[cq->stash_first], event)))
+        return source_take_any(source, event);
+    cq->stash_first++;
+    return true;
 }
 
 static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
@@ -409,6 +489,7 @@ void vrb_source_disarm(void *context)
 
 const struct evd_source_ops vrb_source_ops = {
     .take = source_take,
+    .take_one = source_take_next,
     .drain = source_drain,
     .arm = vrb_source_arm,
     .disarm = vrb_source_disarm,

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# verbs_cost.sh PROGRAM: instructions of ours, by callgrind, for each usual post and completion on the
+# stub device, whose own functions are not counted. Fails above the limits below.
+set -euo pipefail
+
+program=${1:?usage: verbs_cost.sh PROGRAM}
+command -v valgrind >/dev/null || { echo 'verbs_cost.sh: valgrind is not installed'; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+few=20
+many=120
+batch=32
+failed=0
+
+# count ROUNDS ARGUMENT...: lines "INSTRUCTIONS FUNCTION".
+count() {
+    local rounds=$1 operation=$2
+    shift 2
+    valgrind --tool=callgrind --callgrind-out-file="$folder/out" "$program" "$operation" "$rounds" \
+        "$@" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
+    callgrind_annotate --threshold=100 --show-percs=no "$folder/out" |
+        sed -nE 's/^ *([0-9,]+) +[^ ]*:([A-Za-z_0-9.]+)( .*)?$/\1 \2/p' | tr -d ,
+}
+
+# per FUNCTIONS: of the two counts, per operation.
+per() {
+    awk -v functions="^($1)" -v operations="$(((many - few) * batch))" '
+    $2 ~ functions { sum += FILENAME ~ /many$/ ? $1 : -$1 }
+    END { printf "%.1f\n", sum / operations }' "$folder/few" "$folder/many"
+}
+
+# check NAME LIMIT FUNCTIONS
+check() {
+    local measured
+    measured=$(per "$3")
+    printf '%-44s %7s (at most %s)\n' "$1" "$measured" "$2"
+    awk -v measured="$measured" -v limit="$2" \
+        'BEGIN { exit !(measured > 10 && measured <= limit) }' || failed=1
+}
+
+run() {
+    count "$few" "$@" >"$folder/few"
+    count "$many" "$@" >"$folder/many"
+}
+
+requests='it_post_(send|rdma)|ual_post_(send|write|read)|post_(send|write|read|rdma|one|re[fq])|queue_|vrb_queue|vrb_lock'
+receives='it_post_recv|ual_post_recv|post_recv|queue_|vrb_queue|vrb_lock'
+completions='itx?_evd|evd_|source_|vrb_source|base_'
+
+run write 64
+check 'RDMA Write, 64 octets' 92 "$requests"
+check 'its completion, itx_evd_dequeue_n' 64 "$completions"
+run write 4096
+check 'RDMA Write, 4096 octets' 85 "$requests"
+run read 4096
+check 'RDMA Read, 4096 octets' 83 "$requests"
+run send 64
+check 'Send, 64 octets' 80 "$requests"
+check 'receive' 73 "$receives"
+check 'completions of both, itx_evd_dequeue_n' 130 "$completions"
+run write 64 one
+check 'completion of a Write, it_evd_dequeue' 116 "$completions"
+exit "$failed"
