@@ -152,6 +152,7 @@ static bool run_session(struct perf_session *session, const struct perf_options 
     bool good = prepare(session, options, host, port) && measure_all(session, options, results) &&
                 control_send_command(session->control, &end);
 
+    results->crc_by_device = session->has_rdma && !session->rdma.sets_crc;
     if (session->has_rdma)
         perf_rdma_close(&session->rdma);
     if (session->has_tcp)

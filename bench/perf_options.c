@@ -22,7 +22,7 @@ static void usage(FILE *stream)
         "                            bw: bytes/s of a stream; rate: messages/s of a stream\n"
         "  --size N                  bytes of a message, with k or m behind: KiB, MiB; default 64\n"
         "  --mode poll|wait          it_evd_dequeue in a loop, or it_evd_wait; default poll\n"
-        "  --crc on|off              CRC32c on the wire; default on\n"
+        "  --crc on|off              CRC32c on the wire; default on; devices: as they are set\n"
         "  --depth N                 requests under way; default 64 for lat, 16 for bw, 512 for\n"
         "                            rate\n"
         "  --iters N                 messages of a run; default: as many as take about 0.4 s\n"
@@ -39,7 +39,7 @@ static void usage(FILE *stream)
         "Both sides:\n"
         "  --port P                  TCP port of the server, " DEFAULT_PORT
         " by default; 0: any (server)\n"
-        "  --ia NAME                 Interface Adapter; default uiwarp\n"
+        "  --ia NAME                 Interface Adapter, or a device (siw0); default uiwarp\n"
         "  --once                    server: end after one client\n"
         "  --help                    this text\n"
         "\n"

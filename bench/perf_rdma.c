@@ -40,11 +40,16 @@ static bool make_evd(struct perf_rdma *rdma, it_event_type_t stream, size_t room
                      "it_evd_create");
 }
 
+/* What does not do MPA itself cannot be told about CRCs: a device, or the kernel, has settings. */
 static bool set_crc(struct perf_rdma *rdma)
 {
     struct itx_mpa_params mpa = {.size = sizeof(mpa)};
+    it_status_t status = itx_ep_get_mpa_params(rdma->ep, &mpa);
 
-    if (!succeeded(itx_ep_get_mpa_params(rdma->ep, &mpa), "itx_ep_get_mpa_params"))
+    rdma->sets_crc = status != IT_ERR_OP_NOT_SUPPORTED;
+    if (!rdma->sets_crc)
+        return true;
+    if (!succeeded(status, "itx_ep_get_mpa_params"))
         return false;
     mpa.crc = rdma->params->crc ? IT_TRUE : IT_FALSE;
     return succeeded(itx_ep_set_mpa_params(rdma->ep, &mpa), "itx_ep_set_mpa_params");
@@ -73,17 +78,6 @@ static bool make_endpoint(struct perf_rdma *rdma)
                      "it_ep_rc_create");
 }
 
-static bool ask_adapter(struct perf_rdma *rdma)
-{
-    it_ia_info_t *info;
-
-    if (!succeeded(it_ia_query(rdma->ia, &info), "it_ia_query"))
-        return false;
-    rdma->spigot = info->num_spigots > 0 ? info->spigot_info[0].spigot_id : 0;
-    it_ia_info_free(info);
-    return true;
-}
-
 /* Messages are as large as asked for only where the operation takes them. */
 static bool make_buffers(struct perf_rdma *rdma)
 {
@@ -100,8 +94,9 @@ static bool make_objects(struct perf_rdma *rdma)
 {
     size_t requests = (size_t)rdma->params->depth + REQUESTS_SPARE;
 
-    return ask_adapter(rdma) && succeeded(it_pz_create(rdma->ia, &rdma->pz), "it_pz_create") &&
-           make_buffers(rdma) && make_evd(rdma, IT_DTO_EVENT_STREAM, requests, &rdma->requests) &&
+    return perf_adapter_ask(&rdma->adapter, rdma->ia) &&
+           succeeded(it_pz_create(rdma->ia, &rdma->pz), "it_pz_create") && make_buffers(rdma) &&
+           make_evd(rdma, IT_DTO_EVENT_STREAM, requests, &rdma->requests) &&
            make_evd(rdma, IT_DTO_EVENT_STREAM, (size_t)rdma->receives_posted, &rdma->receives) &&
            make_evd(rdma, IT_CM_MSG_EVENT_STREAM, 4, &rdma->connection) && make_endpoint(rdma) &&
            set_crc(rdma);
@@ -127,8 +122,8 @@ static bool listen_anywhere(struct perf_rdma *rdma, struct contact *contact)
     it_conn_qual_t qualifier = {.type = IT_IANA_PORT};
 
     if (!make_evd(rdma, IT_CM_REQ_EVENT_STREAM, 4, &rdma->arrivals) ||
-        !succeeded(it_listen_create(rdma->ia, rdma->spigot, rdma->arrivals, IT_LISTEN_NO_FLAG,
-                                    &qualifier, &rdma->listener),
+        !succeeded(it_listen_create(rdma->ia, rdma->adapter.spigot, rdma->arrivals,
+                                    IT_LISTEN_NO_FLAG, &qualifier, &rdma->listener),
                    "it_listen_create"))
         return false;
     contact->port = ntohs(qualifier.conn_qual.port);
@@ -204,49 +199,13 @@ static bool check_crc(struct perf_rdma *rdma)
 {
     struct itx_mpa_info info = {.size = sizeof(info)};
 
+    if (!rdma->sets_crc)
+        return true;
     if (!succeeded(itx_ep_query_mpa(rdma->ep, &info), "itx_ep_query_mpa"))
         return false;
     if ((info.crc != IT_FALSE) == rdma->params->crc)
         return true;
     complain("CRCs were negotiated otherwise than wanted");
-    return false;
-}
-
-static bool get_net_addr(const struct sockaddr_storage *from, it_net_addr_t *to)
-{
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-
-    memset(to, 0, sizeof(*to));
-    if (from->ss_family == AF_INET) {
-        memcpy(&v4, from, sizeof(v4));
-        to->addr_type = IT_IPV4;
-        to->addr.ipv4 = v4.sin_addr;
-        return true;
-    }
-    if (from->ss_family == AF_INET6) {
-        memcpy(&v6, from, sizeof(v6));
-        to->addr_type = IT_IPV6;
-        to->addr.ipv6 = v6.sin6_addr;
-        return true;
-    }
-    return false;
-}
-
-static bool find_path(struct perf_rdma *rdma, const struct sockaddr_storage *address,
-                      it_path_t *path)
-{
-    it_net_addr_t net_addr;
-    size_t count = 1;
-    size_t total = 0;
-
-    if (get_net_addr(address, &net_addr) &&
-        !succeeded(it_get_pathinfo(rdma->ia, rdma->spigot, &net_addr, &count, &total, path),
-                   "it_get_pathinfo"))
-        return false;
-    if (total > 0)
-        return true;
-    complain("no RDMA path leads to the server");
     return false;
 }
 
@@ -260,7 +219,7 @@ bool perf_rdma_connect(struct perf_rdma *rdma, const struct sockaddr_storage *ad
     qualifier.conn_qual.port = htons((uint16_t)server->port);
     rdma->remote_key = server->key;
     rdma->remote_address = server->address;
-    return find_path(rdma, address, &path) &&
+    return perf_adapter_find_path(&rdma->adapter, rdma->ia, address, &path) &&
            succeeded(
                it_ep_connect(rdma->ep, &path, NULL, &qualifier, IT_CONNECT_FLAG_TWO_WAY, NULL, 0),
                "it_ep_connect") &&

@@ -13,6 +13,7 @@
 #ifndef ITAPI_BENCH_PERF_RDMA_H
 #define ITAPI_BENCH_PERF_RDMA_H
 
+#include "perf_adapter.h"
 #include "perf_control.h"
 
 #include <netinet/in.h>
@@ -39,7 +40,8 @@ struct perf_rdma {
     it_evd_handle_t arrivals;   /* server: who wants to connect */
     it_listen_handle_t listener;
     it_ep_handle_t ep;
-    size_t spigot;
+    struct perf_adapter adapter;
+    bool sets_crc; /* it does MPA itself */
 
     struct perf_buffer
         source;               /* Sends and RDMA Writes come from here, RDMA Reads of the peer too */

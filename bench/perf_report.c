@@ -55,6 +55,13 @@ static void print_json_values(const char *prefix, const struct summary *summary)
                  prefix, summary->median, prefix, summary->max);
 }
 
+static const char *crc_name(const struct perf_options *options, const struct perf_results *results)
+{
+    if (results->crc_by_device)
+        return "device";
+    return options->params.crc ? "on" : "off";
+}
+
 static void print_json(const struct perf_options *options, const struct perf_results *results,
                        const struct summary *value, const struct summary *reference)
 {
@@ -65,7 +72,7 @@ static void print_json(const struct perf_options *options, const struct perf_res
                  ", \"runs\": %u, \"value\": %.6g, \"unit\": \"%s\"",
                  perf_transport_name(options->transport), perf_op_name(params->op),
                  perf_measure_name(params->measure), params->size, perf_mode_name(params->mode),
-                 params->crc ? "on" : "off", params->depth,
+                 crc_name(options, results), params->depth,
                  results->series[options->transport].iters, options->runs, value->median,
                  perf_unit(params->measure));
     if (reference != NULL)
@@ -106,7 +113,7 @@ static void print_table(const struct perf_options *options, const struct perf_re
     (void)printf("%s %s, %" PRIu64 " bytes, %s, CRC %s, depth %" PRIu64 ", %u runs of %" PRIu64
                  " messages; %s\n",
                  perf_op_name(params->op), perf_measure_name(params->measure), params->size,
-                 perf_mode_name(params->mode), params->crc ? "on" : "off", params->depth,
+                 perf_mode_name(params->mode), crc_name(options, results), params->depth,
                  options->runs, results->series[options->transport].iters, units[params->measure]);
     (void)printf("  %-8s %12s %12s %12s\n", "", "median", "min", "max");
     print_row(params, perf_transport_name(options->transport), value);

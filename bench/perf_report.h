@@ -15,6 +15,7 @@ struct perf_series {
 
 struct perf_results {
     struct perf_series series[PERF_TRANSPORTS];
+    bool crc_by_device;  /* params.crc says nothing */
     uint64_t heap_calls; /* of both sides, in the runs over the API */
 };
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What has to be known of an Interface Adapter: how the server is reached from it.
+ */
+#ifndef ITAPI_BENCH_PERF_ADAPTER_H
+#define ITAPI_BENCH_PERF_ADAPTER_H
+
+#include "common/address.h"
+
+#include <it_api.h>
+
+#include <sys/socket.h>
+
+#define PERF_ADAPTER_ADDRESSES 16
+
+struct perf_adapter {
+    size_t spigot;
+    /* Of the spigot; those of IPv4 first. */
+    it_net_addr_t addresses[PERF_ADAPTER_ADDRESSES];
+    size_t address_count;
+};
+
+/* Both return false after a message. */
+bool perf_adapter_ask(struct perf_adapter *adapter, it_ia_handle_t ia);
+/* The path to a server whose control connection leads to that address. */
+bool perf_adapter_find_path(const struct perf_adapter *adapter, it_ia_handle_t ia,
+                            const struct sockaddr_storage *address, it_path_t *path);
+
+#endif
