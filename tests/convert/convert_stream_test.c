@@ -691,9 +691,9 @@ Test(convert_stream, disconnected_while_pending, .timeout = 60)
         else
             (void)answered(&t);
         if (i < 3)
-            CHECK_OK(vrb_convert_disconnect(t.side.ep->convert));
+            CHECK_OK(verbs_convert_disconnect(t.side.ep->convert));
         else
-            vrb_convert_abandon(t.side.ep->convert); /* the EP is freed */
+            verbs_convert_abandon(t.side.ep->convert); /* the EP is freed */
         CHECK_EQ(i < 3, t.side.news_count);
         if (i < 3)
             CHECK_EQ(IT_CM_MSG_CONN_DISCONNECT_EVENT, t.side.news[0].number);
@@ -716,14 +716,14 @@ Test(convert_stream, stream_is_retired_in_time, .timeout = 60)
 
         open_link(&t);
         convert_as(&t, false);
-        CHECK_OK(vrb_convert_disconnect(t.side.ep->convert));
+        CHECK_OK(verbs_convert_disconnect(t.side.ep->convert));
         say(t.peer, "still there", 11);
         fake_run();
         CHECK(t.side.cm.conversions != NULL);
         if (i == 0)
             fake_advance(5 * SECOND);
         else
-            vrb_convert_close(&t.side.ia);
+            verbs_convert_close(&t.side.ia);
         CHECK(t.side.cm.conversions == NULL);
         close_link(&t);
     }

@@ -19,7 +19,7 @@
 struct ual_ep {
     int state;
     struct fake_side *side;
-    struct vrb_ep area;
+    struct verbs_ep area;
 };
 
 struct ual_ia {
@@ -190,16 +190,16 @@ static const struct vp_host host = {
     .ep_ia = host_ep_ia,
     .ia_call = host_ia_call,
 };
-const struct vp_host *vrb_host = &host;
+const struct vp_host *verbs_host = &host;
 
 /* ---------------------------------------------------------------- what else a conversion calls */
 
-void vrb_ep_open_locked(struct vrb_ep *ep)
+void verbs_ep_open_locked(struct verbs_ep *ep)
 {
     (void)ep;
 }
 
-void vrb_ep_break(struct vrb_ep *ep)
+void verbs_ep_break(struct verbs_ep *ep)
 {
     ep->ual->side->breaks++;
 }
@@ -208,22 +208,22 @@ void vrb_ep_break(struct vrb_ep *ep)
 
 /* A connection has two of these, one at each end. */
 struct end {
-    struct vrb_conn conn;
+    struct verbs_conn conn;
     struct end *other;
     bool made;
 };
 
 struct fake_device fake_device;
 
-static struct vrb_convert *listening;
+static struct verbs_convert *listening;
 static struct end *asking; /* its request has not been taken */
 
-static struct end *end_of(struct vrb_convert *convert)
+static struct end *end_of(struct verbs_convert *convert)
 {
     return (struct end *)(void *)convert->conn;
 }
 
-static struct end *end_new(struct vrb_convert *convert)
+static struct end *end_new(struct verbs_convert *convert)
 {
     struct end *end = calloc(1, sizeof(*end));
 
@@ -234,17 +234,17 @@ static struct end *end_new(struct vrb_convert *convert)
     return end;
 }
 
-enum agree_kind vrb_convert_kind(const struct vrb_convert *convert)
+enum agree_kind verbs_convert_kind(const struct verbs_convert *convert)
 {
     return convert->ia->is_iwarp ? AGREE_IWARP : AGREE_ROCE;
 }
 
-void vrb_convert_tell_path(const struct vrb_convert *convert)
+void verbs_convert_tell_path(const struct verbs_convert *convert)
 {
     (void)convert;
 }
 
-uint16_t vrb_convert_listen(struct vrb_convert *convert)
+uint16_t verbs_convert_listen(struct verbs_convert *convert)
 {
     if (fake_device.no_port)
         return 0;
@@ -252,7 +252,7 @@ uint16_t vrb_convert_listen(struct vrb_convert *convert)
     return ++fake_device.port;
 }
 
-bool vrb_convert_connect(struct vrb_convert *convert)
+bool verbs_convert_connect(struct verbs_convert *convert)
 {
     convert->code = IT_CN_REJ_BAD_PATH;
     if (fake_device.unreachable)
@@ -261,7 +261,7 @@ bool vrb_convert_connect(struct vrb_convert *convert)
     return true;
 }
 
-bool vrb_convert_accept(struct vrb_convert *convert)
+bool verbs_convert_accept(struct verbs_convert *convert)
 {
     struct end *end;
 
@@ -290,7 +290,7 @@ static void end_free(struct end *end)
     free(end);
 }
 
-void vrb_convert_drop(struct vrb_convert *convert)
+void verbs_convert_drop(struct verbs_convert *convert)
 {
     if (listening == convert)
         listening = NULL;
@@ -301,7 +301,7 @@ void vrb_convert_drop(struct vrb_convert *convert)
     convert->conn = NULL;
 }
 
-bool vrb_conn_establish(struct vrb_conn *conn, const void *private_data, size_t length)
+bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length)
 {
     const struct ual_conn_news news = {
         .number = IT_CM_MSG_CONN_ESTABLISHED_EVENT,
@@ -318,16 +318,16 @@ bool vrb_conn_establish(struct vrb_conn *conn, const void *private_data, size_t 
 /* The events of a connection, one by one. True: there was one. */
 static bool device_ask(void)
 {
-    struct vrb_cm_event event = {.type = RDMA_CM_EVENT_CONNECT_REQUEST};
+    struct verbs_cm_event event = {.type = RDMA_CM_EVENT_CONNECT_REQUEST};
 
     if (!asking || fake_device.silent)
         return false;
     if (!listening) {
-        struct vrb_convert *convert = asking->conn.convert;
+        struct verbs_convert *convert = asking->conn.convert;
 
         free(asking);
         asking = NULL;
-        vrb_convert_unconnected(convert, IT_CN_REJ_OTHER);
+        verbs_convert_unconnected(convert, IT_CN_REJ_OTHER);
         return true;
     }
     memcpy(event.private_data, asking->conn.private_data, asking->conn.private_length);
@@ -335,21 +335,21 @@ static bool device_ask(void)
     /* As rdma_cm over InfiniBand does. */
     while (event.private_length > 0 && event.private_data[event.private_length - 1] == 0)
         event.private_length--;
-    vrb_convert_requested(listening, NULL, &event);
+    verbs_convert_requested(listening, NULL, &event);
     return true;
 }
 
-static bool device_establish(struct vrb_convert *convert)
+static bool device_establish(struct verbs_convert *convert)
 {
     struct end *end = convert->ep ? end_of(convert) : NULL;
     uint8_t data[AGREE_KEY_FRAME] = {0};
 
-    if (!end || !end->other || end->conn.state == VRB_CONN_LIVE)
+    if (!end || !end->other || end->conn.state == VERBS_CONN_LIVE)
         return false;
-    end->conn.state = VRB_CONN_LIVE;
+    end->conn.state = VERBS_CONN_LIVE;
     if (!fake_device.wrong_key)
         memcpy(data, end->other->conn.private_data, sizeof(data));
-    vrb_convert_connected(convert, data, sizeof(data));
+    verbs_convert_connected(convert, data, sizeof(data));
     return true;
 }
 
@@ -382,24 +382,24 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 
 bool fake_request_is_refused(const uint8_t *private_data, size_t length)
 {
-    struct vrb_cm_event event = {.type = RDMA_CM_EVENT_CONNECT_REQUEST, .private_length = length};
+    struct verbs_cm_event event = {.type = RDMA_CM_EVENT_CONNECT_REQUEST, .private_length = length};
 
     CHECK(listening != NULL);
     if (length > 0)
         memcpy(event.private_data, private_data, length);
     refused = false;
-    vrb_convert_requested(listening, NULL, &event);
+    verbs_convert_requested(listening, NULL, &event);
     return refused;
 }
 
 void fake_disconnect(struct fake_side *side)
 {
-    struct vrb_convert *convert = side->ep->convert;
+    struct verbs_convert *convert = side->ep->convert;
     struct end *end = end_of(convert);
 
     CHECK(end != NULL);
     end_free(end);
-    vrb_convert_unconnected(convert, IT_CN_REJ_OTHER);
+    verbs_convert_unconnected(convert, IT_CN_REJ_OTHER);
 }
 
 /* ---------------------------------------------------------------- the loop */
@@ -480,8 +480,8 @@ void fake_side_open(struct fake_side *side)
 void fake_side_close(struct fake_side *side)
 {
     if (side->ep->convert)
-        vrb_convert_abandon(side->ep->convert);
-    vrb_convert_close(&side->ia);
+        verbs_convert_abandon(side->ep->convert);
+    verbs_convert_close(&side->ia);
     for (size_t i = 0; i < 2; i++)
         if (sides[i] == side)
             sides[i] = NULL;
@@ -502,7 +502,7 @@ it_status_t fake_convert(struct fake_side *side, int sd, const struct vp_convert
     CHECK(own.fd >= 0);
     if (own.timeout_us == 0)
         own.timeout_us = 30000000;
-    status = vrb_convert(side->ual, &own);
+    status = verbs_convert(side->ual, &own);
     if (status != IT_SUCCESS)
         (void)close(own.fd);
     return status;

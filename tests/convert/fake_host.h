@@ -18,13 +18,13 @@ struct fake_news {
 };
 
 struct fake_side {
-    struct vrb_cm cm;
-    struct vrb_ia ia;
+    struct verbs_cm cm;
+    struct verbs_ia ia;
     struct ual_ep *ual;
-    struct vrb_ep *ep;
+    struct verbs_ep *ep;
     struct fake_news news[4];
     unsigned news_count;
-    unsigned breaks; /* vrb_ep_break */
+    unsigned breaks; /* verbs_ep_break */
 };
 
 /* What the device does otherwise than it should, from now on. */

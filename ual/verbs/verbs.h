@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The provider for devices of rdma-core: its objects, the private areas of those of the library. A
- * shared library of its own, which reaches the library by the table vrb_host alone.
+ * shared library of its own, which reaches the library by the table verbs_host alone.
  */
 #ifndef ITAPI_UAL_VERBS_VERBS_H
 #define ITAPI_UAL_VERBS_VERBS_H
@@ -17,16 +17,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-extern const struct vp_host *vrb_host;
+extern const struct vp_host *verbs_host;
 
-struct vrb_cm;   /* connections of an IA: verbs_cm_private.h */
-struct vrb_conn; /* connection of an EP: verbs_cm_private.h */
-struct vrb_listener;
-struct vrb_ud;      /* what only an EP of datagrams has: verbs_ud.h */
-struct vrb_convert; /* conversion of an EP's socket */
+struct verbs_cm;   /* connections of an IA: verbs_cm_private.h */
+struct verbs_conn; /* connection of an EP: verbs_cm_private.h */
+struct verbs_listener;
+struct verbs_ud;      /* what only an EP of datagrams has: verbs_ud.h */
+struct verbs_convert; /* conversion of an EP's socket */
 
 /* What devices do otherwise than the rest. */
-struct vrb_quirks {
+struct verbs_quirks {
     bool is_siw;          /* what follows, found out by name and vendor */
     bool zero_segments;   /* a receive without a segment is refused */
     bool late_posts_lost; /* what is posted when the QP has failed never completes */
@@ -36,14 +36,14 @@ struct vrb_quirks {
 };
 
 /* Writes of no octets that a connection of siw may begin with: verbs_cm_nudge.c. */
-#define VRB_NUDGES 3
+#define VERBS_NUDGES 3
 
-struct vrb_ia {
+struct verbs_ia {
     struct ual_ia *ual;
     struct ibv_context *context; /* our own, not that of librdmacm */
     struct ibv_device_attr_ex device;
     struct vp_attributes attributes;
-    struct vrb_quirks quirks;
+    struct verbs_quirks quirks;
     bool is_iwarp;
     uint8_t ports;
     struct ibv_cq *filler; /* NULL: not needed */
@@ -52,18 +52,18 @@ struct vrb_ia {
         attach_lock;          /* one at a time gives an EVD its source; a leaf but for evd.lock */
     _Atomic bool removed;     /* the device is gone */
     pthread_mutex_t rmr_lock; /* a leaf */
-    struct vrb_rmr *rmrs;     /* by .rmr_lock */
-    struct vrb_cm *cm;        /* by verbs_cm.c */
+    struct verbs_rmr *rmrs;   /* by .rmr_lock */
+    struct verbs_cm *cm;      /* by verbs_cm.c */
 };
 
-struct vrb_pz {
+struct verbs_pz {
     struct ibv_pd *pd;
     struct ibv_mr *empty_mr; /* with .zero_segments: of .empty */
     unsigned char empty[8];
 };
 
 /* What a segment needs comes first. */
-struct vrb_lmr {
+struct verbs_lmr {
     uint32_t lkey;
     /* For data that is sent from within a post: the device does not check it. */
     uintptr_t addr;
@@ -74,19 +74,19 @@ struct vrb_lmr {
 
 /* ---------------------------------------------------------------- work queues */
 
-struct vrb_queue;
+struct verbs_queue;
 
 /* One request or receive, found by its wr_id. A slot is free again when its event is dequeued. */
-struct vrb_slot {
-    struct vrb_queue *queue;
+struct verbs_slot {
+    struct verbs_queue *queue;
     it_dto_cookie_t cookie;
     uint32_t number; /* of the post: counts up, wraps */
     uint8_t event;   /* it_event_type_t: those of completions are small */
     uint8_t flags;   /* it_dto_flags_t; with IT_COMPLETION_FLAG for every receive */
     bool is_receive;
     uint32_t length; /* of a request */
-    struct vrb_notes {
-        bool link;    /* a note lies in vrb_queue.links */
+    struct verbs_notes {
+        bool link;    /* a note lies in verbs_queue.links */
         bool refused; /* not legal on this EP: it completes in its turn, and ends the connection */
         /* With .reads_overtaken, by the lock of the EVD. */
         bool done;
@@ -98,7 +98,7 @@ struct vrb_slot {
  * Requests or receives of an EP. The numbers only ever grow: retired <= reaped <= tail. What is
  * posted while .local is set never reaches the device: it is flushed when all before it is done.
  */
-struct vrb_queue {
+struct verbs_queue {
     struct vrb_lock lock; /* posting: the order of slots is that of the device */
     /* By .lock. */
     uint32_t tail;       /* next post */
@@ -122,12 +122,12 @@ struct vrb_queue {
     uint32_t depth;
     uint32_t signal_every;
     uint32_t mask; /* of .slots: a power of two, less one */
-    struct vrb_slot *slots;
-    struct vrb_link *links; /* one per slot; NULL: the device has no windows */
-    struct vrb_ep *ep;
+    struct verbs_slot *slots;
+    struct verbs_link *links; /* one per slot; NULL: the device has no windows */
+    struct verbs_ep *ep;
     it_ep_handle_t handle; /* of .ep */
-    struct vrb_cq *cq;
-    struct vrb_slot marker; /* wr_id of a request behind all others, of the library itself */
+    struct verbs_cq *cq;
+    struct verbs_slot marker; /* wr_id of a request behind all others, of the library itself */
 
     /* By the lock of the EVD. */
     uint32_t reaped;      /* behind the newest that is known to be done */
@@ -144,39 +144,39 @@ struct vrb_queue {
 };
 
 /* The EPs of one S-RQ on a CQ: together they have no more completions than that has receives. */
-struct vrb_share {
-    struct vrb_share *next;
+struct verbs_share {
+    struct verbs_share *next;
     const struct ual_srq *srq;
     uint32_t eps;
 };
 
 /* One CQ of an EVD, as large as all queues on it together. Guarded by the EVD's lock. */
-struct vrb_cq {
-    struct vrb_cq *next;
+struct verbs_cq {
+    struct verbs_cq *next;
     struct ibv_cq *cq;
     uint32_t capacity;
     uint32_t used; /* by the attach lock of the IA, as what follows */
-    struct vrb_share *shares;
+    struct verbs_share *shares;
     struct ibv_wc *stash; /* polled, or made by us, and not yet taken; room for all there can be */
     uint32_t stash_first, stash_end;
 };
 
-#define VRB_BY_QP 64u /* a power of two */
+#define VERBS_BY_QP 64u /* a power of two */
 
 /* The source of an EVD. */
-struct vrb_source {
-    struct vrb_ia *ia; /* immutable, as what follows */
+struct verbs_source {
+    struct verbs_ia *ia; /* immutable, as what follows */
     it_evd_handle_t evd;
     struct ibv_comp_channel *channel;
     /* By the EVD's lock. */
-    struct vrb_cq *cqs;              /* the one that is asked first changes */
-    struct vrb_ep *by_qp[VRB_BY_QP]; /* EPs with an S-RQ, by the number of the QP */
+    struct verbs_cq *cqs;                /* the one that is asked first changes */
+    struct verbs_ep *by_qp[VERBS_BY_QP]; /* EPs with an S-RQ, by the number of the QP */
 };
 
-struct vrb_ep {
-    struct vrb_queue sq, rq; /* .rq: without an S-RQ */
+struct verbs_ep {
+    struct verbs_queue sq, rq; /* .rq: without an S-RQ */
     struct ual_ep *ual;
-    struct vrb_ia *ia;
+    struct verbs_ia *ia;
     it_ep_handle_t handle;
     struct ibv_pd *pd;
     struct ual_srq *srq;
@@ -189,47 +189,47 @@ struct vrb_ep {
     _Atomic bool resets;                   /* a thread is in ep_reset */
 
     struct ibv_qp *qp; /* exchanged by ep_reset only: nobody posts then */
-    struct vrb_source *request_source, *recv_source;
-    struct vrb_ep *next_by_qp; /* with an S-RQ: by the lock of the receive EVD, as what follows */
+    struct verbs_source *request_source, *recv_source;
+    struct verbs_ep *next_by_qp; /* with an S-RQ: by the lock of the receive EVD, as what follows */
     uint32_t qp_num;
     struct vp_task *failed; /* tells connection management; submitted by anybody */
-    struct vrb_ud *ud;      /* NULL: a connected EP; immutable */
+    struct verbs_ud *ud;    /* NULL: a connected EP; immutable */
 
     bool nudged; /* by the lock of .sq: the marker has been a nudge */
 
-    struct vrb_conn *conn; /* by verbs_cm_conn.c; the IA's thread only */
+    struct verbs_conn *conn; /* by verbs_cm_conn.c; the IA's thread only */
     /* By the EP's lock: the depths before they were agreed on. */
     bool agreed;
     uint32_t wanted_ird, wanted_ord;
-    struct vrb_convert *convert; /* by verbs_convert.c */
+    struct verbs_convert *convert; /* by verbs_convert.c */
 };
 
-/* A receive of an S-RQ, found by its wr_id, which has VRB_SRQ_MARK besides. */
-struct vrb_srq_slot {
-    struct vrb_srq *srq;
+/* A receive of an S-RQ, found by its wr_id, which has VERBS_SRQ_MARK besides. */
+struct verbs_srq_slot {
+    struct verbs_srq *srq;
     it_dto_cookie_t cookie;
     _Atomic bool busy;
 };
 
-#define VRB_SRQ_MARK UINT64_C(1)
+#define VERBS_SRQ_MARK UINT64_C(1)
 
-struct vrb_srq {
+struct verbs_srq {
     struct ibv_srq *srq; /* immutable, as what follows */
     struct ual_srq *ual;
-    struct vrb_ia *ia;
-    struct vrb_pz *pz;
+    struct verbs_ia *ia;
+    struct verbs_pz *pz;
     uint32_t depth;
-    struct vrb_srq_slot *slots;
+    struct verbs_srq_slot *slots;
     struct vrb_lock lock; /* posting */
     uint32_t cursor;      /* by .lock: the slot to try next */
     _Atomic uint32_t posted;
 };
 
-/* Guarded by vrb_ia.rmr_lock. */
-struct vrb_rmr {
-    struct vrb_rmr *next; /* of the IA's */
+/* Guarded by verbs_ia.rmr_lock. */
+struct verbs_rmr {
+    struct verbs_rmr *next; /* of the IA's */
     struct ual_rmr *ual;
-    struct vrb_ia *ia;
+    struct verbs_ia *ia;
     struct ibv_mw *mw;
     uint64_t serial; /* 0: freed */
     /* By what has been posted. */
@@ -238,125 +238,125 @@ struct vrb_rmr {
     bool is_open;
     /* By what has been completed: with .state.lmr, that and the EP are held. */
     struct vp_rmr_state state;
-    struct vrb_ep *ep;
+    struct verbs_ep *ep;
 };
 
 /* What a link or unlink will have done; of an unlink .state is zero. */
-struct vrb_link {
-    struct vrb_rmr *rmr; /* NULL: nothing is under way */
+struct verbs_link {
+    struct verbs_rmr *rmr; /* NULL: nothing is under way */
     uint64_t serial;
     struct vp_rmr_state state;
 };
 
-struct vrb_listen {
-    struct vrb_listener *listener; /* by verbs_cm_listen.c */
+struct verbs_listen {
+    struct verbs_listener *listener; /* by verbs_cm_listen.c */
 };
 
 /* ---------------------------------------------------------------- areas */
 
-static inline struct vrb_ia *vrb_ia_of(const struct ual_ia *ia)
+static inline struct verbs_ia *verbs_ia_of(const struct ual_ia *ia)
 {
-    return vrb_host->ia_area((struct ual_ia *)(uintptr_t)ia);
+    return verbs_host->ia_area((struct ual_ia *)(uintptr_t)ia);
 }
 
-static inline struct vrb_ep *vrb_ep_of(struct ual_ep *ep)
+static inline struct verbs_ep *verbs_ep_of(struct ual_ep *ep)
 {
-    return (struct vrb_ep *)(void *)((unsigned char *)ep + vrb_host->ep_offset);
+    return (struct verbs_ep *)(void *)((unsigned char *)ep + verbs_host->ep_offset);
 }
 
-static inline struct vrb_lmr *vrb_lmr_of(it_lmr_handle_t handle)
+static inline struct verbs_lmr *verbs_lmr_of(it_lmr_handle_t handle)
 {
-    return (struct vrb_lmr *)(void *)((unsigned char *)handle + vrb_host->lmr_offset);
+    return (struct verbs_lmr *)(void *)((unsigned char *)handle + verbs_host->lmr_offset);
 }
 
-static inline struct vrb_pz *vrb_pz_of(struct ual_pz *pz)
+static inline struct verbs_pz *verbs_pz_of(struct ual_pz *pz)
 {
-    return vrb_host->pz_area(pz);
+    return verbs_host->pz_area(pz);
 }
 
-static inline struct vrb_srq *vrb_srq_of(struct ual_srq *srq)
+static inline struct verbs_srq *verbs_srq_of(struct ual_srq *srq)
 {
-    return (struct vrb_srq *)(void *)((unsigned char *)srq + vrb_host->srq_offset);
+    return (struct verbs_srq *)(void *)((unsigned char *)srq + verbs_host->srq_offset);
 }
 
-static inline struct vrb_rmr *vrb_rmr_of(struct ual_rmr *rmr)
+static inline struct verbs_rmr *verbs_rmr_of(struct ual_rmr *rmr)
 {
-    return (struct vrb_rmr *)(void *)((unsigned char *)rmr + vrb_host->rmr_offset);
+    return (struct verbs_rmr *)(void *)((unsigned char *)rmr + verbs_host->rmr_offset);
 }
 
-static inline struct vrb_listen *vrb_listen_of(struct ual_listen *listen)
+static inline struct verbs_listen *verbs_listen_of(struct ual_listen *listen)
 {
-    return vrb_host->listen_area(listen);
+    return verbs_host->listen_area(listen);
 }
 
 /* More segments are never announced. */
-#define VRB_MAX_SEGMENTS 32
+#define VERBS_MAX_SEGMENTS 32
 
-#define vrb_log(level, ...) vrb_host->log((level), __VA_ARGS__)
+#define verbs_log(level, ...) verbs_host->log((level), __VA_ARGS__)
 
 /* ---------------------------------------------------------------- devices (verbs_device.c) */
 
 /* The device of that name, opened, or NULL with errno. */
-struct ibv_context *vrb_device_open(const char *name);
-size_t vrb_interfaces(it_interface_t *interfaces, size_t capacity);
-bool vrb_has_interface(const char *name);
-it_status_t vrb_ia_open(struct ual_ia *ual);
-void vrb_ia_close(struct ual_ia *ual);
-const struct vp_attributes *vrb_ia_attributes(const struct ual_ia *ual);
+struct ibv_context *verbs_device_open(const char *name);
+size_t verbs_interfaces(it_interface_t *interfaces, size_t capacity);
+bool verbs_has_interface(const char *name);
+it_status_t verbs_ia_open(struct ual_ia *ual);
+void verbs_ia_close(struct ual_ia *ual);
+const struct vp_attributes *verbs_ia_attributes(const struct ual_ia *ual);
 
 /* verbs_query.c */
-it_status_t vrb_ia_query(struct ual_ia *ual, it_ia_info_t **info_out);
-bool vrb_has_spigot(const struct ual_ia *ual, size_t spigot_id);
-it_status_t vrb_has_address(const struct ual_ia *ual, const it_net_addr_t *address);
+it_status_t verbs_ia_query(struct ual_ia *ual, it_ia_info_t **info_out);
+bool verbs_has_spigot(const struct ual_ia *ual, size_t spigot_id);
+it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *address);
 /* The port of this IA's device that rdma_cm takes for a local address, 0 if none. */
-uint8_t vrb_port_of(const struct vrb_ia *ia, const struct sockaddr *address);
-bool vrb_address_is_usable(const struct ifaddrs *entry);
+uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address);
+bool verbs_address_is_usable(const struct ifaddrs *entry);
 /* All GIDs of the device, in memory that the caller frees. NULL: it cannot be told. */
-struct ibv_gid_entry *vrb_gid_table(const struct vrb_ia *ia, size_t *count);
+struct ibv_gid_entry *verbs_gid_table(const struct verbs_ia *ia, size_t *count);
 
 /* verbs_async.c */
-bool vrb_async_open(struct vrb_ia *ia);
-void vrb_async_close(struct vrb_ia *ia);
+bool verbs_async_open(struct verbs_ia *ia);
+void verbs_async_close(struct verbs_ia *ia);
 /* The IA's thread: handles what the device has said until now. */
-void vrb_async_take(struct vrb_ia *ia);
+void verbs_async_take(struct verbs_ia *ia);
 
 /* ---------------------------------------------------------------- memory (verbs_memory.c) */
 
-it_status_t vrb_pz_create(struct ual_pz *ual);
-void vrb_pz_destroy(struct ual_pz *ual);
-it_status_t vrb_lmr_create(struct ual_lmr *ual);
-void vrb_lmr_destroy(struct ual_lmr *ual);
-it_status_t vrb_lmr_modify(struct ual_lmr *ual, struct ual_pz *pz, it_mem_priv_t privs);
+it_status_t verbs_pz_create(struct ual_pz *ual);
+void verbs_pz_destroy(struct ual_pz *ual);
+it_status_t verbs_lmr_create(struct ual_lmr *ual);
+void verbs_lmr_destroy(struct ual_lmr *ual);
+it_status_t verbs_lmr_modify(struct ual_lmr *ual, struct ual_pz *pz, it_mem_priv_t privs);
 
 /* ---------------------------------------------------------------- completions (verbs_source.c) */
 
 /* Both queues of the EP have their CQs; need: how many completions they may have. */
-it_status_t vrb_source_join(struct vrb_ep *ep);
-void vrb_source_leave(struct vrb_ep *ep);
+it_status_t verbs_source_join(struct verbs_ep *ep);
+void verbs_source_leave(struct verbs_ep *ep);
 /*
  * The QP has failed, or is gone: what the device does not complete is flushed, in order. lost: that
  * is all of which there is no completion now; else what is posted from .local_from on.
  */
-void vrb_source_flush(struct vrb_ep *ep, struct vrb_queue *queue, bool lost);
+void verbs_source_flush(struct verbs_ep *ep, struct verbs_queue *queue, bool lost);
 /* After a flush with nothing left to post: the posts to come are for a new QP. */
-void vrb_source_renew(struct vrb_ep *ep, struct vrb_queue *queue);
+void verbs_source_renew(struct verbs_ep *ep, struct verbs_queue *queue);
 /* There is a post that does not reach the device. */
-void vrb_source_post_local(struct vrb_ep *ep, struct vrb_queue *queue);
+void verbs_source_post_local(struct verbs_ep *ep, struct verbs_queue *queue);
 /* Takes note of what is done, so that slots without events get free. */
-void vrb_source_reap(struct vrb_ep *ep, struct vrb_queue *queue);
+void verbs_source_reap(struct verbs_ep *ep, struct verbs_queue *queue);
 
 /* An EP with an S-RQ: from now on completions of that QP are its. NULL: of none. */
-void vrb_source_name(struct vrb_ep *ep, const struct ibv_qp *qp);
+void verbs_source_name(struct verbs_ep *ep, const struct ibv_qp *qp);
 
 /* ---------------------------------------------------------------- S-RQs (verbs_srq.c) */
 
-it_status_t vrb_srq_create(struct ual_srq *ual);
-void vrb_srq_destroy(struct ual_srq *ual);
-it_status_t vrb_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
-                           const it_srq_param_t *params);
-void vrb_srq_is_low(struct vrb_srq *srq);
+it_status_t verbs_srq_create(struct ual_srq *ual);
+void verbs_srq_destroy(struct ual_srq *ual);
+it_status_t verbs_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
+                             const it_srq_param_t *params);
+void verbs_srq_is_low(struct verbs_srq *srq);
 
-static inline void vrb_srq_return(struct vrb_srq_slot *slot)
+static inline void verbs_srq_return(struct verbs_srq_slot *slot)
 {
     atomic_fetch_sub_explicit(&slot->srq->posted, 1, memory_order_relaxed);
     atomic_store_explicit(&slot->busy, false, memory_order_release);
@@ -364,60 +364,61 @@ static inline void vrb_srq_return(struct vrb_srq_slot *slot)
 
 /* ---------------------------------------------------------------- RMRs (verbs_rmr.c) */
 
-it_status_t vrb_rmr_create(struct ual_rmr *ual);
-void vrb_rmr_destroy(struct ual_rmr *ual);
-void vrb_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state);
+it_status_t verbs_rmr_create(struct ual_rmr *ual);
+void verbs_rmr_destroy(struct ual_rmr *ual);
+void verbs_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state);
 /* The QP goes: first the windows that are open on it. */
-void vrb_rmr_leave(struct vrb_ia *ia, uint32_t qp_num);
+void verbs_rmr_leave(struct verbs_ia *ia, uint32_t qp_num);
 /* A peer has invalidated the key: the RMR that had it, or NULL. */
-it_handle_t vrb_rmr_invalidated(struct vrb_ia *ia, uint32_t key);
+it_handle_t verbs_rmr_invalidated(struct verbs_ia *ia, uint32_t key);
 /* With the queue's lock. A status that is not a success: nothing is posted. *error: of the device. */
-it_status_t vrb_link_request(struct vrb_ep *ep, struct vrb_slot *slot,
-                             const struct vp_request *request, int *error);
-void vrb_link_done(struct vrb_slot *slot, bool executed);
-void vrb_link_drop_all(struct vrb_queue *queue);
-struct vrb_link *vrb_link_of(const struct vrb_slot *slot);
+it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
+                               const struct vp_request *request, int *error);
+void verbs_link_done(struct verbs_slot *slot, bool executed);
+void verbs_link_drop_all(struct verbs_queue *queue);
+struct verbs_link *verbs_link_of(const struct verbs_slot *slot);
 
 /* ---------------------------------------------------------------- posting (verbs_post.c) */
 
-int vrb_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count);
+int verbs_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count);
 
-bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bool is_receive);
-void vrb_queue_free(struct vrb_queue *queue);
+bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t depth,
+                      bool is_receive);
+void verbs_queue_free(struct verbs_queue *queue);
 /* With the queue's lock: whether posts go straight to the device, and how many at least. */
-void vrb_queue_refresh(struct vrb_queue *queue);
-extern const struct vp_ep_ops vrb_ep_ops, vrb_ud_ops;
+void verbs_queue_refresh(struct verbs_queue *queue);
+extern const struct vp_ep_ops verbs_ep_ops, verbs_ud_ops;
 
 /* ---------------------------------------------------------------- EPs (verbs_ep.c) */
 
-it_status_t vrb_ep_create(struct ual_ep *ual);
-void vrb_ep_destroy(struct ual_ep *ual);
-void vrb_ep_halt(struct ual_ep *ual);
-void vrb_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
-it_status_t vrb_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
-                                 it_ep_attributes_t *attr);
-it_status_t vrb_ep_reset(struct ual_ep *ual);
+it_status_t verbs_ep_create(struct ual_ep *ual);
+void verbs_ep_destroy(struct ual_ep *ual);
+void verbs_ep_halt(struct ual_ep *ual);
+void verbs_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
+it_status_t verbs_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
+                                   it_ep_attributes_t *attr);
+it_status_t verbs_ep_reset(struct ual_ep *ual);
 
 /*
  * The QP, for connection management. An EP has its QP, in INIT, from ep_create on; nobody else
  * changes its state meanwhile. No lock is needed, and the EP's lock may be held.
  */
 /* ibv_modify_qp with a line in the log if it fails: 0 or errno. */
-int vrb_qp_modify(struct vrb_ep *ep, struct ibv_qp_attr *attr, int mask);
+int verbs_qp_modify(struct verbs_ep *ep, struct ibv_qp_attr *attr, int mask);
 /* The access flags by the EP's enables: for INIT. */
-unsigned vrb_qp_access(const struct vrb_ep *ep);
+unsigned verbs_qp_access(const struct verbs_ep *ep);
 
 /*
  * The EP is about to be CONNECTED: requests may be posted from now on, to the device. With the EP's
  * lock, just before the step UAL_EP_ESTABLISHED.
  */
-void vrb_ep_open_locked(struct vrb_ep *ep);
+void verbs_ep_open_locked(struct verbs_ep *ep);
 
 /*
  * The connection is over, or was never made; for whatever reason, any number of times. With no lock
  * held, just after the step to NONOPERATIONAL and before the event is reported: the QP goes to
  * ERROR, what is posted is flushed in order, as is what is posted from now on.
  */
-void vrb_ep_break(struct vrb_ep *ep);
+void verbs_ep_break(struct verbs_ep *ep);
 
 #endif

@@ -16,11 +16,11 @@ static bool address_is_zero(const it_ib_gid_t *gid)
 }
 
 /* Of the local GID; with RoCE of version 2, if there is one. False: it is not that port's. */
-static bool address_find_index(const struct vrb_ia *ia, uint8_t port, const it_ib_gid_t *gid,
+static bool address_find_index(const struct verbs_ia *ia, uint8_t port, const it_ib_gid_t *gid,
                                uint8_t *index)
 {
     size_t count;
-    struct ibv_gid_entry *entries = vrb_gid_table(ia, &count);
+    struct ibv_gid_entry *entries = verbs_gid_table(ia, &count);
     bool found = false;
 
     for (size_t i = 0; i < count; i++) {
@@ -35,7 +35,7 @@ static bool address_find_index(const struct vrb_ia *ia, uint8_t port, const it_i
 }
 
 /* Routed: with GIDs, the local one found out if it is left open. */
-static it_status_t address_fill_route(const struct vrb_ia *ia, const it_path_t *path,
+static it_status_t address_fill_route(const struct verbs_ia *ia, const it_path_t *path,
                                       struct ibv_ah_attr *attr)
 {
     const it_ib_net_endpoint_t *ib = &path->remote.ib;
@@ -45,7 +45,7 @@ static it_status_t address_fill_route(const struct vrb_ia *ia, const it_path_t *
     if (address_is_zero(&ib->remote_port_gid) || IN6_IS_ADDR_MULTICAST(&ib->remote_port_gid))
         return IT_ERR_INVALID_ADDRESS;
     if (address_is_zero(&local)) {
-        status = vrb_path_source(ia->cm, path, &local);
+        status = verbs_path_source(ia->cm, path, &local);
         if (status != IT_SUCCESS)
             return status;
     }
@@ -59,11 +59,11 @@ static it_status_t address_fill_route(const struct vrb_ia *ia, const it_path_t *
     return IT_SUCCESS;
 }
 
-static it_status_t address_fill(const struct vrb_ia *ia, const it_path_t *path,
+static it_status_t address_fill(const struct verbs_ia *ia, const it_path_t *path,
                                 struct ibv_ah_attr *attr)
 {
     const it_ib_net_endpoint_t *ib = &path->remote.ib;
-    bool on_ethernet = vrb_path_is_ethernet(ia, path->spigot_id);
+    bool on_ethernet = verbs_path_is_ethernet(ia, path->spigot_id);
 
     memset(attr, 0, sizeof(*attr));
     attr->port_num = (uint8_t)path->spigot_id;
@@ -78,8 +78,8 @@ static it_status_t address_fill(const struct vrb_ia *ia, const it_path_t *path,
 /* The device may have to ask the network for the peer's link address. */
 static it_status_t address_make(struct ual_address *ual, const it_path_t *path, struct ibv_ah **ah)
 {
-    const struct vrb_ia *ia = vrb_ia_of(vrb_host->address_ia(ual));
-    struct vrb_pz *pz = vrb_pz_of(vrb_host->address_pz(ual));
+    const struct verbs_ia *ia = verbs_ia_of(verbs_host->address_ia(ual));
+    struct verbs_pz *pz = verbs_pz_of(verbs_host->address_pz(ual));
     struct ibv_ah_attr attr;
     it_status_t status = address_fill(ia, path, &attr);
     int error;
@@ -90,7 +90,8 @@ static it_status_t address_make(struct ual_address *ual, const it_path_t *path, 
     if (*ah)
         return IT_SUCCESS;
     error = errno;
-    vrb_log(VP_LOG_INFO, "%s: no address handle: %s", vrb_host->ia_name(ia->ual), strerror(error));
+    verbs_log(VP_LOG_INFO, "%s: no address handle: %s", verbs_host->ia_name(ia->ual),
+              strerror(error));
     return error == ENOMEM || error == EMFILE || error == ENOSPC ? IT_ERR_RESOURCES
                                                                  : IT_ERR_INVALID_ADDRESS;
 }
@@ -98,18 +99,19 @@ static it_status_t address_make(struct ual_address *ual, const it_path_t *path, 
 static void address_unmake(struct ibv_ah *ah)
 {
     if (ibv_destroy_ah(ah) != 0)
-        vrb_log(VP_LOG_INFO, "an address handle cannot be destroyed: its device may be gone");
+        verbs_log(VP_LOG_INFO, "an address handle cannot be destroyed: its device may be gone");
 }
 
-it_status_t vrb_address_create(struct ual_address *ual, const it_path_t *path, it_ah_flags_t flags)
+it_status_t verbs_address_create(struct ual_address *ual, const it_path_t *path,
+                                 it_ah_flags_t flags)
 {
     (void)flags; /* a complete path needs nothing that takes time */
-    return address_make(ual, path, &vrb_address_of(ual)->ah);
+    return address_make(ual, path, &verbs_address_of(ual)->ah);
 }
 
-it_status_t vrb_address_modify(struct ual_address *ual, const it_path_t *path)
+it_status_t verbs_address_modify(struct ual_address *ual, const it_path_t *path)
 {
-    struct vrb_address *address = vrb_address_of(ual);
+    struct verbs_address *address = verbs_address_of(ual);
     struct ibv_ah *fresh;
     it_status_t status = address_make(ual, path, &fresh);
 
@@ -120,7 +122,7 @@ it_status_t vrb_address_modify(struct ual_address *ual, const it_path_t *path)
     return IT_SUCCESS;
 }
 
-void vrb_address_destroy(struct ual_address *ual)
+void verbs_address_destroy(struct ual_address *ual)
 {
-    address_unmake(vrb_address_of(ual)->ah);
+    address_unmake(verbs_address_of(ual)->ah);
 }

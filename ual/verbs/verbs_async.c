@@ -14,55 +14,57 @@
 /* ---------------------------------------------------------------- by what they are about */
 
 /* The QP, and so the EP, stays until the event is acknowledged. */
-static void async_about_ep(struct vrb_ep *ep, enum ibv_event_type type)
+static void async_about_ep(struct verbs_ep *ep, enum ibv_event_type type)
 {
     if (ep->ud) {
-        vrb_ud_failed(ep); /* raises what it is */
+        verbs_ud_failed(ep); /* raises what it is */
         return;
     }
     if (type == IBV_EVENT_COMM_EST) {
-        vrb_cm_ep_heard(ep);
+        verbs_cm_ep_heard(ep);
         return;
     }
-    if (type == IBV_EVENT_QP_FATAL && vrb_nudge_may_have_failed(ep))
+    if (type == IBV_EVENT_QP_FATAL && verbs_nudge_may_have_failed(ep))
         return; /* the peer has left meanwhile: rdma_cm tells that */
     if (type == IBV_EVENT_QP_FATAL)
-        vrb_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_FAILURE);
+        verbs_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_FAILURE);
     else if (type == IBV_EVENT_QP_ACCESS_ERR)
-        vrb_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION);
+        verbs_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION);
     else if (type == IBV_EVENT_QP_REQ_ERR)
-        vrb_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR);
+        verbs_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR);
     else
         return; /* drained, migrated, last receive reached: nothing is wrong */
-    vrb_cm_ep_failed(ep);
+    verbs_cm_ep_failed(ep);
 }
 
-static void async_about_srq(const struct vrb_srq *srq)
+static void async_about_srq(const struct verbs_srq *srq)
 {
-    vrb_log(VP_LOG_WARN, "%s: a shared receive queue has failed", vrb_host->ia_name(srq->ia->ual));
-    vrb_host->srq_raise(srq->ual, IT_ASYNC_AFF_SRQ_CATASTROPHIC);
+    verbs_log(VP_LOG_WARN, "%s: a shared receive queue has failed",
+              verbs_host->ia_name(srq->ia->ual));
+    verbs_host->srq_raise(srq->ual, IT_ASYNC_AFF_SRQ_CATASTROPHIC);
 }
 
-static void async_about_port(struct vrb_ia *ia, uint8_t port, bool online)
+static void async_about_port(struct verbs_ia *ia, uint8_t port, bool online)
 {
-    vrb_log(online ? VP_LOG_INFO : VP_LOG_WARN, "%s: port %u is %s", vrb_host->ia_name(ia->ual),
-            port, online ? "online" : "offline");
-    vrb_host->ia_raise_spigot(
+    verbs_log(online ? VP_LOG_INFO : VP_LOG_WARN, "%s: port %u is %s", verbs_host->ia_name(ia->ual),
+              port, online ? "online" : "offline");
+    verbs_host->ia_raise_spigot(
         ia->ual, online ? IT_ASYNC_UNAFF_SPIGOT_ONLINE : IT_ASYNC_UNAFF_SPIGOT_OFFLINE, port);
 }
 
-static void async_device_gone(struct vrb_ia *ia)
+static void async_device_gone(struct verbs_ia *ia)
 {
     if (atomic_exchange_explicit(&ia->removed, true, memory_order_relaxed))
         return;
-    vrb_log(VP_LOG_WARN, "%s: the device has failed or was removed", vrb_host->ia_name(ia->ual));
+    verbs_log(VP_LOG_WARN, "%s: the device has failed or was removed",
+              verbs_host->ia_name(ia->ual));
     for (uint8_t port = 1; port <= ia->ports; port++)
         async_about_port(ia, port, false);
-    vrb_cm_device_gone(ia);
-    vrb_host->ia_fail(ia->ual);
+    verbs_cm_device_gone(ia);
+    verbs_host->ia_fail(ia->ual);
 }
 
-static void async_dispatch(struct vrb_ia *ia, struct ibv_async_event *event)
+static void async_dispatch(struct verbs_ia *ia, struct ibv_async_event *event)
 {
     switch ((unsigned)event->event_type) {
     case IBV_EVENT_QP_FATAL:
@@ -76,13 +78,13 @@ static void async_dispatch(struct vrb_ia *ia, struct ibv_async_event *event)
         async_about_ep(event->element.qp->qp_context, event->event_type);
         break;
     case IBV_EVENT_SRQ_LIMIT_REACHED:
-        vrb_srq_is_low(event->element.srq->srq_context);
+        verbs_srq_is_low(event->element.srq->srq_context);
         break;
     case IBV_EVENT_SRQ_ERR:
         async_about_srq(event->element.srq->srq_context);
         break;
     case IBV_EVENT_CQ_ERR:
-        vrb_log(VP_LOG_ERROR, "%s: a completion queue has failed", vrb_host->ia_name(ia->ual));
+        verbs_log(VP_LOG_ERROR, "%s: a completion queue has failed", verbs_host->ia_name(ia->ual));
         break;
     case IBV_EVENT_PORT_ACTIVE:
     case IBV_EVENT_PORT_ERR:
@@ -93,8 +95,8 @@ static void async_dispatch(struct vrb_ia *ia, struct ibv_async_event *event)
         async_device_gone(ia);
         break;
     default: /* changes of LIDs, keys, addresses and the like */
-        vrb_log(VP_LOG_DEBUG, "%s: device event %d", vrb_host->ia_name(ia->ual),
-                (int)event->event_type);
+        verbs_log(VP_LOG_DEBUG, "%s: device event %d", verbs_host->ia_name(ia->ual),
+                  (int)event->event_type);
         break;
     }
 }
@@ -102,7 +104,7 @@ static void async_dispatch(struct vrb_ia *ia, struct ibv_async_event *event)
 /* ---------------------------------------------------------------- reading them */
 
 /* libsiw prints what passes through ibv_get_async_event: it is read without. */
-static bool async_read_raw(struct vrb_ia *ia, struct ibv_async_event *event)
+static bool async_read_raw(struct verbs_ia *ia, struct ibv_async_event *event)
 {
     struct ib_uverbs_async_event_desc raw;
 
@@ -128,14 +130,14 @@ static bool async_read_raw(struct vrb_ia *ia, struct ibv_async_event *event)
     return true;
 }
 
-static bool async_next(struct vrb_ia *ia, struct ibv_async_event *event)
+static bool async_next(struct verbs_ia *ia, struct ibv_async_event *event)
 {
     if (ia->quirks.is_siw)
         return async_read_raw(ia, event);
     return ibv_get_async_event(ia->context, event) == 0;
 }
 
-void vrb_async_take(struct vrb_ia *ia)
+void verbs_async_take(struct verbs_ia *ia)
 {
     struct ibv_async_event event;
 
@@ -147,20 +149,20 @@ void vrb_async_take(struct vrb_ia *ia)
 
 static void async_ready(void *argument)
 {
-    vrb_async_take(argument);
+    verbs_async_take(argument);
 }
 
-bool vrb_async_open(struct vrb_ia *ia)
+bool verbs_async_open(struct verbs_ia *ia)
 {
     int flags = fcntl(ia->context->async_fd, F_GETFL);
 
     if (flags < 0 || fcntl(ia->context->async_fd, F_SETFL, flags | O_NONBLOCK) != 0)
         return false;
-    ia->async_watch = vrb_host->watch_start(ia->ual, ia->context->async_fd, async_ready, ia);
+    ia->async_watch = verbs_host->watch_start(ia->ual, ia->context->async_fd, async_ready, ia);
     return ia->async_watch != NULL;
 }
 
-void vrb_async_close(struct vrb_ia *ia)
+void verbs_async_close(struct verbs_ia *ia)
 {
-    vrb_host->watch_stop(ia->async_watch);
+    verbs_host->watch_stop(ia->async_watch);
 }

@@ -10,11 +10,11 @@
 #define CM_EVENT_BUDGET 64 /* per wake-up: others on this thread want their turn */
 
 struct cm_disconnect_call {
-    struct vrb_ep *ep;
+    struct verbs_ep *ep;
     it_status_t status;
 };
 
-bool vrb_cm_is_own(const struct vrb_ia *ia, const struct rdma_cm_id *id)
+bool verbs_cm_is_own(const struct verbs_ia *ia, const struct rdma_cm_id *id)
 {
     /* librdmacm has opened it by itself: not the same context, perhaps not the same list. */
     return id->verbs && strcmp(ibv_get_device_name(id->verbs->device),
@@ -29,7 +29,7 @@ static bool cm_has_parameters(enum rdma_cm_event_type type)
            type == RDMA_CM_EVENT_ESTABLISHED || type == RDMA_CM_EVENT_REJECTED;
 }
 
-static void cm_copy_datagram_event(const struct rdma_ud_param *param, struct vrb_cm_event *copy)
+static void cm_copy_datagram_event(const struct rdma_ud_param *param, struct verbs_cm_event *copy)
 {
     copy->qp_num = param->qp_num;
     copy->qkey = param->qkey;
@@ -39,11 +39,11 @@ static void cm_copy_datagram_event(const struct rdma_ud_param *param, struct vrb
     copy->private_length = param->private_data_len;
 }
 
-static void cm_copy_event(const struct rdma_cm_event *event, struct vrb_cm_event *copy)
+static void cm_copy_event(const struct rdma_cm_event *event, struct verbs_cm_event *copy)
 {
     const struct rdma_conn_param *param = &event->param.conn;
 
-    *copy = (struct vrb_cm_event){.type = event->event, .status = event->status};
+    *copy = (struct verbs_cm_event){.type = event->event, .status = event->status};
     /* With datagrams, a refusal is "unreachable". */
     if (event->id->ps == RDMA_PS_UDP &&
         (cm_has_parameters(event->event) || event->event == RDMA_CM_EVENT_UNREACHABLE)) {
@@ -61,7 +61,7 @@ static void cm_copy_event(const struct rdma_cm_event *event, struct vrb_cm_event
 }
 
 /* InfiniBand fills up with zeros what the peer has given: whatever that was, it is told without. */
-size_t vrb_cm_strip(const uint8_t *private_data, size_t length)
+size_t verbs_cm_strip(const uint8_t *private_data, size_t length)
 {
     while (length > 0 && private_data[length - 1] == 0)
         length--;
@@ -69,63 +69,63 @@ size_t vrb_cm_strip(const uint8_t *private_data, size_t length)
 }
 
 static void cm_handle_request(void *listener, struct rdma_cm_id *id,
-                              const struct vrb_cm_event *event)
+                              const struct verbs_cm_event *event)
 {
     if (id->ps == RDMA_PS_UDP)
-        vrb_sidr_asked(listener, id, event);
-    else if (*(const enum vrb_cm_target *)listener == VRB_CM_CONVERT)
-        vrb_convert_requested(listener, id, event);
+        verbs_sidr_asked(listener, id, event);
+    else if (*(const enum verbs_cm_target *)listener == VERBS_CM_CONVERT)
+        verbs_convert_requested(listener, id, event);
     else
-        vrb_accept_request(listener, id, event);
+        verbs_accept_request(listener, id, event);
 }
 
 static void cm_handle_removal(void *listener, struct rdma_cm_id *id)
 {
-    if (*(const enum vrb_cm_target *)listener == VRB_CM_CONVERT)
-        vrb_convert_lost(listener);
+    if (*(const enum verbs_cm_target *)listener == VERBS_CM_CONVERT)
+        verbs_convert_lost(listener);
     else
-        vrb_listener_lost(listener, id);
+        verbs_listener_lost(listener, id);
 }
 
-static void cm_handle(struct vrb_cm *cm, struct rdma_cm_id *id, void *context, void *listen_context,
-                      struct vrb_cm_event *event)
+static void cm_handle(struct verbs_cm *cm, struct rdma_cm_id *id, void *context,
+                      void *listen_context, struct verbs_cm_event *event)
 {
-    struct vrb_conn *conn = context;
+    struct verbs_conn *conn = context;
 
     if (!cm->ia->is_iwarp && id->ps != RDMA_PS_UDP)
-        event->private_length = vrb_cm_strip(event->private_data, event->private_length);
+        event->private_length = verbs_cm_strip(event->private_data, event->private_length);
     if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
         cm_handle_request(listen_context, id, event);
         return;
     }
-    switch (*(const enum vrb_cm_target *)context) {
-    case VRB_CM_LISTENER:
-    case VRB_CM_CONVERT:
+    switch (*(const enum verbs_cm_target *)context) {
+    case VERBS_CM_LISTENER:
+    case VERBS_CM_CONVERT:
         if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
             cm_handle_removal(context, id);
         return;
-    case VRB_CM_SERVICE:
-    case VRB_CM_ASKED:
-        vrb_sidr_event(context, event);
+    case VERBS_CM_SERVICE:
+    case VERBS_CM_ASKED:
+        verbs_sidr_event(context, event);
         return;
-    case VRB_CM_CONN:
+    case VERBS_CM_CONN:
         break;
     }
-    vrb_log(VP_LOG_DEBUG, "verbs: conn %p in state %d: %s, status %d", context, (int)conn->state,
-            rdma_event_str(event->type), event->status);
+    verbs_log(VP_LOG_DEBUG, "verbs: conn %p in state %d: %s, status %d", context, (int)conn->state,
+              rdma_event_str(event->type), event->status);
     cm->current = conn;
     if (conn->active)
-        vrb_connect_event(conn, event);
+        verbs_connect_event(conn, event);
     else
-        vrb_accept_event(conn, event);
+        verbs_accept_event(conn, event);
     cm->current = NULL;
 }
 
 /* False: there was none. */
-static bool cm_take(struct vrb_cm *cm)
+static bool cm_take(struct verbs_cm *cm)
 {
     struct rdma_cm_event *event;
-    struct vrb_cm_event copy;
+    struct verbs_cm_event copy;
     struct rdma_cm_id *id;
     void *context;
     void *listen_context = NULL;
@@ -143,7 +143,7 @@ static bool cm_take(struct vrb_cm *cm)
     return true;
 }
 
-void vrb_cm_take_events(struct vrb_cm *cm)
+void verbs_cm_take_events(struct verbs_cm *cm)
 {
     for (int i = 0; i < CM_EVENT_BUDGET; i++)
         if (!cm_take(cm))
@@ -152,82 +152,82 @@ void vrb_cm_take_events(struct vrb_cm *cm)
 
 static void cm_ready(void *argument)
 {
-    vrb_cm_take_events(argument);
+    verbs_cm_take_events(argument);
 }
 
 /* ---------------------------------------------------------------- an EP and its connection */
 
-void vrb_cm_ep_failed(struct vrb_ep *ep)
+void verbs_cm_ep_failed(struct verbs_ep *ep)
 {
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
 
     /* An attempt goes on until rdma_cm ends it. */
-    if (ep->conn && ep->conn->state == VRB_CONN_LIVE)
-        (void)vrb_conn_end(ep->conn, UAL_EP_BROKEN, &news);
+    if (ep->conn && ep->conn->state == VERBS_CONN_LIVE)
+        (void)verbs_conn_end(ep->conn, UAL_EP_BROKEN, &news);
 }
 
-void vrb_cm_ep_heard(struct vrb_ep *ep)
+void verbs_cm_ep_heard(struct verbs_ep *ep)
 {
-    if (ep->conn && ep->conn->state == VRB_CONN_CONFIRM)
+    if (ep->conn && ep->conn->state == VERBS_CONN_CONFIRM)
         (void)rdma_notify(ep->conn->id, IBV_EVENT_COMM_EST); /* else the confirmation will come */
 }
 
-void vrb_cm_device_gone(struct vrb_ia *ia)
+void verbs_cm_device_gone(struct verbs_ia *ia)
 {
-    vrb_convert_give_up(ia); /* streams go on without the device */
+    verbs_convert_give_up(ia); /* streams go on without the device */
 }
 
 static void cm_leave(void *argument)
 {
-    struct vrb_ep *ep = argument;
+    struct verbs_ep *ep = argument;
 
     if (ep->convert)
-        vrb_convert_abandon(ep->convert);
+        verbs_convert_abandon(ep->convert);
     if (ep->conn)
-        vrb_conn_abandon(ep->conn);
+        verbs_conn_abandon(ep->conn);
 }
 
-void vrb_cm_ep_end(struct vrb_ep *ep)
+void verbs_cm_ep_end(struct verbs_ep *ep)
 {
     /* Also without a connection: the IA's thread may be about to report on the EP. */
-    vrb_host->ia_call(ep->ia->ual, cm_leave, ep);
-    vrb_thread_wait(ep->ia->cm, ep);
+    verbs_host->ia_call(ep->ia->ual, cm_leave, ep);
+    verbs_thread_wait(ep->ia->cm, ep);
 }
 
-void vrb_cm_ep_forget(struct vrb_ep *ep)
+void verbs_cm_ep_forget(struct verbs_ep *ep)
 {
-    it_rc_only_attributes_t *rc = &vrb_host->ep_attributes(ep->ual)->srv.rc;
+    it_rc_only_attributes_t *rc = &verbs_host->ep_attributes(ep->ual)->srv.rc;
 
-    vrb_cm_ep_end(ep);
-    vrb_host->ep_lock(ep->ual);
+    verbs_cm_ep_end(ep);
+    verbs_host->ep_lock(ep->ual);
     if (ep->agreed) {
         rc->rdma_read_ird = ep->wanted_ird;
         rc->rdma_read_ord = ep->wanted_ord;
     }
     ep->agreed = false;
-    vrb_host->ep_unlock(ep->ual);
+    verbs_host->ep_unlock(ep->ual);
 }
 
 static void cm_disconnect(void *argument)
 {
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
     struct cm_disconnect_call *call = argument;
-    struct vrb_conn *conn = call->ep->conn;
+    struct verbs_conn *conn = call->ep->conn;
 
     if (call->ep->convert)
-        call->status = vrb_convert_disconnect(call->ep->convert);
-    else if (conn && vrb_conn_end(conn, UAL_EP_DISCONNECT, &news))
+        call->status = verbs_convert_disconnect(call->ep->convert);
+    else if (conn && verbs_conn_end(conn, UAL_EP_DISCONNECT, &news))
         call->status = IT_SUCCESS;
 }
 
-it_status_t vrb_disconnect(struct ual_ep *ual)
+it_status_t verbs_disconnect(struct ual_ep *ual)
 {
     struct cm_disconnect_call call = {
-        .ep = vrb_ep_of(ual),
+        .ep = verbs_ep_of(ual),
         .status = IT_ERR_INVALID_EP_STATE,
     };
 
-    vrb_host->ia_call(call.ep->ia->ual, cm_disconnect, &call);
+    verbs_host->ia_call(call.ep->ia->ual, cm_disconnect, &call);
     return call.status;
 }
 
@@ -241,7 +241,7 @@ it_status_t vrb_disconnect(struct ual_ep *ual)
 #define CM_IWARP      251
 #define CM_QUALIFIERS ((it_conn_qual_type_t)(IT_IANA_PORT | IT_IANA_LR_PORT))
 
-static void cm_fill_attributes(const struct vrb_ia *ia, struct vp_attributes *attributes)
+static void cm_fill_attributes(const struct verbs_ia *ia, struct vp_attributes *attributes)
 {
     attributes->three_way = ia->is_iwarp ? IT_FALSE : IT_TRUE;
     attributes->suppress_depths = IT_FALSE;
@@ -251,15 +251,15 @@ static void cm_fill_attributes(const struct vrb_ia *ia, struct vp_attributes *at
     attributes->reject_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REJECT;
     attributes->disconnect_pdata = 0;
     attributes->ud_request_pdata = attributes->datagrams ? CM_IB_ASK : 0;
-    attributes->ud_reply_pdata = attributes->datagrams ? VRB_SIDR_REPLY : 0;
+    attributes->ud_reply_pdata = attributes->datagrams ? VERBS_SIDR_REPLY : 0;
     attributes->active_quals = CM_QUALIFIERS;
     attributes->passive_quals = CM_QUALIFIERS;
-    attributes->default_connect_timeout_us = VRB_CM_ATTEMPT_US;
+    attributes->default_connect_timeout_us = VERBS_CM_ATTEMPT_US;
 }
 
-void vrb_counters(struct ual_ia *ual, struct itx_counters *counters)
+void verbs_counters(struct ual_ia *ual, struct itx_counters *counters)
 {
-    const struct vrb_cm *cm = vrb_ia_of(ual)->cm;
+    const struct verbs_cm *cm = verbs_ia_of(ual)->cm;
 
     counters->connections_accepted += __atomic_load_n(&cm->accepted, __ATOMIC_RELAXED);
     counters->connections_initiated += __atomic_load_n(&cm->initiated, __ATOMIC_RELAXED);
@@ -268,39 +268,39 @@ void vrb_counters(struct ual_ia *ual, struct itx_counters *counters)
 
 /* ---------------------------------------------------------------- opening and closing */
 
-static it_status_t cm_open_channel(struct vrb_cm *cm)
+static it_status_t cm_open_channel(struct verbs_cm *cm)
 {
     int error;
 
     cm->channel = rdma_create_event_channel();
     if (!cm->channel) {
         error = errno;
-        vrb_log(VP_LOG_WARN, "verbs: %s: rdma_create_event_channel: %s", vrb_host->ia_name(cm->ual),
-                strerror(error));
+        verbs_log(VP_LOG_WARN, "verbs: %s: rdma_create_event_channel: %s",
+                  verbs_host->ia_name(cm->ual), strerror(error));
         return error == EACCES || error == EPERM ? IT_ERR_NO_PERMISSION : IT_ERR_RESOURCES;
     }
     /* rdma_get_cm_event may drop the event that made the channel readable. */
     if (fcntl(cm->channel->fd, F_SETFL, O_NONBLOCK) != 0)
         return IT_ERR_RESOURCES;
-    cm->watch = vrb_host->watch_start(cm->ual, cm->channel->fd, cm_ready, cm);
+    cm->watch = verbs_host->watch_start(cm->ual, cm->channel->fd, cm_ready, cm);
     return cm->watch ? IT_SUCCESS : IT_ERR_RESOURCES;
 }
 
-static void cm_free(struct vrb_cm *cm)
+static void cm_free(struct verbs_cm *cm)
 {
     if (cm->watch)
-        vrb_host->watch_stop(cm->watch);
+        verbs_host->watch_stop(cm->watch);
     if (cm->channel)
         rdma_destroy_event_channel(cm->channel);
-    vrb_path_forget(cm);
+    verbs_path_forget(cm);
     (void)pthread_cond_destroy(&cm->destroyed);
     (void)pthread_mutex_destroy(&cm->lock);
     free(cm);
 }
 
-it_status_t vrb_cm_open(struct vrb_ia *ia)
+it_status_t verbs_cm_open(struct verbs_ia *ia)
 {
-    struct vrb_cm *cm = calloc(1, sizeof(*cm));
+    struct verbs_cm *cm = calloc(1, sizeof(*cm));
     it_status_t status;
 
     if (!cm)
@@ -320,29 +320,29 @@ it_status_t vrb_cm_open(struct vrb_ia *ia)
 }
 
 struct cm_close_call {
-    struct vrb_cm *cm;
+    struct verbs_cm *cm;
     bool left;
 };
 
 static void cm_close(void *argument)
 {
     struct cm_close_call *call = argument;
-    struct vrb_conn *conn = call->cm->connections;
+    struct verbs_conn *conn = call->cm->connections;
 
-    vrb_convert_close(call->cm->ia);
+    verbs_convert_close(call->cm->ia);
     while (conn) {
-        struct vrb_conn *next = conn->next;
+        struct verbs_conn *next = conn->next;
 
-        if (conn->state == VRB_CONN_CLOSING)
-            vrb_conn_discard(conn);
+        if (conn->state == VERBS_CONN_CLOSING)
+            verbs_conn_discard(conn);
         else
-            vrb_conn_abandon(conn);
+            verbs_conn_abandon(conn);
         conn = next;
     }
-    call->left = !vrb_sidr_close(call->cm) || call->cm->connections != NULL;
+    call->left = !verbs_sidr_close(call->cm) || call->cm->connections != NULL;
 }
 
-void vrb_cm_close(struct vrb_ia *ia)
+void verbs_cm_close(struct verbs_ia *ia)
 {
     struct cm_close_call call = {.cm = ia->cm};
 
@@ -350,8 +350,8 @@ void vrb_cm_close(struct vrb_ia *ia)
         return;
     /* Again for those that live end first, have a thread, or are in the hands of a call. */
     do {
-        vrb_host->ia_call(ia->ual, cm_close, &call);
-        vrb_thread_wait(call.cm, NULL);
+        verbs_host->ia_call(ia->ual, cm_close, &call);
+        verbs_thread_wait(call.cm, NULL);
     } while (call.left);
     cm_free(call.cm);
     ia->cm = NULL;

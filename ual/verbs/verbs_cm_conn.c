@@ -8,18 +8,18 @@
 
 static void conn_expired(void *argument);
 
-struct vrb_conn *vrb_conn_new(struct vrb_cm *cm)
+struct verbs_conn *verbs_conn_new(struct verbs_cm *cm)
 {
-    struct vrb_conn *conn = calloc(1, sizeof(*conn));
+    struct verbs_conn *conn = calloc(1, sizeof(*conn));
 
     if (!conn)
         return NULL;
-    conn->timer = vrb_host->timer_new(cm->ual, conn_expired, conn);
+    conn->timer = verbs_host->timer_new(cm->ual, conn_expired, conn);
     if (!conn->timer) {
         free(conn);
         return NULL;
     }
-    conn->target = VRB_CM_CONN;
+    conn->target = VERBS_CM_CONN;
     conn->cm = cm;
     conn->next = cm->connections;
     if (conn->next)
@@ -28,13 +28,13 @@ struct vrb_conn *vrb_conn_new(struct vrb_cm *cm)
     return conn;
 }
 
-void vrb_conn_own(struct vrb_conn *conn, struct rdma_cm_id *id)
+void verbs_conn_own(struct verbs_conn *conn, struct rdma_cm_id *id)
 {
     conn->id = id;
     id->context = conn;
 }
 
-void vrb_conn_decided(struct vrb_conn *conn)
+void verbs_conn_decided(struct verbs_conn *conn)
 {
     if (conn->undecided)
         conn->cm->undecided--;
@@ -42,9 +42,9 @@ void vrb_conn_decided(struct vrb_conn *conn)
 }
 
 /* The id is destroyed, or there was none. */
-static void conn_free(struct vrb_conn *conn)
+static void conn_free(struct verbs_conn *conn)
 {
-    vrb_conn_decided(conn);
+    verbs_conn_decided(conn);
     if (conn->cm->current == conn)
         conn->cm->current = NULL;
     if (conn->prev)
@@ -53,27 +53,27 @@ static void conn_free(struct vrb_conn *conn)
         conn->cm->connections = conn->next;
     if (conn->next)
         conn->next->prev = conn->prev;
-    vrb_host->timer_free(conn->timer);
+    verbs_host->timer_free(conn->timer);
     free(conn);
 }
 
-void vrb_conn_discard(struct vrb_conn *conn)
+void verbs_conn_discard(struct verbs_conn *conn)
 {
     if (conn->id)
         (void)rdma_destroy_id(conn->id); /* fails with a device that is gone: freed nevertheless */
     conn_free(conn);
 }
 
-bool vrb_conn_attach(struct vrb_conn *conn, struct vrb_ep *ep, enum ual_ep_step step,
-                     const it_path_t *path)
+bool verbs_conn_attach(struct verbs_conn *conn, struct verbs_ep *ep, enum ual_ep_step step,
+                       const it_path_t *path)
 {
     bool stepped;
 
-    vrb_host->ep_lock(ep->ual);
-    stepped = vrb_host->ep_step_locked(ep->ual, step);
+    verbs_host->ep_lock(ep->ual);
+    stepped = verbs_host->ep_step_locked(ep->ual, step);
     if (stepped)
-        vrb_host->ep_set_path_locked(ep->ual, path);
-    vrb_host->ep_unlock(ep->ual);
+        verbs_host->ep_set_path_locked(ep->ual, path);
+    verbs_host->ep_unlock(ep->ual);
     if (!stepped)
         return false;
     conn->ep = ep;
@@ -81,9 +81,9 @@ bool vrb_conn_attach(struct vrb_conn *conn, struct vrb_ep *ep, enum ual_ep_step 
     return true;
 }
 
-static struct vrb_ep *conn_detach(struct vrb_conn *conn)
+static struct verbs_ep *conn_detach(struct verbs_conn *conn)
 {
-    struct vrb_ep *ep = conn->ep;
+    struct verbs_ep *ep = conn->ep;
 
     if (ep)
         ep->conn = NULL;
@@ -91,80 +91,81 @@ static struct vrb_ep *conn_detach(struct vrb_conn *conn)
     return ep;
 }
 
-bool vrb_conn_limit(struct vrb_conn *conn, uint64_t delay_ns)
+bool verbs_conn_limit(struct verbs_conn *conn, uint64_t delay_ns)
 {
-    return vrb_host->timer_start(conn->timer, delay_ns);
+    return verbs_host->timer_start(conn->timer, delay_ns);
 }
 
 /* ---------------------------------------------------------------- letting go of the id */
 
 /* The peer answers it, or rdma_cm gives up: either way there will be an event. */
-static void conn_close_live(struct vrb_conn *conn)
+static void conn_close_live(struct verbs_conn *conn)
 {
-    if (rdma_disconnect(conn->id) == 0 && vrb_conn_limit(conn, VRB_CM_CLOSE_NS))
-        conn->state = VRB_CONN_CLOSING;
+    if (rdma_disconnect(conn->id) == 0 && verbs_conn_limit(conn, VERBS_CM_CLOSE_NS))
+        conn->state = VERBS_CONN_CLOSING;
     else
-        vrb_conn_discard(conn);
+        verbs_conn_discard(conn);
 }
 
 /*
  * The consumer is not asked any more. False: a call has the request in hand, and either takes the conn
  * over or puts the request back. The timer looks again; without memory the conn stays until the IA ends.
  */
-static bool conn_take_back(struct vrb_conn *conn)
+static bool conn_take_back(struct verbs_conn *conn)
 {
-    if (conn->state != VRB_CONN_ANNOUNCED && conn->state != VRB_CONN_ARRIVED)
+    if (conn->state != VERBS_CONN_ANNOUNCED && conn->state != VERBS_CONN_ARRIVED)
         return true;
-    if (vrb_host->request_withdraw(&conn->request)) {
-        conn->state = VRB_CONN_NEW;
+    if (verbs_host->request_withdraw(&conn->request)) {
+        conn->state = VERBS_CONN_NEW;
         return true;
     }
     conn->peer_gone = true;
-    (void)vrb_conn_limit(conn, VRB_CM_WITHDRAW_NS);
+    (void)verbs_conn_limit(conn, VERBS_CM_WITHDRAW_NS);
     return false;
 }
 
 /* ep: whose QP the id may use. */
-static void conn_close(struct vrb_conn *conn, const struct vrb_ep *ep)
+static void conn_close(struct verbs_conn *conn, const struct verbs_ep *ep)
 {
     bool iwarp = conn->cm->ia->is_iwarp;
 
-    vrb_host->timer_stop(conn->timer);
+    verbs_host->timer_stop(conn->timer);
     if (!conn_take_back(conn))
         return;
-    if (conn->state == VRB_CONN_LIVE)
+    if (conn->state == VERBS_CONN_LIVE)
         conn_close_live(conn);
-    else if (iwarp && (conn->state == VRB_CONN_CALLING || conn->state == VRB_CONN_REPLY ||
-                       conn->state == VRB_CONN_CONFIRM))
-        vrb_thread_destroy(conn, ep);
+    else if (iwarp && (conn->state == VERBS_CONN_CALLING || conn->state == VERBS_CONN_REPLY ||
+                       conn->state == VERBS_CONN_CONFIRM))
+        verbs_thread_destroy(conn, ep);
     else
-        vrb_conn_discard(conn);
+        verbs_conn_discard(conn);
 }
 
-void vrb_conn_abandon(struct vrb_conn *conn)
+void verbs_conn_abandon(struct verbs_conn *conn)
 {
-    const struct vrb_ep *ep = conn_detach(conn);
+    const struct verbs_ep *ep = conn_detach(conn);
 
-    if (conn->state != VRB_CONN_DYING)
+    if (conn->state != VERBS_CONN_DYING)
         conn_close(conn, ep);
 }
 
 /* ---------------------------------------------------------------- ends */
 
-static bool conn_step(struct vrb_ep *ep, enum ual_ep_step step)
+static bool conn_step(struct verbs_ep *ep, enum ual_ep_step step)
 {
     bool stepped;
 
-    vrb_host->ep_lock(ep->ual);
-    stepped = vrb_host->ep_step_locked(ep->ual, step);
-    vrb_host->ep_unlock(ep->ual);
+    verbs_host->ep_lock(ep->ual);
+    stepped = verbs_host->ep_step_locked(ep->ual, step);
+    verbs_host->ep_unlock(ep->ual);
     return stepped;
 }
 
-bool vrb_conn_end(struct vrb_conn *conn, enum ual_ep_step step, const struct ual_conn_news *news)
+bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
+                    const struct ual_conn_news *news)
 {
-    struct vrb_convert *convert = conn->convert;
-    struct vrb_ep *ep = conn->ep;
+    struct verbs_convert *convert = conn->convert;
+    struct verbs_ep *ep = conn->ep;
 
     if (ep && !convert && !conn_step(ep, step))
         return false;
@@ -172,92 +173,92 @@ bool vrb_conn_end(struct vrb_conn *conn, enum ual_ep_step step, const struct ual
     (void)conn_detach(conn);
     conn_close(conn, ep);
     if (convert)
-        vrb_convert_unconnected(convert, news ? news->reject_code : IT_CN_REJ_OTHER);
+        verbs_convert_unconnected(convert, news ? news->reject_code : IT_CN_REJ_OTHER);
     if (convert || !ep)
         return true;
-    vrb_ep_break(ep);
+    verbs_ep_break(ep);
     if (news)
-        vrb_host->ep_report(ep->ual, news);
+        verbs_host->ep_report(ep->ual, news);
     return true;
 }
 
-void vrb_conn_fail(struct vrb_conn *conn, it_conn_reject_code_t code)
+void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code)
 {
     const struct ual_conn_news news = {
         .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
         .reject_code = code,
     };
 
-    vrb_log(VP_LOG_WARN, "%s: no connection: conn %p in state %d, reason %d",
-            vrb_host->ia_name(conn->cm->ual), (void *)conn, (int)conn->state, (int)code);
-    (void)vrb_conn_end(conn, UAL_EP_ATTEMPT_FAILED, &news);
+    verbs_log(VP_LOG_WARN, "%s: no connection: conn %p in state %d, reason %d",
+              verbs_host->ia_name(conn->cm->ual), (void *)conn, (int)conn->state, (int)code);
+    (void)verbs_conn_end(conn, UAL_EP_ATTEMPT_FAILED, &news);
 }
 
 static void conn_expired(void *argument)
 {
-    struct vrb_conn *conn = argument;
+    struct verbs_conn *conn = argument;
 
     switch ((unsigned)conn->state) {
-    case VRB_CONN_ANNOUNCED:
-    case VRB_CONN_ARRIVED:
-        vrb_conn_abandon(conn);
+    case VERBS_CONN_ANNOUNCED:
+    case VERBS_CONN_ARRIVED:
+        verbs_conn_abandon(conn);
         break;
-    case VRB_CONN_CLOSING:
-        vrb_conn_discard(conn);
+    case VERBS_CONN_CLOSING:
+        verbs_conn_discard(conn);
         break;
-    case VRB_CONN_LIVE:
-        vrb_nudge_go_on(conn);
+    case VERBS_CONN_LIVE:
+        verbs_nudge_go_on(conn);
         break;
     default:
-        vrb_conn_fail(conn, IT_CN_REJ_TIMEOUT);
+        verbs_conn_fail(conn, IT_CN_REJ_TIMEOUT);
         break;
     }
 }
 
 /* ---------------------------------------------------------------- established */
 
-bool vrb_conn_establish(struct vrb_conn *conn, const void *private_data, size_t length)
+bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length)
 {
-    struct vrb_ep *ep = conn->ep;
+    struct verbs_ep *ep = conn->ep;
     struct ual_conn_news news = {
         .number = IT_CM_MSG_CONN_ESTABLISHED_EVENT,
         .ird = conn->ird,
-        .ord = vrb_qp_ord(conn),
+        .ord = verbs_qp_ord(conn),
         .private_data = private_data,
         .private_length = length,
     };
-    it_rc_only_attributes_t *rc = &vrb_host->ep_attributes(ep->ual)->srv.rc;
+    it_rc_only_attributes_t *rc = &verbs_host->ep_attributes(ep->ual)->srv.rc;
     bool stepped;
 
-    vrb_host->timer_stop(conn->timer);
-    conn->state = VRB_CONN_LIVE;
+    verbs_host->timer_stop(conn->timer);
+    conn->state = VERBS_CONN_LIVE;
     if (conn->convert) {
-        vrb_convert_connected(conn->convert, private_data, length);
+        verbs_convert_connected(conn->convert, private_data, length);
         return true;
     }
-    vrb_host->ep_lock(ep->ual);
+    verbs_host->ep_lock(ep->ual);
     ep->agreed = true;
     ep->wanted_ird = rc->rdma_read_ird;
     ep->wanted_ord = rc->rdma_read_ord;
     rc->rdma_read_ird = news.ird;
     rc->rdma_read_ord = news.ord;
-    vrb_ep_open_locked(ep);
-    stepped = vrb_host->ep_step_locked(ep->ual, UAL_EP_ESTABLISHED);
-    vrb_host->ep_unlock(ep->ual);
+    verbs_ep_open_locked(ep);
+    stepped = verbs_host->ep_step_locked(ep->ual, UAL_EP_ESTABLISHED);
+    verbs_host->ep_unlock(ep->ual);
     if (!stepped) {
-        vrb_conn_abandon(conn);
+        verbs_conn_abandon(conn);
         return false;
     }
-    vrb_cm_count(conn->active ? &conn->cm->initiated : &conn->cm->accepted);
-    vrb_nudge_begin(conn);
-    vrb_host->ep_report(ep->ual, &news);
+    verbs_cm_count(conn->active ? &conn->cm->initiated : &conn->cm->accepted);
+    verbs_nudge_begin(conn);
+    verbs_host->ep_report(ep->ual, &news);
     return true;
 }
 
 /* ---------------------------------------------------------------- the peer leaves, the device leaves */
 
 /* InfiniBand: a QP that has failed by itself is no connection that the peer has ended. */
-static bool conn_is_broken(const struct vrb_conn *conn)
+static bool conn_is_broken(const struct verbs_conn *conn)
 {
     struct ibv_qp_attr attributes;
     struct ibv_qp_init_attr init_attributes;
@@ -270,63 +271,63 @@ static bool conn_is_broken(const struct vrb_conn *conn)
 }
 
 /* The peer has ended the connection, and waits for our answer. */
-static void conn_end_live(struct vrb_conn *conn)
+static void conn_end_live(struct verbs_conn *conn)
 {
     bool broken = conn_is_broken(conn);
     const struct ual_conn_news news = {.number = broken ? IT_CM_MSG_CONN_BROKEN_EVENT
                                                         : IT_CM_MSG_CONN_DISCONNECT_EVENT};
 
     (void)rdma_disconnect(conn->id);
-    conn->state = VRB_CONN_NEW; /* nothing more will come */
-    if (!vrb_conn_end(conn, broken ? UAL_EP_BROKEN : UAL_EP_CLOSED, &news))
-        vrb_conn_abandon(conn);
+    conn->state = VERBS_CONN_NEW; /* nothing more will come */
+    if (!verbs_conn_end(conn, broken ? UAL_EP_BROKEN : UAL_EP_CLOSED, &news))
+        verbs_conn_abandon(conn);
 }
 
-static void conn_peer_left(struct vrb_conn *conn)
+static void conn_peer_left(struct verbs_conn *conn)
 {
-    struct vrb_cm *cm = conn->cm;
+    struct verbs_cm *cm = conn->cm;
 
-    vrb_async_take(cm->ia); /* what the device has said before; may end the connection */
+    verbs_async_take(cm->ia); /* what the device has said before; may end the connection */
     if (cm->current != conn)
         return;
     switch ((unsigned)conn->state) {
-    case VRB_CONN_CLOSING:
-        vrb_conn_discard(conn);
+    case VERBS_CONN_CLOSING:
+        verbs_conn_discard(conn);
         break;
-    case VRB_CONN_LIVE:
+    case VERBS_CONN_LIVE:
         conn_end_live(conn);
         break;
-    case VRB_CONN_REPLY:
-    case VRB_CONN_CONFIRM:
-        conn->state = VRB_CONN_NEW;
-        vrb_conn_fail(conn, IT_CN_REJ_OTHER);
+    case VERBS_CONN_REPLY:
+    case VERBS_CONN_CONFIRM:
+        conn->state = VERBS_CONN_NEW;
+        verbs_conn_fail(conn, IT_CN_REJ_OTHER);
         break;
     default:
         break;
     }
 }
 
-static void conn_device_left(struct vrb_conn *conn)
+static void conn_device_left(struct verbs_conn *conn)
 {
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
-    bool live = conn->state == VRB_CONN_LIVE;
+    bool live = conn->state == VERBS_CONN_LIVE;
 
-    if (conn->state == VRB_CONN_DYING)
+    if (conn->state == VERBS_CONN_DYING)
         return;
-    if (conn->state == VRB_CONN_CALLING)
-        (void)vrb_thread_join(conn, true);
+    if (conn->state == VERBS_CONN_CALLING)
+        (void)verbs_thread_join(conn, true);
     /* The kernel waits for the id: it is destroyed at once. */
-    if (conn->state != VRB_CONN_ANNOUNCED && conn->state != VRB_CONN_ARRIVED)
-        conn->state = VRB_CONN_NEW;
+    if (conn->state != VERBS_CONN_ANNOUNCED && conn->state != VERBS_CONN_ARRIVED)
+        conn->state = VERBS_CONN_NEW;
     if (live)
-        (void)vrb_conn_end(conn, UAL_EP_BROKEN, &news);
+        (void)verbs_conn_end(conn, UAL_EP_BROKEN, &news);
     else if (conn->ep)
-        vrb_conn_fail(conn, IT_CN_REJ_RESOURCES);
+        verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
     else
-        vrb_conn_abandon(conn);
+        verbs_conn_abandon(conn);
 }
 
-void vrb_conn_event(struct vrb_conn *conn, const struct vrb_cm_event *event)
+void verbs_conn_event(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
     if (event->type == RDMA_CM_EVENT_DISCONNECTED)
         conn_peer_left(conn);

@@ -11,7 +11,7 @@
 
 /* One call of it_ep_connect, on its way through the IA's thread. */
 struct connect_call {
-    struct vrb_ep *ep;
+    struct verbs_ep *ep;
     const it_path_t *path;
     const it_conn_attributes_t *attributes;
     const it_conn_qual_t *qual;
@@ -24,78 +24,78 @@ struct connect_call {
 /* ---------------------------------------------------------------- asking for the connection */
 
 /* The request is out, or has failed with this error. */
-static void connect_sent(struct vrb_conn *conn, int error)
+static void connect_sent(struct verbs_conn *conn, int error)
 {
-    conn->state = error == 0 ? VRB_CONN_REPLY : VRB_CONN_NEW;
+    conn->state = error == 0 ? VERBS_CONN_REPLY : VERBS_CONN_NEW;
     if (error != 0)
-        vrb_conn_fail(conn, vrb_reason_of_errno(error));
+        verbs_conn_fail(conn, verbs_reason_of_errno(error));
 }
 
-void vrb_connect_called(void *argument)
+void verbs_connect_called(void *argument)
 {
-    struct vrb_conn *conn = argument;
+    struct verbs_conn *conn = argument;
 
-    if (conn->state == VRB_CONN_CALLING)
-        connect_sent(conn, vrb_thread_join(conn, false));
+    if (conn->state == VERBS_CONN_CALLING)
+        connect_sent(conn, verbs_thread_join(conn, false));
 }
 
-static void connect_tell_path(struct vrb_conn *conn)
+static void connect_tell_path(struct verbs_conn *conn)
 {
     struct ual_ep *ep = conn->ep->ual;
 
-    vrb_path_of_id(conn, &conn->path);
-    vrb_host->ep_lock(ep);
-    vrb_host->ep_set_path_locked(ep, &conn->path);
-    vrb_host->ep_unlock(ep);
+    verbs_path_of_id(conn, &conn->path);
+    verbs_host->ep_lock(ep);
+    verbs_host->ep_set_path_locked(ep, &conn->path);
+    verbs_host->ep_unlock(ep);
 }
 
-static void connect_request(struct vrb_conn *conn)
+static void connect_request(struct verbs_conn *conn)
 {
     connect_tell_path(conn);
-    vrb_qp_fill_param(conn, conn->ep);
+    verbs_qp_fill_param(conn, conn->ep);
     if (!conn->cm->ia->is_iwarp) {
         connect_sent(conn, rdma_connect(conn->id, &conn->param) == 0 ? 0 : errno);
         return;
     }
-    conn->state = VRB_CONN_CALLING;
-    if (!vrb_thread_connect(conn)) {
-        conn->state = VRB_CONN_NEW;
-        vrb_conn_fail(conn, IT_CN_REJ_RESOURCES);
+    conn->state = VERBS_CONN_CALLING;
+    if (!verbs_thread_connect(conn)) {
+        conn->state = VERBS_CONN_NEW;
+        verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
     }
 }
 
 /* ---------------------------------------------------------------- resolving */
 
-static int connect_resolve_ms(const struct vrb_conn *conn)
+static int connect_resolve_ms(const struct verbs_conn *conn)
 {
     uint64_t ms = conn->path.timeout / CONNECT_US_PER_MS + 1;
 
-    return ms < VRB_CM_RESOLVE_MS ? (int)ms : VRB_CM_RESOLVE_MS;
+    return ms < VERBS_CM_RESOLVE_MS ? (int)ms : VERBS_CM_RESOLVE_MS;
 }
 
-static void connect_find_route(struct vrb_conn *conn)
+static void connect_find_route(struct verbs_conn *conn)
 {
-    conn->state = VRB_CONN_ROUTE;
+    conn->state = VERBS_CONN_ROUTE;
     if (rdma_resolve_route(conn->id, connect_resolve_ms(conn)) != 0)
-        vrb_conn_fail(conn, vrb_reason_of_errno(errno));
+        verbs_conn_fail(conn, verbs_reason_of_errno(errno));
 }
 
 /* ---------------------------------------------------------------- the peer's answer */
 
-static bool connect_agree(struct vrb_conn *conn)
+static bool connect_agree(struct verbs_conn *conn)
 {
-    if (!vrb_qp_connect(conn)) {
+    if (!verbs_qp_connect(conn)) {
         (void)rdma_reject(conn->id, NULL, 0); /* without, the peer would wait in vain */
-        vrb_conn_fail(conn, IT_CN_REJ_RESOURCES);
+        verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
         return false;
     }
     if (rdma_establish(conn->id) == 0)
         return true;
-    vrb_conn_fail(conn, vrb_reason_of_errno(errno));
+    verbs_conn_fail(conn, verbs_reason_of_errno(errno));
     return false;
 }
 
-static void connect_ask(struct vrb_conn *conn, const struct vrb_cm_event *event)
+static void connect_ask(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
     struct ual_conn_news news = {
         .number = IT_CM_MSG_CONN_ACCEPT_ARRIVAL_EVENT,
@@ -107,84 +107,84 @@ static void connect_ask(struct vrb_conn *conn, const struct vrb_cm_event *event)
     struct ual_ep *ep = conn->ep->ual;
     bool stepped;
 
-    vrb_host->timer_stop(conn->timer); /* the consumer may take its time */
-    vrb_host->ep_lock(ep);
-    stepped = vrb_host->ep_step_locked(ep, UAL_EP_ARRIVAL);
-    vrb_host->ep_unlock(ep);
+    verbs_host->timer_stop(conn->timer); /* the consumer may take its time */
+    verbs_host->ep_lock(ep);
+    stepped = verbs_host->ep_step_locked(ep, UAL_EP_ARRIVAL);
+    verbs_host->ep_unlock(ep);
     if (!stepped) {
-        vrb_conn_abandon(conn);
+        verbs_conn_abandon(conn);
         return;
     }
-    conn->state = VRB_CONN_ARRIVED;
+    conn->state = VERBS_CONN_ARRIVED;
     conn->request.ia = conn->cm->ual;
-    vrb_host->request_add(&conn->request);
+    verbs_host->request_add(&conn->request);
     news.cn_est_id = conn->request.id;
-    vrb_host->ep_report(ep, &news);
+    verbs_host->ep_report(ep, &news);
 }
 
-static void connect_answered(struct vrb_conn *conn, const struct vrb_cm_event *event)
+static void connect_answered(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
     /* Devices of iWARP tell what the two are here, those of InfiniBand what they are there. */
     conn->peer_ird = conn->cm->ia->is_iwarp ? event->responder_resources : event->initiator_depth;
     conn->peer_ord = conn->cm->ia->is_iwarp ? event->initiator_depth : event->responder_resources;
     if (event->type == RDMA_CM_EVENT_ESTABLISHED)
-        (void)vrb_conn_establish(conn, event->private_data, event->private_length);
+        (void)verbs_conn_establish(conn, event->private_data, event->private_length);
     else if (conn->three_way)
         connect_ask(conn, event);
     else if (connect_agree(conn))
-        (void)vrb_conn_establish(conn, event->private_data, event->private_length);
+        (void)verbs_conn_establish(conn, event->private_data, event->private_length);
 }
 
-it_status_t vrb_connect_confirm(struct vrb_conn *conn)
+it_status_t verbs_connect_confirm(struct verbs_conn *conn)
 {
-    conn->state = VRB_CONN_REPLY;
+    conn->state = VERBS_CONN_REPLY;
     if (connect_agree(conn))
-        (void)vrb_conn_establish(conn, NULL, 0);
+        (void)verbs_conn_establish(conn, NULL, 0);
     return IT_SUCCESS; /* if not, that is an event */
 }
 
-static void connect_failed(struct vrb_conn *conn, const struct vrb_cm_event *event)
+static void connect_failed(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
     const struct ual_conn_news news = {
         .number = IT_CM_MSG_CONN_PEER_REJECT_EVENT,
         .private_data = event->private_data,
         .private_length = event->private_length,
     };
-    bool asked = conn->state == VRB_CONN_REPLY;
+    bool asked = conn->state == VERBS_CONN_REPLY;
 
-    if (!asked && conn->state != VRB_CONN_ADDRESS && conn->state != VRB_CONN_ROUTE &&
-        conn->state != VRB_CONN_ARRIVED)
+    if (!asked && conn->state != VERBS_CONN_ADDRESS && conn->state != VERBS_CONN_ROUTE &&
+        conn->state != VERBS_CONN_ARRIVED)
         return; /* over: nobody is interested */
     if (asked)
-        conn->state = VRB_CONN_NEW; /* nothing is on its way any more */
-    if (asked && event->type == RDMA_CM_EVENT_REJECTED && vrb_reason_is_consumer(conn->cm, event))
-        (void)vrb_conn_end(conn, UAL_EP_ATTEMPT_FAILED, &news);
+        conn->state = VERBS_CONN_NEW; /* nothing is on its way any more */
+    if (asked && event->type == RDMA_CM_EVENT_REJECTED && verbs_reason_is_consumer(conn->cm, event))
+        (void)verbs_conn_end(conn, UAL_EP_ATTEMPT_FAILED, &news);
     else
-        vrb_conn_fail(conn, vrb_reason_of_event(conn->cm, event));
+        verbs_conn_fail(conn, verbs_reason_of_event(conn->cm, event));
 }
 
-void vrb_connect_event(struct vrb_conn *conn, const struct vrb_cm_event *event)
+void verbs_connect_event(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
     /* The answer may be faster than the thread that has asked. */
-    if (conn->state == VRB_CONN_CALLING) {
-        if (vrb_thread_join(conn, false) != 0) {
+    if (conn->state == VERBS_CONN_CALLING) {
+        if (verbs_thread_join(conn, false) != 0) {
             connect_sent(conn, conn->error);
             return;
         }
-        conn->state = VRB_CONN_REPLY;
+        conn->state = VERBS_CONN_REPLY;
     }
     switch ((unsigned)event->type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
-        if (conn->state == VRB_CONN_ADDRESS)
+        if (conn->state == VERBS_CONN_ADDRESS)
             connect_find_route(conn);
         break;
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
-        if (conn->state == VRB_CONN_ROUTE)
+        if (conn->state == VERBS_CONN_ROUTE)
             connect_request(conn);
         break;
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
     case RDMA_CM_EVENT_ESTABLISHED:
-        if (conn->state == VRB_CONN_REPLY)
+        if (conn->state == VERBS_CONN_REPLY)
             connect_answered(conn, event);
         break;
     case RDMA_CM_EVENT_ADDR_ERROR:
@@ -195,7 +195,7 @@ void vrb_connect_event(struct vrb_conn *conn, const struct vrb_cm_event *event)
         connect_failed(conn, event);
         break;
     default:
-        vrb_conn_event(conn, event);
+        verbs_conn_event(conn, event);
         break;
     }
 }
@@ -220,23 +220,23 @@ static it_status_t connect_bind_status(int error)
 }
 
 /* An address may belong to another device, or to two of which rdma_cm takes the other. */
-static it_status_t connect_bind(struct vrb_conn *conn, struct sockaddr_storage *local)
+static it_status_t connect_bind(struct verbs_conn *conn, struct sockaddr_storage *local)
 {
-    const struct vrb_ia *ia = conn->cm->ia;
+    const struct verbs_ia *ia = conn->cm->ia;
     int error = 0;
 
     if (rdma_bind_addr(conn->id, (struct sockaddr *)local) != 0)
         error = errno;
-    else if (!vrb_cm_is_own(ia, conn->id) || conn->id->port_num != conn->path.spigot_id)
+    else if (!verbs_cm_is_own(ia, conn->id) || conn->id->port_num != conn->path.spigot_id)
         error = ENODEV;
     if (error != 0)
-        vrb_log(VP_LOG_WARN, "%s: cannot connect from this address: %s", vrb_host->ia_name(ia->ual),
-                strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: cannot connect from this address: %s",
+                  verbs_host->ia_name(ia->ual), strerror(error));
     return connect_bind_status(error);
 }
 
 /* An id that is bound to the local end; *remote is where to go. */
-static it_status_t connect_open(struct vrb_conn *conn, const it_conn_qual_t *qual,
+static it_status_t connect_open(struct verbs_conn *conn, const it_conn_qual_t *qual,
                                 struct sockaddr_storage *remote)
 {
     uint16_t local_port = 0;
@@ -251,19 +251,19 @@ static it_status_t connect_open(struct vrb_conn *conn, const it_conn_qual_t *qua
     }
     if (remote_port == 0)
         return IT_ERR_INVALID_CONN_QUAL;
-    status = vrb_path_ends(conn->cm, &conn->path, &local, remote);
+    status = verbs_path_ends(conn->cm, &conn->path, &local, remote);
     if (status != IT_SUCCESS)
         return status;
-    vrb_address_set_port(&local, local_port);
-    vrb_address_set_port(remote, remote_port);
+    verbs_address_set_port(&local, local_port);
+    verbs_address_set_port(remote, remote_port);
     if (rdma_create_id(conn->cm->channel, &id, NULL, RDMA_PS_TCP) != 0)
         return IT_ERR_RESOURCES;
-    vrb_conn_own(conn, id);
+    verbs_conn_own(conn, id);
     return connect_bind(conn, &local);
 }
 
 /* InfiniBand: what the consumer has asked for; 0 is no time limit for an acknowledgement. */
-static void connect_tune(struct vrb_conn *conn, const it_ib_conn_attributes_t *ib)
+static void connect_tune(struct verbs_conn *conn, const it_ib_conn_attributes_t *ib)
 {
     uint8_t timeout = ib->local_ack_timeout;
 
@@ -272,40 +272,40 @@ static void connect_tune(struct vrb_conn *conn, const it_ib_conn_attributes_t *i
     conn->rnr_retries = ib->rnr_retry_count;
     if (timeout != 0 && rdma_set_option(conn->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT,
                                         &timeout, sizeof(timeout)) != 0)
-        vrb_log(VP_LOG_WARN, "verbs: RDMA_OPTION_ID_ACK_TIMEOUT: %s", strerror(errno));
+        verbs_log(VP_LOG_WARN, "verbs: RDMA_OPTION_ID_ACK_TIMEOUT: %s", strerror(errno));
 }
 
 /* The EP is in its pending state: from here on the outcome is an event. */
-void vrb_connect_launch(struct vrb_conn *conn, struct sockaddr_storage *remote)
+void verbs_connect_launch(struct verbs_conn *conn, struct sockaddr_storage *remote)
 {
     uint64_t limit = conn->path.timeout;
 
-    conn->state = VRB_CONN_ADDRESS;
+    conn->state = VERBS_CONN_ADDRESS;
     limit = limit > UINT64_MAX / CONNECT_NS_PER_US ? UINT64_MAX : limit * CONNECT_NS_PER_US;
-    if (!vrb_conn_limit(conn, limit))
-        vrb_conn_fail(conn, IT_CN_REJ_RESOURCES);
+    if (!verbs_conn_limit(conn, limit))
+        verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
     else if (rdma_resolve_addr(conn->id, NULL, (struct sockaddr *)remote,
                                connect_resolve_ms(conn)) != 0)
-        vrb_conn_fail(conn, vrb_reason_of_errno(errno));
+        verbs_conn_fail(conn, verbs_reason_of_errno(errno));
 }
 
-static void connect_prepare(struct vrb_conn *conn, const struct connect_call *call)
+static void connect_prepare(struct verbs_conn *conn, const struct connect_call *call)
 {
     conn->active = true;
     conn->three_way = (call->flags & IT_CONNECT_FLAG_THREE_WAY) != 0;
     conn->path = *call->path;
     if (conn->path.timeout == 0)
-        conn->path.timeout = VRB_CM_ATTEMPT_US;
+        conn->path.timeout = VERBS_CM_ATTEMPT_US;
     if (call->length > 0)
         memcpy(conn->private_data, call->private_data, call->length);
     conn->private_length = call->length;
-    vrb_qp_wanted(conn, call->ep);
+    verbs_qp_wanted(conn, call->ep);
 }
 
 static void connect_run(void *argument)
 {
     struct connect_call *call = argument;
-    struct vrb_conn *conn = vrb_conn_new(call->ep->ia->cm);
+    struct verbs_conn *conn = verbs_conn_new(call->ep->ia->cm);
     struct sockaddr_storage remote;
 
     if (!conn) {
@@ -315,25 +315,26 @@ static void connect_run(void *argument)
     connect_prepare(conn, call);
     /* Again below, for good: a wrong state counts more than a port that is taken. */
     call->status = IT_ERR_INVALID_EP_STATE;
-    if (vrb_host->ep_state(call->ep->ual) == IT_EP_STATE_UNCONNECTED)
+    if (verbs_host->ep_state(call->ep->ual) == IT_EP_STATE_UNCONNECTED)
         call->status = connect_open(conn, call->qual, &remote);
-    if (call->status == IT_SUCCESS && !vrb_conn_attach(conn, call->ep, UAL_EP_CONNECT, call->path))
+    if (call->status == IT_SUCCESS &&
+        !verbs_conn_attach(conn, call->ep, UAL_EP_CONNECT, call->path))
         call->status = IT_ERR_INVALID_EP_STATE;
     if (call->status != IT_SUCCESS) {
-        vrb_conn_discard(conn);
+        verbs_conn_discard(conn);
         return;
     }
     if (call->attributes && !conn->cm->ia->is_iwarp)
         connect_tune(conn, &call->attributes->ib);
-    vrb_connect_launch(conn, &remote);
+    verbs_connect_launch(conn, &remote);
 }
 
-it_status_t vrb_connect(struct ual_ep *ual, const it_path_t *path,
-                        const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
-                        it_cn_est_flags_t flags, const void *private_data, size_t length)
+it_status_t verbs_connect(struct ual_ep *ual, const it_path_t *path,
+                          const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
+                          it_cn_est_flags_t flags, const void *private_data, size_t length)
 {
     struct connect_call call = {
-        .ep = vrb_ep_of(ual),
+        .ep = verbs_ep_of(ual),
         .path = path,
         .attributes = attributes,
         .qual = qual,
@@ -343,6 +344,6 @@ it_status_t vrb_connect(struct ual_ep *ual, const it_path_t *path,
     };
 
     /* There from the state change on, so that nothing can come between. */
-    vrb_host->ia_call(call.ep->ia->ual, connect_run, &call);
+    verbs_host->ia_call(call.ep->ia->ual, connect_run, &call);
     return call.status;
 }

@@ -30,12 +30,12 @@ static uint16_t *listen_port(it_conn_qual_t *qual)
     return NULL;
 }
 
-struct vrb_listener *vrb_listener_find(struct vrb_cm *cm, const it_conn_qual_t *qual,
-                                       size_t spigot_id)
+struct verbs_listener *verbs_listener_find(struct verbs_cm *cm, const it_conn_qual_t *qual,
+                                           size_t spigot_id)
 {
     it_conn_qual_t wanted = *qual;
     const uint16_t *port = listen_port(&wanted);
-    struct vrb_listener *listener = cm->listeners;
+    struct verbs_listener *listener = cm->listeners;
 
     while (
         listener && port &&
@@ -47,15 +47,15 @@ struct vrb_listener *vrb_listener_find(struct vrb_cm *cm, const it_conn_qual_t *
 /* ---------------------------------------------------------------- opening */
 
 /* 0 or errno. */
-static int listen_bind(struct vrb_listener *listener, const struct sockaddr *address, uint16_t port,
-                       enum rdma_port_space space)
+static int listen_bind(struct verbs_listener *listener, const struct sockaddr *address,
+                       uint16_t port, enum rdma_port_space space)
 {
     struct sockaddr_storage local;
     struct rdma_cm_id *id;
     int error;
 
-    vrb_address_copy(&local, address);
-    vrb_address_set_port(&local, port);
+    verbs_address_copy(&local, address);
+    verbs_address_set_port(&local, port);
     if (rdma_create_id(listener->cm->channel, &id, listener, space) != 0)
         return errno;
     if (rdma_bind_addr(id, (struct sockaddr *)&local) == 0 &&
@@ -69,11 +69,12 @@ static int listen_bind(struct vrb_listener *listener, const struct sockaddr *add
 }
 
 /* For connections and, where there are datagrams, for those who ask for their EPs: on the same port. */
-static int listen_add(struct vrb_listener *listener, const struct sockaddr *address, uint16_t port)
+static int listen_add(struct verbs_listener *listener, const struct sockaddr *address,
+                      uint16_t port)
 {
     int error;
 
-    if (vrb_port_of(listener->cm->ia, address) != listener->info.spigot_id)
+    if (verbs_port_of(listener->cm->ia, address) != listener->info.spigot_id)
         return 0; /* another device's */
     error = listen_bind(listener, address, port, RDMA_PS_TCP);
     if (error != 0 || !listener->cm->ia->attributes.datagrams)
@@ -82,7 +83,7 @@ static int listen_add(struct vrb_listener *listener, const struct sockaddr *addr
                        RDMA_PS_UDP);
 }
 
-static void listen_close(struct vrb_listener *listener)
+static void listen_close(struct verbs_listener *listener)
 {
     for (size_t i = 0; i < listener->count; i++)
         (void)rdma_destroy_id(listener->ids[i]); /* fails with a device that is gone: freed */
@@ -90,12 +91,13 @@ static void listen_close(struct vrb_listener *listener)
 }
 
 /* Port 0: the first address gets one from the kernel, the others follow it. */
-static int listen_open(struct vrb_listener *listener, const struct ifaddrs *entries, uint16_t port)
+static int listen_open(struct verbs_listener *listener, const struct ifaddrs *entries,
+                       uint16_t port)
 {
     int error = 0;
 
     for (const struct ifaddrs *entry = entries; entry && error == 0; entry = entry->ifa_next) {
-        if (!vrb_address_is_usable(entry))
+        if (!verbs_address_is_usable(entry))
             continue;
         error = listen_add(listener, entry->ifa_addr, port);
         if (port == 0 && listener->count > 0)
@@ -104,7 +106,7 @@ static int listen_open(struct vrb_listener *listener, const struct ifaddrs *entr
     return error == 0 && listener->count == 0 ? EADDRNOTAVAIL : error;
 }
 
-static int listen_open_all(struct vrb_listener *listener, const struct ifaddrs *entries,
+static int listen_open_all(struct verbs_listener *listener, const struct ifaddrs *entries,
                            uint16_t port)
 {
     int tries = port == 0 ? LISTEN_PORT_TRIES : 1;
@@ -133,9 +135,9 @@ static it_status_t listen_status(int error)
     }
 }
 
-static struct vrb_listener *listen_new(struct ual_listen *listen, const struct ifaddrs *entries)
+static struct verbs_listener *listen_new(struct ual_listen *listen, const struct ifaddrs *entries)
 {
-    struct vrb_listener *listener;
+    struct verbs_listener *listener;
     size_t count = 0;
 
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
@@ -143,9 +145,9 @@ static struct vrb_listener *listen_new(struct ual_listen *listen, const struct i
     listener = calloc(1, sizeof(*listener) + count * sizeof(listener->ids[0]));
     if (!listener)
         return NULL;
-    listener->target = VRB_CM_LISTENER;
-    listener->cm = vrb_ia_of(vrb_host->listen_ia(listen))->cm;
-    vrb_host->listen_info(listen, &listener->info);
+    listener->target = VERBS_CM_LISTENER;
+    listener->cm = verbs_ia_of(verbs_host->listen_ia(listen))->cm;
+    verbs_host->listen_info(listen, &listener->info);
     return listener;
 }
 
@@ -153,7 +155,7 @@ static struct vrb_listener *listen_new(struct ual_listen *listen, const struct i
 
 static void listen_begin(struct listen_call *call, const struct ifaddrs *entries)
 {
-    struct vrb_listener *listener = listen_new(call->listen, entries);
+    struct verbs_listener *listener = listen_new(call->listen, entries);
     uint16_t *port;
     int error;
 
@@ -170,15 +172,15 @@ static void listen_begin(struct listen_call *call, const struct ifaddrs *entries
                             listener->info.flags & IT_LISTEN_CONN_QUAL_INPUT ? *port : 0);
     call->status = listen_status(error);
     if (error != 0) {
-        vrb_log(VP_LOG_WARN, "%s: cannot listen: %s", vrb_host->ia_name(listener->cm->ual),
-                strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: cannot listen: %s", verbs_host->ia_name(listener->cm->ual),
+                  strerror(error));
         free(listener);
         return;
     }
     *port = rdma_get_src_port(listener->ids[0]);
     listener->next = listener->cm->listeners;
     listener->cm->listeners = listener;
-    vrb_listen_of(call->listen)->listener = listener;
+    verbs_listen_of(call->listen)->listener = listener;
 }
 
 static void listen_start_run(void *argument)
@@ -193,18 +195,18 @@ static void listen_start_run(void *argument)
     freeifaddrs(entries);
 }
 
-it_status_t vrb_listen_start(struct ual_listen *listen)
+it_status_t verbs_listen_start(struct ual_listen *listen)
 {
     struct listen_call call = {.listen = listen};
 
-    vrb_host->ia_call(vrb_host->listen_ia(listen), listen_start_run, &call);
+    verbs_host->ia_call(verbs_host->listen_ia(listen), listen_start_run, &call);
     return call.status;
 }
 
 static void listen_stop_run(void *argument)
 {
-    struct vrb_listener *listener = vrb_listen_of(argument)->listener;
-    struct vrb_listener **link = &listener->cm->listeners;
+    struct verbs_listener *listener = verbs_listen_of(argument)->listener;
+    struct verbs_listener **link = &listener->cm->listeners;
 
     while (*link != listener)
         link = &(*link)->next;
@@ -213,12 +215,12 @@ static void listen_stop_run(void *argument)
     free(listener);
 }
 
-void vrb_listen_stop(struct ual_listen *listen)
+void verbs_listen_stop(struct ual_listen *listen)
 {
-    vrb_host->ia_call(vrb_host->listen_ia(listen), listen_stop_run, listen);
+    verbs_host->ia_call(verbs_host->listen_ia(listen), listen_stop_run, listen);
 }
 
-void vrb_listener_lost(struct vrb_listener *listener, struct rdma_cm_id *id)
+void verbs_listener_lost(struct verbs_listener *listener, struct rdma_cm_id *id)
 {
     size_t i = 0;
 

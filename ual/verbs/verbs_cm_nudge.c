@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* From the establishment, or the nudge before. A busy responder needs a long time. */
-static const uint64_t nudge_delays_ns[VRB_NUDGES] = {10000000, 100000000, 1000000000};
+static const uint64_t nudge_delays_ns[VERBS_NUDGES] = {10000000, 100000000, 1000000000};
 
-static void nudge_post(struct vrb_ep *ep)
+static void nudge_post(struct verbs_ep *ep)
 {
     struct ibv_send_wr wr = {
         .wr_id = (uintptr_t)&ep->sq.marker,
@@ -28,10 +28,10 @@ static void nudge_post(struct vrb_ep *ep)
     }
     vrb_lock_drop(&ep->sq.lock);
     if (error)
-        vrb_log(VP_LOG_INFO, "ep %p: no nudge: %s", (void *)ep->ual, strerror(error));
+        verbs_log(VP_LOG_INFO, "ep %p: no nudge: %s", (void *)ep->ual, strerror(error));
 }
 
-bool vrb_nudge_may_have_failed(struct vrb_ep *ep)
+bool verbs_nudge_may_have_failed(struct verbs_ep *ep)
 {
     bool last;
 
@@ -41,21 +41,21 @@ bool vrb_nudge_may_have_failed(struct vrb_ep *ep)
     return last;
 }
 
-static void nudge_wait(const struct vrb_conn *conn)
+static void nudge_wait(const struct verbs_conn *conn)
 {
-    if (!vrb_host->timer_start(conn->timer, nudge_delays_ns[conn->nudges]))
-        vrb_log(VP_LOG_WARN, "ep %p: no memory for a nudge", (void *)conn->ep->ual);
+    if (!verbs_host->timer_start(conn->timer, nudge_delays_ns[conn->nudges]))
+        verbs_log(VP_LOG_WARN, "ep %p: no memory for a nudge", (void *)conn->ep->ual);
 }
 
-void vrb_nudge_begin(struct vrb_conn *conn)
+void verbs_nudge_begin(struct verbs_conn *conn)
 {
     if (conn->active && conn->cm->ia->quirks.is_siw)
         nudge_wait(conn);
 }
 
-void vrb_nudge_go_on(struct vrb_conn *conn)
+void verbs_nudge_go_on(struct verbs_conn *conn)
 {
     nudge_post(conn->ep);
-    if (++conn->nudges < VRB_NUDGES)
+    if (++conn->nudges < VERBS_NUDGES)
         nudge_wait(conn);
 }

@@ -15,8 +15,8 @@
 
 #define PATH_ANY_PORT 9u /* no packet is sent there */
 
-struct vrb_path_memo {
-    struct vrb_path_memo *next;
+struct verbs_path_memo {
+    struct verbs_path_memo *next;
     it_ib_gid_t local_gid, remote_gid;
     it_net_addr_t local, remote;
 };
@@ -28,19 +28,19 @@ static socklen_t address_length(const struct sockaddr *address)
     return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
 }
 
-void vrb_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
+void verbs_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 {
     memset(to, 0, sizeof(*to));
     memcpy(to, from, address_length(from));
 }
 
-void vrb_address_set_port(struct sockaddr_storage *address, uint16_t port)
+void verbs_address_set_port(struct sockaddr_storage *address, uint16_t port)
 {
     /* At the same place in both forms. */
     ((struct sockaddr_in *)(void *)address)->sin_port = port;
 }
 
-uint16_t vrb_address_port(const struct sockaddr *address)
+uint16_t verbs_address_port(const struct sockaddr *address)
 {
     return ((const struct sockaddr_in *)(const void *)address)->sin_port;
 }
@@ -57,7 +57,7 @@ static void address_unmap(it_net_addr_t *address)
     address->addr.ipv4 = ipv4;
 }
 
-void vrb_address_tell(const struct sockaddr *from, it_net_addr_t *to)
+void verbs_address_tell(const struct sockaddr *from, it_net_addr_t *to)
 {
     memset(to, 0, sizeof(*to));
     if (from->sa_family == AF_INET) {
@@ -106,7 +106,7 @@ static bool address_is_peer(const it_net_addr_t *address)
 }
 
 /* Of a link-local address: the network interface of the device, 0 if there is none. */
-static uint32_t address_scope(const struct vrb_ia *ia, const it_net_addr_t *address)
+static uint32_t address_scope(const struct verbs_ia *ia, const it_net_addr_t *address)
 {
     struct ifaddrs *entries = NULL;
     uint32_t scope = 0;
@@ -115,7 +115,7 @@ static uint32_t address_scope(const struct vrb_ia *ia, const it_net_addr_t *addr
         getifaddrs(&entries) != 0)
         return 0;
     for (const struct ifaddrs *entry = entries; entry && scope == 0; entry = entry->ifa_next)
-        if (vrb_address_is_usable(entry) && vrb_port_of(ia, entry->ifa_addr) != 0)
+        if (verbs_address_is_usable(entry) && verbs_port_of(ia, entry->ifa_addr) != 0)
             scope = if_nametoindex(entry->ifa_name);
     freeifaddrs(entries);
     return scope;
@@ -140,7 +140,7 @@ static int address_ask_source(const struct sockaddr_storage *remote, struct sock
 }
 
 /* Not *found: no way through this port of the device. */
-static it_status_t address_source(const struct vrb_ia *ia, size_t spigot_id,
+static it_status_t address_source(const struct verbs_ia *ia, size_t spigot_id,
                                   const it_net_addr_t *to, it_net_addr_t *from, bool *found)
 {
     struct sockaddr_storage remote;
@@ -151,14 +151,14 @@ static it_status_t address_source(const struct vrb_ia *ia, size_t spigot_id,
     if (!address_is_peer(to))
         return IT_SUCCESS;
     address_make(to, address_scope(ia, to), &remote);
-    vrb_address_set_port(&remote, htons(PATH_ANY_PORT));
+    verbs_address_set_port(&remote, htons(PATH_ANY_PORT));
     error = address_ask_source(&remote, &local);
     if (error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS)
         return IT_ERR_RESOURCES;
     if (error != 0)
         return IT_SUCCESS;
-    vrb_address_tell((const struct sockaddr *)&local, from);
-    *found = vrb_port_of(ia, (const struct sockaddr *)&local) == spigot_id;
+    verbs_address_tell((const struct sockaddr *)&local, from);
+    *found = verbs_port_of(ia, (const struct sockaddr *)&local) == spigot_id;
     return IT_SUCCESS;
 }
 
@@ -183,7 +183,7 @@ static void gid_to_address(const it_ib_gid_t *gid, it_net_addr_t *address)
     address_unmap(address);
 }
 
-bool vrb_path_is_ethernet(const struct vrb_ia *ia, size_t spigot_id)
+bool verbs_path_is_ethernet(const struct verbs_ia *ia, size_t spigot_id)
 {
     struct ibv_port_attr port;
 
@@ -194,11 +194,11 @@ bool vrb_path_is_ethernet(const struct vrb_ia *ia, size_t spigot_id)
 
 /* ---------------------------------------------------------------- memory of InfiniBand's paths */
 
-static struct vrb_path_memo *memo_find_locked(const struct vrb_cm *cm,
-                                              const it_ib_net_endpoint_t *ib)
+static struct verbs_path_memo *memo_find_locked(const struct verbs_cm *cm,
+                                                const it_ib_net_endpoint_t *ib)
 {
     static const it_ib_gid_t any;
-    struct vrb_path_memo *memo = cm->memos;
+    struct verbs_path_memo *memo = cm->memos;
 
     while (memo &&
            (memcmp(&memo->remote_gid, &ib->remote_port_gid, sizeof(memo->remote_gid)) != 0 ||
@@ -208,10 +208,10 @@ static struct vrb_path_memo *memo_find_locked(const struct vrb_cm *cm,
     return memo;
 }
 
-static bool memo_keep(struct vrb_cm *cm, const it_ib_net_endpoint_t *ib, const it_net_addr_t *local,
-                      const it_net_addr_t *remote)
+static bool memo_keep(struct verbs_cm *cm, const it_ib_net_endpoint_t *ib,
+                      const it_net_addr_t *local, const it_net_addr_t *remote)
 {
-    struct vrb_path_memo *memo;
+    struct verbs_path_memo *memo;
 
     (void)pthread_mutex_lock(&cm->lock);
     memo = memo_find_locked(cm, ib);
@@ -232,10 +232,10 @@ static bool memo_keep(struct vrb_cm *cm, const it_ib_net_endpoint_t *ib, const i
     return memo != NULL;
 }
 
-static bool memo_recall(struct vrb_cm *cm, const it_ib_net_endpoint_t *ib, it_net_addr_t *local,
+static bool memo_recall(struct verbs_cm *cm, const it_ib_net_endpoint_t *ib, it_net_addr_t *local,
                         it_net_addr_t *remote)
 {
-    const struct vrb_path_memo *memo;
+    const struct verbs_path_memo *memo;
 
     (void)pthread_mutex_lock(&cm->lock);
     memo = memo_find_locked(cm, ib);
@@ -247,10 +247,10 @@ static bool memo_recall(struct vrb_cm *cm, const it_ib_net_endpoint_t *ib, it_ne
     return memo != NULL;
 }
 
-void vrb_path_forget(struct vrb_cm *cm)
+void verbs_path_forget(struct verbs_cm *cm)
 {
     while (cm->memos) {
-        struct vrb_path_memo *memo = cm->memos;
+        struct verbs_path_memo *memo = cm->memos;
 
         cm->memos = memo->next;
         free(memo);
@@ -317,12 +317,12 @@ static void path_fill_attributes(struct rdma_cm_id *id, it_ib_net_endpoint_t *ib
     ib->subnet_local = ib->hop_limit <= 1;
 }
 
-void vrb_path_fill(const struct vrb_ia *ia, struct rdma_cm_id *id, it_path_t *path)
+void verbs_path_fill(const struct verbs_ia *ia, struct rdma_cm_id *id, it_path_t *path)
 {
     it_net_addr_t local, remote;
 
-    vrb_address_tell(rdma_get_local_addr(id), &local);
-    vrb_address_tell(rdma_get_peer_addr(id), &remote);
+    verbs_address_tell(rdma_get_local_addr(id), &local);
+    verbs_address_tell(rdma_get_peer_addr(id), &remote);
     memset(&path->remote, 0, sizeof(path->remote));
     if (ia->is_iwarp)
         path_fill_iwarp(&local, &remote, path);
@@ -332,14 +332,14 @@ void vrb_path_fill(const struct vrb_ia *ia, struct rdma_cm_id *id, it_path_t *pa
         path_fill_attributes(id, &path->remote.ib);
 }
 
-void vrb_path_of_id(const struct vrb_conn *conn, it_path_t *path)
+void verbs_path_of_id(const struct verbs_conn *conn, it_path_t *path)
 {
-    vrb_path_fill(conn->cm->ia, conn->id, path);
+    verbs_path_fill(conn->cm->ia, conn->id, path);
 }
 
 /* ---------------------------------------------------------------- it_get_pathinfo */
 
-static void path_fill_roce(const struct vrb_ia *ia, size_t spigot_id, const it_net_addr_t *local,
+static void path_fill_roce(const struct verbs_ia *ia, size_t spigot_id, const it_net_addr_t *local,
                            const it_net_addr_t *remote, it_ib_net_endpoint_t *ib)
 {
     struct ibv_port_attr port;
@@ -353,8 +353,8 @@ static void path_fill_roce(const struct vrb_ia *ia, size_t spigot_id, const it_n
 }
 
 /* By asking the subnet, which takes its time. False: there is no path. */
-static bool path_resolve(struct vrb_cm *cm, const it_net_addr_t *local, const it_net_addr_t *remote,
-                         it_path_t *path)
+static bool path_resolve(struct verbs_cm *cm, const it_net_addr_t *local,
+                         const it_net_addr_t *remote, it_path_t *path)
 {
     struct rdma_cm_id *id = NULL;
     struct sockaddr_storage from;
@@ -366,21 +366,21 @@ static bool path_resolve(struct vrb_cm *cm, const it_net_addr_t *local, const it
     address_make(local, 0, &from);
     address_make(remote, address_scope(cm->ia, remote), &to);
     found = rdma_resolve_addr(id, (struct sockaddr *)&from, (struct sockaddr *)&to,
-                              VRB_CM_RESOLVE_MS) == 0 &&
-            rdma_resolve_route(id, VRB_CM_RESOLVE_MS) == 0 && vrb_cm_is_own(cm->ia, id);
+                              VERBS_CM_RESOLVE_MS) == 0 &&
+            rdma_resolve_route(id, VERBS_CM_RESOLVE_MS) == 0 && verbs_cm_is_own(cm->ia, id);
     if (found) {
-        vrb_path_fill(cm->ia, id, path);
+        verbs_path_fill(cm->ia, id, path);
         found = memo_keep(cm, &path->remote.ib, local, remote);
     }
     (void)rdma_destroy_id(id); /* of its own: nothing is under way */
     return found;
 }
 
-static it_status_t path_destination(const struct vrb_ia *ia, size_t spigot_id,
+static it_status_t path_destination(const struct verbs_ia *ia, size_t spigot_id,
                                     const it_net_addr_t *to, it_net_addr_t *remote)
 {
     *remote = *to;
-    if (to->addr_type == IT_IB_GID && !ia->is_iwarp && vrb_path_is_ethernet(ia, spigot_id))
+    if (to->addr_type == IT_IB_GID && !ia->is_iwarp && verbs_path_is_ethernet(ia, spigot_id))
         gid_to_address(&to->addr.gid, remote);
     else if (to->addr_type != IT_IPV4 && to->addr_type != IT_IPV6)
         return IT_ERR_INVALID_NETADDR;
@@ -388,11 +388,11 @@ static it_status_t path_destination(const struct vrb_ia *ia, size_t spigot_id,
     return IT_SUCCESS;
 }
 
-it_status_t vrb_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t *to,
-                      size_t capacity, it_path_t *paths, size_t *total)
+it_status_t verbs_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t *to,
+                        size_t capacity, it_path_t *paths, size_t *total)
 {
-    const struct vrb_ia *ia = vrb_ia_of(ual);
-    it_path_t path = {.spigot_id = spigot_id, .timeout = VRB_CM_ATTEMPT_US};
+    const struct verbs_ia *ia = verbs_ia_of(ual);
+    it_path_t path = {.spigot_id = spigot_id, .timeout = VERBS_CM_ATTEMPT_US};
     it_net_addr_t local, remote;
     bool found = false;
     it_status_t status;
@@ -405,7 +405,7 @@ it_status_t vrb_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t 
         return status;
     if (ia->is_iwarp)
         path_fill_iwarp(&local, &remote, &path);
-    else if (vrb_path_is_ethernet(ia, spigot_id))
+    else if (verbs_path_is_ethernet(ia, spigot_id))
         path_fill_roce(ia, spigot_id, &local, &remote, &path.remote.ib);
     else if (!path_resolve(ia->cm, &local, &remote, &path))
         return IT_SUCCESS;
@@ -435,7 +435,7 @@ static bool path_split_iwarp(const it_path_t *path, it_net_addr_t *local, it_net
     return end->ip_vers == IT_IP_VERS_IPV6;
 }
 
-static bool path_split(struct vrb_cm *cm, const it_path_t *path, it_net_addr_t *local,
+static bool path_split(struct verbs_cm *cm, const it_path_t *path, it_net_addr_t *local,
                        it_net_addr_t *remote)
 {
     const it_ib_net_endpoint_t *ib = &path->remote.ib;
@@ -444,15 +444,15 @@ static bool path_split(struct vrb_cm *cm, const it_path_t *path, it_net_addr_t *
     memset(remote, 0, sizeof(*remote));
     if (cm->ia->is_iwarp)
         return path_split_iwarp(path, local, remote);
-    if (!vrb_path_is_ethernet(cm->ia, path->spigot_id))
+    if (!verbs_path_is_ethernet(cm->ia, path->spigot_id))
         return memo_recall(cm, ib, local, remote);
     gid_to_address(&ib->local_port_gid, local);
     gid_to_address(&ib->remote_port_gid, remote);
     return true;
 }
 
-it_status_t vrb_path_ends(struct vrb_cm *cm, const it_path_t *path, struct sockaddr_storage *local,
-                          struct sockaddr_storage *remote)
+it_status_t verbs_path_ends(struct verbs_cm *cm, const it_path_t *path,
+                            struct sockaddr_storage *local, struct sockaddr_storage *remote)
 {
     it_net_addr_t from, to;
     bool found = true;
@@ -471,15 +471,15 @@ it_status_t vrb_path_ends(struct vrb_cm *cm, const it_path_t *path, struct socka
     return IT_SUCCESS;
 }
 
-it_status_t vrb_path_source(struct vrb_cm *cm, const it_path_t *path, it_ib_gid_t *gid)
+it_status_t verbs_path_source(struct verbs_cm *cm, const it_path_t *path, it_ib_gid_t *gid)
 {
     struct sockaddr_storage local, remote;
     it_net_addr_t address;
-    it_status_t status = vrb_path_ends(cm, path, &local, &remote);
+    it_status_t status = verbs_path_ends(cm, path, &local, &remote);
 
     if (status != IT_SUCCESS)
         return status;
-    vrb_address_tell((const struct sockaddr *)&local, &address);
+    verbs_address_tell((const struct sockaddr *)&local, &address);
     gid_from_address(&address, gid);
     return IT_SUCCESS;
 }

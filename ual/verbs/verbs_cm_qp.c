@@ -25,30 +25,30 @@ static uint32_t qp_smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-uint32_t vrb_qp_ord(const struct vrb_conn *conn)
+uint32_t verbs_qp_ord(const struct verbs_conn *conn)
 {
     return qp_smaller(conn->ord, conn->peer_ird);
 }
 
-void vrb_qp_wanted(struct vrb_conn *conn, const struct vrb_ep *ep)
+void verbs_qp_wanted(struct verbs_conn *conn, const struct verbs_ep *ep)
 {
-    const it_rc_only_attributes_t *rc = &vrb_host->ep_attributes(ep->ual)->srv.rc;
+    const it_rc_only_attributes_t *rc = &verbs_host->ep_attributes(ep->ual)->srv.rc;
 
-    vrb_host->ep_lock(ep->ual);
+    verbs_host->ep_lock(ep->ual);
     conn->ird = qp_smaller(rc->rdma_read_ird, QP_READS_MAX);
     conn->ord = qp_smaller(rc->rdma_read_ord, QP_READS_MAX);
-    vrb_host->ep_unlock(ep->ual);
+    verbs_host->ep_unlock(ep->ual);
 }
 
 /* siw answers as many Reads as the peer wants, if it can. */
-static uint32_t qp_siw_ird(const struct vrb_conn *conn)
+static uint32_t qp_siw_ird(const struct verbs_conn *conn)
 {
     uint32_t most = conn->cm->ia->attributes.max_ird;
 
     return conn->peer_ord > conn->ird && conn->peer_ord <= most ? conn->peer_ord : conn->ird;
 }
 
-void vrb_qp_fill_param(struct vrb_conn *conn, const struct vrb_ep *ep)
+void verbs_qp_fill_param(struct verbs_conn *conn, const struct verbs_ep *ep)
 {
     uint32_t ird;
     uint32_t ord = conn->ord;
@@ -58,7 +58,7 @@ void vrb_qp_fill_param(struct vrb_conn *conn, const struct vrb_ep *ep)
     ird = conn->ird;
     /* An answer may not go beyond the request; to the peer it makes no difference. */
     if (!conn->active) {
-        ord = vrb_qp_ord(conn);
+        ord = verbs_qp_ord(conn);
         if (!conn->cm->ia->is_iwarp)
             ird = qp_smaller(ird, conn->peer_ord);
     }
@@ -76,7 +76,7 @@ void vrb_qp_fill_param(struct vrb_conn *conn, const struct vrb_ep *ep)
 }
 
 /* False: also when the peer has given up. */
-static bool qp_attributes(const struct vrb_conn *conn, enum ibv_qp_state state,
+static bool qp_attributes(const struct verbs_conn *conn, enum ibv_qp_state state,
                           struct ibv_qp_attr *attributes)
 {
     int mask = 0;
@@ -85,36 +85,36 @@ static bool qp_attributes(const struct vrb_conn *conn, enum ibv_qp_state state,
     attributes->qp_state = state;
     if (rdma_init_qp_attr(conn->id, attributes, &mask) == 0)
         return true;
-    vrb_log(VP_LOG_INFO, "verbs: rdma_init_qp_attr: %s", strerror(errno));
+    verbs_log(VP_LOG_INFO, "verbs: rdma_init_qp_attr: %s", strerror(errno));
     return false;
 }
 
-bool vrb_qp_is_wanted(const struct vrb_conn *conn)
+bool verbs_qp_is_wanted(const struct verbs_conn *conn)
 {
     struct ibv_qp_attr attributes;
 
     return qp_attributes(conn, IBV_QPS_RTR, &attributes);
 }
 
-bool vrb_qp_connect(struct vrb_conn *conn)
+bool verbs_qp_connect(struct verbs_conn *conn)
 {
-    struct vrb_ep *ep = conn->ep;
+    struct verbs_ep *ep = conn->ep;
     struct ibv_qp_attr attributes;
 
     /* Receives have been posted: not by way of RESET, which would lose them. */
     if (!qp_attributes(conn, IBV_QPS_INIT, &attributes))
         return false;
-    attributes.qp_access_flags = vrb_qp_access(ep);
-    if (vrb_qp_modify(ep, &attributes, QP_INIT_MASK) != 0)
+    attributes.qp_access_flags = verbs_qp_access(ep);
+    if (verbs_qp_modify(ep, &attributes, QP_INIT_MASK) != 0)
         return false;
     if (!qp_attributes(conn, IBV_QPS_RTR, &attributes))
         return false;
     attributes.max_dest_rd_atomic = (uint8_t)conn->ird;
     attributes.min_rnr_timer = QP_RNR_DELAY;
-    if (vrb_qp_modify(ep, &attributes, QP_RTR_MASK) != 0)
+    if (verbs_qp_modify(ep, &attributes, QP_RTR_MASK) != 0)
         return false;
     if (!qp_attributes(conn, IBV_QPS_RTS, &attributes))
         return false;
-    attributes.max_rd_atomic = (uint8_t)vrb_qp_ord(conn);
-    return vrb_qp_modify(ep, &attributes, QP_RTS_MASK) == 0;
+    attributes.max_rd_atomic = (uint8_t)verbs_qp_ord(conn);
+    return verbs_qp_modify(ep, &attributes, QP_RTS_MASK) == 0;
 }

@@ -20,7 +20,7 @@ enum reason_ib {
     REASON_INVALID_RNR_RETRY = 29
 };
 
-it_conn_reject_code_t vrb_reason_of_errno(int error)
+it_conn_reject_code_t verbs_reason_of_errno(int error)
 {
     switch (error) {
     case ETIMEDOUT:
@@ -72,7 +72,8 @@ static it_conn_reject_code_t reason_of_rej(int reason)
     }
 }
 
-it_conn_reject_code_t vrb_reason_of_event(const struct vrb_cm *cm, const struct vrb_cm_event *event)
+it_conn_reject_code_t verbs_reason_of_event(const struct verbs_cm *cm,
+                                            const struct verbs_cm_event *event)
 {
     switch ((unsigned)event->type) {
     case RDMA_CM_EVENT_ADDR_ERROR:
@@ -91,7 +92,7 @@ it_conn_reject_code_t vrb_reason_of_event(const struct vrb_cm *cm, const struct 
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
         return IT_CN_REJ_RESOURCES;
     default:
-        return vrb_reason_of_errno(event->status < 0 ? -event->status : event->status);
+        return verbs_reason_of_errno(event->status < 0 ? -event->status : event->status);
     }
 }
 
@@ -99,7 +100,7 @@ it_conn_reject_code_t vrb_reason_of_event(const struct vrb_cm *cm, const struct 
  * iWARP devices have no word for it. The kernel's convention is ECONNREFUSED; siw says ECONNRESET, but
  * also when the peer closes without a Reply.
  */
-bool vrb_reason_is_consumer(const struct vrb_cm *cm, const struct vrb_cm_event *event)
+bool verbs_reason_is_consumer(const struct verbs_cm *cm, const struct verbs_cm_event *event)
 {
     if (!cm->ia->is_iwarp)
         return event->status == REASON_CONSUMER;

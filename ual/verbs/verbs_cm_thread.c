@@ -13,7 +13,7 @@
 #define THREAD_GRACE_S 2
 
 /* Signals are the program's: its threads are to get them. */
-static bool thread_start(pthread_t *thread, struct vrb_conn *conn, void *(*run)(void *))
+static bool thread_start(pthread_t *thread, struct verbs_conn *conn, void *(*run)(void *))
 {
     sigset_t all;
     sigset_t before;
@@ -30,14 +30,14 @@ static bool thread_start(pthread_t *thread, struct vrb_conn *conn, void *(*run)(
 
 static void thread_called(void *argument)
 {
-    struct vrb_conn *conn = argument;
+    struct verbs_conn *conn = argument;
 
-    vrb_host->task_submit(conn->called);
+    verbs_host->task_submit(conn->called);
 }
 
 static void *thread_connect(void *argument)
 {
-    struct vrb_conn *conn = argument;
+    struct verbs_conn *conn = argument;
 
     pthread_cleanup_push(thread_called, conn);
     /* Cancelled in its system call, which then fails: .error stays as it is. */
@@ -46,20 +46,20 @@ static void *thread_connect(void *argument)
     return NULL;
 }
 
-bool vrb_thread_connect(struct vrb_conn *conn)
+bool verbs_thread_connect(struct verbs_conn *conn)
 {
-    conn->called = vrb_host->task_new(conn->cm->ual, vrb_connect_called, conn);
+    conn->called = verbs_host->task_new(conn->cm->ual, verbs_connect_called, conn);
     if (!conn->called)
         return false;
     conn->error = ECANCELED;
     if (thread_start(&conn->caller, conn, thread_connect))
         return true;
-    vrb_host->task_free(conn->called);
+    verbs_host->task_free(conn->called);
     conn->called = NULL;
     return false;
 }
 
-int vrb_thread_join(struct vrb_conn *conn, bool cut)
+int verbs_thread_join(struct verbs_conn *conn, bool cut)
 {
     struct vp_task *called = conn->called;
 
@@ -67,7 +67,7 @@ int vrb_thread_join(struct vrb_conn *conn, bool cut)
         (void)pthread_cancel(conn->caller); /* fails when the thread is at its end */
     (void)pthread_join(conn->caller, NULL);
     conn->called = NULL;
-    vrb_host->task_free(called);
+    verbs_host->task_free(called);
     return conn->error;
 }
 
@@ -76,20 +76,20 @@ int vrb_thread_join(struct vrb_conn *conn, bool cut)
 /* On the IA's thread. */
 static void thread_bury(void *argument)
 {
-    struct vrb_conn *conn = argument;
+    struct verbs_conn *conn = argument;
 
     (void)pthread_join(conn->destroyer, NULL);
-    vrb_host->task_free(conn->called);
-    vrb_host->task_free(conn->gone);
+    verbs_host->task_free(conn->called);
+    verbs_host->task_free(conn->gone);
     conn->id = NULL;
-    vrb_conn_discard(conn);
+    verbs_conn_discard(conn);
 }
 
 /*
  * A listener of siw does not stand a TCP connection that ends before its Request: what is about to
  * connect is let connect. What takes longer has not reached anybody.
  */
-static void thread_join_caller(struct vrb_conn *conn)
+static void thread_join_caller(struct verbs_conn *conn)
 {
     struct timespec limit;
 
@@ -103,9 +103,9 @@ static void thread_join_caller(struct vrb_conn *conn)
 
 static void *thread_destroy(void *argument)
 {
-    struct vrb_conn *conn = argument;
-    struct vrb_cm *cm = conn->cm;
-    struct vrb_conn **link = &cm->dying;
+    struct verbs_conn *conn = argument;
+    struct verbs_cm *cm = conn->cm;
+    struct verbs_conn **link = &cm->dying;
 
     if (conn->calling)
         thread_join_caller(conn);
@@ -116,16 +116,16 @@ static void *thread_destroy(void *argument)
     *link = conn->dying_next;
     (void)pthread_cond_broadcast(&cm->destroyed);
     (void)pthread_mutex_unlock(&cm->lock);
-    vrb_host->task_submit(conn->gone);
+    verbs_host->task_submit(conn->gone);
     return NULL;
 }
 
-static bool thread_start_destroying(struct vrb_conn *conn)
+static bool thread_start_destroying(struct verbs_conn *conn)
 {
-    struct vrb_cm *cm = conn->cm;
+    struct verbs_cm *cm = conn->cm;
     bool started;
 
-    conn->gone = vrb_host->task_new(cm->ual, thread_bury, conn);
+    conn->gone = verbs_host->task_new(cm->ual, thread_bury, conn);
     if (!conn->gone)
         return false;
     (void)pthread_mutex_lock(&cm->lock);
@@ -136,33 +136,33 @@ static bool thread_start_destroying(struct vrb_conn *conn)
         cm->dying = conn->dying_next;
     (void)pthread_mutex_unlock(&cm->lock);
     if (!started)
-        vrb_host->task_free(conn->gone);
+        verbs_host->task_free(conn->gone);
     return started;
 }
 
-void vrb_thread_destroy(struct vrb_conn *conn, const struct vrb_ep *ep)
+void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep)
 {
-    conn->calling = conn->state == VRB_CONN_CALLING;
-    conn->state = VRB_CONN_DYING;
+    conn->calling = conn->state == VERBS_CONN_CALLING;
+    conn->state = VERBS_CONN_DYING;
     conn->held = ep;
     if (thread_start_destroying(conn))
         return;
     /* The IA's thread waits for the peer. */
     if (conn->calling)
-        (void)vrb_thread_join(conn, true);
-    vrb_conn_discard(conn);
+        (void)verbs_thread_join(conn, true);
+    verbs_conn_discard(conn);
 }
 
-static bool thread_holds_locked(const struct vrb_cm *cm, const struct vrb_ep *ep)
+static bool thread_holds_locked(const struct verbs_cm *cm, const struct verbs_ep *ep)
 {
-    const struct vrb_conn *conn = cm->dying;
+    const struct verbs_conn *conn = cm->dying;
 
     while (conn && ep && conn->held != ep)
         conn = conn->dying_next;
     return conn != NULL;
 }
 
-void vrb_thread_wait(struct vrb_cm *cm, const struct vrb_ep *ep)
+void verbs_thread_wait(struct verbs_cm *cm, const struct verbs_ep *ep)
 {
     (void)pthread_mutex_lock(&cm->lock);
     while (thread_holds_locked(cm, ep))

@@ -16,7 +16,7 @@
 
 static void convert_expired(void *argument);
 
-void vrb_convert_free(struct vrb_convert *convert)
+void verbs_convert_free(struct verbs_convert *convert)
 {
     if (convert->prev)
         convert->prev->next = convert->next;
@@ -24,23 +24,23 @@ void vrb_convert_free(struct vrb_convert *convert)
         convert->ia->cm->conversions = convert->next;
     if (convert->next)
         convert->next->prev = convert->prev;
-    vrb_host->timer_free(convert->timer);
+    verbs_host->timer_free(convert->timer);
     free(convert->buffer);
     free(convert);
 }
 
-struct vrb_convert *vrb_convert_new(struct vrb_ep *ep)
+struct verbs_convert *verbs_convert_new(struct verbs_ep *ep)
 {
-    struct vrb_convert *convert = calloc(1, sizeof(*convert));
+    struct verbs_convert *convert = calloc(1, sizeof(*convert));
 
     if (!convert)
         return NULL;
-    convert->timer = vrb_host->timer_new(ep->ia->ual, convert_expired, convert);
+    convert->timer = verbs_host->timer_new(ep->ia->ual, convert_expired, convert);
     if (!convert->timer) {
         free(convert);
         return NULL;
     }
-    convert->target = VRB_CM_CONVERT;
+    convert->target = VERBS_CM_CONVERT;
     convert->ia = ep->ia;
     convert->ep = ep;
     convert->next = ep->ia->cm->conversions;
@@ -53,9 +53,9 @@ struct vrb_convert *vrb_convert_new(struct vrb_ep *ep)
 /* ---------------------------------------------------------------- ends */
 
 /* The EP knows of no conversion, and of no connection but that of its own, from here on. */
-static struct vrb_ep *convert_detach(struct vrb_convert *convert)
+static struct verbs_ep *convert_detach(struct verbs_convert *convert)
 {
-    struct vrb_ep *ep = convert->ep;
+    struct verbs_ep *ep = convert->ep;
 
     ep->convert = NULL;
     convert->ep = NULL;
@@ -63,17 +63,17 @@ static struct vrb_ep *convert_detach(struct vrb_convert *convert)
 }
 
 /* The stream is of no use any more; what is left goes away by itself. */
-static void convert_retire(struct vrb_convert *convert)
+static void convert_retire(struct verbs_convert *convert)
 {
-    vrb_stream_finish(&convert->stream);
-    if (!vrb_stream_drain(&convert->stream) && vrb_stream_await(&convert->stream, 1, false) &&
-        vrb_host->timer_start(convert->timer, CONVERT_RETIRE_NS))
+    verbs_stream_finish(&convert->stream);
+    if (!verbs_stream_drain(&convert->stream) && verbs_stream_await(&convert->stream, 1, false) &&
+        verbs_host->timer_start(convert->timer, CONVERT_RETIRE_NS))
         return;
-    vrb_stream_close(&convert->stream);
-    vrb_convert_free(convert);
+    verbs_stream_close(&convert->stream);
+    verbs_convert_free(convert);
 }
 
-static it_conn_reject_code_t convert_code(const struct vrb_convert *convert)
+static it_conn_reject_code_t convert_code(const struct verbs_convert *convert)
 {
     static const it_conn_reject_code_t codes[] = {
         [AGREE_NO_REASON] = IT_CN_REJ_OTHER,
@@ -95,29 +95,29 @@ static it_conn_reject_code_t convert_code(const struct vrb_convert *convert)
     return codes[agree->reason];
 }
 
-static bool convert_step(struct vrb_ep *ep, enum ual_ep_step step)
+static bool convert_step(struct verbs_ep *ep, enum ual_ep_step step)
 {
     bool stepped;
 
-    vrb_host->ep_lock(ep->ual);
+    verbs_host->ep_lock(ep->ual);
     if (step == UAL_EP_ESTABLISHED)
-        vrb_ep_open_locked(ep);
-    stepped = vrb_host->ep_step_locked(ep->ual, step);
-    vrb_host->ep_unlock(ep->ual);
+        verbs_ep_open_locked(ep);
+    stepped = verbs_host->ep_step_locked(ep->ual, step);
+    verbs_host->ep_unlock(ep->ual);
     return stepped;
 }
 
 /* The state first, as with every end. False: another one was faster. */
-static bool convert_end(struct vrb_convert *convert, enum ual_ep_step step)
+static bool convert_end(struct verbs_convert *convert, enum ual_ep_step step)
 {
     bool stepped = convert_step(convert->ep, step);
 
-    vrb_convert_drop(convert);
+    verbs_convert_drop(convert);
     return stepped;
 }
 
 /* The attempt has failed; the stream is not ours any more. */
-static void convert_fail(struct vrb_convert *convert)
+static void convert_fail(struct verbs_convert *convert)
 {
     const struct ual_conn_news news = {
         .number = convert->agree.refused ? IT_CM_MSG_CONN_PEER_REJECT_EVENT
@@ -125,47 +125,47 @@ static void convert_fail(struct vrb_convert *convert)
         .reject_code = convert_code(convert),
     };
     bool ended = convert_end(convert, UAL_EP_ATTEMPT_FAILED);
-    struct vrb_ep *ep = convert_detach(convert);
+    struct verbs_ep *ep = convert_detach(convert);
 
-    vrb_log(VP_LOG_DEBUG, "verbs: conversion %p failed: reason %d%s, the stream is %s",
-            (void *)convert, (int)convert->agree.reason,
-            convert->agree.by_peer ? " of the peer" : "",
-            convert->agree.outcome == AGREE_PLAIN ? "plain" : "lost");
-    vrb_convert_free(convert);
+    verbs_log(VP_LOG_DEBUG, "verbs: conversion %p failed: reason %d%s, the stream is %s",
+              (void *)convert, (int)convert->agree.reason,
+              convert->agree.by_peer ? " of the peer" : "",
+              convert->agree.outcome == AGREE_PLAIN ? "plain" : "lost");
+    verbs_convert_free(convert);
     if (!ended)
         return;
-    vrb_ep_break(ep);
-    vrb_host->ep_report(ep->ual, &news);
+    verbs_ep_break(ep);
+    verbs_host->ep_report(ep->ual, &news);
 }
 
 /* The peer has committed, used the connection and ended it, all before its commit was read. */
-static void convert_establish_ended(struct vrb_ep *ep, const struct ual_conn_news *news)
+static void convert_establish_ended(struct verbs_ep *ep, const struct ual_conn_news *news)
 {
     static const struct ual_conn_news end = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
 
     if (!convert_step(ep, UAL_EP_ESTABLISHED))
         return;
-    vrb_host->ep_report(ep->ual, news);
+    verbs_host->ep_report(ep->ual, news);
     if (!convert_step(ep, UAL_EP_CLOSED))
         return;
-    vrb_ep_break(ep);
-    vrb_host->ep_report(ep->ual, &end);
+    verbs_ep_break(ep);
+    verbs_host->ep_report(ep->ual, &end);
 }
 
-static void convert_succeed(struct vrb_convert *convert)
+static void convert_succeed(struct verbs_convert *convert)
 {
-    struct vrb_conn *conn = convert->conn;
+    struct verbs_conn *conn = convert->conn;
     uint8_t private_data[AGREE_PRIVATE_MAX];
     struct ual_conn_news news = {
         .number = IT_CM_MSG_CONN_ESTABLISHED_EVENT,
         .private_data = private_data,
         .private_length = convert->agree.peer.private_length,
     };
-    struct vrb_ep *ep;
+    struct verbs_ep *ep;
 
     memcpy(private_data, convert->agree.peer.private_data, news.private_length);
     convert->conn = NULL;
-    vrb_convert_drop(convert); /* what is left of listening */
+    verbs_convert_drop(convert); /* what is left of listening */
     ep = convert_detach(convert);
     convert_retire(convert);
     if (!conn) {
@@ -173,10 +173,10 @@ static void convert_succeed(struct vrb_convert *convert)
         return;
     }
     conn->convert = NULL;
-    (void)vrb_conn_establish(conn, news.private_data, news.private_length);
+    (void)verbs_conn_establish(conn, news.private_data, news.private_length);
 }
 
-static void convert_finish(struct vrb_convert *convert)
+static void convert_finish(struct verbs_convert *convert)
 {
     switch (convert->agree.outcome) {
     case AGREE_CONVERTED:
@@ -184,12 +184,12 @@ static void convert_finish(struct vrb_convert *convert)
         break;
     case AGREE_PLAIN:
         /* The stream first: who reads the event may use it. */
-        vrb_stream_return(&convert->stream);
+        verbs_stream_return(&convert->stream);
         convert_fail(convert);
         break;
     case AGREE_LOST:
     case AGREE_PENDING:
-        vrb_stream_close(&convert->stream);
+        verbs_stream_close(&convert->stream);
         convert_fail(convert);
         break;
     }
@@ -197,7 +197,7 @@ static void convert_finish(struct vrb_convert *convert)
 
 /* ---------------------------------------------------------------- going on */
 
-static void convert_write(struct vrb_convert *convert)
+static void convert_write(struct verbs_convert *convert)
 {
     struct agree *agree = &convert->agree;
     size_t length = convert->message_length - convert->message_sent;
@@ -210,7 +210,7 @@ static void convert_write(struct vrb_convert *convert)
         octets = agree_output(agree, &length);
     if (length == 0 || agree->state == AGREE_OVER)
         return;
-    error = vrb_stream_send(&convert->stream, octets, length, &sent);
+    error = verbs_stream_send(&convert->stream, octets, length, &sent);
     if (error == EAGAIN)
         return;
     if (error != 0)
@@ -223,9 +223,9 @@ static void convert_write(struct vrb_convert *convert)
         convert_write(convert); /* the offer, behind the message */
 }
 
-static void convert_listen(struct vrb_convert *convert)
+static void convert_listen(struct verbs_convert *convert)
 {
-    uint16_t port = vrb_convert_listen(convert);
+    uint16_t port = verbs_convert_listen(convert);
 
     if (port != 0)
         agree_listening(&convert->agree, port);
@@ -233,25 +233,25 @@ static void convert_listen(struct vrb_convert *convert)
         agree_give_up(&convert->agree, AGREE_NO_RESOURCES);
 }
 
-static void convert_carry_out(struct vrb_convert *convert, enum agree_order order)
+static void convert_carry_out(struct verbs_convert *convert, enum agree_order order)
 {
     switch (order) {
     case AGREE_DO_LISTEN:
         convert_listen(convert);
         break;
     case AGREE_DO_ACCEPT:
-        if (!vrb_convert_accept(convert))
+        if (!verbs_convert_accept(convert))
             agree_unconnected(&convert->agree);
         break;
     case AGREE_DO_CONNECT:
-        if (!vrb_convert_connect(convert))
+        if (!verbs_convert_connect(convert))
             agree_unconnected(&convert->agree);
         break;
     case AGREE_DO_DROP:
-        vrb_convert_drop(convert);
+        verbs_convert_drop(convert);
         break;
     case AGREE_DO_HURRY:
-        if (!vrb_host->timer_start(convert->timer, CONVERT_HURRY_NS))
+        if (!verbs_host->timer_start(convert->timer, CONVERT_HURRY_NS))
             agree_expired(&convert->agree);
         break;
     case AGREE_DO_FINISH:
@@ -261,7 +261,7 @@ static void convert_carry_out(struct vrb_convert *convert, enum agree_order orde
 }
 
 /* Writes, and carries out orders, until there are none. False: it is over, and the conversion gone. */
-static bool convert_settle(struct vrb_convert *convert)
+static bool convert_settle(struct verbs_convert *convert)
 {
     enum agree_order order;
 
@@ -277,7 +277,7 @@ static bool convert_settle(struct vrb_convert *convert)
     return true;
 }
 
-static bool convert_has_output(const struct vrb_convert *convert)
+static bool convert_has_output(const struct verbs_convert *convert)
 {
     size_t length;
 
@@ -286,12 +286,12 @@ static bool convert_has_output(const struct vrb_convert *convert)
 }
 
 /* Before the message is out the peer has nothing to say. */
-static size_t convert_wanted(const struct vrb_convert *convert)
+static size_t convert_wanted(const struct verbs_convert *convert)
 {
     return convert->message_sent < convert->message_length ? 0 : agree_wanted(&convert->agree);
 }
 
-void vrb_convert_run(struct vrb_convert *convert)
+void verbs_convert_run(struct verbs_convert *convert)
 {
     uint8_t octets[AGREE_FRAME_MAX];
     size_t wanted;
@@ -300,7 +300,7 @@ void vrb_convert_run(struct vrb_convert *convert)
         return;
     while ((wanted = convert_wanted(convert)) > 0) {
         size_t length;
-        bool ended = vrb_stream_show(&convert->stream, octets, sizeof(octets), &length);
+        bool ended = verbs_stream_show(&convert->stream, octets, sizeof(octets), &length);
         size_t taken;
 
         if (length < wanted && !ended)
@@ -309,137 +309,137 @@ void vrb_convert_run(struct vrb_convert *convert)
             agree_stream_ended(&convert->agree);
         } else {
             taken = agree_feed(&convert->agree, octets, length);
-            if (!vrb_stream_take(&convert->stream, taken))
+            if (!verbs_stream_take(&convert->stream, taken))
                 agree_stream_ended(&convert->agree);
         }
         if (!convert_settle(convert))
             return;
     }
-    if (vrb_stream_await(&convert->stream, wanted, convert_has_output(convert)))
+    if (verbs_stream_await(&convert->stream, wanted, convert_has_output(convert)))
         return;
     agree_give_up(&convert->agree, AGREE_NO_RESOURCES);
     agree_stream_ended(&convert->agree); /* it cannot be watched: nothing of it will be known */
     (void)convert_settle(convert);
 }
 
-void vrb_convert_ready(void *argument)
+void verbs_convert_ready(void *argument)
 {
-    struct vrb_convert *convert = argument;
+    struct verbs_convert *convert = argument;
 
     if (convert->ep) {
-        vrb_convert_run(convert);
-    } else if (vrb_stream_drain(&convert->stream)) {
-        vrb_stream_close(&convert->stream);
-        vrb_convert_free(convert);
+        verbs_convert_run(convert);
+    } else if (verbs_stream_drain(&convert->stream)) {
+        verbs_stream_close(&convert->stream);
+        verbs_convert_free(convert);
     }
 }
 
 static void convert_expired(void *argument)
 {
-    struct vrb_convert *convert = argument;
+    struct verbs_convert *convert = argument;
 
     if (!convert->ep) {
-        vrb_stream_close(&convert->stream);
-        vrb_convert_free(convert);
+        verbs_stream_close(&convert->stream);
+        verbs_convert_free(convert);
         return;
     }
     agree_expired(&convert->agree);
-    vrb_convert_run(convert);
+    verbs_convert_run(convert);
 }
 
 /* ---------------------------------------------------------------- news of the connection */
 
-void vrb_convert_requested(struct vrb_convert *convert, struct rdma_cm_id *id,
-                           const struct vrb_cm_event *event)
+void verbs_convert_requested(struct verbs_convert *convert, struct rdma_cm_id *id,
+                             const struct verbs_cm_event *event)
 {
     uint8_t key[AGREE_KEY_FRAME] = {0}; /* zeros at the end of private data may be missing */
     size_t length = event->private_length < sizeof(key) ? event->private_length : sizeof(key);
 
     memcpy(key, event->private_data, length);
     if (!agree_requested(&convert->agree, key, sizeof(key))) {
-        vrb_log(VP_LOG_INFO, "verbs: conversion %p: a connection with a wrong key is refused",
-                (void *)convert);
+        verbs_log(VP_LOG_INFO, "verbs: conversion %p: a connection with a wrong key is refused",
+                  (void *)convert);
         (void)rdma_reject(id, NULL, 0); /* it goes away in any case */
         (void)rdma_destroy_id(id);
         return;
     }
     convert->request = id;
     convert->requested = *event;
-    vrb_convert_run(convert);
+    verbs_convert_run(convert);
 }
 
-void vrb_convert_lost(struct vrb_convert *convert)
+void verbs_convert_lost(struct verbs_convert *convert)
 {
     convert->code = IT_CN_REJ_RESOURCES;
     agree_unconnected(&convert->agree);
-    vrb_convert_run(convert);
+    verbs_convert_run(convert);
 }
 
-void vrb_convert_give_up(struct vrb_ia *ia)
+void verbs_convert_give_up(struct verbs_ia *ia)
 {
-    struct vrb_convert *convert = ia->cm->conversions;
+    struct verbs_convert *convert = ia->cm->conversions;
 
     while (convert) {
-        struct vrb_convert *next = convert->next; /* no other one ends with it */
+        struct verbs_convert *next = convert->next; /* no other one ends with it */
 
         if (convert->ep)
-            vrb_convert_lost(convert);
+            verbs_convert_lost(convert);
         convert = next;
     }
 }
 
-void vrb_convert_connected(struct vrb_convert *convert, const void *private_data, size_t length)
+void verbs_convert_connected(struct verbs_convert *convert, const void *private_data, size_t length)
 {
     uint8_t key[AGREE_KEY_FRAME] = {0};
 
     if (length > 0)
         memcpy(key, private_data, length < sizeof(key) ? length : sizeof(key));
     agree_connected(&convert->agree, key, sizeof(key));
-    vrb_convert_run(convert);
+    verbs_convert_run(convert);
 }
 
-void vrb_convert_unconnected(struct vrb_convert *convert, it_conn_reject_code_t code)
+void verbs_convert_unconnected(struct verbs_convert *convert, it_conn_reject_code_t code)
 {
     convert->conn = NULL;
     convert->code = code;
     if (convert->busy)
         return;
     agree_unconnected(&convert->agree);
-    vrb_convert_run(convert);
+    verbs_convert_run(convert);
 }
 
 /* ---------------------------------------------------------------- ends by the consumer */
 
 /* The program wants no stream back. */
-void vrb_convert_abandon(struct vrb_convert *convert)
+void verbs_convert_abandon(struct verbs_convert *convert)
 {
-    vrb_convert_drop(convert);
+    verbs_convert_drop(convert);
     (void)convert_detach(convert);
     convert_retire(convert);
 }
 
-it_status_t vrb_convert_disconnect(struct vrb_convert *convert)
+it_status_t verbs_convert_disconnect(struct verbs_convert *convert)
 {
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
-    struct vrb_ep *ep = convert->ep;
+    struct verbs_ep *ep = convert->ep;
 
     if (!convert_end(convert, UAL_EP_DISCONNECT))
         return IT_ERR_INVALID_EP_STATE;
-    vrb_convert_abandon(convert);
-    vrb_ep_break(ep);
-    vrb_host->ep_report(ep->ual, &news);
+    verbs_convert_abandon(convert);
+    verbs_ep_break(ep);
+    verbs_host->ep_report(ep->ual, &news);
     return IT_SUCCESS;
 }
 
-void vrb_convert_close(struct vrb_ia *ia)
+void verbs_convert_close(struct verbs_ia *ia)
 {
-    struct vrb_convert *convert = ia->cm->conversions;
+    struct verbs_convert *convert = ia->cm->conversions;
 
     while (convert) {
-        struct vrb_convert *next = convert->next;
+        struct verbs_convert *next = convert->next;
 
-        vrb_stream_close(&convert->stream);
-        vrb_convert_free(convert);
+        verbs_stream_close(&convert->stream);
+        verbs_convert_free(convert);
         convert = next;
     }
 }

@@ -12,22 +12,23 @@
 /* ---------------------------------------------------------------- for connection management */
 
 /* An incoming connection on the conversion's listener; takes the id. */
-void vrb_convert_requested(struct vrb_convert *convert, struct rdma_cm_id *id,
-                           const struct vrb_cm_event *event);
+void verbs_convert_requested(struct verbs_convert *convert, struct rdma_cm_id *id,
+                             const struct verbs_cm_event *event);
 /* The device of the listener goes away. */
-void vrb_convert_lost(struct vrb_convert *convert);
+void verbs_convert_lost(struct verbs_convert *convert);
 /* Nothing can be made of the conversions of this IA any more. */
-void vrb_convert_give_up(struct vrb_ia *ia);
+void verbs_convert_give_up(struct verbs_ia *ia);
 /* Data may flow on the connection, and the conversion decides what comes of it. */
-void vrb_convert_connected(struct vrb_convert *convert, const void *private_data, size_t length);
+void verbs_convert_connected(struct verbs_convert *convert, const void *private_data,
+                             size_t length);
 /* The connection could not be made, or is over; it is gone. */
-void vrb_convert_unconnected(struct vrb_convert *convert, it_conn_reject_code_t code);
+void verbs_convert_unconnected(struct verbs_convert *convert, it_conn_reject_code_t code);
 
 /* it_ep_disconnect. */
-it_status_t vrb_convert_disconnect(struct vrb_convert *convert);
+it_status_t verbs_convert_disconnect(struct verbs_convert *convert);
 /* The EP goes away. */
-void vrb_convert_abandon(struct vrb_convert *convert);
+void verbs_convert_abandon(struct verbs_convert *convert);
 /* The IA closes: streams that are being retired. */
-void vrb_convert_close(struct vrb_ia *ia);
+void verbs_convert_close(struct verbs_ia *ia);
 
 #endif

@@ -46,7 +46,7 @@ static void convert_unmap(struct sockaddr_storage *address)
     memcpy(address, &ipv4, sizeof(ipv4));
 }
 
-static bool convert_find_ends(struct vrb_convert *convert, int fd)
+static bool convert_find_ends(struct verbs_convert *convert, int fd)
 {
     socklen_t length = sizeof(convert->local);
 
@@ -60,10 +60,10 @@ static bool convert_find_ends(struct vrb_convert *convert, int fd)
     return true;
 }
 
-static bool convert_init_agreement(struct vrb_convert *convert, const struct vp_convert *what)
+static bool convert_init_agreement(struct verbs_convert *convert, const struct vp_convert *what)
 {
     struct agree_terms own = {
-        .kind = (uint8_t)vrb_convert_kind(convert),
+        .kind = (uint8_t)verbs_convert_kind(convert),
         .private_length = (uint16_t)what->private_length,
     };
     uint8_t remote[AGREE_ADDRESS];
@@ -79,7 +79,7 @@ static bool convert_init_agreement(struct vrb_convert *convert, const struct vp_
 }
 
 /* What the caller keeps is copied. */
-static bool convert_copy(struct vrb_convert *convert, const struct vp_convert *what)
+static bool convert_copy(struct verbs_convert *convert, const struct vp_convert *what)
 {
     size_t total = what->message_length + what->early_length;
 
@@ -94,7 +94,7 @@ static bool convert_copy(struct vrb_convert *convert, const struct vp_convert *w
     return true;
 }
 
-static it_status_t convert_prepare(struct vrb_convert *convert, const struct vp_convert *what)
+static it_status_t convert_prepare(struct verbs_convert *convert, const struct vp_convert *what)
 {
     if (!convert_copy(convert, what))
         return IT_ERR_RESOURCES;
@@ -102,25 +102,25 @@ static it_status_t convert_prepare(struct vrb_convert *convert, const struct vp_
         return IT_ERR_INVALID_CONVERSION;
     if (!convert_init_agreement(convert, what))
         return IT_ERR_RESOURCES;
-    if (!vrb_host->timer_start(convert->timer, what->timeout_us > UINT64_MAX / CONVERT_NS_PER_US
-                                                   ? UINT64_MAX
-                                                   : what->timeout_us * CONVERT_NS_PER_US))
+    if (!verbs_host->timer_start(convert->timer, what->timeout_us > UINT64_MAX / CONVERT_NS_PER_US
+                                                     ? UINT64_MAX
+                                                     : what->timeout_us * CONVERT_NS_PER_US))
         return IT_ERR_RESOURCES;
-    return vrb_stream_open(&convert->stream, convert->ia->ual, what->fd,
-                           convert->buffer + what->message_length, what->early_length,
-                           vrb_convert_ready, convert)
+    return verbs_stream_open(&convert->stream, convert->ia->ual, what->fd,
+                             convert->buffer + what->message_length, what->early_length,
+                             verbs_convert_ready, convert)
                ? IT_SUCCESS
                : IT_ERR_RESOURCES;
 }
 
-static bool convert_attach(struct vrb_convert *convert, bool initiator)
+static bool convert_attach(struct verbs_convert *convert, bool initiator)
 {
-    struct vrb_ep *ep = convert->ep;
+    struct verbs_ep *ep = convert->ep;
     bool stepped;
 
-    vrb_host->ep_lock(ep->ual);
-    stepped = vrb_host->ep_step_locked(ep->ual, initiator ? UAL_EP_CONNECT : UAL_EP_WAIT_REQUEST);
-    vrb_host->ep_unlock(ep->ual);
+    verbs_host->ep_lock(ep->ual);
+    stepped = verbs_host->ep_step_locked(ep->ual, initiator ? UAL_EP_CONNECT : UAL_EP_WAIT_REQUEST);
+    verbs_host->ep_unlock(ep->ual);
     if (stepped)
         ep->convert = convert;
     return stepped;
@@ -129,31 +129,31 @@ static bool convert_attach(struct vrb_convert *convert, bool initiator)
 static void convert_begin(void *argument)
 {
     struct convert_call *call = argument;
-    struct vrb_convert *convert = vrb_convert_new(vrb_ep_of(call->ep));
+    struct verbs_convert *convert = verbs_convert_new(verbs_ep_of(call->ep));
 
     call->status = IT_ERR_RESOURCES;
     if (!convert)
         return;
     /* Again below, for good. */
     call->status = IT_ERR_INVALID_EP_STATE;
-    if (vrb_host->ep_state(call->ep) == IT_EP_STATE_UNCONNECTED)
+    if (verbs_host->ep_state(call->ep) == IT_EP_STATE_UNCONNECTED)
         call->status = convert_prepare(convert, call->convert);
     if (call->status != IT_SUCCESS) {
-        vrb_convert_free(convert);
+        verbs_convert_free(convert);
         return;
     }
     if (!convert_attach(convert, call->convert->initiator)) {
-        vrb_stream_leave(&convert->stream);
-        vrb_convert_free(convert);
+        verbs_stream_leave(&convert->stream);
+        verbs_convert_free(convert);
         call->status = IT_ERR_INVALID_EP_STATE;
         return;
     }
     /* The EP is in its pending state: from here on the outcome is an event. */
-    vrb_convert_tell_path(convert);
-    vrb_convert_run(convert);
+    verbs_convert_tell_path(convert);
+    verbs_convert_run(convert);
 }
 
-it_status_t vrb_convert(struct ual_ep *ual, const struct vp_convert *convert)
+it_status_t verbs_convert(struct ual_ep *ual, const struct vp_convert *convert)
 {
     struct convert_call call = {.ep = ual, .convert = convert};
 
@@ -161,6 +161,6 @@ it_status_t vrb_convert(struct ual_ep *ual, const struct vp_convert *convert)
         return IT_ERR_INVALID_FLAGS; /* nothing can be agreed on without a word */
     if (convert->private_length > AGREE_PRIVATE_MAX)
         return IT_ERR_INVALID_PDATA_LENGTH;
-    vrb_host->ia_call(vrb_host->ep_ia(ual), convert_begin, &call);
+    verbs_host->ia_call(verbs_host->ep_ia(ual), convert_begin, &call);
     return call.status;
 }

@@ -12,14 +12,14 @@
 
 /* ---------------------------------------------------------------- what the device is */
 
-static uint8_t convert_port(const struct vrb_convert *convert)
+static uint8_t convert_port(const struct verbs_convert *convert)
 {
-    uint8_t port = vrb_port_of(convert->ia, (const struct sockaddr *)&convert->local);
+    uint8_t port = verbs_port_of(convert->ia, (const struct sockaddr *)&convert->local);
 
     return port != 0 ? port : 1; /* the address has gone meanwhile */
 }
 
-enum agree_kind vrb_convert_kind(const struct vrb_convert *convert)
+enum agree_kind verbs_convert_kind(const struct verbs_convert *convert)
 {
     struct ibv_port_attr port;
 
@@ -32,16 +32,16 @@ enum agree_kind vrb_convert_kind(const struct vrb_convert *convert)
     return AGREE_INFINIBAND;
 }
 
-static void convert_set_path(const struct vrb_convert *convert, const it_path_t *path)
+static void convert_set_path(const struct verbs_convert *convert, const it_path_t *path)
 {
     struct ual_ep *ep = convert->ep->ual;
 
-    vrb_host->ep_lock(ep);
-    vrb_host->ep_set_path_locked(ep, path);
-    vrb_host->ep_unlock(ep);
+    verbs_host->ep_lock(ep);
+    verbs_host->ep_set_path_locked(ep, path);
+    verbs_host->ep_unlock(ep);
 }
 
-void vrb_convert_tell_path(const struct vrb_convert *convert)
+void verbs_convert_tell_path(const struct verbs_convert *convert)
 {
     it_net_addr_t remote;
     it_path_t path;
@@ -50,8 +50,8 @@ void vrb_convert_tell_path(const struct vrb_convert *convert)
     /* InfiniBand's is found out by asking the subnet, which the connection does. */
     if (convert->agree.own.kind != AGREE_ROCE)
         return;
-    vrb_address_tell((const struct sockaddr *)&convert->remote, &remote);
-    if (vrb_paths(convert->ia->ual, convert_port(convert), &remote, 1, &path, &total) ==
+    verbs_address_tell((const struct sockaddr *)&convert->remote, &remote);
+    if (verbs_paths(convert->ia->ual, convert_port(convert), &remote, 1, &path, &total) ==
             IT_SUCCESS &&
         total > 0)
         convert_set_path(convert, &path);
@@ -60,31 +60,31 @@ void vrb_convert_tell_path(const struct vrb_convert *convert)
 /* ---------------------------------------------------------------- listening */
 
 /* An id at the stream's own address, which the device has to have. NULL: it cannot be. */
-static struct rdma_cm_id *convert_bind(struct vrb_convert *convert)
+static struct rdma_cm_id *convert_bind(struct verbs_convert *convert)
 {
     struct sockaddr_storage local = convert->local;
     struct rdma_cm_id *id;
     int error;
 
     if (rdma_create_id(convert->ia->cm->channel, &id, convert, RDMA_PS_TCP) != 0) {
-        convert->code = vrb_reason_of_errno(errno);
+        convert->code = verbs_reason_of_errno(errno);
         return NULL;
     }
-    vrb_address_set_port(&local, 0);
+    verbs_address_set_port(&local, 0);
     error = rdma_bind_addr(id, (struct sockaddr *)&local) == 0 ? 0 : errno;
-    if (error == 0 && !vrb_cm_is_own(convert->ia, id))
+    if (error == 0 && !verbs_cm_is_own(convert->ia, id))
         error = EADDRNOTAVAIL; /* two devices share the address, and rdma_cm prefers the other */
     if (error == 0)
         return id;
-    vrb_log(VP_LOG_WARN, "%s: conversion: rdma_bind_addr: %s", vrb_host->ia_name(convert->ia->ual),
-            strerror(error));
-    convert->code = vrb_reason_of_errno(error);
+    verbs_log(VP_LOG_WARN, "%s: conversion: rdma_bind_addr: %s",
+              verbs_host->ia_name(convert->ia->ual), strerror(error));
+    convert->code = verbs_reason_of_errno(error);
     (void)rdma_destroy_id(id); /* bound to nothing that could fail */
     return NULL;
 }
 
 /* 0 or errno. */
-static int convert_listen_once(struct vrb_convert *convert)
+static int convert_listen_once(struct verbs_convert *convert)
 {
     struct rdma_cm_id *id = convert_bind(convert);
     int error;
@@ -100,7 +100,7 @@ static int convert_listen_once(struct vrb_convert *convert)
     return error;
 }
 
-uint16_t vrb_convert_listen(struct vrb_convert *convert)
+uint16_t verbs_convert_listen(struct verbs_convert *convert)
 {
     int tries = CONVERT_PORT_TRIES;
     int error;
@@ -111,12 +111,12 @@ uint16_t vrb_convert_listen(struct vrb_convert *convert)
     } while (error == EADDRINUSE && --tries > 0);
     if (error == 0)
         return ntohs(rdma_get_src_port(convert->listener));
-    vrb_log(VP_LOG_WARN, "%s: conversion: cannot listen: %s", vrb_host->ia_name(convert->ia->ual),
-            strerror(error));
+    verbs_log(VP_LOG_WARN, "%s: conversion: cannot listen: %s",
+              verbs_host->ia_name(convert->ia->ual), strerror(error));
     return 0;
 }
 
-static void convert_stop_listening(struct vrb_convert *convert)
+static void convert_stop_listening(struct verbs_convert *convert)
 {
     if (convert->listener)
         (void)rdma_destroy_id(convert->listener); /* fails with a device that is gone: freed */
@@ -126,29 +126,29 @@ static void convert_stop_listening(struct vrb_convert *convert)
 /* ---------------------------------------------------------------- the connection */
 
 /* Its events come to the conversion. NULL without memory: the id is still the caller's. */
-static struct vrb_conn *convert_conn(struct vrb_convert *convert, struct rdma_cm_id *id)
+static struct verbs_conn *convert_conn(struct verbs_convert *convert, struct rdma_cm_id *id)
 {
-    struct vrb_conn *conn = vrb_conn_new(convert->ia->cm);
+    struct verbs_conn *conn = verbs_conn_new(convert->ia->cm);
 
     convert->code = IT_CN_REJ_RESOURCES;
     if (!conn)
         return NULL;
-    vrb_conn_own(conn, id);
+    verbs_conn_own(conn, id);
     conn->convert = convert;
     conn->ep = convert->ep;
     conn->ep->conn = conn;
     convert->conn = conn;
-    conn->path = (it_path_t){.spigot_id = id->port_num, .timeout = VRB_CM_ATTEMPT_US};
+    conn->path = (it_path_t){.spigot_id = id->port_num, .timeout = VERBS_CM_ATTEMPT_US};
     conn->private_length = agree_key(&convert->agree, conn->private_data);
-    vrb_qp_wanted(conn, convert->ep);
+    verbs_qp_wanted(conn, convert->ep);
     return conn;
 }
 
-bool vrb_convert_connect(struct vrb_convert *convert)
+bool verbs_convert_connect(struct verbs_convert *convert)
 {
     struct rdma_cm_id *id = convert_bind(convert);
     struct sockaddr_storage remote = convert->remote;
-    struct vrb_conn *conn;
+    struct verbs_conn *conn;
 
     if (!id)
         return false;
@@ -158,18 +158,18 @@ bool vrb_convert_connect(struct vrb_convert *convert)
         return false;
     }
     conn->active = true;
-    vrb_address_set_port(&remote, htons(convert->agree.peer.port));
+    verbs_address_set_port(&remote, htons(convert->agree.peer.port));
     convert->busy = true;
-    vrb_connect_launch(conn, &remote);
+    verbs_connect_launch(conn, &remote);
     convert->busy = false;
     return convert->conn != NULL;
 }
 
-bool vrb_convert_accept(struct vrb_convert *convert)
+bool verbs_convert_accept(struct verbs_convert *convert)
 {
-    const struct vrb_cm_event *event = &convert->requested;
+    const struct verbs_cm_event *event = &convert->requested;
     struct rdma_cm_id *id = convert->request;
-    struct vrb_conn *conn = convert_conn(convert, id);
+    struct verbs_conn *conn = convert_conn(convert, id);
 
     if (!conn)
         return false; /* the request goes with the rest */
@@ -177,18 +177,18 @@ bool vrb_convert_accept(struct vrb_convert *convert)
     convert_stop_listening(convert);
     conn->peer_ird = event->initiator_depth;
     conn->peer_ord = event->responder_resources;
-    vrb_path_of_id(conn, &conn->path);
+    verbs_path_of_id(conn, &conn->path);
     convert_set_path(convert, &conn->path);
-    vrb_qp_fill_param(conn, convert->ep);
+    verbs_qp_fill_param(conn, convert->ep);
     convert->busy = true;
-    vrb_accept_answer(conn);
+    verbs_accept_answer(conn);
     convert->busy = false;
     return convert->conn != NULL;
 }
 
-void vrb_convert_drop(struct vrb_convert *convert)
+void verbs_convert_drop(struct verbs_convert *convert)
 {
-    struct vrb_conn *conn = convert->conn;
+    struct verbs_conn *conn = convert->conn;
 
     convert_stop_listening(convert);
     if (convert->request) {
@@ -200,5 +200,5 @@ void vrb_convert_drop(struct vrb_convert *convert)
     if (!conn)
         return;
     conn->convert = NULL;
-    vrb_conn_abandon(conn);
+    verbs_conn_abandon(conn);
 }

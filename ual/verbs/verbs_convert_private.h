@@ -10,13 +10,13 @@
 #include "ual/verbs/verbs_convert.h"
 #include "ual/verbs/verbs_stream.h"
 
-struct vrb_convert {
-    enum vrb_cm_target target; /* first: the listener's context is the conversion */
-    struct vrb_convert *prev, *next;
-    struct vrb_ia *ia;
-    struct vrb_ep *ep; /* NULL: only the stream is left, to be retired */
+struct verbs_convert {
+    enum verbs_cm_target target; /* first: the listener's context is the conversion */
+    struct verbs_convert *prev, *next;
+    struct verbs_ia *ia;
+    struct verbs_ep *ep; /* NULL: only the stream is left, to be retired */
     struct agree agree;
-    struct vrb_stream stream;
+    struct verbs_stream stream;
     struct vp_timer *timer;
     struct sockaddr_storage local, remote;
 
@@ -26,8 +26,8 @@ struct vrb_convert {
 
     struct rdma_cm_id *listener; /* responder, until the right one has come */
     struct rdma_cm_id *request;  /* responder: that one, until it is accepted */
-    struct vrb_cm_event requested;
-    struct vrb_conn *conn;      /* NULL: none yet, or it is over */
+    struct verbs_cm_event requested;
+    struct verbs_conn *conn;    /* NULL: none yet, or it is over */
     bool busy;                  /* a call that makes it: its failure is told by that call */
     it_conn_reject_code_t code; /* why there is none */
 };
@@ -35,25 +35,25 @@ struct vrb_convert {
 /* ---------------------------------------------------------------- verbs_convert.c */
 
 /* NULL without memory. */
-struct vrb_convert *vrb_convert_new(struct vrb_ep *ep);
+struct verbs_convert *verbs_convert_new(struct verbs_ep *ep);
 /* The stream has been let go of, or was never opened. */
-void vrb_convert_free(struct vrb_convert *convert);
+void verbs_convert_free(struct verbs_convert *convert);
 /* Goes on until it has to wait. The conversion may be gone afterwards. */
-void vrb_convert_run(struct vrb_convert *convert);
-void vrb_convert_ready(void *argument); /* of the stream */
+void verbs_convert_run(struct verbs_convert *convert);
+void verbs_convert_ready(void *argument); /* of the stream */
 
 /* ---------------------------------------------------------------- verbs_convert_device.c */
 
-enum agree_kind vrb_convert_kind(const struct vrb_convert *convert);
+enum agree_kind verbs_convert_kind(const struct verbs_convert *convert);
 /* The EP's path, where events show another one than that of a stream. */
-void vrb_convert_tell_path(const struct vrb_convert *convert);
+void verbs_convert_tell_path(const struct verbs_convert *convert);
 
 /* The port, or 0. */
-uint16_t vrb_convert_listen(struct vrb_convert *convert);
-/* False: it cannot be made. Else vrb_convert_connected or vrb_convert_unconnected will be called. */
-bool vrb_convert_connect(struct vrb_convert *convert);
-bool vrb_convert_accept(struct vrb_convert *convert);
+uint16_t verbs_convert_listen(struct verbs_convert *convert);
+/* False: it cannot be made. Else verbs_convert_connected or verbs_convert_unconnected will be called. */
+bool verbs_convert_connect(struct verbs_convert *convert);
+bool verbs_convert_accept(struct verbs_convert *convert);
 /* Listener, request and connection go away. */
-void vrb_convert_drop(struct vrb_convert *convert);
+void verbs_convert_drop(struct verbs_convert *convert);
 
 #endif

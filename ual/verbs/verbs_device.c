@@ -7,20 +7,20 @@
 #include <errno.h>
 #include <string.h>
 
-#define VRB_MAX_EVENTS      (1u << 20)
-#define VRB_API_MAJOR       2
-#define VRB_API_MINOR       1
-#define VRB_VENDOR_SIW      0x626d74u
-#define VRB_VENDOR_RXE      0xffffffu
-#define VRB_RXE_INVALIDATED (1u << 2)
-#define VRB_IMMEDIATE       32 /* bits */
-#define VRB_CONNECT_US      UINT64_C(60000000)
+#define VERBS_MAX_EVENTS      (1u << 20)
+#define VERBS_API_MAJOR       2
+#define VERBS_API_MINOR       1
+#define VERBS_VENDOR_SIW      0x626d74u
+#define VERBS_VENDOR_RXE      0xffffffu
+#define VERBS_RXE_INVALIDATED (1u << 2)
+#define VERBS_IMMEDIATE       32 /* bits */
+#define VERBS_CONNECT_US      UINT64_C(60000000)
 
 /*
  * libsiw takes the object whose mapping begins at a certain offset for one without a mapping, and
  * fails to make it. Offsets are given out from 0 on: a CQ that lies across that one keeps others off.
  */
-#define VRB_FILLER_ENTRIES 32768
+#define VERBS_FILLER_ENTRIES 32768
 
 /* ---------------------------------------------------------------- Interfaces */
 
@@ -39,15 +39,15 @@ static it_transport_type_t device_transport(const struct ibv_device *device)
 static void device_describe(it_interface_t *interface, struct ibv_device *device)
 {
     memset(interface, 0, sizeof(*interface));
-    interface->major_version = VRB_API_MAJOR;
-    interface->minor_version = VRB_API_MINOR;
+    interface->major_version = VERBS_API_MAJOR;
+    interface->minor_version = VERBS_API_MINOR;
     interface->transport_type = device_transport(device);
     /* A device's name is shorter than an Interface's; the rest is zero. */
     memcpy(interface->name, ibv_get_device_name(device),
            strnlen(ibv_get_device_name(device), sizeof(interface->name) - 1));
 }
 
-size_t vrb_interfaces(it_interface_t *interfaces, size_t capacity)
+size_t verbs_interfaces(it_interface_t *interfaces, size_t capacity)
 {
     struct ibv_device **devices = ibv_get_device_list(NULL);
     size_t count = 0;
@@ -73,7 +73,7 @@ static struct ibv_device *device_find(struct ibv_device **devices, const char *n
     return NULL;
 }
 
-bool vrb_has_interface(const char *name)
+bool verbs_has_interface(const char *name)
 {
     struct ibv_device **devices = ibv_get_device_list(NULL);
     bool found;
@@ -85,7 +85,7 @@ bool vrb_has_interface(const char *name)
     return found;
 }
 
-struct ibv_context *vrb_device_open(const char *name)
+struct ibv_context *verbs_device_open(const char *name)
 {
     struct ibv_device **devices = ibv_get_device_list(NULL);
     struct ibv_context *context = NULL;
@@ -115,10 +115,10 @@ static size_t device_segments(int value)
 {
     uint32_t segments = device_count(value);
 
-    return segments < VRB_MAX_SEGMENTS ? segments : VRB_MAX_SEGMENTS;
+    return segments < VERBS_MAX_SEGMENTS ? segments : VERBS_MAX_SEGMENTS;
 }
 
-static it_rmr_type_t device_rmr_types(const struct vrb_ia *ia)
+static it_rmr_type_t device_rmr_types(const struct verbs_ia *ia)
 {
     unsigned flags = ia->device.orig_attr.device_cap_flags;
 
@@ -128,7 +128,7 @@ static it_rmr_type_t device_rmr_types(const struct vrb_ia *ia)
     return (it_rmr_type_t)0;
 }
 
-static uint64_t device_max_message(const struct vrb_ia *ia)
+static uint64_t device_max_message(const struct verbs_ia *ia)
 {
     struct ibv_port_attr port;
     uint64_t limit = UINT32_MAX; /* a completion counts in 32 bits */
@@ -142,7 +142,7 @@ static uint64_t device_max_message(const struct vrb_ia *ia)
 }
 
 /* Private data, qualifiers and timeouts may be told better by verbs_cm.c. */
-static void device_fill_attributes(struct vrb_ia *ia)
+static void device_fill_attributes(struct verbs_ia *ia)
 {
     const struct ibv_device_attr *device = &ia->device.orig_attr;
     size_t segments = device_segments(device->max_sge);
@@ -161,7 +161,7 @@ static void device_fill_attributes(struct vrb_ia *ia)
             device->device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS ? IT_TRUE : IT_FALSE,
         .atomics = atomics ? IT_TRUE : IT_FALSE,
         .datagrams = ia->is_iwarp ? IT_FALSE : IT_TRUE,
-        .immediate_bits = ia->is_iwarp ? 0 : VRB_IMMEDIATE,
+        .immediate_bits = ia->is_iwarp ? 0 : VERBS_IMMEDIATE,
         .send_imm_receives = 1,
         .max_request_dtos = device_count(device->max_qp_wr - 1), /* one is ours */
         .max_recv_dtos = device_count(device->max_qp_wr),
@@ -174,46 +174,46 @@ static void device_fill_attributes(struct vrb_ia *ia)
         .max_lmr_length = device->max_mr_size,
         .max_ird = device_count(device->max_qp_rd_atom),
         .max_ord = device_count(device->max_qp_init_rd_atom),
-        .max_evd_queue = VRB_MAX_EVENTS,
+        .max_evd_queue = VERBS_MAX_EVENTS,
         .active_quals = IT_IANA_PORT,
         .passive_quals = IT_IANA_PORT,
-        .default_connect_timeout_us = VRB_CONNECT_US,
+        .default_connect_timeout_us = VERBS_CONNECT_US,
     };
 }
 
-static void device_find_quirks(struct vrb_ia *ia)
+static void device_find_quirks(struct verbs_ia *ia)
 {
-    bool is_siw = ia->is_iwarp && ia->device.orig_attr.vendor_id == VRB_VENDOR_SIW;
-    bool is_rxe = !ia->is_iwarp && ia->device.orig_attr.vendor_id == VRB_VENDOR_RXE;
+    bool is_siw = ia->is_iwarp && ia->device.orig_attr.vendor_id == VERBS_VENDOR_SIW;
+    bool is_rxe = !ia->is_iwarp && ia->device.orig_attr.vendor_id == VERBS_VENDOR_RXE;
 
-    ia->quirks = (struct vrb_quirks){
+    ia->quirks = (struct verbs_quirks){
         .is_siw = is_siw,
         .zero_segments = is_siw,
         .late_posts_lost = is_siw,
         .reads_overtaken = is_siw,
-        .invalidated = is_rxe ? VRB_RXE_INVALIDATED : IBV_WC_WITH_INV,
+        .invalidated = is_rxe ? VERBS_RXE_INVALIDATED : IBV_WC_WITH_INV,
     };
 }
 
 /* ---------------------------------------------------------------- opening and closing */
 
-it_status_t vrb_ia_open(struct ual_ia *ual)
+it_status_t verbs_ia_open(struct ual_ia *ual)
 {
-    struct vrb_ia *ia = vrb_ia_of(ual);
-    const char *name = vrb_host->ia_name(ual);
+    struct verbs_ia *ia = verbs_ia_of(ual);
+    const char *name = verbs_host->ia_name(ual);
     it_status_t status = IT_ERR_RESOURCES;
     int error;
 
     ia->ual = ual;
-    ia->context = vrb_device_open(name);
+    ia->context = verbs_device_open(name);
     if (!ia->context) {
         error = errno;
-        vrb_log(VP_LOG_WARN, "%s: cannot be opened: %s", name, strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: cannot be opened: %s", name, strerror(error));
         return error == ENODEV ? IT_ERR_INVALID_NAME : IT_ERR_RESOURCES;
     }
     error = ibv_query_device_ex(ia->context, NULL, &ia->device);
     if (error) {
-        vrb_log(VP_LOG_WARN, "%s: cannot be queried: %s", name, strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: cannot be queried: %s", name, strerror(error));
         goto err_close;
     }
     ia->is_iwarp = ia->context->device->transport_type == IBV_TRANSPORT_IWARP;
@@ -226,16 +226,16 @@ it_status_t vrb_ia_open(struct ual_ia *ual)
     (void)pthread_mutex_init(&ia->attach_lock, NULL); /* cannot fail */
     (void)pthread_mutex_init(&ia->rmr_lock, NULL);
     if (ia->quirks.is_siw)
-        ia->filler = ibv_create_cq(ia->context, VRB_FILLER_ENTRIES, NULL, NULL, 0);
-    if (!vrb_async_open(ia))
+        ia->filler = ibv_create_cq(ia->context, VERBS_FILLER_ENTRIES, NULL, NULL, 0);
+    if (!verbs_async_open(ia))
         goto err_filler;
-    status = vrb_cm_open(ia);
+    status = verbs_cm_open(ia);
     if (status != IT_SUCCESS)
         goto err_async;
     return IT_SUCCESS;
 
 err_async:
-    vrb_async_close(ia);
+    verbs_async_close(ia);
 err_filler:
     if (ia->filler)
         (void)ibv_destroy_cq(ia->filler); /* nothing uses it */
@@ -246,21 +246,21 @@ err_close:
     return status;
 }
 
-void vrb_ia_close(struct ual_ia *ual)
+void verbs_ia_close(struct ual_ia *ual)
 {
-    struct vrb_ia *ia = vrb_ia_of(ual);
+    struct verbs_ia *ia = verbs_ia_of(ual);
 
-    vrb_cm_close(ia);
-    vrb_async_close(ia);
+    verbs_cm_close(ia);
+    verbs_async_close(ia);
     if (ia->filler)
         (void)ibv_destroy_cq(ia->filler); /* nothing uses it */
     (void)pthread_mutex_destroy(&ia->rmr_lock);
     (void)pthread_mutex_destroy(&ia->attach_lock);
     if (ibv_close_device(ia->context) != 0)
-        vrb_log(VP_LOG_WARN, "%s: not closed cleanly", vrb_host->ia_name(ual));
+        verbs_log(VP_LOG_WARN, "%s: not closed cleanly", verbs_host->ia_name(ual));
 }
 
-const struct vp_attributes *vrb_ia_attributes(const struct ual_ia *ual)
+const struct vp_attributes *verbs_ia_attributes(const struct ual_ia *ual)
 {
-    return &vrb_ia_of(ual)->attributes;
+    return &verbs_ia_of(ual)->attributes;
 }

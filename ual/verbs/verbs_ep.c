@@ -21,13 +21,13 @@ static const uint32_t ep_inline_sizes[] = {256, 128, 64, 0};
 
 /* ---------------------------------------------------------------- the QP */
 
-int vrb_qp_modify(struct vrb_ep *ep, struct ibv_qp_attr *attr, int mask)
+int verbs_qp_modify(struct verbs_ep *ep, struct ibv_qp_attr *attr, int mask)
 {
     int error = ibv_modify_qp(ep->qp, attr, mask);
 
     if (error)
-        vrb_log(VP_LOG_WARN, "%s: QP %u: state %d: %s", vrb_host->ia_name(ep->ia->ual),
-                ep->qp->qp_num, (int)attr->qp_state, strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: QP %u: state %d: %s", verbs_host->ia_name(ep->ia->ual),
+                  ep->qp->qp_num, (int)attr->qp_state, strerror(error));
     return error;
 }
 
@@ -44,9 +44,9 @@ static unsigned ep_access(const it_rc_only_attributes_t *rc)
     return access;
 }
 
-unsigned vrb_qp_access(const struct vrb_ep *ep)
+unsigned verbs_qp_access(const struct verbs_ep *ep)
 {
-    return ep_access(&vrb_host->ep_attributes(ep->ual)->srv.rc);
+    return ep_access(&verbs_host->ep_attributes(ep->ual)->srv.rc);
 }
 
 static size_t ep_most(size_t a, size_t b)
@@ -55,19 +55,19 @@ static size_t ep_most(size_t a, size_t b)
 }
 
 /* One more for the marker, and those for nudges. A link may need two: one that closes the window first. */
-static uint32_t ep_device_requests(const struct vrb_ep *ep)
+static uint32_t ep_device_requests(const struct verbs_ep *ep)
 {
     uint32_t limit = (uint32_t)ep->ia->device.orig_attr.max_qp_wr;
-    uint32_t count = ep->sq.depth + 1 + (ep->ia->quirks.is_siw ? VRB_NUDGES : 0);
+    uint32_t count = ep->sq.depth + 1 + (ep->ia->quirks.is_siw ? VERBS_NUDGES : 0);
 
     if (ep->sq.links)
         count += ep->sq.depth;
     return count < limit ? count : limit;
 }
 
-static void ep_describe_qp(const struct vrb_ep *ep, struct ibv_qp_init_attr *init)
+static void ep_describe_qp(const struct verbs_ep *ep, struct ibv_qp_init_attr *init)
 {
-    const it_ep_attributes_t *attr = vrb_host->ep_attributes(ep->ual);
+    const it_ep_attributes_t *attr = verbs_host->ep_attributes(ep->ual);
     const it_rc_only_attributes_t *rc = &attr->srv.rc;
     size_t segments = ep_most(attr->max_send_segments, 1);
 
@@ -86,14 +86,14 @@ static void ep_describe_qp(const struct vrb_ep *ep, struct ibv_qp_init_attr *ini
         .qp_type = ep->ud ? IBV_QPT_UD : IBV_QPT_RC,
     };
     if (ep->srq) {
-        init->srq = vrb_srq_of(ep->srq)->srq;
+        init->srq = verbs_srq_of(ep->srq)->srq;
         init->cap.max_recv_wr = 0;
         init->cap.max_recv_sge = 0;
     }
 }
 
 /* NULL with errno. */
-static struct ibv_qp *ep_make_qp(const struct vrb_ep *ep, struct ibv_qp_cap *cap)
+static struct ibv_qp *ep_make_qp(const struct verbs_ep *ep, struct ibv_qp_cap *cap)
 {
     struct ibv_qp_init_attr init;
     struct ibv_qp *qp = NULL;
@@ -108,31 +108,31 @@ static struct ibv_qp *ep_make_qp(const struct vrb_ep *ep, struct ibv_qp_cap *cap
 }
 
 /* Receives can be posted from now on. The port may be changed when it is known. */
-static int ep_init_qp(const struct vrb_ep *ep, struct ibv_qp *qp)
+static int ep_init_qp(const struct verbs_ep *ep, struct ibv_qp *qp)
 {
     struct ibv_qp_attr attr = {
         .qp_state = IBV_QPS_INIT,
         .port_num = 1,
-        .qp_access_flags = vrb_qp_access(ep),
+        .qp_access_flags = verbs_qp_access(ep),
     };
 
     return ibv_modify_qp(qp, &attr,
                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-static void ep_destroy_qp(const struct vrb_ep *ep, struct ibv_qp *qp)
+static void ep_destroy_qp(const struct verbs_ep *ep, struct ibv_qp *qp)
 {
     int error;
 
-    vrb_rmr_leave(ep->ia, qp->qp_num);
+    verbs_rmr_leave(ep->ia, qp->qp_num);
     error = ibv_destroy_qp(qp);
     if (error && !atomic_load_explicit(&ep->ia->removed, memory_order_relaxed))
-        vrb_log(VP_LOG_WARN, "%s: QP %u cannot be destroyed: %s", vrb_host->ia_name(ep->ia->ual),
-                qp->qp_num, strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: QP %u cannot be destroyed: %s",
+                  verbs_host->ia_name(ep->ia->ual), qp->qp_num, strerror(error));
 }
 
 /* In INIT. */
-static it_status_t ep_new_qp(struct vrb_ep *ep, struct ibv_qp **qp_out)
+static it_status_t ep_new_qp(struct verbs_ep *ep, struct ibv_qp **qp_out)
 {
     struct ibv_qp_cap cap;
     struct ibv_qp *qp = ep_make_qp(ep, &cap);
@@ -142,7 +142,7 @@ static it_status_t ep_new_qp(struct vrb_ep *ep, struct ibv_qp **qp_out)
         error = errno;
         goto err_log;
     }
-    error = ep->ud ? vrb_ud_start_qp(ep, qp) : ep_init_qp(ep, qp);
+    error = ep->ud ? verbs_ud_start_qp(ep, qp) : ep_init_qp(ep, qp);
     if (error) {
         ep_destroy_qp(ep, qp);
         goto err_log;
@@ -154,24 +154,24 @@ static it_status_t ep_new_qp(struct vrb_ep *ep, struct ibv_qp **qp_out)
     return IT_SUCCESS;
 
 err_log:
-    vrb_log(VP_LOG_WARN, "%s: no QP with %u requests and %u receives: %s",
-            vrb_host->ia_name(ep->ia->ual), ep->sq.depth, ep->rq.depth, strerror(error));
+    verbs_log(VP_LOG_WARN, "%s: no QP with %u requests and %u receives: %s",
+              verbs_host->ia_name(ep->ia->ual), ep->sq.depth, ep->rq.depth, strerror(error));
     return IT_ERR_RESOURCES;
 }
 
 /* ---------------------------------------------------------------- open, broken */
 
-void vrb_ep_open_locked(struct vrb_ep *ep)
+void verbs_ep_open_locked(struct verbs_ep *ep)
 {
     vrb_lock_take(&ep->sq.lock);
-    ep->may_read = !ep->ud && vrb_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
+    ep->may_read = !ep->ud && verbs_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
     ep->sq.open = true;
-    vrb_queue_refresh(&ep->sq);
+    verbs_queue_refresh(&ep->sq);
     vrb_lock_drop(&ep->sq.lock);
 }
 
 /* From now on nothing reaches the device. True: it has done things of which there is no completion. */
-static bool ep_close_queue(struct vrb_queue *queue)
+static bool ep_close_queue(struct verbs_queue *queue)
 {
     bool quiet;
 
@@ -180,7 +180,7 @@ static bool ep_close_queue(struct vrb_queue *queue)
         queue->local_from = queue->tail;
     queue->local = true;
     queue->open = true; /* what is posted is flushed */
-    vrb_queue_refresh(queue);
+    verbs_queue_refresh(queue);
     quiet = queue->quiet > 0;
     queue->quiet = 0;
     vrb_lock_drop(&queue->lock);
@@ -188,7 +188,7 @@ static bool ep_close_queue(struct vrb_queue *queue)
 }
 
 /* A last request, which is flushed like all others, tells when those before it are done. */
-static void ep_post_marker(struct vrb_ep *ep)
+static void ep_post_marker(struct verbs_ep *ep)
 {
     struct ibv_send_wr wr = {
         .wr_id = (uintptr_t)&ep->sq.marker,
@@ -201,10 +201,10 @@ static void ep_post_marker(struct vrb_ep *ep)
     ep->sq.marker.number = ep->sq.local_from - 1;
     error = ibv_post_send(ep->qp, &wr, &bad);
     if (error)
-        vrb_log(VP_LOG_INFO, "ep %p: no marker: %s", (void *)ep->ual, strerror(error));
+        verbs_log(VP_LOG_INFO, "ep %p: no marker: %s", (void *)ep->ual, strerror(error));
 }
 
-void vrb_ep_break(struct vrb_ep *ep)
+void verbs_ep_break(struct verbs_ep *ep)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
     bool lost = ep->ia->quirks.late_posts_lost ||
@@ -215,33 +215,33 @@ void vrb_ep_break(struct vrb_ep *ep)
     (void)ep_close_queue(&ep->rq);
     error = ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
     if (error) /* it may have got there by itself */
-        vrb_log(VP_LOG_DEBUG, "ep %p: QP to ERROR: %s", (void *)ep->ual, strerror(error));
+        verbs_log(VP_LOG_DEBUG, "ep %p: QP to ERROR: %s", (void *)ep->ual, strerror(error));
     if (quiet && !lost)
         ep_post_marker(ep);
-    vrb_source_flush(ep, &ep->sq, lost);
-    vrb_source_flush(ep, &ep->rq, lost);
+    verbs_source_flush(ep, &ep->sq, lost);
+    verbs_source_flush(ep, &ep->rq, lost);
 }
 
 /* ---------------------------------------------------------------- create, destroy */
 
 static void ep_failed(void *argument)
 {
-    struct vrb_ep *ep = argument;
+    struct verbs_ep *ep = argument;
 
     if (atomic_load_explicit(&ep->ends, memory_order_acquire))
         return;
     if (ep->ud)
-        vrb_ud_failed(ep);
+        verbs_ud_failed(ep);
     else
-        vrb_cm_ep_failed(ep);
+        verbs_cm_ep_failed(ep);
 }
 
-static void ep_fill(struct vrb_ep *ep, struct ual_ep *ual, const struct vp_ep_info *info)
+static void ep_fill(struct verbs_ep *ep, struct ual_ep *ual, const struct vp_ep_info *info)
 {
-    struct vrb_pz *pz = vrb_pz_of(info->pz);
+    struct verbs_pz *pz = verbs_pz_of(info->pz);
 
     ep->ual = ual;
-    ep->ia = vrb_ia_of(vrb_host->ep_ia(ual));
+    ep->ia = verbs_ia_of(verbs_host->ep_ia(ual));
     ep->handle = info->handle;
     ep->pd = pz->pd;
     ep->srq = info->srq;
@@ -249,35 +249,35 @@ static void ep_fill(struct vrb_ep *ep, struct ual_ep *ual, const struct vp_ep_in
     ep->empty_lkey = pz->empty_mr ? pz->empty_mr->lkey : 0;
 }
 
-static void ep_free_queues(struct vrb_ep *ep)
+static void ep_free_queues(struct verbs_ep *ep)
 {
-    vrb_ud_free(ep);
-    vrb_queue_free(&ep->rq);
-    vrb_queue_free(&ep->sq);
+    verbs_ud_free(ep);
+    verbs_queue_free(&ep->rq);
+    verbs_queue_free(&ep->sq);
 }
 
-static it_status_t ep_make_queues(struct vrb_ep *ep, const struct vp_ep_info *info)
+static it_status_t ep_make_queues(struct verbs_ep *ep, const struct vp_ep_info *info)
 {
-    const it_ep_attributes_t *attr = vrb_host->ep_attributes(ep->ual);
+    const it_ep_attributes_t *attr = verbs_host->ep_attributes(ep->ual);
 
-    if (vrb_queue_make(&ep->sq, ep, attr->max_request_dtos, false) &&
-        vrb_queue_make(&ep->rq, ep, attr->max_recv_dtos, true) &&
-        (!info->datagrams || vrb_ud_make(ep, (uint8_t)info->spigot_id)))
+    if (verbs_queue_make(&ep->sq, ep, attr->max_request_dtos, false) &&
+        verbs_queue_make(&ep->rq, ep, attr->max_recv_dtos, true) &&
+        (!info->datagrams || verbs_ud_make(ep, (uint8_t)info->spigot_id)))
         return IT_SUCCESS;
     ep_free_queues(ep); /* what there is of them */
     return IT_ERR_RESOURCES;
 }
 
-it_status_t vrb_ep_create(struct ual_ep *ual)
+it_status_t verbs_ep_create(struct ual_ep *ual)
 {
-    struct vrb_ep *ep = vrb_ep_of(ual);
+    struct verbs_ep *ep = verbs_ep_of(ual);
     it_status_t status = IT_ERR_RESOURCES;
     struct vp_ep_info info;
 
-    vrb_host->ep_info(ual, &info);
+    verbs_host->ep_info(ual, &info);
     ep_fill(ep, ual, &info);
     if (info.datagrams) {
-        status = vrb_ud_check(ep->ia, (uint8_t)info.spigot_id, vrb_host->ep_attributes(ual));
+        status = verbs_ud_check(ep->ia, (uint8_t)info.spigot_id, verbs_host->ep_attributes(ual));
         if (status != IT_SUCCESS)
             return status;
     }
@@ -285,92 +285,92 @@ it_status_t vrb_ep_create(struct ual_ep *ual)
     if (status != IT_SUCCESS)
         return status;
     status = IT_ERR_RESOURCES;
-    ep->failed = vrb_host->task_new(ep->ia->ual, ep_failed, ep);
+    ep->failed = verbs_host->task_new(ep->ia->ual, ep_failed, ep);
     if (!ep->failed)
         goto err_queues;
-    status = vrb_source_join(ep);
+    status = verbs_source_join(ep);
     if (status != IT_SUCCESS)
         goto err_task;
     status = ep_new_qp(ep, &ep->qp);
     if (status != IT_SUCCESS)
         goto err_leave;
-    vrb_source_name(ep, ep->qp);
+    verbs_source_name(ep, ep->qp);
     if (ep->ud)
-        vrb_ud_open_locked(ep);
-    vrb_host->ep_set_ops(ual, ep->ud ? &vrb_ud_ops : &vrb_ep_ops);
+        verbs_ud_open_locked(ep);
+    verbs_host->ep_set_ops(ual, ep->ud ? &verbs_ud_ops : &verbs_ep_ops);
     return IT_SUCCESS;
 
 err_leave:
-    vrb_source_leave(ep);
+    verbs_source_leave(ep);
 err_task:
-    vrb_host->task_free(ep->failed);
+    verbs_host->task_free(ep->failed);
 err_queues:
     ep_free_queues(ep);
     return status;
 }
 
-void vrb_ep_destroy(struct ual_ep *ual)
+void verbs_ep_destroy(struct ual_ep *ual)
 {
-    struct vrb_ep *ep = vrb_ep_of(ual);
+    struct verbs_ep *ep = verbs_ep_of(ual);
 
     /* What is done is moved up as far as there is room: those events stay. */
-    vrb_source_reap(ep, &ep->sq);
-    vrb_source_reap(ep, &ep->rq);
+    verbs_source_reap(ep, &ep->sq);
+    verbs_source_reap(ep, &ep->rq);
     atomic_store_explicit(&ep->ends, true, memory_order_release);
-    vrb_cm_ep_end(ep);
+    verbs_cm_ep_end(ep);
     (void)ep_close_queue(&ep->sq);
     (void)ep_close_queue(&ep->rq);
     ep_destroy_qp(ep, ep->qp);
-    vrb_source_leave(ep);
-    vrb_host->task_free(ep->failed);
+    verbs_source_leave(ep);
+    verbs_host->task_free(ep->failed);
     if (ep->ud)
-        vrb_host->ep_disown(ual);
+        verbs_host->ep_disown(ual);
     ep_free_queues(ep);
 }
 
 /* ---------------------------------------------------------------- reset */
 
 /* The queues go on, with a new QP below. With the EP's lock. */
-static void ep_renew_locked(struct vrb_ep *ep, struct ibv_qp *qp)
+static void ep_renew_locked(struct verbs_ep *ep, struct ibv_qp *qp)
 {
     vrb_lock_take(&ep->sq.lock);
     vrb_lock_take(&ep->rq.lock);
-    vrb_source_renew(ep, &ep->sq);
-    vrb_source_renew(ep, &ep->rq);
+    verbs_source_renew(ep, &ep->sq);
+    verbs_source_renew(ep, &ep->rq);
     ep->qp = qp;
     ep->sq.local = false;
     ep->sq.open = false;
     ep->sq.quiet = 0;
     ep->rq.local = false;
-    vrb_queue_refresh(&ep->sq);
-    vrb_queue_refresh(&ep->rq);
+    verbs_queue_refresh(&ep->sq);
+    verbs_queue_refresh(&ep->rq);
     vrb_lock_drop(&ep->rq.lock);
     vrb_lock_drop(&ep->sq.lock);
 }
 
 /* True: it has to be reset. Else *status is the answer. */
-static bool ep_wants_reset(const struct vrb_ep *ep, it_status_t *status)
+static bool ep_wants_reset(const struct verbs_ep *ep, it_status_t *status)
 {
     *status = IT_SUCCESS;
     if (ep->ud)
-        return vrb_host->ep_ud_state(ep->ual) == IT_EP_STATE_UD_NONOPERATIONAL;
-    if (vrb_host->ep_state(ep->ual) == IT_EP_STATE_NONOPERATIONAL)
+        return verbs_host->ep_ud_state(ep->ual) == IT_EP_STATE_UD_NONOPERATIONAL;
+    if (verbs_host->ep_state(ep->ual) == IT_EP_STATE_NONOPERATIONAL)
         return true;
-    if (vrb_host->ep_state(ep->ual) != IT_EP_STATE_UNCONNECTED)
+    if (verbs_host->ep_state(ep->ual) != IT_EP_STATE_UNCONNECTED)
         *status = IT_ERR_INVALID_EP_STATE;
     return false;
 }
 
-static bool ep_step_reset_locked(struct vrb_ep *ep)
+static bool ep_step_reset_locked(struct verbs_ep *ep)
 {
     if (!ep->ud)
-        return vrb_host->ep_step_locked(ep->ual, UAL_EP_RESET);
-    vrb_ud_open_locked(ep);
-    return vrb_host->ep_set_ud_state_locked(ep->ual, IT_EP_STATE_UD_OPERATIONAL);
+        return verbs_host->ep_step_locked(ep->ual, UAL_EP_RESET);
+    verbs_ud_open_locked(ep);
+    return verbs_host->ep_set_ud_state_locked(ep->ual, IT_EP_STATE_UD_OPERATIONAL);
 }
 
 /* The QP is made anew: nothing of the old connection can reach the new one. */
-static it_status_t ep_reset(struct vrb_ep *ep)
+static it_status_t ep_reset(struct verbs_ep *ep)
 {
     struct ibv_qp *fresh;
     it_status_t status;
@@ -381,24 +381,24 @@ static it_status_t ep_reset(struct vrb_ep *ep)
     status = ep_new_qp(ep, &fresh);
     if (status != IT_SUCCESS)
         return status;
-    vrb_cm_ep_forget(ep);
-    vrb_ep_break(ep);
+    verbs_cm_ep_forget(ep);
+    verbs_ep_break(ep);
     ep_destroy_qp(ep, ep->qp);
-    vrb_source_flush(ep, &ep->sq, true);
-    vrb_source_flush(ep, &ep->rq, true);
-    vrb_host->ep_lock(ep->ual);
-    vrb_source_name(ep, fresh);
+    verbs_source_flush(ep, &ep->sq, true);
+    verbs_source_flush(ep, &ep->rq, true);
+    verbs_host->ep_lock(ep->ual);
+    verbs_source_name(ep, fresh);
     ep_renew_locked(ep, fresh);
     legal = ep_step_reset_locked(ep);
-    vrb_host->ep_unlock(ep->ual);
-    vrb_source_reap(ep, &ep->sq);
-    vrb_source_reap(ep, &ep->rq);
+    verbs_host->ep_unlock(ep->ual);
+    verbs_source_reap(ep, &ep->sq);
+    verbs_source_reap(ep, &ep->rq);
     return legal ? IT_SUCCESS : IT_ERR_INVALID_EP_STATE;
 }
 
-it_status_t vrb_ep_reset(struct ual_ep *ual)
+it_status_t verbs_ep_reset(struct ual_ep *ual)
 {
-    struct vrb_ep *ep = vrb_ep_of(ual);
+    struct verbs_ep *ep = verbs_ep_of(ual);
     it_status_t status;
 
     /* Not a lock: what follows waits for the IA's thread, where a callback may be here too. */
@@ -411,17 +411,17 @@ it_status_t vrb_ep_reset(struct ual_ep *ual)
 
 /* ---------------------------------------------------------------- modify */
 
-void vrb_ep_halt(struct ual_ep *ual)
+void verbs_ep_halt(struct ual_ep *ual)
 {
     (void)ual;
 }
 
-void vrb_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
+void verbs_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
 {
     (void)ual, (void)changed;
 }
 
-static it_status_t ep_check_segments(const struct vrb_ep *ep, unsigned mask,
+static it_status_t ep_check_segments(const struct verbs_ep *ep, unsigned mask,
                                      const it_ep_attributes_t *attr)
 {
     const it_rc_only_attributes_t *rc = &attr->srv.rc;
@@ -437,11 +437,11 @@ static it_status_t ep_check_segments(const struct vrb_ep *ep, unsigned mask,
 }
 
 /* While a connection is made, the QP gets them together with its next state. */
-static it_status_t ep_set_enables(struct vrb_ep *ep, unsigned mask,
+static it_status_t ep_set_enables(struct verbs_ep *ep, unsigned mask,
                                   const it_rc_only_attributes_t *to)
 {
-    it_ep_state_rc_t state = vrb_host->ep_state(ep->ual);
-    it_rc_only_attributes_t rc = vrb_host->ep_attributes(ep->ual)->srv.rc;
+    it_ep_state_rc_t state = verbs_host->ep_state(ep->ual);
+    it_rc_only_attributes_t rc = verbs_host->ep_attributes(ep->ual)->srv.rc;
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
 
     if (state != IT_EP_STATE_UNCONNECTED && state != IT_EP_STATE_CONNECTED)
@@ -453,20 +453,20 @@ static it_status_t ep_set_enables(struct vrb_ep *ep, unsigned mask,
     if (mask & IT_EP_PARAM_ATOMICS_ENABLE)
         rc.atomics_enable = to->atomics_enable;
     attr.qp_access_flags = ep_access(&rc);
-    return vrb_qp_modify(ep, &attr, IBV_QP_ACCESS_FLAGS) == 0 ? IT_SUCCESS : IT_ERR_RESOURCES;
+    return verbs_qp_modify(ep, &attr, IBV_QP_ACCESS_FLAGS) == 0 ? IT_SUCCESS : IT_ERR_RESOURCES;
 }
 
-it_status_t vrb_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
-                                 it_ep_attributes_t *attr)
+it_status_t verbs_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
+                                   it_ep_attributes_t *attr)
 {
-    struct vrb_ep *ep = vrb_ep_of(ual);
+    struct verbs_ep *ep = verbs_ep_of(ual);
     unsigned changes = (unsigned)mask;
     it_status_t status = IT_SUCCESS;
 
     if (ep->ud)
-        return vrb_ud_modify_locked(ep, changes, attr);
-    if ((changes & IT_EP_PARAM_MAX_ORD) && vrb_host->ep_state(ual) != IT_EP_STATE_UNCONNECTED &&
-        attr->srv.rc.rdma_read_ord != vrb_host->ep_attributes(ual)->srv.rc.rdma_read_ord)
+        return verbs_ud_modify_locked(ep, changes, attr);
+    if ((changes & IT_EP_PARAM_MAX_ORD) && verbs_host->ep_state(ual) != IT_EP_STATE_UNCONNECTED &&
+        attr->srv.rc.rdma_read_ord != verbs_host->ep_attributes(ual)->srv.rc.rdma_read_ord)
         return IT_ERR_OP_NOT_SUPPORTED; /* the peer knows it */
     if (changes & EP_SEGMENTS)
         status = ep_check_segments(ep, changes, attr);

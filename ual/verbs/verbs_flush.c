@@ -4,105 +4,105 @@
 
 #include <string.h>
 
-static enum vp_queue source_side(const struct vrb_queue *queue)
+static enum vp_queue source_side(const struct verbs_queue *queue)
 {
     return queue->is_receive ? VP_RECEIVES : VP_REQUESTS;
 }
 
-static struct vrb_source *source_of(const struct vrb_queue *queue)
+static struct verbs_source *source_of(const struct verbs_queue *queue)
 {
     return queue->is_receive ? queue->ep->recv_source : queue->ep->request_source;
 }
 
-static bool source_is_of(const struct ibv_wc *wc, const struct vrb_queue *queue)
+static bool source_is_of(const struct ibv_wc *wc, const struct verbs_queue *queue)
 {
-    if (wc->wr_id & VRB_SRQ_MARK)
+    if (wc->wr_id & VERBS_SRQ_MARK)
         return false;
-    return ((const struct vrb_slot *)(uintptr_t)wc->wr_id)->queue == queue;
+    return ((const struct verbs_slot *)(uintptr_t)wc->wr_id)->queue == queue;
 }
 
 /* Polls all that is there, behind what has been polled before. The stash has room for it. */
-static void source_poll_all(struct vrb_source *source, struct vrb_cq *cq)
+static void source_poll_all(struct verbs_source *source, struct verbs_cq *cq)
 {
     uint32_t left = cq->stash_end - cq->stash_first;
 
     memmove(cq->stash, cq->stash + cq->stash_first, left * sizeof(*cq->stash));
     cq->stash_first = 0;
     cq->stash_end = left;
-    while (cq->stash_end < cq->capacity && vrb_source_poll_batch(source, cq) > 0)
+    while (cq->stash_end < cq->capacity && verbs_source_poll_batch(source, cq) > 0)
         continue;
 }
 
 /* Behind the newest post of which there is a completion. */
-static uint32_t source_completed(struct vrb_queue *queue)
+static uint32_t source_completed(struct verbs_queue *queue)
 {
-    struct vrb_cq *cq = queue->cq;
+    struct verbs_cq *cq = queue->cq;
     uint32_t end = queue->reaped;
 
     source_poll_all(source_of(queue), cq);
     for (uint32_t i = cq->stash_first; i != cq->stash_end; i++)
         if (source_is_of(&cq->stash[i], queue))
-            end = ((const struct vrb_slot *)(uintptr_t)cq->stash[i].wr_id)->number + 1;
+            end = ((const struct verbs_slot *)(uintptr_t)cq->stash[i].wr_id)->number + 1;
     return end;
 }
 
-static void source_move(struct vrb_ep *ep, struct vrb_queue *queue)
+static void source_move(struct verbs_ep *ep, struct verbs_queue *queue)
 {
-    if (vrb_host->source_move(ep->ual, source_side(queue)))
-        vrb_host->wake(ep->ual, source_side(queue));
+    if (verbs_host->source_move(ep->ual, source_side(queue)))
+        verbs_host->wake(ep->ual, source_side(queue));
 }
 
-void vrb_source_flush(struct vrb_ep *ep, struct vrb_queue *queue, bool lost)
+void verbs_source_flush(struct verbs_ep *ep, struct verbs_queue *queue, bool lost)
 {
-    vrb_host->source_lock(ep->ual, source_side(queue));
+    verbs_host->source_lock(ep->ual, source_side(queue));
     if (!queue->flushes)
         queue->device_tail = queue->local_from;
     queue->flushes = true;
     if (lost && !queue->drained)
         queue->device_tail = source_completed(queue);
     if (lost || (int32_t)(queue->reaped - queue->device_tail) >= 0)
-        vrb_source_drained(queue);
-    vrb_host->source_unlock(ep->ual, source_side(queue));
+        verbs_source_drained(queue);
+    verbs_host->source_unlock(ep->ual, source_side(queue));
     source_move(ep, queue);
 }
 
-void vrb_source_renew(struct vrb_ep *ep, struct vrb_queue *queue)
+void verbs_source_renew(struct verbs_ep *ep, struct verbs_queue *queue)
 {
-    vrb_host->source_lock(ep->ual, source_side(queue));
+    verbs_host->source_lock(ep->ual, source_side(queue));
     if (queue->drained)
-        vrb_source_flush_rest(queue);
+        verbs_source_flush_rest(queue);
     queue->flushes = false;
     queue->drained = false;
-    vrb_host->source_unlock(ep->ual, source_side(queue));
+    verbs_host->source_unlock(ep->ual, source_side(queue));
 }
 
-void vrb_source_post_local(struct vrb_ep *ep, struct vrb_queue *queue)
+void verbs_source_post_local(struct verbs_ep *ep, struct verbs_queue *queue)
 {
-    vrb_host->source_lock(ep->ual, source_side(queue));
+    verbs_host->source_lock(ep->ual, source_side(queue));
     if (queue->drained)
-        vrb_source_flush_rest(queue);
-    vrb_host->source_unlock(ep->ual, source_side(queue));
+        verbs_source_flush_rest(queue);
+    verbs_host->source_unlock(ep->ual, source_side(queue));
     source_move(ep, queue);
 }
 
-void vrb_source_reap(struct vrb_ep *ep, struct vrb_queue *queue)
+void verbs_source_reap(struct verbs_ep *ep, struct verbs_queue *queue)
 {
     source_move(ep, queue);
     /* What was done without an event while events before it were still queued. */
-    vrb_host->source_lock(ep->ual, source_side(queue));
+    verbs_host->source_lock(ep->ual, source_side(queue));
     if (atomic_load_explicit(&queue->retired, memory_order_acquire) == queue->moved &&
         queue->moved != queue->reaped) {
         queue->moved = queue->reaped;
         atomic_store_explicit(&queue->retired, queue->reaped, memory_order_release);
     }
-    vrb_host->source_unlock(ep->ual, source_side(queue));
+    verbs_host->source_unlock(ep->ual, source_side(queue));
 }
 
 /* ---------------------------------------------------------------- names, leaving */
 
-static void source_unname_locked(struct vrb_ep *ep)
+static void source_unname_locked(struct verbs_ep *ep)
 {
-    struct vrb_ep **link = vrb_source_by_qp(ep->recv_source, ep->qp_num);
+    struct verbs_ep **link = verbs_source_by_qp(ep->recv_source, ep->qp_num);
 
     while (*link != ep)
         link = &(*link)->next_by_qp;
@@ -110,23 +110,23 @@ static void source_unname_locked(struct vrb_ep *ep)
 }
 
 /* What the old QP has completed and nobody has taken goes on as the new one's. */
-static void source_rename_locked(struct vrb_ep *ep, uint32_t number)
+static void source_rename_locked(struct verbs_ep *ep, uint32_t number)
 {
-    struct vrb_cq *cq = ep->rq.cq;
+    struct verbs_cq *cq = ep->rq.cq;
 
     source_poll_all(ep->recv_source, cq);
     for (uint32_t i = cq->stash_first; i != cq->stash_end; i++)
-        if ((cq->stash[i].wr_id & VRB_SRQ_MARK) && cq->stash[i].qp_num == ep->qp_num)
+        if ((cq->stash[i].wr_id & VERBS_SRQ_MARK) && cq->stash[i].qp_num == ep->qp_num)
             cq->stash[i].qp_num = number;
 }
 
-void vrb_source_name(struct vrb_ep *ep, const struct ibv_qp *qp)
+void verbs_source_name(struct verbs_ep *ep, const struct ibv_qp *qp)
 {
-    struct vrb_ep **link;
+    struct verbs_ep **link;
 
     if (!ep->srq)
         return;
-    vrb_host->source_lock(ep->ual, VP_RECEIVES);
+    verbs_host->source_lock(ep->ual, VP_RECEIVES);
     if (ep->qp_num != 0) {
         source_unname_locked(ep);
         if (qp)
@@ -134,42 +134,42 @@ void vrb_source_name(struct vrb_ep *ep, const struct ibv_qp *qp)
     }
     ep->qp_num = qp ? qp->qp_num : 0;
     if (qp) {
-        link = vrb_source_by_qp(ep->recv_source, ep->qp_num);
+        link = verbs_source_by_qp(ep->recv_source, ep->qp_num);
         ep->next_by_qp = *link;
         *link = ep;
     }
-    vrb_host->source_unlock(ep->ual, VP_RECEIVES);
+    verbs_host->source_unlock(ep->ual, VP_RECEIVES);
 }
 
 /* A receive of an S-RQ that only this EP would have been told of. */
-static bool source_drop_shared(const struct ibv_wc *wc, const struct vrb_queue *queue)
+static bool source_drop_shared(const struct ibv_wc *wc, const struct verbs_queue *queue)
 {
-    if (!(wc->wr_id & VRB_SRQ_MARK) || !queue->is_receive || wc->qp_num != queue->ep->qp_num)
+    if (!(wc->wr_id & VERBS_SRQ_MARK) || !queue->is_receive || wc->qp_num != queue->ep->qp_num)
         return false;
-    vrb_srq_return((struct vrb_srq_slot *)(uintptr_t)(wc->wr_id & ~VRB_SRQ_MARK));
+    verbs_srq_return((struct verbs_srq_slot *)(uintptr_t)(wc->wr_id & ~VERBS_SRQ_MARK));
     return true;
 }
 
 /* What nobody has taken so far is dropped: the slots go. */
-static void source_forget(struct vrb_ep *ep, struct vrb_queue *queue)
+static void source_forget(struct verbs_ep *ep, struct verbs_queue *queue)
 {
-    struct vrb_cq *cq = queue->cq;
+    struct verbs_cq *cq = queue->cq;
     uint32_t kept = 0;
 
-    vrb_host->source_lock(ep->ual, source_side(queue));
+    verbs_host->source_lock(ep->ual, source_side(queue));
     source_poll_all(source_of(queue), cq);
     for (uint32_t i = 0; i != cq->stash_end; i++)
         if (!source_is_of(&cq->stash[i], queue) && !source_drop_shared(&cq->stash[i], queue))
             cq->stash[kept++] = cq->stash[i];
     cq->stash_end = kept;
-    vrb_host->source_unlock(ep->ual, source_side(queue));
+    verbs_host->source_unlock(ep->ual, source_side(queue));
 }
 
-void vrb_source_leave(struct vrb_ep *ep)
+void verbs_source_leave(struct verbs_ep *ep)
 {
     source_forget(ep, &ep->sq);
     source_forget(ep, &ep->rq);
-    vrb_link_drop_all(&ep->sq);
-    vrb_source_name(ep, NULL);
-    vrb_source_give_room(ep);
+    verbs_link_drop_all(&ep->sq);
+    verbs_source_name(ep, NULL);
+    verbs_source_give_room(ep);
 }

@@ -8,10 +8,10 @@
 
 /* ---------------------------------------------------------------- PZ */
 
-it_status_t vrb_pz_create(struct ual_pz *ual)
+it_status_t verbs_pz_create(struct ual_pz *ual)
 {
-    struct vrb_ia *ia = vrb_ia_of(vrb_host->pz_ia(ual));
-    struct vrb_pz *pz = vrb_pz_of(ual);
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->pz_ia(ual));
+    struct verbs_pz *pz = verbs_pz_of(ual);
     int error;
 
     pz->pd = ibv_alloc_pd(ia->context);
@@ -28,24 +28,24 @@ it_status_t vrb_pz_create(struct ual_pz *ual)
     (void)ibv_dealloc_pd(pz->pd); /* nothing uses it */
 
 err_log:
-    vrb_log(VP_LOG_WARN, "%s: no protection domain: %s", vrb_host->ia_name(ia->ual),
-            strerror(error));
+    verbs_log(VP_LOG_WARN, "%s: no protection domain: %s", verbs_host->ia_name(ia->ual),
+              strerror(error));
     return IT_ERR_RESOURCES;
 }
 
-void vrb_pz_destroy(struct ual_pz *ual)
+void verbs_pz_destroy(struct ual_pz *ual)
 {
-    struct vrb_pz *pz = vrb_pz_of(ual);
+    struct verbs_pz *pz = verbs_pz_of(ual);
 
     if (pz->empty_mr)
         (void)ibv_dereg_mr(pz->empty_mr); /* nothing uses it */
     if (ibv_dealloc_pd(pz->pd) != 0)
-        vrb_log(VP_LOG_WARN, "a protection domain is still in use");
+        verbs_log(VP_LOG_WARN, "a protection domain is still in use");
 }
 
 /* ---------------------------------------------------------------- LMR */
 
-static unsigned memory_access(const struct vrb_ia *ia, it_mem_priv_t privs)
+static unsigned memory_access(const struct verbs_ia *ia, it_mem_priv_t privs)
 {
     unsigned access = 0;
 
@@ -62,28 +62,28 @@ static unsigned memory_access(const struct vrb_ia *ia, it_mem_priv_t privs)
     return access;
 }
 
-static void memory_log(const struct vrb_ia *ia, it_length_t length, int error)
+static void memory_log(const struct verbs_ia *ia, it_length_t length, int error)
 {
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 
     (void)getrlimit(RLIMIT_MEMLOCK, &limit); /* of no weight */
     if (limit.rlim_cur != RLIM_INFINITY && (error == ENOMEM || error == EAGAIN))
-        vrb_log(VP_LOG_WARN,
-                "%s: %llu octets cannot be registered: %s (limit of locked memory: %llu KiB)",
-                vrb_host->ia_name(ia->ual), (unsigned long long)length, strerror(error),
-                (unsigned long long)limit.rlim_cur / 1024);
+        verbs_log(VP_LOG_WARN,
+                  "%s: %llu octets cannot be registered: %s (limit of locked memory: %llu KiB)",
+                  verbs_host->ia_name(ia->ual), (unsigned long long)length, strerror(error),
+                  (unsigned long long)limit.rlim_cur / 1024);
     else
-        vrb_log(VP_LOG_WARN, "%s: %llu octets cannot be registered: %s", vrb_host->ia_name(ia->ual),
-                (unsigned long long)length, strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: %llu octets cannot be registered: %s",
+                  verbs_host->ia_name(ia->ual), (unsigned long long)length, strerror(error));
 }
 
-static it_status_t memory_register(const struct vrb_ia *ia, const struct vp_lmr_info *info,
+static it_status_t memory_register(const struct verbs_ia *ia, const struct vp_lmr_info *info,
                                    struct ual_pz *pz, it_mem_priv_t privs, struct ibv_mr **mr)
 {
     unsigned access = memory_access(ia, privs);
     int error;
 
-    *mr = ibv_reg_mr(vrb_pz_of(pz)->pd, info->addr, info->length, access);
+    *mr = ibv_reg_mr(verbs_pz_of(pz)->pd, info->addr, info->length, access);
     if (*mr)
         return IT_SUCCESS;
     error = errno;
@@ -93,24 +93,24 @@ static it_status_t memory_register(const struct vrb_ia *ia, const struct vp_lmr_
 
 static void memory_set(struct ual_lmr *ual, const struct vp_lmr_info *info, struct ibv_mr *mr)
 {
-    struct vrb_lmr *lmr = vrb_lmr_of((it_lmr_handle_t)(void *)ual);
+    struct verbs_lmr *lmr = verbs_lmr_of((it_lmr_handle_t)(void *)ual);
 
     lmr->mr = mr;
     lmr->lkey = mr->lkey;
     lmr->addr = (uintptr_t)info->addr;
     lmr->length = info->length;
     lmr->pd = mr->pd;
-    vrb_host->lmr_set_key(ual, mr->rkey);
+    verbs_host->lmr_set_key(ual, mr->rkey);
 }
 
-it_status_t vrb_lmr_create(struct ual_lmr *ual)
+it_status_t verbs_lmr_create(struct ual_lmr *ual)
 {
     struct vp_lmr_info info;
     struct ibv_mr *mr;
     it_status_t status;
 
-    vrb_host->lmr_info(ual, &info);
-    status = memory_register(vrb_ia_of(vrb_host->lmr_ia(ual)), &info, info.pz, info.privs, &mr);
+    verbs_host->lmr_info(ual, &info);
+    status = memory_register(verbs_ia_of(verbs_host->lmr_ia(ual)), &info, info.pz, info.privs, &mr);
     if (status == IT_SUCCESS)
         memory_set(ual, &info, mr);
     return status;
@@ -121,25 +121,25 @@ static void memory_deregister(struct ual_lmr *ual, struct ibv_mr *mr)
     int error = ibv_dereg_mr(mr);
 
     if (error &&
-        !atomic_load_explicit(&vrb_ia_of(vrb_host->lmr_ia(ual))->removed, memory_order_relaxed))
-        vrb_log(VP_LOG_WARN, "memory cannot be deregistered: %s", strerror(error));
+        !atomic_load_explicit(&verbs_ia_of(verbs_host->lmr_ia(ual))->removed, memory_order_relaxed))
+        verbs_log(VP_LOG_WARN, "memory cannot be deregistered: %s", strerror(error));
 }
 
-void vrb_lmr_destroy(struct ual_lmr *ual)
+void verbs_lmr_destroy(struct ual_lmr *ual)
 {
-    memory_deregister(ual, vrb_lmr_of((it_lmr_handle_t)(void *)ual)->mr);
+    memory_deregister(ual, verbs_lmr_of((it_lmr_handle_t)(void *)ual)->mr);
 }
 
 /* Registered anew, so with a new key: not all devices can change what there is. */
-it_status_t vrb_lmr_modify(struct ual_lmr *ual, struct ual_pz *pz, it_mem_priv_t privs)
+it_status_t verbs_lmr_modify(struct ual_lmr *ual, struct ual_pz *pz, it_mem_priv_t privs)
 {
-    struct ibv_mr *old = vrb_lmr_of((it_lmr_handle_t)(void *)ual)->mr;
+    struct ibv_mr *old = verbs_lmr_of((it_lmr_handle_t)(void *)ual)->mr;
     struct vp_lmr_info info;
     struct ibv_mr *mr;
     it_status_t status;
 
-    vrb_host->lmr_info(ual, &info);
-    status = memory_register(vrb_ia_of(vrb_host->lmr_ia(ual)), &info, pz, privs, &mr);
+    verbs_host->lmr_info(ual, &info);
+    status = memory_register(verbs_ia_of(verbs_host->lmr_ia(ual)), &info, pz, privs, &mr);
     if (status != IT_SUCCESS)
         return status;
     memory_set(ual, &info, mr);

@@ -15,7 +15,7 @@
 
 /* ---------------------------------------------------------------- slots */
 
-bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bool is_receive)
+bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t depth, bool is_receive)
 {
     uint32_t size = 1;
 
@@ -49,11 +49,11 @@ bool vrb_queue_make(struct vrb_queue *queue, struct vrb_ep *ep, size_t depth, bo
     } else {
         queue->one.send = (struct ibv_send_wr){.sg_list = &queue->sge, .num_sge = 1};
     }
-    vrb_queue_refresh(queue);
+    verbs_queue_refresh(queue);
     return true;
 }
 
-void vrb_queue_refresh(struct vrb_queue *queue)
+void verbs_queue_refresh(struct verbs_queue *queue)
 {
     queue->usual = queue->open && !queue->local;
     queue->room_end = queue->tail;
@@ -63,7 +63,7 @@ void vrb_queue_refresh(struct vrb_queue *queue)
     atomic_store_explicit(&queue->published, queue->tail, memory_order_release);
 }
 
-void vrb_queue_free(struct vrb_queue *queue)
+void verbs_queue_free(struct verbs_queue *queue)
 {
     free(queue->links);
     queue->links = NULL;
@@ -71,40 +71,40 @@ void vrb_queue_free(struct vrb_queue *queue)
     queue->slots = NULL;
 }
 
-static bool queue_is_full(const struct vrb_queue *queue)
+static bool queue_is_full(const struct verbs_queue *queue)
 {
     return queue->tail - atomic_load_explicit(&queue->retired, memory_order_acquire) >=
            queue->depth;
 }
 
 /* Nothing else gives slots back that have no event. The lock is held, and again on return. */
-static bool queue_make_room(struct vrb_queue *queue)
+static bool queue_make_room(struct verbs_queue *queue)
 {
     vrb_lock_drop(&queue->lock);
-    vrb_source_reap(queue->ep, queue);
+    verbs_source_reap(queue->ep, queue);
     vrb_lock_take(&queue->lock);
     return !queue_is_full(queue);
 }
 
 /* The post is complete: it may be flushed. */
-static void queue_publish(struct vrb_queue *queue)
+static void queue_publish(struct verbs_queue *queue)
 {
     queue->tail++;
-    vrb_queue_refresh(queue);
+    verbs_queue_refresh(queue);
 }
 
 /* A post is not for the device: from here on nothing reaches it, and the connection ends. */
-static void queue_fail(struct vrb_queue *queue, int error)
+static void queue_fail(struct verbs_queue *queue, int error)
 {
-    vrb_log(VP_LOG_INFO, "ep %p: a post is refused: %s", (void *)queue->ep->ual, strerror(error));
+    verbs_log(VP_LOG_INFO, "ep %p: a post is refused: %s", (void *)queue->ep->ual, strerror(error));
     queue->local = true;
     queue->local_from = queue->tail;
-    vrb_queue_refresh(queue);
-    vrb_host->task_submit(queue->ep->failed);
+    verbs_queue_refresh(queue);
+    verbs_host->task_submit(queue->ep->failed);
 }
 
 /* The lock is dropped; the slot is filled in. */
-static inline it_status_t queue_finish(struct vrb_queue *queue, int error)
+static inline it_status_t queue_finish(struct verbs_queue *queue, int error)
 {
     bool local;
 
@@ -118,7 +118,7 @@ static inline it_status_t queue_finish(struct vrb_queue *queue, int error)
     queue_publish(queue);
     vrb_lock_drop(&queue->lock);
     if (__builtin_expect(local, false))
-        vrb_source_post_local(queue->ep, queue);
+        verbs_source_post_local(queue->ep, queue);
     return IT_SUCCESS;
 }
 
@@ -126,7 +126,7 @@ static inline it_status_t queue_finish(struct vrb_queue *queue, int error)
 
 static inline void post_segment(struct ibv_sge *sge, const it_lmr_triplet_t *from)
 {
-    const struct vrb_lmr *lmr = vrb_lmr_of(from->lmr);
+    const struct verbs_lmr *lmr = verbs_lmr_of(from->lmr);
 
     sge->addr = (uintptr_t)from->addr.abs;
     sge->length = from->length > POST_SEGMENT_MAX ? POST_SEGMENT_MAX : (uint32_t)from->length;
@@ -141,11 +141,11 @@ static inline int post_segments(struct ibv_sge *sges, const it_lmr_triplet_t *fr
 }
 
 /* What goes with the request itself is read now, and by us: is it ours to read? */
-static bool post_may_inline(const struct vrb_ep *ep, const struct vp_request *request)
+static bool post_may_inline(const struct verbs_ep *ep, const struct vp_request *request)
 {
     for (size_t i = 0; i < request->segment_count; i++) {
         const it_lmr_triplet_t *segment = &request->segments[i];
-        const struct vrb_lmr *lmr = vrb_lmr_of(segment->lmr);
+        const struct verbs_lmr *lmr = verbs_lmr_of(segment->lmr);
         uint64_t offset = (uintptr_t)segment->addr.abs - lmr->addr;
 
         if (lmr->pd != ep->pd || offset > lmr->length || segment->length > lmr->length - offset)
@@ -172,7 +172,7 @@ static const struct {
     [VP_SENDTO] = {IBV_WR_SEND, IT_DTO_SEND_CMPL_EVENT},
 };
 
-static bool post_is_known(const struct vrb_ep *ep, enum vp_opcode opcode)
+static bool post_is_known(const struct verbs_ep *ep, enum vp_opcode opcode)
 {
     if ((unsigned)opcode >= sizeof(post_kinds) / sizeof(post_kinds[0]) ||
         post_kinds[opcode].event == 0)
@@ -200,7 +200,7 @@ static void post_fill_atomic(struct ibv_send_wr *wr, const struct vp_request *re
     wr->wr.atomic.swap = adds ? 0 : request->operand;
 }
 
-static inline void post_fill(const struct vrb_ep *ep, struct ibv_send_wr *wr,
+static inline void post_fill(const struct verbs_ep *ep, struct ibv_send_wr *wr,
                              const struct vp_request *request)
 {
     switch (request->opcode) {
@@ -232,7 +232,7 @@ static inline void post_fill(const struct vrb_ep *ep, struct ibv_send_wr *wr,
         post_fill_atomic(wr, request);
         break;
     case VP_SENDTO:
-        wr->wr.ud.ah = vrb_address_of(request->address)->ah;
+        wr->wr.ud.ah = verbs_address_of(request->address)->ah;
         wr->wr.ud.remote_qpn = request->to.ud_ep_id;
         wr->wr.ud.remote_qkey = request->to.ud_ep_key;
         break;
@@ -244,7 +244,7 @@ static inline void post_fill(const struct vrb_ep *ep, struct ibv_send_wr *wr,
     }
 }
 
-static inline unsigned post_flags(const struct vrb_ep *ep, const struct vp_request *request)
+static inline unsigned post_flags(const struct verbs_ep *ep, const struct vp_request *request)
 {
     unsigned flags = 0;
 
@@ -260,7 +260,7 @@ static inline unsigned post_flags(const struct vrb_ep *ep, const struct vp_reque
 }
 
 /* Every so many requests one tells that all before it are done. */
-static inline bool post_signals(struct vrb_queue *queue, const struct vp_request *request)
+static inline bool post_signals(struct verbs_queue *queue, const struct vp_request *request)
 {
     bool overtaken = queue->ep->ia->quirks.reads_overtaken && request->opcode == VP_RDMA_READ;
 
@@ -271,10 +271,10 @@ static inline bool post_signals(struct vrb_queue *queue, const struct vp_request
     return true;
 }
 
-static int post_to_device(struct vrb_ep *ep, struct vrb_slot *slot,
+static int post_to_device(struct verbs_ep *ep, struct verbs_slot *slot,
                           const struct vp_request *request)
 {
-    struct ibv_sge sges[VRB_MAX_SEGMENTS];
+    struct ibv_sge sges[VERBS_MAX_SEGMENTS];
     struct ibv_send_wr wr;
     struct ibv_send_wr *bad;
 
@@ -291,13 +291,13 @@ static int post_to_device(struct vrb_ep *ep, struct vrb_slot *slot,
 }
 
 /* Devices may wait for ever instead. */
-static bool post_is_refused(const struct vrb_ep *ep, const struct vp_request *request)
+static bool post_is_refused(const struct verbs_ep *ep, const struct vp_request *request)
 {
     return !ep->may_read && (request->opcode == VP_RDMA_READ || request->opcode == VP_FETCH_ADD ||
                              request->opcode == VP_CMP_SWAP);
 }
 
-static inline int post_execute(struct vrb_ep *ep, struct vrb_slot *slot,
+static inline int post_execute(struct verbs_ep *ep, struct verbs_slot *slot,
                                const struct vp_request *request)
 {
     if (__builtin_expect(ep->sq.local, false))
@@ -311,10 +311,10 @@ static inline int post_execute(struct vrb_ep *ep, struct vrb_slot *slot,
 
 static it_status_t post_request(struct ual_ep *ual, const struct vp_request *request)
 {
-    struct vrb_ep *ep = vrb_ep_of(ual);
-    struct vrb_queue *queue = &ep->sq;
+    struct verbs_ep *ep = verbs_ep_of(ual);
+    struct verbs_queue *queue = &ep->sq;
     it_status_t status = IT_ERR_INVALID_EP_STATE;
-    struct vrb_slot *slot;
+    struct verbs_slot *slot;
 
     if (!post_is_known(ep, request->opcode))
         return IT_ERR_OP_NOT_SUPPORTED;
@@ -330,11 +330,11 @@ static it_status_t post_request(struct ual_ep *ual, const struct vp_request *req
     slot->length = (uint32_t)request->length;
     slot->event = (uint8_t)post_kinds[request->opcode].event;
     slot->flags = (uint8_t)request->flags;
-    slot->is = (struct vrb_notes){.link = request->link != NULL};
+    slot->is = (struct verbs_notes){.link = request->link != NULL};
     if (request->link) {
         int error = 0;
 
-        status = vrb_link_request(ep, slot, request, &error);
+        status = verbs_link_request(ep, slot, request, &error);
         if (status != IT_SUCCESS)
             goto out;
         queue->quiet = 0;
@@ -352,27 +352,28 @@ out:
 #define POST_LIKELY(condition) __builtin_expect((condition), true)
 
 /* The address in one register, which saves many a longer instruction. */
-static inline struct vrb_ep *post_ep(struct ual_ep *ual)
+static inline struct verbs_ep *post_ep(struct ual_ep *ual)
 {
-    struct vrb_ep *ep = (struct vrb_ep *)(void *)((unsigned char *)ual + VP_EP_AREA);
+    struct verbs_ep *ep = (struct verbs_ep *)(void *)((unsigned char *)ual + VP_EP_AREA);
 
     __asm__("" : "+r"(ep));
     return ep;
 }
 
 /* With the lock. False: there may be no room, or posts do not go straight to the device. */
-static inline bool post_one_fits(const struct vrb_queue *queue)
+static inline bool post_one_fits(const struct verbs_queue *queue)
 {
     return POST_LIKELY(queue->tail != queue->room_end);
 }
 
-static it_status_t __attribute__((noinline, cold)) post_refused(struct vrb_queue *queue, int error)
+static it_status_t __attribute__((noinline, cold))
+post_refused(struct verbs_queue *queue, int error)
 {
     return queue_finish(queue, error);
 }
 
 /* What goes with the request itself is read now: only what is in its region, which is of our PZ. */
-static inline bool post_one_is_inside(const struct vrb_lmr *lmr, uintptr_t addr, uint64_t length)
+static inline bool post_one_is_inside(const struct verbs_lmr *lmr, uintptr_t addr, uint64_t length)
 {
     uint64_t end;
 
@@ -385,11 +386,11 @@ static inline bool post_one_is_inside(const struct vrb_lmr *lmr, uintptr_t addr,
  * then there are more completions than needed.
  */
 static inline __attribute__((always_inline)) it_status_t
-post_one(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct vrb_lmr *lmr,
+post_one(struct verbs_ep *ep, const it_lmr_triplet_t *segment, const struct verbs_lmr *lmr,
          it_dto_cookie_t cookie, it_dto_flags_t flags, enum vp_opcode opcode)
 {
-    struct vrb_queue *queue = &ep->sq;
-    struct vrb_slot *slot = &queue->slots[queue->tail & queue->mask];
+    struct verbs_queue *queue = &ep->sq;
+    struct verbs_slot *slot = &queue->slots[queue->tail & queue->mask];
     uintptr_t addr = (uintptr_t)segment->addr.abs;
     uint64_t length = segment->length;
     int error;
@@ -399,7 +400,7 @@ post_one(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct vrb_lm
     slot->number = queue->tail;
     slot->event = (uint8_t)post_kinds[opcode].event;
     slot->length = (uint32_t)length;
-    slot->is = (struct vrb_notes){.link = false};
+    slot->is = (struct verbs_notes){.link = false};
     queue->one.send.wr_id = (uintptr_t)slot;
     queue->one.send.opcode = post_kinds[opcode].opcode;
     queue->one.send.send_flags = IBV_SEND_SIGNALED;
@@ -416,7 +417,7 @@ post_one(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct vrb_lm
     return IT_SUCCESS;
 }
 
-static inline void post_one_remote(struct vrb_ep *ep, it_rdma_addr_t rdma_addr,
+static inline void post_one_remote(struct verbs_ep *ep, it_rdma_addr_t rdma_addr,
                                    it_rmr_context_t rmr_context)
 {
     ep->sq.one.send.wr.rdma.remote_addr = rdma_addr;
@@ -425,14 +426,14 @@ static inline void post_one_remote(struct vrb_ep *ep, it_rdma_addr_t rdma_addr,
 
 /* Others post too, a lap of the slots is over, or something is out of the ordinary. */
 static it_status_t __attribute__((noinline))
-post_one_slowly(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct vrb_lmr *lmr,
+post_one_slowly(struct verbs_ep *ep, const it_lmr_triplet_t *segment, const struct verbs_lmr *lmr,
                 const struct vp_request *request, bool taken)
 {
-    struct vrb_queue *queue = &ep->sq;
+    struct verbs_queue *queue = &ep->sq;
 
     if (!taken)
         vrb_lock_wait(&queue->lock);
-    vrb_queue_refresh(queue);
+    verbs_queue_refresh(queue);
     if (queue->tail != queue->room_end && !post_is_refused(ep, request)) {
         post_one_remote(ep, request->rdma_addr, request->rmr_context);
         return post_one(ep, segment, lmr, request->cookie, request->flags, request->opcode);
@@ -442,7 +443,7 @@ post_one_slowly(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct
 }
 
 static it_status_t __attribute__((noinline))
-post_send_slowly(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct vrb_lmr *lmr,
+post_send_slowly(struct verbs_ep *ep, const it_lmr_triplet_t *segment, const struct verbs_lmr *lmr,
                  it_dto_cookie_t cookie, it_dto_flags_t flags, bool taken)
 {
     const struct vp_request request = {
@@ -458,7 +459,7 @@ post_send_slowly(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struc
 }
 
 static it_status_t __attribute__((noinline))
-post_rdma_slowly(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struct vrb_lmr *lmr,
+post_rdma_slowly(struct verbs_ep *ep, const it_lmr_triplet_t *segment, const struct verbs_lmr *lmr,
                  it_dto_cookie_t cookie, it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
                  it_rmr_context_t rmr_context, enum vp_opcode opcode, bool taken)
 {
@@ -479,7 +480,7 @@ post_rdma_slowly(struct vrb_ep *ep, const it_lmr_triplet_t *segment, const struc
 static it_status_t post_send_one(struct ual_ep *ual, const it_lmr_triplet_t *segment,
                                  const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
-    struct vrb_ep *ep = post_ep(ual);
+    struct verbs_ep *ep = post_ep(ual);
 
     if (!POST_LIKELY(vrb_lock_try(&ep->sq.lock)))
         return post_send_slowly(ep, segment, lmr_area, cookie, flags, false);
@@ -493,7 +494,7 @@ static it_status_t post_write_one(struct ual_ep *ual, const it_lmr_triplet_t *se
                                   it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
                                   it_rmr_context_t rmr_context)
 {
-    struct vrb_ep *ep = post_ep(ual);
+    struct verbs_ep *ep = post_ep(ual);
 
     if (!POST_LIKELY(vrb_lock_try(&ep->sq.lock)))
         return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
@@ -509,7 +510,7 @@ static it_status_t post_read_one(struct ual_ep *ual, const it_lmr_triplet_t *seg
                                  const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags,
                                  it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
 {
-    struct vrb_ep *ep = post_ep(ual);
+    struct verbs_ep *ep = post_ep(ual);
 
     if (!POST_LIKELY(vrb_lock_try(&ep->sq.lock)))
         return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
@@ -523,10 +524,10 @@ static it_status_t post_read_one(struct ual_ep *ual, const it_lmr_triplet_t *seg
 
 /* ---------------------------------------------------------------- receives */
 
-static int post_recv_to_device(struct vrb_ep *ep, struct vrb_slot *slot,
+static int post_recv_to_device(struct verbs_ep *ep, struct verbs_slot *slot,
                                const it_lmr_triplet_t *segments, size_t count)
 {
-    struct ibv_sge sges[VRB_MAX_SEGMENTS];
+    struct ibv_sge sges[VERBS_MAX_SEGMENTS];
     struct ibv_recv_wr wr = {.wr_id = (uintptr_t)slot, .sg_list = sges};
     struct ibv_recv_wr *bad;
 
@@ -538,7 +539,7 @@ static int post_recv_to_device(struct vrb_ep *ep, struct vrb_slot *slot,
     return ibv_post_recv(ep->qp, &wr, &bad);
 }
 
-int vrb_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
+int verbs_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
 {
     return post_segments(sges, from, count);
 }
@@ -547,9 +548,9 @@ static inline __attribute__((always_inline)) it_status_t
 post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
                it_dto_cookie_t cookie, it_dto_flags_t flags, bool datagram)
 {
-    struct vrb_ep *ep = vrb_ep_of(ual);
-    struct vrb_queue *queue = &ep->rq;
-    struct vrb_slot *slot;
+    struct verbs_ep *ep = verbs_ep_of(ual);
+    struct verbs_queue *queue = &ep->rq;
+    struct verbs_slot *slot;
 
     vrb_lock_take(&queue->lock);
     if (__builtin_expect(queue_is_full(queue), false)) {
@@ -562,7 +563,7 @@ post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t coun
     /* A peer may have solicited the event: the completion does not tell. */
     slot->flags = (uint8_t)((unsigned)flags | IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
     if (datagram)
-        vrb_ud_note(queue, slot, segments, count);
+        verbs_ud_note(queue, slot, segments, count);
     return queue_finish(queue, queue->local ? 0 : post_recv_to_device(ep, slot, segments, count));
 }
 
@@ -583,10 +584,10 @@ post_recv_again(struct ual_ep *ual, const it_lmr_triplet_t *segment, it_dto_cook
 static it_status_t post_recv_one(struct ual_ep *ual, const it_lmr_triplet_t *segment,
                                  const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
-    struct vrb_ep *ep = post_ep(ual);
-    struct vrb_queue *queue = &ep->rq;
-    const struct vrb_lmr *lmr = lmr_area;
-    struct vrb_slot *slot;
+    struct verbs_ep *ep = post_ep(ual);
+    struct verbs_queue *queue = &ep->rq;
+    const struct verbs_lmr *lmr = lmr_area;
+    struct verbs_slot *slot;
     int error;
 
     if (!POST_LIKELY(segment->length <= POST_SEGMENT_MAX) ||
@@ -616,12 +617,12 @@ static it_status_t post_recvfrom(struct ual_ep *ual, const it_lmr_triplet_t *seg
     return post_recv_kind(ual, segments, count, cookie, flags, true);
 }
 
-const struct vp_ep_ops vrb_ud_ops = {
+const struct vp_ep_ops verbs_ud_ops = {
     .post_request = post_request,
     .post_recv = post_recvfrom,
 };
 
-const struct vp_ep_ops vrb_ep_ops = {
+const struct vp_ep_ops verbs_ep_ops = {
     .post_request = post_request,
     .post_recv = post_recv,
     .post_send_one = post_send_one,

@@ -22,7 +22,7 @@ struct query_gids {
     bool has_interfaces;
 };
 
-struct ibv_gid_entry *vrb_gid_table(const struct vrb_ia *ia, size_t *count)
+struct ibv_gid_entry *verbs_gid_table(const struct verbs_ia *ia, size_t *count)
 {
     struct ibv_gid_entry *entries = NULL;
     struct ibv_port_attr port;
@@ -45,10 +45,10 @@ struct ibv_gid_entry *vrb_gid_table(const struct vrb_ia *ia, size_t *count)
 }
 
 /* Without memory, or where the kernel cannot tell: there are none. */
-static void query_gids(const struct vrb_ia *ia, struct query_gids *gids)
+static void query_gids(const struct verbs_ia *ia, struct query_gids *gids)
 {
     *gids = (struct query_gids){.entries = NULL};
-    gids->entries = vrb_gid_table(ia, &gids->count);
+    gids->entries = verbs_gid_table(ia, &gids->count);
     for (size_t i = 0; i < gids->count; i++)
         gids->has_interfaces |= gids->entries[i].ndev_ifindex != 0;
 }
@@ -64,7 +64,7 @@ static uint8_t query_port_on(const struct query_gids *gids, const char *interfac
     return 0;
 }
 
-uint8_t vrb_port_of(const struct vrb_ia *ia, const struct sockaddr *address)
+uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address)
 {
     struct rdma_cm_id *id = NULL;
     union {
@@ -94,7 +94,7 @@ uint8_t vrb_port_of(const struct vrb_ia *ia, const struct sockaddr *address)
     return port;
 }
 
-bool vrb_address_is_usable(const struct ifaddrs *entry)
+bool verbs_address_is_usable(const struct ifaddrs *entry)
 {
     return entry->ifa_addr && (entry->ifa_flags & IFF_UP) &&
            (entry->ifa_addr->sa_family == AF_INET || entry->ifa_addr->sa_family == AF_INET6);
@@ -124,7 +124,8 @@ struct query_address {
 };
 
 /* The addresses of the device in memory that the caller frees. False without memory. */
-static bool query_addresses(const struct vrb_ia *ia, struct query_address **list_out, size_t *count)
+static bool query_addresses(const struct verbs_ia *ia, struct query_address **list_out,
+                            size_t *count)
 {
     struct ifaddrs *entries = NULL;
     struct query_address *list;
@@ -136,15 +137,15 @@ static bool query_addresses(const struct vrb_ia *ia, struct query_address **list
         return false;
     query_gids(ia, &gids);
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
-        room += vrb_address_is_usable(entry);
+        room += verbs_address_is_usable(entry);
     list = calloc(room + 1, sizeof(*list));
     for (const struct ifaddrs *entry = entries; list && entry; entry = entry->ifa_next) {
         uint8_t port;
 
-        if (!vrb_address_is_usable(entry))
+        if (!verbs_address_is_usable(entry))
             continue;
         port = gids.has_interfaces ? query_port_on(&gids, entry->ifa_name)
-                                   : vrb_port_of(ia, entry->ifa_addr);
+                                   : verbs_port_of(ia, entry->ifa_addr);
         if (port == 0)
             continue;
         list[*count].port = port;
@@ -167,13 +168,13 @@ static bool query_same(const it_net_addr_t *a, const it_net_addr_t *b)
            memcmp(&a->addr.ipv6, &b->addr.ipv6, sizeof(a->addr.ipv6)) == 0;
 }
 
-it_status_t vrb_has_address(const struct ual_ia *ual, const it_net_addr_t *address)
+it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *address)
 {
     struct query_address *list = NULL;
     bool found = false;
     size_t count;
 
-    if (!query_addresses(vrb_ia_of(ual), &list, &count))
+    if (!query_addresses(verbs_ia_of(ual), &list, &count))
         return IT_ERR_RESOURCES;
     for (size_t i = 0; i < count && !found; i++)
         found = query_same(&list[i].address, address);
@@ -183,12 +184,12 @@ it_status_t vrb_has_address(const struct ual_ia *ual, const it_net_addr_t *addre
 
 /* ---------------------------------------------------------------- it_ia_query */
 
-bool vrb_has_spigot(const struct ual_ia *ual, size_t spigot_id)
+bool verbs_has_spigot(const struct ual_ia *ual, size_t spigot_id)
 {
-    return spigot_id >= 1 && spigot_id <= vrb_ia_of(ual)->ports;
+    return spigot_id >= 1 && spigot_id <= verbs_ia_of(ual)->ports;
 }
 
-static void query_fill_vendor(const struct vrb_ia *ia, it_ia_info_t *info)
+static void query_fill_vendor(const struct verbs_ia *ia, it_ia_info_t *info)
 {
     const struct ibv_device_attr *device = &ia->device.orig_attr;
 
@@ -204,7 +205,7 @@ static void query_fill_vendor(const struct vrb_ia *ia, it_ia_info_t *info)
 }
 
 /* The Spigots share one array of addresses; returns what is left of it. */
-static it_net_addr_t *query_fill_spigot(const struct vrb_ia *ia, it_spigot_info_t *spigot,
+static it_net_addr_t *query_fill_spigot(const struct verbs_ia *ia, it_spigot_info_t *spigot,
                                         uint8_t number, const struct query_address *list,
                                         size_t count, it_net_addr_t *room)
 {
@@ -214,7 +215,7 @@ static it_net_addr_t *query_fill_spigot(const struct vrb_ia *ia, it_spigot_info_
     spigot->spigot_id = number;
     spigot->max_rc_send_len = ia->attributes.max_message;
     spigot->max_rc_rdma_len = ia->attributes.max_message;
-    spigot->max_ud_send_len = vrb_ud_max(ia, number);
+    spigot->max_ud_send_len = verbs_ud_max(ia, number);
     spigot->net_addr = room;
     if (ibv_query_port(ia->context, number, &port) == 0 && port.state == IBV_PORT_ACTIVE)
         spigot->spigot_online = IT_TRUE;
@@ -224,9 +225,9 @@ static it_net_addr_t *query_fill_spigot(const struct vrb_ia *ia, it_spigot_info_
     return room + spigot->num_net_addr;
 }
 
-it_status_t vrb_ia_query(struct ual_ia *ual, it_ia_info_t **info_out)
+it_status_t verbs_ia_query(struct ual_ia *ual, it_ia_info_t **info_out)
 {
-    const struct vrb_ia *ia = vrb_ia_of(ual);
+    const struct verbs_ia *ia = verbs_ia_of(ual);
     struct query_address *list = NULL;
     it_net_addr_t *room;
     it_ia_info_t *info;
@@ -234,7 +235,7 @@ it_status_t vrb_ia_query(struct ual_ia *ual, it_ia_info_t **info_out)
 
     if (!query_addresses(ia, &list, &count))
         return IT_ERR_RESOURCES;
-    info = vrb_host->ia_info_alloc(ia->ports, count);
+    info = verbs_host->ia_info_alloc(ia->ports, count);
     if (!info) {
         free(list);
         return IT_ERR_RESOURCES;

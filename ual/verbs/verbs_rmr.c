@@ -18,32 +18,32 @@ static _Atomic uint64_t rmr_serials; /* of the process: memory of an RMR may bec
 
 static struct ibv_mw *rmr_new_window(struct ual_rmr *ual)
 {
-    struct vrb_ia *ia = vrb_ia_of(vrb_host->rmr_ia(ual));
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->rmr_ia(ual));
     struct vp_rmr_info info;
     struct ibv_mw *mw;
     int error;
 
-    vrb_host->rmr_info(ual, &info);
-    mw = ibv_alloc_mw(vrb_pz_of(info.pz)->pd, IBV_MW_TYPE_2);
+    verbs_host->rmr_info(ual, &info);
+    mw = ibv_alloc_mw(verbs_pz_of(info.pz)->pd, IBV_MW_TYPE_2);
     if (!mw) {
         error = errno;
-        vrb_log(VP_LOG_WARN, "%s: no memory window: %s", vrb_host->ia_name(ia->ual),
-                strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: no memory window: %s", verbs_host->ia_name(ia->ual),
+                  strerror(error));
     }
     return mw;
 }
 
-static void rmr_free_window(struct vrb_ia *ia, struct ibv_mw *mw)
+static void rmr_free_window(struct verbs_ia *ia, struct ibv_mw *mw)
 {
     int error = ibv_dealloc_mw(mw);
 
     if (error && !atomic_load_explicit(&ia->removed, memory_order_relaxed))
-        vrb_log(VP_LOG_WARN, "%s: a memory window cannot be freed: %s", vrb_host->ia_name(ia->ual),
-                strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: a memory window cannot be freed: %s",
+                  verbs_host->ia_name(ia->ual), strerror(error));
 }
 
 /* With the lock. The next link gets another. */
-static void rmr_drop_window_locked(struct vrb_rmr *rmr)
+static void rmr_drop_window_locked(struct verbs_rmr *rmr)
 {
     if (rmr->mw)
         rmr_free_window(rmr->ia, rmr->mw);
@@ -51,19 +51,19 @@ static void rmr_drop_window_locked(struct vrb_rmr *rmr)
     rmr->is_open = false;
 }
 
-void vrb_rmr_leave(struct vrb_ia *ia, uint32_t qp_num)
+void verbs_rmr_leave(struct verbs_ia *ia, uint32_t qp_num)
 {
     (void)pthread_mutex_lock(&ia->rmr_lock);
-    for (struct vrb_rmr *rmr = ia->rmrs; rmr; rmr = rmr->next)
+    for (struct verbs_rmr *rmr = ia->rmrs; rmr; rmr = rmr->next)
         if (rmr->is_open && rmr->qp_num == qp_num)
             rmr_drop_window_locked(rmr);
     (void)pthread_mutex_unlock(&ia->rmr_lock);
 }
 
-it_status_t vrb_rmr_create(struct ual_rmr *ual)
+it_status_t verbs_rmr_create(struct ual_rmr *ual)
 {
-    struct vrb_rmr *rmr = vrb_rmr_of(ual);
-    struct vrb_ia *ia = vrb_ia_of(vrb_host->rmr_ia(ual));
+    struct verbs_rmr *rmr = verbs_rmr_of(ual);
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->rmr_ia(ual));
 
     rmr->mw = rmr_new_window(ual);
     if (!rmr->mw)
@@ -72,7 +72,7 @@ it_status_t vrb_rmr_create(struct ual_rmr *ual)
     rmr->ia = ia;
     rmr->serial = atomic_fetch_add_explicit(&rmr_serials, 1, memory_order_relaxed) + 1;
     rmr->last_key = rmr->mw->rkey;
-    vrb_host->rmr_set_type(ual, IT_RMR_TYPE_NARROW);
+    verbs_host->rmr_set_type(ual, IT_RMR_TYPE_NARROW);
     (void)pthread_mutex_lock(&ia->rmr_lock);
     rmr->next = ia->rmrs;
     ia->rmrs = rmr;
@@ -81,22 +81,22 @@ it_status_t vrb_rmr_create(struct ual_rmr *ual)
 }
 
 /* With the lock. What the books say ends. */
-static void rmr_let_go_locked(struct vrb_rmr *rmr)
+static void rmr_let_go_locked(struct verbs_rmr *rmr)
 {
     if (!rmr->state.lmr)
         return;
-    vrb_host->lmr_release(rmr->state.lmr);
-    vrb_host->ep_release(rmr->ep->ual);
+    verbs_host->lmr_release(rmr->state.lmr);
+    verbs_host->ep_release(rmr->ep->ual);
     rmr->state = (struct vp_rmr_state){.lmr = NULL};
     rmr->ep = NULL;
 }
 
 /* Requests that are under way find it gone by its serial number. */
-void vrb_rmr_destroy(struct ual_rmr *ual)
+void verbs_rmr_destroy(struct ual_rmr *ual)
 {
-    struct vrb_rmr *rmr = vrb_rmr_of(ual);
-    struct vrb_ia *ia = rmr->ia;
-    struct vrb_rmr **link = &ia->rmrs;
+    struct verbs_rmr *rmr = verbs_rmr_of(ual);
+    struct verbs_ia *ia = rmr->ia;
+    struct verbs_rmr **link = &ia->rmrs;
 
     (void)pthread_mutex_lock(&ia->rmr_lock);
     rmr_drop_window_locked(rmr);
@@ -108,18 +108,18 @@ void vrb_rmr_destroy(struct ual_rmr *ual)
     (void)pthread_mutex_unlock(&ia->rmr_lock);
 }
 
-void vrb_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state)
+void verbs_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state)
 {
-    struct vrb_rmr *rmr = vrb_rmr_of(ual);
+    struct verbs_rmr *rmr = verbs_rmr_of(ual);
 
     (void)pthread_mutex_lock(&rmr->ia->rmr_lock);
     *state = rmr->state;
     (void)pthread_mutex_unlock(&rmr->ia->rmr_lock);
 }
 
-it_handle_t vrb_rmr_invalidated(struct vrb_ia *ia, uint32_t key)
+it_handle_t verbs_rmr_invalidated(struct verbs_ia *ia, uint32_t key)
 {
-    struct vrb_rmr *rmr;
+    struct verbs_rmr *rmr;
     it_handle_t handle = NULL;
 
     (void)pthread_mutex_lock(&ia->rmr_lock);
@@ -136,19 +136,19 @@ it_handle_t vrb_rmr_invalidated(struct vrb_ia *ia, uint32_t key)
 
 /* ---------------------------------------------------------------- requests */
 
-struct vrb_link *vrb_link_of(const struct vrb_slot *slot)
+struct verbs_link *verbs_link_of(const struct verbs_slot *slot)
 {
     return &slot->queue->links[slot - slot->queue->slots];
 }
 
 /* False: an object is just being freed. */
-static bool link_hold(struct vrb_ep *ep, struct ual_lmr *lmr)
+static bool link_hold(struct verbs_ep *ep, struct ual_lmr *lmr)
 {
-    if (!vrb_host->lmr_hold(lmr))
+    if (!verbs_host->lmr_hold(lmr))
         return false;
-    if (vrb_host->ep_hold(ep->ual))
+    if (verbs_host->ep_hold(ep->ual))
         return true;
-    vrb_host->lmr_release(lmr);
+    verbs_host->lmr_release(lmr);
     return false;
 }
 
@@ -166,7 +166,7 @@ static unsigned link_access(it_mem_priv_t privs)
 }
 
 /* With the lock. Closed, or about to be by what this request has in front of it. */
-static it_status_t link_prepare_locked(struct vrb_ep *ep, struct vrb_rmr *rmr, bool *closes)
+static it_status_t link_prepare_locked(struct verbs_ep *ep, struct verbs_rmr *rmr, bool *closes)
 {
     bool elsewhere = rmr->is_open && rmr->qp_num != ep->qp->qp_num;
     struct ibv_mw *mw;
@@ -183,10 +183,10 @@ static it_status_t link_prepare_locked(struct vrb_ep *ep, struct vrb_rmr *rmr, b
     return IT_SUCCESS;
 }
 
-static int link_post(struct vrb_ep *ep, struct vrb_slot *slot, struct vrb_rmr *rmr,
+static int link_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
                      const struct vp_link *link, unsigned flags, bool closes)
 {
-    struct vrb_lmr *lmr = vrb_lmr_of((it_lmr_handle_t)(void *)link->lmr);
+    struct verbs_lmr *lmr = verbs_lmr_of((it_lmr_handle_t)(void *)link->lmr);
     uint32_t key = ibv_inc_rkey(rmr->last_key);
     struct ibv_send_wr open = {
         .wr_id = (uintptr_t)slot,
@@ -219,7 +219,7 @@ static int link_post(struct vrb_ep *ep, struct vrb_slot *slot, struct vrb_rmr *r
     return error;
 }
 
-static int unlink_post(struct vrb_ep *ep, struct vrb_slot *slot, struct vrb_rmr *rmr,
+static int unlink_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
                        unsigned flags)
 {
     struct ibv_send_wr wr = {
@@ -248,11 +248,11 @@ static int unlink_post(struct vrb_ep *ep, struct vrb_slot *slot, struct vrb_rmr 
     return error;
 }
 
-static void link_note(struct vrb_slot *slot, struct vrb_rmr *rmr, const struct vp_link *link)
+static void link_note(struct verbs_slot *slot, struct verbs_rmr *rmr, const struct vp_link *link)
 {
-    struct vrb_link *note = vrb_link_of(slot);
+    struct verbs_link *note = verbs_link_of(slot);
 
-    *note = (struct vrb_link){.rmr = rmr, .serial = rmr->serial};
+    *note = (struct verbs_link){.rmr = rmr, .serial = rmr->serial};
     if (link->lmr)
         note->state = (struct vp_rmr_state){
             .lmr = link->lmr,
@@ -264,11 +264,11 @@ static void link_note(struct vrb_slot *slot, struct vrb_rmr *rmr, const struct v
         };
 }
 
-static it_status_t link_post_locked(struct vrb_ep *ep, struct vrb_slot *slot,
+static it_status_t link_post_locked(struct verbs_ep *ep, struct verbs_slot *slot,
                                     const struct vp_request *request, int *error)
 {
     const struct vp_link *link = request->link;
-    struct vrb_rmr *rmr = vrb_rmr_of(link->rmr);
+    struct verbs_rmr *rmr = verbs_rmr_of(link->rmr);
     unsigned flags = request->flags & IT_BARRIER_FENCE_FLAG ? IBV_SEND_FENCE : 0;
     bool closes;
     it_status_t status;
@@ -293,8 +293,8 @@ static it_status_t link_post_locked(struct vrb_ep *ep, struct vrb_slot *slot,
     return IT_SUCCESS;
 }
 
-it_status_t vrb_link_request(struct vrb_ep *ep, struct vrb_slot *slot,
-                             const struct vp_request *request, int *error)
+it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
+                               const struct vp_request *request, int *error)
 {
     struct ual_lmr *lmr = request->link->lmr;
     it_status_t status;
@@ -305,18 +305,18 @@ it_status_t vrb_link_request(struct vrb_ep *ep, struct vrb_slot *slot,
     status = link_post_locked(ep, slot, request, error);
     (void)pthread_mutex_unlock(&ep->ia->rmr_lock);
     if ((status != IT_SUCCESS || *error == ENOMEM) && lmr) {
-        vrb_host->lmr_release(lmr);
-        vrb_host->ep_release(ep->ual);
+        verbs_host->lmr_release(lmr);
+        verbs_host->ep_release(ep->ual);
     }
     return status;
 }
 
 /* A link that has failed lets go of what it would have held. */
-void vrb_link_done(struct vrb_slot *slot, bool executed)
+void verbs_link_done(struct verbs_slot *slot, bool executed)
 {
-    struct vrb_link *note = vrb_link_of(slot);
-    struct vrb_ep *ep = slot->queue->ep;
-    struct vrb_rmr *rmr;
+    struct verbs_link *note = verbs_link_of(slot);
+    struct verbs_ep *ep = slot->queue->ep;
+    struct verbs_rmr *rmr;
 
     /* The device may be done before whoever posts has made the note, which is under this lock. */
     (void)pthread_mutex_lock(&ep->ia->rmr_lock);
@@ -328,16 +328,16 @@ void vrb_link_done(struct vrb_slot *slot, bool executed)
         rmr->state = note->state;
         rmr->ep = note->state.lmr ? ep : NULL;
     } else if (note->state.lmr) {
-        vrb_host->lmr_release(note->state.lmr);
-        vrb_host->ep_release(ep->ual);
+        verbs_host->lmr_release(note->state.lmr);
+        verbs_host->ep_release(ep->ual);
     }
     note->rmr = NULL;
 out:
     (void)pthread_mutex_unlock(&ep->ia->rmr_lock);
 }
 
-void vrb_link_drop_all(struct vrb_queue *queue)
+void verbs_link_drop_all(struct verbs_queue *queue)
 {
     for (uint32_t i = 0; queue->links && i <= queue->mask; i++)
-        vrb_link_done(&queue->slots[i], false);
+        verbs_link_done(&queue->slots[i], false);
 }

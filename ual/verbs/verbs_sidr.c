@@ -17,17 +17,17 @@
 #define SIDR_NS_PER_US UINT64_C(1000)
 #define SIDR_LIFE_NS   UINT64_C(120000000000) /* of a question: the peer has given up long before */
 #define SIDR_DATA      136u
-#define SIDR_MAGIC     VRB_SIDR_REPLY
+#define SIDR_MAGIC     VERBS_SIDR_REPLY
 #define SIDR_STATUS    128u
 #define SIDR_KEY       132u
 
 static const uint8_t sidr_magic[] = {'I', 'T', 'U', 'D'};
 
 /* A question that waits for the consumer. */
-struct vrb_asked {
-    enum vrb_cm_target target;
-    struct vrb_asked *next;
-    struct vrb_cm *cm;
+struct verbs_asked {
+    enum verbs_cm_target target;
+    struct verbs_asked *next;
+    struct verbs_cm *cm;
     struct rdma_cm_id *id; /* NULL: its device has gone */
     struct vp_timer *timer;
     struct ual_request request;
@@ -35,38 +35,38 @@ struct vrb_asked {
 };
 
 struct sidr_service_call {
-    struct vrb_service *service;
+    struct verbs_service *service;
     it_status_t status;
 };
 
 struct sidr_reply_call {
-    struct vrb_asked *asked;
+    struct verbs_asked *asked;
     const struct vp_ud_reply *reply;
     it_status_t status;
 };
 
 /* ---------------------------------------------------------------- asking: the answer */
 
-static void service_close(struct vrb_service *service)
+static void service_close(struct verbs_service *service)
 {
     if (service->id)
         (void)rdma_destroy_id(
             service->id); /* fails with a device that is gone: freed nevertheless */
     service->id = NULL;
-    vrb_host->timer_stop(service->timer);
+    verbs_host->timer_stop(service->timer);
 }
 
-static void service_finish(struct vrb_service *service, struct vp_ud_reply *reply)
+static void service_finish(struct verbs_service *service, struct vp_ud_reply *reply)
 {
     reply->path = service->info.path;
     if (reply->status == IT_UD_SVC_EP_INFO_VALID)
-        vrb_path_fill(service->cm->ia, service->id, &reply->path);
+        verbs_path_fill(service->cm->ia, service->id, &reply->path);
     service_close(service); /* first: the consumer may ask again at once */
-    vrb_host->ud_report(service->ual, reply);
+    verbs_host->ud_report(service->ual, reply);
 }
 
 /* Without an answer. */
-static void service_fail(struct vrb_service *service)
+static void service_fail(struct verbs_service *service)
 {
     struct vp_ud_reply reply = {.status = IT_UD_SVC_REQ_REJECTED};
 
@@ -75,13 +75,13 @@ static void service_fail(struct vrb_service *service)
 
 static void service_expired(void *argument)
 {
-    struct vrb_service *service = argument;
+    struct verbs_service *service = argument;
 
     if (service->id)
         service_fail(service);
 }
 
-static it_ud_svc_req_status_t service_status(const struct vrb_cm_event *event)
+static it_ud_svc_req_status_t service_status(const struct verbs_cm_event *event)
 {
     if (event->type == RDMA_CM_EVENT_ESTABLISHED)
         return IT_UD_SVC_EP_INFO_VALID;
@@ -92,7 +92,7 @@ static it_ud_svc_req_status_t service_status(const struct vrb_cm_event *event)
 }
 
 /* What the peer's provider has added, if it is one of ours. */
-static void service_read_addition(const struct vrb_cm_event *event, struct vp_ud_reply *reply)
+static void service_read_addition(const struct verbs_cm_event *event, struct vp_ud_reply *reply)
 {
     const uint8_t *data = event->private_data;
     uint32_t key;
@@ -100,7 +100,7 @@ static void service_read_addition(const struct vrb_cm_event *event, struct vp_ud
     if (event->private_length < SIDR_DATA ||
         memcmp(data + SIDR_MAGIC, sidr_magic, sizeof(sidr_magic)) != 0)
         return;
-    reply->private_length = vrb_cm_strip(data, VRB_SIDR_REPLY);
+    reply->private_length = verbs_cm_strip(data, VERBS_SIDR_REPLY);
     if (reply->status == IT_UD_SVC_EP_INFO_VALID) {
         memcpy(&key, data + SIDR_KEY, sizeof(key));
         reply->ep_info.ud_ep_key = ntohl(key);
@@ -110,13 +110,13 @@ static void service_read_addition(const struct vrb_cm_event *event, struct vp_ud
     }
 }
 
-static void service_answered(struct vrb_service *service, const struct vrb_cm_event *event)
+static void service_answered(struct verbs_service *service, const struct verbs_cm_event *event)
 {
     struct vp_ud_reply reply = {
         .status = service_status(event),
         .ep_info = {.ud_ep_id = event->qp_num, .ud_ep_key = event->qkey},
         .private_data = event->private_data,
-        .private_length = vrb_cm_strip(event->private_data, event->private_length),
+        .private_length = verbs_cm_strip(event->private_data, event->private_length),
     };
 
     service_read_addition(event, &reply);
@@ -126,7 +126,7 @@ static void service_answered(struct vrb_service *service, const struct vrb_cm_ev
 /* ---------------------------------------------------------------- asking: the question */
 
 /* Resolving has a limit of its own; the timer ends it earlier if it must. */
-static bool service_ask(struct vrb_service *service)
+static bool service_ask(struct verbs_service *service)
 {
     struct rdma_conn_param param = {
         .private_data = service->info.private_data,
@@ -136,7 +136,7 @@ static bool service_ask(struct vrb_service *service)
     return rdma_connect(service->id, &param) == 0;
 }
 
-static void service_event(struct vrb_service *service, const struct vrb_cm_event *event)
+static void service_event(struct verbs_service *service, const struct verbs_cm_event *event)
 {
     bool goes_on = false;
 
@@ -144,8 +144,8 @@ static void service_event(struct vrb_service *service, const struct vrb_cm_event
         return;
     switch ((unsigned)event->type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
-        goes_on = vrb_cm_is_own(service->cm->ia, service->id) &&
-                  rdma_resolve_route(service->id, VRB_CM_RESOLVE_MS) == 0;
+        goes_on = verbs_cm_is_own(service->cm->ia, service->id) &&
+                  rdma_resolve_route(service->id, VERBS_CM_RESOLVE_MS) == 0;
         break;
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
         goes_on = service_ask(service);
@@ -161,37 +161,37 @@ static void service_event(struct vrb_service *service, const struct vrb_cm_event
         service_fail(service);
 }
 
-static it_status_t service_ends(struct vrb_service *service, struct sockaddr_storage *local,
+static it_status_t service_ends(struct verbs_service *service, struct sockaddr_storage *local,
                                 struct sockaddr_storage *remote)
 {
     const it_conn_qual_t *qual = &service->info.conn_qual;
     uint16_t local_port = 0;
     uint16_t remote_port = qual->conn_qual.port;
-    it_status_t status = vrb_path_ends(service->cm, &service->info.path, local, remote);
+    it_status_t status = verbs_path_ends(service->cm, &service->info.path, local, remote);
 
     if (status != IT_SUCCESS)
         return status;
-    if (vrb_port_of(service->cm->ia, (const struct sockaddr *)local) !=
+    if (verbs_port_of(service->cm->ia, (const struct sockaddr *)local) !=
         service->info.path.spigot_id)
         return IT_ERR_INVALID_SOURCE_PATH;
     if (qual->type == IT_IANA_LR_PORT) {
         local_port = qual->conn_qual.lr_port.local;
         remote_port = qual->conn_qual.lr_port.remote;
     }
-    vrb_address_set_port(local, local_port);
-    vrb_address_set_port(remote, remote_port);
+    verbs_address_set_port(local, local_port);
+    verbs_address_set_port(remote, remote_port);
     return IT_SUCCESS;
 }
 
-static uint64_t service_limit(const struct vrb_service *service)
+static uint64_t service_limit(const struct verbs_service *service)
 {
-    uint64_t us = service->info.path.timeout ? service->info.path.timeout : VRB_CM_ATTEMPT_US;
+    uint64_t us = service->info.path.timeout ? service->info.path.timeout : VERBS_CM_ATTEMPT_US;
 
     return us > UINT64_MAX / SIDR_NS_PER_US ? UINT64_MAX : us * SIDR_NS_PER_US;
 }
 
 /* From here on the outcome is an event. */
-static it_status_t service_start(struct vrb_service *service)
+static it_status_t service_start(struct verbs_service *service)
 {
     struct sockaddr_storage local;
     struct sockaddr_storage remote;
@@ -203,14 +203,14 @@ static it_status_t service_start(struct vrb_service *service)
         service->id = NULL;
         return IT_ERR_RESOURCES;
     }
-    if (!vrb_host->timer_start(service->timer, service_limit(service))) {
+    if (!verbs_host->timer_start(service->timer, service_limit(service))) {
         service_close(service);
         return IT_ERR_RESOURCES;
     }
     status = service_ends(service, &local, &remote); /* addresses come and go */
     if (status != IT_SUCCESS ||
         rdma_resolve_addr(service->id, (struct sockaddr *)&local, (struct sockaddr *)&remote,
-                          VRB_CM_RESOLVE_MS) != 0)
+                          VERBS_CM_RESOLVE_MS) != 0)
         service_fail(service);
     return IT_SUCCESS;
 }
@@ -222,60 +222,60 @@ static void service_start_run(void *argument)
     call->status = service_start(call->service);
 }
 
-it_status_t vrb_ud_request(struct ual_ud_service *ual)
+it_status_t verbs_ud_request(struct ual_ud_service *ual)
 {
-    struct sidr_service_call call = {.service = vrb_host->ud_service_area(ual)};
+    struct sidr_service_call call = {.service = verbs_host->ud_service_area(ual)};
 
-    vrb_host->ia_call(vrb_host->ud_service_ia(ual), service_start_run, &call);
+    verbs_host->ia_call(verbs_host->ud_service_ia(ual), service_start_run, &call);
     return call.status;
 }
 
 /* ---------------------------------------------------------------- asking: the object */
 
-it_status_t vrb_ud_service_create(struct ual_ud_service *ual)
+it_status_t verbs_ud_service_create(struct ual_ud_service *ual)
 {
-    struct vrb_service *service = vrb_host->ud_service_area(ual);
-    struct vrb_ia *ia = vrb_ia_of(vrb_host->ud_service_ia(ual));
+    struct verbs_service *service = verbs_host->ud_service_area(ual);
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->ud_service_ia(ual));
     struct sockaddr_storage local;
     struct sockaddr_storage remote;
     it_status_t status;
 
-    service->target = VRB_CM_SERVICE;
+    service->target = VERBS_CM_SERVICE;
     service->cm = ia->cm;
     service->ual = ual;
-    vrb_host->ud_service_info(ual, &service->info);
+    verbs_host->ud_service_info(ual, &service->info);
     status = service_ends(service, &local, &remote);
     if (status != IT_SUCCESS)
         return status;
-    service->timer = vrb_host->timer_new(ia->ual, service_expired, service);
+    service->timer = verbs_host->timer_new(ia->ual, service_expired, service);
     return service->timer ? IT_SUCCESS : IT_ERR_RESOURCES;
 }
 
 static void service_end_run(void *argument)
 {
-    struct vrb_service *service = argument;
+    struct verbs_service *service = argument;
 
     service_close(service);
-    vrb_host->timer_free(service->timer);
+    verbs_host->timer_free(service->timer);
 }
 
-void vrb_ud_service_destroy(struct ual_ud_service *ual)
+void verbs_ud_service_destroy(struct ual_ud_service *ual)
 {
-    vrb_host->ia_call(vrb_host->ud_service_ia(ual), service_end_run,
-                      vrb_host->ud_service_area(ual));
+    verbs_host->ia_call(verbs_host->ud_service_ia(ual), service_end_run,
+                        verbs_host->ud_service_area(ual));
 }
 
 /* ---------------------------------------------------------------- being asked */
 
-static struct vrb_asked *asked_of(struct ual_request *request)
+static struct verbs_asked *asked_of(struct ual_request *request)
 {
-    return (void *)((char *)request - offsetof(struct vrb_asked, request));
+    return (void *)((char *)request - offsetof(struct verbs_asked, request));
 }
 
 /* An id that nobody has answered refuses. */
-static void asked_free(struct vrb_asked *asked)
+static void asked_free(struct verbs_asked *asked)
 {
-    struct vrb_asked **link = &asked->cm->asked;
+    struct verbs_asked **link = &asked->cm->asked;
 
     while (*link != asked)
         link = &(*link)->next;
@@ -283,33 +283,33 @@ static void asked_free(struct vrb_asked *asked)
     asked->cm->undecided--;
     if (asked->id)
         (void)rdma_destroy_id(asked->id); /* fails with a device that is gone: freed nevertheless */
-    vrb_host->timer_free(asked->timer);
+    verbs_host->timer_free(asked->timer);
     free(asked);
 }
 
 /* Nobody waits for the answer any more. */
 static void asked_expired(void *argument)
 {
-    struct vrb_asked *asked = argument;
+    struct verbs_asked *asked = argument;
 
-    if (vrb_host->request_withdraw(&asked->request))
+    if (verbs_host->request_withdraw(&asked->request))
         asked_free(asked);
     else /* a call of the consumer has it in hand; without memory it stays until the IA ends */
-        (void)vrb_host->timer_start(asked->timer, VRB_CM_WITHDRAW_NS);
+        (void)verbs_host->timer_start(asked->timer, VERBS_CM_WITHDRAW_NS);
 }
 
-static struct vrb_asked *asked_new(struct vrb_cm *cm, struct rdma_cm_id *id)
+static struct verbs_asked *asked_new(struct verbs_cm *cm, struct rdma_cm_id *id)
 {
-    struct vrb_asked *asked = calloc(1, sizeof(*asked));
+    struct verbs_asked *asked = calloc(1, sizeof(*asked));
 
     if (!asked)
         return NULL;
-    asked->timer = vrb_host->timer_new(cm->ual, asked_expired, asked);
+    asked->timer = verbs_host->timer_new(cm->ual, asked_expired, asked);
     if (!asked->timer) {
         free(asked);
         return NULL;
     }
-    asked->target = VRB_CM_ASKED;
+    asked->target = VERBS_CM_ASKED;
     asked->cm = cm;
     asked->id = id;
     asked->next = cm->asked;
@@ -319,8 +319,8 @@ static struct vrb_asked *asked_new(struct vrb_cm *cm, struct rdma_cm_id *id)
     return asked;
 }
 
-static void asked_fill_request(struct vrb_asked *asked, const struct vrb_listener *listener,
-                               const struct vrb_cm_event *event)
+static void asked_fill_request(struct verbs_asked *asked, const struct verbs_listener *listener,
+                               const struct verbs_cm_event *event)
 {
     const struct sockaddr *peer = rdma_get_peer_addr(asked->id);
     struct ual_request *request = &asked->request;
@@ -330,44 +330,44 @@ static void asked_fill_request(struct vrb_asked *asked, const struct vrb_listene
     request->connect_evd = listener->info.connect_evd;
     request->spigot_id = listener->info.spigot_id;
     request->conn_qual = *listener->info.conn_qual;
-    vrb_address_tell(peer, &request->source_addr);
+    verbs_address_tell(peer, &request->source_addr);
     if (request->conn_qual.type == IT_IANA_LR_PORT)
-        request->conn_qual.conn_qual.lr_port.remote = vrb_address_port(peer);
+        request->conn_qual.conn_qual.lr_port.remote = verbs_address_port(peer);
     memcpy(asked->private_data, event->private_data, event->private_length);
     request->private_data = asked->private_data;
-    request->private_length = vrb_cm_strip(event->private_data, event->private_length);
+    request->private_length = verbs_cm_strip(event->private_data, event->private_length);
 }
 
 /* False: it cannot be told. */
-static bool asked_announce(struct vrb_asked *asked)
+static bool asked_announce(struct verbs_asked *asked)
 {
-    if (!vrb_host->timer_start(asked->timer, SIDR_LIFE_NS))
+    if (!verbs_host->timer_start(asked->timer, SIDR_LIFE_NS))
         return false;
-    vrb_host->request_add(&asked->request);
+    verbs_host->request_add(&asked->request);
     /* A call that takes it now waits for this thread: it is still here afterwards. */
-    return vrb_host->request_announce(&asked->request) ||
-           !vrb_host->request_withdraw(&asked->request);
+    return verbs_host->request_announce(&asked->request) ||
+           !verbs_host->request_withdraw(&asked->request);
 }
 
-void vrb_sidr_asked(struct vrb_listener *listener, struct rdma_cm_id *id,
-                    const struct vrb_cm_event *event)
+void verbs_sidr_asked(struct verbs_listener *listener, struct rdma_cm_id *id,
+                      const struct verbs_cm_event *event)
 {
-    struct vrb_cm *cm = listener->cm;
-    struct vrb_asked *asked = cm->undecided < VRB_CM_UNDECIDED_MAX ? asked_new(cm, id) : NULL;
+    struct verbs_cm *cm = listener->cm;
+    struct verbs_asked *asked = cm->undecided < VERBS_CM_UNDECIDED_MAX ? asked_new(cm, id) : NULL;
 
     if (!asked) {
-        vrb_cm_count(&cm->refused);
+        verbs_cm_count(&cm->refused);
         (void)rdma_destroy_id(id);
         return;
     }
     asked_fill_request(asked, listener, event);
     if (asked_announce(asked))
         return;
-    vrb_cm_count(&cm->refused);
+    verbs_cm_count(&cm->refused);
     asked_free(asked);
 }
 
-static void asked_event(struct vrb_asked *asked, const struct vrb_cm_event *event)
+static void asked_event(struct verbs_asked *asked, const struct verbs_cm_event *event)
 {
     if (event->type != RDMA_CM_EVENT_DEVICE_REMOVAL || !asked->id)
         return;
@@ -407,14 +407,14 @@ static bool reply_send(struct rdma_cm_id *id, const struct vp_ud_reply *reply)
     else
         result = rdma_reject(id, data, SIDR_DATA);
     if (result != 0)
-        vrb_log(VP_LOG_WARN, "verbs: no answer to a service request: %s", strerror(errno));
+        verbs_log(VP_LOG_WARN, "verbs: no answer to a service request: %s", strerror(errno));
     return result == 0;
 }
 
 static void reply_run(void *argument)
 {
     struct sidr_reply_call *call = argument;
-    struct vrb_asked *asked = call->asked;
+    struct verbs_asked *asked = call->asked;
 
     call->status = IT_ERR_INVALID_UD_SVC_REQ_ID;
     if (!asked->id)
@@ -426,34 +426,34 @@ static void reply_run(void *argument)
     asked_free(asked);
 }
 
-it_status_t vrb_ud_reply(struct ual_request *request, const struct vp_ud_reply *reply)
+it_status_t verbs_ud_reply(struct ual_request *request, const struct vp_ud_reply *reply)
 {
     struct sidr_reply_call call = {.asked = asked_of(request), .reply = reply};
 
-    vrb_host->ia_call(request->ia, reply_run, &call);
+    verbs_host->ia_call(request->ia, reply_run, &call);
     return call.status;
 }
 
 /* ---------------------------------------------------------------- for verbs_cm.c */
 
-void vrb_sidr_event(void *context, const struct vrb_cm_event *event)
+void verbs_sidr_event(void *context, const struct verbs_cm_event *event)
 {
-    vrb_log(VP_LOG_DEBUG, "verbs: datagrams: %p: %s, status %d", context,
-            rdma_event_str(event->type), event->status);
-    if (*(const enum vrb_cm_target *)context == VRB_CM_SERVICE)
+    verbs_log(VP_LOG_DEBUG, "verbs: datagrams: %p: %s, status %d", context,
+              rdma_event_str(event->type), event->status);
+    if (*(const enum verbs_cm_target *)context == VERBS_CM_SERVICE)
         service_event(context, event);
     else
         asked_event(context, event);
 }
 
-bool vrb_sidr_close(struct vrb_cm *cm)
+bool verbs_sidr_close(struct verbs_cm *cm)
 {
-    struct vrb_asked *asked = cm->asked;
+    struct verbs_asked *asked = cm->asked;
 
     while (asked) {
-        struct vrb_asked *next = asked->next;
+        struct verbs_asked *next = asked->next;
 
-        if (vrb_host->request_withdraw(&asked->request))
+        if (verbs_host->request_withdraw(&asked->request))
             asked_free(asked);
         asked = next;
     }

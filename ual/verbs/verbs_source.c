@@ -50,7 +50,7 @@ static it_dto_status_t __attribute__((noinline)) source_status(enum ibv_wc_statu
 /* ---------------------------------------------------------------- what is flushed by us */
 
 /* One slot has one completion at most: there is room. */
-static void source_stash_own(struct vrb_cq *cq, const struct vrb_slot *slot,
+static void source_stash_own(struct verbs_cq *cq, const struct verbs_slot *slot,
                              enum ibv_wc_status status)
 {
     uint32_t left = cq->stash_end - cq->stash_first;
@@ -66,7 +66,7 @@ static void source_stash_own(struct vrb_cq *cq, const struct vrb_slot *slot,
     };
 }
 
-static enum ibv_wc_status source_own_status(const struct vrb_slot *slot)
+static enum ibv_wc_status source_own_status(const struct verbs_slot *slot)
 {
     if (slot->is.refused)
         return IBV_WC_LOC_QP_OP_ERR;
@@ -74,24 +74,24 @@ static enum ibv_wc_status source_own_status(const struct vrb_slot *slot)
 }
 
 /* What the device has completed of the queue is in the stash already, or taken. */
-void vrb_source_flush_rest(struct vrb_queue *queue)
+void verbs_source_flush_rest(struct verbs_queue *queue)
 {
     uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
 
     for (; queue->flushed != end; queue->flushed++) {
-        const struct vrb_slot *slot = &queue->slots[queue->flushed & queue->mask];
+        const struct verbs_slot *slot = &queue->slots[queue->flushed & queue->mask];
 
         source_stash_own(queue->cq, slot, source_own_status(slot));
     }
     queue->ordered = end;
 }
 
-void vrb_source_drained(struct vrb_queue *queue)
+void verbs_source_drained(struct verbs_queue *queue)
 {
     if (!queue->drained)
         queue->flushed = queue->device_tail;
     queue->drained = true;
-    vrb_source_flush_rest(queue);
+    verbs_source_flush_rest(queue);
 }
 
 /* ---------------------------------------------------------------- what a completion says, on */
@@ -100,44 +100,44 @@ void vrb_source_drained(struct vrb_queue *queue)
  * Of a QP that connection management has not touched: rxe flushes a request that fails here, and says
  * nothing else. On iWARP the kernel moves the QP when the peer disconnects, and tells that.
  */
-static bool source_is_only_sign(const struct vrb_ep *ep, bool is_receive)
+static bool source_is_only_sign(const struct verbs_ep *ep, bool is_receive)
 {
     return !ep->ia->is_iwarp && !(is_receive ? ep->rq.flushes : ep->sq.flushes);
 }
 
 /* Failures are rare. What is flushed has failed because of something else, mostly. */
 static void __attribute__((noinline))
-source_note_failure(struct vrb_ep *ep, const struct ibv_wc *wc, bool is_receive)
+source_note_failure(struct verbs_ep *ep, const struct ibv_wc *wc, bool is_receive)
 {
     if (wc->status == IBV_WC_WR_FLUSH_ERR && !source_is_only_sign(ep, is_receive))
         return;
-    vrb_log(VP_LOG_INFO, "ep %p: %s failed: %s (vendor error %u)", (void *)ep->ual,
-            is_receive ? "receive" : "request", ibv_wc_status_str(wc->status), wc->vendor_err);
-    vrb_host->task_submit(ep->failed);
+    verbs_log(VP_LOG_INFO, "ep %p: %s failed: %s (vendor error %u)", (void *)ep->ual,
+              is_receive ? "receive" : "request", ibv_wc_status_str(wc->status), wc->vendor_err);
+    verbs_host->task_submit(ep->failed);
 }
 
-static inline void source_tell_receive(const struct vrb_ep *ep, const struct ibv_wc *wc,
+static inline void source_tell_receive(const struct verbs_ep *ep, const struct ibv_wc *wc,
                                        struct evd_dto *dto)
 {
     dto->length = wc->byte_len;
     if (wc->wc_flags & ep->ia->quirks.invalidated)
-        dto->unlinked = vrb_rmr_invalidated(ep->ia, wc->invalidated_rkey);
-    if ((wc->wc_flags & IBV_WC_WITH_IMM) && vrb_host->ep_immediate_bits(ep->ual)) {
+        dto->unlinked = verbs_rmr_invalidated(ep->ia, wc->invalidated_rkey);
+    if ((wc->wc_flags & IBV_WC_WITH_IMM) && verbs_host->ep_immediate_bits(ep->ual)) {
         dto->has_immediate = true;
         dto->immediate = ntohl(wc->imm_data);
     }
 }
 
 /* Done without an event. Its slots are free when all events before it have been dequeued. */
-static void source_reap_quietly(struct vrb_queue *queue, uint32_t end)
+static void source_reap_quietly(struct verbs_queue *queue, uint32_t end)
 {
     if (atomic_load_explicit(&queue->retired, memory_order_relaxed) != queue->moved)
-        return; /* vrb_source_reap comes back to it */
+        return; /* verbs_source_reap comes back to it */
     queue->moved = end;
     atomic_store_explicit(&queue->retired, end, memory_order_release);
 }
 
-static bool source_is_quiet(const struct vrb_slot *slot, const struct ibv_wc *wc)
+static bool source_is_quiet(const struct verbs_slot *slot, const struct ibv_wc *wc)
 {
     if (wc->status == IBV_WC_SUCCESS)
         return !(slot->flags & IT_COMPLETION_FLAG);
@@ -145,9 +145,9 @@ static bool source_is_quiet(const struct vrb_slot *slot, const struct ibv_wc *wc
 }
 
 static inline __attribute__((always_inline)) void
-source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
+source_tell(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
 {
-    struct vrb_queue *queue = slot->queue;
+    struct verbs_queue *queue = slot->queue;
 
     dto->event_number = (it_event_type_t)slot->event;
     dto->status = IT_DTO_SUCCESS;
@@ -160,7 +160,7 @@ source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto
     dto->retire_value = queue->moved;
     dto->retire = &queue->retired;
     if (slot->is_receive && __builtin_expect(queue->ep->ud != NULL, false))
-        vrb_ud_tell(queue->ep, slot, wc, dto);
+        verbs_ud_tell(queue->ep, slot, wc, dto);
     else if (slot->is_receive)
         source_tell_receive(queue->ep, wc, dto);
     if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false)) {
@@ -175,10 +175,10 @@ source_tell(const struct vrb_slot *slot, const struct ibv_wc *wc, struct evd_dto
 
 /* Whose it is is told by the QP alone. The receive is the EP's from now on: its slot is free. */
 static bool __attribute__((noinline))
-source_reap_shared(struct vrb_source *source, const struct ibv_wc *wc, struct evd_dto *dto)
+source_reap_shared(struct verbs_source *source, const struct ibv_wc *wc, struct evd_dto *dto)
 {
-    struct vrb_srq_slot *slot = (struct vrb_srq_slot *)(uintptr_t)(wc->wr_id & ~VRB_SRQ_MARK);
-    struct vrb_ep *ep = *vrb_source_by_qp(source, wc->qp_num);
+    struct verbs_srq_slot *slot = (struct verbs_srq_slot *)(uintptr_t)(wc->wr_id & ~VERBS_SRQ_MARK);
+    struct verbs_ep *ep = *verbs_source_by_qp(source, wc->qp_num);
 
     while (ep && ep->qp_num != wc->qp_num)
         ep = ep->next_by_qp;
@@ -189,7 +189,7 @@ source_reap_shared(struct vrb_source *source, const struct ibv_wc *wc, struct ev
             .cookie = slot->cookie,
             .notify = true,
         };
-    vrb_srq_return(slot);
+    verbs_srq_return(slot);
     if (!ep)
         return false; /* freed meanwhile */
     source_tell_receive(ep, wc, dto);
@@ -200,11 +200,11 @@ source_reap_shared(struct vrb_source *source, const struct ibv_wc *wc, struct ev
     return true;
 }
 
-static inline void source_check_drained(struct vrb_queue *queue, uint32_t end)
+static inline void source_check_drained(struct verbs_queue *queue, uint32_t end)
 {
     if (__builtin_expect(queue->flushes, false) && !queue->drained &&
         (int32_t)(end - queue->device_tail) >= 0)
-        vrb_source_drained(queue);
+        verbs_source_drained(queue);
 }
 
 /*
@@ -214,8 +214,8 @@ static inline void source_check_drained(struct vrb_queue *queue, uint32_t end)
 static inline __attribute__((always_inline)) bool source_reap_own(const struct ibv_wc *wc,
                                                                   struct evd_dto *dto)
 {
-    struct vrb_slot *slot = (struct vrb_slot *)(uintptr_t)wc->wr_id;
-    struct vrb_queue *queue = slot->queue;
+    struct verbs_slot *slot = (struct verbs_slot *)(uintptr_t)wc->wr_id;
+    struct verbs_queue *queue = slot->queue;
     uint32_t end = slot->number + 1;
     bool quiet = source_is_quiet(slot, wc);
 
@@ -223,7 +223,7 @@ static inline __attribute__((always_inline)) bool source_reap_own(const struct i
         return false; /* late: it has been flushed */
     queue->reaped = end;
     if (__builtin_expect(slot->is.link, false))
-        vrb_link_done(slot, wc->status == IBV_WC_SUCCESS);
+        verbs_link_done(slot, wc->status == IBV_WC_SUCCESS);
     if (quiet) {
         source_reap_quietly(queue, end);
         source_check_drained(queue, end);
@@ -235,17 +235,17 @@ static inline __attribute__((always_inline)) bool source_reap_own(const struct i
     return true;
 }
 
-static inline const struct ibv_wc *source_next(struct vrb_cq *cq)
+static inline const struct ibv_wc *source_next(struct verbs_cq *cq)
 {
     return &cq->stash[cq->stash_first++];
 }
 
 static inline bool source_is_shared(const struct ibv_wc *wc)
 {
-    return __builtin_expect((wc->wr_id & VRB_SRQ_MARK) != 0, false);
+    return __builtin_expect((wc->wr_id & VERBS_SRQ_MARK) != 0, false);
 }
 
-static bool source_reap(struct vrb_source *source, struct vrb_cq *cq, struct evd_dto *dto)
+static bool source_reap(struct verbs_source *source, struct verbs_cq *cq, struct evd_dto *dto)
 {
     const struct ibv_wc *wc = source_next(cq);
 
@@ -253,7 +253,7 @@ static bool source_reap(struct vrb_source *source, struct vrb_cq *cq, struct evd
 }
 
 static bool __attribute__((noinline))
-source_take_shared(struct vrb_source *source, const struct ibv_wc *wc, it_event_t *event)
+source_take_shared(struct verbs_source *source, const struct ibv_wc *wc, it_event_t *event)
 {
     struct evd_dto dto;
 
@@ -270,9 +270,9 @@ source_take_shared(struct vrb_source *source, const struct ibv_wc *wc, it_event_
 static inline __attribute__((always_inline)) bool
 source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *event)
 {
-    struct vrb_slot *slot = (struct vrb_slot *)(uintptr_t)wc->wr_id;
+    struct verbs_slot *slot = (struct verbs_slot *)(uintptr_t)wc->wr_id;
     it_all_dto_cmpl_event_t *cmpl = &event->all_dto_cmpl;
-    struct vrb_queue *queue;
+    struct verbs_queue *queue;
     uint32_t end;
 
     if (source_is_shared(wc))
@@ -307,8 +307,9 @@ source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *even
 }
 
 /* The usual completions that are next in the stash. */
-static inline it_event_t *source_take_all_usual(const struct vrb_source *source, struct vrb_cq *cq,
-                                                it_event_t *event, const it_event_t *end)
+static inline it_event_t *source_take_all_usual(const struct verbs_source *source,
+                                                struct verbs_cq *cq, it_event_t *event,
+                                                const it_event_t *end)
 {
     const struct ibv_wc *wc = cq->stash + cq->stash_first;
     const struct ibv_wc *wc_end = cq->stash + cq->stash_end;
@@ -324,7 +325,7 @@ static inline it_event_t *source_take_all_usual(const struct vrb_source *source,
 
 /* The same without a record in between. */
 static bool __attribute__((noinline))
-source_take_one(struct vrb_source *source, struct vrb_cq *cq, it_event_t *event)
+source_take_one(struct verbs_source *source, struct verbs_cq *cq, it_event_t *event)
 {
     const struct ibv_wc *wc = source_next(cq);
     struct evd_dto dto;
@@ -340,10 +341,10 @@ source_take_one(struct vrb_source *source, struct vrb_cq *cq, it_event_t *event)
 /* ---------------------------------------------------------------- the functions of the source */
 
 /* Where Reads are overtaken: what is done and has nothing before it that is not goes up. */
-static void source_put_in_order(struct vrb_queue *queue, uint32_t end)
+static void source_put_in_order(struct verbs_queue *queue, uint32_t end)
 {
     for (; queue->ordered != end; queue->ordered++) {
-        const struct vrb_slot *slot = &queue->slots[queue->ordered & queue->mask];
+        const struct verbs_slot *slot = &queue->slots[queue->ordered & queue->mask];
         bool quiet = slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
                      (int32_t)(queue->overtaking - queue->ordered) > 0;
 
@@ -354,12 +355,12 @@ static void source_put_in_order(struct vrb_queue *queue, uint32_t end)
     }
 }
 
-static void source_sort(struct vrb_cq *cq, const struct ibv_wc *wc)
+static void source_sort(struct verbs_cq *cq, const struct ibv_wc *wc)
 {
-    struct vrb_slot *slot = (struct vrb_slot *)(uintptr_t)wc->wr_id;
-    struct vrb_queue *queue;
+    struct verbs_slot *slot = (struct verbs_slot *)(uintptr_t)wc->wr_id;
+    struct verbs_queue *queue;
 
-    if ((wc->wr_id & VRB_SRQ_MARK) || slot->is_receive) {
+    if ((wc->wr_id & VERBS_SRQ_MARK) || slot->is_receive) {
         cq->stash[cq->stash_end++] = *wc;
         return;
     }
@@ -374,12 +375,12 @@ static void source_sort(struct vrb_cq *cq, const struct ibv_wc *wc)
 }
 
 /* At most that many; they go behind what is in the stash. Returns how many the device had. */
-uint32_t vrb_source_poll_batch(struct vrb_source *source, struct vrb_cq *cq)
+uint32_t verbs_source_poll_batch(struct verbs_source *source, struct verbs_cq *cq)
 {
-    struct ibv_wc batch[VRB_SOURCE_BATCH];
+    struct ibv_wc batch[VERBS_SOURCE_BATCH];
     bool sorts = source->ia->quirks.reads_overtaken;
     int count =
-        ibv_poll_cq(cq->cq, (int)VRB_SOURCE_BATCH, sorts ? batch : cq->stash + cq->stash_end);
+        ibv_poll_cq(cq->cq, (int)VERBS_SOURCE_BATCH, sorts ? batch : cq->stash + cq->stash_end);
 
     if (count <= 0)
         return 0;
@@ -392,23 +393,23 @@ uint32_t vrb_source_poll_batch(struct vrb_source *source, struct vrb_cq *cq)
 }
 
 /* False: there is nothing. */
-static inline bool source_poll(struct vrb_source *source, struct vrb_cq *cq)
+static inline bool source_poll(struct verbs_source *source, struct verbs_cq *cq)
 {
     if (cq->stash_first != cq->stash_end)
         return true;
     cq->stash_first = 0;
     cq->stash_end = 0;
-    while (vrb_source_poll_batch(source, cq) > 0)
+    while (verbs_source_poll_batch(source, cq) > 0)
         if (cq->stash_end > 0)
             return true;
     return false;
 }
 
 /* Those that have nothing waiting step back: no CQ keeps the others off. */
-static void source_rotate(struct vrb_source *source)
+static void source_rotate(struct verbs_source *source)
 {
-    struct vrb_cq *first = source->cqs;
-    struct vrb_cq *last = first;
+    struct verbs_cq *first = source->cqs;
+    struct verbs_cq *last = first;
 
     if (!first || !first->next || first->stash_first != first->stash_end)
         return;
@@ -421,12 +422,12 @@ static void source_rotate(struct vrb_source *source)
 
 static size_t source_take(void *context, it_event_t *events, size_t max)
 {
-    struct vrb_source *source = context;
+    struct verbs_source *source = context;
     const it_event_t *end = events + max;
     it_event_t *event = events;
 
     source_rotate(source);
-    for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
+    for (struct verbs_cq *cq = source->cqs; cq; cq = cq->next)
         while (event != end && source_poll(source, cq)) {
             event = source_take_all_usual(source, cq, event, end);
             if (event != end && cq->stash_first != cq->stash_end)
@@ -443,8 +444,8 @@ static bool __attribute__((noinline)) source_take_any(void *context, it_event_t 
 /* Of the CQ that has been polled last: when that is empty, the others have their turn. */
 static bool source_take_next(void *context, it_event_t *event)
 {
-    struct vrb_source *source = context;
-    struct vrb_cq *cq = source->cqs;
+    struct verbs_source *source = context;
+    struct verbs_cq *cq = source->cqs;
 
     if (!SOURCE_LIKELY(cq != NULL) || !SOURCE_LIKELY(cq->stash_first != cq->stash_end) ||
         !SOURCE_LIKELY(source_take_usual(source->evd, &cq->stash[cq->stash_first], event)))
@@ -455,31 +456,31 @@ static bool source_take_next(void *context, it_event_t *event)
 
 static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
 {
-    struct vrb_source *source = context;
+    struct verbs_source *source = context;
     size_t count = 0;
 
     source_rotate(source);
-    for (struct vrb_cq *cq = source->cqs; cq; cq = cq->next)
+    for (struct verbs_cq *cq = source->cqs; cq; cq = cq->next)
         while (count < max && source_poll(source, cq))
             count += source_reap(source, cq, &dtos[count]);
     return count;
 }
 
-void vrb_source_arm(void *context, bool failures_only)
+void verbs_source_arm(void *context, bool failures_only)
 {
-    const struct vrb_source *source = context;
+    const struct verbs_source *source = context;
 
-    for (const struct vrb_cq *cq = source->cqs; cq; cq = cq->next) {
+    for (const struct verbs_cq *cq = source->cqs; cq; cq = cq->next) {
         int error = ibv_req_notify_cq(cq->cq, failures_only);
 
         if (error && !atomic_load_explicit(&source->ia->removed, memory_order_relaxed))
-            vrb_log(VP_LOG_WARN, "a completion queue cannot be armed: %s", strerror(error));
+            verbs_log(VP_LOG_WARN, "a completion queue cannot be armed: %s", strerror(error));
     }
 }
 
-void vrb_source_disarm(void *context)
+void verbs_source_disarm(void *context)
 {
-    struct vrb_source *source = context;
+    struct verbs_source *source = context;
     struct ibv_cq *cq;
     void *ignored;
 
@@ -487,11 +488,11 @@ void vrb_source_disarm(void *context)
         ibv_ack_cq_events(cq, 1);
 }
 
-const struct evd_source_ops vrb_source_ops = {
+const struct evd_source_ops verbs_source_ops = {
     .take = source_take,
     .take_one = source_take_next,
     .drain = source_drain,
-    .arm = vrb_source_arm,
-    .disarm = vrb_source_disarm,
-    .close = vrb_source_close,
+    .arm = verbs_source_arm,
+    .disarm = verbs_source_disarm,
+    .close = verbs_source_close,
 };

@@ -5,26 +5,26 @@
 
 #include "ual/verbs/verbs.h"
 
-#define VRB_SOURCE_BATCH 32u /* completions taken by one poll */
+#define VERBS_SOURCE_BATCH 32u /* completions taken by one poll */
 
-extern const struct evd_source_ops vrb_source_ops;
+extern const struct evd_source_ops verbs_source_ops;
 
 /* ---- With the EVD's lock. */
 /* At most a batch; they go behind what is in the stash. Returns how many the device had. */
-uint32_t vrb_source_poll_batch(struct vrb_source *source, struct vrb_cq *cq);
+uint32_t verbs_source_poll_batch(struct verbs_source *source, struct verbs_cq *cq);
 /* What the device has completed of the queue is in the stash already, or taken: flushes the rest. */
-void vrb_source_drained(struct vrb_queue *queue);
-void vrb_source_flush_rest(struct vrb_queue *queue);
-void vrb_source_arm(void *context, bool failures_only);
-void vrb_source_disarm(void *context);
+void verbs_source_drained(struct verbs_queue *queue);
+void verbs_source_flush_rest(struct verbs_queue *queue);
+void verbs_source_arm(void *context, bool failures_only);
+void verbs_source_disarm(void *context);
 
-static inline struct vrb_ep **vrb_source_by_qp(struct vrb_source *source, uint32_t number)
+static inline struct verbs_ep **verbs_source_by_qp(struct verbs_source *source, uint32_t number)
 {
-    return &source->by_qp[number & (VRB_BY_QP - 1)];
+    return &source->by_qp[number & (VERBS_BY_QP - 1)];
 }
 
 /* ---- Without. */
-void vrb_source_close(void *context);
-void vrb_source_give_room(struct vrb_ep *ep);
+void verbs_source_close(void *context);
+void verbs_source_give_room(struct verbs_ep *ep);
 
 #endif

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct vrb_srq_slot *srq_free_slot(struct vrb_srq *srq)
+static struct verbs_srq_slot *srq_free_slot(struct verbs_srq *srq)
 {
     for (uint32_t i = 0; i < srq->depth; i++) {
-        struct vrb_srq_slot *slot = &srq->slots[srq->cursor];
+        struct verbs_srq_slot *slot = &srq->slots[srq->cursor];
 
         srq->cursor = srq->cursor + 1 < srq->depth ? srq->cursor + 1 : 0;
         /* Pairs with the release of who has taken the completion. */
@@ -22,14 +22,14 @@ static struct vrb_srq_slot *srq_free_slot(struct vrb_srq *srq)
     return NULL;
 }
 
-static int srq_post_to_device(struct vrb_srq *srq, struct vrb_srq_slot *slot,
+static int srq_post_to_device(struct verbs_srq *srq, struct verbs_srq_slot *slot,
                               const it_lmr_triplet_t *segments, size_t count)
 {
-    struct ibv_sge sges[VRB_MAX_SEGMENTS];
-    struct ibv_recv_wr wr = {.wr_id = (uintptr_t)slot | VRB_SRQ_MARK, .sg_list = sges};
+    struct ibv_sge sges[VERBS_MAX_SEGMENTS];
+    struct ibv_recv_wr wr = {.wr_id = (uintptr_t)slot | VERBS_SRQ_MARK, .sg_list = sges};
     struct ibv_recv_wr *bad;
 
-    wr.num_sge = vrb_segments(sges, segments, count);
+    wr.num_sge = verbs_segments(sges, segments, count);
     if (count == 0 && srq->ia->quirks.zero_segments) {
         sges[0] =
             (struct ibv_sge){.addr = (uintptr_t)srq->pz->empty, .lkey = srq->pz->empty_mr->lkey};
@@ -41,9 +41,9 @@ static int srq_post_to_device(struct vrb_srq *srq, struct vrb_srq_slot *slot,
 static it_status_t srq_post_recv(struct ual_srq *ual, const it_lmr_triplet_t *segments,
                                  size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
-    struct vrb_srq *srq = vrb_srq_of(ual);
+    struct verbs_srq *srq = verbs_srq_of(ual);
     it_status_t status = IT_ERR_TOO_MANY_POSTS;
-    struct vrb_srq_slot *slot;
+    struct verbs_srq_slot *slot;
 
     (void)flags; /* every receive counts as a notification: a peer may have solicited it */
     vrb_lock_take(&srq->lock);
@@ -56,7 +56,7 @@ static it_status_t srq_post_recv(struct ual_srq *ual, const it_lmr_triplet_t *se
         status = srq_post_to_device(srq, slot, segments, count) == 0 ? IT_SUCCESS
                                                                      : IT_ERR_TOO_MANY_POSTS;
         if (status != IT_SUCCESS)
-            vrb_srq_return(slot);
+            verbs_srq_return(slot);
     }
     vrb_lock_drop(&srq->lock);
     return status;
@@ -68,20 +68,20 @@ static const struct vp_srq_ops srq_ops = {
 
 /* ---------------------------------------------------------------- life */
 
-it_status_t vrb_srq_create(struct ual_srq *ual)
+it_status_t verbs_srq_create(struct ual_srq *ual)
 {
-    struct vrb_srq *srq = vrb_srq_of(ual);
+    struct verbs_srq *srq = verbs_srq_of(ual);
     struct vp_srq_limits limits;
     struct vp_srq_info info;
     struct ibv_srq_init_attr init = {.srq_context = srq};
 
-    vrb_host->srq_info(ual, &info);
-    vrb_host->srq_lock(ual);
-    vrb_host->srq_limits_locked(ual, &limits);
-    vrb_host->srq_unlock(ual);
+    verbs_host->srq_info(ual, &info);
+    verbs_host->srq_lock(ual);
+    verbs_host->srq_limits_locked(ual, &limits);
+    verbs_host->srq_unlock(ual);
     srq->ual = ual;
-    srq->ia = vrb_ia_of(vrb_host->srq_ia(ual));
-    srq->pz = vrb_pz_of(info.pz);
+    srq->ia = verbs_ia_of(verbs_host->srq_ia(ual));
+    srq->pz = verbs_pz_of(info.pz);
     srq->depth = (uint32_t)limits.max_recv_dtos;
     srq->slots = calloc(srq->depth, sizeof(*srq->slots));
     if (!srq->slots)
@@ -90,59 +90,59 @@ it_status_t vrb_srq_create(struct ual_srq *ual)
     init.attr.max_sge = info.max_recv_segments > 0 ? (uint32_t)info.max_recv_segments : 1;
     srq->srq = ibv_create_srq(srq->pz->pd, &init);
     if (!srq->srq) {
-        vrb_log(VP_LOG_WARN, "%s: no shared receive queue for %u: %s",
-                vrb_host->ia_name(srq->ia->ual), srq->depth, strerror(errno));
+        verbs_log(VP_LOG_WARN, "%s: no shared receive queue for %u: %s",
+                  verbs_host->ia_name(srq->ia->ual), srq->depth, strerror(errno));
         free(srq->slots);
         return IT_ERR_RESOURCES;
     }
-    vrb_host->srq_set_ops(ual, &srq_ops, info.max_recv_segments);
+    verbs_host->srq_set_ops(ual, &srq_ops, info.max_recv_segments);
     return IT_SUCCESS;
 }
 
-void vrb_srq_destroy(struct ual_srq *ual)
+void verbs_srq_destroy(struct ual_srq *ual)
 {
-    struct vrb_srq *srq = vrb_srq_of(ual);
+    struct verbs_srq *srq = verbs_srq_of(ual);
     int error = ibv_destroy_srq(srq->srq);
 
     if (error && !atomic_load_explicit(&srq->ia->removed, memory_order_relaxed))
-        vrb_log(VP_LOG_WARN, "%s: a shared receive queue is still in use: %s",
-                vrb_host->ia_name(srq->ia->ual), strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: a shared receive queue is still in use: %s",
+                  verbs_host->ia_name(srq->ia->ual), strerror(error));
     free(srq->slots);
 }
 
 /* ---------------------------------------------------------------- low watermark */
 
-static void srq_set_watermark(struct vrb_srq *srq, size_t low)
+static void srq_set_watermark(struct verbs_srq *srq, size_t low)
 {
     struct vp_srq_limits limits;
 
-    vrb_host->srq_lock(srq->ual);
-    vrb_host->srq_limits_locked(srq->ual, &limits);
+    verbs_host->srq_lock(srq->ual);
+    verbs_host->srq_limits_locked(srq->ual, &limits);
     limits.low_watermark = low;
-    vrb_host->srq_set_limits_locked(srq->ual, &limits);
-    vrb_host->srq_unlock(srq->ual);
+    verbs_host->srq_set_limits_locked(srq->ual, &limits);
+    verbs_host->srq_unlock(srq->ual);
 }
 
 /* Once per setting: the device disarms what has fired, as do we. */
-void vrb_srq_is_low(struct vrb_srq *srq)
+void verbs_srq_is_low(struct verbs_srq *srq)
 {
     struct vp_srq_limits limits;
     bool fires;
 
-    vrb_host->srq_lock(srq->ual);
-    vrb_host->srq_limits_locked(srq->ual, &limits);
+    verbs_host->srq_lock(srq->ual);
+    verbs_host->srq_limits_locked(srq->ual, &limits);
     fires = limits.low_watermark != 0;
     limits.low_watermark = 0;
-    vrb_host->srq_set_limits_locked(srq->ual, &limits);
-    vrb_host->srq_unlock(srq->ual);
+    verbs_host->srq_set_limits_locked(srq->ual, &limits);
+    verbs_host->srq_unlock(srq->ual);
     if (fires)
-        vrb_host->srq_raise(srq->ual, IT_ASYNC_AFF_SRQ_LOW_WATERMARK);
+        verbs_host->srq_raise(srq->ual, IT_ASYNC_AFF_SRQ_LOW_WATERMARK);
 }
 
-it_status_t vrb_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
-                           const it_srq_param_t *params)
+it_status_t verbs_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
+                             const it_srq_param_t *params)
 {
-    struct vrb_srq *srq = vrb_srq_of(ual);
+    struct verbs_srq *srq = verbs_srq_of(ual);
     struct ibv_srq_attr attr = {.srq_limit = (uint32_t)params->low_watermark};
     int error;
 
@@ -153,14 +153,14 @@ it_status_t vrb_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
     srq_set_watermark(srq, params->low_watermark);
     /* The device speaks up when a receive is taken: what is too few already is for us to tell. */
     if (params->low_watermark > atomic_load_explicit(&srq->posted, memory_order_relaxed)) {
-        vrb_srq_is_low(srq);
+        verbs_srq_is_low(srq);
         return IT_SUCCESS;
     }
     error = ibv_modify_srq(srq->srq, &attr, IBV_SRQ_LIMIT);
     if (error == 0)
         return IT_SUCCESS;
-    vrb_log(VP_LOG_WARN, "%s: no low watermark: %s", vrb_host->ia_name(srq->ia->ual),
-            strerror(error));
+    verbs_log(VP_LOG_WARN, "%s: no low watermark: %s", verbs_host->ia_name(srq->ia->ual),
+              strerror(error));
     srq_set_watermark(srq, 0);
     return IT_ERR_RESOURCES;
 }

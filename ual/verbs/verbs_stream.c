@@ -31,7 +31,7 @@ static void stream_set(int fd, int level, int option, int value)
     (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-static void stream_borrow_options(struct vrb_stream *stream)
+static void stream_borrow_options(struct verbs_stream *stream)
 {
     stream_get(stream->fd, IPPROTO_TCP, TCP_NODELAY, &stream->nodelay);
     stream_get(stream->fd, IPPROTO_TCP, TCP_CORK, &stream->cork);
@@ -40,7 +40,7 @@ static void stream_borrow_options(struct vrb_stream *stream)
     stream_set(stream->fd, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
-static void stream_restore_options(const struct vrb_stream *stream)
+static void stream_restore_options(const struct verbs_stream *stream)
 {
     stream_set(stream->fd, SOL_SOCKET, SO_RCVLOWAT, stream->lowat);
     stream_set(stream->fd, IPPROTO_TCP, TCP_NODELAY, stream->nodelay);
@@ -49,8 +49,8 @@ static void stream_restore_options(const struct vrb_stream *stream)
 
 /* ---------------------------------------------------------------- life */
 
-bool vrb_stream_open(struct vrb_stream *stream, struct ual_ia *ia, int fd, const uint8_t *early,
-                     size_t early_length, void (*ready)(void *argument), void *argument)
+bool verbs_stream_open(struct verbs_stream *stream, struct ual_ia *ia, int fd, const uint8_t *early,
+                       size_t early_length, void (*ready)(void *argument), void *argument)
 {
     struct epoll_event nothing = {.events = 0};
 
@@ -63,7 +63,7 @@ bool vrb_stream_open(struct vrb_stream *stream, struct ual_ia *ia, int fd, const
         return false;
     if (epoll_ctl(stream->poll_fd, EPOLL_CTL_ADD, fd, &nothing) != 0)
         goto err_close;
-    stream->watch = vrb_host->watch_start(ia, stream->poll_fd, ready, argument);
+    stream->watch = verbs_host->watch_start(ia, stream->poll_fd, ready, argument);
     if (!stream->watch)
         goto err_close;
     stream_borrow_options(stream);
@@ -74,29 +74,29 @@ err_close:
     return false;
 }
 
-static void stream_forget(struct vrb_stream *stream)
+static void stream_forget(struct verbs_stream *stream)
 {
-    vrb_host->watch_stop(stream->watch);
+    verbs_host->watch_stop(stream->watch);
     (void)close(stream->poll_fd);
     stream->watch = NULL;
 }
 
-void vrb_stream_leave(struct vrb_stream *stream)
+void verbs_stream_leave(struct verbs_stream *stream)
 {
     stream_restore_options(stream);
     stream_forget(stream);
     stream->fd = -1;
 }
 
-void vrb_stream_return(struct vrb_stream *stream)
+void verbs_stream_return(struct verbs_stream *stream)
 {
     int fd = stream->fd;
 
-    vrb_stream_leave(stream);
+    verbs_stream_leave(stream);
     (void)close(fd); /* a duplicate: nothing to lose */
 }
 
-void vrb_stream_close(struct vrb_stream *stream)
+void verbs_stream_close(struct verbs_stream *stream)
 {
     (void)shutdown(stream->fd, SHUT_RDWR); /* fails when it has ended already */
     stream_forget(stream);
@@ -104,7 +104,7 @@ void vrb_stream_close(struct vrb_stream *stream)
     stream->fd = -1;
 }
 
-void vrb_stream_finish(struct vrb_stream *stream)
+void verbs_stream_finish(struct verbs_stream *stream)
 {
     const struct linger none = {.l_onoff = 0};
 
@@ -115,7 +115,8 @@ void vrb_stream_finish(struct vrb_stream *stream)
 
 /* ---------------------------------------------------------------- octets */
 
-int vrb_stream_send(struct vrb_stream *stream, const uint8_t *octets, size_t length, size_t *sent)
+int verbs_stream_send(struct verbs_stream *stream, const uint8_t *octets, size_t length,
+                      size_t *sent)
 {
     ssize_t done;
 
@@ -129,14 +130,14 @@ int vrb_stream_send(struct vrb_stream *stream, const uint8_t *octets, size_t len
 }
 
 /* What came before the end is still there to be read. */
-static bool stream_has_ended(const struct vrb_stream *stream)
+static bool stream_has_ended(const struct verbs_stream *stream)
 {
     struct pollfd state = {.fd = stream->fd, .events = POLLRDHUP};
 
     return poll(&state, 1, 0) > 0 && state.revents != 0;
 }
 
-bool vrb_stream_show(struct vrb_stream *stream, uint8_t *octets, size_t size, size_t *length)
+bool verbs_stream_show(struct verbs_stream *stream, uint8_t *octets, size_t size, size_t *length)
 {
     size_t early = stream->early_length < size ? stream->early_length : size;
     bool ended = stream_has_ended(stream); /* before the look: none may come between */
@@ -155,7 +156,7 @@ bool vrb_stream_show(struct vrb_stream *stream, uint8_t *octets, size_t size, si
     return ended;
 }
 
-bool vrb_stream_take(struct vrb_stream *stream, size_t length)
+bool verbs_stream_take(struct verbs_stream *stream, size_t length)
 {
     size_t early = length < stream->early_length ? length : stream->early_length;
 
@@ -176,7 +177,7 @@ bool vrb_stream_take(struct vrb_stream *stream, size_t length)
     return true;
 }
 
-bool vrb_stream_drain(struct vrb_stream *stream)
+bool verbs_stream_drain(struct verbs_stream *stream)
 {
     uint8_t octets[STREAM_DROP];
     ssize_t dropped;
@@ -187,7 +188,7 @@ bool vrb_stream_drain(struct vrb_stream *stream)
     return dropped == 0 || (dropped < 0 && errno != EWOULDBLOCK);
 }
 
-bool vrb_stream_await(struct vrb_stream *stream, size_t octets, bool writable)
+bool verbs_stream_await(struct verbs_stream *stream, size_t octets, bool writable)
 {
     struct epoll_event events = {.events = 0};
 

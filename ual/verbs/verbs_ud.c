@@ -22,7 +22,7 @@
 
 /* ---------------------------------------------------------------- limits */
 
-size_t vrb_ud_max(const struct vrb_ia *ia, uint8_t port)
+size_t verbs_ud_max(const struct verbs_ia *ia, uint8_t port)
 {
     struct ibv_port_attr attr;
 
@@ -33,16 +33,16 @@ size_t vrb_ud_max(const struct vrb_ia *ia, uint8_t port)
     return (size_t)128 << attr.active_mtu;
 }
 
-it_status_t vrb_ud_check(const struct vrb_ia *ia, uint8_t port, const it_ep_attributes_t *attr)
+it_status_t verbs_ud_check(const struct verbs_ia *ia, uint8_t port, const it_ep_attributes_t *attr)
 {
     if (attr->srv.ud.ep_info.ud_ep_key & UD_KEY_PRIVILEGED)
         return IT_ERR_INVALID_EP_KEY;
-    return attr->max_dto_payload_size > vrb_ud_max(ia, port) ? IT_ERR_PAYLOAD_SIZE : IT_SUCCESS;
+    return attr->max_dto_payload_size > verbs_ud_max(ia, port) ? IT_ERR_PAYLOAD_SIZE : IT_SUCCESS;
 }
 
 /* ---------------------------------------------------------------- creation */
 
-static bool ud_is_ethernet(const struct vrb_ia *ia, uint8_t port)
+static bool ud_is_ethernet(const struct verbs_ia *ia, uint8_t port)
 {
     struct ibv_port_attr attr;
 
@@ -51,11 +51,11 @@ static bool ud_is_ethernet(const struct vrb_ia *ia, uint8_t port)
            attr.link_layer == IBV_LINK_LAYER_ETHERNET;
 }
 
-bool vrb_ud_make(struct vrb_ep *ep, uint8_t port)
+bool verbs_ud_make(struct verbs_ep *ep, uint8_t port)
 {
-    size_t segments = vrb_host->ep_attributes(ep->ual)->max_recv_segments;
+    size_t segments = verbs_host->ep_attributes(ep->ual)->max_recv_segments;
     size_t slots = (size_t)ep->rq.mask + 1;
-    struct vrb_ud *ud = calloc(1, sizeof(*ud));
+    struct verbs_ud *ud = calloc(1, sizeof(*ud));
 
     if (!ud)
         return false;
@@ -66,7 +66,7 @@ bool vrb_ud_make(struct vrb_ep *ep, uint8_t port)
     ud->pieces = calloc(slots * ud->piece_count, sizeof(*ud->pieces));
     ud->datagrams = calloc(slots, sizeof(*ud->datagrams));
     if (!ud->pieces || !ud->datagrams) {
-        vrb_ud_free(ep);
+        verbs_ud_free(ep);
         return false;
     }
     for (size_t i = 0; i < slots; i++)
@@ -75,7 +75,7 @@ bool vrb_ud_make(struct vrb_ep *ep, uint8_t port)
     return true;
 }
 
-void vrb_ud_free(struct vrb_ep *ep)
+void verbs_ud_free(struct verbs_ep *ep)
 {
     if (!ep->ud)
         return;
@@ -85,12 +85,12 @@ void vrb_ud_free(struct vrb_ep *ep)
     ep->ud = NULL;
 }
 
-int vrb_ud_start_qp(const struct vrb_ep *ep, struct ibv_qp *qp)
+int verbs_ud_start_qp(const struct verbs_ep *ep, struct ibv_qp *qp)
 {
     struct ibv_qp_attr attr = {
         .qp_state = IBV_QPS_INIT,
         .port_num = ep->ud->port,
-        .qkey = vrb_host->ep_attributes(ep->ual)->srv.ud.ep_info.ud_ep_key,
+        .qkey = verbs_host->ep_attributes(ep->ual)->srv.ud.ep_info.ud_ep_key,
     };
     int error =
         ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
@@ -105,24 +105,24 @@ int vrb_ud_start_qp(const struct vrb_ep *ep, struct ibv_qp *qp)
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
 }
 
-void vrb_ud_open_locked(struct vrb_ep *ep)
+void verbs_ud_open_locked(struct verbs_ep *ep)
 {
-    it_remote_ep_info_t *info = &vrb_host->ep_attributes(ep->ual)->srv.ud.ep_info;
+    it_remote_ep_info_t *info = &verbs_host->ep_attributes(ep->ual)->srv.ud.ep_info;
     struct ibv_qp_attr key = {.qkey = info->ud_ep_key}; /* may have been changed meanwhile */
 
     info->ud_ep_id = ep->qp->qp_num;
     if (ibv_modify_qp(ep->qp, &key, IBV_QP_QKEY) != 0)
-        vrb_log(VP_LOG_WARN, "ep %p: no new key", (void *)ep->ual);
-    vrb_ep_open_locked(ep);
+        verbs_log(VP_LOG_WARN, "ep %p: no new key", (void *)ep->ual);
+    verbs_ep_open_locked(ep);
 }
 
 /* ---------------------------------------------------------------- where a datagram has come from */
 
-void vrb_ud_note(struct vrb_queue *queue, const struct vrb_slot *slot,
-                 const it_lmr_triplet_t *segments, size_t count)
+void verbs_ud_note(struct verbs_queue *queue, const struct verbs_slot *slot,
+                   const it_lmr_triplet_t *segments, size_t count)
 {
-    const struct vrb_ud *ud = queue->ep->ud;
-    struct vrb_ud_piece *pieces = &ud->pieces[(size_t)(slot - queue->slots) * ud->piece_count];
+    const struct verbs_ud *ud = queue->ep->ud;
+    struct verbs_ud_piece *pieces = &ud->pieces[(size_t)(slot - queue->slots) * ud->piece_count];
 
     for (size_t i = 0; i < ud->piece_count; i++) {
         pieces[i].length = 0;
@@ -134,9 +134,9 @@ void vrb_ud_note(struct vrb_queue *queue, const struct vrb_slot *slot,
 }
 
 /* The device has written all of it. */
-static bool ud_gather(const struct vrb_ud *ud, size_t index, unsigned char header[UD_HEADER])
+static bool ud_gather(const struct verbs_ud *ud, size_t index, unsigned char header[UD_HEADER])
 {
-    const struct vrb_ud_piece *pieces = &ud->pieces[index * ud->piece_count];
+    const struct verbs_ud_piece *pieces = &ud->pieces[index * ud->piece_count];
     size_t done = 0;
 
     for (size_t i = 0; i < ud->piece_count && done < UD_HEADER; i++) {
@@ -208,10 +208,10 @@ static void ud_read_header(const unsigned char *header, bool on_ethernet, it_ib_
     ib->hop_limit = UD_HOPS;
 }
 
-static void ud_tell_path(const struct vrb_ep *ep, const unsigned char *header,
+static void ud_tell_path(const struct verbs_ep *ep, const unsigned char *header,
                          const struct ibv_wc *wc, it_path_t *path)
 {
-    const struct vrb_ud *ud = ep->ud;
+    const struct verbs_ud *ud = ep->ud;
     it_ib_net_endpoint_t *ib = &path->remote.ib;
 
     path->spigot_id = ud->port;
@@ -223,10 +223,10 @@ static void ud_tell_path(const struct vrb_ep *ep, const unsigned char *header,
         ud_read_header(header, ud->on_ethernet, ib);
 }
 
-void vrb_ud_tell(struct vrb_ep *ep, const struct vrb_slot *slot, const struct ibv_wc *wc,
-                 struct evd_dto *dto)
+void verbs_ud_tell(struct verbs_ep *ep, const struct verbs_slot *slot, const struct ibv_wc *wc,
+                   struct evd_dto *dto)
 {
-    const struct vrb_ud *ud = ep->ud;
+    const struct verbs_ud *ud = ep->ud;
     size_t index = (size_t)(slot - ep->rq.slots);
     struct evd_datagram *datagram = &ud->datagrams[index];
     unsigned char header[UD_HEADER];
@@ -246,7 +246,7 @@ void vrb_ud_tell(struct vrb_ep *ep, const struct vrb_slot *slot, const struct ib
 
 /* ---------------------------------------------------------------- failure, modify */
 
-static bool ud_queue_works(struct vrb_queue *queue)
+static bool ud_queue_works(struct verbs_queue *queue)
 {
     bool local;
 
@@ -256,7 +256,7 @@ static bool ud_queue_works(struct vrb_queue *queue)
     return !local;
 }
 
-static bool ud_works(struct vrb_ep *ep)
+static bool ud_works(struct verbs_ep *ep)
 {
     struct ibv_qp_init_attr init;
     struct ibv_qp_attr attr;
@@ -267,22 +267,23 @@ static bool ud_works(struct vrb_ep *ep)
 }
 
 /* A reset, which exchanges the QP, waits for this thread, and is not legal before the state is set. */
-void vrb_ud_failed(struct vrb_ep *ep)
+void verbs_ud_failed(struct verbs_ep *ep)
 {
     bool over;
 
-    if (vrb_host->ep_ud_state(ep->ual) != IT_EP_STATE_UD_OPERATIONAL || ud_works(ep))
+    if (verbs_host->ep_ud_state(ep->ual) != IT_EP_STATE_UD_OPERATIONAL || ud_works(ep))
         return;
-    vrb_host->ep_lock(ep->ual);
-    over = vrb_host->ep_set_ud_state_locked(ep->ual, IT_EP_STATE_UD_NONOPERATIONAL);
-    vrb_host->ep_unlock(ep->ual);
+    verbs_host->ep_lock(ep->ual);
+    over = verbs_host->ep_set_ud_state_locked(ep->ual, IT_EP_STATE_UD_NONOPERATIONAL);
+    verbs_host->ep_unlock(ep->ual);
     if (!over)
         return;
-    vrb_ep_break(ep);
-    vrb_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_FAILURE);
+    verbs_ep_break(ep);
+    verbs_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_FAILURE);
 }
 
-it_status_t vrb_ud_modify_locked(struct vrb_ep *ep, unsigned mask, const it_ep_attributes_t *attr)
+it_status_t verbs_ud_modify_locked(struct verbs_ep *ep, unsigned mask,
+                                   const it_ep_attributes_t *attr)
 {
     struct ibv_qp_attr change = {.qkey = attr->srv.ud.ep_info.ud_ep_key};
     int error;
@@ -292,11 +293,11 @@ it_status_t vrb_ud_modify_locked(struct vrb_ep *ep, unsigned mask, const it_ep_a
     if (change.qkey & UD_KEY_PRIVILEGED)
         return IT_ERR_INVALID_EP_KEY;
     /* A QP that has failed is made anew by a reset, with the key as it is then. */
-    if (vrb_host->ep_ud_state(ep->ual) != IT_EP_STATE_UD_OPERATIONAL)
+    if (verbs_host->ep_ud_state(ep->ual) != IT_EP_STATE_UD_OPERATIONAL)
         return IT_SUCCESS;
     error = ibv_modify_qp(ep->qp, &change, IBV_QP_QKEY);
     if (!error)
         return IT_SUCCESS;
-    vrb_log(VP_LOG_WARN, "ep %p: key: %s", (void *)ep->ual, strerror(error));
+    verbs_log(VP_LOG_WARN, "ep %p: key: %s", (void *)ep->ual, strerror(error));
     return error == EPERM ? IT_ERR_INVALID_EP_KEY : IT_ERR_RESOURCES;
 }
