@@ -192,7 +192,7 @@ struct uiw_ep {
      */
     _Atomic uint32_t sq_ready;
     bool hold_met;              /* what is held was met by a sweep; see uiw_hold.c */
-    uint64_t last_post;         /* base_rough_ticks */
+    _Atomic uint64_t last_post; /* base_rough_ticks at its end; any poster */
     unsigned burst;             /* posts in quick succession */
     unsigned gathered_requests; /* held back since the last that was not */
     uint64_t gathered_octets;

@@ -8,7 +8,10 @@
 
 #include "base/base_clock.h"
 
-/* Posts closer than this (about a microsecond or two) make a burst ... */
+/*
+ * Posts that follow the end of the one before this closely (about a microsecond or two) make a burst:
+ * how long that one was busy sending does not count ...
+ */
 #define SQ_BURST_GAP_TICKS UINT64_C(4000)
 /* ... which lasts until there is a longer pause: what sends and polls between two posts take. */
 #define SQ_BURST_KEEP_TICKS UINT64_C(100000)
@@ -164,8 +167,9 @@ static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *reque
     uint64_t now = base_rough_ticks();
     uint64_t gap = ep->burst < SQ_BURST_EAGER ? SQ_BURST_GAP_TICKS : SQ_BURST_KEEP_TICKS;
 
-    ep->burst = now - ep->last_post < gap ? ep->burst + 1 : 0;
-    ep->last_post = now;
+    ep->burst =
+        now - atomic_load_explicit(&ep->last_post, memory_order_relaxed) < gap ? ep->burst + 1 : 0;
+    atomic_store_explicit(&ep->last_post, now, memory_order_relaxed);
     if (ep->burst < SQ_BURST_EAGER) {
         sq_gather_none_locked(ep);
         return false;
@@ -236,6 +240,8 @@ static void sq_send(struct ual_ep *ual, enum sq_pace pace)
         break;
     case SQ_NOW:
         uiw_tx_kick(ual, false, false);
+        /* A system call later. Of two posters the time of either will do. */
+        atomic_store_explicit(&uiw_ep_of(ual)->last_post, base_rough_ticks(), memory_order_relaxed);
         break;
     case SQ_SOON:
         uiw_progress_defer(ia, ual);
