@@ -153,7 +153,7 @@ bool perf_rdma_open(struct perf_rdma *rdma, const char *ia, const struct perf_pa
     memset(rdma, 0, sizeof(*rdma));
     rdma->params = params;
     rdma->report_every = params->depth >= 8 ? params->depth / 4 : 1;
-    rdma->receives_posted = params->depth * 2 > RECEIVES_MIN ? params->depth * 2 : RECEIVES_MIN;
+    rdma->receives_posted = params->depth * 4 > RECEIVES_MIN ? params->depth * 4 : RECEIVES_MIN;
     rdma->credit_batch = rdma->receives_posted / 4;
     /* One receive is kept for the message that ends a run. */
     rdma->credit = rdma->receives_posted - 1;
