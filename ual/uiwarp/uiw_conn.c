@@ -4,6 +4,7 @@
 #include "base/base_log.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
+#include "ual/uiwarp/uiw_net.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -308,6 +309,8 @@ enum uiw_conn_next uiw_conn_establish(struct uiw_conn *conn, const struct iw_mpa
 
     conn_quiet(conn);
     conn->fd = -1;
+    if (!conn->borrowed)
+        uiw_net_unpace_local(fd, &conn->remote);
     ep = conn_detach(conn);
     if (uiw_stream_start(ep, fd, initiator, result, conn->early, conn->early_length, &news)) {
         uiw_cm_count(initiator ? &ia->cm.initiated : &ia->cm.accepted);

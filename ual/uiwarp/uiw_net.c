@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -384,4 +385,44 @@ bool uiw_net_path_of(int fd, it_path_t *path)
     return getsockname(fd, (struct sockaddr *)&local, &local_length) == 0 &&
            getpeername(fd, (struct sockaddr *)&remote, &remote_length) == 0 &&
            uiw_net_path_between(&local, &remote, path);
+}
+
+/* ---------------------------------------------------------------- streams that stay on the host */
+
+/* What is sent to an own address goes through the loopback interface, whatever interface has it. */
+static bool net_stays_on_host(int fd, const struct sockaddr_storage *remote)
+{
+    struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
+    socklen_t length = sizeof(local);
+    it_net_addr_t own;
+    it_net_addr_t peer;
+    uint16_t port;
+
+    if (!uiw_net_from_sockaddr(remote, &peer, &port))
+        return false;
+    if (peer.addr_type == IT_IPV4 &&
+        ntohl(peer.addr.ipv4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET)
+        return true;
+    if (getsockname(fd, (struct sockaddr *)&local, &length) != 0 ||
+        !uiw_net_from_sockaddr(&local, &own, &port) || own.addr_type != peer.addr_type)
+        return false;
+    return peer.addr_type == IT_IPV4
+               ? peer.addr.ipv4.s_addr == own.addr.ipv4.s_addr
+               : memcmp(&own.addr.ipv6, &peer.addr.ipv6, sizeof(peer.addr.ipv6)) == 0;
+}
+
+/*
+ * BBR sends at the rate it has estimated, by a timer for every 64 KiB or so: from one process to its
+ * neighbour that takes longer than the copy. Every kernel has Reno, and lets everybody choose it.
+ */
+void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote)
+{
+    static const char pacing[] = "bbr";
+    static const char plain[] = "reno";
+    char control[16] = "";
+    socklen_t length = sizeof(control) - 1;
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, &length) == 0 &&
+        strncmp(control, pacing, sizeof(pacing) - 1) == 0 && net_stays_on_host(fd, remote))
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof(plain) - 1);
 }

@@ -77,6 +77,12 @@ bool uiw_net_path_between(const struct sockaddr_storage *local,
                           const struct sockaddr_storage *remote, it_path_t *path);
 bool uiw_net_path_of(int fd, it_path_t *path); /* of a connected socket */
 
+/*
+ * Takes pacing off a connected socket whose other end is on this host, too, where the system's
+ * congestion control has brought it. Not for sockets of the consumer's.
+ */
+void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote);
+
 /* An address that goes into a path of the version of IP; and back. */
 void uiw_net_into_path(const it_net_addr_t *local, const it_net_addr_t *remote, it_path_t *path);
 bool uiw_net_from_path(const it_path_t *path, it_net_addr_t *local, it_net_addr_t *remote);

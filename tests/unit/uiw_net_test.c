@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which streams are taken off pacing. */
+#include "ual/uiwarp/uiw_net.h"
+
+#include <criterion/criterion.h>
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(uiw_net, .timeout = 30);
+
+/* A socket connected to one of the same process. */
+struct stream {
+    int listener;
+    int fd;
+    struct sockaddr_storage remote;
+};
+
+static void stream_open(struct stream *stream, const char *address)
+{
+    struct sockaddr_in *remote = (void *)&stream->remote;
+    socklen_t length = sizeof(*remote);
+
+    memset(stream, 0, sizeof(*stream));
+    remote->sin_family = AF_INET;
+    cr_assert_eq(inet_pton(AF_INET, address, &remote->sin_addr), 1);
+    stream->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    cr_assert_eq(bind(stream->listener, (struct sockaddr *)remote, length), 0);
+    cr_assert_eq(listen(stream->listener, 1), 0);
+    cr_assert_eq(getsockname(stream->listener, (struct sockaddr *)remote, &length), 0);
+    stream->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    cr_assert_eq(connect(stream->fd, (struct sockaddr *)remote, length), 0);
+}
+
+static void stream_close(struct stream *stream)
+{
+    (void)close(stream->fd);
+    (void)close(stream->listener);
+}
+
+/* False where the kernel does not have it or keeps it for others. */
+static bool stream_set_control(const struct stream *stream, const char *name)
+{
+    return setsockopt(stream->fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) == 0;
+}
+
+static void stream_check_control(const struct stream *stream, const char *expected)
+{
+    char name[16] = "";
+    socklen_t length = sizeof(name) - 1;
+
+    cr_assert_eq(getsockopt(stream->fd, IPPROTO_TCP, TCP_CONGESTION, name, &length), 0);
+    cr_assert_str_eq(name, expected);
+}
+
+Test(uiw_net, takes_pacing_off_a_stream_within_the_host)
+{
+    struct stream stream;
+
+    stream_open(&stream, "127.0.0.1");
+    if (!stream_set_control(&stream, "bbr"))
+        cr_skip_test("this system has no BBR to take off");
+    uiw_net_unpace_local(stream.fd, &stream.remote);
+    stream_check_control(&stream, "reno");
+    stream_close(&stream);
+}
+
+/* To the kernel it is the same stream; only the address that is named decides. */
+Test(uiw_net, leaves_pacing_on_a_stream_to_another_host)
+{
+    struct stream stream;
+    struct sockaddr_storage elsewhere;
+
+    stream_open(&stream, "127.0.0.1");
+    if (!stream_set_control(&stream, "bbr"))
+        cr_skip_test("this system has no BBR to leave");
+    elsewhere = stream.remote;
+    cr_assert_eq(inet_pton(AF_INET, "192.0.2.1", &((struct sockaddr_in *)&elsewhere)->sin_addr), 1);
+    uiw_net_unpace_local(stream.fd, &elsewhere);
+    stream_check_control(&stream, "bbr");
+    stream_close(&stream);
+}
+
+Test(uiw_net, leaves_a_congestion_control_that_does_not_pace)
+{
+    static const char *const others[] = {"cubic", "dctcp", "vegas"};
+    struct stream stream;
+    unsigned tried = 0;
+
+    stream_open(&stream, "127.0.0.1");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (!stream_set_control(&stream, others[i]))
+            continue;
+        tried++;
+        uiw_net_unpace_local(stream.fd, &stream.remote);
+        stream_check_control(&stream, others[i]);
+    }
+    stream_close(&stream);
+    if (tried == 0)
+        cr_skip_test("this system lets nobody choose another one");
+}
