@@ -2,6 +2,9 @@
 /* The thread and the base that a loop belongs to: its own, or those of the program. */
 #include "evd/evd_loop_private.h"
 
+#include "base/base_clock.h"
+#include "base/base_slice.h"
+
 #include <event2/event.h>
 
 #include <signal.h>
@@ -12,6 +15,8 @@
 
 /* For epoll, its timer, two signal sockets; and some for other threads meanwhile. */
 #define LOOP_BASE_DESCRIPTORS 8
+/* What peers wait for is done in less, and not to wait while the program computes. */
+#define LOOP_SLICE_NS (BASE_NS_PER_MS / 10)
 
 /* ---------------------------------------------------------------- the thread a loop belongs to */
 
@@ -69,6 +74,7 @@ static void *loop_main(void *argument)
 
     (void)loop_thread_reserve(&loop_here, 1); /* cannot fail */
     loop_thread_add(&loop_here, loop);
+    base_slice_shorten(LOOP_SLICE_NS);
     (void)pthread_setname_np(pthread_self(), loop->name); /* the name serves debuggers only */
     (void)event_base_dispatch(base); /* ends by the stop task or by adoption only */
     if (evd_loop_is_current(loop)) {
