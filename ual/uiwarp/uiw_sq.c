@@ -15,6 +15,8 @@
 #define SQ_BURST_GAP_TICKS UINT64_C(4000)
 /* ... which lasts until there is a longer pause: what sends and polls between two posts take. */
 #define SQ_BURST_KEEP_TICKS UINT64_C(100000)
+/* A thread that fills the queues of many endpoints in turn comes back to each after at most this. */
+#define SQ_BURST_PAUSE_MAX_TICKS UINT64_C(4000000)
 /* So many posts of a burst go out one by one; those behind may wait for company. */
 #define SQ_BURST_EAGER 4u
 /* ... until so many requests or octets have gathered. */
@@ -158,6 +160,26 @@ static void sq_gather_none_locked(struct uiw_ep *ep)
 }
 
 /*
+ * Does this post, so long after the last one, belong to the burst? One that ends with a pause of some
+ * length is expected to go on after such pauses, until a post behind one turns out to be alone.
+ */
+static bool sq_goes_on_locked(struct uiw_ep *ep, uint64_t gap)
+{
+    bool alone = ep->burst_paused;
+
+    if (ep->burst < SQ_BURST_EAGER)
+        return gap < SQ_BURST_GAP_TICKS;
+    ep->burst_paused = gap >= SQ_BURST_KEEP_TICKS;
+    if (!ep->burst_paused)
+        return true;
+    if (gap < ep->burst_pause && !alone)
+        return true;
+    ep->burst_paused = false;
+    ep->burst_pause = gap < SQ_BURST_PAUSE_MAX_TICKS && !alone ? 2 * gap : 0;
+    return false;
+}
+
+/*
  * A program that posts faster than it polls is about to post more: a few requests then share one
  * system call. What waits for company goes out with the next poll, wait or gathering, and soon in
  * any case (uiw_defer.c).
@@ -165,10 +187,11 @@ static void sq_gather_none_locked(struct uiw_ep *ep)
 static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
     uint64_t now = base_rough_ticks();
-    uint64_t gap = ep->burst < SQ_BURST_EAGER ? SQ_BURST_GAP_TICKS : SQ_BURST_KEEP_TICKS;
 
     ep->burst =
-        now - atomic_load_explicit(&ep->last_post, memory_order_relaxed) < gap ? ep->burst + 1 : 0;
+        sq_goes_on_locked(ep, now - atomic_load_explicit(&ep->last_post, memory_order_relaxed))
+            ? ep->burst + 1
+            : 0;
     atomic_store_explicit(&ep->last_post, now, memory_order_relaxed);
     if (ep->burst < SQ_BURST_EAGER) {
         sq_gather_none_locked(ep);
