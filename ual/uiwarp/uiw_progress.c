@@ -20,6 +20,8 @@
 #define PROGRESS_POLLS_BLOCKED 4u
 /* An active stream without data for so many rounds is left to epoll again. */
 #define PROGRESS_IDLE_ROUNDS 1000u
+/* More active streams than there is room for: so many rounds go by what epoll tells. */
+#define PROGRESS_CROWDED_ROUNDS 64u
 /* A yield that took this long: somebody else needs the processor. */
 #define PROGRESS_STOLEN_NS UINT64_C(100000)
 /* ... and for so many short sleeps we leave it to them. */
@@ -82,8 +84,10 @@ static void progress_activate(struct uiw_progress *progress, struct ual_ep *ep)
             return;
         }
     }
-    if (progress->active_count == UIW_ACTIVE_MAX)
+    if (progress->active_count == UIW_ACTIVE_MAX) {
+        progress->crowded = PROGRESS_CROWDED_ROUNDS;
         return;
+    }
     progress->active[progress->active_count] = ep;
     progress->idle[progress->active_count] = 0;
     progress->active_count++;
@@ -109,6 +113,23 @@ static size_t progress_poll_active(struct uiw_progress *progress)
             progress_deactivate(progress, i);
     }
     return octets;
+}
+
+/*
+ * With more of them than there is room for, those with a place would be served before the others,
+ * and most polls be in vain: epoll tells which are ready, in turn. Those that are not lose their
+ * places as they do when they are polled.
+ */
+static bool progress_is_crowded(struct uiw_progress *progress)
+{
+    if (progress->crowded == 0)
+        return false;
+    progress->crowded--;
+    for (unsigned i = progress->active_count; i-- > 0;) {
+        if (++progress->idle[i] > PROGRESS_IDLE_ROUNDS)
+            progress_deactivate(progress, i);
+    }
+    return true;
 }
 
 /* ---------------------------------------------------------------- events: leader only */
@@ -174,6 +195,7 @@ size_t uiw_progress_round(struct uiw_progress *progress, bool ask_epoll)
     size_t octets;
 
     (void)progress_purge(progress);
+    ask_epoll |= progress_is_crowded(progress);
     /* Who asks epoll anyway learns from it which streams are worth a system call. */
     octets = ask_epoll ? 0 : progress_poll_active(progress);
     if (atomic_load_explicit(&progress->look, memory_order_relaxed)) {

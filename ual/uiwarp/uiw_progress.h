@@ -63,6 +63,7 @@ struct uiw_progress {
     struct ual_ep *active[UIW_ACTIVE_MAX]; /* streams that had data a moment ago */
     uint32_t idle[UIW_ACTIVE_MAX];         /* empty polls since then */
     unsigned active_count;
+    unsigned crowded;    /* more were active than there is room for: rounds until that is over */
     uint32_t polls;      /* since epoll was asked */
     uint32_t purged;     /* last .purge seen */
     uint64_t spin_ns;    /* how long a waiter polls before it sleeps */
