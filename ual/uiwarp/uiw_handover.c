@@ -21,6 +21,8 @@
 #define HANDOVER_ASLEEP_TICKS 8u
 /* Rounds in which the loop finds something before it looks whether it has other duties. */
 #define HANDOVER_ROUNDS 64u
+/* With so few active streams it is sooner to look at them than to ask which have something. */
+#define HANDOVER_ACTIVE 2u
 
 static struct uiw_progress *handover_progress(struct ual_ia *ia)
 {
@@ -127,6 +129,8 @@ static void handover_ready(void *argument, unsigned events)
         handover_start_ticking(ia);
         return;
     }
+    if (progress->active_count > 0 && progress->active_count <= HANDOVER_ACTIVE)
+        (void)uiw_progress_round(progress, false);
     while (uiw_progress_round(progress, true) > 0 && ++rounds < HANDOVER_ROUNDS &&
            !evd_loop_has_tasks(ia->evd.loop)) {
     }
