@@ -122,6 +122,8 @@ static bool parse_option(struct scenario *scenario, int option, bool *strict)
 
     if (option == 'j')
         scenario->json = true;
+    else if (option == 'm')
+        scenario->match = optarg;
     else if (option == 's')
         *strict = true;
     else if (option == 'r' && (good = parse_number(optarg, 1, 1000, &value)))
@@ -164,6 +166,7 @@ int main(int argc, char **argv)
                                           {"seconds", required_argument, NULL, 't'},
                                           {"endpoints", required_argument, NULL, 'e'},
                                           {"idle-time", required_argument, NULL, 'i'},
+                                          {"match", required_argument, NULL, 'm'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"strict", no_argument, NULL, 's'},
                                           {"help", no_argument, NULL, 'h'},

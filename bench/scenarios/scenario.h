@@ -26,10 +26,11 @@ struct scenario {
     struct scenario_shared *shared;
     int wake_fd; /* an eventfd of both processes */
     unsigned runs;
-    size_t rounds;    /* of a run that is counted in messages */
-    double seconds;   /* that a run of a stream takes */
-    double idle_time; /* seconds that idle adapters are watched */
-    size_t endpoints; /* idle ones, at the most */
+    size_t rounds;     /* of a run that is counted in messages */
+    double seconds;    /* that a run of a stream takes */
+    double idle_time;  /* seconds that idle adapters are watched */
+    size_t endpoints;  /* idle ones, at the most */
+    const char *match; /* only rows of busy with this in their names; NULL: all */
     bool json;
     bool missed; /* a limit was; set by the report */
 };

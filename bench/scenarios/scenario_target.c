@@ -7,10 +7,12 @@
 #include "scenario_links.h"
 
 #include "common/tcp.h"
+#include "perf.h"
 #include "scale.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -233,11 +235,29 @@ static bool target_open_tcp(struct target *target)
     return target->sd >= 0 && tcp_no_delay(target->sd);
 }
 
+/*
+ * The thread that answers runs where the target computes, not where the client polls: waking it
+ * across processors may cost much more, and would be a matter of luck.
+ */
+static bool target_pin(bool server)
+{
+    cpu_set_t set;
+    unsigned wanted = server ? 1 : 0;
+
+    if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 2)
+        return true;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &set) && wanted-- == 0)
+            return perf_pin(cpu);
+    return true;
+}
+
 static bool target_open(struct target *target)
 {
     size_t samples = target->scenario->rounds * target->scenario->runs;
 
-    return figures_open(&target->ping, target->scenario->runs) &&
+    return target_pin(target->scenario->server) &&
+           figures_open(&target->ping, target->scenario->runs) &&
            figures_open(&target->wake, samples) && figures_open(&target->read, samples) &&
            figures_open(&target->tcp, samples) && target_open_tcp(target) &&
            links_open(&target->links, target->scenario, 1, TARGET_SIZE) && target_receive(target) &&
@@ -309,5 +329,5 @@ bool scenario_target(struct scenario *scenario)
     good = good && scale_meet(scenario->channel);
     if (good && !scenario->server)
         target_report(&target);
-    return target_close(&target) && good;
+    return target_close(&target) && perf_pin(-1) && good;
 }
