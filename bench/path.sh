@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # path.sh [--json] [--strict] [FOLDER]: bandwidth with CRC compared with plain TCP's, over an Ethernet of 1,500 bytes between
 # two network namespaces, with segmentation offload and without. Needs root, or user namespaces. Takes it_perf and it_scenarios
-# from FOLDER, build/bin by default. RUNS, PIN (A,B), SIZES and OPS in the environment. What it makes, it takes away.
+# from FOLDER, build/bin by default. RUNS, PIN (A,B), MODE, SIZES, OPS and OFFLOAD in the environment. What it makes, it takes away.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -68,7 +68,7 @@ missed=
 row() { # row OFFLOAD OP SIZE
     local name="$2 $3, offload $1" limit=0.85 line value reference ratio verdict=ok
     line=$(ip netns exec "$near" "$bin/it_perf" client 10.77.9.2 --port "$port" --json --reference tcp --crc on \
-        --measure bw --depth 16 --runs "${RUNS:-5}" ${PIN:+--pin "$PIN"} --op "$2" --size "$3") || fail "failed: $name"
+        --measure bw --mode "${MODE:-poll}" --depth 16 --runs "${RUNS:-5}" ${PIN:+--pin "$PIN"} --op "$2" --size "$3") || fail "failed: $name"
     value=$(field value "$line") reference=$(field reference "$line") ratio=$(field ratio "$line")
     awk -v ratio="$ratio" -v limit="$limit" 'BEGIN { exit ratio < limit }' || { verdict=missed; missed=1; }
     if [ -n "$json" ]; then
@@ -84,7 +84,7 @@ row() { # row OFFLOAD OP SIZE
 
 make_path
 start_server
-for offload in on off; do
+for offload in ${OFFLOAD:-on off}; do
     for end in "$near" "$far"; do
         ip netns exec "$end" "$bin/it_scenarios" offload cable "$offload"
     done
