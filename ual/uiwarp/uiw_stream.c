@@ -20,9 +20,12 @@
 
 /* Less payload than this goes through the staging buffer: a copy is cheaper than a scattered read. */
 #define STREAM_DIRECT_MIN 8192u
-/* Behind directly read payload: trailer and the next header, and small FPDUs if they follow. */
-#define STREAM_TAIL        512u
-#define STREAM_HEADER_READ 2048u
+/*
+ * Behind directly read payload: trailer and the next header, and a small FPDU if one follows. All else
+ * of it is payload that has to be copied, so neither is larger.
+ */
+#define STREAM_TAIL        256u
+#define STREAM_HEADER_READ 256u
 /* Per call, so that one busy stream does not starve the others. */
 #define STREAM_BUDGET ((size_t)1 << 20)
 /* From this MSS on the path is no Ethernet: FPDUs as large as they get, whole in few segments. */
@@ -55,9 +58,16 @@ static enum stream_state stream_state_of(ssize_t got)
     return STREAM_MORE;
 }
 
+/* By the FPDUs that a full read held, not by where it happened to end. */
+static bool stream_has_large(const struct uiw_ep *ep, size_t got, uint64_t fpdus)
+{
+    return ep->rx.ulpdu_length >= STREAM_DIRECT_MIN || got / (fpdus + 1) >= STREAM_DIRECT_MIN;
+}
+
 static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct stream_read *read)
 {
     size_t size = ep->expect_large ? STREAM_HEADER_READ : UIW_STAGING_SIZE;
+    uint64_t fpdus = ep->rx.fpdus;
     ssize_t got;
 
     do {
@@ -73,8 +83,8 @@ static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct strea
         read->state = STREAM_REFUSED;
     else if ((size_t)got < size)
         read->state = STREAM_DRAINED;
-    else if (iw_rx_direct_wanted(&ep->rx) < STREAM_DIRECT_MIN)
-        ep->expect_large = false;
+    else
+        ep->expect_large = stream_has_large(ep, size, ep->rx.fpdus - fpdus);
 }
 
 /* Straight into the destination, with a little room behind it. */
@@ -124,7 +134,7 @@ static void stream_read_all(struct uiw_ep *ep, uint8_t *staging, struct stream_r
     do {
         uint32_t wanted = iw_rx_direct_wanted(&ep->rx);
 
-        if (wanted >= STREAM_DIRECT_MIN)
+        if (wanted >= STREAM_DIRECT_MIN || (wanted > 0 && ep->expect_large))
             stream_read_direct(ep, staging, wanted, read);
         else
             stream_read_staged(ep, staging, read);
