@@ -6,6 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef NDEBUG
+_Atomic(base_lock_watcher *) base_lock_watch;
+#endif
+
 void base_lock_wait(struct base_lock *lock)
 {
     while (atomic_exchange_explicit(&lock->word, BASE_LOCK_AWAITED, memory_order_acquire) !=

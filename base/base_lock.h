@@ -2,7 +2,8 @@
 /*
  * The one lock of the library: a futex, of which taking and dropping cost a few instructions as long
  * as nobody else wants it. Built without NDEBUG it records its owner, so that functions named
- * *_locked can assert that their caller holds it. docs/locking.md has the order of all locks.
+ * *_locked can assert that their caller holds it, and tells a watcher who takes which.
+ * docs/locking.md has the order of all locks.
  */
 #ifndef ITAPI_BASE_LOCK_H
 #define ITAPI_BASE_LOCK_H
@@ -27,6 +28,12 @@ struct base_lock {
 #endif
 };
 
+#ifndef NDEBUG
+/* Told, by the thread that has taken it, of each lock; NULL: nobody is. For tests. */
+typedef void base_lock_watcher(const struct base_lock *lock);
+extern _Atomic(base_lock_watcher *) base_lock_watch;
+#endif
+
 void base_lock_wait(struct base_lock *lock); /* takes it in the end */
 void base_lock_wake(struct base_lock *lock);
 
@@ -47,6 +54,9 @@ static inline void base_lock_destroy(struct base_lock *lock)
 static inline void base_lock_take(struct base_lock *lock)
 {
     uint32_t expected = BASE_LOCK_FREE;
+#ifndef NDEBUG
+    base_lock_watcher *watch;
+#endif
 
     if (!atomic_compare_exchange_strong_explicit(&lock->word, &expected, BASE_LOCK_TAKEN,
                                                  memory_order_acquire, memory_order_relaxed))
@@ -54,6 +64,9 @@ static inline void base_lock_take(struct base_lock *lock)
 #ifndef NDEBUG
     lock->owner = pthread_self();
     lock->held = true;
+    watch = atomic_load_explicit(&base_lock_watch, memory_order_acquire);
+    if (watch)
+        watch(lock);
 #endif
 }
 

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * System calls per message by kind, heap calls, and copies of payload, of each usual pattern. Both
+ * ends are in one thread and what a clock makes the IAs' threads do is left out, so that nothing
+ * depends on what else the machine does.
+ */
+#include "counted/counted_calls.h"
+#include "counted/counted_hold.h"
+#include "counted/counted_pattern.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Per message, both sides together. docs/performance.md has these, too. */
+struct bounds {
+    double sends;
+    double receives;
+    double empty_receives;
+    double polls; /* epoll_wait, or the yield in its place */
+    double others;
+    double copied; /* octets per octet of payload */
+    double apart;  /* the same: received elsewhere than where it belongs, or sent from elsewhere */
+};
+
+#define ANY 1e9 /* small messages are copied: that is cheaper than a scattered read */
+#define KIB 1024u
+
+/*
+ * Framing alone is up to 0.0006 "apart"; the rest is what stood behind the payload that was being
+ * read, and of 1 MiB the FPDU that the socket took only half of. The answer to a Read is copied
+ * before its CRC is computed.
+ */
+static const struct {
+    struct counted_pattern pattern;
+    unsigned messages;
+    struct bounds most;
+} rows[] = {
+    {{"ping-pong 64 B, polling", COUNTED_PING_PONG, 64, 1, false, false},
+     6400,
+     {1, 1, 0.02, 0.04, 0.001, ANY, ANY}},
+    {{"the same with CRC", COUNTED_PING_PONG, 64, 1, true, false},
+     6400,
+     {1, 1, 0.02, 0.04, 0.001, ANY, ANY}},
+    {{"ping-pong 64 B, waiting", COUNTED_WAITING, 64, 1, false, false},
+     6400,
+     {1, 1, 0.02, 1.1, 0.001, ANY, ANY}},
+    {{"RDMA Writes 64 B", COUNTED_WRITE, 64, 64, false, false},
+     64000,
+     {0.03, 0.02, 0.005, 0.002, 0.001, ANY, ANY}},
+    {{"the same with IT_COALESCE_WR_FLAG", COUNTED_WRITE, 64, 64, false, true},
+     64000,
+     {0.016, 0.02, 0.005, 0.002, 0.001, ANY, ANY}},
+    {{"the same with CRC, too", COUNTED_WRITE, 64, 64, true, true},
+     64000,
+     {0.016, 0.02, 0.005, 0.002, 0.001, ANY, ANY}},
+    {{"Sends 64 B", COUNTED_SEND, 64, 64, false, false},
+     64000,
+     {0.03, 0.02, 0.005, 0.002, 0.001, ANY, ANY}},
+    {{"the same with IT_COALESCE_WR_FLAG", COUNTED_SEND, 64, 64, false, true},
+     64000,
+     {0.016, 0.02, 0.005, 0.002, 0.001, ANY, ANY}},
+    {{"RDMA Writes 4 KiB", COUNTED_WRITE, 4 * KIB, 64, false, false},
+     6400,
+     {0.2, 0.1, 0.01, 0.002, 0.001, ANY, ANY}},
+    {{"Sends 4 KiB", COUNTED_SEND, 4 * KIB, 64, false, false},
+     6400,
+     {0.2, 0.1, 0.01, 0.002, 0.001, ANY, ANY}},
+    {{"RDMA Writes 64 KiB", COUNTED_WRITE, 64 * KIB, 16, false, false},
+     1600,
+     {1.1, 1.2, 0.05, 0.01, 0.01, 0.005, 0.006}},
+    {{"the same with CRC", COUNTED_WRITE, 64 * KIB, 16, true, false},
+     1600,
+     {1.1, 1.2, 0.05, 0.01, 0.01, 0.005, 0.006}},
+    {{"Sends 64 KiB", COUNTED_SEND, 64 * KIB, 16, false, false},
+     1600,
+     {1.1, 1.2, 0.05, 0.01, 0.01, 0.005, 0.006}},
+    {{"the same with CRC", COUNTED_SEND, 64 * KIB, 16, true, false},
+     1600,
+     {1.1, 1.2, 0.05, 0.01, 0.01, 0.005, 0.006}},
+    {{"RDMA Reads 64 KiB", COUNTED_READ, 64 * KIB, 8, false, false},
+     1600,
+     {1.25, 1.4, 0.3, 0.03, 0.01, 0.005, 0.008}},
+    {{"the same with CRC", COUNTED_READ, 64 * KIB, 8, true, false},
+     1600,
+     {1.5, 1.4, 0.3, 0.03, 0.01, 1.005, 1.01}},
+    {{"RDMA Writes 1 MiB", COUNTED_WRITE, 1024 * KIB, 2, false, false},
+     160,
+     {2.5, 20, 1.5, 1.5, 0.6, 0.04, 0.04}},
+    {{"the same with CRC", COUNTED_WRITE, 1024 * KIB, 2, true, false},
+     160,
+     {5, 20, 1.5, 1.5, 0.6, 0.04, 0.04}},
+    {{"Sends 1 MiB", COUNTED_SEND, 1024 * KIB, 2, false, false},
+     160,
+     {2.5, 20, 1.5, 1.5, 0.6, 0.04, 0.04}},
+    {{"the same with CRC", COUNTED_SEND, 1024 * KIB, 2, true, false},
+     160,
+     {5, 20, 1.5, 1.5, 0.6, 0.04, 0.04}},
+    {{"RDMA Reads 1 MiB", COUNTED_READ, 1024 * KIB, 2, false, false},
+     160,
+     {4, 20, 1.5, 1.5, 0.6, 0.04, 0.04}},
+    {{"the same with CRC", COUNTED_READ, 1024 * KIB, 2, true, false},
+     160,
+     {8, 20, 1.5, 1.5, 0.6, 1.04, 1.04}},
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+/* What interrupts this thread, or delays what it has sent, only adds calls. */
+#define TRIES 5u
+
+static struct itx_counters totals(const struct fx_node *node)
+{
+    struct itx_counters now;
+
+    memset(&now, 0, sizeof(now));
+    now.size = sizeof(now);
+    CHECK_OK(itx_ia_query_counters(node->ia, &now));
+    return now;
+}
+
+/* By its own books the library has made no call that was not counted. */
+static void check_books(const struct itx_counters before[2], const struct itx_counters after[2],
+                        const struct counted_calls *calls)
+{
+    uint64_t sends = 0;
+    uint64_t receives = 0;
+    uint64_t sent = 0;
+    uint64_t received = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        sends += after[i].send_calls - before[i].send_calls;
+        receives += after[i].receive_calls - before[i].receive_calls;
+        sent += after[i].bytes_sent - before[i].bytes_sent;
+        received += after[i].bytes_received - before[i].bytes_received;
+    }
+    CHECK_EQ(sends, calls->sends);
+    CHECK_EQ(receives, calls->receives + calls->empty_receives);
+    CHECK_EQ(sent, calls->sent);
+    CHECK_EQ(received, calls->received);
+}
+
+static void count(struct counted_bed *bed, unsigned messages, struct counted_calls *calls)
+{
+    struct itx_counters before[2] = {totals(&bed->pair.a), totals(&bed->pair.b)};
+    struct itx_counters after[2];
+
+    counted_calls_begin();
+    counted_run(bed, messages);
+    counted_calls_end(calls);
+    after[0] = totals(&bed->pair.a);
+    after[1] = totals(&bed->pair.b);
+    check_books(before, after, calls);
+    CHECK(calls->sent >= (uint64_t)messages * bed->pattern->octets);
+    CHECK(calls->received >= (uint64_t)messages * bed->pattern->octets);
+    CHECK_EQ(0, calls->heap);
+}
+
+static struct bounds per_message(const struct counted_calls *calls, unsigned messages,
+                                 uint32_t octets)
+{
+    double payload = (double)messages * octets;
+    double apart = (double)calls->sent_apart + (double)calls->received_apart;
+
+    return (struct bounds){
+        .sends = (double)calls->sends / messages,
+        .receives = (double)calls->receives / messages,
+        .empty_receives = (double)calls->empty_receives / messages,
+        .polls = (double)(calls->polls + calls->yields) / messages,
+        .others = (double)(calls->poll_changes + calls->others) / messages,
+        .copied = (double)calls->copied / payload,
+        .apart = apart / payload,
+    };
+}
+
+static bool is_within(const struct bounds *got, const struct bounds *most)
+{
+    return got->sends <= most->sends && got->receives <= most->receives &&
+           got->empty_receives <= most->empty_receives && got->polls <= most->polls &&
+           got->others <= most->others && got->copied <= most->copied && got->apart <= most->apart;
+}
+
+static bool row_holds(size_t row)
+{
+    struct counted_bed bed;
+    struct counted_calls calls;
+    struct bounds got;
+    bool within = false;
+
+    counted_open(&bed, &rows[row].pattern);
+    counted_calls_memory(bed.a.data, bed.b.data, bed.a.size);
+    counted_run(&bed, rows[row].messages / 4); /* buffers of the sockets have grown */
+    counted_hold(2);
+    for (unsigned i = 0; i < TRIES && !within; i++) {
+        count(&bed, rows[row].messages, &calls);
+        got = per_message(&calls, rows[row].messages, rows[row].pattern.octets);
+        within = is_within(&got, &rows[row].most);
+        printf("%-36s %7.4f %8.4f %7.4f %7.4f %7.4f %7.4f %7.4f\n", rows[row].pattern.name,
+               got.sends, got.receives, got.empty_receives, got.polls, got.others, got.copied,
+               got.apart);
+    }
+    counted_release();
+    counted_close(&bed);
+    return within;
+}
+
+int main(void)
+{
+    unsigned failed = 0;
+
+    if (!COUNTED_CALLS) {
+        (void)puts("skipped: a sanitizer stands between this build and the C library");
+        return 77;
+    }
+    printf("%-36s %7s %8s %7s %7s %7s %7s %7s\n", "per message", "sends", "receives", "empty",
+           "polls", "others", "copied", "apart");
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!row_holds(i)) {
+            printf("too much: %s\n", rows[i].pattern.name);
+            failed++;
+        }
+    }
+    CHECK_EQ(0, failed);
+    check_done();
+    return 0;
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# counted_instructions.sh PROGRAM [top]: instructions in user space per message of 64 B, by callgrind,
+# both sides together, the test's own left out. Fails above the limits below; `top` shows the functions.
+set -euo pipefail
+
+program=${1:?usage: counted_instructions.sh PROGRAM [top]}
+top=${2:-}
+command -v valgrind >/dev/null || { echo 'counted_instructions.sh: valgrind is not installed'; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+few=640
+many=1920
+failed=0
+
+# count PATTERN MESSAGES: lines "INSTRUCTIONS FUNCTION".
+count() {
+    valgrind --tool=callgrind --toggle-collect=counted_run --callgrind-out-file="$folder/out" \
+        "$program" "$1" "$2" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
+    callgrind_annotate --threshold=100 --show-percs=no "$folder/out" 2>/dev/null |
+        sed -nE 's/^ *([0-9,]+) +[^ ]*:([A-Za-z_0-9.@]+)([ '\''].*)?$/\1 \2/p' | tr -d ,
+}
+
+# Of the two counts, per message and function, the largest first.
+per_message() {
+    awk -v messages="$((many - few))" '
+    $2 ~ /^(counted_|ping$|take|stream_(post|take|run|room|event|settle)|fx_|check_|main$)/ { next }
+    { sum[$2] += FILENAME ~ /many$/ ? $1 : -$1 }
+    END { for (name in sum) if (sum[name] != 0) printf "%8.1f  %s\n", sum[name] / messages, name }' \
+        "$folder/few" "$folder/many" | sort -rn
+}
+
+# check PATTERN LIMIT WHAT
+check() {
+    local measured
+    count "$1" "$few" >"$folder/few"
+    count "$1" "$many" >"$folder/many"
+    measured=$(per_message | awk '{ sum += $1 } END { printf "%.0f\n", sum }')
+    printf '%-52s %5s (at most %s)\n' "$3" "$measured" "$2"
+    awk -v measured="$measured" -v limit="$2" \
+        'BEGIN { exit !(measured > 100 && measured <= limit) }' || failed=1
+    [ -z "$top" ] || per_message | head -n 30
+}
+
+check ping-pong 3680 'ping-pong, both polling'
+check ping-pong-crc 3900 'the same with CRC'
+check write-coalesced 1970 'RDMA Writes, 64 in a system call'
+check write 2790 'RDMA Writes, each in a system call of its own'
+check send-coalesced 2230 'Sends, 64 in a system call'
+check send 3050 'Sends, each in a system call of its own'
+exit "$failed"
