@@ -22,7 +22,11 @@ struct bounds {
     double apart;  /* the same: received elsewhere than where it belongs, or sent from elsewhere */
 };
 
-#define ANY 1e9 /* small messages are copied: that is cheaper than a scattered read */
+/*
+ * Small messages are copied: that is cheaper than a scattered read. And how often one asks in vain
+ * until an answer is there, or the rest of a large message, is up to TCP.
+ */
+#define ANY 1e9
 #define KIB 1024u
 
 /*
@@ -46,7 +50,7 @@ static const struct {
      {1, 1, 0.02, 1.1, 0.001, ANY, ANY}},
     {{"RDMA Writes 64 B", COUNTED_WRITE, 64, 64, false, false},
      64000,
-     {0.03, 0.02, 0.005, 0.002, 0.001, ANY, ANY}},
+     {0.1, 0.05, 0.01, 0.004, 0.001, ANY, ANY}},
     {{"the same with IT_COALESCE_WR_FLAG", COUNTED_WRITE, 64, 64, false, true},
      64000,
      {0.016, 0.02, 0.005, 0.002, 0.001, ANY, ANY}},
@@ -55,16 +59,16 @@ static const struct {
      {0.016, 0.02, 0.005, 0.002, 0.001, ANY, ANY}},
     {{"Sends 64 B", COUNTED_SEND, 64, 64, false, false},
      64000,
-     {0.03, 0.02, 0.005, 0.002, 0.001, ANY, ANY}},
+     {0.1, 0.05, 0.01, 0.004, 0.001, ANY, ANY}},
     {{"the same with IT_COALESCE_WR_FLAG", COUNTED_SEND, 64, 64, false, true},
      64000,
      {0.016, 0.02, 0.005, 0.002, 0.001, ANY, ANY}},
     {{"RDMA Writes 4 KiB", COUNTED_WRITE, 4 * KIB, 64, false, false},
      6400,
-     {0.2, 0.1, 0.01, 0.002, 0.001, ANY, ANY}},
+     {0.3, 0.15, 0.02, 0.004, 0.001, ANY, ANY}},
     {{"Sends 4 KiB", COUNTED_SEND, 4 * KIB, 64, false, false},
      6400,
-     {0.2, 0.1, 0.01, 0.002, 0.001, ANY, ANY}},
+     {0.3, 0.15, 0.02, 0.004, 0.001, ANY, ANY}},
     {{"RDMA Writes 64 KiB", COUNTED_WRITE, 64 * KIB, 16, false, false},
      1600,
      {1.1, 1.2, 0.05, 0.01, 0.01, 0.005, 0.006}},
@@ -79,28 +83,28 @@ static const struct {
      {1.1, 1.2, 0.05, 0.01, 0.01, 0.005, 0.006}},
     {{"RDMA Reads 64 KiB", COUNTED_READ, 64 * KIB, 8, false, false},
      1600,
-     {1.25, 1.4, 0.3, 0.03, 0.01, 0.005, 0.008}},
+     {1.25, 1.5, ANY, ANY, 0.01, 0.005, 0.008}},
     {{"the same with CRC", COUNTED_READ, 64 * KIB, 8, true, false},
      1600,
-     {1.5, 1.4, 0.3, 0.03, 0.01, 1.005, 1.01}},
+     {1.5, 1.5, ANY, ANY, 0.01, 1.005, 1.01}},
     {{"RDMA Writes 1 MiB", COUNTED_WRITE, 1024 * KIB, 2, false, false},
      160,
-     {2.5, 20, 1.5, 1.5, 0.6, 0.04, 0.04}},
+     {2.5, 22, ANY, ANY, 0.6, 0.04, 0.04}},
     {{"the same with CRC", COUNTED_WRITE, 1024 * KIB, 2, true, false},
      160,
-     {5, 20, 1.5, 1.5, 0.6, 0.04, 0.04}},
+     {5, 22, ANY, ANY, 0.6, 0.04, 0.04}},
     {{"Sends 1 MiB", COUNTED_SEND, 1024 * KIB, 2, false, false},
      160,
-     {2.5, 20, 1.5, 1.5, 0.6, 0.04, 0.04}},
+     {2.5, 22, ANY, ANY, 0.6, 0.04, 0.04}},
     {{"the same with CRC", COUNTED_SEND, 1024 * KIB, 2, true, false},
      160,
-     {5, 20, 1.5, 1.5, 0.6, 0.04, 0.04}},
+     {5, 22, ANY, ANY, 0.6, 0.04, 0.04}},
     {{"RDMA Reads 1 MiB", COUNTED_READ, 1024 * KIB, 2, false, false},
      160,
-     {4, 20, 1.5, 1.5, 0.6, 0.04, 0.04}},
+     {4, 22, ANY, ANY, 0.6, 0.04, 0.04}},
     {{"the same with CRC", COUNTED_READ, 1024 * KIB, 2, true, false},
      160,
-     {8, 20, 1.5, 1.5, 0.6, 1.04, 1.04}},
+     {8, 22, ANY, ANY, 0.6, 1.04, 1.04}},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
