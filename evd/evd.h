@@ -31,8 +31,9 @@ struct evd_ia {
     _Atomic bool closing; /* by evd_ia_stop: waiters return IT_ERR_ABORT */
     /* Callbacks and descriptors: their consumers rely on the loop while they are elsewhere. */
     _Atomic uint32_t reliant;
-    struct base_lock lock;  /* guards what follows and the lists of objects of this IA */
-    struct evd *affiliated; /* asynchronous streams, at most one EVD each */
+    _Atomic uint64_t spin_us; /* ITX_SPIN_DEFAULT, or what itx_ia_set_spin has set */
+    struct base_lock lock;    /* guards what follows and the lists of objects of this IA */
+    struct evd *affiliated;   /* asynchronous streams, at most one EVD each */
     struct evd *unaffiliated;
     struct base_object *objects[BASE_OBJECT_TYPES]; /* newest first */
 };
@@ -49,6 +50,9 @@ void evd_ia_fail(struct evd_ia *ia);
  * callbacks are taken off, and those that run have come to their end. Not from inside the loop.
  */
 void evd_ia_stop(struct evd_ia *ia);
+
+/* For how long a waiter may poll before it sleeps, where it usually would for so long. */
+uint64_t evd_ia_spin_ns(const struct evd_ia *ia, uint64_t usual_ns);
 
 /* Frees all EVDs that it_ia_free finds left; blocked waiters have returned before it ends. */
 void evd_ia_free_all(struct evd_ia *ia);

@@ -238,11 +238,14 @@ void evd_source_close(struct evd *evd)
 static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t deadline_ns,
                             struct evd_waiter *waiter)
 {
+    uint64_t limit_ns = evd_ia_spin_ns(evd->ia, SOURCE_SPIN_MAX_NS);
     uint64_t spin_ns = atomic_load_explicit(&source->spin_ns, memory_order_relaxed);
     uint64_t now = base_now_ns();
-    uint64_t end = base_deadline_ns(now, spin_ns);
+    uint64_t end = base_deadline_ns(now, spin_ns < limit_ns ? spin_ns : limit_ns);
     bool found = false;
 
+    if (limit_ns == 0)
+        return false;
     if (deadline_ns < end)
         end = deadline_ns;
     while (!found && now < end && !evd_waiter_is_woken(waiter)) {
@@ -253,10 +256,10 @@ static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t
         now = base_now_ns();
     }
     spin_ns = found ? spin_ns * 2 : spin_ns / 2;
-    if (spin_ns > SOURCE_SPIN_MAX_NS)
-        spin_ns = SOURCE_SPIN_MAX_NS;
     if (spin_ns < SOURCE_SPIN_MIN_NS)
         spin_ns = SOURCE_SPIN_MIN_NS;
+    if (spin_ns > limit_ns)
+        spin_ns = limit_ns;
     atomic_store_explicit(&source->spin_ns, spin_ns, memory_order_relaxed);
     return found;
 }

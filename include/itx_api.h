@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, socket conversion with
- * private data, many events by one call, an IA on the program's own event base, immediate values,
+ * private data, many events by one call, how waits poll, an IA on the program's own event base, immediate values,
  * one more atomic operation, counters, and names for values. Everything here starts with itx_ or ITX_.
  *
  * Structs that may grow begin with a member "size". The caller sets it to the sizeof it was
@@ -314,6 +314,27 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t evd_handle, int deque_count, it_eve
  */
 it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t max_event_count,
                           it_event_t *events, size_t *events_count);
+
+/* For itx_ia_set_spin: the library decides, and learns from what the waits of a program are like. */
+#define ITX_SPIN_DEFAULT UINT64_MAX
+
+/**
+ * Limits for how long a call that waits (it_evd_wait, itx_evd_wait_n, itx_aevd_wait) may poll
+ * before it lets its thread sleep. Polling answers sooner and takes processor time meanwhile; it
+ * happens only where earlier waits were short, and by default for some 50 microseconds at most.
+ *
+ * @param ia_handle  the Interface Adapter, all of whose EVDs are meant
+ * @param spin_us    longest time, microseconds; 0: the thread sleeps at once, whenever nothing has
+ *                   come yet; ITX_SPIN_DEFAULT: as in the beginning
+ *
+ * @retval IT_SUCCESS         in force for waits that begin from now on
+ * @retval IT_ERR_INVALID_IA  ia_handle does not name an open IA
+ *
+ * Completion: none; the call is synchronous. Works on a failed IA.
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_set_spin(it_ia_handle_t ia_handle, uint64_t spin_us);
 
 struct event_base; /* of libevent 2; programs that do not use this call need no libevent */
 

@@ -5,6 +5,8 @@
 #include "ual/ual_object.h"
 #include "ual/ual_request.h"
 
+#include "itx_api.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -86,6 +88,7 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
         return IT_ERR_RESOURCES;
     ia->evd.object.ia = &ia->evd.object;
     base_lock_init(&ia->evd.lock);
+    atomic_store_explicit(&ia->evd.spin_us, ITX_SPIN_DEFAULT, memory_order_relaxed);
     ia->provider = provider;
     memcpy(ia->name, name, strlen(name)); /* the rest is zero */
     ia->api_major = major_version;

@@ -92,6 +92,11 @@ static it_status_t set_base(const union status_value *v)
     return (it_status_t)atomic_load(&answer);
 }
 
+static it_status_t set_spin(const union status_value *v)
+{
+    return itx_ia_set_spin(v[0].p, v[1].n);
+}
+
 static it_status_t query_features(const union status_value *v)
 {
     return itx_ia_query_features(v[0].p, v[1].p);
@@ -228,6 +233,11 @@ static const struct status_call calls[] = {
      .make = set_base,
      .params = {STATUS_IA, STATUS_RESULT, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("from a callback", IT_ERR_EVD_BUSY, USE(2, SLOT_EVD)))},
+    {.name = "itx_ia_set_spin",
+     .make = set_spin,
+     .params = {STATUS_IA, STATUS_NUMBER(0)},
+     .rows = ROWS(ROW("as it was", IT_SUCCESS, SET(1, ITX_SPIN_DEFAULT)),
+                  ROW("nearly for ever", IT_SUCCESS, SET(1, ITX_SPIN_DEFAULT - 1)))},
     {.name = "itx_ia_query_features",
      .make = query_features,
      .params = {STATUS_IA, STATUS_GIVEN(features)},

@@ -6,7 +6,7 @@
 #include "evd/evd_loop.h"
 #include "evd/evd_object.h"
 
-#include "it_api.h"
+#include "itx_api.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -21,6 +21,7 @@ static inline it_ia_handle_t fixture_start(struct fixture *fixture)
 {
     memset(fixture, 0, sizeof(*fixture));
     base_lock_init(&fixture->ia.lock);
+    fixture->ia.spin_us = ITX_SPIN_DEFAULT;
     if (evd_loop_start(&fixture->ia.loop, "itapi-test") != IT_SUCCESS)
         abort();
     fixture->ia.object.type = IT_HANDLE_TYPE_IA;

@@ -36,6 +36,8 @@ void stub_flush(struct ibv_qp *qp);
 void stub_fail_next(struct ibv_qp *qp, enum ibv_wc_status status);
 /* Objects that exist: 0 when all is given back. */
 size_t stub_objects(void);
+/* Times that somebody has looked for completions. */
+unsigned stub_looks(void);
 /* An asynchronous event of the device. */
 void stub_raise(enum ibv_event_type type, struct ibv_qp *qp, int port);
 

@@ -56,6 +56,28 @@ Test(verbs_notify, a_sleeping_thread_is_woken)
     stub_node_close(&n);
 }
 
+/* itx_ia_set_spin: it looks when it comes, around arming the device, and when it leaves. */
+Test(verbs_notify, a_thread_may_be_kept_from_polling)
+{
+    struct waiter waiter;
+    struct stub_node n;
+    it_event_t event;
+    unsigned looks;
+
+    stub_node_pair(&n, &usual);
+    CHECK_OK(itx_ia_set_spin(n.fx.ia, 0));
+    for (unsigned k = 0; k < 20; k++) {
+        looks = stub_looks();
+        CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(n.fx.request_evd, 1000, &event, NULL));
+        CHECK(stub_looks() - looks <= 8);
+        waiter_start(&waiter, n.fx.request_evd);
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+        CHECK_EQ(0, pthread_join(waiter.thread, NULL));
+        CHECK_EQ(k, waiter.event.dto_cmpl.cookie);
+    }
+    stub_node_close(&n);
+}
+
 /* One of them sleeps on the device's descriptor; when it leaves another takes its place. */
 Test(verbs_notify, several_sleeping_threads_are_woken)
 {

@@ -349,12 +349,12 @@ static bool progress_spin(struct uiw_progress *progress, struct evd_waiter *wait
 /* A sleep that was short would have been worth polling for, and for longer than it took. */
 static void progress_learn(struct uiw_progress *progress, uint64_t slept_ns)
 {
-    if (slept_ns > PROGRESS_SPIN_MAX_NS)
+    if (slept_ns > progress->spin_limit_ns)
         return;
     if (progress->spin_pause > 0)
         progress->spin_pause--;
     else
-        progress->spin_ns = PROGRESS_SPIN_MAX_NS;
+        progress->spin_ns = progress->spin_limit_ns;
 }
 
 /* One sleep in the poll set. 0 or EINTR. */
@@ -383,11 +383,14 @@ static int progress_sleep(struct uiw_progress *progress, struct evd_waiter *wait
     return error == EINTR ? EINTR : 0;
 }
 
-static int progress_lead(struct uiw_progress *progress, struct evd_waiter *waiter,
-                         uint64_t deadline_ns)
+static int progress_lead(struct ual_ia *ia, struct evd_waiter *waiter, uint64_t deadline_ns)
 {
+    struct uiw_progress *progress = progress_of(ia);
     int error = 0;
 
+    progress->spin_limit_ns = evd_ia_spin_ns(&ia->evd, PROGRESS_SPIN_MAX_NS);
+    if (progress->spin_ns > progress->spin_limit_ns)
+        progress->spin_ns = progress->spin_limit_ns;
     if (progress->spin_ns > 0 && progress_spin(progress, waiter, deadline_ns))
         return 0;
     do {
@@ -444,7 +447,7 @@ static int progress_wait(void *context, struct evd_waiter *waiter, uint64_t dead
     uiw_defer_flush(ia);
     if (!uiw_progress_claim(progress, UIW_LEADER_CONSUMER))
         return progress_follow(progress, waiter, deadline_ns);
-    error = progress_lead(progress, waiter, deadline_ns);
+    error = progress_lead(ia, waiter, deadline_ns);
     uiw_progress_release(ia);
     return error;
 }

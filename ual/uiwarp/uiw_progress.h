@@ -63,11 +63,12 @@ struct uiw_progress {
     struct ual_ep *active[UIW_ACTIVE_MAX]; /* streams that had data a moment ago */
     uint32_t idle[UIW_ACTIVE_MAX];         /* empty polls since then */
     unsigned active_count;
-    unsigned crowded;    /* more were active than there is room for: rounds until that is over */
-    uint32_t polls;      /* since epoll was asked */
-    uint32_t purged;     /* last .purge seen */
-    uint64_t spin_ns;    /* how long a waiter polls before it sleeps */
-    unsigned spin_pause; /* short sleeps until polling is tried again */
+    unsigned crowded;       /* more were active than there is room for: rounds until that is over */
+    uint32_t polls;         /* since epoll was asked */
+    uint32_t purged;        /* last .purge seen */
+    uint64_t spin_ns;       /* how long a waiter polls before it sleeps */
+    uint64_t spin_limit_ns; /* the most that it may be: itx_ia_set_spin */
+    unsigned spin_pause;    /* short sleeps until polling is tried again */
 
     struct base_lock lock; /* guards what follows */
     struct uiw_follower *followers;

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* itx_ia_set_spin: whether a call that waits polls before it sleeps. Reads of the stream show it. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "support/it_fixture.h"
+
+#define WAIT_US 2000u
+
+static uint64_t receive_calls(const struct fx_node *node)
+{
+    struct itx_counters now;
+
+    memset(&now, 0, sizeof(now));
+    now.size = sizeof(now);
+    CHECK_OK(itx_ia_query_counters(node->ia, &now));
+    return now.receive_calls;
+}
+
+/* Reads of the stream during a wait in vain, soon after there was something to read. */
+static uint64_t reads_of_a_wait(struct fx_pair *pair)
+{
+    it_event_t event;
+    uint64_t before;
+
+    for (unsigned i = 0; i < 4; i++)
+        fx_pair_ping(pair);
+    before = receive_calls(&pair->a);
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(pair->a.recv_evd, WAIT_US, &event, NULL));
+    return receive_calls(&pair->a) - before;
+}
+
+Test(data_spin, sleeps_at_once, .timeout = 60)
+{
+    struct fx_pair pair;
+
+    fx_pair_open(&pair);
+    CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
+    for (unsigned i = 0; i < 20; i++)
+        CHECK_EQ(0, reads_of_a_wait(&pair));
+    fx_pair_close(&pair);
+}
+
+/* The time that it may poll for is longer than that of the wait. */
+Test(data_spin, polls_again, .timeout = 60)
+{
+    struct fx_patience patience = fx_patience_start("a wait that polls");
+    struct fx_pair pair;
+
+    fx_pair_open(&pair);
+    CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
+    CHECK_EQ(0, reads_of_a_wait(&pair));
+    CHECK_OK(itx_ia_set_spin(pair.a.ia, (uint64_t)1000 * WAIT_US));
+    while (reads_of_a_wait(&pair) < 2)
+        fx_patience_check(&patience);
+    CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
+    CHECK_EQ(0, reads_of_a_wait(&pair));
+    fx_pair_close(&pair);
+}
+
+Test(data_spin, any_number, .timeout = 60)
+{
+    static const uint64_t numbers[] = {1,
+                                       1000000,
+                                       UINT64_MAX / 1000,
+                                       UINT64_MAX / 1000 + 1,
+                                       ITX_SPIN_DEFAULT - 1,
+                                       ITX_SPIN_DEFAULT};
+    struct fx_pair pair;
+
+    fx_pair_open(&pair);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        CHECK_OK(itx_ia_set_spin(pair.a.ia, numbers[i]));
+        (void)reads_of_a_wait(&pair);
+    }
+    CHECK_STATUS(IT_ERR_INVALID_IA, itx_ia_set_spin(NULL, 0));
+    CHECK_STATUS(IT_ERR_INVALID_IA, itx_ia_set_spin((it_ia_handle_t)(void *)pair.a.pz, 0));
+    fx_pair_close(&pair);
+}
