@@ -4,6 +4,8 @@
  */
 #include "common/tcp.h"
 #include "perf_heap.h"
+#include "perf_json.h"
+#include "perf_matrix.h"
 #include "perf_session.h"
 
 #include <signal.h>
@@ -26,20 +28,46 @@ static int run_server(const struct perf_options *options)
     return good ? EXIT_FINE : EXIT_FAILED;
 }
 
+/* One object, unless the options can ask for several. */
+static void print_json(const struct perf_options *options, const struct perf_records *records)
+{
+    if (options->matrix || options->all || options->size_count > 1) {
+        perf_json_write_all(stdout, records);
+        return;
+    }
+    perf_json_write(stdout, &records->records[0]);
+    (void)putchar('\n');
+}
+
+static bool heap_is_left_alone(const struct perf_records *records)
+{
+    double calls = 0;
+
+    if (!heap_counts())
+        complain("heap calls cannot be counted in this build");
+    for (size_t i = 0; i < records->count; i++)
+        if (records->records[i].heap_calls > 0)
+            calls += records->records[i].heap_calls;
+    if (calls == 0)
+        return true;
+    complain("%.0f heap calls in the measured runs", calls);
+    return false;
+}
+
+static bool report(const struct perf_options *options, const struct perf_records *records)
+{
+    if (options->json)
+        print_json(options, records);
+    return !options->strict_heap || heap_is_left_alone(records);
+}
+
 static int run_client(const struct perf_options *options, const char *host, const char *port)
 {
-    static struct perf_results results;
+    struct perf_records records = {.count = 0};
+    bool good = perf_matrix_run(options, host, port, &records) && report(options, &records);
 
-    if (!perf_client(options, host, port, &results))
-        return EXIT_FAILED;
-    report_print(options, &results);
-    if (options->strict_heap && !heap_counts())
-        complain("heap calls cannot be counted in this build");
-    if (options->strict_heap && results.heap_calls > 0) {
-        complain("%llu heap calls in the measured runs", (unsigned long long)results.heap_calls);
-        return EXIT_FAILED;
-    }
-    return EXIT_FINE;
+    perf_records_free(&records);
+    return good ? EXIT_FINE : EXIT_FAILED;
 }
 
 /*

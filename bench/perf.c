@@ -2,6 +2,7 @@
 #include "perf.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
 const char *perf_op_name(enum perf_op op)
@@ -39,12 +40,32 @@ const char *perf_unit(enum perf_measure measure)
     return units[measure];
 }
 
+uint64_t perf_messages(const struct perf_params *params, uint64_t iters)
+{
+    bool answered = params->measure == PERF_LAT && params->op != PERF_READ;
+
+    return answered ? iters * 2 : iters;
+}
+
 double perf_clock(void)
 {
     struct timespec now;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static uint64_t nanoseconds(const struct timeval *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
+}
+
+uint64_t perf_cpu_ns(void)
+{
+    struct rusage usage;
+
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return nanoseconds(&usage.ru_utime) + nanoseconds(&usage.ru_stime);
 }
 
 bool perf_pin(int cpu)

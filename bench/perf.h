@@ -34,19 +34,28 @@ enum perf_transport {
     PERF_TCP,
 };
 
-#define PERF_TRANSPORTS 2
+#define PERF_NAME_SIZE    64
+#define PERF_CARRIERS_MAX 8
+
+struct perf_carrier {
+    enum perf_transport transport;
+    char ia[PERF_NAME_SIZE]; /* itapi: the Interface Adapter, as the client names it */
+};
 
 struct perf_params {
     enum perf_op op;
     enum perf_measure measure;
     enum perf_mode mode;
-    uint64_t size;              /* bytes of a message */
-    uint64_t depth;             /* requests under way at once */
-    bool crc;                   /* ask MPA for CRC32c */
-    bool coalesce;              /* requests may wait for the next that is reported */
-    bool verify;                /* look at what has arrived */
-    bool uses[PERF_TRANSPORTS]; /* which of them are measured */
-    int server_cpu;             /* -1: anywhere */
+    uint64_t size;      /* bytes of a message */
+    uint64_t depth;     /* requests under way at once */
+    uint64_t spin_us;   /* longest time that it_evd_wait polls; ITX_SPIN_DEFAULT */
+    bool crc;           /* ask MPA for CRC32c */
+    bool coalesce;      /* requests may wait for the next that is reported */
+    bool verify;        /* look at what has arrived */
+    bool server_choice; /* the server's Interface Adapter is that of its own command line */
+    int server_cpu;     /* -1: anywhere */
+    struct perf_carrier carriers[PERF_CARRIERS_MAX]; /* measured in turn */
+    unsigned int carrier_count;
 };
 
 /* Largest message, and the deepest queue. */
@@ -62,8 +71,14 @@ const char *perf_transport_name(enum perf_transport transport);
 /* The unit of a measure. */
 const char *perf_unit(enum perf_measure measure);
 
+/* Messages, both ways, of so many iterations. */
+uint64_t perf_messages(const struct perf_params *params, uint64_t iters);
+
 /* Seconds of a clock that only goes forward. */
 double perf_clock(void);
+
+/* Processor time that this process has used so far, user and system, nanoseconds. */
+uint64_t perf_cpu_ns(void);
 
 /* Confines this thread, and those it makes, to one CPU; -1: to those of the beginning. */
 bool perf_pin(int cpu);

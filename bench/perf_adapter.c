@@ -7,6 +7,31 @@
 #include <netinet/in.h>
 #include <string.h>
 
+/* ---- Listing ------------------------------------------------------------------------------ */
+
+unsigned int perf_adapter_list(struct perf_carrier *carriers, unsigned int room)
+{
+    it_interface_t interfaces[64];
+    size_t found = sizeof(interfaces) / sizeof(interfaces[0]);
+    size_t total = 0;
+    unsigned int count = 0;
+
+    it_interface_list(interfaces, &found, &total);
+    for (size_t i = 0; i < found && count < room; i++) {
+        struct perf_carrier *carrier = &carriers[count];
+        size_t length = strnlen(interfaces[i].name, sizeof(interfaces[i].name));
+
+        /* uiwarp:eth0 is a part of uiwarp. */
+        if (length >= sizeof(carrier->ia) || memchr(interfaces[i].name, ':', length) != NULL)
+            continue;
+        memset(carrier, 0, sizeof(*carrier));
+        carrier->transport = PERF_ITAPI;
+        memcpy(carrier->ia, interfaces[i].name, length);
+        count++;
+    }
+    return count;
+}
+
 /* ---- Asking ------------------------------------------------------------------------------- */
 
 static void take_addresses(struct perf_adapter *adapter, const it_spigot_info_t *spigot,

@@ -6,6 +6,7 @@
 #define ITAPI_BENCH_PERF_ADAPTER_H
 
 #include "common/address.h"
+#include "perf.h"
 
 #include <it_api.h>
 
@@ -20,6 +21,8 @@ struct perf_adapter {
     size_t address_count;
 };
 
+/* Fills in a carrier for each Interface that is no part of another, at most room. Their number. */
+unsigned int perf_adapter_list(struct perf_carrier *carriers, unsigned int room);
 /* Both return false after a message. */
 bool perf_adapter_ask(struct perf_adapter *adapter, it_ia_handle_t ia);
 /* The path to a server whose control connection leads to that address. */

@@ -3,176 +3,245 @@
 
 #include "common/tcp.h"
 #include "perf_heap.h"
+#include "perf_progress.h"
 
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A run takes this long, if its length is ours to choose; a shorter one shows how long that is. */
-#define RUN_SECONDS   0.4
+/* The least time in which a run shows how long one is. */
 #define TRIAL_SECONDS 0.03
+
+double perf_value(const struct perf_params *params, uint64_t iters, double seconds)
+{
+    double count = (double)iters;
+
+    switch (params->measure) {
+    case PERF_LAT:
+        return seconds * 1e6 / (double)perf_messages(params, iters);
+    case PERF_BW:
+        return count * (double)params->size / seconds;
+    case PERF_RATE:
+        return count / seconds;
+    }
+    return 0;
+}
 
 /* ---- Connecting --------------------------------------------------------------------------- */
 
-static bool prepare_tcp(struct perf_session *session, const char *host, const char *port)
+static bool prepare_tcp(struct perf_session *session, struct perf_link *link, const char *host,
+                        const char *port)
 {
     int sd = tcp_connect(host, port);
 
-    session->has_tcp = sd >= 0 && reference_open(&session->tcp, sd, &session->params);
-    return session->has_tcp;
+    link->open = sd >= 0 && reference_open(&link->tcp, sd, &session->params);
+    return link->open;
 }
 
 /* Where the server's RDMA is: at the address where its control connection is. */
-static bool prepare_rdma(struct perf_session *session, const char *ia)
+static bool connect_rdma(struct perf_session *session, struct perf_link *link,
+                         const struct contact *server)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof(address);
+
+    if (getpeername(session->control, (struct sockaddr *)&address, &length) == 0)
+        return perf_rdma_connect(&link->rdma, &address, server);
+    complain_errno("the server's address");
+    return false;
+}
+
+static bool prepare_rdma(struct perf_session *session, struct perf_link *link, const char *ia,
+                         bool needed)
+{
     struct contact own;
     struct contact server;
 
-    if (getpeername(session->control, (struct sockaddr *)&address, &length) != 0) {
-        complain_errno("the server's address");
+    link->open = perf_rdma_open(&link->rdma, ia, &session->params, false, &own);
+    own.good = link->open;
+    if (!control_receive_contact(session->control, &server) ||
+        !control_send_contact(session->control, &own))
         return false;
-    }
-    session->has_rdma = perf_rdma_open(&session->rdma, ia, &session->params, false, &own);
-    return session->has_rdma && control_receive_contact(session->control, &server) &&
-           control_send_contact(session->control, &own) &&
-           perf_rdma_connect(&session->rdma, &address, &server);
+    if (own.good && server.good)
+        return connect_rdma(session, link, &server);
+    complain("%s is left out: it cannot be used on the %s's side", ia,
+             own.good ? "server" : "client");
+    if (link->open)
+        perf_rdma_close(&link->rdma);
+    link->open = false;
+    return !needed;
 }
 
 static bool prepare(struct perf_session *session, const struct perf_options *options,
                     const char *host, const char *port)
 {
-    if (!tcp_no_delay(session->control) || !perf_pin(options->client_cpu) ||
-        !control_send_params(session->control, &session->params))
+    if (!perf_pin(options->client_cpu) || !control_send_params(session->control, &session->params))
         return false;
-    if (session->params.uses[PERF_TCP] && !prepare_tcp(session, host, port))
-        return false;
-    return !session->params.uses[PERF_ITAPI] || prepare_rdma(session, options->ia);
+    for (unsigned int i = 0; i < session->params.carrier_count; i++) {
+        const struct perf_carrier *carrier = &session->params.carriers[i];
+        struct perf_link *link = &session->links[i];
+
+        if (carrier->transport == PERF_TCP
+                ? !prepare_tcp(session, link, host, port)
+                : !prepare_rdma(session, link, carrier->ia, !options->all))
+            return false;
+    }
+    return true;
 }
 
 /* ---- Runs --------------------------------------------------------------------------------- */
 
-static bool run_pattern(struct perf_session *session, enum perf_transport transport, uint64_t iters)
+/* What one run has cost, on both sides. */
+struct cost {
+    double seconds;
+    uint64_t heap_calls;
+    uint64_t cpu_ns;
+};
+
+static bool run_pattern(struct perf_session *session, unsigned int carrier, uint64_t iters)
 {
-    if (transport == PERF_ITAPI)
-        return perf_rdma_client(&session->rdma, iters);
-    return reference_client(&session->tcp, iters);
+    struct perf_link *link = &session->links[carrier];
+
+    if (session->params.carriers[carrier].transport == PERF_ITAPI)
+        return perf_rdma_client(&link->rdma, iters);
+    return reference_client(&link->tcp, iters);
 }
 
-/* One run on both sides: how long it took, and the heap calls in it. */
-static bool run(struct perf_session *session, enum perf_transport transport, uint64_t iters,
-                double *seconds, uint64_t *heap_calls)
+/* One run on both sides. */
+static bool run(struct perf_session *session, unsigned int carrier, uint64_t iters,
+                struct cost *cost)
 {
-    struct command command = {.end = false, .transport = transport, .iters = iters};
-    bool verify = session->params.verify && transport == PERF_ITAPI;
+    struct command command = {.end = false, .carrier = carrier, .iters = iters};
+    bool verify =
+        session->params.verify && session->params.carriers[carrier].transport == PERF_ITAPI;
+    struct perf_rdma *rdma = &session->links[carrier].rdma;
     struct outcome outcome;
+    uint64_t cpu_ns;
     double started;
     bool good;
 
     if (verify)
-        perf_rdma_spoil(&session->rdma, false);
+        perf_rdma_spoil(rdma, false);
     if (!control_send_command(session->control, &command) ||
         !control_receive_ready(session->control))
         return false;
     heap_start();
+    cpu_ns = perf_cpu_ns();
     started = perf_clock();
-    good = run_pattern(session, transport, iters);
-    *seconds = perf_clock() - started;
-    *heap_calls = heap_stop();
+    good = run_pattern(session, carrier, iters);
+    cost->seconds = perf_clock() - started;
+    cost->cpu_ns = perf_cpu_ns() - cpu_ns;
+    cost->heap_calls = heap_stop();
     if (!good || !control_receive_outcome(session->control, &outcome) || !outcome.good)
         return false;
-    *heap_calls += outcome.heap_calls;
-    return !verify || perf_rdma_intact(&session->rdma, false);
+    cost->heap_calls += outcome.heap_calls;
+    cost->cpu_ns += outcome.cpu_ns;
+    return !verify || perf_rdma_intact(rdma, false);
 }
 
-/* Finds how many messages take RUN_SECONDS, if nothing else disturbs them. */
-static bool calibrate(struct perf_session *session, enum perf_transport transport, uint64_t *iters)
+/* Finds how many messages take as long as a run should, if nothing else disturbs them. */
+static bool calibrate(struct perf_session *session, unsigned int carrier, double wanted,
+                      uint64_t *iters)
 {
+    double enough = wanted / 4 < TRIAL_SECONDS ? wanted / 4 : TRIAL_SECONDS;
     uint64_t trial = session->params.measure == PERF_BW ? 4 : 64;
-    uint64_t heap_calls;
-    double first = 0;
-    double second = 0;
+    struct cost first = {.seconds = 0};
+    struct cost second = {.seconds = 0};
 
-    while (second < TRIAL_SECONDS) {
+    while (second.seconds < enough) {
         trial *= 4;
-        if (!run(session, transport, trial, &first, &heap_calls) ||
-            !run(session, transport, trial, &second, &heap_calls))
+        if (!run(session, carrier, trial, &first) || !run(session, carrier, trial, &second))
             return false;
-        if (first < second)
-            second = first;
+        if (first.seconds < second.seconds)
+            second.seconds = first.seconds;
     }
-    *iters = (uint64_t)((double)trial * RUN_SECONDS / second) + 1;
+    *iters = (uint64_t)((double)trial * wanted / second.seconds) + 1;
     return true;
 }
 
-/* A short run to warm up, then the one that counts. */
-static bool measure(struct perf_session *session, enum perf_transport transport,
-                    struct perf_results *results)
+/* A run to warm up, then the one that counts. */
+static bool measure(struct perf_session *session, const struct perf_options *options,
+                    unsigned int carrier, struct perf_series *series)
 {
-    struct perf_series *series = &results->series[transport];
-    uint64_t warm_up = series->iters / 10 + 1;
-    uint64_t heap_calls;
-    double seconds;
+    uint64_t warm_up =
+        options->warm_up == PERF_WARM_UP_TENTH ? series->iters / 10 + 1 : options->warm_up;
+    struct cost cost;
 
-    if (!run(session, transport, warm_up, &seconds, &heap_calls) ||
-        !run(session, transport, series->iters, &seconds, &heap_calls))
+    if (warm_up > 0 && !run(session, carrier, warm_up, &cost))
         return false;
-    series->values[series->count++] = report_value(&session->params, series->iters, seconds);
-    if (transport == PERF_ITAPI)
-        results->heap_calls += heap_calls;
+    if (!run(session, carrier, series->iters, &cost))
+        return false;
+    series->values[series->count] = perf_value(&session->params, series->iters, cost.seconds);
+    series->cpu_us[series->count] =
+        (double)cost.cpu_ns / 1e3 / (double)perf_messages(&session->params, series->iters);
+    series->heap_calls += cost.heap_calls;
+    series->count++;
     return true;
 }
 
-/* All runs; those of the two transports alternate. */
+/* All runs; those of the carriers alternate. */
 static bool measure_all(struct perf_session *session, const struct perf_options *options,
                         struct perf_results *results)
 {
-    static const enum perf_transport transports[] = {PERF_ITAPI, PERF_TCP};
-    const bool *uses = session->params.uses;
+    for (unsigned int i = 0; i < session->params.carrier_count; i++) {
+        struct perf_series *series = &results->series[i];
 
-    for (unsigned int i = 0; i < PERF_TRANSPORTS; i++) {
-        uint64_t *iters = &results->series[transports[i]].iters;
-
-        *iters = options->iters;
-        if (uses[i] && options->iters == 0 && !calibrate(session, transports[i], iters))
+        series->iters = options->iters;
+        series->crc_by_device = session->params.carriers[i].transport == PERF_ITAPI &&
+                                session->links[i].open && !session->links[i].rdma.sets_crc;
+        if (!session->links[i].open || options->iters > 0)
+            continue;
+        perf_progress_run(&session->params.carriers[i], 0, options->runs);
+        if (!calibrate(session, i, options->seconds, &series->iters))
             return false;
     }
-    for (unsigned int number = 0; number < options->runs; number++)
-        for (unsigned int i = 0; i < PERF_TRANSPORTS; i++)
-            if (uses[i] && !measure(session, transports[i], results))
+    for (unsigned int number = 1; number <= options->runs; number++) {
+        for (unsigned int i = 0; i < session->params.carrier_count; i++) {
+            if (!session->links[i].open)
+                continue;
+            perf_progress_run(&session->params.carriers[i], number, options->runs);
+            if (!measure(session, options, i, &results->series[i]))
                 return false;
+        }
+    }
     return true;
 }
 
-static bool run_session(struct perf_session *session, const struct perf_options *options,
-                        const char *host, const char *port, struct perf_results *results)
-{
-    struct command end = {.end = true, .transport = PERF_ITAPI, .iters = 0};
-    bool good = prepare(session, options, host, port) && measure_all(session, options, results) &&
-                control_send_command(session->control, &end);
+/* ---- The session -------------------------------------------------------------------------- */
 
-    results->crc_by_device = session->has_rdma && !session->rdma.sets_crc;
-    if (session->has_rdma)
-        perf_rdma_close(&session->rdma);
-    if (session->has_tcp)
-        reference_close(&session->tcp);
+bool perf_client_open(struct perf_session *session, const char *host, const char *port)
+{
+    memset(session, 0, sizeof(*session));
+    session->control = tcp_connect(host, port);
+    if (session->control < 0)
+        return false;
+    if (tcp_no_delay(session->control))
+        return true;
+    (void)close(session->control);
+    return false;
+}
+
+bool perf_client_measure(struct perf_session *session, const struct perf_options *options,
+                         const char *host, const char *port, const struct perf_params *params,
+                         struct perf_results *results)
+{
+    static const struct command end = {.end = true};
+    bool good;
+
+    memset(results, 0, sizeof(*results));
+    if (session->begun && !control_send_more(session->control, true))
+        return false;
+    session->begun = true;
+    session->params = *params;
+    good = prepare(session, options, host, port) && measure_all(session, options, results) &&
+           control_send_command(session->control, &end);
+    perf_session_close_links(session);
     return good;
 }
 
-bool perf_client(const struct perf_options *options, const char *host, const char *port,
-                 struct perf_results *results)
+void perf_client_close(struct perf_session *session, bool good)
 {
-    struct perf_session session;
-    bool good;
-
-    memset(&session, 0, sizeof(session));
-    memset(results, 0, sizeof(*results));
-    session.params = options->params;
-    session.control = tcp_connect(host, port);
-    if (session.control < 0)
-        return false;
-    good = run_session(&session, options, host, port, results);
-    (void)close(session.control);
-    return good;
+    if (good && session->begun)
+        (void)control_send_more(session->control, false);
+    (void)close(session->control);
 }

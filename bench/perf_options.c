@@ -1,51 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "perf_options.h"
 
-#include <errno.h>
+#include "perf_matrix.h"
+#include "perf_number.h"
+
 #include <getopt.h>
+#include <itx_api.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_PORT "7472"
 
-static void usage(FILE *stream)
-{
-    (void)fputs(
-        "it_perf server [OPTIONS]          serves clients, one after the other\n"
-        "it_perf client HOST [OPTIONS]     measures with the server on HOST\n"
-        "it_perf --loopback [OPTIONS]      both sides on this machine, in two processes\n"
-        "\n"
-        "What is measured (client, loopback):\n"
-        "  --op send|write|read      Send/Recv, RDMA Write or RDMA Read; default send\n"
-        "  --measure lat|bw|rate     lat: half a round trip (read: a whole one), us; default\n"
-        "                            bw: bytes/s of a stream; rate: messages/s of a stream\n"
-        "  --size N                  bytes of a message, with k or m behind: KiB, MiB; default 64\n"
-        "  --mode poll|wait          it_evd_dequeue in a loop, or it_evd_wait; default poll\n"
-        "  --crc on|off              CRC32c on the wire; default on; devices: as they are set\n"
-        "  --depth N                 requests under way; default 64 for lat, 16 for bw, 512 for\n"
-        "                            rate\n"
-        "  --iters N                 messages of a run; default: as many as take about 0.4 s\n"
-        "  --runs N                  runs, of which the median is the result; default 5\n"
-        "  --reference tcp           the same over plain TCP, the runs alternating with ours\n"
-        "  --transport itapi|tcp     tcp: plain TCP in place of ours\n"
-        "  --coalesce                bw, rate: requests that are not reported may wait for those\n"
-        "                            that are (IT_COALESCE_WR_FLAG)\n"
-        "  --verify                  also look at what arrives (ours only)\n"
-        "  --pin A,B                 client on CPU A, server on CPU B; default: anywhere\n"
-        "  --strict-heap             fail if anything calls the heap during a run\n"
-        "  --json                    one JSON object in place of a table\n"
-        "\n"
-        "Both sides:\n"
-        "  --port P                  TCP port of the server, " DEFAULT_PORT
-        " by default; 0: any (server)\n"
-        "  --ia NAME                 Interface Adapter, or a device (siw0); default uiwarp\n"
-        "  --once                    server: end after one client\n"
-        "  --help                    this text\n"
-        "\n"
-        "Exit status: 0 done, 1 something failed, 2 wrong usage.\n",
-        stream);
-}
+#define SECONDS_DEFAULT 0.4
+#define SECONDS_MAX     3600.0
 
 static bool parse_word(const char *text, const char *const words[], unsigned int *value)
 {
@@ -56,31 +23,6 @@ static bool parse_word(const char *text, const char *const words[], unsigned int
         }
     }
     return false;
-}
-
-/* A number with k, m or g behind it, at most limit. */
-static bool parse_number(const char *text, uint64_t limit, uint64_t *value)
-{
-    static const char units[] = "kmg";
-    uint64_t number;
-    char *end;
-
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    number = strtoull(text, &end, 10);
-    if (errno != 0 || number > limit)
-        return false;
-    if (*end != '\0') {
-        const char *unit = strchr(units, *end | 0x20);
-        unsigned int shift = unit != NULL ? 10 * (unsigned int)(unit - units + 1) : 0;
-
-        if (shift == 0 || end[1] != '\0' || number > limit >> shift)
-            return false;
-        number <<= shift;
-    }
-    *value = number;
-    return true;
 }
 
 static bool parse_pin(const char *text, struct perf_options *options)
@@ -102,6 +44,11 @@ static const struct option known_options[] = {
     {"op", required_argument, NULL, 'o'},
     {"measure", required_argument, NULL, 'm'},
     {"size", required_argument, NULL, 's'},
+    {"sizes", required_argument, NULL, 'S'},
+    {"matrix", no_argument, NULL, 'x'},
+    {"spin", required_argument, NULL, 'w'},
+    {"seconds", required_argument, NULL, 'e'},
+    {"warmup", required_argument, NULL, 'W'},
     {"mode", required_argument, NULL, 'M'},
     {"crc", required_argument, NULL, 'c'},
     {"depth", required_argument, NULL, 'd'},
@@ -128,7 +75,7 @@ static bool take_word(int letter, const char *text, struct perf_options *options
     static const char *const measures[] = {"lat", "bw", "rate", NULL};
     static const char *const modes[] = {"poll", "wait", NULL};
     static const char *const switches[] = {"off", "on", NULL};
-    static const char *const transports[] = {"itapi", "tcp", NULL};
+    static const char *const transports[] = {"itapi", "tcp", "all", NULL};
     static const char *const references[] = {"tcp", NULL};
     struct perf_params *params = &options->params;
     unsigned int value = 0;
@@ -138,10 +85,12 @@ static bool take_word(int letter, const char *text, struct perf_options *options
     case 'o':
         known = parse_word(text, ops, &value);
         params->op = (enum perf_op)value;
+        options->op_given = true;
         break;
     case 'm':
         known = parse_word(text, measures, &value);
         params->measure = (enum perf_measure)value;
+        options->measure_given = true;
         break;
     case 'M':
         known = parse_word(text, modes, &value);
@@ -153,11 +102,12 @@ static bool take_word(int letter, const char *text, struct perf_options *options
         break;
     case 't':
         known = parse_word(text, transports, &value);
-        options->transport = (enum perf_transport)value;
+        options->all = value == 2;
+        options->transport = value == 1 ? PERF_TCP : PERF_ITAPI;
         break;
     case 'R':
         known = parse_word(text, references, &value);
-        params->uses[PERF_TCP] = true;
+        options->reference = true;
         break;
     default:
         break;
@@ -172,17 +122,31 @@ static bool take_number(int letter, const char *text, struct perf_options *optio
 
     switch (letter) {
     case 's':
-        good = parse_number(text, PERF_SIZE_MAX, &options->params.size);
+        good = perf_parse_number(text, PERF_SIZE_MAX, &options->sizes[0]);
+        options->size_count = 1;
+        break;
+    case 'S':
+        good = perf_parse_steps(text, PERF_SIZE_MAX, options->sizes, PERF_SIZES_MAX,
+                                &options->size_count);
         break;
     case 'd':
-        good =
-            parse_number(text, PERF_DEPTH_MAX, &options->params.depth) && options->params.depth > 0;
+        good = perf_parse_number(text, PERF_DEPTH_MAX, &options->params.depth) &&
+               options->params.depth > 0;
         break;
     case 'n':
-        good = parse_number(text, UINT64_MAX / 2, &options->iters) && options->iters > 0;
+        good = perf_parse_number(text, UINT64_MAX / 2, &options->iters) && options->iters > 0;
+        break;
+    case 'w':
+        good = perf_parse_number(text, ITX_SPIN_DEFAULT - 1, &options->params.spin_us);
+        break;
+    case 'W':
+        good = perf_parse_number(text, UINT64_MAX / 2, &options->warm_up);
+        break;
+    case 'e':
+        good = perf_parse_decimal(text, SECONDS_MAX, &options->seconds);
         break;
     case 'r':
-        good = parse_number(text, PERF_RUNS_MAX, &value) && value > 0;
+        good = perf_parse_number(text, PERF_RUNS_MAX, &value) && value > 0;
         options->runs = (unsigned int)value;
         break;
     case 'P':
@@ -213,6 +177,9 @@ static bool take_other(int letter, const char *text, struct perf_options *option
     case 'j':
         options->json = true;
         return true;
+    case 'x':
+        options->matrix = true;
+        return true;
     case 'O':
         options->once = true;
         return true;
@@ -233,36 +200,51 @@ static void set_defaults(struct perf_options *options)
     options->role = ROLE_CLIENT;
     options->ia = "uiwarp";
     options->runs = 5;
+    options->warm_up = PERF_WARM_UP_TENTH;
     options->client_cpu = -1;
-    options->params.size = 64;
+    options->params.spin_us = ITX_SPIN_DEFAULT;
     options->params.crc = true;
     options->params.server_cpu = -1;
+}
+
+static void choose_sizes(struct perf_options *options)
+{
+    static const uint64_t usual[] = {64, 4096, 65536, 1048576};
+
+    if (options->size_count > 0)
+        return;
+    options->size_count = options->matrix ? sizeof(usual) / sizeof(usual[0]) : 1;
+    memcpy(options->sizes, usual, options->size_count * sizeof(usual[0]));
 }
 
 /* Whether what the options say can be done, all taken together. */
 static bool complete(struct perf_options *options)
 {
-    static const uint64_t depths[] = {64, 16, 512};
-    struct perf_params *params = &options->params;
+    static struct perf_point points[PERF_POINTS_MAX];
+    const char *refusal;
 
-    if (params->depth == 0)
-        params->depth = depths[params->measure];
-    params->uses[options->transport] = true;
+    choose_sizes(options);
     if (options->port == NULL)
         options->port = options->role == ROLE_LOOPBACK ? "0" : DEFAULT_PORT;
-    if (params->size == 0 && (params->measure == PERF_BW || params->uses[PERF_TCP])) {
-        complain("there is nothing to measure with --size 0");
+    if (options->iters > 0 && options->seconds > 0) {
+        complain("a run has --iters messages or takes --seconds, not both");
         return false;
     }
-    if (params->op == PERF_WRITE && params->measure == PERF_LAT && params->uses[PERF_ITAPI] &&
-        (params->mode == PERF_WAIT || params->size == 0)) {
-        complain("an RDMA Write wakes nobody: its latency needs --mode poll and a byte to look at");
+    if (options->seconds <= 0)
+        options->seconds = SECONDS_DEFAULT;
+    if (strlen(options->ia) >= PERF_NAME_SIZE) {
+        complain("no Interface has a name as long as that of --ia");
         return false;
     }
-    return true;
+    /* A matrix leaves out what makes no sense. */
+    if (perf_matrix_points(options, points, &refusal) > 0 && (refusal == NULL || options->matrix))
+        return true;
+    complain("%s", refusal);
+    return false;
 }
 
-/* The words without dashes: "server", or "client" and a host, or none with --loopback. */
+/* The words without dashes: "server", "client" and a host, "compare" and two files, or none with
+ * --loopback. */
 static bool take_role(int count, char *const words[], struct perf_options *options)
 {
     if (options->role == ROLE_LOOPBACK)
@@ -282,7 +264,7 @@ int perf_parse(int argc, char *argv[], struct perf_options *options)
     set_defaults(options);
     while ((letter = getopt_long(argc, argv, "h", known_options, NULL)) != -1) {
         if (letter == 'h') {
-            usage(stdout);
+            perf_usage(stdout);
             return EXIT_FINE;
         }
         if (letter == '?')
@@ -294,7 +276,7 @@ int perf_parse(int argc, char *argv[], struct perf_options *options)
         }
     }
     if (!take_role(argc - optind, argv + optind, options)) {
-        usage(stderr);
+        perf_usage(stderr);
         return EXIT_USAGE;
     }
     return complete(options) ? -1 : EXIT_USAGE;

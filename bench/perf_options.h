@@ -7,11 +7,17 @@
 
 #include "perf.h"
 
+#include <stddef.h>
+#include <stdio.h>
+
 enum perf_role {
     ROLE_SERVER,
     ROLE_CLIENT,
     ROLE_LOOPBACK, /* both, in two processes */
 };
+
+#define PERF_SIZES_MAX     64
+#define PERF_WARM_UP_TENTH UINT64_MAX
 
 struct perf_options {
     enum perf_role role;
@@ -19,21 +25,32 @@ struct perf_options {
     const char *port; /* of the server's control connection */
     const char *ia;
     bool once;                     /* server: one client only */
-    enum perf_transport transport; /* what is measured; TCP may be the reference, too */
-    uint64_t iters;                /* of one run; 0: as many as take about 0.4 s */
+    enum perf_transport transport; /* what is measured, */
+    bool reference;                /* TCP beside it, */
+    bool all;                      /* or whatever there is */
+    bool matrix;                   /* all operations and measures, but for those that are given: */
+    bool op_given;
+    bool measure_given;
+    uint64_t sizes[PERF_SIZES_MAX];
+    size_t size_count;
+    uint64_t iters;   /* of one run; 0: */
+    double seconds;   /* as many as take so long */
+    uint64_t warm_up; /* messages before each run, or PERF_WARM_UP_TENTH */
     unsigned int runs;
     int client_cpu; /* -1: anywhere */
     bool json;
     bool strict_heap;
+    /* What all points have in common; depth 0: as suits the measure. */
     struct perf_params params;
 };
-
-#define PERF_RUNS_MAX 1000
 
 /*
  * Takes the command line apart. Returns -1 to go on, or the status to exit with, after the help
  * text or a message.
  */
 int perf_parse(int argc, char *argv[], struct perf_options *options);
+
+/* The help text. */
+void perf_usage(FILE *stream);
 
 #endif

@@ -132,8 +132,8 @@ static bool listen_anywhere(struct perf_rdma *rdma, struct contact *contact)
 
 static bool make_everything(struct perf_rdma *rdma, bool server, struct contact *contact)
 {
-    memset(contact, 0, sizeof(*contact));
-    if (!make_objects(rdma) || !post_receives(rdma) || (server && !listen_anywhere(rdma, contact)))
+    if (!succeeded(itx_ia_set_spin(rdma->ia, rdma->params->spin_us), "itx_ia_set_spin") ||
+        !make_objects(rdma) || !post_receives(rdma) || (server && !listen_anywhere(rdma, contact)))
         return false;
     fill_source(rdma);
     /* A client writes into the server's target, and reads from its source. */
@@ -157,6 +157,7 @@ bool perf_rdma_open(struct perf_rdma *rdma, const char *ia, const struct perf_pa
     rdma->credit_batch = rdma->receives_posted / 4;
     /* One receive is kept for the message that ends a run. */
     rdma->credit = rdma->receives_posted - 1;
+    memset(contact, 0, sizeof(*contact));
     if (!succeeded(it_ia_create(ia, 2, 1, &rdma->ia), "it_ia_create"))
         return false;
     if (make_everything(rdma, server, contact))

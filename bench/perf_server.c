@@ -21,24 +21,35 @@ static int accept_stream(int listener)
     return sd;
 }
 
+/* ---- Connecting --------------------------------------------------------------------------- */
+
 /* The client connects a second time for the reference. */
-static bool prepare_tcp(struct perf_session *session, int listener)
+static bool prepare_tcp(struct perf_session *session, struct perf_link *link, int listener)
 {
     int sd = accept_stream(listener);
 
-    session->has_tcp = sd >= 0 && reference_open(&session->tcp, sd, &session->params);
-    return session->has_tcp;
+    link->open = sd >= 0 && reference_open(&link->tcp, sd, &session->params);
+    return link->open;
 }
 
-static bool prepare_rdma(struct perf_session *session, const char *ia)
+/* Where one side cannot, the client decides whether that matters. */
+static bool prepare_rdma(struct perf_session *session, struct perf_link *link, const char *ia)
 {
     struct contact own;
     struct contact client;
 
-    session->has_rdma = perf_rdma_open(&session->rdma, ia, &session->params, true, &own);
-    return session->has_rdma && control_send_contact(session->control, &own) &&
-           control_receive_contact(session->control, &client) &&
-           perf_rdma_accept(&session->rdma, &client);
+    link->open = perf_rdma_open(&link->rdma, ia, &session->params, true, &own);
+    own.good = link->open;
+    if (!control_send_contact(session->control, &own) ||
+        !control_receive_contact(session->control, &client))
+        return false;
+    if (!own.good || !client.good) {
+        if (link->open)
+            perf_rdma_close(&link->rdma);
+        link->open = false;
+        return true;
+    }
+    return perf_rdma_accept(&link->rdma, &client);
 }
 
 static bool prepare(struct perf_session *session, const struct perf_options *options, int listener)
@@ -46,28 +57,39 @@ static bool prepare(struct perf_session *session, const struct perf_options *opt
     /* Before any thread is made, so that all of them are where they should be. */
     if (!perf_pin(session->params.server_cpu))
         return false;
-    if (session->params.uses[PERF_TCP] && !prepare_tcp(session, listener))
-        return false;
-    return !session->params.uses[PERF_ITAPI] || prepare_rdma(session, options->ia);
+    for (unsigned int i = 0; i < session->params.carrier_count; i++) {
+        const struct perf_carrier *carrier = &session->params.carriers[i];
+        const char *ia = session->params.server_choice ? options->ia : carrier->ia;
+        struct perf_link *link = &session->links[i];
+
+        if (carrier->transport == PERF_TCP ? !prepare_tcp(session, link, listener)
+                                           : !prepare_rdma(session, link, ia))
+            return false;
+    }
+    return true;
 }
+
+/* ---- Runs --------------------------------------------------------------------------------- */
 
 static bool run(struct perf_session *session, const struct command *command,
                 struct outcome *outcome)
 {
-    bool verify = session->params.verify && command->transport == PERF_ITAPI;
+    struct perf_link *link = &session->links[command->carrier];
+    bool rdma = session->params.carriers[command->carrier].transport == PERF_ITAPI;
+    bool verify = session->params.verify && rdma;
 
     if (verify)
-        perf_rdma_spoil(&session->rdma, true);
+        perf_rdma_spoil(&link->rdma, true);
     if (!control_send_ready(session->control))
         return false;
     heap_start();
-    if (command->transport == PERF_ITAPI)
-        outcome->good = perf_rdma_server(&session->rdma, command->iters);
-    else
-        outcome->good = reference_server(&session->tcp, command->iters);
+    outcome->cpu_ns = perf_cpu_ns();
+    outcome->good = rdma ? perf_rdma_server(&link->rdma, command->iters)
+                         : reference_server(&link->tcp, command->iters);
+    outcome->cpu_ns = perf_cpu_ns() - outcome->cpu_ns;
     outcome->heap_calls = heap_stop();
     if (outcome->good && verify)
-        outcome->good = perf_rdma_intact(&session->rdma, true);
+        outcome->good = perf_rdma_intact(&link->rdma, true);
     return true;
 }
 
@@ -80,7 +102,8 @@ static bool obey(struct perf_session *session)
     while (control_receive_command(session->control, &command)) {
         if (command.end)
             return true;
-        if (!session->params.uses[command.transport]) {
+        if (command.carrier >= session->params.carrier_count ||
+            !session->links[command.carrier].open) {
             complain("the client wants a transport that it did not prepare");
             return false;
         }
@@ -94,17 +117,19 @@ static bool obey(struct perf_session *session)
 
 static bool serve_client(const struct perf_options *options, int listener, int control)
 {
-    struct perf_session session;
+    static struct perf_session session;
+    bool more = true;
     bool good;
 
     memset(&session, 0, sizeof(session));
     session.control = control;
-    good = tcp_no_delay(control) && control_receive_params(control, &session.params) &&
-           prepare(&session, options, listener) && obey(&session);
-    if (session.has_rdma)
-        perf_rdma_close(&session.rdma);
-    if (session.has_tcp)
-        reference_close(&session.tcp);
+    good = tcp_no_delay(control);
+    while (good && more) {
+        good = control_receive_params(control, &session.params) &&
+               prepare(&session, options, listener) && obey(&session) &&
+               control_receive_more(control, &more);
+        perf_session_close_links(&session);
+    }
     return good;
 }
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Results as JSON, one object each; bench/README.md says what the members are.
+ */
+#ifndef ITAPI_BENCH_PERF_JSON_H
+#define ITAPI_BENCH_PERF_JSON_H
+
+#include "perf_record.h"
+
+#include <stdio.h>
+
+void perf_json_write(FILE *stream, const struct perf_record *record);
+void perf_json_write_all(FILE *stream, const struct perf_records *records);
+
+#endif

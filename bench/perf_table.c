@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "perf_table.h"
+
+#include <inttypes.h>
+#include <itx_api.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_latency(const struct perf_record *record)
+{
+    return strcmp(record->measure, perf_measure_name(PERF_LAT)) == 0;
+}
+
+double perf_table_value(const struct perf_record *record, double value)
+{
+    return is_latency(record) ? value : value / 1e6;
+}
+
+const char *perf_table_unit(const struct perf_record *record)
+{
+    if (is_latency(record))
+        return "us";
+    return strcmp(record->measure, perf_measure_name(PERF_BW)) == 0 ? "MB/s" : "million messages/s";
+}
+
+const char *perf_table_name(const struct perf_record *record)
+{
+    return record->ia[0] != '\0' ? record->ia : record->transport;
+}
+
+static void print_number(double number, int digits)
+{
+    if (isfinite(number))
+        (void)printf(" %12.*f", digits, number);
+    else
+        (void)printf(" %12s", "-");
+}
+
+static void print_title(const struct perf_record *record)
+{
+    (void)printf("%s %s, %" PRIu64 " bytes, %s", record->op, record->measure, record->size,
+                 record->mode);
+    if (record->spin_us != ITX_SPIN_DEFAULT)
+        (void)printf(" (polling for %" PRIu64 " us)", record->spin_us);
+    (void)printf(", CRC %s, depth %" PRIu64 ", %" PRIu64 " runs of %" PRIu64 " messages; %s\n",
+                 record->crc, record->depth, record->runs, record->own.iters,
+                 perf_table_unit(record));
+    (void)printf("  %-10s %12s %12s %12s %12s %12s %12s", "", "median", "min", "max",
+                 "ratio to tcp", "CPU us/msg", "CPU s/GB");
+    if (isfinite(record->own.p50_us))
+        (void)printf(" %12s %12s %12s", "p50", "p99", "p99.9");
+    (void)putchar('\n');
+}
+
+static void print_row(const struct perf_record *record)
+{
+    const struct perf_figures *own = &record->own;
+
+    (void)printf("  %-10s", perf_table_name(record));
+    print_number(perf_table_value(record, own->value.median), 3);
+    print_number(perf_table_value(record, own->value.min), 3);
+    print_number(perf_table_value(record, own->value.max), 3);
+    print_number(record->has_reference ? own->value.median / record->reference.value.median : NAN,
+                 3);
+    print_number(own->cpu_us_per_message, 3);
+    print_number(own->cpu_seconds_per_gb, 3);
+    if (isfinite(own->p50_us)) {
+        print_number(own->p50_us, 3);
+        print_number(own->p99_us, 3);
+        print_number(own->p999_us, 3);
+    }
+    if (record->heap_calls > 0)
+        (void)printf("  %.0f heap calls", record->heap_calls);
+    (void)putchar('\n');
+}
+
+void perf_table_print(const struct perf_records *records, size_t from)
+{
+    if (from < records->count)
+        print_title(&records->records[from]);
+    for (size_t i = from; i < records->count; i++)
+        print_row(&records->records[i]);
+    (void)fflush(stdout);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Results for people to read.
+ */
+#ifndef ITAPI_BENCH_PERF_TABLE_H
+#define ITAPI_BENCH_PERF_TABLE_H
+
+#include "perf_record.h"
+
+/* Those from one on, which belong to the same parameters. */
+void perf_table_print(const struct perf_records *records, size_t from);
+
+/* A value in the unit that perf_table_unit tells: bytes and messages per second are large numbers. */
+double perf_table_value(const struct perf_record *record, double value);
+const char *perf_table_unit(const struct perf_record *record);
+
+/* How the table calls a transport: tcp, uiwarp, siw0. */
+const char *perf_table_name(const struct perf_record *record);
+
+#endif
