@@ -76,6 +76,8 @@ uint64_t histogram_quantile(const struct histogram *histogram, double share)
         return 0;
     if (wanted <= 1)
         return histogram->min;
+    if (wanted > (double)(histogram->count - 1))
+        return histogram->max;
     for (uint64_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
         passed += histogram->buckets[i];
         if ((double)passed >= wanted)

@@ -3,9 +3,11 @@
  * it_perf: measures latency, bandwidth and message rate of the API, and of plain TCP beside it.
  */
 #include "common/tcp.h"
+#include "perf_compare.h"
 #include "perf_heap.h"
 #include "perf_json.h"
 #include "perf_matrix.h"
+#include "perf_plot.h"
 #include "perf_session.h"
 
 #include <signal.h>
@@ -58,6 +60,8 @@ static bool report(const struct perf_options *options, const struct perf_records
 {
     if (options->json)
         print_json(options, records);
+    if (options->plot != NULL && !perf_plot_write(options->plot_stream, options->plot, records))
+        return false;
     return !options->strict_heap || heap_is_left_alone(records);
 }
 
@@ -102,6 +106,30 @@ static int run_loopback(const struct perf_options *options)
     return outcome;
 }
 
+static int run_comparison(const struct perf_options *options)
+{
+    switch (perf_compare(options->files[0], options->files[1], options->tolerance)) {
+    case PERF_NO_WORSE:
+        return EXIT_FINE;
+    case PERF_WORSE:
+        return EXIT_FAILED;
+    case PERF_INCOMPARABLE:
+        break;
+    }
+    return EXIT_USAGE;
+}
+
+/* Now, and not after minutes of measuring. */
+static bool open_plot(struct perf_options *options)
+{
+    if (options->plot == NULL || options->role == ROLE_SERVER || options->role == ROLE_COMPARE)
+        return true;
+    options->plot_stream = fopen(options->plot, "we");
+    if (options->plot_stream == NULL)
+        complain_errno(options->plot);
+    return options->plot_stream != NULL;
+}
+
 int main(int argc, char *argv[])
 {
     struct perf_options options;
@@ -111,6 +139,8 @@ int main(int argc, char *argv[])
     status = perf_parse(argc, argv, &options);
     if (status >= 0)
         return status;
+    if (!open_plot(&options))
+        return EXIT_USAGE;
     switch (options.role) {
     case ROLE_SERVER:
         return run_server(&options);
@@ -118,6 +148,8 @@ int main(int argc, char *argv[])
         return run_client(&options, options.host, options.port);
     case ROLE_LOOPBACK:
         return run_loopback(&options);
+    case ROLE_COMPARE:
+        return run_comparison(&options);
     }
     return EXIT_FAILED;
 }

@@ -98,10 +98,14 @@ struct cost {
     uint64_t cpu_ns;
 };
 
-static bool run_pattern(struct perf_session *session, unsigned int carrier, uint64_t iters)
+/* round_trips: to be filled in, or NULL. */
+static bool run_pattern(struct perf_session *session, unsigned int carrier, uint64_t iters,
+                        struct histogram *round_trips)
 {
     struct perf_link *link = &session->links[carrier];
 
+    link->rdma.sampler.histogram = round_trips;
+    link->tcp.sampler.histogram = round_trips;
     if (session->params.carriers[carrier].transport == PERF_ITAPI)
         return perf_rdma_client(&link->rdma, iters);
     return reference_client(&link->tcp, iters);
@@ -109,7 +113,7 @@ static bool run_pattern(struct perf_session *session, unsigned int carrier, uint
 
 /* One run on both sides. */
 static bool run(struct perf_session *session, unsigned int carrier, uint64_t iters,
-                struct cost *cost)
+                struct histogram *round_trips, struct cost *cost)
 {
     struct command command = {.end = false, .carrier = carrier, .iters = iters};
     bool verify =
@@ -128,7 +132,7 @@ static bool run(struct perf_session *session, unsigned int carrier, uint64_t ite
     heap_start();
     cpu_ns = perf_cpu_ns();
     started = perf_clock();
-    good = run_pattern(session, carrier, iters);
+    good = run_pattern(session, carrier, iters, round_trips);
     cost->seconds = perf_clock() - started;
     cost->cpu_ns = perf_cpu_ns() - cpu_ns;
     cost->heap_calls = heap_stop();
@@ -150,7 +154,8 @@ static bool calibrate(struct perf_session *session, unsigned int carrier, double
 
     while (second.seconds < enough) {
         trial *= 4;
-        if (!run(session, carrier, trial, &first) || !run(session, carrier, trial, &second))
+        if (!run(session, carrier, trial, NULL, &first) ||
+            !run(session, carrier, trial, NULL, &second))
             return false;
         if (first.seconds < second.seconds)
             second.seconds = first.seconds;
@@ -165,12 +170,17 @@ static bool measure(struct perf_session *session, const struct perf_options *opt
 {
     uint64_t warm_up =
         options->warm_up == PERF_WARM_UP_TENTH ? series->iters / 10 + 1 : options->warm_up;
+    bool wanted = options->percentiles && session->params.measure == PERF_LAT;
+    static struct histogram round_trips;
     struct cost cost;
 
-    if (warm_up > 0 && !run(session, carrier, warm_up, &cost))
+    /* Before the warm-up, which finds the caches as it likes them. */
+    histogram_clear(&round_trips);
+    if (warm_up > 0 && !run(session, carrier, warm_up, NULL, &cost))
         return false;
-    if (!run(session, carrier, series->iters, &cost))
+    if (!run(session, carrier, series->iters, wanted ? &round_trips : NULL, &cost))
         return false;
+    histogram_merge(&series->round_trips, &round_trips);
     series->values[series->count] = perf_value(&session->params, series->iters, cost.seconds);
     series->cpu_us[series->count] =
         (double)cost.cpu_ns / 1e3 / (double)perf_messages(&session->params, series->iters);

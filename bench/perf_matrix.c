@@ -21,6 +21,8 @@ static const char *refuse(const struct perf_options *options, const struct perf_
     if (point->op == PERF_WRITE && point->measure == PERF_LAT && uses_itapi &&
         (options->params.mode == PERF_WAIT || point->size == 0))
         return "an RDMA Write wakes nobody: its latency needs --mode poll and a byte to look at";
+    if (point->measure != PERF_LAT && options->percentiles && !options->matrix)
+        return "--percentiles are those of --measure lat";
     return NULL;
 }
 

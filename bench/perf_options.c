@@ -11,8 +11,10 @@
 
 #define DEFAULT_PORT "7472"
 
-#define SECONDS_DEFAULT 0.4
-#define SECONDS_MAX     3600.0
+#define SECONDS_DEFAULT   0.4
+#define SECONDS_MAX       3600.0
+#define TOLERANCE_DEFAULT 10.0
+#define TOLERANCE_MAX     1e6
 
 static bool parse_word(const char *text, const char *const words[], unsigned int *value)
 {
@@ -49,6 +51,9 @@ static const struct option known_options[] = {
     {"spin", required_argument, NULL, 'w'},
     {"seconds", required_argument, NULL, 'e'},
     {"warmup", required_argument, NULL, 'W'},
+    {"percentiles", no_argument, NULL, 'q'},
+    {"plot", required_argument, NULL, 'l'},
+    {"tolerance", required_argument, NULL, 'T'},
     {"mode", required_argument, NULL, 'M'},
     {"crc", required_argument, NULL, 'c'},
     {"depth", required_argument, NULL, 'd'},
@@ -145,6 +150,9 @@ static bool take_number(int letter, const char *text, struct perf_options *optio
     case 'e':
         good = perf_parse_decimal(text, SECONDS_MAX, &options->seconds);
         break;
+    case 'T':
+        good = perf_parse_decimal(text, TOLERANCE_MAX, &options->tolerance);
+        break;
     case 'r':
         good = perf_parse_number(text, PERF_RUNS_MAX, &value) && value > 0;
         options->runs = (unsigned int)value;
@@ -180,6 +188,12 @@ static bool take_other(int letter, const char *text, struct perf_options *option
     case 'x':
         options->matrix = true;
         return true;
+    case 'q':
+        options->percentiles = true;
+        return true;
+    case 'l':
+        options->plot = text;
+        return true;
     case 'O':
         options->once = true;
         return true;
@@ -201,6 +215,7 @@ static void set_defaults(struct perf_options *options)
     options->ia = "uiwarp";
     options->runs = 5;
     options->warm_up = PERF_WARM_UP_TENTH;
+    options->tolerance = TOLERANCE_DEFAULT;
     options->client_cpu = -1;
     options->params.spin_us = ITX_SPIN_DEFAULT;
     options->params.crc = true;
@@ -251,6 +266,12 @@ static bool take_role(int count, char *const words[], struct perf_options *optio
         return count == 0;
     if (count == 1 && strcmp(words[0], "server") == 0) {
         options->role = ROLE_SERVER;
+        return true;
+    }
+    if (count == 3 && strcmp(words[0], "compare") == 0) {
+        options->role = ROLE_COMPARE;
+        options->files[0] = words[1];
+        options->files[1] = words[2];
         return true;
     }
     options->host = count == 2 ? words[1] : NULL;

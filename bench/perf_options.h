@@ -14,6 +14,7 @@ enum perf_role {
     ROLE_SERVER,
     ROLE_CLIENT,
     ROLE_LOOPBACK, /* both, in two processes */
+    ROLE_COMPARE,  /* of two files of results */
 };
 
 #define PERF_SIZES_MAX     64
@@ -38,8 +39,13 @@ struct perf_options {
     uint64_t warm_up; /* messages before each run, or PERF_WARM_UP_TENTH */
     unsigned int runs;
     int client_cpu; /* -1: anywhere */
+    bool percentiles;
     bool json;
+    const char *plot; /* SVG file, or NULL */
+    FILE *plot_stream;
     bool strict_heap;
+    double tolerance;     /* compare: percent */
+    const char *files[2]; /* compare */
     /* What all points have in common; depth 0: as suits the measure. */
     struct perf_params params;
 };

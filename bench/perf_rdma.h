@@ -15,6 +15,7 @@
 
 #include "perf_adapter.h"
 #include "perf_control.h"
+#include "perf_sampler.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -60,6 +61,8 @@ struct perf_rdma {
     uint64_t credit;       /* sender: Sends that may be posted */
     uint64_t credit_batch; /* Sends that one message of the receiver grants */
     uint64_t uncredited;   /* receiver: Sends received and not granted again yet */
+
+    struct perf_sampler sampler; /* lat: of the run that is under way */
 
     unsigned char stamp; /* write lat: last byte of the message that is expected next */
 };

@@ -183,6 +183,7 @@ static bool send_ping_pong(struct perf_rdma *rdma, uint64_t iters, bool server)
             return false;
         if (!server && (!send_one(rdma, i) || !receive_one(rdma, i)))
             return false;
+        perf_sampler_tick(&rdma->sampler);
     }
     return true;
 }
@@ -223,6 +224,7 @@ static bool write_ping_pong(struct perf_rdma *rdma, uint64_t iters, bool server)
             return false;
         if (!server && (!write_stamp(rdma) || !await_stamp(rdma)))
             return false;
+        perf_sampler_tick(&rdma->sampler);
     }
     return true;
 }
@@ -308,9 +310,11 @@ static bool stream_in(struct perf_rdma *rdma, uint64_t iters)
 
 static bool read_one_by_one(struct perf_rdma *rdma, uint64_t iters)
 {
-    for (uint64_t i = 0; i < iters; i++)
+    for (uint64_t i = 0; i < iters; i++) {
         if (!post_read(rdma, true) || !reserve(rdma, 1))
             return false;
+        perf_sampler_tick(&rdma->sampler);
+    }
     return finish_stream(rdma);
 }
 
@@ -322,6 +326,7 @@ bool perf_rdma_client(struct perf_rdma *rdma, uint64_t iters)
 
     if (params->measure != PERF_LAT)
         return stream_out(rdma, iters);
+    perf_sampler_start(&rdma->sampler);
     if (params->op == PERF_SEND)
         return send_ping_pong(rdma, iters, false);
     return params->op == PERF_WRITE ? write_ping_pong(rdma, iters, false)

@@ -15,6 +15,7 @@
 
 bool reference_open(struct perf_tcp *tcp, int sd, const struct perf_params *params)
 {
+    memset(tcp, 0, sizeof(*tcp));
     tcp->sd = sd;
     tcp->params = params;
     tcp->room = params->size > STREAM_ROOM ? (size_t)params->size : STREAM_ROOM;
@@ -101,9 +102,12 @@ static bool receive_bytes(struct perf_tcp *tcp, uint64_t length)
 /* Ping-pong: so many bytes there, so many back. */
 static bool ask_one_by_one(struct perf_tcp *tcp, uint64_t iters, size_t there, size_t back)
 {
-    for (uint64_t i = 0; i < iters; i++)
+    perf_sampler_start(&tcp->sampler);
+    for (uint64_t i = 0; i < iters; i++) {
         if (!send_bytes(tcp, there) || !receive_bytes(tcp, back))
             return false;
+        perf_sampler_tick(&tcp->sampler);
+    }
     return true;
 }
 

@@ -11,12 +11,14 @@
 #define ITAPI_BENCH_PERF_TCP_H
 
 #include "perf.h"
+#include "perf_sampler.h"
 
 struct perf_tcp {
     int sd;
     const struct perf_params *params;
     unsigned char *buffer; /* what is sent, and where it is received */
     size_t room;
+    struct perf_sampler sampler; /* lat: of the run that is under way */
 };
 
 /* Takes the socket over, in case of failure too. */

@@ -9,6 +9,9 @@ void perf_usage(FILE *stream)
         "it_perf server [OPTIONS]          serves clients, one after the other\n"
         "it_perf client HOST [OPTIONS]     measures with the server on HOST\n"
         "it_perf --loopback [OPTIONS]      both sides on this machine, in two processes\n"
+        "it_perf compare OLD.json NEW.json [--tolerance PERCENT]\n"
+        "                                  what has become better and worse; by more than 10 %:\n"
+        "                                  exit status 1\n"
         "\n"
         "What is measured (client, loopback):\n"
         "  --op send|write|read      Send/Recv, RDMA Write or RDMA Read; default send\n"
@@ -35,11 +38,13 @@ void perf_usage(FILE *stream)
         "  --iters N                 messages of a run, in place of --seconds\n"
         "  --warmup N                messages before each run; default: a tenth of the run's\n"
         "  --runs N                  runs, of which the median is the result; default 5\n"
+        "  --percentiles             lat: 50, 99 and 99.9 % of round trips; a look at the clock "
         "each\n"
         "  --verify                  also look at what arrives (ours only)\n"
         "  --pin A,B                 client on CPU A, server on CPU B; default: anywhere\n"
         "  --strict-heap             fail if anything calls the heap during a run\n"
         "  --json                    JSON in place of a table\n"
+        "  --plot FILE.svg           also a picture\n"
         "\n"
         "Both sides:\n"
         "  --port P                  TCP port of the server, 7472 by default; 0: any (server)\n"
@@ -47,6 +52,6 @@ void perf_usage(FILE *stream)
         "  --once                    server: end after one client\n"
         "  --help                    this text\n"
         "\n"
-        "Exit status: 0 done, 1 something failed, 2 wrong usage.\n",
+        "Exit status: 0 done, 1 something failed (compare: is worse), 2 wrong usage.\n",
         stream);
 }

@@ -32,6 +32,99 @@ run --op send --measure lat --size 1m
 timeout 60 "$it_perf" --loopback --runs 1 --iters 50 --depth 1 --size 0 >/dev/null ||
     fail 'empty messages: failed'
 
+# Waits that do not poll, or for five microseconds.
+run --op send --measure lat --mode wait --spin 0
+run --op read --measure lat --mode wait --spin 5 --percentiles --warmup 0
+
+# Results are what bench/README.md says.
+check_json() { # check_json FILE COUNT: an array of so many results, or, with COUNT one, an object
+    grep -q '"cpu_us_per_message": [0-9].*"p50_us"' "$1" || fail "no good JSON: $(cat "$1")"
+    command -v python3 >/dev/null || return 0
+    python3 - "$@" <<'END' || fail "no good JSON: $(cat "$1")"
+import json, sys
+
+words = ['transport', 'op', 'measure', 'mode', 'crc', 'unit']
+numbers = ['size', 'depth', 'iters', 'runs', 'value', 'min', 'median', 'max', 'cpu_us_per_message', 'cpu_seconds_per_gb']
+maybe = ['ia', 'spin_us', 'reference', 'ratio', 'p50_us', 'p99_us', 'p999_us', 'heap_calls']
+results = json.load(open(sys.argv[1]))
+if sys.argv[2] == 'one':
+    results = [results]
+elif len(results) != int(sys.argv[2]):
+    sys.exit(f'{len(results)} results, not {sys.argv[2]}')
+for result in results:
+    assert all(isinstance(result[name], str) for name in words), result
+    assert all(isinstance(result[name], (int, float)) for name in numbers), result
+    assert all(name in result for name in maybe), result
+    assert result['min'] <= result['median'] == result['value'] <= result['max'], result
+    assert (result['transport'] == 'tcp') == (result['ia'] is None), result
+    if result['reference'] is not None:
+        assert abs(result['ratio'] - result['value'] / result['reference']) < 0.01 * result['ratio'], result
+        assert result['reference_min'] <= result['reference_median'] <= result['reference_max'], result
+    if result['measure'] != 'lat' or result['p50_us'] is None:
+        assert result['p50_us'] is None and result['p999_us'] is None, result
+    else:
+        assert 0 < result['p50_us'] <= result['p99_us'] <= result['p999_us'], result
+END
+}
+
+measure() { # measure FILE ARGUMENTS...: one run of 20 messages
+    timeout 60 "$it_perf" --loopback --runs 1 --iters 20 --depth 8 --json "${@:2}" >"$1" || fail "failed: ${*:2}"
+}
+
+measure "$folder/one" --percentiles --reference tcp
+check_json "$folder/one" one
+# All but the latency of RDMA Writes: they wake nobody.
+measure "$folder/waits" --matrix --mode wait --sizes 1,100
+check_json "$folder/waits" 10
+measure "$folder/reads" --matrix --op read --sizes 16:64:x2 --transport tcp
+check_json "$folder/reads" 6
+if [ "${2-}" != thread ]; then
+    measure "$folder/matrix" --matrix --sizes 64:4k:x64 --reference tcp --percentiles --plot "$folder/plot.svg"
+    check_json "$folder/matrix" 24
+    [ "$(grep -c '<polyline' "$folder/plot.svg")" = 12 ] || fail 'the picture does not have 12 lines'
+    tail -n 1 "$folder/plot.svg" | grep -q '^</svg>$' || fail 'the picture has no end'
+fi
+# Whatever Interfaces there are: uiwarp is one.
+measure "$folder/all" --transport all --op write --measure rate
+grep -q '"ia": "uiwarp".*"reference": [0-9]' "$folder/all" || fail "no uiwarp: $(cat "$folder/all")"
+grep -q '"transport": "tcp"' "$folder/all" || fail "no TCP: $(cat "$folder/all")"
+timeout 60 "$it_perf" --loopback --runs 2 --seconds 0.01 --transport tcp >"$folder/table" || fail '--seconds fails'
+grep -q '^  tcp .*[0-9]' "$folder/table" || fail "no table: $(cat "$folder/table")"
+
+expect() { # expect STATUS ARGUMENTS...
+    local status=0
+    timeout 60 "$it_perf" "${@:2}" >"$folder/output" 2>"$folder/errors" || status=$?
+    [ "$status" = "$1" ] || fail "exit status $status, not $1: ${*:2}: $(cat "$folder/output" "$folder/errors")"
+    [ "$1" != 2 ] || [ -s "$folder/errors" ] || fail "no message: ${*:2}"
+}
+
+# Latencies many times as long.
+sed 's/"value": \([0-9]*\)/"value": 9\1/' "$folder/waits" >"$folder/other"
+expect 0 compare "$folder/waits" "$folder/waits"
+grep -q '^10 results, 0 of them worse' "$folder/output" || fail "no comparison: $(cat "$folder/output")"
+expect 1 compare "$folder/waits" "$folder/other"
+expect 0 compare "$folder/waits" "$folder/other" --tolerance 1000000
+expect 2 compare "$folder/waits" "$folder/reads"
+expect 2 compare "$folder/waits" "$folder/table"
+expect 2 compare "$folder/waits" "$folder/nowhere"
+expect 2 compare "$folder/waits"
+expect 2 --loopback --sizes 4k:64
+expect 2 --loopback --sizes 1,0 --measure bw
+expect 2 --loopback --size 2g
+expect 2 --loopback --seconds 0
+expect 2 --loopback --seconds 1 --iters 1
+expect 2 --loopback --measure bw --percentiles
+expect 2 --loopback --spin -1
+expect 2 --loopback --transport verbs
+expect 2 --loopback --plot "$folder/nowhere/plot.svg"
+expect 2 --loopback more words
+expect 1 --loopback --ia nowhere0
+
+start_server "$it_perf" server --port 0 --once
+timeout 60 "$it_perf" client localhost --port "$port" --runs 1 --iters 20 --matrix --sizes 1,3 --mode wait >/dev/null ||
+    fail 'the client failed with a matrix'
+wait_server || fail 'the server failed with a matrix'
+
 start_server "$it_perf" server --port 0 --once
 timeout 60 "$it_perf" client localhost --port "$port" --runs 1 --iters 50 >/dev/null ||
     fail 'the client failed'
