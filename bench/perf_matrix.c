@@ -98,6 +98,17 @@ static struct perf_params params_of(const struct perf_options *options,
     return params;
 }
 
+/* What has not been there once need not be tried, and complained of, again. */
+static void drop_absent(struct perf_params *params, const struct perf_results *results)
+{
+    unsigned int kept = 0;
+
+    for (unsigned int i = 0; i < params->carrier_count; i++)
+        if (results->series[i].count > 0)
+            params->carriers[kept++] = params->carriers[i];
+    params->carrier_count = kept;
+}
+
 static bool measure_points(struct perf_session *session, const struct perf_options *options,
                            const char *host, const char *port, struct perf_records *records)
 {
@@ -121,6 +132,7 @@ static bool measure_points(struct perf_session *session, const struct perf_optio
             complain("nothing is there that could be measured");
             return false;
         }
+        drop_absent(&common, &results);
         if (!options->json)
             perf_table_print(records, from);
     }

@@ -6,6 +6,9 @@
 #include "support/it_fixture.h"
 
 #define WAIT_US 2000u
+/* The IA's thread may have a last look after the event that the wait was for; one who polls, many. */
+#define READS_LATE 2u
+#define READS_MANY 10u
 
 static uint64_t receive_calls(const struct fx_node *node)
 {
@@ -37,7 +40,7 @@ Test(data_spin, sleeps_at_once, .timeout = 60)
     fx_pair_open(&pair);
     CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
     for (unsigned i = 0; i < 20; i++)
-        CHECK_EQ(0, reads_of_a_wait(&pair));
+        CHECK(reads_of_a_wait(&pair) <= READS_LATE);
     fx_pair_close(&pair);
 }
 
@@ -49,12 +52,12 @@ Test(data_spin, polls_again, .timeout = 60)
 
     fx_pair_open(&pair);
     CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
-    CHECK_EQ(0, reads_of_a_wait(&pair));
+    CHECK(reads_of_a_wait(&pair) <= READS_LATE);
     CHECK_OK(itx_ia_set_spin(pair.a.ia, (uint64_t)1000 * WAIT_US));
-    while (reads_of_a_wait(&pair) < 2)
+    while (reads_of_a_wait(&pair) < READS_MANY)
         fx_patience_check(&patience);
     CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
-    CHECK_EQ(0, reads_of_a_wait(&pair));
+    CHECK(reads_of_a_wait(&pair) <= READS_LATE);
     fx_pair_close(&pair);
 }
 
