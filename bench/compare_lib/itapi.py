@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""it_perf: the library, and plain TCP in the same program."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+
+from .contestant import HOST, Contestant, Job, first_line, flat, positive
+from .pair import Command, Failure
+from .patterns import Pattern
+
+
+@functools.lru_cache(maxsize=None)
+def help_text(it_perf: str) -> str:
+    try:
+        return subprocess.run([it_perf, "--help"], capture_output=True, text=True, timeout=20, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+class ItPerf(Contestant):
+    """What runs of it_perf have in common."""
+
+    options: tuple[str, ...] = ()
+
+    def __init__(self, it_perf: str) -> None:
+        self.program = it_perf
+
+    def missing(self) -> str:
+        return "" if os.access(self.program, os.X_OK) else f"{self.program} is not built"
+
+    def version(self) -> str:
+        folder = os.path.dirname(os.path.abspath(__file__))
+        commit = first_line(["git", "-C", folder, "describe", "--always", "--dirty"], r"^(\S+)$")
+        return f"commit {commit}" if commit != "unknown" else "unknown"
+
+    def commands(self, job: Job) -> tuple[Command, Command]:
+        pattern = job.pattern
+        server = [self.program, "server", "--once", "--port", str(job.port), *self.server_options()]
+        client = [self.program, "client", self.host(), "--port", str(job.port), "--json", "--runs", "1"]
+        client += ["--op", pattern.op, "--measure", pattern.measure, "--mode", pattern.mode]
+        client += ["--size", str(job.size), "--iters", str(job.iters)]
+        if pattern.measure != "lat":
+            client += ["--depth", str(pattern.depth)]
+        return server, client + list(self.options)
+
+    def host(self) -> str:
+        return HOST
+
+    def server_options(self) -> list[str]:
+        return []
+
+    def value(self, job: Job, output: str) -> float:
+        try:
+            result = json.loads(output[output.index("{") :])
+        except ValueError as error:
+            raise Failure(f"no JSON: {flat(output)}") from error
+        return positive(str(result.get("value")), output)
+
+
+class Itapi(ItPerf):
+    name = "itapi"
+    label = "itapi"
+    note = "uiwarp, CRC on"
+
+    def can(self, pattern: Pattern, size: int) -> bool:
+        return not (pattern.op == "write" and pattern.mode == "wait")
+
+
+class ItapiNoCrc(Itapi):
+    name = "itapi_nocrc"
+    label = "itapi, CRC off"
+    note = "uiwarp, without CRC"
+    options = ("--crc", "off")
+
+    def can(self, pattern: Pattern, size: int) -> bool:
+        return pattern.measure == "bw"
+
+
+class ItapiCoalesce(Itapi):
+    name = "itapi_coalesce"
+    label = "itapi, coalescing"
+    note = "uiwarp, CRC on, IT_COALESCE_WR_FLAG"
+    options = ("--coalesce",)
+
+    def can(self, pattern: Pattern, size: int) -> bool:
+        return pattern.measure == "rate"
+
+
+class ItapiNoSpin(Itapi):
+    """it_evd_wait may look for a moment before it sleeps; this is without."""
+
+    name = "itapi_nospin"
+    label = "itapi, no spinning"
+    note = "uiwarp, CRC on, waits sleep at once"
+    options = ("--spin", "0")
+
+    def missing(self) -> str:
+        return super().missing() or ("" if "--spin" in help_text(self.program) else "it_perf has no --spin")
+
+    def server_options(self) -> list[str]:
+        return list(self.options)
+
+    def can(self, pattern: Pattern, size: int) -> bool:
+        return pattern.mode == "wait" and super().can(pattern, size)
+
+
+class PlainTcp(ItPerf):
+    name = "tcp"
+    label = "plain TCP"
+    note = "send and recv of it_perf; polling: MSG_DONTWAIT in a loop; streams block"
+    options = ("--transport", "tcp")
+
+    def version(self) -> str:
+        return f"Linux {os.uname().release}"
+
+    def can(self, pattern: Pattern, size: int) -> bool:
+        return True

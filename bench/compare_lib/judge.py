@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the library has to reach beside its peers, looked at in results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .measure import Cell
+from .patterns import KIB, MIB, size_name
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One ratio: what of ours, beside whom, in which pattern and at which sizes."""
+
+    measure: str
+    pattern: str
+    sizes: tuple[int, ...]  # empty: all that are measured, up to 4 KiB
+    ours: str
+    theirs: str
+    sign: str  # <=, >=
+    limit: float
+    figure: str = "value"  # or cpu, seconds per gigabyte
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A limit at one size. No ratios: one of the two has no result."""
+
+    measure: str
+    ours: str
+    theirs: str
+    sign: str
+    limit: float
+    ratio: float | None  # of medians
+    ratio_best: float | None  # of the best runs
+
+    @property
+    def word(self) -> str:
+        if self.ratio is None:
+            return "not measured"
+        good = self.ratio <= self.limit if self.sign == "<=" else self.ratio >= self.limit
+        return "ok" if good else "over"
+
+
+def limits() -> list[Limit]:
+    """Latencies with CRC. "Faster" is a ratio of at most 1."""
+    small: tuple[int, ...] = ()
+    polling, waiting = "Send ping-pong, polling", "Send ping-pong, waiting"
+    found = [
+        Limit(polling, "send_lat", small, "itapi", "tcp", "<=", 1.15),
+        Limit(polling, "send_lat", (64 * KIB,), "itapi", "tcp", "<=", 1.15),
+    ]
+    for peer in ("libfabric", "fi_pingpong", "ucx"):
+        found.append(Limit(polling, "send_lat", small, "itapi", peer, "<=", 1.0))
+        found.append(Limit(polling, "send_lat", (64 * KIB, MIB), "itapi", peer, "<=", 1.0))
+    for ours in ("itapi", "itapi_nospin"):
+        found.append(Limit(waiting, "send_lat_wait", (64, 4 * KIB, 64 * KIB), ours, "tcp", "<=", 1.15))
+    found.append(Limit("RDMA Write ping-pong", "write_lat", (64,), "itapi", "tcp", "<=", 1.15))
+    found += stream_limits() + rate_limits()
+    found.append(Limit("CPU seconds per GB, RDMA Writes", "write_bw", (MIB,), "itapi_nocrc", "tcp", "<=", 1.05, "cpu"))
+    return found
+
+
+def stream_limits() -> list[Limit]:
+    found: list[Limit] = []
+    large = (64 * KIB, MIB)
+    for name, pattern, peers in (
+        ("Send stream", "send_bw", (("libfabric", 1.0), ("ucx", 1.0))),
+        ("RDMA Write stream", "write_bw", (("libfabric", 1.3), ("ucx", 2.0))),
+    ):
+        found.append(Limit(name, pattern, (4 * KIB,), "itapi_nocrc", "tcp", ">=", 2.0))
+        found.append(Limit(name, pattern, large, "itapi_nocrc", "tcp", ">=", 1.0))
+        for peer, limit in peers:
+            found.append(Limit(name, pattern, (4 * KIB, *large), "itapi_nocrc", peer, ">=", limit))
+        found.append(Limit(name, pattern, large, "itapi", "tcp", ">=", 0.9))
+    found.append(Limit("RDMA Read stream", "read_bw", large, "itapi_nocrc", "tcp", ">=", 0.95))
+    found.append(Limit("RDMA Read stream", "read_bw", large, "itapi_nocrc", "libfabric", ">=", 1.8))
+    return found
+
+
+def rate_limits() -> list[Limit]:
+    found: list[Limit] = []
+    for name, pattern in (("Sends, queue full", "send_rate"), ("RDMA Writes, queue full", "write_rate")):
+        found.append(Limit(name, pattern, (64,), "itapi", "tcp", ">=", 5.0))
+        found.append(Limit(name, pattern, (64,), "itapi_coalesce", "tcp", ">=", 8.0))
+    return found
+
+
+def ratios(cell: Cell, limit: Limit) -> tuple[float | None, float | None]:
+    """Of medians, and of the best."""
+    ours, theirs = cell.series.get(limit.ours), cell.series.get(limit.theirs)
+    if ours is None or theirs is None:
+        return None, None
+    if limit.figure == "cpu":
+        one, other = sorted(ours.cpu_per_gigabyte()), sorted(theirs.cpu_per_gigabyte())
+    else:
+        one, other = sorted(ours.values), sorted(theirs.values)
+    if not one or not other:
+        return None, None
+    best = 0 if limit.figure == "cpu" or cell.pattern.lower_is_better else -1
+    return divided(middle(one), middle(other)), divided(one[best], other[best])
+
+
+def middle(values: list[float]) -> float:
+    return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+
+
+def divided(one: float, other: float) -> float | None:
+    return one / other if other > 0 else None
+
+
+def judge(cells: list[Cell], names: dict[str, str]) -> list[Verdict]:
+    """Verdicts on what is among the cells; names are those of the contestants that ran."""
+    verdicts: list[Verdict] = []
+    for limit in limits():
+        if limit.ours not in names or limit.theirs not in names:
+            continue
+        for cell in cells:
+            wanted = cell.size in limit.sizes if limit.sizes else cell.size <= 4 * KIB
+            if cell.pattern.name != limit.pattern or not wanted:
+                continue
+            measure = f"{limit.measure}, {size_name(cell.size)}"
+            verdicts.append(
+                Verdict(measure, names[limit.ours], names[limit.theirs], limit.sign, limit.limit, *ratios(cell, limit))
+            )
+    return verdicts

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command: options, the runs, and where results go."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import shlex
+import shutil
+import sys
+import time
+
+from . import machine, results as outcome
+from .contestant import Contestant
+from .itapi import Itapi, ItapiCoalesce, ItapiNoCrc, ItapiNoSpin, PlainTcp
+from .judge import judge
+from .libfabric import FiPingpong, FiStream
+from .measure import Cell, Pin, Runner
+from .patterns import BY_NAME, PATTERNS, Pattern, parse_size
+from .report import write_report
+from .ucx import Ucx
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SIZES = "1,64,1k,4k,64k,1m"
+QUICK_SIZES = "64,64k"
+
+
+def say(text: str) -> None:
+    print(f"compare: {text}", file=sys.stderr, flush=True)
+
+
+def sizes_option(text: str) -> list[int]:
+    try:
+        return sorted({parse_size(word) for word in text.split(",")})
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def pin_option(text: str) -> Pin:
+    words = text.split(",")
+    if len(words) != 2 or not all(word.isdecimal() for word in words):
+        raise argparse.ArgumentTypeError(f"no two CPUs: {text}")
+    return int(words[0]), int(words[1])
+
+
+def patterns_option(text: str) -> list[Pattern]:
+    unknown = [word for word in text.split(",") if word not in BY_NAME]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no such pattern: {', '.join(unknown)}; there are {', '.join(BY_NAME)}")
+    return [pattern for pattern in PATTERNS if pattern.name in text.split(",")]
+
+
+def count_option(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"no number from 1 to 1000: {text}")
+    return int(text)
+
+
+def seconds_option(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.001 <= value <= 60:
+        raise argparse.ArgumentTypeError(f"no time from 0.001 to 60 s: {text}")
+    return value
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="compare",
+        description="Measures itapi, plain TCP, libfabric and UCX over loopback, in turn, whichever are installed.",
+        epilog="Exit status: 0 done, 1 something failed, 2 wrong usage.",
+        allow_abbrev=False,
+    )
+    made.add_argument("--quick", action="store_true", help=f"sizes {QUICK_SIZES}, 3 runs, short: under a minute")
+    made.add_argument("--runs", type=count_option, help="runs of each; default 6, so that both ways to pin are equal")
+    made.add_argument("--seconds", type=seconds_option, help="length of a run; default 0.2, quick 0.05")
+    made.add_argument("--sizes", type=sizes_option, help=f"bytes of a message; default {SIZES}")
+    made.add_argument("--patterns", type=patterns_option, default=list(PATTERNS), metavar="LIST",
+                      help=f"of {', '.join(BY_NAME)}")
+    made.add_argument("--only", metavar="LIST", help="contestants: itapi,tcp,ucx...; default: all that are here")
+    made.add_argument("--pin", type=pin_option, metavar="A,B",
+                      help="client on CPU A, server on B; default: two CPUs, in turn either way")
+    made.add_argument("--timeout", type=seconds_option, default=20.0, metavar="S", help="of one run; default 20 s")
+    made.add_argument("--build", default=os.path.join(ROOT, "build"), metavar="DIR", help="where itapi is built")
+    made.add_argument("--out", default="compare.out", metavar="DIR", help="where results go; default compare.out")
+    return made
+
+
+def contestants(options: argparse.Namespace) -> list[Contestant]:
+    binaries = os.path.join(os.path.abspath(options.build), "bin")
+    it_perf = os.path.join(binaries, "it_perf")
+    ours = [kind(it_perf) for kind in (PlainTcp, Itapi, ItapiNoCrc, ItapiCoalesce, ItapiNoSpin)]
+    return [*ours, FiStream(os.path.join(binaries, "bench", "fi_stream")), FiPingpong(), Ucx()]
+
+
+def choose(options: argparse.Namespace, results: outcome.Results) -> list[Contestant]:
+    """Those that are wanted and can run; the others are named in the results."""
+    everybody = contestants(options)
+    wanted = options.only.split(",") if options.only else [one.name for one in everybody]
+    unknown = set(wanted) - {one.name for one in everybody}
+    if unknown:
+        parser().error(f"no such contestant: {', '.join(sorted(unknown))}; "
+                       f"there are {', '.join(one.name for one in everybody)}")
+    chosen = []
+    for one in everybody:
+        reason = one.missing() if one.name in wanted else ""
+        if reason:
+            say(f"{one.label} is left out: {reason}")
+            results.absent[one.label] = reason
+        elif one.name in wanted:
+            chosen.append(one)
+            results.peers.append(outcome.Peer(one.name, one.label, one.note, one.version(), one.counts_cpu))
+    return chosen
+
+
+def pins_for(options: argparse.Namespace) -> list[Pin]:
+    if options.pin:
+        return [options.pin]
+    cpus = sorted(os.sched_getaffinity(0))
+    return [(cpus[0], cpus[1]), (cpus[1], cpus[0])] if len(cpus) > 1 else [(cpus[0], cpus[0])]
+
+
+def settle(options: argparse.Namespace) -> None:
+    """Defaults that depend on --quick."""
+    quick = options.quick
+    options.runs = options.runs or (3 if quick else 6)
+    options.seconds = options.seconds or (0.05 if quick else 0.2)
+    options.sizes = options.sizes or sizes_option(QUICK_SIZES if quick else SIZES)
+
+
+def measure(options: argparse.Namespace, chosen: list[Contestant], results: outcome.Results) -> None:
+    runner = Runner(options.runs, options.seconds, options.timeout, pins_for(options), say)
+    cells = [Cell(pattern, size) for pattern in options.patterns for size in options.sizes if pattern.fits(size)]
+    load = machine.Load()
+    for number, cell in enumerate(cells, 1):
+        if sys.stderr.isatty():
+            print(f"\r{number}/{len(cells)} {cell.pattern.name} {cell.size}\x1b[K", end="", file=sys.stderr, flush=True)
+        runner.run(cell, chosen)
+        if cell.series:
+            results.cells.append(cell)
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    results.load = load.others()
+
+
+def write(options: argparse.Namespace, results: outcome.Results) -> None:
+    os.makedirs(options.out, exist_ok=True)
+    with open(os.path.join(options.out, "results.json"), "w", encoding="utf-8") as stream:
+        json.dump(outcome.as_json(results), stream, indent=1)
+        stream.write("\n")
+    with open(os.path.join(options.out, "table.md"), "w", encoding="utf-8") as stream:
+        stream.write(outcome.document(results))
+    write_report(results, options.out)
+    for rows in outcome.tables(results):
+        print(outcome.plain(rows))
+    for line in outcome.machine_lines(results):
+        print(line)
+    print(f"written: {os.path.join(options.out, 'report.html')}, results.json, table.md and plots")
+
+
+def main(arguments: list[str]) -> int:
+    options = parser().parse_args(arguments)
+    settle(options)
+    if shutil.which("taskset") is None:
+        say("taskset (util-linux) is not installed")
+        return 1
+    started = time.monotonic()
+    now = datetime.datetime.now(datetime.timezone.utc)
+    command = shlex.join(["bench/compare", *arguments])
+    results = outcome.Results(now.strftime("%Y-%m-%d %H:%M UTC"), command, options.runs, machine.describe(options.build))
+    chosen = choose(options, results)
+    if not chosen:
+        say("there is nobody to measure")
+        return 1
+    try:
+        measure(options, chosen, results)
+        results.seconds = time.monotonic() - started
+        results.verdicts = judge(results.cells, results.labels)
+        write(options, results)
+    except KeyboardInterrupt:
+        say("interrupted")
+        return 1
+    except OSError as error:
+        say(str(error))
+        return 1
+    failed = any(series.failures for cell in results.cells for series in cell.series.values())
+    return 1 if failed or not results.cells else 0

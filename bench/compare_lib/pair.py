@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs a server and a client, each on one CPU, bounded in time, and counts the CPU seconds of both."""
+
+from __future__ import annotations
+
+import os
+import select
+import shlex
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import IO, Callable
+
+Command = list[str]
+
+
+class Failure(Exception):
+    """A run that did not work, in one line."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one run of both programs."""
+
+    output: str  # of the client, stdout and stderr
+    cpu_seconds: float  # user and system, of both
+    wall_seconds: float
+
+
+def free_port() -> int:
+    """A TCP port that nobody uses at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def tcp_listens(port: int) -> bool:
+    """Whether some socket listens on a port. Connecting to see would use up a server of one client."""
+    suffix = f":{port:04X}"
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            with open(table, encoding="ascii") as lines:
+                for line in lines:
+                    fields = line.split()
+                    if len(fields) > 3 and fields[3] == "0A" and fields[1].endswith(suffix):
+                        return True
+        except OSError:
+            continue
+    return False
+
+
+def pinned(command: Command, cpu: int) -> Command:
+    return ["taskset", "-c", str(cpu), *command]
+
+
+class Process:
+    """One program, its output in a file, its CPU time by wait4."""
+
+    def __init__(self, command: Command, folder: str, name: str) -> None:
+        self.name = name
+        self.path = os.path.join(folder, name)
+        self.cpu_seconds = 0.0
+        self.status: int | None = None
+        output: IO[bytes]
+        with open(self.path, "wb") as output:
+            # A session of its own: what the program starts ends with it.
+            self.popen = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
+        self.pid = self.popen.pid
+        self.descriptor = os.pidfd_open(self.pid)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it ended in time. Sleeps meanwhile: the CPUs belong to what is measured."""
+        if self.status is not None:
+            return True
+        poll = select.poll()
+        poll.register(self.descriptor, select.POLLIN)
+        if not poll.poll(max(0.0, seconds) * 1000):
+            return False
+        _, status, usage = os.wait4(self.pid, 0)
+        self.status = os.waitstatus_to_exitcode(status)
+        self.popen.returncode = self.status  # so that Popen does not wait, too
+        self.cpu_seconds = usage.ru_utime + usage.ru_stime
+        return True
+
+    def output(self) -> str:
+        with open(self.path, encoding="utf-8", errors="replace") as text:
+            return text.read()
+
+    def close(self) -> None:
+        if self.status is None:
+            try:
+                os.killpg(self.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self.wait(5)
+        os.close(self.descriptor)
+
+
+def last_words(process: Process) -> str:
+    """The last lines that a program printed, as one."""
+    lines = [line.strip() for line in process.output().splitlines() if line.strip()]
+    return " / ".join(lines[-2:])[-300:] or "no output"
+
+
+def await_listener(server: Process, port: int, listens: Callable[[int], bool], seconds: float) -> None:
+    limit = time.monotonic() + seconds
+    while not listens(port):
+        if server.wait(0.005):
+            raise Failure(f"the server ended with status {server.status}: {last_words(server)}")
+        if time.monotonic() > limit:
+            raise Failure(f"the server does not listen: {last_words(server)}")
+
+
+def run_pair(
+    server_command: Command,
+    client_command: Command,
+    port: int,
+    pin: tuple[int, int],
+    seconds: float,
+    listens: Callable[[int], bool] = tcp_listens,
+) -> Outcome:
+    """One run: client on the CPU pin[0], server on pin[1]. Raises Failure, also after so many seconds."""
+    processes: list[Process] = []
+    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+        try:
+            started = time.monotonic()
+            server = Process(pinned(server_command, pin[1]), folder, "server")
+            processes.append(server)
+            await_listener(server, port, listens, min(10.0, seconds))
+            client = Process(pinned(client_command, pin[0]), folder, "client")
+            processes.append(client)
+            if not client.wait(seconds):
+                raise Failure(f"not done after {seconds:g} s: {last_words(client)}")
+            if client.status != 0:
+                raise Failure(f"status {client.status}: {last_words(client)}")
+            if not server.wait(5):
+                raise Failure(f"the server does not end: {last_words(server)}")
+            if server.status != 0:
+                raise Failure(f"the server ended with status {server.status}: {last_words(server)}")
+            wall = time.monotonic() - started
+            return Outcome(client.output(), client.cpu_seconds + server.cpu_seconds, wall)
+        except OSError as error:
+            raise Failure(str(error)) from error
+        finally:
+            for process in processes:
+                process.close()
+
+
+def shown(command: Command) -> str:
+    return shlex.join(command)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Everything that a comparison found, as JSON, as text and as Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .judge import Verdict
+from .measure import Cell, Series
+from .patterns import Pattern, size_name
+
+FORMAT = 1
+
+
+@dataclass
+class Peer:
+    """A contestant, as the report names it."""
+
+    name: str
+    label: str
+    note: str
+    version: str
+    counts_cpu: bool
+
+
+@dataclass
+class Results:
+    """One comparison."""
+
+    started: str
+    command: str
+    runs: int
+    machine: dict[str, object]
+    peers: list[Peer] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)  # label: why
+    cells: list[Cell] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    load: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    guest: dict[str, Any] | None = None  # as_json of the comparison in a virtual machine
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return {peer.name: peer.label for peer in self.peers}
+
+    def patterns(self) -> list[Pattern]:
+        return list(dict.fromkeys(cell.pattern for cell in self.cells))
+
+    def of(self, pattern: Pattern) -> list[Cell]:
+        return [cell for cell in self.cells if cell.pattern == pattern]
+
+
+def spread(values: list[float], lower_is_better: bool) -> dict[str, float] | None:
+    if not values:
+        return None
+    ordered = sorted(values)
+    count = len(ordered)
+    return {
+        "median": (ordered[(count - 1) // 2] + ordered[count // 2]) / 2,
+        "min": ordered[0],
+        "max": ordered[-1],
+        "best": ordered[0] if lower_is_better else ordered[-1],
+    }
+
+
+def series_json(cell: Cell, series: Series) -> dict[str, Any]:
+    return {
+        "value": spread(series.values, cell.pattern.lower_is_better),
+        "cpu_seconds_per_gb": spread(series.cpu_per_gigabyte(), True),
+        "iters": series.iters,
+        "command": series.command,
+        "failures": series.failures,
+        "start_cpu_seconds": series.start_cpu_seconds,
+        "samples": [
+            {
+                "value": sample.value,
+                "pin": list(sample.pin),
+                "cpu_seconds": round(sample.cpu_seconds, 6),
+                "payload_bytes": sample.payload,
+            }
+            for sample in series.samples
+        ],
+    }
+
+
+def cell_json(cell: Cell) -> dict[str, Any]:
+    pattern = cell.pattern
+    return {
+        "pattern": pattern.name,
+        "title": pattern.title,
+        "op": pattern.op,
+        "measure": pattern.measure,
+        "mode": pattern.mode,
+        "depth": pattern.depth,
+        "size": cell.size,
+        "unit": pattern.unit,
+        "better": "lower" if pattern.lower_is_better else "higher",
+        "contestants": {name: series_json(cell, series) for name, series in cell.series.items()},
+    }
+
+
+def as_json(results: Results) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "started": results.started,
+        "seconds": round(results.seconds, 1),
+        "command": results.command,
+        "runs": results.runs,
+        "machine": results.machine,
+        "load": results.load,
+        "contestants": [vars(peer) for peer in results.peers],
+        "absent": results.absent,
+        "cells": [cell_json(cell) for cell in results.cells],
+        "verdicts": [{**vars(verdict), "verdict": verdict.word} for verdict in results.verdicts],
+        "guest": results.guest,
+    }
+
+
+def readable(pattern: Pattern, value: float | None) -> str:
+    """In the unit of heading."""
+    if value is None:
+        return ""
+    if pattern.measure == "bw":
+        return f"{value / 1e6:.0f}"
+    if pattern.measure == "rate":
+        return f"{value / 1e6:.2f}"
+    return f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def heading(pattern: Pattern) -> str:
+    unit = {"lat": "us", "bw": "MB/s", "rate": "million/s"}[pattern.measure]
+    return f"{pattern.title}, {unit}"
+
+
+def entry(cell: Cell, name: str) -> str:
+    """Median (min to max), or what went wrong."""
+    series = cell.series.get(name)
+    if series is None:
+        return ""
+    if not series.samples:
+        return "failed"
+    low, high = min(series.values), max(series.values)
+    pattern = cell.pattern
+    text = f"{readable(pattern, series.median)} ({readable(pattern, low)}-{readable(pattern, high)})"
+    return text + (f" {len(series.failures)} failed" if series.failures else "")
+
+
+def pattern_peers(results: Results, pattern: Pattern) -> list[str]:
+    seen = {name for cell in results.of(pattern) for name in cell.series}
+    return [name for name in results.labels if name in seen]
+
+
+def table(results: Results, pattern: Pattern) -> list[list[str]]:
+    """Rows of a pattern's table, the head first: a row for each contestant, a column for each size."""
+    cells = results.of(pattern)
+    rows = [[heading(pattern)] + [size_name(cell.size) for cell in cells]]
+    for name in pattern_peers(results, pattern):
+        rows.append([results.labels[name]] + [entry(cell, name) for cell in cells])
+    return rows
+
+
+def cpu_table(results: Results, pattern: Pattern) -> list[list[str]]:
+    """The same for CPU seconds per GB: streams only."""
+    cells = results.of(pattern)
+    rows = [[f"{pattern.title}, CPU seconds per GB"] + [size_name(cell.size) for cell in cells]]
+    for peer in results.peers:
+        if not peer.counts_cpu or peer.name not in pattern_peers(results, pattern):
+            continue
+        found = [spread(cell.series[peer.name].cpu_per_gigabyte(), True) if peer.name in cell.series else None
+                 for cell in cells]
+        rows.append([peer.label] + [f"{one['median']:.3f}" if one else "" for one in found])
+    return rows
+
+
+def verdict_table(results: Results) -> list[list[str]]:
+    rows = [["wanted", "ratio of", "to", "medians", "best runs", "limit", ""]]
+    for verdict in results.verdicts:
+        numbers = ["" if one is None else f"{one:.2f}" for one in (verdict.ratio, verdict.ratio_best)]
+        limit = f"{verdict.sign} {verdict.limit:g}"
+        rows.append([verdict.measure, verdict.ours, verdict.theirs, *numbers, limit, verdict.word])
+    return rows
+
+
+def tables(results: Results) -> list[list[list[str]]]:
+    found = [table(results, pattern) for pattern in results.patterns()]
+    found += [cpu_table(results, one) for one in results.patterns() if one.measure == "bw"]
+    if results.verdicts:
+        found.append(verdict_table(results))
+    return found
+
+
+def plain(rows: list[list[str]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        first, rest = row[0].ljust(widths[0]), row[1:]
+        lines.append("  ".join([first] + [text.rjust(width) for text, width in zip(rest, widths[1:])]).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def markdown(rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines.insert(1, "| " + " | ".join(["---"] * len(rows[0])) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def machine_lines(results: Results) -> list[str]:
+    """The machine and the programs, a line each."""
+    facts = results.machine
+    virtual = "virtual machine, " if facts.get("virtual") else ""
+    lines = [
+        f"{virtual}{facts.get('processors')} processors {facts.get('processor')} ({facts.get('caches')}), "
+        f"{int(str(facts.get('memory_bytes', 0))) / 2**30:.1f} GiB",
+        f"{facts.get('distribution')}, {facts.get('kernel')}, TCP congestion control {facts.get('congestion_control')}",
+        f"itapi built: {facts.get('build') or 'unknown'}",
+        f"meanwhile other programs used {results.load.get('other_programs', 0):.1%} of the processors, "
+        f"the host took {results.load.get('stolen', 0):.1%}",
+    ]
+    return lines + [f"{peer.label}: {peer.version}; {peer.note}" for peer in results.peers]
+
+
+def document(results: Results) -> str:
+    """What docs can take over."""
+    head = f"`{results.command}`, {results.started}, {results.runs} runs of each, medians (lowest to highest).\n\n"
+    facts = "".join(f"- {line}\n" for line in machine_lines(results))
+    facts += "".join(f"- {label}: not measured: {reason}\n" for label, reason in results.absent.items())
+    return head + facts + "\n" + "\n".join(markdown(rows) for rows in tables(results))
