@@ -25,6 +25,7 @@ from .ucx import Ucx
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SIZES = "1,64,1k,4k,64k,1m"
 QUICK_SIZES = "64,64k"
+QUICK_PATTERNS = "send_lat,send_lat_wait,send_bw,write_bw,read_bw,write_rate"
 
 
 def say(text: str) -> None:
@@ -75,18 +76,19 @@ def parser() -> argparse.ArgumentParser:
         epilog="Exit status: 0 done, 1 something failed, 2 wrong usage.",
         allow_abbrev=False,
     )
-    made.add_argument("--quick", action="store_true", help=f"sizes {QUICK_SIZES}, 3 runs, short: under a minute")
-    made.add_argument("--runs", type=count_option, help="runs of each; default 6, so that both ways to pin are equal")
-    made.add_argument("--seconds", type=seconds_option, help="length of a run; default 0.2, quick 0.05")
+    made.add_argument("--quick", action="store_true", help=f"sizes {QUICK_SIZES}, few patterns, 3 short runs: under a minute")
+    made.add_argument("--runs", type=count_option,
+                      help="runs of each, streams twice as many; default 6, as often one way to pin as the other")
+    made.add_argument("--seconds", type=seconds_option, help="length of a run, streams half; default 0.2, quick 0.05")
     made.add_argument("--sizes", type=sizes_option, help=f"bytes of a message; default {SIZES}")
-    made.add_argument("--patterns", type=patterns_option, default=list(PATTERNS), metavar="LIST",
+    made.add_argument("--patterns", type=patterns_option, metavar="LIST",
                       help=f"of {', '.join(BY_NAME)}")
     made.add_argument("--only", metavar="LIST", help="contestants: itapi,tcp,ucx...; default: all that are here")
     made.add_argument("--pin", type=pin_option, metavar="A,B",
                       help="client on CPU A, server on B; default: two CPUs, in turn either way")
     made.add_argument("--timeout", type=seconds_option, default=20.0, metavar="S", help="of one run; default 20 s")
     made.add_argument("--build", default=os.path.join(ROOT, "build"), metavar="DIR", help="where itapi is built")
-    made.add_argument("--out", default="compare.out", metavar="DIR", help="where results go; default compare.out")
+    made.add_argument("--out", metavar="DIR", help="where results go; default compare in that folder")
     return made
 
 
@@ -125,10 +127,12 @@ def pins_for(options: argparse.Namespace) -> list[Pin]:
 
 
 def settle(options: argparse.Namespace) -> None:
-    """Defaults that depend on --quick."""
+    """Defaults that depend on other options."""
+    options.out = options.out or os.path.join(options.build, "compare")
     quick = options.quick
     options.runs = options.runs or (3 if quick else 6)
     options.seconds = options.seconds or (0.05 if quick else 0.2)
+    options.patterns = options.patterns or (patterns_option(QUICK_PATTERNS) if quick else list(PATTERNS))
     options.sizes = options.sizes or sizes_option(QUICK_SIZES if quick else SIZES)
 
 

@@ -14,9 +14,13 @@ from .patterns import Pattern
 Pin = tuple[int, int]
 
 # Messages of the first trial, and the most of any run.
-TRIAL_BYTES = 8 << 20
+TRIAL_BYTES = 2 << 20
 TRIAL_MESSAGES = {"lat": 100, "bw": 2000, "rate": 4000}
 MOST_MESSAGES = 50_000_000
+TRIALS = 3
+
+# Streams come in two speeds, whatever runs where: more of them, and shorter.
+STREAM_RUNS = 2
 GIGABYTE = 1e9
 
 
@@ -94,7 +98,8 @@ class Runner:
         raise AssertionError("unreachable")
 
     def messages_for(self, pattern: Pattern, size: int, value: float) -> int:
-        wanted = self.seconds / pattern.seconds_per_message(value, size)
+        seconds = self.seconds / (STREAM_RUNS if pattern.measure == "bw" else 1)
+        wanted = seconds / pattern.seconds_per_message(value, size)
         return max(10, min(MOST_MESSAGES, int(wanted)))
 
     def prepare(self, contestant: Contestant, pattern: Pattern, size: int) -> Series:
@@ -105,10 +110,15 @@ class Runner:
             job, outcome, value = self.once(contestant, pattern, size, iters, self.pins[0])
             series.start_cpu_seconds = outcome.cpu_seconds
             series.start_payload = contestant.messages(job) * size
-            # The first messages of a connection are slow ones.
-            iters = max(iters, self.messages_for(pattern, size, value) // 4)
-            _, _, value = self.once(contestant, pattern, size, iters, self.pins[-1])
-            series.iters = self.messages_for(pattern, size, value)
+            wanted = self.messages_for(pattern, size, value)
+            # The first messages of a connection are slow ones, so a short trial may mislead.
+            for _ in range(TRIALS):
+                if wanted <= 4 * iters:
+                    break
+                iters = wanted // 3
+                _, _, value = self.once(contestant, pattern, size, iters, self.pins[-1])
+                wanted = self.messages_for(pattern, size, value)
+            series.iters = wanted
         except Failure as failure:
             series.failures.append(str(failure))
         return series
@@ -130,7 +140,8 @@ class Runner:
         chosen = [one for one in contestants if one.can(cell.pattern, cell.size)]
         for contestant in chosen:
             cell.series[contestant.name] = self.prepare(contestant, cell.pattern, cell.size)
-        for number in range(self.runs):
+        runs = self.runs * (STREAM_RUNS if cell.pattern.measure == "bw" else 1)
+        for number in range(runs):
             pin = self.pins[number % len(self.pins)]
             first = number % len(chosen) if chosen else 0
             for contestant in chosen[first:] + chosen[:first]:

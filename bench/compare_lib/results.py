@@ -8,7 +8,7 @@ from typing import Any
 
 from .judge import Verdict
 from .measure import Cell, Series
-from .patterns import Pattern, size_name
+from .patterns import BY_NAME, Pattern, size_name
 
 FORMAT = 1
 
@@ -226,3 +226,28 @@ def document(results: Results) -> str:
     facts = "".join(f"- {line}\n" for line in machine_lines(results))
     facts += "".join(f"- {label}: not measured: {reason}\n" for label, reason in results.absent.items())
     return head + facts + "\n" + "\n".join(markdown(rows) for rows in tables(results))
+
+
+def guest_tables(guest: dict[str, Any]) -> list[list[list[str]]]:
+    """Tables of another comparison, from its JSON."""
+    found = []
+    labels = {peer["name"]: peer["label"] for peer in guest["contestants"]}
+    for name in dict.fromkeys(cell["pattern"] for cell in guest["cells"]):
+        cells = [cell for cell in guest["cells"] if cell["pattern"] == name]
+        pattern = BY_NAME[name]
+        rows = [[heading(pattern)] + [size_name(cell["size"]) for cell in cells]]
+        for peer, label in labels.items():
+            if any(peer in cell["contestants"] for cell in cells):
+                rows.append([label] + [guest_entry(pattern, cell["contestants"].get(peer)) for cell in cells])
+        found.append(rows)
+    return found
+
+
+def guest_entry(pattern: Pattern, series: dict[str, Any] | None) -> str:
+    if series is None:
+        return ""
+    value = series["value"]
+    if value is None:
+        return "failed"
+    low, high = readable(pattern, value["min"]), readable(pattern, value["max"])
+    return f"{readable(pattern, value['median'])} ({low}-{high})"

@@ -23,6 +23,9 @@
 #define WORD_OUT     ((size_t)128)
 #define WORD_IN      ((size_t)192)
 
+/* What every source is full of; a ping-pong of RDMA writes changes the last byte. */
+#define FILL 0xa5
+
 enum op {
     OP_SEND,
     OP_WRITE,
@@ -309,17 +312,37 @@ static bool exchange(struct bench *bench)
     return true;
 }
 
+/* Whether this side has got the data, if any comes to it. */
+static bool intact(const struct bench *bench)
+{
+    const struct options *options = bench->options;
+    const unsigned char *data = bench->link.memory + target(bench);
+    const bool ping_pong = options->latency && options->op != OP_READ;
+    const bool stamped = ping_pong && options->op == OP_WRITE;
+
+    if (!ping_pong && options->server == (options->op == OP_READ))
+        return true;
+    for (size_t i = 0; i + 1 < options->size; i++)
+        if (data[i] != FILL)
+            return fi_link_complain("other data than was sent", -FI_EIO);
+    return data[options->size - 1] == (stamped ? bench->stamp : FILL) ||
+           fi_link_complain("other data than was sent", -FI_EIO);
+}
+
 static bool measure(struct bench *bench)
 {
     const struct options *options = bench->options;
     double started;
 
+    memset(bench->link.memory + source(), FILL, options->size);
     if (!exchange(bench) || !run(bench, options->warm_up))
         return false;
     started = clock_seconds();
     if (!run(bench, options->iters))
         return false;
     started = clock_seconds() - started;
+    if (!intact(bench))
+        return false;
     /* What the server sent last is not lost with its connection. */
     if (!(options->server ? hear_word(bench) : say_word(bench)))
         return false;
