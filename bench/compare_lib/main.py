@@ -9,16 +9,18 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import sys
 import time
 
-from . import machine, results as outcome
+from . import guest, machine, results as outcome
 from .contestant import Contestant
 from .itapi import Itapi, ItapiCoalesce, ItapiNoCrc, ItapiNoSpin, PlainTcp
 from .judge import judge
 from .libfabric import FiPingpong, FiStream
 from .measure import Cell, Pin, Runner
 from .patterns import BY_NAME, PATTERNS, Pattern, parse_size
+from .perftest import ItapiDevice, Perftest
 from .report import write_report
 from .ucx import Ucx
 
@@ -79,13 +81,15 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--quick", action="store_true", help=f"sizes {QUICK_SIZES}, few patterns, 3 short runs: under a minute")
     made.add_argument("--runs", type=count_option,
                       help="runs of each, streams twice as many; default 6, as often one way to pin as the other")
-    made.add_argument("--seconds", type=seconds_option, help="length of a run, streams half; default 0.2, quick 0.05")
+    made.add_argument("--seconds", type=seconds_option, help="length of a run, streams half; default 0.15, quick 0.05")
     made.add_argument("--sizes", type=sizes_option, help=f"bytes of a message; default {SIZES}")
     made.add_argument("--patterns", type=patterns_option, metavar="LIST",
                       help=f"of {', '.join(BY_NAME)}")
     made.add_argument("--only", metavar="LIST", help="contestants: itapi,tcp,ucx...; default: all that are here")
     made.add_argument("--pin", type=pin_option, metavar="A,B",
                       help="client on CPU A, server on B; default: two CPUs, in turn either way")
+    made.add_argument("--device", metavar="NAME", help="on a device of rdma-core: it_perf and perftest, beside uiwarp and TCP")
+    made.add_argument("--vm", action="store_true", help="also on the kernel's siw, in a virtual machine")
     made.add_argument("--timeout", type=seconds_option, default=20.0, metavar="S", help="of one run; default 20 s")
     made.add_argument("--build", default=os.path.join(ROOT, "build"), metavar="DIR", help="where itapi is built")
     made.add_argument("--out", metavar="DIR", help="where results go; default compare in that folder")
@@ -96,6 +100,8 @@ def contestants(options: argparse.Namespace) -> list[Contestant]:
     binaries = os.path.join(os.path.abspath(options.build), "bin")
     it_perf = os.path.join(binaries, "it_perf")
     ours = [kind(it_perf) for kind in (PlainTcp, Itapi, ItapiNoCrc, ItapiCoalesce, ItapiNoSpin)]
+    if options.device:
+        return [*ours[:2], ItapiDevice(it_perf, options.device), Perftest(options.device)]
     return [*ours, FiStream(os.path.join(binaries, "bench", "fi_stream")), FiPingpong(), Ucx()]
 
 
@@ -131,7 +137,7 @@ def settle(options: argparse.Namespace) -> None:
     options.out = options.out or os.path.join(options.build, "compare")
     quick = options.quick
     options.runs = options.runs or (3 if quick else 6)
-    options.seconds = options.seconds or (0.05 if quick else 0.2)
+    options.seconds = options.seconds or (0.05 if quick else 0.15)
     options.patterns = options.patterns or (patterns_option(QUICK_PATTERNS) if quick else list(PATTERNS))
     options.sizes = options.sizes or sizes_option(QUICK_SIZES if quick else SIZES)
 
@@ -161,7 +167,7 @@ def write(options: argparse.Namespace, results: outcome.Results) -> None:
     write_report(results, options.out)
     for rows in outcome.tables(results):
         print(outcome.plain(rows))
-    for line in outcome.machine_lines(results):
+    for line in outcome.machine_lines(results) + outcome.guest_lines(results):
         print(line)
     print(f"written: {os.path.join(options.out, 'report.html')}, results.json, table.md and plots")
 
@@ -172,6 +178,8 @@ def main(arguments: list[str]) -> int:
     if shutil.which("taskset") is None:
         say("taskset (util-linux) is not installed")
         return 1
+    # What runs at that moment is ended, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     started = time.monotonic()
     now = datetime.datetime.now(datetime.timezone.utc)
     command = shlex.join(["bench/compare", *arguments])
@@ -183,6 +191,9 @@ def main(arguments: list[str]) -> int:
     try:
         measure(options, chosen, results)
         results.seconds = time.monotonic() - started
+        if options.vm:
+            say("comparing in a virtual machine")
+            results.guest = guest.compare(ROOT, options.build, min(options.runs, 5), options.seconds)
         results.verdicts = judge(results.cells, results.labels)
         write(options, results)
     except KeyboardInterrupt:
@@ -191,5 +202,6 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         say(str(error))
         return 1
-    failed = any(series.failures for cell in results.cells for series in cell.series.values())
+    failed = results.guest is not None and "error" in results.guest
+    failed = failed or any(series.failures for cell in results.cells for series in cell.series.values())
     return 1 if failed or not results.cells else 0

@@ -52,11 +52,11 @@ class Pattern:
 PATTERNS = (
     Pattern("send_lat", "Send ping-pong, both sides poll", "send", "lat"),
     Pattern("send_lat_wait", "Send ping-pong, both sides wait", "send", "lat", mode="wait", largest=64 * KIB),
-    Pattern("write_lat", "RDMA Write ping-pong, the target polls memory", "write", "lat", largest=64 * KIB),
-    Pattern("read_lat", "RDMA Read, one at a time, polling", "read", "lat", largest=64 * KIB),
-    Pattern("send_bw", "Send stream", "send", "bw", depth=16, smallest=KIB),
-    Pattern("write_bw", "RDMA Write stream", "write", "bw", depth=16, smallest=KIB),
-    Pattern("read_bw", "RDMA Read stream, 8 under way", "read", "bw", depth=8, smallest=KIB),
+    Pattern("write_lat", "RDMA Write ping-pong, the target polls memory", "write", "lat", smallest=64, largest=64 * KIB),
+    Pattern("read_lat", "RDMA Read, one at a time, polling", "read", "lat", smallest=64, largest=64 * KIB),
+    Pattern("send_bw", "Send stream", "send", "bw", depth=16, smallest=4 * KIB),
+    Pattern("write_bw", "RDMA Write stream", "write", "bw", depth=16, smallest=4 * KIB),
+    Pattern("read_bw", "RDMA Read stream, 8 under way", "read", "bw", depth=8, smallest=4 * KIB),
     Pattern("send_rate", "Sends, queue kept full", "send", "rate", depth=512, largest=KIB),
     Pattern("write_rate", "RDMA Writes, queue kept full", "write", "rate", depth=512, largest=KIB),
 )

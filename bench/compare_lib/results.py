@@ -182,11 +182,19 @@ def verdict_table(results: Results) -> list[list[str]]:
     return rows
 
 
+def guest_lines(results: Results) -> list[str]:
+    """What kept a virtual machine from being compared in."""
+    guest = results.guest or {}
+    return [f"virtual machine: failed: {guest['error']}"] if "error" in guest else []
+
+
 def tables(results: Results) -> list[list[list[str]]]:
     found = [table(results, pattern) for pattern in results.patterns()]
     found += [cpu_table(results, one) for one in results.patterns() if one.measure == "bw"]
     if results.verdicts:
         found.append(verdict_table(results))
+    if results.guest and "error" not in results.guest:
+        found += guest_tables(results.guest)
     return found
 
 
@@ -235,7 +243,7 @@ def guest_tables(guest: dict[str, Any]) -> list[list[list[str]]]:
     for name in dict.fromkeys(cell["pattern"] for cell in guest["cells"]):
         cells = [cell for cell in guest["cells"] if cell["pattern"] == name]
         pattern = BY_NAME[name]
-        rows = [[heading(pattern)] + [size_name(cell["size"]) for cell in cells]]
+        rows = [[f"virtual machine: {heading(pattern)}"] + [size_name(cell["size"]) for cell in cells]]
         for peer, label in labels.items():
             if any(peer in cell["contestants"] for cell in cells):
                 rows.append([label] + [guest_entry(pattern, cell["contestants"].get(peer)) for cell in cells])
