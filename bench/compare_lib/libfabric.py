@@ -30,7 +30,8 @@ class FiPingpong(Contestant):
         return pattern.name == "send_lat"
 
     def commands(self, job: Job) -> tuple[Command, Command]:
-        base = ["env", "FI_PROVIDER=tcp", self.program, "-e", "msg", "-p", "tcp", "-I", str(job.iters), "-S", str(job.size)]
+        base = ["env", "FI_PROVIDER=tcp", self.program, "-e", "msg", "-p", "tcp"]
+        base += ["-I", str(job.iters), "-S", str(job.size)]
         return [*base, "-B", str(job.port)], [*base, "-P", str(job.port), HOST]
 
     def value(self, job: Job, output: str) -> float:
@@ -47,7 +48,7 @@ class FiPingpong(Contestant):
 class FiStream(Contestant):
     name = "libfabric"
     label = "libfabric tcp"
-    note = "fi_stream on the tcp provider, FI_EP_MSG: messages, RDMA writes and reads; both sides poll"
+    note = "fi_stream, FI_EP_MSG on the tcp provider: messages, RDMA writes and reads; polls"
 
     def __init__(self, program: str) -> None:
         self.program = program
@@ -65,7 +66,7 @@ class FiStream(Contestant):
         pattern = job.pattern
         words = [str(job.port), pattern.op, "lat" if pattern.measure == "lat" else "bw"]
         words += [str(job.size), str(job.iters), str(job.warm_up), str(pattern.depth)]
-        # Else libfabric starts all of its providers, for a tenth of a second.
+        # Else libfabric also starts its providers for devices.
         base = ["env", "FI_PROVIDER=tcp", self.program]
         return [*base, "server", *words], [*base, "client", HOST, *words]
 

@@ -78,19 +78,21 @@ def parser() -> argparse.ArgumentParser:
         epilog="Exit status: 0 done, 1 something failed, 2 wrong usage.",
         allow_abbrev=False,
     )
-    made.add_argument("--quick", action="store_true", help=f"sizes {QUICK_SIZES}, few patterns, 3 short runs: under a minute")
+    made.add_argument("--quick", action="store_true",
+                      help=f"sizes {QUICK_SIZES}, few patterns, 3 short runs: under a minute")
     made.add_argument("--runs", type=count_option,
                       help="runs of each, streams twice as many; default 6, as often one way to pin as the other")
-    made.add_argument("--seconds", type=seconds_option, help="length of a run, streams half; default 0.15, quick 0.05")
+    made.add_argument("--seconds", type=seconds_option, help="length of a run, streams half; default 0.1, quick 0.05")
     made.add_argument("--sizes", type=sizes_option, help=f"bytes of a message; default {SIZES}")
     made.add_argument("--patterns", type=patterns_option, metavar="LIST",
                       help=f"of {', '.join(BY_NAME)}")
     made.add_argument("--only", metavar="LIST", help="contestants: itapi,tcp,ucx...; default: all that are here")
     made.add_argument("--pin", type=pin_option, metavar="A,B",
                       help="client on CPU A, server on B; default: two CPUs, in turn either way")
-    made.add_argument("--device", metavar="NAME", help="on a device of rdma-core: it_perf and perftest, beside uiwarp and TCP")
+    made.add_argument("--device", metavar="NAME",
+                      help="on a device of rdma-core: it_perf and perftest, beside uiwarp and TCP")
     made.add_argument("--vm", action="store_true", help="also on the kernel's siw, in a virtual machine")
-    made.add_argument("--timeout", type=seconds_option, default=20.0, metavar="S", help="of one run; default 20 s")
+    made.add_argument("--timeout", type=seconds_option, default=10.0, metavar="S", help="of one run; default 10 s")
     made.add_argument("--build", default=os.path.join(ROOT, "build"), metavar="DIR", help="where itapi is built")
     made.add_argument("--out", metavar="DIR", help="where results go; default compare in that folder")
     return made
@@ -137,7 +139,7 @@ def settle(options: argparse.Namespace) -> None:
     options.out = options.out or os.path.join(options.build, "compare")
     quick = options.quick
     options.runs = options.runs or (3 if quick else 6)
-    options.seconds = options.seconds or (0.05 if quick else 0.15)
+    options.seconds = options.seconds or (0.05 if quick else 0.1)
     options.patterns = options.patterns or (patterns_option(QUICK_PATTERNS) if quick else list(PATTERNS))
     options.sizes = options.sizes or sizes_option(QUICK_SIZES if quick else SIZES)
 
@@ -167,8 +169,10 @@ def write(options: argparse.Namespace, results: outcome.Results) -> None:
     write_report(results, options.out)
     for rows in outcome.tables(results):
         print(outcome.plain(rows))
-    for line in outcome.machine_lines(results) + outcome.guest_lines(results):
+    for line in outcome.machine_lines(results):
         print(line)
+    for line in outcome.guest_lines(results) + outcome.warnings(results):
+        say(line)
     print(f"written: {os.path.join(options.out, 'report.html')}, results.json, table.md and plots")
 
 
@@ -183,7 +187,8 @@ def main(arguments: list[str]) -> int:
     started = time.monotonic()
     now = datetime.datetime.now(datetime.timezone.utc)
     command = shlex.join(["bench/compare", *arguments])
-    results = outcome.Results(now.strftime("%Y-%m-%d %H:%M UTC"), command, options.runs, machine.describe(options.build))
+    about = machine.describe(options.build)
+    results = outcome.Results(now.strftime("%Y-%m-%d %H:%M UTC"), command, options.runs, about)
     chosen = choose(options, results)
     if not chosen:
         say("there is nobody to measure")
@@ -202,6 +207,6 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         say(str(error))
         return 1
-    failed = results.guest is not None and "error" in results.guest
+    failed = bool(outcome.guest_lines(results))
     failed = failed or any(series.failures for cell in results.cells for series in cell.series.values())
     return 1 if failed or not results.cells else 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 from .contestant import Contestant, Job
-from .pair import Failure, Outcome, free_port, run_pair, shown
+from .pair import Failure, Outcome, Overtime, free_port, run_pair, shown
 from .patterns import Pattern
 
 Pin = tuple[int, int]
@@ -84,7 +84,9 @@ class Runner:
         self.pins = pins
         self.say = say
 
-    def once(self, contestant: Contestant, pattern: Pattern, size: int, iters: int, pin: Pin) -> tuple[Job, Outcome, float]:
+    def once(
+        self, contestant: Contestant, pattern: Pattern, size: int, iters: int, pin: Pin
+    ) -> tuple[Job, Outcome, float]:
         """One run. Another program may have taken the port meanwhile, so there is a second attempt."""
         for attempt in (1, 2):
             job = Job(pattern, size, iters, free_port())
@@ -92,8 +94,8 @@ class Runner:
             try:
                 outcome = run_pair(server, client, job.port, pin, self.limit, contestant.listens)
                 return job, outcome, contestant.value(job, outcome.output)
-            except Failure:
-                if attempt == 2:
+            except Failure as failure:
+                if attempt == 2 or isinstance(failure, Overtime):
                     raise
         raise AssertionError("unreachable")
 

@@ -21,6 +21,10 @@ class Failure(Exception):
     """A run that did not work, in one line."""
 
 
+class Overtime(Failure):
+    """A run that was not done in time."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of one run of both programs."""
@@ -135,7 +139,7 @@ def run_pair(
             client = Process(pinned(client_command, pin[0]), folder, "client")
             processes.append(client)
             if not client.wait(seconds):
-                raise Failure(f"not done after {seconds:g} s: {last_words(client)}")
+                raise Overtime(f"not done after {seconds:g} s: {last_words(client)}")
             if client.status != 0:
                 raise Failure(f"status {client.status}: {last_words(client)}")
             if not server.wait(5):

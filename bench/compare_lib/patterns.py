@@ -57,8 +57,8 @@ PATTERNS = (
     Pattern("send_bw", "Send stream", "send", "bw", depth=16, smallest=4 * KIB),
     Pattern("write_bw", "RDMA Write stream", "write", "bw", depth=16, smallest=4 * KIB),
     Pattern("read_bw", "RDMA Read stream, 8 under way", "read", "bw", depth=8, smallest=4 * KIB),
-    Pattern("send_rate", "Sends, queue kept full", "send", "rate", depth=512, largest=KIB),
-    Pattern("write_rate", "RDMA Writes, queue kept full", "write", "rate", depth=512, largest=KIB),
+    Pattern("send_rate", "Sends, queue kept full", "send", "rate", depth=512, smallest=64, largest=KIB),
+    Pattern("write_rate", "RDMA Writes, queue kept full", "write", "rate", depth=512, smallest=64, largest=KIB),
 )
 
 BY_NAME = {pattern.name: pattern for pattern in PATTERNS}

@@ -142,7 +142,8 @@ def draw_line(line: Line, across: Scale, upward: Scale, unit: str, aside: float)
         )
         # The spread at a single size has no area: a bar shows it.
         parts.append(
-            f'<path stroke="{stroke}" stroke-opacity=".5" d="M{x:.1f} {upward.at(one.low):.1f}V{upward.at(one.high):.1f}"/>'
+            f'<path stroke="{stroke}" stroke-opacity=".5" '
+            f'd="M{x:.1f} {upward.at(one.low):.1f}V{upward.at(one.high):.1f}"/>'
             f'<circle cx="{x:.1f}" cy="{upward.at(one.median):.1f}" r="3.5" fill="{stroke}">'
             f"<title>{escape(said)}</title></circle>"
         )
@@ -191,7 +192,8 @@ def picture(charts: list[Chart], columns: int) -> str:
     key, key_height = legend(lines, width)
     height = key_height + HEIGHT * math.ceil(len(drawn) / columns)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}">',
         f"<style>{STYLE}</style>",
         f'<rect class="paper" width="{width}" height="{height}"/>',
         key,

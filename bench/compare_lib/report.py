@@ -100,6 +100,7 @@ def failures(results: Results) -> str:
         for name, series in cell.series.items()
         for failure in dict.fromkeys(series.failures)
     ]
+    lines += [f"<li>{escape(line)}</li>" for line in outcome.guest_lines(results)]
     lines += [f"<li>{escape(label)}: not measured: {escape(why)}</li>" for label, why in results.absent.items()]
     return "<h2>What failed or is missing</h2><ul>" + "\n".join(lines) + "</ul>" if lines else ""
 
@@ -120,7 +121,7 @@ def guest_part(guest: dict[str, Any] | None) -> str:
     if guest is None:
         return ""
     if "error" in guest:
-        return f"<h2>Kernel siw, in a virtual machine</h2><p class=failed>failed: {escape(str(guest['error']))}</p>"
+        return "<h2>Kernel siw, in a virtual machine</h2><p class=failed>failed, see below</p>"
     parts = ["<h2>Kernel siw, in a virtual machine</h2>",
              f"<p>{escape(str(guest['machine']['kernel']))}, {guest['machine']['processors']} processors. "
              "These figures compare with each other only.</p>"]
@@ -131,6 +132,7 @@ def guest_part(guest: dict[str, Any] | None) -> str:
 def page(results: Results) -> str:
     drawn = charts(results)
     facts = "\n".join(f"<li>{escape(line)}</li>" for line in outcome.machine_lines(results))
+    warned = "".join(f"<p class=over>{escape(line)}</p>" for line in outcome.warnings(results))
     values = [html_table(outcome.table(results, pattern)) for pattern in results.patterns()]
     values += [html_table(outcome.cpu_table(results, one)) for one in results.patterns() if one.measure == "bw"]
     judged = html_table(outcome.verdict_table(results)) if results.verdicts else ""
@@ -149,6 +151,7 @@ took {results.seconds:.0f} s. Loopback. Points are medians, bands reach from the
 <ul>
 {facts}
 </ul>
+{warned}
 {figures(drawn)}
 {"<h2>What is wanted</h2>" if judged else ""}
 {judged}

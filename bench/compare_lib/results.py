@@ -183,9 +183,22 @@ def verdict_table(results: Results) -> list[list[str]]:
 
 
 def guest_lines(results: Results) -> list[str]:
-    """What kept a virtual machine from being compared in."""
-    guest = results.guest or {}
-    return [f"virtual machine: failed: {guest['error']}"] if "error" in guest else []
+    """What failed in a virtual machine, or why there is none."""
+    guest = results.guest or {"cells": []}
+    if "error" in guest:
+        return [f"virtual machine: failed: {guest['error']}"]
+    return [
+        f"virtual machine: {cell['pattern']} {cell['size']}: {name} failed: {failure}"
+        for cell in guest["cells"]
+        for name, series in cell["contestants"].items()
+        for failure in dict.fromkeys(series["failures"])
+    ]
+
+
+def warnings(results: Results) -> list[str]:
+    """Why figures may mean little."""
+    others = results.load.get("other_programs", 0.0) + results.load.get("stolen", 0.0)
+    return [f"{others:.0%} of the processors went to others: these figures mean little"] if others > 0.05 else []
 
 
 def tables(results: Results) -> list[list[list[str]]]:
