@@ -385,10 +385,23 @@ struct itx_features {
     it_boolean_t atomic_swap;   /* itx_post_atomic_swap works */
     uint32_t immediate_bits;    /* of an immediate value: 64 on uiwarp; 0: there are none */
     uint32_t send_imm_receives; /* receives that itx_post_send_imm with data takes at the peer */
+    /* The largest values that the calls that make objects take; memory may end before. */
+    size_t max_request_dtos;        /* requests of an EP */
+    size_t max_recv_dtos;           /* receives of an EP */
+    size_t max_srq_dtos;            /* receives of an S-RQ; 0: there are none */
+    size_t max_send_segments;       /* of a Send */
+    size_t max_recv_segments;       /* of a receive */
+    size_t max_rdma_read_segments;  /* of an RDMA Read */
+    size_t max_rdma_write_segments; /* of an RDMA Write */
+    size_t max_evd_events;          /* queue of an EVD */
+    uint64_t max_message_bytes;     /* of one request */
+    uint64_t max_lmr_bytes;         /* of one LMR */
+    uint32_t max_ird;               /* RDMA Reads and atomics of the peer at a time */
+    uint32_t max_ord;               /* of our own */
 };
 
 /**
- * Tells which extensions of the data path an IA has.
+ * Tells which extensions of the data path an IA has, and its limits.
  *
  * @param ia_handle  the Interface Adapter
  * @param features   the caller sets size and owns the memory; the other members are filled in
@@ -588,7 +601,17 @@ struct itx_counters {
     uint64_t half_open_refused;     /* incoming streams closed because too many awaited MPA */
     uint64_t half_open_timeouts; /* incoming streams closed because no MPA Request came in time */
     uint64_t thread_wakeups;     /* times a library thread came out of its wait */
+    uint64_t send_retries;       /* times a socket was full and the rest had to wait */
+    uint64_t leader_changes;     /* times reading went to another thread: see below */
+    uint64_t nudges;             /* second ready-to-receive messages, to peers that stayed silent */
 };
+
+/*
+ * Of struct itx_counters, an IA on a device counts connections_accepted, connections_initiated and
+ * half_open_refused; the others stay 0, since the device moves the data and tells nothing of it.
+ * leader_changes counts hand-overs between the IA's thread and threads of the program that poll or wait,
+ * and from one that waited to another one.
+ */
 
 /**
  * Reads the counters of an IA. The members are read one by one, so they need not all belong to the
@@ -607,6 +630,92 @@ struct itx_counters {
  * Source: extension of this library.
  */
 it_status_t itx_ia_query_counters(it_ia_handle_t ia_handle, struct itx_counters *counters);
+
+/*
+ * Totals of one endpoint since it was created, over all its connections. They never go down. The first
+ * four wrap at 2^32, the others at 2^64. On a device only the first four are counted: the others are 0.
+ */
+struct itx_ep_counters {
+    size_t size;                  /* sizeof(struct itx_ep_counters) as the caller knows it */
+    uint64_t requests_posted;     /* requests that were accepted */
+    uint64_t requests_done;       /* of them, those whose place in the queue is free again */
+    uint64_t receives_posted;     /* receives that were accepted; with an S-RQ: drawn from it */
+    uint64_t receives_done;       /* of them, those whose place in the queue is free again */
+    uint64_t bytes_sent;          /* bytes written to TCP streams */
+    uint64_t bytes_received;      /* bytes read from TCP streams */
+    uint64_t fpdus_sent;          /* MPA FPDUs written */
+    uint64_t fpdus_received;      /* MPA FPDUs read and accepted */
+    uint64_t send_calls;          /* system calls that wrote to a stream */
+    uint64_t receive_calls;       /* system calls that read from a stream */
+    uint64_t send_retries;        /* times the socket was full and the rest had to wait */
+    uint64_t crc_errors;          /* FPDUs with a wrong CRC: each has ended a connection */
+    uint64_t protocol_errors;     /* other violations of MPA, DDP or RDMAP by the peer */
+    uint64_t terminates_sent;     /* RDMAP Terminate messages sent */
+    uint64_t terminates_received; /* RDMAP Terminate messages received */
+    uint64_t nudges;              /* second ready-to-receive messages */
+};
+
+/**
+ * Reads the counters of an endpoint. The members are read one by one, so they need not all belong to
+ * the same instant while traffic is running.
+ *
+ * @param ep_handle  the endpoint, in any state; one of datagrams too
+ * @param counters   the caller sets size and owns the memory; the other members are filled in
+ *
+ * @retval IT_SUCCESS               counters is filled in
+ * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT             counters is NULL
+ * @retval IT_ERR_INVALID_LENGTH    counters->size is too small
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the provider counts nothing for an endpoint
+ *
+ * Completion: none; the call is synchronous. Works on a failed IA.
+ * Threads: any thread; cheap enough for periodic sampling. It takes no lock of the data path.
+ * Source: extension of this library.
+ */
+it_status_t itx_ep_query_counters(it_ep_handle_t ep_handle, struct itx_ep_counters *counters);
+
+/* ==============================================================================================
+ * Providers
+ * ============================================================================================== */
+
+/* What keeps a provider from having Interfaces, or those from being of use. */
+typedef enum {
+    ITX_OBSTACLE_NONE,         /* nothing is known to */
+    ITX_OBSTACLE_MODULE,       /* its module is not installed, or refused */
+    ITX_OBSTACLE_LIBRARY,      /* a library that its module needs cannot be loaded */
+    ITX_OBSTACLE_DEVICE,       /* there is no device, or it does not open */
+    ITX_OBSTACLE_DRIVER,       /* a device has no driver that programs could use */
+    ITX_OBSTACLE_NODE,         /* a file below /dev is missing */
+    ITX_OBSTACLE_PERMISSION,   /* this process may not open a file below /dev */
+    ITX_OBSTACLE_LOCKED_MEMORY /* the limit of locked memory is too low (RLIMIT_MEMLOCK) */
+} itx_obstacle_t;
+
+struct itx_provider_info {
+    size_t size;             /* sizeof(struct itx_provider_info) as the caller knows it */
+    size_t interfaces;       /* that it lists now */
+    itx_obstacle_t obstacle; /* the first that was found */
+    char name[32];           /* "uiwarp", "verbs", or of a configuration file; NUL-terminated */
+    char detail[216];        /* one line for people about the obstacle; "": none */
+};
+
+/**
+ * Tells of a provider of Interfaces what stands in its way: for programs that tell their users why
+ * it_interface_list lacks something. Looks anew with each call; a device is opened for a moment and a
+ * little memory (256 KiB) is registered with it.
+ *
+ * @param index  0, 1, ... in the order of it_interface_list; a module that could not be loaded comes last
+ * @param info   the caller sets size and owns the memory; the other members are filled in
+ *
+ * @retval IT_SUCCESS             info is filled in
+ * @retval IT_ERR_RANGE           there are not so many providers
+ * @retval IT_ERR_FAULT           info is NULL
+ * @retval IT_ERR_INVALID_LENGTH  info->size is too small
+ *
+ * Completion: none; the call is synchronous. It may take milliseconds.
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+it_status_t itx_provider_query(size_t index, struct itx_provider_info *info);
 
 /* ==============================================================================================
  * Names of values

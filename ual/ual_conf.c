@@ -123,7 +123,7 @@ static bool conf_is_complete(const struct vp_provider *provider)
     const size_t srq = offsetof(struct vp_provider, srq_create);
     const size_t rest = offsetof(struct vp_provider, ep_create);
     const size_t ud = offsetof(struct vp_provider, address_create);
-    const size_t end = sizeof(*provider);
+    const size_t end = VP_PROVIDER_SIZE;
     const size_t each = sizeof(provider->ep_create);
     size_t of_rmr = conf_count(provider, rmr, srq);
     size_t of_srq = conf_count(provider, srq, rest);

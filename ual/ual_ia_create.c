@@ -4,6 +4,7 @@
 #include "evd/evd_loop.h"
 #include "ual/ual_object.h"
 #include "ual/ual_request.h"
+#include "ual/ual_stats.h"
 
 #include "itx_api.h"
 
@@ -97,6 +98,7 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
     if (status != IT_SUCCESS)
         goto err_put;
     base_object_publish(&ia->evd.object, &ia->evd.object);
+    ual_stats_join(ia);
     base_log(BASE_LOG_INFO, "ia %p: %s opened", (void *)ia, ia->name);
     *ia_handle = (it_ia_handle_t)(void *)ia;
     return IT_SUCCESS;
@@ -190,6 +192,7 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     if (!base_object_claim_free(&ia->evd.object))
         return IT_ERR_INVALID_IA;
     base_object_unpublish(&ia->evd.object);
+    ual_stats_leave(ia);
     evd_ia_stop(&ia->evd);
     /* First what brings new work in, then users before what they use. */
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LISTEN);

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +20,8 @@ static bool module_beside(char *path, size_t size, const char *name)
 {
     /* POSIX lets a pointer to an object hold that to a function. */
     union {
-        void (*function)(const char *name, bool (*add)(const struct vp_provider *provider));
+        void (*function)(const char *name, bool (*add)(const struct vp_provider *provider),
+                         struct itx_provider_info *info);
         void *object;
     } here = {.function = ual_module_load};
     Dl_info info;
@@ -41,29 +43,50 @@ static bool module_installed(char *path, size_t size, const char *name)
     return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
 }
 
-static void module_open(const char *path, bool (*add)(const struct vp_provider *provider))
+__attribute__((format(printf, 3, 4))) static void
+module_refuse(struct itx_provider_info *info, itx_obstacle_t obstacle, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(info->detail, sizeof(info->detail), format, arguments); /* may be cut */
+    va_end(arguments);
+    info->obstacle = obstacle;
+    base_log(BASE_LOG_INFO, "provider %s not used: %s", info->name, info->detail);
+}
+
+static void module_open(const char *path, bool (*add)(const struct vp_provider *provider),
+                        struct itx_provider_info *info)
 {
     const struct ual_conf_line line = {.file = path, .library = path, .options = ""};
     const struct vp_provider *provider;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
     if (!library) {
-        base_log(BASE_LOG_INFO, "%s; not used", dlerror());
+        module_refuse(info, ITX_OBSTACLE_LIBRARY, "%s", dlerror());
         return;
     }
     provider = ual_conf_provider_of(&line, library);
-    if (provider && add(provider))
+    if (provider && add(provider)) {
         base_log(BASE_LOG_INFO, "%s: provider %s", path, provider->name);
-    else
-        (void)dlclose(library);
+        return;
+    }
+    module_refuse(info, ITX_OBSTACLE_MODULE, "%s is of another version (ITAPI_LOG=warn says more)",
+                  path);
+    (void)dlclose(library);
 }
 
-void ual_module_load(const char *name, bool (*add)(const struct vp_provider *provider))
+void ual_module_load(const char *name, bool (*add)(const struct vp_provider *provider),
+                     struct itx_provider_info *info)
 {
     char path[PATH_MAX];
 
+    (void)snprintf(info->name, sizeof(info->name), "%s", name);
     if (module_beside(path, sizeof(path), name) || module_installed(path, sizeof(path), name))
-        module_open(path, add);
+        module_open(path, add, info);
     else
-        base_log(BASE_LOG_INFO, "no provider %s is installed", name);
+        module_refuse(
+            info, ITX_OBSTACLE_MODULE,
+            "no module itapi_%s.so, neither in the folder itapi beside the library nor in %s", name,
+            ITAPI_MODULE_DIR);
 }

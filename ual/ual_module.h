@@ -13,8 +13,12 @@
 /*
  * Loads itapi_NAME.so from the folder itapi beside the library itself, or from where it is installed,
  * and hands its provider to add. Where there is none, or what it is linked with is missing, nothing
- * happens but a line in the log.
+ * happens but a line in the log, and info says the same: .name, .obstacle and .detail.
  */
-void ual_module_load(const char *name, bool (*add)(const struct vp_provider *provider));
+void ual_module_load(const char *name, bool (*add)(const struct vp_provider *provider),
+                     struct itx_provider_info *info);
+
+/* What came of it, once somebody has looked behind the built-in provider; .name "": it was not tried. */
+const struct itx_provider_info *ual_registry_module(void); /* ual_registry.c */
 
 #endif

@@ -21,6 +21,7 @@ static _Atomic(struct ual_registered *) ual_registered_first;
 static struct base_lock ual_registry_lock; /* adding one */
 static pthread_once_t ual_registry_once = PTHREAD_ONCE_INIT;
 static pthread_once_t ual_registry_module_once = PTHREAD_ONCE_INIT;
+static struct itx_provider_info ual_registry_module_info; /* by ual_registry_module_once */
 
 static void ual_registry_init_pools(struct ual_registered *entry)
 {
@@ -80,9 +81,9 @@ static bool ual_registry_insert(const struct vp_provider *provider, bool behind_
     struct ual_registered *entry;
     bool is_new;
 
-    if (provider->abi != VP_ABI || provider->size < sizeof(struct vp_provider)) {
+    if (provider->abi != VP_ABI || provider->size < VP_PROVIDER_SIZE) {
         base_log(BASE_LOG_WARN, "provider of abi %u size %u refused: abi %u size %zu needed",
-                 provider->abi, provider->size, VP_ABI, sizeof(struct vp_provider));
+                 provider->abi, provider->size, VP_ABI, VP_PROVIDER_SIZE);
         return false;
     }
     entry = calloc(1, sizeof(*entry));
@@ -128,7 +129,12 @@ static bool ual_registry_has(const char *name)
 static void ual_registry_setup_module(void)
 {
     if (!ual_registry_has(UAL_MODULE_VERBS))
-        ual_module_load(UAL_MODULE_VERBS, ual_registry_add_module);
+        ual_module_load(UAL_MODULE_VERBS, ual_registry_add_module, &ual_registry_module_info);
+}
+
+const struct itx_provider_info *ual_registry_module(void)
+{
+    return &ual_registry_module_info;
 }
 
 static void ual_registry_setup(void)

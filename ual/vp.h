@@ -371,6 +371,22 @@ struct vp_provider {
     it_status_t (*ud_request)(struct ual_ud_service *service);
     /* The request is taken; on success it is the provider's again, on failure put back by the caller. */
     it_status_t (*ud_reply)(struct ual_request *request, const struct vp_ud_reply *reply);
+
+    /*
+     * What a provider may leave out, each by itself: NULL, or .size ends before it.
+     */
+    /* Adds to what is there, which is 0. The EP lives; from any thread, with the lock of the IA's lists. */
+    void (*ep_counters)(struct ual_ep *ep, struct itx_ep_counters *counters);
+    /* What keeps Interfaces away or unusable: sets .obstacle and .detail, which say "none". */
+    void (*obstacle)(struct itx_provider_info *info);
 };
+
+/* What every table has. */
+#define VP_PROVIDER_SIZE offsetof(struct vp_provider, ep_counters)
+
+/* A function of those that may be left out is there. */
+#define VP_PROVIDER_HAS(provider, function)                                                        \
+    ((provider)->size >= offsetof(struct vp_provider, function) + sizeof((provider)->function) &&  \
+     (provider)->function)
 
 #endif

@@ -306,5 +306,8 @@ const struct status_documented status_documented[] = {
       IT_ERR_INVALID_LMR, IT_ERR_PAYLOAD_SIZE, IT_ERR_OP_NOT_SUPPORTED, IT_ERR_INVALID_EP_STATE,
       IT_ERR_TOO_MANY_POSTS, IT_ERR_IA_CATASTROPHE}},
     {"itx_ia_query_counters", {IT_ERR_INVALID_IA, IT_ERR_FAULT, IT_ERR_INVALID_LENGTH}},
+    {"itx_ep_query_counters",
+     {IT_ERR_INVALID_EP, IT_ERR_FAULT, IT_ERR_INVALID_LENGTH, IT_ERR_OP_NOT_SUPPORTED}},
+    {"itx_provider_query", {IT_ERR_RANGE, IT_ERR_FAULT, IT_ERR_INVALID_LENGTH}},
     {.name = NULL},
 };

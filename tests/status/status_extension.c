@@ -13,6 +13,8 @@ static struct itx_mpa_params mpa;
 static struct itx_mpa_info info;
 static struct itx_features features;
 static struct itx_counters counters;
+static struct itx_ep_counters ep_counters;
+static struct itx_provider_info provider_info;
 static struct event_base *base;
 
 static void prepare(struct status_world *world)
@@ -28,6 +30,10 @@ static void prepare(struct status_world *world)
     features.size = sizeof(features);
     memset(&counters, 0, sizeof(counters));
     counters.size = sizeof(counters);
+    memset(&ep_counters, 0, sizeof(ep_counters));
+    ep_counters.size = sizeof(ep_counters);
+    memset(&provider_info, 0, sizeof(provider_info));
+    provider_info.size = sizeof(provider_info);
 }
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
@@ -105,6 +111,16 @@ static it_status_t query_features(const union status_value *v)
 static it_status_t query_counters(const union status_value *v)
 {
     return itx_ia_query_counters(v[0].p, v[1].p);
+}
+
+static it_status_t query_ep_counters(const union status_value *v)
+{
+    return itx_ep_query_counters(v[0].p, v[1].p);
+}
+
+static it_status_t query_provider(const union status_value *v)
+{
+    return itx_provider_query(v[0].n, v[1].p);
 }
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
@@ -246,6 +262,17 @@ static const struct status_call calls[] = {
      .make = query_counters,
      .params = {STATUS_IA, STATUS_GIVEN(counters)},
      .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_counters, size, 0)))},
+    {.name = "itx_ep_query_counters",
+     .make = query_ep_counters,
+     .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN(ep_counters)},
+     .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_ep_counters, size, 0)),
+                  ROW("an idle one", IT_SUCCESS, USE(0, SLOT_EP)))},
+    {.name = "itx_provider_query",
+     .make = query_provider,
+     .params = {STATUS_NUMBER(0), STATUS_GIVEN(provider_info)},
+     .rows =
+         ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_provider_info, size, 0)),
+              ROW("behind the last", IT_ERR_RANGE, SET(0, 1000)))},
     {.name = NULL},
 };
 

@@ -109,6 +109,13 @@ static it_status_t fake_paths(struct ual_ia *ia, size_t spigot_id, const it_net_
     return IT_SUCCESS;
 }
 
+static void fake_ep_counters(struct ual_ep *ep, struct itx_ep_counters *counters)
+{
+    (void)ep;
+    counters->requests_posted = 33;
+    counters->nudges = 44;
+}
+
 static void fake_counters(struct ual_ia *ia, struct itx_counters *counters)
 {
     (void)ia;
@@ -485,6 +492,7 @@ const struct vp_provider fake_provider = {
     .has_address = fake_has_address,
     .paths = fake_paths,
     .counters = fake_counters,
+    .ep_counters = fake_ep_counters,
     .pz_create = fake_pz_create,
     .pz_destroy = fake_pz_destroy,
     .lmr_create = fake_lmr_create,

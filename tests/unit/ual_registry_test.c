@@ -17,7 +17,7 @@ Test(ual_registry, refuses_another_abi_a_smaller_table_and_a_second_of_one_name)
     other.abi = VP_ABI + 1;
     cr_assert_not(vp_register(&other), "abi");
     other.abi = VP_ABI;
-    other.size = sizeof(struct vp_provider) - 1;
+    other.size = (uint32_t)VP_PROVIDER_SIZE - 1;
     cr_assert_not(vp_register(&other), "size");
 }
 
@@ -29,6 +29,17 @@ Test(ual_registry, accepts_a_larger_table)
     other = fake_provider;
     other.name = "other";
     other.size = sizeof(struct vp_provider) + 8;
+    cr_assert(vp_register(&other));
+}
+
+Test(ual_registry, accepts_a_table_without_what_may_be_left_out)
+{
+    static struct vp_provider other;
+
+    fake_setup();
+    other = fake_provider;
+    other.name = "older";
+    other.size = (uint32_t)VP_PROVIDER_SIZE;
     cr_assert(vp_register(&other));
 }
 

@@ -417,13 +417,14 @@ struct ibv_device **ibv_get_device_list(int *count)
 {
     struct ibv_device **list = calloc(2, sizeof(*list));
 
-    if (list) {
+    if (list && !stub.no_device) {
         strcpy(stub_device.name, STUB_NAME);
+        strcpy(stub_device.dev_name, STUB_NODE);
         stub_device.transport_type = stub.like_siw ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
         list[0] = &stub_device;
     }
     if (count)
-        *count = list ? 1 : 0;
+        *count = list && !stub.no_device ? 1 : 0;
     return list;
 }
 
@@ -439,8 +440,13 @@ const char *ibv_get_device_name(struct ibv_device *device)
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-    struct stub_context *context = stub_new(sizeof(*context));
+    struct stub_context *context;
 
+    if (stub.open_error) {
+        errno = stub.open_error;
+        return NULL;
+    }
+    context = stub_new(sizeof(*context));
     if (!context || pipe(context->async) != 0)
         abort();
     context->context.device = device;

@@ -13,6 +13,7 @@
 #include "it_api.h"
 
 #define STUB_NAME "stub0"
+#define STUB_NODE "uverbs0"
 
 /* How the device behaves; set before the IA is opened. */
 struct stub_settings {
@@ -21,6 +22,8 @@ struct stub_settings {
     int max_cqe;        /* 0: many */
     int refuse_qps;     /* so many ibv_create_qp fail with ENOMEM */
     bool refuse_memory; /* ibv_reg_mr fails with ENOMEM */
+    bool no_device;     /* the list is empty */
+    int open_error;     /* ibv_open_device fails so; 0: it does not */
 };
 
 extern struct stub_settings stub;

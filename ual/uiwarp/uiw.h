@@ -55,10 +55,8 @@ struct uiw_ia {
     struct base_lock bounce_lock;
     struct uiw_bounce *bounces; /* spare buffers; by bounce_lock */
     unsigned bounce_count;      /* of them; by bounce_lock */
-    /* Rare, so shared. */
-    _Atomic uint64_t crc_errors, protocol_errors, terminates_sent, terminates_received;
     struct base_lock retired_lock;
-    struct itx_counters retired; /* of EPs that are gone; by retired_lock */
+    struct itx_ep_counters retired; /* of EPs that are gone; by retired_lock */
 };
 
 struct uiw_pz {

@@ -6,6 +6,7 @@
 #include "ual/uiwarp/uiw_conn.h"
 #include "ual/uiwarp/uiw_ep.h"
 #include "ual/uiwarp/uiw_stream.h"
+#include "ual/uiwarp/uiw_tx.h"
 
 #include "tdi/iwarp/iw_wire.h"
 
@@ -29,7 +30,7 @@ static void end_add_terminate(struct uiw_ep *ep, const struct iw_terminate *term
     size_t length = iw_encode_terminate_fpdu(fpdu, terminate, false);
 
     if (uiw_tx_prepend_fpdu(ep, fpdu, length - IW_CRC_FIELD))
-        atomic_fetch_add_explicit(&ep->ia->terminates_sent, 1, memory_order_relaxed);
+        uiw_count(&ep->tx.terminates, 1);
 }
 
 /*

@@ -6,7 +6,6 @@
 #include "ual/uiwarp/uiw_handover.h"
 #include "ual/uiwarp/uiw_rings.h"
 #include "ual/uiwarp/uiw_stream.h"
-#include "ual/uiwarp/uiw_tx.h"
 
 #include <string.h>
 
@@ -43,25 +42,6 @@ it_status_t uiw_ep_create(struct ual_ep *ual)
     return IT_SUCCESS;
 }
 
-static void ep_add_counters(const struct uiw_ep *ep, struct itx_counters *sum)
-{
-    sum->bytes_sent += atomic_load_explicit(&ep->tx.octets, memory_order_relaxed);
-    sum->fpdus_sent += atomic_load_explicit(&ep->tx.fpdus, memory_order_relaxed);
-    sum->send_calls += atomic_load_explicit(&ep->tx.calls, memory_order_relaxed);
-    sum->bytes_received += atomic_load_explicit(&ep->octets_in, memory_order_relaxed);
-    sum->fpdus_received += atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
-    sum->receive_calls += atomic_load_explicit(&ep->calls_in, memory_order_relaxed);
-}
-
-/* The EP is still in the IA's list: what it leaves to the IA must not be counted twice. */
-static void ep_retire_counters(struct uiw_ep *ep)
-{
-    base_lock_take(&ep->ia->retired_lock);
-    ep_add_counters(ep, &ep->ia->retired);
-    ep->counters_retired = true;
-    base_lock_drop(&ep->ia->retired_lock);
-}
-
 void uiw_ep_destroy(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
@@ -74,7 +54,7 @@ void uiw_ep_destroy(struct ual_ep *ual)
     uiw_progress_quiesce(ia);
     atomic_fetch_sub_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
     uiw_links_drop(ep);
-    ep_retire_counters(ep);
+    uiw_ep_retire_counters(ep);
     uiw_rings_free(ep);
 }
 
@@ -173,39 +153,4 @@ void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_c
 struct uiw_conn **uiw_ep_conn_slot(struct ual_ep *ual)
 {
     return &uiw_ep_of(ual)->conn;
-}
-
-static void ep_add_retired(const struct itx_counters *retired, struct itx_counters *sum)
-{
-    sum->bytes_sent += retired->bytes_sent;
-    sum->fpdus_sent += retired->fpdus_sent;
-    sum->send_calls += retired->send_calls;
-    sum->bytes_received += retired->bytes_received;
-    sum->fpdus_received += retired->fpdus_received;
-    sum->receive_calls += retired->receive_calls;
-}
-
-void uiw_ep_counters(struct ual_ia *ual, struct itx_counters *counters)
-{
-    struct uiw_ia *ia = uiw_ia_of(ual);
-
-    base_lock_take(&ual->evd.lock);
-    base_lock_take(&ia->retired_lock);
-    for (struct base_object *object = ual->evd.objects[IT_HANDLE_TYPE_EP]; object;
-         object = object->next) {
-        const struct uiw_ep *ep = uiw_ep_of((struct ual_ep *)(void *)object);
-
-        if (!ep->counters_retired)
-            ep_add_counters(ep, counters);
-    }
-    ep_add_retired(&ia->retired, counters);
-    base_lock_drop(&ia->retired_lock);
-    base_lock_drop(&ual->evd.lock);
-    counters->crc_errors += atomic_load_explicit(&ia->crc_errors, memory_order_relaxed);
-    counters->protocol_errors += atomic_load_explicit(&ia->protocol_errors, memory_order_relaxed);
-    counters->terminates_sent += atomic_load_explicit(&ia->terminates_sent, memory_order_relaxed);
-    counters->terminates_received +=
-        atomic_load_explicit(&ia->terminates_received, memory_order_relaxed);
-    counters->thread_wakeups +=
-        atomic_load_explicit(&ia->progress.thread_wakeups, memory_order_relaxed);
 }

@@ -148,6 +148,7 @@ struct uiw_tx {
     _Atomic int failed_error;  /* enum iw_error of the response at the cursor; IW_OK: none */
     uint32_t failed_index;
     _Atomic bool failed_stream; /* for another reason: no memory, memory that is not mapped */
+    _Atomic uint64_t retries, terminates, nudges; /* rare: more of the counters */
 };
 
 struct uiw_nudge_entry {
@@ -216,6 +217,7 @@ struct uiw_ep {
     uint64_t fpdus_before;                          /* of earlier connections */
     struct uiw_queue rq; /* with an S-RQ: what the EP has drawn from it, one slot */
     struct iw_rx rx;
+    _Atomic uint64_t crc_errors, protocol_errors, terminates_in; /* counters, too */
 
     struct uiw_orq_entry *orq; /* ring of orq_mask + 1 */
     uint32_t orq_mask;
@@ -390,7 +392,11 @@ it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *para
 it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params);
 it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info);
 it_status_t uiw_ep_disconnect(struct ual_ep *ual);
-void uiw_ep_counters(struct ual_ia *ual, struct itx_counters *counters);
+/* uiw_counters.c */
+void uiw_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters);
+void uiw_ia_counters(struct ual_ia *ual, struct itx_counters *counters); /* of all EPs ever */
+/* The EP goes away, what it has counted stays with its IA. */
+void uiw_ep_retire_counters(struct uiw_ep *ep);
 it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *request);
 it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
                           it_dto_cookie_t cookie, it_dto_flags_t flags);
@@ -467,8 +473,8 @@ void uiw_tx_reset(struct uiw_ep *ep);
 bool uiw_tx_prepend(struct uiw_ep *ep, const void *octets, size_t length);
 /* The same for a whole FPDU without its CRC field, at most 128 octets: adds markers and CRC. */
 bool uiw_tx_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length);
-/* Any thread, no lock held: sends such an FPDU, unless something else is being sent. */
-void uiw_tx_send_if_idle(struct ual_ep *ual, const uint8_t *fpdu, size_t length);
+/* Any thread, no lock held: sends such a nudge, unless something else is being sent. */
+void uiw_tx_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length);
 
 /* uiw_bounce.c: a few are kept, so that the data path need not allocate. */
 /* Opened and closed with the IA. _close also cleans up after an _open that failed. */

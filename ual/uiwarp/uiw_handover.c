@@ -36,6 +36,7 @@ static void handover_set_gate(struct uiw_progress *progress, bool open)
     if (progress->gate_open == open)
         return;
     progress->gate_open = open;
+    atomic_fetch_add_explicit(&progress->leader_changes, 1, memory_order_relaxed);
     (void)epoll_ctl(progress->gate_fd, EPOLL_CTL_MOD, progress->epoll_fd, &event); /* is in there */
 }
 

@@ -72,7 +72,7 @@ static void nudge_one(struct ual_ep *ual)
         return;
     base_log(BASE_LOG_INFO, "ep %p: peer silent since the ready-to-receive message, once more",
              (void *)ual);
-    uiw_tx_send_if_idle(ual, fpdu, iw_encode_tagged(fpdu, IW_OP_WRITE, true, 1, 0, 0));
+    uiw_tx_nudge(ual, fpdu, iw_encode_tagged(fpdu, IW_OP_WRITE, true, 1, 0, 0));
 }
 
 /* The EP stays valid while .busy names it. */

@@ -239,8 +239,10 @@ static void progress_wake_follower(struct uiw_progress *progress)
     waiter = progress->followers ? progress->followers->waiter : NULL;
     base_lock_drop(&progress->lock);
     /* The waiter lives in an EVD, whose memory stays valid: at worst it looks once in vain. */
-    if (waiter)
+    if (waiter) {
+        atomic_fetch_add_explicit(&progress->leader_changes, 1, memory_order_relaxed);
         evd_waiter_wake(waiter);
+    }
 }
 
 void uiw_progress_release(struct ual_ia *ia)

@@ -54,9 +54,10 @@ struct uiw_progress {
     _Atomic bool sweeping;           /* the loop looks at the deferred list by itself */
     _Atomic bool holding;            /* the same for the held list */
     _Atomic uint64_t thread_wakeups;
-    int epoll_fd; /* all established streams; immutable */
-    int gate_fd;  /* a poll set that holds .epoll_fd alone: what the loop watches; immutable */
-    int kick_fd;  /* eventfd in it, wakes a leader that sleeps; immutable */
+    _Atomic uint64_t leader_changes; /* between the loop and consumers, and among those */
+    int epoll_fd;                    /* all established streams; immutable */
+    int gate_fd; /* a poll set that holds .epoll_fd alone: what the loop watches; immutable */
+    int kick_fd; /* eventfd in it, wakes a leader that sleeps; immutable */
 
     /* Leader only. */
     uint8_t *staging; /* UIW_STAGING_SIZE octets, holds nothing between two reads */

@@ -311,7 +311,7 @@ static void provider_counters(struct ual_ia *ual, struct itx_counters *counters)
     counters->connections_initiated += __atomic_load_n(&cm->initiated, __ATOMIC_RELAXED);
     counters->half_open_refused += __atomic_load_n(&cm->half_open_refused, __ATOMIC_RELAXED);
     counters->half_open_timeouts += __atomic_load_n(&cm->half_open_timeouts, __ATOMIC_RELAXED);
-    uiw_ep_counters(ual, counters);
+    uiw_ia_counters(ual, counters);
 }
 
 /* ---------------------------------------------------------------- the table */
@@ -365,4 +365,5 @@ const struct vp_provider uiw_provider = {
     .handoff = uiw_handoff,
     .disconnect = uiw_ep_disconnect,
     .convert = uiw_convert,
+    .ep_counters = uiw_ep_counters,
 };

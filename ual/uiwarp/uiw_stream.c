@@ -210,9 +210,9 @@ static void stream_end_refused(struct ual_ep *ual, enum iw_error error)
                           error == IW_ERR_DDP_LOCAL ? IT_DTO_ERR_LOCAL_PROTECTION
                                                     : IT_DTO_ERR_BAD_RESPONSE);
     if (error == IW_ERR_MPA_CRC)
-        atomic_fetch_add_explicit(&ep->ia->crc_errors, 1, memory_order_relaxed);
+        uiw_count(&ep->crc_errors, 1);
     else
-        atomic_fetch_add_explicit(&ep->ia->protocol_errors, 1, memory_order_relaxed);
+        uiw_count(&ep->protocol_errors, 1);
     base_log(BASE_LOG_INFO, "ep %p protocol error %x/%x/%02x opcode %x", (void *)ual,
              IW_ERROR_LAYER(error), IW_ERROR_TYPE(error), IW_ERROR_CODE(error),
              (unsigned)ep->rx.segment.opcode);
@@ -292,7 +292,7 @@ static void stream_end_terminated(struct ual_ep *ual)
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
     stream_blame_refused(ep, &end);
-    atomic_fetch_add_explicit(&ep->ia->terminates_received, 1, memory_order_relaxed);
+    uiw_count(&ep->terminates_in, 1);
     base_log(BASE_LOG_INFO, "ep %p terminate received %x/%x/%02x%s", (void *)ual,
              IW_ERROR_LAYER(terminate->error), IW_ERROR_TYPE(terminate->error),
              IW_ERROR_CODE(terminate->error),

@@ -444,6 +444,8 @@ static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
         }
         tx_run_local(ep);
     }
+    if (state == TX_FULL)
+        uiw_count(&ep->tx.retries, 1);
     if (ep->fd >= 0)
         tx_block(ep, state == TX_FULL);
     return state != TX_MORE || *budget > 0;
@@ -575,14 +577,14 @@ static bool tx_is_idle(const struct uiw_ep *ep)
            tx->cursor.irq == atomic_load_explicit(&ep->irq_tail, memory_order_acquire);
 }
 
-void uiw_tx_send_if_idle(struct ual_ep *ual, const uint8_t *fpdu, size_t length)
+void uiw_tx_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
     if (!tx_try(&ep->tx))
         return;
-    if (tx_may_send(ep) && tx_is_idle(ep))
-        (void)uiw_tx_prepend_fpdu(ep, fpdu, length);
+    if (tx_may_send(ep) && tx_is_idle(ep) && uiw_tx_prepend_fpdu(ep, fpdu, length))
+        uiw_count(&ep->tx.nudges, 1);
     uiw_tx_drop(ep);
     uiw_tx_kick(ual, false, false);
 }

@@ -398,6 +398,7 @@ void verbs_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
 it_status_t verbs_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
                                    it_ep_attributes_t *attr);
 it_status_t verbs_ep_reset(struct ual_ep *ual);
+void verbs_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters);
 
 /*
  * The QP, for connection management. An EP has its QP, in INIT, from ep_create on; nobody else

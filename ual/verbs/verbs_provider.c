@@ -2,6 +2,7 @@
 /* The provider's table and how it is handed over. */
 #include "ual/verbs/verbs.h"
 
+#include "ual/verbs/verbs_check.h"
 #include "ual/verbs/verbs_cm_private.h"
 #include "ual/verbs/verbs_ud.h"
 
@@ -83,6 +84,8 @@ static const struct vp_provider verbs_provider = {
     .ud_service_destroy = verbs_ud_service_destroy,
     .ud_request = verbs_ud_request,
     .ud_reply = verbs_ud_reply,
+    .ep_counters = verbs_ep_counters,
+    .obstacle = verbs_obstacle,
 };
 
 const struct vp_provider *VP_ENTRY(const struct vp_host *host, const char *options)

@@ -254,3 +254,26 @@ it_status_t verbs_ia_query(struct ual_ia *ual, it_ia_info_t **info_out)
     *info_out = info;
     return IT_SUCCESS;
 }
+
+/* ---------------------------------------------------------------- counters */
+
+static void query_count(struct verbs_queue *queue, uint64_t *posted, uint64_t *done)
+{
+    uint32_t retired = atomic_load_explicit(&queue->retired, memory_order_acquire);
+    uint32_t tail;
+
+    vrb_lock_take(&queue->lock);
+    tail = queue->tail;
+    vrb_lock_drop(&queue->lock);
+    *posted += tail;
+    *done += retired;
+}
+
+/* What the queues know anyway. The device moves the data, and polls are not worth an instruction. */
+void verbs_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)
+{
+    struct verbs_ep *ep = verbs_ep_of(ual);
+
+    query_count(&ep->sq, &counters->requests_posted, &counters->requests_done);
+    query_count(&ep->rq, &counters->receives_posted, &counters->receives_done);
+}

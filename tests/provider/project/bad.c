@@ -9,7 +9,7 @@ static struct vp_provider bad = {
     .abi = VP_ABI,
 #endif
 #ifdef BAD_SIZE
-    .size = sizeof(struct vp_provider) - sizeof(void *),
+    .size = VP_PROVIDER_SIZE - sizeof(void *),
 #else
     .size = sizeof(struct vp_provider),
 #endif
