@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # cmake --install: library, public headers, those for providers, itapi.pc, the package with
-# itapi::itapi and itapi::provider, it_perf, README, a commented configuration file.
+# itapi::itapi and itapi::provider, it_info, it_trace, it_perf, README, a commented configuration file.
 
 include(CMakePackageConfigHelpers)
 
@@ -43,8 +43,10 @@ install(CODE "
     configure_file(\"${PROJECT_BINARY_DIR}/itapi.pc.in\" \"${PROJECT_BINARY_DIR}/itapi.pc\" @ONLY)")
 install(FILES "${PROJECT_BINARY_DIR}/itapi.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-if(TARGET it_perf)
-    install(TARGETS it_perf RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-endif()
+foreach(program IN ITEMS it_info it_trace it_perf)
+    if(TARGET ${program})
+        install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    endif()
+endforeach()
 install(FILES README.md LICENSE docs/providers.md samples/itapi.conf
     DESTINATION "${CMAKE_INSTALL_DOCDIR}")

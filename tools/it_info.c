@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_info: the Interfaces of the library, what they can do, and what keeps others away. */
+#include "it_info_values.h"
+#include "tool_json.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "it_info [--json] [NAME]: tells of the Interface NAME, or of all, and what keeps others away\n"
+    "\n"
+    "  -j, --json   JSON instead of text\n"
+    "  -h, --help   this text\n"
+    "\n"
+    "Exit status: 0 all is told; 1 an Interface could not be opened or queried; 2 wrong "
+    "arguments;\n"
+    "3 there is no Interface NAME.\n";
+
+/* ---------------------------------------------------------------- one Interface */
+
+struct opened {
+    it_ia_handle_t ia;
+    it_ia_info_t *info;
+    struct itx_features features;
+    const char *failed; /* the call that did, or NULL */
+    it_status_t status;
+};
+
+static void interface_open(const char *name, struct opened *opened)
+{
+    *opened = (struct opened){.features.size = sizeof(opened->features)};
+    opened->failed = "it_ia_create";
+    opened->status = it_ia_create(name, 2, 1, &opened->ia);
+    if (opened->status != IT_SUCCESS)
+        return;
+    opened->failed = "it_ia_query";
+    opened->status = it_ia_query(opened->ia, &opened->info);
+    if (opened->status != IT_SUCCESS)
+        return;
+    opened->failed = "itx_ia_query_features";
+    opened->status = itx_ia_query_features(opened->ia, &opened->features);
+    if (opened->status == IT_SUCCESS)
+        opened->failed = NULL;
+}
+
+static void interface_close(const struct opened *opened)
+{
+    if (opened->info)
+        it_ia_info_free(opened->info);
+    if (opened->ia)
+        (void)it_ia_free(opened->ia); /* nothing is to be done about it */
+}
+
+/* True if all could be told. */
+static bool interface_tell(const it_interface_t *interface, bool json)
+{
+    struct opened opened;
+
+    interface_open(interface->name, &opened);
+    if (json) {
+        json_open(NULL, "{");
+        json_text("name", interface->name);
+        json_text("transport", info_transport(interface->transport_type));
+        if (opened.failed) {
+            json_text("failed", opened.failed);
+            json_text("status", itx_status_string(opened.status));
+        }
+    } else {
+        printf("%s: %s\n", interface->name, info_transport(interface->transport_type));
+        if (opened.failed)
+            printf("    %s: %s (ITAPI_LOG=info says more)\n", opened.failed,
+                   itx_status_string(opened.status));
+    }
+    if (!opened.failed)
+        info_values(json ? &info_as_json : &info_as_text, opened.info, &opened.features);
+    if (json)
+        json_close("}");
+    interface_close(&opened);
+    return !opened.failed;
+}
+
+/* ---------------------------------------------------------------- all of them */
+
+/* The array is the caller's; NULL without memory. */
+static it_interface_t *interfaces_list(size_t *count)
+{
+    it_interface_t *list;
+
+    it_interface_list(NULL, NULL, count);
+    list = calloc(*count ? *count : 1, sizeof(*list));
+    if (list)
+        it_interface_list(list, count, NULL);
+    return list;
+}
+
+static int interfaces_tell(const it_interface_t *list, size_t count, const char *name, bool json)
+{
+    int status = name ? EXIT_UNKNOWN : EXIT_FINE;
+
+    if (json)
+        json_open("interfaces", "[");
+    for (size_t i = 0; i < count; i++) {
+        if (name && strcmp(name, list[i].name) != 0)
+            continue;
+        if (status == EXIT_UNKNOWN)
+            status = EXIT_FINE;
+        if (!interface_tell(&list[i], json))
+            status = EXIT_FAILED;
+    }
+    if (json)
+        json_close("]");
+    return status;
+}
+
+static void providers_tell(bool json)
+{
+    struct itx_provider_info info = {.size = sizeof(info)};
+
+    if (json)
+        json_open("providers", "[");
+    for (size_t i = 0; itx_provider_query(i, &info) == IT_SUCCESS; i++) {
+        if (json) {
+            json_open(NULL, "{");
+            json_text("name", info.name);
+            json_number("interfaces", info.interfaces);
+            json_text("obstacle", info_obstacle(info.obstacle));
+            json_text("detail", info.detail);
+            json_close("}");
+        } else if (info.obstacle != ITX_OBSTACLE_NONE) {
+            printf("provider %s: %s\n", info.name, info.detail);
+        }
+    }
+    if (json)
+        json_close("]");
+}
+
+static int tell(const char *name, bool json)
+{
+    size_t count = 0;
+    it_interface_t *list = interfaces_list(&count);
+    int status;
+
+    if (!list) {
+        fprintf(stderr, "it_info: out of memory\n");
+        return EXIT_FAILED;
+    }
+    if (json) {
+        json_open(NULL, "{");
+        json_text("version", itx_version());
+    }
+    status = interfaces_tell(list, count, name, json);
+    /* Who asks for one that is there does not ask why others are not. */
+    if (!name || status != EXIT_FINE)
+        providers_tell(json);
+    if (json)
+        json_close("}");
+    if (status == EXIT_UNKNOWN)
+        fprintf(stderr, "it_info: there is no Interface %s\n", name);
+    free(list);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    bool json = false;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return EXIT_FINE;
+        }
+        if (option != 'j') {
+            fputs(usage, stderr);
+            return EXIT_USAGE;
+        }
+        json = true;
+    }
+    if (argc - optind > 1) {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    return tell(argv[optind], json);
+}

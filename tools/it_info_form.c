@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The two forms of it_info's answer: indented text, and JSON. */
+#include "it_info_values.h"
+#include "tool_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---------------------------------------------------------------- text */
+
+#define TEXT_COLUMN 28 /* of the values, behind the indentation */
+
+static unsigned indent = 1;
+static const char *list_name; /* of the list that is open, until its first value */
+
+static void text_line(const char *name, const char *value)
+{
+    if (name) {
+        printf("%*s%-*s%s\n", (int)(4 * indent), "", TEXT_COLUMN, name, value);
+        return;
+    }
+    printf("%*s%-*s%s\n", (int)(4 * indent), "", TEXT_COLUMN, list_name ? list_name : "", value);
+    list_name = "";
+}
+
+static void text_group(const char *name)
+{
+    printf("%*s%s\n", (int)(4 * indent), "", name ? name : "spigot");
+    indent++;
+}
+
+static void text_group_end(void)
+{
+    indent--;
+}
+
+/* Groups say what they are: only values need the name. */
+static void text_list(const char *name)
+{
+    list_name = name;
+}
+
+static void text_list_end(void)
+{
+    list_name = NULL;
+}
+
+static void text_number(const char *name, uint64_t value)
+{
+    char text[24];
+
+    (void)snprintf(text, sizeof(text), "%" PRIu64, value); /* there is room */
+    text_line(name, text);
+}
+
+static void text_truth(const char *name, bool value)
+{
+    text_line(name, value ? "yes" : "no");
+}
+
+const struct info_form info_as_text = {
+    .group = text_group,
+    .group_end = text_group_end,
+    .list = text_list,
+    .list_end = text_list_end,
+    .text = text_line,
+    .number = text_number,
+    .truth = text_truth,
+};
+
+/* ---------------------------------------------------------------- JSON */
+
+static void json_group(const char *name)
+{
+    json_open(name, "{");
+}
+
+static void json_group_end(void)
+{
+    json_close("}");
+}
+
+static void json_list(const char *name)
+{
+    json_open(name, "[");
+}
+
+static void json_list_end(void)
+{
+    json_close("]");
+}
+
+const struct info_form info_as_json = {
+    .group = json_group,
+    .group_end = json_group_end,
+    .list = json_list,
+    .list_end = json_list_end,
+    .text = json_text,
+    .number = json_number,
+    .truth = json_bool,
+};

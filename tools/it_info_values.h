@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What there is to say of an Interface, in order and with names, whatever form it gets. */
+#ifndef ITAPI_TOOLS_IT_INFO_VALUES_H
+#define ITAPI_TOOLS_IT_INFO_VALUES_H
+
+#ifndef ITAPI_ENABLE_V21_BINDINGS
+#define ITAPI_ENABLE_V21_BINDINGS
+#endif
+#include <it_api.h>
+#include <itx_api.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    EXIT_FINE = 0,
+    EXIT_FAILED = 1, /* an Interface could not be opened or queried */
+    EXIT_USAGE = 2,
+    EXIT_UNKNOWN = 3 /* no Interface of that name */
+};
+
+/* Where the values go. Groups, and lists of groups, lie within each other. */
+struct info_form {
+    void (*group)(const char *name); /* NULL: the next of a list */
+    void (*group_end)(void);
+    void (*list)(const char *name);
+    void (*list_end)(void);
+    void (*text)(const char *name, const char *value); /* name NULL: in a list */
+    void (*number)(const char *name, uint64_t value);
+    void (*truth)(const char *name, bool value);
+};
+
+extern const struct info_form info_as_text, info_as_json;
+
+const char *info_transport(it_transport_type_t type);
+const char *info_obstacle(itx_obstacle_t obstacle);
+void info_values(const struct info_form *form, const it_ia_info_t *info,
+                 const struct itx_features *features);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_trace: the counters of a running process, by the socket that ITAPI_STATS has made it open. */
+#include "it_trace_print.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    EXIT_FINE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2
+};
+
+static const char usage[] =
+    "it_trace [OPTIONS] PATH|PID: counters of a process that runs with ITAPI_STATS in its "
+    "environment\n"
+    "\n"
+    "  PATH                  its socket: what ITAPI_STATS says, or itapi.PID in the folder it "
+    "names\n"
+    "  PID                   the process: its environment is looked at (a PATH of digits: ./123)\n"
+    "  -j, --json            JSON instead of text; with --watch one value after the other\n"
+    "  -w, --watch SECONDS   again and again, with rates, until the process has gone\n"
+    "  -n, --count N         with --watch: so many times\n"
+    "  -h, --help            this text\n"
+    "\n"
+    "Counters that are 0 are left out of the text.\n"
+    "Exit status: 0 fine; 1 nothing could be read, or not all of it; 2 wrong arguments.\n";
+
+/* ---------------------------------------------------------------- the socket of a process */
+
+/* The value of ITAPI_STATS in an environment of the kernel's form; false: there is none. */
+static bool find_in_environment(FILE *environment, char *value, size_t size)
+{
+    static const char name[] = "ITAPI_STATS=";
+    char *entry = NULL;
+    size_t room = 0;
+    bool found = false;
+
+    while (!found && getdelim(&entry, &room, '\0', environment) >= 0) {
+        found = strncmp(entry, name, sizeof(name) - 1) == 0 && entry[sizeof(name) - 1];
+        if (found)
+            (void)snprintf(value, size, "%s", entry + sizeof(name) - 1);
+    }
+    free(entry);
+    return found;
+}
+
+static bool path_of_process(const char *pid, char *path, size_t size)
+{
+    char value[PATH_MAX];
+    char name[PATH_MAX];
+    struct stat file;
+    FILE *environment;
+    bool found;
+    int length;
+
+    (void)snprintf(name, sizeof(name), "/proc/%s/environ", pid);
+    environment = fopen(name, "r");
+    if (!environment) {
+        fprintf(stderr, "it_trace: process %s: %s\n", pid, strerror(errno));
+        return false;
+    }
+    found = find_in_environment(environment, value, sizeof(value));
+    (void)fclose(environment);
+    if (!found) {
+        fprintf(stderr, "it_trace: process %s was not started with ITAPI_STATS\n", pid);
+        return false;
+    }
+    if (value[0] == '/')
+        length = snprintf(path, size, "%s", value);
+    else
+        length = snprintf(path, size, "/proc/%s/cwd/%s", pid, value);
+    if (length > 0 && (size_t)length < size &&
+        (path[length - 1] == '/' || (stat(path, &file) == 0 && S_ISDIR(file.st_mode))))
+        length += snprintf(path + length, size - (size_t)length, "/itapi.%s", pid);
+    if (length < 0 || (size_t)length >= size) {
+        fprintf(stderr, "it_trace: process %s: its ITAPI_STATS is too long\n", pid);
+        return false;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- printing again and again */
+
+struct wish {
+    bool json;
+    double seconds;      /* 0: once */
+    unsigned long count; /* 0: for ever */
+};
+
+static void pause_for(double seconds)
+{
+    struct timespec left = {.tv_sec = (time_t)seconds,
+                            .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
+}
+
+static int trace(const char *path, const struct wish *wish)
+{
+    struct snapshot before = {0};
+    struct snapshot now;
+
+    for (unsigned long i = 0;; i++) {
+        if (!snapshot_take(&now, path))
+            break;
+        (wish->json ? trace_print_json : trace_print_text)(&now, i > 0 ? &before : NULL);
+        if (fflush(stdout) != 0)
+            break;
+        snapshot_free(&before);
+        before = now;
+        if (wish->seconds <= 0 || i + 1 == wish->count) {
+            snapshot_free(&before);
+            return EXIT_FINE;
+        }
+        pause_for(wish->seconds);
+        if (!wish->json)
+            putchar('\n');
+    }
+    snapshot_free(&before);
+    return EXIT_FAILED;
+}
+
+/* ---------------------------------------------------------------- arguments */
+
+/* False: no number in there. */
+static bool parse_seconds(const char *text, double *seconds)
+{
+    char *end;
+
+    *seconds = strtod(text, &end);
+    return end != text && *end == '\0' && *seconds >= 0.01 && *seconds <= 1e6;
+}
+
+static bool parse_count(const char *text, unsigned long *count)
+{
+    char *end;
+
+    errno = 0;
+    *count = strtoul(text, &end, 10);
+    return text[0] >= '1' && text[0] <= '9' && *end == '\0' && errno == 0;
+}
+
+/* Returns an exit status, or -1 to go on. */
+static int parse(int argc, char **argv, struct wish *wish)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'},
+        {"watch", required_argument, NULL, 'w'},
+        {"count", required_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    bool good = true;
+    int option;
+
+    while (good && (option = getopt_long(argc, argv, "jw:n:h", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return EXIT_FINE;
+        }
+        if (option == 'j')
+            wish->json = true;
+        else if (option == 'w')
+            good = parse_seconds(optarg, &wish->seconds);
+        else if (option == 'n')
+            good = parse_count(optarg, &wish->count);
+        else
+            good = false;
+    }
+    if (good && argc - optind == 1 && argv[optind][0])
+        return -1;
+    fputs(usage, stderr);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    struct wish wish = {0};
+    char path[PATH_MAX];
+    int status = parse(argc, argv, &wish);
+    const char *target;
+
+    if (status >= 0)
+        return status;
+    target = argv[optind];
+    if (target[strspn(target, "0123456789")] == '\0') {
+        if (!path_of_process(target, path, sizeof(path)))
+            return EXIT_FAILED;
+        target = path;
+    }
+    return trace(target, &wish);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A snapshot for people, and as JSON. A rate is that of the counter's growth since the one before. */
+#include "it_trace_print.h"
+
+#include "tool_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Numbers that are no counters. */
+static bool is_counter(const struct snapshot_field *field)
+{
+    static const char *const others[] = {"pid", "time_ns", "version", "eps", "eps_told", "id"};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strcmp(field->name, others[i]) == 0)
+            return false;
+    return field->is_number;
+}
+
+struct rates {
+    const struct snapshot_line
+        *before; /* of the same object; NULL: none, or it is another one now */
+    double seconds;
+};
+
+static struct rates rates_of(const struct snapshot *now, const struct snapshot *before,
+                             const struct snapshot_line *line)
+{
+    struct rates rates = {NULL, 0};
+
+    if (before) {
+        rates.before = snapshot_same(before, line);
+        rates.seconds = snapshot_seconds(before, now);
+    }
+    if (rates.seconds <= 0)
+        rates.before = NULL;
+    return rates;
+}
+
+/* Negative: there is none. Memory of EPs is used again: what counts down is another one. */
+static double rate_of(const struct rates *rates, const struct snapshot_field *field)
+{
+    const struct snapshot_field *old =
+        rates->before ? snapshot_find(rates->before, field->name) : NULL;
+
+    if (!old || old->number > field->number)
+        return -1;
+    return (double)(field->number - old->number) / rates->seconds;
+}
+
+/* ---------------------------------------------------------------- text */
+
+static void text_line(const struct snapshot_line *line, const struct rates *rates)
+{
+    printf("%s%s", strcmp(line->kind, "ep") == 0 ? "  " : "", line->kind);
+    for (size_t i = 0; i < line->field_count; i++)
+        if (!is_counter(&line->fields[i]) && strcmp(line->fields[i].name, "time_ns") != 0)
+            printf(" %s=%s", line->fields[i].name, line->fields[i].value);
+    putchar('\n');
+    for (size_t i = 0; i < line->field_count; i++) {
+        const struct snapshot_field *field = &line->fields[i];
+        double rate = rate_of(rates, field);
+
+        if (!is_counter(field) || field->number == 0)
+            continue;
+        printf("      %-24s %20s", field->name, field->value);
+        if (rate >= 0)
+            printf(" %16.1f/s", rate);
+        putchar('\n');
+    }
+}
+
+void trace_print_text(const struct snapshot *now, const struct snapshot *before)
+{
+    for (size_t i = 0; i < now->line_count; i++) {
+        struct rates rates = rates_of(now, before, &now->lines[i]);
+
+        text_line(&now->lines[i], &rates);
+    }
+}
+
+/* ---------------------------------------------------------------- JSON */
+
+static void json_fields(const struct snapshot_line *line, const struct rates *rates)
+{
+    for (size_t i = 0; i < line->field_count; i++) {
+        if (line->fields[i].is_number)
+            json_number(line->fields[i].name, line->fields[i].number);
+        else
+            json_text(line->fields[i].name, line->fields[i].value);
+    }
+    if (!rates->before)
+        return;
+    json_open("per_second", "{");
+    for (size_t i = 0; i < line->field_count; i++)
+        if (is_counter(&line->fields[i]) && rate_of(rates, &line->fields[i]) >= 0)
+            json_real(line->fields[i].name, rate_of(rates, &line->fields[i]));
+    json_close("}");
+}
+
+/* The EPs follow their IA. */
+static size_t json_ia(const struct snapshot *now, const struct snapshot *before, size_t at)
+{
+    struct rates rates = rates_of(now, before, &now->lines[at]);
+
+    json_open(NULL, "{");
+    json_fields(&now->lines[at++], &rates);
+    json_open("endpoints", "[");
+    for (; at < now->line_count && strcmp(now->lines[at].kind, "ep") == 0; at++) {
+        rates = rates_of(now, before, &now->lines[at]);
+        json_open(NULL, "{");
+        json_fields(&now->lines[at], &rates);
+        json_close("}");
+    }
+    json_close("]");
+    json_close("}");
+    return at;
+}
+
+void trace_print_json(const struct snapshot *now, const struct snapshot *before)
+{
+    const struct rates none = {NULL, 0};
+    size_t at = 1;
+
+    json_open(NULL, "{");
+    json_fields(&now->lines[0], &none);
+    json_open("adapters", "[");
+    while (at < now->line_count) {
+        if (strcmp(now->lines[at].kind, "ia") == 0)
+            at = json_ia(now, before, at);
+        else
+            at++; /* of a later version */
+    }
+    json_close("]");
+    json_close("}");
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# test_it_info.sh IT_INFO LIBITAPI SANITIZER: text, JSON, exit statuses, and why a module is missing.
+set -euo pipefail
+
+it_info=$1 library=$2 sanitizer=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+# status WANTED COMMAND...: leaves what it prints in $folder/out and $folder/err.
+status() {
+    local wanted=$1 got=0
+    shift
+    "$@" >"$folder/out" 2>"$folder/err" || got=$?
+    [ "$got" = "$wanted" ] || fail "exit status $got, not $wanted: $* $(cat "$folder/err")"
+}
+
+has() { # has PATTERN: in what was printed
+    grep -qE -- "$1" "$folder/out" || fail "no line like $1 in: $(cat "$folder/out")"
+}
+
+status 0 "$it_info"
+has '^uiwarp: iwarp$'
+has '^ +addresses +127\.0\.0\.1$'
+has '^ +requests +[1-9][0-9]*$'
+has '^ +socket_conversion +yes$'
+status 0 "$it_info" uiwarp
+[ "$(grep -c '^[^ ]' "$folder/out")" = 1 ] || fail 'uiwarp alone was asked for'
+status 3 "$it_info" nowhere
+grep -q 'no Interface nowhere' "$folder/err" || fail 'an unknown name is not complained about'
+status 2 "$it_info" --nonsense
+status 2 "$it_info" one two
+status 0 "$it_info" --help
+status 3 "$it_info" --json nowhere
+
+status 0 "$it_info" --json
+has '^  "version": "'
+has '"name": "uiwarp",$'
+has '"online": true,$'
+has '"connect_to": \[$'
+if command -v python3 >/dev/null; then
+    python3 - "$folder/out" <<'END' || fail 'JSON of another shape'
+import json, sys
+told = json.load(open(sys.argv[1]))
+uiwarp = [i for i in told["interfaces"] if i["name"] == "uiwarp"][0]
+assert uiwarp["transport"] == "iwarp"
+assert "127.0.0.1" in uiwarp["spigots"][0]["addresses"]
+assert uiwarp["limits"]["ird"] > 0 and uiwarp["limits"]["message_bytes"] > 0
+assert uiwarp["features"]["atomics"] is True and uiwarp["features"]["datagrams"] is False
+providers = {p["name"]: p for p in told["providers"]}
+assert providers["uiwarp"]["obstacle"] == "none" and providers["uiwarp"]["interfaces"] > 0
+for p in providers.values():
+    assert (p["obstacle"] == "none") == (p["detail"] == ""), p
+    assert "\n" not in p["detail"]
+END
+fi
+
+# What follows starts a copy of the library that has no module beside it. A library is found by its
+# folder; sanitizers find theirs by other ways.
+[ "$sanitizer" = none ] || exit 0
+mkdir "$folder/lib"
+cp "$library" "$folder/lib/libitapi.so.2"
+
+# copy STATUS ARGUMENTS...: it_info with that copy.
+copy() {
+    local wanted=$1
+    shift
+    status "$wanted" env LD_PRELOAD="$folder/lib/libitapi.so.2" "$it_info" "$@"
+}
+
+copy 0
+if ! grep -q 'no module itapi_verbs.so' "$folder/out"; then
+    copy 0 --json # one is installed on this machine: then that is used
+    has '"name": "verbs"'
+else
+    has '^provider verbs: no module itapi_verbs\.so'
+    copy 0 --json
+    has '"obstacle": "module"'
+fi
+
+mkdir "$folder/lib/itapi"
+echo 'no library' >"$folder/lib/itapi/itapi_verbs.so"
+copy 0 --json
+has '"obstacle": "library"'
+has 'itapi_verbs\.so: '
+
+# One that is linked with what is not there any more.
+if command -v "${CC:-cc}" >/dev/null; then
+    echo 'int gone(void) { return 0; }' >"$folder/gone.c"
+    echo 'int gone(void); int uses(void); int uses(void) { return gone(); }' >"$folder/uses.c"
+    "${CC:-cc}" -shared -fPIC -o "$folder/libgone.so" "$folder/gone.c"
+    "${CC:-cc}" -shared -fPIC -o "$folder/lib/itapi/itapi_verbs.so" "$folder/uses.c" \
+        -Wl,--no-as-needed -L"$folder" -lgone
+    rm "$folder/libgone.so"
+    copy 0
+    has '^provider verbs: libgone\.so: cannot open shared object file'
+
+    # A library, but no provider.
+    "${CC:-cc}" -shared -fPIC -o "$folder/lib/itapi/itapi_verbs.so" "$folder/gone.c"
+    copy 0 --json
+    has '"obstacle": "module"'
+fi

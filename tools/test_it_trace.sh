@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# test_it_trace.sh IT_TRACE IT_RPING: the counters of a running it_rping, by path and by process.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../samples/common/server.bash"
+
+it_trace=$1 it_rping=$2
+
+status() { # status WANTED COMMAND...
+    local wanted=$1 got=0
+    shift
+    timeout 60 "$@" >"$folder/out" 2>"$folder/err" || got=$?
+    [ "$got" = "$wanted" ] || fail "exit status $got, not $wanted: $* $(cat "$folder/err")"
+}
+
+has() {
+    grep -qE -- "$1" "$folder/out" || fail "no line like $1 in: $(cat "$folder/out")"
+}
+
+mkdir "$folder/stats"
+ITAPI_STATS="$folder/stats" start_server "$it_rping" -s -P -p 0
+socket="$folder/stats/itapi.$server_pid"
+if [ ! -S "$socket" ]; then # the server may be a child of its launcher
+    socket=$(find "$folder/stats" -type s | head -n 1)
+fi
+pid=${socket##*.}
+
+timeout 60 "$it_rping" -c -a 127.0.0.1 -p "$port" -C 20 -S 2000 >/dev/null || fail 'the client failed'
+
+status 0 "$it_trace" "$socket"
+has "^itapi .*pid=$pid "
+has '^ia .*interface=uiwarp .*transport=iwarp '
+has '^ +connections_accepted +[1-9]'
+has '^ +bytes_received +[1-9][0-9]{4}'
+status 0 "$it_trace" "$pid"
+has "^itapi .*pid=$pid "
+status 0 "$it_trace" --json "$socket"
+has '"interface": "uiwarp",$'
+if command -v python3 >/dev/null; then
+    python3 - "$folder/out" <<'END' || fail 'JSON of another shape'
+import json, sys
+told = json.load(open(sys.argv[1]))
+ia = told["adapters"][0]
+assert ia["bytes_received"] > 15 * 2000 and ia["crc_errors"] == 0
+assert ia["eps"] == ia["eps_told"] == len(ia["endpoints"])
+END
+fi
+status 0 "$it_trace" --watch 0.05 --count 3 "$socket"
+[ "$(grep -c '^itapi ' "$folder/out")" = 3 ] || fail '--count 3 does not print three times'
+has '^ +bytes_received +[0-9]+ +[0-9.]+/s$'
+status 0 "$it_trace" --json --watch 0.05 --count 2 "$socket"
+has '"per_second": \{$'
+
+status 1 "$it_trace" "$folder/stats/none"
+grep -q 'No such file' "$folder/err" || fail 'a socket that is missing is not complained about'
+status 1 "$it_trace" $$
+grep -q 'was not started with ITAPI_STATS' "$folder/err" || fail "a process without: $(cat "$folder/err")"
+status 2 "$it_trace"
+status 2 "$it_trace" --watch never "$socket"
+status 2 "$it_trace" --count 0 "$socket"
+status 0 "$it_trace" --help
+kill "$server_pid" 2>/dev/null || true
+wait_server || true
