@@ -75,6 +75,14 @@ static char *snapshot_read(int fd)
 
 /* ---------------------------------------------------------------- parsing */
 
+/* Whoever listens there: a terminal obeys none of it. */
+static void snapshot_clean(char *octets)
+{
+    for (char *at = octets; *at; at++)
+        if (*at != '\n' && (*at < ' ' || *at > '~'))
+            *at = '?';
+}
+
 static void snapshot_parse_field(char *word, struct snapshot_line *line)
 {
     struct snapshot_field *field = &line->fields[line->field_count];
@@ -138,6 +146,7 @@ bool snapshot_take(struct snapshot *snapshot, const char *path)
     (void)close(fd);
     if (!snapshot->octets)
         return false;
+    snapshot_clean(snapshot->octets);
     if (snapshot_parse(snapshot))
         return true;
     fprintf(stderr, "it_trace: %s: not a whole snapshot of itapi\n", path);
