@@ -6,6 +6,8 @@
 
 #include "support/it_fixture.h"
 
+TestSuite(data_counters, .timeout = 100);
+
 static struct itx_ep_counters ep_counters(it_ep_handle_t ep)
 {
     struct itx_ep_counters now;
@@ -60,7 +62,7 @@ static void check_sums(it_ia_handle_t ia, const struct itx_ep_counters *sum)
     CHECK_EQ(sum->nudges, now.nudges);
 }
 
-Test(data_counters, of_an_endpoint_and_its_ia, .timeout = 60)
+Test(data_counters, of_an_endpoint_and_its_ia)
 {
     struct fx_pair pair;
     struct fx_buf a;
@@ -115,7 +117,7 @@ Test(data_counters, of_an_endpoint_and_its_ia, .timeout = 60)
 }
 
 /* More than both sockets hold, while nobody reads at the other side: there is no consumer, but its loop. */
-Test(data_counters, of_a_full_socket, .timeout = 100)
+Test(data_counters, of_a_full_socket)
 {
     struct fx_pair pair;
     struct fx_buf a;
@@ -143,7 +145,7 @@ Test(data_counters, of_a_full_socket, .timeout = 100)
     fx_pair_close(&pair);
 }
 
-Test(data_counters, of_a_caller_who_knows_less_or_more, .timeout = 60)
+Test(data_counters, of_a_caller_who_knows_less_or_more)
 {
     struct fx_node node;
     it_ep_attributes_t attr = fx_ep_attr();
@@ -169,7 +171,7 @@ Test(data_counters, of_a_caller_who_knows_less_or_more, .timeout = 60)
     fx_node_close(&node);
 }
 
-Test(data_counters, limits_of_the_ia_are_those_in_force, .timeout = 60)
+Test(data_counters, limits_of_the_ia_are_those_in_force)
 {
     struct fx_node node;
     struct itx_features features;
