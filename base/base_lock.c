@@ -10,12 +10,26 @@
 _Atomic(base_lock_watcher *) base_lock_watch;
 #endif
 
+/*
+ * Who waits is counted until it has the lock, so that the one that drops it need not look again, when
+ * the lock may be gone: whether somebody is to be woken is told by dropping it.
+ */
 void base_lock_wait(struct base_lock *lock)
 {
-    while (atomic_exchange_explicit(&lock->word, BASE_LOCK_AWAITED, memory_order_acquire) !=
-           BASE_LOCK_FREE)
-        (void)syscall(SYS_futex, &lock->word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, BASE_LOCK_AWAITED,
-                      NULL, NULL, 0);
+    uint32_t seen = atomic_fetch_add_explicit(&lock->word, BASE_LOCK_WAITER, memory_order_relaxed) +
+                    BASE_LOCK_WAITER;
+
+    for (;;) {
+        if (!(seen & BASE_LOCK_TAKEN)) {
+            if (atomic_compare_exchange_weak_explicit(&lock->word, &seen,
+                                                      seen - BASE_LOCK_WAITER + BASE_LOCK_TAKEN,
+                                                      memory_order_acquire, memory_order_relaxed))
+                return;
+            continue;
+        }
+        (void)syscall(SYS_futex, &lock->word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, NULL, NULL, 0);
+        seen = atomic_load_explicit(&lock->word, memory_order_relaxed);
+    }
 }
 
 void base_lock_wake(struct base_lock *lock)

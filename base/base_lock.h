@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one lock of the library: a futex, of which taking and dropping cost a few instructions as long
+ * The one lock of the project: a futex, of which taking and dropping cost two instructions each as long
  * as nobody else wants it. Built without NDEBUG it records its owner, so that functions named
  * *_locked can assert that their caller holds it, and tells a watcher who takes which.
  * docs/locking.md has the order of all locks.
@@ -14,14 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum base_lock_word {
-    BASE_LOCK_FREE, /* zeroed memory is a free lock */
-    BASE_LOCK_TAKEN,
-    BASE_LOCK_AWAITED /* taken, and others may sleep */
-};
+#define BASE_LOCK_TAKEN  UINT32_C(1)
+#define BASE_LOCK_WAITER UINT32_C(2) /* counts those that want it and may sleep */
 
 struct base_lock {
-    _Atomic uint32_t word;
+    _Atomic uint32_t word; /* zeroed memory is a free lock */
 #ifndef NDEBUG
     pthread_t owner;
     bool held;
@@ -34,12 +31,13 @@ typedef void base_lock_watcher(const struct base_lock *lock);
 extern _Atomic(base_lock_watcher *) base_lock_watch;
 #endif
 
-void base_lock_wait(struct base_lock *lock); /* takes it in the end */
-void base_lock_wake(struct base_lock *lock);
+__attribute__((cold)) void base_lock_wait(struct base_lock *lock); /* takes it in the end */
+/* It has been dropped, and may be no more: whoever takes it then may free it. */
+__attribute__((cold)) void base_lock_wake(struct base_lock *lock);
 
 static inline void base_lock_init(struct base_lock *lock)
 {
-    atomic_store_explicit(&lock->word, BASE_LOCK_FREE, memory_order_relaxed);
+    atomic_store_explicit(&lock->word, 0, memory_order_relaxed);
 #ifndef NDEBUG
     lock->held = false;
 #endif
@@ -47,27 +45,44 @@ static inline void base_lock_init(struct base_lock *lock)
 
 static inline void base_lock_destroy(struct base_lock *lock)
 {
-    assert(atomic_load_explicit(&lock->word, memory_order_relaxed) == BASE_LOCK_FREE);
+    assert(atomic_load_explicit(&lock->word, memory_order_relaxed) == 0);
     (void)lock;
+}
+
+static inline bool base_lock_claim(struct base_lock *lock)
+{
+    return (atomic_fetch_or_explicit(&lock->word, BASE_LOCK_TAKEN, memory_order_acquire) &
+            BASE_LOCK_TAKEN) == 0;
+}
+
+static inline void base_lock_own(struct base_lock *lock)
+{
+#ifndef NDEBUG
+    base_lock_watcher *watch = atomic_load_explicit(&base_lock_watch, memory_order_acquire);
+
+    lock->owner = pthread_self();
+    lock->held = true;
+    if (watch)
+        watch(lock);
+#else
+    (void)lock;
+#endif
+}
+
+/* False: somebody else has it. */
+static inline bool base_lock_try(struct base_lock *lock)
+{
+    if (__builtin_expect(!base_lock_claim(lock), false))
+        return false;
+    base_lock_own(lock);
+    return true;
 }
 
 static inline void base_lock_take(struct base_lock *lock)
 {
-    uint32_t expected = BASE_LOCK_FREE;
-#ifndef NDEBUG
-    base_lock_watcher *watch;
-#endif
-
-    if (!atomic_compare_exchange_strong_explicit(&lock->word, &expected, BASE_LOCK_TAKEN,
-                                                 memory_order_acquire, memory_order_relaxed))
+    if (__builtin_expect(!base_lock_claim(lock), false))
         base_lock_wait(lock);
-#ifndef NDEBUG
-    lock->owner = pthread_self();
-    lock->held = true;
-    watch = atomic_load_explicit(&base_lock_watch, memory_order_acquire);
-    if (watch)
-        watch(lock);
-#endif
+    base_lock_own(lock);
 }
 
 static inline void base_lock_drop(struct base_lock *lock)
@@ -76,8 +91,9 @@ static inline void base_lock_drop(struct base_lock *lock)
     assert(lock->held && pthread_equal(lock->owner, pthread_self()));
     lock->held = false;
 #endif
-    if (atomic_exchange_explicit(&lock->word, BASE_LOCK_FREE, memory_order_release) ==
-        BASE_LOCK_AWAITED)
+    if (__builtin_expect(atomic_fetch_sub_explicit(&lock->word, BASE_LOCK_TAKEN,
+                                                   memory_order_release) != BASE_LOCK_TAKEN,
+                         false))
         base_lock_wake(lock);
 }
 

@@ -44,8 +44,8 @@ run() {
     count "$many" "$@" >"$folder/many"
 }
 
-requests='it_post_(send|rdma)|ual_post_(send|write|read)|post_(send|write|read|rdma|one|re[fq])|queue_|verbs_queue|vrb_lock'
-receives='it_post_recv|ual_post_recv|post_recv|queue_|verbs_queue|vrb_lock'
+requests='it_post_(send|rdma)|ual_post_(send|write|read)|post_(send|write|read|rdma|one|re[fq])|queue_|verbs_queue|base_lock'
+receives='it_post_recv|ual_post_recv|post_recv|queue_|verbs_queue|base_lock'
 completions='itx?_evd|evd_|source_|verbs_source|base_'
 
 run write 64

@@ -6,7 +6,7 @@
 #ifndef ITAPI_UAL_VERBS_VERBS_H
 #define ITAPI_UAL_VERBS_VERBS_H
 
-#include "ual/verbs/vrb_lock.h"
+#include "base/base_lock.h"
 #include "ual/vp_host.h"
 
 #include <ifaddrs.h>
@@ -99,7 +99,7 @@ struct verbs_slot {
  * posted while .local is set never reaches the device: it is flushed when all before it is done.
  */
 struct verbs_queue {
-    struct vrb_lock lock; /* posting: the order of slots is that of the device */
+    struct base_lock lock; /* posting: the order of slots is that of the device */
     /* By .lock. */
     uint32_t tail;       /* next post */
     uint32_t room_end;   /* behind the last one that there is a slot for, as far as is known */
@@ -220,7 +220,7 @@ struct verbs_srq {
     struct verbs_pz *pz;
     uint32_t depth;
     struct verbs_srq_slot *slots;
-    struct vrb_lock lock; /* posting */
+    struct base_lock lock; /* posting */
     uint32_t cursor;      /* by .lock: the slot to try next */
     _Atomic uint32_t posted;
 };

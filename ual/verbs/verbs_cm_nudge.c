@@ -20,13 +20,13 @@ static void nudge_post(struct verbs_ep *ep)
     struct ibv_send_wr *bad;
     int error = 0;
 
-    vrb_lock_take(&ep->sq.lock);
+    base_lock_take(&ep->sq.lock);
     if (ep->sq.open && !ep->sq.local) {
         ep->sq.marker.number = ep->sq.tail - 1;
         ep->nudged = true;
         error = ibv_post_send(ep->qp, &wr, &bad);
     }
-    vrb_lock_drop(&ep->sq.lock);
+    base_lock_drop(&ep->sq.lock);
     if (error)
         verbs_log(VP_LOG_INFO, "ep %p: no nudge: %s", (void *)ep->ual, strerror(error));
 }
@@ -35,9 +35,9 @@ bool verbs_nudge_may_have_failed(struct verbs_ep *ep)
 {
     bool last;
 
-    vrb_lock_take(&ep->sq.lock);
+    base_lock_take(&ep->sq.lock);
     last = ep->nudged && ep->sq.marker.number + 1 == ep->sq.tail;
-    vrb_lock_drop(&ep->sq.lock);
+    base_lock_drop(&ep->sq.lock);
     return last;
 }
 

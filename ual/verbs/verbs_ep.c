@@ -163,11 +163,11 @@ err_log:
 
 void verbs_ep_open_locked(struct verbs_ep *ep)
 {
-    vrb_lock_take(&ep->sq.lock);
+    base_lock_take(&ep->sq.lock);
     ep->may_read = !ep->ud && verbs_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
     ep->sq.open = true;
     verbs_queue_refresh(&ep->sq);
-    vrb_lock_drop(&ep->sq.lock);
+    base_lock_drop(&ep->sq.lock);
 }
 
 /* From now on nothing reaches the device. True: it has done things of which there is no completion. */
@@ -175,7 +175,7 @@ static bool ep_close_queue(struct verbs_queue *queue)
 {
     bool quiet;
 
-    vrb_lock_take(&queue->lock);
+    base_lock_take(&queue->lock);
     if (!queue->local)
         queue->local_from = queue->tail;
     queue->local = true;
@@ -183,7 +183,7 @@ static bool ep_close_queue(struct verbs_queue *queue)
     verbs_queue_refresh(queue);
     quiet = queue->quiet > 0;
     queue->quiet = 0;
-    vrb_lock_drop(&queue->lock);
+    base_lock_drop(&queue->lock);
     return quiet;
 }
 
@@ -333,8 +333,8 @@ void verbs_ep_destroy(struct ual_ep *ual)
 /* The queues go on, with a new QP below. With the EP's lock. */
 static void ep_renew_locked(struct verbs_ep *ep, struct ibv_qp *qp)
 {
-    vrb_lock_take(&ep->sq.lock);
-    vrb_lock_take(&ep->rq.lock);
+    base_lock_take(&ep->sq.lock);
+    base_lock_take(&ep->rq.lock);
     verbs_source_renew(ep, &ep->sq);
     verbs_source_renew(ep, &ep->rq);
     ep->qp = qp;
@@ -344,8 +344,8 @@ static void ep_renew_locked(struct verbs_ep *ep, struct ibv_qp *qp)
     ep->rq.local = false;
     verbs_queue_refresh(&ep->sq);
     verbs_queue_refresh(&ep->rq);
-    vrb_lock_drop(&ep->rq.lock);
-    vrb_lock_drop(&ep->sq.lock);
+    base_lock_drop(&ep->rq.lock);
+    base_lock_drop(&ep->sq.lock);
 }
 
 /* True: it has to be reset. Else *status is the answer. */

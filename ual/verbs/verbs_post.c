@@ -80,9 +80,9 @@ static bool queue_is_full(const struct verbs_queue *queue)
 /* Nothing else gives slots back that have no event. The lock is held, and again on return. */
 static bool queue_make_room(struct verbs_queue *queue)
 {
-    vrb_lock_drop(&queue->lock);
+    base_lock_drop(&queue->lock);
     verbs_source_reap(queue->ep, queue);
-    vrb_lock_take(&queue->lock);
+    base_lock_take(&queue->lock);
     return !queue_is_full(queue);
 }
 
@@ -109,14 +109,14 @@ static inline it_status_t queue_finish(struct verbs_queue *queue, int error)
     bool local;
 
     if (__builtin_expect(error == ENOMEM, false)) {
-        vrb_lock_drop(&queue->lock);
+        base_lock_drop(&queue->lock);
         return IT_ERR_TOO_MANY_POSTS;
     }
     if (__builtin_expect(error != 0, false))
         queue_fail(queue, error);
     local = queue->local;
     queue_publish(queue);
-    vrb_lock_drop(&queue->lock);
+    base_lock_drop(&queue->lock);
     if (__builtin_expect(local, false))
         verbs_source_post_local(queue->ep, queue);
     return IT_SUCCESS;
@@ -318,7 +318,7 @@ static it_status_t post_request(struct ual_ep *ual, const struct vp_request *req
 
     if (!post_is_known(ep, request->opcode))
         return IT_ERR_OP_NOT_SUPPORTED;
-    vrb_lock_take(&queue->lock);
+    base_lock_take(&queue->lock);
     if (!queue->open)
         goto out;
     status = IT_ERR_TOO_MANY_POSTS;
@@ -343,7 +343,7 @@ static it_status_t post_request(struct ual_ep *ual, const struct vp_request *req
     return queue_finish(queue, post_execute(ep, slot, request));
 
 out:
-    vrb_lock_drop(&queue->lock);
+    base_lock_drop(&queue->lock);
     return status;
 }
 
@@ -413,7 +413,7 @@ post_one(struct verbs_ep *ep, const it_lmr_triplet_t *segment, const struct verb
     if (!POST_LIKELY(error == 0))
         return post_refused(queue, error);
     queue->tail++;
-    vrb_lock_drop(&queue->lock);
+    base_lock_drop(&queue->lock);
     return IT_SUCCESS;
 }
 
@@ -432,13 +432,13 @@ post_one_slowly(struct verbs_ep *ep, const it_lmr_triplet_t *segment, const stru
     struct verbs_queue *queue = &ep->sq;
 
     if (!taken)
-        vrb_lock_wait(&queue->lock);
+        base_lock_take(&queue->lock);
     verbs_queue_refresh(queue);
     if (queue->tail != queue->room_end && !post_is_refused(ep, request)) {
         post_one_remote(ep, request->rdma_addr, request->rmr_context);
         return post_one(ep, segment, lmr, request->cookie, request->flags, request->opcode);
     }
-    vrb_lock_drop(&queue->lock);
+    base_lock_drop(&queue->lock);
     return post_request(ep->ual, request);
 }
 
@@ -482,7 +482,7 @@ static it_status_t post_send_one(struct ual_ep *ual, const it_lmr_triplet_t *seg
 {
     struct verbs_ep *ep = post_ep(ual);
 
-    if (!POST_LIKELY(vrb_lock_try(&ep->sq.lock)))
+    if (!POST_LIKELY(base_lock_try(&ep->sq.lock)))
         return post_send_slowly(ep, segment, lmr_area, cookie, flags, false);
     if (!post_one_fits(&ep->sq))
         return post_send_slowly(ep, segment, lmr_area, cookie, flags, true);
@@ -496,7 +496,7 @@ static it_status_t post_write_one(struct ual_ep *ual, const it_lmr_triplet_t *se
 {
     struct verbs_ep *ep = post_ep(ual);
 
-    if (!POST_LIKELY(vrb_lock_try(&ep->sq.lock)))
+    if (!POST_LIKELY(base_lock_try(&ep->sq.lock)))
         return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
                                 VP_RDMA_WRITE, false);
     if (!post_one_fits(&ep->sq))
@@ -512,7 +512,7 @@ static it_status_t post_read_one(struct ual_ep *ual, const it_lmr_triplet_t *seg
 {
     struct verbs_ep *ep = post_ep(ual);
 
-    if (!POST_LIKELY(vrb_lock_try(&ep->sq.lock)))
+    if (!POST_LIKELY(base_lock_try(&ep->sq.lock)))
         return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
                                 VP_RDMA_READ, false);
     if (!post_one_fits(&ep->sq) || !POST_LIKELY(ep->may_read))
@@ -552,9 +552,9 @@ post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t coun
     struct verbs_queue *queue = &ep->rq;
     struct verbs_slot *slot;
 
-    vrb_lock_take(&queue->lock);
+    base_lock_take(&queue->lock);
     if (__builtin_expect(queue_is_full(queue), false)) {
-        vrb_lock_drop(&queue->lock);
+        base_lock_drop(&queue->lock);
         return IT_ERR_TOO_MANY_POSTS;
     }
     slot = &queue->slots[queue->tail & queue->mask];
@@ -577,7 +577,7 @@ static it_status_t __attribute__((noinline))
 post_recv_again(struct ual_ep *ual, const it_lmr_triplet_t *segment, it_dto_cookie_t cookie,
                 it_dto_flags_t flags)
 {
-    vrb_lock_drop(&post_ep(ual)->rq.lock);
+    base_lock_drop(&post_ep(ual)->rq.lock);
     return post_recv(ual, segment, 1, cookie, flags);
 }
 
@@ -591,7 +591,7 @@ static it_status_t post_recv_one(struct ual_ep *ual, const it_lmr_triplet_t *seg
     int error;
 
     if (!POST_LIKELY(segment->length <= POST_SEGMENT_MAX) ||
-        !POST_LIKELY(vrb_lock_try(&queue->lock)))
+        !POST_LIKELY(base_lock_try(&queue->lock)))
         return post_recv(ual, segment, 1, cookie, flags);
     if (!post_one_fits(queue))
         return post_recv_again(ual, segment, cookie, flags);
@@ -607,7 +607,7 @@ static it_status_t post_recv_one(struct ual_ep *ual, const it_lmr_triplet_t *seg
     if (!POST_LIKELY(error == 0))
         return post_refused(queue, error);
     queue->tail++;
-    vrb_lock_drop(&queue->lock);
+    base_lock_drop(&queue->lock);
     return IT_SUCCESS;
 }
 

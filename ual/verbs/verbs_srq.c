@@ -46,7 +46,7 @@ static it_status_t srq_post_recv(struct ual_srq *ual, const it_lmr_triplet_t *se
     struct verbs_srq_slot *slot;
 
     (void)flags; /* every receive counts as a notification: a peer may have solicited it */
-    vrb_lock_take(&srq->lock);
+    base_lock_take(&srq->lock);
     slot = srq_free_slot(srq);
     if (slot) {
         slot->srq = srq;
@@ -58,7 +58,7 @@ static it_status_t srq_post_recv(struct ual_srq *ual, const it_lmr_triplet_t *se
         if (status != IT_SUCCESS)
             verbs_srq_return(slot);
     }
-    vrb_lock_drop(&srq->lock);
+    base_lock_drop(&srq->lock);
     return status;
 }
 

@@ -250,9 +250,9 @@ static bool ud_queue_works(struct verbs_queue *queue)
 {
     bool local;
 
-    vrb_lock_take(&queue->lock);
+    base_lock_take(&queue->lock);
     local = queue->local;
-    vrb_lock_drop(&queue->lock);
+    base_lock_drop(&queue->lock);
     return !local;
 }
 
