@@ -85,15 +85,21 @@ static inline void base_lock_take(struct base_lock *lock)
     base_lock_own(lock);
 }
 
-static inline void base_lock_drop(struct base_lock *lock)
+/* True: base_lock_wake is to be called. */
+static inline bool base_lock_leave(struct base_lock *lock)
 {
 #ifndef NDEBUG
     assert(lock->held && pthread_equal(lock->owner, pthread_self()));
     lock->held = false;
 #endif
-    if (__builtin_expect(atomic_fetch_sub_explicit(&lock->word, BASE_LOCK_TAKEN,
-                                                   memory_order_release) != BASE_LOCK_TAKEN,
-                         false))
+    return __builtin_expect(atomic_fetch_sub_explicit(&lock->word, BASE_LOCK_TAKEN,
+                                                      memory_order_release) != BASE_LOCK_TAKEN,
+                            false);
+}
+
+static inline void base_lock_drop(struct base_lock *lock)
+{
+    if (base_lock_leave(lock))
         base_lock_wake(lock);
 }
 

@@ -52,6 +52,7 @@ static bool pool_grow_locked(struct base_pool *pool)
         struct base_object *object = (void *)(slab->objects + i * pool->object_size);
 
         memset(object, 0, pool->object_size);
+        atomic_init(&object->entries, &base_no_entries);
         pool_append_locked(pool, object);
     }
     return true;
@@ -71,9 +72,9 @@ void *base_pool_get(struct base_pool *pool)
     base_lock_drop(&pool->lock);
     if (!object)
         return NULL;
-    /* The magic word stays readable for those who still hold the old handle. */
-    memset((unsigned char *)object + sizeof(object->magic), 0,
-           pool->object_size - sizeof(object->magic));
+    /* What is before stays readable for those who still hold the old handle. */
+    memset((unsigned char *)object + offsetof(struct base_object, ia), 0,
+           pool->object_size - offsetof(struct base_object, ia));
     object->type = pool->type;
     return object;
 }
@@ -88,15 +89,24 @@ void base_pool_put(struct base_pool *pool, void *object)
 void base_object_publish(struct base_object *object, struct base_object *ia)
 {
     object->ia = ia;
+    if (!atomic_load_explicit(&object->entries, memory_order_relaxed)) /* of no pool */
+        atomic_store_explicit(&object->entries, &base_no_entries, memory_order_relaxed);
     atomic_store_explicit(&object->magic, BASE_OBJECT_MAGIC + (uint32_t)object->type,
                           memory_order_release);
 }
 
 void base_object_unpublish(struct base_object *object)
 {
+    atomic_store_explicit(&object->entries, &base_no_entries, memory_order_relaxed);
     atomic_store_explicit(&object->pass, 0, memory_order_relaxed);
-    atomic_store_explicit(&object->admits, 0, memory_order_relaxed);
     atomic_store_explicit(&object->magic, 0, memory_order_release);
+}
+
+uint64_t base_object_new_pass(void)
+{
+    static _Atomic uint64_t passes;
+
+    return atomic_fetch_add_explicit(&passes, 1, memory_order_relaxed) + 1;
 }
 
 bool base_object_hold(struct base_object *parent)

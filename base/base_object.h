@@ -7,6 +7,7 @@
 #ifndef ITAPI_BASE_OBJECT_H
 #define ITAPI_BASE_OBJECT_H
 
+#include "base/base_entries.h"
 #include "base/base_lock.h"
 
 #include "it_api.h"
@@ -22,24 +23,17 @@
 struct base_object {
     _Atomic uint32_t magic;     /* BASE_OBJECT_MAGIC + type while alive, else 0 */
     it_handle_type_enum_t type; /* immutable */
-    struct base_object *ia;     /* owning IA, itself for an IA; immutable while alive */
-    _Atomic uint32_t children;  /* objects that need this one; BASE_OBJECT_DYING once it is freed */
+    /* Never NULL; of what is dead: base_no_entries. It stays when the memory is used again. */
+    _Atomic(const struct base_entries *) entries;
+    struct base_object *ia;    /* owning IA, itself for an IA; immutable while alive */
+    _Atomic uint32_t children; /* objects that need this one; BASE_OBJECT_DYING once it is freed */
     _Atomic bool has_context;
     _Atomic uint64_t context; /* it_context_t of the consumer */
     struct base_object *prev; /* IA's list of its objects; guarded by the IA's object lock */
     struct base_object *next;
-    /*
-     * Of an LMR: its PZ and type while alive, else 0 (base_object_pass). Of an EP: the passes that need no
-     * closer look at a post; 0: every post does, or it is none.
-     */
-    _Atomic uintptr_t pass, admits;
+    /* Of an LMR while alive: a number that none else has, nor this one once it is changed; else 0. */
+    _Atomic uint64_t pass;
 };
-
-/* Objects are aligned: the low bits of their addresses are free. */
-static inline uintptr_t base_object_pass(const void *pz)
-{
-    return (uintptr_t)pz + (uintptr_t)IT_HANDLE_TYPE_LMR;
-}
 
 #define BASE_OBJECT_DYING UINT32_MAX
 
@@ -71,6 +65,23 @@ static inline bool base_object_is(const void *handle, it_handle_type_enum_t type
     return base_object_may_be(handle) && base_object_lives(handle, type);
 }
 
+/*
+ * Of a handle that may be one, for calls on EPs and S-RQs: their tables are there before the handle is.
+ * Acquire would cost instructions.
+ */
+static inline const struct base_entries *base_object_posts(const void *handle)
+{
+    return atomic_load_explicit(&((const struct base_object *)handle)->entries,
+                                memory_order_relaxed);
+}
+
+/* Of a handle that may be one. */
+static inline const struct base_entries *base_object_entries(const void *handle)
+{
+    return atomic_load_explicit(&((const struct base_object *)handle)->entries,
+                                memory_order_acquire);
+}
+
 /* True if handle is a live object of any type. */
 bool base_object_is_any(const void *handle);
 
@@ -85,6 +96,16 @@ void base_pool_put(struct base_pool *pool, void *object);
 /* Makes the handle valid; last step of a create. */
 void base_object_publish(struct base_object *object, struct base_object *ia);
 
+/* Of a live object: what calls of the data path do with it. */
+static inline void base_object_set_entries(struct base_object *object,
+                                           const struct base_entries *entries)
+{
+    atomic_store(&object->entries, entries);
+}
+
+/* A new number for base_object.pass. */
+uint64_t base_object_new_pass(void);
+
 /* Makes the handle invalid; first step of a free. */
 void base_object_unpublish(struct base_object *object);
 
@@ -97,5 +118,16 @@ bool base_object_claim_free(struct base_object *object);
 
 /* Takes the claim back: the object lives on. While it was claimed it got no children. */
 void base_object_unclaim(struct base_object *object);
+
+/* What objects that are not for a call have in their tables (base_entries.c). */
+extern const struct base_entries base_no_entries;
+it_status_t base_no_send(it_ep_handle_t ep, const it_lmr_triplet_t *segments, size_t count,
+                         it_dto_cookie_t cookie, it_dto_flags_t flags);
+it_status_t base_no_rdma(it_ep_handle_t ep, const it_lmr_triplet_t *segments, size_t count,
+                         it_dto_cookie_t cookie, it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
+                         it_rmr_context_t rmr_context);
+it_status_t base_no_recv(it_handle_t handle, const it_lmr_triplet_t *segments, size_t count,
+                         it_dto_cookie_t cookie, it_dto_flags_t flags);
+it_status_t base_no_dequeue(it_evd_handle_t evd, it_event_t *event);
 
 #endif

@@ -27,6 +27,7 @@ struct evd_ia {
     struct evd_loop *loop;                   /* immutable after it_ia_create */
     const struct evd_progress_ops *progress; /* immutable after it_ia_create; NULL: none */
     void *progress_context;
+    const struct base_entries *failed_entries; /* of EPs from then on; immutable */
     _Atomic bool failed;  /* by evd_ia_fail: IT_ERR_IA_CATASTROPHE from now on */
     _Atomic bool closing; /* by evd_ia_stop: waiters return IT_ERR_ABORT */
     /* Callbacks and descriptors: their consumers rely on the loop while they are elsewhere. */
@@ -114,6 +115,13 @@ void evd_source_unlock(struct evd *evd);
 /* Moves completions up, as many as there is room for. True: call evd_wake(). */
 bool evd_source_move(struct evd *evd);
 size_t evd_size(struct evd *evd);
+/* it_evd_dequeue with all checks, for a source's own. */
+it_status_t evd_dequeue_one(it_evd_handle_t handle, it_event_t *event);
+/*
+ * A source's own has found nothing, with the lock, which is dropped here: whoever polls does the transport's
+ * work. Returns IT_ERR_QUEUE_EMPTY.
+ */
+it_status_t evd_source_found_nothing(it_evd_handle_t handle);
 
 /* ---------------------------------------------------------------- handles */
 

@@ -167,6 +167,7 @@ static it_status_t evd_place(struct evd *evd, struct evd *aevd)
     }
     evd_ia_link(evd->ia, &evd->object);
     base_object_publish(&evd->object, &evd->ia->object);
+    base_object_set_entries(&evd->object, &evd_entries);
     return IT_SUCCESS;
 }
 

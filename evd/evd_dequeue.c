@@ -68,44 +68,40 @@ evd_dequeue(struct evd *evd, it_event_t *events, size_t max, size_t *count)
     return IT_SUCCESS;
 }
 
-static it_status_t __attribute__((noinline)) evd_found_nothing(const struct evd *evd)
+it_status_t evd_dequeue_one(it_evd_handle_t handle, it_event_t *event)
 {
+    struct evd *evd = evd_from_handle(handle);
+
+    if (!evd)
+        return IT_ERR_INVALID_EVD;
+    if (!event)
+        return IT_ERR_FAULT;
+    return evd_dequeue(evd, event, 1, NULL);
+}
+
+const struct base_entries evd_entries = {
+    .post_send = base_no_send,
+    .post_rdma_write = base_no_rdma,
+    .post_rdma_read = base_no_rdma,
+    .post_recv = base_no_recv,
+    .dequeue = evd_dequeue_one,
+};
+
+it_status_t evd_source_found_nothing(it_evd_handle_t handle)
+{
+    struct evd *evd = (struct evd *)(void *)handle;
+
+    atomic_store_explicit(&evd->notified, false, memory_order_relaxed);
+    base_lock_drop(&evd->lock);
     evd_make_progress(evd->ia);
     return IT_ERR_QUEUE_EMPTY;
 }
 
-/* One event of the source, as evd_dequeue takes it, in fewer instructions. */
-static inline it_status_t evd_dequeue_from_source(struct evd *evd, const struct evd_source *source,
-                                                  it_event_t *event)
-{
-    bool taken;
-
-    base_lock_take(&evd->lock);
-    if (__builtin_expect(evd_queue_count(&evd->queue) != 0, false)) {
-        base_lock_drop(&evd->lock);
-        return evd_dequeue(evd, event, 1, NULL);
-    }
-    taken = source->ops->take_one(source->context, event);
-    if (!taken)
-        atomic_store_explicit(&evd->notified, false, memory_order_relaxed);
-    base_lock_drop(&evd->lock);
-    return __builtin_expect(taken, true) ? IT_SUCCESS : evd_found_nothing(evd);
-}
-
 it_status_t it_evd_dequeue(it_evd_handle_t handle, it_event_t *event)
 {
-    struct evd *evd = (struct evd *)(void *)handle;
-    const struct evd_source *source;
-
-    if (__builtin_expect(!base_object_is(handle, IT_HANDLE_TYPE_EVD), false))
+    if (__builtin_expect(!base_object_may_be(handle), false))
         return IT_ERR_INVALID_EVD;
-    if (__builtin_expect(!event, false))
-        return IT_ERR_FAULT;
-    source = atomic_load_explicit(&evd->source, memory_order_acquire);
-    if (!source || !source->ops->take_one ||
-        atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
-        return evd_dequeue(evd, event, 1, NULL);
-    return evd_dequeue_from_source(evd, source, event);
+    return base_object_entries(handle)->dequeue(handle, event);
 }
 
 it_status_t itx_evd_dequeue_n(it_evd_handle_t handle, size_t max_events, it_event_t *events,

@@ -49,11 +49,11 @@ static struct evd *evd_ia_next(struct evd_ia *ia, struct evd *evd)
 }
 
 /* From now on each post looks closer, and finds the flag. */
-static void evd_ia_admit_none(struct evd_ia *ia)
+static void evd_ia_fail_eps(struct evd_ia *ia)
 {
     base_lock_take(&ia->lock);
     for (struct base_object *ep = ia->objects[IT_HANDLE_TYPE_EP]; ep; ep = ep->next)
-        atomic_store(&ep->admits, 0);
+        base_object_set_entries(ep, ia->failed_entries);
     base_lock_drop(&ia->lock);
 }
 
@@ -62,9 +62,10 @@ void evd_ia_fail(struct evd_ia *ia)
     struct evd *evd = NULL;
 
     atomic_store(&ia->failed, true);
-    evd_ia_admit_none(ia);
+    evd_ia_fail_eps(ia);
     /* The lock of each EVD, taken here, makes later looks at it find the flag. */
     while ((evd = evd_ia_next(ia, evd)) != NULL) {
+        base_object_set_entries(&evd->object, &evd_entries);
         evd_wake_all(evd);
         evd_wake(evd);
     }

@@ -37,16 +37,19 @@ struct evd_source {
     const struct evd_source_ops *ops; /* immutable, as what follows */
     void *context;
     int fd;
-    int kick_fd;              /* eventfd: wakes the waiter that polls .fd */
-    bool held_back;           /* by evd.lock: more may be there than the queue has room for */
-    _Atomic bool place_taken; /* a waiter polls .fd */
-    _Atomic bool watched;     /* by the loop, from now on */
-    _Atomic uint64_t spin_ns; /* for how long the next waiter polls first */
-    struct evd_io io;         /* loop's thread only */
+    int kick_fd;                 /* eventfd: wakes the waiter that polls .fd */
+    bool held_back;              /* by evd.lock: more may be there than the queue has room for */
+    _Atomic bool place_taken;    /* a waiter polls .fd */
+    _Atomic bool watched;        /* by the loop, from now on */
+    _Atomic uint64_t spin_ns;    /* for how long the next waiter polls first */
+    struct evd_io io;            /* loop's thread only */
+    struct base_entries entries; /* with .dequeue of the source; immutable */
 };
 
 struct evd {
     struct base_object object; /* .children: objects that feed it, or members of an AEVD */
+
+    void *source_context; /* of .source: EVD_SOURCE_CONTEXT */
 
     /* Immutable after create. */
     struct evd_ia *ia;
@@ -98,6 +101,8 @@ struct evd {
     /* Orders the system calls on fd; taken before .lock, guards nothing in memory. */
     struct base_lock fd_lock;
 };
+
+_Static_assert(offsetof(struct evd, source_context) == EVD_SOURCE_CONTEXT, "sources rely on it");
 
 static inline bool evd_is_aggregate(const struct evd *evd)
 {
@@ -190,6 +195,9 @@ it_status_t evd_ia_register(struct evd *evd);
 void evd_ia_unregister(struct evd *evd);
 /* Events of evd were lost: tells the asynchronous EVDs. No lock is held. */
 void evd_ia_raise_overflow(struct evd *lost);
+
+/* evd_dequeue.c: what calls of the data path do with an EVD whose source has nothing faster. */
+extern const struct base_entries evd_entries;
 
 /* evd_dequeue.c: for a consumer that has found nothing; no lock is held, nothing blocks. */
 void evd_make_progress(const struct evd_ia *ia);

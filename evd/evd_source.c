@@ -173,6 +173,20 @@ bool evd_source_rely(struct evd *evd)
 
 /* ---------------------------------------------------------------- attaching */
 
+static void evd_source_go_straight(struct evd *evd, struct evd_source *source)
+{
+    struct evd_source_view *view = source->context;
+
+    view->lock = &evd->lock;
+    view->queued = &evd->queue.count;
+    source->entries = evd_entries;
+    source->entries.dequeue = source->ops->dequeue;
+    base_object_set_entries(&evd->object, &source->entries);
+    /* An IA that fails meanwhile has passed by the EVD, or is seen here. */
+    if (atomic_load(&evd->ia->failed))
+        base_object_set_entries(&evd->object, &evd_entries);
+}
+
 it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops, void *context,
                               int fd)
 {
@@ -189,9 +203,12 @@ it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops,
         free(source);
         return IT_ERR_RESOURCES;
     }
+    evd->source_context = context;
     base_lock_take(&evd->lock);
     atomic_store_explicit(&evd->source, source, memory_order_release);
     base_lock_drop(&evd->lock);
+    if (ops->dequeue)
+        evd_source_go_straight(evd, source);
     return IT_SUCCESS;
 }
 

@@ -11,15 +11,16 @@
 
 #include "it_api.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All with the EVD's lock held, but close. None blocks, or calls back. */
+struct base_lock;
+
+/* All with the EVD's lock held, but close and dequeue. None blocks, or calls back. */
 struct evd_source_ops {
     /* Oldest first: fills in whole events, at most max, and returns how many. Frees their slots. */
     size_t (*take)(void *context, it_event_t *events, size_t max);
-    /* One, or none (false), in fewer instructions. NULL: take is asked. */
-    bool (*take_one)(void *context, it_event_t *event);
     /* The same as records; the EVD frees their slots later. */
     size_t (*drain)(void *context, struct evd_dto *dtos, size_t max);
     /*
@@ -31,6 +32,21 @@ struct evd_source_ops {
     void (*disarm)(void *context);
     /* The EVD is freed, and nobody uses it or the source. No lock is held. */
     void (*close)(void *context);
+    /*
+     * it_evd_dequeue in fewer instructions: what that comes to at once, with nothing checked but the handle,
+     * as long as the IA works. What is not usual is handed on to vp_host.evd_dequeue. The
+     * context begins with a struct evd_source_view, and lies at EVD_SOURCE_CONTEXT. NULL: there is none.
+     */
+    it_status_t (*dequeue)(it_evd_handle_t evd, it_event_t *event);
 };
+
+/* What .dequeue sees of its EVD; filled in when the source is attached. */
+struct evd_source_view {
+    struct base_lock *lock;
+    const _Atomic size_t *queued; /* by the lock: events in the EVD's own queue, which come first */
+};
+
+/* Where the context's address lies in an EVD that has a source. */
+#define EVD_SOURCE_CONTEXT 64
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/ual_ep_attr.h"
+#include "ual/ual_post.h"
 
 static it_status_t ual_ep_attr_check_queues(unsigned mask, const it_ep_attributes_t *attr,
                                             const struct vp_attributes *limit)
@@ -78,18 +79,25 @@ static bool ual_ep_has_usual_posts(const struct ual_ep *ep)
 {
     const it_ep_attributes_t *attr = &ep->attr;
 
-    if (ep->datagrams || !ep->ops->post_send_one)
+    if (ep->datagrams || !ep->ops->entries)
         return false;
     return attr->max_send_segments > 0 && attr->srv.rc.max_rdma_write_segments > 0 &&
            attr->srv.rc.max_rdma_read_segments > 0 && (ep->srq || attr->max_recv_segments > 0);
 }
 
-void ual_ep_set_admits(struct ual_ep *ep)
+void ual_ep_set_entries(struct ual_ep *ep)
 {
-    uintptr_t pass = ual_ep_has_usual_posts(ep) ? base_object_pass(ep->pz) : 0;
-
-    atomic_store(&ep->object.admits, pass);
+    base_object_set_entries(&ep->object,
+                            ual_ep_has_usual_posts(ep) ? ep->ops->entries : &ual_ep_entries);
     /* An IA that fails meanwhile has passed by the EP, or is seen here. */
     if (atomic_load(&ual_ia_of(&ep->object)->evd.failed))
-        atomic_store(&ep->object.admits, 0);
+        base_object_set_entries(&ep->object, &ual_ep_entries);
 }
+
+const struct base_entries ual_ep_entries = {
+    .post_send = ual_post_send,
+    .post_rdma_write = ual_post_rdma_write,
+    .post_rdma_read = ual_post_rdma_read,
+    .post_recv = ual_post_recv,
+    .dequeue = base_no_dequeue,
+};

@@ -34,9 +34,9 @@ it_status_t ual_ep_attr_check_watermarks(unsigned mask, struct ual_srq *srq,
                                          const struct vp_attributes *attributes);
 
 /*
- * Sets or takes away what lets usual posts of this EP by (base_object.pass). The limits do not change
- * meanwhile.
+ * Posts on the EP go straight to the provider, or get all checks first: ual_ep_entries. The limits do
+ * not change meanwhile.
  */
-void ual_ep_set_admits(struct ual_ep *ep);
+void ual_ep_set_entries(struct ual_ep *ep);
 
 #endif

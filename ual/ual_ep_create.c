@@ -246,7 +246,7 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
     if (status != IT_SUCCESS)
         return status;
     ual_object_start(&ep->object);
-    ual_ep_set_admits(ep);
+    ual_ep_set_entries(ep);
     *ep_handle = ual_ep_handle(ep);
     return IT_SUCCESS;
 }
@@ -298,6 +298,7 @@ it_status_t it_ep_ud_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
     if (status != IT_SUCCESS)
         return status;
     ual_object_start(&ep->object);
+    ual_ep_set_entries(ep);
     *ep_handle = ual_ep_handle(ep);
     return IT_SUCCESS;
 }

@@ -138,7 +138,7 @@ static it_status_t ual_ep_modify(struct ual_ep *ep, it_ep_param_mask_t mask,
             ual_ep_store_ud_locked(ep, (unsigned)mask, &in_force.srv.ud);
         else
             ual_ep_store_rc_locked(ep, (unsigned)mask, &in_force.srv.rc);
-        ual_ep_set_admits(ep);
+        ual_ep_set_entries(ep);
     }
     base_lock_drop(&ep->lock);
     provider->ep_proceed(ep, status == IT_SUCCESS ? mask : (it_ep_param_mask_t)0);

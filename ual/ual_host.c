@@ -5,6 +5,7 @@
 #include "base/base_log.h"
 #include "evd/evd_waiter.h"
 #include "ual/ual_ep_state.h"
+#include "ual/ual_post.h"
 #include "ual/ual_provider.h"
 
 #include <stdarg.h>
@@ -451,6 +452,7 @@ static void host_ud_report(struct ual_ud_service *service, const struct vp_ud_re
 /* ---------------------------------------------------------------- the table */
 
 _Static_assert(offsetof(struct ual_ep, area) == VP_EP_AREA, "providers rely on it");
+_Static_assert(offsetof(struct ual_lmr, object.pass) == VP_LMR_PASS, "providers rely on it");
 
 const struct vp_host ual_host = {
     .abi = VP_ABI,
@@ -479,6 +481,9 @@ const struct vp_host ual_host = {
     .srq_offset = offsetof(struct ual_srq, area),
     .ep_offset = VP_EP_AREA,
     .address_offset = offsetof(struct ual_address, area),
+    .entries = &ual_ep_entries,
+    .evd_dequeue = evd_dequeue_one,
+    .evd_found_nothing = evd_source_found_nothing,
     .ia_set_progress = host_ia_set_progress,
     .ia_info_alloc = ual_ia_info_alloc,
     .ia_raise_spigot = host_ia_raise_spigot,

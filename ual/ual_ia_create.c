@@ -3,6 +3,7 @@
 #include "base/base_log.h"
 #include "evd/evd_loop.h"
 #include "ual/ual_object.h"
+#include "ual/ual_post.h"
 #include "ual/ual_request.h"
 #include "ual/ual_stats.h"
 
@@ -90,6 +91,7 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
     ia->evd.object.ia = &ia->evd.object;
     base_lock_init(&ia->evd.lock);
     atomic_store_explicit(&ia->evd.spin_us, ITX_SPIN_DEFAULT, memory_order_relaxed);
+    ia->evd.failed_entries = &ual_ep_entries;
     ia->provider = provider;
     memcpy(ia->name, name, strlen(name)); /* the rest is zero */
     ia->api_major = major_version;

@@ -148,7 +148,7 @@ static it_status_t ual_lmr_create(it_pz_handle_t pz_handle, const struct ual_lmr
     if (status != IT_SUCCESS)
         return status;
     ual_object_start(&lmr->object);
-    atomic_store_explicit(&lmr->object.pass, base_object_pass(lmr->pz), memory_order_release);
+    atomic_store_explicit(&lmr->object.pass, base_object_new_pass(), memory_order_release);
     if (rmr_context)
         *rmr_context = lmr->key;
     *lmr_handle = (it_lmr_handle_t)(void *)lmr;

@@ -32,6 +32,9 @@ void ual_object_start(struct base_object *object);
 /* Last step of a free: takes the unpublished object out of its IA and gives the memory back. */
 void ual_object_end(struct base_object *object);
 
+/* Posting on an S-RQ (ual_post_recv.c). */
+extern const struct base_entries ual_srq_entries;
+
 /* Each is claimed (base_object_claim_free) before. In any state; nothing is reported. */
 void ual_pz_destroy(struct ual_pz *pz);
 void ual_lmr_destroy(struct ual_lmr *lmr);

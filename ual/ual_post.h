@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all posting calls check before the provider takes over: no lock, no heap, no indirect call.
- * The state and the room in the queue are looked at by the provider, together with queueing.
+ * What all posting calls check before the provider takes over: no lock, no heap. The calls themselves
+ * go by the object's table (base/base_entries.h), which may be the provider's own. The state and the room in the queue are looked at by the provider, together with queueing.
  */
 #ifndef ITAPI_UAL_UAL_POST_H
 #define ITAPI_UAL_UAL_POST_H
 
 #include "ual/ual_provider.h"
+
+#define UAL_LIKELY(condition) __builtin_expect((condition), true)
+
+/*
+ * What posts on EPs do that their provider has nothing faster for: with all checks, also whether the
+ * handle, which may be one, is a live one.
+ */
+extern const struct base_entries ual_ep_entries;
+it_status_t ual_post_send(it_ep_handle_t handle, const it_lmr_triplet_t *segments, size_t count,
+                          it_dto_cookie_t cookie, it_dto_flags_t flags);
+it_status_t ual_post_rdma_write(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
+                                size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags,
+                                it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context);
+it_status_t ual_post_rdma_read(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
+                               size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags,
+                               it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context);
+it_status_t ual_post_recv(it_handle_t handle, const it_lmr_triplet_t *segments, size_t count,
+                          it_dto_cookie_t cookie, it_dto_flags_t flags);
 
 /* Flags by operation. */
 #define UAL_POST_RECV_FLAGS                                                                        \
@@ -65,53 +83,6 @@ static inline it_status_t ual_post_check(const struct base_object *on,
     if (count > max_count)
         return IT_ERR_INVALID_NUM_SEGMENTS;
     return IT_SUCCESS;
-}
-
-#define UAL_LIKELY(condition) __builtin_expect((condition), true)
-/* Between two tests: together they would be more instructions. */
-#define UAL_APART() __asm__ volatile("")
-
-/*
- * The LMR of a post of one segment that passes: EP and LMR are live, and of the same PZ. NULL: everything
- * is to be looked at more closely, also whether the EP, which may be one, is one.
- */
-static inline const struct ual_lmr *ual_post_pass(const struct ual_ep *ep,
-                                                  const it_lmr_triplet_t *segments, size_t count)
-{
-    uintptr_t pass = atomic_load_explicit(&ep->object.admits, memory_order_acquire);
-    const struct ual_lmr *lmr;
-
-    if (!UAL_LIKELY(pass != 0))
-        return NULL;
-    UAL_APART();
-    if (!UAL_LIKELY(count == 1))
-        return NULL;
-    UAL_APART();
-    if (!UAL_LIKELY(segments != NULL))
-        return NULL;
-    lmr = (const struct ual_lmr *)(const void *)segments->lmr;
-    if (!UAL_LIKELY(base_object_may_be(lmr)))
-        return NULL;
-    if (!UAL_LIKELY(atomic_load_explicit(&lmr->object.pass, memory_order_relaxed) == pass))
-        return NULL;
-    return lmr;
-}
-
-/*
- * The same of a request that vp_ep_ops has a shorter way for: IT_COMPLETION_FLAG, with or without
- * IT_NOTIFY_FLAG.
- */
-static inline const struct ual_lmr *ual_post_usual(const struct ual_ep *ep,
-                                                   const it_lmr_triplet_t *segments, size_t count,
-                                                   it_dto_flags_t flags)
-{
-    const struct ual_lmr *lmr = ual_post_pass(ep, segments, count);
-    unsigned others = ((unsigned)flags - (unsigned)IT_COMPLETION_FLAG) & ~(unsigned)IT_NOTIFY_FLAG;
-
-    if (!lmr || !UAL_LIKELY(others == 0))
-        return NULL;
-    return UAL_LIKELY(segments->length <= ual_post_limit(&ep->attr.max_dto_payload_size)) ? lmr
-                                                                                          : NULL;
 }
 
 /* A request whose opcode, flags, cookie, segments and remote address are filled in: its length. */

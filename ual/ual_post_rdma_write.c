@@ -2,11 +2,11 @@
 /* it_post_rdma_write. */
 #include "ual/ual_post.h"
 
-static it_status_t __attribute__((noinline))
-ual_post_write_any(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
-                   it_dto_cookie_t cookie, it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
-                   it_rmr_context_t rmr_context)
+it_status_t ual_post_rdma_write(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
+                                size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags,
+                                it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
 {
+    struct ual_ep *ep = (struct ual_ep *)(void *)handle;
     struct vp_request request = {
         .opcode = VP_RDMA_WRITE,
         .flags = flags,
@@ -30,15 +30,8 @@ it_status_t it_post_rdma_write(it_ep_handle_t ep_handle, const it_lmr_triplet_t 
                                it_dto_flags_t dto_flags, it_rdma_addr_t rdma_addr,
                                it_rmr_context_t rmr_context)
 {
-    struct ual_ep *ep = (struct ual_ep *)(void *)ep_handle;
-    const struct ual_lmr *lmr;
-
-    if (!UAL_LIKELY(base_object_may_be(ep)))
+    if (!UAL_LIKELY(base_object_may_be(ep_handle)))
         return IT_ERR_INVALID_EP;
-    lmr = ual_post_usual(ep, local_segments, num_segments, dto_flags);
-    if (UAL_LIKELY(lmr != NULL))
-        return ep->ops->post_write_one(ep, local_segments, lmr->area, cookie, dto_flags, rdma_addr,
-                                       rmr_context);
-    return ual_post_write_any(ep, local_segments, num_segments, cookie, dto_flags, rdma_addr,
-                              rmr_context);
+    return base_object_posts(ep_handle)->post_rdma_write(ep_handle, local_segments, num_segments,
+                                                         cookie, dto_flags, rdma_addr, rmr_context);
 }

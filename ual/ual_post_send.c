@@ -2,10 +2,10 @@
 /* it_post_send. */
 #include "ual/ual_post.h"
 
-static it_status_t __attribute__((noinline))
-ual_post_send_any(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
-                  it_dto_cookie_t cookie, it_dto_flags_t flags)
+it_status_t ual_post_send(it_ep_handle_t handle, const it_lmr_triplet_t *segments, size_t count,
+                          it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
+    struct ual_ep *ep = (struct ual_ep *)(void *)handle;
     struct vp_request request = {
         .opcode = VP_SEND,
         .flags = flags,
@@ -25,13 +25,8 @@ ual_post_send_any(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t co
 it_status_t it_post_send(it_ep_handle_t ep_handle, const it_lmr_triplet_t *local_segments,
                          size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
-    struct ual_ep *ep = (struct ual_ep *)(void *)ep_handle;
-    const struct ual_lmr *lmr;
-
-    if (!UAL_LIKELY(base_object_may_be(ep)))
+    if (!UAL_LIKELY(base_object_may_be(ep_handle)))
         return IT_ERR_INVALID_EP;
-    lmr = ual_post_usual(ep, local_segments, num_segments, dto_flags);
-    if (UAL_LIKELY(lmr != NULL))
-        return ep->ops->post_send_one(ep, local_segments, lmr->area, cookie, dto_flags);
-    return ual_post_send_any(ep, local_segments, num_segments, cookie, dto_flags);
+    return base_object_posts(ep_handle)->post_send(ep_handle, local_segments, num_segments, cookie,
+                                                   dto_flags);
 }

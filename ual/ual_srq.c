@@ -77,6 +77,7 @@ it_status_t it_srq_create(it_pz_handle_t pz_handle, size_t max_recv_segments, si
     if (status != IT_SUCCESS)
         return status;
     ual_object_start(&srq->object);
+    base_object_set_entries(&srq->object, &ual_srq_entries);
     *srq_handle = ual_srq_handle(srq);
     return IT_SUCCESS;
 }

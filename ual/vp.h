@@ -11,6 +11,8 @@
 #ifndef ITAPI_UAL_VP_H
 #define ITAPI_UAL_VP_H
 
+#include "base/base_entries.h"
+
 #include "it_api.h"
 #include "itx_api.h"
 
@@ -187,6 +189,12 @@ struct vp_request {
 
 /* Where the area of an EP lies: vp_host.ep_offset, known to the compiler. */
 #define VP_EP_AREA 384
+/*
+ * Where a uint64_t of an LMR lies, which is atomic: a number that no other LMR has or will have, nor this
+ * one once it_lmr_modify has changed it; 0 when it is freed. So whoever remembers handle and number of
+ * an LMR knows with one look that the handle is the same LMR as ever. Of any other object it is 0.
+ */
+#define VP_LMR_PASS 56
 
 /* The data path: reached by one indirect call from the EP itself. */
 struct vp_ep_ops {
@@ -195,25 +203,12 @@ struct vp_ep_ops {
     it_status_t (*post_recv)(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags);
     /*
-     * The usual posts in fewer instructions: one segment, checked as above, of memory of the EP's own PZ,
-     * on an EP that is connected or to be. Requests have no flags but IT_COMPLETION_FLAG, which is
-     * there, and IT_NOTIFY_FLAG. lmr_area: of the segment's LMR; the EP's own is at VP_EP_AREA. All are
-     * NULL, or none.
+     * For usual posts in fewer instructions: what the posting calls come to on a live EP at once, with
+     * nothing checked; whatever is not usual is handed on to vp_host.entries, with the arguments as
+     * they are. Counts of segments are limited to 1 at least, the IA works, and datagrams do not come here.
+     * All but dequeue, which says IT_ERR_INVALID_EVD, post. NULL: there are none.
      */
-    it_status_t (*post_send_one)(struct ual_ep *ep, const it_lmr_triplet_t *segment,
-                                 const void *lmr_area, it_dto_cookie_t cookie,
-                                 it_dto_flags_t flags);
-    it_status_t (*post_write_one)(struct ual_ep *ep, const it_lmr_triplet_t *segment,
-                                  const void *lmr_area, it_dto_cookie_t cookie,
-                                  it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
-                                  it_rmr_context_t rmr_context);
-    it_status_t (*post_read_one)(struct ual_ep *ep, const it_lmr_triplet_t *segment,
-                                 const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags,
-                                 it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context);
-    /* Any flags that are legal; not on an EP with an S-RQ. */
-    it_status_t (*post_recv_one)(struct ual_ep *ep, const it_lmr_triplet_t *segment,
-                                 const void *lmr_area, it_dto_cookie_t cookie,
-                                 it_dto_flags_t flags);
+    const struct base_entries *entries;
 };
 
 /* Posting on an S-RQ: reached by one indirect call from the S-RQ itself. */

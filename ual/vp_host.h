@@ -151,6 +151,11 @@ struct vp_host {
      * what its handle points to.
      */
     size_t lmr_offset, rmr_offset, srq_offset, ep_offset, address_offset;
+    /* The posts with all checks, for those that are not usual (vp_ep_ops.entries). */
+    const struct base_entries *entries;
+    /* The same of it_evd_dequeue (evd_source_ops.dequeue), and its end if there is nothing: evd/evd.h. */
+    it_status_t (*evd_dequeue)(it_evd_handle_t evd, it_event_t *event);
+    it_status_t (*evd_found_nothing)(it_evd_handle_t evd);
 
     /* ---- IA. */
     /* From ia_open. ops stay valid until ia_close has returned. */

@@ -11,6 +11,9 @@ trap 'rm -rf "$folder"' EXIT
 few=20
 many=120
 batch=32
+# At most: of one post, and of one completion.
+post=60
+completion=80
 failed=0
 
 # count ROUNDS ARGUMENT...: lines "INSTRUCTIONS FUNCTION".
@@ -44,21 +47,23 @@ run() {
     count "$many" "$@" >"$folder/many"
 }
 
-requests='it_post_(send|rdma)|ual_post_(send|write|read)|post_(send|write|read|rdma|one|re[fq])|queue_|verbs_queue|base_lock'
-receives='it_post_recv|ual_post_recv|post_recv|queue_|verbs_queue|base_lock'
+requests='it_post_(send|rdma)|usual_(post|prepare|give_up)_(send|write|read)|usual_(send|prepare|remember)|post_re[fq]|queue_|verbs_queue'
+receives='it_post_recv|usual_(post|prepare|give_up)_recv|usual_(recv|prepare|remember)|post_recv|queue_|verbs_queue'
 completions='itx?_evd|evd_|source_|verbs_source|base_'
 
 run write 64
-check 'RDMA Write, 64 octets' 92 "$requests"
-check 'its completion, itx_evd_dequeue_n' 64 "$completions"
+check 'RDMA Write, 64 octets' "$post" "$requests"
+check 'its completion, itx_evd_dequeue_n' "$completion" "$completions"
 run write 4096
-check 'RDMA Write, 4096 octets' 85 "$requests"
+check 'RDMA Write, 4096 octets' "$post" "$requests"
 run read 4096
-check 'RDMA Read, 4096 octets' 83 "$requests"
+check 'RDMA Read, 4096 octets' "$post" "$requests"
 run send 64
-check 'Send, 64 octets' 80 "$requests"
-check 'receive' 73 "$receives"
-check 'completions of both, itx_evd_dequeue_n' 130 "$completions"
+check 'Send, 64 octets' "$post" "$requests"
+check 'receive' "$post" "$receives"
+check 'completions of both, itx_evd_dequeue_n' "$((2 * completion))" "$completions"
 run write 64 one
-check 'completion of a Write, it_evd_dequeue' 116 "$completions"
+check 'completion of a Write, it_evd_dequeue' "$completion" "$completions"
+run send 64 one
+check 'completions of both, it_evd_dequeue' "$((2 * completion))" "$completions"
 exit "$failed"

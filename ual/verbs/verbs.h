@@ -76,22 +76,54 @@ struct verbs_lmr {
 
 struct verbs_queue;
 
+/*
+ * What a slot is about, in one word, which a post writes at once: flags (it_dto_flags_t; those of a receive
+ * have IT_NOTIFY_FLAG), event (verbs_event_bits), marks, and with VERBS_DONE the enum ibv_wc_status.
+ */
+#define VERBS_FLAGS       UINT32_C(0xff)
+#define VERBS_EVENT_SHIFT 8
+#define VERBS_QUIET       (UINT32_C(1) << 16) /* a success has no event */
+#define VERBS_LINKED      (UINT32_C(1) << 17) /* a note lies in verbs_queue.links */
+#define VERBS_REFUSED                                                                              \
+    (UINT32_C(1) << 18) /* not legal on this EP: ends the connection in its turn */
+#define VERBS_DONE         (UINT32_C(1) << 19) /* with .reads_overtaken, by the lock of the EVD */
+#define VERBS_RECEIVE      (UINT32_C(1) << 20)
+#define VERBS_STATUS_SHIFT 24
+
 /* One request or receive, found by its wr_id. A slot is free again when its event is dequeued. */
 struct verbs_slot {
     struct verbs_queue *queue;
     it_dto_cookie_t cookie;
     uint32_t number; /* of the post: counts up, wraps */
-    uint8_t event;   /* it_event_type_t: those of completions are small */
-    uint8_t flags;   /* it_dto_flags_t; with IT_COMPLETION_FLAG for every receive */
-    bool is_receive;
+    uint32_t what;
     uint32_t length; /* of a request */
-    struct verbs_notes {
-        bool link;    /* a note lies in verbs_queue.links */
-        bool refused; /* not legal on this EP: it completes in its turn, and ends the connection */
-        /* With .reads_overtaken, by the lock of the EVD. */
-        bool done;
-        uint8_t status; /* enum ibv_wc_status */
-    } is;
+};
+
+/* Those of completions are small. Of an RDMA Write all are 0: that saves its post an instruction. */
+static inline uint32_t verbs_event_bits(it_event_type_t event)
+{
+    return ((uint32_t)event ^ (uint32_t)IT_DTO_RDMA_WRITE_CMPL_EVENT) << VERBS_EVENT_SHIFT;
+}
+
+static inline it_event_type_t verbs_event_of(uint32_t what)
+{
+    return (it_event_type_t)((what >> VERBS_EVENT_SHIFT & 0xff) ^
+                             (uint32_t)IT_DTO_RDMA_WRITE_CMPL_EVENT);
+}
+
+static inline enum ibv_wc_status verbs_slot_status(const struct verbs_slot *slot)
+{
+    return (enum ibv_wc_status)(slot->what >> VERBS_STATUS_SHIFT);
+}
+
+/* The requests of one segment that are made ready: what differs between two of them is filled in. */
+enum verbs_usual {
+    VERBS_USUAL_SEND,
+    VERBS_USUAL_SEND_INLINE,
+    VERBS_USUAL_WRITE,
+    VERBS_USUAL_WRITE_INLINE,
+    VERBS_USUAL_READ,
+    VERBS_USUALS
 };
 
 /*
@@ -101,28 +133,42 @@ struct verbs_slot {
 struct verbs_queue {
     struct base_lock lock; /* posting: the order of slots is that of the device */
     /* By .lock. */
-    uint32_t tail;       /* next post */
-    uint32_t room_end;   /* behind the last one that there is a slot for, as far as is known */
-    uint32_t quiet;      /* posts since the last one that gives a completion */
-    uint32_t local_from; /* with .local: the first post that the device does not get */
-    bool local;
-    bool open;  /* posts are legal */
-    bool usual; /* and go straight to the device; if not, room_end is tail */
-    union {     /* what most posts have in common is filled in */
-        struct ibv_send_wr send;
-        struct ibv_recv_wr recv;
-    } one;
+    uint32_t tail;            /* next post */
+    uint32_t room_end;        /* behind the last one that there is a slot for, as far as is known */
+    uint32_t mask;            /* immutable, of .slots: a power of two, less one */
+    struct verbs_slot *slots; /* immutable */
+    /* The LMR of the last usual post, whose key is in .sge: handle and VP_LMR_PASS; its memory. */
+    it_lmr_handle_t lmr;
+    uint64_t pass;
+    uintptr_t region;
+    uint64_t region_length;
+    uint64_t inline_end;  /* before that offset whatever is inline lies within; 0: nowhere */
+    uint64_t inline_max;  /* longest segment that goes with the request itself */
+    uint64_t payload_max; /* of a request: max_dto_payload_size */
+    struct ibv_qp *qp;    /* as that of .ep; its functions in .post */
+    union {
+        int (*send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+        int (*recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+    } post;
     struct ibv_sge sge;
     union { /* told by the device, and not wanted */
         struct ibv_send_wr *send;
         struct ibv_recv_wr *recv;
     } bad;
+    union { /* what usual posts have in common is filled in */
+        struct ibv_send_wr send[VERBS_USUALS];
+        struct ibv_recv_wr recv;
+    } usual_wr;
+    uint32_t quiet;      /* posts since the last one that gives a completion */
+    uint32_t local_from; /* with .local: the first post that the device does not get */
+    bool local;
+    bool open;     /* posts are legal */
+    bool may_read; /* of requests: the ORD is not 0 */
+    bool usual;    /* and go straight to the device; if not, room_end is tail */
     /* Immutable. */
     bool is_receive;
     uint32_t depth;
     uint32_t signal_every;
-    uint32_t mask; /* of .slots: a power of two, less one */
-    struct verbs_slot *slots;
     struct verbs_link *links; /* one per slot; NULL: the device has no windows */
     struct verbs_ep *ep;
     it_ep_handle_t handle; /* of .ep */
@@ -157,15 +203,16 @@ struct verbs_cq {
     uint32_t capacity;
     uint32_t used; /* by the attach lock of the IA, as what follows */
     struct verbs_share *shares;
-    struct ibv_wc *stash; /* polled, or made by us, and not yet taken; room for all there can be */
-    uint32_t stash_first, stash_end;
+    /* Polled, or made by us, and not yet taken; room for all there can be. */
+    struct ibv_wc *stash, *stash_first, *stash_end;
 };
 
 #define VERBS_BY_QP 64u /* a power of two */
 
 /* The source of an EVD. */
 struct verbs_source {
-    struct verbs_ia *ia; /* immutable, as what follows */
+    struct evd_source_view view; /* first; immutable, as what follows */
+    struct verbs_ia *ia;
     it_evd_handle_t evd;
     struct ibv_comp_channel *channel;
     /* By the EVD's lock. */
@@ -182,8 +229,6 @@ struct verbs_ep {
     struct ual_srq *srq;
     uint32_t empty_lkey; /* with .zero_segments */
     uint64_t empty_addr;
-    uint64_t inline_max;
-    bool may_read;                         /* by .sq.lock: the ORD is not 0 */
     uint32_t send_segments, recv_segments; /* what the QP was made for */
     _Atomic bool ends;                     /* in ep_destroy */
     _Atomic bool resets;                   /* a thread is in ep_reset */
@@ -221,7 +266,7 @@ struct verbs_srq {
     uint32_t depth;
     struct verbs_srq_slot *slots;
     struct base_lock lock; /* posting */
-    uint32_t cursor;      /* by .lock: the slot to try next */
+    uint32_t cursor;       /* by .lock: the slot to try next */
     _Atomic uint32_t posted;
 };
 
@@ -387,7 +432,14 @@ bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t dep
 void verbs_queue_free(struct verbs_queue *queue);
 /* With the queue's lock: whether posts go straight to the device, and how many at least. */
 void verbs_queue_refresh(struct verbs_queue *queue);
+/* With the queue's lock, which is dropped, and the slot filled in: the device has returned error. */
+it_status_t verbs_queue_finish(struct verbs_queue *queue, int error);
 extern const struct vp_ep_ops verbs_ep_ops, verbs_ud_ops;
+/* The posts themselves, as long as they are usual (verbs_post_usual.c). */
+extern const struct base_entries verbs_ep_entries;
+/* What usual posts have in common is filled in, that of the QP with no lock: nobody posts. */
+void verbs_usual_init(struct verbs_queue *queue);
+void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp);
 
 /* ---------------------------------------------------------------- EPs (verbs_ep.c) */
 

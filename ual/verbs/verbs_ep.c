@@ -147,7 +147,7 @@ static it_status_t ep_new_qp(struct verbs_ep *ep, struct ibv_qp **qp_out)
         ep_destroy_qp(ep, qp);
         goto err_log;
     }
-    ep->inline_max = cap.max_inline_data;
+    ep->sq.inline_max = cap.max_inline_data;
     ep->send_segments = cap.max_send_sge;
     ep->recv_segments = cap.max_recv_sge;
     *qp_out = qp;
@@ -164,7 +164,7 @@ err_log:
 void verbs_ep_open_locked(struct verbs_ep *ep)
 {
     base_lock_take(&ep->sq.lock);
-    ep->may_read = !ep->ud && verbs_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
+    ep->sq.may_read = !ep->ud && verbs_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
     ep->sq.open = true;
     verbs_queue_refresh(&ep->sq);
     base_lock_drop(&ep->sq.lock);
@@ -294,6 +294,7 @@ it_status_t verbs_ep_create(struct ual_ep *ual)
     status = ep_new_qp(ep, &ep->qp);
     if (status != IT_SUCCESS)
         goto err_leave;
+    verbs_usual_set_qp(ep, ep->qp);
     verbs_source_name(ep, ep->qp);
     if (ep->ud)
         verbs_ud_open_locked(ep);
@@ -337,7 +338,7 @@ static void ep_renew_locked(struct verbs_ep *ep, struct ibv_qp *qp)
     base_lock_take(&ep->rq.lock);
     verbs_source_renew(ep, &ep->sq);
     verbs_source_renew(ep, &ep->rq);
-    ep->qp = qp;
+    verbs_usual_set_qp(ep, qp);
     ep->sq.local = false;
     ep->sq.open = false;
     ep->sq.quiet = 0;
@@ -418,7 +419,13 @@ void verbs_ep_halt(struct ual_ep *ual)
 
 void verbs_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
 {
-    (void)ual, (void)changed;
+    struct verbs_ep *ep = verbs_ep_of(ual);
+
+    if (!(changed & IT_EP_PARAM_MAX_PAYLOAD))
+        return;
+    base_lock_take(&ep->sq.lock);
+    ep->sq.payload_max = verbs_host->ep_attributes(ual)->max_dto_payload_size;
+    base_lock_drop(&ep->sq.lock);
 }
 
 static it_status_t ep_check_segments(const struct verbs_ep *ep, unsigned mask,

@@ -24,12 +24,12 @@ static bool source_is_of(const struct ibv_wc *wc, const struct verbs_queue *queu
 /* Polls all that is there, behind what has been polled before. The stash has room for it. */
 static void source_poll_all(struct verbs_source *source, struct verbs_cq *cq)
 {
-    uint32_t left = cq->stash_end - cq->stash_first;
+    size_t left = (size_t)(cq->stash_end - cq->stash_first);
 
-    memmove(cq->stash, cq->stash + cq->stash_first, left * sizeof(*cq->stash));
-    cq->stash_first = 0;
-    cq->stash_end = left;
-    while (cq->stash_end < cq->capacity && verbs_source_poll_batch(source, cq) > 0)
+    memmove(cq->stash, cq->stash_first, left * sizeof(*cq->stash));
+    cq->stash_first = cq->stash;
+    cq->stash_end = cq->stash + left;
+    while (cq->stash_end < cq->stash + cq->capacity && verbs_source_poll_batch(source, cq) > 0)
         continue;
 }
 
@@ -40,9 +40,9 @@ static uint32_t source_completed(struct verbs_queue *queue)
     uint32_t end = queue->reaped;
 
     source_poll_all(source_of(queue), cq);
-    for (uint32_t i = cq->stash_first; i != cq->stash_end; i++)
-        if (source_is_of(&cq->stash[i], queue))
-            end = ((const struct verbs_slot *)(uintptr_t)cq->stash[i].wr_id)->number + 1;
+    for (const struct ibv_wc *wc = cq->stash_first; wc != cq->stash_end; wc++)
+        if (source_is_of(wc, queue))
+            end = ((const struct verbs_slot *)(uintptr_t)wc->wr_id)->number + 1;
     return end;
 }
 
@@ -115,9 +115,9 @@ static void source_rename_locked(struct verbs_ep *ep, uint32_t number)
     struct verbs_cq *cq = ep->rq.cq;
 
     source_poll_all(ep->recv_source, cq);
-    for (uint32_t i = cq->stash_first; i != cq->stash_end; i++)
-        if ((cq->stash[i].wr_id & VERBS_SRQ_MARK) && cq->stash[i].qp_num == ep->qp_num)
-            cq->stash[i].qp_num = number;
+    for (struct ibv_wc *wc = cq->stash_first; wc != cq->stash_end; wc++)
+        if ((wc->wr_id & VERBS_SRQ_MARK) && wc->qp_num == ep->qp_num)
+            wc->qp_num = number;
 }
 
 void verbs_source_name(struct verbs_ep *ep, const struct ibv_qp *qp)
@@ -154,13 +154,13 @@ static bool source_drop_shared(const struct ibv_wc *wc, const struct verbs_queue
 static void source_forget(struct verbs_ep *ep, struct verbs_queue *queue)
 {
     struct verbs_cq *cq = queue->cq;
-    uint32_t kept = 0;
+    struct ibv_wc *kept = cq->stash;
 
     verbs_host->source_lock(ep->ual, source_side(queue));
     source_poll_all(source_of(queue), cq);
-    for (uint32_t i = 0; i != cq->stash_end; i++)
-        if (!source_is_of(&cq->stash[i], queue) && !source_drop_shared(&cq->stash[i], queue))
-            cq->stash[kept++] = cq->stash[i];
+    for (const struct ibv_wc *wc = cq->stash; wc != cq->stash_end; wc++)
+        if (!source_is_of(wc, queue) && !source_drop_shared(wc, queue))
+            *kept++ = *wc;
     cq->stash_end = kept;
     verbs_host->source_unlock(ep->ual, source_side(queue));
 }

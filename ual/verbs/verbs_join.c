@@ -47,6 +47,8 @@ static struct verbs_cq *source_make_cq(struct verbs_source *source, uint32_t cap
         goto err_log;
     cq->capacity = capacity;
     cq->stash = calloc((size_t)room + VERBS_SOURCE_BATCH, sizeof(*cq->stash));
+    cq->stash_first = cq->stash;
+    cq->stash_end = cq->stash;
     if (cq->stash) {
         cq->cq = ibv_create_cq(source->ia->context, (int)capacity, source, source->channel, 0);
         error = errno;

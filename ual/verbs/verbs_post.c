@@ -39,16 +39,10 @@ bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t dep
     queue->signal_every = depth > 1 ? (uint32_t)depth / 2 : 1;
     for (uint32_t i = 0; i < size; i++) {
         queue->slots[i].queue = queue;
-        queue->slots[i].is_receive = is_receive;
-        queue->slots[i].event = is_receive ? IT_DTO_RC_RECV_CMPL_EVENT : 0;
     }
     queue->marker.queue = queue;
-    if (is_receive) {
-        queue->open = true;
-        queue->one.recv = (struct ibv_recv_wr){.sg_list = &queue->sge, .num_sge = 1};
-    } else {
-        queue->one.send = (struct ibv_send_wr){.sg_list = &queue->sge, .num_sge = 1};
-    }
+    queue->open = is_receive;
+    verbs_usual_init(queue);
     verbs_queue_refresh(queue);
     return true;
 }
@@ -104,7 +98,7 @@ static void queue_fail(struct verbs_queue *queue, int error)
 }
 
 /* The lock is dropped; the slot is filled in. */
-static inline it_status_t queue_finish(struct verbs_queue *queue, int error)
+it_status_t verbs_queue_finish(struct verbs_queue *queue, int error)
 {
     bool local;
 
@@ -252,7 +246,7 @@ static inline unsigned post_flags(const struct verbs_ep *ep, const struct vp_req
         flags |= IBV_SEND_FENCE;
     if (request->flags & IT_SOLICITED_WAIT_FLAG)
         flags |= IBV_SEND_SOLICITED;
-    if (request->length <= ep->inline_max && request->length > 0 &&
+    if (request->length <= ep->sq.inline_max && request->length > 0 &&
         (request->opcode <= VP_RDMA_WRITE || request->opcode == VP_SENDTO) &&
         post_may_inline(ep, request))
         flags |= IBV_SEND_INLINE;
@@ -293,8 +287,8 @@ static int post_to_device(struct verbs_ep *ep, struct verbs_slot *slot,
 /* Devices may wait for ever instead. */
 static bool post_is_refused(const struct verbs_ep *ep, const struct vp_request *request)
 {
-    return !ep->may_read && (request->opcode == VP_RDMA_READ || request->opcode == VP_FETCH_ADD ||
-                             request->opcode == VP_CMP_SWAP);
+    return !ep->sq.may_read && (request->opcode == VP_RDMA_READ ||
+                                request->opcode == VP_FETCH_ADD || request->opcode == VP_CMP_SWAP);
 }
 
 static inline int post_execute(struct verbs_ep *ep, struct verbs_slot *slot,
@@ -303,10 +297,20 @@ static inline int post_execute(struct verbs_ep *ep, struct verbs_slot *slot,
     if (__builtin_expect(ep->sq.local, false))
         return 0;
     if (__builtin_expect(post_is_refused(ep, request), false)) {
-        slot->is.refused = true;
+        slot->what |= VERBS_REFUSED;
         return EPERM;
     }
     return post_to_device(ep, slot, request);
+}
+
+static uint32_t post_what(const struct vp_request *request)
+{
+    uint32_t what = verbs_event_bits(post_kinds[request->opcode].event);
+
+    what |= (unsigned)request->flags & VERBS_FLAGS;
+    if (!(request->flags & IT_COMPLETION_FLAG))
+        what |= VERBS_QUIET;
+    return request->link ? what | VERBS_LINKED : what;
 }
 
 static it_status_t post_request(struct ual_ep *ual, const struct vp_request *request)
@@ -328,9 +332,7 @@ static it_status_t post_request(struct ual_ep *ual, const struct vp_request *req
     slot->cookie = request->cookie;
     slot->number = queue->tail;
     slot->length = (uint32_t)request->length;
-    slot->event = (uint8_t)post_kinds[request->opcode].event;
-    slot->flags = (uint8_t)request->flags;
-    slot->is = (struct verbs_notes){.link = request->link != NULL};
+    slot->what = post_what(request);
     if (request->link) {
         int error = 0;
 
@@ -338,188 +340,13 @@ static it_status_t post_request(struct ual_ep *ual, const struct vp_request *req
         if (status != IT_SUCCESS)
             goto out;
         queue->quiet = 0;
-        return queue_finish(queue, error);
+        return verbs_queue_finish(queue, error);
     }
-    return queue_finish(queue, post_execute(ep, slot, request));
+    return verbs_queue_finish(queue, post_execute(ep, slot, request));
 
 out:
     base_lock_drop(&queue->lock);
     return status;
-}
-
-/* ---------------------------------------------------------------- the usual request */
-
-#define POST_LIKELY(condition) __builtin_expect((condition), true)
-
-/* The address in one register, which saves many a longer instruction. */
-static inline struct verbs_ep *post_ep(struct ual_ep *ual)
-{
-    struct verbs_ep *ep = (struct verbs_ep *)(void *)((unsigned char *)ual + VP_EP_AREA);
-
-    __asm__("" : "+r"(ep));
-    return ep;
-}
-
-/* With the lock. False: there may be no room, or posts do not go straight to the device. */
-static inline bool post_one_fits(const struct verbs_queue *queue)
-{
-    return POST_LIKELY(queue->tail != queue->room_end);
-}
-
-static it_status_t __attribute__((noinline, cold))
-post_refused(struct verbs_queue *queue, int error)
-{
-    return queue_finish(queue, error);
-}
-
-/* What goes with the request itself is read now: only what is in its region, which is of our PZ. */
-static inline bool post_one_is_inside(const struct verbs_lmr *lmr, uintptr_t addr, uint64_t length)
-{
-    uint64_t end;
-
-    return POST_LIKELY(!__builtin_add_overflow(addr - lmr->addr, length, &end)) &&
-           POST_LIKELY(end <= lmr->length);
-}
-
-/*
- * With the lock and room. What writes and reads have besides is in queue->one already. .quiet stays:
- * then there are more completions than needed.
- */
-static inline __attribute__((always_inline)) it_status_t
-post_one(struct verbs_ep *ep, const it_lmr_triplet_t *segment, const struct verbs_lmr *lmr,
-         it_dto_cookie_t cookie, it_dto_flags_t flags, enum vp_opcode opcode)
-{
-    struct verbs_queue *queue = &ep->sq;
-    struct verbs_slot *slot = &queue->slots[queue->tail & queue->mask];
-    uintptr_t addr = (uintptr_t)segment->addr.abs;
-    uint64_t length = segment->length;
-    int error;
-
-    slot->cookie = cookie;
-    slot->flags = (uint8_t)flags;
-    slot->number = queue->tail;
-    slot->event = (uint8_t)post_kinds[opcode].event;
-    slot->length = (uint32_t)length;
-    slot->is = (struct verbs_notes){.link = false};
-    queue->one.send.wr_id = (uintptr_t)slot;
-    queue->one.send.opcode = post_kinds[opcode].opcode;
-    queue->one.send.send_flags = IBV_SEND_SIGNALED;
-    queue->sge.addr = addr;
-    queue->sge.length = (uint32_t)length;
-    queue->sge.lkey = lmr->lkey;
-    if (opcode != VP_RDMA_READ && length <= ep->inline_max && post_one_is_inside(lmr, addr, length))
-        queue->one.send.send_flags = (unsigned)IBV_SEND_SIGNALED | (unsigned)IBV_SEND_INLINE;
-    error = ibv_post_send(ep->qp, &queue->one.send, &queue->bad.send);
-    if (!POST_LIKELY(error == 0))
-        return post_refused(queue, error);
-    queue->tail++;
-    base_lock_drop(&queue->lock);
-    return IT_SUCCESS;
-}
-
-static inline void post_one_remote(struct verbs_ep *ep, it_rdma_addr_t rdma_addr,
-                                   it_rmr_context_t rmr_context)
-{
-    ep->sq.one.send.wr.rdma.remote_addr = rdma_addr;
-    ep->sq.one.send.wr.rdma.rkey = (uint32_t)rmr_context;
-}
-
-/* Others post too, a lap of the slots is over, or something is out of the ordinary. */
-static it_status_t __attribute__((noinline))
-post_one_slowly(struct verbs_ep *ep, const it_lmr_triplet_t *segment, const struct verbs_lmr *lmr,
-                const struct vp_request *request, bool taken)
-{
-    struct verbs_queue *queue = &ep->sq;
-
-    if (!taken)
-        base_lock_take(&queue->lock);
-    verbs_queue_refresh(queue);
-    if (queue->tail != queue->room_end && !post_is_refused(ep, request)) {
-        post_one_remote(ep, request->rdma_addr, request->rmr_context);
-        return post_one(ep, segment, lmr, request->cookie, request->flags, request->opcode);
-    }
-    base_lock_drop(&queue->lock);
-    return post_request(ep->ual, request);
-}
-
-static it_status_t __attribute__((noinline))
-post_send_slowly(struct verbs_ep *ep, const it_lmr_triplet_t *segment, const struct verbs_lmr *lmr,
-                 it_dto_cookie_t cookie, it_dto_flags_t flags, bool taken)
-{
-    const struct vp_request request = {
-        .opcode = VP_SEND,
-        .flags = flags,
-        .cookie = cookie,
-        .segments = segment,
-        .segment_count = 1,
-        .length = segment->length,
-    };
-
-    return post_one_slowly(ep, segment, lmr, &request, taken);
-}
-
-static it_status_t __attribute__((noinline))
-post_rdma_slowly(struct verbs_ep *ep, const it_lmr_triplet_t *segment, const struct verbs_lmr *lmr,
-                 it_dto_cookie_t cookie, it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
-                 it_rmr_context_t rmr_context, enum vp_opcode opcode, bool taken)
-{
-    const struct vp_request request = {
-        .opcode = opcode,
-        .flags = flags,
-        .cookie = cookie,
-        .segments = segment,
-        .segment_count = 1,
-        .length = segment->length,
-        .rdma_addr = rdma_addr,
-        .rmr_context = rmr_context,
-    };
-
-    return post_one_slowly(ep, segment, lmr, &request, taken);
-}
-
-static it_status_t post_send_one(struct ual_ep *ual, const it_lmr_triplet_t *segment,
-                                 const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags)
-{
-    struct verbs_ep *ep = post_ep(ual);
-
-    if (!POST_LIKELY(base_lock_try(&ep->sq.lock)))
-        return post_send_slowly(ep, segment, lmr_area, cookie, flags, false);
-    if (!post_one_fits(&ep->sq))
-        return post_send_slowly(ep, segment, lmr_area, cookie, flags, true);
-    return post_one(ep, segment, lmr_area, cookie, flags, VP_SEND);
-}
-
-static it_status_t post_write_one(struct ual_ep *ual, const it_lmr_triplet_t *segment,
-                                  const void *lmr_area, it_dto_cookie_t cookie,
-                                  it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
-                                  it_rmr_context_t rmr_context)
-{
-    struct verbs_ep *ep = post_ep(ual);
-
-    if (!POST_LIKELY(base_lock_try(&ep->sq.lock)))
-        return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
-                                VP_RDMA_WRITE, false);
-    if (!post_one_fits(&ep->sq))
-        return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
-                                VP_RDMA_WRITE, true);
-    post_one_remote(ep, rdma_addr, rmr_context);
-    return post_one(ep, segment, lmr_area, cookie, flags, VP_RDMA_WRITE);
-}
-
-static it_status_t post_read_one(struct ual_ep *ual, const it_lmr_triplet_t *segment,
-                                 const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags,
-                                 it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
-{
-    struct verbs_ep *ep = post_ep(ual);
-
-    if (!POST_LIKELY(base_lock_try(&ep->sq.lock)))
-        return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
-                                VP_RDMA_READ, false);
-    if (!post_one_fits(&ep->sq) || !POST_LIKELY(ep->may_read))
-        return post_rdma_slowly(ep, segment, lmr_area, cookie, flags, rdma_addr, rmr_context,
-                                VP_RDMA_READ, true);
-    post_one_remote(ep, rdma_addr, rmr_context);
-    return post_one(ep, segment, lmr_area, cookie, flags, VP_RDMA_READ);
 }
 
 /* ---------------------------------------------------------------- receives */
@@ -561,54 +388,18 @@ post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t coun
     slot->cookie = cookie;
     slot->number = queue->tail;
     /* A peer may have solicited the event: the completion does not tell. */
-    slot->flags = (uint8_t)((unsigned)flags | IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
+    slot->what = ((unsigned)flags & VERBS_FLAGS) | IT_NOTIFY_FLAG | VERBS_RECEIVE |
+                 verbs_event_bits(datagram ? IT_DTO_UD_RECV_CMPL_EVENT : IT_DTO_RC_RECV_CMPL_EVENT);
     if (datagram)
         verbs_ud_note(queue, slot, segments, count);
-    return queue_finish(queue, queue->local ? 0 : post_recv_to_device(ep, slot, segments, count));
+    return verbs_queue_finish(queue,
+                              queue->local ? 0 : post_recv_to_device(ep, slot, segments, count));
 }
 
 static it_status_t post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
     return post_recv_kind(ual, segments, count, cookie, flags, false);
-}
-
-static it_status_t __attribute__((noinline))
-post_recv_again(struct ual_ep *ual, const it_lmr_triplet_t *segment, it_dto_cookie_t cookie,
-                it_dto_flags_t flags)
-{
-    base_lock_drop(&post_ep(ual)->rq.lock);
-    return post_recv(ual, segment, 1, cookie, flags);
-}
-
-static it_status_t post_recv_one(struct ual_ep *ual, const it_lmr_triplet_t *segment,
-                                 const void *lmr_area, it_dto_cookie_t cookie, it_dto_flags_t flags)
-{
-    struct verbs_ep *ep = post_ep(ual);
-    struct verbs_queue *queue = &ep->rq;
-    const struct verbs_lmr *lmr = lmr_area;
-    struct verbs_slot *slot;
-    int error;
-
-    if (!POST_LIKELY(segment->length <= POST_SEGMENT_MAX) ||
-        !POST_LIKELY(base_lock_try(&queue->lock)))
-        return post_recv(ual, segment, 1, cookie, flags);
-    if (!post_one_fits(queue))
-        return post_recv_again(ual, segment, cookie, flags);
-    slot = &queue->slots[queue->tail & queue->mask];
-    slot->cookie = cookie;
-    slot->number = queue->tail;
-    slot->flags = (uint8_t)((unsigned)flags | IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
-    queue->sge.addr = (uintptr_t)segment->addr.abs;
-    queue->sge.length = (uint32_t)segment->length;
-    queue->sge.lkey = lmr->lkey;
-    queue->one.recv.wr_id = (uintptr_t)slot;
-    error = ibv_post_recv(ep->qp, &queue->one.recv, &queue->bad.recv);
-    if (!POST_LIKELY(error == 0))
-        return post_refused(queue, error);
-    queue->tail++;
-    base_lock_drop(&queue->lock);
-    return IT_SUCCESS;
 }
 
 static it_status_t post_recvfrom(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
@@ -625,8 +416,5 @@ const struct vp_ep_ops verbs_ud_ops = {
 const struct vp_ep_ops verbs_ep_ops = {
     .post_request = post_request,
     .post_recv = post_recv,
-    .post_send_one = post_send_one,
-    .post_write_one = post_write_one,
-    .post_read_one = post_read_one,
-    .post_recv_one = post_recv_one,
+    .entries = &verbs_ep_entries,
 };

@@ -13,6 +13,14 @@
 #include <string.h>
 
 #define SOURCE_LIKELY(condition) __builtin_expect((condition), true)
+/* Between two tests or stores: together they would be more instructions. */
+#define SOURCE_APART() __asm__ volatile("")
+
+/* Of a usual completion these members are zero: the status, which is IT_DTO_SUCCESS, and all behind it. */
+#define SOURCE_CLEAR_FROM offsetof(it_all_dto_cmpl_event_t, dto_status)
+#define SOURCE_CLEAR_HALF ((size_t)64)
+#define SOURCE_CLEAR_END  (offsetof(it_all_dto_cmpl_event_t, src_path) + sizeof(it_path_t))
+_Static_assert((int)IT_DTO_SUCCESS == 0 && (int)IBV_WC_SUCCESS == 0, "a usual completion is zero");
 
 /* ---------------------------------------------------------------- what a completion says */
 
@@ -53,14 +61,14 @@ static it_dto_status_t __attribute__((noinline)) source_status(enum ibv_wc_statu
 static void source_stash_own(struct verbs_cq *cq, const struct verbs_slot *slot,
                              enum ibv_wc_status status)
 {
-    uint32_t left = cq->stash_end - cq->stash_first;
+    size_t left = (size_t)(cq->stash_end - cq->stash_first);
 
-    if (cq->stash_first > 0) {
-        memmove(cq->stash, cq->stash + cq->stash_first, left * sizeof(*cq->stash));
-        cq->stash_first = 0;
-        cq->stash_end = left;
+    if (cq->stash_first != cq->stash) {
+        memmove(cq->stash, cq->stash_first, left * sizeof(*cq->stash));
+        cq->stash_first = cq->stash;
+        cq->stash_end = cq->stash + left;
     }
-    cq->stash[cq->stash_end++] = (struct ibv_wc){
+    *cq->stash_end++ = (struct ibv_wc){
         .wr_id = (uintptr_t)slot,
         .status = status,
     };
@@ -68,9 +76,9 @@ static void source_stash_own(struct verbs_cq *cq, const struct verbs_slot *slot,
 
 static enum ibv_wc_status source_own_status(const struct verbs_slot *slot)
 {
-    if (slot->is.refused)
+    if (slot->what & VERBS_REFUSED)
         return IBV_WC_LOC_QP_OP_ERR;
-    return slot->is.done ? (enum ibv_wc_status)slot->is.status : IBV_WC_WR_FLUSH_ERR;
+    return slot->what & VERBS_DONE ? verbs_slot_status(slot) : IBV_WC_WR_FLUSH_ERR;
 }
 
 /* What the device has completed of the queue is in the stash already, or taken. */
@@ -140,7 +148,7 @@ static void source_reap_quietly(struct verbs_queue *queue, uint32_t end)
 static bool source_is_quiet(const struct verbs_slot *slot, const struct ibv_wc *wc)
 {
     if (wc->status == IBV_WC_SUCCESS)
-        return !(slot->flags & IT_COMPLETION_FLAG);
+        return (slot->what & VERBS_QUIET) != 0;
     return slot == &slot->queue->marker;
 }
 
@@ -148,26 +156,27 @@ static inline __attribute__((always_inline)) void
 source_tell(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
 {
     struct verbs_queue *queue = slot->queue;
+    bool is_receive = (slot->what & VERBS_RECEIVE) != 0;
 
-    dto->event_number = (it_event_type_t)slot->event;
+    dto->event_number = verbs_event_of(slot->what);
     dto->status = IT_DTO_SUCCESS;
     dto->ep = queue->ep->handle;
     dto->cookie = slot->cookie;
     dto->unlinked = NULL;
     dto->length = slot->length;
-    dto->notify = (slot->flags & IT_NOTIFY_FLAG) != 0;
+    dto->notify = (slot->what & IT_NOTIFY_FLAG) != 0;
     dto->has_immediate = false;
     dto->retire_value = queue->moved;
     dto->retire = &queue->retired;
-    if (slot->is_receive && __builtin_expect(queue->ep->ud != NULL, false))
+    if (is_receive && __builtin_expect(queue->ep->ud != NULL, false))
         verbs_ud_tell(queue->ep, slot, wc, dto);
-    else if (slot->is_receive)
+    else if (is_receive)
         source_tell_receive(queue->ep, wc, dto);
     if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false)) {
         dto->status = source_status(wc->status);
-        if (slot->is.link && dto->status != IT_DTO_ERR_FLUSHED)
+        if ((slot->what & VERBS_LINKED) && dto->status != IT_DTO_ERR_FLUSHED)
             dto->status = IT_RMR_OPERATION_FAILED;
-        source_note_failure(queue->ep, wc, slot->is_receive);
+        source_note_failure(queue->ep, wc, is_receive);
     }
 }
 
@@ -222,7 +231,7 @@ static inline __attribute__((always_inline)) bool source_reap_own(const struct i
     if (__builtin_expect((int32_t)(end - queue->reaped) <= 0, false))
         return false; /* late: it has been flushed */
     queue->reaped = end;
-    if (__builtin_expect(slot->is.link, false))
+    if (__builtin_expect((slot->what & VERBS_LINKED) != 0, false))
         verbs_link_done(slot, wc->status == IBV_WC_SUCCESS);
     if (quiet) {
         source_reap_quietly(queue, end);
@@ -237,7 +246,7 @@ static inline __attribute__((always_inline)) bool source_reap_own(const struct i
 
 static inline const struct ibv_wc *source_next(struct verbs_cq *cq)
 {
-    return &cq->stash[cq->stash_first++];
+    return cq->stash_first++;
 }
 
 static inline bool source_is_shared(const struct ibv_wc *wc)
@@ -273,36 +282,44 @@ source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *even
     struct verbs_slot *slot = (struct verbs_slot *)(uintptr_t)wc->wr_id;
     it_all_dto_cmpl_event_t *cmpl = &event->all_dto_cmpl;
     struct verbs_queue *queue;
-    uint32_t end;
+    uint32_t what, number, length;
 
     if (source_is_shared(wc))
         return false;
-    queue = slot->queue;
-    end = slot->number + 1;
-    if (!SOURCE_LIKELY(wc->status == IBV_WC_SUCCESS) ||
-        !SOURCE_LIKELY(slot->flags & IT_COMPLETION_FLAG) || !SOURCE_LIKELY(!slot->is.link) ||
-        !SOURCE_LIKELY(!queue->flushes) || !SOURCE_LIKELY((int32_t)(end - queue->reaped) > 0))
+    what = slot->what;
+    if (!SOURCE_LIKELY((what & (VERBS_QUIET | VERBS_LINKED)) == 0))
         return false;
-    if (slot->is_receive) {
+    SOURCE_APART();
+    if (!SOURCE_LIKELY(wc->status == IBV_WC_SUCCESS))
+        return false;
+    queue = slot->queue;
+    number = slot->number;
+    if (!SOURCE_LIKELY(!queue->flushes))
+        return false;
+    SOURCE_APART();
+    if (!SOURCE_LIKELY((int32_t)(number - queue->reaped) >= 0))
+        return false;
+    length = slot->length;
+    if (what & VERBS_RECEIVE) {
         if (!SOURCE_LIKELY((wc->wc_flags & ~(unsigned)IBV_WC_GRH) == 0) ||
             !SOURCE_LIKELY(!queue->ep->ud))
             return false;
-        cmpl->transferred_length = wc->byte_len;
-    } else {
-        cmpl->transferred_length = slot->length;
+        length = wc->byte_len;
     }
-    cmpl->event_number = (it_event_type_t)slot->event;
+    /* Together with what lies between: fewer stores. */
+    memset((unsigned char *)cmpl + SOURCE_CLEAR_FROM, 0, SOURCE_CLEAR_HALF);
+    memset((unsigned char *)cmpl + SOURCE_CLEAR_FROM + SOURCE_CLEAR_HALF, 0,
+           SOURCE_CLEAR_END - SOURCE_CLEAR_FROM - SOURCE_CLEAR_HALF);
+    cmpl->event_number = verbs_event_of(what);
     cmpl->evd = evd;
     cmpl->ep = queue->handle;
     cmpl->cookie = slot->cookie;
-    cmpl->dto_status = IT_DTO_SUCCESS;
-    cmpl->unlinked_mr_handle = NULL;
-    cmpl->flags = (it_dto_ud_flags_t)0;
-    cmpl->ud_ep_id = 0;
-    evd_dto_clear_path(&cmpl->src_path);
-    queue->reaped = end;
-    queue->moved = end;
-    atomic_store_explicit(&queue->retired, end, memory_order_release);
+    cmpl->transferred_length = length;
+    number++;
+    queue->reaped = number;
+    SOURCE_APART(); /* one by one */
+    queue->moved = number;
+    atomic_store_explicit(&queue->retired, number, memory_order_release);
     return true;
 }
 
@@ -311,15 +328,15 @@ static inline it_event_t *source_take_all_usual(const struct verbs_source *sourc
                                                 struct verbs_cq *cq, it_event_t *event,
                                                 const it_event_t *end)
 {
-    const struct ibv_wc *wc = cq->stash + cq->stash_first;
-    const struct ibv_wc *wc_end = cq->stash + cq->stash_end;
+    struct ibv_wc *wc = cq->stash_first;
+    const struct ibv_wc *wc_end = cq->stash_end;
     it_evd_handle_t evd = source->evd;
 
     while (event != end && wc != wc_end && source_take_usual(evd, wc, event)) {
         event++;
         wc++;
     }
-    cq->stash_first = (uint32_t)(wc - cq->stash);
+    cq->stash_first = wc;
     return event;
 }
 
@@ -345,11 +362,11 @@ static void source_put_in_order(struct verbs_queue *queue, uint32_t end)
 {
     for (; queue->ordered != end; queue->ordered++) {
         const struct verbs_slot *slot = &queue->slots[queue->ordered & queue->mask];
-        bool quiet = slot->event != IT_DTO_RDMA_READ_CMPL_EVENT &&
+        bool quiet = verbs_event_of(slot->what) != IT_DTO_RDMA_READ_CMPL_EVENT &&
                      (int32_t)(queue->overtaking - queue->ordered) > 0;
 
-        if (slot->is.done)
-            source_stash_own(queue->cq, slot, (enum ibv_wc_status)slot->is.status);
+        if (slot->what & VERBS_DONE)
+            source_stash_own(queue->cq, slot, verbs_slot_status(slot));
         else if (!quiet)
             break;
     }
@@ -360,13 +377,12 @@ static void source_sort(struct verbs_cq *cq, const struct ibv_wc *wc)
     struct verbs_slot *slot = (struct verbs_slot *)(uintptr_t)wc->wr_id;
     struct verbs_queue *queue;
 
-    if ((wc->wr_id & VERBS_SRQ_MARK) || slot->is_receive) {
-        cq->stash[cq->stash_end++] = *wc;
+    if ((wc->wr_id & VERBS_SRQ_MARK) || (slot->what & VERBS_RECEIVE)) {
+        *cq->stash_end++ = *wc;
         return;
     }
     queue = slot->queue;
-    slot->is.done = true;
-    slot->is.status = (uint8_t)wc->status;
+    slot->what |= VERBS_DONE | (uint32_t)wc->status << VERBS_STATUS_SHIFT;
     /* A Read too: its answer comes when all before it has been sent. */
     if ((int32_t)(slot->number + 1 - queue->overtaking) > 0)
         queue->overtaking = slot->number + 1;
@@ -379,13 +395,12 @@ uint32_t verbs_source_poll_batch(struct verbs_source *source, struct verbs_cq *c
 {
     struct ibv_wc batch[VERBS_SOURCE_BATCH];
     bool sorts = source->ia->quirks.reads_overtaken;
-    int count =
-        ibv_poll_cq(cq->cq, (int)VERBS_SOURCE_BATCH, sorts ? batch : cq->stash + cq->stash_end);
+    int count = ibv_poll_cq(cq->cq, (int)VERBS_SOURCE_BATCH, sorts ? batch : cq->stash_end);
 
     if (count <= 0)
         return 0;
     if (!sorts)
-        cq->stash_end += (uint32_t)count;
+        cq->stash_end += count;
     else
         for (int i = 0; i < count; i++)
             source_sort(cq, &batch[i]);
@@ -397,10 +412,10 @@ static inline bool source_poll(struct verbs_source *source, struct verbs_cq *cq)
 {
     if (cq->stash_first != cq->stash_end)
         return true;
-    cq->stash_first = 0;
-    cq->stash_end = 0;
+    cq->stash_first = cq->stash;
+    cq->stash_end = cq->stash;
     while (verbs_source_poll_batch(source, cq) > 0)
-        if (cq->stash_end > 0)
+        if (cq->stash_end != cq->stash)
             return true;
     return false;
 }
@@ -436,22 +451,41 @@ static size_t source_take(void *context, it_event_t *events, size_t max)
     return (size_t)(event - events);
 }
 
-static bool __attribute__((noinline)) source_take_any(void *context, it_event_t *event)
+/* With the lock, which is dropped. */
+static it_status_t __attribute__((noinline))
+source_dequeue_any(struct verbs_source *source, it_event_t *event)
 {
-    return source_take(context, event, 1) == 1;
+    if (source_take(source, event, 1) == 0)
+        return verbs_host->evd_found_nothing(source->evd);
+    base_lock_drop(source->view.lock);
+    return IT_SUCCESS;
+}
+
+static it_status_t __attribute__((noinline, cold))
+source_dequeue_queued(struct verbs_source *source, it_event_t *event)
+{
+    base_lock_drop(source->view.lock);
+    return verbs_host->evd_dequeue(source->evd, event);
 }
 
 /* Of the CQ that has been polled last: when that is empty, the others have their turn. */
-static bool source_take_next(void *context, it_event_t *event)
+static it_status_t source_dequeue(it_evd_handle_t evd, it_event_t *event)
 {
-    struct verbs_source *source = context;
-    struct verbs_cq *cq = source->cqs;
+    struct verbs_source *source =
+        *(struct verbs_source **)(void *)((unsigned char *)evd + EVD_SOURCE_CONTEXT);
+    struct verbs_cq *cq;
 
+    if (!SOURCE_LIKELY(event != NULL) || !base_lock_try(source->view.lock))
+        return verbs_host->evd_dequeue(evd, event);
+    if (!SOURCE_LIKELY(atomic_load_explicit(source->view.queued, memory_order_relaxed) == 0))
+        return source_dequeue_queued(source, event);
+    cq = source->cqs;
     if (!SOURCE_LIKELY(cq != NULL) || !SOURCE_LIKELY(cq->stash_first != cq->stash_end) ||
-        !SOURCE_LIKELY(source_take_usual(source->evd, &cq->stash[cq->stash_first], event)))
-        return source_take_any(source, event);
+        !SOURCE_LIKELY(source_take_usual(evd, cq->stash_first, event)))
+        return source_dequeue_any(source, event);
     cq->stash_first++;
-    return true;
+    base_lock_drop(source->view.lock);
+    return IT_SUCCESS;
 }
 
 static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
@@ -490,9 +524,9 @@ void verbs_source_disarm(void *context)
 
 const struct evd_source_ops verbs_source_ops = {
     .take = source_take,
-    .take_one = source_take_next,
     .drain = source_drain,
     .arm = verbs_source_arm,
     .disarm = verbs_source_disarm,
     .close = verbs_source_close,
+    .dequeue = source_dequeue,
 };

@@ -69,8 +69,6 @@ bool verbs_ud_make(struct verbs_ep *ep, uint8_t port)
         verbs_ud_free(ep);
         return false;
     }
-    for (size_t i = 0; i < slots; i++)
-        ep->rq.slots[i].event = IT_DTO_UD_RECV_CMPL_EVENT;
     ep->sq.signal_every = 1; /* no marker can follow: it would have to go somewhere */
     return true;
 }
