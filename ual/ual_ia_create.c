@@ -79,8 +79,10 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
     if (!name || strnlen(name, IT_INTERFACE_NAME_SIZE) == IT_INTERFACE_NAME_SIZE)
         return IT_ERR_INVALID_NAME;
     provider = ual_provider_find(name);
-    if (!provider)
+    if (!provider) {
+        ual_provider_log_unknown(name);
         return IT_ERR_INVALID_NAME;
+    }
     status = ual_ia_check_version(major_version, minor_version);
     if (status != IT_SUCCESS)
         return status;

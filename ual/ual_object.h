@@ -16,6 +16,8 @@ struct base_pool *ual_pool(const struct vp_provider *provider, it_handle_type_en
 
 /* The registered provider that has an Interface of that name, or NULL (ual_registry.c). */
 const struct vp_provider *ual_provider_find(const char *interface_name);
+/* One line that says why nobody has it, as far as that is known. */
+void ual_provider_log_unknown(const char *interface_name);
 
 /* The registered providers, in order: NULL gives the first (ual_registry.c). */
 const struct vp_provider *ual_provider_next(const struct vp_provider *provider);

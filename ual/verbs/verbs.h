@@ -362,6 +362,8 @@ struct ibv_gid_entry *verbs_gid_table(const struct verbs_ia *ia, size_t *count);
 /* verbs_async.c */
 bool verbs_async_open(struct verbs_ia *ia);
 void verbs_async_close(struct verbs_ia *ia);
+/* On the IA's thread: the first who learns it tells. */
+void verbs_device_gone(struct verbs_ia *ia);
 /* The IA's thread: handles what the device has said until now. */
 void verbs_async_take(struct verbs_ia *ia);
 

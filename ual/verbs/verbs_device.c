@@ -5,7 +5,11 @@
 #include "ual/verbs/verbs_cm.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define VERBS_NODES "/dev/infiniband"
 
 #define VERBS_MAX_EVENTS      (1u << 20)
 #define VERBS_API_MAJOR       2
@@ -25,10 +29,29 @@
 /* ---------------------------------------------------------------- Interfaces */
 
 /* Only those that connect reliably. */
-static bool device_is_served(const struct ibv_device *device)
+static bool device_is_known(const struct ibv_device *device)
 {
     return device->transport_type == IBV_TRANSPORT_IB ||
            device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+/*
+ * 0 or errno: a container sees the devices of its host, and has no nodes for them. rdma-core would wait
+ * for one some seconds, in case it is just being made.
+ */
+static int device_node_error(const struct ibv_device *device, int mode)
+{
+    char path[sizeof(VERBS_NODES "/") + sizeof(device->dev_name)];
+
+    if (device->dev_name[0] == '\0')
+        return 0;                                                            /* not told */
+    (void)snprintf(path, sizeof(path), VERBS_NODES "/%s", device->dev_name); /* fits */
+    return access(path, mode) == 0 ? 0 : errno;
+}
+
+static bool device_is_served(const struct ibv_device *device)
+{
+    return device_is_known(device) && device_node_error(device, F_OK) != ENOENT;
 }
 
 static it_transport_type_t device_transport(const struct ibv_device *device)
@@ -95,7 +118,9 @@ struct ibv_context *verbs_device_open(const char *name)
     if (!devices)
         return NULL;
     device = device_find(devices, name);
-    if (device) {
+    if (device)
+        error = device_node_error(device, R_OK | W_OK);
+    if (device && error == 0) {
         context = ibv_open_device(device);
         error = errno;
     }
@@ -197,6 +222,20 @@ static void device_find_quirks(struct verbs_ia *ia)
 
 /* ---------------------------------------------------------------- opening and closing */
 
+static it_status_t device_open_status(int error)
+{
+    switch (error) {
+    case ENODEV:
+    case ENOENT:
+        return IT_ERR_INVALID_NAME;
+    case EACCES:
+    case EPERM:
+        return IT_ERR_NO_PERMISSION;
+    default:
+        return IT_ERR_RESOURCES;
+    }
+}
+
 it_status_t verbs_ia_open(struct ual_ia *ual)
 {
     struct verbs_ia *ia = verbs_ia_of(ual);
@@ -208,8 +247,9 @@ it_status_t verbs_ia_open(struct ual_ia *ual)
     ia->context = verbs_device_open(name);
     if (!ia->context) {
         error = errno;
-        verbs_log(VP_LOG_WARN, "%s: cannot be opened: %s", name, strerror(error));
-        return error == ENODEV ? IT_ERR_INVALID_NAME : IT_ERR_RESOURCES;
+        verbs_log(VP_LOG_WARN, "%s: its node in " VERBS_NODES " cannot be opened: %s", name,
+                  strerror(error));
+        return device_open_status(error);
     }
     error = ibv_query_device_ex(ia->context, NULL, &ia->device);
     if (error) {

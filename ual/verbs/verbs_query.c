@@ -262,9 +262,9 @@ static void query_count(struct verbs_queue *queue, uint64_t *posted, uint64_t *d
     uint32_t retired = atomic_load_explicit(&queue->retired, memory_order_acquire);
     uint32_t tail;
 
-    vrb_lock_take(&queue->lock);
+    base_lock_take(&queue->lock);
     tail = queue->tail;
-    vrb_lock_drop(&queue->lock);
+    base_lock_drop(&queue->lock);
     *posted += tail;
     *done += retired;
 }
