@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a handle does when a call of the data path is made on it. Each object names such a table, so
- * that the call itself looks at nothing but that: what is no object of the right type, or was one, has
- * functions that say so. All have the arguments of the call. Installed.
+ * What a live object does when a call of the data path is made on its handle. Each names such a table, so
+ * that the call itself looks at nothing else. All have the arguments of the call. Installed.
  */
 #ifndef ITAPI_BASE_BASE_ENTRIES_H
 #define ITAPI_BASE_BASE_ENTRIES_H

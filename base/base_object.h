@@ -82,6 +82,30 @@ static inline const struct base_entries *base_object_entries(const void *handle)
                                 memory_order_acquire);
 }
 
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__SANITIZE_ADDRESS__) &&  \
+    !defined(__SANITIZE_THREAD__)
+/*
+ * base_object_is where each instruction counts. A misaligned handle is looked at here, which this machine
+ * does not mind; it finds no magic word.
+ */
+static inline bool base_object_is_usual(const void *handle, it_handle_type_enum_t type)
+{
+    bool other;
+
+    if (__builtin_expect((uintptr_t)handle < _Alignof(struct base_object), false))
+        return false;
+    __asm__("cmpl %2, %1"
+            : "=@ccne"(other)
+            : "m"(*(const uint32_t *)handle), "ri"(BASE_OBJECT_MAGIC + (uint32_t)type));
+    return __builtin_expect(!other, true);
+}
+#else
+static inline bool base_object_is_usual(const void *handle, it_handle_type_enum_t type)
+{
+    return base_object_is(handle, type);
+}
+#endif
+
 /* True if handle is a live object of any type. */
 bool base_object_is_any(const void *handle);
 

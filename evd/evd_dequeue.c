@@ -99,7 +99,7 @@ it_status_t evd_source_found_nothing(it_evd_handle_t handle)
 
 it_status_t it_evd_dequeue(it_evd_handle_t handle, it_event_t *event)
 {
-    if (__builtin_expect(!base_object_may_be(handle), false))
+    if (__builtin_expect(!base_object_is_usual(handle, IT_HANDLE_TYPE_EVD), false))
         return IT_ERR_INVALID_EVD;
     return base_object_entries(handle)->dequeue(handle, event);
 }

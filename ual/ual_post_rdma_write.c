@@ -30,7 +30,7 @@ it_status_t it_post_rdma_write(it_ep_handle_t ep_handle, const it_lmr_triplet_t 
                                it_dto_flags_t dto_flags, it_rdma_addr_t rdma_addr,
                                it_rmr_context_t rmr_context)
 {
-    if (!UAL_LIKELY(base_object_may_be(ep_handle)))
+    if (!UAL_LIKELY(base_object_is_usual(ep_handle, IT_HANDLE_TYPE_EP)))
         return IT_ERR_INVALID_EP;
     return base_object_posts(ep_handle)->post_rdma_write(ep_handle, local_segments, num_segments,
                                                          cookie, dto_flags, rdma_addr, rmr_context);

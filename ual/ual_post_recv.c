@@ -55,7 +55,8 @@ it_status_t ual_post_recv(it_handle_t handle, const it_lmr_triplet_t *segments, 
 it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segments,
                          size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
-    if (!UAL_LIKELY(base_object_may_be(handle)))
+    if (!UAL_LIKELY(base_object_is_usual(handle, IT_HANDLE_TYPE_EP)) &&
+        !base_object_is(handle, IT_HANDLE_TYPE_SRQ))
         return IT_ERR_INVALID_HANDLE;
     return base_object_posts(handle)->post_recv(handle, local_segments, num_segments, cookie,
                                                 dto_flags);

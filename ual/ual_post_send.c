@@ -25,7 +25,7 @@ it_status_t ual_post_send(it_ep_handle_t handle, const it_lmr_triplet_t *segment
 it_status_t it_post_send(it_ep_handle_t ep_handle, const it_lmr_triplet_t *local_segments,
                          size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
-    if (!UAL_LIKELY(base_object_may_be(ep_handle)))
+    if (!UAL_LIKELY(base_object_is_usual(ep_handle, IT_HANDLE_TYPE_EP)))
         return IT_ERR_INVALID_EP;
     return base_object_posts(ep_handle)->post_send(ep_handle, local_segments, num_segments, cookie,
                                                    dto_flags);

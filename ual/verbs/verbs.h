@@ -88,6 +88,7 @@ struct verbs_queue;
     (UINT32_C(1) << 18) /* not legal on this EP: ends the connection in its turn */
 #define VERBS_DONE         (UINT32_C(1) << 19) /* with .reads_overtaken, by the lock of the EVD */
 #define VERBS_RECEIVE      (UINT32_C(1) << 20)
+#define VERBS_DATAGRAM     (UINT32_C(1) << 21) /* a receive of an EP of datagrams */
 #define VERBS_STATUS_SHIFT 24
 
 /* One request or receive, found by its wr_id. A slot is free again when its event is dequeued. */

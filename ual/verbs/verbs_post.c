@@ -388,8 +388,9 @@ post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t coun
     slot->cookie = cookie;
     slot->number = queue->tail;
     /* A peer may have solicited the event: the completion does not tell. */
-    slot->what = ((unsigned)flags & VERBS_FLAGS) | IT_NOTIFY_FLAG | VERBS_RECEIVE |
-                 verbs_event_bits(datagram ? IT_DTO_UD_RECV_CMPL_EVENT : IT_DTO_RC_RECV_CMPL_EVENT);
+    slot->what = ((unsigned)flags & VERBS_FLAGS) | IT_NOTIFY_FLAG | VERBS_RECEIVE;
+    slot->what |= datagram ? VERBS_DATAGRAM | verbs_event_bits(IT_DTO_UD_RECV_CMPL_EVENT)
+                           : verbs_event_bits(IT_DTO_RC_RECV_CMPL_EVENT);
     if (datagram)
         verbs_ud_note(queue, slot, segments, count);
     return verbs_queue_finish(queue,

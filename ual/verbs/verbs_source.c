@@ -287,7 +287,7 @@ source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *even
     if (source_is_shared(wc))
         return false;
     what = slot->what;
-    if (!SOURCE_LIKELY((what & (VERBS_QUIET | VERBS_LINKED)) == 0))
+    if (!SOURCE_LIKELY((what & (VERBS_QUIET | VERBS_LINKED | VERBS_DATAGRAM)) == 0))
         return false;
     SOURCE_APART();
     if (!SOURCE_LIKELY(wc->status == IBV_WC_SUCCESS))
@@ -301,8 +301,7 @@ source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *even
         return false;
     length = slot->length;
     if (what & VERBS_RECEIVE) {
-        if (!SOURCE_LIKELY((wc->wc_flags & ~(unsigned)IBV_WC_GRH) == 0) ||
-            !SOURCE_LIKELY(!queue->ep->ud))
+        if (!SOURCE_LIKELY((wc->wc_flags & ~(unsigned)IBV_WC_GRH) == 0))
             return false;
         length = wc->byte_len;
     }
@@ -457,6 +456,7 @@ source_dequeue_any(struct verbs_source *source, it_event_t *event)
 {
     if (source_take(source, event, 1) == 0)
         return verbs_host->evd_found_nothing(source->evd);
+    source_rotate(source); /* so that the next one finds what has been polled */
     base_lock_drop(source->view.lock);
     return IT_SUCCESS;
 }
