@@ -52,7 +52,7 @@ static void async_about_port(struct verbs_ia *ia, uint8_t port, bool online)
         ia->ual, online ? IT_ASYNC_UNAFF_SPIGOT_ONLINE : IT_ASYNC_UNAFF_SPIGOT_OFFLINE, port);
 }
 
-static void async_device_gone(struct verbs_ia *ia)
+void verbs_device_gone(struct verbs_ia *ia)
 {
     if (atomic_exchange_explicit(&ia->removed, true, memory_order_relaxed))
         return;
@@ -92,7 +92,7 @@ static void async_dispatch(struct verbs_ia *ia, struct ibv_async_event *event)
                          event->event_type == IBV_EVENT_PORT_ACTIVE);
         break;
     case IBV_EVENT_DEVICE_FATAL:
-        async_device_gone(ia);
+        verbs_device_gone(ia);
         break;
     default: /* changes of LIDs, keys, addresses and the like */
         verbs_log(VP_LOG_DEBUG, "%s: device event %d", verbs_host->ia_name(ia->ual),

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CM_EVENT_BUDGET 64 /* per wake-up: others on this thread want their turn */
 
@@ -79,16 +80,24 @@ static void cm_handle_request(void *listener, struct rdma_cm_id *id,
         verbs_accept_request(listener, id, event);
 }
 
-static void cm_handle_removal(void *listener, struct rdma_cm_id *id)
+/* The kernel waits for each id: it is destroyed. */
+static void cm_lose(struct verbs_cm *cm, struct rdma_cm_id *id, void *context)
 {
-    if (*(const enum verbs_cm_target *)listener == VERBS_CM_CONVERT)
-        verbs_convert_lost(listener);
-    else
-        verbs_listener_lost(listener, id);
+    switch ((unsigned)*(const enum verbs_cm_target *)context) {
+    case VERBS_CM_LISTENER:
+        verbs_listener_lost(context, id);
+        break;
+    case VERBS_CM_CONVERT:
+        verbs_convert_lost(context);
+        break;
+    default:
+        verbs_guard_close(cm);
+        break;
+    }
 }
 
-static void cm_handle(struct verbs_cm *cm, struct rdma_cm_id *id, void *context,
-                      void *listen_context, struct verbs_cm_event *event)
+static void cm_dispatch(struct verbs_cm *cm, struct rdma_cm_id *id, void *context,
+                        void *listen_context, struct verbs_cm_event *event)
 {
     struct verbs_conn *conn = context;
 
@@ -101,8 +110,9 @@ static void cm_handle(struct verbs_cm *cm, struct rdma_cm_id *id, void *context,
     switch (*(const enum verbs_cm_target *)context) {
     case VERBS_CM_LISTENER:
     case VERBS_CM_CONVERT:
+    case VERBS_CM_GUARD:
         if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
-            cm_handle_removal(context, id);
+            cm_lose(cm, id, context);
         return;
     case VERBS_CM_SERVICE:
     case VERBS_CM_ASKED:
@@ -119,6 +129,14 @@ static void cm_handle(struct verbs_cm *cm, struct rdma_cm_id *id, void *context,
     else
         verbs_accept_event(conn, event);
     cm->current = NULL;
+}
+
+static void cm_handle(struct verbs_cm *cm, struct rdma_cm_id *id, void *context,
+                      void *listen_context, struct verbs_cm_event *event)
+{
+    cm_dispatch(cm, id, context, listen_context, event);
+    if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+        verbs_device_gone(cm->ia);
 }
 
 /* False: there was none. */
@@ -268,15 +286,23 @@ void verbs_counters(struct ual_ia *ual, struct itx_counters *counters)
 
 /* ---------------------------------------------------------------- opening and closing */
 
+#define CM_NODE "/dev/infiniband/rdma_cm"
+
+/* librdmacm looks for the node elsewhere too, and tells what came of that. */
+static int cm_node_error(int error)
+{
+    return access(CM_NODE, R_OK | W_OK) == 0 ? error : errno;
+}
+
 static it_status_t cm_open_channel(struct verbs_cm *cm)
 {
     int error;
 
     cm->channel = rdma_create_event_channel();
     if (!cm->channel) {
-        error = errno;
-        verbs_log(VP_LOG_WARN, "verbs: %s: rdma_create_event_channel: %s",
-                  verbs_host->ia_name(cm->ual), strerror(error));
+        error = cm_node_error(errno);
+        verbs_log(VP_LOG_WARN, "%s: " CM_NODE " cannot be opened: %s", verbs_host->ia_name(cm->ual),
+                  strerror(error));
         return error == EACCES || error == EPERM ? IT_ERR_NO_PERMISSION : IT_ERR_RESOURCES;
     }
     /* rdma_get_cm_event may drop the event that made the channel readable. */
@@ -314,6 +340,7 @@ it_status_t verbs_cm_open(struct verbs_ia *ia)
         cm_free(cm);
         return status;
     }
+    verbs_guard_open(cm);
     ia->cm = cm;
     cm_fill_attributes(ia, &ia->attributes);
     return IT_SUCCESS;
@@ -329,6 +356,7 @@ static void cm_close(void *argument)
     struct cm_close_call *call = argument;
     struct verbs_conn *conn = call->cm->connections;
 
+    verbs_guard_close(call->cm);
     verbs_convert_close(call->cm->ia);
     while (conn) {
         struct verbs_conn *next = conn->next;

@@ -39,7 +39,8 @@ enum verbs_cm_target {
     VERBS_CM_LISTENER,
     VERBS_CM_CONVERT,
     VERBS_CM_SERVICE, /* asks for an EP of datagrams */
-    VERBS_CM_ASKED    /* is asked for one */
+    VERBS_CM_ASKED,   /* is asked for one */
+    VERBS_CM_GUARD    /* hears that the device goes away */
 };
 
 struct verbs_path_memo;
@@ -94,6 +95,11 @@ struct verbs_listener {
     struct rdma_cm_id *ids[];
 };
 
+struct verbs_guard {
+    enum verbs_cm_target target;
+    struct rdma_cm_id *id; /* NULL: there is none */
+};
+
 struct verbs_cm {
     struct ual_ia *ual;
     struct verbs_ia *ia;
@@ -102,6 +108,7 @@ struct verbs_cm {
     struct verbs_conn *connections;
     struct verbs_conn
         *current; /* an event of it is being handled; NULL when it has gone meanwhile */
+    struct verbs_guard guard;
     struct verbs_listener *listeners;
     struct verbs_asked *asked;
     struct verbs_convert *conversions;
@@ -252,6 +259,11 @@ void verbs_accept_event(struct verbs_conn *conn, const struct verbs_cm_event *ev
 void verbs_listener_lost(struct verbs_listener *listener, struct rdma_cm_id *id);
 struct verbs_listener *verbs_listener_find(struct verbs_cm *cm, const it_conn_qual_t *qual,
                                            size_t spigot_id);
+
+/* ---------------------------------------------------------------- verbs_cm_guard.c */
+
+void verbs_guard_open(struct verbs_cm *cm);
+void verbs_guard_close(struct verbs_cm *cm);
 
 /* ---------------------------------------------------------------- nudges (verbs_cm_nudge.c) */
 
