@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tii/tii_check.h"
 
+#include "base/base_log.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -91,8 +93,12 @@ static it_status_t tii_check_iwarp(const struct ual_ia *ia, const it_iwarp_net_e
     local = tii_ip_address(pair->ip_vers, &pair->laddr);
     if (!tii_is_any(&local))
         status = ia->provider->has_address(ia, &local);
-    if (status != IT_SUCCESS)
-        return status == IT_ERR_RESOURCES ? status : IT_ERR_INVALID_SOURCE_PATH;
+    if (status == IT_ERR_RESOURCES)
+        return status;
+    if (status != IT_SUCCESS) {
+        base_log(BASE_LOG_WARN, "%s: a path begins at an address that it has not", ia->name);
+        return IT_ERR_INVALID_SOURCE_PATH;
+    }
     remote = tii_ip_address(pair->ip_vers, &pair->raddr);
     return tii_is_destination(&remote) ? IT_SUCCESS : IT_ERR_INVALID_ADDRESS;
 }

@@ -6,8 +6,9 @@
 #include <limits.h>
 #include <string.h>
 
-#define CONNECT_NS_PER_US UINT64_C(1000)
-#define CONNECT_US_PER_MS UINT64_C(1000)
+#define CONNECT_NS_PER_US  UINT64_C(1000)
+#define CONNECT_US_PER_MS  UINT64_C(1000)
+#define CONNECT_PORT_TRIES 32u /* until a port is free in both worlds */
 
 /* One call of it_ep_connect, on its way through the IA's thread. */
 struct connect_call {
@@ -23,12 +24,49 @@ struct connect_call {
 
 /* ---------------------------------------------------------------- asking for the connection */
 
+static int connect_resolve_ms(const struct verbs_conn *conn)
+{
+    uint64_t ms = conn->path.timeout / CONNECT_US_PER_MS + 1;
+
+    return ms < VERBS_CM_RESOLVE_MS ? (int)ms : VERBS_CM_RESOLVE_MS;
+}
+
+/*
+ * siw takes the TCP port of the number that rdma_cm has found free in a space of its own: a socket may have
+ * it. Another one is looked for while the old id still keeps that. False: not possible.
+ */
+static bool connect_again(struct verbs_conn *conn)
+{
+    struct sockaddr_storage local;
+    struct sockaddr_storage remote;
+    struct rdma_cm_id *old = conn->id;
+    struct rdma_cm_id *id;
+
+    if (!conn->any_port || ++conn->tries >= CONNECT_PORT_TRIES)
+        return false;
+    verbs_address_copy(&local, rdma_get_local_addr(old));
+    verbs_address_copy(&remote, rdma_get_peer_addr(old));
+    verbs_address_set_port(&local, 0);
+    if (rdma_create_id(conn->cm->channel, &id, conn, RDMA_PS_TCP) != 0)
+        return false;
+    if (rdma_bind_addr(id, (struct sockaddr *)&local) != 0 ||
+        rdma_resolve_addr(id, NULL, (struct sockaddr *)&remote, connect_resolve_ms(conn)) != 0) {
+        (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+        return false;
+    }
+    verbs_conn_own(conn, id);
+    conn->state = VERBS_CONN_ADDRESS;
+    (void)rdma_destroy_id(old); /* nothing of it is on its way */
+    return true;
+}
+
 /* The request is out, or has failed with this error. */
 static void connect_sent(struct verbs_conn *conn, int error)
 {
     conn->state = error == 0 ? VERBS_CONN_REPLY : VERBS_CONN_NEW;
-    if (error != 0)
-        verbs_conn_fail(conn, verbs_reason_of_errno(error));
+    if (error == 0 || (error == EADDRINUSE && connect_again(conn)))
+        return;
+    verbs_conn_fail(conn, verbs_reason_of_errno(error));
 }
 
 void verbs_connect_called(void *argument)
@@ -65,13 +103,6 @@ static void connect_request(struct verbs_conn *conn)
 }
 
 /* ---------------------------------------------------------------- resolving */
-
-static int connect_resolve_ms(const struct verbs_conn *conn)
-{
-    uint64_t ms = conn->path.timeout / CONNECT_US_PER_MS + 1;
-
-    return ms < VERBS_CM_RESOLVE_MS ? (int)ms : VERBS_CM_RESOLVE_MS;
-}
 
 static void connect_find_route(struct verbs_conn *conn)
 {
@@ -252,13 +283,17 @@ static it_status_t connect_open(struct verbs_conn *conn, const it_conn_qual_t *q
     if (remote_port == 0)
         return IT_ERR_INVALID_CONN_QUAL;
     status = verbs_path_ends(conn->cm, &conn->path, &local, remote);
-    if (status != IT_SUCCESS)
+    if (status != IT_SUCCESS) {
+        verbs_log(VP_LOG_WARN, "%s: the ends of the path are not usable here",
+                  verbs_host->ia_name(conn->cm->ual));
         return status;
+    }
     verbs_address_set_port(&local, local_port);
     verbs_address_set_port(remote, remote_port);
     if (rdma_create_id(conn->cm->channel, &id, NULL, RDMA_PS_TCP) != 0)
         return IT_ERR_RESOURCES;
     verbs_conn_own(conn, id);
+    conn->any_port = local_port == 0;
     return connect_bind(conn, &local);
 }
 

@@ -59,6 +59,8 @@ struct verbs_conn {
     bool active;
     bool three_way;
     it_path_t path;    /* initiator: as asked for */
+    bool any_port;     /* initiator: of its own end */
+    unsigned tries;    /* of them */
     uint32_t ird, ord; /* own */
     uint32_t peer_ird, peer_ord;
     bool has_retries; /* the consumer has chosen them */

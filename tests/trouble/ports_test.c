@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ports_test FIRST LAST: what it_ep_connect and it_listen_create do where sockets have most of the ports that
+ * the kernel may choose, those from FIRST to LAST; and with addresses that are not the device's.
+ */
+#include "support/it_fixture.h"
+#include "trouble/said.h"
+#include "trouble/small.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ROUNDS    6
+#define KEPT_FREE 4u /* listen point, initiator, and what is still closing */
+#define SOCKETS   64
+
+static unsigned first, last;
+static int sockets[SOCKETS];
+static unsigned socket_count;
+
+/* -1: somebody has it. */
+static int take_port(unsigned port)
+{
+    struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int sd = socket(AF_INET, SOCK_STREAM, 0);
+
+    CHECK(sd >= 0);
+    own.sin_addr = (struct in_addr){fx_address().addr.ipv4.s_addr};
+    if (bind(sd, (struct sockaddr *)&own, sizeof(own)) == 0 && listen(sd, 1) == 0)
+        return sd;
+    (void)close(sd);
+    return -1;
+}
+
+static void crowd_the_ports(void)
+{
+    for (unsigned port = first; port + KEPT_FREE <= last; port++) {
+        int sd = take_port(port);
+
+        CHECK(socket_count < SOCKETS);
+        if (sd >= 0)
+            sockets[socket_count++] = sd;
+    }
+    CHECK(socket_count > (last - first) / 2);
+}
+
+static void leave_the_ports(void)
+{
+    while (socket_count > 0)
+        (void)close(sockets[--socket_count]);
+}
+
+/* The kernel chooses for both ends. */
+static void connect_in_a_crowd(struct fx_node *node)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        it_ep_handle_t near = small_ep(node);
+        it_ep_handle_t far = small_ep(node);
+
+        fx_join(node, near, node, far);
+        CHECK_OK(it_ep_free(near));
+        CHECK_OK(it_ep_free(far));
+        while (it_evd_dequeue(node->conn_evd, &(it_event_t){0}) == IT_SUCCESS)
+            ;
+    }
+}
+
+static it_conn_qual_t qual_of(unsigned port)
+{
+    it_conn_qual_t qual;
+
+    memset(&qual, 0, sizeof(qual));
+    qual.type = IT_IANA_PORT;
+    qual.conn_qual.port = htons((uint16_t)port);
+    return qual;
+}
+
+/* A port that the program wants, and a socket has; iWARP and plain TCP share them. */
+static void listen_where_a_socket_is(struct fx_node *node, bool shared)
+{
+    it_conn_qual_t qual = qual_of(first);
+    it_listen_handle_t listener = NULL;
+    it_status_t status;
+
+    status = it_listen_create(node->ia, node->spigot, node->listen_evd, IT_LISTEN_CONN_QUAL_INPUT,
+                              &qual, &listener);
+    if (!shared) {
+        CHECK_OK(status);
+        CHECK_OK(it_listen_free(listener));
+        return;
+    }
+    CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY, status);
+    said_once("cannot listen");
+}
+
+/* An address of this machine, and one of no machine, as the source of a path. */
+static void connect_from_elsewhere(struct fx_node *node, bool iwarp)
+{
+    static const char *const addresses[] = {"127.0.0.1", "192.0.2.1"};
+
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+        it_net_addr_t from = fx_address_from(addresses[i]);
+        it_ep_handle_t ep = small_ep(node);
+        it_conn_qual_t qual = qual_of(first);
+        it_path_t path = fx_path(node);
+
+        if (iwarp)
+            path.u.iwarp.laddr.ipv4 = from.addr.ipv4;
+        else
+            memcpy(&path.u.ib.local_port_gid.s6_addr[12], &from.addr.ipv4, sizeof(from.addr.ipv4));
+        CHECK_STATUS(IT_ERR_INVALID_SOURCE_PATH,
+                     it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
+        CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
+        said_once(""); /* by the path, or by rdma_cm */
+        CHECK_OK(it_ep_free(ep));
+    }
+}
+
+static bool is_iwarp(const struct fx_node *node)
+{
+    it_ia_info_t *info = NULL;
+    bool iwarp;
+
+    CHECK_OK(it_ia_query(node->ia, &info));
+    iwarp = info->transport_type == IT_IWARP_TCP_TRANSPORT;
+    it_ia_info_free(info);
+    return iwarp;
+}
+
+int main(int argc, char **argv)
+{
+    struct fx_node node;
+    bool iwarp;
+
+    CHECK(argc == 3);
+    first = (unsigned)atoi(argv[1]);
+    last = (unsigned)atoi(argv[2]);
+    CHECK(first > 0 && first + KEPT_FREE < last && last - first < SOCKETS);
+    said_begin();
+    fx_node_open(&node);
+    iwarp = is_iwarp(&node);
+    crowd_the_ports();
+    connect_in_a_crowd(&node);
+    said_nothing();
+    listen_where_a_socket_is(&node, iwarp);
+    connect_from_elsewhere(&node, iwarp);
+    leave_the_ports();
+    fx_node_close(&node);
+    return 0;
+}
