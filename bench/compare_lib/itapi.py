@@ -55,7 +55,7 @@ class ItPerf(Contestant):
 
     def value(self, job: Job, output: str) -> float:
         try:
-            result = json.loads(output[output.index("{") :])
+            result, _ = json.JSONDecoder().raw_decode(output, output.index("{"))
         except ValueError as error:
             raise Failure(f"no JSON: {flat(output)}") from error
         return positive(str(result.get("value")), output)
