@@ -38,15 +38,14 @@ static bool prepare_tcp(struct perf_session *session, struct perf_link *link, co
     return link->open;
 }
 
-/* Where the server's RDMA is: at the address where its control connection is. */
-static bool connect_rdma(struct perf_session *session, struct perf_link *link,
-                         const struct contact *server)
+/* The server's RDMA is at the address where its control connection is. */
+static bool find_server(struct perf_session *session, struct perf_link *link)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof(address);
 
     if (getpeername(session->control, (struct sockaddr *)&address, &length) == 0)
-        return perf_rdma_connect(&link->rdma, &address, server);
+        return perf_rdma_find_server(&link->rdma, &address);
     complain_errno("the server's address");
     return false;
 }
@@ -58,17 +57,18 @@ static bool prepare_rdma(struct perf_session *session, struct perf_link *link, c
     struct contact server;
 
     link->open = perf_rdma_open(&link->rdma, ia, &session->params, false, &own);
-    own.good = link->open;
+    own.good = link->open && find_server(session, link);
     if (!control_receive_contact(session->control, &server) ||
         !control_send_contact(session->control, &own))
         return false;
     if (own.good && server.good)
-        return connect_rdma(session, link, &server);
-    complain("%s is left out: it cannot be used on the %s's side", ia,
-             own.good ? "server" : "client");
+        return perf_rdma_connect(&link->rdma, &server);
     if (link->open)
         perf_rdma_close(&link->rdma);
     link->open = false;
+    if (!needed)
+        complain("%s is left out: it cannot be used on the %s's side", ia,
+                 own.good ? "server" : "client");
     return !needed;
 }
 

@@ -210,20 +210,22 @@ static bool check_crc(struct perf_rdma *rdma)
     return false;
 }
 
-bool perf_rdma_connect(struct perf_rdma *rdma, const struct sockaddr_storage *address,
-                       const struct contact *server)
+bool perf_rdma_find_server(struct perf_rdma *rdma, const struct sockaddr_storage *address)
+{
+    return perf_adapter_find_path(&rdma->adapter, rdma->ia, address, &rdma->path);
+}
+
+bool perf_rdma_connect(struct perf_rdma *rdma, const struct contact *server)
 {
     it_conn_qual_t qualifier = {.type = IT_IANA_PORT};
     it_event_t event;
-    it_path_t path;
 
     qualifier.conn_qual.port = htons((uint16_t)server->port);
     rdma->remote_key = server->key;
     rdma->remote_address = server->address;
-    return perf_adapter_find_path(&rdma->adapter, rdma->ia, address, &path) &&
-           succeeded(
-               it_ep_connect(rdma->ep, &path, NULL, &qualifier, IT_CONNECT_FLAG_TWO_WAY, NULL, 0),
-               "it_ep_connect") &&
+    return succeeded(it_ep_connect(rdma->ep, &rdma->path, NULL, &qualifier, IT_CONNECT_FLAG_TWO_WAY,
+                                   NULL, 0),
+                     "it_ep_connect") &&
            wait_for(rdma->connection, IT_CM_MSG_CONN_ESTABLISHED_EVENT, &event) && check_crc(rdma);
 }
 

@@ -48,6 +48,7 @@ struct perf_rdma {
         source;               /* Sends and RDMA Writes come from here, RDMA Reads of the peer too */
     struct perf_buffer inbox; /* receives go here */
     struct perf_buffer target; /* RDMA Writes of the peer, and own RDMA Reads, go here */
+    it_path_t path;            /* client: to the server */
     it_rmr_context_t remote_key;
     it_rdma_addr_t remote_address;
 
@@ -75,9 +76,11 @@ bool perf_rdma_open(struct perf_rdma *rdma, const char *ia, const struct perf_pa
                     bool server, struct contact *contact);
 void perf_rdma_close(struct perf_rdma *rdma);
 
-/* Connects, from either side. address is the server's, whose port is not looked at. */
-bool perf_rdma_connect(struct perf_rdma *rdma, const struct sockaddr_storage *address,
-                       const struct contact *server);
+/* Client: finds the path to the server's address, whose port is not looked at. */
+bool perf_rdma_find_server(struct perf_rdma *rdma, const struct sockaddr_storage *address);
+
+/* Connects, from either side. */
+bool perf_rdma_connect(struct perf_rdma *rdma, const struct contact *server);
 bool perf_rdma_accept(struct perf_rdma *rdma, const struct contact *client);
 
 /* Before and after a run with params->verify: spoils, and looks at, what is to arrive here. */
