@@ -205,7 +205,7 @@ void ual_provider_log_unknown(const char *interface_name)
     if (info.obstacle == ITX_OBSTACLE_NONE)
         base_log(BASE_LOG_WARN, "no Interface %s", interface_name);
     else
-        base_log(BASE_LOG_WARN, "no Interface %s; %s", interface_name, info.detail);
+        base_log(BASE_LOG_WARN, "no Interface %s: %s", interface_name, info.detail);
 }
 
 struct base_pool *ual_pool(const struct vp_provider *provider, it_handle_type_enum_t type)

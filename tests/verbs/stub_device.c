@@ -419,7 +419,7 @@ struct ibv_device **ibv_get_device_list(int *count)
 
     if (list && !stub.no_device) {
         strcpy(stub_device.name, STUB_NAME);
-        strcpy(stub_device.dev_name, STUB_NODE);
+        strcpy(stub_device.dev_name, stub.has_node ? STUB_NODE : "");
         stub_device.transport_type = stub.like_siw ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
         list[0] = &stub_device;
     }

@@ -23,6 +23,7 @@ struct stub_settings {
     int refuse_qps;     /* so many ibv_create_qp fail with ENOMEM */
     bool refuse_memory; /* ibv_reg_mr fails with ENOMEM */
     bool no_device;     /* the list is empty */
+    bool has_node;      /* the device says which file below /dev it is */
     int open_error;     /* ibv_open_device fails so; 0: it does not */
 };
 

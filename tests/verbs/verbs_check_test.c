@@ -61,7 +61,9 @@ static struct itx_provider_info check(void)
     struct itx_provider_info info;
 
     memset(&info, 0, sizeof(info));
+    stub.has_node = true;
     verbs_check(&places, &info);
+    stub.has_node = false;
     CHECK_EQ(info.obstacle == ITX_OBSTACLE_NONE, info.detail[0] == '\0');
     return info;
 }
