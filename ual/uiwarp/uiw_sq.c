@@ -160,22 +160,29 @@ static void sq_gather_none_locked(struct uiw_ep *ep)
 }
 
 /*
- * Does this post, so long after the last one, belong to the burst? One that ends with a pause of some
- * length is expected to go on after such pauses, until a post behind one turns out to be alone.
+ * Does this post, so long after the last one, belong to a burst? The first behind a pause does not,
+ * until such pauses have been met; two in a row that are alone are its end.
  */
-static bool sq_goes_on_locked(struct uiw_ep *ep, uint64_t gap)
+static bool sq_is_in_burst_locked(struct uiw_ep *ep, uint64_t gap)
 {
     bool alone = ep->burst_paused;
 
-    if (ep->burst < SQ_BURST_EAGER)
-        return gap < SQ_BURST_GAP_TICKS;
+    if (ep->burst < SQ_BURST_EAGER) {
+        ep->burst = gap < SQ_BURST_GAP_TICKS ? ep->burst + 1 : 0;
+        return ep->burst >= SQ_BURST_EAGER;
+    }
     ep->burst_paused = gap >= SQ_BURST_KEEP_TICKS;
     if (!ep->burst_paused)
         return true;
-    if (gap < ep->burst_pause && !alone)
+    if (alone || gap >= SQ_BURST_PAUSE_MAX_TICKS) {
+        ep->burst = 0;
+        ep->burst_pause = 0;
+        ep->burst_paused = false;
+        return false;
+    }
+    if (gap < ep->burst_pause)
         return true;
-    ep->burst_paused = false;
-    ep->burst_pause = gap < SQ_BURST_PAUSE_MAX_TICKS && !alone ? 2 * gap : 0;
+    ep->burst_pause = 2 * gap;
     return false;
 }
 
@@ -187,13 +194,11 @@ static bool sq_goes_on_locked(struct uiw_ep *ep, uint64_t gap)
 static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
     uint64_t now = base_rough_ticks();
+    bool in_burst =
+        sq_is_in_burst_locked(ep, now - atomic_load_explicit(&ep->last_post, memory_order_relaxed));
 
-    ep->burst =
-        sq_goes_on_locked(ep, now - atomic_load_explicit(&ep->last_post, memory_order_relaxed))
-            ? ep->burst + 1
-            : 0;
     atomic_store_explicit(&ep->last_post, now, memory_order_relaxed);
-    if (ep->burst < SQ_BURST_EAGER) {
+    if (!in_burst) {
         sq_gather_none_locked(ep);
         return false;
     }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Requests that a program posts in quick succession share system calls, also with pauses in between. */
+#include <criterion/criterion.h>
+
+#include "support/it_fixture.h"
+
+#define BURSTS   10u
+#define TRIES    100u
+#define POSTS    16u
+#define PAUSE_US 200u
+
+static uint64_t send_calls(const struct fx_node *node)
+{
+    struct itx_counters counters = {.size = sizeof(counters)};
+
+    CHECK_OK(itx_ia_query_counters(node->ia, &counters));
+    return counters.send_calls;
+}
+
+static void burst(const struct fx_pair *pair)
+{
+    for (unsigned i = 1; i < POSTS; i++)
+        CHECK_OK(it_post_rdma_write(pair->a_ep, NULL, 0, i, (it_dto_flags_t)0, 0, 0));
+    CHECK_OK(it_post_rdma_write(pair->a_ep, NULL, 0, POSTS, FX_SIGNAL, 0, 0));
+    fx_done_len(pair->a.request_evd, pair->a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, POSTS, 0);
+}
+
+/* The system calls of many bursts, behind each of which the program is elsewhere for so long. */
+static uint64_t calls_with_pause(const struct fx_pair *pair, uint64_t pause_us)
+{
+    uint64_t before = send_calls(&pair->a);
+
+    for (unsigned i = 0; i < BURSTS; i++) {
+        uint64_t end = fx_now_us() + pause_us;
+
+        burst(pair);
+        while (pause_us > 0 && fx_now_us() < end) {
+        }
+    }
+    return send_calls(&pair->a) - before;
+}
+
+/*
+ * A thread that fills the queues of many endpoints in turn comes back to each after a pause. Where
+ * nobody else takes the processor for too long, that takes hardly more calls than without pauses.
+ */
+Test(data_burst, pauses_do_not_end_it, .timeout = 60)
+{
+    struct fx_pair pair;
+    bool together = false; /* this machine is fast enough for bursts at all */
+    bool good = false;
+
+    fx_pair_open(&pair);
+    fx_pair_ping(&pair); /* whatever the start of a connection still had to send */
+    for (unsigned i = 0; i < TRIES && !good; i++) {
+        uint64_t without = calls_with_pause(&pair, 0);
+
+        if (without <= 2 * BURSTS) {
+            together = true;
+            good = calls_with_pause(&pair, PAUSE_US) <= 3 * BURSTS;
+        }
+    }
+    fx_pair_close(&pair);
+    if (!together)
+        cr_skip_test("posts are too slow here to make a burst");
+    CHECK(good);
+}
+
+/* Posts that are alone are not made to wait, whatever bursts there were: each leaves with its post. */
+Test(data_burst, a_post_alone_goes_at_once, .timeout = 60)
+{
+    struct fx_pair pair;
+    unsigned late = 0;
+
+    fx_pair_open(&pair);
+    fx_pair_ping(&pair);
+    (void)calls_with_pause(&pair, PAUSE_US);
+    for (unsigned i = 0; i < 10; i++) {
+        uint64_t end = fx_now_us() + PAUSE_US;
+        uint64_t before;
+
+        while (fx_now_us() < end) {
+        }
+        before = send_calls(&pair.a);
+        CHECK_OK(it_post_rdma_write(pair.a_ep, NULL, 0, i, FX_SIGNAL, 0, 0));
+        late += send_calls(&pair.a) == before;
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
+    }
+    /* The first was taken for the beginning of another burst. */
+    CHECK(late <= 1);
+    fx_pair_close(&pair);
+}
