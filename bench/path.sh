@@ -6,7 +6,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-json= strict=
+json='' strict=''
 while [[ ${1-} == --* ]]; do
     case $1 in
     --json) json=1 ;;
@@ -20,7 +20,9 @@ near=itapi-near-$$ far=itapi-far-$$
 
 fail() { echo "path.sh: $*" >&2; exit 1; }
 
-[ -x "$bin/it_perf" ] && [ -x "$bin/it_scenarios" ] || fail "no it_perf and it_scenarios in $bin"
+for program in it_perf it_scenarios; do
+    [ -x "$bin/$program" ] || fail "no $program in $bin"
+done
 command -v ip >/dev/null || fail 'this takes ip (iproute2)'
 # Without root: the same in a user namespace, with a /run/netns of its own.
 if [ "$(id -u)" != 0 ]; then
