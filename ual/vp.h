@@ -204,7 +204,7 @@ struct vp_ep_ops {
                              it_dto_cookie_t cookie, it_dto_flags_t flags);
     /*
      * For usual posts in fewer instructions: what the posting calls come to on a live EP at once, with
-     * nothing checked; whatever is not usual is handed on to vp_host.entries, with the arguments as
+     * nothing else checked; whatever is not usual is handed on to vp_host.entries, with the arguments as
      * they are. Counts of segments are limited to 1 at least, the IA works, and datagrams do not come here.
      * All but dequeue, which says IT_ERR_INVALID_EVD, post. NULL: there are none.
      */
