@@ -3,6 +3,8 @@
 #include "suite/suite.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -161,6 +163,53 @@ static void killed_busy_far(struct suite_side *side)
     (void)kill(getpid(), SIGKILL);
 }
 
+/* ---- A peer that vanishes ------------------------------------------------------------------- */
+
+/* Nothing more reaches the peer, and nothing comes from it: what is posted fails, in its time. */
+static void vanished_near(struct suite_side *side)
+{
+    const char *cut = getenv("ITAPI_TEST_CUT");
+    struct fx_buf buf = fx_buf_make(&side->node, 64);
+    it_ep_handle_t ep;
+    it_event_t event;
+    unsigned next = 0;
+
+    if (cut == NULL) {
+        printf("skipped: end_vanished: ITAPI_TEST_CUT names no command that cuts the cable\n");
+        exit(SUITE_SKIPPED);
+    }
+    ep = suite_joined(side);
+    post_receives(ep, &buf);
+    suite_meet(side, "posted");
+    CHECK_EQ(0, system(cut));
+    /* A transport may take some for done that it has sent and not heard of. */
+    do {
+        fx_send(ep, &buf, 0, 64, next, FX_SIGNAL);
+        event = fx_next(side->node.request_evd);
+        CHECK_EQ(next++, event.dto_cmpl.cookie);
+    } while (event.dto_cmpl.dto_status == IT_DTO_SUCCESS && next < POSTED);
+    suite_ended(side, ep);
+    receives_flushed(side, ep);
+    CHECK_OK(it_ep_reset(ep));
+    CHECK_OK(it_ep_free(ep));
+    suite_meet(side, "noticed");
+}
+
+/* Knows nothing of it, and can let go. */
+static void vanished_far(struct suite_side *side)
+{
+    struct fx_buf buf = fx_buf_make(&side->node, 64);
+    it_ep_handle_t ep;
+
+    if (getenv("ITAPI_TEST_CUT") == NULL)
+        exit(SUITE_SKIPPED);
+    ep = suite_joined(side);
+    post_receives(ep, &buf);
+    suite_meet(side, "posted");
+    suite_meet(side, "noticed");
+    CHECK_OK(it_ep_free(ep));
+}
+
 /* With a request that it has not decided on. A kernel may reject it in the name of its process. */
 static void killed_undecided_near(struct suite_side *side)
 {
@@ -264,6 +313,7 @@ const struct suite_case suite_end_cases[] = {
      .near = killed_undecided_near,
      .far = killed_undecided_far,
      .far_dies = true},
+    {.name = "end_vanished", .near = vanished_near, .far = vanished_far},
     {.name = "end_given_up", .near = given_up_near, .far = given_up_far},
     {.name = "end_reuse", .near = reuse, .far = reuse},
     {0},

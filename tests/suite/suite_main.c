@@ -43,6 +43,7 @@ static void usage(void)
           "  ITAPI_TEST_PEER_INTERFACE   of the far side; that of the near side\n"
           "  ITAPI_TEST_PEER_ADDRESS     that of the near side\n"
           "  ITAPI_TEST_PEER_NAMESPACE   network namespace of the far side; ours\n"
+          "  ITAPI_TEST_CUT              a command that cuts the cable between the two; none\n"
           "--must: what the Interface of the near side has to have, so that nothing is skipped\n"
           "for the lack of it.\n"
           "Exit status: 0, 1 if a case has failed, 77 if there is no such Interface.\n",

@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where these mean something: 7 is the most there can be, without end for receivers not ready. */
-#define QP_RETRIES 7
+/* Where these mean something. 7 would be the most there can be; to rxe it is without end. */
+#define QP_RETRIES     6
+#define QP_RNR_RETRIES 7 /* without end, for receivers not ready */
 /* Code of 0.64 ms, until the peer tries again after it found no receive. The default is 655 ms. */
 #define QP_RNR_DELAY 12
 /* rdma_cm counts in 8 bits, of which all ones are a word of their own. */
@@ -69,7 +70,7 @@ void verbs_qp_fill_param(struct verbs_conn *conn, const struct verbs_ep *ep)
         .initiator_depth = (uint8_t)ord,
         .flow_control = 1,
         .retry_count = conn->has_retries ? conn->retries : QP_RETRIES,
-        .rnr_retry_count = conn->has_retries ? conn->rnr_retries : QP_RETRIES,
+        .rnr_retry_count = conn->has_retries ? conn->rnr_retries : QP_RNR_RETRIES,
         .srq = ep->srq != NULL,
         .qp_num = ep->qp->qp_num,
     };
