@@ -100,6 +100,9 @@ static int listen_open(struct verbs_listener *listener, const struct ifaddrs *en
         if (!verbs_address_is_usable(entry))
             continue;
         error = listen_add(listener, entry->ifa_addr, port);
+        if (error == EADDRNOTAVAIL)
+            error =
+                0; /* just gone, or not yet in use: the kernel still looks for others that have it */
         if (port == 0 && listener->count > 0)
             port = rdma_get_src_port(listener->ids[0]);
     }
