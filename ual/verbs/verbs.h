@@ -370,6 +370,10 @@ void verbs_async_take(struct verbs_ia *ia);
 
 /* ---------------------------------------------------------------- memory (verbs_memory.c) */
 
+#define VERBS_LIMIT_TEXT 64
+/* Of a shortage: the limit of locked memory, if there is one, to be put behind the error. */
+const char *verbs_limit_text(int error, char text[VERBS_LIMIT_TEXT]);
+
 it_status_t verbs_pz_create(struct ual_pz *ual);
 void verbs_pz_destroy(struct ual_pz *ual);
 it_status_t verbs_lmr_create(struct ual_lmr *ual);

@@ -136,6 +136,7 @@ static it_status_t ep_new_qp(struct verbs_ep *ep, struct ibv_qp **qp_out)
 {
     struct ibv_qp_cap cap;
     struct ibv_qp *qp = ep_make_qp(ep, &cap);
+    char limit[VERBS_LIMIT_TEXT];
     int error;
 
     if (!qp) {
@@ -154,8 +155,9 @@ static it_status_t ep_new_qp(struct verbs_ep *ep, struct ibv_qp **qp_out)
     return IT_SUCCESS;
 
 err_log:
-    verbs_log(VP_LOG_WARN, "%s: no QP with %u requests and %u receives: %s",
-              verbs_host->ia_name(ep->ia->ual), ep->sq.depth, ep->rq.depth, strerror(error));
+    verbs_log(VP_LOG_WARN, "%s: no QP with %u requests and %u receives: %s%s",
+              verbs_host->ia_name(ep->ia->ual), ep->sq.depth, ep->rq.depth, strerror(error),
+              verbs_limit_text(error, limit));
     return IT_ERR_RESOURCES;
 }
 

@@ -41,6 +41,7 @@ static struct verbs_cq *source_make_cq(struct verbs_source *source, uint32_t cap
 {
     struct verbs_cq *cq = calloc(1, sizeof(*cq));
     uint32_t room = capacity > VERBS_SOURCE_BATCH ? capacity : VERBS_SOURCE_BATCH;
+    char limit[VERBS_LIMIT_TEXT];
     int error = ENOMEM;
 
     if (!cq)
@@ -58,8 +59,9 @@ static struct verbs_cq *source_make_cq(struct verbs_source *source, uint32_t cap
     source_free_cq(cq);
 
 err_log:
-    verbs_log(VP_LOG_WARN, "%s: no completion queue for %u: %s",
-              verbs_host->ia_name(source->ia->ual), capacity, strerror(error));
+    verbs_log(VP_LOG_WARN, "%s: no completion queue for %u: %s%s",
+              verbs_host->ia_name(source->ia->ual), capacity, strerror(error),
+              verbs_limit_text(error, limit));
     return NULL;
 }
 

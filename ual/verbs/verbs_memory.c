@@ -3,8 +3,21 @@
 #include "ual/verbs/verbs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+
+const char *verbs_limit_text(int error, char text[VERBS_LIMIT_TEXT])
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+
+    text[0] = '\0';
+    (void)getrlimit(RLIMIT_MEMLOCK, &limit); /* of no weight */
+    if (limit.rlim_cur != RLIM_INFINITY && (error == ENOMEM || error == EAGAIN))
+        (void)snprintf(text, VERBS_LIMIT_TEXT, " (limit of locked memory: %llu KiB)",
+                       (unsigned long long)limit.rlim_cur / 1024); /* fits */
+    return text;
+}
 
 /* ---------------------------------------------------------------- PZ */
 
@@ -64,17 +77,11 @@ static unsigned memory_access(const struct verbs_ia *ia, it_mem_priv_t privs)
 
 static void memory_log(const struct verbs_ia *ia, it_length_t length, int error)
 {
-    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    char limit[VERBS_LIMIT_TEXT];
 
-    (void)getrlimit(RLIMIT_MEMLOCK, &limit); /* of no weight */
-    if (limit.rlim_cur != RLIM_INFINITY && (error == ENOMEM || error == EAGAIN))
-        verbs_log(VP_LOG_WARN,
-                  "%s: %llu octets cannot be registered: %s (limit of locked memory: %llu KiB)",
-                  verbs_host->ia_name(ia->ual), (unsigned long long)length, strerror(error),
-                  (unsigned long long)limit.rlim_cur / 1024);
-    else
-        verbs_log(VP_LOG_WARN, "%s: %llu octets cannot be registered: %s",
-                  verbs_host->ia_name(ia->ual), (unsigned long long)length, strerror(error));
+    verbs_log(VP_LOG_WARN, "%s: %llu octets cannot be registered: %s%s",
+              verbs_host->ia_name(ia->ual), (unsigned long long)length, strerror(error),
+              verbs_limit_text(error, limit));
 }
 
 static it_status_t memory_register(const struct verbs_ia *ia, const struct vp_lmr_info *info,
