@@ -54,6 +54,7 @@ struct uiw_sqe {
     bool to_windows; /* a Read: the segments name windows ... */
     bool resolved;   /* sender: ... which have been looked up: its start */
     bool has_immediate;
+    bool quick; /* of the usual kind; see uiw_quick.c */
     uint8_t segment_count;
     struct uiw_segment segments[];
 };
@@ -135,6 +136,7 @@ struct uiw_tx {
     _Atomic bool dead;    /* no more sending: the stream has failed or is ending */
     _Atomic bool blocked; /* the socket is full, EPOLLOUT is armed; sender writes */
     /* Sender. */
+    bool detached; /* not in the poll set: the leader looks by itself; see uiw_detach.c */
     struct uiw_cursor cursor;
     struct uiw_image image;
     uint64_t position; /* octets handed to the socket since Full Operation: for markers */
@@ -466,6 +468,7 @@ void uiw_window_let_go(struct uiw_mr *window);
  * writable: the socket was seen to take octets again.
  */
 void uiw_tx_kick(struct ual_ep *ual, bool reader, bool writable);
+bool uiw_tx_try(struct uiw_ep *ep);  /* the send token, if it is free; leaves no mark else */
 void uiw_tx_take(struct uiw_ep *ep); /* waits for the send token; only to end the stream */
 void uiw_tx_drop(struct uiw_ep *ep);
 void uiw_tx_reset(struct uiw_ep *ep);

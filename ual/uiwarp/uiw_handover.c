@@ -12,6 +12,7 @@
 #include "ual/uiwarp/uiw_handover.h"
 
 #include "base/base_clock.h"
+#include "ual/uiwarp/uiw_detach.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -33,11 +34,29 @@ static void handover_set_gate(struct uiw_progress *progress, bool open)
 {
     struct epoll_event event = {.events = open ? EPOLLIN : 0};
 
-    if (progress->gate_open == open)
+    if (atomic_load_explicit(&progress->gate_open, memory_order_relaxed) == open)
         return;
-    progress->gate_open = open;
+    atomic_store_explicit(&progress->gate_open, open, memory_order_seq_cst);
     atomic_fetch_add_explicit(&progress->leader_changes, 1, memory_order_relaxed);
     (void)epoll_ctl(progress->gate_fd, EPOLL_CTL_MOD, progress->epoll_fd, &event); /* is in there */
+}
+
+/*
+ * From now on the loop hears of arrivals, of all streams: a leader that has seen the gate closed may
+ * have taken some out of the poll set, and no later one will. Who sleeps has put them back.
+ */
+static void handover_watch(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = handover_progress(ia);
+
+    handover_set_gate(progress, true);
+    while (!uiw_progress_claim(progress, UIW_LEADER_LOOP)) {
+        if (atomic_load_explicit(&progress->asleep, memory_order_seq_cst))
+            return;
+        sched_yield();
+    }
+    uiw_detach_end_all(progress);
+    uiw_progress_release(ia);
 }
 
 static void handover_tick(void *argument);
@@ -47,7 +66,7 @@ static void handover_next_tick(struct ual_ia *ia)
 {
     if (!evd_timer_start(&handover_progress(ia)->hand_over, ia->evd.loop, HANDOVER_TICK_NS,
                          handover_tick, ia))
-        handover_set_gate(handover_progress(ia), true);
+        handover_watch(ia);
 }
 
 static void handover_start_ticking(struct ual_ia *ia)
@@ -81,7 +100,7 @@ static void handover_tick(void *argument)
     /* Who has a callback or descriptor should not depend on a consumer who comes by now and then. */
     if (!leads && (stints == progress->stints_seen ||
                    atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0)) {
-        handover_set_gate(progress, true);
+        handover_watch(ia);
         return;
     }
     if (leads && stints == progress->stints_seen &&
@@ -165,7 +184,7 @@ bool uiw_handover_open(struct ual_ia *ia)
     if (progress->gate_fd < 0 ||
         epoll_ctl(progress->gate_fd, EPOLL_CTL_ADD, progress->epoll_fd, &event) != 0)
         return false;
-    progress->gate_open = true;
+    atomic_store_explicit(&progress->gate_open, true, memory_order_relaxed);
     evd_loop_call(ia->evd.loop, handover_open_on_loop, &open);
     return open.watched;
 }

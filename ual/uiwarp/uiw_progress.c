@@ -7,6 +7,7 @@
 
 #include "base/base_call.h"
 #include "base/base_clock.h"
+#include "ual/uiwarp/uiw_detach.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,13 +49,15 @@ void uiw_progress_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writa
 {
     struct uiw_progress *progress = progress_of(ia);
     struct epoll_event event = {.events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = ual};
+    struct uiw_tx *tx = &uiw_ep_of(ual)->tx;
 
     if (writable)
         atomic_fetch_add_explicit(&progress->blocked, 1, memory_order_relaxed);
     else
         atomic_fetch_sub_explicit(&progress->blocked, 1, memory_order_relaxed);
     /* Fails for a stream that is not in the set yet: uiw_progress_add looks at .blocked then. */
-    (void)epoll_ctl(progress->epoll_fd, EPOLL_CTL_MOD, fd, &event);
+    (void)epoll_ctl(progress->epoll_fd, tx->detached ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+    tx->detached = false;
 }
 
 void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ual, int fd)
@@ -63,6 +66,7 @@ void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ual, int fd)
 
     if (atomic_load_explicit(&uiw_ep_of(ual)->tx.blocked, memory_order_relaxed))
         atomic_fetch_sub_explicit(&progress->blocked, 1, memory_order_relaxed);
+    uiw_ep_of(ual)->tx.detached = false;
     (void)epoll_ctl(progress->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
@@ -95,9 +99,12 @@ static void progress_activate(struct uiw_progress *progress, struct ual_ep *ep)
 
 static void progress_deactivate(struct uiw_progress *progress, unsigned slot)
 {
+    uiw_detach_end(progress, slot);
     progress->active_count--;
     progress->active[slot] = progress->active[progress->active_count];
     progress->idle[slot] = progress->idle[progress->active_count];
+    progress->detached[slot] = progress->detached[progress->active_count];
+    progress->detached[progress->active_count] = false;
 }
 
 static size_t progress_poll_active(struct uiw_progress *progress)
@@ -109,7 +116,9 @@ static size_t progress_poll_active(struct uiw_progress *progress)
 
         octets += got;
         progress->idle[i] = got ? 0 : progress->idle[i] + 1;
-        if (progress->idle[i] > PROGRESS_IDLE_ROUNDS)
+        if (got)
+            uiw_detach_found(progress, i);
+        else if (progress->idle[i] > PROGRESS_IDLE_ROUNDS)
             progress_deactivate(progress, i);
     }
     return octets;
@@ -175,6 +184,7 @@ static bool progress_purge(struct uiw_progress *progress)
     if (purge == progress->purged)
         return true;
     progress->purged = purge;
+    uiw_detach_end_all(progress); /* whoever waits for this keeps the EPs as long */
     progress->active_count = 0;
     return false;
 }
@@ -196,6 +206,9 @@ size_t uiw_progress_round(struct uiw_progress *progress, bool ask_epoll)
 
     (void)progress_purge(progress);
     ask_epoll |= progress_is_crowded(progress);
+    if (progress->detached_count > 0 &&
+        (ask_epoll || atomic_load_explicit(&progress->gate_open, memory_order_seq_cst)))
+        uiw_detach_end_all(progress);
     /* Who asks epoll anyway learns from it which streams are worth a system call. */
     octets = ask_epoll ? 0 : progress_poll_active(progress);
     if (atomic_load_explicit(&progress->look, memory_order_relaxed)) {
@@ -263,17 +276,17 @@ void uiw_progress_quiesce(struct ual_ia *ia)
     uint32_t rounds;
 
     atomic_fetch_add_explicit(&progress->purge, 1, memory_order_seq_cst);
-    if (uiw_progress_claim(progress, UIW_LEADER_CONSUMER)) {
-        (void)progress_purge(progress);
-        uiw_progress_release(ia);
-        return;
-    }
     /* The round that runs may not have seen .purge, nor may the next have: the one after has. */
     rounds = atomic_load_explicit(&progress->rounds, memory_order_acquire);
-    while (atomic_load_explicit(&progress->leader, memory_order_seq_cst) != UIW_LEADER_NONE &&
-           !atomic_load_explicit(&progress->asleep, memory_order_seq_cst) &&
-           atomic_load_explicit(&progress->rounds, memory_order_acquire) - rounds < 2)
+    while (!uiw_progress_claim(progress, UIW_LEADER_CONSUMER)) {
+        /* Who sleeps has nothing in hand but what epoll will report, and looks at .purge first. */
+        if (atomic_load_explicit(&progress->asleep, memory_order_seq_cst) ||
+            atomic_load_explicit(&progress->rounds, memory_order_acquire) - rounds >= 2)
+            return;
         sched_yield();
+    }
+    (void)progress_purge(progress);
+    uiw_progress_release(ia);
 }
 
 /* ---------------------------------------------------------------- a consumer polls */
@@ -370,6 +383,7 @@ static int progress_sleep(struct uiw_progress *progress, struct evd_waiter *wait
 
     if (!evd_waiter_begin_poll(waiter, progress->kick_fd))
         return 0;
+    uiw_detach_end_all(progress);
     atomic_store_explicit(&progress->asleep, true, memory_order_seq_cst);
     count = progress_epoll(progress, events, deadline_ns);
     if (count < 0)

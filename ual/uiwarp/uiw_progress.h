@@ -53,6 +53,7 @@ struct uiw_progress {
     _Atomic uint32_t deferred_count; /* written with lock held */
     _Atomic bool sweeping;           /* the loop looks at the deferred list by itself */
     _Atomic bool holding;            /* the same for the held list */
+    _Atomic bool gate_open;          /* arrivals wake the loop; the loop thread writes */
     _Atomic uint64_t thread_wakeups;
     _Atomic uint64_t leader_changes; /* between the loop and consumers, and among those */
     int epoll_fd;                    /* all established streams; immutable */
@@ -63,7 +64,10 @@ struct uiw_progress {
     uint8_t *staging; /* UIW_STAGING_SIZE octets, holds nothing between two reads */
     struct ual_ep *active[UIW_ACTIVE_MAX]; /* streams that had data a moment ago */
     uint32_t idle[UIW_ACTIVE_MAX];         /* empty polls since then */
+    bool detached[UIW_ACTIVE_MAX];         /* not in the poll set: see uiw_detach.c */
     unsigned active_count;
+    unsigned detached_count;
+    unsigned found;         /* polls that have found something since the set was last relied on */
     unsigned crowded;       /* more were active than there is room for: rounds until that is over */
     uint32_t polls;         /* since epoll was asked */
     uint32_t purged;        /* last .purge seen */
@@ -80,7 +84,6 @@ struct uiw_progress {
 
     /* Loop thread only. */
     struct evd_io watch;        /* of gate_fd, always */
-    bool gate_open;             /* arrivals wake the loop */
     struct evd_timer hand_over; /* 1 ms, while a consumer leads */
     uint32_t stints_seen;
     unsigned asleep_ticks;

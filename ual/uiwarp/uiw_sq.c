@@ -4,7 +4,7 @@
  * the sender (uiw_tx.c) and, for a Read, finished by the reader; whoever finishes it marks it done,
  * and it is reported as soon as all before it are.
  */
-#include "ual/uiwarp/uiw_ep.h"
+#include "ual/uiwarp/uiw_tx.h"
 
 #include "base/base_clock.h"
 
@@ -145,6 +145,7 @@ static it_status_t sq_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     sqe->segment_count = (uint8_t)request->segment_count;
     sqe->to_windows = request->opcode == VP_RDMA_READ_TO_RMR;
     sqe->resolved = false;
+    sqe->quick = uiw_quick_may_be(ep, request);
     if (request->link)
         return uiw_link_fill_locked(ep, sqe, request);
     if (sqe->to_windows)

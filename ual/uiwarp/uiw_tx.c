@@ -56,6 +56,14 @@ static bool tx_release(struct uiw_tx *tx)
     return false;
 }
 
+bool uiw_tx_try(struct uiw_ep *ep)
+{
+    int expected = UIW_TOKEN_FREE;
+
+    return atomic_compare_exchange_strong_explicit(&ep->tx.token, &expected, UIW_TOKEN_HELD,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
 void uiw_tx_take(struct uiw_ep *ep)
 {
     int expected = UIW_TOKEN_FREE;
@@ -153,8 +161,7 @@ static bool tx_is_end_of_stream(int error)
            error == ENETUNREACH;
 }
 
-/* Octets taken, 0 when the socket is full, -1 when it is broken. */
-static ssize_t tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
+ssize_t uiw_tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
 {
     struct msghdr message = {.msg_iov = iov, .msg_iovlen = count};
     ssize_t sent;
@@ -200,31 +207,24 @@ static void tx_kill(struct uiw_ep *ep)
     tx_image_free(ep);
 }
 
-enum tx_state {
-    TX_MORE,
-    TX_IDLE,
-    TX_FULL,
-    TX_DEAD
-};
-
-static enum tx_state tx_send_image(struct uiw_ep *ep)
+static enum uiw_tx_state tx_send_image(struct uiw_ep *ep)
 {
     struct uiw_image *image = &ep->tx.image;
 
     while (image->start != image->end) {
         struct iovec iov = {image->buffer->octets + image->start, image->end - image->start};
-        ssize_t sent = tx_write(ep, &iov, 1);
+        ssize_t sent = uiw_tx_write(ep, &iov, 1);
 
         if (sent < 0) {
             tx_kill(ep);
-            return TX_DEAD;
+            return UIW_TX_DEAD;
         }
         if (sent == 0)
-            return TX_FULL;
+            return UIW_TX_FULL;
         image->start += (uint32_t)sent;
     }
     tx_image_free(ep);
-    return TX_MORE;
+    return UIW_TX_MORE;
 }
 
 /* ---------------------------------------------------------------- accounting */
@@ -327,10 +327,10 @@ static void tx_forget_failure(struct uiw_ep *ep)
     atomic_store_explicit(&ep->tx.failed_error, IW_OK, memory_order_relaxed);
 }
 
-static enum tx_state tx_send_batch(struct uiw_ep *ep)
+static enum uiw_tx_state tx_send_batch(struct uiw_ep *ep)
 {
     struct uiw_batch batch;
-    enum tx_state state = TX_MORE;
+    enum uiw_tx_state state = UIW_TX_MORE;
     ssize_t sent;
 
     uiw_batch_begin(&batch, &ep->tx.cursor);
@@ -338,18 +338,18 @@ static enum tx_state tx_send_batch(struct uiw_ep *ep)
     if (batch.fpdu_count == 0) {
         tx_account(ep, &batch, 0);
         uiw_batch_end(ep, &batch);
-        return batch.passed_local ? TX_MORE : TX_IDLE;
+        return batch.passed_local ? UIW_TX_MORE : UIW_TX_IDLE;
     }
     /* The peer may send its next Read as soon as it has this octet: give the slots back first. */
     atomic_store_explicit(&ep->irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
                           memory_order_release);
-    sent = tx_write(ep, batch.iov, batch.iov_count);
+    sent = uiw_tx_write(ep, batch.iov, batch.iov_count);
     if (sent < 0) {
         tx_kill(ep);
-        state = TX_DEAD;
+        state = UIW_TX_DEAD;
     } else {
         if ((uint32_t)sent < batch.octets) {
-            state = TX_FULL;
+            state = UIW_TX_FULL;
             tx_forget_failure(ep);
         }
         tx_account(ep, &batch, (uint32_t)sent);
@@ -425,8 +425,20 @@ static bool tx_waits_for_release(struct uiw_ep *ep)
  */
 static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
 {
-    enum tx_state state = TX_IDLE;
+    enum uiw_tx_state state = UIW_TX_IDLE;
 
+    if (uiw_quick_is_next(ep) && !atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) &&
+        tx_may_send(ep)) {
+        state = uiw_quick_send(ep);
+        if (state == UIW_TX_IDLE)
+            return true;
+        if (state == UIW_TX_DEAD)
+            tx_kill(ep);
+        if (state != UIW_TX_MORE) {
+            tx_block(ep, state == UIW_TX_FULL);
+            return true;
+        }
+    }
     tx_run_local(ep);
     if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) && !writable)
         return true;
@@ -434,7 +446,7 @@ static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
         return false; /* the sweep of what is deferred looks again */
     if (tx_may_send(ep)) {
         state = tx_send_image(ep);
-        while (state == TX_MORE && *budget > 0 && tx_may_send(ep)) {
+        while (state == UIW_TX_MORE && *budget > 0 && tx_may_send(ep)) {
             uint64_t before = ep->tx.position;
             uint64_t cost;
 
@@ -444,11 +456,11 @@ static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
         }
         tx_run_local(ep);
     }
-    if (state == TX_FULL)
+    if (state == UIW_TX_FULL)
         uiw_count(&ep->tx.retries, 1);
     if (ep->fd >= 0)
-        tx_block(ep, state == TX_FULL);
-    return state != TX_MORE || *budget > 0;
+        tx_block(ep, state == UIW_TX_FULL);
+    return state != UIW_TX_MORE || *budget > 0;
 }
 
 /* ---------------------------------------------------------------- what breaks the connection */

@@ -46,6 +46,25 @@ void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch);
 /* Unpins. The memory the batch points to is not needed any more. */
 void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch);
 
+/* ---- One system call, and the usual message in one (uiw_quick.c) ---- */
+
+enum uiw_tx_state {
+    UIW_TX_MORE,
+    UIW_TX_IDLE,
+    UIW_TX_FULL,
+    UIW_TX_DEAD
+};
+
+/* Octets taken, 0 when the socket is full, -1 when it is broken. Sender. */
+ssize_t uiw_tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count);
+
+/* Locked. Is this request, as it is posted, such a message? */
+bool uiw_quick_may_be(const struct uiw_ep *ep, const struct vp_request *request);
+/* Sender. Is such a message all there is to send? */
+bool uiw_quick_is_next(const struct uiw_ep *ep);
+/* Sender, after uiw_quick_is_next. MORE: it is left to the batch. */
+enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep);
+
 /* Counters have one writer and may be read by anybody. */
 static inline void uiw_count(_Atomic uint64_t *counter, uint64_t more)
 {

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A stream that is polled busily leaves the library's poll set, and is back before anybody relies on
+ * that: who sleeps, who polls no more, who waits for room in the socket. What is in the poll sets is
+ * read from /proc.
+ */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/it_fixture.h"
+
+#define ROUNDS 400u /* more than it takes */
+#define LARGE  ((size_t)4 << 20)
+
+/* Entries of all poll sets of this process. */
+static size_t watched(void)
+{
+    DIR *folder = opendir("/proc/self/fdinfo");
+    const struct dirent *entry;
+    size_t count = 0;
+
+    CHECK(folder != NULL);
+    while ((entry = readdir(folder)) != NULL) {
+        char path[300];
+        char line[256];
+        FILE *info;
+
+        (void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", entry->d_name);
+        info = entry->d_name[0] == '.' ? NULL : fopen(path, "re");
+        while (info && fgets(line, sizeof(line), info))
+            count += strncmp(line, "tfd:", 4) == 0;
+        if (info)
+            (void)fclose(info);
+    }
+    (void)closedir(folder);
+    return count;
+}
+
+static void watched_again(size_t count)
+{
+    struct fx_patience patience = fx_patience_start("the streams to be back in the poll sets");
+
+    while (watched() != count)
+        fx_patience_check(&patience);
+}
+
+/* Never sleeps. */
+static void polled(it_evd_handle_t evd)
+{
+    struct fx_patience patience = fx_patience_start("a completion");
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) == IT_ERR_QUEUE_EMPTY)
+        fx_patience_check(&patience);
+    CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+}
+
+static void ping_pong(struct fx_pair *pair, const struct fx_buf *a, const struct fx_buf *b)
+{
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        fx_recv(pair->b_ep, b, 0, 64, i);
+        fx_send(pair->a_ep, a, 0, 64, i, (it_dto_flags_t)0);
+        polled(pair->b.recv_evd);
+        fx_recv(pair->a_ep, a, 0, 64, i);
+        fx_send(pair->b_ep, b, 0, 64, i, (it_dto_flags_t)0);
+        polled(pair->a.recv_evd);
+    }
+}
+
+struct bed {
+    struct fx_pair pair;
+    struct fx_buf a, b;
+    size_t watched;
+};
+
+/* Both streams have left the poll sets. Where the thread is kept from polling, that takes another go. */
+static void open_apart(struct bed *bed)
+{
+    struct fx_patience patience = fx_patience_start("both streams to leave the poll sets");
+
+    fx_pair_open(&bed->pair);
+    bed->a = fx_buf_make(&bed->pair.a, LARGE);
+    bed->b = fx_buf_make(&bed->pair.b, LARGE);
+    bed->watched = watched();
+    do {
+        fx_patience_check(&patience);
+        ping_pong(&bed->pair, &bed->a, &bed->b);
+    } while (watched() != bed->watched - 2);
+}
+
+static void close_bed(struct bed *bed)
+{
+    fx_buf_free(&bed->a);
+    fx_buf_free(&bed->b);
+    fx_pair_close(&bed->pair);
+    check_done();
+}
+
+TestSuite(data_detach, .timeout = 60);
+
+struct sender {
+    const struct bed *bed;
+    int sleeper;
+};
+
+static void *send_to_sleeper(void *argument)
+{
+    const struct sender *sender = argument;
+
+    fx_thread_sleeps(sender->sleeper);
+    fx_send(sender->bed->pair.a_ep, &sender->bed->a, 0, 64, 2, FX_SIGNAL);
+    return NULL;
+}
+
+Test(data_detach, who_sleeps_is_woken)
+{
+    struct bed bed;
+    struct sender sender = {.bed = &bed, .sleeper = fx_thread_id()};
+    pthread_t thread;
+    it_event_t event;
+
+    open_apart(&bed);
+    fx_recv(bed.pair.b_ep, &bed.b, 0, 64, 1);
+    CHECK_EQ(0, pthread_create(&thread, NULL, send_to_sleeper, &sender));
+    event = fx_wait(bed.pair.b.recv_evd);
+    CHECK_EQ(1, event.dto_cmpl.cookie);
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_SUCCESS);
+    watched_again(bed.watched);
+    close_bed(&bed);
+}
+
+/* The program of the target has stopped polling. */
+Test(data_detach, the_loop_takes_over)
+{
+    struct bed bed;
+
+    open_apart(&bed);
+    fx_fill(bed.b.data, 4096, 7);
+    fx_read(bed.pair.a_ep, &bed.a, 0, 4096, &bed.b, 0, 3, FX_SIGNAL);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, 4096);
+    CHECK(fx_is_filled(bed.a.data, 4096, 7));
+    watched_again(bed.watched);
+    close_bed(&bed);
+}
+
+/* More than the socket takes at once, both ways. */
+Test(data_detach, full_sockets_are_watched)
+{
+    struct bed bed;
+
+    open_apart(&bed);
+    fx_fill(bed.a.data, LARGE / 2, 5);
+    fx_fill(bed.b.data + LARGE / 2, LARGE / 2, 6);
+    fx_write(bed.pair.a_ep, &bed.a, 0, LARGE / 2, &bed.b, 0, 1, FX_SIGNAL);
+    fx_write(bed.pair.b_ep, &bed.b, LARGE / 2, LARGE / 2, &bed.a, LARGE / 2, 2, FX_SIGNAL);
+    fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, IT_DTO_SUCCESS);
+    fx_done(bed.pair.b.request_evd, bed.pair.b_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, IT_DTO_SUCCESS);
+    fx_pair_ping(&bed.pair);
+    CHECK(fx_is_filled(bed.b.data, LARGE / 2, 5));
+    CHECK(fx_is_filled(bed.a.data + LARGE / 2, LARGE / 2, 6));
+    close_bed(&bed);
+}
+
+/* The peer sees the end, though nobody here polls any more. */
+Test(data_detach, the_end_is_noticed)
+{
+    struct bed bed;
+
+    open_apart(&bed);
+    CHECK_OK(it_ep_disconnect(bed.pair.a_ep, NULL, 0));
+    fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    close_bed(&bed);
+}
+
+/* Freed while it is apart, with another stream of the same IA apart, too. */
+Test(data_detach, others_are_put_back_when_one_is_freed)
+{
+    struct bed bed;
+    it_ep_handle_t a, b;
+
+    open_apart(&bed);
+    a = fx_ep(&bed.pair.a, NULL);
+    b = fx_ep(&bed.pair.b, NULL);
+    fx_join(&bed.pair.a, a, &bed.pair.b, b);
+    fx_recv(b, &bed.b, 0, 64, 1);
+    fx_send(a, &bed.a, 0, 64, 1, (it_dto_flags_t)0);
+    polled(bed.pair.b.recv_evd);
+    ping_pong(&bed.pair, &bed.a, &bed.b);
+    CHECK_OK(it_ep_free(a));
+    fx_conn(bed.pair.b.conn_evd, b, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_ep_free(b));
+    watched_again(bed.watched);
+    fx_pair_ping(&bed.pair);
+    close_bed(&bed);
+}
