@@ -6,13 +6,16 @@
 
 #include "itx_api.h"
 
+/* Who polls does not hear of signals. */
+#define SPIN_MAX_US UINT64_C(10000)
+
 uint64_t evd_ia_spin_ns(const struct evd_ia *ia, uint64_t usual_ns)
 {
     uint64_t spin_us = atomic_load_explicit(&ia->spin_us, memory_order_relaxed);
 
     if (spin_us == ITX_SPIN_DEFAULT)
         return usual_ns;
-    return spin_us < BASE_NEVER / BASE_NS_PER_US ? spin_us * BASE_NS_PER_US : BASE_NEVER;
+    return (spin_us < SPIN_MAX_US ? spin_us : SPIN_MAX_US) * BASE_NS_PER_US;
 }
 
 it_status_t itx_ia_set_spin(it_ia_handle_t ia_handle, uint64_t spin_us)

@@ -325,7 +325,8 @@ it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t m
  *
  * @param ia_handle  the Interface Adapter, all of whose EVDs are meant
  * @param spin_us    longest time, microseconds; 0: the thread sleeps at once, whenever nothing has
- *                   come yet; ITX_SPIN_DEFAULT: as in the beginning
+ *                   come yet; ITX_SPIN_DEFAULT: as in the beginning. More than 10,000 counts as
+ *                   that many, since a thread that polls does not hear of signals
  *
  * @retval IT_SUCCESS         in force for waits that begin from now on
  * @retval IT_ERR_INVALID_IA  ia_handle does not name an open IA
@@ -669,7 +670,8 @@ struct itx_ep_counters {
  * @retval IT_ERR_OP_NOT_SUPPORTED  the provider counts nothing for an endpoint
  *
  * Completion: none; the call is synchronous. Works on a failed IA.
- * Threads: any thread; cheap enough for periodic sampling. It takes no lock of the data path.
+ * Threads: any thread; cheap enough for periodic sampling. On uiwarp it takes no lock of the data path,
+ * on devices those of the work queues, for a moment each.
  * Source: extension of this library.
  */
 it_status_t itx_ep_query_counters(it_ep_handle_t ep_handle, struct itx_ep_counters *counters);

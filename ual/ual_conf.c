@@ -158,7 +158,7 @@ const struct vp_provider *ual_conf_provider_of(const struct ual_conf_line *line,
         return NULL;
     }
     /* The size of another ABI's table means nothing: the registry refuses that. */
-    if (provider->abi == VP_ABI && provider->size >= sizeof(*provider) &&
+    if (provider->abi == VP_ABI && provider->size >= VP_PROVIDER_SIZE &&
         !conf_is_complete(provider)) {
         conf_skip(line, "the provider's table is not complete");
         return NULL;

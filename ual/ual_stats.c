@@ -220,6 +220,17 @@ void ual_stats_join(struct ual_ia *ia)
         evd_loop_call(ia->evd.loop, stats_start_on_loop, stats);
 }
 
+/* An IA whose loop accepts clients. */
+static bool stats_is_served_locked(void)
+{
+    const struct ual_stats *stats = stats_first;
+
+    base_lock_assert_held(&stats_lock);
+    while (stats && stats->fd < 0)
+        stats = stats->next;
+    return stats != NULL;
+}
+
 void ual_stats_leave(struct ual_ia *ia)
 {
     struct ual_stats *stats = ia->stats;
@@ -232,7 +243,7 @@ void ual_stats_leave(struct ual_ia *ia)
         (void)close(stats->fd);
     }
     base_lock_take(&stats_lock);
-    if (!stats_first)
+    if (!stats_is_served_locked())
         ual_stats_socket_close(&stats_socket);
     base_lock_drop(&stats_lock);
     ia->stats = NULL;

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VP_ABI 1u
+#define VP_ABI 2u
 
 struct evd;
 struct ual_ia;

@@ -17,8 +17,8 @@
 
 #include <stdatomic.h>
 
-#define VP_ENTRY      itapi_provider_1 /* ends in VP_ABI */
-#define VP_ENTRY_NAME "itapi_provider_1"
+#define VP_ENTRY      itapi_provider_2 /* ends in VP_ABI */
+#define VP_ENTRY_NAME "itapi_provider_2"
 
 enum vp_log_level {
     VP_LOG_ERROR = 1, /* what was asked for cannot be done */

@@ -98,7 +98,9 @@ Test(verbs_check, a_device_without_a_driver)
 {
     stub.no_device = true;
     make(STUB_NAME);
-    expect(ITX_OBSTACLE_DRIVER, STUB_NAME);
+    expect(ITX_OBSTACLE_NODE, "no device has a node in ");
+    make(STUB_NODE);
+    expect(ITX_OBSTACLE_DRIVER, "no driver");
 }
 
 Test(verbs_check, no_nodes)

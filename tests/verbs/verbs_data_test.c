@@ -262,6 +262,47 @@ Test(verbs_data, what_the_device_refuses_is_told)
     stub_node_close(&n);
 }
 
+/* Nothing has been posted yet that a usual post could compare it with. */
+Test(verbs_data, no_lmr_is_refused_from_the_first_post_on)
+{
+    it_lmr_triplet_t none = {.length = 8};
+    struct stub_node n;
+
+    stub_node_pair(&n, &usual);
+    none.addr.abs = n.buf.data;
+    CHECK_STATUS(IT_ERR_INVALID_LMR, it_post_recv(n.a, &none, 1, 1, FX_SIGNAL));
+    CHECK_STATUS(IT_ERR_INVALID_LMR, it_post_send(n.a, &none, 1, 1, FX_SIGNAL));
+    CHECK_STATUS(IT_ERR_INVALID_LMR,
+                 it_post_rdma_write(n.a, &none, 1, 1, FX_SIGNAL, fx_addr(&n.buf, 0), n.buf.key));
+    CHECK_STATUS(IT_ERR_INVALID_LMR,
+                 it_post_rdma_read(n.a, &none, 1, 1, FX_SIGNAL, fx_addr(&n.buf, 0), n.buf.key));
+    stub_node_close(&n);
+}
+
+/* Also what would go with the request itself. */
+Test(verbs_data, no_payload_is_longer_than_the_endpoint_allows)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    it_lmr_triplet_t segment;
+    struct stub_node n;
+
+    attr.max_dto_payload_size = 16;
+    stub_node_open(&n, &usual);
+    CHECK_OK(it_ep_rc_create(n.fx.pz, n.fx.request_evd, n.fx.recv_evd, n.fx.conn_evd, IT_EP_NO_FLAG,
+                             &attr, &n.a));
+    n.b = stub_node_ep(&n, &usual);
+    stub_connect(n.a, n.b);
+    segment = fx_seg(&n.buf, 0, 16);
+    fx_recv(n.b, &n.buf, 64, 64, 1);
+    CHECK_OK(it_post_send(n.a, &segment, 1, 1, FX_SIGNAL));
+    segment.length = 17;
+    CHECK_STATUS(IT_ERR_PAYLOAD_SIZE, it_post_send(n.a, &segment, 1, 2, FX_SIGNAL));
+    CHECK_STATUS(IT_ERR_PAYLOAD_SIZE,
+                 it_post_rdma_write(n.a, &segment, 1, 3, FX_SIGNAL, fx_addr(&n.buf, 0), n.buf.key));
+    fx_done(n.fx.request_evd, n.a, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_SUCCESS);
+    stub_node_close(&n);
+}
+
 /* Events that are queued stay; the others go with the endpoint. */
 Test(verbs_data, an_endpoint_goes_with_completions_under_way)
 {

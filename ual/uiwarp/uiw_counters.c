@@ -12,11 +12,12 @@ static uint64_t counters_load(const _Atomic uint64_t *counter)
 
 static void counters_add_queue(const struct uiw_queue *queue, uint64_t *posted, uint64_t *done)
 {
-    uint32_t in_use = uiw_queue_in_use(queue);
-    uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
+    /* As uiw_queue_in_use reckons, without what is posted meanwhile: the number never goes down. */
+    uint64_t over = atomic_load_explicit(&queue->over, memory_order_acquire);
+    uint32_t retired = atomic_load_explicit(&queue->retired, memory_order_acquire);
 
-    *posted += tail;
-    *done += tail - in_use;
+    *posted += atomic_load_explicit(&queue->tail, memory_order_relaxed);
+    *done += (uint32_t)(over >> 32) - ((uint32_t)over - retired);
 }
 
 void uiw_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)

@@ -231,6 +231,7 @@ struct verbs_ep {
     uint32_t empty_lkey; /* with .zero_segments */
     uint64_t empty_addr;
     uint32_t send_segments, recv_segments; /* what the QP was made for */
+    uint32_t inline_max;                   /* octets that it takes with a request itself */
     _Atomic bool ends;                     /* in ep_destroy */
     _Atomic bool resets;                   /* a thread is in ep_reset */
 
@@ -446,6 +447,8 @@ extern const struct vp_ep_ops verbs_ep_ops, verbs_ud_ops;
 extern const struct base_entries verbs_ep_entries;
 /* What usual posts have in common is filled in, that of the QP with no lock: nobody posts. */
 void verbs_usual_init(struct verbs_queue *queue);
+/* By the EP's attributes; with the lock, or while nobody posts. */
+void verbs_usual_set_limits(struct verbs_ep *ep);
 void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp);
 
 /* ---------------------------------------------------------------- EPs (verbs_ep.c) */

@@ -30,29 +30,35 @@ check_found(struct itx_provider_info *info, itx_obstacle_t obstacle, const char 
 
 /* ---------------------------------------------------------------- no device */
 
-/* The name of one that the kernel has; false: none. */
-static bool check_kernel_device(const char *folder, char *name, size_t size)
+/* The name of the first entry that begins so, and is not hidden; false: none. */
+static bool check_entry(const char *folder, const char *prefix, char *name, size_t size)
 {
-    DIR *devices = opendir(folder);
+    DIR *entries = opendir(folder);
     const struct dirent *entry;
     bool found = false;
 
-    if (!devices)
+    if (!entries)
         return false;
-    while (!found && (entry = readdir(devices)) != NULL) {
-        found = entry->d_name[0] != '.';
+    while (!found && (entry = readdir(entries)) != NULL) {
+        found = entry->d_name[0] != '.' && strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
         if (found)
             (void)snprintf(name, size, "%s", entry->d_name);
     }
-    (void)closedir(devices);
+    (void)closedir(entries);
     return found;
 }
 
 static void check_absence(const struct verbs_places *places, struct itx_provider_info *info)
 {
     char name[NAME_MAX + 1];
+    char node[NAME_MAX + 1];
+    bool device = check_entry(places->devices, "", name, sizeof(name));
 
-    if (check_kernel_device(places->devices, name, sizeof(name)))
+    if (device && !check_entry(places->nodes, VERBS_NODE, node, sizeof(node)))
+        check_found(info, ITX_OBSTACLE_NODE,
+                    "device %s is in %s, but no device has a node in %s (kernel module ib_uverbs)",
+                    name, places->devices, places->nodes);
+    else if (device)
         check_found(info, ITX_OBSTACLE_DRIVER,
                     "device %s is in %s, but libibverbs has no driver for it (package "
                     "ibverbs-providers, kernel module ib_uverbs)",

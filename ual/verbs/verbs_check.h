@@ -8,6 +8,7 @@
 #include <infiniband/verbs.h>
 
 #define VERBS_CM_NODE "rdma_cm"
+#define VERBS_NODE    "uverbs" /* and a number */
 
 struct verbs_places {
     const char *devices; /* folder with an entry per device of the kernel */

@@ -192,6 +192,8 @@ void verbs_cm_ep_heard(struct verbs_ep *ep)
 
 void verbs_cm_device_gone(struct verbs_ia *ia)
 {
+    if (!ia->cm)
+        return;                /* it is being opened */
     verbs_convert_give_up(ia); /* streams go on without the device */
 }
 
@@ -291,7 +293,7 @@ void verbs_counters(struct ual_ia *ual, struct itx_counters *counters)
 /* librdmacm looks for the node elsewhere too, and tells what came of that. */
 static int cm_node_error(int error)
 {
-    return access(CM_NODE, R_OK | W_OK) == 0 ? error : errno;
+    return faccessat(AT_FDCWD, CM_NODE, R_OK | W_OK, AT_EACCESS) == 0 ? error : errno;
 }
 
 static it_status_t cm_open_channel(struct verbs_cm *cm)
@@ -324,26 +326,39 @@ static void cm_free(struct verbs_cm *cm)
     free(cm);
 }
 
+struct cm_open_call {
+    struct verbs_ia *ia;
+    struct verbs_cm *cm;
+    it_status_t status;
+};
+
+/* On the IA's thread: what the device or rdma_cm says meanwhile finds all of it, or nothing. */
+static void cm_open(void *argument)
+{
+    struct cm_open_call *call = argument;
+
+    call->status = cm_open_channel(call->cm);
+    if (call->status != IT_SUCCESS)
+        return;
+    verbs_guard_open(call->cm);
+    call->ia->cm = call->cm;
+    cm_fill_attributes(call->ia, &call->ia->attributes);
+}
+
 it_status_t verbs_cm_open(struct verbs_ia *ia)
 {
-    struct verbs_cm *cm = calloc(1, sizeof(*cm));
-    it_status_t status;
+    struct cm_open_call call = {.ia = ia, .cm = calloc(1, sizeof(*call.cm))};
 
-    if (!cm)
+    if (!call.cm)
         return IT_ERR_RESOURCES;
-    cm->ual = ia->ual;
-    cm->ia = ia;
-    (void)pthread_mutex_init(&cm->lock, NULL); /* neither can fail */
-    (void)pthread_cond_init(&cm->destroyed, NULL);
-    status = cm_open_channel(cm);
-    if (status != IT_SUCCESS) {
-        cm_free(cm);
-        return status;
-    }
-    verbs_guard_open(cm);
-    ia->cm = cm;
-    cm_fill_attributes(ia, &ia->attributes);
-    return IT_SUCCESS;
+    call.cm->ual = ia->ual;
+    call.cm->ia = ia;
+    (void)pthread_mutex_init(&call.cm->lock, NULL); /* neither can fail */
+    (void)pthread_cond_init(&call.cm->destroyed, NULL);
+    verbs_host->ia_call(ia->ual, cm_open, &call);
+    if (call.status != IT_SUCCESS)
+        cm_free(call.cm);
+    return call.status;
 }
 
 struct cm_close_call {

@@ -5,6 +5,7 @@
 #include "ual/verbs/verbs_cm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,7 +47,7 @@ static int device_node_error(const struct ibv_device *device, int mode)
     if (device->dev_name[0] == '\0')
         return 0;                                                            /* not told */
     (void)snprintf(path, sizeof(path), VERBS_NODES "/%s", device->dev_name); /* fits */
-    return access(path, mode) == 0 ? 0 : errno;
+    return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 ? 0 : errno;
 }
 
 static bool device_is_served(const struct ibv_device *device)

@@ -148,7 +148,7 @@ static it_status_t ep_new_qp(struct verbs_ep *ep, struct ibv_qp **qp_out)
         ep_destroy_qp(ep, qp);
         goto err_log;
     }
-    ep->sq.inline_max = cap.max_inline_data;
+    ep->inline_max = cap.max_inline_data;
     ep->send_segments = cap.max_send_sge;
     ep->recv_segments = cap.max_recv_sge;
     *qp_out = qp;
@@ -426,7 +426,7 @@ void verbs_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
     if (!(changed & IT_EP_PARAM_MAX_PAYLOAD))
         return;
     base_lock_take(&ep->sq.lock);
-    ep->sq.payload_max = verbs_host->ep_attributes(ual)->max_dto_payload_size;
+    verbs_usual_set_limits(ep);
     base_lock_drop(&ep->sq.lock);
 }
 

@@ -77,7 +77,6 @@ void verbs_usual_init(struct verbs_queue *queue)
         queue->usual_wr.recv = (struct ibv_recv_wr){.sg_list = &queue->sge, .num_sge = 1};
         return;
     }
-    queue->payload_max = verbs_host->ep_attributes(queue->ep->ual)->max_dto_payload_size;
     usual_init_send(queue, VERBS_USUAL_SEND, IBV_WR_SEND, false);
     usual_init_send(queue, VERBS_USUAL_SEND_INLINE, IBV_WR_SEND, true);
     usual_init_send(queue, VERBS_USUAL_WRITE, IBV_WR_RDMA_WRITE, false);
@@ -85,15 +84,30 @@ void verbs_usual_init(struct verbs_queue *queue)
     usual_init_send(queue, VERBS_USUAL_READ, IBV_WR_RDMA_READ, false);
 }
 
+/* What no program has for a handle: the first usual post looks closer, also at none. */
+static void usual_forget_lmr(struct verbs_queue *queue)
+{
+    queue->lmr = (it_lmr_handle_t)(void *)queue;
+}
+
+void verbs_usual_set_limits(struct verbs_ep *ep)
+{
+    struct verbs_queue *queue = &ep->sq;
+
+    queue->payload_max = verbs_host->ep_attributes(ep->ual)->max_dto_payload_size;
+    queue->inline_max = ep->inline_max < queue->payload_max ? ep->inline_max : queue->payload_max;
+    usual_forget_lmr(queue); /* what is known of it goes by the limits */
+}
+
 void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp)
 {
     ep->qp = qp;
     ep->sq.qp = qp;
     ep->sq.post.send = qp->context->ops.post_send;
-    ep->sq.lmr = NULL;
+    verbs_usual_set_limits(ep);
     ep->rq.qp = qp;
     ep->rq.post.recv = qp->context->ops.post_recv;
-    ep->rq.lmr = NULL;
+    usual_forget_lmr(&ep->rq);
 }
 
 /* ---------------------------------------------------------------- the LMR */
