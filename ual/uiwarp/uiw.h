@@ -43,6 +43,8 @@ struct uiw_cm {
     uint64_t accepted, initiated, half_open_refused, half_open_timeouts;
 };
 
+#define UIW_BOUNCE_KEEP 16u
+
 struct uiw_ia {
     struct ual_ia *ual;
     struct vp_attributes attributes;        /* immutable */
@@ -52,9 +54,7 @@ struct uiw_ia {
     struct uiw_progress progress;
     struct uiw_cm cm;
     struct uiw_carrier carrier;
-    struct base_lock bounce_lock;
-    struct uiw_bounce *bounces; /* spare buffers; by bounce_lock */
-    unsigned bounce_count;      /* of them; by bounce_lock */
+    _Atomic(struct uiw_bounce *) bounces[UIW_BOUNCE_KEEP]; /* spare buffers; NULL: none here */
     struct base_lock retired_lock;
     struct itx_ep_counters retired; /* of EPs that are gone; by retired_lock */
 };

@@ -9,42 +9,35 @@
 
 #include <stdlib.h>
 
-#define BOUNCE_KEEP 16u
-
 struct uiw_bounce *uiw_bounce_get(struct uiw_ia *ia)
 {
-    struct uiw_bounce *bounce;
+    for (unsigned i = 0; i < UIW_BOUNCE_KEEP; i++) {
+        struct uiw_bounce *bounce = NULL;
 
-    base_lock_take(&ia->bounce_lock);
-    bounce = ia->bounces;
-    if (bounce) {
-        ia->bounces = bounce->next;
-        ia->bounce_count--;
+        if (atomic_load_explicit(&ia->bounces[i], memory_order_relaxed))
+            bounce = atomic_exchange_explicit(&ia->bounces[i], NULL, memory_order_acquire);
+        if (bounce)
+            return bounce;
     }
-    base_lock_drop(&ia->bounce_lock);
-    return bounce ? bounce : malloc(sizeof(*bounce));
+    return malloc(sizeof(struct uiw_bounce));
 }
 
 void uiw_bounce_put(struct uiw_ia *ia, struct uiw_bounce *bounce)
 {
-    bool keep;
+    for (unsigned i = 0; i < UIW_BOUNCE_KEEP; i++) {
+        struct uiw_bounce *none = NULL;
 
-    base_lock_take(&ia->bounce_lock);
-    keep = ia->bounce_count < BOUNCE_KEEP;
-    if (keep) {
-        bounce->next = ia->bounces;
-        ia->bounces = bounce;
-        ia->bounce_count++;
+        if (!atomic_load_explicit(&ia->bounces[i], memory_order_relaxed) &&
+            atomic_compare_exchange_strong_explicit(&ia->bounces[i], &none, bounce,
+                                                    memory_order_release, memory_order_relaxed))
+            return;
     }
-    base_lock_drop(&ia->bounce_lock);
-    if (!keep)
-        free(bounce);
+    free(bounce);
 }
 
 bool uiw_bounce_open(struct uiw_ia *ia)
 {
-    base_lock_init(&ia->bounce_lock);
-    for (unsigned i = 0; i < BOUNCE_KEEP / 2; i++) {
+    for (unsigned i = 0; i < UIW_BOUNCE_KEEP / 2; i++) {
         struct uiw_bounce *bounce = malloc(sizeof(*bounce));
 
         if (!bounce)
@@ -56,12 +49,6 @@ bool uiw_bounce_open(struct uiw_ia *ia)
 
 void uiw_bounce_close(struct uiw_ia *ia)
 {
-    while (ia->bounces) {
-        struct uiw_bounce *bounce = ia->bounces;
-
-        ia->bounces = bounce->next;
-        free(bounce);
-    }
-    ia->bounce_count = 0;
-    base_lock_destroy(&ia->bounce_lock);
+    for (unsigned i = 0; i < UIW_BOUNCE_KEEP; i++)
+        free(atomic_exchange_explicit(&ia->bounces[i], NULL, memory_order_acquire));
 }
