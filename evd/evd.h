@@ -27,6 +27,8 @@ struct evd_ia {
     struct evd_loop *loop;                   /* immutable after it_ia_create */
     const struct evd_progress_ops *progress; /* immutable after it_ia_create; NULL: none */
     void *progress_context;
+    /* Sends now what evd_mark_unsent was called for. No lock is held. Immutable like .progress. */
+    void (*flush_evd)(void *progress_context, const struct evd *evd);
     const struct base_entries *failed_entries; /* of EPs from then on; immutable */
     _Atomic bool failed;  /* by evd_ia_fail: IT_ERR_IA_CATASTROPHE from now on */
     _Atomic bool closing; /* by evd_ia_stop: waiters return IT_ERR_ABORT */
@@ -80,6 +82,12 @@ bool evd_deliver(struct evd *evd, const it_event_t *event);
 
 /* The same, but a full EVD refuses the event (false) and does not overflow. No lock may be held. */
 bool evd_push_unless_full(struct evd *evd, const it_event_t *event);
+
+/*
+ * Posts of an EP with this EVD have been left for later: the next poll that finds it empty calls
+ * evd_ia.flush_evd. To be called as soon as that finds them, and not before.
+ */
+void evd_mark_unsent(struct evd *evd);
 
 /* The EP is being freed: its events stay, but no longer write through evd_dto.retire. */
 void evd_disown_dto(struct evd *evd, it_ep_handle_t ep);

@@ -114,6 +114,7 @@ static struct evd *evd_new(const struct evd_spec *spec)
     evd->notifies = (spec->flags & IT_EVD_DEQUEUE_NOTIFICATIONS) != 0;
     evd->enabled = true;
     evd->fd = -1;
+    atomic_store_explicit(&evd->unsent, evd_is_aggregate(evd), memory_order_relaxed);
     if (!evd_setup_queue(evd, spec))
         goto err_put;
     if ((spec->flags & IT_EVD_CREATE_FD) && !evd_fd_create(evd))

@@ -34,11 +34,33 @@ static bool evd_looks_empty(struct evd *evd)
            !atomic_load_explicit(&evd->notified, memory_order_relaxed);
 }
 
-void evd_make_progress(const struct evd_ia *ia)
+void evd_mark_unsent(struct evd *evd)
 {
+    atomic_store_explicit(&evd->unsent, true, memory_order_release);
+}
+
+/* An AEVD does not know whose posts concern it. */
+static void __attribute__((noinline)) evd_flush_posts(struct evd *evd)
+{
+    const struct evd_ia *ia = evd->ia;
+
+    if (!evd_is_aggregate(evd)) {
+        (void)atomic_exchange_explicit(&evd->unsent, false, memory_order_acq_rel);
+        ia->flush_evd(ia->progress_context, evd);
+    } else if (ia->progress && ia->progress->flush) {
+        ia->progress->flush(ia->progress_context);
+    }
+}
+
+void evd_make_progress(struct evd *evd)
+{
+    const struct evd_ia *ia = evd->ia;
+
     /* A callback that is never done, since we find it ever more events, would keep all others off. */
     if (evd_loop_is_here() && !evd_loop_poll())
         return;
+    if (atomic_load_explicit(&evd->unsent, memory_order_relaxed))
+        evd_flush_posts(evd);
     if (ia->progress)
         ia->progress->poll(ia->progress_context);
 }
@@ -52,7 +74,7 @@ evd_dequeue(struct evd *evd, it_event_t *events, size_t max, size_t *count)
     if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
         return IT_ERR_IA_CATASTROPHE;
     if (evd_looks_empty(evd)) {
-        evd_make_progress(evd->ia);
+        evd_make_progress(evd);
         if (evd_looks_empty(evd))
             return IT_ERR_QUEUE_EMPTY;
     }
@@ -60,7 +82,7 @@ evd_dequeue(struct evd *evd, it_event_t *events, size_t max, size_t *count)
                                   : evd_dequeue_simple(evd, events, max);
     if (taken == 0) {
         if (atomic_load_explicit(&evd->source, memory_order_relaxed))
-            evd_make_progress(evd->ia);
+            evd_make_progress(evd);
         return IT_ERR_QUEUE_EMPTY;
     }
     if (count)
@@ -93,7 +115,7 @@ it_status_t evd_source_found_nothing(it_evd_handle_t handle)
 
     atomic_store_explicit(&evd->notified, false, memory_order_relaxed);
     base_lock_drop(&evd->lock);
-    evd_make_progress(evd->ia);
+    evd_make_progress(evd);
     return IT_ERR_QUEUE_EMPTY;
 }
 

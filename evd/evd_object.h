@@ -58,6 +58,8 @@ struct evd {
     int fd;                              /* eventfd, or -1 */
     _Atomic(struct evd_source *) source; /* NULL: none; set once, under the lock */
 
+    _Atomic bool unsent; /* evd_mark_unsent since the last flush; of an AEVD always */
+
     /*
      * Threads inside that it_evd_free waits for: it_evd_wait, and those of this layer that have
      * come by way of another object (an AEVD to its member, a member to its AEVD, the IA to its
@@ -200,7 +202,7 @@ void evd_ia_raise_overflow(struct evd *lost);
 extern const struct base_entries evd_entries;
 
 /* evd_dequeue.c: for a consumer that has found nothing; no lock is held, nothing blocks. */
-void evd_make_progress(const struct evd_ia *ia);
+void evd_make_progress(struct evd *evd);
 
 /* Every waiter looks again. No lock is held. */
 void evd_wake_all(struct evd *evd);

@@ -154,6 +154,8 @@ static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
     if (evd_loop_is_here()) {
         (void)evd_source_rely(wait->evd); /* at worst it looks when something else happens */
         /* The loops of this thread are what we sleep in; the streams are read by those of the IA. */
+        if (ia->progress && ia->progress->flush)
+            ia->progress->flush(ia->progress_context);
         if (ia->progress)
             ia->progress->poll(ia->progress_context);
         return evd_loop_wait(waiter, deadline_ns);
@@ -192,7 +194,7 @@ static it_status_t evd_wait_polling(struct evd_wait *wait)
     it_status_t status = evd_wait_look(wait, true);
 
     if (status == IT_ERR_QUEUE_EMPTY) {
-        evd_make_progress(wait->evd->ia);
+        evd_make_progress(wait->evd);
         status = evd_wait_look(wait, true);
     }
     return status == IT_ERR_QUEUE_EMPTY ? IT_ERR_TIMEOUT_EXPIRED : status;

@@ -49,9 +49,9 @@ void uiw_ep_destroy(struct ual_ep *ual)
 
     uiw_conn_cancel(ual, true);
     uiw_ep_cut(ual);
-    uiw_progress_undefer(ia, ual);
     uiw_nudge_never(ia, ual);
     uiw_progress_quiesce(ia);
+    uiw_progress_undefer(ia, ual); /* last: those two may have deferred it */
     atomic_fetch_sub_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
     uiw_links_drop(ep);
     uiw_ep_retire_counters(ep);

@@ -119,7 +119,6 @@ struct uiw_image {
 };
 
 struct uiw_bounce {
-    struct uiw_bounce *next;
     uint8_t octets[UIW_BOUNCE_SIZE];
 };
 
@@ -236,12 +235,13 @@ struct uiw_ep {
     struct uiw_conn *conn;        /* locked; see uiw_stream.h */
     struct itx_mpa_params mpa;    /* locked */
     struct uiw_nudge_entry nudge; /* by progress.lock */
-    struct ual_ep *next_deferred; /* by progress.lock */
-    bool deferred;                /* by progress.lock */
-    _Atomic bool deferred_hint;   /* true: in the list, or about to be */
-    struct ual_ep *next_held;     /* the same for held posts */
-    bool held;
-    _Atomic bool held_hint;
+    _Atomic uint32_t deferral;    /* on the list, in use on that account: see uiw_defer.c */
+    struct ual_ep *next_deferred; /* these by whoever has listed it or taken the list */
+    const void *deferred_by;      /* thread */
+    bool deferred_met;            /* by a sweep */
+    struct ual_ep *next_held;     /* by progress.lock */
+    bool held;                    /* by progress.lock */
+    _Atomic bool held_hint;       /* true: in the list, or about to be */
 };
 
 #define UIW_EP_AREA  sizeof(struct uiw_ep)

@@ -18,12 +18,16 @@ void uiw_handover_close(struct ual_ia *ia);
 void uiw_handover_leave(struct ual_ia *ia);
 
 /* uiw_defer.c */
-void uiw_defer_flush(struct ual_ia *ia); /* any thread: sends what was held back */
+/* Any thread: sends what was deferred, all of it, or of EPs with this EVD, or by this thread. */
+void uiw_defer_flush(struct ual_ia *ia);
+void uiw_defer_flush_evd(struct ual_ia *ia, const struct evd *evd);
+void uiw_defer_flush_own(struct ual_ia *ia);
 void uiw_defer_init(struct ual_ia *ia);
 void uiw_defer_stop(struct ual_ia *ia); /* loop thread */
 void uiw_hold_init(struct ual_ia *ia);
 void uiw_hold_stop(struct ual_ia *ia); /* loop thread */
-void uiw_hold_leave_locked(struct uiw_progress *progress, struct ual_ep *ual);
+/* Takes the EP off the held list; nobody who has found it there uses it any more. */
+void uiw_hold_leave(struct ual_ia *ia, struct ual_ep *ual);
 
 /* uiw_nudge.c */
 void uiw_nudge_later(struct ual_ia *ia, struct ual_ep *ual); /* loop thread: it is connected now */

@@ -36,7 +36,7 @@ void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual)
         (void)evd_loop_submit(ia->evd.loop, &progress->hold_start);
 }
 
-void uiw_hold_leave_locked(struct uiw_progress *progress, struct ual_ep *ual)
+static void hold_leave_locked(struct uiw_progress *progress, struct ual_ep *ual)
 {
     struct ual_ep **link = &progress->held;
 
@@ -49,7 +49,22 @@ void uiw_hold_leave_locked(struct uiw_progress *progress, struct ual_ep *ual)
     uiw_ep_of(ual)->held = false;
 }
 
-/* Takes the list; its EPs stay valid until .flushers goes down again, one for each. */
+void uiw_hold_leave(struct ual_ia *ia, struct ual_ep *ual)
+{
+    struct uiw_progress *progress = &uiw_ia_of(ia)->progress;
+    bool used = true;
+
+    while (used) {
+        base_lock_take(&progress->lock);
+        hold_leave_locked(progress, ual);
+        used = progress->holders > 0;
+        base_lock_drop(&progress->lock);
+        if (used)
+            sched_yield();
+    }
+}
+
+/* Takes the list; its EPs stay valid until .holders goes down again, one for each. */
 static struct ual_ep *hold_take(struct uiw_progress *progress)
 {
     struct ual_ep *ual;
@@ -62,7 +77,7 @@ static struct ual_ep *hold_take(struct uiw_progress *progress)
         progress->held = ep->next_held;
         ep->held = false;
         atomic_exchange_explicit(&ep->held_hint, false, memory_order_seq_cst);
-        progress->flushers++;
+        progress->holders++;
     }
     base_lock_drop(&progress->lock);
     return ual;
@@ -71,7 +86,7 @@ static struct ual_ep *hold_take(struct uiw_progress *progress)
 static void hold_done(struct uiw_progress *progress)
 {
     base_lock_take(&progress->lock);
-    progress->flushers--;
+    progress->holders--;
     base_lock_drop(&progress->lock);
 }
 

@@ -293,10 +293,12 @@ void uiw_progress_quiesce(struct ual_ia *ia)
 
 static void progress_flush(void *context)
 {
-    struct ual_ia *ia = context;
+    uiw_defer_flush(context);
+}
 
-    if (atomic_load_explicit(&progress_of(ia)->deferred_count, memory_order_relaxed) != 0)
-        uiw_defer_flush(ia);
+void uiw_progress_flush_evd(void *ia, const struct evd *evd)
+{
+    uiw_defer_flush_evd(ia, evd);
 }
 
 static void progress_poll(void *context)
@@ -306,7 +308,7 @@ static void progress_poll(void *context)
     /* A callback that polls is no sign of a consumer that goes on polling. */
     enum uiw_leader who = evd_loop_is_current(ia->evd.loop) ? UIW_LEADER_LOOP : UIW_LEADER_CONSUMER;
 
-    progress_flush(ia);
+    uiw_defer_flush_own(ia);
     if (!uiw_progress_claim(progress, who))
         return;
     (void)uiw_progress_round(progress, false);

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct evd;
 struct ual_ep;
 struct ual_ia;
 
@@ -50,10 +51,11 @@ struct uiw_progress {
     _Atomic bool loop_parked; /* the loop neither watches nor ticks until a leader leaves */
     _Atomic uint32_t blocked; /* streams whose socket is full */
     _Atomic uint32_t follower_count; /* written with lock held */
-    _Atomic uint32_t deferred_count; /* written with lock held */
-    _Atomic bool sweeping;           /* the loop looks at the deferred list by itself */
-    _Atomic bool holding;            /* the same for the held list */
-    _Atomic bool gate_open;          /* arrivals wake the loop; the loop thread writes */
+    /* EPs with posted work that waits for company: the stack of uiw_defer.c; see also uiw_sq.c. */
+    _Atomic(struct ual_ep *) deferred;
+    _Atomic bool sweeping;  /* the loop looks at the deferred list by itself */
+    _Atomic bool holding;   /* the same for the held list */
+    _Atomic bool gate_open; /* arrivals wake the loop; the loop thread writes */
     _Atomic uint64_t thread_wakeups;
     _Atomic uint64_t leader_changes; /* between the loop and consumers, and among those */
     int epoll_fd;                    /* all established streams; immutable */
@@ -77,9 +79,8 @@ struct uiw_progress {
 
     struct base_lock lock; /* guards what follows */
     struct uiw_follower *followers;
-    struct ual_ep *deferred; /* EPs with posted work that waits for company; see uiw_sq.c */
-    struct ual_ep *held;     /* EPs with posted work that waits for a post; see uiw_hold.c */
-    unsigned flushers;       /* EPs that were taken off either list and are still in use */
+    struct ual_ep *held; /* EPs with posted work that waits for a post; see uiw_hold.c */
+    unsigned holders;    /* EPs that were taken off this list and are still in use */
     struct uiw_nudge nudge;
 
     /* Loop thread only. */
@@ -110,6 +111,8 @@ void uiw_progress_quiesce(struct ual_ia *ia);
 void uiw_progress_defer(struct ual_ia *ia, struct ual_ep *ual);
 /* Posted work of this EP waits for another post, a second or two at the most. */
 void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual);
+/* What is deferred of EPs with this EVD goes out now. */
+void uiw_progress_flush_evd(void *ia, const struct evd *evd);
 /* Takes the EP off both lists; nobody who has found it there uses it any more. */
 void uiw_progress_undefer(struct ual_ia *ia, struct ual_ep *ual);
 
