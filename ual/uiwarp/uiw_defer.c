@@ -4,7 +4,7 @@
  * the next poll of the thread that posted, the next poll of one of the EP's EVDs or of an AEVD, or
  * whoever waits next. For consumers that do neither the loop sweeps the list every half millisecond,
  * until there has been nothing to do; what those leave who poll elsewhere it sends when it meets it
- * twice.
+ * twice, after a millisecond at the most.
  *
  * The list is a stack that is pushed to by compare-and-swap and only ever taken as a whole. Who has
  * taken it pushes back at once what is not for him: threads with EPs and EVDs of their own share no

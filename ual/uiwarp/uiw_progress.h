@@ -107,7 +107,10 @@ void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ual, int fd);
 /* Returns when no leader holds a pointer to an EP that was removed before the call. */
 void uiw_progress_quiesce(struct ual_ia *ia);
 
-/* Posted work of this EP may wait until somebody polls or waits, or half a millisecond is over. */
+/*
+ * Posted work of this EP may wait until this thread polls, or anybody an EVD of the EP, or somebody waits, or
+ * half a millisecond is over; one while a consumer polls other EVDs.
+ */
 void uiw_progress_defer(struct ual_ia *ia, struct ual_ep *ual);
 /* Posted work of this EP waits for another post, a second or two at the most. */
 void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual);
