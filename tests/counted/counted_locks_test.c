@@ -115,6 +115,9 @@ static void worker_open(struct worker *worker, const struct fx_node *a, const st
     fx_join(&worker->node, worker->ep, b, worker->peer);
     worker->from = fx_buf_make(a, OCTETS);
     worker->to = fx_buf_make(b, OCTETS);
+    /* Behind its response the peer sends nothing more that belongs to the start of the connection. */
+    fx_read(worker->ep, &worker->from, 0, OCTETS, &worker->to, 0, 0, FX_SIGNAL);
+    CHECK_EQ(IT_DTO_SUCCESS, fx_next(worker->node.request_evd).dto_cmpl.dto_status);
 }
 
 static unsigned shared_locks(const struct worker *one, const struct worker *other)
