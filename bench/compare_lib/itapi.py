@@ -77,7 +77,7 @@ class ItapiNoCrc(Itapi):
     options = ("--crc", "off")
 
     def can(self, pattern: Pattern, size: int) -> bool:
-        return pattern.measure == "bw"
+        return pattern.measure == "bw" or (pattern.measure == "lat" and pattern.mode == "poll" and pattern.op != "read")
 
 
 class ItapiCoalesce(Itapi):

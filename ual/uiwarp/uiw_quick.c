@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-/* Room for the longest payload that is copied, its header and trailer. */
-#define QUICK_FRAME (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + UIW_INLINE_MAX + IW_TRAILER_MAX)
+/* Payload up to here is copied: alone in a call that is cheaper than three iovecs. */
+#define QUICK_COPY_MAX 2048u
+#define QUICK_FRAME    (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + QUICK_COPY_MAX + IW_TRAILER_MAX)
 
 struct quick_frame {
     uint32_t header_length;
@@ -149,7 +150,7 @@ enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
     if (length &&
         !uiw_mr_pin_local(segment->mr, segment->stag, payload, length, IT_PRIV_LOCAL_READ, ep->pz))
         return UIW_TX_MORE; /* the batch tells what is wrong with it */
-    frame.copied = length <= UIW_INLINE_MAX;
+    frame.copied = length <= QUICK_COPY_MAX;
     frame.header_length = quick_encode_header(ep, sqe, frame.octets);
     if (frame.copied && length)
         memcpy(frame.octets + frame.header_length, payload, length);
