@@ -199,10 +199,10 @@ static FILE *conf_open(const char *path)
         error = errno;
     else if (!S_ISREG(status.st_mode))
         error = EINVAL;
-    else if ((stream = fdopen(fd, "r")) != NULL)
-        return stream;
     else
-        error = errno;
+        error = (stream = fdopen(fd, "r")) ? 0 : errno;
+    if (stream)
+        return stream;
     (void)close(fd);
     errno = error;
     return NULL;

@@ -113,7 +113,7 @@ iw_crc_instruction(uint32_t crc, const uint8_t *data, size_t length)
  * x^(8 * octets - 33) bit-reflected, since the instruction that reduces the product adds 32 and the
  * product of reflected numbers one.
  */
-#define IW_CRC_LANE       256u
+#define IW_CRC_LANE       ((size_t)256)
 #define IW_CRC_LANES      3u
 #define IW_CRC_BEHIND_ONE 0xb9e02b86u /* a lane behind it */
 #define IW_CRC_BEHIND_TWO 0xdd7e3b0cu
@@ -139,13 +139,12 @@ iw_crc_lanes(uint32_t crc, const uint8_t *data, size_t length, size_t *taken)
     uint64_t first = crc;
 
     *taken = 0;
-    for (; length - *taken >= (size_t)IW_CRC_LANE * IW_CRC_LANES;
-         *taken += (size_t)IW_CRC_LANE * IW_CRC_LANES) {
+    for (; length - *taken >= IW_CRC_LANE * IW_CRC_LANES; *taken += IW_CRC_LANE * IW_CRC_LANES) {
         const uint8_t *lanes = data + *taken;
         uint64_t second = 0;
         uint64_t third = 0;
 
-        for (unsigned i = 0; i < IW_CRC_LANE; i += 8) {
+        for (size_t i = 0; i < IW_CRC_LANE; i += 8) {
             uint64_t words[IW_CRC_LANES];
 
             for (unsigned lane = 0; lane < IW_CRC_LANES; lane++)
@@ -198,7 +197,7 @@ static uint32_t iw_crc_short(uint32_t crc, const uint8_t *data, size_t length)
 #if defined(__x86_64__)
     size_t taken;
 
-    if (length >= (size_t)IW_CRC_LANE * IW_CRC_LANES && iw_crc_has_lanes()) {
+    if (length >= IW_CRC_LANE * IW_CRC_LANES && iw_crc_has_lanes()) {
         crc = iw_crc_lanes(crc, data, length, &taken);
         data += taken;
         length -= taken;

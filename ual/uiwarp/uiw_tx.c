@@ -22,7 +22,7 @@
  * a batch costs one, and one more for each 128 KiB. Some milliseconds at the most.
  */
 #define TX_BUDGET        256u
-#define TX_BUDGET_OCTETS (128u * 1024u)
+#define TX_BUDGET_OCTETS ((uint64_t)128 * 1024)
 
 /* ---------------------------------------------------------------- token */
 

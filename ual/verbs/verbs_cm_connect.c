@@ -158,11 +158,9 @@ static void connect_answered(struct verbs_conn *conn, const struct verbs_cm_even
     /* Devices of iWARP tell what the two are here, those of InfiniBand what they are there. */
     conn->peer_ird = conn->cm->ia->is_iwarp ? event->responder_resources : event->initiator_depth;
     conn->peer_ord = conn->cm->ia->is_iwarp ? event->initiator_depth : event->responder_resources;
-    if (event->type == RDMA_CM_EVENT_ESTABLISHED)
-        (void)verbs_conn_establish(conn, event->private_data, event->private_length);
-    else if (conn->three_way)
+    if (event->type != RDMA_CM_EVENT_ESTABLISHED && conn->three_way)
         connect_ask(conn, event);
-    else if (connect_agree(conn))
+    else if (event->type == RDMA_CM_EVENT_ESTABLISHED || connect_agree(conn))
         (void)verbs_conn_establish(conn, event->private_data, event->private_length);
 }
 
