@@ -20,3 +20,15 @@ function(itapi_program name)
     set_target_properties(${name} PROPERTIES
         INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endfunction()
+
+# What tests are started with, for some nothing: a random layout of the address space is not for every ThreadSanitizer, and
+# children inherit it.
+function(itapi_test_launcher variable)
+    set(${variable} "" PARENT_SCOPE)
+    if(ITAPI_SANITIZE STREQUAL "thread")
+        execute_process(COMMAND setarch -R true RESULT_VARIABLE result OUTPUT_QUIET ERROR_QUIET)
+        if(result EQUAL 0)
+            set(${variable} setarch -R PARENT_SCOPE)
+        endif()
+    endif()
+endfunction()
