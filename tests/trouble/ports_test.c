@@ -78,22 +78,31 @@ static it_conn_qual_t qual_of(unsigned port)
     return qual;
 }
 
-/* A port that the program wants, and a socket has; iWARP and plain TCP share them. */
+static it_status_t listen_on(struct fx_node *node, unsigned port, it_listen_handle_t *listener)
+{
+    it_conn_qual_t qual = qual_of(port);
+
+    return it_listen_create(node->ia, node->spigot, node->listen_evd, IT_LISTEN_CONN_QUAL_INPUT,
+                            &qual, listener);
+}
+
+/*
+ * Ports that the program wants, and a socket has. iWARP and plain TCP share them; elsewhere each one is
+ * free, for nothing of the library's keeps a port that nobody asked it for.
+ */
 static void listen_where_a_socket_is(struct fx_node *node, bool shared)
 {
-    it_conn_qual_t qual = qual_of(first);
     it_listen_handle_t listener = NULL;
-    it_status_t status;
 
-    status = it_listen_create(node->ia, node->spigot, node->listen_evd, IT_LISTEN_CONN_QUAL_INPUT,
-                              &qual, &listener);
-    if (!shared) {
-        CHECK_OK(status);
-        CHECK_OK(it_listen_free(listener));
+    if (shared) {
+        CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY, listen_on(node, first, &listener));
+        said_once("cannot listen");
         return;
     }
-    CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY, status);
-    said_once("cannot listen");
+    for (unsigned port = first; port <= last; port++) {
+        CHECK_OK(listen_on(node, port, &listener));
+        CHECK_OK(it_listen_free(listener));
+    }
 }
 
 /* An address of this machine, and one of no machine, as the source of a path. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Hears that the device goes away. Many devices tell nobody but the ids of rdma_cm, and then wait until
- * their users have let go; so each IA has an id that does nothing else, on a port that the kernel chooses,
- * of those for datagrams. A device that has no address when the IA is opened has no guard.
+ * their users have let go; so each IA has an id that does nothing else. Its port is of a space in which
+ * nobody listens by IP address, so it takes none from a listen point. A device that has no address when the
+ * IA is opened has no guard.
  */
 #include "ual/verbs/verbs_cm_private.h"
 
@@ -15,7 +16,7 @@ static bool guard_bind(struct verbs_cm *cm, const struct sockaddr *address)
 
     verbs_address_copy(&local, address);
     verbs_address_set_port(&local, 0);
-    if (rdma_create_id(cm->channel, &id, &cm->guard, RDMA_PS_UDP) != 0)
+    if (rdma_create_id(cm->channel, &id, &cm->guard, RDMA_PS_IB) != 0)
         return false;
     if (rdma_bind_addr(id, (struct sockaddr *)&local) == 0 && verbs_cm_is_own(cm->ia, id)) {
         cm->guard.id = id;
