@@ -85,6 +85,86 @@ static void wide_far(struct suite_side *side)
     use_far(side, IT_RMR_TYPE_WIDE);
 }
 
+/* ---- Wide: of no connection ------------------------------------------------------------------ */
+
+static void between_use(struct suite_side *side, it_ep_handle_t ep, struct fx_buf *buf,
+                        unsigned seed)
+{
+    struct suite_region window = suite_hear_region(side);
+
+    fx_fill(buf->data, LENGTH, seed);
+    suite_write(ep, buf, 0, LENGTH, &window, 0, 1, FX_SIGNAL);
+    fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, LENGTH);
+    suite_read(ep, buf, 0, 8, &window, 0, 2, FX_SIGNAL); /* the Write is there */
+    fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 8);
+    suite_meet(side, "used");
+}
+
+static void between_near(struct suite_side *side)
+{
+    struct fx_buf buf = fx_buf_make(&side->node, LENGTH);
+    it_ep_handle_t first = suite_joined(side);
+    it_ep_handle_t second = suite_joined(side);
+    struct suite_region window;
+    it_event_t event;
+
+    between_use(side, second, &buf, 1);
+    between_use(side, first, &buf, 2);
+    window = suite_hear_region(side);
+    suite_read(second, &buf, 0, 8, &window, 0, 3, FX_SIGNAL);
+    event = fx_next(side->node.request_evd);
+    suite_failed(&event, 3, IT_DTO_ERR_REMOTE_ACCESS);
+    suite_ended(side, second);
+    suite_part(side, first);
+}
+
+/* The connection has ended: the request is flushed. */
+static void link_in_vain(struct suite_side *side, it_ep_handle_t ep, it_rmr_handle_t rmr,
+                         const struct fx_part *part)
+{
+    it_event_t event;
+
+    (void)fx_link(ep, rmr, part, 8, FX_SIGNAL);
+    event = fx_next(side->node.request_evd);
+    CHECK_EQ(IT_RMR_LINK_CMPL_EVENT, event.event_number);
+    CHECK_EQ(IT_DTO_ERR_FLUSHED, event.dto_cmpl.dto_status);
+}
+
+/* Linked on one, used over the other; moved by the other; closed by the first. */
+static void between_far(struct suite_side *side)
+{
+    struct fx_buf buf = fx_buf_make(&side->node, SIZE);
+    struct fx_part part = part_of(&buf, IT_PRIV_REMOTE);
+    it_rmr_handle_t rmr = fx_rmr(side->node.pz, IT_RMR_TYPE_WIDE);
+    it_ep_handle_t first = suite_joined(side);
+    it_ep_handle_t second = suite_joined(side);
+    it_rmr_context_t key, moved;
+
+    key = fx_linked(side->node.request_evd, first, rmr, &part);
+    tell_window(side, &part, key);
+    suite_meet(side, "used");
+    CHECK(fx_is_filled(buf.data + AT, LENGTH, 1));
+    moved = fx_linked(side->node.request_evd, second, rmr, &part);
+    CHECK(moved != key);
+    tell_window(side, &part, moved);
+    suite_meet(side, "used");
+    CHECK(fx_is_filled(buf.data + AT, LENGTH, 2));
+    fx_unlinked(side->node.request_evd, first, rmr);
+    tell_window(side, &part, moved);
+    suite_ended(side, second);
+    CHECK(!fx_is_linked(rmr));
+    link_in_vain(side, second, rmr, &part);
+    CHECK(!fx_is_linked(rmr));
+    (void)fx_linked(side->node.request_evd, first, rmr, &part);
+    suite_part(side, first);
+    CHECK_OK(it_ep_free(first));
+    CHECK_OK(it_ep_free(second));
+    CHECK(fx_is_linked(rmr));
+    CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(buf.lmr));
+    CHECK_OK(it_rmr_free(rmr));
+    fx_buf_free(&buf);
+}
+
 /* ---- Refused --------------------------------------------------------------------------------- */
 
 enum misuse {
@@ -118,10 +198,9 @@ static void misuse_near(struct suite_side *side, enum misuse misuse)
     CHECK_OK(it_ep_free(ep));
 }
 
-static void misuse_far(struct suite_side *side, enum misuse misuse)
+static void misuse_far(struct suite_side *side, enum misuse misuse, it_rmr_type_t type)
 {
-    bool narrow = (side->has & SUITE_NARROW) != 0;
-    it_rmr_handle_t rmr = fx_rmr(side->node.pz, narrow ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE);
+    it_rmr_handle_t rmr = fx_rmr(side->node.pz, type);
     struct fx_buf buf = fx_buf_make(&side->node, SIZE);
     struct fx_part part = part_of(&buf, misuse == NO_RIGHT ? IT_PRIV_REMOTE_READ : IT_PRIV_REMOTE);
     it_ep_handle_t ep = suite_joined(side);
@@ -140,20 +219,32 @@ static void misuse_far(struct suite_side *side, enum misuse misuse)
     CHECK_OK(it_ep_free(ep));
 }
 
-static void misuse(struct suite_side *side, enum misuse misuse)
+static void refused_near(struct suite_side *side)
 {
-    (side->near ? misuse_near : misuse_far)(side, misuse);
+    misuse_near(side, UNLINKED);
+    misuse_near(side, NO_RIGHT);
 }
 
-static void refused(struct suite_side *side)
+static void refused_far(struct suite_side *side)
 {
-    misuse(side, UNLINKED);
-    misuse(side, NO_RIGHT);
+    misuse_far(side, UNLINKED, IT_RMR_TYPE_NARROW);
+    misuse_far(side, NO_RIGHT, IT_RMR_TYPE_NARROW);
 }
 
-static void beyond(struct suite_side *side)
+static void wide_refused_far(struct suite_side *side)
 {
-    misuse(side, BEYOND);
+    misuse_far(side, UNLINKED, IT_RMR_TYPE_WIDE);
+    misuse_far(side, NO_RIGHT, IT_RMR_TYPE_WIDE);
+}
+
+static void beyond_near(struct suite_side *side)
+{
+    misuse_near(side, BEYOND);
+}
+
+static void beyond_far(struct suite_side *side)
+{
+    misuse_far(side, BEYOND, IT_RMR_TYPE_NARROW);
 }
 
 /* ---- Send with Invalidate -------------------------------------------------------------------- */
@@ -256,10 +347,18 @@ static void read_to_rmr_far(struct suite_side *side)
 const struct suite_case suite_window_cases[] = {
     {.name = "window_narrow", .near = use_near, .far = narrow_far, .far_needs = SUITE_NARROW},
     {.name = "window_wide", .near = use_near, .far = wide_far, .far_needs = SUITE_WIDE},
-    {.name = "window_refused", .near = refused, .far = refused, .far_needs = SUITE_NARROW},
+    {.name = "window_wide_between",
+     .near = between_near,
+     .far = between_far,
+     .far_needs = SUITE_WIDE},
+    {.name = "window_refused", .near = refused_near, .far = refused_far, .far_needs = SUITE_NARROW},
+    {.name = "window_wide_refused",
+     .near = refused_near,
+     .far = wide_refused_far,
+     .far_needs = SUITE_WIDE},
     {.name = "window_beyond",
-     .near = beyond,
-     .far = beyond,
+     .near = beyond_near,
+     .far = beyond_far,
      .far_needs = SUITE_NARROW | SUITE_WINDOW_BOUNDS},
     {.name = "window_send_unlink",
      .near = send_unlink_near,

@@ -278,11 +278,15 @@ struct verbs_rmr {
     struct ual_rmr *ual;
     struct verbs_ia *ia;
     struct ibv_mw *mw;
+    bool wide;             /* immutable */
+    struct ibv_mr *ground; /* of a wide one, immutable: what it is linked to when it is closed */
+    unsigned char ground_octet;
     uint64_t serial; /* 0: freed */
     /* By what has been posted. */
     uint32_t last_key;
     uint32_t qp_num; /* where it was opened */
     bool is_open;
+    bool is_unsure; /* a wide one of which a request has failed */
     /* By what has been completed: with .state.lmr, that and the EP are held. */
     struct vp_rmr_state state;
     struct verbs_ep *ep;
@@ -292,6 +296,7 @@ struct verbs_rmr {
 struct verbs_link {
     struct verbs_rmr *rmr; /* NULL: nothing is under way */
     uint64_t serial;
+    bool wide;
     struct vp_rmr_state state;
 };
 

@@ -147,11 +147,15 @@ static size_t device_segments(int value)
 static it_rmr_type_t device_rmr_types(const struct verbs_ia *ia)
 {
     unsigned flags = ia->device.orig_attr.device_cap_flags;
+    unsigned types = 0;
 
-    if (ia->device.orig_attr.max_mw > 0 && (flags & ((unsigned)IBV_DEVICE_MEM_WINDOW_TYPE_2A |
-                                                     (unsigned)IBV_DEVICE_MEM_WINDOW_TYPE_2B)))
-        return IT_RMR_TYPE_NARROW;
-    return (it_rmr_type_t)0;
+    if (ia->device.orig_attr.max_mw == 0)
+        return (it_rmr_type_t)0;
+    if (flags & ((unsigned)IBV_DEVICE_MEM_WINDOW_TYPE_2A | (unsigned)IBV_DEVICE_MEM_WINDOW_TYPE_2B))
+        types |= IT_RMR_TYPE_NARROW;
+    if (flags & (unsigned)IBV_DEVICE_MEM_WINDOW)
+        types |= IT_RMR_TYPE_WIDE;
+    return (it_rmr_type_t)types;
 }
 
 static uint64_t device_max_message(const struct verbs_ia *ia)
@@ -182,7 +186,8 @@ static void device_fill_attributes(struct verbs_ia *ia)
         .ird_modifiable = IT_TRUE, /* until it is told to the peer */
         .enables_modifiable = ia->quirks.is_siw ? IT_FALSE : IT_TRUE, /* it looks at none */
         .rmr_types = device_rmr_types(ia),
-        .narrow_unlink = device_rmr_types(ia) ? IT_TRUE : IT_FALSE,
+        .narrow_unlink = device_rmr_types(ia) & IT_RMR_TYPE_NARROW ? IT_TRUE : IT_FALSE,
+        .wide_unlink = device_rmr_types(ia) & IT_RMR_TYPE_WIDE ? IT_TRUE : IT_FALSE,
         .send_unlink =
             device->device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS ? IT_TRUE : IT_FALSE,
         .atomics = atomics ? IT_TRUE : IT_FALSE,

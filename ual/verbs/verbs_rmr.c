@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RMRs: memory windows of type 2, which belong to the QP they are linked on and so are narrow. Linking
- * and unlinking are requests; what they do is in the books when they complete. The note of such a
- * request lies beside its slot.
+ * RMRs: memory windows of type 2, which belong to the QP they are linked on and so are narrow, and of
+ * type 1, which belong to the PD and are wide. Linking and unlinking are requests; what they do is in
+ * the books when they complete. The note of such a request lies beside its slot.
  *
- * A window is opened once per key: one that is open is closed by the same post that opens it anew,
- * and one that was opened on a QP that is gone is exchanged.
+ * A narrow window is opened once per key: one that is open is closed by the same post that opens it
+ * anew, and one that was opened on a QP that is gone is exchanged. A wide one is moved by any QP, and
+ * the device chooses its key; when that has failed nobody knows which key it has, so the next link
+ * exchanges it.
  */
 #include "ual/verbs/verbs.h"
 
@@ -24,7 +26,8 @@ static struct ibv_mw *rmr_new_window(struct ual_rmr *ual)
     int error;
 
     verbs_host->rmr_info(ual, &info);
-    mw = ibv_alloc_mw(verbs_pz_of(info.pz)->pd, IBV_MW_TYPE_2);
+    mw = ibv_alloc_mw(verbs_pz_of(info.pz)->pd,
+                      verbs_rmr_of(ual)->wide ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
     if (!mw) {
         error = errno;
         verbs_log(VP_LOG_WARN, "%s: no memory window: %s", verbs_host->ia_name(ia->ual),
@@ -49,15 +52,38 @@ static void rmr_drop_window_locked(struct verbs_rmr *rmr)
         rmr_free_window(rmr->ia, rmr->mw);
     rmr->mw = NULL;
     rmr->is_open = false;
+    rmr->is_unsure = false;
 }
 
 void verbs_rmr_leave(struct verbs_ia *ia, uint32_t qp_num)
 {
     (void)pthread_mutex_lock(&ia->rmr_lock);
     for (struct verbs_rmr *rmr = ia->rmrs; rmr; rmr = rmr->next)
-        if (rmr->is_open && rmr->qp_num == qp_num)
+        if (rmr->is_open && !rmr->wide && rmr->qp_num == qp_num)
             rmr_drop_window_locked(rmr);
     (void)pthread_mutex_unlock(&ia->rmr_lock);
+}
+
+/* What is asked for, or the narrow one if the device has it. */
+static it_rmr_type_t rmr_type(const struct verbs_ia *ia, struct ual_rmr *ual)
+{
+    struct vp_rmr_info info;
+
+    verbs_host->rmr_info(ual, &info);
+    if (info.type != IT_RMR_TYPE_DEFAULT)
+        return info.type;
+    return ia->attributes.rmr_types & IT_RMR_TYPE_NARROW ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE;
+}
+
+/* A wide window is closed by linking nothing of something. */
+static it_status_t rmr_open_ground(struct verbs_rmr *rmr, struct ual_rmr *ual)
+{
+    struct vp_rmr_info info;
+
+    verbs_host->rmr_info(ual, &info);
+    rmr->ground = ibv_reg_mr(verbs_pz_of(info.pz)->pd, &rmr->ground_octet,
+                             sizeof(rmr->ground_octet), IBV_ACCESS_MW_BIND);
+    return rmr->ground ? IT_SUCCESS : IT_ERR_RESOURCES;
 }
 
 it_status_t verbs_rmr_create(struct ual_rmr *ual)
@@ -65,19 +91,28 @@ it_status_t verbs_rmr_create(struct ual_rmr *ual)
     struct verbs_rmr *rmr = verbs_rmr_of(ual);
     struct verbs_ia *ia = verbs_ia_of(verbs_host->rmr_ia(ual));
 
+    rmr->wide = rmr_type(ia, ual) == IT_RMR_TYPE_WIDE;
+    if (rmr->wide && rmr_open_ground(rmr, ual) != IT_SUCCESS)
+        return IT_ERR_RESOURCES;
     rmr->mw = rmr_new_window(ual);
     if (!rmr->mw)
-        return IT_ERR_RESOURCES;
+        goto err_ground;
     rmr->ual = ual;
     rmr->ia = ia;
     rmr->serial = atomic_fetch_add_explicit(&rmr_serials, 1, memory_order_relaxed) + 1;
     rmr->last_key = rmr->mw->rkey;
-    verbs_host->rmr_set_type(ual, IT_RMR_TYPE_NARROW);
+    verbs_host->rmr_set_type(ual, rmr->wide ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW);
     (void)pthread_mutex_lock(&ia->rmr_lock);
     rmr->next = ia->rmrs;
     ia->rmrs = rmr;
     (void)pthread_mutex_unlock(&ia->rmr_lock);
     return IT_SUCCESS;
+
+err_ground:
+    if (rmr->ground)
+        (void)ibv_dereg_mr(rmr->ground); /* nothing is linked to it */
+    rmr->ground = NULL;
+    return IT_ERR_RESOURCES;
 }
 
 /* With the lock. What the books say ends. */
@@ -86,7 +121,8 @@ static void rmr_let_go_locked(struct verbs_rmr *rmr)
     if (!rmr->state.lmr)
         return;
     verbs_host->lmr_release(rmr->state.lmr);
-    verbs_host->ep_release(rmr->ep->ual);
+    if (rmr->ep)
+        verbs_host->ep_release(rmr->ep->ual);
     rmr->state = (struct vp_rmr_state){.lmr = NULL};
     rmr->ep = NULL;
 }
@@ -106,6 +142,9 @@ void verbs_rmr_destroy(struct ual_rmr *ual)
     rmr->serial = 0;
     rmr_let_go_locked(rmr);
     (void)pthread_mutex_unlock(&ia->rmr_lock);
+    if (rmr->ground)
+        (void)ibv_dereg_mr(rmr->ground); /* fails with a device that is gone: freed */
+    rmr->ground = NULL;
 }
 
 void verbs_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state)
@@ -141,15 +180,22 @@ struct verbs_link *verbs_link_of(const struct verbs_slot *slot)
     return &slot->queue->links[slot - slot->queue->slots];
 }
 
-/* False: an object is just being freed. */
-static bool link_hold(struct verbs_ep *ep, struct ual_lmr *lmr)
+/* False: an object is just being freed. A wide window is of no EP. */
+static bool link_hold(struct verbs_ep *ep, struct ual_lmr *lmr, bool wide)
 {
     if (!verbs_host->lmr_hold(lmr))
         return false;
-    if (verbs_host->ep_hold(ep->ual))
+    if (wide || verbs_host->ep_hold(ep->ual))
         return true;
     verbs_host->lmr_release(lmr);
     return false;
+}
+
+static void link_release(struct verbs_ep *ep, struct ual_lmr *lmr, bool wide)
+{
+    verbs_host->lmr_release(lmr);
+    if (!wide)
+        verbs_host->ep_release(ep->ual);
 }
 
 static unsigned link_access(it_mem_priv_t privs)
@@ -168,11 +214,11 @@ static unsigned link_access(it_mem_priv_t privs)
 /* With the lock. Closed, or about to be by what this request has in front of it. */
 static it_status_t link_prepare_locked(struct verbs_ep *ep, struct verbs_rmr *rmr, bool *closes)
 {
-    bool elsewhere = rmr->is_open && rmr->qp_num != ep->qp->qp_num;
+    bool elsewhere = rmr->is_open && !rmr->wide && rmr->qp_num != ep->qp->qp_num;
     struct ibv_mw *mw;
 
-    *closes = rmr->is_open && !elsewhere;
-    if (rmr->mw && !elsewhere)
+    *closes = rmr->is_open && !rmr->wide && !elsewhere;
+    if (rmr->mw && !elsewhere && !rmr->is_unsure)
         return IT_SUCCESS;
     mw = rmr_new_window(rmr->ual);
     if (!mw)
@@ -219,6 +265,50 @@ static int link_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_
     return error;
 }
 
+/* Of lmr, or of nothing: length 0. */
+static int wide_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
+                     struct ibv_mw_bind_info info, unsigned flags)
+{
+    struct ibv_mw_bind bind = {
+        .wr_id = (uintptr_t)slot, .send_flags = flags | IBV_SEND_SIGNALED, .bind_info = info};
+    int error = ibv_bind_mw(ep->qp, rmr->mw, &bind);
+
+    if (error == 0) {
+        rmr->last_key = rmr->mw->rkey;
+        rmr->is_open = info.length > 0;
+        rmr->qp_num = ep->qp->qp_num;
+    }
+    return error;
+}
+
+static int wide_link_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
+                          const struct vp_link *link, unsigned flags)
+{
+    struct verbs_lmr *lmr = verbs_lmr_of((it_lmr_handle_t)(void *)link->lmr);
+    struct ibv_mw_bind_info info = {.mr = lmr->mr,
+                                    .addr = (uintptr_t)link->addr,
+                                    .length = link->length,
+                                    .mw_access_flags = link_access(link->privs)};
+    int error = wide_post(ep, slot, rmr, info, flags);
+
+    if (error == 0)
+        *link->key = rmr->last_key;
+    return error;
+}
+
+/* Something has to complete in its turn. */
+static int nothing_post(struct verbs_ep *ep, struct verbs_slot *slot, unsigned flags)
+{
+    struct ibv_send_wr wr = {
+        .wr_id = (uintptr_t)slot,
+        .opcode = IBV_WR_RDMA_WRITE, /* of nothing */
+        .send_flags = flags | IBV_SEND_SIGNALED,
+    };
+    struct ibv_send_wr *bad;
+
+    return ibv_post_send(ep->qp, &wr, &bad);
+}
+
 static int unlink_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
                        unsigned flags)
 {
@@ -228,20 +318,18 @@ static int unlink_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verb
         .send_flags = flags | IBV_SEND_SIGNALED,
         .invalidate_rkey = rmr->last_key,
     };
+    struct ibv_mw_bind_info ground = {.mr = rmr->ground, .addr = (uintptr_t)&rmr->ground_octet};
     struct ibv_send_wr *bad;
     int error;
 
-    /*
-     * Closed already, by a peer perhaps: that is no mistake. Or open on another QP, which this one
-     * cannot close. Something has to complete in its turn.
-     */
-    if (!rmr->is_open || rmr->qp_num != ep->qp->qp_num) {
+    /* Closed already, by a peer perhaps: that is no mistake. Or only by letting go of the window. */
+    if (!rmr->is_open || rmr->is_unsure || (!rmr->wide && rmr->qp_num != ep->qp->qp_num)) {
         if (rmr->is_open)
             rmr_drop_window_locked(rmr);
-        wr.opcode = IBV_WR_RDMA_WRITE; /* of nothing */
-        wr.invalidate_rkey = 0;
-        return ibv_post_send(ep->qp, &wr, &bad);
+        return nothing_post(ep, slot, flags);
     }
+    if (rmr->wide)
+        return wide_post(ep, slot, rmr, ground, flags);
     error = ibv_post_send(ep->qp, &wr, &bad);
     if (error == 0)
         rmr->is_open = false;
@@ -252,7 +340,7 @@ static void link_note(struct verbs_slot *slot, struct verbs_rmr *rmr, const stru
 {
     struct verbs_link *note = verbs_link_of(slot);
 
-    *note = (struct verbs_link){.rmr = rmr, .serial = rmr->serial};
+    *note = (struct verbs_link){.rmr = rmr, .serial = rmr->serial, .wide = rmr->wide};
     if (link->lmr)
         note->state = (struct vp_rmr_state){
             .lmr = link->lmr,
@@ -288,7 +376,8 @@ static it_status_t link_post_locked(struct verbs_ep *ep, struct verbs_slot *slot
     status = link_prepare_locked(ep, rmr, &closes);
     if (status != IT_SUCCESS)
         return status;
-    *error = link_post(ep, slot, rmr, link, flags, closes);
+    *error = rmr->wide ? wide_link_post(ep, slot, rmr, link, flags)
+                       : link_post(ep, slot, rmr, link, flags, closes);
     link_note(slot, rmr, link);
     return IT_SUCCESS;
 }
@@ -297,17 +386,16 @@ it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
                                const struct vp_request *request, int *error)
 {
     struct ual_lmr *lmr = request->link->lmr;
+    bool wide = verbs_rmr_of(request->link->rmr)->wide;
     it_status_t status;
 
-    if (lmr && !link_hold(ep, lmr))
+    if (lmr && !link_hold(ep, lmr, wide))
         return IT_ERR_INVALID_LMR;
     (void)pthread_mutex_lock(&ep->ia->rmr_lock);
     status = link_post_locked(ep, slot, request, error);
     (void)pthread_mutex_unlock(&ep->ia->rmr_lock);
-    if ((status != IT_SUCCESS || *error == ENOMEM) && lmr) {
-        verbs_host->lmr_release(lmr);
-        verbs_host->ep_release(ep->ual);
-    }
+    if ((status != IT_SUCCESS || *error == ENOMEM) && lmr)
+        link_release(ep, lmr, wide);
     return status;
 }
 
@@ -326,11 +414,12 @@ void verbs_link_done(struct verbs_slot *slot, bool executed)
     if (executed && note->serial == rmr->serial) {
         rmr_let_go_locked(rmr);
         rmr->state = note->state;
-        rmr->ep = note->state.lmr ? ep : NULL;
+        rmr->ep = note->state.lmr && !rmr->wide ? ep : NULL;
     } else if (note->state.lmr) {
-        verbs_host->lmr_release(note->state.lmr);
-        verbs_host->ep_release(ep->ual);
+        link_release(ep, note->state.lmr, note->wide);
     }
+    if (!executed && note->serial == rmr->serial)
+        rmr->is_unsure = rmr->wide;
     note->rmr = NULL;
 out:
     (void)pthread_mutex_unlock(&ep->ia->rmr_lock);
