@@ -136,34 +136,34 @@ static it_status_t callback_attach(struct evd *evd, struct evd_callback *callbac
     return status;
 }
 
-it_status_t it_evd_callback_attach(it_evd_handle_t handle, it_evd_callback_rtn_t function,
+it_status_t it_evd_callback_attach(it_evd_handle_t handle, it_evd_callback_rtn_t callback,
                                    void *argument)
 {
     struct evd *evd = evd_from_handle(handle);
-    struct evd_callback *callback;
+    struct evd_callback *attached;
     it_status_t status;
 
     if (!evd)
         return IT_ERR_INVALID_EVD;
-    if (!function)
+    if (!callback)
         return IT_ERR_FAULT;
     if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
         return IT_ERR_IA_CATASTROPHE;
     if (!evd_enter(evd))
         return IT_ERR_INVALID_EVD;
-    callback = calloc(1, sizeof(*callback));
-    if (callback) {
-        callback->task.run = callback_run;
-        callback->task.calls_out = true;
-        callback->evd = evd;
-        callback->function = function;
-        callback->argument = argument;
-        status = evd_source_rely(evd) ? callback_attach(evd, callback) : IT_ERR_RESOURCES;
+    attached = calloc(1, sizeof(*attached));
+    if (attached) {
+        attached->task.run = callback_run;
+        attached->task.calls_out = true;
+        attached->evd = evd;
+        attached->function = callback;
+        attached->argument = argument;
+        status = evd_source_rely(evd) ? callback_attach(evd, attached) : IT_ERR_RESOURCES;
     } else {
         status = IT_ERR_RESOURCES;
     }
     if (status != IT_SUCCESS)
-        free(callback);
+        free(attached);
     evd_leave(evd);
     return status;
 }

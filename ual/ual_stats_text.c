@@ -107,7 +107,7 @@ static void text_add_name(struct ual_stats_text *text, const char *key, const ch
     char clean[128];
     size_t length = 0;
 
-    for (; value[length] && length < sizeof(clean) - 1; length++)
+    for (; length < sizeof(clean) - 1 && value[length]; length++)
         clean[length] = value[length] > ' ' && value[length] < 127 ? value[length] : '?';
     clean[length] = '\0';
     text_add(text, " %s=%s", key, clean);

@@ -287,6 +287,7 @@ static bool net_ask_source(const struct sockaddr_storage *to, socklen_t length,
     bool found;
     int error;
 
+    memset(from, 0, sizeof(*from)); /* the kernel fills in as much as an address has */
     if (fd < 0)
         return false;
     found = connect(fd, (const struct sockaddr *)to, length) == 0;

@@ -145,6 +145,7 @@ static struct verbs_listener *listen_new(struct ual_listen *listen, const struct
 
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
         count += 2; /* port spaces */
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): it is an array of pointers */
     listener = calloc(1, sizeof(*listener) + count * sizeof(listener->ids[0]));
     if (!listener)
         return NULL;

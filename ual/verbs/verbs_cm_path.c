@@ -129,9 +129,9 @@ static int address_ask_source(const struct sockaddr_storage *remote, struct sock
     int fd = socket(remote->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int error = 0;
 
+    memset(local, 0, sizeof(*local)); /* the kernel fills in as much as an address has */
     if (fd < 0)
         return errno;
-    memset(local, 0, sizeof(*local));
     if (connect(fd, peer, address_length(peer)) != 0 ||
         getsockname(fd, (struct sockaddr *)local, &length) != 0)
         error = errno;
