@@ -420,7 +420,8 @@ struct ibv_device **ibv_get_device_list(int *count)
     if (list && !stub.no_device) {
         strcpy(stub_device.name, STUB_NAME);
         strcpy(stub_device.dev_name, stub.has_node ? STUB_NODE : "");
-        stub_device.transport_type = stub.like_siw ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+        stub_device.transport_type =
+            stub.like_siw || stub.like_iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
         list[0] = &stub_device;
     }
     if (count)
@@ -485,7 +486,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
     attr->max_qp_rd_atom = 16;
     attr->max_qp_init_rd_atom = 16;
     attr->atomic_cap = IBV_ATOMIC_HCA;
-    attr->phys_port_cnt = 1;
+    attr->phys_port_cnt = stub.ports ? stub.ports : 1;
     attr->device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS;
     return 0;
 }
@@ -500,6 +501,7 @@ int ibv_query_port(struct ibv_context *context, uint8_t number,
     attr->state = IBV_PORT_ACTIVE;
     attr->max_msg_sz = 1u << 31;
     attr->gid_tbl_len = 0;
+    attr->link_layer = stub.on_ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "it_api.h"
 
@@ -18,6 +19,9 @@
 /* How the device behaves; set before the IA is opened. */
 struct stub_settings {
     bool like_siw;      /* vendor of siw: what is posted on a failed QP never completes */
+    bool like_iwarp;    /* another device of iWARP */
+    bool on_ethernet;   /* the ports are: RoCE, if it is no iWARP */
+    uint8_t ports;      /* 0: 1 */
     bool lazy_flush;    /* a failed QP completes what it has when stub_flush is called */
     int max_cqe;        /* 0: many */
     int refuse_qps;     /* so many ibv_create_qp fail with ENOMEM */

@@ -177,11 +177,9 @@ static void cm_ready(void *argument)
 
 void verbs_cm_ep_failed(struct verbs_ep *ep)
 {
-    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
-
     /* An attempt goes on until rdma_cm ends it. */
     if (ep->conn && ep->conn->state == VERBS_CONN_LIVE)
-        (void)verbs_conn_end(ep->conn, UAL_EP_BROKEN, &news);
+        verbs_conn_break(ep->conn);
 }
 
 void verbs_cm_ep_heard(struct verbs_ep *ep)

@@ -270,16 +270,27 @@ static bool conn_is_broken(const struct verbs_conn *conn)
            attributes.qp_state != IBV_QPS_RTS;
 }
 
+void verbs_conn_break(struct verbs_conn *conn)
+{
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
+
+    verbs_log(VP_LOG_WARN, "%s: connection broken: conn %p",
+              verbs_host->ia_name(conn->cm->ual), (void *)conn);
+    if (!verbs_conn_end(conn, UAL_EP_BROKEN, &news))
+        verbs_conn_abandon(conn);
+}
+
 /* The peer has ended the connection, and waits for our answer. */
 static void conn_end_live(struct verbs_conn *conn)
 {
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
     bool broken = conn_is_broken(conn);
-    const struct ual_conn_news news = {.number = broken ? IT_CM_MSG_CONN_BROKEN_EVENT
-                                                        : IT_CM_MSG_CONN_DISCONNECT_EVENT};
 
     (void)rdma_disconnect(conn->id);
     conn->state = VERBS_CONN_NEW; /* nothing more will come */
-    if (!verbs_conn_end(conn, broken ? UAL_EP_BROKEN : UAL_EP_CLOSED, &news))
+    if (broken)
+        verbs_conn_break(conn);
+    else if (!verbs_conn_end(conn, UAL_EP_CLOSED, &news))
         verbs_conn_abandon(conn);
 }
 
@@ -302,6 +313,9 @@ static void conn_peer_left(struct verbs_conn *conn)
         conn->state = VERBS_CONN_NEW;
         verbs_conn_fail(conn, IT_CN_REJ_OTHER);
         break;
+    case VERBS_CONN_ARRIVED:
+        verbs_conn_fail(conn, IT_CN_REJ_OTHER);
+        break;
     default:
         break;
     }
@@ -309,7 +323,6 @@ static void conn_peer_left(struct verbs_conn *conn)
 
 static void conn_device_left(struct verbs_conn *conn)
 {
-    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
     bool live = conn->state == VERBS_CONN_LIVE;
 
     if (conn->state == VERBS_CONN_DYING)
@@ -320,7 +333,7 @@ static void conn_device_left(struct verbs_conn *conn)
     if (conn->state != VERBS_CONN_ANNOUNCED && conn->state != VERBS_CONN_ARRIVED)
         conn->state = VERBS_CONN_NEW;
     if (live)
-        (void)verbs_conn_end(conn, UAL_EP_BROKEN, &news);
+        verbs_conn_break(conn);
     else if (conn->ep)
         verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
     else

@@ -192,10 +192,28 @@ static void connect_failed(struct verbs_conn *conn, const struct verbs_cm_event 
         verbs_conn_fail(conn, verbs_reason_of_event(conn->cm, event));
 }
 
+/* To a request: of any other event the thread that still asks knows nothing. */
+static bool connect_is_answer(enum rdma_cm_event_type type)
+{
+    switch ((unsigned)type) {
+    case RDMA_CM_EVENT_ADDR_ERROR:
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+    case RDMA_CM_EVENT_UNREACHABLE:
+    case RDMA_CM_EVENT_REJECTED:
+    case RDMA_CM_EVENT_ESTABLISHED:
+    case RDMA_CM_EVENT_DISCONNECTED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void verbs_connect_event(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
-    /* The answer may be faster than the thread that has asked. */
-    if (conn->state == VERBS_CONN_CALLING) {
+    /* It may be faster than the thread that has asked. */
+    if (conn->state == VERBS_CONN_CALLING && connect_is_answer(event->type)) {
         if (verbs_thread_join(conn, false) != 0) {
             connect_sent(conn, conn->error);
             return;

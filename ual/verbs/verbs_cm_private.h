@@ -177,6 +177,8 @@ bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, siz
  */
 bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
                     const struct ual_conn_news *news);
+/* A live one: the same with IT_CM_MSG_CONN_BROKEN_EVENT. */
+void verbs_conn_break(struct verbs_conn *conn);
 /* An attempt: the same with IT_CM_MSG_CONN_NONPEER_REJECT_EVENT. */
 void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code);
 /* What may come to either side. */

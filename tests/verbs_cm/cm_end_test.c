@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ends that no event of rdma_cm brings, or that cross one; events of ids that are no connection. */
+#include "verbs_cm/cm_kit.h"
+
+#include "ual/verbs/verbs.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHORT_US  2000u
+#define CROSSINGS 50u
+
+static void each_kind(void (*test)(struct kit *kit))
+{
+    for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++) {
+        struct kit kit;
+
+        check_context(kit_kind_name(kind));
+        kit_start(kind);
+        kit_open(&kit, kind);
+        test(&kit);
+        kit_close(&kit);
+        check_context(NULL);
+    }
+    check_done();
+}
+
+static bool is_iwarp(const struct kit *kit)
+{
+    return kit->kind == KIT_SIW || kit->kind == KIT_IWARP;
+}
+
+static void expect_failed(const struct kit *kit, it_conn_reject_code_t code)
+{
+    it_event_t event = fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+
+    EXPECT_EQ(code, event.conn.reject_reason_code);
+    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, kit_state(kit));
+    EXPECT(kit_warnings() > 0);
+    fx_empty(kit->node.conn_evd);
+}
+
+/* ---------------------------------------------------------------- time */
+
+/* Nobody answers: at any stage the consumer's limit ends the attempt. */
+static void time_is_up(struct kit *kit)
+{
+    for (int steps = 0; steps < 3; steps++) {
+        CHECK_OK(kit_connect(kit, IT_CONNECT_FLAG_TWO_WAY, SHORT_US));
+        /* What comes too late changes nothing. */
+        if (steps > 0)
+            kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+        if (steps > 1)
+            kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+        expect_failed(kit, IT_CN_REJ_TIMEOUT);
+        CHECK_OK(it_ep_reset(kit->ep));
+    }
+}
+
+Test(cm_end, time_is_up)
+{
+    each_kind(time_is_up);
+}
+
+/* In rdma_connect, too, which does not come back by itself. */
+Test(cm_end, time_is_up_while_calling)
+{
+    struct kit kit;
+
+    kit_start(KIT_SIW);
+    kit_open(&kit, KIT_SIW);
+    stub_rdma_hold_connect(true);
+    CHECK_OK(kit_connect(&kit, IT_CONNECT_FLAG_TWO_WAY, SHORT_US));
+    kit_tell(&kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+    expect_failed(&kit, IT_CN_REJ_TIMEOUT);
+    kit_close(&kit);
+    check_done();
+}
+
+/* A consumer that has been asked may take its time. */
+static void no_limit_for_the_consumer(struct kit *kit)
+{
+    static const struct stub_news news = {.responder_resources = 4, .initiator_depth = 3};
+
+    if (is_iwarp(kit))
+        return;
+    CHECK_OK(kit_connect(kit, IT_CONNECT_FLAG_THREE_WAY, 300000));
+    kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+    kit_tell(kit, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, &news);
+    kit->request =
+        fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_ACCEPT_ARRIVAL_EVENT).conn.cn_est_id;
+    CHECK_OK(it_ep_accept(kit->ep, kit->request, NULL, 0));
+    fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    EXPECT_EQ(IT_EP_STATE_CONNECTED, kit_state(kit));
+    EXPECT_EQ(1, stub_rdma_count(STUB_ESTABLISH));
+}
+
+Test(cm_end, three_way)
+{
+    each_kind(no_limit_for_the_consumer);
+}
+
+/* ---------------------------------------------------------------- the device */
+
+static void fail_qp(const struct kit *kit)
+{
+    struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_ERR};
+
+    CHECK_EQ(0, ibv_modify_qp(verbs_ep_of((struct ual_ep *)(void *)kit->ep)->qp, &attributes,
+                              IBV_QP_STATE));
+}
+
+static void expect_broken(const struct kit *kit)
+{
+    fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    fx_empty(kit->node.conn_evd);
+    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, kit_state(kit));
+    EXPECT(kit_warnings() > 0);
+}
+
+/* On InfiniBand a connection whose QP has failed first is no connection that the peer has ended. */
+static void broken_first(struct kit *kit)
+{
+    kit_reach(kit, KIT_LIVE);
+    fail_qp(kit);
+    kit_tell(kit, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+    if (is_iwarp(kit))
+        fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    else
+        expect_broken(kit);
+    EXPECT(!stub_rdma_lives(kit->id));
+}
+
+Test(cm_end, broken_before_the_peer_leaves)
+{
+    each_kind(broken_first);
+}
+
+/* The device tells of the QP alone; what rdma_cm says afterwards is no second end. */
+static void told_by_the_device(struct kit *kit)
+{
+    if (kit->kind == KIT_SIW)
+        return; /* its events are read in the kernel's form */
+    kit_reach(kit, KIT_PASSIVE_LIVE);
+    fail_qp(kit);
+    stub_raise(IBV_EVENT_QP_FATAL, verbs_ep_of((struct ual_ep *)(void *)kit->ep)->qp, 0);
+    expect_broken(kit);
+    kit_tell(kit, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+    fx_empty(kit->node.conn_evd);
+    EXPECT(!stub_rdma_lives(kit->id));
+}
+
+Test(cm_end, broken_by_the_device)
+{
+    each_kind(told_by_the_device);
+}
+
+/* ---------------------------------------------------------------- the consumer */
+
+/* An endpoint may be freed at any stage; nothing is told. */
+static void free_at(enum kit_kind kind, enum kit_stage stage)
+{
+    struct kit kit;
+    char about[64];
+
+    (void)snprintf(about, sizeof(about), "%s, %s", kit_kind_name(kind), kit_stage_name(stage));
+    check_context(about);
+    kit_start(kind);
+    kit_open(&kit, kind);
+    kit_reach(&kit, stage);
+    stub_rdma_hold_connect(false);
+    stub_rdma_hold_destroy(NULL);
+    CHECK_OK(it_ep_free(kit.ep));
+    fx_empty(kit.node.conn_evd);
+    EXPECT_EQ(0, kit_warnings());
+    kit_close(&kit);
+    check_context(NULL);
+}
+
+Test(cm_end, freed_at_any_stage)
+{
+    for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++)
+        for (enum kit_stage stage = 0; stage < KIT_STAGES; stage++)
+            if (kit_has_stage(kind, stage))
+                free_at(kind, stage);
+    check_done();
+}
+
+/* An event is on its way while the endpoint is freed: it may come before or after. */
+static void crossing(struct kit *kit)
+{
+    static const int events[] = {RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_REJECTED,
+                                 RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_UNREACHABLE};
+
+    for (unsigned i = 0; i < CROSSINGS; i++) {
+        kit_reach(kit, KIT_REPLY);
+        stub_rdma_tell(kit->id, NULL, events[i % 4], 0, NULL);
+        CHECK_OK(it_ep_free(kit->ep));
+        kit->ep = fx_ep(&kit->node, NULL);
+    }
+}
+
+Test(cm_end, an_event_crosses_the_end)
+{
+    each_kind(crossing);
+}
+
+/* ---------------------------------------------------------------- the listener */
+
+/* Nobody is told of what rdma_cm may say about a listener itself. */
+static void about_the_listener(struct kit *kit)
+{
+    kit_listen(kit);
+    kit->id = kit->listen_id;
+    for (int event = -1; event < 32; event++)
+        if (event != RDMA_CM_EVENT_CONNECT_REQUEST && event != RDMA_CM_EVENT_DEVICE_REMOVAL)
+            kit_tell(kit, event, -1, NULL);
+    fx_empty(kit->node.listen_evd);
+    EXPECT(stub_rdma_lives(kit->listen_id));
+    kit_ask(kit);
+    CHECK_OK(it_reject(fx_request(&kit->node, NULL), NULL, 0));
+    EXPECT_EQ(1, stub_rdma_count(STUB_REJECT));
+    EXPECT(!stub_rdma_lives(kit->id));
+}
+
+Test(cm_end, events_of_a_listener)
+{
+    each_kind(about_the_listener);
+}
+
+/* The kernel waits for every id of the device, those of listeners and guard too. */
+static void listener_is_lost(struct kit *kit)
+{
+    kit_listen(kit);
+    kit->id = kit->listen_id;
+    kit_tell(kit, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL);
+    EXPECT(!stub_rdma_lives(kit->listen_id));
+    EXPECT(kit_warnings() > 0);
+    CHECK_OK(it_listen_free(kit->listener));
+}
+
+Test(cm_end, a_listener_loses_its_device)
+{
+    each_kind(listener_is_lost);
+}
+
+static void guard_is_told(struct kit *kit)
+{
+    struct rdma_cm_id *guard = stub_rdma_newest(RDMA_PS_IB);
+    it_event_t event;
+
+    CHECK(guard != NULL);
+    kit->id = guard;
+    kit_tell(kit, RDMA_CM_EVENT_ADDR_CHANGE, 0, NULL);
+    EXPECT(stub_rdma_lives(guard));
+    kit_tell(kit, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL);
+    EXPECT(!stub_rdma_lives(guard));
+    EXPECT_STATUS(IT_ERR_IA_CATASTROPHE, it_evd_dequeue(kit->node.conn_evd, &event));
+}
+
+Test(cm_end, the_guard_tells_of_a_removal)
+{
+    each_kind(guard_is_told);
+}
+
+/* An EVD without room: those who ask are refused, their ids given back, and the others are served. */
+static void more_than_there_is_room_for(struct kit *kit)
+{
+    it_evd_handle_t evd = fx_evd(&kit->node, IT_CM_REQ_EVENT_STREAM, 2, IT_THRESHOLD_DISABLE);
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    struct rdma_cm_id *asked[4];
+    it_event_t event;
+
+    CHECK_OK(it_listen_create(kit->node.ia, kit->node.spigot, evd, IT_LISTEN_NO_FLAG, &qual,
+                              &kit->listener));
+    kit->listen_id = stub_rdma_newest(RDMA_PS_TCP);
+    for (unsigned i = 0; i < 4; i++) {
+        kit_ask(kit);
+        asked[i] = kit->id;
+    }
+    EXPECT(stub_rdma_lives(asked[0]) && stub_rdma_lives(asked[1]));
+    EXPECT(!stub_rdma_lives(asked[2]) && !stub_rdma_lives(asked[3]));
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_OK(it_evd_dequeue(evd, &event));
+        CHECK_OK(it_reject(event.conn_req.cn_est_id, NULL, 0));
+    }
+    EXPECT_STATUS(IT_ERR_QUEUE_EMPTY, it_evd_dequeue(evd, &event));
+}
+
+Test(cm_end, no_room_for_a_request)
+{
+    each_kind(more_than_there_is_room_for);
+}

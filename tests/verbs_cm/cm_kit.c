@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verbs_cm/cm_kit.h"
+
+#include "ual/ual_host.h"
+#include "ual/ual_provider.h"
+#include "ual/verbs/verbs_cm_private.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIT_ADDRESS_TEXT "127.0.0.1"
+#define KIT_PORT         4711
+
+/* ---------------------------------------------------------------- the log */
+
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned log_warnings;
+static char log_last[512];
+
+__attribute__((format(printf, 2, 3))) static void log_take(enum vp_log_level level,
+                                                           const char *format, ...)
+{
+    va_list arguments;
+
+    if (level > VP_LOG_WARN)
+        return;
+    va_start(arguments, format);
+    pthread_mutex_lock(&log_lock);
+    (void)vsnprintf(log_last, sizeof(log_last), format, arguments);
+    log_warnings++;
+    pthread_mutex_unlock(&log_lock);
+    va_end(arguments);
+}
+
+unsigned kit_warnings(void)
+{
+    unsigned count;
+
+    pthread_mutex_lock(&log_lock);
+    count = log_warnings;
+    log_warnings = 0;
+    pthread_mutex_unlock(&log_lock);
+    return count;
+}
+
+const char *kit_warning(void)
+{
+    return log_last;
+}
+
+/* ---------------------------------------------------------------- opening, closing */
+
+const char *kit_kind_name(enum kit_kind kind)
+{
+    static const char *const names[] = {"siw", "iwarp", "roce", "infiniband"};
+
+    return names[kind];
+}
+
+const char *kit_stage_name(enum kit_stage stage)
+{
+    static const char *const names[] = {
+        "address", "route",    "calling",   "reply",   "arrived",      "live",
+        "closing", "given up", "announced", "confirm", "passive live", "passive closing",
+    };
+
+    return names[stage];
+}
+
+void kit_start(enum kit_kind kind)
+{
+    static struct vp_host host;
+
+    memset(&stub, 0, sizeof(stub));
+    stub.like_siw = kind == KIT_SIW;
+    stub.like_iwarp = kind == KIT_IWARP;
+    stub.on_ethernet = kind != KIT_INFINIBAND;
+    stub_rdma_start();
+    host = ual_host;
+    host.log = log_take;
+    (void)vp_register(VP_ENTRY(&host, "")); /* false: an earlier start of this process did */
+    (void)kit_warnings();
+    CHECK_EQ(0, setenv("ITAPI_TEST_INTERFACE", STUB_NAME, 1));
+    CHECK_EQ(0, setenv("ITAPI_TEST_ADDRESS", KIT_ADDRESS_TEXT, 1));
+}
+
+void kit_open(struct kit *kit, enum kit_kind kind)
+{
+    memset(kit, 0, sizeof(*kit));
+    kit->kind = kind;
+    fx_node_open_sized(&kit->node, 64);
+    kit->ep = fx_ep(&kit->node, NULL);
+}
+
+void kit_close(struct kit *kit)
+{
+    stub_rdma_hold_connect(false);
+    stub_rdma_hold_destroy(NULL);
+    CHECK_OK(it_ia_free(kit->node.ia));
+    CHECK_EQ(0, stub_rdma_left());
+    CHECK_EQ(0, stub_objects());
+    CHECK_EQ(stub_rdma_handed(), stub_rdma_acknowledged());
+}
+
+/* ---------------------------------------------------------------- on the IA's thread */
+
+static struct ual_ia *kit_ia(const struct kit *kit)
+{
+    return verbs_host->ep_ia((struct ual_ep *)(void *)kit->ep);
+}
+
+static void take_events(void *argument)
+{
+    verbs_cm_take_events(argument);
+}
+
+void kit_settle(const struct kit *kit)
+{
+    verbs_host->ia_call(kit_ia(kit), take_events, verbs_ia_of(kit_ia(kit))->cm);
+}
+
+void kit_tell(struct kit *kit, int event, int status, const struct stub_news *news)
+{
+    stub_rdma_tell(kit->id, NULL, event, status, news);
+    kit_settle(kit);
+}
+
+void kit_wait_calls(const struct kit *kit, enum stub_call call, unsigned count)
+{
+    struct fx_patience patience = fx_patience_start("a call of rdma_cm");
+
+    while (stub_rdma_count(call) < count)
+        fx_patience_check(&patience);
+    kit_settle(kit);
+}
+
+struct look {
+    const struct kit *kit;
+    int state; /* of the connection; -1: the EP has none */
+};
+
+static void look(void *argument)
+{
+    struct look *call = argument;
+    const struct verbs_ep *ep = verbs_ep_of((struct ual_ep *)(void *)call->kit->ep);
+
+    call->state = ep->conn ? (int)ep->conn->state : -1;
+}
+
+/* A thread beside brings it there. */
+static void wait_for(const struct kit *kit, enum verbs_conn_state state)
+{
+    struct fx_patience patience = fx_patience_start("a state of the connection");
+    struct look call = {.kit = kit};
+
+    for (;;) {
+        verbs_host->ia_call(kit_ia(kit), look, &call);
+        if (call.state == (int)state)
+            return;
+        fx_patience_check(&patience);
+    }
+}
+
+it_ep_state_rc_t kit_state(const struct kit *kit)
+{
+    return verbs_host->ep_state((struct ual_ep *)(void *)kit->ep);
+}
+
+/* ---------------------------------------------------------------- the way of a connection */
+
+static bool is_iwarp(enum kit_kind kind)
+{
+    return kind == KIT_SIW || kind == KIT_IWARP;
+}
+
+bool kit_has_stage(enum kit_kind kind, enum kit_stage stage)
+{
+    if (stage == KIT_CALLING || stage == KIT_GIVEN_UP)
+        return is_iwarp(kind);
+    return stage != KIT_ARRIVED || !is_iwarp(kind);
+}
+
+it_status_t kit_connect(struct kit *kit, it_cn_est_flags_t flags, uint64_t timeout_us)
+{
+    it_path_t path = fx_path(&kit->node);
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_status_t status;
+
+    qual.conn_qual.port = htons(KIT_PORT);
+    if (timeout_us != 0)
+        path.timeout = timeout_us;
+    status = it_ep_connect(kit->ep, &path, NULL, &qual, flags, NULL, 0);
+    kit->id = stub_rdma_newest(RDMA_PS_TCP);
+    return status;
+}
+
+void kit_listen(struct kit *kit)
+{
+    uint16_t port;
+
+    kit->listener = fx_listen(&kit->node, &port);
+    kit->listen_id = stub_rdma_newest(RDMA_PS_TCP);
+}
+
+void kit_ask(struct kit *kit)
+{
+    static const struct stub_news news = {.responder_resources = 4, .initiator_depth = 3};
+    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(KIT_PORT)};
+
+    peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    kit->id = stub_rdma_asked(kit->listen_id, (const struct sockaddr *)&peer);
+    stub_rdma_tell(kit->id, kit->listen_id, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &news);
+    kit_settle(kit);
+}
+
+static void answer(struct kit *kit)
+{
+    static const struct stub_news news = {.responder_resources = 4, .initiator_depth = 3};
+
+    kit_tell(kit, is_iwarp(kit->kind) ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_RESPONSE,
+             0, &news);
+}
+
+static void reach_request(struct kit *kit, enum kit_stage stage)
+{
+    bool three_way = stage == KIT_ARRIVED;
+
+    if (stage == KIT_CALLING)
+        stub_rdma_hold_connect(true);
+    CHECK_OK(kit_connect(kit, three_way ? IT_CONNECT_FLAG_THREE_WAY : IT_CONNECT_FLAG_TWO_WAY, 0));
+    if (stage == KIT_ADDRESS)
+        return;
+    kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    if (stage == KIT_ROUTE)
+        return;
+    kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+    wait_for(kit, stage == KIT_CALLING ? VERBS_CONN_CALLING : VERBS_CONN_REPLY);
+}
+
+static void reach_as_passive(struct kit *kit, enum kit_stage stage)
+{
+    kit_listen(kit);
+    kit_ask(kit);
+    kit->request = fx_request(&kit->node, NULL);
+    if (stage == KIT_ANNOUNCED)
+        return;
+    CHECK_OK(it_ep_accept(kit->ep, kit->request, NULL, 0));
+    if (stage != KIT_CONFIRM)
+        kit_tell(kit, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+}
+
+static void close_connection(struct kit *kit)
+{
+    CHECK_OK(it_ep_disconnect(kit->ep, NULL, 0));
+    fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+}
+
+void kit_reach(struct kit *kit, enum kit_stage stage)
+{
+    if (stage >= KIT_ANNOUNCED)
+        reach_as_passive(kit, stage);
+    else
+        reach_request(kit, stage);
+    if (stage == KIT_ARRIVED) {
+        answer(kit);
+        kit->request = fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_ACCEPT_ARRIVAL_EVENT)
+                           .conn.cn_est_id;
+    }
+    if (stage == KIT_LIVE || stage == KIT_CLOSING)
+        answer(kit);
+    if (stage == KIT_LIVE || stage == KIT_CLOSING || stage == KIT_PASSIVE_LIVE ||
+        stage == KIT_PASSIVE_CLOSING)
+        fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    if (stage == KIT_GIVEN_UP)
+        stub_rdma_hold_destroy(kit->id);
+    if (stage == KIT_GIVEN_UP || stage == KIT_CLOSING || stage == KIT_PASSIVE_CLOSING)
+        close_connection(kit);
+    (void)kit_warnings();
+}
