@@ -520,9 +520,9 @@ Test(cm_accept, port_pair, .timeout = 60)
     struct service s;
     it_event_t event;
     uint16_t port;
+    int kept = raw_keep_port(&port);
 
     open_service(&s);
-    (void)close(raw_listen(&port));
     qual.conn_qual.lr_port.local = port;
     CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, s.node.listen_evd,
                               IT_LISTEN_CONN_QUAL_INPUT, &qual, &second));
@@ -539,4 +539,5 @@ Test(cm_accept, port_pair, .timeout = 60)
     raw_free(&out);
     CHECK_OK(it_listen_free(second));
     close_service(&s);
+    (void)close(kept);
 }

@@ -277,6 +277,7 @@ Test(cm_connect, nobody_listens, .timeout = 60)
 
     open_attempt(&t);
     (void)close(t.listener);
+    t.listener = raw_keep_port(&t.port);
     CHECK_OK(connect_with(&t, 0, NULL, 0));
     rejected(&t, IT_CN_REJ_OTHER);
     close_attempt(&t);
@@ -543,14 +544,6 @@ static it_status_t connect_from(struct attempt *t, uint16_t local, uint16_t remo
     return it_ep_connect(t->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0);
 }
 
-static uint16_t free_port(void)
-{
-    uint16_t port;
-
-    (void)close(raw_listen(&port));
-    return port;
-}
-
 static uint16_t peer_port(const struct raw_peer *peer)
 {
     struct sockaddr_in address;
@@ -562,7 +555,8 @@ static uint16_t peer_port(const struct raw_peer *peer)
 
 Test(cm_connect, chosen_local_port, .timeout = 60)
 {
-    uint16_t local = free_port();
+    uint16_t local;
+    int kept = raw_keep_port(&local);
     struct attempt t;
 
     open_attempt(&t);
@@ -575,6 +569,7 @@ Test(cm_connect, chosen_local_port, .timeout = 60)
     raw_close(&t.peer);
     rejected(&t, IT_CN_REJ_OTHER);
     close_attempt(&t);
+    (void)close(kept);
 }
 
 Test(cm_connect, local_port_is_taken, .timeout = 60)
@@ -594,13 +589,15 @@ Test(cm_connect, local_port_is_taken, .timeout = 60)
 /* TCP lets a socket connect to itself; that is no peer. */
 Test(cm_connect, not_to_itself, .timeout = 60)
 {
-    uint16_t port = free_port();
+    uint16_t port;
+    int kept = raw_keep_port(&port);
     struct attempt t;
 
     open_attempt(&t);
     CHECK_OK(connect_from(&t, port, port));
     rejected(&t, IT_CN_REJ_OTHER);
     close_attempt(&t);
+    (void)close(kept);
 }
 
 /* ---- Both ends are the library -------------------------------------------------------------- */

@@ -224,7 +224,7 @@ static void in_active1_nobody_there(struct machine *m)
     it_path_t path = fx_path(&m->node);
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
 
-    (void)close(raw_listen(&qual.conn_qual.port));
+    m->idle = raw_keep_port(&qual.conn_qual.port);
     CHECK_OK(it_ep_connect(m->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
 }
 

@@ -18,6 +18,7 @@
 
 static it_conn_qual_t any_port;
 static it_conn_qual_t given_port; /* a free one */
+static int given_port_kept = -1;
 static it_conn_qual_t taken_port; /* of SLOT_LISTEN */
 static it_conn_qual_t service;    /* of InfiniBand */
 static it_conn_qual_t silent;     /* somebody listens there, nobody answers */
@@ -53,6 +54,7 @@ static void close_all(void)
     if (stream >= 0)
         (void)close(stream);
     stream = -1;
+    (void)close(given_port_kept);
 }
 
 static void open_others(void)
@@ -80,14 +82,6 @@ static it_conn_qual_t port_of(uint16_t port)
     return qual;
 }
 
-static uint16_t free_port(void)
-{
-    uint16_t port = 0;
-
-    (void)close(raw_listen(&port));
-    return port;
-}
-
 static void prepare(struct status_world *world)
 {
     static bool opened;
@@ -99,7 +93,8 @@ static void prepare(struct status_world *world)
         close_all();
     opened = true;
     any_port = port_of(0);
-    given_port = port_of(free_port());
+    given_port = any_port;
+    given_port_kept = raw_keep_port(&given_port.conn_qual.port);
     taken_port = port_of(world->port);
     silent = port_of(world->listener_port);
     nowhere = port_of(htons(1));
@@ -230,25 +225,28 @@ static void in_timewait(struct status_world *world, union status_value *values)
     it_ep_handle_t ep = NULL; /* without IT_EP_REUSEADDR */
     it_ep_handle_t server = fx_ep(&world->node, NULL);
     it_conn_qual_t qual = from_taken;
-    it_status_t status = IT_ERR_CONN_QUAL_BUSY;
+    it_status_t status;
 
     CHECK_OK(it_ep_rc_create(world->node.pz, world->node.request_evd, world->node.recv_evd,
                              world->node.conn_evd, IT_EP_NO_FLAG, &attr, &ep));
     values[0].p = ep;
-    qual.conn_qual.lr_port.local = free_port();
     qual.conn_qual.lr_port.remote = world->port;
-    CHECK_OK(it_ep_connect(ep, &path, NULL, &qual, TWO_WAY, NULL, 0));
+    do { /* somebody may be faster to take the port */
+        fx_patience_check(&patience);
+        (void)close(raw_keep_port(&qual.conn_qual.lr_port.local));
+        status = it_ep_connect(ep, &path, NULL, &qual, TWO_WAY, NULL, 0);
+    } while (status == IT_ERR_CONN_QUAL_BUSY);
+    CHECK_OK(status);
     CHECK_OK(it_ep_accept(server, fx_request(&world->node, NULL), NULL, 0));
     fx_conn(world->node.conn_evd, server, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     fx_conn(world->node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     CHECK_OK(it_ep_disconnect(ep, NULL, 0));
     fx_ep_wait_state(server, IT_EP_STATE_NONOPERATIONAL);
     CHECK_OK(it_ep_reset(ep));
-    /* Still being closed, then in time-wait. */
-    while (status == IT_ERR_CONN_QUAL_BUSY) {
+    do { /* still being closed, then in time-wait */
         fx_patience_check(&patience);
         status = it_ep_connect(ep, &path, NULL, &qual, TWO_WAY, NULL, 0);
-    }
+    } while (status == IT_ERR_CONN_QUAL_BUSY);
     memcpy(values[3].p, &qual, sizeof(qual));
 }
 

@@ -47,7 +47,7 @@ static void adopt(struct raw_peer *peer, int fd)
     CHECK(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0);
 }
 
-int raw_listen(uint16_t *port)
+int raw_keep_port(uint16_t *port)
 {
     struct sockaddr_in address = loopback(0);
     socklen_t len = sizeof(address);
@@ -57,9 +57,16 @@ int raw_listen(uint16_t *port)
     CHECK(fd >= 0);
     CHECK(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0);
     CHECK(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
-    CHECK(listen(fd, 64) == 0);
     CHECK(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
     *port = address.sin_port;
+    return fd;
+}
+
+int raw_listen(uint16_t *port)
+{
+    int fd = raw_keep_port(port);
+
+    CHECK(listen(fd, 64) == 0);
     return fd;
 }
 
