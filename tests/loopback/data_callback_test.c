@@ -228,8 +228,8 @@ Test(data_callback, solicited_events, .timeout = 60)
     fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 0, IT_DTO_SUCCESS);
     fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_SUCCESS);
     CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 2, FX_SIGNAL | IT_SOLICITED_WAIT_FLAG));
-    await(&counted.taken, 3, "receives");
-    CHECK_EQ(1, atomic_load(&counted.runs));
+    await(&counted.runs, 1, "the callback");
+    CHECK_EQ(3, atomic_load(&counted.taken));
     fx_pair_close(&pair);
 }
 
@@ -303,6 +303,8 @@ Test(data_callback, frees_its_endpoint, .timeout = 60)
     fx_node_close(&b);
 }
 
+#define CLIENTS 10u
+
 /* A server that consists of callbacks. */
 struct server {
     struct fx_node node;
@@ -338,8 +340,10 @@ static void serve_connections(it_evd_handle_t evd, void *argument)
         } else {
             CHECK_EQ(IT_CM_MSG_CONN_DISCONNECT_EVENT, event.event_number);
             CHECK_OK(it_ep_free(event.conn.ep));
-            if (atomic_fetch_add(&server->gone, 1) == 9)
+            /* First, for who sees the last one gone closes the IA. */
+            if (atomic_load(&server->gone) == CLIENTS - 1)
                 CHECK_OK(it_listen_free(server->listener));
+            atomic_fetch_add(&server->gone, 1);
         }
     }
 }
@@ -356,7 +360,7 @@ Test(data_callback, server_of_callbacks, .timeout = 60)
     server.listener = fx_listen(&server.node, &port);
     CHECK_OK(it_evd_callback_attach(server.node.listen_evd, serve_requests, &server));
     CHECK_OK(it_evd_callback_attach(server.node.conn_evd, serve_connections, &server));
-    for (unsigned i = 1; i <= 10; i++) {
+    for (unsigned i = 1; i <= CLIENTS; i++) {
         it_ep_handle_t ep = fx_ep(&client, NULL);
 
         CHECK_OK(it_post_recv(ep, NULL, 0, i, FX_SIGNAL));
@@ -368,8 +372,8 @@ Test(data_callback, server_of_callbacks, .timeout = 60)
         CHECK_OK(it_ep_free(ep));
         await(&server.gone, i, "the disconnect");
     }
-    CHECK_EQ(10, atomic_load(&server.accepted));
-    CHECK_EQ(10, atomic_load(&server.established));
+    CHECK_EQ(CLIENTS, atomic_load(&server.accepted));
+    CHECK_EQ(CLIENTS, atomic_load(&server.established));
     fx_node_close(&client);
     fx_node_close(&server.node);
 }
