@@ -149,7 +149,9 @@ static void interrupt(int number)
 
 Test(data_event_base, wait_ends_in_time_and_by_a_signal)
 {
-    struct itimerval alarm = {.it_value = {.tv_usec = 20000}};
+    /* Again and again: one may come before the call sleeps. */
+    struct itimerval alarm = {.it_value = {.tv_usec = 20000}, .it_interval = {.tv_usec = 20000}};
+    struct itimerval none = {0};
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
     struct fx_node node;
     it_event_t event;
@@ -163,6 +165,7 @@ Test(data_event_base, wait_ends_in_time_and_by_a_signal)
     CHECK(sigaction(SIGALRM, &action, NULL) == 0);
     CHECK(setitimer(ITIMER_REAL, &alarm, NULL) == 0);
     CHECK_STATUS(IT_ERR_INTERRUPT, it_evd_wait(node.conn_evd, IT_TIMEOUT_INFINITE, &event, NULL));
+    CHECK(setitimer(ITIMER_REAL, &none, NULL) == 0);
     fx_node_close(&node);
 }
 
