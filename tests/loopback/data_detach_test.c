@@ -82,6 +82,7 @@ static void open_apart(struct bed *bed)
     struct fx_patience patience = fx_patience_start("both streams to leave the poll sets");
 
     fx_pair_open(&bed->pair);
+    fx_pair_ping(&bed->pair); /* a stream that has been read is in the poll set */
     bed->a = fx_buf_make(&bed->pair.a, LARGE);
     bed->b = fx_buf_make(&bed->pair.b, LARGE);
     bed->watched = watched();
