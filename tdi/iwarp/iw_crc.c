@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tdi/iwarp/iw_crc.h"
 
+#include "tdi/iwarp/iw_crc_fold.h"
+
 #include <string.h>
 
 /* ITAPI_CRC_ISAL=0, or ITAPI_CRC_SOFT=1, does without libisal. */
@@ -210,6 +212,8 @@ static uint32_t iw_crc_short(uint32_t crc, const uint8_t *data, size_t length)
     return iw_crc_update_table(crc, data, length);
 }
 
+#define IW_CRC_PIECE ((size_t)8192)
+
 #if ITAPI_CRC_ISAL
 
 /*
@@ -231,7 +235,7 @@ static uint32_t iw_crc_long(uint32_t crc, const uint8_t *data, size_t length)
     return crc;
 }
 
-uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length)
+uint32_t iw_crc_update_narrow(uint32_t crc, const void *data, size_t length)
 {
     if (length < IW_CRC_LONG)
         return iw_crc_short(crc, data, length);
@@ -240,12 +244,42 @@ uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length)
 
 #else
 
-uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length)
+uint32_t iw_crc_update_narrow(uint32_t crc, const void *data, size_t length)
 {
     return iw_crc_short(crc, data, length);
 }
 
 #endif
+
+uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length)
+{
+#if IW_CRC_FOLD
+    if (length >= IW_CRC_FOLD_MIN && iw_crc_fold_can())
+        return iw_crc_fold(crc, data, length);
+#endif
+    return iw_crc_update_narrow(crc, data, length);
+}
+
+/* In pieces that the first level cache holds between the copy and the sum. */
+uint32_t iw_crc_copy_narrow(uint32_t crc, void *dst, const void *src, size_t length)
+{
+    for (size_t at = 0; at < length; at += IW_CRC_PIECE) {
+        size_t part = length - at < IW_CRC_PIECE ? length - at : IW_CRC_PIECE;
+
+        memcpy((uint8_t *)dst + at, (const uint8_t *)src + at, part);
+        crc = iw_crc_update_narrow(crc, (uint8_t *)dst + at, part);
+    }
+    return crc;
+}
+
+uint32_t iw_crc_copy(uint32_t crc, void *dst, const void *src, size_t length)
+{
+#if IW_CRC_FOLD
+    if (length >= IW_CRC_FOLD_MIN && iw_crc_fold_can())
+        return iw_crc_fold_copy(crc, dst, src, length);
+#endif
+    return iw_crc_copy_narrow(crc, dst, src, length);
+}
 
 uint32_t iw_crc_update_iov(uint32_t crc, const struct iovec *iov, unsigned count, size_t length)
 {

@@ -13,6 +13,13 @@
 uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length);
 uint32_t iw_crc_update_iov(uint32_t crc, const struct iovec *iov, unsigned count, size_t length);
 
+/* The sum of what is in dst afterwards, also if others change the source meanwhile. */
+uint32_t iw_crc_copy(uint32_t crc, void *dst, const void *src, size_t length);
+
+/* The same on CPUs that cannot do what iw_crc_fold.h is for. */
+uint32_t iw_crc_update_narrow(uint32_t crc, const void *data, size_t length);
+uint32_t iw_crc_copy_narrow(uint32_t crc, void *dst, const void *src, size_t length);
+
 /* The same from a table: for CPUs without the instruction, and for the test of that. */
 uint32_t iw_crc_update_table(uint32_t crc, const void *data, size_t length);
 

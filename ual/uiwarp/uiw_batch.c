@@ -15,7 +15,6 @@
 #define BATCH_OCTETS     (1024u * 1024u)
 #define BATCH_OCTETS_CRC (256u * 1024u)
 #define BATCH_RESPONSES  4u /* in a row before a request gets its turn */
-#define COPY_PIECE       8192u
 /* Scratch that every FPDU has: header, the header of a request's own (a Read's), trailer. */
 #define FPDU_SCRATCH    (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + FPDU_OWN_HEADER + IW_TRAILER_MAX + 1)
 #define FPDU_OWN_HEADER 64u
@@ -458,23 +457,16 @@ static bool batch_copy_response(struct uiw_ep *ep, struct uiw_batch *batch,
     return *copy != NULL;
 }
 
-/* In pieces that the first level cache holds between the copy and the sum. */
 static void batch_copy_summed(const struct uiw_ep *ep, struct batch_fpdu *fpdu, uint8_t *copy,
                               const uint8_t *source, uint32_t length)
 {
     fpdu->summed = ep->agreed.crc && !fpdu->copied;
-    if (fpdu->summed)
-        fpdu->crc = iw_crc_update(IW_CRC_INIT, fpdu->header, fpdu->header_length);
-    while (length > 0) {
-        uint32_t piece = length < COPY_PIECE ? length : COPY_PIECE;
-
-        memcpy(copy, source, piece);
-        if (fpdu->summed)
-            fpdu->crc = iw_crc_update(fpdu->crc, copy, piece);
-        copy += piece;
-        source += piece;
-        length -= piece;
+    if (!fpdu->summed) {
+        memcpy(copy, source, length);
+        return;
     }
+    fpdu->crc = iw_crc_update(IW_CRC_INIT, fpdu->header, fpdu->header_length);
+    fpdu->crc = iw_crc_copy(fpdu->crc, copy, source, length);
 }
 
 static bool batch_add_atomic_response(struct uiw_ep *ep, struct uiw_batch *batch,

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Payload up to here is copied: alone in a call that is cheaper than three iovecs. */
-#define QUICK_COPY_MAX 2048u
+#define QUICK_COPY_MAX 4096u
 #define QUICK_FRAME    (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + QUICK_COPY_MAX + IW_TRAILER_MAX)
 
 struct quick_frame {
@@ -61,25 +61,34 @@ static uint32_t quick_encode_header(struct uiw_ep *ep, struct uiw_sqe *sqe, uint
         sqe->remote_stag, IW_QN_SEND, sqe->msn, 0, sqe->length);
 }
 
-/* Behind header and payload, and what is summed for it. */
-static void quick_add_trailer(struct uiw_ep *ep, struct quick_frame *frame, const uint8_t *payload,
+/* The payload, if it is short, and its CRC. */
+static uint32_t quick_add_payload(const struct uiw_ep *ep, struct quick_frame *frame,
+                                  const uint8_t *payload, uint32_t length)
+{
+    uint8_t *copy = frame->octets + frame->header_length;
+    uint32_t crc = IW_CRC_INIT;
+
+    if (!ep->agreed.crc) {
+        if (frame->copied && length)
+            memcpy(copy, payload, length);
+        return 0;
+    }
+    crc = iw_crc_update(crc, frame->octets, frame->header_length);
+    if (frame->copied)
+        return iw_crc_copy(crc, copy, payload, length);
+    return iw_crc_update(crc, payload, length);
+}
+
+/* Behind header and payload. */
+static void quick_add_trailer(const struct uiw_ep *ep, struct quick_frame *frame, uint32_t crc,
                               uint32_t length)
 {
     static const uint8_t zeros[4];
     unsigned pad = iw_pad(frame->header_length - IW_LENGTH_FIELD + length);
     uint32_t copied = frame->copied ? length : 0;
-    uint32_t crc = IW_CRC_INIT;
 
-    if (ep->agreed.crc) {
-        crc = iw_crc_update(crc, frame->octets, frame->header_length + copied);
-        if (!frame->copied)
-            crc = iw_crc_update(crc, payload, length);
-        if (pad)
-            crc = iw_crc_update(crc, zeros, pad);
-        crc = iw_crc_final(crc);
-    } else {
-        crc = 0;
-    }
+    if (ep->agreed.crc)
+        crc = iw_crc_final(pad ? iw_crc_update(crc, zeros, pad) : crc);
     frame->trailer_length =
         (uint32_t)iw_encode_trailer(frame->octets + frame->header_length + copied, pad, crc);
     frame->length = frame->header_length + length + frame->trailer_length;
@@ -145,6 +154,7 @@ enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
     uint8_t *payload = length ? segment->addr : NULL;
     enum uiw_tx_state state = UIW_TX_IDLE;
     struct quick_frame frame;
+    uint32_t crc;
     ssize_t sent;
 
     if (length &&
@@ -152,9 +162,8 @@ enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
         return UIW_TX_MORE; /* the batch tells what is wrong with it */
     frame.copied = length <= QUICK_COPY_MAX;
     frame.header_length = quick_encode_header(ep, sqe, frame.octets);
-    if (frame.copied && length)
-        memcpy(frame.octets + frame.header_length, payload, length);
-    quick_add_trailer(ep, &frame, payload, length);
+    crc = quick_add_payload(ep, &frame, payload, length);
+    quick_add_trailer(ep, &frame, crc, length);
     sent = quick_write(ep, &frame, payload, length);
     if (sent < 0) {
         state = UIW_TX_DEAD;
