@@ -129,7 +129,25 @@ Test(hostile_rtr, request_with_private_data, .timeout = 60)
     (void)close(listener);
 }
 
-/* The Reply chooses; the RTR is the first FPDU, exactly one, and data follows it. */
+/* The Reply and a first FPDU in one piece. */
+static void reply_with(struct hk_victim *victim, uint32_t word, const struct raw_bytes *ulpdu)
+{
+    struct raw_bytes bytes = {0};
+    struct raw_bytes fpdu = {0};
+
+    raw_mpa2(&bytes, true, RAW_MPA_C, word);
+    raw_fpdu(&fpdu, ulpdu, true);
+    raw_add(&bytes, fpdu.data, fpdu.len);
+    CHECK(raw_send(&victim->peer, &bytes));
+    victim->peer.crc = true;
+    raw_free(&bytes);
+    raw_free(&fpdu);
+}
+
+/*
+ * The Reply chooses; the RTR is the first FPDU, exactly one, and data follows it. A peer that is silent for long would
+ * get a second one: this one speaks at once.
+ */
 static void chooses(struct hk *kit, uint32_t kinds, uint32_t choice, enum raw_op op)
 {
     static struct raw_segment segment;
@@ -146,7 +164,8 @@ static void chooses(struct hk *kit, uint32_t kinds, uint32_t choice, enum raw_op
     EXPECT_EQ((kinds & ITX_RTR_SEND) != 0, (victim.theirs.word & RAW_ENH_B) != 0);
     EXPECT_EQ((kinds & ITX_RTR_WRITE) != 0, (victim.theirs.word & RAW_ENH_C) != 0);
     EXPECT_EQ((kinds & ITX_RTR_READ) != 0, (victim.theirs.word & RAW_ENH_D) != 0);
-    reply(&victim, WORD(RAW_ENH_A | choice, 4, 4));
+    raw_tagged(&ulpdu, RAW_WRITE, 1, 0, NULL, 0, true);
+    reply_with(&victim, WORD(RAW_ENH_A | choice, 4, 4), &ulpdu);
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
     EXPECT_EQ(op, segment.op);
     EXPECT(segment.last);
@@ -190,21 +209,6 @@ static void chooses(struct hk *kit, uint32_t kinds, uint32_t choice, enum raw_op
     hk_victim_close(&victim);
     fx_buf_free(&sink);
     raw_free(&ulpdu);
-}
-
-/* The Reply and a first FPDU in one piece. */
-static void reply_with(struct hk_victim *victim, uint32_t word, const struct raw_bytes *ulpdu)
-{
-    struct raw_bytes bytes = {0};
-    struct raw_bytes fpdu = {0};
-
-    raw_mpa2(&bytes, true, RAW_MPA_C, word);
-    raw_fpdu(&fpdu, ulpdu, true);
-    raw_add(&bytes, fpdu.data, fpdu.len);
-    CHECK(raw_send(&victim->peer, &bytes));
-    victim->peer.crc = true;
-    raw_free(&bytes);
-    raw_free(&fpdu);
 }
 
 /*
