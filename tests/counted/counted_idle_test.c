@@ -17,7 +17,8 @@
 #define THREADS_MAX  16u
 #define IDLE_SECONDS 10
 #define CALM_TRIES   50u
-#define CALM_MS      100
+#define CALM_MS                                                                                    \
+    300 /* longer than what the library still has to look after when a connection has begun */
 
 static it_ep_attributes_t small_attr(void)
 {
@@ -61,16 +62,18 @@ static void open_pairs(struct fx_pair *pair, unsigned count)
 
 struct switches {
     unsigned threads;
+    unsigned asleep; /* the others run, or wait for a processor */
     int id[THREADS_MAX];
     unsigned long voluntary[THREADS_MAX];
 };
 
-static unsigned long voluntary_of(int id)
+static unsigned long voluntary_of(int id, bool *asleep)
 {
     static const char label[] = "voluntary_ctxt_switches:";
     char path[64];
     char line[128];
     unsigned long number = 0;
+    char state;
     bool found = false;
     FILE *file;
 
@@ -78,6 +81,8 @@ static unsigned long voluntary_of(int id)
     file = fopen(path, "r");
     CHECK(file != NULL);
     while (fgets(line, sizeof(line), file) != NULL) {
+        if (sscanf(line, "State: %c", &state) == 1)
+            *asleep = state == 'S';
         if (strncmp(line, label, sizeof(label) - 1) == 0) {
             number = strtoul(line + sizeof(label) - 1, NULL, 10);
             found = true;
@@ -98,12 +103,14 @@ static struct switches switches_now(void)
     CHECK(folder != NULL);
     while ((entry = readdir(folder)) != NULL) {
         int id = (int)strtol(entry->d_name, NULL, 10);
+        bool asleep = false;
 
         if (id <= 0 || id == fx_thread_id())
             continue;
         CHECK(now.threads < THREADS_MAX);
         now.id[now.threads] = id;
-        now.voluntary[now.threads++] = voluntary_of(id);
+        now.voluntary[now.threads++] = voluntary_of(id, &asleep);
+        now.asleep += asleep;
     }
     (void)closedir(folder);
     return now;
@@ -128,7 +135,7 @@ static void idle(long ms)
     (void)nanosleep(&time, NULL);
 }
 
-/* What was going on is over when a while has passed without a switch. */
+/* What was going on is over when a while has passed without a switch, and nobody waits for a processor to go on. */
 static void settle(void)
 {
     struct switches before = switches_now();
@@ -137,7 +144,7 @@ static void settle(void)
     for (unsigned i = 0; i < CALM_TRIES; i++) {
         idle(CALM_MS);
         after = switches_now();
-        if (switches_between(&before, &after) == 0)
+        if (switches_between(&before, &after) == 0 && after.asleep == after.threads)
             return;
         before = after;
     }
