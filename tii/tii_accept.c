@@ -41,6 +41,6 @@ it_status_t it_ep_accept(it_ep_handle_t ep_handle, it_cn_est_identifier_t cn_est
         return IT_ERR_INVALID_CN_EST_ID;
     status = ia->provider->accept(ep, request, private_data, private_data_length);
     if (status != IT_SUCCESS)
-        ual_request_put_back(request);
+        ual_request_put_back(request, cn_est_id);
     return status;
 }

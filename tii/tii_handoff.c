@@ -24,9 +24,7 @@ it_status_t it_handoff(const it_conn_qual_t *conn_qual, size_t spigot_id,
     if (!request) /* somebody was faster, or the peer has gone */
         return IT_ERR_INVALID_CN_EST_ID;
     status = ia->provider->handoff(request, conn_qual, spigot_id);
-    if (status != IT_SUCCESS) {
-        request->id = cn_est_id; /* the attempt may have given it another one */
-        ual_request_put_back(request);
-    }
+    if (status != IT_SUCCESS) /* the attempt may have given it another id */
+        ual_request_put_back(request, cn_est_id);
     return status;
 }

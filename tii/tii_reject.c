@@ -26,6 +26,6 @@ it_status_t it_reject(it_cn_est_identifier_t cn_est_id, const unsigned char *pri
         return IT_ERR_INVALID_CN_EST_ID;
     status = ia->provider->reject(request, private_data, private_data_length);
     if (status != IT_SUCCESS)
-        ual_request_put_back(request);
+        ual_request_put_back(request, cn_est_id);
     return status;
 }

@@ -230,6 +230,6 @@ it_status_t it_ud_service_reply(it_ud_svc_req_identifier_t ud_svc_req_id,
         return IT_ERR_INVALID_UD_SVC_REQ_ID;
     result = ia->provider->ud_reply(request, &reply);
     if (result != IT_SUCCESS)
-        ual_request_put_back(request);
+        ual_request_put_back(request, ud_svc_req_id);
     return result;
 }

@@ -46,9 +46,10 @@ void ual_request_add(struct ual_request *request)
     base_lock_drop(&ual_request_lock);
 }
 
-void ual_request_put_back(struct ual_request *request)
+void ual_request_put_back(struct ual_request *request, uint64_t id)
 {
     base_lock_take(&ual_request_lock);
+    request->id = id;
     ual_request_insert_locked(request);
     base_lock_drop(&ual_request_lock);
 }
@@ -214,7 +215,7 @@ void ual_request_refuse_all(struct ual_ia *ia)
         struct ual_request *next = request->next; /* a refused one may be gone at once */
 
         if (ual_request_refuse(ia, request) != IT_SUCCESS)
-            ual_request_put_back(request); /* the provider's ia_close withdraws it */
+            ual_request_put_back(request, request->id); /* the provider's ia_close withdraws it */
         request = next;
     }
 }

@@ -17,8 +17,11 @@ struct ual_request *ual_request_take(it_cn_est_identifier_t id, const struct ual
 /* The same for one that asks for an EP of datagrams: each kind is unknown to the other's calls. */
 struct ual_request *ual_request_take_ud(it_ud_svc_req_identifier_t id, const struct ual_ia *ia);
 
-/* Puts a taken request back under the same id (the call that took it failed and changes nothing). */
-void ual_request_put_back(struct ual_request *request);
+/*
+ * Puts a taken request back under the id it had (the call that took it failed and changes nothing). The provider may
+ * look for it meanwhile: the id is written under the table's lock only.
+ */
+void ual_request_put_back(struct ual_request *request, uint64_t id);
 
 /* The IA that a waiting request belongs to, without taking it; NULL when unknown. */
 struct ual_ia *ual_request_ia(it_cn_est_identifier_t id);

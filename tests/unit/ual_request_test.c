@@ -64,7 +64,7 @@ Test(ual_request, only_one_gets_it)
     cr_assert_null(ual_request_take(request.id, ia));
     cr_assert_null(ual_request_ia(request.id));
     cr_assert_not(ual_request_withdraw(&request));
-    ual_request_put_back(&request);
+    ual_request_put_back(&request, request.id);
     cr_assert(ual_request_withdraw(&request));
     cr_assert_null(ual_request_take(request.id, ia));
     fake_world_close(&other);
