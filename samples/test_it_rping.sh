@@ -131,4 +131,4 @@ wait "$second" || fail 'a client among others failed'
 tail -n 1 "$folder/second.log" | grep -q 'all correct' || fail 'a client among others does not sum up'
 end_server
 ! grep 'Sanitizer' "$folder/server.log" || fail 'the server does not behave'
-refused 1 'not connected' -c -a 127.0.0.1 -p "$port"
+refused 1 'not connected' -c -a 127.0.0.1 -p 1

@@ -36,7 +36,7 @@ for host in "${hosts[@]}"; do
 done
 
 status=0
-timeout 60 "$rdma_rw" client read 127.0.0.1 "$port" 2>"$folder/client.log" || status=$?
+timeout 60 "$rdma_rw" client read 127.0.0.1 1 2>"$folder/client.log" || status=$?
 [ "$status" = 1 ] || fail 'connecting to nobody works'
 grep -q 'IT_CM_MSG_CONN_NONPEER_REJECT_EVENT' "$folder/client.log" ||
     fail 'connecting to nobody is not explained'
