@@ -2,7 +2,10 @@
 /* How connections begin: two-way, three-way, private data, depths, refusals, handoff. */
 #include "suite/suite.h"
 
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* ---- Private data ---------------------------------------------------------------------------- */
 
@@ -340,15 +343,36 @@ static void nobody_near(struct suite_side *side)
     suite_join(side, ep);
 }
 
+/* A socket that does not listen: nobody else gets the port. -1: somebody has it. */
+static int keep_port(uint16_t port)
+{
+    struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = port};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(fd >= 0);
+    own.sin_addr.s_addr = fx_address().addr.ipv4.s_addr;
+    if (bind(fd, (struct sockaddr *)&own, sizeof(own)) == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
 /* There was a listen point at that port. */
 static void nobody_far(struct suite_side *side)
 {
+    struct fx_patience patience = fx_patience_start("a port that nobody else takes");
     uint16_t port = 0;
+    int kept;
 
-    CHECK_OK(it_listen_free(fx_listen(&side->node, &port)));
+    do {
+        fx_patience_check(&patience);
+        CHECK_OK(it_listen_free(fx_listen(&side->node, &port)));
+        kept = keep_port(port);
+    } while (kept < 0);
     suite_tell(side, &port, sizeof(port));
     (void)suite_joined(side);
     fx_empty(side->node.listen_evd);
+    (void)close(kept);
 }
 
 /* A port that is in use, by this process. */
