@@ -38,7 +38,7 @@ static struct expected of_infiniband(int reason)
 static void rejected(enum kit_kind kind, enum kit_stage stage, int status,
                      const struct expected *expected)
 {
-    static const struct stub_news news = {.text = "no, thanks"};
+    static const struct stub_news news = {.data = "no, thanks", .length = 10};
     struct kit kit;
     it_event_t event;
     char about[96];
@@ -56,7 +56,7 @@ static void rejected(enum kit_kind kind, enum kit_stage stage, int status,
               event.event_number);
     EXPECT_EQ(expected->by_consumer, event.conn.private_data_present);
     if (expected->by_consumer)
-        EXPECT(memcmp(event.conn.private_data, news.text, strlen(news.text)) == 0);
+        EXPECT(memcmp(event.conn.private_data, news.data, news.length) == 0);
     else
         EXPECT_EQ(expected->code, event.conn.reject_reason_code);
     EXPECT_EQ(!expected->by_consumer, kit_warnings() > 0);

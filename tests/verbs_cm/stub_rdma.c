@@ -30,6 +30,7 @@ struct stub_id {
     struct rdma_cm_id id; /* first */
     struct stub_id *next;
     struct ibv_sa_path_rec record;
+    bool listens;
 };
 
 struct stub_failure {
@@ -49,6 +50,7 @@ static int failures_of_all[STUB_CALLS];
 static unsigned counts[STUB_CALLS];
 static unsigned handed, acknowledged;
 static struct rdma_conn_param last_param;
+static uint8_t last_data[UINT8_MAX];
 static bool connect_is_held;
 static const struct rdma_cm_id *held_id;
 static uint16_t next_port = FIRST_PORT;
@@ -141,6 +143,17 @@ struct rdma_cm_id *stub_rdma_newest(enum rdma_port_space space)
 
     pthread_mutex_lock(&lock);
     for (id = ids; id && (!id->id.channel || id->id.ps != space); id = id->next)
+        ;
+    pthread_mutex_unlock(&lock);
+    return id ? &id->id : NULL;
+}
+
+struct rdma_cm_id *stub_rdma_listener(void)
+{
+    struct stub_id *id;
+
+    pthread_mutex_lock(&lock);
+    for (id = ids; id && !id->listens; id = id->next)
         ;
     pthread_mutex_unlock(&lock);
     return id ? &id->id : NULL;
@@ -241,7 +254,9 @@ static int use_with(enum stub_call call, const struct rdma_cm_id *id,
 {
     pthread_mutex_lock(&lock);
     last_param = *param;
-    last_param.private_data = NULL; /* the caller's */
+    if (param->private_data_len > 0)
+        memcpy(last_data, param->private_data, param->private_data_len);
+    last_param.private_data = last_data;
     pthread_mutex_unlock(&lock);
     return use(call, id);
 }
@@ -285,21 +300,20 @@ static void fill_event(struct stub_event *event, int status, const struct stub_n
 {
     struct rdma_conn_param *conn = &event->event.param.conn;
     struct rdma_ud_param *ud = &event->event.param.ud;
-    size_t length = news && news->text ? strlen(news->text) : 0;
-
     event->event.status = status;
     if (!news)
         return;
-    memcpy(event->data, news->text ? news->text : "", length);
+    if (news->length > 0)
+        memcpy(event->data, news->data, news->length);
     if (event->event.id->ps == RDMA_PS_UDP) {
-        ud->private_data = length > 0 ? event->data : NULL;
-        ud->private_data_len = (uint8_t)length;
+        ud->private_data = news->length > 0 ? event->data : NULL;
+        ud->private_data_len = (uint8_t)news->length;
         ud->qp_num = news->qp_num;
         ud->qkey = news->qkey;
         return;
     }
-    conn->private_data = length > 0 ? event->data : NULL;
-    conn->private_data_len = (uint8_t)length;
+    conn->private_data = news->length > 0 ? event->data : NULL;
+    conn->private_data_len = (uint8_t)news->length;
     conn->responder_resources = news->responder_resources;
     conn->initiator_depth = news->initiator_depth;
 }
@@ -573,7 +587,12 @@ struct rdma_cm_id *stub_rdma_asked(struct rdma_cm_id *listener, const struct soc
 int rdma_listen(struct rdma_cm_id *id, int backlog)
 {
     (void)backlog;
-    return use(STUB_LISTEN, id);
+    if (use(STUB_LISTEN, id) != 0)
+        return -1;
+    pthread_mutex_lock(&lock);
+    ((struct stub_id *)id)->listens = true;
+    pthread_mutex_unlock(&lock);
+    return 0;
 }
 
 static void unlock(void *argument)

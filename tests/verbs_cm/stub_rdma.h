@@ -35,7 +35,8 @@ enum stub_call {
 struct stub_news {
     uint8_t responder_resources, initiator_depth;
     uint32_t qp_num, qkey; /* of datagrams */
-    const char *text;      /* private data; NULL: none */
+    const void *data;      /* private */
+    size_t length;
 };
 
 /* Nothing fails, nothing is held, nothing has been counted. */
@@ -58,13 +59,15 @@ void stub_rdma_hold_destroy(const struct rdma_cm_id *id);
 
 /* The id that was made last and is still there, of these ports; NULL: there is none. */
 struct rdma_cm_id *stub_rdma_newest(enum rdma_port_space space);
+/* The one that listens, of those that are there. */
+struct rdma_cm_id *stub_rdma_listener(void);
 bool stub_rdma_lives(const struct rdma_cm_id *id);
 /* An id for a request to this listener. */
 struct rdma_cm_id *stub_rdma_asked(struct rdma_cm_id *listener, const struct sockaddr *peer);
 /* Any number may be an event. With CONNECT_REQUEST, listener is whom it is for. Nothing is told of an id that is gone. */
 void stub_rdma_tell(struct rdma_cm_id *id, struct rdma_cm_id *listener, int event, int status,
                     const struct stub_news *news);
-/* Of the call that was made last. */
+/* Of the call that was made last; its private data is valid until the next one. */
 struct rdma_conn_param stub_rdma_param(void);
 
 /* Events that were handed out, and those that were acknowledged. */

@@ -360,7 +360,7 @@ const struct vp_attributes *verbs_ia_attributes(const struct ual_ia *ual);
 it_status_t verbs_ia_query(struct ual_ia *ual, it_ia_info_t **info_out);
 bool verbs_has_spigot(const struct ual_ia *ual, size_t spigot_id);
 it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *address);
-/* The port of this IA's device that rdma_cm takes for a local address, 0 if none. */
+/* The port of this IA's device that rdma_cm takes for a local address. 0 with errno: none, or it cannot be told. */
 uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address);
 bool verbs_address_is_usable(const struct ifaddrs *entry);
 /* All GIDs of the device, in memory that the caller frees. NULL: it cannot be told. */

@@ -175,6 +175,8 @@ static it_status_t accept_at_once(struct verbs_conn *conn, struct verbs_ep *ep,
         return IT_ERR_INVALID_EP_STATE;
     if (rdma_accept(conn->id, &conn->param) != 0) {
         error = errno;
+        verbs_log(VP_LOG_WARN, "%s: cannot accept: %s", verbs_host->ia_name(conn->cm->ual),
+                  strerror(error));
         (void)accept_too_late(conn);
         return error == ENOMEM ? IT_ERR_RESOURCES : IT_ERR_INVALID_CN_EST_ID;
     }
@@ -254,6 +256,8 @@ static void reject_run(void *argument)
         return;
     }
     if (rdma_reject(conn->id, call->private_data, (uint8_t)call->length) != 0 && !conn->active) {
+        verbs_log(VP_LOG_WARN, "%s: cannot reject: %s", verbs_host->ia_name(conn->cm->ual),
+                  strerror(errno));
         call->status = accept_too_late(conn);
         return;
     }

@@ -274,8 +274,8 @@ void verbs_conn_break(struct verbs_conn *conn)
 {
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
 
-    verbs_log(VP_LOG_WARN, "%s: connection broken: conn %p",
-              verbs_host->ia_name(conn->cm->ual), (void *)conn);
+    verbs_log(VP_LOG_WARN, "%s: connection broken: conn %p", verbs_host->ia_name(conn->cm->ual),
+              (void *)conn);
     if (!verbs_conn_end(conn, UAL_EP_BROKEN, &news))
         verbs_conn_abandon(conn);
 }

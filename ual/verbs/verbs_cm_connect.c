@@ -306,8 +306,11 @@ static it_status_t connect_open(struct verbs_conn *conn, const it_conn_qual_t *q
     }
     verbs_address_set_port(&local, local_port);
     verbs_address_set_port(remote, remote_port);
-    if (rdma_create_id(conn->cm->channel, &id, NULL, RDMA_PS_TCP) != 0)
+    if (rdma_create_id(conn->cm->channel, &id, NULL, RDMA_PS_TCP) != 0) {
+        verbs_log(VP_LOG_WARN, "%s: cannot connect: rdma_create_id: %s",
+                  verbs_host->ia_name(conn->cm->ual), strerror(errno));
         return IT_ERR_RESOURCES;
+    }
     verbs_conn_own(conn, id);
     conn->any_port = local_port == 0;
     return connect_bind(conn, &local);

@@ -139,12 +139,21 @@ static int address_ask_source(const struct sockaddr_storage *remote, struct sock
     return error;
 }
 
+/* What is no shortage says that there is no such address, or no way. */
+static it_status_t address_shortage(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS
+               ? IT_ERR_RESOURCES
+               : IT_SUCCESS;
+}
+
 /* Not *found: no way through this port of the device. */
 static it_status_t address_source(const struct verbs_ia *ia, size_t spigot_id,
                                   const it_net_addr_t *to, it_net_addr_t *from, bool *found)
 {
     struct sockaddr_storage remote;
     struct sockaddr_storage local;
+    uint8_t port;
     int error;
 
     *found = false;
@@ -153,12 +162,13 @@ static it_status_t address_source(const struct verbs_ia *ia, size_t spigot_id,
     address_make(to, address_scope(ia, to), &remote);
     verbs_address_set_port(&remote, htons(PATH_ANY_PORT));
     error = address_ask_source(&remote, &local);
-    if (error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS)
-        return IT_ERR_RESOURCES;
     if (error != 0)
-        return IT_SUCCESS;
+        return address_shortage(error);
     verbs_address_tell((const struct sockaddr *)&local, from);
-    *found = verbs_port_of(ia, (const struct sockaddr *)&local) == spigot_id;
+    port = verbs_port_of(ia, (const struct sockaddr *)&local);
+    if (port == 0)
+        return address_shortage(errno);
+    *found = port == spigot_id;
     return IT_SUCCESS;
 }
 

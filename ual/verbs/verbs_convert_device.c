@@ -158,6 +158,7 @@ bool verbs_convert_connect(struct verbs_convert *convert)
         return false;
     }
     conn->active = true;
+    conn->any_port = true;
     verbs_address_set_port(&remote, htons(convert->agree.peer.port));
     convert->busy = true;
     verbs_connect_launch(conn, &remote);

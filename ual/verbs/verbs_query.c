@@ -74,6 +74,7 @@ uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address)
         struct sockaddr_in6 ipv6;
     } local;
     uint8_t port = 0;
+    int error;
 
     memset(&local, 0, sizeof(local));
     if (address->sa_family == AF_INET)
@@ -86,11 +87,12 @@ uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address)
         local.ipv6.sin6_port = 0;
     if (rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) != 0)
         return 0;
-    if (rdma_bind_addr(id, &local.any) == 0 && id->verbs &&
-        strcmp(ibv_get_device_name(id->verbs->device), ibv_get_device_name(ia->context->device)) ==
-            0)
+    error = rdma_bind_addr(id, &local.any) == 0 ? 0 : errno;
+    if (error == 0 && id->verbs && strcmp(ibv_get_device_name(id->verbs->device),
+                            ibv_get_device_name(ia->context->device)) == 0)
         port = id->port_num;
     (void)rdma_destroy_id(id);
+    errno = error != 0 ? error : ENODEV;
     return port;
 }
 

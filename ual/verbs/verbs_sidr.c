@@ -154,8 +154,14 @@ static void service_event(struct verbs_service *service, const struct verbs_cm_e
     case RDMA_CM_EVENT_UNREACHABLE:
         service_answered(service, event);
         return;
-    default:
+    case RDMA_CM_EVENT_ADDR_ERROR:
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+    case RDMA_CM_EVENT_REJECTED:
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
         break;
+    default:
+        return; /* no answer: the timer knows when there will be none */
     }
     if (!goes_on)
         service_fail(service);

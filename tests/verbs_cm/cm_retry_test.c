@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * siw takes TCP ports by numbers that rdma_cm has found free in a space of its own: a port that the program has not
+ * chosen is tried again, one that it has is busy.
+ */
+#include "verbs_cm/cm_kit.h"
+
+#include "ual/ual_host.h"
+#include "ual/verbs/verbs_cm_private.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TRIES 32u /* of the provider */
+
+static void open_siw(struct kit *kit)
+{
+    kit_start(KIT_SIW);
+    kit_open(kit, KIT_SIW);
+}
+
+/* The id has been exchanged; the new one is resolved anew. */
+static void resolve_again(struct kit *kit, unsigned connects)
+{
+    kit_wait_calls(kit, STUB_CONNECT, connects);
+    kit_wait_calls(kit, STUB_RESOLVE_ADDR, connects + 1);
+    kit->id = stub_rdma_newest(RDMA_PS_TCP);
+    kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+}
+
+Test(cm_retry, connect)
+{
+    struct kit kit;
+    uint16_t port;
+
+    open_siw(&kit);
+    stub_rdma_fail(STUB_CONNECT, EADDRINUSE, 0, 2);
+    CHECK_OK(kit_connect(&kit, IT_CONNECT_FLAG_TWO_WAY, 0));
+    port = rdma_get_src_port(kit.id);
+    kit_tell(&kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+    resolve_again(&kit, 1);
+    CHECK(rdma_get_src_port(kit.id) != port);
+    resolve_again(&kit, 2);
+    kit_wait_calls(&kit, STUB_CONNECT, 3);
+    kit_tell(&kit, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+    fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    CHECK_EQ(0, kit_warnings());
+    kit_close(&kit);
+}
+
+Test(cm_retry, connect_gives_up)
+{
+    struct kit kit;
+
+    open_siw(&kit);
+    stub_rdma_fail(STUB_CONNECT, EADDRINUSE, 0, UINT32_MAX);
+    CHECK_OK(kit_connect(&kit, IT_CONNECT_FLAG_TWO_WAY, 0));
+    kit_tell(&kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+    for (unsigned i = 1; i < TRIES; i++)
+        resolve_again(&kit, i);
+    fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+    CHECK_EQ(TRIES, stub_rdma_count(STUB_CONNECT));
+    CHECK(kit_warnings() > 0);
+    kit_close(&kit);
+}
+
+/* In the middle of it there is no other id to be had. */
+Test(cm_retry, connect_cannot_try_again)
+{
+    static const enum stub_call calls[] = {STUB_CREATE_ID, STUB_BIND, STUB_RESOLVE_ADDR};
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        struct kit kit;
+
+        open_siw(&kit);
+        stub_rdma_fail(STUB_CONNECT, EADDRINUSE, 0, 1);
+        stub_rdma_fail(calls[i], ENOMEM, 1, 1);
+        CHECK_OK(kit_connect(&kit, IT_CONNECT_FLAG_TWO_WAY, 0));
+        kit_tell(&kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+        kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+        fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+        CHECK_EQ(1, stub_rdma_count(STUB_CONNECT));
+        CHECK(kit_warnings() > 0);
+        kit_close(&kit);
+    }
+}
+
+Test(cm_retry, connect_from_a_chosen_port)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_LR_PORT};
+    struct kit kit;
+    it_path_t path;
+
+    open_siw(&kit);
+    path = fx_path(&kit.node);
+    qual.conn_qual.lr_port.local = htons(4713);
+    qual.conn_qual.lr_port.remote = htons(4714);
+    stub_rdma_fail(STUB_CONNECT, EADDRINUSE, 0, 1);
+    CHECK_OK(it_ep_connect(kit.ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
+    kit.id = stub_rdma_newest(RDMA_PS_TCP);
+    CHECK_EQ(htons(4713), rdma_get_src_port(kit.id));
+    kit_tell(&kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+    fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+    CHECK_EQ(1, stub_rdma_count(STUB_CONNECT));
+    kit_close(&kit);
+}
+
+/* ---------------------------------------------------------------- listening */
+
+static it_status_t listen_at(struct kit *kit, uint16_t port)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = port};
+
+    return it_listen_create(kit->node.ia, kit->node.spigot, kit->node.listen_evd,
+                            port != 0 ? IT_LISTEN_CONN_QUAL_INPUT : IT_LISTEN_NO_FLAG, &qual,
+                            &kit->listener);
+}
+
+static void listens(enum stub_call call)
+{
+    struct kit kit;
+
+    open_siw(&kit);
+    stub_rdma_fail(call, EADDRINUSE, 0, 3);
+    CHECK_OK(listen_at(&kit, 0));
+    CHECK_EQ(0, kit_warnings());
+    CHECK_OK(it_listen_free(kit.listener));
+
+    stub_rdma_fail(call, EADDRINUSE, 0, TRIES);
+    CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY, listen_at(&kit, 0));
+    CHECK(kit_warnings() > 0);
+    CHECK_OK(listen_at(&kit, 0)); /* all failures are used up: it has tried as often as that */
+    CHECK_OK(it_listen_free(kit.listener));
+
+    stub_rdma_fail(call, EADDRINUSE, 0, 1);
+    CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY, listen_at(&kit, htons(4715)));
+    CHECK_OK(listen_at(&kit, htons(4715)));
+    kit_close(&kit);
+}
+
+Test(cm_retry, listen)
+{
+    listens(STUB_LISTEN);
+    listens(STUB_BIND);
+}
+
+/* ---------------------------------------------------------------- converting */
+
+struct pair {
+    struct kit kit; /* its endpoint connects */
+    it_ep_handle_t responder;
+    int sds[2];
+};
+
+static void open_streams(int sds[2])
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t length = sizeof(at);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(bind(listener, (struct sockaddr *)&at, length) == 0 && listen(listener, 1) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&at, &length) == 0);
+    sds[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(connect(sds[0], (struct sockaddr *)&at, length) == 0);
+    sds[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    CHECK(sds[1] >= 0);
+    (void)close(listener);
+}
+
+static void pair_open(struct pair *pair, enum stub_call fails)
+{
+    open_siw(&pair->kit);
+    stub_rdma_fail(fails, EADDRINUSE, 0, 1);
+    pair->responder = fx_ep(&pair->kit.node, NULL);
+    open_streams(pair->sds);
+    CHECK_OK(it_socket_convert(pair->sds[1], pair->responder, ITX_SC_RESPONDER, NULL, 0));
+    CHECK_OK(it_socket_convert(pair->sds[0], pair->kit.ep, ITX_SC_INITIATOR, NULL, 0));
+}
+
+static void pair_close(struct pair *pair)
+{
+    kit_close(&pair->kit);
+    (void)close(pair->sds[0]);
+    (void)close(pair->sds[1]);
+}
+
+/* What rdma_cm would do between the two. */
+static void carry_over(struct pair *pair, struct rdma_cm_id *listener)
+{
+    struct kit *kit = &pair->kit;
+    struct rdma_conn_param param = stub_rdma_param();
+    struct stub_news news = {.data = param.private_data, .length = param.private_data_len};
+    struct rdma_cm_id *asked =
+        stub_rdma_asked(listener, (struct sockaddr *)&kit->id->route.addr.src_addr);
+
+    stub_rdma_tell(asked, listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &news);
+    kit_wait_calls(kit, STUB_ACCEPT, 1);
+    param = stub_rdma_param();
+    news = (struct stub_news){.data = param.private_data, .length = param.private_data_len};
+    stub_rdma_tell(asked, NULL, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+    kit_tell(kit, RDMA_CM_EVENT_ESTABLISHED, 0, &news);
+}
+
+static void converted(enum stub_call fails)
+{
+    struct rdma_cm_id *listener;
+    struct pair pair;
+    struct kit *kit = &pair.kit;
+    unsigned connects = fails == STUB_CONNECT ? 2 : 1;
+
+    pair_open(&pair, fails);
+    kit_wait_calls(kit, STUB_RESOLVE_ADDR, 1);
+    kit->id = stub_rdma_newest(RDMA_PS_TCP);
+    listener = stub_rdma_listener();
+    CHECK(listener != NULL && listener != kit->id);
+    kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+    if (fails == STUB_CONNECT)
+        resolve_again(kit, 1);
+    kit_wait_calls(kit, STUB_CONNECT, connects);
+    carry_over(&pair, listener);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(IT_CM_MSG_CONN_ESTABLISHED_EVENT, fx_next(kit->node.conn_evd).event_number);
+    CHECK_EQ(0, kit_warnings());
+    pair_close(&pair);
+}
+
+Test(cm_retry, convert_connects_again)
+{
+    converted(STUB_CONNECT);
+}
+
+Test(cm_retry, convert_listens_again)
+{
+    converted(STUB_LISTEN);
+}
