@@ -105,8 +105,9 @@ static bool address_is_peer(const it_net_addr_t *address)
     return !IN_MULTICAST(ipv4) && ipv4 != INADDR_BROADCAST;
 }
 
-/* Of a link-local address: the network interface of the device, 0 if there is none. */
-static uint32_t address_scope(const struct verbs_ia *ia, const it_net_addr_t *address)
+/* Of a link-local address: the network interface of the port, 0 if there is none. */
+static uint32_t address_scope(const struct verbs_ia *ia, size_t spigot_id,
+                              const it_net_addr_t *address)
 {
     struct ifaddrs *entries = NULL;
     uint32_t scope = 0;
@@ -115,7 +116,7 @@ static uint32_t address_scope(const struct verbs_ia *ia, const it_net_addr_t *ad
         getifaddrs(&entries) != 0)
         return 0;
     for (const struct ifaddrs *entry = entries; entry && scope == 0; entry = entry->ifa_next)
-        if (verbs_address_is_usable(entry) && verbs_port_of(ia, entry->ifa_addr) != 0)
+        if (verbs_address_is_usable(entry) && verbs_port_of(ia, entry->ifa_addr) == spigot_id)
             scope = if_nametoindex(entry->ifa_name);
     freeifaddrs(entries);
     return scope;
@@ -147,6 +148,53 @@ static it_status_t address_shortage(int error)
                : IT_SUCCESS;
 }
 
+static bool address_is_on_link(const struct ifaddrs *entry, const it_net_addr_t *to)
+{
+    const uint8_t *own, *mask, *peer;
+    size_t length;
+
+    if (!entry->ifa_netmask)
+        return false;
+    if (to->addr_type == IT_IPV4) {
+        own = (const void *)&((const struct sockaddr_in *)(const void *)entry->ifa_addr)->sin_addr;
+        mask = (const void *)&((const struct sockaddr_in *)(void *)entry->ifa_netmask)->sin_addr;
+        peer = (const void *)&to->addr.ipv4;
+        length = sizeof(to->addr.ipv4);
+    } else {
+        own = ((const struct sockaddr_in6 *)(const void *)entry->ifa_addr)->sin6_addr.s6_addr;
+        mask = ((const struct sockaddr_in6 *)(void *)entry->ifa_netmask)->sin6_addr.s6_addr;
+        peer = to->addr.ipv6.s6_addr;
+        length = sizeof(to->addr.ipv6);
+    }
+    for (size_t i = 0; i < length; i++)
+        if ((own[i] & mask[i]) != (peer[i] & mask[i]))
+            return false;
+    return true;
+}
+
+/*
+ * The kernel sends to a subnet from one address only. An IA may have another port there, with an
+ * address of its own.
+ */
+static bool address_beside(const struct verbs_ia *ia, size_t spigot_id, const it_net_addr_t *to,
+                           it_net_addr_t *from)
+{
+    sa_family_t family = to->addr_type == IT_IPV4 ? AF_INET : AF_INET6;
+    struct ifaddrs *entries = NULL;
+    bool found = false;
+
+    if (getifaddrs(&entries) != 0)
+        return false;
+    for (const struct ifaddrs *entry = entries; entry && !found; entry = entry->ifa_next) {
+        found = verbs_address_is_usable(entry) && entry->ifa_addr->sa_family == family &&
+                address_is_on_link(entry, to) && verbs_port_of(ia, entry->ifa_addr) == spigot_id;
+        if (found)
+            verbs_address_tell(entry->ifa_addr, from);
+    }
+    freeifaddrs(entries);
+    return found;
+}
+
 /* Not *found: no way through this port of the device. */
 static it_status_t address_source(const struct verbs_ia *ia, size_t spigot_id,
                                   const it_net_addr_t *to, it_net_addr_t *from, bool *found)
@@ -159,16 +207,16 @@ static it_status_t address_source(const struct verbs_ia *ia, size_t spigot_id,
     *found = false;
     if (!address_is_peer(to))
         return IT_SUCCESS;
-    address_make(to, address_scope(ia, to), &remote);
+    address_make(to, address_scope(ia, spigot_id, to), &remote);
     verbs_address_set_port(&remote, htons(PATH_ANY_PORT));
     error = address_ask_source(&remote, &local);
     if (error != 0)
         return address_shortage(error);
     verbs_address_tell((const struct sockaddr *)&local, from);
     port = verbs_port_of(ia, (const struct sockaddr *)&local);
-    if (port == 0)
-        return address_shortage(errno);
-    *found = port == spigot_id;
+    if (port == 0 && address_shortage(errno) != IT_SUCCESS)
+        return IT_ERR_RESOURCES;
+    *found = port == spigot_id || address_beside(ia, spigot_id, to, from);
     return IT_SUCCESS;
 }
 
@@ -374,7 +422,7 @@ static bool path_resolve(struct verbs_cm *cm, const it_net_addr_t *local,
     if (rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) != 0)
         return false;
     address_make(local, 0, &from);
-    address_make(remote, address_scope(cm->ia, remote), &to);
+    address_make(remote, address_scope(cm->ia, path->spigot_id, remote), &to);
     found = rdma_resolve_addr(id, (struct sockaddr *)&from, (struct sockaddr *)&to,
                               VERBS_CM_RESOLVE_MS) == 0 &&
             rdma_resolve_route(id, VERBS_CM_RESOLVE_MS) == 0 && verbs_cm_is_own(cm->ia, id);
@@ -476,8 +524,8 @@ it_status_t verbs_path_ends(struct verbs_cm *cm, const it_path_t *path,
         return status;
     if (!found || from.addr_type != to.addr_type)
         return IT_ERR_INVALID_SOURCE_PATH;
-    address_make(&from, address_scope(cm->ia, &from), local);
-    address_make(&to, address_scope(cm->ia, &to), remote);
+    address_make(&from, address_scope(cm->ia, path->spigot_id, &from), local);
+    address_make(&to, address_scope(cm->ia, path->spigot_id, &to), remote);
     return IT_SUCCESS;
 }
 
