@@ -179,6 +179,7 @@ static void evd_source_go_straight(struct evd *evd, struct evd_source *source)
 
     view->lock = &evd->lock;
     view->queued = &evd->queue.count;
+    view->notified = &evd->notified;
     source->entries = evd_entries;
     source->entries.dequeue = source->ops->dequeue;
     base_object_set_entries(&evd->object, &source->entries);

@@ -66,4 +66,6 @@ run write 64 one
 check 'completion of a Write, it_evd_dequeue' "$completion" "$completions"
 run send 64 one
 check 'completions of both, it_evd_dequeue' "$((2 * completion))" "$completions"
+run look
+check 'it_evd_dequeue that finds nothing' "$completion" "$completions"
 exit "$failed"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What verbs_cost.sh counts the instructions of: rounds of usual posts, and their completions taken in
- * batches or one by one. verbs_cost_test [write|read|send [ROUNDS [OCTETS [one]]]]
+ * batches or one by one; and rounds of looks that find nothing.
+ * verbs_cost_test [write|read|send|look [ROUNDS [OCTETS [one]]]]
  */
 #include "verbs/stub_node.h"
 
@@ -57,10 +58,20 @@ static void round_of_sends(const it_lmr_triplet_t *segment, bool one_by_one)
     take(node.fx.recv_evd, one_by_one, IT_DTO_RC_RECV_CMPL_EVENT);
 }
 
+static void round_of_looks(void)
+{
+    it_event_t event;
+
+    for (unsigned i = 0; i < BATCH; i++)
+        CHECK_EQ(IT_ERR_QUEUE_EMPTY, it_evd_dequeue(node.fx.request_evd, &event));
+}
+
 int main(int argc, char **argv)
 {
-    const struct stub_shape shape = {.requests = 128, .receives = 128};
     const char *operation = argc > 1 ? argv[1] : "send";
+    bool looks = strcmp(operation, "look") == 0;
+    /* With so much room there is one CQ. */
+    const struct stub_shape shape = {.requests = 128, .receives = 128, .events = looks ? 1024 : 0};
     unsigned long rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 10;
     size_t octets = argc > 3 ? strtoul(argv[3], NULL, 10) : 64;
     bool one_by_one = argc > 4;
@@ -70,7 +81,9 @@ int main(int argc, char **argv)
     stub_node_pair(&node, &shape);
     segment = fx_seg(&node.buf, 0, octets);
     for (unsigned long i = 0; i < rounds; i++) {
-        if (strcmp(operation, "send") == 0)
+        if (looks)
+            round_of_looks();
+        else if (strcmp(operation, "send") == 0)
             round_of_sends(&segment, one_by_one);
         else
             round_of_rdma(&segment, strcmp(operation, "read") == 0, one_by_one);

@@ -206,6 +206,7 @@ struct verbs_cq {
     struct verbs_share *shares;
     /* Polled, or made by us, and not yet taken; room for all there can be. */
     struct ibv_wc *stash, *stash_first, *stash_end;
+    struct ibv_wc *unsorted; /* with .reads_overtaken: a batch is polled to there; else NULL */
 };
 
 #define VERBS_BY_QP 64u /* a power of two */
@@ -218,6 +219,7 @@ struct verbs_source {
     struct ibv_comp_channel *channel;
     /* By the EVD's lock. */
     struct verbs_cq *cqs;                /* the one that is asked first changes */
+    uint32_t empty_looks;
     struct verbs_ep *by_qp[VERBS_BY_QP]; /* EPs with an S-RQ, by the number of the QP */
 };
 

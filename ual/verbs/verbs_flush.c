@@ -9,11 +9,6 @@ static enum vp_queue source_side(const struct verbs_queue *queue)
     return queue->is_receive ? VP_RECEIVES : VP_REQUESTS;
 }
 
-static struct verbs_source *source_of(const struct verbs_queue *queue)
-{
-    return queue->is_receive ? queue->ep->recv_source : queue->ep->request_source;
-}
-
 static bool source_is_of(const struct ibv_wc *wc, const struct verbs_queue *queue)
 {
     if (wc->wr_id & VERBS_SRQ_MARK)
@@ -22,14 +17,14 @@ static bool source_is_of(const struct ibv_wc *wc, const struct verbs_queue *queu
 }
 
 /* Polls all that is there, behind what has been polled before. The stash has room for it. */
-static void source_poll_all(struct verbs_source *source, struct verbs_cq *cq)
+static void source_poll_all(struct verbs_cq *cq)
 {
     size_t left = (size_t)(cq->stash_end - cq->stash_first);
 
     memmove(cq->stash, cq->stash_first, left * sizeof(*cq->stash));
     cq->stash_first = cq->stash;
     cq->stash_end = cq->stash + left;
-    while (cq->stash_end < cq->stash + cq->capacity && verbs_source_poll_batch(source, cq) > 0)
+    while (cq->stash_end < cq->stash + cq->capacity && verbs_source_poll_batch(cq) > 0)
         continue;
 }
 
@@ -39,7 +34,7 @@ static uint32_t source_completed(struct verbs_queue *queue)
     struct verbs_cq *cq = queue->cq;
     uint32_t end = queue->reaped;
 
-    source_poll_all(source_of(queue), cq);
+    source_poll_all(cq);
     for (const struct ibv_wc *wc = cq->stash_first; wc != cq->stash_end; wc++)
         if (source_is_of(wc, queue))
             end = ((const struct verbs_slot *)(uintptr_t)wc->wr_id)->number + 1;
@@ -114,7 +109,7 @@ static void source_rename_locked(struct verbs_ep *ep, uint32_t number)
 {
     struct verbs_cq *cq = ep->rq.cq;
 
-    source_poll_all(ep->recv_source, cq);
+    source_poll_all(cq);
     for (struct ibv_wc *wc = cq->stash_first; wc != cq->stash_end; wc++)
         if ((wc->wr_id & VERBS_SRQ_MARK) && wc->qp_num == ep->qp_num)
             wc->qp_num = number;
@@ -157,7 +152,7 @@ static void source_forget(struct verbs_ep *ep, struct verbs_queue *queue)
     struct ibv_wc *kept = cq->stash;
 
     verbs_host->source_lock(ep->ual, source_side(queue));
-    source_poll_all(source_of(queue), cq);
+    source_poll_all(cq);
     for (const struct ibv_wc *wc = cq->stash; wc != cq->stash_end; wc++)
         if (!source_is_of(wc, queue) && !source_drop_shared(wc, queue))
             *kept++ = *wc;

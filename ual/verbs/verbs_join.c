@@ -47,9 +47,11 @@ static struct verbs_cq *source_make_cq(struct verbs_source *source, uint32_t cap
     if (!cq)
         goto err_log;
     cq->capacity = capacity;
-    cq->stash = calloc((size_t)room + VERBS_SOURCE_BATCH, sizeof(*cq->stash));
+    cq->stash = calloc((size_t)room + 2 * VERBS_SOURCE_BATCH, sizeof(*cq->stash));
     cq->stash_first = cq->stash;
     cq->stash_end = cq->stash;
+    if (cq->stash && source->ia->quirks.reads_overtaken)
+        cq->unsorted = cq->stash + room + VERBS_SOURCE_BATCH;
     if (cq->stash) {
         cq->cq = ibv_create_cq(source->ia->context, (int)capacity, source, source->channel, 0);
         error = errno;

@@ -16,6 +16,9 @@
 /* Between two tests or stores: together they would be more instructions. */
 #define SOURCE_APART() __asm__ volatile("")
 
+/* Of so many looks that find nothing one does all that there is to do then. */
+#define SOURCE_LOOKS 16u
+
 /* Of a usual completion these members are zero: the status, which is IT_DTO_SUCCESS, and all behind it. */
 #define SOURCE_CLEAR_FROM offsetof(it_all_dto_cmpl_event_t, dto_status)
 #define SOURCE_CLEAR_HALF ((size_t)64)
@@ -389,31 +392,40 @@ static void source_sort(struct verbs_cq *cq, const struct ibv_wc *wc)
         source_put_in_order(queue, queue->overtaking);
 }
 
-/* At most that many; they go behind what is in the stash. Returns how many the device had. */
-uint32_t verbs_source_poll_batch(struct verbs_source *source, struct verbs_cq *cq)
+static void __attribute__((noinline)) source_sort_all(struct verbs_cq *cq, int count)
 {
-    struct ibv_wc batch[VERBS_SOURCE_BATCH];
-    bool sorts = source->ia->quirks.reads_overtaken;
-    int count = ibv_poll_cq(cq->cq, (int)VERBS_SOURCE_BATCH, sorts ? batch : cq->stash_end);
+    for (int i = 0; i < count; i++)
+        source_sort(cq, &cq->unsorted[i]);
+}
+
+static inline __attribute__((always_inline)) uint32_t source_poll_batch(struct verbs_cq *cq)
+{
+    int count = ibv_poll_cq(cq->cq, (int)VERBS_SOURCE_BATCH,
+                            cq->unsorted ? cq->unsorted : cq->stash_end);
 
     if (count <= 0)
         return 0;
-    if (!sorts)
+    if (!cq->unsorted)
         cq->stash_end += count;
     else
-        for (int i = 0; i < count; i++)
-            source_sort(cq, &batch[i]);
+        source_sort_all(cq, count);
     return (uint32_t)count;
 }
 
+/* At most that many; they go behind what is in the stash. Returns how many the device had. */
+uint32_t verbs_source_poll_batch(struct verbs_cq *cq)
+{
+    return source_poll_batch(cq);
+}
+
 /* False: there is nothing. */
-static inline bool source_poll(struct verbs_source *source, struct verbs_cq *cq)
+static inline bool source_poll(struct verbs_cq *cq)
 {
     if (cq->stash_first != cq->stash_end)
         return true;
     cq->stash_first = cq->stash;
     cq->stash_end = cq->stash;
-    while (verbs_source_poll_batch(source, cq) > 0)
+    while (verbs_source_poll_batch(cq) > 0)
         if (cq->stash_end != cq->stash)
             return true;
     return false;
@@ -442,7 +454,7 @@ static size_t source_take(void *context, it_event_t *events, size_t max)
 
     source_rotate(source);
     for (struct verbs_cq *cq = source->cqs; cq; cq = cq->next)
-        while (event != end && source_poll(source, cq)) {
+        while (event != end && source_poll(cq)) {
             event = source_take_all_usual(source, cq, event, end);
             if (event != end && cq->stash_first != cq->stash_end)
                 event += source_take_one(source, cq, event);
@@ -468,6 +480,35 @@ source_dequeue_queued(struct verbs_source *source, it_event_t *event)
     return verbs_host->evd_dequeue(source->evd, event);
 }
 
+/* Polls for completions. True: there is nothing anywhere. */
+static inline __attribute__((always_inline)) bool source_is_empty(const struct verbs_source *source)
+{
+    for (struct verbs_cq *cq = source->cqs; cq; cq = cq->next) {
+        if (!SOURCE_LIKELY(cq->stash_first == cq->stash_end))
+            return false;
+        cq->stash_first = cq->stash;
+        cq->stash_end = cq->stash;
+        if (!SOURCE_LIKELY(source_poll_batch(cq) == 0))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * What has been polled is taken. Most looks of those who poll end here, and what comes meanwhile they learn
+ * only when it is over: it does what the library wants done between two looks but once in a while.
+ */
+static it_status_t __attribute__((noinline))
+source_dequeue_polled(struct verbs_source *source, it_event_t *event)
+{
+    if (!SOURCE_LIKELY(source_is_empty(source)) ||
+        !SOURCE_LIKELY(++source->empty_looks % SOURCE_LOOKS != 0))
+        return source_dequeue_any(source, event);
+    atomic_store_explicit(source->view.notified, false, memory_order_relaxed);
+    base_lock_drop(source->view.lock);
+    return IT_ERR_QUEUE_EMPTY;
+}
+
 /* Of the CQ that has been polled last: when that is empty, the others have their turn. */
 static it_status_t source_dequeue(it_evd_handle_t evd, it_event_t *event)
 {
@@ -480,8 +521,11 @@ static it_status_t source_dequeue(it_evd_handle_t evd, it_event_t *event)
     if (!SOURCE_LIKELY(atomic_load_explicit(source->view.queued, memory_order_relaxed) == 0))
         return source_dequeue_queued(source, event);
     cq = source->cqs;
-    if (!SOURCE_LIKELY(cq != NULL) || !SOURCE_LIKELY(cq->stash_first != cq->stash_end) ||
-        !SOURCE_LIKELY(source_take_usual(evd, cq->stash_first, event)))
+    if (!SOURCE_LIKELY(cq != NULL))
+        return source_dequeue_any(source, event);
+    if (!SOURCE_LIKELY(cq->stash_first != cq->stash_end))
+        return source_dequeue_polled(source, event);
+    if (!SOURCE_LIKELY(source_take_usual(evd, cq->stash_first, event)))
         return source_dequeue_any(source, event);
     cq->stash_first++;
     base_lock_drop(source->view.lock);
@@ -495,7 +539,7 @@ static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
 
     source_rotate(source);
     for (struct verbs_cq *cq = source->cqs; cq; cq = cq->next)
-        while (count < max && source_poll(source, cq))
+        while (count < max && source_poll(cq))
             count += source_reap(source, cq, &dtos[count]);
     return count;
 }
