@@ -31,8 +31,7 @@ bool uiw_quick_may_be(const struct uiw_ep *ep, const struct vp_request *request)
 
     return (request->opcode == VP_SEND || request->opcode == VP_RDMA_WRITE) &&
            request->segment_count <= 1 && ((unsigned)request->flags & ~usual) == 0 &&
-           !request->has_immediate && !ep->agreed.send_markers &&
-           request->length <= ep->tx.max_ulpdu - IW_UNTAGGED_HEADER;
+           !request->has_immediate && !ep->agreed.send_markers && request->length <= UIW_PARTS_MAX;
 }
 
 bool uiw_quick_is_next(const struct uiw_ep *ep)
@@ -131,13 +130,12 @@ static bool quick_keep_rest(struct uiw_ep *ep, const struct quick_frame *frame,
     return uiw_tx_prepend(ep, frame->octets + before + sent, frame->trailer_length - sent);
 }
 
-static void quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
+void uiw_quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
     bool wake;
 
     ep->tx.cursor.sq++;
     ep->tx.responses = 0;
-    uiw_count(&ep->tx.fpdus, 1);
     base_lock_take(&ep->ual->lock);
     sqe->done = true;
     wake = uiw_sq_complete_locked(ep);
@@ -157,6 +155,10 @@ enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
     uint32_t crc;
     ssize_t sent;
 
+    if (length >= UIW_PARTS_MIN && uiw_parts_are_due(ep, sqe))
+        return uiw_parts_send(ep, sqe);
+    if (length > ep->tx.max_ulpdu - IW_UNTAGGED_HEADER)
+        return UIW_TX_MORE;
     if (length &&
         !uiw_mr_pin_local(segment->mr, segment->stag, payload, length, IT_PRIV_LOCAL_READ, ep->pz))
         return UIW_TX_MORE; /* the batch tells what is wrong with it */
@@ -177,7 +179,9 @@ enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
     }
     if (length)
         uiw_mr_unpin(segment->mr);
-    if (sent > 0 && state != UIW_TX_DEAD)
-        quick_finish(ep, sqe);
+    if (sent > 0 && state != UIW_TX_DEAD) {
+        uiw_count(&ep->tx.fpdus, 1);
+        uiw_quick_finish(ep, sqe);
+    }
     return state;
 }

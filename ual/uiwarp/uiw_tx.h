@@ -65,6 +65,22 @@ bool uiw_quick_is_next(const struct uiw_ep *ep);
 /* Sender, after uiw_quick_is_next. MORE: it is left to the batch. */
 enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep);
 
+/* Sender. Its only request is over. */
+void uiw_quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe);
+
+/* ---- A large message with nothing around it: uiw_parts.c ---- */
+
+#define UIW_PARTS_MIN 49152u
+#define UIW_PARTS_MAX 131072u
+
+/*
+ * Sender. A message of UIW_PARTS_MIN octets or more is next, and all there is. The peer waits for it if it has spoken
+ * since we sent the last such.
+ */
+bool uiw_parts_are_due(const struct uiw_ep *ep, const struct uiw_sqe *sqe);
+/* Sender. MORE: it is left to the batch. */
+enum uiw_tx_state uiw_parts_send(struct uiw_ep *ep, struct uiw_sqe *sqe);
+
 /* Counters have one writer and may be read by anybody. */
 static inline void uiw_count(_Atomic uint64_t *counter, uint64_t more)
 {
