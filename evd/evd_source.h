@@ -44,7 +44,7 @@ struct evd_source_ops {
 struct evd_source_view {
     struct base_lock *lock;
     const _Atomic size_t *queued; /* by the lock: events in the EVD's own queue, which come first */
-    _Atomic bool *notified; /* by the lock: to be cleared by a look that finds nothing */
+    _Atomic bool *notified;       /* by the lock: to be cleared by a look that finds nothing */
 };
 
 /* Where the context's address lies in an EVD that has a source. */

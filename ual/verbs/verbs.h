@@ -218,7 +218,7 @@ struct verbs_source {
     it_evd_handle_t evd;
     struct ibv_comp_channel *channel;
     /* By the EVD's lock. */
-    struct verbs_cq *cqs;                /* the one that is asked first changes */
+    struct verbs_cq *cqs; /* the one that is asked first changes */
     uint32_t empty_looks;
     struct verbs_ep *by_qp[VERBS_BY_QP]; /* EPs with an S-RQ, by the number of the QP */
 };

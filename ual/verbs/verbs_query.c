@@ -88,8 +88,9 @@ uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address)
     if (rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) != 0)
         return 0;
     error = rdma_bind_addr(id, &local.any) == 0 ? 0 : errno;
-    if (error == 0 && id->verbs && strcmp(ibv_get_device_name(id->verbs->device),
-                            ibv_get_device_name(ia->context->device)) == 0)
+    if (error == 0 && id->verbs &&
+        strcmp(ibv_get_device_name(id->verbs->device), ibv_get_device_name(ia->context->device)) ==
+            0)
         port = id->port_num;
     (void)rdma_destroy_id(id);
     errno = error != 0 ? error : ENODEV;

@@ -400,8 +400,8 @@ static void __attribute__((noinline)) source_sort_all(struct verbs_cq *cq, int c
 
 static inline __attribute__((always_inline)) uint32_t source_poll_batch(struct verbs_cq *cq)
 {
-    int count = ibv_poll_cq(cq->cq, (int)VERBS_SOURCE_BATCH,
-                            cq->unsorted ? cq->unsorted : cq->stash_end);
+    int count =
+        ibv_poll_cq(cq->cq, (int)VERBS_SOURCE_BATCH, cq->unsorted ? cq->unsorted : cq->stash_end);
 
     if (count <= 0)
         return 0;
