@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ports_test FIRST LAST: what it_ep_connect and it_listen_create do where sockets have most of the ports that
+ * ports_test FIRST LAST: what it_ep_connect, it_socket_convert and it_listen_create do where sockets have most of the ports that
  * the kernel may choose, those from FIRST to LAST; and with addresses that are not the device's.
  */
 #include "support/it_fixture.h"
@@ -16,20 +16,31 @@
 #define ROUNDS    6
 #define KEPT_FREE 4u /* listen point, initiator, and what is still closing */
 #define SOCKETS   64
+#define ASIDE     1000u /* ports that the kernel does not choose */
 
 static unsigned first, last;
 static int sockets[SOCKETS];
 static unsigned socket_count;
 
 /* -1: somebody has it. */
-static int take_port(unsigned port)
+static int bind_port(unsigned port)
 {
     struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     int sd = socket(AF_INET, SOCK_STREAM, 0);
 
     CHECK(sd >= 0);
     own.sin_addr = (struct in_addr){fx_address().addr.ipv4.s_addr};
-    if (bind(sd, (struct sockaddr *)&own, sizeof(own)) == 0 && listen(sd, 1) == 0)
+    if (bind(sd, (struct sockaddr *)&own, sizeof(own)) == 0)
+        return sd;
+    (void)close(sd);
+    return -1;
+}
+
+static int take_port(unsigned port)
+{
+    int sd = bind_port(port);
+
+    if (sd < 0 || listen(sd, 1) == 0)
         return sd;
     (void)close(sd);
     return -1;
@@ -61,6 +72,56 @@ static void connect_in_a_crowd(struct fx_node *node)
         it_ep_handle_t far = small_ep(node);
 
         fx_join(node, near, node, far);
+        CHECK_OK(it_ep_free(near));
+        CHECK_OK(it_ep_free(far));
+        while (it_evd_dequeue(node->conn_evd, &(it_event_t){0}) == IT_SUCCESS)
+            ;
+    }
+}
+
+/* At a port behind those that the kernel chooses from. */
+static int bound_socket(void)
+{
+    static unsigned used;
+    int sd;
+
+    do {
+        CHECK(++used <= ASIDE);
+        sd = bind_port(last + used);
+    } while (sd < 0);
+    return sd;
+}
+
+static void stream_open(int sds[2])
+{
+    struct sockaddr_in at;
+    socklen_t length = sizeof(at);
+    int listener = bound_socket();
+
+    CHECK(listen(listener, 1) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&at, &length) == 0);
+    sds[0] = bound_socket();
+    CHECK(connect(sds[0], (struct sockaddr *)&at, length) == 0);
+    sds[1] = accept(listener, NULL, NULL);
+    CHECK(sds[1] >= 0);
+    (void)close(listener);
+}
+
+/* The same for the connections that replace streams. */
+static void convert_in_a_crowd(struct fx_node *node)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        it_ep_handle_t near = small_ep(node);
+        it_ep_handle_t far = small_ep(node);
+        int sds[2];
+
+        stream_open(sds);
+        CHECK_OK(it_socket_convert(sds[0], near, ITX_SC_INITIATOR, NULL, 0));
+        CHECK_OK(it_socket_convert(sds[1], far, ITX_SC_RESPONDER, NULL, 0));
+        for (int k = 0; k < 2; k++)
+            CHECK_EQ(IT_CM_MSG_CONN_ESTABLISHED_EVENT, fx_next(node->conn_evd).event_number);
+        (void)close(sds[0]);
+        (void)close(sds[1]);
         CHECK_OK(it_ep_free(near));
         CHECK_OK(it_ep_free(far));
         while (it_evd_dequeue(node->conn_evd, &(it_event_t){0}) == IT_SUCCESS)
@@ -153,6 +214,7 @@ int main(int argc, char **argv)
     iwarp = is_iwarp(&node);
     crowd_the_ports();
     connect_in_a_crowd(&node);
+    convert_in_a_crowd(&node);
     said_nothing();
     listen_where_a_socket_is(&node, iwarp);
     connect_from_elsewhere(&node, iwarp);

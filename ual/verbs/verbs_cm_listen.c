@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define LISTEN_BACKLOG    1024
-#define LISTEN_PORT_TRIES 32 /* until a chosen port is free on all addresses */
+#define LISTEN_PORT_TRIES 256 /* until a chosen port is free on all addresses */
 
 struct listen_call {
     struct ual_listen *listen;

@@ -8,7 +8,7 @@
 
 /* Strangers cannot keep the right one off: they are refused as fast as they come. */
 #define CONVERT_BACKLOG    16
-#define CONVERT_PORT_TRIES 32
+#define CONVERT_PORT_TRIES 256
 
 /* ---------------------------------------------------------------- what the device is */
 
