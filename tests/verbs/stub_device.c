@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The functions of libibverbs that the provider calls. */
-#include "verbs/stub_device.h"
+#include "verbs/stub_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ struct stub_settings stub;
 
 static pthread_mutex_t stub_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic size_t stub_count;
-static _Atomic uint32_t stub_numbers;
+_Atomic uint32_t stub_numbers;
 static struct ibv_device stub_device;
 static int stub_async_fd = -1;
 
@@ -74,7 +74,7 @@ size_t stub_objects(void)
     return atomic_load(&stub_count);
 }
 
-static void *stub_new(size_t size)
+void *stub_new(size_t size)
 {
     void *object = calloc(1, size);
 
@@ -83,7 +83,7 @@ static void *stub_new(size_t size)
     return object;
 }
 
-static int stub_delete(void *object)
+int stub_delete(void *object)
 {
     atomic_fetch_sub(&stub_count, 1);
     free(object);
@@ -147,6 +147,14 @@ static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
 }
 
 /* ---------------------------------------------------------------- executing */
+
+static bool stub_may_use(const struct ibv_qp *qp, const struct stub_work *work)
+{
+    for (int i = 0; i < work->count; i++)
+        if (!stub_is_memory(qp->pd, &work->sges[i]))
+            return false;
+    return true;
+}
 
 static void stub_copy_out(const struct stub_work *work, unsigned char *to)
 {
@@ -213,7 +221,9 @@ static enum ibv_wc_status stub_send(struct stub_qp *qp, const struct stub_work *
     stub_copy_out(work, room);
     wc.wr_id = recv->wr_id;
     wc.byte_len = length;
-    if (stub_copy_in(recv, room, length) > 0)
+    if (stub.checks_keys && !stub_may_use(&qp->peer->qp, recv))
+        wc.status = IBV_WC_LOC_PROT_ERR;
+    else if (stub_copy_in(recv, room, length) > 0)
         wc.status = IBV_WC_LOC_LEN_ERR;
     if (work->opcode == IBV_WR_SEND_WITH_IMM) {
         wc.wc_flags = IBV_WC_WITH_IMM;
@@ -292,6 +302,9 @@ static void stub_run(struct stub_qp *qp)
 
         wc.status = qp->failure;
         qp->failure = IBV_WC_SUCCESS;
+        if (wc.status == IBV_WC_SUCCESS && stub.checks_keys && !(work->flags & IBV_SEND_INLINE) &&
+            !stub_may_use(&qp->qp, work))
+            wc.status = IBV_WC_LOC_PROT_ERR;
         if (wc.status == IBV_WC_SUCCESS)
             wc.status = stub_execute(qp, work);
         if (stub.like_siw && work->opcode == IBV_WR_RDMA_READ && late_count < 16)
@@ -510,61 +523,6 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 {
     (void)context, (void)entries, (void)max_entries, (void)flags, (void)entry_size;
     return 0;
-}
-
-/* ---------------------------------------------------------------- memory */
-
-struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
-{
-    struct ibv_pd *pd = stub_new(sizeof(*pd));
-
-    if (pd)
-        pd->context = context;
-    return pd;
-}
-
-int ibv_dealloc_pd(struct ibv_pd *pd)
-{
-    return stub_delete(pd);
-}
-
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
-                                unsigned int access)
-{
-    struct ibv_mr *mr;
-
-    (void)iova, (void)access;
-    if (stub.refuse_memory) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    mr = stub_new(sizeof(*mr));
-    if (!mr)
-        return NULL;
-    mr->pd = pd;
-    mr->context = pd->context;
-    mr->addr = addr;
-    mr->length = length;
-    mr->lkey = mr->rkey = atomic_fetch_add(&stub_numbers, 1) + 1;
-    return mr;
-}
-
-#undef ibv_reg_mr
-struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
-{
-    return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, (unsigned)access);
-}
-
-#undef ibv_reg_mr_iova
-struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
-                               int access)
-{
-    return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned)access);
-}
-
-int ibv_dereg_mr(struct ibv_mr *mr)
-{
-    return stub_delete(mr);
 }
 
 /* ---------------------------------------------------------------- CQs */

@@ -23,6 +23,7 @@ struct stub_settings {
     bool on_ethernet;   /* the ports are: RoCE, if it is no iWARP */
     uint8_t ports;      /* 0: 1 */
     bool lazy_flush;    /* a failed QP completes what it has when stub_flush is called */
+    bool checks_keys;   /* of the memory here, as a device does */
     int max_cqe;        /* 0: many */
     int refuse_qps;     /* so many ibv_create_qp fail with ENOMEM */
     bool refuse_memory; /* ibv_reg_mr fails with ENOMEM */
