@@ -2,7 +2,9 @@
 #include "convert/stranger.h"
 
 #include "support/check.h"
+#include "support/it_fixture.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 
@@ -61,36 +63,76 @@ static struct rdma_conn_param parameters(const void *private_data, size_t length
     };
 }
 
-bool stranger_connect(struct stranger *stranger, const struct sockaddr_in *address, uint16_t port,
-                      const void *private_data, size_t length)
+static void drop_id(struct stranger *stranger)
 {
-    struct rdma_conn_param param = parameters(private_data, length);
-    struct sockaddr_in from = *address;
-    struct sockaddr_in to = *address;
+    if (stranger->id->qp)
+        rdma_destroy_qp(stranger->id);
+    CHECK_EQ(0, rdma_destroy_id(stranger->id));
+    stranger->id = NULL;
+}
 
-    from.sin_port = 0;
-    to.sin_port = port;
-    stranger_open(stranger);
+/*
+ * rdma_cm chooses a port without asking TCP, whose ports those of siw are too: a socket may have it, or one
+ * in time-wait. Then it is the next one.
+ */
+static bool is_taken(int result, const struct fx_patience *patience)
+{
+    if (result == 0 || errno != EADDRINUSE)
+        return false;
+    fx_patience_check(patience);
+    return true;
+}
+
+/* What rdma_connect returns, with errno. */
+static int ask(struct stranger *stranger, struct sockaddr_in *from, struct sockaddr_in *to,
+               struct rdma_conn_param *param)
+{
     CHECK_EQ(0, rdma_create_id(stranger->channel, &stranger->id, NULL, RDMA_PS_TCP));
-    CHECK_EQ(
-        0, rdma_resolve_addr(stranger->id, (struct sockaddr *)&from, (struct sockaddr *)&to, 5000));
+    CHECK_EQ(0,
+             rdma_resolve_addr(stranger->id, (struct sockaddr *)from, (struct sockaddr *)to, 5000));
     CHECK_EQ(RDMA_CM_EVENT_ADDR_RESOLVED, next_event(stranger));
     CHECK_EQ(0, rdma_resolve_route(stranger->id, 5000));
     CHECK_EQ(RDMA_CM_EVENT_ROUTE_RESOLVED, next_event(stranger));
     make_qp(stranger->id);
-    return rdma_connect(stranger->id, &param) == 0 &&
-           next_event(stranger) == RDMA_CM_EVENT_ESTABLISHED;
+    return rdma_connect(stranger->id, param);
+}
+
+bool stranger_connect(struct stranger *stranger, const struct sockaddr_in *address, uint16_t port,
+                      const void *private_data, size_t length)
+{
+    struct fx_patience patience = fx_patience_start("a free port of a stranger");
+    struct rdma_conn_param param = parameters(private_data, length);
+    struct sockaddr_in from = *address;
+    struct sockaddr_in to = *address;
+    int result;
+
+    from.sin_port = 0;
+    to.sin_port = port;
+    stranger_open(stranger);
+    while (is_taken(result = ask(stranger, &from, &to, &param), &patience))
+        drop_id(stranger);
+    return result == 0 && next_event(stranger) == RDMA_CM_EVENT_ESTABLISHED;
+}
+
+/* What rdma_listen returns, with errno. */
+static int listen_somewhere(struct stranger *stranger, struct sockaddr_in *at)
+{
+    CHECK_EQ(0, rdma_create_id(stranger->channel, &stranger->listener, NULL, RDMA_PS_TCP));
+    CHECK_EQ(0, rdma_bind_addr(stranger->listener, (struct sockaddr *)at));
+    return rdma_listen(stranger->listener, 4);
 }
 
 uint16_t stranger_listen(struct stranger *stranger, const struct sockaddr_in *address)
 {
+    struct fx_patience patience = fx_patience_start("a free port of a listening stranger");
     struct sockaddr_in at = *address;
+    int result;
 
     at.sin_port = 0;
     stranger_open(stranger);
-    CHECK_EQ(0, rdma_create_id(stranger->channel, &stranger->listener, NULL, RDMA_PS_TCP));
-    CHECK_EQ(0, rdma_bind_addr(stranger->listener, (struct sockaddr *)&at));
-    CHECK_EQ(0, rdma_listen(stranger->listener, 4));
+    while (is_taken(result = listen_somewhere(stranger, &at), &patience))
+        CHECK_EQ(0, rdma_destroy_id(stranger->listener));
+    CHECK_EQ(0, result);
     return rdma_get_src_port(stranger->listener);
 }
 
@@ -120,11 +162,8 @@ void stranger_sees_end(struct stranger *stranger)
 
 void stranger_close(struct stranger *stranger)
 {
-    if (stranger->id) {
-        if (stranger->id->qp)
-            rdma_destroy_qp(stranger->id);
-        CHECK_EQ(0, rdma_destroy_id(stranger->id));
-    }
+    if (stranger->id)
+        drop_id(stranger);
     if (stranger->listener)
         CHECK_EQ(0, rdma_destroy_id(stranger->listener));
     if (stranger->channel)
