@@ -95,17 +95,29 @@ static void no_host(struct wire *host, uint64_t timeout_us, it_conn_reject_code_
     wire_close(&wire);
 }
 
-/* siw has our Request, but its application does not decide. */
+/*
+ * siw has our Request, but its application does not decide. On a busy machine time may be over before siw
+ * has it: then with more of it.
+ */
 static void undecided_there(struct wire *host)
 {
+    unsigned timeout_ms = 400;
     struct peer_answer answer;
     struct wire wire;
+    uint16_t port;
+    bool heard;
 
     open_beside(&wire, host, WIRE_ACTIVE, "undecided");
-    call_within(&wire, host->setup.place->theirs, listen_there(&wire), 400000);
-    peer_ask(wire.peer, &answer, "request %u " PEER_WAIT, wire.listener);
+    port = listen_there(&wire);
+    do {
+        CHECK_OK(it_ep_reset(wire.ep));
+        call_within(&wire, host->setup.place->theirs, port, timeout_ms * UINT64_C(1000));
+        peer_tell(wire.peer, "request %u timeout=%u", wire.listener, timeout_ms + 2000);
+        heard = peer_hear_either(wire.peer, &answer);
+        failed(&wire, IT_CN_REJ_TIMEOUT);
+        timeout_ms *= 2;
+    } while (!heard && timeout_ms < PEER_PATIENCE_MS / 2);
     wire.conn = (unsigned)peer_number(&answer, "conn");
-    failed(&wire, IT_CN_REJ_TIMEOUT);
     wire_close(&wire);
 }
 
