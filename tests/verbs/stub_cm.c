@@ -87,6 +87,12 @@ void verbs_cm_ep_forget(struct verbs_ep *ep)
     (void)ep;
 }
 
+bool verbs_cm_keeps_qp(struct verbs_ep *ep, struct ibv_qp *qp)
+{
+    (void)ep, (void)qp;
+    return false;
+}
+
 void verbs_cm_ep_failed(struct verbs_ep *ep)
 {
     atomic_fetch_add(&stub_failed, 1);

@@ -6,6 +6,8 @@
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,16 @@ static void expect_failed(const struct kit *kit, it_conn_reject_code_t code)
     EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, kit_state(kit));
     EXPECT(kit_warnings() > 0);
     fx_empty(kit->node.conn_evd);
+}
+
+/* A thread beside gives them back. */
+static void expect_objects(size_t count)
+{
+    struct fx_patience patience = fx_patience_start("objects of the device");
+
+    while (stub_objects() > count)
+        fx_patience_check(&patience);
+    EXPECT_EQ(count, stub_objects());
 }
 
 /* ---------------------------------------------------------------- time */
@@ -188,6 +200,84 @@ Test(cm_end, freed_at_any_stage)
         for (enum kit_stage stage = 0; stage < KIT_STAGES; stage++)
             if (kit_has_stage(kind, stage))
                 free_at(kind, stage);
+    check_done();
+}
+
+/*
+ * siw's kernel holds the id of an attempt that nobody answers for up to 10 s. A reset does not wait for it, as often
+ * as that may be.
+ */
+Test(cm_end, a_reset_does_not_wait)
+{
+    struct kit kit;
+    size_t objects;
+
+    kit_start(KIT_SIW);
+    kit_open(&kit, KIT_SIW);
+    objects = stub_objects();
+    for (int round = 0; round < 2; round++) {
+        const struct rdma_cm_id *first;
+
+        kit_reach(&kit, KIT_GIVEN_UP);
+        first = kit.id;
+        CHECK_OK(it_ep_reset(kit.ep));
+        EXPECT_EQ(objects + 1, stub_objects()); /* the QP that the id uses */
+        kit_reach(&kit, KIT_LIVE);
+        EXPECT(stub_rdma_lives(first));
+        stub_rdma_hold_destroy(NULL);
+        CHECK_OK(it_ep_disconnect(kit.ep, NULL, 0));
+        fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        CHECK_OK(it_ep_reset(kit.ep));
+        expect_objects(objects);
+    }
+    kit_close(&kit);
+    check_done();
+}
+
+struct freeing {
+    it_ep_handle_t ep;
+    _Atomic int thread;
+    _Atomic bool done;
+};
+
+static void *free_ep(void *argument)
+{
+    struct freeing *call = argument;
+
+    atomic_store(&call->thread, fx_thread_id());
+    CHECK_OK(it_ep_free(call->ep));
+    atomic_store(&call->done, true);
+    return NULL;
+}
+
+/* What the id uses is not taken away from under it, also not the QP that a reset has left behind. */
+static void free_waits(bool reset)
+{
+    struct freeing call = {.thread = 0};
+    struct fx_patience patience = fx_patience_start("the thread");
+    pthread_t thread;
+    struct kit kit;
+
+    kit_start(KIT_SIW);
+    kit_open(&kit, KIT_SIW);
+    kit_reach(&kit, KIT_GIVEN_UP);
+    if (reset)
+        CHECK_OK(it_ep_reset(kit.ep));
+    call.ep = kit.ep;
+    CHECK_EQ(0, pthread_create(&thread, NULL, free_ep, &call));
+    while (atomic_load(&call.thread) == 0)
+        fx_patience_check(&patience);
+    fx_thread_sleeps(atomic_load(&call.thread));
+    EXPECT(!atomic_load(&call.done));
+    stub_rdma_hold_destroy(NULL);
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    kit_close(&kit);
+}
+
+Test(cm_end, freeing_waits)
+{
+    free_waits(false);
+    free_waits(true);
     check_done();
 }
 

@@ -216,7 +216,10 @@ void verbs_cm_ep_forget(struct verbs_ep *ep)
 {
     it_rc_only_attributes_t *rc = &verbs_host->ep_attributes(ep->ual)->srv.rc;
 
-    verbs_cm_ep_end(ep);
+    verbs_host->ia_call(ep->ia->ual, cm_leave, ep);
+    /* From a QP of siw that has failed nothing more comes: it may be left behind. */
+    if (!ep->ia->quirks.late_posts_lost)
+        verbs_thread_wait(ep->ia->cm, ep);
     verbs_host->ep_lock(ep->ual);
     if (ep->agreed) {
         rc->rdma_read_ird = ep->wanted_ird;
@@ -224,6 +227,11 @@ void verbs_cm_ep_forget(struct verbs_ep *ep)
     }
     ep->agreed = false;
     verbs_host->ep_unlock(ep->ual);
+}
+
+bool verbs_cm_keeps_qp(struct verbs_ep *ep, struct ibv_qp *qp)
+{
+    return verbs_thread_take_qp(ep->ia->cm, qp);
 }
 
 static void cm_disconnect(void *argument)

@@ -17,8 +17,16 @@ void verbs_cm_close(struct verbs_ia *ia);
  * returns when no thread uses the EP by way of connection management any more. No lock is held.
  */
 void verbs_cm_ep_end(struct verbs_ep *ep);
-/* From ep_reset: the same for what is left of the last connection. No lock is held. */
+/*
+ * From ep_reset: the same for what is left of the last connection, but that its id may still use the QP.
+ * No lock is held.
+ */
 void verbs_cm_ep_forget(struct verbs_ep *ep);
+/*
+ * Afterwards: an id that is being destroyed still uses this QP, which has failed. It is destroyed then, before
+ * anything else of the EP goes away. False: it is the caller's.
+ */
+bool verbs_cm_keeps_qp(struct verbs_ep *ep, struct ibv_qp *qp);
 
 /*
  * The device says that the QP has failed, or a completion does. On the IA's thread, no lock held; the

@@ -85,6 +85,8 @@ struct verbs_conn {
     /* DYING, by verbs_cm.lock. */
     struct verbs_conn *dying_next;
     const struct verbs_ep *held; /* whose QP the id still uses */
+    const struct ibv_qp *used;   /* that QP */
+    struct ibv_qp *left;         /* it is not the EP's any more; NULL: it is */
     bool destroyed;
 };
 
@@ -198,6 +200,8 @@ int verbs_thread_join(struct verbs_conn *conn, bool cut);
 void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep);
 /* Any thread. Until no id that is being destroyed uses the QP of the EP (NULL: of any). */
 void verbs_thread_wait(struct verbs_cm *cm, const struct verbs_ep *ep);
+/* Any thread. An id that is being destroyed uses the QP, which is destroyed behind it. False: none does. */
+bool verbs_thread_take_qp(struct verbs_cm *cm, struct ibv_qp *qp);
 
 /* ---------------------------------------------------------------- verbs_cm_qp.c */
 

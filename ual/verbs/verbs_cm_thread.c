@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #define THREAD_GRACE_S 2
@@ -101,6 +102,23 @@ static void thread_join_caller(struct verbs_conn *conn)
     (void)pthread_join(conn->caller, NULL);
 }
 
+/* With the lock, which is let go meanwhile. */
+static void thread_destroy_qp(struct verbs_conn *conn)
+{
+    struct verbs_cm *cm = conn->cm;
+    struct ibv_qp *qp = conn->left;
+    int error;
+
+    if (!qp)
+        return;
+    (void)pthread_mutex_unlock(&cm->lock);
+    error = ibv_destroy_qp(qp);
+    if (error && !atomic_load_explicit(&cm->ia->removed, memory_order_relaxed))
+        verbs_log(VP_LOG_WARN, "%s: a QP that was left behind cannot be destroyed: %s",
+                  verbs_host->ia_name(cm->ual), strerror(error));
+    (void)pthread_mutex_lock(&cm->lock);
+}
+
 static void *thread_destroy(void *argument)
 {
     struct verbs_conn *conn = argument;
@@ -111,6 +129,8 @@ static void *thread_destroy(void *argument)
         thread_join_caller(conn);
     (void)rdma_destroy_id(conn->id); /* fails with a device that is gone: freed nevertheless */
     (void)pthread_mutex_lock(&cm->lock);
+    conn->used = NULL; /* none is taken from here on */
+    thread_destroy_qp(conn);
     while (*link != conn)
         link = &(*link)->dying_next;
     *link = conn->dying_next;
@@ -145,6 +165,7 @@ void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep)
     conn->calling = conn->state == VERBS_CONN_CALLING;
     conn->state = VERBS_CONN_DYING;
     conn->held = ep;
+    conn->used = ep ? ep->qp : NULL;
     if (thread_start_destroying(conn))
         return;
     /* The IA's thread waits for the peer. */
@@ -168,4 +189,18 @@ void verbs_thread_wait(struct verbs_cm *cm, const struct verbs_ep *ep)
     while (thread_holds_locked(cm, ep))
         (void)pthread_cond_wait(&cm->destroyed, &cm->lock);
     (void)pthread_mutex_unlock(&cm->lock);
+}
+
+bool verbs_thread_take_qp(struct verbs_cm *cm, struct ibv_qp *qp)
+{
+    struct verbs_conn *conn;
+
+    (void)pthread_mutex_lock(&cm->lock);
+    conn = cm->dying;
+    while (conn && conn->used != qp)
+        conn = conn->dying_next;
+    if (conn)
+        conn->left = qp;
+    (void)pthread_mutex_unlock(&cm->lock);
+    return conn != NULL;
 }

@@ -386,7 +386,8 @@ static it_status_t ep_reset(struct verbs_ep *ep)
         return status;
     verbs_cm_ep_forget(ep);
     verbs_ep_break(ep);
-    ep_destroy_qp(ep, ep->qp);
+    if (!verbs_cm_keeps_qp(ep, ep->qp))
+        ep_destroy_qp(ep, ep->qp);
     verbs_source_flush(ep, &ep->sq, true);
     verbs_source_flush(ep, &ep->rq, true);
     verbs_host->ep_lock(ep->ual);
