@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Reads that the two sides may have under way; more are held back by the library. */
 #define READ_DEPTH 16
@@ -19,8 +20,11 @@
 static bool make_buffer(struct perf_rdma *rdma, struct perf_buffer *buffer, size_t size,
                         it_mem_priv_t privileges)
 {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
     buffer->size = size > PERF_BUFFER_MIN ? size : PERF_BUFFER_MIN;
-    buffer->bytes = malloc(buffer->size);
+    /* Whole pages, as devices and those who use them have it: what touches one more is copied in more pieces. */
+    buffer->bytes = aligned_alloc(page, (buffer->size + page - 1) / page * page);
     if (buffer->bytes == NULL) {
         complain("out of memory");
         return false;
