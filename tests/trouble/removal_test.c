@@ -9,7 +9,9 @@
 #include "trouble/small.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DEPTH   8u
 #define LENGTH  4096u
@@ -191,6 +193,34 @@ static void remove_under_traffic(const char *command)
     free(far.buf.data);
 }
 
+/* ---------------------------------------------------------------- SIGPIPE */
+
+static void handle(int number)
+{
+    (void)number;
+}
+
+static void open_and_check(void (*before)(int), void (*after)(int))
+{
+    struct sigaction action = {.sa_handler = before};
+    struct fx_node node;
+
+    CHECK_EQ(0, sigaction(SIGPIPE, &action, NULL));
+    fx_node_open(&node);
+    CHECK_EQ(0, sigaction(SIGPIPE, NULL, &action));
+    CHECK(action.sa_handler == after);
+    fx_node_close(&node);
+}
+
+/* siw raises it in who posts while a connection breaks: that ends no program, and takes no handler from one. */
+static void broken_pipes_end_nobody(void)
+{
+    bool siw = strncmp(fx_interface(), "siw", 3) == 0;
+
+    open_and_check(handle, handle);
+    open_and_check(SIG_DFL, siw ? SIG_IGN : SIG_DFL);
+}
+
 int main(int argc, char **argv)
 {
     struct fx_node node;
@@ -198,6 +228,7 @@ int main(int argc, char **argv)
 
     CHECK(argc == 2);
     said_begin();
+    broken_pipes_end_nobody();
     fx_node_open(&node);
     fx_join(&node, small_ep(&node), &node, small_ep(&node));
     fx_node_close(&node);
