@@ -282,21 +282,17 @@ static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t
     return found;
 }
 
-/* The descriptor was readable. The loop, if it watches too, may have missed that: it must not miss
- * what comes next. */
+/* The descriptor was readable. The loop, if it watches too, may have missed that: what comes next is armed by
+ * evd_source_leave, once for both. */
 static void evd_source_take_news(struct evd *evd, struct evd_source *source)
 {
-    bool watched = atomic_load_explicit(&source->watched, memory_order_acquire);
-
     base_lock_take(&evd->lock);
     source->ops->disarm(source->context);
-    if (watched)
-        (void)evd_source_arm_locked(evd, source);
-    else
-        (void)evd_source_move_locked(evd);
+    (void)evd_source_move_locked(evd);
+    if (evd->aevd)
+        (void)evd_aggregate_update_locked(evd);
     base_lock_drop(&evd->lock);
-    if (watched)
-        evd_wake(evd);
+    evd_wake(evd);
 }
 
 static int evd_source_poll(struct evd *evd, struct evd_source *source, struct evd_waiter *waiter,

@@ -134,10 +134,18 @@ static struct ibv_mw *stub_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
     return NULL;
 }
 
+static _Thread_local unsigned stub_arm_count;
+
+unsigned stub_arms(void)
+{
+    return stub_arm_count;
+}
+
 static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
 {
     struct stub_cq *cq = (struct stub_cq *)ibv_cq;
 
+    stub_arm_count++;
     pthread_mutex_lock(&stub_lock);
     /* siw goes by the last call, others by what was asked for most. */
     cq->failures_only = solicited_only && (stub.like_siw || !cq->armed || cq->failures_only);

@@ -47,6 +47,8 @@ void stub_fail_next(struct ibv_qp *qp, enum ibv_wc_status status);
 size_t stub_objects(void);
 /* Times that somebody has looked for completions. */
 unsigned stub_looks(void);
+/* Times that this thread has asked for a notification of a CQ. */
+unsigned stub_arms(void);
 /* An asynchronous event of the device. */
 void stub_raise(enum ibv_event_type type, struct ibv_qp *qp, int port);
 

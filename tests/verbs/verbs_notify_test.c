@@ -18,6 +18,7 @@ struct waiter {
     it_evd_handle_t evd;
     _Atomic int id;
     it_event_t event;
+    unsigned arms; /* by the thread */
 };
 
 static void *wait_one(void *argument)
@@ -26,6 +27,7 @@ static void *wait_one(void *argument)
 
     atomic_store(&waiter->id, fx_thread_id());
     waiter->event = fx_wait(waiter->evd);
+    waiter->arms = stub_arms();
     return NULL;
 }
 
@@ -75,6 +77,30 @@ Test(verbs_notify, a_thread_may_be_kept_from_polling)
         fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
         CHECK_EQ(0, pthread_join(waiter.thread, NULL));
         CHECK_EQ(k, waiter.event.dto_cmpl.cookie);
+    }
+    stub_node_close(&n);
+}
+
+/* A system call on some devices: one before a thread sleeps, and one when it leaves. */
+Test(verbs_notify, a_sleep_arms_the_device_twice)
+{
+    const struct stub_shape one_queue = {.events = 1024};
+    struct waiter waiter;
+    struct stub_node n;
+    it_event_t event;
+    unsigned before;
+
+    stub_node_pair(&n, &one_queue);
+    CHECK_OK(itx_ia_set_spin(n.fx.ia, 0));
+    before = stub_arms();
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(n.fx.request_evd, 1000, &event, NULL));
+    CHECK_EQ(2, stub_arms() - before);
+    for (unsigned k = 0; k < 20; k++) {
+        waiter_start(&waiter, n.fx.request_evd);
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+        CHECK_EQ(0, pthread_join(waiter.thread, NULL));
+        CHECK_EQ(k, waiter.event.dto_cmpl.cookie);
+        CHECK_EQ(2, waiter.arms);
     }
     stub_node_close(&n);
 }
