@@ -1,57 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Integers in network order at any address. The shifts compile to one load or store and a swap. */
+/*
+ * Integers in network order at any address: one load or store and a swap. Written with shifts, neighbouring stores
+ * are joined by gcc 12 in ways that take three times as many instructions.
+ */
 #ifndef ITAPI_TDI_IWARP_IW_OCTETS_H
 #define ITAPI_TDI_IWARP_IW_OCTETS_H
 
+#include <endian.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint16_t iw_load16(const uint8_t *src)
 {
-    return (uint16_t)((unsigned)src[0] << 8 | src[1]);
+    uint16_t value;
+
+    memcpy(&value, src, sizeof(value));
+    return be16toh(value);
 }
 
 static inline uint32_t iw_load32(const uint8_t *src)
 {
-    return (uint32_t)src[0] << 24 | (uint32_t)src[1] << 16 | (uint32_t)src[2] << 8 | src[3];
+    uint32_t value;
+
+    memcpy(&value, src, sizeof(value));
+    return be32toh(value);
 }
 
 static inline uint64_t iw_load64(const uint8_t *src)
 {
-    return (uint64_t)iw_load32(src) << 32 | iw_load32(src + 4);
+    uint64_t value;
+
+    memcpy(&value, src, sizeof(value));
+    return be64toh(value);
 }
 
 /* The CRC alone goes least significant octet first (RFC 5044 4.4). */
 static inline uint32_t iw_load_crc(const uint8_t *src)
 {
-    return (uint32_t)src[3] << 24 | (uint32_t)src[2] << 16 | (uint32_t)src[1] << 8 | src[0];
+    uint32_t value;
+
+    memcpy(&value, src, sizeof(value));
+    return le32toh(value);
 }
 
 static inline void iw_store16(uint8_t *dst, uint16_t value)
 {
-    dst[0] = (uint8_t)(value >> 8);
-    dst[1] = (uint8_t)value;
+    value = htobe16(value);
+    memcpy(dst, &value, sizeof(value));
 }
 
 static inline void iw_store32(uint8_t *dst, uint32_t value)
 {
-    dst[0] = (uint8_t)(value >> 24);
-    dst[1] = (uint8_t)(value >> 16);
-    dst[2] = (uint8_t)(value >> 8);
-    dst[3] = (uint8_t)value;
+    value = htobe32(value);
+    memcpy(dst, &value, sizeof(value));
 }
 
 static inline void iw_store64(uint8_t *dst, uint64_t value)
 {
-    iw_store32(dst, (uint32_t)(value >> 32));
-    iw_store32(dst + 4, (uint32_t)value);
+    value = htobe64(value);
+    memcpy(dst, &value, sizeof(value));
 }
 
 static inline void iw_store_crc(uint8_t *dst, uint32_t value)
 {
-    dst[0] = (uint8_t)value;
-    dst[1] = (uint8_t)(value >> 8);
-    dst[2] = (uint8_t)(value >> 16);
-    dst[3] = (uint8_t)(value >> 24);
+    value = htole32(value);
+    memcpy(dst, &value, sizeof(value));
 }
 
 #endif

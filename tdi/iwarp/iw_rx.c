@@ -88,23 +88,33 @@ static bool iw_rx_crc_good(const uint8_t *fpdu, size_t length)
     return value == iw_load_crc(fpdu + covered);
 }
 
+static enum iw_error iw_rx_place_whole(struct iw_rx *rx, const uint8_t *payload)
+{
+    enum iw_error error;
+
+    if (rx->ops->place)
+        return rx->ops->place(rx->context, &rx->segment, payload);
+    error = rx->ops->check(rx->context, &rx->segment);
+    if (error != IW_OK || rx->segment.length == 0)
+        return error;
+    return iw_rx_place(rx, 0, payload, rx->segment.length);
+}
+
 static enum iw_error iw_rx_whole_ulpdu(struct iw_rx *rx, const uint8_t *ulpdu)
 {
     size_t header_length;
     enum iw_error error;
+    bool ask;
 
     error =
         iw_decode_header(ulpdu, rx->ulpdu_length, rx->ulpdu_length, &rx->segment, &header_length);
     if (error != IW_OK)
         return error;
-    error = iw_rx_admit(rx);
+    error = iw_rx_admit_alone(rx, &ask);
+    if (error == IW_OK && ask)
+        error = iw_rx_place_whole(rx, ulpdu + header_length);
     if (error != IW_OK)
         return error;
-    if (!iw_rx_is_control(&rx->segment) && rx->segment.length > 0) {
-        error = iw_rx_place(rx, 0, ulpdu + header_length, rx->segment.length);
-        if (error != IW_OK)
-            return error;
-    }
     return iw_rx_report(rx, ulpdu + header_length);
 }
 

@@ -39,6 +39,11 @@ struct iw_rx_ops {
     enum iw_error (*map)(void *context, const struct iw_segment *segment, uint32_t offset,
                          uint32_t length, struct iovec *iov, unsigned *count);
     void (*unmap)(void *context);
+    /*
+     * In place of check, map and unmap for a segment whose payload is all there and whose CRC is good: copies
+     * it to where it belongs. NULL: check, map and unmap are called.
+     */
+    enum iw_error (*place)(void *context, const struct iw_segment *segment, const uint8_t *payload);
     /* All of the segment is placed, its CRC is good. For each data segment, empty Writes too. */
     enum iw_error (*done)(void *context, const struct iw_segment *segment);
     enum iw_error (*read_request)(void *context, const struct iw_read_request *request);

@@ -67,27 +67,25 @@ static enum iw_error iw_rx_admit_immediate(const struct iw_rx *rx)
     return error == IW_OK && rx->send_mo != 0 ? IW_ERR_RDMAP_OPCODE : error;
 }
 
-enum iw_error iw_rx_admit(struct iw_rx *rx)
+enum iw_error iw_rx_admit_alone(const struct iw_rx *rx, bool *ask)
 {
     const struct iw_segment *segment = &rx->segment;
-    enum iw_error error;
 
+    *ask = false;
     switch (segment->opcode) {
     case IW_OP_WRITE:
         /* STag and TO of nothing are not looked at (RFC 5041 5.1). */
-        if (segment->length == 0)
-            return IW_OK;
-        break;
+        *ask = segment->length > 0;
+        return IW_OK;
     case IW_OP_READ_RESPONSE:
-        break;
+        *ask = true;
+        return IW_OK;
     case IW_OP_SEND:
     case IW_OP_SEND_INV:
     case IW_OP_SEND_SE:
     case IW_OP_SEND_SE_INV:
-        error = iw_rx_admit_send(rx);
-        if (error != IW_OK)
-            return error;
-        break;
+        *ask = true;
+        return iw_rx_admit_send(rx);
     case IW_OP_READ_REQUEST:
         return iw_rx_admit_header(rx, IW_READ_REQUEST_HEADER);
     case IW_OP_ATOMIC_REQUEST:
@@ -100,9 +98,17 @@ enum iw_error iw_rx_admit(struct iw_rx *rx)
     case IW_OP_IMMEDIATE_SE:
         return iw_rx_admit_immediate(rx);
     case IW_OP_NONE:
-        return IW_ERR_RDMAP_OPCODE;
+        break;
     }
-    return rx->ops->check(rx->context, segment);
+    return IW_ERR_RDMAP_OPCODE;
+}
+
+enum iw_error iw_rx_admit(const struct iw_rx *rx)
+{
+    bool ask;
+    enum iw_error error = iw_rx_admit_alone(rx, &ask);
+
+    return error == IW_OK && ask ? rx->ops->check(rx->context, &rx->segment) : error;
 }
 
 static void iw_rx_advance_send(struct iw_rx *rx)

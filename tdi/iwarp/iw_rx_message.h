@@ -12,7 +12,10 @@ static inline bool iw_rx_is_control(const struct iw_segment *segment)
 }
 
 /* May rx->segment go on? Looks at the header alone and changes nothing. */
-enum iw_error iw_rx_admit(struct iw_rx *rx);
+enum iw_error iw_rx_admit(const struct iw_rx *rx);
+
+/* The same but for what the provider has to be asked: *ask says that it has. */
+enum iw_error iw_rx_admit_alone(const struct iw_rx *rx, bool *ask);
 
 /*
  * rx->segment was admitted, its CRC is good and its payload is placed. payload: where the RDMAP

@@ -198,6 +198,73 @@ static enum iw_error place_map(void *context, const struct iw_segment *segment, 
     }
 }
 
+/* ---------------------------------------------------------------- all of it at once */
+
+/* The usual receive: one segment, which takes all of the message. */
+static enum iw_error place_copy_send(struct uiw_ep *ep, const struct iw_segment *segment,
+                                     const uint8_t *payload)
+{
+    const struct uiw_rqe *rqe = uiw_rqe_at(ep, uiw_queue_head(&ep->rq));
+    const struct uiw_segment *sink = &rqe->segments[0];
+
+    if (!uiw_mr_pin_local(sink->mr, sink->stag, sink->addr, sink->length, IT_PRIV_LOCAL_WRITE,
+                          ep->pz))
+        return IW_ERR_DDP_LOCAL;
+    memcpy(sink->addr + segment->mo, payload, segment->length);
+    uiw_mr_unpin(sink->mr);
+    return IW_OK;
+}
+
+static enum iw_error place_copy_write(struct uiw_ep *ep, const struct iw_segment *segment,
+                                      const uint8_t *payload)
+{
+    struct uiw_mr *mr;
+    uint8_t *addr;
+    enum iw_error error = place_pin_write(ep, segment, 0, segment->length, &mr, &addr);
+
+    if (error != IW_OK)
+        return error;
+    memcpy(addr, payload, segment->length);
+    uiw_mr_unpin(mr);
+    return IW_OK;
+}
+
+static enum iw_error place_copy(struct uiw_ep *ep, const struct iw_segment *segment,
+                                const uint8_t *payload)
+{
+    struct iovec iov[IW_RX_IOV_MAX];
+    unsigned count = 0;
+    enum iw_error error = place_map(ep, segment, 0, segment->length, iov, &count);
+
+    if (error != IW_OK)
+        return error;
+    for (unsigned i = 0; i < count; i++) {
+        memcpy(iov[i].iov_base, payload, iov[i].iov_len);
+        payload += iov[i].iov_len;
+    }
+    place_unmap(ep);
+    return IW_OK;
+}
+
+static enum iw_error place_whole(void *context, const struct iw_segment *segment,
+                                 const uint8_t *payload)
+{
+    struct uiw_ep *ep = context;
+    bool response = segment->opcode == IW_OP_READ_RESPONSE;
+    enum iw_error error;
+
+    if (segment->opcode == IW_OP_WRITE)
+        return place_copy_write(ep, segment, payload);
+    error = response ? place_check_response(ep, segment) : place_check_send(ep, segment);
+    if (error != IW_OK || segment->length == 0)
+        return error;
+    if (response)
+        return place_copy(ep, segment, payload);
+    if (uiw_rqe_at(ep, uiw_queue_head(&ep->rq))->segment_count == 1)
+        return place_copy_send(ep, segment, payload);
+    return place_copy(ep, segment, payload);
+}
+
 /* ---------------------------------------------------------------- it is complete */
 
 /* The oldest Read or atomic of ours has its answer. */
@@ -389,6 +456,7 @@ const struct iw_rx_ops uiw_rx_ops = {
     .check = place_check,
     .map = place_map,
     .unmap = place_unmap,
+    .place = place_whole,
     .done = place_done,
     .read_request = place_read_request,
     .atomic_request = place_atomic_request,
