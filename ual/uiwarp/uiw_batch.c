@@ -55,14 +55,36 @@ void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch)
         uiw_bounce_put(ep->ia, batch->bounces[i]);
 }
 
-static bool batch_has_room(const struct uiw_ep *ep, const struct uiw_batch *batch)
+/* What is left of a message that this call has begun to send. */
+static uint32_t batch_rest(const struct uiw_ep *ep, const struct uiw_batch *batch)
+{
+    const struct uiw_cursor *cursor = &batch->cursor;
+
+    if (cursor->sq_offset > 0)
+        return uiw_sqe_at(ep, cursor->sq)->length - cursor->sq_offset;
+    if (cursor->irq_offset > 0)
+        return ep->irq[cursor->irq & ep->irq_mask].request.length - cursor->irq_offset;
+    return 0;
+}
+
+/* A rest so short that it is copied goes along: 64 KiB are one FPDU and a few octets. */
+static bool batch_has_octets(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
     uint32_t octets = ep->agreed.crc ? BATCH_OCTETS_CRC : BATCH_OCTETS;
+    uint32_t rest;
 
+    if (batch->octets < octets)
+        return true;
+    rest = batch_rest(ep, batch);
+    return rest > 0 && rest <= UIW_INLINE_MAX;
+}
+
+static bool batch_has_room(const struct uiw_ep *ep, const struct uiw_batch *batch)
+{
     return !batch->full && batch->fpdu_count < UIW_BATCH_FPDUS &&
            batch->iov_count + UIW_MAX_SEGMENTS + 3 <= UIW_BATCH_IOVS &&
            batch->pin_count + UIW_MAX_SEGMENTS <= UIW_BATCH_PINS &&
-           batch->scratch_used + FPDU_SCRATCH <= UIW_BATCH_SCRATCH && batch->octets < octets;
+           batch->scratch_used + FPDU_SCRATCH <= UIW_BATCH_SCRATCH && batch_has_octets(ep, batch);
 }
 
 /* Scratch pieces that follow each other become one iovec. */

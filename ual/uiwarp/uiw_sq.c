@@ -21,7 +21,7 @@
 #define SQ_BURST_EAGER 4u
 /* ... until so many requests or octets have gathered. */
 #define SQ_GATHER_REQUESTS 64u
-#define SQ_GATHER_OCTETS   UINT64_C(65536)
+#define SQ_GATHER_OCTETS   UINT64_C(262144)
 
 void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count)
 {
