@@ -70,6 +70,8 @@ static void service_fail(struct verbs_service *service)
 {
     struct vp_ud_reply reply = {.status = IT_UD_SVC_REQ_REJECTED};
 
+    verbs_log(VP_LOG_WARN, "%s: no answer to a request for an endpoint of datagrams",
+              verbs_host->ia_name(service->cm->ual));
     service_finish(service, &reply);
 }
 
@@ -206,6 +208,8 @@ static it_status_t service_start(struct verbs_service *service)
     if (service->id)
         return IT_ERR_RESOURCES; /* one answer at a time */
     if (rdma_create_id(service->cm->channel, &service->id, service, RDMA_PS_UDP) != 0) {
+        verbs_log(VP_LOG_WARN, "%s: no request for an endpoint of datagrams: rdma_create_id: %s",
+                  verbs_host->ia_name(service->cm->ual), strerror(errno));
         service->id = NULL;
         return IT_ERR_RESOURCES;
     }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Requests for a peer's endpoint of datagrams: every event of rdma_cm at every stage, and calls that fail. A
+ * plain program: it runs under ThreadSanitizer too.
+ */
+#include "verbs_cm/cm_kit.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum stage {
+    ADDRESS,
+    ROUTE,
+    ASKED,
+    STAGES
+};
+
+enum outcome {
+    NOTHING,
+    GOES_ON,
+    ANSWERED /* with the status */
+};
+
+struct world {
+    struct kit kit;
+    it_ud_svc_req_handle_t service;
+};
+
+static void world_open(struct world *world, enum kit_kind kind)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = htons(4717)};
+    it_path_t path;
+
+    kit_start(kind);
+    kit_open(&world->kit, kind);
+    path = fx_path(&world->kit.node);
+    CHECK_OK(it_ud_service_request_handle_create(&qual, world->kit.node.conn_evd, &path, NULL, 0,
+                                                 &world->service));
+}
+
+static void world_ask(struct world *world, enum stage stage)
+{
+    CHECK_OK(it_ud_service_request(world->service));
+    world->kit.id = stub_rdma_newest(RDMA_PS_UDP);
+    if (stage == ADDRESS)
+        return;
+    kit_tell(&world->kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    if (stage == ASKED)
+        kit_tell(&world->kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+}
+
+static enum outcome outcome_of(enum stage stage, int event)
+{
+    switch (event) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED:
+    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+        return stage == (event == RDMA_CM_EVENT_ADDR_RESOLVED ? ADDRESS : ROUTE) ? GOES_ON
+                                                                                 : NOTHING;
+    case RDMA_CM_EVENT_ADDR_ERROR:
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+    case RDMA_CM_EVENT_UNREACHABLE:
+    case RDMA_CM_EVENT_REJECTED:
+    case RDMA_CM_EVENT_ESTABLISHED:
+        return ANSWERED;
+    default:
+        return NOTHING;
+    }
+}
+
+static void expect_answer(const struct world *world, it_ud_svc_req_status_t status)
+{
+    it_event_t event = fx_next(world->kit.node.conn_evd);
+
+    EXPECT_EQ(IT_CM_MSG_UD_SERVICE_REPLY_EVENT, event.event_number);
+    EXPECT_EQ(status, event.ud_svc_reply.status);
+    fx_empty(world->kit.node.conn_evd);
+    EXPECT(!stub_rdma_lives(world->kit.id));
+}
+
+static void cell(enum kit_kind kind, enum stage stage, int number)
+{
+    static const struct stub_news news = {.qp_num = 77, .qkey = 5};
+    enum outcome outcome = outcome_of(stage, number);
+    struct world world;
+    char about[64];
+
+    (void)snprintf(about, sizeof(about), "%s, stage %d, event %d", kit_kind_name(kind), (int)stage,
+                   number);
+    check_context(about);
+    world_open(&world, kind);
+    world_ask(&world, stage);
+    kit_tell(&world.kit, number, number == RDMA_CM_EVENT_UNREACHABLE ? IT_UD_NO_EP_AVAILABLE : 0,
+             &news);
+    if (outcome == ANSWERED) {
+        expect_answer(&world, number == RDMA_CM_EVENT_ESTABLISHED   ? IT_UD_SVC_EP_INFO_VALID
+                              : number == RDMA_CM_EVENT_UNREACHABLE ? IT_UD_NO_EP_AVAILABLE
+                                                                    : IT_UD_SVC_REQ_REJECTED);
+        world_ask(&world, ASKED); /* it can be used again */
+    } else {
+        fx_empty(world.kit.node.conn_evd);
+        EXPECT(stub_rdma_lives(world.kit.id));
+    }
+    CHECK_OK(it_ud_service_request_handle_free(world.service));
+    kit_close(&world.kit);
+    check_context(NULL);
+}
+
+/* An IA that has failed tells no events; the id goes nevertheless. */
+static void removed(enum stage stage)
+{
+    struct world world;
+
+    world_open(&world, KIT_ROCE);
+    world_ask(&world, stage);
+    kit_tell(&world.kit, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL);
+    EXPECT(!stub_rdma_lives(world.kit.id));
+    EXPECT(kit_warnings() > 0);
+    kit_close(&world.kit);
+}
+
+static void call_fails(enum stub_call call, int error)
+{
+    struct world world;
+
+    world_open(&world, KIT_ROCE);
+    stub_rdma_fail(call, error, 0, 1);
+    if (call == STUB_CREATE_ID) {
+        EXPECT_STATUS(IT_ERR_RESOURCES, it_ud_service_request(world.service));
+    } else {
+        world_ask(&world, ASKED);
+        expect_answer(&world, IT_UD_SVC_REQ_REJECTED);
+    }
+    EXPECT(kit_warnings() > 0);
+    world_ask(&world, ASKED);
+    kit_close(&world.kit);
+}
+
+int main(void)
+{
+    static const int odd[] = {RDMA_CM_EVENT_TIMEWAIT_EXIT + 1, 255, INT_MAX, -1};
+    static const enum stub_call calls[] = {STUB_CREATE_ID, STUB_RESOLVE_ADDR, STUB_RESOLVE_ROUTE,
+                                           STUB_CONNECT};
+    static const int errors[] = {EMFILE, ENOMEM, ENODEV, EINVAL, ETIMEDOUT};
+
+    for (enum kit_kind kind = KIT_ROCE; kind <= KIT_INFINIBAND; kind++)
+        for (enum stage stage = ADDRESS; stage < STAGES; stage++) {
+            for (int event = 0; event <= RDMA_CM_EVENT_TIMEWAIT_EXIT; event++)
+                if (event != RDMA_CM_EVENT_CONNECT_REQUEST && event != RDMA_CM_EVENT_DEVICE_REMOVAL)
+                    cell(kind, stage, event);
+            for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+                cell(kind, stage, odd[i]);
+        }
+    for (enum stage stage = ADDRESS; stage < STAGES; stage++)
+        removed(stage);
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        for (size_t k = 0; k < sizeof(errors) / sizeof(errors[0]); k++)
+            call_fails(calls[i], errors[k]);
+    check_done();
+    return 0;
+}
