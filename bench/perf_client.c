@@ -58,8 +58,8 @@ static bool prepare_rdma(struct perf_session *session, struct perf_link *link, c
 
     link->open = perf_rdma_open(&link->rdma, ia, &session->params, false, &own);
     own.good = link->open && find_server(session, link);
-    if (!control_receive_contact(session->control, &server) ||
-        !control_send_contact(session->control, &own))
+    if (!control_send_contact(session->control, &own) ||
+        !control_receive_contact(session->control, &server))
         return false;
     if (own.good && server.good)
         return perf_rdma_connect(&link->rdma, &server);

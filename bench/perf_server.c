@@ -32,16 +32,21 @@ static bool prepare_tcp(struct perf_session *session, struct perf_link *link, in
     return link->open;
 }
 
-/* Where one side cannot, the client decides whether that matters. */
+/*
+ * Where one side cannot, the client decides whether that matters. It opens first, always: some devices (siw) give endpoints
+ * their threads by turns, and how fast a stream is depends on which of the two the client's has.
+ */
 static bool prepare_rdma(struct perf_session *session, struct perf_link *link, const char *ia)
 {
     struct contact own;
     struct contact client;
 
-    link->open = perf_rdma_open(&link->rdma, ia, &session->params, true, &own);
+    memset(&own, 0, sizeof(own));
+    if (!control_receive_contact(session->control, &client))
+        return false;
+    link->open = client.good && perf_rdma_open(&link->rdma, ia, &session->params, true, &own);
     own.good = link->open;
-    if (!control_send_contact(session->control, &own) ||
-        !control_receive_contact(session->control, &client))
+    if (!control_send_contact(session->control, &own))
         return false;
     if (!own.good || !client.good) {
         if (link->open)
