@@ -2,7 +2,7 @@
 /*
  * Registered memory by STag. Lookups take no lock: an entry is pinned by a counter, then its STag
  * compared; who closes the entry clears the STag first and then waits until nobody has it pinned.
- * What a pin protects is one memcpy or one non-blocking system call: whoever holds one waits for
+ * What a pin protects is one memcpy or a few non-blocking system calls: whoever holds one waits for
  * nothing, so waiting for pins is short, and safe for those who hold none themselves.
  */
 #ifndef ITAPI_UAL_UIWARP_UIW_MR_H
