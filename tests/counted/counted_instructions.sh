@@ -46,10 +46,10 @@ check() {
     [ -z "$top" ] || per_message | head -n 30
 }
 
-check ping-pong 2850 'ping-pong, both polling'
-check ping-pong-crc 3050 'the same with CRC'
-check write-coalesced 1970 'RDMA Writes, 64 in a system call'
-check write 1990 'RDMA Writes, each in a system call of its own'
-check send-coalesced 2230 'Sends, 64 in a system call'
-check send 2160 'Sends, each in a system call of its own'
+check ping-pong 2650 'ping-pong, both polling'
+check ping-pong-crc 2910 'the same with CRC'
+check write-coalesced 1600 'RDMA Writes, 64 in a system call'
+check write 1620 'RDMA Writes, each in a system call of its own'
+check send-coalesced 2010 'Sends, 64 in a system call'
+check send 1960 'Sends, each in a system call of its own'
 exit "$failed"
