@@ -6,10 +6,9 @@
 #include <limits.h>
 #include <string.h>
 
-#define CONNECT_NS_PER_US UINT64_C(1000)
-#define CONNECT_US_PER_MS UINT64_C(1000)
-#define CONNECT_PORT_TRIES                                                                         \
-    256u /* until a port is free in both worlds, also where few are: each is a random one */
+#define CONNECT_NS_PER_US  UINT64_C(1000)
+#define CONNECT_US_PER_MS  UINT64_C(1000)
+#define CONNECT_PORT_TRIES 256u /* until a port is free in both worlds: each is a random one */
 
 /* One call of it_ep_connect, on its way through the IA's thread. */
 struct connect_call {
