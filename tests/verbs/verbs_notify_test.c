@@ -81,7 +81,10 @@ Test(verbs_notify, a_thread_may_be_kept_from_polling)
     stub_node_close(&n);
 }
 
-/* A system call on some devices: one before a thread sleeps, and one when it leaves. */
+/*
+ * A system call on some devices: one before a thread sleeps, and one when it leaves. A late wake-up of the one before
+ * may make a thread sleep a second time.
+ */
 Test(verbs_notify, a_sleep_arms_the_device_twice)
 {
     const struct stub_shape one_queue = {.events = 1024};
@@ -100,7 +103,8 @@ Test(verbs_notify, a_sleep_arms_the_device_twice)
         fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
         CHECK_EQ(0, pthread_join(waiter.thread, NULL));
         CHECK_EQ(k, waiter.event.dto_cmpl.cookie);
-        CHECK_EQ(2, waiter.arms);
+        CHECK(waiter.arms >= 2);
+        CHECK_EQ(0, waiter.arms % 2);
     }
     stub_node_close(&n);
 }
