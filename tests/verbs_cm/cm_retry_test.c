@@ -3,13 +3,12 @@
  * siw takes TCP ports by numbers that rdma_cm has found free in a space of its own: a port that the program has not
  * chosen is tried again, one that it has is busy.
  */
+#include "ual/verbs/verbs_cm.h"
 #include "verbs_cm/cm_kit.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <errno.h>
-
-#define TRIES 32u /* of the provider */
 
 static void open_siw(struct kit *kit)
 {
@@ -57,10 +56,10 @@ Test(cm_retry, connect_gives_up)
     CHECK_OK(kit_connect(&kit, IT_CONNECT_FLAG_TWO_WAY, 0));
     kit_tell(&kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
     kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
-    for (unsigned i = 1; i < TRIES; i++)
+    for (unsigned i = 1; i < VERBS_PORT_TRIES; i++)
         resolve_again(&kit, i);
     fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
-    CHECK_EQ(TRIES, stub_rdma_count(STUB_CONNECT));
+    CHECK_EQ(VERBS_PORT_TRIES, stub_rdma_count(STUB_CONNECT));
     CHECK(kit_warnings() > 0);
     kit_close(&kit);
 }
@@ -128,7 +127,7 @@ static void listens(enum stub_call call)
     CHECK_EQ(0, kit_warnings());
     CHECK_OK(it_listen_free(kit.listener));
 
-    stub_rdma_fail(call, EADDRINUSE, 0, TRIES);
+    stub_rdma_fail(call, EADDRINUSE, 0, VERBS_PORT_TRIES);
     CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY, listen_at(&kit, 0));
     CHECK(kit_warnings() > 0);
     CHECK_OK(listen_at(&kit, 0)); /* all failures are used up: it has tried as often as that */

@@ -5,6 +5,9 @@
 
 #include "ual/verbs/verbs.h"
 
+/* Until a port that rdma_cm has chosen is also free of sockets, where few are: each is a random one. */
+#define VERBS_PORT_TRIES 256u
+
 /* ---------------------------------------------------------------- called by verbs_device.c, verbs_ep.c */
 
 /* From ia_open, after everything else. Sets ia->cm and what only it knows of ia->attributes. */

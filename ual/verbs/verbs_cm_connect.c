@@ -6,9 +6,8 @@
 #include <limits.h>
 #include <string.h>
 
-#define CONNECT_NS_PER_US  UINT64_C(1000)
-#define CONNECT_US_PER_MS  UINT64_C(1000)
-#define CONNECT_PORT_TRIES 256u /* until a port is free in both worlds: each is a random one */
+#define CONNECT_NS_PER_US UINT64_C(1000)
+#define CONNECT_US_PER_MS UINT64_C(1000)
 
 /* One call of it_ep_connect, on its way through the IA's thread. */
 struct connect_call {
@@ -42,7 +41,7 @@ static bool connect_again(struct verbs_conn *conn)
     struct rdma_cm_id *old = conn->id;
     struct rdma_cm_id *id;
 
-    if (!conn->any_port || ++conn->tries >= CONNECT_PORT_TRIES)
+    if (!conn->any_port || ++conn->tries >= VERBS_PORT_TRIES)
         return false;
     verbs_address_copy(&local, rdma_get_local_addr(old));
     verbs_address_copy(&remote, rdma_get_peer_addr(old));

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTEN_BACKLOG    1024
-#define LISTEN_PORT_TRIES 256 /* until a chosen port is free on all addresses */
+#define LISTEN_BACKLOG 1024
 
 struct listen_call {
     struct ual_listen *listen;
@@ -112,7 +111,7 @@ static int listen_open(struct verbs_listener *listener, const struct ifaddrs *en
 static int listen_open_all(struct verbs_listener *listener, const struct ifaddrs *entries,
                            uint16_t port)
 {
-    int tries = port == 0 ? LISTEN_PORT_TRIES : 1;
+    unsigned tries = port == 0 ? VERBS_PORT_TRIES : 1;
     int error;
 
     do {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The RDMA connection of a conversion: between the addresses of the stream, for one peer only. */
+#include "ual/verbs/verbs_cm.h"
 #include "ual/verbs/verbs_convert_private.h"
 
 #include <arpa/inet.h>
@@ -7,8 +8,7 @@
 #include <string.h>
 
 /* Strangers cannot keep the right one off: they are refused as fast as they come. */
-#define CONVERT_BACKLOG    16
-#define CONVERT_PORT_TRIES 256
+#define CONVERT_BACKLOG 16
 
 /* ---------------------------------------------------------------- what the device is */
 
@@ -102,7 +102,7 @@ static int convert_listen_once(struct verbs_convert *convert)
 
 uint16_t verbs_convert_listen(struct verbs_convert *convert)
 {
-    int tries = CONVERT_PORT_TRIES;
+    unsigned tries = VERBS_PORT_TRIES;
     int error;
 
     /* rdma_cm chooses a port without asking TCP, whose ports those of siw are too. */
