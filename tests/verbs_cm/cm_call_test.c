@@ -43,16 +43,6 @@ static void end(struct kit *kit)
     check_context(NULL);
 }
 
-static void expect_failed(const struct kit *kit, it_conn_reject_code_t code)
-{
-    it_event_t event = fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
-
-    EXPECT_EQ(code, event.conn.reject_reason_code);
-    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, kit_state(kit));
-    EXPECT(kit_warnings() > 0);
-    fx_empty(kit->node.conn_evd);
-}
-
 /* Nothing has changed but that something is in the log. */
 static void expect_refused(const struct kit *kit)
 {
@@ -118,7 +108,7 @@ static void fails_later(enum kit_kind kind, enum stub_call call, int error,
         kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
     if (call == STUB_ESTABLISH)
         kit_tell(&kit, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, NULL);
-    expect_failed(&kit, code);
+    kit_expect_failed(&kit, code);
     EXPECT(!stub_rdma_lives(kit.id));
     CHECK_OK(it_ep_reset(kit.ep));
     kit_reach(&kit, KIT_LIVE);
@@ -148,7 +138,7 @@ Test(cm_call, steps_of_the_qp)
         kit_reach(&kit, KIT_REPLY);
         stub_rdma_fail(STUB_INIT_QP_ATTR, EINVAL, step, 1);
         kit_tell(&kit, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, NULL);
-        expect_failed(&kit, IT_CN_REJ_RESOURCES);
+        kit_expect_failed(&kit, IT_CN_REJ_RESOURCES);
         EXPECT_EQ(1, stub_rdma_count(STUB_REJECT));
         end(&kit);
     }
@@ -202,7 +192,7 @@ static void accept_fails(enum kit_kind kind, int error, it_conn_reject_code_t co
         EXPECT_EQ(IT_EP_STATE_UNCONNECTED, kit_state(&kit));
     } else {
         CHECK_OK(it_ep_accept(kit.ep, kit.request, NULL, 0));
-        expect_failed(&kit, code);
+        kit_expect_failed(&kit, code);
     }
     expect_gone(&kit);
     end(&kit);
@@ -228,7 +218,7 @@ Test(cm_call, accept_steps_of_the_qp)
         EXPECT_STATUS(step == 1 ? IT_ERR_INVALID_CN_EST_ID : IT_SUCCESS,
                       it_ep_accept(kit.ep, kit.request, NULL, 0));
         if (step > 1)
-            expect_failed(&kit, IT_CN_REJ_RESOURCES);
+            kit_expect_failed(&kit, IT_CN_REJ_RESOURCES);
         EXPECT_EQ(step > 1, stub_rdma_count(STUB_REJECT));
         if (step > 0)
             expect_gone(&kit);

@@ -35,16 +35,6 @@ static bool is_iwarp(const struct kit *kit)
     return kit->kind == KIT_SIW || kit->kind == KIT_IWARP;
 }
 
-static void expect_failed(const struct kit *kit, it_conn_reject_code_t code)
-{
-    it_event_t event = fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
-
-    EXPECT_EQ(code, event.conn.reject_reason_code);
-    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, kit_state(kit));
-    EXPECT(kit_warnings() > 0);
-    fx_empty(kit->node.conn_evd);
-}
-
 /* A thread beside gives them back. */
 static void expect_objects(size_t count)
 {
@@ -67,7 +57,7 @@ static void time_is_up(struct kit *kit)
             kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
         if (steps > 1)
             kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
-        expect_failed(kit, IT_CN_REJ_TIMEOUT);
+        kit_expect_failed(kit, IT_CN_REJ_TIMEOUT);
         CHECK_OK(it_ep_reset(kit->ep));
     }
 }
@@ -88,7 +78,7 @@ Test(cm_end, time_is_up_while_calling)
     CHECK_OK(kit_connect(&kit, IT_CONNECT_FLAG_TWO_WAY, SHORT_US));
     kit_tell(&kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
     kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
-    expect_failed(&kit, IT_CN_REJ_TIMEOUT);
+    kit_expect_failed(&kit, IT_CN_REJ_TIMEOUT);
     kit_close(&kit);
     check_done();
 }

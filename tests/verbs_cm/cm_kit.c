@@ -281,3 +281,22 @@ void kit_reach(struct kit *kit, enum kit_stage stage)
         close_connection(kit);
     (void)kit_warnings();
 }
+
+void kit_resolve_again(struct kit *kit, unsigned connects)
+{
+    kit_wait_calls(kit, STUB_CONNECT, connects);
+    kit_wait_calls(kit, STUB_RESOLVE_ADDR, connects + 1);
+    kit->id = stub_rdma_newest(RDMA_PS_TCP);
+    kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+}
+
+void kit_expect_failed(const struct kit *kit, it_conn_reject_code_t code)
+{
+    it_event_t event = fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+
+    EXPECT_EQ(code, event.conn.reject_reason_code);
+    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, kit_state(kit));
+    EXPECT(kit_warnings() > 0);
+    fx_empty(kit->node.conn_evd);
+}

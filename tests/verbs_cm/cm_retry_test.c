@@ -16,16 +16,6 @@ static void open_siw(struct kit *kit)
     kit_open(kit, KIT_SIW);
 }
 
-/* The id has been exchanged; the new one is resolved anew. */
-static void resolve_again(struct kit *kit, unsigned connects)
-{
-    kit_wait_calls(kit, STUB_CONNECT, connects);
-    kit_wait_calls(kit, STUB_RESOLVE_ADDR, connects + 1);
-    kit->id = stub_rdma_newest(RDMA_PS_TCP);
-    kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
-    kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
-}
-
 Test(cm_retry, connect)
 {
     struct kit kit;
@@ -37,9 +27,9 @@ Test(cm_retry, connect)
     port = rdma_get_src_port(kit.id);
     kit_tell(&kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
     kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
-    resolve_again(&kit, 1);
+    kit_resolve_again(&kit, 1);
     CHECK(rdma_get_src_port(kit.id) != port);
-    resolve_again(&kit, 2);
+    kit_resolve_again(&kit, 2);
     kit_wait_calls(&kit, STUB_CONNECT, 3);
     kit_tell(&kit, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
     fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
@@ -57,7 +47,7 @@ Test(cm_retry, connect_gives_up)
     kit_tell(&kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
     kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
     for (unsigned i = 1; i < VERBS_PORT_TRIES; i++)
-        resolve_again(&kit, i);
+        kit_resolve_again(&kit, i);
     fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
     CHECK_EQ(VERBS_PORT_TRIES, stub_rdma_count(STUB_CONNECT));
     CHECK(kit_warnings() > 0);

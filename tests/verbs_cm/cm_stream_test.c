@@ -49,16 +49,6 @@ static void pair_close(struct pair *pair)
     (void)close(pair->sds[1]);
 }
 
-/* The id has been exchanged; the new one is resolved anew. */
-static void resolve_again(struct kit *kit, unsigned connects)
-{
-    kit_wait_calls(kit, STUB_CONNECT, connects);
-    kit_wait_calls(kit, STUB_RESOLVE_ADDR, connects + 1);
-    kit->id = stub_rdma_newest(RDMA_PS_TCP);
-    kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
-    kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
-}
-
 /* What rdma_cm would do between the two. */
 static void carry_over(struct pair *pair, struct rdma_cm_id *listener)
 {
@@ -91,7 +81,7 @@ static void converted(enum stub_call fails)
     kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
     kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
     if (fails == STUB_CONNECT)
-        resolve_again(kit, 1);
+        kit_resolve_again(kit, 1);
     kit_wait_calls(kit, STUB_CONNECT, connects);
     carry_over(&pair, listener);
     for (int i = 0; i < 2; i++)

@@ -51,20 +51,6 @@ bool uiw_parts_are_due(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
 
 /* ---------------------------------------------------------------- framing */
 
-static uint32_t parts_encode_header(const struct parts *parts, uint8_t *header, uint32_t offset,
-                                    uint32_t length)
-{
-    const struct uiw_sqe *sqe = parts->sqe;
-    bool last = offset + length == sqe->length;
-
-    if (sqe->opcode == VP_RDMA_WRITE)
-        return (uint32_t)iw_encode_tagged(header, IW_OP_WRITE, last, sqe->remote_stag,
-                                          sqe->rdma_addr + offset, length);
-    return (uint32_t)iw_encode_untagged(
-        header, sqe->flags & IT_SOLICITED_WAIT_FLAG ? IW_OP_SEND_SE : IW_OP_SEND, last,
-        sqe->remote_stag, IW_QN_SEND, sqe->msn, offset, length);
-}
-
 static uint32_t parts_encode_trailer(const struct parts *parts, uint8_t *trailer, uint32_t crc,
                                      uint32_t ulpdu_length)
 {
@@ -87,7 +73,7 @@ static void parts_open_fpdu(struct parts *parts, uint32_t offset, uint32_t lengt
 
     fpdu->offset = offset;
     fpdu->length = length;
-    fpdu->header_length = parts_encode_header(parts, fpdu->header, offset, length);
+    fpdu->header_length = uiw_quick_encode_header(parts->sqe, fpdu->header, offset, length);
     fpdu->crc = parts_sum(parts, IW_CRC_INIT, fpdu->header, fpdu->header_length);
     fpdu->trailer_length = 0;
 }
@@ -118,7 +104,7 @@ static void parts_make_tail(struct parts *parts, uint32_t offset)
     tail->length = 0;
     if (length == 0 || length > PARTS_TAIL_MAX)
         return;
-    used = parts_encode_header(parts, tail->octets, offset, length);
+    used = uiw_quick_encode_header(parts->sqe, tail->octets, offset, length);
     memcpy(tail->octets + used, parts->payload + offset, length);
     used += length;
     tail->payload_length = length;
@@ -282,10 +268,7 @@ enum uiw_tx_state uiw_parts_send(struct uiw_ep *ep, struct uiw_sqe *sqe)
     parts.ep = ep;
     parts.sqe = sqe;
     parts.payload = segment->addr;
-    sqe->msn = ep->tx.next_send_msn;
-    sqe->started = true;
-    if (sqe->opcode != VP_RDMA_WRITE)
-        ep->tx.next_send_msn++;
+    uiw_quick_begin(ep, sqe);
     state = parts_send_message(&parts);
     uiw_mr_unpin(segment->mr);
     if (ep->tx.cursor.sq_offset == sqe->length) {

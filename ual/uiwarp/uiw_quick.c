@@ -47,17 +47,25 @@ bool uiw_quick_is_next(const struct uiw_ep *ep)
 }
 
 /* The header; the MSN is the message's from now on, whatever becomes of this attempt. */
-static uint32_t quick_encode_header(struct uiw_ep *ep, struct uiw_sqe *sqe, uint8_t *header)
+void uiw_quick_begin(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
     sqe->msn = ep->tx.next_send_msn;
     sqe->started = true;
+    if (sqe->opcode != VP_RDMA_WRITE)
+        ep->tx.next_send_msn++;
+}
+
+uint32_t uiw_quick_encode_header(const struct uiw_sqe *sqe, uint8_t *header, uint32_t offset,
+                                 uint32_t length)
+{
+    bool last = offset + length == sqe->length;
+
     if (sqe->opcode == VP_RDMA_WRITE)
-        return (uint32_t)iw_encode_tagged(header, IW_OP_WRITE, true, sqe->remote_stag,
-                                          sqe->rdma_addr, sqe->length);
-    ep->tx.next_send_msn++;
+        return (uint32_t)iw_encode_tagged(header, IW_OP_WRITE, last, sqe->remote_stag,
+                                          sqe->rdma_addr + offset, length);
     return (uint32_t)iw_encode_untagged(
-        header, sqe->flags & IT_SOLICITED_WAIT_FLAG ? IW_OP_SEND_SE : IW_OP_SEND, true,
-        sqe->remote_stag, IW_QN_SEND, sqe->msn, 0, sqe->length);
+        header, sqe->flags & IT_SOLICITED_WAIT_FLAG ? IW_OP_SEND_SE : IW_OP_SEND, last,
+        sqe->remote_stag, IW_QN_SEND, sqe->msn, offset, length);
 }
 
 /* The payload, if it is short, and its CRC. */
@@ -163,7 +171,8 @@ enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
         !uiw_mr_pin_local(segment->mr, segment->stag, payload, length, IT_PRIV_LOCAL_READ, ep->pz))
         return UIW_TX_MORE; /* the batch tells what is wrong with it */
     frame.copied = length <= QUICK_COPY_MAX;
-    frame.header_length = quick_encode_header(ep, sqe, frame.octets);
+    uiw_quick_begin(ep, sqe);
+    frame.header_length = uiw_quick_encode_header(sqe, frame.octets, 0, length);
     crc = quick_add_payload(ep, &frame, payload, length);
     quick_add_trailer(ep, &frame, crc, length);
     sent = quick_write(ep, &frame, payload, length);

@@ -65,7 +65,10 @@ bool uiw_quick_is_next(const struct uiw_ep *ep);
 /* Sender, after uiw_quick_is_next. MORE: it is left to the batch. */
 enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep);
 
-/* Sender. Its only request is over. */
+/* Sender. Its only request, a Send or an RDMA Write: it begins; the header of one FPDU of it; it is over. */
+void uiw_quick_begin(struct uiw_ep *ep, struct uiw_sqe *sqe);
+uint32_t uiw_quick_encode_header(const struct uiw_sqe *sqe, uint8_t *header, uint32_t offset,
+                                 uint32_t length);
 void uiw_quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe);
 
 /* ---- A large message with nothing around it: uiw_parts.c ---- */
