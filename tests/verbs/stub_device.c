@@ -13,8 +13,6 @@
 
 #define STUB_QUEUE    4096u /* entries of everything */
 #define STUB_SEGMENTS 32
-#define STUB_CQE      65536
-#define STUB_SIW      0x626d74u
 
 struct stub_cq {
     struct ibv_cq cq;
@@ -28,8 +26,9 @@ struct stub_work {
     uint64_t wr_id;
     enum ibv_wr_opcode opcode;
     unsigned flags;
-    uint32_t number;
+    uint32_t key; /* of the peer, or to be invalidated */
     uint64_t remote;
+    struct stub_bind bind;
     uint64_t operand, compare;
     uint32_t imm;
     int count;
@@ -56,18 +55,11 @@ struct stub_qp {
     enum ibv_wc_status failure;
 };
 
-struct stub_context {
-    struct ibv_context context;
-    int async[2];
-};
-
 struct stub_settings stub;
 
 static pthread_mutex_t stub_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic size_t stub_count;
 _Atomic uint32_t stub_numbers;
-static struct ibv_device stub_device;
-static int stub_async_fd = -1;
 
 size_t stub_objects(void)
 {
@@ -124,14 +116,6 @@ static int stub_poll_cq(struct ibv_cq *ibv_cq, int count, struct ibv_wc *wc)
         wc[found++] = cq->ring[cq->head++ % cq->size];
     pthread_mutex_unlock(&stub_lock);
     return found;
-}
-
-/* There are no windows. */
-static struct ibv_mw *stub_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
-{
-    (void)pd, (void)type;
-    errno = EOPNOTSUPP;
-    return NULL;
 }
 
 static _Thread_local unsigned stub_arm_count;
@@ -196,12 +180,6 @@ static uint32_t stub_length(const struct stub_work *work)
     return length;
 }
 
-static void stub_write_async(const struct ibv_async_event *event)
-{
-    if (write(stub_async_fd, event, sizeof(*event)) != (ssize_t)sizeof(*event))
-        abort();
-}
-
 static void stub_check_limit(struct ibv_srq *ibv_srq)
 {
     struct stub_srq *srq = (struct stub_srq *)ibv_srq;
@@ -255,19 +233,43 @@ static void stub_atomic(const struct stub_work *work)
     (void)stub_copy_in(work, (const unsigned char *)&old, sizeof(old));
 }
 
+static bool stub_is_allowed(const struct stub_qp *qp, const struct stub_work *work)
+{
+    uint32_t length = stub_length(work);
+
+    if (!stub.has_windows || length == 0)
+        return true;
+    return stub_is_open(&qp->peer->qp, work->key, work->remote, length,
+                        work->opcode == IBV_WR_RDMA_WRITE  ? IBV_ACCESS_REMOTE_WRITE
+                        : work->opcode == IBV_WR_RDMA_READ ? IBV_ACCESS_REMOTE_READ
+                                                           : IBV_ACCESS_REMOTE_ATOMIC);
+}
+
+static enum ibv_wc_status stub_use_peer(struct stub_qp *qp, const struct stub_work *work)
+{
+    if (!stub_is_allowed(qp, work))
+        return IBV_WC_REM_ACCESS_ERR;
+    if (work->opcode == IBV_WR_RDMA_WRITE)
+        stub_copy_out(work, (unsigned char *)(uintptr_t)work->remote);
+    else if (work->opcode == IBV_WR_RDMA_READ)
+        (void)stub_copy_in(work, (const unsigned char *)(uintptr_t)work->remote, stub_length(work));
+    else
+        stub_atomic(work);
+    return IBV_WC_SUCCESS;
+}
+
 static enum ibv_wc_status stub_execute(struct stub_qp *qp, const struct stub_work *work)
 {
     switch ((unsigned)work->opcode) {
+    case IBV_WR_BIND_MW:
+        return stub_bind(&qp->qp, &work->bind);
+    case IBV_WR_LOCAL_INV:
+        return stub_invalidate(&qp->qp, work->key);
     case IBV_WR_RDMA_WRITE:
-        stub_copy_out(work, (unsigned char *)(uintptr_t)work->remote);
-        return IBV_WC_SUCCESS;
     case IBV_WR_RDMA_READ:
-        (void)stub_copy_in(work, (const unsigned char *)(uintptr_t)work->remote, stub_length(work));
-        return IBV_WC_SUCCESS;
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_ATOMIC_CMP_AND_SWP:
-        stub_atomic(work);
-        return IBV_WC_SUCCESS;
+        return stub_use_peer(qp, work);
     default:
         return stub_send(qp, work);
     }
@@ -333,35 +335,68 @@ static void stub_take_segments(struct stub_work *work, const struct ibv_sge *sge
         memcpy(work->sges, sges, (size_t)count * sizeof(*sges));
 }
 
-static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+static void stub_take_request(struct stub_work *work, const struct ibv_send_wr *wr)
 {
-    struct stub_qp *qp = (struct stub_qp *)ibv_qp;
-    struct stub_work *work;
-
-    (void)bad;
-    pthread_mutex_lock(&stub_lock);
-    if (ibv_qp->state == IBV_QPS_ERR && stub.like_siw) {
-        pthread_mutex_unlock(&stub_lock);
-        return 0; /* and is never heard of again */
-    }
-    work = &qp->sq.work[qp->sq.tail % STUB_QUEUE];
     work->wr_id = wr->wr_id;
     work->opcode = wr->opcode;
     work->flags = wr->send_flags;
     work->imm = wr->imm_data;
     stub_take_segments(work, wr->sg_list, wr->num_sge);
     work->remote = wr->wr.rdma.remote_addr;
+    work->key = wr->wr.rdma.rkey;
     if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
         work->remote = wr->wr.atomic.remote_addr;
+        work->key = wr->wr.atomic.rkey;
         work->compare = wr->wr.atomic.compare_add;
         work->operand = wr->wr.atomic.swap;
+    } else if (wr->opcode == IBV_WR_LOCAL_INV) {
+        work->key = wr->invalidate_rkey;
+    } else if (wr->opcode == IBV_WR_BIND_MW) {
+        work->bind = (struct stub_bind){.mw = wr->bind_mw.mw,
+                                        .from_key = wr->bind_mw.mw->rkey,
+                                        .to_key = wr->bind_mw.rkey,
+                                        .info = wr->bind_mw.bind_info};
     }
-    qp->sq.tail++;
+}
+
+static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    struct stub_qp *qp = (struct stub_qp *)ibv_qp;
+
+    (void)bad;
+    for (const struct ibv_send_wr *one = wr; one && stub.refuse_bind; one = one->next)
+        if (one->opcode == IBV_WR_BIND_MW)
+            return stub.refuse_bind;
+    pthread_mutex_lock(&stub_lock);
+    if (ibv_qp->state == IBV_QPS_ERR && stub.like_siw) {
+        pthread_mutex_unlock(&stub_lock);
+        return 0; /* and is never heard of again */
+    }
+    for (; wr; wr = wr->next)
+        stub_take_request(&qp->sq.work[qp->sq.tail++ % STUB_QUEUE], wr);
     if (ibv_qp->state == IBV_QPS_ERR && !stub.lazy_flush)
         stub_flush_all(qp);
     stub_run(qp);
     pthread_mutex_unlock(&stub_lock);
     return 0;
+}
+
+/* Of type 1: the key is chosen here. */
+static int stub_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+    uint32_t key = ibv_inc_rkey(mw->rkey);
+    struct ibv_send_wr wr = {
+        .wr_id = bind->wr_id,
+        .opcode = IBV_WR_BIND_MW,
+        .send_flags = (unsigned)bind->send_flags,
+        .bind_mw = {.mw = mw, .rkey = key, .bind_info = bind->bind_info},
+    };
+    struct ibv_send_wr *bad;
+    int error = stub_post_send(qp, &wr, &bad);
+
+    if (error == 0)
+        mw->rkey = key;
+    return error;
 }
 
 static int stub_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
@@ -398,6 +433,18 @@ static int stub_post_srq_recv(struct ibv_srq *ibv_srq, struct ibv_recv_wr *wr,
     return 0;
 }
 
+void stub_fill_ops(struct ibv_context_ops *ops)
+{
+    ops->alloc_mw = stub_alloc_mw;
+    ops->bind_mw = stub_bind_mw;
+    ops->dealloc_mw = stub_dealloc_mw;
+    ops->poll_cq = stub_poll_cq;
+    ops->req_notify_cq = stub_req_notify_cq;
+    ops->post_send = stub_post_send;
+    ops->post_recv = stub_post_recv;
+    ops->post_srq_recv = stub_post_srq_recv;
+}
+
 /* ---------------------------------------------------------------- what tests do */
 
 void stub_hold(struct ibv_qp *qp, bool hold)
@@ -430,107 +477,6 @@ void stub_join(struct ibv_qp *a, struct ibv_qp *b)
     a->state = IBV_QPS_RTS;
     b->state = IBV_QPS_RTS;
     pthread_mutex_unlock(&stub_lock);
-}
-
-/* ---------------------------------------------------------------- devices */
-
-struct ibv_device **ibv_get_device_list(int *count)
-{
-    struct ibv_device **list = calloc(2, sizeof(*list));
-
-    if (list && !stub.no_device) {
-        strcpy(stub_device.name, STUB_NAME);
-        strcpy(stub_device.dev_name, stub.has_node ? STUB_NODE : "");
-        stub_device.transport_type =
-            stub.like_siw || stub.like_iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
-        list[0] = &stub_device;
-    }
-    if (count)
-        *count = list && !stub.no_device ? 1 : 0;
-    return list;
-}
-
-void ibv_free_device_list(struct ibv_device **list)
-{
-    free(list);
-}
-
-const char *ibv_get_device_name(struct ibv_device *device)
-{
-    return device->name;
-}
-
-struct ibv_context *ibv_open_device(struct ibv_device *device)
-{
-    struct stub_context *context;
-
-    if (stub.open_error) {
-        errno = stub.open_error;
-        return NULL;
-    }
-    context = stub_new(sizeof(*context));
-    if (!context || pipe(context->async) != 0)
-        abort();
-    context->context.device = device;
-    context->context.async_fd = context->async[0];
-    context->context.ops.alloc_mw = stub_alloc_mw;
-    context->context.ops.poll_cq = stub_poll_cq;
-    context->context.ops.req_notify_cq = stub_req_notify_cq;
-    context->context.ops.post_send = stub_post_send;
-    context->context.ops.post_recv = stub_post_recv;
-    context->context.ops.post_srq_recv = stub_post_srq_recv;
-    stub_async_fd = context->async[1];
-    return &context->context;
-}
-
-int ibv_close_device(struct ibv_context *ibv_context)
-{
-    struct stub_context *context = (struct stub_context *)ibv_context;
-
-    close(context->async[0]);
-    close(context->async[1]);
-    return stub_delete(context);
-}
-
-int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
-{
-    (void)context;
-    memset(attr, 0, sizeof(*attr));
-    attr->vendor_id = stub.like_siw ? STUB_SIW : 1;
-    attr->max_mr_size = UINT64_MAX;
-    attr->max_qp_wr = 2048;
-    attr->max_sge = 8;
-    attr->max_sge_rd = 8;
-    attr->max_cqe = stub.max_cqe ? stub.max_cqe : STUB_CQE;
-    attr->max_srq = 16;
-    attr->max_srq_wr = 1024;
-    attr->max_qp_rd_atom = 16;
-    attr->max_qp_init_rd_atom = 16;
-    attr->atomic_cap = IBV_ATOMIC_HCA;
-    attr->phys_port_cnt = stub.ports ? stub.ports : 1;
-    attr->device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS;
-    return 0;
-}
-
-#undef ibv_query_port
-int ibv_query_port(struct ibv_context *context, uint8_t number,
-                   struct _compat_ibv_port_attr *compat)
-{
-    struct ibv_port_attr *attr = (struct ibv_port_attr *)(void *)compat;
-
-    (void)context, (void)number;
-    attr->state = IBV_PORT_ACTIVE;
-    attr->max_msg_sz = 1u << 31;
-    attr->gid_tbl_len = 0;
-    attr->link_layer = stub.on_ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
-    return 0;
-}
-
-ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
-                             size_t max_entries, uint32_t flags, size_t entry_size)
-{
-    (void)context, (void)entries, (void)max_entries, (void)flags, (void)entry_size;
-    return 0;
 }
 
 /* ---------------------------------------------------------------- CQs */
@@ -664,6 +610,8 @@ int ibv_destroy_qp(struct ibv_qp *ibv_qp)
 {
     struct stub_qp *qp = (struct stub_qp *)ibv_qp;
 
+    if (stub_is_windowed(NULL, ibv_qp))
+        return EBUSY;
     pthread_mutex_lock(&stub_lock);
     if (qp->peer)
         qp->peer->peer = NULL;
@@ -701,31 +649,6 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 {
     free(((struct stub_srq *)srq)->rq.work);
     return stub_delete(srq);
-}
-
-/* ---------------------------------------------------------------- asynchronous events */
-
-void stub_raise(enum ibv_event_type type, struct ibv_qp *qp, int port)
-{
-    struct ibv_async_event event;
-
-    memset(&event, 0, sizeof(event));
-    event.event_type = type;
-    if (qp)
-        event.element.qp = qp;
-    else
-        event.element.port_num = port;
-    stub_write_async(&event);
-}
-
-int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
-{
-    return read(context->async_fd, event, sizeof(*event)) == (ssize_t)sizeof(*event) ? 0 : -1;
-}
-
-void ibv_ack_async_event(struct ibv_async_event *event)
-{
-    (void)event;
 }
 
 const char *ibv_wc_status_str(enum ibv_wc_status status)

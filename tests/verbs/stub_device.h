@@ -24,6 +24,9 @@ struct stub_settings {
     uint8_t ports;      /* 0: 1 */
     bool lazy_flush;    /* a failed QP completes what it has when stub_flush is called */
     bool checks_keys;   /* of the memory here, as a device does */
+    bool has_windows;   /* of both types; and it checks the keys of peers */
+    bool refuse_window; /* ibv_alloc_mw fails with ENOMEM */
+    int refuse_bind;    /* posting that a window be opened fails so; 0: it does not */
     int max_cqe;        /* 0: many */
     int refuse_qps;     /* so many ibv_create_qp fail with ENOMEM */
     bool refuse_memory; /* ibv_reg_mr fails with ENOMEM */

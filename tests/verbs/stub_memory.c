@@ -8,11 +8,28 @@
 
 struct stub_mr {
     struct ibv_mr mr; /* first */
+    unsigned access;
     struct stub_mr *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stub_mr *mrs;
+
+struct ibv_mr *stub_memory(uint32_t key)
+{
+    struct stub_mr *own;
+
+    pthread_mutex_lock(&lock);
+    for (own = mrs; own && own->mr.lkey != key; own = own->next)
+        ;
+    pthread_mutex_unlock(&lock);
+    return own ? &own->mr : NULL;
+}
+
+unsigned stub_memory_access(const struct ibv_mr *mr)
+{
+    return ((const struct stub_mr *)(const void *)mr)->access;
+}
 
 bool stub_is_memory(const struct ibv_pd *pd, const struct ibv_sge *sge)
 {
@@ -48,7 +65,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
     struct stub_mr *own;
     struct ibv_mr *mr;
 
-    (void)iova, (void)access;
+    (void)iova;
     if (stub.refuse_memory) {
         errno = ENOMEM;
         return NULL;
@@ -61,7 +78,8 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
     mr->context = pd->context;
     mr->addr = addr;
     mr->length = length;
-    mr->lkey = mr->rkey = atomic_fetch_add(&stub_numbers, 1) + 1;
+    mr->lkey = mr->rkey = (atomic_fetch_add(&stub_numbers, 1) + 1) << 8;
+    own->access = access;
     pthread_mutex_lock(&lock);
     own->next = mrs;
     mrs = own;
@@ -86,6 +104,8 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 {
     struct stub_mr **link = &mrs;
 
+    if (stub_is_windowed(mr, NULL))
+        return EBUSY;
     pthread_mutex_lock(&lock);
     while (&(*link)->mr != mr)
         link = &(*link)->next;

@@ -288,7 +288,7 @@ struct verbs_rmr {
     uint32_t last_key;
     uint32_t qp_num; /* where it was opened */
     bool is_open;
-    bool is_unsure; /* a wide one of which a request has failed */
+    bool is_unsure; /* a request that the device had has failed */
     /* By what has been completed: with .state.lmr, that and the EP are held. */
     struct vp_rmr_state state;
     struct verbs_ep *ep;
@@ -299,6 +299,7 @@ struct verbs_link {
     struct verbs_rmr *rmr; /* NULL: nothing is under way */
     uint64_t serial;
     bool wide;
+    struct ibv_mw *mw; /* what it is for; NULL: it is not for the device. Never looked into */
     struct vp_rmr_state state;
 };
 

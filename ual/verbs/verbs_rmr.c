@@ -5,9 +5,9 @@
  * the books when they complete. The note of such a request lies beside its slot.
  *
  * A narrow window is opened once per key: one that is open is closed by the same post that opens it
- * anew, and one that was opened on a QP that is gone is exchanged. A wide one is moved by any QP, and
- * the device chooses its key; when that has failed nobody knows which key it has, so the next link
- * exchanges it.
+ * anew, and one that was opened on another QP is exchanged. A wide one is moved by any QP, and the device
+ * chooses its key. When a request has failed nobody knows which key a window has and whether it is
+ * open, so the next link exchanges it, and an unlink lets go of it.
  */
 #include "ual/verbs/verbs.h"
 
@@ -59,7 +59,7 @@ void verbs_rmr_leave(struct verbs_ia *ia, uint32_t qp_num)
 {
     (void)pthread_mutex_lock(&ia->rmr_lock);
     for (struct verbs_rmr *rmr = ia->rmrs; rmr; rmr = rmr->next)
-        if (rmr->is_open && !rmr->wide && rmr->qp_num == qp_num)
+        if (!rmr->wide && rmr->qp_num == qp_num) /* requests may not have been executed */
             rmr_drop_window_locked(rmr);
     (void)pthread_mutex_unlock(&ia->rmr_lock);
 }
@@ -211,89 +211,85 @@ static unsigned link_access(it_mem_priv_t privs)
     return access;
 }
 
-/* With the lock. Closed, or about to be by what this request has in front of it. */
-static it_status_t link_prepare_locked(struct verbs_ep *ep, struct verbs_rmr *rmr, bool *closes)
+/* With the lock. The window that the link is for: that of the RMR, or a new one. NULL: there is none. */
+static struct ibv_mw *link_window_locked(const struct verbs_ep *ep, const struct verbs_rmr *rmr)
 {
     bool elsewhere = rmr->is_open && !rmr->wide && rmr->qp_num != ep->qp->qp_num;
-    struct ibv_mw *mw;
 
-    *closes = rmr->is_open && !rmr->wide && !elsewhere;
     if (rmr->mw && !elsewhere && !rmr->is_unsure)
-        return IT_SUCCESS;
-    mw = rmr_new_window(rmr->ual);
-    if (!mw)
-        return IT_ERR_RESOURCES;
-    rmr_drop_window_locked(rmr);
-    rmr->mw = mw;
-    rmr->last_key = mw->rkey;
-    return IT_SUCCESS;
+        return rmr->mw;
+    return rmr_new_window(rmr->ual);
 }
 
-static int link_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
-                     const struct vp_link *link, unsigned flags, bool closes)
+/* With the lock. What is posted is for that window. */
+static void link_take_window_locked(struct verbs_ep *ep, struct verbs_rmr *rmr, struct ibv_mw *mw)
 {
-    struct verbs_lmr *lmr = verbs_lmr_of((it_lmr_handle_t)(void *)link->lmr);
-    uint32_t key = ibv_inc_rkey(rmr->last_key);
+    if (mw != rmr->mw)
+        rmr_drop_window_locked(rmr);
+    rmr->mw = mw;
+    rmr->last_key = mw->rkey;
+    rmr->is_open = true;
+    rmr->qp_num = ep->qp->qp_num;
+}
+
+/* What is open is closed in front of it. */
+static int narrow_post(struct verbs_ep *ep, struct verbs_slot *slot, const struct verbs_rmr *rmr,
+                       struct ibv_mw *mw, struct ibv_mw_bind_info info, unsigned flags)
+{
+    bool closes = mw == rmr->mw && rmr->is_open;
+    uint32_t key = ibv_inc_rkey(mw->rkey);
     struct ibv_send_wr open = {
         .wr_id = (uintptr_t)slot,
         .opcode = IBV_WR_BIND_MW,
         .send_flags = flags | IBV_SEND_SIGNALED,
-        .bind_mw = {.mw = rmr->mw,
-                    .rkey = key,
-                    .bind_info = {.mr = lmr->mr,
-                                  .addr = (uintptr_t)link->addr,
-                                  .length = link->length,
-                                  .mw_access_flags = link_access(link->privs)}},
+        .bind_mw = {.mw = mw, .rkey = key, .bind_info = info},
     };
     struct ibv_send_wr close = {
         .next = &open,
         .opcode = IBV_WR_LOCAL_INV,
         .send_flags = flags,
-        .invalidate_rkey = rmr->last_key,
+        .invalidate_rkey = mw->rkey,
         .wr_id = (uintptr_t)slot, /* only if it fails, and then the other is flushed */
     };
     struct ibv_send_wr *bad;
     int error = ibv_post_send(ep->qp, closes ? &close : &open, &bad);
 
-    if (error == 0) {
-        rmr->last_key = key;
-        rmr->mw->rkey = key; /* by which the next post names it */
-        rmr->is_open = true;
-        rmr->qp_num = ep->qp->qp_num;
-        *link->key = key;
-    }
+    if (error == 0)
+        mw->rkey = key; /* by which the next post names it */
     return error;
 }
 
-/* Of lmr, or of nothing: length 0. */
-static int wide_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
+/* Of an LMR, or of nothing: length 0. */
+static int wide_post(struct verbs_ep *ep, struct verbs_slot *slot, struct ibv_mw *mw,
                      struct ibv_mw_bind_info info, unsigned flags)
 {
     struct ibv_mw_bind bind = {
         .wr_id = (uintptr_t)slot, .send_flags = flags | IBV_SEND_SIGNALED, .bind_info = info};
-    int error = ibv_bind_mw(ep->qp, rmr->mw, &bind);
 
-    if (error == 0) {
-        rmr->last_key = rmr->mw->rkey;
-        rmr->is_open = info.length > 0;
-        rmr->qp_num = ep->qp->qp_num;
-    }
-    return error;
+    return ibv_bind_mw(ep->qp, mw, &bind);
 }
 
-static int wide_link_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
-                          const struct vp_link *link, unsigned flags)
+/* With the lock. A post that fails leaves the RMR as it was. */
+static it_status_t link_post_locked(struct verbs_ep *ep, struct verbs_slot *slot,
+                                    struct verbs_rmr *rmr, const struct vp_link *link,
+                                    unsigned flags, int *error)
 {
-    struct verbs_lmr *lmr = verbs_lmr_of((it_lmr_handle_t)(void *)link->lmr);
-    struct ibv_mw_bind_info info = {.mr = lmr->mr,
+    struct ibv_mw *mw = link_window_locked(ep, rmr);
+    struct ibv_mw_bind_info info = {.mr = verbs_lmr_of((it_lmr_handle_t)(void *)link->lmr)->mr,
                                     .addr = (uintptr_t)link->addr,
                                     .length = link->length,
                                     .mw_access_flags = link_access(link->privs)};
-    int error = wide_post(ep, slot, rmr, info, flags);
 
-    if (error == 0)
-        *link->key = rmr->last_key;
-    return error;
+    if (!mw)
+        return IT_ERR_RESOURCES;
+    *error = rmr->wide ? wide_post(ep, slot, mw, info, flags)
+                       : narrow_post(ep, slot, rmr, mw, info, flags);
+    if (*error == 0)
+        link_take_window_locked(ep, rmr, mw);
+    else if (mw != rmr->mw)
+        rmr_free_window(rmr->ia, mw);
+    *link->key = rmr->last_key;
+    return IT_SUCCESS;
 }
 
 /* Something has to complete in its turn. */
@@ -309,8 +305,9 @@ static int nothing_post(struct verbs_ep *ep, struct verbs_slot *slot, unsigned f
     return ibv_post_send(ep->qp, &wr, &bad);
 }
 
-static int unlink_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
-                       unsigned flags)
+/* With the lock. A post that fails leaves the RMR as it was. */
+static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
+                              unsigned flags)
 {
     struct ibv_send_wr wr = {
         .wr_id = (uintptr_t)slot,
@@ -323,24 +320,29 @@ static int unlink_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verb
     int error;
 
     /* Closed already, by a peer perhaps: that is no mistake. Or only by letting go of the window. */
-    if (!rmr->is_open || rmr->is_unsure || (!rmr->wide && rmr->qp_num != ep->qp->qp_num)) {
-        if (rmr->is_open)
+    if (rmr->is_unsure || !rmr->is_open || (!rmr->wide && rmr->qp_num != ep->qp->qp_num)) {
+        error = nothing_post(ep, slot, flags);
+        if (error == 0 && (rmr->is_unsure || rmr->is_open))
             rmr_drop_window_locked(rmr);
-        return nothing_post(ep, slot, flags);
+        return error;
     }
-    if (rmr->wide)
-        return wide_post(ep, slot, rmr, ground, flags);
-    error = ibv_post_send(ep->qp, &wr, &bad);
-    if (error == 0)
+    error =
+        rmr->wide ? wide_post(ep, slot, rmr->mw, ground, flags) : ibv_post_send(ep->qp, &wr, &bad);
+    if (error == 0) {
+        rmr->last_key = rmr->mw->rkey;
         rmr->is_open = false;
+        rmr->qp_num = ep->qp->qp_num;
+    }
     return error;
 }
 
-static void link_note(struct verbs_slot *slot, struct verbs_rmr *rmr, const struct vp_link *link)
+/* With the lock. .mw tells that the device has the request. */
+static void link_note(struct verbs_slot *slot, const struct vp_link *link, struct ibv_mw *mw)
 {
     struct verbs_link *note = verbs_link_of(slot);
+    struct verbs_rmr *rmr = verbs_rmr_of(link->rmr);
 
-    *note = (struct verbs_link){.rmr = rmr, .serial = rmr->serial, .wide = rmr->wide};
+    *note = (struct verbs_link){.rmr = rmr, .serial = rmr->serial, .wide = rmr->wide, .mw = mw};
     if (link->lmr)
         note->state = (struct vp_rmr_state){
             .lmr = link->lmr,
@@ -352,34 +354,25 @@ static void link_note(struct verbs_slot *slot, struct verbs_rmr *rmr, const stru
         };
 }
 
-static it_status_t link_post_locked(struct verbs_ep *ep, struct verbs_slot *slot,
-                                    const struct vp_request *request, int *error)
+/* With the lock. */
+static it_status_t link_request_locked(struct verbs_ep *ep, struct verbs_slot *slot,
+                                       const struct vp_request *request, int *error)
 {
     const struct vp_link *link = request->link;
     struct verbs_rmr *rmr = verbs_rmr_of(link->rmr);
     unsigned flags = request->flags & IT_BARRIER_FENCE_FLAG ? IBV_SEND_FENCE : 0;
-    bool closes;
-    it_status_t status;
+    it_status_t status = IT_SUCCESS;
 
     *error = 0;
-    if (request->opcode == VP_RMR_UNLINK) {
-        if (!ep->sq.local)
-            *error = unlink_post(ep, slot, rmr, flags);
-        link_note(slot, rmr, link);
-        return IT_SUCCESS;
-    }
-    if (ep->sq.local) {
+    if (request->opcode == VP_RMR_LINK)
         *link->key = rmr->last_key;
-        link_note(slot, rmr, link);
-        return IT_SUCCESS;
-    }
-    status = link_prepare_locked(ep, rmr, &closes);
-    if (status != IT_SUCCESS)
-        return status;
-    *error = rmr->wide ? wide_link_post(ep, slot, rmr, link, flags)
-                       : link_post(ep, slot, rmr, link, flags, closes);
-    link_note(slot, rmr, link);
-    return IT_SUCCESS;
+    if (!ep->sq.local && request->opcode == VP_RMR_LINK)
+        status = link_post_locked(ep, slot, rmr, link, flags, error);
+    else if (!ep->sq.local)
+        *error = unlink_post_locked(ep, slot, rmr, flags);
+    if (status == IT_SUCCESS && *error != ENOMEM)
+        link_note(slot, link, ep->sq.local || *error ? NULL : rmr->mw);
+    return status;
 }
 
 it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
@@ -392,7 +385,7 @@ it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
     if (lmr && !link_hold(ep, lmr, wide))
         return IT_ERR_INVALID_LMR;
     (void)pthread_mutex_lock(&ep->ia->rmr_lock);
-    status = link_post_locked(ep, slot, request, error);
+    status = link_request_locked(ep, slot, request, error);
     (void)pthread_mutex_unlock(&ep->ia->rmr_lock);
     if ((status != IT_SUCCESS || *error == ENOMEM) && lmr)
         link_release(ep, lmr, wide);
@@ -418,8 +411,8 @@ void verbs_link_done(struct verbs_slot *slot, bool executed)
     } else if (note->state.lmr) {
         link_release(ep, note->state.lmr, note->wide);
     }
-    if (!executed && note->serial == rmr->serial)
-        rmr->is_unsure = rmr->wide;
+    if (!executed && note->serial == rmr->serial && note->mw == rmr->mw)
+        rmr->is_unsure = true;
     note->rmr = NULL;
 out:
     (void)pthread_mutex_unlock(&ep->ia->rmr_lock);

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* RMRs on memory windows: what opens and closes, and what is left when a request for it fails. */
+#include "support/it_window.h"
+#include "verbs/stub_node.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#define AT     100
+#define LENGTH 1000
+
+static const struct stub_shape usual = {.events = 0};
+
+static void start(void)
+{
+    stub_start();
+    stub.has_windows = true;
+}
+
+TestSuite(verbs_window, .init = start);
+
+/* Two pairs of endpoints; the windows are opened by the left ones. */
+struct bed {
+    struct stub_node n; /* n.a, n.b: the first pair */
+    it_ep_handle_t left, right;
+    struct fx_buf memory; /* what the windows are on */
+    struct fx_part part;
+    it_rmr_handle_t rmr;
+};
+
+static void bed_open(struct bed *bed, it_rmr_type_t type)
+{
+    stub_node_pair(&bed->n, &usual);
+    bed->left = stub_node_ep(&bed->n, &usual);
+    bed->right = stub_node_ep(&bed->n, &usual);
+    stub_connect(bed->left, bed->right);
+    bed->memory = fx_buf_make(&bed->n.fx, 4096);
+    bed->part = (struct fx_part){&bed->memory, AT, LENGTH, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE};
+    bed->rmr = fx_rmr(bed->n.fx.pz, type);
+}
+
+/* Nothing holds the memory, though the endpoints are there. */
+static void bed_close(struct bed *bed)
+{
+    CHECK_OK(it_rmr_free(bed->rmr));
+    fx_buf_free(&bed->memory);
+    stub_node_close(&bed->n);
+}
+
+static void expect_read(const struct bed *bed, it_ep_handle_t ep, it_rmr_context_t key,
+                        it_dto_status_t status)
+{
+    it_lmr_triplet_t to = fx_seg(&bed->n.buf, 0, 8);
+
+    CHECK_OK(it_post_rdma_read(ep, &to, 1, 77, FX_SIGNAL, fx_part_addr(&bed->part, 0), key));
+    fx_done(bed->n.fx.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 77, status);
+}
+
+static it_rmr_context_t bed_linked(const struct bed *bed, it_ep_handle_t ep)
+{
+    return fx_linked(bed->n.fx.request_evd, ep, bed->rmr, &bed->part);
+}
+
+static void bed_fails(const struct bed *bed, it_ep_handle_t ep, it_dto_cookie_t cookie,
+                      it_dto_status_t status)
+{
+    fx_done(bed->n.fx.request_evd, ep, IT_RMR_LINK_CMPL_EVENT, cookie, status);
+}
+
+static void opens_and_closes(it_rmr_type_t type)
+{
+    it_rmr_context_t key, next;
+    struct bed bed;
+
+    bed_open(&bed, type);
+    key = bed_linked(&bed, bed.n.a);
+    CHECK(fx_is_linked(bed.rmr));
+    CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(bed.memory.lmr));
+    expect_read(&bed, bed.n.b, key, IT_DTO_SUCCESS);
+    next = bed_linked(&bed, bed.n.a); /* while it is open */
+    CHECK(next != key);
+    expect_read(&bed, bed.n.b, next, IT_DTO_SUCCESS);
+    fx_unlinked(bed.n.fx.request_evd, bed.n.a, bed.rmr);
+    CHECK(!fx_is_linked(bed.rmr));
+    expect_read(&bed, bed.n.b, next, IT_DTO_ERR_REMOTE_ACCESS);
+    bed_close(&bed);
+}
+
+Test(verbs_window, a_narrow_one_opens_and_closes)
+{
+    opens_and_closes(IT_RMR_TYPE_NARROW);
+}
+
+Test(verbs_window, a_wide_one_opens_and_closes)
+{
+    opens_and_closes(IT_RMR_TYPE_WIDE);
+}
+
+/* A narrow one serves the connection it was opened on, and another one after it. */
+Test(verbs_window, a_narrow_one_moves)
+{
+    it_rmr_context_t key, moved;
+    struct bed bed;
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW);
+    key = bed_linked(&bed, bed.n.a);
+    moved = bed_linked(&bed, bed.left);
+    expect_read(&bed, bed.right, moved, IT_DTO_SUCCESS);
+    expect_read(&bed, bed.n.b, key, IT_DTO_ERR_REMOTE_ACCESS);
+    expect_read(&bed, bed.right, moved, IT_DTO_SUCCESS);
+    CHECK_STATUS(IT_ERR_EP_BUSY, it_ep_free(bed.left));
+    CHECK_OK(it_ep_free(bed.n.a));
+    bed_close(&bed);
+}
+
+Test(verbs_window, a_wide_one_serves_all_connections)
+{
+    it_rmr_context_t key, moved;
+    struct bed bed;
+
+    bed_open(&bed, IT_RMR_TYPE_WIDE);
+    key = bed_linked(&bed, bed.n.a);
+    expect_read(&bed, bed.n.b, key, IT_DTO_SUCCESS);
+    expect_read(&bed, bed.right, key, IT_DTO_SUCCESS);
+    moved = bed_linked(&bed, bed.left);
+    expect_read(&bed, bed.n.b, moved, IT_DTO_SUCCESS);
+    expect_read(&bed, bed.right, key, IT_DTO_ERR_REMOTE_ACCESS);
+    bed_close(&bed);
+}
+
+/* ---- Requests that fail ---------------------------------------------------------------------- */
+
+/* The device refuses to execute it; the connection ends. Over the other one the window works. */
+static void link_fails(it_rmr_type_t type, bool unlinks)
+{
+    it_rmr_context_t lost, key;
+    struct bed bed;
+
+    bed_open(&bed, type);
+    stub_fail_next(stub_qp(bed.n.a), IBV_WC_MW_BIND_ERR);
+    lost = fx_link(bed.n.a, bed.rmr, &bed.part, 5, FX_SIGNAL);
+    bed_fails(&bed, bed.n.a, 5, IT_RMR_OPERATION_FAILED);
+    CHECK(!fx_is_linked(bed.rmr));
+    if (unlinks)
+        fx_unlinked(bed.n.fx.request_evd, bed.left, bed.rmr);
+    key = bed_linked(&bed, bed.left);
+    CHECK(key != lost);
+    CHECK(fx_is_linked(bed.rmr));
+    expect_read(&bed, bed.right, key, IT_DTO_SUCCESS);
+    fx_unlinked(bed.n.fx.request_evd, bed.left, bed.rmr);
+    expect_read(&bed, bed.right, key, IT_DTO_ERR_REMOTE_ACCESS);
+    bed_close(&bed);
+}
+
+Test(verbs_window, a_narrow_link_fails)
+{
+    link_fails(IT_RMR_TYPE_NARROW, false);
+    link_fails(IT_RMR_TYPE_NARROW, true);
+}
+
+Test(verbs_window, a_wide_link_fails)
+{
+    link_fails(IT_RMR_TYPE_WIDE, false);
+    link_fails(IT_RMR_TYPE_WIDE, true);
+}
+
+/* The requests reach the device, which flushes them: the window has a key that the library does not know. */
+static void requests_are_flushed(it_rmr_type_t type)
+{
+    it_rmr_context_t key;
+    struct bed bed;
+
+    bed_open(&bed, type);
+    stub_hold(stub_qp(bed.n.a), true);
+    (void)fx_link(bed.n.a, bed.rmr, &bed.part, 1, FX_SIGNAL);
+    CHECK_OK(it_rmr_unlink(bed.rmr, bed.n.a, 2, FX_SIGNAL));
+    (void)fx_link(bed.n.a, bed.rmr, &bed.part, 3, FX_SIGNAL);
+    stub_disconnected(bed.n.a);
+    for (it_dto_cookie_t cookie = 1; cookie <= 3; cookie++)
+        bed_fails(&bed, bed.n.a, cookie, IT_DTO_ERR_FLUSHED);
+    CHECK(!fx_is_linked(bed.rmr));
+    key = bed_linked(&bed, bed.left);
+    expect_read(&bed, bed.right, key, IT_DTO_SUCCESS);
+    fx_unlinked(bed.n.fx.request_evd, bed.left, bed.rmr);
+    bed_close(&bed);
+}
+
+Test(verbs_window, narrow_requests_are_flushed)
+{
+    requests_are_flushed(IT_RMR_TYPE_NARROW);
+}
+
+Test(verbs_window, wide_requests_are_flushed)
+{
+    requests_are_flushed(IT_RMR_TYPE_WIDE);
+}
+
+static it_rmr_context_t open_what_unlink_fails(struct bed *bed, it_rmr_type_t type)
+{
+    it_rmr_context_t key;
+
+    bed_open(bed, type);
+    key = bed_linked(bed, bed->n.a);
+    stub_fail_next(stub_qp(bed->n.a), IBV_WC_MW_BIND_ERR);
+    CHECK_OK(it_rmr_unlink(bed->rmr, bed->n.a, 4, FX_SIGNAL));
+    bed_fails(bed, bed->n.a, 4, IT_RMR_OPERATION_FAILED);
+    CHECK(fx_is_linked(bed->rmr));
+    CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(bed->memory.lmr));
+    return key;
+}
+
+/* What was open when an unlink failed is closed by the next one, over any connection. */
+static void unlink_fails(it_rmr_type_t type)
+{
+    it_rmr_context_t key;
+    struct bed bed;
+
+    key = open_what_unlink_fails(&bed, type);
+    fx_unlinked(bed.n.fx.request_evd, bed.left, bed.rmr);
+    CHECK(!fx_is_linked(bed.rmr));
+    expect_read(&bed, bed.right, key, IT_DTO_ERR_REMOTE_ACCESS);
+    bed_close(&bed);
+}
+
+Test(verbs_window, a_narrow_unlink_fails)
+{
+    unlink_fails(IT_RMR_TYPE_NARROW);
+}
+
+Test(verbs_window, a_wide_unlink_fails)
+{
+    unlink_fails(IT_RMR_TYPE_WIDE);
+}
+
+/* Or by the next link, or with the endpoint. */
+static void unlink_fails_before_a_link(it_rmr_type_t type)
+{
+    it_rmr_context_t key, next;
+    struct bed bed;
+
+    key = open_what_unlink_fails(&bed, type);
+    next = bed_linked(&bed, bed.left);
+    CHECK(next != key);
+    expect_read(&bed, bed.right, next, IT_DTO_SUCCESS);
+    CHECK_OK(it_ep_free(bed.n.a));
+    expect_read(&bed, bed.right, next, IT_DTO_SUCCESS);
+    expect_read(&bed, bed.right, key, IT_DTO_ERR_REMOTE_ACCESS);
+    bed_close(&bed);
+}
+
+Test(verbs_window, a_narrow_unlink_fails_before_a_link)
+{
+    unlink_fails_before_a_link(IT_RMR_TYPE_NARROW);
+}
+
+Test(verbs_window, a_wide_unlink_fails_before_a_link)
+{
+    unlink_fails_before_a_link(IT_RMR_TYPE_WIDE);
+}
+
+/* The QP goes, and the unlink that was posted on it with it: the device lets no QP go with a window open on it. */
+Test(verbs_window, an_unlink_goes_with_its_qp)
+{
+    struct bed bed;
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW);
+    (void)bed_linked(&bed, bed.n.a);
+    stub_hold(stub_qp(bed.n.a), true);
+    CHECK_OK(it_rmr_unlink(bed.rmr, bed.n.a, 4, FX_SIGNAL));
+    stub_disconnected(bed.n.a);
+    CHECK_OK(it_ep_reset(bed.n.a));
+    bed_fails(&bed, bed.n.a, 4, IT_DTO_ERR_FLUSHED);
+    fx_unlinked(bed.n.fx.request_evd, bed.left, bed.rmr);
+    bed_close(&bed);
+}
+
+/* It is heard of only when the window has been exchanged already: that says nothing of the new one. */
+static void failure_is_heard_of_late(it_rmr_type_t type)
+{
+    struct bed bed;
+
+    bed_open(&bed, type);
+    stub_hold(stub_qp(bed.n.a), true);
+    stub_hold(stub_qp(bed.right), true);
+    (void)fx_link(bed.n.a, bed.rmr, &bed.part, 1, FX_SIGNAL);
+    (void)fx_link(bed.right, bed.rmr, &bed.part, 2, FX_SIGNAL);
+    stub_disconnected(bed.n.a);
+    bed_fails(&bed, bed.n.a, 1, IT_DTO_ERR_FLUSHED);
+    (void)bed_linked(&bed, bed.left);
+    stub_disconnected(bed.right);
+    bed_fails(&bed, bed.right, 2, IT_DTO_ERR_FLUSHED);
+    stub.refuse_window = true; /* another one is not needed */
+    (void)bed_linked(&bed, bed.left);
+    fx_unlinked(bed.n.fx.request_evd, bed.left, bed.rmr);
+    bed_close(&bed);
+}
+
+Test(verbs_window, a_narrow_failure_is_heard_of_late)
+{
+    failure_is_heard_of_late(IT_RMR_TYPE_NARROW);
+}
+
+Test(verbs_window, a_wide_failure_is_heard_of_late)
+{
+    failure_is_heard_of_late(IT_RMR_TYPE_WIDE);
+}
+
+/* ---- Requests that are not posted ------------------------------------------------------------ */
+
+static it_status_t try_link(const struct bed *bed, it_ep_handle_t ep)
+{
+    it_rmr_context_t key = 0;
+
+    return it_rmr_link(bed->rmr, bed->memory.lmr, bed->memory.data + AT, LENGTH,
+                       IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE, ep, 6, FX_SIGNAL, &key);
+}
+
+/* The queue of the device is full: nothing has changed, and nothing is held. */
+static void device_is_full(it_rmr_type_t type)
+{
+    it_rmr_context_t key;
+    struct bed bed;
+
+    bed_open(&bed, type);
+    stub.refuse_bind = ENOMEM;
+    CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, try_link(&bed, bed.left));
+    stub.refuse_bind = 0;
+    fx_empty(bed.n.fx.request_evd);
+    CHECK(!fx_is_linked(bed.rmr));
+    key = bed_linked(&bed, bed.n.a);
+    stub.refuse_bind = ENOMEM;
+    CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, try_link(&bed, bed.n.a));
+    CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, try_link(&bed, bed.left));
+    stub.refuse_bind = 0;
+    CHECK(fx_is_linked(bed.rmr));
+    expect_read(&bed, bed.n.b, key, IT_DTO_SUCCESS);
+    fx_unlinked(bed.n.fx.request_evd, bed.n.a, bed.rmr);
+    CHECK_OK(it_ep_free(bed.n.a));
+    CHECK_OK(it_ep_free(bed.left));
+    bed_close(&bed);
+}
+
+Test(verbs_window, a_narrow_link_finds_the_device_full)
+{
+    device_is_full(IT_RMR_TYPE_NARROW);
+}
+
+Test(verbs_window, a_wide_link_finds_the_device_full)
+{
+    device_is_full(IT_RMR_TYPE_WIDE);
+}
+
+/* Another error ends the connection, by a completion like any other. */
+static void device_refuses(it_rmr_type_t type)
+{
+    it_rmr_context_t key;
+    struct bed bed;
+
+    bed_open(&bed, type);
+    stub.refuse_bind = EINVAL;
+    CHECK_OK(try_link(&bed, bed.n.a));
+    stub.refuse_bind = 0;
+    bed_fails(&bed, bed.n.a, 6, IT_DTO_ERR_FLUSHED);
+    CHECK(!fx_is_linked(bed.rmr));
+    key = bed_linked(&bed, bed.left);
+    expect_read(&bed, bed.right, key, IT_DTO_SUCCESS);
+    fx_unlinked(bed.n.fx.request_evd, bed.left, bed.rmr);
+    bed_close(&bed);
+}
+
+Test(verbs_window, the_device_refuses_a_narrow_link)
+{
+    device_refuses(IT_RMR_TYPE_NARROW);
+}
+
+Test(verbs_window, the_device_refuses_a_wide_link)
+{
+    device_refuses(IT_RMR_TYPE_WIDE);
+}
+
+/* ---- No window ------------------------------------------------------------------------------- */
+
+Test(verbs_window, no_window_no_rmr)
+{
+    it_rmr_handle_t rmr = NULL;
+    struct bed bed;
+    size_t before;
+
+    bed_open(&bed, IT_RMR_TYPE_WIDE);
+    before = stub_objects();
+    stub.refuse_window = true;
+    CHECK_STATUS(IT_ERR_RESOURCES, it_rmr_create20(bed.n.fx.pz, IT_RMR_TYPE_WIDE, &rmr));
+    CHECK_STATUS(IT_ERR_RESOURCES, it_rmr_create20(bed.n.fx.pz, IT_RMR_TYPE_NARROW, &rmr));
+    CHECK_EQ(before, stub_objects());
+    bed_close(&bed);
+}
+
+/* One that has to be exchanged, and there is no other: the link is refused, and may be tried again. */
+static void no_other_window(it_rmr_type_t type)
+{
+    it_rmr_context_t key;
+    struct bed bed;
+
+    bed_open(&bed, type);
+    (void)bed_linked(&bed, bed.n.a);
+    stub_fail_next(stub_qp(bed.n.a), IBV_WC_MW_BIND_ERR);
+    (void)fx_link(bed.n.a, bed.rmr, &bed.part, 5, FX_SIGNAL);
+    bed_fails(&bed, bed.n.a, 5, IT_RMR_OPERATION_FAILED);
+    stub.refuse_window = true;
+    CHECK_STATUS(IT_ERR_RESOURCES, try_link(&bed, bed.left));
+    CHECK(fx_is_linked(bed.rmr));
+    fx_empty(bed.n.fx.request_evd);
+    stub.refuse_window = false;
+    key = bed_linked(&bed, bed.left);
+    expect_read(&bed, bed.right, key, IT_DTO_SUCCESS);
+    fx_unlinked(bed.n.fx.request_evd, bed.left, bed.rmr);
+    bed_close(&bed);
+}
+
+Test(verbs_window, no_other_narrow_window)
+{
+    no_other_window(IT_RMR_TYPE_NARROW);
+}
+
+Test(verbs_window, no_other_wide_window)
+{
+    no_other_window(IT_RMR_TYPE_WIDE);
+}
