@@ -339,7 +339,10 @@ struct vp_provider {
     it_status_t (*accept)(struct ual_ep *ep, struct ual_request *request, const void *private_data,
                           size_t length);
     it_status_t (*reject)(struct ual_request *request, const void *private_data, size_t length);
-    /* Announces the request anew on the listen point that serves qual on the spigot. */
+    /*
+     * Announces the request anew, under another id, on the listen point that serves qual on the spigot. Refused: the
+     * library puts it back under its old id, whatever it has now.
+     */
     it_status_t (*handoff)(struct ual_request *request, const it_conn_qual_t *qual,
                            size_t spigot_id);
     it_status_t (*disconnect)(struct ual_ep *ep);

@@ -288,6 +288,8 @@ Test(cm_accept, handoff_refused_keeps_the_request, .timeout = 60)
     CHECK_STATUS(IT_ERR_INVALID_SPIGOT, it_handoff(&qual, 77, ids[0]));
     CHECK_OK(it_handoff(&qual, s.node.spigot, ids[0]));
     CHECK_STATUS(IT_ERR_RESOURCES, it_handoff(&qual, s.node.spigot, ids[1]));
+    for (uint64_t id = ids[1] + 2; id < ids[1] + 8; id++) /* behind that of the one that moved */
+        CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
     CHECK_OK(it_evd_query(second_evd, IT_EVD_PARAM_ALL, &param));
     CHECK_EQ(IT_FALSE, param.evd_overflowed);
     CHECK_OK(it_ep_accept(s.ep, ids[1], NULL, 0));

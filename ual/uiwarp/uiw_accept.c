@@ -312,20 +312,14 @@ it_status_t uiw_reject(struct ual_request *request, const void *private_data, si
 
 /* ---------------------------------------------------------------- handoff */
 
-/* The same request under a new id. False: the new EVD has no room, all is as before. */
+/* The same request under a new id. False: the new EVD has no room. */
 static bool handoff_announce(struct uiw_conn *conn, const struct ual_listen *listen)
 {
     struct ual_request *request = &conn->request;
-    it_cn_est_identifier_t old_id = request->id;
-    struct evd *old_evd = request->connect_evd;
 
-    request->connect_evd = listen->connect_evd;
+    request->connect_evd = listen->connect_evd; /* nobody looks at the old one any more */
     ual_request_add(request);
-    if (ual_request_announce_unless_full(request) || !ual_request_withdraw(request))
-        return true;
-    request->id = old_id;
-    request->connect_evd = old_evd;
-    return false;
+    return ual_request_announce_unless_full(request) || !ual_request_withdraw(request);
 }
 
 static void handoff_run(void *argument)

@@ -280,18 +280,14 @@ it_status_t verbs_reject(struct ual_request *request, const void *private_data, 
 
 /* ---------------------------------------------------------------- handoff */
 
-/* The same request under a new id. False: the new EVD has no room, all is as before. */
+/* The same request under a new id. False: the new EVD has no room. */
 static bool handoff_announce(struct verbs_conn *conn, const struct verbs_listener *listener)
 {
     struct ual_request *request = &conn->request;
-    struct ual_request before = *request;
 
-    request->connect_evd = listener->info.connect_evd;
+    request->connect_evd = listener->info.connect_evd; /* nobody looks at the old one any more */
     verbs_host->request_add(request);
-    if (verbs_host->request_offer(request) || !verbs_host->request_withdraw(request))
-        return true;
-    *request = before;
-    return false;
+    return verbs_host->request_offer(request) || !verbs_host->request_withdraw(request);
 }
 
 static void handoff_run(void *argument)
