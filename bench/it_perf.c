@@ -2,6 +2,7 @@
 /*
  * it_perf: measures latency, bandwidth and message rate of the API, and of plain TCP beside it.
  */
+#include "common/output.h"
 #include "common/tcp.h"
 #include "perf_compare.h"
 #include "perf_heap.h"
@@ -13,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,7 +62,7 @@ static bool report(const struct perf_options *options, const struct perf_records
 {
     if (options->json)
         print_json(options, records);
-    if (options->plot != NULL && !perf_plot_write(options->plot_stream, options->plot, records))
+    if (options->plot != NULL && !perf_plot_write(options->plot, records))
         return false;
     return !options->strict_heap || heap_is_left_alone(records);
 }
@@ -82,6 +84,7 @@ static int run_loopback(const struct perf_options *options)
 {
     int listener = tcp_listen("127.0.0.1", options->port);
     int status = 0;
+    pid_t client = getpid();
     char port[16];
     int outcome;
     pid_t server;
@@ -94,8 +97,13 @@ static int run_loopback(const struct perf_options *options)
         complain_errno("fork");
         return EXIT_FAILED;
     }
-    if (server == 0)
+    if (server == 0) {
+        /* Whatever becomes of the client: nobody else could end this one. */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != client)
+            _exit(EXIT_FAILED);
         _exit(perf_server(options, listener, true) ? EXIT_FINE : EXIT_FAILED);
+    }
     (void)close(listener);
     outcome = run_client(options, "127.0.0.1", port);
     /* After a failure here, the server may still wait for something. */
@@ -119,15 +127,19 @@ static int run_comparison(const struct perf_options *options)
     return EXIT_USAGE;
 }
 
-/* Now, and not after minutes of measuring. */
-static bool open_plot(struct perf_options *options)
+static int act(const struct perf_options *options)
 {
-    if (options->plot == NULL || options->role == ROLE_SERVER || options->role == ROLE_COMPARE)
-        return true;
-    options->plot_stream = fopen(options->plot, "we");
-    if (options->plot_stream == NULL)
-        complain_errno(options->plot);
-    return options->plot_stream != NULL;
+    switch (options->role) {
+    case ROLE_SERVER:
+        return run_server(options);
+    case ROLE_CLIENT:
+        return run_client(options, options->host, options->port);
+    case ROLE_LOOPBACK:
+        return run_loopback(options);
+    case ROLE_COMPARE:
+        return run_comparison(options);
+    }
+    return EXIT_FAILED;
 }
 
 int main(int argc, char *argv[])
@@ -135,21 +147,12 @@ int main(int argc, char *argv[])
     struct perf_options options;
     int status;
 
+    output_begin();
     report_program("it_perf");
     status = perf_parse(argc, argv, &options);
-    if (status >= 0)
-        return status;
-    if (!open_plot(&options))
-        return EXIT_USAGE;
-    switch (options.role) {
-    case ROLE_SERVER:
-        return run_server(&options);
-    case ROLE_CLIENT:
-        return run_client(&options, options.host, options.port);
-    case ROLE_LOOPBACK:
-        return run_loopback(&options);
-    case ROLE_COMPARE:
-        return run_comparison(&options);
-    }
-    return EXIT_FAILED;
+    if (status < 0 && options.plot != NULL && !perf_plot_may_write(options.plot))
+        status = EXIT_USAGE;
+    if (status < 0)
+        status = act(&options);
+    return output_end(status);
 }

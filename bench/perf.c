@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "perf.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -86,6 +88,6 @@ bool perf_pin(int cpu)
     }
     if (sched_setaffinity(0, sizeof(set), &set) == 0)
         return true;
-    complain_errno("cannot run on that CPU");
+    complain("cannot run on CPU %d: %s", cpu, strerror(errno));
     return false;
 }

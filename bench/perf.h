@@ -61,6 +61,8 @@ struct perf_params {
 /* Largest message, and the deepest queue. */
 #define PERF_SIZE_MAX  ((uint64_t)1 << 30)
 #define PERF_DEPTH_MAX ((uint64_t)4096)
+/* The last CPU that a process can be confined to. */
+#define PERF_CPU_MAX ((uint64_t)1023)
 
 /* The words of the command line. */
 const char *perf_op_name(enum perf_op op);

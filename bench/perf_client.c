@@ -225,7 +225,7 @@ bool perf_client_open(struct perf_session *session, const char *host, const char
     session->control = tcp_connect(host, port);
     if (session->control < 0)
         return false;
-    if (tcp_no_delay(session->control))
+    if (tcp_no_delay(session->control) && control_greet_server(session->control, host, port))
         return true;
     (void)close(session->control);
     return false;

@@ -3,15 +3,23 @@
 
 #include "common/tcp.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 
-/* First number of the parameters: tells a client of this program and version. */
-#define GREETING 0x69745f7065726602u
+/* First number in either direction: tells this program and version. */
+#define GREETING 0x69745f7065726603u
+
+/* For what a peer of this program says at once. */
+#define PATIENCE_S 10
 
 #define READY 1u
 
 enum {
-    PARAMS_COUNT = 13,
+    PARAMS_COUNT = 12,
     CONTACT_COUNT = 4,
     COMMAND_COUNT = 3,
     OUTCOME_COUNT = 3,
@@ -54,6 +62,63 @@ static bool get(int sd, uint64_t *numbers, size_t count)
     return true;
 }
 
+/* ---- Greeting ----------------------------------------------------------------------------- */
+
+/* Others than an it_perf may not say anything, ever. */
+static bool set_patience(int sd, time_t seconds)
+{
+    struct timeval patience = {.tv_sec = seconds};
+
+    if (setsockopt(sd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == 0)
+        return true;
+    complain_errno("SO_RCVTIMEO");
+    return false;
+}
+
+static bool get_greeting(int sd, const char *peer)
+{
+    uint64_t network = 0;
+    bool good;
+
+    if (!set_patience(sd, PATIENCE_S))
+        return false;
+    good = tcp_receive(sd, &network, sizeof(network)) && it_ntoh64(network) == GREETING;
+    if (!good)
+        complain("%s is no it_perf of this version", peer);
+    return good && set_patience(sd, 0);
+}
+
+/* As long as it takes: clients are served one after the other. */
+static void await_turn(int sd, const char *server)
+{
+    struct pollfd answer = {.fd = sd, .events = POLLIN};
+
+    if (poll(&answer, 1, PATIENCE_S * 1000) != 0)
+        return;
+    complain("%s does not answer yet: it may be serving another client", server);
+    while (poll(&answer, 1, -1) < 0 && errno == EINTR)
+        ;
+}
+
+bool control_greet_client(int sd)
+{
+    const uint64_t number = GREETING;
+
+    return put(sd, &number, 1) && get_greeting(sd, "the client");
+}
+
+bool control_greet_server(int sd, const char *host, const char *port)
+{
+    const uint64_t number = GREETING;
+    char server[512];
+
+    (void)snprintf(server, sizeof(server), "the server on %s port %s", host, port);
+    if (!put(sd, &number, 1))
+        return false;
+    await_turn(sd, server);
+    return get_greeting(sd, server);
+}
+
 /* ---- Parameters --------------------------------------------------------------------------- */
 
 static bool put_carrier(int sd, const struct perf_carrier *carrier)
@@ -79,7 +144,6 @@ static bool get_carrier(int sd, struct perf_carrier *carrier)
 bool control_send_params(int sd, const struct perf_params *params)
 {
     const uint64_t numbers[PARAMS_COUNT] = {
-        GREETING,
         (uint64_t)params->op,
         (uint64_t)params->measure,
         (uint64_t)params->mode,
@@ -104,9 +168,9 @@ bool control_send_params(int sd, const struct perf_params *params)
 
 static bool make_sense(const uint64_t *numbers)
 {
-    return numbers[0] == GREETING && numbers[1] <= PERF_READ && numbers[2] <= PERF_RATE &&
-           numbers[3] <= PERF_WAIT && numbers[4] <= PERF_SIZE_MAX && numbers[5] > 0 &&
-           numbers[5] <= PERF_DEPTH_MAX && numbers[11] <= 1024 && numbers[12] <= PERF_CARRIERS_MAX;
+    return numbers[0] <= PERF_READ && numbers[1] <= PERF_RATE && numbers[2] <= PERF_WAIT &&
+           numbers[3] <= PERF_SIZE_MAX && numbers[4] > 0 && numbers[4] <= PERF_DEPTH_MAX &&
+           numbers[10] <= PERF_CPU_MAX + 1 && numbers[11] <= PERF_CARRIERS_MAX;
 }
 
 bool control_receive_params(int sd, struct perf_params *params)
@@ -116,21 +180,21 @@ bool control_receive_params(int sd, struct perf_params *params)
     if (!get(sd, numbers, PARAMS_COUNT))
         return false;
     if (!make_sense(numbers)) {
-        complain("the client is no it_perf of this version");
+        complain("the client wants what no it_perf of this version does");
         return false;
     }
-    params->op = (enum perf_op)numbers[1];
-    params->measure = (enum perf_measure)numbers[2];
-    params->mode = (enum perf_mode)numbers[3];
-    params->size = numbers[4];
-    params->depth = numbers[5];
-    params->spin_us = numbers[6];
-    params->crc = numbers[7] != 0;
-    params->coalesce = numbers[8] != 0;
-    params->verify = numbers[9] != 0;
-    params->server_choice = numbers[10] != 0;
-    params->server_cpu = (int)numbers[11] - 1;
-    params->carrier_count = (unsigned int)numbers[12];
+    params->op = (enum perf_op)numbers[0];
+    params->measure = (enum perf_measure)numbers[1];
+    params->mode = (enum perf_mode)numbers[2];
+    params->size = numbers[3];
+    params->depth = numbers[4];
+    params->spin_us = numbers[5];
+    params->crc = numbers[6] != 0;
+    params->coalesce = numbers[7] != 0;
+    params->verify = numbers[8] != 0;
+    params->server_choice = numbers[9] != 0;
+    params->server_cpu = (int)numbers[10] - 1;
+    params->carrier_count = (unsigned int)numbers[11];
     for (unsigned int i = 0; i < params->carrier_count; i++)
         if (!get_carrier(sd, &params->carriers[i]))
             return false;

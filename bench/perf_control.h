@@ -31,6 +31,10 @@ struct contact {
     uint64_t address;
 };
 
+/* The first thing on either side: the peer is an it_perf of the same version. False after a message. */
+bool control_greet_client(int sd);
+bool control_greet_server(int sd, const char *host, const char *port);
+
 /* Each pair sends and receives one record. All return false after a message. */
 bool control_send_params(int sd, const struct perf_params *params);
 bool control_receive_params(int sd, struct perf_params *params);

@@ -75,7 +75,10 @@ static struct perf_record record_of(const struct perf_params *params, unsigned i
     set_word(record.op, perf_op_name(params->op));
     set_word(record.measure, perf_measure_name(params->measure));
     set_word(record.mode, perf_mode_name(params->mode));
-    set_word(record.crc, series->crc_by_device ? "device" : params->crc ? "on" : "off");
+    if (itapi)
+        set_word(record.crc, series->crc_by_device ? "device" : params->crc ? "on" : "off");
+    else
+        set_word(record.crc, "none");
     set_word(record.unit, perf_unit(params->measure));
     record.size = params->size;
     record.depth = params->depth;

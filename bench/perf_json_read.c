@@ -188,9 +188,13 @@ static bool read_number_member(struct reader *reader, const char *name, struct p
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         if (strcmp(name, figures[i].name) == 0)
             *(double *)member_at(record, figures[i].offset) = number;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-        if (strcmp(name, counts[i].name) == 0 && number >= 0 && number < 0x1p63)
-            *(uint64_t *)member_at(record, counts[i].offset) = (uint64_t)number;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        if (strcmp(name, counts[i].name) != 0)
+            continue;
+        if (number < 0 || number >= 0x1p63 || number != floor(number))
+            return false;
+        *(uint64_t *)member_at(record, counts[i].offset) = (uint64_t)number;
+    }
     return true;
 }
 

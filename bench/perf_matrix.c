@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "perf_matrix.h"
 
+#include "common/output.h"
 #include "perf_adapter.h"
 #include "perf_progress.h"
 #include "perf_session.h"
@@ -31,8 +32,8 @@ size_t perf_matrix_points(const struct perf_options *options, struct perf_point 
 {
     static const enum perf_op ops[] = {PERF_SEND, PERF_WRITE, PERF_READ};
     static const enum perf_measure measures[] = {PERF_LAT, PERF_BW};
-    bool every_op = options->matrix && !options->op_given;
-    bool every_measure = options->matrix && !options->measure_given;
+    bool every_op = options->matrix && !options->given['o'];
+    bool every_measure = options->matrix && !options->given['m'];
     size_t op_count = every_op ? sizeof(ops) / sizeof(ops[0]) : 1;
     size_t measure_count = every_measure ? sizeof(measures) / sizeof(measures[0]) : 1;
     size_t count = 0;
@@ -135,6 +136,9 @@ static bool measure_points(struct perf_session *session, const struct perf_optio
         drop_absent(&common, &results);
         if (!options->json)
             perf_table_print(records, from);
+        /* Nobody would see the rest. */
+        if (!output_is_good())
+            return false;
     }
     return true;
 }

@@ -38,12 +38,12 @@ bool perf_parse_decimal(const char *text, double limit, double *value)
     double number;
     char *end;
 
-    if (*text != '.' && (*text < '0' || *text > '9'))
+    /* What strtod takes beyond these is for machines. */
+    if (text[strspn(text, ".0123456789eE+-")] != '\0' || *text == '-')
         return false;
     errno = 0;
     number = strtod(text, &end);
-    if (end == text || *end != '\0' || errno != 0 || !isfinite(number) || number <= 0 ||
-        number > limit)
+    if (end == text || *end != '\0' || errno != 0 || !isfinite(number) || number > limit)
         return false;
     *value = number;
     return true;

@@ -12,7 +12,7 @@
 /* A number with k, m or g behind it, at most limit. */
 bool perf_parse_number(const char *text, uint64_t limit, uint64_t *value);
 
-/* A positive decimal number, at most limit. */
+/* A decimal number from 0 to limit. */
 bool perf_parse_decimal(const char *text, double limit, double *value);
 
 /* FROM:TO (doubling), FROM:TO:xFACTOR, or numbers with commas between them; at most room. */

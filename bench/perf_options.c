@@ -10,37 +10,16 @@
 #include <string.h>
 
 #define DEFAULT_PORT "7472"
+#define PORT_MAX     65535u
 
 #define SECONDS_DEFAULT   0.4
 #define SECONDS_MAX       3600.0
 #define TOLERANCE_DEFAULT 10.0
 #define TOLERANCE_MAX     1e6
 
-static bool parse_word(const char *text, const char *const words[], unsigned int *value)
-{
-    for (unsigned int i = 0; words[i] != NULL; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *value = i;
-            return true;
-        }
-    }
-    return false;
-}
+/* ---- Names -------------------------------------------------------------------------------- */
 
-static bool parse_pin(const char *text, struct perf_options *options)
-{
-    int client;
-    int server;
-    char rest;
-
-    if (sscanf(text, "%d,%d%c", &client, &server, &rest) != 2 || client < 0 || server < 0)
-        return false;
-    options->client_cpu = client;
-    options->params.server_cpu = server;
-    return true;
-}
-
-/* The letters are internal: all options are long ones. */
+/* The letters are internal: all options are long ones, but for -h. */
 static const struct option known_options[] = {
     {"loopback", no_argument, NULL, 'L'},
     {"op", required_argument, NULL, 'o'},
@@ -69,9 +48,78 @@ static const struct option known_options[] = {
     {"port", required_argument, NULL, 'p'},
     {"ia", required_argument, NULL, 'i'},
     {"once", no_argument, NULL, 'O'},
+    {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
+
+/* What options take, where that is no text of any kind. */
+static const struct {
+    char letter;
+    const char *wanted;
+} known_arguments[] = {
+    {'o', "send, write or read"},
+    {'m', "lat, bw or rate"},
+    {'s', "0 to 1g bytes"},
+    {'S', "at most 64 sizes, A,B,C or A:B or A:B:xF, of 0 to 1g bytes, ranges from 1"},
+    {'w', "a number of microseconds"},
+    {'e', "a time above 0, of at most 3600 s"},
+    {'W', "a number of messages"},
+    {'T', "a number of percent"},
+    {'M', "poll or wait"},
+    {'c', "on or off"},
+    {'d', "1 to 4096 requests"},
+    {'n', "a number of messages above 0"},
+    {'r', "1 to 1000 runs"},
+    {'R', "tcp"},
+    {'t', "itapi, tcp or all"},
+    {'P', "two CPUs, A,B"},
+    {'p', "a port, 0 to 65535"},
+};
+
+const char *perf_option_name(int letter)
+{
+    for (const struct option *option = known_options; option->name != NULL; option++)
+        if (option->val == letter)
+            return option->name;
+    return "";
+}
+
+static void refuse(int letter, const char *text)
+{
+    const char *wanted = "something else";
+
+    for (size_t i = 0; i < sizeof(known_arguments) / sizeof(known_arguments[0]); i++)
+        if (known_arguments[i].letter == letter)
+            wanted = known_arguments[i].wanted;
+    complain("--%s takes %s, not \"%s\"", perf_option_name(letter), wanted, text);
+}
+
+/* ---- Arguments ---------------------------------------------------------------------------- */
+
+static bool parse_word(const char *text, const char *const words[], unsigned int *value)
+{
+    for (unsigned int i = 0; words[i] != NULL; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *value = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_pin(const char *text, struct perf_options *options)
+{
+    uint64_t cpus[2];
+    size_t count;
+
+    if (!perf_parse_steps(text, PERF_CPU_MAX, cpus, 2, &count) || count != 2 ||
+        strchr(text, ',') == NULL)
+        return false;
+    options->client_cpu = (int)cpus[0];
+    options->params.server_cpu = (int)cpus[1];
+    return true;
+}
 
 /* Options with one of several words behind them. */
 static bool take_word(int letter, const char *text, struct perf_options *options)
@@ -90,12 +138,10 @@ static bool take_word(int letter, const char *text, struct perf_options *options
     case 'o':
         known = parse_word(text, ops, &value);
         params->op = (enum perf_op)value;
-        options->op_given = true;
         break;
     case 'm':
         known = parse_word(text, measures, &value);
         params->measure = (enum perf_measure)value;
-        options->measure_given = true;
         break;
     case 'M':
         known = parse_word(text, modes, &value);
@@ -148,7 +194,7 @@ static bool take_number(int letter, const char *text, struct perf_options *optio
         good = perf_parse_number(text, UINT64_MAX / 2, &options->warm_up);
         break;
     case 'e':
-        good = perf_parse_decimal(text, SECONDS_MAX, &options->seconds);
+        good = perf_parse_decimal(text, SECONDS_MAX, &options->seconds) && options->seconds > 0;
         break;
     case 'T':
         good = perf_parse_decimal(text, TOLERANCE_MAX, &options->tolerance);
@@ -159,6 +205,11 @@ static bool take_number(int letter, const char *text, struct perf_options *optio
         break;
     case 'P':
         good = parse_pin(text, options);
+        break;
+    case 'p':
+        good =
+            perf_parse_number(text, PORT_MAX, &value) && strspn(text, "0123456789") == strlen(text);
+        options->port = text;
         break;
     default:
         break;
@@ -197,9 +248,6 @@ static bool take_other(int letter, const char *text, struct perf_options *option
     case 'O':
         options->once = true;
         return true;
-    case 'p':
-        options->port = text;
-        return true;
     case 'i':
         options->ia = text;
         return true;
@@ -207,6 +255,8 @@ static bool take_other(int letter, const char *text, struct perf_options *option
         return false;
     }
 }
+
+/* ---- The whole ---------------------------------------------------------------------------- */
 
 static void set_defaults(struct perf_options *options)
 {
@@ -239,18 +289,14 @@ static bool complete(struct perf_options *options)
     const char *refusal;
 
     choose_sizes(options);
+    if (!perf_agree(options))
+        return false;
     if (options->port == NULL)
         options->port = options->role == ROLE_LOOPBACK ? "0" : DEFAULT_PORT;
-    if (options->iters > 0 && options->seconds > 0) {
-        complain("a run has --iters messages or takes --seconds, not both");
-        return false;
-    }
     if (options->seconds <= 0)
         options->seconds = SECONDS_DEFAULT;
-    if (strlen(options->ia) >= PERF_NAME_SIZE) {
-        complain("no Interface has a name as long as that of --ia");
-        return false;
-    }
+    if (options->role == ROLE_SERVER || options->role == ROLE_COMPARE)
+        return true;
     /* A matrix leaves out what makes no sense. */
     if (perf_matrix_points(options, points, &refusal) > 0 && (refusal == NULL || options->matrix))
         return true;
@@ -278,6 +324,16 @@ static bool take_role(int count, char *const words[], struct perf_options *optio
     return count == 2 && strcmp(words[0], "client") == 0;
 }
 
+static bool take(int letter, const char *text, struct perf_options *options)
+{
+    options->given[letter] = true;
+    if (take_word(letter, text, options) || take_number(letter, text, options) ||
+        take_other(letter, text, options))
+        return true;
+    refuse(letter, text);
+    return false;
+}
+
 int perf_parse(int argc, char *argv[], struct perf_options *options)
 {
     int letter;
@@ -288,16 +344,16 @@ int perf_parse(int argc, char *argv[], struct perf_options *options)
             perf_usage(stdout);
             return EXIT_FINE;
         }
-        if (letter == '?')
-            return EXIT_USAGE;
-        if (!take_word(letter, optarg, options) && !take_number(letter, optarg, options) &&
-            !take_other(letter, optarg, options)) {
-            complain("an option has no use for \"%s\"; --help says more", optarg);
-            return EXIT_USAGE;
+        if (letter == 'V') {
+            (void)printf("it_perf %s\n", itx_version());
+            return EXIT_FINE;
         }
+        if (letter == '?' || !take(letter, optarg, options))
+            return EXIT_USAGE;
     }
     if (!take_role(argc - optind, argv + optind, options)) {
-        perf_usage(stderr);
+        complain("wanted is \"server\", \"client HOST\", \"compare OLD.json NEW.json\" or "
+                 "--loopback; --help says more");
         return EXIT_USAGE;
     }
     return complete(options) ? -1 : EXIT_USAGE;

@@ -18,6 +18,7 @@ enum perf_role {
 };
 
 #define PERF_SIZES_MAX     64
+#define PERF_LETTERS       128
 #define PERF_WARM_UP_TENTH UINT64_MAX
 
 struct perf_options {
@@ -29,9 +30,8 @@ struct perf_options {
     enum perf_transport transport; /* what is measured, */
     bool reference;                /* TCP beside it, */
     bool all;                      /* or whatever there is */
-    bool matrix;                   /* all operations and measures, but for those that are given: */
-    bool op_given;
-    bool measure_given;
+    bool matrix;                   /* all operations and measures, but for those that are given */
+    bool given[PERF_LETTERS];      /* options, by their letters (perf_options.c) */
     uint64_t sizes[PERF_SIZES_MAX];
     size_t size_count;
     uint64_t iters;   /* of one run; 0: */
@@ -42,7 +42,6 @@ struct perf_options {
     bool percentiles;
     bool json;
     const char *plot; /* SVG file, or NULL */
-    FILE *plot_stream;
     bool strict_heap;
     double tolerance;     /* compare: percent */
     const char *files[2]; /* compare */
@@ -55,6 +54,12 @@ struct perf_options {
  * text or a message.
  */
 int perf_parse(int argc, char *argv[], struct perf_options *options);
+
+/* What is wrong with the options, all taken together. False after a message. */
+bool perf_agree(const struct perf_options *options);
+
+/* The name of an option by its letter, without dashes. */
+const char *perf_option_name(int letter);
 
 /* The help text. */
 void perf_usage(FILE *stream);

@@ -4,11 +4,15 @@
 #include "perf_scale.h"
 #include "perf_table.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     WIDTH = 900,
@@ -306,7 +310,7 @@ static int compare_sizes(const void *one, const void *other)
 }
 
 /* Lines go from left to right. */
-static bool write_sorted(FILE *stream, const struct perf_records *records)
+bool perf_plot_draw(FILE *stream, const struct perf_records *records)
 {
     struct perf_records sorted = {.count = 0};
     bool good = true;
@@ -321,12 +325,48 @@ static bool write_sorted(FILE *stream, const struct perf_records *records)
     return good;
 }
 
-bool perf_plot_write(FILE *stream, const char *path, const struct perf_records *records)
-{
-    bool good = write_sorted(stream, records) && !ferror(stream);
+/* ---- The file ----------------------------------------------------------------------------- */
 
+bool perf_plot_may_write(const char *path)
+{
+    bool made = true;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd < 0 && errno == EEXIST) {
+        made = false;
+        /* A pipe may not have its reader yet. */
+        fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0 && errno == ENXIO)
+            return true;
+    }
+    if (fd < 0) {
+        complain_errno(path);
+        return false;
+    }
+    (void)close(fd);
+    if (made)
+        (void)unlink(path);
+    return true;
+}
+
+bool perf_plot_write(const char *path, const struct perf_records *records)
+{
+    FILE *stream = fopen(path, "we");
+    struct stat file;
+    bool regular;
+    bool good;
+
+    if (stream == NULL) {
+        complain_errno(path);
+        return false;
+    }
+    regular = fstat(fileno(stream), &file) == 0 && S_ISREG(file.st_mode);
+    good = perf_plot_draw(stream, records) && !ferror(stream);
     good = fclose(stream) == 0 && good;
-    if (!good)
-        complain("%s could not be written", path);
-    return good;
+    if (good)
+        return true;
+    complain("%s could not be written", path);
+    if (regular)
+        (void)unlink(path);
+    return false;
 }

@@ -9,7 +9,13 @@
 
 #include <stdio.h>
 
-/* Closes the stream. False after a message, which names the path. */
-bool perf_plot_write(FILE *stream, const char *path, const struct perf_records *records);
+/* False without memory, after a message; whether all could be written, the stream knows. */
+bool perf_plot_draw(FILE *stream, const struct perf_records *records);
+
+/* Now, and not after minutes of measuring. Changes nothing; false after a message. */
+bool perf_plot_may_write(const char *path);
+
+/* False after a message. A file of its own that did not become whole is removed. */
+bool perf_plot_write(const char *path, const struct perf_records *records);
 
 #endif

@@ -154,6 +154,8 @@ static bool make_everything(struct perf_rdma *rdma, bool server, struct contact 
 bool perf_rdma_open(struct perf_rdma *rdma, const char *ia, const struct perf_params *params,
                     bool server, struct contact *contact)
 {
+    it_status_t status;
+
     memset(rdma, 0, sizeof(*rdma));
     rdma->params = params;
     rdma->report_every = params->depth >= 8 ? params->depth / 4 : 1;
@@ -162,8 +164,12 @@ bool perf_rdma_open(struct perf_rdma *rdma, const char *ia, const struct perf_pa
     /* One receive is kept for the message that ends a run. */
     rdma->credit = rdma->receives_posted - 1;
     memset(contact, 0, sizeof(*contact));
-    if (!succeeded(it_ia_create(ia, 2, 1, &rdma->ia), "it_ia_create"))
+    status = it_ia_create(ia, 2, 1, &rdma->ia);
+    if (status != IT_SUCCESS) {
+        complain("it_ia_create of \"%s\": %s (it_info tells what there is)", ia,
+                 itx_status_string(status));
         return false;
+    }
     if (make_everything(rdma, server, contact))
         return true;
     perf_rdma_close(rdma);

@@ -128,7 +128,7 @@ static bool serve_client(const struct perf_options *options, int listener, int c
 
     memset(&session, 0, sizeof(session));
     session.control = control;
-    good = tcp_no_delay(control);
+    good = tcp_no_delay(control) && control_greet_client(control);
     while (good && more) {
         good = control_receive_params(control, &session.params) &&
                prepare(&session, options, listener) && obey(&session) &&

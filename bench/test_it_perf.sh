@@ -95,7 +95,6 @@ expect() { # expect STATUS ARGUMENTS...
     local status=0
     timeout 60 "$it_perf" "${@:2}" >"$folder/output" 2>"$folder/errors" || status=$?
     [ "$status" = "$1" ] || fail "exit status $status, not $1: ${*:2}: $(cat "$folder/output" "$folder/errors")"
-    [ "$1" != 2 ] || [ -s "$folder/errors" ] || fail "no message: ${*:2}"
 }
 
 # Latencies many times as long.
@@ -107,18 +106,9 @@ expect 0 compare "$folder/waits" "$folder/other" --tolerance 1000000
 expect 2 compare "$folder/waits" "$folder/reads"
 expect 2 compare "$folder/waits" "$folder/table"
 expect 2 compare "$folder/waits" "$folder/nowhere"
-expect 2 compare "$folder/waits"
-expect 2 --loopback --sizes 4k:64
-expect 2 --loopback --sizes 1,0 --measure bw
-expect 2 --loopback --size 2g
-expect 2 --loopback --seconds 0
-expect 2 --loopback --seconds 1 --iters 1
-expect 2 --loopback --measure bw --percentiles
-expect 2 --loopback --spin -1
-expect 2 --loopback --transport verbs
-expect 2 --loopback --plot "$folder/nowhere/plot.svg"
-expect 2 --loopback more words
-expect 1 --loopback --ia nowhere0
+expect 0 compare "$folder/waits" "$folder/waits" --tolerance 0
+sed 's/"size": 100/"size": -100/' "$folder/waits" >"$folder/other"
+expect 2 compare "$folder/waits" "$folder/other"
 
 start_server "$it_perf" server --port 0 --once
 timeout 60 "$it_perf" client localhost --port "$port" --runs 1 --iters 20 --matrix --sizes 1,3 --mode wait >/dev/null ||
@@ -129,8 +119,3 @@ start_server "$it_perf" server --port 0 --once
 timeout 60 "$it_perf" client localhost --port "$port" --runs 1 --iters 50 >/dev/null ||
     fail 'the client failed'
 wait_server || fail 'the server failed'
-
-status=0
-"$it_perf" --loopback --op write --measure lat --mode wait 2>/dev/null || status=$?
-[ "$status" = 2 ] || fail 'a combination without sense is accepted'
-"$it_perf" --help >/dev/null || fail '--help fails'

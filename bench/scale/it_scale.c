@@ -5,6 +5,8 @@
  */
 #include "scale.h"
 
+#include "common/output.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -294,6 +296,7 @@ int main(int argc, char **argv)
     struct options options = {.endpoints = 10000, .window = 256, .rounds = 20000};
     int option;
 
+    output_begin();
     report_program("it_scale");
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         bool good = true;
@@ -310,7 +313,7 @@ int main(int argc, char **argv)
             good = false;
         if (!good) {
             usage(option == 'h' ? stdout : stderr);
-            return option == 'h' ? EXIT_FINE : EXIT_USAGE;
+            return output_end(option == 'h' ? EXIT_FINE : EXIT_USAGE);
         }
     }
     if (optind < argc) {
@@ -320,5 +323,5 @@ int main(int argc, char **argv)
     (void)signal(SIGPIPE, SIG_IGN); /* the channel to a process that has failed */
     if (!scale_raise_limit(options.endpoints + SPARE_DESCRIPTORS))
         return EXIT_FAILED;
-    return run(&options);
+    return output_end(run(&options));
 }

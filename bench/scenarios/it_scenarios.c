@@ -5,6 +5,7 @@
  */
 #include "scenario.h"
 
+#include "common/output.h"
 #include "scenario_offload.h"
 
 #include <errno.h>
@@ -95,6 +96,7 @@ static void usage(FILE *stream)
         "  --seconds S        that a run of busy takes; default 0.15\n"
         "  --endpoints N      default 10000\n"
         "  --idle-time S      default 10\n"
+        "  --match TEXT       those rows only that have it in their name\n"
         "  --json             one object a line\n"
         "  --strict           fail when a limit is missed\n"
         "  --help             this text\n"
@@ -177,13 +179,14 @@ int main(int argc, char **argv)
     bool strict = false;
     int option;
 
+    output_begin();
     report_program("it_scenarios");
     if (argc == 4 && strcmp(argv[1], "offload") == 0)
         return offload_set(argv[2], argv[3]);
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (!parse_option(&scenario, option, &strict)) {
             usage(option == 'h' ? stdout : stderr);
-            return option == 'h' ? EXIT_FINE : EXIT_USAGE;
+            return output_end(option == 'h' ? EXIT_FINE : EXIT_USAGE);
         }
     }
     if (!parse_names(argv + optind, wanted)) {
@@ -191,5 +194,5 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     (void)signal(SIGPIPE, SIG_IGN); /* the channel to a process that has failed */
-    return run(&scenario, wanted, strict);
+    return output_end(run(&scenario, wanted, strict));
 }

@@ -52,7 +52,10 @@ Test(perf_number, decimals)
     cr_assert(perf_parse_decimal(".5", 10, &value) && value == 0.5);
     cr_assert(perf_parse_decimal("10", 10, &value) && value == 10);
     cr_assert_not(perf_parse_decimal("10.1", 10, &value));
-    cr_assert_not(perf_parse_decimal("0", 10, &value));
+    cr_assert(perf_parse_decimal("0", 10, &value) && value == 0);
+    cr_assert(perf_parse_decimal("1e-3", 10, &value) && value == 0.001);
+    cr_assert_not(perf_parse_decimal("0x10", 100, &value));
+    cr_assert_not(perf_parse_decimal(" 1", 10, &value));
     cr_assert_not(perf_parse_decimal("-1", 10, &value));
     cr_assert_not(perf_parse_decimal("nan", 10, &value));
     cr_assert_not(perf_parse_decimal("inf", 10, &value));

@@ -97,7 +97,8 @@ static char *picture_of(const struct perf_records *records)
     FILE *stream = open_memstream(&text, &length);
 
     cr_assert_not_null(stream);
-    cr_assert(perf_plot_write(stream, "memory", records));
+    cr_assert(perf_plot_draw(stream, records));
+    cr_assert_eq(fclose(stream), 0);
     return text;
 }
 

@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# test_it_perf_trouble.sh IT_PERF: what cannot be done is refused in one line, what goes wrong is told, and nothing is left behind.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../samples/common/server.bash"
+
+it_perf=$1
+client=
+trap '[ -z "$client" ] || kill -KILL "$client" 2>/dev/null || true; end_server; rm -rf "$folder"' EXIT
+few=(--runs 1 --iters 20)
+# Longer than any of these tests waits for something.
+endless=(--runs 1 --seconds 3600 --measure bw --size 64k)
+
+# ends STATUS TEXT COMMAND...: with that exit status and one line about it on stderr.
+ends() {
+    local status=0
+    timeout 60 "${@:3}" >"$folder/output" 2>"$folder/errors" || status=$?
+    [ "$status" = "$1" ] || fail "exit status $status, not $1: ${*:3}: $(cat "$folder/errors")"
+    [ -z "$2" ] || grep -qi -- "$2" "$folder/errors" || fail "nothing about \"$2\": ${*:3}: $(cat "$folder/errors")"
+}
+
+refused() { # refused TEXT ARGUMENTS...: wrong usage
+    ends 2 "$1" "$it_perf" "${@:2}"
+    [ "$(wc -l <"$folder/errors")" = 1 ] || fail "more than a line: ${*:2}: $(cat "$folder/errors")"
+    [ ! -s "$folder/output" ] || fail "output of wrong usage: ${*:2}"
+}
+
+refused 'wanted is "server"'
+refused 'wanted is' --loopback server
+refused 'wanted is' client
+refused 'wanted is' compare one
+refused "unrecognized option '--nothing'" --loopback --nothing
+refused "'--size' requires an argument" --loopback --size
+while read -r option text; do
+    refused "^it_perf: --$option takes .*, not \"$text\"$" --loopback "--$option" "$text"
+done <<'END'
+op fetch
+measure all
+size 2g
+size -1
+sizes 4k:64
+sizes 1,,2
+mode sleep
+spin -1
+crc yes
+depth 0
+transport verbs
+reference itapi
+seconds 0
+seconds 0x1
+seconds nan
+iters 0
+runs 1001
+pin 1
+pin 0,1024
+port 65536
+port http
+END
+refused '--size or --sizes' --loopback --size 1 --sizes 1,2
+refused '--iters .* or .* --seconds' --loopback --seconds 1 --iters 1
+refused '--spin is for --mode wait' --loopback --spin 5
+refused '--coalesce is for' --loopback --coalesce
+refused 'percentiles' --loopback --measure bw --percentiles
+refused 'wakes nobody' --loopback --op write --measure lat --mode wait
+refused 'nothing to measure' --loopback --sizes 1,0 --measure bw
+refused '--reference' --loopback --transport tcp --reference tcp
+refused '--ia' --loopback --transport all --ia uiwarp
+for option in --verify --strict-heap --coalesce '--crc off' '--ia uiwarp'; do
+    # shellcheck disable=SC2086
+    refused 'not for plain TCP' --loopback --measure bw --transport tcp $option
+done
+refused '--once is for "server"' --loopback --once
+refused '--tolerance is for "compare"' client localhost --tolerance 1
+refused '--port' client localhost --port 0
+refused '--size is for the client' server --size 64
+refused '--json is not for' compare --json one two
+refused 'No such file' compare "$folder/none" "$folder/none"
+ends 1 'it_ia_create of "nowhere0"' "$it_perf" --loopback --ia nowhere0
+ends 1 'cannot connect' "$it_perf" client 127.0.0.1 --port 1
+ends 1 'Name or service not known\|name resolution' "$it_perf" client nobody.invalid
+
+# ---- Output that is lost
+
+ends 1 'output is lost' sh -c '"$@" >/dev/full' sh "$it_perf" --loopback "${few[@]}"
+ends 1 'output is lost' sh -c '"$@" >/dev/full' sh "$it_perf" --loopback "${few[@]}" --json
+ends 1 'output is lost' sh -c '"$@" >/dev/full' sh "$it_perf" --help
+# A socket in the place of a closed stdout would get the table.
+ends 1 'output is lost' sh -c '"$@" >&-' sh "$it_perf" --loopback "${few[@]}"
+ends 0 '' sh -c '"$@" <&- 2>&-' sh "$it_perf" --loopback "${few[@]}"
+
+refused 'No such file' --loopback "${few[@]}" --plot "$folder/nowhere/plot.svg"
+refused 'directory' --loopback "${few[@]}" --plot "$folder"
+ends 1 '/dev/full could not be written' "$it_perf" --loopback "${few[@]}" --plot /dev/full
+ends 1 '' "$it_perf" --loopback --ia nowhere0 --plot "$folder/plot.svg"
+[ ! -e "$folder/plot.svg" ] || fail 'nothing was measured, and yet there is a picture'
+echo old >"$folder/plot.svg"
+ends 1 '' "$it_perf" --loopback --ia nowhere0 --plot "$folder/plot.svg"
+[ "$(cat "$folder/plot.svg")" = old ] || fail 'nothing was measured, and the old picture is gone'
+
+# ---- Peers
+
+# client_runs: in the background, as $client, until the server has its connection.
+client_runs() {
+    "$it_perf" client 127.0.0.1 --port "$port" "${endless[@]}" >/dev/null 2>"$folder/errors" &
+    client=$!
+    for _ in {1..500}; do
+        ! grep -qsE " [0-9A-F]+:$(printf %04X "$port") [0-9A-F]+:[0-9A-F]{4} 01 " /proc/net/tcp /proc/net/tcp6 || return 0
+        sleep 0.05
+    done
+    fail 'the client does not connect'
+}
+
+# Whatever it is that listens there.
+if command -v python3 >/dev/null; then
+    start_server python3 -c '
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+print("listening on port", listener.getsockname()[1], flush=True)
+connection = listener.accept()[0]
+connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+connection.recv(4096)'
+    ends 1 "the server on 127.0.0.1 port $port is no it_perf" "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
+    wait_server || true
+fi
+
+start_server "$it_perf" server --port 0
+ends 1 'cannot listen' "$it_perf" server --port "$port"
+# Its guests do not keep a server from serving the next one.
+exec 3<>"/dev/tcp/127.0.0.1/$port"
+printf 'GET / HTTP/1.0\r\n\r\n' >&3
+ends 0 '' "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
+exec 3>&-
+client_runs
+kill -KILL "$client"
+wait "$client" 2>/dev/null || true
+client=
+ends 0 '' "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
+grep -q 'the client is no it_perf' "$folder/server.log" || fail 'the server does not tell of a client that is none'
+
+client_runs
+kill -KILL "$server_pid"
+status=0
+wait "$client" || status=$?
+client=
+[ "$status" = 1 ] || fail "exit status $status of a client whose server died"
+[ -s "$folder/errors" ] || fail 'nothing is said of a server that died'
+wait_server 2>/dev/null || true
+
+# ---- The other process of --loopback
+
+is_alive() {
+    grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"
+}
+
+for signal in TERM KILL; do
+    "$it_perf" --loopback "${endless[@]}" >/dev/null 2>&1 &
+    client=$!
+    for _ in {1..500}; do
+        child=$(grep -lsx "PPid:[[:space:]]*$client" /proc/[0-9]*/status || true)
+        [ -z "$child" ] || break
+        sleep 0.05
+    done
+    [ -n "$child" ] || fail 'there is no second process'
+    child=$(basename "$(dirname "$child")")
+    kill -"$signal" "$client"
+    wait "$client" 2>/dev/null || true
+    client=
+    for _ in {1..500}; do
+        is_alive "$child" || break
+        sleep 0.05
+    done
+    ! is_alive "$child" || fail "SIG$signal leaves the server behind"
+done
