@@ -218,6 +218,76 @@ static void large(struct suite_side *side)
     suite_part(side, ep);
 }
 
+/* ---- Both directions at once ----------------------------------------------------------------- */
+
+#define CROSSINGS      150u
+#define CROSSING_AHEAD 8u
+#define CROSSING_SIZE  8000u
+#define CROSSING_READ  100u
+
+struct crossing {
+    struct suite_side *side;
+    it_ep_handle_t ep;
+    struct fx_buf out, in, back;
+    struct suite_region theirs; /* .in of the other side; what is behind CROSSING_SIZE is read */
+    unsigned sent, done, arrived;
+};
+
+static bool crossing_next(it_evd_handle_t evd, it_event_type_t number, it_dto_cookie_t cookie)
+{
+    it_event_t event;
+
+    if (it_evd_dequeue(evd, &event) != IT_SUCCESS)
+        return false;
+    CHECK_EQ(number, event.event_number);
+    CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+    CHECK_EQ(cookie, event.dto_cmpl.cookie);
+    return true;
+}
+
+static void crossing_step(struct crossing *c)
+{
+    while (crossing_next(c->side->node.request_evd, IT_DTO_RDMA_READ_CMPL_EVENT, c->done))
+        c->done++;
+    while (crossing_next(c->side->node.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, c->arrived)) {
+        c->arrived++;
+        CHECK_OK(it_post_recv(c->ep, NULL, 0, c->arrived + 2 * CROSSING_AHEAD - 1, FX_SIGNAL));
+    }
+    while (c->sent < CROSSINGS && c->sent < c->arrived + CROSSING_AHEAD &&
+           c->sent < c->done + CROSSING_AHEAD) {
+        suite_write(c->ep, &c->out, 0, CROSSING_SIZE, &c->theirs, 0, c->sent, FX_QUIET);
+        CHECK_OK(it_post_send(c->ep, NULL, 0, c->sent, FX_QUIET));
+        suite_read(c->ep, &c->back, 0, CROSSING_READ, &c->theirs, CROSSING_SIZE, c->sent,
+                   FX_SIGNAL);
+        c->sent++;
+    }
+}
+
+/* Each side writes, sends and reads, and is written to, sent to and read from meanwhile. */
+static void both_ways(struct suite_side *side)
+{
+    struct fx_patience patience = fx_patience_start("traffic in both directions");
+    struct crossing c = {.side = side, .ep = suite_joined(side)};
+
+    c.out = fx_buf_make(&side->node, CROSSING_SIZE);
+    c.in = fx_buf_make(&side->node, CROSSING_SIZE + CROSSING_READ);
+    c.back = fx_buf_make(&side->node, CROSSING_READ);
+    fx_fill(c.out.data, CROSSING_SIZE, side->near);
+    fx_fill(c.in.data + CROSSING_SIZE, CROSSING_READ, 2 + side->near);
+    for (it_dto_cookie_t i = 0; i < 2 * CROSSING_AHEAD; i++)
+        CHECK_OK(it_post_recv(c.ep, NULL, 0, i, FX_SIGNAL));
+    suite_tell_region(side, &c.in);
+    c.theirs = suite_hear_region(side);
+    while (c.done < CROSSINGS || c.arrived < CROSSINGS) {
+        crossing_step(&c);
+        fx_patience_check(&patience);
+    }
+    suite_meet(side, "done");
+    CHECK(fx_is_filled(c.in.data, CROSSING_SIZE, !side->near));
+    CHECK(fx_is_filled(c.back.data, CROSSING_READ, 2 + !side->near));
+    suite_part(side, c.ep);
+}
+
 /* ---- Segments -------------------------------------------------------------------------------- */
 
 #define SEGMENTS 8
@@ -421,6 +491,7 @@ const struct suite_case suite_transfer_cases[] = {
      .far = read_nothing,
      .far_needs = SUITE_READ_NOTHING},
     {.name = "transfer_large", .near = large, .far = large},
+    {.name = "transfer_both_ways", .near = both_ways, .far = both_ways},
     {.name = "transfer_segments", .near = segments_near, .far = segments_far},
     {.name = "transfer_relative", .near = relative, .far = relative, .needs = SUITE_RELATIVE},
     {.name = "transfer_fences", .near = fences_near, .far = fences_far},

@@ -109,12 +109,54 @@ Test(cm_end, three_way)
 
 /* ---------------------------------------------------------------- the device */
 
+static struct ibv_qp *qp_of(const struct kit *kit)
+{
+    return verbs_ep_of((struct ual_ep *)(void *)kit->ep)->qp;
+}
+
+static void set_qp(const struct kit *kit, enum ibv_qp_state state)
+{
+    struct ibv_qp_attr attributes = {.qp_state = state};
+
+    CHECK_EQ(0, ibv_modify_qp(qp_of(kit), &attributes, IBV_QP_STATE));
+}
+
 static void fail_qp(const struct kit *kit)
 {
-    struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_ERR};
+    set_qp(kit, IBV_QPS_ERR);
+}
 
-    CHECK_EQ(0, ibv_modify_qp(verbs_ep_of((struct ual_ep *)(void *)kit->ep)->qp, &attributes,
-                              IBV_QP_STATE));
+/* Of one kind of failure the user can do something about: the log tells which. */
+static unsigned warned_of_empty_read(enum kit_kind kind, size_t length, enum ibv_wc_status status)
+{
+    struct fx_buf buf;
+    struct kit kit;
+    unsigned warned;
+
+    kit_start(kind);
+    kit_open(&kit, kind);
+    kit_reach(&kit, KIT_LIVE);
+    buf = fx_buf_make(&kit.node, 64);
+    set_qp(&kit, IBV_QPS_RTS); /* as the kernel does on iWARP */
+    stub_fail_next(qp_of(&kit), status);
+    kit_watch_warnings("a Read of no octets");
+    fx_read(kit.ep, &buf, 0, length, &buf, 0, 1, FX_SIGNAL);
+    CHECK(fx_next(kit.node.request_evd).dto_cmpl.dto_status != IT_DTO_SUCCESS);
+    kit_settle(&kit);
+    warned = kit_watched_warnings();
+    kit_watch_warnings(NULL);
+    fx_buf_free(&buf);
+    kit_close(&kit);
+    return warned;
+}
+
+Test(cm_end, empty_read)
+{
+    EXPECT_EQ(1, warned_of_empty_read(KIT_SIW, 0, IBV_WC_GENERAL_ERR));
+    EXPECT_EQ(0, warned_of_empty_read(KIT_SIW, 1, IBV_WC_GENERAL_ERR));
+    EXPECT_EQ(0, warned_of_empty_read(KIT_SIW, 0, IBV_WC_REM_ACCESS_ERR));
+    EXPECT_EQ(0, warned_of_empty_read(KIT_IWARP, 0, IBV_WC_GENERAL_ERR));
+    check_done();
 }
 
 static void expect_broken(const struct kit *kit)

@@ -18,7 +18,8 @@
 /* ---------------------------------------------------------------- the log */
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned log_warnings;
+static unsigned log_warnings, log_watched;
+static const char *log_watch;
 static char log_last[512];
 
 __attribute__((format(printf, 2, 3))) static void log_take(enum vp_log_level level,
@@ -32,6 +33,7 @@ __attribute__((format(printf, 2, 3))) static void log_take(enum vp_log_level lev
     pthread_mutex_lock(&log_lock);
     (void)vsnprintf(log_last, sizeof(log_last), format, arguments);
     log_warnings++;
+    log_watched += log_watch && strstr(log_last, log_watch);
     pthread_mutex_unlock(&log_lock);
     va_end(arguments);
 }
@@ -43,6 +45,24 @@ unsigned kit_warnings(void)
     pthread_mutex_lock(&log_lock);
     count = log_warnings;
     log_warnings = 0;
+    pthread_mutex_unlock(&log_lock);
+    return count;
+}
+
+void kit_watch_warnings(const char *part)
+{
+    pthread_mutex_lock(&log_lock);
+    log_watch = part;
+    log_watched = 0;
+    pthread_mutex_unlock(&log_lock);
+}
+
+unsigned kit_watched_warnings(void)
+{
+    unsigned count;
+
+    pthread_mutex_lock(&log_lock);
+    count = log_watched;
     pthread_mutex_unlock(&log_lock);
     return count;
 }

@@ -80,6 +80,9 @@ it_ep_state_rc_t kit_state(const struct kit *kit);
 
 /* Lines of the log at warn or above since the last call. */
 unsigned kit_warnings(void);
+/* Those with that part in them, since the first of the two calls. */
+void kit_watch_warnings(const char *part);
+unsigned kit_watched_warnings(void);
 /* The last of them. */
 const char *kit_warning(void);
 

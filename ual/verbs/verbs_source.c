@@ -116,6 +116,22 @@ static bool source_is_only_sign(const struct verbs_ep *ep, bool is_receive)
     return !ep->ia->is_iwarp && !(is_receive ? ep->rq.flushes : ep->sq.flushes);
 }
 
+/*
+ * siw as the target answers such a Read with the length and the data of its own last message, where it has to wait
+ * for one that is under way. The kernel here ends the connection then.
+ */
+static void source_log_empty_read(const struct verbs_ep *ep, const struct ibv_wc *wc)
+{
+    const struct verbs_slot *slot = (const struct verbs_slot *)(uintptr_t)wc->wr_id;
+
+    if (ep->ia->quirks.is_siw && wc->status == IBV_WC_GENERAL_ERR && slot->length == 0 &&
+        verbs_event_of(slot->what) == IT_DTO_RDMA_READ_CMPL_EVENT)
+        verbs_log(VP_LOG_WARN,
+                  "%s: a Read of no octets has failed: siw answers such with the length of another "
+                  "message while it sends",
+                  verbs_host->ia_name(ep->ia->ual));
+}
+
 /* Failures are rare. What is flushed has failed because of something else, mostly. */
 static void __attribute__((noinline))
 source_note_failure(struct verbs_ep *ep, const struct ibv_wc *wc, bool is_receive)
@@ -124,6 +140,8 @@ source_note_failure(struct verbs_ep *ep, const struct ibv_wc *wc, bool is_receiv
         return;
     verbs_log(VP_LOG_INFO, "ep %p: %s failed: %s (vendor error %u)", (void *)ep->ual,
               is_receive ? "receive" : "request", ibv_wc_status_str(wc->status), wc->vendor_err);
+    if (!is_receive)
+        source_log_empty_read(ep, wc);
     verbs_host->task_submit(ep->failed);
 }
 
