@@ -35,7 +35,24 @@ refused --seconds nan
 refused --no-such-option
 refused file
 
-"$here/compare" --build "$build" --only itapi,tcp --sizes 64,4k --patterns send_lat,write_bw --runs 1 \
+# A file is no folder: told before anything is measured.
+: >"$folder/file"
+status=0
+"$here/compare" --build "$build" --out "$folder/file" >"$folder/log" 2>&1 || status=$?
+[ "$status" = 1 ] && grep -q 'File exists' "$folder/log" || fail "status $status of a file as folder: $(cat "$folder/log")"
+
+# From anywhere, without a terminal; who is not installed is left out.
+mkdir "$folder/bin"
+ln -s "$(command -v taskset)" "$folder/bin/taskset"
+ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$folder/bin/python3"
+(cd / && PATH=$folder/bin exec "$here/compare" --build "$build" --only tcp,ucx,fi_pingpong --sizes 64 \
+    --patterns send_lat --runs 1 --seconds 0.01 --timeout 60 --out "$folder/alone") </dev/null >"$folder/log" 2>&1 ||
+    fail "the comparison fails without peers: $(cat "$folder/log")"
+for peer in ucx_perftest fi_pingpong; do
+    grep -q "$peer is not installed" "$folder/log" || fail "not said that $peer is missing: $(cat "$folder/log")"
+done
+
+"$here/compare" --build "$build" --only itapi,itapi_nospin,tcp --sizes 64,4k --patterns send_lat,send_lat_wait,write_bw --runs 1 \
     --seconds 0.01 --timeout 60 --out "$folder/out" >"$folder/log" 2>&1 ||
     fail "the comparison fails: $(cat "$folder/log")"
 "$here/compare_lib/check" "$folder/out" || fail 'the results are not good'
@@ -51,3 +68,33 @@ status=0
 grep -q 'no luck' "$folder/failed/report.html" || fail 'the report does not say how a contestant failed'
 grep -q 'fi_stream is not built' "$folder/failed/report.html" || fail 'the report does not say who is missing'
 grep -q '"value": null' "$folder/failed/results.json" || fail 'a failure has a figure'
+
+# Whatever ends it, nothing that it has started stays.
+servers() {
+    grep -lzs -- "$folder/endless" /proc/[0-9]*/cmdline || true
+}
+mkdir -p "$folder/endless/bin"
+cat >"$folder/endless/bin/it_perf" <<END
+#!/bin/sh
+[ "\$1" = server ] || exit 0
+echo >"$folder/started"
+exec tail -f /dev/null "$folder/endless/bin/it_perf"
+END
+chmod +x "$folder/endless/bin/it_perf"
+for signal in INT TERM HUP KILL; do
+    : >"$folder/started"
+    # A shell's background has SIGINT ignored; this has not.
+    python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); os.execv(sys.argv[1], sys.argv[1:])' \
+        "$here/compare" --build "$folder/endless" --only itapi --sizes 64 --patterns send_lat --timeout 60 \
+        --out "$folder/interrupted" >"$folder/log" 2>&1 &
+    comparison=$!
+    timeout 60 sh -c "until [ -s '$folder/started' ]; do sleep 0.05; done" || fail 'nothing is started'
+    kill -"$signal" "$comparison"
+    wait "$comparison" 2>/dev/null || true
+    for _ in {1..200}; do
+        [ -n "$(servers)" ] || break
+        sleep 0.05
+    done
+    [ -z "$(servers)" ] || fail "SIG$signal leaves behind: $(servers)"
+    ! grep -q Traceback "$folder/log" || fail "SIG$signal: $(cat "$folder/log")"
+done

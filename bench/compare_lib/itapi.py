@@ -35,7 +35,8 @@ class ItPerf(Contestant):
     def version(self) -> str:
         folder = os.path.dirname(os.path.abspath(__file__))
         commit = first_line(["git", "-C", folder, "describe", "--always", "--dirty"], r"^(\S+)$")
-        return f"commit {commit}" if commit != "unknown" else "unknown"
+        library = first_line([self.program, "--version"], r"^it_perf (\S+)")
+        return f"{library}, commit {commit}" if commit != "unknown" else library
 
     def commands(self, job: Job) -> tuple[Command, Command]:
         pattern = job.pattern
@@ -100,9 +101,6 @@ class ItapiNoSpin(Itapi):
 
     def missing(self) -> str:
         return super().missing() or ("" if "--spin" in help_text(self.program) else "it_perf has no --spin")
-
-    def server_options(self) -> list[str]:
-        return list(self.options)
 
     def can(self, pattern: Pattern, size: int) -> bool:
         return pattern.mode == "wait" and super().can(pattern, size)

@@ -35,12 +35,21 @@ class Verdict:
     ratio: float | None  # of medians
     ratio_best: float | None  # of the best runs
 
+    def holds(self, ratio: float) -> bool:
+        return ratio <= self.limit if self.sign == "<=" else ratio >= self.limit
+
     @property
     def word(self) -> str:
         if self.ratio is None:
             return "not measured"
-        good = self.ratio <= self.limit if self.sign == "<=" else self.ratio >= self.limit
-        return "ok" if good else "over"
+        return "ok" if self.holds(self.ratio) else "over"
+
+    def shown(self, ratio: float | None) -> str:
+        """Two digits, but three where rounding would hide on which side of the limit it is."""
+        if ratio is None:
+            return ""
+        text = f"{ratio:.2f}"
+        return text if self.holds(float(text)) == self.holds(ratio) else f"{ratio:.3f}"
 
 
 def limits() -> list[Limit]:

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import signal
 import sys
+import tempfile
 import time
 
 from . import guest, machine, results as outcome
@@ -159,6 +160,13 @@ def measure(options: argparse.Namespace, chosen: list[Contestant], results: outc
     results.load = load.others()
 
 
+def check_folder(folder: str) -> None:
+    """Whether files can be made there: now, and not after minutes of measuring."""
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
 def write(options: argparse.Namespace, results: outcome.Results) -> None:
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "results.json"), "w", encoding="utf-8") as stream:
@@ -173,7 +181,7 @@ def write(options: argparse.Namespace, results: outcome.Results) -> None:
         print(line)
     for line in outcome.guest_lines(results) + outcome.warnings(results):
         say(line)
-    print(f"written: {os.path.join(options.out, 'report.html')}, results.json, table.md and plots")
+    print(f"written: {os.path.join(options.out, 'report.html')}, results.json, table.md and plots", flush=True)
 
 
 def main(arguments: list[str]) -> int:
@@ -182,8 +190,20 @@ def main(arguments: list[str]) -> int:
     if shutil.which("taskset") is None:
         say("taskset (util-linux) is not installed")
         return 1
+    try:
+        return run(options, arguments)
+    except KeyboardInterrupt:
+        say("interrupted")
+        return 1
+    except OSError as error:
+        say(str(error))
+        return 1
+
+
+def run(options: argparse.Namespace, arguments: list[str]) -> int:
     # What runs at that moment is ended, too.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.default_int_handler)
     started = time.monotonic()
     now = datetime.datetime.now(datetime.timezone.utc)
     command = shlex.join(["bench/compare", *arguments])
@@ -193,20 +213,14 @@ def main(arguments: list[str]) -> int:
     if not chosen:
         say("there is nobody to measure")
         return 1
-    try:
-        measure(options, chosen, results)
-        results.seconds = time.monotonic() - started
-        if options.vm:
-            say("comparing in a virtual machine")
-            results.guest = guest.compare(ROOT, options.build, min(options.runs, 5), options.seconds)
-        results.verdicts = judge(results.cells, results.labels)
-        write(options, results)
-    except KeyboardInterrupt:
-        say("interrupted")
-        return 1
-    except OSError as error:
-        say(str(error))
-        return 1
+    check_folder(options.out)
+    measure(options, chosen, results)
+    results.seconds = time.monotonic() - started
+    if options.vm:
+        say("comparing in a virtual machine")
+        results.guest = guest.compare(ROOT, options.build, min(options.runs, 5), options.seconds)
+    results.verdicts = judge(results.cells, results.labels)
+    write(options, results)
     failed = bool(outcome.guest_lines(results))
     failed = failed or any(series.failures for cell in results.cells for series in cell.series.values())
     return 1 if failed or not results.cells else 0

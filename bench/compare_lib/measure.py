@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 from .contestant import Contestant, Job
-from .pair import Failure, Outcome, Overtime, free_port, run_pair, shown
+from .pair import Failure, Outcome, Overtime, free_port, pinned, run_pair, shown
 from .patterns import Pattern
 
 Pin = tuple[int, int]
@@ -133,7 +133,7 @@ class Runner:
             series.failures.append(str(failure))
             return
         server, client = contestant.commands(job)
-        series.command = f"{shown(server)} & {shown(client)}"
+        series.command = f"{shown(pinned(server, pin[1]))} & {shown(pinned(client, pin[0]))}"
         payload = contestant.messages(job) * cell.size
         series.samples.append(Sample(value, pin, outcome.cpu_seconds, payload))
 

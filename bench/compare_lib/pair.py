@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import shlex
@@ -56,6 +57,15 @@ def tcp_listens(port: int) -> bool:
     return False
 
 
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent() -> None:
+    """Who is killed cannot end what it has started."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
 def pinned(command: Command, cpu: int) -> Command:
     return ["taskset", "-c", str(cpu), *command]
 
@@ -72,7 +82,12 @@ class Process:
         with open(self.path, "wb") as output:
             # A session of its own: what the program starts ends with it.
             self.popen = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                preexec_fn=die_with_parent,
             )
         self.pid = self.popen.pid
         self.descriptor = os.pidfd_open(self.pid)

@@ -176,7 +176,7 @@ def cpu_table(results: Results, pattern: Pattern) -> list[list[str]]:
 def verdict_table(results: Results) -> list[list[str]]:
     rows = [["wanted", "ratio of", "to", "medians", "best runs", "limit", ""]]
     for verdict in results.verdicts:
-        numbers = ["" if one is None else f"{one:.2f}" for one in (verdict.ratio, verdict.ratio_best)]
+        numbers = [verdict.shown(one) for one in (verdict.ratio, verdict.ratio_best)]
         limit = f"{verdict.sign} {verdict.limit:g}"
         rows.append([verdict.measure, verdict.ours, verdict.theirs, *numbers, limit, verdict.word])
     return rows
