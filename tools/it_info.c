@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_info: the Interfaces of the library, what they can do, and what keeps others away. */
 #include "it_info_values.h"
+
+#include "common/output.h"
 #include "tool_json.h"
 
 #include <getopt.h>
@@ -12,6 +14,7 @@ static const char usage[] =
     "it_info [--json] [NAME]: tells of the Interface NAME, or of all, and what keeps others away\n"
     "\n"
     "  -j, --json   JSON instead of text\n"
+    "      --version\n"
     "  -h, --help   this text\n"
     "\n"
     "Exit status: 0 all is told; 1 an Interface could not be opened or queried; 2 wrong "
@@ -162,27 +165,44 @@ static int tell(const char *name, bool json)
     return status;
 }
 
-int main(int argc, char **argv)
+/* An exit status, or -1 to go on. */
+static int parse(int argc, char **argv, bool *json)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    bool json = false;
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"version", no_argument, NULL, 'V'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     int option;
 
     while ((option = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-        if (option == 'h') {
+        switch (option) {
+        case 'h':
             fputs(usage, stdout);
             return EXIT_FINE;
-        }
-        if (option != 'j') {
-            fputs(usage, stderr);
+        case 'V':
+            printf("it_info %s\n", itx_version());
+            return EXIT_FINE;
+        case 'j':
+            *json = true;
+            break;
+        default: /* getopt has said what is wrong */
             return EXIT_USAGE;
         }
-        json = true;
     }
-    if (argc - optind > 1) {
-        fputs(usage, stderr);
-        return EXIT_USAGE;
-    }
-    return tell(argv[optind], json);
+    if (argc - optind <= 1)
+        return -1;
+    fprintf(stderr, "it_info: one Interface at the most: %s\n", argv[optind + 1]);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    bool json = false;
+    int status;
+
+    output_begin();
+    status = parse(argc, argv, &json);
+    if (status < 0)
+        status = tell(argv[optind], json);
+    return output_end(status);
 }

@@ -11,10 +11,19 @@
 #define TEXT_COLUMN 28 /* of the values, behind the indentation */
 
 static unsigned indent = 1;
-static const char *list_name; /* of the list that is open, until its first value */
+static const char *list_name;  /* of the list that is open, until its first value */
+static const char *group_name; /* of the group that is open, until there is something in it */
+
+static void text_group_begin(void)
+{
+    if (group_name)
+        printf("%*s%s\n", (int)(4 * (indent - 1)), "", group_name);
+    group_name = NULL;
+}
 
 static void text_line(const char *name, const char *value)
 {
+    text_group_begin();
     if (name) {
         printf("%*s%-*s%s\n", (int)(4 * indent), "", TEXT_COLUMN, name, value);
         return;
@@ -25,12 +34,14 @@ static void text_line(const char *name, const char *value)
 
 static void text_group(const char *name)
 {
-    printf("%*s%s\n", (int)(4 * indent), "", name ? name : "spigot");
+    text_group_begin();
+    group_name = name ? name : "spigot";
     indent++;
 }
 
 static void text_group_end(void)
 {
+    group_name = NULL;
     indent--;
 }
 

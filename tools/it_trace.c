@@ -2,6 +2,9 @@
 /* it_trace: the counters of a running process, by the socket that ITAPI_STATS has made it open. */
 #include "it_trace_print.h"
 
+#include "common/output.h"
+#include <itx_api.h>
+
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -28,6 +31,7 @@ static const char usage[] =
     "  -j, --json            JSON instead of text; with --watch one value after the other\n"
     "  -w, --watch SECONDS   again and again, with rates, until the process has gone\n"
     "  -n, --count N         with --watch: so many times\n"
+    "      --version\n"
     "  -h, --help            this text\n"
     "\n"
     "Counters that are 0 are left out of the text.\n"
@@ -113,7 +117,7 @@ static int trace(const char *path, const struct wish *wish)
         if (!snapshot_take(&now, path))
             break;
         (wish->json ? trace_print_json : trace_print_text)(&now, i > 0 ? &before : NULL);
-        if (fflush(stdout) != 0)
+        if (!output_is_good())
             break;
         snapshot_free(&before);
         before = now;
@@ -153,49 +157,62 @@ static bool parse_count(const char *text, unsigned long *count)
 static int parse(int argc, char **argv, struct wish *wish)
 {
     static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"watch", required_argument, NULL, 'w'},
-        {"count", required_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"json", no_argument, NULL, 'j'},        {"watch", required_argument, NULL, 'w'},
+        {"count", required_argument, NULL, 'n'}, {"version", no_argument, NULL, 'V'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
     };
-    bool good = true;
+    const char *wrong = NULL;
     int option;
 
-    while (good && (option = getopt_long(argc, argv, "jw:n:h", options, NULL)) != -1) {
-        if (option == 'h') {
+    while (!wrong && (option = getopt_long(argc, argv, "jw:n:h", options, NULL)) != -1) {
+        switch (option) {
+        case 'h':
             fputs(usage, stdout);
             return EXIT_FINE;
-        }
-        if (option == 'j')
+        case 'V':
+            printf("it_trace %s\n", itx_version());
+            return EXIT_FINE;
+        case 'j':
             wish->json = true;
-        else if (option == 'w')
-            good = parse_seconds(optarg, &wish->seconds);
-        else if (option == 'n')
-            good = parse_count(optarg, &wish->count);
-        else
-            good = false;
+            break;
+        case 'w':
+            wrong = parse_seconds(optarg, &wish->seconds) ? NULL : "--watch takes 0.01 s or more";
+            break;
+        case 'n':
+            wrong = parse_count(optarg, &wish->count) ? NULL : "--count takes 1 or more";
+            break;
+        default: /* getopt has said what is wrong */
+            return EXIT_USAGE;
+        }
     }
-    if (good && argc - optind == 1 && argv[optind][0])
+    if (!wrong && wish->count > 0 && wish->seconds <= 0)
+        wrong = "--count is for --watch";
+    if (!wrong && (argc - optind != 1 || !argv[optind][0]))
+        wrong = "wanted is one PATH or PID; --help says more";
+    if (!wrong)
         return -1;
-    fputs(usage, stderr);
+    fprintf(stderr, "it_trace: %s\n", wrong);
     return EXIT_USAGE;
+}
+
+/* Returns an exit status. */
+static int run(const char *target, const struct wish *wish)
+{
+    char path[PATH_MAX];
+
+    if (target[strspn(target, "0123456789")] != '\0')
+        return trace(target, wish);
+    return path_of_process(target, path, sizeof(path)) ? trace(path, wish) : EXIT_FAILED;
 }
 
 int main(int argc, char **argv)
 {
     struct wish wish = {0};
-    char path[PATH_MAX];
-    int status = parse(argc, argv, &wish);
-    const char *target;
+    int status;
 
-    if (status >= 0)
-        return status;
-    target = argv[optind];
-    if (target[strspn(target, "0123456789")] == '\0') {
-        if (!path_of_process(target, path, sizeof(path)))
-            return EXIT_FAILED;
-        target = path;
-    }
-    return trace(target, &wish);
+    output_begin();
+    status = parse(argc, argv, &wish);
+    if (status < 0)
+        status = run(argv[optind], &wish);
+    return output_end(status);
 }

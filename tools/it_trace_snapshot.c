@@ -16,6 +16,20 @@
 
 /* ---------------------------------------------------------------- reading */
 
+static const char *snapshot_reason(int error)
+{
+    switch (error) {
+    case ENOENT:
+        return "No such file or directory (a process has its socket for as long as it has an IA)";
+    case ECONNREFUSED:
+        return "nobody listens there: no socket, or that of a process that has died";
+    case EAGAIN:
+        return "no answer: is the process stopped?";
+    default:
+        return strerror(error);
+    }
+}
+
 static int snapshot_connect(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -28,9 +42,11 @@ static int snapshot_connect(const char *path)
     }
     strcpy(address.sun_path, path);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0) {
-        fprintf(stderr, "it_trace: %s: %s\n", path, strerror(errno));
+    /* A full queue of a process that does not accept would hold up connect, too. */
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0 ||
+        connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+        fprintf(stderr, "it_trace: %s: %s\n", path, snapshot_reason(errno));
         if (fd >= 0)
             (void)close(fd);
         return -1;
@@ -141,8 +157,7 @@ bool snapshot_take(struct snapshot *snapshot, const char *path)
         return false;
     snapshot->octets = snapshot_read(fd);
     if (!snapshot->octets)
-        fprintf(stderr, "it_trace: %s: %s\n", path,
-                errno == EAGAIN ? "no answer: is the process stopped?" : strerror(errno));
+        fprintf(stderr, "it_trace: %s: %s\n", path, snapshot_reason(errno));
     (void)close(fd);
     if (!snapshot->octets)
         return false;

@@ -27,6 +27,7 @@ has() { # has PATTERN: in what was printed
 status 0 "$it_info"
 has '^uiwarp: iwarp$'
 has '^ +addresses +127\.0\.0\.1$'
+! grep -qE '^    vendor$' "$folder/out" || fail 'a heading without anything below it'
 has '^ +requests +[1-9][0-9]*$'
 has '^ +socket_conversion +yes$'
 status 0 "$it_info" uiwarp
@@ -36,6 +37,11 @@ grep -q 'no Interface nowhere' "$folder/err" || fail 'an unknown name is not com
 status 2 "$it_info" --nonsense
 status 2 "$it_info" one two
 status 0 "$it_info" --help
+status 0 "$it_info" --version
+has '^it_info 2\.'
+status 1 sh -c '"$0" >/dev/full' "$it_info"
+grep -q 'output is lost' "$folder/err" || fail 'a full disk is not told of'
+status 1 sh -c '"$0" --json >&-' "$it_info"
 status 3 "$it_info" --json nowhere
 
 status 0 "$it_info" --json

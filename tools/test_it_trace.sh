@@ -58,6 +58,27 @@ grep -q 'was not started with ITAPI_STATS' "$folder/err" || fail "a process with
 status 2 "$it_trace"
 status 2 "$it_trace" --watch never "$socket"
 status 2 "$it_trace" --count 0 "$socket"
+status 2 "$it_trace" --count 1 "$socket"
+status 2 "$it_trace" "$socket" "$socket"
 status 0 "$it_trace" --help
+status 0 "$it_trace" --version
+status 1 sh -c '"$@" >/dev/full' sh "$it_trace" "$socket"
+grep -q 'output is lost' "$folder/err" || fail 'a full disk is not told of'
+# Whoever stops it does not stop us.
+kill -STOP "$pid"
+status 1 "$it_trace" "$socket"
+grep -q 'is the process stopped' "$folder/err" || fail "a stopped process: $(cat "$folder/err")"
+kill -CONT "$pid"
+status 0 "$it_trace" "$socket"
+# With --watch, until it has gone.
+"$it_trace" --watch 0.05 "$socket" >"$folder/watched" 2>"$folder/err" &
+watch=$!
+timeout 60 sh -c 'until grep -q ^itapi "$0"; do sleep 0.05; done' "$folder/watched" || fail 'nothing is watched'
+kill -KILL "$pid"
+got=0
+wait "$watch" || got=$?
+[ "$got" = 1 ] || fail "exit status $got of --watch behind the end of the process"
+status 1 "$it_trace" "$socket"
+grep -q 'nobody listens there' "$folder/err" || fail "the socket of a dead process: $(cat "$folder/err")"
 kill "$server_pid" 2>/dev/null || true
 wait_server || true

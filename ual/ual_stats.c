@@ -17,6 +17,9 @@
 #define STATS_PATIENCE_NS (5 * BASE_NS_PER_S)
 /* Without descriptors nobody is let in for a while. */
 #define STATS_PAUSE_NS BASE_NS_PER_S
+/* Behind each client, and as a multiple of what it took: clients without end take a tenth of a loop's time. */
+#define STATS_REST_NS    (2 * BASE_NS_PER_MS)
+#define STATS_REST_TIMES 9u
 
 struct stats_client {
     int fd; /* -1: free */
@@ -134,19 +137,26 @@ static void stats_pause_over(void *argument)
     stats_watch(argument);
 }
 
+/* Lets nobody in for so long; without memory for good. */
+static void stats_pause_for(struct ual_stats *stats, uint64_t ns)
+{
+    evd_io_unwatch(&stats->watch);
+    (void)evd_timer_start(&stats->pause, stats->ia->evd.loop, ns, stats_pause_over, stats);
+}
+
 /* One client each time, so that the loop gets on with what it is there for. */
 static void stats_arrival(void *argument, unsigned events)
 {
     struct ual_stats *stats = argument;
+    uint64_t begin_ns = base_now_ns();
     int fd = accept4(stats->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     (void)events;
     if (fd >= 0) {
         client_serve(stats, fd);
+        stats_pause_for(stats, STATS_REST_NS + STATS_REST_TIMES * (base_now_ns() - begin_ns));
     } else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-        evd_io_unwatch(&stats->watch);
-        (void)evd_timer_start(&stats->pause, stats->ia->evd.loop, STATS_PAUSE_NS, stats_pause_over,
-                              stats); /* without memory: for good */
+        stats_pause_for(stats, STATS_PAUSE_NS);
     }
 }
 

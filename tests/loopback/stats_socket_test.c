@@ -138,6 +138,28 @@ Test(stats_socket, lives_as_long_as_any_ia)
     CHECK(stats_connect(path) < 0 && errno == ENOENT);
 }
 
+/* However many come: each is followed by a pause, so that the loop serves EPs, too. */
+Test(stats_socket, lets_clients_in_one_by_one)
+{
+    enum {
+        CLIENTS = 50
+    };
+    struct fx_node node;
+    uint64_t first_ns = 0;
+    uint64_t last_ns = 0;
+
+    fx_node_open(&node);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        char *text = read_whole();
+
+        last_ns = stats_value(text, "time_ns");
+        first_ns = i == 0 ? last_ns : first_ns;
+        free(text);
+    }
+    CHECK(last_ns - first_ns >= (CLIENTS - 1) * 2000000ull);
+    fx_node_close(&node);
+}
+
 /* The snapshot is larger than the socket takes: those who do not read have to be waited for. */
 Test(stats_socket, is_not_held_up_by_clients_that_do_not_read)
 {
