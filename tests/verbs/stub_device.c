@@ -119,10 +119,16 @@ static int stub_poll_cq(struct ibv_cq *ibv_cq, int count, struct ibv_wc *wc)
 }
 
 static _Thread_local unsigned stub_arm_count;
+static _Atomic unsigned stub_all_arm_count;
 
 unsigned stub_arms(void)
 {
     return stub_arm_count;
+}
+
+unsigned stub_all_arms(void)
+{
+    return atomic_load(&stub_all_arm_count);
 }
 
 static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
@@ -130,6 +136,7 @@ static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
     struct stub_cq *cq = (struct stub_cq *)ibv_cq;
 
     stub_arm_count++;
+    atomic_fetch_add(&stub_all_arm_count, 1);
     pthread_mutex_lock(&stub_lock);
     /* siw goes by the last call, others by what was asked for most. */
     cq->failures_only = solicited_only && (stub.like_siw || !cq->armed || cq->failures_only);

@@ -52,6 +52,8 @@ size_t stub_objects(void);
 unsigned stub_looks(void);
 /* Times that this thread has asked for a notification of a CQ. */
 unsigned stub_arms(void);
+/* And any thread. */
+unsigned stub_all_arms(void);
 /* An asynchronous event of the device. */
 void stub_raise(enum ibv_event_type type, struct ibv_qp *qp, int port);
 

@@ -256,6 +256,139 @@ Test(verbs_notify, a_callback_is_called)
     }
 }
 
+/* ---------------------------------------------------------------- arms, where the IA's thread sleeps */
+
+#define ARMED_ROUNDS 20u
+
+/* One CQ for both EVDs' queues. */
+static const struct stub_shape armed_shape = {.events = 1024};
+static const struct stub_shape armed_fd_shape = {.events = 1024, .flags = IT_EVD_CREATE_FD};
+
+static void nothing(void *argument)
+{
+    (void)argument;
+}
+
+/* The IA's thread has gone round once: it has seen to all that there was. */
+static unsigned arms_settled(const struct stub_node *n)
+{
+    for (unsigned i = 0; i < 2; i++)
+        verbs_host->ia_call((struct ual_ia *)(void *)n->fx.ia, nothing, NULL);
+    return stub_all_arms();
+}
+
+static void write_one(struct stub_node *n, unsigned cookie)
+{
+    fx_write(n->a, &n->buf, 0, 8, &n->buf, 64, cookie, FX_SIGNAL);
+}
+
+/* One that is told of, one arm. */
+Test(verbs_notify, a_descriptor_arms_the_device_once)
+{
+    it_evd_param_t param;
+    struct stub_node n;
+    unsigned before;
+
+    stub_node_pair(&n, &armed_fd_shape);
+    CHECK_OK(it_evd_query(n.fx.request_evd, IT_EVD_PARAM_FD, &param));
+    for (unsigned k = 0; k < ARMED_ROUNDS; k++) {
+        before = arms_settled(&n);
+        write_one(&n, k);
+        CHECK(readable(param.fd, FX_PATIENCE_MS));
+        fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, IT_DTO_SUCCESS);
+        fx_empty(n.fx.request_evd);
+        CHECK(!readable(param.fd, 0));
+        CHECK_EQ(1, arms_settled(&n) - before);
+    }
+    stub_node_close(&n);
+}
+
+Test(verbs_notify, a_callback_arms_the_device_once)
+{
+    struct stub_node n;
+    unsigned before;
+
+    atomic_store(&called, 0);
+    stub_node_pair(&n, &armed_shape);
+    before = arms_settled(&n);
+    CHECK_OK(it_evd_callback_attach(n.fx.request_evd, count_events, NULL));
+    CHECK_EQ(1, arms_settled(&n) - before);
+    for (unsigned k = 0; k < ARMED_ROUNDS; k++) {
+        before = arms_settled(&n);
+        write_one(&n, k);
+        wait_called(k + 1);
+        CHECK_EQ(1, arms_settled(&n) - before);
+    }
+    stub_node_close(&n);
+}
+
+Test(verbs_notify, an_aevd_arms_the_device_once)
+{
+    it_evd_param_t param = {0};
+    struct stub_node n;
+    it_event_t event;
+    unsigned before;
+
+    stub_node_pair(&n, &armed_shape);
+    CHECK_OK(it_evd_create(n.fx.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM, (it_evd_flags_t)0, 0, 0,
+                           NULL, &param.aevd, NULL));
+    before = arms_settled(&n);
+    CHECK_OK(it_evd_modify(n.fx.request_evd, IT_EVD_PARAM_AEVD_HANDLE, &param));
+    CHECK_EQ(1, arms_settled(&n) - before);
+    for (unsigned k = 0; k < ARMED_ROUNDS; k++) {
+        before = arms_settled(&n);
+        write_one(&n, k);
+        CHECK_OK(it_evd_wait(param.aevd, FX_PATIENCE_MS * 1000u, &event, NULL));
+        CHECK_EQ(k, event.dto_cmpl.cookie);
+        CHECK_EQ(1, arms_settled(&n) - before);
+    }
+    stub_node_close(&n);
+}
+
+/* Many that come at once need no more of them. */
+Test(verbs_notify, a_burst_arms_the_device_once)
+{
+    it_evd_param_t param;
+    struct stub_node n;
+    unsigned before;
+
+    stub_node_pair(&n, &armed_fd_shape);
+    CHECK_OK(it_evd_query(n.fx.request_evd, IT_EVD_PARAM_FD, &param));
+    before = arms_settled(&n);
+    stub_hold(stub_qp(n.a), true);
+    for (unsigned k = 0; k < 16; k++)
+        write_one(&n, k);
+    stub_hold(stub_qp(n.a), false);
+    CHECK(readable(param.fd, FX_PATIENCE_MS));
+    for (unsigned k = 0; k < 16; k++)
+        fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, IT_DTO_SUCCESS);
+    CHECK_EQ(1, arms_settled(&n) - before);
+    stub_node_close(&n);
+}
+
+/*
+ * Who polls an EVD that nobody relies on arms nothing, nor does the IA's thread, once it has heard of the first
+ * completion: until then it is told of all, not of failures alone.
+ */
+Test(verbs_notify, polling_arms_nothing)
+{
+    struct stub_node n;
+    it_event_t event;
+    unsigned before;
+
+    stub_node_pair(&n, &armed_shape);
+    before = arms_settled(&n);
+    for (unsigned k = 0; k < ARMED_ROUNDS; k++) {
+        write_one(&n, k);
+        if (k == 0)
+            CHECK_EQ(1, arms_settled(&n) - before);
+        CHECK_OK(it_evd_dequeue(n.fx.request_evd, &event));
+        CHECK_STATUS(IT_ERR_QUEUE_EMPTY, it_evd_dequeue(n.fx.request_evd, &event));
+    }
+    CHECK_EQ(1, arms_settled(&n) - before);
+    stub_node_close(&n);
+}
+
 Test(verbs_notify, an_aevd_tells)
 {
     struct stub_shape shape = {.events = 4};
