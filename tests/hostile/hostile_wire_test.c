@@ -103,6 +103,53 @@ Test(hostile_wire, fpdus_with_markers_fit_segments, .timeout = 60)
     whole_segments(RAW_MPA_C | RAW_MPA_M);
 }
 
+static uint64_t send_calls_of(it_ep_handle_t ep)
+{
+    struct itx_ep_counters counters = {.size = sizeof(counters)};
+
+    CHECK_OK(itx_ep_query_counters(ep, &counters));
+    return counters.send_calls;
+}
+
+/* Answers with CRC are copied; as small as they are here, many go out at once all the same. */
+Test(hostile_wire, answers_share_a_call, .timeout = 60)
+{
+    struct hk kit;
+    struct hk_victim victim;
+    struct raw_bytes ulpdu = {0};
+    struct fx_buf out;
+    const size_t size = 16384;
+    size_t at = 0;
+    uint64_t calls;
+    unsigned answers = 0;
+
+    hk_open(&kit);
+    out = fx_buf_make(&kit.node, size);
+    fx_fill(out.data, size, 5);
+    small_segments(&kit, &victim, RAW_MPA_C);
+    calls = send_calls_of(victim.ep);
+    raw_read_request(&ulpdu, 1, 0xbeef0003, 0x55, (uint32_t)size, (uint32_t)out.key,
+                     fx_addr(&out, 0));
+    CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
+    do {
+        CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
+        CHECK_EQ(RAW_READ_RESPONSE, segment.op);
+        CHECK_EQ(0xbeef0003, segment.stag);
+        CHECK_EQ(0x55 + at, segment.to);
+        fx_check_same(out.data + at, segment.payload, segment.len);
+        at += segment.len;
+        answers++;
+    } while (!segment.last);
+    CHECK_EQ(size, at);
+    EXPECT(answers >= 12);
+    EXPECT(send_calls_of(victim.ep) - calls <= 2); /* one, unless the socket was full */
+    raw_free(&ulpdu);
+    orderly_end(&victim);
+    fx_buf_free(&out);
+    hk_close(&kit);
+    check_done();
+}
+
 /* ---- Opcodes and numbers -------------------------------------------------------------------- */
 
 Test(hostile_wire, opcodes_and_sequence_numbers, .timeout = 60)

@@ -45,6 +45,7 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
     batch->full = false;
     batch->passed_local = false;
     batch->bounce_count = 0;
+    batch->bounce_used = 0;
 }
 
 void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch)
@@ -116,6 +117,7 @@ static uint8_t *batch_bounce(struct uiw_ep *ep, struct uiw_batch *batch)
         return NULL;
     }
     batch->bounces[batch->bounce_count++] = bounce;
+    batch->bounce_used = 0;
     return bounce->octets;
 }
 
@@ -457,6 +459,21 @@ static bool batch_add_request(struct uiw_ep *ep, struct uiw_batch *batch)
 
 /* ---------------------------------------------------------------- responses */
 
+/* Room for the payload of one more FPDU; short ones share a buffer. NULL: not in this batch, or never. */
+static uint8_t *batch_bounce_part(struct uiw_ep *ep, struct uiw_batch *batch, uint32_t length)
+{
+    uint8_t *part;
+
+    if (batch->bounce_count == 0 || length > UIW_BOUNCE_SIZE - batch->bounce_used) {
+        /* With markers there is one FPDU a batch, and room for the two buffers they need. */
+        if (batch->bounce_count == UIW_BATCH_BOUNCES || !batch_bounce(ep, batch))
+            return NULL;
+    }
+    part = batch->bounces[batch->bounce_count - 1]->octets + batch->bounce_used;
+    batch->bounce_used += length;
+    return part;
+}
+
 /*
  * The source of a Read may change at any time. With CRC its octets are therefore copied once and
  * summed where nobody else writes; short payload is copied anyway.
@@ -472,10 +489,7 @@ static bool batch_copy_response(struct uiw_ep *ep, struct uiw_batch *batch,
     *copy = NULL;
     if (!ep->agreed.crc)
         return true;
-    /* With markers there is one FPDU a batch, and room for the two buffers they need. */
-    if (batch->bounce_count == UIW_BATCH_BOUNCES)
-        return false;
-    *copy = batch_bounce(ep, batch);
+    *copy = batch_bounce_part(ep, batch, fpdu->payload_length);
     return *copy != NULL;
 }
 

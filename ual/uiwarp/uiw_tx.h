@@ -29,6 +29,7 @@ struct uiw_batch {
     bool full;
     bool passed_local; /* the cursor has passed local requests */
     unsigned bounce_count;
+    uint32_t bounce_used;                          /* of the last one */
     struct uiw_bounce *bounces[UIW_BATCH_BOUNCES]; /* answers with CRC; FPDUs with markers */
     struct uiw_fpdu fpdus[UIW_BATCH_FPDUS];
     struct iovec iov[UIW_BATCH_IOVS];
