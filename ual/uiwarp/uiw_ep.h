@@ -9,6 +9,7 @@
 #define ITAPI_UAL_UIWARP_UIW_EP_H
 
 #include "ual/uiwarp/uiw.h"
+#include "ual/uiwarp/uiw_gather.h"
 
 #include <sched.h>
 
@@ -211,7 +212,8 @@ struct uiw_ep {
     bool rx_tell_low, rx_tell_high;     /* watermarks that were crossed; see uiw_srq.h */
     bool rx_terminated;                 /* the peer's Terminate is in rx_terminate */
     bool expect_large;                  /* payload is large: do not read much past a header */
-    uint32_t rx_atomics;                /* of the peer, executed: MSN of the last response */
+    struct uiw_gather gather;
+    uint32_t rx_atomics; /* of the peer, executed: MSN of the last response */
     unsigned pinned_count;
     struct uiw_mr *pinned[IW_RX_IOV_MAX]; /* between map and unmap */
     struct iw_terminate rx_terminate;

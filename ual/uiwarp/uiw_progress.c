@@ -107,13 +107,27 @@ static void progress_deactivate(struct uiw_progress *progress, unsigned slot)
     progress->detached[progress->active_count] = false;
 }
 
+/*
+ * Not while its sender waits for room: then it is in the poll set, and a look there, unlike one at
+ * the socket, is in nobody's way.
+ */
+static size_t progress_look(struct uiw_progress *progress, struct ual_ep *ual)
+{
+    if (atomic_load_explicit(&uiw_ep_of(ual)->tx.blocked, memory_order_relaxed))
+        return 0;
+    return uiw_stream_receive(ual, progress->staging);
+}
+
 static size_t progress_poll_active(struct uiw_progress *progress)
 {
     size_t octets = 0;
 
     for (unsigned i = progress->active_count; i-- > 0;) {
-        size_t got = uiw_stream_receive(progress->active[i], progress->staging);
+        size_t got;
 
+        if (uiw_gather_waits(&uiw_ep_of(progress->active[i])->gather))
+            continue;
+        got = progress_look(progress, progress->active[i]);
         octets += got;
         progress->idle[i] = got ? 0 : progress->idle[i] + 1;
         if (got)

@@ -129,6 +129,12 @@ static void stream_count_fpdus(struct uiw_ep *ep)
     atomic_store_explicit(&ep->fpdus_in, ep->fpdus_before + ep->rx.fpdus, memory_order_relaxed);
 }
 
+/* Behind an FPDU that is not its message's last, too. */
+static bool stream_is_unfinished(const struct uiw_ep *ep)
+{
+    return !iw_rx_at_boundary(&ep->rx) || (ep->rx.fpdus > 0 && !ep->rx.segment.last);
+}
+
 static void stream_read_all(struct uiw_ep *ep, uint8_t *staging, struct stream_read *read)
 {
     do {
@@ -140,6 +146,7 @@ static void stream_read_all(struct uiw_ep *ep, uint8_t *staging, struct stream_r
             stream_read_staged(ep, staging, read);
     } while (read->state == STREAM_MORE && read->octets < STREAM_BUDGET && !ep->rx_terminated);
     uiw_count(&ep->octets_in, read->octets);
+    uiw_gather_note(&ep->gather, stream_is_unfinished(ep));
     stream_count_fpdus(ep);
 }
 
@@ -445,6 +452,7 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     iw_rx_init(&ep->rx, &uiw_rx_ops, ep, result->crc);
     uiw_tx_reset(ep);
     ep->tx.max_ulpdu = stream_max_ulpdu(fd, result->send_markers);
+    uiw_gather_begin(&ep->gather, ep->tx.max_ulpdu < STREAM_MARKER_ULPDU);
     atomic_store_explicit(&ep->tx.hold, !initiator, memory_order_relaxed);
     ep->tx.release_ns = stream_release_ns(ep);
     if (initiator && result->rtr != 0)
