@@ -468,6 +468,35 @@ static void early_receives(struct suite_side *side)
     suite_part(side, ep);
 }
 
+/* InfiniBand: how often a receiver that is not ready is asked again. */
+static void attributes_near(struct suite_side *side)
+{
+    it_path_t path = fx_path_to(&side->node, &side->other_address);
+    it_conn_attributes_t attributes = {
+        .ib = {.retry_count = 3, .rnr_retry_count = 0, .local_ack_timeout = 14}};
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_ep_handle_t ep = suite_ep(side);
+    it_event_t event;
+
+    suite_hear(side, &qual.conn_qual.port, sizeof(qual.conn_qual.port));
+    CHECK_OK(it_ep_connect(ep, &path, &attributes, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
+    fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    CHECK_OK(it_post_send(ep, NULL, 0, 1, FX_SIGNAL));
+    event = fx_next(side->node.request_evd);
+    CHECK_EQ(IT_DTO_ERR_RECEIVER_NOT_READY, event.dto_cmpl.dto_status);
+    fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+}
+
+static void attributes_far(struct suite_side *side)
+{
+    it_ep_handle_t ep = suite_ep(side);
+
+    (void)suite_listen(side);
+    CHECK_OK(it_ep_accept(ep, fx_request(&side->node, NULL), NULL, 0));
+    fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    suite_ended(side, ep);
+}
+
 const struct suite_case suite_connect_cases[] = {
     {.name = "connect_two_way",
      .near = two_way_near,
@@ -482,6 +511,10 @@ const struct suite_case suite_connect_cases[] = {
      .near = no_three_way,
      .far = no_three_way,
      .near_needs = SUITE_TWO_WAY_ONLY},
+    {.name = "connect_attributes",
+     .near = attributes_near,
+     .far = attributes_far,
+     .needs = SUITE_THREE_WAY},
     {.name = "connect_depths", .near = depths, .far = depths, .needs = SUITE_DEPTHS},
     {.name = "connect_reject", .near = reject_near, .far = reject_far},
     {.name = "connect_nobody", .near = nobody_near, .far = nobody_far},

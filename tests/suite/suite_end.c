@@ -69,6 +69,53 @@ static void disconnect_crossing(struct suite_side *side)
     }
 }
 
+/* In the middle of Writes, by the side that posts them: nothing has failed. */
+static void disconnect_busy_near(struct suite_side *side)
+{
+    struct fx_buf buf = fx_buf_make(&side->node, 65536);
+    it_ep_handle_t ep = suite_joined(side);
+    struct suite_region region = suite_hear_region(side);
+
+    for (unsigned round = 0; round < 4; round++) {
+        unsigned posted = 0;
+
+        for (; posted < 16; posted++)
+            suite_write(ep, &buf, 0, 65536, &region, 0, posted, FX_SIGNAL);
+        CHECK_OK(it_ep_disconnect(ep, NULL, 0));
+        for (unsigned done = 0; done < posted; done++) {
+            it_event_t event = fx_next(side->node.request_evd);
+
+            CHECK_EQ(done, event.dto_cmpl.cookie);
+            if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
+                CHECK_EQ(IT_DTO_ERR_FLUSHED, event.dto_cmpl.dto_status);
+        }
+        fx_conn(side->node.conn_evd, ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        suite_meet(side, "ended");
+        fx_empty(side->node.conn_evd);
+        fx_empty(side->node.aff_evd);
+        CHECK_OK(it_ep_reset(ep));
+        suite_join(side, ep);
+    }
+    suite_part(side, ep);
+    fx_buf_free(&buf);
+}
+
+static void disconnect_busy_far(struct suite_side *side)
+{
+    struct fx_buf buf = fx_buf_make(&side->node, 65536);
+    it_ep_handle_t ep = suite_joined(side);
+
+    suite_tell_region(side, &buf);
+    for (unsigned round = 0; round < 4; round++) {
+        suite_ended(side, ep);
+        suite_meet(side, "ended");
+        CHECK_OK(it_ep_reset(ep));
+        suite_join(side, ep);
+    }
+    suite_part(side, ep);
+    fx_buf_free(&buf);
+}
+
 static void freed_near(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, 64);
@@ -306,6 +353,7 @@ static void reuse(struct suite_side *side)
 const struct suite_case suite_end_cases[] = {
     {.name = "end_disconnect", .near = disconnect, .far = disconnect},
     {.name = "end_disconnect_crossing", .near = disconnect_crossing, .far = disconnect_crossing},
+    {.name = "end_disconnect_busy", .near = disconnect_busy_near, .far = disconnect_busy_far},
     {.name = "end_freed", .near = freed_near, .far = freed_far},
     {.name = "end_killed", .near = killed_near, .far = killed_far, .far_dies = true},
     {.name = "end_killed_busy", .near = killed_busy_near, .far = killed_busy_far, .far_dies = true},

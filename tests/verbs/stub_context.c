@@ -3,6 +3,7 @@
 #include "verbs/stub_private.h"
 
 #include <errno.h>
+#include <rdma/ib_user_verbs.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -118,8 +119,17 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 
 /* ---------------------------------------------------------------- asynchronous events */
 
+/* Those of siw are read in the kernel's form. */
 void stub_write_async(const struct ibv_async_event *event)
 {
+    struct ib_uverbs_async_event_desc raw = {.element = (uintptr_t)event->element.qp,
+                                             .event_type = event->event_type};
+
+    if (stub.like_siw) {
+        if (write(stub_async_fd, &raw, sizeof(raw)) != (ssize_t)sizeof(raw))
+            abort();
+        return;
+    }
     if (write(stub_async_fd, event, sizeof(*event)) != (ssize_t)sizeof(*event))
         abort();
 }

@@ -585,6 +585,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
     if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_ERR)
         stub_set_error((struct stub_qp *)qp);
     pthread_mutex_unlock(&stub_lock);
+    if (stub.tells_late && qp->state == IBV_QPS_ERR)
+        stub_raise(IBV_EVENT_QP_FATAL, qp, 0);
     return 0;
 }
 

@@ -23,6 +23,7 @@ struct stub_settings {
     bool on_ethernet;   /* the ports are: RoCE, if it is no iWARP */
     uint8_t ports;      /* 0: 1 */
     bool lazy_flush;    /* a failed QP completes what it has when stub_flush is called */
+    bool tells_late;    /* of a QP that has failed: not before it is in ERROR */
     bool checks_keys;   /* of the memory here, as a device does */
     bool has_windows;   /* of both types; and it checks the keys of peers */
     bool refuse_window; /* ibv_alloc_mw fails with ENOMEM */

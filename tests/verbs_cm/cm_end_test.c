@@ -188,8 +188,6 @@ Test(cm_end, broken_before_the_peer_leaves)
 /* The device tells of the QP alone; what rdma_cm says afterwards is no second end. */
 static void told_by_the_device(struct kit *kit)
 {
-    if (kit->kind == KIT_SIW)
-        return; /* its events are read in the kernel's form */
     kit_reach(kit, KIT_PASSIVE_LIVE);
     fail_qp(kit);
     stub_raise(IBV_EVENT_QP_FATAL, verbs_ep_of((struct ual_ep *)(void *)kit->ep)->qp, 0);
@@ -202,6 +200,43 @@ static void told_by_the_device(struct kit *kit)
 Test(cm_end, broken_by_the_device)
 {
     each_kind(told_by_the_device);
+}
+
+/* siw closes the stream before it says that the QP has failed: that is no peer that leaves. */
+Test(cm_end, broken_and_told_late)
+{
+    struct kit kit;
+
+    kit_start(KIT_SIW);
+    kit_open(&kit, KIT_SIW);
+    kit_reach(&kit, KIT_LIVE);
+    stub.tells_late = true;
+    kit_tell(&kit, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+    expect_broken(&kit);
+    EXPECT_EQ(IT_ASYNC_AFF_EP_FAILURE, fx_next(kit.node.aff_evd).event_number);
+    stub.tells_late = false;
+    kit_close(&kit);
+    check_done();
+}
+
+/* What siw says of a stream that a disconnect has closed under it is no news. */
+Test(cm_end, no_failure_behind_a_disconnect)
+{
+    struct kit kit;
+
+    kit_start(KIT_SIW);
+    kit_open(&kit, KIT_SIW);
+    kit_reach(&kit, KIT_LIVE);
+    stub.tells_late = true;
+    CHECK_OK(it_ep_disconnect(kit.ep, NULL, 0));
+    kit_settle(&kit);
+    fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    fx_empty(kit.node.conn_evd);
+    fx_empty(kit.node.aff_evd);
+    EXPECT_EQ(0, kit_warnings());
+    stub.tells_late = false;
+    kit_close(&kit);
+    check_done();
 }
 
 /* ---------------------------------------------------------------- the consumer */

@@ -27,7 +27,8 @@ struct verbs_convert; /* conversion of an EP's socket */
 
 /* What devices do otherwise than the rest. */
 struct verbs_quirks {
-    bool is_siw;          /* what follows, found out by name and vendor */
+    bool is_siw; /* what follows, found out by name and vendor */
+    bool is_rxe;
     bool zero_segments;   /* a receive without a segment is refused */
     bool late_posts_lost; /* what is posted when the QP has failed never completes */
     bool reads_overtaken; /* a request completes before the Read in front of it */
@@ -70,6 +71,7 @@ struct verbs_lmr {
     uint64_t length;
     struct ibv_pd *pd;
     struct ibv_mr *mr;
+    bool has_windows; /* RMRs can be linked to it */
 };
 
 /* ---------------------------------------------------------------- work queues */
@@ -236,6 +238,7 @@ struct verbs_ep {
     uint32_t inline_max;                   /* octets that it takes with a request itself */
     _Atomic bool ends;                     /* in ep_destroy */
     _Atomic bool resets;                   /* a thread is in ep_reset */
+    _Atomic bool parted;                   /* a disconnect has ended the connection */
 
     struct ibv_qp *qp; /* exchanged by ep_reset only: nobody posts then */
     struct verbs_source *request_source, *recv_source;
@@ -244,7 +247,8 @@ struct verbs_ep {
     struct vp_task *failed; /* tells connection management; submitted by anybody */
     struct verbs_ud *ud;    /* NULL: a connected EP; immutable */
 
-    bool nudged; /* by the lock of .sq: the marker has been a nudge */
+    bool nudged;                 /* by the lock of .sq: the marker has been a nudge */
+    _Atomic bool request_failed; /* with .reads_overtaken: set when it is polled */
 
     struct verbs_conn *conn; /* by verbs_cm_conn.c; the IA's thread only */
     /* By the EP's lock: the depths before they were agreed on. */
@@ -403,6 +407,8 @@ void verbs_source_flush(struct verbs_ep *ep, struct verbs_queue *queue, bool los
 void verbs_source_renew(struct verbs_ep *ep, struct verbs_queue *queue);
 /* There is a post that does not reach the device. */
 void verbs_source_post_local(struct verbs_ep *ep, struct verbs_queue *queue);
+/* With .reads_overtaken: a request of the consumer's has failed, on this QP. */
+bool verbs_source_request_failed(struct verbs_ep *ep);
 /* Takes note of what is done, so that slots without events get free. */
 void verbs_source_reap(struct verbs_ep *ep, struct verbs_queue *queue);
 

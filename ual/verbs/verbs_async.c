@@ -24,6 +24,8 @@ static void async_about_ep(struct verbs_ep *ep, enum ibv_event_type type)
         verbs_cm_ep_heard(ep);
         return;
     }
+    if (ep->ia->quirks.is_siw && atomic_load_explicit(&ep->parted, memory_order_relaxed))
+        return; /* its stream was closed under what was under way: that is no failure */
     if (type == IBV_EVENT_QP_FATAL && verbs_nudge_may_have_failed(ep))
         return; /* the peer has left meanwhile: rdma_cm tells that */
     if (type == IBV_EVENT_QP_FATAL)

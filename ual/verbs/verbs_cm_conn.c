@@ -157,6 +157,8 @@ static bool conn_step(struct verbs_ep *ep, enum ual_ep_step step)
 
     verbs_host->ep_lock(ep->ual);
     stepped = verbs_host->ep_step_locked(ep->ual, step);
+    if (stepped && (step == UAL_EP_DISCONNECT || step == UAL_EP_CLOSED))
+        atomic_store_explicit(&ep->parted, true, memory_order_release);
     verbs_host->ep_unlock(ep->ual);
     return stepped;
 }
@@ -294,10 +296,23 @@ static void conn_end_live(struct verbs_conn *conn)
         verbs_conn_abandon(conn);
 }
 
+/*
+ * siw closes the stream of a QP that has failed here, and says so before it says that the QP has failed. In ERROR it
+ * has said all: the device waits for the requests that it is about.
+ */
+static void conn_settle(const struct verbs_conn *conn)
+{
+    struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_ERR};
+
+    if (conn->cm->ia->quirks.is_siw && conn->state == VERBS_CONN_LIVE && conn->ep)
+        (void)ibv_modify_qp(conn->ep->qp, &attributes, IBV_QP_STATE); /* it may be there */
+}
+
 static void conn_peer_left(struct verbs_conn *conn)
 {
     struct verbs_cm *cm = conn->cm;
 
+    conn_settle(conn);
     verbs_async_take(cm->ia); /* what the device has said before; may end the connection */
     if (cm->current != conn)
         return;

@@ -38,7 +38,7 @@ bool verbs_nudge_may_have_failed(struct verbs_ep *ep)
     base_lock_take(&ep->sq.lock);
     last = ep->nudged && ep->sq.marker.number + 1 == ep->sq.tail;
     base_lock_drop(&ep->sq.lock);
-    return last;
+    return last && !verbs_source_request_failed(ep); /* behind one that failed, or not */
 }
 
 static void nudge_wait(const struct verbs_conn *conn)

@@ -117,5 +117,8 @@ bool verbs_qp_connect(struct verbs_conn *conn)
     if (!qp_attributes(conn, IBV_QPS_RTS, &attributes))
         return false;
     attributes.max_rd_atomic = (uint8_t)verbs_qp_ord(conn);
+    /* rdma_cm has what the peer wishes; what is wished here it has told the peer alone. */
+    if (conn->has_retries)
+        attributes.rnr_retry = conn->rnr_retries;
     return verbs_qp_modify(ep, &attributes, QP_RTS_MASK) == 0;
 }

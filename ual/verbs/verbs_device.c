@@ -220,6 +220,7 @@ static void device_find_quirks(struct verbs_ia *ia)
 
     ia->quirks = (struct verbs_quirks){
         .is_siw = is_siw,
+        .is_rxe = is_rxe,
         .zero_segments = is_siw,
         .late_posts_lost = is_siw,
         .reads_overtaken = is_siw,

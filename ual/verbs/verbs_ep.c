@@ -341,6 +341,8 @@ static void ep_renew_locked(struct verbs_ep *ep, struct ibv_qp *qp)
     verbs_source_renew(ep, &ep->sq);
     verbs_source_renew(ep, &ep->rq);
     verbs_usual_set_qp(ep, qp);
+    atomic_store_explicit(&ep->parted, false, memory_order_relaxed);
+    atomic_store_explicit(&ep->request_failed, false, memory_order_relaxed);
     ep->sq.local = false;
     ep->sq.open = false;
     ep->sq.quiet = 0;

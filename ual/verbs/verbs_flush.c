@@ -41,6 +41,14 @@ static uint32_t source_completed(struct verbs_queue *queue)
     return end;
 }
 
+bool verbs_source_request_failed(struct verbs_ep *ep)
+{
+    verbs_host->source_lock(ep->ual, VP_REQUESTS);
+    source_poll_all(ep->sq.cq);
+    verbs_host->source_unlock(ep->ual, VP_REQUESTS);
+    return atomic_load_explicit(&ep->request_failed, memory_order_relaxed);
+}
+
 static void source_move(struct verbs_ep *ep, struct verbs_queue *queue)
 {
     if (verbs_host->source_move(ep->ual, source_side(queue)))

@@ -84,43 +84,50 @@ static void memory_log(const struct verbs_ia *ia, it_length_t length, int error)
               verbs_limit_text(error, limit));
 }
 
-static it_status_t memory_register(const struct verbs_ia *ia, const struct vp_lmr_info *info,
-                                   struct ual_pz *pz, it_mem_priv_t privs, struct ibv_mr **mr)
+/* NULL with errno. Without IBV_ACCESS_MW_BIND in *access no window can be opened on it. */
+static struct ibv_mr *memory_try(const struct vp_lmr_info *info, struct ual_pz *pz,
+                                 unsigned *access)
 {
-    unsigned access = memory_access(ia, privs);
-    int error;
+    struct ibv_mr *mr = ibv_reg_mr(verbs_pz_of(pz)->pd, info->addr, info->length, *access);
+    bool bad_memory = !mr && (errno == EFAULT || errno == EACCES);
 
-    *mr = ibv_reg_mr(verbs_pz_of(pz)->pd, info->addr, info->length, access);
-    if (*mr)
-        return IT_SUCCESS;
-    error = errno;
-    memory_log(ia, info->length, error);
-    return error == EACCES || error == EFAULT ? IT_ERR_ACCESS : IT_ERR_RESOURCES;
+    /* Kernels want to write to all that may have windows, whatever those would allow. */
+    if (!bad_memory || !(*access & IBV_ACCESS_MW_BIND) || (*access & IBV_ACCESS_LOCAL_WRITE))
+        return mr;
+    *access &= ~(unsigned)IBV_ACCESS_MW_BIND;
+    return ibv_reg_mr(verbs_pz_of(pz)->pd, info->addr, info->length, *access);
 }
 
-static void memory_set(struct ual_lmr *ual, const struct vp_lmr_info *info, struct ibv_mr *mr)
+static it_status_t memory_register(struct ual_lmr *ual, const struct vp_lmr_info *info,
+                                   struct ual_pz *pz, it_mem_priv_t privs)
 {
+    const struct verbs_ia *ia = verbs_ia_of(verbs_host->lmr_ia(ual));
     struct verbs_lmr *lmr = verbs_lmr_of((it_lmr_handle_t)(void *)ual);
+    unsigned access = memory_access(ia, privs);
+    struct ibv_mr *mr = memory_try(info, pz, &access);
+    int error;
 
+    if (!mr) {
+        error = errno;
+        memory_log(ia, info->length, error);
+        return error == EACCES || error == EFAULT ? IT_ERR_ACCESS : IT_ERR_RESOURCES;
+    }
     lmr->mr = mr;
     lmr->lkey = mr->lkey;
     lmr->addr = (uintptr_t)info->addr;
     lmr->length = info->length;
     lmr->pd = mr->pd;
+    lmr->has_windows = (access & IBV_ACCESS_MW_BIND) != 0;
     verbs_host->lmr_set_key(ual, mr->rkey);
+    return IT_SUCCESS;
 }
 
 it_status_t verbs_lmr_create(struct ual_lmr *ual)
 {
     struct vp_lmr_info info;
-    struct ibv_mr *mr;
-    it_status_t status;
 
     verbs_host->lmr_info(ual, &info);
-    status = memory_register(verbs_ia_of(verbs_host->lmr_ia(ual)), &info, info.pz, info.privs, &mr);
-    if (status == IT_SUCCESS)
-        memory_set(ual, &info, mr);
-    return status;
+    return memory_register(ual, &info, info.pz, info.privs);
 }
 
 static void memory_deregister(struct ual_lmr *ual, struct ibv_mr *mr)
@@ -142,14 +149,11 @@ it_status_t verbs_lmr_modify(struct ual_lmr *ual, struct ual_pz *pz, it_mem_priv
 {
     struct ibv_mr *old = verbs_lmr_of((it_lmr_handle_t)(void *)ual)->mr;
     struct vp_lmr_info info;
-    struct ibv_mr *mr;
     it_status_t status;
 
     verbs_host->lmr_info(ual, &info);
-    status = memory_register(verbs_ia_of(verbs_host->lmr_ia(ual)), &info, pz, privs, &mr);
-    if (status != IT_SUCCESS)
-        return status;
-    memory_set(ual, &info, mr);
-    memory_deregister(ual, old);
-    return IT_SUCCESS;
+    status = memory_register(ual, &info, pz, privs);
+    if (status == IT_SUCCESS)
+        memory_deregister(ual, old);
+    return status;
 }

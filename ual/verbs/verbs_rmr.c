@@ -382,6 +382,8 @@ it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
     bool wide = verbs_rmr_of(request->link->rmr)->wide;
     it_status_t status;
 
+    if (lmr && !verbs_lmr_of((it_lmr_handle_t)(void *)lmr)->has_windows)
+        return IT_ERR_ACCESS;
     if (lmr && !link_hold(ep, lmr, wide))
         return IT_ERR_INVALID_LMR;
     (void)pthread_mutex_lock(&ep->ia->rmr_lock);

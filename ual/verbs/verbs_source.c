@@ -58,6 +58,22 @@ static it_dto_status_t __attribute__((noinline)) source_status(enum ibv_wc_statu
     }
 }
 
+/*
+ * What two devices mean by statuses that say little. rxe: that a message is too long for its receive, or the
+ * receive not usable; the first is told. siw: that its stream was closed under a request; if by a disconnect, that
+ * is no failure.
+ */
+static it_dto_status_t __attribute__((noinline))
+source_failure(const struct verbs_ep *ep, enum ibv_wc_status status, bool is_receive)
+{
+    if (ep->ia->quirks.is_rxe && is_receive && status == IBV_WC_LOC_QP_OP_ERR)
+        return IT_DTO_ERR_LOCAL_LENGTH;
+    if (ep->ia->quirks.is_siw && atomic_load_explicit(&ep->parted, memory_order_acquire) &&
+        (status == IBV_WC_LOC_QP_OP_ERR || status == IBV_WC_GENERAL_ERR))
+        return IT_DTO_ERR_FLUSHED;
+    return source_status(status);
+}
+
 /* ---------------------------------------------------------------- what is flushed by us */
 
 /* One slot has one completion at most: there is room. */
@@ -194,7 +210,7 @@ source_tell(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_d
     else if (is_receive)
         source_tell_receive(queue->ep, wc, dto);
     if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false)) {
-        dto->status = source_status(wc->status);
+        dto->status = source_failure(queue->ep, wc->status, is_receive);
         if ((slot->what & VERBS_LINKED) && dto->status != IT_DTO_ERR_FLUSHED)
             dto->status = IT_RMR_OPERATION_FAILED;
         source_note_failure(queue->ep, wc, is_receive);
@@ -224,7 +240,7 @@ source_reap_shared(struct verbs_source *source, const struct ibv_wc *wc, struct 
         return false; /* freed meanwhile */
     source_tell_receive(ep, wc, dto);
     if (wc->status != IBV_WC_SUCCESS) {
-        dto->status = source_status(wc->status);
+        dto->status = source_failure(ep, wc->status, true);
         source_note_failure(ep, wc, true);
     }
     return true;
@@ -392,6 +408,16 @@ static void source_put_in_order(struct verbs_queue *queue, uint32_t end)
     }
 }
 
+/* siw: of the consumer's own, and not flushed. */
+static void __attribute__((noinline, cold))
+source_note_request(const struct verbs_slot *slot, enum ibv_wc_status status)
+{
+    struct verbs_queue *queue = slot->queue;
+
+    if (status != IBV_WC_WR_FLUSH_ERR && slot != &queue->marker)
+        atomic_store_explicit(&queue->ep->request_failed, true, memory_order_relaxed);
+}
+
 static void source_sort(struct verbs_cq *cq, const struct ibv_wc *wc)
 {
     struct verbs_slot *slot = (struct verbs_slot *)(uintptr_t)wc->wr_id;
@@ -402,6 +428,8 @@ static void source_sort(struct verbs_cq *cq, const struct ibv_wc *wc)
         return;
     }
     queue = slot->queue;
+    if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false))
+        source_note_request(slot, wc->status);
     slot->what |= VERBS_DONE | (uint32_t)wc->status << VERBS_STATUS_SHIFT;
     /* A Read too: its answer comes when all before it has been sent. */
     if ((int32_t)(slot->number + 1 - queue->overtaking) > 0)
