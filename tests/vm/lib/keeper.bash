@@ -18,13 +18,15 @@ keeper_wake() { # keeper_wake ID TEXT
 }
 
 keeper_qemu() { # replaces the shell
-    local escaped=${dir//,/,,} terminal=()
+    local escaped=${dir//,/,,} terminal=() clock=(-accel 'tcg,thread=multi')
+    [ -z "${ITAPI_VM_COUNTED-}" ] ||
+        clock=(-accel 'tcg,thread=single' -icount "shift=2,sleep=off")
     [ ! -p "$dir/terminal.in" ] ||
         terminal=(-chardev "pipe,id=terminal,path=$escaped/terminal"
             -device virtio-serial-pci -device virtconsole,chardev=terminal)
     # If this keeper is killed, so is qemu.
     exec setpriv --pdeathsig KILL qemu-system-x86_64 \
-        -accel tcg,thread=multi -cpu max -smp "${ITAPI_VM_CPUS:-2}" -m "${ITAPI_VM_MEMORY:-1024}" \
+        "${clock[@]}" -cpu max -smp "${ITAPI_VM_CPUS:-2}" -m "${ITAPI_VM_MEMORY:-1024}" \
         -nodefaults -display none -monitor none -no-reboot \
         -chardev "file,id=console,path=$escaped/console.log" -serial chardev:console \
         -chardev "pipe,id=channel,path=$escaped/channel" -serial chardev:channel \
