@@ -23,7 +23,7 @@ const char *perf_measure_name(enum perf_measure measure)
 
 const char *perf_mode_name(enum perf_mode mode)
 {
-    static const char *const names[] = {"poll", "wait"};
+    static const char *const names[] = {"poll", "wait", "client"};
 
     return names[mode];
 }

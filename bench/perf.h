@@ -24,8 +24,9 @@ enum perf_measure {
 };
 
 enum perf_mode {
-    PERF_POLL, /* it_evd_dequeue in a loop; TCP: MSG_DONTWAIT in a loop */
-    PERF_WAIT, /* it_evd_wait; TCP: calls that block */
+    PERF_POLL,         /* it_evd_dequeue in a loop; TCP: MSG_DONTWAIT in a loop */
+    PERF_WAIT,         /* it_evd_wait; TCP: calls that block */
+    PERF_CLIENT_POLLS, /* the client polls, the server waits */
 };
 
 /* What carries the messages. */

@@ -168,7 +168,7 @@ bool control_send_params(int sd, const struct perf_params *params)
 
 static bool make_sense(const uint64_t *numbers)
 {
-    return numbers[0] <= PERF_READ && numbers[1] <= PERF_RATE && numbers[2] <= PERF_WAIT &&
+    return numbers[0] <= PERF_READ && numbers[1] <= PERF_RATE && numbers[2] <= PERF_CLIENT_POLLS &&
            numbers[3] <= PERF_SIZE_MAX && numbers[4] > 0 && numbers[4] <= PERF_DEPTH_MAX &&
            numbers[10] <= PERF_CPU_MAX + 1 && numbers[11] <= PERF_CARRIERS_MAX;
 }

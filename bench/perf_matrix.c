@@ -20,8 +20,10 @@ static const char *refuse(const struct perf_options *options, const struct perf_
     if (point->size == 0 && (point->measure == PERF_BW || uses_tcp))
         return "there is nothing to measure with --size 0";
     if (point->op == PERF_WRITE && point->measure == PERF_LAT && uses_itapi &&
-        (options->params.mode == PERF_WAIT || point->size == 0))
+        (options->params.mode != PERF_POLL || point->size == 0))
         return "an RDMA Write wakes nobody: its latency needs --mode poll and a byte to look at";
+    if (uses_tcp && options->params.mode == PERF_CLIENT_POLLS)
+        return "--mode client is not for TCP";
     if (point->measure != PERF_LAT && options->percentiles && !options->matrix)
         return "--percentiles are those of --measure lat";
     return NULL;

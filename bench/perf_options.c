@@ -126,7 +126,7 @@ static bool take_word(int letter, const char *text, struct perf_options *options
 {
     static const char *const ops[] = {"send", "write", "read", NULL};
     static const char *const measures[] = {"lat", "bw", "rate", NULL};
-    static const char *const modes[] = {"poll", "wait", NULL};
+    static const char *const modes[] = {"poll", "wait", "client", NULL};
     static const char *const switches[] = {"off", "on", NULL};
     static const char *const transports[] = {"itapi", "tcp", "all", NULL};
     static const char *const references[] = {"tcp", NULL};

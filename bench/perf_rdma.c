@@ -158,6 +158,7 @@ bool perf_rdma_open(struct perf_rdma *rdma, const char *ia, const struct perf_pa
 
     memset(rdma, 0, sizeof(*rdma));
     rdma->params = params;
+    rdma->polls = params->mode == PERF_POLL || (params->mode == PERF_CLIENT_POLLS && !server);
     rdma->report_every = params->depth >= 8 ? params->depth / 4 : 1;
     rdma->receives_posted = params->depth * 4 > RECEIVES_MIN ? params->depth * 4 : RECEIVES_MIN;
     rdma->credit_batch = rdma->receives_posted / 4;

@@ -43,6 +43,7 @@ struct perf_rdma {
     it_ep_handle_t ep;
     struct perf_adapter adapter;
     bool sets_crc; /* it does MPA itself */
+    bool polls;    /* this side does */
 
     struct perf_buffer
         source;               /* Sends and RDMA Writes come from here, RDMA Reads of the peer too */

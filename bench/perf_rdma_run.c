@@ -28,7 +28,7 @@ static bool next_event(struct perf_rdma *rdma, it_evd_handle_t evd, it_event_t *
 {
     it_status_t status;
 
-    if (rdma->params->mode == PERF_POLL) {
+    if (rdma->polls) {
         do {
             status = it_evd_dequeue(evd, event);
         } while (status == IT_ERR_QUEUE_EMPTY);
@@ -43,8 +43,7 @@ static bool next_event(struct perf_rdma *rdma, it_evd_handle_t evd, it_event_t *
 /* Waiters need notifications; to those who poll they would be a waste. */
 static it_dto_flags_t report_flags(const struct perf_rdma *rdma)
 {
-    return rdma->params->mode == PERF_WAIT ? IT_COMPLETION_FLAG | IT_NOTIFY_FLAG
-                                           : IT_COMPLETION_FLAG;
+    return rdma->polls ? IT_COMPLETION_FLAG : IT_COMPLETION_FLAG | IT_NOTIFY_FLAG;
 }
 
 /* ---- Requests ----------------------------------------------------------------------------- */
@@ -155,7 +154,7 @@ static bool take_message(struct perf_rdma *rdma, uint32_t *length)
  */
 static bool get_ready(struct perf_rdma *rdma)
 {
-    return rdma->params->mode == PERF_WAIT || reserve(rdma, rdma->params->depth);
+    return !rdma->polls || reserve(rdma, rdma->params->depth);
 }
 
 static void stamp_message(struct perf_rdma *rdma, unsigned char stamp)

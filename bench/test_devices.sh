@@ -14,7 +14,7 @@ run() { # run ARGUMENTS...
 }
 
 for device in "$@"; do
-    for mode in poll wait; do
+    for mode in poll wait client; do
         run --ia "$device" --op send --measure lat --mode "$mode"
         run --ia "$device" --op read --measure lat --mode "$mode"
         for op in send write read; do

@@ -32,6 +32,12 @@ run --op send --measure lat --size 1m
 timeout 60 "$it_perf" --loopback --runs 1 --iters 50 --depth 1 --size 0 >/dev/null ||
     fail 'empty messages: failed'
 
+# The client alone polls.
+for op in send write read; do
+    timeout 60 "$it_perf" --loopback --runs 1 --iters 50 --verify --op "$op" --measure bw --mode client >/dev/null ||
+        fail "--mode client: $op failed"
+done
+
 # Waits that do not poll, or for five microseconds.
 run --op send --measure lat --mode wait --spin 0
 run --op read --measure lat --mode wait --spin 5 --percentiles --warmup 0

@@ -62,6 +62,8 @@ refused '--spin is for --mode wait' --loopback --spin 5
 refused '--coalesce is for' --loopback --coalesce
 refused 'percentiles' --loopback --measure bw --percentiles
 refused 'wakes nobody' --loopback --op write --measure lat --mode wait
+refused 'wakes nobody' --loopback --op write --measure lat --mode client
+refused '--mode client is not for TCP' --loopback --measure bw --mode client --reference tcp
 refused 'nothing to measure' --loopback --sizes 1,0 --measure bw
 refused '--reference' --loopback --transport tcp --reference tcp
 refused '--ia' --loopback --transport all --ia uiwarp
