@@ -8,6 +8,8 @@ program=${1:?usage: verbs_cost.sh PROGRAM}
 command -v valgrind >/dev/null || { echo 'verbs_cost.sh: valgrind is not installed'; exit 77; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+# What valgrind cannot read of a compiler's debug information ends it; the names of functions will do.
+strip --strip-debug -o "$folder/program" "$program"
 few=20
 many=120
 batch=32
@@ -20,7 +22,7 @@ failed=0
 count() {
     local rounds=$1 operation=$2
     shift 2
-    valgrind --tool=callgrind --callgrind-out-file="$folder/out" "$program" "$operation" "$rounds" \
+    valgrind --tool=callgrind --callgrind-out-file="$folder/out" "$folder/program" "$operation" "$rounds" \
         "$@" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
     callgrind_annotate --threshold=100 --show-percs=no "$folder/out" |
         sed -nE 's/^ *([0-9,]+) +[^ ]*:([A-Za-z_0-9.]+)( .*)?$/\1 \2/p' | tr -d ,

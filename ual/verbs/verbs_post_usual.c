@@ -16,6 +16,21 @@
 #define USUAL_INLINE            static inline __attribute__((always_inline))
 #define USUAL_COLD              static __attribute__((noinline, cold))
 #define USUAL_RARE              static __attribute__((noinline))
+/* The same arguments go on to another function. Left to itself clang calls it, and has a frame for that in all cases. */
+#ifdef __has_attribute
+#if __has_attribute(musttail)
+#define USUAL_GO_ON __attribute__((musttail)) return
+#endif
+#endif
+#ifndef USUAL_GO_ON
+#define USUAL_GO_ON return
+#endif
+/* Of a member, in one instruction: clang may make two of it. */
+#if defined(__x86_64__) && !defined(__ILP32__)
+#define USUAL_ADDRESS(to, member) __asm__("leaq %1, %0" : "=r"(to) : "m"(member))
+#else
+#define USUAL_ADDRESS(to, member) ((to) = &(member))
+#endif
 /* Between two tests: together they would be more instructions. */
 #define USUAL_APART() __asm__ volatile("")
 
@@ -47,15 +62,46 @@ USUAL_COLD it_status_t usual_wake(struct verbs_queue *queue)
     return IT_SUCCESS;
 }
 
-/* With the lock, which is dropped. The zero of the device is ours, and lies where it is returned. */
+/* Compilers that know what it means if not would make a zero of their own. */
+USUAL_INLINE bool usual_has_failed(int error)
+{
+    bool failed;
+
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+    __asm__("testl %1, %1" : "=@ccnz"(failed) : "r"(error));
+#else
+    failed = error != 0;
+#endif
+    return !USUAL_LIKELY(!failed);
+}
+
+/* With the lock, which is dropped; posted, unless error. The zero of the device is ours, and lies where it is returned. */
 USUAL_INLINE it_status_t usual_end(struct verbs_queue *queue, int error)
 {
     _Static_assert(IT_SUCCESS == 0, "as that of the device");
-    __asm__("" : "+r"(error));
+    if (usual_has_failed(error))
+        return verbs_queue_finish(queue, error);
     queue->tail++;
     if (base_lock_leave(&queue->lock))
         return usual_wake(queue);
     return (it_status_t)error;
+}
+
+/* In a register of its own: what is written to a slot might be the queue's, for all that compilers know. */
+USUAL_INLINE uint32_t usual_tail(const struct verbs_queue *queue)
+{
+    uint32_t tail = queue->tail;
+
+    __asm__("" : "+r"(tail));
+    return tail;
+}
+
+USUAL_INLINE struct verbs_slot *usual_slot(const struct verbs_queue *queue, uint32_t number)
+{
+    struct verbs_slot *slot = &queue->slots[number & queue->mask];
+
+    __asm__("" : "+r"(slot));
+    return slot;
 }
 
 /* ---------------------------------------------------------------- what they have in common */
@@ -151,10 +197,11 @@ static bool usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle)
 }
 
 /* With the lock: what the usual post did not find may be right now. */
-static bool usual_prepare(struct verbs_queue *queue, it_lmr_handle_t lmr)
+static bool usual_prepare(struct verbs_queue *queue, it_lmr_handle_t lmr, uint32_t *number)
 {
     if (queue->tail == queue->room_end)
         verbs_queue_refresh(queue);
+    *number = queue->tail;
     return queue->tail != queue->room_end &&
            (usual_is_same_lmr(queue, lmr) || usual_remember(queue, lmr));
 }
@@ -165,16 +212,17 @@ static bool usual_prepare(struct verbs_queue *queue, it_lmr_handle_t lmr)
  * One of which all is checked, with the address in place. With the lock, which is dropped. Members are written one by one: compilers would
  * put some together in more instructions.
  */
-USUAL_INLINE it_status_t usual_send(struct verbs_queue *queue, struct ibv_send_wr *wr,
-                                    uint32_t length, it_dto_cookie_t cookie, it_dto_flags_t flags,
-                                    it_event_type_t event, it_rdma_addr_t rdma_addr,
-                                    it_rmr_context_t rmr_context)
+USUAL_INLINE it_status_t usual_send(struct verbs_queue *queue, uint32_t number,
+                                    enum verbs_usual usual, uint32_t length, it_dto_cookie_t cookie,
+                                    it_dto_flags_t flags, it_event_type_t event,
+                                    it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
 {
-    struct verbs_slot *slot = &queue->slots[queue->tail & queue->mask];
-    int error;
+    struct verbs_slot *slot = usual_slot(queue, number);
+    struct ibv_send_wr *wr, **bad;
 
+    USUAL_ADDRESS(wr, queue->usual_wr.send[usual]);
     slot->cookie = cookie;
-    slot->number = queue->tail;
+    slot->number = number;
     USUAL_APART();
     slot->what = (unsigned)flags | verbs_event_bits(event);
     USUAL_APART();
@@ -185,22 +233,20 @@ USUAL_INLINE it_status_t usual_send(struct verbs_queue *queue, struct ibv_send_w
         wr->wr.rdma.remote_addr = rdma_addr;
         wr->wr.rdma.rkey = (uint32_t)rmr_context;
     }
-    error = queue->post.send(queue->qp, wr, &queue->bad.send);
-    if (!USUAL_LIKELY(error == 0))
-        return verbs_queue_finish(queue, error);
-    return usual_end(queue, error);
+    USUAL_ADDRESS(bad, queue->bad.send);
+    return usual_end(queue, queue->post.send(queue->qp, wr, bad));
 }
 
 /*
  * The same by length. inlined is VERBS_USUALS where nothing goes with the request itself. False: it is
  * too long, or, unless exactly, it takes a closer look whether that may be read now: whether it lies in its region.
  */
-USUAL_INLINE bool usual_send_by_length(struct verbs_queue *queue, enum verbs_usual plain,
-                                       enum verbs_usual inlined, const it_lmr_triplet_t *segment,
-                                       it_dto_cookie_t cookie, it_dto_flags_t flags,
-                                       it_event_type_t event, it_rdma_addr_t rdma_addr,
-                                       it_rmr_context_t rmr_context, bool exactly,
-                                       it_status_t *status)
+USUAL_INLINE bool usual_send_by_length(struct verbs_queue *queue, uint32_t number,
+                                       enum verbs_usual plain, enum verbs_usual inlined,
+                                       const it_lmr_triplet_t *segment, it_dto_cookie_t cookie,
+                                       it_dto_flags_t flags, it_event_type_t event,
+                                       it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context,
+                                       bool exactly, it_status_t *status)
 {
     uintptr_t addr = (uintptr_t)segment->addr.abs;
     uint64_t length = segment->length;
@@ -213,8 +259,8 @@ USUAL_INLINE bool usual_send_by_length(struct verbs_queue *queue, enum verbs_usu
         if (USUAL_LIKELY(offset < queue->inline_end) ||
             (exactly && offset <= queue->region_length &&
              length <= queue->region_length - offset)) {
-            *status = usual_send(queue, &queue->usual_wr.send[inlined], (uint32_t)length, cookie,
-                                 flags, event, rdma_addr, rmr_context);
+            *status = usual_send(queue, number, inlined, (uint32_t)length, cookie, flags, event,
+                                 rdma_addr, rmr_context);
             return true;
         }
         if (!exactly)
@@ -222,8 +268,8 @@ USUAL_INLINE bool usual_send_by_length(struct verbs_queue *queue, enum verbs_usu
     }
     if (!USUAL_LIKELY(length <= queue->payload_max))
         return false;
-    *status = usual_send(queue, &queue->usual_wr.send[plain], (uint32_t)length, cookie, flags,
-                         event, rdma_addr, rmr_context);
+    *status = usual_send(queue, number, plain, (uint32_t)length, cookie, flags, event, rdma_addr,
+                         rmr_context);
     return true;
 }
 
@@ -241,12 +287,15 @@ USUAL_INLINE bool usual_is_request(const it_lmr_triplet_t *segments, size_t coun
     return USUAL_LIKELY(segments != NULL);
 }
 
-USUAL_INLINE bool usual_is_ready(const struct verbs_queue *queue, it_lmr_handle_t lmr)
+/* *number: of the post. */
+USUAL_INLINE bool usual_is_ready(const struct verbs_queue *queue, it_lmr_handle_t lmr,
+                                 uint32_t *number)
 {
     if (!usual_is_same_lmr(queue, lmr))
         return false;
     USUAL_APART();
-    return USUAL_LIKELY(queue->tail != queue->room_end);
+    *number = usual_tail(queue);
+    return USUAL_LIKELY(*number != queue->room_end);
 }
 
 /* ---------------------------------------------------------------- Send */
@@ -260,8 +309,8 @@ USUAL_COLD it_status_t usual_give_up_send(it_ep_handle_t handle, const it_lmr_tr
 }
 
 #define USUAL_SEND(queue, exactly)                                                                 \
-    usual_send_by_length((queue), VERBS_USUAL_SEND, VERBS_USUAL_SEND_INLINE, segments, cookie,     \
-                         flags, IT_DTO_SEND_CMPL_EVENT, 0, 0, (exactly), &status)
+    usual_send_by_length((queue), number, VERBS_USUAL_SEND, VERBS_USUAL_SEND_INLINE, segments,     \
+                         cookie, flags, IT_DTO_SEND_CMPL_EVENT, 0, 0, (exactly), &status)
 
 USUAL_RARE it_status_t usual_prepare_send(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
                                           size_t count, it_dto_cookie_t cookie,
@@ -269,8 +318,9 @@ USUAL_RARE it_status_t usual_prepare_send(it_ep_handle_t handle, const it_lmr_tr
 {
     struct verbs_queue *queue = usual_requests(handle);
     it_status_t status;
+    uint32_t number;
 
-    if (usual_prepare(queue, segments->lmr) && USUAL_SEND(queue, true))
+    if (usual_prepare(queue, segments->lmr, &number) && USUAL_SEND(queue, true))
         return status;
     return usual_give_up_send(handle, segments, count, cookie, flags);
 }
@@ -280,12 +330,13 @@ static it_status_t usual_post_send(it_ep_handle_t handle, const it_lmr_triplet_t
 {
     struct verbs_queue *queue = usual_requests(handle);
     it_status_t status;
+    uint32_t number;
 
     if (!usual_is_request(segments, count, flags) || !base_lock_try(&queue->lock))
-        return verbs_host->entries->post_send(handle, segments, count, cookie, flags);
-    if (usual_is_ready(queue, segments->lmr) && USUAL_SEND(queue, false))
+        USUAL_GO_ON verbs_host->entries->post_send(handle, segments, count, cookie, flags);
+    if (usual_is_ready(queue, segments->lmr, &number) && USUAL_SEND(queue, false))
         return status;
-    return usual_prepare_send(queue->handle, segments, count, cookie, flags);
+    USUAL_GO_ON usual_prepare_send(queue->handle, segments, count, cookie, flags);
 }
 
 /* ---------------------------------------------------------------- RDMA Write */
@@ -301,9 +352,9 @@ USUAL_COLD it_status_t usual_give_up_write(it_ep_handle_t handle, const it_lmr_t
 }
 
 #define USUAL_WRITE(queue, exactly)                                                                \
-    usual_send_by_length((queue), VERBS_USUAL_WRITE, VERBS_USUAL_WRITE_INLINE, segments, cookie,   \
-                         flags, IT_DTO_RDMA_WRITE_CMPL_EVENT, rdma_addr, rmr_context, (exactly),   \
-                         &status)
+    usual_send_by_length((queue), number, VERBS_USUAL_WRITE, VERBS_USUAL_WRITE_INLINE, segments,   \
+                         cookie, flags, IT_DTO_RDMA_WRITE_CMPL_EVENT, rdma_addr, rmr_context,      \
+                         (exactly), &status)
 
 USUAL_RARE it_status_t usual_prepare_write(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
                                            size_t count, it_dto_cookie_t cookie,
@@ -312,8 +363,9 @@ USUAL_RARE it_status_t usual_prepare_write(it_ep_handle_t handle, const it_lmr_t
 {
     struct verbs_queue *queue = usual_requests(handle);
     it_status_t status;
+    uint32_t number;
 
-    if (usual_prepare(queue, segments->lmr) && USUAL_WRITE(queue, true))
+    if (usual_prepare(queue, segments->lmr, &number) && USUAL_WRITE(queue, true))
         return status;
     return usual_give_up_write(handle, segments, count, cookie, flags, rdma_addr, rmr_context);
 }
@@ -324,14 +376,15 @@ static it_status_t usual_post_write(it_ep_handle_t handle, const it_lmr_triplet_
 {
     struct verbs_queue *queue = usual_requests(handle);
     it_status_t status;
+    uint32_t number;
 
     if (!usual_is_request(segments, count, flags) || !base_lock_try(&queue->lock))
-        return verbs_host->entries->post_rdma_write(handle, segments, count, cookie, flags,
-                                                    rdma_addr, rmr_context);
-    if (usual_is_ready(queue, segments->lmr) && USUAL_WRITE(queue, false))
+        USUAL_GO_ON verbs_host->entries->post_rdma_write(handle, segments, count, cookie, flags,
+                                                         rdma_addr, rmr_context);
+    if (usual_is_ready(queue, segments->lmr, &number) && USUAL_WRITE(queue, false))
         return status;
-    return usual_prepare_write(queue->handle, segments, count, cookie, flags, rdma_addr,
-                               rmr_context);
+    USUAL_GO_ON usual_prepare_write(queue->handle, segments, count, cookie, flags, rdma_addr,
+                                    rmr_context);
 }
 
 /* ---------------------------------------------------------------- RDMA Read */
@@ -349,8 +402,8 @@ USUAL_COLD it_status_t usual_give_up_read(it_ep_handle_t handle, const it_lmr_tr
 /* Without an ORD devices may wait for ever. */
 #define USUAL_READ(queue, exactly)                                                                 \
     (USUAL_LIKELY((queue)->may_read) &&                                                            \
-     usual_send_by_length((queue), VERBS_USUAL_READ, VERBS_USUALS, segments, cookie, flags,        \
-                          IT_DTO_RDMA_READ_CMPL_EVENT, rdma_addr, rmr_context, (exactly),          \
+     usual_send_by_length((queue), number, VERBS_USUAL_READ, VERBS_USUALS, segments, cookie,       \
+                          flags, IT_DTO_RDMA_READ_CMPL_EVENT, rdma_addr, rmr_context, (exactly),   \
                           &status))
 
 USUAL_RARE it_status_t usual_prepare_read(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
@@ -360,8 +413,9 @@ USUAL_RARE it_status_t usual_prepare_read(it_ep_handle_t handle, const it_lmr_tr
 {
     struct verbs_queue *queue = usual_requests(handle);
     it_status_t status;
+    uint32_t number;
 
-    if (usual_prepare(queue, segments->lmr) && USUAL_READ(queue, true))
+    if (usual_prepare(queue, segments->lmr, &number) && USUAL_READ(queue, true))
         return status;
     return usual_give_up_read(handle, segments, count, cookie, flags, rdma_addr, rmr_context);
 }
@@ -372,14 +426,15 @@ static it_status_t usual_post_read(it_ep_handle_t handle, const it_lmr_triplet_t
 {
     struct verbs_queue *queue = usual_requests(handle);
     it_status_t status;
+    uint32_t number;
 
     if (!usual_is_request(segments, count, flags) || !base_lock_try(&queue->lock))
-        return verbs_host->entries->post_rdma_read(handle, segments, count, cookie, flags,
-                                                   rdma_addr, rmr_context);
-    if (usual_is_ready(queue, segments->lmr) && USUAL_READ(queue, false))
+        USUAL_GO_ON verbs_host->entries->post_rdma_read(handle, segments, count, cookie, flags,
+                                                        rdma_addr, rmr_context);
+    if (usual_is_ready(queue, segments->lmr, &number) && USUAL_READ(queue, false))
         return status;
-    return usual_prepare_read(queue->handle, segments, count, cookie, flags, rdma_addr,
-                              rmr_context);
+    USUAL_GO_ON usual_prepare_read(queue->handle, segments, count, cookie, flags, rdma_addr,
+                                   rmr_context);
 }
 
 /* ---------------------------------------------------------------- receives */
@@ -393,16 +448,17 @@ USUAL_COLD it_status_t usual_give_up_recv(it_handle_t handle, const it_lmr_tripl
 }
 
 /* All is checked. With the lock, which is dropped. */
-USUAL_INLINE it_status_t usual_recv(struct verbs_queue *queue, const it_lmr_triplet_t *segment,
-                                    it_dto_cookie_t cookie, it_dto_flags_t flags)
+USUAL_INLINE it_status_t usual_recv(struct verbs_queue *queue, uint32_t number,
+                                    const it_lmr_triplet_t *segment, it_dto_cookie_t cookie,
+                                    it_dto_flags_t flags)
 {
-    struct verbs_slot *slot = &queue->slots[queue->tail & queue->mask];
+    struct verbs_slot *slot = usual_slot(queue, number);
     uintptr_t addr = (uintptr_t)segment->addr.abs;
     uint32_t length = (uint32_t)segment->length;
-    int error;
+    struct ibv_recv_wr *wr, **bad;
 
     slot->cookie = cookie;
-    slot->number = queue->tail;
+    slot->number = number;
     USUAL_APART();
     /* A peer may have solicited the event: the completion does not tell. */
     slot->what = (unsigned)flags | IT_NOTIFY_FLAG | VERBS_RECEIVE |
@@ -410,10 +466,9 @@ USUAL_INLINE it_status_t usual_recv(struct verbs_queue *queue, const it_lmr_trip
     queue->sge.addr = addr;
     queue->sge.length = length;
     queue->usual_wr.recv.wr_id = (uintptr_t)slot;
-    error = queue->post.recv(queue->qp, &queue->usual_wr.recv, &queue->bad.recv);
-    if (!USUAL_LIKELY(error == 0))
-        return verbs_queue_finish(queue, error);
-    return usual_end(queue, error);
+    USUAL_ADDRESS(wr, queue->usual_wr.recv);
+    USUAL_ADDRESS(bad, queue->bad.recv);
+    return usual_end(queue, queue->post.recv(queue->qp, wr, bad));
 }
 
 USUAL_RARE it_status_t usual_prepare_recv(it_handle_t handle, const it_lmr_triplet_t *segments,
@@ -421,10 +476,11 @@ USUAL_RARE it_status_t usual_prepare_recv(it_handle_t handle, const it_lmr_tripl
                                           it_dto_flags_t flags)
 {
     struct verbs_queue *queue = usual_receives(handle);
+    uint32_t number;
 
-    if (!usual_prepare(queue, segments->lmr))
+    if (!usual_prepare(queue, segments->lmr, &number))
         return usual_give_up_recv(handle, segments, count, cookie, flags);
-    return usual_recv(queue, segments, cookie, flags);
+    return usual_recv(queue, number, segments, cookie, flags);
 }
 
 USUAL_INLINE bool usual_is_receive(const it_lmr_triplet_t *segments, size_t count,
@@ -446,12 +502,13 @@ static it_status_t usual_post_recv(it_handle_t handle, const it_lmr_triplet_t *s
                                    size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
     struct verbs_queue *queue = usual_receives(handle);
+    uint32_t number;
 
     if (!usual_is_receive(segments, count, flags) || !base_lock_try(&queue->lock))
-        return verbs_host->entries->post_recv(handle, segments, count, cookie, flags);
-    if (!usual_is_ready(queue, segments->lmr))
-        return usual_prepare_recv((it_handle_t)queue->handle, segments, count, cookie, flags);
-    return usual_recv(queue, segments, cookie, flags);
+        USUAL_GO_ON verbs_host->entries->post_recv(handle, segments, count, cookie, flags);
+    if (!usual_is_ready(queue, segments->lmr, &number))
+        USUAL_GO_ON usual_prepare_recv((it_handle_t)queue->handle, segments, count, cookie, flags);
+    return usual_recv(queue, number, segments, cookie, flags);
 }
 
 /* ---------------------------------------------------------------- the table */
