@@ -16,6 +16,12 @@ static const struct counted_pattern patterns[] = {
     {"write-coalesced", COUNTED_WRITE, 64, COUNTED_DEPTH, false, true},
     {"send", COUNTED_SEND, 64, COUNTED_DEPTH, false, false},
     {"send-coalesced", COUNTED_SEND, 64, COUNTED_DEPTH, false, true},
+    {"waiting", COUNTED_WAITING, 64, 1, false, false},
+    {"waiting-crc", COUNTED_WAITING, 64, 1, true, false},
+    {"write-crc", COUNTED_WRITE, 64, COUNTED_DEPTH, true, false},
+    {"send-crc", COUNTED_SEND, 64, COUNTED_DEPTH, true, false},
+    {"read", COUNTED_READ, 64, 8, false, false},
+    {"read-crc", COUNTED_READ, 64, 8, true, false},
 };
 
 #define PATTERNS (sizeof(patterns) / sizeof(patterns[0]))

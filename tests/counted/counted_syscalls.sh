@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# counted_syscalls.sh PROGRAM: system calls per message of 64 B by kind, as strace counts them, both sides together. What
+# counted_calls_test counts are the calls it has taken the place of; here is the kernel's side of it: no other kind is there.
+set -euo pipefail
+
+program=${1:?usage: counted_syscalls.sh PROGRAM}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+strace -o "$folder/try" true 2>"$folder/log" || {
+    echo "counted_syscalls.sh: no strace, or it may not trace: $(head -n 1 "$folder/log")"
+    [ -n "${CI:-}" ] && exit 1
+    exit 77
+}
+few=640
+many=13440
+failed=0
+
+# count PATTERN MESSAGES: lines "CALL NUMBER". The time of a call is of no interest, the errors are among them.
+count() {
+    strace -f -c -o "$folder/summary" "$program" "$1" "$2" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
+    awk '$1 ~ /^[0-9.]+$/ && $NF != "total" { print $NF, $4 }' "$folder/summary"
+}
+
+# check PATTERN LIMIT WHAT: so many calls per message, and a hundredth of what is neither data nor waiting for it.
+check() {
+    count "$1" "$few" >"$folder/few"
+    count "$1" "$many" >"$folder/many"
+    awk -v messages="$((many - few))" -v limit="$2" -v what="$3" '
+    { calls[$1] += FILENAME ~ /many$/ ? $2 : -$2 }
+    END {
+        for (name in calls) {
+            each = calls[name] / messages
+            all += each
+            if (name !~ /^(send(to|msg)|recv(from|msg)|epoll_p?wait2?|sched_yield)$/) others += each
+            if (each >= 0.005) kinds = kinds sprintf("  %s %.3f", name, each)
+        }
+        printf "%-44s %6.3f (at most %s)%s\n", what, all, limit, kinds
+        exit !(all > 0.01 && all <= limit && others <= 0.01)
+    }' "$folder/few" "$folder/many" || failed=1
+}
+
+check ping-pong 2.2 'ping-pong, both polling'
+check ping-pong-crc 2.2 'the same with CRC'
+check waiting 3.2 'ping-pong, both waiting'
+check waiting-crc 3.2 'the same with CRC'
+check write 0.3 'RDMA Writes'
+check write-coalesced 0.06 'the same with IT_COALESCE_WR_FLAG'
+check send 0.3 'Sends'
+check send-coalesced 0.06 'the same with IT_COALESCE_WR_FLAG'
+check send-crc 0.3 'the same with CRC'
+check read 1.2 'RDMA Reads, 8 under way'
+check read-crc 1.2 'the same with CRC'
+exit "$failed"
