@@ -95,6 +95,18 @@ copy 0 --json
 has '"obstacle": "library"'
 has 'itapi_verbs\.so: '
 
+# One for other users. Who may read everything gives that up, as far as it is possible.
+chmod 000 "$folder/lib/itapi/itapi_verbs.so"
+chmod 755 "$folder" "$folder/lib" "$folder/lib/itapi"
+barred=()
+[ ! -r "$folder/lib/itapi/itapi_verbs.so" ] || barred=(setpriv --reuid=65534 --clear-groups)
+if "${barred[@]}" test -x "$it_info" -a -r "$folder/lib/libitapi.so.2" 2>/dev/null &&
+    "${barred[@]}" test ! -r "$folder/lib/itapi/itapi_verbs.so" && [ ! -e /usr/local/lib/itapi/itapi_verbs.so ]; then
+    status 0 "${barred[@]}" env LD_PRELOAD="$folder/lib/libitapi.so.2" "$it_info"
+    has '^provider verbs: .*/itapi_verbs\.so may not be read: Permission denied$'
+fi
+chmod 644 "$folder/lib/itapi/itapi_verbs.so"
+
 # One that is linked with what is not there any more.
 if command -v "${CC:-cc}" >/dev/null; then
     echo 'int gone(void) { return 0; }' >"$folder/gone.c"

@@ -5,6 +5,7 @@
 #include "ual/ual_conf.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +16,17 @@
 #define ITAPI_MODULE_DIR "/usr/local/lib/itapi"
 #endif
 
+/* A module that is there, and that this user may read. */
+static bool module_is_readable(const char *path, bool *barred)
+{
+    if (access(path, R_OK) == 0)
+        return true;
+    *barred = errno == EACCES;
+    return false;
+}
+
 /* Beside the file that holds this function: the library, or a program it is linked into. */
-static bool module_beside(char *path, size_t size, const char *name)
+static bool module_beside(char *path, size_t size, const char *name, bool *barred)
 {
     /* POSIX lets a pointer to an object hold that to a function. */
     union {
@@ -33,14 +43,14 @@ static bool module_beside(char *path, size_t size, const char *name)
     end = strrchr(info.dli_fname, '/');
     length = snprintf(path, size, "%.*s/itapi/itapi_%s.so", (int)(end - info.dli_fname),
                       info.dli_fname, name);
-    return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
+    return length > 0 && (size_t)length < size && module_is_readable(path, barred);
 }
 
-static bool module_installed(char *path, size_t size, const char *name)
+static bool module_installed(char *path, size_t size, const char *name, bool *barred)
 {
     int length = snprintf(path, size, "%s/itapi_%s.so", ITAPI_MODULE_DIR, name);
 
-    return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
+    return length > 0 && (size_t)length < size && module_is_readable(path, barred);
 }
 
 __attribute__((format(printf, 3, 4))) static void
@@ -79,11 +89,19 @@ static void module_open(const char *path, bool (*add)(const struct vp_provider *
 void ual_module_load(const char *name, bool (*add)(const struct vp_provider *provider),
                      struct itx_provider_info *info)
 {
-    char path[PATH_MAX];
+    char beside[PATH_MAX];
+    char installed[PATH_MAX];
+    bool barred_beside = false;
+    bool barred_installed = false;
 
     (void)snprintf(info->name, sizeof(info->name), "%s", name);
-    if (module_beside(path, sizeof(path), name) || module_installed(path, sizeof(path), name))
-        module_open(path, add, info);
+    if (module_beside(beside, sizeof(beside), name, &barred_beside))
+        module_open(beside, add, info);
+    else if (module_installed(installed, sizeof(installed), name, &barred_installed))
+        module_open(installed, add, info);
+    else if (barred_beside || barred_installed)
+        module_refuse(info, ITX_OBSTACLE_PERMISSION, "%s may not be read: %s",
+                      barred_beside ? beside : installed, strerror(EACCES));
     else
         module_refuse(
             info, ITX_OBSTACLE_MODULE,
