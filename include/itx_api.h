@@ -688,7 +688,7 @@ typedef enum {
     ITX_OBSTACLE_DEVICE,       /* there is no device, or it does not open */
     ITX_OBSTACLE_DRIVER,       /* a device has no driver that programs could use */
     ITX_OBSTACLE_NODE,         /* a file below /dev is missing */
-    ITX_OBSTACLE_PERMISSION,   /* this process may not open a file below /dev */
+    ITX_OBSTACLE_PERMISSION,   /* it may not open a file below /dev, or the module */
     ITX_OBSTACLE_LOCKED_MEMORY /* the limit of locked memory is too low (RLIMIT_MEMLOCK) */
 } itx_obstacle_t;
 
