@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # devices.sh [IT_PERF [DEVICE...]]: the library on devices of rdma-core beside perftest, where those devices are
 # (./dev vm bench/devices.sh): same device, pattern, depth and processors, runs alternating, medians. Both sides are on this
-# machine. Streams of Writes and Reads are measured beside uDAPL (dapltest) too, if that is installed.
-# In the environment: ROUNDS, how many runs; ROWS, a pattern of what of the table ('write_*'); MODE, poll or wait; TIMES, how
-# many times as many messages.
+# machine. Streams of Writes and Reads are measured beside uDAPL (dapltest) too, if that is installed: as it does that, with 7
+# requests under way, each reported, and a target that waits.
+# In the environment: ROUNDS, how many runs; ROWS, a pattern of what of the table ('write_*', 'udapl_*'); MODE, poll or wait;
+# TIMES, how many times as many messages; VALUES=yes: all values on stderr.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -21,7 +22,23 @@ server=''
 
 say() { echo "devices.sh: $*" >&2; }
 
+autogroup=/proc/sys/kernel/sched_autogroup_enabled
+before=''
+polite=()
+! chrt -i 0 true 2>/dev/null || polite=(chrt -i 0)
+
+# The devices here are threads of the kernel. One that is woken where a program polls waits for the end of the program's
+# slice, some milliseconds, in one of a hundred round trips or in none: that is what a comparison would show. So programs do not
+# share the processor as groups, and those of a ping-pong only have what such threads leave. Streams would have a
+# switch to the device for each request.
+kernel_first() {
+    [ -w "$autogroup" ] || return 0
+    before=$(cat "$autogroup")
+    echo 0 >"$autogroup"
+}
+
 clean_up() {
+    [ -z "$before" ] || echo "$before" >"$autogroup"
     stop_server
     rm -rf "$folder"
 }
@@ -40,6 +57,7 @@ if [ "$(nproc)" -gt 1 ]; then
     mode='poll'
 fi
 mode=${MODE:-$mode}
+kernel_first
 
 interface_of() { # interface_of DEVICE: the network interface that it is on
     rdma link show "$1/1" | sed -n 's/.*netdev \([^ ]*\).*/\1/p'
@@ -49,20 +67,21 @@ address_of() { # address_of DEVICE: IPv4
     ip -o -4 address show dev "$(interface_of "$1")" | awk '{ sub("/.*", "", $4); print $4; exit }'
 }
 
-median() { sort -g | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
-
-ours() { # ours DEVICE OP MEASURE SIZE DEPTH ITERS: us or MB/s
-    timeout 120 "$it_perf" --loopback --ia "$1" --op "$2" --measure "$3" --size "$4" --depth "$5" --iters "$6" \
-        --mode "$(mode_of "$3")" --runs 1 --pin "$client_cpu,$server_cpu" --json |
-        sed -n 's/.*"value": \([^,]*\).*/\1/p' | scale "$3" 1e-6
+median() { # median COLUMN
+    awk -v column="$1" '{ print $column }' | sort -g | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'
 }
 
-mode_of() { # mode_of MEASURE: perftest has no streams of Writes that wait
-    [ "$1" = bw ] && echo poll || echo "$mode"
+# Prints two figures of a latency, the median and the mean of all round trips, and one of a stream, twice.
+ours() { # ours MODE DEVICE OP MEASURE SIZE DEPTH ITERS: us or MB/s
+    local percentiles=() figure=value first=()
+    [ "$4" = bw ] || { percentiles=(--percentiles) figure=p50_us && first=("${polite[@]}"); }
+    timeout 120 "${first[@]}" "$it_perf" --loopback --ia "$2" --op "$3" --measure "$4" --size "$5" --depth "$6" --iters "$7" \
+        --mode "$1" --runs 1 --pin "$client_cpu,$server_cpu" --json "${percentiles[@]}" |
+        sed -n "s/.*\"value\": \([^,]*\).*/\1 &/; s/^\([^ ]*\) .*\"$figure\": \([^,]*\).*/\2 \1/p" | scale "$4" 1e-6
 }
 
 scale() { # scale MEASURE FACTOR: bandwidths only
-    awk -v measure="$1" -v factor="$2" '{ print measure == "bw" ? $1 * factor : $1 }'
+    awk -v measure="$1" -v factor="$2" '{ if (measure == "bw") { $1 *= factor; $2 *= factor } print $1, $2 }'
 }
 
 await_listener() { # await_listener PORT
@@ -80,24 +99,26 @@ stop_server() {
 }
 
 theirs_once() { # theirs_once DEVICE OP MEASURE SIZE DEPTH ITERS: us or MB/s
-    local arguments output=latency value
+    local arguments value first=()
     port=$((port + 1))
     arguments=(-d "$1" -R -F -p "$port" -s "$4" -n "$6" -t "$5")
-    if [ "$3" = bw ]; then
-        output=message_rate # with more digits than a bandwidth has
-        arguments+=(-Q $(($5 / 4)))
-    fi
-    [ "$(mode_of "$3")" = poll ] || arguments+=(-e)
+    # A rate has more digits than a bandwidth.
+    [ "$3" = lat ] || arguments+=(-Q $(($5 / 4)) --output=message_rate)
+    [ "$3" = bw ] || first=("${polite[@]}")
+    [ "$3" = bw ] || [ "$mode" = poll ] || arguments+=(-e)
     [ "$2" = read ] || arguments+=(-I "$(($4 <= 64 ? $4 : 0))")
     [ "$2" != read ] || arguments+=(-o 16)
-    timeout 120 taskset -c "$server_cpu" "ib_$2_$3" "${arguments[@]}" >"$folder/server" 2>&1 &
+    timeout 120 "${first[@]}" taskset -c "$server_cpu" "ib_$2_$3" "${arguments[@]}" >"$folder/server" 2>&1 &
     server=$!
     await_listener "$port" || return 1
-    timeout 120 taskset -c "$client_cpu" "ib_$2_$3" "${arguments[@]}" "--output=$output" "$(address_of "$1")" \
+    timeout 120 "${first[@]}" taskset -c "$client_cpu" "ib_$2_$3" "${arguments[@]}" "$(address_of "$1")" \
         >"$folder/client" 2>&1 || return 1
     wait "$server" || true
     server=''
-    value=$(grep -E '^[0-9.]+$' "$folder/client" | tail -n 1) || return 1
+    # Of a latency: t_typical and t_avg, which leaves out the two longest round trips.
+    value=$(awk -v measure="$3" -v size="$4" 'measure == "bw" && NF == 1 && /^[0-9.]+$/ { figure = $1 " " $1 }
+        measure == "lat" && $1 == size && NF > 6 { figure = $5 " " $6 }
+        END { print figure }' "$folder/client")
     [ -n "$value" ] && scale "$3" "$4" <<<"$value"
 }
 
@@ -111,11 +132,7 @@ theirs() { # theirs DEVICE OP MEASURE SIZE DEPTH ITERS
     return 1
 }
 
-# dapltest has no other patterns, and finds a device by its network interface.
-has_udapl() { # has_udapl OP MEASURE
-    [ "$2" = bw ] && [ "$1" != send ] && command -v dapltest >/dev/null
-}
-
+# dapltest has streams of Writes and Reads only, and finds a device by its network interface.
 udapl_once() { # udapl_once DEVICE OP SIZE DEPTH ITERS: MB/s
     local what=RW value
     [ "$2" = write ] || what=RR
@@ -129,47 +146,50 @@ udapl_once() { # udapl_once DEVICE OP SIZE DEPTH ITERS: MB/s
         -n "$port" -m p -i "$5" -p "$4" "$what" "$3" >"$folder/client" 2>&1 || return 1
     stop_server
     value=$(sed -n 's/.*Operation Throughput *: *\([0-9.]*\) ops.*/\1/p' "$folder/client")
-    [ -n "$value" ] && scale bw "$3e-6" <<<"$value"
+    [ -n "$value" ] && scale bw "$3e-6" <<<"$value $value"
 }
 
-udapl() { # udapl DEVICE OP SIZE DEPTH ITERS
+udapl() { # udapl DEVICE OP MEASURE SIZE DEPTH ITERS
     for _ in 1 2 3; do
-        udapl_once "$@" && return
+        udapl_once "$1" "$2" "${@:4}" && return
         stop_server
     done
     say "dapltest: $(tail -n 3 "$folder/server" "$folder/client" 2>&1)"
+    return 1
 }
 
-# row DEVICE OP MEASURE SIZE DEPTH ITERS SIGN LIMIT
+tell() { # tell NAME FILE
+    [ -z "${VALUES-}" ] || say "$1 $(basename "$2"): $(sort -g "$2" | tr '\n' ';')"
+}
+
+# row PEER MODE DEVICE OP MEASURE SIZE DEPTH ITERS SIGN LIMIT: PEER is theirs or udapl
 row() {
-    local name="$2_$3_$4" sign=$7 limit=$8 one other third
+    local peer=$1 name="$4_$5_$6" sign=$9 limit=${10}
+    [ "$peer" = theirs ] || name="udapl_$4_$6"
     # shellcheck disable=SC2053 # a pattern it is
     [[ $name == $rows ]] || return 0
     : >"$folder/ours"
     : >"$folder/theirs"
-    : >"$folder/udapl"
     for ((i = 0; i < rounds; i++)); do
-        if ! ours "${@:1:6}" >>"$folder/ours" || ! theirs "${@:1:6}" >>"$folder/theirs"; then
-            printf '%-9s %-5s %-3s %6s %s\n' "$1" "$2" "$3" "$4" failed
+        if ! ours "${@:2:7}" >>"$folder/ours" || ! "$peer" "${@:3:6}" >>"$folder/theirs"; then
+            printf '%-9s %-5s %-3s %6s %s\n' "$3" "$4" "$5" "$6" failed
             return 0
         fi
-        ! has_udapl "$2" "$3" || udapl "$1" "$2" "${@:4:3}" >>"$folder/udapl"
     done
-    one=$(median <"$folder/ours")
-    other=$(median <"$folder/theirs")
-    third=$(median <"$folder/udapl")
-    awk -v one="$one" -v other="$other" -v third="$third" -v sign="$sign" -v limit="$limit" \
-        -v head="$(printf '%-9s %-5s %-3s %6s' "$1" "$2" "$3" "$4")" \
-        -v unit="$([ "$3" = bw ] && echo MB/s || echo us)" 'BEGIN {
+    tell "$name" "$folder/ours"
+    tell "$name" "$folder/theirs"
+    awk -v one="$(median 1 <"$folder/ours")" -v other="$(median 1 <"$folder/theirs")" -v sign="$sign" -v limit="$limit" \
+        -v mean="$(median 2 <"$folder/ours")" -v their_mean="$(median 2 <"$folder/theirs")" -v measure="$5" \
+        -v head="$(printf '%-9s %-5s %-3s %6s' "$3" "$4" "$5" "$6")" -v peer="$peer" 'BEGIN {
         ratio = one / other
         good = sign == "<=" ? ratio <= limit : ratio >= limit
-        beside = third == "" ? "" : sprintf("  %10.2f %6.3f", third, third / other)
-        printf "%s %10.2f %10.2f %-4s %6.3f  %s %s  %-6s%s\n", head, one, other, unit, ratio, sign, limit,
-            good ? "ok" : "missed", beside
+        means = measure == "bw" ? "" : sprintf("  means %.2f %.2f %.3f", mean, their_mean, mean / their_mean)
+        printf "%s %10.3f %10.3f %-8s %-4s %6.3f  %s %s  %s%s\n", head, one, other, peer == "udapl" ? "uDAPL" : "perftest",
+            measure == "bw" ? "MB/s" : "us", ratio, sign, limit, good ? "ok" : "missed", means
     }'
 }
 
-printf '%-9s %-5s %-3s %6s %10s %10s %-4s %6s  %-15s  %10s %6s\n' device op '' size itapi perftest '' ratio '' uDAPL ratio
+printf '%-9s %-5s %-3s %6s %10s %10s %-8s %-4s %6s\n' device op '' size itapi peer '' '' ratio
 for device in "${devices[@]}"; do
     for size in 64 65536; do
         lat=$(((size == 64 ? 3000 : 1000) * times))
@@ -178,10 +198,14 @@ for device in "${devices[@]}"; do
         siw*) bw=$(((size == 64 ? 20000 : 8000) * times)) ;;
         *) bw=$(((size == 64 ? 5000 : 500) * times)) ;;
         esac
-        row "$device" send lat "$size" 1 "$lat" '<=' 1.05
+        row theirs "$mode" "$device" send lat "$size" 1 "$lat" '<=' 1.05
         # A Write wakes nobody.
-        [ "$mode" = wait ] || row "$device" write lat "$size" 1 "$lat" '<=' 1.05
-        row "$device" write bw "$size" 16 "$bw" '>=' 0.97
-        row "$device" read bw "$size" 16 "$bw" '>=' 0.97
+        [ "$mode" = wait ] || row theirs poll "$device" write lat "$size" 1 "$lat" '<=' 1.05
+        # perftest has no streams that wait.
+        row theirs poll "$device" write bw "$size" 16 "$bw" '>=' 0.97
+        row theirs poll "$device" read bw "$size" 16 "$bw" '>=' 0.97
+        command -v dapltest >/dev/null || continue
+        row udapl client "$device" write bw "$size" 7 "$bw" '>=' 1
+        row udapl client "$device" read bw "$size" 7 "$bw" '>=' 1
     done
 done
