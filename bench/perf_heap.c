@@ -61,16 +61,16 @@ void *malloc(size_t size)
     return __libc_malloc(size);
 }
 
-void *calloc(size_t number, size_t size)
+void *calloc(size_t nmemb, size_t size)
 {
     count();
-    return __libc_calloc(number, size);
+    return __libc_calloc(nmemb, size);
 }
 
-void *realloc(void *memory, size_t size)
+void *realloc(void *ptr, size_t size)
 {
     count();
-    return __libc_realloc(memory, size);
+    return __libc_realloc(ptr, size);
 }
 
 void *memalign(size_t alignment, size_t size)
@@ -85,7 +85,7 @@ void *aligned_alloc(size_t alignment, size_t size)
     return __libc_memalign(alignment, size);
 }
 
-int posix_memalign(void **memory, size_t alignment, size_t size)
+int posix_memalign(void **memptr, size_t alignment, size_t size)
 {
     void *found;
 
@@ -95,16 +95,16 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
     found = __libc_memalign(alignment, size);
     if (found == NULL)
         return ENOMEM;
-    *memory = found;
+    *memptr = found;
     return 0;
 }
 
-void free(void *memory)
+void free(void *ptr)
 {
     /* free(NULL) does nothing: no call of the heap. */
-    if (memory != NULL)
+    if (ptr != NULL)
         count();
-    __libc_free(memory);
+    __libc_free(ptr);
 }
 
 #endif

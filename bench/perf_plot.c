@@ -125,8 +125,9 @@ static void write_size(FILE *stream, double size)
 
 static void write_value_axis(FILE *stream, const struct panel *panel)
 {
-    for (double value = panel->values.low; value < panel->values.high * 1.001;
-         value = perf_scale_next(value)) {
+    double value = panel->values.low;
+
+    while (value < panel->values.high * 1.001) {
         double y = perf_scale_place(&panel->values, value);
 
         (void)fprintf(stream,
@@ -134,6 +135,7 @@ static void write_value_axis(FILE *stream, const struct panel *panel)
                       y, RIGHT, y);
         (void)fprintf(stream, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.6g</text>\n",
                       LEFT - 8, y + 4, value);
+        value = perf_scale_next(value);
     }
     (void)fprintf(
         stream,
@@ -144,9 +146,9 @@ static void write_value_axis(FILE *stream, const struct panel *panel)
 /* Powers of four: labels have room for as many as there may be. */
 static void write_size_axis(FILE *stream, const struct panel *panel)
 {
-    double first = pow(4, ceil(log2(panel->sizes.low) / 2 - 1e-9));
+    double size = pow(4, ceil(log2(panel->sizes.low) / 2 - 1e-9));
 
-    for (double size = first; size <= panel->sizes.high * 1.001; size *= 4) {
+    while (size <= panel->sizes.high * 1.001) {
         double x = perf_scale_place(&panel->sizes, size);
 
         (void)fprintf(stream,
@@ -155,6 +157,7 @@ static void write_size_axis(FILE *stream, const struct panel *panel)
         (void)fprintf(stream, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", x, BOTTOM + 18);
         write_size(stream, size);
         (void)fputs("</text>\n", stream);
+        size *= 4;
     }
     (void)fprintf(stream,
                   "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">message size, bytes</text>\n",
@@ -317,7 +320,7 @@ bool perf_plot_draw(FILE *stream, const struct perf_records *records)
 
     for (size_t i = 0; i < records->count && good; i++)
         good = perf_records_add(&sorted, &records->records[i]);
-    if (good) {
+    if (good && sorted.count > 0) {
         qsort(sorted.records, sorted.count, sizeof(sorted.records[0]), compare_sizes);
         write_picture(stream, records, &sorted);
     }

@@ -34,13 +34,14 @@ static int snapshot_connect(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct timeval patience = {.tv_sec = SNAPSHOT_SECONDS};
+    size_t length = strlen(path);
     int fd;
 
-    if (strlen(path) >= sizeof(address.sun_path)) {
+    if (length >= sizeof(address.sun_path)) {
         fprintf(stderr, "it_trace: %s: too long for the name of a socket\n", path);
         return -1;
     }
-    strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, length + 1);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     /* A full queue of a process that does not accept would hold up connect, too. */
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0 ||
@@ -144,7 +145,7 @@ static bool snapshot_parse(struct snapshot *snapshot)
         snapshot_parse_line(text, &snapshot->lines[snapshot->line_count++]);
         text = strtok_r(NULL, "\n", &rest);
     }
-    return text && strcmp(text, "end") == 0 && snapshot->line_count > 0 &&
+    return text && strcmp(text, "end") == 0 && snapshot->lines[0].kind &&
            strcmp(snapshot->lines[0].kind, "itapi") == 0;
 }
 

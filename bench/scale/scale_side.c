@@ -65,7 +65,7 @@ bool scale_side_open(struct scale_side *side, bool server, size_t count)
     memset(side, 0, sizeof(*side));
     side->server = server;
     side->count = count;
-    side->eps = calloc(count, sizeof(side->eps[0]));
+    side->eps = calloc(count, sizeof(it_ep_handle_t));
     if (side->eps == NULL) {
         complain("no memory");
         return false;

@@ -77,8 +77,10 @@ bool scale_tcp_client(int channel, size_t count, double *seconds)
     size_t done;
     double start;
 
-    if (sds == NULL || !scale_hear(channel, &port) || !scale_meet(channel))
+    if (sds == NULL || !scale_hear(channel, &port) || !scale_meet(channel)) {
+        free(sds);
         return false;
+    }
     start = scale_clock();
     done = tcp_connect_all(sds, count, (uint16_t)port);
     if (done == count && !scale_meet(channel)) /* all are accepted */
@@ -94,18 +96,19 @@ bool scale_tcp_server(int channel, size_t count, double *seconds)
     int *sds = calloc(count, sizeof(*sds));
     uint16_t port;
     int listener = tcp_listener(&port);
-    size_t done;
+    size_t done = 0;
+    bool good = sds != NULL && listener >= 0 && scale_tell(channel, port) && scale_meet(channel);
     double start;
 
-    if (sds == NULL || listener < 0 || !scale_tell(channel, port) || !scale_meet(channel))
-        return false;
-    start = scale_clock();
-    done = tcp_accept_all(sds, count, listener);
-    *seconds = scale_clock() - start;
-    if (done < count || !scale_meet(channel) || !scale_meet(channel))
-        return false;
-    tcp_close_all(sds, done);
-    (void)close(listener);
+    if (good) {
+        start = scale_clock();
+        done = tcp_accept_all(sds, count, listener);
+        *seconds = scale_clock() - start;
+        good = done == count && scale_meet(channel) && scale_meet(channel);
+        tcp_close_all(sds, done);
+    }
+    if (listener >= 0)
+        (void)close(listener);
     free(sds);
-    return true;
+    return good;
 }

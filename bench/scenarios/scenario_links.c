@@ -29,15 +29,16 @@ static bool links_find_spigot(struct links *links)
 
 static bool links_make_adapter(struct links *links)
 {
-    bool good =
-        succeeded(it_ia_create("uiwarp", 2, 1, &links->ia), "it_ia_create") &&
-        succeeded(it_pz_create(links->ia, &links->pz), "it_pz_create") &&
-        links_find_spigot(links) &&
-        links_evd(links, IT_DTO_EVENT_STREAM, LINKS_MAX * LINKS_RECEIVES, &links->receives) &&
-        links_evd(links, IT_CM_MSG_EVENT_STREAM, LINKS_MAX, &links->connection);
+    bool good = succeeded(it_ia_create("uiwarp", 2, 1, &links->ia), "it_ia_create") &&
+                succeeded(it_pz_create(links->ia, &links->pz), "it_pz_create") &&
+                links_find_spigot(links) &&
+                links_evd(links, IT_DTO_EVENT_STREAM, (size_t)LINKS_MAX * LINKS_RECEIVES,
+                          &links->receives) &&
+                links_evd(links, IT_CM_MSG_EVENT_STREAM, LINKS_MAX, &links->connection);
 
     for (unsigned i = 0; good && i < LINKS_THREADS; i++)
-        good = links_evd(links, IT_DTO_EVENT_STREAM, LINKS_MAX * LINKS_DEPTH, &links->requests[i]);
+        good = links_evd(links, IT_DTO_EVENT_STREAM, (size_t)LINKS_MAX * LINKS_DEPTH,
+                         &links->requests[i]);
     return good;
 }
 

@@ -23,6 +23,7 @@ static void print_message(const char *format, va_list arguments)
     /* One line, even when several threads print. */
     flockfile(stderr);
     (void)fprintf(stderr, "%s: ", program);
+    /* The callers have begun it. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     (void)vfprintf(stderr, format, arguments);
     (void)fputc('\n', stderr);
     funlockfile(stderr);

@@ -107,7 +107,7 @@ bool tcp_no_delay(int sd)
 
 unsigned int tcp_local_port(int sd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
     socklen_t length = sizeof(address);
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;
