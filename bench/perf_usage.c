@@ -54,6 +54,7 @@ void perf_usage(FILE *stream)
         "  --version                 of the library\n"
         "  --help                    this text\n"
         "\n"
-        "Exit status: 0 done, 1 something failed (compare: is worse), 2 wrong usage.\n",
+        "Exit status: 0 done, 1 something failed (compare: is worse), 2 wrong usage (compare: or\n"
+        "nothing to compare).\n",
         stream);
 }
