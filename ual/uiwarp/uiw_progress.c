@@ -23,6 +23,8 @@
 #define PROGRESS_IDLE_ROUNDS 1000u
 /* More active streams than there is room for: so many rounds go by what epoll tells. */
 #define PROGRESS_CROWDED_ROUNDS 64u
+/* Polls in vain while another leads, in one and the same round: some 30 us. */
+#define PROGRESS_STAND_BY 1024u
 /* A yield that took this long: somebody else needs the processor. */
 #define PROGRESS_STOLEN_NS UINT64_C(100000)
 /* ... and for so many short sleeps we leave it to them. */
@@ -315,6 +317,25 @@ void uiw_progress_flush_evd(void *ia, const struct evd *evd)
     uiw_defer_flush_evd(ia, evd);
 }
 
+/*
+ * Another leads. One that has lost the processor in the middle of a round keeps us from everything
+ * until it has it back, which may be this one. Who sleeps is woken by what arrives.
+ */
+static void progress_stand_by(const struct uiw_progress *progress)
+{
+    static _Thread_local uint32_t seen;
+    static _Thread_local unsigned polls;
+    uint32_t now = atomic_load_explicit(&progress->rounds, memory_order_relaxed);
+
+    if (now != seen || atomic_load_explicit(&progress->asleep, memory_order_relaxed))
+        polls = 0;
+    seen = now;
+    if (++polls < PROGRESS_STAND_BY)
+        return;
+    polls = 0;
+    (void)sched_yield();
+}
+
 static void progress_poll(void *context)
 {
     struct ual_ia *ia = context;
@@ -323,8 +344,10 @@ static void progress_poll(void *context)
     enum uiw_leader who = evd_loop_is_current(ia->evd.loop) ? UIW_LEADER_LOOP : UIW_LEADER_CONSUMER;
 
     uiw_defer_flush_own(ia);
-    if (!uiw_progress_claim(progress, who))
+    if (!uiw_progress_claim(progress, who)) {
+        progress_stand_by(progress);
         return;
+    }
     (void)uiw_progress_round(progress, false);
     uiw_progress_release(ia);
 }

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who polls while another thread leads, and when he lets others have the processor. */
+#include "ual/uiwarp/uiw_handover.h"
+
+#include <criterion/criterion.h>
+
+#include <it_api.h>
+#include <sched.h>
+
+#define POLLS 20000u
+
+TestSuite(uiw_stand_by, .timeout = 60);
+
+static _Thread_local unsigned yields;
+
+/* In place of the C library's: counts those of each thread. */
+int sched_yield(void)
+{
+    yields++;
+    return 0;
+}
+
+struct bed {
+    it_ia_handle_t ia;
+    it_evd_handle_t evd;
+    struct ual_ia *ual;
+    struct uiw_progress *progress;
+};
+
+/* This thread leads, and its polls find that somebody does. */
+static void bed_open(struct bed *bed)
+{
+    cr_assert_eq(it_ia_create("uiwarp", 2, 1, &bed->ia), IT_SUCCESS);
+    cr_assert_eq(it_evd_create(bed->ia, IT_DTO_EVENT_STREAM, IT_EVD_OVERFLOW_DEFAULT, 8,
+                               IT_THRESHOLD_DISABLE, NULL, &bed->evd, NULL),
+                 IT_SUCCESS);
+    bed->ual = ual_ia_of((const struct base_object *)(const void *)bed->evd);
+    bed->progress = &uiw_ia_of(bed->ual)->progress;
+    while (!uiw_progress_claim(bed->progress, UIW_LEADER_CONSUMER)) {
+    }
+}
+
+static void bed_close(struct bed *bed)
+{
+    uiw_progress_release(bed->ual);
+    cr_assert_eq(it_ia_free(bed->ia), IT_SUCCESS);
+}
+
+static unsigned yields_of_polls(const struct bed *bed, uint32_t rounds_of_leader)
+{
+    it_event_t event;
+
+    yields = 0;
+    for (unsigned i = 0; i < POLLS; i++) {
+        cr_assert_eq(it_evd_dequeue(bed->evd, &event), IT_ERR_QUEUE_EMPTY);
+        atomic_fetch_add(&bed->progress->rounds, rounds_of_leader);
+    }
+    return yields;
+}
+
+Test(uiw_stand_by, a_leader_that_is_stuck_is_let_in)
+{
+    struct bed bed;
+    unsigned seen;
+
+    bed_open(&bed);
+    seen = yields_of_polls(&bed, 0);
+    cr_assert(seen >= 2 && seen <= POLLS / 500, "%u", seen);
+    bed_close(&bed);
+}
+
+Test(uiw_stand_by, a_leader_that_gets_on_is_not_minded)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    cr_assert_eq(yields_of_polls(&bed, 1), 0);
+    bed_close(&bed);
+}
+
+Test(uiw_stand_by, nor_one_that_sleeps)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    atomic_store(&bed.progress->asleep, true);
+    cr_assert_eq(yields_of_polls(&bed, 0), 0);
+    atomic_store(&bed.progress->asleep, false);
+    bed_close(&bed);
+}
+
+Test(uiw_stand_by, who_leads_himself_keeps_the_processor)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    uiw_progress_release(bed.ual);
+    while (yields_of_polls(&bed, 0) != 0) { /* the IA's thread led in between */
+    }
+    while (!uiw_progress_claim(bed.progress, UIW_LEADER_CONSUMER)) {
+    }
+    bed_close(&bed);
+}
