@@ -24,7 +24,8 @@ expect() {
 }
 
 expect 8 target
-expect 48 busy
+expect 72 busy
+expect 48 sockets
 expect 2 busy --match 'Reads, 64 KiB, 16 endpoints, 2 threads'
 expect 5 idle
 

@@ -23,7 +23,10 @@
 static const struct {
     const char *name;
     bool (*run)(struct scenario *scenario);
-} scenarios[] = {{"target", scenario_target}, {"busy", scenario_busy}, {"idle", scenario_idle}};
+} scenarios[] = {{"target", scenario_target},
+                 {"busy", scenario_busy},
+                 {"sockets", scenario_sockets},
+                 {"idle", scenario_idle}};
 
 #define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
@@ -90,6 +93,7 @@ static void usage(FILE *stream)
         "it_scenarios [OPTIONS] [SCENARIO...]   measures on this machine's loopback\n"
         "  target             an RDMA Read of a target that computes\n"
         "  busy               2 to 16 endpoints busy at once, 1 and 2 threads\n"
+        "  sockets            the same over plain TCP: what the machine has\n"
         "  idle               up to --endpoints idle ones beside a busy one, and nothing at all\n"
         "  --runs N           of each kind, alternating; default 5\n"
         "  --rounds N         messages of a run of target and idle; default 4000\n"

@@ -30,7 +30,7 @@ struct scenario {
     double seconds;    /* that a run of a stream takes */
     double idle_time;  /* seconds that idle adapters are watched */
     size_t endpoints;  /* idle ones, at the most */
-    const char *match; /* only rows of busy with this in their names; NULL: all */
+    const char *match; /* only rows of busy and sockets with this in their names; NULL: all */
     bool json;
     bool missed; /* a limit was; set by the report */
 };
@@ -39,6 +39,8 @@ struct scenario {
 bool scenario_target(struct scenario *scenario);
 /* Several endpoints of one adapter busy at once, driven by one thread and by two. */
 bool scenario_busy(struct scenario *scenario);
+/* The same over plain TCP. */
+bool scenario_sockets(struct scenario *scenario);
 /* One busy connection beside many idle ones; adapters with nothing to do. */
 bool scenario_idle(struct scenario *scenario);
 

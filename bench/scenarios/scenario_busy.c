@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several endpoints of one adapter at once, each with its queue kept full, for a fixed time; runs
- * with all of them alternate with runs of one. The time ends when everything is in place: behind
+ * Several endpoints of one adapter at once, each with its queue kept full, for a fixed time, by one
+ * thread that polls, by two, and by two that wait; runs with all of them alternate with runs of one.
+ * The time ends when everything is in place: behind
  * the Writes of each endpoint goes an RDMA Read.
  */
 #include "scenario_links.h"
@@ -41,6 +42,7 @@ struct worker {
     const struct pattern *pattern;
     size_t first, step, count;
     unsigned evd_first, evd_step;
+    bool waits; /* when there is nothing to do; has one EVD then */
     double end;
     uint64_t posted[LINKS_MAX];
     uint64_t finished[LINKS_MAX];
@@ -56,31 +58,46 @@ static bool worker_post(struct worker *worker, size_t i, bool read, uint32_t siz
     struct link *link = &links->links[i];
     it_lmr_triplet_t from = links_source(links, i, size);
     it_lmr_triplet_t to = links_target(links, i, size);
+    it_dto_flags_t flags = IT_COMPLETION_FLAG | (worker->waits ? IT_NOTIFY_FLAG : 0);
     it_status_t status =
-        read ? it_post_rdma_read(link->ep, &to, 1, i, IT_COMPLETION_FLAG, link->remote_address,
-                                 link->remote_key)
-             : it_post_rdma_write(link->ep, &from, 1, i, IT_COMPLETION_FLAG,
-                                  link->remote_address + links->size, link->remote_key);
+        read ? it_post_rdma_read(link->ep, &to, 1, i, flags, link->remote_address, link->remote_key)
+             : it_post_rdma_write(link->ep, &from, 1, i, flags, link->remote_address + links->size,
+                                  link->remote_key);
 
     worker->posted[i]++;
     return succeeded(status, "posting");
 }
 
+static bool worker_count(struct worker *worker, const it_event_t *event)
+{
+    if (event->dto_cmpl.dto_status != IT_DTO_SUCCESS) {
+        complain("a request: %s", itx_dto_status_string(event->dto_cmpl.dto_status));
+        return false;
+    }
+    worker->finished[event->dto_cmpl.cookie]++;
+    return true;
+}
+
+/* Requests are under way. */
 static bool worker_collect(struct worker *worker)
 {
     struct links *links = &worker->busy->links;
+    bool any = false;
     it_event_t event;
 
     for (unsigned i = worker->evd_first; i < LINKS_THREADS; i += worker->evd_step) {
         while (it_evd_dequeue(links->requests[i], &event) == IT_SUCCESS) {
-            if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS) {
-                complain("a request: %s", itx_dto_status_string(event.dto_cmpl.dto_status));
+            if (!worker_count(worker, &event))
                 return false;
-            }
-            worker->finished[event.dto_cmpl.cookie]++;
+            any = true;
         }
     }
-    return true;
+    if (any || !worker->waits)
+        return true;
+    return succeeded(
+               it_evd_wait(links->requests[worker->evd_first], IT_TIMEOUT_INFINITE, &event, NULL),
+               "it_evd_wait") &&
+           worker_count(worker, &event);
 }
 
 static bool worker_turn(struct worker *worker)
@@ -147,7 +164,7 @@ static double worker_least(const struct worker *workers, unsigned threads, size_
 }
 
 static bool busy_run(struct busy *busy, const struct pattern *pattern, size_t count,
-                     unsigned threads, struct outcome *outcome)
+                     unsigned threads, bool waits, struct outcome *outcome)
 {
     struct worker workers[LINKS_THREADS];
     pthread_t ids[LINKS_THREADS];
@@ -165,6 +182,7 @@ static bool busy_run(struct busy *busy, const struct pattern *pattern, size_t co
                                      .count = count,
                                      .evd_first = t,
                                      .evd_step = threads,
+                                     .waits = waits,
                                      .end = start + busy->scenario->seconds};
         if (t > 0 && pthread_create(&ids[t], NULL, worker_run, &workers[t]) != 0) {
             complain("no thread");
@@ -212,15 +230,15 @@ static void busy_report(struct busy *busy, const struct pattern *pattern, const 
 }
 
 static bool busy_compare(struct busy *busy, const struct pattern *pattern, size_t count,
-                         unsigned threads)
+                         unsigned threads, bool waits)
 {
     struct figures figures[3] = {{.values = NULL}};
     unsigned runs = busy->scenario->runs;
     char name[64];
     bool good;
 
-    (void)snprintf(name, sizeof(name), "%s, %zu endpoints, %u thread%s (one)", pattern->name, count,
-                   threads, threads == 1 ? "" : "s");
+    (void)snprintf(name, sizeof(name), "%s, %zu endpoints, %u thread%s%s (one)", pattern->name,
+                   count, threads, threads == 1 ? "" : "s", waits ? ", waiting" : "");
     if (busy->scenario->match != NULL && strstr(name, busy->scenario->match) == NULL)
         return true;
     good = figures_open(&figures[0], runs) && figures_open(&figures[1], runs) &&
@@ -230,7 +248,8 @@ static bool busy_compare(struct busy *busy, const struct pattern *pattern, size_
         struct outcome one = {0};
         struct outcome all = {0};
 
-        good = busy_run(busy, pattern, 1, 1, &one) && busy_run(busy, pattern, count, threads, &all);
+        good = busy_run(busy, pattern, 1, 1, waits, &one) &&
+               busy_run(busy, pattern, count, threads, waits, &all);
         figures_add(&figures[0], one.rate);
         figures_add(&figures[1], all.rate);
         figures_add(&figures[2], all.share);
@@ -268,12 +287,18 @@ static bool busy_say_goodbye(struct busy *busy)
 
 static bool busy_drive(struct busy *busy)
 {
+    static const struct {
+        unsigned threads;
+        bool waits;
+    } modes[] = {{1, false}, {2, false}, {2, true}};
+
     if (!scale_meet(busy->scenario->channel))
         return false;
     for (unsigned p = 0; p < BUSY_PATTERNS; p++)
-        for (unsigned threads = 1; threads <= LINKS_THREADS; threads++)
+        for (unsigned mode = 0; mode < sizeof(modes) / sizeof(modes[0]); mode++)
             for (size_t count = 2; count <= LINKS_MAX; count *= 2)
-                if (!busy_compare(busy, &patterns[p], count, threads))
+                if (!busy_compare(busy, &patterns[p], count, modes[mode].threads,
+                                  modes[mode].waits))
                     return false;
     return busy_say_goodbye(busy);
 }
