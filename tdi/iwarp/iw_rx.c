@@ -118,6 +118,21 @@ static enum iw_error iw_rx_whole_ulpdu(struct iw_rx *rx, const uint8_t *ulpdu)
     return iw_rx_report(rx, ulpdu + header_length);
 }
 
+/* What most messages are, and with few instructions: their sender waits for the answer. */
+static bool iw_rx_take_usual(struct iw_rx *rx, const uint8_t *ulpdu)
+{
+    bool solicited;
+
+    if (!rx->ops->take || rx->send_mo != 0 || rx->ulpdu_length <= IW_UNTAGGED_HEADER ||
+        !iw_is_usual_send(ulpdu, rx->next_msn[IW_QN_SEND], &solicited) ||
+        !rx->ops->take(rx->context, ulpdu + IW_UNTAGGED_HEADER,
+                       rx->ulpdu_length - IW_UNTAGGED_HEADER, solicited))
+        return false;
+    rx->next_msn[IW_QN_SEND]++;
+    rx->fpdus++;
+    return true;
+}
+
 static enum iw_error iw_rx_whole(struct iw_rx *rx, const uint8_t *fpdu, size_t length)
 {
     const uint8_t *ulpdu = fpdu + IW_LENGTH_FIELD;
@@ -126,6 +141,8 @@ static enum iw_error iw_rx_whole(struct iw_rx *rx, const uint8_t *fpdu, size_t l
     rx->ulpdu_length = iw_load16(fpdu);
     if (rx->crc && !iw_rx_crc_good(fpdu, length))
         return iw_rx_fail(rx, IW_ERR_MPA_CRC);
+    if (iw_rx_take_usual(rx, ulpdu))
+        return IW_OK;
     error = iw_rx_whole_ulpdu(rx, ulpdu);
     if (error == IW_OK)
         return IW_OK;

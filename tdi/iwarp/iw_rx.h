@@ -44,6 +44,12 @@ struct iw_rx_ops {
      * it to where it belongs. NULL: check, map and unmap are called.
      */
     enum iw_error (*place)(void *context, const struct iw_segment *segment, const uint8_t *payload);
+    /*
+     * In place of all of these for the usual message, whose payload is all there and whose CRC is good: a Send of one
+     * segment, not an empty one, that invalidates nothing. False: nothing has been done, and they are
+     * called. NULL: always so.
+     */
+    bool (*take)(void *context, const uint8_t *payload, uint32_t length, bool solicited);
     /* All of the segment is placed, its CRC is good. For each data segment, empty Writes too. */
     enum iw_error (*done)(void *context, const struct iw_segment *segment);
     enum iw_error (*read_request)(void *context, const struct iw_read_request *request);

@@ -239,6 +239,16 @@ enum iw_error iw_decode_header(const uint8_t *src, size_t available, uint32_t ul
     return segment->qn <= IW_QN_ATOMIC ? IW_ERR_RDMAP_OPCODE : IW_ERR_DDP_INVALID_QN;
 }
 
+bool iw_is_usual_send(const uint8_t *src, uint32_t msn, bool *solicited)
+{
+    uint16_t control = iw_load16(src);
+    const unsigned usual = (DDP_LAST | DDP_VERSION) << 8 | RDMAP_VERSION;
+
+    *solicited = control == (usual | IW_OP_SEND_SE);
+    return (control == (usual | IW_OP_SEND) || *solicited) && iw_load32(src + QN) == IW_QN_SEND &&
+           iw_load32(src + MSN) == msn && iw_load32(src + MO) == 0;
+}
+
 size_t iw_encode_trailer(uint8_t *dst, unsigned pad, uint32_t crc)
 {
     memset(dst, 0, pad);

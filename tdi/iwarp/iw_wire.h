@@ -51,6 +51,12 @@ static inline size_t iw_header_length(const uint8_t *header)
 enum iw_error iw_decode_header(const uint8_t *src, size_t available, uint32_t ulpdu_length,
                                struct iw_segment *segment, size_t *header_length);
 
+/*
+ * Is this the header of the usual Send: all of a message, that message's number, nothing to invalidate? False
+ * also for one with reserved bits. src has IW_UNTAGGED_HEADER octets.
+ */
+bool iw_is_usual_send(const uint8_t *src, uint32_t msn, bool *solicited);
+
 /* The trailer of an FPDU: pad octets (0) and the CRC, least significant octet first. */
 size_t iw_encode_trailer(uint8_t *dst, unsigned pad, uint32_t crc);
 

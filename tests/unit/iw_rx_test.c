@@ -707,6 +707,41 @@ Test(iw_rx, whole_fpdu_refused_late)
     }
 }
 
+static uint32_t octets_taken, solicited_taken;
+
+static bool take(void *context, const uint8_t *payload, uint32_t length, bool solicited)
+{
+    (void)context;
+    (void)payload;
+    octets_taken += length;
+    solicited_taken += solicited;
+    return true;
+}
+
+/* Not the empty one, nor that of two segments, nor one that is not the next. */
+Test(iw_rx, usual_sends_are_taken)
+{
+    struct builder builder = {.crc = true, .msn = 1};
+    struct iw_rx_ops ops = *iw_model_ops();
+
+    ops.take = take;
+    build_send(&builder, IW_OP_SEND, true, 0, 0, 64);
+    build_send(&builder, IW_OP_SEND_SE, true, 0, 0, 1);
+    build_send(&builder, IW_OP_SEND, true, 0, 0, 0);
+    build_send(&builder, IW_OP_SEND, false, 0, 0, 300);
+    build_send(&builder, IW_OP_SEND, true, 0, 300, 100);
+    build_send(&builder, IW_OP_SEND, true, 0, 0, 32);
+    start(&mix_setup);
+    rx.ops = &ops;
+    cr_assert_eq(iw_rx_consume(&rx, stream, builder.length), IW_OK);
+    cr_assert(octets_taken == 64 + 1 + 32 && solicited_taken == 1);
+    cr_assert(rx.fpdus == 6 && rx.next_msn[IW_QN_SEND] == builder.msn);
+    builder = (struct builder){.crc = true, .msn = builder.msn + 1};
+    build_send(&builder, IW_OP_SEND, true, 0, 0, 16);
+    cr_assert_eq(iw_rx_consume(&rx, stream, builder.length), IW_ERR_DDP_MSN_RANGE);
+    cr_assert_eq(octets_taken, 64 + 1 + 32);
+}
+
 Test(iw_rx, direct_reads)
 {
     struct builder builder = {.crc = true, .msn = 1};

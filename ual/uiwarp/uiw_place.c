@@ -200,19 +200,18 @@ static enum iw_error place_map(void *context, const struct iw_segment *segment, 
 
 /* ---------------------------------------------------------------- all of it at once */
 
-/* The usual receive: one segment, which takes all of the message. */
-static enum iw_error place_copy_send(struct uiw_ep *ep, const struct iw_segment *segment,
-                                     const uint8_t *payload)
+/* The usual receive: one segment, which takes all of the message. False: not its memory any more. */
+static bool place_copy_send(struct uiw_ep *ep, const struct uiw_rqe *rqe, uint32_t offset,
+                            const uint8_t *payload, uint32_t length)
 {
-    const struct uiw_rqe *rqe = uiw_rqe_at(ep, uiw_queue_head(&ep->rq));
     const struct uiw_segment *sink = &rqe->segments[0];
 
     if (!uiw_mr_pin_local(sink->mr, sink->stag, sink->addr, sink->length, IT_PRIV_LOCAL_WRITE,
                           ep->pz))
-        return IW_ERR_DDP_LOCAL;
-    memcpy(sink->addr + segment->mo, payload, segment->length);
+        return false;
+    memcpy(sink->addr + offset, payload, length);
     uiw_mr_unpin(sink->mr);
-    return IW_OK;
+    return true;
 }
 
 static enum iw_error place_copy_write(struct uiw_ep *ep, const struct iw_segment *segment,
@@ -251,6 +250,7 @@ static enum iw_error place_whole(void *context, const struct iw_segment *segment
 {
     struct uiw_ep *ep = context;
     bool response = segment->opcode == IW_OP_READ_RESPONSE;
+    const struct uiw_rqe *rqe;
     enum iw_error error;
 
     if (segment->opcode == IW_OP_WRITE)
@@ -260,9 +260,26 @@ static enum iw_error place_whole(void *context, const struct iw_segment *segment
         return error;
     if (response)
         return place_copy(ep, segment, payload);
-    if (uiw_rqe_at(ep, uiw_queue_head(&ep->rq))->segment_count == 1)
-        return place_copy_send(ep, segment, payload);
-    return place_copy(ep, segment, payload);
+    rqe = uiw_rqe_at(ep, uiw_queue_head(&ep->rq));
+    if (rqe->segment_count != 1)
+        return place_copy(ep, segment, payload);
+    return place_copy_send(ep, rqe, segment->mo, payload, segment->length) ? IW_OK
+                                                                           : IW_ERR_DDP_LOCAL;
+}
+
+/* What is refused here, place_whole tells the reason of; a receive of an S-RQ is drawn there. */
+static bool place_take(void *context, const uint8_t *payload, uint32_t length, bool solicited)
+{
+    struct uiw_ep *ep = context;
+    uint32_t head = uiw_queue_head(&ep->rq);
+    const struct uiw_rqe *rqe = uiw_rqe_at(ep, head);
+
+    if (head == atomic_load_explicit(&ep->rq.tail, memory_order_acquire) ||
+        rqe->segment_count != 1 || length > rqe->length ||
+        !place_copy_send(ep, rqe, 0, payload, length))
+        return false;
+    uiw_rq_complete(ep, length, solicited, NULL);
+    return true;
 }
 
 /* ---------------------------------------------------------------- it is complete */
@@ -457,6 +474,7 @@ const struct iw_rx_ops uiw_rx_ops = {
     .map = place_map,
     .unmap = place_unmap,
     .place = place_whole,
+    .take = place_take,
     .done = place_done,
     .read_request = place_read_request,
     .atomic_request = place_atomic_request,

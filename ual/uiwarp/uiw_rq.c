@@ -2,21 +2,23 @@
 /* The receive queue: posted by consumers, taken by the reader in the order of posting. */
 #include "ual/uiwarp/uiw_ep.h"
 
-/* The oldest receive is over; it leaves the queue before its event can be seen. True: wake. */
-static bool rq_report(struct uiw_ep *ep, const struct evd_dto *outcome)
+/*
+ * The oldest receive is over; it leaves the queue before its event can be seen. *dto has its outcome, the
+ * rest is filled in. True: wake.
+ */
+static bool rq_report(struct uiw_ep *ep, struct evd_dto *dto)
 {
     uint32_t head = uiw_queue_head(&ep->rq);
     uint32_t reported = uiw_queue_reported(&ep->rq);
-    struct evd_dto dto = *outcome;
     enum evd_push_result result;
 
-    dto.event_number = IT_DTO_RC_RECV_CMPL_EVENT;
-    dto.ep = ual_ep_handle(ep->ual);
-    dto.cookie = uiw_rqe_at(ep, head)->cookie;
-    dto.retire = &ep->rq.retired;
-    dto.retire_value = reported + 1;
+    dto->event_number = IT_DTO_RC_RECV_CMPL_EVENT;
+    dto->ep = ual_ep_handle(ep->ual);
+    dto->cookie = uiw_rqe_at(ep, head)->cookie;
+    dto->retire = &ep->rq.retired;
+    dto->retire_value = reported + 1;
     uiw_queue_advance(&ep->rq, head + 1, reported + 1);
-    result = evd_push_dto(ep->ual->recv_evd, &dto);
+    result = evd_push_dto(ep->ual->recv_evd, dto);
     if (result == EVD_LOST) {
         uiw_queue_advance(&ep->rq, head + 1, reported);
         atomic_store_explicit(&ep->lost_event, true, memory_order_release);
@@ -24,36 +26,41 @@ static bool rq_report(struct uiw_ep *ep, const struct evd_dto *outcome)
     return result != EVD_PUSHED;
 }
 
+static bool rq_notifies(const struct uiw_ep *ep, bool solicited)
+{
+    return solicited || (uiw_rqe_at(ep, uiw_queue_head(&ep->rq))->flags & IT_NOTIFY_FLAG) != 0;
+}
+
 void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked)
 {
-    uint32_t head = uiw_queue_head(&ep->rq);
-    bool notify = solicited || (uiw_rqe_at(ep, head)->flags & IT_NOTIFY_FLAG) != 0;
-    struct evd_dto outcome = {
-        .status = IT_DTO_SUCCESS, .length = length, .notify = notify, .unlinked = unlinked};
+    struct evd_dto dto = {.status = IT_DTO_SUCCESS,
+                          .length = length,
+                          .notify = rq_notifies(ep, solicited),
+                          .unlinked = unlinked};
 
-    ep->rx_wake_recv |= rq_report(ep, &outcome);
+    ep->rx_wake_recv |= rq_report(ep, &dto);
 }
 
 void uiw_rq_complete_immediate(struct uiw_ep *ep, uint64_t value, bool solicited)
 {
-    uint32_t head = uiw_queue_head(&ep->rq);
-    bool notify = solicited || (uiw_rqe_at(ep, head)->flags & IT_NOTIFY_FLAG) != 0;
-    struct evd_dto outcome = {
-        .status = IT_DTO_SUCCESS, .notify = notify, .has_immediate = true, .immediate = value};
+    struct evd_dto dto = {.status = IT_DTO_SUCCESS,
+                          .notify = rq_notifies(ep, solicited),
+                          .has_immediate = true,
+                          .immediate = value};
 
-    ep->rx_wake_recv |= rq_report(ep, &outcome);
+    ep->rx_wake_recv |= rq_report(ep, &dto);
 }
 
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)
 {
     uint32_t tail = atomic_load_explicit(&ep->rq.tail, memory_order_relaxed);
-    struct evd_dto outcome = {.status = first_status, .notify = true};
+    struct evd_dto dto = {.status = first_status, .notify = true};
     bool wake = false;
 
     base_lock_assert_held(&ep->ual->lock);
     while (uiw_queue_head(&ep->rq) != tail) {
-        wake |= rq_report(ep, &outcome);
-        outcome.status = IT_DTO_ERR_FLUSHED;
+        wake |= rq_report(ep, &dto);
+        dto.status = IT_DTO_ERR_FLUSHED;
     }
     return wake;
 }
