@@ -253,6 +253,10 @@ uint32_t iw_crc_update_narrow(uint32_t crc, const void *data, size_t length)
 
 uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length)
 {
+#if IW_CRC_INSTRUCTION
+    if (length < IW_CRC_FOLD_MIN && iw_crc_has_instruction())
+        return iw_crc_instruction(crc, data, length);
+#endif
 #if IW_CRC_FOLD
     if (length >= IW_CRC_FOLD_MIN && iw_crc_fold_can())
         return iw_crc_fold(crc, data, length);

@@ -14,7 +14,9 @@
 
 /* Payload up to here is copied: alone in a call that is cheaper than three iovecs. */
 #define QUICK_COPY_MAX 4096u
-#define QUICK_FRAME    (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + QUICK_COPY_MAX + IW_TRAILER_MAX)
+/* Up to here it is copied first and summed together with what is around it. */
+#define QUICK_BRIEF 192u
+#define QUICK_FRAME (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + QUICK_COPY_MAX + IW_TRAILER_MAX)
 
 struct quick_frame {
     uint32_t header_length;
@@ -68,36 +70,36 @@ uint32_t uiw_quick_encode_header(const struct uiw_sqe *sqe, uint8_t *header, uin
         sqe->remote_stag, IW_QN_SEND, sqe->msn, offset, length);
 }
 
-/* The payload, if it is short, and its CRC. */
-static uint32_t quick_add_payload(const struct uiw_ep *ep, struct quick_frame *frame,
-                                  const uint8_t *payload, uint32_t length)
+/* The CRC of header and payload; the payload is copied if it is short. */
+static uint32_t quick_sum_pieces(struct quick_frame *frame, const uint8_t *payload, uint32_t length)
 {
-    uint8_t *copy = frame->octets + frame->header_length;
-    uint32_t crc = IW_CRC_INIT;
+    uint32_t crc = iw_crc_update(IW_CRC_INIT, frame->octets, frame->header_length);
 
-    if (!ep->agreed.crc) {
-        if (frame->copied && length)
-            memcpy(copy, payload, length);
-        return 0;
-    }
-    crc = iw_crc_update(crc, frame->octets, frame->header_length);
     if (frame->copied)
-        return iw_crc_copy(crc, copy, payload, length);
+        return iw_crc_copy(crc, frame->octets + frame->header_length, payload, length);
     return iw_crc_update(crc, payload, length);
 }
 
-/* Behind header and payload. */
-static void quick_add_trailer(const struct uiw_ep *ep, struct quick_frame *frame, uint32_t crc,
-                              uint32_t length)
+/* All that is behind the header, but for payload that is too long to be copied. */
+static void quick_add_rest(const struct uiw_ep *ep, struct quick_frame *frame,
+                           const uint8_t *payload, uint32_t length)
 {
     static const uint8_t zeros[4];
     unsigned pad = iw_pad(frame->header_length - IW_LENGTH_FIELD + length);
-    uint32_t copied = frame->copied ? length : 0;
+    uint32_t before = frame->header_length + (frame->copied ? length : 0);
+    bool brief = length < QUICK_BRIEF;
+    uint32_t crc = 0;
 
-    if (ep->agreed.crc)
+    if (frame->copied && length && (brief || !ep->agreed.crc))
+        memcpy(frame->octets + frame->header_length, payload, length);
+    if (ep->agreed.crc && brief) {
+        memcpy(frame->octets + before, zeros, sizeof(zeros));
+        crc = iw_crc_final(iw_crc_update(IW_CRC_INIT, frame->octets, before + pad));
+    } else if (ep->agreed.crc) {
+        crc = quick_sum_pieces(frame, payload, length);
         crc = iw_crc_final(pad ? iw_crc_update(crc, zeros, pad) : crc);
-    frame->trailer_length =
-        (uint32_t)iw_encode_trailer(frame->octets + frame->header_length + copied, pad, crc);
+    }
+    frame->trailer_length = (uint32_t)iw_encode_trailer(frame->octets + before, pad, crc);
     frame->length = frame->header_length + length + frame->trailer_length;
 }
 
@@ -160,7 +162,6 @@ enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
     uint8_t *payload = length ? segment->addr : NULL;
     enum uiw_tx_state state = UIW_TX_IDLE;
     struct quick_frame frame;
-    uint32_t crc;
     ssize_t sent;
 
     if (length >= UIW_PARTS_MIN && uiw_parts_are_due(ep, sqe))
@@ -173,8 +174,7 @@ enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
     frame.copied = length <= QUICK_COPY_MAX;
     uiw_quick_begin(ep, sqe);
     frame.header_length = uiw_quick_encode_header(sqe, frame.octets, 0, length);
-    crc = quick_add_payload(ep, &frame, payload, length);
-    quick_add_trailer(ep, &frame, crc, length);
+    quick_add_rest(ep, &frame, payload, length);
     sent = quick_write(ep, &frame, payload, length);
     if (sent < 0) {
         state = UIW_TX_DEAD;
