@@ -198,6 +198,7 @@ struct uiw_ep {
     bool hold_met;              /* what is held was met by a sweep; see uiw_hold.c */
     _Atomic uint64_t last_post; /* base_rough_ticks at its end; any poster */
     unsigned burst;             /* posts in quick succession */
+    uint64_t burst_heard;       /* of .fpdus_in, at the last post */
     bool burst_paused;          /* the last one came behind a pause */
     uint64_t burst_pause;       /* that does not end a burst, in the same ticks */
     unsigned gathered_requests; /* held back since the last that was not */

@@ -160,14 +160,27 @@ static void sq_gather_none_locked(struct uiw_ep *ep)
     ep->gathered_octets = 0;
 }
 
+/* The first post since the peer has spoken, outside of a burst, begins none: the clock need not be looked at. */
+static bool sq_answers_locked(struct uiw_ep *ep)
+{
+    uint64_t heard = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
+    bool answers = ep->burst == 0 && heard != ep->burst_heard;
+
+    ep->burst_heard = heard;
+    return answers;
+}
+
 /*
- * Does this post, so long after the last one, belong to a burst? The first behind a pause does not,
+ * Does this post belong to a burst, so long after the last one? The first behind a pause does not,
  * until such pauses have been met; two in a row that are alone are its end.
  */
-static bool sq_is_in_burst_locked(struct uiw_ep *ep, uint64_t gap)
+static bool sq_is_in_burst_locked(struct uiw_ep *ep)
 {
+    uint64_t now = base_rough_ticks();
+    uint64_t gap = now - atomic_load_explicit(&ep->last_post, memory_order_relaxed);
     bool alone = ep->burst_paused;
 
+    atomic_store_explicit(&ep->last_post, now, memory_order_relaxed);
     if (ep->burst < SQ_BURST_EAGER) {
         ep->burst = gap < SQ_BURST_GAP_TICKS ? ep->burst + 1 : 0;
         return ep->burst >= SQ_BURST_EAGER;
@@ -194,19 +207,12 @@ static bool sq_is_in_burst_locked(struct uiw_ep *ep, uint64_t gap)
  */
 static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
-    uint64_t now = base_rough_ticks();
-    bool in_burst =
-        sq_is_in_burst_locked(ep, now - atomic_load_explicit(&ep->last_post, memory_order_relaxed));
-
-    atomic_store_explicit(&ep->last_post, now, memory_order_relaxed);
-    if (!in_burst) {
-        sq_gather_none_locked(ep);
-        return false;
+    if (!sq_answers_locked(ep) && sq_is_in_burst_locked(ep)) {
+        ep->gathered_requests++;
+        ep->gathered_octets += request->length;
+        if (ep->gathered_requests < SQ_GATHER_REQUESTS && ep->gathered_octets < SQ_GATHER_OCTETS)
+            return true;
     }
-    ep->gathered_requests++;
-    ep->gathered_octets += request->length;
-    if (ep->gathered_requests < SQ_GATHER_REQUESTS && ep->gathered_octets < SQ_GATHER_OCTETS)
-        return true;
     sq_gather_none_locked(ep);
     return false;
 }
