@@ -58,7 +58,8 @@ struct evd_loop {
     struct evd_task stop;
 };
 
-extern _Thread_local struct loop_thread loop_here;
+/* Looked at by every poll: found without a call, at the price of room that a program has for few libraries. */
+extern _Thread_local struct loop_thread loop_here __attribute__((tls_model("initial-exec")));
 
 /* Around everything that the loop runs. The loop may be gone after loop_leave. */
 void loop_enter(struct evd_loop *loop);

@@ -23,7 +23,8 @@
 #define DEFER_USER   UINT32_C(2) /* counts threads */
 
 /* Where this thread has deferred last, unless it has flushed there since. Its address names the thread. */
-static _Thread_local const struct uiw_progress *defer_here;
+static _Thread_local const struct uiw_progress *defer_here
+    __attribute__((tls_model("initial-exec")));
 
 static struct uiw_progress *defer_progress(struct ual_ia *ia)
 {
