@@ -309,8 +309,10 @@ enum uiw_conn_next uiw_conn_establish(struct uiw_conn *conn, const struct iw_mpa
 
     conn_quiet(conn);
     conn->fd = -1;
-    if (!conn->borrowed)
+    if (!conn->borrowed) {
         uiw_net_unpace_local(fd, &conn->remote);
+        uiw_net_unmap_socket(fd, &conn->remote);
+    }
     ep = conn_detach(conn);
     if (uiw_stream_start(ep, fd, initiator, result, conn->early, conn->early_length, &news)) {
         uiw_cm_count(initiator ? &ia->cm.initiated : &ia->cm.accepted);

@@ -427,3 +427,13 @@ void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote)
         strncmp(control, pacing, sizeof(pacing) - 1) == 0 && net_stays_on_host(fd, remote))
         (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof(plain) - 1);
 }
+
+void uiw_net_unmap_socket(int fd, const struct sockaddr_storage *remote)
+{
+    const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)(const void *)remote;
+    int family = AF_INET;
+
+    /* It works as well where this fails. */
+    if (remote->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&ipv6->sin6_addr))
+        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_ADDRFORM, &family, sizeof(family));
+}

@@ -83,6 +83,12 @@ bool uiw_net_path_of(int fd, it_path_t *path); /* of a connected socket */
  */
 void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote);
 
+/*
+ * Makes a connected socket of IPv4 in IPv6 form, as a listener of both has accepted it, one of IPv4: each call then goes
+ * a shorter way. Not for sockets of the consumer's.
+ */
+void uiw_net_unmap_socket(int fd, const struct sockaddr_storage *remote);
+
 /* An address that goes into a path of the version of IP; and back. */
 void uiw_net_into_path(const it_net_addr_t *local, const it_net_addr_t *remote, it_path_t *path);
 bool uiw_net_from_path(const it_path_t *path, it_net_addr_t *local, it_net_addr_t *remote);
