@@ -60,6 +60,7 @@ struct perf_rdma {
 
     /* Flow control of a stream of Sends: the peer has receives for so many more. */
     uint64_t receives_posted;
+    uint64_t taken;        /* ping-pong: receives to be posted again */
     uint64_t credit;       /* sender: Sends that may be posted */
     uint64_t credit_batch; /* Sends that one message of the receiver grants */
     uint64_t uncredited;   /* receiver: Sends received and not granted again yet */

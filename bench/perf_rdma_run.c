@@ -135,26 +135,40 @@ bool perf_rdma_post_receive(struct perf_rdma *rdma)
     return succeeded(it_post_recv(rdma->ep, &segment, 1, 0, report_flags(rdma)), "it_post_recv");
 }
 
-/* Waits for a message, and posts a receive for another before anybody could answer this one. */
-static bool take_message(struct perf_rdma *rdma, uint32_t *length)
+static bool await_message(struct perf_rdma *rdma, uint32_t *length)
 {
     it_event_t event;
 
     if (!next_event(rdma, rdma->receives, &event))
         return false;
     *length = event.dto_cmpl.transferred_length;
-    return perf_rdma_post_receive(rdma);
+    return true;
+}
+
+/* Waits for a message, and posts a receive for another before anybody could answer this one. */
+static bool take_message(struct perf_rdma *rdma, uint32_t *length)
+{
+    return await_message(rdma, length) && perf_rdma_post_receive(rdma);
 }
 
 /* ---- Latency ------------------------------------------------------------------------------ */
 
+static bool restock(struct perf_rdma *rdma)
+{
+    for (; rdma->taken > 0; rdma->taken--)
+        if (!perf_rdma_post_receive(rdma))
+            return false;
+    return true;
+}
+
 /*
  * The message is on its way: before the answer can be there those who poll get ready to post the
- * next one, which the round trip then does not wait for.
+ * next one, and put a receive in the place of the one that was taken, one of many. The round trip then
+ * waits for neither.
  */
 static bool get_ready(struct perf_rdma *rdma)
 {
-    return !rdma->polls || reserve(rdma, rdma->params->depth);
+    return !rdma->polls || (reserve(rdma, rdma->params->depth) && restock(rdma));
 }
 
 static void stamp_message(struct perf_rdma *rdma, unsigned char stamp)
@@ -182,7 +196,10 @@ static bool receive_one(struct perf_rdma *rdma, uint64_t number)
 {
     uint32_t length;
 
-    if (!take_message(rdma, &length))
+    if (!await_message(rdma, &length))
+        return false;
+    rdma->taken++;
+    if (!rdma->polls && !restock(rdma))
         return false;
     return !rdma->params->verify || check_message(rdma, length, (unsigned char)number);
 }
