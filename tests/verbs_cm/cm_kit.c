@@ -302,13 +302,17 @@ void kit_reach(struct kit *kit, enum kit_stage stage)
     (void)kit_warnings();
 }
 
-void kit_resolve_again(struct kit *kit, unsigned connects)
+uint16_t kit_resolve_again(struct kit *kit, unsigned connects)
 {
+    uint16_t port;
+
     kit_wait_calls(kit, STUB_CONNECT, connects);
     kit_wait_calls(kit, STUB_RESOLVE_ADDR, connects + 1);
     kit->id = stub_rdma_newest(RDMA_PS_TCP);
+    port = rdma_get_src_port(kit->id); /* it may be gone as soon as it connects */
     kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
     kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+    return port;
 }
 
 void kit_expect_failed(const struct kit *kit, it_conn_reject_code_t code)

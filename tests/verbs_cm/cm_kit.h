@@ -71,8 +71,8 @@ void kit_tell(struct kit *kit, int event, int status, const struct stub_news *ne
 void kit_settle(const struct kit *kit);
 /* Waits until the provider has called that often since the start. */
 void kit_wait_calls(const struct kit *kit, enum stub_call call, unsigned count);
-/* After so many connects the id has been exchanged; the new one is resolved anew. */
-void kit_resolve_again(struct kit *kit, unsigned connects);
+/* After so many connects the id has been exchanged; the new one is resolved anew. Returns its port. */
+uint16_t kit_resolve_again(struct kit *kit, unsigned connects);
 /* The connection has failed with this code, and the log says so. */
 void kit_expect_failed(const struct kit *kit, it_conn_reject_code_t code);
 
