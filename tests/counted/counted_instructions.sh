@@ -46,17 +46,17 @@ check() {
     [ -z "$top" ] || per_message | head -n 30
 }
 
-# Closer to what is measured than 200 instructions.
-check ping-pong 2570 'ping-pong, both polling'
-check ping-pong-crc 2820 'the same with CRC'
-check waiting 3420 'ping-pong, both waiting'
-check waiting-crc 3660 'the same with CRC'
+# Closer to what is measured than 200 instructions; Reads differ by 100 from run to run.
+check ping-pong 2430 'ping-pong, both polling'
+check ping-pong-crc 2570 'the same with CRC'
+check waiting 3240 'ping-pong, both waiting'
+check waiting-crc 3380 'the same with CRC'
 check write-coalesced 1600 'RDMA Writes, 64 in a system call'
 check write 1620 'RDMA Writes, each in a system call of its own'
-check write-crc 1840 'the same with CRC'
-check send-coalesced 1980 'Sends, 64 in a system call'
-check send 1970 'Sends, each in a system call of its own'
-check send-crc 2180 'the same with CRC'
-check read 3220 'RDMA Reads, 8 under way'
-check read-crc 3610 'the same with CRC'
+check write-crc 1830 'the same with CRC'
+check send-coalesced 1810 'Sends, 64 in a system call'
+check send 1800 'Sends, each in a system call of its own'
+check send-crc 1940 'the same with CRC'
+check read 3400 'RDMA Reads, 8 under way'
+check read-crc 3750 'the same with CRC'
 exit "$failed"
