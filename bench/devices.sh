@@ -27,14 +27,25 @@ before=''
 polite=()
 ! chrt -i 0 true 2>/dev/null || polite=(chrt -i 0)
 
-# The devices here are threads of the kernel. One that is woken where a program polls waits for the end of the program's
-# slice, some milliseconds, in one of a hundred round trips or in none: that is what a comparison would show. So programs do not
-# share the processor as groups, and those of a ping-pong only have what such threads leave. Streams would have a
-# switch to the device for each request.
+# rxe is threads of the kernel. One that is woken where a program polls waits for the end of the program's slice, some
+# milliseconds, in one of a hundred round trips or in none: that is what a comparison would show. So programs do not share the
+# processor as groups, and those of a ping-pong on rxe, and where all share one processor, only have what such threads leave.
+# Streams on two would have a switch to the device for each request, in place of one for several. A ping-pong on siw needs no
+# thread.
 kernel_first() {
     [ -w "$autogroup" ] || return 0
     before=$(cat "$autogroup")
     echo 0 >"$autogroup"
+}
+
+is_polite() { # is_polite MODE DEVICE MEASURE
+    [ "$1" != client ] || return 1
+    [ "$client_cpu" = "$server_cpu" ] || [[ $3 = lat && $2 != siw* ]]
+}
+
+stop_server() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    server=''
 }
 
 clean_up() {
@@ -74,7 +85,8 @@ median() { # median COLUMN
 # Prints two figures of a latency, the median and the mean of all round trips, and one of a stream, twice.
 ours() { # ours MODE DEVICE OP MEASURE SIZE DEPTH ITERS: us or MB/s
     local percentiles=() figure=value first=()
-    [ "$4" = bw ] || { percentiles=(--percentiles) figure=p50_us && first=("${polite[@]}"); }
+    [ "$4" = bw ] || { percentiles=(--percentiles) && figure=p50_us; }
+    ! is_polite "$1" "$2" "$4" || first=("${polite[@]}")
     timeout 120 "${first[@]}" "$it_perf" --loopback --ia "$2" --op "$3" --measure "$4" --size "$5" --depth "$6" --iters "$7" \
         --mode "$1" --runs 1 --pin "$client_cpu,$server_cpu" --json "${percentiles[@]}" |
         sed -n "s/.*\"value\": \([^,]*\).*/\1 &/; s/^\([^ ]*\) .*\"$figure\": \([^,]*\).*/\2 \1/p" | scale "$4" 1e-6
@@ -93,18 +105,13 @@ await_listener() { # await_listener PORT
     done
 }
 
-stop_server() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    server=''
-}
-
 theirs_once() { # theirs_once DEVICE OP MEASURE SIZE DEPTH ITERS: us or MB/s
     local arguments value first=()
     port=$((port + 1))
     arguments=(-d "$1" -R -F -p "$port" -s "$4" -n "$6" -t "$5")
     # A rate has more digits than a bandwidth.
     [ "$3" = lat ] || arguments+=(-Q $(($5 / 4)) --output=message_rate)
-    [ "$3" = bw ] || first=("${polite[@]}")
+    ! is_polite "$mode" "$1" "$3" || first=("${polite[@]}")
     [ "$3" = bw ] || [ "$mode" = poll ] || arguments+=(-e)
     [ "$2" = read ] || arguments+=(-I "$(($4 <= 64 ? $4 : 0))")
     [ "$2" != read ] || arguments+=(-o 16)
