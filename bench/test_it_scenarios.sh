@@ -26,7 +26,7 @@ expect() {
 expect 8 target
 expect 72 busy
 expect 48 sockets
-expect 2 busy --match 'Reads, 64 KiB, 16 endpoints, 2 threads'
+expect 2 busy --match 'Reads, 64 KiB, 16 endpoints, 2 threads ('
 expect 5 idle
 
 status=0
