@@ -409,6 +409,64 @@ static void segments_far(struct suite_side *side)
     CHECK(fx_is_byte(written.data, 3, 0) && fx_is_byte(written.data + 3 + MESSAGE, 7, 0));
 }
 
+/* ---- Segments of nothing --------------------------------------------------------------------- */
+
+#define HOLES 3u
+#define PIECE 700u
+
+/* One of three segments is empty, or all but one are; short enough to go with the request, or not. */
+static size_t with_holes(const struct fx_buf *buf, unsigned round, it_lmr_triplet_t *segments)
+{
+    size_t piece = round % 2 == 0 ? PIECE / 20 : PIECE;
+    unsigned odd = round / 2 % HOLES;
+    bool many = round / 2 / HOLES > 0;
+    size_t length = 0;
+
+    for (unsigned i = 0; i < HOLES; i++) {
+        segments[i] = fx_seg(buf, i * PIECE, (i == odd) == many ? piece : 0);
+        length += segments[i].length;
+    }
+    return length;
+}
+
+static void holes(struct suite_side *side)
+{
+    struct fx_buf buf = fx_buf_make(&side->node, HOLES * PIECE);
+    unsigned char message[HOLES * PIECE];
+    it_lmr_triplet_t segments[SEGMENTS];
+    it_ep_attributes_t attr;
+    it_ep_handle_t ep = segments_ep(side, &attr);
+
+    suite_join(side, ep);
+    for (unsigned round = 0; round < 4 * HOLES; round++) {
+        size_t length = with_holes(&buf, round, segments);
+        struct fx_buf to = fx_buf_make(&side->node, HOLES * PIECE);
+        struct suite_region region;
+
+        if (side->near) {
+            region = suite_hear_region(side);
+            fx_fill(message, length, round);
+            copy(false, segments, HOLES, message);
+            CHECK_OK(
+                it_post_rdma_write(ep, segments, HOLES, 1, FX_SIGNAL, region.address, region.key));
+            CHECK_OK(it_post_send(ep, segments, HOLES, 2, FX_SIGNAL));
+            fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, length);
+            fx_done_len(side->node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 2, length);
+        } else {
+            CHECK_OK(it_post_recv(ep, segments, HOLES, 3, FX_SIGNAL));
+            suite_tell_region(side, &to);
+            fx_done_len(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 3, length);
+            copy(true, segments, HOLES, message);
+            CHECK(fx_is_filled(message, length, round));
+            CHECK(fx_is_filled(to.data, length, round));
+            CHECK(fx_is_byte(to.data + length, to.size - length, 0));
+        }
+        fx_buf_free(&to);
+    }
+    suite_part(side, ep);
+    fx_buf_free(&buf);
+}
+
 /* ---- Addresses from zero --------------------------------------------------------------------- */
 
 static void relative(struct suite_side *side)
@@ -493,6 +551,7 @@ const struct suite_case suite_transfer_cases[] = {
     {.name = "transfer_large", .near = large, .far = large},
     {.name = "transfer_both_ways", .near = both_ways, .far = both_ways},
     {.name = "transfer_segments", .near = segments_near, .far = segments_far},
+    {.name = "transfer_empty_segments", .near = holes, .far = holes},
     {.name = "transfer_relative", .near = relative, .far = relative, .needs = SUITE_RELATIVE},
     {.name = "transfer_fences", .near = fences_near, .far = fences_far},
     {0},

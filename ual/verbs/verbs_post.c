@@ -127,11 +127,20 @@ static inline void post_segment(struct ibv_sge *sge, const it_lmr_triplet_t *fro
     sge->lkey = lmr->lkey;
 }
 
+/*
+ * Empty ones are left out, as they come to nothing: to some devices a length of 0 is the largest, and siw's kernel
+ * follows a null pointer where an empty segment of a Send or Write stands beside others.
+ */
 static inline int post_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
 {
+    int used = 0;
+
     for (size_t i = 0; i < count; i++)
-        post_segment(&sges[i], &from[i]);
-    return (int)count;
+        if (from[i].length > 0)
+            post_segment(&sges[used++], &from[i]);
+    if (used == 0 && count > 0)
+        post_segment(&sges[used++], &from[0]);
+    return used;
 }
 
 /* What goes with the request itself is read now, and by us: is it ours to read? */
