@@ -90,6 +90,19 @@ ends 1 'output is lost' sh -c '"$@" >/dev/full' sh "$it_perf" --help
 ends 1 'output is lost' sh -c '"$@" >&-' sh "$it_perf" --loopback "${few[@]}"
 ends 0 '' sh -c '"$@" <&- 2>&-' sh "$it_perf" --loopback "${few[@]}"
 
+# A line of progress where there is a terminal, and only there; a message has a line of its own.
+ends 0 '' "$it_perf" --loopback "${few[@]}"
+[ ! -s "$folder/errors" ] || fail "progress without a terminal: $(cat "$folder/errors")"
+if command -v script >/dev/null; then
+    on_terminal() {
+        timeout 60 script -qec "'$it_perf' --loopback $*" "$folder/terminal" >/dev/null </dev/null || true
+    }
+    on_terminal --runs 2 --iters 20
+    grep -q 'send lat, 64 bytes: uiwarp, run 2 of 2' "$folder/terminal" || fail 'no progress on a terminal'
+    on_terminal --ia nowhere0
+    grep -q "$(printf '\r\033\\[Kit_perf: it_ia_create')" "$folder/terminal" || fail 'a message behind a line of progress'
+fi
+
 refused 'No such file' --loopback "${few[@]}" --plot "$folder/nowhere/plot.svg"
 refused 'directory' --loopback "${few[@]}" --plot "$folder"
 ends 1 '/dev/full could not be written' "$it_perf" --loopback "${few[@]}" --plot /dev/full
@@ -129,7 +142,7 @@ start_server "$it_perf" server --port 0
 ends 1 'cannot listen' "$it_perf" server --port "$port"
 # Its guests do not keep a server from serving the next one.
 exec 3<>"/dev/tcp/127.0.0.1/$port"
-printf 'GET / HTTP/1.0\r\n\r\n' >&3
+printf 'GET / HTTP/1.0\r\n' >&3 || fail 'the server does not take what is said to it'
 ends 0 '' "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
 exec 3>&-
 client_runs

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *program = "sample";
 static bool traces;
@@ -22,6 +23,8 @@ static void print_message(const char *format, va_list arguments)
     (void)fflush(stdout);
     /* One line, even when several threads print. */
     flockfile(stderr);
+    if (isatty(STDERR_FILENO))
+        (void)fputs("\r\033[K", stderr); /* a line of progress may stand there */
     (void)fprintf(stderr, "%s: ", program);
     /* The callers have begun it. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     (void)vfprintf(stderr, format, arguments);

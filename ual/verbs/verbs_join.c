@@ -47,7 +47,7 @@ static struct verbs_cq *source_make_cq(struct verbs_source *source, uint32_t cap
     if (!cq)
         goto err_log;
     cq->capacity = capacity;
-    cq->stash = calloc((size_t)room + 2 * VERBS_SOURCE_BATCH, sizeof(*cq->stash));
+    cq->stash = calloc((size_t)room + (size_t)2 * VERBS_SOURCE_BATCH, sizeof(*cq->stash));
     cq->stash_first = cq->stash;
     cq->stash_end = cq->stash;
     if (cq->stash && source->ia->quirks.reads_overtaken)
