@@ -63,7 +63,9 @@ static char *snapshot_read(int fd)
     char *octets = malloc(room);
     ssize_t got = 1;
 
-    while (octets && got > 0) {
+    if (!octets)
+        return NULL;
+    while (got > 0) {
         if (length + 1 == room) {
             char *larger = room < SNAPSHOT_ROOM_MAX ? realloc(octets, 2 * room) : NULL;
 
@@ -81,12 +83,11 @@ static char *snapshot_read(int fd)
         else if (got > 0)
             length += (size_t)got;
     }
-    if (octets && got < 0) {
+    if (got < 0) {
         free(octets);
         return NULL;
     }
-    if (octets)
-        octets[length] = '\0';
+    octets[length] = '\0';
     return octets;
 }
 

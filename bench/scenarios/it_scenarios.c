@@ -149,8 +149,8 @@ static bool parse_option(struct scenario *scenario, int option, bool *strict)
 
 static bool parse_names(char **names, bool wanted[SCENARIOS])
 {
-    if (*names == NULL)
-        memset(wanted, true, SCENARIOS);
+    for (unsigned i = 0; i < SCENARIOS; i++)
+        wanted[i] = *names == NULL;
     for (; *names != NULL; names++) {
         unsigned i = 0;
 
