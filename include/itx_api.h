@@ -630,7 +630,7 @@ struct itx_counters {
  * Threads: any thread; cheap enough for periodic sampling.
  * Source: extension of this library.
  */
-it_status_t itx_ia_query_counters(it_ia_handle_t ia_handle, struct itx_counters *counters);
+it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters);
 
 /*
  * Totals of one endpoint since it was created, over all its connections. They never go down. The first
@@ -674,7 +674,7 @@ struct itx_ep_counters {
  * on devices those of the work queues, for a moment each.
  * Source: extension of this library.
  */
-it_status_t itx_ep_query_counters(it_ep_handle_t ep_handle, struct itx_ep_counters *counters);
+it_status_t itx_ep_stats(it_ep_handle_t ep_handle, struct itx_ep_counters *counters);
 
 /* ==============================================================================================
  * Providers

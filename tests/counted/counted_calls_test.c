@@ -150,7 +150,7 @@ static struct itx_counters totals(const struct fx_node *node)
 
     memset(&now, 0, sizeof(now));
     now.size = sizeof(now);
-    CHECK_OK(itx_ia_query_counters(node->ia, &now));
+    CHECK_OK(itx_ia_stats(node->ia, &now));
     return now;
 }
 

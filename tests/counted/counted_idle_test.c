@@ -167,7 +167,7 @@ static uint64_t wakeups(const struct fx_node *node)
 {
     struct itx_counters now = {.size = sizeof(now)};
 
-    CHECK_OK(itx_ia_query_counters(node->ia, &now));
+    CHECK_OK(itx_ia_stats(node->ia, &now));
     return now.thread_wakeups;
 }
 

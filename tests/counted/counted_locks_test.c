@@ -68,7 +68,7 @@ static uint64_t arrived(const struct worker *worker)
 {
     struct itx_ep_counters counters = {.size = sizeof(counters)};
 
-    CHECK_OK(itx_ep_query_counters(worker->peer, &counters));
+    CHECK_OK(itx_ep_stats(worker->peer, &counters));
     return counters.fpdus_received;
 }
 
@@ -135,7 +135,7 @@ static void worker_close(struct worker *worker)
 {
     struct itx_ep_counters counters = {.size = sizeof(counters)};
 
-    CHECK_OK(itx_ep_query_counters(worker->ep, &counters));
+    CHECK_OK(itx_ep_stats(worker->ep, &counters));
     printf("  %u locks, taken %lu times; %" PRIu64 " FPDUs in %" PRIu64 " calls\n",
            worker->lock_count, worker->taken, counters.fpdus_sent, counters.send_calls);
 #ifndef __SANITIZE_THREAD__ /* which may be too slow for posts to make a burst */

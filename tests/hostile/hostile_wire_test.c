@@ -107,7 +107,7 @@ static uint64_t send_calls_of(it_ep_handle_t ep)
 {
     struct itx_ep_counters counters = {.size = sizeof(counters)};
 
-    CHECK_OK(itx_ep_query_counters(ep, &counters));
+    CHECK_OK(itx_ep_stats(ep, &counters));
     return counters.send_calls;
 }
 

@@ -37,7 +37,7 @@ static struct itx_counters counters(const struct service *s)
 {
     struct itx_counters all = {.size = sizeof(all)};
 
-    CHECK_OK(itx_ia_query_counters(s->node.ia, &all));
+    CHECK_OK(itx_ia_stats(s->node.ia, &all));
     return all;
 }
 

@@ -36,7 +36,7 @@ static uint64_t send_calls(const struct fx_node *node)
 {
     struct itx_counters counters = {.size = sizeof(counters)};
 
-    CHECK_OK(itx_ia_query_counters(node->ia, &counters));
+    CHECK_OK(itx_ia_stats(node->ia, &counters));
     return counters.send_calls;
 }
 

@@ -14,7 +14,7 @@ static struct itx_ep_counters ep_counters(it_ep_handle_t ep)
 
     memset(&now, 0, sizeof(now));
     now.size = sizeof(now);
-    CHECK_OK(itx_ep_query_counters(ep, &now));
+    CHECK_OK(itx_ep_stats(ep, &now));
     return now;
 }
 
@@ -24,7 +24,7 @@ static struct itx_counters ia_counters(it_ia_handle_t ia)
 
     memset(&now, 0, sizeof(now));
     now.size = sizeof(now);
-    CHECK_OK(itx_ia_query_counters(ia, &now));
+    CHECK_OK(itx_ia_stats(ia, &now));
     return now;
 }
 
@@ -170,17 +170,16 @@ Test(data_counters, of_a_caller_who_knows_less_or_more)
 
     fx_node_open(&node);
     ep = fx_ep(&node, &attr);
-    CHECK_OK(itx_ep_query_counters(ep, &larger.counters));
+    CHECK_OK(itx_ep_stats(ep, &larger.counters));
     CHECK_EQ(sizeof(larger), larger.counters.size);
     CHECK_EQ(7, larger.behind);
     CHECK_EQ(0, larger.counters.requests_posted);
     larger.counters.size = sizeof(larger.counters) - 1;
-    CHECK_STATUS(IT_ERR_INVALID_LENGTH, itx_ep_query_counters(ep, &larger.counters));
-    CHECK_STATUS(IT_ERR_FAULT, itx_ep_query_counters(ep, NULL));
-    CHECK_STATUS(IT_ERR_INVALID_EP,
-                 itx_ep_query_counters((it_ep_handle_t)node.pz, &larger.counters));
+    CHECK_STATUS(IT_ERR_INVALID_LENGTH, itx_ep_stats(ep, &larger.counters));
+    CHECK_STATUS(IT_ERR_FAULT, itx_ep_stats(ep, NULL));
+    CHECK_STATUS(IT_ERR_INVALID_EP, itx_ep_stats((it_ep_handle_t)node.pz, &larger.counters));
     CHECK_OK(it_ep_free(ep));
-    CHECK_STATUS(IT_ERR_INVALID_EP, itx_ep_query_counters(ep, &larger.counters));
+    CHECK_STATUS(IT_ERR_INVALID_EP, itx_ep_stats(ep, &larger.counters));
     fx_node_close(&node);
 }
 

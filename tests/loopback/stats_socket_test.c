@@ -86,7 +86,7 @@ Test(stats_socket, tells_of_all_ias_what_they_have_counted)
         fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, i, IT_DTO_SUCCESS);
         fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 1000);
     }
-    CHECK_OK(itx_ep_query_counters(pair.a_ep, &counters));
+    CHECK_OK(itx_ep_stats(pair.a_ep, &counters));
     do { /* counters may lag behind events a little */
         free(text);
         text = read_whole();

@@ -161,7 +161,7 @@ static void was_attacked(const struct fx_node *node)
 
     memset(&counters, 0, sizeof(counters));
     counters.size = sizeof(counters);
-    CHECK_OK(itx_ia_query_counters(node->ia, &counters));
+    CHECK_OK(itx_ia_stats(node->ia, &counters));
     CHECK(counters.connections_accepted > ATTACKERS * ATTACKS / 2);
     CHECK(counters.protocol_errors > ATTACKERS * ATTACKS / 5);
     CHECK(counters.terminates_sent > ATTACKERS * ATTACKS / 5);

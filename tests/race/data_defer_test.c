@@ -70,7 +70,7 @@ static uint64_t arrived(const struct line *line)
 {
     struct itx_ep_counters counters = {.size = sizeof(counters)};
 
-    CHECK_OK(itx_ep_query_counters(line->peer, &counters));
+    CHECK_OK(itx_ep_stats(line->peer, &counters));
     return counters.fpdus_received;
 }
 

@@ -108,14 +108,14 @@ static it_status_t query_features(const union status_value *v)
     return itx_ia_query_features(v[0].p, v[1].p);
 }
 
-static it_status_t query_counters(const union status_value *v)
+static it_status_t ia_stats(const union status_value *v)
 {
-    return itx_ia_query_counters(v[0].p, v[1].p);
+    return itx_ia_stats(v[0].p, v[1].p);
 }
 
-static it_status_t query_ep_counters(const union status_value *v)
+static it_status_t ep_stats(const union status_value *v)
 {
-    return itx_ep_query_counters(v[0].p, v[1].p);
+    return itx_ep_stats(v[0].p, v[1].p);
 }
 
 static it_status_t query_provider(const union status_value *v)
@@ -258,12 +258,12 @@ static const struct status_call calls[] = {
      .make = query_features,
      .params = {STATUS_IA, STATUS_GIVEN(features)},
      .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_features, size, 0)))},
-    {.name = "itx_ia_query_counters",
-     .make = query_counters,
+    {.name = "itx_ia_stats",
+     .make = ia_stats,
      .params = {STATUS_IA, STATUS_GIVEN(counters)},
      .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_counters, size, 0)))},
-    {.name = "itx_ep_query_counters",
-     .make = query_ep_counters,
+    {.name = "itx_ep_stats",
+     .make = ep_stats,
      .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN(ep_counters)},
      .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_ep_counters, size, 0)),
                   ROW("an idle one", IT_SUCCESS, USE(0, SLOT_EP)))},

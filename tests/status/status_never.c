@@ -64,7 +64,7 @@ const struct status_never status_never[] = {
     {"it_post_atomic", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"itx_post_atomic_swap", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"itx_ep_enable_immediate", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
-    {"itx_ep_query_counters", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
+    {"itx_ep_stats", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"itx_ep_set_mpa_params", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},
     {"itx_ep_get_mpa_params", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},
     {"itx_ep_query_mpa", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},

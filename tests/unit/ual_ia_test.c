@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_ia_create, it_ia_query, it_ia_free, itx_ia_query_counters. */
+/* it_ia_create, it_ia_query, it_ia_free, itx_ia_stats. */
 #include "unit/fake_provider.h"
 
 #include <criterion/criterion.h>
@@ -228,18 +228,18 @@ Test(ual_ia, counters_respect_the_size_the_caller_knows)
     } larger = {.counters.size = sizeof(larger), .behind = 7};
 
     fake_world_open(&world);
-    cr_assert_eq(itx_ia_query_counters(NULL, &larger.counters), IT_ERR_INVALID_IA);
-    cr_assert_eq(itx_ia_query_counters(world.ia, NULL), IT_ERR_FAULT);
-    cr_assert_eq(itx_ia_query_counters(world.ia, &larger.counters), IT_SUCCESS);
+    cr_assert_eq(itx_ia_stats(NULL, &larger.counters), IT_ERR_INVALID_IA);
+    cr_assert_eq(itx_ia_stats(world.ia, NULL), IT_ERR_FAULT);
+    cr_assert_eq(itx_ia_stats(world.ia, &larger.counters), IT_SUCCESS);
     cr_assert_eq(larger.counters.size, sizeof(larger));
     cr_assert_eq(larger.counters.bytes_sent, 11);
     cr_assert_eq(larger.counters.thread_wakeups, 22);
     cr_assert_eq(larger.behind, 7);
     larger.counters.size =
         offsetof(struct itx_counters, send_retries) - 1; /* below the first version */
-    cr_assert_eq(itx_ia_query_counters(world.ia, &larger.counters), IT_ERR_INVALID_LENGTH);
+    cr_assert_eq(itx_ia_stats(world.ia, &larger.counters), IT_ERR_INVALID_LENGTH);
     larger.counters.size = sizeof(struct itx_counters);
     atomic_store(&((struct ual_ia *)(void *)world.ia)->evd.failed, true);
-    cr_assert_eq(itx_ia_query_counters(world.ia, &larger.counters), IT_SUCCESS);
+    cr_assert_eq(itx_ia_stats(world.ia, &larger.counters), IT_SUCCESS);
     fake_world_close(&world);
 }

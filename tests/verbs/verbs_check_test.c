@@ -161,15 +161,15 @@ Test(verbs_check, counters_of_an_endpoint)
     for (uint64_t i = 0; i < 3; i++)
         fx_recv(node.b, &node.buf, 0, 64, i);
     fx_send(node.a, &node.buf, 64, 64, 9, FX_SIGNAL);
-    CHECK_OK(itx_ep_query_counters(node.a, &counters));
+    CHECK_OK(itx_ep_stats(node.a, &counters));
     CHECK_EQ(1, counters.requests_posted);
     CHECK_EQ(0, counters.requests_done);
     fx_done(node.fx.request_evd, node.a, IT_DTO_SEND_CMPL_EVENT, 9, IT_DTO_SUCCESS);
     fx_done_len(node.fx.recv_evd, node.b, IT_DTO_RC_RECV_CMPL_EVENT, 0, 64);
-    CHECK_OK(itx_ep_query_counters(node.a, &counters));
+    CHECK_OK(itx_ep_stats(node.a, &counters));
     CHECK_EQ(1, counters.requests_done);
     CHECK_EQ(0, counters.bytes_sent);
-    CHECK_OK(itx_ep_query_counters(node.b, &counters));
+    CHECK_OK(itx_ep_stats(node.b, &counters));
     CHECK_EQ(3, counters.receives_posted);
     CHECK_EQ(1, counters.receives_done);
     stub_node_close(&node);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_ep_query_counters. */
+/* itx_ep_stats. */
 #include "ual/ual_extension.h"
 #include "ual/ual_provider.h"
 
 #define UAL_EP_COUNTERS_MIN UAL_SIZE_UP_TO(struct itx_ep_counters, nudges) /* first version */
 
-it_status_t itx_ep_query_counters(it_ep_handle_t ep_handle, struct itx_ep_counters *counters)
+it_status_t itx_ep_stats(it_ep_handle_t ep_handle, struct itx_ep_counters *counters)
 {
     struct ual_ep *ep = ual_ep_from(ep_handle);
     struct itx_ep_counters own = {.size = sizeof(own)};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_ia_query_counters. */
+/* itx_ia_stats. */
 #include "ual/ual_extension.h"
 #include "ual/ual_provider.h"
 
 #define UAL_COUNTERS_MIN UAL_SIZE_UP_TO(struct itx_counters, thread_wakeups) /* first version */
 
-it_status_t itx_ia_query_counters(it_ia_handle_t ia_handle, struct itx_counters *counters)
+it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters)
 {
     struct ual_ia *ia = ual_ia_from(ia_handle);
     struct itx_counters own = {.size = sizeof(own)};
