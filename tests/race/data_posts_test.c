@@ -9,6 +9,8 @@
 
 #define THREADS 4u
 #define ROUNDS  1200u
+/* All messages there are: the server's thread may not run for long. */
+#define MESSAGES (THREADS * ROUNDS / 3)
 
 struct worker {
     pthread_t thread;
@@ -108,7 +110,7 @@ static void run(bool one_endpoint)
     it_ep_handle_t b_ep[THREADS];
     unsigned endpoints = one_endpoint ? 1 : THREADS;
 
-    attr.max_recv_dtos = 512;
+    attr.max_recv_dtos = MESSAGES;
     fx_pair_open_as(&pair, &setup);
     a_ep[0] = pair.a_ep;
     b_ep[0] = pair.b_ep;
@@ -120,7 +122,7 @@ static void run(bool one_endpoint)
     local = fx_buf_make(&pair.a, THREADS * 4096);
     remote = fx_buf_make(&pair.b, THREADS * 4096);
     for (unsigned i = 0; i < endpoints; i++) {
-        for (unsigned k = 0; k < 500; k++)
+        for (unsigned k = 0; k < MESSAGES; k++)
             CHECK_OK(it_post_recv(b_ep[i], NULL, 0, k, FX_SIGNAL));
     }
     memset(&collector, 0, sizeof(collector));
@@ -135,7 +137,7 @@ static void run(bool one_endpoint)
                                      .number = i};
         CHECK(pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]) == 0);
     }
-    serve(&pair, THREADS * ROUNDS / 3);
+    serve(&pair, MESSAGES);
     for (unsigned i = 0; i < THREADS; i++)
         CHECK(pthread_join(workers[i].thread, NULL) == 0);
     CHECK(pthread_join(collector.thread, NULL) == 0);
