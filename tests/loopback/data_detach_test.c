@@ -6,14 +6,32 @@
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "support/it_fixture.h"
 
 #define ROUNDS 400u /* more than it takes */
 #define LARGE  ((size_t)4 << 20)
+
+/* How often this thread may add nothing to a poll set. */
+static _Thread_local unsigned refusals;
+
+/* In front of the C library's. */
+int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
+{
+    if (operation == EPOLL_CTL_ADD && refusals > 0) {
+        refusals--;
+        errno = ENOSPC;
+        return -1;
+    }
+    return (int)syscall(SYS_epoll_ctl, set, operation, fd, event);
+}
 
 /* Entries of all poll sets of this process. */
 static size_t watched(void)
@@ -163,6 +181,30 @@ Test(data_detach, full_sockets_are_watched)
     fx_pair_ping(&bed.pair);
     CHECK(fx_is_filled(bed.b.data, LARGE / 2, 5));
     CHECK(fx_is_filled(bed.a.data + LARGE / 2, LARGE / 2, 6));
+    close_bed(&bed);
+}
+
+/* Nobody would learn that the socket takes octets again. */
+Test(data_detach, full_socket_that_cannot_be_watched)
+{
+    struct bed bed;
+    it_event_t event;
+
+    open_apart(&bed);
+    refusals = 1;
+    fx_write(bed.pair.a_ep, &bed.a, 0, LARGE, &bed.b, 0, 1, FX_SIGNAL);
+    while (refusals > 0) { /* put back before by a thread that watches */
+        fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1,
+                IT_DTO_SUCCESS);
+        refusals = 0;
+        ping_pong(&bed.pair, &bed.a, &bed.b);
+        refusals = 1;
+        fx_write(bed.pair.a_ep, &bed.a, 0, LARGE, &bed.b, 0, 1, FX_SIGNAL);
+    }
+    fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    event = fx_next(bed.pair.a.request_evd);
+    CHECK(event.dto_cmpl.dto_status != IT_DTO_SUCCESS);
     close_bed(&bed);
 }
 

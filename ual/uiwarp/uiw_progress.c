@@ -47,7 +47,7 @@ bool uiw_progress_add(struct ual_ia *ia, struct ual_ep *ual, int fd)
     return epoll_ctl(progress_of(ia)->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-void uiw_progress_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable)
+bool uiw_progress_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable)
 {
     struct uiw_progress *progress = progress_of(ia);
     struct epoll_event event = {.events = EPOLLIN | (writable ? EPOLLOUT : 0), .data.ptr = ual};
@@ -57,9 +57,13 @@ void uiw_progress_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writa
         atomic_fetch_add_explicit(&progress->blocked, 1, memory_order_relaxed);
     else
         atomic_fetch_sub_explicit(&progress->blocked, 1, memory_order_relaxed);
+    if (tx->detached) {
+        tx->detached = false;
+        return epoll_ctl(progress->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+    }
     /* Fails for a stream that is not in the set yet: uiw_progress_add looks at .blocked then. */
-    (void)epoll_ctl(progress->epoll_fd, tx->detached ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
-    tx->detached = false;
+    (void)epoll_ctl(progress->epoll_fd, EPOLL_CTL_MOD, fd, &event);
+    return true;
 }
 
 void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ual, int fd)

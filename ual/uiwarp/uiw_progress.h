@@ -99,9 +99,9 @@ struct uiw_progress {
 bool uiw_progress_open(struct ual_ia *ia); /* starts the watch; the loop runs */
 void uiw_progress_close(struct ual_ia *ia);
 
-/* A stream enters or leaves the poll set. writable: wake me when the socket takes octets again. */
+/* A stream enters or leaves the poll set. writable: wake me when the socket takes octets again; false: it can not be watched. */
 bool uiw_progress_add(struct ual_ia *ia, struct ual_ep *ual, int fd);
-void uiw_progress_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable);
+bool uiw_progress_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable);
 void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ual, int fd);
 
 /* Returns when no leader holds a pointer to an EP that was removed before the call. */

@@ -194,7 +194,8 @@ static void tx_block(struct uiw_ep *ep, bool blocked)
     if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) == blocked)
         return;
     atomic_store_explicit(&ep->tx.blocked, blocked, memory_order_relaxed);
-    uiw_progress_want(ep->ia->ual, ep->ual, ep->fd, blocked);
+    if (!uiw_progress_want(ep->ia->ual, ep->ual, ep->fd, blocked))
+        atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
 }
 
 /*
