@@ -137,11 +137,12 @@ static void stats_pause_over(void *argument)
     stats_watch(argument);
 }
 
-/* Lets nobody in for so long; without memory for good. */
+/* Lets nobody in for so long; without memory not at all. */
 static void stats_pause_for(struct ual_stats *stats, uint64_t ns)
 {
     evd_io_unwatch(&stats->watch);
-    (void)evd_timer_start(&stats->pause, stats->ia->evd.loop, ns, stats_pause_over, stats);
+    if (!evd_timer_start(&stats->pause, stats->ia->evd.loop, ns, stats_pause_over, stats))
+        stats_watch(stats);
 }
 
 /* One client each time, so that the loop gets on with what it is there for. */

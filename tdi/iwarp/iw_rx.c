@@ -128,6 +128,8 @@ static bool iw_rx_take_usual(struct iw_rx *rx, const uint8_t *ulpdu)
         !rx->ops->take(rx->context, ulpdu + IW_UNTAGGED_HEADER,
                        rx->ulpdu_length - IW_UNTAGGED_HEADER, solicited))
         return false;
+    rx->segment.opcode = solicited ? IW_OP_SEND_SE : IW_OP_SEND;
+    rx->segment.last = true;
     rx->next_msn[IW_QN_SEND]++;
     rx->fpdus++;
     return true;

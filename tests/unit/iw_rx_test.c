@@ -742,6 +742,20 @@ Test(iw_rx, usual_sends_are_taken)
     cr_assert_eq(octets_taken, 64 + 1 + 32);
 }
 
+/* Who looks whether a message is unfinished sees that it is not, also if there was none before. */
+Test(iw_rx, what_is_taken_is_finished)
+{
+    struct builder builder = {.crc = true, .msn = 1};
+    struct iw_rx_ops ops = *iw_model_ops();
+
+    ops.take = take;
+    build_send(&builder, IW_OP_SEND, true, 0, 0, 64);
+    start(&mix_setup);
+    rx.ops = &ops;
+    cr_assert_eq(iw_rx_consume(&rx, stream, builder.length), IW_OK);
+    cr_assert(rx.fpdus == 1 && rx.segment.last && rx.segment.opcode == IW_OP_SEND);
+}
+
 Test(iw_rx, direct_reads)
 {
     struct builder builder = {.crc = true, .msn = 1};

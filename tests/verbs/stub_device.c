@@ -366,26 +366,36 @@ static void stub_take_request(struct stub_work *work, const struct ibv_send_wr *
     }
 }
 
+/* NULL: none of these requests is. */
+static struct ibv_send_wr *stub_refused(struct ibv_send_wr *wr)
+{
+    while (wr && (!stub.refuse_bind || wr->opcode != IBV_WR_BIND_MW))
+        wr = wr->next;
+    return wr;
+}
+
 static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
     struct stub_qp *qp = (struct stub_qp *)ibv_qp;
+    struct ibv_send_wr *refused = stub_refused(wr);
 
-    (void)bad;
-    for (const struct ibv_send_wr *one = wr; one && stub.refuse_bind; one = one->next)
-        if (one->opcode == IBV_WR_BIND_MW)
-            return stub.refuse_bind;
+    *bad = refused;
+    if (refused && (!stub.takes_half || refused == wr)) {
+        *bad = wr;
+        return stub.refuse_bind;
+    }
     pthread_mutex_lock(&stub_lock);
     if (ibv_qp->state == IBV_QPS_ERR && stub.like_siw) {
         pthread_mutex_unlock(&stub_lock);
         return 0; /* and is never heard of again */
     }
-    for (; wr; wr = wr->next)
+    for (; wr != refused; wr = wr->next)
         stub_take_request(&qp->sq.work[qp->sq.tail++ % STUB_QUEUE], wr);
     if (ibv_qp->state == IBV_QPS_ERR && !stub.lazy_flush)
         stub_flush_all(qp);
     stub_run(qp);
     pthread_mutex_unlock(&stub_lock);
-    return 0;
+    return refused ? stub.refuse_bind : 0;
 }
 
 /* Of type 1: the key is chosen here. */

@@ -28,6 +28,7 @@ struct stub_settings {
     bool has_windows;   /* of both types; and it checks the keys of peers */
     bool refuse_window; /* ibv_alloc_mw fails with ENOMEM */
     int refuse_bind;    /* posting that a window be opened fails so; 0: it does not */
+    bool takes_half;    /* then what is posted in front of it is executed */
     int max_cqe;        /* 0: many */
     int refuse_qps;     /* so many ibv_create_qp fail with ENOMEM */
     bool refuse_memory; /* ibv_reg_mr fails with ENOMEM */

@@ -340,6 +340,28 @@ static void device_is_full(it_rmr_type_t type)
     bed_close(&bed);
 }
 
+/* There was room for the request that closes the window, not for the one that opens it again. */
+Test(verbs_window, a_narrow_link_finds_room_for_half)
+{
+    it_rmr_context_t key;
+    struct bed bed;
+
+    bed_open(&bed, IT_RMR_TYPE_NARROW);
+    (void)bed_linked(&bed, bed.n.a);
+    stub.refuse_bind = ENOMEM;
+    stub.takes_half = true;
+    CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, try_link(&bed, bed.n.a));
+    CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, try_link(&bed, bed.n.a));
+    stub.refuse_bind = 0;
+    stub.takes_half = false;
+    key = bed_linked(&bed, bed.n.a);
+    expect_read(&bed, bed.n.b, key, IT_DTO_SUCCESS);
+    fx_unlinked(bed.n.fx.request_evd, bed.n.a, bed.rmr);
+    CHECK_OK(it_ep_free(bed.n.a));
+    CHECK_OK(it_ep_free(bed.left));
+    bed_close(&bed);
+}
+
 Test(verbs_window, a_narrow_link_finds_the_device_full)
 {
     device_is_full(IT_RMR_TYPE_NARROW);

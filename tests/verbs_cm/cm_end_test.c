@@ -301,6 +301,37 @@ Test(cm_end, a_reset_does_not_wait)
     check_done();
 }
 
+/* What its EVD had no room for is taken when the next connection is there, and says nothing about that. */
+static void left_from_before(struct kit *kit)
+{
+    enum {
+        RECEIVES = 64
+    };
+    it_ep_attributes_t attr = fx_ep_attr();
+    it_evd_handle_t small = fx_evd(&kit->node, IT_DTO_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
+
+    CHECK_OK(it_ep_free(kit->ep));
+    CHECK_OK(it_ep_rc_create(kit->node.pz, kit->node.request_evd, small, kit->node.conn_evd,
+                             IT_EP_REUSEADDR, &attr, &kit->ep));
+    for (uint64_t i = 0; i < RECEIVES; i++)
+        CHECK_OK(it_post_recv(kit->ep, NULL, 0, i, FX_SIGNAL));
+    kit_reach(kit, KIT_LIVE);
+    kit_tell(kit, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+    fx_conn(kit->node.conn_evd, kit->ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_ep_reset(kit->ep));
+    kit_reach(kit, KIT_LIVE);
+    for (uint64_t i = 0; i < RECEIVES; i++)
+        fx_done(small, kit->ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
+    kit_settle(kit);
+    fx_empty(kit->node.conn_evd);
+    EXPECT_EQ(IT_EP_STATE_CONNECTED, kit_state(kit));
+}
+
+Test(cm_end, what_is_left_breaks_no_later_connection)
+{
+    each_kind(left_from_before);
+}
+
 struct freeing {
     it_ep_handle_t ep;
     _Atomic int thread;

@@ -184,9 +184,10 @@ struct verbs_queue {
     uint32_t ordered;     /* with .reads_overtaken: behind the last that went into the stash */
     uint32_t overtaking;  /* all before it but Reads are done */
     uint32_t device_tail; /* with .flushes: behind the last that the device completes */
-    uint32_t flushed;     /* with .drained: behind the last that we have completed instead of it */
-    bool flushes;         /* the QP has failed */
-    bool drained;         /* and all that the device completes has been polled */
+    uint32_t renewed; /* where the last reset was: what is before it is of an earlier connection */
+    uint32_t flushed; /* with .drained: behind the last that we have completed instead of it */
+    bool flushes;     /* the QP has failed */
+    bool drained;     /* and all that the device completes has been polled */
 
     _Atomic uint32_t published; /* .tail, for those who flush: unless .usual */
     _Atomic uint32_t retired;   /* behind the newest whose event has been dequeued */
@@ -239,6 +240,7 @@ struct verbs_ep {
     _Atomic bool ends;                     /* in ep_destroy */
     _Atomic bool resets;                   /* a thread is in ep_reset */
     _Atomic bool parted;                   /* a disconnect has ended the connection */
+    _Atomic bool parted_before;            /* ... that before the last reset */
 
     struct ibv_qp *qp; /* exchanged by ep_reset only: nobody posts then */
     struct verbs_source *request_source, *recv_source;
@@ -292,7 +294,7 @@ struct verbs_rmr {
     uint32_t last_key;
     uint32_t qp_num; /* where it was opened */
     bool is_open;
-    bool is_unsure; /* a request that the device had has failed */
+    bool is_unsure; /* a request that the device had has failed, or it had half of a pair */
     /* By what has been completed: with .state.lmr, that and the EP are held. */
     struct vp_rmr_state state;
     struct verbs_ep *ep;

@@ -338,6 +338,9 @@ static void ep_renew_locked(struct verbs_ep *ep, struct ibv_qp *qp)
 {
     base_lock_take(&ep->sq.lock);
     base_lock_take(&ep->rq.lock);
+    atomic_store_explicit(&ep->parted_before,
+                          atomic_load_explicit(&ep->parted, memory_order_relaxed),
+                          memory_order_relaxed);
     verbs_source_renew(ep, &ep->sq);
     verbs_source_renew(ep, &ep->rq);
     verbs_usual_set_qp(ep, qp);

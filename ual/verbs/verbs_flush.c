@@ -76,6 +76,7 @@ void verbs_source_renew(struct verbs_ep *ep, struct verbs_queue *queue)
         verbs_source_flush_rest(queue);
     queue->flushes = false;
     queue->drained = false;
+    queue->renewed = queue->tail;
     verbs_host->source_unlock(ep->ual, source_side(queue));
 }
 

@@ -18,7 +18,7 @@
 #define USUAL_RARE              static __attribute__((noinline))
 /* The same arguments go on to another function. Left to itself clang calls it, and has a frame for that in all cases. */
 #ifdef __has_attribute
-#if __has_attribute(musttail)
+#if __has_attribute(musttail) && (defined(__x86_64__) || defined(__aarch64__))
 #define USUAL_GO_ON __attribute__((musttail)) return
 #endif
 #endif

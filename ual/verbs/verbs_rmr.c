@@ -233,7 +233,7 @@ static void link_take_window_locked(struct verbs_ep *ep, struct verbs_rmr *rmr, 
 }
 
 /* What is open is closed in front of it. */
-static int narrow_post(struct verbs_ep *ep, struct verbs_slot *slot, const struct verbs_rmr *rmr,
+static int narrow_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
                        struct ibv_mw *mw, struct ibv_mw_bind_info info, unsigned flags)
 {
     bool closes = mw == rmr->mw && rmr->is_open;
@@ -256,6 +256,8 @@ static int narrow_post(struct verbs_ep *ep, struct verbs_slot *slot, const struc
 
     if (error == 0)
         mw->rkey = key; /* by which the next post names it */
+    else if (closes && bad == &open)
+        rmr->is_unsure = true; /* it is closed, and stays so */
     return error;
 }
 
@@ -382,10 +384,12 @@ it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
     bool wide = verbs_rmr_of(request->link->rmr)->wide;
     it_status_t status;
 
-    if (lmr && !verbs_lmr_of((it_lmr_handle_t)(void *)lmr)->has_windows)
-        return IT_ERR_ACCESS;
     if (lmr && !link_hold(ep, lmr, wide))
         return IT_ERR_INVALID_LMR;
+    if (lmr && !verbs_lmr_of((it_lmr_handle_t)(void *)lmr)->has_windows) {
+        link_release(ep, lmr, wide);
+        return IT_ERR_ACCESS;
+    }
     (void)pthread_mutex_lock(&ep->ia->rmr_lock);
     status = link_request_locked(ep, slot, request, error);
     (void)pthread_mutex_unlock(&ep->ia->rmr_lock);

@@ -64,11 +64,11 @@ static it_dto_status_t __attribute__((noinline)) source_status(enum ibv_wc_statu
  * is no failure.
  */
 static it_dto_status_t __attribute__((noinline))
-source_failure(const struct verbs_ep *ep, enum ibv_wc_status status, bool is_receive)
+source_failure(const struct verbs_ep *ep, enum ibv_wc_status status, bool is_receive, bool parted)
 {
     if (ep->ia->quirks.is_rxe && is_receive && status == IBV_WC_LOC_QP_OP_ERR)
         return IT_DTO_ERR_LOCAL_LENGTH;
-    if (ep->ia->quirks.is_siw && atomic_load_explicit(&ep->parted, memory_order_acquire) &&
+    if (ep->ia->quirks.is_siw && parted &&
         (status == IBV_WC_LOC_QP_OP_ERR || status == IBV_WC_GENERAL_ERR))
         return IT_DTO_ERR_FLUSHED;
     return source_status(status);
@@ -189,6 +189,23 @@ static bool source_is_quiet(const struct verbs_slot *slot, const struct ibv_wc *
     return slot == &slot->queue->marker;
 }
 
+/* What is left of the connection before a reset says nothing about the one after it. */
+static void __attribute__((noinline))
+source_tell_failure(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
+{
+    struct verbs_ep *ep = slot->queue->ep;
+    bool is_receive = (slot->what & VERBS_RECEIVE) != 0;
+    bool is_left = (int32_t)(slot->number - slot->queue->renewed) < 0;
+    bool parted =
+        atomic_load_explicit(is_left ? &ep->parted_before : &ep->parted, memory_order_acquire);
+
+    dto->status = source_failure(ep, wc->status, is_receive, parted);
+    if ((slot->what & VERBS_LINKED) && dto->status != IT_DTO_ERR_FLUSHED)
+        dto->status = IT_RMR_OPERATION_FAILED;
+    if (!is_left)
+        source_note_failure(ep, wc, is_receive);
+}
+
 static inline __attribute__((always_inline)) void
 source_tell(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
 {
@@ -210,10 +227,7 @@ source_tell(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_d
     else if (is_receive)
         source_tell_receive(queue->ep, wc, dto);
     if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false)) {
-        dto->status = source_failure(queue->ep, wc->status, is_receive);
-        if ((slot->what & VERBS_LINKED) && dto->status != IT_DTO_ERR_FLUSHED)
-            dto->status = IT_RMR_OPERATION_FAILED;
-        source_note_failure(queue->ep, wc, is_receive);
+        source_tell_failure(slot, wc, dto);
     }
 }
 
@@ -240,7 +254,8 @@ source_reap_shared(struct verbs_source *source, const struct ibv_wc *wc, struct 
         return false; /* freed meanwhile */
     source_tell_receive(ep, wc, dto);
     if (wc->status != IBV_WC_SUCCESS) {
-        dto->status = source_failure(ep, wc->status, true);
+        dto->status = source_failure(ep, wc->status, true,
+                                     atomic_load_explicit(&ep->parted, memory_order_acquire));
         source_note_failure(ep, wc, true);
     }
     return true;
