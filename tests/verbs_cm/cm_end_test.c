@@ -15,21 +15,6 @@
 #define SHORT_US  2000u
 #define CROSSINGS 50u
 
-static void each_kind(void (*test)(struct kit *kit))
-{
-    for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++) {
-        struct kit kit;
-
-        check_context(kit_kind_name(kind));
-        kit_start(kind);
-        kit_open(&kit, kind);
-        test(&kit);
-        kit_close(&kit);
-        check_context(NULL);
-    }
-    check_done();
-}
-
 static bool is_iwarp(const struct kit *kit)
 {
     return kit->kind == KIT_SIW || kit->kind == KIT_IWARP;
@@ -64,7 +49,7 @@ static void time_is_up(struct kit *kit)
 
 Test(cm_end, time_is_up)
 {
-    each_kind(time_is_up);
+    kit_each_kind(time_is_up);
 }
 
 /* In rdma_connect, too, which does not come back by itself. */
@@ -104,7 +89,7 @@ static void no_limit_for_the_consumer(struct kit *kit)
 
 Test(cm_end, three_way)
 {
-    each_kind(no_limit_for_the_consumer);
+    kit_each_kind(no_limit_for_the_consumer);
 }
 
 /* ---------------------------------------------------------------- the device */
@@ -182,7 +167,7 @@ static void broken_first(struct kit *kit)
 
 Test(cm_end, broken_before_the_peer_leaves)
 {
-    each_kind(broken_first);
+    kit_each_kind(broken_first);
 }
 
 /* The device tells of the QP alone; what rdma_cm says afterwards is no second end. */
@@ -199,7 +184,7 @@ static void told_by_the_device(struct kit *kit)
 
 Test(cm_end, broken_by_the_device)
 {
-    each_kind(told_by_the_device);
+    kit_each_kind(told_by_the_device);
 }
 
 /* siw closes the stream before it says that the QP has failed: that is no peer that leaves. */
@@ -329,7 +314,7 @@ static void left_from_before(struct kit *kit)
 
 Test(cm_end, what_is_left_breaks_no_later_connection)
 {
-    each_kind(left_from_before);
+    kit_each_kind(left_from_before);
 }
 
 struct freeing {
@@ -395,7 +380,7 @@ static void crossing(struct kit *kit)
 
 Test(cm_end, an_event_crosses_the_end)
 {
-    each_kind(crossing);
+    kit_each_kind(crossing);
 }
 
 /* ---------------------------------------------------------------- the listener */
@@ -418,7 +403,7 @@ static void about_the_listener(struct kit *kit)
 
 Test(cm_end, events_of_a_listener)
 {
-    each_kind(about_the_listener);
+    kit_each_kind(about_the_listener);
 }
 
 /* The kernel waits for every id of the device, those of listeners and guard too. */
@@ -434,7 +419,7 @@ static void listener_is_lost(struct kit *kit)
 
 Test(cm_end, a_listener_loses_its_device)
 {
-    each_kind(listener_is_lost);
+    kit_each_kind(listener_is_lost);
 }
 
 static void guard_is_told(struct kit *kit)
@@ -453,7 +438,7 @@ static void guard_is_told(struct kit *kit)
 
 Test(cm_end, the_guard_tells_of_a_removal)
 {
-    each_kind(guard_is_told);
+    kit_each_kind(guard_is_told);
 }
 
 /* An EVD without room: those who ask are refused, their ids given back, and the others are served. */
@@ -482,5 +467,5 @@ static void more_than_there_is_room_for(struct kit *kit)
 
 Test(cm_end, no_room_for_a_request)
 {
-    each_kind(more_than_there_is_room_for);
+    kit_each_kind(more_than_there_is_room_for);
 }

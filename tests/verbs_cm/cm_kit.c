@@ -126,6 +126,21 @@ void kit_close(struct kit *kit)
     CHECK_EQ(stub_rdma_handed(), stub_rdma_acknowledged());
 }
 
+void kit_each_kind(void (*test)(struct kit *kit))
+{
+    for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++) {
+        struct kit kit;
+
+        check_context(kit_kind_name(kind));
+        kit_start(kind);
+        kit_open(&kit, kind);
+        test(&kit);
+        kit_close(&kit);
+        check_context(NULL);
+    }
+    check_done();
+}
+
 /* ---------------------------------------------------------------- on the IA's thread */
 
 static struct ual_ia *kit_ia(const struct kit *kit)

@@ -56,6 +56,9 @@ void kit_open(struct kit *kit, enum kit_kind kind);
 /* Frees everything. Fails if something is left, or an event was not acknowledged. */
 void kit_close(struct kit *kit);
 
+/* With a kit for each kind of device in turn; the whole of a test. */
+void kit_each_kind(void (*test)(struct kit *kit));
+
 /* False: there is none with this kind of device. */
 bool kit_has_stage(enum kit_kind kind, enum kit_stage stage);
 void kit_reach(struct kit *kit, enum kit_stage stage);

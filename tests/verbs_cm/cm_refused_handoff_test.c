@@ -91,32 +91,17 @@ static void answer_is_no_request(struct kit *kit)
     CHECK_OK(it_listen_free(there.listener));
 }
 
-static void each_kind(void (*test)(struct kit *kit))
-{
-    for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++) {
-        struct kit kit;
-
-        check_context(kit_kind_name(kind));
-        kit_start(kind);
-        kit_open(&kit, kind);
-        test(&kit);
-        kit_close(&kit);
-    }
-    check_context(NULL);
-    check_done();
-}
-
 Test(cm_refused_handoff, no_room)
 {
-    each_kind(no_room);
+    kit_each_kind(no_room);
 }
 
 Test(cm_refused_handoff, nobody_listens)
 {
-    each_kind(nobody_listens);
+    kit_each_kind(nobody_listens);
 }
 
 Test(cm_refused_handoff, answer_is_no_request)
 {
-    each_kind(answer_is_no_request);
+    kit_each_kind(answer_is_no_request);
 }
