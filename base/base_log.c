@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/base_log.h"
 
+#include "base/base_clock.h"
+
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,15 +25,61 @@ void base_log_setup(void)
     }
 }
 
-void base_log_write(enum base_log_level level, const char *format, ...)
+static void log_write(enum base_log_level level, uint64_t left_out, const char *format,
+                      va_list arguments)
 {
+    char missing[96] = "";
     char line[512];
     int used = snprintf(line, sizeof(line), "itapi %s: ", level_names[level]);
+
+    (void)vsnprintf(line + used, sizeof(line) - (size_t)used - 1, format, arguments);
+    if (left_out > 0)
+        (void)snprintf(missing, sizeof(missing),
+                       "itapi %s: %" PRIu64 " lines like the next left out\n", level_names[level],
+                       left_out);
+    /* One write for all of it, so that lines of several threads do not mix. */
+    fprintf(stderr, "%s%s\n", missing, line);
+}
+
+void base_log_write(enum base_log_level level, const char *format, ...)
+{
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(line + used, sizeof(line) - (size_t)used - 1, format, arguments);
+    log_write(level, 0, format, arguments);
     va_end(arguments);
-    /* One write for the whole line, so that lines of several threads do not mix. */
-    fprintf(stderr, "%s\n", line);
+}
+
+bool base_log_pass(struct base_log_limit *limit, uint64_t now_ns, uint64_t *left_out)
+{
+    bool pass;
+
+    base_lock_take(&limit->lock);
+    if (now_ns >= limit->since_ns + BASE_NS_PER_S) {
+        limit->since_ns = now_ns;
+        limit->lines = 0;
+    }
+    pass = limit->lines < BASE_LOG_LINES;
+    if (pass) {
+        limit->lines++;
+        *left_out = limit->left_out;
+        limit->left_out = 0;
+    } else {
+        limit->left_out++;
+    }
+    base_lock_drop(&limit->lock);
+    return pass;
+}
+
+void base_log_write_limited(struct base_log_limit *limit, enum base_log_level level,
+                            const char *format, ...)
+{
+    uint64_t left_out;
+    va_list arguments;
+
+    if (!base_log_pass(limit, base_now_ns(), &left_out))
+        return;
+    va_start(arguments, format);
+    log_write(level, left_out, format, arguments);
+    va_end(arguments);
 }

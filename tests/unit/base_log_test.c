@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lines that a peer can trigger: so many a second, and the number of those that are missing. */
+#include "base/base_log.h"
+
+#include "base/base_clock.h"
+
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define START (UINT64_C(1000) * BASE_NS_PER_S)
+
+TestSuite(base_log, .timeout = 60);
+
+static bool pass(struct base_log_limit *limit, uint64_t now_ns, uint64_t left_out)
+{
+    uint64_t said = 0;
+    bool passed = base_log_pass(limit, now_ns, &said);
+
+    cr_assert_eq(said, left_out);
+    return passed;
+}
+
+static void use_up(struct base_log_limit *limit, uint64_t now_ns)
+{
+    for (unsigned i = 1; i < BASE_LOG_LINES; i++)
+        cr_assert(pass(limit, now_ns + i, 0));
+}
+
+Test(base_log, a_second_has_its_lines)
+{
+    struct base_log_limit limit = {0};
+
+    cr_assert(pass(&limit, START, 0));
+    use_up(&limit, START);
+    cr_assert_not(pass(&limit, START + BASE_NS_PER_S - 1, 0));
+    cr_assert_not(pass(&limit, START + BASE_NS_PER_S - 1, 0));
+    /* The next one tells of the two, once. */
+    cr_assert(pass(&limit, START + BASE_NS_PER_S, 2));
+    use_up(&limit, START + BASE_NS_PER_S);
+    cr_assert_not(pass(&limit, START + 2 * BASE_NS_PER_S - 1, 0));
+    cr_assert(pass(&limit, START + 100 * BASE_NS_PER_S, 1));
+}
+
+/* Two threads read the clock in one order and come by in the other. */
+Test(base_log, an_earlier_time_begins_no_second)
+{
+    struct base_log_limit limit = {0};
+
+    cr_assert(pass(&limit, START, 0));
+    use_up(&limit, START);
+    cr_assert_not(pass(&limit, START - 1, 0));
+}
+
+static void say(unsigned number)
+{
+    base_log_limited(BASE_LOG_WARN, "line %u", number);
+}
+
+/* Each place counts its own; nothing is counted below the level. */
+Test(base_log, lines_as_they_are_written)
+{
+    char path[] = "/tmp/base_log_test.XXXXXX";
+    unsigned lines = 0;
+    char line[128];
+    FILE *stream;
+
+    cr_assert_geq(mkstemp(path), 0);
+    cr_assert_not_null(freopen(path, "w+", stderr));
+    for (unsigned i = 0; i < 100; i++)
+        say(i);
+    atomic_store(&base_log_level, BASE_LOG_WARN);
+    for (unsigned i = 0; i < BASE_LOG_LINES; i++)
+        say(i);
+    base_log_limited(BASE_LOG_WARN, "elsewhere");
+    fflush(stderr);
+    stream = fopen(path, "r");
+    cr_assert_not_null(stream);
+    for (; fgets(line, sizeof(line), stream) && lines < BASE_LOG_LINES; lines++) {
+        char wanted[64];
+
+        (void)snprintf(wanted, sizeof(wanted), "itapi warn: line %u\n", lines);
+        cr_assert_str_eq(line, wanted);
+    }
+    cr_assert_eq(lines, BASE_LOG_LINES);
+    cr_assert_str_eq(line, "itapi warn: elsewhere\n");
+    (void)fclose(stream);
+    (void)remove(path);
+}
