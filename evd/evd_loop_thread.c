@@ -4,10 +4,10 @@
 
 #include "base/base_clock.h"
 #include "base/base_slice.h"
+#include "base/base_thread.h"
 
 #include <event2/event.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -140,22 +140,6 @@ static struct event_base *loop_base_create(void)
     return base;
 }
 
-/* Signals belong to the application's threads. */
-static int loop_thread_create(struct evd_loop *loop)
-{
-    sigset_t all;
-    sigset_t before;
-    int error;
-
-    sigfillset(&all);
-    error = pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (error)
-        return error;
-    error = pthread_create(&loop->thread, NULL, loop_main, loop);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* restores what was valid before */
-    return error;
-}
-
 static bool loop_watch_wake(struct evd_loop *loop, struct event_base *base)
 {
     return event_assign(&loop->wake_event, base, loop->wake_fd, EV_READ | EV_PERSIST,
@@ -180,7 +164,7 @@ it_status_t evd_loop_start(struct evd_loop **loop_out, const char *thread_name)
         goto err_close;
     if (!loop_watch_wake(loop, loop->base))
         goto err_base;
-    if (loop_thread_create(loop) != 0)
+    if (base_thread_create(&loop->thread, loop_main, loop) != 0)
         goto err_event;
     *loop_out = loop;
     return IT_SUCCESS;

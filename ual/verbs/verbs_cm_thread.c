@@ -4,28 +4,14 @@
  * rdma_destroy_id, until the peer has answered or the kernel has given up. Each such call has a
  * thread of its own, so that the IA's goes on.
  */
+#include "base/base_thread.h"
 #include "ual/verbs/verbs_cm_private.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
 #define THREAD_GRACE_S 2
-
-/* Signals are the program's: its threads are to get them. */
-static bool thread_start(pthread_t *thread, struct verbs_conn *conn, void *(*run)(void *))
-{
-    sigset_t all;
-    sigset_t before;
-    int error;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(thread, NULL, run, conn);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0;
-}
 
 /* ---------------------------------------------------------------- rdma_connect */
 
@@ -53,7 +39,7 @@ bool verbs_thread_connect(struct verbs_conn *conn)
     if (!conn->called)
         return false;
     conn->error = ECANCELED;
-    if (thread_start(&conn->caller, conn, thread_connect))
+    if (base_thread_create(&conn->caller, thread_connect, conn) == 0)
         return true;
     verbs_host->task_free(conn->called);
     conn->called = NULL;
@@ -151,7 +137,7 @@ static bool thread_start_destroying(struct verbs_conn *conn)
     (void)pthread_mutex_lock(&cm->lock);
     conn->dying_next = cm->dying;
     cm->dying = conn;
-    started = thread_start(&conn->destroyer, conn, thread_destroy);
+    started = base_thread_create(&conn->destroyer, thread_destroy, conn) == 0;
     if (!started)
         cm->dying = conn->dying_next;
     (void)pthread_mutex_unlock(&cm->lock);
