@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which streams are taken off pacing. */
+/* Which streams are taken off pacing; addresses in words. */
 #include "ual/uiwarp/uiw_net.h"
 
 #include <criterion/criterion.h>
@@ -100,4 +100,28 @@ Test(uiw_net, leaves_a_congestion_control_that_does_not_pace)
     stream_close(&stream);
     if (tried == 0)
         cr_skip_test("this system lets nobody choose another one");
+}
+
+/* ---- Words ---- */
+
+Test(uiw_net, addresses_for_the_log)
+{
+    struct sockaddr_storage address = {.ss_family = AF_INET};
+    struct sockaddr_in *ipv4 = (void *)&address;
+    struct sockaddr_in6 *ipv6 = (void *)&address;
+
+    ipv4->sin_port = htons(4791);
+    cr_assert_eq(inet_pton(AF_INET, "192.0.2.255", &ipv4->sin_addr), 1);
+    cr_assert_str_eq(uiw_net_text(&address).chars, "192.0.2.255:4791");
+    memset(&address, 0, sizeof(address));
+    address.ss_family = AF_INET6;
+    ipv6->sin6_port = htons(65535);
+    cr_assert_eq(inet_pton(AF_INET6, "2001:db8:1111:2222:3333:4444:5555:6666", &ipv6->sin6_addr),
+                 1);
+    cr_assert_str_eq(uiw_net_text(&address).chars,
+                     "[2001:db8:1111:2222:3333:4444:5555:6666]:65535");
+    cr_assert_eq(inet_pton(AF_INET6, "::ffff:192.0.2.1", &ipv6->sin6_addr), 1);
+    cr_assert_str_eq(uiw_net_text(&address).chars, "192.0.2.1:65535");
+    address.ss_family = AF_UNIX;
+    cr_assert_str_eq(uiw_net_text(&address).chars, "an unknown address");
 }

@@ -3,10 +3,12 @@
 
 #include "base/base_clock.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,6 +65,24 @@ bool uiw_net_from_sockaddr(const struct sockaddr_storage *sockaddr, it_net_addr_
     address->addr_type = IT_IPV6;
     address->addr.ipv6 = ipv6->sin6_addr;
     return true;
+}
+
+struct uiw_net_text uiw_net_text(const struct sockaddr_storage *address)
+{
+    struct uiw_net_text text = {.chars = "an unknown address"};
+    char host[INET6_ADDRSTRLEN] = "";
+    it_net_addr_t ip;
+    uint16_t port;
+    bool ipv6;
+
+    if (!uiw_net_from_sockaddr(address, &ip, &port))
+        return text;
+    ipv6 = ip.addr_type == IT_IPV6;
+    /* An address of this size: cannot fail. */
+    (void)inet_ntop(ipv6 ? AF_INET6 : AF_INET, &ip.addr, host, sizeof(host));
+    (void)snprintf(text.chars, sizeof(text.chars), ipv6 ? "[%s]:%u" : "%s:%u", host,
+                   (unsigned)ntohs(port));
+    return text;
 }
 
 bool uiw_net_is_any(const it_net_addr_t *address)

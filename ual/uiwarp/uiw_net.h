@@ -42,6 +42,13 @@ it_status_t uiw_net_has(const char *interface, const it_net_addr_t *address, boo
 socklen_t uiw_net_to_sockaddr(const it_net_addr_t *address, uint16_t port, uint32_t scope,
                               struct sockaddr_storage *sockaddr);
 
+/* "192.0.2.1:4791", "[2001:db8::1]:4791": for a line of the log. */
+struct uiw_net_text {
+    char chars[56];
+};
+
+struct uiw_net_text uiw_net_text(const struct sockaddr_storage *address);
+
 /* An IPv4 address in IPv6 form becomes an IPv4 address. False: not an IP address. */
 bool uiw_net_from_sockaddr(const struct sockaddr_storage *sockaddr, it_net_addr_t *address,
                            uint16_t *port);
