@@ -56,7 +56,12 @@ struct itx_mpa_params {
     uint32_t revision; /* 2: prefer revision 2 (default); 1: offer and accept revision 1 only */
     it_boolean_t crc;  /* ask for CRC32c on FPDUs; default IT_TRUE. The peer may insist on it */
     it_boolean_t peer_to_peer; /* revision 2: let the accepting side send first; default IT_TRUE */
-    uint32_t rtr_types;        /* ITX_RTR_ bits offered; default ITX_RTR_WRITE | ITX_RTR_READ */
+    /*
+     * ITX_RTR_ bits; default ITX_RTR_WRITE | ITX_RTR_READ. An Initiator offers these. The accepting
+     * side takes one of them, the Read before the Write unless its rdma_read_ird is 0 and there is
+     * another; and the Send from an Initiator that can send nothing else. A Send uses up a receive.
+     */
+    uint32_t rtr_types;
     it_boolean_t request_markers; /* reserved: IT_FALSE. Markers are never asked of the peer */
     /*
      * For the accepting side without the peer-to-peer model (the peer did not ask for it, or speaks

@@ -131,16 +131,18 @@ size_t iw_mpa_encode_request(const struct iw_mpa *mpa, const void *private_data,
 }
 
 /*
- * The one kind of RTR that a responder asks for. Read first: hardware initiators expect it, and any
- * responder can take one by raising its IRD to 1 (RFC 6581 9.2).
+ * The one kind of RTR that a responder asks for. Read first: hardware initiators expect it. Without
+ * an IRD it comes last: the responder has to raise its IRD to 1 for it (RFC 6581 9.2).
  */
-static unsigned iw_mpa_responder_rtr(unsigned common)
+static unsigned iw_mpa_responder_rtr(unsigned common, uint32_t ird)
 {
-    if (common & IW_RTR_READ)
+    if ((common & IW_RTR_READ) && ird > 0)
         return IW_RTR_READ;
     if (common & IW_RTR_WRITE)
         return IW_RTR_WRITE;
-    return common & IW_RTR_SEND;
+    if (common & IW_RTR_SEND)
+        return IW_RTR_SEND;
+    return common & IW_RTR_READ;
 }
 
 /* The depths of the Reply: 3fff is answered by 3fff and leaves the local value alone. */
@@ -204,7 +206,7 @@ size_t iw_mpa_encode_reply(struct iw_mpa *mpa, const void *private_data, size_t 
 
     iw_mpa_start_result(mpa);
     if (result->peer_to_peer)
-        result->rtr = iw_mpa_responder_rtr(iw_mpa_word_rtr(mpa->peer_word) & rtr);
+        result->rtr = iw_mpa_responder_rtr(iw_mpa_word_rtr(mpa->peer_word) & rtr, mpa->config.ird);
     if (result->rtr != 0) /* else: nothing in common, name what there is */
         rtr = result->rtr;
     iw_mpa_responder_depths(mpa);

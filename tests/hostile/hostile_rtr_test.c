@@ -14,6 +14,9 @@
 /* Long enough for something that must not be sent to be sent all the same. */
 #define GRACE_MS 30
 
+/* The peer-to-peer model and its kinds of ready-to-receive messages. */
+#define KINDS (RAW_ENH_A | RAW_ENH_B | RAW_ENH_C | RAW_ENH_D)
+
 #define WORD(flags, ird, ord) ((flags) | (uint32_t)(ird) << 16 | (uint32_t)(ord))
 
 static bool says_nothing(struct hk_victim *victim)
@@ -428,8 +431,9 @@ static void answers(struct hk *kit, enum hk_role role, uint32_t offered, uint32_
     bool held = true; /* a Write, posted before the RTR */
 
     request(kit, &victim, &what);
-    EXPECT_EQ(RAW_ENH_A, victim.theirs.word & RAW_ENH_A);
-    EXPECT_EQ(expected, victim.theirs.word & expected);
+    EXPECT_EQ(RAW_ENH_A | expected, victim.theirs.word & KINDS);
+    if (expected == RAW_ENH_B) /* the one kind that uses up a receive */
+        CHECK_OK(it_post_recv(victim.ep, NULL, 0, 2, FX_SIGNAL));
     if (fx_ep_state(victim.ep) == IT_EP_STATE_CONNECTED)
         CHECK_OK(it_post_rdma_write(victim.ep, NULL, 0, 7, FX_QUIET, 0, 0));
     else
@@ -438,6 +442,8 @@ static void answers(struct hk *kit, enum hk_role role, uint32_t offered, uint32_
     send_rtr(&victim, expected);
     fx_conn(kit->node.conn_evd, victim.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     EXPECT_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(victim.ep));
+    if (expected == RAW_ENH_B)
+        fx_done_len(kit->node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
     if (expected == RAW_ENH_D) {
         CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
         if (held && segment.op == RAW_WRITE) {
@@ -473,7 +479,57 @@ Test(hostile_rtr, responder, .timeout = 60)
         answers(&kit, role, RAW_ENH_C | RAW_ENH_D, RAW_ENH_D);
         answers(&kit, role, RAW_ENH_B | RAW_ENH_C | RAW_ENH_D, RAW_ENH_D);
         answers(&kit, role, RAW_ENH_B | RAW_ENH_C, RAW_ENH_C);
+        answers(&kit, role, RAW_ENH_B | RAW_ENH_D, RAW_ENH_D);
+        answers(&kit, role, RAW_ENH_B, RAW_ENH_B);
     }
+    hk_close(&kit);
+    check_done();
+}
+
+/* No Read reaches a responder whose read_ird is 0, unless the peer can open by nothing else. */
+static void answers_without_ird(struct hk *kit, uint32_t offered, uint32_t expected, uint32_t ird)
+{
+    struct request what = {HK_LISTEN, WORD(RAW_ENH_A | offered, 4, 4), 0, 4};
+    struct raw_bytes ulpdu = {0};
+    struct hk_victim victim;
+    it_event_t event;
+    it_ep_param_t param;
+
+    request(kit, &victim, &what);
+    EXPECT_EQ(WORD(RAW_ENH_A | expected, ird, 4), victim.theirs.word);
+    if (expected == RAW_ENH_B)
+        CHECK_OK(it_post_recv(victim.ep, NULL, 0, 2, FX_SIGNAL));
+    send_rtr(&victim, expected);
+    event = fx_conn(kit->node.conn_evd, victim.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    EXPECT_EQ(ird, event.conn.rdma_read_ird);
+    CHECK_OK(it_ep_query(victim.ep, IT_EP_PARAM_ALL, &param));
+    EXPECT_EQ(ird, param.attr.srv.rc.rdma_read_ird);
+    if (expected == RAW_ENH_B)
+        fx_done_len(kit->node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
+    if (ird == 0) {
+        raw_read_request(&ulpdu, 1, 1, 0, 0, 1, 0);
+        CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
+        EXPECT_EQ(0x1202, hk_terminated(&victim, &ulpdu));
+        hk_affiliated(&victim, IT_ASYNC_AFF_EP_L_IRRQ_ACCESS_VIOLATION,
+                      IT_ASYNC_AFF_EP_L_IRRQ_ACCESS_VIOLATION);
+        hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    } else {
+        raw_finish(&victim.peer);
+        hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    }
+    hk_victim_close(&victim);
+    raw_free(&ulpdu);
+}
+
+Test(hostile_rtr, responder_without_ird, .timeout = 60)
+{
+    struct hk kit;
+
+    hk_open(&kit);
+    answers_without_ird(&kit, RAW_ENH_B | RAW_ENH_C | RAW_ENH_D, RAW_ENH_C, 0);
+    answers_without_ird(&kit, RAW_ENH_C | RAW_ENH_D, RAW_ENH_C, 0);
+    answers_without_ird(&kit, RAW_ENH_B | RAW_ENH_D, RAW_ENH_B, 0);
+    answers_without_ird(&kit, RAW_ENH_D, RAW_ENH_D, 1);
     hk_close(&kit);
     check_done();
 }

@@ -450,7 +450,20 @@ Test(iw_mpa, responder_picks_the_rtr)
     check_answer(&config, Q "50020004 80034003", P "50020004 c0038003");
     respond(&exchange, &config, Q "50020004 80034003");
     cr_assert(exchange.mpa.result.peer_to_peer && exchange.mpa.result.rtr == 0);
-    config = config_of(2, false, ALL_RTR, 0, 3);
+}
+
+/* An IRD of 0 stays 0 where another kind than the Read is offered. */
+Test(iw_mpa, responder_without_ird)
+{
+    struct iw_mpa_config config = config_of(2, false, ALL_RTR, 0, 3);
+    struct exchange exchange;
+
+    check_answer(&config, Q "50020004 c003c003", P "50020004 80008003");
+    check_answer(&config, Q "50020004 8003c003", P "50020004 80008003");
+    check_answer(&config, Q "50020004 c0034003", P "50020004 c0000003");
+    check_answer(&config, Q "50020004 c0030003", P "50020004 c0000003");
+    respond(&exchange, &config, Q "50020004 c003c003");
+    cr_assert(exchange.mpa.result.rtr == IW_RTR_WRITE && exchange.mpa.result.ird == 0);
     check_answer(&config, Q "50020004 80004000", P "50020004 80014000"); /* IRD raised */
     respond(&exchange, &config, Q "50020004 80004000");
     cr_assert(exchange.mpa.result.rtr == IW_RTR_READ && exchange.mpa.result.ird == 1);

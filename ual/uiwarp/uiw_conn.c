@@ -346,6 +346,8 @@ void uiw_conn_responder_config(struct uiw_conn *conn, struct iw_mpa_config *conf
     /* An EP that offers no RTR as initiator: to one who asks as such we must name what we take. */
     if (config->rtr == 0)
         config->rtr = IW_RTR_WRITE | IW_RTR_READ;
+    /* It uses up a receive, so it is asked of those only who can send nothing else. */
+    config->rtr |= IW_RTR_SEND;
 }
 
 void uiw_conn_send_request(struct uiw_conn *conn)
