@@ -9,10 +9,10 @@
 # NAME is the program's name (in bin/tests of the build folder). A plain test that exits with 77 is
 # reported as skipped. Every test may use tests/support (#include "support/x.h").
 
-set(ITAPI_TEST_TIMEOUT 120)
+include(ItapiTimeLimits)
+
 if(ITAPI_SANITIZE STREQUAL "thread")
     set(ITAPI_CRITERION OFF)
-    set(ITAPI_TEST_TIMEOUT 240)
 else()
     set(ITAPI_CRITERION ON)
     pkg_check_modules(CRITERION REQUIRED IMPORTED_TARGET criterion)
@@ -49,8 +49,8 @@ function(itapi_register_test name group folder)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}/tests")
     # Criterion passes a test whose process leaks: the report in its output must fail it.
     set_tests_properties(${group}.${name} PROPERTIES
-        FAIL_REGULAR_EXPRESSION "ERROR: LeakSanitizer;runtime error:;WARNING: ThreadSanitizer"
-        TIMEOUT ${ITAPI_TEST_TIMEOUT})
+        FAIL_REGULAR_EXPRESSION "ERROR: LeakSanitizer;runtime error:;WARNING: ThreadSanitizer")
+    itapi_time_limit(${group}.${name} 120)
 endfunction()
 
 function(itapi_add_test name group)
@@ -62,6 +62,9 @@ function(itapi_add_test name group)
     if("itapi_testing" IN_LIST arg_LIBRARIES) # both are archives, and the first needs the second
         target_link_libraries(${name} PRIVATE
             "$<LINK_GROUP:RESCAN,itapi_test_support_objects,itapi_testing>")
+    endif()
+    if("PkgConfig::CRITERION" IN_LIST arg_LIBRARIES)
+        target_link_libraries(${name} PRIVATE itapi_criterion_limit)
     endif()
     itapi_register_test(${name} ${group} "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tests")
 endfunction()

@@ -7,8 +7,8 @@
 # GROUP.NAME; GROUP is siw if not given. There are two machines, each with tests that run one after the
 # other: "wire" is the usual one, "devices" that of GUEST devices. What goes over the interfaces of
 # CAPTURE (as seen in the machine; far/far0: in its namespace far) is decoded by tshark: a malformed
-# frame or a bad CRC fails the test. TIMEOUT counts from the program's start; 400 if not given. Where
-# no machine can run, the test is skipped.
+# frame or a bad CRC fails the test. TIMEOUT counts from the program's start, 400 if not given, and is
+# multiplied by the factor of all time limits. Where no machine can run, the test is skipped.
 
 set(ITAPI_VM_FOLDER "${PROJECT_BINARY_DIR}/tests/vm")
 set(ITAPI_VM_SCRIPT "${PROJECT_SOURCE_DIR}/tests/vm/run_test")
@@ -47,6 +47,6 @@ function(itapi_vm_test name)
         FIXTURES_REQUIRED vm_${arg_GUEST}
         RESOURCE_LOCK vm_${arg_GUEST}
         COST 1000
-        SKIP_RETURN_CODE 77
-        TIMEOUT ${limit})
+        SKIP_RETURN_CODE 77)
+    itapi_time_limit(${test} ${limit})
 endfunction()

@@ -12,7 +12,7 @@ static void setup(void)
     histogram_clear(&other);
 }
 
-TestSuite(histogram, .init = setup, .timeout = 60);
+TestSuite(histogram, .init = setup);
 
 /* Right to three significant digits. */
 static void check(double share, double wanted)

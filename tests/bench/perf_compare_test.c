@@ -27,7 +27,7 @@ static void teardown(void)
     (void)unlink(paths[1]);
 }
 
-TestSuite(perf_compare, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(perf_compare, .init = setup, .fini = teardown);
 
 static void write_file(const char *path, const char *text)
 {

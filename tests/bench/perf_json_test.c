@@ -29,7 +29,7 @@ static void teardown(void)
     perf_records_free(&records);
 }
 
-TestSuite(perf_json, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(perf_json, .init = setup, .fini = teardown);
 
 static bool read_text(const char *text)
 {

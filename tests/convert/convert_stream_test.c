@@ -245,7 +245,7 @@ static struct agree_terms answered(struct link *t)
 
 /* ---- Both ends ------------------------------------------------------------------------------ */
 
-Test(convert_stream, both_ends, .timeout = 60)
+Test(convert_stream, both_ends)
 {
     size_t before = fx_fd_count();
 
@@ -277,7 +277,7 @@ Test(convert_stream, both_ends, .timeout = 60)
 }
 
 /* The programs close theirs at once. */
-Test(convert_stream, both_ends_closed, .timeout = 60)
+Test(convert_stream, both_ends_closed)
 {
     struct vp_convert what = {.initiator = false};
     struct link t;
@@ -316,7 +316,7 @@ static void both_fail(struct link *t, it_event_type_t initiator, it_event_type_t
     close_link(t);
 }
 
-Test(convert_stream, both_ends_go_on_in_tcp, .timeout = 60)
+Test(convert_stream, both_ends_go_on_in_tcp)
 {
     const it_event_type_t nonpeer = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT;
     struct link t;
@@ -341,7 +341,7 @@ Test(convert_stream, both_ends_go_on_in_tcp, .timeout = 60)
 }
 
 /* The device answers to nobody: the first time limit ends it for both. */
-Test(convert_stream, both_ends_run_out_of_time, .timeout = 60)
+Test(convert_stream, both_ends_run_out_of_time)
 {
     const struct vp_convert what = {.initiator = false};
     struct link t;
@@ -359,7 +359,7 @@ Test(convert_stream, both_ends_run_out_of_time, .timeout = 60)
     close_link(&t);
 }
 
-Test(convert_stream, both_are_initiators, .timeout = 60)
+Test(convert_stream, both_are_initiators)
 {
     const struct vp_convert what = {.initiator = true};
     struct link t;
@@ -375,7 +375,7 @@ Test(convert_stream, both_are_initiators, .timeout = 60)
 
 /* ---- The peer says no, or nothing, or something else ---------------------------------------- */
 
-Test(convert_stream, refused, .timeout = 60)
+Test(convert_stream, refused)
 {
     struct link t;
 
@@ -390,7 +390,7 @@ Test(convert_stream, refused, .timeout = 60)
     close_link(&t);
 }
 
-Test(convert_stream, plain_peer, .timeout = 60)
+Test(convert_stream, plain_peer)
 {
     for (int initiator = 0; initiator < 2; initiator++) {
         struct link t;
@@ -410,7 +410,7 @@ Test(convert_stream, plain_peer, .timeout = 60)
 }
 
 /* What began like a frame is not taken either. */
-Test(convert_stream, plain_peer_that_begins_like_a_frame, .timeout = 60)
+Test(convert_stream, plain_peer_that_begins_like_a_frame)
 {
     uint8_t octets[AGREE_OWN_MAX];
     size_t length = agree_frame_encode_terms(AGREE_OFFER, &theirs, octets);
@@ -435,7 +435,7 @@ Test(convert_stream, plain_peer_that_begins_like_a_frame, .timeout = 60)
     CHECK(length > 8);
 }
 
-Test(convert_stream, silent_peer, .timeout = 60)
+Test(convert_stream, silent_peer)
 {
     struct link t;
 
@@ -461,7 +461,7 @@ Test(convert_stream, silent_peer, .timeout = 60)
 }
 
 /* The peer closes, or dies, at every octet of the frame that is waited for. */
-Test(convert_stream, peer_leaves_in_the_middle_of_a_frame, .timeout = 60)
+Test(convert_stream, peer_leaves_in_the_middle_of_a_frame)
 {
     uint8_t octets[AGREE_OWN_MAX];
     size_t length = agree_frame_encode_terms(AGREE_OFFER, &theirs, octets);
@@ -485,7 +485,7 @@ Test(convert_stream, peer_leaves_in_the_middle_of_a_frame, .timeout = 60)
     }
 }
 
-Test(convert_stream, peer_dies_after_each_step, .timeout = 60)
+Test(convert_stream, peer_dies_after_each_step)
 {
     for (int step = 0; step < 5; step++) {
         const struct linger hard = {.l_onoff = 1, .l_linger = 0};
@@ -516,7 +516,7 @@ Test(convert_stream, peer_dies_after_each_step, .timeout = 60)
 
 /* ---- Keys ----------------------------------------------------------------------------------- */
 
-Test(convert_stream, strangers_are_refused, .timeout = 60)
+Test(convert_stream, strangers_are_refused)
 {
     struct agree_terms terms;
     uint8_t key[AGREE_KEY_FRAME];
@@ -543,7 +543,7 @@ Test(convert_stream, strangers_are_refused, .timeout = 60)
 }
 
 /* Every conversion has tokens of its own. */
-Test(convert_stream, tokens_differ, .timeout = 60)
+Test(convert_stream, tokens_differ)
 {
     uint8_t before[AGREE_TOKEN] = {0};
 
@@ -561,7 +561,7 @@ Test(convert_stream, tokens_differ, .timeout = 60)
 
 /* ---- Octets the program has read already, and has still to say ------------------------------ */
 
-Test(convert_stream, early_octets, .timeout = 60)
+Test(convert_stream, early_octets)
 {
     uint8_t octets[AGREE_OWN_MAX];
     size_t length = agree_frame_encode_terms(AGREE_OFFER, &theirs, octets);
@@ -604,7 +604,7 @@ static void hear_in_parts(const struct link *t, const uint8_t *octets, size_t le
 }
 
 /* The socket is full of what the program has said before. */
-Test(convert_stream, long_message_into_a_full_socket, .timeout = 60)
+Test(convert_stream, long_message_into_a_full_socket)
 {
     static uint8_t message[65536];
     static uint8_t said[1 << 16];
@@ -641,7 +641,7 @@ Test(convert_stream, long_message_into_a_full_socket, .timeout = 60)
 /* ---- The device's connection ends ----------------------------------------------------------- */
 
 /* Two streams: the test carries frames from one to the other, and holds back the commit. */
-Test(convert_stream, end_of_the_connection_does_not_overtake_commit, .timeout = 60)
+Test(convert_stream, end_of_the_connection_does_not_overtake_commit)
 {
     const struct vp_convert what = {.initiator = false};
     struct agree_terms terms;
@@ -676,7 +676,7 @@ Test(convert_stream, end_of_the_connection_does_not_overtake_commit, .timeout = 
 
 /* ---- The consumer ends it ------------------------------------------------------------------- */
 
-Test(convert_stream, disconnected_while_pending, .timeout = 60)
+Test(convert_stream, disconnected_while_pending)
 {
     size_t before = fx_fd_count();
 
@@ -707,7 +707,7 @@ Test(convert_stream, disconnected_while_pending, .timeout = 60)
 }
 
 /* A peer that does not close its end is waited for 5 seconds, and not when the IA closes. */
-Test(convert_stream, stream_is_retired_in_time, .timeout = 60)
+Test(convert_stream, stream_is_retired_in_time)
 {
     size_t before = fx_fd_count();
 
@@ -730,7 +730,7 @@ Test(convert_stream, stream_is_retired_in_time, .timeout = 60)
     fx_fd_settle(before);
 }
 
-Test(convert_stream, wrong_calls, .timeout = 60)
+Test(convert_stream, wrong_calls)
 {
     struct vp_convert what = {.no_request_reply = true};
     struct link t;

@@ -6,9 +6,10 @@
 #ifndef ITAPI_TESTS_CONVERT_FAKE_HOST_H
 #define ITAPI_TESTS_CONVERT_FAKE_HOST_H
 
+#include "support/time_limit.h"
 #include "ual/verbs/verbs_convert_private.h"
 
-#define FAKE_PATIENCE_MS 20000
+#define FAKE_PATIENCE_MS time_limit_ms(20000)
 
 struct fake_news {
     it_event_type_t number;

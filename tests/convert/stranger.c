@@ -8,8 +8,6 @@
 #include <poll.h>
 #include <string.h>
 
-#define PATIENCE_MS 60000
-
 static void stranger_open(struct stranger *stranger)
 {
     if (!stranger->channel)
@@ -24,8 +22,8 @@ static enum rdma_cm_event_type next_event(struct stranger *stranger)
     enum rdma_cm_event_type type;
     struct rdma_cm_event *event;
 
-    if (poll(&ready, 1, PATIENCE_MS) != 1)
-        CHECK_FAIL("no event of rdma_cm within %d ms", PATIENCE_MS);
+    if (poll(&ready, 1, FX_PATIENCE_MS) != 1)
+        CHECK_FAIL("no event of rdma_cm within %d ms", FX_PATIENCE_MS);
     CHECK_EQ(0, rdma_get_cm_event(stranger->channel, &event));
     type = event->event;
     stranger->private_length = 0;

@@ -139,7 +139,7 @@ static bool says_nothing(struct bed *bed)
     return poll(&wait, 1, 30) == 0;
 }
 
-Test(hostile_atomic, requests_on_the_wire, .timeout = 60)
+Test(hostile_atomic, requests_on_the_wire)
 {
     it_lmr_triplet_t result;
     struct bed bed;
@@ -254,7 +254,7 @@ static const struct lie {
     {"4 octets short", lie_short, 0x2003, IT_ASYNC_AFF_EP_L_LLP_ERROR, IT_DTO_ERR_FLUSHED},
 };
 
-Test(hostile_atomic, responses_that_lie, .timeout = 60)
+Test(hostile_atomic, responses_that_lie)
 {
     for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
         it_event_t event;
@@ -312,7 +312,7 @@ static void does_not_know(bool as_siw)
     bed_close(&bed);
 }
 
-Test(hostile_atomic, peer_without_atomics, .timeout = 60)
+Test(hostile_atomic, peer_without_atomics)
 {
     does_not_know(false);
     does_not_know(true);
@@ -352,7 +352,7 @@ static const struct {
     {0xfffffff0, 1, {1, 0, 0, ALL}, 2}, /* 28 reserved bits */
 };
 
-Test(hostile_atomic, operations, .timeout = 60)
+Test(hostile_atomic, operations)
 {
     static struct raw_segment segment;
     struct raw_bytes stream = {0};
@@ -381,7 +381,7 @@ Test(hostile_atomic, operations, .timeout = 60)
 }
 
 /* Reads and atomics in one stream of octets: answered in their order, MSNs shared. */
-Test(hostile_atomic, answers_keep_their_order, .timeout = 60)
+Test(hostile_atomic, answers_keep_their_order)
 {
     static const uint64_t one[4] = {1, 0, 0, ALL};
     static struct raw_segment segment;
@@ -429,7 +429,7 @@ static const struct refusal {
     {"beyond the IRD", 0, 0, 3, 0x1202, IT_ASYNC_AFF_EP_L_IRRQ_ACCESS_VIOLATION, 2},
 };
 
-Test(hostile_atomic, refused, .timeout = 60)
+Test(hostile_atomic, refused)
 {
     static const uint64_t one[4] = {1, 0, 0, ALL};
 
@@ -498,7 +498,7 @@ static void immediate_on_the_wire(const struct hk_startup *startup)
     bed_close(&bed);
 }
 
-Test(hostile_atomic, immediate_on_the_wire, .timeout = 60)
+Test(hostile_atomic, immediate_on_the_wire)
 {
     static const struct hk_startup with_markers = {2, RAW_MPA_C | RAW_MPA_M, 2u << 16 | 2u};
 
@@ -539,7 +539,7 @@ static void send_value(struct bed *bed, const struct value_case *row)
     raw_free(&ulpdu);
 }
 
-Test(hostile_atomic, bad_immediate, .timeout = 60)
+Test(hostile_atomic, bad_immediate)
 {
     for (size_t i = 0; i < sizeof(value_cases) / sizeof(value_cases[0]); i++) {
         const struct value_case *row = &value_cases[i];

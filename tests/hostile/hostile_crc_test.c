@@ -29,7 +29,7 @@ static void broken_by_crc(struct hk *kit, struct hk_victim *victim)
 }
 
 /* Every octet behind ULPDU_Length, in each of its bits once. */
-Test(hostile_crc, every_octet_of_a_send, .timeout = 60)
+Test(hostile_crc, every_octet_of_a_send)
 {
     struct hk kit;
     struct fx_buf in;
@@ -63,7 +63,7 @@ Test(hostile_crc, every_octet_of_a_send, .timeout = 60)
 }
 
 /* A damaged length: broken one way or another, never delivered. */
-Test(hostile_crc, every_bit_of_the_length, .timeout = 60)
+Test(hostile_crc, every_bit_of_the_length)
 {
     struct hk kit;
     struct fx_buf in;
@@ -140,23 +140,23 @@ static void corrupt_large(bool write, size_t piece)
     check_done();
 }
 
-Test(hostile_crc, large_send_in_pieces, .timeout = 60)
+Test(hostile_crc, large_send_in_pieces)
 {
     corrupt_large(false, 1460);
 }
 
-Test(hostile_crc, large_write_in_pieces, .timeout = 60)
+Test(hostile_crc, large_write_in_pieces)
 {
     corrupt_large(true, 999);
 }
 
-Test(hostile_crc, large_send_at_once, .timeout = 60)
+Test(hostile_crc, large_send_at_once)
 {
     corrupt_large(false, sizeof(payload) * 2);
 }
 
 /* Pieces that end inside the header, the pad and the CRC of a good frame. */
-Test(hostile_crc, good_frame_in_pieces, .timeout = 60)
+Test(hostile_crc, good_frame_in_pieces)
 {
     struct hk kit;
     struct hk_victim victim;
@@ -194,7 +194,7 @@ Test(hostile_crc, good_frame_in_pieces, .timeout = 60)
 }
 
 /* Without CRC the field is sent as zero and may hold anything when received. */
-Test(hostile_crc, not_used, .timeout = 60)
+Test(hostile_crc, not_used)
 {
     static const struct hk_startup startup = {1, 0, 0};
     static struct raw_segment segment;
@@ -230,7 +230,7 @@ Test(hostile_crc, not_used, .timeout = 60)
 }
 
 /* The peer does not ask for CRC, we do: it is used both ways. */
-Test(hostile_crc, asked_for_by_us_only, .timeout = 60)
+Test(hostile_crc, asked_for_by_us_only)
 {
     static const struct hk_startup startup = {1, 0, 0};
     static struct raw_segment segment;

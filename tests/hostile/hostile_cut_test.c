@@ -179,52 +179,52 @@ static void cut_everywhere(frame_maker make, bool reset)
     check_done();
 }
 
-Test(hostile_cut, send_by_fin, .timeout = 60)
+Test(hostile_cut, send_by_fin)
 {
     cut_everywhere(make_send, false);
 }
 
-Test(hostile_cut, send_by_rst, .timeout = 60)
+Test(hostile_cut, send_by_rst)
 {
     cut_everywhere(make_send, true);
 }
 
-Test(hostile_cut, write_by_fin, .timeout = 60)
+Test(hostile_cut, write_by_fin)
 {
     cut_everywhere(make_write, false);
 }
 
-Test(hostile_cut, write_by_rst, .timeout = 60)
+Test(hostile_cut, write_by_rst)
 {
     cut_everywhere(make_write, true);
 }
 
-Test(hostile_cut, read_request_by_fin, .timeout = 60)
+Test(hostile_cut, read_request_by_fin)
 {
     cut_everywhere(make_read_request, false);
 }
 
-Test(hostile_cut, read_request_by_rst, .timeout = 60)
+Test(hostile_cut, read_request_by_rst)
 {
     cut_everywhere(make_read_request, true);
 }
 
-Test(hostile_cut, read_response_by_fin, .timeout = 60)
+Test(hostile_cut, read_response_by_fin)
 {
     cut_everywhere(make_read_response, false);
 }
 
-Test(hostile_cut, read_response_by_rst, .timeout = 60)
+Test(hostile_cut, read_response_by_rst)
 {
     cut_everywhere(make_read_response, true);
 }
 
-Test(hostile_cut, terminate_by_fin, .timeout = 60)
+Test(hostile_cut, terminate_by_fin)
 {
     cut_everywhere(make_terminate, false);
 }
 
-Test(hostile_cut, terminate_by_rst, .timeout = 60)
+Test(hostile_cut, terminate_by_rst)
 {
     cut_everywhere(make_terminate, true);
 }
@@ -232,7 +232,7 @@ Test(hostile_cut, terminate_by_rst, .timeout = 60)
 /* ---- Frames in pieces ----------------------------------------------------------------------- */
 
 /* Every kind of frame, one octet at a time; a healthy connection meanwhile. */
-Test(hostile_cut, slow_peer, .timeout = 60)
+Test(hostile_cut, slow_peer)
 {
     static struct raw_segment segment;
     static const frame_maker makers[] = {make_send, make_write, make_read_request,
@@ -283,7 +283,7 @@ Test(hostile_cut, slow_peer, .timeout = 60)
 }
 
 /* Many frames of all kinds and sizes in pieces of random length. */
-Test(hostile_cut, random_pieces, .timeout = 60)
+Test(hostile_cut, random_pieces)
 {
     struct bed bed;
     struct hk_victim victim;

@@ -237,18 +237,18 @@ static void many_peers(uint32_t first, bool damaged, const struct hk_startup *st
     check_done();
 }
 
-Test(hostile_fuzz, frames, .timeout = 60)
+Test(hostile_fuzz, frames)
 {
     many_peers(1, false, &hk_plain);
 }
 
-Test(hostile_fuzz, damaged_frames, .timeout = 60)
+Test(hostile_fuzz, damaged_frames)
 {
     many_peers(1000, true, &hk_plain);
 }
 
 /* Without CRC every damage reaches the layers above. */
-Test(hostile_fuzz, damaged_frames_without_crc, .timeout = 60)
+Test(hostile_fuzz, damaged_frames_without_crc)
 {
     static const struct hk_startup startup = {1, 0, 0};
     struct bed bed;
@@ -266,7 +266,7 @@ Test(hostile_fuzz, damaged_frames_without_crc, .timeout = 60)
 }
 
 /* Octets without any form. */
-Test(hostile_fuzz, noise, .timeout = 60)
+Test(hostile_fuzz, noise)
 {
     struct bed bed;
 
@@ -310,7 +310,7 @@ static void until_closed(struct hk *kit, struct raw_peer *peer)
 }
 
 /* Startup frames with one bit changed, to the listener. */
-Test(hostile_fuzz, startup_bits, .timeout = 60)
+Test(hostile_fuzz, startup_bits)
 {
     struct hk kit;
     struct raw_bytes good = {0};

@@ -94,7 +94,7 @@ static void all_harmless(struct hostile_bed *bed, enum hk_role role)
     harmless(bed, interleaved, role);
 }
 
-Test(hostile_harmless, harmless, .timeout = 60)
+Test(hostile_harmless, harmless)
 {
     struct hostile_bed bed;
 
@@ -106,7 +106,7 @@ Test(hostile_harmless, harmless, .timeout = 60)
 }
 
 /* A Read of no octets gets a Response of no octets, whatever it names. */
-Test(hostile_harmless, read_of_nothing, .timeout = 60)
+Test(hostile_harmless, read_of_nothing)
 {
     static struct raw_segment segment;
     struct hostile_bed bed;
@@ -130,7 +130,7 @@ Test(hostile_harmless, read_of_nothing, .timeout = 60)
 }
 
 /* The largest ULPDU there is, as Send and as Write. */
-Test(hostile_harmless, largest_ulpdu, .timeout = 60)
+Test(hostile_harmless, largest_ulpdu)
 {
     struct hostile_bed bed;
     struct hk_victim victim;

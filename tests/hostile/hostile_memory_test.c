@@ -109,13 +109,13 @@ static void free_under_writes(const struct hk_startup *startup, unsigned seed)
     check_done();
 }
 
-Test(hostile_memory, freed_under_writes, .timeout = 60)
+Test(hostile_memory, freed_under_writes)
 {
     for (unsigned seed = 0; seed < 6; seed++)
         free_under_writes(&hk_plain, seed);
 }
 
-Test(hostile_memory, freed_under_writes_without_crc, .timeout = 60)
+Test(hostile_memory, freed_under_writes_without_crc)
 {
     static const struct hk_startup startup = {1, 0, 0};
 
@@ -124,7 +124,7 @@ Test(hostile_memory, freed_under_writes_without_crc, .timeout = 60)
 }
 
 /* Freed with an FPDU half arrived: the rest of it goes nowhere. */
-Test(hostile_memory, freed_under_half_an_fpdu, .timeout = 60)
+Test(hostile_memory, freed_under_half_an_fpdu)
 {
     struct hk kit;
     struct raw_bytes ulpdu = {0};
@@ -254,13 +254,13 @@ static void free_under_reads(const struct hk_startup *startup, unsigned seed)
     check_done();
 }
 
-Test(hostile_memory, freed_under_reads, .timeout = 60)
+Test(hostile_memory, freed_under_reads)
 {
     for (unsigned seed = 0; seed < 6; seed++)
         free_under_reads(&hk_plain, seed);
 }
 
-Test(hostile_memory, freed_under_reads_without_crc, .timeout = 60)
+Test(hostile_memory, freed_under_reads_without_crc)
 {
     static const struct hk_startup startup = {1, 0, 0};
 
@@ -269,7 +269,7 @@ Test(hostile_memory, freed_under_reads_without_crc, .timeout = 60)
 }
 
 /* The peer reads nothing of the Response: it is half sent when the region goes. */
-Test(hostile_memory, freed_under_half_a_response, .timeout = 60)
+Test(hostile_memory, freed_under_half_a_response)
 {
     static struct raw_segment segment;
     struct hk kit;

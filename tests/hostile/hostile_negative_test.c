@@ -75,27 +75,27 @@ static void attack_all(enum hk_role role, const struct hk_startup *startup)
     check_done();
 }
 
-Test(hostile_negative, listener, .timeout = 60)
+Test(hostile_negative, listener)
 {
     attack_all(HK_LISTEN, &hk_plain);
 }
 
-Test(hostile_negative, connect, .timeout = 60)
+Test(hostile_negative, connect)
 {
     attack_all(HK_CONNECT, &hk_plain);
 }
 
-Test(hostile_negative, convert_responder, .timeout = 60)
+Test(hostile_negative, convert_responder)
 {
     attack_all(HK_CONVERT_RESPONDER, &hk_plain);
 }
 
-Test(hostile_negative, convert_initiator, .timeout = 60)
+Test(hostile_negative, convert_initiator)
 {
     attack_all(HK_CONVERT_INITIATOR, &hk_plain);
 }
 
-Test(hostile_negative, connect_revision_2, .timeout = 60)
+Test(hostile_negative, connect_revision_2)
 {
     static const struct hk_startup startup = {2, RAW_MPA_C, 8u << 16 | 8u};
 
@@ -103,7 +103,7 @@ Test(hostile_negative, connect_revision_2, .timeout = 60)
 }
 
 /* Our Terminates to a peer that wants markers and no CRC. */
-Test(hostile_negative, connect_with_markers, .timeout = 60)
+Test(hostile_negative, connect_with_markers)
 {
     static const struct hk_startup startup = {1, RAW_MPA_M, 0};
 

@@ -27,7 +27,7 @@ static void fpdu_is(const struct raw_bytes *ulpdu, const char *hex)
     raw_free(&frame);
 }
 
-Test(hostile_raw_peer, crc_check_values, .timeout = 10)
+Test(hostile_raw_peer, crc_check_values)
 {
     unsigned char zeros[32] = {0};
 
@@ -36,7 +36,7 @@ Test(hostile_raw_peer, crc_check_values, .timeout = 10)
     CHECK_EQ(0xe3069283u, raw_crc32c(raw_crc32c(0, "1234", 4), "56789", 5));
 }
 
-Test(hostile_raw_peer, startup_frames, .timeout = 10)
+Test(hostile_raw_peer, startup_frames)
 {
     struct raw_bytes frame = {0};
 
@@ -48,7 +48,7 @@ Test(hostile_raw_peer, startup_frames, .timeout = 10)
     raw_free(&frame);
 }
 
-Test(hostile_raw_peer, frames, .timeout = 10)
+Test(hostile_raw_peer, frames)
 {
     struct raw_bytes ulpdu = {0};
     struct raw_bytes bad = {0};
@@ -93,7 +93,7 @@ static void marked_stream(struct raw_bytes *out)
     raw_free(&ulpdu);
 }
 
-Test(hostile_raw_peer, markers, .timeout = 10)
+Test(hostile_raw_peer, markers)
 {
     static struct raw_segment segment;
     struct raw_bytes stream = {0};
@@ -124,7 +124,7 @@ Test(hostile_raw_peer, markers, .timeout = 10)
 }
 
 /* Every corrupted octet is noticed. */
-Test(hostile_raw_peer, notices_corruption, .timeout = 10)
+Test(hostile_raw_peer, notices_corruption)
 {
     static struct raw_segment segment;
     struct raw_bytes stream = {0};

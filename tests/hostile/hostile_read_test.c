@@ -179,7 +179,7 @@ static void lied_to(struct hk *kit, const struct lie *lie, enum hk_role role)
     check_context(NULL);
 }
 
-Test(hostile_read, responses_that_lie, .timeout = 60)
+Test(hostile_read, responses_that_lie)
 {
     struct hk kit;
 
@@ -193,7 +193,7 @@ Test(hostile_read, responses_that_lie, .timeout = 60)
 }
 
 /* Into several segments: a Response too long must not run into what lies behind the last one. */
-Test(hostile_read, scattered_sink, .timeout = 60)
+Test(hostile_read, scattered_sink)
 {
     struct hk kit;
     struct hk_victim victim;
@@ -234,7 +234,7 @@ Test(hostile_read, scattered_sink, .timeout = 60)
 }
 
 /* The sink may not be written by the peer with an ordinary Write, unless it has that right. */
-Test(hostile_read, write_to_the_sink, .timeout = 60)
+Test(hostile_read, write_to_the_sink)
 {
     struct hk kit;
     struct hk_victim victim;
@@ -268,7 +268,7 @@ Test(hostile_read, write_to_the_sink, .timeout = 60)
 /* ---- ORD ------------------------------------------------------------------------------------ */
 
 /* No more Requests on the wire than the peer's IRD; the next one when one is answered. */
-Test(hostile_read, no_more_than_ord, .timeout = 60)
+Test(hostile_read, no_more_than_ord)
 {
     static const struct hk_startup startup = {2, RAW_MPA_C, 2u << 16 | 2u};
     struct hk kit;
@@ -304,7 +304,7 @@ Test(hostile_read, no_more_than_ord, .timeout = 60)
 }
 
 /* A fenced request does not leave before the Reads in front of it are answered. */
-Test(hostile_read, fence_on_the_wire, .timeout = 60)
+Test(hostile_read, fence_on_the_wire)
 {
     static struct raw_segment segment;
     struct hk kit;
@@ -339,7 +339,7 @@ Test(hostile_read, fence_on_the_wire, .timeout = 60)
 }
 
 /* Completions keep the order of posting, though the Send behind the Read has left long ago. */
-Test(hostile_read, send_waits_for_the_read_before_it, .timeout = 60)
+Test(hostile_read, send_waits_for_the_read_before_it)
 {
     static struct raw_segment segment;
     struct hk kit;
@@ -409,35 +409,35 @@ static void flood(uint32_t ird, unsigned requests)
     check_done();
 }
 
-Test(hostile_read, flood_beyond_ird_1, .timeout = 60)
+Test(hostile_read, flood_beyond_ird_1)
 {
     flood(1, 3);
 }
 
 /* None of these can be answered in full: the first one beyond the IRD is one too many. */
-Test(hostile_read, one_beyond_ird_1, .timeout = 60)
+Test(hostile_read, one_beyond_ird_1)
 {
     flood(1, 2);
 }
 
-Test(hostile_read, one_beyond_ird_8, .timeout = 60)
+Test(hostile_read, one_beyond_ird_8)
 {
     flood(8, 9);
 }
 
 /* Some peers make a power of two of what they were told: they are let have it, and no more. */
-Test(hostile_read, one_beyond_ird_5, .timeout = 60)
+Test(hostile_read, one_beyond_ird_5)
 {
     flood(5, 9);
 }
 
-Test(hostile_read, flood_beyond_ird_8, .timeout = 60)
+Test(hostile_read, flood_beyond_ird_8)
 {
     flood(8, 1000);
 }
 
 /* As many as the IRD allows, all at once, are all answered, in order. */
-Test(hostile_read, as_many_as_ird, .timeout = 60)
+Test(hostile_read, as_many_as_ird)
 {
     static struct raw_segment segment;
     struct hk kit;
@@ -491,7 +491,7 @@ static void send_what_fits(struct raw_peer *peer, const struct raw_bytes *bytes)
 }
 
 /* A flood of Reads of 0 octets, whose answers nobody reads, does no harm either way. */
-Test(hostile_read, flood_of_nothing, .timeout = 60)
+Test(hostile_read, flood_of_nothing)
 {
     struct hk kit;
     struct hk_victim victim;

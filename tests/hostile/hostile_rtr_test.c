@@ -56,7 +56,7 @@ static void reply(struct hk_victim *victim, uint32_t word)
 
 /* ---- The library as initiator --------------------------------------------------------------- */
 
-Test(hostile_rtr, default_request, .timeout = 60)
+Test(hostile_rtr, default_request)
 {
     struct hk kit;
 
@@ -84,7 +84,7 @@ Test(hostile_rtr, default_request, .timeout = 60)
     check_done();
 }
 
-Test(hostile_rtr, request_of_revision_1, .timeout = 60)
+Test(hostile_rtr, request_of_revision_1)
 {
     struct hk kit;
     struct hk_victim victim;
@@ -102,7 +102,7 @@ Test(hostile_rtr, request_of_revision_1, .timeout = 60)
 }
 
 /* Private data goes behind the enhanced word. */
-Test(hostile_rtr, request_with_private_data, .timeout = 60)
+Test(hostile_rtr, request_with_private_data)
 {
     struct hk kit;
     struct raw_peer peer;
@@ -267,7 +267,7 @@ static void silent(struct hk *kit, bool speaks, bool glued)
     raw_free(&ulpdu);
 }
 
-Test(hostile_rtr, silent_peer_is_told_again, .timeout = 60)
+Test(hostile_rtr, silent_peer_is_told_again)
 {
     struct hk kit;
 
@@ -279,7 +279,7 @@ Test(hostile_rtr, silent_peer_is_told_again, .timeout = 60)
     check_done();
 }
 
-Test(hostile_rtr, initiator, .timeout = 60)
+Test(hostile_rtr, initiator)
 {
     const uint32_t both = ITX_RTR_WRITE | ITX_RTR_READ;
     const uint32_t all = both | ITX_RTR_SEND;
@@ -298,7 +298,7 @@ Test(hostile_rtr, initiator, .timeout = 60)
 }
 
 /* Read depths of the Reply: the own ORD shrinks to the peer's IRD. */
-Test(hostile_rtr, initiator_read_depths, .timeout = 60)
+Test(hostile_rtr, initiator_read_depths)
 {
     static const uint32_t rows[][4] = {
         /* own ird, ord; peer's ird, ord; */
@@ -334,7 +334,7 @@ Test(hostile_rtr, initiator_read_depths, .timeout = 60)
 }
 
 /* The peer refuses revision 2 by a reset or a close: the library comes back with revision 1. */
-Test(hostile_rtr, falls_back_to_revision_1, .timeout = 60)
+Test(hostile_rtr, falls_back_to_revision_1)
 {
     struct hk kit;
     uint16_t port = 0;
@@ -466,7 +466,7 @@ static void answers(struct hk *kit, enum hk_role role, uint32_t offered, uint32_
     hk_victim_close(&victim);
 }
 
-Test(hostile_rtr, responder, .timeout = 60)
+Test(hostile_rtr, responder)
 {
     struct hk kit;
 
@@ -521,7 +521,7 @@ static void answers_without_ird(struct hk *kit, uint32_t offered, uint32_t expec
     raw_free(&ulpdu);
 }
 
-Test(hostile_rtr, responder_without_ird, .timeout = 60)
+Test(hostile_rtr, responder_without_ird)
 {
     struct hk kit;
 
@@ -553,7 +553,7 @@ static void ends_without_rtr(struct hk *kit, struct hk_victim *victim, bool rese
 }
 
 /* A=1 without any kind: the Reply proposes one at least. */
-Test(hostile_rtr, responder_without_offer, .timeout = 60)
+Test(hostile_rtr, responder_without_offer)
 {
     struct request what = {HK_LISTEN, WORD(RAW_ENH_A, 4, 4), 4, 4};
     struct hk kit;
@@ -571,7 +571,7 @@ Test(hostile_rtr, responder_without_offer, .timeout = 60)
 }
 
 /* The peer goes away before its RTR. */
-Test(hostile_rtr, no_rtr, .timeout = 60)
+Test(hostile_rtr, no_rtr)
 {
     struct request what = {HK_LISTEN, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4), 4, 4};
     struct hk kit;
@@ -594,7 +594,7 @@ Test(hostile_rtr, no_rtr, .timeout = 60)
 }
 
 /* The Reply's read depths: ORD no more than the initiator's IRD, IRD as much as it asks or has. */
-Test(hostile_rtr, responder_read_depths, .timeout = 60)
+Test(hostile_rtr, responder_read_depths)
 {
     static const uint32_t rows[][4] = {
         /* own ird, ord; peer's ird, ord */
@@ -630,7 +630,7 @@ Test(hostile_rtr, responder_read_depths, .timeout = 60)
 }
 
 /* Client/server model: the responder holds everything until the first FPDU is in, and valid. */
-Test(hostile_rtr, responder_holds_its_tongue, .timeout = 60)
+Test(hostile_rtr, responder_holds_its_tongue)
 {
     static struct raw_segment segment;
     static const struct hk_startup startups[] = {{1, RAW_MPA_C, 0}, {2, RAW_MPA_C, 4u << 16 | 4u}};
@@ -661,7 +661,7 @@ Test(hostile_rtr, responder_holds_its_tongue, .timeout = 60)
 }
 
 /* Without Request and Reply: CRC on, markers off, at once. */
-Test(hostile_rtr, no_request_no_reply, .timeout = 60)
+Test(hostile_rtr, no_request_no_reply)
 {
     static struct raw_segment segment;
     struct hk kit;

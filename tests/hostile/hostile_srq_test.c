@@ -104,18 +104,18 @@ static void no_receive(size_t hard, unsigned posted)
     scene_close(&scene);
 }
 
-Test(hostile_srq, no_receive, .timeout = 60)
+Test(hostile_srq, no_receive)
 {
     no_receive(IT_HARD_HI_WATERMARK_DISABLE, 0);
 }
 
-Test(hostile_srq, a_hard_watermark_of_none, .timeout = 60)
+Test(hostile_srq, a_hard_watermark_of_none)
 {
     no_receive(0, 3);
 }
 
 /* A peer that begins a message holds one receive, whatever else it does; the rest flows on. */
-Test(hostile_srq, half_a_message, .timeout = 60)
+Test(hostile_srq, half_a_message)
 {
     struct scene scene;
     struct hk_victim slow;
@@ -141,7 +141,7 @@ Test(hostile_srq, half_a_message, .timeout = 60)
 }
 
 /* The receive that a message had taken is flushed to its endpoint, and no other one. */
-Test(hostile_srq, the_end_within_a_message, .timeout = 60)
+Test(hostile_srq, the_end_within_a_message)
 {
     for (unsigned reset = 0; reset < 2; reset++) {
         struct scene scene;
@@ -173,7 +173,7 @@ Test(hostile_srq, the_end_within_a_message, .timeout = 60)
 }
 
 /* The same when the program ends it: disconnected it is flushed, freed it is dropped. */
-Test(hostile_srq, the_program_ends_it_within_a_message, .timeout = 60)
+Test(hostile_srq, the_program_ends_it_within_a_message)
 {
     struct scene scene;
     struct hk_victim victims[2];
@@ -197,7 +197,7 @@ Test(hostile_srq, the_program_ends_it_within_a_message, .timeout = 60)
 }
 
 /* Too long in the first piece, and in a later one. */
-Test(hostile_srq, longer_than_the_receive, .timeout = 60)
+Test(hostile_srq, longer_than_the_receive)
 {
     for (unsigned pieces = 1; pieces <= 2; pieces++) {
         struct scene scene;
@@ -222,7 +222,7 @@ Test(hostile_srq, longer_than_the_receive, .timeout = 60)
 }
 
 /* A message out of order takes nothing from the queue. */
-Test(hostile_srq, nonsense_takes_nothing, .timeout = 60)
+Test(hostile_srq, nonsense_takes_nothing)
 {
     struct scene scene;
 
@@ -252,7 +252,7 @@ Test(hostile_srq, nonsense_takes_nothing, .timeout = 60)
 }
 
 /* A flood: the hard watermark leaves the others what they need. */
-Test(hostile_srq, a_flood_meets_the_hard_watermark, .timeout = 60)
+Test(hostile_srq, a_flood_meets_the_hard_watermark)
 {
     struct scene scene;
     struct hk_victim flooder;

@@ -81,7 +81,7 @@ static void flushed(struct bed *bed, bool requests)
     }
 }
 
-Test(hostile_stall, others_go_on, .timeout = 60)
+Test(hostile_stall, others_go_on)
 {
     struct bed bed;
 
@@ -94,7 +94,7 @@ Test(hostile_stall, others_go_on, .timeout = 60)
     check_done();
 }
 
-Test(hostile_stall, disconnect_returns, .timeout = 60)
+Test(hostile_stall, disconnect_returns)
 {
     for (int role = 0; role < HK_ROLES; role++) {
         struct bed bed, other;
@@ -112,7 +112,7 @@ Test(hostile_stall, disconnect_returns, .timeout = 60)
     check_done();
 }
 
-Test(hostile_stall, free_returns, .timeout = 60)
+Test(hostile_stall, free_returns)
 {
     struct bed bed, other;
 
@@ -125,7 +125,7 @@ Test(hostile_stall, free_returns, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(hostile_stall, lmr_free_returns, .timeout = 60)
+Test(hostile_stall, lmr_free_returns)
 {
     struct bed bed, other;
 
@@ -144,7 +144,7 @@ Test(hostile_stall, lmr_free_returns, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(hostile_stall, ia_free_returns, .timeout = 60)
+Test(hostile_stall, ia_free_returns)
 {
     struct bed bed, other;
 
@@ -159,7 +159,7 @@ Test(hostile_stall, ia_free_returns, .timeout = 60)
 }
 
 /* The peer breaks a rule while the victim's messages to it are stuck. */
-Test(hostile_stall, bad_peer_that_does_not_read, .timeout = 60)
+Test(hostile_stall, bad_peer_that_does_not_read)
 {
     struct bed bed;
     struct raw_bytes ulpdu = {0};
@@ -179,7 +179,7 @@ Test(hostile_stall, bad_peer_that_does_not_read, .timeout = 60)
 }
 
 /* The same, but then it reads: everything up to a frame's end, then the Terminate. */
-Test(hostile_stall, terminate_comes_at_a_boundary, .timeout = 60)
+Test(hostile_stall, terminate_comes_at_a_boundary)
 {
     struct bed bed;
     struct raw_bytes ulpdu = {0};
@@ -199,7 +199,7 @@ Test(hostile_stall, terminate_comes_at_a_boundary, .timeout = 60)
 }
 
 /* The peer closes its direction and reads on: that is the end of the connection all the same. */
-Test(hostile_stall, half_close, .timeout = 60)
+Test(hostile_stall, half_close)
 {
     struct hk kit;
 
@@ -220,7 +220,7 @@ Test(hostile_stall, half_close, .timeout = 60)
 }
 
 /* Our disconnect: a FIN behind a whole FPDU, no Terminate, no RST, even if the peer stays. */
-Test(hostile_stall, orderly_disconnect_on_the_wire, .timeout = 60)
+Test(hostile_stall, orderly_disconnect_on_the_wire)
 {
     static struct raw_segment segment;
     struct hk kit;

@@ -101,12 +101,12 @@ static void refused_requests(enum hk_role role)
     check_done();
 }
 
-Test(hostile_startup, listener_refuses, .timeout = 60)
+Test(hostile_startup, listener_refuses)
 {
     refused_requests(HK_LISTEN);
 }
 
-Test(hostile_startup, convert_responder_refuses, .timeout = 60)
+Test(hostile_startup, convert_responder_refuses)
 {
     refused_requests(HK_CONVERT_RESPONDER);
 }
@@ -161,12 +161,12 @@ static void accepted_requests(enum hk_role role)
     check_done();
 }
 
-Test(hostile_startup, listener_accepts, .timeout = 60)
+Test(hostile_startup, listener_accepts)
 {
     accepted_requests(HK_LISTEN);
 }
 
-Test(hostile_startup, convert_responder_accepts, .timeout = 60)
+Test(hostile_startup, convert_responder_accepts)
 {
     accepted_requests(HK_CONVERT_RESPONDER);
 }
@@ -203,12 +203,12 @@ static void cut_listener(bool reset)
     check_done();
 }
 
-Test(hostile_startup, listener_request_cut_by_fin, .timeout = 60)
+Test(hostile_startup, listener_request_cut_by_fin)
 {
     cut_listener(false);
 }
 
-Test(hostile_startup, listener_request_cut_by_rst, .timeout = 60)
+Test(hostile_startup, listener_request_cut_by_rst)
 {
     cut_listener(true);
 }
@@ -235,18 +235,18 @@ static void cut_convert_responder(bool reset)
     check_done();
 }
 
-Test(hostile_startup, convert_request_cut_by_fin, .timeout = 60)
+Test(hostile_startup, convert_request_cut_by_fin)
 {
     cut_convert_responder(false);
 }
 
-Test(hostile_startup, convert_request_cut_by_rst, .timeout = 60)
+Test(hostile_startup, convert_request_cut_by_rst)
 {
     cut_convert_responder(true);
 }
 
 /* A Request that comes one octet at a time. */
-Test(hostile_startup, slow_request, .timeout = 60)
+Test(hostile_startup, slow_request)
 {
     struct raw_bytes bytes = {0};
     struct hk kit;
@@ -283,7 +283,7 @@ Test(hostile_startup, slow_request, .timeout = 60)
 }
 
 /* The peer gives up between its Request and our answer: the identifier is dead. */
-Test(hostile_startup, peer_gone_before_the_answer, .timeout = 60)
+Test(hostile_startup, peer_gone_before_the_answer)
 {
     struct hk kit;
 
@@ -331,7 +331,7 @@ Test(hostile_startup, peer_gone_before_the_answer, .timeout = 60)
 }
 
 /* An octet behind the Request is a violation once the Request is accepted. */
-Test(hostile_startup, octet_behind_the_request, .timeout = 60)
+Test(hostile_startup, octet_behind_the_request)
 {
     struct raw_bytes bytes = {0};
     struct hk kit;
@@ -434,12 +434,12 @@ static void cut_connect(bool reset)
     check_done();
 }
 
-Test(hostile_startup, connect_reply_cut_by_fin, .timeout = 60)
+Test(hostile_startup, connect_reply_cut_by_fin)
 {
     cut_connect(false);
 }
 
-Test(hostile_startup, connect_reply_cut_by_rst, .timeout = 60)
+Test(hostile_startup, connect_reply_cut_by_rst)
 {
     cut_connect(true);
 }
@@ -466,12 +466,12 @@ static void cut_convert_initiator(bool reset)
     check_done();
 }
 
-Test(hostile_startup, convert_reply_cut_by_fin, .timeout = 60)
+Test(hostile_startup, convert_reply_cut_by_fin)
 {
     cut_convert_initiator(false);
 }
 
-Test(hostile_startup, convert_reply_cut_by_rst, .timeout = 60)
+Test(hostile_startup, convert_reply_cut_by_rst)
 {
     cut_convert_initiator(true);
 }
@@ -551,12 +551,12 @@ static void refused_replies(enum hk_role role)
     check_done();
 }
 
-Test(hostile_startup, connect_refuses_reply, .timeout = 60)
+Test(hostile_startup, connect_refuses_reply)
 {
     refused_replies(HK_CONNECT);
 }
 
-Test(hostile_startup, convert_refuses_reply, .timeout = 60)
+Test(hostile_startup, convert_refuses_reply)
 {
     refused_replies(HK_CONVERT_INITIATOR);
 }
@@ -585,14 +585,14 @@ static void rejected(enum hk_role role)
     hk_close(&kit);
 }
 
-Test(hostile_startup, reply_rejects, .timeout = 60)
+Test(hostile_startup, reply_rejects)
 {
     rejected(HK_CONNECT);
     rejected(HK_CONVERT_INITIATOR);
 }
 
 /* A Reply, and FPDUs in the same segment; then the same one octet at a time. */
-Test(hostile_startup, reply_glued_and_slow, .timeout = 60)
+Test(hostile_startup, reply_glued_and_slow)
 {
     struct hk kit;
 
@@ -633,7 +633,7 @@ Test(hostile_startup, reply_glued_and_slow, .timeout = 60)
 /* ---- Silence -------------------------------------------------------------------------------- */
 
 /* A peer that accepts TCP and says nothing: the attempt ends with its path's timeout. */
-Test(hostile_startup, connect_times_out, .timeout = 60)
+Test(hostile_startup, connect_times_out)
 {
     struct hk kit;
     struct raw_peer peer;
@@ -665,7 +665,7 @@ Test(hostile_startup, connect_times_out, .timeout = 60)
     (void)close(listener);
 }
 
-Test(hostile_startup, convert_times_out, .timeout = 60)
+Test(hostile_startup, convert_times_out)
 {
     static const it_sc_flags_t roles[] = {ITX_SC_INITIATOR, ITX_SC_RESPONDER};
     struct itx_convert_params params;
@@ -693,7 +693,7 @@ Test(hostile_startup, convert_times_out, .timeout = 60)
 }
 
 /* Many peers that connect and say nothing do not keep others out. */
-Test(hostile_startup, silent_crowd, .timeout = 60)
+Test(hostile_startup, silent_crowd)
 {
     static struct raw_peer crowd[300];
     const size_t count = sizeof(crowd) / sizeof(crowd[0]);

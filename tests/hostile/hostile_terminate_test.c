@@ -104,7 +104,7 @@ static void terminated_by_peer(struct hk *kit, const struct row *row, enum hk_ro
     raw_free(&stream);
 }
 
-Test(hostile_terminate, all_kinds, .timeout = 60)
+Test(hostile_terminate, all_kinds)
 {
     struct hk kit;
 
@@ -159,7 +159,7 @@ static void read_refused(struct hk *kit, const char *head)
     check_context(NULL);
 }
 
-Test(hostile_terminate, read_refused, .timeout = 60)
+Test(hostile_terminate, read_refused)
 {
     struct hk kit;
 
@@ -172,7 +172,7 @@ Test(hostile_terminate, read_refused, .timeout = 60)
 }
 
 /* One octet at a time, then nothing more: the peer keeps the connection open. */
-Test(hostile_terminate, slow, .timeout = 60)
+Test(hostile_terminate, slow)
 {
     struct hk kit;
     struct raw_bytes ulpdu = {0};

@@ -123,7 +123,7 @@ static void invalidate_is_refused(struct bed *bed, uint32_t stag)
 
 /* ---- Range and rights ----------------------------------------------------------------------- */
 
-Test(hostile_window, beyond_the_window, .timeout = 60)
+Test(hostile_window, beyond_the_window)
 {
     struct bed bed;
     uint64_t start;
@@ -146,7 +146,7 @@ Test(hostile_window, beyond_the_window, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(hostile_window, against_its_rights, .timeout = 60)
+Test(hostile_window, against_its_rights)
 {
     struct bed bed;
     uint64_t start;
@@ -163,7 +163,7 @@ Test(hostile_window, against_its_rights, .timeout = 60)
 /* ---- The wrong stream, the wrong time ------------------------------------------------------- */
 
 /* The narrow window of the healthy connection, used on the victim's: same zone, same IA. */
-Test(hostile_window, another_endpoints_window, .timeout = 60)
+Test(hostile_window, another_endpoints_window)
 {
     struct bed bed;
     uint64_t start;
@@ -184,7 +184,7 @@ Test(hostile_window, another_endpoints_window, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(hostile_window, after_unlink, .timeout = 60)
+Test(hostile_window, after_unlink)
 {
     struct bed bed;
     uint64_t start;
@@ -202,7 +202,7 @@ Test(hostile_window, after_unlink, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(hostile_window, after_a_new_link_and_after_free, .timeout = 60)
+Test(hostile_window, after_a_new_link_and_after_free)
 {
     struct bed bed;
     uint64_t start;
@@ -224,7 +224,7 @@ Test(hostile_window, after_a_new_link_and_after_free, .timeout = 60)
 }
 
 /* The connection is over; the endpoint's next peer knows the key. */
-Test(hostile_window, key_of_the_connection_before, .timeout = 60)
+Test(hostile_window, key_of_the_connection_before)
 {
     struct bed bed;
     uint64_t start;
@@ -244,7 +244,7 @@ Test(hostile_window, key_of_the_connection_before, .timeout = 60)
 /* ---- Invalidation --------------------------------------------------------------------------- */
 
 /* Its own window a peer may close: the receive tells, then nothing works any more. */
-Test(hostile_window, own_window, .timeout = 60)
+Test(hostile_window, own_window)
 {
     static const enum raw_op ops[] = {RAW_SEND_INV, RAW_SEND_SE_INV};
     struct bed bed;
@@ -267,7 +267,7 @@ Test(hostile_window, own_window, .timeout = 60)
 }
 
 /* In several segments: it counts when the message is whole, and once. */
-Test(hostile_window, invalidation_in_pieces, .timeout = 60)
+Test(hostile_window, invalidation_in_pieces)
 {
     struct bed bed;
     struct raw_bytes ulpdu = {0};
@@ -289,7 +289,7 @@ Test(hostile_window, invalidation_in_pieces, .timeout = 60)
 }
 
 /* The zone has the healthy endpoint, too: wide windows and regions are not for one peer to take. */
-Test(hostile_window, what_others_may_use, .timeout = 60)
+Test(hostile_window, what_others_may_use)
 {
     struct bed bed;
     struct raw_bytes ulpdu = {0};
@@ -332,7 +332,7 @@ static void flushed_read(struct bed *bed)
             IT_DTO_ERR_FLUSHED);
 }
 
-Test(hostile_window, the_sink_of_a_read, .timeout = 60)
+Test(hostile_window, the_sink_of_a_read)
 {
     struct bed bed;
     uint32_t stag;
@@ -391,7 +391,7 @@ static bool answered(struct bed *bed, uint32_t msn)
     return response;
 }
 
-Test(hostile_window, unlinked_while_answered, .timeout = 60)
+Test(hostile_window, unlinked_while_answered)
 {
     struct bed bed;
     uint32_t msn = 0;
@@ -417,7 +417,7 @@ Test(hostile_window, unlinked_while_answered, .timeout = 60)
  * The same with a socket that is full at first: then one system call takes the end of a long Write,
  * the answer, a short Write, and would take the unlink, had it not to wait for the answer.
  */
-Test(hostile_window, unlinked_behind_its_answer, .timeout = 60)
+Test(hostile_window, unlinked_behind_its_answer)
 {
     static struct raw_segment segment;
     const size_t much = 16u << 20;
@@ -577,7 +577,7 @@ static void closed_under_writes(const struct hk_startup *startup, enum way way, 
     check_done();
 }
 
-Test(hostile_window, closed_under_writes, .timeout = 60)
+Test(hostile_window, closed_under_writes)
 {
     for (unsigned seed = 0; seed < 4; seed++) {
         for (int way = 0; way < WAYS; way++)

@@ -93,12 +93,12 @@ static void whole_segments(unsigned flags)
     check_done();
 }
 
-Test(hostile_wire, fpdus_fit_segments, .timeout = 60)
+Test(hostile_wire, fpdus_fit_segments)
 {
     whole_segments(RAW_MPA_C);
 }
 
-Test(hostile_wire, fpdus_with_markers_fit_segments, .timeout = 60)
+Test(hostile_wire, fpdus_with_markers_fit_segments)
 {
     whole_segments(RAW_MPA_C | RAW_MPA_M);
 }
@@ -112,7 +112,7 @@ static uint64_t send_calls_of(it_ep_handle_t ep)
 }
 
 /* Answers with CRC are copied; as small as they are here, many go out at once all the same. */
-Test(hostile_wire, answers_share_a_call, .timeout = 60)
+Test(hostile_wire, answers_share_a_call)
 {
     struct hk kit;
     struct hk_victim victim;
@@ -152,7 +152,7 @@ Test(hostile_wire, answers_share_a_call, .timeout = 60)
 
 /* ---- Opcodes and numbers -------------------------------------------------------------------- */
 
-Test(hostile_wire, opcodes_and_sequence_numbers, .timeout = 60)
+Test(hostile_wire, opcodes_and_sequence_numbers)
 {
     struct hk kit;
     struct hk_victim victim;
@@ -195,7 +195,7 @@ Test(hostile_wire, opcodes_and_sequence_numbers, .timeout = 60)
 /* ---- The end in the middle of a message ----------------------------------------------------- */
 
 /* The FPDU that has begun is finished, then comes the FIN: no reset, no half frame. */
-Test(hostile_wire, disconnect_inside_a_message, .timeout = 60)
+Test(hostile_wire, disconnect_inside_a_message)
 {
     struct hk kit;
     struct fx_buf big;
@@ -238,7 +238,7 @@ Test(hostile_wire, disconnect_inside_a_message, .timeout = 60)
 /* ---- Unusual but legal ---------------------------------------------------------------------- */
 
 /* As much private data as MPA can carry: the event has what fits. */
-Test(hostile_wire, long_private_data, .timeout = 60)
+Test(hostile_wire, long_private_data)
 {
     unsigned char data[512];
     struct raw_bytes request = {0};
@@ -269,7 +269,7 @@ Test(hostile_wire, long_private_data, .timeout = 60)
  * Send with Invalidate of a region of this zone that is not tied to the connection: either it is
  * refused and the key goes on working, or the key is dead and the completion names the region.
  */
-Test(hostile_wire, invalidate_a_region, .timeout = 60)
+Test(hostile_wire, invalidate_a_region)
 {
     struct hk kit;
     struct hk_victim victim;
@@ -315,7 +315,7 @@ Test(hostile_wire, invalidate_a_region, .timeout = 60)
 }
 
 /* A message in many small segments, some of them empty, and with others in between. */
-Test(hostile_wire, message_in_many_segments, .timeout = 60)
+Test(hostile_wire, message_in_many_segments)
 {
     struct hk kit;
     struct hk_victim victim;
@@ -355,7 +355,7 @@ Test(hostile_wire, message_in_many_segments, .timeout = 60)
 }
 
 /* Thousands of tiny messages in one go, scattered over small buffers. */
-Test(hostile_wire, flood_of_small_messages, .timeout = 60)
+Test(hostile_wire, flood_of_small_messages)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct hk kit;

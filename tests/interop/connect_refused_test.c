@@ -116,7 +116,7 @@ static void undecided_there(struct wire *host)
         heard = peer_hear_either(wire.peer, &answer);
         failed(&wire, IT_CN_REJ_TIMEOUT);
         timeout_ms *= 2;
-    } while (!heard && timeout_ms < PEER_PATIENCE_MS / 2);
+    } while (!heard && timeout_ms < (unsigned)PEER_PATIENCE_MS / 2);
     wire.conn = (unsigned)peer_number(&answer, "conn");
     wire_close(&wire);
 }

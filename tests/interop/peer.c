@@ -22,9 +22,8 @@
 #define PEERS     8
 
 struct peer {
-    pid_t pid; /* 0: gone */
-    int fd;    /* its standard input and output */
-    unsigned patience_ms;
+    pid_t pid;          /* 0: gone */
+    int fd;             /* its standard input and output */
     char in[PEER_LINE]; /* read and not taken yet */
     size_t in_length;
     char tail[TAIL][TAIL_LINE];
@@ -101,7 +100,6 @@ struct peer *peer_start(const char *net_namespace)
         become_peer(parent, ends[1], net_namespace);
     (void)close(ends[1]);
     peer->fd = ends[0];
-    peer->patience_ms = PEER_PATIENCE_MS;
     peers[slot] = peer;
     check_at_failure(print_all);
     return peer;
@@ -120,15 +118,10 @@ bool peer_is_there(const struct peer *peer)
     return peer->pid != 0;
 }
 
-void peer_set_patience(struct peer *peer, unsigned milliseconds)
-{
-    peer->patience_ms = milliseconds;
-}
-
 /* Waits until the program is gone; returns its wait status. */
 static int wait_gone(struct peer *peer)
 {
-    uint64_t end_us = fx_now_us() + peer->patience_ms * UINT64_C(1000);
+    uint64_t end_us = fx_now_us() + (uint64_t)PEER_PATIENCE_MS * 1000u;
     struct timespec nap = {0, 1000000};
     int status = 0;
     pid_t gone;
@@ -250,7 +243,7 @@ bool peer_can_hear(struct peer *peer, unsigned milliseconds)
 
 static void read_line(struct peer *peer, struct peer_answer *answer)
 {
-    uint64_t end_us = fx_now_us() + peer->patience_ms * UINT64_C(1000);
+    uint64_t end_us = fx_now_us() + (uint64_t)PEER_PATIENCE_MS * 1000u;
     char *newline;
     size_t length;
 

@@ -11,13 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "support/time_limit.h"
+
 /* Longest answer; private data of 512 octets in hexadecimal and a few dozen completions fit. */
 #define PEER_LINE 16384
 
-/* How long an answer may take, unless peer->patience_ms says otherwise. Commands that wait get
- * PEER_WAIT_MS: shorter, so that the peer can say what it waited for in vain. */
-#define PEER_PATIENCE_MS 90000
-#define PEER_WAIT_MS     60000
+/* How long an answer may take. Commands that wait get PEER_WAIT, which the peer multiplies by the
+ * same factor: shorter, so that it can say what it waited for in vain. */
+#define PEER_PATIENCE_MS time_limit_ms(90000)
 #define PEER_WAIT        "timeout=60000"
 
 struct peer;
@@ -31,7 +32,6 @@ struct peer *peer_start(const char *net_namespace);
 /* Tells it to quit and waits for exit status 0, unless it is gone already; frees the struct. */
 void peer_end(struct peer *peer);
 bool peer_is_there(const struct peer *peer);
-void peer_set_patience(struct peer *peer, unsigned milliseconds);
 
 /* Writes one command. */
 void peer_tell(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));

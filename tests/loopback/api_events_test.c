@@ -80,7 +80,7 @@ static const struct call {
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-Test(api_events, handles, .timeout = 60)
+Test(api_events, handles)
 {
     struct fx_node node;
     struct fx_buf buf;
@@ -122,7 +122,7 @@ Test(api_events, handles, .timeout = 60)
 
 /* ---- Pointers, lengths, masks ---------------------------------------------------------------- */
 
-Test(api_events, pointers_and_lengths, .timeout = 60)
+Test(api_events, pointers_and_lengths)
 {
     struct fx_node node;
     it_evd_handle_t soft;
@@ -257,7 +257,7 @@ static void change(it_evd_handle_t evd, const struct change *row, it_status_t wa
         same(&before, evd);
 }
 
-Test(api_events, modify, .timeout = 60)
+Test(api_events, modify)
 {
     struct fx_node node;
     it_evd_handle_t soft;
@@ -282,7 +282,7 @@ Test(api_events, modify, .timeout = 60)
     check_done();
 }
 
-Test(api_events, joining_an_aggregate, .timeout = 60)
+Test(api_events, joining_an_aggregate)
 {
     struct fx_node node;
     struct fx_node other;
@@ -347,7 +347,7 @@ static void *sleeper_main(void *argument)
     return NULL;
 }
 
-Test(api_events, waiter_and_callback_exclude_each_other, .timeout = 60)
+Test(api_events, waiter_and_callback_exclude_each_other)
 {
     struct fx_patience patience = fx_patience_start("the sleeper");
     struct sleeper sleeper;
@@ -383,7 +383,7 @@ Test(api_events, waiter_and_callback_exclude_each_other, .timeout = 60)
     check_done();
 }
 
-Test(api_events, full_queue, .timeout = 60)
+Test(api_events, full_queue)
 {
     struct fx_node node;
     it_evd_handle_t soft;

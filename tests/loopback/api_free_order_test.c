@@ -128,7 +128,7 @@ static void nth_order(unsigned rank, unsigned order[KINDS])
     }
 }
 
-Test(api_free_order, every_order, .timeout = 100)
+Test(api_free_order, every_order)
 {
     const unsigned orders = 7 * 6 * 5 * 4 * 3 * 2;
     struct fx_node node;

@@ -7,7 +7,7 @@
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
 
-Test(api_free, busy, .timeout = 60)
+Test(api_free, busy)
 {
     struct fx_node node;
     it_ep_handle_t ep;
@@ -42,7 +42,7 @@ Test(api_free, busy, .timeout = 60)
 }
 
 /* Several endpoints on the same EVDs: the last one counts. */
-Test(api_free, shared_evds, .timeout = 60)
+Test(api_free, shared_evds)
 {
     struct fx_node node;
     it_ep_handle_t one;
@@ -62,7 +62,7 @@ Test(api_free, shared_evds, .timeout = 60)
 }
 
 /* A failed creation leaves nothing behind that would keep its parents busy. */
-Test(api_free, failed_creation_holds_nothing, .timeout = 60)
+Test(api_free, failed_creation_holds_nothing)
 {
     struct fx_node node;
     it_ep_attributes_t attr = fx_ep_attr();
@@ -86,7 +86,7 @@ Test(api_free, failed_creation_holds_nothing, .timeout = 60)
 }
 
 /* Queued events do not keep an EVD busy; events of a freed endpoint stay and carry its handle. */
-Test(api_free, queued_events, .timeout = 60)
+Test(api_free, queued_events)
 {
     struct fx_pair pair;
 
@@ -104,7 +104,7 @@ Test(api_free, queued_events, .timeout = 60)
 }
 
 /* An endpoint is freed in every state it can be brought into. */
-Test(api_free, ep_in_every_state, .timeout = 60)
+Test(api_free, ep_in_every_state)
 {
     struct fx_node a;
     struct fx_node b;
@@ -158,7 +158,7 @@ Test(api_free, ep_in_every_state, .timeout = 60)
 }
 
 /* Everything alive at once: objects, connections in all stages, requests, events, regions. */
-Test(api_free, ia_with_everything_alive, .timeout = 60)
+Test(api_free, ia_with_everything_alive)
 {
     size_t before = fx_fd_count();
 
@@ -209,7 +209,7 @@ Test(api_free, ia_with_everything_alive, .timeout = 60)
 }
 
 /* Hundreds of objects of each kind. */
-Test(api_free, many_objects, .timeout = 60)
+Test(api_free, many_objects)
 {
     struct fx_node node;
     static it_pz_handle_t pz[300];

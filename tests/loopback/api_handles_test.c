@@ -61,7 +61,7 @@ static void *handle_of(const struct zoo *zoo, enum kind kind)
 }
 
 /* it_ep_accept with an identifier of another IA. */
-Test(api_handles, foreign_identifier, .timeout = 60)
+Test(api_handles, foreign_identifier)
 {
     struct zoo zoo;
     struct zoo other;
@@ -94,7 +94,7 @@ Test(api_handles, foreign_identifier, .timeout = 60)
 
 /* ---- Contexts -------------------------------------------------------------------------------- */
 
-Test(api_handles, each_object_keeps_its_own, .timeout = 60)
+Test(api_handles, each_object_keeps_its_own)
 {
     struct zoo zoo;
     it_context_t context;
@@ -123,7 +123,7 @@ Test(api_handles, each_object_keeps_its_own, .timeout = 60)
 }
 
 /* A new object in the place of a freed one has no context of the old one. */
-Test(api_handles, context_is_not_inherited, .timeout = 60)
+Test(api_handles, context_is_not_inherited)
 {
     struct fx_node node;
     it_context_t context = {.index = 5};

@@ -7,7 +7,7 @@
 
 #include "support/it_fixture.h"
 
-Test(api_interface, interface_list, .timeout = 60)
+Test(api_interface, interface_list)
 {
     it_interface_t *list;
     size_t count = 0;
@@ -52,7 +52,7 @@ Test(api_interface, interface_list, .timeout = 60)
     check_done();
 }
 
-Test(api_interface, ia_query, .timeout = 60)
+Test(api_interface, ia_query)
 {
     struct fx_node node;
     it_ia_info_t *info = NULL;
@@ -90,7 +90,7 @@ Test(api_interface, ia_query, .timeout = 60)
     check_done();
 }
 
-Test(api_interface, get_pathinfo, .timeout = 60)
+Test(api_interface, get_pathinfo)
 {
     struct fx_node node;
     it_net_addr_t address = {.addr_type = IT_IPV4};

@@ -21,7 +21,7 @@ static it_status_t make_lmr(const struct fx_node *node, void *addr, size_t lengt
 }
 
 /* Every page counts, from the first octet to the last. */
-Test(api_memory, pages, .timeout = 60)
+Test(api_memory, pages)
 {
     struct fx_node node;
     static unsigned char memory[64];
@@ -55,7 +55,7 @@ Test(api_memory, pages, .timeout = 60)
 }
 
 /* The three bindings make the same kind of region. */
-Test(api_memory, lmr_bindings, .timeout = 60)
+Test(api_memory, lmr_bindings)
 {
     struct fx_pair pair;
     struct fx_buf sink;

@@ -29,7 +29,7 @@ static it_status_t set_reads(it_ep_handle_t ep, it_ep_param_mask_t which, uint32
     return it_ep_modify(ep, which, &attr);
 }
 
-Test(api_modify, is_announced, .timeout = 60)
+Test(api_modify, is_announced)
 {
     struct fx_node node;
     it_ia_info_t *info = NULL;
@@ -54,7 +54,7 @@ static void fill_receives(it_ep_handle_t ep, unsigned have, unsigned depth)
     CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, it_post_recv(ep, NULL, 0, depth, FX_SIGNAL));
 }
 
-Test(api_modify, receive_depth_before_the_connection, .timeout = 60)
+Test(api_modify, receive_depth_before_the_connection)
 {
     struct fx_pair pair = {.a_ep = NULL};
 
@@ -84,7 +84,7 @@ Test(api_modify, receive_depth_before_the_connection, .timeout = 60)
 }
 
 /* What is posted stays posted, in its order, whatever the depth. */
-Test(api_modify, receive_depth_of_a_connection, .timeout = 60)
+Test(api_modify, receive_depth_of_a_connection)
 {
     struct fx_pair pair;
     unsigned posted = 0;
@@ -115,7 +115,7 @@ Test(api_modify, receive_depth_of_a_connection, .timeout = 60)
     fx_pair_close(&pair);
 }
 
-Test(api_modify, request_depth_of_a_connection, .timeout = 60)
+Test(api_modify, request_depth_of_a_connection)
 {
     static const size_t depths[] = {1, 64, 3, 1000, 2, 65, 1};
     struct fx_pair pair;
@@ -141,7 +141,7 @@ Test(api_modify, request_depth_of_a_connection, .timeout = 60)
 }
 
 /* Data goes both ways, Reads are open, and the queues are exchanged under all that. */
-Test(api_modify, resizing_under_load, .timeout = 60)
+Test(api_modify, resizing_under_load)
 {
     const size_t chunk = 3000;
     struct fx_pair pair;
@@ -188,7 +188,7 @@ Test(api_modify, resizing_under_load, .timeout = 60)
 }
 
 /* Below what is posted: the flag keeps it there. */
-Test(api_modify, request_depth_below_what_is_posted, .timeout = 60)
+Test(api_modify, request_depth_below_what_is_posted)
 {
     struct fx_pair pair;
 
@@ -207,7 +207,7 @@ Test(api_modify, request_depth_below_what_is_posted, .timeout = 60)
 
 /* ---- Segments and payload --------------------------------------------------------------------- */
 
-Test(api_modify, more_segments_than_at_creation, .timeout = 60)
+Test(api_modify, more_segments_than_at_creation)
 {
     it_ep_attributes_t few = fx_ep_attr();
     it_ep_attributes_t many = fx_ep_attr();
@@ -290,7 +290,7 @@ static void read_many(struct fx_pair *pair)
         fx_done_len(pair->a.request_evd, pair->a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 0);
 }
 
-Test(api_modify, read_depths_before_the_connection, .timeout = 60)
+Test(api_modify, read_depths_before_the_connection)
 {
     struct fx_pair pair;
 
@@ -303,7 +303,7 @@ Test(api_modify, read_depths_before_the_connection, .timeout = 60)
 }
 
 /* Up to what the peer has told, though this side had asked for less. */
-Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer, .timeout = 60)
+Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer)
 {
     struct fx_pair pair;
 
@@ -325,7 +325,7 @@ Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer, .timeout = 
 }
 
 /* Revision 1 exchanges no depths: the program knows what it does. */
-Test(api_modify, ord_of_a_connection_without_exchange, .timeout = 60)
+Test(api_modify, ord_of_a_connection_without_exchange)
 {
     struct fx_pair pair;
 
@@ -337,7 +337,7 @@ Test(api_modify, ord_of_a_connection_without_exchange, .timeout = 60)
 }
 
 /* An ORD of 0 refuses Reads; raised again it lets them go. */
-Test(api_modify, ord_from_nothing, .timeout = 60)
+Test(api_modify, ord_from_nothing)
 {
     struct fx_pair pair;
 
@@ -349,7 +349,7 @@ Test(api_modify, ord_from_nothing, .timeout = 60)
 
 /* ---- Rights ------------------------------------------------------------------------------------ */
 
-Test(api_modify, rights_of_a_connection, .timeout = 60)
+Test(api_modify, rights_of_a_connection)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair pair;

@@ -83,7 +83,7 @@ static bool local_extensions(const struct fx_node *node)
 }
 
 /* All 128 combinations on every operation, in state NONOPERATIONAL, where all posts complete. */
-Test(api_posts, flags, .timeout = 60)
+Test(api_posts, flags)
 {
     struct fx_pair pair;
     struct fx_buf buf;
@@ -119,7 +119,7 @@ Test(api_posts, flags, .timeout = 60)
 }
 
 /* NOTIFY without COMPLETION and COALESCE_WR on a live connection. */
-Test(api_posts, flags_that_work, .timeout = 60)
+Test(api_posts, flags_that_work)
 {
     struct fx_pair pair;
 
@@ -138,7 +138,7 @@ Test(api_posts, flags_that_work, .timeout = 60)
 }
 
 /* A request whose flag merely promises that more will follow leaves in the end all the same. */
-Test(api_posts, coalesced_and_alone, .timeout = 60)
+Test(api_posts, coalesced_and_alone)
 {
     struct fx_pair pair;
 
@@ -171,7 +171,7 @@ static size_t segments_of(it_ep_handle_t ep, enum op op)
     }
 }
 
-Test(api_posts, too_many_segments, .timeout = 60)
+Test(api_posts, too_many_segments)
 {
     struct fx_pair pair;
     struct fx_buf buf;
@@ -203,7 +203,7 @@ Test(api_posts, too_many_segments, .timeout = 60)
 }
 
 /* A huge count is refused before the array is looked at. */
-Test(api_posts, absurd_count, .timeout = 60)
+Test(api_posts, absurd_count)
 {
     struct fx_pair pair;
     struct fx_buf buf;
@@ -221,7 +221,7 @@ Test(api_posts, absurd_count, .timeout = 60)
 }
 
 /* More octets than max_dto_payload_size; sums that overflow. */
-Test(api_posts, payload_size, .timeout = 60)
+Test(api_posts, payload_size)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &attr};
@@ -320,7 +320,7 @@ static void on_every_operation(const it_lmr_triplet_t *segments, size_t count, s
     check_context(NULL);
 }
 
-Test(api_posts, segment_outside_its_region, .timeout = 60)
+Test(api_posts, segment_outside_its_region)
 {
     struct fx_pair pair;
     struct fx_buf buf;
@@ -358,7 +358,7 @@ Test(api_posts, segment_outside_its_region, .timeout = 60)
     check_done();
 }
 
-Test(api_posts, segment_without_the_right, .timeout = 60)
+Test(api_posts, segment_without_the_right)
 {
     struct fx_pair pair;
     struct fx_buf readable;
@@ -394,7 +394,7 @@ Test(api_posts, segment_without_the_right, .timeout = 60)
     check_done();
 }
 
-Test(api_posts, segment_of_another_zone, .timeout = 60)
+Test(api_posts, segment_of_another_zone)
 {
     struct fx_pair pair;
     struct fx_buf other;
@@ -417,7 +417,7 @@ Test(api_posts, segment_of_another_zone, .timeout = 60)
 }
 
 /* A region of another IA: refused at once, or when it runs; never used. */
-Test(api_posts, segment_of_another_ia, .timeout = 60)
+Test(api_posts, segment_of_another_ia)
 {
     struct fx_pair pair;
     struct fx_buf foreign;
@@ -451,7 +451,7 @@ Test(api_posts, segment_of_another_ia, .timeout = 60)
 }
 
 /* A segment of no length is not looked at more closely than its handle. */
-Test(api_posts, empty_segment_anywhere, .timeout = 60)
+Test(api_posts, empty_segment_anywhere)
 {
     struct fx_pair pair;
     struct fx_buf buf;
@@ -475,7 +475,7 @@ Test(api_posts, empty_segment_anywhere, .timeout = 60)
 }
 
 /* Freed after it was posted: the operation ends with a protection error, at the latest. */
-Test(api_posts, region_freed_after_posting, .timeout = 60)
+Test(api_posts, region_freed_after_posting)
 {
     struct fx_pair pair;
     struct fx_buf buf;

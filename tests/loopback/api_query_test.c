@@ -6,7 +6,7 @@
 #include "support/it_fixture.h"
 
 /* ALL covers everything. */
-Test(api_query, query_all, .timeout = 60)
+Test(api_query, query_all)
 {
     struct fx_node node;
     struct fx_buf buf;
@@ -40,7 +40,7 @@ Test(api_query, query_all, .timeout = 60)
 }
 
 /* Only the selected members are written. */
-Test(api_query, query_selects, .timeout = 60)
+Test(api_query, query_selects)
 {
     struct fx_node node;
     it_ep_handle_t ep;
@@ -83,7 +83,7 @@ Test(api_query, query_selects, .timeout = 60)
 }
 
 /* Only the selected members are changed. */
-Test(api_query, modify_selects, .timeout = 60)
+Test(api_query, modify_selects)
 {
     struct fx_node node;
     it_ep_attributes_t attr = fx_ep_attr();

@@ -14,8 +14,6 @@
 #include "support/it_fixture.h"
 #include "support/threads.h"
 
-TestSuite(api_signals, .timeout = 60);
-
 Test(api_signals, threads_of_the_library)
 {
     struct threads before = threads_now(), now, fresh;

@@ -142,7 +142,7 @@ static const it_ep_state_rc_t states[] = {
 
 #define STATES (sizeof(states) / sizeof(states[0]))
 
-Test(api_state, refused_calls, .timeout = 60)
+Test(api_state, refused_calls)
 {
     for (size_t i = 0; i < STATES; i++)
         refusals(states[i]);
@@ -150,7 +150,7 @@ Test(api_state, refused_calls, .timeout = 60)
 }
 
 /* it_post_recv is legal in every state; in NONOPERATIONAL it is flushed. */
-Test(api_state, receives, .timeout = 60)
+Test(api_state, receives)
 {
     for (size_t i = 0; i < STATES; i++) {
         struct stage stage;
@@ -170,7 +170,7 @@ Test(api_state, receives, .timeout = 60)
 }
 
 /* it_ep_disconnect in every state that has something to end: one DISCONNECT, receives flushed. */
-Test(api_state, disconnect, .timeout = 60)
+Test(api_state, disconnect)
 {
     for (size_t i = 0; i < STATES; i++) {
         struct stage stage;
@@ -197,7 +197,7 @@ Test(api_state, disconnect, .timeout = 60)
 }
 
 /* it_ep_query and it_ep_modify by state. */
-Test(api_state, modify, .timeout = 60)
+Test(api_state, modify)
 {
     static const it_ep_param_mask_t fixed_once_connected[] = {
         IT_EP_PARAM_MAX_PAYLOAD, IT_EP_PARAM_MAX_SEND_SEG, IT_EP_PARAM_MAX_RECV_SEG,
@@ -227,7 +227,7 @@ Test(api_state, modify, .timeout = 60)
 }
 
 /* Sizes stay as they are while a receive is posted. */
-Test(api_state, modify_with_a_receive_posted, .timeout = 60)
+Test(api_state, modify_with_a_receive_posted)
 {
     static const it_ep_param_mask_t sizes[] = {
         IT_EP_PARAM_MAX_PAYLOAD, IT_EP_PARAM_MAX_SEND_SEG, IT_EP_PARAM_MAX_RECV_SEG,
@@ -246,7 +246,7 @@ Test(api_state, modify_with_a_receive_posted, .timeout = 60)
 }
 
 /* A connection event without room is told on the affiliated EVD, with the EP it was about. */
-Test(api_state, connection_event_without_room, .timeout = 60)
+Test(api_state, connection_event_without_room)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair pair;
@@ -280,7 +280,7 @@ Test(api_state, connection_event_without_room, .timeout = 60)
 }
 
 /* What only datagrams have is zero in the completions of others. */
-Test(api_state, completion_fields, .timeout = 60)
+Test(api_state, completion_fields)
 {
     static const it_path_t no_path;
     struct fx_pair pair;
@@ -299,7 +299,7 @@ Test(api_state, completion_fields, .timeout = 60)
 }
 
 /* ORD may go down while connected, and not beyond what was agreed on. */
-Test(api_state, ord_of_a_connection, .timeout = 60)
+Test(api_state, ord_of_a_connection)
 {
     struct fx_pair pair;
     it_ep_attributes_t attr = fx_ep_attr();
@@ -320,7 +320,7 @@ Test(api_state, ord_of_a_connection, .timeout = 60)
 }
 
 /* Nobody listens. */
-Test(api_state, connection_refused, .timeout = 60)
+Test(api_state, connection_refused)
 {
     struct fx_node node;
     it_ep_handle_t ep;
@@ -341,7 +341,7 @@ Test(api_state, connection_refused, .timeout = 60)
 }
 
 /* The ESTABLISHED events: read depths, path, identifiers. */
-Test(api_state, established_event, .timeout = 60)
+Test(api_state, established_event)
 {
     struct fx_node a;
     struct fx_node b;

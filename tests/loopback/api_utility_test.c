@@ -5,7 +5,7 @@
 
 #include "support/it_fixture.h"
 
-Test(api_utility, small_utilities, .timeout = 60)
+Test(api_utility, small_utilities)
 {
     int x = 0;
 

@@ -81,7 +81,7 @@ static void gone(it_cn_est_identifier_t id, it_ep_handle_t ep)
 
 /* ---- Accept ----------------------------------------------------------------------------------- */
 
-Test(cm_accept, revision_2, .timeout = 60)
+Test(cm_accept, revision_2)
 {
     struct raw_mpa_frame reply;
     struct sockaddr_in own;
@@ -127,7 +127,7 @@ Test(cm_accept, revision_2, .timeout = 60)
 }
 
 /* Revision 1, and 2 without S, are answered in kind. */
-Test(cm_accept, plain_requests, .timeout = 60)
+Test(cm_accept, plain_requests)
 {
     static const unsigned revisions[] = {1, 2};
 
@@ -162,7 +162,7 @@ Test(cm_accept, plain_requests, .timeout = 60)
 }
 
 /* An EP that speaks revision 1 only resets the stream: then such a peer comes back with it. */
-Test(cm_accept, endpoint_of_revision_1, .timeout = 60)
+Test(cm_accept, endpoint_of_revision_1)
 {
     struct itx_mpa_params mpa;
     struct raw_peer peer;
@@ -181,7 +181,7 @@ Test(cm_accept, endpoint_of_revision_1, .timeout = 60)
     close_service(&s);
 }
 
-Test(cm_accept, wrong_state_keeps_the_request, .timeout = 60)
+Test(cm_accept, wrong_state_keeps_the_request)
 {
     it_cn_est_identifier_t second;
     struct raw_mpa_frame reply;
@@ -208,7 +208,7 @@ Test(cm_accept, wrong_state_keeps_the_request, .timeout = 60)
 
 /* ---- Reject ----------------------------------------------------------------------------------- */
 
-Test(cm_accept, reject_with_private_data, .timeout = 60)
+Test(cm_accept, reject_with_private_data)
 {
     it_cn_est_identifier_t id;
     struct raw_mpa_frame reply;
@@ -234,7 +234,7 @@ Test(cm_accept, reject_with_private_data, .timeout = 60)
 
 /* ---- Handoff ---------------------------------------------------------------------------------- */
 
-Test(cm_accept, handoff, .timeout = 60)
+Test(cm_accept, handoff)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     it_evd_handle_t second_evd;
@@ -266,7 +266,7 @@ Test(cm_accept, handoff, .timeout = 60)
     close_service(&s);
 }
 
-Test(cm_accept, handoff_refused_keeps_the_request, .timeout = 60)
+Test(cm_accept, handoff_refused_keeps_the_request)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     it_conn_qual_t nobody = {.type = IT_IANA_PORT, .conn_qual.port = htons(1)};
@@ -305,7 +305,7 @@ Test(cm_accept, handoff_refused_keeps_the_request, .timeout = 60)
 }
 
 /* From one to the next and back to where it came from, while those it has left are freed. */
-Test(cm_accept, handoff_again_and_again, .timeout = 60)
+Test(cm_accept, handoff_again_and_again)
 {
     it_conn_qual_t quals[3];
     it_listen_handle_t listeners[3];
@@ -353,7 +353,7 @@ Test(cm_accept, handoff_again_and_again, .timeout = 60)
 
 /* ---- Peers that give up ----------------------------------------------------------------------- */
 
-Test(cm_accept, peer_gives_up, .timeout = 60)
+Test(cm_accept, peer_gives_up)
 {
     struct raw_peer peer;
     struct service s;
@@ -378,7 +378,7 @@ Test(cm_accept, peer_gives_up, .timeout = 60)
     close_service(&s);
 }
 
-Test(cm_accept, no_room_in_the_evd, .timeout = 60)
+Test(cm_accept, no_room_in_the_evd)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     struct raw_mpa_frame reply;
@@ -417,7 +417,7 @@ Test(cm_accept, no_room_in_the_evd, .timeout = 60)
 
 /* ---- Ends of the listen point ----------------------------------------------------------------- */
 
-Test(cm_accept, delivered_requests_outlive_the_listener, .timeout = 60)
+Test(cm_accept, delivered_requests_outlive_the_listener)
 {
     struct raw_bytes out = {0};
     struct raw_mpa_frame reply;
@@ -443,7 +443,7 @@ Test(cm_accept, delivered_requests_outlive_the_listener, .timeout = 60)
     raw_close(&peer);
 }
 
-Test(cm_accept, ia_free_ends_everything, .timeout = 60)
+Test(cm_accept, ia_free_ends_everything)
 {
     size_t before = fx_fd_count();
     struct raw_bytes out = {0};
@@ -465,7 +465,7 @@ Test(cm_accept, ia_free_ends_everything, .timeout = 60)
     fx_fd_settle(before);
 }
 
-Test(cm_accept, disconnect_after_accept, .timeout = 60)
+Test(cm_accept, disconnect_after_accept)
 {
     struct raw_peer peer;
     struct service s;
@@ -486,7 +486,7 @@ Test(cm_accept, disconnect_after_accept, .timeout = 60)
 
 /* ---- Where it listens ------------------------------------------------------------------------- */
 
-Test(cm_accept, qualifier_in_use, .timeout = 60)
+Test(cm_accept, qualifier_in_use)
 {
     struct service s;
     it_listen_handle_t second;
@@ -511,7 +511,7 @@ Test(cm_accept, qualifier_in_use, .timeout = 60)
     close_service(&s);
 }
 
-Test(cm_accept, port_pair, .timeout = 60)
+Test(cm_accept, port_pair)
 {
     it_conn_qual_t qual = {.type = IT_IANA_LR_PORT};
     struct sockaddr_in own;

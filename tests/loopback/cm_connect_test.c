@@ -101,7 +101,7 @@ static void ends(struct raw_peer *peer)
 
 /* ---- Established --------------------------------------------------------------------------- */
 
-Test(cm_connect, revision_2_on_the_wire, .timeout = 60)
+Test(cm_connect, revision_2_on_the_wire)
 {
     static const unsigned char head[20] = "MPA ID Req Frame\x50\x02\x00\x09";
     unsigned char octets[29];
@@ -146,7 +146,7 @@ Test(cm_connect, revision_2_on_the_wire, .timeout = 60)
     close_attempt(&t);
 }
 
-Test(cm_connect, revision_1_on_the_wire, .timeout = 60)
+Test(cm_connect, revision_1_on_the_wire)
 {
     struct raw_bytes out = {0};
     struct raw_mpa_frame frame;
@@ -169,7 +169,7 @@ Test(cm_connect, revision_1_on_the_wire, .timeout = 60)
 }
 
 /* The peer has closed or reset without an octet: once more, on a new connection, with revision 1. */
-Test(cm_connect, falls_back_to_revision_1, .timeout = 60)
+Test(cm_connect, falls_back_to_revision_1)
 {
     for (int reset = 0; reset < 2; reset++) {
         struct itx_mpa_info info = {.size = sizeof(info)};
@@ -199,7 +199,7 @@ Test(cm_connect, falls_back_to_revision_1, .timeout = 60)
     }
 }
 
-Test(cm_connect, falls_back_once_only, .timeout = 60)
+Test(cm_connect, falls_back_once_only)
 {
     struct attempt t;
     struct raw_peer third;
@@ -215,7 +215,7 @@ Test(cm_connect, falls_back_once_only, .timeout = 60)
     close_attempt(&t);
 }
 
-Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind, .timeout = 60)
+Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind)
 {
     struct raw_bytes ulpdu = {0};
     struct raw_bytes out = {0};
@@ -247,7 +247,7 @@ Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind, .timeout = 60)
 
 /* ---- Refused -------------------------------------------------------------------------------- */
 
-Test(cm_connect, peer_reject_with_private_data, .timeout = 60)
+Test(cm_connect, peer_reject_with_private_data)
 {
     struct raw_bytes pd = {0};
     struct raw_bytes out = {0};
@@ -271,7 +271,7 @@ Test(cm_connect, peer_reject_with_private_data, .timeout = 60)
     close_attempt(&t);
 }
 
-Test(cm_connect, nobody_listens, .timeout = 60)
+Test(cm_connect, nobody_listens)
 {
     struct attempt t;
 
@@ -283,7 +283,7 @@ Test(cm_connect, nobody_listens, .timeout = 60)
     close_attempt(&t);
 }
 
-Test(cm_connect, no_way_there, .timeout = 60)
+Test(cm_connect, no_way_there)
 {
     struct attempt t;
     it_path_t path;
@@ -298,7 +298,7 @@ Test(cm_connect, no_way_there, .timeout = 60)
     close_attempt(&t);
 }
 
-Test(cm_connect, every_octet_of_the_key_counts, .timeout = 60)
+Test(cm_connect, every_octet_of_the_key_counts)
 {
     struct raw_bytes out = {0};
     struct attempt t;
@@ -319,7 +319,7 @@ Test(cm_connect, every_octet_of_the_key_counts, .timeout = 60)
     close_attempt(&t);
 }
 
-Test(cm_connect, malformed_replies, .timeout = 60)
+Test(cm_connect, malformed_replies)
 {
     static const char *const bad[] = {
         "4d504120494420526570204672616d65 50 03 0004 00080008", /* revision 3 */
@@ -375,17 +375,17 @@ static void terminated(bool markers, uint32_t word, const char *payload, it_conn
     close_attempt(&t);
 }
 
-Test(cm_connect, read_depths_beyond_ours, .timeout = 60)
+Test(cm_connect, read_depths_beyond_ours)
 {
     terminated(false, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 100u, "2006", IT_CN_REJ_BAD_ORD);
 }
 
-Test(cm_connect, no_rtr_in_common, .timeout = 60)
+Test(cm_connect, no_rtr_in_common)
 {
     terminated(false, RAW_ENH_A | RAW_ENH_B | 8u << 16 | 8u, "2007", IT_CN_REJ_BAD_CONN_PARMS);
 }
 
-Test(cm_connect, terminate_with_a_marker, .timeout = 60)
+Test(cm_connect, terminate_with_a_marker)
 {
     terminated(true, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 100u, "2006", IT_CN_REJ_BAD_ORD);
 }
@@ -414,19 +414,19 @@ static void cut(bool reset)
     close_attempt(&t);
 }
 
-Test(cm_connect, reply_cut_by_fin, .timeout = 60)
+Test(cm_connect, reply_cut_by_fin)
 {
     cut(false);
 }
 
-Test(cm_connect, reply_cut_by_reset, .timeout = 60)
+Test(cm_connect, reply_cut_by_reset)
 {
     cut(true);
 }
 
 /* ---- Time ----------------------------------------------------------------------------------- */
 
-Test(cm_connect, silent_peer, .timeout = 60)
+Test(cm_connect, silent_peer)
 {
     struct attempt t;
     uint64_t start;
@@ -455,7 +455,7 @@ static bool second_connection(struct attempt *t, uint64_t timeout_us)
 }
 
 /* The limit is that of the whole attempt: the second connection has what the first has left. */
-Test(cm_connect, time_is_not_given_twice, .timeout = 60)
+Test(cm_connect, time_is_not_given_twice)
 {
     uint64_t timeout_us = 150000;
     struct attempt t;
@@ -470,7 +470,7 @@ Test(cm_connect, time_is_not_given_twice, .timeout = 60)
 }
 
 /* The peer's TCP does not answer: its queue of connections is full. */
-Test(cm_connect, tcp_does_not_answer, .timeout = 60)
+Test(cm_connect, tcp_does_not_answer)
 {
     struct raw_peer others[2];
     struct attempt t;
@@ -487,7 +487,7 @@ Test(cm_connect, tcp_does_not_answer, .timeout = 60)
 
 /* ---- Given up ------------------------------------------------------------------------------- */
 
-Test(cm_connect, disconnect_while_pending, .timeout = 60)
+Test(cm_connect, disconnect_while_pending)
 {
     struct attempt t;
 
@@ -506,7 +506,7 @@ Test(cm_connect, disconnect_while_pending, .timeout = 60)
     close_attempt(&t);
 }
 
-Test(cm_connect, free_while_pending_leaves_nothing, .timeout = 60)
+Test(cm_connect, free_while_pending_leaves_nothing)
 {
     struct attempt t;
     size_t before;
@@ -530,7 +530,7 @@ Test(cm_connect, free_while_pending_leaves_nothing, .timeout = 60)
     close_attempt(&t);
 }
 
-Test(cm_connect, ia_free_while_pending_leaves_nothing, .timeout = 60)
+Test(cm_connect, ia_free_while_pending_leaves_nothing)
 {
     size_t before = fx_fd_count();
     struct attempt t;
@@ -566,7 +566,7 @@ static uint16_t peer_port(const struct raw_peer *peer)
     return address.sin_port;
 }
 
-Test(cm_connect, chosen_local_port, .timeout = 60)
+Test(cm_connect, chosen_local_port)
 {
     uint16_t local;
     int kept = raw_keep_port(&local);
@@ -585,7 +585,7 @@ Test(cm_connect, chosen_local_port, .timeout = 60)
     (void)close(kept);
 }
 
-Test(cm_connect, local_port_is_taken, .timeout = 60)
+Test(cm_connect, local_port_is_taken)
 {
     struct attempt t;
 
@@ -600,7 +600,7 @@ Test(cm_connect, local_port_is_taken, .timeout = 60)
 }
 
 /* TCP lets a socket connect to itself; that is no peer. */
-Test(cm_connect, not_to_itself, .timeout = 60)
+Test(cm_connect, not_to_itself)
 {
     uint16_t port;
     int kept = raw_keep_port(&port);
@@ -665,7 +665,7 @@ static it_path_t path_to(const it_net_addr_t *to)
     return path;
 }
 
-Test(cm_connect, both_ends_and_suppression, .timeout = 60)
+Test(cm_connect, both_ends_and_suppression)
 {
     it_net_addr_t to = {.addr_type = IT_IPV4, .addr.ipv4.s_addr = htonl(INADDR_LOOPBACK)};
     it_path_t path = path_to(&to);
@@ -679,7 +679,7 @@ Test(cm_connect, both_ends_and_suppression, .timeout = 60)
     pair_over(&path, IT_CONNECT_FLAG_TWO_WAY, IT_LISTEN_NO_FLAG, 3);
 }
 
-Test(cm_connect, both_ends_over_ipv6, .timeout = 60)
+Test(cm_connect, both_ends_over_ipv6)
 {
     it_net_addr_t to = {.addr_type = IT_IPV6, .addr.ipv6 = IN6ADDR_LOOPBACK_INIT};
     it_path_t path = path_to(&to);
@@ -689,7 +689,7 @@ Test(cm_connect, both_ends_over_ipv6, .timeout = 60)
 }
 
 /* Either any-address does for a peer whose IPv4 address is in IPv6 form, on every kind of IA. */
-Test(cm_connect, ipv4_in_ipv6_form, .timeout = 60)
+Test(cm_connect, ipv4_in_ipv6_form)
 {
     static const char *const names[] = {"uiwarp", "uiwarp:lo"};
     static const char *const locals[] = {"::", "::ffff:127.0.0.1"};
@@ -722,7 +722,7 @@ Test(cm_connect, ipv4_in_ipv6_form, .timeout = 60)
     }
 }
 
-Test(cm_connect, wrong_arguments, .timeout = 60)
+Test(cm_connect, wrong_arguments)
 {
     struct attempt t;
     it_path_t path;

@@ -132,17 +132,17 @@ static void initiator(int mode)
     close_stream(&t);
 }
 
-Test(cm_convert, initiator_blocking, .timeout = 60)
+Test(cm_convert, initiator_blocking)
 {
     initiator(0);
 }
 
-Test(cm_convert, initiator_non_blocking, .timeout = 60)
+Test(cm_convert, initiator_non_blocking)
 {
     initiator(O_NONBLOCK);
 }
 
-Test(cm_convert, initiator_with_message_and_private_data, .timeout = 60)
+Test(cm_convert, initiator_with_message_and_private_data)
 {
     struct itx_convert_params params = {
         .size = sizeof(params),
@@ -175,7 +175,7 @@ Test(cm_convert, initiator_with_message_and_private_data, .timeout = 60)
     close_stream(&t);
 }
 
-Test(cm_convert, initiator_rejected, .timeout = 60)
+Test(cm_convert, initiator_rejected)
 {
     struct raw_mpa_frame request;
     struct raw_bytes pd = {0};
@@ -198,7 +198,7 @@ Test(cm_convert, initiator_rejected, .timeout = 60)
 }
 
 /* No second try with revision 1: there is no new connection to try it on. */
-Test(cm_convert, initiator_left_alone, .timeout = 60)
+Test(cm_convert, initiator_left_alone)
 {
     struct raw_mpa_frame request;
     struct stream t;
@@ -212,7 +212,7 @@ Test(cm_convert, initiator_left_alone, .timeout = 60)
     close_stream(&t);
 }
 
-Test(cm_convert, both_initiators, .timeout = 60)
+Test(cm_convert, both_initiators)
 {
     struct stream t;
 
@@ -247,17 +247,17 @@ static void responder(int mode)
     close_stream(&t);
 }
 
-Test(cm_convert, responder_blocking, .timeout = 60)
+Test(cm_convert, responder_blocking)
 {
     responder(0);
 }
 
-Test(cm_convert, responder_non_blocking, .timeout = 60)
+Test(cm_convert, responder_non_blocking)
 {
     responder(O_NONBLOCK);
 }
 
-Test(cm_convert, responder_private_data_both_ways, .timeout = 60)
+Test(cm_convert, responder_private_data_both_ways)
 {
     struct itx_convert_params params = {
         .size = sizeof(params),
@@ -285,7 +285,7 @@ Test(cm_convert, responder_private_data_both_ways, .timeout = 60)
 }
 
 /* The first octets of the Request were read by the program: each number of them, even all. */
-Test(cm_convert, early_data_of_the_request, .timeout = 60)
+Test(cm_convert, early_data_of_the_request)
 {
     struct stream t;
 
@@ -312,7 +312,7 @@ Test(cm_convert, early_data_of_the_request, .timeout = 60)
 }
 
 /* Octets behind the Request are the beginning of the FPDU stream. */
-Test(cm_convert, early_data_beyond_the_request, .timeout = 60)
+Test(cm_convert, early_data_beyond_the_request)
 {
     struct raw_bytes ulpdu = {0};
     struct raw_bytes fpdu = {0};
@@ -351,7 +351,7 @@ Test(cm_convert, early_data_beyond_the_request, .timeout = 60)
 }
 
 /* The last streaming message does not fit the socket at once. */
-Test(cm_convert, long_message, .timeout = 60)
+Test(cm_convert, long_message)
 {
     static unsigned char message[65536];
     static unsigned char before[1 << 16];
@@ -387,7 +387,7 @@ Test(cm_convert, long_message, .timeout = 60)
 
 /* ---- Handed back ------------------------------------------------------------------------------ */
 
-Test(cm_convert, handed_back_after_silence, .timeout = 60)
+Test(cm_convert, handed_back_after_silence)
 {
     for (int mode = 0; mode <= O_NONBLOCK; mode += O_NONBLOCK) {
         struct itx_convert_params params = {.size = sizeof(params), .timeout_us = 100000};
@@ -422,7 +422,7 @@ Test(cm_convert, handed_back_after_silence, .timeout = 60)
 }
 
 /* An initiator whose Request never left: the socket was full all the time. */
-Test(cm_convert, handed_back_unsent, .timeout = 60)
+Test(cm_convert, handed_back_unsent)
 {
     static unsigned char octets[1 << 16];
     struct itx_convert_params params = {.size = sizeof(params), .timeout_us = 100000};
@@ -446,7 +446,7 @@ Test(cm_convert, handed_back_unsent, .timeout = 60)
     close_stream(&t);
 }
 
-Test(cm_convert, handed_back_with_the_peers_fin, .timeout = 60)
+Test(cm_convert, handed_back_with_the_peers_fin)
 {
     char octet;
     struct stream t;
@@ -462,7 +462,7 @@ Test(cm_convert, handed_back_with_the_peers_fin, .timeout = 60)
 }
 
 /* After the first octet of MPA there is no way back. */
-Test(cm_convert, cut_after_each_octet, .timeout = 60)
+Test(cm_convert, cut_after_each_octet)
 {
     struct itx_convert_params params = {.size = sizeof(params)};
     struct stream t;
@@ -482,7 +482,7 @@ Test(cm_convert, cut_after_each_octet, .timeout = 60)
     close_stream(&t);
 }
 
-Test(cm_convert, half_a_request_in_time, .timeout = 60)
+Test(cm_convert, half_a_request_in_time)
 {
     struct itx_convert_params params = {.size = sizeof(params), .timeout_us = 100000};
     struct stream t;
@@ -495,7 +495,7 @@ Test(cm_convert, half_a_request_in_time, .timeout = 60)
     close_stream(&t);
 }
 
-Test(cm_convert, streaming_data_instead_of_a_request, .timeout = 60)
+Test(cm_convert, streaming_data_instead_of_a_request)
 {
     struct stream t;
 
@@ -507,7 +507,7 @@ Test(cm_convert, streaming_data_instead_of_a_request, .timeout = 60)
     close_stream(&t);
 }
 
-Test(cm_convert, disconnect_while_pending, .timeout = 60)
+Test(cm_convert, disconnect_while_pending)
 {
     for (int i = 0; i < 2; i++) {
         struct stream t;
@@ -521,7 +521,7 @@ Test(cm_convert, disconnect_while_pending, .timeout = 60)
     }
 }
 
-Test(cm_convert, free_while_pending_leaves_nothing, .timeout = 60)
+Test(cm_convert, free_while_pending_leaves_nothing)
 {
     size_t before = fx_fd_count();
 
@@ -546,7 +546,7 @@ Test(cm_convert, free_while_pending_leaves_nothing, .timeout = 60)
 
 /* ---- Without Request and Reply ---------------------------------------------------------------- */
 
-Test(cm_convert, no_request_reply_initiator, .timeout = 60)
+Test(cm_convert, no_request_reply_initiator)
 {
     struct itx_mpa_info info = {.size = sizeof(info)};
     struct stream t;
@@ -564,7 +564,7 @@ Test(cm_convert, no_request_reply_initiator, .timeout = 60)
     close_stream(&t);
 }
 
-Test(cm_convert, no_request_reply_responder_with_early_data, .timeout = 60)
+Test(cm_convert, no_request_reply_responder_with_early_data)
 {
     struct itx_convert_params params = {
         .size = sizeof(params),
@@ -649,7 +649,7 @@ static void both(int family, it_sc_flags_t flags, bool message)
     fx_pair_close(&pair);
 }
 
-Test(cm_convert, both_ends, .timeout = 60)
+Test(cm_convert, both_ends)
 {
     both(AF_INET, IT_SC_DEFAULT, true);
     both(AF_INET6, IT_SC_DEFAULT, true);

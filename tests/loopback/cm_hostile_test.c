@@ -83,7 +83,7 @@ static void is_closed(struct raw_peer *peer)
 
 /* ---- Nonsense --------------------------------------------------------------------------------- */
 
-Test(cm_hostile, every_octet_of_the_key_counts, .timeout = 60)
+Test(cm_hostile, every_octet_of_the_key_counts)
 {
     struct service s;
 
@@ -103,7 +103,7 @@ Test(cm_hostile, every_octet_of_the_key_counts, .timeout = 60)
     close_service(&s);
 }
 
-Test(cm_hostile, malformed_requests, .timeout = 60)
+Test(cm_hostile, malformed_requests)
 {
     static const char *const bad[] = {
         "4d504120494420526571204672616d65 40 00 0000",          /* revision 0 */
@@ -136,7 +136,7 @@ Test(cm_hostile, malformed_requests, .timeout = 60)
 }
 
 /* Told to the consumer, as the Request is complete, but there is nothing to accept. */
-Test(cm_hostile, octets_behind_the_request, .timeout = 60)
+Test(cm_hostile, octets_behind_the_request)
 {
     struct raw_bytes out = {0};
     struct raw_peer peer;
@@ -159,7 +159,7 @@ Test(cm_hostile, octets_behind_the_request, .timeout = 60)
 
 /* ---- Cut and slow ----------------------------------------------------------------------------- */
 
-Test(cm_hostile, request_cut_at_each_octet, .timeout = 60)
+Test(cm_hostile, request_cut_at_each_octet)
 {
     struct raw_bytes out = {0};
     struct service s;
@@ -182,7 +182,7 @@ Test(cm_hostile, request_cut_at_each_octet, .timeout = 60)
     close_service(&s);
 }
 
-Test(cm_hostile, request_in_single_octets, .timeout = 60)
+Test(cm_hostile, request_in_single_octets)
 {
     struct raw_bytes out = {0};
     struct raw_mpa_frame reply;
@@ -205,7 +205,7 @@ Test(cm_hostile, request_in_single_octets, .timeout = 60)
 }
 
 /* Ten seconds for the whole Request, however busy the peer seems. */
-Test(cm_hostile, silent_and_slow_peers, .timeout = 60)
+Test(cm_hostile, silent_and_slow_peers)
 {
     uint64_t start = fx_now_us();
     struct raw_bytes out = {0};
@@ -245,7 +245,7 @@ static bool set_descriptor_limit(rlim_t wanted)
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-Test(cm_hostile, half_open_connections_are_bounded, .timeout = 60)
+Test(cm_hostile, half_open_connections_are_bounded)
 {
     static struct raw_peer peers[HALF_OPEN_MAX + 20];
     struct fx_patience patience;
@@ -269,7 +269,7 @@ Test(cm_hostile, half_open_connections_are_bounded, .timeout = 60)
 }
 
 /* One more than may wait for the consumer: closed without a Reply, which would be its word. */
-Test(cm_hostile, undecided_requests_are_bounded, .timeout = 60)
+Test(cm_hostile, undecided_requests_are_bounded)
 {
     static struct raw_peer peers[HALF_OPEN_MAX + 1];
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
@@ -302,7 +302,7 @@ Test(cm_hostile, undecided_requests_are_bounded, .timeout = 60)
 }
 
 /* Who says nothing has to go when another comes and descriptors have run out. */
-Test(cm_hostile, silent_peers_make_room, .timeout = 60)
+Test(cm_hostile, silent_peers_make_room)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     struct fx_patience patience = fx_patience_start("the silent peers");
@@ -357,7 +357,7 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 }
 
 /* The stream of a request that the consumer knows of already cannot be watched. */
-Test(cm_hostile, no_watch_of_an_announced_request, .timeout = 60)
+Test(cm_hostile, no_watch_of_an_announced_request)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     struct raw_bytes out = {0};
@@ -396,7 +396,7 @@ Test(cm_hostile, no_watch_of_an_announced_request, .timeout = 60)
 }
 
 /* Without a free descriptor accept(2) fails: the listener pauses and goes on later. */
-Test(cm_hostile, no_descriptor_left, .timeout = 60)
+Test(cm_hostile, no_descriptor_left)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     struct raw_bytes out = {0};

@@ -43,7 +43,7 @@ static bool listed(const it_interface_t *interfaces, size_t count, const char *n
     return false;
 }
 
-Test(cm_interface, list, .timeout = 60)
+Test(cm_interface, list)
 {
     it_interface_t interfaces[64];
     size_t count = 64;
@@ -74,7 +74,7 @@ Test(cm_interface, list, .timeout = 60)
     CHECK_EQ(total, again);
 }
 
-Test(cm_interface, unknown_names, .timeout = 60)
+Test(cm_interface, unknown_names)
 {
     static const char *const names[] = {
         "", "uiwar", "uiwarpx", "uiwarp:", "uiwarp:x", "uiwarp:lo:lo", "uiwarp/lo"};
@@ -86,7 +86,7 @@ Test(cm_interface, unknown_names, .timeout = 60)
     }
 }
 
-Test(cm_interface, query, .timeout = 60)
+Test(cm_interface, query)
 {
     it_net_addr_t address = ipv4(INADDR_LOOPBACK);
     it_ia_info_t *info;
@@ -128,7 +128,7 @@ static size_t paths(it_ia_handle_t ia, const it_net_addr_t *to, it_path_t *path)
     return total;
 }
 
-Test(cm_interface, paths, .timeout = 60)
+Test(cm_interface, paths)
 {
     it_net_addr_t own = ipv4(INADDR_LOOPBACK + 1); /* all of 127/8 is ours */
     it_net_addr_t mapped = {.addr_type = IT_IPV6};
@@ -180,7 +180,7 @@ static bool other_address(it_net_addr_t *address)
 }
 
 /* Listed by it_ia_query, so it has to work: the scope is found among the host's addresses. */
-Test(cm_interface, own_link_local_address, .timeout = 60)
+Test(cm_interface, own_link_local_address)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     it_net_addr_t own = {.addr_type = IT_IPV6};
@@ -215,7 +215,7 @@ Test(cm_interface, own_link_local_address, .timeout = 60)
 }
 
 /* What cannot be found out for want of descriptors is not a wrong argument. */
-Test(cm_interface, no_descriptor_left, .timeout = 60)
+Test(cm_interface, no_descriptor_left)
 {
     it_net_addr_t own = ipv4(INADDR_LOOPBACK);
     it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = htons(9)};
@@ -260,7 +260,7 @@ Test(cm_interface, no_descriptor_left, .timeout = 60)
 }
 
 /* The kernel reaches an own address over the loopback device, but not from a loopback address. */
-Test(cm_interface, bound_to_loopback_no_way_out, .timeout = 60)
+Test(cm_interface, bound_to_loopback_no_way_out)
 {
     it_net_addr_t other;
     it_ia_handle_t ia;
@@ -310,18 +310,18 @@ static void listens_on_both(const char *name, bool elsewhere)
     CHECK_OK(it_ia_free(ia));
 }
 
-Test(cm_interface, listens_on_all_addresses, .timeout = 60)
+Test(cm_interface, listens_on_all_addresses)
 {
     listens_on_both("uiwarp", true);
 }
 
-Test(cm_interface, listens_on_one_interface, .timeout = 60)
+Test(cm_interface, listens_on_one_interface)
 {
     listens_on_both("uiwarp:lo", false);
 }
 
 /* Peers of either family are told by their own kind of address. */
-Test(cm_interface, source_addresses, .timeout = 60)
+Test(cm_interface, source_addresses)
 {
     struct raw_bytes out = {0};
     struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -351,7 +351,7 @@ Test(cm_interface, source_addresses, .timeout = 60)
 }
 
 /* A socket is converted by an IA that owns its address, and by no other. */
-Test(cm_interface, conversion_needs_the_address, .timeout = 60)
+Test(cm_interface, conversion_needs_the_address)
 {
     it_net_addr_t other;
     struct raw_peer peer;

@@ -5,7 +5,7 @@
 #include "support/it_fixture.h"
 
 /* When the listen point is freed. */
-Test(cm_listen, freed, .timeout = 60)
+Test(cm_listen, freed)
 {
     struct fx_node node;
     it_listen_handle_t listener;
@@ -26,7 +26,7 @@ Test(cm_listen, freed, .timeout = 60)
 }
 
 /* Connections that have ended do not keep their port: a server can be started again at once. */
-Test(cm_listen, after_connections, .timeout = 60)
+Test(cm_listen, after_connections)
 {
     struct fx_node a;
     struct fx_node b;

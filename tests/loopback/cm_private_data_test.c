@@ -5,7 +5,7 @@
 
 #include "support/it_fixture.h"
 
-Test(cm_private_data, arrives, .timeout = 60)
+Test(cm_private_data, arrives)
 {
     static unsigned char data[IT_MAX_PRIV_DATA + 1];
     struct fx_node a;

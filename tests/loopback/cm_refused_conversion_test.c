@@ -13,7 +13,7 @@ static it_status_t convert(int fd, it_ep_handle_t ep, unsigned flags)
     return it_socket_convert(fd, ep, (it_sc_flags_t)flags, NULL, 0);
 }
 
-Test(cm_refused_conversion, leaves_the_stream_alone, .timeout = 60)
+Test(cm_refused_conversion, leaves_the_stream_alone)
 {
     struct fx_node node;
     struct raw_peer peer;

@@ -91,7 +91,7 @@ static void convert(struct user *user, bool initiator)
     fx_conn(pair->b.conn_evd, pair->b_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
 }
 
-Test(cm_reuse, in_every_role, .timeout = 60)
+Test(cm_reuse, in_every_role)
 {
     struct user user;
 
@@ -167,7 +167,7 @@ static void broken_connection(struct user *user)
     (void)fx_next(user->pair.b.aff_evd);
 }
 
-Test(cm_reuse, after_attempts_that_failed, .timeout = 60)
+Test(cm_reuse, after_attempts_that_failed)
 {
     static void (*const attempts[])(struct user *) = {refused_attempt, rejected_attempt,
                                                       abandoned_attempt, abandoned_conversion,
@@ -193,7 +193,7 @@ Test(cm_reuse, after_attempts_that_failed, .timeout = 60)
 }
 
 /* What was queued before the reset stays, and its slots come back when it is dequeued. */
-Test(cm_reuse, completions_of_the_last_connection_stay, .timeout = 60)
+Test(cm_reuse, completions_of_the_last_connection_stay)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair pair;
@@ -289,7 +289,7 @@ static uint16_t connect_from_any(const struct fx_node *node, it_ep_handle_t ep, 
  * The side that ends a TCP connection first keeps its pair of addresses for a while. Without
  * IT_EP_REUSEADDR an endpoint does not get it, and is told why; with it the connection is made.
  */
-Test(cm_reuse, a_port_in_time_wait, .timeout = 60)
+Test(cm_reuse, a_port_in_time_wait)
 {
     struct fx_patience patience = fx_patience_start("time-wait");
     it_status_t status = IT_ERR_CONN_QUAL_BUSY;

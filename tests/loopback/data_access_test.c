@@ -105,7 +105,7 @@ static void refused_write(struct bed *bed, it_rdma_addr_t address, it_rmr_contex
     reconnect(bed);
 }
 
-Test(data_access, ranges, .timeout = 60)
+Test(data_access, ranges)
 {
     struct bed bed;
     it_rdma_addr_t start;
@@ -127,7 +127,7 @@ Test(data_access, ranges, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_access, wrong_keys, .timeout = 60)
+Test(data_access, wrong_keys)
 {
     struct bed bed;
     it_rdma_addr_t start;
@@ -143,7 +143,7 @@ Test(data_access, wrong_keys, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_access, freed_key, .timeout = 60)
+Test(data_access, freed_key)
 {
     struct bed bed;
     struct fx_buf gone;
@@ -163,7 +163,7 @@ Test(data_access, freed_key, .timeout = 60)
 }
 
 /* Regions by right, and how a Write and a Read to each of them end. */
-Test(data_access, rights, .timeout = 60)
+Test(data_access, rights)
 {
     struct bed bed;
     static const it_mem_priv_t rights[] = {
@@ -200,7 +200,7 @@ Test(data_access, rights, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_access, another_protection_zone, .timeout = 60)
+Test(data_access, another_protection_zone)
 {
     struct bed bed;
     struct fx_buf other;
@@ -218,7 +218,7 @@ Test(data_access, another_protection_zone, .timeout = 60)
 }
 
 /* An endpoint that lets peers neither read nor write, whatever the regions say. */
-Test(data_access, endpoint_disabled, .timeout = 60)
+Test(data_access, endpoint_disabled)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct bed bed;
@@ -237,7 +237,7 @@ Test(data_access, endpoint_disabled, .timeout = 60)
 }
 
 /* Relative mode: the offset counts from the start of the region, nothing else works. */
-Test(data_access, relative_addresses, .timeout = 60)
+Test(data_access, relative_addresses)
 {
     struct bed bed;
     struct fx_buf rel;
@@ -259,7 +259,7 @@ Test(data_access, relative_addresses, .timeout = 60)
 }
 
 /* Operations of no length are not checked at all. */
-Test(data_access, no_length_no_check, .timeout = 60)
+Test(data_access, no_length_no_check)
 {
     struct bed bed;
     it_lmr_triplet_t segment;
@@ -275,7 +275,7 @@ Test(data_access, no_length_no_check, .timeout = 60)
 }
 
 /* A message that is too long, and one for which there is no receive. */
-Test(data_access, message_too_long, .timeout = 60)
+Test(data_access, message_too_long)
 {
     struct bed bed;
     it_event_t event;
@@ -295,7 +295,7 @@ Test(data_access, message_too_long, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_access, no_receive_posted, .timeout = 60)
+Test(data_access, no_receive_posted)
 {
     struct bed bed;
 
@@ -309,7 +309,7 @@ Test(data_access, no_receive_posted, .timeout = 60)
 }
 
 /* A receive of no segments for a message of one octet. */
-Test(data_access, receive_without_segments, .timeout = 60)
+Test(data_access, receive_without_segments)
 {
     struct bed bed;
 
@@ -323,7 +323,7 @@ Test(data_access, receive_without_segments, .timeout = 60)
 }
 
 /* Keys are sparse, never repeated at once, and dead ones do not come back soon. */
-Test(data_access, keys_are_hard_to_guess, .timeout = 60)
+Test(data_access, keys_are_hard_to_guess)
 {
     struct fx_node node;
     static unsigned char memory[64];

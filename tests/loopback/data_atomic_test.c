@@ -88,7 +88,7 @@ Test(data_atomic, announced)
     fx_node_close(&node);
 }
 
-Test(data_atomic, fetch_and_add, .timeout = 60)
+Test(data_atomic, fetch_and_add)
 {
     struct bed bed;
 
@@ -108,7 +108,7 @@ Test(data_atomic, fetch_and_add, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_atomic, compare_and_swap, .timeout = 60)
+Test(data_atomic, compare_and_swap)
 {
     struct bed bed;
 
@@ -126,7 +126,7 @@ Test(data_atomic, compare_and_swap, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_atomic, swap, .timeout = 60)
+Test(data_atomic, swap)
 {
     struct bed bed;
     it_lmr_triplet_t segment;
@@ -143,7 +143,7 @@ Test(data_atomic, swap, .timeout = 60)
 }
 
 /* Relative addresses on both sides; the region's base is what has to be aligned. */
-Test(data_atomic, relative_addresses, .timeout = 60)
+Test(data_atomic, relative_addresses)
 {
     struct bed bed;
     struct fx_buf words;
@@ -168,7 +168,7 @@ Test(data_atomic, relative_addresses, .timeout = 60)
 /* ---- Order ---------------------------------------------------------------------------------- */
 
 /* More than the ORD, posted at once; completions in order, each sees the sum of those before. */
-Test(data_atomic, many_at_once, .timeout = 60)
+Test(data_atomic, many_at_once)
 {
     struct bed bed;
 
@@ -185,7 +185,7 @@ Test(data_atomic, many_at_once, .timeout = 60)
 }
 
 /* In its place between the Writes, Sends and Reads around it. */
-Test(data_atomic, order_with_other_requests, .timeout = 60)
+Test(data_atomic, order_with_other_requests)
 {
     struct bed bed;
     struct fx_buf local;
@@ -216,7 +216,7 @@ Test(data_atomic, order_with_other_requests, .timeout = 60)
 }
 
 /* Both directions at once, over one connection, with the smallest depths. */
-Test(data_atomic, both_ways_with_depth_1, .timeout = 60)
+Test(data_atomic, both_ways_with_depth_1)
 {
     it_ep_attributes_t attr = atomic_attr();
     struct fx_buf a_word;
@@ -288,7 +288,7 @@ static void refused(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t ke
     refused((bed), (address), (key), IT_DTO_ERR_REMOTE_ACCESS, IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION, \
             IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION)
 
-Test(data_atomic, access_violations, .timeout = 60)
+Test(data_atomic, access_violations)
 {
     it_mem_priv_t no_write = (it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ);
     struct fx_buf plain;
@@ -317,7 +317,7 @@ Test(data_atomic, access_violations, .timeout = 60)
 }
 
 /* The right of the region alone: an atomic is neither a Write nor a Read. */
-Test(data_atomic, atomic_right_is_enough, .timeout = 60)
+Test(data_atomic, atomic_right_is_enough)
 {
     it_mem_priv_t only = (it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_ATOMIC);
     struct bed bed;
@@ -332,7 +332,7 @@ Test(data_atomic, atomic_right_is_enough, .timeout = 60)
 }
 
 /* A region with relative addresses whose base is not aligned. */
-Test(data_atomic, misaligned_memory, .timeout = 60)
+Test(data_atomic, misaligned_memory)
 {
     static _Alignas(8) unsigned char memory[32];
     it_lmr_handle_t lmr;
@@ -350,7 +350,7 @@ Test(data_atomic, misaligned_memory, .timeout = 60)
 }
 
 /* it_ep_modify turns atomics of the peer on and off while connected. */
-Test(data_atomic, enabled_by_the_endpoint, .timeout = 60)
+Test(data_atomic, enabled_by_the_endpoint)
 {
     it_ep_attributes_t on = atomic_attr();
     it_ep_attributes_t off = fx_ep_attr();
@@ -372,7 +372,7 @@ Test(data_atomic, enabled_by_the_endpoint, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_atomic, without_depth, .timeout = 60)
+Test(data_atomic, without_depth)
 {
     it_ep_attributes_t none = atomic_attr();
     it_ep_attributes_t attr = atomic_attr();
@@ -388,7 +388,7 @@ Test(data_atomic, without_depth, .timeout = 60)
 }
 
 /* Where the old value may not be put, nothing is done. */
-Test(data_atomic, result_not_writable, .timeout = 60)
+Test(data_atomic, result_not_writable)
 {
     struct bed bed;
 
@@ -405,7 +405,7 @@ Test(data_atomic, result_not_writable, .timeout = 60)
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
 
-Test(data_atomic, arguments, .timeout = 60)
+Test(data_atomic, arguments)
 {
     struct bed bed;
     it_lmr_triplet_t good;

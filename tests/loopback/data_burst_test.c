@@ -44,7 +44,7 @@ static uint64_t calls_with_pause(const struct fx_pair *pair, uint64_t pause_us)
  * A thread that fills the queues of many endpoints in turn comes back to each after a pause. Where
  * nobody else takes the processor for too long, that takes hardly more calls than without pauses.
  */
-Test(data_burst, pauses_do_not_end_it, .timeout = 60)
+Test(data_burst, pauses_do_not_end_it)
 {
     struct fx_pair pair;
     bool together = false; /* this machine is fast enough for bursts at all */
@@ -67,7 +67,7 @@ Test(data_burst, pauses_do_not_end_it, .timeout = 60)
 }
 
 /* Posts that are alone are not made to wait, whatever bursts there were: each leaves with its post. */
-Test(data_burst, a_post_alone_goes_at_once, .timeout = 60)
+Test(data_burst, a_post_alone_goes_at_once)
 {
     struct fx_pair pair;
     unsigned late = 0;

@@ -119,7 +119,7 @@ static void match_end(struct match *match)
 }
 
 /* No thread of the program does anything. */
-Test(data_callback, ping_pong_by_callbacks_alone, .timeout = 60)
+Test(data_callback, ping_pong_by_callbacks_alone)
 {
     struct match match;
 
@@ -175,22 +175,22 @@ static void match_beside_pollers(unsigned style)
     match_end(&match);
 }
 
-Test(data_callback, ping_pong_beside_a_poller, .timeout = 60)
+Test(data_callback, ping_pong_beside_a_poller)
 {
     match_beside_pollers(0);
 }
 
-Test(data_callback, ping_pong_beside_a_sleeper, .timeout = 60)
+Test(data_callback, ping_pong_beside_a_sleeper)
 {
     match_beside_pollers(1);
 }
 
-Test(data_callback, ping_pong_beside_short_waits, .timeout = 60)
+Test(data_callback, ping_pong_beside_short_waits)
 {
     match_beside_pollers(2);
 }
 
-Test(data_callback, ping_pong_beside_an_occasional_poller, .timeout = 60)
+Test(data_callback, ping_pong_beside_an_occasional_poller)
 {
     match_beside_pollers(3);
 }
@@ -213,7 +213,7 @@ static void take_all(it_evd_handle_t evd, void *argument)
 }
 
 /* A receive that asks for no notification: the sender does, or the callback does not run. */
-Test(data_callback, solicited_events, .timeout = 60)
+Test(data_callback, solicited_events)
 {
     struct fx_pair pair;
     struct counted counted;
@@ -234,7 +234,7 @@ Test(data_callback, solicited_events, .timeout = 60)
 }
 
 /* A callback that is attached costs nothing as long as nothing happens. */
-Test(data_callback, idle_ia_wakes_nobody, .timeout = 60)
+Test(data_callback, idle_ia_wakes_nobody)
 {
     struct counted counted;
     struct fx_pair pair;
@@ -273,7 +273,7 @@ static void free_ep(it_evd_handle_t evd, void *argument)
     }
 }
 
-Test(data_callback, frees_its_endpoint, .timeout = 60)
+Test(data_callback, frees_its_endpoint)
 {
     struct fx_node a;
     struct fx_node b;
@@ -348,7 +348,7 @@ static void serve_connections(it_evd_handle_t evd, void *argument)
     }
 }
 
-Test(data_callback, server_of_callbacks, .timeout = 60)
+Test(data_callback, server_of_callbacks)
 {
     struct server server;
     struct fx_node client;
@@ -401,7 +401,7 @@ static void connect_and_wait(it_evd_handle_t evd, void *argument)
     atomic_fetch_add((atomic_uint *)event.sw.data, 1);
 }
 
-Test(data_callback, connects_and_waits, .timeout = 60)
+Test(data_callback, connects_and_waits)
 {
     struct fx_node node;
     it_evd_handle_t evd;
@@ -452,7 +452,7 @@ static void connect_and_poll(it_evd_handle_t evd, void *argument)
     atomic_fetch_add((atomic_uint *)event.sw.data, 1);
 }
 
-Test(data_callback, connects_and_polls, .timeout = 60)
+Test(data_callback, connects_and_polls)
 {
     struct fx_node node;
     it_evd_handle_t evd;
@@ -491,7 +491,7 @@ static void relay(it_evd_handle_t evd, void *argument)
 }
 
 /* Both ends hang up at once, and each callback closes the endpoint of the other IA. */
-Test(data_callback, callbacks_that_call_each_others_ia, .timeout = 60)
+Test(data_callback, callbacks_that_call_each_others_ia)
 {
     for (unsigned round = 0; round < 100; round++) {
         struct fx_pair pairs[2];
@@ -550,7 +550,7 @@ static void keep_going(it_evd_handle_t evd, void *argument)
 }
 
 /* With all of its objects, while callbacks are at work with them. */
-Test(data_callback, ia_closed_under_callbacks, .timeout = 60)
+Test(data_callback, ia_closed_under_callbacks)
 {
     for (unsigned round = 0; round < 10; round++) {
         struct fx_pair pair;

@@ -53,7 +53,7 @@ static void nothing_leaves(struct bed *bed)
     CHECK_EQ(before, send_calls(&bed->pair.a));
 }
 
-Test(data_coalesce, waits_for_a_post_without_the_flag, .timeout = 60)
+Test(data_coalesce, waits_for_a_post_without_the_flag)
 {
     struct bed bed;
     it_event_t event;
@@ -92,7 +92,7 @@ static void one_without_then_one_with(struct bed *bed)
     fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, 0);
 }
 
-Test(data_coalesce, holds_nothing_in_front_of_it, .timeout = 60)
+Test(data_coalesce, holds_nothing_in_front_of_it)
 {
     struct bed bed;
 
@@ -136,7 +136,7 @@ static void in_one_call(struct bed *bed, unsigned count, size_t length, bool mix
         fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, length);
 }
 
-Test(data_coalesce, all_of_it_in_one_call, .timeout = 60)
+Test(data_coalesce, all_of_it_in_one_call)
 {
     static const unsigned counts[] = {2, 3, 10, 33, 64};
     static const size_t lengths[] = {0, 1, 64, 512, 513, 1000};
@@ -158,7 +158,7 @@ Test(data_coalesce, all_of_it_in_one_call, .timeout = 60)
 /* ---- Limits of patience ------------------------------------------------------------------------ */
 
 /* The last slot: a post without the flag could not follow. */
-Test(data_coalesce, a_full_queue_waits_for_nobody, .timeout = 60)
+Test(data_coalesce, a_full_queue_waits_for_nobody)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct bed bed;
@@ -179,7 +179,7 @@ Test(data_coalesce, a_full_queue_waits_for_nobody, .timeout = 60)
 }
 
 /* A program that forgets the last post has only waited for a while, and again the next time. */
-Test(data_coalesce, is_forgiven_when_it_forgets, .timeout = 60)
+Test(data_coalesce, is_forgiven_when_it_forgets)
 {
     struct bed bed;
 
@@ -193,7 +193,7 @@ Test(data_coalesce, is_forgiven_when_it_forgets, .timeout = 60)
 
 /* ---- The end of the connection ------------------------------------------------------------------ */
 
-Test(data_coalesce, is_flushed_with_the_connection, .timeout = 60)
+Test(data_coalesce, is_flushed_with_the_connection)
 {
     struct bed bed;
 
@@ -220,7 +220,7 @@ Test(data_coalesce, is_flushed_with_the_connection, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_coalesce, can_be_freed_while_held, .timeout = 60)
+Test(data_coalesce, can_be_freed_while_held)
 {
     struct bed bed;
 

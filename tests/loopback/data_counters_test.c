@@ -6,8 +6,6 @@
 
 #include "support/it_fixture.h"
 
-TestSuite(data_counters, .timeout = 100);
-
 static struct itx_ep_counters ep_counters(it_ep_handle_t ep)
 {
     struct itx_ep_counters now;

@@ -118,8 +118,6 @@ static void close_bed(struct bed *bed)
     check_done();
 }
 
-TestSuite(data_detach, .timeout = 60);
-
 struct sender {
     const struct bed *bed;
     int sleeper;

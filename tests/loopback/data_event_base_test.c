@@ -28,7 +28,7 @@ static void teardown(void)
     event_base_free(base);
 }
 
-TestSuite(data_event_base, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(data_event_base, .init = setup, .fini = teardown);
 
 static size_t threads(void)
 {

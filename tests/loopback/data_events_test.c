@@ -95,7 +95,7 @@ static void *take(void *argument)
     return NULL;
 }
 
-Test(data_events, a_thread_on_each_evd, .timeout = 60)
+Test(data_events, a_thread_on_each_evd)
 {
     struct taker takers[ENDS];
     struct fan fan;
@@ -153,7 +153,7 @@ static void *crowd_take(void *argument)
     return NULL;
 }
 
-Test(data_events, threads_on_one_aggregate, .timeout = 60)
+Test(data_events, threads_on_one_aggregate)
 {
     struct crowd crowd;
     pthread_t threads[3];
@@ -274,22 +274,22 @@ static void watch_one(int set, unsigned triggers, unsigned threshold)
     fx_pair_close(&pair);
 }
 
-Test(data_events, descriptor_in_poll, .timeout = 60)
+Test(data_events, descriptor_in_poll)
 {
     watch_one(-1, 0, 0);
 }
 
-Test(data_events, descriptor_in_epoll, .timeout = 60)
+Test(data_events, descriptor_in_epoll)
 {
     watch_one(0, 0, 0);
 }
 
-Test(data_events, descriptor_in_epoll_edge_triggered, .timeout = 60)
+Test(data_events, descriptor_in_epoll_edge_triggered)
 {
     watch_one(0, EPOLLET, 0);
 }
 
-Test(data_events, descriptor_with_threshold, .timeout = 60)
+Test(data_events, descriptor_with_threshold)
 {
     watch_one(-1, 0, 3);
     watch_one(0, EPOLLET, 3);
@@ -315,7 +315,7 @@ static void watch_aggregate(int set, unsigned triggers)
     fan_close(&fan);
 }
 
-Test(data_events, descriptor_of_an_aggregate, .timeout = 60)
+Test(data_events, descriptor_of_an_aggregate)
 {
     watch_aggregate(-1, 0);
     watch_aggregate(0, 0);

@@ -28,7 +28,7 @@ static void held_pair(struct fx_pair *pair)
     fx_pair_open_as(pair, &setup);
 }
 
-Test(data_flush, receives_in_order_on_both_sides, .timeout = 60)
+Test(data_flush, receives_in_order_on_both_sides)
 {
     struct fx_pair pair;
 
@@ -53,7 +53,7 @@ Test(data_flush, receives_in_order_on_both_sides, .timeout = 60)
 }
 
 /* Requests that had no chance to run are flushed in order, unsignalled ones too. */
-Test(data_flush, requests_in_order, .timeout = 60)
+Test(data_flush, requests_in_order)
 {
     static const it_event_type_t kinds[] = {IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT,
                                             IT_DTO_RDMA_READ_CMPL_EVENT};
@@ -86,7 +86,7 @@ Test(data_flush, requests_in_order, .timeout = 60)
 }
 
 /* The held requests run once the connecting side has spoken. */
-Test(data_flush, held_requests_run_later, .timeout = 60)
+Test(data_flush, held_requests_run_later)
 {
     struct fx_pair pair;
     struct fx_buf local;
@@ -112,7 +112,7 @@ Test(data_flush, held_requests_run_later, .timeout = 60)
 }
 
 /* In state NONOPERATIONAL every post is taken and completes flushed. */
-Test(data_flush, posts_after_the_end, .timeout = 60)
+Test(data_flush, posts_after_the_end)
 {
     struct fx_pair pair;
     struct fx_buf buf;
@@ -148,7 +148,7 @@ static size_t depth(it_ep_handle_t ep, it_ep_param_mask_t mask)
     return mask == IT_EP_PARAM_MAX_REQ_DTO ? param.attr.max_request_dtos : param.attr.max_recv_dtos;
 }
 
-Test(data_flush, too_many_receives, .timeout = 60)
+Test(data_flush, too_many_receives)
 {
     struct fx_pair pair;
     size_t most;
@@ -170,7 +170,7 @@ Test(data_flush, too_many_receives, .timeout = 60)
     fx_pair_close(&pair);
 }
 
-Test(data_flush, too_many_requests, .timeout = 60)
+Test(data_flush, too_many_requests)
 {
     struct fx_pair pair;
     size_t most;
@@ -198,7 +198,7 @@ Test(data_flush, too_many_requests, .timeout = 60)
 }
 
 /* Slots of unsignalled requests come back with a later signalled one. */
-Test(data_flush, slots_of_unsignalled_requests, .timeout = 60)
+Test(data_flush, slots_of_unsignalled_requests)
 {
     struct fx_pair pair;
     struct fx_buf local;
@@ -222,7 +222,7 @@ Test(data_flush, slots_of_unsignalled_requests, .timeout = 60)
 }
 
 /* The same endpoints, connected again and again. */
-Test(data_flush, reset_and_reuse, .timeout = 60)
+Test(data_flush, reset_and_reuse)
 {
     struct fx_pair pair;
 
@@ -245,7 +245,7 @@ Test(data_flush, reset_and_reuse, .timeout = 60)
 }
 
 /* Completions that are queued stay when the endpoint is reset. */
-Test(data_flush, completions_survive_reset, .timeout = 60)
+Test(data_flush, completions_survive_reset)
 {
     struct fx_pair pair;
 
@@ -260,7 +260,7 @@ Test(data_flush, completions_survive_reset, .timeout = 60)
 }
 
 /* Receives posted before the connection are kept for it. */
-Test(data_flush, receives_before_connect, .timeout = 60)
+Test(data_flush, receives_before_connect)
 {
     struct fx_pair pair;
     struct fx_buf in;
@@ -285,7 +285,7 @@ Test(data_flush, receives_before_connect, .timeout = 60)
 }
 
 /* The state is never older than an event that was read (invariant 1). */
-Test(data_flush, state_before_events, .timeout = 60)
+Test(data_flush, state_before_events)
 {
     struct fx_pair pair;
     it_event_t event;
@@ -306,7 +306,7 @@ Test(data_flush, state_before_events, .timeout = 60)
 }
 
 /* it_ep_free of a live connection: no local event, the peer sees the end once. */
-Test(data_flush, ep_free_of_live_connection, .timeout = 60)
+Test(data_flush, ep_free_of_live_connection)
 {
     struct fx_pair pair;
     it_event_t event;
@@ -331,7 +331,7 @@ Test(data_flush, ep_free_of_live_connection, .timeout = 60)
 }
 
 /* it_ia_free of a live connection: the peer sees the end. */
-Test(data_flush, ia_free_of_live_connection, .timeout = 60)
+Test(data_flush, ia_free_of_live_connection)
 {
     struct fx_pair pair;
     it_event_t event;

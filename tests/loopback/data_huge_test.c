@@ -117,12 +117,12 @@ static void run(bool send)
     bed_close(&bed);
 }
 
-Test(data_huge, send, .timeout = 110)
+Test(data_huge, send)
 {
     run(true);
 }
 
-Test(data_huge, read, .timeout = 110)
+Test(data_huge, read)
 {
     run(false);
 }

@@ -41,7 +41,7 @@ static void nap(long ms)
 }
 
 /* With connections, a listener and posted receives, but no traffic: no thread ever wakes up. */
-Test(data_idle, no_wakeups, .timeout = 60)
+Test(data_idle, no_wakeups)
 {
     struct fx_pair pair;
     uint16_t port;
@@ -70,7 +70,7 @@ Test(data_idle, no_wakeups, .timeout = 60)
     fx_pair_close(&pair);
 }
 
-Test(data_idle, counters, .timeout = 60)
+Test(data_idle, counters)
 {
     struct fx_pair pair;
     struct fx_buf a;

@@ -95,7 +95,7 @@ Test(data_immediate, announced)
 }
 
 /* One receive each; its buffer stays as it is. */
-Test(data_immediate, alone, .timeout = 60)
+Test(data_immediate, alone)
 {
     struct bed bed;
 
@@ -116,7 +116,7 @@ Test(data_immediate, alone, .timeout = 60)
 }
 
 /* When the value is there, so is all that was written. */
-Test(data_immediate, behind_a_write, .timeout = 60)
+Test(data_immediate, behind_a_write)
 {
     static const size_t sizes[] = {1, 511, 512, 513, 1448, 65536, 1u << 20, SIZE};
     struct bed bed;
@@ -136,7 +136,7 @@ Test(data_immediate, behind_a_write, .timeout = 60)
 }
 
 /* Two receives: the data, then the value. One completion for the sender. */
-Test(data_immediate, behind_a_send, .timeout = 60)
+Test(data_immediate, behind_a_send)
 {
     static const size_t sizes[] = {1, 600, 100000, SIZE};
     struct bed bed;
@@ -157,7 +157,7 @@ Test(data_immediate, behind_a_send, .timeout = 60)
 }
 
 /* All kinds in one burst: everything arrives in the order of posting. */
-Test(data_immediate, mixed, .timeout = 60)
+Test(data_immediate, mixed)
 {
     struct bed bed;
 
@@ -192,7 +192,7 @@ Test(data_immediate, mixed, .timeout = 60)
 
 /* ---- Agreement ------------------------------------------------------------------------------ */
 
-Test(data_immediate, not_enabled_here, .timeout = 60)
+Test(data_immediate, not_enabled_here)
 {
     struct bed bed;
 
@@ -205,7 +205,7 @@ Test(data_immediate, not_enabled_here, .timeout = 60)
 }
 
 /* The peer takes it for what it is to RFC 5040: an unknown opcode. */
-Test(data_immediate, not_enabled_there, .timeout = 60)
+Test(data_immediate, not_enabled_there)
 {
     struct bed bed;
 
@@ -230,7 +230,7 @@ Test(data_immediate, not_enabled_there, .timeout = 60)
 }
 
 /* As for a Send: no receive, no connection. */
-Test(data_immediate, without_a_receive, .timeout = 60)
+Test(data_immediate, without_a_receive)
 {
     struct bed bed;
 
@@ -243,7 +243,7 @@ Test(data_immediate, without_a_receive, .timeout = 60)
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
 
-Test(data_immediate, arguments, .timeout = 60)
+Test(data_immediate, arguments)
 {
     struct bed bed;
     it_lmr_triplet_t segment[9];

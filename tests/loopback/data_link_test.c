@@ -84,13 +84,13 @@ static void follow(const char *name)
     CHECK_OK(it_ia_free(ia));
 }
 
-Test(data_link, of_one_interface, .timeout = 60)
+Test(data_link, of_one_interface)
 {
     if (own_network())
         follow("uiwarp:lo");
 }
 
-Test(data_link, of_all_interfaces, .timeout = 60)
+Test(data_link, of_all_interfaces)
 {
     if (own_network())
         follow("uiwarp");

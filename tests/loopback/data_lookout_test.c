@@ -125,7 +125,7 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-Test(data_lookout, idle_stream_of_a_slow_poller, .timeout = 60)
+Test(data_lookout, idle_stream_of_a_slow_poller)
 {
     unsigned took[READS];
     struct bed bed;

@@ -88,27 +88,27 @@ static void run(struct itx_mpa_params a, struct itx_mpa_params b, bool crc, uint
     fx_pair_close(&pair);
 }
 
-Test(data_mpa, crc_settings, .timeout = 60)
+Test(data_mpa, crc_settings)
 {
     for (unsigned i = 0; i < 4; i++)
         run(settings(2, (i & 1) != 0, true, ITX_RTR_READ | ITX_RTR_WRITE),
             settings(2, (i & 2) != 0, true, ITX_RTR_READ | ITX_RTR_WRITE), i != 0, ITX_RTR_READ);
 }
 
-Test(data_mpa, revision_1, .timeout = 60)
+Test(data_mpa, revision_1)
 {
     for (unsigned i = 0; i < 4; i++)
         run(settings(1, (i & 1) != 0, false, ITX_RTR_READ),
             settings(2, (i & 2) != 0, false, ITX_RTR_READ), i != 0, 0);
 }
 
-Test(data_mpa, revision_2_client_server, .timeout = 60)
+Test(data_mpa, revision_2_client_server)
 {
     run(settings(2, true, false, ITX_RTR_READ), settings(2, true, true, ITX_RTR_READ), true, 0);
     run(settings(2, false, false, ITX_RTR_READ), settings(2, false, true, ITX_RTR_READ), false, 0);
 }
 
-Test(data_mpa, ready_to_receive_kinds, .timeout = 60)
+Test(data_mpa, ready_to_receive_kinds)
 {
     const uint32_t all = ITX_RTR_SEND | ITX_RTR_WRITE | ITX_RTR_READ;
 
@@ -120,7 +120,7 @@ Test(data_mpa, ready_to_receive_kinds, .timeout = 60)
 }
 
 /* Without the peer-to-peer model there need be none. */
-Test(data_mpa, no_kind_without_peer_to_peer, .timeout = 60)
+Test(data_mpa, no_kind_without_peer_to_peer)
 {
     struct itx_mpa_params params;
     struct fx_node node;
@@ -139,7 +139,7 @@ Test(data_mpa, no_kind_without_peer_to_peer, .timeout = 60)
 }
 
 /* What an endpoint starts with. */
-Test(data_mpa, defaults, .timeout = 60)
+Test(data_mpa, defaults)
 {
     struct fx_pair pair;
     struct itx_mpa_params params;
@@ -161,7 +161,7 @@ Test(data_mpa, defaults, .timeout = 60)
 }
 
 /* ORD = min(own ORD, peer's IRD), on both sides; IRD stays as set. */
-Test(data_mpa, read_depths, .timeout = 60)
+Test(data_mpa, read_depths)
 {
     static const uint32_t depths[][4] = {
         /* a: ird, ord; b: ird, ord */

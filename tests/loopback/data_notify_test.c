@@ -117,7 +117,7 @@ static void deliver(struct bed *bed, it_dto_flags_t flags)
     fx_done_len(bed->a.request_evd, bed->a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 8);
 }
 
-Test(data_notify, notify_flag_wakes, .timeout = 60)
+Test(data_notify, notify_flag_wakes)
 {
     struct bed bed;
     struct waiter waiter;
@@ -131,7 +131,7 @@ Test(data_notify, notify_flag_wakes, .timeout = 60)
 }
 
 /* Receives without the flag are queued and wake nobody; a solicited one releases the first. */
-Test(data_notify, plain_receives_wake_nobody, .timeout = 60)
+Test(data_notify, plain_receives_wake_nobody)
 {
     struct bed bed;
     struct waiter waiter;
@@ -151,7 +151,7 @@ Test(data_notify, plain_receives_wake_nobody, .timeout = 60)
 }
 
 /* Of a Send with a value only the value wakes, and only when it is solicited. */
-Test(data_notify, immediate_values, .timeout = 60)
+Test(data_notify, immediate_values)
 {
     struct bed bed;
     struct waiter waiter;
@@ -181,7 +181,7 @@ Test(data_notify, immediate_values, .timeout = 60)
 }
 
 /* At entry what is queued is taken, notification or not. */
-Test(data_notify, entry_takes_what_is_there, .timeout = 60)
+Test(data_notify, entry_takes_what_is_there)
 {
     struct bed bed;
     it_event_t event;
@@ -202,7 +202,7 @@ Test(data_notify, entry_takes_what_is_there, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_notify, threshold, .timeout = 60)
+Test(data_notify, threshold)
 {
     struct bed bed;
     struct waiter waiter;
@@ -221,7 +221,7 @@ Test(data_notify, threshold, .timeout = 60)
 }
 
 /* The threshold is met, but by events that notify nobody. */
-Test(data_notify, threshold_needs_a_notification, .timeout = 60)
+Test(data_notify, threshold_needs_a_notification)
 {
     struct bed bed;
     struct waiter waiter;
@@ -238,7 +238,7 @@ Test(data_notify, threshold_needs_a_notification, .timeout = 60)
 }
 
 /* Fewer than the threshold: the time runs out, and it_evd_dequeue gets them. */
-Test(data_notify, threshold_and_timeout, .timeout = 60)
+Test(data_notify, threshold_and_timeout)
 {
     struct bed bed;
     it_event_t event;
@@ -260,7 +260,7 @@ Test(data_notify, threshold_and_timeout, .timeout = 60)
 }
 
 /* A failed completion releases the waiter whatever the threshold, and without the flag. */
-Test(data_notify, failure_wakes, .timeout = 60)
+Test(data_notify, failure_wakes)
 {
     struct bed bed;
     struct waiter waiter;
@@ -275,7 +275,7 @@ Test(data_notify, failure_wakes, .timeout = 60)
 }
 
 /* The same rules for requests: COMPLETION alone queues, COMPLETION and NOTIFY wake. */
-Test(data_notify, requests, .timeout = 60)
+Test(data_notify, requests)
 {
     struct bed bed;
     struct waiter waiter;
@@ -293,7 +293,7 @@ Test(data_notify, requests, .timeout = 60)
 }
 
 /* SOLICITED_WAIT changes nothing at the sender. */
-Test(data_notify, solicited_is_not_for_the_sender, .timeout = 60)
+Test(data_notify, solicited_is_not_for_the_sender)
 {
     struct bed bed;
     struct waiter waiter;
@@ -311,7 +311,7 @@ Test(data_notify, solicited_is_not_for_the_sender, .timeout = 60)
 }
 
 /* Several waiters on one EVD each get an event of their own. */
-Test(data_notify, two_waiters, .timeout = 60)
+Test(data_notify, two_waiters)
 {
     struct bed bed;
     struct waiter one;
@@ -337,7 +337,7 @@ Test(data_notify, two_waiters, .timeout = 60)
 }
 
 /* Freed under the feet of a waiter. */
-Test(data_notify, ia_free_aborts_waiter, .timeout = 60)
+Test(data_notify, ia_free_aborts_waiter)
 {
     struct fx_node node;
     struct waiter waiter;
@@ -349,7 +349,7 @@ Test(data_notify, ia_free_aborts_waiter, .timeout = 60)
     CHECK_STATUS(IT_ERR_ABORT, waiter.status);
 }
 
-Test(data_notify, evd_free_aborts_waiter, .timeout = 60)
+Test(data_notify, evd_free_aborts_waiter)
 {
     struct fx_node node;
     struct waiter waiter;

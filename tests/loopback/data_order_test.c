@@ -6,7 +6,7 @@
 #include "support/it_fixture.h"
 
 /* A Send posted after a Read completes after it, however long the Read takes. */
-Test(data_order, send_completes_after_read, .timeout = 60)
+Test(data_order, send_completes_after_read)
 {
     struct fx_pair pair;
     struct fx_buf sink;
@@ -45,7 +45,7 @@ static void post_mixed(struct fx_pair *pair, const struct fx_buf *local,
 }
 
 /* Sends, Writes and Reads all mixed complete in posting order. */
-Test(data_order, completions_in_posting_order, .timeout = 60)
+Test(data_order, completions_in_posting_order)
 {
     static const it_event_type_t kinds[] = {IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT,
                                             IT_DTO_RDMA_READ_CMPL_EVENT};
@@ -75,7 +75,7 @@ Test(data_order, completions_in_posting_order, .timeout = 60)
 }
 
 /* Unsignalled requests leave no event when they succeed, signalled ones do, in their order. */
-Test(data_order, unsignalled, .timeout = 60)
+Test(data_order, unsignalled)
 {
     struct fx_pair pair;
     struct fx_buf buf;
@@ -101,7 +101,7 @@ Test(data_order, unsignalled, .timeout = 60)
 }
 
 /* Writes followed by a Send are in place before the peer's receive completes. */
-Test(data_order, write_then_send, .timeout = 60)
+Test(data_order, write_then_send)
 {
     struct fx_pair pair;
     struct fx_buf out;
@@ -129,7 +129,7 @@ Test(data_order, write_then_send, .timeout = 60)
 }
 
 /* A Read sees what was written before it on the same connection. */
-Test(data_order, write_then_read, .timeout = 60)
+Test(data_order, write_then_read)
 {
     struct fx_pair pair;
     struct fx_buf out;
@@ -154,7 +154,7 @@ Test(data_order, write_then_read, .timeout = 60)
 }
 
 /* A fenced Write waits for the Reads before it: these see nothing of it. */
-Test(data_order, fenced_write_after_read, .timeout = 60)
+Test(data_order, fenced_write_after_read)
 {
     struct fx_pair pair;
     struct fx_buf fresh;
@@ -186,7 +186,7 @@ Test(data_order, fenced_write_after_read, .timeout = 60)
 }
 
 /* A fence in front of everything, with and without Reads before it. */
-Test(data_order, fenced_requests_of_every_kind, .timeout = 60)
+Test(data_order, fenced_requests_of_every_kind)
 {
     it_dto_flags_t fenced = (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG);
     struct fx_pair pair;
@@ -250,20 +250,20 @@ static void reads_beyond(uint32_t ord, uint32_t ird)
     fx_pair_close(&pair);
 }
 
-Test(data_order, reads_beyond_own_ord, .timeout = 60)
+Test(data_order, reads_beyond_own_ord)
 {
     reads_beyond(1, 8);
     reads_beyond(3, 8);
 }
 
-Test(data_order, reads_beyond_peers_ird, .timeout = 60)
+Test(data_order, reads_beyond_peers_ird)
 {
     reads_beyond(8, 1);
     reads_beyond(8, 2);
 }
 
 /* A Read on an endpoint that may have none in flight. */
-Test(data_order, read_with_ord_zero, .timeout = 60)
+Test(data_order, read_with_ord_zero)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &attr};
@@ -310,7 +310,7 @@ static void side_step(struct side *side, const struct side *peer, unsigned round
 }
 
 /* Both sides write, send and read at the same time. */
-Test(data_order, both_directions, .timeout = 60)
+Test(data_order, both_directions)
 {
     struct fx_patience patience = fx_patience_start("traffic in both directions");
     it_ep_attributes_t attr = fx_ep_attr();
@@ -354,7 +354,7 @@ Test(data_order, both_directions, .timeout = 60)
 }
 
 /* Large messages both ways at once: neither side may wait for the other to read. */
-Test(data_order, large_messages_cross, .timeout = 60)
+Test(data_order, large_messages_cross)
 {
     struct fx_pair pair;
     struct fx_buf a_out;

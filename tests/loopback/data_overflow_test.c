@@ -26,7 +26,7 @@ static bool overflowed(it_evd_handle_t evd)
     return param.evd_overflowed == IT_TRUE;
 }
 
-Test(data_overflow, receives, .timeout = 60)
+Test(data_overflow, receives)
 {
     struct fx_patience patience = fx_patience_start("overflow");
     struct fx_pair good;
@@ -85,7 +85,7 @@ Test(data_overflow, receives, .timeout = 60)
 }
 
 /* Unsignalled requests need no room at all. */
-Test(data_overflow, unsignalled_requests_take_no_room, .timeout = 60)
+Test(data_overflow, unsignalled_requests_take_no_room)
 {
     struct fx_node a;
     struct fx_node b;

@@ -224,14 +224,14 @@ static void all_sizes(bool crc, bool write)
     bed_close(&bed);
 }
 
-Test(data_parts, sends, .timeout = 60)
+Test(data_parts, sends)
 {
     all_sizes(true, false);
     all_sizes(false, false);
     check_done();
 }
 
-Test(data_parts, writes, .timeout = 60)
+Test(data_parts, writes)
 {
     all_sizes(true, true);
     all_sizes(false, true);
@@ -239,7 +239,7 @@ Test(data_parts, writes, .timeout = 60)
 }
 
 /* What nobody has asked for goes in one call, and so does a second answer. */
-Test(data_parts, only_answers, .timeout = 60)
+Test(data_parts, only_answers)
 {
     struct bed bed;
 
@@ -285,14 +285,14 @@ static void all_cuts(bool crc, bool write)
     bed_close(&bed);
 }
 
-Test(data_parts, cut_sends, .timeout = 60)
+Test(data_parts, cut_sends)
 {
     all_cuts(true, false);
     all_cuts(false, false);
     check_done();
 }
 
-Test(data_parts, cut_writes, .timeout = 60)
+Test(data_parts, cut_writes)
 {
     all_cuts(true, true);
     all_cuts(false, true);

@@ -96,7 +96,7 @@ static void exits_well(pid_t pid)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-Test(data_progress, target_process_computes, .timeout = 60)
+Test(data_progress, target_process_computes)
 {
     struct shared *shared = shared_make();
     pid_t pid = start(target_child, shared);
@@ -133,7 +133,7 @@ Test(data_progress, target_process_computes, .timeout = 60)
 }
 
 /* In one process: the other IA is not touched by any call. */
-Test(data_progress, target_ia_is_not_called, .timeout = 60)
+Test(data_progress, target_ia_is_not_called)
 {
     struct fx_pair pair;
     struct fx_buf local;
@@ -155,7 +155,7 @@ Test(data_progress, target_ia_is_not_called, .timeout = 60)
 }
 
 /* The completion of a Read is seen by a consumer that looks only at the EVD's queue, later. */
-Test(data_progress, requester_sleeps_elsewhere, .timeout = 60)
+Test(data_progress, requester_sleeps_elsewhere)
 {
     struct fx_patience patience = fx_patience_start("data without a call");
     struct fx_pair pair;
@@ -180,7 +180,7 @@ Test(data_progress, requester_sleeps_elsewhere, .timeout = 60)
 #define MANY 32u
 
 /* 32 connections between the same two IAs, all with traffic at once. */
-Test(data_progress, many_connections, .timeout = 60)
+Test(data_progress, many_connections)
 {
     struct fx_node a;
     struct fx_node b;
@@ -228,7 +228,7 @@ Test(data_progress, many_connections, .timeout = 60)
 }
 
 /* Both ends of a connection on the same IA. */
-Test(data_progress, both_ends_on_one_ia, .timeout = 60)
+Test(data_progress, both_ends_on_one_ia)
 {
     struct fx_node node;
     struct fx_buf out;
@@ -349,18 +349,18 @@ static void killed(void (*child)(struct shared *), bool writing)
     (void)munmap(shared, sizeof(*shared));
 }
 
-Test(data_progress, idle_peer_is_killed, .timeout = 60)
+Test(data_progress, idle_peer_is_killed)
 {
     killed(idle_child, false);
 }
 
-Test(data_progress, writing_peer_is_killed, .timeout = 60)
+Test(data_progress, writing_peer_is_killed)
 {
     killed(writer_child, false);
 }
 
 /* Writing to a dead peer raises no signal here, or this test would die of it. */
-Test(data_progress, peer_is_killed_while_written_to, .timeout = 60)
+Test(data_progress, peer_is_killed_while_written_to)
 {
     (void)signal(SIGPIPE, SIG_DFL);
     killed(idle_child, true);

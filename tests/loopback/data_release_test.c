@@ -51,18 +51,18 @@ static void accepting_side_first(uint32_t revision)
     fx_pair_close(&pair);
 }
 
-Test(data_release, accepting_side_first_revision_1, .timeout = 60)
+Test(data_release, accepting_side_first_revision_1)
 {
     accepting_side_first(1);
 }
 
-Test(data_release, accepting_side_first_revision_2, .timeout = 60)
+Test(data_release, accepting_side_first_revision_2)
 {
     accepting_side_first(2);
 }
 
 /* Its program sleeps in it_evd_wait from the start: nobody polls for it. */
-Test(data_release, while_its_consumer_waits, .timeout = 60)
+Test(data_release, while_its_consumer_waits)
 {
     struct fx_pair pair;
     struct fx_buf b;
@@ -80,7 +80,7 @@ Test(data_release, while_its_consumer_waits, .timeout = 60)
 }
 
 /* The Initiator speaks before the time is over: no need to wait for it. */
-Test(data_release, initiator_first, .timeout = 60)
+Test(data_release, initiator_first)
 {
     struct fx_pair pair;
 
@@ -90,7 +90,7 @@ Test(data_release, initiator_first, .timeout = 60)
 }
 
 /* With the peer-to-peer model the ready-to-receive message releases, and the setting says nothing. */
-Test(data_release, peer_to_peer, .timeout = 60)
+Test(data_release, peer_to_peer)
 {
     struct fx_pair pair;
     struct itx_mpa_params params = {.size = sizeof(params)};
@@ -103,7 +103,7 @@ Test(data_release, peer_to_peer, .timeout = 60)
 }
 
 /* A disconnect ends the wait; what was posted is flushed. */
-Test(data_release, disconnected_before, .timeout = 60)
+Test(data_release, disconnected_before)
 {
     struct fx_pair pair;
     struct fx_buf b;

@@ -124,7 +124,7 @@ static void bed_close(struct bed *bed)
     fx_pair_close(&bed->pair);
 }
 
-Test(data_segments, send, .timeout = 60)
+Test(data_segments, send)
 {
     static struct bed bed;
     struct list from;
@@ -145,7 +145,7 @@ Test(data_segments, send, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_segments, write, .timeout = 60)
+Test(data_segments, write)
 {
     static struct bed bed;
     struct list from;
@@ -171,7 +171,7 @@ Test(data_segments, write, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(data_segments, read, .timeout = 60)
+Test(data_segments, read)
 {
     static struct bed bed;
     struct list to;
@@ -196,7 +196,7 @@ Test(data_segments, read, .timeout = 60)
 }
 
 /* The same memory may be named more than once by a send. */
-Test(data_segments, send_repeats_memory, .timeout = 60)
+Test(data_segments, send_repeats_memory)
 {
     struct fx_pair pair;
     struct fx_buf out;
@@ -220,7 +220,7 @@ Test(data_segments, send_repeats_memory, .timeout = 60)
 }
 
 /* The segment array is the caller's again when the call returns (P5). */
-Test(data_segments, array_is_copied, .timeout = 60)
+Test(data_segments, array_is_copied)
 {
     struct fx_pair pair;
     struct fx_buf out;

@@ -126,53 +126,53 @@ static void one_large(void (*one)(struct bed *, size_t), size_t size)
     bed_close(&bed);
 }
 
-Test(data_size, send, .timeout = 60)
+Test(data_size, send)
 {
     all_small(one_send);
 }
 
-Test(data_size, write, .timeout = 60)
+Test(data_size, write)
 {
     all_small(one_write);
 }
 
-Test(data_size, read, .timeout = 60)
+Test(data_size, read)
 {
     all_small(one_read);
 }
 
-Test(data_size, send_a_megabyte, .timeout = 60)
+Test(data_size, send_a_megabyte)
 {
     one_large(one_send, (1u << 20) + 1);
 }
 
-Test(data_size, write_a_megabyte, .timeout = 60)
+Test(data_size, write_a_megabyte)
 {
     one_large(one_write, (1u << 20) + 1);
 }
 
-Test(data_size, read_a_megabyte, .timeout = 60)
+Test(data_size, read_a_megabyte)
 {
     one_large(one_read, (1u << 20) + 1);
 }
 
-Test(data_size, send_16_megabytes, .timeout = 60)
+Test(data_size, send_16_megabytes)
 {
     one_large(one_send, 16u << 20);
 }
 
-Test(data_size, write_16_megabytes, .timeout = 60)
+Test(data_size, write_16_megabytes)
 {
     one_large(one_write, 16u << 20);
 }
 
-Test(data_size, read_16_megabytes, .timeout = 60)
+Test(data_size, read_16_megabytes)
 {
     one_large(one_read, 16u << 20);
 }
 
 /* A message shorter than the receive leaves the rest of the buffer alone. */
-Test(data_size, shorter_message, .timeout = 60)
+Test(data_size, shorter_message)
 {
     struct bed bed;
 
@@ -188,7 +188,7 @@ Test(data_size, shorter_message, .timeout = 60)
 }
 
 /* Operations of no length, with no segment at all, in a row. */
-Test(data_size, nothing_at_all, .timeout = 60)
+Test(data_size, nothing_at_all)
 {
     struct fx_pair pair;
 

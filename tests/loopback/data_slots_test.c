@@ -50,7 +50,7 @@ static bool fail_behind_read(struct fx_pair *pair, const struct fx_buf *local,
     return first.dto_cmpl.cookie == 2;
 }
 
-Test(data_slots, last_request_fails, .timeout = 60)
+Test(data_slots, last_request_fails)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &attr};
@@ -268,22 +268,22 @@ static void lose_successes(enum queue queue)
     crowd_close(&crowd);
 }
 
-Test(data_slots, lost_flushes_of_receives, .timeout = 60)
+Test(data_slots, lost_flushes_of_receives)
 {
     lose_flushes(QUEUE_RECEIVES);
 }
 
-Test(data_slots, lost_flushes_of_requests, .timeout = 60)
+Test(data_slots, lost_flushes_of_requests)
 {
     lose_flushes(QUEUE_REQUESTS);
 }
 
-Test(data_slots, lost_completions_of_receives, .timeout = 60)
+Test(data_slots, lost_completions_of_receives)
 {
     lose_successes(QUEUE_RECEIVES);
 }
 
-Test(data_slots, lost_completions_of_requests, .timeout = 60)
+Test(data_slots, lost_completions_of_requests)
 {
     lose_successes(QUEUE_REQUESTS);
 }
@@ -364,7 +364,7 @@ static void bad_segment_alone(struct bed *bed, bool send, size_t good)
     CHECK(fx_is_byte(bed->remote.data, PLACE, 0x33));
 }
 
-Test(data_slots, bad_second_segment, .timeout = 60)
+Test(data_slots, bad_second_segment)
 {
     struct bed bed;
 
@@ -396,7 +396,7 @@ static void bad_segment_behind(struct bed *bed, bool send, size_t good)
     memset(bed->remote.data, 0x33, PLACE);
 }
 
-Test(data_slots, bad_second_segment_behind_a_good_write, .timeout = 60)
+Test(data_slots, bad_second_segment_behind_a_good_write)
 {
     struct bed bed;
 

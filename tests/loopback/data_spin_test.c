@@ -33,7 +33,7 @@ static uint64_t reads_of_a_wait(struct fx_pair *pair)
     return receive_calls(&pair->a) - before;
 }
 
-Test(data_spin, sleeps_at_once, .timeout = 60)
+Test(data_spin, sleeps_at_once)
 {
     struct fx_pair pair;
 
@@ -45,7 +45,7 @@ Test(data_spin, sleeps_at_once, .timeout = 60)
 }
 
 /* The time that it may poll for is longer than that of the wait. */
-Test(data_spin, polls_again, .timeout = 60)
+Test(data_spin, polls_again)
 {
     struct fx_patience patience = fx_patience_start("a wait that polls");
     struct fx_pair pair;
@@ -61,7 +61,7 @@ Test(data_spin, polls_again, .timeout = 60)
     fx_pair_close(&pair);
 }
 
-Test(data_spin, any_number, .timeout = 60)
+Test(data_spin, any_number)
 {
     static const uint64_t numbers[] = {1,
                                        1000000,

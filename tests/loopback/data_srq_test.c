@@ -64,7 +64,7 @@ static void arrived(struct shared *shared, unsigned user, unsigned i, size_t len
 
 /* ---- Who gets which ------------------------------------------------------------------------- */
 
-Test(data_srq, messages_take_receives_in_the_order_they_arrive, .timeout = 60)
+Test(data_srq, messages_take_receives_in_the_order_they_arrive)
 {
     struct shared shared;
     uint32_t random = 5;
@@ -84,7 +84,7 @@ Test(data_srq, messages_take_receives_in_the_order_they_arrive, .timeout = 60)
 }
 
 /* A value takes a receive of its own, of the queue as of an endpoint's own, and leaves it as it was. */
-Test(data_srq, immediate_values, .timeout = 60)
+Test(data_srq, immediate_values)
 {
     struct shared shared;
     it_lmr_triplet_t segment;
@@ -115,7 +115,7 @@ Test(data_srq, immediate_values, .timeout = 60)
 }
 
 /* All at once: each message in one receive, and each receive used once. */
-Test(data_srq, many_messages_at_once, .timeout = 60)
+Test(data_srq, many_messages_at_once)
 {
     struct shared shared;
     bool used[DEPTH] = {false};
@@ -145,7 +145,7 @@ Test(data_srq, many_messages_at_once, .timeout = 60)
     shared_close(&shared);
 }
 
-Test(data_srq, completions_come_on_the_evd_of_the_endpoint, .timeout = 60)
+Test(data_srq, completions_come_on_the_evd_of_the_endpoint)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct shared shared;
@@ -171,7 +171,7 @@ Test(data_srq, completions_come_on_the_evd_of_the_endpoint, .timeout = 60)
 }
 
 /* Several segments, a message of many FPDUs that is read straight into place, and an empty one. */
-Test(data_srq, messages_of_any_shape, .timeout = 60)
+Test(data_srq, messages_of_any_shape)
 {
     const size_t large = 3u << 20;
     it_lmr_triplet_t segments[3];
@@ -200,7 +200,7 @@ Test(data_srq, messages_of_any_shape, .timeout = 60)
 }
 
 /* A receive without IT_NOTIFY_FLAG wakes nobody, unless the message asks for it. */
-Test(data_srq, notification, .timeout = 60)
+Test(data_srq, notification)
 {
     struct shared shared;
     it_event_t event;
@@ -219,7 +219,7 @@ Test(data_srq, notification, .timeout = 60)
 
 /* ---- Depth ---------------------------------------------------------------------------------- */
 
-Test(data_srq, holds_its_depth_and_not_one_more, .timeout = 60)
+Test(data_srq, holds_its_depth_and_not_one_more)
 {
     struct shared shared;
     it_srq_param_t param;
@@ -248,7 +248,7 @@ static it_status_t resize(it_srq_handle_t srq, size_t depth)
 }
 
 /* What waits stays, in its order, whatever the size. */
-Test(data_srq, can_be_resized_while_in_use, .timeout = 60)
+Test(data_srq, can_be_resized_while_in_use)
 {
     struct shared shared;
     unsigned posted = 0;
@@ -280,7 +280,7 @@ Test(data_srq, can_be_resized_while_in_use, .timeout = 60)
 
 /* ---- The end of an endpoint, of a queue ------------------------------------------------------ */
 
-Test(data_srq, receives_nobody_has_taken_stay_for_the_others, .timeout = 60)
+Test(data_srq, receives_nobody_has_taken_stay_for_the_others)
 {
     struct shared shared;
 
@@ -310,7 +310,7 @@ Test(data_srq, receives_nobody_has_taken_stay_for_the_others, .timeout = 60)
 }
 
 /* The receive the message has taken is reported; the others do not notice. */
-Test(data_srq, a_message_that_is_too_long, .timeout = 60)
+Test(data_srq, a_message_that_is_too_long)
 {
     struct shared shared;
     it_event_t event;
@@ -332,7 +332,7 @@ Test(data_srq, a_message_that_is_too_long, .timeout = 60)
 }
 
 /* The same when the memory of the receive has gone. */
-Test(data_srq, a_receive_without_memory, .timeout = 60)
+Test(data_srq, a_receive_without_memory)
 {
     struct shared shared;
     struct fx_buf gone;
@@ -350,7 +350,7 @@ Test(data_srq, a_receive_without_memory, .timeout = 60)
     shared_close(&shared);
 }
 
-Test(data_srq, no_receive_breaks_the_connection, .timeout = 60)
+Test(data_srq, no_receive_breaks_the_connection)
 {
     struct shared shared;
     it_event_t event;
@@ -369,7 +369,7 @@ Test(data_srq, no_receive_breaks_the_connection, .timeout = 60)
     shared_close(&shared);
 }
 
-Test(data_srq, a_queue_in_use_is_busy, .timeout = 60)
+Test(data_srq, a_queue_in_use_is_busy)
 {
     struct shared shared;
 
@@ -389,7 +389,7 @@ Test(data_srq, a_queue_in_use_is_busy, .timeout = 60)
     shared_close(&shared);
 }
 
-Test(data_srq, endpoints_refuse_receives_of_their_own, .timeout = 60)
+Test(data_srq, endpoints_refuse_receives_of_their_own)
 {
     struct shared shared;
     it_ep_handle_t idle;
@@ -404,7 +404,7 @@ Test(data_srq, endpoints_refuse_receives_of_their_own, .timeout = 60)
     shared_close(&shared);
 }
 
-Test(data_srq, is_announced, .timeout = 60)
+Test(data_srq, is_announced)
 {
     struct fx_node node;
     it_ia_info_t *info = NULL;

@@ -91,7 +91,7 @@ static void told_low(struct scene *scene)
     CHECK_EQ(0, low(scene));
 }
 
-Test(data_srq_watermark, low_is_told_once_when_crossed, .timeout = 60)
+Test(data_srq_watermark, low_is_told_once_when_crossed)
 {
     struct scene scene;
 
@@ -112,7 +112,7 @@ Test(data_srq_watermark, low_is_told_once_when_crossed, .timeout = 60)
     scene_close(&scene);
 }
 
-Test(data_srq_watermark, low_can_be_set_again, .timeout = 60)
+Test(data_srq_watermark, low_can_be_set_again)
 {
     struct scene scene;
 
@@ -135,7 +135,7 @@ Test(data_srq_watermark, low_can_be_set_again, .timeout = 60)
 }
 
 /* Who arms it too late is told at once. */
-Test(data_srq_watermark, low_that_is_crossed_already, .timeout = 60)
+Test(data_srq_watermark, low_that_is_crossed_already)
 {
     struct scene scene;
     it_srq_param_t param = {.max_recv_dtos = 4, .low_watermark = 5};
@@ -193,7 +193,7 @@ static void arm_high(struct scene *scene, it_ep_param_mask_t mask, size_t value)
     CHECK_OK(it_ep_modify(scene->user, mask, &attr));
 }
 
-Test(data_srq_watermark, soft_counts_what_the_program_has_not_dequeued, .timeout = 60)
+Test(data_srq_watermark, soft_counts_what_the_program_has_not_dequeued)
 {
     struct scene scene;
     it_ep_param_t param;
@@ -222,7 +222,7 @@ Test(data_srq_watermark, soft_counts_what_the_program_has_not_dequeued, .timeout
     scene_close(&scene);
 }
 
-Test(data_srq_watermark, soft_can_be_set_again, .timeout = 60)
+Test(data_srq_watermark, soft_can_be_set_again)
 {
     struct scene scene;
 
@@ -247,7 +247,7 @@ Test(data_srq_watermark, soft_can_be_set_again, .timeout = 60)
 }
 
 /* Each connection is warned for itself. */
-Test(data_srq_watermark, soft_is_armed_by_a_reset, .timeout = 60)
+Test(data_srq_watermark, soft_is_armed_by_a_reset)
 {
     struct scene scene;
 
@@ -283,7 +283,7 @@ static void refused(struct scene *scene)
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(scene->user));
 }
 
-Test(data_srq_watermark, hard_breaks_the_connection, .timeout = 60)
+Test(data_srq_watermark, hard_breaks_the_connection)
 {
     struct scene scene;
 
@@ -307,7 +307,7 @@ Test(data_srq_watermark, hard_breaks_the_connection, .timeout = 60)
     scene_close(&scene);
 }
 
-Test(data_srq_watermark, hard_can_be_changed, .timeout = 60)
+Test(data_srq_watermark, hard_can_be_changed)
 {
     struct scene scene;
 
@@ -326,7 +326,7 @@ Test(data_srq_watermark, hard_can_be_changed, .timeout = 60)
 }
 
 /* The order of the three: a warning, then the refusal. */
-Test(data_srq_watermark, soft_before_hard, .timeout = 60)
+Test(data_srq_watermark, soft_before_hard)
 {
     struct scene scene;
 

@@ -22,7 +22,7 @@ static it_lmr_param_t params_of(it_lmr_handle_t lmr)
 
 /* ---- it_lmr_modify -------------------------------------------------------------------------- */
 
-Test(lmr_modify, arguments, .timeout = 60)
+Test(lmr_modify, arguments)
 {
     struct fx_node node;
     struct fx_node other;
@@ -74,7 +74,7 @@ Test(lmr_modify, arguments, .timeout = 60)
     check_done();
 }
 
-Test(lmr_modify, pages_must_allow_it, .timeout = 60)
+Test(lmr_modify, pages_must_allow_it)
 {
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
     struct fx_node node;
@@ -113,7 +113,7 @@ static void write_granted(struct fx_pair *pair, const struct fx_buf *from, const
 }
 
 /* Rights come and go; keys from before are dead. */
-Test(lmr_modify, rights, .timeout = 60)
+Test(lmr_modify, rights)
 {
     it_lmr_param_t params = {.privs = IT_PRIV_LOCAL};
     struct fx_pair pair;
@@ -149,7 +149,7 @@ Test(lmr_modify, rights, .timeout = 60)
     fx_pair_close(&pair);
 }
 
-Test(lmr_modify, zone, .timeout = 60)
+Test(lmr_modify, zone)
 {
     it_lmr_param_t params = {.privs = FX_PRIVS_ALL};
     struct fx_pair pair;
@@ -186,7 +186,7 @@ static void sync_is(it_status_t want, const it_lmr_triplet_t *segments, size_t c
     EXPECT_STATUS(want, it_lmr_refresh_from_mem(segments, count));
 }
 
-Test(lmr_modify, flush_and_refresh, .timeout = 60)
+Test(lmr_modify, flush_and_refresh)
 {
     struct fx_node node;
     struct fx_buf buf;
@@ -240,7 +240,7 @@ static it_lmr_handle_t share(const struct fx_node *node, void *memory, size_t si
 }
 
 /* Several regions on one memory: keys and rights of their own, each freed by itself. */
-Test(lmr_modify, shared_in_one_process, .timeout = 60)
+Test(lmr_modify, shared_in_one_process)
 {
     struct fx_pair pair;
     struct fx_buf local;
@@ -312,7 +312,7 @@ static void child_main(int fd, int to_parent, int from_parent)
     _exit(0);
 }
 
-Test(lmr_modify, shared_between_processes, .timeout = 60)
+Test(lmr_modify, shared_between_processes)
 {
     int fd = memfd_create("shared", 0);
     int up[2];
@@ -360,7 +360,7 @@ Test(lmr_modify, shared_between_processes, .timeout = 60)
 
 /* ---- For privileged programs ---------------------------------------------------------------- */
 
-Test(lmr_modify, privileged_calls, .timeout = 60)
+Test(lmr_modify, privileged_calls)
 {
     struct fx_node node;
     struct fx_buf buf;

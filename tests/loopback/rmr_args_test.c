@@ -79,7 +79,7 @@ static it_status_t post_link(const struct link *link)
     return status;
 }
 
-Test(rmr_args, create, .timeout = 60)
+Test(rmr_args, create)
 {
     struct bed bed;
     it_rmr_handle_t rmr = NULL;
@@ -101,7 +101,7 @@ Test(rmr_args, create, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(rmr_args, query_and_free, .timeout = 60)
+Test(rmr_args, query_and_free)
 {
     struct bed bed;
     it_rmr_param_t params;
@@ -123,7 +123,7 @@ Test(rmr_args, query_and_free, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(rmr_args, link_handles, .timeout = 60)
+Test(rmr_args, link_handles)
 {
     struct bed bed;
     struct link link;
@@ -165,7 +165,7 @@ Test(rmr_args, link_handles, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(rmr_args, link_zones, .timeout = 60)
+Test(rmr_args, link_zones)
 {
     struct bed bed;
     struct link link;
@@ -197,7 +197,7 @@ Test(rmr_args, link_zones, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(rmr_args, link_values, .timeout = 60)
+Test(rmr_args, link_values)
 {
     struct bed bed;
     struct link link;
@@ -233,7 +233,7 @@ Test(rmr_args, link_values, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(rmr_args, link_rights, .timeout = 60)
+Test(rmr_args, link_rights)
 {
     static const int bad[] = {0, IT_PRIV_LOCAL_READ, IT_PRIV_LOCAL, IT_PRIV_REMOTE_READ | 0x20,
                               IT_PRIV_REMOTE | IT_PRIV_LOCAL_WRITE};
@@ -275,7 +275,7 @@ Test(rmr_args, link_rights, .timeout = 60)
 }
 
 /* An absolute window needs a region with addresses; 1.0 knows no other windows. */
-Test(rmr_args, modes, .timeout = 60)
+Test(rmr_args, modes)
 {
     struct bed bed;
     struct fx_buf relative;
@@ -305,7 +305,7 @@ Test(rmr_args, modes, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(rmr_args, flags, .timeout = 60)
+Test(rmr_args, flags)
 {
     const unsigned link_flags =
         IT_COMPLETION_FLAG | IT_NOTIFY_FLAG | IT_BARRIER_FENCE_FLAG | IT_COALESCE_WR_FLAG;
@@ -333,7 +333,7 @@ Test(rmr_args, flags, .timeout = 60)
 }
 
 /* Of the states an endpoint can be in without a peer; CONNECTED and after it: other tests. */
-Test(rmr_args, state, .timeout = 60)
+Test(rmr_args, state)
 {
     struct bed bed;
     struct link link;
@@ -363,7 +363,7 @@ static it_status_t read_to(const struct bed *bed, const it_rmr_triplet_t *segmen
                                     1);
 }
 
-Test(rmr_args, read_to_rmr, .timeout = 60)
+Test(rmr_args, read_to_rmr)
 {
     struct bed bed;
     struct fx_part part;
@@ -406,7 +406,7 @@ Test(rmr_args, read_to_rmr, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(rmr_args, send_and_unlink, .timeout = 60)
+Test(rmr_args, send_and_unlink)
 {
     struct bed bed;
     it_lmr_triplet_t segments[9];
@@ -434,7 +434,7 @@ Test(rmr_args, send_and_unlink, .timeout = 60)
 }
 
 /* The flag on an ordinary Read: one sink, too. */
-Test(rmr_args, unlink_local_sink, .timeout = 60)
+Test(rmr_args, unlink_local_sink)
 {
     struct bed bed;
     it_lmr_triplet_t segments[2];
@@ -453,7 +453,7 @@ Test(rmr_args, unlink_local_sink, .timeout = 60)
 }
 
 /* What the IA says of all this. */
-Test(rmr_args, announced, .timeout = 60)
+Test(rmr_args, announced)
 {
     struct bed bed;
     it_ia_info_t *info = NULL;

@@ -138,28 +138,28 @@ static void opens_a_part(it_rmr_type_t type, it_addr_mode_t mode)
     bed_close(&bed);
 }
 
-Test(rmr_link, narrow_and_absolute, .timeout = 60)
+Test(rmr_link, narrow_and_absolute)
 {
     opens_a_part(IT_RMR_TYPE_NARROW, IT_ADDR_MODE_ABSOLUTE);
 }
 
-Test(rmr_link, narrow_and_relative, .timeout = 60)
+Test(rmr_link, narrow_and_relative)
 {
     opens_a_part(IT_RMR_TYPE_NARROW, IT_ADDR_MODE_RELATIVE);
 }
 
-Test(rmr_link, wide_and_absolute, .timeout = 60)
+Test(rmr_link, wide_and_absolute)
 {
     opens_a_part(IT_RMR_TYPE_WIDE, IT_ADDR_MODE_ABSOLUTE);
 }
 
-Test(rmr_link, wide_and_relative, .timeout = 60)
+Test(rmr_link, wide_and_relative)
 {
     opens_a_part(IT_RMR_TYPE_WIDE, IT_ADDR_MODE_RELATIVE);
 }
 
 /* A region with offsets: windows onto it count from their own start. */
-Test(rmr_link, on_a_relative_region, .timeout = 60)
+Test(rmr_link, on_a_relative_region)
 {
     struct bed bed;
     struct fx_buf region;
@@ -183,7 +183,7 @@ Test(rmr_link, on_a_relative_region, .timeout = 60)
 }
 
 /* Rights are those of the window, whatever the region's are. */
-Test(rmr_link, rights, .timeout = 60)
+Test(rmr_link, rights)
 {
     struct bed bed;
     struct fx_buf open;
@@ -219,7 +219,7 @@ static void join_second(struct bed *bed, it_ep_handle_t *a_ep, it_ep_handle_t *b
     fx_join(&bed->pair.a, *a_ep, &bed->pair.b, *b_ep);
 }
 
-Test(rmr_link, narrow_is_for_one_endpoint, .timeout = 60)
+Test(rmr_link, narrow_is_for_one_endpoint)
 {
     struct bed bed;
     struct fx_part part;
@@ -246,7 +246,7 @@ Test(rmr_link, narrow_is_for_one_endpoint, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(rmr_link, wide_is_for_the_zone, .timeout = 60)
+Test(rmr_link, wide_is_for_the_zone)
 {
     struct bed bed;
     struct fx_part part;
@@ -280,7 +280,7 @@ Test(rmr_link, wide_is_for_the_zone, .timeout = 60)
 }
 
 /* A narrow window is tied to the connection: the next peer of the endpoint has no use of it. */
-Test(rmr_link, narrow_ends_with_the_connection, .timeout = 60)
+Test(rmr_link, narrow_ends_with_the_connection)
 {
     struct bed bed;
     struct fx_part part;
@@ -307,7 +307,7 @@ Test(rmr_link, narrow_ends_with_the_connection, .timeout = 60)
 
 /* ---- Moving and closing --------------------------------------------------------------------- */
 
-Test(rmr_link, a_new_link_kills_the_old_key, .timeout = 60)
+Test(rmr_link, a_new_link_kills_the_old_key)
 {
     struct bed bed;
     struct fx_part part;
@@ -330,7 +330,7 @@ Test(rmr_link, a_new_link_kills_the_old_key, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(rmr_link, unlink_kills_the_key, .timeout = 60)
+Test(rmr_link, unlink_kills_the_key)
 {
     struct bed bed;
     struct fx_part part;
@@ -353,7 +353,7 @@ Test(rmr_link, unlink_kills_the_key, .timeout = 60)
 }
 
 /* Any endpoint of the zone may run the unlink of a narrow window, too. */
-Test(rmr_link, unlink_on_another_endpoint, .timeout = 60)
+Test(rmr_link, unlink_on_another_endpoint)
 {
     struct bed bed;
     struct fx_part part;
@@ -378,7 +378,7 @@ Test(rmr_link, unlink_on_another_endpoint, .timeout = 60)
     bed_close(&bed);
 }
 
-Test(rmr_link, free_closes_the_window, .timeout = 60)
+Test(rmr_link, free_closes_the_window)
 {
     struct bed bed;
     struct fx_part part;
@@ -399,7 +399,7 @@ Test(rmr_link, free_closes_the_window, .timeout = 60)
 }
 
 /* Thousands of links of one window: no key that was seen before ever works again. */
-Test(rmr_link, no_key_comes_back, .timeout = 60)
+Test(rmr_link, no_key_comes_back)
 {
     static it_rmr_context_t keys[2000];
     struct bed bed;
@@ -424,7 +424,7 @@ Test(rmr_link, no_key_comes_back, .timeout = 60)
 
 /* ---- Busy ----------------------------------------------------------------------------------- */
 
-Test(rmr_link, what_is_busy, .timeout = 60)
+Test(rmr_link, what_is_busy)
 {
     it_lmr_param_t change = {.privs = IT_PRIV_LOCAL};
     struct bed bed;
@@ -460,7 +460,7 @@ Test(rmr_link, what_is_busy, .timeout = 60)
 }
 
 /* A window that moves lets go of what it was on. */
-Test(rmr_link, moving_to_another_region, .timeout = 60)
+Test(rmr_link, moving_to_another_region)
 {
     struct bed bed;
     struct fx_buf other;
@@ -485,7 +485,7 @@ Test(rmr_link, moving_to_another_region, .timeout = 60)
 }
 
 /* it_ia_free closes whatever is linked. */
-Test(rmr_link, ia_free_with_windows, .timeout = 60)
+Test(rmr_link, ia_free_with_windows)
 {
     struct bed bed;
     struct fx_part part;
@@ -506,7 +506,7 @@ Test(rmr_link, ia_free_with_windows, .timeout = 60)
 
 /* ---- Query ---------------------------------------------------------------------------------- */
 
-Test(rmr_link, query, .timeout = 60)
+Test(rmr_link, query)
 {
     struct bed bed;
     struct fx_part part;

@@ -44,7 +44,7 @@ static void done(struct bed *bed, it_event_type_t number, it_dto_cookie_t cookie
 }
 
 /* The key is good for whatever is posted behind the link, without waiting for it. */
-Test(rmr_order, key_in_the_next_message, .timeout = 60)
+Test(rmr_order, key_in_the_next_message)
 {
     struct bed bed;
     struct fx_buf in;
@@ -80,7 +80,7 @@ Test(rmr_order, key_in_the_next_message, .timeout = 60)
 }
 
 /* Everything completes in the order of posting, links and unlinks too. */
-Test(rmr_order, completions_in_posting_order, .timeout = 60)
+Test(rmr_order, completions_in_posting_order)
 {
     static const it_event_type_t kinds[] = {IT_DTO_RDMA_READ_CMPL_EVENT, IT_RMR_LINK_CMPL_EVENT,
                                             IT_DTO_RDMA_WRITE_CMPL_EVENT, IT_RMR_LINK_CMPL_EVENT};
@@ -108,7 +108,7 @@ Test(rmr_order, completions_in_posting_order, .timeout = 60)
 }
 
 /* Without IT_COMPLETION_FLAG there is no event, and the slot is free again with the next one. */
-Test(rmr_order, silent, .timeout = 60)
+Test(rmr_order, silent)
 {
     struct bed bed;
 
@@ -126,7 +126,7 @@ Test(rmr_order, silent, .timeout = 60)
 }
 
 /* Links take slots as any request: signalled ones until their event is dequeued. */
-Test(rmr_order, slots, .timeout = 60)
+Test(rmr_order, slots)
 {
     it_rmr_context_t key = 1;
     struct bed bed;
@@ -176,18 +176,18 @@ static void fenced_unlink(it_dto_flags_t fence)
     bed_close(&bed);
 }
 
-Test(rmr_order, unlink_fence, .timeout = 60)
+Test(rmr_order, unlink_fence)
 {
     fenced_unlink(IT_UNLINK_FENCE_FLAG);
 }
 
-Test(rmr_order, barrier_fence, .timeout = 60)
+Test(rmr_order, barrier_fence)
 {
     fenced_unlink(IT_BARRIER_FENCE_FLAG);
 }
 
 /* Fence behind fence, all posted before the first can run: each lets the next one go. */
-Test(rmr_order, fences_in_a_row, .timeout = 60)
+Test(rmr_order, fences_in_a_row)
 {
     const it_dto_flags_t fence = IT_UNLINK_FENCE_FLAG | IT_COALESCE_WR_FLAG;
     struct bed bed;
@@ -207,7 +207,7 @@ Test(rmr_order, fences_in_a_row, .timeout = 60)
 }
 
 /* The same when nobody calls any more: what the end of a Read sets going runs to its end. */
-Test(rmr_order, fences_end_with_the_read, .timeout = 60)
+Test(rmr_order, fences_end_with_the_read)
 {
     static struct raw_segment request;
     struct bed bed;
@@ -244,7 +244,7 @@ Test(rmr_order, fences_end_with_the_read, .timeout = 60)
 }
 
 /* A fence that waits holds back what is behind it, not what the peer asks for. */
-Test(rmr_order, a_fence_lets_answers_pass, .timeout = 60)
+Test(rmr_order, a_fence_lets_answers_pass)
 {
     struct bed bed;
     struct fx_buf theirs;
@@ -272,7 +272,7 @@ Test(rmr_order, a_fence_lets_answers_pass, .timeout = 60)
 /* ---- Connections that are not there --------------------------------------------------------- */
 
 /* Behind something that fails: flushed, never executed, nothing stays busy. */
-Test(rmr_order, flushed, .timeout = 60)
+Test(rmr_order, flushed)
 {
     struct bed bed;
     it_lmr_triplet_t bad;
@@ -312,7 +312,7 @@ Test(rmr_order, flushed, .timeout = 60)
 }
 
 /* An endpoint that is freed with links in its queue: what they named is free, too. */
-Test(rmr_order, endpoint_freed_with_links_posted, .timeout = 60)
+Test(rmr_order, endpoint_freed_with_links_posted)
 {
     struct bed bed;
     struct raw_peer peer;
@@ -347,7 +347,7 @@ Test(rmr_order, endpoint_freed_with_links_posted, .timeout = 60)
 }
 
 /* Freed before its link could run, the endpoint lives on: the link fails, and all behind it. */
-Test(rmr_order, window_freed_before_its_link, .timeout = 60)
+Test(rmr_order, window_freed_before_its_link)
 {
     static struct raw_segment request;
     struct bed bed;
@@ -389,7 +389,7 @@ Test(rmr_order, window_freed_before_its_link, .timeout = 60)
 }
 
 /* it_ia_free with requests that still wait: nobody is told anything. */
-Test(rmr_order, ia_freed_with_links_posted, .timeout = 60)
+Test(rmr_order, ia_freed_with_links_posted)
 {
     struct bed bed;
     struct raw_peer peer;
@@ -416,7 +416,7 @@ Test(rmr_order, ia_freed_with_links_posted, .timeout = 60)
 }
 
 /* A responder may not send before its peer; links do not wait for that. */
-Test(rmr_order, a_responder_links_at_once, .timeout = 60)
+Test(rmr_order, a_responder_links_at_once)
 {
     struct bed bed;
     struct raw_peer peer;
@@ -460,7 +460,7 @@ Test(rmr_order, a_responder_links_at_once, .timeout = 60)
 }
 
 /* A peer that stops reading: the unlink behind the Write waits, one on another endpoint does not. */
-Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window, .timeout = 60)
+Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window)
 {
     struct bed bed;
     struct raw_peer peer;
@@ -504,7 +504,7 @@ Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window, .timeout = 60)
 }
 
 /* Posted to wait for the last of them, which lets all go. */
-Test(rmr_order, coalesced, .timeout = 60)
+Test(rmr_order, coalesced)
 {
     struct bed bed;
 

@@ -73,18 +73,18 @@ static void read_one(it_rmr_type_t type, it_addr_mode_t mode)
     bed_close(&bed);
 }
 
-Test(rmr_read, narrow, .timeout = 60)
+Test(rmr_read, narrow)
 {
     read_one(IT_RMR_TYPE_NARROW, IT_ADDR_MODE_ABSOLUTE);
 }
 
-Test(rmr_read, wide_and_relative, .timeout = 60)
+Test(rmr_read, wide_and_relative)
 {
     read_one(IT_RMR_TYPE_WIDE, IT_ADDR_MODE_RELATIVE);
 }
 
 /* Several windows, one of them twice, linked in the same breath. */
-Test(rmr_read, scattered, .timeout = 60)
+Test(rmr_read, scattered)
 {
     struct bed bed;
     struct fx_part parts[3];
@@ -112,7 +112,7 @@ Test(rmr_read, scattered, .timeout = 60)
 }
 
 /* What is not linked is refused at once; a link that has only been posted is good enough. */
-Test(rmr_read, not_linked, .timeout = 60)
+Test(rmr_read, not_linked)
 {
     struct bed bed;
     struct fx_part part;
@@ -146,7 +146,7 @@ static void refused_locally(struct bed *bed, const it_rmr_triplet_t *segment)
 }
 
 /* An unlink that never ran leaves the window as it is. */
-Test(rmr_read, after_an_unlink_that_was_flushed, .timeout = 60)
+Test(rmr_read, after_an_unlink_that_was_flushed)
 {
     struct bed bed;
     struct fx_part part;
@@ -176,7 +176,7 @@ Test(rmr_read, after_an_unlink_that_was_flushed, .timeout = 60)
 }
 
 /* Found when the Read runs: beyond the window, no right to write, another endpoint's, zone. */
-Test(rmr_read, local_protection, .timeout = 60)
+Test(rmr_read, local_protection)
 {
     struct bed bed;
     struct fx_part part;
@@ -247,7 +247,7 @@ Test(rmr_read, local_protection, .timeout = 60)
 }
 
 /* Nothing is read: nothing is looked at but the handle. */
-Test(rmr_read, no_octets, .timeout = 60)
+Test(rmr_read, no_octets)
 {
     struct bed bed;
     struct fx_part part;
@@ -284,7 +284,7 @@ static void peer_is_refused(struct bed *bed, it_rdma_addr_t address, it_rmr_cont
         continue;
 }
 
-Test(rmr_read, sink_window_is_unlinked, .timeout = 60)
+Test(rmr_read, sink_window_is_unlinked)
 {
     struct bed bed;
     struct fx_part part;
@@ -311,7 +311,7 @@ Test(rmr_read, sink_window_is_unlinked, .timeout = 60)
 }
 
 /* The key of a region dies, its memory stays usable for our own requests; modify revives it. */
-Test(rmr_read, sink_region_is_unlinked, .timeout = 60)
+Test(rmr_read, sink_region_is_unlinked)
 {
     it_lmr_param_t params = {.privs = FX_PRIVS_ALL};
     it_rmr_context_t key = 1;
@@ -350,7 +350,7 @@ Test(rmr_read, sink_region_is_unlinked, .timeout = 60)
 }
 
 /* A region stays linked while windows are on it: the Read ends badly instead. */
-Test(rmr_read, sink_region_with_a_window, .timeout = 60)
+Test(rmr_read, sink_region_with_a_window)
 {
     struct bed bed;
     struct fx_part part;
@@ -374,7 +374,7 @@ Test(rmr_read, sink_region_with_a_window, .timeout = 60)
 }
 
 /* A Read that fails unlinks nothing. */
-Test(rmr_read, failed_read_unlinks_nothing, .timeout = 60)
+Test(rmr_read, failed_read_unlinks_nothing)
 {
     struct bed bed;
     it_lmr_triplet_t segment;

@@ -62,7 +62,7 @@ static void ping(struct fx_pair *pair, it_ep_handle_t from, it_ep_handle_t to, b
 }
 
 /* Idle endpoints that have been busy cost no more than ones that never were. */
-Test(scale, heap_and_descriptors, .timeout = 120)
+Test(scale, heap_and_descriptors)
 {
     static it_ep_handle_t a[PAIRS];
     static it_ep_handle_t b[PAIRS];

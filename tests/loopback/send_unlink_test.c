@@ -96,7 +96,7 @@ static void read_granted(struct bed *bed, it_rdma_addr_t address, it_rmr_context
     fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7, 8);
 }
 
-Test(send_unlink, windows, .timeout = 60)
+Test(send_unlink, windows)
 {
     static const size_t lengths[] = {0, 1, 500, 3000, 150000};
     struct bed bed;
@@ -123,7 +123,7 @@ Test(send_unlink, windows, .timeout = 60)
 }
 
 /* The region itself, while no other endpoint of the zone could use its key. */
-Test(send_unlink, region, .timeout = 60)
+Test(send_unlink, region)
 {
     struct bed bed;
     struct fx_buf other;
@@ -143,7 +143,7 @@ Test(send_unlink, region, .timeout = 60)
 }
 
 /* What others may use, a peer cannot take from them: it loses its connection, they lose nothing. */
-Test(send_unlink, shared, .timeout = 60)
+Test(send_unlink, shared)
 {
     struct bed bed;
     struct fx_part part;
@@ -168,7 +168,7 @@ Test(send_unlink, shared, .timeout = 60)
 }
 
 /* A narrow window of another connection, a key that never was, a region nobody may reach. */
-Test(send_unlink, not_the_peers, .timeout = 60)
+Test(send_unlink, not_the_peers)
 {
     struct bed bed;
     struct fx_part part;
@@ -205,7 +205,7 @@ Test(send_unlink, not_the_peers, .timeout = 60)
 }
 
 /* A region with windows on it stays as it is. */
-Test(send_unlink, region_with_a_window, .timeout = 60)
+Test(send_unlink, region_with_a_window)
 {
     struct bed bed;
     struct fx_part part;
@@ -225,7 +225,7 @@ Test(send_unlink, region_with_a_window, .timeout = 60)
 }
 
 /* A window that the consumer links anew at the same moment: one of the two keys is meant. */
-Test(send_unlink, old_key_of_a_moved_window, .timeout = 60)
+Test(send_unlink, old_key_of_a_moved_window)
 {
     struct bed bed;
     struct fx_part part;
@@ -247,7 +247,7 @@ Test(send_unlink, old_key_of_a_moved_window, .timeout = 60)
 }
 
 /* Solicited: the receive wakes a waiter although it was posted without IT_NOTIFY_FLAG. */
-Test(send_unlink, solicited, .timeout = 60)
+Test(send_unlink, solicited)
 {
     struct bed bed;
     struct fx_part part;
@@ -271,7 +271,7 @@ Test(send_unlink, solicited, .timeout = 60)
 }
 
 /* Among plain Sends: each receive tells of its own message. */
-Test(send_unlink, among_others, .timeout = 60)
+Test(send_unlink, among_others)
 {
     struct fx_pair pair;
     struct fx_buf region;

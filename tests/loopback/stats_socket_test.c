@@ -34,7 +34,7 @@ static void teardown(void)
     CHECK(rmdir(folder) == 0);
 }
 
-TestSuite(stats_socket, .init = setup, .fini = teardown, .timeout = 100);
+TestSuite(stats_socket, .init = setup, .fini = teardown);
 
 static char *read_whole(void)
 {

@@ -405,7 +405,7 @@ static void walk_cell(const struct row *row, unsigned column)
     check_context(NULL);
 }
 
-Test(machine_calls, every_cell, .timeout = 60)
+Test(machine_calls, every_cell)
 {
     for (size_t i = 0; i < ROWS; i++) {
         CHECK_EQ(MACHINE_STATES, strlen(rows[i].answers));

@@ -477,7 +477,7 @@ static void walk_row(const struct row *row, bool with_requests)
     check_context(NULL);
 }
 
-Test(machine_events, every_row, .timeout = 60)
+Test(machine_events, every_row)
 {
     for (size_t i = 0; i < ROWS; i++)
         walk_row(&rows[i], false);
@@ -485,7 +485,7 @@ Test(machine_events, every_row, .timeout = 60)
 }
 
 /* The same for connections with requests under way. */
-Test(machine_events, every_end_of_a_busy_connection, .timeout = 60)
+Test(machine_events, every_end_of_a_busy_connection)
 {
     for (size_t i = 0; i < ROWS; i++) {
         if (rows[i].from == 'C' && rows[i].to == 'N')
@@ -517,7 +517,7 @@ static void peer_sees_the_end(char letter, bool by_free)
     check_context(NULL);
 }
 
-Test(machine_events, the_peer_sees_the_end, .timeout = 60)
+Test(machine_events, the_peer_sees_the_end)
 {
     static const char letters[] = "1WC";
 

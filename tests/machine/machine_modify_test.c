@@ -186,7 +186,7 @@ static void walk(bool shared)
     check_done();
 }
 
-Test(machine_modify, every_cell, .timeout = 60)
+Test(machine_modify, every_cell)
 {
     /* Each bit of the mask has its row. */
     for (size_t i = 0; i < ROWS; i++)
@@ -195,7 +195,7 @@ Test(machine_modify, every_cell, .timeout = 60)
     walk(false);
 }
 
-Test(machine_modify, every_cell_with_an_srq, .timeout = 60)
+Test(machine_modify, every_cell_with_an_srq)
 {
     walk(true);
 }

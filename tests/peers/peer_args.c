@@ -3,6 +3,7 @@
 
 #include "peer_answer.h"
 #include "peer_clock.h"
+#include "support/time_limit.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -210,6 +211,8 @@ size_t peer_args_hex(struct peer_args *args, const char *name, uint8_t *octets, 
 
 int64_t peer_args_deadline(struct peer_args *args)
 {
-    return peer_clock_deadline(
-        peer_args_option(args, "timeout", PEER_TIMEOUT_DEFAULT_MS, 0, PEER_TIMEOUT_MAX_MS));
+    uint64_t timeout_ms =
+        peer_args_option(args, "timeout", PEER_TIMEOUT_DEFAULT_MS, 0, PEER_TIMEOUT_MAX_MS);
+
+    return peer_clock_deadline((uint64_t)time_limit_ms((int)timeout_ms));
 }

@@ -48,7 +48,7 @@ bool peer_args_flag(const struct peer_args *args, const char *name);
 /* Octets in hexadecimal digits, at most room of them; returns how many. */
 size_t peer_args_hex(struct peer_args *args, const char *name, uint8_t *octets, size_t room);
 
-/* Option timeout, as a deadline that begins now. */
+/* Option timeout, times the factor of all time limits, as a deadline that begins now. */
 int64_t peer_args_deadline(struct peer_args *args);
 #define PEER_TIMEOUT_DEFAULT_MS 20000u
 #define PEER_TIMEOUT_MAX_MS     86400000u

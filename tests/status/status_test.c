@@ -39,7 +39,7 @@ static bool is_covered(const char *name)
     return false;
 }
 
-Test(status, complete, .timeout = 60)
+Test(status, complete)
 {
     FILE *exports = fopen("conform/exports.txt", "re");
     char line[128];
@@ -59,57 +59,57 @@ Test(status, complete, .timeout = 60)
     check_done();
 }
 
-Test(status, ia, .timeout = 100)
+Test(status, ia)
 {
     status_run(&status_ia);
 }
 
-Test(status, evd, .timeout = 100)
+Test(status, evd)
 {
     status_run(&status_evd);
 }
 
-Test(status, ep, .timeout = 100)
+Test(status, ep)
 {
     status_run(&status_ep);
 }
 
-Test(status, connect, .timeout = 100)
+Test(status, connect)
 {
     status_run(&status_connect);
 }
 
-Test(status, memory, .timeout = 100)
+Test(status, memory)
 {
     status_run(&status_memory);
 }
 
-Test(status, window, .timeout = 100)
+Test(status, window)
 {
     status_run(&status_window);
 }
 
-Test(status, srq, .timeout = 100)
+Test(status, srq)
 {
     status_run(&status_srq);
 }
 
-Test(status, post, .timeout = 100)
+Test(status, post)
 {
     status_run(&status_post);
 }
 
-Test(status, datagram, .timeout = 100)
+Test(status, datagram)
 {
     status_run(&status_datagram);
 }
 
-Test(status, utility, .timeout = 100)
+Test(status, utility)
 {
     status_run(&status_utility);
 }
 
-Test(status, extension, .timeout = 100)
+Test(status, extension)
 {
     status_run(&status_extension);
 }

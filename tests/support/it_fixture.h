@@ -14,9 +14,10 @@
 
 #include "itx_api.h"
 #include "support/check.h"
+#include "support/time_limit.h"
 
-/* Longest wait for anything that must happen. Long, for busy machines and sanitizers. */
-#define FX_PATIENCE_MS 20000
+/* Longest wait for anything that must happen. */
+#define FX_PATIENCE_MS time_limit_ms(20000)
 
 /* Both completion flags that make it_evd_wait see the completion. */
 #define FX_SIGNAL ((it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG))

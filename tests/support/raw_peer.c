@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/time_limit.h"
 
-#define PATIENCE_MS  20000
+#define PATIENCE_MS  time_limit_ms(20000)
 #define MARKER_EVERY 512u
 
 const char *raw_result_name(enum raw_result result)

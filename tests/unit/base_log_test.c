@@ -11,8 +11,6 @@
 
 #define START (UINT64_C(1000) * BASE_NS_PER_S)
 
-TestSuite(base_log, .timeout = 60);
-
 static bool pass(struct base_log_limit *limit, uint64_t now_ns, uint64_t left_out)
 {
     uint64_t said = 0;

@@ -15,8 +15,6 @@
 #define SLICE_NS UINT64_C(200000)
 #define NICE     (-3)
 
-TestSuite(base_slice, .timeout = 60);
-
 /* As the kernel has it: its header does not go together with sched.h. */
 struct attr {
     uint32_t size;

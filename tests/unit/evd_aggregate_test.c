@@ -19,7 +19,7 @@ static void teardown(void)
     fixture_stop(&fixture);
 }
 
-TestSuite(evd_aggregate, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(evd_aggregate, .init = setup, .fini = teardown);
 
 static it_evd_handle_t software_member(it_evd_handle_t aevd)
 {

@@ -28,7 +28,7 @@ static void teardown(void)
     fixture_stop(&fixture);
 }
 
-TestSuite(evd_batch, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(evd_batch, .init = setup, .fini = teardown);
 
 static it_evd_handle_t make(it_event_type_t stream, size_t threshold)
 {

@@ -20,7 +20,7 @@ static void teardown(void)
     fixture_stop(&fixture);
 }
 
-TestSuite(evd_callback, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(evd_callback, .init = setup, .fini = teardown);
 
 /* What a callback does and has seen. */
 struct probe {

@@ -21,9 +21,9 @@ static void teardown(void)
     fixture_stop(&fixture);
 }
 
-TestSuite(evd_create, .init = setup, .fini = teardown, .timeout = 30);
-TestSuite(evd_free, .init = setup, .fini = teardown, .timeout = 30);
-TestSuite(evd_query, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(evd_create, .init = setup, .fini = teardown);
+TestSuite(evd_free, .init = setup, .fini = teardown);
+TestSuite(evd_query, .init = setup, .fini = teardown);
 
 static it_evd_handle_t untouched(void)
 {

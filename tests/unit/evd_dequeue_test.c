@@ -18,10 +18,10 @@ static void teardown(void)
     fixture_stop(&fixture);
 }
 
-TestSuite(evd_dequeue, .init = setup, .fini = teardown, .timeout = 30);
-TestSuite(evd_post_se, .init = setup, .fini = teardown, .timeout = 30);
-TestSuite(evd_overflow, .init = setup, .fini = teardown, .timeout = 30);
-TestSuite(evd_ia, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(evd_dequeue, .init = setup, .fini = teardown);
+TestSuite(evd_post_se, .init = setup, .fini = teardown);
+TestSuite(evd_overflow, .init = setup, .fini = teardown);
+TestSuite(evd_ia, .init = setup, .fini = teardown);
 
 static it_evd_handle_t make(it_event_type_t stream, size_t size, unsigned flags)
 {

@@ -22,7 +22,7 @@ static void teardown(void)
     fixture_stop(&fixture);
 }
 
-TestSuite(evd_fd, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(evd_fd, .init = setup, .fini = teardown);
 
 static bool readable(int fd)
 {

@@ -28,7 +28,7 @@ static void teardown(void)
     evd_loop_stop(loop);
 }
 
-TestSuite(evd_loop, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(evd_loop, .init = setup, .fini = teardown);
 
 /* ---------------------------------------------------------------- one-time conditions */
 

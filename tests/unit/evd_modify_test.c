@@ -20,7 +20,7 @@ static void teardown(void)
     fixture_stop(&fixture);
 }
 
-TestSuite(evd_modify, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(evd_modify, .init = setup, .fini = teardown);
 
 static it_status_t modify(it_evd_handle_t handle, unsigned mask, it_evd_param_t params)
 {

@@ -23,7 +23,7 @@ static void teardown(void)
     fixture_stop(&fixture);
 }
 
-TestSuite(evd_wait, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(evd_wait, .init = setup, .fini = teardown);
 
 static it_evd_handle_t make(it_event_type_t stream, size_t threshold)
 {

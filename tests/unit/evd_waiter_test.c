@@ -19,7 +19,7 @@ static void *sleeper_main(void *argument)
     return (void *)(intptr_t)evd_waiter_sleep(&waiter, BASE_NEVER);
 }
 
-Test(evd_waiter, sleep_ends_by_wake, .timeout = 20)
+Test(evd_waiter, sleep_ends_by_wake)
 {
     pthread_t thread;
     void *result;
@@ -33,13 +33,13 @@ Test(evd_waiter, sleep_ends_by_wake, .timeout = 20)
     cr_assert(evd_waiter_is_woken(&waiter));
 }
 
-Test(evd_waiter, wake_before_sleep_is_kept, .timeout = 20)
+Test(evd_waiter, wake_before_sleep_is_kept)
 {
     evd_waiter_wake(&waiter);
     cr_assert_eq(evd_waiter_sleep(&waiter, BASE_NEVER), 0);
 }
 
-Test(evd_waiter, sleep_ends_at_the_deadline, .timeout = 20)
+Test(evd_waiter, sleep_ends_at_the_deadline)
 {
     uint64_t deadline = base_now_ns() + 2 * BASE_NS_PER_MS;
 
@@ -49,7 +49,7 @@ Test(evd_waiter, sleep_ends_at_the_deadline, .timeout = 20)
     cr_assert_eq(atomic_load(&waiter.state), EVD_WAITER_RUNNING);
 }
 
-Test(evd_waiter, poll_set_is_kicked, .timeout = 20)
+Test(evd_waiter, poll_set_is_kicked)
 {
     int fd = eventfd(0, EFD_NONBLOCK);
     eventfd_t count = 0;

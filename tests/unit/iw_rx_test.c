@@ -559,7 +559,7 @@ Test(iw_rx, control_message_order)
 }
 
 /* Every ULPDU_Length with every opcode on both kinds of segment: an error or not, never a crash. */
-Test(iw_rx, every_length_and_opcode, .timeout = 60)
+Test(iw_rx, every_length_and_opcode)
 {
     const struct setup setup = {.size = 70000, .receives = 1, .crc = true, .ird = 1};
 

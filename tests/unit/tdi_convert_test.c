@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_socket_convert and itx_socket_convert up to the provider. */
+#include "support/time_limit.h"
 #include "unit/fake_provider.h"
 
 #include <arpa/inet.h>
@@ -57,7 +58,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(tdi_convert, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(tdi_convert, .init = setup, .fini = teardown);
 
 static it_status_t convert(int sd, unsigned flags, const unsigned char *message, size_t length)
 {
@@ -141,7 +142,7 @@ static void await_event(int fd, short event)
 {
     struct pollfd pollfd = {.fd = fd, .events = event};
 
-    cr_assert_eq(poll(&pollfd, 1, 10000), 1);
+    cr_assert_eq(poll(&pollfd, 1, time_limit_ms(10000)), 1);
     cr_assert(pollfd.revents & event);
 }
 

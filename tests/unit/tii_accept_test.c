@@ -24,7 +24,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(tii_accept, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(tii_accept, .init = setup, .fini = teardown);
 
 static bool waits(void)
 {

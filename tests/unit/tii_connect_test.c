@@ -27,7 +27,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(tii_connect, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(tii_connect, .init = setup, .fini = teardown);
 
 static it_status_t connect_with(unsigned flags, const unsigned char *private_data, size_t length)
 {

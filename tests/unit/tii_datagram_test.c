@@ -57,7 +57,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(tii_datagram, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(tii_datagram, .init = setup, .fini = teardown);
 
 static struct ual_ep *object(void)
 {

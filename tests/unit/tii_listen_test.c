@@ -22,7 +22,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(tii_listen, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(tii_listen, .init = setup, .fini = teardown);
 
 static it_status_t listen_on(it_evd_handle_t evd, unsigned flags)
 {

@@ -26,7 +26,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(tii_ud, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(tii_ud, .init = setup, .fini = teardown);
 
 static void fail_ia(void)
 {

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-TestSuite(ual_conf, .timeout = 20);
-
 #define SEEN_MAX 4096
 
 static char seen[SEEN_MAX];

@@ -18,7 +18,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(ual_ep_create, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_ep_create, .init = setup, .fini = teardown);
 
 static it_status_t create(it_evd_handle_t request, it_evd_handle_t recv, it_evd_handle_t connect)
 {

@@ -18,7 +18,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(ual_ep_modify, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_ep_modify, .init = setup, .fini = teardown);
 
 /*
  * By bit of the mask, lowest first: m is never legal, t belongs to the other type, f is a feature
@@ -163,7 +163,7 @@ Test(ual_ep_modify, needs_features_of_the_ia)
     cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_SEND_SEG, &world.attr), IT_SUCCESS);
 }
 
-TestSuite(ual_ep_mpa, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_ep_mpa, .init = setup, .fini = teardown);
 
 static struct itx_mpa_params good(void)
 {

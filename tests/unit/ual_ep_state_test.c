@@ -18,7 +18,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(ual_ep_state, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_ep_state, .init = setup, .fini = teardown);
 
 /* A letter per state, in the order of their numbers. */
 static const char letters[] = "U12PCNW";

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(ual_ia, .init = fake_setup, .timeout = 20);
+TestSuite(ual_ia, .init = fake_setup);
 
 Test(ual_ia, create_checks_its_arguments)
 {

@@ -20,7 +20,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(ual_lmr, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_lmr, .init = setup, .fini = teardown);
 
 static it_status_t create20(void *addr, it_length_t length, int mode, int privs, int flags)
 {

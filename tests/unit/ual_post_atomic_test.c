@@ -17,7 +17,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(ual_post_atomic, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_post_atomic, .init = setup, .fini = teardown);
 
 static it_lmr_triplet_t word(size_t offset, it_length_t length)
 {

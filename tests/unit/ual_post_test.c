@@ -17,7 +17,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(ual_post, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_post, .init = setup, .fini = teardown);
 
 enum {
     SEND,

@@ -17,7 +17,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(ual_pz, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_pz, .init = setup, .fini = teardown);
 
 Test(ual_pz, create_failures)
 {
@@ -63,7 +63,7 @@ Test(ual_pz, free_is_refused_while_there_are_children)
     cr_assert_eq(it_pz_free(pz), IT_SUCCESS);
 }
 
-TestSuite(ual_handle, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_handle, .init = setup, .fini = teardown);
 
 Test(ual_handle, type)
 {

@@ -5,8 +5,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-TestSuite(ual_registry, .timeout = 20);
-
 Test(ual_registry, refuses_another_abi_a_smaller_table_and_a_second_of_one_name)
 {
     struct vp_provider other = fake_provider;

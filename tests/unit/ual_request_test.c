@@ -19,7 +19,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(ual_request, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_request, .init = setup, .fini = teardown);
 
 Test(ual_request, ids_are_new_and_never_0)
 {

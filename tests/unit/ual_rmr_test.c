@@ -21,7 +21,7 @@ static void teardown(void)
     fake_world_close(&world);
 }
 
-TestSuite(ual_rmr, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(ual_rmr, .init = setup, .fini = teardown);
 
 static it_rmr_handle_t make(it_rmr_type_t type)
 {

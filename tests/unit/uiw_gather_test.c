@@ -6,8 +6,6 @@
 
 #include <criterion/criterion.h>
 
-TestSuite(uiw_gather, .timeout = 30);
-
 static void look_unfinished_for(struct uiw_gather *gather, uint64_t ns)
 {
     gather->since_ns = base_now_ns() - ns;

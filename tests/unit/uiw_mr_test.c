@@ -33,7 +33,7 @@ static void teardown(void)
     uiw_mr_table_fini(&table);
 }
 
-TestSuite(uiw_mr, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(uiw_mr, .init = setup, .fini = teardown);
 
 static uint32_t stag_of(const struct uiw_mr *mr)
 {

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(uiw_net, .timeout = 30);
-
 /* A socket connected to one of the same process. */
 struct stream {
     int listener;

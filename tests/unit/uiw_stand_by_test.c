@@ -9,8 +9,6 @@
 
 #define POLLS 20000u
 
-TestSuite(uiw_stand_by, .timeout = 60);
-
 static _Thread_local unsigned yields;
 
 /* In place of the C library's: counts those of each thread. */

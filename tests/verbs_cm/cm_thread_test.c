@@ -5,8 +5,6 @@
 
 #include <criterion/criterion.h>
 
-TestSuite(cm_thread, .timeout = 60);
-
 /* The IA's, and the one that is held in its call. */
 static void masks_at(enum kit_stage stage)
 {

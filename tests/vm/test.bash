@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# For test_*.sh of this folder: sets vm (the script) and folder (empty, from the argument).
+# For test_*.sh of this folder: sets factor, vm (the script) and folder (empty, from the argument).
 
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)/vm
 mkdir -p "$1"
 folder=$(cd "$1" && pwd -P)
@@ -27,10 +28,10 @@ expect() { # expect STATUS COMMAND...
         level=1 fail "$*: status $status, expected $expected: $(tail -n 5 "$stderr")"
 }
 
-wait_for() { # wait_for COMMAND...: to succeed, for up to a minute
-    local deadline=$((SECONDS + 60))
+wait_for() { # wait_for COMMAND...: to succeed, for up to a minute times the factor of all time limits
+    local deadline=$((SECONDS + 60 * factor))
     until "$@" >/dev/null 2>&1; do
-        [ "$SECONDS" -lt "$deadline" ] || level=1 fail "not within a minute: $*"
+        [ "$SECONDS" -lt "$deadline" ] || level=1 fail "not in time: $*"
         sleep 0.05
     done
 }

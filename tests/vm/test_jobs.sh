@@ -10,7 +10,7 @@ keeper() { cut -d . -f 1 "$guest/keeper"; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # A guest that hangs is noticed after this time.
-export ITAPI_VM_BEAT_SECONDS=30
+export ITAPI_VM_BEAT_SECONDS=$((10 * factor))
 expect 0 "$vm" start "$guest"
 expect 0 "$vm" status "$guest"
 
@@ -47,7 +47,7 @@ expect 0 in_guest 'touch "$VM_OUT/second"'
 wait "$first" || fail "the first of two commands: status $?"
 
 # Over its time, and left behind: ended in the guest too.
-expect 124 in_guest --time 5 'echo early; sleep 1001 & sleep 1001'
+expect 124 in_guest --time $((5 * factor)) 'echo early; sleep 1001 & sleep 1001'
 is "$(<"$stdout")" early
 expect 0 in_guest 'sleep 1001 & true'
 # Killed on the host.

@@ -5,6 +5,8 @@ readonly STATUS_SKIP=77    # this machine cannot run a guest
 readonly STATUS_TIME=124   # the command was over its time
 readonly STATUS_BROKEN=125 # the guest, not the command, failed
 
+readonly FACTOR=${ITAPI_TIME_FACTOR:-1} # of all time limits
+
 say() { printf 'vm: %s\n' "$*" >&2; }
 
 broken() {
@@ -31,9 +33,9 @@ process_alive() { # process_alive IDENTITY
     [ -n "$1" ] && [ "$(process_identity "${1%.*}")" = "$1" ]
 }
 
-# wait_gone IDENTITY SECONDS
+# wait_gone IDENTITY SECONDS: these times the factor of all time limits
 wait_gone() {
-    local deadline=$((SECONDS + $2))
+    local deadline=$((SECONDS + $2 * FACTOR))
     while process_alive "$1"; do
         [ "$SECONDS" -lt "$deadline" ] || return 1
         sleep 0.02

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # One command in a guest.
 
-readonly KILL_SECONDS=60
+readonly KILL_SECONDS=$((60 * FACTOR))
 
 # job_copy FILE DESCRIPTOR: what is new in it. printed[] holds how much was.
 job_copy() {

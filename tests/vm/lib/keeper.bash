@@ -10,8 +10,8 @@
 #   terminal.in, .out      pipes to and from its hvc0, for "shell" only
 #   ended                  why the guest ended
 
-readonly BOOT_SECONDS=60 # for each step of booting: all of them take 10 on a quiet machine
-readonly BEAT_SECONDS=90 # the agent gives a sign of life every 5
+readonly BOOT_SECONDS=$((60 * FACTOR)) # for each step of booting: all of them take 10 on a quiet machine
+readonly BEAT_SECONDS=$((90 * FACTOR)) # the agent gives a sign of life every 5
 
 keeper_wake() { # keeper_wake ID TEXT
     [ ! -p "$dir/wake/$1" ] || printf '%s\n' "$2" 1<>"$dir/wake/$1"
