@@ -338,6 +338,7 @@ struct vp_provider {
     /* The request is taken; on success it is the provider's again, on failure put back by the caller. */
     it_status_t (*accept)(struct ual_ep *ep, struct ual_request *request, const void *private_data,
                           size_t length);
+    /* Also for what is undecided when its IA is freed. */
     it_status_t (*reject)(struct ual_request *request, const void *private_data, size_t length);
     /*
      * Announces the request anew, under another id, on the listen point that serves qual on the spigot. Refused: the

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -407,7 +408,7 @@ Test(cm_accept, no_room_in_the_evd)
         }
     }
     /* No Reply: the consumer has rejected nothing. */
-    CHECK_EQ(RAW_EOF, raw_receive_mpa(&peers[1], &reply));
+    CHECK_EQ(RAW_RESET, raw_receive_mpa(&peers[1], &reply));
     CHECK_OK(it_reject(fx_next(evd).conn_req.cn_est_id, NULL, 0));
     raw_close(&peers[0]);
     raw_close(&peers[1]);
@@ -463,6 +464,57 @@ Test(cm_accept, ia_free_ends_everything)
     }
     raw_free(&out);
     fx_fd_settle(before);
+}
+
+/* Queued, but not looked at yet: it counts as delivered. */
+Test(cm_accept, queued_requests_outlive_the_listener)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    struct pollfd queued = {.events = POLLIN};
+    struct raw_bytes out = {0};
+    struct raw_mpa_frame reply;
+    it_listen_handle_t listener;
+    struct raw_peer peer;
+    struct service s;
+    it_evd_handle_t evd;
+
+    open_service(&s);
+    CHECK_OK(it_evd_create(s.node.ia, IT_CM_REQ_EVENT_STREAM, IT_EVD_CREATE_FD, 1, 0, NULL, &evd,
+                           &queued.fd));
+    CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, evd, IT_LISTEN_NO_FLAG, &qual, &listener));
+    request2(&out, "");
+    raw_connect(&peer, qual.conn_qual.port);
+    CHECK(raw_send(&peer, &out));
+    CHECK_EQ(1, poll(&queued, 1, FX_PATIENCE_MS));
+    CHECK_OK(it_listen_free(listener));
+    CHECK_OK(it_ep_accept(s.ep, fx_next(evd).conn_req.cn_est_id, NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    raw_close(&peer);
+    raw_free(&out);
+    fx_node_close(&s.node);
+}
+
+/* No program has decided, so the initiator is told of no rejection. */
+Test(cm_accept, ia_free_rejects_nothing)
+{
+    struct raw_mpa_frame reply;
+    struct raw_peer peer;
+    struct service s;
+    struct fx_node a;
+    it_ep_handle_t ep;
+
+    open_service(&s);
+    fx_node_open(&a);
+    ep = fx_ep(&a, NULL);
+    fx_connect(&a, ep, s.port);
+    (void)fx_request(&s.node, NULL);
+    (void)come(&s, &peer, "");
+    fx_node_close(&s.node);
+    fx_conn(a.conn_evd, ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+    CHECK_EQ(RAW_RESET, raw_receive_mpa(&peer, &reply));
+    raw_close(&peer);
+    fx_node_close(&a);
 }
 
 Test(cm_accept, disconnect_after_accept)

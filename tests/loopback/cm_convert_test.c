@@ -491,7 +491,7 @@ Test(cm_convert, half_a_request_in_time)
     CHECK(raw_send_part(&t.peer, t.startup.data, 5));
     CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, &params));
     failed(&t, IT_CN_REJ_TIMEOUT);
-    CHECK_EQ(RAW_EOF, raw_drain(&t.peer));
+    CHECK_EQ(RAW_RESET, raw_drain(&t.peer));
     close_stream(&t);
 }
 

@@ -36,10 +36,13 @@ struct uiw_listener;
 /* Connection management of an IA: see uiw_conn.h. Loop thread only unless said otherwise. */
 struct uiw_cm {
     struct uiw_conn *connections; /* all attempts under way, both roles */
-    struct uiw_linger *lingering; /* streams that are being closed */
-    unsigned half_open;           /* accepted, no decision by the consumer yet */
-    unsigned half_open_max;       /* of them, Request not complete; immutable */
-    unsigned undecided_max;       /* of them, announced; immutable */
+    /* Streams that are being closed. */
+    struct uiw_linger *linger_oldest, *linger_newest;
+    unsigned lingering;
+    unsigned linger_max;    /* immutable, at least 1 */
+    unsigned half_open;     /* accepted, no decision by the consumer yet */
+    unsigned half_open_max; /* of them, Request not complete; immutable */
+    unsigned undecided_max; /* of them, announced; immutable */
     uint64_t accepted, initiated, half_open_refused, half_open_timeouts;
 };
 

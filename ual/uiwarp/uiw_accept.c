@@ -221,12 +221,7 @@ static void accept_answer(struct uiw_conn *conn)
 
     uiw_conn_responder_config(conn, &config);
     if (config.revision < conn->mpa.peer_revision) {
-        /* A reset makes such initiators come back with revision 1. */
-        int fd = conn->fd;
-
-        evd_io_unwatch(&conn->io);
-        conn->fd = -1;
-        uiw_reset_fd(fd);
+        /* The reset makes such initiators come back with revision 1. */
         uiw_conn_fail(conn, IT_CN_REJ_BAD_CONN_PARMS);
         return;
     }
@@ -292,6 +287,10 @@ static void reject_run(void *argument)
         return;
     }
     call->status = IT_SUCCESS;
+    if (atomic_load_explicit(&conn->ia->ual->evd.closing, memory_order_relaxed)) {
+        uiw_conn_abandon(conn); /* by it_ia_free: no program has decided, so there is no Reply */
+        return;
+    }
     length = iw_mpa_encode_reject(&conn->mpa, call->private_data, call->length, conn->frame);
     uiw_conn_finish(conn, NULL, conn->frame, length); /* no EP: nothing is reported */
 }

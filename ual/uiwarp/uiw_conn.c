@@ -164,45 +164,66 @@ static void conn_quiet(struct uiw_conn *conn)
     conn->watched = 0;
 }
 
-/*
- * abandoned: by the consumer, who then wants no stream back. Otherwise a converted socket on which
- * MPA has not begun is its owner's again: only our descriptor is closed.
- */
-static void conn_close_stream(struct uiw_conn *conn, bool abandoned, const void *tail,
-                              size_t tail_length)
+/* MPA has not begun: the stream is its owner's again, and only our descriptor is closed. */
+static bool conn_is_handed_back(const struct uiw_conn *conn)
 {
-    int fd = conn->fd;
+    return conn->borrowed && !conn->ours;
+}
 
+/* Nothing is to be delivered any more: nobody waits for the peer, which may stay for good. */
+static void conn_cut_stream(struct uiw_conn *conn)
+{
     conn_quiet(conn);
-    if (fd < 0)
+    if (conn->fd < 0)
         return;
-    if (conn->borrowed && !conn->ours && !abandoned) {
+    if (conn_is_handed_back(conn)) {
         uiw_convert_restore_options(conn);
-        (void)close(fd); /* a duplicate: nothing to lose */
-    } else if (!conn->borrowed && !conn->ours && tail_length == 0) {
-        (void)close(fd); /* nothing of ours was sent on it, perhaps it was never connected */
+        (void)close(conn->fd);
     } else {
-        if (conn->borrowed)
-            uiw_convert_change_options(conn); /* the caller's may make close(2) wait */
-        uiw_linger(conn->ia, fd, tail, tail_length);
+        uiw_reset_fd(conn->fd);
     }
     conn->fd = -1;
 }
 
-void uiw_conn_finish(struct uiw_conn *conn, const struct ual_conn_news *news, const void *tail,
-                     size_t tail_length)
+/* What we have said so far, and the tail, still reaches the peer, which then sees an orderly end. */
+static void conn_linger(struct uiw_conn *conn, const void *tail, size_t tail_length)
 {
-    struct ual_ep *ep;
+    conn_quiet(conn);
+    if (conn->fd < 0)
+        return;
+    if (conn->borrowed)
+        uiw_convert_change_options(conn); /* the caller's may make close(2) wait */
+    uiw_linger(conn->ia, conn->fd, tail, tail_length);
+    conn->fd = -1;
+}
 
-    /* The stream first: who reads the event may use a socket that was handed back. */
-    conn_close_stream(conn, false, tail, tail_length);
-    ep = conn_detach(conn);
+/* The consumer wants no stream back. A peer that has got nothing from us yet misses nothing. */
+static void conn_abandon_stream(struct uiw_conn *conn)
+{
+    if (conn->undecided || (!conn->borrowed && !conn->ours))
+        conn_cut_stream(conn);
+    else
+        conn_linger(conn, NULL, 0);
+}
+
+/* The stream has ended before: who reads the event may use a socket that was handed back. */
+static void conn_report(struct uiw_conn *conn, const struct ual_conn_news *news)
+{
+    struct ual_ep *ep = conn_detach(conn);
+
     if (ep) /* false when it was disconnected meanwhile: that has been reported */
         (void)uiw_ep_end_attempt(ep, UAL_EP_ATTEMPT_FAILED, news);
     conn_free(conn);
 }
 
-void uiw_conn_fail(struct uiw_conn *conn, it_conn_reject_code_t code)
+void uiw_conn_finish(struct uiw_conn *conn, const struct ual_conn_news *news, const void *tail,
+                     size_t tail_length)
+{
+    conn_linger(conn, tail, tail_length);
+    conn_report(conn, news);
+}
+
+static void conn_fail(struct uiw_conn *conn, it_conn_reject_code_t code, bool peer_closed)
 {
     struct ual_conn_news news = {
         .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
@@ -211,12 +232,21 @@ void uiw_conn_fail(struct uiw_conn *conn, it_conn_reject_code_t code)
 
     base_log(BASE_LOG_DEBUG, "connection attempt %p failed in state %d: reason %d", (void *)conn,
              (int)conn->state, (int)code);
-    uiw_conn_finish(conn, &news, NULL, 0);
+    if (peer_closed && !conn_is_handed_back(conn))
+        conn_linger(conn, NULL, 0); /* for a moment: an orderly end is answered by one */
+    else
+        conn_cut_stream(conn);
+    conn_report(conn, &news);
+}
+
+void uiw_conn_fail(struct uiw_conn *conn, it_conn_reject_code_t code)
+{
+    conn_fail(conn, code, false);
 }
 
 void uiw_conn_abandon(struct uiw_conn *conn)
 {
-    conn_close_stream(conn, true, NULL, 0);
+    conn_abandon_stream(conn);
     (void)conn_detach(conn);
     conn_free(conn);
 }
@@ -226,7 +256,7 @@ static void conn_cancel_run(struct evd_task *task)
     struct uiw_conn *conn = conn_of_task(task);
 
     if (conn->state != UIW_CONN_OVER) {
-        conn_close_stream(conn, true, NULL, 0);
+        conn_abandon_stream(conn);
         (void)conn_detach(conn);
         conn_unlink(conn);
     }
@@ -487,8 +517,8 @@ static int conn_read(struct uiw_conn *conn, uint8_t octets[IW_MPA_FRAME_MAX])
 
 static void conn_read_failed(struct uiw_conn *conn, int error)
 {
-    uiw_conn_fail(conn,
-                  error == EBADMSG ? IT_CN_REJ_BAD_CONN_PARMS : uiw_connect_reject_code(error));
+    conn_fail(conn, error == EBADMSG ? IT_CN_REJ_BAD_CONN_PARMS : uiw_connect_reject_code(error),
+              true);
 }
 
 /* The Reply cannot be lived with, and the peer takes the connection for established: Terminate. */

@@ -18,7 +18,7 @@
 
 #define UIW_HALF_OPEN_MAX 1024u /* accepted, Request not complete */
 #define UIW_UNDECIDED_MAX 4096u /* announced, no decision yet */
-#define UIW_FD_SHARE      4u    /* neither is more than this part of the descriptors allowed */
+#define UIW_LINGER_MAX    1024u /* being closed */
 #define UIW_HALF_OPEN_NS  (10 * BASE_NS_PER_S)
 #define UIW_REPLY_NS      (10 * BASE_NS_PER_S) /* until the socket must have taken our Reply */
 #define UIW_WITHDRAW_NS   (20 * BASE_NS_PER_MS)
@@ -145,9 +145,9 @@ void uiw_conn_run(struct uiw_conn *conn);
 /* Limits the attempt; false without memory. */
 bool uiw_conn_limit(struct uiw_conn *conn, uint64_t delay_ns);
 
-/* Ends: the stream is closed (or handed back), the outcome reported when there is an EP. */
+/* Ends: the stream is reset (or handed back), the outcome reported when there is an EP. */
 void uiw_conn_fail(struct uiw_conn *conn, it_conn_reject_code_t code);
-/* The same with an event of its own kind and octets to send before the stream ends. */
+/* The same with an event of its own kind and octets that the peer gets before the stream ends. */
 void uiw_conn_finish(struct uiw_conn *conn, const struct ual_conn_news *news, const void *tail,
                      size_t tail_length);
 /* Ends without a report. */

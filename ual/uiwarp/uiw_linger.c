@@ -2,7 +2,8 @@
 /*
  * Streams that have ended and are being closed. Before the descriptor is closed the peer's octets
  * have to be read: unread ones make Linux answer with a reset, which may take a Terminate or a
- * rejecting Reply away from the peer.
+ * rejecting Reply away from the peer. A peer that does not close its end keeps a descriptor of ours
+ * busy, so their number is limited, and the oldest has had most of its time when it has to go.
  */
 #include "ual/uiwarp/uiw_conn_private.h"
 
@@ -12,14 +13,13 @@
 #include <unistd.h>
 
 #define LINGER_NS    (5 * BASE_NS_PER_S)
-#define LINGER_MAX   1024u  /* beyond: reset at once */
 #define LINGER_READ  16384u /* octets dropped by one call */
 #define LINGER_READS 16     /* calls per wake-up */
 
 struct uiw_linger {
     struct evd_task task;
-    struct uiw_linger *prev;
-    struct uiw_linger *next;
+    struct uiw_linger *older;
+    struct uiw_linger *newer;
     struct uiw_ia *ia;
     int fd;
     struct evd_io io;
@@ -48,16 +48,39 @@ void uiw_reset_fd(int fd)
 
 /* ---------------------------------------------------------------- on the loop thread */
 
+static void linger_link(struct uiw_linger *linger)
+{
+    struct uiw_cm *cm = &linger->ia->cm;
+
+    linger->older = cm->linger_newest;
+    if (linger->older)
+        linger->older->newer = linger;
+    else
+        cm->linger_oldest = linger;
+    cm->linger_newest = linger;
+    cm->lingering++;
+}
+
+static void linger_unlink(struct uiw_linger *linger)
+{
+    struct uiw_cm *cm = &linger->ia->cm;
+
+    if (linger->older)
+        linger->older->newer = linger->newer;
+    else
+        cm->linger_oldest = linger->newer;
+    if (linger->newer)
+        linger->newer->older = linger->older;
+    else
+        cm->linger_newest = linger->older;
+    cm->lingering--;
+}
+
 static void linger_end(struct uiw_linger *linger, bool reset)
 {
     evd_io_unwatch(&linger->io);
     evd_timer_stop(&linger->timer);
-    if (linger->prev)
-        linger->prev->next = linger->next;
-    else
-        linger->ia->cm.lingering = linger->next;
-    if (linger->next)
-        linger->next->prev = linger->prev;
+    linger_unlink(linger);
     if (reset) {
         uiw_reset_fd(linger->fd);
     } else {
@@ -136,44 +159,33 @@ static void linger_expired(void *argument)
     linger_end(argument, true);
 }
 
-static bool linger_is_full(const struct uiw_ia *ia)
+/* Before its time. What the kernel has taken it still delivers, if the peer sends nothing more. */
+static void linger_cut(struct uiw_linger *linger)
 {
-    unsigned count = 0;
-
-    for (const struct uiw_linger *linger = ia->cm.lingering; linger; linger = linger->next)
-        count++;
-    return count >= LINGER_MAX;
+    (void)linger_write(linger);
+    (void)linger_read(linger);
+    linger_end(linger, !linger->finished);
 }
 
 static void linger_begin(struct evd_task *task)
 {
     struct uiw_linger *linger = (struct uiw_linger *)task; /* the first member */
-    struct uiw_ia *ia = linger->ia;
-    bool full = linger_is_full(ia);
+    struct uiw_cm *cm = &linger->ia->cm;
 
-    linger->next = ia->cm.lingering;
-    if (linger->next)
-        linger->next->prev = linger;
-    ia->cm.lingering = linger;
-    if (full ||
-        !evd_timer_start(&linger->timer, ia->ual->evd.loop, LINGER_NS, linger_expired, linger))
-        linger_end(linger, true);
-    else
+    if (cm->lingering >= cm->linger_max)
+        linger_cut(cm->linger_oldest);
+    linger_link(linger);
+    if (evd_timer_start(&linger->timer, linger->ia->ual->evd.loop, LINGER_NS, linger_expired,
+                        linger))
         linger_run(linger);
+    else
+        linger_end(linger, true);
 }
 
 void uiw_linger_close_all(struct uiw_ia *ia)
 {
-    struct uiw_linger *linger = ia->cm.lingering;
-
-    while (linger) {
-        struct uiw_linger *next = linger->next;
-
-        (void)linger_write(linger); /* a last try: the kernel delivers what it has taken */
-        (void)linger_read(linger);
-        linger_end(linger, !linger->finished);
-        linger = next;
-    }
+    while (ia->cm.linger_oldest)
+        linger_cut(ia->cm.linger_oldest);
 }
 
 /* ---------------------------------------------------------------- any thread */

@@ -137,16 +137,25 @@ static void provider_fill_attributes(struct vp_attributes *attributes)
     };
 }
 
-/* Peers that connect and say nothing must not use up the descriptors of the application. */
+/* At least 1 where there are hardly any descriptors. */
+static unsigned provider_part(rlim_t descriptors, unsigned divisor, unsigned most)
+{
+    rlim_t part = descriptors / divisor;
+
+    if (part < 1)
+        part = 1;
+    return part < most ? (unsigned)part : most;
+}
+
+/* Peers that connect and say nothing, or end and stay, must not use up the descriptors of the application. */
 static void provider_limit_peers(struct uiw_cm *cm)
 {
-    struct rlimit limit;
-    rlim_t share = RLIM_INFINITY;
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        share = limit.rlim_cur / UIW_FD_SHARE;
-    cm->half_open_max = share < UIW_HALF_OPEN_MAX ? (unsigned)share : UIW_HALF_OPEN_MAX;
-    cm->undecided_max = share < UIW_UNDECIDED_MAX ? (unsigned)share : UIW_UNDECIDED_MAX;
+    (void)getrlimit(RLIMIT_NOFILE, &limit); /* of this resource: cannot fail */
+    cm->half_open_max = provider_part(limit.rlim_cur, 4, UIW_HALF_OPEN_MAX);
+    cm->undecided_max = provider_part(limit.rlim_cur, 4, UIW_UNDECIDED_MAX);
+    cm->linger_max = provider_part(limit.rlim_cur, 8, UIW_LINGER_MAX);
 }
 
 static it_status_t provider_ia_open(struct ual_ia *ual)
