@@ -318,7 +318,7 @@ it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
     if (uiw_conn_hand_over(conn, ep, UAL_EP_CONNECT, &whole, connect_go))
         return IT_SUCCESS;
     status = IT_ERR_INVALID_EP_STATE;
-    (void)close(conn->fd);
+    uiw_reset_fd(conn->fd);
 err_discard:
     uiw_conn_discard(conn);
     return status;

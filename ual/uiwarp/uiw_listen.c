@@ -202,8 +202,11 @@ static void listen_close(struct uiw_listener *listener)
 {
     listen_unwatch(listener);
     evd_timer_stop(&listener->resume);
-    for (size_t i = 0; i < listener->count; i++)
+    for (size_t i = 0; i < listener->count; i++) {
+        /* A child of the process may have a copy of the descriptor: the socket has to stop listening. */
+        (void)shutdown(listener->sockets[i].fd, SHUT_RDWR);
         (void)close(listener->sockets[i].fd);
+    }
     listener->count = 0;
 }
 
