@@ -28,6 +28,7 @@ expect 72 busy
 expect 48 sockets
 expect 2 busy --match 'Reads, 64 KiB, 16 endpoints, 2 threads ('
 expect 5 idle
+expect 4 flood
 
 status=0
 "$it_scenarios" nonsense 2>/dev/null || status=$?

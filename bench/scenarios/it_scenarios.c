@@ -26,7 +26,8 @@ static const struct {
 } scenarios[] = {{"target", scenario_target},
                  {"busy", scenario_busy},
                  {"sockets", scenario_sockets},
-                 {"idle", scenario_idle}};
+                 {"idle", scenario_idle},
+                 {"flood", scenario_flood}};
 
 #define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
@@ -95,6 +96,7 @@ static void usage(FILE *stream)
         "  busy               2 to 16 endpoints busy at once, 1 and 2 threads\n"
         "  sockets            the same over plain TCP: what the machine has\n"
         "  idle               up to --endpoints idle ones beside a busy one, and nothing at all\n"
+        "  flood              16 and 200 connections of peers that flood beside a busy one\n"
         "  --runs N           of each kind, alternating; default 5\n"
         "  --rounds N         messages of a run of target and idle; default 4000\n"
         "  --seconds S        that a run of busy takes; default 0.15\n"

@@ -43,6 +43,8 @@ bool scenario_busy(struct scenario *scenario);
 bool scenario_sockets(struct scenario *scenario);
 /* One busy connection beside many idle ones; adapters with nothing to do. */
 bool scenario_idle(struct scenario *scenario);
+/* One connection beside many whose peers send as much as they can of what costs them least. */
+bool scenario_flood(struct scenario *scenario);
 
 /* ---- Figures (scenario_figures.c) ----------------------------------------------------------- */
 

@@ -157,7 +157,7 @@ static void defer_send(struct ual_ep *ual)
 
     /* A user instead of listed. */
     (void)atomic_fetch_add_explicit(&ep->deferral, DEFER_USER - DEFER_LISTED, memory_order_seq_cst);
-    uiw_tx_kick(ual, false, false);
+    uiw_tx_kick(ual, false);
     (void)atomic_fetch_sub_explicit(&ep->deferral, DEFER_USER, memory_order_release);
 }
 

@@ -38,7 +38,7 @@ void uiw_detach_found(struct uiw_progress *progress, unsigned slot)
         progress->detached_count++;
     }
     uiw_tx_drop(ep);
-    uiw_tx_kick(ual, false, false); /* what was posted meanwhile found the token taken */
+    uiw_tx_kick(ual, false); /* what was posted meanwhile found the token taken */
 }
 
 void uiw_detach_end(struct uiw_progress *progress, unsigned slot)
@@ -61,7 +61,7 @@ void uiw_detach_end(struct uiw_progress *progress, unsigned slot)
     over = ep->fd < 0;
     uiw_tx_drop(ep);
     if (!over)
-        uiw_tx_kick(ual, false, false);
+        uiw_tx_kick(ual, false);
 }
 
 void uiw_detach_end_all(struct uiw_progress *progress)

@@ -154,6 +154,13 @@ struct uiw_tx {
     _Atomic uint64_t retries, terminates, nudges; /* rare: more of the counters */
 };
 
+/* What FPDUs are likely to come: how much is read at a time where they are not read directly. */
+enum uiw_expect {
+    UIW_EXPECT_ANY,
+    UIW_EXPECT_TINY, /* few, for they cost as much as others */
+    UIW_EXPECT_LARGE /* not much past a header */
+};
+
 struct uiw_nudge_entry {
     struct ual_ep *next, *previous;
     uint64_t due_ns;
@@ -212,7 +219,7 @@ struct uiw_ep {
     bool rx_kick;                       /* the sender has something new to do */
     bool rx_tell_low, rx_tell_high;     /* watermarks that were crossed; see uiw_srq.h */
     bool rx_terminated;                 /* the peer's Terminate is in rx_terminate */
-    bool expect_large;                  /* payload is large: do not read much past a header */
+    enum uiw_expect expect;
     struct uiw_gather gather;
     uint32_t rx_atomics; /* of the peer, executed: MSN of the last response */
     unsigned pinned_count;
@@ -467,11 +474,13 @@ enum iw_error uiw_region_invalidate(struct uiw_ep *ep, uint32_t stag, it_handle_
 void uiw_window_let_go(struct uiw_mr *window);
 
 /* uiw_tx.c */
+/* Any thread, no lock held: sends what can be sent. reader: the caller holds the reader token. */
+void uiw_tx_kick(struct ual_ep *ual, bool reader);
 /*
- * Any thread, no lock held: sends what can be sent. reader: the caller holds the reader token;
- * writable: the socket was seen to take octets again.
+ * The same by the leader. writable: the socket was seen to take octets again; shared: other streams
+ * wait for their turn.
  */
-void uiw_tx_kick(struct ual_ep *ual, bool reader, bool writable);
+void uiw_tx_turn(struct ual_ep *ual, bool reader, bool writable, bool shared);
 bool uiw_tx_try(struct uiw_ep *ep);  /* the send token, if it is free; leaves no mark else */
 void uiw_tx_take(struct uiw_ep *ep); /* waits for the send token; only to end the stream */
 void uiw_tx_drop(struct uiw_ep *ep);
@@ -500,8 +509,11 @@ enum iw_error uiw_atomic_execute(struct uiw_ep *ep, const struct iw_atomic_reque
 /* Why a Read or atomic of the peer is refused. */
 enum iw_error uiw_read_error(enum uiw_mr_verdict verdict);
 
-/* uiw_stream.c: one reader at a time; returns the octets read into `staging` and memory, 0: none. */
-size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging);
+/*
+ * uiw_stream.c: the leader reads for one turn, a shorter one if it is shared with other streams;
+ * returns the octets read into `staging` and memory, 0: none.
+ */
+size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging, bool shared);
 extern const struct iw_rx_ops uiw_rx_ops; /* uiw_place.c; context: struct uiw_ep */
 
 /* uiw_end.c */

@@ -140,6 +140,6 @@ void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
     if (changed & IT_EP_PARAM_SOFT_HI_WATERMARK)
         uiw_srq_check_high(ep);
     /* Who has met the token meanwhile relies on us; and more Reads may go. */
-    uiw_tx_kick(ual, true, false);
+    uiw_tx_kick(ual, true);
     uiw_reader_drop(ep);
 }

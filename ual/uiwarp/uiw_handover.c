@@ -20,8 +20,9 @@
 #define HANDOVER_TICK_NS BASE_NS_PER_MS
 /* A leader asleep for so many ticks will tell us when it leaves: no more ticks. */
 #define HANDOVER_ASLEEP_TICKS 8u
-/* Rounds in which the loop finds something before it looks whether it has other duties. */
+/* Rounds in which the loop finds something, and octets, before it looks whether it has other duties. */
 #define HANDOVER_ROUNDS 64u
+#define HANDOVER_OCTETS ((size_t)1 << 20)
 /* With so few active streams it is sooner to look at them than to ask which have something. */
 #define HANDOVER_ACTIVE 2u
 
@@ -141,6 +142,8 @@ static void handover_ready(void *argument, unsigned events)
     struct ual_ia *ia = argument;
     struct uiw_progress *progress = handover_progress(ia);
     unsigned rounds = 0;
+    size_t octets = 0;
+    size_t got;
 
     (void)events;
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
@@ -151,9 +154,11 @@ static void handover_ready(void *argument, unsigned events)
     }
     if (progress->active_count > 0 && progress->active_count <= HANDOVER_ACTIVE)
         (void)uiw_progress_round(progress, false);
-    while (uiw_progress_round(progress, true) > 0 && ++rounds < HANDOVER_ROUNDS &&
-           !evd_loop_has_tasks(ia->evd.loop)) {
-    }
+    do {
+        got = uiw_progress_round(progress, true);
+        octets += got;
+    } while (got > 0 && octets < HANDOVER_OCTETS && ++rounds < HANDOVER_ROUNDS &&
+             !evd_loop_has_tasks(ia->evd.loop));
     uiw_progress_release(ia);
 }
 

@@ -121,7 +121,7 @@ static void hold_look_at(struct ual_ia *ia, struct ual_ep *ual)
         uiw_progress_hold(ia, ual);
         break;
     case UIW_HOLD_OVER:
-        uiw_tx_kick(ual, false, false);
+        uiw_tx_kick(ual, false);
         break;
     }
 }

@@ -117,15 +117,16 @@ static void progress_deactivate(struct uiw_progress *progress, unsigned slot)
  * Not while its sender waits for room: then it is in the poll set, and a look there, unlike one at
  * the socket, is in nobody's way.
  */
-static size_t progress_look(struct uiw_progress *progress, struct ual_ep *ual)
+static size_t progress_look(struct uiw_progress *progress, struct ual_ep *ual, bool shared)
 {
     if (atomic_load_explicit(&uiw_ep_of(ual)->tx.blocked, memory_order_relaxed))
         return 0;
-    return uiw_stream_receive(ual, progress->staging);
+    return uiw_stream_receive(ual, progress->staging, shared);
 }
 
 static size_t progress_poll_active(struct uiw_progress *progress)
 {
+    bool shared = progress->active_count > 1;
     size_t octets = 0;
 
     for (unsigned i = progress->active_count; i-- > 0;) {
@@ -133,7 +134,7 @@ static size_t progress_poll_active(struct uiw_progress *progress)
 
         if (uiw_gather_waits(&uiw_ep_of(progress->active[i])->gather))
             continue;
-        got = progress_look(progress, progress->active[i]);
+        got = progress_look(progress, progress->active[i], shared);
         octets += got;
         progress->idle[i] = got ? 0 : progress->idle[i] + 1;
         if (got)
@@ -174,6 +175,7 @@ static void progress_drain_kick(struct uiw_progress *progress)
 static size_t progress_handle(struct uiw_progress *progress, const struct epoll_event *events,
                               int count)
 {
+    bool shared = count > 1;
     size_t octets = 0;
 
     for (int i = 0; i < count; i++) {
@@ -185,10 +187,10 @@ static size_t progress_handle(struct uiw_progress *progress, const struct epoll_
             continue;
         }
         if (events[i].events & EPOLLOUT)
-            uiw_tx_kick(ep, false, true);
+            uiw_tx_turn(ep, false, true, shared);
         if (!(events[i].events & ~(uint32_t)EPOLLOUT))
             continue;
-        got = uiw_stream_receive(ep, progress->staging);
+        got = uiw_stream_receive(ep, progress->staging, shared);
         if (got && progress_is_talkative(ep))
             progress_activate(progress, ep);
         octets += got;

@@ -274,7 +274,7 @@ static void sq_send(struct ual_ep *ual, enum sq_pace pace)
     case SQ_NEVER:
         break;
     case SQ_NOW:
-        uiw_tx_kick(ual, false, false);
+        uiw_tx_kick(ual, false);
         /* A system call later. Of two posters the time of either will do. */
         atomic_store_explicit(&uiw_ep_of(ual)->last_post, base_rough_ticks(), memory_order_relaxed);
         break;

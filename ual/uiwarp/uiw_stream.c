@@ -26,8 +26,17 @@
  */
 #define STREAM_TAIL        256u
 #define STREAM_HEADER_READ 256u
-/* Per call, so that one busy stream does not starve the others. */
-#define STREAM_BUDGET ((size_t)1 << 20)
+/*
+ * A turn: what is read of one stream before the others have theirs, by octets and by FPDUs, of which small ones
+ * cost as much as large ones. Both are looked at between two reads.
+ */
+#define STREAM_TURN_OCTETS        ((size_t)1 << 20)
+#define STREAM_TURN_OCTETS_SHARED ((size_t)1 << 18)
+#define STREAM_TURN_FPDUS         2048u
+#define STREAM_TURN_FPDUS_SHARED  512u
+/* FPDUs shorter than this on average are read fewer at a time: the least are of 20 octets. */
+#define STREAM_TINY_FPDU 64u
+#define STREAM_TINY_READ 16384u
 /* From this MSS on the path is no Ethernet: FPDUs as large as they get, whole in few segments. */
 #define STREAM_LARGE_MSS    16384u
 #define STREAM_LARGE_ULPDU  65518u /* payload a multiple of 32 */
@@ -59,14 +68,25 @@ static enum stream_state stream_state_of(ssize_t got)
 }
 
 /* By the FPDUs that a full read held, not by where it happened to end. */
-static bool stream_has_large(const struct uiw_ep *ep, size_t got, uint64_t fpdus)
+static enum uiw_expect stream_expect(const struct uiw_ep *ep, size_t got, uint64_t fpdus)
 {
-    return ep->rx.ulpdu_length >= STREAM_DIRECT_MIN || got / (fpdus + 1) >= STREAM_DIRECT_MIN;
+    if (ep->rx.ulpdu_length >= STREAM_DIRECT_MIN || got / (fpdus + 1) >= STREAM_DIRECT_MIN)
+        return UIW_EXPECT_LARGE;
+    return got / (fpdus + 1) < STREAM_TINY_FPDU ? UIW_EXPECT_TINY : UIW_EXPECT_ANY;
+}
+
+static size_t stream_staged_size(const struct uiw_ep *ep)
+{
+    static const size_t sizes[] = {[UIW_EXPECT_ANY] = UIW_STAGING_SIZE,
+                                   [UIW_EXPECT_TINY] = STREAM_TINY_READ,
+                                   [UIW_EXPECT_LARGE] = STREAM_HEADER_READ};
+
+    return sizes[ep->expect];
 }
 
 static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct stream_read *read)
 {
-    size_t size = ep->expect_large ? STREAM_HEADER_READ : UIW_STAGING_SIZE;
+    size_t size = stream_staged_size(ep);
     uint64_t fpdus = ep->rx.fpdus;
     ssize_t got;
 
@@ -84,7 +104,7 @@ static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct strea
     else if ((size_t)got < size)
         read->state = STREAM_DRAINED;
     else
-        ep->expect_large = stream_has_large(ep, size, ep->rx.fpdus - fpdus);
+        ep->expect = stream_expect(ep, size, ep->rx.fpdus - fpdus);
 }
 
 /* Straight into the destination, with a little room behind it. */
@@ -118,7 +138,7 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
     if (got <= 0)
         return;
     read->octets += (size_t)got;
-    ep->expect_large = true;
+    ep->expect = UIW_EXPECT_LARGE;
     if (read->state == STREAM_MORE && (size_t)got < wanted + STREAM_TAIL)
         read->state = STREAM_DRAINED;
 }
@@ -135,16 +155,28 @@ static bool stream_is_unfinished(const struct uiw_ep *ep)
     return !iw_rx_at_boundary(&ep->rx) || (ep->rx.fpdus > 0 && !ep->rx.segment.last);
 }
 
-static void stream_read_all(struct uiw_ep *ep, uint8_t *staging, struct stream_read *read)
+/* There is more to read. */
+static bool stream_turn_goes_on(const struct uiw_ep *ep, const struct stream_read *read,
+                                uint64_t fpdus, bool shared)
 {
+    return read->octets < (shared ? STREAM_TURN_OCTETS_SHARED : STREAM_TURN_OCTETS) &&
+           fpdus < (shared ? STREAM_TURN_FPDUS_SHARED : STREAM_TURN_FPDUS) && !ep->rx_terminated;
+}
+
+static void stream_read_turn(struct uiw_ep *ep, uint8_t *staging, bool shared,
+                             struct stream_read *read)
+{
+    uint64_t fpdus = ep->rx.fpdus;
+
     do {
         uint32_t wanted = iw_rx_direct_wanted(&ep->rx);
 
-        if (wanted >= STREAM_DIRECT_MIN || (wanted > 0 && ep->expect_large))
+        if (wanted >= STREAM_DIRECT_MIN || (wanted > 0 && ep->expect == UIW_EXPECT_LARGE))
             stream_read_direct(ep, staging, wanted, read);
         else
             stream_read_staged(ep, staging, read);
-    } while (read->state == STREAM_MORE && read->octets < STREAM_BUDGET && !ep->rx_terminated);
+    } while (read->state == STREAM_MORE &&
+             stream_turn_goes_on(ep, read, ep->rx.fpdus - fpdus, shared));
     uiw_count(&ep->octets_in, read->octets);
     uiw_gather_note(&ep->gather, stream_is_unfinished(ep));
     stream_count_fpdus(ep);
@@ -322,7 +354,7 @@ static void stream_end_closed(struct ual_ep *ual, enum stream_state state)
 /* ---------------------------------------------------------------- after reading */
 
 /* What the calls of the protocol code left to be done when no lock is held. */
-static void stream_settle(struct ual_ep *ual)
+static void stream_settle(struct ual_ep *ual, bool shared)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
@@ -342,15 +374,15 @@ static void stream_settle(struct ual_ep *ual)
     }
     if (ep->rx_kick || atomic_load_explicit(&ep->lost_event, memory_order_relaxed)) {
         ep->rx_kick = false;
-        uiw_tx_kick(ual, true, false);
+        uiw_tx_turn(ual, true, false, shared);
     }
 }
 
-static void stream_act(struct ual_ep *ual, const struct stream_read *read)
+static void stream_act(struct ual_ep *ual, const struct stream_read *read, bool shared)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
-    stream_settle(ual);
+    stream_settle(ual, shared);
     if (ep->rx_terminated)
         stream_end_terminated(ual);
     else if (read->state == STREAM_REFUSED)
@@ -359,7 +391,7 @@ static void stream_act(struct ual_ep *ual, const struct stream_read *read)
         stream_end_closed(ual, read->state);
 }
 
-size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging)
+size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging, bool shared)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     struct stream_read read = {.state = STREAM_MORE};
@@ -367,9 +399,9 @@ size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging)
     if (!uiw_reader_try(ep))
         return 0;
     if (ep->fd >= 0) {
-        stream_read_all(ep, staging, &read);
+        stream_read_turn(ep, staging, shared, &read);
         if (read.octets > 0 || read.state != STREAM_DRAINED)
-            stream_act(ual, &read);
+            stream_act(ual, &read, shared);
     }
     uiw_reader_drop(ep);
     return read.octets;
@@ -439,7 +471,7 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     ep->rx_tell_low = false;
     ep->rx_tell_high = false;
     ep->rx_terminated = false;
-    ep->expect_large = false;
+    ep->expect = UIW_EXPECT_ANY;
     ep->rx_atomics = 0;
     ep->fpdus_before = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
     atomic_store_explicit(&ep->lost_event, false, memory_order_relaxed);
@@ -510,7 +542,7 @@ static void stream_feed_early(struct ual_ep *ual, const uint8_t *early, size_t l
     stream_count_fpdus(ep);
     if (read.error != IW_OK)
         read.state = STREAM_REFUSED;
-    stream_act(ual, &read);
+    stream_act(ual, &read, true);
 }
 
 /*
@@ -542,7 +574,7 @@ bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator,
     }
     uiw_tx_drop(ep);
     if (started) {
-        uiw_tx_kick(ual, true, false);
+        uiw_tx_kick(ual, true);
         stream_feed_early(ual, early, early_length);
         if (atomic_load_explicit(&ep->tx.dead, memory_order_relaxed))
             stream_end_closed(ual, STREAM_LOST);

@@ -18,10 +18,11 @@
 #include <sys/ioctl.h>
 
 /*
- * What one call may send before the thread goes back to its own business and the rest is deferred:
- * a batch costs one, and one more for each 128 KiB. Some milliseconds at the most.
+ * What one call may send before the thread goes back to its own business: a batch costs one, and one
+ * more for each 128 KiB. A millisecond at the most; a quarter where other streams wait for their turn.
  */
-#define TX_BUDGET        256u
+#define TX_BUDGET        32u
+#define TX_BUDGET_SHARED 8u
 #define TX_BUDGET_OCTETS ((uint64_t)128 * 1024)
 
 /* ---------------------------------------------------------------- token */
@@ -186,8 +187,8 @@ ssize_t uiw_tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
 }
 
 /*
- * The socket is full: the leader is to call us when it takes octets again. Armed before the caller
- * returns; level triggered, so nothing is lost when that is true already.
+ * The socket is full, or the budget used up: the leader is to call us when it takes octets. Armed
+ * before the caller returns; level triggered, so nothing is lost when that is true already.
  */
 static void tx_block(struct uiw_ep *ep, bool blocked)
 {
@@ -421,8 +422,8 @@ static bool tx_waits_for_release(struct uiw_ep *ep)
 }
 
 /*
- * Sender. While the socket is full only the leader that saw it writable tries again. False when
- * there is more to do later: the budget is used up, or it is too early to send at all.
+ * Sender. While the socket is full only the leader that saw it writable tries again, and in the same
+ * way goes on what the budget was not enough for. False when it is too early to send at all.
  */
 static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
 {
@@ -460,8 +461,8 @@ static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
     if (state == UIW_TX_FULL)
         uiw_count(&ep->tx.retries, 1);
     if (ep->fd >= 0)
-        tx_block(ep, state == UIW_TX_FULL);
-    return state != UIW_TX_MORE || *budget > 0;
+        tx_block(ep, state == UIW_TX_FULL || (state == UIW_TX_MORE && *budget == 0));
+    return true;
 }
 
 /* ---------------------------------------------------------------- what breaks the connection */
@@ -556,10 +557,9 @@ static void tx_act_on_failure(struct ual_ep *ual, const struct tx_failure *failu
         uiw_ep_end(ual, &end, reader);
 }
 
-void uiw_tx_kick(struct ual_ep *ual, bool reader, bool writable)
+static void tx_send(struct ual_ep *ual, bool reader, bool writable, unsigned budget)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    unsigned budget = TX_BUDGET;
     struct tx_failure failure;
     bool failed;
     bool done;
@@ -578,6 +578,16 @@ void uiw_tx_kick(struct ual_ep *ual, bool reader, bool writable)
         tx_act_on_failure(ual, &failure, reader);
     else if (!done)
         uiw_progress_defer(ual_ia_of(&ual->object), ual);
+}
+
+void uiw_tx_kick(struct ual_ep *ual, bool reader)
+{
+    tx_send(ual, reader, false, TX_BUDGET);
+}
+
+void uiw_tx_turn(struct ual_ep *ual, bool reader, bool writable, bool shared)
+{
+    tx_send(ual, reader, writable, shared ? TX_BUDGET_SHARED : TX_BUDGET);
 }
 
 /* Between two FPDUs of one message it has no place. */
@@ -599,5 +609,5 @@ void uiw_tx_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length)
     if (tx_may_send(ep) && tx_is_idle(ep) && uiw_tx_prepend_fpdu(ep, fpdu, length))
         uiw_count(&ep->tx.nudges, 1);
     uiw_tx_drop(ep);
-    uiw_tx_kick(ual, false, false);
+    uiw_tx_kick(ual, false);
 }
