@@ -2663,7 +2663,7 @@ it_status_t it_rmr_create20(it_pz_handle_t pz_handle, it_rmr_type_t rmr_type,
  * @retval IT_ERR_INVALID_EP_TYPE    a datagram endpoint
  * @retval IT_ERR_INVALID_DTO_FLAGS  a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_EP_STATE   the endpoint is neither CONNECTED nor NONOPERATIONAL
- * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full
+ * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full, or there is no key left
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: IT_RMR_BIND_CMPL_EVENT on the request EVD.
@@ -2713,7 +2713,7 @@ it_status_t it_rmr_bind10(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle
  * @retval IT_ERR_INVALID_EP_TYPE    a datagram endpoint
  * @retval IT_ERR_INVALID_DTO_FLAGS  a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_EP_STATE   the endpoint is neither CONNECTED nor NONOPERATIONAL
- * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full
+ * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full, or there is no key left
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD; status IT_RMR_OPERATION_FAILED, and the

@@ -464,7 +464,7 @@ bool uiw_windows_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe);
 /* May a Read with IT_UNLINK_LOCAL_SINK have this sink? */
 bool uiw_sink_may_unlink(const struct uiw_sqe *sqe);
 /* Reader. The Read is done: closes its sink to peers; sets sqe->unlinked. */
-void uiw_sink_unlink(struct uiw_sqe *sqe);
+void uiw_sink_unlink(struct uiw_ep *ep, struct uiw_sqe *sqe);
 /*
  * Reader. Send with Invalidate. On IW_OK no octet moves through the STag any more, and *handle is
  * the LMR or RMR.

@@ -1,86 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/uiwarp/uiw_mr.h"
 
+#include "base/base_random.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-/*
- * An STag is an index and a key in 32 bits. The first entries, which are all that most programs
- * ever use, have keys of 16 bits: it takes 65536 uses of the same entry until an STag comes again.
- * Those beyond have the customary 8.
- */
-#define MR_LONG_ENTRIES  32768u
-#define MR_LONG_KEY      16u
-#define MR_SHORT_ENTRIES (1u << 23)
-#define MR_SHORT_KEY     8u
-#define MR_SHORT         (1u << 31) /* the bit that tells them apart */
-#define MR_ENTRIES       (MR_LONG_ENTRIES + MR_SHORT_ENTRIES)
+#define MR_ENTRIES (UIW_MR_CHUNK * UIW_MR_CHUNKS)
 
-_Static_assert(MR_ENTRIES == UIW_MR_CHUNK * UIW_MR_CHUNKS, "every index has a chunk");
-
-static uint32_t mr_slot(uint32_t index, uint32_t key)
-{
-    if (index < MR_LONG_ENTRIES)
-        return index << MR_LONG_KEY | (key & ((1u << MR_LONG_KEY) - 1));
-    return MR_SHORT | (index - MR_LONG_ENTRIES) << MR_SHORT_KEY |
-           (key & ((1u << MR_SHORT_KEY) - 1));
-}
-
-static uint32_t mr_index(uint32_t slot)
-{
-    if (!(slot & MR_SHORT))
-        return slot >> MR_LONG_KEY;
-    return MR_LONG_ENTRIES + ((slot & ~MR_SHORT) >> MR_SHORT_KEY);
-}
-
-/* One Feistel round function: any function will do for a bijection, this one mixes well. */
-static uint32_t mr_mix(uint32_t half, uint32_t secret)
-{
-    uint32_t x = (half ^ secret) * UINT32_C(0x9e3779b1);
-
-    x ^= x >> 15;
-    x *= UINT32_C(0x85ebca6b);
-    return x >> 16;
-}
-
-/* Slot to STag: a secret permutation, so that STags show neither pattern nor neighbours. */
-static uint32_t mr_stag_from_slot(const struct uiw_mr_table *table, uint32_t slot)
-{
-    uint32_t left = slot >> 16;
-    uint32_t right = slot & 0xffff;
-
-    for (unsigned i = 0; i < 4; i++) {
-        uint32_t next = left ^ mr_mix(right, table->secret[i]);
-
-        left = right;
-        right = next & 0xffff;
-    }
-    return left << 16 | right;
-}
-
-static uint32_t mr_slot_from_stag(const struct uiw_mr_table *table, uint32_t stag)
-{
-    uint32_t left = stag >> 16;
-    uint32_t right = stag & 0xffff;
-
-    for (unsigned i = 4; i-- > 0;) {
-        uint32_t previous = right ^ mr_mix(left, table->secret[i]);
-
-        right = left;
-        left = previous & 0xffff;
-    }
-    return left << 16 | right;
-}
+_Static_assert(MR_ENTRIES - 1 <= UIW_STAG_ENTRY, "every index fits beside an STag");
 
 bool uiw_mr_table_init(struct uiw_mr_table *table)
 {
+    uint32_t any;
+
     memset(table, 0, sizeof(*table));
-    base_lock_init(&table->lock);
-    if (getrandom(table->secret, sizeof(table->secret), 0) != (ssize_t)sizeof(table->secret))
+    /* Where there are no random numbers there are no STags: better known now than later. */
+    if (!base_random32(&any))
         return false;
+    base_lock_init(&table->lock);
     table->chunks = calloc(UIW_MR_CHUNKS, sizeof(table->chunks[0]));
-    return table->chunks != NULL;
+    if (uiw_stags_init(&table->stags) && table->chunks)
+        return true;
+    uiw_mr_table_fini(table);
+    return false;
 }
 
 void uiw_mr_table_fini(struct uiw_mr_table *table)
@@ -89,6 +32,7 @@ void uiw_mr_table_fini(struct uiw_mr_table *table)
         free(atomic_load_explicit(&table->chunks[i], memory_order_relaxed));
     free(table->chunks);
     table->chunks = NULL;
+    uiw_stags_fini(&table->stags);
     base_lock_destroy(&table->lock);
 }
 
@@ -116,27 +60,16 @@ static struct uiw_mr *mr_grow_locked(struct uiw_mr_table *table)
     return &chunk[index % UIW_MR_CHUNK];
 }
 
-/* Entries rest between two uses, so that their STags come again later still. */
-static struct uiw_mr *mr_pick_locked(struct uiw_mr_table *table)
-{
-    struct uiw_mr *mr = table->resting < UIW_MR_REST ? mr_grow_locked(table) : NULL;
-
-    if (mr || !table->oldest_free)
-        return mr;
-    mr = table->oldest_free;
-    table->oldest_free = mr->next_free;
-    if (!table->oldest_free)
-        table->newest_free = NULL;
-    table->resting--;
-    return mr;
-}
-
 struct uiw_mr *uiw_mr_reserve(struct uiw_mr_table *table)
 {
     struct uiw_mr *mr;
 
     base_lock_take(&table->lock);
-    mr = mr_pick_locked(table);
+    mr = table->free;
+    if (mr)
+        table->free = mr->next_free;
+    else
+        mr = mr_grow_locked(table);
     base_lock_drop(&table->lock);
     return mr;
 }
@@ -147,36 +80,35 @@ void uiw_mr_release(struct uiw_mr_table *table, struct uiw_mr *mr)
     atomic_store_explicit(&mr->wanted, 0, memory_order_relaxed);
     uiw_mr_drop(mr);
     base_lock_take(&table->lock);
-    mr->next_free = NULL;
-    if (table->newest_free)
-        table->newest_free->next_free = mr;
-    else
-        table->oldest_free = mr;
-    table->newest_free = mr;
-    table->resting++;
+    mr->next_free = table->free;
+    table->free = mr;
     base_lock_drop(&table->lock);
 }
 
-uint32_t uiw_mr_new_stag(const struct uiw_mr_table *table, struct uiw_mr *mr)
+uint32_t uiw_mr_new_stag(struct uiw_mr_table *table, const struct uiw_mr *mr)
 {
-    uint32_t stag;
+    return uiw_stags_draw(&table->stags, mr->index);
+}
 
-    do { /* the one STag that would be 0 is left out */
-        uint32_t key = atomic_fetch_add_explicit(&mr->key, 1, memory_order_relaxed) + 1;
-
-        stag = mr_stag_from_slot(table, mr_slot(mr->index, key));
-    } while (stag == 0);
-    return stag;
+void uiw_mr_forget_stag(struct uiw_mr_table *table, const struct uiw_mr *mr, uint32_t stag)
+{
+    uiw_stags_forget(&table->stags, stag, mr->index);
 }
 
 struct uiw_mr *uiw_mr_register(struct uiw_mr_table *table, const struct uiw_region *region)
 {
     struct uiw_mr *mr = uiw_mr_reserve(table);
+    uint32_t stag;
 
     if (!mr)
         return NULL;
     uiw_mr_take(mr);
-    uiw_mr_open(mr, region, uiw_mr_new_stag(table, mr));
+    stag = uiw_mr_new_stag(table, mr);
+    if (stag == 0) {
+        uiw_mr_release(table, mr);
+        return NULL;
+    }
+    uiw_mr_open(mr, region, stag);
     uiw_mr_drop(mr);
     return mr;
 }
@@ -184,7 +116,7 @@ struct uiw_mr *uiw_mr_register(struct uiw_mr_table *table, const struct uiw_regi
 void uiw_mr_deregister(struct uiw_mr_table *table, struct uiw_mr *mr)
 {
     uiw_mr_take(mr);
-    (void)uiw_mr_close(mr, true);
+    (void)uiw_mr_close(table, mr, true);
     uiw_mr_release(table, mr);
 }
 
@@ -195,7 +127,7 @@ void uiw_mr_open(struct uiw_mr *mr, const struct uiw_region *region, uint32_t st
     atomic_store_explicit(&mr->stag, stag, memory_order_release);
 }
 
-bool uiw_mr_close(struct uiw_mr *mr, bool wait)
+bool uiw_mr_close(struct uiw_mr_table *table, struct uiw_mr *mr, bool wait)
 {
     uint32_t stag = atomic_load_explicit(&mr->stag, memory_order_relaxed);
 
@@ -208,6 +140,7 @@ bool uiw_mr_close(struct uiw_mr *mr, bool wait)
         }
         sched_yield();
     }
+    uiw_mr_forget_stag(table, mr, stag);
     return true;
 }
 
@@ -215,11 +148,13 @@ bool uiw_mr_close(struct uiw_mr *mr, bool wait)
 
 struct uiw_mr *uiw_mr_find(const struct uiw_mr_table *table, uint32_t stag)
 {
-    uint32_t index = mr_index(mr_slot_from_stag(table, stag));
-    struct uiw_mr *chunk =
-        atomic_load_explicit(&table->chunks[index / UIW_MR_CHUNK], memory_order_acquire);
+    uint32_t index;
+    struct uiw_mr *chunk;
 
-    return chunk && stag != 0 ? &chunk[index % UIW_MR_CHUNK] : NULL;
+    if (!uiw_stags_find(&table->stags, stag, &index))
+        return NULL;
+    chunk = atomic_load_explicit(&table->chunks[index / UIW_MR_CHUNK], memory_order_acquire);
+    return &chunk[index % UIW_MR_CHUNK];
 }
 
 struct uiw_mr *uiw_mr_pin(const struct uiw_mr_table *table, uint32_t stag)

@@ -9,6 +9,7 @@
 #define ITAPI_UAL_UIWARP_UIW_MR_H
 
 #include "base/base_lock.h"
+#include "ual/uiwarp/uiw_stag.h"
 
 #include "it_api.h"
 
@@ -22,9 +23,7 @@ struct ual_ep;
 struct ual_lmr;
 
 #define UIW_MR_CHUNK  1024u
-#define UIW_MR_CHUNKS 8224u /* 32768 entries with long keys, 2^23 with short ones */
-/* So many freed entries rest before the oldest of them is used again. */
-#define UIW_MR_REST (UIW_MR_CHUNK / 2)
+#define UIW_MR_CHUNKS 8192u
 
 /* What an open entry gives access to. */
 struct uiw_region {
@@ -40,7 +39,6 @@ struct uiw_region {
 struct uiw_mr {
     _Atomic uint32_t stag; /* 0: closed */
     _Atomic uint32_t pins;
-    _Atomic uint32_t key;     /* last one given out */
     _Atomic uint32_t wanted;  /* STag of the link that was posted last; 0: none, or an unlink */
     _Atomic bool token;       /* held by whoever opens or closes the entry */
     uint32_t index;           /* immutable */
@@ -53,12 +51,11 @@ struct uiw_mr {
 };
 
 struct uiw_mr_table {
-    uint32_t secret[4];               /* immutable: makes STags unpredictable */
+    struct uiw_stags stags;
     _Atomic(struct uiw_mr *) *chunks; /* UIW_MR_CHUNKS pointers, each set once */
     struct base_lock lock;            /* guards what follows */
     uint32_t used;                    /* entries ever handed out */
-    uint32_t resting;                 /* in the list of free ones */
-    struct uiw_mr *oldest_free, *newest_free;
+    struct uiw_mr *free;
 };
 
 /* Who asks for access: one connection, ever. */
@@ -86,8 +83,13 @@ void uiw_mr_table_fini(struct uiw_mr_table *table);
 struct uiw_mr *uiw_mr_reserve(struct uiw_mr_table *table);
 /* With the token of a closed entry: gives both back. */
 void uiw_mr_release(struct uiw_mr_table *table, struct uiw_mr *mr);
-/* The next STag of this entry; it works when the entry is opened with it. Any thread. */
-uint32_t uiw_mr_new_stag(const struct uiw_mr_table *table, struct uiw_mr *mr);
+/*
+ * An STag for this entry; it works when the entry is opened with it, and may be one of several. 0
+ * without memory or random numbers. Any thread.
+ */
+uint32_t uiw_mr_new_stag(struct uiw_mr_table *table, const struct uiw_mr *mr);
+/* The entry is not going to be opened with it; 0: nothing happens. Any thread. */
+void uiw_mr_forget_stag(struct uiw_mr_table *table, const struct uiw_mr *mr, uint32_t stag);
 /* An entry that is open. NULL without memory or STags. */
 struct uiw_mr *uiw_mr_register(struct uiw_mr_table *table, const struct uiw_region *region);
 /* Closes and gives back; returns when no octet moves in the region any more. */
@@ -114,10 +116,10 @@ static inline void uiw_mr_drop(struct uiw_mr *mr)
 /* With the token, and closed. */
 void uiw_mr_open(struct uiw_mr *mr, const struct uiw_region *region, uint32_t stag);
 /*
- * With the token. True when no octet moves through the entry any more; wait: as soon as that is
- * so. False, and as open as before: it would have to wait.
+ * With the token. True when no octet moves through the entry any more, and its STag is forgotten; wait: as
+ * soon as that is so. False, and as open as before: it would have to wait.
  */
-bool uiw_mr_close(struct uiw_mr *mr, bool wait);
+bool uiw_mr_close(struct uiw_mr_table *table, struct uiw_mr *mr, bool wait);
 
 /* ---------------------------------------------------------------- access */
 
@@ -136,7 +138,7 @@ static inline bool uiw_mr_pin_entry(struct uiw_mr *mr, uint32_t stag)
     return false;
 }
 
-/* The entry an STag belongs to, whether it is open with it or not; NULL: none ever was. */
+/* The entry that an STag was made for, whether it is open with it or not yet; NULL: there is none. */
 struct uiw_mr *uiw_mr_find(const struct uiw_mr_table *table, uint32_t stag);
 
 /* Pins the entry of a live STag; NULL when there is none. */

@@ -294,7 +294,7 @@ static void place_answered(struct uiw_ep *ep)
         struct uiw_sqe *sqe = uiw_sqe_at(ep, entry->sq_index);
 
         if (sqe->flags & IT_UNLINK_LOCAL_SINK)
-            uiw_sink_unlink(sqe);
+            uiw_sink_unlink(ep, sqe);
         base_lock_take(&ep->ual->lock);
         sqe->done = true;
         ep->rx_wake_request |= uiw_sq_complete_locked(ep);

@@ -86,24 +86,32 @@ void uiw_lmr_destroy(struct ual_lmr *lmr)
     uiw_mr_deregister(table, uiw_lmr_of(lmr)->local);
 }
 
-static void region_reopen(const struct uiw_mr_table *table, struct uiw_mr *mr,
-                          const struct uiw_region *region)
+static void region_reopen(struct uiw_mr_table *table, struct uiw_mr *mr,
+                          const struct uiw_region *region, uint32_t stag)
 {
     uiw_mr_take(mr);
-    (void)uiw_mr_close(mr, true);
-    uiw_mr_open(mr, region, uiw_mr_new_stag(table, mr));
+    (void)uiw_mr_close(table, mr, true);
+    uiw_mr_open(mr, region, stag);
     uiw_mr_drop(mr);
 }
 
 /* With new keys, so that none that was given out before has more rights than it had then. */
 it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs)
 {
-    const struct uiw_mr_table *table = region_table(&lmr->object);
+    struct uiw_mr_table *table = region_table(&lmr->object);
+    const struct uiw_lmr *own = uiw_lmr_of(lmr);
     struct uiw_region local = region_local(lmr, pz, privs);
     struct uiw_region remote = region_remote(lmr, pz, privs);
+    uint32_t local_stag = uiw_mr_new_stag(table, own->local);
+    uint32_t remote_stag = uiw_mr_new_stag(table, own->remote);
 
-    region_reopen(table, uiw_lmr_of(lmr)->remote, &remote);
-    region_reopen(table, uiw_lmr_of(lmr)->local, &local);
+    if (local_stag == 0 || remote_stag == 0) {
+        uiw_mr_forget_stag(table, own->local, local_stag);
+        uiw_mr_forget_stag(table, own->remote, remote_stag);
+        return IT_ERR_RESOURCES;
+    }
+    region_reopen(table, own->remote, &remote, remote_stag);
+    region_reopen(table, own->local, &local, local_stag);
     region_tell(lmr);
     return IT_SUCCESS;
 }
@@ -130,7 +138,7 @@ void uiw_rmr_destroy(struct ual_rmr *rmr)
     struct uiw_mr *mr = uiw_rmr_of(rmr)->mr;
 
     uiw_mr_take(mr);
-    (void)uiw_mr_close(mr, true);
+    (void)uiw_mr_close(region_table(&rmr->object), mr, true);
     uiw_window_let_go(mr);
     uiw_mr_release(region_table(&rmr->object), mr);
 }

@@ -46,10 +46,14 @@ it_status_t uiw_link_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     if (request->opcode == VP_RMR_LINK) {
         if (!base_object_hold(&link->lmr->object))
             return IT_ERR_INVALID_LMR; /* it is just being freed */
+        own->stag = uiw_mr_new_stag(&ep->ia->mrs, window);
+        if (own->stag == 0) {
+            base_object_release(&link->lmr->object);
+            return IT_ERR_TOO_MANY_POSTS; /* for more than there are keys */
+        }
         own->lmr = link->lmr;
         own->addr = link->addr;
         own->length = link->length;
-        own->stag = uiw_mr_new_stag(&ep->ia->mrs, window);
         own->privs = (uint8_t)link->privs;
         own->relative = link->addr_mode == IT_ADDR_MODE_RELATIVE;
         own->narrow = link->rmr->type == IT_RMR_TYPE_NARROW;
@@ -123,7 +127,7 @@ static enum window_result window_run_locked(struct uiw_ep *ep, struct uiw_link *
         return link->lmr ? WINDOW_REFUSED : WINDOW_DONE;
     if (hold && !base_object_hold(&ep->ual->object))
         return WINDOW_LATER; /* the EP is going, and its requests with it */
-    if (!uiw_mr_close(window, may_wait)) {
+    if (!uiw_mr_close(&ep->ia->mrs, window, may_wait)) {
         if (hold)
             base_object_release(&ep->ual->object);
         return WINDOW_LATER;
@@ -190,6 +194,7 @@ void uiw_links_drop(struct uiw_ep *ep)
             continue;
         window_want(link->window, link->stag,
                     atomic_load_explicit(&link->window->stag, memory_order_relaxed));
+        uiw_mr_forget_stag(&ep->ia->mrs, link->window, link->stag);
         if (link->lmr)
             base_object_release(&link->lmr->object);
         link->lmr = NULL;
@@ -251,18 +256,19 @@ bool uiw_sink_may_unlink(const struct uiw_sqe *sqe)
 }
 
 /* With the token of the region's own entry, so that it stays. */
-static void sink_close_lmr(struct ual_lmr *lmr)
+static void sink_close_lmr(struct uiw_mr_table *table, struct ual_lmr *lmr)
 {
     struct uiw_mr *remote = uiw_lmr_of(lmr)->remote;
 
     uiw_mr_take(remote);
-    (void)uiw_mr_close(remote, true);
+    (void)uiw_mr_close(table, remote, true);
     uiw_mr_drop(remote);
     atomic_store_explicit(&lmr->linked, false, memory_order_relaxed);
 }
 
-void uiw_sink_unlink(struct uiw_sqe *sqe)
+void uiw_sink_unlink(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
+    struct uiw_mr_table *table = &ep->ia->mrs;
     const struct uiw_segment *sink = &sqe->segments[0];
     struct uiw_mr *mr = sink->mr;
 
@@ -271,11 +277,11 @@ void uiw_sink_unlink(struct uiw_sqe *sqe)
     if (sink->stag != 0 && atomic_load_explicit(&mr->stag, memory_order_relaxed) == sink->stag) {
         sqe->unlinked = mr->region.handle;
         if (sqe->to_windows) {
-            (void)uiw_mr_close(mr, true);
+            (void)uiw_mr_close(table, mr, true);
             uiw_window_let_go(mr);
             window_want(mr, sink->stag, 0);
         } else {
-            sink_close_lmr(sqe->unlinked);
+            sink_close_lmr(table, sqe->unlinked);
         }
     }
     uiw_mr_drop(mr);
@@ -299,11 +305,11 @@ static bool region_has_windows(const struct uiw_mr *mr)
 }
 
 /* With the token. */
-static void region_close(struct uiw_mr *mr, uint32_t stag)
+static void region_close(struct uiw_mr_table *table, struct uiw_mr *mr, uint32_t stag)
 {
     bool window = region_is_window(mr);
 
-    (void)uiw_mr_close(mr, true);
+    (void)uiw_mr_close(table, mr, true);
     if (window) {
         uiw_window_let_go(mr);
         window_want(mr, stag, 0);
@@ -327,7 +333,7 @@ enum iw_error uiw_region_invalidate(struct uiw_ep *ep, uint32_t stag, it_handle_
     may = uiw_mr_may_invalidate(mr, stag, &ep->id, alone) && !region_has_windows(mr);
     if (may) {
         *handle = mr->region.handle;
-        region_close(mr, stag);
+        region_close(&ep->ia->mrs, mr, stag);
     }
     uiw_mr_drop(mr);
     return may ? IW_OK : IW_ERR_RDMAP_CANNOT_INVALIDATE;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * STags are handed out, looked up and taken back by several threads while their map grows: none is lost, none
+ * leads to another's entry.
+ */
+#include "ual/uiwarp/uiw_stag.h"
+
+#include "support/check.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define THREADS 4u
+#define KEPT    (1u << 12) /* by each thread in the end: the map grows five times */
+#define ROUNDS  10u
+
+static struct uiw_stags stags;
+static uint32_t kept[THREADS][KEPT];
+static pthread_barrier_t together;
+
+static void check_found(uint32_t stag, uint32_t entry)
+{
+    uint32_t found;
+
+    CHECK(uiw_stags_find(&stags, stag, &found));
+    CHECK_EQ(entry, found);
+}
+
+static void *work(void *argument)
+{
+    uint32_t *own = argument;
+    uint32_t first = (uint32_t)(own - kept[0]);
+
+    (void)pthread_barrier_wait(&together);
+    for (uint32_t i = 0; i < KEPT; i++) {
+        uint32_t found;
+        uint32_t brief = uiw_stags_draw(&stags, first + i);
+
+        own[i] = uiw_stags_draw(&stags, first + i);
+        CHECK(own[i] != 0 && brief != 0 && own[i] != brief);
+        check_found(brief, first + i);
+        uiw_stags_forget(&stags, brief, first + i);
+        /* By now it may be another thread's. */
+        CHECK(!uiw_stags_find(&stags, brief, &found) || found / KEPT != first / KEPT);
+        check_found(own[i], first + i);
+        check_found(own[i / 2], first + i / 2);
+    }
+    return NULL;
+}
+
+static void one_round(void)
+{
+    pthread_t threads[THREADS];
+
+    CHECK(uiw_stags_init(&stags));
+    for (unsigned i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, work, kept[i]) == 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    for (uint32_t i = 0; i < THREADS * KEPT; i++)
+        check_found(kept[i / KEPT][i % KEPT], i);
+    CHECK_EQ(THREADS * KEPT, atomic_load(&stags.count));
+    uiw_stags_fini(&stags);
+}
+
+int main(void)
+{
+    CHECK(pthread_barrier_init(&together, NULL, THREADS) == 0);
+    for (unsigned i = 0; i < ROUNDS; i++)
+        one_round();
+    check_done();
+    return 0;
+}
