@@ -145,7 +145,7 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t handle, int deque_count, it_event_t
 {
     struct evd *evd = evd_from_handle(handle);
     it_status_t status;
-    size_t count;
+    size_t count = 0;
 
     if (!evd)
         return IT_ERR_INVALID_EVD;
@@ -154,6 +154,8 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t handle, int deque_count, it_event_t
     if (deque_count <= 0)
         return IT_ERR_INVALID_LENGTH;
     status = evd_dequeue(evd, events, (size_t)deque_count, &count);
+    if (status == IT_ERR_QUEUE_EMPTY)
+        status = IT_SUCCESS; /* as other implementations answer */
     if (status == IT_SUCCESS)
         *dequed_count = (int)count;
     return status;

@@ -254,8 +254,13 @@ it_status_t itx_aevd_wait(it_evd_handle_t handle, uint64_t timeout, size_t max_e
                           it_event_t *events, size_t *events_count)
 {
     const struct evd *evd = evd_from_handle(handle);
+    it_status_t status;
 
     if (evd && !evd_is_aggregate(evd))
         return IT_ERR_INVALID_AEVD;
-    return itx_evd_wait_n(handle, timeout, max_event_count, events, events_count, NULL);
+    status = itx_evd_wait_n(handle, timeout, max_event_count, events, events_count, NULL);
+    if (status != IT_ERR_TIMEOUT_EXPIRED)
+        return status;
+    *events_count = 0; /* as other implementations answer */
+    return IT_SUCCESS;
 }

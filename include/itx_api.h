@@ -267,19 +267,18 @@ it_status_t itx_evd_wait_n(it_evd_handle_t evd_handle, uint64_t timeout, size_t 
                            it_event_t *events, size_t *event_count, size_t *nmore);
 
 /**
- * itx_evd_dequeue_n under the name and with the arguments of other implementations of IT-API. Not
- * part of the standard, in spite of its name.
+ * itx_evd_dequeue_n under the name, with the arguments and with the answers of other implementations
+ * of IT-API. Not part of the standard, in spite of its name.
  *
  * @param evd_handle    the EVD, simple or aggregate
  * @param deque_count   length of the array, at least 1
  * @param events        out: the events; the rest of the array is left alone
- * @param dequed_count  out: how many, at least 1
+ * @param dequed_count  out: how many; 0: there is no event
  *
  * @retval IT_SUCCESS             done
  * @retval IT_ERR_INVALID_EVD     evd_handle does not name an EVD
  * @retval IT_ERR_FAULT           events or dequed_count is NULL
  * @retval IT_ERR_INVALID_LENGTH  deque_count is 0 or negative
- * @retval IT_ERR_QUEUE_EMPTY     there is no event
  * @retval IT_ERR_IA_CATASTROPHE  the IA has failed
  *
  * Completion: the call itself consumes the events.
@@ -290,15 +289,16 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t evd_handle, int deque_count, it_eve
                              int *dequed_count);
 
 /**
- * itx_evd_wait_n for aggregate EVDs, under the name and with the arguments of other
- * implementations of IT-API.
+ * itx_evd_wait_n for aggregate EVDs, under the name, with the arguments and with the answers of
+ * other implementations of IT-API.
  *
  * @param evd_handle       an aggregate EVD
  * @param timeout          longest sleep, microseconds; 0 = do not sleep, IT_TIMEOUT_INFINITE = no
  *                         limit
  * @param max_event_count  length of the array, at least 1
  * @param events           out: the events; the rest of the array is left alone
- * @param events_count     out: how many, at least 1
+ * @param events_count     out: how many; 0: nothing happened in time; with timeout 0, nothing has
+ *                         happened yet
  *
  * @retval IT_SUCCESS              done
  * @retval IT_ERR_INVALID_EVD      evd_handle does not name an EVD
@@ -307,8 +307,6 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t evd_handle, int deque_count, it_eve
  * @retval IT_ERR_INVALID_LENGTH   max_event_count is 0
  * @retval IT_ERR_CALLBACK_EXISTS  a callback handles the events of this EVD
  * @retval IT_ERR_WAITER_LIMIT     as many threads as possible are waiting here already
- * @retval IT_ERR_TIMEOUT_EXPIRED  nothing happened in time; with timeout 0, nothing has happened
- *                                 yet
  * @retval IT_ERR_INTERRUPT        a signal handler ran in this thread
  * @retval IT_ERR_ABORT            the EVD or its IA was freed during the sleep
  * @retval IT_ERR_IA_CATASTROPHE   the IA has failed

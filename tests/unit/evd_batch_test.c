@@ -74,6 +74,27 @@ Test(evd_batch, arguments)
     cr_assert_eq(itx_evd_wait_n(evd, 0, 1, events, &count, &nmore), IT_ERR_IA_CATASTROPHE);
 }
 
+/* The names of other implementations: with nothing there they succeed with nothing. */
+Test(evd_batch, nothing_is_a_success_elsewhere)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
+    it_evd_handle_t member = fixture_member(&fixture, aevd, IT_SOFTWARE_EVENT_STREAM, 0);
+    int taken = 77;
+
+    cr_assert_eq(it_evd_dequeue_n(member, MANY, events, &taken), IT_SUCCESS);
+    cr_assert_eq(taken, 0);
+    for (uint64_t timeout_us = 0; timeout_us <= 1000; timeout_us += 1000) {
+        count = 77;
+        cr_assert_eq(itx_aevd_wait(aevd, timeout_us, MANY, events, &count), IT_SUCCESS);
+        cr_assert_eq(count, 0);
+    }
+    post(member, 0, 3);
+    cr_assert_eq(it_evd_dequeue_n(member, 2, events, &taken), IT_SUCCESS);
+    cr_assert_eq(taken, 2);
+    cr_assert_eq(itx_aevd_wait(aevd, 0, MANY, events, &count), IT_SUCCESS);
+    cr_assert_eq(count, 1);
+}
+
 /* ---------------------------------------------------------------- simple EVDs */
 
 Test(evd_batch, dequeues_in_order_what_fits)
