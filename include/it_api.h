@@ -396,7 +396,7 @@ typedef union {
 
 /* A path to a peer. "u" is a second spelling of the union "remote"; both name the same bytes. */
 typedef struct {
-    size_t spigot_id; /* local Spigot to use */
+    size_t spigot_id; /* local Spigot to use; 0: the only one that the IA has */
     uint64_t timeout; /* connection establishment limit, microseconds; 0 = default */
     union {
         it_path_remote_t remote; /* chosen by the transport of the IA */
@@ -1411,7 +1411,7 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle);
  * merely has no paths. May block while addresses are resolved.
  *
  * @param ia_handle    the IA
- * @param spigot_id    the local Spigot
+ * @param spigot_id    the local Spigot; 0: the only one that the IA has
  * @param net_addr     the destination; IPv4 or IPv6 for iWARP
  * @param num_paths    in: room in paths, in elements; out: elements filled in
  * @param total_paths  out: paths that exist
@@ -1840,7 +1840,7 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
  * @param request_sevd_handle  simple EVD of the DTO stream for completions of sends
  * @param recv_sevd_handle     the same for receives
  * @param ep_attr              the attributes; copied
- * @param spigot_id            the Spigot the endpoint is tied to
+ * @param spigot_id            the Spigot the endpoint is tied to; 0: the only one that the IA has
  * @param ep_handle            out: the endpoint, to be destroyed with it_ep_free
  *
  * @retval IT_SUCCESS                     done
@@ -1984,7 +1984,7 @@ it_status_t it_ep_free(it_ep_handle_t ep_handle);
  * reported once a whole, valid MPA Request has arrived. Several listen points may share one EVD.
  *
  * @param ia_handle      the IA
- * @param spigot_id      the Spigot
+ * @param spigot_id      the Spigot; 0: the only one that the IA has
  * @param connect_evd    simple EVD of the CM request stream
  * @param flags          it_listen_flags_t bits
  * @param conn_qual      in, with IT_LISTEN_CONN_QUAL_INPUT: where to listen; out, without it:
@@ -2166,7 +2166,7 @@ it_status_t it_reject(it_cn_est_identifier_t cn_est_id, const unsigned char *pri
  * come in there. The peer does not notice.
  *
  * @param conn_qual  what the other listen point listens on
- * @param spigot_id  its Spigot
+ * @param spigot_id  its Spigot; 0: the only one that the IA has
  * @param cn_est_id  from the request event; used up on success
  *
  * @retval IT_SUCCESS                done

@@ -75,15 +75,6 @@ static it_status_t tdi_check_values(const struct ual_ia *ia, it_sc_flags_t flags
 
 /* ---------------------------------------------------------------- the path of the endpoint */
 
-static size_t tdi_first_spigot(const struct ual_ia *ia)
-{
-    size_t id = 0;
-
-    while (id < 64 && !ia->provider->has_spigot(ia, id)) /* ids are small numbers */
-        id++;
-    return id;
-}
-
 /* False, and nothing is changed, when the EP is not UNCONNECTED. */
 static bool tdi_set_path(struct ual_ep *ep, const it_path_t *path, it_path_t *before)
 {
@@ -108,7 +99,7 @@ static it_status_t tdi_start(struct ual_ep *ep, int sd, it_path_t *path, struct 
     it_path_t before;
     it_status_t status;
 
-    path->spigot_id = tdi_first_spigot(ia);
+    path->spigot_id = ual_spigot_first(ia);
     path->timeout = convert->timeout_us;
     convert->fd = fcntl(sd, F_DUPFD_CLOEXEC, 0);
     if (convert->fd < 0)

@@ -45,6 +45,7 @@ it_status_t it_address_handle_create(it_pz_handle_t pz_handle, const it_path_t *
     struct ual_pz *pz = ual_pz_from(pz_handle);
     struct ual_address *address;
     struct ual_ia *ia;
+    it_path_t path;
     it_status_t status;
 
     if (!pz)
@@ -56,11 +57,12 @@ it_status_t it_address_handle_create(it_pz_handle_t pz_handle, const it_path_t *
         return IT_ERR_IA_CATASTROPHE;
     if ((unsigned)ah_flags & ~(unsigned)IT_AH_PATH_COMPLETE)
         return IT_ERR_INVALID_FLAGS;
-    status = tii_check_path(ia, destination_path);
+    path = *destination_path;
+    status = tii_check_path(ia, &path);
     if (status == IT_SUCCESS && !ia->provider->ia_attributes(ia)->datagrams)
         status = IT_ERR_OP_NOT_SUPPORTED;
     if (status == IT_SUCCESS)
-        status = tii_address_new(pz, destination_path, ah_flags, &address);
+        status = tii_address_new(pz, &path, ah_flags, &address);
     if (status != IT_SUCCESS)
         return status;
     ual_object_start(&address->object);
@@ -99,7 +101,7 @@ it_status_t it_address_handle_query(it_addr_handle_t addr_handle, it_addr_param_
 }
 
 /* A bad Spigot is a bad start of the path: the call has no code of its own for it. */
-static it_status_t tii_address_check_path(const struct ual_ia *ia, const it_path_t *path)
+static it_status_t tii_address_check_path(const struct ual_ia *ia, it_path_t *path)
 {
     it_status_t status = tii_check_path(ia, path);
 
@@ -111,6 +113,7 @@ it_status_t it_address_handle_modify(it_addr_handle_t addr_handle, it_addr_param
 {
     struct ual_address *address = ual_address_from(addr_handle);
     const struct ual_ia *ia;
+    it_path_t path;
     it_status_t status;
 
     if (!address)
@@ -124,13 +127,14 @@ it_status_t it_address_handle_modify(it_addr_handle_t addr_handle, it_addr_param
         return IT_ERR_INVALID_MASK;
     if (mask == 0)
         return IT_SUCCESS;
-    status = tii_address_check_path(ia, &params->path);
+    path = params->path;
+    status = tii_address_check_path(ia, &path);
     if (status == IT_SUCCESS)
-        status = ia->provider->address_modify(address, &params->path);
+        status = ia->provider->address_modify(address, &path);
     if (status != IT_SUCCESS)
         return status;
     base_lock_take(&address->lock);
-    address->path = params->path;
+    address->path = path;
     base_lock_drop(&address->lock);
     return IT_SUCCESS;
 }

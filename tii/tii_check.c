@@ -103,9 +103,9 @@ static it_status_t tii_check_iwarp(const struct ual_ia *ia, const it_iwarp_net_e
     return tii_is_destination(&remote) ? IT_SUCCESS : IT_ERR_INVALID_ADDRESS;
 }
 
-it_status_t tii_check_path(const struct ual_ia *ia, const it_path_t *path)
+it_status_t tii_check_path(const struct ual_ia *ia, it_path_t *path)
 {
-    if (!ia->provider->has_spigot(ia, path->spigot_id))
+    if (!ual_spigot_find(ia, &path->spigot_id))
         return IT_ERR_INVALID_SPIGOT;
     if (ia->provider->ia_attributes(ia)->transport_type != IT_IWARP_TCP_TRANSPORT)
         return IT_SUCCESS; /* only the provider understands it */

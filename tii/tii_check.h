@@ -19,7 +19,7 @@ it_status_t tii_check_pdata_length(const struct vp_attributes *attributes, size_
 it_status_t tii_check_active_qual(const it_conn_qual_t *qual, it_conn_qual_type_t accepted);
 it_status_t tii_check_passive_qual(const it_conn_qual_t *qual, it_conn_qual_type_t accepted);
 
-/* Spigot, then the local, then the remote part of a path. */
-it_status_t tii_check_path(const struct ual_ia *ia, const it_path_t *path);
+/* Spigot, then the local, then the remote part of a path. Spigot 0 is replaced by the only one. */
+it_status_t tii_check_path(const struct ual_ia *ia, it_path_t *path);
 
 #endif

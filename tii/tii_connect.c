@@ -22,7 +22,7 @@ static it_status_t tii_connect_check_flags(it_cn_est_flags_t flags,
     return IT_SUCCESS;
 }
 
-static it_status_t tii_connect_check(const struct ual_ep *ep, const it_path_t *path,
+static it_status_t tii_connect_check(const struct ual_ep *ep, it_path_t *path,
                                      const it_conn_qual_t *qual, it_cn_est_flags_t flags,
                                      size_t private_data_length)
 {
@@ -49,6 +49,7 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
 {
     struct ual_ep *ep = ual_ep_from(ep_handle);
     struct ual_ia *ia;
+    it_path_t own;
     it_status_t status;
 
     if (!ep || ep->datagrams)
@@ -61,10 +62,11 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
     ia = ual_ia_of(&ep->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    status = tii_connect_check(ep, path, connect_qual, cn_est_flags, private_data_length);
+    own = *path;
+    status = tii_connect_check(ep, &own, connect_qual, cn_est_flags, private_data_length);
     if (status != IT_SUCCESS)
         return status;
     /* The state is looked at again, with the EP locked. */
-    return ia->provider->connect(ep, path, conn_attr, connect_qual, cn_est_flags, private_data,
+    return ia->provider->connect(ep, &own, conn_attr, connect_qual, cn_est_flags, private_data,
                                  private_data_length);
 }

@@ -15,7 +15,7 @@ it_status_t it_handoff(const it_conn_qual_t *conn_qual, size_t spigot_id,
         return IT_ERR_FAULT;
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    if (!ia->provider->has_spigot(ia, spigot_id))
+    if (!ual_spigot_find(ia, &spigot_id))
         return IT_ERR_INVALID_SPIGOT;
     status = tii_check_passive_qual(conn_qual, ia->provider->ia_attributes(ia)->passive_quals);
     if (status != IT_SUCCESS)

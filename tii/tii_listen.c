@@ -18,7 +18,7 @@ static it_status_t tii_listen_check_evd(const struct ual_ia *ia, const struct ev
     return evd_stream(evd) == IT_CM_REQ_EVENT_STREAM ? IT_SUCCESS : IT_ERR_INVALID_CONN_EVD;
 }
 
-static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t spigot_id,
+static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t *spigot_id,
                                            it_listen_flags_t flags, const it_conn_qual_t *qual)
 {
     const struct vp_attributes *attributes = ia->provider->ia_attributes(ia);
@@ -27,7 +27,7 @@ static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t spigo
         return IT_ERR_INVALID_FLAGS;
     if ((flags & IT_LISTEN_SUPPRESS_IRD_ORD) && !attributes->suppress_depths)
         return IT_ERR_INVALID_FLAGS;
-    if (!ia->provider->has_spigot(ia, spigot_id))
+    if (!ual_spigot_find(ia, spigot_id))
         return IT_ERR_INVALID_SPIGOT;
     if (flags & IT_LISTEN_CONN_QUAL_INPUT)
         return tii_check_passive_qual(qual, attributes->passive_quals);
@@ -91,7 +91,7 @@ it_status_t it_listen_create(it_ia_handle_t ia_handle, size_t spigot_id,
         return IT_ERR_FAULT;
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    status = tii_listen_check_values(ia, spigot_id, flags, conn_qual);
+    status = tii_listen_check_values(ia, &spigot_id, flags, conn_qual);
     if (status == IT_SUCCESS)
         status = tii_listen_new(ia, evd, spigot_id, flags, conn_qual, &listen);
     if (status != IT_SUCCESS)

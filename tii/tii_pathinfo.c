@@ -27,7 +27,7 @@ it_status_t it_get_pathinfo(it_ia_handle_t ia_handle, size_t spigot_id,
         return IT_ERR_FAULT;
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    if (!ia->provider->has_spigot(ia, spigot_id))
+    if (!ual_spigot_find(ia, &spigot_id))
         return IT_ERR_INVALID_SPIGOT;
     status = tii_check_destination(ia, net_addr);
     if (status == IT_SUCCESS)

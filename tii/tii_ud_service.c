@@ -14,7 +14,7 @@
 struct tii_ud_parts {
     struct evd *reply_evd;
     const it_conn_qual_t *conn_qual;
-    const it_path_t *path;
+    it_path_t path;
     const unsigned char *private_data;
     size_t private_length;
 };
@@ -37,10 +37,10 @@ static it_status_t tii_ud_check_pdata(size_t length, size_t limit)
     return length > limit ? IT_ERR_INVALID_PDATA_LENGTH : IT_SUCCESS;
 }
 
-static it_status_t tii_ud_check_values(const struct ual_ia *ia, const struct tii_ud_parts *parts)
+static it_status_t tii_ud_check_values(const struct ual_ia *ia, struct tii_ud_parts *parts)
 {
     const struct vp_attributes *attributes = ia->provider->ia_attributes(ia);
-    it_status_t status = tii_check_path(ia, parts->path);
+    it_status_t status = tii_check_path(ia, &parts->path);
 
     /* A bad Spigot is a bad start of the path: this call has no code of its own for it. */
     if (status == IT_ERR_INVALID_SPIGOT)
@@ -61,7 +61,7 @@ static void tii_ud_fill(struct ual_ud_service *service, const struct tii_ud_part
     service->reply_evd = parts->reply_evd;
     service->request_id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
     service->conn_qual = *parts->conn_qual;
-    service->path = *parts->path;
+    service->path = parts->path;
     service->private_length = parts->private_length;
     if (parts->private_length > 0)
         memcpy(service->private_data, parts->private_data, parts->private_length);
@@ -100,10 +100,9 @@ it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
                                                 size_t private_data_length,
                                                 it_ud_svc_req_handle_t *ud_svc_handle)
 {
-    const struct tii_ud_parts parts = {
+    struct tii_ud_parts parts = {
         .reply_evd = evd_from_handle(reply_evd),
         .conn_qual = conn_qual,
-        .path = destination_path,
         .private_data = private_data,
         .private_length = private_data_length,
     };
@@ -122,6 +121,7 @@ it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
     ia = (struct ual_ia *)(void *)evd_ia_of(parts.reply_evd);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
+    parts.path = *destination_path;
     status = tii_ud_check_values(ia, &parts);
     if (status == IT_SUCCESS)
         status = tii_ud_new(ia, &parts, &service);

@@ -271,7 +271,7 @@ it_status_t it_ep_ud_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
                             size_t spigot_id, it_ep_handle_t *ep_handle)
 {
     struct ual_ep_parents parents = {.pz = ual_pz_from(pz_handle)};
-    const struct ual_ep_kind kind = {.datagrams = true, .spigot_id = spigot_id};
+    struct ual_ep_kind kind = {.datagrams = true, .spigot_id = spigot_id};
     const struct vp_attributes *attributes;
     struct ual_ep *ep = NULL;
     struct ual_ia *ia;
@@ -287,7 +287,7 @@ it_status_t it_ep_ud_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
     ia = ual_ia_of(&parents.pz->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    if (!ia->provider->has_spigot(ia, spigot_id))
+    if (!ual_spigot_find(ia, &kind.spigot_id))
         return IT_ERR_INVALID_SPIGOT;
     attributes = ia->provider->ia_attributes(ia);
     if (!attributes->datagrams)

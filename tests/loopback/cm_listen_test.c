@@ -59,3 +59,39 @@ Test(cm_listen, after_connections)
     fx_node_close(&a);
     fx_node_close(&b);
 }
+
+/* Spigot 0 is the only one, wherever a program names a Spigot, and what it is told is its number. */
+Test(cm_listen, only_spigot, .timeout = 60)
+{
+    struct fx_node a;
+    struct fx_node b;
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_listen_handle_t listener;
+    it_listen_param_t listens;
+    it_ep_handle_t a_ep;
+    it_ep_handle_t b_ep;
+    it_event_t event;
+    it_path_t path;
+
+    fx_node_open(&a);
+    fx_node_open(&b);
+    a_ep = fx_ep(&a, NULL);
+    b_ep = fx_ep(&b, NULL);
+    CHECK_OK(it_listen_create(b.ia, 0, b.listen_evd, IT_LISTEN_NO_FLAG, &qual, &listener));
+    CHECK_OK(it_listen_query(listener, IT_LISTEN_PARAM_SPIGOT_ID, &listens));
+    EXPECT_EQ(b.spigot, listens.spigot_id);
+
+    path = fx_path(&a);
+    path.spigot_id = 0;
+    path.timeout = 0;
+    CHECK_OK(it_ep_connect(a_ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
+    (void)fx_request(&b, &event);
+    EXPECT_EQ(b.spigot, event.conn_req.spigot_id);
+    CHECK_OK(it_handoff(&qual, 0, event.conn_req.cn_est_id));
+    CHECK_OK(it_ep_accept(b_ep, fx_request(&b, NULL), NULL, 0));
+    event = fx_conn(a.conn_evd, a_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    EXPECT_EQ(a.spigot, event.conn.dst_path.spigot_id);
+    fx_node_close(&a);
+    fx_node_close(&b);
+    check_done();
+}

@@ -148,7 +148,8 @@ static const struct status_call calls[] = {
      .params = {STATUS_IA, STATUS_NUMBER(1), STATUS_GIVEN(address), STATUS_GIVEN(capacity),
                 STATUS_RESULT, STATUS_RESULT},
      .rows = ROWS(
-         ROW("an unknown Spigot", IT_ERR_INVALID_SPIGOT, SET(1, 0)),
+         ROW("the only Spigot", IT_SUCCESS, SET(1, 0)),
+         ROW("an unknown one", IT_ERR_INVALID_SPIGOT, SET(1, 2)),
          ROW("a Spigot far away", IT_ERR_INVALID_SPIGOT, SET(1, UINT64_MAX)),
          ROW("an unknown type", IT_ERR_INVALID_NETADDR, MEMBER(2, it_net_addr_t, addr_type, 77)),
          ROW("a type of others", IT_ERR_INVALID_NETADDR,

@@ -78,7 +78,8 @@ static it_status_t fake_ia_query(struct ual_ia *ia, it_ia_info_t **info)
 static bool fake_has_spigot(const struct ual_ia *ia, size_t spigot_id)
 {
     (void)ia;
-    return spigot_id == FAKE_SPIGOT;
+    return fake.spigots ? spigot_id < 32 && (fake.spigots >> spigot_id & 1u) != 0
+                        : spigot_id == FAKE_SPIGOT;
 }
 
 static it_status_t fake_has_address(const struct ual_ia *ia, const it_net_addr_t *address)

@@ -27,6 +27,7 @@ struct fake_calls {
 struct fake {
     struct vp_attributes attributes; /* of every IA; a test may change them at any time */
     it_status_t answer;              /* of every call that has a status */
+    unsigned spigots;                /* bit 1 << number; 0: FAKE_SPIGOT alone */
     bool lowers_ord;                 /* an ORD that is changed is one less in force */
     int halted;                      /* ep_halt without ep_proceed */
     it_ep_param_mask_t changed;      /* of the last ep_proceed */

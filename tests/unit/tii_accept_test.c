@@ -112,7 +112,7 @@ Test(tii_accept, handoff)
 
     cr_assert_eq(it_handoff(&qual, FAKE_SPIGOT, 0), IT_ERR_INVALID_CN_EST_ID);
     cr_assert_eq(it_handoff(NULL, FAKE_SPIGOT, id), IT_ERR_FAULT);
-    cr_assert_eq(it_handoff(&qual, 0, id), IT_ERR_INVALID_SPIGOT);
+    cr_assert_eq(it_handoff(&qual, FAKE_SPIGOT + 1, id), IT_ERR_INVALID_SPIGOT);
     qual.type = IT_IB_SERVICEID;
     cr_assert_eq(it_handoff(&qual, FAKE_SPIGOT, id), IT_ERR_INVALID_CONN_QUAL);
     qual.type = IT_IANA_PORT;

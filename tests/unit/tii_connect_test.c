@@ -108,6 +108,31 @@ static it_status_t connect_ipv6(const char *local, const char *remote)
     return connect_now();
 }
 
+Test(tii_connect, spigot)
+{
+    const it_net_addr_t to = {.addr_type = IT_IPV4};
+    static const struct {
+        unsigned spigots;
+        size_t asked, found; /* found 0: none */
+    } rows[] = {{2, 0, 1},  {2, 1, 1},  {2, 2, 0}, {2, SIZE_MAX, 0}, {8, 0, 3},
+                {10, 0, 0}, {10, 1, 1}, {1, 0, 1}, {5, 0, 1},        {0x80000000u, 0, 31}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        it_status_t want = rows[i].found ? IT_SUCCESS : IT_ERR_INVALID_SPIGOT;
+        size_t count = 1;
+        size_t total;
+        it_path_t found;
+
+        fake.spigots = rows[i].spigots;
+        cr_assert_eq(it_get_pathinfo(world.ia, rows[i].asked, &to, &count, &total, &found), want,
+                     "row %zu", i);
+        if (rows[i].found && !(rows[i].spigots & 1)) /* where there is no Spigot 0 */
+            cr_assert_eq(found.spigot_id, rows[i].found, "row %zu", i);
+        path.spigot_id = rows[i].asked;
+        cr_assert_eq(connect_now(), want, "row %zu", i);
+    }
+}
+
 Test(tii_connect, path)
 {
     path.spigot_id = FAKE_SPIGOT + 1;
@@ -193,7 +218,7 @@ Test(tii_connect, pathinfo)
                  IT_ERR_FAULT);
     cr_assert_eq(it_get_pathinfo(world.ia, FAKE_SPIGOT, &address, &count, &total, NULL),
                  IT_ERR_FAULT);
-    cr_assert_eq(it_get_pathinfo(world.ia, 0, &address, &count, &total, paths),
+    cr_assert_eq(it_get_pathinfo(world.ia, 2, &address, &count, &total, paths),
                  IT_ERR_INVALID_SPIGOT);
     address.addr_type = IT_IB_GID;
     cr_assert_eq(it_get_pathinfo(world.ia, FAKE_SPIGOT, &address, &count, &total, paths),

@@ -62,7 +62,7 @@ Test(tii_listen, values)
     cr_assert_eq(listen_on(world.req_evd, IT_LISTEN_SUPPRESS_IRD_ORD), IT_ERR_INVALID_FLAGS);
     fake.attributes.suppress_depths = IT_TRUE;
     cr_assert_eq(listen_on(world.req_evd, IT_LISTEN_SUPPRESS_IRD_ORD), IT_SUCCESS);
-    cr_assert_eq(it_listen_create(world.ia, 0, world.req_evd, IT_LISTEN_NO_FLAG, &qual, &listen),
+    cr_assert_eq(it_listen_create(world.ia, 2, world.req_evd, IT_LISTEN_NO_FLAG, &qual, &listen),
                  IT_ERR_INVALID_SPIGOT);
     qual.type = IT_IB_SERVICEID;
     cr_assert_eq(listen_on(world.req_evd, IT_LISTEN_CONN_QUAL_INPUT), IT_ERR_INVALID_CONN_QUAL);
