@@ -67,14 +67,19 @@ static enum iw_error iw_rx_place(struct iw_rx *rx, uint32_t offset, const uint8_
                                  uint32_t length)
 {
     struct iovec iov[IW_RX_IOV_MAX];
-    unsigned count = 0;
-    enum iw_error error;
 
-    error = rx->ops->map(rx->context, &rx->segment, offset, length, iov, &count);
-    if (error != IW_OK)
-        return error;
-    iw_rx_scatter(iov, count, src, length);
-    rx->ops->unmap(rx->context);
+    for (uint32_t end = offset + length; offset < end;) {
+        uint32_t mapped = end - offset;
+        unsigned count = 0;
+        enum iw_error error = rx->ops->map(rx->context, &rx->segment, offset, &mapped, iov, &count);
+
+        if (error != IW_OK)
+            return error;
+        iw_rx_scatter(iov, count, src, mapped);
+        rx->ops->unmap(rx->context);
+        src += mapped;
+        offset += mapped;
+    }
     return IW_OK;
 }
 
@@ -318,23 +323,23 @@ uint32_t iw_rx_direct_wanted(const struct iw_rx *rx)
     return rx->state == IW_RX_PAYLOAD ? rx->segment.length - rx->placed : 0;
 }
 
-enum iw_error iw_rx_direct_begin(struct iw_rx *rx, uint32_t wanted, struct iovec *iov,
+enum iw_error iw_rx_direct_begin(struct iw_rx *rx, uint32_t *wanted, struct iovec *iov,
                                  unsigned *count)
 {
     uint32_t most = iw_rx_direct_wanted(rx);
     enum iw_error error;
 
     *count = 0;
-    if (wanted > most)
-        wanted = most;
-    if (wanted == 0)
+    if (*wanted > most)
+        *wanted = most;
+    if (*wanted == 0)
         return IW_OK;
     error = rx->ops->map(rx->context, &rx->segment, rx->placed, wanted, iov, count);
     if (error != IW_OK) {
         *count = 0;
         return iw_rx_fail(rx, error);
     }
-    rx->mapped = wanted;
+    rx->mapped = *wanted;
     if (!rx->crc)
         return IW_OK;
     /* The caller may change its copy while it reads. */

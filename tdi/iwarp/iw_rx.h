@@ -31,13 +31,13 @@ struct iw_rx_ops {
      */
     enum iw_error (*check)(void *context, const struct iw_segment *segment);
     /*
-     * Memory for the payload octets [offset, offset + length) of the segment, as at most
-     * IW_RX_IOV_MAX pieces that sum up to length; stays valid until unmap. Called only after
-     * check, again for each piece of the segment that arrives, since the memory may go away
-     * between two pieces.
+     * Memory for the payload octets [offset, offset + *length) of the segment, as at most
+     * IW_RX_IOV_MAX pieces; stays valid until unmap. *length becomes what the pieces sum up to: less
+     * where more of them would be needed, but not 0. Called only after check, again for each piece
+     * of the segment that arrives, since the memory may go away between two pieces.
      */
     enum iw_error (*map)(void *context, const struct iw_segment *segment, uint32_t offset,
-                         uint32_t length, struct iovec *iov, unsigned *count);
+                         uint32_t *length, struct iovec *iov, unsigned *count);
     void (*unmap)(void *context);
     /*
      * In place of check, map and unmap for a segment whose payload is all there and whose CRC is good: copies
@@ -107,10 +107,10 @@ enum iw_error iw_rx_consume(struct iw_rx *rx, const uint8_t *data, size_t length
 uint32_t iw_rx_direct_wanted(const struct iw_rx *rx);
 
 /*
- * Maps the next `wanted` octets. The caller reads into iov and then calls iw_rx_direct_end, in any
- * case.
+ * Maps the next *wanted octets, or the first of them: *wanted becomes how many. The caller reads into
+ * iov and then calls iw_rx_direct_end, in any case.
  */
-enum iw_error iw_rx_direct_begin(struct iw_rx *rx, uint32_t wanted, struct iovec *iov,
+enum iw_error iw_rx_direct_begin(struct iw_rx *rx, uint32_t *wanted, struct iovec *iov,
                                  unsigned *count);
 enum iw_error iw_rx_direct_end(struct iw_rx *rx, uint32_t arrived);
 

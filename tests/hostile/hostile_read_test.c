@@ -267,33 +267,48 @@ Test(hostile_read, write_to_the_sink)
 
 /* ---- ORD ------------------------------------------------------------------------------------ */
 
-/* No more Requests on the wire than the peer's IRD; the next one when one is answered. */
-Test(hostile_read, no_more_than_ord)
+#define DEEPEST 256u
+
+/* An endpoint of these depths, both ways, and what its raw peer says of its own. */
+static void deep_victim(struct hk *kit, struct hk_victim *victim, enum hk_role role, uint32_t depth)
 {
-    static const struct hk_startup startup = {2, RAW_MPA_C, 2u << 16 | 2u};
+    const struct hk_startup startup = {2, RAW_MPA_C, depth << 16 | depth};
+    it_ep_attributes_t attr = fx_ep_attr();
+
+    attr.max_request_dtos = depth + 4;
+    attr.srv.rc.rdma_read_ird = depth;
+    attr.srv.rc.rdma_read_ord = depth;
+    hk_victim_of(kit, victim, fx_ep(&kit->node, &attr), role,
+                 role == HK_CONNECT ? &startup : &hk_plain);
+}
+
+/* No more Requests on the wire than the peer's IRD; the next one when one is answered. */
+static void no_more_than(uint32_t ord)
+{
+    const uint32_t count = ord + 4;
     struct hk kit;
     struct hk_victim victim;
     struct fx_buf sink;
-    struct asked asked[6];
+    struct asked asked[DEEPEST + 4];
 
     hk_open(&kit);
-    sink = fx_buf_make(&kit.node, 6 * SINK);
-    hk_victim(&kit, &victim, HK_CONNECT, &startup);
-    for (uint64_t i = 0; i < 6; i++) {
+    sink = fx_buf_make(&kit.node, count * SINK);
+    deep_victim(&kit, &victim, HK_CONNECT, ord);
+    for (uint64_t i = 0; i < count; i++) {
         it_lmr_triplet_t local = fx_seg(&sink, i * SINK, SINK);
 
         CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, i, FX_SIGNAL, i * 1000, 0x99));
     }
-    asked[0] = take_request(&victim);
-    asked[1] = take_request(&victim);
+    for (unsigned i = 0; i < ord; i++)
+        asked[i] = take_request(&victim);
     CHECK(says_nothing(&victim));
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < count; i++) {
         CHECK_EQ(i + 1, asked[i].msn);
         respond(&victim, asked[i].sink_stag, asked[i].sink_to, lies, SINK, true);
         fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, SINK);
-        if (i + 2 < 6)
-            asked[i + 2] = take_request(&victim);
-        CHECK(i % 2 != 0 || says_nothing(&victim));
+        if (i + ord < count)
+            asked[i + ord] = take_request(&victim);
+        CHECK(i > 4 || i % 2 != 0 || says_nothing(&victim));
     }
     CHECK(fx_is_byte(sink.data, sink.size, 'l'));
     raw_finish(&victim.peer);
@@ -301,6 +316,16 @@ Test(hostile_read, no_more_than_ord)
     hk_victim_close(&victim);
     fx_buf_free(&sink);
     hk_close(&kit);
+}
+
+Test(hostile_read, no_more_than_ord)
+{
+    no_more_than(2);
+}
+
+Test(hostile_read, no_more_than_the_deepest_ord)
+{
+    no_more_than(DEEPEST);
 }
 
 /* A fenced request does not leave before the Reads in front of it are answered. */
@@ -425,6 +450,11 @@ Test(hostile_read, one_beyond_ird_8)
     flood(8, 9);
 }
 
+Test(hostile_read, one_beyond_the_deepest_ird)
+{
+    flood(DEEPEST, DEEPEST + 1);
+}
+
 /* Some peers make a power of two of what they were told: they are let have it, and no more. */
 Test(hostile_read, one_beyond_ird_5)
 {
@@ -437,7 +467,7 @@ Test(hostile_read, flood_beyond_ird_8)
 }
 
 /* As many as the IRD allows, all at once, are all answered, in order. */
-Test(hostile_read, as_many_as_ird)
+static void as_many_as(uint32_t ird, uint32_t rounds)
 {
     static struct raw_segment segment;
     struct hk kit;
@@ -447,18 +477,18 @@ Test(hostile_read, as_many_as_ird)
     struct raw_bytes stream = {0};
 
     hk_open(&kit);
-    source = fx_buf_make(&kit.node, 8 * SINK);
+    source = fx_buf_make(&kit.node, ird * SINK);
     fx_fill(source.data, source.size, 3);
-    hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
-    for (uint32_t round = 0; round < 10; round++) {
+    deep_victim(&kit, &victim, HK_LISTEN, ird);
+    for (uint32_t round = 0; round < rounds; round++) {
         raw_reset(&stream);
-        for (uint32_t i = 0; i < 8; i++) {
-            raw_read_request(&ulpdu, 8 * round + i + 1, 100 + i, 7, SINK, (uint32_t)source.key,
+        for (uint32_t i = 0; i < ird; i++) {
+            raw_read_request(&ulpdu, ird * round + i + 1, 100 + i, 7, SINK, (uint32_t)source.key,
                              fx_addr(&source, i * SINK));
             raw_fpdu(&stream, &ulpdu, true);
         }
         CHECK(raw_send(&victim.peer, &stream));
-        for (uint32_t i = 0; i < 8; i++) {
+        for (uint32_t i = 0; i < ird; i++) {
             CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
             CHECK_EQ(RAW_READ_RESPONSE, segment.op);
             CHECK_EQ(100 + i, segment.stag);
@@ -473,6 +503,16 @@ Test(hostile_read, as_many_as_ird)
     raw_free(&ulpdu);
     raw_free(&stream);
     hk_close(&kit);
+}
+
+Test(hostile_read, as_many_as_ird)
+{
+    as_many_as(8, 10);
+}
+
+Test(hostile_read, as_many_as_the_deepest_ird)
+{
+    as_many_as(DEEPEST, 3);
 }
 
 /* Sends as much as fits. */

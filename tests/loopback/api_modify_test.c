@@ -312,7 +312,7 @@ Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer)
     CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 100));
     CHECK_EQ(40, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
     read_many(&pair);
-    CHECK_STATUS(IT_ERR_RESOURCE_ORD, set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 129));
+    CHECK_STATUS(IT_ERR_RESOURCE_ORD, set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 257));
     CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 1));
     CHECK_EQ(1, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
     read_many(&pair);

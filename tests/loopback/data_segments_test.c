@@ -6,7 +6,7 @@
 #include "support/it_fixture.h"
 
 #define REGIONS  4u
-#define SEGMENTS 8u
+#define SEGMENTS 64u
 #define ROUNDS   120u
 #define LONGEST  (SEGMENTS * 20000u)
 
@@ -108,11 +108,23 @@ struct bed {
 static unsigned char want[LONGEST];
 static unsigned char got[LONGEST];
 
+static void pair_open(struct fx_pair *pair)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct fx_pair_setup setup = {.a_attr = &attr, .b_attr = &attr};
+
+    attr.max_send_segments = SEGMENTS;
+    attr.max_recv_segments = SEGMENTS;
+    attr.srv.rc.max_rdma_read_segments = SEGMENTS;
+    attr.srv.rc.max_rdma_write_segments = SEGMENTS;
+    fx_pair_open_as(pair, &setup);
+}
+
 static void bed_open(struct bed *bed, uint32_t seed)
 {
     memset(bed, 0, sizeof(*bed));
     bed->random = seed;
-    fx_pair_open(&bed->pair);
+    pair_open(&bed->pair);
     regions_make(&bed->a, &bed->pair.a, 1);
     regions_make(&bed->b, &bed->pair.b, 100);
 }
@@ -203,7 +215,7 @@ Test(data_segments, send_repeats_memory)
     struct fx_buf in;
     it_lmr_triplet_t segments[SEGMENTS];
 
-    fx_pair_open(&pair);
+    pair_open(&pair);
     out = fx_buf_make(&pair.a, 100);
     in = fx_buf_make(&pair.b, 100 * SEGMENTS);
     fx_fill(out.data, out.size, 3);

@@ -57,6 +57,7 @@ struct iw_model {
     uint32_t atomic_id; /* of the oldest; those behind it count up */
     bool mapped;
     unsigned maps_left; /* the map after that many fails */
+    uint32_t map_most;  /* octets of one map */
     size_t log_length;
     char log[IW_MODEL_LOG_MAX];
 };
@@ -130,6 +131,7 @@ static inline void iw_model_init(struct iw_model *model, uint32_t size, unsigned
     model->atomic_id = 0;
     model->mapped = false;
     model->maps_left = UINT32_MAX;
+    model->map_most = UINT32_MAX;
     model->log_length = 0;
     model->log[0] = 0;
 }
@@ -239,12 +241,13 @@ static inline uint8_t *iw_model_target(struct iw_model *model, const struct iw_s
 
 /* Up to three pieces: 1 octet, 7 octets, the rest. */
 static inline enum iw_error iw_model_map(void *context, const struct iw_segment *segment,
-                                         uint32_t offset, uint32_t length, struct iovec *iov,
+                                         uint32_t offset, uint32_t *mapped, struct iovec *iov,
                                          unsigned *count)
 {
     static const uint32_t pieces[] = {1, 7, UINT32_MAX};
     struct iw_model *model = context;
     uint8_t *at = iw_model_target(model, segment) + offset;
+    uint32_t length = *mapped;
 
     if (model->mapped || length == 0 || offset > segment->length ||
         length > segment->length - offset)
@@ -252,6 +255,9 @@ static inline enum iw_error iw_model_map(void *context, const struct iw_segment 
     if (model->maps_left-- == 0)
         return IW_ERR_DDP_LOCAL;
     model->mapped = true;
+    if (length > model->map_most)
+        length = model->map_most;
+    *mapped = length;
     for (*count = 0; length > 0; ++*count) {
         uint32_t part = pieces[*count] < length ? pieces[*count] : length;
 
@@ -432,7 +438,7 @@ static inline enum iw_error iw_model_read_direct(struct iw_rx *rx, const uint8_t
 {
     struct iovec iov[IW_RX_IOV_MAX];
     unsigned count;
-    enum iw_error error = iw_rx_direct_begin(rx, most, iov, &count);
+    enum iw_error error = iw_rx_direct_begin(rx, &most, iov, &count);
 
     *taken = 0;
     for (unsigned i = 0; i < count && *taken < arrived; i++) {

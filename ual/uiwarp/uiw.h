@@ -22,10 +22,10 @@
 #include "ual/uiwarp/uiw_progress.h"
 #include "ual/ual_provider.h"
 
-#define UIW_MAX_SEGMENTS 16u
+#define UIW_MAX_SEGMENTS 64u
 #define UIW_MAX_DTOS     65536u
 #define UIW_MAX_SRQ_DTOS (1u << 20)
-#define UIW_MAX_DEPTH    128u          /* IRD, ORD */
+#define UIW_MAX_DEPTH    256u          /* IRD, ORD */
 #define UIW_BOUNCE_SIZE  (70u * 1024u) /* one FPDU of any size, with markers */
 
 struct uiw_conn;

@@ -133,20 +133,22 @@ static void place_unmap(void *context)
         uiw_mr_unpin(ep->pinned[--ep->pinned_count]);
 }
 
-/* Octets [offset, offset + length) of a list of local segments. */
+/* Octets [offset, offset + *length) of a list of local segments, as far as the pieces go. */
 static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segment *segments,
-                                        unsigned segment_count, uint32_t offset, uint32_t length,
+                                        unsigned segment_count, uint32_t offset, uint32_t *length,
                                         struct iovec *iov, unsigned *count)
 {
+    uint32_t left = *length;
+
     *count = 0;
-    for (unsigned i = 0; i < segment_count && length > 0; i++) {
+    for (unsigned i = 0; i < segment_count && left > 0 && *count < IW_RX_IOV_MAX; i++) {
         uint32_t piece = segments[i].length;
 
         if (offset >= piece) {
             offset -= piece;
             continue;
         }
-        piece = piece - offset < length ? piece - offset : length;
+        piece = piece - offset < left ? piece - offset : left;
         /* The segment as it was posted must lie in its region, not only the part that is used. */
         if (!uiw_mr_pin_local(segments[i].mr, segments[i].stag, segments[i].addr,
                               segments[i].length, IT_PRIV_LOCAL_WRITE, ep->pz)) {
@@ -156,8 +158,9 @@ static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segm
         ep->pinned[ep->pinned_count++] = segments[i].mr;
         iov[(*count)++] = (struct iovec){segments[i].addr + offset, piece};
         offset = 0;
-        length -= piece;
+        left -= piece;
     }
+    *length -= left;
     return IW_OK;
 }
 
@@ -178,12 +181,12 @@ static enum iw_error place_map_write(struct uiw_ep *ep, const struct iw_segment 
 }
 
 static enum iw_error place_map(void *context, const struct iw_segment *segment, uint32_t offset,
-                               uint32_t length, struct iovec *iov, unsigned *count)
+                               uint32_t *length, struct iovec *iov, unsigned *count)
 {
     struct uiw_ep *ep = context;
 
     if (segment->opcode == IW_OP_WRITE)
-        return place_map_write(ep, segment, offset, length, iov, count);
+        return place_map_write(ep, segment, offset, *length, iov, count);
     if (segment->opcode == IW_OP_READ_RESPONSE) {
         const struct uiw_orq_entry *read = place_oldest_read(ep);
         const struct uiw_sqe *sqe = uiw_sqe_at(ep, read->sq_index);
@@ -232,16 +235,21 @@ static enum iw_error place_copy(struct uiw_ep *ep, const struct iw_segment *segm
                                 const uint8_t *payload)
 {
     struct iovec iov[IW_RX_IOV_MAX];
-    unsigned count = 0;
-    enum iw_error error = place_map(ep, segment, 0, segment->length, iov, &count);
 
-    if (error != IW_OK)
-        return error;
-    for (unsigned i = 0; i < count; i++) {
-        memcpy(iov[i].iov_base, payload, iov[i].iov_len);
-        payload += iov[i].iov_len;
+    for (uint32_t offset = 0; offset < segment->length;) {
+        uint32_t mapped = segment->length - offset;
+        unsigned count = 0;
+        enum iw_error error = place_map(ep, segment, offset, &mapped, iov, &count);
+
+        if (error != IW_OK)
+            return error;
+        for (unsigned i = 0; i < count; i++) {
+            memcpy(iov[i].iov_base, payload, iov[i].iov_len);
+            payload += iov[i].iov_len;
+        }
+        place_unmap(ep);
+        offset += mapped;
     }
-    place_unmap(ep);
     return IW_OK;
 }
 

@@ -117,7 +117,7 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
     ssize_t got;
     uint32_t direct;
 
-    read->error = iw_rx_direct_begin(&ep->rx, wanted, iov, &count);
+    read->error = iw_rx_direct_begin(&ep->rx, &wanted, iov, &count);
     if (read->error != IW_OK) {
         read->state = STREAM_REFUSED;
         return;

@@ -6,8 +6,8 @@
 #include "ual/uiwarp/uiw_ep.h"
 
 #define UIW_BATCH_FPDUS   64u
-#define UIW_BATCH_IOVS    288u
-#define UIW_BATCH_PINS    64u
+#define UIW_BATCH_IOVS    336u
+#define UIW_BATCH_PINS    128u
 #define UIW_BATCH_SCRATCH 16384u
 #define UIW_BATCH_BOUNCES 4u
 /* Shorter payload is copied behind its header: cheaper than another iovec. */

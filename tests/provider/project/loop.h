@@ -14,7 +14,7 @@
 
 #define LOOP_NAME     "loop0"
 #define LOOP_SPIGOT   1u
-#define LOOP_SEGMENTS 8u
+#define LOOP_SEGMENTS 64u
 #define LOOP_DEPTH    4096u
 
 extern const struct vp_host *loop_host;
