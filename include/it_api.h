@@ -798,7 +798,8 @@ typedef union {
 
 /* Endpoint attributes for create and modify. */
 typedef struct {
-    size_t max_dto_payload_size;  /* largest message, bytes */
+    size_t max_dto_payload_size;  /* largest Send, bytes; RDMA Reads and Writes may be as long as
+                                     the IA allows */
     size_t max_request_dtos;      /* depth of the request queue */
     size_t max_recv_dtos;         /* depth of the receive queue; ignored with an S-RQ */
     size_t max_send_segments;     /* segments per send */
@@ -3018,7 +3019,7 @@ it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segme
  * @retval IT_ERR_INVALID_LMR           a segment does not name a region
  * @retval IT_ERR_FAULT                 local_segments is NULL while there should be segments
  * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_rdma_write_segments
- * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than max_dto_payload_size
+ * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than the IA allows in a message
  * @retval IT_ERR_INVALID_EP_TYPE       a datagram endpoint
  * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_EP_STATE      the endpoint is neither CONNECTED nor NONOPERATIONAL
@@ -3059,7 +3060,7 @@ it_status_t it_post_rdma_write(it_ep_handle_t ep_handle, const it_lmr_triplet_t 
  * @retval IT_ERR_INVALID_LMR           a segment does not name a region
  * @retval IT_ERR_FAULT                 local_segments is NULL while there should be segments
  * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_rdma_read_segments
- * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than max_dto_payload_size
+ * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than the IA allows in a message
  * @retval IT_ERR_INVALID_EP_TYPE       a datagram endpoint
  * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_EP_STATE      the endpoint is neither CONNECTED nor NONOPERATIONAL
@@ -3094,7 +3095,7 @@ it_status_t it_post_rdma_read(it_ep_handle_t ep_handle, const it_lmr_triplet_t *
  * @retval IT_ERR_INVALID_RMR           a segment names no window, or one that is not linked
  * @retval IT_ERR_FAULT                 local_segments is NULL while there should be segments
  * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_rdma_read_segments
- * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than max_dto_payload_size
+ * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than the IA allows in a message
  * @retval IT_ERR_OP_NOT_SUPPORTED      rdma_read_local_extensions of the IA is IT_FALSE
  * @retval IT_ERR_INVALID_EP_TYPE       a datagram endpoint
  * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply

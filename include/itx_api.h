@@ -552,8 +552,8 @@ it_status_t itx_post_send_imm(it_ep_handle_t ep_handle, const it_lmr_triplet_t *
  * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_rdma_write_segments
  * @retval IT_ERR_INVALID_LMR           a segment does not name a region
- * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than max_dto_payload_size, or
- *                                      immediate has more bits than the IA carries
+ * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than the IA allows in a message,
+ *                                      or immediate has more bits than it carries
  * @retval IT_ERR_OP_NOT_SUPPORTED      immediate values are not enabled for this endpoint
  * @retval IT_ERR_INVALID_EP_STATE      the endpoint is neither CONNECTED nor NONOPERATIONAL
  * @retval IT_ERR_TOO_MANY_POSTS        the request queue is full

@@ -28,6 +28,7 @@ struct ual_ia {
     const struct vp_provider *provider; /* immutable */
     char name[IT_INTERFACE_NAME_SIZE];  /* immutable */
     uint32_t api_major, api_minor;      /* immutable: version asked for */
+    uint64_t max_message;               /* immutable: of vp_attributes, at hand for posts */
     struct ual_stats *stats;            /* immutable while open: NULL without ITAPI_STATS */
     UAL_AREA;
 };

@@ -55,6 +55,7 @@ static it_status_t ual_ia_open(struct ual_ia *ia)
     status = ia->provider->ia_open(ia);
     if (status != IT_SUCCESS)
         goto err_stop;
+    ia->max_message = ia->provider->ia_attributes(ia)->max_message;
     status = ual_ia_check_features(ia);
     if (status != IT_SUCCESS)
         goto err_close;

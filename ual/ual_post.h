@@ -85,6 +85,16 @@ static inline it_status_t ual_post_check(const struct base_object *on,
     return IT_SUCCESS;
 }
 
+/* To what a peer must have a receive for, and what it only lets in or out, other limits apply. */
+static inline uint64_t ual_post_length_limit(const struct ual_ep *ep, enum vp_opcode opcode)
+{
+    bool one_sided =
+        opcode == VP_RDMA_WRITE || opcode == VP_RDMA_READ || opcode == VP_RDMA_READ_TO_RMR;
+
+    return one_sided ? ual_ia_of(&ep->object)->max_message
+                     : ual_post_limit(&ep->attr.max_dto_payload_size);
+}
+
 /* A request whose opcode, flags, cookie, segments and remote address are filled in: its length. */
 static inline it_status_t ual_post_prepare(const struct ual_ep *ep, struct vp_request *request,
                                            size_t max_count, unsigned legal_flags)
@@ -97,7 +107,7 @@ static inline it_status_t ual_post_prepare(const struct ual_ep *ep, struct vp_re
     status = ual_post_sum(&ep->object, request->segments, request->segment_count, &request->length);
     if (status != IT_SUCCESS)
         return status;
-    if (request->length > ual_post_limit(&ep->attr.max_dto_payload_size))
+    if (request->length > ual_post_length_limit(ep, request->opcode))
         return IT_ERR_PAYLOAD_SIZE;
     return IT_SUCCESS;
 }

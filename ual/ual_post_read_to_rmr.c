@@ -36,7 +36,7 @@ static it_status_t ual_post_check_windows(const struct ual_ep *ep, struct vp_req
     status = ual_post_sum_windows(ep, request->windows, count, &request->length);
     if (status != IT_SUCCESS)
         return status;
-    if (request->length > ual_post_limit(&ep->attr.max_dto_payload_size))
+    if (request->length > ual_post_length_limit(ep, request->opcode))
         return IT_ERR_PAYLOAD_SIZE;
     if (!ia->provider->ia_attributes(ia)->read_extensions)
         return IT_ERR_OP_NOT_SUPPORTED;

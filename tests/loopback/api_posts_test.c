@@ -220,7 +220,13 @@ Test(api_posts, absurd_count)
     check_done();
 }
 
-/* More octets than max_dto_payload_size; sums that overflow. */
+/* Only what the peer must have a receive for is limited by max_dto_payload_size. */
+static bool one_sided(enum op op)
+{
+    return op == OP_WRITE || op == OP_READ;
+}
+
+/* More octets than max_dto_payload_size, or than the IA allows; sums that overflow. */
 Test(api_posts, payload_size)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -229,6 +235,7 @@ Test(api_posts, payload_size)
     struct fx_buf buf;
     it_ep_param_t p;
     it_lmr_triplet_t segments[4];
+    uint64_t most;
 
     attr.max_dto_payload_size = 1000;
     fx_pair_open_as(&pair, &setup);
@@ -241,10 +248,11 @@ Test(api_posts, payload_size)
         if (op == OP_RECV)
             continue;
         check_context(names[op]);
-        segments[0].length = p.attr.max_dto_payload_size + 1;
+        most = one_sided((enum op)op) ? UINT32_MAX : p.attr.max_dto_payload_size;
+        segments[0].length = most + 1;
         EXPECT_STATUS(IT_ERR_PAYLOAD_SIZE,
                       post((enum op)op, pair.a_ep, segments, 1, 1, FX_SIGNAL, NULL));
-        segments[0].length = p.attr.max_dto_payload_size;
+        segments[0].length = most;
         segments[1].length = 1;
         EXPECT_STATUS(IT_ERR_PAYLOAD_SIZE,
                       post((enum op)op, pair.a_ep, segments, 2, 1, FX_SIGNAL, NULL));
@@ -263,6 +271,33 @@ Test(api_posts, payload_size)
     fx_empty(pair.a.request_evd);
     fx_pair_ping(&pair);
     fx_buf_free(&buf);
+    fx_pair_close(&pair);
+    check_done();
+}
+
+/* RDMA Reads and Writes are longer than max_dto_payload_size. */
+Test(api_posts, one_sided_beyond_payload_size)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    struct fx_pair_setup setup = {.a_attr = &attr, .b_attr = &attr};
+    const size_t length = 300000;
+    struct fx_pair pair;
+    struct fx_buf local;
+    struct fx_buf remote;
+
+    attr.max_dto_payload_size = 1000;
+    fx_pair_open_as(&pair, &setup);
+    local = fx_buf_make(&pair.a, length);
+    remote = fx_buf_make(&pair.b, length);
+    fx_fill(local.data, length, 1);
+    fx_write(pair.a_ep, &local, 0, length, &remote, 0, 1, FX_SIGNAL);
+    fx_read(pair.a_ep, &local, 0, length, &remote, 0, 2, FX_SIGNAL);
+    fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, length);
+    fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, length);
+    EXPECT(fx_is_filled(remote.data, length, 1));
+    EXPECT(fx_is_filled(local.data, length, 1));
+    fx_buf_free(&local);
+    fx_buf_free(&remote);
     fx_pair_close(&pair);
     check_done();
 }

@@ -274,6 +274,7 @@ Test(data_immediate, arguments)
     segment[0] = fx_seg(&bed.from, 0, 1);
     segment[0].length = (it_length_t)65 << 20;
     CHECK_STATUS(IT_ERR_PAYLOAD_SIZE, SEND(ep, segment, 1, 0));
+    segment[0].length = (it_length_t)1 << 32;
     CHECK_STATUS(IT_ERR_PAYLOAD_SIZE, WRITE(ep, segment, 1, 0));
     CHECK_OK(it_ep_disconnect(ep, NULL, 0));
     CHECK_OK(SEND(ep, NULL, 0, 0));

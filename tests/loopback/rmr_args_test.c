@@ -387,7 +387,7 @@ Test(rmr_args, read_to_rmr)
     /* Which of two sinks would it be? */
     EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(&bed, segments, 2, IT_UNLINK_LOCAL_SINK));
     EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(&bed, NULL, 0, IT_UNLINK_LOCAL_SINK));
-    segments[0].length = (64u << 20) + 1;
+    segments[0].length = (it_length_t)1 << 32;
     EXPECT_STATUS(IT_ERR_PAYLOAD_SIZE, read_to(&bed, segments, 1, FX_SIGNAL));
     segments[0].length = UINT64_MAX;
     EXPECT_STATUS(IT_ERR_PAYLOAD_SIZE, read_to(&bed, segments, 2, FX_SIGNAL));

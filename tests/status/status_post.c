@@ -40,7 +40,7 @@ static void prepare(struct status_world *world)
         wrapping[i].length = UINT64_MAX - 3;
         no_region[i] = freed_region[i] = other_kind[i] = other_ia[i] = good[i];
         windows[i] = fx_rmr_seg(world->slot[SLOT_RMR_LINKED], &part, 0, 8);
-        long_windows[i] = fx_rmr_seg(world->slot[SLOT_RMR_LINKED], &part, 0, STATUS_MEMORY);
+        long_windows[i] = fx_rmr_seg(world->slot[SLOT_RMR_LINKED], &part, 0, UINT32_MAX);
         no_window[i] = freed_window[i] = closed_window[i] = windows[i];
     }
     no_region[1].lmr = NULL;
@@ -167,12 +167,16 @@ static void not_enabled(struct status_world *world, union status_value *values)
 #define LENGTH_ROWS                                                                                \
     ROW("too long", IT_ERR_PAYLOAD_SIZE, POINT(1, long_ones)),                                     \
         ROW("far too long", IT_ERR_PAYLOAD_SIZE, POINT(1, wrapping))
+#define ONE_SIDED_LENGTH_ROWS                                                                      \
+    ROW("longer than a Send", IT_SUCCESS, POINT(1, long_ones)),                                    \
+        ROW("far too long", IT_ERR_PAYLOAD_SIZE, POINT(1, wrapping))
 #define STATE_ROWS                                                                                 \
     ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)),                                  \
         SCENE("while it connects", IT_ERR_INVALID_EP_STATE, is_connecting),                        \
         SCENE("a full queue", IT_ERR_TOO_MANY_POSTS, requests_are_full),                           \
         ROW("a dead one", IT_SUCCESS, USE(0, SLOT_EP_ENDED))
-#define POST_ROWS SEGMENT_ROWS, LENGTH_ROWS, STATE_ROWS
+#define POST_ROWS           SEGMENT_ROWS, LENGTH_ROWS, STATE_ROWS
+#define ONE_SIDED_POST_ROWS SEGMENT_ROWS, ONE_SIDED_LENGTH_ROWS, STATE_ROWS
 #define RESULT_ROWS                                                                                \
     ROW("a result too short", IT_ERR_INVALID_LENGTH, MEMBER(1, it_lmr_triplet_t, length, 7)),      \
         ROW("too long", IT_ERR_INVALID_LENGTH, MEMBER(1, it_lmr_triplet_t, length, 9)),            \
@@ -214,12 +218,12 @@ static const struct status_call calls[] = {
     {.name = "it_post_rdma_write",
      .make = post_write,
      .params = {PARAMS(RDMA_FLAGS)},
-     .rows = ROWS(POST_ROWS)},
+     .rows = ROWS(ONE_SIDED_POST_ROWS)},
     {.name = "it_post_rdma_read",
      .make = post_read,
      .params = {PARAMS(READ_FLAGS)},
-     .rows = ROWS(POST_ROWS, ROW("which of two sinks", IT_ERR_INVALID_DTO_FLAGS,
-                                 SET(3, IT_UNLINK_LOCAL_SINK)))},
+     .rows = ROWS(ONE_SIDED_POST_ROWS, ROW("which of two sinks", IT_ERR_INVALID_DTO_FLAGS,
+                                           SET(3, IT_UNLINK_LOCAL_SINK)))},
     {.name = "it_post_rdma_read_to_rmr",
      .make = post_read_rmr,
      .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN_OR_NULL(windows), STATUS_NUMBER(2),
@@ -250,7 +254,7 @@ static const struct status_call calls[] = {
     {.name = "itx_post_rdma_write_imm",
      .make = post_write_imm,
      .params = {PARAMS(SEND_FLAGS)},
-     .rows = ROWS(POST_ROWS, SCENE("not enabled", IT_ERR_OP_NOT_SUPPORTED, not_enabled))},
+     .rows = ROWS(ONE_SIDED_POST_ROWS, SCENE("not enabled", IT_ERR_OP_NOT_SUPPORTED, not_enabled))},
     {.name = "itx_ep_enable_immediate",
      .make = enable_immediate,
      .params = {STATUS_EP(SLOT_EP), STATUS_NUMBER(IT_TRUE)}},

@@ -111,9 +111,12 @@ Test(ual_post, length)
     it_lmr_triplet_t segments[3] = {segment(1), segment(1), segment(1)};
 
     for (int i = 0; i < OPERATIONS; i++) {
-        segments[0].length = 1000;
+        /* Of the endpoint for a Send, of the IA for what needs no receive, none for a receive. */
+        uint64_t limit = i == SEND ? 1000 : i == RECV ? UINT64_MAX : fake.attributes.max_message;
+
+        segments[0].length = limit;
         cr_assert_eq(post(i, world.ep, segments, 1, 0), IT_SUCCESS);
-        segments[0].length = 1001;
+        segments[0].length++;
         cr_assert_eq(post(i, world.ep, segments, 1, 0),
                      i == RECV ? IT_SUCCESS : IT_ERR_PAYLOAD_SIZE);
     }
