@@ -2,6 +2,7 @@
 #include "ual/ual_conf.h"
 
 #include "base/base_log.h"
+#include "ual/ual_alias.h"
 #include "ual/ual_host.h"
 
 #include <dlfcn.h>
@@ -15,6 +16,7 @@
 #define CONF_ENVIRONMENT "ITAPI_CONF"
 #define CONF_BLANKS      " \t\r\n\v\f"
 #define CONF_PROVIDER    "provider"
+#define CONF_ALIAS       "alias"
 
 /* ---------------------------------------------------------------- lines */
 
@@ -59,6 +61,32 @@ static bool conf_is_loadable(const char *library)
     return library[0] == '/' || !strchr(library, '/');
 }
 
+/* NULL, or why the line is skipped. */
+static const char *conf_provider(struct ual_conf_line *line, char *text,
+                                 void (*use)(const struct ual_conf_line *line, void *context),
+                                 void *context)
+{
+    char *rest;
+
+    line->library = conf_word(text, &rest);
+    line->options = rest;
+    if (!*line->library)
+        return "no library named";
+    if (!conf_is_loadable(line->library))
+        return "the library's path is relative";
+    use(line, context);
+    return NULL;
+}
+
+static const char *conf_alias(char *text)
+{
+    char *rest;
+    const char *name = conf_word(text, &rest);
+    const char *interface_name = conf_word(rest, &rest);
+
+    return *rest ? "an alias has a name and one Interface" : ual_alias_add(name, interface_name);
+}
+
 void ual_conf_parse(FILE *stream, const char *file,
                     void (*use)(const struct ual_conf_line *line, void *context), void *context)
 {
@@ -68,7 +96,8 @@ void ual_conf_parse(FILE *stream, const char *file,
     ssize_t length;
 
     while ((length = getline(&text, &room, stream)) >= 0) {
-        char *keyword;
+        const char *keyword;
+        const char *why = "unknown keyword";
         char *rest;
 
         line.number++;
@@ -80,16 +109,12 @@ void ual_conf_parse(FILE *stream, const char *file,
         keyword = conf_word(text, &rest);
         if (!*keyword)
             continue;
-        line.library = conf_word(rest, &rest);
-        line.options = rest;
-        if (strcmp(keyword, CONF_PROVIDER) != 0)
-            conf_skip(&line, "unknown keyword");
-        else if (!*line.library)
-            conf_skip(&line, "no library named");
-        else if (!conf_is_loadable(line.library))
-            conf_skip(&line, "the library's path is relative");
-        else
-            use(&line, context);
+        if (strcmp(keyword, CONF_PROVIDER) == 0)
+            why = conf_provider(&line, rest, use, context);
+        else if (strcmp(keyword, CONF_ALIAS) == 0)
+            why = conf_alias(rest);
+        if (why)
+            conf_skip(&line, why);
     }
     free(text);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The configuration file: providers from shared libraries. */
+/* The configuration file: providers from shared libraries, aliases of Interfaces. */
 #ifndef ITAPI_UAL_UAL_CONF_H
 #define ITAPI_UAL_UAL_CONF_H
 
@@ -18,8 +18,8 @@ struct ual_conf_line {
 };
 
 /*
- * Calls use for each line that asks for a provider; every other line that is not empty and not a
- * comment is logged and skipped.
+ * Calls use for each line that asks for a provider and keeps each alias (ual_alias.h); every other
+ * line that is not empty and not a comment is logged and skipped.
  */
 void ual_conf_parse(FILE *stream, const char *file,
                     void (*use)(const struct ual_conf_line *line, void *context), void *context);

@@ -79,6 +79,7 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
         return IT_ERR_FAULT;
     if (!name || strnlen(name, IT_INTERFACE_NAME_SIZE) == IT_INTERFACE_NAME_SIZE)
         return IT_ERR_INVALID_NAME;
+    name = ual_provider_interface(name);
     provider = ual_provider_find(name);
     if (!provider) {
         ual_provider_log_unknown(name);

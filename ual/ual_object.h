@@ -14,6 +14,8 @@
 /* Where the provider's objects of one type come from (ual_registry.c). Lives for ever. */
 struct base_pool *ual_pool(const struct vp_provider *provider, it_handle_type_enum_t type);
 
+/* The Interface that is meant: that of an alias, or that of this name (ual_registry.c). */
+const char *ual_provider_interface(const char *name);
 /* The registered provider that has an Interface of that name, or NULL (ual_registry.c). */
 const struct vp_provider *ual_provider_find(const char *interface_name);
 /* One line that says why nobody has it, as far as that is known. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The providers of this process, and the memory their objects come from. */
 #include "base/base_log.h"
+#include "ual/ual_alias.h"
 #include "ual/ual_conf.h"
 #include "ual/ual_module.h"
 #include "ual/ual_object.h"
@@ -179,6 +180,15 @@ const struct vp_provider *ual_provider_next(const struct vp_provider *provider)
     else if (entry)
         entry = atomic_load_explicit(&entry->next, memory_order_acquire);
     return entry ? entry->provider : NULL;
+}
+
+const char *ual_provider_interface(const char *name)
+{
+    const char *interface_name = NULL;
+
+    if (ual_registry_first()) /* the configuration file has been read */
+        interface_name = ual_alias_of(name);
+    return interface_name ? interface_name : name;
 }
 
 const struct vp_provider *ual_provider_find(const char *interface_name)

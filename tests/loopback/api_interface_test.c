@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/it_fixture.h"
 
@@ -49,6 +50,33 @@ Test(api_interface, interface_list)
     CHECK_EQ(1, count);
     CHECK_EQ(total, total_again);
     free(list);
+    check_done();
+}
+
+/* A program asks for the Interface that it has the name of built in. */
+Test(api_interface, alias)
+{
+    char path[] = "/tmp/itapi-alias.XXXXXX";
+    static const char lines[] = "alias InfiniHost0 uiwarp\nalias uiwarp:lo InfiniHost0\n";
+    int fd = mkstemp(path);
+    it_interface_t list[64];
+    size_t count = 64;
+    it_ia_info_t *info;
+    it_ia_handle_t ia;
+
+    CHECK(fd >= 0 && write(fd, lines, strlen(lines)) == (ssize_t)strlen(lines));
+    CHECK(close(fd) == 0 && setenv("ITAPI_CONF", path, 1) == 0);
+    CHECK_OK(it_ia_create("InfiniHost0", 2, 1, &ia));
+    CHECK_OK(it_ia_query(ia, &info));
+    EXPECT(strcmp(info->ia_name, "uiwarp") == 0);
+    it_ia_info_free(info);
+    CHECK_OK(it_ia_free(ia));
+    /* An alias hides the Interface of its name, and stands for no other alias. */
+    EXPECT_STATUS(IT_ERR_INVALID_NAME, it_ia_create("uiwarp:lo", 2, 1, &ia));
+    it_interface_list(list, &count, NULL);
+    for (size_t i = 0; i < count; i++)
+        EXPECT(strcmp(list[i].name, "InfiniHost0") != 0);
+    CHECK(unlink(path) == 0);
     check_done();
 }
 

@@ -61,7 +61,7 @@ Test(cm_listen, after_connections)
 }
 
 /* Spigot 0 is the only one, wherever a program names a Spigot, and what it is told is its number. */
-Test(cm_listen, only_spigot, .timeout = 60)
+Test(cm_listen, only_spigot)
 {
     struct fx_node a;
     struct fx_node b;

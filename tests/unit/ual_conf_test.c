@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines of the configuration file, and files that are none. */
 #include "base/base_log.h"
+#include "ual/ual_alias.h"
 #include "ual/ual_conf.h"
 
 #include <criterion/criterion.h>
@@ -84,6 +85,30 @@ Test(ual_conf, bad_lines)
     parse("provider a.so\0b\nprovider c.so\n", 29);
     cr_assert_str_eq(seen, "2[c.so][]");
     cr_assert_eq(warnings, 1);
+}
+
+Test(ual_conf, aliases)
+{
+    char text[600];
+
+    expect("alias one uiwarp\nprovider a.so\nalias two\tuiwarp:lo # why\n", "2[a.so][]", 0);
+    cr_assert_str_eq(ual_alias_of("one"), "uiwarp");
+    cr_assert_str_eq(ual_alias_of("two"), "uiwarp:lo");
+    cr_assert_null(ual_alias_of("three"));
+    cr_assert_null(ual_alias_of("uiwarp"));
+    expect("alias\nalias three\nalias three # uiwarp\nalias three uiwarp:lo siw0\n", "", 4);
+    expect("alias one siw0\nalias three three\nAlias three uiwarp\n", "", 3);
+    cr_assert_str_eq(ual_alias_of("one"), "uiwarp");
+    cr_assert_null(ual_alias_of("three"));
+    /* In a ring, each stands for the other: that is not looked for any further. */
+    expect("alias left right\nalias right left\n", "", 0);
+    cr_assert_str_eq(ual_alias_of("left"), "right");
+    cr_assert_str_eq(ual_alias_of("right"), "left");
+    (void)snprintf(text, sizeof(text), "alias %0*d uiwarp\nalias long %0*d\nalias %0*d uiwarp\n",
+                   IT_INTERFACE_NAME_SIZE, 1, IT_INTERFACE_NAME_SIZE, 1, IT_INTERFACE_NAME_SIZE - 1,
+                   1);
+    expect(text, "", 2);
+    cr_assert_null(ual_alias_of("long"));
 }
 
 Test(ual_conf, long_lines)
