@@ -187,6 +187,16 @@ struct vp_request {
     uint64_t immediate;
 };
 
+/*
+ * The request depends on a key of more bits than the 32 that transports have: no peer has such a key. An RDMA Write or
+ * Read of no octets depends on none.
+ */
+static inline bool vp_request_has_bad_key(const struct vp_request *request)
+{
+    return request->opcode != VP_SENDTO && request->rmr_context > UINT32_MAX &&
+           (request->length > 0 || request->opcode == VP_SEND_UNLINK);
+}
+
 /* Where the area of an EP lies: vp_host.ep_offset, known to the compiler. */
 #define VP_EP_AREA 384
 /*

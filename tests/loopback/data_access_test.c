@@ -143,6 +143,134 @@ Test(data_access, wrong_keys)
     bed_close(&bed);
 }
 
+/* ---- Keys of more bits than an STag has ----------------------------------------------------- */
+
+enum wide {
+    WIDE_WRITE,
+    WIDE_WRITE_QUIET, /* reported all the same */
+    WIDE_WRITE_IMM,
+    WIDE_READ,
+    WIDE_FETCH_ADD,
+    WIDE_CMP_SWAP,
+    WIDE_SWAP,
+    WIDE_SEND_UNLINK,
+    WIDE_KINDS
+};
+
+static it_event_type_t post_wide(struct bed *bed, enum wide kind, it_rmr_context_t key)
+{
+    it_lmr_triplet_t segment = fx_seg(&bed->local, 0, 8);
+    it_rdma_addr_t address = fx_addr(&bed->remote, 0);
+    it_ep_handle_t a = bed->pair.a_ep;
+
+    switch (kind) {
+    case WIDE_WRITE:
+    case WIDE_WRITE_QUIET:
+        CHECK_OK(it_post_rdma_write(a, &segment, 1, 3, kind == WIDE_WRITE ? FX_SIGNAL : FX_QUIET,
+                                    address, key));
+        return IT_DTO_RDMA_WRITE_CMPL_EVENT;
+    case WIDE_WRITE_IMM:
+        CHECK_OK(itx_post_rdma_write_imm(a, &segment, 1, 3, FX_SIGNAL, address, key, 77));
+        return IT_DTO_RDMA_WRITE_CMPL_EVENT;
+    case WIDE_READ:
+        CHECK_OK(it_post_rdma_read(a, &segment, 1, 3, FX_SIGNAL, address, key));
+        return IT_DTO_RDMA_READ_CMPL_EVENT;
+    case WIDE_FETCH_ADD:
+        CHECK_OK(it_post_atomic(a, IT_FETCH_AND_ADD, 1, 0, &segment, 3, FX_SIGNAL, address, key));
+        return IT_DTO_FETCH_ADD_CMPL_EVENT;
+    case WIDE_CMP_SWAP:
+        CHECK_OK(
+            it_post_atomic(a, IT_COMPARE_AND_SWAP, 1, 2, &segment, 3, FX_SIGNAL, address, key));
+        return IT_DTO_CMP_SWAP_CMPL_EVENT;
+    case WIDE_SWAP:
+        CHECK_OK(itx_post_atomic_swap(a, 1, &segment, 3, FX_SIGNAL, address, key));
+        return IT_DTO_CMP_SWAP_CMPL_EVENT;
+    case WIDE_SEND_UNLINK:
+        CHECK_OK(it_post_send_and_unlink(a, &segment, 1, 3, FX_SIGNAL, key));
+        return IT_DTO_SEND_CMPL_EVENT;
+    case WIDE_KINDS:
+        break;
+    }
+    CHECK_FAIL("no such request");
+}
+
+/* In its turn: what was posted before is done, what comes behind is flushed. */
+static void refused_wide(struct bed *bed, enum wide kind, it_rmr_context_t key)
+{
+    it_ep_handle_t a = bed->pair.a_ep;
+    it_ep_handle_t b = bed->pair.b_ep;
+    it_event_type_t number;
+
+    CHECK_OK(itx_ep_enable_immediate(a, IT_TRUE));
+    CHECK_OK(it_post_recv(b, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_recv(b, NULL, 0, 2, FX_SIGNAL));
+    CHECK_OK(it_post_send(a, NULL, 0, 2, FX_SIGNAL));
+    number = post_wide(bed, kind, key);
+    CHECK_OK(it_post_send(a, NULL, 0, 4, FX_SIGNAL));
+    fx_done(bed->pair.a.request_evd, a, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_SUCCESS);
+    fx_done(bed->pair.a.request_evd, a, number, 3, IT_DTO_ERR_REMOTE_ACCESS);
+    fx_done(bed->pair.a.request_evd, a, IT_DTO_SEND_CMPL_EVENT, 4, IT_DTO_ERR_FLUSHED);
+    fx_done(bed->pair.b.recv_evd, b, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_SUCCESS);
+    fx_done(bed->pair.b.recv_evd, b, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+    both_broken(bed);
+    CHECK(aff_is(bed->pair.a.aff_evd, a, IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION));
+    CHECK(aff_is(bed->pair.b.aff_evd, b, IT_ASYNC_AFF_EP_R_ERROR));
+    CHECK(fx_is_byte(bed->local.data, 256, 0x44));
+    CHECK(fx_is_byte(bed->remote.data, 256, 0x33));
+    reconnect(bed);
+}
+
+Test(data_access, wide_keys)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    for (enum wide kind = 0; kind < WIDE_KINDS; kind++) {
+        refused_wide(&bed, kind, bed.remote.key | 1ull << 32);
+        refused_wide(&bed, kind, bed.remote.key | 1ull << 63);
+    }
+    refused_wide(&bed, WIDE_WRITE, UINT64_MAX);
+    bed_close(&bed);
+}
+
+/* A large one goes another way than one of a single FPDU. */
+Test(data_access, wide_key_of_a_large_write)
+{
+    const size_t size = 262144;
+    struct fx_buf from, to;
+    struct bed bed;
+
+    bed_open(&bed);
+    from = fx_buf_make(&bed.pair.a, size);
+    to = fx_buf_make(&bed.pair.b, size);
+    memset(from.data, 0x55, size);
+    to.key |= 1ull << 40;
+    fx_write(bed.pair.a_ep, &from, 0, size, &to, 0, 1, FX_SIGNAL);
+    fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1,
+            IT_DTO_ERR_REMOTE_ACCESS);
+    both_broken(&bed);
+    CHECK(fx_is_byte(to.data, size, 0));
+    fx_buf_free(&from);
+    fx_buf_free(&to);
+    bed_close(&bed);
+}
+
+/* As with all other keys, where there is nothing to move. */
+Test(data_access, wide_keys_without_length)
+{
+    it_lmr_triplet_t segment;
+    struct bed bed;
+
+    bed_open(&bed);
+    segment = fx_seg(&bed.local, 0, 0);
+    CHECK_OK(it_post_rdma_write(bed.pair.a_ep, &segment, 1, 1, FX_SIGNAL, 5, UINT64_MAX));
+    CHECK_OK(it_post_rdma_read(bed.pair.a_ep, &segment, 1, 2, FX_SIGNAL, 5, UINT64_MAX));
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 0);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 0);
+    fx_pair_ping(&bed.pair);
+    bed_close(&bed);
+}
+
 Test(data_access, freed_key)
 {
     struct bed bed;

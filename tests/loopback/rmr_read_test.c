@@ -73,6 +73,29 @@ static void read_one(it_rmr_type_t type, it_addr_mode_t mode)
     bed_close(&bed);
 }
 
+/* A source key of more bits than an STag has is nobody's. */
+Test(rmr_read, from_a_wide_key)
+{
+    struct bed bed;
+    struct fx_part part;
+    it_rmr_triplet_t segment;
+    it_rmr_handle_t rmr;
+
+    bed_open(&bed);
+    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    part = (struct fx_part){&bed.memory, 0, 4096, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE_WRITE};
+    (void)link_it(&bed, rmr, &part);
+    segment = fx_rmr_seg(rmr, &part, 0, 64);
+    bed.source.key |= 1ull << 32;
+    CHECK_OK(read_into(&bed, &segment, 1, 1, FX_SIGNAL));
+    fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1,
+            IT_DTO_ERR_REMOTE_ACCESS);
+    CHECK(fx_is_byte(bed.memory.data, bed.memory.size, 0));
+    mend(&bed);
+    CHECK_OK(it_rmr_free(rmr));
+    bed_close(&bed);
+}
+
 Test(rmr_read, narrow)
 {
     read_one(IT_RMR_TYPE_NARROW, IT_ADDR_MODE_ABSOLUTE);

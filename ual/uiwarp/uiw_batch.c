@@ -302,6 +302,10 @@ static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, stru
         batch_fail_request(ep, batch, IT_DTO_ERR_LOCAL_EP);
         return false;
     }
+    if (sqe->bad_key) {
+        batch_fail_request(ep, batch, IT_DTO_ERR_REMOTE_ACCESS);
+        return false;
+    }
     if (read && open >= ord)
         return false;
     if (sqe->to_windows && !sqe->resolved && !uiw_windows_resolve(ep, sqe)) {

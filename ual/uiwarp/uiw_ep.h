@@ -55,7 +55,8 @@ struct uiw_sqe {
     bool to_windows; /* a Read: the segments name windows ... */
     bool resolved;   /* sender: ... which have been looked up: its start */
     bool has_immediate;
-    bool quick; /* of the usual kind; see uiw_quick.c */
+    bool bad_key; /* of more bits than an STag has: no peer has such a key */
+    bool quick;   /* of the usual kind; see uiw_quick.c */
     uint8_t segment_count;
     struct uiw_segment segments[];
 };

@@ -134,6 +134,7 @@ static it_status_t sq_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     sqe->cookie = request->cookie;
     sqe->rdma_addr = request->rdma_addr;
     sqe->remote_stag = (uint32_t)request->rmr_context;
+    sqe->bad_key = false;
     sqe->length = (uint32_t)request->length;
     sqe->opcode = (uint8_t)request->opcode;
     sqe->flags = (uint8_t)request->flags;
@@ -146,6 +147,11 @@ static it_status_t sq_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     sqe->to_windows = request->opcode == VP_RDMA_READ_TO_RMR;
     sqe->resolved = false;
     sqe->quick = uiw_quick_may_be(ep, request);
+    if (__builtin_expect(request->rmr_context > UINT32_MAX, false) &&
+        vp_request_has_bad_key(request)) {
+        sqe->bad_key = true;
+        sqe->quick = false;
+    }
     if (request->link)
         return uiw_link_fill_locked(ep, sqe, request);
     if (sqe->to_windows)

@@ -490,6 +490,15 @@ static void tx_note_failure(const struct uiw_ep *ep, struct tx_failure *failure)
     failure->answered = tx->cursor.irq_offset;
 }
 
+static it_event_type_t tx_async_of(it_dto_status_t status)
+{
+    if (status == IT_DTO_ERR_LOCAL_EP)
+        return IT_ASYNC_AFF_EP_FAILURE;
+    /* Of the remote errors only a key that no peer has is found out here. */
+    return status == IT_DTO_ERR_REMOTE_ACCESS ? IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION
+                                              : IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION;
+}
+
 /* A request that could not be executed (rule P6). */
 static void tx_end_for_request(struct ual_ep *ual, const struct tx_failure *failure, bool reader)
 {
@@ -497,8 +506,7 @@ static void tx_end_for_request(struct ual_ep *ual, const struct tx_failure *fail
     struct uiw_end end = {
         .step = UAL_EP_BROKEN,
         .generation = failure->generation,
-        .async = failure->status == IT_DTO_ERR_LOCAL_EP ? IT_ASYNC_AFF_EP_FAILURE
-                                                        : IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION,
+        .async = tx_async_of(failure->status),
         .terminate = &terminate,
         .has_failed_request = true,
         .failed_index = failure->index,

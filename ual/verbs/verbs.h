@@ -80,14 +80,14 @@ struct verbs_queue;
 
 /*
  * What a slot is about, in one word, which a post writes at once: flags (it_dto_flags_t; those of a receive
- * have IT_NOTIFY_FLAG), event (verbs_event_bits), marks, and with VERBS_DONE the enum ibv_wc_status.
+ * have IT_NOTIFY_FLAG), event (verbs_event_bits), marks, and with VERBS_REFUSED or VERBS_DONE the enum
+ * ibv_wc_status.
  */
-#define VERBS_FLAGS       UINT32_C(0xff)
-#define VERBS_EVENT_SHIFT 8
-#define VERBS_QUIET       (UINT32_C(1) << 16) /* a success has no event */
-#define VERBS_LINKED      (UINT32_C(1) << 17) /* a note lies in verbs_queue.links */
-#define VERBS_REFUSED                                                                              \
-    (UINT32_C(1) << 18) /* not legal on this EP: ends the connection in its turn */
+#define VERBS_FLAGS        UINT32_C(0xff)
+#define VERBS_EVENT_SHIFT  8
+#define VERBS_QUIET        (UINT32_C(1) << 16) /* a success has no event */
+#define VERBS_LINKED       (UINT32_C(1) << 17) /* a note lies in verbs_queue.links */
+#define VERBS_REFUSED      (UINT32_C(1) << 18) /* by us: ends the connection in its turn */
 #define VERBS_DONE         (UINT32_C(1) << 19) /* with .reads_overtaken, by the lock of the EVD */
 #define VERBS_RECEIVE      (UINT32_C(1) << 20)
 #define VERBS_DATAGRAM     (UINT32_C(1) << 21) /* a receive of an EP of datagrams */

@@ -293,21 +293,31 @@ static int post_to_device(struct verbs_ep *ep, struct verbs_slot *slot,
     return ibv_post_send(ep->qp, &wr, &bad);
 }
 
-/* Devices may wait for ever instead. */
-static bool post_is_refused(const struct verbs_ep *ep, const struct vp_request *request)
+/*
+ * What a request fails with that the device does not get: without an ORD it may wait for ever, and of a key it would
+ * look at 32 bits only.
+ */
+static enum ibv_wc_status post_refused(const struct verbs_ep *ep, const struct vp_request *request)
 {
-    return !ep->sq.may_read && (request->opcode == VP_RDMA_READ ||
-                                request->opcode == VP_FETCH_ADD || request->opcode == VP_CMP_SWAP);
+    if (!ep->sq.may_read && (request->opcode == VP_RDMA_READ || request->opcode == VP_FETCH_ADD ||
+                             request->opcode == VP_CMP_SWAP))
+        return IBV_WC_LOC_QP_OP_ERR;
+    if (vp_request_has_bad_key(request))
+        return IBV_WC_REM_ACCESS_ERR;
+    return IBV_WC_SUCCESS;
 }
 
 static inline int post_execute(struct verbs_ep *ep, struct verbs_slot *slot,
                                const struct vp_request *request)
 {
+    enum ibv_wc_status refused;
+
     if (__builtin_expect(ep->sq.local, false))
         return 0;
-    if (__builtin_expect(post_is_refused(ep, request), false)) {
-        slot->what |= VERBS_REFUSED;
-        return EPERM;
+    refused = post_refused(ep, request);
+    if (__builtin_expect(refused != IBV_WC_SUCCESS, false)) {
+        slot->what |= VERBS_REFUSED | (uint32_t)refused << VERBS_STATUS_SHIFT;
+        return refused == IBV_WC_REM_ACCESS_ERR ? EACCES : EPERM;
     }
     return post_to_device(ep, slot, request);
 }

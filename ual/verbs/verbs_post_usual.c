@@ -273,12 +273,31 @@ USUAL_INLINE bool usual_send_by_length(struct verbs_queue *queue, uint32_t numbe
     return true;
 }
 
+/* No flag, and no bit above the 32 of a device's key. gcc would copy and shift what lies in memory already. */
+USUAL_INLINE bool usual_has_none(unsigned flags, const it_rmr_context_t *key)
+{
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__clang__)
+    bool none;
+
+    __asm__("orl %2, %1"
+            : "=@ccz"(none), "+r"(flags)
+            : "m"(((const uint32_t *)(const void *)key)[1]));
+    return none;
+#else
+    if (!USUAL_LIKELY(*key >> 32 == 0))
+        return false;
+    USUAL_APART();
+    return flags == 0;
+#endif
+}
+
+/* key: NULL for a Send. */
 USUAL_INLINE bool usual_is_request(const it_lmr_triplet_t *segments, size_t count,
-                                   it_dto_flags_t flags)
+                                   it_dto_flags_t flags, const it_rmr_context_t *key)
 {
     unsigned others = ((unsigned)flags - (unsigned)IT_COMPLETION_FLAG) & ~(unsigned)IT_NOTIFY_FLAG;
 
-    if (!USUAL_LIKELY(others == 0))
+    if (!USUAL_LIKELY(key ? usual_has_none(others, key) : others == 0))
         return false;
     USUAL_APART();
     if (!USUAL_LIKELY(count == 1))
@@ -332,7 +351,7 @@ static it_status_t usual_post_send(it_ep_handle_t handle, const it_lmr_triplet_t
     it_status_t status;
     uint32_t number;
 
-    if (!usual_is_request(segments, count, flags) || !base_lock_try(&queue->lock))
+    if (!usual_is_request(segments, count, flags, NULL) || !base_lock_try(&queue->lock))
         USUAL_GO_ON verbs_host->entries->post_send(handle, segments, count, cookie, flags);
     if (usual_is_ready(queue, segments->lmr, &number) && USUAL_SEND(queue, false))
         return status;
@@ -378,7 +397,7 @@ static it_status_t usual_post_write(it_ep_handle_t handle, const it_lmr_triplet_
     it_status_t status;
     uint32_t number;
 
-    if (!usual_is_request(segments, count, flags) || !base_lock_try(&queue->lock))
+    if (!usual_is_request(segments, count, flags, &rmr_context) || !base_lock_try(&queue->lock))
         USUAL_GO_ON verbs_host->entries->post_rdma_write(handle, segments, count, cookie, flags,
                                                          rdma_addr, rmr_context);
     if (usual_is_ready(queue, segments->lmr, &number) && USUAL_WRITE(queue, false))
@@ -428,7 +447,7 @@ static it_status_t usual_post_read(it_ep_handle_t handle, const it_lmr_triplet_t
     it_status_t status;
     uint32_t number;
 
-    if (!usual_is_request(segments, count, flags) || !base_lock_try(&queue->lock))
+    if (!usual_is_request(segments, count, flags, &rmr_context) || !base_lock_try(&queue->lock))
         USUAL_GO_ON verbs_host->entries->post_rdma_read(handle, segments, count, cookie, flags,
                                                         rdma_addr, rmr_context);
     if (usual_is_ready(queue, segments->lmr, &number) && USUAL_READ(queue, false))

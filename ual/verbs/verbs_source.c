@@ -95,9 +95,8 @@ static void source_stash_own(struct verbs_cq *cq, const struct verbs_slot *slot,
 
 static enum ibv_wc_status source_own_status(const struct verbs_slot *slot)
 {
-    if (slot->what & VERBS_REFUSED)
-        return IBV_WC_LOC_QP_OP_ERR;
-    return slot->what & VERBS_DONE ? verbs_slot_status(slot) : IBV_WC_WR_FLUSH_ERR;
+    return slot->what & (VERBS_REFUSED | VERBS_DONE) ? verbs_slot_status(slot)
+                                                     : IBV_WC_WR_FLUSH_ERR;
 }
 
 /* What the device has completed of the queue is in the stash already, or taken. */
