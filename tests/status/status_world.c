@@ -146,10 +146,13 @@ static void make_stale(struct status_world *world)
 
 void status_world_open(struct status_world *world)
 {
+    it_ia_handle_t ia = NULL;
     it_pz_handle_t pz = NULL;
     it_srq_handle_t srq = NULL;
 
     memset(world, 0, sizeof(*world));
+    CHECK_OK(it_ia_create(fx_interface(), 2, 1, &ia));
+    world->slot[SLOT_IA_SPARE] = ia;
     fx_node_open(&world->node);
     fx_node_open(&world->other);
     world->slot[SLOT_IA] = world->node.ia;
@@ -203,6 +206,7 @@ static void forget(struct fx_buf *buf)
 void status_world_close(struct status_world *world)
 {
     (void)close(world->listener);
+    (void)it_ia_free(world->slot[SLOT_IA_SPARE]); /* if no call has freed it */
     fx_node_close(&world->node);
     fx_node_close(&world->other);
     forget(&world->memory);

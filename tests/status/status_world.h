@@ -22,7 +22,7 @@ enum status_object {
 enum status_slot {
     SLOT_NONE,
     SLOT_IA,
-    SLOT_IA_SPARE, /* only where a table makes it */
+    SLOT_IA_SPARE,
     SLOT_PZ,
     SLOT_PZ_SPARE, /* nothing belongs to it */
     SLOT_EVD,      /* of software events, used by nobody */
