@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "counted/counted_calls.h"
 
+#include "counted/counted_schedule.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -124,7 +126,17 @@ static void account_receive(const struct iovec *iov, size_t iov_count, long resu
     add(&count.received_apart, octets_apart(iov, iov_count, (size_t)result));
 }
 
-static bool is_poll(long number)
+bool counted_is_send(long number)
+{
+    return number == SYS_sendto || number == SYS_sendmsg;
+}
+
+bool counted_is_receive(long number)
+{
+    return number == SYS_recvfrom || number == SYS_recvmsg;
+}
+
+bool counted_is_poll(long number)
 {
     switch (number) {
 #ifdef SYS_epoll_wait
@@ -155,7 +167,7 @@ static void account(long number, const long *argument, long result)
         account_receive(&one, 1, result);
     else if (number == SYS_recvmsg)
         account_receive(message->msg_iov, message->msg_iovlen, result);
-    else if (is_poll(number))
+    else if (counted_is_poll(number))
         add(&count.polls, 1);
     else if (number == SYS_epoll_ctl)
         add(&count.poll_changes, 1);
@@ -194,11 +206,20 @@ long syscall(long number, ...)
     va_end(list);
     if (!real_syscall)
         find_syscall();
+    counted_call_begins(number, (int)argument[0]);
     result = real_syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4],
                           argument[5]);
+    counted_call_ends(number, (int)argument[0], result);
     if (is_counting())
         account(number, argument, result);
     return result;
+}
+
+long counted_enter(long number, long a, long b, long c)
+{
+    if (!real_syscall)
+        find_syscall();
+    return real_syscall(number, a, b, c, 0L, 0L, 0L);
 }
 
 ssize_t send(int fd, const void *data, size_t length, int flags)

@@ -8,6 +8,7 @@
 #ifndef ITAPI_TESTS_COUNTED_CALLS_H
 #define ITAPI_TESTS_COUNTED_CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,5 +46,11 @@ void counted_calls_memory(const void *a, const void *b, size_t size);
 /* Of all threads. Counts go on from zero. */
 void counted_calls_begin(void);
 void counted_calls_end(struct counted_calls *calls);
+
+/* A system call of the test's own, which is not counted. */
+long counted_enter(long number, long a, long b, long c);
+bool counted_is_send(long number);
+bool counted_is_receive(long number);
+bool counted_is_poll(long number);
 
 #endif

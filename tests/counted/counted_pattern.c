@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "counted/counted_pattern.h"
 
+#include "counted/counted_schedule.h"
+
 #include <string.h>
 
 void counted_open(struct counted_bed *bed, const struct counted_pattern *pattern)
@@ -24,6 +26,10 @@ void counted_open(struct counted_bed *bed, const struct counted_pattern *pattern
     CHECK_OK(itx_ep_set_mpa_params(bed->pair.a_ep, &mpa));
     CHECK_OK(itx_ep_set_mpa_params(bed->pair.b_ep, &mpa));
     fx_join(&bed->pair.a, bed->pair.a_ep, &bed->pair.b, bed->pair.b_ep);
+    if (pattern->operation == COUNTED_SLEEPING) {
+        CHECK_OK(itx_ia_set_spin(bed->pair.a.ia, 0));
+        CHECK_OK(itx_ia_set_spin(bed->pair.b.ia, 0));
+    }
     bed->a = fx_buf_make(&bed->pair.a, size);
     bed->b = fx_buf_make(&bed->pair.b, size);
     fx_fill(bed->a.data, size, 1);
@@ -49,11 +55,17 @@ static void take_polling(it_evd_handle_t evd, it_event_t *event)
     CHECK_OK(status);
 }
 
+static bool is_waiting(const struct counted_bed *bed)
+{
+    return bed->pattern->operation == COUNTED_WAITING ||
+           bed->pattern->operation == COUNTED_SLEEPING;
+}
+
 static void take(const struct counted_bed *bed, it_evd_handle_t evd, it_event_type_t number)
 {
     it_event_t event;
 
-    if (bed->pattern->operation == COUNTED_WAITING)
+    if (is_waiting(bed))
         CHECK_OK(it_evd_wait(evd, IT_TIMEOUT_INFINITE, &event, NULL));
     else
         take_polling(evd, &event);
@@ -63,7 +75,7 @@ static void take(const struct counted_bed *bed, it_evd_handle_t evd, it_event_ty
 
 static it_dto_flags_t flags_of(const struct counted_bed *bed)
 {
-    return bed->pattern->operation == COUNTED_WAITING ? FX_SIGNAL : IT_COMPLETION_FLAG;
+    return is_waiting(bed) ? FX_SIGNAL : IT_COMPLETION_FLAG;
 }
 
 static void ping(const struct counted_bed *bed, bool from_a)
@@ -152,10 +164,16 @@ static void stream_post_receives(struct stream *stream)
 
 static void stream_post(struct stream *stream)
 {
-    for (unsigned room = stream_room(stream); room > 0; room--)
-        stream_post_one(stream, stream->bed->pattern->coalesce && room > 1
-                                    ? (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_COALESCE_WR_FLAG)
-                                    : IT_COMPLETION_FLAG);
+    enum counted_pace pace = stream->bed->pattern->pace;
+
+    for (unsigned room = stream_room(stream); room > 0; room--) {
+        bool more = pace == COUNTED_COALESCED && room > 1;
+
+        if (pace != COUNTED_FAST && !more)
+            counted_pause();
+        stream_post_one(stream, more ? (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_COALESCE_WR_FLAG)
+                                     : IT_COMPLETION_FLAG);
+    }
 }
 
 static it_event_type_t stream_event(enum counted_operation operation)
@@ -188,7 +206,6 @@ static void stream_run(struct counted_bed *bed, unsigned messages)
     struct stream stream = {.bed = bed, .messages = messages};
     enum counted_operation operation = bed->pattern->operation;
     bool sends = operation == COUNTED_SEND;
-    uint64_t end_us = fx_now_us() + FX_PATIENCE_MS * 1000ull;
 
     while (stream.completed < messages || (sends && stream.received < messages)) {
         if (sends)
@@ -197,9 +214,7 @@ static void stream_run(struct counted_bed *bed, unsigned messages)
         stream.completed += stream_take(bed->pair.a.request_evd, stream_event(operation));
         do {
             stream.received += stream_take(bed->pair.b.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT);
-        } while (stream_is_under_way(bed) && fx_now_us() < end_us);
-        if (fx_now_us() > end_us)
-            CHECK_FAIL("%s: %u of %u messages", bed->pattern->name, stream.completed, messages);
+        } while (stream_is_under_way(bed));
     }
 }
 
@@ -216,11 +231,9 @@ static void stream_settle(struct counted_bed *bed)
     }
 }
 
-void counted_run(struct counted_bed *bed, unsigned messages)
+static void counted_traffic(struct counted_bed *bed, unsigned messages)
 {
-    bool ping_pong = bed->pattern->operation <= COUNTED_WAITING;
-
-    if (ping_pong) {
+    if (bed->pattern->operation <= COUNTED_SLEEPING) {
         for (unsigned i = 0; i < messages; i++)
             ping(bed, i % 2 == 0);
         return;
@@ -230,4 +243,14 @@ void counted_run(struct counted_bed *bed, unsigned messages)
     stream_run(bed, messages);
     if (bed->pattern->operation == COUNTED_WRITE)
         stream_settle(bed);
+}
+
+void counted_warm_up(struct counted_bed *bed, unsigned messages)
+{
+    counted_traffic(bed, messages);
+}
+
+void counted_run(struct counted_bed *bed, unsigned messages)
+{
+    counted_traffic(bed, messages);
 }

@@ -16,9 +16,10 @@ few=640
 many=13440
 failed=0
 
-# count PATTERN MESSAGES: lines "CALL NUMBER". The time of a call is of no interest, the errors are among them.
+# count PATTERN MESSAGES: lines "CALL NUMBER". The time of a call is of no interest, the errors are among them. With the
+# calls left out the test makes its schedule; counted_calls_test has those of the library.
 count() {
-    strace -f -c -o "$folder/summary" "$program" "$1" "$2" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
+    strace -f -c -e trace='!ioctl,nanosleep,clock_gettime,getsockname,getpeername' -o "$folder/summary" "$program" "$1" "$2" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
     awk '$1 ~ /^[0-9.]+$/ && $NF != "total" { print $NF, $4 }' "$folder/summary"
 }
 
@@ -40,15 +41,16 @@ check() {
     }' "$folder/few" "$folder/many" || failed=1
 }
 
-check ping-pong 2.2 'ping-pong, both polling'
-check ping-pong-crc 2.2 'the same with CRC'
-check waiting 3.2 'ping-pong, both waiting'
-check waiting-crc 3.2 'the same with CRC'
+check ping-pong 2.1 'ping-pong, both polling'
+check ping-pong-crc 2.1 'the same with CRC'
+check waiting 3.1 'ping-pong, both waiting'
+check waiting-crc 3.1 'the same with CRC'
 check write 0.3 'RDMA Writes'
 check write-coalesced 0.06 'the same with IT_COALESCE_WR_FLAG'
 check send 0.3 'Sends'
 check send-coalesced 0.06 'the same with IT_COALESCE_WR_FLAG'
-check send-crc 0.3 'the same with CRC'
+check send-crc 0.06 'the same with CRC, too'
 check read 1.2 'RDMA Reads, 8 under way'
-check read-crc 1.2 'the same with CRC'
+check read-coalesced 0.8 'the same with IT_COALESCE_WR_FLAG'
+check read-crc 0.8 'the same with CRC, too'
 exit "$failed"
