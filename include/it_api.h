@@ -1895,8 +1895,8 @@ it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep
  * Changes attributes of an endpoint, either all that were asked for or none. Features of the IA
  * and the endpoint's state decide what can change: segment counts and the payload limit only
  * while UNCONNECTED with nothing posted, the IRD only while UNCONNECTED; depths, RDMA rights, the
- * ORD and, with an S-RQ, the watermarks also while CONNECTED, where the IA permits it. While
- * CONNECTED the ORD in force is never more than the IRD the peer has told: it_ep_query shows it.
+ * ORD and, with an S-RQ, the watermarks also while CONNECTED, where the IA permits it. Watermarks of
+ * an endpoint without an S-RQ are ignored, as at creation.
  *
  * @param ep_handle  the endpoint
  * @param mask       members to change
@@ -1918,13 +1918,14 @@ it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep
  * @retval IT_ERR_RESOURCE_RRSEG     max_rdma_read_segments is out of reach
  * @retval IT_ERR_RESOURCE_RWSEG     max_rdma_write_segments is out of reach
  * @retval IT_ERR_RESOURCE_IRD       rdma_read_ird is out of reach
- * @retval IT_ERR_RESOURCE_ORD       rdma_read_ord is out of reach
+ * @retval IT_ERR_RESOURCE_ORD       rdma_read_ord is out of reach; while CONNECTED also: more than
+ *                                   the IRD the peer has told
  * @retval IT_ERR_SOFT_HI_WATERMARK  S-RQ: a soft watermark on an IA without
  * @retval IT_ERR_HARD_HI_WATERMARK  S-RQ: a hard watermark on an IA without
  * @retval IT_ERR_INVALID_WATERMARK  S-RQ: a watermark beyond the depth of the queue
  * @retval IT_ERR_OP_NOT_SUPPORTED   the IA does not permit this change (resizing, changing the
- *                                   IRD, raising the ORD, ...); watermarks without an S-RQ, receive
- *                                   depth or segments with one
+ *                                   IRD, raising the ORD, ...); receive depth or segments with an
+ *                                   S-RQ
  * @retval IT_ERR_INVALID_EP_STATE   the member cannot change in the present state, or with receives
  *                                   posted
  * @retval IT_ERR_RESOURCES          memory or resources of the device are used up

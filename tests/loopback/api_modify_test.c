@@ -309,7 +309,7 @@ Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer)
 
     connect_with(&pair, 2, 40, 2);
     CHECK_EQ(2, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
-    CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 100));
+    CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 40));
     CHECK_EQ(40, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
     read_many(&pair);
     CHECK_STATUS(IT_ERR_RESOURCE_ORD, set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 257));
@@ -321,6 +321,43 @@ Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer)
     fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_OK(it_ep_reset(pair.a_ep));
     CHECK_EQ(1, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
+    fx_pair_close(&pair);
+}
+
+/* More than the peer bears is refused, together with what else was asked for. */
+Test(api_modify, ord_of_a_connection_beyond_the_ird_of_the_peer, .timeout = 60)
+{
+    const it_ep_param_mask_t mask =
+        (it_ep_param_mask_t)(IT_EP_PARAM_MAX_ORD | IT_EP_PARAM_MAX_REQ_DTO |
+                             IT_EP_PARAM_RDMA_WR_ENABLE);
+    it_ep_attributes_t wanted;
+    struct fx_pair pair;
+
+    connect_with(&pair, 2, 40, 2);
+    wanted = attr_of(pair.a_ep);
+    CHECK_EQ(IT_TRUE, wanted.srv.rc.rdma_write_enable);
+    wanted.srv.rc.rdma_read_ord = 41;
+    wanted.srv.rc.rdma_write_enable = IT_FALSE;
+    wanted.max_request_dtos = 17;
+    CHECK_STATUS(IT_ERR_RESOURCE_ORD, set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 41));
+    CHECK_STATUS(IT_ERR_RESOURCE_ORD, it_ep_modify(pair.a_ep, mask, &wanted));
+    CHECK_EQ(2, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
+    CHECK_EQ(fx_ep_attr().max_request_dtos, attr_of(pair.a_ep).max_request_dtos);
+    CHECK_EQ(IT_TRUE, attr_of(pair.a_ep).srv.rc.rdma_write_enable);
+    read_many(&pair);
+    wanted.srv.rc.rdma_read_ord = 40;
+    CHECK_OK(it_ep_modify(pair.a_ep, mask, &wanted));
+    CHECK_EQ(40, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
+    CHECK_EQ(17, attr_of(pair.a_ep).max_request_dtos);
+    /* What was refused is not asked for in the next connection either. */
+    CHECK_STATUS(IT_ERR_RESOURCE_ORD, set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 100));
+    CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
+    fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_ep_reset(pair.a_ep));
+    CHECK_EQ(40, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
+    /* Without a connection there is no peer whose word counts. */
+    CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 100));
+    CHECK_EQ(100, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
     fx_pair_close(&pair);
 }
 

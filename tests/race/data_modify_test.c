@@ -117,7 +117,8 @@ static void *changer_main(void *argument)
         CHECK(status == IT_SUCCESS || status == IT_ERR_INVALID_EP_ATTR);
         status = it_ep_modify(scene->pair.b_ep, IT_EP_PARAM_MAX_RECV_DTO, &attr);
         CHECK(status == IT_SUCCESS || status == IT_ERR_INVALID_EP_ATTR);
-        CHECK_OK(it_ep_modify(scene->pair.a_ep, IT_EP_PARAM_MAX_ORD, &attr));
+        CHECK_STATUS(attr.srv.rc.rdma_read_ord <= 8 ? IT_SUCCESS : IT_ERR_RESOURCE_ORD,
+                     it_ep_modify(scene->pair.a_ep, IT_EP_PARAM_MAX_ORD, &attr));
         CHECK_OK(it_ep_modify(scene->pair.b_ep, IT_EP_PARAM_RDMA_WR_ENABLE, &attr));
         CHECK_OK(it_ep_query(scene->pair.a_ep, IT_EP_PARAM_ALL, &param));
         CHECK(param.attr.srv.rc.rdma_read_ord <= 8);

@@ -57,22 +57,19 @@ static bool ep_remake_rings_locked(struct uiw_ep *ep, unsigned mask, const it_ep
 }
 
 /* The peer answers no more Reads at once than it has said. */
-static uint32_t ep_ord_in_force_locked(const struct uiw_ep *ep, uint32_t wanted)
+static bool ep_peer_bears_ord_locked(const struct uiw_ep *ep, uint32_t ord)
 {
-    const struct iw_mpa_result *agreed = &ep->agreed;
-
-    if (ual_ep_state(ep->ual) != IT_EP_STATE_CONNECTED || !agreed->enhanced)
-        return wanted;
-    return agreed->peer_ird < wanted ? agreed->peer_ird : wanted;
+    return ual_ep_state(ep->ual) != IT_EP_STATE_CONNECTED || !ep->agreed.enhanced ||
+           ord <= ep->agreed.peer_ird;
 }
 
-static void ep_set_depths_locked(struct uiw_ep *ep, unsigned mask, it_rc_only_attributes_t *rc)
+static void ep_set_depths_locked(struct uiw_ep *ep, unsigned mask,
+                                 const it_rc_only_attributes_t *rc)
 {
     if (mask & IT_EP_PARAM_MAX_IRD)
         ep->wanted_ird = rc->rdma_read_ird;
     if (mask & IT_EP_PARAM_MAX_ORD) {
         ep->wanted_ord = rc->rdma_read_ord;
-        rc->rdma_read_ord = ep_ord_in_force_locked(ep, ep->wanted_ord);
         atomic_store_explicit(&ep->ord_limit, rc->rdma_read_ord, memory_order_relaxed);
     }
 }
@@ -124,6 +121,8 @@ it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
 
     if (status != IT_SUCCESS)
         return status;
+    if ((mask & IT_EP_PARAM_MAX_ORD) && !ep_peer_bears_ord_locked(ep, attr->srv.rc.rdma_read_ord))
+        return IT_ERR_RESOURCE_ORD;
     if (((unsigned)mask & EP_RINGS) && !ep_remake_rings_locked(ep, (unsigned)mask, attr))
         return IT_ERR_RESOURCES;
     ep_set_depths_locked(ep, (unsigned)mask, &attr->srv.rc);
