@@ -97,12 +97,14 @@ static void ual_ep_store_ud_locked(struct ual_ep *ep, unsigned mask,
         ep->attr.srv.ud.ep_info.ud_ep_key = ud->ep_info.ud_ep_key;
 }
 
-/* What the receives come from decides which attributes of them there are. */
+/* With an S-RQ the EP has no receives of its own. */
 static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
                                          const it_ep_attributes_t *attr,
                                          const struct vp_attributes *attributes)
 {
-    if (mask & (ep->srq ? UAL_EP_RECEIVES : UAL_EP_WATERMARKS))
+    if (!ep->srq)
+        return IT_SUCCESS;
+    if (mask & UAL_EP_RECEIVES)
         return IT_ERR_OP_NOT_SUPPORTED;
     if (!(mask & UAL_EP_WATERMARKS))
         return IT_SUCCESS;
@@ -161,6 +163,8 @@ it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     status = ual_ep_check_mask(ep, (unsigned)mask);
+    if (!ep->srq)
+        mask &= ~(it_ep_param_mask_t)UAL_EP_WATERMARKS; /* as at creation */
     if (status != IT_SUCCESS || mask == 0)
         return status;
     attributes = ia->provider->ia_attributes(ia);

@@ -8,7 +8,7 @@
 
 /*
  * Columns: MACHINE_LETTERS. o changed, s not in this state, m never, t of the other type of
- * endpoint, x not something this endpoint has.
+ * endpoint, x not something this endpoint has, i ignored.
  */
 static const struct row {
     it_ep_param_mask_t bit;
@@ -39,8 +39,8 @@ static const struct row {
     {IT_EP_PARAM_MAX_SEND_SEG, "ossssss", NULL},
     {IT_EP_PARAM_MAX_RECV_SEG, "ossssss", "xxxxxxx"},
     {IT_EP_PARAM_SRQ, "mmmmmmm", NULL},
-    {IT_EP_PARAM_SOFT_HI_WATERMARK, "xxxxxxx", "osossos"},
-    {IT_EP_PARAM_HARD_HI_WATERMARK, "xxxxxxx", "osossos"},
+    {IT_EP_PARAM_SOFT_HI_WATERMARK, "iiiiiii", "osossos"},
+    {IT_EP_PARAM_HARD_HI_WATERMARK, "iiiiiii", "osossos"},
     {IT_EP_PARAM_ATOMICS_ENABLE, "osossos", NULL},
     {IT_EP_PARAM_PRIV_OPS_ENABLE, "mmmmmmm", NULL},
 };
@@ -51,6 +51,7 @@ static it_status_t status_of(char answer)
 {
     switch (answer) {
     case 'o':
+    case 'i':
         return IT_SUCCESS;
     case 's':
         return IT_ERR_INVALID_EP_STATE;

@@ -290,8 +290,6 @@ Test(ual_srq, attributes_of_receives_an_endpoint_does_not_have)
     cr_assert_eq(it_ep_modify(user, IT_EP_PARAM_MAX_RECV_DTO, &attr), IT_ERR_OP_NOT_SUPPORTED);
     cr_assert_eq(it_ep_modify(user, IT_EP_PARAM_MAX_RECV_SEG, &attr), IT_ERR_OP_NOT_SUPPORTED);
     cr_assert_eq(it_ep_modify(user, IT_EP_PARAM_SRQ, &attr), IT_ERR_INVALID_MASK);
-    cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_SOFT_HI_WATERMARK, &attr),
-                 IT_ERR_OP_NOT_SUPPORTED);
     attr.srv.rc.soft_hi_watermark = 3;
     attr.srv.rc.hard_hi_watermark = 4;
     cr_assert_eq(it_ep_modify(user,
@@ -302,6 +300,34 @@ Test(ual_srq, attributes_of_receives_an_endpoint_does_not_have)
     cr_assert_eq(it_ep_query(user, IT_EP_PARAM_ALL, &params), IT_SUCCESS);
     cr_assert_eq(params.attr.srv.rc.soft_hi_watermark, 3);
     cr_assert_eq(params.attr.srv.rc.hard_hi_watermark, 4);
+}
+
+/* Whatever they are, and whatever the IA can do. */
+Test(ual_srq, watermarks_of_an_endpoint_without_are_ignored)
+{
+    unsigned both =
+        (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK;
+    it_ep_attributes_t attr = attributes();
+    it_ep_param_t params;
+
+    attr.srv.rc.soft_hi_watermark = SIZE_MAX - 1;
+    attr.srv.rc.hard_hi_watermark = SIZE_MAX - 1;
+    attr.srv.rc.rdma_read_ord = 1;
+    fake.calls.ep_modify = 0;
+    for (int marks = 0; marks < 2; marks++) {
+        fake.attributes.soft_hi_watermark = marks ? IT_TRUE : IT_FALSE;
+        fake.attributes.hard_hi_watermark = marks ? IT_TRUE : IT_FALSE;
+        cr_assert_eq(it_ep_modify(world.ep, (it_ep_param_mask_t)both, &attr), IT_SUCCESS);
+    }
+    cr_assert_eq(fake.calls.ep_modify, 0, "nothing to change");
+    cr_assert_eq(
+        it_ep_modify(world.ep, (it_ep_param_mask_t)(both | (unsigned)IT_EP_PARAM_MAX_ORD), &attr),
+        IT_SUCCESS);
+    cr_assert_eq(fake.changed, IT_EP_PARAM_MAX_ORD);
+    cr_assert_eq(it_ep_query(world.ep, IT_EP_PARAM_ALL, &params), IT_SUCCESS);
+    cr_assert_eq(params.attr.srv.rc.rdma_read_ord, 1);
+    cr_assert_eq(params.attr.srv.rc.soft_hi_watermark, 0);
+    cr_assert_eq(params.attr.srv.rc.hard_hi_watermark, IT_HARD_HI_WATERMARK_DISABLE);
 }
 
 /* ---------------------------------------------------------------- the end */
