@@ -1990,7 +1990,8 @@ it_status_t it_ep_free(it_ep_handle_t ep_handle);
  * @param connect_evd    simple EVD of the CM request stream
  * @param flags          it_listen_flags_t bits
  * @param conn_qual      in, with IT_LISTEN_CONN_QUAL_INPUT: where to listen; out, without it:
- *                       what the library chose. Ports in network byte order
+ *                       what the library chose, of the type IT_IANA_LR_PORT if that is given, else
+ *                       IT_IANA_PORT. Ports in network byte order
  * @param listen_handle  out: the listen point, to be destroyed with it_listen_free
  *
  * @retval IT_SUCCESS                done

@@ -34,12 +34,14 @@ static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t *spig
     return IT_SUCCESS;
 }
 
-/* What the provider is to choose: one of the simplest type it can listen on. */
-static it_conn_qual_t tii_listen_open_qual(const struct ual_ia *ia)
+/* What the provider is to choose: a pair of ports if the program says so, else one of the simplest type there is. */
+static it_conn_qual_t tii_listen_open_qual(const struct ual_ia *ia, const it_conn_qual_t *given)
 {
     unsigned accepted = (unsigned)ia->provider->ia_attributes(ia)->passive_quals;
     it_conn_qual_t qual = {.type = (it_conn_qual_type_t)(accepted & (~accepted + 1))};
 
+    if (given->type == IT_IANA_LR_PORT && (accepted & (unsigned)IT_IANA_LR_PORT))
+        qual.type = IT_IANA_LR_PORT;
     return qual;
 }
 
@@ -59,7 +61,7 @@ static it_status_t tii_listen_new(struct ual_ia *ia, struct evd *evd, size_t spi
     listen->spigot_id = spigot_id;
     listen->connect_evd = evd;
     listen->flags = flags;
-    listen->conn_qual = flags & IT_LISTEN_CONN_QUAL_INPUT ? *qual : tii_listen_open_qual(ia);
+    listen->conn_qual = flags & IT_LISTEN_CONN_QUAL_INPUT ? *qual : tii_listen_open_qual(ia, qual);
     status = ia->provider->listen_start(listen);
     if (status != IT_SUCCESS)
         goto err_discard;

@@ -25,6 +25,55 @@ Test(cm_listen, freed)
     check_done();
 }
 
+/*
+ * What the library chooses is of the type that the program has put there, if one can listen on it, and can be
+ * connected to; an EP that comes in tells its own port too.
+ */
+static void chosen(it_conn_qual_type_t given, it_conn_qual_type_t type)
+{
+    it_conn_qual_t qual = {.type = given};
+    it_listen_handle_t listener = NULL;
+    it_cn_est_identifier_t request;
+    it_listen_param_t params;
+    it_event_t event;
+    struct fx_node node;
+    it_ep_handle_t ep;
+    uint16_t port;
+
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    CHECK_OK(it_listen_create(node.ia, node.spigot, node.listen_evd, IT_LISTEN_NO_FLAG, &qual,
+                              &listener));
+    CHECK_EQ(type, qual.type);
+    port = type == IT_IANA_LR_PORT ? qual.conn_qual.lr_port.local : qual.conn_qual.port;
+    CHECK(port != 0);
+    CHECK_OK(it_listen_query(listener, IT_LISTEN_PARAM_ALL, &params));
+    CHECK_EQ(type, params.connect_qual.type);
+    fx_connect(&node, ep, port);
+    request = fx_request(&node, &event);
+    CHECK_EQ(type, event.conn_req.conn_qual.type);
+    if (type == IT_IANA_LR_PORT) {
+        CHECK_EQ(port, event.conn_req.conn_qual.conn_qual.lr_port.local);
+        CHECK(event.conn_req.conn_qual.conn_qual.lr_port.remote != 0);
+    } else {
+        CHECK_EQ(port, event.conn_req.conn_qual.conn_qual.port);
+    }
+    CHECK_OK(it_reject(request, NULL, 0));
+    fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
+    CHECK_OK(it_listen_free(listener));
+    fx_node_close(&node);
+}
+
+Test(cm_listen, the_type_of_a_chosen_qualifier, .timeout = 60)
+{
+    chosen(IT_IANA_LR_PORT, IT_IANA_LR_PORT);
+    chosen(IT_IANA_PORT, IT_IANA_PORT);
+    chosen(IT_IB_SERVICEID, IT_IANA_PORT);
+    chosen((it_conn_qual_type_t)0, IT_IANA_PORT);
+    chosen((it_conn_qual_type_t)(IT_IANA_PORT | IT_IANA_LR_PORT), IT_IANA_PORT);
+    chosen((it_conn_qual_type_t)77, IT_IANA_PORT);
+}
+
 /* Connections that have ended do not keep their port: a server can be started again at once. */
 Test(cm_listen, after_connections)
 {

@@ -327,6 +327,29 @@ static it_status_t listen_at(struct kit *kit, uint16_t port)
                             &kit->listener);
 }
 
+/* A chosen port is told in the type of qualifier that the program has put there. */
+static void listen_anywhere(struct kit *kit)
+{
+    static const it_conn_qual_type_t types[] = {IT_IANA_LR_PORT, IT_IANA_PORT, IT_IB_SERVICEID};
+
+    for (size_t i = 0; i < ROWS(types); i++) {
+        bool pair = types[i] == IT_IANA_LR_PORT;
+        it_conn_qual_t qual = {.type = types[i]};
+        it_listen_handle_t listener = NULL;
+
+        CHECK_OK(it_listen_create(kit->node.ia, kit->node.spigot, kit->node.listen_evd,
+                                  IT_LISTEN_NO_FLAG, &qual, &listener));
+        CHECK_EQ(pair ? IT_IANA_LR_PORT : IT_IANA_PORT, qual.type);
+        CHECK(0 != (pair ? qual.conn_qual.lr_port.local : qual.conn_qual.port));
+        CHECK_OK(it_listen_free(listener));
+    }
+}
+
+Test(cm_call, listen_at_a_chosen_port)
+{
+    kit_each_kind(listen_anywhere);
+}
+
 /* Whichever of its addresses it is: no listen point, and nothing is left of the others. */
 Test(cm_call, listen)
 {
