@@ -1452,8 +1452,7 @@ it_status_t it_get_pathinfo(it_ia_handle_t ia_handle, size_t spigot_id,
  *
  * @retval IT_ERR_INVALID_IA            ia_handle does not name an open IA
  * @retval IT_ERR_FAULT                 io_addr or mapped_len is NULL
- * @retval IT_ERR_INVALID_LENGTH        len is 0
- * @retval IT_ERR_PRIV_OPS_UNAVAILABLE  otherwise, always
+ * @retval IT_ERR_PRIV_OPS_UNAVAILABLE  otherwise, always, whatever the range
  * @retval IT_ERR_IA_CATASTROPHE        the IA has failed
  *
  * Completion: none; the call is synchronous.

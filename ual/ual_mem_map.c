@@ -9,14 +9,13 @@ it_status_t it_mem_map(it_ia_handle_t ia_handle, void *vaddr, uint64_t aspace_id
 
     (void)vaddr;
     (void)aspace_id;
+    (void)len;
     if (!ia)
         return IT_ERR_INVALID_IA;
     if (!io_addr || !mapped_len)
         return IT_ERR_FAULT;
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    if (len == 0)
-        return IT_ERR_INVALID_LENGTH;
     return IT_ERR_PRIV_OPS_UNAVAILABLE;
 }
 

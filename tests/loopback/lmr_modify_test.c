@@ -377,7 +377,9 @@ Test(lmr_modify, privileged_calls)
     EXPECT_STATUS(IT_ERR_INVALID_IA, it_mem_map(NULL, buf.data, 0, 64, &io_addr, &mapped));
     EXPECT_STATUS(IT_ERR_FAULT, it_mem_map(node.ia, buf.data, 0, 64, NULL, &mapped));
     EXPECT_STATUS(IT_ERR_FAULT, it_mem_map(node.ia, buf.data, 0, 64, &io_addr, NULL));
-    EXPECT_STATUS(IT_ERR_INVALID_LENGTH, it_mem_map(node.ia, buf.data, 0, 0, &io_addr, &mapped));
+    EXPECT_STATUS(IT_ERR_PRIV_OPS_UNAVAILABLE,
+                  it_mem_map(node.ia, buf.data, 0, 0, &io_addr, &mapped));
+    EXPECT_STATUS(IT_ERR_PRIV_OPS_UNAVAILABLE, it_mem_map(node.ia, NULL, 0, 0, &io_addr, &mapped));
     EXPECT_STATUS(IT_ERR_PRIV_OPS_UNAVAILABLE,
                   it_mem_map(node.ia, buf.data, 0, 64, &io_addr, &mapped));
     EXPECT_STATUS(IT_ERR_INVALID_IA, it_mem_unmap((void *)node.pz, io_addr, 64));

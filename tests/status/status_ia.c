@@ -154,7 +154,7 @@ static const struct status_call calls[] = {
      .make = mem_map,
      .params = {STATUS_IA, STATUS_GIVEN_AS_IS(memory), STATUS_NUMBER(0), STATUS_NUMBER(64),
                 STATUS_RESULT, STATUS_RESULT},
-     .rows = ROWS(ROW("nothing", IT_ERR_INVALID_LENGTH, SET(3, 0))),
+     .rows = ROWS(ROW("nothing", IT_ERR_PRIV_OPS_UNAVAILABLE, SET(3, 0))),
      .at_best = IT_ERR_PRIV_OPS_UNAVAILABLE},
     {.name = "it_mem_unmap",
      .make = mem_unmap,

@@ -15,6 +15,7 @@ const struct status_never status_never[] = {
     {NULL, IT_ERR_SOFT_HI_WATERMARK, OFFERED},
     {NULL, IT_ERR_HARD_HI_WATERMARK, OFFERED},
     {"it_ia_create", IT_ERR_NO_PERMISSION, "everybody may open a socket"},
+    {"it_mem_map", IT_ERR_INVALID_LENGTH, PRIVILEGE},
     {"it_mem_map", IT_ERR_ADDRESS, PRIVILEGE},
     {"it_mem_map", IT_ERR_ACCESS, PRIVILEGE},
     {"it_mem_map", IT_ERR_RESOURCES, PRIVILEGE},
