@@ -325,7 +325,7 @@ Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer)
 }
 
 /* More than the peer bears is refused, together with what else was asked for. */
-Test(api_modify, ord_of_a_connection_beyond_the_ird_of_the_peer, .timeout = 60)
+Test(api_modify, ord_of_a_connection_beyond_the_ird_of_the_peer)
 {
     const it_ep_param_mask_t mask =
         (it_ep_param_mask_t)(IT_EP_PARAM_MAX_ORD | IT_EP_PARAM_MAX_REQ_DTO |

@@ -64,7 +64,7 @@ static void chosen(it_conn_qual_type_t given, it_conn_qual_type_t type)
     fx_node_close(&node);
 }
 
-Test(cm_listen, the_type_of_a_chosen_qualifier, .timeout = 60)
+Test(cm_listen, the_type_of_a_chosen_qualifier)
 {
     chosen(IT_IANA_LR_PORT, IT_IANA_LR_PORT);
     chosen(IT_IANA_PORT, IT_IANA_PORT);
