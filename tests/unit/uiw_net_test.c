@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which streams are taken off pacing; addresses in words. */
+/* Which streams are taken off pacing, how one gets room; addresses in words. */
 #include "ual/uiwarp/uiw_net.h"
 
 #include <criterion/criterion.h>
@@ -98,6 +98,35 @@ Test(uiw_net, leaves_a_congestion_control_that_does_not_pace)
     stream_close(&stream);
     if (tried == 0)
         cr_skip_test("this system lets nobody choose another one");
+}
+
+/* ---- Room ---- */
+
+static int stream_option(const struct stream *stream, int option)
+{
+    int value = -1;
+    socklen_t length = sizeof(value);
+
+    cr_assert_eq(getsockopt(stream->fd, SOL_SOCKET, option, &value, &length), 0);
+    return value;
+}
+
+/* The watermark that makes the room is gone afterwards: a poll set tells of the first octet as before. */
+Test(uiw_net, widens_the_receive_window)
+{
+    const int watermark = 7;
+    struct stream stream;
+    int before;
+
+    stream_open(&stream, "127.0.0.1");
+    before = stream_option(&stream, SO_RCVBUF);
+    uiw_net_widen(stream.fd);
+    cr_assert_gt(stream_option(&stream, SO_RCVBUF), before);
+    cr_assert_eq(stream_option(&stream, SO_RCVLOWAT), 1);
+    cr_assert_eq(setsockopt(stream.fd, SOL_SOCKET, SO_RCVLOWAT, &watermark, sizeof(watermark)), 0);
+    uiw_net_widen(stream.fd);
+    cr_assert_eq(stream_option(&stream, SO_RCVLOWAT), watermark);
+    stream_close(&stream);
 }
 
 /* ---- Words ---- */

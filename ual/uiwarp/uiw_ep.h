@@ -223,6 +223,7 @@ struct uiw_ep {
     enum uiw_expect expect;
     struct uiw_gather gather;
     uint32_t rx_atomics; /* of the peer, executed: MSN of the last response */
+    bool widened; /* the receive window; see uiw_net.h */
     unsigned pinned_count;
     struct uiw_mr *pinned[IW_RX_IOV_MAX]; /* between map and unmap */
     struct iw_terminate rx_terminate;

@@ -15,6 +15,7 @@
 
 #define UIW_NET_ALL_BITS 128u
 #define NET_KNOWN_NS     (20 * BASE_NS_PER_MS)
+#define NET_WINDOW       (2 * 1024 * 1024) /* twice what a call takes */
 
 /* ---------------------------------------------------------------- forms of an address */
 
@@ -446,6 +447,18 @@ void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote)
     if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, &length) == 0 &&
         strncmp(control, pacing, sizeof(pacing) - 1) == 0 && net_stays_on_host(fd, remote))
         (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof(plain) - 1);
+}
+
+/* A low watermark makes room for itself: the kernel has no other way that does not also fix the buffer's size. */
+void uiw_net_widen(int fd)
+{
+    const int room = NET_WINDOW;
+    int before = 1;
+    socklen_t length = sizeof(before);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &before, &length) == 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &room, sizeof(room)) == 0)
+        (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &before, sizeof(before));
 }
 
 void uiw_net_unmap_socket(int fd, const struct sockaddr_storage *remote)

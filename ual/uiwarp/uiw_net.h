@@ -91,6 +91,13 @@ bool uiw_net_path_of(int fd, it_path_t *path); /* of a connected socket */
 void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote);
 
 /*
+ * Opens the receive window of a socket for all that a local peer puts into one call. TCP sizes it by what is read in a
+ * round trip, of which there are so many here that it may stay at some hundred KB for as long as the connection lives; the
+ * rest of a call then waits for the acknowledgements that its end brings. Other than with SO_RCVBUF it can still grow.
+ */
+void uiw_net_widen(int fd);
+
+/*
  * Makes a connected socket of IPv4 in IPv6 form, as a listener of both has accepted it, one of IPv4: each call then goes
  * a shorter way. Not for sockets of the consumer's.
  */

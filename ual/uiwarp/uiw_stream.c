@@ -8,6 +8,7 @@
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
 #include "ual/uiwarp/uiw_handover.h"
+#include "ual/uiwarp/uiw_net.h"
 #include "ual/uiwarp/uiw_srq.h"
 #include "ual/uiwarp/uiw_tx.h"
 
@@ -107,6 +108,14 @@ static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct strea
         ep->expect = stream_expect(ep, size, ep->rx.fpdus - fpdus);
 }
 
+/* On a path of large segments, once there is bulk on it. */
+static void stream_widen(struct uiw_ep *ep)
+{
+    ep->widened = true;
+    if (ep->tx.max_ulpdu >= STREAM_MARKER_ULPDU)
+        uiw_net_widen(ep->fd);
+}
+
 /* Straight into the destination, with a little room behind it. */
 static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wanted,
                                struct stream_read *read)
@@ -117,6 +126,8 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
     ssize_t got;
     uint32_t direct;
 
+    if (!ep->widened)
+        stream_widen(ep);
     read->error = iw_rx_direct_begin(&ep->rx, &wanted, iov, &count);
     if (read->error != IW_OK) {
         read->state = STREAM_REFUSED;
@@ -472,6 +483,7 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     ep->rx_tell_high = false;
     ep->rx_terminated = false;
     ep->expect = UIW_EXPECT_ANY;
+    ep->widened = false;
     ep->rx_atomics = 0;
     ep->fpdus_before = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
     atomic_store_explicit(&ep->lost_event, false, memory_order_relaxed);
