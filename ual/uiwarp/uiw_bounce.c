@@ -9,6 +9,11 @@
 
 #include <stdlib.h>
 
+static struct uiw_bounce *bounce_make(void)
+{
+    return aligned_alloc(_Alignof(struct uiw_bounce), sizeof(struct uiw_bounce));
+}
+
 struct uiw_bounce *uiw_bounce_get(struct uiw_ia *ia)
 {
     for (unsigned i = 0; i < UIW_BOUNCE_KEEP; i++) {
@@ -19,7 +24,7 @@ struct uiw_bounce *uiw_bounce_get(struct uiw_ia *ia)
         if (bounce)
             return bounce;
     }
-    return malloc(sizeof(struct uiw_bounce));
+    return bounce_make();
 }
 
 void uiw_bounce_put(struct uiw_ia *ia, struct uiw_bounce *bounce)
@@ -38,7 +43,7 @@ void uiw_bounce_put(struct uiw_ia *ia, struct uiw_bounce *bounce)
 bool uiw_bounce_open(struct uiw_ia *ia)
 {
     for (unsigned i = 0; i < UIW_BOUNCE_KEEP / 2; i++) {
-        struct uiw_bounce *bounce = malloc(sizeof(*bounce));
+        struct uiw_bounce *bounce = bounce_make();
 
         if (!bounce)
             return false;
