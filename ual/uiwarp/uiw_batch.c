@@ -15,6 +15,9 @@
 #define BATCH_OCTETS     (1024u * 1024u)
 #define BATCH_OCTETS_CRC (256u * 1024u)
 #define BATCH_RESPONSES  4u /* in a row before a request gets its turn */
+/* Payload of the second part of an FPDU in two: what the peer has to take in when all has been sent. */
+#define BATCH_LAST_PART 24576u
+_Static_assert(BATCH_LAST_PART < UIW_PARTS_MIN, "there is a first part");
 /* Scratch that every FPDU has: header, the header of a request's own (a Read's), trailer. */
 #define FPDU_SCRATCH    (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + FPDU_OWN_HEADER + IW_TRAILER_MAX + 1)
 #define FPDU_OWN_HEADER 64u
@@ -31,6 +34,7 @@ struct batch_fpdu {
     unsigned iov_first;      /* payload that is not copied */
     bool copied;             /* payload stands behind the header */
     bool summed;             /* crc covers header and payload already */
+    bool cut;                /* it goes in two parts */
     uint32_t crc;
 };
 
@@ -44,6 +48,7 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
     batch->scratch_used = 0;
     batch->full = false;
     batch->passed_local = false;
+    batch->cut.iovs = 0;
     batch->bounce_count = 0;
     batch->bounce_used = 0;
 }
@@ -74,7 +79,7 @@ static bool batch_has_octets(const struct uiw_ep *ep, const struct uiw_batch *ba
     uint32_t octets = ep->agreed.crc ? BATCH_OCTETS_CRC : BATCH_OCTETS;
     uint32_t rest;
 
-    if (batch->octets < octets)
+    if (batch->octets < octets && batch->cut.iovs == 0)
         return true;
     rest = batch_rest(ep, batch);
     return rest > 0 && rest <= UIW_INLINE_MAX;
@@ -193,6 +198,46 @@ static uint32_t batch_crc(const struct uiw_batch *batch, const struct batch_fpdu
     return iw_crc_final(iw_crc_update(crc, zeros, pad));
 }
 
+/*
+ * A large FPDU that the peer waits for goes in two parts: the peer copies the first while it is summed here and the second is
+ * on its way.
+ */
+static void batch_cut(struct uiw_batch *batch, struct batch_fpdu *fpdu)
+{
+    struct iovec *first = &batch->iov[batch->iov_count - 1];
+    uint8_t *end = (uint8_t *)first->iov_base + first->iov_len;
+
+    fpdu->cut = true;
+    first->iov_len -= BATCH_LAST_PART;
+    batch->cut.iovs = batch->iov_count;
+    batch->cut.octets = batch->octets + (uint32_t)(fpdu->header_length + first->iov_len);
+    batch->iov[batch->iov_count++] = (struct iovec){end - BATCH_LAST_PART, BATCH_LAST_PART};
+}
+
+static void batch_close_cut(const struct uiw_ep *ep, struct uiw_batch *batch,
+                            const struct batch_fpdu *fpdu, uint8_t *trailer)
+{
+    struct uiw_cut *cut = &batch->cut;
+
+    cut->length = fpdu->payload_length;
+    cut->pad = iw_pad(fpdu->ulpdu_length);
+    cut->trailer = trailer;
+    cut->crc = ep->agreed.crc ? iw_crc_update(IW_CRC_INIT, fpdu->header, fpdu->header_length) : 0;
+}
+
+void uiw_batch_sum_cut(const struct uiw_ep *ep, const struct uiw_batch *batch)
+{
+    static const uint8_t zeros[4];
+    const struct uiw_cut *cut = &batch->cut;
+    uint32_t crc;
+
+    if (!ep->agreed.crc)
+        return;
+    crc = iw_crc_update_iov(cut->crc, &batch->iov[cut->iovs - 1], 2, cut->length);
+    (void)iw_encode_trailer(cut->trailer, cut->pad,
+                            iw_crc_final(iw_crc_update(crc, zeros, cut->pad)));
+}
+
 /* A peer that wants markers gets one FPDU a call, assembled apart: rare, so simple. */
 static bool batch_apply_markers(struct uiw_ep *ep, struct uiw_batch *batch, unsigned iov_first,
                                 uint32_t length, struct uiw_fpdu *done)
@@ -220,13 +265,15 @@ static bool batch_close_fpdu(struct uiw_ep *ep, struct uiw_batch *batch,
                              const struct batch_fpdu *fpdu, unsigned iov_start, bool ends_request)
 {
     unsigned pad = iw_pad(fpdu->ulpdu_length);
-    uint32_t crc = ep->agreed.crc ? batch_crc(batch, fpdu, pad) : 0;
+    uint32_t crc = ep->agreed.crc && !fpdu->cut ? batch_crc(batch, fpdu, pad) : 0;
     uint8_t *trailer = batch->scratch + batch->scratch_used;
     size_t trailer_length = iw_encode_trailer(trailer, pad, crc);
     struct uiw_fpdu *done = &batch->fpdus[batch->fpdu_count];
 
     batch->scratch_used += (uint32_t)trailer_length;
     batch_add_iov(batch, trailer, trailer_length);
+    if (fpdu->cut)
+        batch_close_cut(ep, batch, fpdu, trailer);
     done->wire_length = IW_LENGTH_FIELD + fpdu->ulpdu_length + (uint32_t)trailer_length;
     done->ends_request = ends_request;
     done->after = batch->cursor;
@@ -438,6 +485,8 @@ static bool batch_add_segment(struct uiw_ep *ep, struct uiw_batch *batch, const 
         batch->scratch_used += length;
         batch_add_iov(batch, copy, length);
     }
+    if (sqe->in_parts && length >= UIW_PARTS_MIN)
+        batch_cut(batch, &fpdu);
     batch->cursor.sq += over;
     batch->cursor.sq_offset = over ? 0 : offset + length;
     batch->cursor.sq_immediate = last && !over;

@@ -55,8 +55,9 @@ struct uiw_sqe {
     bool to_windows; /* a Read: the segments name windows ... */
     bool resolved;   /* sender: ... which have been looked up: its start */
     bool has_immediate;
-    bool bad_key; /* of more bits than an STag has: no peer has such a key */
-    bool quick;   /* of the usual kind; see uiw_quick.c */
+    bool bad_key;  /* of more bits than an STag has: no peer has such a key */
+    bool quick;    /* of the usual kind; see uiw_quick.c */
+    bool in_parts; /* sender: the peer waits for it; see uiw_batch.c */
     uint8_t segment_count;
     struct uiw_segment segments[];
 };
@@ -120,8 +121,8 @@ struct uiw_image {
     uint32_t end;
 };
 
-struct uiw_bounce {
 /* Copies with a sum are stores of 64 octets, a fifth slower where each touches two cache lines. */
+struct uiw_bounce {
     _Alignas(64) uint8_t octets[UIW_BOUNCE_SIZE];
 };
 
@@ -222,9 +223,9 @@ struct uiw_ep {
     bool rx_tell_low, rx_tell_high;     /* watermarks that were crossed; see uiw_srq.h */
     bool rx_terminated;                 /* the peer's Terminate is in rx_terminate */
     enum uiw_expect expect;
+    bool widened; /* the receive window; see uiw_net.h */
     struct uiw_gather gather;
     uint32_t rx_atomics; /* of the peer, executed: MSN of the last response */
-    bool widened; /* the receive window; see uiw_net.h */
     unsigned pinned_count;
     struct uiw_mr *pinned[IW_RX_IOV_MAX]; /* between map and unmap */
     struct iw_terminate rx_terminate;

@@ -49,7 +49,7 @@ bool uiw_quick_is_next(const struct uiw_ep *ep)
 }
 
 /* The header; the MSN is the message's from now on, whatever becomes of this attempt. */
-void uiw_quick_begin(struct uiw_ep *ep, struct uiw_sqe *sqe)
+static void quick_begin(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
     sqe->msn = ep->tx.next_send_msn;
     sqe->started = true;
@@ -57,17 +57,14 @@ void uiw_quick_begin(struct uiw_ep *ep, struct uiw_sqe *sqe)
         ep->tx.next_send_msn++;
 }
 
-uint32_t uiw_quick_encode_header(const struct uiw_sqe *sqe, uint8_t *header, uint32_t offset,
-                                 uint32_t length)
+static uint32_t quick_encode_header(const struct uiw_sqe *sqe, uint8_t *header)
 {
-    bool last = offset + length == sqe->length;
-
     if (sqe->opcode == VP_RDMA_WRITE)
-        return (uint32_t)iw_encode_tagged(header, IW_OP_WRITE, last, sqe->remote_stag,
-                                          sqe->rdma_addr + offset, length);
+        return (uint32_t)iw_encode_tagged(header, IW_OP_WRITE, true, sqe->remote_stag,
+                                          sqe->rdma_addr, sqe->length);
     return (uint32_t)iw_encode_untagged(
-        header, sqe->flags & IT_SOLICITED_WAIT_FLAG ? IW_OP_SEND_SE : IW_OP_SEND, last,
-        sqe->remote_stag, IW_QN_SEND, sqe->msn, offset, length);
+        header, sqe->flags & IT_SOLICITED_WAIT_FLAG ? IW_OP_SEND_SE : IW_OP_SEND, true,
+        sqe->remote_stag, IW_QN_SEND, sqe->msn, 0, sqe->length);
 }
 
 /* The CRC of header and payload; the payload is copied if it is short. */
@@ -140,7 +137,7 @@ static bool quick_keep_rest(struct uiw_ep *ep, const struct quick_frame *frame,
     return uiw_tx_prepend(ep, frame->octets + before + sent, frame->trailer_length - sent);
 }
 
-void uiw_quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
+static void quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
     bool wake;
 
@@ -154,6 +151,19 @@ void uiw_quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
         evd_wake(ep->ual->request_evd);
 }
 
+/* A large message, to a peer that has spoken since the last such and so seems to wait for it. */
+static bool quick_goes_in_parts(struct uiw_ep *ep, struct uiw_sqe *sqe)
+{
+    uint64_t heard = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
+
+    if (sqe->length < UIW_PARTS_MIN || ep->tx.max_ulpdu <= UIW_PARTS_MIN ||
+        heard == ep->tx.fpdus_in_seen)
+        return false;
+    ep->tx.fpdus_in_seen = heard;
+    sqe->in_parts = true;
+    return true;
+}
+
 enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
 {
     struct uiw_sqe *sqe = uiw_sqe_at(ep, ep->tx.cursor.sq);
@@ -164,16 +174,14 @@ enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
     struct quick_frame frame;
     ssize_t sent;
 
-    if (length >= UIW_PARTS_MIN && uiw_parts_are_due(ep, sqe))
-        return uiw_parts_send(ep, sqe);
-    if (length > ep->tx.max_ulpdu - IW_UNTAGGED_HEADER)
+    if (quick_goes_in_parts(ep, sqe) || length > ep->tx.max_ulpdu - IW_UNTAGGED_HEADER)
         return UIW_TX_MORE;
     if (length &&
         !uiw_mr_pin_local(segment->mr, segment->stag, payload, length, IT_PRIV_LOCAL_READ, ep->pz))
         return UIW_TX_MORE; /* the batch tells what is wrong with it */
     frame.copied = length <= QUICK_COPY_MAX;
-    uiw_quick_begin(ep, sqe);
-    frame.header_length = uiw_quick_encode_header(sqe, frame.octets, 0, length);
+    quick_begin(ep, sqe);
+    frame.header_length = quick_encode_header(sqe, frame.octets);
     quick_add_rest(ep, &frame, payload, length);
     sent = quick_write(ep, &frame, payload, length);
     if (sent < 0) {
@@ -190,7 +198,7 @@ enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
         uiw_mr_unpin(segment->mr);
     if (sent > 0 && state != UIW_TX_DEAD) {
         uiw_count(&ep->tx.fpdus, 1);
-        uiw_quick_finish(ep, sqe);
+        quick_finish(ep, sqe);
     }
     return state;
 }

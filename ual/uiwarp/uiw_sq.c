@@ -147,6 +147,7 @@ static it_status_t sq_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     sqe->to_windows = request->opcode == VP_RDMA_READ_TO_RMR;
     sqe->resolved = false;
     sqe->quick = uiw_quick_may_be(ep, request);
+    sqe->in_parts = false;
     if (__builtin_expect(request->rmr_context > UINT32_MAX, false) &&
         vp_request_has_bad_key(request)) {
         sqe->bad_key = true;

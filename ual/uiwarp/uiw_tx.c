@@ -329,6 +329,22 @@ static void tx_forget_failure(struct uiw_ep *ep)
     atomic_store_explicit(&ep->tx.failed_error, IW_OK, memory_order_relaxed);
 }
 
+static ssize_t tx_write_batch(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    unsigned first = batch->cut.iovs;
+    ssize_t sent;
+    ssize_t more;
+
+    if (first == 0)
+        return uiw_tx_write(ep, batch->iov, batch->iov_count);
+    sent = uiw_tx_write(ep, batch->iov, first);
+    uiw_batch_sum_cut(ep, batch);
+    if (sent < 0 || (uint32_t)sent < batch->cut.octets)
+        return sent;
+    more = uiw_tx_write(ep, batch->iov + first, batch->iov_count - first);
+    return more < 0 ? more : sent + more;
+}
+
 static enum uiw_tx_state tx_send_batch(struct uiw_ep *ep)
 {
     struct uiw_batch batch;
@@ -345,7 +361,7 @@ static enum uiw_tx_state tx_send_batch(struct uiw_ep *ep)
     /* The peer may send its next Read as soon as it has this octet: give the slots back first. */
     atomic_store_explicit(&ep->irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
                           memory_order_release);
-    sent = uiw_tx_write(ep, batch.iov, batch.iov_count);
+    sent = tx_write_batch(ep, &batch);
     if (sent < 0) {
         tx_kill(ep);
         state = UIW_TX_DEAD;

@@ -19,6 +19,16 @@ struct uiw_fpdu {
     struct uiw_cursor after; /* where the sender is when it is gone */
 };
 
+/* An FPDU that goes in two calls. */
+struct uiw_cut {
+    unsigned iovs;   /* of the batch, that go in the first call; 0: there is no such FPDU */
+    uint32_t octets; /* in these */
+    uint32_t length; /* of its payload: the last of these and the one behind them */
+    uint32_t crc;    /* of what is in front of that */
+    unsigned pad;
+    uint8_t *trailer; /* without the CRC as yet */
+};
+
 struct uiw_batch {
     struct uiw_cursor cursor; /* behind the FPDUs built so far */
     unsigned fpdu_count;
@@ -28,6 +38,7 @@ struct uiw_batch {
     uint32_t scratch_used;
     bool full;
     bool passed_local; /* the cursor has passed local requests */
+    struct uiw_cut cut;
     unsigned bounce_count;
     uint32_t bounce_used;                          /* of the last one */
     struct uiw_bounce *bounces[UIW_BATCH_BOUNCES]; /* answers with CRC; FPDUs with markers */
@@ -44,6 +55,8 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor);
  * leaves its reason in ep->tx (failed_status or failed_error) and ends the batch in front of it.
  */
 void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch);
+/* After the first of the two calls: the trailer of the FPDU that goes in both. */
+void uiw_batch_sum_cut(const struct uiw_ep *ep, const struct uiw_batch *batch);
 /* Unpins. The memory the batch points to is not needed any more. */
 void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch);
 
@@ -66,24 +79,9 @@ bool uiw_quick_is_next(const struct uiw_ep *ep);
 /* Sender, after uiw_quick_is_next. MORE: it is left to the batch. */
 enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep);
 
-/* Sender. Its only request, a Send or an RDMA Write: it begins; the header of one FPDU of it; it is over. */
-void uiw_quick_begin(struct uiw_ep *ep, struct uiw_sqe *sqe);
-uint32_t uiw_quick_encode_header(const struct uiw_sqe *sqe, uint8_t *header, uint32_t offset,
-                                 uint32_t length);
-void uiw_quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe);
-
-/* ---- A large message with nothing around it: uiw_parts.c ---- */
-
+/* A message of this size goes in parts if the peer waits for it (uiw_batch.c). */
 #define UIW_PARTS_MIN 49152u
 #define UIW_PARTS_MAX 131072u
-
-/*
- * Sender. A message of UIW_PARTS_MIN octets or more is next, and all there is. The peer waits for it if it has spoken
- * since we sent the last such.
- */
-bool uiw_parts_are_due(const struct uiw_ep *ep, const struct uiw_sqe *sqe);
-/* Sender. MORE: it is left to the batch. */
-enum uiw_tx_state uiw_parts_send(struct uiw_ep *ep, struct uiw_sqe *sqe);
 
 /* Counters have one writer and may be read by anybody. */
 static inline void uiw_count(_Atomic uint64_t *counter, uint64_t more)
