@@ -11,10 +11,10 @@
 #include "interop/siw.h"
 #include "interop/wire.h"
 
-#define AREA     ((size_t)1 << 20)
+#define AREA     ((size_t)1 << 18)
 #define REQUEST  (AREA / 2)
-#define REQUESTS 48u /* 24 MiB: not gone in the moment that an end takes */
-#define MEGABITS 30u
+#define REQUESTS 48u /* 6 MiB: at this rate not gone in the moment that an end takes */
+#define MEGABITS 8u  /* an emulated processor keeps up with it beside other work */
 #define SOME     5u /* a Read among them */
 #define RECEIVES 5u
 
@@ -37,11 +37,11 @@ static void open_bed(struct bed *bed, const struct wire_setup *setup)
         fx_recv(bed->wire.ep, &bed->ours, 0, 16, 1000 + i);
 }
 
-/* The peer writes a quarter mebibyte after the other, for longer than the test takes. */
+/* The peer writes 64 KiB after the other, for longer than the test takes. */
 static void start_peer(const struct bed *bed)
 {
     peer_tell(bed->wire.peer,
-              "burst %u write 100000 %u:0:262144 step=0 to=0x%" PRIx64 " rkey=0x%" PRIx64
+              "burst %u write 100000 %u:0:65536 step=0 to=0x%" PRIx64 " rkey=0x%" PRIx64
               " id=1 depth=8 timeout=80000",
               bed->wire.conn, bed->theirs.id, fx_addr(&bed->ours, 0), bed->ours.key);
 }

@@ -28,7 +28,12 @@ expect 0 run_test --capture near0 "$shared" vm.try sh -c "$exchange"
 # A test that moves nothing has failed, and so has one that takes too long.
 expect 1 run_test --capture near0 "$shared" vm.try true
 grep -q 'no iWARP' "$stdout" || fail "$(<"$stdout")"
-expect 124 run_test --capture near0 --time 3 "$shared" vm.try sleep 1001
+# Other packets that come while the capture starts change nothing.
+others='touch "$VM_OUT/others"; while [ -e "$VM_OUT/others" ]; do echo >/dev/udp/10.77.1.2/9; done'
+"$vm" exec "$shared/guest" "bash -c '$others'" 2>/dev/null &
+wait_for [ -e "$shared/guest/out/others" ]
+expect 124 run_test --capture near0 --time 3 "$shared" vm.try sh -c 'rm "$VM_OUT/others"; sleep 1001'
+wait
 [ -e "$kept/near0.pcap" ] || fail 'no capture of a test that took too long'
 rm -rf "$kept"
 
