@@ -35,8 +35,9 @@ enum perf_transport {
     PERF_TCP,
 };
 
-#define PERF_NAME_SIZE    64
-#define PERF_CARRIERS_MAX 8
+#define PERF_NAME_SIZE       64
+#define PERF_CONGESTION_SIZE 16 /* the kernel's names are no longer */
+#define PERF_CARRIERS_MAX    8
 
 struct perf_carrier {
     enum perf_transport transport;
@@ -53,10 +54,13 @@ struct perf_params {
     bool crc;           /* ask MPA for CRC32c */
     bool coalesce;      /* requests may wait for the next that is reported */
     bool verify;        /* look at what has arrived */
+    bool sums;          /* plain TCP: CRC32c of all that is sent and received */
     bool server_choice; /* the server's Interface Adapter is that of its own command line */
     int server_cpu;     /* -1: anywhere */
     struct perf_carrier carriers[PERF_CARRIERS_MAX]; /* measured in turn */
     unsigned int carrier_count;
+    char congestion
+        [PERF_CONGESTION_SIZE]; /* of plain TCP, on both sides; empty: as the system has it */
 };
 
 /* Largest message, and the deepest queue. */

@@ -12,6 +12,8 @@
 #define OF_COMPARE "T"
 /* They say how our own transport goes about it. */
 #define OF_ITAPI "cCviHw"
+/* And how plain TCP does. */
+#define OF_TCP "gk"
 
 /* The first of the options that is given, or that is given and not among these; 0: none is. */
 static int first_given(const struct perf_options *options, const char *letters, bool among)
@@ -55,6 +57,14 @@ static bool agree_with_transport(const struct perf_options *options)
 
     if (options->all && options->given['i']) {
         complain("--transport all takes every Interface, --ia one");
+        return false;
+    }
+    letter = options->all || options->reference || options->transport == PERF_TCP
+                 ? 0
+                 : first_given(options, OF_TCP, true);
+    if (letter != 0) {
+        complain("--%s is for plain TCP: --reference tcp or --transport tcp",
+                 perf_option_name(letter));
         return false;
     }
     if (options->all || options->transport == PERF_ITAPI)

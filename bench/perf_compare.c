@@ -15,7 +15,8 @@ static bool is_same(const struct perf_record *one, const struct perf_record *oth
     return strcmp(one->transport, other->transport) == 0 && strcmp(one->ia, other->ia) == 0 &&
            strcmp(one->op, other->op) == 0 && strcmp(one->measure, other->measure) == 0 &&
            strcmp(one->mode, other->mode) == 0 && strcmp(one->crc, other->crc) == 0 &&
-           one->size == other->size && one->depth == other->depth && one->spin_us == other->spin_us;
+           strcmp(one->congestion, other->congestion) == 0 && one->size == other->size &&
+           one->depth == other->depth && one->spin_us == other->spin_us;
 }
 
 static const struct perf_record *find_same(const struct perf_records *records,

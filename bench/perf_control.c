@@ -11,7 +11,7 @@
 #include <sys/time.h>
 
 /* First number in either direction: tells this program and version. */
-#define GREETING 0x69745f7065726603u
+#define GREETING 0x69745f7065726604u
 
 /* For what a peer of this program says at once. */
 #define PATIENCE_S 10
@@ -19,7 +19,7 @@
 #define READY 1u
 
 enum {
-    PARAMS_COUNT = 12,
+    PARAMS_COUNT = 13,
     CONTACT_COUNT = 4,
     COMMAND_COUNT = 3,
     OUTCOME_COUNT = 3,
@@ -156,9 +156,11 @@ bool control_send_params(int sd, const struct perf_params *params)
         params->server_choice,
         (uint64_t)(params->server_cpu + 1),
         params->carrier_count,
+        params->sums,
     };
 
-    if (!put(sd, numbers, PARAMS_COUNT))
+    if (!put(sd, numbers, PARAMS_COUNT) ||
+        !put_bytes(sd, params->congestion, sizeof(params->congestion)))
         return false;
     for (unsigned int i = 0; i < params->carrier_count; i++)
         if (!put_carrier(sd, &params->carriers[i]))
@@ -177,9 +179,11 @@ bool control_receive_params(int sd, struct perf_params *params)
 {
     uint64_t numbers[PARAMS_COUNT];
 
-    if (!get(sd, numbers, PARAMS_COUNT))
+    if (!get(sd, numbers, PARAMS_COUNT) ||
+        !get_bytes(sd, params->congestion, sizeof(params->congestion)))
         return false;
-    if (!make_sense(numbers)) {
+    if (!make_sense(numbers) ||
+        memchr(params->congestion, '\0', sizeof(params->congestion)) == NULL) {
         complain("the client wants what no it_perf of this version does");
         return false;
     }
@@ -195,6 +199,7 @@ bool control_receive_params(int sd, struct perf_params *params)
     params->server_choice = numbers[9] != 0;
     params->server_cpu = (int)numbers[10] - 1;
     params->carrier_count = (unsigned int)numbers[11];
+    params->sums = numbers[12] != 0;
     for (unsigned int i = 0; i < params->carrier_count; i++)
         if (!get_carrier(sd, &params->carriers[i]))
             return false;

@@ -78,7 +78,8 @@ static struct perf_record record_of(const struct perf_params *params, unsigned i
     if (itapi)
         set_word(record.crc, series->crc_by_device ? "device" : params->crc ? "on" : "off");
     else
-        set_word(record.crc, "none");
+        set_word(record.crc, params->sums ? "sums" : "none");
+    set_word(record.congestion, params->congestion);
     set_word(record.unit, perf_unit(params->measure));
     record.size = params->size;
     record.depth = params->depth;

@@ -61,6 +61,10 @@ void perf_json_write(FILE *stream, const struct perf_record *record)
     write_number(stream, "", "spin_us",
                  record->spin_us == ITX_SPIN_DEFAULT ? NAN : (double)record->spin_us);
     write_word(stream, "crc", record->crc);
+    if (record->congestion[0] != '\0')
+        write_word(stream, "congestion", record->congestion);
+    else
+        write_number(stream, "", "congestion", NAN);
     write_count(stream, "depth", record->depth);
     write_count(stream, "iters", own->iters);
     write_count(stream, "runs", record->runs);

@@ -148,6 +148,7 @@ static const struct word {
     {"measure", offsetof(struct perf_record, measure)},
     {"mode", offsetof(struct perf_record, mode)},
     {"crc", offsetof(struct perf_record, crc)},
+    {"congestion", offsetof(struct perf_record, congestion)},
     {"unit", offsetof(struct perf_record, unit)},
 };
 

@@ -42,6 +42,8 @@ static const struct option known_options[] = {
     {"transport", required_argument, NULL, 't'},
     {"coalesce", no_argument, NULL, 'C'},
     {"verify", no_argument, NULL, 'v'},
+    {"congestion", required_argument, NULL, 'g'},
+    {"sums", no_argument, NULL, 'k'},
     {"pin", required_argument, NULL, 'P'},
     {"strict-heap", no_argument, NULL, 'H'},
     {"json", no_argument, NULL, 'j'},
@@ -74,6 +76,7 @@ static const struct {
     {'R', "tcp"},
     {'t', "itapi, tcp or all"},
     {'P', "two CPUs, A,B"},
+    {'g', "the name of a congestion control, of at most 15 characters"},
     {'p', "a port, 0 to 65535"},
 };
 
@@ -217,6 +220,14 @@ static bool take_number(int letter, const char *text, struct perf_options *optio
     return good;
 }
 
+static bool parse_congestion(const char *text, struct perf_params *params)
+{
+    if (text[0] == '\0' || strlen(text) >= sizeof(params->congestion))
+        return false;
+    (void)strcpy(params->congestion, text);
+    return true;
+}
+
 /* Options that stand alone or take any text. */
 static bool take_other(int letter, const char *text, struct perf_options *options)
 {
@@ -229,6 +240,11 @@ static bool take_other(int letter, const char *text, struct perf_options *option
         return true;
     case 'v':
         options->params.verify = true;
+        return true;
+    case 'g':
+        return parse_congestion(text, &options->params);
+    case 'k':
+        options->params.sums = true;
         return true;
     case 'H':
         options->strict_heap = true;

@@ -33,7 +33,8 @@ struct perf_record {
     char op[PERF_WORD_SIZE];
     char measure[PERF_WORD_SIZE];
     char mode[PERF_WORD_SIZE];
-    char crc[PERF_WORD_SIZE]; /* "on", "off" or "device" */
+    char crc[PERF_WORD_SIZE];        /* "on", "off" or "device"; of TCP "none" or "sums" */
+    char congestion[PERF_WORD_SIZE]; /* of plain TCP; empty: as the system has it */
     char unit[PERF_WORD_SIZE];
     uint64_t size;
     uint64_t depth;

@@ -43,6 +43,8 @@ static void print_title(const struct perf_record *record)
                  record->mode);
     if (record->spin_us != ITX_SPIN_DEFAULT)
         (void)printf(" (polling for %" PRIu64 " us)", record->spin_us);
+    if (record->congestion[0] != '\0')
+        (void)printf(" (plain TCP with %s)", record->congestion);
     (void)printf(", CRC %s, depth %" PRIu64 ", %" PRIu64 " runs of %" PRIu64 " messages; %s\n",
                  record->crc, record->depth, record->runs, record->own.iters,
                  perf_table_unit(record));

@@ -2,8 +2,11 @@
 #include "perf_tcp.h"
 
 #include "common/tcp.h"
+#include "tdi/iwarp/iw_crc.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +15,18 @@
 /* The smallest buffer of a receiver of a stream, and what asks for one message. */
 #define STREAM_ROOM  ((size_t)64 * 1024)
 #define REQUEST_SIZE ((size_t)16)
+/* What is summed before it is sent. */
+#define SUM_ROOM ((size_t)256 * 1024)
+
+/* As the system has it, or the one that the user names. */
+static bool set_congestion(int sd, const char *name)
+{
+    if (name[0] == '\0' ||
+        setsockopt(sd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) == 0)
+        return true;
+    complain("congestion control \"%s\": %s", name, strerror(errno));
+    return false;
+}
 
 bool reference_open(struct perf_tcp *tcp, int sd, const struct perf_params *params)
 {
@@ -26,7 +41,7 @@ bool reference_open(struct perf_tcp *tcp, int sd, const struct perf_params *para
         return false;
     }
     memset(tcp->buffer, 1, tcp->room);
-    if (tcp_no_delay(sd))
+    if (tcp_no_delay(sd) && set_congestion(sd, params->congestion))
         return true;
     reference_close(tcp);
     return false;
@@ -52,13 +67,13 @@ static int call_flags(const struct perf_tcp *tcp)
     return poll ? MSG_DONTWAIT | MSG_NOSIGNAL : MSG_NOSIGNAL;
 }
 
-static bool send_bytes(struct perf_tcp *tcp, size_t length)
+static bool send_part(struct perf_tcp *tcp, const unsigned char *bytes, size_t length)
 {
     const int flags = call_flags(tcp);
     size_t sent = 0;
 
     while (sent < length) {
-        ssize_t count = send(tcp->sd, tcp->buffer + sent, length - sent, flags);
+        ssize_t count = send(tcp->sd, bytes + sent, length - sent, flags);
 
         if (count >= 0) {
             sent += (size_t)count;
@@ -68,6 +83,18 @@ static bool send_bytes(struct perf_tcp *tcp, size_t length)
         }
     }
     return true;
+}
+
+static bool send_bytes(struct perf_tcp *tcp, size_t length)
+{
+    for (size_t sent = 0; tcp->params->sums && sent < length; sent += SUM_ROOM) {
+        size_t part = length - sent < SUM_ROOM ? length - sent : SUM_ROOM;
+
+        tcp->sum = iw_crc_update(tcp->sum, tcp->buffer + sent, part);
+        if (!send_part(tcp, tcp->buffer + sent, part))
+            return false;
+    }
+    return tcp->params->sums || send_part(tcp, tcp->buffer, length);
 }
 
 /* Receives something, at most as much as there is room for. Returns 0 after a message. */
@@ -83,6 +110,8 @@ static size_t receive_some(struct perf_tcp *tcp, size_t room)
         complain_errno("TCP reference: recv");
     else if (count == 0)
         complain("TCP reference: the peer has closed the connection");
+    else if (tcp->params->sums)
+        tcp->sum = iw_crc_update(tcp->sum, tcp->buffer, (size_t)count);
     return count > 0 ? (size_t)count : 0;
 }
 

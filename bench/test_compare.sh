@@ -52,7 +52,7 @@ for peer in ucx_perftest fi_pingpong; do
     grep -q "$peer is not installed" "$folder/log" || fail "not said that $peer is missing: $(cat "$folder/log")"
 done
 
-"$here/compare" --build "$build" --only itapi,itapi_nospin,tcp --sizes 64,4k --patterns send_lat,send_lat_wait,write_bw --runs 1 \
+"$here/compare" --build "$build" --only itapi,itapi_nospin,tcp,tcp_same,tcp_sums --sizes 64,4k --patterns send_lat,send_lat_wait,write_bw --runs 1 \
     --seconds 0.01 --timeout 60 --out "$folder/out" >"$folder/log" 2>&1 ||
     fail "the comparison fails: $(cat "$folder/log")"
 "$here/compare_lib/check" "$folder/out" || fail 'the results are not good'

@@ -32,6 +32,13 @@ run --op send --measure lat --size 1m
 timeout 60 "$it_perf" --loopback --runs 1 --iters 50 --depth 1 --size 0 >/dev/null ||
     fail 'empty messages: failed'
 
+# Plain TCP with another congestion control, which every kernel has, and with sums.
+for op in send read; do
+    run --op "$op" --measure lat --size 300k --congestion reno --sums
+    run --op "$op" --measure bw --size 300k --congestion reno --sums
+    grep -q '"congestion": "reno"' "$folder/json" || fail "no congestion control: $(cat "$folder/json")"
+done
+
 # The client alone polls.
 for op in send write read; do
     timeout 60 "$it_perf" --loopback --runs 1 --iters 50 --verify --op "$op" --measure bw --mode client >/dev/null ||
@@ -51,7 +58,7 @@ import json, sys
 
 words = ['transport', 'op', 'measure', 'mode', 'crc', 'unit']
 numbers = ['size', 'depth', 'iters', 'runs', 'value', 'min', 'median', 'max', 'cpu_us_per_message', 'cpu_seconds_per_gb']
-maybe = ['ia', 'spin_us', 'reference', 'ratio', 'p50_us', 'p99_us', 'p999_us', 'heap_calls']
+maybe = ['ia', 'congestion', 'spin_us', 'reference', 'ratio', 'p50_us', 'p99_us', 'p999_us', 'heap_calls']
 results = json.load(open(sys.argv[1]))
 if sys.argv[2] == 'one':
     results = [results]

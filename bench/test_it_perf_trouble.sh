@@ -55,6 +55,7 @@ pin 1
 pin 0,1024
 port 65536
 port http
+congestion a-name-that-is-too-long
 END
 refused '--size or --sizes' --loopback --size 1 --sizes 1,2
 refused '--iters .* or .* --seconds' --loopback --seconds 1 --iters 1
@@ -71,12 +72,15 @@ for option in --verify --strict-heap --coalesce '--crc off' '--ia uiwarp'; do
     # shellcheck disable=SC2086
     refused 'not for plain TCP' --loopback --measure bw --transport tcp $option
 done
+refused '--congestion is for plain TCP' --loopback --congestion reno
+refused '--sums is for plain TCP' --loopback --sums
 refused '--once is for "server"' --loopback --once
 refused '--tolerance is for "compare"' client localhost --tolerance 1
 refused '--port' client localhost --port 0
 refused '--size is for the client' server --size 64
 refused '--json is not for' compare --json one two
 refused 'No such file' compare "$folder/none" "$folder/none"
+ends 1 'congestion control "nowhere"' "$it_perf" --loopback --transport tcp --congestion nowhere
 ends 1 'it_ia_create of "nowhere0"' "$it_perf" --loopback --ia nowhere0
 ends 1 'cannot connect' "$it_perf" client 127.0.0.1 --port 1
 ends 1 'Name or service not known\|name resolution' "$it_perf" client nobody.invalid

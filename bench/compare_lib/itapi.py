@@ -10,7 +10,7 @@ import subprocess
 
 from .contestant import HOST, Contestant, Job, first_line, flat, positive
 from .pair import Command, Failure
-from .patterns import Pattern
+from .patterns import KIB, Pattern
 
 
 @functools.lru_cache(maxsize=None)
@@ -117,3 +117,42 @@ class PlainTcp(ItPerf):
 
     def can(self, pattern: Pattern, size: int) -> bool:
         return True
+
+
+def congestion_of_ours() -> str:
+    """What our streams run on here: the system's, but within the host none that paces."""
+    try:
+        with open("/proc/sys/net/ipv4/tcp_congestion_control", encoding="ascii") as stream:
+            name = stream.read().strip()
+    except OSError:
+        return "reno"
+    return "reno" if name.startswith("bbr") else name
+
+
+class PlainTcpSame(PlainTcp):
+    """Beside ours with nothing but the library between them."""
+
+    name = "tcp_same"
+
+    def __init__(self, it_perf: str) -> None:
+        super().__init__(it_perf)
+        control = congestion_of_ours()
+        self.label = f"plain TCP, {control}"
+        self.note = f"the same with the congestion control of our streams, {control}"
+        self.options = ("--transport", "tcp", "--congestion", control)
+
+
+class PlainTcpSums(PlainTcpSame):
+    """What sums cost, whoever makes them."""
+
+    name = "tcp_sums"
+
+    def __init__(self, it_perf: str) -> None:
+        super().__init__(it_perf)
+        self.label += ", sums"
+        self.note += "; each side also makes the sums that ours does with CRC on"
+        self.options += ("--sums",)
+
+    def can(self, pattern: Pattern, size: int) -> bool:
+        sends = pattern.op == "send" and pattern.measure == "lat" and pattern.mode == "poll"
+        return size >= 64 * KIB and (sends or pattern.measure == "bw")

@@ -64,6 +64,8 @@ def limits() -> list[Limit]:
             found.append(Limit(polling, "send_lat", small, ours, peer, "<=", 1.0))
             found.append(Limit(polling, "send_lat", (64 * KIB, MIB), ours, peer, "<=", 1.0))
         found.append(Limit("RDMA Write ping-pong", "write_lat", (64,), ours, "tcp", "<=", 1.15))
+    # With CRC on, beside the same congestion control.
+    found.append(Limit(polling, "send_lat", (MIB,), "itapi", "tcp_same", "<=", 1.18))
     for ours in ("itapi", "itapi_nospin"):
         found.append(Limit(waiting, "send_lat_wait", (64, 4 * KIB, 64 * KIB), ours, "tcp", "<=", 1.15))
     found += stream_limits() + rate_limits()
@@ -84,6 +86,8 @@ def stream_limits() -> list[Limit]:
             found.append(Limit(name, pattern, (4 * KIB, *large), "itapi_nocrc", peer, ">=", limit))
         found.append(Limit(name, pattern, large, "itapi", "tcp", ">=", 0.9))
     found.append(Limit("RDMA Read stream", "read_bw", large, "itapi_nocrc", "tcp", ">=", 0.95))
+    for name, pattern in (("Send stream", "send_bw"), ("RDMA Write stream", "write_bw"), ("RDMA Read stream", "read_bw")):
+        found.append(Limit(name, pattern, (MIB,), "itapi", "tcp_same", ">=", 0.85))
     found.append(Limit("RDMA Read stream", "read_bw", large, "itapi_nocrc", "libfabric", ">=", 1.8))
     return found
 

@@ -16,7 +16,7 @@ import time
 
 from . import guest, machine, results as outcome
 from .contestant import Contestant
-from .itapi import Itapi, ItapiCoalesce, ItapiNoCrc, ItapiNoSpin, PlainTcp
+from .itapi import Itapi, ItapiCoalesce, ItapiNoCrc, ItapiNoSpin, PlainTcp, PlainTcpSame, PlainTcpSums
 from .judge import judge
 from .libfabric import FiPingpong, FiStream
 from .measure import Cell, Pin, Runner
@@ -102,10 +102,11 @@ def parser() -> argparse.ArgumentParser:
 def contestants(options: argparse.Namespace) -> list[Contestant]:
     binaries = os.path.join(os.path.abspath(options.build), "bin")
     it_perf = os.path.join(binaries, "it_perf")
-    ours = [kind(it_perf) for kind in (PlainTcp, Itapi, ItapiNoCrc, ItapiCoalesce, ItapiNoSpin)]
     if options.device:
-        return [*ours[:2], ItapiDevice(it_perf, options.device), Perftest(options.device)]
-    return [*ours, FiStream(os.path.join(binaries, "bench", "fi_stream")), FiPingpong(), Ucx()]
+        return [PlainTcp(it_perf), Itapi(it_perf), ItapiDevice(it_perf, options.device), Perftest(options.device)]
+    plain = [kind(it_perf) for kind in (PlainTcp, PlainTcpSame, PlainTcpSums)]
+    ours = [kind(it_perf) for kind in (Itapi, ItapiNoCrc, ItapiCoalesce, ItapiNoSpin)]
+    return [*plain, *ours, FiStream(os.path.join(binaries, "bench", "fi_stream")), FiPingpong(), Ucx()]
 
 
 def choose(options: argparse.Namespace, results: outcome.Results) -> list[Contestant]:

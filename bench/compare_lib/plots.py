@@ -19,6 +19,8 @@ LOOKS = {
     "itapi_coalesce": ("#0072b2", "2 3"),
     "itapi_nospin": ("#0072b2", "7 3"),
     "tcp": ("#808080", ""),
+    "tcp_same": ("#808080", "7 3"),
+    "tcp_sums": ("#808080", "2 3"),
     "libfabric": ("#d55e00", ""),
     "fi_pingpong": ("#e69f00", "7 3"),
     "ucx": ("#009e73", ""),

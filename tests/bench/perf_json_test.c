@@ -53,6 +53,7 @@ static struct perf_record sample(uint64_t size)
     (void)strcpy(record.measure, "bw");
     (void)strcpy(record.mode, "poll");
     (void)strcpy(record.crc, "off");
+    (void)strcpy(record.congestion, "reno");
     (void)strcpy(record.unit, "B/s");
     record.size = size;
     record.depth = 16;
@@ -94,6 +95,7 @@ Test(perf_json, what_is_written_is_read)
         cr_assert_str_eq(record->measure, "bw");
         cr_assert_str_eq(record->mode, "poll");
         cr_assert_str_eq(record->crc, "off");
+        cr_assert_str_eq(record->congestion, "reno");
         cr_assert_eq(record->size, 64u << i);
         cr_assert_eq(record->depth, 16);
         cr_assert_eq(record->runs, 5);
