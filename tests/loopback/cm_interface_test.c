@@ -156,7 +156,7 @@ Test(cm_interface, paths)
     CHECK_EQ(htonl(INADDR_LOOPBACK), path.u.iwarp.raddr.ipv4.s_addr);
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
         CHECK_EQ(0, paths(ia, &none[i], &path));
-    CHECK_STATUS(IT_ERR_INVALID_SPIGOT, it_get_pathinfo(ia, 0, &own, &count, &total, &path));
+    CHECK_STATUS(IT_ERR_INVALID_SPIGOT, it_get_pathinfo(ia, 2, &own, &count, &total, &path));
     CHECK_STATUS(IT_ERR_INVALID_NETADDR, it_get_pathinfo(ia, 1, &gid, &count, &total, &path));
     CHECK_OK(it_ia_free(ia));
 }
