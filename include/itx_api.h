@@ -340,6 +340,32 @@ it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t m
  */
 it_status_t itx_ia_set_spin(it_ia_handle_t ia_handle, uint64_t spin_us);
 
+/**
+ * Limits how many streams of one source may wait at the listen points of an IA without having sent
+ * their MPA Request. A source is an IPv4 address, the /64 of an IPv6 address, or a link-local
+ * address. One more of the same source ends the one of them that has waited longest, with a reset;
+ * streams of other sources are left alone.
+ *
+ * All sources together have half of the descriptors of the process (RLIMIT_NOFILE when the IA was
+ * created), at most 4096; one more then ends the one that has waited longest of all. By default
+ * one source may have half of that. A smaller share protects from floods that come from few
+ * addresses; a larger one serves programs that open many connections at once from one host.
+ * itx_counters.half_open_refused counts the streams that were ended.
+ *
+ * @param ia_handle  the Interface Adapter, all of whose listen points are meant
+ * @param streams    how many of one source may wait; 0: the default. More than all sources together
+ *                   may have counts as that many
+ *
+ * @retval IT_SUCCESS         in force for streams that come from now on
+ * @retval IT_ERR_INVALID_IA  ia_handle does not name an open IA
+ *
+ * Completion: none; the call is synchronous. Works on a failed IA. Changes nothing on a device: its
+ * driver listens.
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_set_half_open_share(it_ia_handle_t ia_handle, size_t streams);
+
 struct event_base; /* of libevent 2; programs that do not use this call need no libevent */
 
 /**
@@ -602,7 +628,7 @@ struct itx_counters {
     uint64_t terminates_received;   /* RDMAP Terminate messages received */
     uint64_t connections_accepted;  /* passive connections established */
     uint64_t connections_initiated; /* active connections established */
-    uint64_t half_open_refused;     /* incoming streams closed because too many awaited MPA */
+    uint64_t half_open_refused;     /* incoming streams reset because too many awaited MPA */
     uint64_t half_open_timeouts; /* incoming streams closed because no MPA Request came in time */
     uint64_t thread_wakeups;     /* times a library thread came out of its wait */
     uint64_t send_retries;       /* times a socket was full and the rest had to wait */

@@ -30,6 +30,7 @@ struct ual_ia {
     uint32_t api_major, api_minor;      /* immutable: version asked for */
     uint64_t max_message;               /* immutable: of vp_attributes, at hand for posts */
     struct ual_stats *stats;            /* immutable while open: NULL without ITAPI_STATS */
+    _Atomic size_t half_open_share; /* of itx_ia_set_half_open_share; 0: as the provider likes */
     UAL_AREA;
 };
 

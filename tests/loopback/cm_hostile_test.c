@@ -17,7 +17,7 @@
 #include "support/raw_peer.h"
 
 #define DESCRIPTORS   1024 /* the usual limit */
-#define HALF_OPEN_MAX (DESCRIPTORS / 4)
+#define UNDECIDED_MAX (DESCRIPTORS / 4)
 
 struct service {
     struct fx_node node;
@@ -237,7 +237,7 @@ Test(cm_hostile, silent_and_slow_peers)
     }
     CHECK(fx_now_us() - start >= 9900000);
     is_reset(&silent);
-    is_reset(&slow);
+    is_closed(&slow); /* the reset may have met its last octet */
     raw_free(&out);
     close_service(&s);
 }
@@ -255,33 +255,10 @@ static bool set_descriptor_limit(rlim_t wanted)
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-Test(cm_hostile, half_open_connections_are_bounded)
-{
-    static struct raw_peer peers[HALF_OPEN_MAX + 20];
-    struct fx_patience patience;
-    struct service s;
-
-    if (!set_descriptor_limit(DESCRIPTORS))
-        cr_skip_test("too few descriptors allowed");
-    open_service(&s);
-    for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
-        raw_connect(&peers[i], s.port);
-    patience = fx_patience_start("refusal of what is too much");
-    while (counters(&s).half_open_refused < 20)
-        fx_patience_check(&patience);
-    for (size_t i = HALF_OPEN_MAX; i < sizeof(peers) / sizeof(peers[0]); i++)
-        CHECK_EQ(RAW_RESET, raw_drain(&peers[i]));
-    for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
-        raw_close(&peers[i]);
-    fx_fd_settle(s.descriptors);
-    CHECK_EQ(20, counters(&s).half_open_refused);
-    close_service(&s);
-}
-
 /* One more than may wait for the consumer: closed without a Reply, which would be its word. */
 Test(cm_hostile, undecided_requests_are_bounded)
 {
-    static struct raw_peer peers[HALF_OPEN_MAX + 1];
+    static struct raw_peer peers[UNDECIDED_MAX + 1];
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     struct raw_mpa_frame reply;
     struct raw_bytes out = {0};
@@ -293,17 +270,17 @@ Test(cm_hostile, undecided_requests_are_bounded)
         cr_skip_test("too few descriptors allowed");
     open_service(&s);
     request(&out);
-    evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, HALF_OPEN_MAX + 1, IT_THRESHOLD_DISABLE);
+    evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, UNDECIDED_MAX + 1, IT_THRESHOLD_DISABLE);
     CHECK_OK(it_listen_create(s.node.ia, 1, evd, IT_LISTEN_NO_FLAG, &qual, &listener));
-    for (size_t i = 0; i <= HALF_OPEN_MAX; i++) {
+    for (size_t i = 0; i <= UNDECIDED_MAX; i++) {
         raw_connect(&peers[i], qual.conn_qual.port);
         CHECK(raw_send(&peers[i], &out));
-        if (i < HALF_OPEN_MAX)
+        if (i < UNDECIDED_MAX)
             CHECK_EQ(IT_CM_REQ_CONN_REQUEST_EVENT, fx_next(evd).event_number);
     }
-    CHECK_EQ(RAW_RESET, raw_receive_mpa(&peers[HALF_OPEN_MAX], &reply));
+    CHECK_EQ(RAW_RESET, raw_receive_mpa(&peers[UNDECIDED_MAX], &reply));
     CHECK_EQ(1, counters(&s).half_open_refused);
-    for (size_t i = 0; i <= HALF_OPEN_MAX; i++)
+    for (size_t i = 0; i <= UNDECIDED_MAX; i++)
         raw_close(&peers[i]);
     raw_free(&out);
     fx_fd_settle(s.descriptors + 2); /* the sockets of the second listen point at most */

@@ -289,6 +289,7 @@ const struct status_documented status_documented[] = {
     {"itx_ia_set_event_base",
      {IT_ERR_INVALID_IA, IT_ERR_FAULT, IT_ERR_EVD_BUSY, IT_ERR_RESOURCES, IT_ERR_IA_CATASTROPHE}},
     {"itx_ia_set_spin", {IT_ERR_INVALID_IA}},
+    {"itx_ia_set_half_open_share", {IT_ERR_INVALID_IA}},
     {"itx_ia_query_features", {IT_ERR_INVALID_IA, IT_ERR_FAULT, IT_ERR_INVALID_LENGTH}},
     {"itx_post_atomic_swap",
      {IT_ERR_INVALID_EP, IT_ERR_FAULT, IT_ERR_INVALID_DTO_FLAGS, IT_ERR_INVALID_LMR,

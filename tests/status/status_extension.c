@@ -103,6 +103,11 @@ static it_status_t set_spin(const union status_value *v)
     return itx_ia_set_spin(v[0].p, v[1].n);
 }
 
+static it_status_t set_share(const union status_value *v)
+{
+    return itx_ia_set_half_open_share(v[0].p, v[1].n);
+}
+
 static it_status_t query_features(const union status_value *v)
 {
     return itx_ia_query_features(v[0].p, v[1].p);
@@ -252,6 +257,11 @@ static const struct status_call calls[] = {
      .params = {STATUS_IA, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("as it was", IT_SUCCESS, SET(1, ITX_SPIN_DEFAULT)),
                   ROW("nearly for ever", IT_SUCCESS, SET(1, ITX_SPIN_DEFAULT - 1)))},
+    {.name = "itx_ia_set_half_open_share",
+     .make = set_share,
+     .params = {STATUS_IA, STATUS_NUMBER(0)},
+     .rows = ROWS(ROW("one", IT_SUCCESS, SET(1, 1)),
+                  ROW("more than there may be", IT_SUCCESS, SET(1, SIZE_MAX)))},
     {.name = "itx_ia_query_features",
      .make = query_features,
      .params = {STATUS_IA, STATUS_GIVEN(features)},

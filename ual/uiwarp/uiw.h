@@ -18,6 +18,7 @@
 #include "tdi/iwarp/iw_rx.h"
 #include "ual/ual_ep_state.h"
 #include "ual/uiwarp/uiw_carrier.h"
+#include "ual/uiwarp/uiw_half_open.h"
 #include "ual/uiwarp/uiw_mr.h"
 #include "ual/uiwarp/uiw_progress.h"
 #include "ual/ual_provider.h"
@@ -39,10 +40,12 @@ struct uiw_cm {
     /* Streams that are being closed. */
     struct uiw_linger *linger_oldest, *linger_newest;
     unsigned lingering;
-    unsigned linger_max;    /* immutable, at least 1 */
-    unsigned half_open;     /* accepted, no decision by the consumer yet */
-    unsigned half_open_max; /* of them, Request not complete; immutable */
-    unsigned undecided_max; /* of them, announced; immutable */
+    unsigned linger_max;                  /* immutable, at least 1 */
+    struct uiw_half_open_table half_open; /* accepted, Request not complete */
+    unsigned half_open_max;               /* of them; immutable */
+    int scarce_fd;          /* from this number on descriptors are scarce; immutable */
+    unsigned undecided;     /* announced, no decision by the consumer yet */
+    unsigned undecided_max; /* of them; immutable */
     uint64_t accepted, initiated, half_open_refused, half_open_timeouts;
 };
 

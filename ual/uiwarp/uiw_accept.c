@@ -4,11 +4,13 @@
  * A request belongs to whoever has taken it from the table of ual_request.h, and its conn stays
  * ANNOUNCED meanwhile; calls bring it to the loop thread, where the connection lives.
  */
+#include "base/base_log.h"
 #include "ual/uiwarp/uiw_conn_private.h"
 #include "ual/uiwarp/uiw_listen.h"
 #include "ual/uiwarp/uiw_net.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -31,16 +33,76 @@ static struct uiw_conn *accept_conn_of(struct ual_request *request)
 
 /* ---------------------------------------------------------------- half-open */
 
-/* Only counted when it might matter: half_open counts both kinds together. */
-static bool accept_is_full(const struct uiw_ia *ia, enum uiw_conn_state state, unsigned limit)
+static void accept_evict(struct uiw_ia *ia, struct uiw_half_open *entry)
 {
-    unsigned count = 0;
+    struct uiw_conn *conn = (void *)((char *)entry - offsetof(struct uiw_conn, half_open));
 
-    if (ia->cm.half_open < limit)
+    base_log_limited(BASE_LOG_WARN, "%s dropped: too many streams (%u) wait for an MPA Request",
+                     uiw_net_text(&conn->remote).chars, ia->cm.half_open.all.count);
+    uiw_cm_count(&ia->cm.half_open_refused);
+    uiw_conn_abandon(conn);
+}
+
+static unsigned accept_share(const struct uiw_ia *ia)
+{
+    size_t share = atomic_load_explicit(&ia->ual->half_open_share, memory_order_relaxed);
+
+    if (share == 0)
+        share = (ia->cm.half_open_max + 1) / 2;
+    return share < ia->cm.half_open_max ? (unsigned)share : ia->cm.half_open_max;
+}
+
+static void accept_make_room(struct uiw_ia *ia, const it_net_addr_t *source)
+{
+    unsigned share = accept_share(ia);
+    struct uiw_half_open *excess;
+
+    while ((excess = uiw_half_open_excess(&ia->cm.half_open, source, share,
+                                          ia->cm.half_open_max)) != NULL)
+        accept_evict(ia, excess);
+}
+
+/*
+ * The kernel hands out the lowest free number, so a high one means that all below are in use. Then
+ * the new stream takes the number of the oldest that waits, until few do.
+ */
+static int accept_spare(struct uiw_ia *ia, int fd)
+{
+    struct uiw_cm *cm = &ia->cm;
+    int lower;
+
+    if (fd < cm->scarce_fd || cm->half_open.all.count <= cm->half_open_max / UIW_HALF_OPEN_FLOOR)
+        return fd;
+    (void)uiw_accept_drop_oldest(ia);
+    lower = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (lower < 0)
+        return fd;
+    (void)close(fd);
+    return lower;
+}
+
+bool uiw_accept_is_crowded(const struct uiw_ia *ia, bool already)
+{
+    unsigned floor = ia->cm.half_open_max / UIW_HALF_OPEN_FLOOR;
+
+    return ia->cm.half_open.all.count >= (already ? floor / 2 : floor);
+}
+
+bool uiw_accept_drop_oldest(struct uiw_ia *ia)
+{
+    if (!ia->cm.half_open.all.oldest)
         return false;
-    for (const struct uiw_conn *conn = ia->cm.connections; conn; conn = conn->next)
-        count += conn->undecided && conn->state == state;
-    return count >= limit;
+    accept_evict(ia, ia->cm.half_open.all.oldest);
+    return true;
+}
+
+void uiw_accept_forget(struct uiw_conn *conn)
+{
+    if (conn->half_open.source)
+        uiw_half_open_remove(&conn->ia->cm.half_open, &conn->half_open);
+    else if (conn->undecided)
+        conn->ia->cm.undecided--;
+    conn->undecided = false;
 }
 
 static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_storage *peer)
@@ -61,6 +123,25 @@ static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_sto
     conn->remote = *peer;
 }
 
+/* NULL without memory. */
+static struct uiw_conn *accept_conn(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
+                                    const struct sockaddr_storage *peer)
+{
+    struct uiw_conn *conn = uiw_conn_new(ia, fd);
+
+    if (!conn)
+        return NULL;
+    conn->state = UIW_CONN_WAIT_REQUEST;
+    conn->listener = listener;
+    accept_fill_request(conn, peer);
+    if (!uiw_half_open_add(&ia->cm.half_open, &conn->half_open, &conn->request.source_addr)) {
+        uiw_conn_discard(conn);
+        return NULL;
+    }
+    conn->undecided = true;
+    return conn;
+}
+
 void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
                       const struct sockaddr_storage *peer)
 {
@@ -73,23 +154,16 @@ void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
         .ird = UIW_MAX_DEPTH,
         .ord = UIW_MAX_DEPTH,
     };
+    it_net_addr_t source;
     struct uiw_conn *conn;
 
-    if (accept_is_full(ia, UIW_CONN_WAIT_REQUEST, ia->cm.half_open_max)) {
-        uiw_cm_count(&ia->cm.half_open_refused);
-        uiw_reset_fd(fd);
-        return;
-    }
-    conn = uiw_conn_new(ia, fd);
+    fd = accept_spare(ia, fd);
+    conn = accept_conn(ia, listener, fd, peer);
     if (!conn) {
         uiw_reset_fd(fd);
         return;
     }
-    conn->undecided = true;
-    ia->cm.half_open++;
-    conn->state = UIW_CONN_WAIT_REQUEST;
-    conn->listener = listener;
-    accept_fill_request(conn, peer);
+    source = conn->request.source_addr;
     config.suppress_depths = conn->suppress;
     iw_mpa_init(&conn->mpa, false, &config);
     if (!uiw_conn_limit(conn, UIW_HALF_OPEN_NS)) {
@@ -97,21 +171,15 @@ void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
         return;
     }
     uiw_conn_run(conn);
+    accept_make_room(ia, &source); /* nobody goes for one whose Request is here */
 }
 
-bool uiw_accept_drop_oldest(struct uiw_ia *ia)
+void uiw_accept_expired(struct uiw_conn *conn)
 {
-    struct uiw_conn *oldest = NULL;
-
-    /* New ones are put in front. */
-    for (struct uiw_conn *conn = ia->cm.connections; conn; conn = conn->next)
-        if (conn->undecided && conn->state == UIW_CONN_WAIT_REQUEST)
-            oldest = conn;
-    if (!oldest)
-        return false;
-    uiw_cm_count(&ia->cm.half_open_refused);
-    uiw_conn_abandon(oldest);
-    return true;
+    base_log_limited(BASE_LOG_WARN, "%s dropped: no MPA Request in %u s",
+                     uiw_net_text(&conn->remote).chars,
+                     (unsigned)(UIW_HALF_OPEN_NS / BASE_NS_PER_S));
+    uiw_cm_count(&conn->ia->cm.half_open_timeouts);
 }
 
 void uiw_accept_abort(struct uiw_ia *ia, const struct uiw_listener *listener)
@@ -145,8 +213,10 @@ static bool accept_peer_is_there(const struct uiw_conn *conn)
 }
 
 /* Without a Reply: the reject bit is the consumer's, and this one has not been asked. */
-static enum uiw_conn_next accept_turn_away(struct uiw_conn *conn)
+static enum uiw_conn_next accept_turn_away(struct uiw_conn *conn, const char *why)
 {
+    base_log_limited(BASE_LOG_WARN, "request of %s reset: %s", uiw_net_text(&conn->remote).chars,
+                     why);
     uiw_conn_fail(conn, IT_CN_REJ_RESOURCES); /* no EP: nothing is reported */
     return UIW_NEXT_GONE;
 }
@@ -162,14 +232,17 @@ static uint32_t accept_depth(const struct iw_mpa *mpa, unsigned shift)
 enum uiw_conn_next uiw_accept_requested(struct uiw_conn *conn)
 {
     struct ual_request *request = &conn->request;
+    struct uiw_cm *cm = &conn->ia->cm;
 
-    if (accept_is_full(conn->ia, UIW_CONN_ANNOUNCED, conn->ia->cm.undecided_max)) {
-        uiw_cm_count(&conn->ia->cm.half_open_refused);
-        return accept_turn_away(conn);
+    if (cm->undecided >= cm->undecided_max) {
+        uiw_cm_count(&cm->half_open_refused);
+        return accept_turn_away(conn, "too many are undecided");
     }
     /* The consumer may take its time. Only if it does, the peer is watched meanwhile. */
     if (!uiw_conn_limit(conn, UIW_DECISION_NS))
-        return accept_turn_away(conn);
+        return accept_turn_away(conn, "no memory");
+    uiw_half_open_remove(&cm->half_open, &conn->half_open);
+    cm->undecided++;
     conn->state = UIW_CONN_ANNOUNCED;
     conn->listener = NULL;
     request->peer_ird = accept_depth(&conn->mpa, 16);
@@ -180,7 +253,7 @@ enum uiw_conn_next uiw_accept_requested(struct uiw_conn *conn)
     /* A call that takes it now waits for this thread: the conn is still here afterwards. */
     if (ual_request_announce(request) || !ual_request_withdraw(request))
         return UIW_NEXT_NOTHING;
-    return accept_turn_away(conn); /* the EVD is full */
+    return accept_turn_away(conn, "the event dispatcher of the listen point is full");
 }
 
 void uiw_accept_withdraw(struct uiw_conn *conn)
@@ -209,12 +282,6 @@ enum uiw_conn_next uiw_accept_peer_stirs(struct uiw_conn *conn)
 
 /* ---------------------------------------------------------------- accept */
 
-static void accept_decided(struct uiw_conn *conn)
-{
-    conn->undecided = false;
-    conn->ia->cm.half_open--;
-}
-
 static void accept_answer(struct uiw_conn *conn)
 {
     struct iw_mpa_config config;
@@ -240,7 +307,7 @@ static void accept_go(struct evd_task *task)
 
     if (!conn)
         return;
-    accept_decided(conn);
+    uiw_accept_forget(conn);
     if (conn->peer_gone)
         uiw_conn_fail(conn, IT_CN_REJ_OTHER);
     else

@@ -65,8 +65,7 @@ static void conn_unlink(struct uiw_conn *conn)
         conn->ia->cm.connections = conn->next;
     if (conn->next)
         conn->next->prev = conn->prev;
-    if (conn->undecided)
-        conn->ia->cm.half_open--;
+    uiw_accept_forget(conn);
     conn->state = UIW_CONN_OVER;
 }
 
@@ -686,7 +685,7 @@ static void conn_expired(void *argument)
         return;
     }
     if (conn->undecided)
-        uiw_cm_count(&conn->ia->cm.half_open_timeouts);
+        uiw_accept_expired(conn);
     uiw_conn_fail(conn, IT_CN_REJ_TIMEOUT);
 }
 

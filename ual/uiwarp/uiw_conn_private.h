@@ -16,14 +16,12 @@
 
 #include <sys/socket.h>
 
-#define UIW_HALF_OPEN_MAX 1024u /* accepted, Request not complete */
-#define UIW_UNDECIDED_MAX 4096u /* announced, no decision yet */
-#define UIW_LINGER_MAX    1024u /* being closed */
-#define UIW_HALF_OPEN_NS  (10 * BASE_NS_PER_S)
-#define UIW_REPLY_NS      (10 * BASE_NS_PER_S) /* until the socket must have taken our Reply */
-#define UIW_WITHDRAW_NS   (20 * BASE_NS_PER_MS)
-#define UIW_DECISION_NS   (10 * BASE_NS_PER_MS) /* then an undecided request is watched */
-#define UIW_ATTEMPT_US    UINT64_C(30000000)    /* default limit of connect and conversion */
+#define UIW_HALF_OPEN_FLOOR 4u /* of those allowed, this part also where descriptors are scarce */
+#define UIW_HALF_OPEN_NS    (10 * BASE_NS_PER_S)
+#define UIW_REPLY_NS        (10 * BASE_NS_PER_S) /* until the socket must have taken our Reply */
+#define UIW_WITHDRAW_NS     (20 * BASE_NS_PER_MS)
+#define UIW_DECISION_NS     (10 * BASE_NS_PER_MS) /* then an undecided request is watched */
+#define UIW_ATTEMPT_US      UINT64_C(30000000)    /* default limit of connect and conversion */
 
 enum uiw_conn_state {
     UIW_CONN_CONNECTING, /* TCP connect under way */
@@ -86,9 +84,10 @@ struct uiw_conn {
 
     /* Passive. */
     struct uiw_listener *listener; /* until the Request is announced */
-    bool undecided;                /* counted in uiw_cm.half_open */
-    bool suppress;                 /* the listen point exchanges no read depths */
-    _Atomic bool peer_gone;        /* ANNOUNCED: the peer has given up or broken the rules */
+    bool undecided;                /* in uiw_cm.half_open, then counted in uiw_cm.undecided */
+    struct uiw_half_open half_open;
+    bool suppress;          /* the listen point exchanges no read depths */
+    _Atomic bool peer_gone; /* ANNOUNCED: the peer has given up or broken the rules */
     struct ual_request request;
 
     /* Conversion. */
@@ -183,6 +182,12 @@ bool uiw_connect_retry(struct uiw_conn *conn);
 /* A half-open connection of a listen point; takes fd. */
 void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
                       const struct sockaddr_storage *peer);
+/* It is undecided no more, or goes. Others: nothing happens. */
+void uiw_accept_forget(struct uiw_conn *conn);
+/* Time is up for its Request. */
+void uiw_accept_expired(struct uiw_conn *conn);
+/* Many wait for their Request; already so: half as many are still many. */
+bool uiw_accept_is_crowded(const struct uiw_ia *ia, bool already);
 /* Out of descriptors: ends the oldest that still waits for its Request. False: there is none. */
 bool uiw_accept_drop_oldest(struct uiw_ia *ia);
 /* Ends those whose Request has not been announced. */

@@ -184,8 +184,14 @@ static void linger_begin(struct evd_task *task)
 
 void uiw_linger_close_all(struct uiw_ia *ia)
 {
-    while (ia->cm.linger_oldest)
-        linger_cut(ia->cm.linger_oldest);
+    struct uiw_linger *linger = ia->cm.linger_oldest;
+
+    while (linger) {
+        struct uiw_linger *newer = linger->newer;
+
+        linger_cut(linger);
+        linger = newer;
+    }
 }
 
 /* ---------------------------------------------------------------- any thread */

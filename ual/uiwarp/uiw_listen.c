@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LISTEN_BACKLOG       1024
-#define LISTEN_ACCEPT_BUDGET 64 /* streams per wake-up: others on this thread want their turn */
+#define LISTEN_BACKLOG       4096 /* or as many as the kernel allows */
+#define LISTEN_ACCEPT_BUDGET 64   /* streams per wake-up: others on this thread want their turn */
 #define LISTEN_PAUSE_NS      (100 * BASE_NS_PER_MS)
 #define LISTEN_PORT_TRIES    32 /* until a chosen port is free on all addresses */
 
@@ -120,6 +120,22 @@ static bool listen_error_is_harmless(int error)
     }
 }
 
+/*
+ * While many say nothing, others may do so in the kernel for a second, where they take no descriptor. Not
+ * at other times: such a stream does not learn that the listener is gone.
+ */
+static void listen_defer(struct uiw_listen_socket *socket)
+{
+    bool wanted = uiw_accept_is_crowded(socket->listener->ia, socket->deferring);
+    int seconds = wanted ? 1 : 0;
+
+    if (wanted == socket->deferring)
+        return;
+    socket->deferring = wanted;
+    /* A failure costs some of the slow ones their time. */
+    (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds));
+}
+
 static void listen_ready(void *argument, unsigned events)
 {
     struct uiw_listen_socket *socket = argument;
@@ -127,6 +143,7 @@ static void listen_ready(void *argument, unsigned events)
     bool dropped = false;
 
     (void)events;
+    listen_defer(socket);
     for (int i = 0; i < LISTEN_ACCEPT_BUDGET; i++) {
         struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
         socklen_t length = sizeof(peer);
@@ -135,6 +152,7 @@ static void listen_ready(void *argument, unsigned events)
         int error;
 
         if (fd >= 0) {
+            dropped = false;
             uiw_accept_begin(listener->ia, listener, fd, &peer);
             continue;
         }
@@ -143,7 +161,7 @@ static void listen_ready(void *argument, unsigned events)
         if (listen_error_is_harmless(errno))
             continue;
         error = errno;
-        /* One per wake-up, so that the others keep some time for their Request. */
+        /* One for each that comes, so that the others keep some time for their Request. */
         if (!dropped && (error == EMFILE || error == ENFILE) &&
             uiw_accept_drop_oldest(listener->ia)) {
             dropped = true;

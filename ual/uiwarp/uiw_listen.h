@@ -10,6 +10,7 @@ struct uiw_listener;
 struct uiw_listen_socket {
     struct uiw_listener *listener;
     int fd;
+    bool deferring; /* the kernel keeps streams until their first octet, for a second */
     struct evd_io io;
 };
 

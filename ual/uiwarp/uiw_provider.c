@@ -6,6 +6,7 @@
 #include "ual/uiwarp/uiw_net.h"
 #include "ual/uiwarp/uiw_srq.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,15 @@
 #define UIW_MAX_EVENTS (1u << 20)
 #define UIW_API_MAJOR  2
 #define UIW_API_MINOR  1
+
+/* Streams that are no connections, in one IA: a part of the descriptors each, and no more than so many. */
+#define PROVIDER_HALF_OPEN_PART 2u
+#define PROVIDER_UNDECIDED_PART 4u
+#define PROVIDER_LINGER_PART    8u
+#define PROVIDER_SPARE_PART     4u /* half-open streams leave it to the program, but for a floor */
+#define PROVIDER_HALF_OPEN_MAX  4096u
+#define PROVIDER_UNDECIDED_MAX  4096u
+#define PROVIDER_LINGER_MAX     1024u
 
 /* ---------------------------------------------------------------- Interfaces */
 
@@ -151,11 +161,15 @@ static unsigned provider_part(rlim_t descriptors, unsigned divisor, unsigned mos
 static void provider_limit_peers(struct uiw_cm *cm)
 {
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    rlim_t all = INT_MAX;
 
     (void)getrlimit(RLIMIT_NOFILE, &limit); /* of this resource: cannot fail */
-    cm->half_open_max = provider_part(limit.rlim_cur, 4, UIW_HALF_OPEN_MAX);
-    cm->undecided_max = provider_part(limit.rlim_cur, 4, UIW_UNDECIDED_MAX);
-    cm->linger_max = provider_part(limit.rlim_cur, 8, UIW_LINGER_MAX);
+    if (limit.rlim_cur < all)
+        all = limit.rlim_cur;
+    cm->half_open_max = provider_part(all, PROVIDER_HALF_OPEN_PART, PROVIDER_HALF_OPEN_MAX);
+    cm->undecided_max = provider_part(all, PROVIDER_UNDECIDED_PART, PROVIDER_UNDECIDED_MAX);
+    cm->linger_max = provider_part(all, PROVIDER_LINGER_PART, PROVIDER_LINGER_MAX);
+    cm->scarce_fd = (int)(all - all / PROVIDER_SPARE_PART);
 }
 
 static it_status_t provider_ia_open(struct ual_ia *ual)
@@ -172,8 +186,8 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
     provider_fill_attributes(&ia->attributes);
     provider_limit_peers(&ia->cm);
     base_lock_init(&ia->retired_lock);
-    if (!uiw_mr_table_init(&ia->mrs))
-        goto err_retired;
+    if (!uiw_half_open_init(&ia->cm.half_open) || !uiw_mr_table_init(&ia->mrs))
+        goto err_half_open;
     if (!uiw_bounce_open(ia))
         goto err_bounce;
     if (!uiw_progress_open(ual))
@@ -187,7 +201,8 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
 err_bounce: /* also cleans up after an open that failed */
     uiw_bounce_close(ia);
     uiw_mr_table_fini(&ia->mrs);
-err_retired:
+err_half_open: /* the same */
+    uiw_half_open_fini(&ia->cm.half_open);
     base_lock_destroy(&ia->retired_lock);
     return IT_ERR_RESOURCES;
 }
@@ -217,6 +232,7 @@ static void provider_ia_close(struct ual_ia *ual)
     uiw_progress_close(ual);
     uiw_bounce_close(call.ia);
     uiw_mr_table_fini(&call.ia->mrs);
+    uiw_half_open_fini(&call.ia->cm.half_open);
     base_lock_destroy(&call.ia->retired_lock);
 }
 
