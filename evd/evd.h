@@ -29,14 +29,20 @@ struct evd_ia {
     void *progress_context;
     /* Sends now what evd_mark_unsent was called for. No lock is held. Immutable like .progress. */
     void (*flush_evd)(void *progress_context, const struct evd *evd);
+    /*
+     * A thread is about to sleep on this EVD, and is registered as waiter: posts of EPs with it wait for no further
+     * posts. NULL: an AEVD, which does not know whose posts concern it. No lock is held. Immutable like .progress.
+     */
+    void (*release_evd)(void *progress_context, const struct evd *evd);
     const struct base_entries *failed_entries; /* of EPs from then on; immutable */
     _Atomic bool failed;  /* by evd_ia_fail: IT_ERR_IA_CATASTROPHE from now on */
     _Atomic bool closing; /* by evd_ia_stop: waiters return IT_ERR_ABORT */
     /* Callbacks and descriptors: their consumers rely on the loop while they are elsewhere. */
     _Atomic uint32_t reliant;
-    _Atomic uint64_t spin_us; /* ITX_SPIN_DEFAULT, or what itx_ia_set_spin has set */
-    struct base_lock lock;    /* guards what follows and the lists of objects of this IA */
-    struct evd *affiliated;   /* asynchronous streams, at most one EVD each */
+    _Atomic uint32_t aggregate_waiters; /* threads in a wait on an AEVD */
+    _Atomic uint64_t spin_us;           /* ITX_SPIN_DEFAULT, or what itx_ia_set_spin has set */
+    struct base_lock lock;  /* guards what follows and the lists of objects of this IA */
+    struct evd *affiliated; /* asynchronous streams, at most one EVD each */
     struct evd *unaffiliated;
     struct base_object *objects[BASE_OBJECT_TYPES]; /* newest first */
 };
@@ -88,6 +94,9 @@ bool evd_push_unless_full(struct evd *evd, const it_event_t *event);
  * evd_ia.flush_evd. To be called as soon as that finds them, and not before.
  */
 void evd_mark_unsent(struct evd *evd);
+
+/* A thread waits on the EVD, or on an AEVD. Pairs with evd_ia.release_evd: to be called behind a post. */
+bool evd_is_awaited(const struct evd *evd);
 
 /* The EP is being freed: its events stay, but no longer write through evd_dto.retire. */
 void evd_disown_dto(struct evd *evd, it_ep_handle_t ep);

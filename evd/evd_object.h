@@ -79,7 +79,7 @@ struct evd {
     bool overflowed;
     bool overflow_unreported;               /* evd_wake() has to raise the asynchronous error */
     bool fd_raised;                         /* changes under fd_lock too */
-    unsigned waiters_used;                  /* bit mask */
+    _Atomic unsigned waiters_used;          /* bit mask; evd_is_awaited reads it without the lock */
     struct evd_waiter waiters[EVD_WAITERS]; /* .state goes to RUNNING under the lock only */
 
     struct evd_callback *callback;  /* NULL: none */

@@ -106,6 +106,12 @@ bool evd_pop_locked(struct evd *evd, it_event_t *event)
 
 /* ---------------------------------------------------------------- waking */
 
+bool evd_is_awaited(const struct evd *evd)
+{
+    return atomic_load_explicit(&evd->waiters_used, memory_order_seq_cst) != 0 ||
+           atomic_load_explicit(&evd->ia->aggregate_waiters, memory_order_seq_cst) != 0;
+}
+
 int evd_idle_waiter_locked(struct evd *evd)
 {
     for (int slot = 0; evd->waiters_used >> slot != 0; slot++) {

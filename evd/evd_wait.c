@@ -24,18 +24,30 @@ struct evd_wait {
 
 /* ---------------------------------------------------------------- registering */
 
-static it_status_t evd_wait_arm_locked(struct evd_wait *wait)
+static bool evd_wait_enter_locked(struct evd_wait *wait)
 {
     struct evd *evd = wait->evd;
 
-    base_lock_assert_held(&evd->lock);
     for (int slot = 0; wait->slot < 0 && slot < EVD_WAITERS; slot++) {
         if (!(evd->waiters_used >> slot & 1))
             wait->slot = slot;
     }
     if (wait->slot < 0)
+        return false;
+    /* Before the look at what posts hold back: see evd_is_awaited. */
+    (void)atomic_fetch_or_explicit(&evd->waiters_used, 1u << wait->slot, memory_order_seq_cst);
+    if (evd_is_aggregate(evd))
+        (void)atomic_fetch_add_explicit(&evd->ia->aggregate_waiters, 1, memory_order_seq_cst);
+    return true;
+}
+
+static it_status_t evd_wait_arm_locked(struct evd_wait *wait)
+{
+    struct evd *evd = wait->evd;
+
+    base_lock_assert_held(&evd->lock);
+    if (wait->slot < 0 && !evd_wait_enter_locked(wait))
         return IT_ERR_WAITER_LIMIT;
-    evd->waiters_used |= 1u << wait->slot;
     atomic_store_explicit(&evd->waiters[wait->slot].state, EVD_WAITER_RUNNING,
                           memory_order_relaxed);
     return IT_ERR_QUEUE_EMPTY;
@@ -44,10 +56,16 @@ static it_status_t evd_wait_arm_locked(struct evd_wait *wait)
 /* Gives the slot back. Another waiter is woken if the EVD is ready for it. */
 static struct evd_wakeup evd_wait_finish_locked(struct evd_wait *wait)
 {
-    if (wait->slot >= 0)
-        wait->evd->waiters_used &= ~(1u << wait->slot);
+    struct evd *evd = wait->evd;
+
+    if (wait->slot >= 0) {
+        (void)atomic_fetch_and_explicit(&evd->waiters_used, ~(1u << wait->slot),
+                                        memory_order_relaxed);
+        if (evd_is_aggregate(evd))
+            (void)atomic_fetch_sub_explicit(&evd->ia->aggregate_waiters, 1, memory_order_relaxed);
+    }
     wait->slot = -1;
-    return evd_wakeup_collect_locked(wait->evd);
+    return evd_wakeup_collect_locked(evd);
 }
 
 static void evd_wait_finish(struct evd_wait *wait)
@@ -151,6 +169,8 @@ static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
     struct evd_ia *ia = wait->evd->ia;
     struct evd_waiter *waiter = &wait->evd->waiters[wait->slot];
 
+    if (ia->release_evd)
+        ia->release_evd(ia->progress_context, evd_is_aggregate(wait->evd) ? NULL : wait->evd);
     if (evd_loop_is_here()) {
         (void)evd_source_rely(wait->evd); /* at worst it looks when something else happens */
         /* The loops of this thread are what we sleep in; the streams are read by those of the IA. */

@@ -952,7 +952,8 @@ typedef enum {
     IT_UNLINK_LOCAL_SINK = 0x20,   /* invalidate the read sink's handle when the read completes */
     /*
      * More follows: the request waits for a post on this endpoint without the flag, and leaves
-     * together with it. One that takes the last slot of the queue does not wait.
+     * together with it. One that takes the last slot of the queue does not wait, and none does
+     * while the program sleeps on an EVD of the endpoint (it_evd_wait).
      */
     IT_COALESCE_WR_FLAG = 0x40
 } it_dto_flags_t;

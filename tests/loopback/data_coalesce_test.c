@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* IT_COALESCE_WR_FLAG: what is posted waits for a post without it, and then leaves in one call. */
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "support/it_fixture.h"
@@ -63,8 +65,8 @@ Test(data_coalesce, waits_for_a_post_without_the_flag)
     for (unsigned i = 0; i < 8; i++)
         fx_write(bed.pair.a_ep, &bed.local, (size_t)i * 100, 100, &bed.remote, (size_t)i * 100, i,
                  HELD);
-    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED,
-                 it_evd_wait(bed.pair.a.request_evd, LOOK_US, &event, NULL));
+    /* Who sleeps on an EVD of others may post here at any moment. */
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(bed.pair.a.listen_evd, LOOK_US, &event, NULL));
     nothing_leaves(&bed);
     CHECK(fx_is_byte(bed.remote.data, 800, 0));
     CHECK_OK(it_post_send(bed.pair.a_ep, NULL, 0, 8, FX_SIGNAL));
@@ -188,6 +190,189 @@ Test(data_coalesce, is_forgiven_when_it_forgets)
         CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, HELD, 0, 0));
         fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
     }
+    bed_close(&bed);
+}
+
+/* ---- Sleepers ------------------------------------------------------------------------------------ */
+
+enum wait_kind {
+    WAIT_ONE,
+    WAIT_MANY,
+    WAIT_KINDS
+};
+
+static it_status_t wait_on(it_evd_handle_t evd, enum wait_kind kind, uint64_t timeout_us)
+{
+    it_event_t event;
+    size_t count;
+
+    if (kind == WAIT_ONE)
+        return it_evd_wait(evd, timeout_us, &event, NULL);
+    return itx_evd_wait_n(evd, timeout_us, 1, &event, &count, NULL);
+}
+
+/* Who is about to sleep on this EVD sends what is held, before: nothing is reported to it. */
+static void leaves_by_waiting(struct bed *bed, it_evd_handle_t evd)
+{
+    for (enum wait_kind kind = 0; kind < WAIT_KINDS; kind++)
+        for (unsigned posts = 1; posts < 4; posts++) {
+            uint64_t before = send_calls(&bed->pair.a);
+
+            for (unsigned i = 0; i < posts; i++)
+                CHECK_OK(it_post_rdma_write(bed->pair.a_ep, NULL, 0, i, QUIET, 0, 0));
+            CHECK_EQ(before, send_calls(&bed->pair.a));
+            CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, wait_on(evd, kind, 0)); /* that is no sleep */
+            CHECK_EQ(before, send_calls(&bed->pair.a));
+            CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, wait_on(evd, kind, 1));
+            CHECK_EQ(before + 1, send_calls(&bed->pair.a));
+        }
+}
+
+Test(data_coalesce, leaves_when_its_program_sleeps_on_an_evd_of_the_endpoint)
+{
+    struct bed bed;
+
+    bed_open(&bed, NULL);
+    leaves_by_waiting(&bed, bed.pair.a.request_evd);
+    leaves_by_waiting(&bed, bed.pair.a.recv_evd);
+    leaves_by_waiting(&bed, bed.pair.a.conn_evd);
+    bed_close(&bed);
+}
+
+/* The one that is waited for is reported. */
+Test(data_coalesce, a_lone_one_can_be_waited_for)
+{
+    struct fx_patience patience = fx_patience_start("lone requests");
+    struct bed bed;
+    it_event_t event;
+
+    bed_open(&bed, NULL);
+    for (unsigned i = 0; i < 60; i++) { /* a minute and a half, if each had to be forgiven */
+        CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, HELD, 0, 0));
+        event = fx_wait(bed.pair.a.request_evd);
+        CHECK_EQ(i, event.dto_cmpl.cookie);
+        fx_patience_check(&patience);
+    }
+    bed_close(&bed);
+}
+
+static it_ep_handle_t ep_below(const struct fx_node *node, it_evd_handle_t aevd)
+{
+    it_ep_attributes_t attr = fx_ep_attr();
+    it_evd_handle_t request = NULL;
+    it_ep_handle_t ep = NULL;
+
+    CHECK_OK(it_evd_create(node->ia, IT_DTO_EVENT_STREAM, IT_EVD_OVERFLOW_DEFAULT, 64, 1, aevd,
+                           &request, NULL));
+    CHECK_OK(it_ep_rc_create(node->pz, request, node->recv_evd, node->conn_evd, IT_EP_NO_FLAG,
+                             &attr, &ep));
+    return ep;
+}
+
+Test(data_coalesce, leaves_when_its_program_sleeps_on_the_aggregate)
+{
+    it_evd_handle_t aevd = NULL;
+    it_event_t event;
+    size_t count = 0;
+    struct bed bed;
+    it_ep_handle_t a_ep, b_ep;
+    uint64_t before;
+
+    bed_open(&bed, NULL);
+    CHECK_OK(it_evd_create(bed.pair.a.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM,
+                           IT_EVD_OVERFLOW_DEFAULT, 0, IT_THRESHOLD_DISABLE, NULL, &aevd, NULL));
+    a_ep = ep_below(&bed.pair.a, aevd);
+    b_ep = fx_ep(&bed.pair.b, NULL);
+    fx_join(&bed.pair.a, a_ep, &bed.pair.b, b_ep);
+    for (unsigned way = 0; way < 2; way++) {
+        it_status_t status;
+
+        CHECK_OK(it_post_rdma_write(a_ep, NULL, 0, way, HELD, 0, 0));
+        before = send_calls(&bed.pair.a);
+        status = way == 0 ? it_evd_wait(aevd, 1, &event, NULL)
+                          : itx_aevd_wait(aevd, 1, 1, &event, &count);
+        CHECK_EQ(before + 1, send_calls(&bed.pair.a));
+        if (status != IT_SUCCESS) { /* it was a short sleep */
+            CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, status);
+            event = fx_next(aevd);
+        }
+        CHECK_EQ(way, event.dto_cmpl.cookie);
+    }
+    bed_close(&bed);
+}
+
+struct sleeper {
+    it_evd_handle_t evd;
+    atomic_int id;
+    atomic_uint woken;
+    unsigned rounds;
+};
+
+static void *sleeper_main(void *argument)
+{
+    struct sleeper *sleeper = argument;
+    it_event_t event;
+
+    atomic_store(&sleeper->id, fx_thread_id());
+    for (unsigned i = 0; i < sleeper->rounds; i++) {
+        CHECK_OK(it_evd_wait(sleeper->evd, IT_TIMEOUT_INFINITE, &event, NULL));
+        atomic_store(&sleeper->woken, i + 1);
+    }
+    return NULL;
+}
+
+static pthread_t sleeper_start(struct sleeper *sleeper, it_evd_handle_t evd, unsigned rounds)
+{
+    struct fx_patience patience = fx_patience_start("a thread");
+    pthread_t thread;
+
+    memset(sleeper, 0, sizeof(*sleeper));
+    sleeper->evd = evd;
+    sleeper->rounds = rounds;
+    CHECK_EQ(0, pthread_create(&thread, NULL, sleeper_main, sleeper));
+    while (atomic_load(&sleeper->id) == 0)
+        fx_patience_check(&patience);
+    return thread;
+}
+
+/* Soon, since this thread may go on posting. */
+Test(data_coalesce, leaves_when_another_thread_sleeps_already)
+{
+    const unsigned rounds = 60; /* as above */
+    struct fx_patience patience;
+    struct sleeper sleeper;
+    pthread_t thread;
+    struct bed bed;
+
+    bed_open(&bed, NULL);
+    thread = sleeper_start(&sleeper, bed.pair.a.request_evd, rounds);
+    patience = fx_patience_start("lone requests beside a sleeper");
+    for (unsigned i = 0; i < rounds; i++) {
+        fx_thread_sleeps(atomic_load(&sleeper.id));
+        CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, HELD, 0, 0));
+        while (atomic_load(&sleeper.woken) <= i)
+            fx_patience_check(&patience);
+    }
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    bed_close(&bed);
+}
+
+Test(data_coalesce, goes_on_waiting_when_another_thread_sleeps_elsewhere)
+{
+    it_evd_handle_t elsewhere;
+    struct sleeper sleeper;
+    pthread_t thread;
+    struct bed bed;
+
+    bed_open(&bed, NULL);
+    elsewhere = fx_evd(&bed.pair.a, IT_SOFTWARE_EVENT_STREAM, 4, 1);
+    thread = sleeper_start(&sleeper, elsewhere, 1);
+    fx_thread_sleeps(atomic_load(&sleeper.id));
+    CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, 1, HELD, 0, 0));
+    nothing_leaves(&bed);
+    CHECK_OK(it_evd_post_se(elsewhere, NULL));
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    CHECK_OK(it_evd_free(elsewhere));
     bed_close(&bed);
 }
 

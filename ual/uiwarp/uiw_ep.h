@@ -433,6 +433,8 @@ enum uiw_hold {
     UIW_HOLD_OVER   /* met before: the sender may have it now */
 };
 enum uiw_hold uiw_sq_age_hold(struct ual_ep *ual);
+/* Shows all that is posted to the sender. True: there was something that it did not see. */
+bool uiw_sq_let_go(struct ual_ep *ual);
 void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
 bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
                          it_dto_status_t failed_status);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests posted with IT_COALESCE_WR_FLAG wait for one without it. A program that never posts that
- * one is forgiven: the loop looks at such EPs once a second and lets go what it meets twice.
+ * Requests posted with IT_COALESCE_WR_FLAG wait for one without it. A program that sleeps on an EVD of the EP posts none:
+ * who is about to sleep lets go what is held, and a post that finds somebody asleep is deferred instead of held. One that
+ * is elsewhere is forgiven: the loop looks at such EPs once a second and lets go what it meets twice.
  */
 #include "ual/uiwarp/uiw_handover.h"
 
@@ -21,21 +22,6 @@ static void hold_enter_locked(struct uiw_progress *progress, struct ual_ep *ual)
     progress->held = ual;
 }
 
-void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual)
-{
-    struct uiw_progress *progress = &uiw_ia_of(ia)->progress;
-    struct uiw_ep *ep = uiw_ep_of(ual);
-
-    /* Pairs with the exchange in hold_take: either it sees our post or we enter the list anew. */
-    if (atomic_exchange_explicit(&ep->held_hint, true, memory_order_seq_cst))
-        return;
-    base_lock_take(&progress->lock);
-    hold_enter_locked(progress, ual);
-    base_lock_drop(&progress->lock);
-    if (!atomic_exchange_explicit(&progress->holding, true, memory_order_seq_cst))
-        (void)evd_loop_submit(ia->evd.loop, &progress->hold_start);
-}
-
 static void hold_leave_locked(struct uiw_progress *progress, struct ual_ep *ual)
 {
     struct ual_ep **link = &progress->held;
@@ -47,6 +33,49 @@ static void hold_leave_locked(struct uiw_progress *progress, struct ual_ep *ual)
         link = &uiw_ep_of(*link)->next_held;
     *link = uiw_ep_of(ual)->next_held;
     uiw_ep_of(ual)->held = false;
+}
+
+static bool hold_is_awaited(const struct ual_ep *ual)
+{
+    return evd_is_awaited(ual->request_evd) || evd_is_awaited(ual->recv_evd) ||
+           evd_is_awaited(ual->connect_evd);
+}
+
+/* The poster: off the list again, and sent soon. */
+static void hold_defer(struct ual_ia *ia, struct ual_ep *ual)
+{
+    struct uiw_progress *progress = &uiw_ia_of(ia)->progress;
+
+    base_lock_take(&progress->lock);
+    hold_leave_locked(progress, ual);
+    (void)atomic_exchange_explicit(&uiw_ep_of(ual)->held_hint, false, memory_order_seq_cst);
+    base_lock_drop(&progress->lock);
+    if (uiw_sq_let_go(ual))
+        uiw_progress_defer(ia, ual);
+}
+
+static void hold_enter(struct ual_ia *ia, struct ual_ep *ual)
+{
+    struct uiw_progress *progress = &uiw_ia_of(ia)->progress;
+
+    base_lock_take(&progress->lock);
+    hold_enter_locked(progress, ual);
+    base_lock_drop(&progress->lock);
+    if (!atomic_exchange_explicit(&progress->holding, true, memory_order_seq_cst))
+        (void)evd_loop_submit(ia->evd.loop, &progress->hold_start);
+}
+
+void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+
+    /* Pairs with the exchange in hold_take: either it sees our post or we enter the list anew. */
+    if (atomic_exchange_explicit(&ep->held_hint, true, memory_order_seq_cst))
+        return;
+    hold_enter(ia, ual);
+    /* Pairs with the waiter, who registers and then looks at the list: either it or we see the other. */
+    if (hold_is_awaited(ual))
+        hold_defer(ia, ual);
 }
 
 void uiw_hold_leave(struct ual_ia *ia, struct ual_ep *ual)
@@ -64,19 +93,23 @@ void uiw_hold_leave(struct ual_ia *ia, struct ual_ep *ual)
     }
 }
 
-/* Takes the list; its EPs stay valid until .holders goes down again, one for each. */
-static struct ual_ep *hold_take(struct uiw_progress *progress)
+static bool hold_concerns(const struct ual_ep *ual, const struct evd *evd)
+{
+    return !evd || ual->request_evd == evd || ual->recv_evd == evd || ual->connect_evd == evd;
+}
+
+/* Takes one off the list, with this EVD if it is not NULL; it stays valid until hold_done. */
+static struct ual_ep *hold_take(struct uiw_progress *progress, const struct evd *evd)
 {
     struct ual_ep *ual;
 
     base_lock_take(&progress->lock);
     ual = progress->held;
+    while (ual && !hold_concerns(ual, evd))
+        ual = uiw_ep_of(ual)->next_held;
     if (ual) {
-        struct uiw_ep *ep = uiw_ep_of(ual);
-
-        progress->held = ep->next_held;
-        ep->held = false;
-        atomic_exchange_explicit(&ep->held_hint, false, memory_order_seq_cst);
+        hold_leave_locked(progress, ual);
+        (void)atomic_exchange_explicit(&uiw_ep_of(ual)->held_hint, false, memory_order_seq_cst);
         progress->holders++;
     }
     base_lock_drop(&progress->lock);
@@ -99,6 +132,25 @@ static unsigned hold_count(struct uiw_progress *progress)
         count++;
     base_lock_drop(&progress->lock);
     return count;
+}
+
+/* Bounded: an EP that enters the list meanwhile is its poster's. */
+void uiw_progress_release_evd(void *context, const struct evd *evd)
+{
+    struct ual_ia *ia = context;
+    struct uiw_progress *progress = &uiw_ia_of(ia)->progress;
+    struct ual_ep *ual;
+
+    if (!atomic_load_explicit(&progress->holding, memory_order_seq_cst))
+        return;
+    for (unsigned count = hold_count(progress); count > 0; count--) {
+        ual = hold_take(progress, evd);
+        if (!ual)
+            break;
+        if (uiw_sq_let_go(ual))
+            uiw_tx_kick(ual, false);
+        hold_done(progress);
+    }
 }
 
 static void hold_sweep(void *argument);
@@ -135,7 +187,7 @@ static void hold_sweep(void *argument)
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
     /* Bounded: an EP that enters the list meanwhile has its turn next time. */
     for (unsigned count = hold_count(progress); count > 0; count--) {
-        ual = hold_take(progress);
+        ual = hold_take(progress, NULL);
         if (!ual)
             break;
         hold_look_at(ia, ual);

@@ -112,8 +112,13 @@ void uiw_progress_quiesce(struct ual_ia *ia);
  * half a millisecond is over; one while a consumer polls other EVDs.
  */
 void uiw_progress_defer(struct ual_ia *ia, struct ual_ep *ual);
-/* Posted work of this EP waits for another post, a second or two at the most. */
+/*
+ * Posted work of this EP waits for another post, a second or two at the most, and for no longer than a deferred one while
+ * somebody sleeps on an EVD of the EP.
+ */
 void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual);
+/* Somebody is about to sleep on this EVD: what is held of EPs with it goes out now. NULL: of all. */
+void uiw_progress_release_evd(void *ia, const struct evd *evd);
 /* What is deferred of EPs with this EVD goes out now. */
 void uiw_progress_flush_evd(void *ia, const struct evd *evd);
 /* Takes the EP off both lists; nobody who has found it there uses it any more. */

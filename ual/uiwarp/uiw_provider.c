@@ -196,6 +196,7 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
     ual->evd.progress = &uiw_progress_ops;
     ual->evd.progress_context = ual;
     ual->evd.flush_evd = uiw_progress_flush_evd;
+    ual->evd.release_evd = uiw_progress_release_evd;
     return IT_SUCCESS;
 
 err_bounce: /* also cleans up after an open that failed */

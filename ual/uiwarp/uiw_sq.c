@@ -254,23 +254,47 @@ static enum sq_pace sq_pace_locked(struct uiw_ep *ep, const struct vp_request *r
     return SQ_NOW;
 }
 
+static bool sq_holds_locked(const struct uiw_ep *ep)
+{
+    return ual_ep_state(ep->ual) == IT_EP_STATE_CONNECTED &&
+           atomic_load_explicit(&ep->sq_ready, memory_order_relaxed) !=
+               atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+}
+
+static void sq_show_all_locked(struct uiw_ep *ep)
+{
+    uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+
+    atomic_store_explicit(&ep->sq_ready, tail, memory_order_release);
+}
+
 enum uiw_hold uiw_sq_age_hold(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     enum uiw_hold hold = UIW_HOLD_NONE;
-    uint32_t tail;
 
     base_lock_take(&ual->lock);
-    tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
-    if (ual_ep_state(ual) == IT_EP_STATE_CONNECTED &&
-        atomic_load_explicit(&ep->sq_ready, memory_order_relaxed) != tail) {
+    if (sq_holds_locked(ep)) {
         hold = ep->hold_met ? UIW_HOLD_OVER : UIW_HOLD_YOUNG;
         if (ep->hold_met)
-            atomic_store_explicit(&ep->sq_ready, tail, memory_order_release);
+            sq_show_all_locked(ep);
         ep->hold_met = true;
     }
     base_lock_drop(&ual->lock);
     return hold;
+}
+
+bool uiw_sq_let_go(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    bool held;
+
+    base_lock_take(&ual->lock);
+    held = sq_holds_locked(ep);
+    if (held)
+        sq_show_all_locked(ep);
+    base_lock_drop(&ual->lock);
+    return held;
 }
 
 static void sq_send(struct ual_ep *ual, enum sq_pace pace)
