@@ -8,7 +8,6 @@
 #include "perf_heap.h"
 #include "perf_json.h"
 #include "perf_matrix.h"
-#include "perf_plot.h"
 #include "perf_session.h"
 
 #include <signal.h>
@@ -33,14 +32,11 @@ static int run_server(const struct perf_options *options)
 }
 
 /* One object, unless the options can ask for several. */
-static void print_json(const struct perf_options *options, const struct perf_records *records)
+static bool print_json(const struct perf_options *options, const struct perf_records *records)
 {
-    if (options->matrix || options->all || options->size_count > 1) {
-        perf_json_write_all(stdout, records);
-        return;
-    }
-    perf_json_write(stdout, &records->records[0]);
-    (void)putchar('\n');
+    if (options->matrix || options->all || options->size_count > 1)
+        return perf_json_write_all(stdout, records);
+    return perf_json_write(stdout, &records->records[0]) && putchar('\n') != EOF;
 }
 
 static bool heap_is_left_alone(const struct perf_records *records)
@@ -60,10 +56,10 @@ static bool heap_is_left_alone(const struct perf_records *records)
 
 static bool report(const struct perf_options *options, const struct perf_records *records)
 {
-    if (options->json)
-        print_json(options, records);
-    if (options->plot != NULL && !perf_plot_write(options->plot, records))
+    if (options->json && !print_json(options, records)) {
+        complain("the results could not be written");
         return false;
+    }
     return !options->strict_heap || heap_is_left_alone(records);
 }
 
@@ -150,8 +146,6 @@ int main(int argc, char *argv[])
     output_begin();
     report_program("it_perf");
     status = perf_parse(argc, argv, &options);
-    if (status < 0 && options.plot != NULL && !perf_plot_may_write(options.plot))
-        status = EXIT_USAGE;
     if (status < 0)
         status = act(&options);
     return output_end(status);

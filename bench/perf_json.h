@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Results as JSON, one object each; bench/README.md says what the members are.
+ * Results as JSON, one object each; bench/README.md lists the members.
  */
 #ifndef ITAPI_BENCH_PERF_JSON_H
 #define ITAPI_BENCH_PERF_JSON_H
@@ -9,8 +9,9 @@
 
 #include <stdio.h>
 
-void perf_json_write(FILE *stream, const struct perf_record *record);
-void perf_json_write_all(FILE *stream, const struct perf_records *records);
+/* They return false without memory, or if the stream fails. */
+bool perf_json_write(FILE *stream, const struct perf_record *record);
+bool perf_json_write_all(FILE *stream, const struct perf_records *records);
 
 /* One object, or an array of them, as written by the above. False after a message. */
 bool perf_json_read(const char *path, struct perf_records *records);

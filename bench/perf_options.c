@@ -31,7 +31,6 @@ static const struct option known_options[] = {
     {"seconds", required_argument, NULL, 'e'},
     {"warmup", required_argument, NULL, 'W'},
     {"percentiles", no_argument, NULL, 'q'},
-    {"plot", required_argument, NULL, 'l'},
     {"tolerance", required_argument, NULL, 'T'},
     {"mode", required_argument, NULL, 'M'},
     {"crc", required_argument, NULL, 'c'},
@@ -257,9 +256,6 @@ static bool take_other(int letter, const char *text, struct perf_options *option
         return true;
     case 'q':
         options->percentiles = true;
-        return true;
-    case 'l':
-        options->plot = text;
         return true;
     case 'O':
         options->once = true;

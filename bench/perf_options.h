@@ -41,7 +41,6 @@ struct perf_options {
     int client_cpu; /* -1: anywhere */
     bool percentiles;
     bool json;
-    const char *plot; /* SVG file, or NULL */
     bool strict_heap;
     double tolerance;     /* compare: percent */
     const char *files[2]; /* compare */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One result: what one transport has shown with one set of parameters. It is what tables, JSON files
- * and plots are made of, and what is read from JSON files.
+ * One result: what one transport has shown with one set of parameters. It is what tables and JSON
+ * files are made of, and what is read from JSON files.
  */
 #ifndef ITAPI_BENCH_PERF_RECORD_H
 #define ITAPI_BENCH_PERF_RECORD_H

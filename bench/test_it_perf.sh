@@ -92,9 +92,10 @@ check_json "$folder/waits" 10
 measure "$folder/reads" --matrix --op read --sizes 16:64:x2 --transport tcp
 check_json "$folder/reads" 6
 if [ "${2-}" != thread ]; then
-    measure "$folder/matrix" --matrix --sizes 64:4k:x64 --reference tcp --percentiles --plot "$folder/plot.svg"
+    measure "$folder/matrix" --matrix --sizes 64:4k:x64 --reference tcp --percentiles
     check_json "$folder/matrix" 24
-    [ "$(grep -c '<polyline' "$folder/plot.svg")" = 12 ] || fail 'the picture does not have 12 lines'
+    "$(dirname "${BASH_SOURCE[0]}")/plot" "$folder/matrix" "$folder/plot.svg" || fail 'bench/plot fails'
+    [ "$(grep -c '<g id="line uiwarp ' "$folder/plot.svg")" = 6 ] || fail 'the picture does not have 6 lines'
     tail -n 1 "$folder/plot.svg" | grep -q '^</svg>$' || fail 'the picture has no end'
 fi
 # Whatever Interfaces there are: uiwarp is one.

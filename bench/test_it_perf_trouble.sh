@@ -107,15 +107,6 @@ if command -v script >/dev/null; then
     grep -q "$(printf '\r\033\\[Kit_perf: it_ia_create')" "$folder/terminal" || fail 'a message behind a line of progress'
 fi
 
-refused 'No such file' --loopback "${few[@]}" --plot "$folder/nowhere/plot.svg"
-refused 'directory' --loopback "${few[@]}" --plot "$folder"
-ends 1 '/dev/full could not be written' "$it_perf" --loopback "${few[@]}" --plot /dev/full
-ends 1 '' "$it_perf" --loopback --ia nowhere0 --plot "$folder/plot.svg"
-[ ! -e "$folder/plot.svg" ] || fail 'nothing was measured, and yet there is a picture'
-echo old >"$folder/plot.svg"
-ends 1 '' "$it_perf" --loopback --ia nowhere0 --plot "$folder/plot.svg"
-[ "$(cat "$folder/plot.svg")" = old ] || fail 'nothing was measured, and the old picture is gone'
-
 # ---- Peers
 
 # client_runs: in the background, as $client, until the server has its connection.

@@ -7,18 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static void show_digest(const char *what, const unsigned char digest[SHA256_SIZE])
+static void show_digest(const char *what, const unsigned char digest[SHA256_DIGEST_LENGTH])
 {
-    char text[SHA256_TEXT_SIZE];
-
-    sha256_text(digest, text);
-    (void)printf("SHA-256 of %s: %s\n", what, text);
+    (void)printf("SHA-256 of %s: ", what);
+    for (size_t i = 0; i < SHA256_DIGEST_LENGTH; i++)
+        (void)printf("%02x", digest[i]);
+    (void)printf("\n");
     (void)fflush(stdout);
 }
 
 static bool same_digest(const unsigned char *one, const unsigned char *other, const char *what)
 {
-    if (memcmp(one, other, SHA256_SIZE) == 0)
+    if (memcmp(one, other, SHA256_DIGEST_LENGTH) == 0)
         return true;
     complain("%s is not what was sent", what);
     return false;
@@ -36,7 +36,7 @@ static bool check_written(struct rdma *rdma, const struct region *buffer, size_t
         return false;
     (void)printf("the data is in place; computing its SHA-256 while the client reads it back\n");
     (void)fflush(stdout);
-    sha256(buffer->memory, size, answer.digest);
+    SHA256(buffer->memory, size, answer.digest);
     show_digest("the data received", answer.digest);
     answer.kind = MESSAGE_DIGEST;
     return rdma_send(rdma, &answer) &&
@@ -161,10 +161,10 @@ static bool compare(struct rdma *rdma, const unsigned char *copy, size_t size,
                     const struct message *written)
 {
     struct message answer;
-    unsigned char digest[SHA256_SIZE];
+    unsigned char digest[SHA256_DIGEST_LENGTH];
     bool same;
 
-    sha256(copy, size, digest);
+    SHA256(copy, size, digest);
     show_digest("the data read back", digest);
     if (!rdma_receive(rdma, MESSAGE_DIGEST, &answer))
         return false;
@@ -193,7 +193,7 @@ static bool use_buffer(struct rdma *rdma, const struct region *file, size_t size
         complain("the server's buffer has another size than the file");
         return false;
     }
-    sha256(file->memory, size, written.digest);
+    SHA256(file->memory, size, written.digest);
     show_digest("the file", written.digest);
     if (!write_file(rdma, file, size, &remote, &written) || !read_back(rdma, copy, size, &remote))
         return false;

@@ -10,6 +10,7 @@ import os
 import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -168,6 +169,16 @@ def check_folder(folder: str) -> None:
         pass
 
 
+def draw(folder: str) -> list[str]:
+    """Has bench/plot draw the results in a folder: the names of the charts."""
+    done = subprocess.run([os.path.join(ROOT, "bench", "plot"), os.path.join(folder, "results.json"), folder],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        say(f"there are no pictures: {done.stderr.strip()}")
+        return []
+    return [name for name in done.stdout.split() if name != "overview"]
+
+
 def write(options: argparse.Namespace, results: outcome.Results) -> None:
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "results.json"), "w", encoding="utf-8") as stream:
@@ -175,14 +186,14 @@ def write(options: argparse.Namespace, results: outcome.Results) -> None:
         stream.write("\n")
     with open(os.path.join(options.out, "table.md"), "w", encoding="utf-8") as stream:
         stream.write(outcome.document(results))
-    write_report(results, options.out)
+    write_report(results, options.out, draw(options.out))
     for rows in outcome.tables(results):
         print(outcome.plain(rows))
     for line in outcome.machine_lines(results):
         print(line)
     for line in outcome.guest_lines(results) + outcome.warnings(results):
         say(line)
-    print(f"written: {os.path.join(options.out, 'report.html')}, results.json, table.md and plots", flush=True)
+    print(f"written: {os.path.join(options.out, 'report.html')}, results.json, table.md and pictures", flush=True)
 
 
 def main(arguments: list[str]) -> int:

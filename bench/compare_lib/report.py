@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report: one HTML file that needs nothing else, and the charts as files."""
+"""The report: one HTML file that needs nothing else."""
 
 from __future__ import annotations
 
+import base64
 import os
 from html import escape
 from typing import Any
 
-from . import plots, results as outcome
-from .patterns import Pattern, size_name
-from .results import Results, spread
+from . import results as outcome
+from .patterns import size_name
+from .results import Results
 
 PAGE_STYLE = """
 :root { color-scheme: light dark; --line: #8885; --soft: #8882; --good: #087f3f; --bad: #b3261e }
@@ -17,54 +18,13 @@ PAGE_STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 1120px; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.6rem } h2 { font-size: 1.2rem; margin-top: 2.2rem }
 figure { margin: 0 } .charts { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)) }
-svg { width: 100%; height: auto }
+img { width: 100%; height: auto }
 .scroll { overflow-x: auto } table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap }
 th:first-child, td:first-child { text-align: left } th { background: var(--soft) }
 .ok { color: var(--good) } .over, .failed { color: var(--bad); font-weight: 600 }
 pre { overflow-x: auto; background: var(--soft); padding: .6rem }
 """
-
-
-def value_chart(results: Results, pattern: Pattern) -> plots.Chart:
-    scale = {"lat": 1.0, "bw": 1e-6, "rate": 1e-6}[pattern.measure]
-    unit = {"lat": "us", "bw": "MB/s", "rate": "million/s"}[pattern.measure]
-    chart = plots.Chart(pattern.name, pattern.title, unit, pattern.lower_is_better)
-    for name in outcome.pattern_peers(results, pattern):
-        line = plots.Line(name, results.labels[name])
-        for cell in results.of(pattern):
-            found = spread(cell.series[name].values, True) if name in cell.series else None
-            if found:
-                values = (found[key] * scale for key in ("median", "min", "max"))
-                line.points.append(plots.Point(cell.size, *values))
-        chart.lines.append(line)
-    return chart
-
-
-def cpu_chart(results: Results, pattern: Pattern) -> plots.Chart:
-    chart = plots.Chart(f"cpu_{pattern.name}", f"{pattern.title}: CPU, both sides", "s/GB", True)
-    for peer in results.peers:
-        line = plots.Line(peer.name, peer.label)
-        for cell in results.of(pattern):
-            if not peer.counts_cpu or peer.name not in cell.series:
-                continue
-            found = spread(cell.series[peer.name].cpu_per_gigabyte(), True)
-            if found and found["min"] > 0:
-                line.points.append(plots.Point(cell.size, found["median"], found["min"], found["max"]))
-        chart.lines.append(line)
-    return chart
-
-
-def charts(results: Results) -> list[plots.Chart]:
-    found = [value_chart(results, pattern) for pattern in results.patterns()]
-    found += [cpu_chart(results, pattern) for pattern in results.patterns() if pattern.measure == "bw"]
-    return [chart for chart in found if any(line.points for line in chart.lines)]
-
-
-def overview(everything: list[plots.Chart]) -> list[plots.Chart]:
-    """The charts that tell most, for the documentation."""
-    chosen = ("send_lat", "send_lat_wait", "send_bw", "write_bw", "read_bw", "write_rate", "cpu_send_bw", "cpu_write_bw")
-    return [chart for chart in everything if chart.name in chosen]
 
 
 def html_table(rows: list[list[str]]) -> str:
@@ -77,19 +37,14 @@ def html_table(rows: list[list[str]]) -> str:
     return '<div class="scroll"><table>\n' + "\n".join(lines) + "\n</table></div>"
 
 
-def figures(drawn: list[plots.Chart]) -> str:
+def figures(folder: str, names: list[str]) -> str:
+    """The pictures, inside of the page."""
     parts = []
-    for chart in drawn:
-        lines = {line.name: line.label for line in chart.lines if line.points}
-        key, key_height = plots.legend(lines, plots.WIDTH)
-        height = plots.HEIGHT + key_height
-        parts.append(
-            f'<figure><svg class="chart" viewBox="0 0 {plots.WIDTH} {height}" role="img" '
-            f'aria-label="{escape(chart.title)}">\n{plots.draw(chart)}\n'
-            f'<rect class="paper" y="{plots.HEIGHT}" width="{plots.WIDTH}" height="{key_height}"/>\n'
-            f'<g transform="translate(0 {plots.HEIGHT})">{key}</g></svg></figure>'
-        )
-    return '<div class="charts">\n' + "\n".join(parts) + "\n</div>"
+    for name in names:
+        with open(os.path.join(folder, f"{name}.svg"), "rb") as stream:
+            content = base64.b64encode(stream.read()).decode()
+        parts.append(f'<figure><img alt="{escape(name)}" src="data:image/svg+xml;base64,{content}"></figure>')
+    return '<div class="charts">\n' + "\n".join(parts) + "\n</div>" if parts else ""
 
 
 def failures(results: Results) -> str:
@@ -129,8 +84,7 @@ def guest_part(guest: dict[str, Any] | None) -> str:
     return "\n".join(parts)
 
 
-def page(results: Results) -> str:
-    drawn = charts(results)
+def page(results: Results, drawn: str) -> str:
     facts = "\n".join(f"<li>{escape(line)}</li>" for line in outcome.machine_lines(results))
     warned = "".join(f"<p class=over>{escape(line)}</p>" for line in outcome.warnings(results))
     values = [html_table(outcome.table(results, pattern)) for pattern in results.patterns()]
@@ -142,7 +96,7 @@ def page(results: Results) -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>itapi and its peers</title>
-<style>{PAGE_STYLE}{plots.STYLE}</style>
+<style>{PAGE_STYLE}</style>
 </head>
 <body>
 <h1>itapi and its peers</h1>
@@ -152,7 +106,7 @@ took {results.seconds:.0f} s. Loopback. Points are medians, bands reach from the
 {facts}
 </ul>
 {warned}
-{figures(drawn)}
+{drawn}
 {"<h2>What is wanted</h2>" if judged else ""}
 {judged}
 <h2>Figures</h2>
@@ -168,11 +122,7 @@ took {results.seconds:.0f} s. Loopback. Points are medians, bands reach from the
 """
 
 
-def write_report(results: Results, folder: str) -> None:
-    drawn = charts(results)
-    files = {f"{chart.name}.svg": plots.picture([chart], 1) for chart in drawn}
-    files["overview.svg"] = plots.picture(overview(drawn) or drawn, 2)
-    files["report.html"] = page(results)
-    for name, content in files.items():
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
-            stream.write(content)
+def write_report(results: Results, folder: str, pictures: list[str]) -> None:
+    """pictures: the names of the charts that lie in the folder."""
+    with open(os.path.join(folder, "report.html"), "w", encoding="utf-8") as stream:
+        stream.write(page(results, figures(folder, pictures)))

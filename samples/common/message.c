@@ -14,7 +14,7 @@ enum {
     DIGEST_AT = 32,
 };
 
-_Static_assert(DIGEST_AT + SHA256_SIZE == MESSAGE_SIZE, "the members fill the message");
+_Static_assert(DIGEST_AT + SHA256_DIGEST_LENGTH == MESSAGE_SIZE, "the members fill the message");
 
 static void put32(unsigned char *bytes, uint32_t value)
 {
@@ -72,7 +72,7 @@ void message_encode(const struct message *message, unsigned char bytes[MESSAGE_S
     put64(bytes + KEY_AT, message->key);
     put64(bytes + ADDRESS_AT, message->address);
     put64(bytes + LENGTH_AT, message->length);
-    memcpy(bytes + DIGEST_AT, message->digest, SHA256_SIZE);
+    memcpy(bytes + DIGEST_AT, message->digest, SHA256_DIGEST_LENGTH);
 }
 
 void message_decode(const unsigned char bytes[MESSAGE_SIZE], struct message *message)
@@ -82,5 +82,5 @@ void message_decode(const unsigned char bytes[MESSAGE_SIZE], struct message *mes
     message->key = get64(bytes + KEY_AT);
     message->address = get64(bytes + ADDRESS_AT);
     message->length = get64(bytes + LENGTH_AT);
-    memcpy(message->digest, bytes + DIGEST_AT, SHA256_SIZE);
+    memcpy(message->digest, bytes + DIGEST_AT, SHA256_DIGEST_LENGTH);
 }

@@ -8,7 +8,8 @@
 #define ITAPI_SAMPLES_COMMON_MESSAGE_H
 
 #include "common/report.h"
-#include "common/sha256.h"
+
+#include <openssl/sha.h>
 
 #define MESSAGE_SIZE 64
 
@@ -27,7 +28,7 @@ struct message {
     it_rmr_context_t key;   /* MESSAGE_BUFFER */
     it_rdma_addr_t address; /* MESSAGE_BUFFER */
     uint64_t length;        /* MESSAGE_BUFFER */
-    unsigned char digest[SHA256_SIZE];
+    unsigned char digest[SHA256_DIGEST_LENGTH];
 };
 
 /* The kind in words. */
