@@ -47,6 +47,9 @@ bool evd_loop_is_current(const struct evd_loop *loop);
 /* The calling thread is the loop's, and the call comes from something that the loop runs. */
 bool evd_loop_is_inside(const struct evd_loop *loop);
 
+/* The loop lives on a base of the program. */
+bool evd_loop_is_lent(const struct evd_loop *loop);
+
 /* The calling thread is that of some loop: while it waits nobody else does the work of that. */
 bool evd_loop_is_here(void);
 

@@ -17,11 +17,6 @@
 #define LOOP_BASE_DESCRIPTORS 8
 /* What peers wait for is done in less, and not to wait while the program computes. */
 #define LOOP_SLICE_NS (BASE_NS_PER_MS / 10)
-/*
- * Of 1,000 wake-ups while the program computes 3 wait for the clock's tick (4 ms) with niceness 0, 1
- * with -5.
- */
-#define LOOP_NICE (-10)
 
 /* ---------------------------------------------------------------- the thread a loop belongs to */
 
@@ -79,7 +74,7 @@ static void *loop_main(void *argument)
 
     (void)loop_thread_reserve(&loop_here, 1); /* cannot fail */
     loop_thread_add(&loop_here, loop);
-    base_slice_shorten(LOOP_SLICE_NS, LOOP_NICE);
+    base_slice_shorten(LOOP_SLICE_NS);
     (void)pthread_setname_np(pthread_self(), loop->name); /* the name serves debuggers only */
     (void)event_base_dispatch(base); /* ends by the stop task or by adoption only */
     if (evd_loop_is_current(loop)) {
@@ -204,6 +199,11 @@ void evd_loop_stop(struct evd_loop *loop)
 }
 
 /* ---------------------------------------------------------------- adoption */
+
+bool evd_loop_is_lent(const struct evd_loop *loop)
+{
+    return atomic_load_explicit(&loop->lent, memory_order_relaxed);
+}
 
 struct loop_move {
     struct evd_loop *loop;

@@ -366,6 +366,31 @@ it_status_t itx_ia_set_spin(it_ia_handle_t ia_handle, uint64_t spin_us);
  */
 it_status_t itx_ia_set_half_open_share(it_ia_handle_t ia_handle, size_t streams);
 
+/**
+ * Gives the thread of an Interface Adapter a niceness. By default it has that of the thread that has
+ * created the IA. Where the threads of a program compute on all processors, a favoured IA's thread
+ * serves the one-sided operations of peers sooner: a niceness of -10 brings the slowest thousandth
+ * of RDMA Reads from milliseconds to fractions of one (docs/performance.md). No other thread of the
+ * program is changed.
+ *
+ * @param ia_handle  the Interface Adapter
+ * @param niceness   -20 (favoured most) to 19
+ *
+ * @retval IT_SUCCESS               in force
+ * @retval IT_ERR_INVALID_IA        ia_handle does not name an open IA
+ * @retval IT_ERR_RANGE             niceness is below -20 or above 19
+ * @retval IT_ERR_NO_PERMISSION     the process may not: it needs CAP_SYS_NICE, or a limit
+ *                                  RLIMIT_NICE that allows it
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA has no thread: it lives on a base of the program
+ *                                  (itx_ia_set_event_base)
+ * @retval IT_ERR_RESOURCES         the kernel refuses for another reason
+ *
+ * Completion: none; the call is synchronous. Works on a failed IA.
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_set_niceness(it_ia_handle_t ia_handle, int niceness);
+
 struct event_base; /* of libevent 2; programs that do not use this call need no libevent */
 
 /**

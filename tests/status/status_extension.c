@@ -98,6 +98,11 @@ static it_status_t set_base(const union status_value *v)
     return (it_status_t)atomic_load(&answer);
 }
 
+static it_status_t set_niceness(const union status_value *v)
+{
+    return itx_ia_set_niceness(v[0].p, (int)v[1].n);
+}
+
 static it_status_t set_spin(const union status_value *v)
 {
     return itx_ia_set_spin(v[0].p, v[1].n);
@@ -262,6 +267,11 @@ static const struct status_call calls[] = {
      .params = {STATUS_IA, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("one", IT_SUCCESS, SET(1, 1)),
                   ROW("more than there may be", IT_SUCCESS, SET(1, SIZE_MAX)))},
+    {.name = "itx_ia_set_niceness",
+     .make = set_niceness,
+     .params = {STATUS_IA, STATUS_NUMBER(0)},
+     .rows = ROWS(ROW("below the least", IT_ERR_RANGE, SET(1, -21)),
+                  ROW("above the most", IT_ERR_RANGE, SET(1, 20)))},
     {.name = "itx_ia_query_features",
      .make = query_features,
      .params = {STATUS_IA, STATUS_GIVEN(features)},

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define SLICE_NS UINT64_C(200000)
-#define NICE     (-3)
 
 /* As the kernel has it: its header does not go together with sched.h. */
 struct attr {
@@ -35,21 +34,14 @@ static struct attr attr_of(int thread)
 
 /* ---- What this kernel allows a thread of this process ---- */
 
-struct allowed {
-    bool slice;
-    bool nice;
-};
-
 static void *allowed_probe(void *argument)
 {
-    struct allowed *allowed = argument;
     struct attr attr = attr_of(0);
 
     attr.sched_flags = 0;
     attr.sched_runtime = SLICE_NS;
-    allowed->slice =
+    *(bool *)argument =
         syscall(SYS_sched_setattr, 0, &attr, 0) == 0 && attr_of(0).sched_runtime == SLICE_NS;
-    allowed->nice = setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE) == 0;
     return NULL;
 }
 
@@ -61,9 +53,9 @@ static void on_thread(void *(*run)(void *), void *argument)
     cr_assert_eq(pthread_join(thread, NULL), 0);
 }
 
-static struct allowed allowed_here(void)
+static bool is_allowed_here(void)
 {
-    struct allowed allowed = {false, false};
+    bool allowed = false;
 
     cr_assert_eq(attr_of(0).sched_policy, SCHED_OTHER, "tests run as ordinary processes");
     on_thread(allowed_probe, &allowed);
@@ -91,7 +83,7 @@ static void *asked_run(void *argument)
     if (asked->nice_before != 0)
         cr_assert_eq(setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), asked->nice_before), 0);
     errno = ENOTTY;
-    base_slice_shorten(SLICE_NS, NICE);
+    base_slice_shorten(SLICE_NS);
     asked->error = errno;
     asked->after = attr_of(0);
     on_thread(asked_child, &asked->child);
@@ -100,28 +92,28 @@ static void *asked_run(void *argument)
 
 Test(base_slice, asks_for_short_turns)
 {
-    struct allowed allowed = allowed_here();
+    bool allowed = is_allowed_here();
     struct asked asked = {.nice_before = 0};
     int nice = attr_of(0).sched_nice;
 
     on_thread(asked_run, &asked);
     cr_assert_eq(asked.error, ENOTTY);
-    if (allowed.slice)
+    if (allowed)
         cr_assert_eq(asked.after.sched_runtime, SLICE_NS);
-    cr_assert_eq(asked.after.sched_nice, nice == 0 && allowed.nice ? NICE : nice);
+    cr_assert_eq(asked.after.sched_nice, nice, "no more than its turns");
     cr_assert_eq(asked.child.sched_nice, nice, "what it starts is as it would have been");
 }
 
 Test(base_slice, leaves_a_chosen_niceness)
 {
-    struct allowed allowed = allowed_here();
+    bool allowed = is_allowed_here();
     struct asked asked = {.nice_before = attr_of(0).sched_nice < 19 ? 19 : 0};
 
     if (asked.nice_before == 0)
         cr_skip_test("as nice as can be already");
     on_thread(asked_run, &asked);
     cr_assert_eq(asked.after.sched_nice, asked.nice_before);
-    if (allowed.slice)
+    if (allowed)
         cr_assert_eq(asked.after.sched_runtime, SLICE_NS);
 }
 
@@ -160,7 +152,7 @@ static int find_loop(void)
 /* It asks before it takes its name. */
 Test(base_slice, the_thread_of_an_ia_asks)
 {
-    struct allowed allowed = allowed_here();
+    bool allowed = is_allowed_here();
     int nice = attr_of(0).sched_nice;
     struct fixture fixture;
     struct attr attr;
@@ -170,8 +162,8 @@ Test(base_slice, the_thread_of_an_ia_asks)
     while ((thread = find_loop()) == 0)
         sched_yield();
     attr = attr_of(thread);
-    if (allowed.slice)
+    if (allowed)
         cr_assert_leq(attr.sched_runtime, SLICE_NS);
-    cr_assert_eq(attr.sched_nice < nice, nice == 0 && allowed.nice);
+    cr_assert_eq(attr.sched_nice, nice);
     fixture_stop(&fixture);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -379,6 +380,8 @@ static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct 
     struct stub_qp *qp = (struct stub_qp *)ibv_qp;
     struct ibv_send_wr *refused = stub_refused(wr);
 
+    if (stub.raises_sigpipe)
+        (void)raise(SIGPIPE);
     *bad = refused;
     if (refused && (!stub.takes_half || refused == wr)) {
         *bad = wr;

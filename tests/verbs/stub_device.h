@@ -18,23 +18,24 @@
 
 /* How the device behaves; set before the IA is opened. */
 struct stub_settings {
-    bool like_siw;      /* vendor of siw: what is posted on a failed QP never completes */
-    bool like_iwarp;    /* another device of iWARP */
-    bool on_ethernet;   /* the ports are: RoCE, if it is no iWARP */
-    uint8_t ports;      /* 0: 1 */
-    bool lazy_flush;    /* a failed QP completes what it has when stub_flush is called */
-    bool tells_late;    /* of a QP that has failed: not before it is in ERROR */
-    bool checks_keys;   /* of the memory here, as a device does */
-    bool has_windows;   /* of both types; and it checks the keys of peers */
-    bool refuse_window; /* ibv_alloc_mw fails with ENOMEM */
-    int refuse_bind;    /* posting that a window be opened fails so; 0: it does not */
-    bool takes_half;    /* then what is posted in front of it is executed */
-    int max_cqe;        /* 0: many */
-    int refuse_qps;     /* so many ibv_create_qp fail with ENOMEM */
-    bool refuse_memory; /* ibv_reg_mr fails with ENOMEM */
-    bool no_device;     /* the list is empty */
-    bool has_node;      /* the device says which file below /dev it is */
-    int open_error;     /* ibv_open_device fails so; 0: it does not */
+    bool like_siw;       /* vendor of siw: what is posted on a failed QP never completes */
+    bool like_iwarp;     /* another device of iWARP */
+    bool on_ethernet;    /* the ports are: RoCE, if it is no iWARP */
+    uint8_t ports;       /* 0: 1 */
+    bool lazy_flush;     /* a failed QP completes what it has when stub_flush is called */
+    bool tells_late;     /* of a QP that has failed: not before it is in ERROR */
+    bool checks_keys;    /* of the memory here, as a device does */
+    bool has_windows;    /* of both types; and it checks the keys of peers */
+    bool refuse_window;  /* ibv_alloc_mw fails with ENOMEM */
+    int refuse_bind;     /* posting that a window be opened fails so; 0: it does not */
+    bool takes_half;     /* then what is posted in front of it is executed */
+    int max_cqe;         /* 0: many */
+    int refuse_qps;      /* so many ibv_create_qp fail with ENOMEM */
+    bool refuse_memory;  /* ibv_reg_mr fails with ENOMEM */
+    bool no_device;      /* the list is empty */
+    bool has_node;       /* the device says which file below /dev it is */
+    bool raises_sigpipe; /* posting a request does, in its thread, as siw where the peer is gone */
+    int open_error;      /* ibv_open_device fails so; 0: it does not */
 };
 
 extern struct stub_settings stub;

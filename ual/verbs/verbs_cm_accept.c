@@ -5,6 +5,7 @@
  * it to the IA's thread, where the connection lives.
  */
 #include "ual/verbs/verbs_cm_private.h"
+#include "ual/verbs/verbs_cm_answer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -149,13 +150,13 @@ void verbs_accept_answer(struct verbs_conn *conn)
 
     verbs_conn_decided(conn);
     if (!conn->cm->ia->is_iwarp && !verbs_qp_connect(conn)) {
-        (void)rdma_reject(conn->id, NULL, 0);
+        (void)verbs_cm_answer_reject(conn->id, NULL, 0);
         conn->state = VERBS_CONN_NEW;
         verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
         return;
     }
     conn->state = VERBS_CONN_CONFIRM;
-    if (rdma_accept(conn->id, &conn->param) == 0)
+    if (verbs_cm_answer_accept(conn->id, &conn->param) == 0)
         return;
     error = errno;
     conn->state = VERBS_CONN_NEW;
@@ -173,7 +174,7 @@ static it_status_t accept_at_once(struct verbs_conn *conn, struct verbs_ep *ep,
 
     if (verbs_host->ep_state(ep->ual) != IT_EP_STATE_UNCONNECTED)
         return IT_ERR_INVALID_EP_STATE;
-    if (rdma_accept(conn->id, &conn->param) != 0) {
+    if (verbs_cm_answer_accept(conn->id, &conn->param) != 0) {
         error = errno;
         verbs_log(VP_LOG_WARN, "%s: cannot accept: %s", verbs_host->ia_name(conn->cm->ual),
                   strerror(error));
@@ -255,7 +256,8 @@ static void reject_run(void *argument)
         call->status = IT_ERR_INVALID_CN_EST_ID;
         return;
     }
-    if (rdma_reject(conn->id, call->private_data, (uint8_t)call->length) != 0 && !conn->active) {
+    if (verbs_cm_answer_reject(conn->id, call->private_data, (uint8_t)call->length) != 0 &&
+        !conn->active) {
         verbs_log(VP_LOG_WARN, "%s: cannot reject: %s", verbs_host->ia_name(conn->cm->ual),
                   strerror(errno));
         call->status = accept_too_late(conn);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The active side: address, route, request, and what the peer says to it. */
 #include "ual/verbs/verbs_cm_private.h"
+#include "ual/verbs/verbs_cm_answer.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -115,7 +116,7 @@ static void connect_find_route(struct verbs_conn *conn)
 static bool connect_agree(struct verbs_conn *conn)
 {
     if (!verbs_qp_connect(conn)) {
-        (void)rdma_reject(conn->id, NULL, 0); /* without, the peer would wait in vain */
+        (void)verbs_cm_answer_reject(conn->id, NULL, 0); /* without, the peer would wait in vain */
         verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
         return false;
     }

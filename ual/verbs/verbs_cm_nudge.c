@@ -24,7 +24,7 @@ static void nudge_post(struct verbs_ep *ep)
     if (ep->sq.open && !ep->sq.local) {
         ep->sq.marker.number = ep->sq.tail - 1;
         ep->nudged = true;
-        error = ibv_post_send(ep->qp, &wr, &bad);
+        error = ep->sq.post.send(ep->qp, &wr, &bad);
     }
     base_lock_drop(&ep->sq.lock);
     if (error)

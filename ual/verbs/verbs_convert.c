@@ -4,6 +4,7 @@
  * the agreement go on may be the conversion's last: none touches it afterwards.
  */
 #include "ual/verbs/verbs_convert_private.h"
+#include "ual/verbs/verbs_cm_answer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -359,7 +360,7 @@ void verbs_convert_requested(struct verbs_convert *convert, struct rdma_cm_id *i
     if (!agree_requested(&convert->agree, key, sizeof(key))) {
         verbs_log(VP_LOG_INFO, "verbs: conversion %p: a connection with a wrong key is refused",
                   (void *)convert);
-        (void)rdma_reject(id, NULL, 0); /* it goes away in any case */
+        (void)verbs_cm_answer_reject(id, NULL, 0); /* it goes away in any case */
         (void)rdma_destroy_id(id);
         return;
     }

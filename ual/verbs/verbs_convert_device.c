@@ -2,6 +2,7 @@
 /* The RDMA connection of a conversion: between the addresses of the stream, for one peer only. */
 #include "ual/verbs/verbs_cm.h"
 #include "ual/verbs/verbs_convert_private.h"
+#include "ual/verbs/verbs_cm_answer.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -193,7 +194,7 @@ void verbs_convert_drop(struct verbs_convert *convert)
 
     convert_stop_listening(convert);
     if (convert->request) {
-        (void)rdma_reject(convert->request, NULL, 0); /* it goes away in any case */
+        (void)verbs_cm_answer_reject(convert->request, NULL, 0); /* it goes away in any case */
         (void)rdma_destroy_id(convert->request);
     }
     convert->request = NULL;

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -228,21 +227,6 @@ static void device_find_quirks(struct verbs_ia *ia)
     };
 }
 
-/*
- * siw writes to its socket in the thread that posts, without MSG_NOSIGNAL: where the peer has just gone away, SIGPIPE would
- * end a program that knows of no socket. What a program has said about the signal stays.
- */
-static void device_silence_sigpipe(void)
-{
-    struct sigaction action;
-
-    if (sigaction(SIGPIPE, NULL, &action) != 0 || (action.sa_flags & SA_SIGINFO) != 0 ||
-        action.sa_handler != SIG_DFL)
-        return;
-    action.sa_handler = SIG_IGN;
-    (void)sigaction(SIGPIPE, &action, NULL); /* cannot fail */
-}
-
 /* ---------------------------------------------------------------- opening and closing */
 
 static it_status_t device_open_status(int error)
@@ -288,10 +272,8 @@ it_status_t verbs_ia_open(struct ual_ia *ual)
     device_fill_attributes(ia);
     (void)pthread_mutex_init(&ia->attach_lock, NULL); /* cannot fail */
     (void)pthread_mutex_init(&ia->rmr_lock, NULL);
-    if (ia->quirks.is_siw) {
-        device_silence_sigpipe();
+    if (ia->quirks.is_siw)
         ia->filler = ibv_create_cq(ia->context, VERBS_FILLER_ENTRIES, NULL, NULL, 0);
-    }
     if (!verbs_async_open(ia))
         goto err_filler;
     status = verbs_cm_open(ia);

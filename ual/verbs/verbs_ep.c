@@ -201,7 +201,7 @@ static void ep_post_marker(struct verbs_ep *ep)
     int error;
 
     ep->sq.marker.number = ep->sq.local_from - 1;
-    error = ibv_post_send(ep->qp, &wr, &bad);
+    error = ep->sq.post.send(ep->qp, &wr, &bad);
     if (error)
         verbs_log(VP_LOG_INFO, "ep %p: no marker: %s", (void *)ep->ual, strerror(error));
 }

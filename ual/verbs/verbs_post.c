@@ -290,7 +290,7 @@ static int post_to_device(struct verbs_ep *ep, struct verbs_slot *slot,
     post_fill(ep, &wr, request);
     if (post_signals(&ep->sq, request))
         wr.send_flags |= IBV_SEND_SIGNALED;
-    return ibv_post_send(ep->qp, &wr, &bad);
+    return ep->sq.post.send(ep->qp, &wr, &bad);
 }
 
 /*

@@ -7,6 +7,7 @@
  * A queue keeps the LMR of its last post: the same handle with the same number is the same LMR, and live.
  */
 #include "ual/verbs/verbs.h"
+#include "ual/verbs/verbs_sigpipe.h"
 
 /* Longer segments of receives are legal, and shortened. */
 #define USUAL_RECEIVE_MAX   UINT32_C(0x7fffffff)
@@ -149,7 +150,7 @@ void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp)
 {
     ep->qp = qp;
     ep->sq.qp = qp;
-    ep->sq.post.send = qp->context->ops.post_send;
+    ep->sq.post.send = ep->ia->quirks.is_siw ? verbs_sigpipe_post_send : qp->context->ops.post_send;
     verbs_usual_set_limits(ep);
     ep->rq.qp = qp;
     ep->rq.post.recv = qp->context->ops.post_recv;

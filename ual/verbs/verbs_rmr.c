@@ -252,7 +252,7 @@ static int narrow_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verb
         .wr_id = (uintptr_t)slot, /* only if it fails, and then the other is flushed */
     };
     struct ibv_send_wr *bad;
-    int error = ibv_post_send(ep->qp, closes ? &close : &open, &bad);
+    int error = ep->sq.post.send(ep->qp, closes ? &close : &open, &bad);
 
     if (error == 0)
         mw->rkey = key; /* by which the next post names it */
@@ -304,7 +304,7 @@ static int nothing_post(struct verbs_ep *ep, struct verbs_slot *slot, unsigned f
     };
     struct ibv_send_wr *bad;
 
-    return ibv_post_send(ep->qp, &wr, &bad);
+    return ep->sq.post.send(ep->qp, &wr, &bad);
 }
 
 /* With the lock. A post that fails leaves the RMR as it was. */
@@ -329,7 +329,7 @@ static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, stru
         return error;
     }
     error =
-        rmr->wide ? wide_post(ep, slot, rmr->mw, ground, flags) : ibv_post_send(ep->qp, &wr, &bad);
+        rmr->wide ? wide_post(ep, slot, rmr->mw, ground, flags) : ep->sq.post.send(ep->qp, &wr, &bad);
     if (error == 0) {
         rmr->last_key = rmr->mw->rkey;
         rmr->is_open = false;

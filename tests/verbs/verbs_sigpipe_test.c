@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The SIGPIPE that siw raises in a thread that posts never reaches the program, and nothing of the process changes. */
+#include "verbs/stub_node.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <signal.h>
+
+static const struct stub_shape usual = {.events = 0};
+
+TestSuite(verbs_sigpipe, .init = stub_start);
+
+static void open_siw(struct stub_node *n)
+{
+    stub.like_siw = true;
+    stub_node_pair(n, &usual);
+    stub.raises_sigpipe = true;
+}
+
+/* A usual post, and one that is none. */
+static void post_both(struct stub_node *n)
+{
+    fx_recv(n->b, &n->buf, 1024, 128, 10);
+    fx_send(n->a, &n->buf, 0, 64, 1, FX_SIGNAL);
+    fx_write(n->a, &n->buf, 0, 64, &n->buf, 2048, 2, FX_SIGNAL | IT_BARRIER_FENCE_FLAG);
+    fx_done_len(n->fx.recv_evd, n->b, IT_DTO_RC_RECV_CMPL_EVENT, 10, 64);
+    fx_done_len(n->fx.request_evd, n->a, IT_DTO_SEND_CMPL_EVENT, 1, 64);
+    fx_done_len(n->fx.request_evd, n->a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, 64);
+}
+
+static bool is_blocked(void)
+{
+    sigset_t mask;
+
+    CHECK(pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0);
+    return sigismember(&mask, SIGPIPE) == 1;
+}
+
+static bool is_pending(void)
+{
+    sigset_t pending;
+
+    CHECK(sigpending(&pending) == 0);
+    return sigismember(&pending, SIGPIPE) == 1;
+}
+
+static bool is_default(void)
+{
+    struct sigaction action;
+
+    CHECK(sigaction(SIGPIPE, NULL, &action) == 0);
+    return action.sa_handler == SIG_DFL;
+}
+
+/* The default would end this process. */
+Test(verbs_sigpipe, a_post_leaves_the_process_alone)
+{
+    struct stub_node n;
+
+    CHECK(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
+    open_siw(&n);
+    CHECK(is_default());
+    post_both(&n);
+    CHECK(is_default());
+    CHECK(!is_blocked());
+    CHECK(!is_pending());
+    stub_node_close(&n);
+    CHECK(is_default());
+}
+
+/* Both the mask and a signal that waits are the program's. */
+Test(verbs_sigpipe, a_signal_of_the_program_stays)
+{
+    struct stub_node n;
+    sigset_t only;
+
+    CHECK(sigemptyset(&only) == 0 && sigaddset(&only, SIGPIPE) == 0);
+    CHECK(pthread_sigmask(SIG_BLOCK, &only, NULL) == 0);
+    open_siw(&n);
+    post_both(&n);
+    CHECK(is_blocked());
+    CHECK(!is_pending());
+    CHECK(raise(SIGPIPE) == 0);
+    post_both(&n);
+    CHECK(is_blocked());
+    CHECK(is_pending());
+    stub.raises_sigpipe = false;
+    stub_node_close(&n);
+}
