@@ -128,7 +128,7 @@ static bool iw_rx_take_usual(struct iw_rx *rx, const uint8_t *ulpdu)
 {
     bool solicited;
 
-    if (!rx->ops->take || rx->send_mo != 0 || rx->ulpdu_length <= IW_UNTAGGED_HEADER ||
+    if (!rx->ops->take || rx->send_open || rx->ulpdu_length <= IW_UNTAGGED_HEADER ||
         !iw_is_usual_send(ulpdu, rx->next_msn[IW_QN_SEND], &solicited) ||
         !rx->ops->take(rx->context, ulpdu + IW_UNTAGGED_HEADER,
                        rx->ulpdu_length - IW_UNTAGGED_HEADER, solicited))

@@ -78,7 +78,8 @@ struct iw_rx {
     uint8_t header_length; /* octets of DDP + RDMAP header kept for a Terminate */
     uint32_t ulpdu_length;
     uint32_t next_msn[4];       /* expected MSN of queue 0 to 3 */
-    uint32_t send_mo;           /* running offset of the Send that is arriving; 0: between two */
+    bool send_open;             /* within a Send: a segment has come, the last has not */
+    uint32_t send_mo;           /* where its next segment goes; 0 between two */
     enum iw_opcode send_opcode; /* all segments of one Send carry the same */
     uint32_t send_stag;
     struct iw_segment segment; /* current FPDU */

@@ -27,7 +27,7 @@ static enum iw_error iw_rx_admit_send(const struct iw_rx *rx)
     const struct iw_segment *segment = &rx->segment;
     enum iw_error error = iw_rx_check_order(rx, rx->send_mo);
 
-    if (error != IW_OK || rx->send_mo == 0)
+    if (error != IW_OK || !rx->send_open)
         return error;
     if (segment->opcode != rx->send_opcode)
         return IW_ERR_RDMAP_OPCODE;
@@ -64,7 +64,7 @@ static enum iw_error iw_rx_admit_immediate(const struct iw_rx *rx)
     if (rx->segment.length != IW_IMMEDIATE_DATA || !rx->segment.last)
         return IW_ERR_RDMAP_UNSPECIFIED;
     error = iw_rx_check_order(rx, 0);
-    return error == IW_OK && rx->send_mo != 0 ? IW_ERR_RDMAP_OPCODE : error;
+    return error == IW_OK && rx->send_open ? IW_ERR_RDMAP_OPCODE : error;
 }
 
 enum iw_error iw_rx_admit_alone(const struct iw_rx *rx, bool *ask)
@@ -115,6 +115,7 @@ static void iw_rx_advance_send(struct iw_rx *rx)
 {
     const struct iw_segment *segment = &rx->segment;
 
+    rx->send_open = !segment->last;
     if (segment->last) {
         rx->send_mo = 0;
         rx->next_msn[IW_QN_SEND]++;

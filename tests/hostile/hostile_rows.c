@@ -220,6 +220,24 @@ static void send_second_mo_wrong(struct hostile_attack *attack)
     frame(attack);
 }
 
+/* An empty segment begins a message, whose opcode and STag stay. */
+static void send_changes_opcode(struct hostile_attack *attack)
+{
+    raw_untagged(&attack->ulpdu, RAW_SEND, 0, 1, 0, NULL, 0, false, 0);
+    frame(attack);
+    untagged(attack, RAW_SEND_SE, 0, 1, 0, 16);
+    frame(attack);
+}
+
+static void send_changes_stag(struct hostile_attack *attack)
+{
+    raw_untagged(&attack->ulpdu, RAW_SEND_INV, 0, 1, 0, NULL, 0, false, 0x11223300);
+    frame(attack);
+    raw_untagged(&attack->ulpdu, RAW_SEND_INV, 0, 1, 0, NULL, 0, true,
+                 bed_stag(&attack->bed->writable));
+    frame(attack);
+}
+
 static void send_too_long(struct hostile_attack *attack)
 {
     untagged(attack, RAW_SEND, 0, 1, 0, BED_REGION + 1);
@@ -506,6 +524,10 @@ const struct hostile_row hostile_rows[] = {
      false},
     {"Send, second MO wrong", send_second_mo_wrong, TWICE(0x1204), TWICE(TRANSPORT),
      HOSTILE_NOT_GOOD, FLUSHED, false},
+    {"Send changes its opcode behind an empty segment", send_changes_opcode, TWICE(0x0206),
+     TWICE(OPCODE), FLUSHED, FLUSHED, false},
+    {"Send changes its STag behind an empty segment", send_changes_stag, TWICE(0x0206),
+     TWICE(OPCODE), FLUSHED, FLUSHED, false},
     {"Send too long",
      send_too_long,
      TWICE(0x1205),

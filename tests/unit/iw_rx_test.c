@@ -285,6 +285,27 @@ static void build_tagged(struct builder *builder, enum iw_opcode opcode, bool la
                payload);
 }
 
+static uint32_t control_length(enum iw_opcode opcode)
+{
+    if (opcode == IW_OP_ATOMIC_REQUEST)
+        return IW_ATOMIC_REQUEST_HEADER;
+    if (opcode == IW_OP_ATOMIC_RESPONSE)
+        return IW_ATOMIC_RESPONSE_HEADER;
+    if (opcode == IW_OP_IMMEDIATE || opcode == IW_OP_IMMEDIATE_SE)
+        return IW_IMMEDIATE_DATA;
+    return 28; /* a Read Request's; legal for a Terminate */
+}
+
+static void build_control(struct builder *builder, enum iw_opcode opcode, bool last, uint32_t qn,
+                          uint32_t msn, uint32_t mo)
+{
+    uint32_t length = control_length(opcode);
+
+    build_rest(builder,
+               iw_encode_untagged(stream + builder->length, opcode, last, 0, qn, msn, mo, length),
+               length);
+}
+
 /* All kinds, long and short, Writes and a Read Response between the segments of a Send. */
 static size_t build_mix(bool crc)
 {
@@ -435,12 +456,38 @@ Test(iw_rx, segments_of_a_send_agree)
     }
 }
 
+/* Its opcode and the STag that it invalidates hold for the rest, and nothing comes in between. */
+Test(iw_rx, an_empty_segment_begins_a_message)
+{
+    struct builder builder = {.crc = true, .msn = 1};
+
+    build_send(&builder, IW_OP_SEND, false, 0, 0, 0);
+    build_send(&builder, IW_OP_SEND_SE, true, 0, 0, 20);
+    expect_error(builder.length, IW_ERR_RDMAP_OPCODE);
+    builder = (struct builder){.crc = true, .msn = 1};
+    build_send(&builder, IW_OP_SEND_INV, false, 0x11223344, 0, 0);
+    build_send(&builder, IW_OP_SEND_INV, false, 0x55667788, 0, 0);
+    expect_error(builder.length, IW_ERR_RDMAP_OPCODE);
+    builder = (struct builder){.crc = true, .msn = 1};
+    build_send(&builder, IW_OP_SEND, false, 0, 0, 0);
+    build_control(&builder, IW_OP_IMMEDIATE, true, IW_QN_SEND, 1, 0);
+    expect_error(builder.length, IW_ERR_RDMAP_OPCODE);
+    builder = (struct builder){.crc = true, .msn = 1};
+    build_send(&builder, IW_OP_SEND, false, 0, 0, 0);
+    build_send(&builder, IW_OP_SEND, false, 0, 0, 20);
+    build_send(&builder, IW_OP_SEND, true, 0, 20, 0);
+    build_send(&builder, IW_OP_SEND_SE, true, 0, 0, 0);
+    run_all_ways(&mix_setup, builder.length);
+    cr_assert(strstr(want, "end 0 fpdus 4 boundary 1"), "%s", want);
+}
+
 Test(iw_rx, message_offset_does_not_wrap)
 {
     struct builder builder = {.crc = true, .msn = 1};
 
     build_send(&builder, IW_OP_SEND, true, 0, UINT32_MAX - 3, 4);
     start(&mix_setup);
+    rx.send_open = true;
     rx.send_mo = UINT32_MAX - 3;
     rx.send_opcode = IW_OP_SEND;
     cr_assert_eq(iw_rx_consume(&rx, stream, builder.length), IW_ERR_DDP_INVALID_MO);
@@ -494,27 +541,6 @@ Test(iw_rx, control_message_lengths)
         run_all_ways(&mix_setup, builder.length);
         cr_assert(strncmp(want, "terminate ", 10) == 0);
     }
-}
-
-static uint32_t control_length(enum iw_opcode opcode)
-{
-    if (opcode == IW_OP_ATOMIC_REQUEST)
-        return IW_ATOMIC_REQUEST_HEADER;
-    if (opcode == IW_OP_ATOMIC_RESPONSE)
-        return IW_ATOMIC_RESPONSE_HEADER;
-    if (opcode == IW_OP_IMMEDIATE || opcode == IW_OP_IMMEDIATE_SE)
-        return IW_IMMEDIATE_DATA;
-    return 28; /* a Read Request's; legal for a Terminate */
-}
-
-static void build_control(struct builder *builder, enum iw_opcode opcode, bool last, uint32_t qn,
-                          uint32_t msn, uint32_t mo)
-{
-    uint32_t length = control_length(opcode);
-
-    build_rest(builder,
-               iw_encode_untagged(stream + builder->length, opcode, last, 0, qn, msn, mo, length),
-               length);
 }
 
 Test(iw_rx, control_message_order)
@@ -733,6 +759,8 @@ Test(iw_rx, usual_sends_are_taken)
     build_send(&builder, IW_OP_SEND, true, 0, 0, 0);
     build_send(&builder, IW_OP_SEND, false, 0, 0, 300);
     build_send(&builder, IW_OP_SEND, true, 0, 300, 100);
+    build_send(&builder, IW_OP_SEND, false, 0, 0, 0);
+    build_send(&builder, IW_OP_SEND, true, 0, 0, 7);
     build_send(&builder, IW_OP_SEND, true, 0, 0, 32);
     start(&mix_setup);
     rx.ops = &ops;
@@ -740,7 +768,7 @@ Test(iw_rx, usual_sends_are_taken)
     cr_assert(rx.segment.last && rx.segment.opcode == IW_OP_SEND); /* no unfinished message */
     cr_assert_eq(iw_rx_consume(&rx, stream + first, builder.length - first), IW_OK);
     cr_assert(octets_taken == 64 + 1 + 32 && solicited_taken == 1);
-    cr_assert(rx.fpdus == 6 && rx.next_msn[IW_QN_SEND] == builder.msn);
+    cr_assert(rx.fpdus == 8 && rx.next_msn[IW_QN_SEND] == builder.msn);
     builder = (struct builder){.crc = true, .msn = builder.msn + 1};
     build_send(&builder, IW_OP_SEND, true, 0, 0, 16);
     cr_assert_eq(iw_rx_consume(&rx, stream, builder.length), IW_ERR_DDP_MSN_RANGE);
