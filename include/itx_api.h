@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, socket conversion with
- * private data, many events by one call, how waits poll, an IA on the program's own event base, immediate values,
- * one more atomic operation, counters, and names for values. Everything here starts with itx_ or ITX_.
+ * private data, many events by one call, how waits poll, an IA on the program's own event base, a
+ * time limit of shared receive queues, immediate values, one more atomic operation, counters, and
+ * names for values. Everything here starts with itx_ or ITX_.
  *
  * Structs that may grow begin with a member "size". The caller sets it to the sizeof it was
  * compiled with; the library reads and writes no byte beyond that, so programs and libraries of
@@ -429,6 +430,37 @@ struct event_base; /* of libevent 2; programs that do not use this call need no 
  * Source: extension of this library.
  */
 it_status_t itx_ia_set_event_base(it_ia_handle_t ia_handle, struct event_base *base);
+
+/* ==============================================================================================
+ * Shared receive queues
+ * ============================================================================================== */
+
+/**
+ * Sets how long a message may hold a receive of an S-RQ without going on. Its first segment takes
+ * the receive from the queue, so a peer that begins a message and leaves it at that takes it from
+ * all other endpoints of the S-RQ. When the time is over the connection ends: the peer is sent a
+ * Terminate (RDMAP, remote operation, catastrophic for the stream), the endpoint's work is flushed,
+ * this receive with IT_DTO_ERR_FLUSHED, and IT_ASYNC_AFF_EP_SRQ_ERROR and
+ * IT_CM_MSG_CONN_BROKEN_EVENT follow. Nobody else notices.
+ *
+ * The time begins anew with every octet of the message. All in all a message may take this time,
+ * and a second more for each 4,000 octets that have come. It is looked at eight times within the
+ * limit, at least once a second: a connection may end so much later. Messages that come at once,
+ * and receives of an endpoint's own, are not concerned.
+ *
+ * @param srq_handle  the S-RQ
+ * @param timeout_us  microseconds; at first 30 seconds. Less than 1,000 counts as that many;
+ *                    IT_TIMEOUT_INFINITE: no limit
+ *
+ * @retval IT_SUCCESS               in force, also for messages under way
+ * @retval IT_ERR_INVALID_SRQ       srq_handle does not name an S-RQ
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA's provider sees whole messages only (devices)
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+it_status_t itx_srq_set_message_timeout(it_srq_handle_t srq_handle, uint64_t timeout_us);
 
 /* ==============================================================================================
  * Features beyond it_ia_info_t

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared receive queues: it_srq_create, it_srq_query, it_srq_modify, it_srq_free. */
+/* Shared receive queues: it_srq_create, it_srq_query, it_srq_modify, it_srq_free, itx_srq_set_message_timeout. */
 #include "ual/ual_object.h"
+
+#include "itx_api.h"
 
 #define UAL_SRQ_PARAMS (((unsigned)IT_SRQ_PARAM_LOW_WATERMARK << 1) - 1) /* all up to the last */
 #define UAL_SRQ_MODIFIABLE                                                                         \
@@ -158,6 +160,19 @@ void ual_srq_destroy(struct ual_srq *srq)
     base_object_release(&srq->pz->object);
     base_lock_destroy(&srq->lock);
     ual_object_end(&srq->object);
+}
+
+it_status_t itx_srq_set_message_timeout(it_srq_handle_t srq_handle, uint64_t timeout_us)
+{
+    struct ual_srq *srq = ual_srq_from(srq_handle);
+    const struct vp_provider *provider;
+
+    if (!srq)
+        return IT_ERR_INVALID_SRQ;
+    provider = ual_ia_of(&srq->object)->provider;
+    if (!VP_PROVIDER_HAS(provider, srq_set_message_timeout))
+        return IT_ERR_OP_NOT_SUPPORTED;
+    return provider->srq_set_message_timeout(srq, timeout_us);
 }
 
 it_status_t it_srq_free(it_srq_handle_t srq_handle)

@@ -388,6 +388,8 @@ struct vp_provider {
     void (*ep_counters)(struct ual_ep *ep, struct itx_ep_counters *counters);
     /* What keeps Interfaces away or unusable: sets .obstacle and .detail, which say "none". */
     void (*obstacle)(struct itx_provider_info *info);
+    /* itx_srq_set_message_timeout; any value. */
+    it_status_t (*srq_set_message_timeout)(struct ual_srq *srq, uint64_t timeout_us);
 };
 
 /* What every table has. */

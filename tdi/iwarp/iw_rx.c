@@ -362,6 +362,13 @@ enum iw_error iw_rx_direct_end(struct iw_rx *rx, uint32_t arrived)
     return IW_OK;
 }
 
+uint32_t iw_rx_arrived(const struct iw_rx *rx)
+{
+    bool within = rx->state == IW_RX_PAYLOAD || rx->state == IW_RX_TRAILER;
+
+    return rx->send_mo + (within && !rx->segment.tagged ? rx->placed : 0);
+}
+
 bool iw_rx_at_boundary(const struct iw_rx *rx)
 {
     return rx->state == IW_RX_DEAD || (rx->state == IW_RX_HEADER && rx->carry_length == 0);

@@ -115,6 +115,9 @@ enum iw_error iw_rx_direct_begin(struct iw_rx *rx, uint32_t *wanted, struct iove
                                  unsigned *count);
 enum iw_error iw_rx_direct_end(struct iw_rx *rx, uint32_t arrived);
 
+/* Octets that have come of the Send that is not complete yet. */
+uint32_t iw_rx_arrived(const struct iw_rx *rx);
+
 /* True between two FPDUs: a FIN here is graceful. Also true when dead. */
 bool iw_rx_at_boundary(const struct iw_rx *rx);
 

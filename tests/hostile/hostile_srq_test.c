@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bad peers of endpoints that share a receive queue: what one of them does costs the others nothing. */
 #include <criterion/criterion.h>
+#include <poll.h>
 #include <string.h>
 
 #include "hostile/hostile_kit.h"
@@ -275,5 +276,135 @@ Test(hostile_srq, a_flood_meets_the_hard_watermark)
     }
     hk_victim_close(&flooder);
     orderly_end(&honest);
+    scene_close(&scene);
+}
+
+/* ---- Messages that do not go on -------------------------------------------------------------- */
+
+#define SOON_US 50000u
+
+/* Part of a message that takes a receive. */
+static void begin_empty(struct hk_victim *victim)
+{
+    send_piece(victim, 1, 0, 0, false);
+}
+
+static void begin_with_octets(struct hk_victim *victim)
+{
+    send_piece(victim, 1, 0, 10, false);
+}
+
+/* The one FPDU has not come as a whole. */
+static void begin_within_fpdu(struct hk_victim *victim)
+{
+    unsigned char payload[2 * SLOT] = {0}; /* more than is collected before it is looked at */
+    struct raw_bytes ulpdu = {0};
+    struct raw_bytes fpdu = {0};
+
+    raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, payload, sizeof(payload), true, 0);
+    raw_fpdu(&fpdu, &ulpdu, true);
+    CHECK(raw_send_part(&victim->peer, fpdu.data, fpdu.len - 1));
+    raw_free(&ulpdu);
+    raw_free(&fpdu);
+}
+
+/* The connection has ended for want of the rest, and its receive has come back. */
+static void given_up(struct hk_victim *victim)
+{
+    EXPECT_EQ(0x0207, hk_terminated(victim, NULL));
+    hk_ended(victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(victim, IT_ASYNC_AFF_EP_SRQ_ERROR, IT_ASYNC_AFF_EP_SRQ_ERROR);
+}
+
+/* Whatever they have sent so far; an honest one gets on before and after. */
+Test(hostile_srq, a_message_that_does_not_go_on)
+{
+    static void (*const begin[])(struct hk_victim *) = {begin_empty, begin_with_octets,
+                                                        begin_within_fpdu};
+    struct scene scene;
+    struct hk_victim honest;
+
+    scene_open(&scene);
+    CHECK_OK(itx_srq_set_message_timeout(scene.srq, SOON_US));
+    victim_open(&scene, &honest, IT_HARD_HI_WATERMARK_DISABLE);
+    for (uint32_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++) {
+        struct hk_victim slow;
+
+        victim_open(&scene, &slow, IT_HARD_HI_WATERMARK_DISABLE);
+        fx_srq_recv(scene.srq, &scene.in, 0, 2 * SLOT, i);
+        begin[i](&slow);
+        given_up(&slow);
+        fx_done(scene.kit.node.recv_evd, slow.ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
+        post(&scene, 10, 1);
+        send_piece(&honest, 1 + i, 0, 5, true);
+        got(&scene, &honest, 10, 5);
+        hk_victim_close(&slow);
+    }
+    orderly_end(&honest);
+    scene_close(&scene);
+}
+
+/* All receives are held by peers that have begun and stopped: they come back. */
+Test(hostile_srq, peers_that_hold_all_receives)
+{
+    enum {
+        HOLDERS = 16
+    };
+    static struct hk_victim holders[HOLDERS];
+    struct scene scene;
+    struct hk_victim honest;
+
+    scene_open(&scene);
+    victim_open(&scene, &honest, IT_HARD_HI_WATERMARK_DISABLE);
+    post(&scene, 0, HOLDERS);
+    for (unsigned i = 0; i < HOLDERS; i++) {
+        victim_open(&scene, &holders[i], IT_HARD_HI_WATERMARK_DISABLE);
+        send_piece(&holders[i], 1, 0, i % SLOT, false);
+        settle(&holders[i], 1);
+    }
+    CHECK_OK(itx_srq_set_message_timeout(scene.srq, SOON_US));
+    for (unsigned i = 0; i < HOLDERS; i++) {
+        EXPECT_EQ(0x0207, hk_terminated(&holders[i], NULL));
+        EXPECT_EQ(IT_CM_MSG_CONN_BROKEN_EVENT, fx_next(scene.kit.node.conn_evd).event_number);
+        EXPECT_EQ(IT_ASYNC_AFF_EP_SRQ_ERROR, fx_next(scene.kit.node.aff_evd).event_number);
+        EXPECT_EQ(IT_DTO_ERR_FLUSHED, fx_next(scene.kit.node.recv_evd).dto_cmpl.dto_status);
+        hk_victim_close(&holders[i]);
+    }
+    post(&scene, 0, 1);
+    send_piece(&honest, 1, 0, 5, true);
+    got(&scene, &honest, 0, 5);
+    orderly_end(&honest);
+    scene_close(&scene);
+}
+
+/* One octet again and again is not enough. */
+Test(hostile_srq, a_message_that_goes_on_too_slowly)
+{
+    struct fx_patience patience = fx_patience_start("the end of the connection");
+    struct pollfd end = {.events = POLLIN};
+    struct scene scene;
+    struct hk_victim slow;
+    uint32_t sent = 0;
+    struct fx_buf large;
+
+    scene_open(&scene);
+    large = fx_buf_make(&scene.kit.node, 1u << 20);
+    CHECK_OK(itx_srq_set_message_timeout(scene.srq, SOON_US));
+    victim_open(&scene, &slow, IT_HARD_HI_WATERMARK_DISABLE);
+    fx_srq_recv(scene.srq, &large, 0, large.size, 1);
+    end.fd = slow.peer.fd;
+    do {
+        struct raw_bytes ulpdu = {0};
+
+        raw_untagged(&ulpdu, RAW_SEND, 0, 1, sent++, "x", 1, false, 0);
+        (void)raw_send_ulpdu(&slow.peer, &ulpdu);
+        raw_free(&ulpdu);
+        fx_patience_check(&patience);
+    } while (poll(&end, 1, SOON_US / 1000 / 10) == 0);
+    CHECK(sent > 1);
+    given_up(&slow);
+    fx_done(scene.kit.node.recv_evd, slow.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    hk_victim_close(&slow);
+    fx_buf_free(&large);
     scene_close(&scene);
 }

@@ -293,6 +293,7 @@ const struct status_documented status_documented[] = {
     {"itx_ia_set_niceness",
      {IT_ERR_INVALID_IA, IT_ERR_RANGE, IT_ERR_NO_PERMISSION, IT_ERR_OP_NOT_SUPPORTED,
       IT_ERR_RESOURCES}},
+    {"itx_srq_set_message_timeout", {IT_ERR_INVALID_SRQ, IT_ERR_OP_NOT_SUPPORTED}},
     {"itx_ia_query_features", {IT_ERR_INVALID_IA, IT_ERR_FAULT, IT_ERR_INVALID_LENGTH}},
     {"itx_post_atomic_swap",
      {IT_ERR_INVALID_EP, IT_ERR_FAULT, IT_ERR_INVALID_DTO_FLAGS, IT_ERR_INVALID_LMR,

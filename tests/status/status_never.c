@@ -50,6 +50,7 @@ const struct status_never status_never[] = {
     {"it_rmr_unlink", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},
     {"it_rmr_unlink", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"it_srq_modify", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
+    {"itx_srq_set_message_timeout", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"it_lmr_create_unlinked", IT_SUCCESS, "there are none"},
     {"it_lmr_link", IT_SUCCESS, UNLINKED},
     {"it_lmr_unlink", IT_SUCCESS, UNLINKED},

@@ -2,6 +2,8 @@
 /* Shared receive queues. */
 #include "status/status_tables.h"
 
+#include "itx_api.h"
+
 #include <stdint.h>
 
 #define QUERY_MASK  0x3fu
@@ -34,6 +36,11 @@ static it_status_t modify(const union status_value *v)
 static it_status_t srq_free(const union status_value *v)
 {
     return it_srq_free(v[0].p);
+}
+
+static it_status_t set_timeout(const union status_value *v)
+{
+    return itx_srq_set_message_timeout(v[0].p, v[1].n);
 }
 
 static void two_receives(struct status_world *world, union status_value *values)
@@ -81,6 +88,12 @@ static const struct status_call calls[] = {
          ROW("above the depth to be", IT_ERR_SRQ_LOW_WATERMARK, SET(1, MODIFY_MASK),
              MEMBER(2, it_srq_param_t, low_watermark, 101)),
          ROW("both", IT_SUCCESS, SET(1, MODIFY_MASK)))},
+    {.name = "itx_srq_set_message_timeout",
+     .make = set_timeout,
+     .params = {SRQ(SLOT_SRQ), STATUS_NUMBER(1000)},
+     .rows = ROWS(ROW("none at all", IT_SUCCESS, SET(1, 0)),
+                  ROW("nearly for ever", IT_SUCCESS, SET(1, IT_TIMEOUT_INFINITE - 1)),
+                  ROW("for ever", IT_SUCCESS, SET(1, IT_TIMEOUT_INFINITE)))},
     {.name = "it_srq_free",
      .make = srq_free,
      .params = {SRQ(SLOT_SRQ_SPARE)},

@@ -96,6 +96,8 @@ Test(verbs_lacks, srqs_that_change)
     after = srq_params(srq);
     CHECK(memcmp(&before, &after, sizeof(before)) == 0);
     CHECK_OK(it_srq_modify(srq, IT_SRQ_PARAM_LOW_WATERMARK, &wanted));
+    CHECK_STATUS(IT_ERR_OP_NOT_SUPPORTED, itx_srq_set_message_timeout(srq, 1000));
+    CHECK_STATUS(IT_ERR_INVALID_SRQ, itx_srq_set_message_timeout(NULL, 1000));
     stub_node_close(&n);
 }
 

@@ -5,6 +5,7 @@
 #include "ual/uiwarp/uiw_conn.h"
 #include "ual/uiwarp/uiw_handover.h"
 #include "ual/uiwarp/uiw_rings.h"
+#include "ual/uiwarp/uiw_srq.h"
 #include "ual/uiwarp/uiw_stream.h"
 
 #include <string.h>
@@ -50,6 +51,7 @@ void uiw_ep_destroy(struct ual_ep *ual)
     uiw_conn_cancel(ual, true);
     uiw_ep_cut(ual);
     uiw_nudge_never(ia, ual);
+    uiw_srq_watch_leave(ia, ual);
     uiw_progress_quiesce(ia);
     uiw_progress_undefer(ia, ual); /* last: those two may have deferred it */
     atomic_fetch_sub_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);

@@ -170,6 +170,18 @@ struct uiw_nudge_entry {
     bool listed;
 };
 
+/* A message that holds a receive of an S-RQ; reader. See uiw_srq_watch.c. */
+struct uiw_drawn {
+    struct ual_ep *next; /* by progress.lock */
+    bool listed;         /* by progress.lock */
+    bool watched;        /* in the list, or in the hand of the loop that looks at it */
+    uint32_t message;    /* index of its receive */
+    uint32_t arrived;    /* octets, when it was looked at */
+    uint64_t looked_ns;
+    uint64_t age_ns;   /* since it was met */
+    uint64_t still_ns; /* since the last octet */
+};
+
 struct uiw_ep {
     struct ual_ep *ual;
     struct uiw_ia *ia;
@@ -221,11 +233,13 @@ struct uiw_ep {
     bool rx_wake_recv, rx_wake_request; /* EVDs to wake when no lock is held */
     bool rx_kick;                       /* the sender has something new to do */
     bool rx_tell_low, rx_tell_high;     /* watermarks that were crossed; see uiw_srq.h */
+    bool rx_drawn;                      /* a receive, from the S-RQ */
     bool rx_terminated;                 /* the peer's Terminate is in rx_terminate */
     enum uiw_expect expect;
     bool widened; /* the receive window; see uiw_net.h */
     struct uiw_gather gather;
     uint32_t rx_atomics; /* of the peer, executed: MSN of the last response */
+    struct uiw_drawn drawn;
     unsigned pinned_count;
     struct uiw_mr *pinned[IW_RX_IOV_MAX]; /* between map and unmap */
     struct iw_terminate rx_terminate;

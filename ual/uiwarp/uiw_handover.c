@@ -13,6 +13,7 @@
 
 #include "base/base_clock.h"
 #include "ual/uiwarp/uiw_detach.h"
+#include "ual/uiwarp/uiw_srq.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -185,6 +186,7 @@ bool uiw_handover_open(struct ual_ia *ia)
     progress->unpark.run = handover_unpark;
     uiw_defer_init(ia);
     uiw_hold_init(ia);
+    uiw_srq_watch_init(ia);
     progress->gate_fd = epoll_create1(EPOLL_CLOEXEC);
     if (progress->gate_fd < 0 ||
         epoll_ctl(progress->gate_fd, EPOLL_CTL_ADD, progress->epoll_fd, &event) != 0)
@@ -204,6 +206,7 @@ static void handover_close_on_loop(void *argument)
     uiw_defer_stop(ia);
     uiw_nudge_stop(ia);
     uiw_hold_stop(ia);
+    uiw_srq_watch_stop(ia);
 }
 
 /* Also after an open that failed. */

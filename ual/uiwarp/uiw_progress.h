@@ -41,6 +41,17 @@ struct uiw_nudge {
     struct evd_timer timer;      /* loop thread */
 };
 
+/* Connections with a message that holds a receive of an S-RQ: uiw_srq_watch.c. */
+struct uiw_srq_watch {
+    struct ual_ia *ia;    /* immutable */
+    struct ual_ep *first; /* by progress.lock, as the next two */
+    bool running;         /* the timer, or a task that is about to start it */
+    bool looking;         /* the loop has EPs in hand */
+    _Atomic uint64_t period_ns;
+    struct evd_timer timer; /* loop thread */
+    struct evd_task start;
+};
+
 struct uiw_progress {
     _Atomic int leader;       /* enum uiw_leader */
     _Atomic uint32_t stints;  /* times a consumer has led: tells the loop that one is busy */
@@ -82,6 +93,7 @@ struct uiw_progress {
     struct ual_ep *held; /* EPs with posted work that waits for a post; see uiw_hold.c */
     unsigned holders;    /* EPs that were taken off this list and are still in use */
     struct uiw_nudge nudge;
+    struct uiw_srq_watch srq_watch;
 
     /* Loop thread only. */
     struct evd_io watch;        /* of gate_fd, always */

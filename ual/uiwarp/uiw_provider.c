@@ -393,4 +393,5 @@ const struct vp_provider uiw_provider = {
     .disconnect = uiw_ep_disconnect,
     .convert = uiw_convert,
     .ep_counters = uiw_ep_counters,
+    .srq_set_message_timeout = uiw_srq_set_message_timeout,
 };

@@ -105,11 +105,16 @@ bool uiw_srq_draw(struct uiw_ep *ep)
         return false;
     atomic_store_explicit(&ep->rq.tail, tail + 1, memory_order_release);
     ep->rx_tell_high |= srq_is_high(ep, held + 1);
+    ep->rx_drawn = true;
     return true;
 }
 
 void uiw_srq_tell(struct uiw_ep *ep)
 {
+    if (ep->rx_drawn) {
+        ep->rx_drawn = false;
+        uiw_srq_watch(ep);
+    }
     if (ep->rx_tell_low) {
         ep->rx_tell_low = false;
         srq_tell_low(ep->ual->srq);
@@ -137,6 +142,7 @@ it_status_t uiw_srq_create(struct ual_srq *ual)
     srq->slots = srq_alloc(srq, ual->max_recv_dtos, &srq->mask);
     if (!srq->slots)
         return IT_ERR_RESOURCES;
+    uiw_srq_watch_begin(srq);
     ual->ops = &srq_ops;
     return IT_SUCCESS;
 }

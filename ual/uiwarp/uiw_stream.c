@@ -481,6 +481,7 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     ep->rx_kick = false;
     ep->rx_tell_low = false;
     ep->rx_tell_high = false;
+    ep->rx_drawn = false;
     ep->rx_terminated = false;
     ep->expect = UIW_EXPECT_ANY;
     ep->widened = false;
