@@ -66,14 +66,19 @@ struct itx_mpa_params {
     it_boolean_t request_markers; /* reserved: IT_FALSE. Markers are never asked of the peer */
     /*
      * For the accepting side without the peer-to-peer model (the peer did not ask for it, or speaks
-     * revision 1). 0, the default: what it posts waits for the Initiator's first FPDU, as RFC 5044
-     * 7.1.2 demands. Otherwise it goes by itself so many microseconds after the connection is
-     * established, once the peer's TCP has acknowledged the MPA Reply: for Initiators that wait for
-     * the accepting side to speak first, as programs on Linux siw may. Too short a time makes such
-     * an Initiator close the connection.
+     * revision 1): microseconds; default ITX_RELEASE_US. What it posts waits for the Initiator's
+     * first FPDU, as RFC 5044 7.1.2 demands. But an Initiator may wait for the accepting side to
+     * speak first, as programs on Linux siw do, and then both would wait for ever. So it goes once
+     * the Initiator has been silent for so long, and for four round trips at least, since its TCP
+     * acknowledged the MPA Reply. Too short a time makes such an Initiator close the connection.
+     * 0: never, for Initiators that take an FPDU before their own first one for an error. A
+     * converted socket never does so, whatever is set here: both sides know who speaks first.
      */
     uint64_t release_us;
 };
+
+/* Default of itx_mpa_params.release_us. */
+#define ITX_RELEASE_US 10000u
 
 /* What MPA negotiation led to. */
 struct itx_mpa_info {

@@ -26,7 +26,7 @@ static it_status_t ual_ep_check_mpa(const struct itx_mpa_params *params)
 it_status_t itx_ep_set_mpa_params(it_ep_handle_t ep_handle, const struct itx_mpa_params *params)
 {
     struct ual_ep *ep = ual_ep_from(ep_handle);
-    struct itx_mpa_params own = {.size = sizeof(own)};
+    struct itx_mpa_params own = {.size = sizeof(own), .release_us = ITX_RELEASE_US};
     it_status_t status;
 
     if (!ep || ep->datagrams)

@@ -629,37 +629,6 @@ Test(hostile_rtr, responder_read_depths)
     check_done();
 }
 
-/* Client/server model: the responder holds everything until the first FPDU is in, and valid. */
-Test(hostile_rtr, responder_holds_its_tongue)
-{
-    static struct raw_segment segment;
-    static const struct hk_startup startups[] = {{1, RAW_MPA_C, 0}, {2, RAW_MPA_C, 4u << 16 | 4u}};
-    struct hk kit;
-
-    hk_open(&kit);
-    for (unsigned i = 0; i < 4; i++) {
-        struct hk_victim victim;
-
-        hk_victim(&kit, &victim, i < 2 ? HK_LISTEN : HK_CONVERT_RESPONDER, &startups[i % 2]);
-        CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(victim.ep));
-        CHECK_OK(it_post_send(victim.ep, NULL, 0, 1, FX_SIGNAL));
-        CHECK_OK(it_post_rdma_write(victim.ep, NULL, 0, 2, FX_SIGNAL, 0, 0));
-        CHECK(says_nothing(&victim));
-        fx_empty(kit.node.request_evd);
-        hk_wake(&victim);
-        CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
-        CHECK_EQ(RAW_SEND, segment.op);
-        CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
-        CHECK_EQ(RAW_WRITE, segment.op);
-        fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
-        fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, 0);
-        raw_finish(&victim.peer);
-        hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-        hk_victim_close(&victim);
-    }
-    hk_close(&kit);
-}
-
 /* Without Request and Reply: CRC on, markers off, at once. */
 Test(hostile_rtr, no_request_no_reply)
 {

@@ -124,17 +124,23 @@ static void without_depths(struct wire *host)
     check_context(NULL);
 }
 
-/* siw asks for no peer-to-peer model: what we send waits for its first message. */
-static void without_rtr(struct wire *host)
+/* siw asks for no peer-to-peer model: what we send waits for its first message, or until it was silent for a while. */
+static void without_rtr(struct wire *host, bool strict)
 {
-    struct wire_setup setup = {.place = host->setup.place, .role = WIRE_PASSIVE, .beside = host};
+    struct itx_mpa_params mpa = fx_mpa(host->ep);
+    struct wire_setup setup = {
+        .place = host->setup.place, .role = WIRE_PASSIVE, .mpa = &mpa, .beside = host};
     struct wire wire;
 
-    check_context("siw asks for no peer-to-peer model, we first");
+    check_context(strict ? "siw asks for no peer-to-peer model, we first, but strictly"
+                         : "siw asks for no peer-to-peer model, we first");
+    if (strict)
+        mpa.release_us = 0;
     siw_set("peer_to_peer", 0);
     wire_connect(&wire, &setup);
     CHECK_EQ(0, wire_mpa(&wire).rtr_type);
-    wire_check_held_back(&wire);
+    if (strict)
+        wire_check_held_back(&wire);
     wire_ping_from_here(&wire, 2000);
     wire_ping_from_there(&wire, 2000);
     wire_part(&wire);
@@ -163,7 +169,8 @@ int main(void)
             one_row(&host, &rows[j], WIRE_PASSIVE, false);
         }
         without_depths(&host);
-        without_rtr(&host);
+        without_rtr(&host, true);
+        without_rtr(&host, false);
         wire_close(&host);
     }
     check_done();

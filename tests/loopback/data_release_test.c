@@ -61,6 +61,28 @@ Test(data_release, accepting_side_first_revision_2)
     accepting_side_first(2);
 }
 
+/* The settings that a program knows nothing of: of the first version of the struct, and none at all. */
+Test(data_release, by_default)
+{
+    struct fx_pair pair;
+    struct itx_mpa_params a = settings(1, IT_FALSE, 0);
+    struct itx_mpa_params b = settings(1, IT_FALSE, 0);
+    struct itx_mpa_params params = {.size = sizeof(params)};
+    struct fx_buf buf;
+
+    b.size = offsetof(struct itx_mpa_params, release_us);
+    open_with(&pair, a, b);
+    CHECK_OK(itx_ep_get_mpa_params(pair.b_ep, &params));
+    CHECK_EQ(ITX_RELEASE_US, params.release_us);
+    buf = fx_buf_make(&pair.b, 64);
+    CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, 1, FX_SIGNAL));
+    fx_send(pair.b_ep, &buf, 0, 0, 2, FX_SIGNAL);
+    fx_done_len(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
+    fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
+    fx_buf_free(&buf);
+    fx_pair_close(&pair);
+}
+
 /* Its program sleeps in it_evd_wait from the start: nobody polls for it. */
 Test(data_release, while_its_consumer_waits)
 {

@@ -332,6 +332,7 @@ enum uiw_conn_next uiw_conn_establish(struct uiw_conn *conn, const struct iw_mpa
         .private_length = private_length,
     };
     bool initiator = conn->mpa.initiator;
+    bool converted = conn->borrowed;
     struct uiw_ia *ia = conn->ia;
     struct ual_ep *ep;
     int fd = conn->fd;
@@ -343,7 +344,8 @@ enum uiw_conn_next uiw_conn_establish(struct uiw_conn *conn, const struct iw_mpa
         uiw_net_unmap_socket(fd, &conn->remote);
     }
     ep = conn_detach(conn);
-    if (uiw_stream_start(ep, fd, initiator, result, conn->early, conn->early_length, &news)) {
+    if (uiw_stream_start(ep, fd, initiator, converted, result, conn->early, conn->early_length,
+                         &news)) {
         uiw_cm_count(initiator ? &ia->cm.initiated : &ia->cm.accepted);
     } else {
         uiw_reset_fd(fd);

@@ -32,7 +32,8 @@ it_status_t uiw_ep_create(struct ual_ep *ual)
                                       .revision = 2,
                                       .crc = IT_TRUE,
                                       .peer_to_peer = IT_TRUE,
-                                      .rtr_types = ITX_RTR_WRITE | ITX_RTR_READ};
+                                      .rtr_types = ITX_RTR_WRITE | ITX_RTR_READ,
+                                      .release_us = ITX_RELEASE_US};
     ep->wanted_ird = ual->attr.srv.rc.rdma_read_ird;
     ep->wanted_ord = ual->attr.srv.rc.rdma_read_ord;
     uiw_ep_set_enables(ep, UIW_EP_ALL, &ual->attr.srv.rc);
@@ -50,10 +51,10 @@ void uiw_ep_destroy(struct ual_ep *ual)
 
     uiw_conn_cancel(ual, true);
     uiw_ep_cut(ual);
-    uiw_nudge_never(ia, ual);
+    uiw_silence_forget(ia, ual);
     uiw_srq_watch_leave(ia, ual);
     uiw_progress_quiesce(ia);
-    uiw_progress_undefer(ia, ual); /* last: those two may have deferred it */
+    uiw_progress_undefer(ia, ual);
     atomic_fetch_sub_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
     uiw_links_drop(ep);
     uiw_ep_retire_counters(ep);

@@ -135,7 +135,6 @@ enum uiw_token {
 struct uiw_tx {
     _Atomic int token;    /* enum uiw_token; AGAIN: the holder must look at the queues once more */
     _Atomic bool hold;    /* responder: no FPDU before the peer's first; cleared by the reader */
-    uint64_t release_ns;  /* 0: only by the peer's FPDU. Not before this time; constant */
     _Atomic bool dead;    /* no more sending: the stream has failed or is ending */
     _Atomic bool blocked; /* the socket is full, EPOLLOUT is armed; sender writes */
     /* Sender. */
@@ -164,10 +163,12 @@ enum uiw_expect {
     UIW_EXPECT_LARGE /* not much past a header */
 };
 
-struct uiw_nudge_entry {
-    struct ual_ep *next, *previous;
+struct uiw_silence_entry {
+    struct ual_ep *next, *previous; /* these by progress.lock */
     uint64_t due_ns;
     bool listed;
+    uint64_t look_ns;         /* loop: until the next look whether the Reply is acknowledged */
+    uint64_t acknowledged_ns; /* loop: when it was seen to be; 0: not yet */
 };
 
 /* A message that holds a receive of an S-RQ; reader. See uiw_srq_watch.c. */
@@ -190,6 +191,7 @@ struct uiw_ep {
     int fd; /* -1: no stream */
     struct iw_mpa_result agreed;
     bool initiator;
+    uint64_t release_ns;   /* responder: silence after which it may speak first; 0: never */
     uint32_t generation;   /* counts the connections of this EP; never 0 */
     bool counters_retired; /* they are in uiw_ia.retired now; by retired_lock */
     const void *pz;
@@ -244,7 +246,7 @@ struct uiw_ep {
     struct uiw_mr *pinned[IW_RX_IOV_MAX]; /* between map and unmap */
     struct iw_terminate rx_terminate;
     _Atomic uint64_t octets_in, calls_in, fpdus_in; /* counters, read by anybody */
-    uint64_t fpdus_before;                          /* of earlier connections */
+    uint64_t fpdus_before, octets_before;           /* of earlier connections */
     struct uiw_queue rq; /* with an S-RQ: what the EP has drawn from it, one slot */
     struct iw_rx rx;
     _Atomic uint64_t crc_errors, protocol_errors, terminates_in; /* counters, too */
@@ -261,9 +263,9 @@ struct uiw_ep {
     _Atomic bool lost_event;   /* a completion did not fit its EVD: the connection must break */
 
     /* Connection management. */
-    struct uiw_conn *conn;        /* locked; see uiw_stream.h */
-    struct itx_mpa_params mpa;    /* locked */
-    struct uiw_nudge_entry nudge; /* by progress.lock */
+    struct uiw_conn *conn;     /* locked; see uiw_stream.h */
+    struct itx_mpa_params mpa; /* locked */
+    struct uiw_silence_entry silence;
     _Atomic uint32_t deferral;    /* on the list, in use on that account: see uiw_defer.c */
     struct ual_ep *next_deferred; /* these by whoever has listed it or taken the list */
     const void *deferred_by;      /* thread */

@@ -204,7 +204,7 @@ static void handover_close_on_loop(void *argument)
     evd_io_unwatch(&progress->watch);
     evd_timer_stop(&progress->hand_over);
     uiw_defer_stop(ia);
-    uiw_nudge_stop(ia);
+    uiw_silence_stop(ia);
     uiw_hold_stop(ia);
     uiw_srq_watch_stop(ia);
 }

@@ -29,9 +29,11 @@ void uiw_hold_stop(struct ual_ia *ia); /* loop thread */
 /* Takes the EP off the held list; nobody who has found it there uses it any more. */
 void uiw_hold_leave(struct ual_ia *ia, struct ual_ep *ual);
 
-/* uiw_nudge.c */
-void uiw_nudge_later(struct ual_ia *ia, struct ual_ep *ual); /* loop thread: it is connected now */
-void uiw_nudge_never(struct ual_ia *ia, struct ual_ep *ual); /* not the loop; before it is freed */
-void uiw_nudge_stop(struct ual_ia *ia);                      /* loop thread */
+/* uiw_silence.c */
+void uiw_silence_watch(struct ual_ia *ia,
+                       struct ual_ep *ual); /* loop thread: it is connected now */
+void uiw_silence_forget(struct ual_ia *ia,
+                        struct ual_ep *ual); /* not the loop; before it is freed */
+void uiw_silence_stop(struct ual_ia *ia);    /* loop thread */
 
 #endif

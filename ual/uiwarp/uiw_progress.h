@@ -34,8 +34,8 @@ struct uiw_follower {
     struct evd_waiter *waiter;
 };
 
-/* Connections to whose peers a second ready-to-receive message may go: uiw_nudge.c. */
-struct uiw_nudge {
+/* Connections whose peers may stay silent: uiw_silence.c. */
+struct uiw_silence {
     struct ual_ep *first, *last; /* by progress.lock */
     struct ual_ep *busy;         /* by progress.lock: off the list, still used by the loop */
     struct evd_timer timer;      /* loop thread */
@@ -92,7 +92,7 @@ struct uiw_progress {
     struct uiw_follower *followers;
     struct ual_ep *held; /* EPs with posted work that waits for a post; see uiw_hold.c */
     unsigned holders;    /* EPs that were taken off this list and are still in use */
-    struct uiw_nudge nudge;
+    struct uiw_silence silence;
     struct uiw_srq_watch srq_watch;
 
     /* Loop thread only. */

@@ -154,7 +154,7 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
         read->state = STREAM_DRAINED;
 }
 
-/* Silence of the peer is told by it (uiw_nudge.c), and a whole FPDU (uiw_progress.c). */
+/* Silence of the peer is told by it (uiw_silence.c), and a whole FPDU (uiw_progress.c). */
 static void stream_count_fpdus(struct uiw_ep *ep)
 {
     atomic_store_explicit(&ep->fpdus_in, ep->fpdus_before + ep->rx.fpdus, memory_order_relaxed);
@@ -459,22 +459,25 @@ static bool stream_prepare_rtr(struct uiw_ep *ep)
     return uiw_tx_prepend_fpdu(ep, fpdu, length);
 }
 
-/* With the peer-to-peer model the Initiator's RTR comes in any case. */
-static uint64_t stream_release_ns(const struct uiw_ep *ep)
+/*
+ * With the peer-to-peer model the Initiator's RTR comes in any case. Who converts a socket has agreed with
+ * the peer on who speaks first.
+ */
+static uint64_t stream_release_ns(const struct uiw_ep *ep, bool converted)
 {
-    if (ep->initiator || ep->agreed.rtr != 0 || ep->mpa.release_us == 0)
+    if (ep->initiator || converted || ep->agreed.peer_to_peer ||
+        ep->mpa.release_us > BASE_NEVER / BASE_NS_PER_US)
         return 0;
-    if (ep->mpa.release_us > BASE_NEVER / BASE_NS_PER_US)
-        return 0;
-    return base_deadline_ns(base_now_ns(), ep->mpa.release_us * BASE_NS_PER_US);
+    return ep->mpa.release_us * BASE_NS_PER_US;
 }
 
 /* Both tokens are held: nobody else looks at these. */
-static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
+static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator, bool converted,
                            const struct iw_mpa_result *result)
 {
     ep->agreed = *result;
     ep->initiator = initiator;
+    ep->release_ns = stream_release_ns(ep, converted);
     ep->id.number = atomic_fetch_add_explicit(&ep->ia->streams, 1, memory_order_relaxed) + 1;
     ep->rx_wake_recv = false;
     ep->rx_wake_request = false;
@@ -487,6 +490,7 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     ep->widened = false;
     ep->rx_atomics = 0;
     ep->fpdus_before = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
+    ep->octets_before = atomic_load_explicit(&ep->octets_in, memory_order_relaxed);
     atomic_store_explicit(&ep->lost_event, false, memory_order_relaxed);
     atomic_store_explicit(&ep->ord_limit, result->ord, memory_order_relaxed);
     atomic_store_explicit(&ep->orq_head, 0, memory_order_relaxed);
@@ -499,7 +503,6 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator,
     ep->tx.max_ulpdu = stream_max_ulpdu(fd, result->send_markers);
     uiw_gather_begin(&ep->gather, ep->tx.max_ulpdu < STREAM_MARKER_ULPDU);
     atomic_store_explicit(&ep->tx.hold, !initiator, memory_order_relaxed);
-    ep->tx.release_ns = stream_release_ns(ep);
     if (initiator && result->rtr != 0)
         return stream_prepare_rtr(ep);
     return true;
@@ -562,7 +565,7 @@ static void stream_feed_early(struct ual_ep *ual, const uint8_t *early, size_t l
  * Both tokens are held from before the EP is CONNECTED until the stream is in the poll set, so that
  * a consumer who posts or disconnects at once, and a leader who sees the first octets, wait for it.
  */
-bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator,
+bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator, bool converted,
                       const struct iw_mpa_result *result, const uint8_t *early, size_t early_length,
                       struct ual_conn_news *news)
 {
@@ -572,7 +575,7 @@ bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator,
 
     uiw_reader_take(ep);
     uiw_tx_take(ep);
-    started = stream_prepare(ep, fd, initiator, result) && stream_establish(ual, fd);
+    started = stream_prepare(ep, fd, initiator, converted, result) && stream_establish(ual, fd);
     if (started) {
         news->number = IT_CM_MSG_CONN_ESTABLISHED_EVENT;
         news->ird = ep->agreed.ird;
@@ -580,8 +583,7 @@ bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator,
         ual_ep_report(ual, news);
         if (!uiw_progress_add(ia, ual, fd))
             atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
-        if (initiator && (result->rtr & (IW_RTR_WRITE | IW_RTR_READ)) != 0)
-            uiw_nudge_later(ia, ual);
+        uiw_silence_watch(ia, ual);
     } else {
         uiw_tx_reset(ep);
     }

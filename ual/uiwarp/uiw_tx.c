@@ -7,15 +7,12 @@
 #include "ual/uiwarp/uiw_tx.h"
 
 #include "base/base_call.h"
-#include "base/base_clock.h"
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
 
 #include <errno.h>
-#include <linux/sockios.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 /*
  * What one call may send before the thread goes back to its own business: a batch costs one, and one
@@ -418,30 +415,10 @@ static void tx_run_local(struct uiw_ep *ep)
 }
 
 /*
- * Sender. A responder that may speak before the Initiator does (itx_mpa_params.release_us): the
- * Initiator must have read the Reply, of which its TCP's acknowledgement is the nearest sign.
- */
-static bool tx_waits_for_release(struct uiw_ep *ep)
-{
-    struct uiw_tx *tx = &ep->tx;
-    int unacknowledged = 0;
-
-    if (tx->release_ns == 0 || !atomic_load_explicit(&tx->hold, memory_order_acquire) ||
-        atomic_load_explicit(&tx->dead, memory_order_acquire) || ep->fd < 0 ||
-        tx->cursor.sq == atomic_load_explicit(&ep->sq_ready, memory_order_acquire))
-        return false;
-    if (!base_is_over(tx->release_ns) || ioctl(ep->fd, SIOCOUTQ, &unacknowledged) != 0 ||
-        unacknowledged > 0)
-        return true;
-    atomic_store_explicit(&tx->hold, false, memory_order_release);
-    return false;
-}
-
-/*
  * Sender. While the socket is full only the leader that saw it writable tries again, and in the same
- * way goes on what the budget was not enough for. False when it is too early to send at all.
+ * way goes on what the budget was not enough for.
  */
-static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
+static void tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
 {
     enum uiw_tx_state state = UIW_TX_IDLE;
 
@@ -449,19 +426,17 @@ static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
         tx_may_send(ep)) {
         state = uiw_quick_send(ep);
         if (state == UIW_TX_IDLE)
-            return true;
+            return;
         if (state == UIW_TX_DEAD)
             tx_kill(ep);
         if (state != UIW_TX_MORE) {
             tx_block(ep, state == UIW_TX_FULL);
-            return true;
+            return;
         }
     }
     tx_run_local(ep);
     if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) && !writable)
-        return true;
-    if (tx_waits_for_release(ep))
-        return false; /* the sweep of what is deferred looks again */
+        return;
     if (tx_may_send(ep)) {
         state = tx_send_image(ep);
         while (state == UIW_TX_MORE && *budget > 0 && tx_may_send(ep)) {
@@ -478,7 +453,6 @@ static bool tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
         uiw_count(&ep->tx.retries, 1);
     if (ep->fd >= 0)
         tx_block(ep, state == UIW_TX_FULL || (state == UIW_TX_MORE && *budget == 0));
-    return true;
 }
 
 /* ---------------------------------------------------------------- what breaks the connection */
@@ -586,22 +560,17 @@ static void tx_send(struct ual_ep *ual, bool reader, bool writable, unsigned bud
     struct uiw_ep *ep = uiw_ep_of(ual);
     struct tx_failure failure;
     bool failed;
-    bool done;
 
     if (!tx_try(&ep->tx))
         return;
     do {
-        done = tx_run(ep, writable, &budget);
+        tx_run(ep, writable, &budget);
         failed = tx_has_failed(ep) || atomic_load_explicit(&ep->lost_event, memory_order_acquire);
         if (failed)
             tx_note_failure(ep, &failure);
-        if (!done)
-            uiw_tx_drop(ep);
-    } while (done && !tx_release(&ep->tx));
+    } while (!tx_release(&ep->tx));
     if (failed)
         tx_act_on_failure(ual, &failure, reader);
-    else if (!done)
-        uiw_progress_defer(ual_ia_of(&ual->object), ual);
 }
 
 void uiw_tx_kick(struct ual_ep *ual, bool reader)

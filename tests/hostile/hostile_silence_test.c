@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Initiators without the peer-to-peer model: strict ones, to whom nothing may be sent before their first FPDU, and
+ * those that wait for ours. Revisions 1 and 2.
+ */
+#include <criterion/criterion.h>
+#include <linux/filter.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "hostile/hostile_kit.h"
+
+/* Long enough for something that must not be sent to be sent all the same: acknowledgements may take 40 ms, or 200 if one is lost. */
+#define GRACE_MS 300
+/* Nobody waits for that here. */
+#define LONG_US UINT64_C(100000000)
+
+static const struct hk_startup startups[] = {{1, RAW_MPA_C, 0}, {2, RAW_MPA_C, 4u << 16 | 4u}};
+
+static bool says_nothing(struct hk_victim *victim)
+{
+    struct pollfd wait = {victim->peer.fd, POLLIN, 0};
+
+    return poll(&wait, 1, GRACE_MS) == 0;
+}
+
+static it_ep_handle_t endpoint(struct hk *kit, uint64_t release_us)
+{
+    it_ep_handle_t ep = fx_ep(&kit->node, NULL);
+    struct itx_mpa_params params = fx_mpa(ep);
+
+    params.release_us = release_us;
+    CHECK_OK(itx_ep_set_mpa_params(ep, &params));
+    return ep;
+}
+
+static uint64_t sent(const struct hk_victim *victim)
+{
+    struct itx_ep_counters counters = {.size = sizeof(counters)};
+
+    CHECK_OK(itx_ep_stats(victim->ep, &counters));
+    return counters.fpdus_sent;
+}
+
+static void post(const struct hk_victim *victim)
+{
+    CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(victim->ep));
+    CHECK_OK(it_post_send(victim->ep, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_rdma_write(victim->ep, NULL, 0, 2, FX_SIGNAL, 0, 0));
+}
+
+static void takes_posts(struct hk_victim *victim)
+{
+    static struct raw_segment segment;
+    const struct fx_node *node = &victim->kit->node;
+
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim->peer, &segment));
+    CHECK_EQ(RAW_SEND, segment.op);
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim->peer, &segment));
+    CHECK_EQ(RAW_WRITE, segment.op);
+    fx_done_len(node->request_evd, victim->ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
+    fx_done_len(node->request_evd, victim->ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, 0);
+}
+
+static void part(struct hk_victim *victim)
+{
+    raw_finish(&victim->peer);
+    hk_ended(victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_victim_close(victim);
+}
+
+/* ---- Strict initiators ---------------------------------------------------------------------- */
+
+/* Nothing goes out before the peer's first FPDU is in, and valid. */
+static void strict(enum hk_role role, uint64_t release_us)
+{
+    struct hk kit;
+
+    hk_open(&kit);
+    for (unsigned i = 0; i < 2; i++) {
+        struct hk_victim victim;
+
+        hk_victim_of(&kit, &victim, endpoint(&kit, release_us), role, &startups[i]);
+        post(&victim);
+        CHECK(says_nothing(&victim));
+        fx_empty(kit.node.request_evd);
+        hk_wake(&victim);
+        takes_posts(&victim);
+        part(&victim);
+    }
+    hk_close(&kit);
+}
+
+/* As RFC 5044 7.1.2 has it. */
+Test(hostile_silence, never)
+{
+    strict(HK_LISTEN, 0);
+}
+
+/* One that speaks before the time is over. */
+Test(hostile_silence, not_before_the_time_is_over)
+{
+    strict(HK_LISTEN, LONG_US);
+}
+
+/* More than there are nanoseconds. */
+Test(hostile_silence, for_ever)
+{
+    strict(HK_LISTEN, UINT64_MAX);
+}
+
+Test(hostile_silence, never_on_a_converted_socket)
+{
+    strict(HK_CONVERT_RESPONDER, 0);
+    strict(HK_CONVERT_RESPONDER, 1);
+}
+
+/* ---- Silent ones ---------------------------------------------------------------------------- */
+
+/* They get what was posted, but not at once. */
+Test(hostile_silence, by_default)
+{
+    struct hk kit;
+
+    hk_open(&kit);
+    for (unsigned i = 0; i < 2; i++) {
+        struct hk_victim victim;
+        uint64_t begin = fx_now_us();
+
+        hk_victim(&kit, &victim, HK_LISTEN, &startups[i]);
+        post(&victim);
+        takes_posts(&victim);
+        CHECK(fx_now_us() - begin >= ITX_RELEASE_US);
+        /* What comes later goes at once, and the peer may still speak. */
+        post(&victim);
+        takes_posts(&victim);
+        hk_wake(&victim);
+        post(&victim);
+        takes_posts(&victim);
+        part(&victim);
+    }
+    hk_close(&kit);
+}
+
+/* Nothing is posted for a long time: then it need not wait any more. */
+Test(hostile_silence, posted_late)
+{
+    struct hk kit;
+    struct hk_victim victim;
+
+    hk_open(&kit);
+    hk_victim_of(&kit, &victim, endpoint(&kit, 1), HK_LISTEN, &hk_plain);
+    CHECK(says_nothing(&victim));
+    post(&victim);
+    takes_posts(&victim);
+    part(&victim);
+    hk_close(&kit);
+}
+
+/* Before the time is over: nothing was sent. */
+Test(hostile_silence, peer_goes_away)
+{
+    struct hk kit;
+    struct hk_victim victim;
+
+    hk_open(&kit);
+    hk_victim_of(&kit, &victim, endpoint(&kit, LONG_US), HK_LISTEN, &hk_plain);
+    CHECK_OK(it_post_send(victim.ep, NULL, 0, 1, FX_SIGNAL));
+    raw_finish(&victim.peer);
+    fx_done(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_victim_close(&victim);
+    hk_close(&kit);
+}
+
+/* Drops all that comes to the socket, before its TCP has seen it. */
+static void deaf(const struct raw_peer *peer, bool on)
+{
+    struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+    struct sock_fprog program = {.len = 1, .filter = &nothing};
+    int option = on ? SO_ATTACH_FILTER : SO_DETACH_FILTER;
+
+    CHECK(setsockopt(peer->fd, SOL_SOCKET, option, &program, sizeof(program)) == 0);
+}
+
+/* Connected; the Reply has been sent, but the peer's TCP knows nothing of it. */
+static void open_deaf(struct hk *kit, struct hk_victim *victim)
+{
+    struct raw_bytes bytes = {0};
+    it_cn_est_identifier_t id;
+
+    hk_victim_start(kit, victim, endpoint(kit, 1), HK_LISTEN);
+    raw_mpa1(&bytes, false, RAW_MPA_C);
+    CHECK(raw_send(&victim->peer, &bytes));
+    id = fx_request(&kit->node, NULL);
+    deaf(&victim->peer, true);
+    CHECK_OK(it_ep_accept(victim->ep, id, NULL, 0));
+    fx_conn(kit->node.conn_evd, victim->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    victim->peer.crc = true;
+    raw_free(&bytes);
+}
+
+/* However long ago it was sent: a Reply that the peer's TCP has not acknowledged begins no time. */
+Test(hostile_silence, not_before_the_reply_is_acknowledged)
+{
+    struct hk kit;
+    struct hk_victim victim;
+
+    hk_open(&kit);
+    open_deaf(&kit, &victim);
+    post(&victim);
+    CHECK(says_nothing(&victim));
+    CHECK_EQ(0, sent(&victim));
+    deaf(&victim.peer, false);
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
+    takes_posts(&victim);
+    part(&victim);
+    hk_close(&kit);
+}
+
+/* The first octets of an FPDU are there, the rest is not: the peer has spoken, and we wait for the end of that. */
+Test(hostile_silence, not_into_the_first_fpdu)
+{
+    struct hk kit;
+    struct hk_victim victim;
+    struct raw_bytes ulpdu = {0};
+    struct raw_bytes fpdu = {0};
+
+    hk_open(&kit);
+    open_deaf(&kit, &victim);
+    raw_tagged(&ulpdu, RAW_WRITE, 1, 0, NULL, 0, true);
+    raw_fpdu(&fpdu, &ulpdu, true);
+    CHECK(raw_send_part(&victim.peer, fpdu.data, 5));
+    post(&victim);
+    deaf(&victim.peer, false);
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
+    CHECK(says_nothing(&victim));
+    CHECK(raw_send_part(&victim.peer, fpdu.data + 5, fpdu.len - 5));
+    takes_posts(&victim);
+    part(&victim);
+    raw_free(&ulpdu);
+    raw_free(&fpdu);
+    hk_close(&kit);
+}
