@@ -4,6 +4,7 @@
 #include "base/base_clock.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +14,29 @@ _Atomic int base_log_level = BASE_LOG_NONE;
 
 static const char *const level_names[] = {"none", "error", "warn", "info", "debug"};
 
-void base_log_setup(void)
+static void log_setup(void)
 {
     const char *wanted = getenv("ITAPI_LOG");
 
-    if (!wanted)
+    if (!wanted || !*wanted)
         return;
     for (int level = BASE_LOG_NONE; level <= BASE_LOG_DEBUG; level++) {
-        if (strcmp(wanted, level_names[level]) == 0)
+        if (strcmp(wanted, level_names[level]) == 0) {
             atomic_store_explicit(&base_log_level, level, memory_order_relaxed);
+            return;
+        }
     }
+    base_log_write(BASE_LOG_ERROR,
+                   "ITAPI_LOG=%.64s is no level, and nothing is logged; "
+                   "there are none, error, warn, info and debug",
+                   wanted);
+}
+
+void base_log_setup(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, log_setup); /* cannot fail */
 }
 
 static void log_write(enum base_log_level level, uint64_t left_out, const char *format,

@@ -25,7 +25,7 @@ enum base_log_level {
 
 extern _Atomic int base_log_level; /* an enum base_log_level */
 
-/* Reads ITAPI_LOG; called once, when the first IA is created. */
+/* Reads ITAPI_LOG, the first time. */
 void base_log_setup(void);
 
 void base_log_write(enum base_log_level level, const char *format, ...)

@@ -147,7 +147,10 @@ void base_object_unclaim(struct base_object *object);
 extern const struct base_entries base_no_entries;
 it_status_t base_no_send(it_ep_handle_t ep, const it_lmr_triplet_t *segments, size_t count,
                          it_dto_cookie_t cookie, it_dto_flags_t flags);
-it_status_t base_no_rdma(it_ep_handle_t ep, const it_lmr_triplet_t *segments, size_t count,
+it_status_t base_no_write(it_ep_handle_t ep, const it_lmr_triplet_t *segments, size_t count,
+                          it_dto_cookie_t cookie, it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
+                          it_rmr_context_t rmr_context);
+it_status_t base_no_read(it_ep_handle_t ep, const it_lmr_triplet_t *segments, size_t count,
                          it_dto_cookie_t cookie, it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
                          it_rmr_context_t rmr_context);
 it_status_t base_no_recv(it_handle_t handle, const it_lmr_triplet_t *segments, size_t count,

@@ -144,13 +144,13 @@ it_status_t it_evd_callback_attach(it_evd_handle_t handle, it_evd_callback_rtn_t
     it_status_t status;
 
     if (!evd)
-        return IT_ERR_INVALID_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
     if (!callback)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, callback);
     if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
         return IT_ERR_IA_CATASTROPHE;
     if (!evd_enter(evd))
-        return IT_ERR_INVALID_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
     attached = calloc(1, sizeof(*attached));
     if (attached) {
         attached->task.run = callback_run;
@@ -165,7 +165,7 @@ it_status_t it_evd_callback_attach(it_evd_handle_t handle, it_evd_callback_rtn_t
     if (status != IT_SUCCESS)
         free(attached);
     evd_leave(evd);
-    return status;
+    return base_refuse(status, __func__, "evd_handle %p", (void *)handle);
 }
 
 /* ---------------------------------------------------------------- detaching */
@@ -238,8 +238,8 @@ it_status_t it_evd_callback_detach(it_evd_handle_t handle)
     bool had;
 
     if (!evd || !evd_enter(evd))
-        return IT_ERR_INVALID_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
     had = evd_callback_stop(evd);
     evd_leave(evd);
-    return had ? IT_SUCCESS : IT_ERR_INVALID_EVD_STATE;
+    return had ? IT_SUCCESS : base_refuse_handle(IT_ERR_INVALID_EVD_STATE, __func__, handle);
 }

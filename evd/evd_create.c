@@ -2,10 +2,14 @@
 /* it_evd_create and it_evd_free. */
 #include "evd/evd_object.h"
 
+#include "itx_api.h"
+
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define EVD_CREATE "it_evd_create"
 
 static struct base_pool evd_pool; /* set up once, then with a lock of its own */
 static pthread_once_t evd_pool_once = PTHREAD_ONCE_INIT;
@@ -45,17 +49,20 @@ static bool evd_is_stream(it_event_type_t number)
 static it_status_t evd_check_flags(const struct evd_spec *spec, bool wants_aevd, const int *fd)
 {
     bool aggregate = spec->stream == IT_AEVD_NOTIFICATION_EVENT_STREAM;
+    unsigned evd_flag = spec->flags;
 
-    if (spec->flags & ~EVD_FLAGS_ALL)
-        return IT_ERR_INVALID_FLAGS;
+    if (evd_flag & ~EVD_FLAGS_ALL)
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, EVD_CREATE, evd_flag);
     if (!evd_is_stream(spec->stream))
-        return IT_ERR_INVALID_EVD_TYPE;
-    if (!aggregate && (spec->flags & IT_EVD_DEQUEUE_NOTIFICATIONS))
-        return IT_ERR_INVALID_FLAGS;
+        return base_refuse(IT_ERR_INVALID_EVD_TYPE, EVD_CREATE, "event_number %#x",
+                           (unsigned)spec->stream);
+    if (!aggregate && (evd_flag & IT_EVD_DEQUEUE_NOTIFICATIONS))
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, EVD_CREATE, evd_flag);
     if (aggregate && wants_aevd)
-        return IT_ERR_AEVD_NOT_ALLOWED;
-    if ((spec->flags & IT_EVD_CREATE_FD) && (!fd || wants_aevd))
-        return IT_ERR_MISMATCH_FD;
+        return base_refuse(IT_ERR_AEVD_NOT_ALLOWED, EVD_CREATE, "aevd_handle of an aggregate EVD");
+    if ((evd_flag & IT_EVD_CREATE_FD) && (!fd || wants_aevd))
+        return base_refuse(IT_ERR_MISMATCH_FD, EVD_CREATE, "fd %p, %s AEVD", (const void *)fd,
+                           wants_aevd ? "with an" : "no");
     return IT_SUCCESS;
 }
 
@@ -64,11 +71,13 @@ static it_status_t evd_check_sizes(const struct evd_spec *spec)
     if (spec->stream == IT_AEVD_NOTIFICATION_EVENT_STREAM)
         return IT_SUCCESS; /* ignored */
     if (spec->size == 0)
-        return IT_ERR_INVALID_QUEUE_SIZE;
+        return base_refuse(IT_ERR_INVALID_QUEUE_SIZE, EVD_CREATE, "sevd_queue_size 0");
     if (spec->size > EVD_QUEUE_MAX)
-        return IT_ERR_RESOURCE_QUEUE_SIZE;
+        return base_refuse(IT_ERR_RESOURCE_QUEUE_SIZE, EVD_CREATE,
+                           "sevd_queue_size %zu, at most %zu", spec->size, (size_t)EVD_QUEUE_MAX);
     if (spec->threshold > spec->size)
-        return IT_ERR_INVALID_THRESHOLD;
+        return base_refuse(IT_ERR_INVALID_THRESHOLD, EVD_CREATE,
+                           "sevd_threshold %zu, sevd_queue_size %zu", spec->threshold, spec->size);
     return IT_SUCCESS;
 }
 
@@ -186,13 +195,13 @@ it_status_t it_evd_create(it_ia_handle_t ia_handle, it_event_type_t event_number
     it_status_t status;
 
     if (!base_object_is(ia_handle, IT_HANDLE_TYPE_IA))
-        return IT_ERR_INVALID_IA;
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
     spec.ia = (struct evd_ia *)(void *)ia_handle;
     spec.aevd = evd_aggregate_from_handle(spec.ia, aevd_handle);
     if (aevd_handle && !spec.aevd)
-        return IT_ERR_INVALID_AEVD;
+        return base_refuse_handle(IT_ERR_INVALID_AEVD, __func__, aevd_handle);
     if (!evd_handle_out)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, evd_handle_out);
     if (atomic_load_explicit(&spec.ia->failed, memory_order_relaxed))
         return IT_ERR_IA_CATASTROPHE;
     status = evd_check_flags(&spec, aevd_handle != NULL, fd);
@@ -207,7 +216,8 @@ it_status_t it_evd_create(it_ia_handle_t ia_handle, it_event_type_t event_number
     status = evd_place(evd, spec.aevd);
     if (status != IT_SUCCESS) {
         evd_delete(evd);
-        return status;
+        return base_refuse(status, __func__, "event_number %s, aevd_handle %p",
+                           itx_event_string(event_number), (void *)aevd_handle);
     }
     if (spec.flags & IT_EVD_CREATE_FD)
         *fd = evd->fd;
@@ -252,9 +262,9 @@ it_status_t it_evd_free(it_evd_handle_t handle)
     struct evd *evd = evd_from_handle(handle);
 
     if (!evd)
-        return IT_ERR_INVALID_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
     if (evd_callback_is_caller(evd) || !base_object_claim_free(&evd->object))
-        return IT_ERR_EVD_BUSY;
+        return base_refuse_handle(IT_ERR_EVD_BUSY, __func__, handle);
     evd_destroy(evd);
     return IT_SUCCESS;
 }

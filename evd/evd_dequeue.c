@@ -95,16 +95,16 @@ it_status_t evd_dequeue_one(it_evd_handle_t handle, it_event_t *event)
     struct evd *evd = evd_from_handle(handle);
 
     if (!evd)
-        return IT_ERR_INVALID_EVD;
+        return base_no_dequeue(handle, event);
     if (!event)
-        return IT_ERR_FAULT;
+        return base_refuse_null("it_evd_dequeue", event);
     return evd_dequeue(evd, event, 1, NULL);
 }
 
 const struct base_entries evd_entries = {
     .post_send = base_no_send,
-    .post_rdma_write = base_no_rdma,
-    .post_rdma_read = base_no_rdma,
+    .post_rdma_write = base_no_write,
+    .post_rdma_read = base_no_read,
     .post_recv = base_no_recv,
     .dequeue = evd_dequeue_one,
 };
@@ -122,7 +122,7 @@ it_status_t evd_source_found_nothing(it_evd_handle_t handle)
 it_status_t it_evd_dequeue(it_evd_handle_t handle, it_event_t *event)
 {
     if (__builtin_expect(!base_object_is_usual(handle, IT_HANDLE_TYPE_EVD), false))
-        return IT_ERR_INVALID_EVD;
+        return base_no_dequeue(handle, event);
     return base_object_entries(handle)->dequeue(handle, event);
 }
 
@@ -132,11 +132,11 @@ it_status_t itx_evd_dequeue_n(it_evd_handle_t handle, size_t max_events, it_even
     struct evd *evd = evd_from_handle(handle);
 
     if (!evd)
-        return IT_ERR_INVALID_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
     if (!events || !event_count)
-        return IT_ERR_FAULT;
+        return base_refuse_null2(__func__, events, event_count);
     if (max_events == 0)
-        return IT_ERR_INVALID_LENGTH;
+        return base_refuse_number(IT_ERR_INVALID_LENGTH, __func__, max_events);
     return evd_dequeue(evd, events, max_events, event_count);
 }
 
@@ -148,11 +148,11 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t handle, int deque_count, it_event_t
     size_t count = 0;
 
     if (!evd)
-        return IT_ERR_INVALID_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
     if (!events || !dequed_count)
-        return IT_ERR_FAULT;
+        return base_refuse_null2(__func__, events, dequed_count);
     if (deque_count <= 0)
-        return IT_ERR_INVALID_LENGTH;
+        return base_refuse(IT_ERR_INVALID_LENGTH, __func__, "deque_count %d", deque_count);
     status = evd_dequeue(evd, events, (size_t)deque_count, &count);
     if (status == IT_ERR_QUEUE_EMPTY)
         status = IT_SUCCESS; /* as other implementations answer */

@@ -12,6 +12,8 @@
     ((unsigned)IT_EVD_PARAM_ENABLED | (unsigned)IT_EVD_PARAM_OVERFLOWED |                          \
      (unsigned)IT_EVD_PARAM_FLAG)
 
+#define EVD_MODIFY "it_evd_modify"
+
 struct evd_change {
     unsigned mask;
     const it_evd_param_t *params;
@@ -26,17 +28,19 @@ static it_status_t evd_modify_check(struct evd *evd, struct evd_change *change)
     unsigned allowed = evd_is_aggregate(evd) ? EVD_MODIFY_ANY : EVD_MODIFY_ANY | EVD_MODIFY_SIMPLE;
 
     if (change->mask & ~allowed)
-        return IT_ERR_INVALID_MASK;
+        return base_refuse(IT_ERR_INVALID_MASK, EVD_MODIFY, "mask %#x", change->mask);
     if ((change->mask & IT_EVD_PARAM_AEVD_HANDLE) && params->aevd) {
         change->aevd = evd_aggregate_from_handle(evd->ia, params->aevd);
         if (!change->aevd)
-            return IT_ERR_INVALID_AEVD;
+            return base_refuse_handle(IT_ERR_INVALID_AEVD, EVD_MODIFY, params->aevd);
     }
     if (change->mask & IT_EVD_PARAM_QUEUE_SIZE) {
         if (params->sevd_queue_size == 0)
-            return IT_ERR_INVALID_QUEUE_SIZE;
+            return base_refuse_number(IT_ERR_INVALID_QUEUE_SIZE, EVD_MODIFY,
+                                      params->sevd_queue_size);
         if (params->sevd_queue_size > EVD_QUEUE_MAX)
-            return IT_ERR_RESOURCE_QUEUE_SIZE;
+            return base_refuse_above(IT_ERR_RESOURCE_QUEUE_SIZE, EVD_MODIFY,
+                                     params->sevd_queue_size, EVD_QUEUE_MAX);
     }
     return IT_SUCCESS;
 }
@@ -48,7 +52,7 @@ static it_status_t evd_modify_prepare(struct evd *evd, struct evd_change *change
 
     change->aevd = NULL;
     if (aevd && !evd_hold(aevd))
-        return IT_ERR_INVALID_AEVD;
+        return base_refuse(IT_ERR_INVALID_AEVD, EVD_MODIFY, "%p is just being freed", (void *)aevd);
     change->aevd = aevd;
     if (aevd && !evd_source_rely(evd))
         return IT_ERR_RESOURCES;
@@ -69,17 +73,21 @@ static it_status_t evd_modify_check_locked(struct evd *evd, const struct evd_cha
     /* Bits besides those of overflow are what they were created, or not mentioned. */
     if ((change->mask & IT_EVD_PARAM_FLAG) &&
         ((unsigned)params->evd_flag & ~(evd->flags | EVD_FLAGS_OVERFLOW)))
-        return IT_ERR_INVALID_FLAGS;
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, EVD_MODIFY, params->evd_flag);
     if (resize && size < evd_queue_count(&evd->queue))
-        return IT_ERR_INVALID_QUEUE_SIZE;
+        return base_refuse_below(IT_ERR_INVALID_QUEUE_SIZE, EVD_MODIFY, params->sevd_queue_size,
+                                 evd_queue_count(&evd->queue));
     if ((resize || rethreshold) && threshold > size)
-        return IT_ERR_INVALID_THRESHOLD;
+        return base_refuse(IT_ERR_INVALID_THRESHOLD, EVD_MODIFY,
+                           "sevd_threshold %zu, sevd_queue_size %zu", threshold, size);
     if (change->aevd && change->aevd != evd->aevd &&
         (evd->callback || evd->fd >= 0 || evd->waiters_used != 0))
-        return IT_ERR_INVALID_EVD_STATE;
+        return base_refuse(IT_ERR_INVALID_EVD_STATE, EVD_MODIFY,
+                           "params->aevd %p: the EVD has a callback, a descriptor or waiters",
+                           (void *)params->aevd);
     /* The condition can be ended, not entered. */
     if ((change->mask & IT_EVD_PARAM_OVERFLOWED) && params->evd_overflowed && !evd->overflowed)
-        return IT_ERR_INVALID_EVD_STATE;
+        return base_refuse_number(IT_ERR_INVALID_EVD_STATE, EVD_MODIFY, params->evd_overflowed);
     return IT_SUCCESS;
 }
 
@@ -127,9 +135,9 @@ it_status_t it_evd_modify(it_evd_handle_t handle, it_evd_param_mask_t mask,
     it_status_t status;
 
     if (!evd)
-        return IT_ERR_INVALID_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
     if (!params)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, params);
     if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
         return IT_ERR_IA_CATASTROPHE;
     status = evd_modify_check(evd, &change);

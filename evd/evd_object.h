@@ -8,6 +8,7 @@
 
 #include "base/base_lock.h"
 #include "base/base_object.h"
+#include "base/base_refuse.h"
 #include "evd/evd.h"
 #include "evd/evd_callback.h"
 #include "evd/evd_loop.h"

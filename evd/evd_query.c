@@ -52,11 +52,11 @@ it_status_t it_evd_query(it_evd_handle_t handle, it_evd_param_mask_t mask, it_ev
     unsigned selected = (unsigned)mask;
 
     if (!evd)
-        return IT_ERR_INVALID_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
     if (!params)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, params);
     if (selected & ~EVD_PARAMS_ALL)
-        return IT_ERR_INVALID_MASK;
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     if (selected & IT_EVD_PARAM_ALL)
         selected = EVD_PARAMS_ALL;
     evd_get_fixed(evd, selected, params);

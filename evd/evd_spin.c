@@ -23,7 +23,7 @@ it_status_t itx_ia_set_spin(it_ia_handle_t ia_handle, uint64_t spin_us)
     struct evd_ia *ia = (struct evd_ia *)(void *)ia_handle;
 
     if (!base_object_is(ia_handle, IT_HANDLE_TYPE_IA))
-        return IT_ERR_INVALID_IA;
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
     atomic_store_explicit(&ia->spin_us, spin_us, memory_order_relaxed);
     return IT_SUCCESS;
 }

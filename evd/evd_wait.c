@@ -220,18 +220,20 @@ static it_status_t evd_wait_polling(struct evd_wait *wait)
     return status == IT_ERR_QUEUE_EMPTY ? IT_ERR_TIMEOUT_EXPIRED : status;
 }
 
-static it_status_t evd_wait(struct evd_wait *wait, uint64_t timeout)
+static it_status_t evd_wait(const char *call, struct evd_wait *wait, uint64_t timeout)
 {
     struct evd *evd = wait->evd;
-    it_status_t status;
+    it_status_t status = IT_ERR_INVALID_EVD;
 
-    if (!evd_enter(evd))
-        return IT_ERR_INVALID_EVD;
-    wait->slot = -1;
-    wait->blocks = timeout != 0;
-    status = wait->blocks ? evd_wait_blocking(wait, timeout) : evd_wait_polling(wait);
-    evd_leave(evd);
-    return status;
+    if (evd_enter(evd)) {
+        wait->slot = -1;
+        wait->blocks = timeout != 0;
+        status = wait->blocks ? evd_wait_blocking(wait, timeout) : evd_wait_polling(wait);
+        evd_leave(evd);
+    }
+    if (status == IT_SUCCESS || status == IT_ERR_TIMEOUT_EXPIRED)
+        return status;
+    return base_refuse(status, call, "evd_handle %p", (void *)evd);
 }
 
 it_status_t it_evd_wait(it_evd_handle_t handle, uint64_t timeout, it_event_t *event, size_t *nmore)
@@ -240,12 +242,28 @@ it_status_t it_evd_wait(it_evd_handle_t handle, uint64_t timeout, it_event_t *ev
     it_status_t status;
 
     if (!wait.evd)
-        return IT_ERR_INVALID_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
     if (!event)
-        return IT_ERR_FAULT;
-    status = evd_wait(&wait, timeout);
+        return base_refuse_null(__func__, event);
+    status = evd_wait(__func__, &wait, timeout);
     if (status == IT_SUCCESS && nmore)
         *nmore = wait.left;
+    return status;
+}
+
+static it_status_t evd_wait_n(const char *call, struct evd_wait *wait, uint64_t timeout,
+                              size_t *event_count)
+{
+    it_status_t status;
+
+    if (!wait->events || !event_count)
+        return base_refuse(IT_ERR_FAULT, call, "events %p, event_count %p", (void *)wait->events,
+                           (void *)event_count);
+    if (wait->max == 0)
+        return base_refuse(IT_ERR_INVALID_LENGTH, call, "room for 0 events");
+    status = evd_wait(call, wait, timeout);
+    if (status == IT_SUCCESS)
+        *event_count = wait->count;
     return status;
 }
 
@@ -256,29 +274,25 @@ it_status_t itx_evd_wait_n(it_evd_handle_t handle, uint64_t timeout, size_t max_
     it_status_t status;
 
     if (!wait.evd)
-        return IT_ERR_INVALID_EVD;
-    if (!events || !event_count)
-        return IT_ERR_FAULT;
-    if (max_events == 0)
-        return IT_ERR_INVALID_LENGTH;
-    status = evd_wait(&wait, timeout);
-    if (status != IT_SUCCESS)
-        return status;
-    *event_count = wait.count;
-    if (nmore)
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
+    status = evd_wait_n(__func__, &wait, timeout, event_count);
+    if (status == IT_SUCCESS && nmore)
         *nmore = wait.left;
-    return IT_SUCCESS;
+    return status;
 }
 
 it_status_t itx_aevd_wait(it_evd_handle_t handle, uint64_t timeout, size_t max_event_count,
                           it_event_t *events, size_t *events_count)
 {
-    const struct evd *evd = evd_from_handle(handle);
+    struct evd_wait wait = {
+        .evd = evd_from_handle(handle), .events = events, .max = max_event_count};
     it_status_t status;
 
-    if (evd && !evd_is_aggregate(evd))
-        return IT_ERR_INVALID_AEVD;
-    status = itx_evd_wait_n(handle, timeout, max_event_count, events, events_count, NULL);
+    if (!wait.evd)
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
+    if (!evd_is_aggregate(wait.evd))
+        return base_refuse_handle(IT_ERR_INVALID_AEVD, __func__, handle);
+    status = evd_wait_n(__func__, &wait, timeout, events_count);
     if (status != IT_ERR_TIMEOUT_EXPIRED)
         return status;
     *events_count = 0; /* as other implementations answer */

@@ -854,6 +854,19 @@ const char *itx_dto_status_string(it_dto_status_t status);
 const char *itx_event_string(it_event_type_t event_number);
 
 /**
+ * Name of the reason of IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, e.g. "IT_CN_REJ_TIMEOUT".
+ *
+ * @param code  any value
+ *
+ * @return a constant string, never to be freed; "unknown it_conn_reject_code_t" for a value without
+ *         a name
+ *
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+const char *itx_reject_string(it_conn_reject_code_t code);
+
+/**
  * Name of an RC endpoint state, e.g. "IT_EP_STATE_CONNECTED".
  *
  * @param state  any value

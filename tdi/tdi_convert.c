@@ -17,23 +17,22 @@
 
 /* ---------------------------------------------------------------- checks */
 
-static it_status_t tdi_check_pointers(const struct itx_convert_params *params)
+static it_status_t tdi_check_pointers(const char *call, const struct itx_convert_params *params)
 {
     if (params->msg_len > 0 && !params->msg)
-        return IT_ERR_FAULT;
+        return base_refuse_null(call, msg);
     if (params->early_len > 0 && !params->early_data)
-        return IT_ERR_FAULT;
+        return base_refuse_null(call, early_data);
     if (params->private_data_length > 0 && !params->private_data)
-        return IT_ERR_FAULT;
+        return base_refuse_null(call, private_data);
     return IT_SUCCESS;
 }
 
-static it_status_t tdi_check_flags(it_sc_flags_t flags)
+static it_status_t tdi_check_flags(const char *call, it_sc_flags_t flags)
 {
-    if ((unsigned)flags & ~TDI_FLAGS)
-        return IT_ERR_INVALID_FLAGS;
-    if ((flags & ITX_SC_INITIATOR) && (flags & ITX_SC_RESPONDER))
-        return IT_ERR_INVALID_FLAGS;
+    if (((unsigned)flags & ~TDI_FLAGS) ||
+        ((flags & ITX_SC_INITIATOR) && (flags & ITX_SC_RESPONDER)))
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, call, flags);
     return IT_SUCCESS;
 }
 
@@ -47,28 +46,31 @@ static bool tdi_is_initiator(it_sc_flags_t flags, size_t message_length)
 }
 
 /* An Initiator's goes into the MPA Request, a Responder's into the Reply: the limits of those. */
-static it_status_t tdi_check_private_data(const struct vp_attributes *attributes,
-                                          it_sc_flags_t flags, bool initiator, size_t length)
+static it_status_t tdi_check_private_data(const char *call, const struct vp_attributes *attributes,
+                                          it_sc_flags_t flags, bool initiator,
+                                          size_t private_data_length)
 {
     size_t limit = initiator ? attributes->connect_pdata : attributes->accept_pdata;
 
-    if (length == 0)
-        return IT_SUCCESS;
     if (flags & IT_SC_NO_REQ_REP)
-        return IT_ERR_INVALID_PDATA_LENGTH;
-    return length > limit ? IT_ERR_INVALID_PDATA_LENGTH : IT_SUCCESS;
+        limit = 0;
+    if (private_data_length > limit)
+        return base_refuse_above(IT_ERR_INVALID_PDATA_LENGTH, call, private_data_length, limit);
+    return IT_SUCCESS;
 }
 
-static it_status_t tdi_check_values(const struct ual_ia *ia, it_sc_flags_t flags,
+static it_status_t tdi_check_values(const char *call, const struct ual_ia *ia, it_sc_flags_t flags,
                                     const struct itx_convert_params *params)
 {
-    it_status_t status = tdi_check_flags(flags);
+    it_status_t status = tdi_check_flags(call, flags);
 
     if (status != IT_SUCCESS)
         return status;
-    if (params->msg_len > TDI_MESSAGE_MAX || params->early_len > TDI_MESSAGE_MAX)
-        return IT_ERR_INVALID_LENGTH;
-    return tdi_check_private_data(ia->provider->ia_attributes(ia), flags,
+    if (params->msg_len > TDI_MESSAGE_MAX)
+        return base_refuse_above(IT_ERR_INVALID_LENGTH, call, params->msg_len, TDI_MESSAGE_MAX);
+    if (params->early_len > TDI_MESSAGE_MAX)
+        return base_refuse_above(IT_ERR_INVALID_LENGTH, call, params->early_len, TDI_MESSAGE_MAX);
+    return tdi_check_private_data(call, ia->provider->ia_attributes(ia), flags,
                                   tdi_is_initiator(flags, params->msg_len),
                                   params->private_data_length);
 }
@@ -93,7 +95,8 @@ static bool tdi_set_path(struct ual_ep *ep, const it_path_t *path, it_path_t *be
 
 /* ---------------------------------------------------------------- the calls */
 
-static it_status_t tdi_start(struct ual_ep *ep, int sd, it_path_t *path, struct vp_convert *convert)
+static it_status_t tdi_start(const char *call, struct ual_ep *ep, int sd, it_path_t *path,
+                             struct vp_convert *convert)
 {
     struct ual_ia *ia = ual_ia_of(&ep->object);
     it_path_t before;
@@ -116,11 +119,12 @@ err_restore:
     (void)tdi_set_path(ep, &before, NULL); /* not if another call has moved the EP meanwhile */
 err_close:
     (void)close(convert->fd); /* a duplicate: nothing can be lost */
-    return status;
+    return base_refuse(status, call, "sd %d, ep_handle %p in %s: refused by %s", sd, (void *)ep,
+                       ual_ep_state_name(ep), ia->provider->name);
 }
 
 /* params is complete, whatever the caller knew of it. */
-static it_status_t tdi_convert(int sd, struct ual_ep *ep, it_sc_flags_t flags,
+static it_status_t tdi_convert(const char *call, int sd, struct ual_ep *ep, it_sc_flags_t flags,
                                const struct itx_convert_params *params)
 {
     struct ual_ia *ia = ual_ia_of(&ep->object);
@@ -138,24 +142,28 @@ static it_status_t tdi_convert(int sd, struct ual_ep *ep, it_sc_flags_t flags,
     struct tdi_socket stream;
     it_status_t status;
 
-    status = tdi_check_pointers(params);
+    status = tdi_check_pointers(call, params);
     if (status != IT_SUCCESS)
         return status;
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    status = tdi_check_values(ia, flags, params);
+    status = tdi_check_values(call, ia, flags, params);
     if (status != IT_SUCCESS)
         return status;
     if (!tdi_socket_examine(sd, &stream))
-        return IT_ERR_INVALID_CONVERSION;
+        return base_refuse(IT_ERR_INVALID_CONVERSION, call,
+                           "sd %d is no established TCP connection", sd);
     status = ia->provider->has_address(ia, &stream.local);
+    if (status == IT_ERR_RESOURCES)
+        return status;
     if (status != IT_SUCCESS)
-        return status == IT_ERR_RESOURCES ? status : IT_ERR_INVALID_CONVERSION;
+        return base_refuse(IT_ERR_INVALID_CONVERSION, call, "sd %d has no address of %s", sd,
+                           ia->name);
     if (!ia->provider->ia_attributes(ia)->socket_conversion)
-        return IT_ERR_OP_NOT_SUPPORTED;
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, call, "%s converts no sockets", ia->name);
     if (ual_ep_state(ep) != IT_EP_STATE_UNCONNECTED)
-        return IT_ERR_INVALID_EP_STATE;
-    return tdi_start(ep, sd, &stream.path, &convert);
+        return ual_ep_refuse_state(call, ep);
+    return tdi_start(call, ep, sd, &stream.path, &convert);
 }
 
 it_status_t it_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t flags,
@@ -165,8 +173,8 @@ it_status_t it_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t fl
     struct itx_convert_params params = {.size = sizeof(params), .msg = msg, .msg_len = len};
 
     if (!ep || ep->datagrams)
-        return ual_ep_refuse(ep);
-    return tdi_convert(sd, ep, flags, &params);
+        return ual_ep_refuse(__func__, ep_handle);
+    return tdi_convert(__func__, sd, ep, flags, &params);
 }
 
 it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t flags,
@@ -176,11 +184,11 @@ it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t f
     struct itx_convert_params own = {.size = sizeof(own)};
 
     if (!ep || ep->datagrams)
-        return ual_ep_refuse(ep);
+        return ual_ep_refuse(__func__, ep_handle);
     if (params) {
         if (params->size < TDI_PARAMS_MIN)
-            return IT_ERR_INVALID_LENGTH;
+            return base_refuse_below(IT_ERR_INVALID_LENGTH, __func__, params->size, TDI_PARAMS_MIN);
         ual_extension_read(&own, sizeof(own), params, params->size);
     }
-    return tdi_convert(sd, ep, flags, &own);
+    return tdi_convert(__func__, sd, ep, flags, &own);
 }

@@ -3,6 +3,8 @@
 #include "tii/tii_check.h"
 #include "ual/ual_object.h"
 
+#define TII_CREATE "it_address_handle_create"
+
 #define TII_ADDRESS_PARAMS                                                                         \
     ((unsigned)IT_ADDR_PARAM_ALL | (unsigned)IT_ADDR_PARAM_IA | (unsigned)IT_ADDR_PARAM_PZ |       \
      (unsigned)IT_ADDR_PARAM_PATH)
@@ -17,7 +19,7 @@ static it_status_t tii_address_new(struct ual_pz *pz, const it_path_t *path, it_
     it_status_t status;
 
     if (!base_object_hold(&pz->object))
-        return IT_ERR_INVALID_PZ;
+        return base_refuse(IT_ERR_INVALID_PZ, TII_CREATE, "%p is just being freed", (void *)pz);
     status = IT_ERR_RESOURCES;
     address = ual_object_new(ia, IT_HANDLE_TYPE_ADDR);
     if (!address)
@@ -36,31 +38,31 @@ err_discard:
     ual_object_discard(&address->object);
 err_release_pz:
     base_object_release(&pz->object);
-    return status;
+    return base_refuse(status, TII_CREATE, "destination_path: refused by %s", ia->provider->name);
 }
 
 it_status_t it_address_handle_create(it_pz_handle_t pz_handle, const it_path_t *destination_path,
                                      it_ah_flags_t ah_flags, it_addr_handle_t *addr_handle)
 {
     struct ual_pz *pz = ual_pz_from(pz_handle);
-    struct ual_address *address;
+    struct ual_address *address = NULL;
     struct ual_ia *ia;
     it_path_t path;
     it_status_t status;
 
     if (!pz)
-        return IT_ERR_INVALID_PZ;
+        return base_refuse_handle(IT_ERR_INVALID_PZ, __func__, pz_handle);
     if (!destination_path || !addr_handle)
-        return IT_ERR_FAULT;
+        return base_refuse_null2(__func__, destination_path, addr_handle);
     ia = ual_ia_of(&pz->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     if ((unsigned)ah_flags & ~(unsigned)IT_AH_PATH_COMPLETE)
-        return IT_ERR_INVALID_FLAGS;
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, __func__, ah_flags);
     path = *destination_path;
-    status = tii_check_path(ia, &path);
+    status = tii_check_path(__func__, ia, &path, IT_ERR_INVALID_SPIGOT);
     if (status == IT_SUCCESS && !ia->provider->ia_attributes(ia)->datagrams)
-        status = IT_ERR_OP_NOT_SUPPORTED;
+        status = base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s has no datagrams", ia->name);
     if (status == IT_SUCCESS)
         status = tii_address_new(pz, &path, ah_flags, &address);
     if (status != IT_SUCCESS)
@@ -83,11 +85,11 @@ it_status_t it_address_handle_query(it_addr_handle_t addr_handle, it_addr_param_
     struct ual_address *address = ual_address_from(addr_handle);
 
     if (!address)
-        return IT_ERR_INVALID_AH;
+        return base_refuse_handle(IT_ERR_INVALID_AH, __func__, addr_handle);
     if (!params)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, params);
     if ((unsigned)mask & ~TII_ADDRESS_PARAMS)
-        return IT_ERR_INVALID_MASK;
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     if (tii_address_wants(mask, IT_ADDR_PARAM_IA))
         params->ia = (it_ia_handle_t)(void *)address->object.ia;
     if (tii_address_wants(mask, IT_ADDR_PARAM_PZ))
@@ -100,14 +102,6 @@ it_status_t it_address_handle_query(it_addr_handle_t addr_handle, it_addr_param_
     return IT_SUCCESS;
 }
 
-/* A bad Spigot is a bad start of the path: the call has no code of its own for it. */
-static it_status_t tii_address_check_path(const struct ual_ia *ia, it_path_t *path)
-{
-    it_status_t status = tii_check_path(ia, path);
-
-    return status == IT_ERR_INVALID_SPIGOT ? IT_ERR_INVALID_SOURCE_PATH : status;
-}
-
 it_status_t it_address_handle_modify(it_addr_handle_t addr_handle, it_addr_param_mask_t mask,
                                      const it_addr_param_t *params)
 {
@@ -117,22 +111,24 @@ it_status_t it_address_handle_modify(it_addr_handle_t addr_handle, it_addr_param
     it_status_t status;
 
     if (!address)
-        return IT_ERR_INVALID_AH;
+        return base_refuse_handle(IT_ERR_INVALID_AH, __func__, addr_handle);
     if (!params)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, params);
     ia = ual_ia_of(&address->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     if ((unsigned)mask & ~(unsigned)IT_ADDR_PARAM_PATH)
-        return IT_ERR_INVALID_MASK;
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     if (mask == 0)
         return IT_SUCCESS;
     path = params->path;
-    status = tii_address_check_path(ia, &path);
-    if (status == IT_SUCCESS)
-        status = ia->provider->address_modify(address, &path);
+    /* A bad Spigot is a bad start of the path: the call has no code of its own for it. */
+    status = tii_check_path(__func__, ia, &path, IT_ERR_INVALID_SOURCE_PATH);
     if (status != IT_SUCCESS)
         return status;
+    status = ia->provider->address_modify(address, &path);
+    if (status != IT_SUCCESS)
+        return base_refuse(status, __func__, "params->path: refused by %s", ia->provider->name);
     base_lock_take(&address->lock);
     address->path = path;
     base_lock_drop(&address->lock);
@@ -147,7 +143,7 @@ it_status_t it_address_handle_free(it_addr_handle_t addr_handle)
 
     /* Nothing depends on it: the claim fails only if it is being freed already. */
     if (!address || !base_object_claim_free(&address->object))
-        return IT_ERR_INVALID_AH;
+        return base_refuse_handle(IT_ERR_INVALID_AH, __func__, addr_handle);
     ual_address_destroy(address);
     return IT_SUCCESS;
 }

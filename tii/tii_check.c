@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tii/tii_check.h"
 
-#include "base/base_log.h"
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
 /* ---------------------------------------------------------------- private data */
 
-it_status_t tii_check_pdata_length(const struct vp_attributes *attributes, size_t length,
-                                   size_t limit)
+it_status_t tii_check_pdata_pointer(const char *call, const void *private_data, size_t length)
 {
-    if (length == 0)
+    return length == 0 || private_data ? IT_SUCCESS : base_refuse_null(call, private_data);
+}
+
+it_status_t tii_check_pdata_length(const char *call, const struct vp_attributes *attributes,
+                                   size_t private_data_length, size_t limit)
+{
+    if (private_data_length == 0)
         return IT_SUCCESS;
     if (attributes->connect_pdata == 0 && attributes->accept_pdata == 0 &&
         attributes->reject_pdata == 0 && attributes->disconnect_pdata == 0)
-        return IT_ERR_PDATA_NOT_SUPPORTED;
-    return length > limit ? IT_ERR_INVALID_PDATA_LENGTH : IT_SUCCESS;
+        return base_refuse_above(IT_ERR_PDATA_NOT_SUPPORTED, call, private_data_length, 0);
+    if (private_data_length > limit)
+        return base_refuse_above(IT_ERR_INVALID_PDATA_LENGTH, call, private_data_length, limit);
+    return IT_SUCCESS;
 }
 
 /* ---------------------------------------------------------------- connection qualifiers */
@@ -29,26 +34,35 @@ static bool tii_accepts_type(const it_conn_qual_t *qual, it_conn_qual_type_t acc
     return type != 0 && (type & (type - 1)) == 0 && (type & (unsigned)accepted) != 0;
 }
 
-it_status_t tii_check_active_qual(const it_conn_qual_t *qual, it_conn_qual_type_t accepted)
+/* The port that counts, of what has one, must be one. */
+static it_status_t tii_check_qual(const char *call, const it_conn_qual_t *conn_qual,
+                                  it_conn_qual_type_t accepted, bool active)
 {
+    const it_conn_qual_t *qual = conn_qual;
+    uint16_t port = 1;
+
     if (!tii_accepts_type(qual, accepted))
-        return IT_ERR_INVALID_CONN_QUAL;
-    if (qual->type == IT_IANA_PORT && qual->conn_qual.port == 0)
-        return IT_ERR_INVALID_CONN_QUAL;
-    if (qual->type == IT_IANA_LR_PORT && qual->conn_qual.lr_port.remote == 0)
-        return IT_ERR_INVALID_CONN_QUAL;
-    return IT_SUCCESS;
+        return base_refuse(IT_ERR_INVALID_CONN_QUAL, call,
+                           "conn_qual->type %#x, one of %#x is good", (unsigned)qual->type,
+                           (unsigned)accepted);
+    if (qual->type == IT_IANA_PORT)
+        port = qual->conn_qual.port;
+    else if (qual->type == IT_IANA_LR_PORT)
+        port = active ? qual->conn_qual.lr_port.remote : qual->conn_qual.lr_port.local;
+    return port ? IT_SUCCESS
+                : base_refuse(IT_ERR_INVALID_CONN_QUAL, call, "conn_qual->conn_qual is port 0");
 }
 
-it_status_t tii_check_passive_qual(const it_conn_qual_t *qual, it_conn_qual_type_t accepted)
+it_status_t tii_check_active_qual(const char *call, const it_conn_qual_t *conn_qual,
+                                  it_conn_qual_type_t accepted)
 {
-    if (!tii_accepts_type(qual, accepted))
-        return IT_ERR_INVALID_CONN_QUAL;
-    if (qual->type == IT_IANA_PORT && qual->conn_qual.port == 0)
-        return IT_ERR_INVALID_CONN_QUAL;
-    if (qual->type == IT_IANA_LR_PORT && qual->conn_qual.lr_port.local == 0)
-        return IT_ERR_INVALID_CONN_QUAL;
-    return IT_SUCCESS;
+    return tii_check_qual(call, conn_qual, accepted, true);
+}
+
+it_status_t tii_check_passive_qual(const char *call, const it_conn_qual_t *conn_qual,
+                                   it_conn_qual_type_t accepted)
+{
+    return tii_check_qual(call, conn_qual, accepted, false);
 }
 
 /* ---------------------------------------------------------------- paths */
@@ -83,31 +97,52 @@ static it_net_addr_t tii_ip_address(it_ip_vers_t version, const it_in_addr_t *ip
     return address;
 }
 
-static it_status_t tii_check_iwarp(const struct ual_ia *ia, const it_iwarp_net_endpoint_t *pair)
+static it_status_t tii_refuse_address(it_status_t status, const char *call, const char *what,
+                                      const it_net_addr_t *address)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+
+    /* An address of this size: cannot fail. */
+    (void)inet_ntop(address->addr_type == IT_IPV4 ? AF_INET : AF_INET6, &address->addr, text,
+                    sizeof(text));
+    return base_refuse(status, call, "path->remote.iwarp.%s %s", what, text);
+}
+
+static it_status_t tii_check_iwarp(const char *call, const struct ual_ia *ia,
+                                   const it_iwarp_net_endpoint_t *pair)
 {
     it_net_addr_t local, remote;
     it_status_t status = IT_SUCCESS;
 
     if (pair->ip_vers != IT_IP_VERS_IPV4 && pair->ip_vers != IT_IP_VERS_IPV6)
-        return IT_ERR_INVALID_SOURCE_PATH;
+        return base_refuse(IT_ERR_INVALID_SOURCE_PATH, call, "path->remote.iwarp.ip_vers %d",
+                           (int)pair->ip_vers);
     local = tii_ip_address(pair->ip_vers, &pair->laddr);
     if (!tii_is_any(&local))
         status = ia->provider->has_address(ia, &local);
     if (status == IT_ERR_RESOURCES)
         return status;
-    if (status != IT_SUCCESS) {
-        base_log(BASE_LOG_WARN, "%s: a path begins at an address that it has not", ia->name);
-        return IT_ERR_INVALID_SOURCE_PATH;
-    }
+    if (status != IT_SUCCESS)
+        return tii_refuse_address(IT_ERR_INVALID_SOURCE_PATH, call, "laddr", &local);
     remote = tii_ip_address(pair->ip_vers, &pair->raddr);
-    return tii_is_destination(&remote) ? IT_SUCCESS : IT_ERR_INVALID_ADDRESS;
+    if (!tii_is_destination(&remote))
+        return tii_refuse_address(IT_ERR_INVALID_ADDRESS, call, "raddr", &remote);
+    return IT_SUCCESS;
 }
 
-it_status_t tii_check_path(const struct ual_ia *ia, it_path_t *path)
+it_status_t tii_check_path(const char *call, const struct ual_ia *ia, it_path_t *path,
+                           it_status_t bad_spigot)
 {
     if (!ual_spigot_find(ia, &path->spigot_id))
-        return IT_ERR_INVALID_SPIGOT;
+        return base_refuse_number(bad_spigot, call, path->spigot_id);
     if (ia->provider->ia_attributes(ia)->transport_type != IT_IWARP_TCP_TRANSPORT)
         return IT_SUCCESS; /* only the provider understands it */
-    return tii_check_iwarp(ia, &path->remote.iwarp);
+    return tii_check_iwarp(call, ia, &path->remote.iwarp);
+}
+
+/* ---------------------------------------------------------------- requests */
+
+it_status_t tii_refuse_request(const char *call, it_cn_est_identifier_t cn_est_id)
+{
+    return base_refuse_number(IT_ERR_INVALID_CN_EST_ID, call, cn_est_id);
 }

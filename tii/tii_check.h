@@ -5,21 +5,29 @@
 
 #include "ual/ual_provider.h"
 
+/* All for the call of that name. */
+
 /* Rule G7: a pointer is needed only when there is a length. */
-static inline it_status_t tii_check_pdata_pointer(const void *private_data, size_t length)
-{
-    return length > 0 && !private_data ? IT_ERR_FAULT : IT_SUCCESS;
-}
+it_status_t tii_check_pdata_pointer(const char *call, const void *private_data, size_t length);
 
 /* Rule G7: limit is that of the call, one of those in attributes. */
-it_status_t tii_check_pdata_length(const struct vp_attributes *attributes, size_t length,
-                                   size_t limit);
+it_status_t tii_check_pdata_length(const char *call, const struct vp_attributes *attributes,
+                                   size_t private_data_length, size_t limit);
 
 /* One type out of a mask of accepted ones, and not port 0 on the side that counts. */
-it_status_t tii_check_active_qual(const it_conn_qual_t *qual, it_conn_qual_type_t accepted);
-it_status_t tii_check_passive_qual(const it_conn_qual_t *qual, it_conn_qual_type_t accepted);
+it_status_t tii_check_active_qual(const char *call, const it_conn_qual_t *conn_qual,
+                                  it_conn_qual_type_t accepted);
+it_status_t tii_check_passive_qual(const char *call, const it_conn_qual_t *conn_qual,
+                                   it_conn_qual_type_t accepted);
 
-/* Spigot, then the local, then the remote part of a path. Spigot 0 is replaced by the only one. */
-it_status_t tii_check_path(const struct ual_ia *ia, it_path_t *path);
+/*
+ * Spigot (if it is bad: bad_spigot), then the local, then the remote part of a path. Spigot 0 is
+ * replaced by the only one.
+ */
+it_status_t tii_check_path(const char *call, const struct ual_ia *ia, it_path_t *path,
+                           it_status_t bad_spigot);
+
+/* A request that is none, or that somebody else has in hand: IT_ERR_INVALID_CN_EST_ID. */
+it_status_t tii_refuse_request(const char *call, it_cn_est_identifier_t cn_est_id);
 
 #endif

@@ -3,22 +3,25 @@
 #include "tii/tii_check.h"
 #include "ual/ual_ep_state.h"
 
+#include <arpa/inet.h>
+
+#define TII_CONNECT "it_ep_connect"
+
 #define TII_CONNECT_FLAGS                                                                          \
     ((unsigned)IT_CONNECT_FLAG_TWO_WAY | (unsigned)IT_CONNECT_FLAG_THREE_WAY |                     \
      (unsigned)IT_CONNECT_SUPPRESS_IRD_ORD)
 
-static it_status_t tii_connect_check_flags(it_cn_est_flags_t flags,
+static it_status_t tii_connect_check_flags(it_cn_est_flags_t cn_est_flags,
                                            const struct vp_attributes *attributes)
 {
+    unsigned flags = (unsigned)cn_est_flags;
     bool two_way = (flags & IT_CONNECT_FLAG_TWO_WAY) != 0;
     bool three_way = (flags & IT_CONNECT_FLAG_THREE_WAY) != 0;
 
-    if (((unsigned)flags & ~TII_CONNECT_FLAGS) || two_way == three_way)
-        return IT_ERR_INVALID_CN_EST_FLAGS;
-    if (three_way && !attributes->three_way)
-        return IT_ERR_INVALID_CN_EST_FLAGS;
-    if ((flags & IT_CONNECT_SUPPRESS_IRD_ORD) && !attributes->suppress_depths)
-        return IT_ERR_INVALID_CN_EST_FLAGS;
+    if ((flags & ~TII_CONNECT_FLAGS) || two_way == three_way ||
+        (three_way && !attributes->three_way) ||
+        ((flags & IT_CONNECT_SUPPRESS_IRD_ORD) && !attributes->suppress_depths))
+        return base_refuse_bits(IT_ERR_INVALID_CN_EST_FLAGS, TII_CONNECT, cn_est_flags);
     return IT_SUCCESS;
 }
 
@@ -32,13 +35,14 @@ static it_status_t tii_connect_check(const struct ual_ep *ep, it_path_t *path,
 
     status = tii_connect_check_flags(flags, attributes);
     if (status == IT_SUCCESS)
-        status = tii_check_active_qual(qual, attributes->active_quals);
+        status = tii_check_active_qual(TII_CONNECT, qual, attributes->active_quals);
     if (status == IT_SUCCESS)
-        status = tii_check_path(ia, path);
+        status = tii_check_path(TII_CONNECT, ia, path, IT_ERR_INVALID_SPIGOT);
     if (status == IT_SUCCESS)
-        status = tii_check_pdata_length(attributes, private_data_length, attributes->connect_pdata);
+        status = tii_check_pdata_length(TII_CONNECT, attributes, private_data_length,
+                                        attributes->connect_pdata);
     if (status == IT_SUCCESS && ual_ep_state(ep) != IT_EP_STATE_UNCONNECTED)
-        status = IT_ERR_INVALID_EP_STATE;
+        status = ual_ep_refuse_state(TII_CONNECT, ep);
     return status;
 }
 
@@ -53,10 +57,10 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
     it_status_t status;
 
     if (!ep || ep->datagrams)
-        return ual_ep_refuse(ep);
+        return ual_ep_refuse(__func__, ep_handle);
     if (!path || !connect_qual)
-        return IT_ERR_FAULT;
-    status = tii_check_pdata_pointer(private_data, private_data_length);
+        return base_refuse_null2(__func__, path, connect_qual);
+    status = tii_check_pdata_pointer(__func__, private_data, private_data_length);
     if (status != IT_SUCCESS)
         return status;
     ia = ual_ia_of(&ep->object);
@@ -67,6 +71,12 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
     if (status != IT_SUCCESS)
         return status;
     /* The state is looked at again, with the EP locked. */
-    return ia->provider->connect(ep, &own, conn_attr, connect_qual, cn_est_flags, private_data,
-                                 private_data_length);
+    status = ia->provider->connect(ep, &own, conn_attr, connect_qual, cn_est_flags, private_data,
+                                   private_data_length);
+    return base_refuse(status, __func__,
+                       "ep_handle %p in %s, path of Spigot %zu, connect_qual port %u, "
+                       "private_data_length %zu: refused by %s",
+                       (void *)ep, ual_ep_state_name(ep), own.spigot_id,
+                       ntohs(connect_qual->conn_qual.port), private_data_length,
+                       ia->provider->name);
 }

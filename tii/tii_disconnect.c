@@ -13,19 +13,22 @@ it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *priv
     it_status_t status;
 
     if (!ep || ep->datagrams)
-        return ual_ep_refuse(ep);
-    status = tii_check_pdata_pointer(private_data, private_data_length);
+        return ual_ep_refuse(__func__, ep_handle);
+    status = tii_check_pdata_pointer(__func__, private_data, private_data_length);
     if (status != IT_SUCCESS)
         return status;
     ia = ual_ia_of(&ep->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     attributes = ia->provider->ia_attributes(ia);
-    status = tii_check_pdata_length(attributes, private_data_length, attributes->disconnect_pdata);
+    status = tii_check_pdata_length(__func__, attributes, private_data_length,
+                                    attributes->disconnect_pdata);
     if (status != IT_SUCCESS)
         return status;
     state = ual_ep_state(ep);
     if (state == IT_EP_STATE_UNCONNECTED || state == IT_EP_STATE_NONOPERATIONAL)
-        return IT_ERR_INVALID_EP_STATE;
-    return ia->provider->disconnect(ep); /* looks at the state again, with the EP locked */
+        return ual_ep_refuse_state(__func__, ep);
+    /* Looks at the state again, with the EP locked. */
+    return base_refuse(ia->provider->disconnect(ep), __func__, "ep_handle %p in %s", (void *)ep,
+                       ual_ep_state_name(ep));
 }

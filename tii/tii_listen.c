@@ -3,19 +3,28 @@
 #include "tii/tii_check.h"
 #include "ual/ual_object.h"
 
+#include <arpa/inet.h>
+
+#define TII_LISTEN "it_listen_create"
+
 #define TII_LISTEN_FLAGS                                                                           \
     ((unsigned)IT_LISTEN_CONN_QUAL_INPUT | (unsigned)IT_LISTEN_SUPPRESS_IRD_ORD)
 #define TII_LISTEN_PARAMS (((unsigned)IT_LISTEN_PARAM_CONN_QUAL << 1) - 1) /* all up to the last */
 
 /* ---------------------------------------------------------------- create */
 
-static it_status_t tii_listen_check_evd(const struct ual_ia *ia, const struct evd *evd)
+static it_status_t tii_listen_check_evd(const struct ual_ia *ia, const struct evd *connect_evd)
 {
+    const struct evd *evd = connect_evd;
+
     if (!evd || evd_ia_of(evd) != &ia->evd)
-        return IT_ERR_INVALID_CONN_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_CONN_EVD, TII_LISTEN, connect_evd);
     if (evd_stream(evd) == IT_AEVD_NOTIFICATION_EVENT_STREAM)
-        return IT_ERR_AEVD_NOT_ALLOWED;
-    return evd_stream(evd) == IT_CM_REQ_EVENT_STREAM ? IT_SUCCESS : IT_ERR_INVALID_CONN_EVD;
+        return base_refuse_handle(IT_ERR_AEVD_NOT_ALLOWED, TII_LISTEN, connect_evd);
+    if (evd_stream(evd) != IT_CM_REQ_EVENT_STREAM)
+        return base_refuse(IT_ERR_INVALID_CONN_EVD, TII_LISTEN, "connect_evd %p of %s",
+                           (const void *)evd, itx_event_string(evd_stream(evd)));
+    return IT_SUCCESS;
 }
 
 static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t *spigot_id,
@@ -23,14 +32,13 @@ static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t *spig
 {
     const struct vp_attributes *attributes = ia->provider->ia_attributes(ia);
 
-    if ((unsigned)flags & ~TII_LISTEN_FLAGS)
-        return IT_ERR_INVALID_FLAGS;
-    if ((flags & IT_LISTEN_SUPPRESS_IRD_ORD) && !attributes->suppress_depths)
-        return IT_ERR_INVALID_FLAGS;
+    if (((unsigned)flags & ~TII_LISTEN_FLAGS) ||
+        ((flags & IT_LISTEN_SUPPRESS_IRD_ORD) && !attributes->suppress_depths))
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, TII_LISTEN, flags);
     if (!ual_spigot_find(ia, spigot_id))
-        return IT_ERR_INVALID_SPIGOT;
+        return base_refuse_number(IT_ERR_INVALID_SPIGOT, TII_LISTEN, *spigot_id);
     if (flags & IT_LISTEN_CONN_QUAL_INPUT)
-        return tii_check_passive_qual(qual, attributes->passive_quals);
+        return tii_check_passive_qual(TII_LISTEN, qual, attributes->passive_quals);
     return IT_SUCCESS;
 }
 
@@ -53,7 +61,8 @@ static it_status_t tii_listen_new(struct ual_ia *ia, struct evd *evd, size_t spi
     it_status_t status;
 
     if (!evd_hold(evd))
-        return IT_ERR_INVALID_CONN_EVD;
+        return base_refuse(IT_ERR_INVALID_CONN_EVD, TII_LISTEN, "%p is just being freed",
+                           (void *)evd);
     status = IT_ERR_RESOURCES;
     listen = ual_object_new(ia, IT_HANDLE_TYPE_LISTEN);
     if (!listen)
@@ -72,7 +81,8 @@ err_discard:
     ual_object_discard(&listen->object);
 err_release_evd:
     evd_release(evd);
-    return status;
+    return base_refuse(status, TII_LISTEN, "conn_qual port %u, spigot_id %zu: refused by %s",
+                       ntohs(qual->conn_qual.port), spigot_id, ia->provider->name);
 }
 
 it_status_t it_listen_create(it_ia_handle_t ia_handle, size_t spigot_id,
@@ -81,16 +91,16 @@ it_status_t it_listen_create(it_ia_handle_t ia_handle, size_t spigot_id,
 {
     struct ual_ia *ia = ual_ia_from(ia_handle);
     struct evd *evd = evd_from_handle(connect_evd);
-    struct ual_listen *listen;
+    struct ual_listen *listen = NULL;
     it_status_t status;
 
     if (!ia)
-        return IT_ERR_INVALID_IA;
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
     status = tii_listen_check_evd(ia, evd);
     if (status != IT_SUCCESS)
         return status;
     if (!conn_qual || !listen_handle)
-        return IT_ERR_FAULT;
+        return base_refuse_null2(__func__, conn_qual, listen_handle);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     status = tii_listen_check_values(ia, &spigot_id, flags, conn_qual);
@@ -118,11 +128,11 @@ it_status_t it_listen_query(it_listen_handle_t listen_handle, it_listen_param_ma
     struct ual_listen *listen = ual_listen_from(listen_handle);
 
     if (!listen)
-        return IT_ERR_INVALID_LISTEN;
+        return base_refuse_handle(IT_ERR_INVALID_LISTEN, __func__, listen_handle);
     if (!params)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, params);
     if ((unsigned)mask & ~TII_LISTEN_PARAMS)
-        return IT_ERR_INVALID_MASK;
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     if (tii_listen_wants(mask, IT_LISTEN_PARAM_IA_HANDLE))
         params->ia_handle = (it_ia_handle_t)(void *)listen->object.ia;
     if (tii_listen_wants(mask, IT_LISTEN_PARAM_SPIGOT_ID))
@@ -140,7 +150,7 @@ it_status_t it_listen_free(it_listen_handle_t listen_handle)
 
     /* Nothing depends on a listen point: the claim fails only if it is being freed already. */
     if (!listen || !base_object_claim_free(&listen->object))
-        return IT_ERR_INVALID_LISTEN;
+        return base_refuse_handle(IT_ERR_INVALID_LISTEN, __func__, listen_handle);
     ual_listen_destroy(listen);
     return IT_SUCCESS;
 }

@@ -10,6 +10,8 @@
 
 #define TII_UD_PARAMS (((unsigned)IT_UD_PARAM_PRIV_DATA_LENGTH << 1) - 1) /* all up to the last */
 
+#define TII_CREATE "it_ud_service_request_handle_create"
+
 /* What a request is made of. */
 struct tii_ud_parts {
     struct evd *reply_evd;
@@ -21,36 +23,42 @@ struct tii_ud_parts {
 
 /* ---------------------------------------------------------------- create */
 
-static it_status_t tii_ud_check_evd(const struct evd *evd)
+static it_status_t tii_ud_check_evd(it_evd_handle_t reply_evd)
 {
+    const struct evd *evd = evd_from_handle(reply_evd);
+
     if (!evd)
-        return IT_ERR_INVALID_EVD;
+        return base_refuse_handle(IT_ERR_INVALID_EVD, TII_CREATE, reply_evd);
     if (evd_stream(evd) == IT_AEVD_NOTIFICATION_EVENT_STREAM)
-        return IT_ERR_AEVD_NOT_ALLOWED;
-    return evd_stream(evd) == IT_CM_MSG_EVENT_STREAM ? IT_SUCCESS : IT_ERR_INVALID_EVD_TYPE;
+        return base_refuse_handle(IT_ERR_AEVD_NOT_ALLOWED, TII_CREATE, reply_evd);
+    if (evd_stream(evd) != IT_CM_MSG_EVENT_STREAM)
+        return base_refuse(IT_ERR_INVALID_EVD_TYPE, TII_CREATE, "reply_evd %p of %s",
+                           (void *)reply_evd, itx_event_string(evd_stream(evd)));
+    return IT_SUCCESS;
 }
 
-static it_status_t tii_ud_check_pdata(size_t length, size_t limit)
+static it_status_t tii_ud_check_pdata(const char *call, size_t private_data_length, size_t limit)
 {
-    if (length > 0 && limit == 0)
-        return IT_ERR_PDATA_NOT_SUPPORTED;
-    return length > limit ? IT_ERR_INVALID_PDATA_LENGTH : IT_SUCCESS;
+    if (private_data_length > 0 && limit == 0)
+        return base_refuse_above(IT_ERR_PDATA_NOT_SUPPORTED, call, private_data_length, limit);
+    if (private_data_length > limit)
+        return base_refuse_above(IT_ERR_INVALID_PDATA_LENGTH, call, private_data_length, limit);
+    return IT_SUCCESS;
 }
 
 static it_status_t tii_ud_check_values(const struct ual_ia *ia, struct tii_ud_parts *parts)
 {
     const struct vp_attributes *attributes = ia->provider->ia_attributes(ia);
-    it_status_t status = tii_check_path(ia, &parts->path);
-
     /* A bad Spigot is a bad start of the path: this call has no code of its own for it. */
-    if (status == IT_ERR_INVALID_SPIGOT)
-        return IT_ERR_INVALID_SOURCE_PATH;
+    it_status_t status = tii_check_path(TII_CREATE, ia, &parts->path, IT_ERR_INVALID_SOURCE_PATH);
+
     if (status == IT_SUCCESS && !attributes->datagrams)
-        status = IT_ERR_OP_NOT_SUPPORTED;
+        status = base_refuse(IT_ERR_OP_NOT_SUPPORTED, TII_CREATE, "%s has no datagrams", ia->name);
     if (status == IT_SUCCESS)
-        status = tii_check_active_qual(parts->conn_qual, attributes->active_quals);
+        status = tii_check_active_qual(TII_CREATE, parts->conn_qual, attributes->active_quals);
     if (status == IT_SUCCESS)
-        status = tii_ud_check_pdata(parts->private_length, attributes->ud_request_pdata);
+        status =
+            tii_ud_check_pdata(TII_CREATE, parts->private_length, attributes->ud_request_pdata);
     return status;
 }
 
@@ -74,7 +82,8 @@ static it_status_t tii_ud_new(struct ual_ia *ia, const struct tii_ud_parts *part
     it_status_t status;
 
     if (!evd_hold(parts->reply_evd))
-        return IT_ERR_INVALID_EVD;
+        return base_refuse(IT_ERR_INVALID_EVD, TII_CREATE, "%p is just being freed",
+                           (void *)parts->reply_evd);
     status = IT_ERR_RESOURCES;
     service = ual_object_new(ia, IT_HANDLE_TYPE_UD_SVC_REQ);
     if (!service)
@@ -90,7 +99,8 @@ err_discard:
     ual_object_discard(&service->object);
 err_release_evd:
     evd_release(parts->reply_evd);
-    return status;
+    return base_refuse(status, TII_CREATE, "conn_qual, destination_path: refused by %s",
+                       ia->provider->name);
 }
 
 it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
@@ -106,16 +116,18 @@ it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
         .private_data = private_data,
         .private_length = private_data_length,
     };
-    struct ual_ud_service *service;
+    struct ual_ud_service *service = NULL;
     struct ual_ia *ia;
     it_status_t status;
 
-    status = tii_ud_check_evd(parts.reply_evd);
+    status = tii_ud_check_evd(reply_evd);
     if (status != IT_SUCCESS)
         return status;
     if (!conn_qual || !destination_path || !ud_svc_handle)
-        return IT_ERR_FAULT;
-    status = tii_check_pdata_pointer(private_data, private_data_length);
+        return base_refuse(
+            IT_ERR_FAULT, __func__, "conn_qual %p, destination_path %p, ud_svc_handle %p",
+            (const void *)conn_qual, (const void *)destination_path, (const void *)ud_svc_handle);
+    status = tii_check_pdata_pointer(__func__, private_data, private_data_length);
     if (status != IT_SUCCESS)
         return status;
     ia = (struct ual_ia *)(void *)evd_ia_of(parts.reply_evd);
@@ -147,11 +159,11 @@ it_status_t it_ud_service_request_handle_query(it_ud_svc_req_handle_t ud_svc_han
     it_ud_svc_req_param_t *info = ud_svc_handle_info;
 
     if (!service)
-        return IT_ERR_INVALID_UD_SVC;
+        return base_refuse_handle(IT_ERR_INVALID_UD_SVC, __func__, ud_svc_handle);
     if (!info)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, ud_svc_handle_info);
     if ((unsigned)mask & ~TII_UD_PARAMS)
-        return IT_ERR_INVALID_MASK;
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     if (tii_ud_wants(mask, IT_UD_PARAM_IA_HANDLE))
         info->ia = (it_ia_handle_t)(void *)service->object.ia;
     if (tii_ud_wants(mask, IT_UD_PARAM_REQ_ID))
@@ -175,7 +187,7 @@ it_status_t it_ud_service_request_handle_free(it_ud_svc_req_handle_t ud_svc_hand
 
     /* Nothing depends on it: the claim fails only if it is being freed already. */
     if (!service || !base_object_claim_free(&service->object))
-        return IT_ERR_INVALID_UD_SVC;
+        return base_refuse_handle(IT_ERR_INVALID_UD_SVC, __func__, ud_svc_handle);
     ual_ud_service_destroy(service);
     return IT_SUCCESS;
 }
@@ -188,9 +200,12 @@ it_status_t it_ud_service_request(it_ud_svc_req_handle_t ud_svc_handle)
     const struct ual_ia *ia;
 
     if (!service)
-        return IT_ERR_INVALID_UD_SVC;
+        return base_refuse_handle(IT_ERR_INVALID_UD_SVC, __func__, ud_svc_handle);
     ia = ual_ia_of(&service->object);
-    return ual_ia_failed(ia) ? IT_ERR_IA_CATASTROPHE : ia->provider->ud_request(service);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    return base_refuse(ia->provider->ud_request(service), __func__,
+                       "ud_svc_handle %p: refused by %s", (void *)service, ia->provider->name);
 }
 
 static bool tii_ud_status_is_known(it_ud_svc_req_status_t status)
@@ -213,23 +228,24 @@ it_status_t it_ud_service_reply(it_ud_svc_req_identifier_t ud_svc_req_id,
     it_status_t result;
 
     if (!ia)
-        return IT_ERR_INVALID_UD_SVC_REQ_ID;
-    result = tii_check_pdata_pointer(private_data, private_data_length);
+        return base_refuse_number(IT_ERR_INVALID_UD_SVC_REQ_ID, __func__, ud_svc_req_id);
+    result = tii_check_pdata_pointer(__func__, private_data, private_data_length);
     if (result != IT_SUCCESS)
         return result;
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     if (!tii_ud_status_is_known(status))
-        return IT_ERR_INVALID_UD_STATUS;
-    result =
-        tii_ud_check_pdata(private_data_length, ia->provider->ia_attributes(ia)->ud_reply_pdata);
+        return base_refuse_number(IT_ERR_INVALID_UD_STATUS, __func__, status);
+    result = tii_ud_check_pdata(__func__, private_data_length,
+                                ia->provider->ia_attributes(ia)->ud_reply_pdata);
     if (result != IT_SUCCESS)
         return result;
     request = ual_request_take_ud(ud_svc_req_id, ia);
     if (!request) /* somebody was faster, or the peer has given up */
-        return IT_ERR_INVALID_UD_SVC_REQ_ID;
+        return base_refuse_number(IT_ERR_INVALID_UD_SVC_REQ_ID, __func__, ud_svc_req_id);
     result = ia->provider->ud_reply(request, &reply);
     if (result != IT_SUCCESS)
         ual_request_put_back(request, ud_svc_req_id);
-    return result;
+    return base_refuse(result, __func__, "ud_svc_req_id %llu, private_data_length %zu",
+                       (unsigned long long)ud_svc_req_id, private_data_length);
 }

@@ -9,6 +9,7 @@
 
 #include "base/base_lock.h"
 #include "base/base_object.h"
+#include "base/base_refuse.h"
 #include "evd/evd.h"
 
 #include "it_api.h"
@@ -159,9 +160,10 @@ static inline it_ep_handle_t ual_ep_handle(struct ual_ep *ep)
 }
 
 /* The answer of calls on connected EPs when there is none, or one of datagrams. */
-static inline it_status_t ual_ep_refuse(const struct ual_ep *ep)
+static inline it_status_t ual_ep_refuse(const char *call, it_ep_handle_t ep_handle)
 {
-    return ep ? IT_ERR_INVALID_EP_TYPE : IT_ERR_INVALID_EP;
+    return base_refuse_handle(ual_ep_from(ep_handle) ? IT_ERR_INVALID_EP_TYPE : IT_ERR_INVALID_EP,
+                              call, ep_handle);
 }
 
 static inline it_srq_handle_t ual_srq_handle(struct ual_srq *srq)

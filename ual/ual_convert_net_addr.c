@@ -3,7 +3,7 @@
  * Conversion between kinds of network address. A GID has the form of an IPv6 address; an IPv4
  * address appears in either as ::ffff:a.b.c.d (RFC 4291, section 2.5.5.2).
  */
-#include "it_api.h"
+#include "base/base_refuse.h"
 
 #include <string.h>
 
@@ -69,7 +69,7 @@ it_status_t it_convert_net_addr(const it_net_addr_t *source_addr, it_net_addr_ty
     it_status_t status;
 
     if (source_addr == NULL || destination_addr == NULL)
-        return IT_ERR_FAULT;
+        return base_refuse_null2(__func__, source_addr, destination_addr);
 
     switch (source_addr->addr_type) {
     case IT_IPV4:
@@ -78,10 +78,11 @@ it_status_t it_convert_net_addr(const it_net_addr_t *source_addr, it_net_addr_ty
         break;
     case IT_VIA_HOSTADDR:
         if (source_addr->addr.via.len > IT_MAX_VIA_ADDR_LEN)
-            return IT_ERR_INVALID_NETADDR;
+            return base_refuse_above(IT_ERR_INVALID_NETADDR, __func__, source_addr->addr.via.len,
+                                     IT_MAX_VIA_ADDR_LEN);
         break;
     default:
-        return IT_ERR_INVALID_NETADDR;
+        return base_refuse_number(IT_ERR_INVALID_NETADDR, __func__, source_addr->addr_type);
     }
 
     memset(&result, 0, sizeof result);
@@ -92,7 +93,8 @@ it_status_t it_convert_net_addr(const it_net_addr_t *source_addr, it_net_addr_ty
     } else {
         status = convert_ip(source_addr, addr_type, &result);
         if (status != IT_SUCCESS)
-            return status;
+            return base_refuse(status, __func__, "source_addr->addr_type %d, addr_type %d",
+                               (int)source_addr->addr_type, (int)addr_type);
     }
     *destination_addr = result;
     return IT_SUCCESS;

@@ -1,50 +1,60 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/ual_ep_attr.h"
+#include "ual/ual_ep_state.h"
 #include "ual/ual_post.h"
 
-static it_status_t ual_ep_attr_check_queues(unsigned mask, const it_ep_attributes_t *attr,
+static it_status_t ual_ep_attr_check_queues(const char *call, unsigned mask,
+                                            const it_ep_attributes_t *attr,
                                             const struct vp_attributes *limit)
 {
     if ((mask & IT_EP_PARAM_MAX_REQ_DTO) && attr->max_request_dtos > limit->max_request_dtos)
-        return IT_ERR_RESOURCE_REQ_DTO;
+        return base_refuse_above(IT_ERR_RESOURCE_REQ_DTO, call, attr->max_request_dtos,
+                                 limit->max_request_dtos);
     if ((mask & IT_EP_PARAM_MAX_RECV_DTO) && attr->max_recv_dtos > limit->max_recv_dtos)
-        return IT_ERR_RESOURCE_RECV_DTO;
+        return base_refuse_above(IT_ERR_RESOURCE_RECV_DTO, call, attr->max_recv_dtos,
+                                 limit->max_recv_dtos);
     if ((mask & IT_EP_PARAM_MAX_SEND_SEG) && attr->max_send_segments > limit->max_send_segments)
-        return IT_ERR_RESOURCE_SSEG;
+        return base_refuse_above(IT_ERR_RESOURCE_SSEG, call, attr->max_send_segments,
+                                 limit->max_send_segments);
     if ((mask & IT_EP_PARAM_MAX_RECV_SEG) && attr->max_recv_segments > limit->max_recv_segments)
-        return IT_ERR_RESOURCE_RSEG;
+        return base_refuse_above(IT_ERR_RESOURCE_RSEG, call, attr->max_recv_segments,
+                                 limit->max_recv_segments);
     return IT_SUCCESS;
 }
 
-static it_status_t ual_ep_attr_check_rdma(unsigned mask, const it_rc_only_attributes_t *rc,
+static it_status_t ual_ep_attr_check_rdma(const char *call, unsigned mask,
+                                          const it_rc_only_attributes_t *rc,
                                           const struct vp_attributes *limit)
 {
     if ((mask & IT_EP_PARAM_MAX_RDMA_READ_SEG) &&
         rc->max_rdma_read_segments > limit->max_read_segments)
-        return IT_ERR_RESOURCE_RRSEG;
+        return base_refuse_above(IT_ERR_RESOURCE_RRSEG, call, rc->max_rdma_read_segments,
+                                 limit->max_read_segments);
     if ((mask & IT_EP_PARAM_MAX_RDMA_WRITE_SEG) &&
         rc->max_rdma_write_segments > limit->max_write_segments)
-        return IT_ERR_RESOURCE_RWSEG;
+        return base_refuse_above(IT_ERR_RESOURCE_RWSEG, call, rc->max_rdma_write_segments,
+                                 limit->max_write_segments);
     if ((mask & IT_EP_PARAM_MAX_IRD) && rc->rdma_read_ird > limit->max_ird)
-        return IT_ERR_RESOURCE_IRD;
+        return base_refuse_above(IT_ERR_RESOURCE_IRD, call, rc->rdma_read_ird, limit->max_ird);
     if ((mask & IT_EP_PARAM_MAX_ORD) && rc->rdma_read_ord > limit->max_ord)
-        return IT_ERR_RESOURCE_ORD;
+        return base_refuse_above(IT_ERR_RESOURCE_ORD, call, rc->rdma_read_ord, limit->max_ord);
     return IT_SUCCESS;
 }
 
-it_status_t ual_ep_attr_check(unsigned mask, const it_ep_attributes_t *attr,
+it_status_t ual_ep_attr_check(const char *call, unsigned mask, const it_ep_attributes_t *attr,
                               const struct vp_attributes *attributes)
 {
     it_status_t status;
 
     if ((mask & IT_EP_PARAM_ATOMICS_ENABLE) && attr->srv.rc.atomics_enable && !attributes->atomics)
-        return IT_ERR_INVALID_EP_ATTR;
+        return base_refuse_number(IT_ERR_INVALID_EP_ATTR, call, attr->srv.rc.atomics_enable);
     if ((mask & IT_EP_PARAM_MAX_PAYLOAD) && attr->max_dto_payload_size > attributes->max_message)
-        return IT_ERR_PAYLOAD_SIZE;
-    status = ual_ep_attr_check_queues(mask, attr, attributes);
+        return base_refuse_above(IT_ERR_PAYLOAD_SIZE, call, attr->max_dto_payload_size,
+                                 attributes->max_message);
+    status = ual_ep_attr_check_queues(call, mask, attr, attributes);
     if (status != IT_SUCCESS)
         return status;
-    return ual_ep_attr_check_rdma(mask, &attr->srv.rc, attributes);
+    return ual_ep_attr_check_rdma(call, mask, &attr->srv.rc, attributes);
 }
 
 static size_t ual_ep_srq_depth(struct ual_srq *srq)
@@ -57,7 +67,7 @@ static size_t ual_ep_srq_depth(struct ual_srq *srq)
     return depth;
 }
 
-it_status_t ual_ep_attr_check_watermarks(unsigned mask, struct ual_srq *srq,
+it_status_t ual_ep_attr_check_watermarks(const char *call, unsigned mask, struct ual_srq *srq,
                                          const it_rc_only_attributes_t *rc,
                                          const struct vp_attributes *attributes)
 {
@@ -67,11 +77,13 @@ it_status_t ual_ep_attr_check_watermarks(unsigned mask, struct ual_srq *srq,
     size_t depth = ual_ep_srq_depth(srq);
 
     if (soft && !attributes->soft_hi_watermark)
-        return IT_ERR_SOFT_HI_WATERMARK;
+        return base_refuse_number(IT_ERR_SOFT_HI_WATERMARK, call, rc->soft_hi_watermark);
     if (hard && !attributes->hard_hi_watermark)
-        return IT_ERR_HARD_HI_WATERMARK;
-    if ((soft && rc->soft_hi_watermark > depth) || (hard && rc->hard_hi_watermark > depth))
-        return IT_ERR_INVALID_WATERMARK;
+        return base_refuse_number(IT_ERR_HARD_HI_WATERMARK, call, rc->hard_hi_watermark);
+    if (soft && rc->soft_hi_watermark > depth)
+        return base_refuse_above(IT_ERR_INVALID_WATERMARK, call, rc->soft_hi_watermark, depth);
+    if (hard && rc->hard_hi_watermark > depth)
+        return base_refuse_above(IT_ERR_INVALID_WATERMARK, call, rc->hard_hi_watermark, depth);
     return IT_SUCCESS;
 }
 
@@ -92,6 +104,14 @@ void ual_ep_set_entries(struct ual_ep *ep)
     /* An IA that fails meanwhile has passed by the EP, or is seen here. */
     if (atomic_load(&ual_ia_of(&ep->object)->evd.failed))
         base_object_set_entries(&ep->object, &ual_ep_entries);
+}
+
+it_status_t ual_post_refuse(const char *call, const struct ual_ep *ep, it_status_t status)
+{
+    return base_refuse(
+        status, call, "ep_handle %p in %s, max_request_dtos %zu, max_recv_dtos %zu: refused by %s",
+        (const void *)ep, ual_ep_state_name(ep), ual_post_limit(&ep->attr.max_request_dtos),
+        ual_post_limit(&ep->attr.max_recv_dtos), ual_ia_of(&ep->object)->provider->name);
 }
 
 const struct base_entries ual_ep_entries = {

@@ -24,12 +24,12 @@
 #define UAL_EP_WATERMARKS                                                                          \
     ((unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 
-/* Looks at the attributes selected by mask (of UD endpoints: of UAL_EP_ATTR_UD; it_ep_param_mask_t bits; watermarks are not looked at). */
-it_status_t ual_ep_attr_check(unsigned mask, const it_ep_attributes_t *attr,
+/* For the call of that name. Looks at the attributes selected by mask (of UD endpoints: of UAL_EP_ATTR_UD; it_ep_param_mask_t bits; watermarks are not looked at). */
+it_status_t ual_ep_attr_check(const char *call, unsigned mask, const it_ep_attributes_t *attr,
                               const struct vp_attributes *attributes);
 
 /* The same for the watermarks of an EP that draws from the S-RQ. */
-it_status_t ual_ep_attr_check_watermarks(unsigned mask, struct ual_srq *srq,
+it_status_t ual_ep_attr_check_watermarks(const char *call, unsigned mask, struct ual_srq *srq,
                                          const it_rc_only_attributes_t *rc,
                                          const struct vp_attributes *attributes);
 

@@ -6,6 +6,7 @@
 #define UAL_EP_FLAGS ((unsigned)IT_EP_REUSEADDR | (unsigned)IT_EP_SRQ)
 
 struct ual_ep_parents {
+    const char *call; /* that makes the EP */
     struct ual_pz *pz;
     struct evd *request_evd;
     struct evd *recv_evd;
@@ -20,17 +21,19 @@ struct ual_ep_kind {
     size_t spigot_id;
 };
 
-static it_status_t ual_ep_find_evd(const struct ual_ia *ia, it_evd_handle_t handle,
-                                   it_event_type_t stream, it_status_t wrong, struct evd **evd_out)
+static it_status_t ual_ep_find_evd(const struct ual_ep_parents *parents,
+                                   it_evd_handle_t sevd_handle, it_event_type_t stream,
+                                   it_status_t wrong, struct evd **evd_out)
 {
-    struct evd *evd = evd_from_handle(handle);
+    struct evd *evd = evd_from_handle(sevd_handle);
 
-    if (!evd || evd_ia_of(evd) != &ia->evd)
-        return wrong;
+    if (!evd || evd_ia_of(evd) != &ual_ia_of(&parents->pz->object)->evd)
+        return base_refuse_handle(wrong, parents->call, sevd_handle);
     if (evd_stream(evd) == IT_AEVD_NOTIFICATION_EVENT_STREAM)
-        return IT_ERR_AEVD_NOT_ALLOWED;
+        return base_refuse_handle(IT_ERR_AEVD_NOT_ALLOWED, parents->call, sevd_handle);
     if (evd_stream(evd) != stream)
-        return wrong;
+        return base_refuse(wrong, parents->call, "sevd_handle %p of %s", (void *)sevd_handle,
+                           itx_event_string(evd_stream(evd)));
     *evd_out = evd;
     return IT_SUCCESS;
 }
@@ -38,13 +41,12 @@ static it_status_t ual_ep_find_evd(const struct ual_ia *ia, it_evd_handle_t hand
 static it_status_t ual_ep_find_dto_evds(struct ual_ep_parents *parents, it_evd_handle_t request,
                                         it_evd_handle_t recv)
 {
-    const struct ual_ia *ia = ual_ia_of(&parents->pz->object);
     it_status_t status;
 
-    status = ual_ep_find_evd(ia, request, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_REQ_EVD,
+    status = ual_ep_find_evd(parents, request, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_REQ_EVD,
                              &parents->request_evd);
     if (status == IT_SUCCESS)
-        status = ual_ep_find_evd(ia, recv, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_RECV_EVD,
+        status = ual_ep_find_evd(parents, recv, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_RECV_EVD,
                                  &parents->recv_evd);
     return status;
 }
@@ -52,11 +54,10 @@ static it_status_t ual_ep_find_dto_evds(struct ual_ep_parents *parents, it_evd_h
 static it_status_t ual_ep_find_evds(struct ual_ep_parents *parents, it_evd_handle_t request,
                                     it_evd_handle_t recv, it_evd_handle_t connect)
 {
-    const struct ual_ia *ia = ual_ia_of(&parents->pz->object);
     it_status_t status = ual_ep_find_dto_evds(parents, request, recv);
 
     if (status == IT_SUCCESS)
-        status = ual_ep_find_evd(ia, connect, IT_CM_MSG_EVENT_STREAM, IT_ERR_INVALID_CONN_EVD,
+        status = ual_ep_find_evd(parents, connect, IT_CM_MSG_EVENT_STREAM, IT_ERR_INVALID_CONN_EVD,
                                  &parents->connect_evd);
     return status;
 }
@@ -67,9 +68,9 @@ static it_status_t ual_ep_find_srq(struct ual_ep_parents *parents, it_srq_handle
     struct ual_srq *srq = ual_srq_from(handle);
 
     if (!attributes->srq)
-        return IT_ERR_SRQ_NOT_SUPPORTED;
+        return base_refuse(IT_ERR_SRQ_NOT_SUPPORTED, parents->call, "flags has IT_EP_SRQ");
     if (!srq || srq->pz != parents->pz)
-        return IT_ERR_INVALID_SRQ;
+        return base_refuse(IT_ERR_INVALID_SRQ, parents->call, "srq %p", (void *)handle);
     parents->srq = srq;
     return IT_SUCCESS;
 }
@@ -77,9 +78,11 @@ static it_status_t ual_ep_find_srq(struct ual_ep_parents *parents, it_srq_handle
 static it_status_t ual_ep_check_evds(const struct ual_ep_parents *parents)
 {
     if (evd_is_overflowed(parents->request_evd))
-        return IT_ERR_INVALID_REQ_EVD_STATE;
+        return base_refuse(IT_ERR_INVALID_REQ_EVD_STATE, parents->call, "%p has overflowed",
+                           (void *)parents->request_evd);
     if (evd_is_overflowed(parents->recv_evd))
-        return IT_ERR_INVALID_RECV_EVD_STATE;
+        return base_refuse(IT_ERR_INVALID_RECV_EVD_STATE, parents->call, "%p has overflowed",
+                           (void *)parents->recv_evd);
     return IT_SUCCESS;
 }
 
@@ -93,14 +96,15 @@ static it_status_t ual_ep_check(const struct ual_ep_parents *parents,
 
     if (parents->srq) /* the receives are those of the S-RQ: what is said here is ignored */
         checked &= ~((unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_SEG);
-    status = ual_ep_attr_check(checked, attr, attributes);
+    status = ual_ep_attr_check(parents->call, checked, attr, attributes);
     if (status == IT_SUCCESS && parents->srq)
-        status = ual_ep_attr_check_watermarks(UAL_EP_WATERMARKS, parents->srq, &attr->srv.rc,
-                                              attributes);
+        status = ual_ep_attr_check_watermarks(parents->call, UAL_EP_WATERMARKS, parents->srq,
+                                              &attr->srv.rc, attributes);
     if (status != IT_SUCCESS)
         return status;
     if (attr->priv_ops_enable)
-        return IT_ERR_PRIV_OPS_UNAVAILABLE;
+        return base_refuse_number(IT_ERR_PRIV_OPS_UNAVAILABLE, parents->call,
+                                  attr->priv_ops_enable);
     return ual_ep_check_evds(parents);
 }
 
@@ -192,7 +196,7 @@ static it_status_t ual_ep_new(const struct ual_ep_parents *parents, const struct
 
     status = ual_ep_hold_parents(parents);
     if (status != IT_SUCCESS)
-        return status;
+        return base_refuse(status, parents->call, "it is just being freed");
     status = IT_ERR_RESOURCES;
     ep = ual_object_new(ia, IT_HANDLE_TYPE_EP);
     if (!ep)
@@ -209,7 +213,7 @@ err_discard:
     ual_object_discard(&ep->object);
 err_release_parents:
     ual_ep_release_parents(parents);
-    return status;
+    return base_refuse(status, parents->call, "refused by %s", ia->provider->name);
 }
 
 it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_sevd_handle,
@@ -217,7 +221,7 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
                             it_ep_rc_creation_flags_t flags, const it_ep_attributes_t *ep_attr,
                             it_ep_handle_t *ep_handle)
 {
-    struct ual_ep_parents parents = {.pz = ual_pz_from(pz_handle)};
+    struct ual_ep_parents parents = {.call = __func__, .pz = ual_pz_from(pz_handle)};
     const struct ual_ep_kind kind = {.flags = flags};
     const struct vp_attributes *attributes;
     struct ual_ep *ep = NULL;
@@ -225,17 +229,17 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
     it_status_t status;
 
     if (!parents.pz)
-        return IT_ERR_INVALID_PZ;
+        return base_refuse_handle(IT_ERR_INVALID_PZ, __func__, pz_handle);
     status = ual_ep_find_evds(&parents, request_sevd_handle, recv_sevd_handle, connect_sevd_handle);
     if (status != IT_SUCCESS)
         return status;
     if (!ep_attr || !ep_handle)
-        return IT_ERR_FAULT;
+        return base_refuse_null2(__func__, ep_attr, ep_handle);
     ia = ual_ia_of(&parents.pz->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     if ((unsigned)flags & ~UAL_EP_FLAGS)
-        return IT_ERR_INVALID_FLAGS;
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, __func__, flags);
     attributes = ia->provider->ia_attributes(ia);
     if (flags & IT_EP_SRQ)
         status = ual_ep_find_srq(&parents, ep_attr->srv.rc.srq, attributes);
@@ -257,12 +261,12 @@ static it_status_t ual_ep_check_ud(const struct ual_ep_parents *parents,
                                    const it_ep_attributes_t *attr,
                                    const struct vp_attributes *attributes)
 {
-    it_status_t status = ual_ep_attr_check(UAL_EP_ATTR_UD, attr, attributes);
+    it_status_t status = ual_ep_attr_check(parents->call, UAL_EP_ATTR_UD, attr, attributes);
 
     if (status != IT_SUCCESS)
         return status;
     if (attr->priv_ops_enable)
-        return IT_ERR_INVALID_EP_ATTR;
+        return base_refuse_number(IT_ERR_INVALID_EP_ATTR, parents->call, attr->priv_ops_enable);
     return ual_ep_check_evds(parents);
 }
 
@@ -270,7 +274,7 @@ it_status_t it_ep_ud_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
                             it_evd_handle_t recv_sevd_handle, const it_ep_attributes_t *ep_attr,
                             size_t spigot_id, it_ep_handle_t *ep_handle)
 {
-    struct ual_ep_parents parents = {.pz = ual_pz_from(pz_handle)};
+    struct ual_ep_parents parents = {.call = __func__, .pz = ual_pz_from(pz_handle)};
     struct ual_ep_kind kind = {.datagrams = true, .spigot_id = spigot_id};
     const struct vp_attributes *attributes;
     struct ual_ep *ep = NULL;
@@ -278,20 +282,20 @@ it_status_t it_ep_ud_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
     it_status_t status;
 
     if (!parents.pz)
-        return IT_ERR_INVALID_PZ;
+        return base_refuse_handle(IT_ERR_INVALID_PZ, __func__, pz_handle);
     status = ual_ep_find_dto_evds(&parents, request_sevd_handle, recv_sevd_handle);
     if (status != IT_SUCCESS)
         return status;
     if (!ep_attr || !ep_handle)
-        return IT_ERR_FAULT;
+        return base_refuse_null2(__func__, ep_attr, ep_handle);
     ia = ual_ia_of(&parents.pz->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     if (!ual_spigot_find(ia, &kind.spigot_id))
-        return IT_ERR_INVALID_SPIGOT;
+        return base_refuse_number(IT_ERR_INVALID_SPIGOT, __func__, spigot_id);
     attributes = ia->provider->ia_attributes(ia);
     if (!attributes->datagrams)
-        return IT_ERR_OP_NOT_SUPPORTED;
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s has no datagrams", ia->name);
     status = ual_ep_check_ud(&parents, ep_attr, attributes);
     if (status == IT_SUCCESS)
         status = ual_ep_new(&parents, &kind, ep_attr, &ep);

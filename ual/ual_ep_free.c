@@ -24,9 +24,9 @@ it_status_t it_ep_free(it_ep_handle_t ep_handle)
     struct ual_ep *ep = ual_ep_from(ep_handle);
 
     if (!ep)
-        return IT_ERR_INVALID_EP;
+        return base_refuse_handle(IT_ERR_INVALID_EP, __func__, ep_handle);
     if (!base_object_claim_free(&ep->object))
-        return IT_ERR_EP_BUSY;
+        return base_refuse_handle(IT_ERR_EP_BUSY, __func__, ep_handle);
     ual_ep_stop(ep);
     ual_object_end(&ep->object);
     return IT_SUCCESS;

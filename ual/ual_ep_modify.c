@@ -4,6 +4,8 @@
 #include "ual/ual_ep_state.h"
 #include "ual/ual_object.h"
 
+#define UAL_EP_MODIFY "it_ep_modify"
+
 #define UAL_EP_IN_A2 ((unsigned)IT_EP_PARAM_MAX_IRD | UAL_EP_IN_C)
 #define UAL_EP_IN_C                                                                                \
     ((unsigned)IT_EP_PARAM_RDMA_RD_ENABLE | (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE |                 \
@@ -35,12 +37,10 @@ static it_status_t ual_ep_check_mask(const struct ual_ep *ep, unsigned mask)
 {
     unsigned others = ep->datagrams ? ~(UAL_EP_UD | UAL_EP_DEPTHS) : UAL_EP_UD;
 
-    if (mask & ~(UAL_EP_ATTR_ALL | UAL_EP_UD))
-        return IT_ERR_INVALID_MASK;
-    if (ep->datagrams && (mask & UAL_EP_UD_NEVER))
-        return IT_ERR_INVALID_MASK;
+    if ((mask & ~(UAL_EP_ATTR_ALL | UAL_EP_UD)) || (ep->datagrams && (mask & UAL_EP_UD_NEVER)))
+        return base_refuse_bits(IT_ERR_INVALID_MASK, UAL_EP_MODIFY, mask);
     if (mask & others)
-        return IT_ERR_INVALID_EP_TYPE;
+        return base_refuse_bits(IT_ERR_INVALID_EP_TYPE, UAL_EP_MODIFY, mask);
     return IT_SUCCESS;
 }
 
@@ -105,21 +105,19 @@ static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
     if (!ep->srq)
         return IT_SUCCESS;
     if (mask & UAL_EP_RECEIVES)
-        return IT_ERR_OP_NOT_SUPPORTED;
+        return base_refuse_bits(IT_ERR_OP_NOT_SUPPORTED, UAL_EP_MODIFY, mask);
     if (!(mask & UAL_EP_WATERMARKS))
         return IT_SUCCESS;
-    return ual_ep_attr_check_watermarks(mask, ep->srq, &attr->srv.rc, attributes);
+    return ual_ep_attr_check_watermarks(UAL_EP_MODIFY, mask, ep->srq, &attr->srv.rc, attributes);
 }
 
 /* What no EP of this IA can change. An ORD that goes up is the provider's to tell from one that goes down. */
 static it_status_t ual_ep_check_features(unsigned mask, const struct vp_attributes *attributes)
 {
-    if ((mask & UAL_EP_ENABLES) && !attributes->enables_modifiable)
-        return IT_ERR_OP_NOT_SUPPORTED;
-    if ((mask & UAL_EP_DEPTHS) && !attributes->queues_resizable)
-        return IT_ERR_OP_NOT_SUPPORTED;
-    if ((mask & IT_EP_PARAM_MAX_IRD) && !attributes->ird_modifiable)
-        return IT_ERR_OP_NOT_SUPPORTED;
+    if (((mask & UAL_EP_ENABLES) && !attributes->enables_modifiable) ||
+        ((mask & UAL_EP_DEPTHS) && !attributes->queues_resizable) ||
+        ((mask & IT_EP_PARAM_MAX_IRD) && !attributes->ird_modifiable))
+        return base_refuse_bits(IT_ERR_OP_NOT_SUPPORTED, UAL_EP_MODIFY, mask);
     return IT_SUCCESS;
 }
 
@@ -156,9 +154,9 @@ it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
     it_status_t status;
 
     if (!ep)
-        return IT_ERR_INVALID_EP;
+        return base_refuse_handle(IT_ERR_INVALID_EP, __func__, ep_handle);
     if (!ep_attr)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, ep_attr);
     ia = ual_ia_of(&ep->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
@@ -168,12 +166,13 @@ it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
     if (status != IT_SUCCESS || mask == 0)
         return status;
     attributes = ia->provider->ia_attributes(ia);
-    status = ual_ep_attr_check((unsigned)mask, ep_attr, attributes);
+    status = ual_ep_attr_check(__func__, (unsigned)mask, ep_attr, attributes);
     if (status == IT_SUCCESS && !ep->datagrams)
         status = ual_ep_check_receives(ep, (unsigned)mask, ep_attr, attributes);
     if (status == IT_SUCCESS)
         status = ual_ep_check_features((unsigned)mask, attributes);
     if (status != IT_SUCCESS)
         return status;
-    return ual_ep_modify(ep, mask, ep_attr);
+    return base_refuse(ual_ep_modify(ep, mask, ep_attr), __func__, "mask %#x, ep_handle %p in %s",
+                       (unsigned)mask, (void *)ep, ual_ep_state_name(ep));
 }

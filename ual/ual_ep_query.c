@@ -112,11 +112,11 @@ it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep
     struct ual_ep *ep = ual_ep_from(ep_handle);
 
     if (!ep)
-        return IT_ERR_INVALID_EP;
+        return base_refuse_handle(IT_ERR_INVALID_EP, __func__, ep_handle);
     if (!params)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, params);
     if ((unsigned)mask & (~UAL_EP_PARAMS | (ep->datagrams ? UAL_EP_RC_PARAMS : UAL_EP_UD_PARAMS)))
-        return IT_ERR_INVALID_MASK;
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     ual_ep_read_fixed(ep, (unsigned)mask, params);
     base_lock_take(&ep->lock);
     ual_ep_read_attr_locked(ep, (unsigned)mask, &params->attr);

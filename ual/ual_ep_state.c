@@ -64,6 +64,24 @@ static const unsigned char ual_ep_table[UAL_EP_STATES][UAL_EP_STEPS] = {
         },
 };
 
+static const char *ual_ep_ud_name(it_ep_state_ud_t state)
+{
+    return state == IT_EP_STATE_UD_OPERATIONAL ? "IT_EP_STATE_UD_OPERATIONAL"
+                                               : "IT_EP_STATE_UD_NONOPERATIONAL";
+}
+
+const char *ual_ep_state_name(const struct ual_ep *ep)
+{
+    return ep->datagrams ? ual_ep_ud_name(ual_ep_ud_state(ep))
+                         : itx_ep_state_string(ual_ep_state(ep));
+}
+
+it_status_t ual_ep_refuse_state(const char *call, const struct ual_ep *ep_handle)
+{
+    return base_refuse(IT_ERR_INVALID_EP_STATE, call, "ep_handle %p in %s", (const void *)ep_handle,
+                       ual_ep_state_name(ep_handle));
+}
+
 bool ual_ep_step_locked(struct ual_ep *ep, enum ual_ep_step step, it_ep_state_rc_t *before)
 {
     it_ep_state_rc_t state = ual_ep_state(ep);
@@ -76,7 +94,8 @@ bool ual_ep_step_locked(struct ual_ep *ep, enum ual_ep_step step, it_ep_state_rc
         return false;
     /* Pairs with ual_ep_state: who sees the state sees what was prepared for it. */
     atomic_store_explicit(&ep->state, (int)cell - 1, memory_order_release);
-    base_log(BASE_LOG_INFO, "ep %p: state %d to %d", (void *)ep, (int)state, (int)cell - 1);
+    base_log(BASE_LOG_INFO, "ep %p: %s to %s", (void *)ep, itx_ep_state_string(state),
+             itx_ep_state_string((it_ep_state_rc_t)(cell - 1)));
     return true;
 }
 
@@ -88,8 +107,8 @@ bool ual_ep_set_ud_state_locked(struct ual_ep *ep, it_ep_state_ud_t state)
     if (before == state)
         return false;
     atomic_store_explicit(&ep->state, (int)state, memory_order_release);
-    base_log(BASE_LOG_INFO, "ep %p: datagrams: state %d to %d", (void *)ep, (int)before,
-             (int)state);
+    base_log(BASE_LOG_INFO, "ep %p: %s to %s", (void *)ep, ual_ep_ud_name(before),
+             ual_ep_ud_name(state));
     return true;
 }
 

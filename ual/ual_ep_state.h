@@ -17,6 +17,11 @@ static inline it_ep_state_rc_t ual_ep_state(const struct ual_ep *ep)
     return (it_ep_state_rc_t)atomic_load_explicit(&ep->state, memory_order_acquire);
 }
 
+/* For lines of the log. */
+const char *ual_ep_state_name(const struct ual_ep *ep);
+/* A call that the EP's state does not allow: IT_ERR_INVALID_EP_STATE. */
+it_status_t ual_ep_refuse_state(const char *call, const struct ual_ep *ep_handle);
+
 /* An EP of datagrams: the same with its two states. */
 bool ual_ep_set_ud_state_locked(struct ual_ep *ep, it_ep_state_ud_t state);
 

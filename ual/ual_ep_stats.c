@@ -12,14 +12,15 @@ it_status_t itx_ep_stats(it_ep_handle_t ep_handle, struct itx_ep_counters *count
     const struct vp_provider *provider;
 
     if (!ep)
-        return IT_ERR_INVALID_EP;
+        return base_refuse_handle(IT_ERR_INVALID_EP, __func__, ep_handle);
     if (!counters)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, counters);
     if (counters->size < UAL_EP_COUNTERS_MIN)
-        return IT_ERR_INVALID_LENGTH;
+        return base_refuse_below(IT_ERR_INVALID_LENGTH, __func__, counters->size,
+                                 UAL_EP_COUNTERS_MIN);
     provider = ual_ia_of(&ep->object)->provider;
     if (!VP_PROVIDER_HAS(provider, ep_counters))
-        return IT_ERR_OP_NOT_SUPPORTED;
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s counts nothing", provider->name);
     provider->ep_counters(ep, &own);
     ual_extension_write(counters, counters->size, &own, sizeof(own));
     return IT_SUCCESS;

@@ -14,13 +14,16 @@
 
 #define UAL_THREAD_NAME_SIZE 16 /* with NUL: more is refused by the kernel */
 
-static it_status_t ual_ia_check_version(uint32_t major, uint32_t minor)
+static it_status_t ual_ia_check_version(uint32_t major_version, uint32_t minor_version)
 {
-    if (major == 1)
-        return minor == 0 ? IT_SUCCESS : IT_ERR_INVALID_MINOR_VERSION;
-    if (major == 2)
-        return minor <= 1 ? IT_SUCCESS : IT_ERR_INVALID_MINOR_VERSION;
-    return IT_ERR_INVALID_MAJOR_VERSION;
+    uint32_t last = major_version == 2 ? 1 : 0;
+
+    if (major_version != 1 && major_version != 2)
+        return base_refuse(IT_ERR_INVALID_MAJOR_VERSION, "it_ia_create",
+                           "major_version %u, 1 and 2 are known", major_version);
+    if (minor_version > last)
+        return base_refuse_above(IT_ERR_INVALID_MINOR_VERSION, "it_ia_create", minor_version, last);
+    return IT_SUCCESS;
 }
 
 static it_status_t ual_ia_start_loop(struct ual_ia *ia)
@@ -72,19 +75,21 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
                          it_ia_handle_t *ia_handle)
 {
     const struct vp_provider *provider;
+    const char *interface_name;
     struct ual_ia *ia;
     it_status_t status;
 
     if (!ia_handle)
-        return IT_ERR_FAULT;
-    if (!name || strnlen(name, IT_INTERFACE_NAME_SIZE) == IT_INTERFACE_NAME_SIZE)
-        return IT_ERR_INVALID_NAME;
-    name = ual_provider_interface(name);
-    provider = ual_provider_find(name);
-    if (!provider) {
-        ual_provider_log_unknown(name);
-        return IT_ERR_INVALID_NAME;
-    }
+        return base_refuse_null(__func__, ia_handle);
+    if (!name)
+        return base_refuse(IT_ERR_INVALID_NAME, __func__, "name is NULL");
+    if (strnlen(name, IT_INTERFACE_NAME_SIZE) == IT_INTERFACE_NAME_SIZE)
+        return base_refuse(IT_ERR_INVALID_NAME, __func__, "name is longer than %d characters",
+                           IT_INTERFACE_NAME_SIZE - 1);
+    interface_name = ual_provider_interface(name);
+    provider = ual_provider_find(interface_name);
+    if (!provider)
+        return ual_provider_refuse(__func__, name, interface_name);
     status = ual_ia_check_version(major_version, minor_version);
     if (status != IT_SUCCESS)
         return status;
@@ -97,7 +102,7 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
     atomic_store_explicit(&ia->evd.spin_us, ITX_SPIN_DEFAULT, memory_order_relaxed);
     ia->evd.failed_entries = &ual_ep_entries;
     ia->provider = provider;
-    memcpy(ia->name, name, strlen(name)); /* the rest is zero */
+    memcpy(ia->name, interface_name, strlen(interface_name)); /* the rest is zero */
     ia->api_major = major_version;
     ia->api_minor = minor_version;
     status = ual_ia_open(ia);
@@ -112,7 +117,7 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
 err_put:
     base_lock_destroy(&ia->evd.lock);
     base_pool_put(ual_pool(provider, IT_HANDLE_TYPE_IA), ia);
-    return status;
+    return base_refuse(status, __func__, "name %s: refused by %s", name, provider->name);
 }
 
 /* ---------------------------------------------------------------- it_ia_free */
@@ -192,11 +197,13 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     struct ual_ia *ia = ual_ia_from(ia_handle);
 
     if (!ia)
-        return IT_ERR_INVALID_IA;
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
     if (evd_loop_is_inside(ia->evd.loop))
-        return IT_ERR_EVD_BUSY; /* from a callback, which would have to end first */
+        return base_refuse(IT_ERR_EVD_BUSY, __func__,
+                           "ia_handle %p from a callback, which would have to end first",
+                           (void *)ia);
     if (!base_object_claim_free(&ia->evd.object))
-        return IT_ERR_INVALID_IA;
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
     base_object_unpublish(&ia->evd.object);
     ual_stats_leave(ia);
     evd_ia_stop(&ia->evd);

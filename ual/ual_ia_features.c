@@ -13,11 +13,11 @@ it_status_t itx_ia_query_features(it_ia_handle_t ia_handle, struct itx_features 
     const struct vp_attributes *attributes;
 
     if (!ia)
-        return IT_ERR_INVALID_IA;
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
     if (!features)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, features);
     if (features->size < UAL_FEATURES_MIN)
-        return IT_ERR_INVALID_LENGTH;
+        return base_refuse_below(IT_ERR_INVALID_LENGTH, __func__, features->size, UAL_FEATURES_MIN);
     attributes = ia->provider->ia_attributes(ia);
     own.atomic_swap = attributes->atomic_swap;
     own.immediate_bits = attributes->immediate_bits;

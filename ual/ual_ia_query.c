@@ -87,9 +87,9 @@ it_status_t it_ia_query(it_ia_handle_t ia_handle, it_ia_info_t **ia_info)
     it_status_t status;
 
     if (!ia)
-        return IT_ERR_INVALID_IA;
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
     if (!ia_info)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, ia_info);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     status = ia->provider->ia_query(ia, &info);

@@ -11,11 +11,11 @@ it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters
     struct itx_counters own = {.size = sizeof(own)};
 
     if (!ia)
-        return IT_ERR_INVALID_IA;
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
     if (!counters)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, counters);
     if (counters->size < UAL_COUNTERS_MIN)
-        return IT_ERR_INVALID_LENGTH;
+        return base_refuse_below(IT_ERR_INVALID_LENGTH, __func__, counters->size, UAL_COUNTERS_MIN);
     ia->provider->counters(ia, &own);
     ual_extension_write(counters, counters->size, &own, sizeof(own));
     return IT_SUCCESS;

@@ -16,6 +16,7 @@
 
 /* The arguments of a create. */
 struct ual_lmr_spec {
+    const char *call;
     void *addr;
     it_length_t length;
     it_addr_mode_t addr_mode;
@@ -28,68 +29,72 @@ struct ual_lmr_spec {
 
 /* ---------------------------------------------------------------- create */
 
-it_status_t ual_lmr_check_flags(it_lmr_flag_t flags)
+it_status_t ual_lmr_check_flags(const char *call, it_lmr_flag_t flags)
 {
-    if ((unsigned)flags & ~UAL_LMR_FLAGS)
-        return IT_ERR_INVALID_FLAGS;
-    if ((flags & IT_LMR_FLAG_SHARED) && (flags & IT_LMR_FLAG_NON_SHAREABLE))
-        return IT_ERR_INVALID_FLAGS;
+    if (((unsigned)flags & ~UAL_LMR_FLAGS) ||
+        ((flags & IT_LMR_FLAG_SHARED) && (flags & IT_LMR_FLAG_NON_SHAREABLE)))
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, call, flags);
     return IT_SUCCESS;
 }
 
-it_status_t ual_lmr_check_privs(it_mem_priv_t privs, const struct vp_attributes *attributes)
+it_status_t ual_lmr_check_privs(const char *call, it_mem_priv_t privs,
+                                const struct vp_attributes *attributes)
 {
-    if ((unsigned)privs & ~UAL_LMR_PRIVS)
-        return IT_ERR_INVALID_PRIVS;
-    if ((privs & IT_PRIV_REMOTE_WRITE) && !(privs & IT_PRIV_LOCAL_WRITE))
-        return IT_ERR_INVALID_PRIVS;
-    if ((privs & IT_PRIV_ATOMIC) && !attributes->atomics)
-        return IT_ERR_INVALID_PRIVS;
+    if (((unsigned)privs & ~UAL_LMR_PRIVS) ||
+        ((privs & IT_PRIV_REMOTE_WRITE) && !(privs & IT_PRIV_LOCAL_WRITE)) ||
+        ((privs & IT_PRIV_ATOMIC) && !attributes->atomics))
+        return base_refuse_bits(IT_ERR_INVALID_PRIVS, call, privs);
     return IT_SUCCESS;
 }
 
-it_status_t ual_lmr_check_memory(const void *addr, it_length_t length, it_mem_priv_t privs)
+it_status_t ual_lmr_check_memory(const char *call, const void *addr, it_length_t length,
+                                 it_mem_priv_t privs)
 {
-    return ual_mem_range_check((uintptr_t)addr, length, (privs & UAL_LMR_READS) != 0,
-                               (privs & UAL_LMR_WRITES) != 0);
+    it_status_t status = ual_mem_range_check((uintptr_t)addr, length, (privs & UAL_LMR_READS) != 0,
+                                             (privs & UAL_LMR_WRITES) != 0);
+
+    return base_refuse(status, call, "addr %p, length %llu, privs %#x", addr,
+                       (unsigned long long)length, (unsigned)privs);
 }
 
 /* No Interface of this library is privileged: a list is refused one way or the other. */
-static it_status_t ual_lmr_refuse_iobl(const it_iobl_t *iobl)
+static it_status_t ual_lmr_refuse_iobl(const char *call, const it_iobl_t *iobl)
 {
     bool variable = iobl->iobl_type == IT_IOBL_VE_PAGE_LIST;
 
     if (!variable && iobl->iobl_type != IT_IOBL_PAGE_LIST && iobl->iobl_type != IT_IOBL_BLOCK_LIST)
-        return IT_ERR_INVALID_IOBL;
+        return base_refuse_number(IT_ERR_INVALID_IOBL, call, iobl->iobl_type);
     if (iobl->num_elts == 0)
-        return IT_ERR_INVALID_IOBL;
+        return base_refuse_number(IT_ERR_INVALID_IOBL, call, iobl->num_elts);
     if (variable ? !iobl->list.ve_list.list_elt : !iobl->list.ce_list.list_elt)
-        return IT_ERR_INVALID_IOBL;
-    return IT_ERR_PRIV_OPS_UNAVAILABLE;
+        return base_refuse(IT_ERR_INVALID_IOBL, call, "iobl->list is NULL");
+    return base_refuse(IT_ERR_PRIV_OPS_UNAVAILABLE, call, "iobl %p: for privileged programs only",
+                       (const void *)iobl);
 }
 
 static it_status_t ual_lmr_check_values(const struct ual_lmr_spec *spec,
                                         const struct vp_attributes *attributes)
 {
-    it_status_t status = ual_lmr_check_flags(spec->flags);
+    const char *call = spec->call;
+    it_status_t status = ual_lmr_check_flags(call, spec->flags);
 
     if (status == IT_SUCCESS)
-        status = ual_lmr_check_privs(spec->privs, attributes);
+        status = ual_lmr_check_privs(call, spec->privs, attributes);
     if (status != IT_SUCCESS)
         return status;
-    if ((unsigned)spec->addr_mode > IT_ADDR_MODE_RELATIVE)
-        return IT_ERR_INVALID_ADDR_MODE;
-    if (spec->addr_mode == IT_ADDR_MODE_RELATIVE && !attributes->relative_addressing)
-        return IT_ERR_INVALID_ADDR_MODE;
+    if ((unsigned)spec->addr_mode > IT_ADDR_MODE_RELATIVE ||
+        (spec->addr_mode == IT_ADDR_MODE_RELATIVE && !attributes->relative_addressing))
+        return base_refuse_number(IT_ERR_INVALID_ADDR_MODE, call, spec->addr_mode);
     if (spec->iobl)
-        return ual_lmr_refuse_iobl(spec->iobl);
+        return ual_lmr_refuse_iobl(call, spec->iobl);
     if (spec->addr == IT_NO_ADDR && spec->tells_no_addr)
-        return IT_ERR_ADDRESS;
+        return base_refuse(IT_ERR_ADDRESS, call, "addr is IT_NO_ADDR");
     if (spec->length == 0)
-        return IT_ERR_INVALID_LENGTH;
+        return base_refuse_number(IT_ERR_INVALID_LENGTH, call, spec->length);
     if (spec->length > attributes->max_lmr_length)
-        return IT_ERR_RESOURCE_LMR_LENGTH;
-    return ual_lmr_check_memory(spec->addr, spec->length, spec->privs);
+        return base_refuse_above(IT_ERR_RESOURCE_LMR_LENGTH, call, spec->length,
+                                 attributes->max_lmr_length);
+    return ual_lmr_check_memory(call, spec->addr, spec->length, spec->privs);
 }
 
 static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spec,
@@ -100,7 +105,7 @@ static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spe
     it_status_t status;
 
     if (!base_object_hold(&pz->object))
-        return IT_ERR_INVALID_PZ;
+        return base_refuse(IT_ERR_INVALID_PZ, spec->call, "%p is just being freed", (void *)pz);
     status = IT_ERR_RESOURCES;
     lmr = ual_object_new(ia, IT_HANDLE_TYPE_LMR);
     if (!lmr)
@@ -124,21 +129,23 @@ err_discard:
     ual_object_discard(&lmr->object);
 err_release_pz:
     base_object_release(&pz->object);
-    return status;
+    return base_refuse(status, spec->call, "addr %p, length %llu, privs %#x: refused by %s",
+                       spec->addr, (unsigned long long)spec->length, (unsigned)spec->privs,
+                       ia->provider->name);
 }
 
 static it_status_t ual_lmr_create(it_pz_handle_t pz_handle, const struct ual_lmr_spec *spec,
                                   it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context)
 {
     struct ual_pz *pz = ual_pz_from(pz_handle);
-    struct ual_lmr *lmr;
+    struct ual_lmr *lmr = NULL;
     struct ual_ia *ia;
     it_status_t status;
 
     if (!pz)
-        return IT_ERR_INVALID_PZ;
+        return base_refuse_handle(IT_ERR_INVALID_PZ, spec->call, pz_handle);
     if (!lmr_handle)
-        return IT_ERR_FAULT;
+        return base_refuse_null(spec->call, lmr_handle);
     ia = ual_ia_of(&pz->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
@@ -159,8 +166,11 @@ it_status_t it_lmr_create10(it_pz_handle_t pz_handle, void *addr, it_length_t le
                             it_mem_priv_t privs, it_lmr_flag_t flags, uint32_t shared_id,
                             it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context)
 {
-    return it_lmr_create20(pz_handle, addr, length, IT_ADDR_MODE_ABSOLUTE, privs, flags, shared_id,
-                           lmr_handle, rmr_context);
+    const struct ual_lmr_spec spec = {
+        __func__, addr, length, IT_ADDR_MODE_ABSOLUTE, privs, flags, shared_id, NULL, false,
+    };
+
+    return ual_lmr_create(pz_handle, &spec, lmr_handle, rmr_context);
 }
 
 it_status_t it_lmr_create20(it_pz_handle_t pz_handle, void *addr, it_length_t length,
@@ -168,8 +178,8 @@ it_status_t it_lmr_create20(it_pz_handle_t pz_handle, void *addr, it_length_t le
                             uint32_t shared_id, it_lmr_handle_t *lmr_handle,
                             it_rmr_context_t *rmr_context)
 {
-    struct ual_lmr_spec spec = {
-        addr, length, addr_mode, privs, flags, shared_id, .iobl = NULL, .tells_no_addr = false,
+    const struct ual_lmr_spec spec = {
+        __func__, addr, length, addr_mode, privs, flags, shared_id, NULL, false,
     };
 
     return ual_lmr_create(pz_handle, &spec, lmr_handle, rmr_context);
@@ -180,8 +190,8 @@ it_status_t it_lmr_create21(it_pz_handle_t pz_handle, void *addr, it_iobl_t *iob
                             it_lmr_flag_t flags, uint32_t shared_id, it_lmr_handle_t *lmr_handle,
                             it_rmr_context_t *rmr_context)
 {
-    struct ual_lmr_spec spec = {
-        addr, length, addr_mode, privs, flags, shared_id, .iobl = iobl, .tells_no_addr = true,
+    const struct ual_lmr_spec spec = {
+        __func__, addr, length, addr_mode, privs, flags, shared_id, iobl, true,
     };
 
     return ual_lmr_create(pz_handle, &spec, lmr_handle, rmr_context);
@@ -234,11 +244,11 @@ it_status_t it_lmr_query(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
     struct ual_lmr *lmr = ual_lmr_from(lmr_handle);
 
     if (!lmr)
-        return IT_ERR_INVALID_LMR;
+        return base_refuse_handle(IT_ERR_INVALID_LMR, __func__, lmr_handle);
     if (!params)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, params);
     if ((unsigned)mask & ~UAL_LMR_PARAMS)
-        return IT_ERR_INVALID_MASK;
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     if (ual_lmr_wants(mask, IT_LMR_PARAM_IA))
         params->ia = (it_ia_handle_t)(void *)lmr->object.ia;
     if (ual_lmr_wants(mask, IT_LMR_PARAM_FLAG))
@@ -268,9 +278,9 @@ it_status_t it_lmr_free(it_lmr_handle_t lmr_handle)
     struct ual_lmr *lmr = ual_lmr_from(lmr_handle);
 
     if (!lmr)
-        return IT_ERR_INVALID_LMR;
+        return base_refuse_handle(IT_ERR_INVALID_LMR, __func__, lmr_handle);
     if (!base_object_claim_free(&lmr->object))
-        return IT_ERR_LMR_BUSY;
+        return base_refuse_handle(IT_ERR_LMR_BUSY, __func__, lmr_handle);
     ual_lmr_destroy(lmr);
     return IT_SUCCESS;
 }

@@ -5,9 +5,12 @@
 
 #include "ual/ual_provider.h"
 
-it_status_t ual_lmr_check_flags(it_lmr_flag_t flags);
-it_status_t ual_lmr_check_privs(it_mem_priv_t privs, const struct vp_attributes *attributes);
+/* For the call of that name. */
+it_status_t ual_lmr_check_flags(const char *call, it_lmr_flag_t flags);
+it_status_t ual_lmr_check_privs(const char *call, it_mem_priv_t privs,
+                                const struct vp_attributes *attributes);
 /* IT_ERR_FAULT: not mapped. IT_ERR_ACCESS: the pages do not allow the rights. */
-it_status_t ual_lmr_check_memory(const void *addr, it_length_t length, it_mem_priv_t privs);
+it_status_t ual_lmr_check_memory(const char *call, const void *addr, it_length_t length,
+                                 it_mem_priv_t privs);
 
 #endif

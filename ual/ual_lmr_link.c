@@ -16,20 +16,20 @@ it_status_t it_lmr_create_unlinked(it_pz_handle_t pz_handle, size_t iobl_num_elt
 
     (void)shared_id;
     if (!pz)
-        return IT_ERR_INVALID_PZ;
+        return base_refuse_handle(IT_ERR_INVALID_PZ, __func__, pz_handle);
     if (!lmr_handle)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, lmr_handle);
     ia = ual_ia_of(&pz->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    status = ual_lmr_check_flags(flags);
+    status = ual_lmr_check_flags(__func__, flags);
     if (status != IT_SUCCESS)
         return status;
     if (iobl_num_elts == 0)
-        return IT_ERR_INVALID_IOBL;
+        return base_refuse_number(IT_ERR_INVALID_IOBL, __func__, iobl_num_elts);
     if (!ia->provider->ia_attributes(ia)->lmr_link)
-        return IT_ERR_OP_NOT_SUPPORTED;
-    return IT_ERR_PRIV_OPS_UNAVAILABLE;
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s links no LMRs", ia->name);
+    return base_refuse(IT_ERR_PRIV_OPS_UNAVAILABLE, __func__, "for privileged programs only");
 }
 
 it_status_t it_lmr_link(it_lmr_handle_t lmr_handle, const void *addr, const it_iobl_t *iobl,
@@ -37,7 +37,6 @@ it_status_t it_lmr_link(it_lmr_handle_t lmr_handle, const void *addr, const it_i
                         it_ep_handle_t ep_handle, it_dto_cookie_t cookie, it_dto_flags_t dto_flags,
                         it_rmr_context_t *rmr_context)
 {
-    (void)lmr_handle;
     (void)addr;
     (void)iobl;
     (void)length;
@@ -46,14 +45,17 @@ it_status_t it_lmr_link(it_lmr_handle_t lmr_handle, const void *addr, const it_i
     (void)cookie;
     (void)dto_flags;
     (void)rmr_context;
-    return ual_ep_from(ep_handle) ? IT_ERR_INVALID_LMR : IT_ERR_INVALID_EP;
+    if (!ual_ep_from(ep_handle))
+        return base_refuse_handle(IT_ERR_INVALID_EP, __func__, ep_handle);
+    return base_refuse_handle(IT_ERR_INVALID_LMR, __func__, lmr_handle);
 }
 
 it_status_t it_lmr_unlink(it_lmr_handle_t lmr_handle, it_ep_handle_t ep_handle,
                           it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
-    (void)lmr_handle;
     (void)cookie;
     (void)dto_flags;
-    return ual_ep_from(ep_handle) ? IT_ERR_INVALID_LMR : IT_ERR_INVALID_EP;
+    if (!ual_ep_from(ep_handle))
+        return base_refuse_handle(IT_ERR_INVALID_EP, __func__, ep_handle);
+    return base_refuse_handle(IT_ERR_INVALID_LMR, __func__, lmr_handle);
 }

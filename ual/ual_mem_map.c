@@ -11,17 +11,19 @@ it_status_t it_mem_map(it_ia_handle_t ia_handle, void *vaddr, uint64_t aspace_id
     (void)aspace_id;
     (void)len;
     if (!ia)
-        return IT_ERR_INVALID_IA;
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
     if (!io_addr || !mapped_len)
-        return IT_ERR_FAULT;
+        return base_refuse_null2(__func__, io_addr, mapped_len);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    return IT_ERR_PRIV_OPS_UNAVAILABLE;
+    return base_refuse(IT_ERR_PRIV_OPS_UNAVAILABLE, __func__, "for privileged programs only");
 }
 
 it_status_t it_mem_unmap(it_ia_handle_t ia_handle, it_io_addr_t io_addr, size_t mapped_len)
 {
     (void)io_addr;
     (void)mapped_len;
-    return ual_ia_from(ia_handle) ? IT_ERR_PRIV_OPS_UNAVAILABLE : IT_ERR_INVALID_IA;
+    if (!ual_ia_from(ia_handle))
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
+    return base_refuse(IT_ERR_PRIV_OPS_UNAVAILABLE, __func__, "for privileged programs only");
 }

@@ -18,8 +18,11 @@ struct base_pool *ual_pool(const struct vp_provider *provider, it_handle_type_en
 const char *ual_provider_interface(const char *name);
 /* The registered provider that has an Interface of that name, or NULL (ual_registry.c). */
 const struct vp_provider *ual_provider_find(const char *interface_name);
-/* One line that says why nobody has it, as far as that is known. */
-void ual_provider_log_unknown(const char *interface_name);
+/*
+ * IT_ERR_INVALID_NAME, with a line at error that says which there are: nobody has the Interface that the
+ * name of the program means (ual_unknown.c).
+ */
+it_status_t ual_provider_refuse(const char *call, const char *name, const char *interface_name);
 
 /* The registered providers, in order: NULL gives the first (ual_registry.c). */
 const struct vp_provider *ual_provider_next(const struct vp_provider *provider);

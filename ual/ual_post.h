@@ -51,7 +51,7 @@ static inline size_t ual_post_limit(const size_t *limit)
  * `on` is the EP or S-RQ. Handles of another IA are as bad as dead ones. *length gets the sum,
  * UINT64_MAX if it wraps.
  */
-static inline it_status_t ual_post_sum(const struct base_object *on,
+static inline it_status_t ual_post_sum(const char *call, const struct base_object *on,
                                        const it_lmr_triplet_t *segments, size_t count,
                                        uint64_t *length)
 {
@@ -61,27 +61,30 @@ static inline it_status_t ual_post_sum(const struct base_object *on,
         const struct ual_lmr *lmr = ual_lmr_from(segments[i].lmr);
 
         if (!lmr || lmr->object.ia != on->ia)
-            return IT_ERR_INVALID_LMR;
+            return base_refuse(IT_ERR_INVALID_LMR, call, "local_segments[%zu].lmr %p", i,
+                               (void *)segments[i].lmr);
         sum = segments[i].length > UINT64_MAX - sum ? UINT64_MAX : sum + segments[i].length;
     }
     *length = sum;
     return IT_SUCCESS;
 }
 
-/* Everything up to the segments themselves. */
-static inline it_status_t ual_post_check(const struct base_object *on,
+/* Everything up to the segments themselves. call: the name of the call that posts. */
+static inline it_status_t ual_post_check(const char *call, const struct base_object *on,
                                          const it_lmr_triplet_t *segments, size_t count,
                                          size_t max_count, it_dto_flags_t flags,
                                          unsigned legal_flags)
 {
     if (!segments && count > 0)
-        return IT_ERR_FAULT;
+        return base_refuse(IT_ERR_FAULT, call, "%zu local_segments at NULL", count);
     if (ual_ia_failed(ual_ia_of(on)))
         return IT_ERR_IA_CATASTROPHE;
     if ((unsigned)flags & ~legal_flags)
-        return IT_ERR_INVALID_DTO_FLAGS;
+        return base_refuse(IT_ERR_INVALID_DTO_FLAGS, call, "dto_flags %#x, legal are %#x",
+                           (unsigned)flags, legal_flags);
     if (count > max_count)
-        return IT_ERR_INVALID_NUM_SEGMENTS;
+        return base_refuse(IT_ERR_INVALID_NUM_SEGMENTS, call, "num_segments %zu, at most %zu",
+                           count, max_count);
     return IT_SUCCESS;
 }
 
@@ -95,29 +98,53 @@ static inline uint64_t ual_post_length_limit(const struct ual_ep *ep, enum vp_op
                      : ual_post_limit(&ep->attr.max_dto_payload_size);
 }
 
-/* A request whose opcode, flags, cookie, segments and remote address are filled in: its length. */
-static inline it_status_t ual_post_prepare(const struct ual_ep *ep, struct vp_request *request,
-                                           size_t max_count, unsigned legal_flags)
+static inline it_status_t ual_post_too_long(const char *call, const struct ual_ep *ep,
+                                            const struct vp_request *request)
 {
-    it_status_t status = ual_post_check(&ep->object, request->segments, request->segment_count,
-                                        max_count, request->flags, legal_flags);
+    return base_refuse(IT_ERR_PAYLOAD_SIZE, call, "%llu octets in local_segments, at most %llu",
+                       (unsigned long long)request->length,
+                       (unsigned long long)ual_post_length_limit(ep, request->opcode));
+}
+
+/* A request whose opcode, flags, cookie, segments and remote address are filled in: its length. */
+static inline it_status_t ual_post_prepare(const char *call, const struct ual_ep *ep,
+                                           struct vp_request *request, size_t max_count,
+                                           unsigned legal_flags)
+{
+    it_status_t status =
+        ual_post_check(call, &ep->object, request->segments, request->segment_count, max_count,
+                       request->flags, legal_flags);
 
     if (status != IT_SUCCESS)
         return status;
-    status = ual_post_sum(&ep->object, request->segments, request->segment_count, &request->length);
+    status = ual_post_sum(call, &ep->object, request->segments, request->segment_count,
+                          &request->length);
     if (status != IT_SUCCESS)
         return status;
     if (request->length > ual_post_length_limit(ep, request->opcode))
-        return IT_ERR_PAYLOAD_SIZE;
+        return ual_post_too_long(call, ep, request);
     return IT_SUCCESS;
 }
 
-static inline it_status_t ual_post_request(struct ual_ep *ep, struct vp_request *request,
-                                           size_t max_count, unsigned legal_flags)
-{
-    it_status_t status = ual_post_prepare(ep, request, max_count, legal_flags);
+/* What its provider has refused, by the state or for want of room (ual_ep_attr.c). */
+it_status_t ual_post_refuse(const char *call, const struct ual_ep *ep, it_status_t status)
+    __attribute__((cold));
 
-    return status == IT_SUCCESS ? ep->ops->post_request(ep, request) : status;
+static inline it_status_t ual_post_hand_over(const char *call, struct ual_ep *ep,
+                                             const struct vp_request *request)
+{
+    it_status_t status = ep->ops->post_request(ep, request);
+
+    return UAL_LIKELY(status == IT_SUCCESS) ? status : ual_post_refuse(call, ep, status);
+}
+
+static inline it_status_t ual_post_request(const char *call, struct ual_ep *ep,
+                                           struct vp_request *request, size_t max_count,
+                                           unsigned legal_flags)
+{
+    it_status_t status = ual_post_prepare(call, ep, request, max_count, legal_flags);
+
+    return status == IT_SUCCESS ? ual_post_hand_over(call, ep, request) : status;
 }
 
 #endif

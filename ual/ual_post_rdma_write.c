@@ -17,11 +17,10 @@ it_status_t ual_post_rdma_write(it_ep_handle_t handle, const it_lmr_triplet_t *s
         .rmr_context = rmr_context,
     };
 
-    if (!base_object_lives(&ep->object, IT_HANDLE_TYPE_EP))
-        return IT_ERR_INVALID_EP;
-    if (ep->datagrams)
-        return IT_ERR_INVALID_EP_TYPE;
-    return ual_post_request(ep, &request, ual_post_limit(&ep->attr.srv.rc.max_rdma_write_segments),
+    if (!base_object_lives(&ep->object, IT_HANDLE_TYPE_EP) || ep->datagrams)
+        return ual_ep_refuse("it_post_rdma_write", handle);
+    return ual_post_request("it_post_rdma_write", ep, &request,
+                            ual_post_limit(&ep->attr.srv.rc.max_rdma_write_segments),
                             UAL_POST_RDMA_FLAGS);
 }
 
@@ -31,7 +30,7 @@ it_status_t it_post_rdma_write(it_ep_handle_t ep_handle, const it_lmr_triplet_t 
                                it_rmr_context_t rmr_context)
 {
     if (!UAL_LIKELY(base_object_is_usual(ep_handle, IT_HANDLE_TYPE_EP)))
-        return IT_ERR_INVALID_EP;
+        return base_refuse_handle(IT_ERR_INVALID_EP, __func__, ep_handle);
     return base_object_posts(ep_handle)->post_rdma_write(ep_handle, local_segments, num_segments,
                                                          cookie, dto_flags, rdma_addr, rmr_context);
 }

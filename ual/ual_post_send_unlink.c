@@ -20,13 +20,13 @@ it_status_t it_post_send_and_unlink(it_ep_handle_t ep_handle,
     it_status_t status;
 
     if (!ep || ep->datagrams)
-        return ual_ep_refuse(ep);
+        return ual_ep_refuse(__func__, ep_handle);
     ia = ual_ia_of(&ep->object);
-    status = ual_post_prepare(ep, &request, ual_post_limit(&ep->attr.max_send_segments),
+    status = ual_post_prepare(__func__, ep, &request, ual_post_limit(&ep->attr.max_send_segments),
                               UAL_POST_SEND_FLAGS);
     if (status != IT_SUCCESS)
         return status;
     if (!ia->provider->ia_attributes(ia)->send_unlink)
-        return IT_ERR_OP_NOT_SUPPORTED;
-    return ep->ops->post_request(ep, &request);
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s has it not", ia->name);
+    return ual_post_hand_over(__func__, ep, &request);
 }

@@ -34,15 +34,16 @@ it_status_t itx_provider_query(size_t index, struct itx_provider_info *info)
     size_t at = 0;
 
     if (!info)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, info);
     if (info->size < UAL_PROVIDER_INFO_MIN)
-        return IT_ERR_INVALID_LENGTH;
+        return base_refuse_below(IT_ERR_INVALID_LENGTH, __func__, info->size,
+                                 UAL_PROVIDER_INFO_MIN);
     while ((provider = ual_provider_next(provider)) != NULL && at < index)
         at++;
     if (provider)
         provider_describe(provider, &own);
     else if (at != index || !provider_describe_module(&own))
-        return IT_ERR_RANGE;
+        return base_refuse_number(IT_ERR_RANGE, __func__, index);
     ual_extension_write(info, info->size, &own, sizeof(own));
     return IT_SUCCESS;
 }

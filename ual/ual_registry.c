@@ -200,24 +200,6 @@ const struct vp_provider *ual_provider_find(const char *interface_name)
     return provider;
 }
 
-void ual_provider_log_unknown(const char *interface_name)
-{
-    struct itx_provider_info info = {.size = sizeof(info)};
-    const struct vp_provider *provider = ual_provider_next(NULL);
-
-    while (provider && info.obstacle == ITX_OBSTACLE_NONE) {
-        if (VP_PROVIDER_HAS(provider, obstacle))
-            provider->obstacle(&info);
-        provider = ual_provider_next(provider);
-    }
-    if (info.obstacle == ITX_OBSTACLE_NONE)
-        info = *ual_registry_module();
-    if (info.obstacle == ITX_OBSTACLE_NONE)
-        base_log(BASE_LOG_WARN, "no Interface %s", interface_name);
-    else
-        base_log(BASE_LOG_WARN, "no Interface %s: %s", interface_name, info.detail);
-}
-
 struct base_pool *ual_pool(const struct vp_provider *provider, it_handle_type_enum_t type)
 {
     /* Only called for objects of an IA, whose provider is registered. */

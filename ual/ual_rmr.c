@@ -6,14 +6,15 @@
 
 /* ---------------------------------------------------------------- create */
 
-static it_status_t ual_rmr_new(struct ual_pz *pz, it_rmr_type_t type, struct ual_rmr **rmr_out)
+static it_status_t ual_rmr_new(const char *call, struct ual_pz *pz, it_rmr_type_t type,
+                               struct ual_rmr **rmr_out)
 {
     struct ual_ia *ia = ual_ia_of(&pz->object);
     struct ual_rmr *rmr;
     it_status_t status;
 
     if (!base_object_hold(&pz->object))
-        return IT_ERR_INVALID_PZ;
+        return base_refuse(IT_ERR_INVALID_PZ, call, "%p is just being freed", (void *)pz);
     status = IT_ERR_RESOURCES;
     rmr = ual_object_new(ia, IT_HANDLE_TYPE_RMR);
     if (!rmr)
@@ -30,36 +31,34 @@ err_discard:
     ual_object_discard(&rmr->object);
 err_release_pz:
     base_object_release(&pz->object);
-    return status;
+    return base_refuse(status, call, "refused by %s", ia->provider->name);
 }
 
-static it_status_t ual_rmr_check_type(it_rmr_type_t type, it_rmr_type_t offered)
+static bool ual_rmr_has_type(it_rmr_type_t type, it_rmr_type_t offered)
 {
-    if ((unsigned)type > IT_RMR_TYPE_WIDE)
-        return IT_ERR_INVALID_RMR_TYPE;
-    if (type == IT_RMR_TYPE_DEFAULT ? !offered : !(type & offered))
-        return IT_ERR_INVALID_RMR_TYPE;
-    return IT_SUCCESS;
+    if (type == IT_RMR_TYPE_DEFAULT)
+        return offered != 0;
+    return (unsigned)type <= IT_RMR_TYPE_WIDE && (type & offered) != 0;
 }
 
-it_status_t it_rmr_create20(it_pz_handle_t pz_handle, it_rmr_type_t rmr_type,
-                            it_rmr_handle_t *rmr_handle)
+static it_status_t ual_rmr_create(const char *call, it_pz_handle_t pz_handle,
+                                  it_rmr_type_t rmr_type, it_rmr_handle_t *rmr_handle)
 {
     struct ual_pz *pz = ual_pz_from(pz_handle);
-    struct ual_rmr *rmr;
+    struct ual_rmr *rmr = NULL;
     struct ual_ia *ia;
     it_status_t status;
 
     if (!pz)
-        return IT_ERR_INVALID_PZ;
+        return base_refuse_handle(IT_ERR_INVALID_PZ, call, pz_handle);
     if (!rmr_handle)
-        return IT_ERR_FAULT;
+        return base_refuse_null(call, rmr_handle);
     ia = ual_ia_of(&pz->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    status = ual_rmr_check_type(rmr_type, ia->provider->ia_attributes(ia)->rmr_types);
-    if (status == IT_SUCCESS)
-        status = ual_rmr_new(pz, rmr_type, &rmr);
+    if (!ual_rmr_has_type(rmr_type, ia->provider->ia_attributes(ia)->rmr_types))
+        return base_refuse_number(IT_ERR_INVALID_RMR_TYPE, call, rmr_type);
+    status = ual_rmr_new(call, pz, rmr_type, &rmr);
     if (status != IT_SUCCESS)
         return status;
     ual_object_start(&rmr->object);
@@ -67,9 +66,15 @@ it_status_t it_rmr_create20(it_pz_handle_t pz_handle, it_rmr_type_t rmr_type,
     return IT_SUCCESS;
 }
 
+it_status_t it_rmr_create20(it_pz_handle_t pz_handle, it_rmr_type_t rmr_type,
+                            it_rmr_handle_t *rmr_handle)
+{
+    return ual_rmr_create(__func__, pz_handle, rmr_type, rmr_handle);
+}
+
 it_status_t it_rmr_create10(it_pz_handle_t pz_handle, it_rmr_handle_t *rmr_handle)
 {
-    return it_rmr_create20(pz_handle, IT_RMR_TYPE_DEFAULT, rmr_handle);
+    return ual_rmr_create(__func__, pz_handle, IT_RMR_TYPE_DEFAULT, rmr_handle);
 }
 
 /* ---------------------------------------------------------------- query */
@@ -105,11 +110,11 @@ it_status_t it_rmr_query(it_rmr_handle_t rmr_handle, it_rmr_param_mask_t mask,
     struct vp_rmr_state state;
 
     if (!rmr)
-        return IT_ERR_INVALID_RMR;
+        return base_refuse_handle(IT_ERR_INVALID_RMR, __func__, rmr_handle);
     if (!params)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, params);
     if ((unsigned)mask & ~UAL_RMR_PARAMS)
-        return IT_ERR_INVALID_MASK;
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     ual_ia_of(&rmr->object)->provider->rmr_query(rmr, &state);
     if (ual_rmr_wants(mask, IT_RMR_PARAM_IA))
         params->ia = (it_ia_handle_t)(void *)rmr->object.ia;
@@ -137,7 +142,7 @@ it_status_t it_rmr_free(it_rmr_handle_t rmr_handle)
 
     /* It has no children; a claim that fails is another thread's free. */
     if (!rmr || !base_object_claim_free(&rmr->object))
-        return IT_ERR_INVALID_RMR;
+        return base_refuse_handle(IT_ERR_INVALID_RMR, __func__, rmr_handle);
     ual_rmr_destroy(rmr);
     return IT_SUCCESS;
 }

@@ -17,16 +17,22 @@ static const struct vp_attributes *ual_srq_attributes(const struct base_object *
 
 /* ---------------------------------------------------------------- create */
 
-static it_status_t ual_srq_check(const struct vp_attributes *attributes, size_t segments,
-                                 size_t depth)
+static it_status_t ual_srq_check(const struct vp_attributes *attributes, size_t max_recv_segments,
+                                 size_t max_recv_dtos)
 {
-    if (depth == 0)
-        return IT_ERR_INVALID_SRQ_SIZE;
+    static const char call[] = "it_srq_create";
+
+    if (max_recv_dtos == 0)
+        return base_refuse_number(IT_ERR_INVALID_SRQ_SIZE, call, max_recv_dtos);
     if (!attributes->srq)
-        return IT_ERR_SRQ_NOT_SUPPORTED;
-    if (depth > attributes->max_srq_dtos)
-        return IT_ERR_RESOURCE_RECV_DTO;
-    return segments > attributes->max_recv_segments ? IT_ERR_RESOURCE_RSEG : IT_SUCCESS;
+        return base_refuse(IT_ERR_SRQ_NOT_SUPPORTED, call, "the IA has none");
+    if (max_recv_dtos > attributes->max_srq_dtos)
+        return base_refuse_above(IT_ERR_RESOURCE_RECV_DTO, call, max_recv_dtos,
+                                 attributes->max_srq_dtos);
+    if (max_recv_segments > attributes->max_recv_segments)
+        return base_refuse_above(IT_ERR_RESOURCE_RSEG, call, max_recv_segments,
+                                 attributes->max_recv_segments);
+    return IT_SUCCESS;
 }
 
 static it_status_t ual_srq_new(struct ual_pz *pz, size_t segments, size_t depth,
@@ -37,7 +43,8 @@ static it_status_t ual_srq_new(struct ual_pz *pz, size_t segments, size_t depth,
     it_status_t status;
 
     if (!base_object_hold(&pz->object))
-        return IT_ERR_INVALID_PZ;
+        return base_refuse(IT_ERR_INVALID_PZ, "it_srq_create", "%p is just being freed",
+                           (void *)pz);
     status = IT_ERR_RESOURCES;
     srq = ual_object_new(ia, IT_HANDLE_TYPE_SRQ);
     if (!srq)
@@ -57,7 +64,7 @@ err_discard:
     ual_object_discard(&srq->object);
 err_release_pz:
     base_object_release(&pz->object);
-    return status;
+    return base_refuse(status, "it_srq_create", "refused by %s", ia->provider->name);
 }
 
 it_status_t it_srq_create(it_pz_handle_t pz_handle, size_t max_recv_segments, size_t max_recv_dtos,
@@ -68,9 +75,9 @@ it_status_t it_srq_create(it_pz_handle_t pz_handle, size_t max_recv_segments, si
     it_status_t status;
 
     if (!pz)
-        return IT_ERR_INVALID_PZ;
+        return base_refuse_handle(IT_ERR_INVALID_PZ, __func__, pz_handle);
     if (!srq_handle)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, srq_handle);
     if (ual_ia_failed(ual_ia_of(&pz->object)))
         return IT_ERR_IA_CATASTROPHE;
     status = ual_srq_check(ual_srq_attributes(&pz->object), max_recv_segments, max_recv_dtos);
@@ -97,11 +104,11 @@ it_status_t it_srq_query(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
     struct ual_srq *srq = ual_srq_from(srq_handle);
 
     if (!srq)
-        return IT_ERR_INVALID_SRQ;
+        return base_refuse_handle(IT_ERR_INVALID_SRQ, __func__, srq_handle);
     if (!params)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, params);
     if ((unsigned)mask & ~UAL_SRQ_PARAMS)
-        return IT_ERR_INVALID_MASK;
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     base_lock_take(&srq->lock);
     if (ual_srq_wants(mask, IT_SRQ_PARAM_IA))
         params->ia = (it_ia_handle_t)(void *)srq->object.ia;
@@ -117,13 +124,18 @@ it_status_t it_srq_query(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
     return IT_SUCCESS;
 }
 
-static it_status_t ual_srq_check_depth(const struct vp_attributes *attributes, size_t depth)
+static it_status_t ual_srq_check_depth(const struct vp_attributes *attributes, size_t max_recv_dtos)
 {
-    if (depth == 0)
-        return IT_ERR_INVALID_SRQ_SIZE;
+    static const char call[] = "it_srq_modify";
+
+    if (max_recv_dtos == 0)
+        return base_refuse_number(IT_ERR_INVALID_SRQ_SIZE, call, max_recv_dtos);
     if (!attributes->srq_resizable)
-        return IT_ERR_OP_NOT_SUPPORTED;
-    return depth > attributes->max_srq_dtos ? IT_ERR_RESOURCE_RECV_DTO : IT_SUCCESS;
+        return base_refuse_number(IT_ERR_OP_NOT_SUPPORTED, call, max_recv_dtos);
+    if (max_recv_dtos > attributes->max_srq_dtos)
+        return base_refuse_above(IT_ERR_RESOURCE_RECV_DTO, call, max_recv_dtos,
+                                 attributes->max_srq_dtos);
+    return IT_SUCCESS;
 }
 
 it_status_t it_srq_modify(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
@@ -134,21 +146,24 @@ it_status_t it_srq_modify(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
     it_status_t status = IT_SUCCESS;
 
     if (!srq)
-        return IT_ERR_INVALID_SRQ;
+        return base_refuse_handle(IT_ERR_INVALID_SRQ, __func__, srq_handle);
     if (!params)
-        return IT_ERR_FAULT;
+        return base_refuse_null(__func__, params);
     ia = ual_ia_of(&srq->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     if ((unsigned)mask & ~UAL_SRQ_MODIFIABLE)
-        return IT_ERR_INVALID_MASK;
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     if (mask == 0)
         return IT_SUCCESS;
     if (mask & IT_SRQ_PARAM_MAX_RECV_DTO)
         status = ual_srq_check_depth(ual_srq_attributes(&srq->object), params->max_recv_dtos);
     if (status != IT_SUCCESS)
         return status;
-    return ia->provider->srq_modify(srq, mask, params);
+    return base_refuse(ia->provider->srq_modify(srq, mask, params), __func__,
+                       "mask %#x, max_recv_dtos %zu, low_watermark %zu: refused by %s",
+                       (unsigned)mask, params->max_recv_dtos, params->low_watermark,
+                       ia->provider->name);
 }
 
 /* ---------------------------------------------------------------- free */
@@ -180,9 +195,9 @@ it_status_t it_srq_free(it_srq_handle_t srq_handle)
     struct ual_srq *srq = ual_srq_from(srq_handle);
 
     if (!srq)
-        return IT_ERR_INVALID_SRQ;
+        return base_refuse_handle(IT_ERR_INVALID_SRQ, __func__, srq_handle);
     if (!base_object_claim_free(&srq->object))
-        return IT_ERR_SRQ_BUSY;
+        return base_refuse_handle(IT_ERR_SRQ_BUSY, __func__, srq_handle);
     ual_srq_destroy(srq);
     return IT_SUCCESS;
 }

@@ -22,6 +22,9 @@ Test(api_utility, small_utilities)
     EXPECT(strcmp(itx_dto_status_string(IT_DTO_ERR_FLUSHED), "IT_DTO_ERR_FLUSHED") == 0);
     EXPECT(strcmp(itx_event_string(IT_CM_MSG_CONN_BROKEN_EVENT), "IT_CM_MSG_CONN_BROKEN_EVENT") ==
            0);
+    EXPECT(strcmp(itx_reject_string(IT_CN_REJ_TIMEOUT), "IT_CN_REJ_TIMEOUT") == 0);
+    EXPECT(strcmp(itx_reject_string((it_conn_reject_code_t)7), "unknown it_conn_reject_code_t") ==
+           0);
     EXPECT(strcmp(itx_ep_state_string(IT_EP_STATE_CONNECTED), "IT_EP_STATE_CONNECTED") == 0);
     EXPECT(strcmp(itx_version(), ITX_VERSION_STRING) == 0);
     check_done();

@@ -3,15 +3,18 @@
  * The runner. With every parameter of every call it tries: a null, freed, foreign handle, one of
  * each wrong kind, no object at all; NULL; every unknown bit; two wrong parameters at once; then
  * the rows; then a lack of memory and of descriptors, and an IA that has failed. What fails must
- * have changed nothing. In the end every documented status has been seen or is known never to occur,
+ * have changed nothing, and what is refused for a value must say so in one line of the log. In the end every documented status has been seen or is known never to occur,
  * and no other was seen.
  */
 #include "status/status_run.h"
 
+#include "base/base_log.h"
 #include "evd/evd.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define ROOM 4096u
 
@@ -93,13 +96,66 @@ static void run_change(struct run *run, const struct status_change *change)
     }
 }
 
-/* What has failed has written nothing. */
+/* ---- The log -------------------------------------------------------------------------------- */
+
+/* What is written to stderr while a call is made. */
+static int log_file = -1;
+static int log_stderr = -1;
+
+static void log_begin(void)
+{
+    if (log_file < 0) {
+        log_file = memfd_create("log", MFD_CLOEXEC);
+        log_stderr = dup(STDERR_FILENO);
+        CHECK(log_file >= 0 && log_stderr >= 0);
+    }
+    CHECK(ftruncate(log_file, 0) == 0 && lseek(log_file, 0, SEEK_SET) == 0);
+    CHECK(dup2(log_file, STDERR_FILENO) == STDERR_FILENO);
+    atomic_store(&base_log_level, BASE_LOG_DEBUG);
+}
+
+/* How many lines begin with the name of the call. */
+static unsigned log_end(const char *name)
+{
+    static char text[65536];
+    char begin[80];
+    unsigned lines = 0;
+    ssize_t length;
+
+    atomic_store(&base_log_level, BASE_LOG_NONE);
+    CHECK(dup2(log_stderr, STDERR_FILENO) == STDERR_FILENO);
+    length = pread(log_file, text, sizeof(text) - 1, 0);
+    CHECK(length >= 0);
+    text[length] = '\0';
+    (void)snprintf(begin, sizeof(begin), "itapi debug: %s: ", name);
+    for (const char *line = text; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL)
+        lines += strncmp(line, begin, strlen(begin)) == 0;
+    return lines;
+}
+
+/* Not for a value of an argument. */
+static bool log_is_silent(it_status_t status)
+{
+    static const it_status_t silent[] = {
+        IT_SUCCESS,       IT_ERR_RESOURCES,       IT_ERR_IA_CATASTROPHE, IT_ERR_QUEUE_EMPTY,
+        IT_ERR_INTERRUPT, IT_ERR_TIMEOUT_EXPIRED, IT_ERR_ABORT,
+    };
+
+    for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
+        if (silent[i] == status)
+            return true;
+    return false;
+}
+
+/* What has failed has written nothing, and says so in one line. */
 static it_status_t run_make(struct run *run)
 {
     it_status_t status;
 
     memcpy(run->site.before, run->site.rooms, sizeof(run->site.before));
+    log_begin();
     status = run->call->make(run->site.values);
+    EXPECT_EQ(log_is_silent(status) ? 0 : 1, log_end(run->call->name));
     run->tries++;
     CHECK((size_t)status < STATUS_CODES);
     run->seen[status] = true;

@@ -22,6 +22,7 @@ static const char *const without[] = {
     "itx_status_string",
     "itx_dto_status_string",
     "itx_event_string",
+    "itx_reject_string",
     "itx_ep_state_string",
     "itx_version",
     "itx_event_immediate",

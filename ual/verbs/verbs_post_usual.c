@@ -535,8 +535,7 @@ static it_status_t usual_post_recv(it_handle_t handle, const it_lmr_triplet_t *s
 
 static it_status_t usual_no_dequeue(it_evd_handle_t evd, it_event_t *event)
 {
-    (void)evd, (void)event; /* an EP is none */
-    return IT_ERR_INVALID_EVD;
+    return verbs_host->entries->dequeue(evd, event); /* an EP is none */
 }
 
 const struct base_entries verbs_ep_entries = {
