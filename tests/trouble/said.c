@@ -40,6 +40,7 @@ void said_begin(void)
 static unsigned said_count(const char *text, unsigned *with)
 {
     static const char warning[] = "itapi warn: ";
+    static const char error[] = "itapi error: ";
     char lines[SAID_MAX];
     ssize_t length = pread(said_file, lines, sizeof(lines) - 1, said_from);
     unsigned count = 0;
@@ -51,7 +52,8 @@ static unsigned said_count(const char *text, unsigned *with)
     lines[length] = '\0';
     *with = 0;
     while ((line = strsep(&rest, "\n")) != NULL) {
-        if (strncmp(line, warning, sizeof(warning) - 1) != 0)
+        if (strncmp(line, warning, sizeof(warning) - 1) != 0 &&
+            strncmp(line, error, sizeof(error) - 1) != 0)
             continue;
         count++;
         if (text && strstr(line, text))

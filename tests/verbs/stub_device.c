@@ -673,6 +673,12 @@ int ibv_destroy_srq(struct ibv_srq *srq)
     return stub_delete(srq);
 }
 
+const char *ibv_event_type_str(enum ibv_event_type event)
+{
+    (void)event;
+    return "event";
+}
+
 const char *ibv_wc_status_str(enum ibv_wc_status status)
 {
     (void)status;

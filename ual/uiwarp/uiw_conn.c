@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/uiwarp/uiw_conn_private.h"
 
-#include "base/base_log.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
+#include "ual/uiwarp/uiw_log.h"
 #include "ual/uiwarp/uiw_net.h"
 
 #include <errno.h>
@@ -229,8 +229,7 @@ static void conn_fail(struct uiw_conn *conn, it_conn_reject_code_t code, bool pe
         .reject_code = code,
     };
 
-    base_log(BASE_LOG_DEBUG, "connection attempt %p failed in state %d: reason %d", (void *)conn,
-             (int)conn->state, (int)code);
+    uiw_log_attempt(conn, code);
     if (peer_closed && !conn_is_handed_back(conn))
         conn_linger(conn, NULL, 0); /* for a moment: an orderly end is answered by one */
     else
@@ -425,6 +424,7 @@ static enum uiw_conn_next conn_write(struct uiw_conn *conn, bool *sent)
         return UIW_NEXT_AGAIN;
     if (error == EAGAIN)
         return UIW_NEXT_WRITE;
+    conn->error = error;
     uiw_conn_fail(conn, uiw_connect_reject_code(error));
     return UIW_NEXT_GONE;
 }
@@ -518,6 +518,7 @@ static int conn_read(struct uiw_conn *conn, uint8_t octets[IW_MPA_FRAME_MAX])
 
 static void conn_read_failed(struct uiw_conn *conn, int error)
 {
+    conn->error = error;
     conn_fail(conn, error == EBADMSG ? IT_CN_REJ_BAD_CONN_PARMS : uiw_connect_reject_code(error),
               true);
 }
@@ -535,8 +536,7 @@ static void conn_terminate(struct uiw_conn *conn)
     };
     size_t length;
 
-    base_log(BASE_LOG_DEBUG, "connection attempt %p: reply refused, error %x", (void *)conn,
-             (unsigned)conn->mpa.error & 0xffffu);
+    uiw_log_attempt(conn, news.reject_code);
     iw_terminate_fill(&terminate, conn->mpa.error, NULL, 0, 0);
     /* A valid CRC is right whether or not one was agreed on. */
     length = iw_encode_terminate_fpdu(fpdu, &terminate, true);
@@ -569,6 +569,7 @@ static enum uiw_conn_next conn_step_wait_reply(struct uiw_conn *conn)
     case IW_MPA_REJECTED:
         news.private_data = conn->mpa.private_data;
         news.private_length = conn->mpa.private_length;
+        uiw_log_attempt(conn, news.reject_code);
         uiw_conn_finish(conn, &news, NULL, 0);
         break;
     case IW_MPA_TERMINATE:
@@ -599,6 +600,7 @@ static enum uiw_conn_next conn_step_wait_request(struct uiw_conn *conn)
         return UIW_NEXT_GONE;
     }
     if (conn->mpa.verdict == IW_MPA_REFUSE) {
+        uiw_log_attempt(conn, news.reject_code);
         uiw_conn_finish(conn, &news, conn->frame, iw_mpa_encode_refusal(&conn->mpa, conn->frame));
         return UIW_NEXT_GONE;
     }

@@ -77,8 +77,8 @@ struct uiw_conn {
     struct sockaddr_storage local;
     struct sockaddr_storage remote; /* also of the peer of a passive one */
     socklen_t address_length;
+    int error;         /* errno of what makes it fail; of connect(2), for .go; 0: none */
     bool retry;        /* a new connection with revision 1 may be tried */
-    int connect_error; /* of connect(2), for .go */
     uint64_t limit_ns; /* likewise */
     bool suppress_depths;
 

@@ -261,8 +261,8 @@ static void connect_go(struct evd_task *task)
     uiw_ep_mpa_config(conn->ep, conn->suppress_depths, &config);
     iw_mpa_init(&conn->mpa, true, &config);
     conn->retry = config.revision > 1;
-    if (conn->connect_error != 0)
-        uiw_conn_fail(conn, uiw_connect_reject_code(conn->connect_error));
+    if (conn->error != 0)
+        uiw_conn_fail(conn, uiw_connect_reject_code(conn->error));
     else if (!uiw_conn_limit(conn, conn->limit_ns))
         uiw_conn_fail(conn, IT_CN_REJ_RESOURCES);
     else
@@ -312,9 +312,9 @@ it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
     if (status != IT_SUCCESS)
         goto err_discard;
     connect_keep_arguments(conn, path, flags, private_data, length);
-    conn->connect_error = connect_start(conn);
-    if (conn->connect_error == 0 && !connect_tell_path(conn, &whole))
-        conn->connect_error = ECONNREFUSED; /* nobody listens there */
+    conn->error = connect_start(conn);
+    if (conn->error == 0 && !connect_tell_path(conn, &whole))
+        conn->error = ECONNREFUSED; /* nobody listens there */
     if (uiw_conn_hand_over(conn, ep, UAL_EP_CONNECT, &whole, connect_go))
         return IT_SUCCESS;
     status = IT_ERR_INVALID_EP_STATE;

@@ -4,10 +4,10 @@
 
 #include "base/base_call.h"
 #include "base/base_clock.h"
-#include "base/base_log.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
 #include "ual/uiwarp/uiw_handover.h"
+#include "ual/uiwarp/uiw_log.h"
 #include "ual/uiwarp/uiw_net.h"
 #include "ual/uiwarp/uiw_srq.h"
 #include "ual/uiwarp/uiw_tx.h"
@@ -54,18 +54,20 @@ enum stream_state {
 struct stream_read {
     enum stream_state state;
     enum iw_error error; /* with REFUSED */
+    int lost;            /* with LOST: errno */
     size_t octets;
 };
 
 /* ---------------------------------------------------------------- one read */
 
-static enum stream_state stream_state_of(ssize_t got)
+static enum stream_state stream_state_of(struct stream_read *read, ssize_t got)
 {
     if (got == 0)
         return STREAM_CLOSED;
-    if (got < 0)
-        return errno == EAGAIN || errno == EWOULDBLOCK ? STREAM_DRAINED : STREAM_LOST;
-    return STREAM_MORE;
+    if (got > 0)
+        return STREAM_MORE;
+    read->lost = errno;
+    return errno == EAGAIN || errno == EWOULDBLOCK ? STREAM_DRAINED : STREAM_LOST;
 }
 
 /* By the FPDUs that a full read held, not by where it happened to end. */
@@ -95,7 +97,7 @@ static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct strea
         got = base_recv(ep->fd, staging, size, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
     uiw_count(&ep->calls_in, 1);
-    read->state = stream_state_of(got);
+    read->state = stream_state_of(read, got);
     if (got <= 0)
         return;
     read->octets += (size_t)got;
@@ -139,7 +141,7 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
         got = base_recvmsg(ep->fd, &message, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
     uiw_count(&ep->calls_in, 1);
-    read->state = stream_state_of(got);
+    read->state = stream_state_of(read, got);
     direct = got <= 0 ? 0 : (size_t)got < wanted ? (uint32_t)got : wanted;
     read->error = iw_rx_direct_end(&ep->rx, direct);
     if (read->error == IW_OK && got > 0 && (size_t)got > wanted)
@@ -263,9 +265,7 @@ static void stream_end_refused(struct ual_ep *ual, enum iw_error error)
         uiw_count(&ep->crc_errors, 1);
     else
         uiw_count(&ep->protocol_errors, 1);
-    base_log(BASE_LOG_INFO, "ep %p protocol error %x/%x/%02x opcode %x", (void *)ual,
-             IW_ERROR_LAYER(error), IW_ERROR_TYPE(error), IW_ERROR_CODE(error),
-             (unsigned)ep->rx.segment.opcode);
+    uiw_log_refused(ual, error);
     uiw_ep_end(ual, &end, true);
 }
 
@@ -343,14 +343,11 @@ static void stream_end_terminated(struct ual_ep *ual)
 
     stream_blame_refused(ep, &end);
     uiw_count(&ep->terminates_in, 1);
-    base_log(BASE_LOG_INFO, "ep %p terminate received %x/%x/%02x%s", (void *)ual,
-             IW_ERROR_LAYER(terminate->error), IW_ERROR_TYPE(terminate->error),
-             IW_ERROR_CODE(terminate->error),
-             terminate->little_endian_nibbles ? " siw encoding" : "");
+    uiw_log_terminated(ual, terminate);
     uiw_ep_end(ual, &end, true);
 }
 
-static void stream_end_closed(struct ual_ep *ual, enum stream_state state)
+static void stream_end_closed(struct ual_ep *ual, enum stream_state state, int lost)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     bool graceful = state == STREAM_CLOSED && iw_rx_at_boundary(&ep->rx) &&
@@ -359,6 +356,8 @@ static void stream_end_closed(struct ual_ep *ual, enum stream_state state)
                           .async = graceful ? (it_event_type_t)0 : IT_ASYNC_AFF_EP_L_LLP_ERROR,
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
+    if (!graceful)
+        uiw_log_lost(ual, state == STREAM_LOST ? lost : 0);
     uiw_ep_end(ual, &end, true);
 }
 
@@ -399,7 +398,7 @@ static void stream_act(struct ual_ep *ual, const struct stream_read *read, bool 
     else if (read->state == STREAM_REFUSED)
         stream_end_refused(ual, read->error);
     else if (read->state == STREAM_CLOSED || read->state == STREAM_LOST)
-        stream_end_closed(ual, read->state);
+        stream_end_closed(ual, read->state, read->lost);
 }
 
 size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging, bool shared)
@@ -592,7 +591,7 @@ bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator, bool converted
         uiw_tx_kick(ual, true);
         stream_feed_early(ual, early, early_length);
         if (atomic_load_explicit(&ep->tx.dead, memory_order_relaxed))
-            stream_end_closed(ual, STREAM_LOST);
+            stream_end_closed(ual, STREAM_LOST, ENOMEM);
     }
     uiw_reader_drop(ep);
     return started;

@@ -10,6 +10,7 @@
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
+#include "ual/uiwarp/uiw_log.h"
 
 #include <errno.h>
 #include <string.h>
@@ -524,6 +525,7 @@ static void tx_end_for_response(struct ual_ep *ual, const struct tx_failure *fai
                           .terminate = &terminate,
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
+    uiw_log_gone(ual, failure->error);
     rest.sink_to += failure->answered;
     rest.source_to += failure->answered;
     rest.length -= failure->answered;

@@ -97,8 +97,8 @@ static void async_dispatch(struct verbs_ia *ia, struct ibv_async_event *event)
         verbs_device_gone(ia);
         break;
     default: /* changes of LIDs, keys, addresses and the like */
-        verbs_log(VP_LOG_DEBUG, "%s: device event %d", verbs_host->ia_name(ia->ual),
-                  (int)event->event_type);
+        verbs_log(VP_LOG_DEBUG, "%s: device event: %s", verbs_host->ia_name(ia->ual),
+                  ibv_event_type_str(event->event_type));
         break;
     }
 }

@@ -121,8 +121,9 @@ static void cm_dispatch(struct verbs_cm *cm, struct rdma_cm_id *id, void *contex
     case VERBS_CM_CONN:
         break;
     }
-    verbs_log(VP_LOG_DEBUG, "verbs: conn %p in state %d: %s, status %d", context, (int)conn->state,
-              rdma_event_str(event->type), event->status);
+    conn->status = event->status;
+    verbs_log(VP_LOG_DEBUG, "verbs: conn %p in %s: %s, status %d", context,
+              verbs_conn_state_name(conn->state), rdma_event_str(event->type), event->status);
     cm->current = conn;
     if (conn->active)
         verbs_connect_event(conn, event);

@@ -2,7 +2,10 @@
 /* The life of a connection and its ends: the state first, then the id, the posted work, the event. */
 #include "ual/verbs/verbs_convert.h"
 
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- life */
 
@@ -184,6 +187,47 @@ bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
     return true;
 }
 
+const char *verbs_conn_state_name(enum verbs_conn_state state)
+{
+    static const char *const names[] = {
+        [VERBS_CONN_NEW] = "NEW",
+        [VERBS_CONN_ADDRESS] = "ADDRESS",
+        [VERBS_CONN_ROUTE] = "ROUTE",
+        [VERBS_CONN_CALLING] = "CALLING",
+        [VERBS_CONN_REPLY] = "REPLY",
+        [VERBS_CONN_ARRIVED] = "ARRIVED",
+        [VERBS_CONN_ANNOUNCED] = "ANNOUNCED",
+        [VERBS_CONN_CONFIRM] = "CONFIRM",
+        [VERBS_CONN_LIVE] = "LIVE",
+        [VERBS_CONN_CLOSING] = "CLOSING",
+        [VERBS_CONN_DYING] = "DYING",
+    };
+
+    return names[state];
+}
+
+/* What rdma_cm has said last is an errno on iWARP, and elsewhere a reason of its own. */
+static void conn_log(const struct verbs_conn *conn, const char *what, const char *why)
+{
+    const struct sockaddr *peer = conn->id ? rdma_get_peer_addr(conn->id) : NULL;
+    int error = conn->error ? conn->error : -conn->status;
+    char host[INET6_ADDRSTRLEN] = "an unknown address";
+    char cause[24] = "";
+
+    if (peer && peer->sa_family == AF_INET)
+        (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)peer)->sin_addr, host,
+                        sizeof(host));
+    else if (peer && peer->sa_family == AF_INET6)
+        (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr,
+                        host, sizeof(host));
+    if (error < 0)
+        (void)snprintf(cause, sizeof(cause), ": reason %d", -error);
+    verbs_log(VP_LOG_WARN, "%s: %s with %s, port %u: %s in %s%s%s",
+              verbs_host->ia_name(conn->cm->ual), what, host,
+              peer ? ntohs(verbs_address_port(peer)) : 0u, why, verbs_conn_state_name(conn->state),
+              error > 0 ? ": " : cause, error > 0 ? strerror(error) : "");
+}
+
 void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code)
 {
     const struct ual_conn_news news = {
@@ -191,8 +235,7 @@ void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code)
         .reject_code = code,
     };
 
-    verbs_log(VP_LOG_WARN, "%s: no connection: conn %p in state %d, reason %d",
-              verbs_host->ia_name(conn->cm->ual), (void *)conn, (int)conn->state, (int)code);
+    conn_log(conn, "no connection", verbs_reason_name(code));
     (void)verbs_conn_end(conn, UAL_EP_ATTEMPT_FAILED, &news);
 }
 
@@ -276,8 +319,7 @@ void verbs_conn_break(struct verbs_conn *conn)
 {
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
 
-    verbs_log(VP_LOG_WARN, "%s: connection broken: conn %p", verbs_host->ia_name(conn->cm->ual),
-              (void *)conn);
+    conn_log(conn, "connection", "broken");
     if (!verbs_conn_end(conn, UAL_EP_BROKEN, &news))
         verbs_conn_abandon(conn);
 }

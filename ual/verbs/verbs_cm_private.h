@@ -79,6 +79,7 @@ struct verbs_conn {
     pthread_t caller;       /* in rdma_connect */
     struct vp_task *called; /* it has come back */
     int error;              /* of its call; read when the thread has been joined */
+    int status;             /* of rdma_cm's last event, for the log */
     pthread_t destroyer;    /* in rdma_destroy_id */
     struct vp_task *gone;   /* it has come back */
     bool calling;           /* DYING: the destroyer has to join the caller */
@@ -183,6 +184,7 @@ bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
 void verbs_conn_break(struct verbs_conn *conn);
 /* An attempt: the same with IT_CM_MSG_CONN_NONPEER_REJECT_EVENT. */
 void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code);
+const char *verbs_conn_state_name(enum verbs_conn_state state);
 /* What may come to either side. */
 void verbs_conn_event(struct verbs_conn *conn, const struct verbs_cm_event *event);
 /* Lets go of id and EP without a report; takes back what the consumer has been asked. */
@@ -223,6 +225,7 @@ uint32_t verbs_qp_ord(const struct verbs_conn *conn);
 
 /* Why an attempt has failed, in the words of an event. */
 it_conn_reject_code_t verbs_reason_of_errno(int error);
+const char *verbs_reason_name(it_conn_reject_code_t code);
 it_conn_reject_code_t verbs_reason_of_event(const struct verbs_cm *cm,
                                             const struct verbs_cm_event *event);
 /* The peer's consumer has rejected. */

@@ -128,9 +128,8 @@ static void convert_fail(struct verbs_convert *convert)
     bool ended = convert_end(convert, UAL_EP_ATTEMPT_FAILED);
     struct verbs_ep *ep = convert_detach(convert);
 
-    verbs_log(VP_LOG_DEBUG, "verbs: conversion %p failed: reason %d%s, the stream is %s",
-              (void *)convert, (int)convert->agree.reason,
-              convert->agree.by_peer ? " of the peer" : "",
+    verbs_log(VP_LOG_INFO, "verbs: conversion %p failed: %s%s, the stream is %s", (void *)convert,
+              verbs_reason_name(news.reject_code), convert->agree.by_peer ? " of the peer" : "",
               convert->agree.outcome == AGREE_PLAIN ? "plain" : "lost");
     verbs_convert_free(convert);
     if (!ended)

@@ -23,11 +23,17 @@ static const uint32_t ep_inline_sizes[] = {256, 128, 64, 0};
 
 int verbs_qp_modify(struct verbs_ep *ep, struct ibv_qp_attr *attr, int mask)
 {
+    static const char *const names[] = {
+        [IBV_QPS_RESET] = "RESET", [IBV_QPS_INIT] = "INIT", [IBV_QPS_RTR] = "RTR",
+        [IBV_QPS_RTS] = "RTS",     [IBV_QPS_SQD] = "SQD",   [IBV_QPS_SQE] = "SQE",
+        [IBV_QPS_ERR] = "ERR",
+    };
     int error = ibv_modify_qp(ep->qp, attr, mask);
 
     if (error)
-        verbs_log(VP_LOG_WARN, "%s: QP %u: state %d: %s", verbs_host->ia_name(ep->ia->ual),
-                  ep->qp->qp_num, (int)attr->qp_state, strerror(error));
+        verbs_log(VP_LOG_WARN, "%s: QP %u: %s: %s", verbs_host->ia_name(ep->ia->ual),
+                  ep->qp->qp_num, mask & IBV_QP_STATE ? names[attr->qp_state] : "attributes",
+                  strerror(error));
     return error;
 }
 

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the log says: of calls that are refused, of names that are none, of connections that fail and end. */
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/it_fixture.h"
+#include "support/raw_peer.h"
+
+static char said[16384]; /* by the library, since say_begin */
+static int log_file = -1;
+static int log_stderr = -1;
+
+/* Before the first call of the library: it reads ITAPI_LOG once. NULL: without. */
+static void say_begin(const char *level)
+{
+    char path[] = "/tmp/itapi-log.XXXXXX";
+
+    CHECK(level ? setenv("ITAPI_LOG", level, 1) == 0 : unsetenv("ITAPI_LOG") == 0);
+    CHECK((log_stderr = dup(STDERR_FILENO)) >= 0);
+    CHECK((log_file = mkstemp(path)) >= 0 && unlink(path) == 0);
+    CHECK(dup2(log_file, STDERR_FILENO) == STDERR_FILENO);
+}
+
+static void say_end(void)
+{
+    ssize_t length;
+
+    CHECK(dup2(log_stderr, STDERR_FILENO) == STDERR_FILENO);
+    length = pread(log_file, said, sizeof(said) - 1, 0);
+    CHECK(length >= 0);
+    said[length] = '\0';
+}
+
+static void says(const char *what)
+{
+    if (!strstr(said, what))
+        check_note(__FILE__, __LINE__, "not '%s' but '%s'", what, said);
+}
+
+/* An Interface that nobody has. */
+static void unknown_name(const char *level, const char *name)
+{
+    it_ia_handle_t ia;
+
+    say_begin(level);
+    EXPECT_STATUS(IT_ERR_INVALID_NAME, it_ia_create(name, 2, 1, &ia));
+    say_end();
+}
+
+Test(log, nothing_unless_asked)
+{
+    unknown_name(NULL, "uiwrap");
+    EXPECT(said[0] == '\0');
+    check_done();
+}
+
+Test(log, a_name_that_is_nearly_one)
+{
+    unknown_name("error", "uiwrap");
+    says("itapi error: no Interface uiwrap");
+    says("; did you mean uiwarp?; there are uiwarp");
+    check_done();
+}
+
+Test(log, a_name_that_is_like_none)
+{
+    unknown_name("error", "InfiniHost0");
+    says("itapi error: no Interface InfiniHost0");
+    says("; there are uiwarp");
+    EXPECT(!strstr(said, "did you mean"));
+    check_done();
+}
+
+Test(log, a_long_name)
+{
+    char name[IT_INTERFACE_NAME_SIZE];
+
+    memset(name, 'u', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    unknown_name("error", name);
+    says("there are uiwarp");
+    check_done();
+}
+
+Test(log, an_alias_of_nothing)
+{
+    char path[] = "/tmp/itapi-log.XXXXXX";
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0 && write(fd, "alias old uiwrap\n", 17) == 17 && close(fd) == 0);
+    CHECK(setenv("ITAPI_CONF", path, 1) == 0);
+    unknown_name("error", "old");
+    CHECK(unlink(path) == 0);
+    says("no Interface uiwrap, for which old stands");
+    says("did you mean uiwarp?");
+    check_done();
+}
+
+Test(log, a_level_that_is_none)
+{
+    unknown_name("verbose", "uiwrap");
+    says("itapi error: ITAPI_LOG=verbose is no level, and nothing is logged; "
+         "there are none, error, warn, info and debug\n");
+    EXPECT(!strstr(said, "no Interface"));
+    check_done();
+}
+
+/* Before anything else is called, and with limits. */
+Test(log, values_that_are_refused)
+{
+    it_srq_handle_t srq;
+    it_pz_handle_t pz;
+    it_ia_handle_t ia;
+
+    say_begin("debug");
+    EXPECT_STATUS(IT_ERR_INVALID_PZ, it_pz_free(NULL));
+    EXPECT_STATUS(IT_ERR_INVALID_MAJOR_VERSION, it_ia_create("uiwarp", 3, 0, &ia));
+    CHECK_OK(it_ia_create("uiwarp", 2, 1, &ia));
+    CHECK_OK(it_pz_create(ia, &pz));
+    EXPECT_STATUS(IT_ERR_RESOURCE_RSEG, it_srq_create(pz, 1000, 1, &srq));
+    CHECK_OK(it_ia_free(ia));
+    say_end();
+    says("itapi debug: it_pz_free: IT_ERR_INVALID_PZ: pz_handle (nil)\n");
+    says("itapi debug: it_ia_create: IT_ERR_INVALID_MAJOR_VERSION: major_version 3, 1 and 2 are "
+         "known\n");
+    says("itapi debug: it_srq_create: IT_ERR_RESOURCE_RSEG: max_recv_segments 1000, at most 64\n");
+    check_done();
+}
+
+/* ---- Connections ---------------------------------------------------------------------------- */
+
+static void fails_to_connect(struct fx_node *node, uint16_t port)
+{
+    it_ep_handle_t ep = fx_ep(node, NULL);
+
+    fx_connect(node, ep, port);
+    (void)fx_conn(node->conn_evd, ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+}
+
+Test(log, nobody_listens)
+{
+    struct fx_node node;
+    uint16_t port = 0;
+    char want[64];
+    int kept = raw_keep_port(&port);
+
+    say_begin("info");
+    fx_node_open(&node);
+    fails_to_connect(&node, port);
+    fx_node_close(&node);
+    say_end();
+    (void)close(kept);
+    (void)snprintf(want, sizeof(want), "no connection with 127.0.0.1:%u: IT_CN_REJ_OTHER while ",
+                   ntohs(port));
+    says(want);
+    says(": Connection refused\n");
+    says("IT_EP_STATE_UNCONNECTED to IT_EP_STATE_ACTIVE1_CONNECTION_PENDING\n");
+    check_done();
+}
+
+static const char ssh[] = "SSH-2.0-OpenSSH\r\n";
+
+/* A server of another kind is known by what it sends. */
+Test(log, the_server_is_another_one)
+{
+    struct raw_peer peer;
+    struct fx_node node;
+    it_ep_handle_t ep;
+    uint16_t port = 0;
+    int listener = raw_listen(&port);
+
+    say_begin("info");
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    fx_connect(&node, ep, port);
+    raw_accept(&peer, listener);
+    CHECK(raw_send_part(&peer, ssh, strlen(ssh)));
+    (void)fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+    fx_node_close(&node);
+    say_end();
+    raw_close(&peer);
+    (void)close(listener);
+    says("IT_CN_REJ_BAD_CONN_PARMS while it waits for the MPA Reply: the peer sent no MPA frame "
+         "that "
+         "can be taken, but \"SSH-2.0-OpenSSH\\x0d\\x0a\"\n");
+    check_done();
+}
+
+/* And so is a client. */
+Test(log, the_client_is_another_one)
+{
+    struct raw_peer peer;
+    struct fx_node node;
+    uint16_t port = 0;
+
+    say_begin("info");
+    fx_node_open(&node);
+    (void)fx_listen(&node, &port);
+    raw_connect(&peer, port);
+    CHECK(raw_send_part(&peer, ssh, strlen(ssh)));
+    (void)raw_drain(&peer); /* until the library has given up */
+    fx_node_close(&node);
+    say_end();
+    raw_close(&peer);
+    says("uiwarp: no connection with 127.0.0.1:");
+    says("while it waits for the MPA Request: the peer sent no MPA frame that can be taken, but "
+         "\"SSH-2.0-OpenSSH\\x0d\\x0a\"\n");
+    check_done();
+}
+
+/* A Send or a Write of side a that side b refuses. */
+static void refused(size_t receive, size_t send, bool write)
+{
+    struct fx_pair pair;
+    struct fx_buf out;
+    struct fx_buf in;
+
+    say_begin("warn");
+    fx_pair_open(&pair);
+    out = fx_buf_make(&pair.a, 4096);
+    in = fx_buf_make(&pair.b, 4096);
+    if (receive > 0)
+        fx_recv(pair.b_ep, &in, 0, receive, 1);
+    if (write) {
+        it_lmr_triplet_t segment = fx_seg(&out, 0, send);
+
+        CHECK_OK(
+            it_post_rdma_write(pair.a_ep, &segment, 1, 2, FX_QUIET, fx_addr(&in, 4000), in.key));
+    } else {
+        it_lmr_triplet_t segment = fx_seg(&out, 0, send);
+
+        CHECK_OK(it_post_send(pair.a_ep, &segment, 1, 2, FX_QUIET));
+    }
+    fx_ep_wait_state(pair.b_ep, IT_EP_STATE_NONOPERATIONAL);
+    fx_ep_wait_state(pair.a_ep, IT_EP_STATE_NONOPERATIONAL);
+    fx_buf_free(&out);
+    fx_buf_free(&in);
+    fx_pair_close(&pair);
+    say_end();
+}
+
+Test(log, no_receive)
+{
+    refused(0, 64, false);
+    says(": no receive was posted for a Send of 127.0.0.1:");
+    check_done();
+}
+
+Test(log, small_receive)
+{
+    refused(10, 64, false);
+    says(": the receive was too small for a Send of 127.0.0.1:");
+    says(", which has 64 octets at least\n");
+    check_done();
+}
+
+Test(log, bad_key)
+{
+    refused(0, 1000, true);
+    says(": a key was refused to a RDMA Write of 127.0.0.1:");
+    says(": octets outside of the memory of the key (1/1/01)\n");
+    check_done();
+}
