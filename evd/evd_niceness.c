@@ -35,10 +35,13 @@ it_status_t itx_ia_set_niceness(it_ia_handle_t ia_handle, int niceness)
     struct niceness_call call = {.niceness = niceness};
 
     if (!base_object_is(ia_handle, IT_HANDLE_TYPE_IA))
-        return IT_ERR_INVALID_IA;
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
     if (niceness < NICENESS_MIN || niceness > NICENESS_MAX)
-        return IT_ERR_RANGE;
+        return base_refuse(IT_ERR_RANGE, __func__, "niceness %d, from %d to %d", niceness,
+                           NICENESS_MIN, NICENESS_MAX);
     call.loop = ia->loop;
     evd_loop_call(ia->loop, niceness_run, &call);
+    if (call.status == IT_ERR_NO_PERMISSION || call.status == IT_ERR_OP_NOT_SUPPORTED)
+        return base_refuse(call.status, __func__, "niceness %d", niceness);
     return call.status;
 }

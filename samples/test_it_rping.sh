@@ -115,7 +115,8 @@ client -a 127.0.0.1 -I 127.0.0.2 -C 1
 wait_for '^client 127.0.0.2: 1 pings' "$folder/server.log"
 refused 1 'does not have the address 192.0.2.1' -c -a 127.0.0.1 -I 192.0.2.1 -p "$port"
 refused 1 'no path leads from ::1' -c -a 127.0.0.1 -I ::1 -p "$port"
-(exec 3<>"/dev/tcp/127.0.0.1/$port" && printf 'GET / HTTP/1.0\r\n\r\n' >&3)
+# The server resets it, perhaps before the last octet is written.
+(exec 3<>"/dev/tcp/127.0.0.1/$port" && printf 'GET / HTTP/1.0\r\n\r\n' >&3) 2>/dev/null || true
 "$it_rping" -c -a 127.0.0.1 -p "$port" -v >"$folder/first.log" 2>&1 &
 first=$!
 "$it_rping" -c -a 127.0.0.1 -p "$port" -v -V -S 4096 >"$folder/second.log" 2>&1 &

@@ -183,10 +183,10 @@ it_status_t itx_srq_set_message_timeout(it_srq_handle_t srq_handle, uint64_t tim
     const struct vp_provider *provider;
 
     if (!srq)
-        return IT_ERR_INVALID_SRQ;
+        return base_refuse_handle(IT_ERR_INVALID_SRQ, __func__, srq_handle);
     provider = ual_ia_of(&srq->object)->provider;
     if (!VP_PROVIDER_HAS(provider, srq_set_message_timeout))
-        return IT_ERR_OP_NOT_SUPPORTED;
+        return base_refuse_handle(IT_ERR_OP_NOT_SUPPORTED, __func__, srq_handle);
     return provider->srq_set_message_timeout(srq, timeout_us);
 }
 

@@ -15,7 +15,7 @@
 #define REQUEST  (AREA / 2)
 #define REQUESTS 48u /* 6 MiB: at this rate not gone in the moment that an end takes */
 #define MEGABITS 8u  /* an emulated processor keeps up with it beside other work */
-#define SOME     5u /* a Read among them */
+#define SOME     5u  /* a Read among them */
 #define RECEIVES 5u
 
 struct bed {

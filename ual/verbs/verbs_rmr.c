@@ -328,8 +328,8 @@ static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, stru
             rmr_drop_window_locked(rmr);
         return error;
     }
-    error =
-        rmr->wide ? wide_post(ep, slot, rmr->mw, ground, flags) : ep->sq.post.send(ep->qp, &wr, &bad);
+    error = rmr->wide ? wide_post(ep, slot, rmr->mw, ground, flags)
+                      : ep->sq.post.send(ep->qp, &wr, &bad);
     if (error == 0) {
         rmr->last_key = rmr->mw->rkey;
         rmr->is_open = false;
