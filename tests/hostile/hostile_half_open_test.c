@@ -363,7 +363,9 @@ Test(hostile_half_open, descriptors_are_left)
         flood(&s.flood, s.port, batch, 10000);
         while (fx_fd_count() + gone(&s) < s.descriptors + own + came)
             fx_patience_check(&patience);
-        CHECK(fx_fd_count() <= 3 * DESCRIPTORS / 4 + 2);
+        /* One is accepted before it is closed, so the count may be above for a moment. */
+        while (fx_fd_count() > 3 * DESCRIPTORS / 4 + 2)
+            fx_patience_check(&patience);
     }
     for (unsigned i = 0; i < own; i++)
         (void)close(files[i]);
