@@ -64,8 +64,9 @@ struct scale_side {
     uint16_t port; /* of the server, network byte order */
     size_t spigot;
     it_lmr_handle_t lmr;
-    unsigned char memory[128];
-    size_t count; /* endpoints */
+    unsigned char memory[128]; /* what is sent, what is received */
+    unsigned char first_octet; /* of the last message received by scale_ping */
+    size_t count;              /* endpoints */
     it_ep_handle_t *eps;
 };
 

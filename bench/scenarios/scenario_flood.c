@@ -146,7 +146,7 @@ static bool flood_serve(struct flood *flood, size_t count)
     do {
         if (!scale_ping(&flood->side, true, 1))
             return false;
-    } while (flood->side.memory[sizeof(flood->side.memory) / 2] == 0);
+    } while (flood->side.first_octet == 0);
     return true;
 }
 
