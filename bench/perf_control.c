@@ -297,3 +297,29 @@ bool control_receive_ready(int sd)
 
     return get(sd, &number, 1) && number == READY;
 }
+
+/* ---- Further connections of a client --------------------------------------------------------- */
+
+bool control_is_lost(int sd)
+{
+    struct pollfd control = {.fd = sd, .events = POLLRDHUP};
+
+    return poll(&control, 1, 0) > 0;
+}
+
+int control_accept(int sd, int listener)
+{
+    struct pollfd both[] = {{.fd = listener, .events = POLLIN}, {.fd = sd, .events = POLLRDHUP}};
+    int accepted = -1;
+
+    while (poll(both, 2, -1) < 0 && errno == EINTR)
+        continue;
+    if (both[0].revents != 0) {
+        accepted = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        if (accepted < 0)
+            complain_errno("accept");
+    } else {
+        complain("the client is gone before it has connected");
+    }
+    return accepted;
+}

@@ -53,4 +53,9 @@ bool control_receive_more(int sd, bool *more);
 bool control_send_ready(int sd);
 bool control_receive_ready(int sd);
 
+/* The peer has closed the connection, or its process is dead. */
+bool control_is_lost(int sd);
+/* Server: the next connection that the client makes to the listener, or -1 after a message. */
+int control_accept(int sd, int listener);
+
 #endif

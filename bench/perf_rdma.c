@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "perf_rdma.h"
 
+#include "perf_control.h"
+
 #include <itx_api.h>
 
 #include <stdlib.h>
@@ -14,6 +16,8 @@
 #define REQUESTS_SPARE 8
 
 #define RECEIVES_MIN 16
+/* Between two looks whether a client that has not connected yet is alive. */
+#define LOOK_US 100000
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
@@ -190,13 +194,8 @@ void perf_rdma_close(struct perf_rdma *rdma)
 
 /* ---- Connecting --------------------------------------------------------------------------- */
 
-static bool wait_for(it_evd_handle_t evd, it_event_type_t wanted, it_event_t *event)
+static bool is_wanted(it_status_t status, it_event_type_t wanted, const it_event_t *event)
 {
-    it_status_t status;
-
-    do {
-        status = it_evd_wait(evd, IT_TIMEOUT_INFINITE, event, NULL);
-    } while (status == IT_ERR_INTERRUPT);
     if (!succeeded(status, "it_evd_wait"))
         return false;
     if (event->event_number == wanted)
@@ -204,6 +203,31 @@ static bool wait_for(it_evd_handle_t evd, it_event_type_t wanted, it_event_t *ev
     complain("%s came in place of %s", itx_event_string(event->event_number),
              itx_event_string(wanted));
     return false;
+}
+
+static bool wait_for(it_evd_handle_t evd, it_event_type_t wanted, it_event_t *event)
+{
+    it_status_t status;
+
+    do {
+        status = it_evd_wait(evd, IT_TIMEOUT_INFINITE, event, NULL);
+    } while (status == IT_ERR_INTERRUPT);
+    return is_wanted(status, wanted, event);
+}
+
+/* The client of a connection request has nothing but its control connection to show that it is alive. */
+static bool wait_for_client(struct perf_rdma *rdma, int control, it_event_t *event)
+{
+    it_status_t status;
+
+    do {
+        status = it_evd_wait(rdma->arrivals, LOOK_US, event, NULL);
+        if (status == IT_ERR_TIMEOUT_EXPIRED && control_is_lost(control)) {
+            complain("the client is gone before it has connected");
+            return false;
+        }
+    } while (status == IT_ERR_INTERRUPT || status == IT_ERR_TIMEOUT_EXPIRED);
+    return is_wanted(status, IT_CM_REQ_CONN_REQUEST_EVENT, event);
 }
 
 /* The connection is up. Whether it carries CRCs is as it should be. */
@@ -240,13 +264,13 @@ bool perf_rdma_connect(struct perf_rdma *rdma, const struct contact *server)
            wait_for(rdma->connection, IT_CM_MSG_CONN_ESTABLISHED_EVENT, &event) && check_crc(rdma);
 }
 
-bool perf_rdma_accept(struct perf_rdma *rdma, const struct contact *client)
+bool perf_rdma_accept(struct perf_rdma *rdma, const struct contact *client, int control)
 {
     it_event_t event;
 
     rdma->remote_key = client->key;
     rdma->remote_address = client->address;
-    return wait_for(rdma->arrivals, IT_CM_REQ_CONN_REQUEST_EVENT, &event) &&
+    return wait_for_client(rdma, control, &event) &&
            succeeded(it_ep_accept(rdma->ep, event.conn_req.cn_est_id, NULL, 0), "it_ep_accept") &&
            wait_for(rdma->connection, IT_CM_MSG_CONN_ESTABLISHED_EVENT, &event) && check_crc(rdma);
 }

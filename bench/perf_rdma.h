@@ -81,9 +81,9 @@ void perf_rdma_close(struct perf_rdma *rdma);
 /* Client: finds the path to the server's address, whose port is not looked at. */
 bool perf_rdma_find_server(struct perf_rdma *rdma, const struct sockaddr_storage *address);
 
-/* Connects, from either side. */
+/* Connects, from either side. The server gives up when the control connection is lost. */
 bool perf_rdma_connect(struct perf_rdma *rdma, const struct contact *server);
-bool perf_rdma_accept(struct perf_rdma *rdma, const struct contact *client);
+bool perf_rdma_accept(struct perf_rdma *rdma, const struct contact *client, int control);
 
 /* Before and after a run with params->verify: spoils, and looks at, what is to arrive here. */
 void perf_rdma_spoil(struct perf_rdma *rdma, bool server);

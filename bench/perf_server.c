@@ -26,7 +26,7 @@ static int accept_stream(int listener)
 /* The client connects a second time for the reference. */
 static bool prepare_tcp(struct perf_session *session, struct perf_link *link, int listener)
 {
-    int sd = accept_stream(listener);
+    int sd = control_accept(session->control, listener);
 
     link->open = sd >= 0 && reference_open(&link->tcp, sd, &session->params);
     return link->open;
@@ -54,7 +54,7 @@ static bool prepare_rdma(struct perf_session *session, struct perf_link *link, c
         link->open = false;
         return true;
     }
-    return perf_rdma_accept(&link->rdma, &client);
+    return perf_rdma_accept(&link->rdma, &client, session->control);
 }
 
 static bool prepare(struct perf_session *session, const struct perf_options *options, int listener)

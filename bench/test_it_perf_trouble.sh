@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_it_perf_trouble.sh IT_PERF: what cannot be done is refused in one line, what goes wrong is told, and nothing is left behind.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/../samples/common/server.bash"
+here=$(dirname "${BASH_SOURCE[0]}")
+. "$here/../samples/common/server.bash"
 
 it_perf=$1
 client=
@@ -145,6 +146,16 @@ kill -KILL "$client"
 wait "$client" 2>/dev/null || true
 client=
 ends 0 '' "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
+# Nor does one that dies after it has said what it wants, and before it connects.
+if command -v python3 >/dev/null; then
+    for transport in itapi tcp; do
+        python3 "$here/cut_client.py" "$port" "$transport" "$it_perf" client 127.0.0.1 --transport "$transport" "${few[@]}" ||
+            fail "a client that is cut off, $transport"
+        ends 0 '' "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
+    done
+    [ "$(grep -c 'the client is gone before it has connected' "$folder/server.log")" = 2 ] ||
+        fail 'the server does not tell of clients that are gone'
+fi
 grep -q 'the client is no it_perf' "$folder/server.log" || fail 'the server does not tell of a client that is none'
 
 client_runs

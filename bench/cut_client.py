@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""cut_client.py PORT TRANSPORT CLIENT...: runs CLIENT through a relay to the server on PORT.
+
+The relay cuts the connection when the client is about to make the one that is measured: over plain TCP when
+it connects a second time, else when the server tells where it listens.
+"""
+import select
+import socket
+import subprocess
+import sys
+
+GREETING = 8
+
+
+def relay(near, far, listener, transport):
+    told = 0
+    while True:
+        ready, _, _ = select.select([near, far, listener], [], [], 60)
+        if not ready or listener in ready:
+            return listener in ready
+        for source in ready:
+            octets = source.recv(65536)
+            if source is far:
+                told += len(octets)
+            if not octets or (transport != "tcp" and told > GREETING):
+                return bool(octets)
+            (far if source is near else near).sendall(octets)
+
+
+def main():
+    server, transport, client = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+        with subprocess.Popen(client + ["--port", port], stderr=subprocess.DEVNULL) as process:
+            near = listener.accept()[0]
+            with near, socket.create_connection(("127.0.0.1", server)) as far:
+                cut = relay(near, far, listener, transport)
+                process.kill()
+    sys.exit(0 if cut else "the relay has cut nothing")
+
+
+main()
