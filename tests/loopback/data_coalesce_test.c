@@ -256,17 +256,28 @@ Test(data_coalesce, a_lone_one_can_be_waited_for)
     bed_close(&bed);
 }
 
-static it_ep_handle_t ep_below(const struct fx_node *node, it_evd_handle_t aevd)
+static it_ep_handle_t ep_below(const struct fx_node *node, it_evd_handle_t aevd,
+                               it_evd_handle_t *request)
 {
     it_ep_attributes_t attr = fx_ep_attr();
-    it_evd_handle_t request = NULL;
     it_ep_handle_t ep = NULL;
 
     CHECK_OK(it_evd_create(node->ia, IT_DTO_EVENT_STREAM, IT_EVD_OVERFLOW_DEFAULT, 64, 1, aevd,
-                           &request, NULL));
-    CHECK_OK(it_ep_rc_create(node->pz, request, node->recv_evd, node->conn_evd, IT_EP_NO_FLAG,
+                           request, NULL));
+    CHECK_OK(it_ep_rc_create(node->pz, *request, node->recv_evd, node->conn_evd, IT_EP_NO_FLAG,
                              &attr, &ep));
     return ep;
+}
+
+/* Whatever the start of a connection still had to send. Of an EVD below another only the notifications are taken. */
+static void settle(const struct fx_pair *pair)
+{
+    CHECK_OK(it_post_recv(pair->b_ep, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_recv(pair->a_ep, NULL, 0, 2, FX_SIGNAL));
+    CHECK_OK(it_post_send(pair->a_ep, NULL, 0, 3, FX_QUIET));
+    fx_done_len(pair->b.recv_evd, pair->b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
+    CHECK_OK(it_post_send(pair->b_ep, NULL, 0, 4, FX_QUIET));
+    fx_done_len(pair->a.recv_evd, pair->a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
 }
 
 Test(data_coalesce, leaves_when_its_program_sleeps_on_the_aggregate)
@@ -275,19 +286,21 @@ Test(data_coalesce, leaves_when_its_program_sleeps_on_the_aggregate)
     it_event_t event;
     size_t count = 0;
     struct bed bed;
-    it_ep_handle_t a_ep, b_ep;
+    struct fx_pair second;
     uint64_t before;
 
     bed_open(&bed, NULL);
     CHECK_OK(it_evd_create(bed.pair.a.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM,
                            IT_EVD_OVERFLOW_DEFAULT, 0, IT_THRESHOLD_DISABLE, NULL, &aevd, NULL));
-    a_ep = ep_below(&bed.pair.a, aevd);
-    b_ep = fx_ep(&bed.pair.b, NULL);
-    fx_join(&bed.pair.a, a_ep, &bed.pair.b, b_ep);
+    second = bed.pair;
+    second.a_ep = ep_below(&bed.pair.a, aevd, &second.a.request_evd);
+    second.b_ep = fx_ep(&bed.pair.b, NULL);
+    fx_join(&second.a, second.a_ep, &second.b, second.b_ep);
+    settle(&second);
     for (unsigned way = 0; way < 2; way++) {
         it_status_t status;
 
-        CHECK_OK(it_post_rdma_write(a_ep, NULL, 0, way, HELD, 0, 0));
+        CHECK_OK(it_post_rdma_write(second.a_ep, NULL, 0, way, HELD, 0, 0));
         before = send_calls(&bed.pair.a);
         status = way == 0 ? it_evd_wait(aevd, 1, &event, NULL)
                           : itx_aevd_wait(aevd, 1, 1, &event, &count);

@@ -4,7 +4,6 @@
  * running the base, by calls that block and by calls that poll.
  */
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <event2/event.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include <sys/time.h>
 
 #include "support/it_fixture.h"
+#include "support/threads.h"
 
 static struct event_base *base;
 
@@ -29,18 +29,6 @@ static void teardown(void)
 }
 
 TestSuite(data_event_base, .init = setup, .fini = teardown);
-
-static size_t threads(void)
-{
-    DIR *folder = opendir("/proc/self/task");
-    size_t count = 0;
-
-    CHECK(folder != NULL);
-    while (readdir(folder) != NULL)
-        count++;
-    (void)closedir(folder);
-    return count - 2; /* "." and ".." */
-}
 
 static void node_open(struct fx_node *node)
 {
@@ -85,15 +73,15 @@ Test(data_event_base, arguments)
 Test(data_event_base, no_thread_and_no_descriptor_is_left)
 {
     size_t descriptors = fx_fd_count();
-    size_t before = threads();
+    size_t before = threads_now().count;
     struct fx_pair pair;
 
     for (unsigned round = 0; round < 10; round++) {
         fx_node_open(&pair.a);
-        CHECK_EQ(before + 1, threads());
+        threads_await(before + 1);
         fx_node_close(&pair.a);
         pair_open(&pair);
-        CHECK_EQ(before, threads());
+        threads_await(before);
         fx_pair_close(&pair);
         CHECK_EQ(0, watched());
         CHECK_EQ(descriptors, fx_fd_count());

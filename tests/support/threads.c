@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "support/check.h"
+#include "support/it_fixture.h"
 
 struct threads threads_now(void)
 {
@@ -26,6 +27,14 @@ struct threads threads_now(void)
     }
     (void)closedir(folder);
     return threads;
+}
+
+void threads_await(size_t count)
+{
+    struct fx_patience patience = fx_patience_start("threads that have ended");
+
+    while (threads_now().count != count)
+        fx_patience_check(&patience);
 }
 
 static bool threads_has(const struct threads *threads, int id)

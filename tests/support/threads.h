@@ -15,6 +15,8 @@ struct threads {
 };
 
 struct threads threads_now(void);
+/* Waits until there are as many: pthread_join returns a moment before the thread leaves /proc. */
+void threads_await(size_t count);
 /* Those of `now` that are not among `before`. */
 struct threads threads_since(const struct threads *before, const struct threads *now);
 
