@@ -14,18 +14,22 @@ GREETING = 8
 
 
 def relay(near, far, listener, transport):
+    """Returns whether it is time to cut: what the client has sent is with the server then."""
     told = 0
     while True:
         ready, _, _ = select.select([near, far, listener], [], [], 60)
-        if not ready or listener in ready:
-            return listener in ready
-        for source in ready:
-            octets = source.recv(65536)
-            if source is far:
-                told += len(octets)
-            if not octets or (transport != "tcp" and told > GREETING):
-                return bool(octets)
-            (far if source is near else near).sendall(octets)
+        if near in ready:
+            source, target = near, far
+        elif far in ready:
+            source, target = far, near
+        else:
+            return bool(ready)
+        octets = source.recv(65536)
+        if source is far:
+            told += len(octets)
+        if not octets or (transport != "tcp" and told > GREETING):
+            return bool(octets)
+        target.sendall(octets)
 
 
 def main():
@@ -37,6 +41,10 @@ def main():
             with near, socket.create_connection(("127.0.0.1", server)) as far:
                 cut = relay(near, far, listener, transport)
                 process.kill()
+                # An end, not a reset: the server reads what came before it.
+                far.shutdown(socket.SHUT_WR)
+                while far.recv(65536):
+                    pass
     sys.exit(0 if cut else "the relay has cut nothing")
 
 

@@ -114,6 +114,8 @@ Test(api_process, a_niceness_is_that_of_one_thread)
     int before = getpriority(PRIO_PROCESS, 0);
     it_ia_handle_t ia;
 
+    if (before == 19)
+        cr_skip_test("this process has the greatest niceness itself");
     CHECK_OK(it_ia_create("uiwarp", 2, 1, &ia));
     CHECK_EQ(0, threads_with(19));
     CHECK_STATUS(IT_ERR_RANGE, itx_ia_set_niceness(ia, 20));
