@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 
-# itapi_sources(file.c ...): adds this folder's sources to the library. The list is explicit; a
-# source that lies in the folder and is not in the list is reported.
+# itapi_sources(file.c ...): adds sources of this folder and of those below to the library. The list
+# is explicit; a source that is not in the list is reported, unless its folder has a list of its own.
 function(itapi_sources)
     list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" OUTPUT_VARIABLE listed)
     target_sources(itapi_objects PRIVATE ${listed})
-    file(GLOB present CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.c")
+    file(GLOB_RECURSE present CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.c")
     list(REMOVE_ITEM present ${listed})
+    file(GLOB others "${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt")
+    foreach(other IN LISTS others)
+        get_filename_component(folder "${other}" DIRECTORY)
+        list(FILTER present EXCLUDE REGEX "^${folder}/")
+    endforeach()
     foreach(source IN LISTS present)
         file(RELATIVE_PATH source "${PROJECT_SOURCE_DIR}" "${source}")
         message(WARNING "${source} is in no itapi_sources() list and is not built")

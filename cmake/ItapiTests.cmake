@@ -100,7 +100,7 @@ function(itapi_folder_tests group library)
     file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.c")
     file(GLOB helpers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.c")
     list(REMOVE_ITEM helpers ${tests})
-    set(internal_include "#include \"(base|evd|ual|tii|tdi)/")
+    set(internal_include "#include \"(base|evd|ual|vp|tii|tdi)/")
 
     set(common "")
     if(helpers)

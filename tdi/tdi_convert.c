@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_socket_convert and itx_socket_convert: all checks, then the provider takes over. */
 #include "tdi/tdi_socket.h"
-#include "ual/ual_ep_state.h"
-#include "ual/ual_extension.h"
-#include "ual/ual_provider.h"
+#include "ual/object/ual_ep_state.h"
+#include "ual/object/ual_extension.h"
+#include "ual/object/ual_provider.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_accept. */
 #include "tii/tii_check.h"
-#include "ual/ual_ep_state.h"
+#include "ual/object/ual_ep_state.h"
 
 /* Passive: a request for an idle EP. Active three-way: the arrival of an EP that waits for it. */
 static bool tii_accept_state_is_legal(const struct ual_ep *ep)

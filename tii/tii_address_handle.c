@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Address handles, destinations of datagrams: it_address_handle_create, _query, _modify, _free. */
 #include "tii/tii_check.h"
-#include "ual/ual_object.h"
+#include "ual/object/ual_object.h"
 
 #define TII_CREATE "it_address_handle_create"
 

@@ -3,7 +3,7 @@
 #ifndef ITAPI_TII_TII_CHECK_H
 #define ITAPI_TII_TII_CHECK_H
 
-#include "ual/ual_provider.h"
+#include "ual/object/ual_provider.h"
 
 /* All for the call of that name. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_connect. */
 #include "tii/tii_check.h"
-#include "ual/ual_ep_state.h"
+#include "ual/object/ual_ep_state.h"
 
 #include <arpa/inet.h>
 

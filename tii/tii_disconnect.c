@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_disconnect. */
 #include "tii/tii_check.h"
-#include "ual/ual_ep_state.h"
+#include "ual/object/ual_ep_state.h"
 
 it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *private_data,
                              size_t private_data_length)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_listen_create, it_listen_query, it_listen_free. */
 #include "tii/tii_check.h"
-#include "ual/ual_object.h"
+#include "ual/object/ual_object.h"
 
 #include <arpa/inet.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_get_pathinfo. */
-#include "ual/ual_provider.h"
+#include "ual/object/ual_provider.h"
 
 static it_status_t tii_check_destination(const struct ual_ia *ia, const it_net_addr_t *net_addr)
 {

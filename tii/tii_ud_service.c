@@ -4,7 +4,7 @@
  * it_ud_service_request, it_ud_service_reply.
  */
 #include "tii/tii_check.h"
-#include "ual/ual_object.h"
+#include "ual/object/ual_object.h"
 
 #include <string.h>
 

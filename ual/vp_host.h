@@ -153,7 +153,7 @@ struct vp_host {
     size_t lmr_offset, rmr_offset, srq_offset, ep_offset, address_offset;
     /* The posts with all checks, for those that are not usual (vp_ep_ops.entries). */
     const struct base_entries *entries;
-    /* The same of it_evd_dequeue (evd_source_ops.dequeue), and its end if there is nothing: evd/evd.h. */
+    /* The same of it_evd_dequeue (evd_source_ops.dequeue), and its end if there is nothing: evd/queue/evd.h. */
     it_status_t (*evd_dequeue)(it_evd_handle_t evd, it_event_t *event);
     it_status_t (*evd_found_nothing)(it_evd_handle_t evd);
 

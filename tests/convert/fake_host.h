@@ -7,7 +7,7 @@
 #define ITAPI_TESTS_CONVERT_FAKE_HOST_H
 
 #include "support/time_limit.h"
-#include "ual/verbs/verbs_convert_private.h"
+#include "vp/verbs/convert/verbs_convert_private.h"
 
 #define FAKE_PATIENCE_MS time_limit_ms(20000)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "machine/machine_kit.h"
 
-#include "ual/ual_ep_state.h"
+#include "ual/object/ual_ep_state.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
  * threshold, are switched off and on, while events come in and others wait for them. Each event is
  * taken once, none is left behind, and a lost wake-up shows as a hang, which the time limit ends.
  */
-#include "evd/evd.h"
+#include "evd/queue/evd.h"
 #include "unit/evd_fixture.h"
 
 #include "itx_api.h"

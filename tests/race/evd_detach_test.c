@@ -4,7 +4,7 @@
  * inside, it_evd_free, the end of the IA. No run begins or goes on after any of them has returned,
  * no event is forgotten before, and a hang ends by the time limit.
  */
-#include "evd/evd.h"
+#include "evd/queue/evd.h"
 #include "unit/evd_fixture.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * it_evd_free against threads in it_evd_wait (on the EVD, on its AEVD) while events arrive, members
  * that join and leave, and the making and freeing of asynchronous EVDs while errors are raised.
  */
-#include "evd/evd.h"
+#include "evd/queue/evd.h"
 #include "unit/evd_fixture.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Submits and calls from several threads: each accepted submit runs once, before a later call. */
-#include "evd/evd_loop.h"
+#include "evd/loop/evd_loop.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -3,7 +3,7 @@
  * Producers against waiters: every event is taken exactly once, and no waiter sleeps while one is
  * there. A lost wake-up shows as a hang, which the time limit ends.
  */
-#include "evd/evd.h"
+#include "evd/queue/evd.h"
 #include "base/base_clock.h"
 #include "unit/evd_fixture.h"
 

@@ -3,7 +3,7 @@
  * STags are handed out, looked up and taken back by several threads while their map grows: none is lost, none
  * leads to another's entry.
  */
-#include "ual/uiwarp/uiw_stag.h"
+#include "vp/uiwarp/memory/uiw_stag.h"
 
 #include "support/check.h"
 

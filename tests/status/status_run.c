@@ -9,7 +9,7 @@
 #include "status/status_run.h"
 
 #include "base/base_log.h"
-#include "evd/evd.h"
+#include "evd/queue/evd.h"
 
 #include <stdio.h>
 #include <string.h>

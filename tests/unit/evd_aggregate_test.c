@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Aggregate EVDs, both flavours. */
-#include "evd/evd.h"
+#include "evd/queue/evd.h"
 #include "unit/evd_fixture.h"
 
 #include <criterion/criterion.h>

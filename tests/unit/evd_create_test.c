@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_evd_create, it_evd_free, it_evd_query. */
-#include "evd/evd.h"
+#include "evd/queue/evd.h"
 #include "unit/evd_fixture.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_evd_dequeue, it_evd_post_se, and the producers of evd.h, overflow included. */
-#include "evd/evd.h"
+#include "evd/queue/evd.h"
 #include "unit/evd_fixture.h"
 
 #include <criterion/criterion.h>

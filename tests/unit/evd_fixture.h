@@ -3,8 +3,8 @@
 #ifndef ITAPI_TESTS_UNIT_EVD_FIXTURE_H
 #define ITAPI_TESTS_UNIT_EVD_FIXTURE_H
 
-#include "evd/evd_loop.h"
-#include "evd/evd_object.h"
+#include "evd/loop/evd_loop.h"
+#include "evd/queue/evd_object.h"
 
 #include "itx_api.h"
 

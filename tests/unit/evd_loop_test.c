@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "evd/evd_loop.h"
+#include "evd/loop/evd_loop.h"
 
 #include "base/base_clock.h"
 
-#include "evd/evd_waiter.h"
+#include "evd/loop/evd_waiter.h"
 
 #include <criterion/criterion.h>
 

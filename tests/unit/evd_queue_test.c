@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "evd/evd_queue.h"
+#include "evd/queue/evd_queue.h"
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_evd_wait on simple EVDs: ready rule, threshold, timeouts, waiters. */
-#include "evd/evd.h"
+#include "evd/queue/evd.h"
 #include "base/base_clock.h"
 #include "unit/evd_fixture.h"
 

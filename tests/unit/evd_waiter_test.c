@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "evd/evd_waiter.h"
+#include "evd/loop/evd_waiter.h"
 
 #include "base/base_clock.h"
 

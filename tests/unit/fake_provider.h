@@ -6,8 +6,8 @@
 #ifndef ITAPI_TESTS_UNIT_FAKE_PROVIDER_H
 #define ITAPI_TESTS_UNIT_FAKE_PROVIDER_H
 
-#include "ual/ual_ep_state.h"
-#include "ual/ual_provider.h"
+#include "ual/object/ual_ep_state.h"
+#include "ual/object/ual_provider.h"
 
 #define FAKE_NAME   "fake0"
 #define FAKE_SPIGOT 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagram calls on an IA that has datagrams: what reaches the provider, and what does not. */
-#include "ual/ual_host.h"
+#include "ual/providers/ual_host.h"
 #include "unit/fake_provider.h"
 
 #include <criterion/criterion.h>

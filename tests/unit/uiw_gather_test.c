@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* When there is a pause between two looks at a stream. */
-#include "ual/uiwarp/uiw_gather.h"
+#include "vp/uiwarp/queue/uiw_gather.h"
 
 #include "base/base_clock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which half-open stream goes when there are too many. */
-#include "ual/uiwarp/uiw_half_open.h"
+#include "vp/uiwarp/net/uiw_half_open.h"
 
 #include <criterion/criterion.h>
 

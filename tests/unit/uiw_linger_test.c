@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Streams that are being closed, by peers that stay: how many descriptors they may take. */
-#include "ual/uiwarp/uiw_conn_private.h"
+#include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include <criterion/criterion.h>
 

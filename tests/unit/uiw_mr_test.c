@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of STags: what RFC 5042 asks of them, and every reason to refuse an access. */
-#include "ual/uiwarp/uiw_mr.h"
+#include "vp/uiwarp/memory/uiw_mr.h"
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which streams are taken off pacing, how one gets room; addresses in words. */
-#include "ual/uiwarp/uiw_net.h"
+#include "vp/uiwarp/net/uiw_net.h"
 
 #include <criterion/criterion.h>
 

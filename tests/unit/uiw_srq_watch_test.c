@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* When a message that holds a receive of an S-RQ has taken too long. */
 #include "base/base_clock.h"
-#include "ual/uiwarp/uiw_srq.h"
+#include "vp/uiwarp/queue/uiw_srq.h"
 
 #include <criterion/criterion.h>
 

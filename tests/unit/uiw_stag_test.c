@@ -5,7 +5,7 @@
  * passed on to the kernel.
  */
 #include "base/base_random.h"
-#include "ual/uiwarp/uiw_stag.h"
+#include "vp/uiwarp/memory/uiw_stag.h"
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who polls while another thread leads, and when he lets others have the processor. */
-#include "ual/uiwarp/uiw_handover.h"
+#include "vp/uiwarp/lead/uiw_handover.h"
 
 #include <criterion/criterion.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connection management in place of rdma_cm: the two ends are joined by a function call. */
-#include "ual/ual_host.h"
-#include "ual/ual_provider.h"
-#include "ual/verbs/verbs.h"
-#include "ual/verbs/verbs_cm_private.h"
+#include "ual/providers/ual_host.h"
+#include "ual/object/ual_provider.h"
+#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/cm/verbs_cm_private.h"
 #include "support/check.h"
 #include "verbs/stub_device.h"
 

@@ -2,7 +2,7 @@
 /* What itx_provider_query says of devices: each reason, and the counters of an EP. */
 #include "verbs/stub_node.h"
 
-#include "ual/verbs/verbs_check.h"
+#include "vp/verbs/device/verbs_check.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "verbs/stub_node.h"
 
 #include "itx_api.h"
-#include "ual/verbs/verbs.h"
+#include "vp/verbs/device/verbs.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

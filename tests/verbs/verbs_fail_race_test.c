@@ -6,7 +6,7 @@
  */
 #include "verbs/stub_node.h"
 
-#include "ual/ual_host.h"
+#include "ual/providers/ual_host.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

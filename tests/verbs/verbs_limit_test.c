@@ -2,7 +2,7 @@
 /* The limit of locked memory: what is said of it, and an endpoint that the device has no memory for. */
 #include "verbs/stub_node.h"
 
-#include "ual/verbs/verbs.h"
+#include "vp/verbs/device/verbs.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

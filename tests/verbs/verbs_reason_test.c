@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What an attempt that fails is told as: each kind of event of rdma_cm, each status, on each transport. */
 #include "support/check.h"
-#include "ual/verbs/verbs_cm_private.h"
+#include "vp/verbs/cm/verbs_cm_private.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

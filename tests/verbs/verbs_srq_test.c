@@ -2,7 +2,7 @@
 /* Shared receive queues of the verbs provider, on the stub device. */
 #include "verbs/stub_node.h"
 
-#include "ual/verbs/verbs.h"
+#include "vp/verbs/device/verbs.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
 /* Calls of rdma_cm that fail: what the consumer is told, by a status or an event, and that something is logged. */
 #include "verbs_cm/cm_kit.h"
 
-#include "ual/verbs/verbs.h"
+#include "vp/verbs/device/verbs.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

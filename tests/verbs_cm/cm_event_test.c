@@ -6,7 +6,7 @@
  */
 #include "verbs_cm/cm_kit.h"
 
-#include "ual/verbs/verbs.h"
+#include "vp/verbs/device/verbs.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * siw takes TCP ports by numbers that rdma_cm has found free in a space of its own: a port that the program has not
  * chosen is tried again, one that it has is busy.
  */
-#include "ual/verbs/verbs_cm.h"
+#include "vp/verbs/cm/verbs_cm.h"
 #include "verbs_cm/cm_kit.h"
 
 #include <arpa/inet.h>

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sources: moving completions up, and sleeping until there are some. One waiter of the EVD sleeps in
+ * a poll set that holds the source's descriptor; those that come later sleep in their futex, and
+ * have the place when it is left. The loop watches the descriptor too: for those who rely on it (a
+ * descriptor of the EVD, a callback, an AEVD, a wait on the loop's own thread), and for failures that
+ * nobody looks for.
+ */
+#include "evd/queue/evd_object.h"
+
+#include "base/base_clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SOURCE_BATCH 8 /* records moved at once */
+/* For how long a waiter polls before it sleeps: longer where that has paid, shorter where not. */
+#define SOURCE_SPIN_MIN_NS UINT64_C(2000)
+#define SOURCE_SPIN_MAX_NS UINT64_C(60000)
+
+struct evd_source *evd_source_of(struct evd *evd)
+{
+    return atomic_load_explicit(&evd->source, memory_order_acquire);
+}
+
+/* ---------------------------------------------------------------- moving */
+
+size_t evd_source_move_locked(struct evd *evd)
+{
+    struct evd_source *source = atomic_load_explicit(&evd->source, memory_order_relaxed);
+    struct evd_dto dtos[SOURCE_BATCH];
+    size_t moved = 0;
+    size_t asked, count;
+
+    base_lock_assert_held(&evd->lock);
+    if (!source)
+        return 0;
+    do {
+        size_t used = evd_queue_count(&evd->queue);
+        size_t room = evd->queue.size > used ? evd->queue.size - used : 0;
+
+        asked = room < SOURCE_BATCH ? room : SOURCE_BATCH;
+        count = asked > 0 ? source->ops->drain(source->context, dtos, asked) : 0;
+        for (size_t i = 0; i < count; i++) {
+            bool failed = dtos[i].status != IT_DTO_SUCCESS;
+            struct evd_dto *record = evd_queue_add(&evd->queue, dtos[i].notify || failed, failed);
+
+            *record = dtos[i];
+        }
+        moved += count;
+    } while (count == asked && count > 0);
+    source->held_back = asked == 0;
+    /* What is behind a full queue may be what somebody waits for. */
+    if (source->held_back)
+        evd->queue.notify_end = evd->queue.tail;
+    return moved;
+}
+
+bool evd_source_move(struct evd *evd)
+{
+    bool wake;
+
+    base_lock_take(&evd->lock);
+    wake = evd_source_move_locked(evd) > 0 && evd_needs_wake_locked(evd);
+    base_lock_drop(&evd->lock);
+    return wake;
+}
+
+void evd_source_lock(struct evd *evd)
+{
+    base_lock_take(&evd->lock);
+}
+
+void evd_source_unlock(struct evd *evd)
+{
+    base_lock_drop(&evd->lock);
+}
+
+/* What has come before the source was armed is found by the look after it. */
+static size_t evd_source_arm_locked(struct evd *evd, struct evd_source *source)
+{
+    size_t moved = evd_source_move_locked(evd);
+
+    source->ops->arm(source->context, false);
+    moved += evd_source_move_locked(evd);
+    if (evd->aevd)
+        (void)evd_aggregate_update_locked(evd); /* the caller wakes in any case */
+    return moved;
+}
+
+/* ---------------------------------------------------------------- on the loop */
+
+/* Nobody waits for completions: only a failure, which ends a connection, is not to go unnoticed. */
+static void evd_source_attend_locked(struct evd *evd, struct evd_source *source)
+{
+    source->ops->arm(source->context, true);
+    (void)evd_source_move_locked(evd);
+}
+
+static bool evd_source_is_relied_on_locked(const struct evd *evd)
+{
+    base_lock_assert_held(&evd->lock);
+    return evd->fd >= 0 || evd->aevd || evd->callback;
+}
+
+/* The waiter that sleeps on the descriptor too may find that there was nothing: it is told. */
+static void evd_source_ready(void *argument, unsigned events)
+{
+    struct evd *evd = argument;
+    struct evd_source *source = evd_source_of(evd);
+
+    (void)events;
+    base_lock_take(&evd->lock);
+    source->ops->disarm(source->context);
+    if (evd_source_is_relied_on_locked(evd) || evd->waiters_used != 0)
+        (void)evd_source_arm_locked(evd, source);
+    else
+        evd_source_attend_locked(evd, source);
+    base_lock_drop(&evd->lock);
+    evd_wake(evd);
+}
+
+struct source_call {
+    struct evd *evd;
+    struct evd_source *source;
+    bool done;
+};
+
+static void evd_source_watch(void *argument)
+{
+    struct source_call *call = argument;
+    struct evd_source *source = call->source;
+
+    call->done = source->io.active || evd_io_watch(&source->io, call->evd->ia->loop, source->fd,
+                                                   EVD_IO_READ, evd_source_ready, call->evd);
+}
+
+static void evd_source_unwatch(void *argument)
+{
+    evd_io_unwatch(&((struct source_call *)argument)->source->io);
+}
+
+static bool evd_source_have_watched(struct evd *evd, struct evd_source *source)
+{
+    struct source_call call = {.evd = evd, .source = source};
+
+    if (atomic_load_explicit(&source->watched, memory_order_acquire))
+        return true;
+    evd_loop_call(evd->ia->loop, evd_source_watch, &call);
+    atomic_store_explicit(&source->watched, call.done, memory_order_release);
+    return call.done;
+}
+
+bool evd_source_rely(struct evd *evd)
+{
+    struct evd_source *source = evd_source_of(evd);
+
+    if (!source)
+        return true;
+    if (!evd_source_have_watched(evd, source))
+        return false;
+    base_lock_take(&evd->lock);
+    (void)evd_source_arm_locked(evd, source);
+    base_lock_drop(&evd->lock);
+    evd_wake(evd);
+    return true;
+}
+
+/* ---------------------------------------------------------------- attaching */
+
+static void evd_source_go_straight(struct evd *evd, struct evd_source *source)
+{
+    struct evd_source_view *view = source->context;
+
+    view->lock = &evd->lock;
+    view->queued = &evd->queue.count;
+    view->notified = &evd->notified;
+    source->entries = evd_entries;
+    source->entries.dequeue = source->ops->dequeue;
+    base_object_set_entries(&evd->object, &source->entries);
+    /* An IA that fails meanwhile has passed by the EVD, or is seen here. */
+    if (atomic_load(&evd->ia->failed))
+        base_object_set_entries(&evd->object, &evd_entries);
+}
+
+it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops, void *context,
+                              int fd)
+{
+    struct evd_source *source = calloc(1, sizeof(*source));
+
+    if (!source)
+        return IT_ERR_RESOURCES;
+    source->ops = ops;
+    source->context = context;
+    source->fd = fd;
+    source->spin_ns = SOURCE_SPIN_MIN_NS;
+    source->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (source->kick_fd < 0) {
+        free(source);
+        return IT_ERR_RESOURCES;
+    }
+    evd->source_context = context;
+    base_lock_take(&evd->lock);
+    atomic_store_explicit(&evd->source, source, memory_order_release);
+    base_lock_drop(&evd->lock);
+    if (ops->dequeue)
+        evd_source_go_straight(evd, source);
+    return IT_SUCCESS;
+}
+
+bool evd_source_start(struct evd *evd)
+{
+    struct evd_source *source = evd_source_of(evd);
+    bool relied;
+
+    if (!evd_source_have_watched(evd, source))
+        return false;
+    base_lock_take(&evd->lock);
+    relied = evd_source_is_relied_on_locked(evd);
+    if (!relied)
+        source->ops->arm(source->context, true);
+    base_lock_drop(&evd->lock);
+    return !relied || evd_source_rely(evd);
+}
+
+void *evd_source_get(struct evd *evd, const struct evd_source_ops *ops)
+{
+    const struct evd_source *source = evd_source_of(evd);
+
+    return source && source->ops == ops ? source->context : NULL;
+}
+
+void evd_source_close(struct evd *evd)
+{
+    struct evd_source *source = evd_source_of(evd);
+    struct source_call call = {.evd = evd, .source = source};
+
+    if (!source)
+        return;
+    if (atomic_load_explicit(&source->watched, memory_order_acquire))
+        evd_loop_call(evd->ia->loop, evd_source_unwatch, &call);
+    atomic_store_explicit(&evd->source, NULL, memory_order_relaxed);
+    source->ops->close(source->context);
+    (void)close(source->kick_fd); /* of an eventfd: cannot fail */
+    free(source);
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+/* True: something has been moved up. */
+static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t deadline_ns,
+                            struct evd_waiter *waiter)
+{
+    uint64_t limit_ns = evd_ia_spin_ns(evd->ia, SOURCE_SPIN_MAX_NS);
+    uint64_t spin_ns = atomic_load_explicit(&source->spin_ns, memory_order_relaxed);
+    uint64_t now = base_now_ns();
+    uint64_t end = base_deadline_ns(now, spin_ns < limit_ns ? spin_ns : limit_ns);
+    bool found = false;
+
+    if (limit_ns == 0)
+        return false;
+    if (deadline_ns < end)
+        end = deadline_ns;
+    while (!found && now < end && !evd_waiter_is_woken(waiter)) {
+        (void)sched_yield(); /* the peer may be on this processor */
+        base_lock_take(&evd->lock);
+        found = evd_source_move_locked(evd) > 0;
+        base_lock_drop(&evd->lock);
+        now = base_now_ns();
+    }
+    spin_ns = found ? spin_ns * 2 : spin_ns / 2;
+    if (spin_ns < SOURCE_SPIN_MIN_NS)
+        spin_ns = SOURCE_SPIN_MIN_NS;
+    if (spin_ns > limit_ns)
+        spin_ns = limit_ns;
+    atomic_store_explicit(&source->spin_ns, spin_ns, memory_order_relaxed);
+    return found;
+}
+
+/* The descriptor was readable. The loop, if it watches too, may have missed that: what comes next is armed by
+ * evd_source_leave, once for both. */
+static void evd_source_take_news(struct evd *evd, struct evd_source *source)
+{
+    base_lock_take(&evd->lock);
+    source->ops->disarm(source->context);
+    (void)evd_source_move_locked(evd);
+    if (evd->aevd)
+        (void)evd_aggregate_update_locked(evd);
+    base_lock_drop(&evd->lock);
+    evd_wake(evd);
+}
+
+static int evd_source_poll(struct evd *evd, struct evd_source *source, struct evd_waiter *waiter,
+                           uint64_t deadline_ns)
+{
+    struct pollfd polls[] = {{.fd = source->fd, .events = POLLIN},
+                             {.fd = source->kick_fd, .events = POLLIN}};
+    uint64_t now = base_now_ns();
+    uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+    struct timespec limit = {.tv_sec = (time_t)(left / BASE_NS_PER_S),
+                             .tv_nsec = (long)(left % BASE_NS_PER_S)};
+    eventfd_t kicks;
+    int result = 0;
+
+    if (!evd_waiter_begin_poll(waiter, source->kick_fd))
+        return 0;
+    if (ppoll(polls, 2, deadline_ns == BASE_NEVER ? NULL : &limit, NULL) < 0 && errno == EINTR)
+        result = EINTR;
+    (void)evd_waiter_end_poll(waiter);
+    if (polls[1].revents)
+        (void)eventfd_read(source->kick_fd, &kicks); /* never blocks */
+    if (result == 0 && polls[0].revents)
+        evd_source_take_news(evd, source);
+    return result;
+}
+
+/* The place is free: a waiter that has found it taken looks again. */
+static void evd_source_pass_on(struct evd *evd, const struct evd_waiter *from)
+{
+    struct evd_waiter *next = NULL;
+    int state = EVD_WAITER_RUNNING;
+
+    base_lock_take(&evd->lock);
+    for (int slot = 0; evd->waiters_used >> slot != 0 && !next; slot++) {
+        struct evd_waiter *waiter = &evd->waiters[slot];
+
+        if ((evd->waiters_used >> slot & 1) && waiter != from && !evd_waiter_is_woken(waiter))
+            next = waiter;
+    }
+    if (next)
+        state = evd_waiter_claim(next);
+    base_lock_drop(&evd->lock);
+    if (next)
+        evd_waiter_signal(next, state);
+}
+
+/* Devices may take the last word for it (siw does): who relies on all news is not left with failures. */
+static void evd_source_leave(struct evd *evd, struct evd_source *source)
+{
+    bool relied;
+
+    base_lock_take(&evd->lock);
+    relied = evd_source_is_relied_on_locked(evd);
+    if (relied)
+        (void)evd_source_arm_locked(evd, source);
+    else
+        evd_source_attend_locked(evd, source);
+    base_lock_drop(&evd->lock);
+    if (relied)
+        evd_wake(evd);
+}
+
+int evd_source_wait(struct evd *evd, struct evd_waiter *waiter, uint64_t deadline_ns)
+{
+    struct evd_source *source = evd_source_of(evd);
+    bool found;
+    int result;
+
+    if (evd_source_spin(evd, source, deadline_ns, waiter))
+        return 0;
+    /* Pairs with the store below: who finds the place taken is seen by evd_source_pass_on. */
+    if (atomic_exchange_explicit(&source->place_taken, true, memory_order_acq_rel))
+        return evd_waiter_sleep(waiter, deadline_ns);
+    base_lock_take(&evd->lock);
+    found = evd_source_arm_locked(evd, source) > 0;
+    base_lock_drop(&evd->lock);
+    result = found ? 0 : evd_source_poll(evd, source, waiter, deadline_ns);
+    evd_source_leave(evd, source);
+    atomic_store_explicit(&source->place_taken, false, memory_order_release);
+    evd_source_pass_on(evd, waiter);
+    return result;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Functions that one thread wants run on another's loop, and waits for. */
+#include "evd/loop/evd_loop_private.h"
+
+#include <sys/eventfd.h>
+
+/* Memory of the thread that waits. */
+struct loop_call {
+    struct evd_task task;
+    struct evd_loop *loop;
+    void (*function)(void *argument);
+    void *argument;
+    bool holds;           /* the function touches what belongs to the caller's thread */
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    bool asked; /* to work for no loop any more */
+    bool held;  /* the caller does not */
+    bool done;
+    int kick_fd; /* eventfd in what the caller polls, or -1: it waits for .changed */
+};
+
+static void loop_call_wake_locked(struct loop_call *call)
+{
+    if (call->kick_fd >= 0)
+        (void)eventfd_write(call->kick_fd, 1); /* cannot fail */
+    else
+        pthread_cond_signal(&call->changed);
+}
+
+/* Until then the caller has served its loops, so it is not we whom it waits for in there. */
+static void loop_call_hold(struct loop_call *call)
+{
+    pthread_mutex_lock(&call->lock);
+    call->asked = true;
+    loop_call_wake_locked(call);
+    while (!call->held)
+        pthread_cond_wait(&call->changed, &call->lock);
+    pthread_mutex_unlock(&call->lock);
+}
+
+void loop_call_finish(struct loop_call *call)
+{
+    if (call->holds)
+        loop_call_hold(call);
+    call->function(call->argument);
+    /* The caller's stack frame ends when it sees done: signal before the lock is dropped. */
+    pthread_mutex_lock(&call->lock);
+    call->done = true;
+    loop_call_wake_locked(call);
+    pthread_mutex_unlock(&call->lock);
+}
+
+void loop_call_run(struct evd_task *task)
+{
+    loop_call_finish((struct loop_call *)task);
+}
+
+void loop_call_note(struct evd_task *task)
+{
+    struct loop_call *call = (struct loop_call *)task;
+
+    call->loop->last = call;
+}
+
+static void loop_call_wait(struct evd_loop *loop, struct loop_call *call)
+{
+    (void)evd_loop_submit(loop, &call->task); /* a new task is never queued already */
+    pthread_mutex_lock(&call->lock);
+    while (!call->done) {
+        /* Anew each time: the loop may have been adopted by another thread. */
+        call->kick_fd = loop_here.loops && !call->asked ? loop_here.loops->wake_fd : -1;
+        if (call->asked && !call->held) {
+            call->held = true;
+            pthread_cond_signal(&call->changed);
+        }
+        if (call->kick_fd < 0) {
+            pthread_cond_wait(&call->changed, &call->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&call->lock);
+        loop_serve();
+        pthread_mutex_lock(&call->lock);
+    }
+    pthread_mutex_unlock(&call->lock);
+    pthread_cond_destroy(&call->changed);
+    pthread_mutex_destroy(&call->lock);
+}
+
+void loop_call(struct evd_loop *loop, void (*run)(struct evd_task *task),
+               void (*function)(void *argument), void *argument, bool holds)
+{
+    struct loop_call call = {
+        .task = {.run = run},
+        .loop = loop,
+        .function = function,
+        .argument = argument,
+        .holds = holds,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .changed = PTHREAD_COND_INITIALIZER,
+        .kick_fd = -1,
+    };
+
+    if (evd_loop_is_current(loop))
+        function(argument);
+    else
+        loop_call_wait(loop, &call);
+}
+
+void evd_loop_call(struct evd_loop *loop, void (*function)(void *argument), void *argument)
+{
+    loop_call(loop, loop_call_run, function, argument, false);
+}

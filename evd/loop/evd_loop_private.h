@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of the loop share. */
+#ifndef ITAPI_EVD_LOOP_EVD_LOOP_PRIVATE_H
+#define ITAPI_EVD_LOOP_EVD_LOOP_PRIVATE_H
+
+#include "evd/loop/evd_loop.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#define LOOP_NAME_BYTES 16 /* limit of the kernel, NUL included */
+#define LOOP_POLLS      16 /* room that is always there */
+
+/* The loops of one thread, and room to poll all their descriptors. Used by that thread alone. */
+struct loop_thread {
+    struct evd_loop *loops;
+    size_t descriptors; /* of all of them: one for wake-ups each, and the watched ones */
+    struct pollfd *polls;
+    size_t capacity; /* of .polls; 0: .few */
+    struct pollfd few[LOOP_POLLS];
+    unsigned depth; /* how deep we are in what the loops run */
+    unsigned asked; /* polls by calls from inside */
+    bool quiet;     /* no code of the program is run */
+};
+
+struct loop_call;
+
+struct evd_loop {
+    /*
+     * Tasks handed over and not yet taken, newest first. Lock-free: any thread pushes, only the
+     * loop's thread takes (all at once). The wake-up is armed exactly while the list is not empty:
+     * the push that finds it empty writes the eventfd, no other does. What the loop pushes itself
+     * needs no wake-up: it looks at the list whenever it has run something (loop_leave).
+     */
+    _Atomic(struct evd_task *) tasks;
+    int wake_fd;                         /* immutable after start */
+    _Atomic(struct loop_thread *) owner; /* whose thread is the loop's; changes by adoption only */
+    _Atomic bool adopting;
+    _Atomic bool lent; /* the base is the program's; changes by adoption only */
+    pthread_t thread;  /* valid while the base is our own; by the threads that start, adopt, stop */
+    char name[LOOP_NAME_BYTES]; /* immutable after start */
+
+    /* Loop's thread only. */
+    struct evd_loop *next; /* in loop_thread.loops */
+    struct event_base *base;
+    unsigned depth; /* how deep we are in what the loop runs */
+    struct event wake_event;
+    struct evd_task *pending; /* taken, oldest first */
+    struct evd_task **pending_end;
+    size_t pending_count;
+    struct loop_call *last; /* to be done when the loop is left, as the last use of it */
+    struct evd_io *ios;
+    size_t io_count;
+    struct evd_timer *timers;
+    struct evd_io *ready; /* found by evd_loop_wait */
+    bool woken;           /* likewise: .wake_fd */
+    struct evd_task stop;
+};
+
+/* Looked at by every poll: found without a call, at the price of room that a program has for few libraries. */
+extern _Thread_local struct loop_thread loop_here __attribute__((tls_model("initial-exec")));
+
+/* Around everything that the loop runs. The loop may be gone after loop_leave. */
+void loop_enter(struct evd_loop *loop);
+void loop_leave(struct evd_loop *loop);
+
+/* Those that are there now; a task that submits itself again has its turn later. */
+void loop_run_tasks(struct evd_loop *loop);
+
+/* There are tasks that may be run now. */
+bool loop_has_runnable(const struct evd_loop *loop);
+
+/* Has the loop look at its tasks. */
+void loop_arm(struct evd_loop *loop);
+
+/* .wake_fd is readable. The loop may be gone afterwards. */
+void loop_woken(struct evd_loop *loop);
+
+/*
+ * evd_loop_call.c. run: one of the two tasks below. holds: the function touches what belongs to the
+ * calling thread, which does nothing meanwhile.
+ */
+void loop_call(struct evd_loop *loop, void (*run)(struct evd_task *task),
+               void (*function)(void *argument), void *argument, bool holds);
+/* The function runs as any task, or when nothing on the loop's thread uses the loop any more. */
+void loop_call_run(struct evd_task *task);
+void loop_call_note(struct evd_task *task);
+void loop_call_finish(struct loop_call *call);
+
+/* evd_loop_thread.c */
+/* Room to poll so many descriptors more. Any thread while the one of here is blocked. */
+bool loop_thread_reserve(struct loop_thread *here, size_t more);
+void loop_thread_release(struct loop_thread *here);
+
+/*
+ * evd_loop_wait.c: for a thread that waits for a call on another loop. Returns when something has
+ * happened, a write to one of the .wake_fd included.
+ */
+void loop_serve(void);
+
+/* evd_loop_watch.c */
+void loop_io_forget(struct evd_io *io); /* what evd_loop_wait has found */
+void loop_timer_fire(struct evd_timer *timer);
+/* All watches and timers of the loop to another base. All or nothing. */
+bool loop_move_watches(struct evd_loop *loop, struct event_base *base);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The thread and the base that a loop belongs to: its own, or those of the program. */
+#include "evd/loop/evd_loop_private.h"
+
+#include "base/base_clock.h"
+#include "base/base_slice.h"
+#include "base/base_thread.h"
+
+#include <event2/event.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* For epoll, its timer, two signal sockets; and some for other threads meanwhile. */
+#define LOOP_BASE_DESCRIPTORS 8
+/* What peers wait for is done in less, and not to wait while the program computes. */
+#define LOOP_SLICE_NS (BASE_NS_PER_MS / 10)
+
+/* ---------------------------------------------------------------- the thread a loop belongs to */
+
+bool loop_thread_reserve(struct loop_thread *here, size_t more)
+{
+    size_t needed = here->descriptors + more;
+    size_t capacity = here->capacity ? here->capacity : LOOP_POLLS;
+    struct pollfd *polls;
+
+    if (needed <= capacity)
+        return true;
+    while (capacity < needed)
+        capacity *= 2;
+    polls = realloc(here->polls, capacity * sizeof(*polls));
+    if (!polls)
+        return false;
+    here->polls = polls;
+    here->capacity = capacity;
+    return true;
+}
+
+void loop_thread_release(struct loop_thread *here)
+{
+    if (here->loops)
+        return;
+    free(here->polls);
+    here->polls = NULL;
+    here->capacity = 0;
+}
+
+/* Room has been reserved. */
+static void loop_thread_add(struct loop_thread *here, struct evd_loop *loop)
+{
+    loop->next = here->loops;
+    here->loops = loop;
+    here->descriptors += loop->io_count + 1;
+    atomic_store_explicit(&loop->owner, here, memory_order_relaxed);
+}
+
+static void loop_thread_remove(struct loop_thread *here, struct evd_loop *loop)
+{
+    struct evd_loop **link = &here->loops;
+
+    while (*link != loop)
+        link = &(*link)->next;
+    *link = loop->next;
+    here->descriptors -= loop->io_count + 1;
+    loop_thread_release(here);
+}
+
+static void *loop_main(void *argument)
+{
+    struct evd_loop *loop = argument;
+    struct event_base *base = loop->base; /* ours until we end, also when the loop has moved */
+
+    (void)loop_thread_reserve(&loop_here, 1); /* cannot fail */
+    loop_thread_add(&loop_here, loop);
+    base_slice_shorten(LOOP_SLICE_NS);
+    (void)pthread_setname_np(pthread_self(), loop->name); /* the name serves debuggers only */
+    (void)event_base_dispatch(base); /* ends by the stop task or by adoption only */
+    if (evd_loop_is_current(loop)) {
+        while (evd_loop_has_tasks(loop))
+            loop_run_tasks(loop); /* what the last tasks have submitted */
+        (void)event_del(&loop->wake_event);
+        loop_thread_remove(&loop_here, loop);
+    }
+    event_base_free(base);
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- start and stop */
+
+static void loop_wake_ready(evutil_socket_t fd, short what, void *argument)
+{
+    (void)fd;
+    (void)what;
+    loop_woken(argument);
+}
+
+static void loop_stop_run(struct evd_task *task)
+{
+    struct evd_loop *loop = (void *)((char *)task - offsetof(struct evd_loop, stop));
+
+    (void)event_base_loopbreak(loop->base);
+}
+
+/* libevent ends the process when it lacks a descriptor for its pair of signal sockets. */
+static bool loop_base_has_descriptors(void)
+{
+    int fds[LOOP_BASE_DESCRIPTORS];
+    int count = 0;
+
+    while (count < LOOP_BASE_DESCRIPTORS &&
+           (fds[count] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0)
+        count++;
+    for (int i = 0; i < count; i++)
+        (void)close(fds[i]);
+    return count == LOOP_BASE_DESCRIPTORS;
+}
+
+static struct event_base *loop_base_create(void)
+{
+    struct event_config *config;
+    struct event_base *base = NULL;
+
+    if (!loop_base_has_descriptors())
+        return NULL;
+    config = event_config_new();
+    if (!config)
+        return NULL;
+    /* The environment may not choose another method than epoll: EVD_IO_CLOSED needs it. */
+    if (event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_PRECISE_TIMER |
+                                          EVENT_BASE_FLAG_IGNORE_ENV) == 0)
+        base = event_base_new_with_config(config);
+    event_config_free(config);
+    return base;
+}
+
+static bool loop_watch_wake(struct evd_loop *loop, struct event_base *base)
+{
+    return event_assign(&loop->wake_event, base, loop->wake_fd, EV_READ | EV_PERSIST,
+                        loop_wake_ready, loop) == 0 &&
+           event_add(&loop->wake_event, NULL) == 0;
+}
+
+it_status_t evd_loop_start(struct evd_loop **loop_out, const char *thread_name)
+{
+    struct evd_loop *loop = calloc(1, sizeof(*loop));
+
+    if (!loop)
+        return IT_ERR_RESOURCES;
+    (void)snprintf(loop->name, sizeof(loop->name), "%s", thread_name); /* cut if too long */
+    loop->stop.run = loop_stop_run;
+    loop->pending_end = &loop->pending;
+    loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (loop->wake_fd < 0)
+        goto err_free;
+    loop->base = loop_base_create();
+    if (!loop->base)
+        goto err_close;
+    if (!loop_watch_wake(loop, loop->base))
+        goto err_base;
+    if (base_thread_create(&loop->thread, loop_main, loop) != 0)
+        goto err_event;
+    *loop_out = loop;
+    return IT_SUCCESS;
+
+err_event:
+    (void)event_del(&loop->wake_event);
+err_base:
+    event_base_free(loop->base);
+err_close:
+    (void)close(loop->wake_fd);
+err_free:
+    free(loop);
+    return IT_ERR_RESOURCES;
+}
+
+/* On a lent base. */
+static void loop_end(void *argument)
+{
+    struct evd_loop *loop = argument;
+
+    while (evd_loop_has_tasks(loop))
+        loop_run_tasks(loop);
+    (void)event_del(&loop->wake_event);
+    loop_thread_remove(&loop_here, loop);
+}
+
+void evd_loop_stop(struct evd_loop *loop)
+{
+    if (atomic_load_explicit(&loop->lent, memory_order_relaxed)) {
+        loop_call(loop, loop_call_note, loop_end, loop, false);
+    } else {
+        (void)evd_loop_submit(loop, &loop->stop); /* submitted here only */
+        (void)pthread_join(loop->thread, NULL);
+    }
+    (void)close(loop->wake_fd);
+    free(loop);
+}
+
+/* ---------------------------------------------------------------- adoption */
+
+bool evd_loop_is_lent(const struct evd_loop *loop)
+{
+    return atomic_load_explicit(&loop->lent, memory_order_relaxed);
+}
+
+struct loop_move {
+    struct evd_loop *loop;
+    struct event_base *base;
+    struct loop_thread *to; /* of the thread that waits for us */
+    bool was_lent;
+    bool moved;
+};
+
+static bool loop_move_wake(struct evd_loop *loop, struct event_base *base)
+{
+    (void)event_del(&loop->wake_event);
+    if (loop_watch_wake(loop, base))
+        return true;
+    (void)loop_watch_wake(loop, loop->base); /* has its place there: needs no memory */
+    return false;
+}
+
+/* The last use of the loop on its old thread, so the new one may go on with it at once. */
+static void loop_move_run(void *argument)
+{
+    struct loop_move *move = argument;
+    struct evd_loop *loop = move->loop;
+    struct loop_thread *from = atomic_load_explicit(&loop->owner, memory_order_relaxed);
+
+    if (!loop_thread_reserve(move->to, loop->io_count + 1) || !loop_move_wake(loop, move->base))
+        return;
+    if (!loop_move_watches(loop, move->base)) {
+        (void)loop_move_wake(loop, loop->base);
+        return;
+    }
+    move->moved = true;
+    move->was_lent = atomic_exchange_explicit(&loop->lent, true, memory_order_relaxed);
+    if (!move->was_lent)
+        (void)event_base_loopbreak(loop->base);
+    loop->base = move->base;
+    loop_thread_remove(from, loop);
+    loop_thread_add(move->to, loop);
+}
+
+static it_status_t loop_adopt(struct evd_loop *loop, struct event_base *base)
+{
+    struct loop_move move = {.loop = loop, .base = base, .to = &loop_here};
+
+    loop_call(loop, loop_call_note, loop_move_run, &move, true);
+    if (move.moved && !move.was_lent)
+        (void)pthread_join(loop->thread, NULL);
+    if (!move.moved)
+        loop_thread_release(&loop_here);
+    return move.moved ? IT_SUCCESS : IT_ERR_RESOURCES;
+}
+
+/* Of loops on bases of the program one is moved at a time: two threads could hold each other. */
+it_status_t evd_loop_adopt(struct evd_loop *loop, struct event_base *base)
+{
+    static _Atomic bool adopting_lent;
+    _Atomic bool *adopting =
+        atomic_load_explicit(&loop->lent, memory_order_relaxed) ? &adopting_lent : &loop->adopting;
+    it_status_t status;
+
+    if (atomic_exchange_explicit(adopting, true, memory_order_acquire))
+        return IT_ERR_EVD_BUSY;
+    status = loop_adopt(loop, base);
+    atomic_store_explicit(adopting, false, memory_order_release);
+    return status;
+}

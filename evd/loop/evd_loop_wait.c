@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The loop's work without its base: for a call that blocks, or polls, in the loop's own thread. A
+ * base cannot be run from inside itself, and that of a program would run the program's handlers in
+ * the midst of a call. What is found here the base will report once more: handlers bear with that.
+ */
+#include "evd/loop/evd_loop_private.h"
+
+#include "base/base_clock.h"
+#include "evd/loop/evd_waiter.h"
+
+#include <errno.h>
+
+#define LOOP_POLLS_INSIDE 16u
+
+/* ---------------------------------------------------------------- polling */
+
+static short loop_poll_events(const struct evd_io *io)
+{
+    unsigned events = 0;
+
+    if (io->events & EVD_IO_READ)
+        events |= POLLIN;
+    if (io->events & EVD_IO_WRITE)
+        events |= POLLOUT;
+    if (io->events & EVD_IO_CLOSED)
+        events |= POLLRDHUP;
+    return (short)events;
+}
+
+static nfds_t loop_poll_fill(struct pollfd *polls)
+{
+    nfds_t count = 0;
+
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        polls[count++] = (struct pollfd){.fd = loop->wake_fd, .events = POLLIN};
+        for (struct evd_io *io = loop->ios; io; io = io->next)
+            polls[count++] = (struct pollfd){.fd = io->fd, .events = loop_poll_events(io)};
+    }
+    return count;
+}
+
+static void loop_note_ready(struct evd_io *io, short revents)
+{
+    unsigned found = 0;
+
+    if (revents == 0 || io->found != 0)
+        return;
+    /* An error or hang-up shows in whatever is tried. */
+    if (revents & (POLLERR | POLLHUP | POLLNVAL))
+        found = io->events;
+    if (revents & POLLIN)
+        found |= EVD_IO_READ;
+    if (revents & POLLOUT)
+        found |= EVD_IO_WRITE;
+    if (revents & POLLRDHUP)
+        found |= EVD_IO_CLOSED;
+    io->found = found;
+    io->ready_prev = NULL;
+    io->ready_next = io->loop->ready;
+    if (io->ready_next)
+        io->ready_next->ready_prev = io;
+    io->loop->ready = io;
+}
+
+/* Nothing has run since the array was filled: the lists are the same. */
+static void loop_poll_note(const struct pollfd *polls)
+{
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        loop->woken = (polls++)->revents != 0 || loop->woken;
+        for (struct evd_io *io = loop->ios; io; io = io->next)
+            loop_note_ready(io, (polls++)->revents);
+    }
+}
+
+static int loop_poll(uint64_t deadline_ns)
+{
+    struct pollfd *polls = loop_here.capacity ? loop_here.polls : loop_here.few;
+    nfds_t count = loop_poll_fill(polls);
+    uint64_t now = base_now_ns();
+    uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+    struct timespec timeout = {
+        .tv_sec = (time_t)(left / BASE_NS_PER_S),
+        .tv_nsec = (long)(left % BASE_NS_PER_S),
+    };
+    int ready = ppoll(polls, count, deadline_ns == BASE_NEVER ? NULL : &timeout, NULL);
+
+    if (ready > 0)
+        loop_poll_note(polls);
+    return ready < 0 ? errno : 0;
+}
+
+/* ---------------------------------------------------------------- handling */
+
+/* True when one has been handled, after which all may be different. */
+static bool loop_handle_one(void)
+{
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        struct evd_io *io = loop->ready;
+
+        if (loop->woken) {
+            loop->woken = false;
+            loop_woken(loop);
+            return true;
+        }
+        if (io) {
+            unsigned found = io->found;
+
+            loop_io_forget(io);
+            loop_enter(loop);
+            io->ready(io->argument, found);
+            loop_leave(loop);
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct evd_timer *loop_first_timer(void)
+{
+    struct evd_timer *first = NULL;
+
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        for (struct evd_timer *timer = loop->timers; timer; timer = timer->next) {
+            if (!first || timer->deadline_ns < first->deadline_ns)
+                first = timer;
+        }
+    }
+    return first;
+}
+
+static void loop_handle_timers(void)
+{
+    uint64_t now = base_now_ns();
+    struct evd_timer *timer;
+
+    while ((timer = loop_first_timer()) != NULL && timer->deadline_ns <= now)
+        loop_timer_fire(timer);
+}
+
+static void loop_handle(void)
+{
+    while (loop_handle_one()) {
+    }
+    loop_handle_timers();
+}
+
+/* ---------------------------------------------------------------- for the calls */
+
+/* From inside: what has been submitted there waits for loop_leave, which is far away. */
+static bool loop_note_tasks(void)
+{
+    bool found = false;
+
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        if (loop->depth > 0 && loop_has_runnable(loop))
+            loop->woken = true;
+        found = found || loop->woken || loop->ready;
+    }
+    return found;
+}
+
+/* What was not run for quiet's sake: somebody has to come back to it. */
+static void loop_end_quiet(void)
+{
+    loop_here.quiet = false;
+    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+        if (loop->depth == 0 && loop->pending)
+            loop_arm(loop);
+    }
+}
+
+static uint64_t loop_next_deadline(uint64_t deadline_ns)
+{
+    const struct evd_timer *timer = loop_first_timer();
+
+    return timer && timer->deadline_ns < deadline_ns ? timer->deadline_ns : deadline_ns;
+}
+
+static int loop_turn(struct evd_waiter *waiter, uint64_t deadline_ns)
+{
+    int error;
+
+    if (!loop_here.loops || !evd_waiter_begin_poll(waiter, loop_here.loops->wake_fd))
+        return 0;
+    error = loop_poll(loop_next_deadline(deadline_ns));
+    (void)evd_waiter_end_poll(waiter); /* the kick is drained like any wake-up */
+    if (error == 0)
+        loop_handle();
+    return error == EINTR ? EINTR : 0;
+}
+
+int evd_loop_wait(struct evd_waiter *waiter, uint64_t deadline_ns)
+{
+    int error;
+
+    (void)loop_note_tasks();
+    loop_handle();
+    do {
+        error = loop_turn(waiter, deadline_ns);
+        /* All adopted by other threads: the caller will find that out. */
+    } while (error == 0 && loop_here.loops && !evd_waiter_is_woken(waiter) &&
+             !base_is_over(deadline_ns));
+    return error;
+}
+
+void loop_serve(void)
+{
+    bool nested = loop_here.quiet;
+
+    loop_here.quiet = true;
+    /* Handling may take the caller's wake-up with it: then no sleep before the caller has looked. */
+    if (loop_note_tasks() || loop_poll(loop_next_deadline(BASE_NEVER)) == 0)
+        loop_handle();
+    if (!nested)
+        loop_end_quiet();
+}
+
+bool evd_loop_poll(void)
+{
+    bool inside = loop_here.depth > 0;
+    unsigned turn = inside ? ++loop_here.asked % LOOP_POLLS_INSIDE : LOOP_POLLS_INSIDE / 2;
+
+    if (turn != LOOP_POLLS_INSIDE / 2 || loop_here.quiet)
+        return turn != 0;
+    loop_here.quiet = true;
+    (void)loop_note_tasks();
+    if (loop_poll(0) == 0)
+        loop_handle();
+    loop_end_quiet();
+    return true;
+}

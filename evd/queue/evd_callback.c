@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * it_evd_callback_attach, it_evd_callback_detach and the runs. A run is a task of the IA's loop,
+ * submitted by whoever sees the EVD become ready; so it starts with no lock or token held and may
+ * call anything. While it goes on nobody submits another: at its end the EVD is looked at again.
+ */
+#include "evd/queue/evd_object.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------- submitting */
+
+bool evd_callback_is_due_locked(const struct evd *evd)
+{
+    const struct evd_callback *callback = evd->callback;
+
+    base_lock_assert_held(&evd->lock);
+    return callback && !evd->callback_runs &&
+           atomic_load_explicit(&callback->state, memory_order_relaxed) == EVD_CALLBACK_IDLE &&
+           evd_is_ready_locked(evd) &&
+           !atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
+}
+
+struct evd_callback *evd_callback_claim_locked(struct evd *evd)
+{
+    if (!evd_callback_is_due_locked(evd))
+        return NULL;
+    atomic_store_explicit(&evd->callback->state, EVD_CALLBACK_QUEUED, memory_order_release);
+    return evd->callback;
+}
+
+void evd_callback_submit(struct evd *evd, struct evd_callback *callback)
+{
+    (void)evd_loop_submit(evd->ia->loop, &callback->task); /* by whoever has claimed it */
+}
+
+/* ---------------------------------------------------------------- running */
+
+/* False: detached, or somebody has taken the events. */
+static bool callback_begin(struct evd_callback *callback)
+{
+    struct evd *evd = callback->evd;
+    bool runs;
+
+    base_lock_take(&evd->lock);
+    runs = evd->callback == callback && evd_is_ready_locked(evd);
+    evd->callback_runs = runs;
+    base_lock_drop(&evd->lock);
+    return runs;
+}
+
+/* The EVD may be gone afterwards. */
+static void callback_end(struct evd_callback *callback)
+{
+    struct evd *evd = callback->evd;
+    struct evd_loop *loop = evd->ia->loop;
+    struct evd_callback *again;
+    bool attached;
+    bool awaited;
+
+    base_lock_take(&evd->lock);
+    attached = evd->callback == callback;
+    if (attached)
+        atomic_store_explicit(&callback->state, EVD_CALLBACK_IDLE, memory_order_relaxed);
+    evd->callback_runs = false;
+    atomic_fetch_add_explicit(&evd->callback_ends, 1, memory_order_relaxed);
+    again = evd_callback_claim_locked(evd);
+    awaited = evd->callback_awaited != 0;
+    base_lock_drop(&evd->lock);
+
+    if (!attached)
+        free(callback);
+    if (again)
+        (void)evd_loop_submit(loop, &again->task);
+    /* The EVD's memory stays an EVD's: at worst somebody looks once in vain. */
+    if (awaited)
+        (void)syscall(SYS_futex, &evd->callback_ends, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX,
+                      NULL, NULL, 0);
+}
+
+static void callback_run(struct evd_task *task)
+{
+    struct evd_callback *callback = (struct evd_callback *)task;
+    int queued = EVD_CALLBACK_QUEUED;
+
+    if (!atomic_compare_exchange_strong_explicit(&callback->state, &queued, EVD_CALLBACK_RUNNING,
+                                                 memory_order_acq_rel, memory_order_acquire)) {
+        free(callback);
+        return;
+    }
+    if (callback_begin(callback)) {
+        const struct evd_ia *ia = callback->evd->ia;
+
+        callback->function(evd_handle(callback->evd), callback->argument);
+        if (ia->progress && ia->progress->flush)
+            ia->progress->flush(ia->progress_context);
+    }
+    callback_end(callback);
+}
+
+/* ---------------------------------------------------------------- attaching */
+
+static it_status_t callback_check_locked(const struct evd *evd)
+{
+    base_lock_assert_held(&evd->lock);
+    if (atomic_load_explicit(&evd->ia->closing, memory_order_relaxed))
+        return IT_ERR_INVALID_EVD; /* evd_ia_stop may have been here already */
+    if (evd->callback)
+        return IT_ERR_CALLBACK_EXISTS;
+    if (evd->waiters_used != 0)
+        return IT_ERR_EVD_WAIT;
+    if (evd->aevd)
+        return IT_ERR_INVALID_EVD_STATE;
+    return IT_SUCCESS;
+}
+
+static it_status_t callback_attach(struct evd *evd, struct evd_callback *callback)
+{
+    struct evd_callback *due = NULL;
+    it_status_t status;
+
+    base_lock_take(&evd->lock);
+    status = callback_check_locked(evd);
+    if (status == IT_SUCCESS) {
+        evd->callback = callback;
+        atomic_fetch_add_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
+        due = evd_callback_claim_locked(evd);
+    }
+    base_lock_drop(&evd->lock);
+    if (due)
+        evd_callback_submit(evd, due);
+    return status;
+}
+
+it_status_t it_evd_callback_attach(it_evd_handle_t handle, it_evd_callback_rtn_t callback,
+                                   void *argument)
+{
+    struct evd *evd = evd_from_handle(handle);
+    struct evd_callback *attached;
+    it_status_t status;
+
+    if (!evd)
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
+    if (!callback)
+        return base_refuse_null(__func__, callback);
+    if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
+        return IT_ERR_IA_CATASTROPHE;
+    if (!evd_enter(evd))
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
+    attached = calloc(1, sizeof(*attached));
+    if (attached) {
+        attached->task.run = callback_run;
+        attached->task.calls_out = true;
+        attached->evd = evd;
+        attached->function = callback;
+        attached->argument = argument;
+        status = evd_source_rely(evd) ? callback_attach(evd, attached) : IT_ERR_RESOURCES;
+    } else {
+        status = IT_ERR_RESOURCES;
+    }
+    if (status != IT_SUCCESS)
+        free(attached);
+    evd_leave(evd);
+    return base_refuse(status, __func__, "evd_handle %p", (void *)handle);
+}
+
+/* ---------------------------------------------------------------- detaching */
+
+bool evd_callback_is_caller(struct evd *evd)
+{
+    bool runs;
+
+    if (!evd_loop_is_current(evd->ia->loop))
+        return false;
+    base_lock_take(&evd->lock);
+    runs = evd->callback_runs;
+    base_lock_drop(&evd->lock);
+    return runs;
+}
+
+/* Returns the state of the callback that was attached, or IDLE. */
+static int callback_take_locked(struct evd *evd)
+{
+    struct evd_callback *callback = evd->callback;
+    int state;
+
+    base_lock_assert_held(&evd->lock);
+    if (!callback)
+        return EVD_CALLBACK_IDLE;
+    evd->callback = NULL;
+    atomic_fetch_sub_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
+    /* QUEUED or RUNNING: the record is freed by the run. */
+    state = EVD_CALLBACK_QUEUED;
+    if (!atomic_compare_exchange_strong_explicit(&callback->state, &state, EVD_CALLBACK_DETACHED,
+                                                 memory_order_acq_rel, memory_order_acquire) &&
+        state == EVD_CALLBACK_IDLE)
+        free(callback);
+    return state;
+}
+
+static void callback_await_end(struct evd *evd, uint32_t ends)
+{
+    while (atomic_load_explicit(&evd->callback_ends, memory_order_acquire) == ends)
+        (void)syscall(SYS_futex, &evd->callback_ends, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, ends, NULL,
+                      NULL, 0);
+    base_lock_take(&evd->lock);
+    evd->callback_awaited--;
+    base_lock_drop(&evd->lock);
+}
+
+bool evd_callback_stop(struct evd *evd)
+{
+    bool here = evd_loop_is_current(evd->ia->loop);
+    bool had;
+    bool await;
+    uint32_t ends;
+
+    base_lock_take(&evd->lock);
+    had = evd->callback != NULL;
+    await = callback_take_locked(evd) == EVD_CALLBACK_RUNNING || evd->callback_runs;
+    await = await && !here; /* a run that is under way is then below us */
+    if (await)
+        evd->callback_awaited++;
+    ends = atomic_load_explicit(&evd->callback_ends, memory_order_relaxed);
+    base_lock_drop(&evd->lock);
+    if (await)
+        callback_await_end(evd, ends);
+    return had;
+}
+
+it_status_t it_evd_callback_detach(it_evd_handle_t handle)
+{
+    struct evd *evd = evd_from_handle(handle);
+    bool had;
+
+    if (!evd || !evd_enter(evd))
+        return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
+    had = evd_callback_stop(evd);
+    evd_leave(evd);
+    return had ? IT_SUCCESS : base_refuse_handle(IT_ERR_INVALID_EVD_STATE, __func__, handle);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "evd/queue/evd_object.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+bool evd_fd_create(struct evd *evd)
+{
+    evd->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (evd->fd < 0)
+        return false;
+    atomic_fetch_add_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
+    return true;
+}
+
+void evd_fd_close(struct evd *evd)
+{
+    if (evd->fd < 0)
+        return;
+    (void)close(evd->fd); /* of an eventfd: cannot fail */
+    evd->fd = -1;
+    atomic_fetch_sub_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
+}
+
+/*
+ * Whoever changes whether the EVD is ready calls this afterwards, so the last call sees the final
+ * state. fd_lock makes the system calls happen in the order of the decisions; without it a late
+ * write would leave the descriptor readable for ever.
+ */
+void evd_fd_sync(struct evd *evd)
+{
+    eventfd_t count;
+    bool ready;
+    bool changed;
+
+    base_lock_take(&evd->fd_lock);
+    base_lock_take(&evd->lock);
+    ready = evd_is_fd_due_locked(evd);
+    changed = ready != evd->fd_raised;
+    evd->fd_raised = ready;
+    base_lock_drop(&evd->lock);
+    /* Neither blocks, and neither can fail: the count is 0 or 1. */
+    if (changed && ready)
+        (void)eventfd_write(evd->fd, 1);
+    else if (changed)
+        (void)eventfd_read(evd->fd, &count);
+    base_lock_drop(&evd->fd_lock);
+}

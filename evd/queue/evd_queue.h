@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The bounded FIFO of a simple EVD: records of one size in a ring that is allocated once. All is
+ * guarded by the EVD's lock, except .count, which anyone may read to learn cheaply whether a look
+ * is worth the lock.
+ */
+#ifndef ITAPI_EVD_QUEUE_EVD_QUEUE_H
+#define ITAPI_EVD_QUEUE_EVD_QUEUE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* No queue is longer than this. */
+#define EVD_QUEUE_MAX ((size_t)1 << 20)
+
+struct evd_queue {
+    unsigned char *records;
+    size_t record_size;
+    size_t mask; /* records allocated (a power of two) less one */
+    size_t size; /* records that fit, as the consumer asked */
+    /* Sequence numbers: never wrapped, a record lies at its number & mask. */
+    uint64_t head;        /* oldest event */
+    uint64_t tail;        /* next event to come */
+    uint64_t notify_end;  /* behind the newest notification event */
+    uint64_t failed_end;  /* behind the newest failed completion */
+    _Atomic size_t count; /* tail - head */
+};
+
+/* False without memory. Size: 1..EVD_QUEUE_MAX. */
+bool evd_queue_init(struct evd_queue *queue, size_t size, size_t record_size);
+void evd_queue_destroy(struct evd_queue *queue);
+
+/*
+ * Moves all events of queue into the memory of fresh, which is empty and has room for them, and
+ * leaves the old memory in fresh.
+ */
+void evd_queue_move(struct evd_queue *queue, struct evd_queue *fresh);
+
+static inline void *evd_queue_record(const struct evd_queue *queue, uint64_t number)
+{
+    return queue->records + ((size_t)number & queue->mask) * queue->record_size;
+}
+
+static inline size_t evd_queue_count(const struct evd_queue *queue)
+{
+    return (size_t)(queue->tail - queue->head);
+}
+
+/* Without the lock. */
+static inline bool evd_queue_looks_empty(const struct evd_queue *queue)
+{
+    return atomic_load_explicit(&queue->count, memory_order_acquire) == 0;
+}
+
+static inline bool evd_queue_is_full(const struct evd_queue *queue)
+{
+    return evd_queue_count(queue) >= queue->size;
+}
+
+/* Room for one more event, which the caller fills. The queue is not full. */
+static inline void *evd_queue_add(struct evd_queue *queue, bool notify, bool failed)
+{
+    void *record = evd_queue_record(queue, queue->tail++);
+
+    if (notify)
+        queue->notify_end = queue->tail;
+    if (failed)
+        queue->failed_end = queue->tail;
+    atomic_store_explicit(&queue->count, evd_queue_count(queue), memory_order_release);
+    return record;
+}
+
+static inline const void *evd_queue_first(const struct evd_queue *queue)
+{
+    return evd_queue_record(queue, queue->head);
+}
+
+static inline void evd_queue_drop_first(struct evd_queue *queue)
+{
+    queue->head++;
+    atomic_store_explicit(&queue->count, evd_queue_count(queue), memory_order_release);
+}
+
+static inline bool evd_queue_meets(const struct evd_queue *queue, size_t threshold)
+{
+    return evd_queue_count(queue) >= (threshold > 1 ? threshold : 1);
+}
+
+/*
+ * Events that can be taken one after the other before the queue ceases to be ready; not 0 exactly
+ * when it is ready: threshold met and a notification event among them, or a failed completion.
+ */
+static inline size_t evd_queue_takeable(const struct evd_queue *queue, size_t threshold)
+{
+    uint64_t needed = threshold > 1 ? threshold : 1;
+    uint64_t count = queue->tail - queue->head;
+    uint64_t above = count >= needed ? count - needed + 1 : 0;
+    uint64_t notify = queue->notify_end > queue->head ? queue->notify_end - queue->head : 0;
+    uint64_t failed = queue->failed_end > queue->head ? queue->failed_end - queue->head : 0;
+    uint64_t usual = notify < above ? notify : above;
+
+    return (size_t)(failed > usual ? failed : usual);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The attributes of an RC endpoint against the limits of its IA, for create and modify. */
+#ifndef ITAPI_UAL_EP_UAL_EP_ATTR_H
+#define ITAPI_UAL_EP_UAL_EP_ATTR_H
+
+#include "ual/object/ual_provider.h"
+
+/* The attributes of an RC endpoint, S-RQ and privileged operations aside: what modify may name. */
+#define UAL_EP_ATTR_ALL                                                                            \
+    ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_REQ_DTO |                       \
+     (unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                     \
+     (unsigned)IT_EP_PARAM_MAX_RECV_SEG | (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG |                \
+     (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG | (unsigned)IT_EP_PARAM_MAX_IRD |                    \
+     (unsigned)IT_EP_PARAM_MAX_ORD | (unsigned)IT_EP_PARAM_RDMA_RD_ENABLE |                        \
+     (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE | (unsigned)IT_EP_PARAM_ATOMICS_ENABLE |                 \
+     (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
+
+/* Those of a UD endpoint that have limits. */
+#define UAL_EP_ATTR_UD                                                                             \
+    ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_REQ_DTO |                       \
+     (unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                     \
+     (unsigned)IT_EP_PARAM_MAX_RECV_SEG)
+
+#define UAL_EP_WATERMARKS                                                                          \
+    ((unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
+
+/* For the call of that name. Looks at the attributes selected by mask (of UD endpoints: of UAL_EP_ATTR_UD; it_ep_param_mask_t bits; watermarks are not looked at). */
+it_status_t ual_ep_attr_check(const char *call, unsigned mask, const it_ep_attributes_t *attr,
+                              const struct vp_attributes *attributes);
+
+/* The same for the watermarks of an EP that draws from the S-RQ. */
+it_status_t ual_ep_attr_check_watermarks(const char *call, unsigned mask, struct ual_srq *srq,
+                                         const it_rc_only_attributes_t *rc,
+                                         const struct vp_attributes *attributes);
+
+/*
+ * Posts on the EP go straight to the provider, or get all checks first: ual_ep_entries. The limits do
+ * not change meanwhile.
+ */
+void ual_ep_set_entries(struct ual_ep *ep);
+
+#endif

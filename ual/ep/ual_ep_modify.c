@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_ep_modify. */
+#include "ual/ep/ual_ep_attr.h"
+#include "ual/object/ual_ep_state.h"
+#include "ual/object/ual_object.h"
+
+#define UAL_EP_MODIFY "it_ep_modify"
+
+#define UAL_EP_IN_A2 ((unsigned)IT_EP_PARAM_MAX_IRD | UAL_EP_IN_C)
+#define UAL_EP_IN_C                                                                                \
+    ((unsigned)IT_EP_PARAM_RDMA_RD_ENABLE | (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE |                 \
+     (unsigned)IT_EP_PARAM_ATOMICS_ENABLE | (unsigned)IT_EP_PARAM_MAX_ORD |                        \
+     (unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO |                      \
+     (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
+#define UAL_EP_UD ((unsigned)IT_EP_PARAM_EP_KEY)
+#define UAL_EP_ENABLES                                                                             \
+    ((unsigned)IT_EP_PARAM_RDMA_RD_ENABLE | (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE |                 \
+     (unsigned)IT_EP_PARAM_ATOMICS_ENABLE)
+#define UAL_EP_DEPTHS ((unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO)
+/* Of the EP's own receive queue. */
+#define UAL_EP_RECEIVES ((unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_SEG)
+
+/* The attributes that may change, by state; in states not named: none. */
+static const unsigned ual_ep_modifiable[] = {
+    [IT_EP_STATE_UNCONNECTED] = UAL_EP_ATTR_ALL,
+    [IT_EP_STATE_ACTIVE2_CONNECTION_PENDING] = UAL_EP_IN_A2,
+    [IT_EP_STATE_CONNECTED] = UAL_EP_IN_C,
+    [IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ] = 0, /* the last */
+};
+
+/* Of the attributes of a UD endpoint that never change. */
+#define UAL_EP_UD_NEVER                                                                            \
+    ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                      \
+     (unsigned)IT_EP_PARAM_MAX_RECV_SEG)
+
+static it_status_t ual_ep_check_mask(const struct ual_ep *ep, unsigned mask)
+{
+    unsigned others = ep->datagrams ? ~(UAL_EP_UD | UAL_EP_DEPTHS) : UAL_EP_UD;
+
+    if ((mask & ~(UAL_EP_ATTR_ALL | UAL_EP_UD)) || (ep->datagrams && (mask & UAL_EP_UD_NEVER)))
+        return base_refuse_bits(IT_ERR_INVALID_MASK, UAL_EP_MODIFY, mask);
+    if (mask & others)
+        return base_refuse_bits(IT_ERR_INVALID_EP_TYPE, UAL_EP_MODIFY, mask);
+    return IT_SUCCESS;
+}
+
+/* Posting threads read limits without the lock, so each member is written as a whole. */
+#define UAL_EP_STORE(member, value) __atomic_store_n(&(member), (value), __ATOMIC_RELAXED)
+
+static void ual_ep_store_queues_locked(struct ual_ep *ep, unsigned mask,
+                                       const it_ep_attributes_t *attr)
+{
+    base_lock_assert_held(&ep->lock);
+    if (mask & IT_EP_PARAM_MAX_PAYLOAD)
+        UAL_EP_STORE(ep->attr.max_dto_payload_size, attr->max_dto_payload_size);
+    if (mask & IT_EP_PARAM_MAX_REQ_DTO)
+        UAL_EP_STORE(ep->attr.max_request_dtos, attr->max_request_dtos);
+    if (mask & IT_EP_PARAM_MAX_RECV_DTO)
+        UAL_EP_STORE(ep->attr.max_recv_dtos, attr->max_recv_dtos);
+    if (mask & IT_EP_PARAM_MAX_SEND_SEG)
+        UAL_EP_STORE(ep->attr.max_send_segments, attr->max_send_segments);
+    if (mask & IT_EP_PARAM_MAX_RECV_SEG)
+        UAL_EP_STORE(ep->attr.max_recv_segments, attr->max_recv_segments);
+}
+
+static void ual_ep_store_rc_locked(struct ual_ep *ep, unsigned mask,
+                                   const it_rc_only_attributes_t *rc)
+{
+    it_rc_only_attributes_t *to = &ep->attr.srv.rc;
+
+    base_lock_assert_held(&ep->lock);
+    if (mask & IT_EP_PARAM_RDMA_RD_ENABLE)
+        UAL_EP_STORE(to->rdma_read_enable, rc->rdma_read_enable);
+    if (mask & IT_EP_PARAM_RDMA_WR_ENABLE)
+        UAL_EP_STORE(to->rdma_write_enable, rc->rdma_write_enable);
+    if (mask & IT_EP_PARAM_MAX_RDMA_READ_SEG)
+        UAL_EP_STORE(to->max_rdma_read_segments, rc->max_rdma_read_segments);
+    if (mask & IT_EP_PARAM_MAX_RDMA_WRITE_SEG)
+        UAL_EP_STORE(to->max_rdma_write_segments, rc->max_rdma_write_segments);
+    if (mask & IT_EP_PARAM_MAX_IRD)
+        UAL_EP_STORE(to->rdma_read_ird, rc->rdma_read_ird);
+    if (mask & IT_EP_PARAM_MAX_ORD)
+        UAL_EP_STORE(to->rdma_read_ord, rc->rdma_read_ord);
+    if (mask & IT_EP_PARAM_SOFT_HI_WATERMARK)
+        UAL_EP_STORE(to->soft_hi_watermark, rc->soft_hi_watermark);
+    if (mask & IT_EP_PARAM_HARD_HI_WATERMARK)
+        UAL_EP_STORE(to->hard_hi_watermark, rc->hard_hi_watermark);
+    if (mask & IT_EP_PARAM_ATOMICS_ENABLE)
+        UAL_EP_STORE(to->atomics_enable, rc->atomics_enable);
+}
+
+static void ual_ep_store_ud_locked(struct ual_ep *ep, unsigned mask,
+                                   const it_ud_only_attributes_t *ud)
+{
+    base_lock_assert_held(&ep->lock);
+    if (mask & IT_EP_PARAM_EP_KEY)
+        ep->attr.srv.ud.ep_info.ud_ep_key = ud->ep_info.ud_ep_key;
+}
+
+/* With an S-RQ the EP has no receives of its own. */
+static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
+                                         const it_ep_attributes_t *attr,
+                                         const struct vp_attributes *attributes)
+{
+    if (!ep->srq)
+        return IT_SUCCESS;
+    if (mask & UAL_EP_RECEIVES)
+        return base_refuse_bits(IT_ERR_OP_NOT_SUPPORTED, UAL_EP_MODIFY, mask);
+    if (!(mask & UAL_EP_WATERMARKS))
+        return IT_SUCCESS;
+    return ual_ep_attr_check_watermarks(UAL_EP_MODIFY, mask, ep->srq, &attr->srv.rc, attributes);
+}
+
+/* What no EP of this IA can change. An ORD that goes up is the provider's to tell from one that goes down. */
+static it_status_t ual_ep_check_features(unsigned mask, const struct vp_attributes *attributes)
+{
+    if (((mask & UAL_EP_ENABLES) && !attributes->enables_modifiable) ||
+        ((mask & UAL_EP_DEPTHS) && !attributes->queues_resizable) ||
+        ((mask & IT_EP_PARAM_MAX_IRD) && !attributes->ird_modifiable))
+        return base_refuse_bits(IT_ERR_OP_NOT_SUPPORTED, UAL_EP_MODIFY, mask);
+    return IT_SUCCESS;
+}
+
+static it_status_t ual_ep_modify(struct ual_ep *ep, it_ep_param_mask_t mask,
+                                 const it_ep_attributes_t *attr)
+{
+    const struct vp_provider *provider = ual_ia_of(&ep->object)->provider;
+    it_ep_attributes_t in_force = *attr;
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+
+    provider->ep_halt(ep);
+    base_lock_take(&ep->lock);
+    if (ep->datagrams || !((unsigned)mask & ~ual_ep_modifiable[ual_ep_state(ep)]))
+        status = provider->ep_modify_locked(ep, mask, &in_force);
+    if (status == IT_SUCCESS) {
+        ual_ep_store_queues_locked(ep, (unsigned)mask, &in_force);
+        if (ep->datagrams)
+            ual_ep_store_ud_locked(ep, (unsigned)mask, &in_force.srv.ud);
+        else
+            ual_ep_store_rc_locked(ep, (unsigned)mask, &in_force.srv.rc);
+        ual_ep_set_entries(ep);
+    }
+    base_lock_drop(&ep->lock);
+    provider->ep_proceed(ep, status == IT_SUCCESS ? mask : (it_ep_param_mask_t)0);
+    return status;
+}
+
+it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
+                         const it_ep_attributes_t *ep_attr)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    const struct vp_attributes *attributes;
+    struct ual_ia *ia;
+    it_status_t status;
+
+    if (!ep)
+        return base_refuse_handle(IT_ERR_INVALID_EP, __func__, ep_handle);
+    if (!ep_attr)
+        return base_refuse_null(__func__, ep_attr);
+    ia = ual_ia_of(&ep->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    status = ual_ep_check_mask(ep, (unsigned)mask);
+    if (!ep->srq)
+        mask &= ~(it_ep_param_mask_t)UAL_EP_WATERMARKS; /* as at creation */
+    if (status != IT_SUCCESS || mask == 0)
+        return status;
+    attributes = ia->provider->ia_attributes(ia);
+    status = ual_ep_attr_check(__func__, (unsigned)mask, ep_attr, attributes);
+    if (status == IT_SUCCESS && !ep->datagrams)
+        status = ual_ep_check_receives(ep, (unsigned)mask, ep_attr, attributes);
+    if (status == IT_SUCCESS)
+        status = ual_ep_check_features((unsigned)mask, attributes);
+    if (status != IT_SUCCESS)
+        return status;
+    return base_refuse(ual_ep_modify(ep, mask, ep_attr), __func__, "mask %#x, ep_handle %p in %s",
+                       (unsigned)mask, (void *)ep, ual_ep_state_name(ep));
+}

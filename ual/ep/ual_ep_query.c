@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_ep_query. */
+#include "ual/object/ual_ep_state.h"
+
+#define UAL_EP_PARAMS    (((unsigned)IT_EP_PARAM_PRIV_OPS_ENABLE << 1) - 1) /* all up to the last */
+#define UAL_EP_UD_PARAMS ((unsigned)IT_EP_PARAM_EP_ID | (unsigned)IT_EP_PARAM_EP_KEY)
+#define UAL_EP_RC_PARAMS                                                                           \
+    ((unsigned)IT_EP_PARAM_PATH | (unsigned)IT_EP_PARAM_CONN_SEVD |                                \
+     (unsigned)IT_EP_PARAM_RDMA_RD_ENABLE | (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE |                 \
+     (unsigned)IT_EP_PARAM_ATOMICS_ENABLE | (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG |              \
+     (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG | (unsigned)IT_EP_PARAM_MAX_IRD |                    \
+     (unsigned)IT_EP_PARAM_MAX_ORD | (unsigned)IT_EP_PARAM_SRQ |                                   \
+     (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
+
+static bool ual_ep_wants(unsigned mask, it_ep_param_mask_t member)
+{
+    return (mask & ((unsigned)IT_EP_PARAM_ALL | (unsigned)member)) != 0;
+}
+
+/* What does not change while the endpoint lives. */
+static void ual_ep_read_fixed(struct ual_ep *ep, unsigned mask, it_ep_param_t *params)
+{
+    if (ual_ep_wants(mask, IT_EP_PARAM_IA))
+        params->ia = (it_ia_handle_t)(void *)ep->object.ia;
+    if (ual_ep_wants(mask, IT_EP_PARAM_SERV_TYPE))
+        params->service_type = ep->datagrams ? IT_UD_SERVICE : IT_RC_SERVICE;
+    if (ual_ep_wants(mask, IT_EP_PARAM_PZ))
+        params->pz = (it_pz_handle_t)(void *)ep->pz;
+    if (ual_ep_wants(mask, IT_EP_PARAM_REQ_SEVD))
+        params->request_sevd = evd_handle(ep->request_evd);
+    if (ual_ep_wants(mask, IT_EP_PARAM_RECV_SEVD))
+        params->recv_sevd = evd_handle(ep->recv_evd);
+    if (ep->connect_evd && ual_ep_wants(mask, IT_EP_PARAM_CONN_SEVD))
+        params->connect_sevd = evd_handle(ep->connect_evd);
+}
+
+static void ual_ep_read_connection_locked(const struct ual_ep *ep, unsigned mask,
+                                          it_ep_param_t *params)
+{
+    base_lock_assert_held(&ep->lock);
+    if (ual_ep_wants(mask, IT_EP_PARAM_SPIGOT))
+        params->spigot_id = ep->dst_path.spigot_id;
+    if (ual_ep_wants(mask, IT_EP_PARAM_STATE))
+        params->ep_state.rc = ual_ep_state(ep);
+    if (ual_ep_wants(mask, IT_EP_PARAM_PATH))
+        params->dst_path = ep->dst_path;
+}
+
+static void ual_ep_read_attr_locked(const struct ual_ep *ep, unsigned mask,
+                                    it_ep_attributes_t *attr)
+{
+    base_lock_assert_held(&ep->lock);
+    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_PAYLOAD))
+        attr->max_dto_payload_size = ep->attr.max_dto_payload_size;
+    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_REQ_DTO))
+        attr->max_request_dtos = ep->attr.max_request_dtos;
+    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_RECV_DTO))
+        attr->max_recv_dtos = ep->attr.max_recv_dtos;
+    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_SEND_SEG))
+        attr->max_send_segments = ep->attr.max_send_segments;
+    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_RECV_SEG))
+        attr->max_recv_segments = ep->attr.max_recv_segments;
+    if (ual_ep_wants(mask, IT_EP_PARAM_PRIV_OPS_ENABLE))
+        attr->priv_ops_enable = ep->attr.priv_ops_enable;
+}
+
+static void ual_ep_read_rc_locked(const struct ual_ep *ep, unsigned mask,
+                                  it_rc_only_attributes_t *rc)
+{
+    const it_rc_only_attributes_t *from = &ep->attr.srv.rc;
+
+    base_lock_assert_held(&ep->lock);
+    if (ual_ep_wants(mask, IT_EP_PARAM_RDMA_RD_ENABLE))
+        rc->rdma_read_enable = from->rdma_read_enable;
+    if (ual_ep_wants(mask, IT_EP_PARAM_RDMA_WR_ENABLE))
+        rc->rdma_write_enable = from->rdma_write_enable;
+    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_RDMA_READ_SEG))
+        rc->max_rdma_read_segments = from->max_rdma_read_segments;
+    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_RDMA_WRITE_SEG))
+        rc->max_rdma_write_segments = from->max_rdma_write_segments;
+    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_IRD))
+        rc->rdma_read_ird = from->rdma_read_ird;
+    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_ORD))
+        rc->rdma_read_ord = from->rdma_read_ord;
+    if (ual_ep_wants(mask, IT_EP_PARAM_SRQ))
+        rc->srq = from->srq;
+    if (ual_ep_wants(mask, IT_EP_PARAM_SOFT_HI_WATERMARK))
+        rc->soft_hi_watermark = from->soft_hi_watermark;
+    if (ual_ep_wants(mask, IT_EP_PARAM_HARD_HI_WATERMARK))
+        rc->hard_hi_watermark = from->hard_hi_watermark;
+    if (ual_ep_wants(mask, IT_EP_PARAM_ATOMICS_ENABLE))
+        rc->atomics_enable = from->atomics_enable;
+}
+
+static void ual_ep_read_ud_locked(const struct ual_ep *ep, unsigned mask, it_ep_param_t *params)
+{
+    it_remote_ep_info_t *info = &params->attr.srv.ud.ep_info;
+
+    base_lock_assert_held(&ep->lock);
+    if (ual_ep_wants(mask, IT_EP_PARAM_SPIGOT))
+        params->spigot_id = ep->spigot_id;
+    if (ual_ep_wants(mask, IT_EP_PARAM_STATE))
+        params->ep_state.ud = ual_ep_ud_state(ep);
+    if (ual_ep_wants(mask, IT_EP_PARAM_EP_ID))
+        info->ud_ep_id = ep->attr.srv.ud.ep_info.ud_ep_id;
+    if (ual_ep_wants(mask, IT_EP_PARAM_EP_KEY))
+        info->ud_ep_key = ep->attr.srv.ud.ep_info.ud_ep_key;
+}
+
+it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep_param_t *params)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+
+    if (!ep)
+        return base_refuse_handle(IT_ERR_INVALID_EP, __func__, ep_handle);
+    if (!params)
+        return base_refuse_null(__func__, params);
+    if ((unsigned)mask & (~UAL_EP_PARAMS | (ep->datagrams ? UAL_EP_RC_PARAMS : UAL_EP_UD_PARAMS)))
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
+    ual_ep_read_fixed(ep, (unsigned)mask, params);
+    base_lock_take(&ep->lock);
+    ual_ep_read_attr_locked(ep, (unsigned)mask, &params->attr);
+    if (ep->datagrams) {
+        ual_ep_read_ud_locked(ep, (unsigned)mask, params);
+    } else {
+        ual_ep_read_connection_locked(ep, (unsigned)mask, params);
+        ual_ep_read_rc_locked(ep, (unsigned)mask, &params->attr.srv.rc);
+    }
+    base_lock_drop(&ep->lock);
+    return IT_SUCCESS;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * /proc/self/maps lists the mappings in ascending order, a line each: "start-end rwxp ...". The
+ * kernel hands it out in pieces, and other threads may map meanwhile: a mapping may show up twice,
+ * grown, but none is left out that was there all the time.
+ */
+#include "ual/memory/ual_mem_range.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define UAL_MAPS_BUFFER 4096 /* the kernel gives no more at once */
+
+struct ual_maps {
+    int fd;
+    size_t used, length; /* of buffer */
+    char buffer[UAL_MAPS_BUFFER];
+};
+
+struct ual_mapping {
+    uintptr_t start, end;
+    bool readable, writable;
+};
+
+/* The next character, or -1 at the end. */
+static int ual_maps_next(struct ual_maps *maps)
+{
+    ssize_t count;
+
+    if (maps->used == maps->length) {
+        do
+            count = read(maps->fd, maps->buffer, sizeof(maps->buffer));
+        while (count < 0 && errno == EINTR);
+        if (count <= 0)
+            return -1;
+        maps->used = 0;
+        maps->length = (size_t)count;
+    }
+    return (unsigned char)maps->buffer[maps->used++];
+}
+
+/* Reads a hexadecimal number and the character behind it, which has to be `end`. */
+static bool ual_maps_number(struct ual_maps *maps, char end, uintptr_t *number)
+{
+    *number = 0;
+    for (;;) {
+        int c = ual_maps_next(maps);
+
+        if (c >= '0' && c <= '9')
+            *number = *number << 4 | (uintptr_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            *number = *number << 4 | (uintptr_t)(c - 'a' + 10);
+        else
+            return c == end;
+    }
+}
+
+static void ual_maps_skip_line(struct ual_maps *maps)
+{
+    int c;
+
+    do
+        c = ual_maps_next(maps);
+    while (c != '\n' && c != -1);
+}
+
+static bool ual_maps_line(struct ual_maps *maps, struct ual_mapping *mapping)
+{
+    if (!ual_maps_number(maps, '-', &mapping->start) || !ual_maps_number(maps, ' ', &mapping->end))
+        return false;
+    mapping->readable = ual_maps_next(maps) == 'r';
+    mapping->writable = ual_maps_next(maps) == 'w';
+    ual_maps_skip_line(maps);
+    return true;
+}
+
+/* Walks the mappings until all of [start, last] is found or a gap shows. */
+static it_status_t ual_maps_walk(struct ual_maps *maps, uintptr_t start, uintptr_t last, bool reads,
+                                 bool writes)
+{
+    struct ual_mapping mapping;
+    bool allowed = true;
+
+    while (ual_maps_line(maps, &mapping)) {
+        if (mapping.end <= start)
+            continue;
+        if (mapping.start > start)
+            return IT_ERR_FAULT;
+        allowed = allowed && (mapping.readable || !reads) && (mapping.writable || !writes);
+        if (last < mapping.end)
+            return allowed ? IT_SUCCESS : IT_ERR_ACCESS;
+        start = mapping.end; /* what is still to be found */
+    }
+    return IT_ERR_FAULT;
+}
+
+it_status_t ual_mem_range_check(uintptr_t start, uint64_t length, bool reads, bool writes)
+{
+    struct ual_maps maps;
+    it_status_t status;
+
+    if (length == 0)
+        return IT_SUCCESS;
+    if (length - 1 > UINTPTR_MAX - start)
+        return IT_ERR_FAULT;
+    maps.used = maps.length = 0;
+    maps.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (maps.fd < 0)
+        return IT_SUCCESS; /* cannot tell: faults would then show when the memory is used */
+    status = ual_maps_walk(&maps, start, start + (uintptr_t)(length - 1), reads, writes);
+    (void)close(maps.fd); /* only read: nothing can be lost */
+    return status;
+}

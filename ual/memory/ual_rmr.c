@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Remote memory regions, windows onto part of an LMR: create, query, free. */
+#include "ual/object/ual_object.h"
+
+#define UAL_RMR_PARAMS (((unsigned)IT_RMR_PARAM_ADDR_MODE << 1) - 1) /* all bits up to the last */
+
+/* ---------------------------------------------------------------- create */
+
+static it_status_t ual_rmr_new(const char *call, struct ual_pz *pz, it_rmr_type_t type,
+                               struct ual_rmr **rmr_out)
+{
+    struct ual_ia *ia = ual_ia_of(&pz->object);
+    struct ual_rmr *rmr;
+    it_status_t status;
+
+    if (!base_object_hold(&pz->object))
+        return base_refuse(IT_ERR_INVALID_PZ, call, "%p is just being freed", (void *)pz);
+    status = IT_ERR_RESOURCES;
+    rmr = ual_object_new(ia, IT_HANDLE_TYPE_RMR);
+    if (!rmr)
+        goto err_release_pz;
+    rmr->pz = pz;
+    rmr->type = type;
+    status = ia->provider->rmr_create(rmr);
+    if (status != IT_SUCCESS)
+        goto err_discard;
+    *rmr_out = rmr;
+    return IT_SUCCESS;
+
+err_discard:
+    ual_object_discard(&rmr->object);
+err_release_pz:
+    base_object_release(&pz->object);
+    return base_refuse(status, call, "refused by %s", ia->provider->name);
+}
+
+static bool ual_rmr_has_type(it_rmr_type_t type, it_rmr_type_t offered)
+{
+    if (type == IT_RMR_TYPE_DEFAULT)
+        return offered != 0;
+    return (unsigned)type <= IT_RMR_TYPE_WIDE && (type & offered) != 0;
+}
+
+static it_status_t ual_rmr_create(const char *call, it_pz_handle_t pz_handle,
+                                  it_rmr_type_t rmr_type, it_rmr_handle_t *rmr_handle)
+{
+    struct ual_pz *pz = ual_pz_from(pz_handle);
+    struct ual_rmr *rmr = NULL;
+    struct ual_ia *ia;
+    it_status_t status;
+
+    if (!pz)
+        return base_refuse_handle(IT_ERR_INVALID_PZ, call, pz_handle);
+    if (!rmr_handle)
+        return base_refuse_null(call, rmr_handle);
+    ia = ual_ia_of(&pz->object);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    if (!ual_rmr_has_type(rmr_type, ia->provider->ia_attributes(ia)->rmr_types))
+        return base_refuse_number(IT_ERR_INVALID_RMR_TYPE, call, rmr_type);
+    status = ual_rmr_new(call, pz, rmr_type, &rmr);
+    if (status != IT_SUCCESS)
+        return status;
+    ual_object_start(&rmr->object);
+    *rmr_handle = (it_rmr_handle_t)(void *)rmr;
+    return IT_SUCCESS;
+}
+
+it_status_t it_rmr_create20(it_pz_handle_t pz_handle, it_rmr_type_t rmr_type,
+                            it_rmr_handle_t *rmr_handle)
+{
+    return ual_rmr_create(__func__, pz_handle, rmr_type, rmr_handle);
+}
+
+it_status_t it_rmr_create10(it_pz_handle_t pz_handle, it_rmr_handle_t *rmr_handle)
+{
+    return ual_rmr_create(__func__, pz_handle, IT_RMR_TYPE_DEFAULT, rmr_handle);
+}
+
+/* ---------------------------------------------------------------- query */
+
+static bool ual_rmr_wants(it_rmr_param_mask_t mask, it_rmr_param_mask_t member)
+{
+    return ((unsigned)mask & ((unsigned)IT_RMR_PARAM_ALL | (unsigned)member)) != 0;
+}
+
+static void ual_rmr_read_state(const struct vp_rmr_state *state, it_rmr_param_mask_t mask,
+                               it_rmr_param_t *params)
+{
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_LINKED))
+        params->bound = state->lmr ? IT_TRUE : IT_FALSE; /* "linked" in the later bindings */
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_LMR))
+        params->lmr = (it_lmr_handle_t)(void *)state->lmr;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_ADDR))
+        params->addr = state->addr;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_LENGTH))
+        params->length = state->length;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_MEM_PRIV))
+        params->privs = state->privs;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_RMR_CONTEXT))
+        params->rmr_context = state->key;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_ADDR_MODE))
+        params->addr_mode = state->addr_mode;
+}
+
+it_status_t it_rmr_query(it_rmr_handle_t rmr_handle, it_rmr_param_mask_t mask,
+                         it_rmr_param_t *params)
+{
+    struct ual_rmr *rmr = ual_rmr_from(rmr_handle);
+    struct vp_rmr_state state;
+
+    if (!rmr)
+        return base_refuse_handle(IT_ERR_INVALID_RMR, __func__, rmr_handle);
+    if (!params)
+        return base_refuse_null(__func__, params);
+    if ((unsigned)mask & ~UAL_RMR_PARAMS)
+        return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
+    ual_ia_of(&rmr->object)->provider->rmr_query(rmr, &state);
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_IA))
+        params->ia = (it_ia_handle_t)(void *)rmr->object.ia;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_PZ))
+        params->pz = (it_pz_handle_t)(void *)rmr->pz;
+    if (ual_rmr_wants(mask, IT_RMR_PARAM_TYPE))
+        params->type = rmr->type;
+    ual_rmr_read_state(&state, mask, params);
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- free */
+
+void ual_rmr_destroy(struct ual_rmr *rmr)
+{
+    base_object_unpublish(&rmr->object);
+    ual_ia_of(&rmr->object)->provider->rmr_destroy(rmr);
+    base_object_release(&rmr->pz->object);
+    ual_object_end(&rmr->object);
+}
+
+it_status_t it_rmr_free(it_rmr_handle_t rmr_handle)
+{
+    struct ual_rmr *rmr = ual_rmr_from(rmr_handle);
+
+    /* It has no children; a claim that fails is another thread's free. */
+    if (!rmr || !base_object_claim_free(&rmr->object))
+        return base_refuse_handle(IT_ERR_INVALID_RMR, __func__, rmr_handle);
+    ual_rmr_destroy(rmr);
+    return IT_SUCCESS;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The end of an address handle; the calls of the API are in tii/tii_address_handle.c. */
+#include "ual/object/ual_object.h"
+
+void ual_address_destroy(struct ual_address *address)
+{
+    base_object_unpublish(&address->object);
+    ual_ia_of(&address->object)->provider->address_destroy(address);
+    base_object_release(&address->pz->object);
+    base_lock_destroy(&address->lock);
+    ual_object_end(&address->object);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The end of a listen point; the calls of the API are in tii/tii_listen.c. */
+#include "ual/object/ual_object.h"
+
+void ual_listen_destroy(struct ual_listen *listen)
+{
+    base_object_unpublish(&listen->object);
+    ual_ia_of(&listen->object)->provider->listen_stop(listen);
+    evd_release(listen->connect_evd);
+    ual_object_end(&listen->object);
+}

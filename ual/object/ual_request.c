@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ual/object/ual_request.h"
+
+#include "ual/object/ual_provider.h"
+
+#include <string.h>
+
+#define UAL_REQUEST_BUCKETS 256u
+
+static struct base_lock ual_request_lock;
+/* By ual_request_lock: */
+static struct ual_request *ual_request_table[UAL_REQUEST_BUCKETS];
+static it_cn_est_identifier_t ual_request_last_id;
+
+/* Ids are given in a row: their low bits spread well. */
+static struct ual_request **ual_request_bucket(it_cn_est_identifier_t id)
+{
+    return &ual_request_table[id % UAL_REQUEST_BUCKETS];
+}
+
+static void ual_request_insert_locked(struct ual_request *request)
+{
+    struct ual_request **bucket = ual_request_bucket(request->id);
+
+    base_lock_assert_held(&ual_request_lock);
+    request->next = *bucket;
+    *bucket = request;
+}
+
+/* The link that points to the request of that id, or to NULL. */
+static struct ual_request **ual_request_find_locked(it_cn_est_identifier_t id)
+{
+    struct ual_request **link = ual_request_bucket(id);
+
+    base_lock_assert_held(&ual_request_lock);
+    while (*link && (*link)->id != id)
+        link = &(*link)->next;
+    return link;
+}
+
+void ual_request_add(struct ual_request *request)
+{
+    base_lock_take(&ual_request_lock);
+    request->id = ++ual_request_last_id;
+    ual_request_insert_locked(request);
+    base_lock_drop(&ual_request_lock);
+}
+
+void ual_request_put_back(struct ual_request *request, uint64_t id)
+{
+    base_lock_take(&ual_request_lock);
+    request->id = id;
+    ual_request_insert_locked(request);
+    base_lock_drop(&ual_request_lock);
+}
+
+static struct ual_request *ual_request_take_kind(uint64_t id, const struct ual_ia *ia,
+                                                 bool datagram)
+{
+    struct ual_request **link, *request;
+
+    base_lock_take(&ual_request_lock);
+    link = ual_request_find_locked(id);
+    request = *link;
+    if (request && (request->datagram != datagram || (ia && request->ia != ia)))
+        request = NULL;
+    if (request)
+        *link = request->next;
+    base_lock_drop(&ual_request_lock);
+    return request;
+}
+
+struct ual_request *ual_request_take(it_cn_est_identifier_t id, const struct ual_ia *ia)
+{
+    return ual_request_take_kind(id, ia, false);
+}
+
+struct ual_request *ual_request_take_ud(it_ud_svc_req_identifier_t id, const struct ual_ia *ia)
+{
+    return ual_request_take_kind(id, ia, true);
+}
+
+static struct ual_ia *ual_request_ia_of_kind(uint64_t id, bool datagram)
+{
+    struct ual_request *request;
+    struct ual_ia *ia;
+
+    base_lock_take(&ual_request_lock);
+    request = *ual_request_find_locked(id);
+    ia = request && request->datagram == datagram ? request->ia : NULL;
+    base_lock_drop(&ual_request_lock);
+    return ia;
+}
+
+struct ual_ia *ual_request_ia(it_cn_est_identifier_t id)
+{
+    return ual_request_ia_of_kind(id, false);
+}
+
+struct ual_ia *ual_request_ud_ia(it_ud_svc_req_identifier_t id)
+{
+    return ual_request_ia_of_kind(id, true);
+}
+
+bool ual_request_withdraw(struct ual_request *request)
+{
+    struct ual_request **link;
+    bool found;
+
+    base_lock_take(&ual_request_lock);
+    link = ual_request_find_locked(request->id);
+    found = *link == request;
+    if (found)
+        *link = request->next;
+    base_lock_drop(&ual_request_lock);
+    return found;
+}
+
+static void ual_request_tell_data(const struct ual_request *request, unsigned char *private_data,
+                                  it_boolean_t *present)
+{
+    size_t length = request->private_length;
+
+    if (length > IT_MAX_PRIV_DATA)
+        length = IT_MAX_PRIV_DATA;
+    if (length == 0)
+        return;
+    memcpy(private_data, request->private_data, length);
+    *present = IT_TRUE;
+}
+
+static void ual_request_tell_ud(const struct ual_request *request, it_ud_svc_request_event_t *news)
+{
+    news->event_number = IT_CM_REQ_UD_SERVICE_REQUEST_EVENT;
+    news->ud_svc_req_id = request->id;
+    news->conn_qual = request->conn_qual;
+    news->source_addr = request->source_addr;
+    news->spigot_id = request->spigot_id;
+    ual_request_tell_data(request, news->private_data, &news->private_data_present);
+}
+
+static void ual_request_tell(const struct ual_request *request, it_event_t *event)
+{
+    it_conn_request_event_t *news = &event->conn_req;
+
+    memset(event, 0, sizeof(*event));
+    if (request->datagram) {
+        ual_request_tell_ud(request, &event->ud_svc_request);
+        return;
+    }
+    news->event_number = IT_CM_REQ_CONN_REQUEST_EVENT;
+    news->cn_est_id = request->id;
+    news->conn_qual = request->conn_qual;
+    news->source_addr = request->source_addr;
+    news->spigot_id = request->spigot_id;
+    news->rdma_read_ird = request->peer_ird;
+    news->rdma_read_ord = request->peer_ord;
+    ual_request_tell_data(request, news->private_data, &news->private_data_present);
+}
+
+bool ual_request_announce(const struct ual_request *request)
+{
+    it_event_t event;
+
+    ual_request_tell(request, &event);
+    return evd_deliver(request->connect_evd, &event);
+}
+
+bool ual_request_announce_unless_full(const struct ual_request *request)
+{
+    it_event_t event;
+
+    ual_request_tell(request, &event);
+    return evd_push_unless_full(request->connect_evd, &event);
+}
+
+/* Unlinks the requests of one IA; returns them chained by .next. */
+static struct ual_request *ual_request_take_all(const struct ual_ia *ia)
+{
+    struct ual_request *taken = NULL;
+
+    base_lock_take(&ual_request_lock);
+    for (unsigned i = 0; i < UAL_REQUEST_BUCKETS; i++) {
+        struct ual_request **link = &ual_request_table[i];
+
+        while (*link) {
+            struct ual_request *request = *link;
+
+            if (request->ia != ia) {
+                link = &request->next;
+                continue;
+            }
+            *link = request->next;
+            request->next = taken;
+            taken = request;
+        }
+    }
+    base_lock_drop(&ual_request_lock);
+    return taken;
+}
+
+static it_status_t ual_request_refuse(struct ual_ia *ia, struct ual_request *request)
+{
+    static const struct vp_ud_reply refusal = {.status = IT_UD_SVC_REQ_REJECTED};
+
+    return request->datagram ? ia->provider->ud_reply(request, &refusal)
+                             : ia->provider->reject(request, NULL, 0);
+}
+
+void ual_request_refuse_all(struct ual_ia *ia)
+{
+    struct ual_request *request = ual_request_take_all(ia);
+
+    while (request) {
+        struct ual_request *next = request->next; /* a refused one may be gone at once */
+
+        if (ual_request_refuse(ia, request) != IT_SUCCESS)
+            ual_request_put_back(request, request->id); /* the provider's ia_close withdraws it */
+        request = next;
+    }
+}

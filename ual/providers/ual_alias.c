@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ual/providers/ual_alias.h"
+
+#include "it_api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct alias {
+    struct alias *next;
+    char name[IT_INTERFACE_NAME_SIZE];
+    char interface_name[IT_INTERFACE_NAME_SIZE];
+};
+
+static struct alias *alias_first; /* written before there are readers; lives for ever */
+
+const char *ual_alias_add(const char *name, const char *interface_name)
+{
+    struct alias *alias;
+
+    if (!*name || !*interface_name)
+        return "an alias needs a name and an Interface";
+    if (strlen(name) >= IT_INTERFACE_NAME_SIZE || strlen(interface_name) >= IT_INTERFACE_NAME_SIZE)
+        return "longer than the name of an Interface can be";
+    if (strcmp(name, interface_name) == 0)
+        return "an alias of itself";
+    if (ual_alias_of(name))
+        return "an alias already";
+    alias = calloc(1, sizeof(*alias));
+    if (!alias)
+        return "out of memory";
+    memcpy(alias->name, name, strlen(name)); /* the rest is zero */
+    memcpy(alias->interface_name, interface_name, strlen(interface_name));
+    alias->next = alias_first;
+    alias_first = alias;
+    return NULL;
+}
+
+const char *ual_alias_of(const char *name)
+{
+    const struct alias *alias = alias_first;
+
+    while (alias && strcmp(alias->name, name) != 0)
+        alias = alias->next;
+    return alias ? alias->interface_name : NULL;
+}

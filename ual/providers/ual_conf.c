@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ual/providers/ual_conf.h"
+
+#include "base/base_log.h"
+#include "ual/providers/ual_alias.h"
+#include "ual/providers/ual_host.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CONF_ENVIRONMENT "ITAPI_CONF"
+#define CONF_BLANKS      " \t\r\n\v\f"
+#define CONF_PROVIDER    "provider"
+#define CONF_ALIAS       "alias"
+
+/* ---------------------------------------------------------------- lines */
+
+static void conf_skip(const struct ual_conf_line *line, const char *why)
+{
+    base_log(BASE_LOG_WARN, "%s:%u: %s; line skipped", line->file, line->number, why);
+}
+
+/* Cuts the first word off: returns it, *rest gets what follows it. */
+static char *conf_word(char *text, char **rest)
+{
+    char *word = text + strspn(text, CONF_BLANKS);
+    char *end = word + strcspn(word, CONF_BLANKS);
+
+    *rest = end;
+    if (*end) {
+        *end = '\0';
+        *rest = end + 1 + strspn(end + 1, CONF_BLANKS);
+    }
+    return word;
+}
+
+/* A comment begins at a # that begins a word; blanks at the end go too. */
+static void conf_trim(char *text)
+{
+    size_t length;
+
+    for (char *mark = text; (mark = strchr(mark, '#')) != NULL; mark++) {
+        if (mark == text || strchr(CONF_BLANKS, mark[-1])) {
+            *mark = '\0';
+            break;
+        }
+    }
+    length = strlen(text);
+    while (length > 0 && strchr(CONF_BLANKS, text[length - 1]))
+        text[--length] = '\0';
+}
+
+/* A path that depends on where the program happens to run is nobody's intention. */
+static bool conf_is_loadable(const char *library)
+{
+    return library[0] == '/' || !strchr(library, '/');
+}
+
+/* NULL, or why the line is skipped. */
+static const char *conf_provider(struct ual_conf_line *line, char *text,
+                                 void (*use)(const struct ual_conf_line *line, void *context),
+                                 void *context)
+{
+    char *rest;
+
+    line->library = conf_word(text, &rest);
+    line->options = rest;
+    if (!*line->library)
+        return "no library named";
+    if (!conf_is_loadable(line->library))
+        return "the library's path is relative";
+    use(line, context);
+    return NULL;
+}
+
+static const char *conf_alias(char *text)
+{
+    char *rest;
+    const char *name = conf_word(text, &rest);
+    const char *interface_name = conf_word(rest, &rest);
+
+    return *rest ? "an alias has a name and one Interface" : ual_alias_add(name, interface_name);
+}
+
+void ual_conf_parse(FILE *stream, const char *file,
+                    void (*use)(const struct ual_conf_line *line, void *context), void *context)
+{
+    struct ual_conf_line line = {.file = file};
+    size_t room = 0;
+    char *text = NULL;
+    ssize_t length;
+
+    while ((length = getline(&text, &room, stream)) >= 0) {
+        const char *keyword;
+        const char *why = "unknown keyword";
+        char *rest;
+
+        line.number++;
+        if (strlen(text) != (size_t)length) {
+            conf_skip(&line, "no text");
+            continue;
+        }
+        conf_trim(text);
+        keyword = conf_word(text, &rest);
+        if (!*keyword)
+            continue;
+        if (strcmp(keyword, CONF_PROVIDER) == 0)
+            why = conf_provider(&line, rest, use, context);
+        else if (strcmp(keyword, CONF_ALIAS) == 0)
+            why = conf_alias(rest);
+        if (why)
+            conf_skip(&line, why);
+    }
+    free(text);
+}
+
+/* ---------------------------------------------------------------- libraries */
+
+struct conf_load {
+    bool (*add)(const struct vp_provider *provider);
+};
+
+/* Functions from the offset `from` up to `to` that there are. */
+static size_t conf_count(const struct vp_provider *provider, size_t from, size_t to)
+{
+    const unsigned char *table = (const unsigned char *)provider;
+    static const unsigned char none[sizeof(void (*)(void))];
+    size_t count = 0;
+
+    for (size_t at = from; at < to; at += sizeof(none))
+        count += memcmp(table + at, none, sizeof(none)) != 0;
+    return count;
+}
+
+/*
+ * A function that is missing would be found out by a crash, much later. Those of RMRs, S-RQs and datagrams
+ * are there or not, whether they have to be is known when an IA is opened.
+ */
+static bool conf_is_complete(const struct vp_provider *provider)
+{
+    const size_t first = offsetof(struct vp_provider, interfaces);
+    const size_t rmr = offsetof(struct vp_provider, rmr_create);
+    const size_t srq = offsetof(struct vp_provider, srq_create);
+    const size_t rest = offsetof(struct vp_provider, ep_create);
+    const size_t ud = offsetof(struct vp_provider, address_create);
+    const size_t end = VP_PROVIDER_SIZE;
+    const size_t each = sizeof(provider->ep_create);
+    size_t of_rmr = conf_count(provider, rmr, srq);
+    size_t of_srq = conf_count(provider, srq, rest);
+    size_t of_ud = conf_count(provider, ud, end);
+
+    return provider->name && *provider->name &&
+           conf_count(provider, first, rmr) == (rmr - first) / each &&
+           (of_rmr == 0 || of_rmr == (srq - rmr) / each) &&
+           (of_srq == 0 || of_srq == (rest - srq) / each) &&
+           (of_ud == 0 || of_ud == (end - ud) / each) &&
+           conf_count(provider, rest, ud) == (ud - rest) / each;
+}
+
+const struct vp_provider *ual_conf_provider_of(const struct ual_conf_line *line, void *library)
+{
+    /* POSIX lets a pointer to an object hold that to a function. */
+    union {
+        void *object;
+        vp_entry_fn *function;
+    } entry = {.object = dlsym(library, VP_ENTRY_NAME)};
+    const struct vp_provider *provider;
+
+    if (!entry.object) {
+        base_log(BASE_LOG_WARN,
+                 "%s:%u: %s has no %s: not a provider, or one for another version; line skipped",
+                 line->file, line->number, line->library, VP_ENTRY_NAME);
+        return NULL;
+    }
+    provider = entry.function(&ual_host, line->options);
+    if (!provider) {
+        conf_skip(line, "the provider stays out");
+        return NULL;
+    }
+    /* The size of another ABI's table means nothing: the registry refuses that. */
+    if (provider->abi == VP_ABI && provider->size >= VP_PROVIDER_SIZE &&
+        !conf_is_complete(provider)) {
+        conf_skip(line, "the provider's table is not complete");
+        return NULL;
+    }
+    return provider;
+}
+
+static void conf_load_line(const struct ual_conf_line *line, void *context)
+{
+    const struct conf_load *load = context;
+    const struct vp_provider *provider;
+    void *library = dlopen(line->library, RTLD_NOW | RTLD_LOCAL);
+
+    if (!library) {
+        base_log(BASE_LOG_WARN, "%s:%u: %s; line skipped", line->file, line->number, dlerror());
+        return;
+    }
+    provider = ual_conf_provider_of(line, library);
+    if (provider && load->add(provider))
+        base_log(BASE_LOG_INFO, "%s:%u: provider %s", line->file, line->number, provider->name);
+    else
+        (void)dlclose(library);
+}
+
+/* ---------------------------------------------------------------- the file */
+
+/* NULL with errno. Nothing that could block or has side effects is opened. */
+static FILE *conf_open(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+    FILE *stream = NULL;
+    int error;
+
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) != 0)
+        error = errno;
+    else if (!S_ISREG(status.st_mode))
+        error = EINVAL;
+    else
+        error = (stream = fdopen(fd, "r")) ? 0 : errno;
+    if (stream)
+        return stream;
+    (void)close(fd);
+    errno = error;
+    return NULL;
+}
+
+void ual_conf_load(bool (*add)(const struct vp_provider *provider))
+{
+    struct conf_load load = {.add = add};
+    const char *named = secure_getenv(CONF_ENVIRONMENT);
+    const char *path = named ? named : UAL_CONF_DEFAULT;
+    FILE *stream;
+
+    if (!*path)
+        return; /* set, and empty: no file at all */
+    stream = conf_open(path);
+    if (!stream) {
+        if (named || errno != ENOENT)
+            base_log(BASE_LOG_WARN, "%s: %s; no providers but the built-in ones", path,
+                     strerror(errno));
+        return;
+    }
+    ual_conf_parse(stream, path, conf_load_line, &load);
+    (void)fclose(stream); /* was only read */
+}

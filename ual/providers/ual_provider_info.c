@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* itx_provider_query. */
+#include "ual/object/ual_extension.h"
+#include "ual/providers/ual_module.h"
+#include "ual/object/ual_object.h"
+
+#include <stdio.h>
+
+#define UAL_PROVIDER_INFO_MIN UAL_SIZE_UP_TO(struct itx_provider_info, detail) /* first version */
+
+static void provider_describe(const struct vp_provider *provider, struct itx_provider_info *info)
+{
+    (void)snprintf(info->name, sizeof(info->name), "%s", provider->name); /* may be cut */
+    info->interfaces = provider->interfaces(NULL, 0);
+    if (VP_PROVIDER_HAS(provider, obstacle))
+        provider->obstacle(info);
+}
+
+/* False: it was not needed, or is among the registered ones. */
+static bool provider_describe_module(struct itx_provider_info *info)
+{
+    const struct itx_provider_info *module = ual_registry_module();
+
+    if (module->obstacle == ITX_OBSTACLE_NONE)
+        return false;
+    ual_extension_read(info, sizeof(*info), module, sizeof(*module));
+    return true;
+}
+
+it_status_t itx_provider_query(size_t index, struct itx_provider_info *info)
+{
+    struct itx_provider_info own = {.size = sizeof(own)};
+    const struct vp_provider *provider = NULL;
+    size_t at = 0;
+
+    if (!info)
+        return base_refuse_null(__func__, info);
+    if (info->size < UAL_PROVIDER_INFO_MIN)
+        return base_refuse_below(IT_ERR_INVALID_LENGTH, __func__, info->size,
+                                 UAL_PROVIDER_INFO_MIN);
+    while ((provider = ual_provider_next(provider)) != NULL && at < index)
+        at++;
+    if (provider)
+        provider_describe(provider, &own);
+    else if (at != index || !provider_describe_module(&own))
+        return base_refuse_number(IT_ERR_RANGE, __func__, index);
+    ual_extension_write(info, info->size, &own, sizeof(own));
+    return IT_SUCCESS;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The active side: TCP connect, and the second try with revision 1. */
+#include "vp/uiwarp/connect/uiw_conn_private.h"
+#include "vp/uiwarp/net/uiw_net.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <unistd.h>
+
+it_conn_reject_code_t uiw_connect_reject_code(int error)
+{
+    switch (error) {
+    case ETIMEDOUT:
+        return IT_CN_REJ_TIMEOUT;
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case EHOSTDOWN:
+    case EADDRNOTAVAIL:
+    case EACCES: /* a rule of the firewall, a broadcast address */
+    case EPERM:
+    case EINVAL:
+        return IT_CN_REJ_BAD_PATH;
+    case ENOMEM:
+    case ENOBUFS:
+    case EMFILE:
+    case ENFILE:
+        return IT_CN_REJ_RESOURCES;
+    default:
+        return IT_CN_REJ_OTHER;
+    }
+}
+
+/* ---------------------------------------------------------------- addresses */
+
+/* Both of one IP version; the local one is the IA's, or any where the IA has all of them. */
+static it_status_t connect_addresses(const struct uiw_ia *ia, const it_path_t *path,
+                                     it_net_addr_t *local, it_net_addr_t *remote)
+{
+    bool good = true;
+    it_status_t status = IT_SUCCESS;
+
+    if (!uiw_net_from_path(path, local, remote))
+        return IT_ERR_INVALID_ADDRESS;
+    uiw_net_unmap(local);
+    uiw_net_unmap(remote);
+    if (uiw_net_is_any(remote))
+        return IT_ERR_INVALID_ADDRESS;
+    if (uiw_net_is_any(local))
+        *local = (it_net_addr_t){.addr_type = remote->addr_type};
+    if (local->addr_type != remote->addr_type)
+        return IT_ERR_INVALID_SOURCE_PATH;
+    /* One that is named is the IA's: has_address was asked. */
+    if (uiw_net_is_any(local) && ia->interface[0] != '\0')
+        /* The way there may lead through another interface. */
+        status = uiw_net_source(ia->interface, remote, local, &good);
+    if (status != IT_SUCCESS)
+        return status;
+    return good ? IT_SUCCESS : IT_ERR_INVALID_SOURCE_PATH;
+}
+
+/* A link-local peer is on the link of the own address, unless that says nothing. */
+static it_status_t connect_scopes(const struct uiw_ia *ia, const it_net_addr_t *local,
+                                  const it_net_addr_t *remote, uint32_t *local_scope,
+                                  uint32_t *remote_scope)
+{
+    it_status_t status = uiw_net_scope(ia->interface, local, local_scope);
+
+    *remote_scope = *local_scope;
+    if (status == IT_SUCCESS && *local_scope == 0)
+        status = uiw_net_scope(ia->interface, remote, remote_scope);
+    else if (status == IT_SUCCESS && !IN6_IS_ADDR_LINKLOCAL(&remote->addr.ipv6))
+        *remote_scope = 0;
+    return status;
+}
+
+/* The ends of the connection from path and qualifier; *bound: a local end was asked for. */
+static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
+                                const it_conn_qual_t *qual, struct uiw_conn *conn, bool *bound)
+{
+    uint16_t local_port = 0;
+    uint16_t remote_port = qual->conn_qual.port;
+    it_net_addr_t local;
+    it_net_addr_t remote;
+    uint32_t local_scope;
+    uint32_t remote_scope;
+    it_status_t status;
+
+    if (qual->type == IT_IANA_LR_PORT) {
+        local_port = qual->conn_qual.lr_port.local;
+        remote_port = qual->conn_qual.lr_port.remote;
+    }
+    if (path->spigot_id != 1)
+        return IT_ERR_INVALID_SPIGOT;
+    if (remote_port == 0)
+        return IT_ERR_INVALID_CONN_QUAL;
+    status = connect_addresses(ia, path, &local, &remote);
+    if (status == IT_SUCCESS)
+        status = connect_scopes(ia, &local, &remote, &local_scope, &remote_scope);
+    if (status != IT_SUCCESS)
+        return status;
+    /* IP addresses: cannot fail. */
+    conn->address_length = uiw_net_to_sockaddr(&local, local_port, local_scope, &conn->local);
+    (void)uiw_net_to_sockaddr(&remote, remote_port, remote_scope, &conn->remote);
+    *bound = local_port != 0 || !uiw_net_is_any(&local);
+    return IT_SUCCESS;
+}
+
+static uint16_t connect_port(const struct sockaddr_storage *address)
+{
+    /* At the same place in both forms. */
+    return ((const struct sockaddr_in *)(const void *)address)->sin_port;
+}
+
+/* ---------------------------------------------------------------- TCP */
+
+/* A socket at the local end. 0 or errno. */
+static int connect_open(struct uiw_conn *conn, bool reuse)
+{
+    int on = 1;
+    int off = 0;
+    int fd = socket(conn->remote.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int error = 0;
+
+    if (fd < 0)
+        return errno;
+    /* Failing options cost speed or a wrong port conflict at most. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    /* The Request follows at once: it also carries the acknowledgement that ends the handshake. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &off, sizeof(off));
+    if (conn->remote.ss_family == AF_INET6)
+        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    if (conn->address_length > 0 && connect_port(&conn->local) == 0)
+        (void)setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+    if (reuse)
+        (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (conn->address_length > 0 &&
+        bind(fd, (const struct sockaddr *)&conn->local, conn->address_length) != 0) {
+        error = errno;
+        (void)close(fd);
+        return error;
+    }
+    /* Lets a later EP with IT_EP_REUSEADDR have the port while this connection is in time-wait. */
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    conn->fd = fd;
+    return 0;
+}
+
+static it_status_t connect_open_status(int error)
+{
+    switch (error) {
+    case 0:
+        return IT_SUCCESS;
+    case EADDRINUSE:
+    case EACCES: /* a privileged port: nothing the consumer can have */
+        return IT_ERR_CONN_QUAL_BUSY;
+    case EADDRNOTAVAIL:
+    case EINVAL:
+        return IT_ERR_INVALID_SOURCE_PATH;
+    default:
+        return IT_ERR_RESOURCES;
+    }
+}
+
+/* Without an own address: the one the kernel would take. */
+static bool connect_is_in_timewait(const struct uiw_conn *conn)
+{
+    struct sockaddr_storage local = conn->local;
+    it_net_addr_t remote;
+    it_net_addr_t own;
+    uint16_t own_port;
+    uint16_t port;
+    bool found = true;
+
+    if (!uiw_net_from_sockaddr(&conn->local, &own, &own_port) ||
+        !uiw_net_from_sockaddr(&conn->remote, &remote, &port))
+        return false;
+    if (uiw_net_is_any(&own) &&
+        uiw_net_source(conn->ia->interface, &remote, &own, &found) == IT_SUCCESS && found)
+        (void)uiw_net_to_sockaddr(&own, own_port, 0, &local); /* an IP address: cannot fail */
+    return found && uiw_net_in_timewait(&local, &conn->remote);
+}
+
+static it_status_t connect_take_port(struct uiw_conn *conn, bool reuse)
+{
+    int error = connect_open(conn, reuse);
+
+    if (error == EADDRINUSE && !reuse && connect_is_in_timewait(conn))
+        return IT_ERR_EP_TIMEWAIT;
+    return connect_open_status(error);
+}
+
+static socklen_t connect_remote_length(const struct uiw_conn *conn)
+{
+    return conn->remote.ss_family == AF_INET ? sizeof(struct sockaddr_in)
+                                             : sizeof(struct sockaddr_in6);
+}
+
+/* 0: under way; else errno. */
+static int connect_start(struct uiw_conn *conn)
+{
+    conn->state = UIW_CONN_CONNECTING;
+    if (connect(conn->fd, (const struct sockaddr *)&conn->remote, connect_remote_length(conn)) !=
+            0 &&
+        errno != EINPROGRESS && errno != EINTR)
+        return errno;
+    return 0;
+}
+
+/*
+ * The own end, which the kernel has chosen by now, for the path. False when it is the other end as
+ * well: TCP connects a socket to itself when the port it picks is the one it calls.
+ */
+static bool connect_tell_path(const struct uiw_conn *conn, it_path_t *path)
+{
+    struct sockaddr_storage local;
+    socklen_t length = sizeof(local);
+
+    memset(&local, 0, sizeof(local));
+    if (getsockname(conn->fd, (struct sockaddr *)&local, &length) != 0)
+        return true;
+    (void)uiw_net_path_between(&local, &conn->remote, path); /* IP addresses: cannot fail */
+    return memcmp(&local, &conn->remote, sizeof(local)) != 0;
+}
+
+/* Sending tells whether TCP is there: not yet, refused, or the Request is on its way. */
+enum uiw_conn_next uiw_connect_connected(struct uiw_conn *conn)
+{
+    uiw_conn_send_request(conn);
+    return UIW_NEXT_AGAIN;
+}
+
+bool uiw_connect_retry(struct uiw_conn *conn)
+{
+    struct iw_mpa_config config = conn->mpa.config;
+
+    evd_io_unwatch(&conn->io);
+    conn->watched = 0;
+    uiw_reset_fd(conn->fd); /* not closed: that would keep a local port of ours busy */
+    conn->fd = -1;
+    conn->retry = false;
+    config.revision = 1;
+    iw_mpa_init(&conn->mpa, true, &config);
+    if (connect_open(conn, true) != 0)
+        return false;
+    return connect_start(conn) == 0;
+}
+
+/* ---------------------------------------------------------------- it_ep_connect */
+
+/* On the loop: the EP is in its pending state, and the outcome is an event. */
+static void connect_go(struct evd_task *task)
+{
+    struct uiw_conn *conn = uiw_conn_arrive(task);
+    struct iw_mpa_config config;
+
+    if (!conn)
+        return;
+    uiw_ep_mpa_config(conn->ep, conn->suppress_depths, &config);
+    iw_mpa_init(&conn->mpa, true, &config);
+    conn->retry = config.revision > 1;
+    if (conn->error != 0)
+        uiw_conn_fail(conn, uiw_connect_reject_code(conn->error));
+    else if (!uiw_conn_limit(conn, conn->limit_ns))
+        uiw_conn_fail(conn, IT_CN_REJ_RESOURCES);
+    else
+        uiw_conn_run(conn);
+}
+
+static void connect_keep_arguments(struct uiw_conn *conn, const it_path_t *path,
+                                   it_cn_est_flags_t flags, const void *private_data, size_t length)
+{
+    uint64_t timeout_us = path->timeout ? path->timeout : UIW_ATTEMPT_US;
+
+    conn->limit_ns =
+        timeout_us > UINT64_MAX / BASE_NS_PER_US ? UINT64_MAX : timeout_us * BASE_NS_PER_US;
+    conn->suppress_depths = (flags & IT_CONNECT_SUPPRESS_IRD_ORD) != 0;
+    if (length > 0)
+        memcpy(conn->private_data, private_data, length);
+    conn->private_length = length;
+}
+
+/* In the caller's thread up to the step, so that nobody waits for the loop. */
+it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
+                        const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
+                        it_cn_est_flags_t flags, const void *private_data, size_t length)
+{
+    struct uiw_ia *ia = uiw_ia_of(ual_ia_of(&ep->object));
+    struct uiw_conn *conn;
+    it_path_t whole = *path;
+    bool bound = false;
+    it_status_t status;
+
+    (void)attributes; /* iWARP knows none */
+    if (length > IT_MAX_PRIV_DATA)
+        return IT_ERR_INVALID_PDATA_LENGTH;
+    conn = uiw_conn_alloc(ia, -1);
+    if (!conn)
+        return IT_ERR_RESOURCES;
+    status = connect_ends(ia, path, qual, conn, &bound);
+    if (status != IT_SUCCESS)
+        goto err_discard;
+    if (!bound)
+        conn->address_length = 0;
+    /* Again below, for good: a wrong state counts more than a port that is taken. */
+    status = IT_ERR_INVALID_EP_STATE;
+    if (ual_ep_state(ep) != IT_EP_STATE_UNCONNECTED)
+        goto err_discard;
+    status = connect_take_port(conn, (ep->flags & IT_EP_REUSEADDR) != 0);
+    if (status != IT_SUCCESS)
+        goto err_discard;
+    connect_keep_arguments(conn, path, flags, private_data, length);
+    conn->error = connect_start(conn);
+    if (conn->error == 0 && !connect_tell_path(conn, &whole))
+        conn->error = ECONNREFUSED; /* nobody listens there */
+    if (uiw_conn_hand_over(conn, ep, UAL_EP_CONNECT, &whole, connect_go))
+        return IT_SUCCESS;
+    status = IT_ERR_INVALID_EP_STATE;
+    uiw_reset_fd(conn->fd);
+err_discard:
+    uiw_conn_discard(conn);
+    return status;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "vp/uiwarp/connect/uiw_listen.h"
+
+#include "base/base_clock.h"
+#include "base/base_log.h"
+#include "vp/uiwarp/connect/uiw_conn_private.h"
+#include "vp/uiwarp/net/uiw_net.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LISTEN_BACKLOG       4096 /* or as many as the kernel allows */
+#define LISTEN_ACCEPT_BUDGET 64   /* streams per wake-up: others on this thread want their turn */
+#define LISTEN_PAUSE_NS      (100 * BASE_NS_PER_MS)
+#define LISTEN_PORT_TRIES    32 /* until a chosen port is free on all addresses */
+
+struct listen_call {
+    struct ual_listen *listen;
+    it_status_t status;
+};
+
+/* ---------------------------------------------------------------- qualifiers */
+
+/* NULL: a type that no listener of this transport has. */
+static uint16_t *listen_port(it_conn_qual_t *qual)
+{
+    if (qual->type == IT_IANA_PORT)
+        return &qual->conn_qual.port;
+    if (qual->type == IT_IANA_LR_PORT)
+        return &qual->conn_qual.lr_port.local;
+    return NULL;
+}
+
+struct ual_listen *uiw_listen_find(struct uiw_ia *ia, const it_conn_qual_t *qual, size_t spigot_id)
+{
+    struct evd_ia *evd_ia = &ia->ual->evd;
+    struct ual_listen *found = NULL;
+    struct base_object *object;
+    it_conn_qual_t wanted = *qual;
+    const uint16_t *port = listen_port(&wanted);
+
+    if (!port)
+        return NULL;
+    base_lock_take(&evd_ia->lock);
+    for (object = evd_ia->objects[IT_HANDLE_TYPE_LISTEN]; object && !found; object = object->next) {
+        struct ual_listen *listen = (void *)object;
+
+        /* With a listener it cannot go away before this thread has stopped it. */
+        if (uiw_listen_of(listen)->listener && listen->spigot_id == spigot_id &&
+            *listen_port(&listen->conn_qual) == *port)
+            found = listen;
+    }
+    base_lock_drop(&evd_ia->lock);
+    return found;
+}
+
+/* ---------------------------------------------------------------- accepting */
+
+static void listen_ready(void *argument, unsigned events);
+
+static bool listen_watch(struct uiw_listener *listener)
+{
+    for (size_t i = 0; i < listener->count; i++) {
+        struct uiw_listen_socket *socket = &listener->sockets[i];
+
+        if (!evd_io_watch(&socket->io, listener->ia->ual->evd.loop, socket->fd, EVD_IO_READ,
+                          listen_ready, socket))
+            return false;
+    }
+    return true;
+}
+
+static void listen_unwatch(struct uiw_listener *listener)
+{
+    for (size_t i = 0; i < listener->count; i++)
+        evd_io_unwatch(&listener->sockets[i].io);
+}
+
+static void listen_resume(void *argument);
+
+/* The sockets stay readable: without a pause the loop would spin. */
+static void listen_pause(struct uiw_listener *listener, int error)
+{
+    base_log(BASE_LOG_WARN, "accept: %s; pausing", strerror(error));
+    if (evd_timer_start(&listener->resume, listener->ia->ual->evd.loop, LISTEN_PAUSE_NS,
+                        listen_resume, listener))
+        listen_unwatch(listener);
+}
+
+static void listen_resume(void *argument)
+{
+    struct uiw_listener *listener = argument;
+
+    if (!listen_watch(listener))
+        listen_pause(listener, ENOMEM);
+}
+
+/* Errors of a stream that died in the queue, not of the listener (accept(2)). */
+static bool listen_error_is_harmless(int error)
+{
+    switch (error) {
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case EOPNOTSUPP:
+    case ENETUNREACH:
+    case EPERM:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/*
+ * While many say nothing, others may do so in the kernel for a second, where they take no descriptor. Not
+ * at other times: such a stream does not learn that the listener is gone.
+ */
+static void listen_defer(struct uiw_listen_socket *socket)
+{
+    bool wanted = uiw_accept_is_crowded(socket->listener->ia, socket->deferring);
+    int seconds = wanted ? 1 : 0;
+
+    if (wanted == socket->deferring)
+        return;
+    socket->deferring = wanted;
+    /* A failure costs some of the slow ones their time. */
+    (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds));
+}
+
+static void listen_ready(void *argument, unsigned events)
+{
+    struct uiw_listen_socket *socket = argument;
+    struct uiw_listener *listener = socket->listener;
+    bool dropped = false;
+
+    (void)events;
+    listen_defer(socket);
+    for (int i = 0; i < LISTEN_ACCEPT_BUDGET; i++) {
+        struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
+        socklen_t length = sizeof(peer);
+        int fd =
+            accept4(socket->fd, (struct sockaddr *)&peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int error;
+
+        if (fd >= 0) {
+            dropped = false;
+            uiw_accept_begin(listener->ia, listener, fd, &peer);
+            continue;
+        }
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
+            return;
+        if (listen_error_is_harmless(errno))
+            continue;
+        error = errno;
+        /* One for each that comes, so that the others keep some time for their Request. */
+        if (!dropped && (error == EMFILE || error == ENFILE) &&
+            uiw_accept_drop_oldest(listener->ia)) {
+            dropped = true;
+            continue;
+        }
+        listen_pause(listener, error);
+        return;
+    }
+}
+
+/* ---------------------------------------------------------------- opening */
+
+/* 0 or errno. */
+static int listen_open(const struct sockaddr_storage *address, socklen_t length, bool dual,
+                       int *fd_out)
+{
+    int only = dual ? 0 : 1;
+    int on = 1;
+    int fd = socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int error;
+
+    if (fd < 0)
+        return errno;
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0)
+        goto err_close;
+    /* For the streams, which inherit it; failing costs speed at most. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (address->ss_family == AF_INET6 &&
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof(only)) != 0)
+        goto err_close;
+    if (bind(fd, (const struct sockaddr *)address, length) != 0 || listen(fd, LISTEN_BACKLOG) != 0)
+        goto err_close;
+    *fd_out = fd;
+    return 0;
+
+err_close:
+    error = errno;
+    (void)close(fd);
+    return error;
+}
+
+static int listen_add(struct uiw_listener *listener, const struct sockaddr_storage *address,
+                      socklen_t length, bool dual)
+{
+    struct uiw_listen_socket *socket = &listener->sockets[listener->count];
+    int error = listen_open(address, length, dual, &socket->fd);
+
+    if (error == 0) {
+        socket->listener = listener;
+        listener->count++;
+    }
+    return error;
+}
+
+static void listen_close(struct uiw_listener *listener)
+{
+    listen_unwatch(listener);
+    evd_timer_stop(&listener->resume);
+    for (size_t i = 0; i < listener->count; i++) {
+        /* A child of the process may have a copy of the descriptor: the socket has to stop listening. */
+        (void)shutdown(listener->sockets[i].fd, SHUT_RDWR);
+        (void)close(listener->sockets[i].fd);
+    }
+    listener->count = 0;
+}
+
+/* Both families with one socket where the host has IPv6, so that both get the same port. */
+static int listen_open_any(struct uiw_listener *listener, uint16_t port)
+{
+    it_net_addr_t any = {.addr_type = IT_IPV6};
+    struct sockaddr_storage address;
+    socklen_t length = uiw_net_to_sockaddr(&any, port, 0, &address);
+    int error = listen_add(listener, &address, length, true);
+
+    if (error != EAFNOSUPPORT && error != EADDRNOTAVAIL)
+        return error;
+    any.addr_type = IT_IPV4;
+    length = uiw_net_to_sockaddr(&any, port, 0, &address);
+    return listen_add(listener, &address, length, false);
+}
+
+static uint16_t listen_bound_port(const struct uiw_listener *listener)
+{
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    socklen_t length = sizeof(address);
+    it_net_addr_t ignored;
+    uint16_t port = 0;
+
+    /* Neither can fail for a socket that listens. */
+    (void)getsockname(listener->sockets[0].fd, (struct sockaddr *)&address, &length);
+    (void)uiw_net_from_sockaddr(&address, &ignored, &port);
+    return port;
+}
+
+/* Port 0: the first socket gets one from the kernel, the others follow it. */
+static int listen_open_locals(struct uiw_listener *listener, const struct uiw_net_local *locals,
+                              size_t count, uint16_t port)
+{
+    int error = count > 0 ? 0 : EADDRNOTAVAIL;
+
+    for (size_t i = 0; i < count && error == 0; i++) {
+        struct sockaddr_storage address;
+        socklen_t length = uiw_net_to_sockaddr(&locals[i].address, port, locals[i].scope, &address);
+
+        error = listen_add(listener, &address, length, false);
+        if (error == 0 && port == 0)
+            port = listen_bound_port(listener);
+    }
+    return error;
+}
+
+static int listen_open_interface(struct uiw_listener *listener, const struct uiw_net_local *locals,
+                                 size_t count, uint16_t port)
+{
+    int tries = port == 0 ? LISTEN_PORT_TRIES : 1;
+    int error;
+
+    do {
+        error = listen_open_locals(listener, locals, count, port);
+        if (error != 0)
+            listen_close(listener);
+    } while (error == EADDRINUSE && --tries > 0);
+    return error;
+}
+
+static it_status_t listen_status(int error)
+{
+    switch (error) {
+    case 0:
+        return IT_SUCCESS;
+    case EADDRINUSE:
+        return IT_ERR_CONN_QUAL_BUSY;
+    case EACCES:
+    case EPERM:
+        return IT_ERR_NO_PERMISSION;
+    default:
+        return IT_ERR_RESOURCES;
+    }
+}
+
+static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen, uint16_t port,
+                                 struct uiw_listener **listener_out)
+{
+    struct uiw_net_local *locals = NULL;
+    struct uiw_listener *listener;
+    size_t count = 1;
+    int error;
+
+    if (ia->interface[0] != '\0' && !uiw_net_locals(ia->interface, &locals, &count))
+        return IT_ERR_RESOURCES;
+    listener = calloc(1, sizeof(*listener) + count * sizeof(listener->sockets[0]));
+    if (!listener) {
+        free(locals);
+        return IT_ERR_RESOURCES;
+    }
+    listener->ia = ia;
+    listener->listen = listen;
+    if (ia->interface[0] == '\0')
+        error = listen_open_any(listener, port);
+    else
+        error = listen_open_interface(listener, locals, count, port);
+    free(locals);
+    if (error == 0 && !listen_watch(listener))
+        error = ENOMEM;
+    if (error != 0) {
+        listen_close(listener);
+        free(listener);
+        return listen_status(error);
+    }
+    *listener_out = listener;
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- provider table */
+
+static void listen_start_run(void *argument)
+{
+    struct listen_call *call = argument;
+    struct ual_listen *listen = call->listen;
+    struct uiw_listen *area = uiw_listen_of(listen);
+    uint16_t *port = listen_port(&listen->conn_qual);
+
+    if (!port) {
+        call->status = IT_ERR_INVALID_CONN_QUAL;
+        return;
+    }
+    area->ual = listen;
+    call->status =
+        listen_create(uiw_ia_of(ual_ia_of(&listen->object)), listen,
+                      listen->flags & IT_LISTEN_CONN_QUAL_INPUT ? *port : 0, &area->listener);
+    if (call->status == IT_SUCCESS)
+        *port = listen_bound_port(area->listener);
+}
+
+it_status_t uiw_listen_start(struct ual_listen *listen)
+{
+    struct listen_call call = {.listen = listen};
+
+    evd_loop_call(ual_ia_of(&listen->object)->evd.loop, listen_start_run, &call);
+    return call.status;
+}
+
+static void listen_stop_run(void *argument)
+{
+    struct uiw_listen *area = uiw_listen_of(argument);
+    struct uiw_listener *listener = area->listener;
+
+    area->listener = NULL;
+    uiw_accept_abort(listener->ia, listener);
+    listen_close(listener);
+    free(listener);
+}
+
+void uiw_listen_stop(struct ual_listen *listen)
+{
+    evd_loop_call(ual_ia_of(&listen->object)->evd.loop, listen_stop_run, listen);
+}

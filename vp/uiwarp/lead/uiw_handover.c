@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The loop leads when no consumer does. It watches the poll set as one descriptor; while consumers
+ * lead it does not, since each arrival would wake both. Instead it looks once a millisecond whether
+ * one still does, and not at all while the leader sleeps: then the leader tells when it leaves. An
+ * idle IA wakes nobody.
+ *
+ * Adding a poll set to another one makes the kernel walk through all that it holds. So the loop's
+ * has held ours from the beginning, when it was empty, by way of a third one in between, the gate,
+ * where it can be switched on and off at no such cost.
+ */
+#include "vp/uiwarp/lead/uiw_handover.h"
+
+#include "base/base_clock.h"
+#include "vp/uiwarp/lead/uiw_detach.h"
+#include "vp/uiwarp/queue/uiw_srq.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define HANDOVER_TICK_NS BASE_NS_PER_MS
+/* A leader asleep for so many ticks will tell us when it leaves: no more ticks. */
+#define HANDOVER_ASLEEP_TICKS 8u
+/* Rounds in which the loop finds something, and octets, before it looks whether it has other duties. */
+#define HANDOVER_ROUNDS 64u
+#define HANDOVER_OCTETS ((size_t)1 << 20)
+/* With so few active streams it is sooner to look at them than to ask which have something. */
+#define HANDOVER_ACTIVE 2u
+
+static struct uiw_progress *handover_progress(struct ual_ia *ia)
+{
+    return &uiw_ia_of(ia)->progress;
+}
+
+static void handover_set_gate(struct uiw_progress *progress, bool open)
+{
+    struct epoll_event event = {.events = open ? EPOLLIN : 0};
+
+    if (atomic_load_explicit(&progress->gate_open, memory_order_relaxed) == open)
+        return;
+    atomic_store_explicit(&progress->gate_open, open, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&progress->leader_changes, 1, memory_order_relaxed);
+    (void)epoll_ctl(progress->gate_fd, EPOLL_CTL_MOD, progress->epoll_fd, &event); /* is in there */
+}
+
+/*
+ * From now on the loop hears of arrivals, of all streams: a leader that has seen the gate closed may
+ * have taken some out of the poll set, and no later one will. Who sleeps has put them back.
+ */
+static void handover_watch(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = handover_progress(ia);
+
+    handover_set_gate(progress, true);
+    while (!uiw_progress_claim(progress, UIW_LEADER_LOOP)) {
+        if (atomic_load_explicit(&progress->asleep, memory_order_seq_cst))
+            return;
+        sched_yield();
+    }
+    uiw_detach_end_all(progress);
+    uiw_progress_release(ia);
+}
+
+static void handover_tick(void *argument);
+
+/* Without memory for the timer the loop watches, at the price of a wake-up for each arrival. */
+static void handover_next_tick(struct ual_ia *ia)
+{
+    if (!evd_timer_start(&handover_progress(ia)->hand_over, ia->evd.loop, HANDOVER_TICK_NS,
+                         handover_tick, ia))
+        handover_watch(ia);
+}
+
+static void handover_start_ticking(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = handover_progress(ia);
+
+    progress->stints_seen = atomic_load_explicit(&progress->stints, memory_order_relaxed);
+    progress->asleep_ticks = 0;
+    handover_next_tick(ia);
+}
+
+/* The leader sleeps: it will submit .unpark when it leaves. False when it has left meanwhile. */
+static bool handover_park(struct uiw_progress *progress)
+{
+    /* Pairs with uiw_handover_leave: the word first, then this flag. */
+    atomic_store_explicit(&progress->loop_parked, true, memory_order_seq_cst);
+    if (atomic_load_explicit(&progress->leader, memory_order_seq_cst) == UIW_LEADER_CONSUMER)
+        return true;
+    return !atomic_exchange_explicit(&progress->loop_parked, false, memory_order_seq_cst);
+}
+
+static void handover_tick(void *argument)
+{
+    struct ual_ia *ia = argument;
+    struct uiw_progress *progress = handover_progress(ia);
+    uint32_t stints = atomic_load_explicit(&progress->stints, memory_order_relaxed);
+    bool leads =
+        atomic_load_explicit(&progress->leader, memory_order_relaxed) == UIW_LEADER_CONSUMER;
+
+    atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
+    /* Who has a callback or descriptor should not depend on a consumer who comes by now and then. */
+    if (!leads && (stints == progress->stints_seen ||
+                   atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0)) {
+        handover_watch(ia);
+        return;
+    }
+    if (leads && stints == progress->stints_seen &&
+        atomic_load_explicit(&progress->asleep, memory_order_relaxed))
+        progress->asleep_ticks++;
+    else
+        progress->asleep_ticks = 0;
+    progress->stints_seen = stints;
+    /* A consumer that polls now and then would look at its active streams only. */
+    atomic_store_explicit(&progress->look, true, memory_order_relaxed);
+    if (progress->asleep_ticks >= HANDOVER_ASLEEP_TICKS && handover_park(progress))
+        return;
+    handover_next_tick(ia);
+}
+
+static void handover_unpark(struct evd_task *task)
+{
+    struct uiw_progress *progress =
+        (struct uiw_progress *)(void *)((char *)task - offsetof(struct uiw_progress, unpark));
+    struct uiw_ia *ia =
+        (struct uiw_ia *)(void *)((char *)progress - offsetof(struct uiw_ia, progress));
+
+    handover_start_ticking(ia->ual);
+}
+
+void uiw_handover_leave(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = handover_progress(ia);
+
+    if (atomic_load_explicit(&progress->loop_parked, memory_order_seq_cst) &&
+        atomic_exchange_explicit(&progress->loop_parked, false, memory_order_seq_cst))
+        (void)evd_loop_submit(ia->evd.loop, &progress->unpark);
+}
+
+/* Something has arrived. */
+static void handover_ready(void *argument, unsigned events)
+{
+    struct ual_ia *ia = argument;
+    struct uiw_progress *progress = handover_progress(ia);
+    unsigned rounds = 0;
+    size_t octets = 0;
+    size_t got;
+
+    (void)events;
+    atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
+    if (!uiw_progress_claim(progress, UIW_LEADER_LOOP)) {
+        handover_set_gate(progress, false);
+        handover_start_ticking(ia);
+        return;
+    }
+    if (progress->active_count > 0 && progress->active_count <= HANDOVER_ACTIVE)
+        (void)uiw_progress_round(progress, false);
+    do {
+        got = uiw_progress_round(progress, true);
+        octets += got;
+    } while (got > 0 && octets < HANDOVER_OCTETS && ++rounds < HANDOVER_ROUNDS &&
+             !evd_loop_has_tasks(ia->evd.loop));
+    uiw_progress_release(ia);
+}
+
+struct handover_open {
+    struct ual_ia *ia;
+    bool watched;
+};
+
+static void handover_open_on_loop(void *argument)
+{
+    struct handover_open *open = argument;
+    struct uiw_progress *progress = handover_progress(open->ia);
+
+    open->watched = evd_io_watch(&progress->watch, open->ia->evd.loop, progress->gate_fd,
+                                 EVD_IO_READ, handover_ready, open->ia);
+}
+
+bool uiw_handover_open(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = handover_progress(ia);
+    struct epoll_event event = {.events = EPOLLIN};
+    struct handover_open open = {.ia = ia};
+
+    progress->unpark.run = handover_unpark;
+    uiw_defer_init(ia);
+    uiw_hold_init(ia);
+    uiw_srq_watch_init(ia);
+    progress->gate_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (progress->gate_fd < 0 ||
+        epoll_ctl(progress->gate_fd, EPOLL_CTL_ADD, progress->epoll_fd, &event) != 0)
+        return false;
+    atomic_store_explicit(&progress->gate_open, true, memory_order_relaxed);
+    evd_loop_call(ia->evd.loop, handover_open_on_loop, &open);
+    return open.watched;
+}
+
+static void handover_close_on_loop(void *argument)
+{
+    struct ual_ia *ia = argument;
+    struct uiw_progress *progress = handover_progress(ia);
+
+    evd_io_unwatch(&progress->watch);
+    evd_timer_stop(&progress->hand_over);
+    uiw_defer_stop(ia);
+    uiw_silence_stop(ia);
+    uiw_hold_stop(ia);
+    uiw_srq_watch_stop(ia);
+}
+
+/* Also after an open that failed. */
+void uiw_handover_close(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = handover_progress(ia);
+
+    evd_loop_call(ia->evd.loop, handover_close_on_loop, ia);
+    if (progress->gate_fd >= 0)
+        (void)close(progress->gate_fd);
+}

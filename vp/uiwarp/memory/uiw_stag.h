@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The STags of an IA: each is a random number of 32 bits, so nothing follows from any number of others, neither
+ * those of neighbours nor the next one of the same entry.
+ *
+ * A map leads from an STag to its entry by one look: the low bits of the STag are its slot, and only STags whose
+ * slot is free are handed out. With more STags the map grows, and a slot's STag moves to one of two. At
+ * most half of the slots are in use, so at least 31 of the 32 bits are fresh.
+ *
+ * Looking up takes no lock, nor does handing out and taking back, but for growth. A map that
+ * has been outgrown stays, since somebody may be looking at it.
+ */
+#ifndef ITAPI_VP_UIWARP_MEMORY_UIW_STAG_H
+#define ITAPI_VP_UIWARP_MEMORY_UIW_STAG_H
+
+#include "base/base_lock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A slot: the STag above, the number of its entry below. 0: free. */
+#define UIW_STAG_SHIFT  32
+#define UIW_STAG_FROZEN UINT64_C(0x80000000) /* on its way to a larger map: not to be changed */
+#define UIW_STAG_ENTRY  UINT64_C(0x7fffffff)
+
+struct uiw_stag_map {
+    uint32_t mask; /* slots - 1; immutable */
+    struct uiw_stag_map *outgrown;
+    _Atomic uint64_t slots[];
+};
+
+struct uiw_stags {
+    _Atomic(struct uiw_stag_map *) map;
+    _Atomic uint32_t count; /* slots in use */
+    struct base_lock lock;  /* held to grow */
+};
+
+bool uiw_stags_init(struct uiw_stags *stags);
+void uiw_stags_fini(struct uiw_stags *stags);
+
+/* A new STag of this entry (at most UIW_STAG_ENTRY). 0: no memory, or no random numbers. Any thread. */
+uint32_t uiw_stags_draw(struct uiw_stags *stags, uint32_t entry);
+/* One that was drawn for this entry opens nothing any more, and may come again. Any thread. */
+void uiw_stags_forget(struct uiw_stags *stags, uint32_t stag, uint32_t entry);
+
+/* The entry that this STag was drawn for. False: none. */
+static inline bool uiw_stags_find(const struct uiw_stags *stags, uint32_t stag, uint32_t *entry)
+{
+    /* Pairs with the release in stags_grow_locked. */
+    const struct uiw_stag_map *map = atomic_load_explicit(&stags->map, memory_order_acquire);
+    uint64_t slot = atomic_load_explicit(&map->slots[stag & map->mask], memory_order_acquire);
+
+    *entry = (uint32_t)(slot & UIW_STAG_ENTRY);
+    return slot >> UIW_STAG_SHIFT == stag && stag != 0;
+}
+
+#endif

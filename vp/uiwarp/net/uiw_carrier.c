@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel says when a network interface or an address comes or goes; what matters is whether the
+ * IA has an address on an interface that runs, the same that it_ia_query shows. Nothing is read out
+ * of the messages, so it does not matter if some are lost.
+ */
+#include "vp/uiwarp/net/uiw_carrier.h"
+
+#include "base/base_log.h"
+#include "vp/uiwarp/queue/uiw.h"
+#include "vp/uiwarp/net/uiw_net.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LINK_BYTES 8192 /* of messages dropped by one call */
+
+/* -1 without. */
+static int carrier_socket(void)
+{
+    struct sockaddr_nl address = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR,
+    };
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+        (void)close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Until there are no more; ENOBUFS says that some have been lost. */
+static void carrier_drain(const struct uiw_carrier *carrier)
+{
+    unsigned char messages[LINK_BYTES];
+
+    while (recv(carrier->fd, messages, sizeof(messages), MSG_DONTWAIT | MSG_TRUNC) >= 0 ||
+           errno == EINTR || errno == ENOBUFS) {
+    }
+}
+
+static void carrier_ready(void *argument, unsigned events)
+{
+    struct ual_ia *ia = argument;
+    struct uiw_carrier *carrier = &uiw_ia_of(ia)->carrier;
+    bool online;
+
+    (void)events;
+    carrier_drain(carrier);
+    if (!uiw_net_is_online(uiw_ia_of(ia)->interface, &online) || online == carrier->online)
+        return;
+    carrier->online = online;
+    base_log(BASE_LOG_INFO, "ia %p: %s is %s", (void *)ia, ia->name, online ? "online" : "offline");
+    evd_raise_unaffiliated_spigot(
+        &ia->evd, online ? IT_ASYNC_UNAFF_SPIGOT_ONLINE : IT_ASYNC_UNAFF_SPIGOT_OFFLINE,
+        UIW_SPIGOT);
+}
+
+static void carrier_open_on_loop(void *argument)
+{
+    struct ual_ia *ia = argument;
+    struct uiw_carrier *carrier = &uiw_ia_of(ia)->carrier;
+
+    carrier->fd = carrier_socket();
+    if (carrier->fd >= 0 &&
+        !evd_io_watch(&carrier->io, ia->evd.loop, carrier->fd, EVD_IO_READ, carrier_ready, ia)) {
+        (void)close(carrier->fd);
+        carrier->fd = -1;
+    }
+    /* After the socket listens: what changes from here on is told. */
+    if (!uiw_net_is_online(uiw_ia_of(ia)->interface, &carrier->online))
+        carrier->online = true;
+    if (carrier->fd < 0)
+        base_log(BASE_LOG_WARN, "ia %p: cannot watch %s for changes: %s", (void *)ia, ia->name,
+                 strerror(errno));
+}
+
+void uiw_carrier_open(struct ual_ia *ia)
+{
+    evd_loop_call(ia->evd.loop, carrier_open_on_loop, ia);
+}
+
+static void carrier_close_on_loop(void *argument)
+{
+    struct uiw_carrier *carrier = &uiw_ia_of(argument)->carrier;
+
+    evd_io_unwatch(&carrier->io);
+    if (carrier->fd >= 0)
+        (void)close(carrier->fd);
+}
+
+void uiw_carrier_close(struct ual_ia *ia)
+{
+    evd_loop_call(ia->evd.loop, carrier_close_on_loop, ia);
+}

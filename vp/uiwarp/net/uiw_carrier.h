@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tells when the Spigot of an IA goes online or offline. */
+#ifndef ITAPI_VP_UIWARP_NET_UIW_CARRIER_H
+#define ITAPI_VP_UIWARP_NET_UIW_CARRIER_H
+
+#include "evd/loop/evd_loop.h"
+
+#include <stdbool.h>
+
+struct ual_ia;
+
+#define UIW_SPIGOT 1u /* the only one */
+
+/* Loop thread only. */
+struct uiw_carrier {
+    int fd; /* rtnetlink; -1: the kernel grants none, and nothing is told */
+    struct evd_io io;
+    bool online; /* as last told */
+};
+
+void uiw_carrier_open(struct ual_ia *ia);
+void uiw_carrier_close(struct ual_ia *ia);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "vp/uiwarp/net/uiw_half_open.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define HALF_OPEN_WORDS  4u               /* of a source */
+#define HALF_OPEN_PREFIX sizeof(uint64_t) /* octets of an IPv6 address that name the source */
+#define HALF_OPEN_BITS   10u              /* of the number of a bucket */
+
+struct uiw_half_open_source {
+    struct uiw_half_open_source *next; /* of the bucket */
+    struct in6_addr name;
+    struct uiw_half_open_queue queue; /* never empty, but while one is added */
+};
+
+/* ---------------------------------------------------------------- queues */
+
+static void queue_add(struct uiw_half_open_queue *queue, struct uiw_half_open *entry,
+                      enum uiw_half_open_queue_name name)
+{
+    entry->links[name].older = queue->newest;
+    entry->links[name].newer = NULL;
+    if (queue->newest)
+        queue->newest->links[name].newer = entry;
+    else
+        queue->oldest = entry;
+    queue->newest = entry;
+    queue->count++;
+}
+
+static void queue_remove(struct uiw_half_open_queue *queue, struct uiw_half_open *entry,
+                         enum uiw_half_open_queue_name name)
+{
+    struct uiw_half_open *older = entry->links[name].older;
+    struct uiw_half_open *newer = entry->links[name].newer;
+
+    if (older)
+        older->links[name].newer = newer;
+    else
+        queue->oldest = newer;
+    if (newer)
+        newer->links[name].older = older;
+    else
+        queue->newest = older;
+    queue->count--;
+}
+
+/* ---------------------------------------------------------------- sources */
+
+/*
+ * An IPv4 address in IPv6 form, the /64 of an IPv6 address, or all of one that is link-local: those of a whole link
+ * share their first half.
+ */
+static struct in6_addr source_name(const it_net_addr_t *address)
+{
+    struct in6_addr name = IN6ADDR_ANY_INIT;
+
+    if (address->addr_type == IT_IPV4) {
+        name.s6_addr[10] = 0xff;
+        name.s6_addr[11] = 0xff;
+        memcpy(&name.s6_addr[12], &address->addr.ipv4, sizeof(address->addr.ipv4));
+    } else if (IN6_IS_ADDR_LINKLOCAL(&address->addr.ipv6)) {
+        name = address->addr.ipv6;
+    } else {
+        memcpy(&name, &address->addr.ipv6, HALF_OPEN_PREFIX);
+    }
+    return name;
+}
+
+/* Multiply and shift: with secret factors two sources meet by chance only. */
+static struct uiw_half_open_source **source_bucket(struct uiw_half_open_table *table,
+                                                   const struct in6_addr *name)
+{
+    uint64_t sum = table->secret[HALF_OPEN_WORDS];
+    uint32_t words[HALF_OPEN_WORDS];
+
+    memcpy(words, name, sizeof(words));
+    for (unsigned i = 0; i < HALF_OPEN_WORDS; i++)
+        sum += table->secret[i] * words[i];
+    return &table->buckets[sum >> (64u - HALF_OPEN_BITS)];
+}
+
+/* The link that points to the source, or to NULL. */
+static struct uiw_half_open_source **source_find(struct uiw_half_open_table *table,
+                                                 const struct in6_addr *name)
+{
+    struct uiw_half_open_source **link = source_bucket(table, name);
+
+    while (*link && memcmp(&(*link)->name, name, sizeof(*name)) != 0)
+        link = &(*link)->next;
+    return link;
+}
+
+static struct uiw_half_open_source *source_get(struct uiw_half_open_table *table,
+                                               const struct in6_addr *name)
+{
+    struct uiw_half_open_source **link = source_find(table, name);
+
+    if (!*link) {
+        *link = calloc(1, sizeof(**link));
+        if (*link)
+            (*link)->name = *name;
+    }
+    return *link;
+}
+
+/* ---------------------------------------------------------------- the table */
+
+bool uiw_half_open_init(struct uiw_half_open_table *table)
+{
+    table->buckets = calloc((size_t)1 << HALF_OPEN_BITS, sizeof(struct uiw_half_open_source *));
+    return table->buckets &&
+           getrandom(table->secret, sizeof(table->secret), 0) == (ssize_t)sizeof(table->secret);
+}
+
+void uiw_half_open_fini(struct uiw_half_open_table *table)
+{
+    free(table->buckets);
+}
+
+struct uiw_half_open *uiw_half_open_excess(struct uiw_half_open_table *table,
+                                           const it_net_addr_t *source, unsigned share,
+                                           unsigned max)
+{
+    struct in6_addr name = source_name(source);
+    const struct uiw_half_open_source *own = *source_find(table, &name);
+
+    if (own && own->queue.count > share)
+        return own->queue.oldest;
+    return table->all.count > max ? table->all.oldest : NULL;
+}
+
+bool uiw_half_open_add(struct uiw_half_open_table *table, struct uiw_half_open *entry,
+                       const it_net_addr_t *source)
+{
+    struct in6_addr name = source_name(source);
+
+    entry->source = source_get(table, &name);
+    if (!entry->source)
+        return false;
+    queue_add(&table->all, entry, UIW_HALF_OPEN_OF_ALL);
+    queue_add(&entry->source->queue, entry, UIW_HALF_OPEN_OF_SOURCE);
+    return true;
+}
+
+void uiw_half_open_remove(struct uiw_half_open_table *table, struct uiw_half_open *entry)
+{
+    struct uiw_half_open_source *source = entry->source;
+
+    if (!source)
+        return;
+    entry->source = NULL;
+    queue_remove(&table->all, entry, UIW_HALF_OPEN_OF_ALL);
+    queue_remove(&source->queue, entry, UIW_HALF_OPEN_OF_SOURCE);
+    if (source->queue.count == 0) {
+        *source_find(table, &source->name) = source->next;
+        free(source);
+    }
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Accepted streams whose MPA Request is not complete yet, by age and by the address they come from.
+ * Nobody is refused for being new: the one that has waited longest makes room. Every function takes
+ * the same short time however many there are. Loop thread only; knows no socket.
+ */
+#ifndef ITAPI_VP_UIWARP_NET_UIW_HALF_OPEN_H
+#define ITAPI_VP_UIWARP_NET_UIW_HALF_OPEN_H
+
+#include "it_api.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The addresses that count as one: an IPv4 address, the /64 of an IPv6 address. */
+struct uiw_half_open_source;
+
+enum uiw_half_open_queue_name {
+    UIW_HALF_OPEN_OF_ALL,
+    UIW_HALF_OPEN_OF_SOURCE,
+    UIW_HALF_OPEN_QUEUES
+};
+
+/* Part of the memory of its stream. Zeroed: in no table. */
+struct uiw_half_open {
+    struct {
+        struct uiw_half_open *older, *newer;
+    } links[UIW_HALF_OPEN_QUEUES];
+    struct uiw_half_open_source *source; /* NULL: in no table */
+};
+
+struct uiw_half_open_queue {
+    struct uiw_half_open *oldest, *newest;
+    unsigned count;
+};
+
+struct uiw_half_open_table {
+    struct uiw_half_open_queue all;
+    uint64_t secret[5]; /* of the hash: peers cannot choose addresses of one bucket */
+    struct uiw_half_open_source **buckets;
+};
+
+/* Of zeroed memory. False without memory or random numbers. */
+bool uiw_half_open_init(struct uiw_half_open_table *table);
+/* All entries are removed; also after an init that failed. */
+void uiw_half_open_fini(struct uiw_half_open_table *table);
+
+/*
+ * The one that has to go: the oldest of the source, if that has more than its share, or of all, if these are more
+ * than max. NULL: there is room for all.
+ */
+struct uiw_half_open *uiw_half_open_excess(struct uiw_half_open_table *table,
+                                           const it_net_addr_t *source, unsigned share,
+                                           unsigned max);
+
+/* False without memory. */
+bool uiw_half_open_add(struct uiw_half_open_table *table, struct uiw_half_open *entry,
+                       const it_net_addr_t *source);
+/* Of one that is in no table: nothing happens. */
+void uiw_half_open_remove(struct uiw_half_open_table *table, struct uiw_half_open *entry);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Streams that have ended and are being closed. Before the descriptor is closed the peer's octets
+ * have to be read: unread ones make Linux answer with a reset, which may take a Terminate or a
+ * rejecting Reply away from the peer. A peer that does not close its end keeps a descriptor of ours
+ * busy, so their number is limited, and the oldest has had most of its time when it has to go.
+ */
+#include "vp/uiwarp/connect/uiw_conn_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINGER_NS    (5 * BASE_NS_PER_S)
+#define LINGER_READ  16384u /* octets dropped by one call */
+#define LINGER_READS 16     /* calls per wake-up */
+
+struct uiw_linger {
+    struct evd_task task;
+    struct uiw_linger *older;
+    struct uiw_linger *newer;
+    struct uiw_ia *ia;
+    int fd;
+    struct evd_io io;
+    unsigned watched;
+    struct evd_timer timer;
+    bool finished; /* our FIN is sent */
+    size_t sent;
+    size_t length;
+    uint8_t tail[];
+};
+
+void uiw_reset_fd(int fd)
+{
+    /* Dissolves the connection under all copies of the descriptor, with RST. */
+    struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+
+    if (connect(fd, &nobody, sizeof(nobody)) != 0) {
+        struct linger hard = {.l_onoff = 1, .l_linger = 0};
+
+        /* Second best: RST from the last close, FIN before that. */
+        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
+        (void)shutdown(fd, SHUT_RDWR);
+    }
+    (void)close(fd);
+}
+
+/* ---------------------------------------------------------------- on the loop thread */
+
+static void linger_link(struct uiw_linger *linger)
+{
+    struct uiw_cm *cm = &linger->ia->cm;
+
+    linger->older = cm->linger_newest;
+    if (linger->older)
+        linger->older->newer = linger;
+    else
+        cm->linger_oldest = linger;
+    cm->linger_newest = linger;
+    cm->lingering++;
+}
+
+static void linger_unlink(struct uiw_linger *linger)
+{
+    struct uiw_cm *cm = &linger->ia->cm;
+
+    if (linger->older)
+        linger->older->newer = linger->newer;
+    else
+        cm->linger_oldest = linger->newer;
+    if (linger->newer)
+        linger->newer->older = linger->older;
+    else
+        cm->linger_newest = linger->older;
+    cm->lingering--;
+}
+
+static void linger_end(struct uiw_linger *linger, bool reset)
+{
+    evd_io_unwatch(&linger->io);
+    evd_timer_stop(&linger->timer);
+    linger_unlink(linger);
+    if (reset) {
+        uiw_reset_fd(linger->fd);
+    } else {
+        (void)shutdown(linger->fd, SHUT_RDWR); /* for other copies of the descriptor */
+        (void)close(linger->fd);
+    }
+    free(linger);
+}
+
+/* 0: all is out, FIN too; EAGAIN: the socket is full; else the connection is lost. */
+static int linger_write(struct uiw_linger *linger)
+{
+    while (linger->sent < linger->length) {
+        ssize_t sent = send(linger->fd, linger->tail + linger->sent, linger->length - linger->sent,
+                            MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return errno == EWOULDBLOCK ? EAGAIN : errno;
+        linger->sent += (size_t)sent;
+    }
+    if (!linger->finished && shutdown(linger->fd, SHUT_WR) != 0)
+        return errno;
+    linger->finished = true;
+    return 0;
+}
+
+/* EAGAIN: the peer may send more; else it has closed, or the connection is lost. */
+static int linger_read(const struct uiw_linger *linger)
+{
+    uint8_t dropped[LINGER_READ];
+
+    for (int i = 0; i < LINGER_READS; i++) {
+        ssize_t got = recv(linger->fd, dropped, sizeof(dropped), MSG_DONTWAIT);
+
+        if (got == 0)
+            return ECONNRESET;
+        if (got < 0 && errno != EINTR)
+            return errno == EWOULDBLOCK ? EAGAIN : errno;
+    }
+    return EAGAIN;
+}
+
+static void linger_ready(void *argument, unsigned events);
+
+static void linger_run(struct uiw_linger *linger)
+{
+    int written = linger_write(linger);
+    int read = linger_read(linger);
+    unsigned events = EVD_IO_READ | (written == EAGAIN ? (unsigned)EVD_IO_WRITE : 0u);
+
+    /* The peer's FIN does not keep it from reading what we still have for it. */
+    if ((written != 0 && written != EAGAIN) || (read != EAGAIN && written == 0)) {
+        linger_end(linger, false);
+        return;
+    }
+    if (read != EAGAIN)
+        events = EVD_IO_WRITE;
+    if (events == linger->watched)
+        return;
+    linger->watched = events;
+    if (!evd_io_watch(&linger->io, linger->ia->ual->evd.loop, linger->fd, events, linger_ready,
+                      linger))
+        linger_end(linger, true);
+}
+
+static void linger_ready(void *argument, unsigned events)
+{
+    (void)events; /* both directions are tried */
+    linger_run(argument);
+}
+
+static void linger_expired(void *argument)
+{
+    linger_end(argument, true);
+}
+
+/* Before its time. What the kernel has taken it still delivers, if the peer sends nothing more. */
+static void linger_cut(struct uiw_linger *linger)
+{
+    (void)linger_write(linger);
+    (void)linger_read(linger);
+    linger_end(linger, !linger->finished);
+}
+
+static void linger_begin(struct evd_task *task)
+{
+    struct uiw_linger *linger = (struct uiw_linger *)task; /* the first member */
+    struct uiw_cm *cm = &linger->ia->cm;
+
+    if (cm->lingering >= cm->linger_max)
+        linger_cut(cm->linger_oldest);
+    linger_link(linger);
+    if (evd_timer_start(&linger->timer, linger->ia->ual->evd.loop, LINGER_NS, linger_expired,
+                        linger))
+        linger_run(linger);
+    else
+        linger_end(linger, true);
+}
+
+void uiw_linger_close_all(struct uiw_ia *ia)
+{
+    struct uiw_linger *linger = ia->cm.linger_oldest;
+
+    while (linger) {
+        struct uiw_linger *newer = linger->newer;
+
+        linger_cut(linger);
+        linger = newer;
+    }
+}
+
+/* ---------------------------------------------------------------- any thread */
+
+void uiw_linger(struct uiw_ia *ia, int fd, const void *tail, size_t tail_length)
+{
+    struct uiw_linger *linger = calloc(1, sizeof(*linger) + tail_length);
+
+    if (!linger) {
+        uiw_reset_fd(fd);
+        return;
+    }
+    linger->task.run = linger_begin;
+    linger->ia = ia;
+    linger->fd = fd;
+    linger->length = tail_length;
+    if (tail_length > 0)
+        memcpy(linger->tail, tail, tail_length);
+    if (evd_loop_is_current(ia->ual->evd.loop))
+        linger_begin(&linger->task);
+    else
+        (void)evd_loop_submit(ia->ual->evd.loop, &linger->task); /* a new task */
+}

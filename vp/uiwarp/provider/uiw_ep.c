@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The EP: its creation, change and end. */
+#include "vp/uiwarp/queue/uiw_ep.h"
+
+#include "vp/uiwarp/connect/uiw_conn.h"
+#include "vp/uiwarp/lead/uiw_handover.h"
+#include "vp/uiwarp/queue/uiw_rings.h"
+#include "vp/uiwarp/queue/uiw_srq.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
+
+#include <string.h>
+
+static const struct vp_ep_ops ep_ops = {
+    .post_request = uiw_post_request,
+    .post_recv = uiw_post_recv,
+};
+
+it_status_t uiw_ep_create(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct uiw_ring_sizes sizes;
+
+    uiw_rings_sizes_of(ual, &ual->attr, &sizes);
+    if (!uiw_rings_make(ep, &sizes))
+        return IT_ERR_RESOURCES;
+    ep->ual = ual;
+    ep->ia = uiw_ia_of(ual_ia_of(&ual->object));
+    ep->pz = ual->pz;
+    ep->id.pz = ual->pz;
+    ep->fd = -1;
+    ep->mpa = (struct itx_mpa_params){.size = sizeof(ep->mpa),
+                                      .revision = 2,
+                                      .crc = IT_TRUE,
+                                      .peer_to_peer = IT_TRUE,
+                                      .rtr_types = ITX_RTR_WRITE | ITX_RTR_READ,
+                                      .release_us = ITX_RELEASE_US};
+    ep->wanted_ird = ual->attr.srv.rc.rdma_read_ird;
+    ep->wanted_ord = ual->attr.srv.rc.rdma_read_ord;
+    uiw_ep_set_enables(ep, UIW_EP_ALL, &ual->attr.srv.rc);
+    uiw_ep_set_watermarks(ep, UIW_EP_ALL, &ual->attr.srv.rc);
+    uiw_tx_reset(ep);
+    ual->ops = &ep_ops;
+    atomic_fetch_add_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
+    return IT_SUCCESS;
+}
+
+void uiw_ep_destroy(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct ual_ia *ia = ual_ia_of(&ual->object);
+
+    uiw_conn_cancel(ual, true);
+    uiw_ep_cut(ual);
+    uiw_silence_forget(ia, ual);
+    uiw_srq_watch_leave(ia, ual);
+    uiw_progress_quiesce(ia);
+    uiw_progress_undefer(ia, ual);
+    atomic_fetch_sub_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
+    uiw_links_drop(ep);
+    uiw_ep_retire_counters(ep);
+    uiw_rings_free(ep);
+}
+
+/* Whoever ends a connection drains the EP right after the step to NONOPERATIONAL. */
+static void ep_wait_drained(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    bool drained = false;
+
+    while (!drained) {
+        base_lock_take(&ual->lock);
+        drained = ep->drained || ual_ep_state(ual) != IT_EP_STATE_NONOPERATIONAL;
+        base_lock_drop(&ual->lock);
+        if (!drained)
+            sched_yield();
+    }
+}
+
+it_status_t uiw_ep_reset(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+
+    ep_wait_drained(ual);
+    uiw_conn_cancel(ual, true);
+    base_lock_take(&ual->lock);
+    if (ual_ep_step_locked(ual, UAL_EP_RESET, NULL)) {
+        status = IT_SUCCESS;
+        ep->drained = false;
+        ep->negotiated = false;
+        uiw_ep_set_watermarks(ep, UIW_EP_ALL, &ual->attr.srv.rc); /* armed again */
+        ual->attr.srv.rc.rdma_read_ird = ep->wanted_ird;
+        ual->attr.srv.rc.rdma_read_ord = ep->wanted_ord;
+    }
+    base_lock_drop(&ual->lock);
+    return status;
+}
+
+/* ---------------------------------------------------------------- EP: MPA settings */
+
+it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+
+    base_lock_take(&ual->lock);
+    if (ual_ep_state(ual) == IT_EP_STATE_UNCONNECTED) {
+        ep->mpa = *params;
+        status = IT_SUCCESS;
+    }
+    base_lock_drop(&ual->lock);
+    return status;
+}
+
+it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params)
+{
+    base_lock_take(&ual->lock);
+    *params = uiw_ep_of(ual)->mpa;
+    base_lock_drop(&ual->lock);
+    return IT_SUCCESS;
+}
+
+it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info)
+{
+    const struct uiw_ep *ep = uiw_ep_of(ual);
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+    it_ep_state_rc_t state;
+
+    base_lock_take(&ual->lock);
+    state = ual_ep_state(ual);
+    if (ep->negotiated && (state == IT_EP_STATE_CONNECTED || state == IT_EP_STATE_NONOPERATIONAL)) {
+        *info = ep->info;
+        status = IT_SUCCESS;
+    }
+    base_lock_drop(&ual->lock);
+    return status;
+}
+
+void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config)
+{
+    const struct uiw_ep *ep = uiw_ep_of(ual);
+
+    base_lock_take(&ual->lock);
+    *config = (struct iw_mpa_config){
+        .revision = ep->mpa.revision,
+        .crc = ep->mpa.crc != IT_FALSE,
+        .peer_to_peer = ep->mpa.peer_to_peer != IT_FALSE,
+        .rtr = ep->mpa.rtr_types,
+        .suppress_depths = suppress_depths,
+        .ird = (uint16_t)ep->wanted_ird,
+        .ord = (uint16_t)ep->wanted_ord,
+    };
+    base_lock_drop(&ual->lock);
+}
+
+struct uiw_conn **uiw_ep_conn_slot(struct ual_ep *ual)
+{
+    return &uiw_ep_of(ual)->conn;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What an EP has counted: each counter has one writer, the holder of a token, and lies among what that one
+ * touches anyway. The sums of an IA are made when somebody asks.
+ */
+#include "vp/uiwarp/queue/uiw_ep.h"
+
+static uint64_t counters_load(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void counters_add_queue(const struct uiw_queue *queue, uint64_t *posted, uint64_t *done)
+{
+    /* As uiw_queue_in_use reckons, without what is posted meanwhile: the number never goes down. */
+    uint64_t over = atomic_load_explicit(&queue->over, memory_order_acquire);
+    uint32_t retired = atomic_load_explicit(&queue->retired, memory_order_acquire);
+
+    *posted += atomic_load_explicit(&queue->tail, memory_order_relaxed);
+    *done += (uint32_t)(over >> 32) - ((uint32_t)over - retired);
+}
+
+void uiw_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)
+{
+    const struct uiw_ep *ep = uiw_ep_of(ual);
+
+    counters_add_queue(&ep->sq, &counters->requests_posted, &counters->requests_done);
+    counters_add_queue(&ep->rq, &counters->receives_posted, &counters->receives_done);
+    counters->bytes_sent += counters_load(&ep->tx.octets);
+    counters->bytes_received += counters_load(&ep->octets_in);
+    counters->fpdus_sent += counters_load(&ep->tx.fpdus);
+    counters->fpdus_received += counters_load(&ep->fpdus_in);
+    counters->send_calls += counters_load(&ep->tx.calls);
+    counters->receive_calls += counters_load(&ep->calls_in);
+    counters->send_retries += counters_load(&ep->tx.retries);
+    counters->crc_errors += counters_load(&ep->crc_errors);
+    counters->protocol_errors += counters_load(&ep->protocol_errors);
+    counters->terminates_sent += counters_load(&ep->tx.terminates);
+    counters->terminates_received += counters_load(&ep->terminates_in);
+    counters->nudges += counters_load(&ep->tx.nudges);
+}
+
+static void counters_add(const struct itx_ep_counters *ep, struct itx_counters *sum)
+{
+    sum->bytes_sent += ep->bytes_sent;
+    sum->bytes_received += ep->bytes_received;
+    sum->fpdus_sent += ep->fpdus_sent;
+    sum->fpdus_received += ep->fpdus_received;
+    sum->send_calls += ep->send_calls;
+    sum->receive_calls += ep->receive_calls;
+    sum->send_retries += ep->send_retries;
+    sum->crc_errors += ep->crc_errors;
+    sum->protocol_errors += ep->protocol_errors;
+    sum->terminates_sent += ep->terminates_sent;
+    sum->terminates_received += ep->terminates_received;
+    sum->nudges += ep->nudges;
+}
+
+/* The EP is still in the IA's list: what it leaves to the IA must not be counted twice. */
+void uiw_ep_retire_counters(struct uiw_ep *ep)
+{
+    base_lock_take(&ep->ia->retired_lock);
+    uiw_ep_counters(ep->ual, &ep->ia->retired);
+    ep->counters_retired = true;
+    base_lock_drop(&ep->ia->retired_lock);
+}
+
+void uiw_ia_counters(struct ual_ia *ual, struct itx_counters *counters)
+{
+    struct uiw_ia *ia = uiw_ia_of(ual);
+
+    base_lock_take(&ual->evd.lock);
+    base_lock_take(&ia->retired_lock);
+    counters_add(&ia->retired, counters);
+    for (struct base_object *object = ual->evd.objects[IT_HANDLE_TYPE_EP]; object;
+         object = object->next) {
+        struct ual_ep *ep = (struct ual_ep *)(void *)object;
+        struct itx_ep_counters own = {0};
+
+        if (uiw_ep_of(ep)->counters_retired)
+            continue;
+        uiw_ep_counters(ep, &own);
+        counters_add(&own, counters);
+    }
+    base_lock_drop(&ia->retired_lock);
+    base_lock_drop(&ual->evd.lock);
+    counters->thread_wakeups += counters_load(&ia->progress.thread_wakeups);
+    counters->leader_changes += counters_load(&ia->progress.leader_changes);
+}

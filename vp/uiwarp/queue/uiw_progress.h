@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who reads the sockets of an IA. One thread at a time leads: a consumer that polls or waits, else
+ * the IA's loop. The leader word is claimed by compare-and-swap before anything is read; consumers
+ * that wait while another leads are followers and are handed the lead when the leader leaves.
+ */
+#ifndef ITAPI_VP_UIWARP_QUEUE_UIW_PROGRESS_H
+#define ITAPI_VP_UIWARP_QUEUE_UIW_PROGRESS_H
+
+#include "base/base_lock.h"
+#include "evd/loop/evd_loop.h"
+#include "evd/loop/evd_waiter.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct evd;
+struct ual_ep;
+struct ual_ia;
+
+#define UIW_ACTIVE_MAX   8u
+#define UIW_STAGING_SIZE ((size_t)65536)
+
+enum uiw_leader {
+    UIW_LEADER_NONE,
+    UIW_LEADER_CONSUMER,
+    UIW_LEADER_LOOP
+};
+
+struct uiw_follower {
+    struct uiw_follower *next;
+    struct evd_waiter *waiter;
+};
+
+/* Connections whose peers may stay silent: uiw_silence.c. */
+struct uiw_silence {
+    struct ual_ep *first, *last; /* by progress.lock */
+    struct ual_ep *busy;         /* by progress.lock: off the list, still used by the loop */
+    struct evd_timer timer;      /* loop thread */
+};
+
+/* Connections with a message that holds a receive of an S-RQ: uiw_srq_watch.c. */
+struct uiw_srq_watch {
+    struct ual_ia *ia;    /* immutable */
+    struct ual_ep *first; /* by progress.lock, as the next two */
+    bool running;         /* the timer, or a task that is about to start it */
+    bool looking;         /* the loop has EPs in hand */
+    _Atomic uint64_t period_ns;
+    struct evd_timer timer; /* loop thread */
+    struct evd_task start;
+};
+
+struct uiw_progress {
+    _Atomic int leader;       /* enum uiw_leader */
+    _Atomic uint32_t stints;  /* times a consumer has led: tells the loop that one is busy */
+    _Atomic bool asleep;      /* the leader is, or is about to be, in epoll_wait */
+    _Atomic uint32_t rounds;  /* +1 whenever the leader holds no EP: see uiw_progress_quiesce */
+    _Atomic uint32_t purge;   /* +1: what the leader remembers may name an EP that goes away */
+    _Atomic bool look;        /* by the loop, once a millisecond: ask epoll in the next round */
+    _Atomic bool loop_parked; /* the loop neither watches nor ticks until a leader leaves */
+    _Atomic uint32_t blocked; /* streams whose socket is full */
+    _Atomic uint32_t follower_count; /* written with lock held */
+    /* EPs with posted work that waits for company: the stack of uiw_defer.c; see also uiw_sq.c. */
+    _Atomic(struct ual_ep *) deferred;
+    _Atomic bool sweeping;  /* the loop looks at the deferred list by itself */
+    _Atomic bool holding;   /* the same for the held list */
+    _Atomic bool gate_open; /* arrivals wake the loop; the loop thread writes */
+    _Atomic uint64_t thread_wakeups;
+    _Atomic uint64_t leader_changes; /* between the loop and consumers, and among those */
+    int epoll_fd;                    /* all established streams; immutable */
+    int gate_fd; /* a poll set that holds .epoll_fd alone: what the loop watches; immutable */
+    int kick_fd; /* eventfd in it, wakes a leader that sleeps; immutable */
+
+    /* Leader only. */
+    uint8_t *staging; /* UIW_STAGING_SIZE octets, holds nothing between two reads */
+    struct ual_ep *active[UIW_ACTIVE_MAX]; /* streams that had data a moment ago */
+    uint32_t idle[UIW_ACTIVE_MAX];         /* empty polls since then */
+    bool detached[UIW_ACTIVE_MAX];         /* not in the poll set: see uiw_detach.c */
+    unsigned active_count;
+    unsigned detached_count;
+    unsigned found;         /* polls that have found something since the set was last relied on */
+    unsigned crowded;       /* more were active than there is room for: rounds until that is over */
+    uint32_t polls;         /* since epoll was asked */
+    uint32_t purged;        /* last .purge seen */
+    uint64_t spin_ns;       /* how long a waiter polls before it sleeps */
+    uint64_t spin_limit_ns; /* the most that it may be: itx_ia_set_spin */
+    unsigned spin_pause;    /* short sleeps until polling is tried again */
+
+    struct base_lock lock; /* guards what follows */
+    struct uiw_follower *followers;
+    struct ual_ep *held; /* EPs with posted work that waits for a post; see uiw_hold.c */
+    unsigned holders;    /* EPs that were taken off this list and are still in use */
+    struct uiw_silence silence;
+    struct uiw_srq_watch srq_watch;
+
+    /* Loop thread only. */
+    struct evd_io watch;        /* of gate_fd, always */
+    struct evd_timer hand_over; /* 1 ms, while a consumer leads */
+    uint32_t stints_seen;
+    unsigned asleep_ticks;
+    struct evd_timer sweep;
+    uint32_t stints_swept;
+    struct evd_task unpark;      /* submitted by a leader that leaves */
+    struct evd_task sweep_start; /* submitted by a post that defers */
+    struct evd_timer hold;
+    struct evd_task hold_start; /* submitted by a post that is held */
+};
+
+bool uiw_progress_open(struct ual_ia *ia); /* starts the watch; the loop runs */
+void uiw_progress_close(struct ual_ia *ia);
+
+/* A stream enters or leaves the poll set. writable: wake me when the socket takes octets again; false: it can not be watched. */
+bool uiw_progress_add(struct ual_ia *ia, struct ual_ep *ual, int fd);
+bool uiw_progress_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable);
+void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ual, int fd);
+
+/* Returns when no leader holds a pointer to an EP that was removed before the call. */
+void uiw_progress_quiesce(struct ual_ia *ia);
+
+/*
+ * Posted work of this EP may wait until this thread polls, or anybody an EVD of the EP, or somebody waits, or
+ * half a millisecond is over; one while a consumer polls other EVDs.
+ */
+void uiw_progress_defer(struct ual_ia *ia, struct ual_ep *ual);
+/*
+ * Posted work of this EP waits for another post, a second or two at the most, and for no longer than a deferred one while
+ * somebody sleeps on an EVD of the EP.
+ */
+void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual);
+/* Somebody is about to sleep on this EVD: what is held of EPs with it goes out now. NULL: of all. */
+void uiw_progress_release_evd(void *ia, const struct evd *evd);
+/* What is deferred of EPs with this EVD goes out now. */
+void uiw_progress_flush_evd(void *ia, const struct evd *evd);
+/* Takes the EP off both lists; nobody who has found it there uses it any more. */
+void uiw_progress_undefer(struct ual_ia *ia, struct ual_ep *ual);
+
+extern const struct evd_progress_ops uiw_progress_ops;
+
+#endif

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the protocol code asks of the provider when a segment arrives: may it be placed, where, and
+ * what follows when it is complete. Runs in the reader.
+ */
+#include "vp/uiwarp/queue/uiw_ep.h"
+
+#include "vp/uiwarp/queue/uiw_srq.h"
+
+#include "tdi/iwarp/iw_atomic.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- verdicts to codes */
+
+static enum iw_error place_write_error(enum uiw_mr_verdict verdict)
+{
+    switch (verdict) {
+    case UIW_MR_OK:
+        return IW_OK;
+    case UIW_MR_INVALID:
+        break;
+    case UIW_MR_STREAM:
+        return IW_ERR_DDP_STAG_STREAM;
+    case UIW_MR_ACCESS:
+        return IW_ERR_RDMAP_ACCESS; /* DDP knows no rights */
+    case UIW_MR_BOUNDS:
+        return IW_ERR_DDP_BOUNDS;
+    case UIW_MR_WRAP:
+        return IW_ERR_DDP_TO_WRAP;
+    }
+    return IW_ERR_DDP_INVALID_STAG;
+}
+
+enum iw_error uiw_read_error(enum uiw_mr_verdict verdict)
+{
+    switch (verdict) {
+    case UIW_MR_OK:
+        return IW_OK;
+    case UIW_MR_INVALID:
+        break;
+    case UIW_MR_STREAM:
+        return IW_ERR_RDMAP_STAG_STREAM;
+    case UIW_MR_ACCESS:
+        return IW_ERR_RDMAP_ACCESS;
+    case UIW_MR_BOUNDS:
+        return IW_ERR_RDMAP_BOUNDS;
+    case UIW_MR_WRAP:
+        return IW_ERR_RDMAP_TO_WRAP;
+    }
+    return IW_ERR_RDMAP_INVALID_STAG;
+}
+
+/* ---------------------------------------------------------------- may it be placed? */
+
+static enum iw_error place_pin_write(struct uiw_ep *ep, const struct iw_segment *segment,
+                                     uint32_t offset, uint32_t length, struct uiw_mr **mr,
+                                     uint8_t **addr)
+{
+    if (!atomic_load_explicit(&ep->write_enabled, memory_order_relaxed))
+        return IW_ERR_RDMAP_ACCESS;
+    return place_write_error(uiw_mr_pin_remote(&ep->ia->mrs, segment->stag, segment->to + offset,
+                                               length, IT_PRIV_REMOTE_WRITE, &ep->id, mr, addr));
+}
+
+static enum iw_error place_check_write(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    struct uiw_mr *mr;
+    uint8_t *addr;
+    enum iw_error error = place_pin_write(ep, segment, 0, segment->length, &mr, &addr);
+
+    if (error == IW_OK)
+        uiw_mr_unpin(mr);
+    return error;
+}
+
+/* The oldest Read or atomic of ours without a complete response; NULL when none is open. */
+static struct uiw_orq_entry *place_oldest_read(const struct uiw_ep *ep)
+{
+    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
+
+    if (head == atomic_load_explicit(&ep->orq_tail, memory_order_acquire))
+        return NULL;
+    return &ep->orq[head & ep->orq_mask];
+}
+
+static enum iw_error place_check_response(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    const struct uiw_orq_entry *read = place_oldest_read(ep);
+    uint32_t left;
+
+    if (!read || read->atomic)
+        return IW_ERR_RDMAP_OPCODE;
+    if (segment->stag != read->sink_stag)
+        return IW_ERR_DDP_INVALID_STAG;
+    left = read->length - read->received;
+    if (segment->to != read->received || segment->length > left)
+        return IW_ERR_DDP_BOUNDS;
+    if (segment->last != (segment->length == left))
+        return IW_ERR_DDP_BOUNDS;
+    return IW_OK;
+}
+
+static enum iw_error place_check_send(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    uint32_t head = uiw_queue_head(&ep->rq);
+    const struct uiw_rqe *rqe = uiw_rqe_at(ep, head);
+
+    if (head == atomic_load_explicit(&ep->rq.tail, memory_order_acquire) &&
+        (!ep->ual->srq || !uiw_srq_draw(ep)))
+        return IW_ERR_DDP_NO_BUFFER;
+    if (segment->mo > rqe->length || segment->length > rqe->length - segment->mo)
+        return IW_ERR_DDP_TOO_LONG;
+    return IW_OK;
+}
+
+static enum iw_error place_check(void *context, const struct iw_segment *segment)
+{
+    if (segment->opcode == IW_OP_WRITE)
+        return place_check_write(context, segment);
+    if (segment->opcode == IW_OP_READ_RESPONSE)
+        return place_check_response(context, segment);
+    return place_check_send(context, segment);
+}
+
+/* ---------------------------------------------------------------- where? */
+
+static void place_unmap(void *context)
+{
+    struct uiw_ep *ep = context;
+
+    while (ep->pinned_count > 0)
+        uiw_mr_unpin(ep->pinned[--ep->pinned_count]);
+}
+
+/* Octets [offset, offset + *length) of a list of local segments, as far as the pieces go. */
+static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segment *segments,
+                                        unsigned segment_count, uint32_t offset, uint32_t *length,
+                                        struct iovec *iov, unsigned *count)
+{
+    uint32_t left = *length;
+
+    *count = 0;
+    for (unsigned i = 0; i < segment_count && left > 0 && *count < IW_RX_IOV_MAX; i++) {
+        uint32_t piece = segments[i].length;
+
+        if (offset >= piece) {
+            offset -= piece;
+            continue;
+        }
+        piece = piece - offset < left ? piece - offset : left;
+        /* The segment as it was posted must lie in its region, not only the part that is used. */
+        if (!uiw_mr_pin_local(segments[i].mr, segments[i].stag, segments[i].addr,
+                              segments[i].length, IT_PRIV_LOCAL_WRITE, ep->pz)) {
+            place_unmap(ep);
+            return IW_ERR_DDP_LOCAL;
+        }
+        ep->pinned[ep->pinned_count++] = segments[i].mr;
+        iov[(*count)++] = (struct iovec){segments[i].addr + offset, piece};
+        offset = 0;
+        left -= piece;
+    }
+    *length -= left;
+    return IW_OK;
+}
+
+static enum iw_error place_map_write(struct uiw_ep *ep, const struct iw_segment *segment,
+                                     uint32_t offset, uint32_t length, struct iovec *iov,
+                                     unsigned *count)
+{
+    struct uiw_mr *mr;
+    uint8_t *addr;
+    enum iw_error error = place_pin_write(ep, segment, offset, length, &mr, &addr);
+
+    if (error != IW_OK)
+        return error;
+    ep->pinned[ep->pinned_count++] = mr;
+    iov[0] = (struct iovec){addr, length};
+    *count = 1;
+    return IW_OK;
+}
+
+static enum iw_error place_map(void *context, const struct iw_segment *segment, uint32_t offset,
+                               uint32_t *length, struct iovec *iov, unsigned *count)
+{
+    struct uiw_ep *ep = context;
+
+    if (segment->opcode == IW_OP_WRITE)
+        return place_map_write(ep, segment, offset, *length, iov, count);
+    if (segment->opcode == IW_OP_READ_RESPONSE) {
+        const struct uiw_orq_entry *read = place_oldest_read(ep);
+        const struct uiw_sqe *sqe = uiw_sqe_at(ep, read->sq_index);
+
+        return place_map_segments(ep, sqe->segments, sqe->segment_count, read->received + offset,
+                                  length, iov, count);
+    } else {
+        const struct uiw_rqe *rqe = uiw_rqe_at(ep, uiw_queue_head(&ep->rq));
+
+        return place_map_segments(ep, rqe->segments, rqe->segment_count, segment->mo + offset,
+                                  length, iov, count);
+    }
+}
+
+/* ---------------------------------------------------------------- all of it at once */
+
+/* The usual receive: one segment, which takes all of the message. False: not its memory any more. */
+static bool place_copy_send(struct uiw_ep *ep, const struct uiw_rqe *rqe, uint32_t offset,
+                            const uint8_t *payload, uint32_t length)
+{
+    const struct uiw_segment *sink = &rqe->segments[0];
+
+    if (!uiw_mr_pin_local(sink->mr, sink->stag, sink->addr, sink->length, IT_PRIV_LOCAL_WRITE,
+                          ep->pz))
+        return false;
+    memcpy(sink->addr + offset, payload, length);
+    uiw_mr_unpin(sink->mr);
+    return true;
+}
+
+static enum iw_error place_copy_write(struct uiw_ep *ep, const struct iw_segment *segment,
+                                      const uint8_t *payload)
+{
+    struct uiw_mr *mr;
+    uint8_t *addr;
+    enum iw_error error = place_pin_write(ep, segment, 0, segment->length, &mr, &addr);
+
+    if (error != IW_OK)
+        return error;
+    memcpy(addr, payload, segment->length);
+    uiw_mr_unpin(mr);
+    return IW_OK;
+}
+
+static enum iw_error place_copy(struct uiw_ep *ep, const struct iw_segment *segment,
+                                const uint8_t *payload)
+{
+    struct iovec iov[IW_RX_IOV_MAX];
+
+    for (uint32_t offset = 0; offset < segment->length;) {
+        uint32_t mapped = segment->length - offset;
+        unsigned count = 0;
+        enum iw_error error = place_map(ep, segment, offset, &mapped, iov, &count);
+
+        if (error != IW_OK)
+            return error;
+        for (unsigned i = 0; i < count; i++) {
+            memcpy(iov[i].iov_base, payload, iov[i].iov_len);
+            payload += iov[i].iov_len;
+        }
+        place_unmap(ep);
+        offset += mapped;
+    }
+    return IW_OK;
+}
+
+static enum iw_error place_whole(void *context, const struct iw_segment *segment,
+                                 const uint8_t *payload)
+{
+    struct uiw_ep *ep = context;
+    bool response = segment->opcode == IW_OP_READ_RESPONSE;
+    const struct uiw_rqe *rqe;
+    enum iw_error error;
+
+    if (segment->opcode == IW_OP_WRITE)
+        return place_copy_write(ep, segment, payload);
+    error = response ? place_check_response(ep, segment) : place_check_send(ep, segment);
+    if (error != IW_OK || segment->length == 0)
+        return error;
+    if (response)
+        return place_copy(ep, segment, payload);
+    rqe = uiw_rqe_at(ep, uiw_queue_head(&ep->rq));
+    if (rqe->segment_count != 1)
+        return place_copy(ep, segment, payload);
+    return place_copy_send(ep, rqe, segment->mo, payload, segment->length) ? IW_OK
+                                                                           : IW_ERR_DDP_LOCAL;
+}
+
+/* What is refused here, place_whole tells the reason of; a receive of an S-RQ is drawn there. */
+static bool place_take(void *context, const uint8_t *payload, uint32_t length, bool solicited)
+{
+    struct uiw_ep *ep = context;
+    uint32_t head = uiw_queue_head(&ep->rq);
+    const struct uiw_rqe *rqe = uiw_rqe_at(ep, head);
+
+    if (head == atomic_load_explicit(&ep->rq.tail, memory_order_acquire) ||
+        rqe->segment_count != 1 || length > rqe->length ||
+        !place_copy_send(ep, rqe, 0, payload, length))
+        return false;
+    uiw_rq_complete(ep, length, solicited, NULL);
+    return true;
+}
+
+/* ---------------------------------------------------------------- it is complete */
+
+/* The oldest Read or atomic of ours has its answer. */
+static void place_answered(struct uiw_ep *ep)
+{
+    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
+    const struct uiw_orq_entry *entry = &ep->orq[head & ep->orq_mask];
+
+    if (!entry->rtr) {
+        struct uiw_sqe *sqe = uiw_sqe_at(ep, entry->sq_index);
+
+        if (sqe->flags & IT_UNLINK_LOCAL_SINK)
+            uiw_sink_unlink(ep, sqe);
+        base_lock_take(&ep->ual->lock);
+        sqe->done = true;
+        ep->rx_wake_request |= uiw_sq_complete_locked(ep);
+        base_lock_drop(&ep->ual->lock);
+    }
+    atomic_store_explicit(&ep->orq_head, head + 1, memory_order_release);
+    ep->rx_kick = true; /* ORD and fences */
+}
+
+static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    place_oldest_read(ep)->received += segment->length;
+    if (segment->last)
+        place_answered(ep);
+    return IW_OK;
+}
+
+static enum iw_error place_atomic_response(void *context, const struct iw_atomic_response *response)
+{
+    struct uiw_ep *ep = context;
+    const struct uiw_orq_entry *entry = place_oldest_read(ep);
+    const struct uiw_segment *result;
+
+    if (!entry || !entry->atomic)
+        return IW_ERR_RDMAP_OPCODE;
+    if (response->id != entry->sq_index)
+        return IW_ERR_RDMAP_UNSPECIFIED;
+    result = &uiw_sqe_at(ep, entry->sq_index)->segments[0];
+    if (!uiw_mr_pin_local(result->mr, result->stag, result->addr, result->length,
+                          IT_PRIV_LOCAL_WRITE, ep->pz))
+        return IW_ERR_DDP_LOCAL;
+    memcpy(result->addr, &response->original, sizeof(response->original));
+    uiw_mr_unpin(result->mr);
+    place_answered(ep);
+    return IW_OK;
+}
+
+static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    bool solicited = segment->opcode == IW_OP_SEND_SE || segment->opcode == IW_OP_SEND_SE_INV;
+    it_handle_t unlinked = NULL;
+
+    if (!segment->last)
+        return IW_OK;
+    if (segment->opcode == IW_OP_SEND_INV || segment->opcode == IW_OP_SEND_SE_INV) {
+        enum iw_error error = uiw_region_invalidate(ep, segment->stag, &unlinked);
+
+        if (error != IW_OK)
+            return error;
+    }
+    uiw_rq_complete(ep, segment->mo + segment->length, solicited, unlinked);
+    return IW_OK;
+}
+
+/*
+ * Takes a receive as an empty Send would. Only where the consumer said that both sides have agreed
+ * on it: to another one such a completion would make no sense.
+ */
+static enum iw_error place_immediate(void *context, uint64_t value, bool solicited)
+{
+    struct uiw_ep *ep = context;
+    struct iw_segment empty = ep->rx.segment;
+    enum iw_error error;
+
+    empty.length = 0;
+    if (atomic_load_explicit(&ep->ual->immediate_bits, memory_order_relaxed) == 0)
+        return IW_ERR_RDMAP_OPCODE;
+    error = place_check_send(ep, &empty);
+    if (error == IW_OK)
+        uiw_rq_complete_immediate(ep, value, solicited);
+    return error;
+}
+
+static enum iw_error place_done(void *context, const struct iw_segment *segment)
+{
+    if (segment->opcode == IW_OP_WRITE)
+        return IW_OK;
+    if (segment->opcode == IW_OP_READ_RESPONSE)
+        return place_done_response(context, segment);
+    return place_done_send(context, segment);
+}
+
+/* ---------------------------------------------------------------- Reads and atomics of the peer */
+
+static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_request *request)
+{
+    struct uiw_mr *mr;
+    uint8_t *addr;
+    enum uiw_mr_verdict verdict;
+
+    if (request->length == 0)
+        return IW_OK;
+    if (!atomic_load_explicit(&ep->read_enabled, memory_order_relaxed))
+        return IW_ERR_RDMAP_ACCESS;
+    verdict = uiw_mr_pin_remote(&ep->ia->mrs, request->source_stag, request->source_to,
+                                request->length, IT_PRIV_REMOTE_READ, &ep->id, &mr, &addr);
+    if (verdict == UIW_MR_OK)
+        uiw_mr_unpin(mr);
+    return uiw_read_error(verdict);
+}
+
+/*
+ * How many Reads and atomics the peer may have open. Linux siw rounds the ORD it was told up to a power of two and
+ * then uses all of that: so do we with the IRD, half of what the ring holds.
+ */
+static uint32_t place_irq_depth(const struct uiw_ep *ep)
+{
+    return ep->agreed.ird == 0 ? 0 : (ep->irq_mask + 1) / 2;
+}
+
+static bool place_has_irq_room(const struct uiw_ep *ep)
+{
+    uint32_t tail = atomic_load_explicit(&ep->irq_tail, memory_order_relaxed);
+    uint32_t open = tail - atomic_load_explicit(&ep->irq_sent, memory_order_acquire);
+    uint32_t kept = tail - atomic_load_explicit(&ep->irq_head, memory_order_acquire);
+
+    return open < place_irq_depth(ep) && kept <= ep->irq_mask;
+}
+
+static void place_enter_irq(struct uiw_ep *ep, const struct uiw_irq_entry *entry)
+{
+    uint32_t tail = atomic_load_explicit(&ep->irq_tail, memory_order_relaxed);
+
+    ep->irq[tail & ep->irq_mask] = *entry;
+    /* Hands the entry to the sender. */
+    atomic_store_explicit(&ep->irq_tail, tail + 1, memory_order_release);
+    ep->rx_kick = true;
+}
+
+/*
+ * Queued here, answered when all that has been read is parsed: a peer that sends more Requests than
+ * our IRD without waiting for an answer is caught, and short answers share a system call.
+ */
+static enum iw_error place_read_request(void *context, const struct iw_read_request *request)
+{
+    struct uiw_ep *ep = context;
+    enum iw_error error;
+
+    if (!place_has_irq_room(ep))
+        return IW_ERR_DDP_NO_BUFFER;
+    error = place_check_source(ep, request);
+    if (error != IW_OK)
+        return error;
+    place_enter_irq(ep, &(struct uiw_irq_entry){.request = *request, .msn = ep->rx.segment.msn});
+    return IW_OK;
+}
+
+/* Executed here, so that it keeps its place among the Writes and Sends around it. */
+static enum iw_error place_atomic_request(void *context, const struct iw_atomic_request *request)
+{
+    struct uiw_ep *ep = context;
+    struct uiw_irq_entry entry = {.is_atomic = true, .atomic.id = request->id};
+    enum iw_error error;
+
+    if (!iw_atomic_is_known(request))
+        return IW_ERR_RDMAP_OPCODE;
+    if (!place_has_irq_room(ep))
+        return IW_ERR_DDP_NO_BUFFER;
+    error = uiw_atomic_execute(ep, request, &entry.atomic.original);
+    if (error != IW_OK)
+        return error;
+    entry.msn = ++ep->rx_atomics;
+    place_enter_irq(ep, &entry);
+    return IW_OK;
+}
+
+static void place_terminate(void *context, const struct iw_terminate *terminate)
+{
+    struct uiw_ep *ep = context;
+
+    ep->rx_terminate = *terminate;
+    ep->rx_terminated = true;
+}
+
+const struct iw_rx_ops uiw_rx_ops = {
+    .check = place_check,
+    .map = place_map,
+    .unmap = place_unmap,
+    .place = place_whole,
+    .take = place_take,
+    .done = place_done,
+    .read_request = place_read_request,
+    .atomic_request = place_atomic_request,
+    .atomic_response = place_atomic_response,
+    .immediate = place_immediate,
+    .terminate = place_terminate,
+};

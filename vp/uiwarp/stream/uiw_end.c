@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How connections and attempts end: the state first, then the stream, then the posted work, then
+ * the events, each once.
+ */
+#include "vp/uiwarp/connect/uiw_conn.h"
+#include "vp/uiwarp/queue/uiw_ep.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
+#include "vp/uiwarp/send/uiw_tx.h"
+
+#include "tdi/iwarp/iw_wire.h"
+
+#include <unistd.h>
+
+static bool end_step(struct ual_ep *ual, const struct uiw_end *end)
+{
+    bool stepped;
+
+    base_lock_take(&ual->lock);
+    stepped = (end->generation == 0 || end->generation == uiw_ep_of(ual)->generation) &&
+              ual_ep_step_locked(ual, end->step, NULL);
+    base_lock_drop(&ual->lock);
+    return stepped;
+}
+
+/* Behind the rest of the FPDU that is half sent, the next FPDU boundary is a Terminate's place. */
+static void end_add_terminate(struct uiw_ep *ep, const struct iw_terminate *terminate)
+{
+    uint8_t fpdu[IW_TERMINATE_FPDU_MAX];
+    size_t length = iw_encode_terminate_fpdu(fpdu, terminate, false);
+
+    if (uiw_tx_prepend_fpdu(ep, fpdu, length - IW_CRC_FIELD))
+        uiw_count(&ep->tx.terminates, 1);
+}
+
+/*
+ * Both tokens are held. The descriptor leaves the EP: to be closed with what must still be said, or
+ * reset when that can not be said any more.
+ */
+static void end_stream(struct uiw_ep *ep, const struct iw_terminate *terminate)
+{
+    struct uiw_image *image = &ep->tx.image;
+    bool dead = atomic_exchange_explicit(&ep->tx.dead, true, memory_order_acq_rel);
+    int fd = ep->fd;
+
+    if (fd < 0)
+        return;
+    uiw_progress_remove(ep->ia->ual, ep->ual, fd);
+    if (terminate && !dead)
+        end_add_terminate(ep, terminate);
+    ep->fd = -1;
+    if (dead)
+        uiw_reset_fd(fd);
+    else
+        uiw_linger(ep->ia, fd, image->buffer ? image->buffer->octets + image->start : NULL,
+                   image->end - image->start);
+    uiw_tx_reset(ep);
+}
+
+/* Both tokens are held. From here on posted work flushes itself. */
+static void end_flush(struct ual_ep *ual, const struct uiw_end *end)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    bool wake_request;
+    bool wake_recv;
+
+    base_lock_take(&ual->lock);
+    wake_request =
+        uiw_sq_flush_locked(ep, end->has_failed_request, end->failed_index, end->failed_status);
+    wake_recv = uiw_rq_flush_locked(ep, end->recv_status) || ep->rx_wake_recv;
+    ep->rx_wake_recv = false;
+    ep->drained = true;
+    base_lock_drop(&ual->lock);
+    if (wake_request)
+        evd_wake(ual->request_evd);
+    if (wake_recv)
+        evd_wake(ual->recv_evd);
+}
+
+bool uiw_ep_end(struct ual_ep *ual, const struct uiw_end *end, bool reader)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct ual_conn_news news = {.number = end->step == UAL_EP_BROKEN
+                                               ? IT_CM_MSG_CONN_BROKEN_EVENT
+                                               : IT_CM_MSG_CONN_DISCONNECT_EVENT};
+
+    if (!end_step(ual, end))
+        return false;
+    if (!reader)
+        uiw_reader_take(ep);
+    uiw_tx_take(ep);
+    end_stream(ep, end->terminate);
+    end_flush(ual, end);
+    uiw_tx_drop(ep);
+    if (end->async)
+        evd_raise_affiliated_ep(&ual_ia_of(&ual->object)->evd, end->async, ual_ep_handle(ual));
+    ual_ep_report(ual, &news);
+    if (!reader)
+        uiw_reader_drop(ep);
+    return true;
+}
+
+bool uiw_ep_end_attempt(struct ual_ep *ual, enum ual_ep_step step, const struct ual_conn_news *news)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    it_ep_state_rc_t before;
+    bool stepped;
+    bool wake = false;
+
+    base_lock_take(&ual->lock);
+    before = ual_ep_state(ual);
+    stepped = before != IT_EP_STATE_CONNECTED && ual_ep_step_locked(ual, step, NULL);
+    if (stepped) {
+        wake = uiw_rq_flush_locked(ep, IT_DTO_ERR_FLUSHED);
+        ep->drained = true;
+    }
+    base_lock_drop(&ual->lock);
+    if (!stepped)
+        return false;
+    if (wake)
+        evd_wake(ual->recv_evd);
+    ual_ep_report(ual, news);
+    return true;
+}
+
+it_status_t uiw_ep_disconnect(struct ual_ep *ual)
+{
+    static const struct uiw_end end = {.step = UAL_EP_DISCONNECT,
+                                       .recv_status = IT_DTO_ERR_FLUSHED};
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
+
+    /* An attempt may become a connection between the two: then the second look ends it. */
+    for (;;) {
+        it_ep_state_rc_t state = ual_ep_state(ual);
+
+        if (state == IT_EP_STATE_UNCONNECTED || state == IT_EP_STATE_NONOPERATIONAL)
+            return IT_ERR_INVALID_EP_STATE;
+        if (state == IT_EP_STATE_CONNECTED) {
+            if (uiw_ep_end(ual, &end, false))
+                return IT_SUCCESS;
+        } else if (uiw_ep_end_attempt(ual, UAL_EP_DISCONNECT, &news)) {
+            uiw_conn_cancel(ual, false);
+            return IT_SUCCESS;
+        }
+    }
+}
+
+/* What has not left yet can not be delivered any more: the peer is told by a reset. */
+void uiw_ep_cut(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    bool unsent;
+
+    uiw_reader_take(ep);
+    uiw_tx_take(ep);
+    unsent = ep->tx.cursor.sq != atomic_load_explicit(&ep->sq.tail, memory_order_relaxed) ||
+             ep->tx.image.buffer != NULL;
+    if (unsent)
+        atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
+    end_stream(ep, NULL);
+    uiw_tx_drop(ep);
+    uiw_reader_drop(ep);
+}

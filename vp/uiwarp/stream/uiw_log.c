@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "vp/uiwarp/stream/uiw_log.h"
+
+#include "base/base_log.h"
+#include "tdi/iwarp/iw_text.h"
+#include "vp/uiwarp/connect/uiw_conn_private.h"
+#include "vp/uiwarp/net/uiw_net.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool log_peer_of(int fd, struct uiw_net_text *text)
+{
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    socklen_t length = sizeof(address);
+    bool known = getpeername(fd, (struct sockaddr *)&address, &length) == 0;
+
+    *text = uiw_net_text(&address);
+    return known;
+}
+
+/* A stream that was reset does not know it any more: then without the port. */
+static struct uiw_net_text log_peer(struct ual_ep *ual)
+{
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    struct uiw_net_text text;
+    it_net_addr_t local, remote;
+    it_path_t path;
+
+    if (log_peer_of(uiw_ep_of(ual)->fd, &text))
+        return text;
+    base_lock_take(&ual->lock);
+    path = ual->dst_path;
+    base_lock_drop(&ual->lock);
+    if (uiw_net_from_path(&path, &local, &remote))
+        (void)uiw_net_to_sockaddr(&remote, 0, 0, &address); /* an IP address: cannot fail */
+    return uiw_net_text(&address);
+}
+
+/* ---------------------------------------------------------------- attempts */
+
+static const char *const log_states[UIW_CONN_STATES] = {
+    [UIW_CONN_CONNECTING] = "while TCP connects",
+    [UIW_CONN_MESSAGE] = "while the last streaming message goes out",
+    [UIW_CONN_REQUEST] = "while the MPA Request goes out",
+    [UIW_CONN_WAIT_REPLY] = "while it waits for the MPA Reply",
+    [UIW_CONN_WAIT_REQUEST] = "while it waits for the MPA Request",
+    [UIW_CONN_ANNOUNCED] = "while the program decides",
+    [UIW_CONN_REPLY] = "while the MPA Reply goes out",
+    [UIW_CONN_OVER] = "when it was over",
+};
+
+/* A peer that is no RDMA peer is known by what it has sent. */
+struct log_octets {
+    char text[4 * IW_MPA_FRAME + 1];
+};
+
+static struct log_octets log_octets(const uint8_t *octets, size_t length)
+{
+    struct log_octets result = {.text = ""};
+    size_t used = 0;
+
+    for (size_t i = 0; i < length && i < IW_MPA_FRAME; i++) {
+        bool printable = octets[i] >= ' ' && octets[i] <= '~' && octets[i] != '\\';
+
+        used += (size_t)snprintf(result.text + used, sizeof(result.text) - used,
+                                 printable ? "%c" : "\\x%02x", octets[i]);
+    }
+    return result;
+}
+
+static const char *log_cause(const struct uiw_conn *conn, char *text, size_t size)
+{
+    if (conn->error == EBADMSG)
+        return "closed in the middle of an MPA frame";
+    if (conn->error != 0)
+        return strerror(conn->error);
+    if (conn->mpa.verdict == IW_MPA_TERMINATE)
+        return iw_error_text(conn->mpa.error);
+    if (conn->mpa.verdict == IW_MPA_REJECTED)
+        return "the peer has rejected it";
+    if (conn->mpa.verdict != IW_MPA_BAD)
+        return "";
+    (void)snprintf(text, size, "the peer sent no MPA frame that can be taken, but \"%s\"",
+                   log_octets(conn->mpa.frame, conn->mpa.length).text);
+    return text;
+}
+
+void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code)
+{
+    char text[160];
+    struct uiw_net_text peer;
+    const char *cause;
+
+    if (atomic_load_explicit(&base_log_level, memory_order_relaxed) < BASE_LOG_INFO)
+        return;
+    if (conn->remote.ss_family)
+        peer = uiw_net_text(&conn->remote);
+    else
+        (void)log_peer_of(conn->fd, &peer);
+    cause = log_cause(conn, text, sizeof(text));
+    if (conn->ep)
+        base_log(BASE_LOG_INFO, "ep %p: no connection with %s: %s %s%s%s", (void *)conn->ep,
+                 peer.chars, itx_reject_string(code), log_states[conn->state], *cause ? ": " : "",
+                 cause);
+    else /* a peer may have many of them */
+        base_log_limited(BASE_LOG_INFO, "%s: no connection with %s: %s %s%s%s", conn->ia->ual->name,
+                         peer.chars, itx_reject_string(code), log_states[conn->state],
+                         *cause ? ": " : "", cause);
+}
+
+/* ---------------------------------------------------------------- connections */
+
+static bool log_is_of_key(enum iw_error error)
+{
+    return IW_ERROR_LAYER(error) <= 1 && IW_ERROR_TYPE(error) == 1;
+}
+
+static void log_no_receive(struct ual_ep *ual, const char *peer)
+{
+    const struct uiw_ep *ep = uiw_ep_of(ual);
+    enum iw_opcode opcode = ep->rx.segment.opcode;
+
+    if (opcode == IW_OP_READ_REQUEST || opcode == IW_OP_ATOMIC_REQUEST)
+        base_log_limited(BASE_LOG_WARN, "ep %p: %s sent more RDMA Reads at once than the IRD of %u",
+                         (void *)ual, peer, ep->agreed.ird);
+    else if (ual->srq)
+        base_log_limited(BASE_LOG_WARN,
+                         "ep %p: no receive was posted on S-RQ %p for a %s of %s, or the endpoint "
+                         "holds as many as its hard watermark allows",
+                         (void *)ual, (void *)ual->srq, iw_opcode_text(opcode), peer);
+    else
+        base_log_limited(BASE_LOG_WARN, "ep %p: no receive was posted for a %s of %s", (void *)ual,
+                         iw_opcode_text(opcode), peer);
+}
+
+void uiw_log_refused(struct ual_ep *ual, enum iw_error error)
+{
+    const struct uiw_ep *ep = uiw_ep_of(ual);
+    const struct iw_segment *segment = &ep->rx.segment;
+    struct uiw_net_text peer;
+
+    if (atomic_load_explicit(&base_log_level, memory_order_relaxed) < BASE_LOG_WARN)
+        return;
+    peer = log_peer(ual);
+    if (error == IW_ERR_DDP_NO_BUFFER)
+        log_no_receive(ual, peer.chars);
+    else if (error == IW_ERR_DDP_TOO_LONG)
+        base_log_limited(
+            BASE_LOG_WARN,
+            "ep %p: the receive was too small for a %s of %s, which has %llu octets at "
+            "least",
+            (void *)ual, iw_opcode_text(segment->opcode), peer.chars,
+            (unsigned long long)segment->mo + segment->length);
+    else if (log_is_of_key(error))
+        base_log_limited(BASE_LOG_WARN, "ep %p: a key was refused to a %s of %s: %s (%x/%x/%02x)",
+                         (void *)ual, iw_opcode_text(segment->opcode), peer.chars,
+                         iw_error_text(error), IW_ERROR_LAYER(error), IW_ERROR_TYPE(error),
+                         IW_ERROR_CODE(error));
+    else /* of a damaged FPDU the opcode is not known */
+        base_log_limited(BASE_LOG_WARN, "ep %p: %s broke the protocol%s%s: %s (%x/%x/%02x)",
+                         (void *)ual, peer.chars, IW_ERROR_LAYER(error) == 2 ? "" : " with a ",
+                         IW_ERROR_LAYER(error) == 2 ? "" : iw_opcode_text(segment->opcode),
+                         iw_error_text(error), IW_ERROR_LAYER(error), IW_ERROR_TYPE(error),
+                         IW_ERROR_CODE(error));
+}
+
+void uiw_log_terminated(struct ual_ep *ual, const struct iw_terminate *terminate)
+{
+    enum iw_error error = terminate->error;
+
+    base_log_limited(BASE_LOG_INFO, "ep %p: %s has ended the connection: %s (%x/%x/%02x%s)",
+                     (void *)ual, log_peer(ual).chars, iw_error_text(error), IW_ERROR_LAYER(error),
+                     IW_ERROR_TYPE(error), IW_ERROR_CODE(error),
+                     terminate->little_endian_nibbles ? ", in the encoding of siw" : "");
+}
+
+void uiw_log_gone(struct ual_ep *ual, enum iw_error error)
+{
+    base_log_limited(BASE_LOG_WARN, "ep %p: a key was refused to a %s while it was answered: %s",
+                     (void *)ual, iw_opcode_text(IW_OP_READ_REQUEST), iw_error_text(error));
+}
+
+void uiw_log_lost(struct ual_ep *ual, int error)
+{
+    base_log_limited(BASE_LOG_INFO, "ep %p: the connection with %s is lost: %s", (void *)ual,
+                     log_peer(ual).chars,
+                     error ? strerror(error) : "closed in the middle of an FPDU");
+}

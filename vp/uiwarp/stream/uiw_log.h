@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why connections fail and end, in lines of the log that whoever has to mend it understands. */
+#ifndef ITAPI_VP_UIWARP_STREAM_UIW_LOG_H
+#define ITAPI_VP_UIWARP_STREAM_UIW_LOG_H
+
+#include "vp/uiwarp/queue/uiw_ep.h"
+
+/* Loop thread, while the stream is still there. An attempt of ours or of a peer comes to nothing. */
+void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code);
+
+/* Reader, while the stream is still there. What the peer has sent is refused. */
+void uiw_log_refused(struct ual_ep *ual, enum iw_error error);
+/* The peer refuses what we have sent, and says so. */
+void uiw_log_terminated(struct ual_ep *ual, const struct iw_terminate *terminate);
+/* A Read of the peer whose memory has gone while it was answered. Any thread. */
+void uiw_log_gone(struct ual_ep *ual, enum iw_error error);
+/* The connection has gone. error: errno, 0: closed in the middle of an FPDU. */
+void uiw_log_lost(struct ual_ep *ual, int error);
+
+#endif

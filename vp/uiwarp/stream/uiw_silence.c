@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Peers that stay silent at the start of a connection, when nothing would ever move without us.
+ *
+ * As Initiator: a second ready-to-receive message, since the peer seems to have missed the first. Linux siw, as
+ * responder, begins to listen for it only after its Reply has left, and when ours comes in between
+ * it waits for the next octets before it looks: its program would not learn of the connection, and
+ * if ours waits for that program to speak, nothing would ever move. A Write of length zero is legal at
+ * any time and touches nothing (RFC 5041 section 5). Peers that have sent an FPDU need none.
+ *
+ * As responder without the peer-to-peer model: what we post waits for the Initiator's first FPDU (RFC 5044
+ * 7.1.2), and a program on siw whose accepting side is to speak first waits for us. So it goes when the
+ * Initiator's TCP has acknowledged the Reply and it has said nothing since, for itx_mpa_params.release_us and
+ * four round trips. siw closes a connection on which it finds octets right behind the Reply; after
+ * that time it has long taken the Reply.
+ */
+#include "vp/uiwarp/lead/uiw_handover.h"
+
+#include "base/base_clock.h"
+#include "base/base_log.h"
+#include "tdi/iwarp/iw_wire.h"
+
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#define SILENCE_NUDGE_NS (250 * BASE_NS_PER_MS)
+#define SILENCE_TRIPS    4u /* round trips without a word */
+/* Looks whether the Reply is acknowledged: after a round trip, and then each after twice the time. */
+#define SILENCE_LOOK_MIN_NS BASE_NS_PER_MS
+#define SILENCE_LOOK_MAX_NS (10 * BASE_NS_PER_S)
+
+static struct uiw_progress *silence_progress(struct ual_ia *ia)
+{
+    return &uiw_ia_of(ia)->progress;
+}
+
+/* ---------------------------------------------------------------- the list, in the order of time */
+
+static void silence_insert_locked(struct uiw_silence *silence, struct ual_ep *ual, uint64_t due_ns)
+{
+    struct uiw_silence_entry *entry = &uiw_ep_of(ual)->silence;
+    struct ual_ep *before = silence->last; /* delays are much the same */
+
+    while (before && uiw_ep_of(before)->silence.due_ns > due_ns)
+        before = uiw_ep_of(before)->silence.previous;
+    entry->due_ns = due_ns;
+    entry->previous = before;
+    entry->next = before ? uiw_ep_of(before)->silence.next : silence->first;
+    if (before)
+        uiw_ep_of(before)->silence.next = ual;
+    else
+        silence->first = ual;
+    if (entry->next)
+        uiw_ep_of(entry->next)->silence.previous = ual;
+    else
+        silence->last = ual;
+    entry->listed = true;
+}
+
+static void silence_unlink_locked(struct uiw_silence *silence, struct ual_ep *ual)
+{
+    struct uiw_silence_entry *entry = &uiw_ep_of(ual)->silence;
+
+    if (!entry->listed)
+        return;
+    if (entry->previous)
+        uiw_ep_of(entry->previous)->silence.next = entry->next;
+    else
+        silence->first = entry->next;
+    if (entry->next)
+        uiw_ep_of(entry->next)->silence.previous = entry->previous;
+    else
+        silence->last = entry->previous;
+    entry->listed = false;
+}
+
+/* ---------------------------------------------------------------- as Initiator */
+
+static void silence_nudge(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    uint8_t fpdu[IW_LENGTH_FIELD + IW_TAGGED_HEADER];
+
+    if (ual_ep_state(ual) != IT_EP_STATE_CONNECTED ||
+        atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed) != ep->fpdus_before)
+        return;
+    base_log(BASE_LOG_INFO, "ep %p: peer silent since the ready-to-receive message, once more",
+             (void *)ual);
+    uiw_tx_nudge(ual, fpdu, iw_encode_tagged(fpdu, IW_OP_WRITE, true, 1, 0, 0));
+}
+
+/* ---------------------------------------------------------------- as responder */
+
+static uint64_t silence_round_trip_ns(int fd)
+{
+    struct tcp_info info = {.tcpi_rtt = 0};
+    socklen_t size = sizeof(info);
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+        return 0;
+    return info.tcpi_rtt * BASE_NS_PER_US;
+}
+
+/* The peer speaks: its first FPDU releases what is held back. */
+static bool silence_is_over(const struct uiw_ep *ep)
+{
+    int unread = 0;
+
+    if (ep->fd < 0 || !atomic_load_explicit(&ep->tx.hold, memory_order_acquire))
+        return true;
+    if (ioctl(ep->fd, FIONREAD, &unread) != 0 || unread > 0)
+        return true;
+    return atomic_load_explicit(&ep->octets_in, memory_order_relaxed) != ep->octets_before;
+}
+
+static bool silence_acknowledged(int fd)
+{
+    int outstanding = 0;
+
+    return ioctl(fd, SIOCOUTQ, &outstanding) == 0 && outstanding == 0;
+}
+
+/* With the send token. In how many nanoseconds to look again; 0: never. */
+static uint64_t silence_release(struct uiw_ep *ep)
+{
+    struct uiw_silence_entry *entry = &ep->silence;
+    uint64_t now = base_now_ns();
+    uint64_t wait_ns;
+
+    if (silence_is_over(ep))
+        return 0;
+    if (entry->acknowledged_ns == 0 && !silence_acknowledged(ep->fd)) {
+        if (entry->look_ns < SILENCE_LOOK_MAX_NS)
+            entry->look_ns *= 2;
+        return entry->look_ns;
+    }
+    if (entry->acknowledged_ns == 0)
+        entry->acknowledged_ns = now;
+    wait_ns = SILENCE_TRIPS * silence_round_trip_ns(ep->fd);
+    if (wait_ns < ep->release_ns)
+        wait_ns = ep->release_ns;
+    if (now - entry->acknowledged_ns < wait_ns)
+        return wait_ns - (now - entry->acknowledged_ns);
+    atomic_store_explicit(&ep->tx.hold, false, memory_order_release);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- the loop's part */
+
+static uint64_t silence_one(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    uint64_t again_ns;
+
+    if (ep->initiator) {
+        silence_nudge(ual);
+        return 0;
+    }
+    if (!uiw_tx_try(ep))
+        return SILENCE_LOOK_MIN_NS;
+    again_ns = silence_release(ep);
+    uiw_tx_drop(ep);
+    uiw_tx_kick(ual, false);
+    return again_ns;
+}
+
+/* The EP stays valid while .busy names it. */
+static struct ual_ep *silence_take_due(struct uiw_progress *progress, uint64_t *next_ns)
+{
+    struct uiw_silence *silence = &progress->silence;
+    struct ual_ep *ual;
+
+    base_lock_take(&progress->lock);
+    ual = silence->first;
+    *next_ns = ual ? uiw_ep_of(ual)->silence.due_ns : 0;
+    if (ual && base_is_over(*next_ns))
+        silence_unlink_locked(silence, ual);
+    else
+        ual = NULL;
+    silence->busy = ual;
+    base_lock_drop(&progress->lock);
+    return ual;
+}
+
+/* True: it is the first one to look at. */
+static bool silence_put(struct uiw_progress *progress, struct ual_ep *ual, uint64_t delay_ns)
+{
+    bool first;
+
+    base_lock_take(&progress->lock);
+    silence_unlink_locked(&progress->silence, ual);
+    silence_insert_locked(&progress->silence, ual, base_deadline_ns(base_now_ns(), delay_ns));
+    first = progress->silence.first == ual;
+    base_lock_drop(&progress->lock);
+    return first;
+}
+
+static void silence_expired(void *argument);
+
+/* Without memory for a timer the next connection starts it. */
+static void silence_wait(struct ual_ia *ia, uint64_t due_ns)
+{
+    uint64_t now = base_now_ns();
+
+    (void)evd_timer_start(&silence_progress(ia)->silence.timer, ia->evd.loop,
+                          due_ns > now ? due_ns - now : 0, silence_expired, ia);
+}
+
+static void silence_expired(void *argument)
+{
+    struct ual_ia *ia = argument;
+    struct uiw_progress *progress = silence_progress(ia);
+    struct ual_ep *ual;
+    uint64_t next_ns;
+
+    atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
+    while ((ual = silence_take_due(progress, &next_ns))) {
+        uint64_t again_ns = silence_one(ual);
+
+        if (again_ns != 0)
+            (void)silence_put(progress, ual, again_ns);
+    }
+    if (next_ns != 0)
+        silence_wait(ia, next_ns);
+}
+
+/* ---------------------------------------------------------------- beginning and end */
+
+/* When to look first; 0: never. */
+static uint64_t silence_begin(struct uiw_ep *ep)
+{
+    uint64_t round_trip_ns;
+
+    if (ep->initiator)
+        return ep->agreed.rtr & (IW_RTR_WRITE | IW_RTR_READ) ? SILENCE_NUDGE_NS : 0;
+    if (ep->release_ns == 0)
+        return 0;
+    round_trip_ns = silence_round_trip_ns(ep->fd);
+    ep->silence.acknowledged_ns = 0;
+    ep->silence.look_ns = round_trip_ns > SILENCE_LOOK_MIN_NS ? round_trip_ns : SILENCE_LOOK_MIN_NS;
+    return ep->silence.look_ns;
+}
+
+void uiw_silence_watch(struct ual_ia *ia, struct ual_ep *ual)
+{
+    struct uiw_progress *progress = silence_progress(ia);
+    uint64_t delay_ns = silence_begin(uiw_ep_of(ual));
+
+    if (delay_ns == 0)
+        return;
+    if (silence_put(progress, ual, delay_ns) || !progress->silence.timer.active)
+        silence_wait(ia, base_deadline_ns(base_now_ns(), delay_ns));
+}
+
+void uiw_silence_forget(struct ual_ia *ia, struct ual_ep *ual)
+{
+    struct uiw_progress *progress = silence_progress(ia);
+    bool busy = true;
+
+    while (busy) {
+        base_lock_take(&progress->lock);
+        silence_unlink_locked(&progress->silence, ual);
+        busy = progress->silence.busy == ual;
+        base_lock_drop(&progress->lock);
+        if (busy)
+            sched_yield();
+    }
+}
+
+void uiw_silence_stop(struct ual_ia *ia)
+{
+    evd_timer_stop(&silence_progress(ia)->silence.timer);
+}

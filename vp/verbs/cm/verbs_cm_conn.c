@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The life of a connection and its ends: the state first, then the id, the posted work, the event. */
+#include "vp/verbs/convert/verbs_convert.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- life */
+
+static void conn_expired(void *argument);
+
+struct verbs_conn *verbs_conn_new(struct verbs_cm *cm)
+{
+    struct verbs_conn *conn = calloc(1, sizeof(*conn));
+
+    if (!conn)
+        return NULL;
+    conn->timer = verbs_host->timer_new(cm->ual, conn_expired, conn);
+    if (!conn->timer) {
+        free(conn);
+        return NULL;
+    }
+    conn->target = VERBS_CM_CONN;
+    conn->cm = cm;
+    conn->next = cm->connections;
+    if (conn->next)
+        conn->next->prev = conn;
+    cm->connections = conn;
+    return conn;
+}
+
+void verbs_conn_own(struct verbs_conn *conn, struct rdma_cm_id *id)
+{
+    conn->id = id;
+    id->context = conn;
+}
+
+void verbs_conn_decided(struct verbs_conn *conn)
+{
+    if (conn->undecided)
+        conn->cm->undecided--;
+    conn->undecided = false;
+}
+
+/* The id is destroyed, or there was none. */
+static void conn_free(struct verbs_conn *conn)
+{
+    verbs_conn_decided(conn);
+    if (conn->cm->current == conn)
+        conn->cm->current = NULL;
+    if (conn->prev)
+        conn->prev->next = conn->next;
+    else
+        conn->cm->connections = conn->next;
+    if (conn->next)
+        conn->next->prev = conn->prev;
+    verbs_host->timer_free(conn->timer);
+    free(conn);
+}
+
+void verbs_conn_discard(struct verbs_conn *conn)
+{
+    if (conn->id)
+        (void)rdma_destroy_id(conn->id); /* fails with a device that is gone: freed nevertheless */
+    conn_free(conn);
+}
+
+bool verbs_conn_attach(struct verbs_conn *conn, struct verbs_ep *ep, enum ual_ep_step step,
+                       const it_path_t *path)
+{
+    bool stepped;
+
+    verbs_host->ep_lock(ep->ual);
+    stepped = verbs_host->ep_step_locked(ep->ual, step);
+    if (stepped)
+        verbs_host->ep_set_path_locked(ep->ual, path);
+    verbs_host->ep_unlock(ep->ual);
+    if (!stepped)
+        return false;
+    conn->ep = ep;
+    ep->conn = conn;
+    return true;
+}
+
+static struct verbs_ep *conn_detach(struct verbs_conn *conn)
+{
+    struct verbs_ep *ep = conn->ep;
+
+    if (ep)
+        ep->conn = NULL;
+    conn->ep = NULL;
+    return ep;
+}
+
+bool verbs_conn_limit(struct verbs_conn *conn, uint64_t delay_ns)
+{
+    return verbs_host->timer_start(conn->timer, delay_ns);
+}
+
+/* ---------------------------------------------------------------- letting go of the id */
+
+/* The peer answers it, or rdma_cm gives up: either way there will be an event. */
+static void conn_close_live(struct verbs_conn *conn)
+{
+    if (rdma_disconnect(conn->id) == 0 && verbs_conn_limit(conn, VERBS_CM_CLOSE_NS))
+        conn->state = VERBS_CONN_CLOSING;
+    else
+        verbs_conn_discard(conn);
+}
+
+/*
+ * The consumer is not asked any more. False: a call has the request in hand, and either takes the conn
+ * over or puts the request back. The timer looks again; without memory the conn stays until the IA ends.
+ */
+static bool conn_take_back(struct verbs_conn *conn)
+{
+    if (conn->state != VERBS_CONN_ANNOUNCED && conn->state != VERBS_CONN_ARRIVED)
+        return true;
+    if (verbs_host->request_withdraw(&conn->request)) {
+        conn->state = VERBS_CONN_NEW;
+        return true;
+    }
+    conn->peer_gone = true;
+    (void)verbs_conn_limit(conn, VERBS_CM_WITHDRAW_NS);
+    return false;
+}
+
+/* ep: whose QP the id may use. */
+static void conn_close(struct verbs_conn *conn, const struct verbs_ep *ep)
+{
+    bool iwarp = conn->cm->ia->is_iwarp;
+
+    verbs_host->timer_stop(conn->timer);
+    if (!conn_take_back(conn))
+        return;
+    if (conn->state == VERBS_CONN_LIVE)
+        conn_close_live(conn);
+    else if (iwarp && (conn->state == VERBS_CONN_CALLING || conn->state == VERBS_CONN_REPLY ||
+                       conn->state == VERBS_CONN_CONFIRM))
+        verbs_thread_destroy(conn, ep);
+    else
+        verbs_conn_discard(conn);
+}
+
+void verbs_conn_abandon(struct verbs_conn *conn)
+{
+    const struct verbs_ep *ep = conn_detach(conn);
+
+    if (conn->state != VERBS_CONN_DYING)
+        conn_close(conn, ep);
+}
+
+/* ---------------------------------------------------------------- ends */
+
+static bool conn_step(struct verbs_ep *ep, enum ual_ep_step step)
+{
+    bool stepped;
+
+    verbs_host->ep_lock(ep->ual);
+    stepped = verbs_host->ep_step_locked(ep->ual, step);
+    if (stepped && (step == UAL_EP_DISCONNECT || step == UAL_EP_CLOSED))
+        atomic_store_explicit(&ep->parted, true, memory_order_release);
+    verbs_host->ep_unlock(ep->ual);
+    return stepped;
+}
+
+bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
+                    const struct ual_conn_news *news)
+{
+    struct verbs_convert *convert = conn->convert;
+    struct verbs_ep *ep = conn->ep;
+
+    if (ep && !convert && !conn_step(ep, step))
+        return false;
+    conn->convert = NULL;
+    (void)conn_detach(conn);
+    conn_close(conn, ep);
+    if (convert)
+        verbs_convert_unconnected(convert, news ? news->reject_code : IT_CN_REJ_OTHER);
+    if (convert || !ep)
+        return true;
+    verbs_ep_break(ep);
+    if (news)
+        verbs_host->ep_report(ep->ual, news);
+    return true;
+}
+
+const char *verbs_conn_state_name(enum verbs_conn_state state)
+{
+    static const char *const names[] = {
+        [VERBS_CONN_NEW] = "NEW",
+        [VERBS_CONN_ADDRESS] = "ADDRESS",
+        [VERBS_CONN_ROUTE] = "ROUTE",
+        [VERBS_CONN_CALLING] = "CALLING",
+        [VERBS_CONN_REPLY] = "REPLY",
+        [VERBS_CONN_ARRIVED] = "ARRIVED",
+        [VERBS_CONN_ANNOUNCED] = "ANNOUNCED",
+        [VERBS_CONN_CONFIRM] = "CONFIRM",
+        [VERBS_CONN_LIVE] = "LIVE",
+        [VERBS_CONN_CLOSING] = "CLOSING",
+        [VERBS_CONN_DYING] = "DYING",
+    };
+
+    return names[state];
+}
+
+/* What rdma_cm has said last is an errno on iWARP, and elsewhere a reason of its own. */
+static void conn_log(const struct verbs_conn *conn, const char *what, const char *why)
+{
+    const struct sockaddr *peer = conn->id ? rdma_get_peer_addr(conn->id) : NULL;
+    int error = conn->error ? conn->error : -conn->status;
+    char host[INET6_ADDRSTRLEN] = "an unknown address";
+    char cause[24] = "";
+
+    if (peer && peer->sa_family == AF_INET)
+        (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)peer)->sin_addr, host,
+                        sizeof(host));
+    else if (peer && peer->sa_family == AF_INET6)
+        (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr,
+                        host, sizeof(host));
+    if (error < 0)
+        (void)snprintf(cause, sizeof(cause), ": reason %d", -error);
+    verbs_log(VP_LOG_WARN, "%s: %s with %s, port %u: %s in %s%s%s",
+              verbs_host->ia_name(conn->cm->ual), what, host,
+              peer ? ntohs(verbs_address_port(peer)) : 0u, why, verbs_conn_state_name(conn->state),
+              error > 0 ? ": " : cause, error > 0 ? strerror(error) : "");
+}
+
+void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code)
+{
+    const struct ual_conn_news news = {
+        .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
+        .reject_code = code,
+    };
+
+    conn_log(conn, "no connection", verbs_reason_name(code));
+    (void)verbs_conn_end(conn, UAL_EP_ATTEMPT_FAILED, &news);
+}
+
+static void conn_expired(void *argument)
+{
+    struct verbs_conn *conn = argument;
+
+    switch ((unsigned)conn->state) {
+    case VERBS_CONN_ANNOUNCED:
+    case VERBS_CONN_ARRIVED:
+        verbs_conn_abandon(conn);
+        break;
+    case VERBS_CONN_CLOSING:
+        verbs_conn_discard(conn);
+        break;
+    case VERBS_CONN_LIVE:
+        verbs_nudge_go_on(conn);
+        break;
+    default:
+        verbs_conn_fail(conn, IT_CN_REJ_TIMEOUT);
+        break;
+    }
+}
+
+/* ---------------------------------------------------------------- established */
+
+bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length)
+{
+    struct verbs_ep *ep = conn->ep;
+    struct ual_conn_news news = {
+        .number = IT_CM_MSG_CONN_ESTABLISHED_EVENT,
+        .ird = conn->ird,
+        .ord = verbs_qp_ord(conn),
+        .private_data = private_data,
+        .private_length = length,
+    };
+    it_rc_only_attributes_t *rc = &verbs_host->ep_attributes(ep->ual)->srv.rc;
+    bool stepped;
+
+    verbs_host->timer_stop(conn->timer);
+    conn->state = VERBS_CONN_LIVE;
+    if (conn->convert) {
+        verbs_convert_connected(conn->convert, private_data, length);
+        return true;
+    }
+    verbs_host->ep_lock(ep->ual);
+    ep->agreed = true;
+    ep->wanted_ird = rc->rdma_read_ird;
+    ep->wanted_ord = rc->rdma_read_ord;
+    rc->rdma_read_ird = news.ird;
+    rc->rdma_read_ord = news.ord;
+    verbs_ep_open_locked(ep);
+    stepped = verbs_host->ep_step_locked(ep->ual, UAL_EP_ESTABLISHED);
+    verbs_host->ep_unlock(ep->ual);
+    if (!stepped) {
+        verbs_conn_abandon(conn);
+        return false;
+    }
+    verbs_cm_count(conn->active ? &conn->cm->initiated : &conn->cm->accepted);
+    verbs_nudge_begin(conn);
+    verbs_host->ep_report(ep->ual, &news);
+    return true;
+}
+
+/* ---------------------------------------------------------------- the peer leaves, the device leaves */
+
+/* InfiniBand: a QP that has failed by itself is no connection that the peer has ended. */
+static bool conn_is_broken(const struct verbs_conn *conn)
+{
+    struct ibv_qp_attr attributes;
+    struct ibv_qp_init_attr init_attributes;
+
+    if (conn->cm->ia->is_iwarp)
+        return false; /* the QP follows the stream */
+    attributes.qp_state = IBV_QPS_RTS;
+    return ibv_query_qp(conn->ep->qp, &attributes, IBV_QP_STATE, &init_attributes) == 0 &&
+           attributes.qp_state != IBV_QPS_RTS;
+}
+
+void verbs_conn_break(struct verbs_conn *conn)
+{
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
+
+    conn_log(conn, "connection", "broken");
+    if (!verbs_conn_end(conn, UAL_EP_BROKEN, &news))
+        verbs_conn_abandon(conn);
+}
+
+/* The peer has ended the connection, and waits for our answer. */
+static void conn_end_live(struct verbs_conn *conn)
+{
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
+    bool broken = conn_is_broken(conn);
+
+    (void)rdma_disconnect(conn->id);
+    conn->state = VERBS_CONN_NEW; /* nothing more will come */
+    if (broken)
+        verbs_conn_break(conn);
+    else if (!verbs_conn_end(conn, UAL_EP_CLOSED, &news))
+        verbs_conn_abandon(conn);
+}
+
+/*
+ * siw closes the stream of a QP that has failed here, and says so before it says that the QP has failed. In ERROR it
+ * has said all: the device waits for the requests that it is about.
+ */
+static void conn_settle(const struct verbs_conn *conn)
+{
+    struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_ERR};
+
+    if (conn->cm->ia->quirks.is_siw && conn->state == VERBS_CONN_LIVE && conn->ep)
+        (void)ibv_modify_qp(conn->ep->qp, &attributes, IBV_QP_STATE); /* it may be there */
+}
+
+static void conn_peer_left(struct verbs_conn *conn)
+{
+    struct verbs_cm *cm = conn->cm;
+
+    conn_settle(conn);
+    verbs_async_take(cm->ia); /* what the device has said before; may end the connection */
+    if (cm->current != conn)
+        return;
+    switch ((unsigned)conn->state) {
+    case VERBS_CONN_CLOSING:
+        verbs_conn_discard(conn);
+        break;
+    case VERBS_CONN_LIVE:
+        conn_end_live(conn);
+        break;
+    case VERBS_CONN_REPLY:
+    case VERBS_CONN_CONFIRM:
+        conn->state = VERBS_CONN_NEW;
+        verbs_conn_fail(conn, IT_CN_REJ_OTHER);
+        break;
+    case VERBS_CONN_ARRIVED:
+        verbs_conn_fail(conn, IT_CN_REJ_OTHER);
+        break;
+    default:
+        break;
+    }
+}
+
+static void conn_device_left(struct verbs_conn *conn)
+{
+    bool live = conn->state == VERBS_CONN_LIVE;
+
+    if (conn->state == VERBS_CONN_DYING)
+        return;
+    if (conn->state == VERBS_CONN_CALLING)
+        (void)verbs_thread_join(conn, true);
+    /* The kernel waits for the id: it is destroyed at once. */
+    if (conn->state != VERBS_CONN_ANNOUNCED && conn->state != VERBS_CONN_ARRIVED)
+        conn->state = VERBS_CONN_NEW;
+    if (live)
+        verbs_conn_break(conn);
+    else if (conn->ep)
+        verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
+    else
+        verbs_conn_abandon(conn);
+}
+
+void verbs_conn_event(struct verbs_conn *conn, const struct verbs_cm_event *event)
+{
+    if (event->type == RDMA_CM_EVENT_DISCONNECTED)
+        conn_peer_left(conn);
+    else if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+        conn_device_left(conn);
+}

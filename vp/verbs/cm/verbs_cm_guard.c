@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hears that the device goes away. Many devices tell nobody but the ids of rdma_cm, and then wait until
+ * their users have let go; so each IA has an id that does nothing else. Its port is of a space in which
+ * nobody listens by IP address, so it takes none from a listen point. A device that has no address when the
+ * IA is opened has no guard.
+ */
+#include "vp/verbs/cm/verbs_cm_private.h"
+
+#include <ifaddrs.h>
+
+static bool guard_bind(struct verbs_cm *cm, const struct sockaddr *address)
+{
+    struct sockaddr_storage local;
+    struct rdma_cm_id *id;
+
+    verbs_address_copy(&local, address);
+    verbs_address_set_port(&local, 0);
+    if (rdma_create_id(cm->channel, &id, &cm->guard, RDMA_PS_IB) != 0)
+        return false;
+    if (rdma_bind_addr(id, (struct sockaddr *)&local) == 0 && verbs_cm_is_own(cm->ia, id)) {
+        cm->guard.id = id;
+        return true;
+    }
+    (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+    return false;
+}
+
+void verbs_guard_open(struct verbs_cm *cm)
+{
+    struct ifaddrs *entries = NULL;
+
+    cm->guard.target = VERBS_CM_GUARD;
+    if (getifaddrs(&entries) != 0)
+        return;
+    for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
+        if (verbs_address_is_usable(entry) && guard_bind(cm, entry->ifa_addr))
+            break;
+    freeifaddrs(entries);
+}
+
+void verbs_guard_close(struct verbs_cm *cm)
+{
+    if (cm->guard.id)
+        (void)rdma_destroy_id(cm->guard.id); /* fails with a device that is gone: freed */
+    cm->guard.id = NULL;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A nudge for siw. Its responder may leave unread what comes while it still establishes the connection,
+ * until something more comes: the first message of an initiator that waits for an answer would stay
+ * there for ever. So an initiator sends a little more, which says nothing: an RDMA Write of no octets.
+ */
+#include "vp/verbs/cm/verbs_cm_private.h"
+
+#include <string.h>
+
+/* From the establishment, or the nudge before. A busy responder needs a long time. */
+static const uint64_t nudge_delays_ns[VERBS_NUDGES] = {10000000, 100000000, 1000000000};
+
+static void nudge_post(struct verbs_ep *ep)
+{
+    struct ibv_send_wr wr = {
+        .wr_id = (uintptr_t)&ep->sq.marker,
+        .opcode = IBV_WR_RDMA_WRITE,
+    };
+    struct ibv_send_wr *bad;
+    int error = 0;
+
+    base_lock_take(&ep->sq.lock);
+    if (ep->sq.open && !ep->sq.local) {
+        ep->sq.marker.number = ep->sq.tail - 1;
+        ep->nudged = true;
+        error = ep->sq.post.send(ep->qp, &wr, &bad);
+    }
+    base_lock_drop(&ep->sq.lock);
+    if (error)
+        verbs_log(VP_LOG_INFO, "ep %p: no nudge: %s", (void *)ep->ual, strerror(error));
+}
+
+bool verbs_nudge_may_have_failed(struct verbs_ep *ep)
+{
+    bool last;
+
+    base_lock_take(&ep->sq.lock);
+    last = ep->nudged && ep->sq.marker.number + 1 == ep->sq.tail;
+    base_lock_drop(&ep->sq.lock);
+    return last && !verbs_source_request_failed(ep); /* behind one that failed, or not */
+}
+
+static void nudge_wait(const struct verbs_conn *conn)
+{
+    if (!verbs_host->timer_start(conn->timer, nudge_delays_ns[conn->nudges]))
+        verbs_log(VP_LOG_WARN, "ep %p: no memory for a nudge", (void *)conn->ep->ual);
+}
+
+void verbs_nudge_begin(struct verbs_conn *conn)
+{
+    if (conn->active && conn->cm->ia->quirks.is_siw)
+        nudge_wait(conn);
+}
+
+void verbs_nudge_go_on(struct verbs_conn *conn)
+{
+    nudge_post(conn->ep);
+    if (++conn->nudges < VERBS_NUDGES)
+        nudge_wait(conn);
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How EPs of datagrams find each other: SIDR, by the UDP port space of rdma_cm. Its answer has one status
+ * for all refusals and, with IP addresses, one key for all QPs. What the consumer has said is told
+ * behind its private data; a peer that does not know of this has what rdma_cm tells.
+ *
+ *     octet    0 ... 123 | 124 ... 127 | 128    | 129 ... 131 | 132 ... 135
+ *     what     data      | "ITUD"      | status | 0           | key, big-endian
+ */
+#include "vp/verbs/cm/verbs_cm_private.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIDR_NS_PER_US UINT64_C(1000)
+#define SIDR_LIFE_NS   UINT64_C(120000000000) /* of a question: the peer has given up long before */
+#define SIDR_DATA      136u
+#define SIDR_MAGIC     VERBS_SIDR_REPLY
+#define SIDR_STATUS    128u
+#define SIDR_KEY       132u
+
+static const uint8_t sidr_magic[] = {'I', 'T', 'U', 'D'};
+
+/* A question that waits for the consumer. */
+struct verbs_asked {
+    enum verbs_cm_target target;
+    struct verbs_asked *next;
+    struct verbs_cm *cm;
+    struct rdma_cm_id *id; /* NULL: its device has gone */
+    struct vp_timer *timer;
+    struct ual_request request;
+    uint8_t private_data[UINT8_MAX];
+};
+
+struct sidr_service_call {
+    struct verbs_service *service;
+    it_status_t status;
+};
+
+struct sidr_reply_call {
+    struct verbs_asked *asked;
+    const struct vp_ud_reply *reply;
+    it_status_t status;
+};
+
+/* ---------------------------------------------------------------- asking: the answer */
+
+static void service_close(struct verbs_service *service)
+{
+    if (service->id)
+        (void)rdma_destroy_id(
+            service->id); /* fails with a device that is gone: freed nevertheless */
+    service->id = NULL;
+    verbs_host->timer_stop(service->timer);
+}
+
+static void service_finish(struct verbs_service *service, struct vp_ud_reply *reply)
+{
+    reply->path = service->info.path;
+    if (reply->status == IT_UD_SVC_EP_INFO_VALID)
+        verbs_path_fill(service->cm->ia, service->id, &reply->path);
+    service_close(service); /* first: the consumer may ask again at once */
+    verbs_host->ud_report(service->ual, reply);
+}
+
+/* Without an answer. */
+static void service_fail(struct verbs_service *service)
+{
+    struct vp_ud_reply reply = {.status = IT_UD_SVC_REQ_REJECTED};
+
+    verbs_log(VP_LOG_WARN, "%s: no answer to a request for an endpoint of datagrams",
+              verbs_host->ia_name(service->cm->ual));
+    service_finish(service, &reply);
+}
+
+static void service_expired(void *argument)
+{
+    struct verbs_service *service = argument;
+
+    if (service->id)
+        service_fail(service);
+}
+
+static it_ud_svc_req_status_t service_status(const struct verbs_cm_event *event)
+{
+    if (event->type == RDMA_CM_EVENT_ESTABLISHED)
+        return IT_UD_SVC_EP_INFO_VALID;
+    /* The words of SIDR have the numbers of these. */
+    if (event->status >= IT_UD_SVC_ID_NOT_SUPPORTED && event->status <= IT_UD_REQ_REDIRECTED)
+        return (it_ud_svc_req_status_t)event->status;
+    return IT_UD_SVC_REQ_REJECTED;
+}
+
+/* What the peer's provider has added, if it is one of ours. */
+static void service_read_addition(const struct verbs_cm_event *event, struct vp_ud_reply *reply)
+{
+    const uint8_t *data = event->private_data;
+    uint32_t key;
+
+    if (event->private_length < SIDR_DATA ||
+        memcmp(data + SIDR_MAGIC, sidr_magic, sizeof(sidr_magic)) != 0)
+        return;
+    reply->private_length = verbs_cm_strip(data, VERBS_SIDR_REPLY);
+    if (reply->status == IT_UD_SVC_EP_INFO_VALID) {
+        memcpy(&key, data + SIDR_KEY, sizeof(key));
+        reply->ep_info.ud_ep_key = ntohl(key);
+    } else if (data[SIDR_STATUS] >= IT_UD_SVC_ID_NOT_SUPPORTED &&
+               data[SIDR_STATUS] <= IT_UD_REQ_REDIRECTED) {
+        reply->status = (it_ud_svc_req_status_t)data[SIDR_STATUS];
+    }
+}
+
+static void service_answered(struct verbs_service *service, const struct verbs_cm_event *event)
+{
+    struct vp_ud_reply reply = {
+        .status = service_status(event),
+        .ep_info = {.ud_ep_id = event->qp_num, .ud_ep_key = event->qkey},
+        .private_data = event->private_data,
+        .private_length = verbs_cm_strip(event->private_data, event->private_length),
+    };
+
+    service_read_addition(event, &reply);
+    service_finish(service, &reply);
+}
+
+/* ---------------------------------------------------------------- asking: the question */
+
+/* Resolving has a limit of its own; the timer ends it earlier if it must. */
+static bool service_ask(struct verbs_service *service)
+{
+    struct rdma_conn_param param = {
+        .private_data = service->info.private_data,
+        .private_data_len = (uint8_t)service->info.private_length,
+    };
+
+    return rdma_connect(service->id, &param) == 0;
+}
+
+static void service_event(struct verbs_service *service, const struct verbs_cm_event *event)
+{
+    bool goes_on = false;
+
+    if (!service->id)
+        return;
+    switch ((unsigned)event->type) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED:
+        goes_on = verbs_cm_is_own(service->cm->ia, service->id) &&
+                  rdma_resolve_route(service->id, VERBS_CM_RESOLVE_MS) == 0;
+        break;
+    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+        goes_on = service_ask(service);
+        break;
+    case RDMA_CM_EVENT_ESTABLISHED:
+    case RDMA_CM_EVENT_UNREACHABLE:
+        service_answered(service, event);
+        return;
+    case RDMA_CM_EVENT_ADDR_ERROR:
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+    case RDMA_CM_EVENT_REJECTED:
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+        break;
+    default:
+        return; /* no answer: the timer knows when there will be none */
+    }
+    if (!goes_on)
+        service_fail(service);
+}
+
+static it_status_t service_ends(struct verbs_service *service, struct sockaddr_storage *local,
+                                struct sockaddr_storage *remote)
+{
+    const it_conn_qual_t *qual = &service->info.conn_qual;
+    uint16_t local_port = 0;
+    uint16_t remote_port = qual->conn_qual.port;
+    it_status_t status = verbs_path_ends(service->cm, &service->info.path, local, remote);
+
+    if (status != IT_SUCCESS)
+        return status;
+    if (verbs_port_of(service->cm->ia, (const struct sockaddr *)local) !=
+        service->info.path.spigot_id)
+        return IT_ERR_INVALID_SOURCE_PATH;
+    if (qual->type == IT_IANA_LR_PORT) {
+        local_port = qual->conn_qual.lr_port.local;
+        remote_port = qual->conn_qual.lr_port.remote;
+    }
+    verbs_address_set_port(local, local_port);
+    verbs_address_set_port(remote, remote_port);
+    return IT_SUCCESS;
+}
+
+static uint64_t service_limit(const struct verbs_service *service)
+{
+    uint64_t us = service->info.path.timeout ? service->info.path.timeout : VERBS_CM_ATTEMPT_US;
+
+    return us > UINT64_MAX / SIDR_NS_PER_US ? UINT64_MAX : us * SIDR_NS_PER_US;
+}
+
+/* From here on the outcome is an event. */
+static it_status_t service_start(struct verbs_service *service)
+{
+    struct sockaddr_storage local;
+    struct sockaddr_storage remote;
+    it_status_t status;
+
+    if (service->id)
+        return IT_ERR_RESOURCES; /* one answer at a time */
+    if (rdma_create_id(service->cm->channel, &service->id, service, RDMA_PS_UDP) != 0) {
+        verbs_log(VP_LOG_WARN, "%s: no request for an endpoint of datagrams: rdma_create_id: %s",
+                  verbs_host->ia_name(service->cm->ual), strerror(errno));
+        service->id = NULL;
+        return IT_ERR_RESOURCES;
+    }
+    if (!verbs_host->timer_start(service->timer, service_limit(service))) {
+        service_close(service);
+        return IT_ERR_RESOURCES;
+    }
+    status = service_ends(service, &local, &remote); /* addresses come and go */
+    if (status != IT_SUCCESS ||
+        rdma_resolve_addr(service->id, (struct sockaddr *)&local, (struct sockaddr *)&remote,
+                          VERBS_CM_RESOLVE_MS) != 0)
+        service_fail(service);
+    return IT_SUCCESS;
+}
+
+static void service_start_run(void *argument)
+{
+    struct sidr_service_call *call = argument;
+
+    call->status = service_start(call->service);
+}
+
+it_status_t verbs_ud_request(struct ual_ud_service *ual)
+{
+    struct sidr_service_call call = {.service = verbs_host->ud_service_area(ual)};
+
+    verbs_host->ia_call(verbs_host->ud_service_ia(ual), service_start_run, &call);
+    return call.status;
+}
+
+/* ---------------------------------------------------------------- asking: the object */
+
+it_status_t verbs_ud_service_create(struct ual_ud_service *ual)
+{
+    struct verbs_service *service = verbs_host->ud_service_area(ual);
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->ud_service_ia(ual));
+    struct sockaddr_storage local;
+    struct sockaddr_storage remote;
+    it_status_t status;
+
+    service->target = VERBS_CM_SERVICE;
+    service->cm = ia->cm;
+    service->ual = ual;
+    verbs_host->ud_service_info(ual, &service->info);
+    status = service_ends(service, &local, &remote);
+    if (status != IT_SUCCESS)
+        return status;
+    service->timer = verbs_host->timer_new(ia->ual, service_expired, service);
+    return service->timer ? IT_SUCCESS : IT_ERR_RESOURCES;
+}
+
+static void service_end_run(void *argument)
+{
+    struct verbs_service *service = argument;
+
+    service_close(service);
+    verbs_host->timer_free(service->timer);
+}
+
+void verbs_ud_service_destroy(struct ual_ud_service *ual)
+{
+    verbs_host->ia_call(verbs_host->ud_service_ia(ual), service_end_run,
+                        verbs_host->ud_service_area(ual));
+}
+
+/* ---------------------------------------------------------------- being asked */
+
+static struct verbs_asked *asked_of(struct ual_request *request)
+{
+    return (void *)((char *)request - offsetof(struct verbs_asked, request));
+}
+
+/* An id that nobody has answered refuses. */
+static void asked_free(struct verbs_asked *asked)
+{
+    struct verbs_asked **link = &asked->cm->asked;
+
+    while (*link != asked)
+        link = &(*link)->next;
+    *link = asked->next;
+    asked->cm->undecided--;
+    if (asked->id)
+        (void)rdma_destroy_id(asked->id); /* fails with a device that is gone: freed nevertheless */
+    verbs_host->timer_free(asked->timer);
+    free(asked);
+}
+
+/* Nobody waits for the answer any more. */
+static void asked_expired(void *argument)
+{
+    struct verbs_asked *asked = argument;
+
+    if (verbs_host->request_withdraw(&asked->request))
+        asked_free(asked);
+    else /* a call of the consumer has it in hand; without memory it stays until the IA ends */
+        (void)verbs_host->timer_start(asked->timer, VERBS_CM_WITHDRAW_NS);
+}
+
+static struct verbs_asked *asked_new(struct verbs_cm *cm, struct rdma_cm_id *id)
+{
+    struct verbs_asked *asked = calloc(1, sizeof(*asked));
+
+    if (!asked)
+        return NULL;
+    asked->timer = verbs_host->timer_new(cm->ual, asked_expired, asked);
+    if (!asked->timer) {
+        free(asked);
+        return NULL;
+    }
+    asked->target = VERBS_CM_ASKED;
+    asked->cm = cm;
+    asked->id = id;
+    asked->next = cm->asked;
+    cm->asked = asked;
+    cm->undecided++;
+    id->context = asked;
+    return asked;
+}
+
+static void asked_fill_request(struct verbs_asked *asked, const struct verbs_listener *listener,
+                               const struct verbs_cm_event *event)
+{
+    const struct sockaddr *peer = rdma_get_peer_addr(asked->id);
+    struct ual_request *request = &asked->request;
+
+    request->datagram = true;
+    request->ia = asked->cm->ual;
+    request->connect_evd = listener->info.connect_evd;
+    request->spigot_id = listener->info.spigot_id;
+    request->conn_qual = *listener->info.conn_qual;
+    verbs_address_tell(peer, &request->source_addr);
+    if (request->conn_qual.type == IT_IANA_LR_PORT)
+        request->conn_qual.conn_qual.lr_port.remote = verbs_address_port(peer);
+    memcpy(asked->private_data, event->private_data, event->private_length);
+    request->private_data = asked->private_data;
+    request->private_length = verbs_cm_strip(event->private_data, event->private_length);
+}
+
+/* False: it cannot be told. */
+static bool asked_announce(struct verbs_asked *asked)
+{
+    if (!verbs_host->timer_start(asked->timer, SIDR_LIFE_NS))
+        return false;
+    verbs_host->request_add(&asked->request);
+    /* A call that takes it now waits for this thread: it is still here afterwards. */
+    return verbs_host->request_announce(&asked->request) ||
+           !verbs_host->request_withdraw(&asked->request);
+}
+
+void verbs_sidr_asked(struct verbs_listener *listener, struct rdma_cm_id *id,
+                      const struct verbs_cm_event *event)
+{
+    struct verbs_cm *cm = listener->cm;
+    struct verbs_asked *asked = cm->undecided < VERBS_CM_UNDECIDED_MAX ? asked_new(cm, id) : NULL;
+
+    if (!asked) {
+        verbs_cm_count(&cm->refused);
+        (void)rdma_destroy_id(id);
+        return;
+    }
+    asked_fill_request(asked, listener, event);
+    if (asked_announce(asked))
+        return;
+    verbs_cm_count(&cm->refused);
+    asked_free(asked);
+}
+
+static void asked_event(struct verbs_asked *asked, const struct verbs_cm_event *event)
+{
+    if (event->type != RDMA_CM_EVENT_DEVICE_REMOVAL || !asked->id)
+        return;
+    (void)rdma_destroy_id(asked->id); /* the kernel waits for it */
+    asked->id = NULL;
+    asked_expired(asked);
+}
+
+/* ---------------------------------------------------------------- answering */
+
+static void reply_fill(const struct vp_ud_reply *reply, uint8_t data[SIDR_DATA])
+{
+    uint32_t key = htonl(reply->ep_info.ud_ep_key);
+
+    memset(data, 0, SIDR_DATA);
+    if (reply->private_length > 0)
+        memcpy(data, reply->private_data, reply->private_length);
+    memcpy(data + SIDR_MAGIC, sidr_magic, sizeof(sidr_magic));
+    data[SIDR_STATUS] = (uint8_t)reply->status;
+    if (reply->status == IT_UD_SVC_EP_INFO_VALID)
+        memcpy(data + SIDR_KEY, &key, sizeof(key));
+}
+
+static bool reply_send(struct rdma_cm_id *id, const struct vp_ud_reply *reply)
+{
+    uint8_t data[SIDR_DATA];
+    struct rdma_conn_param param = {
+        .private_data = data,
+        .private_data_len = SIDR_DATA,
+        .qp_num = reply->ep_info.ud_ep_id,
+    };
+    int result;
+
+    reply_fill(reply, data);
+    if (reply->status == IT_UD_SVC_EP_INFO_VALID)
+        result = rdma_accept(id, &param);
+    else
+        result = rdma_reject(id, data, SIDR_DATA);
+    if (result != 0)
+        verbs_log(VP_LOG_WARN, "verbs: no answer to a service request: %s", strerror(errno));
+    return result == 0;
+}
+
+static void reply_run(void *argument)
+{
+    struct sidr_reply_call *call = argument;
+    struct verbs_asked *asked = call->asked;
+
+    call->status = IT_ERR_INVALID_UD_SVC_REQ_ID;
+    if (!asked->id)
+        return;
+    call->status = IT_ERR_RESOURCES;
+    if (!reply_send(asked->id, call->reply))
+        return;
+    call->status = IT_SUCCESS;
+    asked_free(asked);
+}
+
+it_status_t verbs_ud_reply(struct ual_request *request, const struct vp_ud_reply *reply)
+{
+    struct sidr_reply_call call = {.asked = asked_of(request), .reply = reply};
+
+    verbs_host->ia_call(request->ia, reply_run, &call);
+    return call.status;
+}
+
+/* ---------------------------------------------------------------- for verbs_cm.c */
+
+void verbs_sidr_event(void *context, const struct verbs_cm_event *event)
+{
+    verbs_log(VP_LOG_DEBUG, "verbs: datagrams: %p: %s, status %d", context,
+              rdma_event_str(event->type), event->status);
+    if (*(const enum verbs_cm_target *)context == VERBS_CM_SERVICE)
+        service_event(context, event);
+    else
+        asked_event(context, event);
+}
+
+bool verbs_sidr_close(struct verbs_cm *cm)
+{
+    struct verbs_asked *asked = cm->asked;
+
+    while (asked) {
+        struct verbs_asked *next = asked->next;
+
+        if (verbs_host->request_withdraw(&asked->request))
+            asked_free(asked);
+        asked = next;
+    }
+    return cm->asked == NULL;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_socket_convert: from a descriptor to a conversion that goes on by itself. */
+#include "vp/verbs/convert/verbs_convert_private.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define CONVERT_NS_PER_US UINT64_C(1000)
+
+/* One call of it_socket_convert, on its way through the IA's thread. */
+struct convert_call {
+    struct ual_ep *ep;
+    const struct vp_convert *convert;
+    it_status_t status;
+};
+
+/* ---------------------------------------------------------------- both ends */
+
+/* An IPv4 address in the clothes of an IPv6 one counts as what it is. */
+static uint8_t convert_address(const struct sockaddr_storage *from, uint8_t address[AGREE_ADDRESS])
+{
+    const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)(const void *)from;
+    const struct in6_addr *ipv6 = &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+
+    memset(address, 0, AGREE_ADDRESS);
+    if (from->ss_family == AF_INET) {
+        memcpy(address, &ipv4->sin_addr, sizeof(ipv4->sin_addr));
+        return 4;
+    }
+    memcpy(address, ipv6, AGREE_ADDRESS);
+    return 6;
+}
+
+static void convert_unmap(struct sockaddr_storage *address)
+{
+    const struct in6_addr *ipv6 = &((struct sockaddr_in6 *)(void *)address)->sin6_addr;
+    struct sockaddr_in ipv4 = {.sin_family = AF_INET};
+
+    if (address->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(ipv6))
+        return;
+    memcpy(&ipv4.sin_addr, &ipv6->s6_addr[12], sizeof(ipv4.sin_addr));
+    ipv4.sin_port = ((struct sockaddr_in6 *)(void *)address)->sin6_port;
+    memset(address, 0, sizeof(*address));
+    memcpy(address, &ipv4, sizeof(ipv4));
+}
+
+static bool convert_find_ends(struct verbs_convert *convert, int fd)
+{
+    socklen_t length = sizeof(convert->local);
+
+    if (getsockname(fd, (struct sockaddr *)&convert->local, &length) != 0)
+        return false;
+    length = sizeof(convert->remote);
+    if (getpeername(fd, (struct sockaddr *)&convert->remote, &length) != 0)
+        return false;
+    convert_unmap(&convert->local);
+    convert_unmap(&convert->remote);
+    return true;
+}
+
+static bool convert_init_agreement(struct verbs_convert *convert, const struct vp_convert *what)
+{
+    struct agree_terms own = {
+        .kind = (uint8_t)verbs_convert_kind(convert),
+        .private_length = (uint16_t)what->private_length,
+    };
+    uint8_t remote[AGREE_ADDRESS];
+    uint8_t family = convert_address(&convert->remote, remote);
+
+    own.family = convert_address(&convert->local, own.address);
+    if (what->private_length > 0)
+        memcpy(own.private_data, what->private_data, what->private_length);
+    if (getrandom(own.token, sizeof(own.token), 0) != (ssize_t)sizeof(own.token))
+        return false; /* not with so few octets, once the system is up */
+    agree_init(&convert->agree, what->initiator, &own, family, remote);
+    return true;
+}
+
+/* What the caller keeps is copied. */
+static bool convert_copy(struct verbs_convert *convert, const struct vp_convert *what)
+{
+    size_t total = what->message_length + what->early_length;
+
+    convert->message_length = what->message_length;
+    convert->buffer = malloc(total > 0 ? total : 1);
+    if (!convert->buffer)
+        return false;
+    if (what->message_length > 0)
+        memcpy(convert->buffer, what->message, what->message_length);
+    if (what->early_length > 0)
+        memcpy(convert->buffer + what->message_length, what->early, what->early_length);
+    return true;
+}
+
+static it_status_t convert_prepare(struct verbs_convert *convert, const struct vp_convert *what)
+{
+    if (!convert_copy(convert, what))
+        return IT_ERR_RESOURCES;
+    if (!convert_find_ends(convert, what->fd))
+        return IT_ERR_INVALID_CONVERSION;
+    if (!convert_init_agreement(convert, what))
+        return IT_ERR_RESOURCES;
+    if (!verbs_host->timer_start(convert->timer, what->timeout_us > UINT64_MAX / CONVERT_NS_PER_US
+                                                     ? UINT64_MAX
+                                                     : what->timeout_us * CONVERT_NS_PER_US))
+        return IT_ERR_RESOURCES;
+    return verbs_stream_open(&convert->stream, convert->ia->ual, what->fd,
+                             convert->buffer + what->message_length, what->early_length,
+                             verbs_convert_ready, convert)
+               ? IT_SUCCESS
+               : IT_ERR_RESOURCES;
+}
+
+static bool convert_attach(struct verbs_convert *convert, bool initiator)
+{
+    struct verbs_ep *ep = convert->ep;
+    bool stepped;
+
+    verbs_host->ep_lock(ep->ual);
+    stepped = verbs_host->ep_step_locked(ep->ual, initiator ? UAL_EP_CONNECT : UAL_EP_WAIT_REQUEST);
+    verbs_host->ep_unlock(ep->ual);
+    if (stepped)
+        ep->convert = convert;
+    return stepped;
+}
+
+static void convert_begin(void *argument)
+{
+    struct convert_call *call = argument;
+    struct verbs_convert *convert = verbs_convert_new(verbs_ep_of(call->ep));
+
+    call->status = IT_ERR_RESOURCES;
+    if (!convert)
+        return;
+    /* Again below, for good. */
+    call->status = IT_ERR_INVALID_EP_STATE;
+    if (verbs_host->ep_state(call->ep) == IT_EP_STATE_UNCONNECTED)
+        call->status = convert_prepare(convert, call->convert);
+    if (call->status != IT_SUCCESS) {
+        verbs_convert_free(convert);
+        return;
+    }
+    if (!convert_attach(convert, call->convert->initiator)) {
+        verbs_stream_leave(&convert->stream);
+        verbs_convert_free(convert);
+        call->status = IT_ERR_INVALID_EP_STATE;
+        return;
+    }
+    /* The EP is in its pending state: from here on the outcome is an event. */
+    verbs_convert_tell_path(convert);
+    verbs_convert_run(convert);
+}
+
+it_status_t verbs_convert(struct ual_ep *ual, const struct vp_convert *convert)
+{
+    struct convert_call call = {.ep = ual, .convert = convert};
+
+    if (convert->no_request_reply)
+        return IT_ERR_INVALID_FLAGS; /* nothing can be agreed on without a word */
+    if (convert->private_length > AGREE_PRIVATE_MAX)
+        return IT_ERR_INVALID_PDATA_LENGTH;
+    verbs_host->ia_call(verbs_host->ep_ia(ual), convert_begin, &call);
+    return call.status;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The RDMA connection of a conversion: between the addresses of the stream, for one peer only. */
+#include "vp/verbs/cm/verbs_cm.h"
+#include "vp/verbs/convert/verbs_convert_private.h"
+#include "vp/verbs/cm/verbs_cm_answer.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+/* Strangers cannot keep the right one off: they are refused as fast as they come. */
+#define CONVERT_BACKLOG 16
+
+/* ---------------------------------------------------------------- what the device is */
+
+static uint8_t convert_port(const struct verbs_convert *convert)
+{
+    uint8_t port = verbs_port_of(convert->ia, (const struct sockaddr *)&convert->local);
+
+    return port != 0 ? port : 1; /* the address has gone meanwhile */
+}
+
+enum agree_kind verbs_convert_kind(const struct verbs_convert *convert)
+{
+    struct ibv_port_attr port;
+
+    if (convert->ia->is_iwarp)
+        return AGREE_IWARP;
+    memset(&port, 0, sizeof(port));
+    if (ibv_query_port(convert->ia->context, convert_port(convert), &port) == 0 &&
+        port.link_layer == IBV_LINK_LAYER_ETHERNET)
+        return AGREE_ROCE;
+    return AGREE_INFINIBAND;
+}
+
+static void convert_set_path(const struct verbs_convert *convert, const it_path_t *path)
+{
+    struct ual_ep *ep = convert->ep->ual;
+
+    verbs_host->ep_lock(ep);
+    verbs_host->ep_set_path_locked(ep, path);
+    verbs_host->ep_unlock(ep);
+}
+
+void verbs_convert_tell_path(const struct verbs_convert *convert)
+{
+    it_net_addr_t remote;
+    it_path_t path;
+    size_t total = 0;
+
+    /* InfiniBand's is found out by asking the subnet, which the connection does. */
+    if (convert->agree.own.kind != AGREE_ROCE)
+        return;
+    verbs_address_tell((const struct sockaddr *)&convert->remote, &remote);
+    if (verbs_paths(convert->ia->ual, convert_port(convert), &remote, 1, &path, &total) ==
+            IT_SUCCESS &&
+        total > 0)
+        convert_set_path(convert, &path);
+}
+
+/* ---------------------------------------------------------------- listening */
+
+/* An id at the stream's own address, which the device has to have. NULL: it cannot be. */
+static struct rdma_cm_id *convert_bind(struct verbs_convert *convert)
+{
+    struct sockaddr_storage local = convert->local;
+    struct rdma_cm_id *id;
+    int error;
+
+    if (rdma_create_id(convert->ia->cm->channel, &id, convert, RDMA_PS_TCP) != 0) {
+        convert->code = verbs_reason_of_errno(errno);
+        return NULL;
+    }
+    verbs_address_set_port(&local, 0);
+    error = rdma_bind_addr(id, (struct sockaddr *)&local) == 0 ? 0 : errno;
+    if (error == 0 && !verbs_cm_is_own(convert->ia, id))
+        error = EADDRNOTAVAIL; /* two devices share the address, and rdma_cm prefers the other */
+    if (error == 0)
+        return id;
+    verbs_log(VP_LOG_WARN, "%s: conversion: rdma_bind_addr: %s",
+              verbs_host->ia_name(convert->ia->ual), strerror(error));
+    convert->code = verbs_reason_of_errno(error);
+    (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+    return NULL;
+}
+
+/* 0 or errno. */
+static int convert_listen_once(struct verbs_convert *convert)
+{
+    struct rdma_cm_id *id = convert_bind(convert);
+    int error;
+
+    if (!id)
+        return EADDRNOTAVAIL;
+    if (rdma_listen(id, CONVERT_BACKLOG) == 0) {
+        convert->listener = id;
+        return 0;
+    }
+    error = errno;
+    (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+    return error;
+}
+
+uint16_t verbs_convert_listen(struct verbs_convert *convert)
+{
+    unsigned tries = VERBS_PORT_TRIES;
+    int error;
+
+    /* rdma_cm chooses a port without asking TCP, whose ports those of siw are too. */
+    do {
+        error = convert_listen_once(convert);
+    } while (error == EADDRINUSE && --tries > 0);
+    if (error == 0)
+        return ntohs(rdma_get_src_port(convert->listener));
+    verbs_log(VP_LOG_WARN, "%s: conversion: cannot listen: %s",
+              verbs_host->ia_name(convert->ia->ual), strerror(error));
+    return 0;
+}
+
+static void convert_stop_listening(struct verbs_convert *convert)
+{
+    if (convert->listener)
+        (void)rdma_destroy_id(convert->listener); /* fails with a device that is gone: freed */
+    convert->listener = NULL;
+}
+
+/* ---------------------------------------------------------------- the connection */
+
+/* Its events come to the conversion. NULL without memory: the id is still the caller's. */
+static struct verbs_conn *convert_conn(struct verbs_convert *convert, struct rdma_cm_id *id)
+{
+    struct verbs_conn *conn = verbs_conn_new(convert->ia->cm);
+
+    convert->code = IT_CN_REJ_RESOURCES;
+    if (!conn)
+        return NULL;
+    verbs_conn_own(conn, id);
+    conn->convert = convert;
+    conn->ep = convert->ep;
+    conn->ep->conn = conn;
+    convert->conn = conn;
+    conn->path = (it_path_t){.spigot_id = id->port_num, .timeout = VERBS_CM_ATTEMPT_US};
+    conn->private_length = agree_key(&convert->agree, conn->private_data);
+    verbs_qp_wanted(conn, convert->ep);
+    return conn;
+}
+
+bool verbs_convert_connect(struct verbs_convert *convert)
+{
+    struct rdma_cm_id *id = convert_bind(convert);
+    struct sockaddr_storage remote = convert->remote;
+    struct verbs_conn *conn;
+
+    if (!id)
+        return false;
+    conn = convert_conn(convert, id);
+    if (!conn) {
+        (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+        return false;
+    }
+    conn->active = true;
+    conn->any_port = true;
+    verbs_address_set_port(&remote, htons(convert->agree.peer.port));
+    convert->busy = true;
+    verbs_connect_launch(conn, &remote);
+    convert->busy = false;
+    return convert->conn != NULL;
+}
+
+bool verbs_convert_accept(struct verbs_convert *convert)
+{
+    const struct verbs_cm_event *event = &convert->requested;
+    struct rdma_cm_id *id = convert->request;
+    struct verbs_conn *conn = convert_conn(convert, id);
+
+    if (!conn)
+        return false; /* the request goes with the rest */
+    convert->request = NULL;
+    convert_stop_listening(convert);
+    conn->peer_ird = event->initiator_depth;
+    conn->peer_ord = event->responder_resources;
+    verbs_path_of_id(conn, &conn->path);
+    convert_set_path(convert, &conn->path);
+    verbs_qp_fill_param(conn, convert->ep);
+    convert->busy = true;
+    verbs_accept_answer(conn);
+    convert->busy = false;
+    return convert->conn != NULL;
+}
+
+void verbs_convert_drop(struct verbs_convert *convert)
+{
+    struct verbs_conn *conn = convert->conn;
+
+    convert_stop_listening(convert);
+    if (convert->request) {
+        (void)verbs_cm_answer_reject(convert->request, NULL, 0); /* it goes away in any case */
+        (void)rdma_destroy_id(convert->request);
+    }
+    convert->request = NULL;
+    convert->conn = NULL;
+    if (!conn)
+        return;
+    conn->convert = NULL;
+    verbs_conn_abandon(conn);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What an IA tells of itself: its ports are Spigots, with the addresses of the network interfaces
+ * they are on. The kernel is asked each time: addresses come and go.
+ */
+#include "vp/verbs/qp/verbs_ud.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <rdma/rdma_cma.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- addresses */
+
+/* By its GIDs a device tells the network interfaces it is on; InfiniBand has none there. */
+struct query_gids {
+    struct ibv_gid_entry *entries;
+    size_t count;
+    bool has_interfaces;
+};
+
+struct ibv_gid_entry *verbs_gid_table(const struct verbs_ia *ia, size_t *count)
+{
+    struct ibv_gid_entry *entries = NULL;
+    struct ibv_port_attr port;
+    size_t room = 0;
+    ssize_t found;
+
+    *count = 0;
+    for (uint8_t number = 1; number <= ia->ports; number++) {
+        memset(&port, 0, sizeof(port));
+        if (ibv_query_port(ia->context, number, &port) == 0 && port.gid_tbl_len > 0)
+            room += (size_t)port.gid_tbl_len;
+    }
+    if (room > 0)
+        entries = calloc(room, sizeof(*entries));
+    if (!entries)
+        return NULL;
+    found = ibv_query_gid_table(ia->context, entries, room, 0);
+    *count = found > 0 ? (size_t)found : 0;
+    return entries;
+}
+
+/* Without memory, or where the kernel cannot tell: there are none. */
+static void query_gids(const struct verbs_ia *ia, struct query_gids *gids)
+{
+    *gids = (struct query_gids){.entries = NULL};
+    gids->entries = verbs_gid_table(ia, &gids->count);
+    for (size_t i = 0; i < gids->count; i++)
+        gids->has_interfaces |= gids->entries[i].ndev_ifindex != 0;
+}
+
+/* The port on that network interface, 0 if none is. */
+static uint8_t query_port_on(const struct query_gids *gids, const char *interface)
+{
+    unsigned index = if_nametoindex(interface);
+
+    for (size_t i = 0; index != 0 && i < gids->count; i++)
+        if (gids->entries[i].ndev_ifindex == index)
+            return (uint8_t)gids->entries[i].port_num;
+    return 0;
+}
+
+uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address)
+{
+    struct rdma_cm_id *id = NULL;
+    union {
+        struct sockaddr any;
+        struct sockaddr_storage room;
+        struct sockaddr_in ipv4;
+        struct sockaddr_in6 ipv6;
+    } local;
+    uint8_t port = 0;
+    int error;
+
+    memset(&local, 0, sizeof(local));
+    if (address->sa_family == AF_INET)
+        memcpy(&local.ipv4, address, sizeof(local.ipv4));
+    else
+        memcpy(&local.ipv6, address, sizeof(local.ipv6));
+    if (address->sa_family == AF_INET)
+        local.ipv4.sin_port = 0;
+    else
+        local.ipv6.sin6_port = 0;
+    if (rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) != 0)
+        return 0;
+    error = rdma_bind_addr(id, &local.any) == 0 ? 0 : errno;
+    if (error == 0 && id->verbs &&
+        strcmp(ibv_get_device_name(id->verbs->device), ibv_get_device_name(ia->context->device)) ==
+            0)
+        port = id->port_num;
+    (void)rdma_destroy_id(id);
+    errno = error != 0 ? error : ENODEV;
+    return port;
+}
+
+bool verbs_address_is_usable(const struct ifaddrs *entry)
+{
+    return entry->ifa_addr && (entry->ifa_flags & IFF_UP) &&
+           (entry->ifa_addr->sa_family == AF_INET || entry->ifa_addr->sa_family == AF_INET6);
+}
+
+static void query_to_net_addr(const struct sockaddr *from, it_net_addr_t *to)
+{
+    memset(to, 0, sizeof(*to));
+    if (from->sa_family == AF_INET) {
+        struct sockaddr_in ipv4;
+
+        memcpy(&ipv4, from, sizeof(ipv4));
+        to->addr_type = IT_IPV4;
+        to->addr.ipv4 = ipv4.sin_addr;
+    } else {
+        struct sockaddr_in6 ipv6;
+
+        memcpy(&ipv6, from, sizeof(ipv6));
+        to->addr_type = IT_IPV6;
+        to->addr.ipv6 = ipv6.sin6_addr;
+    }
+}
+
+struct query_address {
+    uint8_t port;
+    it_net_addr_t address;
+};
+
+/* The addresses of the device in memory that the caller frees. False without memory. */
+static bool query_addresses(const struct verbs_ia *ia, struct query_address **list_out,
+                            size_t *count)
+{
+    struct ifaddrs *entries = NULL;
+    struct query_address *list;
+    struct query_gids gids;
+    size_t room = 0;
+
+    *count = 0;
+    if (getifaddrs(&entries) != 0)
+        return false;
+    query_gids(ia, &gids);
+    for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
+        room += verbs_address_is_usable(entry);
+    list = calloc(room + 1, sizeof(*list));
+    for (const struct ifaddrs *entry = entries; list && entry; entry = entry->ifa_next) {
+        uint8_t port;
+
+        if (!verbs_address_is_usable(entry))
+            continue;
+        port = gids.has_interfaces ? query_port_on(&gids, entry->ifa_name)
+                                   : verbs_port_of(ia, entry->ifa_addr);
+        if (port == 0)
+            continue;
+        list[*count].port = port;
+        query_to_net_addr(entry->ifa_addr, &list[*count].address);
+        (*count)++;
+    }
+    free(gids.entries);
+    freeifaddrs(entries);
+    *list_out = list;
+    return list != NULL;
+}
+
+static bool query_same(const it_net_addr_t *a, const it_net_addr_t *b)
+{
+    if (a->addr_type != b->addr_type)
+        return false;
+    if (a->addr_type == IT_IPV4)
+        return a->addr.ipv4.s_addr == b->addr.ipv4.s_addr;
+    return a->addr_type == IT_IPV6 &&
+           memcmp(&a->addr.ipv6, &b->addr.ipv6, sizeof(a->addr.ipv6)) == 0;
+}
+
+it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *address)
+{
+    struct query_address *list = NULL;
+    bool found = false;
+    size_t count;
+
+    if (!query_addresses(verbs_ia_of(ual), &list, &count))
+        return IT_ERR_RESOURCES;
+    for (size_t i = 0; i < count && !found; i++)
+        found = query_same(&list[i].address, address);
+    free(list);
+    return found ? IT_SUCCESS : IT_ERR_INVALID_ADDRESS;
+}
+
+/* ---------------------------------------------------------------- it_ia_query */
+
+bool verbs_has_spigot(const struct ual_ia *ual, size_t spigot_id)
+{
+    return spigot_id >= 1 && spigot_id <= verbs_ia_of(ual)->ports;
+}
+
+static void query_fill_vendor(const struct verbs_ia *ia, it_ia_info_t *info)
+{
+    const struct ibv_device_attr *device = &ia->device.orig_attr;
+
+    if (!ia->is_iwarp) {
+        info->vendor.ib.vendor = device->vendor_id & 0xffffffu;
+        info->vendor.ib.device = (uint16_t)device->vendor_part_id;
+        info->vendor.ib.revision = device->hw_ver;
+        return;
+    }
+    info->vendor.iwarp.valid_vid = IT_TRUE;
+    for (size_t i = 0; i < 3; i++) /* as it is written */
+        info->vendor.iwarp.vid[i] = (unsigned char)(device->vendor_id >> (16 - 8 * i));
+}
+
+/* The Spigots share one array of addresses; returns what is left of it. */
+static it_net_addr_t *query_fill_spigot(const struct verbs_ia *ia, it_spigot_info_t *spigot,
+                                        uint8_t number, const struct query_address *list,
+                                        size_t count, it_net_addr_t *room)
+{
+    struct ibv_port_attr port;
+
+    memset(&port, 0, sizeof(port));
+    spigot->spigot_id = number;
+    spigot->max_rc_send_len = ia->attributes.max_message;
+    spigot->max_rc_rdma_len = ia->attributes.max_message;
+    spigot->max_ud_send_len = verbs_ud_max(ia, number);
+    spigot->net_addr = room;
+    if (ibv_query_port(ia->context, number, &port) == 0 && port.state == IBV_PORT_ACTIVE)
+        spigot->spigot_online = IT_TRUE;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].port == number)
+            room[spigot->num_net_addr++] = list[i].address;
+    return room + spigot->num_net_addr;
+}
+
+it_status_t verbs_ia_query(struct ual_ia *ual, it_ia_info_t **info_out)
+{
+    const struct verbs_ia *ia = verbs_ia_of(ual);
+    struct query_address *list = NULL;
+    it_net_addr_t *room;
+    it_ia_info_t *info;
+    size_t count;
+
+    if (!query_addresses(ia, &list, &count))
+        return IT_ERR_RESOURCES;
+    info = verbs_host->ia_info_alloc(ia->ports, count);
+    if (!info) {
+        free(list);
+        return IT_ERR_RESOURCES;
+    }
+    /* Zeroed: what is not said here is not offered. The access layer tells the attributes. */
+    query_fill_vendor(ia, info);
+    info->dto_alignment_hint = 64; /* a cache line */
+    info->ird_ord_ia_support = IT_TRUE;
+    info->spigot_online_support = IT_TRUE;
+    info->spigot_offline_support = IT_TRUE;
+    info->rdma_read_requires_remote_write = ia->is_iwarp && !ia->quirks.is_siw ? IT_TRUE : IT_FALSE;
+    room = info->spigot_info[0].net_addr;
+    for (uint8_t number = 1; number <= ia->ports; number++)
+        room = query_fill_spigot(ia, &info->spigot_info[number - 1], number, list, count, room);
+    free(list);
+    *info_out = info;
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- counters */
+
+static void query_count(struct verbs_queue *queue, uint64_t *posted, uint64_t *done)
+{
+    uint32_t retired = atomic_load_explicit(&queue->retired, memory_order_acquire);
+    uint32_t tail;
+
+    base_lock_take(&queue->lock);
+    tail = queue->tail;
+    base_lock_drop(&queue->lock);
+    *posted += tail;
+    *done += retired;
+}
+
+/* What the queues know anyway. The device moves the data, and polls are not worth an instruction. */
+void verbs_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)
+{
+    struct verbs_ep *ep = verbs_ep_of(ual);
+
+    query_count(&ep->sq, &counters->requests_posted, &counters->requests_done);
+    query_count(&ep->rq, &counters->receives_posted, &counters->receives_done);
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * RMRs: memory windows of type 2, which belong to the QP they are linked on and so are narrow, and of
+ * type 1, which belong to the PD and are wide. Linking and unlinking are requests; what they do is in
+ * the books when they complete. The note of such a request lies beside its slot.
+ *
+ * A narrow window is opened once per key: one that is open is closed by the same post that opens it
+ * anew, and one that was opened on another QP is exchanged. A wide one is moved by any QP, and the device
+ * chooses its key. When a request has failed nobody knows which key a window has and whether it is
+ * open, so the next link exchanges it, and an unlink lets go of it.
+ */
+#include "vp/verbs/device/verbs.h"
+
+#include <errno.h>
+#include <string.h>
+
+static _Atomic uint64_t rmr_serials; /* of the process: memory of an RMR may become another's */
+
+/* ---------------------------------------------------------------- the window */
+
+static struct ibv_mw *rmr_new_window(struct ual_rmr *ual)
+{
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->rmr_ia(ual));
+    struct vp_rmr_info info;
+    struct ibv_mw *mw;
+    int error;
+
+    verbs_host->rmr_info(ual, &info);
+    mw = ibv_alloc_mw(verbs_pz_of(info.pz)->pd,
+                      verbs_rmr_of(ual)->wide ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
+    if (!mw) {
+        error = errno;
+        verbs_log(VP_LOG_WARN, "%s: no memory window: %s", verbs_host->ia_name(ia->ual),
+                  strerror(error));
+    }
+    return mw;
+}
+
+static void rmr_free_window(struct verbs_ia *ia, struct ibv_mw *mw)
+{
+    int error = ibv_dealloc_mw(mw);
+
+    if (error && !atomic_load_explicit(&ia->removed, memory_order_relaxed))
+        verbs_log(VP_LOG_WARN, "%s: a memory window cannot be freed: %s",
+                  verbs_host->ia_name(ia->ual), strerror(error));
+}
+
+/* With the lock. The next link gets another. */
+static void rmr_drop_window_locked(struct verbs_rmr *rmr)
+{
+    if (rmr->mw)
+        rmr_free_window(rmr->ia, rmr->mw);
+    rmr->mw = NULL;
+    rmr->is_open = false;
+    rmr->is_unsure = false;
+}
+
+void verbs_rmr_leave(struct verbs_ia *ia, uint32_t qp_num)
+{
+    (void)pthread_mutex_lock(&ia->rmr_lock);
+    for (struct verbs_rmr *rmr = ia->rmrs; rmr; rmr = rmr->next)
+        if (!rmr->wide && rmr->qp_num == qp_num) /* requests may not have been executed */
+            rmr_drop_window_locked(rmr);
+    (void)pthread_mutex_unlock(&ia->rmr_lock);
+}
+
+/* What is asked for, or the narrow one if the device has it. */
+static it_rmr_type_t rmr_type(const struct verbs_ia *ia, struct ual_rmr *ual)
+{
+    struct vp_rmr_info info;
+
+    verbs_host->rmr_info(ual, &info);
+    if (info.type != IT_RMR_TYPE_DEFAULT)
+        return info.type;
+    return ia->attributes.rmr_types & IT_RMR_TYPE_NARROW ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE;
+}
+
+/* A wide window is closed by linking nothing of something. */
+static it_status_t rmr_open_ground(struct verbs_rmr *rmr, struct ual_rmr *ual)
+{
+    struct vp_rmr_info info;
+
+    verbs_host->rmr_info(ual, &info);
+    rmr->ground = ibv_reg_mr(verbs_pz_of(info.pz)->pd, &rmr->ground_octet,
+                             sizeof(rmr->ground_octet), IBV_ACCESS_MW_BIND);
+    return rmr->ground ? IT_SUCCESS : IT_ERR_RESOURCES;
+}
+
+it_status_t verbs_rmr_create(struct ual_rmr *ual)
+{
+    struct verbs_rmr *rmr = verbs_rmr_of(ual);
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->rmr_ia(ual));
+
+    rmr->wide = rmr_type(ia, ual) == IT_RMR_TYPE_WIDE;
+    if (rmr->wide && rmr_open_ground(rmr, ual) != IT_SUCCESS)
+        return IT_ERR_RESOURCES;
+    rmr->mw = rmr_new_window(ual);
+    if (!rmr->mw)
+        goto err_ground;
+    rmr->ual = ual;
+    rmr->ia = ia;
+    rmr->serial = atomic_fetch_add_explicit(&rmr_serials, 1, memory_order_relaxed) + 1;
+    rmr->last_key = rmr->mw->rkey;
+    verbs_host->rmr_set_type(ual, rmr->wide ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW);
+    (void)pthread_mutex_lock(&ia->rmr_lock);
+    rmr->next = ia->rmrs;
+    ia->rmrs = rmr;
+    (void)pthread_mutex_unlock(&ia->rmr_lock);
+    return IT_SUCCESS;
+
+err_ground:
+    if (rmr->ground)
+        (void)ibv_dereg_mr(rmr->ground); /* nothing is linked to it */
+    rmr->ground = NULL;
+    return IT_ERR_RESOURCES;
+}
+
+/* With the lock. What the books say ends. */
+static void rmr_let_go_locked(struct verbs_rmr *rmr)
+{
+    if (!rmr->state.lmr)
+        return;
+    verbs_host->lmr_release(rmr->state.lmr);
+    if (rmr->ep)
+        verbs_host->ep_release(rmr->ep->ual);
+    rmr->state = (struct vp_rmr_state){.lmr = NULL};
+    rmr->ep = NULL;
+}
+
+/* Requests that are under way find it gone by its serial number. */
+void verbs_rmr_destroy(struct ual_rmr *ual)
+{
+    struct verbs_rmr *rmr = verbs_rmr_of(ual);
+    struct verbs_ia *ia = rmr->ia;
+    struct verbs_rmr **link = &ia->rmrs;
+
+    (void)pthread_mutex_lock(&ia->rmr_lock);
+    rmr_drop_window_locked(rmr);
+    while (*link != rmr)
+        link = &(*link)->next;
+    *link = rmr->next;
+    rmr->serial = 0;
+    rmr_let_go_locked(rmr);
+    (void)pthread_mutex_unlock(&ia->rmr_lock);
+    if (rmr->ground)
+        (void)ibv_dereg_mr(rmr->ground); /* fails with a device that is gone: freed */
+    rmr->ground = NULL;
+}
+
+void verbs_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state)
+{
+    struct verbs_rmr *rmr = verbs_rmr_of(ual);
+
+    (void)pthread_mutex_lock(&rmr->ia->rmr_lock);
+    *state = rmr->state;
+    (void)pthread_mutex_unlock(&rmr->ia->rmr_lock);
+}
+
+it_handle_t verbs_rmr_invalidated(struct verbs_ia *ia, uint32_t key)
+{
+    struct verbs_rmr *rmr;
+    it_handle_t handle = NULL;
+
+    (void)pthread_mutex_lock(&ia->rmr_lock);
+    for (rmr = ia->rmrs; rmr && !handle; rmr = rmr->next) {
+        if (!rmr->state.lmr || rmr->state.key != key)
+            continue;
+        rmr_let_go_locked(rmr);
+        rmr->is_open = rmr->last_key != key; /* a link behind it may be under way */
+        handle = (it_handle_t)rmr->ual;
+    }
+    (void)pthread_mutex_unlock(&ia->rmr_lock);
+    return handle;
+}
+
+/* ---------------------------------------------------------------- requests */
+
+struct verbs_link *verbs_link_of(const struct verbs_slot *slot)
+{
+    return &slot->queue->links[slot - slot->queue->slots];
+}
+
+/* False: an object is just being freed. A wide window is of no EP. */
+static bool link_hold(struct verbs_ep *ep, struct ual_lmr *lmr, bool wide)
+{
+    if (!verbs_host->lmr_hold(lmr))
+        return false;
+    if (wide || verbs_host->ep_hold(ep->ual))
+        return true;
+    verbs_host->lmr_release(lmr);
+    return false;
+}
+
+static void link_release(struct verbs_ep *ep, struct ual_lmr *lmr, bool wide)
+{
+    verbs_host->lmr_release(lmr);
+    if (!wide)
+        verbs_host->ep_release(ep->ual);
+}
+
+static unsigned link_access(it_mem_priv_t privs)
+{
+    unsigned access = 0;
+
+    if (privs & IT_PRIV_REMOTE_READ)
+        access |= IBV_ACCESS_REMOTE_READ;
+    if (privs & IT_PRIV_REMOTE_WRITE)
+        access |= IBV_ACCESS_REMOTE_WRITE;
+    if (privs & IT_PRIV_ATOMIC)
+        access |= IBV_ACCESS_REMOTE_ATOMIC;
+    return access;
+}
+
+/* With the lock. The window that the link is for: that of the RMR, or a new one. NULL: there is none. */
+static struct ibv_mw *link_window_locked(const struct verbs_ep *ep, const struct verbs_rmr *rmr)
+{
+    bool elsewhere = rmr->is_open && !rmr->wide && rmr->qp_num != ep->qp->qp_num;
+
+    if (rmr->mw && !elsewhere && !rmr->is_unsure)
+        return rmr->mw;
+    return rmr_new_window(rmr->ual);
+}
+
+/* With the lock. What is posted is for that window. */
+static void link_take_window_locked(struct verbs_ep *ep, struct verbs_rmr *rmr, struct ibv_mw *mw)
+{
+    if (mw != rmr->mw)
+        rmr_drop_window_locked(rmr);
+    rmr->mw = mw;
+    rmr->last_key = mw->rkey;
+    rmr->is_open = true;
+    rmr->qp_num = ep->qp->qp_num;
+}
+
+/* What is open is closed in front of it. */
+static int narrow_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
+                       struct ibv_mw *mw, struct ibv_mw_bind_info info, unsigned flags)
+{
+    bool closes = mw == rmr->mw && rmr->is_open;
+    uint32_t key = ibv_inc_rkey(mw->rkey);
+    struct ibv_send_wr open = {
+        .wr_id = (uintptr_t)slot,
+        .opcode = IBV_WR_BIND_MW,
+        .send_flags = flags | IBV_SEND_SIGNALED,
+        .bind_mw = {.mw = mw, .rkey = key, .bind_info = info},
+    };
+    struct ibv_send_wr close = {
+        .next = &open,
+        .opcode = IBV_WR_LOCAL_INV,
+        .send_flags = flags,
+        .invalidate_rkey = mw->rkey,
+        .wr_id = (uintptr_t)slot, /* only if it fails, and then the other is flushed */
+    };
+    struct ibv_send_wr *bad;
+    int error = ep->sq.post.send(ep->qp, closes ? &close : &open, &bad);
+
+    if (error == 0)
+        mw->rkey = key; /* by which the next post names it */
+    else if (closes && bad == &open)
+        rmr->is_unsure = true; /* it is closed, and stays so */
+    return error;
+}
+
+/* Of an LMR, or of nothing: length 0. */
+static int wide_post(struct verbs_ep *ep, struct verbs_slot *slot, struct ibv_mw *mw,
+                     struct ibv_mw_bind_info info, unsigned flags)
+{
+    struct ibv_mw_bind bind = {
+        .wr_id = (uintptr_t)slot, .send_flags = flags | IBV_SEND_SIGNALED, .bind_info = info};
+
+    return ibv_bind_mw(ep->qp, mw, &bind);
+}
+
+/* With the lock. A post that fails leaves the RMR as it was. */
+static it_status_t link_post_locked(struct verbs_ep *ep, struct verbs_slot *slot,
+                                    struct verbs_rmr *rmr, const struct vp_link *link,
+                                    unsigned flags, int *error)
+{
+    struct ibv_mw *mw = link_window_locked(ep, rmr);
+    struct ibv_mw_bind_info info = {.mr = verbs_lmr_of((it_lmr_handle_t)(void *)link->lmr)->mr,
+                                    .addr = (uintptr_t)link->addr,
+                                    .length = link->length,
+                                    .mw_access_flags = link_access(link->privs)};
+
+    if (!mw)
+        return IT_ERR_RESOURCES;
+    *error = rmr->wide ? wide_post(ep, slot, mw, info, flags)
+                       : narrow_post(ep, slot, rmr, mw, info, flags);
+    if (*error == 0)
+        link_take_window_locked(ep, rmr, mw);
+    else if (mw != rmr->mw)
+        rmr_free_window(rmr->ia, mw);
+    *link->key = rmr->last_key;
+    return IT_SUCCESS;
+}
+
+/* Something has to complete in its turn. */
+static int nothing_post(struct verbs_ep *ep, struct verbs_slot *slot, unsigned flags)
+{
+    struct ibv_send_wr wr = {
+        .wr_id = (uintptr_t)slot,
+        .opcode = IBV_WR_RDMA_WRITE, /* of nothing */
+        .send_flags = flags | IBV_SEND_SIGNALED,
+    };
+    struct ibv_send_wr *bad;
+
+    return ep->sq.post.send(ep->qp, &wr, &bad);
+}
+
+/* With the lock. A post that fails leaves the RMR as it was. */
+static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
+                              unsigned flags)
+{
+    struct ibv_send_wr wr = {
+        .wr_id = (uintptr_t)slot,
+        .opcode = IBV_WR_LOCAL_INV,
+        .send_flags = flags | IBV_SEND_SIGNALED,
+        .invalidate_rkey = rmr->last_key,
+    };
+    struct ibv_mw_bind_info ground = {.mr = rmr->ground, .addr = (uintptr_t)&rmr->ground_octet};
+    struct ibv_send_wr *bad;
+    int error;
+
+    /* Closed already, by a peer perhaps: that is no mistake. Or only by letting go of the window. */
+    if (rmr->is_unsure || !rmr->is_open || (!rmr->wide && rmr->qp_num != ep->qp->qp_num)) {
+        error = nothing_post(ep, slot, flags);
+        if (error == 0 && (rmr->is_unsure || rmr->is_open))
+            rmr_drop_window_locked(rmr);
+        return error;
+    }
+    error = rmr->wide ? wide_post(ep, slot, rmr->mw, ground, flags)
+                      : ep->sq.post.send(ep->qp, &wr, &bad);
+    if (error == 0) {
+        rmr->last_key = rmr->mw->rkey;
+        rmr->is_open = false;
+        rmr->qp_num = ep->qp->qp_num;
+    }
+    return error;
+}
+
+/* With the lock. .mw tells that the device has the request. */
+static void link_note(struct verbs_slot *slot, const struct vp_link *link, struct ibv_mw *mw)
+{
+    struct verbs_link *note = verbs_link_of(slot);
+    struct verbs_rmr *rmr = verbs_rmr_of(link->rmr);
+
+    *note = (struct verbs_link){.rmr = rmr, .serial = rmr->serial, .wide = rmr->wide, .mw = mw};
+    if (link->lmr)
+        note->state = (struct vp_rmr_state){
+            .lmr = link->lmr,
+            .addr = link->addr,
+            .length = link->length,
+            .addr_mode = link->addr_mode,
+            .privs = link->privs,
+            .key = *link->key,
+        };
+}
+
+/* With the lock. */
+static it_status_t link_request_locked(struct verbs_ep *ep, struct verbs_slot *slot,
+                                       const struct vp_request *request, int *error)
+{
+    const struct vp_link *link = request->link;
+    struct verbs_rmr *rmr = verbs_rmr_of(link->rmr);
+    unsigned flags = request->flags & IT_BARRIER_FENCE_FLAG ? IBV_SEND_FENCE : 0;
+    it_status_t status = IT_SUCCESS;
+
+    *error = 0;
+    if (request->opcode == VP_RMR_LINK)
+        *link->key = rmr->last_key;
+    if (!ep->sq.local && request->opcode == VP_RMR_LINK)
+        status = link_post_locked(ep, slot, rmr, link, flags, error);
+    else if (!ep->sq.local)
+        *error = unlink_post_locked(ep, slot, rmr, flags);
+    if (status == IT_SUCCESS && *error != ENOMEM)
+        link_note(slot, link, ep->sq.local || *error ? NULL : rmr->mw);
+    return status;
+}
+
+it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
+                               const struct vp_request *request, int *error)
+{
+    struct ual_lmr *lmr = request->link->lmr;
+    bool wide = verbs_rmr_of(request->link->rmr)->wide;
+    it_status_t status;
+
+    if (lmr && !link_hold(ep, lmr, wide))
+        return IT_ERR_INVALID_LMR;
+    if (lmr && !verbs_lmr_of((it_lmr_handle_t)(void *)lmr)->has_windows) {
+        link_release(ep, lmr, wide);
+        return IT_ERR_ACCESS;
+    }
+    (void)pthread_mutex_lock(&ep->ia->rmr_lock);
+    status = link_request_locked(ep, slot, request, error);
+    (void)pthread_mutex_unlock(&ep->ia->rmr_lock);
+    if ((status != IT_SUCCESS || *error == ENOMEM) && lmr)
+        link_release(ep, lmr, wide);
+    return status;
+}
+
+/* A link that has failed lets go of what it would have held. */
+void verbs_link_done(struct verbs_slot *slot, bool executed)
+{
+    struct verbs_link *note = verbs_link_of(slot);
+    struct verbs_ep *ep = slot->queue->ep;
+    struct verbs_rmr *rmr;
+
+    /* The device may be done before whoever posts has made the note, which is under this lock. */
+    (void)pthread_mutex_lock(&ep->ia->rmr_lock);
+    rmr = note->rmr;
+    if (!rmr)
+        goto out;
+    if (executed && note->serial == rmr->serial) {
+        rmr_let_go_locked(rmr);
+        rmr->state = note->state;
+        rmr->ep = note->state.lmr && !rmr->wide ? ep : NULL;
+    } else if (note->state.lmr) {
+        link_release(ep, note->state.lmr, note->wide);
+    }
+    if (!executed && note->serial == rmr->serial && note->mw == rmr->mw)
+        rmr->is_unsure = true;
+    note->rmr = NULL;
+out:
+    (void)pthread_mutex_unlock(&ep->ia->rmr_lock);
+}
+
+void verbs_link_drop_all(struct verbs_queue *queue)
+{
+    for (uint32_t i = 0; queue->links && i <= queue->mask; i++)
+        verbs_link_done(&queue->slots[i], false);
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Posting on an EP. A queue has a lock of its own, which keeps slots and the device's queue in the
+ * same order; nothing else is shared, allocated or looked up.
+ */
+#include "vp/verbs/qp/verbs_ud.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer segments of receives are legal: no message fills more of them. */
+#define POST_SEGMENT_MAX UINT32_C(0x7fffffff)
+
+/* ---------------------------------------------------------------- slots */
+
+bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t depth, bool is_receive)
+{
+    uint32_t size = 1;
+
+    while (size < depth)
+        size *= 2;
+    queue->slots = calloc(size, sizeof(*queue->slots));
+    if (!queue->slots)
+        return false;
+    if (!is_receive && ep->ia->attributes.rmr_types) {
+        queue->links = calloc(size, sizeof(*queue->links));
+        if (!queue->links) {
+            free(queue->slots);
+            return false;
+        }
+    }
+    queue->ep = ep;
+    queue->handle = ep->handle;
+    queue->is_receive = is_receive;
+    queue->depth = (uint32_t)depth;
+    queue->mask = size - 1;
+    queue->signal_every = depth > 1 ? (uint32_t)depth / 2 : 1;
+    for (uint32_t i = 0; i < size; i++) {
+        queue->slots[i].queue = queue;
+    }
+    queue->marker.queue = queue;
+    queue->open = is_receive;
+    verbs_usual_init(queue);
+    verbs_queue_refresh(queue);
+    return true;
+}
+
+void verbs_queue_refresh(struct verbs_queue *queue)
+{
+    queue->usual = queue->open && !queue->local;
+    queue->room_end = queue->tail;
+    if (queue->usual)
+        queue->room_end =
+            atomic_load_explicit(&queue->retired, memory_order_acquire) + queue->depth;
+    atomic_store_explicit(&queue->published, queue->tail, memory_order_release);
+}
+
+void verbs_queue_free(struct verbs_queue *queue)
+{
+    free(queue->links);
+    queue->links = NULL;
+    free(queue->slots);
+    queue->slots = NULL;
+}
+
+static bool queue_is_full(const struct verbs_queue *queue)
+{
+    return queue->tail - atomic_load_explicit(&queue->retired, memory_order_acquire) >=
+           queue->depth;
+}
+
+/* Nothing else gives slots back that have no event. The lock is held, and again on return. */
+static bool queue_make_room(struct verbs_queue *queue)
+{
+    base_lock_drop(&queue->lock);
+    verbs_source_reap(queue->ep, queue);
+    base_lock_take(&queue->lock);
+    return !queue_is_full(queue);
+}
+
+/* The post is complete: it may be flushed. */
+static void queue_publish(struct verbs_queue *queue)
+{
+    queue->tail++;
+    verbs_queue_refresh(queue);
+}
+
+/* A post is not for the device: from here on nothing reaches it, and the connection ends. */
+static void queue_fail(struct verbs_queue *queue, int error)
+{
+    verbs_log(VP_LOG_INFO, "ep %p: a post is refused: %s", (void *)queue->ep->ual, strerror(error));
+    queue->local = true;
+    queue->local_from = queue->tail;
+    verbs_queue_refresh(queue);
+    verbs_host->task_submit(queue->ep->failed);
+}
+
+/* The lock is dropped; the slot is filled in. */
+it_status_t verbs_queue_finish(struct verbs_queue *queue, int error)
+{
+    bool local;
+
+    if (__builtin_expect(error == ENOMEM, false)) {
+        base_lock_drop(&queue->lock);
+        return IT_ERR_TOO_MANY_POSTS;
+    }
+    if (__builtin_expect(error != 0, false))
+        queue_fail(queue, error);
+    local = queue->local;
+    queue_publish(queue);
+    base_lock_drop(&queue->lock);
+    if (__builtin_expect(local, false))
+        verbs_source_post_local(queue->ep, queue);
+    return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- segments */
+
+static inline void post_segment(struct ibv_sge *sge, const it_lmr_triplet_t *from)
+{
+    const struct verbs_lmr *lmr = verbs_lmr_of(from->lmr);
+
+    sge->addr = (uintptr_t)from->addr.abs;
+    sge->length = from->length > POST_SEGMENT_MAX ? POST_SEGMENT_MAX : (uint32_t)from->length;
+    sge->lkey = lmr->lkey;
+}
+
+/*
+ * Empty ones are left out, as they come to nothing: to some devices a length of 0 is the largest, and siw's kernel
+ * follows a null pointer where an empty segment of a Send or Write stands beside others.
+ */
+static inline int post_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
+{
+    int used = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (from[i].length > 0)
+            post_segment(&sges[used++], &from[i]);
+    if (used == 0 && count > 0)
+        post_segment(&sges[used++], &from[0]);
+    return used;
+}
+
+/* What goes with the request itself is read now, and by us: is it ours to read? */
+static bool post_may_inline(const struct verbs_ep *ep, const struct vp_request *request)
+{
+    for (size_t i = 0; i < request->segment_count; i++) {
+        const it_lmr_triplet_t *segment = &request->segments[i];
+        const struct verbs_lmr *lmr = verbs_lmr_of(segment->lmr);
+        uint64_t offset = (uintptr_t)segment->addr.abs - lmr->addr;
+
+        if (lmr->pd != ep->pd || offset > lmr->length || segment->length > lmr->length - offset)
+            return false;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- requests */
+
+static const struct {
+    enum ibv_wr_opcode opcode;
+    it_event_type_t event;
+} post_kinds[] = {
+    [VP_SEND] = {IBV_WR_SEND, IT_DTO_SEND_CMPL_EVENT},
+    [VP_RDMA_WRITE] = {IBV_WR_RDMA_WRITE, IT_DTO_RDMA_WRITE_CMPL_EVENT},
+    [VP_RDMA_READ] = {IBV_WR_RDMA_READ, IT_DTO_RDMA_READ_CMPL_EVENT},
+    [VP_SEND_UNLINK] = {IBV_WR_SEND_WITH_INV, IT_DTO_SEND_CMPL_EVENT},
+    [VP_RMR_LINK] = {IBV_WR_BIND_MW, IT_RMR_LINK_CMPL_EVENT},
+    [VP_RMR_UNLINK] = {IBV_WR_LOCAL_INV, IT_RMR_LINK_CMPL_EVENT},
+    [VP_FETCH_ADD] = {IBV_WR_ATOMIC_FETCH_AND_ADD, IT_DTO_FETCH_ADD_CMPL_EVENT},
+    [VP_CMP_SWAP] = {IBV_WR_ATOMIC_CMP_AND_SWP, IT_DTO_CMP_SWAP_CMPL_EVENT},
+    [VP_SWAP] = {IBV_WR_SEND, (it_event_type_t)0}, /* not served */
+    [VP_SENDTO] = {IBV_WR_SEND, IT_DTO_SEND_CMPL_EVENT},
+};
+
+static bool post_is_known(const struct verbs_ep *ep, enum vp_opcode opcode)
+{
+    if ((unsigned)opcode >= sizeof(post_kinds) / sizeof(post_kinds[0]) ||
+        post_kinds[opcode].event == 0)
+        return false;
+    if (opcode == VP_SEND_UNLINK)
+        return ep->ia->attributes.send_unlink;
+    if (opcode == VP_RMR_LINK || opcode == VP_RMR_UNLINK)
+        return ep->ia->attributes.rmr_types != 0;
+    return (opcode != VP_FETCH_ADD && opcode != VP_CMP_SWAP) || ep->ia->attributes.atomics;
+}
+
+static void post_fill_rdma(struct ibv_send_wr *wr, const struct vp_request *request)
+{
+    wr->wr.rdma.remote_addr = request->rdma_addr;
+    wr->wr.rdma.rkey = (uint32_t)request->rmr_context;
+}
+
+static void post_fill_atomic(struct ibv_send_wr *wr, const struct vp_request *request)
+{
+    bool adds = request->opcode == VP_FETCH_ADD;
+
+    wr->wr.atomic.remote_addr = request->rdma_addr;
+    wr->wr.atomic.rkey = (uint32_t)request->rmr_context;
+    wr->wr.atomic.compare_add = adds ? request->operand : request->compare;
+    wr->wr.atomic.swap = adds ? 0 : request->operand;
+}
+
+static inline void post_fill(const struct verbs_ep *ep, struct ibv_send_wr *wr,
+                             const struct vp_request *request)
+{
+    switch (request->opcode) {
+    case VP_SEND:
+        if (request->has_immediate) {
+            wr->opcode = IBV_WR_SEND_WITH_IMM;
+            wr->imm_data = htonl((uint32_t)request->immediate);
+        }
+        break;
+    case VP_RDMA_WRITE:
+        post_fill_rdma(wr, request);
+        if (request->has_immediate) {
+            wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+            wr->imm_data = htonl((uint32_t)request->immediate);
+        }
+        break;
+    case VP_RDMA_READ:
+        post_fill_rdma(wr, request);
+        /* siw answers Reads in order, and knows no fence for them. */
+        if (ep->ia->quirks.is_siw)
+            wr->send_flags &= ~(unsigned)IBV_SEND_FENCE;
+        break;
+    case VP_SEND_UNLINK:
+        wr->invalidate_rkey = (uint32_t)request->rmr_context;
+        wr->wr.rdma.rkey = (uint32_t)request->rmr_context; /* where libsiw looks */
+        break;
+    case VP_FETCH_ADD:
+    case VP_CMP_SWAP:
+        post_fill_atomic(wr, request);
+        break;
+    case VP_SENDTO:
+        wr->wr.ud.ah = verbs_address_of(request->address)->ah;
+        wr->wr.ud.remote_qpn = request->to.ud_ep_id;
+        wr->wr.ud.remote_qkey = request->to.ud_ep_key;
+        break;
+    case VP_RDMA_READ_TO_RMR:
+    case VP_RMR_LINK:
+    case VP_RMR_UNLINK:
+    case VP_SWAP:
+        break; /* not served, or verbs_rmr.c */
+    }
+}
+
+static inline unsigned post_flags(const struct verbs_ep *ep, const struct vp_request *request)
+{
+    unsigned flags = 0;
+
+    if (request->flags & IT_BARRIER_FENCE_FLAG)
+        flags |= IBV_SEND_FENCE;
+    if (request->flags & IT_SOLICITED_WAIT_FLAG)
+        flags |= IBV_SEND_SOLICITED;
+    if (request->length <= ep->sq.inline_max && request->length > 0 &&
+        (request->opcode <= VP_RDMA_WRITE || request->opcode == VP_SENDTO) &&
+        post_may_inline(ep, request))
+        flags |= IBV_SEND_INLINE;
+    return flags;
+}
+
+/* Every so many requests one tells that all before it are done. */
+static inline bool post_signals(struct verbs_queue *queue, const struct vp_request *request)
+{
+    bool overtaken = queue->ep->ia->quirks.reads_overtaken && request->opcode == VP_RDMA_READ;
+
+    if (!(request->flags & IT_COMPLETION_FLAG) && !overtaken &&
+        ++queue->quiet < queue->signal_every)
+        return false;
+    queue->quiet = 0;
+    return true;
+}
+
+static int post_to_device(struct verbs_ep *ep, struct verbs_slot *slot,
+                          const struct vp_request *request)
+{
+    struct ibv_sge sges[VERBS_MAX_SEGMENTS];
+    struct ibv_send_wr wr;
+    struct ibv_send_wr *bad;
+
+    wr.wr_id = (uintptr_t)slot;
+    wr.next = NULL;
+    wr.sg_list = sges;
+    wr.num_sge = post_segments(sges, request->segments, request->segment_count);
+    wr.opcode = post_kinds[request->opcode].opcode;
+    wr.send_flags = post_flags(ep, request);
+    post_fill(ep, &wr, request);
+    if (post_signals(&ep->sq, request))
+        wr.send_flags |= IBV_SEND_SIGNALED;
+    return ep->sq.post.send(ep->qp, &wr, &bad);
+}
+
+/*
+ * What a request fails with that the device does not get: without an ORD it may wait for ever, and of a key it would
+ * look at 32 bits only.
+ */
+static enum ibv_wc_status post_refused(const struct verbs_ep *ep, const struct vp_request *request)
+{
+    if (!ep->sq.may_read && (request->opcode == VP_RDMA_READ || request->opcode == VP_FETCH_ADD ||
+                             request->opcode == VP_CMP_SWAP))
+        return IBV_WC_LOC_QP_OP_ERR;
+    if (vp_request_has_bad_key(request))
+        return IBV_WC_REM_ACCESS_ERR;
+    return IBV_WC_SUCCESS;
+}
+
+static inline int post_execute(struct verbs_ep *ep, struct verbs_slot *slot,
+                               const struct vp_request *request)
+{
+    enum ibv_wc_status refused;
+
+    if (__builtin_expect(ep->sq.local, false))
+        return 0;
+    refused = post_refused(ep, request);
+    if (__builtin_expect(refused != IBV_WC_SUCCESS, false)) {
+        slot->what |= VERBS_REFUSED | (uint32_t)refused << VERBS_STATUS_SHIFT;
+        return refused == IBV_WC_REM_ACCESS_ERR ? EACCES : EPERM;
+    }
+    return post_to_device(ep, slot, request);
+}
+
+static uint32_t post_what(const struct vp_request *request)
+{
+    uint32_t what = verbs_event_bits(post_kinds[request->opcode].event);
+
+    what |= (unsigned)request->flags & VERBS_FLAGS;
+    if (!(request->flags & IT_COMPLETION_FLAG))
+        what |= VERBS_QUIET;
+    return request->link ? what | VERBS_LINKED : what;
+}
+
+static it_status_t post_request(struct ual_ep *ual, const struct vp_request *request)
+{
+    struct verbs_ep *ep = verbs_ep_of(ual);
+    struct verbs_queue *queue = &ep->sq;
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+    struct verbs_slot *slot;
+
+    if (!post_is_known(ep, request->opcode))
+        return IT_ERR_OP_NOT_SUPPORTED;
+    base_lock_take(&queue->lock);
+    if (!queue->open)
+        goto out;
+    status = IT_ERR_TOO_MANY_POSTS;
+    if (__builtin_expect(queue_is_full(queue), false) && !queue_make_room(queue))
+        goto out;
+    slot = &queue->slots[queue->tail & queue->mask];
+    slot->cookie = request->cookie;
+    slot->number = queue->tail;
+    slot->length = (uint32_t)request->length;
+    slot->what = post_what(request);
+    if (request->link) {
+        int error = 0;
+
+        status = verbs_link_request(ep, slot, request, &error);
+        if (status != IT_SUCCESS)
+            goto out;
+        queue->quiet = 0;
+        return verbs_queue_finish(queue, error);
+    }
+    return verbs_queue_finish(queue, post_execute(ep, slot, request));
+
+out:
+    base_lock_drop(&queue->lock);
+    return status;
+}
+
+/* ---------------------------------------------------------------- receives */
+
+static int post_recv_to_device(struct verbs_ep *ep, struct verbs_slot *slot,
+                               const it_lmr_triplet_t *segments, size_t count)
+{
+    struct ibv_sge sges[VERBS_MAX_SEGMENTS];
+    struct ibv_recv_wr wr = {.wr_id = (uintptr_t)slot, .sg_list = sges};
+    struct ibv_recv_wr *bad;
+
+    wr.num_sge = post_segments(sges, segments, count);
+    if (count == 0 && ep->ia->quirks.zero_segments) {
+        sges[0] = (struct ibv_sge){.addr = ep->empty_addr, .lkey = ep->empty_lkey};
+        wr.num_sge = 1;
+    }
+    return ibv_post_recv(ep->qp, &wr, &bad);
+}
+
+int verbs_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
+{
+    return post_segments(sges, from, count);
+}
+
+static inline __attribute__((always_inline)) it_status_t
+post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
+               it_dto_cookie_t cookie, it_dto_flags_t flags, bool datagram)
+{
+    struct verbs_ep *ep = verbs_ep_of(ual);
+    struct verbs_queue *queue = &ep->rq;
+    struct verbs_slot *slot;
+
+    base_lock_take(&queue->lock);
+    if (__builtin_expect(queue_is_full(queue), false)) {
+        base_lock_drop(&queue->lock);
+        return IT_ERR_TOO_MANY_POSTS;
+    }
+    slot = &queue->slots[queue->tail & queue->mask];
+    slot->cookie = cookie;
+    slot->number = queue->tail;
+    /* A peer may have solicited the event: the completion does not tell. */
+    slot->what = ((unsigned)flags & VERBS_FLAGS) | IT_NOTIFY_FLAG | VERBS_RECEIVE;
+    slot->what |= datagram ? VERBS_DATAGRAM | verbs_event_bits(IT_DTO_UD_RECV_CMPL_EVENT)
+                           : verbs_event_bits(IT_DTO_RC_RECV_CMPL_EVENT);
+    if (datagram)
+        verbs_ud_note(queue, slot, segments, count);
+    return verbs_queue_finish(queue,
+                              queue->local ? 0 : post_recv_to_device(ep, slot, segments, count));
+}
+
+static it_status_t post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
+                             it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    return post_recv_kind(ual, segments, count, cookie, flags, false);
+}
+
+static it_status_t post_recvfrom(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
+                                 it_dto_cookie_t cookie, it_dto_flags_t flags)
+{
+    return post_recv_kind(ual, segments, count, cookie, flags, true);
+}
+
+const struct vp_ep_ops verbs_ud_ops = {
+    .post_request = post_request,
+    .post_recv = post_recvfrom,
+};
+
+const struct vp_ep_ops verbs_ep_ops = {
+    .post_request = post_request,
+    .post_recv = post_recv,
+    .entries = &verbs_ep_entries,
+};
