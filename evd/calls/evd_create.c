@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_evd_create and it_evd_free. */
-#include "evd/queue/evd_object.h"
+#include "evd/calls/evd_calls.h"
 
 #include "itx_api.h"
 

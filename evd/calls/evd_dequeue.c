@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The polling path: an empty EVD costs no lock, an event one. */
-#include "evd/queue/evd_object.h"
+#include "evd/calls/evd_calls.h"
 
 #include "itx_api.h"
 
@@ -32,11 +32,6 @@ static bool evd_looks_empty(struct evd *evd)
     return evd_queue_looks_empty(&evd->queue) &&
            !atomic_load_explicit(&evd->source, memory_order_relaxed) &&
            !atomic_load_explicit(&evd->notified, memory_order_relaxed);
-}
-
-void evd_mark_unsent(struct evd *evd)
-{
-    atomic_store_explicit(&evd->unsent, true, memory_order_release);
 }
 
 /* An AEVD does not know whose posts concern it. */

@@ -3,7 +3,7 @@
  * All or nothing: the arguments are checked and memory is found first, then the state is checked
  * and changed under the EVD's lock.
  */
-#include "evd/queue/evd_object.h"
+#include "evd/deliver/evd_deliver_private.h"
 
 #define EVD_MODIFY_SIMPLE                                                                          \
     ((unsigned)IT_EVD_PARAM_QUEUE_SIZE | (unsigned)IT_EVD_PARAM_THRESHOLD |                        \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "evd/queue/evd_object.h"
 
+#include "evd/deliver/evd_deliver.h"
+
 #include "itx_api.h"
 
 it_status_t it_evd_post_se(it_evd_handle_t evd_handle, const void *event)

@@ -4,7 +4,7 @@
  * with the look that found nothing, so any event queued later finds it and claims it; and whoever
  * leaves while the EVD is still ready wakes the next waiter.
  */
-#include "evd/queue/evd_object.h"
+#include "evd/calls/evd_calls.h"
 
 #include "base/base_clock.h"
 

@@ -1,102 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Aggregate EVDs. A member tells its AEVD whenever it becomes ready or ceases to be: it puts itself
- * on, or takes itself off, the AEVD's list while it holds its own lock, so list and state agree
- * whenever a member's lock is free.
- */
-#include "evd/queue/evd_object.h"
+/* Taking events from the members of an aggregate EVD. */
+#include "evd/deliver/evd_deliver_private.h"
 
 /* Events that a member gives in one turn, when many are asked for. */
 #define EVD_TURN 16
-
-struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t handle)
-{
-    struct evd *evd = evd_from_handle(handle);
-
-    return evd && evd_is_aggregate(evd) && evd->ia == ia ? evd : NULL;
-}
-
-static void evd_ready_append_locked(struct evd *aevd, struct evd *member)
-{
-    base_lock_assert_held(&aevd->lock);
-    member->ready_next = NULL;
-    member->ready_prev = aevd->ready_last;
-    if (aevd->ready_last)
-        aevd->ready_last->ready_next = member;
-    else
-        aevd->ready_first = member;
-    aevd->ready_last = member;
-}
-
-static void evd_ready_remove_locked(struct evd *aevd, struct evd *member)
-{
-    base_lock_assert_held(&aevd->lock);
-    if (member->ready_prev)
-        member->ready_prev->ready_next = member->ready_next;
-    else
-        aevd->ready_first = member->ready_next;
-    if (member->ready_next)
-        member->ready_next->ready_prev = member->ready_prev;
-    else
-        aevd->ready_last = member->ready_prev;
-    member->ready_prev = NULL;
-    member->ready_next = NULL;
-}
-
-/* How many takes on the AEVD this member can serve now. */
-static size_t evd_offer_locked(const struct evd *member)
-{
-    size_t takeable = member->enabled ? evd_queue_takeable(&member->queue, member->threshold) : 0;
-
-    if (!member->aevd->notifies || takeable == 0)
-        return takeable;
-    return atomic_load_explicit(&member->notified, memory_order_relaxed) ? 0 : 1;
-}
-
-static bool evd_offer_set_locked(struct evd *member, size_t offer)
-{
-    struct evd *aevd = member->aevd;
-    bool list = offer != 0;
-
-    base_lock_assert_held(&member->lock);
-    if (offer != member->offered) {
-        /* Wraps around to a subtraction when the offer gets smaller. */
-        (void)atomic_fetch_add_explicit(&aevd->available, offer - member->offered,
-                                        memory_order_relaxed);
-        member->offered = offer;
-    }
-    if (list == member->listed)
-        return false;
-    member->listed = list;
-    base_lock_take(&aevd->lock);
-    if (list)
-        evd_ready_append_locked(aevd, member);
-    else
-        evd_ready_remove_locked(aevd, member);
-    base_lock_drop(&aevd->lock);
-    return true;
-}
-
-bool evd_aggregate_update_locked(struct evd *member)
-{
-    return evd_offer_set_locked(member, evd_offer_locked(member));
-}
-
-struct evd *evd_aggregate_change_locked(struct evd *member, struct evd *aevd)
-{
-    struct evd *old = member->aevd;
-
-    base_lock_assert_held(&member->lock);
-    if (old) {
-        (void)evd_offer_set_locked(member, 0); /* evd_aggregate_left() syncs the old AEVD */
-        evd_pin(old);
-    }
-    member->aevd = aevd;
-    atomic_store_explicit(&member->notified, false, memory_order_relaxed);
-    if (aevd)
-        (void)evd_aggregate_update_locked(member); /* the caller wakes in any case */
-    return old;
-}
 
 void evd_aggregate_left(struct evd *old)
 {
@@ -105,19 +12,6 @@ void evd_aggregate_left(struct evd *old)
     evd_wake(old); /* its descriptor may have to be lowered */
     evd_release(old);
     evd_leave(old);
-}
-
-struct evd *evd_aggregate_next_locked(struct evd *aevd)
-{
-    struct evd *member = aevd->ready_first;
-
-    base_lock_assert_held(&aevd->lock);
-    if (!member)
-        return NULL;
-    evd_ready_remove_locked(aevd, member);
-    evd_ready_append_locked(aevd, member);
-    evd_pin(member); /* not dying yet: it leaves the list before */
-    return member;
 }
 
 /* One event of a member that is listed. True when the list has changed. */

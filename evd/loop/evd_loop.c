@@ -2,9 +2,39 @@
 /* Tasks of a loop: handed over by any thread, run on the loop's. */
 #include "evd/loop/evd_loop_private.h"
 
+#include <stdlib.h>
 #include <sys/eventfd.h>
 
 _Thread_local struct loop_thread loop_here;
+
+/* ---------------------------------------------------------------- the thread a loop belongs to */
+
+bool loop_thread_reserve(struct loop_thread *here, size_t more)
+{
+    size_t needed = here->descriptors + more;
+    size_t capacity = here->capacity ? here->capacity : LOOP_POLLS;
+    struct pollfd *polls;
+
+    if (needed <= capacity)
+        return true;
+    while (capacity < needed)
+        capacity *= 2;
+    polls = realloc(here->polls, capacity * sizeof(*polls));
+    if (!polls)
+        return false;
+    here->polls = polls;
+    here->capacity = capacity;
+    return true;
+}
+
+void loop_thread_release(struct loop_thread *here)
+{
+    if (here->loops)
+        return;
+    free(here->polls);
+    here->polls = NULL;
+    here->capacity = 0;
+}
 
 static bool loop_has_handed_over(const struct evd_loop *loop)
 {
@@ -92,7 +122,7 @@ void loop_enter(struct evd_loop *loop)
 
 void loop_leave(struct evd_loop *loop)
 {
-    struct loop_call *last;
+    struct evd_task *last;
 
     loop_run_tasks(loop);
     if (loop_has_handed_over(loop))
@@ -104,7 +134,7 @@ void loop_leave(struct evd_loop *loop)
     last = loop->depth == 0 ? loop->last : NULL;
     if (last) {
         loop->last = NULL;
-        loop_call_finish(last);
+        last->run(last);
     }
 }
 

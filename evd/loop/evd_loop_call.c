@@ -38,7 +38,7 @@ static void loop_call_hold(struct loop_call *call)
     pthread_mutex_unlock(&call->lock);
 }
 
-void loop_call_finish(struct loop_call *call)
+static void loop_call_finish(struct loop_call *call)
 {
     if (call->holds)
         loop_call_hold(call);
@@ -59,7 +59,8 @@ void loop_call_note(struct evd_task *task)
 {
     struct loop_call *call = (struct loop_call *)task;
 
-    call->loop->last = call;
+    task->run = loop_call_run;
+    call->loop->last = task;
 }
 
 static void loop_call_wait(struct evd_loop *loop, struct loop_call *call)

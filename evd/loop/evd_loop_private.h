@@ -49,7 +49,7 @@ struct evd_loop {
     struct evd_task *pending; /* taken, oldest first */
     struct evd_task **pending_end;
     size_t pending_count;
-    struct loop_call *last; /* to be done when the loop is left, as the last use of it */
+    struct evd_task *last; /* runs when the loop is left, as the last use of it */
     struct evd_io *ios;
     size_t io_count;
     struct evd_timer *timers;
@@ -86,7 +86,6 @@ void loop_call(struct evd_loop *loop, void (*run)(struct evd_task *task),
 /* The function runs as any task, or when nothing on the loop's thread uses the loop any more. */
 void loop_call_run(struct evd_task *task);
 void loop_call_note(struct evd_task *task);
-void loop_call_finish(struct loop_call *call);
 
 /* evd_loop_thread.c */
 /* Room to poll so many descriptors more. Any thread while the one of here is blocked. */

@@ -18,34 +18,7 @@
 /* What peers wait for is done in less, and not to wait while the program computes. */
 #define LOOP_SLICE_NS (BASE_NS_PER_MS / 10)
 
-/* ---------------------------------------------------------------- the thread a loop belongs to */
-
-bool loop_thread_reserve(struct loop_thread *here, size_t more)
-{
-    size_t needed = here->descriptors + more;
-    size_t capacity = here->capacity ? here->capacity : LOOP_POLLS;
-    struct pollfd *polls;
-
-    if (needed <= capacity)
-        return true;
-    while (capacity < needed)
-        capacity *= 2;
-    polls = realloc(here->polls, capacity * sizeof(*polls));
-    if (!polls)
-        return false;
-    here->polls = polls;
-    here->capacity = capacity;
-    return true;
-}
-
-void loop_thread_release(struct loop_thread *here)
-{
-    if (here->loops)
-        return;
-    free(here->polls);
-    here->polls = NULL;
-    here->capacity = 0;
-}
+/* ---------------------------------------------------------------- belonging to a thread */
 
 /* Room has been reserved. */
 static void loop_thread_add(struct loop_thread *here, struct evd_loop *loop)

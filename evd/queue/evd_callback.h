@@ -48,4 +48,7 @@ bool evd_callback_is_caller(struct evd *evd);
  */
 bool evd_callback_stop(struct evd *evd);
 
+/* A run: the task of a callback. Submitted by evd_callback_submit. */
+void evd_callback_run(struct evd_task *task);
+
 #endif

@@ -33,6 +33,9 @@
 /* In evd.users: no new user, and the last one to leave wakes the thread that frees the EVD. */
 #define EVD_DYING UINT32_C(0x80000000)
 
+/* For how long a waiter polls before it sleeps: longer where that has paid, shorter where not. */
+#define EVD_SOURCE_SPIN_MIN_NS UINT64_C(2000)
+
 /* A queue of completions below (evd_source.h). */
 struct evd_source {
     const struct evd_source_ops *ops; /* immutable, as what follows */
@@ -131,7 +134,7 @@ static inline bool evd_is_dying(const struct evd *evd)
     return (atomic_load_explicit(&evd->users, memory_order_acquire) & EVD_DYING) != 0;
 }
 
-/* ---------------------------------------------------------------- state (evd_state.c) */
+/* ---------------------------------------------------------------- state (evd_deliver.c) */
 
 /* The ready rule. */
 static inline bool evd_is_ready_locked(const struct evd *evd)
@@ -149,27 +152,6 @@ static inline bool evd_is_fd_due_locked(const struct evd *evd)
     return evd_is_ready_locked(evd) || atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
 }
 
-/* Takes the oldest event of a SEVD that has one. True when evd_wake() must follow. */
-bool evd_pop_locked(struct evd *evd, it_event_t *event);
-
-/* A waiter that nobody has woken, or -1. */
-int evd_idle_waiter_locked(struct evd *evd);
-
-/* True when a waiter should be woken, the descriptor raised or the AEVD told: evd_wake(). */
-bool evd_needs_wake_locked(struct evd *evd);
-
-/* What has to be done for an EVD when its lock is no longer held. */
-struct evd_wakeup {
-    struct evd_waiter *waiter; /* NULL: none */
-    int waiter_state;
-    struct evd_callback *callback; /* NULL: none */
-    bool sync_fd;
-};
-
-/* Claims one waiter and the callback if the EVD is ready; compares the descriptor with the state. */
-struct evd_wakeup evd_wakeup_collect_locked(struct evd *evd);
-void evd_wakeup_run(struct evd *evd, const struct evd_wakeup *wakeup);
-
 /* ---------------------------------------------------------------- the other files */
 
 /* evd_fd.c: false without descriptors. */
@@ -184,41 +166,18 @@ struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t h
 bool evd_aggregate_update_locked(struct evd *member);
 /* The member has a new AEVD, which it holds already, or none. The caller gets the old hold. */
 struct evd *evd_aggregate_change_locked(struct evd *member, struct evd *aevd);
-/* Ends what evd_aggregate_change_locked() has begun, without the lock; old may be NULL. */
-void evd_aggregate_left(struct evd *old);
 /* The next member to serve, pinned, or NULL. Later calls serve others first. */
 struct evd *evd_aggregate_next_locked(struct evd *aevd);
-/* Takes from that member, within reason, and unpins it. 0 when another thread was faster. */
-size_t evd_aggregate_take(struct evd *aevd, struct evd *member, it_event_t *events, size_t max);
-/* Takes from all members that are ready. */
-size_t evd_aggregate_dequeue(struct evd *aevd, it_event_t *events, size_t max);
 
 /* evd_ia.c: at most one EVD per asynchronous stream. */
 it_status_t evd_ia_register(struct evd *evd);
 void evd_ia_unregister(struct evd *evd);
-/* Events of evd were lost: tells the asynchronous EVDs. No lock is held. */
-void evd_ia_raise_overflow(struct evd *lost);
 
-/* evd_dequeue.c: what calls of the data path do with an EVD whose source has nothing faster. */
-extern const struct base_entries evd_entries;
-
-/* evd_dequeue.c: for a consumer that has found nothing; no lock is held, nothing blocks. */
-void evd_make_progress(struct evd *evd);
-
-/* Every waiter looks again. No lock is held. */
-void evd_wake_all(struct evd *evd);
-
-/* evd_source.c */
+/* evd_source_wait.c */
 struct evd_source *evd_source_of(struct evd *evd);
 /* Returns how many completions have been moved up. No source: 0. */
 size_t evd_source_move_locked(struct evd *evd);
-/* The loop moves them up from now on. False without memory. No lock is held. */
-bool evd_source_rely(struct evd *evd);
-/* evd_wait's sleep, for an EVD with a source. */
-int evd_source_wait(struct evd *evd, struct evd_waiter *waiter, uint64_t deadline_ns);
-void evd_source_close(struct evd *evd);
 
-/* evd_create.c: it_evd_free() without its checks. */
-void evd_destroy(struct evd *evd);
+struct evd *evd_ia_enter_stream(struct evd_ia *ia, it_event_type_t stream);
 
 #endif

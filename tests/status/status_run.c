@@ -10,6 +10,7 @@
 
 #include "base/base_log.h"
 #include "evd/queue/evd.h"
+#include "evd/calls/evd_calls.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "evd/loop/evd_loop.h"
 #include "evd/queue/evd_object.h"
+#include "evd/calls/evd_calls.h"
 
 #include "itx_api.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_rc_create, it_ep_query, it_ep_free. */
 #include "unit/fake_provider.h"
+#include "evd/deliver/evd_deliver.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared receive queues and the endpoints that draw from them, up to the provider. */
 #include "unit/fake_provider.h"
+#include "evd/deliver/evd_deliver.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

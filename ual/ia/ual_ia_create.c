@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ia_create and it_ia_free. */
 #include "base/base_log.h"
+#include "evd/calls/evd_calls.h"
 #include "evd/loop/evd_loop.h"
 #include "ual/object/ual_object.h"
-#include "ual/post/ual_post.h"
 #include "ual/object/ual_request.h"
+#include "ual/post/ual_post.h"
 #include "ual/stats/ual_stats.h"
 
 #include "itx_api.h"

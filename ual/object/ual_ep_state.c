@@ -2,6 +2,7 @@
 #include "ual/object/ual_ep_state.h"
 
 #include "base/base_log.h"
+#include "evd/deliver/evd_deliver.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/object/ual_request.h"
 
+#include "evd/deliver/evd_deliver.h"
 #include "ual/object/ual_provider.h"
 
 #include <string.h>

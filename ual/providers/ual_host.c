@@ -3,10 +3,11 @@
 #include "ual/providers/ual_host.h"
 
 #include "base/base_log.h"
+#include "evd/calls/evd_calls.h"
 #include "evd/loop/evd_waiter.h"
 #include "ual/object/ual_ep_state.h"
-#include "ual/post/ual_post.h"
 #include "ual/object/ual_provider.h"
+#include "ual/post/ual_post.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -7,8 +7,9 @@
 #include "vp/uiwarp/net/uiw_carrier.h"
 
 #include "base/base_log.h"
-#include "vp/uiwarp/queue/uiw.h"
+#include "evd/deliver/evd_deliver.h"
 #include "vp/uiwarp/net/uiw_net.h"
+#include "vp/uiwarp/queue/uiw.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The receive queue: posted by consumers, taken by the reader in the order of posting. */
+#include "evd/deliver/evd_deliver.h"
 #include "vp/uiwarp/queue/uiw_ep.h"
 
 /*

@@ -7,6 +7,7 @@
 #include "vp/uiwarp/send/uiw_tx.h"
 
 #include "base/base_clock.h"
+#include "evd/deliver/evd_deliver.h"
 
 /*
  * Posts that follow the end of the one before this closely (about a microsecond or two) make a burst:

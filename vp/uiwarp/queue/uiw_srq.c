@@ -2,6 +2,8 @@
 /* Shared receive queues: posting, drawing, watermarks, resizing. */
 #include "vp/uiwarp/queue/uiw_srq.h"
 
+#include "evd/deliver/evd_deliver.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
  */
 #include "vp/uiwarp/send/uiw_tx.h"
 
+#include "evd/deliver/evd_deliver.h"
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_wire.h"
 

@@ -3,12 +3,12 @@
  * How connections and attempts end: the state first, then the stream, then the posted work, then
  * the events, each once.
  */
+#include "evd/deliver/evd_deliver.h"
+#include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/connect/uiw_conn.h"
 #include "vp/uiwarp/queue/uiw_ep.h"
-#include "vp/uiwarp/stream/uiw_stream.h"
 #include "vp/uiwarp/send/uiw_tx.h"
-
-#include "tdi/iwarp/iw_wire.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <unistd.h>
 

@@ -4,13 +4,14 @@
 
 #include "base/base_call.h"
 #include "base/base_clock.h"
+#include "evd/deliver/evd_deliver.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/lead/uiw_handover.h"
-#include "vp/uiwarp/stream/uiw_log.h"
 #include "vp/uiwarp/net/uiw_net.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
 #include "vp/uiwarp/send/uiw_tx.h"
+#include "vp/uiwarp/stream/uiw_log.h"
 
 #include <errno.h>
 #include <netinet/in.h>

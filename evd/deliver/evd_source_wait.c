@@ -6,7 +6,7 @@
  * descriptor of the EVD, a callback, an AEVD, a wait on the loop's own thread), and for failures that
  * nobody looks for.
  */
-#include "evd/queue/evd_object.h"
+#include "evd/deliver/evd_deliver_private.h"
 
 #include "base/base_clock.h"
 
@@ -18,48 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SOURCE_BATCH 8 /* records moved at once */
-/* For how long a waiter polls before it sleeps: longer where that has paid, shorter where not. */
-#define SOURCE_SPIN_MIN_NS UINT64_C(2000)
 #define SOURCE_SPIN_MAX_NS UINT64_C(60000)
 
-struct evd_source *evd_source_of(struct evd *evd)
-{
-    return atomic_load_explicit(&evd->source, memory_order_acquire);
-}
-
 /* ---------------------------------------------------------------- moving */
-
-size_t evd_source_move_locked(struct evd *evd)
-{
-    struct evd_source *source = atomic_load_explicit(&evd->source, memory_order_relaxed);
-    struct evd_dto dtos[SOURCE_BATCH];
-    size_t moved = 0;
-    size_t asked, count;
-
-    base_lock_assert_held(&evd->lock);
-    if (!source)
-        return 0;
-    do {
-        size_t used = evd_queue_count(&evd->queue);
-        size_t room = evd->queue.size > used ? evd->queue.size - used : 0;
-
-        asked = room < SOURCE_BATCH ? room : SOURCE_BATCH;
-        count = asked > 0 ? source->ops->drain(source->context, dtos, asked) : 0;
-        for (size_t i = 0; i < count; i++) {
-            bool failed = dtos[i].status != IT_DTO_SUCCESS;
-            struct evd_dto *record = evd_queue_add(&evd->queue, dtos[i].notify || failed, failed);
-
-            *record = dtos[i];
-        }
-        moved += count;
-    } while (count == asked && count > 0);
-    source->held_back = asked == 0;
-    /* What is behind a full queue may be what somebody waits for. */
-    if (source->held_back)
-        evd->queue.notify_end = evd->queue.tail;
-    return moved;
-}
 
 bool evd_source_move(struct evd *evd)
 {
@@ -69,16 +30,6 @@ bool evd_source_move(struct evd *evd)
     wake = evd_source_move_locked(evd) > 0 && evd_needs_wake_locked(evd);
     base_lock_drop(&evd->lock);
     return wake;
-}
-
-void evd_source_lock(struct evd *evd)
-{
-    base_lock_take(&evd->lock);
-}
-
-void evd_source_unlock(struct evd *evd)
-{
-    base_lock_drop(&evd->lock);
 }
 
 /* What has come before the source was armed is found by the look after it. */
@@ -173,46 +124,6 @@ bool evd_source_rely(struct evd *evd)
 
 /* ---------------------------------------------------------------- attaching */
 
-static void evd_source_go_straight(struct evd *evd, struct evd_source *source)
-{
-    struct evd_source_view *view = source->context;
-
-    view->lock = &evd->lock;
-    view->queued = &evd->queue.count;
-    view->notified = &evd->notified;
-    source->entries = evd_entries;
-    source->entries.dequeue = source->ops->dequeue;
-    base_object_set_entries(&evd->object, &source->entries);
-    /* An IA that fails meanwhile has passed by the EVD, or is seen here. */
-    if (atomic_load(&evd->ia->failed))
-        base_object_set_entries(&evd->object, &evd_entries);
-}
-
-it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops, void *context,
-                              int fd)
-{
-    struct evd_source *source = calloc(1, sizeof(*source));
-
-    if (!source)
-        return IT_ERR_RESOURCES;
-    source->ops = ops;
-    source->context = context;
-    source->fd = fd;
-    source->spin_ns = SOURCE_SPIN_MIN_NS;
-    source->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (source->kick_fd < 0) {
-        free(source);
-        return IT_ERR_RESOURCES;
-    }
-    evd->source_context = context;
-    base_lock_take(&evd->lock);
-    atomic_store_explicit(&evd->source, source, memory_order_release);
-    base_lock_drop(&evd->lock);
-    if (ops->dequeue)
-        evd_source_go_straight(evd, source);
-    return IT_SUCCESS;
-}
-
 bool evd_source_start(struct evd *evd)
 {
     struct evd_source *source = evd_source_of(evd);
@@ -226,13 +137,6 @@ bool evd_source_start(struct evd *evd)
         source->ops->arm(source->context, true);
     base_lock_drop(&evd->lock);
     return !relied || evd_source_rely(evd);
-}
-
-void *evd_source_get(struct evd *evd, const struct evd_source_ops *ops)
-{
-    const struct evd_source *source = evd_source_of(evd);
-
-    return source && source->ops == ops ? source->context : NULL;
 }
 
 void evd_source_close(struct evd *evd)
@@ -274,8 +178,8 @@ static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t
         now = base_now_ns();
     }
     spin_ns = found ? spin_ns * 2 : spin_ns / 2;
-    if (spin_ns < SOURCE_SPIN_MIN_NS)
-        spin_ns = SOURCE_SPIN_MIN_NS;
+    if (spin_ns < EVD_SOURCE_SPIN_MIN_NS)
+        spin_ns = EVD_SOURCE_SPIN_MIN_NS;
     if (spin_ns > limit_ns)
         spin_ns = limit_ns;
     atomic_store_explicit(&source->spin_ns, spin_ns, memory_order_relaxed);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "evd/calls/evd_calls.h"
+
+/* ---------------------------------------------------------------- the IA's list of objects */
+
+/*
+ * The live EVD after this one, which is left, or the first; the result has been entered, so it stays
+ * in the list. NULL: there is none.
+ */
+static struct evd *evd_ia_next(struct evd_ia *ia, struct evd *evd)
+{
+    struct base_object *object;
+
+    base_lock_take(&ia->lock);
+    object = evd ? evd->object.next : ia->objects[IT_HANDLE_TYPE_EVD];
+    while (object && !evd_enter((struct evd *)object))
+        object = object->next;
+    base_lock_drop(&ia->lock);
+    if (evd)
+        evd_leave(evd);
+    return (struct evd *)object;
+}
+
+/* From now on each post looks closer, and finds the flag. */
+static void evd_ia_fail_eps(struct evd_ia *ia)
+{
+    base_lock_take(&ia->lock);
+    for (struct base_object *ep = ia->objects[IT_HANDLE_TYPE_EP]; ep; ep = ep->next)
+        base_object_set_entries(ep, ia->failed_entries);
+    base_lock_drop(&ia->lock);
+}
+
+void evd_ia_fail(struct evd_ia *ia)
+{
+    struct evd *evd = NULL;
+
+    atomic_store(&ia->failed, true);
+    evd_ia_fail_eps(ia);
+    /* The lock of each EVD, taken here, makes later looks at it find the flag. */
+    while ((evd = evd_ia_next(ia, evd)) != NULL) {
+        base_object_set_entries(&evd->object, &evd_entries);
+        evd_wake_all(evd);
+        evd_wake(evd);
+    }
+}
+
+void evd_ia_stop(struct evd_ia *ia)
+{
+    struct evd *evd = NULL;
+
+    /* First all waiters: a callback may be one of them. */
+    atomic_store_explicit(&ia->closing, true, memory_order_relaxed);
+    while ((evd = evd_ia_next(ia, evd)) != NULL)
+        evd_wake_all(evd);
+    while ((evd = evd_ia_next(ia, evd)) != NULL)
+        (void)evd_callback_stop(evd);
+}
+
+/* Simple EVDs first: they leave their AEVDs. */
+static struct evd *evd_ia_pick(struct evd_ia *ia)
+{
+    struct base_object *object;
+
+    base_lock_take(&ia->lock);
+    object = ia->objects[IT_HANDLE_TYPE_EVD];
+    while (object && object->next && evd_is_aggregate((struct evd *)object))
+        object = object->next;
+    base_lock_drop(&ia->lock);
+    return (struct evd *)object;
+}
+
+void evd_ia_free_all(struct evd_ia *ia)
+{
+    struct evd *evd;
+
+    while ((evd = evd_ia_pick(ia)) != NULL)
+        evd_destroy(evd);
+}

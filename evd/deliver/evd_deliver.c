@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One event on its way into an EVD and out of it. Pushing, waking and raising are one recursion:
+ * an event that does not fit is an event for another EVD, whose consumers are to be woken. It
+ * ends, since each EVD enters overflow once.
+ */
+#include "evd/deliver/evd_deliver.h"
+
+#include "evd/deliver/evd_deliver_private.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- taking one event */
+
+/* Events of evd were lost: tells the asynchronous EVDs. No lock is held. */
+static void evd_ia_raise_overflow(struct evd *lost);
+
+bool evd_pop_locked(struct evd *evd, it_event_t *event)
+{
+    const struct evd_source *source = atomic_load_explicit(&evd->source, memory_order_relaxed);
+    const void *record = evd_queue_first(&evd->queue);
+
+    base_lock_assert_held(&evd->lock);
+    if (evd->stream == IT_DTO_EVENT_STREAM)
+        evd_dto_tell(evd_handle(evd), record, event);
+    else
+        memcpy(event, record, evd->queue.record_size);
+    evd_queue_drop_first(&evd->queue);
+    if (source && source->held_back)
+        (void)evd_source_move_locked(evd);
+    if (evd->overflowed && (evd->flags & IT_EVD_OVERFLOW_AUTO_RESET))
+        evd->overflowed = false;
+    if (evd->aevd)
+        return evd_aggregate_update_locked(evd);
+    return evd->fd_raised && !evd_is_fd_due_locked(evd);
+}
+
+/* ---------------------------------------------------------------- waking */
+
+int evd_idle_waiter_locked(struct evd *evd)
+{
+    for (int slot = 0; evd->waiters_used >> slot != 0; slot++) {
+        if ((evd->waiters_used >> slot & 1) && !evd_waiter_is_woken(&evd->waiters[slot]))
+            return slot;
+    }
+    return -1;
+}
+
+bool evd_needs_wake_locked(struct evd *evd)
+{
+    bool told = evd->aevd && evd_aggregate_update_locked(evd);
+
+    base_lock_assert_held(&evd->lock);
+    if (told || evd->overflow_unreported)
+        return true;
+    if (evd->fd < 0 && evd->waiters_used == 0 && !evd->callback)
+        return false;
+    if (evd->fd >= 0 && evd->fd_raised != evd_is_fd_due_locked(evd))
+        return true;
+    return evd_is_ready_locked(evd) &&
+           (evd_idle_waiter_locked(evd) >= 0 || evd_callback_is_due_locked(evd));
+}
+
+struct evd_wakeup evd_wakeup_collect_locked(struct evd *evd)
+{
+    struct evd_wakeup wakeup = {.waiter = NULL};
+    bool ready = evd_is_ready_locked(evd);
+    int slot = ready ? evd_idle_waiter_locked(evd) : -1;
+
+    base_lock_assert_held(&evd->lock);
+    if (slot >= 0) {
+        wakeup.waiter = &evd->waiters[slot];
+        wakeup.waiter_state = evd_waiter_claim(wakeup.waiter);
+    }
+    wakeup.callback = evd_callback_claim_locked(evd);
+    wakeup.sync_fd = evd->fd >= 0 && evd->fd_raised != evd_is_fd_due_locked(evd);
+    return wakeup;
+}
+
+void evd_wakeup_run(struct evd *evd, const struct evd_wakeup *wakeup)
+{
+    if (wakeup->waiter)
+        evd_waiter_signal(wakeup->waiter, wakeup->waiter_state);
+    if (wakeup->callback)
+        evd_callback_submit(evd, wakeup->callback);
+    if (wakeup->sync_fd)
+        evd_fd_sync(evd);
+}
+
+void evd_wake_all(struct evd *evd)
+{
+    int states[EVD_WAITERS];
+    unsigned used;
+
+    base_lock_take(&evd->lock);
+    used = evd->waiters_used;
+    for (int slot = 0; slot < EVD_WAITERS; slot++) {
+        if (used >> slot & 1)
+            states[slot] = evd_waiter_claim(&evd->waiters[slot]);
+    }
+    base_lock_drop(&evd->lock);
+    for (int slot = 0; slot < EVD_WAITERS; slot++) {
+        if (used >> slot & 1)
+            evd_waiter_signal(&evd->waiters[slot], states[slot]);
+    }
+}
+
+void evd_wake(struct evd *evd)
+{
+    struct evd_wakeup wakeup;
+    struct evd *aevd;
+    bool report;
+
+    base_lock_take(&evd->lock);
+    wakeup = evd_wakeup_collect_locked(evd);
+    aevd = evd->aevd;
+    if (aevd)
+        evd_pin(aevd); /* not dying yet: it has this member */
+    report = evd->overflow_unreported;
+    evd->overflow_unreported = false;
+    base_lock_drop(&evd->lock);
+
+    evd_wakeup_run(evd, &wakeup);
+    if (aevd) {
+        evd_wake(aevd);
+        evd_leave(aevd);
+    }
+    if (report)
+        evd_ia_raise_overflow(evd);
+}
+
+/* ---------------------------------------------------------------- pushing */
+
+/* Joined with NOTIFY (or DEFAULT) auto reset still reports; alone it is silent. */
+static bool evd_reports_overflow_locked(const struct evd *evd)
+{
+    return !(evd->flags & IT_EVD_OVERFLOW_AUTO_RESET) ||
+           (evd->flags & ((unsigned)IT_EVD_OVERFLOW_NOTIFY | (unsigned)IT_EVD_OVERFLOW_DEFAULT));
+}
+
+/* False when the event has to be dropped; the EVD is then overflowed. */
+static bool evd_admit_locked(struct evd *evd)
+{
+    base_lock_assert_held(&evd->lock);
+    if (evd->overflowed)
+        return false;
+    if (!evd_queue_is_full(&evd->queue))
+        return true;
+    evd->overflowed = true;
+    if (evd_reports_overflow_locked(evd))
+        evd->overflow_unreported = true;
+    return false;
+}
+
+/*
+ * Often the one to wake is the very thread that pushes, on its way through the transport's work: it
+ * is told at once, and nothing is left for evd_wake().
+ */
+static enum evd_push_result evd_pushed_locked(struct evd *evd)
+{
+    int slot;
+
+    if (!evd_needs_wake_locked(evd))
+        return EVD_PUSHED;
+    if (evd->fd >= 0 || evd->aevd || evd->callback || evd->overflow_unreported)
+        return EVD_PUSHED_WAKE;
+    slot = evd_idle_waiter_locked(evd);
+    return slot >= 0 && evd_waiter_tell(&evd->waiters[slot]) ? EVD_PUSHED : EVD_PUSHED_WAKE;
+}
+
+enum evd_push_result evd_push_dto(struct evd *evd, const struct evd_dto *dto)
+{
+    enum evd_push_result result = EVD_LOST;
+    bool failed = dto->status != IT_DTO_SUCCESS;
+
+    base_lock_take(&evd->lock);
+    if (evd_admit_locked(evd)) {
+        struct evd_dto *record = evd_queue_add(&evd->queue, dto->notify || failed, failed);
+
+        *record = *dto;
+        result = evd_pushed_locked(evd);
+    }
+    base_lock_drop(&evd->lock);
+    return result;
+}
+
+static void evd_add_locked(struct evd *evd, const it_event_t *event)
+{
+    it_any_event_t *record = evd_queue_add(&evd->queue, true, false);
+
+    /* The record is as long as the longest event of the stream. */
+    memcpy(record, event, evd->queue.record_size);
+    record->evd = evd_handle(evd);
+}
+
+enum evd_push_result evd_push(struct evd *evd, const it_event_t *event)
+{
+    enum evd_push_result result = EVD_LOST;
+
+    base_lock_take(&evd->lock);
+    if (evd_admit_locked(evd)) {
+        evd_add_locked(evd, event);
+        result = evd_pushed_locked(evd);
+    }
+    base_lock_drop(&evd->lock);
+    return result;
+}
+
+bool evd_push_unless_full(struct evd *evd, const it_event_t *event)
+{
+    bool fits;
+    bool wake = false;
+
+    base_lock_take(&evd->lock);
+    fits = !evd->overflowed && !evd_queue_is_full(&evd->queue);
+    if (fits) {
+        evd_add_locked(evd, event);
+        wake = evd_needs_wake_locked(evd);
+    }
+    base_lock_drop(&evd->lock);
+    if (wake)
+        evd_wake(evd);
+    return fits;
+}
+
+bool evd_deliver(struct evd *evd, const it_event_t *event)
+{
+    enum evd_push_result result = evd_push(evd, event);
+
+    if (result != EVD_PUSHED)
+        evd_wake(evd);
+    return result != EVD_LOST;
+}
+
+void evd_disown_dto(struct evd *evd, it_ep_handle_t ep)
+{
+    base_lock_take(&evd->lock);
+    for (uint64_t number = evd->queue.head; number != evd->queue.tail; number++) {
+        struct evd_dto *record = evd_queue_record(&evd->queue, number);
+
+        if (record->ep != ep)
+            continue;
+        record->retire = NULL;
+        if (record->event_number == IT_DTO_UD_RECV_CMPL_EVENT)
+            record->datagram = NULL;
+    }
+    base_lock_drop(&evd->lock);
+}
+
+/* ---------------------------------------------------------------- raising asynchronous events */
+
+static void evd_raise_affiliated(struct evd_ia *ia, const it_affiliated_event_t *news)
+{
+    struct evd *evd = evd_ia_enter_stream(ia, IT_ASYNC_AFF_EVENT_STREAM);
+    it_event_t event;
+
+    if (!evd)
+        return;
+    event.aff_async = *news;
+    (void)evd_deliver(evd, &event); /* a loss is reported by the EVD itself */
+    evd_leave(evd);
+}
+
+void evd_raise_affiliated_ep(struct evd_ia *ia, it_event_type_t number, it_ep_handle_t ep)
+{
+    it_affiliated_event_t news = {.event_number = number, .cause.ep = ep};
+
+    evd_raise_affiliated(ia, &news);
+}
+
+void evd_raise_affiliated_srq(struct evd_ia *ia, it_event_type_t number, it_srq_handle_t srq)
+{
+    it_affiliated_event_t news = {.event_number = number, .cause.srq = srq};
+
+    evd_raise_affiliated(ia, &news);
+}
+
+void evd_raise_unaffiliated_spigot(struct evd_ia *ia, it_event_type_t number, size_t spigot_id)
+{
+    struct evd *evd = evd_ia_enter_stream(ia, IT_ASYNC_UNAFF_EVENT_STREAM);
+    it_event_t event;
+
+    if (!evd)
+        return;
+    event.unaff_async = (it_unaffiliated_event_t){
+        .event_number = number,
+        .ia = (it_ia_handle_t)(void *)ia,
+        .spigot_id = spigot_id,
+    };
+    (void)evd_deliver(evd, &event); /* a loss is reported by the EVD itself */
+    evd_leave(evd);
+}
+
+static bool evd_ia_raise_affiliated(struct evd *lost)
+{
+    struct evd *evd = evd_ia_enter_stream(lost->ia, IT_ASYNC_AFF_EVENT_STREAM);
+    it_event_t event;
+
+    if (!evd)
+        return false;
+    if (evd != lost) {
+        event.aff_async = (it_affiliated_event_t){
+            .event_number = IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE,
+            .cause.sevd = evd_handle(lost),
+        };
+        /* When this is lost too, its own overflow goes to the unaffiliated EVD. */
+        (void)evd_deliver(evd, &event);
+    }
+    evd_leave(evd);
+    return evd != lost;
+}
+
+/*
+ * Ends: delivering here may overflow the asynchronous EVDs themselves, but each enters that
+ * condition, and so comes here, once.
+ */
+static void evd_ia_raise_overflow(struct evd *lost)
+{
+    struct evd *evd;
+    it_event_t event;
+
+    if (evd_ia_raise_affiliated(lost))
+        return;
+    evd = evd_ia_enter_stream(lost->ia, IT_ASYNC_UNAFF_EVENT_STREAM);
+    if (!evd)
+        return;
+    if (evd != lost) {
+        event.unaff_async = (it_unaffiliated_event_t){
+            .event_number = IT_ASYNC_UNAFF_SEVD_ENQUEUE_FAILURE,
+            .ia = (it_ia_handle_t)(void *)lost->ia,
+        };
+        (void)evd_deliver(evd, &event);
+    }
+    evd_leave(evd);
+}
