@@ -4,6 +4,7 @@
 #include "ual/object/ual_provider.h"
 #include "vp/verbs/device/verbs.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
+#include "ual/providers/ual_registry.h"
 #include "support/check.h"
 #include "verbs/stub_device.h"
 

@@ -4,6 +4,7 @@
 #include "ual/providers/ual_host.h"
 #include "ual/object/ual_provider.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
+#include "ual/providers/ual_registry.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

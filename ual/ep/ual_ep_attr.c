@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/ep/ual_ep_attr.h"
-#include "ual/object/ual_ep_state.h"
+
 #include "ual/post/ual_post.h"
 
 static it_status_t ual_ep_attr_check_queues(const char *call, unsigned mask,
@@ -105,19 +105,3 @@ void ual_ep_set_entries(struct ual_ep *ep)
     if (atomic_load(&ual_ia_of(&ep->object)->evd.failed))
         base_object_set_entries(&ep->object, &ual_ep_entries);
 }
-
-it_status_t ual_post_refuse(const char *call, const struct ual_ep *ep, it_status_t status)
-{
-    return base_refuse(
-        status, call, "ep_handle %p in %s, max_request_dtos %zu, max_recv_dtos %zu: refused by %s",
-        (const void *)ep, ual_ep_state_name(ep), ual_post_limit(&ep->attr.max_request_dtos),
-        ual_post_limit(&ep->attr.max_recv_dtos), ual_ia_of(&ep->object)->provider->name);
-}
-
-const struct base_entries ual_ep_entries = {
-    .post_send = ual_post_send,
-    .post_rdma_write = ual_post_rdma_write,
-    .post_rdma_read = ual_post_rdma_read,
-    .post_recv = ual_post_recv,
-    .dequeue = base_no_dequeue,
-};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_free. */
 #include "evd/deliver/evd_deliver.h"
+#include "ual/ep/ual_ep.h"
 #include "ual/object/ual_object.h"
 
 void ual_ep_stop(struct ual_ep *ep)

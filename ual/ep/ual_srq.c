@@ -2,6 +2,9 @@
 /* Shared receive queues: it_srq_create, it_srq_query, it_srq_modify, it_srq_free, itx_srq_set_message_timeout. */
 #include "ual/object/ual_object.h"
 
+#include "ual/ep/ual_ep.h"
+#include "ual/post/ual_post.h"
+
 #include "itx_api.h"
 
 #define UAL_SRQ_PARAMS (((unsigned)IT_SRQ_PARAM_LOW_WATERMARK << 1) - 1) /* all up to the last */

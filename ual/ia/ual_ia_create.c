@@ -3,9 +3,10 @@
 #include "base/base_log.h"
 #include "evd/calls/evd_calls.h"
 #include "evd/loop/evd_loop.h"
-#include "ual/object/ual_object.h"
-#include "ual/object/ual_request.h"
+#include "ual/ep/ual_ep.h"
+#include "ual/memory/ual_memory.h"
 #include "ual/post/ual_post.h"
+#include "ual/providers/ual_registry.h"
 #include "ual/stats/ual_stats.h"
 
 #include "itx_api.h"
@@ -77,6 +78,7 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
 {
     const struct vp_provider *provider;
     const char *interface_name;
+    struct base_pool *pools;
     struct ual_ia *ia;
     it_status_t status;
 
@@ -95,7 +97,8 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
     if (status != IT_SUCCESS)
         return status;
 
-    ia = base_pool_get(ual_pool(provider, IT_HANDLE_TYPE_IA));
+    pools = ual_pools(provider);
+    ia = base_pool_get(&pools[IT_HANDLE_TYPE_IA]);
     if (!ia)
         return IT_ERR_RESOURCES;
     ia->evd.object.ia = &ia->evd.object;
@@ -103,6 +106,7 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
     atomic_store_explicit(&ia->evd.spin_us, ITX_SPIN_DEFAULT, memory_order_relaxed);
     ia->evd.failed_entries = &ual_ep_entries;
     ia->provider = provider;
+    ia->pools = pools;
     memcpy(ia->name, interface_name, strlen(interface_name)); /* the rest is zero */
     ia->api_major = major_version;
     ia->api_minor = minor_version;
@@ -117,7 +121,7 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
 
 err_put:
     base_lock_destroy(&ia->evd.lock);
-    base_pool_put(ual_pool(provider, IT_HANDLE_TYPE_IA), ia);
+    base_pool_put(&pools[IT_HANDLE_TYPE_IA], ia);
     return base_refuse(status, __func__, "name %s: refused by %s", name, provider->name);
 }
 
@@ -222,6 +226,6 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     evd_loop_stop(ia->evd.loop);
     base_log(BASE_LOG_INFO, "ia %p: %s closed", (void *)ia, ia->name);
     base_lock_destroy(&ia->evd.lock);
-    base_pool_put(ual_pool(ia->provider, IT_HANDLE_TYPE_IA), ia);
+    base_pool_put(&ia->pools[IT_HANDLE_TYPE_IA], ia);
     return IT_SUCCESS;
 }

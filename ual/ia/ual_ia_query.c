@@ -1,31 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_ia_query and it_ia_info_free. */
+/* it_ia_query. */
 #include "ual/object/ual_provider.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define UAL_API_MAJOR 2
 #define UAL_API_MINOR 1
-
-/* The record with its arrays and the name; the last member needs the least alignment. */
-it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count)
-{
-    size_t spigot_bytes = spigot_count * sizeof(it_spigot_info_t);
-    size_t address_bytes = address_count * sizeof(it_net_addr_t);
-    unsigned char *block =
-        calloc(1, sizeof(it_ia_info_t) + spigot_bytes + address_bytes + IT_INTERFACE_NAME_SIZE);
-    it_ia_info_t *info = (void *)block;
-
-    if (!block)
-        return NULL;
-    info->num_spigots = spigot_count;
-    info->spigot_info = (void *)(block + sizeof(it_ia_info_t));
-    if (spigot_count > 0) /* the provider shares them out among the Spigots */
-        info->spigot_info[0].net_addr = (void *)(block + sizeof(it_ia_info_t) + spigot_bytes);
-    info->ia_name = (char *)(block + sizeof(it_ia_info_t) + spigot_bytes + address_bytes);
-    return info;
-}
 
 /* What this layer decides by is also what it tells, whatever the provider wrote. */
 static void ual_ia_tell_attributes(const struct vp_attributes *attributes, it_ia_info_t *info)
@@ -104,9 +84,4 @@ it_status_t it_ia_query(it_ia_handle_t ia_handle, it_ia_info_t **ia_info)
     ual_ia_tell_evds(ia, info);
     *ia_info = info;
     return IT_SUCCESS;
-}
-
-void it_ia_info_free(it_ia_info_t *ia_info)
-{
-    free(ia_info);
 }

@@ -3,6 +3,7 @@
 #include "ual/memory/ual_lmr.h"
 
 #include "ual/memory/ual_mem_range.h"
+#include "ual/memory/ual_memory.h"
 #include "ual/object/ual_object.h"
 
 #define UAL_LMR_PRIVS ((unsigned)IT_PRIV_ALL)

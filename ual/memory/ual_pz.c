@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Protection zones: it_pz_create, it_pz_query, it_pz_free. */
+#include "ual/memory/ual_memory.h"
 #include "ual/object/ual_object.h"
 
 #define UAL_PZ_PARAMS ((unsigned)IT_PZ_PARAM_ALL | (unsigned)IT_PZ_PARAM_IA)

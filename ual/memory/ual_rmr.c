@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Remote memory regions, windows onto part of an LMR: create, query, free. */
+#include "ual/memory/ual_memory.h"
 #include "ual/object/ual_object.h"
 
 #define UAL_RMR_PARAMS (((unsigned)IT_RMR_PARAM_ADDR_MODE << 1) - 1) /* all bits up to the last */

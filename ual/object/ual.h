@@ -27,11 +27,12 @@ struct vp_srq_ops;
 struct ual_ia {
     struct evd_ia evd; /* begins with the object header; evd.lock guards the lists of objects */
     const struct vp_provider *provider; /* immutable */
-    char name[IT_INTERFACE_NAME_SIZE];  /* immutable */
-    uint32_t api_major, api_minor;      /* immutable: version asked for */
-    uint64_t max_message;               /* immutable: of vp_attributes, at hand for posts */
-    struct ual_stats *stats;            /* immutable while open: NULL without ITAPI_STATS */
-    _Atomic size_t half_open_share; /* of itx_ia_set_half_open_share; 0: as the provider likes */
+    struct base_pool *pools;           /* of the provider: one for each type of object; immutable */
+    char name[IT_INTERFACE_NAME_SIZE]; /* immutable */
+    uint32_t api_major, api_minor;     /* immutable: version asked for */
+    uint64_t max_message;              /* immutable: of vp_attributes, at hand for posts */
+    struct ual_stats *stats;           /* immutable while open: NULL without ITAPI_STATS */
+    _Atomic size_t half_open_share;    /* of itx_ia_set_half_open_share; 0: as the provider likes */
     UAL_AREA;
 };
 
@@ -142,6 +143,7 @@ static inline bool ual_ia_failed(const struct ual_ia *ia)
     {                                                                                              \
         return base_object_is(handle, tag) ? (struct object_type *)(void *)handle : NULL;          \
     }
+
 UAL_FROM_HANDLE(ual_ia_from, it_ia_handle_t, ual_ia, IT_HANDLE_TYPE_IA)
 UAL_FROM_HANDLE(ual_pz_from, it_pz_handle_t, ual_pz, IT_HANDLE_TYPE_PZ)
 UAL_FROM_HANDLE(ual_lmr_from, it_lmr_handle_t, ual_lmr, IT_HANDLE_TYPE_LMR)

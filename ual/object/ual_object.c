@@ -3,7 +3,7 @@
 
 void *ual_object_new(struct ual_ia *ia, it_handle_type_enum_t type)
 {
-    struct base_object *object = base_pool_get(ual_pool(ia->provider, type));
+    struct base_object *object = base_pool_get(&ia->pools[type]);
 
     if (object)
         object->ia = &ia->evd.object; /* the provider's create function needs it already */
@@ -12,7 +12,7 @@ void *ual_object_new(struct ual_ia *ia, it_handle_type_enum_t type)
 
 void ual_object_discard(struct base_object *object)
 {
-    base_pool_put(ual_pool(ual_ia_of(object)->provider, object->type), object);
+    base_pool_put(&ual_ia_of(object)->pools[object->type], object);
 }
 
 void ual_object_start(struct base_object *object)

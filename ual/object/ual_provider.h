@@ -10,9 +10,6 @@
 #include "ual/object/ual_request.h"
 #include "ual/vp.h"
 
-/* Adds a provider; refuses another ABI or a smaller table with a log line (ual_registry.c). */
-bool vp_register(const struct vp_provider *provider);
-
 /* One block of memory for an it_ia_info_t with its arrays; it_ia_info_free gives it back. */
 it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count);
 
@@ -20,8 +17,5 @@ it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count);
 size_t ual_spigot_first(const struct ual_ia *ia);
 /* False: the IA has no such Spigot. 0 is the only Spigot, where there is one only, and becomes its number. */
 bool ual_spigot_find(const struct ual_ia *ia, size_t *spigot_id);
-
-/* The embedded default. */
-extern const struct vp_provider uiw_provider;
 
 #endif

@@ -147,4 +147,7 @@ static inline it_status_t ual_post_request(const char *call, struct ual_ep *ep,
     return status == IT_SUCCESS ? ual_post_hand_over(call, ep, request) : status;
 }
 
+/* Posting on an S-RQ (ual_post_recv.c). */
+extern const struct base_entries ual_srq_entries;
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_interface_list: the Interfaces of all providers. */
 #include "ual/object/ual_object.h"
+#include "ual/providers/ual_registry.h"
 
 void it_interface_list(it_interface_t *interfaces, size_t *num_interfaces, size_t *total_interfaces)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* itx_provider_query. */
 #include "ual/object/ual_extension.h"
-#include "ual/providers/ual_module.h"
 #include "ual/object/ual_object.h"
+#include "ual/providers/ual_module.h"
+#include "ual/providers/ual_registry.h"
 
 #include <stdio.h>
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The providers of this process, and the memory their objects come from. */
+#include "ual/providers/ual_registry.h"
+
 #include "base/base_log.h"
 #include "ual/providers/ual_alias.h"
 #include "ual/providers/ual_conf.h"
 #include "ual/providers/ual_module.h"
-#include "ual/object/ual_object.h"
-#include "ual/object/ual_provider.h"
+#include "vp/uiwarp/provider/uiw_provider.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -200,8 +201,8 @@ const struct vp_provider *ual_provider_find(const char *interface_name)
     return provider;
 }
 
-struct base_pool *ual_pool(const struct vp_provider *provider, it_handle_type_enum_t type)
+struct base_pool *ual_pools(const struct vp_provider *provider)
 {
-    /* Only called for objects of an IA, whose provider is registered. */
-    return &ual_registry_entry(provider)->pools[type];
+    /* Only called for a provider that ual_provider_find has given. */
+    return ual_registry_entry(provider)->pools;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A program asks for an Interface that nobody has: which there are, and which of them it may mean. */
 #include "base/base_log.h"
-#include "ual/providers/ual_module.h"
 #include "ual/object/ual_object.h"
+#include "ual/providers/ual_module.h"
+#include "ual/providers/ual_registry.h"
 
 #include <stdio.h>
 #include <stdlib.h>

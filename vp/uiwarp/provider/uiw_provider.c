@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The provider's table, its Interfaces and its IA. */
-#include "base/base_log.h"
+#include "vp/uiwarp/provider/uiw_provider.h"
+
 #include "vp/uiwarp/connect/uiw_conn_private.h"
-#include "vp/uiwarp/queue/uiw_ep.h"
 #include "vp/uiwarp/net/uiw_net.h"
+#include "vp/uiwarp/queue/uiw_ep.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
 
 #include <limits.h>

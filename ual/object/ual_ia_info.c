@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The record of it_ia_query, filled in by the provider; it_ia_info_free. */
+#include "ual/object/ual_provider.h"
+
+#include <stdlib.h>
+
+/* The record with its arrays and the name; the last member needs the least alignment. */
+it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count)
+{
+    size_t spigot_bytes = spigot_count * sizeof(it_spigot_info_t);
+    size_t address_bytes = address_count * sizeof(it_net_addr_t);
+    unsigned char *block =
+        calloc(1, sizeof(it_ia_info_t) + spigot_bytes + address_bytes + IT_INTERFACE_NAME_SIZE);
+    it_ia_info_t *info = (void *)block;
+
+    if (!block)
+        return NULL;
+    info->num_spigots = spigot_count;
+    info->spigot_info = (void *)(block + sizeof(it_ia_info_t));
+    if (spigot_count > 0) /* the provider shares them out among the Spigots */
+        info->spigot_info[0].net_addr = (void *)(block + sizeof(it_ia_info_t) + spigot_bytes);
+    info->ia_name = (char *)(block + sizeof(it_ia_info_t) + spigot_bytes + address_bytes);
+    return info;
+}
+
+void it_ia_info_free(it_ia_info_t *ia_info)
+{
+    free(ia_info);
+}
