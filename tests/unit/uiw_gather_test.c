@@ -3,6 +3,7 @@
 #include "vp/uiwarp/queue/uiw_gather.h"
 
 #include "base/base_clock.h"
+#include "vp/uiwarp/receive/uiw_pause.h"
 
 #include <criterion/criterion.h>
 

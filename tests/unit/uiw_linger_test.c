@@ -42,9 +42,9 @@ static void begin_all(void *argument)
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
             return;
         bed->peers[bed->begun] = ends[0];
-        uiw_linger(bed->uiw, ends[1], "last words", 10);
-        if (bed->uiw->cm.lingering > bed->most)
-            bed->most = bed->uiw->cm.lingering;
+        uiw_linger(&bed->uiw->cm.lingering, ends[1], "last words", 10);
+        if (bed->uiw->cm.lingering.count > bed->most)
+            bed->most = bed->uiw->cm.lingering.count;
     }
 }
 

@@ -4,29 +4,18 @@
  * A request belongs to whoever has taken it from the table of ual_request.h, and its conn stays
  * ANNOUNCED meanwhile; calls bring it to the loop thread, where the connection lives.
  */
-#include "base/base_log.h"
 #include "vp/uiwarp/connect/uiw_conn_private.h"
+
+#include "base/base_log.h"
 #include "vp/uiwarp/connect/uiw_listen.h"
 #include "vp/uiwarp/net/uiw_net.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
 
-/* One call of it_reject or it_handoff, on its way through the loop thread. */
-struct decision_call {
-    struct ual_request *request;
-    const void *private_data;
-    size_t length;
-    const it_conn_qual_t *qual;
-    size_t spigot_id;
-    it_status_t status;
-};
-
-static struct uiw_conn *accept_conn_of(struct ual_request *request)
+struct uiw_conn *uiw_accept_conn_of(struct ual_request *request)
 {
     return (void *)((char *)request - offsetof(struct uiw_conn, request));
 }
@@ -96,15 +85,6 @@ bool uiw_accept_drop_oldest(struct uiw_ia *ia)
     return true;
 }
 
-void uiw_accept_forget(struct uiw_conn *conn)
-{
-    if (conn->half_open.source)
-        uiw_half_open_remove(&conn->ia->cm.half_open, &conn->half_open);
-    else if (conn->undecided)
-        conn->ia->cm.undecided--;
-    conn->undecided = false;
-}
-
 static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_storage *peer)
 {
     const struct ual_listen *listen = conn->listener->listen;
@@ -127,7 +107,7 @@ static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_sto
 static struct uiw_conn *accept_conn(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
                                     const struct sockaddr_storage *peer)
 {
-    struct uiw_conn *conn = uiw_conn_new(ia, fd);
+    struct uiw_conn *conn = uiw_conn_new(ia, fd, &uiw_accept_role);
 
     if (!conn)
         return NULL;
@@ -174,7 +154,8 @@ void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
     accept_make_room(ia, &source); /* nobody goes for one whose Request is here */
 }
 
-void uiw_accept_expired(struct uiw_conn *conn)
+/* Time is up for its Request. */
+static void accept_expired(struct uiw_conn *conn)
 {
     base_log_limited(BASE_LOG_WARN, "%s dropped: no MPA Request in %u s",
                      uiw_net_text(&conn->remote).chars,
@@ -207,7 +188,7 @@ static bool accept_peer_is_quiet(const struct uiw_conn *conn)
 }
 
 /* Looked at once more: the loop may not have come to what the peer has done last. */
-static bool accept_peer_is_there(const struct uiw_conn *conn)
+bool uiw_accept_peer_is_there(const struct uiw_conn *conn)
 {
     return !conn->peer_gone && accept_peer_is_quiet(conn);
 }
@@ -229,7 +210,8 @@ static uint32_t accept_depth(const struct iw_mpa *mpa, unsigned shift)
     return mpa->peer_enhanced && depth != IW_MPA_DEPTH_NONE ? depth : 0;
 }
 
-enum uiw_conn_next uiw_accept_requested(struct uiw_conn *conn)
+/* Passive and undecided: the Request has been judged; watches the peer while the consumer decides. */
+static enum uiw_conn_next accept_requested(struct uiw_conn *conn)
 {
     struct ual_request *request = &conn->request;
     struct uiw_cm *cm = &conn->ia->cm;
@@ -256,7 +238,7 @@ enum uiw_conn_next uiw_accept_requested(struct uiw_conn *conn)
     return accept_turn_away(conn, "the event dispatcher of the listen point is full");
 }
 
-void uiw_accept_withdraw(struct uiw_conn *conn)
+static void accept_withdraw(struct uiw_conn *conn)
 {
     /* A call that has the request in hand either takes the conn over or puts the request back. */
     if (ual_request_withdraw(&conn->request))
@@ -265,7 +247,7 @@ void uiw_accept_withdraw(struct uiw_conn *conn)
         (void)uiw_conn_limit(conn, UIW_WITHDRAW_NS); /* without memory it stays until the IA ends */
 }
 
-enum uiw_conn_next uiw_accept_peer_stirs(struct uiw_conn *conn)
+static enum uiw_conn_next accept_peer_stirs(struct uiw_conn *conn)
 {
     if (conn->peer_gone)
         return UIW_NEXT_NOTHING;
@@ -307,7 +289,7 @@ static void accept_go(struct evd_task *task)
 
     if (!conn)
         return;
-    uiw_accept_forget(conn);
+    uiw_conn_forget(conn);
     if (conn->peer_gone)
         uiw_conn_fail(conn, IT_CN_REJ_OTHER);
     else
@@ -327,12 +309,12 @@ static bool accept_tell_path(const struct uiw_conn *conn, it_path_t *path)
 it_status_t uiw_accept(struct ual_ep *ep, struct ual_request *request, const void *private_data,
                        size_t length)
 {
-    struct uiw_conn *conn = accept_conn_of(request);
+    struct uiw_conn *conn = uiw_accept_conn_of(request);
     it_path_t path = {.spigot_id = request->spigot_id};
 
     if (length > IT_MAX_PRIV_DATA)
         return IT_ERR_INVALID_PDATA_LENGTH;
-    if (!accept_peer_is_there(conn) || !accept_tell_path(conn, &path))
+    if (!uiw_accept_peer_is_there(conn) || !accept_tell_path(conn, &path))
         return IT_ERR_INVALID_CN_EST_ID;
     if (length > 0)
         memcpy(conn->private_data, private_data, length);
@@ -345,11 +327,11 @@ it_status_t uiw_accept(struct ual_ep *ep, struct ual_request *request, const voi
 
 static void reject_run(void *argument)
 {
-    struct decision_call *call = argument;
-    struct uiw_conn *conn = accept_conn_of(call->request);
+    struct uiw_decision *call = argument;
+    struct uiw_conn *conn = uiw_accept_conn_of(call->request);
     size_t length;
 
-    if (!accept_peer_is_there(conn)) {
+    if (!uiw_accept_peer_is_there(conn)) {
         call->status = IT_ERR_INVALID_CN_EST_ID;
         return;
     }
@@ -364,7 +346,7 @@ static void reject_run(void *argument)
 
 it_status_t uiw_reject(struct ual_request *request, const void *private_data, size_t length)
 {
-    struct decision_call call = {
+    struct uiw_decision call = {
         .request = request,
         .private_data = private_data,
         .length = length,
@@ -378,44 +360,9 @@ it_status_t uiw_reject(struct ual_request *request, const void *private_data, si
 
 /* ---------------------------------------------------------------- handoff */
 
-/* The same request under a new id. False: the new EVD has no room. */
-static bool handoff_announce(struct uiw_conn *conn, const struct ual_listen *listen)
-{
-    struct ual_request *request = &conn->request;
-
-    request->connect_evd = listen->connect_evd; /* nobody looks at the old one any more */
-    ual_request_add(request);
-    return ual_request_announce_unless_full(request) || !ual_request_withdraw(request);
-}
-
-static void handoff_run(void *argument)
-{
-    struct decision_call *call = argument;
-    struct uiw_conn *conn = accept_conn_of(call->request);
-    struct ual_listen *listen = uiw_listen_find(conn->ia, call->qual, call->spigot_id);
-
-    if (!accept_peer_is_there(conn)) {
-        call->status = IT_ERR_INVALID_CN_EST_ID;
-    } else if (!listen) {
-        call->status = IT_ERR_INVALID_CONN_QUAL;
-    } else if (!handoff_announce(conn, listen)) {
-        call->status = IT_ERR_RESOURCES;
-    } else {
-        conn->suppress = (listen->flags & IT_LISTEN_SUPPRESS_IRD_ORD) != 0;
-        call->status = IT_SUCCESS;
-    }
-}
-
-it_status_t uiw_handoff(struct ual_request *request, const it_conn_qual_t *qual, size_t spigot_id)
-{
-    struct decision_call call = {
-        .request = request,
-        .qual = qual,
-        .spigot_id = spigot_id,
-    };
-
-    if (spigot_id != 1)
-        return IT_ERR_INVALID_SPIGOT;
-    evd_loop_call(request->ia->evd.loop, handoff_run, &call);
-    return call.status;
-}
+const struct uiw_conn_role uiw_accept_role = {
+    .requested = accept_requested,
+    .peer_stirs = accept_peer_stirs,
+    .withdraw = accept_withdraw,
+    .expired = accept_expired,
+};

@@ -3,8 +3,10 @@
 
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
-#include "vp/uiwarp/stream/uiw_log.h"
+#include "vp/uiwarp/connect/uiw_options.h"
 #include "vp/uiwarp/net/uiw_net.h"
+#include "vp/uiwarp/stream/uiw_end.h"
+#include "vp/uiwarp/stream/uiw_modify.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,13 +29,14 @@ static struct evd_loop *conn_loop(const struct uiw_conn *conn)
 
 static void conn_cancel_run(struct evd_task *task);
 
-struct uiw_conn *uiw_conn_alloc(struct uiw_ia *ia, int fd)
+struct uiw_conn *uiw_conn_alloc(struct uiw_ia *ia, int fd, const struct uiw_conn_role *role)
 {
     struct uiw_conn *conn = calloc(1, sizeof(*conn));
 
     if (!conn)
         return NULL;
     conn->ia = ia;
+    conn->role = role;
     conn->fd = fd;
     conn->cancel.run = conn_cancel_run;
     return conn;
@@ -48,13 +51,22 @@ static void conn_link(struct uiw_conn *conn)
     conn->ia->cm.connections = conn;
 }
 
-struct uiw_conn *uiw_conn_new(struct uiw_ia *ia, int fd)
+struct uiw_conn *uiw_conn_new(struct uiw_ia *ia, int fd, const struct uiw_conn_role *role)
 {
-    struct uiw_conn *conn = uiw_conn_alloc(ia, fd);
+    struct uiw_conn *conn = uiw_conn_alloc(ia, fd, role);
 
     if (conn)
         conn_link(conn);
     return conn;
+}
+
+void uiw_conn_forget(struct uiw_conn *conn)
+{
+    if (conn->half_open.source)
+        uiw_half_open_remove(&conn->ia->cm.half_open, &conn->half_open);
+    else if (conn->undecided)
+        conn->ia->cm.undecided--;
+    conn->undecided = false;
 }
 
 static void conn_unlink(struct uiw_conn *conn)
@@ -65,7 +77,7 @@ static void conn_unlink(struct uiw_conn *conn)
         conn->ia->cm.connections = conn->next;
     if (conn->next)
         conn->next->prev = conn->prev;
-    uiw_accept_forget(conn);
+    uiw_conn_forget(conn);
     conn->state = UIW_CONN_OVER;
 }
 
@@ -176,7 +188,7 @@ static void conn_cut_stream(struct uiw_conn *conn)
     if (conn->fd < 0)
         return;
     if (conn_is_handed_back(conn)) {
-        uiw_convert_restore_options(conn);
+        uiw_options_restore(conn);
         (void)close(conn->fd);
     } else {
         uiw_reset_fd(conn->fd);
@@ -191,8 +203,8 @@ static void conn_linger(struct uiw_conn *conn, const void *tail, size_t tail_len
     if (conn->fd < 0)
         return;
     if (conn->borrowed)
-        uiw_convert_change_options(conn); /* the caller's may make close(2) wait */
-    uiw_linger(conn->ia, conn->fd, tail, tail_length);
+        uiw_options_change(conn); /* the caller's may make close(2) wait */
+    uiw_linger(&conn->ia->cm.lingering, conn->fd, tail, tail_length);
     conn->fd = -1;
 }
 
@@ -318,7 +330,7 @@ void uiw_cm_close(struct uiw_ia *ia)
             uiw_conn_abandon(conn);
         conn = next;
     }
-    uiw_linger_close_all(ia);
+    uiw_linger_close_all(&ia->cm.lingering);
 }
 
 /* ---------------------------------------------------------------- established */
@@ -429,12 +441,19 @@ static enum uiw_conn_next conn_write(struct uiw_conn *conn, bool *sent)
     return UIW_NEXT_GONE;
 }
 
+/* Sending tells whether TCP is there: not yet, refused, or the Request is on its way. */
+static enum uiw_conn_next conn_step_connecting(struct uiw_conn *conn)
+{
+    uiw_conn_send_request(conn);
+    return UIW_NEXT_AGAIN;
+}
+
 static enum uiw_conn_next conn_step_message(struct uiw_conn *conn)
 {
     bool sent;
     enum uiw_conn_next next = conn_write(conn, &sent);
 
-    return sent ? uiw_convert_message_sent(conn) : next;
+    return sent ? conn->role->message_sent(conn) : next;
 }
 
 static enum uiw_conn_next conn_step_request(struct uiw_conn *conn)
@@ -443,7 +462,7 @@ static enum uiw_conn_next conn_step_request(struct uiw_conn *conn)
     bool sent;
 
     if (conn->borrowed)
-        uiw_convert_change_options(conn);
+        uiw_options_change(conn);
     next = conn_write(conn, &sent);
     if (!sent)
         return next;
@@ -471,7 +490,7 @@ static enum uiw_conn_next conn_step_reply(struct uiw_conn *conn)
 static void conn_feed(struct uiw_conn *conn, const uint8_t *octets, size_t length)
 {
     if (conn->borrowed)
-        uiw_convert_change_options(conn);
+        uiw_options_change(conn);
     conn->ours = true;
     (void)iw_mpa_feed(&conn->mpa, octets, length); /* the verdict stays in .mpa */
 }
@@ -557,7 +576,7 @@ static enum uiw_conn_next conn_step_wait_reply(struct uiw_conn *conn)
     if (error == EAGAIN)
         return UIW_NEXT_READ;
     if (error != 0) {
-        if (conn->retry && conn->mpa.length == 0 && uiw_connect_retry(conn))
+        if (conn->retry && conn->mpa.length == 0 && conn->role->retry(conn))
             return UIW_NEXT_WRITE;
         conn_read_failed(conn, error);
         return UIW_NEXT_GONE;
@@ -612,7 +631,7 @@ static enum uiw_conn_next conn_step_wait_request(struct uiw_conn *conn)
         /* Nothing may follow the Request: as if the peer had broken off. */
         conn->peer_gone = conn->early_length > 0;
         conn->early_length = 0;
-        return uiw_accept_requested(conn);
+        return conn->role->requested(conn);
     }
     uiw_conn_send_reply(conn);
     return UIW_NEXT_AGAIN;
@@ -627,13 +646,18 @@ static enum uiw_conn_next conn_step_over(struct uiw_conn *conn)
     return UIW_NEXT_GONE;
 }
 
+static enum uiw_conn_next conn_step_announced(struct uiw_conn *conn)
+{
+    return conn->role->peer_stirs(conn);
+}
+
 static enum uiw_conn_next (*const conn_steps[UIW_CONN_STATES])(struct uiw_conn *) = {
-    [UIW_CONN_CONNECTING] = uiw_connect_connected,
+    [UIW_CONN_CONNECTING] = conn_step_connecting,
     [UIW_CONN_MESSAGE] = conn_step_message,
     [UIW_CONN_REQUEST] = conn_step_request,
     [UIW_CONN_WAIT_REPLY] = conn_step_wait_reply,
     [UIW_CONN_WAIT_REQUEST] = conn_step_wait_request,
-    [UIW_CONN_ANNOUNCED] = uiw_accept_peer_stirs,
+    [UIW_CONN_ANNOUNCED] = conn_step_announced,
     [UIW_CONN_REPLY] = conn_step_reply,
     [UIW_CONN_OVER] = conn_step_over,
 };
@@ -672,7 +696,7 @@ void uiw_conn_run(struct uiw_conn *conn)
         return;
     conn->watched = 0;
     if (conn->state == UIW_CONN_ANNOUNCED)
-        uiw_accept_withdraw(conn); /* the consumer may have the request in hand */
+        conn->role->withdraw(conn); /* the consumer may have the request in hand */
     else
         uiw_conn_fail(conn, IT_CN_REJ_RESOURCES);
 }
@@ -683,17 +707,41 @@ static void conn_expired(void *argument)
 
     if (conn->state == UIW_CONN_ANNOUNCED) {
         if (conn->peer_gone)
-            uiw_accept_withdraw(conn);
+            conn->role->withdraw(conn);
         else
             uiw_conn_run(conn);
         return;
     }
     if (conn->undecided)
-        uiw_accept_expired(conn);
+        conn->role->expired(conn);
     uiw_conn_fail(conn, IT_CN_REJ_TIMEOUT);
 }
 
 bool uiw_conn_limit(struct uiw_conn *conn, uint64_t delay_ns)
 {
     return evd_timer_start(&conn->timer, conn_loop(conn), delay_ns, conn_expired, conn);
+}
+
+it_conn_reject_code_t uiw_connect_reject_code(int error)
+{
+    switch (error) {
+    case ETIMEDOUT:
+        return IT_CN_REJ_TIMEOUT;
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case EHOSTDOWN:
+    case EADDRNOTAVAIL:
+    case EACCES: /* a rule of the firewall, a broadcast address */
+    case EPERM:
+    case EINVAL:
+        return IT_CN_REJ_BAD_PATH;
+    case ENOMEM:
+    case ENOBUFS:
+    case EMFILE:
+    case ENFILE:
+        return IT_CN_REJ_RESOURCES;
+    default:
+        return IT_CN_REJ_OTHER;
+    }
 }

@@ -12,7 +12,7 @@
 
 #include "base/base_clock.h"
 #include "vp/uiwarp/connect/uiw_conn.h"
-#include "vp/uiwarp/stream/uiw_stream.h"
+#include "vp/uiwarp/stream/uiw_start.h"
 
 #include <sys/socket.h>
 
@@ -52,11 +52,24 @@ struct uiw_socket_options {
     struct linger linger;
 };
 
+struct uiw_conn;
+
+/* What a connection does in one role alone. A role leaves out what its states never call. */
+struct uiw_conn_role {
+    enum uiw_conn_next (*message_sent)(struct uiw_conn *conn); /* the end of MESSAGE */
+    enum uiw_conn_next (*requested)(struct uiw_conn *conn);    /* the end of WAIT_REQUEST */
+    enum uiw_conn_next (*peer_stirs)(struct uiw_conn *conn);   /* the step of ANNOUNCED */
+    void (*withdraw)(struct uiw_conn *conn); /* ANNOUNCED: takes the request back */
+    void (*expired)(struct uiw_conn *conn);  /* undecided: time is up */
+    bool (*retry)(struct uiw_conn *conn);    /* .retry: another connection */
+};
+
 struct uiw_conn {
     struct uiw_conn *prev;
     struct uiw_conn *next;
     bool linked; /* in uiw_cm.connections */
     struct uiw_ia *ia;
+    const struct uiw_conn_role *role; /* immutable */
     enum uiw_conn_state state;
     int fd; /* -1: none */
     struct evd_io io;
@@ -117,10 +130,10 @@ static inline void uiw_cm_count(uint64_t *counter)
 /* ---------------------------------------------------------------- uiw_conn.c */
 
 /* fd is the conn's from now on. NULL without memory: fd is still the caller's. */
-struct uiw_conn *uiw_conn_new(struct uiw_ia *ia, int fd);
+struct uiw_conn *uiw_conn_new(struct uiw_ia *ia, int fd, const struct uiw_conn_role *role);
 
 /* The same by any thread, which is to hand it over. */
-struct uiw_conn *uiw_conn_alloc(struct uiw_ia *ia, int fd);
+struct uiw_conn *uiw_conn_alloc(struct uiw_ia *ia, int fd, const struct uiw_conn_role *role);
 
 /* Not attached and nothing done yet: frees without a trace. fd stays open. */
 void uiw_conn_discard(struct uiw_conn *conn);
@@ -137,6 +150,8 @@ bool uiw_conn_hand_over(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_st
                         const it_path_t *path, void (*go)(struct evd_task *task));
 /* NULL: it has been given up meanwhile. */
 struct uiw_conn *uiw_conn_arrive(struct evd_task *task);
+/* It is undecided no more, or goes. Others: nothing happens. */
+void uiw_conn_forget(struct uiw_conn *conn);
 
 /* Runs the state machine until it has to wait. The conn may be gone afterwards. */
 void uiw_conn_run(struct uiw_conn *conn);
@@ -170,42 +185,38 @@ void uiw_conn_send_reply(struct uiw_conn *conn);
 
 /* ---------------------------------------------------------------- steps of the other files */
 
-enum uiw_conn_next uiw_connect_connected(struct uiw_conn *conn);
 /* What the kernel says about a TCP connection, in the words of an event. */
 it_conn_reject_code_t uiw_connect_reject_code(int error);
-/*
- * The peer has closed without an octet of Reply. True: a new connection is under way; false: the
- * attempt has failed, and its stream is closed.
- */
-bool uiw_connect_retry(struct uiw_conn *conn);
+
+/* One call of it_reject or it_handoff, on its way through the loop thread. */
+struct uiw_decision {
+    struct ual_request *request;
+    const void *private_data;
+    size_t length;
+    const it_conn_qual_t *qual;
+    size_t spigot_id;
+    it_status_t status;
+};
 
 /* A half-open connection of a listen point; takes fd. */
 void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
                       const struct sockaddr_storage *peer);
-/* It is undecided no more, or goes. Others: nothing happens. */
-void uiw_accept_forget(struct uiw_conn *conn);
-/* Time is up for its Request. */
-void uiw_accept_expired(struct uiw_conn *conn);
 /* Many wait for their Request; already so: half as many are still many. */
 bool uiw_accept_is_crowded(const struct uiw_ia *ia, bool already);
 /* Out of descriptors: ends the oldest that still waits for its Request. False: there is none. */
 bool uiw_accept_drop_oldest(struct uiw_ia *ia);
 /* Ends those whose Request has not been announced. */
 void uiw_accept_abort(struct uiw_ia *ia, const struct uiw_listener *listener);
-/* Passive and undecided: the Request has been judged; watches the peer while the consumer decides. */
-enum uiw_conn_next uiw_accept_requested(struct uiw_conn *conn);
-enum uiw_conn_next uiw_accept_peer_stirs(struct uiw_conn *conn);
-void uiw_accept_withdraw(struct uiw_conn *conn);
 
-enum uiw_conn_next uiw_convert_message_sent(struct uiw_conn *conn);
-/* Sets the options that MPA and the engine need. */
-void uiw_convert_change_options(struct uiw_conn *conn);
-/* The options as they were. */
-void uiw_convert_restore_options(const struct uiw_conn *conn);
+/* ---------------------------------------------------------------- between the roles */
 
-/* ---------------------------------------------------------------- uiw_linger.c */
+/* The connection of a request. */
+struct uiw_conn *uiw_accept_conn_of(struct ual_request *request);
+bool uiw_accept_peer_is_there(const struct uiw_conn *conn);
 
-/* Loop thread, from ia_close. */
-void uiw_linger_close_all(struct uiw_ia *ia);
+extern const struct uiw_conn_role uiw_accept_role, uiw_connect_role, uiw_convert_role;
+
+/* Loop thread, while the stream is still there. An attempt of ours or of a peer comes to nothing. */
+void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code);
 
 #endif

@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The active side: TCP connect, and the second try with revision 1. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
+
 #include "vp/uiwarp/net/uiw_net.h"
+#include "vp/uiwarp/stream/uiw_modify.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
-
-it_conn_reject_code_t uiw_connect_reject_code(int error)
-{
-    switch (error) {
-    case ETIMEDOUT:
-        return IT_CN_REJ_TIMEOUT;
-    case ENETUNREACH:
-    case EHOSTUNREACH:
-    case ENETDOWN:
-    case EHOSTDOWN:
-    case EADDRNOTAVAIL:
-    case EACCES: /* a rule of the firewall, a broadcast address */
-    case EPERM:
-    case EINVAL:
-        return IT_CN_REJ_BAD_PATH;
-    case ENOMEM:
-    case ENOBUFS:
-    case EMFILE:
-    case ENFILE:
-        return IT_CN_REJ_RESOURCES;
-    default:
-        return IT_CN_REJ_OTHER;
-    }
-}
 
 /* ---------------------------------------------------------------- addresses */
 
@@ -225,14 +203,11 @@ static bool connect_tell_path(const struct uiw_conn *conn, it_path_t *path)
     return memcmp(&local, &conn->remote, sizeof(local)) != 0;
 }
 
-/* Sending tells whether TCP is there: not yet, refused, or the Request is on its way. */
-enum uiw_conn_next uiw_connect_connected(struct uiw_conn *conn)
-{
-    uiw_conn_send_request(conn);
-    return UIW_NEXT_AGAIN;
-}
-
-bool uiw_connect_retry(struct uiw_conn *conn)
+/*
+ * The peer has closed without an octet of Reply. True: a new connection is under way; false: the
+ * attempt has failed, and its stream is closed.
+ */
+static bool connect_retry(struct uiw_conn *conn)
 {
     struct iw_mpa_config config = conn->mpa.config;
 
@@ -296,7 +271,7 @@ it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
     (void)attributes; /* iWARP knows none */
     if (length > IT_MAX_PRIV_DATA)
         return IT_ERR_INVALID_PDATA_LENGTH;
-    conn = uiw_conn_alloc(ia, -1);
+    conn = uiw_conn_alloc(ia, -1, &uiw_connect_role);
     if (!conn)
         return IT_ERR_RESOURCES;
     status = connect_ends(ia, path, qual, conn, &bound);
@@ -323,3 +298,7 @@ err_discard:
     uiw_conn_discard(conn);
     return status;
 }
+
+const struct uiw_conn_role uiw_connect_role = {
+    .retry = connect_retry,
+};

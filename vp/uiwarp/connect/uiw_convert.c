@@ -5,11 +5,11 @@
  * that have to be changed go back to what they were when the stream does.
  */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
-#include "vp/uiwarp/net/uiw_net.h"
 
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include "vp/uiwarp/connect/uiw_options.h"
+#include "vp/uiwarp/net/uiw_net.h"
+#include "vp/uiwarp/stream/uiw_modify.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,63 +19,6 @@ struct convert_call {
     const struct vp_convert *convert;
     it_status_t status;
 };
-
-/* ---------------------------------------------------------------- socket options */
-
-static void convert_get(int fd, int level, int option, int *value)
-{
-    socklen_t length = sizeof(*value);
-
-    *value = 0;
-    (void)getsockopt(fd, level, option, value, &length); /* of a TCP socket: cannot fail */
-}
-
-/* A failure leaves the stream slower than it could be. */
-static void convert_set(int fd, int level, int option, int value)
-{
-    (void)setsockopt(fd, level, option, &value, sizeof(value));
-}
-
-static void convert_borrow(struct uiw_conn *conn)
-{
-    struct uiw_socket_options *options = &conn->options;
-    socklen_t length = sizeof(options->linger);
-
-    conn->borrowed = true;
-    convert_get(conn->fd, IPPROTO_TCP, TCP_NODELAY, &options->nodelay);
-    convert_get(conn->fd, IPPROTO_TCP, TCP_CORK, &options->cork);
-    convert_get(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &options->lowat);
-    (void)getsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &options->linger, &length);
-    /* Else a short Request would not wake us. */
-    if (options->lowat > 1)
-        convert_set(conn->fd, SOL_SOCKET, SO_RCVLOWAT, 1);
-}
-
-void uiw_convert_change_options(struct uiw_conn *conn)
-{
-    struct linger none = {.l_onoff = 0};
-
-    if (conn->options_changed)
-        return;
-    conn->options_changed = true;
-    convert_set(conn->fd, IPPROTO_TCP, TCP_CORK, 0);
-    convert_set(conn->fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    /* close(2) of the last descriptor, which may be ours, must neither wait nor reset. */
-    (void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
-}
-
-void uiw_convert_restore_options(const struct uiw_conn *conn)
-{
-    const struct uiw_socket_options *options = &conn->options;
-
-    if (options->lowat > 1)
-        convert_set(conn->fd, SOL_SOCKET, SO_RCVLOWAT, options->lowat);
-    if (!conn->options_changed)
-        return;
-    convert_set(conn->fd, IPPROTO_TCP, TCP_NODELAY, options->nodelay);
-    convert_set(conn->fd, IPPROTO_TCP, TCP_CORK, options->cork);
-    (void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &options->linger, sizeof(options->linger));
-}
 
 /* ---------------------------------------------------------------- startup */
 
@@ -88,11 +31,11 @@ static enum uiw_conn_next convert_skip_startup(struct uiw_conn *conn)
         .ord = conn->mpa.config.ord,
     };
 
-    uiw_convert_change_options(conn);
+    uiw_options_change(conn);
     return uiw_conn_establish(conn, &result, NULL, 0);
 }
 
-enum uiw_conn_next uiw_convert_message_sent(struct uiw_conn *conn)
+static enum uiw_conn_next convert_message_sent(struct uiw_conn *conn)
 {
     if (conn->no_request_reply)
         return convert_skip_startup(conn);
@@ -137,7 +80,7 @@ static void convert_launch(struct uiw_conn *conn, const struct vp_convert *conve
     else
         uiw_conn_responder_config(conn, &config);
     iw_mpa_init(&conn->mpa, convert->initiator, &config);
-    convert_borrow(conn);
+    uiw_options_borrow(conn);
     uiw_conn_send(conn, UIW_CONN_MESSAGE, conn->buffer, convert->message_length);
     if (!uiw_conn_limit(conn, timeout_us > UINT64_MAX / BASE_NS_PER_US
                                   ? UINT64_MAX
@@ -152,7 +95,8 @@ static void convert_run(void *argument)
 {
     struct convert_call *call = argument;
     const struct vp_convert *convert = call->convert;
-    struct uiw_conn *conn = uiw_conn_new(uiw_ia_of(ual_ia_of(&call->ep->object)), convert->fd);
+    struct uiw_conn *conn =
+        uiw_conn_new(uiw_ia_of(ual_ia_of(&call->ep->object)), convert->fd, &uiw_convert_role);
     it_path_t path = {.spigot_id = 1, .timeout = convert->timeout_us};
 
     call->status = IT_ERR_RESOURCES;
@@ -184,3 +128,7 @@ it_status_t uiw_convert(struct ual_ep *ep, const struct vp_convert *convert)
     evd_loop_call(ual_ia_of(&ep->object)->evd.loop, convert_run, &call);
     return call.status;
 }
+
+const struct uiw_conn_role uiw_convert_role = {
+    .message_sent = convert_message_sent,
+};

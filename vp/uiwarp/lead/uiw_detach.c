@@ -8,7 +8,8 @@
  */
 #include "vp/uiwarp/lead/uiw_detach.h"
 
-#include "vp/uiwarp/send/uiw_tx.h"
+#include "vp/uiwarp/queue/uiw_token.h"
+#include "vp/uiwarp/stream/uiw_drive.h"
 
 #include <sys/epoll.h>
 
@@ -28,7 +29,7 @@ void uiw_detach_found(struct uiw_progress *progress, unsigned slot)
 
     if (progress->found < DETACH_FOUND)
         progress->found++;
-    if (!detach_is_allowed(progress, slot) || !uiw_tx_try(ep))
+    if (!detach_is_allowed(progress, slot) || !uiw_token_try(ep))
         return;
     if (ep->fd >= 0 && !ep->tx.detached &&
         !atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) &&
@@ -37,7 +38,7 @@ void uiw_detach_found(struct uiw_progress *progress, unsigned slot)
         progress->detached[slot] = true;
         progress->detached_count++;
     }
-    uiw_tx_drop(ep);
+    uiw_token_drop(ep);
     uiw_tx_kick(ual, false); /* what was posted meanwhile found the token taken */
 }
 
@@ -51,15 +52,15 @@ void uiw_detach_end(struct uiw_progress *progress, unsigned slot)
         return;
     progress->detached[slot] = false;
     progress->detached_count--;
-    uiw_tx_take(ep);
+    uiw_token_wait(ep);
     /* Else a sender has put it back, or its stream is over. */
     if (ep->tx.detached) {
         ep->tx.detached = false;
-        if (!uiw_progress_add(ep->ia->ual, ual, ep->fd))
+        if (!uiw_pollset_add(ep->ia->ual, ual, ep->fd))
             atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
     }
     over = ep->fd < 0;
-    uiw_tx_drop(ep);
+    uiw_token_drop(ep);
     if (!over)
         uiw_tx_kick(ual, false);
 }

@@ -13,7 +13,7 @@
 
 #include "base/base_clock.h"
 #include "vp/uiwarp/lead/uiw_detach.h"
-#include "vp/uiwarp/queue/uiw_srq.h"
+#include "vp/uiwarp/stream/uiw_silence.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -26,11 +26,6 @@
 #define HANDOVER_OCTETS ((size_t)1 << 20)
 /* With so few active streams it is sooner to look at them than to ask which have something. */
 #define HANDOVER_ACTIVE 2u
-
-static struct uiw_progress *handover_progress(struct ual_ia *ia)
-{
-    return &uiw_ia_of(ia)->progress;
-}
 
 static void handover_set_gate(struct uiw_progress *progress, bool open)
 {
@@ -49,7 +44,7 @@ static void handover_set_gate(struct uiw_progress *progress, bool open)
  */
 static void handover_watch(struct ual_ia *ia)
 {
-    struct uiw_progress *progress = handover_progress(ia);
+    struct uiw_progress *progress = uiw_progress_of(ia);
 
     handover_set_gate(progress, true);
     while (!uiw_progress_claim(progress, UIW_LEADER_LOOP)) {
@@ -66,14 +61,14 @@ static void handover_tick(void *argument);
 /* Without memory for the timer the loop watches, at the price of a wake-up for each arrival. */
 static void handover_next_tick(struct ual_ia *ia)
 {
-    if (!evd_timer_start(&handover_progress(ia)->hand_over, ia->evd.loop, HANDOVER_TICK_NS,
+    if (!evd_timer_start(&uiw_progress_of(ia)->hand_over, ia->evd.loop, HANDOVER_TICK_NS,
                          handover_tick, ia))
         handover_watch(ia);
 }
 
 static void handover_start_ticking(struct ual_ia *ia)
 {
-    struct uiw_progress *progress = handover_progress(ia);
+    struct uiw_progress *progress = uiw_progress_of(ia);
 
     progress->stints_seen = atomic_load_explicit(&progress->stints, memory_order_relaxed);
     progress->asleep_ticks = 0;
@@ -83,7 +78,7 @@ static void handover_start_ticking(struct ual_ia *ia)
 /* The leader sleeps: it will submit .unpark when it leaves. False when it has left meanwhile. */
 static bool handover_park(struct uiw_progress *progress)
 {
-    /* Pairs with uiw_handover_leave: the word first, then this flag. */
+    /* Pairs with leader_tell_loop: the word first, then this flag. */
     atomic_store_explicit(&progress->loop_parked, true, memory_order_seq_cst);
     if (atomic_load_explicit(&progress->leader, memory_order_seq_cst) == UIW_LEADER_CONSUMER)
         return true;
@@ -93,7 +88,7 @@ static bool handover_park(struct uiw_progress *progress)
 static void handover_tick(void *argument)
 {
     struct ual_ia *ia = argument;
-    struct uiw_progress *progress = handover_progress(ia);
+    struct uiw_progress *progress = uiw_progress_of(ia);
     uint32_t stints = atomic_load_explicit(&progress->stints, memory_order_relaxed);
     bool leads =
         atomic_load_explicit(&progress->leader, memory_order_relaxed) == UIW_LEADER_CONSUMER;
@@ -128,20 +123,11 @@ static void handover_unpark(struct evd_task *task)
     handover_start_ticking(ia->ual);
 }
 
-void uiw_handover_leave(struct ual_ia *ia)
-{
-    struct uiw_progress *progress = handover_progress(ia);
-
-    if (atomic_load_explicit(&progress->loop_parked, memory_order_seq_cst) &&
-        atomic_exchange_explicit(&progress->loop_parked, false, memory_order_seq_cst))
-        (void)evd_loop_submit(ia->evd.loop, &progress->unpark);
-}
-
 /* Something has arrived. */
 static void handover_ready(void *argument, unsigned events)
 {
     struct ual_ia *ia = argument;
-    struct uiw_progress *progress = handover_progress(ia);
+    struct uiw_progress *progress = uiw_progress_of(ia);
     unsigned rounds = 0;
     size_t octets = 0;
     size_t got;
@@ -171,7 +157,7 @@ struct handover_open {
 static void handover_open_on_loop(void *argument)
 {
     struct handover_open *open = argument;
-    struct uiw_progress *progress = handover_progress(open->ia);
+    struct uiw_progress *progress = uiw_progress_of(open->ia);
 
     open->watched = evd_io_watch(&progress->watch, open->ia->evd.loop, progress->gate_fd,
                                  EVD_IO_READ, handover_ready, open->ia);
@@ -179,7 +165,7 @@ static void handover_open_on_loop(void *argument)
 
 bool uiw_handover_open(struct ual_ia *ia)
 {
-    struct uiw_progress *progress = handover_progress(ia);
+    struct uiw_progress *progress = uiw_progress_of(ia);
     struct epoll_event event = {.events = EPOLLIN};
     struct handover_open open = {.ia = ia};
 
@@ -199,7 +185,7 @@ bool uiw_handover_open(struct ual_ia *ia)
 static void handover_close_on_loop(void *argument)
 {
     struct ual_ia *ia = argument;
-    struct uiw_progress *progress = handover_progress(ia);
+    struct uiw_progress *progress = uiw_progress_of(ia);
 
     evd_io_unwatch(&progress->watch);
     evd_timer_stop(&progress->hand_over);
@@ -212,7 +198,7 @@ static void handover_close_on_loop(void *argument)
 /* Also after an open that failed. */
 void uiw_handover_close(struct ual_ia *ia)
 {
-    struct uiw_progress *progress = handover_progress(ia);
+    struct uiw_progress *progress = uiw_progress_of(ia);
 
     evd_loop_call(ia->evd.loop, handover_close_on_loop, ia);
     if (progress->gate_fd >= 0)

@@ -7,132 +7,11 @@
 #include "vp/uiwarp/lead/uiw_handover.h"
 
 #include "base/base_clock.h"
+#include "vp/uiwarp/queue/uiw_agenda.h"
+#include "vp/uiwarp/queue/uiw_sq.h"
+#include "vp/uiwarp/stream/uiw_drive.h"
 
 #define HOLD_SWEEP_NS (1000 * BASE_NS_PER_MS)
-
-static void hold_enter_locked(struct uiw_progress *progress, struct ual_ep *ual)
-{
-    struct uiw_ep *ep = uiw_ep_of(ual);
-
-    base_lock_assert_held(&progress->lock);
-    if (ep->held)
-        return;
-    ep->held = true;
-    ep->next_held = progress->held;
-    progress->held = ual;
-}
-
-static void hold_leave_locked(struct uiw_progress *progress, struct ual_ep *ual)
-{
-    struct ual_ep **link = &progress->held;
-
-    base_lock_assert_held(&progress->lock);
-    if (!uiw_ep_of(ual)->held)
-        return;
-    while (*link != ual)
-        link = &uiw_ep_of(*link)->next_held;
-    *link = uiw_ep_of(ual)->next_held;
-    uiw_ep_of(ual)->held = false;
-}
-
-static bool hold_is_awaited(const struct ual_ep *ual)
-{
-    return evd_is_awaited(ual->request_evd) || evd_is_awaited(ual->recv_evd) ||
-           evd_is_awaited(ual->connect_evd);
-}
-
-/* The poster: off the list again, and sent soon. */
-static void hold_defer(struct ual_ia *ia, struct ual_ep *ual)
-{
-    struct uiw_progress *progress = &uiw_ia_of(ia)->progress;
-
-    base_lock_take(&progress->lock);
-    hold_leave_locked(progress, ual);
-    (void)atomic_exchange_explicit(&uiw_ep_of(ual)->held_hint, false, memory_order_seq_cst);
-    base_lock_drop(&progress->lock);
-    if (uiw_sq_let_go(ual))
-        uiw_progress_defer(ia, ual);
-}
-
-static void hold_enter(struct ual_ia *ia, struct ual_ep *ual)
-{
-    struct uiw_progress *progress = &uiw_ia_of(ia)->progress;
-
-    base_lock_take(&progress->lock);
-    hold_enter_locked(progress, ual);
-    base_lock_drop(&progress->lock);
-    if (!atomic_exchange_explicit(&progress->holding, true, memory_order_seq_cst))
-        (void)evd_loop_submit(ia->evd.loop, &progress->hold_start);
-}
-
-void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual)
-{
-    struct uiw_ep *ep = uiw_ep_of(ual);
-
-    /* Pairs with the exchange in hold_take: either it sees our post or we enter the list anew. */
-    if (atomic_exchange_explicit(&ep->held_hint, true, memory_order_seq_cst))
-        return;
-    hold_enter(ia, ual);
-    /* Pairs with the waiter, who registers and then looks at the list: either it or we see the other. */
-    if (hold_is_awaited(ual))
-        hold_defer(ia, ual);
-}
-
-void uiw_hold_leave(struct ual_ia *ia, struct ual_ep *ual)
-{
-    struct uiw_progress *progress = &uiw_ia_of(ia)->progress;
-    bool used = true;
-
-    while (used) {
-        base_lock_take(&progress->lock);
-        hold_leave_locked(progress, ual);
-        used = progress->holders > 0;
-        base_lock_drop(&progress->lock);
-        if (used)
-            sched_yield();
-    }
-}
-
-static bool hold_concerns(const struct ual_ep *ual, const struct evd *evd)
-{
-    return !evd || ual->request_evd == evd || ual->recv_evd == evd || ual->connect_evd == evd;
-}
-
-/* Takes one off the list, with this EVD if it is not NULL; it stays valid until hold_done. */
-static struct ual_ep *hold_take(struct uiw_progress *progress, const struct evd *evd)
-{
-    struct ual_ep *ual;
-
-    base_lock_take(&progress->lock);
-    ual = progress->held;
-    while (ual && !hold_concerns(ual, evd))
-        ual = uiw_ep_of(ual)->next_held;
-    if (ual) {
-        hold_leave_locked(progress, ual);
-        (void)atomic_exchange_explicit(&uiw_ep_of(ual)->held_hint, false, memory_order_seq_cst);
-        progress->holders++;
-    }
-    base_lock_drop(&progress->lock);
-    return ual;
-}
-
-static void hold_done(struct uiw_progress *progress)
-{
-    base_lock_take(&progress->lock);
-    progress->holders--;
-    base_lock_drop(&progress->lock);
-}
-
-static unsigned hold_count(struct uiw_progress *progress)
-{
-    unsigned count = 0;
-
-    base_lock_take(&progress->lock);
-    for (struct ual_ep *ual = progress->held; ual; ual = uiw_ep_of(ual)->next_held)
-        count++;
-    base_lock_drop(&progress->lock);
-    return count;
-}
 
 /* Bounded: an EP that enters the list meanwhile is its poster's. */
 void uiw_progress_release_evd(void *context, const struct evd *evd)
@@ -143,13 +22,13 @@ void uiw_progress_release_evd(void *context, const struct evd *evd)
 
     if (!atomic_load_explicit(&progress->holding, memory_order_seq_cst))
         return;
-    for (unsigned count = hold_count(progress); count > 0; count--) {
-        ual = hold_take(progress, evd);
+    for (unsigned count = uiw_hold_count(progress); count > 0; count--) {
+        ual = uiw_hold_take(progress, evd);
         if (!ual)
             break;
         if (uiw_sq_let_go(ual))
             uiw_tx_kick(ual, false);
-        hold_done(progress);
+        uiw_hold_done(progress);
     }
 }
 
@@ -186,17 +65,17 @@ static void hold_sweep(void *argument)
 
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
     /* Bounded: an EP that enters the list meanwhile has its turn next time. */
-    for (unsigned count = hold_count(progress); count > 0; count--) {
-        ual = hold_take(progress, NULL);
+    for (unsigned count = uiw_hold_count(progress); count > 0; count--) {
+        ual = uiw_hold_take(progress, NULL);
         if (!ual)
             break;
         hold_look_at(ia, ual);
-        hold_done(progress);
+        uiw_hold_done(progress);
     }
-    if (hold_count(progress) == 0) {
+    if (uiw_hold_count(progress) == 0) {
         atomic_store_explicit(&progress->holding, false, memory_order_seq_cst);
         /* A post that came in between saw .holding set: it counts on us. */
-        if (hold_count(progress) == 0 ||
+        if (uiw_hold_count(progress) == 0 ||
             atomic_exchange_explicit(&progress->holding, true, memory_order_seq_cst))
             return;
     }

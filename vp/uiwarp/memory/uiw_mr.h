@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "tdi/iwarp/iw.h"
 
 struct ual_ep;
 struct ual_lmr;
@@ -165,5 +166,44 @@ bool uiw_mr_pin_local(struct uiw_mr *mr, uint32_t stag, const uint8_t *addr, uin
  */
 bool uiw_mr_may_invalidate(const struct uiw_mr *mr, uint32_t stag, const struct uiw_stream_id *by,
                            bool alone);
+
+static inline enum iw_error uiw_write_error(enum uiw_mr_verdict verdict)
+{
+    switch (verdict) {
+    case UIW_MR_OK:
+        return IW_OK;
+    case UIW_MR_INVALID:
+        break;
+    case UIW_MR_STREAM:
+        return IW_ERR_DDP_STAG_STREAM;
+    case UIW_MR_ACCESS:
+        return IW_ERR_RDMAP_ACCESS; /* DDP knows no rights */
+    case UIW_MR_BOUNDS:
+        return IW_ERR_DDP_BOUNDS;
+    case UIW_MR_WRAP:
+        return IW_ERR_DDP_TO_WRAP;
+    }
+    return IW_ERR_DDP_INVALID_STAG;
+}
+
+/* Why a Read or atomic of the peer is refused. */
+static inline enum iw_error uiw_read_error(enum uiw_mr_verdict verdict)
+{
+    switch (verdict) {
+    case UIW_MR_OK:
+        return IW_OK;
+    case UIW_MR_INVALID:
+        break;
+    case UIW_MR_STREAM:
+        return IW_ERR_RDMAP_STAG_STREAM;
+    case UIW_MR_ACCESS:
+        return IW_ERR_RDMAP_ACCESS;
+    case UIW_MR_BOUNDS:
+        return IW_ERR_RDMAP_BOUNDS;
+    case UIW_MR_WRAP:
+        return IW_ERR_RDMAP_TO_WRAP;
+    }
+    return IW_ERR_RDMAP_INVALID_STAG;
+}
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PZ, LMR, RMR: the objects that memory is registered with. */
-#include "vp/uiwarp/queue/uiw_ep.h"
+#include "vp/uiwarp/memory/uiw_memory.h"
 
 /* ---------------------------------------------------------------- PZ */
 
@@ -19,7 +19,7 @@ void uiw_pz_destroy(struct ual_pz *pz)
 
 static struct uiw_mr_table *region_table(const struct base_object *object)
 {
-    return &uiw_ia_of(ual_ia_of(object))->mrs;
+    return &uiw_memory_of(ual_ia_of(object))->mrs;
 }
 
 static struct uiw_region region_of_lmr(struct ual_lmr *lmr, const struct ual_pz *pz,

@@ -9,7 +9,6 @@
 #include "base/base_log.h"
 #include "evd/deliver/evd_deliver.h"
 #include "vp/uiwarp/net/uiw_net.h"
-#include "vp/uiwarp/queue/uiw.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -17,6 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "ual/object/ual.h"
 
 #define LINK_BYTES 8192 /* of messages dropped by one call */
 
@@ -48,13 +48,13 @@ static void carrier_drain(const struct uiw_carrier *carrier)
 
 static void carrier_ready(void *argument, unsigned events)
 {
-    struct ual_ia *ia = argument;
-    struct uiw_carrier *carrier = &uiw_ia_of(ia)->carrier;
+    struct uiw_carrier *carrier = argument;
+    struct ual_ia *ia = carrier->ual;
     bool online;
 
     (void)events;
     carrier_drain(carrier);
-    if (!uiw_net_is_online(uiw_ia_of(ia)->interface, &online) || online == carrier->online)
+    if (!uiw_net_is_online(carrier->interface, &online) || online == carrier->online)
         return;
     carrier->online = online;
     base_log(BASE_LOG_INFO, "ia %p: %s is %s", (void *)ia, ia->name, online ? "online" : "offline");
@@ -65,38 +65,40 @@ static void carrier_ready(void *argument, unsigned events)
 
 static void carrier_open_on_loop(void *argument)
 {
-    struct ual_ia *ia = argument;
-    struct uiw_carrier *carrier = &uiw_ia_of(ia)->carrier;
+    struct uiw_carrier *carrier = argument;
+    struct ual_ia *ia = carrier->ual;
 
     carrier->fd = carrier_socket();
-    if (carrier->fd >= 0 &&
-        !evd_io_watch(&carrier->io, ia->evd.loop, carrier->fd, EVD_IO_READ, carrier_ready, ia)) {
+    if (carrier->fd >= 0 && !evd_io_watch(&carrier->io, ia->evd.loop, carrier->fd, EVD_IO_READ,
+                                          carrier_ready, carrier)) {
         (void)close(carrier->fd);
         carrier->fd = -1;
     }
     /* After the socket listens: what changes from here on is told. */
-    if (!uiw_net_is_online(uiw_ia_of(ia)->interface, &carrier->online))
+    if (!uiw_net_is_online(carrier->interface, &carrier->online))
         carrier->online = true;
     if (carrier->fd < 0)
         base_log(BASE_LOG_WARN, "ia %p: cannot watch %s for changes: %s", (void *)ia, ia->name,
                  strerror(errno));
 }
 
-void uiw_carrier_open(struct ual_ia *ia)
+void uiw_carrier_open(struct uiw_carrier *carrier, struct ual_ia *ia, const char *interface)
 {
-    evd_loop_call(ia->evd.loop, carrier_open_on_loop, ia);
+    carrier->ual = ia;
+    carrier->interface = interface;
+    evd_loop_call(ia->evd.loop, carrier_open_on_loop, carrier);
 }
 
 static void carrier_close_on_loop(void *argument)
 {
-    struct uiw_carrier *carrier = &uiw_ia_of(argument)->carrier;
+    struct uiw_carrier *carrier = argument;
 
     evd_io_unwatch(&carrier->io);
     if (carrier->fd >= 0)
         (void)close(carrier->fd);
 }
 
-void uiw_carrier_close(struct ual_ia *ia)
+void uiw_carrier_close(struct uiw_carrier *carrier)
 {
-    evd_loop_call(ia->evd.loop, carrier_close_on_loop, ia);
+    evd_loop_call(carrier->ual->evd.loop, carrier_close_on_loop, carrier);
 }

@@ -13,12 +13,15 @@ struct ual_ia;
 
 /* Loop thread only. */
 struct uiw_carrier {
-    int fd; /* rtnetlink; -1: the kernel grants none, and nothing is told */
+    struct ual_ia *ual;
+    const char *interface; /* "": all */
+    int fd;                /* rtnetlink; -1: the kernel grants none, and nothing is told */
     struct evd_io io;
     bool online; /* as last told */
 };
 
-void uiw_carrier_open(struct ual_ia *ia);
-void uiw_carrier_close(struct ual_ia *ia);
+void uiw_carrier_open(struct uiw_carrier *carrier, struct ual_ia *ia, const char *interface);
+
+void uiw_carrier_close(struct uiw_carrier *carrier);
 
 #endif

@@ -5,11 +5,14 @@
  * rejecting Reply away from the peer. A peer that does not close its end keeps a descriptor of ours
  * busy, so their number is limited, and the oldest has had most of its time when it has to go.
  */
-#include "vp/uiwarp/connect/uiw_conn_private.h"
+#include "vp/uiwarp/net/uiw_linger.h"
+
+#include "base/base_clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define LINGER_NS    (5 * BASE_NS_PER_S)
@@ -20,7 +23,7 @@ struct uiw_linger {
     struct evd_task task;
     struct uiw_linger *older;
     struct uiw_linger *newer;
-    struct uiw_ia *ia;
+    struct uiw_lingering *set;
     int fd;
     struct evd_io io;
     unsigned watched;
@@ -50,30 +53,30 @@ void uiw_reset_fd(int fd)
 
 static void linger_link(struct uiw_linger *linger)
 {
-    struct uiw_cm *cm = &linger->ia->cm;
+    struct uiw_lingering *set = linger->set;
 
-    linger->older = cm->linger_newest;
+    linger->older = set->newest;
     if (linger->older)
         linger->older->newer = linger;
     else
-        cm->linger_oldest = linger;
-    cm->linger_newest = linger;
-    cm->lingering++;
+        set->oldest = linger;
+    set->newest = linger;
+    set->count++;
 }
 
 static void linger_unlink(struct uiw_linger *linger)
 {
-    struct uiw_cm *cm = &linger->ia->cm;
+    struct uiw_lingering *set = linger->set;
 
     if (linger->older)
         linger->older->newer = linger->newer;
     else
-        cm->linger_oldest = linger->newer;
+        set->oldest = linger->newer;
     if (linger->newer)
         linger->newer->older = linger->older;
     else
-        cm->linger_newest = linger->older;
-    cm->lingering--;
+        set->newest = linger->older;
+    set->count--;
 }
 
 static void linger_end(struct uiw_linger *linger, bool reset)
@@ -143,8 +146,7 @@ static void linger_run(struct uiw_linger *linger)
     if (events == linger->watched)
         return;
     linger->watched = events;
-    if (!evd_io_watch(&linger->io, linger->ia->ual->evd.loop, linger->fd, events, linger_ready,
-                      linger))
+    if (!evd_io_watch(&linger->io, linger->set->loop, linger->fd, events, linger_ready, linger))
         linger_end(linger, true);
 }
 
@@ -170,21 +172,20 @@ static void linger_cut(struct uiw_linger *linger)
 static void linger_begin(struct evd_task *task)
 {
     struct uiw_linger *linger = (struct uiw_linger *)task; /* the first member */
-    struct uiw_cm *cm = &linger->ia->cm;
+    struct uiw_lingering *set = linger->set;
 
-    if (cm->lingering >= cm->linger_max)
-        linger_cut(cm->linger_oldest);
+    if (set->count >= set->max)
+        linger_cut(set->oldest);
     linger_link(linger);
-    if (evd_timer_start(&linger->timer, linger->ia->ual->evd.loop, LINGER_NS, linger_expired,
-                        linger))
+    if (evd_timer_start(&linger->timer, linger->set->loop, LINGER_NS, linger_expired, linger))
         linger_run(linger);
     else
         linger_end(linger, true);
 }
 
-void uiw_linger_close_all(struct uiw_ia *ia)
+void uiw_linger_close_all(struct uiw_lingering *set)
 {
-    struct uiw_linger *linger = ia->cm.linger_oldest;
+    struct uiw_linger *linger = set->oldest;
 
     while (linger) {
         struct uiw_linger *newer = linger->newer;
@@ -196,7 +197,7 @@ void uiw_linger_close_all(struct uiw_ia *ia)
 
 /* ---------------------------------------------------------------- any thread */
 
-void uiw_linger(struct uiw_ia *ia, int fd, const void *tail, size_t tail_length)
+void uiw_linger(struct uiw_lingering *set, int fd, const void *tail, size_t tail_length)
 {
     struct uiw_linger *linger = calloc(1, sizeof(*linger) + tail_length);
 
@@ -205,13 +206,13 @@ void uiw_linger(struct uiw_ia *ia, int fd, const void *tail, size_t tail_length)
         return;
     }
     linger->task.run = linger_begin;
-    linger->ia = ia;
+    linger->set = set;
     linger->fd = fd;
     linger->length = tail_length;
     if (tail_length > 0)
         memcpy(linger->tail, tail, tail_length);
-    if (evd_loop_is_current(ia->ual->evd.loop))
+    if (evd_loop_is_current(set->loop))
         linger_begin(&linger->task);
     else
-        (void)evd_loop_submit(ia->ual->evd.loop, &linger->task); /* a new task */
+        (void)evd_loop_submit(set->loop, &linger->task); /* a new task */
 }

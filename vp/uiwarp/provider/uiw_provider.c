@@ -3,9 +3,14 @@
 #include "vp/uiwarp/provider/uiw_provider.h"
 
 #include "vp/uiwarp/connect/uiw_conn_private.h"
+#include "vp/uiwarp/lead/uiw_handover.h"
+#include "vp/uiwarp/lead/uiw_lead.h"
 #include "vp/uiwarp/net/uiw_net.h"
+#include "vp/uiwarp/provider/uiw_ep_create.h"
+#include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_ep.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
+#include "vp/uiwarp/stream/uiw_modify.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -169,7 +174,7 @@ static void provider_limit_peers(struct uiw_cm *cm)
         all = limit.rlim_cur;
     cm->half_open_max = provider_part(all, PROVIDER_HALF_OPEN_PART, PROVIDER_HALF_OPEN_MAX);
     cm->undecided_max = provider_part(all, PROVIDER_UNDECIDED_PART, PROVIDER_UNDECIDED_MAX);
-    cm->linger_max = provider_part(all, PROVIDER_LINGER_PART, PROVIDER_LINGER_MAX);
+    cm->lingering.max = provider_part(all, PROVIDER_LINGER_PART, PROVIDER_LINGER_MAX);
     cm->scarce_fd = (int)(all - all / PROVIDER_SPARE_PART);
 }
 
@@ -186,14 +191,15 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
     (void)snprintf(ia->interface, sizeof(ia->interface), "%s", network); /* part of a name: fits */
     provider_fill_attributes(&ia->attributes);
     provider_limit_peers(&ia->cm);
+    ia->cm.lingering.loop = ual->evd.loop;
     base_lock_init(&ia->retired_lock);
-    if (!uiw_half_open_init(&ia->cm.half_open) || !uiw_mr_table_init(&ia->mrs))
+    if (!uiw_half_open_init(&ia->cm.half_open) || !uiw_mr_table_init(&ia->memory.mrs))
         goto err_half_open;
-    if (!uiw_bounce_open(ia))
+    if (!uiw_bounce_open(&ia->memory))
         goto err_bounce;
     if (!uiw_progress_open(ual))
         goto err_bounce;
-    uiw_carrier_open(ual);
+    uiw_carrier_open(&ia->carrier, ual, ia->interface);
     ual->evd.progress = &uiw_progress_ops;
     ual->evd.progress_context = ual;
     ual->evd.flush_evd = uiw_progress_flush_evd;
@@ -201,8 +207,8 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
     return IT_SUCCESS;
 
 err_bounce: /* also cleans up after an open that failed */
-    uiw_bounce_close(ia);
-    uiw_mr_table_fini(&ia->mrs);
+    uiw_bounce_close(&ia->memory);
+    uiw_mr_table_fini(&ia->memory.mrs);
 err_half_open: /* the same */
     uiw_half_open_fini(&ia->cm.half_open);
     base_lock_destroy(&ia->retired_lock);
@@ -230,10 +236,10 @@ static void provider_ia_close(struct ual_ia *ual)
     do {
         evd_loop_call(ual->evd.loop, provider_close_run, &call);
     } while (call.left);
-    uiw_carrier_close(ual);
+    uiw_carrier_close(&uiw_ia_of(ual)->carrier);
     uiw_progress_close(ual);
-    uiw_bounce_close(call.ia);
-    uiw_mr_table_fini(&call.ia->mrs);
+    uiw_bounce_close(&call.ia->memory);
+    uiw_mr_table_fini(&call.ia->memory.mrs);
     uiw_half_open_fini(&call.ia->cm.half_open);
     base_lock_destroy(&call.ia->retired_lock);
 }

@@ -3,7 +3,7 @@
  * What an EP has counted: each counter has one writer, the holder of a token, and lies among what that one
  * touches anyway. The sums of an IA are made when somebody asks.
  */
-#include "vp/uiwarp/queue/uiw_ep.h"
+#include "vp/uiwarp/queue/uiw_counters.h"
 
 static uint64_t counters_load(const _Atomic uint64_t *counter)
 {

@@ -13,30 +13,6 @@
 
 #include <sched.h>
 
-/* A local segment, resolved to memory; its rights are checked when the operation runs. */
-struct uiw_segment {
-    uint8_t *addr;
-    struct uiw_mr *mr; /* local entry of its LMR, or the window */
-    uint32_t length;
-    uint32_t stag; /* of mr when it was posted: dead when the LMR is freed */
-};
-
-/* What a link opens, in the place of the segments of its request. */
-struct uiw_link {
-    struct uiw_mr *window;
-    struct ual_lmr *lmr; /* held from the post until the link is superseded; NULL: an unlink */
-    uint8_t *addr;
-    uint64_t length;
-    uint32_t serial; /* of the window when it was posted: another one when the RMR is freed */
-    uint32_t stag;
-    uint8_t privs;
-    bool relative;
-    bool narrow;
-};
-
-#define UIW_LINK_SEGMENTS                                                                          \
-    ((sizeof(struct uiw_link) + sizeof(struct uiw_segment) - 1) / sizeof(struct uiw_segment))
-
 struct uiw_sqe {
     it_dto_cookie_t cookie;
     union {
@@ -56,7 +32,7 @@ struct uiw_sqe {
     bool resolved;   /* sender: ... which have been looked up: its start */
     bool has_immediate;
     bool bad_key;  /* of more bits than an STag has: no peer has such a key */
-    bool quick;    /* of the usual kind; see uiw_quick.c */
+    bool quick;    /* of the usual kind; see uiw_single.c */
     bool in_parts; /* sender: the peer waits for it; see uiw_batch.c */
     uint8_t segment_count;
     struct uiw_segment segments[];
@@ -119,11 +95,6 @@ struct uiw_image {
     struct uiw_bounce *buffer; /* NULL: nothing waits */
     uint32_t start;
     uint32_t end;
-};
-
-/* Copies with a sum are stores of 64 octets, a fifth slower where each touches two cache lines. */
-struct uiw_bounce {
-    _Alignas(64) uint8_t octets[UIW_BOUNCE_SIZE];
 };
 
 enum uiw_token {
@@ -263,7 +234,7 @@ struct uiw_ep {
     _Atomic bool lost_event;   /* a completion did not fit its EVD: the connection must break */
 
     /* Connection management. */
-    struct uiw_conn *conn;     /* locked; see uiw_stream.h */
+    struct uiw_conn *conn;     /* locked; see uiw_start.h */
     struct itx_mpa_params mpa; /* locked */
     struct uiw_silence_entry silence;
     _Atomic uint32_t deferral;    /* on the list, in use on that account: see uiw_defer.c */
@@ -275,37 +246,11 @@ struct uiw_ep {
     _Atomic bool held_hint;       /* true: in the list, or about to be */
 };
 
-#define UIW_EP_AREA  sizeof(struct uiw_ep)
-#define UIW_LMR_AREA sizeof(struct uiw_lmr)
-#define UIW_RMR_AREA sizeof(struct uiw_rmr)
-
-/*
- * Two entries: what our own requests may do with the memory, and what peers may. So a peer that
- * invalidates the key takes nothing from us, and one that we read from is not told the key.
- */
-struct uiw_lmr {
-    struct uiw_mr *local;
-    struct uiw_mr *remote;
-    _Atomic uint32_t local_stag; /* of local */
-};
-
-struct uiw_rmr {
-    struct uiw_mr *mr;
-};
+#define UIW_EP_AREA sizeof(struct uiw_ep)
 
 static inline struct uiw_ep *uiw_ep_of(struct ual_ep *ual)
 {
     return (struct uiw_ep *)(void *)ual->area;
-}
-
-static inline struct uiw_lmr *uiw_lmr_of(struct ual_lmr *lmr)
-{
-    return (struct uiw_lmr *)(void *)lmr->area;
-}
-
-static inline struct uiw_rmr *uiw_rmr_of(struct ual_rmr *rmr)
-{
-    return (struct uiw_rmr *)(void *)rmr->area;
 }
 
 static inline bool uiw_sqe_is_atomic(const struct uiw_sqe *sqe)
@@ -384,177 +329,9 @@ static inline uint32_t uiw_rqe_stride(size_t segments)
     return uiw_slot_stride(sizeof(struct uiw_rqe), segments);
 }
 
-/* ---------------------------------------------------------------- reader token */
-
-static inline bool uiw_reader_try(struct uiw_ep *ep)
-{
-    return !atomic_load_explicit(&ep->rx_token, memory_order_relaxed) &&
-           !atomic_exchange_explicit(&ep->rx_token, true, memory_order_acquire);
-}
-
-/* Held for a bounded number of non-blocking system calls. */
-static inline void uiw_reader_take(struct uiw_ep *ep)
-{
-    while (!uiw_reader_try(ep))
-        sched_yield();
-}
-
-static inline void uiw_reader_drop(struct uiw_ep *ep)
-{
-    atomic_store_explicit(&ep->rx_token, false, memory_order_release);
-}
-
-/* ---------------------------------------------------------------- provider table: uiw_ep.c, uiw_sq.c ... */
-
-it_status_t uiw_pz_create(struct ual_pz *pz);
-void uiw_pz_destroy(struct ual_pz *pz);
-it_status_t uiw_lmr_create(struct ual_lmr *lmr);
-void uiw_lmr_destroy(struct ual_lmr *lmr);
-it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
-it_status_t uiw_rmr_create(struct ual_rmr *rmr);
-void uiw_rmr_destroy(struct ual_rmr *rmr);
-void uiw_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state);
-it_status_t uiw_ep_create(struct ual_ep *ual);
-void uiw_ep_destroy(struct ual_ep *ual);
-void uiw_ep_halt(struct ual_ep *ual);
-void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
-it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
-                                 it_ep_attributes_t *attr);
-it_status_t uiw_ep_reset(struct ual_ep *ual);
-it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params);
-it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params);
-it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info);
-it_status_t uiw_ep_disconnect(struct ual_ep *ual);
-/* uiw_counters.c */
-void uiw_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters);
-void uiw_ia_counters(struct ual_ia *ual, struct itx_counters *counters); /* of all EPs ever */
-/* The EP goes away, what it has counted stays with its IA. */
-void uiw_ep_retire_counters(struct uiw_ep *ep);
-it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *request);
-it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
-                          it_dto_cookie_t cookie, it_dto_flags_t flags);
-
 /* ---------------------------------------------------------------- between the files of the engine */
 
-/* uiw_ep_modify.c: what the mask (it_ep_param_mask_t bits) says. Watermarks are armed. */
+/* uiw_modify.c: what the mask (it_ep_param_mask_t bits) says. Watermarks are armed. */
 #define UIW_EP_ALL (~0u)
-void uiw_ep_set_enables(struct uiw_ep *ep, unsigned mask, const it_rc_only_attributes_t *rc);
-void uiw_ep_set_watermarks(struct uiw_ep *ep, unsigned mask, const it_rc_only_attributes_t *rc);
-
-/* uiw_sq.c, uiw_rq.c. _locked: ual_ep.lock is held. They return true when evd_wake is due. */
-bool uiw_sq_complete_locked(struct uiw_ep *ep); /* reports what is done, in order */
-enum uiw_hold {
-    UIW_HOLD_NONE,  /* nothing waits for another post */
-    UIW_HOLD_YOUNG, /* not met before */
-    UIW_HOLD_OVER   /* met before: the sender may have it now */
-};
-enum uiw_hold uiw_sq_age_hold(struct ual_ep *ual);
-/* Shows all that is posted to the sender. True: there was something that it did not see. */
-bool uiw_sq_let_go(struct ual_ep *ual);
-void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
-bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
-                         it_dto_status_t failed_status);
-void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
-                  it_dto_cookie_t cookie, it_dto_flags_t flags);
-/* Nobody reads any more, or never did. */
-bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status);
-/* Reader. The oldest receive is complete. */
-void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked);
-/* The same by a value that stands in the event; nothing was placed. */
-void uiw_rq_complete_immediate(struct uiw_ep *ep, uint64_t value, bool solicited);
-
-/* uiw_window.c */
-/* Posting, ual_ep.lock is held. On failure nothing has changed. */
-it_status_t uiw_link_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
-                                 const struct vp_request *request);
-it_status_t uiw_windows_fill(struct uiw_sqe *sqe, const struct vp_request *request);
-static inline bool uiw_at_local(const struct uiw_ep *ep, const struct uiw_cursor *cursor)
-{
-    return cursor->sq_offset == 0 &&
-           cursor->sq != atomic_load_explicit(&ep->sq_ready, memory_order_acquire) &&
-           uiw_sqe_is_local(uiw_sqe_at(ep, cursor->sq));
-}
-/*
- * Sender. Executes the local requests at the cursor and moves it behind them, as far as fences let
- * it; may_wait: the caller holds no pin. What fails is left in ep->tx. True if the cursor moved.
- */
-bool uiw_local_run(struct uiw_ep *ep, struct uiw_cursor *cursor, bool may_wait);
-/* Links in the send queue that will never be executed let go of their regions. */
-void uiw_links_drop(struct uiw_ep *ep);
-/* Sender. A Read that starts: its windows as they are now. False: not linked, or not for us. */
-bool uiw_windows_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe);
-/* May a Read with IT_UNLINK_LOCAL_SINK have this sink? */
-bool uiw_sink_may_unlink(const struct uiw_sqe *sqe);
-/* Reader. The Read is done: closes its sink to peers; sets sqe->unlinked. */
-void uiw_sink_unlink(struct uiw_ep *ep, struct uiw_sqe *sqe);
-/*
- * Reader. Send with Invalidate. On IW_OK no octet moves through the STag any more, and *handle is
- * the LMR or RMR.
- */
-enum iw_error uiw_region_invalidate(struct uiw_ep *ep, uint32_t stag, it_handle_t *handle);
-/* With the token of a closed window: it belongs to no region and no endpoint any more. */
-void uiw_window_let_go(struct uiw_mr *window);
-
-/* uiw_tx.c */
-/* Any thread, no lock held: sends what can be sent. reader: the caller holds the reader token. */
-void uiw_tx_kick(struct ual_ep *ual, bool reader);
-/*
- * The same by the leader. writable: the socket was seen to take octets again; shared: other streams
- * wait for their turn.
- */
-void uiw_tx_turn(struct ual_ep *ual, bool reader, bool writable, bool shared);
-bool uiw_tx_try(struct uiw_ep *ep);  /* the send token, if it is free; leaves no mark else */
-void uiw_tx_take(struct uiw_ep *ep); /* waits for the send token; only to end the stream */
-void uiw_tx_drop(struct uiw_ep *ep);
-void uiw_tx_reset(struct uiw_ep *ep);
-/* Sender: octets to go before anything else. False without memory. */
-bool uiw_tx_prepend(struct uiw_ep *ep, const void *octets, size_t length);
-/* The same for a whole FPDU without its CRC field, at most 128 octets: adds markers and CRC. */
-bool uiw_tx_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length);
-/* Any thread, no lock held: sends such a nudge, unless something else is being sent. */
-void uiw_tx_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length);
-
-/* uiw_bounce.c: a few are kept, so that the data path need not allocate. */
-/* Opened and closed with the IA. _close also cleans up after an _open that failed. */
-bool uiw_bounce_open(struct uiw_ia *ia);
-void uiw_bounce_close(struct uiw_ia *ia);
-struct uiw_bounce *uiw_bounce_get(struct uiw_ia *ia);
-void uiw_bounce_put(struct uiw_ia *ia, struct uiw_bounce *bounce);
-
-/*
- * uiw_atomic.c. Reader. May it be done? Then it is, in one step for all threads of this machine, and
- * *original is what stood there.
- */
-enum iw_error uiw_atomic_execute(struct uiw_ep *ep, const struct iw_atomic_request *request,
-                                 uint64_t *original);
-
-/* Why a Read or atomic of the peer is refused. */
-enum iw_error uiw_read_error(enum uiw_mr_verdict verdict);
-
-/*
- * uiw_stream.c: the leader reads for one turn, a shorter one if it is shared with other streams;
- * returns the octets read into `staging` and memory, 0: none.
- */
-size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging, bool shared);
-extern const struct iw_rx_ops uiw_rx_ops; /* uiw_place.c; context: struct uiw_ep */
-
-/* uiw_end.c */
-struct uiw_end {
-    uint32_t generation;                  /* of the connection that is meant; 0: the one there is */
-    enum ual_ep_step step;                /* DISCONNECT, CLOSED, BROKEN */
-    it_event_type_t async;                /* affiliated event, 0: none */
-    const struct iw_terminate *terminate; /* to be sent, NULL: none */
-    bool has_failed_request;
-    uint32_t failed_index; /* SQ index and status of the request that failed */
-    it_dto_status_t failed_status;
-    it_dto_status_t recv_status; /* of the receive that failed, else IT_DTO_ERR_FLUSHED */
-};
-/*
- * Ends an established connection, once: state, Terminate, flush, events; false when it has ended
- * already. reader: the caller holds the reader token (it stays held). The send token must not be.
- */
-bool uiw_ep_end(struct ual_ep *ual, const struct uiw_end *end, bool reader);
-/* Takes both tokens and drops the stream without a word to the consumer: the EP is going away. */
-void uiw_ep_cut(struct ual_ep *ual);
 
 #endif

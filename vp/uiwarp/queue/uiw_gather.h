@@ -14,10 +14,4 @@ struct uiw_gather {
     bool wanted;
 };
 
-void uiw_gather_begin(struct uiw_gather *gather, bool small_segments);
-/* A look at the stream is over, whether it has found something or not. */
-void uiw_gather_note(struct uiw_gather *gather, bool unfinished);
-/* Any thread. Too early to look again? */
-bool uiw_gather_waits(const struct uiw_gather *gather);
-
 #endif

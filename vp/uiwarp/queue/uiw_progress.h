@@ -108,34 +108,9 @@ struct uiw_progress {
     struct evd_task hold_start; /* submitted by a post that is held */
 };
 
-bool uiw_progress_open(struct ual_ia *ia); /* starts the watch; the loop runs */
-void uiw_progress_close(struct ual_ia *ia);
-
 /* A stream enters or leaves the poll set. writable: wake me when the socket takes octets again; false: it can not be watched. */
-bool uiw_progress_add(struct ual_ia *ia, struct ual_ep *ual, int fd);
-bool uiw_progress_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable);
-void uiw_progress_remove(struct ual_ia *ia, struct ual_ep *ual, int fd);
-
-/* Returns when no leader holds a pointer to an EP that was removed before the call. */
-void uiw_progress_quiesce(struct ual_ia *ia);
-
-/*
- * Posted work of this EP may wait until this thread polls, or anybody an EVD of the EP, or somebody waits, or
- * half a millisecond is over; one while a consumer polls other EVDs.
- */
-void uiw_progress_defer(struct ual_ia *ia, struct ual_ep *ual);
-/*
- * Posted work of this EP waits for another post, a second or two at the most, and for no longer than a deferred one while
- * somebody sleeps on an EVD of the EP.
- */
-void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual);
-/* Somebody is about to sleep on this EVD: what is held of EPs with it goes out now. NULL: of all. */
-void uiw_progress_release_evd(void *ia, const struct evd *evd);
-/* What is deferred of EPs with this EVD goes out now. */
-void uiw_progress_flush_evd(void *ia, const struct evd *evd);
-/* Takes the EP off both lists; nobody who has found it there uses it any more. */
-void uiw_progress_undefer(struct ual_ia *ia, struct ual_ep *ual);
-
-extern const struct evd_progress_ops uiw_progress_ops;
+bool uiw_pollset_add(struct ual_ia *ia, struct ual_ep *ual, int fd);
+bool uiw_pollset_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable);
+void uiw_pollset_remove(struct ual_ia *ia, struct ual_ep *ual, int fd);
 
 #endif

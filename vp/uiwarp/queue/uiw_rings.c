@@ -2,8 +2,6 @@
 /* All rings of an EP are one block, made when sizes are decided: nothing is allocated by data. */
 #include "vp/uiwarp/queue/uiw_rings.h"
 
-#include "vp/uiwarp/queue/uiw_srq.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The receive queue: posted by consumers, taken by the reader in the order of posting. */
+#include "vp/uiwarp/queue/uiw_rq.h"
+
 #include "evd/deliver/evd_deliver.h"
-#include "vp/uiwarp/queue/uiw_ep.h"
+#include "vp/uiwarp/queue/uiw_sq.h"
 
 /*
  * The oldest receive is over; it leaves the queue before its event can be seen. *dto has its outcome, the

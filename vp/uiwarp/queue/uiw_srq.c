@@ -3,6 +3,7 @@
 #include "vp/uiwarp/queue/uiw_srq.h"
 
 #include "evd/deliver/evd_deliver.h"
+#include "vp/uiwarp/queue/uiw_rq.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * processor's own atomic instructions: atomic also against other streams, other IAs, and programs
  * that use such instructions on the same memory.
  */
-#include "vp/uiwarp/queue/uiw_ep.h"
+#include "vp/uiwarp/receive/uiw_place.h"
 
 #include "tdi/iwarp/iw_atomic.h"
 
@@ -35,7 +35,7 @@ enum iw_error uiw_atomic_execute(struct uiw_ep *ep, const struct iw_atomic_reque
         return IW_ERR_RDMAP_STREAM;
     if (!atomic_load_explicit(&ep->atomics_enabled, memory_order_relaxed))
         return IW_ERR_RDMAP_ACCESS;
-    error = uiw_read_error(uiw_mr_pin_remote(&ep->ia->mrs, request->stag, request->to,
+    error = uiw_read_error(uiw_mr_pin_remote(&ep->ia->memory.mrs, request->stag, request->to,
                                              ATOMIC_OCTETS, IT_PRIV_ATOMIC, &ep->id, &mr, &addr));
     if (error != IW_OK)
         return error;

@@ -5,7 +5,7 @@
  * message is unfinished there is a pause between two looks, which grows with the time that it has
  * taken so far. Who sleeps in the poll set needs none of this.
  */
-#include "vp/uiwarp/queue/uiw_gather.h"
+#include "vp/uiwarp/receive/uiw_pause.h"
 
 #include "base/base_clock.h"
 

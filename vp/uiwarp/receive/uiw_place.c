@@ -3,53 +3,14 @@
  * What the protocol code asks of the provider when a segment arrives: may it be placed, where, and
  * what follows when it is complete. Runs in the reader.
  */
-#include "vp/uiwarp/queue/uiw_ep.h"
-
-#include "vp/uiwarp/queue/uiw_srq.h"
+#include "vp/uiwarp/receive/uiw_place.h"
 
 #include "tdi/iwarp/iw_atomic.h"
+#include "vp/uiwarp/queue/uiw_rq.h"
+#include "vp/uiwarp/queue/uiw_sq.h"
+#include "vp/uiwarp/queue/uiw_srq.h"
 
 #include <string.h>
-
-/* ---------------------------------------------------------------- verdicts to codes */
-
-static enum iw_error place_write_error(enum uiw_mr_verdict verdict)
-{
-    switch (verdict) {
-    case UIW_MR_OK:
-        return IW_OK;
-    case UIW_MR_INVALID:
-        break;
-    case UIW_MR_STREAM:
-        return IW_ERR_DDP_STAG_STREAM;
-    case UIW_MR_ACCESS:
-        return IW_ERR_RDMAP_ACCESS; /* DDP knows no rights */
-    case UIW_MR_BOUNDS:
-        return IW_ERR_DDP_BOUNDS;
-    case UIW_MR_WRAP:
-        return IW_ERR_DDP_TO_WRAP;
-    }
-    return IW_ERR_DDP_INVALID_STAG;
-}
-
-enum iw_error uiw_read_error(enum uiw_mr_verdict verdict)
-{
-    switch (verdict) {
-    case UIW_MR_OK:
-        return IW_OK;
-    case UIW_MR_INVALID:
-        break;
-    case UIW_MR_STREAM:
-        return IW_ERR_RDMAP_STAG_STREAM;
-    case UIW_MR_ACCESS:
-        return IW_ERR_RDMAP_ACCESS;
-    case UIW_MR_BOUNDS:
-        return IW_ERR_RDMAP_BOUNDS;
-    case UIW_MR_WRAP:
-        return IW_ERR_RDMAP_TO_WRAP;
-    }
-    return IW_ERR_RDMAP_INVALID_STAG;
-}
 
 /* ---------------------------------------------------------------- may it be placed? */
 
@@ -59,8 +20,9 @@ static enum iw_error place_pin_write(struct uiw_ep *ep, const struct iw_segment 
 {
     if (!atomic_load_explicit(&ep->write_enabled, memory_order_relaxed))
         return IW_ERR_RDMAP_ACCESS;
-    return place_write_error(uiw_mr_pin_remote(&ep->ia->mrs, segment->stag, segment->to + offset,
-                                               length, IT_PRIV_REMOTE_WRITE, &ep->id, mr, addr));
+    return uiw_write_error(uiw_mr_pin_remote(&ep->ia->memory.mrs, segment->stag,
+                                             segment->to + offset, length, IT_PRIV_REMOTE_WRITE,
+                                             &ep->id, mr, addr));
 }
 
 static enum iw_error place_check_write(struct uiw_ep *ep, const struct iw_segment *segment)
@@ -302,7 +264,8 @@ static void place_answered(struct uiw_ep *ep)
         struct uiw_sqe *sqe = uiw_sqe_at(ep, entry->sq_index);
 
         if (sqe->flags & IT_UNLINK_LOCAL_SINK)
-            uiw_sink_unlink(ep, sqe);
+            sqe->unlinked =
+                uiw_sink_unlink(&ep->ia->memory.mrs, &sqe->segments[0], sqe->to_windows);
         base_lock_take(&ep->ual->lock);
         sqe->done = true;
         ep->rx_wake_request |= uiw_sq_complete_locked(ep);
@@ -348,7 +311,8 @@ static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment 
     if (!segment->last)
         return IW_OK;
     if (segment->opcode == IW_OP_SEND_INV || segment->opcode == IW_OP_SEND_SE_INV) {
-        enum iw_error error = uiw_region_invalidate(ep, segment->stag, &unlinked);
+        enum iw_error error = uiw_region_invalidate(&ep->ia->memory.mrs, uiw_pz_of(ep->ual->pz),
+                                                    &ep->id, segment->stag, &unlinked);
 
         if (error != IW_OK)
             return error;
@@ -397,7 +361,7 @@ static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_
         return IW_OK;
     if (!atomic_load_explicit(&ep->read_enabled, memory_order_relaxed))
         return IW_ERR_RDMAP_ACCESS;
-    verdict = uiw_mr_pin_remote(&ep->ia->mrs, request->source_stag, request->source_to,
+    verdict = uiw_mr_pin_remote(&ep->ia->memory.mrs, request->source_stag, request->source_to,
                                 request->length, IT_PRIV_REMOTE_READ, &ep->id, &mr, &addr);
     if (verdict == UIW_MR_OK)
         uiw_mr_unpin(mr);

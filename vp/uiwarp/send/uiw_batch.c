@@ -3,11 +3,13 @@
  * Builds the FPDUs of one system call: headers and trailers in the batch's scratch memory, payload
  * where the consumer has it. Nothing is committed here but the MSN of a message that starts.
  */
-#include "vp/uiwarp/send/uiw_tx.h"
+#include "vp/uiwarp/send/uiw_batch.h"
 
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
+#include "vp/uiwarp/queue/uiw_sq.h"
+#include "vp/uiwarp/send/uiw_local.h"
 
 #include <string.h>
 
@@ -58,7 +60,7 @@ void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch)
     for (unsigned i = 0; i < batch->pin_count; i++)
         uiw_mr_unpin(batch->pins[i]);
     for (unsigned i = 0; i < batch->bounce_count; i++)
-        uiw_bounce_put(ep->ia, batch->bounces[i]);
+        uiw_bounce_put(&ep->ia->memory, batch->bounces[i]);
 }
 
 /* What is left of a message that this call has begun to send. */
@@ -115,7 +117,7 @@ static void batch_fail_request(struct uiw_ep *ep, const struct uiw_batch *batch,
 /* A buffer that lives as long as the batch. NULL: the stream can not go on. */
 static uint8_t *batch_bounce(struct uiw_ep *ep, struct uiw_batch *batch)
 {
-    struct uiw_bounce *bounce = uiw_bounce_get(ep->ia);
+    struct uiw_bounce *bounce = uiw_bounce_get(&ep->ia->memory);
 
     if (!bounce) {
         atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
@@ -588,9 +590,9 @@ static bool batch_add_read_response(struct uiw_ep *ep, struct uiw_batch *batch,
     size_t header_length;
 
     if (length > 0) {
-        enum uiw_mr_verdict verdict = uiw_mr_pin_remote(&ep->ia->mrs, entry->request.source_stag,
-                                                        entry->request.source_to + offset, length,
-                                                        IT_PRIV_REMOTE_READ, &ep->id, &mr, &source);
+        enum uiw_mr_verdict verdict = uiw_mr_pin_remote(
+            &ep->ia->memory.mrs, entry->request.source_stag, entry->request.source_to + offset,
+            length, IT_PRIV_REMOTE_READ, &ep->id, &mr, &source);
 
         if (verdict != UIW_MR_OK) {
             atomic_store_explicit(&ep->tx.failed_error, (int)uiw_read_error(verdict),

@@ -3,14 +3,15 @@
  * How connections and attempts end: the state first, then the stream, then the posted work, then
  * the events, each once.
  */
+#include "vp/uiwarp/stream/uiw_end.h"
+
 #include "evd/deliver/evd_deliver.h"
 #include "tdi/iwarp/iw_wire.h"
-#include "vp/uiwarp/connect/uiw_conn.h"
-#include "vp/uiwarp/queue/uiw_ep.h"
-#include "vp/uiwarp/send/uiw_tx.h"
-#include "vp/uiwarp/stream/uiw_stream.h"
-
-#include <unistd.h>
+#include "vp/uiwarp/queue/uiw_counters.h"
+#include "vp/uiwarp/queue/uiw_rq.h"
+#include "vp/uiwarp/queue/uiw_sq.h"
+#include "vp/uiwarp/queue/uiw_token.h"
+#include "vp/uiwarp/send/uiw_out.h"
 
 static bool end_step(struct ual_ep *ual, const struct uiw_end *end)
 {
@@ -45,14 +46,15 @@ static void end_stream(struct uiw_ep *ep, const struct iw_terminate *terminate)
 
     if (fd < 0)
         return;
-    uiw_progress_remove(ep->ia->ual, ep->ual, fd);
+    uiw_pollset_remove(ep->ia->ual, ep->ual, fd);
     if (terminate && !dead)
         end_add_terminate(ep, terminate);
     ep->fd = -1;
     if (dead)
         uiw_reset_fd(fd);
     else
-        uiw_linger(ep->ia, fd, image->buffer ? image->buffer->octets + image->start : NULL,
+        uiw_linger(&ep->ia->cm.lingering, fd,
+                   image->buffer ? image->buffer->octets + image->start : NULL,
                    image->end - image->start);
     uiw_tx_reset(ep);
 }
@@ -88,10 +90,10 @@ bool uiw_ep_end(struct ual_ep *ual, const struct uiw_end *end, bool reader)
         return false;
     if (!reader)
         uiw_reader_take(ep);
-    uiw_tx_take(ep);
+    uiw_token_wait(ep);
     end_stream(ep, end->terminate);
     end_flush(ual, end);
-    uiw_tx_drop(ep);
+    uiw_token_drop(ep);
     if (end->async)
         evd_raise_affiliated_ep(&ual_ia_of(&ual->object)->evd, end->async, ual_ep_handle(ual));
     ual_ep_report(ual, &news);
@@ -123,28 +125,6 @@ bool uiw_ep_end_attempt(struct ual_ep *ual, enum ual_ep_step step, const struct 
     return true;
 }
 
-it_status_t uiw_ep_disconnect(struct ual_ep *ual)
-{
-    static const struct uiw_end end = {.step = UAL_EP_DISCONNECT,
-                                       .recv_status = IT_DTO_ERR_FLUSHED};
-    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
-
-    /* An attempt may become a connection between the two: then the second look ends it. */
-    for (;;) {
-        it_ep_state_rc_t state = ual_ep_state(ual);
-
-        if (state == IT_EP_STATE_UNCONNECTED || state == IT_EP_STATE_NONOPERATIONAL)
-            return IT_ERR_INVALID_EP_STATE;
-        if (state == IT_EP_STATE_CONNECTED) {
-            if (uiw_ep_end(ual, &end, false))
-                return IT_SUCCESS;
-        } else if (uiw_ep_end_attempt(ual, UAL_EP_DISCONNECT, &news)) {
-            uiw_conn_cancel(ual, false);
-            return IT_SUCCESS;
-        }
-    }
-}
-
 /* What has not left yet can not be delivered any more: the peer is told by a reset. */
 void uiw_ep_cut(struct ual_ep *ual)
 {
@@ -152,12 +132,12 @@ void uiw_ep_cut(struct ual_ep *ual)
     bool unsent;
 
     uiw_reader_take(ep);
-    uiw_tx_take(ep);
+    uiw_token_wait(ep);
     unsent = ep->tx.cursor.sq != atomic_load_explicit(&ep->sq.tail, memory_order_relaxed) ||
              ep->tx.image.buffer != NULL;
     if (unsent)
         atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
     end_stream(ep, NULL);
-    uiw_tx_drop(ep);
+    uiw_token_drop(ep);
     uiw_reader_drop(ep);
 }

@@ -4,9 +4,7 @@
 #define ITAPI_VP_UIWARP_STREAM_UIW_LOG_H
 
 #include "vp/uiwarp/queue/uiw_ep.h"
-
-/* Loop thread, while the stream is still there. An attempt of ours or of a peer comes to nothing. */
-void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code);
+#include "vp/uiwarp/net/uiw_net.h"
 
 /* Reader, while the stream is still there. What the peer has sent is refused. */
 void uiw_log_refused(struct ual_ep *ual, enum iw_error error);
@@ -16,5 +14,8 @@ void uiw_log_terminated(struct ual_ep *ual, const struct iw_terminate *terminate
 void uiw_log_gone(struct ual_ep *ual, enum iw_error error);
 /* The connection has gone. error: errno, 0: closed in the middle of an FPDU. */
 void uiw_log_lost(struct ual_ep *ual, int error);
+
+/* The address of the peer. Returns false if the stream does not know it. */
+bool uiw_log_peer_of(int fd, struct uiw_net_text *text);
 
 #endif

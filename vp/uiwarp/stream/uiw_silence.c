@@ -14,11 +14,13 @@
  * four round trips. siw closes a connection on which it finds octets right behind the Reply; after
  * that time it has long taken the Reply.
  */
-#include "vp/uiwarp/lead/uiw_handover.h"
+#include "vp/uiwarp/stream/uiw_silence.h"
 
 #include "base/base_clock.h"
 #include "base/base_log.h"
 #include "tdi/iwarp/iw_wire.h"
+#include "vp/uiwarp/queue/uiw_token.h"
+#include "vp/uiwarp/stream/uiw_drive.h"
 
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -31,11 +33,6 @@
 /* Looks whether the Reply is acknowledged: after a round trip, and then each after twice the time. */
 #define SILENCE_LOOK_MIN_NS BASE_NS_PER_MS
 #define SILENCE_LOOK_MAX_NS (10 * BASE_NS_PER_S)
-
-static struct uiw_progress *silence_progress(struct ual_ia *ia)
-{
-    return &uiw_ia_of(ia)->progress;
-}
 
 /* ---------------------------------------------------------------- the list, in the order of time */
 
@@ -159,10 +156,10 @@ static uint64_t silence_one(struct ual_ep *ual)
         silence_nudge(ual);
         return 0;
     }
-    if (!uiw_tx_try(ep))
+    if (!uiw_token_try(ep))
         return SILENCE_LOOK_MIN_NS;
     again_ns = silence_release(ep);
-    uiw_tx_drop(ep);
+    uiw_token_drop(ep);
     uiw_tx_kick(ual, false);
     return again_ns;
 }
@@ -205,14 +202,14 @@ static void silence_wait(struct ual_ia *ia, uint64_t due_ns)
 {
     uint64_t now = base_now_ns();
 
-    (void)evd_timer_start(&silence_progress(ia)->silence.timer, ia->evd.loop,
+    (void)evd_timer_start(&uiw_progress_of(ia)->silence.timer, ia->evd.loop,
                           due_ns > now ? due_ns - now : 0, silence_expired, ia);
 }
 
 static void silence_expired(void *argument)
 {
     struct ual_ia *ia = argument;
-    struct uiw_progress *progress = silence_progress(ia);
+    struct uiw_progress *progress = uiw_progress_of(ia);
     struct ual_ep *ual;
     uint64_t next_ns;
 
@@ -246,7 +243,7 @@ static uint64_t silence_begin(struct uiw_ep *ep)
 
 void uiw_silence_watch(struct ual_ia *ia, struct ual_ep *ual)
 {
-    struct uiw_progress *progress = silence_progress(ia);
+    struct uiw_progress *progress = uiw_progress_of(ia);
     uint64_t delay_ns = silence_begin(uiw_ep_of(ual));
 
     if (delay_ns == 0)
@@ -257,7 +254,7 @@ void uiw_silence_watch(struct ual_ia *ia, struct ual_ep *ual)
 
 void uiw_silence_forget(struct ual_ia *ia, struct ual_ep *ual)
 {
-    struct uiw_progress *progress = silence_progress(ia);
+    struct uiw_progress *progress = uiw_progress_of(ia);
     bool busy = true;
 
     while (busy) {
@@ -272,5 +269,5 @@ void uiw_silence_forget(struct ual_ia *ia, struct ual_ep *ual)
 
 void uiw_silence_stop(struct ual_ia *ia)
 {
-    evd_timer_stop(&silence_progress(ia)->silence.timer);
+    evd_timer_stop(&uiw_progress_of(ia)->silence.timer);
 }

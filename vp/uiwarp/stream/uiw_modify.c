@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Changing an EP while it lives: its queues, read depths, rights and watermarks. */
-#include "vp/uiwarp/queue/uiw_ep.h"
+#include "vp/uiwarp/stream/uiw_modify.h"
 
 #include "vp/uiwarp/queue/uiw_rings.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
+#include "vp/uiwarp/queue/uiw_token.h"
+#include "vp/uiwarp/stream/uiw_drive.h"
 
 /* Sizes of messages and segment lists: no posted receive may rely on them. */
 #define EP_SIZES                                                                                   \
@@ -110,7 +112,7 @@ void uiw_ep_set_watermarks(struct uiw_ep *ep, unsigned mask, const it_rc_only_at
 void uiw_ep_halt(struct ual_ep *ual)
 {
     uiw_reader_take(uiw_ep_of(ual));
-    uiw_tx_take(uiw_ep_of(ual));
+    uiw_token_wait(uiw_ep_of(ual));
 }
 
 it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
@@ -135,7 +137,7 @@ void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
-    uiw_tx_drop(ep);
+    uiw_token_drop(ep);
     if (changed & IT_EP_PARAM_SOFT_HI_WATERMARK)
         uiw_srq_check_high(ep);
     /* Who has met the token meanwhile relies on us; and more Reads may go. */

@@ -5,11 +5,14 @@
  * done here in a straight line: after a system call hardly any code is left in the caches, and the
  * time of a small message is that of the instructions fetched anew.
  */
-#include "vp/uiwarp/send/uiw_tx.h"
+#include "vp/uiwarp/send/uiw_single.h"
 
 #include "evd/deliver/evd_deliver.h"
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_wire.h"
+#include "vp/uiwarp/queue/uiw_counters.h"
+#include "vp/uiwarp/queue/uiw_sq.h"
+#include "vp/uiwarp/send/uiw_batch.h"
 
 #include <string.h>
 
@@ -26,16 +29,6 @@ struct quick_frame {
     bool copied;     /* the payload stands between header and trailer */
     uint8_t octets[QUICK_FRAME];
 };
-
-bool uiw_quick_may_be(const struct uiw_ep *ep, const struct vp_request *request)
-{
-    const unsigned usual =
-        (unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG | (unsigned)IT_SOLICITED_WAIT_FLAG;
-
-    return (request->opcode == VP_SEND || request->opcode == VP_RDMA_WRITE) &&
-           request->segment_count <= 1 && ((unsigned)request->flags & ~usual) == 0 &&
-           !request->has_immediate && !ep->agreed.send_markers && request->length <= UIW_PARTS_MAX;
-}
 
 bool uiw_quick_is_next(const struct uiw_ep *ep)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What one sendmsg(2) carries; shared by the builder (uiw_batch.c) and the sender (uiw_tx.c). */
-#ifndef ITAPI_VP_UIWARP_SEND_UIW_TX_H
-#define ITAPI_VP_UIWARP_SEND_UIW_TX_H
+/* What one sendmsg(2) carries. */
+#ifndef ITAPI_VP_UIWARP_SEND_UIW_BATCH_H
+#define ITAPI_VP_UIWARP_SEND_UIW_BATCH_H
 
 #include "vp/uiwarp/queue/uiw_ep.h"
 
@@ -60,34 +60,6 @@ void uiw_batch_sum_cut(const struct uiw_ep *ep, const struct uiw_batch *batch);
 /* Unpins. The memory the batch points to is not needed any more. */
 void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch);
 
-/* ---- One system call, and the usual message in one (uiw_quick.c) ---- */
-
-enum uiw_tx_state {
-    UIW_TX_MORE,
-    UIW_TX_IDLE,
-    UIW_TX_FULL,
-    UIW_TX_DEAD
-};
-
-/* Octets taken, 0 when the socket is full, -1 when it is broken. Sender. */
-ssize_t uiw_tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count);
-
-/* Locked. Is this request, as it is posted, such a message? */
-bool uiw_quick_may_be(const struct uiw_ep *ep, const struct vp_request *request);
-/* Sender. Is such a message all there is to send? */
-bool uiw_quick_is_next(const struct uiw_ep *ep);
-/* Sender, after uiw_quick_is_next. MORE: it is left to the batch. */
-enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep);
-
-/* A message of this size goes in parts if the peer waits for it (uiw_batch.c). */
-#define UIW_PARTS_MIN 49152u
-#define UIW_PARTS_MAX 131072u
-
-/* Counters have one writer and may be read by anybody. */
-static inline void uiw_count(_Atomic uint64_t *counter, uint64_t more)
-{
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
-                          memory_order_relaxed);
-}
+/* ---- One system call, and the usual message in one (uiw_single.c) ---- */
 
 #endif

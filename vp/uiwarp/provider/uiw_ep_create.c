@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The EP: its creation, change and end. */
-#include "vp/uiwarp/queue/uiw_ep.h"
+#include "vp/uiwarp/provider/uiw_ep_create.h"
 
 #include "vp/uiwarp/connect/uiw_conn.h"
-#include "vp/uiwarp/lead/uiw_handover.h"
+#include "vp/uiwarp/lead/uiw_lead.h"
+#include "vp/uiwarp/queue/uiw_agenda.h"
+#include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_rings.h"
+#include "vp/uiwarp/queue/uiw_rq.h"
+#include "vp/uiwarp/queue/uiw_sq.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
-#include "vp/uiwarp/stream/uiw_stream.h"
-
-#include <string.h>
+#include "vp/uiwarp/send/uiw_out.h"
+#include "vp/uiwarp/stream/uiw_end.h"
+#include "vp/uiwarp/stream/uiw_modify.h"
+#include "vp/uiwarp/stream/uiw_post.h"
+#include "vp/uiwarp/stream/uiw_silence.h"
 
 static const struct vp_ep_ops ep_ops = {
     .post_request = uiw_post_request,
@@ -98,62 +104,24 @@ it_status_t uiw_ep_reset(struct ual_ep *ual)
 
 /* ---------------------------------------------------------------- EP: MPA settings */
 
-it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params)
+it_status_t uiw_ep_disconnect(struct ual_ep *ual)
 {
-    struct uiw_ep *ep = uiw_ep_of(ual);
-    it_status_t status = IT_ERR_INVALID_EP_STATE;
+    static const struct uiw_end end = {.step = UAL_EP_DISCONNECT,
+                                       .recv_status = IT_DTO_ERR_FLUSHED};
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
 
-    base_lock_take(&ual->lock);
-    if (ual_ep_state(ual) == IT_EP_STATE_UNCONNECTED) {
-        ep->mpa = *params;
-        status = IT_SUCCESS;
+    /* An attempt may become a connection between the two: then the second look ends it. */
+    for (;;) {
+        it_ep_state_rc_t state = ual_ep_state(ual);
+
+        if (state == IT_EP_STATE_UNCONNECTED || state == IT_EP_STATE_NONOPERATIONAL)
+            return IT_ERR_INVALID_EP_STATE;
+        if (state == IT_EP_STATE_CONNECTED) {
+            if (uiw_ep_end(ual, &end, false))
+                return IT_SUCCESS;
+        } else if (uiw_ep_end_attempt(ual, UAL_EP_DISCONNECT, &news)) {
+            uiw_conn_cancel(ual, false);
+            return IT_SUCCESS;
+        }
     }
-    base_lock_drop(&ual->lock);
-    return status;
-}
-
-it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params)
-{
-    base_lock_take(&ual->lock);
-    *params = uiw_ep_of(ual)->mpa;
-    base_lock_drop(&ual->lock);
-    return IT_SUCCESS;
-}
-
-it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info)
-{
-    const struct uiw_ep *ep = uiw_ep_of(ual);
-    it_status_t status = IT_ERR_INVALID_EP_STATE;
-    it_ep_state_rc_t state;
-
-    base_lock_take(&ual->lock);
-    state = ual_ep_state(ual);
-    if (ep->negotiated && (state == IT_EP_STATE_CONNECTED || state == IT_EP_STATE_NONOPERATIONAL)) {
-        *info = ep->info;
-        status = IT_SUCCESS;
-    }
-    base_lock_drop(&ual->lock);
-    return status;
-}
-
-void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config)
-{
-    const struct uiw_ep *ep = uiw_ep_of(ual);
-
-    base_lock_take(&ual->lock);
-    *config = (struct iw_mpa_config){
-        .revision = ep->mpa.revision,
-        .crc = ep->mpa.crc != IT_FALSE,
-        .peer_to_peer = ep->mpa.peer_to_peer != IT_FALSE,
-        .rtr = ep->mpa.rtr_types,
-        .suppress_depths = suppress_depths,
-        .ird = (uint16_t)ep->wanted_ird,
-        .ord = (uint16_t)ep->wanted_ord,
-    };
-    base_lock_drop(&ual->lock);
-}
-
-struct uiw_conn **uiw_ep_conn_slot(struct ual_ep *ual)
-{
-    return &uiw_ep_of(ual)->conn;
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options of a converted socket: as its owner has set them, and as MPA needs them. */
+#include "vp/uiwarp/connect/uiw_options.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+static void options_get(int fd, int level, int option, int *value)
+{
+    socklen_t length = sizeof(*value);
+
+    *value = 0;
+    (void)getsockopt(fd, level, option, value, &length); /* of a TCP socket: cannot fail */
+}
+
+/* A failure leaves the stream slower than it could be. */
+static void options_set(int fd, int level, int option, int value)
+{
+    (void)setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+void uiw_options_borrow(struct uiw_conn *conn)
+{
+    struct uiw_socket_options *options = &conn->options;
+    socklen_t length = sizeof(options->linger);
+
+    conn->borrowed = true;
+    options_get(conn->fd, IPPROTO_TCP, TCP_NODELAY, &options->nodelay);
+    options_get(conn->fd, IPPROTO_TCP, TCP_CORK, &options->cork);
+    options_get(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &options->lowat);
+    (void)getsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &options->linger, &length);
+    /* Else a short Request would not wake us. */
+    if (options->lowat > 1)
+        options_set(conn->fd, SOL_SOCKET, SO_RCVLOWAT, 1);
+}
+
+void uiw_options_change(struct uiw_conn *conn)
+{
+    struct linger none = {.l_onoff = 0};
+
+    if (conn->options_changed)
+        return;
+    conn->options_changed = true;
+    options_set(conn->fd, IPPROTO_TCP, TCP_CORK, 0);
+    options_set(conn->fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    /* close(2) of the last descriptor, which may be ours, must neither wait nor reset. */
+    (void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+}
+
+void uiw_options_restore(const struct uiw_conn *conn)
+{
+    const struct uiw_socket_options *options = &conn->options;
+
+    if (options->lowat > 1)
+        options_set(conn->fd, SOL_SOCKET, SO_RCVLOWAT, options->lowat);
+    if (!conn->options_changed)
+        return;
+    options_set(conn->fd, IPPROTO_TCP, TCP_NODELAY, options->nodelay);
+    options_set(conn->fd, IPPROTO_TCP, TCP_CORK, options->cork);
+    (void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &options->linger, sizeof(options->linger));
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The leader word: who leads, and how the lead goes on. */
+#include "vp/uiwarp/lead/uiw_handover.h"
+
+#include "vp/uiwarp/lead/uiw_lead.h"
+
+/* One of those who wait is woken without having an event: it finds the leader word free. */
+void uiw_leader_wake_follower(struct uiw_progress *progress)
+{
+    struct evd_waiter *waiter;
+
+    base_lock_take(&progress->lock);
+    waiter = progress->followers ? progress->followers->waiter : NULL;
+    base_lock_drop(&progress->lock);
+    /* The waiter lives in an EVD, whose memory stays valid: at worst it looks once in vain. */
+    if (waiter) {
+        atomic_fetch_add_explicit(&progress->leader_changes, 1, memory_order_relaxed);
+        evd_waiter_wake(waiter);
+    }
+}
+
+/* A leader has left; any thread. */
+static void leader_tell_loop(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = uiw_progress_of(ia);
+
+    if (atomic_load_explicit(&progress->loop_parked, memory_order_seq_cst) &&
+        atomic_exchange_explicit(&progress->loop_parked, false, memory_order_seq_cst))
+        (void)evd_loop_submit(ia->evd.loop, &progress->unpark);
+}
+
+void uiw_progress_release(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = uiw_progress_of(ia);
+
+    uiw_round_end(progress);
+    /* Pairs with the follower, who enters the list and then looks at the word. */
+    atomic_store_explicit(&progress->leader, UIW_LEADER_NONE, memory_order_seq_cst);
+    if (atomic_load_explicit(&progress->follower_count, memory_order_seq_cst) != 0)
+        uiw_leader_wake_follower(progress);
+    leader_tell_loop(ia);
+}
+
+void uiw_progress_quiesce(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = uiw_progress_of(ia);
+    uint32_t rounds;
+
+    atomic_fetch_add_explicit(&progress->purge, 1, memory_order_seq_cst);
+    /* The round that runs may not have seen .purge, nor may the next have: the one after has. */
+    rounds = atomic_load_explicit(&progress->rounds, memory_order_acquire);
+    while (!uiw_progress_claim(progress, UIW_LEADER_CONSUMER)) {
+        /* Who sleeps has nothing in hand but what epoll will report, and looks at .purge first. */
+        if (atomic_load_explicit(&progress->asleep, memory_order_seq_cst) ||
+            atomic_load_explicit(&progress->rounds, memory_order_acquire) - rounds >= 2)
+            return;
+        sched_yield();
+    }
+    (void)uiw_round_purge(progress);
+    uiw_progress_release(ia);
+}

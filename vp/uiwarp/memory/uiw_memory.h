@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The memory of an IA: its STags, its spare buffers, and the provider's part of PZs, LMRs and RMRs.
+ */
+#ifndef ITAPI_VP_UIWARP_MEMORY_UIW_MEMORY_H
+#define ITAPI_VP_UIWARP_MEMORY_UIW_MEMORY_H
+
+#include "tdi/iwarp/iw.h"
+#include "ual/object/ual_provider.h"
+#include "vp/uiwarp/memory/uiw_mr.h"
+
+#define UIW_BOUNCE_SIZE (70u * 1024u) /* one FPDU of any size, with markers */
+
+#define UIW_BOUNCE_KEEP 16u
+
+/* Copies with a sum are stores of 64 octets, a fifth slower where each touches two cache lines. */
+struct uiw_bounce {
+    _Alignas(64) uint8_t octets[UIW_BOUNCE_SIZE];
+};
+
+/* First in the private area of an IA. */
+struct uiw_memory {
+    struct uiw_mr_table mrs;
+    _Atomic(struct uiw_bounce *) bounces[UIW_BOUNCE_KEEP]; /* spare buffers; NULL: none here */
+};
+
+struct uiw_pz {
+    _Atomic uint32_t eps; /* EPs of this PZ: an STag used by one stream only may be invalidated */
+};
+
+/* A local segment, resolved to memory; its rights are checked when the operation runs. */
+struct uiw_segment {
+    uint8_t *addr;
+    struct uiw_mr *mr; /* local entry of its LMR, or the window */
+    uint32_t length;
+    uint32_t stag; /* of mr when it was posted: dead when the LMR is freed */
+};
+
+/* What a link opens, in the place of the segments of its request. */
+struct uiw_link {
+    struct uiw_mr *window;
+    struct ual_lmr *lmr; /* held from the post until the link is superseded; NULL: an unlink */
+    uint8_t *addr;
+    uint64_t length;
+    uint32_t serial; /* of the window when it was posted: another one when the RMR is freed */
+    uint32_t stag;
+    uint8_t privs;
+    bool relative;
+    bool narrow;
+};
+
+#define UIW_LINK_SEGMENTS                                                                          \
+    ((sizeof(struct uiw_link) + sizeof(struct uiw_segment) - 1) / sizeof(struct uiw_segment))
+#define UIW_LMR_AREA sizeof(struct uiw_lmr)
+#define UIW_RMR_AREA sizeof(struct uiw_rmr)
+
+/*
+ * Two entries: what our own requests may do with the memory, and what peers may. So a peer that
+ * invalidates the key takes nothing from us, and one that we read from is not told the key.
+ */
+struct uiw_lmr {
+    struct uiw_mr *local;
+    struct uiw_mr *remote;
+    _Atomic uint32_t local_stag; /* of local */
+};
+
+struct uiw_rmr {
+    struct uiw_mr *mr;
+};
+
+enum uiw_window_result {
+    UIW_WINDOW_DONE,
+    UIW_WINDOW_LATER,
+    UIW_WINDOW_REFUSED
+};
+
+static inline struct uiw_memory *uiw_memory_of(struct ual_ia *ia)
+{
+    return (struct uiw_memory *)(void *)ia->area;
+}
+
+static inline struct uiw_pz *uiw_pz_of(struct ual_pz *pz)
+{
+    return (struct uiw_pz *)(void *)pz->area;
+}
+
+static inline struct uiw_lmr *uiw_lmr_of(struct ual_lmr *lmr)
+{
+    return (struct uiw_lmr *)(void *)lmr->area;
+}
+
+static inline struct uiw_rmr *uiw_rmr_of(struct ual_rmr *rmr)
+{
+    return (struct uiw_rmr *)(void *)rmr->area;
+}
+
+/*
+ * Executes a link or unlink for this stream of the EP; may_wait: the caller holds no pin. LATER: the
+ * entry is in use. REFUSED: the window is gone.
+ */
+enum uiw_window_result uiw_window_run(struct uiw_mr_table *table, const struct uiw_stream_id *by,
+                                      struct ual_ep *ual, struct uiw_link *link, bool may_wait);
+
+/* The segment of a Read that starts: the window as it is now. False: not linked, or not for this stream. */
+bool uiw_window_resolve(const struct uiw_stream_id *by, struct uiw_segment *segment);
+
+/* A Read with IT_UNLINK_LOCAL_SINK is done: closes its sink to peers. The LMR or RMR, NULL if it is gone. */
+it_handle_t uiw_sink_unlink(struct uiw_mr_table *table, const struct uiw_segment *sink,
+                            bool is_window);
+
+/*
+ * Send with Invalidate. On IW_OK no octet moves through the STag any more, and *handle is the LMR or
+ * RMR.
+ */
+enum iw_error uiw_region_invalidate(struct uiw_mr_table *table, const struct uiw_pz *pz,
+                                    const struct uiw_stream_id *by, uint32_t stag,
+                                    it_handle_t *handle);
+
+/*
+ * The window is meant to be linked by `to` instead of `from`, unless something else has been posted meanwhile.
+ */
+void uiw_window_want(struct uiw_mr *window, uint32_t from, uint32_t to);
+
+/* uiw_bounce.c: a few are kept, so that the data path need not allocate. */
+/* Opened and closed with the IA. _close also cleans up after an _open that failed. */
+bool uiw_bounce_open(struct uiw_memory *memory);
+
+void uiw_bounce_close(struct uiw_memory *memory);
+
+struct uiw_bounce *uiw_bounce_get(struct uiw_memory *memory);
+
+void uiw_bounce_put(struct uiw_memory *memory, struct uiw_bounce *bounce);
+
+it_status_t uiw_pz_create(struct ual_pz *pz);
+
+void uiw_pz_destroy(struct ual_pz *pz);
+
+it_status_t uiw_lmr_create(struct ual_lmr *lmr);
+
+void uiw_lmr_destroy(struct ual_lmr *lmr);
+
+it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
+
+it_status_t uiw_rmr_create(struct ual_rmr *rmr);
+
+void uiw_rmr_destroy(struct ual_rmr *rmr);
+
+void uiw_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state);
+
+/* With the token of a closed window: it belongs to no region and no endpoint any more. */
+void uiw_window_let_go(struct uiw_mr *window);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Streams that have ended and are being closed. */
+#ifndef ITAPI_VP_UIWARP_NET_UIW_LINGER_H
+#define ITAPI_VP_UIWARP_NET_UIW_LINGER_H
+
+#include "evd/loop/evd_loop.h"
+
+struct uiw_linger;
+
+/* Those of an IA. Loop thread only, but for .loop. */
+struct uiw_lingering {
+    struct evd_loop *loop; /* immutable */
+    struct uiw_linger *oldest, *newest;
+    unsigned count;
+    unsigned max; /* immutable, at least 1 */
+};
+
+/* Loop thread, from ia_close. */
+void uiw_linger_close_all(struct uiw_lingering *set);
+
+/*
+ * Any thread. Takes over the descriptor of a stream that has ended: sends tail (copied), then FIN;
+ * reads and drops what still comes until the peer's FIN or a time limit, then closes. Ends the
+ * stream with shutdown(2), so that another copy of the descriptor does not keep it alive.
+ */
+void uiw_linger(struct uiw_lingering *set, int fd, const void *tail, size_t tail_length);
+
+/* Resets the connection (RST), also when other copies of the descriptor exist, and closes fd. */
+void uiw_reset_fd(int fd);
+
+#endif

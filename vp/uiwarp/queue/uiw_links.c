@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Links and unlinks as requests in the send queue, and Reads into windows. */
+#include "vp/uiwarp/queue/uiw_sq.h"
+
+it_status_t uiw_link_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
+                                 const struct vp_request *request)
+{
+    const struct vp_link *link = request->link;
+    struct uiw_mr *window = uiw_rmr_of(link->rmr)->mr;
+    struct uiw_link *own = uiw_sqe_link(sqe);
+
+    base_lock_assert_held(&ep->ual->lock);
+    *own = (struct uiw_link){.window = window, .serial = window->serial};
+    if (request->opcode == VP_RMR_LINK) {
+        if (!base_object_hold(&link->lmr->object))
+            return IT_ERR_INVALID_LMR; /* it is just being freed */
+        own->stag = uiw_mr_new_stag(&ep->ia->memory.mrs, window);
+        if (own->stag == 0) {
+            base_object_release(&link->lmr->object);
+            return IT_ERR_TOO_MANY_POSTS; /* for more than there are keys */
+        }
+        own->lmr = link->lmr;
+        own->addr = link->addr;
+        own->length = link->length;
+        own->privs = (uint8_t)link->privs;
+        own->relative = link->addr_mode == IT_ADDR_MODE_RELATIVE;
+        own->narrow = link->rmr->type == IT_RMR_TYPE_NARROW;
+        *link->key = own->stag;
+    }
+    atomic_store_explicit(&window->wanted, own->stag, memory_order_relaxed);
+    return IT_SUCCESS;
+}
+
+/* Which memory it is, is known when the Read starts: links may be under way. */
+it_status_t uiw_windows_fill(struct uiw_sqe *sqe, const struct vp_request *request)
+{
+    sqe->opcode = VP_RDMA_READ;
+    for (size_t i = 0; i < request->segment_count; i++) {
+        const it_rmr_triplet_t *from = &request->windows[i];
+        struct uiw_mr *window = uiw_rmr_of((struct ual_rmr *)(void *)from->rmr)->mr;
+
+        if (atomic_load_explicit(&window->wanted, memory_order_relaxed) == 0)
+            return IT_ERR_INVALID_RMR;
+        sqe->segments[i] = (struct uiw_segment){
+            .addr = from->addr.abs, /* or the offset: the same octets */
+            .mr = window,
+            .length = (uint32_t)from->length,
+            .stag = window->serial,
+        };
+    }
+    return IT_SUCCESS;
+}
+
+void uiw_links_drop(struct uiw_ep *ep)
+{
+    uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+
+    for (uint32_t index = uiw_queue_head(&ep->sq); index != tail; index++) {
+        struct uiw_sqe *sqe = uiw_sqe_at(ep, index);
+        struct uiw_link *link = uiw_sqe_link(sqe);
+
+        if ((sqe->opcode != VP_RMR_LINK && sqe->opcode != VP_RMR_UNLINK) || sqe->started)
+            continue;
+        uiw_window_want(link->window, link->stag,
+                        atomic_load_explicit(&link->window->stag, memory_order_relaxed));
+        uiw_mr_forget_stag(&ep->ia->memory.mrs, link->window, link->stag);
+        if (link->lmr)
+            base_object_release(&link->lmr->object);
+        link->lmr = NULL;
+    }
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The send queue of an EP. */
+#ifndef ITAPI_VP_UIWARP_QUEUE_UIW_SQ_H
+#define ITAPI_VP_UIWARP_QUEUE_UIW_SQ_H
+
+#include "vp/uiwarp/queue/uiw_ep.h"
+
+/* A message of this size goes in parts if the peer waits for it (uiw_batch.c). */
+#define UIW_PARTS_MIN 49152u
+
+#define UIW_PARTS_MAX 131072u
+
+enum uiw_hold {
+    UIW_HOLD_NONE,  /* nothing waits for another post */
+    UIW_HOLD_YOUNG, /* not met before */
+    UIW_HOLD_OVER   /* met before: the sender may have it now */
+};
+
+/* uiw_sq.c, uiw_rq.c. _locked: ual_ep.lock is held. They return true when evd_wake is due. */
+bool uiw_sq_complete_locked(struct uiw_ep *ep); /* reports what is done, in order */
+
+enum uiw_hold uiw_sq_age_hold(struct ual_ep *ual);
+
+/* Shows all that is posted to the sender. True: there was something that it did not see. */
+bool uiw_sq_let_go(struct ual_ep *ual);
+
+void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
+
+bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
+                         it_dto_status_t failed_status);
+
+/* uiw_window.c */
+/* Posting, ual_ep.lock is held. On failure nothing has changed. */
+it_status_t uiw_link_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
+                                 const struct vp_request *request);
+
+it_status_t uiw_windows_fill(struct uiw_sqe *sqe, const struct vp_request *request);
+
+/* Links in the send queue that will never be executed let go of their regions. */
+void uiw_links_drop(struct uiw_ep *ep);
+
+#endif

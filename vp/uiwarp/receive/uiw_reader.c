@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The reader: octets from the socket through the protocol code into memory. */
+#include "vp/uiwarp/receive/uiw_reader.h"
+
+#include "base/base_call.h"
+#include "vp/uiwarp/net/uiw_net.h"
+#include "vp/uiwarp/queue/uiw_counters.h"
+#include "vp/uiwarp/receive/uiw_pause.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Less payload than this goes through the staging buffer: a copy is cheaper than a scattered read. */
+#define STREAM_DIRECT_MIN 8192u
+
+/*
+ * Behind directly read payload: trailer and the next header, and a small FPDU if one follows. All else
+ * of it is payload that has to be copied, so neither is larger.
+ */
+#define STREAM_TAIL 256u
+
+#define STREAM_HEADER_READ 256u
+
+/* FPDUs shorter than this on average are read fewer at a time: the least are of 20 octets. */
+#define STREAM_TINY_FPDU 64u
+#define STREAM_TINY_READ 16384u
+
+/*
+ * A turn: what is read of one stream before the others have theirs, by octets and by FPDUs, of which small ones
+ * cost as much as large ones. Both are looked at between two reads.
+ */
+#define STREAM_TURN_OCTETS        ((size_t)1 << 20)
+#define STREAM_TURN_OCTETS_SHARED ((size_t)1 << 18)
+#define STREAM_TURN_FPDUS         2048u
+#define STREAM_TURN_FPDUS_SHARED  512u
+
+static enum uiw_read_state stream_state_of(struct uiw_read *read, ssize_t got)
+{
+    if (got == 0)
+        return UIW_READ_CLOSED;
+    if (got > 0)
+        return UIW_READ_MORE;
+    read->lost = errno;
+    return errno == EAGAIN || errno == EWOULDBLOCK ? UIW_READ_DRAINED : UIW_READ_LOST;
+}
+
+/* By the FPDUs that a full read held, not by where it happened to end. */
+static enum uiw_expect stream_expect(const struct uiw_ep *ep, size_t got, uint64_t fpdus)
+{
+    if (ep->rx.ulpdu_length >= STREAM_DIRECT_MIN || got / (fpdus + 1) >= STREAM_DIRECT_MIN)
+        return UIW_EXPECT_LARGE;
+    return got / (fpdus + 1) < STREAM_TINY_FPDU ? UIW_EXPECT_TINY : UIW_EXPECT_ANY;
+}
+
+static size_t stream_staged_size(const struct uiw_ep *ep)
+{
+    static const size_t sizes[] = {[UIW_EXPECT_ANY] = UIW_STAGING_SIZE,
+                                   [UIW_EXPECT_TINY] = STREAM_TINY_READ,
+                                   [UIW_EXPECT_LARGE] = STREAM_HEADER_READ};
+
+    return sizes[ep->expect];
+}
+
+static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct uiw_read *read)
+{
+    size_t size = stream_staged_size(ep);
+    uint64_t fpdus = ep->rx.fpdus;
+    ssize_t got;
+
+    do {
+        got = base_recv(ep->fd, staging, size, MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    uiw_count(&ep->calls_in, 1);
+    read->state = stream_state_of(read, got);
+    if (got <= 0)
+        return;
+    read->octets += (size_t)got;
+    read->error = iw_rx_consume(&ep->rx, staging, (size_t)got);
+    if (read->error != IW_OK)
+        read->state = UIW_READ_REFUSED;
+    else if ((size_t)got < size)
+        read->state = UIW_READ_DRAINED;
+    else
+        ep->expect = stream_expect(ep, size, ep->rx.fpdus - fpdus);
+}
+
+/* On a path of large segments, once there is bulk on it. */
+static void stream_widen(struct uiw_ep *ep)
+{
+    ep->widened = true;
+    if (ep->tx.max_ulpdu >= UIW_LARGE_PATH_ULPDU)
+        uiw_net_widen(ep->fd);
+}
+
+/* Straight into the destination, with a little room behind it. */
+static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wanted,
+                               struct uiw_read *read)
+{
+    struct iovec iov[IW_RX_IOV_MAX + 1];
+    struct msghdr message = {.msg_iov = iov};
+    unsigned count;
+    ssize_t got;
+    uint32_t direct;
+
+    if (!ep->widened)
+        stream_widen(ep);
+    read->error = iw_rx_direct_begin(&ep->rx, &wanted, iov, &count);
+    if (read->error != IW_OK) {
+        read->state = UIW_READ_REFUSED;
+        return;
+    }
+    iov[count] = (struct iovec){staging, STREAM_TAIL};
+    message.msg_iovlen = count + 1;
+    do {
+        got = base_recvmsg(ep->fd, &message, MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    uiw_count(&ep->calls_in, 1);
+    read->state = stream_state_of(read, got);
+    direct = got <= 0 ? 0 : (size_t)got < wanted ? (uint32_t)got : wanted;
+    read->error = iw_rx_direct_end(&ep->rx, direct);
+    if (read->error == IW_OK && got > 0 && (size_t)got > wanted)
+        read->error = iw_rx_consume(&ep->rx, staging, (size_t)got - wanted);
+    if (read->error != IW_OK)
+        read->state = UIW_READ_REFUSED;
+    if (got <= 0)
+        return;
+    read->octets += (size_t)got;
+    ep->expect = UIW_EXPECT_LARGE;
+    if (read->state == UIW_READ_MORE && (size_t)got < wanted + STREAM_TAIL)
+        read->state = UIW_READ_DRAINED;
+}
+
+/* Silence of the peer is told by it (uiw_silence.c), and a whole FPDU (uiw_lead.c). */
+void uiw_reader_count_fpdus(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->fpdus_in, ep->fpdus_before + ep->rx.fpdus, memory_order_relaxed);
+}
+
+/* Behind an FPDU that is not its message's last, too. */
+static bool stream_is_unfinished(const struct uiw_ep *ep)
+{
+    return !iw_rx_at_boundary(&ep->rx) || (ep->rx.fpdus > 0 && !ep->rx.segment.last);
+}
+
+/* There is more to read. */
+static bool stream_turn_goes_on(const struct uiw_ep *ep, const struct uiw_read *read,
+                                uint64_t fpdus, bool shared)
+{
+    return read->octets < (shared ? STREAM_TURN_OCTETS_SHARED : STREAM_TURN_OCTETS) &&
+           fpdus < (shared ? STREAM_TURN_FPDUS_SHARED : STREAM_TURN_FPDUS) && !ep->rx_terminated;
+}
+
+void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct uiw_read *read)
+{
+    uint64_t fpdus = ep->rx.fpdus;
+
+    do {
+        uint32_t wanted = iw_rx_direct_wanted(&ep->rx);
+
+        if (wanted >= STREAM_DIRECT_MIN || (wanted > 0 && ep->expect == UIW_EXPECT_LARGE))
+            stream_read_direct(ep, staging, wanted, read);
+        else
+            stream_read_staged(ep, staging, read);
+    } while (read->state == UIW_READ_MORE &&
+             stream_turn_goes_on(ep, read, ep->rx.fpdus - fpdus, shared));
+    uiw_count(&ep->octets_in, read->octets);
+    uiw_gather_note(&ep->gather, stream_is_unfinished(ep));
+    uiw_reader_count_fpdus(ep);
+}

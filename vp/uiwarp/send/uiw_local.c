@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Links, unlinks and the windows of Reads: what the sender does with them when their turn comes. */
+#include "vp/uiwarp/send/uiw_local.h"
+
+static bool window_fenced(const struct uiw_ep *ep, uint32_t index, const struct uiw_sqe *sqe)
+{
+    if ((sqe->flags & IT_BARRIER_FENCE_FLAG) &&
+        atomic_load_explicit(&ep->orq_head, memory_order_acquire) !=
+            atomic_load_explicit(&ep->orq_tail, memory_order_relaxed))
+        return true;
+    return (sqe->flags & IT_UNLINK_FENCE_FLAG) && uiw_queue_head(&ep->sq) != index;
+}
+
+/* False: not now, or never (then ep->tx says so). */
+static bool local_start(struct uiw_ep *ep, uint32_t index, struct uiw_sqe *sqe, bool may_wait)
+{
+    enum uiw_window_result result;
+
+    if (window_fenced(ep, index, sqe))
+        return false;
+    result = uiw_window_run(&ep->ia->memory.mrs, &ep->id, ep->ual, uiw_sqe_link(sqe), may_wait);
+    if (result == UIW_WINDOW_REFUSED) {
+        ep->tx.failed_index = index;
+        atomic_store_explicit(&ep->tx.failed_status, IT_RMR_OPERATION_FAILED, memory_order_release);
+    }
+    sqe->started = result == UIW_WINDOW_DONE;
+    return sqe->started;
+}
+
+bool uiw_local_run(struct uiw_ep *ep, struct uiw_cursor *cursor, bool may_wait)
+{
+    uint32_t first = cursor->sq;
+
+    while (uiw_at_local(ep, cursor)) {
+        struct uiw_sqe *sqe = uiw_sqe_at(ep, cursor->sq);
+
+        if (!sqe->started && !local_start(ep, cursor->sq, sqe, may_wait))
+            break;
+        cursor->sq++;
+    }
+    return cursor->sq != first;
+}
+
+bool uiw_windows_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe)
+{
+    for (unsigned i = 0; i < sqe->segment_count; i++) {
+        struct uiw_segment *segment = &sqe->segments[i];
+
+        if (uiw_window_resolve(&ep->id, segment))
+            continue;
+        if (segment->length > 0)
+            return false;
+        segment->stag = 0; /* nothing is placed: not looked at more closely */
+    }
+    sqe->resolved = true;
+    return true;
+}
+
+/* A region with windows on it stays linked. */
+bool uiw_sink_may_unlink(const struct uiw_sqe *sqe)
+{
+    const struct uiw_segment *sink = &sqe->segments[0];
+    const struct ual_lmr *lmr;
+    bool may;
+
+    if (sqe->to_windows || sink->stag == 0 || !uiw_mr_pin_entry(sink->mr, sink->stag))
+        return true; /* a region that is gone is found out soon */
+    lmr = sink->mr->region.handle;
+    may = atomic_load_explicit(&lmr->object.children, memory_order_acquire) == 0;
+    uiw_mr_unpin(sink->mr);
+    return may;
+}

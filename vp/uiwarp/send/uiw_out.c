@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One system call, and octets that must leave before anything else. */
+#include "vp/uiwarp/send/uiw_out.h"
+
+#include "base/base_call.h"
+#include "tdi/iwarp/iw_crc.h"
+#include "tdi/iwarp/iw_marker.h"
+#include "tdi/iwarp/iw_wire.h"
+#include "vp/uiwarp/queue/uiw_counters.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- the image in front */
+
+static void tx_image_free(struct uiw_ep *ep)
+{
+    if (ep->tx.image.buffer)
+        uiw_bounce_put(&ep->ia->memory, ep->tx.image.buffer);
+    ep->tx.image.buffer = NULL;
+    ep->tx.image.start = 0;
+    ep->tx.image.end = 0;
+}
+
+bool uiw_tx_prepend(struct uiw_ep *ep, const void *octets, size_t length)
+{
+    struct uiw_image *image = &ep->tx.image;
+
+    if (!image->buffer) {
+        image->buffer = uiw_bounce_get(&ep->ia->memory);
+        image->start = 0;
+        image->end = 0;
+    }
+    if (!image->buffer || length > UIW_BOUNCE_SIZE - image->end)
+        return false;
+    memcpy(image->buffer->octets + image->end, octets, length);
+    image->end += (uint32_t)length;
+    return true;
+}
+
+bool uiw_tx_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length)
+{
+    uint8_t wire[128 + 8 * 4 + IW_CRC_FIELD];
+    const struct uiw_image *image = &ep->tx.image;
+    uint32_t crc;
+
+    if (ep->agreed.send_markers) {
+        uint64_t position = ep->tx.position + (image->end - image->start);
+
+        return uiw_tx_prepend(ep, wire,
+                              iw_marker_insert(position, fpdu, length, ep->agreed.crc, wire));
+    }
+    crc = ep->agreed.crc ? iw_crc_final(iw_crc_update(IW_CRC_INIT, fpdu, length)) : 0;
+    return uiw_tx_prepend(ep, fpdu, length) &&
+           uiw_tx_prepend(ep, wire, iw_encode_trailer(wire, 0, crc));
+}
+
+void uiw_tx_reset(struct uiw_ep *ep)
+{
+    struct uiw_tx *tx = &ep->tx;
+
+    tx_image_free(ep);
+    tx->cursor = (struct uiw_cursor){0};
+    tx->cursor.sq = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    atomic_store_explicit(&ep->sq_ready, tx->cursor.sq, memory_order_relaxed);
+    tx->position = 0;
+    tx->next_send_msn = 1;
+    tx->next_read_msn = 1;
+    tx->responses = 0;
+    tx->failed_index = 0;
+    atomic_store_explicit(&tx->failed_error, IW_OK, memory_order_relaxed);
+    atomic_store_explicit(&tx->failed_stream, false, memory_order_relaxed);
+    atomic_store_explicit(&tx->failed_status, IT_DTO_SUCCESS, memory_order_relaxed);
+    atomic_store_explicit(&tx->hold, false, memory_order_relaxed);
+    atomic_store_explicit(&tx->blocked, false, memory_order_relaxed);
+    atomic_store_explicit(&tx->dead, false, memory_order_relaxed);
+}
+
+/* ---------------------------------------------------------------- one system call */
+
+static bool tx_retry_later(int error)
+{
+    return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
+}
+
+/* What the reader will meet, too. Anything else is our own failure, and the stream may live on. */
+static bool tx_is_end_of_stream(int error)
+{
+    return error == EPIPE || error == ECONNRESET || error == ECONNABORTED || error == ENOTCONN ||
+           error == ESHUTDOWN || error == ETIMEDOUT || error == EHOSTUNREACH ||
+           error == ENETUNREACH;
+}
+
+ssize_t uiw_tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
+{
+    struct msghdr message = {.msg_iov = iov, .msg_iovlen = count};
+    ssize_t sent;
+
+    do {
+        /* One piece is the common case of small messages, and send(2) the cheaper call for it. */
+        sent = count == 1
+                   ? base_send(ep->fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL)
+                   : base_sendmsg(ep->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    uiw_count(&ep->tx.calls, 1);
+    if (sent < 0 && tx_retry_later(errno))
+        return 0;
+    if (sent < 0) {
+        if (!tx_is_end_of_stream(errno))
+            atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
+        return -1;
+    }
+    ep->tx.position += (uint64_t)sent;
+    uiw_count(&ep->tx.octets, (uint64_t)sent);
+    return sent;
+}
+
+/*
+ * The socket is full, or the budget used up: the leader is to call us when it takes octets. Armed
+ * before the caller returns; level triggered, so nothing is lost when that is true already.
+ */
+void uiw_tx_block(struct uiw_ep *ep, bool blocked)
+{
+    if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) == blocked)
+        return;
+    atomic_store_explicit(&ep->tx.blocked, blocked, memory_order_relaxed);
+    if (!uiw_pollset_want(ep->ia->ual, ep->ual, ep->fd, blocked))
+        atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
+}
+
+/*
+ * The stream is beyond sending. Reading goes on: what the peer said last, perhaps a Terminate, is
+ * still there, and the end of the stream will be seen by the reader.
+ */
+void uiw_tx_kill(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
+    tx_image_free(ep);
+}
+
+enum uiw_tx_state uiw_tx_send_image(struct uiw_ep *ep)
+{
+    struct uiw_image *image = &ep->tx.image;
+
+    while (image->start != image->end) {
+        struct iovec iov = {image->buffer->octets + image->start, image->end - image->start};
+        ssize_t sent = uiw_tx_write(ep, &iov, 1);
+
+        if (sent < 0) {
+            uiw_tx_kill(ep);
+            return UIW_TX_DEAD;
+        }
+        if (sent == 0)
+            return UIW_TX_FULL;
+        image->start += (uint32_t)sent;
+    }
+    tx_image_free(ep);
+    return UIW_TX_MORE;
+}

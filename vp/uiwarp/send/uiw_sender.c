@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sender: takes requests of ours and Reads of the peer, and fills the socket with as many FPDUs
+ * as fit into one sendmsg(2). One thread at a time, whoever finds the send token free; the others
+ * only mark that there is more to do.
+ */
+#include "vp/uiwarp/send/uiw_sender.h"
+
+#include "evd/deliver/evd_deliver.h"
+#include "vp/uiwarp/queue/uiw_counters.h"
+#include "vp/uiwarp/queue/uiw_sq.h"
+#include "vp/uiwarp/send/uiw_batch.h"
+#include "vp/uiwarp/send/uiw_local.h"
+#include "vp/uiwarp/send/uiw_out.h"
+#include "vp/uiwarp/send/uiw_single.h"
+
+#define TX_BUDGET_OCTETS ((uint64_t)128 * 1024)
+
+/* ---------------------------------------------------------------- accounting */
+
+/* The local requests from index `from` up to the cursor have been executed. */
+static void tx_mark_local_locked(struct uiw_ep *ep, uint32_t from)
+{
+    base_lock_assert_held(&ep->ual->lock);
+    for (; from != ep->tx.cursor.sq; from++) {
+        if (uiw_sqe_is_local(uiw_sqe_at(ep, from)))
+            uiw_sqe_at(ep, from)->done = true;
+    }
+}
+
+/* Requests whose last octet has been taken are executed; Reads wait for their response. */
+static void tx_finish_requests(struct uiw_ep *ep, const struct uiw_batch *batch, unsigned complete,
+                               uint32_t from)
+{
+    bool any = batch->passed_local;
+    bool wake = false;
+
+    for (unsigned i = 0; i < complete; i++)
+        any |= batch->fpdus[i].ends_request;
+    if (!any)
+        return;
+    base_lock_take(&ep->ual->lock);
+    for (unsigned i = 0; i < complete; i++) {
+        if (batch->fpdus[i].ends_request)
+            uiw_sqe_at(ep, batch->fpdus[i].after.sq - 1)->done = true;
+    }
+    if (batch->passed_local)
+        tx_mark_local_locked(ep, from);
+    wake = uiw_sq_complete_locked(ep);
+    base_lock_drop(&ep->ual->lock);
+    if (wake)
+        evd_wake(ep->ual->request_evd);
+}
+
+/*
+ * The FPDU that ends at position fpdu_end of the batch was cut behind `sent` octets. It goes on
+ * from a copy, since its source may change or vanish meanwhile.
+ */
+static bool tx_keep_rest(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t fpdu_end,
+                         uint32_t sent)
+{
+    uint32_t position = 0;
+
+    for (unsigned i = 0; i < batch->iov_count && position < fpdu_end; i++) {
+        uint32_t length = (uint32_t)batch->iov[i].iov_len;
+        uint32_t from = sent > position ? sent - position : 0;
+        uint32_t to = fpdu_end - position < length ? fpdu_end - position : length;
+
+        if (from < to &&
+            !uiw_tx_prepend(ep, (const uint8_t *)batch->iov[i].iov_base + from, to - from))
+            return false;
+        position += length;
+    }
+    return true;
+}
+
+/*
+ * `sent` octets of the batch are gone. The cursor moves behind the last FPDU that went or at least
+ * began to go: the rest of that one is kept apart.
+ */
+static void tx_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t sent)
+{
+    uint32_t position = 0;
+    uint32_t from = ep->tx.cursor.sq;
+    unsigned complete = 0;
+
+    while (complete < batch->fpdu_count && position < sent) {
+        uint32_t end = position + batch->fpdus[complete].wire_length;
+
+        if (end > sent && !tx_keep_rest(ep, batch, end, sent)) {
+            /* Half an FPDU cannot be taken back. */
+            atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
+            uiw_tx_kill(ep);
+            return;
+        }
+        position = end;
+        complete++;
+    }
+    if (complete == batch->fpdu_count)
+        ep->tx.cursor = batch->cursor; /* behind local requests, too */
+    else if (complete > 0)
+        ep->tx.cursor = batch->fpdus[complete - 1].after;
+    else
+        return;
+    uiw_count(&ep->tx.fpdus, complete);
+    atomic_store_explicit(&ep->irq_head, ep->tx.cursor.irq, memory_order_release);
+    tx_finish_requests(ep, batch, complete, from);
+}
+
+/* ---------------------------------------------------------------- the loop */
+
+/* What can not be executed lies ahead of what could not be sent yet: it is found again in its turn. */
+static void tx_forget_failure(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->tx.failed_status, IT_DTO_SUCCESS, memory_order_relaxed);
+    atomic_store_explicit(&ep->tx.failed_error, IW_OK, memory_order_relaxed);
+}
+
+static ssize_t tx_write_batch(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    unsigned first = batch->cut.iovs;
+    ssize_t sent;
+    ssize_t more;
+
+    if (first == 0)
+        return uiw_tx_write(ep, batch->iov, batch->iov_count);
+    sent = uiw_tx_write(ep, batch->iov, first);
+    uiw_batch_sum_cut(ep, batch);
+    if (sent < 0 || (uint32_t)sent < batch->cut.octets)
+        return sent;
+    more = uiw_tx_write(ep, batch->iov + first, batch->iov_count - first);
+    return more < 0 ? more : sent + more;
+}
+
+static enum uiw_tx_state tx_send_batch(struct uiw_ep *ep)
+{
+    struct uiw_batch batch;
+    enum uiw_tx_state state = UIW_TX_MORE;
+    ssize_t sent;
+
+    uiw_batch_begin(&batch, &ep->tx.cursor);
+    uiw_batch_fill(ep, &batch);
+    if (batch.fpdu_count == 0) {
+        tx_account(ep, &batch, 0);
+        uiw_batch_end(ep, &batch);
+        return batch.passed_local ? UIW_TX_MORE : UIW_TX_IDLE;
+    }
+    /* The peer may send its next Read as soon as it has this octet: give the slots back first. */
+    atomic_store_explicit(&ep->irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
+                          memory_order_release);
+    sent = tx_write_batch(ep, &batch);
+    if (sent < 0) {
+        uiw_tx_kill(ep);
+        state = UIW_TX_DEAD;
+    } else {
+        if ((uint32_t)sent < batch.octets) {
+            state = UIW_TX_FULL;
+            tx_forget_failure(ep);
+        }
+        tx_account(ep, &batch, (uint32_t)sent);
+    }
+    uiw_batch_end(ep, &batch);
+    return state;
+}
+
+/*
+ * Local requests whose turn it is wait neither for room in the socket nor for the peer. One that
+ * completes may be what the fence of the next one has waited for.
+ */
+static void tx_run_local(struct uiw_ep *ep)
+{
+    struct uiw_cursor cursor = ep->tx.cursor;
+    uint32_t from = cursor.sq;
+    bool wake = false;
+
+    while (uiw_at_local(ep, &cursor) && uiw_tx_may_run(ep) && uiw_local_run(ep, &cursor, true)) {
+        ep->tx.cursor = cursor;
+        base_lock_take(&ep->ual->lock);
+        tx_mark_local_locked(ep, from);
+        wake |= uiw_sq_complete_locked(ep);
+        base_lock_drop(&ep->ual->lock);
+        from = cursor.sq;
+    }
+    if (wake)
+        evd_wake(ep->ual->request_evd);
+}
+
+/*
+ * Sender. While the socket is full only the leader that saw it writable tries again, and in the same
+ * way goes on what the budget was not enough for.
+ */
+void uiw_tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
+{
+    enum uiw_tx_state state = UIW_TX_IDLE;
+
+    if (uiw_quick_is_next(ep) && !atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) &&
+        uiw_tx_may_send(ep)) {
+        state = uiw_quick_send(ep);
+        if (state == UIW_TX_IDLE)
+            return;
+        if (state == UIW_TX_DEAD)
+            uiw_tx_kill(ep);
+        if (state != UIW_TX_MORE) {
+            uiw_tx_block(ep, state == UIW_TX_FULL);
+            return;
+        }
+    }
+    tx_run_local(ep);
+    if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) && !writable)
+        return;
+    if (uiw_tx_may_send(ep)) {
+        state = uiw_tx_send_image(ep);
+        while (state == UIW_TX_MORE && *budget > 0 && uiw_tx_may_send(ep)) {
+            uint64_t before = ep->tx.position;
+            uint64_t cost;
+
+            state = tx_send_batch(ep);
+            cost = 1 + (ep->tx.position - before) / TX_BUDGET_OCTETS;
+            *budget -= cost < *budget ? (unsigned)cost : *budget;
+        }
+        tx_run_local(ep);
+    }
+    if (state == UIW_TX_FULL)
+        uiw_count(&ep->tx.retries, 1);
+    if (ep->fd >= 0)
+        uiw_tx_block(ep, state == UIW_TX_FULL || (state == UIW_TX_MORE && *budget == 0));
+}
+
+/* ---------------------------------------------------------------- what breaks the connection */
+
+void uiw_tx_note_failure(const struct uiw_ep *ep, struct uiw_tx_failure *failure)
+{
+    const struct uiw_tx *tx = &ep->tx;
+
+    failure->generation = ep->generation;
+    failure->status =
+        (it_dto_status_t)atomic_load_explicit(&tx->failed_status, memory_order_acquire);
+    failure->index = tx->failed_index;
+    failure->error = (enum iw_error)atomic_load_explicit(&tx->failed_error, memory_order_acquire);
+    failure->entry = ep->irq[tx->cursor.irq & ep->irq_mask];
+    failure->answered = tx->cursor.irq_offset;
+}

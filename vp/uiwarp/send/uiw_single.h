@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A message with nothing around it: small in one call, large in two parts. */
+#ifndef ITAPI_VP_UIWARP_SEND_UIW_SINGLE_H
+#define ITAPI_VP_UIWARP_SEND_UIW_SINGLE_H
+
+#include "vp/uiwarp/send/uiw_out.h"
+
+/* Sender. Is such a message all there is to send? */
+bool uiw_quick_is_next(const struct uiw_ep *ep);
+
+/* Sender, after uiw_quick_is_next. MORE: it is left to the batch. */
+enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One established stream at work: sends what can be sent, reads what is there, then settles what that
+ * has left to be done, defers the rest, or ends the connection.
+ */
+#include "vp/uiwarp/stream/uiw_drive.h"
+
+#include "evd/deliver/evd_deliver.h"
+#include "vp/uiwarp/queue/uiw_counters.h"
+#include "vp/uiwarp/queue/uiw_srq.h"
+#include "vp/uiwarp/queue/uiw_token.h"
+#include "vp/uiwarp/send/uiw_out.h"
+#include "vp/uiwarp/send/uiw_sender.h"
+#include "vp/uiwarp/stream/uiw_verdict.h"
+
+#include <unistd.h>
+
+/*
+ * What one call may send before the thread goes back to its own business: a batch costs one, and one
+ * more for each 128 KiB. A millisecond at the most; a quarter where other streams wait for their turn.
+ */
+#define TX_BUDGET        32u
+#define TX_BUDGET_SHARED 8u
+
+static void tx_send(struct ual_ep *ual, bool reader, bool writable, unsigned budget)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct uiw_tx_failure failure;
+    bool failed;
+
+    if (!uiw_token_try_or_mark(ep))
+        return;
+    do {
+        uiw_tx_run(ep, writable, &budget);
+        failed =
+            uiw_tx_has_failed(ep) || atomic_load_explicit(&ep->lost_event, memory_order_acquire);
+        if (failed)
+            uiw_tx_note_failure(ep, &failure);
+    } while (!uiw_token_drop_unless_marked(ep));
+    if (failed)
+        uiw_verdict_unsendable(ual, &failure, reader);
+}
+
+void uiw_tx_kick(struct ual_ep *ual, bool reader)
+{
+    tx_send(ual, reader, false, TX_BUDGET);
+}
+
+void uiw_tx_turn(struct ual_ep *ual, bool reader, bool writable, bool shared)
+{
+    tx_send(ual, reader, writable, shared ? TX_BUDGET_SHARED : TX_BUDGET);
+}
+
+/* Between two FPDUs of one message it has no place. */
+static bool tx_is_idle(const struct uiw_ep *ep)
+{
+    const struct uiw_tx *tx = &ep->tx;
+
+    return tx->image.start == tx->image.end &&
+           tx->cursor.sq == atomic_load_explicit(&ep->sq_ready, memory_order_acquire) &&
+           tx->cursor.irq == atomic_load_explicit(&ep->irq_tail, memory_order_acquire);
+}
+
+void uiw_tx_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+
+    if (!uiw_token_try_or_mark(ep))
+        return;
+    if (uiw_tx_may_send(ep) && tx_is_idle(ep) && uiw_tx_prepend_fpdu(ep, fpdu, length))
+        uiw_count(&ep->tx.nudges, 1);
+    uiw_token_drop(ep);
+    uiw_tx_kick(ual, false);
+}
+
+/* What the calls of the protocol code left to be done when no lock is held. */
+static void stream_settle(struct ual_ep *ual, bool shared)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+
+    uiw_srq_tell(ep);
+    if (ep->rx_wake_recv) {
+        ep->rx_wake_recv = false;
+        evd_wake(ual->recv_evd);
+    }
+    if (ep->rx_wake_request) {
+        ep->rx_wake_request = false;
+        evd_wake(ual->request_evd);
+    }
+    if (atomic_load_explicit(&ep->tx.hold, memory_order_relaxed) && ep->rx.fpdus > 0) {
+        /* The peer has spoken: our FPDUs may go (RFC 5044 7.1.2). */
+        atomic_store_explicit(&ep->tx.hold, false, memory_order_release);
+        ep->rx_kick = true;
+    }
+    if (ep->rx_kick || atomic_load_explicit(&ep->lost_event, memory_order_relaxed)) {
+        ep->rx_kick = false;
+        uiw_tx_turn(ual, true, false, shared);
+    }
+}
+
+void uiw_drive_act(struct ual_ep *ual, const struct uiw_read *read, bool shared)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+
+    stream_settle(ual, shared);
+    if (ep->rx_terminated)
+        uiw_verdict_terminated(ual);
+    else if (read->state == UIW_READ_REFUSED)
+        uiw_verdict_refused(ual, read->error);
+    else if (read->state == UIW_READ_CLOSED || read->state == UIW_READ_LOST)
+        uiw_verdict_closed(ual, read->state, read->lost);
+}
+
+size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging, bool shared)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct uiw_read read = {.state = UIW_READ_MORE};
+
+    if (!uiw_reader_try(ep))
+        return 0;
+    if (ep->fd >= 0) {
+        uiw_reader_read(ep, staging, shared, &read);
+        if (read.octets > 0 || read.state != UIW_READ_DRAINED)
+            uiw_drive_act(ual, &read, shared);
+    }
+    uiw_reader_drop(ep);
+    return read.octets;
+}

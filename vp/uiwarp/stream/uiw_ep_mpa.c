@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What an EP says in startup frames, and where its connection attempt is noted. */
+#include "vp/uiwarp/stream/uiw_modify.h"
+
+it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+
+    base_lock_take(&ual->lock);
+    if (ual_ep_state(ual) == IT_EP_STATE_UNCONNECTED) {
+        ep->mpa = *params;
+        status = IT_SUCCESS;
+    }
+    base_lock_drop(&ual->lock);
+    return status;
+}
+
+it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params)
+{
+    base_lock_take(&ual->lock);
+    *params = uiw_ep_of(ual)->mpa;
+    base_lock_drop(&ual->lock);
+    return IT_SUCCESS;
+}
+
+it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info)
+{
+    const struct uiw_ep *ep = uiw_ep_of(ual);
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
+    it_ep_state_rc_t state;
+
+    base_lock_take(&ual->lock);
+    state = ual_ep_state(ual);
+    if (ep->negotiated && (state == IT_EP_STATE_CONNECTED || state == IT_EP_STATE_NONOPERATIONAL)) {
+        *info = ep->info;
+        status = IT_SUCCESS;
+    }
+    base_lock_drop(&ual->lock);
+    return status;
+}
+
+void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config)
+{
+    const struct uiw_ep *ep = uiw_ep_of(ual);
+
+    base_lock_take(&ual->lock);
+    *config = (struct iw_mpa_config){
+        .revision = ep->mpa.revision,
+        .crc = ep->mpa.crc != IT_FALSE,
+        .peer_to_peer = ep->mpa.peer_to_peer != IT_FALSE,
+        .rtr = ep->mpa.rtr_types,
+        .suppress_depths = suppress_depths,
+        .ird = (uint16_t)ep->wanted_ird,
+        .ord = (uint16_t)ep->wanted_ord,
+    };
+    base_lock_drop(&ual->lock);
+}
+
+struct uiw_conn **uiw_ep_conn_slot(struct ual_ep *ual)
+{
+    return &uiw_ep_of(ual)->conn;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What can be changed in an EP. */
+#ifndef ITAPI_VP_UIWARP_STREAM_UIW_MODIFY_H
+#define ITAPI_VP_UIWARP_STREAM_UIW_MODIFY_H
+
+#include "vp/uiwarp/queue/uiw_ep.h"
+void uiw_ep_halt(struct ual_ep *ual);
+void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
+it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
+                                 it_ep_attributes_t *attr);
+void uiw_ep_set_enables(struct uiw_ep *ep, unsigned mask, const it_rc_only_attributes_t *rc);
+void uiw_ep_set_watermarks(struct uiw_ep *ep, unsigned mask, const it_rc_only_attributes_t *rc);
+it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params);
+it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params);
+it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info);
+
+/* What our startup frames say for this EP (uiw_ep_create.c): config from its attributes and itx settings. */
+void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config);
+
+/*
+ * The connection attempt of an EP, NULL when there is none: set with ep->lock held together with
+ * the step out of UNCONNECTED, cleared with it held on the loop thread when the attempt object
+ * lets go of the EP.
+ */
+struct uiw_conn **uiw_ep_conn_slot(struct ual_ep *ual);
+
+#endif

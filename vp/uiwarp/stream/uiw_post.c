@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Posting a request: into the send queue, then out at once, soon, or with the next. */
+#include "vp/uiwarp/stream/uiw_post.h"
+
+#include "base/base_clock.h"
+#include "evd/deliver/evd_deliver.h"
+#include "vp/uiwarp/queue/uiw_agenda.h"
+#include "vp/uiwarp/stream/uiw_drive.h"
+
+/* Locked. Is this request, as it is posted, such a message? */
+static bool sq_may_be_quick(const struct uiw_ep *ep, const struct vp_request *request)
+{
+    const unsigned usual =
+        (unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG | (unsigned)IT_SOLICITED_WAIT_FLAG;
+
+    return (request->opcode == VP_SEND || request->opcode == VP_RDMA_WRITE) &&
+           request->segment_count <= 1 && ((unsigned)request->flags & ~usual) == 0 &&
+           !request->has_immediate && !ep->agreed.send_markers && request->length <= UIW_PARTS_MAX;
+}
+
+/*
+ * Posts that follow the end of the one before this closely (about a microsecond or two) make a burst:
+ * how long that one was busy sending does not count ...
+ */
+#define SQ_BURST_GAP_TICKS UINT64_C(4000)
+
+/* ... which lasts until there is a longer pause: what sends and polls between two posts take. */
+#define SQ_BURST_KEEP_TICKS UINT64_C(100000)
+
+/* A thread that fills the queues of many endpoints in turn comes back to each after at most this. */
+#define SQ_BURST_PAUSE_MAX_TICKS UINT64_C(4000000)
+
+/* So many posts of a burst go out one by one; those behind may wait for company. */
+#define SQ_BURST_EAGER 4u
+
+/* ... until so many requests or octets have gathered. */
+#define SQ_GATHER_REQUESTS 64u
+
+#define SQ_GATHER_OCTETS UINT64_C(262144)
+
+/* On failure nothing has changed but the slot, which is still free. */
+static it_status_t sq_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
+                                  const struct vp_request *request)
+{
+    sqe->cookie = request->cookie;
+    sqe->rdma_addr = request->rdma_addr;
+    sqe->remote_stag = (uint32_t)request->rmr_context;
+    sqe->bad_key = false;
+    sqe->length = (uint32_t)request->length;
+    sqe->opcode = (uint8_t)request->opcode;
+    sqe->flags = (uint8_t)request->flags;
+    sqe->started = false;
+    sqe->done = false;
+    sqe->has_immediate = request->has_immediate;
+    sqe->operand = request->has_immediate ? request->immediate : request->operand;
+    sqe->compare = request->compare;
+    sqe->segment_count = (uint8_t)request->segment_count;
+    sqe->to_windows = request->opcode == VP_RDMA_READ_TO_RMR;
+    sqe->resolved = false;
+    sqe->quick = sq_may_be_quick(ep, request);
+    sqe->in_parts = false;
+    if (__builtin_expect(request->rmr_context > UINT32_MAX, false) &&
+        vp_request_has_bad_key(request)) {
+        sqe->bad_key = true;
+        sqe->quick = false;
+    }
+    if (request->link)
+        return uiw_link_fill_locked(ep, sqe, request);
+    if (sqe->to_windows)
+        return uiw_windows_fill(sqe, request);
+    uiw_segments_copy(sqe->segments, request->segments, request->segment_count);
+    return IT_SUCCESS;
+}
+
+static void sq_gather_none_locked(struct uiw_ep *ep)
+{
+    ep->gathered_requests = 0;
+    ep->gathered_octets = 0;
+}
+
+/* The first post since the peer has spoken, outside of a burst, begins none: the clock need not be looked at. */
+static bool sq_answers_locked(struct uiw_ep *ep)
+{
+    uint64_t heard = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
+    bool answers = ep->burst == 0 && heard != ep->burst_heard;
+
+    ep->burst_heard = heard;
+    return answers;
+}
+
+/*
+ * Does this post belong to a burst, so long after the last one? The first behind a pause does not,
+ * until such pauses have been met; two in a row that are alone are its end.
+ */
+static bool sq_is_in_burst_locked(struct uiw_ep *ep)
+{
+    uint64_t now = base_rough_ticks();
+    uint64_t gap = now - atomic_load_explicit(&ep->last_post, memory_order_relaxed);
+    bool alone = ep->burst_paused;
+
+    atomic_store_explicit(&ep->last_post, now, memory_order_relaxed);
+    if (ep->burst < SQ_BURST_EAGER) {
+        ep->burst = gap < SQ_BURST_GAP_TICKS ? ep->burst + 1 : 0;
+        return ep->burst >= SQ_BURST_EAGER;
+    }
+    ep->burst_paused = gap >= SQ_BURST_KEEP_TICKS;
+    if (!ep->burst_paused)
+        return true;
+    if (alone || gap >= SQ_BURST_PAUSE_MAX_TICKS) {
+        ep->burst = 0;
+        ep->burst_pause = 0;
+        ep->burst_paused = false;
+        return false;
+    }
+    if (gap < ep->burst_pause)
+        return true;
+    ep->burst_pause = 2 * gap;
+    return false;
+}
+
+/*
+ * A program that posts faster than it polls is about to post more: a few requests then share one
+ * system call. What waits for company goes out with the next poll, wait or gathering, and soon in
+ * any case (uiw_defer.c).
+ */
+static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
+{
+    if (!sq_answers_locked(ep) && sq_is_in_burst_locked(ep)) {
+        ep->gathered_requests++;
+        ep->gathered_octets += request->length;
+        if (ep->gathered_requests < SQ_GATHER_REQUESTS && ep->gathered_octets < SQ_GATHER_OCTETS)
+            return true;
+    }
+    sq_gather_none_locked(ep);
+    return false;
+}
+
+/* When what has been posted leaves. */
+enum sq_pace {
+    SQ_NEVER, /* flushed, or about to be */
+    SQ_NOW,
+    SQ_SOON, /* may wait for company */
+    SQ_HELD  /* waits for a post without IT_COALESCE_WR_FLAG */
+};
+
+/*
+ * Up to the tail all is filled in. A post without the flag lets everything go that waits for it, at
+ * once; so does one that takes the last slot, since none can follow it.
+ */
+static enum sq_pace sq_pace_locked(struct uiw_ep *ep, const struct vp_request *request)
+{
+    uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    bool others_wait = atomic_load_explicit(&ep->sq_ready, memory_order_relaxed) != tail - 1;
+
+    if ((request->flags & IT_COALESCE_WR_FLAG) && uiw_queue_in_use(&ep->sq) < ep->sq.depth) {
+        if (!others_wait)
+            ep->hold_met = false;
+        return SQ_HELD;
+    }
+    /* Hands the slots to the sender, who reads it with acquire. */
+    atomic_store_explicit(&ep->sq_ready, tail, memory_order_release);
+    if (sq_may_wait_locked(ep, request) && !others_wait)
+        return SQ_SOON;
+    sq_gather_none_locked(ep);
+    return SQ_NOW;
+}
+
+static void sq_send(struct ual_ep *ual, enum sq_pace pace)
+{
+    struct ual_ia *ia = ual_ia_of(&ual->object);
+
+    switch (pace) {
+    case SQ_NEVER:
+        break;
+    case SQ_NOW:
+        uiw_tx_kick(ual, false);
+        /* A system call later. Of two posters the time of either will do. */
+        atomic_store_explicit(&uiw_ep_of(ual)->last_post, base_rough_ticks(), memory_order_relaxed);
+        break;
+    case SQ_SOON:
+        uiw_progress_defer(ia, ual);
+        break;
+    case SQ_HELD:
+        uiw_progress_hold(ia, ual);
+        break;
+    }
+}
+
+it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *request)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    it_ep_state_rc_t state;
+    enum sq_pace pace = SQ_NEVER;
+    it_status_t status;
+    bool wake = false;
+    uint32_t tail;
+
+    base_lock_take(&ual->lock);
+    state = ual_ep_state(ual);
+    if (state != IT_EP_STATE_CONNECTED && state != IT_EP_STATE_NONOPERATIONAL) {
+        base_lock_drop(&ual->lock);
+        return IT_ERR_INVALID_EP_STATE;
+    }
+    if (uiw_queue_in_use(&ep->sq) >= ep->sq.depth) {
+        base_lock_drop(&ual->lock);
+        return IT_ERR_TOO_MANY_POSTS;
+    }
+    tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    status = sq_fill_locked(ep, uiw_sqe_at(ep, tail), request);
+    if (status != IT_SUCCESS) {
+        base_lock_drop(&ual->lock);
+        return status;
+    }
+    /* Hands the slot to the sender, who reads the tail with acquire. */
+    atomic_store_explicit(&ep->sq.tail, tail + 1, memory_order_release);
+    if (state == IT_EP_STATE_CONNECTED)
+        pace = sq_pace_locked(ep, request);
+    else if (ep->drained)
+        wake = uiw_sq_flush_locked(ep, false, 0, IT_DTO_ERR_FLUSHED);
+    base_lock_drop(&ual->lock);
+    if (wake)
+        evd_wake(ual->request_evd);
+    sq_send(ual, pace);
+    return IT_SUCCESS;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From an agreed stream to a connected EP. */
+#include "vp/uiwarp/stream/uiw_start.h"
+
+#include "base/base_clock.h"
+#include "tdi/iwarp/iw_marker.h"
+#include "tdi/iwarp/iw_wire.h"
+#include "vp/uiwarp/queue/uiw_token.h"
+#include "vp/uiwarp/receive/uiw_pause.h"
+#include "vp/uiwarp/receive/uiw_place.h"
+#include "vp/uiwarp/receive/uiw_reader.h"
+#include "vp/uiwarp/send/uiw_out.h"
+#include "vp/uiwarp/stream/uiw_drive.h"
+#include "vp/uiwarp/stream/uiw_log.h"
+#include "vp/uiwarp/stream/uiw_silence.h"
+#include "vp/uiwarp/stream/uiw_verdict.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* From this MSS on the path is no Ethernet: FPDUs as large as they get, whole in few segments. */
+#define STREAM_LARGE_MSS   16384u
+#define STREAM_LARGE_ULPDU 65518u /* payload a multiple of 32 */
+
+/* ---------------------------------------------------------------- start */
+
+/* Full segments toward an ordinary network; on a path without small segments, large FPDUs. */
+static uint32_t stream_max_ulpdu(int fd, bool markers)
+{
+    int mss = 0;
+    socklen_t size = sizeof(mss);
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &size) != 0 || mss <= 0)
+        mss = 536;
+    if ((uint32_t)mss >= STREAM_LARGE_MSS)
+        return markers ? UIW_LARGE_PATH_ULPDU : STREAM_LARGE_ULPDU;
+    return iw_mulpdu((uint32_t)mss, markers);
+}
+
+/* The ready-to-receive message of RFC 6581: the initiator's first FPDU. */
+static bool stream_prepare_rtr(struct uiw_ep *ep)
+{
+    static const struct iw_read_request nothing = {.sink_stag = 1, .source_stag = 1};
+    uint8_t fpdu[IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + IW_READ_REQUEST_HEADER];
+    size_t length = 0;
+
+    switch ((enum iw_mpa_rtr)ep->agreed.rtr) {
+    case IW_RTR_WRITE:
+        length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, 1, 0, 0);
+        break;
+    case IW_RTR_SEND:
+        length =
+            iw_encode_untagged(fpdu, IW_OP_SEND, true, 0, IW_QN_SEND, ep->tx.next_send_msn++, 0, 0);
+        break;
+    case IW_RTR_READ:
+        ep->orq[0] = (struct uiw_orq_entry){.sink_stag = 1, .rtr = true};
+        atomic_store_explicit(&ep->orq_tail, 1, memory_order_relaxed);
+        length = iw_encode_untagged(fpdu, IW_OP_READ_REQUEST, true, 0, IW_QN_READ_REQUEST,
+                                    ep->tx.next_read_msn++, 0, IW_READ_REQUEST_HEADER);
+        length += iw_encode_read_request(fpdu + length, &nothing);
+        break;
+    }
+    return uiw_tx_prepend_fpdu(ep, fpdu, length);
+}
+
+/*
+ * With the peer-to-peer model the Initiator's RTR comes in any case. Who converts a socket has agreed with
+ * the peer on who speaks first.
+ */
+static uint64_t stream_release_ns(const struct uiw_ep *ep, bool converted)
+{
+    if (ep->initiator || converted || ep->agreed.peer_to_peer ||
+        ep->mpa.release_us > BASE_NEVER / BASE_NS_PER_US)
+        return 0;
+    return ep->mpa.release_us * BASE_NS_PER_US;
+}
+
+/* Both tokens are held: nobody else looks at these. */
+static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator, bool converted,
+                           const struct iw_mpa_result *result)
+{
+    ep->agreed = *result;
+    ep->initiator = initiator;
+    ep->release_ns = stream_release_ns(ep, converted);
+    ep->id.number = atomic_fetch_add_explicit(&ep->ia->streams, 1, memory_order_relaxed) + 1;
+    ep->rx_wake_recv = false;
+    ep->rx_wake_request = false;
+    ep->rx_kick = false;
+    ep->rx_tell_low = false;
+    ep->rx_tell_high = false;
+    ep->rx_drawn = false;
+    ep->rx_terminated = false;
+    ep->expect = UIW_EXPECT_ANY;
+    ep->widened = false;
+    ep->rx_atomics = 0;
+    ep->fpdus_before = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
+    ep->octets_before = atomic_load_explicit(&ep->octets_in, memory_order_relaxed);
+    atomic_store_explicit(&ep->lost_event, false, memory_order_relaxed);
+    atomic_store_explicit(&ep->ord_limit, result->ord, memory_order_relaxed);
+    atomic_store_explicit(&ep->orq_head, 0, memory_order_relaxed);
+    atomic_store_explicit(&ep->orq_tail, 0, memory_order_relaxed);
+    atomic_store_explicit(&ep->irq_head, 0, memory_order_relaxed);
+    atomic_store_explicit(&ep->irq_sent, 0, memory_order_relaxed);
+    atomic_store_explicit(&ep->irq_tail, 0, memory_order_relaxed);
+    iw_rx_init(&ep->rx, &uiw_rx_ops, ep, result->crc);
+    uiw_tx_reset(ep);
+    ep->tx.max_ulpdu = stream_max_ulpdu(fd, result->send_markers);
+    uiw_gather_begin(&ep->gather, ep->tx.max_ulpdu < UIW_LARGE_PATH_ULPDU);
+    atomic_store_explicit(&ep->tx.hold, !initiator, memory_order_relaxed);
+    if (initiator && result->rtr != 0)
+        return stream_prepare_rtr(ep);
+    return true;
+}
+
+/* What itx_ep_query_mpa tells from now on. */
+static void stream_show(struct uiw_ep *ep)
+{
+    ep->negotiated = true;
+    ep->info = (struct itx_mpa_info){
+        .size = sizeof(ep->info),
+        .revision = ep->agreed.revision,
+        .initiator = ep->initiator,
+        .crc = ep->agreed.crc,
+        .send_markers = ep->agreed.send_markers,
+        .rtr_type = ep->agreed.rtr,
+        .ird = ep->agreed.ird,
+        .ord = ep->agreed.ord,
+        .peer_ird = ep->agreed.peer_ird,
+        .peer_ord = ep->agreed.peer_ord,
+        .max_ulpdu = ep->tx.max_ulpdu,
+    };
+}
+
+/* The step and the descriptor become visible together. */
+static bool stream_establish(struct ual_ep *ual, int fd)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    bool stepped;
+
+    base_lock_take(&ual->lock);
+    stepped = ual_ep_step_locked(ual, UAL_EP_ESTABLISHED, NULL);
+    if (stepped) {
+        ep->fd = fd;
+        if (++ep->generation == 0)
+            ep->generation = 1;
+        stream_show(ep);
+        ual->attr.srv.rc.rdma_read_ird = ep->agreed.ird;
+        ual->attr.srv.rc.rdma_read_ord = ep->agreed.ord;
+    }
+    base_lock_drop(&ual->lock);
+    return stepped;
+}
+
+static void stream_feed_early(struct ual_ep *ual, const uint8_t *early, size_t length)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct uiw_read read = {.state = UIW_READ_DRAINED};
+
+    if (length == 0)
+        return;
+    read.error = iw_rx_consume(&ep->rx, early, length);
+    uiw_reader_count_fpdus(ep);
+    if (read.error != IW_OK)
+        read.state = UIW_READ_REFUSED;
+    uiw_drive_act(ual, &read, true);
+}
+
+/*
+ * Both tokens are held from before the EP is CONNECTED until the stream is in the poll set, so that
+ * a consumer who posts or disconnects at once, and a leader who sees the first octets, wait for it.
+ */
+bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator, bool converted,
+                      const struct iw_mpa_result *result, const uint8_t *early, size_t early_length,
+                      struct ual_conn_news *news)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct ual_ia *ia = ual_ia_of(&ual->object);
+    bool started;
+
+    uiw_reader_take(ep);
+    uiw_token_wait(ep);
+    started = stream_prepare(ep, fd, initiator, converted, result) && stream_establish(ual, fd);
+    if (started) {
+        news->number = IT_CM_MSG_CONN_ESTABLISHED_EVENT;
+        news->ird = ep->agreed.ird;
+        news->ord = ep->agreed.ord;
+        ual_ep_report(ual, news);
+        if (!uiw_pollset_add(ia, ual, fd))
+            atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
+        uiw_silence_watch(ia, ual);
+    } else {
+        uiw_tx_reset(ep);
+    }
+    uiw_token_drop(ep);
+    if (started) {
+        uiw_tx_kick(ual, true);
+        stream_feed_early(ual, early, early_length);
+        if (atomic_load_explicit(&ep->tx.dead, memory_order_relaxed))
+            uiw_verdict_closed(ual, UIW_READ_LOST, ENOMEM);
+    }
+    uiw_reader_drop(ep);
+    return started;
+}

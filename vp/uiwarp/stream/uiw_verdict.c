@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why a stream ends, as its peer and its consumer are told. */
+#include "vp/uiwarp/stream/uiw_verdict.h"
+
+#include "tdi/iwarp/iw_wire.h"
+#include "vp/uiwarp/queue/uiw_counters.h"
+#include "vp/uiwarp/stream/uiw_end.h"
+#include "vp/uiwarp/stream/uiw_log.h"
+
+#include <unistd.h>
+
+static bool stream_is_response(enum iw_opcode opcode)
+{
+    return opcode == IW_OP_READ_RESPONSE || opcode == IW_OP_ATOMIC_RESPONSE;
+}
+
+/* The affiliated event that tells the consumer of an error found here (events.md has the list). */
+static it_event_type_t stream_async_of_error(const struct uiw_ep *ep, enum iw_error error)
+{
+    enum iw_opcode opcode = ep->rx.segment.opcode;
+    bool request = opcode == IW_OP_READ_REQUEST || opcode == IW_OP_ATOMIC_REQUEST;
+
+    if (IW_ERROR_LAYER(error) == 2)
+        return IT_ASYNC_AFF_EP_L_LLP_ERROR;
+    if (error == IW_ERR_RDMAP_OPCODE)
+        return IT_ASYNC_AFF_EP_BAD_TRANSPORT_OPCODE;
+    if (error == IW_ERR_RDMAP_CANNOT_INVALIDATE)
+        return IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION;
+    if (error == IW_ERR_DDP_LOCAL || error == IW_ERR_DDP_TOO_LONG)
+        return stream_is_response(opcode) ? IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
+                                          : IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION;
+    if (error == IW_ERR_DDP_NO_BUFFER && request)
+        return IT_ASYNC_AFF_EP_L_IRRQ_ACCESS_VIOLATION;
+    if (error == IW_ERR_DDP_NO_BUFFER && ep->ual->srq)
+        return IT_ASYNC_AFF_EP_SRQ_ERROR;
+    if (opcode == IW_OP_WRITE && (IW_ERROR_TYPE(error) == 1 && error != IW_ERR_DDP_TAGGED_VERSION))
+        return IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION;
+    if (request && IW_ERROR_LAYER(error) == 0 && IW_ERROR_TYPE(error) == 1)
+        return opcode == IW_OP_READ_REQUEST ? IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION
+                                            : IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION;
+    return IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR;
+}
+
+/* The Read or atomic that a bad response belongs to, if any. */
+static void stream_blame_read(struct uiw_ep *ep, struct uiw_end *end, it_dto_status_t status)
+{
+    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
+    const struct uiw_orq_entry *read = &ep->orq[head & ep->orq_mask];
+
+    if (head == atomic_load_explicit(&ep->orq_tail, memory_order_acquire) || read->rtr)
+        return;
+    end->has_failed_request = true;
+    end->failed_index = read->sq_index;
+    end->failed_status = status;
+}
+
+void uiw_verdict_refused(struct ual_ep *ual, enum iw_error error)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct iw_terminate terminate;
+    struct uiw_end end = {.step = UAL_EP_BROKEN,
+                          .async = stream_async_of_error(ep, error),
+                          .terminate = &terminate,
+                          .recv_status = IT_DTO_ERR_FLUSHED};
+    bool response = stream_is_response(ep->rx.segment.opcode);
+
+    iw_rx_fill_terminate(&ep->rx, error, &terminate);
+    if (error == IW_ERR_DDP_TOO_LONG)
+        end.recv_status = IT_DTO_ERR_LOCAL_LENGTH;
+    else if (error == IW_ERR_DDP_LOCAL && !response)
+        end.recv_status = IT_DTO_ERR_LOCAL_PROTECTION;
+    else if (response && IW_ERROR_LAYER(error) != 2)
+        stream_blame_read(ep, &end,
+                          error == IW_ERR_DDP_LOCAL ? IT_DTO_ERR_LOCAL_PROTECTION
+                                                    : IT_DTO_ERR_BAD_RESPONSE);
+    if (error == IW_ERR_MPA_CRC)
+        uiw_count(&ep->crc_errors, 1);
+    else
+        uiw_count(&ep->protocol_errors, 1);
+    uiw_log_refused(ual, error);
+    uiw_ep_end(ual, &end, true);
+}
+
+static it_event_type_t stream_async_of_terminate(enum iw_error error)
+{
+    unsigned layer = IW_ERROR_LAYER(error);
+    unsigned type = IW_ERROR_TYPE(error);
+
+    if (layer <= 1 && type == 1)
+        return IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION;
+    if (error == IW_ERR_DDP_TOO_LONG)
+        return IT_ASYNC_AFF_EP_R_RECV_LENGTH_ERROR;
+    if (error == IW_ERR_DDP_LOCAL)
+        return IT_ASYNC_AFF_EP_R_RECV_ACCESS_VIOLATION;
+    return IT_ASYNC_AFF_EP_R_ERROR;
+}
+
+/* Which of our Reads and atomics a Terminate is about. */
+enum stream_blame {
+    STREAM_BLAME_NONE,
+    STREAM_BLAME_OLDEST,
+    STREAM_BLAME_NAMED /* the Request's header with its MSN is in the Terminate */
+};
+
+static enum stream_blame stream_blame_of(const struct uiw_ep *ep)
+{
+    const struct iw_terminate *terminate = &ep->rx_terminate;
+    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
+    bool open = head != atomic_load_explicit(&ep->orq_tail, memory_order_acquire);
+
+    if (terminate->has_rdmap) /* a Read's */
+        return IW_ERROR_TYPE(terminate->error) == 1 ? STREAM_BLAME_NAMED : STREAM_BLAME_NONE;
+    if (terminate->has_ddp)
+        return terminate->ddp_length == IW_UNTAGGED_HEADER &&
+                       (terminate->ddp[1] & 0x0fu) == IW_OP_ATOMIC_REQUEST
+                   ? STREAM_BLAME_NAMED
+                   : STREAM_BLAME_NONE;
+    /* Linux siw knows no atomics and names no header then. */
+    return terminate->error == IW_ERR_RDMAP_OPCODE && open && ep->orq[head & ep->orq_mask].atomic
+               ? STREAM_BLAME_OLDEST
+               : STREAM_BLAME_NONE;
+}
+
+static void stream_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
+{
+    const uint8_t *ddp = ep->rx_terminate.ddp;
+    enum stream_blame blame = stream_blame_of(ep);
+    uint32_t msn = (uint32_t)ddp[10] << 24 | (uint32_t)ddp[11] << 16 | (uint32_t)ddp[12] << 8 |
+                   (uint32_t)ddp[13];
+    uint32_t tail = atomic_load_explicit(&ep->orq_tail, memory_order_acquire);
+    uint32_t index = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
+
+    if (blame == STREAM_BLAME_NONE)
+        return;
+    stream_blame_read(ep, end,
+                      IW_ERROR_TYPE(ep->rx_terminate.error) == 1 ? IT_DTO_ERR_REMOTE_ACCESS
+                                                                 : IT_DTO_ERR_REMOTE_RESPONDER);
+    if (blame == STREAM_BLAME_OLDEST || ep->rx_terminate.little_endian_nibbles)
+        return; /* siw puts the size of the Read where its MSN was */
+    for (; index != tail; index++) {
+        const struct uiw_orq_entry *read = &ep->orq[index & ep->orq_mask];
+
+        if (!read->rtr && uiw_sqe_at(ep, read->sq_index)->msn == msn)
+            end->failed_index = read->sq_index;
+    }
+}
+
+void uiw_verdict_terminated(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    const struct iw_terminate *terminate = &ep->rx_terminate;
+    struct uiw_end end = {.step = UAL_EP_BROKEN,
+                          .async = stream_async_of_terminate(terminate->error),
+                          .recv_status = IT_DTO_ERR_FLUSHED};
+
+    stream_blame_refused(ep, &end);
+    uiw_count(&ep->terminates_in, 1);
+    uiw_log_terminated(ual, terminate);
+    uiw_ep_end(ual, &end, true);
+}
+
+void uiw_verdict_closed(struct ual_ep *ual, enum uiw_read_state state, int lost)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    bool graceful = state == UIW_READ_CLOSED && iw_rx_at_boundary(&ep->rx) &&
+                    !atomic_load_explicit(&ep->tx.dead, memory_order_relaxed);
+    struct uiw_end end = {.step = graceful ? UAL_EP_CLOSED : UAL_EP_BROKEN,
+                          .async = graceful ? (it_event_type_t)0 : IT_ASYNC_AFF_EP_L_LLP_ERROR,
+                          .recv_status = IT_DTO_ERR_FLUSHED};
+
+    if (!graceful)
+        uiw_log_lost(ual, state == UIW_READ_LOST ? lost : 0);
+    uiw_ep_end(ual, &end, true);
+}
+
+static it_event_type_t tx_async_of(it_dto_status_t status)
+{
+    if (status == IT_DTO_ERR_LOCAL_EP)
+        return IT_ASYNC_AFF_EP_FAILURE;
+    /* Of the remote errors only a key that no peer has is found out here. */
+    return status == IT_DTO_ERR_REMOTE_ACCESS ? IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION
+                                              : IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION;
+}
+
+/* A request that could not be executed (rule P6). */
+static void tx_end_for_request(struct ual_ep *ual, const struct uiw_tx_failure *failure,
+                               bool reader)
+{
+    struct iw_terminate terminate;
+    struct uiw_end end = {
+        .step = UAL_EP_BROKEN,
+        .generation = failure->generation,
+        .async = tx_async_of(failure->status),
+        .terminate = &terminate,
+        .has_failed_request = true,
+        .failed_index = failure->index,
+        .failed_status = failure->status,
+        .recv_status = IT_DTO_ERR_FLUSHED,
+    };
+
+    iw_terminate_fill(&terminate, IW_ERR_RDMAP_LOCAL, NULL, 0, 0);
+    uiw_ep_end(ual, &end, reader);
+}
+
+/*
+ * A Read of the peer whose source went away while it was answered. The Terminate tells what is left
+ * of it (RFC 5040 4.8).
+ */
+static void tx_end_for_response(struct ual_ep *ual, const struct uiw_tx_failure *failure,
+                                bool reader)
+{
+    struct iw_read_request rest = failure->entry.request;
+    uint8_t header[IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + IW_READ_REQUEST_HEADER];
+    size_t length;
+    struct iw_terminate terminate;
+    struct uiw_end end = {.step = UAL_EP_BROKEN,
+                          .generation = failure->generation,
+                          .async = IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION,
+                          .terminate = &terminate,
+                          .recv_status = IT_DTO_ERR_FLUSHED};
+
+    uiw_log_gone(ual, failure->error);
+    rest.sink_to += failure->answered;
+    rest.source_to += failure->answered;
+    rest.length -= failure->answered;
+    length = iw_encode_untagged(header, IW_OP_READ_REQUEST, true, 0, IW_QN_READ_REQUEST,
+                                failure->entry.msn, 0, IW_READ_REQUEST_HEADER);
+    length += iw_encode_read_request(header + length, &rest);
+    iw_terminate_fill(&terminate, failure->error, header + IW_LENGTH_FIELD,
+                      length - IW_LENGTH_FIELD, (uint32_t)(length - IW_LENGTH_FIELD));
+    uiw_ep_end(ual, &end, reader);
+}
+
+/* The send token is not held. A stream that failed without a request or a Read to blame: no memory,
+ * memory that is gone, an event that was lost. */
+void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_tx_failure *failure, bool reader)
+{
+    struct iw_terminate terminate;
+    struct uiw_end end = {.step = UAL_EP_BROKEN,
+                          .generation = failure->generation,
+                          .async = IT_ASYNC_AFF_EP_FAILURE,
+                          .terminate = &terminate,
+                          .recv_status = IT_DTO_ERR_FLUSHED};
+
+    iw_terminate_fill(&terminate, IW_ERR_RDMAP_LOCAL, NULL, 0, 0);
+    if (failure->status != IT_DTO_SUCCESS)
+        tx_end_for_request(ual, failure, reader);
+    else if (failure->error != IW_OK)
+        tx_end_for_response(ual, failure, reader);
+    else
+        uiw_ep_end(ual, &end, reader);
+}
