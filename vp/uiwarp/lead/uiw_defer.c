@@ -37,16 +37,16 @@ static bool defer_match_evd(struct ual_ep *ual, const void *key)
 
 static bool defer_match_thread(struct ual_ep *ual, const void *key)
 {
-    return uiw_ep_of(ual)->deferred_by == key;
+    return uiw_ep_of(ual)->later.deferred_by == key;
 }
 
 /* Has a sweep met it before? */
 static bool defer_match_old(struct ual_ep *ual, const void *key)
 {
-    bool met = uiw_ep_of(ual)->deferred_met;
+    bool met = uiw_ep_of(ual)->later.deferred_met;
 
     (void)key;
-    uiw_ep_of(ual)->deferred_met = true;
+    uiw_ep_of(ual)->later.deferred_met = true;
     return met;
 }
 
@@ -57,10 +57,10 @@ static void defer_send(struct ual_ep *ual)
     struct uiw_ep *ep = uiw_ep_of(ual);
 
     /* A user instead of listed. */
-    (void)atomic_fetch_add_explicit(&ep->deferral, UIW_DEFER_USER - UIW_DEFER_LISTED,
+    (void)atomic_fetch_add_explicit(&ep->later.deferral, UIW_DEFER_USER - UIW_DEFER_LISTED,
                                     memory_order_seq_cst);
     uiw_tx_kick(ual, false);
-    (void)atomic_fetch_sub_explicit(&ep->deferral, UIW_DEFER_USER, memory_order_release);
+    (void)atomic_fetch_sub_explicit(&ep->later.deferral, UIW_DEFER_USER, memory_order_release);
 }
 
 /* Bounded: an EP that is deferred again meanwhile has its turn next time. */
@@ -71,7 +71,7 @@ static void defer_flush(struct ual_ia *ia, uiw_defer_match *match, const void *k
     while (taken) {
         struct ual_ep *ual = taken;
 
-        taken = uiw_ep_of(ual)->next_deferred;
+        taken = uiw_ep_of(ual)->later.next_deferred;
         defer_send(ual);
     }
 }

@@ -19,7 +19,7 @@ static void defer_push(struct ual_ia *ia, struct ual_ep *ual)
     struct ual_ep *head = atomic_load_explicit(&progress->deferred, memory_order_relaxed);
 
     do {
-        uiw_ep_of(ual)->next_deferred = head;
+        uiw_ep_of(ual)->later.next_deferred = head;
     } while (!atomic_compare_exchange_weak_explicit(&progress->deferred, &head, ual,
                                                     memory_order_seq_cst, memory_order_relaxed));
     /* Whoever takes a mark off finds the EP, unless another has it, who sends it or comes by here. */
@@ -36,9 +36,9 @@ static void defer_put_back(struct ual_ia *ia, struct ual_ep *ual)
     struct uiw_ep *ep = uiw_ep_of(ual);
 
     /* On the list it may be taken at once, and go away. */
-    (void)atomic_fetch_add_explicit(&ep->deferral, UIW_DEFER_USER, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&ep->later.deferral, UIW_DEFER_USER, memory_order_relaxed);
     defer_push(ia, ual);
-    (void)atomic_fetch_sub_explicit(&ep->deferral, UIW_DEFER_USER, memory_order_release);
+    (void)atomic_fetch_sub_explicit(&ep->later.deferral, UIW_DEFER_USER, memory_order_release);
 }
 
 /*
@@ -54,9 +54,9 @@ struct ual_ep *uiw_defer_take(struct ual_ia *ia, uiw_defer_match *match, const v
     while (all) {
         struct ual_ep *ual = all;
 
-        all = uiw_ep_of(ual)->next_deferred;
+        all = uiw_ep_of(ual)->later.next_deferred;
         if (match(ual, key)) {
-            uiw_ep_of(ual)->next_deferred = taken;
+            uiw_ep_of(ual)->later.next_deferred = taken;
             taken = ual;
         } else {
             defer_put_back(ia, ual);
@@ -75,11 +75,11 @@ void uiw_progress_defer(struct ual_ia *ia, struct ual_ep *ual)
     struct uiw_ep *ep = uiw_ep_of(ual);
 
     /* Pairs with the addition in defer_send: either it sees our post or we enter the list anew. */
-    if (atomic_fetch_or_explicit(&ep->deferral, UIW_DEFER_LISTED, memory_order_seq_cst) &
+    if (atomic_fetch_or_explicit(&ep->later.deferral, UIW_DEFER_LISTED, memory_order_seq_cst) &
         UIW_DEFER_LISTED)
         return;
-    ep->deferred_met = false;
-    ep->deferred_by = &uiw_defer_here;
+    ep->later.deferred_met = false;
+    ep->later.deferred_by = &uiw_defer_here;
     uiw_defer_here = uiw_progress_of(ia);
     defer_push(ia, ual);
 }
@@ -90,9 +90,10 @@ void uiw_progress_undefer(struct ual_ia *ia, struct ual_ep *ual)
 
     uiw_hold_leave(ia, ual);
     /* Nobody defers it any more but those who use it. */
-    while (atomic_load_explicit(&ep->deferral, memory_order_acquire) != 0) {
+    while (atomic_load_explicit(&ep->later.deferral, memory_order_acquire) != 0) {
         if (uiw_defer_take(ia, defer_match_ep, ual))
-            (void)atomic_fetch_sub_explicit(&ep->deferral, UIW_DEFER_LISTED, memory_order_relaxed);
+            (void)atomic_fetch_sub_explicit(&ep->later.deferral, UIW_DEFER_LISTED,
+                                            memory_order_relaxed);
         else
             sched_yield();
     }
@@ -105,10 +106,10 @@ static void hold_enter_locked(struct uiw_progress *progress, struct ual_ep *ual)
     struct uiw_ep *ep = uiw_ep_of(ual);
 
     base_lock_assert_held(&progress->lock);
-    if (ep->held)
+    if (ep->later.held)
         return;
-    ep->held = true;
-    ep->next_held = progress->held;
+    ep->later.held = true;
+    ep->later.next_held = progress->held;
     progress->held = ual;
 }
 
@@ -117,12 +118,12 @@ static void hold_leave_locked(struct uiw_progress *progress, struct ual_ep *ual)
     struct ual_ep **link = &progress->held;
 
     base_lock_assert_held(&progress->lock);
-    if (!uiw_ep_of(ual)->held)
+    if (!uiw_ep_of(ual)->later.held)
         return;
     while (*link != ual)
-        link = &uiw_ep_of(*link)->next_held;
-    *link = uiw_ep_of(ual)->next_held;
-    uiw_ep_of(ual)->held = false;
+        link = &uiw_ep_of(*link)->later.next_held;
+    *link = uiw_ep_of(ual)->later.next_held;
+    uiw_ep_of(ual)->later.held = false;
 }
 
 static bool hold_is_awaited(const struct ual_ep *ual)
@@ -138,7 +139,7 @@ static void hold_defer(struct ual_ia *ia, struct ual_ep *ual)
 
     base_lock_take(&progress->lock);
     hold_leave_locked(progress, ual);
-    (void)atomic_exchange_explicit(&uiw_ep_of(ual)->held_hint, false, memory_order_seq_cst);
+    (void)atomic_exchange_explicit(&uiw_ep_of(ual)->later.held_hint, false, memory_order_seq_cst);
     base_lock_drop(&progress->lock);
     if (uiw_sq_let_go(ual))
         uiw_progress_defer(ia, ual);
@@ -160,7 +161,7 @@ void uiw_progress_hold(struct ual_ia *ia, struct ual_ep *ual)
     struct uiw_ep *ep = uiw_ep_of(ual);
 
     /* Pairs with the exchange in uiw_hold_take: either it sees our post or we enter the list anew. */
-    if (atomic_exchange_explicit(&ep->held_hint, true, memory_order_seq_cst))
+    if (atomic_exchange_explicit(&ep->later.held_hint, true, memory_order_seq_cst))
         return;
     hold_enter(ia, ual);
     /* Pairs with the waiter, who registers and then looks at the list: either it or we see the other. */
@@ -196,10 +197,11 @@ struct ual_ep *uiw_hold_take(struct uiw_progress *progress, const struct evd *ev
     base_lock_take(&progress->lock);
     ual = progress->held;
     while (ual && !hold_concerns(ual, evd))
-        ual = uiw_ep_of(ual)->next_held;
+        ual = uiw_ep_of(ual)->later.next_held;
     if (ual) {
         hold_leave_locked(progress, ual);
-        (void)atomic_exchange_explicit(&uiw_ep_of(ual)->held_hint, false, memory_order_seq_cst);
+        (void)atomic_exchange_explicit(&uiw_ep_of(ual)->later.held_hint, false,
+                                       memory_order_seq_cst);
         progress->holders++;
     }
     base_lock_drop(&progress->lock);
@@ -218,7 +220,7 @@ unsigned uiw_hold_count(struct uiw_progress *progress)
     unsigned count = 0;
 
     base_lock_take(&progress->lock);
-    for (struct ual_ep *ual = progress->held; ual; ual = uiw_ep_of(ual)->next_held)
+    for (struct ual_ep *ual = progress->held; ual; ual = uiw_ep_of(ual)->later.next_held)
         count++;
     base_lock_drop(&progress->lock);
     return count;

@@ -51,17 +51,17 @@ static void rings_plan_for(const struct uiw_ep *ep, const struct uiw_ring_sizes 
     plan->sq_mask = uiw_ring_size(sizes->requests) - 1;
     plan->rq_stride = uiw_slot_stride(sizeof(struct uiw_rqe), sizes->receive_segments);
     plan->rq_mask = uiw_ring_size(sizes->receives) - 1;
-    plan->orq_mask = rings_larger(uiw_ring_size(sizes->ord) - 1, ep->orq_mask);
+    plan->orq_mask = rings_larger(uiw_ring_size(sizes->ord) - 1, ep->reads.orq_mask);
     /* An answered Read may be asked again before its slot is seen free: hence twice the IRD. */
-    plan->irq_mask =
-        rings_larger(uiw_ring_size(2 * (size_t)(sizes->ird ? sizes->ird : 1)) - 1, ep->irq_mask);
+    plan->irq_mask = rings_larger(uiw_ring_size(2 * (size_t)(sizes->ird ? sizes->ird : 1)) - 1,
+                                  ep->reads.irq_mask);
 }
 
 static bool rings_are_as_planned(const struct uiw_ep *ep, const struct rings_plan *plan)
 {
     return ep->sq.slots && ep->sq.stride == plan->sq_stride && ep->sq.mask == plan->sq_mask &&
            ep->rq.stride == plan->rq_stride && ep->rq.mask == plan->rq_mask &&
-           ep->orq_mask == plan->orq_mask && ep->irq_mask == plan->irq_mask;
+           ep->reads.orq_mask == plan->orq_mask && ep->reads.irq_mask == plan->irq_mask;
 }
 
 /* Entries [head, tail), each to the slot of its index. */
@@ -82,12 +82,14 @@ static void rings_copy_queue(unsigned char *to, uint32_t mask, const struct uiw_
 static void rings_copy_reads(const struct uiw_ep *ep, const struct rings_plan *plan,
                              struct uiw_irq_entry *irq, struct uiw_orq_entry *orq)
 {
-    rings_copy((unsigned char *)irq, plan->irq_mask, (const unsigned char *)ep->irq, ep->irq_mask,
-               sizeof(*irq), atomic_load_explicit(&ep->irq_head, memory_order_relaxed),
-               atomic_load_explicit(&ep->irq_tail, memory_order_relaxed));
-    rings_copy((unsigned char *)orq, plan->orq_mask, (const unsigned char *)ep->orq, ep->orq_mask,
-               sizeof(*orq), atomic_load_explicit(&ep->orq_head, memory_order_relaxed),
-               atomic_load_explicit(&ep->orq_tail, memory_order_relaxed));
+    rings_copy((unsigned char *)irq, plan->irq_mask, (const unsigned char *)ep->reads.irq,
+               ep->reads.irq_mask, sizeof(*irq),
+               atomic_load_explicit(&ep->reads.irq_head, memory_order_relaxed),
+               atomic_load_explicit(&ep->reads.irq_tail, memory_order_relaxed));
+    rings_copy((unsigned char *)orq, plan->orq_mask, (const unsigned char *)ep->reads.orq,
+               ep->reads.orq_mask, sizeof(*orq),
+               atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed),
+               atomic_load_explicit(&ep->reads.orq_tail, memory_order_relaxed));
 }
 
 static bool rings_move(struct uiw_ep *ep, const struct rings_plan *plan)
@@ -114,8 +116,8 @@ static bool rings_move(struct uiw_ep *ep, const struct rings_plan *plan)
     }
     ep->sq.slots = block;
     ep->rq.slots = block + sq_bytes;
-    ep->irq = irq;
-    ep->orq = orq;
+    ep->reads.irq = irq;
+    ep->reads.orq = orq;
     return true;
 }
 
@@ -132,8 +134,8 @@ bool uiw_rings_make(struct uiw_ep *ep, const struct uiw_ring_sizes *sizes)
     ep->rq.depth = (uint32_t)sizes->receives;
     ep->rq.stride = plan.rq_stride;
     ep->rq.mask = plan.rq_mask;
-    ep->orq_mask = plan.orq_mask;
-    ep->irq_mask = plan.irq_mask;
+    ep->reads.orq_mask = plan.orq_mask;
+    ep->reads.irq_mask = plan.irq_mask;
     return true;
 }
 

@@ -39,11 +39,11 @@ static enum iw_error place_check_write(struct uiw_ep *ep, const struct iw_segmen
 /* The oldest Read or atomic of ours without a complete response; NULL when none is open. */
 static struct uiw_orq_entry *place_oldest_read(const struct uiw_ep *ep)
 {
-    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
+    uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
 
-    if (head == atomic_load_explicit(&ep->orq_tail, memory_order_acquire))
+    if (head == atomic_load_explicit(&ep->reads.orq_tail, memory_order_acquire))
         return NULL;
-    return &ep->orq[head & ep->orq_mask];
+    return &ep->reads.orq[head & ep->reads.orq_mask];
 }
 
 static enum iw_error place_check_response(struct uiw_ep *ep, const struct iw_segment *segment)
@@ -257,8 +257,8 @@ static bool place_take(void *context, const uint8_t *payload, uint32_t length, b
 /* The oldest Read or atomic of ours has its answer. */
 static void place_answered(struct uiw_ep *ep)
 {
-    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
-    const struct uiw_orq_entry *entry = &ep->orq[head & ep->orq_mask];
+    uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
+    const struct uiw_orq_entry *entry = &ep->reads.orq[head & ep->reads.orq_mask];
 
     if (!entry->rtr) {
         struct uiw_sqe *sqe = uiw_sqe_at(ep, entry->sq_index);
@@ -271,7 +271,7 @@ static void place_answered(struct uiw_ep *ep)
         ep->rx_wake_request |= uiw_sq_complete_locked(ep);
         base_lock_drop(&ep->ual->lock);
     }
-    atomic_store_explicit(&ep->orq_head, head + 1, memory_order_release);
+    atomic_store_explicit(&ep->reads.orq_head, head + 1, memory_order_release);
     ep->rx_kick = true; /* ORD and fences */
 }
 
@@ -374,25 +374,25 @@ static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_
  */
 static uint32_t place_irq_depth(const struct uiw_ep *ep)
 {
-    return ep->agreed.ird == 0 ? 0 : (ep->irq_mask + 1) / 2;
+    return ep->agreed.ird == 0 ? 0 : (ep->reads.irq_mask + 1) / 2;
 }
 
 static bool place_has_irq_room(const struct uiw_ep *ep)
 {
-    uint32_t tail = atomic_load_explicit(&ep->irq_tail, memory_order_relaxed);
-    uint32_t open = tail - atomic_load_explicit(&ep->irq_sent, memory_order_acquire);
-    uint32_t kept = tail - atomic_load_explicit(&ep->irq_head, memory_order_acquire);
+    uint32_t tail = atomic_load_explicit(&ep->reads.irq_tail, memory_order_relaxed);
+    uint32_t open = tail - atomic_load_explicit(&ep->reads.irq_sent, memory_order_acquire);
+    uint32_t kept = tail - atomic_load_explicit(&ep->reads.irq_head, memory_order_acquire);
 
-    return open < place_irq_depth(ep) && kept <= ep->irq_mask;
+    return open < place_irq_depth(ep) && kept <= ep->reads.irq_mask;
 }
 
 static void place_enter_irq(struct uiw_ep *ep, const struct uiw_irq_entry *entry)
 {
-    uint32_t tail = atomic_load_explicit(&ep->irq_tail, memory_order_relaxed);
+    uint32_t tail = atomic_load_explicit(&ep->reads.irq_tail, memory_order_relaxed);
 
-    ep->irq[tail & ep->irq_mask] = *entry;
+    ep->reads.irq[tail & ep->reads.irq_mask] = *entry;
     /* Hands the entry to the sender. */
-    atomic_store_explicit(&ep->irq_tail, tail + 1, memory_order_release);
+    atomic_store_explicit(&ep->reads.irq_tail, tail + 1, memory_order_release);
     ep->rx_kick = true;
 }
 

@@ -71,7 +71,7 @@ static uint32_t batch_rest(const struct uiw_ep *ep, const struct uiw_batch *batc
     if (cursor->sq_offset > 0)
         return uiw_sqe_at(ep, cursor->sq)->length - cursor->sq_offset;
     if (cursor->irq_offset > 0)
-        return ep->irq[cursor->irq & ep->irq_mask].request.length - cursor->irq_offset;
+        return ep->reads.irq[cursor->irq & ep->reads.irq_mask].request.length - cursor->irq_offset;
     return 0;
 }
 
@@ -312,21 +312,21 @@ static void batch_open_fpdu(struct uiw_batch *batch, struct batch_fpdu *fpdu, si
 
 static uint32_t batch_reads_open(const struct uiw_ep *ep)
 {
-    return atomic_load_explicit(&ep->orq_tail, memory_order_relaxed) -
-           atomic_load_explicit(&ep->orq_head, memory_order_acquire);
+    return atomic_load_explicit(&ep->reads.orq_tail, memory_order_relaxed) -
+           atomic_load_explicit(&ep->reads.orq_head, memory_order_acquire);
 }
 
 static void batch_enter_read(struct uiw_ep *ep, uint32_t index, struct uiw_sqe *sqe)
 {
-    uint32_t tail = atomic_load_explicit(&ep->orq_tail, memory_order_relaxed);
-    struct uiw_orq_entry *entry = &ep->orq[tail & ep->orq_mask];
+    uint32_t tail = atomic_load_explicit(&ep->reads.orq_tail, memory_order_relaxed);
+    struct uiw_orq_entry *entry = &ep->reads.orq[tail & ep->reads.orq_mask];
 
     *entry = (struct uiw_orq_entry){.sq_index = index,
                                     .length = sqe->length,
                                     .sink_stag = sqe->segment_count ? sqe->segments[0].stag : 1,
                                     .atomic = uiw_sqe_is_atomic(sqe)};
     /* Entered before the Request can leave; pairs with the reader's acquire. */
-    atomic_store_explicit(&ep->orq_tail, tail + 1, memory_order_release);
+    atomic_store_explicit(&ep->reads.orq_tail, tail + 1, memory_order_release);
 }
 
 /* How many messages of the Send queue a request consists of. */
@@ -626,7 +626,7 @@ static bool batch_add_read_response(struct uiw_ep *ep, struct uiw_batch *batch,
 
 static bool batch_add_response(struct uiw_ep *ep, struct uiw_batch *batch)
 {
-    const struct uiw_irq_entry *entry = &ep->irq[batch->cursor.irq & ep->irq_mask];
+    const struct uiw_irq_entry *entry = &ep->reads.irq[batch->cursor.irq & ep->reads.irq_mask];
 
     if (entry->is_atomic)
         return batch_add_atomic_response(ep, batch, entry);
@@ -650,7 +650,7 @@ static enum batch_turn batch_turn(const struct uiw_ep *ep, const struct uiw_batc
 {
     const struct uiw_cursor *cursor = &batch->cursor;
     bool request = cursor->sq != atomic_load_explicit(&ep->sq_ready, memory_order_acquire);
-    bool response = cursor->irq != atomic_load_explicit(&ep->irq_tail, memory_order_acquire);
+    bool response = cursor->irq != atomic_load_explicit(&ep->reads.irq_tail, memory_order_acquire);
     bool write = request && uiw_sqe_at(ep, cursor->sq)->opcode == VP_RDMA_WRITE;
 
     if (!request || !response)
@@ -703,7 +703,7 @@ static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
     if (batch_try(ep, batch, turn))
         return true;
     if (turn != BATCH_REQUEST || batch_failed(ep) ||
-        batch->cursor.irq == atomic_load_explicit(&ep->irq_tail, memory_order_acquire))
+        batch->cursor.irq == atomic_load_explicit(&ep->reads.irq_tail, memory_order_acquire))
         return false;
     return batch_try(ep, batch, BATCH_RESPONSE);
 }

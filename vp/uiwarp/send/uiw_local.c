@@ -5,8 +5,8 @@
 static bool window_fenced(const struct uiw_ep *ep, uint32_t index, const struct uiw_sqe *sqe)
 {
     if ((sqe->flags & IT_BARRIER_FENCE_FLAG) &&
-        atomic_load_explicit(&ep->orq_head, memory_order_acquire) !=
-            atomic_load_explicit(&ep->orq_tail, memory_order_relaxed))
+        atomic_load_explicit(&ep->reads.orq_head, memory_order_acquire) !=
+            atomic_load_explicit(&ep->reads.orq_tail, memory_order_relaxed))
         return true;
     return (sqe->flags & IT_UNLINK_FENCE_FLAG) && uiw_queue_head(&ep->sq) != index;
 }

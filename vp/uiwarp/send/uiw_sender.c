@@ -103,7 +103,7 @@ static void tx_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_
     else
         return;
     uiw_count(&ep->tx.fpdus, complete);
-    atomic_store_explicit(&ep->irq_head, ep->tx.cursor.irq, memory_order_release);
+    atomic_store_explicit(&ep->reads.irq_head, ep->tx.cursor.irq, memory_order_release);
     tx_finish_requests(ep, batch, complete, from);
 }
 
@@ -146,7 +146,7 @@ static enum uiw_tx_state tx_send_batch(struct uiw_ep *ep)
         return batch.passed_local ? UIW_TX_MORE : UIW_TX_IDLE;
     }
     /* The peer may send its next Read as soon as it has this octet: give the slots back first. */
-    atomic_store_explicit(&ep->irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
+    atomic_store_explicit(&ep->reads.irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
                           memory_order_release);
     sent = tx_write_batch(ep, &batch);
     if (sent < 0) {
@@ -237,6 +237,6 @@ void uiw_tx_note_failure(const struct uiw_ep *ep, struct uiw_tx_failure *failure
         (it_dto_status_t)atomic_load_explicit(&tx->failed_status, memory_order_acquire);
     failure->index = tx->failed_index;
     failure->error = (enum iw_error)atomic_load_explicit(&tx->failed_error, memory_order_acquire);
-    failure->entry = ep->irq[tx->cursor.irq & ep->irq_mask];
+    failure->entry = ep->reads.irq[tx->cursor.irq & ep->reads.irq_mask];
     failure->answered = tx->cursor.irq_offset;
 }

@@ -12,7 +12,6 @@
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
-#include "vp/uiwarp/send/uiw_batch.h"
 
 #include <string.h>
 
@@ -39,7 +38,7 @@ bool uiw_quick_is_next(const struct uiw_ep *ep)
         return false;
     sqe = uiw_sqe_at(ep, tx->cursor.sq);
     return sqe->quick && !sqe->started && tx->image.start == tx->image.end &&
-           tx->cursor.irq == atomic_load_explicit(&ep->irq_tail, memory_order_acquire);
+           tx->cursor.irq == atomic_load_explicit(&ep->reads.irq_tail, memory_order_acquire);
 }
 
 /* The header; the MSN is the message's from now on, whatever becomes of this attempt. */

@@ -74,17 +74,17 @@ static it_status_t sq_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
 
 static void sq_gather_none_locked(struct uiw_ep *ep)
 {
-    ep->gathered_requests = 0;
-    ep->gathered_octets = 0;
+    ep->pacing.gathered_requests = 0;
+    ep->pacing.gathered_octets = 0;
 }
 
 /* The first post since the peer has spoken, outside of a burst, begins none: the clock need not be looked at. */
 static bool sq_answers_locked(struct uiw_ep *ep)
 {
     uint64_t heard = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
-    bool answers = ep->burst == 0 && heard != ep->burst_heard;
+    bool answers = ep->pacing.burst == 0 && heard != ep->pacing.burst_heard;
 
-    ep->burst_heard = heard;
+    ep->pacing.burst_heard = heard;
     return answers;
 }
 
@@ -95,26 +95,26 @@ static bool sq_answers_locked(struct uiw_ep *ep)
 static bool sq_is_in_burst_locked(struct uiw_ep *ep)
 {
     uint64_t now = base_rough_ticks();
-    uint64_t gap = now - atomic_load_explicit(&ep->last_post, memory_order_relaxed);
-    bool alone = ep->burst_paused;
+    uint64_t gap = now - atomic_load_explicit(&ep->pacing.last_post, memory_order_relaxed);
+    bool alone = ep->pacing.burst_paused;
 
-    atomic_store_explicit(&ep->last_post, now, memory_order_relaxed);
-    if (ep->burst < SQ_BURST_EAGER) {
-        ep->burst = gap < SQ_BURST_GAP_TICKS ? ep->burst + 1 : 0;
-        return ep->burst >= SQ_BURST_EAGER;
+    atomic_store_explicit(&ep->pacing.last_post, now, memory_order_relaxed);
+    if (ep->pacing.burst < SQ_BURST_EAGER) {
+        ep->pacing.burst = gap < SQ_BURST_GAP_TICKS ? ep->pacing.burst + 1 : 0;
+        return ep->pacing.burst >= SQ_BURST_EAGER;
     }
-    ep->burst_paused = gap >= SQ_BURST_KEEP_TICKS;
-    if (!ep->burst_paused)
+    ep->pacing.burst_paused = gap >= SQ_BURST_KEEP_TICKS;
+    if (!ep->pacing.burst_paused)
         return true;
     if (alone || gap >= SQ_BURST_PAUSE_MAX_TICKS) {
-        ep->burst = 0;
-        ep->burst_pause = 0;
-        ep->burst_paused = false;
+        ep->pacing.burst = 0;
+        ep->pacing.burst_pause = 0;
+        ep->pacing.burst_paused = false;
         return false;
     }
-    if (gap < ep->burst_pause)
+    if (gap < ep->pacing.burst_pause)
         return true;
-    ep->burst_pause = 2 * gap;
+    ep->pacing.burst_pause = 2 * gap;
     return false;
 }
 
@@ -126,9 +126,10 @@ static bool sq_is_in_burst_locked(struct uiw_ep *ep)
 static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
     if (!sq_answers_locked(ep) && sq_is_in_burst_locked(ep)) {
-        ep->gathered_requests++;
-        ep->gathered_octets += request->length;
-        if (ep->gathered_requests < SQ_GATHER_REQUESTS && ep->gathered_octets < SQ_GATHER_OCTETS)
+        ep->pacing.gathered_requests++;
+        ep->pacing.gathered_octets += request->length;
+        if (ep->pacing.gathered_requests < SQ_GATHER_REQUESTS &&
+            ep->pacing.gathered_octets < SQ_GATHER_OCTETS)
             return true;
     }
     sq_gather_none_locked(ep);
@@ -175,7 +176,8 @@ static void sq_send(struct ual_ep *ual, enum sq_pace pace)
     case SQ_NOW:
         uiw_tx_kick(ual, false);
         /* A system call later. Of two posters the time of either will do. */
-        atomic_store_explicit(&uiw_ep_of(ual)->last_post, base_rough_ticks(), memory_order_relaxed);
+        atomic_store_explicit(&uiw_ep_of(ual)->pacing.last_post, base_rough_ticks(),
+                              memory_order_relaxed);
         break;
     case SQ_SOON:
         uiw_progress_defer(ia, ual);

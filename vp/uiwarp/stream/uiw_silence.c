@@ -38,20 +38,20 @@
 
 static void silence_insert_locked(struct uiw_silence *silence, struct ual_ep *ual, uint64_t due_ns)
 {
-    struct uiw_silence_entry *entry = &uiw_ep_of(ual)->silence;
+    struct uiw_silence_entry *entry = &uiw_ep_of(ual)->later.silence;
     struct ual_ep *before = silence->last; /* delays are much the same */
 
-    while (before && uiw_ep_of(before)->silence.due_ns > due_ns)
-        before = uiw_ep_of(before)->silence.previous;
+    while (before && uiw_ep_of(before)->later.silence.due_ns > due_ns)
+        before = uiw_ep_of(before)->later.silence.previous;
     entry->due_ns = due_ns;
     entry->previous = before;
-    entry->next = before ? uiw_ep_of(before)->silence.next : silence->first;
+    entry->next = before ? uiw_ep_of(before)->later.silence.next : silence->first;
     if (before)
-        uiw_ep_of(before)->silence.next = ual;
+        uiw_ep_of(before)->later.silence.next = ual;
     else
         silence->first = ual;
     if (entry->next)
-        uiw_ep_of(entry->next)->silence.previous = ual;
+        uiw_ep_of(entry->next)->later.silence.previous = ual;
     else
         silence->last = ual;
     entry->listed = true;
@@ -59,16 +59,16 @@ static void silence_insert_locked(struct uiw_silence *silence, struct ual_ep *ua
 
 static void silence_unlink_locked(struct uiw_silence *silence, struct ual_ep *ual)
 {
-    struct uiw_silence_entry *entry = &uiw_ep_of(ual)->silence;
+    struct uiw_silence_entry *entry = &uiw_ep_of(ual)->later.silence;
 
     if (!entry->listed)
         return;
     if (entry->previous)
-        uiw_ep_of(entry->previous)->silence.next = entry->next;
+        uiw_ep_of(entry->previous)->later.silence.next = entry->next;
     else
         silence->first = entry->next;
     if (entry->next)
-        uiw_ep_of(entry->next)->silence.previous = entry->previous;
+        uiw_ep_of(entry->next)->later.silence.previous = entry->previous;
     else
         silence->last = entry->previous;
     entry->listed = false;
@@ -123,7 +123,7 @@ static bool silence_acknowledged(int fd)
 /* With the send token. In how many nanoseconds to look again; 0: never. */
 static uint64_t silence_release(struct uiw_ep *ep)
 {
-    struct uiw_silence_entry *entry = &ep->silence;
+    struct uiw_silence_entry *entry = &ep->later.silence;
     uint64_t now = base_now_ns();
     uint64_t wait_ns;
 
@@ -172,7 +172,7 @@ static struct ual_ep *silence_take_due(struct uiw_progress *progress, uint64_t *
 
     base_lock_take(&progress->lock);
     ual = silence->first;
-    *next_ns = ual ? uiw_ep_of(ual)->silence.due_ns : 0;
+    *next_ns = ual ? uiw_ep_of(ual)->later.silence.due_ns : 0;
     if (ual && base_is_over(*next_ns))
         silence_unlink_locked(silence, ual);
     else
@@ -236,9 +236,10 @@ static uint64_t silence_begin(struct uiw_ep *ep)
     if (ep->release_ns == 0)
         return 0;
     round_trip_ns = silence_round_trip_ns(ep->fd);
-    ep->silence.acknowledged_ns = 0;
-    ep->silence.look_ns = round_trip_ns > SILENCE_LOOK_MIN_NS ? round_trip_ns : SILENCE_LOOK_MIN_NS;
-    return ep->silence.look_ns;
+    ep->later.silence.acknowledged_ns = 0;
+    ep->later.silence.look_ns =
+        round_trip_ns > SILENCE_LOOK_MIN_NS ? round_trip_ns : SILENCE_LOOK_MIN_NS;
+    return ep->later.silence.look_ns;
 }
 
 void uiw_silence_watch(struct ual_ia *ia, struct ual_ep *ual)

@@ -11,7 +11,6 @@
 #include "vp/uiwarp/receive/uiw_reader.h"
 #include "vp/uiwarp/send/uiw_out.h"
 #include "vp/uiwarp/stream/uiw_drive.h"
-#include "vp/uiwarp/stream/uiw_log.h"
 #include "vp/uiwarp/stream/uiw_silence.h"
 #include "vp/uiwarp/stream/uiw_verdict.h"
 
@@ -56,8 +55,8 @@ static bool stream_prepare_rtr(struct uiw_ep *ep)
             iw_encode_untagged(fpdu, IW_OP_SEND, true, 0, IW_QN_SEND, ep->tx.next_send_msn++, 0, 0);
         break;
     case IW_RTR_READ:
-        ep->orq[0] = (struct uiw_orq_entry){.sink_stag = 1, .rtr = true};
-        atomic_store_explicit(&ep->orq_tail, 1, memory_order_relaxed);
+        ep->reads.orq[0] = (struct uiw_orq_entry){.sink_stag = 1, .rtr = true};
+        atomic_store_explicit(&ep->reads.orq_tail, 1, memory_order_relaxed);
         length = iw_encode_untagged(fpdu, IW_OP_READ_REQUEST, true, 0, IW_QN_READ_REQUEST,
                                     ep->tx.next_read_msn++, 0, IW_READ_REQUEST_HEADER);
         length += iw_encode_read_request(fpdu + length, &nothing);
@@ -100,11 +99,11 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator, bool conve
     ep->octets_before = atomic_load_explicit(&ep->octets_in, memory_order_relaxed);
     atomic_store_explicit(&ep->lost_event, false, memory_order_relaxed);
     atomic_store_explicit(&ep->ord_limit, result->ord, memory_order_relaxed);
-    atomic_store_explicit(&ep->orq_head, 0, memory_order_relaxed);
-    atomic_store_explicit(&ep->orq_tail, 0, memory_order_relaxed);
-    atomic_store_explicit(&ep->irq_head, 0, memory_order_relaxed);
-    atomic_store_explicit(&ep->irq_sent, 0, memory_order_relaxed);
-    atomic_store_explicit(&ep->irq_tail, 0, memory_order_relaxed);
+    atomic_store_explicit(&ep->reads.orq_head, 0, memory_order_relaxed);
+    atomic_store_explicit(&ep->reads.orq_tail, 0, memory_order_relaxed);
+    atomic_store_explicit(&ep->reads.irq_head, 0, memory_order_relaxed);
+    atomic_store_explicit(&ep->reads.irq_sent, 0, memory_order_relaxed);
+    atomic_store_explicit(&ep->reads.irq_tail, 0, memory_order_relaxed);
     iw_rx_init(&ep->rx, &uiw_rx_ops, ep, result->crc);
     uiw_tx_reset(ep);
     ep->tx.max_ulpdu = stream_max_ulpdu(fd, result->send_markers);

@@ -44,10 +44,10 @@ static it_event_type_t stream_async_of_error(const struct uiw_ep *ep, enum iw_er
 /* The Read or atomic that a bad response belongs to, if any. */
 static void stream_blame_read(struct uiw_ep *ep, struct uiw_end *end, it_dto_status_t status)
 {
-    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
-    const struct uiw_orq_entry *read = &ep->orq[head & ep->orq_mask];
+    uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
+    const struct uiw_orq_entry *read = &ep->reads.orq[head & ep->reads.orq_mask];
 
-    if (head == atomic_load_explicit(&ep->orq_tail, memory_order_acquire) || read->rtr)
+    if (head == atomic_load_explicit(&ep->reads.orq_tail, memory_order_acquire) || read->rtr)
         return;
     end->has_failed_request = true;
     end->failed_index = read->sq_index;
@@ -105,8 +105,8 @@ enum stream_blame {
 static enum stream_blame stream_blame_of(const struct uiw_ep *ep)
 {
     const struct iw_terminate *terminate = &ep->rx_terminate;
-    uint32_t head = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
-    bool open = head != atomic_load_explicit(&ep->orq_tail, memory_order_acquire);
+    uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
+    bool open = head != atomic_load_explicit(&ep->reads.orq_tail, memory_order_acquire);
 
     if (terminate->has_rdmap) /* a Read's */
         return IW_ERROR_TYPE(terminate->error) == 1 ? STREAM_BLAME_NAMED : STREAM_BLAME_NONE;
@@ -116,7 +116,8 @@ static enum stream_blame stream_blame_of(const struct uiw_ep *ep)
                    ? STREAM_BLAME_NAMED
                    : STREAM_BLAME_NONE;
     /* Linux siw knows no atomics and names no header then. */
-    return terminate->error == IW_ERR_RDMAP_OPCODE && open && ep->orq[head & ep->orq_mask].atomic
+    return terminate->error == IW_ERR_RDMAP_OPCODE && open &&
+                   ep->reads.orq[head & ep->reads.orq_mask].atomic
                ? STREAM_BLAME_OLDEST
                : STREAM_BLAME_NONE;
 }
@@ -127,8 +128,8 @@ static void stream_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
     enum stream_blame blame = stream_blame_of(ep);
     uint32_t msn = (uint32_t)ddp[10] << 24 | (uint32_t)ddp[11] << 16 | (uint32_t)ddp[12] << 8 |
                    (uint32_t)ddp[13];
-    uint32_t tail = atomic_load_explicit(&ep->orq_tail, memory_order_acquire);
-    uint32_t index = atomic_load_explicit(&ep->orq_head, memory_order_relaxed);
+    uint32_t tail = atomic_load_explicit(&ep->reads.orq_tail, memory_order_acquire);
+    uint32_t index = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
 
     if (blame == STREAM_BLAME_NONE)
         return;
@@ -138,7 +139,7 @@ static void stream_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
     if (blame == STREAM_BLAME_OLDEST || ep->rx_terminate.little_endian_nibbles)
         return; /* siw puts the size of the Read where its MSN was */
     for (; index != tail; index++) {
-        const struct uiw_orq_entry *read = &ep->orq[index & ep->orq_mask];
+        const struct uiw_orq_entry *read = &ep->reads.orq[index & ep->reads.orq_mask];
 
         if (!read->rtr && uiw_sqe_at(ep, read->sq_index)->msn == msn)
             end->failed_index = read->sq_index;
