@@ -5,6 +5,7 @@
 #include "vp/verbs/device/verbs.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
 #include "ual/providers/ual_registry.h"
+#include "vp/verbs/qp/verbs_qp.h"
 #include "support/check.h"
 #include "verbs/stub_device.h"
 

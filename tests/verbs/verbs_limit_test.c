@@ -3,6 +3,7 @@
 #include "verbs/stub_node.h"
 
 #include "vp/verbs/device/verbs.h"
+#include "vp/verbs/memory/verbs_memory.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -5,6 +5,7 @@
  * it to the IA's thread, where the connection lives.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
+
 #include "vp/verbs/cm/verbs_cm_answer.h"
 
 #include <errno.h>
@@ -216,7 +217,7 @@ static void accept_run(void *argument)
 
     /* This thread may not have come to what the peer has done last. */
     if (!conn->peer_gone)
-        verbs_cm_take_events(conn->cm);
+        conn->cm->ops->take_events(conn->cm);
     if (conn->peer_gone)
         call->status = IT_ERR_INVALID_CN_EST_ID;
     else if (conn->state == VERBS_CONN_ANNOUNCED)
@@ -251,7 +252,7 @@ static void reject_run(void *argument)
     struct verbs_conn *conn = accept_conn_of(call->request);
 
     if (!conn->peer_gone)
-        verbs_cm_take_events(conn->cm);
+        conn->cm->ops->take_events(conn->cm);
     if (conn->peer_gone) {
         call->status = IT_ERR_INVALID_CN_EST_ID;
         return;

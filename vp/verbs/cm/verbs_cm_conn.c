@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The life of a connection and its ends: the state first, then the id, the posted work, the event. */
-#include "vp/verbs/convert/verbs_convert.h"
+#include "vp/verbs/cm/verbs_cm_private.h"
+
+#include "vp/verbs/qp/verbs_qp.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -139,7 +141,7 @@ static void conn_close(struct verbs_conn *conn, const struct verbs_ep *ep)
         conn_close_live(conn);
     else if (iwarp && (conn->state == VERBS_CONN_CALLING || conn->state == VERBS_CONN_REPLY ||
                        conn->state == VERBS_CONN_CONFIRM))
-        verbs_thread_destroy(conn, ep);
+        verbs_thread_destroy(conn, ep, verbs_conn_discard);
     else
         verbs_conn_discard(conn);
 }
@@ -170,6 +172,7 @@ bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
                     const struct ual_conn_news *news)
 {
     struct verbs_convert *convert = conn->convert;
+    const struct verbs_cm *cm = conn->cm;
     struct verbs_ep *ep = conn->ep;
 
     if (ep && !convert && !conn_step(ep, step))
@@ -178,7 +181,7 @@ bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
     (void)conn_detach(conn);
     conn_close(conn, ep);
     if (convert)
-        verbs_convert_unconnected(convert, news ? news->reject_code : IT_CN_REJ_OTHER);
+        cm->ops->convert_unconnected(convert, news ? news->reject_code : IT_CN_REJ_OTHER);
     if (convert || !ep)
         return true;
     verbs_ep_break(ep);
@@ -278,7 +281,7 @@ bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, siz
     verbs_host->timer_stop(conn->timer);
     conn->state = VERBS_CONN_LIVE;
     if (conn->convert) {
-        verbs_convert_connected(conn->convert, private_data, length);
+        conn->cm->ops->convert_connected(conn->convert, private_data, length);
         return true;
     }
     verbs_host->ep_lock(ep->ual);
@@ -355,7 +358,7 @@ static void conn_peer_left(struct verbs_conn *conn)
     struct verbs_cm *cm = conn->cm;
 
     conn_settle(conn);
-    verbs_async_take(cm->ia); /* what the device has said before; may end the connection */
+    cm->ops->take_async(cm->ia); /* what the device has said before; may end the connection */
     if (cm->current != conn)
         return;
     switch ((unsigned)conn->state) {

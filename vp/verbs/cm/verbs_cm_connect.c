@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The active side: address, route, request, and what the peer says to it. */
 #include "vp/verbs/cm/verbs_cm_private.h"
+
 #include "vp/verbs/cm/verbs_cm_answer.h"
+#include "vp/verbs/device/verbs_query.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -96,7 +98,7 @@ static void connect_request(struct verbs_conn *conn)
         return;
     }
     conn->state = VERBS_CONN_CALLING;
-    if (!verbs_thread_connect(conn)) {
+    if (!verbs_thread_connect(conn, verbs_connect_called)) {
         conn->state = VERBS_CONN_NEW;
         verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
     }
@@ -274,7 +276,7 @@ static it_status_t connect_bind(struct verbs_conn *conn, struct sockaddr_storage
 
     if (rdma_bind_addr(conn->id, (struct sockaddr *)local) != 0)
         error = errno;
-    else if (!verbs_cm_is_own(ia, conn->id) || conn->id->port_num != conn->path.spigot_id)
+    else if (!verbs_device_is_own(ia, conn->id) || conn->id->port_num != conn->path.spigot_id)
         error = ENODEV;
     if (error != 0)
         verbs_log(VP_LOG_WARN, "%s: cannot connect from this address: %s",

@@ -7,6 +7,8 @@
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
+#include "vp/verbs/device/verbs_query.h"
+
 #include <ifaddrs.h>
 
 static bool guard_bind(struct verbs_cm *cm, const struct sockaddr *address)
@@ -18,7 +20,7 @@ static bool guard_bind(struct verbs_cm *cm, const struct sockaddr *address)
     verbs_address_set_port(&local, 0);
     if (rdma_create_id(cm->channel, &id, &cm->guard, RDMA_PS_IB) != 0)
         return false;
-    if (rdma_bind_addr(id, (struct sockaddr *)&local) == 0 && verbs_cm_is_own(cm->ia, id)) {
+    if (rdma_bind_addr(id, (struct sockaddr *)&local) == 0 && verbs_device_is_own(cm->ia, id)) {
         cm->guard.id = id;
         return true;
     }

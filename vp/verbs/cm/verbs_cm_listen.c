@@ -5,6 +5,8 @@
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
+#include "vp/verbs/device/verbs_query.h"
+
 #include <errno.h>
 #include <ifaddrs.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
+#include "vp/verbs/complete/verbs_flush.h"
+
 #include <string.h>
 
 /* From the establishment, or the nudge before. A busy responder needs a long time. */

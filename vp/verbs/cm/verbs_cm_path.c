@@ -6,6 +6,8 @@
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
+#include "vp/verbs/device/verbs_query.h"
+
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -425,7 +427,7 @@ static bool path_resolve(struct verbs_cm *cm, const it_net_addr_t *local,
     address_make(remote, address_scope(cm->ia, path->spigot_id, remote), &to);
     found = rdma_resolve_addr(id, (struct sockaddr *)&from, (struct sockaddr *)&to,
                               VERBS_CM_RESOLVE_MS) == 0 &&
-            rdma_resolve_route(id, VERBS_CM_RESOLVE_MS) == 0 && verbs_cm_is_own(cm->ia, id);
+            rdma_resolve_route(id, VERBS_CM_RESOLVE_MS) == 0 && verbs_device_is_own(cm->ia, id);
     if (found) {
         verbs_path_fill(cm->ia, id, path);
         found = memo_keep(cm, &path->remote.ib, local, remote);

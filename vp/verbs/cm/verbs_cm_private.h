@@ -76,13 +76,14 @@ struct verbs_conn {
     struct ual_request request;
 
     /* A thread that carries out a call of rdma_cm which blocks. */
-    pthread_t caller;       /* in rdma_connect */
-    struct vp_task *called; /* it has come back */
-    int error;              /* of its call; read when the thread has been joined */
-    int status;             /* of rdma_cm's last event, for the log */
-    pthread_t destroyer;    /* in rdma_destroy_id */
-    struct vp_task *gone;   /* it has come back */
-    bool calling;           /* DYING: the destroyer has to join the caller */
+    pthread_t caller;                        /* in rdma_connect */
+    struct vp_task *called;                  /* it has come back */
+    int error;                               /* of its call; read when the thread has been joined */
+    int status;                              /* of rdma_cm's last event, for the log */
+    pthread_t destroyer;                     /* in rdma_destroy_id */
+    struct vp_task *gone;                    /* it has come back */
+    void (*buried)(struct verbs_conn *conn); /* then: without id */
+    bool calling;                            /* DYING: the destroyer has to join the caller */
     /* DYING, by verbs_cm.lock. */
     struct verbs_conn *dying_next;
     const struct verbs_ep *held; /* whose QP the id still uses */
@@ -106,6 +107,7 @@ struct verbs_guard {
 };
 
 struct verbs_cm {
+    const struct verbs_cm_ops *ops; /* immutable */
     struct ual_ia *ual;
     struct verbs_ia *ia;
     struct rdma_event_channel *channel;
@@ -145,6 +147,19 @@ struct verbs_cm_event {
     size_t private_length;
 };
 
+/* What connection management calls of the floors above it. */
+struct verbs_cm_ops {
+    void (*take_events)(struct verbs_cm *cm); /* handles what rdma_cm has to say now */
+    void (*take_async)(struct verbs_ia *ia);  /* the same for the device */
+    void (*device_gone)(struct verbs_ia *ia);
+    void (*convert_requested)(struct verbs_convert *convert, struct rdma_cm_id *id,
+                              const struct verbs_cm_event *event);
+    void (*convert_lost)(struct verbs_convert *convert);
+    void (*convert_connected)(struct verbs_convert *convert, const void *private_data,
+                              size_t length);
+    void (*convert_unconnected)(struct verbs_convert *convert, it_conn_reject_code_t code);
+};
+
 static inline void verbs_cm_count(uint64_t *counter)
 {
     (void)__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
@@ -152,8 +167,6 @@ static inline void verbs_cm_count(uint64_t *counter)
 
 /* ---------------------------------------------------------------- verbs_cm.c */
 
-/* The id is bound to the IA's device. */
-bool verbs_cm_is_own(const struct verbs_ia *ia, const struct rdma_cm_id *id);
 /* The length of private data without what InfiniBand fills it up with. */
 size_t verbs_cm_strip(const uint8_t *private_data, size_t length);
 /* Handles what rdma_cm has to say now. */
@@ -195,11 +208,12 @@ void verbs_conn_decided(struct verbs_conn *conn);
 /* ---------------------------------------------------------------- verbs_cm_thread.c */
 
 /* Calls rdma_connect with .param, beside. False: no thread can be made. */
-bool verbs_thread_connect(struct verbs_conn *conn);
+bool verbs_thread_connect(struct verbs_conn *conn, void (*called)(void *conn));
 /* The call is over, or is cut short: 0 or errno. */
 int verbs_thread_join(struct verbs_conn *conn, bool cut);
 /* Destroys the id, beside. The conn is gone afterwards, sooner or later. */
-void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep);
+void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep,
+                          void (*buried)(struct verbs_conn *conn));
 /* Any thread. Until no id that is being destroyed uses the QP of the EP (NULL: of any). */
 void verbs_thread_wait(struct verbs_cm *cm, const struct verbs_ep *ep);
 /* Any thread. An id that is being destroyed uses the QP, which is destroyed behind it. False: none does. */

@@ -2,6 +2,8 @@
 /* What a connection asks of its QP. iWARP devices move theirs by themselves. */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
+#include "vp/verbs/qp/verbs_qp.h"
+
 #include <errno.h>
 #include <string.h>
 

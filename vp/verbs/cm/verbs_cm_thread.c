@@ -4,8 +4,9 @@
  * rdma_destroy_id, until the peer has answered or the kernel has given up. Each such call has a
  * thread of its own, so that the IA's goes on.
  */
-#include "base/base_thread.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
+
+#include "base/base_thread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,9 +34,9 @@ static void *thread_connect(void *argument)
     return NULL;
 }
 
-bool verbs_thread_connect(struct verbs_conn *conn)
+bool verbs_thread_connect(struct verbs_conn *conn, void (*called)(void *conn))
 {
-    conn->called = verbs_host->task_new(conn->cm->ual, verbs_connect_called, conn);
+    conn->called = verbs_host->task_new(conn->cm->ual, called, conn);
     if (!conn->called)
         return false;
     conn->error = ECANCELED;
@@ -69,7 +70,7 @@ static void thread_bury(void *argument)
     verbs_host->task_free(conn->called);
     verbs_host->task_free(conn->gone);
     conn->id = NULL;
-    verbs_conn_discard(conn);
+    conn->buried(conn);
 }
 
 /*
@@ -146,8 +147,10 @@ static bool thread_start_destroying(struct verbs_conn *conn)
     return started;
 }
 
-void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep)
+void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep,
+                          void (*buried)(struct verbs_conn *conn))
 {
+    conn->buried = buried;
     conn->calling = conn->state == VERBS_CONN_CALLING;
     conn->state = VERBS_CONN_DYING;
     conn->held = ep;
@@ -157,7 +160,7 @@ void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep)
     /* The IA's thread waits for the peer. */
     if (conn->calling)
         (void)verbs_thread_join(conn, true);
-    verbs_conn_discard(conn);
+    buried(conn);
 }
 
 static bool thread_holds_locked(const struct verbs_cm *cm, const struct verbs_ep *ep)

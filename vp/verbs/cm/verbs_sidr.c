@@ -9,6 +9,8 @@
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
+#include "vp/verbs/device/verbs_query.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -146,7 +148,7 @@ static void service_event(struct verbs_service *service, const struct verbs_cm_e
         return;
     switch ((unsigned)event->type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
-        goes_on = verbs_cm_is_own(service->cm->ia, service->id) &&
+        goes_on = verbs_device_is_own(service->cm->ia, service->id) &&
                   rdma_resolve_route(service->id, VERBS_CM_RESOLVE_MS) == 0;
         break;
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
@@ -468,4 +470,12 @@ bool verbs_sidr_close(struct verbs_cm *cm)
         asked = next;
     }
     return cm->asked == NULL;
+}
+
+/* InfiniBand fills up with zeros what the peer has given: whatever that was, it is told without. */
+size_t verbs_cm_strip(const uint8_t *private_data, size_t length)
+{
+    while (length > 0 && private_data[length - 1] == 0)
+        length--;
+    return length;
 }

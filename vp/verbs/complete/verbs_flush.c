@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What becomes of completions when a QP has failed, is exchanged, or goes. */
+#include "vp/verbs/complete/verbs_flush.h"
+
+#include "vp/verbs/complete/verbs_join.h"
 #include "vp/verbs/complete/verbs_source.h"
+#include "vp/verbs/memory/verbs_rmr.h"
 
 #include <string.h>
 

@@ -3,7 +3,10 @@
  * Making sources and their CQs, and room on them: an EP takes as much of a CQ as it may have
  * completions, so no CQ ever overflows. With the IA's attach lock.
  */
+#include "vp/verbs/complete/verbs_join.h"
+
 #include "vp/verbs/complete/verbs_source.h"
+#include "vp/verbs/memory/verbs_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +37,15 @@ void verbs_source_close(void *context)
         (void)ibv_destroy_comp_channel(source->channel); /* nothing uses it */
     free(source);
 }
+
+const struct evd_source_ops verbs_source_ops = {
+    .take = verbs_source_take,
+    .drain = verbs_source_drain,
+    .arm = verbs_source_arm,
+    .disarm = verbs_source_disarm,
+    .close = verbs_source_close,
+    .dequeue = verbs_source_dequeue,
+};
 
 /* ---------------------------------------------------------------- joining */
 

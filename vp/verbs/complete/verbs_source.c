@@ -7,9 +7,10 @@
  * making for posts that the device does not complete.
  */
 #include "vp/verbs/complete/verbs_source.h"
-#include "vp/verbs/qp/verbs_ud.h"
 
-#include <arpa/inet.h>
+#include "vp/verbs/complete/verbs_grh.h"
+#include "vp/verbs/memory/verbs_rmr.h"
+
 #include <string.h>
 
 #define SOURCE_LIKELY(condition) __builtin_expect((condition), true)
@@ -506,7 +507,7 @@ static void source_rotate(struct verbs_source *source)
     last->next = first;
 }
 
-static size_t source_take(void *context, it_event_t *events, size_t max)
+size_t verbs_source_take(void *context, it_event_t *events, size_t max)
 {
     struct verbs_source *source = context;
     const it_event_t *end = events + max;
@@ -526,7 +527,7 @@ static size_t source_take(void *context, it_event_t *events, size_t max)
 static it_status_t __attribute__((noinline))
 source_dequeue_any(struct verbs_source *source, it_event_t *event)
 {
-    if (source_take(source, event, 1) == 0)
+    if (verbs_source_take(source, event, 1) == 0)
         return verbs_host->evd_found_nothing(source->evd);
     source_rotate(source); /* so that the next one finds what has been polled */
     base_lock_drop(source->view.lock);
@@ -570,7 +571,7 @@ source_dequeue_polled(struct verbs_source *source, it_event_t *event)
 }
 
 /* Of the CQ that has been polled last: when that is empty, the others have their turn. */
-static it_status_t source_dequeue(it_evd_handle_t evd, it_event_t *event)
+it_status_t verbs_source_dequeue(it_evd_handle_t evd, it_event_t *event)
 {
     struct verbs_source *source =
         *(struct verbs_source **)(void *)((unsigned char *)evd + EVD_SOURCE_CONTEXT);
@@ -592,7 +593,7 @@ static it_status_t source_dequeue(it_evd_handle_t evd, it_event_t *event)
     return IT_SUCCESS;
 }
 
-static size_t source_drain(void *context, struct evd_dto *dtos, size_t max)
+size_t verbs_source_drain(void *context, struct evd_dto *dtos, size_t max)
 {
     struct verbs_source *source = context;
     size_t count = 0;
@@ -625,12 +626,3 @@ void verbs_source_disarm(void *context)
     while (ibv_get_cq_event(source->channel, &cq, &ignored) == 0)
         ibv_ack_cq_events(cq, 1);
 }
-
-const struct evd_source_ops verbs_source_ops = {
-    .take = source_take,
-    .drain = source_drain,
-    .arm = verbs_source_arm,
-    .disarm = verbs_source_disarm,
-    .close = verbs_source_close,
-    .dequeue = source_dequeue,
-};

@@ -7,8 +7,6 @@
 
 #define VERBS_SOURCE_BATCH 32u /* completions taken by one poll */
 
-extern const struct evd_source_ops verbs_source_ops;
-
 /* ---- With the EVD's lock. */
 /* At most a batch; they go behind what is in the stash. Returns how many the device had. */
 uint32_t verbs_source_poll_batch(struct verbs_cq *cq);
@@ -23,8 +21,8 @@ static inline struct verbs_ep **verbs_source_by_qp(struct verbs_source *source, 
     return &source->by_qp[number & (VERBS_BY_QP - 1)];
 }
 
-/* ---- Without. */
-void verbs_source_close(void *context);
-void verbs_source_give_room(struct verbs_ep *ep);
+size_t verbs_source_take(void *context, it_event_t *events, size_t max);
+size_t verbs_source_drain(void *context, struct evd_dto *dtos, size_t max);
+it_status_t verbs_source_dequeue(it_evd_handle_t evd, it_event_t *event);
 
 #endif

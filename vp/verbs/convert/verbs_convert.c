@@ -4,7 +4,9 @@
  * the agreement go on may be the conversion's last: none touches it afterwards.
  */
 #include "vp/verbs/convert/verbs_convert_private.h"
+
 #include "vp/verbs/cm/verbs_cm_answer.h"
+#include "vp/verbs/qp/verbs_qp.h"
 
 #include <errno.h>
 #include <stdlib.h>

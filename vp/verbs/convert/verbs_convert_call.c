@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_socket_convert: from a descriptor to a conversion that goes on by itself. */
+#include "vp/verbs/convert/verbs_convert_call.h"
+
 #include "vp/verbs/convert/verbs_convert_private.h"
 
 #include <netinet/in.h>

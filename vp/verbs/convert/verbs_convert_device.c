@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The RDMA connection of a conversion: between the addresses of the stream, for one peer only. */
-#include "vp/verbs/cm/verbs_cm.h"
 #include "vp/verbs/convert/verbs_convert_private.h"
+
 #include "vp/verbs/cm/verbs_cm_answer.h"
+#include "vp/verbs/device/verbs_query.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -73,7 +74,7 @@ static struct rdma_cm_id *convert_bind(struct verbs_convert *convert)
     }
     verbs_address_set_port(&local, 0);
     error = rdma_bind_addr(id, (struct sockaddr *)&local) == 0 ? 0 : errno;
-    if (error == 0 && !verbs_cm_is_own(convert->ia, id))
+    if (error == 0 && !verbs_device_is_own(convert->ia, id))
         error = EADDRNOTAVAIL; /* two devices share the address, and rdma_cm prefers the other */
     if (error == 0)
         return id;

@@ -309,6 +309,11 @@ struct verbs_link {
     struct vp_rmr_state state;
 };
 
+/* A destination. */
+struct verbs_address {
+    struct ibv_ah *ah;
+};
+
 struct verbs_listen {
     struct verbs_listener *listener; /* by verbs_cm_listen.c */
 };
@@ -350,154 +355,22 @@ static inline struct verbs_listen *verbs_listen_of(struct ual_listen *listen)
     return verbs_host->listen_area(listen);
 }
 
+static inline struct verbs_address *verbs_address_of(struct ual_address *address)
+{
+    return (struct verbs_address *)(void *)((unsigned char *)address + verbs_host->address_offset);
+}
+
 /* More segments are never announced. */
 #define VERBS_MAX_SEGMENTS 32
 
 #define verbs_log(level, ...) verbs_host->log((level), __VA_ARGS__)
 
-/* ---------------------------------------------------------------- devices (verbs_device.c) */
-
-/* The device of that name, opened, or NULL with errno. */
-struct ibv_context *verbs_device_open(const char *name);
-size_t verbs_interfaces(it_interface_t *interfaces, size_t capacity);
-bool verbs_has_interface(const char *name);
-it_status_t verbs_ia_open(struct ual_ia *ual);
-void verbs_ia_close(struct ual_ia *ual);
-const struct vp_attributes *verbs_ia_attributes(const struct ual_ia *ual);
-
-/* verbs_query.c */
-it_status_t verbs_ia_query(struct ual_ia *ual, it_ia_info_t **info_out);
-bool verbs_has_spigot(const struct ual_ia *ual, size_t spigot_id);
-it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *address);
-/* The port of this IA's device that rdma_cm takes for a local address. 0 with errno: none, or it cannot be told. */
-uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address);
-bool verbs_address_is_usable(const struct ifaddrs *entry);
-/* All GIDs of the device, in memory that the caller frees. NULL: it cannot be told. */
-struct ibv_gid_entry *verbs_gid_table(const struct verbs_ia *ia, size_t *count);
-
-/* verbs_async.c */
-bool verbs_async_open(struct verbs_ia *ia);
-void verbs_async_close(struct verbs_ia *ia);
-/* On the IA's thread: the first who learns it tells. */
-void verbs_device_gone(struct verbs_ia *ia);
-/* The IA's thread: handles what the device has said until now. */
-void verbs_async_take(struct verbs_ia *ia);
-
-/* ---------------------------------------------------------------- memory (verbs_memory.c) */
-
-#define VERBS_LIMIT_TEXT 64
-/* Of a shortage: the limit of locked memory, if there is one, to be put behind the error. */
-const char *verbs_limit_text(int error, char text[VERBS_LIMIT_TEXT]);
-
-it_status_t verbs_pz_create(struct ual_pz *ual);
-void verbs_pz_destroy(struct ual_pz *ual);
-it_status_t verbs_lmr_create(struct ual_lmr *ual);
-void verbs_lmr_destroy(struct ual_lmr *ual);
-it_status_t verbs_lmr_modify(struct ual_lmr *ual, struct ual_pz *pz, it_mem_priv_t privs);
-
-/* ---------------------------------------------------------------- completions (verbs_source.c) */
-
-/* Both queues of the EP have their CQs; need: how many completions they may have. */
-it_status_t verbs_source_join(struct verbs_ep *ep);
-void verbs_source_leave(struct verbs_ep *ep);
-/*
- * The QP has failed, or is gone: what the device does not complete is flushed, in order. lost: that
- * is all of which there is no completion now; else what is posted from .local_from on.
- */
-void verbs_source_flush(struct verbs_ep *ep, struct verbs_queue *queue, bool lost);
-/* After a flush with nothing left to post: the posts to come are for a new QP. */
-void verbs_source_renew(struct verbs_ep *ep, struct verbs_queue *queue);
-/* There is a post that does not reach the device. */
-void verbs_source_post_local(struct verbs_ep *ep, struct verbs_queue *queue);
-/* With .reads_overtaken: a request of the consumer's has failed, on this QP. */
-bool verbs_source_request_failed(struct verbs_ep *ep);
-/* Takes note of what is done, so that slots without events get free. */
-void verbs_source_reap(struct verbs_ep *ep, struct verbs_queue *queue);
-
-/* An EP with an S-RQ: from now on completions of that QP are its. NULL: of none. */
-void verbs_source_name(struct verbs_ep *ep, const struct ibv_qp *qp);
-
 /* ---------------------------------------------------------------- S-RQs (verbs_srq.c) */
-
-it_status_t verbs_srq_create(struct ual_srq *ual);
-void verbs_srq_destroy(struct ual_srq *ual);
-it_status_t verbs_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
-                             const it_srq_param_t *params);
-void verbs_srq_is_low(struct verbs_srq *srq);
 
 static inline void verbs_srq_return(struct verbs_srq_slot *slot)
 {
     atomic_fetch_sub_explicit(&slot->srq->posted, 1, memory_order_relaxed);
     atomic_store_explicit(&slot->busy, false, memory_order_release);
 }
-
-/* ---------------------------------------------------------------- RMRs (verbs_rmr.c) */
-
-it_status_t verbs_rmr_create(struct ual_rmr *ual);
-void verbs_rmr_destroy(struct ual_rmr *ual);
-void verbs_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state);
-/* The QP goes: first the windows that are open on it. */
-void verbs_rmr_leave(struct verbs_ia *ia, uint32_t qp_num);
-/* A peer has invalidated the key: the RMR that had it, or NULL. */
-it_handle_t verbs_rmr_invalidated(struct verbs_ia *ia, uint32_t key);
-/* With the queue's lock. A status that is not a success: nothing is posted. *error: of the device. */
-it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
-                               const struct vp_request *request, int *error);
-void verbs_link_done(struct verbs_slot *slot, bool executed);
-void verbs_link_drop_all(struct verbs_queue *queue);
-struct verbs_link *verbs_link_of(const struct verbs_slot *slot);
-
-/* ---------------------------------------------------------------- posting (verbs_post.c) */
-
-int verbs_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count);
-
-bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t depth,
-                      bool is_receive);
-void verbs_queue_free(struct verbs_queue *queue);
-/* With the queue's lock: whether posts go straight to the device, and how many at least. */
-void verbs_queue_refresh(struct verbs_queue *queue);
-/* With the queue's lock, which is dropped, and the slot filled in: the device has returned error. */
-it_status_t verbs_queue_finish(struct verbs_queue *queue, int error);
-extern const struct vp_ep_ops verbs_ep_ops, verbs_ud_ops;
-/* The posts themselves, as long as they are usual (verbs_post_usual.c). */
-extern const struct base_entries verbs_ep_entries;
-/* What usual posts have in common is filled in, that of the QP with no lock: nobody posts. */
-void verbs_usual_init(struct verbs_queue *queue);
-/* By the EP's attributes; with the lock, or while nobody posts. */
-void verbs_usual_set_limits(struct verbs_ep *ep);
-void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp);
-
-/* ---------------------------------------------------------------- EPs (verbs_ep.c) */
-
-it_status_t verbs_ep_create(struct ual_ep *ual);
-void verbs_ep_destroy(struct ual_ep *ual);
-void verbs_ep_halt(struct ual_ep *ual);
-void verbs_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
-it_status_t verbs_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
-                                   it_ep_attributes_t *attr);
-it_status_t verbs_ep_reset(struct ual_ep *ual);
-void verbs_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters);
-
-/*
- * The QP, for connection management. An EP has its QP, in INIT, from ep_create on; nobody else
- * changes its state meanwhile. No lock is needed, and the EP's lock may be held.
- */
-/* ibv_modify_qp with a line in the log if it fails: 0 or errno. */
-int verbs_qp_modify(struct verbs_ep *ep, struct ibv_qp_attr *attr, int mask);
-/* The access flags by the EP's enables: for INIT. */
-unsigned verbs_qp_access(const struct verbs_ep *ep);
-
-/*
- * The EP is about to be CONNECTED: requests may be posted from now on, to the device. With the EP's
- * lock, just before the step UAL_EP_ESTABLISHED.
- */
-void verbs_ep_open_locked(struct verbs_ep *ep);
-
-/*
- * The connection is over, or was never made; for whatever reason, any number of times. With no lock
- * held, just after the step to NONOPERATIONAL and before the event is reported: the QP goes to
- * ERROR, what is posted is flushed in order, as is what is posted from now on.
- */
-void verbs_ep_break(struct verbs_ep *ep);
 
 #endif

@@ -3,13 +3,14 @@
  * What an IA tells of itself: its ports are Spigots, with the addresses of the network interfaces
  * they are on. The kernel is asked each time: addresses come and go.
  */
-#include "vp/verbs/qp/verbs_ud.h"
+#include "vp/verbs/device/verbs_query.h"
+
+#include <rdma/rdma_cma.h>
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
-#include <rdma/rdma_cma.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -279,4 +280,22 @@ void verbs_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)
 
     query_count(&ep->sq, &counters->requests_posted, &counters->requests_done);
     query_count(&ep->rq, &counters->receives_posted, &counters->receives_done);
+}
+
+bool verbs_device_is_own(const struct verbs_ia *ia, const struct rdma_cm_id *id)
+{
+    /* librdmacm has opened it by itself: not the same context, perhaps not the same list. */
+    return id->verbs && strcmp(ibv_get_device_name(id->verbs->device),
+                               ibv_get_device_name(ia->context->device)) == 0;
+}
+
+size_t verbs_ud_max(const struct verbs_ia *ia, uint8_t port)
+{
+    struct ibv_port_attr attr;
+
+    memset(&attr, 0, sizeof(attr));
+    if (!ia->attributes.datagrams || ibv_query_port(ia->context, port, &attr) != 0 ||
+        attr.active_mtu < IBV_MTU_256 || attr.active_mtu > IBV_MTU_4096)
+        return 0;
+    return (size_t)128 << attr.active_mtu;
 }

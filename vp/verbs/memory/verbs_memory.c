@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PZ and LMR: protection domains and registered memory. */
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/memory/verbs_memory.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
  * chooses its key. When a request has failed nobody knows which key a window has and whether it is
  * open, so the next link exchanges it, and an unlink lets go of it.
  */
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/memory/verbs_rmr.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,118 +3,15 @@
  * Posting on an EP. A queue has a lock of its own, which keeps slots and the device's queue in the
  * same order; nothing else is shared, allocated or looked up.
  */
-#include "vp/verbs/qp/verbs_ud.h"
+#include "vp/verbs/post/verbs_post.h"
 
-#include <arpa/inet.h>
+#include "vp/verbs/complete/verbs_grh.h"
+#include "vp/verbs/memory/verbs_rmr.h"
+
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Longer segments of receives are legal: no message fills more of them. */
 #define POST_SEGMENT_MAX UINT32_C(0x7fffffff)
-
-/* ---------------------------------------------------------------- slots */
-
-bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t depth, bool is_receive)
-{
-    uint32_t size = 1;
-
-    while (size < depth)
-        size *= 2;
-    queue->slots = calloc(size, sizeof(*queue->slots));
-    if (!queue->slots)
-        return false;
-    if (!is_receive && ep->ia->attributes.rmr_types) {
-        queue->links = calloc(size, sizeof(*queue->links));
-        if (!queue->links) {
-            free(queue->slots);
-            return false;
-        }
-    }
-    queue->ep = ep;
-    queue->handle = ep->handle;
-    queue->is_receive = is_receive;
-    queue->depth = (uint32_t)depth;
-    queue->mask = size - 1;
-    queue->signal_every = depth > 1 ? (uint32_t)depth / 2 : 1;
-    for (uint32_t i = 0; i < size; i++) {
-        queue->slots[i].queue = queue;
-    }
-    queue->marker.queue = queue;
-    queue->open = is_receive;
-    verbs_usual_init(queue);
-    verbs_queue_refresh(queue);
-    return true;
-}
-
-void verbs_queue_refresh(struct verbs_queue *queue)
-{
-    queue->usual = queue->open && !queue->local;
-    queue->room_end = queue->tail;
-    if (queue->usual)
-        queue->room_end =
-            atomic_load_explicit(&queue->retired, memory_order_acquire) + queue->depth;
-    atomic_store_explicit(&queue->published, queue->tail, memory_order_release);
-}
-
-void verbs_queue_free(struct verbs_queue *queue)
-{
-    free(queue->links);
-    queue->links = NULL;
-    free(queue->slots);
-    queue->slots = NULL;
-}
-
-static bool queue_is_full(const struct verbs_queue *queue)
-{
-    return queue->tail - atomic_load_explicit(&queue->retired, memory_order_acquire) >=
-           queue->depth;
-}
-
-/* Nothing else gives slots back that have no event. The lock is held, and again on return. */
-static bool queue_make_room(struct verbs_queue *queue)
-{
-    base_lock_drop(&queue->lock);
-    verbs_source_reap(queue->ep, queue);
-    base_lock_take(&queue->lock);
-    return !queue_is_full(queue);
-}
-
-/* The post is complete: it may be flushed. */
-static void queue_publish(struct verbs_queue *queue)
-{
-    queue->tail++;
-    verbs_queue_refresh(queue);
-}
-
-/* A post is not for the device: from here on nothing reaches it, and the connection ends. */
-static void queue_fail(struct verbs_queue *queue, int error)
-{
-    verbs_log(VP_LOG_INFO, "ep %p: a post is refused: %s", (void *)queue->ep->ual, strerror(error));
-    queue->local = true;
-    queue->local_from = queue->tail;
-    verbs_queue_refresh(queue);
-    verbs_host->task_submit(queue->ep->failed);
-}
-
-/* The lock is dropped; the slot is filled in. */
-it_status_t verbs_queue_finish(struct verbs_queue *queue, int error)
-{
-    bool local;
-
-    if (__builtin_expect(error == ENOMEM, false)) {
-        base_lock_drop(&queue->lock);
-        return IT_ERR_TOO_MANY_POSTS;
-    }
-    if (__builtin_expect(error != 0, false))
-        queue_fail(queue, error);
-    local = queue->local;
-    queue_publish(queue);
-    base_lock_drop(&queue->lock);
-    if (__builtin_expect(local, false))
-        verbs_source_post_local(queue->ep, queue);
-    return IT_SUCCESS;
-}
 
 /* ---------------------------------------------------------------- segments */
 
@@ -345,7 +242,7 @@ static it_status_t post_request(struct ual_ep *ual, const struct vp_request *req
     if (!queue->open)
         goto out;
     status = IT_ERR_TOO_MANY_POSTS;
-    if (__builtin_expect(queue_is_full(queue), false) && !queue_make_room(queue))
+    if (__builtin_expect(verbs_queue_is_full(queue), false) && !verbs_queue_make_room(queue))
         goto out;
     slot = &queue->slots[queue->tail & queue->mask];
     slot->cookie = request->cookie;
@@ -399,7 +296,7 @@ post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t coun
     struct verbs_slot *slot;
 
     base_lock_take(&queue->lock);
-    if (__builtin_expect(queue_is_full(queue), false)) {
+    if (__builtin_expect(verbs_queue_is_full(queue), false)) {
         base_lock_drop(&queue->lock);
         return IT_ERR_TOO_MANY_POSTS;
     }

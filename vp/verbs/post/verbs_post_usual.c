@@ -6,7 +6,8 @@
  *
  * A queue keeps the LMR of its last post: the same handle with the same number is the same LMR, and live.
  */
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/post/verbs_post.h"
+
 #include "vp/verbs/device/verbs_sigpipe.h"
 
 /* Longer segments of receives are legal, and shortened. */
@@ -106,30 +107,6 @@ USUAL_INLINE struct verbs_slot *usual_slot(const struct verbs_queue *queue, uint
 }
 
 /* ---------------------------------------------------------------- what they have in common */
-
-static void usual_init_send(struct verbs_queue *queue, enum verbs_usual usual,
-                            enum ibv_wr_opcode opcode, bool is_inline)
-{
-    queue->usual_wr.send[usual] = (struct ibv_send_wr){
-        .sg_list = &queue->sge,
-        .num_sge = 1,
-        .opcode = opcode,
-        .send_flags = (unsigned)IBV_SEND_SIGNALED | (is_inline ? (unsigned)IBV_SEND_INLINE : 0u),
-    };
-}
-
-void verbs_usual_init(struct verbs_queue *queue)
-{
-    if (queue->is_receive) {
-        queue->usual_wr.recv = (struct ibv_recv_wr){.sg_list = &queue->sge, .num_sge = 1};
-        return;
-    }
-    usual_init_send(queue, VERBS_USUAL_SEND, IBV_WR_SEND, false);
-    usual_init_send(queue, VERBS_USUAL_SEND_INLINE, IBV_WR_SEND, true);
-    usual_init_send(queue, VERBS_USUAL_WRITE, IBV_WR_RDMA_WRITE, false);
-    usual_init_send(queue, VERBS_USUAL_WRITE_INLINE, IBV_WR_RDMA_WRITE, true);
-    usual_init_send(queue, VERBS_USUAL_READ, IBV_WR_RDMA_READ, false);
-}
 
 /* What no program has for a handle: the first usual post looks closer, also at none. */
 static void usual_forget_lmr(struct verbs_queue *queue)

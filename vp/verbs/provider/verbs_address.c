@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Destinations of datagrams: address handles of the device, from paths. */
-#include "vp/verbs/qp/verbs_ud.h"
+#include "vp/verbs/provider/verbs_address.h"
 
 #include "vp/verbs/cm/verbs_cm_private.h"
+#include "vp/verbs/device/verbs_query.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asynchronous events of the device become affiliated and unaffiliated ones; on the IA's thread. */
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/provider/verbs_provider.h"
 
 #include "vp/verbs/cm/verbs_cm.h"
+#include "vp/verbs/post/verbs_srq.h"
+#include "vp/verbs/provider/verbs_cm_ep.h"
 #include "vp/verbs/qp/verbs_ud.h"
+
+#include <rdma/ib_user_verbs.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <rdma/ib_user_verbs.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Interfaces: one per device. Opening and closing an IA, what its device can do. */
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/provider/verbs_provider.h"
 
-#include "vp/verbs/cm/verbs_cm.h"
+#include "vp/verbs/provider/verbs_cm_ep.h"
 
 #include <errno.h>
 #include <fcntl.h>

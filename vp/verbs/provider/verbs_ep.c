@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The EP: its QP, its creation, change and end. */
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/provider/verbs_provider.h"
 
-#include "vp/verbs/cm/verbs_cm.h"
+#include "vp/verbs/complete/verbs_flush.h"
+#include "vp/verbs/complete/verbs_join.h"
+#include "vp/verbs/memory/verbs_memory.h"
+#include "vp/verbs/memory/verbs_rmr.h"
+#include "vp/verbs/post/verbs_post.h"
+#include "vp/verbs/provider/verbs_cm_ep.h"
+#include "vp/verbs/qp/verbs_qp.h"
 #include "vp/verbs/qp/verbs_ud.h"
 
 #include <errno.h>
@@ -20,40 +26,6 @@
 static const uint32_t ep_inline_sizes[] = {256, 128, 64, 0};
 
 /* ---------------------------------------------------------------- the QP */
-
-int verbs_qp_modify(struct verbs_ep *ep, struct ibv_qp_attr *attr, int mask)
-{
-    static const char *const names[] = {
-        [IBV_QPS_RESET] = "RESET", [IBV_QPS_INIT] = "INIT", [IBV_QPS_RTR] = "RTR",
-        [IBV_QPS_RTS] = "RTS",     [IBV_QPS_SQD] = "SQD",   [IBV_QPS_SQE] = "SQE",
-        [IBV_QPS_ERR] = "ERR",
-    };
-    int error = ibv_modify_qp(ep->qp, attr, mask);
-
-    if (error)
-        verbs_log(VP_LOG_WARN, "%s: QP %u: %s: %s", verbs_host->ia_name(ep->ia->ual),
-                  ep->qp->qp_num, mask & IBV_QP_STATE ? names[attr->qp_state] : "attributes",
-                  strerror(error));
-    return error;
-}
-
-static unsigned ep_access(const it_rc_only_attributes_t *rc)
-{
-    unsigned access = 0;
-
-    if (rc->rdma_read_enable)
-        access |= IBV_ACCESS_REMOTE_READ;
-    if (rc->rdma_write_enable)
-        access |= IBV_ACCESS_REMOTE_WRITE;
-    if (rc->atomics_enable)
-        access |= IBV_ACCESS_REMOTE_ATOMIC;
-    return access;
-}
-
-unsigned verbs_qp_access(const struct verbs_ep *ep)
-{
-    return ep_access(&verbs_host->ep_attributes(ep->ual)->srv.rc);
-}
 
 static size_t ep_most(size_t a, size_t b)
 {
@@ -113,19 +85,6 @@ static struct ibv_qp *ep_make_qp(const struct verbs_ep *ep, struct ibv_qp_cap *c
     return qp;
 }
 
-/* Receives can be posted from now on. The port may be changed when it is known. */
-static int ep_init_qp(const struct verbs_ep *ep, struct ibv_qp *qp)
-{
-    struct ibv_qp_attr attr = {
-        .qp_state = IBV_QPS_INIT,
-        .port_num = 1,
-        .qp_access_flags = verbs_qp_access(ep),
-    };
-
-    return ibv_modify_qp(qp, &attr,
-                         IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-}
-
 static void ep_destroy_qp(const struct verbs_ep *ep, struct ibv_qp *qp)
 {
     int error;
@@ -149,7 +108,7 @@ static it_status_t ep_new_qp(struct verbs_ep *ep, struct ibv_qp **qp_out)
         error = errno;
         goto err_log;
     }
-    error = ep->ud ? verbs_ud_start_qp(ep, qp) : ep_init_qp(ep, qp);
+    error = ep->ud ? verbs_ud_start_qp(ep, qp) : verbs_qp_init(ep, qp);
     if (error) {
         ep_destroy_qp(ep, qp);
         goto err_log;
@@ -165,69 +124,6 @@ err_log:
               verbs_host->ia_name(ep->ia->ual), ep->sq.depth, ep->rq.depth, strerror(error),
               verbs_limit_text(error, limit));
     return IT_ERR_RESOURCES;
-}
-
-/* ---------------------------------------------------------------- open, broken */
-
-void verbs_ep_open_locked(struct verbs_ep *ep)
-{
-    base_lock_take(&ep->sq.lock);
-    ep->sq.may_read = !ep->ud && verbs_host->ep_attributes(ep->ual)->srv.rc.rdma_read_ord > 0;
-    ep->sq.open = true;
-    verbs_queue_refresh(&ep->sq);
-    base_lock_drop(&ep->sq.lock);
-}
-
-/* From now on nothing reaches the device. True: it has done things of which there is no completion. */
-static bool ep_close_queue(struct verbs_queue *queue)
-{
-    bool quiet;
-
-    base_lock_take(&queue->lock);
-    if (!queue->local)
-        queue->local_from = queue->tail;
-    queue->local = true;
-    queue->open = true; /* what is posted is flushed */
-    verbs_queue_refresh(queue);
-    quiet = queue->quiet > 0;
-    queue->quiet = 0;
-    base_lock_drop(&queue->lock);
-    return quiet;
-}
-
-/* A last request, which is flushed like all others, tells when those before it are done. */
-static void ep_post_marker(struct verbs_ep *ep)
-{
-    struct ibv_send_wr wr = {
-        .wr_id = (uintptr_t)&ep->sq.marker,
-        .opcode = IBV_WR_SEND,
-        .send_flags = IBV_SEND_SIGNALED,
-    };
-    struct ibv_send_wr *bad;
-    int error;
-
-    ep->sq.marker.number = ep->sq.local_from - 1;
-    error = ep->sq.post.send(ep->qp, &wr, &bad);
-    if (error)
-        verbs_log(VP_LOG_INFO, "ep %p: no marker: %s", (void *)ep->ual, strerror(error));
-}
-
-void verbs_ep_break(struct verbs_ep *ep)
-{
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-    bool lost = ep->ia->quirks.late_posts_lost ||
-                atomic_load_explicit(&ep->ia->removed, memory_order_relaxed);
-    bool quiet = ep_close_queue(&ep->sq);
-    int error;
-
-    (void)ep_close_queue(&ep->rq);
-    error = ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
-    if (error) /* it may have got there by itself */
-        verbs_log(VP_LOG_DEBUG, "ep %p: QP to ERROR: %s", (void *)ep->ual, strerror(error));
-    if (quiet && !lost)
-        ep_post_marker(ep);
-    verbs_source_flush(ep, &ep->sq, lost);
-    verbs_source_flush(ep, &ep->rq, lost);
 }
 
 /* ---------------------------------------------------------------- create, destroy */
@@ -327,8 +223,8 @@ void verbs_ep_destroy(struct ual_ep *ual)
     verbs_source_reap(ep, &ep->rq);
     atomic_store_explicit(&ep->ends, true, memory_order_release);
     verbs_cm_ep_end(ep);
-    (void)ep_close_queue(&ep->sq);
-    (void)ep_close_queue(&ep->rq);
+    (void)verbs_qp_close_queue(&ep->sq);
+    (void)verbs_qp_close_queue(&ep->rq);
     ep_destroy_qp(ep, ep->qp);
     verbs_source_leave(ep);
     verbs_host->task_free(ep->failed);
@@ -473,7 +369,7 @@ static it_status_t ep_set_enables(struct verbs_ep *ep, unsigned mask,
         rc.rdma_write_enable = to->rdma_write_enable;
     if (mask & IT_EP_PARAM_ATOMICS_ENABLE)
         rc.atomics_enable = to->atomics_enable;
-    attr.qp_access_flags = ep_access(&rc);
+    attr.qp_access_flags = verbs_qp_access_of(&rc);
     return verbs_qp_modify(ep, &attr, IBV_QP_ACCESS_FLAGS) == 0 ? IT_SUCCESS : IT_ERR_RESOURCES;
 }
 

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The provider's table and how it is handed over. */
-#include "vp/verbs/device/verbs.h"
 
-#include "vp/verbs/device/verbs_check.h"
+#include "vp/verbs/provider/verbs_provider.h"
+
 #include "vp/verbs/cm/verbs_cm_private.h"
-#include "vp/verbs/qp/verbs_ud.h"
-
-const struct vp_host *verbs_host;
+#include "vp/verbs/convert/verbs_convert_call.h"
+#include "vp/verbs/device/verbs_check.h"
+#include "vp/verbs/device/verbs_query.h"
+#include "vp/verbs/memory/verbs_memory.h"
+#include "vp/verbs/memory/verbs_rmr.h"
+#include "vp/verbs/post/verbs_srq.h"
+#include "vp/verbs/provider/verbs_address.h"
+#include "vp/verbs/provider/verbs_cm_ep.h"
 
 static it_status_t provider_set_mpa(struct ual_ep *ep, const struct itx_mpa_params *params)
 {

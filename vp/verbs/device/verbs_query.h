@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a device and its ports say of themselves. */
+#ifndef ITAPI_VP_VERBS_DEVICE_VERBS_QUERY_H
+#define ITAPI_VP_VERBS_DEVICE_VERBS_QUERY_H
+
+#include "vp/verbs/device/verbs.h"
+#include <rdma/rdma_cma.h>
+
+/* The id is bound to the IA's device. */
+bool verbs_device_is_own(const struct verbs_ia *ia, const struct rdma_cm_id *id);
+
+/* The longest datagram that a port sends, 0 if it sends none. */
+size_t verbs_ud_max(const struct verbs_ia *ia, uint8_t port);
+
+/* verbs_query.c */
+it_status_t verbs_ia_query(struct ual_ia *ual, it_ia_info_t **info_out);
+
+bool verbs_has_spigot(const struct ual_ia *ual, size_t spigot_id);
+
+it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *address);
+
+/* The port of this IA's device that rdma_cm takes for a local address. 0 with errno: none, or it cannot be told. */
+uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address);
+
+bool verbs_address_is_usable(const struct ifaddrs *entry);
+
+/* All GIDs of the device, in memory that the caller frees. NULL: it cannot be told. */
+struct ibv_gid_entry *verbs_gid_table(const struct verbs_ia *ia, size_t *count);
+void verbs_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connection management for the rest of the provider: opened and closed with the IA, asked about
+ * an EP.
+ */
+#include "vp/verbs/provider/verbs_cm_ep.h"
+
+#include "vp/verbs/cm/verbs_cm.h"
+#include "vp/verbs/cm/verbs_cm_private.h"
+#include "vp/verbs/convert/verbs_convert.h"
+#include "vp/verbs/provider/verbs_provider.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct cm_disconnect_call {
+    struct verbs_ep *ep;
+    it_status_t status;
+};
+
+static void cm_leave(void *argument)
+{
+    struct verbs_ep *ep = argument;
+
+    if (ep->convert)
+        verbs_convert_abandon(ep->convert);
+    if (ep->conn)
+        verbs_conn_abandon(ep->conn);
+}
+
+void verbs_cm_ep_end(struct verbs_ep *ep)
+{
+    /* Also without a connection: the IA's thread may be about to report on the EP. */
+    verbs_host->ia_call(ep->ia->ual, cm_leave, ep);
+    verbs_thread_wait(ep->ia->cm, ep);
+}
+
+void verbs_cm_ep_forget(struct verbs_ep *ep)
+{
+    it_rc_only_attributes_t *rc = &verbs_host->ep_attributes(ep->ual)->srv.rc;
+
+    verbs_host->ia_call(ep->ia->ual, cm_leave, ep);
+    /* From a QP of siw that has failed nothing more comes: it may be left behind. */
+    if (!ep->ia->quirks.late_posts_lost)
+        verbs_thread_wait(ep->ia->cm, ep);
+    verbs_host->ep_lock(ep->ual);
+    if (ep->agreed) {
+        rc->rdma_read_ird = ep->wanted_ird;
+        rc->rdma_read_ord = ep->wanted_ord;
+    }
+    ep->agreed = false;
+    verbs_host->ep_unlock(ep->ual);
+}
+
+bool verbs_cm_keeps_qp(struct verbs_ep *ep, struct ibv_qp *qp)
+{
+    return verbs_thread_take_qp(ep->ia->cm, qp);
+}
+
+static void cm_disconnect(void *argument)
+{
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
+    struct cm_disconnect_call *call = argument;
+    struct verbs_conn *conn = call->ep->conn;
+
+    if (call->ep->convert)
+        call->status = verbs_convert_disconnect(call->ep->convert);
+    else if (conn && verbs_conn_end(conn, UAL_EP_DISCONNECT, &news))
+        call->status = IT_SUCCESS;
+}
+
+it_status_t verbs_disconnect(struct ual_ep *ual)
+{
+    struct cm_disconnect_call call = {
+        .ep = verbs_ep_of(ual),
+        .status = IT_ERR_INVALID_EP_STATE,
+    };
+
+    verbs_host->ia_call(call.ep->ia->ual, cm_disconnect, &call);
+    return call.status;
+}
+
+/* ---------------------------------------------------------------- limits, counters */
+
+/* What rdma_cm carries over InfiniBand, behind its own header; MPA as siw has it. */
+#define CM_IB_REQUEST 56
+
+#define CM_IB_REPLY 196
+
+#define CM_IB_REJECT 148
+
+#define CM_IB_ASK 180 /* SIDR: what rdma_cm's own header leaves */
+
+#define CM_IWARP 251
+
+#define CM_QUALIFIERS ((it_conn_qual_type_t)(IT_IANA_PORT | IT_IANA_LR_PORT))
+
+static void cm_fill_attributes(const struct verbs_ia *ia, struct vp_attributes *attributes)
+{
+    attributes->three_way = ia->is_iwarp ? IT_FALSE : IT_TRUE;
+    attributes->suppress_depths = IT_FALSE;
+    attributes->socket_conversion = IT_TRUE;
+    attributes->connect_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REQUEST;
+    attributes->accept_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REPLY;
+    attributes->reject_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REJECT;
+    attributes->disconnect_pdata = 0;
+    attributes->ud_request_pdata = attributes->datagrams ? CM_IB_ASK : 0;
+    attributes->ud_reply_pdata = attributes->datagrams ? VERBS_SIDR_REPLY : 0;
+    attributes->active_quals = CM_QUALIFIERS;
+    attributes->passive_quals = CM_QUALIFIERS;
+    attributes->default_connect_timeout_us = VERBS_CM_ATTEMPT_US;
+}
+
+void verbs_counters(struct ual_ia *ual, struct itx_counters *counters)
+{
+    const struct verbs_cm *cm = verbs_ia_of(ual)->cm;
+
+    counters->connections_accepted += __atomic_load_n(&cm->accepted, __ATOMIC_RELAXED);
+    counters->connections_initiated += __atomic_load_n(&cm->initiated, __ATOMIC_RELAXED);
+    counters->half_open_refused += __atomic_load_n(&cm->refused, __ATOMIC_RELAXED);
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+static void cm_ready(void *argument)
+{
+    verbs_cm_take_events(argument);
+}
+
+#define CM_NODE "/dev/infiniband/rdma_cm"
+
+/* librdmacm looks for the node elsewhere too, and tells what came of that. */
+static int cm_node_error(int error)
+{
+    return faccessat(AT_FDCWD, CM_NODE, R_OK | W_OK, AT_EACCESS) == 0 ? error : errno;
+}
+
+static it_status_t cm_open_channel(struct verbs_cm *cm)
+{
+    int error;
+
+    cm->channel = rdma_create_event_channel();
+    if (!cm->channel) {
+        error = cm_node_error(errno);
+        verbs_log(VP_LOG_WARN, "%s: " CM_NODE " cannot be opened: %s", verbs_host->ia_name(cm->ual),
+                  strerror(error));
+        return error == EACCES || error == EPERM ? IT_ERR_NO_PERMISSION : IT_ERR_RESOURCES;
+    }
+    /* rdma_get_cm_event may drop the event that made the channel readable. */
+    if (fcntl(cm->channel->fd, F_SETFL, O_NONBLOCK) != 0)
+        return IT_ERR_RESOURCES;
+    cm->watch = verbs_host->watch_start(cm->ual, cm->channel->fd, cm_ready, cm);
+    return cm->watch ? IT_SUCCESS : IT_ERR_RESOURCES;
+}
+
+static void cm_free(struct verbs_cm *cm)
+{
+    if (cm->watch)
+        verbs_host->watch_stop(cm->watch);
+    if (cm->channel)
+        rdma_destroy_event_channel(cm->channel);
+    verbs_path_forget(cm);
+    (void)pthread_cond_destroy(&cm->destroyed);
+    (void)pthread_mutex_destroy(&cm->lock);
+    free(cm);
+}
+
+struct cm_open_call {
+    struct verbs_ia *ia;
+    struct verbs_cm *cm;
+    it_status_t status;
+};
+
+/* On the IA's thread: what the device or rdma_cm says meanwhile finds all of it, or nothing. */
+static void cm_open(void *argument)
+{
+    struct cm_open_call *call = argument;
+
+    call->status = cm_open_channel(call->cm);
+    if (call->status != IT_SUCCESS)
+        return;
+    verbs_guard_open(call->cm);
+    call->ia->cm = call->cm;
+    cm_fill_attributes(call->ia, &call->ia->attributes);
+}
+
+static const struct verbs_cm_ops cm_ops = {
+    .take_events = verbs_cm_take_events,
+    .take_async = verbs_async_take,
+    .device_gone = verbs_device_gone,
+    .convert_requested = verbs_convert_requested,
+    .convert_lost = verbs_convert_lost,
+    .convert_connected = verbs_convert_connected,
+    .convert_unconnected = verbs_convert_unconnected,
+};
+
+it_status_t verbs_cm_open(struct verbs_ia *ia)
+{
+    struct cm_open_call call = {.ia = ia, .cm = calloc(1, sizeof(*call.cm))};
+
+    if (!call.cm)
+        return IT_ERR_RESOURCES;
+    call.cm->ual = ia->ual;
+    call.cm->ia = ia;
+    call.cm->ops = &cm_ops;
+    (void)pthread_mutex_init(&call.cm->lock, NULL); /* neither can fail */
+    (void)pthread_cond_init(&call.cm->destroyed, NULL);
+    verbs_host->ia_call(ia->ual, cm_open, &call);
+    if (call.status != IT_SUCCESS)
+        cm_free(call.cm);
+    return call.status;
+}
+
+struct cm_close_call {
+    struct verbs_cm *cm;
+    bool left;
+};
+
+static void cm_close(void *argument)
+{
+    struct cm_close_call *call = argument;
+    struct verbs_conn *conn = call->cm->connections;
+
+    verbs_guard_close(call->cm);
+    verbs_convert_close(call->cm->ia);
+    while (conn) {
+        struct verbs_conn *next = conn->next;
+
+        if (conn->state == VERBS_CONN_CLOSING)
+            verbs_conn_discard(conn);
+        else
+            verbs_conn_abandon(conn);
+        conn = next;
+    }
+    call->left = !verbs_sidr_close(call->cm) || call->cm->connections != NULL;
+}
+
+void verbs_cm_close(struct verbs_ia *ia)
+{
+    struct cm_close_call call = {.cm = ia->cm};
+
+    if (!call.cm)
+        return;
+    /* Again for those that live end first, have a thread, or are in the hands of a call. */
+    do {
+        verbs_host->ia_call(ia->ual, cm_close, &call);
+        verbs_thread_wait(call.cm, NULL);
+    } while (call.left);
+    cm_free(call.cm);
+    ia->cm = NULL;
+}
