@@ -134,7 +134,7 @@ static inline bool evd_is_dying(const struct evd *evd)
     return (atomic_load_explicit(&evd->users, memory_order_acquire) & EVD_DYING) != 0;
 }
 
-/* ---------------------------------------------------------------- state (evd_deliver.c) */
+/* ---------------------------------------------------------------- state */
 
 /* The ready rule. */
 static inline bool evd_is_ready_locked(const struct evd *evd)
@@ -160,7 +160,7 @@ void evd_fd_close(struct evd *evd);
 /* Makes the descriptor readable or not, as the EVD is ready or not. No lock is held. */
 void evd_fd_sync(struct evd *evd);
 
-/* evd_aggregate.c: NULL unless handle is an AEVD of this IA. */
+/* evd_members.c: NULL unless handle is an AEVD of this IA. */
 struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t handle);
 /* Member and its lock. True when the list of the AEVD has changed: evd_wake(). */
 bool evd_aggregate_update_locked(struct evd *member);
@@ -169,7 +169,7 @@ struct evd *evd_aggregate_change_locked(struct evd *member, struct evd *aevd);
 /* The next member to serve, pinned, or NULL. Later calls serve others first. */
 struct evd *evd_aggregate_next_locked(struct evd *aevd);
 
-/* evd_ia.c: at most one EVD per asynchronous stream. */
+/* evd_registry.c: at most one EVD per asynchronous stream. */
 it_status_t evd_ia_register(struct evd *evd);
 void evd_ia_unregister(struct evd *evd);
 

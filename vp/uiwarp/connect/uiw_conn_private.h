@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One connection startup, between the files that carry it out: uiw_conn.c (its life and state
- * machine), uiw_connect.c, uiw_accept.c, uiw_convert.c. Everything here belongs to the loop thread;
+ * machine) and its roles uiw_connect.c, uiw_accept.c, uiw_convert.c. Everything here belongs to the loop thread;
  * calls of other threads come in by evd_loop_call, or hand the conn over by .go. Until then a conn
  * that connects is its caller's, and of one that waits for a decision the caller who has taken its
  * request out of the table may read .fd and fill in the private data. The other exception is

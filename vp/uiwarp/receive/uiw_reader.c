@@ -131,7 +131,7 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
         read->state = UIW_READ_DRAINED;
 }
 
-/* Silence of the peer is told by it (uiw_silence.c), and a whole FPDU (uiw_lead.c). */
+/* Silence of the peer is told by it (uiw_silence.c), and a whole FPDU (uiw_round.c). */
 void uiw_reader_count_fpdus(struct uiw_ep *ep)
 {
     atomic_store_explicit(&ep->fpdus_in, ep->fpdus_before + ep->rx.fpdus, memory_order_relaxed);

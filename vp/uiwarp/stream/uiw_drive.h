@@ -7,7 +7,6 @@
 
 void uiw_drive_act(struct ual_ep *ual, const struct uiw_read *read, bool shared);
 
-/* uiw_sender.c */
 /* Any thread, no lock held: sends what can be sent. reader: the caller holds the reader token. */
 void uiw_tx_kick(struct ual_ep *ual, bool reader);
 
@@ -21,7 +20,7 @@ void uiw_tx_turn(struct ual_ep *ual, bool reader, bool writable, bool shared);
 void uiw_tx_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length);
 
 /*
- * uiw_start.c: the leader reads for one turn, a shorter one if it is shared with other streams;
+ * The leader reads for one turn, a shorter one if it is shared with other streams;
  * returns the octets read into `staging` and memory, 0: none.
  */
 size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging, bool shared);

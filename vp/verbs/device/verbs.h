@@ -54,7 +54,7 @@ struct verbs_ia {
     _Atomic bool removed;     /* the device is gone */
     pthread_mutex_t rmr_lock; /* a leaf */
     struct verbs_rmr *rmrs;   /* by .rmr_lock */
-    struct verbs_cm *cm;      /* by verbs_cm.c */
+    struct verbs_cm *cm;      /* by verbs_cm_ep.c */
 };
 
 struct verbs_pz {

@@ -171,7 +171,7 @@ static uint64_t device_max_message(const struct verbs_ia *ia)
     return limit;
 }
 
-/* Private data, qualifiers and timeouts may be told better by verbs_cm.c. */
+/* Private data, qualifiers and timeouts may be told better by verbs_cm_ep.c. */
 static void device_fill_attributes(struct verbs_ia *ia)
 {
     const struct ibv_device_attr *device = &ia->device.orig_attr;
