@@ -23,7 +23,7 @@ static bool progress_is_talkative(struct ual_ep *ual)
 {
     const struct uiw_ep *ep = uiw_ep_of(ual);
 
-    return atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed) - ep->fpdus_before > 1;
+    return atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed) - ep->rx.fpdus_before > 1;
 }
 
 static void progress_activate(struct uiw_progress *progress, struct ual_ep *ep)
@@ -72,7 +72,7 @@ static size_t progress_poll_active(struct uiw_progress *progress)
     for (unsigned i = progress->active_count; i-- > 0;) {
         size_t got;
 
-        if (uiw_gather_waits(&uiw_ep_of(progress->active[i])->gather))
+        if (uiw_gather_waits(&uiw_ep_of(progress->active[i])->rx.gather))
             continue;
         got = progress_look(progress, progress->active[i], shared);
         octets += got;

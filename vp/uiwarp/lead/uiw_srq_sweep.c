@@ -68,13 +68,14 @@ static void watch_end(struct ual_ep *ual)
 static void watch_look(struct ual_ep *ual, uint64_t period_ns)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    struct uiw_drawn *drawn = &ep->drawn;
+    struct uiw_drawn *drawn = &ep->rx.drawn;
 
     uiw_reader_take(ep);
     drawn->watched = ep->fd >= 0 && uiw_srq_is_unfinished(ep);
     if (drawn->watched &&
         uiw_drawn_is_over(
-            drawn, uiw_queue_head(&ep->rq), iw_rx_arrived(&ep->rx), watch_elapsed(drawn, period_ns),
+            drawn, uiw_queue_head(&ep->rq), iw_rx_arrived(&ep->rx.iw),
+            watch_elapsed(drawn, period_ns),
             atomic_load_explicit(&uiw_srq_of(ual->srq)->limit_ns, memory_order_relaxed))) {
         drawn->watched = false;
         watch_end(ual);
@@ -97,13 +98,13 @@ static void watch_expired(void *argument)
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
     base_lock_take(&progress->lock);
     ual = watch->first;
-    for (struct ual_ep *one = ual; one; one = uiw_ep_of(one)->drawn.next)
-        uiw_ep_of(one)->drawn.listed = false;
+    for (struct ual_ep *one = ual; one; one = uiw_ep_of(one)->rx.drawn.next)
+        uiw_ep_of(one)->rx.drawn.listed = false;
     watch->first = NULL;
     watch->looking = true;
     base_lock_drop(&progress->lock);
     for (; ual; ual = next) {
-        next = uiw_ep_of(ual)->drawn.next;
+        next = uiw_ep_of(ual)->rx.drawn.next;
         watch_look(ual, period);
     }
     base_lock_take(&progress->lock);

@@ -27,16 +27,16 @@ void uiw_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)
     counters_add_queue(&ep->sq, &counters->requests_posted, &counters->requests_done);
     counters_add_queue(&ep->rq, &counters->receives_posted, &counters->receives_done);
     counters->bytes_sent += counters_load(&ep->tx.octets);
-    counters->bytes_received += counters_load(&ep->octets_in);
+    counters->bytes_received += counters_load(&ep->rx.octets_in);
     counters->fpdus_sent += counters_load(&ep->tx.fpdus);
-    counters->fpdus_received += counters_load(&ep->fpdus_in);
+    counters->fpdus_received += counters_load(&ep->rx.fpdus_in);
     counters->send_calls += counters_load(&ep->tx.calls);
-    counters->receive_calls += counters_load(&ep->calls_in);
+    counters->receive_calls += counters_load(&ep->rx.calls_in);
     counters->send_retries += counters_load(&ep->tx.retries);
-    counters->crc_errors += counters_load(&ep->crc_errors);
-    counters->protocol_errors += counters_load(&ep->protocol_errors);
+    counters->crc_errors += counters_load(&ep->rx.crc_errors);
+    counters->protocol_errors += counters_load(&ep->rx.protocol_errors);
     counters->terminates_sent += counters_load(&ep->tx.terminates);
-    counters->terminates_received += counters_load(&ep->terminates_in);
+    counters->terminates_received += counters_load(&ep->rx.terminates_in);
     counters->nudges += counters_load(&ep->tx.nudges);
 }
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reader, with rx_token; until_ns is read by the leader. */
+/* Reader, with rx.token; until_ns is read by the leader. */
 struct uiw_gather {
     _Atomic uint64_t until_ns; /* no look before; 0: at any time */
     uint64_t since_ns;         /* the first look that left a message unfinished; 0: none is */

@@ -11,7 +11,7 @@
 struct uiw_pacing {
     _Atomic uint64_t last_post; /* base_rough_ticks at its end; any poster */
     unsigned burst;             /* posts in quick succession */
-    uint64_t burst_heard;       /* of .fpdus_in, at the last post */
+    uint64_t burst_heard;       /* of .rx.fpdus_in, at the last post */
     bool burst_paused;          /* the last one came behind a pause */
     uint64_t burst_pause;       /* that does not end a burst, in the same ticks */
     unsigned gathered_requests; /* held back since the last that was not */

@@ -41,7 +41,7 @@ void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_hand
                           .notify = rq_notifies(ep, solicited),
                           .unlinked = unlinked};
 
-    ep->rx_wake_recv |= rq_report(ep, &dto);
+    ep->rx.wake_recv |= rq_report(ep, &dto);
 }
 
 void uiw_rq_complete_immediate(struct uiw_ep *ep, uint64_t value, bool solicited)
@@ -51,7 +51,7 @@ void uiw_rq_complete_immediate(struct uiw_ep *ep, uint64_t value, bool solicited
                           .has_immediate = true,
                           .immediate = value};
 
-    ep->rx_wake_recv |= rq_report(ep, &dto);
+    ep->rx.wake_recv |= rq_report(ep, &dto);
 }
 
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)

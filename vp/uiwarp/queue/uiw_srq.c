@@ -90,10 +90,10 @@ static bool srq_take(struct ual_srq *ual, struct uiw_rqe *to, bool *low)
 /* Of racing crossings and settings of the watermark, one exchange gets what was armed. */
 static bool srq_is_high(struct uiw_ep *ep, uint32_t held)
 {
-    uint32_t soft = atomic_load_explicit(&ep->soft_limit, memory_order_relaxed);
+    uint32_t soft = atomic_load_explicit(&ep->limits.soft, memory_order_relaxed);
 
     return soft != 0 && held > soft &&
-           atomic_compare_exchange_strong_explicit(&ep->soft_limit, &soft, 0, memory_order_relaxed,
+           atomic_compare_exchange_strong_explicit(&ep->limits.soft, &soft, 0, memory_order_relaxed,
                                                    memory_order_relaxed);
 }
 
@@ -102,28 +102,28 @@ bool uiw_srq_draw(struct uiw_ep *ep)
     uint32_t tail = atomic_load_explicit(&ep->rq.tail, memory_order_relaxed);
     uint32_t held = uiw_queue_in_use(&ep->rq);
 
-    if (held >= atomic_load_explicit(&ep->hard_limit, memory_order_relaxed))
+    if (held >= atomic_load_explicit(&ep->limits.hard, memory_order_relaxed))
         return false;
-    if (!srq_take(ep->ual->srq, uiw_rqe_at(ep, tail), &ep->rx_tell_low))
+    if (!srq_take(ep->ual->srq, uiw_rqe_at(ep, tail), &ep->rx.tell_low))
         return false;
     atomic_store_explicit(&ep->rq.tail, tail + 1, memory_order_release);
-    ep->rx_tell_high |= srq_is_high(ep, held + 1);
-    ep->rx_drawn = true;
+    ep->rx.tell_high |= srq_is_high(ep, held + 1);
+    ep->rx.has_drawn = true;
     return true;
 }
 
 void uiw_srq_tell(struct uiw_ep *ep)
 {
-    if (ep->rx_drawn) {
-        ep->rx_drawn = false;
+    if (ep->rx.has_drawn) {
+        ep->rx.has_drawn = false;
         uiw_srq_watch(ep);
     }
-    if (ep->rx_tell_low) {
-        ep->rx_tell_low = false;
+    if (ep->rx.tell_low) {
+        ep->rx.tell_low = false;
         srq_tell_low(ep->ual->srq);
     }
-    if (ep->rx_tell_high) {
-        ep->rx_tell_high = false;
+    if (ep->rx.tell_high) {
+        ep->rx.tell_high = false;
         evd_raise_affiliated_ep(&ual_ia_of(&ep->ual->object)->evd,
                                 IT_ASYNC_AFF_EP_SOFT_HI_WATERMARK, ual_ep_handle(ep->ual));
     }
@@ -131,7 +131,7 @@ void uiw_srq_tell(struct uiw_ep *ep)
 
 void uiw_srq_check_high(struct uiw_ep *ep)
 {
-    ep->rx_tell_high |= srq_is_high(ep, uiw_queue_in_use(&ep->rq));
+    ep->rx.tell_high |= srq_is_high(ep, uiw_queue_in_use(&ep->rq));
     uiw_srq_tell(ep);
 }
 

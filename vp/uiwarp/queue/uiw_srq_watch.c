@@ -54,9 +54,9 @@ void uiw_srq_watch_enter(struct uiw_ep *ep)
     bool start;
 
     base_lock_take(&progress->lock);
-    if (!ep->drawn.listed) {
-        ep->drawn.listed = true;
-        ep->drawn.next = watch->first;
+    if (!ep->rx.drawn.listed) {
+        ep->rx.drawn.listed = true;
+        ep->rx.drawn.next = watch->first;
         watch->first = ep->ual;
     }
     start = !watch->running;
@@ -77,10 +77,10 @@ void uiw_srq_watch_leave(struct ual_ia *ia, struct ual_ep *ual)
 
         base_lock_take(&progress->lock);
         while (*link && *link != ual)
-            link = &uiw_ep_of(*link)->drawn.next;
+            link = &uiw_ep_of(*link)->rx.drawn.next;
         if (*link)
-            *link = uiw_ep_of(ual)->drawn.next;
-        uiw_ep_of(ual)->drawn.listed = false;
+            *link = uiw_ep_of(ual)->rx.drawn.next;
+        uiw_ep_of(ual)->rx.drawn.listed = false;
         used = watch->looking;
         base_lock_drop(&progress->lock);
         if (used)
@@ -97,13 +97,13 @@ bool uiw_srq_is_unfinished(const struct uiw_ep *ep)
 
 void uiw_srq_watch(struct uiw_ep *ep)
 {
-    struct uiw_drawn *drawn = &ep->drawn;
+    struct uiw_drawn *drawn = &ep->rx.drawn;
 
     if (drawn->watched || !uiw_srq_is_unfinished(ep))
         return;
     drawn->watched = true;
     drawn->message = uiw_queue_head(&ep->rq);
-    drawn->arrived = iw_rx_arrived(&ep->rx);
+    drawn->arrived = iw_rx_arrived(&ep->rx.iw);
     drawn->looked_ns = base_now_ns();
     drawn->age_ns = 0;
     drawn->still_ns = 0;

@@ -11,8 +11,8 @@
 
 static inline bool uiw_reader_try(struct uiw_ep *ep)
 {
-    return !atomic_load_explicit(&ep->rx_token, memory_order_relaxed) &&
-           !atomic_exchange_explicit(&ep->rx_token, true, memory_order_acquire);
+    return !atomic_load_explicit(&ep->rx.token, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&ep->rx.token, true, memory_order_acquire);
 }
 
 /* Held for a bounded number of non-blocking system calls. */
@@ -24,7 +24,7 @@ static inline void uiw_reader_take(struct uiw_ep *ep)
 
 static inline void uiw_reader_drop(struct uiw_ep *ep)
 {
-    atomic_store_explicit(&ep->rx_token, false, memory_order_release);
+    atomic_store_explicit(&ep->rx.token, false, memory_order_release);
 }
 
 static inline bool uiw_token_try(struct uiw_ep *ep)

@@ -41,7 +41,7 @@ struct uiw_tx {
     uint32_t next_read_msn;
     uint32_t max_ulpdu;                    /* of one FPDU */
     unsigned responses;                    /* in a row */
-    uint64_t fpdus_in_seen;                /* of .fpdus_in: when a large message went in parts */
+    uint64_t fpdus_in_seen;                /* of .rx.fpdus_in: when a large message went in parts */
     _Atomic uint64_t fpdus, octets, calls; /* counters, read by anybody */
     /* Why the sender stopped for good; acted on after the token is back. */
     _Atomic int failed_status; /* it_dto_status_t of request failed_index; IT_DTO_SUCCESS: none */

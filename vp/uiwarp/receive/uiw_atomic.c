@@ -33,7 +33,7 @@ enum iw_error uiw_atomic_execute(struct uiw_ep *ep, const struct iw_atomic_reque
 
     if (request->to % ATOMIC_OCTETS != 0)
         return IW_ERR_RDMAP_STREAM;
-    if (!atomic_load_explicit(&ep->atomics_enabled, memory_order_relaxed))
+    if (!atomic_load_explicit(&ep->limits.atomics_enabled, memory_order_relaxed))
         return IW_ERR_RDMAP_ACCESS;
     error = uiw_read_error(uiw_mr_pin_remote(&ep->ia->memory.mrs, request->stag, request->to,
                                              ATOMIC_OCTETS, IT_PRIV_ATOMIC, &ep->id, &mr, &addr));

@@ -18,7 +18,7 @@ static enum iw_error place_pin_write(struct uiw_ep *ep, const struct iw_segment 
                                      uint32_t offset, uint32_t length, struct uiw_mr **mr,
                                      uint8_t **addr)
 {
-    if (!atomic_load_explicit(&ep->write_enabled, memory_order_relaxed))
+    if (!atomic_load_explicit(&ep->limits.write_enabled, memory_order_relaxed))
         return IW_ERR_RDMAP_ACCESS;
     return uiw_write_error(uiw_mr_pin_remote(&ep->ia->memory.mrs, segment->stag,
                                              segment->to + offset, length, IT_PRIV_REMOTE_WRITE,
@@ -91,8 +91,8 @@ static void place_unmap(void *context)
 {
     struct uiw_ep *ep = context;
 
-    while (ep->pinned_count > 0)
-        uiw_mr_unpin(ep->pinned[--ep->pinned_count]);
+    while (ep->rx.pinned_count > 0)
+        uiw_mr_unpin(ep->rx.pinned[--ep->rx.pinned_count]);
 }
 
 /* Octets [offset, offset + *length) of a list of local segments, as far as the pieces go. */
@@ -117,7 +117,7 @@ static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segm
             place_unmap(ep);
             return IW_ERR_DDP_LOCAL;
         }
-        ep->pinned[ep->pinned_count++] = segments[i].mr;
+        ep->rx.pinned[ep->rx.pinned_count++] = segments[i].mr;
         iov[(*count)++] = (struct iovec){segments[i].addr + offset, piece};
         offset = 0;
         left -= piece;
@@ -136,7 +136,7 @@ static enum iw_error place_map_write(struct uiw_ep *ep, const struct iw_segment 
 
     if (error != IW_OK)
         return error;
-    ep->pinned[ep->pinned_count++] = mr;
+    ep->rx.pinned[ep->rx.pinned_count++] = mr;
     iov[0] = (struct iovec){addr, length};
     *count = 1;
     return IW_OK;
@@ -268,11 +268,11 @@ static void place_answered(struct uiw_ep *ep)
                 uiw_sink_unlink(&ep->ia->memory.mrs, &sqe->segments[0], sqe->to_windows);
         base_lock_take(&ep->ual->lock);
         sqe->done = true;
-        ep->rx_wake_request |= uiw_sq_complete_locked(ep);
+        ep->rx.wake_request |= uiw_sq_complete_locked(ep);
         base_lock_drop(&ep->ual->lock);
     }
     atomic_store_explicit(&ep->reads.orq_head, head + 1, memory_order_release);
-    ep->rx_kick = true; /* ORD and fences */
+    ep->rx.kick = true; /* ORD and fences */
 }
 
 static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segment *segment)
@@ -328,7 +328,7 @@ static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment 
 static enum iw_error place_immediate(void *context, uint64_t value, bool solicited)
 {
     struct uiw_ep *ep = context;
-    struct iw_segment empty = ep->rx.segment;
+    struct iw_segment empty = ep->rx.iw.segment;
     enum iw_error error;
 
     empty.length = 0;
@@ -359,7 +359,7 @@ static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_
 
     if (request->length == 0)
         return IW_OK;
-    if (!atomic_load_explicit(&ep->read_enabled, memory_order_relaxed))
+    if (!atomic_load_explicit(&ep->limits.read_enabled, memory_order_relaxed))
         return IW_ERR_RDMAP_ACCESS;
     verdict = uiw_mr_pin_remote(&ep->ia->memory.mrs, request->source_stag, request->source_to,
                                 request->length, IT_PRIV_REMOTE_READ, &ep->id, &mr, &addr);
@@ -393,7 +393,7 @@ static void place_enter_irq(struct uiw_ep *ep, const struct uiw_irq_entry *entry
     ep->reads.irq[tail & ep->reads.irq_mask] = *entry;
     /* Hands the entry to the sender. */
     atomic_store_explicit(&ep->reads.irq_tail, tail + 1, memory_order_release);
-    ep->rx_kick = true;
+    ep->rx.kick = true;
 }
 
 /*
@@ -410,7 +410,7 @@ static enum iw_error place_read_request(void *context, const struct iw_read_requ
     error = place_check_source(ep, request);
     if (error != IW_OK)
         return error;
-    place_enter_irq(ep, &(struct uiw_irq_entry){.request = *request, .msn = ep->rx.segment.msn});
+    place_enter_irq(ep, &(struct uiw_irq_entry){.request = *request, .msn = ep->rx.iw.segment.msn});
     return IW_OK;
 }
 
@@ -428,7 +428,7 @@ static enum iw_error place_atomic_request(void *context, const struct iw_atomic_
     error = uiw_atomic_execute(ep, request, &entry.atomic.original);
     if (error != IW_OK)
         return error;
-    entry.msn = ++ep->rx_atomics;
+    entry.msn = ++ep->rx.atomics;
     place_enter_irq(ep, &entry);
     return IW_OK;
 }
@@ -437,8 +437,8 @@ static void place_terminate(void *context, const struct iw_terminate *terminate)
 {
     struct uiw_ep *ep = context;
 
-    ep->rx_terminate = *terminate;
-    ep->rx_terminated = true;
+    ep->rx.terminate = *terminate;
+    ep->rx.terminated = true;
 }
 
 const struct iw_rx_ops uiw_rx_ops = {

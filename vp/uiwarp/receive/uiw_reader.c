@@ -48,7 +48,7 @@ static enum uiw_read_state stream_state_of(struct uiw_read *read, ssize_t got)
 /* By the FPDUs that a full read held, not by where it happened to end. */
 static enum uiw_expect stream_expect(const struct uiw_ep *ep, size_t got, uint64_t fpdus)
 {
-    if (ep->rx.ulpdu_length >= STREAM_DIRECT_MIN || got / (fpdus + 1) >= STREAM_DIRECT_MIN)
+    if (ep->rx.iw.ulpdu_length >= STREAM_DIRECT_MIN || got / (fpdus + 1) >= STREAM_DIRECT_MIN)
         return UIW_EXPECT_LARGE;
     return got / (fpdus + 1) < STREAM_TINY_FPDU ? UIW_EXPECT_TINY : UIW_EXPECT_ANY;
 }
@@ -59,36 +59,36 @@ static size_t stream_staged_size(const struct uiw_ep *ep)
                                    [UIW_EXPECT_TINY] = STREAM_TINY_READ,
                                    [UIW_EXPECT_LARGE] = STREAM_HEADER_READ};
 
-    return sizes[ep->expect];
+    return sizes[ep->rx.expect];
 }
 
 static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct uiw_read *read)
 {
     size_t size = stream_staged_size(ep);
-    uint64_t fpdus = ep->rx.fpdus;
+    uint64_t fpdus = ep->rx.iw.fpdus;
     ssize_t got;
 
     do {
         got = base_recv(ep->fd, staging, size, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
-    uiw_count(&ep->calls_in, 1);
+    uiw_count(&ep->rx.calls_in, 1);
     read->state = stream_state_of(read, got);
     if (got <= 0)
         return;
     read->octets += (size_t)got;
-    read->error = iw_rx_consume(&ep->rx, staging, (size_t)got);
+    read->error = iw_rx_consume(&ep->rx.iw, staging, (size_t)got);
     if (read->error != IW_OK)
         read->state = UIW_READ_REFUSED;
     else if ((size_t)got < size)
         read->state = UIW_READ_DRAINED;
     else
-        ep->expect = stream_expect(ep, size, ep->rx.fpdus - fpdus);
+        ep->rx.expect = stream_expect(ep, size, ep->rx.iw.fpdus - fpdus);
 }
 
 /* On a path of large segments, once there is bulk on it. */
 static void stream_widen(struct uiw_ep *ep)
 {
-    ep->widened = true;
+    ep->rx.widened = true;
     if (ep->tx.max_ulpdu >= UIW_LARGE_PATH_ULPDU)
         uiw_net_widen(ep->fd);
 }
@@ -103,9 +103,9 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
     ssize_t got;
     uint32_t direct;
 
-    if (!ep->widened)
+    if (!ep->rx.widened)
         stream_widen(ep);
-    read->error = iw_rx_direct_begin(&ep->rx, &wanted, iov, &count);
+    read->error = iw_rx_direct_begin(&ep->rx.iw, &wanted, iov, &count);
     if (read->error != IW_OK) {
         read->state = UIW_READ_REFUSED;
         return;
@@ -115,18 +115,18 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
     do {
         got = base_recvmsg(ep->fd, &message, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
-    uiw_count(&ep->calls_in, 1);
+    uiw_count(&ep->rx.calls_in, 1);
     read->state = stream_state_of(read, got);
     direct = got <= 0 ? 0 : (size_t)got < wanted ? (uint32_t)got : wanted;
-    read->error = iw_rx_direct_end(&ep->rx, direct);
+    read->error = iw_rx_direct_end(&ep->rx.iw, direct);
     if (read->error == IW_OK && got > 0 && (size_t)got > wanted)
-        read->error = iw_rx_consume(&ep->rx, staging, (size_t)got - wanted);
+        read->error = iw_rx_consume(&ep->rx.iw, staging, (size_t)got - wanted);
     if (read->error != IW_OK)
         read->state = UIW_READ_REFUSED;
     if (got <= 0)
         return;
     read->octets += (size_t)got;
-    ep->expect = UIW_EXPECT_LARGE;
+    ep->rx.expect = UIW_EXPECT_LARGE;
     if (read->state == UIW_READ_MORE && (size_t)got < wanted + STREAM_TAIL)
         read->state = UIW_READ_DRAINED;
 }
@@ -134,13 +134,14 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
 /* Silence of the peer is told by it (uiw_silence.c), and a whole FPDU (uiw_round.c). */
 void uiw_reader_count_fpdus(struct uiw_ep *ep)
 {
-    atomic_store_explicit(&ep->fpdus_in, ep->fpdus_before + ep->rx.fpdus, memory_order_relaxed);
+    atomic_store_explicit(&ep->rx.fpdus_in, ep->rx.fpdus_before + ep->rx.iw.fpdus,
+                          memory_order_relaxed);
 }
 
 /* Behind an FPDU that is not its message's last, too. */
 static bool stream_is_unfinished(const struct uiw_ep *ep)
 {
-    return !iw_rx_at_boundary(&ep->rx) || (ep->rx.fpdus > 0 && !ep->rx.segment.last);
+    return !iw_rx_at_boundary(&ep->rx.iw) || (ep->rx.iw.fpdus > 0 && !ep->rx.iw.segment.last);
 }
 
 /* There is more to read. */
@@ -148,23 +149,23 @@ static bool stream_turn_goes_on(const struct uiw_ep *ep, const struct uiw_read *
                                 uint64_t fpdus, bool shared)
 {
     return read->octets < (shared ? STREAM_TURN_OCTETS_SHARED : STREAM_TURN_OCTETS) &&
-           fpdus < (shared ? STREAM_TURN_FPDUS_SHARED : STREAM_TURN_FPDUS) && !ep->rx_terminated;
+           fpdus < (shared ? STREAM_TURN_FPDUS_SHARED : STREAM_TURN_FPDUS) && !ep->rx.terminated;
 }
 
 void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct uiw_read *read)
 {
-    uint64_t fpdus = ep->rx.fpdus;
+    uint64_t fpdus = ep->rx.iw.fpdus;
 
     do {
-        uint32_t wanted = iw_rx_direct_wanted(&ep->rx);
+        uint32_t wanted = iw_rx_direct_wanted(&ep->rx.iw);
 
-        if (wanted >= STREAM_DIRECT_MIN || (wanted > 0 && ep->expect == UIW_EXPECT_LARGE))
+        if (wanted >= STREAM_DIRECT_MIN || (wanted > 0 && ep->rx.expect == UIW_EXPECT_LARGE))
             stream_read_direct(ep, staging, wanted, read);
         else
             stream_read_staged(ep, staging, read);
     } while (read->state == UIW_READ_MORE &&
-             stream_turn_goes_on(ep, read, ep->rx.fpdus - fpdus, shared));
-    uiw_count(&ep->octets_in, read->octets);
-    uiw_gather_note(&ep->gather, stream_is_unfinished(ep));
+             stream_turn_goes_on(ep, read, ep->rx.iw.fpdus - fpdus, shared));
+    uiw_count(&ep->rx.octets_in, read->octets);
+    uiw_gather_note(&ep->rx.gather, stream_is_unfinished(ep));
     uiw_reader_count_fpdus(ep);
 }

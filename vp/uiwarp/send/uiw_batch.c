@@ -343,7 +343,7 @@ static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, stru
 {
     bool read = sqe->opcode == VP_RDMA_READ || uiw_sqe_is_atomic(sqe); /* on queue 1, answered */
     uint32_t open = batch_reads_open(ep);
-    uint32_t ord = atomic_load_explicit(&ep->ord_limit, memory_order_relaxed);
+    uint32_t ord = atomic_load_explicit(&ep->limits.ord, memory_order_relaxed);
 
     if ((sqe->flags & IT_BARRIER_FENCE_FLAG) && open > 0)
         return false;

@@ -147,7 +147,7 @@ static void quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
 /* A large message, to a peer that has spoken since the last such and so seems to wait for it. */
 static bool quick_goes_in_parts(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
-    uint64_t heard = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
+    uint64_t heard = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
 
     if (sqe->length < UIW_PARTS_MIN || ep->tx.max_ulpdu <= UIW_PARTS_MIN ||
         heard == ep->tx.fpdus_in_seen)

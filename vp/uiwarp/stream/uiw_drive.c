@@ -79,21 +79,21 @@ static void stream_settle(struct ual_ep *ual, bool shared)
     struct uiw_ep *ep = uiw_ep_of(ual);
 
     uiw_srq_tell(ep);
-    if (ep->rx_wake_recv) {
-        ep->rx_wake_recv = false;
+    if (ep->rx.wake_recv) {
+        ep->rx.wake_recv = false;
         evd_wake(ual->recv_evd);
     }
-    if (ep->rx_wake_request) {
-        ep->rx_wake_request = false;
+    if (ep->rx.wake_request) {
+        ep->rx.wake_request = false;
         evd_wake(ual->request_evd);
     }
-    if (atomic_load_explicit(&ep->tx.hold, memory_order_relaxed) && ep->rx.fpdus > 0) {
+    if (atomic_load_explicit(&ep->tx.hold, memory_order_relaxed) && ep->rx.iw.fpdus > 0) {
         /* The peer has spoken: our FPDUs may go (RFC 5044 7.1.2). */
         atomic_store_explicit(&ep->tx.hold, false, memory_order_release);
-        ep->rx_kick = true;
+        ep->rx.kick = true;
     }
-    if (ep->rx_kick || atomic_load_explicit(&ep->lost_event, memory_order_relaxed)) {
-        ep->rx_kick = false;
+    if (ep->rx.kick || atomic_load_explicit(&ep->lost_event, memory_order_relaxed)) {
+        ep->rx.kick = false;
         uiw_tx_turn(ual, true, false, shared);
     }
 }
@@ -103,7 +103,7 @@ void uiw_drive_act(struct ual_ep *ual, const struct uiw_read *read, bool shared)
     struct uiw_ep *ep = uiw_ep_of(ual);
 
     stream_settle(ual, shared);
-    if (ep->rx_terminated)
+    if (ep->rx.terminated)
         uiw_verdict_terminated(ual);
     else if (read->state == UIW_READ_REFUSED)
         uiw_verdict_refused(ual, read->error);

@@ -69,8 +69,8 @@ static void end_flush(struct ual_ep *ual, const struct uiw_end *end)
     base_lock_take(&ual->lock);
     wake_request =
         uiw_sq_flush_locked(ep, end->has_failed_request, end->failed_index, end->failed_status);
-    wake_recv = uiw_rq_flush_locked(ep, end->recv_status) || ep->rx_wake_recv;
-    ep->rx_wake_recv = false;
+    wake_recv = uiw_rq_flush_locked(ep, end->recv_status) || ep->rx.wake_recv;
+    ep->rx.wake_recv = false;
     ep->drained = true;
     base_lock_drop(&ual->lock);
     if (wake_request)

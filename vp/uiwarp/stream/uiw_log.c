@@ -44,7 +44,7 @@ static bool log_is_of_key(enum iw_error error)
 static void log_no_receive(struct ual_ep *ual, const char *peer)
 {
     const struct uiw_ep *ep = uiw_ep_of(ual);
-    enum iw_opcode opcode = ep->rx.segment.opcode;
+    enum iw_opcode opcode = ep->rx.iw.segment.opcode;
 
     if (opcode == IW_OP_READ_REQUEST || opcode == IW_OP_ATOMIC_REQUEST)
         base_log_limited(BASE_LOG_WARN, "ep %p: %s sent more RDMA Reads at once than the IRD of %u",
@@ -62,7 +62,7 @@ static void log_no_receive(struct ual_ep *ual, const char *peer)
 void uiw_log_refused(struct ual_ep *ual, enum iw_error error)
 {
     const struct uiw_ep *ep = uiw_ep_of(ual);
-    const struct iw_segment *segment = &ep->rx.segment;
+    const struct iw_segment *segment = &ep->rx.iw.segment;
     struct uiw_net_text peer;
 
     if (atomic_load_explicit(&base_log_level, memory_order_relaxed) < BASE_LOG_WARN)

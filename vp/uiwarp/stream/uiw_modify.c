@@ -72,20 +72,20 @@ static void ep_set_depths_locked(struct uiw_ep *ep, unsigned mask,
         ep->wanted_ird = rc->rdma_read_ird;
     if (mask & IT_EP_PARAM_MAX_ORD) {
         ep->wanted_ord = rc->rdma_read_ord;
-        atomic_store_explicit(&ep->ord_limit, rc->rdma_read_ord, memory_order_relaxed);
+        atomic_store_explicit(&ep->limits.ord, rc->rdma_read_ord, memory_order_relaxed);
     }
 }
 
 void uiw_ep_set_enables(struct uiw_ep *ep, unsigned mask, const it_rc_only_attributes_t *rc)
 {
     if (mask & IT_EP_PARAM_RDMA_RD_ENABLE)
-        atomic_store_explicit(&ep->read_enabled, rc->rdma_read_enable != IT_FALSE,
+        atomic_store_explicit(&ep->limits.read_enabled, rc->rdma_read_enable != IT_FALSE,
                               memory_order_relaxed);
     if (mask & IT_EP_PARAM_RDMA_WR_ENABLE)
-        atomic_store_explicit(&ep->write_enabled, rc->rdma_write_enable != IT_FALSE,
+        atomic_store_explicit(&ep->limits.write_enabled, rc->rdma_write_enable != IT_FALSE,
                               memory_order_relaxed);
     if (mask & IT_EP_PARAM_ATOMICS_ENABLE)
-        atomic_store_explicit(&ep->atomics_enabled, rc->atomics_enable != IT_FALSE,
+        atomic_store_explicit(&ep->limits.atomics_enabled, rc->atomics_enable != IT_FALSE,
                               memory_order_relaxed);
 }
 
@@ -98,10 +98,10 @@ static uint32_t ep_watermark(size_t watermark)
 void uiw_ep_set_watermarks(struct uiw_ep *ep, unsigned mask, const it_rc_only_attributes_t *rc)
 {
     if (mask & IT_EP_PARAM_SOFT_HI_WATERMARK)
-        atomic_store_explicit(&ep->soft_limit, ep_watermark(rc->soft_hi_watermark),
+        atomic_store_explicit(&ep->limits.soft, ep_watermark(rc->soft_hi_watermark),
                               memory_order_relaxed);
     if (mask & IT_EP_PARAM_HARD_HI_WATERMARK)
-        atomic_store_explicit(&ep->hard_limit, ep_watermark(rc->hard_hi_watermark),
+        atomic_store_explicit(&ep->limits.hard, ep_watermark(rc->hard_hi_watermark),
                               memory_order_relaxed);
 }
 

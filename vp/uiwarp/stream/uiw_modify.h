@@ -4,6 +4,9 @@
 #define ITAPI_VP_UIWARP_STREAM_UIW_MODIFY_H
 
 #include "vp/uiwarp/queue/uiw_ep.h"
+
+#define UIW_EP_ALL (~0u) /* a mask of it_ep_param_mask_t bits */
+
 void uiw_ep_halt(struct ual_ep *ual);
 void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
 it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,

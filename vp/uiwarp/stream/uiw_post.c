@@ -81,7 +81,7 @@ static void sq_gather_none_locked(struct uiw_ep *ep)
 /* The first post since the peer has spoken, outside of a burst, begins none: the clock need not be looked at. */
 static bool sq_answers_locked(struct uiw_ep *ep)
 {
-    uint64_t heard = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
+    uint64_t heard = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
     bool answers = ep->pacing.burst == 0 && heard != ep->pacing.burst_heard;
 
     ep->pacing.burst_heard = heard;

@@ -82,7 +82,7 @@ static void silence_nudge(struct ual_ep *ual)
     uint8_t fpdu[IW_LENGTH_FIELD + IW_TAGGED_HEADER];
 
     if (ual_ep_state(ual) != IT_EP_STATE_CONNECTED ||
-        atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed) != ep->fpdus_before)
+        atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed) != ep->rx.fpdus_before)
         return;
     base_log(BASE_LOG_INFO, "ep %p: peer silent since the ready-to-receive message, once more",
              (void *)ual);
@@ -110,7 +110,7 @@ static bool silence_is_over(const struct uiw_ep *ep)
         return true;
     if (ioctl(ep->fd, FIONREAD, &unread) != 0 || unread > 0)
         return true;
-    return atomic_load_explicit(&ep->octets_in, memory_order_relaxed) != ep->octets_before;
+    return atomic_load_explicit(&ep->rx.octets_in, memory_order_relaxed) != ep->rx.octets_before;
 }
 
 static bool silence_acknowledged(int fd)

@@ -85,29 +85,29 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator, bool conve
     ep->initiator = initiator;
     ep->release_ns = stream_release_ns(ep, converted);
     ep->id.number = atomic_fetch_add_explicit(&ep->ia->streams, 1, memory_order_relaxed) + 1;
-    ep->rx_wake_recv = false;
-    ep->rx_wake_request = false;
-    ep->rx_kick = false;
-    ep->rx_tell_low = false;
-    ep->rx_tell_high = false;
-    ep->rx_drawn = false;
-    ep->rx_terminated = false;
-    ep->expect = UIW_EXPECT_ANY;
-    ep->widened = false;
-    ep->rx_atomics = 0;
-    ep->fpdus_before = atomic_load_explicit(&ep->fpdus_in, memory_order_relaxed);
-    ep->octets_before = atomic_load_explicit(&ep->octets_in, memory_order_relaxed);
+    ep->rx.wake_recv = false;
+    ep->rx.wake_request = false;
+    ep->rx.kick = false;
+    ep->rx.tell_low = false;
+    ep->rx.tell_high = false;
+    ep->rx.has_drawn = false;
+    ep->rx.terminated = false;
+    ep->rx.expect = UIW_EXPECT_ANY;
+    ep->rx.widened = false;
+    ep->rx.atomics = 0;
+    ep->rx.fpdus_before = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
+    ep->rx.octets_before = atomic_load_explicit(&ep->rx.octets_in, memory_order_relaxed);
     atomic_store_explicit(&ep->lost_event, false, memory_order_relaxed);
-    atomic_store_explicit(&ep->ord_limit, result->ord, memory_order_relaxed);
+    atomic_store_explicit(&ep->limits.ord, result->ord, memory_order_relaxed);
     atomic_store_explicit(&ep->reads.orq_head, 0, memory_order_relaxed);
     atomic_store_explicit(&ep->reads.orq_tail, 0, memory_order_relaxed);
     atomic_store_explicit(&ep->reads.irq_head, 0, memory_order_relaxed);
     atomic_store_explicit(&ep->reads.irq_sent, 0, memory_order_relaxed);
     atomic_store_explicit(&ep->reads.irq_tail, 0, memory_order_relaxed);
-    iw_rx_init(&ep->rx, &uiw_rx_ops, ep, result->crc);
+    iw_rx_init(&ep->rx.iw, &uiw_rx_ops, ep, result->crc);
     uiw_tx_reset(ep);
     ep->tx.max_ulpdu = stream_max_ulpdu(fd, result->send_markers);
-    uiw_gather_begin(&ep->gather, ep->tx.max_ulpdu < UIW_LARGE_PATH_ULPDU);
+    uiw_gather_begin(&ep->rx.gather, ep->tx.max_ulpdu < UIW_LARGE_PATH_ULPDU);
     atomic_store_explicit(&ep->tx.hold, !initiator, memory_order_relaxed);
     if (initiator && result->rtr != 0)
         return stream_prepare_rtr(ep);
@@ -160,7 +160,7 @@ static void stream_feed_early(struct ual_ep *ual, const uint8_t *early, size_t l
 
     if (length == 0)
         return;
-    read.error = iw_rx_consume(&ep->rx, early, length);
+    read.error = iw_rx_consume(&ep->rx.iw, early, length);
     uiw_reader_count_fpdus(ep);
     if (read.error != IW_OK)
         read.state = UIW_READ_REFUSED;

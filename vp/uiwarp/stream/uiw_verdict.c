@@ -17,7 +17,7 @@ static bool stream_is_response(enum iw_opcode opcode)
 /* The affiliated event that tells the consumer of an error found here (events.md has the list). */
 static it_event_type_t stream_async_of_error(const struct uiw_ep *ep, enum iw_error error)
 {
-    enum iw_opcode opcode = ep->rx.segment.opcode;
+    enum iw_opcode opcode = ep->rx.iw.segment.opcode;
     bool request = opcode == IW_OP_READ_REQUEST || opcode == IW_OP_ATOMIC_REQUEST;
 
     if (IW_ERROR_LAYER(error) == 2)
@@ -62,9 +62,9 @@ void uiw_verdict_refused(struct ual_ep *ual, enum iw_error error)
                           .async = stream_async_of_error(ep, error),
                           .terminate = &terminate,
                           .recv_status = IT_DTO_ERR_FLUSHED};
-    bool response = stream_is_response(ep->rx.segment.opcode);
+    bool response = stream_is_response(ep->rx.iw.segment.opcode);
 
-    iw_rx_fill_terminate(&ep->rx, error, &terminate);
+    iw_rx_fill_terminate(&ep->rx.iw, error, &terminate);
     if (error == IW_ERR_DDP_TOO_LONG)
         end.recv_status = IT_DTO_ERR_LOCAL_LENGTH;
     else if (error == IW_ERR_DDP_LOCAL && !response)
@@ -74,9 +74,9 @@ void uiw_verdict_refused(struct ual_ep *ual, enum iw_error error)
                           error == IW_ERR_DDP_LOCAL ? IT_DTO_ERR_LOCAL_PROTECTION
                                                     : IT_DTO_ERR_BAD_RESPONSE);
     if (error == IW_ERR_MPA_CRC)
-        uiw_count(&ep->crc_errors, 1);
+        uiw_count(&ep->rx.crc_errors, 1);
     else
-        uiw_count(&ep->protocol_errors, 1);
+        uiw_count(&ep->rx.protocol_errors, 1);
     uiw_log_refused(ual, error);
     uiw_ep_end(ual, &end, true);
 }
@@ -104,7 +104,7 @@ enum stream_blame {
 
 static enum stream_blame stream_blame_of(const struct uiw_ep *ep)
 {
-    const struct iw_terminate *terminate = &ep->rx_terminate;
+    const struct iw_terminate *terminate = &ep->rx.terminate;
     uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
     bool open = head != atomic_load_explicit(&ep->reads.orq_tail, memory_order_acquire);
 
@@ -124,7 +124,7 @@ static enum stream_blame stream_blame_of(const struct uiw_ep *ep)
 
 static void stream_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
 {
-    const uint8_t *ddp = ep->rx_terminate.ddp;
+    const uint8_t *ddp = ep->rx.terminate.ddp;
     enum stream_blame blame = stream_blame_of(ep);
     uint32_t msn = (uint32_t)ddp[10] << 24 | (uint32_t)ddp[11] << 16 | (uint32_t)ddp[12] << 8 |
                    (uint32_t)ddp[13];
@@ -134,9 +134,9 @@ static void stream_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
     if (blame == STREAM_BLAME_NONE)
         return;
     stream_blame_read(ep, end,
-                      IW_ERROR_TYPE(ep->rx_terminate.error) == 1 ? IT_DTO_ERR_REMOTE_ACCESS
+                      IW_ERROR_TYPE(ep->rx.terminate.error) == 1 ? IT_DTO_ERR_REMOTE_ACCESS
                                                                  : IT_DTO_ERR_REMOTE_RESPONDER);
-    if (blame == STREAM_BLAME_OLDEST || ep->rx_terminate.little_endian_nibbles)
+    if (blame == STREAM_BLAME_OLDEST || ep->rx.terminate.little_endian_nibbles)
         return; /* siw puts the size of the Read where its MSN was */
     for (; index != tail; index++) {
         const struct uiw_orq_entry *read = &ep->reads.orq[index & ep->reads.orq_mask];
@@ -149,13 +149,13 @@ static void stream_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
 void uiw_verdict_terminated(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    const struct iw_terminate *terminate = &ep->rx_terminate;
+    const struct iw_terminate *terminate = &ep->rx.terminate;
     struct uiw_end end = {.step = UAL_EP_BROKEN,
                           .async = stream_async_of_terminate(terminate->error),
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
     stream_blame_refused(ep, &end);
-    uiw_count(&ep->terminates_in, 1);
+    uiw_count(&ep->rx.terminates_in, 1);
     uiw_log_terminated(ual, terminate);
     uiw_ep_end(ual, &end, true);
 }
@@ -163,7 +163,7 @@ void uiw_verdict_terminated(struct ual_ep *ual)
 void uiw_verdict_closed(struct ual_ep *ual, enum uiw_read_state state, int lost)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    bool graceful = state == UIW_READ_CLOSED && iw_rx_at_boundary(&ep->rx) &&
+    bool graceful = state == UIW_READ_CLOSED && iw_rx_at_boundary(&ep->rx.iw) &&
                     !atomic_load_explicit(&ep->tx.dead, memory_order_relaxed);
     struct uiw_end end = {.step = graceful ? UAL_EP_CLOSED : UAL_EP_BROKEN,
                           .async = graceful ? (it_event_type_t)0 : IT_ASYNC_AFF_EP_L_LLP_ERROR,
