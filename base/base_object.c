@@ -28,17 +28,6 @@ void base_pool_init(struct base_pool *pool, it_handle_type_enum_t type, size_t o
     pool->object_size = (object_size + 63) & ~(size_t)63;
 }
 
-static void pool_append_locked(struct base_pool *pool, struct base_object *object)
-{
-    base_lock_assert_held(&pool->lock);
-    object->next = NULL;
-    if (pool->newest)
-        pool->newest->next = object;
-    else
-        pool->oldest = object;
-    pool->newest = object;
-}
-
 static bool pool_grow_locked(struct base_pool *pool)
 {
     size_t bytes = sizeof(struct base_pool_slab) + POOL_SLAB_OBJECTS * pool->object_size;
@@ -53,7 +42,7 @@ static bool pool_grow_locked(struct base_pool *pool)
 
         memset(object, 0, pool->object_size);
         atomic_init(&object->entries, &base_no_entries);
-        pool_append_locked(pool, object);
+        base_list_append(&pool->unused, &object->link);
     }
     return true;
 }
@@ -63,12 +52,8 @@ void *base_pool_get(struct base_pool *pool)
     struct base_object *object = NULL;
 
     base_lock_take(&pool->lock);
-    if (pool->oldest || pool_grow_locked(pool)) {
-        object = pool->oldest;
-        pool->oldest = object->next;
-        if (!pool->oldest)
-            pool->newest = NULL;
-    }
+    if (!base_list_is_empty(&pool->unused) || pool_grow_locked(pool))
+        object = BASE_LIST_ITEM(base_list_take(&pool->unused), struct base_object, link);
     base_lock_drop(&pool->lock);
     if (!object)
         return NULL;
@@ -82,7 +67,7 @@ void *base_pool_get(struct base_pool *pool)
 void base_pool_put(struct base_pool *pool, void *object)
 {
     base_lock_take(&pool->lock);
-    pool_append_locked(pool, object);
+    base_list_append(&pool->unused, &((struct base_object *)object)->link);
     base_lock_drop(&pool->lock);
 }
 

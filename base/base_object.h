@@ -8,6 +8,7 @@
 #define ITAPI_BASE_OBJECT_H
 
 #include "base/base_entries.h"
+#include "base/base_list.h"
 #include "base/base_lock.h"
 
 #include "it_api.h"
@@ -29,8 +30,7 @@ struct base_object {
     _Atomic uint32_t children; /* objects that need this one; BASE_OBJECT_DYING once it is freed */
     _Atomic bool has_context;
     _Atomic uint64_t context; /* it_context_t of the consumer */
-    struct base_object *prev; /* IA's list of its objects; guarded by the IA's object lock */
-    struct base_object *next;
+    struct base_link link; /* in its IA's list, by the IA's object lock; or in its pool, if free */
     /* Of an LMR while alive: a number that none else has, nor this one once it is changed; else 0. */
     _Atomic uint64_t pass;
 };
@@ -41,8 +41,7 @@ struct base_pool {
     struct base_lock lock;
     size_t object_size;           /* immutable */
     it_handle_type_enum_t type;   /* immutable */
-    struct base_object *oldest;   /* free objects, reused oldest first; by lock */
-    struct base_object *newest;   /* by lock */
+    struct base_list unused;      /* reused oldest first; by lock */
     struct base_pool_slab *slabs; /* by lock; kept for the life of the process */
 };
 

@@ -14,7 +14,7 @@ install(FILES
     include/it_api_os_specific.h
     include/itx_api.h
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES base/base_entries.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/itapi/provider/base")
+install(FILES base/base_entries.h base/base_list.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/itapi/provider/base")
 install(FILES ual/vp.h ual/vp_host.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/itapi/provider/ual")
 install(FILES evd/evd_dto.h evd/evd_immediate.h evd/evd_progress.h evd/evd_source.h
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/itapi/provider/evd")

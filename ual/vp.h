@@ -12,6 +12,7 @@
 #define ITAPI_UAL_VP_H
 
 #include "base/base_entries.h"
+#include "base/base_list.h"
 
 #include "it_api.h"
 #include "itx_api.h"
@@ -67,7 +68,7 @@ struct ual_conn_news {
  * accept, reject, handoff and "the peer gave up" exactly one wins.
  */
 struct ual_request {
-    struct ual_request *next;  /* hash chain; by the table's lock */
+    struct base_link link;     /* by the table's lock */
     it_cn_est_identifier_t id; /* set when it enters the table */
     struct ual_ia *ia;
     struct evd *connect_evd; /* of the listen point; held by the listen point only */

@@ -3,29 +3,35 @@
 
 /* ---------------------------------------------------------------- the IA's list of objects */
 
+static struct evd *evd_ia_first_locked(const struct evd_ia *ia)
+{
+    base_lock_assert_held(&ia->lock);
+    return BASE_LIST_FIRST(&ia->objects[IT_HANDLE_TYPE_EVD], struct evd, object.link);
+}
+
 /*
  * The live EVD after this one, which is left, or the first; the result has been entered, so it stays
  * in the list. NULL: there is none.
  */
 static struct evd *evd_ia_next(struct evd_ia *ia, struct evd *evd)
 {
-    struct base_object *object;
+    struct evd *next;
 
     base_lock_take(&ia->lock);
-    object = evd ? evd->object.next : ia->objects[IT_HANDLE_TYPE_EVD];
-    while (object && !evd_enter((struct evd *)object))
-        object = object->next;
+    next = evd ? BASE_LIST_NEXT(evd, struct evd, object.link) : evd_ia_first_locked(ia);
+    while (next && !evd_enter(next))
+        next = BASE_LIST_NEXT(next, struct evd, object.link);
     base_lock_drop(&ia->lock);
     if (evd)
         evd_leave(evd);
-    return (struct evd *)object;
+    return next;
 }
 
 /* From now on each post looks closer, and finds the flag. */
 static void evd_ia_fail_eps(struct evd_ia *ia)
 {
     base_lock_take(&ia->lock);
-    for (struct base_object *ep = ia->objects[IT_HANDLE_TYPE_EP]; ep; ep = ep->next)
+    BASE_LIST_EACH(struct base_object, ep, &ia->objects[IT_HANDLE_TYPE_EP], link)
         base_object_set_entries(ep, ia->failed_entries);
     base_lock_drop(&ia->lock);
 }
@@ -59,14 +65,14 @@ void evd_ia_stop(struct evd_ia *ia)
 /* Simple EVDs first: they leave their AEVDs. */
 static struct evd *evd_ia_pick(struct evd_ia *ia)
 {
-    struct base_object *object;
+    struct evd *evd;
 
     base_lock_take(&ia->lock);
-    object = ia->objects[IT_HANDLE_TYPE_EVD];
-    while (object && object->next && evd_is_aggregate((struct evd *)object))
-        object = object->next;
+    evd = evd_ia_first_locked(ia);
+    while (evd && evd->object.link.next && evd_is_aggregate(evd))
+        evd = BASE_LIST_NEXT(evd, struct evd, object.link);
     base_lock_drop(&ia->lock);
-    return (struct evd *)object;
+    return evd;
 }
 
 void evd_ia_free_all(struct evd_ia *ia)

@@ -29,59 +29,49 @@ bool loop_thread_reserve(struct loop_thread *here, size_t more)
 
 void loop_thread_release(struct loop_thread *here)
 {
-    if (here->loops)
+    if (!base_list_is_empty(&here->loops))
         return;
     free(here->polls);
     here->polls = NULL;
     here->capacity = 0;
 }
 
-static bool loop_has_handed_over(const struct evd_loop *loop)
-{
-    return atomic_load_explicit(&loop->tasks, memory_order_relaxed) != NULL;
-}
-
 bool evd_loop_has_tasks(const struct evd_loop *loop)
 {
-    return loop->pending || loop_has_handed_over(loop);
+    return !base_list_is_empty(&loop->pending) || !base_stack_is_empty(&loop->tasks);
 }
 
 /* What others have handed over goes behind what is pending. */
 static void loop_take_tasks(struct evd_loop *loop)
 {
-    /* Acquire: pairs with the release of the push. */
-    struct evd_task *newest = atomic_exchange_explicit(&loop->tasks, NULL, memory_order_acquire);
-    struct evd_task *oldest = NULL;
-    struct evd_task *last = newest;
+    struct base_stack_link *link = base_stack_take(&loop->tasks);
 
-    while (newest) {
-        struct evd_task *next = newest->next;
+    for (; link; link = link->next) {
+        struct evd_task *task = BASE_STACK_ITEM(link, struct evd_task, handed_over);
 
-        newest->next = oldest;
-        oldest = newest;
-        newest = next;
+        base_list_append(&loop->pending, &task->pending);
         loop->pending_count++;
     }
-    if (!oldest)
-        return;
-    *loop->pending_end = oldest;
-    loop->pending_end = &last->next;
+}
+
+/* The first that may be run now, or NULL. */
+static struct evd_task *loop_runnable(const struct evd_loop *loop)
+{
+    BASE_LIST_EACH(struct evd_task, task, &loop->pending, pending) {
+        if (!loop_here.quiet || !task->calls_out)
+            return task;
+    }
+    return NULL;
 }
 
 static struct evd_task *loop_next_task(struct evd_loop *loop)
 {
-    struct evd_task **link = &loop->pending;
-    struct evd_task *task;
+    struct evd_task *task = loop_runnable(loop);
 
-    while (*link && loop_here.quiet && (*link)->calls_out)
-        link = &(*link)->next;
-    task = *link;
-    if (!task)
-        return NULL;
-    *link = task->next;
-    if (!*link)
-        loop->pending_end = link;
-    loop->pending_count--;
+    if (task) {
+        base_list_remove(&loop->pending, &task->pending);
+        loop->pending_count--;
+    }
     return task;
 }
 
@@ -102,11 +92,7 @@ void loop_run_tasks(struct evd_loop *loop)
 
 bool loop_has_runnable(const struct evd_loop *loop)
 {
-    const struct evd_task *task = loop->pending;
-
-    while (task && loop_here.quiet && task->calls_out)
-        task = task->next;
-    return task || loop_has_handed_over(loop);
+    return loop_runnable(loop) || !base_stack_is_empty(&loop->tasks);
 }
 
 void loop_arm(struct evd_loop *loop)
@@ -125,7 +111,7 @@ void loop_leave(struct evd_loop *loop)
     struct evd_task *last;
 
     loop_run_tasks(loop);
-    if (loop_has_handed_over(loop))
+    if (!base_stack_is_empty(&loop->tasks))
         loop_take_tasks(loop);
     if (loop_has_runnable(loop))
         loop_arm(loop);
@@ -150,16 +136,9 @@ void loop_woken(struct evd_loop *loop)
 
 bool evd_loop_submit(struct evd_loop *loop, struct evd_task *task)
 {
-    struct evd_task *newest;
-
     if (atomic_exchange_explicit(&task->queued, true, memory_order_acq_rel))
         return false;
-    newest = atomic_load_explicit(&loop->tasks, memory_order_relaxed);
-    do {
-        task->next = newest;
-    } while (!atomic_compare_exchange_weak_explicit(&loop->tasks, &newest, task,
-                                                    memory_order_release, memory_order_relaxed));
-    if (!newest && !evd_loop_is_inside(loop))
+    if (base_stack_push(&loop->tasks, &task->handed_over) && !evd_loop_is_inside(loop))
         loop_arm(loop);
     return true;
 }
@@ -171,7 +150,7 @@ bool evd_loop_is_current(const struct evd_loop *loop)
 
 bool evd_loop_is_here(void)
 {
-    return loop_here.loops != NULL;
+    return !base_list_is_empty(&loop_here.loops);
 }
 
 bool evd_loop_is_inside(const struct evd_loop *loop)

@@ -8,6 +8,8 @@
 #ifndef ITAPI_EVD_LOOP_EVD_LOOP_H
 #define ITAPI_EVD_LOOP_EVD_LOOP_H
 
+#include "base/base_list.h"
+
 #include "it_api.h"
 
 #include <event2/event_struct.h>
@@ -20,7 +22,8 @@ struct evd_waiter;
 
 /* A task is memory of its submitter; it runs once per successful submit, on the loop's thread. */
 struct evd_task {
-    struct evd_task *next;
+    struct base_stack_link handed_over;
+    struct base_link pending;
     void (*run)(struct evd_task *task);
     _Atomic bool queued;
     bool calls_out; /* runs code of the program: not inside a call that only polls */
@@ -102,8 +105,7 @@ struct evd_io {
     unsigned events;
     bool active;
     unsigned found; /* by evd_loop_wait: then it is in the loop's list of ready ones */
-    struct evd_io *prev, *next;
-    struct evd_io *ready_prev, *ready_next;
+    struct base_link link, ready_link;
 };
 
 /* Starts, or changes, what is watched. False without memory. */
@@ -119,7 +121,7 @@ struct evd_timer {
     void *argument;
     uint64_t deadline_ns;
     bool active;
-    struct evd_timer *prev, *next;
+    struct base_link link;
 };
 
 bool evd_timer_start(struct evd_timer *timer, struct evd_loop *loop, uint64_t delay_ns,

@@ -69,7 +69,7 @@ static void loop_call_wait(struct evd_loop *loop, struct loop_call *call)
     pthread_mutex_lock(&call->lock);
     while (!call->done) {
         /* Anew each time: the loop may have been adopted by another thread. */
-        call->kick_fd = loop_here.loops && !call->asked ? loop_here.loops->wake_fd : -1;
+        call->kick_fd = evd_loop_is_here() && !call->asked ? loop_first_here()->wake_fd : -1;
         if (call->asked && !call->held) {
             call->held = true;
             pthread_cond_signal(&call->changed);

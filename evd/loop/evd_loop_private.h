@@ -14,8 +14,8 @@
 
 /* The loops of one thread, and room to poll all their descriptors. Used by that thread alone. */
 struct loop_thread {
-    struct evd_loop *loops;
-    size_t descriptors; /* of all of them: one for wake-ups each, and the watched ones */
+    struct base_list loops; /* evd_loop.link */
+    size_t descriptors;     /* of all of them: one for wake-ups each, and the watched ones */
     struct pollfd *polls;
     size_t capacity; /* of .polls; 0: .few */
     struct pollfd few[LOOP_POLLS];
@@ -28,12 +28,12 @@ struct loop_call;
 
 struct evd_loop {
     /*
-     * Tasks handed over and not yet taken, newest first. Lock-free: any thread pushes, only the
-     * loop's thread takes (all at once). The wake-up is armed exactly while the list is not empty:
-     * the push that finds it empty writes the eventfd, no other does. What the loop pushes itself
-     * needs no wake-up: it looks at the list whenever it has run something (loop_leave).
+     * Tasks handed over and not yet taken: any thread pushes, only the loop's thread takes. The
+     * wake-up is armed exactly while the stack is not empty: the push that finds it empty writes the
+     * eventfd, no other does. What the loop pushes itself needs no wake-up: it looks at the stack
+     * whenever it has run something (loop_leave).
      */
-    _Atomic(struct evd_task *) tasks;
+    struct base_stack tasks;
     int wake_fd;                         /* immutable after start */
     _Atomic(struct loop_thread *) owner; /* whose thread is the loop's; changes by adoption only */
     _Atomic bool adopting;
@@ -42,24 +42,29 @@ struct evd_loop {
     char name[LOOP_NAME_BYTES]; /* immutable after start */
 
     /* Loop's thread only. */
-    struct evd_loop *next; /* in loop_thread.loops */
+    struct base_link link; /* in loop_thread.loops */
     struct event_base *base;
     unsigned depth; /* how deep we are in what the loop runs */
     struct event wake_event;
-    struct evd_task *pending; /* taken, oldest first */
-    struct evd_task **pending_end;
+    struct base_list pending; /* tasks taken, oldest first */
     size_t pending_count;
     struct evd_task *last; /* runs when the loop is left, as the last use of it */
-    struct evd_io *ios;
+    struct base_list ios;
     size_t io_count;
-    struct evd_timer *timers;
-    struct evd_io *ready; /* found by evd_loop_wait */
-    bool woken;           /* likewise: .wake_fd */
+    struct base_list timers;
+    struct base_list ready; /* ios found by evd_loop_wait */
+    bool woken;             /* likewise: .wake_fd */
     struct evd_task stop;
 };
 
 /* Looked at by every poll: found without a call, at the price of room that a program has for few libraries. */
 extern _Thread_local struct loop_thread loop_here __attribute__((tls_model("initial-exec")));
+
+/* The thread has one: evd_loop_is_here(). */
+static inline struct evd_loop *loop_first_here(void)
+{
+    return BASE_LIST_FIRST(&loop_here.loops, struct evd_loop, link);
+}
 
 /* Around everything that the loop runs. The loop may be gone after loop_leave. */
 void loop_enter(struct evd_loop *loop);

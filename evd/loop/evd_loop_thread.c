@@ -23,19 +23,14 @@
 /* Room has been reserved. */
 static void loop_thread_add(struct loop_thread *here, struct evd_loop *loop)
 {
-    loop->next = here->loops;
-    here->loops = loop;
+    base_list_prepend(&here->loops, &loop->link);
     here->descriptors += loop->io_count + 1;
     atomic_store_explicit(&loop->owner, here, memory_order_relaxed);
 }
 
 static void loop_thread_remove(struct loop_thread *here, struct evd_loop *loop)
 {
-    struct evd_loop **link = &here->loops;
-
-    while (*link != loop)
-        link = &(*link)->next;
-    *link = loop->next;
+    base_list_remove(&here->loops, &loop->link);
     here->descriptors -= loop->io_count + 1;
     loop_thread_release(here);
 }
@@ -123,7 +118,6 @@ it_status_t evd_loop_start(struct evd_loop **loop_out, const char *thread_name)
         return IT_ERR_RESOURCES;
     (void)snprintf(loop->name, sizeof(loop->name), "%s", thread_name); /* cut if too long */
     loop->stop.run = loop_stop_run;
-    loop->pending_end = &loop->pending;
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (loop->wake_fd < 0)
         goto err_free;

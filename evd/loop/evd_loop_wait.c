@@ -32,9 +32,9 @@ static nfds_t loop_poll_fill(struct pollfd *polls)
 {
     nfds_t count = 0;
 
-    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+    BASE_LIST_EACH(struct evd_loop, loop, &loop_here.loops, link) {
         polls[count++] = (struct pollfd){.fd = loop->wake_fd, .events = POLLIN};
-        for (struct evd_io *io = loop->ios; io; io = io->next)
+        BASE_LIST_EACH(struct evd_io, io, &loop->ios, link)
             polls[count++] = (struct pollfd){.fd = io->fd, .events = loop_poll_events(io)};
     }
     return count;
@@ -56,19 +56,15 @@ static void loop_note_ready(struct evd_io *io, short revents)
     if (revents & POLLRDHUP)
         found |= EVD_IO_CLOSED;
     io->found = found;
-    io->ready_prev = NULL;
-    io->ready_next = io->loop->ready;
-    if (io->ready_next)
-        io->ready_next->ready_prev = io;
-    io->loop->ready = io;
+    base_list_prepend(&io->loop->ready, &io->ready_link);
 }
 
 /* Nothing has run since the array was filled: the lists are the same. */
 static void loop_poll_note(const struct pollfd *polls)
 {
-    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+    BASE_LIST_EACH(struct evd_loop, loop, &loop_here.loops, link) {
         loop->woken = (polls++)->revents != 0 || loop->woken;
-        for (struct evd_io *io = loop->ios; io; io = io->next)
+        BASE_LIST_EACH(struct evd_io, io, &loop->ios, link)
             loop_note_ready(io, (polls++)->revents);
     }
 }
@@ -95,8 +91,8 @@ static int loop_poll(uint64_t deadline_ns)
 /* True when one has been handled, after which all may be different. */
 static bool loop_handle_one(void)
 {
-    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
-        struct evd_io *io = loop->ready;
+    BASE_LIST_EACH(struct evd_loop, loop, &loop_here.loops, link) {
+        struct evd_io *io = BASE_LIST_FIRST(&loop->ready, struct evd_io, ready_link);
 
         if (loop->woken) {
             loop->woken = false;
@@ -120,8 +116,8 @@ static struct evd_timer *loop_first_timer(void)
 {
     struct evd_timer *first = NULL;
 
-    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
-        for (struct evd_timer *timer = loop->timers; timer; timer = timer->next) {
+    BASE_LIST_EACH(struct evd_loop, loop, &loop_here.loops, link) {
+        BASE_LIST_EACH(struct evd_timer, timer, &loop->timers, link) {
             if (!first || timer->deadline_ns < first->deadline_ns)
                 first = timer;
         }
@@ -152,10 +148,10 @@ static bool loop_note_tasks(void)
 {
     bool found = false;
 
-    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
+    BASE_LIST_EACH(struct evd_loop, loop, &loop_here.loops, link) {
         if (loop->depth > 0 && loop_has_runnable(loop))
             loop->woken = true;
-        found = found || loop->woken || loop->ready;
+        found = found || loop->woken || !base_list_is_empty(&loop->ready);
     }
     return found;
 }
@@ -164,8 +160,8 @@ static bool loop_note_tasks(void)
 static void loop_end_quiet(void)
 {
     loop_here.quiet = false;
-    for (struct evd_loop *loop = loop_here.loops; loop; loop = loop->next) {
-        if (loop->depth == 0 && loop->pending)
+    BASE_LIST_EACH(struct evd_loop, loop, &loop_here.loops, link) {
+        if (loop->depth == 0 && !base_list_is_empty(&loop->pending))
             loop_arm(loop);
     }
 }
@@ -181,7 +177,7 @@ static int loop_turn(struct evd_waiter *waiter, uint64_t deadline_ns)
 {
     int error;
 
-    if (!loop_here.loops || !evd_waiter_begin_poll(waiter, loop_here.loops->wake_fd))
+    if (!evd_loop_is_here() || !evd_waiter_begin_poll(waiter, loop_first_here()->wake_fd))
         return 0;
     error = loop_poll(loop_next_deadline(deadline_ns));
     (void)evd_waiter_end_poll(waiter); /* the kick is drained like any wake-up */
@@ -199,7 +195,7 @@ int evd_loop_wait(struct evd_waiter *waiter, uint64_t deadline_ns)
     do {
         error = loop_turn(waiter, deadline_ns);
         /* All adopted by other threads: the caller will find that out. */
-    } while (error == 0 && loop_here.loops && !evd_waiter_is_woken(waiter) &&
+    } while (error == 0 && evd_loop_is_here() && !evd_waiter_is_woken(waiter) &&
              !base_is_over(deadline_ns));
     return error;
 }

@@ -58,11 +58,7 @@ bool evd_io_watch(struct evd_io *io, struct evd_loop *loop, int fd, unsigned eve
     if (!loop_thread_reserve(&loop_here, 1) || !loop_io_add(io, loop->base))
         return false;
     io->active = true;
-    io->prev = NULL;
-    io->next = loop->ios;
-    if (io->next)
-        io->next->prev = io;
-    loop->ios = io;
+    base_list_prepend(&loop->ios, &io->link);
     loop->io_count++;
     loop_here.descriptors++;
     return true;
@@ -70,17 +66,10 @@ bool evd_io_watch(struct evd_io *io, struct evd_loop *loop, int fd, unsigned eve
 
 void loop_io_forget(struct evd_io *io)
 {
-    struct evd_loop *loop = io->loop;
-
     if (io->found == 0)
         return;
     io->found = 0;
-    if (io->ready_prev)
-        io->ready_prev->ready_next = io->ready_next;
-    else
-        loop->ready = io->ready_next;
-    if (io->ready_next)
-        io->ready_next->ready_prev = io->ready_prev;
+    base_list_remove(&io->loop->ready, &io->ready_link);
 }
 
 void evd_io_unwatch(struct evd_io *io)
@@ -92,12 +81,7 @@ void evd_io_unwatch(struct evd_io *io)
     io->active = false;
     (void)event_del(&io->event); /* of an added event: cannot fail */
     loop_io_forget(io);
-    if (io->prev)
-        io->prev->next = io->next;
-    else
-        loop->ios = io->next;
-    if (io->next)
-        io->next->prev = io->prev;
+    base_list_remove(&loop->ios, &io->link);
     loop->io_count--;
     loop_here.descriptors--;
 }
@@ -158,11 +142,7 @@ bool evd_timer_start(struct evd_timer *timer, struct evd_loop *loop, uint64_t de
     if (!loop_timer_add(timer, loop->base))
         return false;
     timer->active = true;
-    timer->prev = NULL;
-    timer->next = loop->timers;
-    if (timer->next)
-        timer->next->prev = timer;
-    loop->timers = timer;
+    base_list_prepend(&loop->timers, &timer->link);
     return true;
 }
 
@@ -172,12 +152,7 @@ void evd_timer_stop(struct evd_timer *timer)
         return;
     timer->active = false;
     (void)event_del(&timer->event); /* of an added event: cannot fail */
-    if (timer->prev)
-        timer->prev->next = timer->next;
-    else
-        timer->loop->timers = timer->next;
-    if (timer->next)
-        timer->next->prev = timer->prev;
+    base_list_remove(&timer->loop->timers, &timer->link);
 }
 
 /* ---------------------------------------------------------------- another base */
@@ -201,25 +176,31 @@ static bool loop_move_timer(struct evd_timer *timer, struct event_base *base)
     return false;
 }
 
-/* Those before the two go back. */
+/* Those before the two go back; NULL: all. */
 static void loop_move_back(struct evd_loop *loop, const struct evd_io *io,
                            const struct evd_timer *timer)
 {
-    for (struct evd_io *moved = loop->ios; moved != io; moved = moved->next)
+    BASE_LIST_EACH(struct evd_io, moved, &loop->ios, link) {
+        if (moved == io)
+            return; /* the watches come first */
         (void)loop_move_io(moved, loop->base);
-    for (struct evd_timer *moved = loop->timers; moved != timer; moved = moved->next)
+    }
+    BASE_LIST_EACH(struct evd_timer, moved, &loop->timers, link) {
+        if (moved == timer)
+            return;
         (void)loop_move_timer(moved, loop->base);
+    }
 }
 
 bool loop_move_watches(struct evd_loop *loop, struct event_base *base)
 {
-    for (struct evd_io *io = loop->ios; io; io = io->next) {
+    BASE_LIST_EACH(struct evd_io, io, &loop->ios, link) {
         if (!loop_move_io(io, base)) {
-            loop_move_back(loop, io, loop->timers);
+            loop_move_back(loop, io, NULL);
             return false;
         }
     }
-    for (struct evd_timer *timer = loop->timers; timer; timer = timer->next) {
+    BASE_LIST_EACH(struct evd_timer, timer, &loop->timers, link) {
         if (!loop_move_timer(timer, base)) {
             loop_move_back(loop, NULL, timer);
             return false;

@@ -44,7 +44,7 @@ struct evd_ia {
     struct base_lock lock;  /* guards what follows and the lists of objects of this IA */
     struct evd *affiliated; /* asynchronous streams, at most one EVD each */
     struct evd *unaffiliated;
-    struct base_object *objects[BASE_OBJECT_TYPES]; /* newest first */
+    struct base_list objects[BASE_OBJECT_TYPES]; /* base_object.link; newest first */
 };
 
 /* Adds to, takes from the IA's list of its objects. Both take ia->lock. */

@@ -13,33 +13,6 @@ struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t h
     return evd && evd_is_aggregate(evd) && evd->ia == ia ? evd : NULL;
 }
 
-static void evd_ready_append_locked(struct evd *aevd, struct evd *member)
-{
-    base_lock_assert_held(&aevd->lock);
-    member->ready_next = NULL;
-    member->ready_prev = aevd->ready_last;
-    if (aevd->ready_last)
-        aevd->ready_last->ready_next = member;
-    else
-        aevd->ready_first = member;
-    aevd->ready_last = member;
-}
-
-static void evd_ready_remove_locked(struct evd *aevd, struct evd *member)
-{
-    base_lock_assert_held(&aevd->lock);
-    if (member->ready_prev)
-        member->ready_prev->ready_next = member->ready_next;
-    else
-        aevd->ready_first = member->ready_next;
-    if (member->ready_next)
-        member->ready_next->ready_prev = member->ready_prev;
-    else
-        aevd->ready_last = member->ready_prev;
-    member->ready_prev = NULL;
-    member->ready_next = NULL;
-}
-
 /* How many takes on the AEVD this member can serve now. */
 static size_t evd_offer_locked(const struct evd *member)
 {
@@ -67,9 +40,9 @@ static bool evd_offer_set_locked(struct evd *member, size_t offer)
     member->listed = list;
     base_lock_take(&aevd->lock);
     if (list)
-        evd_ready_append_locked(aevd, member);
+        base_list_append(&aevd->ready_members, &member->ready);
     else
-        evd_ready_remove_locked(aevd, member);
+        base_list_remove(&aevd->ready_members, &member->ready);
     base_lock_drop(&aevd->lock);
     return true;
 }
@@ -97,13 +70,12 @@ struct evd *evd_aggregate_change_locked(struct evd *member, struct evd *aevd)
 
 struct evd *evd_aggregate_next_locked(struct evd *aevd)
 {
-    struct evd *member = aevd->ready_first;
+    struct evd *member = BASE_LIST_ITEM(base_list_take(&aevd->ready_members), struct evd, ready);
 
     base_lock_assert_held(&aevd->lock);
     if (!member)
         return NULL;
-    evd_ready_remove_locked(aevd, member);
-    evd_ready_append_locked(aevd, member);
+    base_list_append(&aevd->ready_members, &member->ready);
     evd_pin(member); /* not dying yet: it leaves the list before */
     return member;
 }

@@ -96,12 +96,10 @@ struct evd {
     size_t offered;         /* its share of aevd->available */
     bool listed;            /* in the AEVD's ready list; changes under both locks */
     _Atomic bool notified;  /* its record was taken, and it has not been found empty since */
-    struct evd *ready_prev; /* by the AEVD's lock */
-    struct evd *ready_next;
+    struct base_link ready; /* by the AEVD's lock */
 
     /* AEVD. */
-    struct evd *ready_first; /* members that are ready, next one to serve first */
-    struct evd *ready_last;
+    struct base_list ready_members; /* next one to serve first */
     _Atomic size_t available; /* what further takes would return; members add without the lock */
 
     /* Orders the system calls on fd; taken before .lock, guards nothing in memory. */
@@ -142,7 +140,7 @@ static inline bool evd_is_ready_locked(const struct evd *evd)
     if (!evd->enabled)
         return false;
     if (evd_is_aggregate(evd))
-        return evd->ready_first != NULL;
+        return !base_list_is_empty(&evd->ready_members);
     return evd_queue_takeable(&evd->queue, evd->threshold) != 0;
 }
 

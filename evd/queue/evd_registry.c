@@ -6,28 +6,15 @@
 
 void evd_ia_link(struct evd_ia *ia, struct base_object *object)
 {
-    struct base_object **newest = &ia->objects[object->type];
-
     base_lock_take(&ia->lock);
-    object->prev = NULL;
-    object->next = *newest;
-    if (*newest)
-        (*newest)->prev = object;
-    *newest = object;
+    base_list_prepend(&ia->objects[object->type], &object->link);
     base_lock_drop(&ia->lock);
 }
 
 void evd_ia_unlink(struct evd_ia *ia, struct base_object *object)
 {
     base_lock_take(&ia->lock);
-    if (object->prev)
-        object->prev->next = object->next;
-    else
-        ia->objects[object->type] = object->next;
-    if (object->next)
-        object->next->prev = object->prev;
-    object->prev = NULL;
-    object->next = NULL;
+    base_list_remove(&ia->objects[object->type], &object->link);
     base_lock_drop(&ia->lock);
 }
 

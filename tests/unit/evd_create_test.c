@@ -253,7 +253,7 @@ Test(evd_free, all_of_an_ia)
     fixture_await_sleepers(aevd, 1);
     evd_ia_free_all(&fixture.ia);
     cr_assert_eq(fixture_waiter_join(&waiter), IT_ERR_ABORT);
-    cr_assert_null(fixture.ia.objects[IT_HANDLE_TYPE_EVD]);
+    cr_assert(base_list_is_empty(&fixture.ia.objects[IT_HANDLE_TYPE_EVD]));
     cr_assert_eq(it_evd_free(member), IT_ERR_INVALID_EVD);
     cr_assert_eq(it_evd_free(aevd), IT_ERR_INVALID_EVD);
 }

@@ -330,18 +330,18 @@ Test(evd_ia, list_of_objects)
 {
     struct base_object objects[3] = {
         {.type = IT_HANDLE_TYPE_PZ}, {.type = IT_HANDLE_TYPE_PZ}, {.type = IT_HANDLE_TYPE_PZ}};
-    struct base_object **list = &fixture.ia.objects[IT_HANDLE_TYPE_PZ];
+    const struct base_list *list = &fixture.ia.objects[IT_HANDLE_TYPE_PZ];
 
     for (int i = 0; i < 3; i++)
         evd_ia_link(&fixture.ia, &objects[i]);
-    cr_assert_eq(*list, &objects[2]);
+    cr_assert_eq(list->first, &objects[2].link);
     evd_ia_unlink(&fixture.ia, &objects[1]);
-    cr_assert_eq((*list)->next, &objects[0]);
-    cr_assert_eq(objects[0].prev, &objects[2]);
+    cr_assert_eq(list->first->next, &objects[0].link);
+    cr_assert_eq(objects[0].link.prev, &objects[2].link);
     evd_ia_unlink(&fixture.ia, &objects[2]);
-    cr_assert_eq(*list, &objects[0]);
+    cr_assert_eq(list->first, &objects[0].link);
     evd_ia_unlink(&fixture.ia, &objects[0]);
-    cr_assert_null(*list);
+    cr_assert(base_list_is_empty(list));
 }
 
 Test(evd_ia, what_an_evd_tells)

@@ -164,7 +164,7 @@ static struct base_object *ual_ia_pick(struct ual_ia *ia, it_handle_type_enum_t 
     struct base_object *object;
 
     base_lock_take(&ia->evd.lock);
-    object = ia->evd.objects[type];
+    object = BASE_LIST_FIRST(&ia->evd.objects[type], struct base_object, link);
     base_lock_drop(&ia->evd.lock);
     return object;
 }
@@ -180,21 +180,18 @@ static void ual_ia_destroy_all(struct ual_ia *ia, it_handle_type_enum_t type)
 /* EPs use RMRs and narrow RMRs hold EPs: all EPs stop, the RMRs go, then the memory of the EPs. */
 static void ual_ia_destroy_eps_and_rmrs(struct ual_ia *ia)
 {
-    struct base_object *stopped = NULL;
+    struct base_list stopped = {NULL, NULL};
     struct base_object *object;
 
     while ((object = ual_ia_pick(ia, IT_HANDLE_TYPE_EP)) != NULL) {
         (void)base_object_claim_free(object); /* fails when RMRs hold it */
         ual_ep_stop((struct ual_ep *)(void *)object);
         evd_ia_unlink(&ia->evd, object);
-        object->next = stopped;
-        stopped = object;
+        base_list_prepend(&stopped, &object->link);
     }
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_RMR);
-    while ((object = stopped) != NULL) {
-        stopped = object->next;
+    while ((object = BASE_LIST_ITEM(base_list_take(&stopped), struct base_object, link)) != NULL)
         ual_object_discard(object);
-    }
 }
 
 it_status_t it_ia_free(it_ia_handle_t ia_handle)

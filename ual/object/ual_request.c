@@ -10,33 +10,35 @@
 
 static struct base_lock ual_request_lock;
 /* By ual_request_lock: */
-static struct ual_request *ual_request_table[UAL_REQUEST_BUCKETS];
+static struct base_list ual_request_table[UAL_REQUEST_BUCKETS];
 static it_cn_est_identifier_t ual_request_last_id;
 
 /* Ids are given in a row: their low bits spread well. */
-static struct ual_request **ual_request_bucket(it_cn_est_identifier_t id)
+static struct base_list *ual_request_bucket(it_cn_est_identifier_t id)
 {
     return &ual_request_table[id % UAL_REQUEST_BUCKETS];
 }
 
 static void ual_request_insert_locked(struct ual_request *request)
 {
-    struct ual_request **bucket = ual_request_bucket(request->id);
-
     base_lock_assert_held(&ual_request_lock);
-    request->next = *bucket;
-    *bucket = request;
+    base_list_prepend(ual_request_bucket(request->id), &request->link);
 }
 
-/* The link that points to the request of that id, or to NULL. */
-static struct ual_request **ual_request_find_locked(it_cn_est_identifier_t id)
+static void ual_request_remove_locked(struct ual_request *request)
 {
-    struct ual_request **link = ual_request_bucket(id);
-
     base_lock_assert_held(&ual_request_lock);
-    while (*link && (*link)->id != id)
-        link = &(*link)->next;
-    return link;
+    base_list_remove(ual_request_bucket(request->id), &request->link);
+}
+
+static struct ual_request *ual_request_find_locked(it_cn_est_identifier_t id)
+{
+    base_lock_assert_held(&ual_request_lock);
+    BASE_LIST_EACH(struct ual_request, request, ual_request_bucket(id), link) {
+        if (request->id == id)
+            return request;
+    }
+    return NULL;
 }
 
 void ual_request_add(struct ual_request *request)
@@ -58,15 +60,14 @@ void ual_request_put_back(struct ual_request *request, uint64_t id)
 static struct ual_request *ual_request_take_kind(uint64_t id, const struct ual_ia *ia,
                                                  bool datagram)
 {
-    struct ual_request **link, *request;
+    struct ual_request *request;
 
     base_lock_take(&ual_request_lock);
-    link = ual_request_find_locked(id);
-    request = *link;
+    request = ual_request_find_locked(id);
     if (request && (request->datagram != datagram || (ia && request->ia != ia)))
         request = NULL;
     if (request)
-        *link = request->next;
+        ual_request_remove_locked(request);
     base_lock_drop(&ual_request_lock);
     return request;
 }
@@ -87,7 +88,7 @@ static struct ual_ia *ual_request_ia_of_kind(uint64_t id, bool datagram)
     struct ual_ia *ia;
 
     base_lock_take(&ual_request_lock);
-    request = *ual_request_find_locked(id);
+    request = ual_request_find_locked(id);
     ia = request && request->datagram == datagram ? request->ia : NULL;
     base_lock_drop(&ual_request_lock);
     return ia;
@@ -105,14 +106,12 @@ struct ual_ia *ual_request_ud_ia(it_ud_svc_req_identifier_t id)
 
 bool ual_request_withdraw(struct ual_request *request)
 {
-    struct ual_request **link;
     bool found;
 
     base_lock_take(&ual_request_lock);
-    link = ual_request_find_locked(request->id);
-    found = *link == request;
+    found = ual_request_find_locked(request->id) == request;
     if (found)
-        *link = request->next;
+        ual_request_remove_locked(request);
     base_lock_drop(&ual_request_lock);
     return found;
 }
@@ -175,29 +174,18 @@ bool ual_request_announce_unless_full(const struct ual_request *request)
     return evd_push_unless_full(request->connect_evd, &event);
 }
 
-/* Unlinks the requests of one IA; returns them chained by .next. */
-static struct ual_request *ual_request_take_all(const struct ual_ia *ia)
+static void ual_request_take_all(const struct ual_ia *ia, struct base_list *taken)
 {
-    struct ual_request *taken = NULL;
-
     base_lock_take(&ual_request_lock);
     for (unsigned i = 0; i < UAL_REQUEST_BUCKETS; i++) {
-        struct ual_request **link = &ual_request_table[i];
-
-        while (*link) {
-            struct ual_request *request = *link;
-
-            if (request->ia != ia) {
-                link = &request->next;
+        BASE_LIST_EACH_REMOVABLE(struct ual_request, request, &ual_request_table[i], link) {
+            if (request->ia != ia)
                 continue;
-            }
-            *link = request->next;
-            request->next = taken;
-            taken = request;
+            base_list_remove(&ual_request_table[i], &request->link);
+            base_list_prepend(taken, &request->link);
         }
     }
     base_lock_drop(&ual_request_lock);
-    return taken;
 }
 
 static it_status_t ual_request_refuse(struct ual_ia *ia, struct ual_request *request)
@@ -210,13 +198,11 @@ static it_status_t ual_request_refuse(struct ual_ia *ia, struct ual_request *req
 
 void ual_request_refuse_all(struct ual_ia *ia)
 {
-    struct ual_request *request = ual_request_take_all(ia);
+    struct base_list taken = {NULL, NULL};
+    struct ual_request *request;
 
-    while (request) {
-        struct ual_request *next = request->next; /* a refused one may be gone at once */
-
+    ual_request_take_all(ia, &taken);
+    while ((request = BASE_LIST_ITEM(base_list_take(&taken), struct ual_request, link)) != NULL)
         if (ual_request_refuse(ia, request) != IT_SUCCESS)
             ual_request_put_back(request, request->id); /* the provider's ia_close withdraws it */
-        request = next;
-    }
 }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/providers/ual_alias.h"
 
+#include "base/base_list.h"
+
 #include "it_api.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct alias {
-    struct alias *next;
+    struct base_link link;
     char name[IT_INTERFACE_NAME_SIZE];
     char interface_name[IT_INTERFACE_NAME_SIZE];
 };
 
-static struct alias *alias_first; /* written before there are readers; lives for ever */
+static struct base_list aliases; /* written before there are readers; lives for ever */
 
 const char *ual_alias_add(const char *name, const char *interface_name)
 {
@@ -31,16 +33,15 @@ const char *ual_alias_add(const char *name, const char *interface_name)
         return "out of memory";
     memcpy(alias->name, name, strlen(name)); /* the rest is zero */
     memcpy(alias->interface_name, interface_name, strlen(interface_name));
-    alias->next = alias_first;
-    alias_first = alias;
+    base_list_append(&aliases, &alias->link);
     return NULL;
 }
 
 const char *ual_alias_of(const char *name)
 {
-    const struct alias *alias = alias_first;
-
-    while (alias && strcmp(alias->name, name) != 0)
-        alias = alias->next;
-    return alias ? alias->interface_name : NULL;
+    BASE_LIST_EACH(const struct alias, alias, &aliases, link) {
+        if (strcmp(alias->name, name) == 0)
+            return alias->interface_name;
+    }
+    return NULL;
 }

@@ -32,9 +32,9 @@ struct stats_client {
 
 /* What serves one IA; loop thread only, but for what has the lock. */
 struct ual_stats {
-    struct ual_ia *ia;      /* immutable */
-    struct ual_stats *next; /* by stats_lock */
-    int fd;                 /* a duplicate of the socket: each loop has its own */
+    struct ual_ia *ia;     /* immutable */
+    struct base_link link; /* by stats_lock */
+    int fd;                /* a duplicate of the socket: each loop has its own */
     struct evd_io watch;
     struct evd_timer pause;
     uint64_t clients_ever;
@@ -43,7 +43,7 @@ struct ual_stats {
 
 /* Guards what follows, and is held while a snapshot is made: no IA of the list goes away meanwhile. */
 static struct base_lock stats_lock;
-static struct ual_stats *stats_first;
+static struct base_list stats_all;
 static struct ual_stats_socket stats_socket = {.fd = -1};
 
 /* ---------------------------------------------------------------- a client */
@@ -92,7 +92,7 @@ static void client_make_text(struct stats_client *client)
 {
     ual_stats_begin(&client->text);
     base_lock_take(&stats_lock);
-    for (struct ual_stats *stats = stats_first; stats; stats = stats->next)
+    BASE_LIST_EACH(struct ual_stats, stats, &stats_all, link)
         ual_stats_add_ia(&client->text, stats->ia);
     base_lock_drop(&stats_lock);
     ual_stats_end(&client->text);
@@ -193,19 +193,14 @@ static void stats_link(struct ual_stats *stats, const char *path)
         (void)ual_stats_socket_open(&stats_socket, path);
     if (stats_socket.fd >= 0)
         stats->fd = fcntl(stats_socket.fd, F_DUPFD_CLOEXEC, 0);
-    stats->next = stats_first;
-    stats_first = stats;
+    base_list_prepend(&stats_all, &stats->link);
     base_lock_drop(&stats_lock);
 }
 
 static void stats_unlink(struct ual_stats *stats)
 {
-    struct ual_stats **link = &stats_first;
-
     base_lock_take(&stats_lock);
-    while (*link != stats)
-        link = &(*link)->next;
-    *link = stats->next;
+    base_list_remove(&stats_all, &stats->link);
     base_lock_drop(&stats_lock);
 }
 
@@ -234,12 +229,12 @@ void ual_stats_join(struct ual_ia *ia)
 /* An IA whose loop accepts clients. */
 static bool stats_is_served_locked(void)
 {
-    const struct ual_stats *stats = stats_first;
-
     base_lock_assert_held(&stats_lock);
-    while (stats && stats->fd < 0)
-        stats = stats->next;
-    return stats != NULL;
+    BASE_LIST_EACH(const struct ual_stats, stats, &stats_all, link) {
+        if (stats->fd >= 0)
+            return true;
+    }
+    return false;
 }
 
 void ual_stats_leave(struct ual_ia *ia)

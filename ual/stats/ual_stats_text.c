@@ -140,7 +140,7 @@ static size_t text_count_eps(struct ual_ia *ia)
     size_t count = 0;
 
     base_lock_take(&ia->evd.lock);
-    for (struct base_object *ep = ia->evd.objects[IT_HANDLE_TYPE_EP]; ep; ep = ep->next)
+    BASE_LIST_EACH(const struct base_object, ep, &ia->evd.objects[IT_HANDLE_TYPE_EP], link)
         count++;
     base_lock_drop(&ia->evd.lock);
     return count;
@@ -152,10 +152,9 @@ static size_t text_copy_eps(struct ual_ia *ia, struct text_ep *eps, size_t room)
     size_t count = 0;
 
     base_lock_take(&ia->evd.lock);
-    for (struct base_object *object = ia->evd.objects[IT_HANDLE_TYPE_EP]; object && count < room;
-         object = object->next) {
-        struct ual_ep *ep = (struct ual_ep *)(void *)object;
-
+    BASE_LIST_EACH(struct ual_ep, ep, &ia->evd.objects[IT_HANDLE_TYPE_EP], object.link) {
+        if (count == room)
+            break;
         eps[count] =
             (struct text_ep){.ep = ep,
                              .datagrams = ep->datagrams,

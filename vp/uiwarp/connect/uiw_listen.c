@@ -39,20 +39,20 @@ struct ual_listen *uiw_listen_find(struct uiw_ia *ia, const it_conn_qual_t *qual
 {
     struct evd_ia *evd_ia = &ia->ual->evd;
     struct ual_listen *found = NULL;
-    struct base_object *object;
     it_conn_qual_t wanted = *qual;
     const uint16_t *port = listen_port(&wanted);
 
     if (!port)
         return NULL;
     base_lock_take(&evd_ia->lock);
-    for (object = evd_ia->objects[IT_HANDLE_TYPE_LISTEN]; object && !found; object = object->next) {
-        struct ual_listen *listen = (void *)object;
-
+    BASE_LIST_EACH(struct ual_listen, listen, &evd_ia->objects[IT_HANDLE_TYPE_LISTEN],
+                   object.link) {
         /* With a listener it cannot go away before this thread has stopped it. */
         if (uiw_listen_of(listen)->listener && listen->spigot_id == spigot_id &&
-            *listen_port(&listen->conn_qual) == *port)
+            *listen_port(&listen->conn_qual) == *port) {
             found = listen;
+            break;
+        }
     }
     base_lock_drop(&evd_ia->lock);
     return found;

@@ -72,9 +72,7 @@ void uiw_ia_counters(struct ual_ia *ual, struct itx_counters *counters)
     base_lock_take(&ual->evd.lock);
     base_lock_take(&ia->retired_lock);
     counters_add(&ia->retired, counters);
-    for (struct base_object *object = ual->evd.objects[IT_HANDLE_TYPE_EP]; object;
-         object = object->next) {
-        struct ual_ep *ep = (struct ual_ep *)(void *)object;
+    BASE_LIST_EACH(struct ual_ep, ep, &ual->evd.objects[IT_HANDLE_TYPE_EP], object.link) {
         struct itx_ep_counters own = {0};
 
         if (uiw_ep_of(ep)->counters_retired)
