@@ -8,6 +8,7 @@
  */
 #include "vp/uiwarp/lead/uiw_detach.h"
 
+#include "vp/uiwarp/queue/uiw_pollset.h"
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/stream/uiw_drive.h"
 

@@ -13,6 +13,9 @@
 
 #include "base/base_clock.h"
 #include "vp/uiwarp/lead/uiw_detach.h"
+#include "vp/uiwarp/lead/uiw_leader.h"
+#include "vp/uiwarp/lead/uiw_round.h"
+#include "vp/uiwarp/lead/uiw_sweep.h"
 #include "vp/uiwarp/stream/uiw_silence.h"
 
 #include <sys/epoll.h>
@@ -47,13 +50,13 @@ static void handover_watch(struct ual_ia *ia)
     struct uiw_progress *progress = uiw_progress_of(ia);
 
     handover_set_gate(progress, true);
-    while (!uiw_progress_claim(progress, UIW_LEADER_LOOP)) {
+    while (!uiw_leader_claim(progress, UIW_LEADER_LOOP)) {
         if (atomic_load_explicit(&progress->asleep, memory_order_seq_cst))
             return;
         sched_yield();
     }
     uiw_detach_end_all(progress);
-    uiw_progress_release(ia);
+    uiw_leader_release(ia);
 }
 
 static void handover_tick(void *argument);
@@ -134,19 +137,19 @@ static void handover_ready(void *argument, unsigned events)
 
     (void)events;
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
-    if (!uiw_progress_claim(progress, UIW_LEADER_LOOP)) {
+    if (!uiw_leader_claim(progress, UIW_LEADER_LOOP)) {
         handover_set_gate(progress, false);
         handover_start_ticking(ia);
         return;
     }
     if (progress->active_count > 0 && progress->active_count <= HANDOVER_ACTIVE)
-        (void)uiw_progress_round(progress, false);
+        (void)uiw_round_run(progress, false);
     do {
-        got = uiw_progress_round(progress, true);
+        got = uiw_round_run(progress, true);
         octets += got;
     } while (got > 0 && octets < HANDOVER_OCTETS && ++rounds < HANDOVER_ROUNDS &&
              !evd_loop_has_tasks(ia->evd.loop));
-    uiw_progress_release(ia);
+    uiw_leader_release(ia);
 }
 
 struct handover_open {
@@ -170,9 +173,7 @@ bool uiw_handover_open(struct ual_ia *ia)
     struct handover_open open = {.ia = ia};
 
     progress->unpark.run = handover_unpark;
-    uiw_defer_init(ia);
-    uiw_hold_init(ia);
-    uiw_srq_watch_init(ia);
+    uiw_sweep_open(ia);
     progress->gate_fd = epoll_create1(EPOLL_CLOEXEC);
     if (progress->gate_fd < 0 ||
         epoll_ctl(progress->gate_fd, EPOLL_CTL_ADD, progress->epoll_fd, &event) != 0)
@@ -189,13 +190,10 @@ static void handover_close_on_loop(void *argument)
 
     evd_io_unwatch(&progress->watch);
     evd_timer_stop(&progress->hand_over);
-    uiw_defer_stop(ia);
+    uiw_sweep_stop(ia);
     uiw_silence_stop(ia);
-    uiw_hold_stop(ia);
-    uiw_srq_watch_stop(ia);
 }
 
-/* Also after an open that failed. */
 void uiw_handover_close(struct ual_ia *ia)
 {
     struct uiw_progress *progress = uiw_progress_of(ia);

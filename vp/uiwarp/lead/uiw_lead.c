@@ -6,6 +6,9 @@
 #include "base/base_clock.h"
 #include "vp/uiwarp/lead/uiw_detach.h"
 #include "vp/uiwarp/lead/uiw_handover.h"
+#include "vp/uiwarp/lead/uiw_leader.h"
+#include "vp/uiwarp/lead/uiw_round.h"
+#include "vp/uiwarp/lead/uiw_sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,31 +17,26 @@
 #include <unistd.h>
 
 /* Polls in vain while another leads, in one and the same round: some 30 us. */
-#define PROGRESS_STAND_BY 1024u
+#define LEAD_STAND_BY 1024u
 /* A yield that took this long: somebody else needs the processor. */
-#define PROGRESS_STOLEN_NS UINT64_C(100000)
+#define LEAD_STOLEN_NS UINT64_C(100000)
 /* ... and for so many short sleeps we leave it to them. */
-#define PROGRESS_SPIN_PAUSE  1000u
-#define PROGRESS_SPIN_MAX_NS UINT64_C(50000)
-#define PROGRESS_SPIN_MIN_NS UINT64_C(2000)
+#define LEAD_SPIN_PAUSE  1000u
+#define LEAD_SPIN_MAX_NS UINT64_C(50000)
+#define LEAD_SPIN_MIN_NS UINT64_C(2000)
 
 /* ---------------------------------------------------------------- a consumer polls */
 
-static void progress_flush(void *context)
+static void lead_flush(void *context)
 {
-    uiw_defer_flush(context);
-}
-
-void uiw_progress_flush_evd(void *ia, const struct evd *evd)
-{
-    uiw_defer_flush_evd(ia, evd);
+    uiw_sweep_deferred(context);
 }
 
 /*
  * Another leads. One that has lost the processor in the middle of a round keeps us from everything
  * until it has it back, which may be this one. Who sleeps is woken by what arrives.
  */
-static void progress_stand_by(const struct uiw_progress *progress)
+static void lead_stand_by(const struct uiw_progress *progress)
 {
     static _Thread_local uint32_t seen;
     static _Thread_local unsigned polls;
@@ -47,32 +45,32 @@ static void progress_stand_by(const struct uiw_progress *progress)
     if (now != seen || atomic_load_explicit(&progress->asleep, memory_order_relaxed))
         polls = 0;
     seen = now;
-    if (++polls < PROGRESS_STAND_BY)
+    if (++polls < LEAD_STAND_BY)
         return;
     polls = 0;
     (void)sched_yield();
 }
 
-static void progress_poll(void *context)
+static void lead_poll(void *context)
 {
     struct ual_ia *ia = context;
     struct uiw_progress *progress = uiw_progress_of(ia);
     /* A callback that polls is no sign of a consumer that goes on polling. */
     enum uiw_leader who = evd_loop_is_current(ia->evd.loop) ? UIW_LEADER_LOOP : UIW_LEADER_CONSUMER;
 
-    uiw_defer_flush_own(ia);
-    if (!uiw_progress_claim(progress, who)) {
-        progress_stand_by(progress);
+    uiw_sweep_deferred_here(ia);
+    if (!uiw_leader_claim(progress, who)) {
+        lead_stand_by(progress);
         return;
     }
-    (void)uiw_progress_round(progress, false);
-    uiw_progress_release(ia);
+    (void)uiw_round_run(progress, false);
+    uiw_leader_release(ia);
 }
 
 /* ---------------------------------------------------------------- a consumer waits */
 
-static int progress_epoll(struct uiw_progress *progress, struct epoll_event *events,
-                          uint64_t deadline_ns)
+static int lead_epoll(struct uiw_progress *progress, struct epoll_event *events,
+                      uint64_t deadline_ns)
 {
     uint64_t now;
     uint64_t left;
@@ -93,8 +91,8 @@ static int progress_epoll(struct uiw_progress *progress, struct epoll_event *eve
  * woken; with the processor to ourselves it is plain polling. When the processor went to somebody
  * who kept it, sleepers are served better: no more of this for a while. True: the waiter was woken.
  */
-static bool progress_spin(struct uiw_progress *progress, struct evd_waiter *waiter,
-                          uint64_t deadline_ns)
+static bool lead_spin(struct uiw_progress *progress, struct evd_waiter *waiter,
+                      uint64_t deadline_ns)
 {
     uint64_t before = base_now_ns();
     uint64_t end = base_deadline_ns(before, progress->spin_ns);
@@ -103,22 +101,22 @@ static bool progress_spin(struct uiw_progress *progress, struct evd_waiter *wait
         uint64_t now;
 
         (void)sched_yield();
-        (void)uiw_progress_round(progress, false);
+        (void)uiw_round_run(progress, false);
         now = base_now_ns();
-        if (now - before > PROGRESS_STOLEN_NS) {
+        if (now - before > LEAD_STOLEN_NS) {
             progress->spin_ns = 0;
-            progress->spin_pause = PROGRESS_SPIN_PAUSE;
+            progress->spin_pause = LEAD_SPIN_PAUSE;
         }
         if (evd_waiter_is_woken(waiter))
             return true;
         before = now;
     }
-    progress->spin_ns = progress->spin_ns > PROGRESS_SPIN_MIN_NS ? progress->spin_ns / 2 : 0;
+    progress->spin_ns = progress->spin_ns > LEAD_SPIN_MIN_NS ? progress->spin_ns / 2 : 0;
     return false;
 }
 
 /* A sleep that was short would have been worth polling for, and for longer than it took. */
-static void progress_learn(struct uiw_progress *progress, uint64_t slept_ns)
+static void lead_learn(struct uiw_progress *progress, uint64_t slept_ns)
 {
     if (slept_ns > progress->spin_limit_ns)
         return;
@@ -129,8 +127,8 @@ static void progress_learn(struct uiw_progress *progress, uint64_t slept_ns)
 }
 
 /* One sleep in the poll set. 0 or EINTR. */
-static int progress_sleep(struct uiw_progress *progress, struct evd_waiter *waiter,
-                          uint64_t deadline_ns)
+static int lead_sleep(struct uiw_progress *progress, struct evd_waiter *waiter,
+                      uint64_t deadline_ns)
 {
     struct epoll_event events[UIW_ROUND_EVENTS];
     uint64_t start = base_now_ns();
@@ -141,7 +139,7 @@ static int progress_sleep(struct uiw_progress *progress, struct evd_waiter *wait
         return 0;
     uiw_detach_end_all(progress);
     atomic_store_explicit(&progress->asleep, true, memory_order_seq_cst);
-    count = progress_epoll(progress, events, deadline_ns);
+    count = lead_epoll(progress, events, deadline_ns);
     if (count < 0)
         error = errno;
     atomic_store_explicit(&progress->asleep, false, memory_order_seq_cst);
@@ -151,27 +149,27 @@ static int progress_sleep(struct uiw_progress *progress, struct evd_waiter *wait
     if (uiw_round_purge(progress) && count > 0)
         (void)uiw_round_handle(progress, events, count);
     uiw_round_end(progress);
-    progress_learn(progress, base_now_ns() - start);
+    lead_learn(progress, base_now_ns() - start);
     return error == EINTR ? EINTR : 0;
 }
 
-static int progress_lead(struct ual_ia *ia, struct evd_waiter *waiter, uint64_t deadline_ns)
+static int lead_until(struct ual_ia *ia, struct evd_waiter *waiter, uint64_t deadline_ns)
 {
     struct uiw_progress *progress = uiw_progress_of(ia);
     int error = 0;
 
-    progress->spin_limit_ns = evd_ia_spin_ns(&ia->evd, PROGRESS_SPIN_MAX_NS);
+    progress->spin_limit_ns = evd_ia_spin_ns(&ia->evd, LEAD_SPIN_MAX_NS);
     if (progress->spin_ns > progress->spin_limit_ns)
         progress->spin_ns = progress->spin_limit_ns;
-    if (progress->spin_ns > 0 && progress_spin(progress, waiter, deadline_ns))
+    if (progress->spin_ns > 0 && lead_spin(progress, waiter, deadline_ns))
         return 0;
     do {
-        error = progress_sleep(progress, waiter, deadline_ns);
+        error = lead_sleep(progress, waiter, deadline_ns);
     } while (error == 0 && !evd_waiter_is_woken(waiter) && !base_is_over(deadline_ns));
     return error;
 }
 
-static void progress_enter_follower(struct uiw_progress *progress, struct uiw_follower *follower)
+static void lead_enter_follower(struct uiw_progress *progress, struct uiw_follower *follower)
 {
     base_lock_take(&progress->lock);
     follower->next = progress->followers;
@@ -180,7 +178,7 @@ static void progress_enter_follower(struct uiw_progress *progress, struct uiw_fo
     base_lock_drop(&progress->lock);
 }
 
-static void progress_leave_follower(struct uiw_progress *progress, struct uiw_follower *follower)
+static void lead_leave_follower(struct uiw_progress *progress, struct uiw_follower *follower)
 {
     struct uiw_follower **link = &progress->followers;
     uint32_t left;
@@ -197,48 +195,48 @@ static void progress_leave_follower(struct uiw_progress *progress, struct uiw_fo
         uiw_leader_wake_follower(progress);
 }
 
-static int progress_follow(struct uiw_progress *progress, struct evd_waiter *waiter,
-                           uint64_t deadline_ns)
+static int lead_follow(struct uiw_progress *progress, struct evd_waiter *waiter,
+                       uint64_t deadline_ns)
 {
     struct uiw_follower follower = {.waiter = waiter};
     int error = 0;
 
-    progress_enter_follower(progress, &follower);
+    lead_enter_follower(progress, &follower);
     if (atomic_load_explicit(&progress->leader, memory_order_seq_cst) != UIW_LEADER_NONE)
         error = evd_waiter_sleep(waiter, deadline_ns);
-    progress_leave_follower(progress, &follower);
+    lead_leave_follower(progress, &follower);
     return error == EINTR ? EINTR : 0;
 }
 
-static int progress_wait(void *context, struct evd_waiter *waiter, uint64_t deadline_ns)
+static int lead_wait(void *context, struct evd_waiter *waiter, uint64_t deadline_ns)
 {
     struct ual_ia *ia = context;
     struct uiw_progress *progress = uiw_progress_of(ia);
     int error;
 
-    uiw_defer_flush(ia);
-    if (!uiw_progress_claim(progress, UIW_LEADER_CONSUMER))
-        return progress_follow(progress, waiter, deadline_ns);
-    error = progress_lead(ia, waiter, deadline_ns);
-    uiw_progress_release(ia);
+    uiw_sweep_deferred(ia);
+    if (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER))
+        return lead_follow(progress, waiter, deadline_ns);
+    error = lead_until(ia, waiter, deadline_ns);
+    uiw_leader_release(ia);
     return error;
 }
 
-const struct evd_progress_ops uiw_progress_ops = {
-    .poll = progress_poll,
-    .flush = progress_flush,
-    .wait = progress_wait,
+const struct evd_progress_ops uiw_lead_ops = {
+    .poll = lead_poll,
+    .flush = lead_flush,
+    .wait = lead_wait,
 };
 
 /* ---------------------------------------------------------------- open and close */
 
-bool uiw_progress_open(struct ual_ia *ia)
+bool uiw_lead_open(struct ual_ia *ia)
 {
     struct uiw_progress *progress = uiw_progress_of(ia);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
 
     base_lock_init(&progress->lock);
-    progress->spin_ns = PROGRESS_SPIN_MAX_NS;
+    progress->spin_ns = LEAD_SPIN_MAX_NS;
     progress->gate_fd = -1;
     progress->staging = malloc(UIW_STAGING_SIZE);
     progress->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -247,11 +245,11 @@ bool uiw_progress_open(struct ual_ia *ia)
         epoll_ctl(progress->epoll_fd, EPOLL_CTL_ADD, progress->kick_fd, &event) == 0 &&
         uiw_handover_open(ia))
         return true;
-    uiw_progress_close(ia);
+    uiw_lead_close(ia);
     return false;
 }
 
-void uiw_progress_close(struct ual_ia *ia)
+void uiw_lead_close(struct ual_ia *ia)
 {
     struct uiw_progress *progress = uiw_progress_of(ia);
 

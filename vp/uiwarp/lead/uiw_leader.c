@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The leader word: who leads, and how the lead goes on. */
-#include "vp/uiwarp/lead/uiw_handover.h"
+#include "vp/uiwarp/lead/uiw_leader.h"
 
-#include "vp/uiwarp/lead/uiw_lead.h"
+#include "vp/uiwarp/lead/uiw_round.h"
 
 /* One of those who wait is woken without having an event: it finds the leader word free. */
 void uiw_leader_wake_follower(struct uiw_progress *progress)
@@ -29,7 +29,7 @@ static void leader_tell_loop(struct ual_ia *ia)
         (void)evd_loop_submit(ia->evd.loop, &progress->unpark);
 }
 
-void uiw_progress_release(struct ual_ia *ia)
+void uiw_leader_release(struct ual_ia *ia)
 {
     struct uiw_progress *progress = uiw_progress_of(ia);
 
@@ -41,7 +41,7 @@ void uiw_progress_release(struct ual_ia *ia)
     leader_tell_loop(ia);
 }
 
-void uiw_progress_quiesce(struct ual_ia *ia)
+void uiw_leader_quiesce(struct ual_ia *ia)
 {
     struct uiw_progress *progress = uiw_progress_of(ia);
     uint32_t rounds;
@@ -49,7 +49,7 @@ void uiw_progress_quiesce(struct ual_ia *ia)
     atomic_fetch_add_explicit(&progress->purge, 1, memory_order_seq_cst);
     /* The round that runs may not have seen .purge, nor may the next have: the one after has. */
     rounds = atomic_load_explicit(&progress->rounds, memory_order_acquire);
-    while (!uiw_progress_claim(progress, UIW_LEADER_CONSUMER)) {
+    while (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER)) {
         /* Who sleeps has nothing in hand but what epoll will report, and looks at .purge first. */
         if (atomic_load_explicit(&progress->asleep, memory_order_seq_cst) ||
             atomic_load_explicit(&progress->rounds, memory_order_acquire) - rounds >= 2)
@@ -57,5 +57,5 @@ void uiw_progress_quiesce(struct ual_ia *ia)
         sched_yield();
     }
     (void)uiw_round_purge(progress);
-    uiw_progress_release(ia);
+    uiw_leader_release(ia);
 }

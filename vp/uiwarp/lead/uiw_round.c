@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One look at the sockets by the leader, and the streams that had data a moment ago. */
-#include "vp/uiwarp/lead/uiw_handover.h"
+#include "vp/uiwarp/lead/uiw_round.h"
 
 #include "base/base_call.h"
 #include "vp/uiwarp/lead/uiw_detach.h"
 #include "vp/uiwarp/receive/uiw_pause.h"
 #include "vp/uiwarp/stream/uiw_drive.h"
 
-#include <sys/epoll.h>
 #include <unistd.h>
 
 /* A polling leader asks epoll once in so many rounds; more often when a sender waits for room. */
-#define PROGRESS_POLLS         32u
-#define PROGRESS_POLLS_BLOCKED 4u
+#define ROUND_POLLS         32u
+#define ROUND_POLLS_BLOCKED 4u
 /* An active stream without data for so many rounds is left to epoll again. */
-#define PROGRESS_IDLE_ROUNDS 1000u
+#define ROUND_IDLE_ROUNDS 1000u
 /* More active streams than there is room for: so many rounds go by what epoll tells. */
-#define PROGRESS_CROWDED_ROUNDS 64u
+#define ROUND_CROWDED_ROUNDS 64u
 
 /* The first FPDU of a stream is often its last for a while: of thousands that are set up in a row. */
-static bool progress_is_talkative(struct ual_ep *ual)
+static bool round_is_talkative(struct ual_ep *ual)
 {
     const struct uiw_ep *ep = uiw_ep_of(ual);
 
     return atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed) - ep->rx.fpdus_before > 1;
 }
 
-static void progress_activate(struct uiw_progress *progress, struct ual_ep *ep)
+static void round_activate(struct uiw_progress *progress, struct ual_ep *ep)
 {
     for (unsigned i = 0; i < progress->active_count; i++) {
         if (progress->active[i] == ep) {
@@ -35,7 +34,7 @@ static void progress_activate(struct uiw_progress *progress, struct ual_ep *ep)
         }
     }
     if (progress->active_count == UIW_ACTIVE_MAX) {
-        progress->crowded = PROGRESS_CROWDED_ROUNDS;
+        progress->crowded = ROUND_CROWDED_ROUNDS;
         return;
     }
     progress->active[progress->active_count] = ep;
@@ -43,7 +42,7 @@ static void progress_activate(struct uiw_progress *progress, struct ual_ep *ep)
     progress->active_count++;
 }
 
-static void progress_deactivate(struct uiw_progress *progress, unsigned slot)
+static void round_deactivate(struct uiw_progress *progress, unsigned slot)
 {
     uiw_detach_end(progress, slot);
     progress->active_count--;
@@ -57,14 +56,14 @@ static void progress_deactivate(struct uiw_progress *progress, unsigned slot)
  * Not while its sender waits for room: then it is in the poll set, and a look there, unlike one at
  * the socket, is in nobody's way.
  */
-static size_t progress_look(struct uiw_progress *progress, struct ual_ep *ual, bool shared)
+static size_t round_look(struct uiw_progress *progress, struct ual_ep *ual, bool shared)
 {
     if (atomic_load_explicit(&uiw_ep_of(ual)->tx.blocked, memory_order_relaxed))
         return 0;
     return uiw_stream_receive(ual, progress->staging, shared);
 }
 
-static size_t progress_poll_active(struct uiw_progress *progress)
+static size_t round_poll_active(struct uiw_progress *progress)
 {
     bool shared = progress->active_count > 1;
     size_t octets = 0;
@@ -74,13 +73,13 @@ static size_t progress_poll_active(struct uiw_progress *progress)
 
         if (uiw_gather_waits(&uiw_ep_of(progress->active[i])->rx.gather))
             continue;
-        got = progress_look(progress, progress->active[i], shared);
+        got = round_look(progress, progress->active[i], shared);
         octets += got;
         progress->idle[i] = got ? 0 : progress->idle[i] + 1;
         if (got)
             uiw_detach_found(progress, i);
-        else if (progress->idle[i] > PROGRESS_IDLE_ROUNDS)
-            progress_deactivate(progress, i);
+        else if (progress->idle[i] > ROUND_IDLE_ROUNDS)
+            round_deactivate(progress, i);
     }
     return octets;
 }
@@ -90,14 +89,14 @@ static size_t progress_poll_active(struct uiw_progress *progress)
  * and most polls be in vain: epoll tells which are ready, in turn. Those that are not lose their
  * places as they do when they are polled.
  */
-static bool progress_is_crowded(struct uiw_progress *progress)
+static bool round_is_crowded(struct uiw_progress *progress)
 {
     if (progress->crowded == 0)
         return false;
     progress->crowded--;
     for (unsigned i = progress->active_count; i-- > 0;) {
-        if (++progress->idle[i] > PROGRESS_IDLE_ROUNDS)
-            progress_deactivate(progress, i);
+        if (++progress->idle[i] > ROUND_IDLE_ROUNDS)
+            round_deactivate(progress, i);
     }
     return true;
 }
@@ -128,14 +127,13 @@ size_t uiw_round_handle(struct uiw_progress *progress, const struct epoll_event 
         if (!(events[i].events & ~(uint32_t)EPOLLOUT))
             continue;
         got = uiw_stream_receive(ep, progress->staging, shared);
-        if (got && progress_is_talkative(ep))
-            progress_activate(progress, ep);
+        if (got && round_is_talkative(ep))
+            round_activate(progress, ep);
         octets += got;
     }
     return octets;
 }
 
-/* EPs that are going away are forgotten. False: events collected earlier may name one. */
 bool uiw_round_purge(struct uiw_progress *progress)
 {
     uint32_t purge = atomic_load_explicit(&progress->purge, memory_order_seq_cst);
@@ -148,20 +146,20 @@ bool uiw_round_purge(struct uiw_progress *progress)
     return false;
 }
 
-size_t uiw_progress_round(struct uiw_progress *progress, bool ask_epoll)
+size_t uiw_round_run(struct uiw_progress *progress, bool ask_epoll)
 {
     struct epoll_event events[UIW_ROUND_EVENTS];
     bool blocked = atomic_load_explicit(&progress->blocked, memory_order_relaxed) != 0;
-    uint32_t often = blocked ? PROGRESS_POLLS_BLOCKED : PROGRESS_POLLS;
+    uint32_t often = blocked ? ROUND_POLLS_BLOCKED : ROUND_POLLS;
     size_t octets;
 
     (void)uiw_round_purge(progress);
-    ask_epoll |= progress_is_crowded(progress);
+    ask_epoll |= round_is_crowded(progress);
     if (progress->detached_count > 0 &&
         (ask_epoll || atomic_load_explicit(&progress->gate_open, memory_order_seq_cst)))
         uiw_detach_end_all(progress);
     /* Who asks epoll anyway learns from it which streams are worth a system call. */
-    octets = ask_epoll ? 0 : progress_poll_active(progress);
+    octets = ask_epoll ? 0 : round_poll_active(progress);
     if (atomic_load_explicit(&progress->look, memory_order_relaxed)) {
         atomic_store_explicit(&progress->look, false, memory_order_relaxed);
         ask_epoll = true;

@@ -2,7 +2,7 @@
 /*
  * The loop looks at messages that hold a receive of an S-RQ: queue/uiw_srq_watch.c has the list of their EPs.
  */
-#include "vp/uiwarp/lead/uiw_handover.h"
+#include "vp/uiwarp/lead/uiw_sweep.h"
 
 #include "base/base_clock.h"
 #include "base/base_log.h"
@@ -10,31 +10,6 @@
 #include "vp/uiwarp/queue/uiw_srq.h"
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/stream/uiw_end.h"
-
-#define WATCH_PERIOD_NS BASE_NS_PER_S
-
-static void watch_expired(void *argument);
-
-/* Without memory for a timer the next EP that enters the list starts it. */
-static void watch_wait(struct ual_ia *ia)
-{
-    struct uiw_progress *progress = uiw_progress_of(ia);
-    uint64_t period = atomic_load_explicit(&progress->srq_watch.period_ns, memory_order_relaxed);
-
-    if (evd_timer_start(&progress->srq_watch.timer, ia->evd.loop, period, watch_expired, ia))
-        return;
-    base_lock_take(&progress->lock);
-    progress->srq_watch.running = false;
-    base_lock_drop(&progress->lock);
-}
-
-static void watch_start(struct evd_task *task)
-{
-    struct uiw_srq_watch *watch =
-        (struct uiw_srq_watch *)(void *)((char *)task - offsetof(struct uiw_srq_watch, start));
-
-    watch_wait(watch->ia);
-}
 
 /*
  * Where nothing has run for a while, the peer may have gone on and nobody has read it yet: such a time
@@ -65,67 +40,30 @@ static void watch_end(struct ual_ep *ual)
     (void)uiw_ep_end(ual, &end, true);
 }
 
-static void watch_look(struct ual_ep *ual, uint64_t period_ns)
+static void watch_look(struct uiw_agenda_entry *entry)
 {
-    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct uiw_ep *ep = BASE_STACK_ITEM(&entry->link, struct uiw_ep, later.drawn.link);
     struct uiw_drawn *drawn = &ep->rx.drawn;
+    uint64_t elapsed_ns;
+    uint64_t limit_ns;
 
     uiw_reader_take(ep);
     drawn->watched = ep->fd >= 0 && uiw_srq_is_unfinished(ep);
-    if (drawn->watched &&
-        uiw_drawn_is_over(
-            drawn, uiw_queue_head(&ep->rq), iw_rx_arrived(&ep->rx.iw),
-            watch_elapsed(drawn, period_ns),
-            atomic_load_explicit(&uiw_srq_of(ual->srq)->limit_ns, memory_order_relaxed))) {
-        drawn->watched = false;
-        watch_end(ual);
+    if (drawn->watched) {
+        elapsed_ns = watch_elapsed(
+            drawn, atomic_load_explicit(&ep->ia->progress.drawn.period_ns, memory_order_relaxed));
+        limit_ns = atomic_load_explicit(&uiw_srq_of(ep->ual->srq)->limit_ns, memory_order_relaxed);
+        drawn->watched = !uiw_drawn_is_over(drawn, uiw_queue_head(&ep->rq),
+                                            iw_rx_arrived(&ep->rx.iw), elapsed_ns, limit_ns);
+        if (drawn->watched)
+            uiw_srq_watch_enter(ep);
+        else
+            watch_end(ep->ual);
     }
-    if (drawn->watched)
-        uiw_srq_watch_enter(ep);
     uiw_reader_drop(ep);
 }
 
-static void watch_expired(void *argument)
+void uiw_srq_sweep(struct uiw_agenda *agenda)
 {
-    struct ual_ia *ia = argument;
-    struct uiw_progress *progress = uiw_progress_of(ia);
-    struct uiw_srq_watch *watch = &progress->srq_watch;
-    uint64_t period = atomic_load_explicit(&watch->period_ns, memory_order_relaxed);
-    struct ual_ep *ual;
-    struct ual_ep *next;
-    bool again;
-
-    atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
-    base_lock_take(&progress->lock);
-    ual = watch->first;
-    for (struct ual_ep *one = ual; one; one = uiw_ep_of(one)->rx.drawn.next)
-        uiw_ep_of(one)->rx.drawn.listed = false;
-    watch->first = NULL;
-    watch->looking = true;
-    base_lock_drop(&progress->lock);
-    for (; ual; ual = next) {
-        next = uiw_ep_of(ual)->rx.drawn.next;
-        watch_look(ual, period);
-    }
-    base_lock_take(&progress->lock);
-    watch->looking = false;
-    again = watch->first != NULL;
-    watch->running = again;
-    base_lock_drop(&progress->lock);
-    if (again)
-        watch_wait(ia);
-}
-
-void uiw_srq_watch_init(struct ual_ia *ia)
-{
-    struct uiw_srq_watch *watch = &uiw_progress_of(ia)->srq_watch;
-
-    watch->ia = ia;
-    watch->start.run = watch_start;
-    atomic_init(&watch->period_ns, WATCH_PERIOD_NS);
-}
-
-void uiw_srq_watch_stop(struct ual_ia *ia)
-{
-    evd_timer_stop(&uiw_progress_of(ia)->srq_watch.timer);
+    uiw_agenda_run(agenda, NULL, NULL, watch_look);
 }

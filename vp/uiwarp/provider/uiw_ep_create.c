@@ -3,8 +3,7 @@
 #include "vp/uiwarp/provider/uiw_ep_create.h"
 
 #include "vp/uiwarp/connect/uiw_conn.h"
-#include "vp/uiwarp/lead/uiw_lead.h"
-#include "vp/uiwarp/queue/uiw_agenda.h"
+#include "vp/uiwarp/lead/uiw_leader.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_rings.h"
 #include "vp/uiwarp/queue/uiw_rq.h"
@@ -58,9 +57,8 @@ void uiw_ep_destroy(struct ual_ep *ual)
     uiw_conn_cancel(ual, true);
     uiw_ep_cut(ual);
     uiw_silence_forget(ia, ual);
-    uiw_srq_watch_leave(ia, ual);
-    uiw_progress_quiesce(ia);
-    uiw_progress_undefer(ia, ual);
+    uiw_leader_quiesce(ia);
+    uiw_later_leave(ual);
     atomic_fetch_sub_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
     uiw_links_drop(ep);
     uiw_ep_retire_counters(ep);
@@ -101,8 +99,6 @@ it_status_t uiw_ep_reset(struct ual_ep *ual)
     base_lock_drop(&ual->lock);
     return status;
 }
-
-/* ---------------------------------------------------------------- EP: MPA settings */
 
 it_status_t uiw_ep_disconnect(struct ual_ep *ual)
 {

@@ -3,8 +3,8 @@
 #include "vp/uiwarp/provider/uiw_provider.h"
 
 #include "vp/uiwarp/connect/uiw_conn_private.h"
-#include "vp/uiwarp/lead/uiw_handover.h"
 #include "vp/uiwarp/lead/uiw_lead.h"
+#include "vp/uiwarp/lead/uiw_sweep.h"
 #include "vp/uiwarp/net/uiw_net.h"
 #include "vp/uiwarp/provider/uiw_ep_create.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
@@ -197,13 +197,13 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
         goto err_half_open;
     if (!uiw_bounce_open(&ia->memory))
         goto err_bounce;
-    if (!uiw_progress_open(ual))
+    if (!uiw_lead_open(ual))
         goto err_bounce;
     uiw_carrier_open(&ia->carrier, ual, ia->interface);
-    ual->evd.progress = &uiw_progress_ops;
+    ual->evd.progress = &uiw_lead_ops;
     ual->evd.progress_context = ual;
-    ual->evd.flush_evd = uiw_progress_flush_evd;
-    ual->evd.release_evd = uiw_progress_release_evd;
+    ual->evd.flush_evd = uiw_sweep_deferred_of;
+    ual->evd.release_evd = uiw_sweep_held_of;
     return IT_SUCCESS;
 
 err_bounce: /* also cleans up after an open that failed */
@@ -237,7 +237,7 @@ static void provider_ia_close(struct ual_ia *ual)
         evd_loop_call(ual->evd.loop, provider_close_run, &call);
     } while (call.left);
     uiw_carrier_close(&uiw_ia_of(ual)->carrier);
-    uiw_progress_close(ual);
+    uiw_lead_close(ual);
     uiw_bounce_close(&call.ia->memory);
     uiw_mr_table_fini(&call.ia->memory.mrs);
     uiw_half_open_fini(&call.ia->cm.half_open);

@@ -59,7 +59,7 @@ struct uiw_ep {
      * waits for a post without IT_COALESCE_WR_FLAG.
      */
     _Atomic uint32_t sq_ready;
-    bool hold_met; /* what is held was met by a sweep; see uiw_hold.c */
+    bool hold_met; /* what is held was met by a sweep; see uiw_sweep.c */
     struct uiw_pacing pacing;
 
     _Alignas(64) struct uiw_tx tx;

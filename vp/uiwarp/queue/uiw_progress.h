@@ -10,6 +10,7 @@
 #include "base/base_lock.h"
 #include "evd/loop/evd_loop.h"
 #include "evd/loop/evd_waiter.h"
+#include "vp/uiwarp/queue/uiw_agenda.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,32 +42,17 @@ struct uiw_silence {
     struct evd_timer timer;      /* loop thread */
 };
 
-/* Connections with a message that holds a receive of an S-RQ: uiw_srq_watch.c. */
-struct uiw_srq_watch {
-    struct ual_ia *ia;    /* immutable */
-    struct ual_ep *first; /* by progress.lock, as the next two */
-    bool running;         /* the timer, or a task that is about to start it */
-    bool looking;         /* the loop has EPs in hand */
-    _Atomic uint64_t period_ns;
-    struct evd_timer timer; /* loop thread */
-    struct evd_task start;
-};
-
 struct uiw_progress {
     _Atomic int leader;       /* enum uiw_leader */
     _Atomic uint32_t stints;  /* times a consumer has led: tells the loop that one is busy */
     _Atomic bool asleep;      /* the leader is, or is about to be, in epoll_wait */
-    _Atomic uint32_t rounds;  /* +1 whenever the leader holds no EP: see uiw_progress_quiesce */
+    _Atomic uint32_t rounds;  /* +1 whenever the leader holds no EP: see uiw_leader_quiesce */
     _Atomic uint32_t purge;   /* +1: what the leader remembers may name an EP that goes away */
     _Atomic bool look;        /* by the loop, once a millisecond: ask epoll in the next round */
     _Atomic bool loop_parked; /* the loop neither watches nor ticks until a leader leaves */
     _Atomic uint32_t blocked; /* streams whose socket is full */
     _Atomic uint32_t follower_count; /* written with lock held */
-    /* EPs with posted work that waits for company: the stack of uiw_defer.c; see also uiw_sq.c. */
-    _Atomic(struct ual_ep *) deferred;
-    _Atomic bool sweeping;  /* the loop looks at the deferred list by itself */
-    _Atomic bool holding;   /* the same for the held list */
-    _Atomic bool gate_open; /* arrivals wake the loop; the loop thread writes */
+    _Atomic bool gate_open;          /* arrivals wake the loop; the loop thread writes */
     _Atomic uint64_t thread_wakeups;
     _Atomic uint64_t leader_changes; /* between the loop and consumers, and among those */
     int epoll_fd;                    /* all established streams; immutable */
@@ -90,27 +76,18 @@ struct uiw_progress {
 
     struct base_lock lock; /* guards what follows */
     struct uiw_follower *followers;
-    struct ual_ep *held; /* EPs with posted work that waits for a post; see uiw_hold.c */
-    unsigned holders;    /* EPs that were taken off this list and are still in use */
     struct uiw_silence silence;
-    struct uiw_srq_watch srq_watch;
 
     /* Loop thread only. */
     struct evd_io watch;        /* of gate_fd, always */
     struct evd_timer hand_over; /* 1 ms, while a consumer leads */
     uint32_t stints_seen;
     unsigned asleep_ticks;
-    struct evd_timer sweep;
     uint32_t stints_swept;
-    struct evd_task unpark;      /* submitted by a leader that leaves */
-    struct evd_task sweep_start; /* submitted by a post that defers */
-    struct evd_timer hold;
-    struct evd_task hold_start; /* submitted by a post that is held */
-};
+    struct evd_task unpark; /* submitted by a leader that leaves */
 
-/* A stream enters or leaves the poll set. writable: wake me when the socket takes octets again; false: it can not be watched. */
-bool uiw_pollset_add(struct ual_ia *ia, struct ual_ep *ual, int fd);
-bool uiw_pollset_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable);
-void uiw_pollset_remove(struct ual_ia *ia, struct ual_ep *ual, int fd);
+    /* EPs with something to do later: uiw_later.h. */
+    struct uiw_agenda deferred, held, drawn;
+};
 
 #endif

@@ -16,11 +16,9 @@ enum uiw_expect {
 
 /* A message that holds a receive of an S-RQ. See uiw_srq_watch.c. */
 struct uiw_drawn {
-    struct ual_ep *next; /* by progress.lock */
-    bool listed;         /* by progress.lock */
-    bool watched;        /* in the list, or in the hand of the loop that looks at it */
-    uint32_t message;    /* index of its receive */
-    uint32_t arrived;    /* octets, when it was looked at */
+    bool watched;     /* noted down, or in the hand of the loop that looks at it */
+    uint32_t message; /* index of its receive */
+    uint32_t arrived; /* octets, when it was looked at */
     uint64_t looked_ns;
     uint64_t age_ns;   /* since it was met */
     uint64_t still_ns; /* since the last octet */

@@ -45,13 +45,11 @@ it_status_t uiw_srq_set_message_timeout(struct ual_srq *ual, uint64_t timeout_us
 void uiw_srq_watch_begin(struct uiw_srq *srq);
 /* Reader, no lock held. A message has drawn a receive: is it unfinished? Then it is watched. */
 void uiw_srq_watch(struct uiw_ep *ep);
-/* Not the loop. The stream is over: nobody looks at the EP any more. */
-void uiw_srq_watch_leave(struct ual_ia *ia, struct ual_ep *ual);
 /* A look at such a message, elapsed_ns after the last one. True: its time is over. */
 bool uiw_drawn_is_over(struct uiw_drawn *drawn, uint32_t message, uint32_t arrived,
                        uint64_t elapsed_ns, uint64_t limit_ns);
 
-/* Reader. The EP enters the list, and the loop looks at it soon. */
+/* Reader. The EP is noted down, and the loop looks at it soon. */
 void uiw_srq_watch_enter(struct uiw_ep *ep);
 
 /* Reader. Returns true if a message has drawn a receive and is not whole. */

@@ -5,8 +5,8 @@
  * message that has come. It runs from the first as well, and there each octet adds what it takes at
  * the slowest rate that is put up with: a peer that sends one now and then gains nothing.
  *
- * An EP enters the list when a turn of its stream ends within such a message. While there are any, the
- * loop looks at them once in a while (lead/uiw_srq_sweep.c). Messages that come in one turn cost nothing.
+ * An EP is noted down when a turn of its stream ends within such a message (uiw_later.h), and the loop
+ * looks at it once in a while (lead/uiw_srq_sweep.c). Messages that come in one turn cost nothing.
  */
 #include "vp/uiwarp/queue/uiw_srq.h"
 
@@ -28,7 +28,7 @@ void uiw_srq_watch_begin(struct uiw_srq *srq)
 
 it_status_t uiw_srq_set_message_timeout(struct ual_srq *ual, uint64_t timeout_us)
 {
-    struct uiw_srq_watch *watch = &uiw_progress_of(ual_ia_of(&ual->object))->srq_watch;
+    struct uiw_agenda *agenda = &uiw_progress_of(ual_ia_of(&ual->object))->drawn;
     uint64_t limit =
         timeout_us > BASE_NEVER / BASE_NS_PER_US ? BASE_NEVER : timeout_us * BASE_NS_PER_US;
     uint64_t period;
@@ -36,56 +36,12 @@ it_status_t uiw_srq_set_message_timeout(struct ual_srq *ual, uint64_t timeout_us
     if (limit < WATCH_LEAST_NS)
         limit = WATCH_LEAST_NS;
     atomic_store_explicit(&uiw_srq_of(ual)->limit_ns, limit, memory_order_relaxed);
-    period = atomic_load_explicit(&watch->period_ns, memory_order_relaxed);
+    period = atomic_load_explicit(&agenda->period_ns, memory_order_relaxed);
     while (limit / WATCH_PART < period &&
-           !atomic_compare_exchange_weak_explicit(&watch->period_ns, &period, limit / WATCH_PART,
+           !atomic_compare_exchange_weak_explicit(&agenda->period_ns, &period, limit / WATCH_PART,
                                                   memory_order_relaxed, memory_order_relaxed)) {
     }
     return IT_SUCCESS;
-}
-
-/* ---------------------------------------------------------------- the list */
-
-void uiw_srq_watch_enter(struct uiw_ep *ep)
-{
-    struct ual_ia *ia = ep->ia->ual;
-    struct uiw_progress *progress = uiw_progress_of(ia);
-    struct uiw_srq_watch *watch = &progress->srq_watch;
-    bool start;
-
-    base_lock_take(&progress->lock);
-    if (!ep->rx.drawn.listed) {
-        ep->rx.drawn.listed = true;
-        ep->rx.drawn.next = watch->first;
-        watch->first = ep->ual;
-    }
-    start = !watch->running;
-    watch->running = true;
-    base_lock_drop(&progress->lock);
-    if (start)
-        (void)evd_loop_submit(ia->evd.loop, &watch->start);
-}
-
-void uiw_srq_watch_leave(struct ual_ia *ia, struct ual_ep *ual)
-{
-    struct uiw_progress *progress = uiw_progress_of(ia);
-    struct uiw_srq_watch *watch = &progress->srq_watch;
-    bool used = ual->srq != NULL;
-
-    while (used) {
-        struct ual_ep **link = &watch->first;
-
-        base_lock_take(&progress->lock);
-        while (*link && *link != ual)
-            link = &uiw_ep_of(*link)->rx.drawn.next;
-        if (*link)
-            *link = uiw_ep_of(ual)->rx.drawn.next;
-        uiw_ep_of(ual)->rx.drawn.listed = false;
-        used = watch->looking;
-        base_lock_drop(&progress->lock);
-        if (used)
-            sched_yield();
-    }
 }
 
 /* ---------------------------------------------------------------- one connection */
@@ -93,6 +49,12 @@ void uiw_srq_watch_leave(struct ual_ia *ia, struct ual_ep *ual)
 bool uiw_srq_is_unfinished(const struct uiw_ep *ep)
 {
     return uiw_queue_head(&ep->rq) != atomic_load_explicit(&ep->rq.tail, memory_order_relaxed);
+}
+
+void uiw_srq_watch_enter(struct uiw_ep *ep)
+{
+    if (uiw_agenda_claim(&ep->later.drawn))
+        uiw_agenda_push(&ep->ia->progress.drawn, &ep->later.drawn);
 }
 
 void uiw_srq_watch(struct uiw_ep *ep)

@@ -7,6 +7,7 @@
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
+#include "vp/uiwarp/queue/uiw_pollset.h"
 
 #include <errno.h>
 #include <string.h>

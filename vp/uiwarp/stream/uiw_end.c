@@ -8,6 +8,7 @@
 #include "evd/deliver/evd_deliver.h"
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
+#include "vp/uiwarp/queue/uiw_pollset.h"
 #include "vp/uiwarp/queue/uiw_rq.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
 #include "vp/uiwarp/queue/uiw_token.h"

@@ -4,7 +4,6 @@
 
 #include "base/base_clock.h"
 #include "evd/deliver/evd_deliver.h"
-#include "vp/uiwarp/queue/uiw_agenda.h"
 #include "vp/uiwarp/stream/uiw_drive.h"
 
 /* Locked. Is this request, as it is posted, such a message? */
@@ -121,7 +120,7 @@ static bool sq_is_in_burst_locked(struct uiw_ep *ep)
 /*
  * A program that posts faster than it polls is about to post more: a few requests then share one
  * system call. What waits for company goes out with the next poll, wait or gathering, and soon in
- * any case (uiw_defer.c).
+ * any case (uiw_sweep.c).
  */
 static bool sq_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
@@ -168,8 +167,6 @@ static enum sq_pace sq_pace_locked(struct uiw_ep *ep, const struct vp_request *r
 
 static void sq_send(struct ual_ep *ual, enum sq_pace pace)
 {
-    struct ual_ia *ia = ual_ia_of(&ual->object);
-
     switch (pace) {
     case SQ_NEVER:
         break;
@@ -180,10 +177,10 @@ static void sq_send(struct ual_ep *ual, enum sq_pace pace)
                               memory_order_relaxed);
         break;
     case SQ_SOON:
-        uiw_progress_defer(ia, ual);
+        uiw_later_defer(ual);
         break;
     case SQ_HELD:
-        uiw_progress_hold(ia, ual);
+        uiw_later_hold(ual);
         break;
     }
 }

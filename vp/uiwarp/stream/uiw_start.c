@@ -5,6 +5,7 @@
 #include "base/base_clock.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
+#include "vp/uiwarp/queue/uiw_pollset.h"
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/receive/uiw_pause.h"
 #include "vp/uiwarp/receive/uiw_place.h"

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Posts that wait: for company, or for another post. */
+#include "vp/uiwarp/queue/uiw_later.h"
+
+#include "vp/uiwarp/queue/uiw_sq.h"
+
+_Thread_local const struct uiw_progress *uiw_later_here;
+
+/* ---------------------------------------------------------------- for company */
+
+/* A thread that takes a mark off finds the EP, unless another has it in hand, who sends or comes by here. */
+void uiw_later_deferred(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry)
+{
+    struct ual_ep *ual = BASE_STACK_ITEM(&entry->link, struct uiw_ep, later.deferred.link)->ual;
+
+    (void)agenda;
+    evd_mark_unsent(ual->request_evd);
+    evd_mark_unsent(ual->recv_evd);
+}
+
+void uiw_later_defer(struct ual_ep *ual)
+{
+    struct uiw_later *later = &uiw_ep_of(ual)->later;
+    struct uiw_progress *progress = &uiw_ep_of(ual)->ia->progress;
+
+    if (!uiw_agenda_claim(&later->deferred))
+        return;
+    later->deferred_met = false;
+    later->deferred_by = &uiw_later_here;
+    uiw_later_here = progress;
+    uiw_agenda_push(&progress->deferred, &later->deferred);
+}
+
+/* ---------------------------------------------------------------- for another post */
+
+static bool later_is_awaited(const struct ual_ep *ual)
+{
+    return evd_is_awaited(ual->request_evd) || evd_is_awaited(ual->recv_evd) ||
+           evd_is_awaited(ual->connect_evd);
+}
+
+void uiw_later_held(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry)
+{
+    struct ual_ep *ual = BASE_STACK_ITEM(&entry->link, struct uiw_ep, later.held.link)->ual;
+
+    /* Pairs with the waiter, who registers and then looks at the agenda: either it or we see the other. */
+    if (later_is_awaited(ual) && uiw_agenda_remove(agenda, entry) && uiw_sq_let_go(ual))
+        uiw_later_defer(ual);
+}
+
+void uiw_later_hold(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+
+    if (uiw_agenda_claim(&ep->later.held))
+        uiw_agenda_push(&ep->ia->progress.held, &ep->later.held);
+}
+
+void uiw_later_leave(struct ual_ep *ual)
+{
+    struct uiw_progress *progress = &uiw_ep_of(ual)->ia->progress;
+    struct uiw_later *later = &uiw_ep_of(ual)->later;
+
+    uiw_agenda_leave(&progress->drawn, &later->drawn);
+    uiw_agenda_leave(&progress->held, &later->held);
+    uiw_agenda_leave(&progress->deferred, &later->deferred); /* last: held work may come here */
+}
