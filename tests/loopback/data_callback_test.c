@@ -528,25 +528,35 @@ Test(data_callback, callbacks_that_call_each_others_ia)
 
 /* ---- The IA is closed ----------------------------------------------------------------------- */
 
-struct flood {
+#define CIRCLING 4 /* messages: far fewer than receives, whichever end is slow */
+
+struct circle {
     it_ep_handle_t ep;
     atomic_uint taken;
 };
 
 static void keep_going(it_evd_handle_t evd, void *argument)
 {
-    struct flood *flood = argument;
+    struct circle *circle = argument;
     it_event_t event;
 
     while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
-        atomic_fetch_add(&flood->taken, 1);
-        if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
+        atomic_fetch_add(&circle->taken, 1);
+        if (event.event_number != IT_DTO_RC_RECV_CMPL_EVENT ||
+            event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
             continue;
-        if (event.event_number == IT_DTO_RC_RECV_CMPL_EVENT)
-            CHECK_OK(it_post_recv(flood->ep, NULL, 0, 0, FX_SIGNAL));
-        else
-            CHECK_OK(it_post_send(flood->ep, NULL, 0, 0, FX_SIGNAL));
+        CHECK_OK(it_post_recv(circle->ep, NULL, 0, 0, FX_SIGNAL));
+        CHECK_OK(it_post_send(circle->ep, NULL, 0, 0, FX_SIGNAL));
     }
+}
+
+static void circle_begin(struct circle *circle, const struct fx_node *node, it_ep_handle_t ep)
+{
+    circle->ep = ep;
+    for (unsigned i = 0; i < 32; i++)
+        CHECK_OK(it_post_recv(ep, NULL, 0, 0, FX_SIGNAL));
+    CHECK_OK(it_evd_callback_attach(node->recv_evd, keep_going, circle));
+    CHECK_OK(it_evd_callback_attach(node->request_evd, keep_going, circle));
 }
 
 /* With all of its objects, while callbacks are at work with them. */
@@ -554,18 +564,14 @@ Test(data_callback, ia_closed_under_callbacks)
 {
     for (unsigned round = 0; round < 10; round++) {
         struct fx_pair pair;
-        struct flood a = {.taken = 0};
-        struct flood b = {.taken = 0};
+        struct circle a = {.taken = 0};
+        struct circle b = {.taken = 0};
         struct fx_patience patience = fx_patience_start("traffic");
 
         fx_pair_open(&pair);
-        a.ep = pair.a_ep;
-        b.ep = pair.b_ep;
-        for (unsigned i = 0; i < 32; i++)
-            CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 0, FX_SIGNAL));
-        CHECK_OK(it_evd_callback_attach(pair.b.recv_evd, keep_going, &b));
-        CHECK_OK(it_evd_callback_attach(pair.a.request_evd, keep_going, &a));
-        for (unsigned i = 0; i < 4; i++)
+        circle_begin(&a, &pair.a, pair.a_ep);
+        circle_begin(&b, &pair.b, pair.b_ep);
+        for (unsigned i = 0; i < CIRCLING; i++)
             CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 0, FX_SIGNAL));
         while (atomic_load(&a.taken) < 50 || atomic_load(&b.taken) < 50)
             fx_patience_check(&patience);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who polls while another thread leads, and when he lets others have the processor. */
-#include "vp/uiwarp/lead/uiw_handover.h"
+/* Who polls while another thread leads, and when it yields the processor. */
+#include "vp/uiwarp/lead/uiw_leader.h"
 
 #include <criterion/criterion.h>
 
@@ -34,13 +34,13 @@ static void bed_open(struct bed *bed)
                  IT_SUCCESS);
     bed->ual = ual_ia_of((const struct base_object *)(const void *)bed->evd);
     bed->progress = &uiw_ia_of(bed->ual)->progress;
-    while (!uiw_progress_claim(bed->progress, UIW_LEADER_CONSUMER)) {
+    while (!uiw_leader_claim(bed->progress, UIW_LEADER_CONSUMER)) {
     }
 }
 
 static void bed_close(struct bed *bed)
 {
-    uiw_progress_release(bed->ual);
+    uiw_leader_release(bed->ual);
     cr_assert_eq(it_ia_free(bed->ia), IT_SUCCESS);
 }
 
@@ -92,10 +92,10 @@ Test(uiw_stand_by, who_leads_himself_keeps_the_processor)
     struct bed bed;
 
     bed_open(&bed);
-    uiw_progress_release(bed.ual);
+    uiw_leader_release(bed.ual);
     while (yields_of_polls(&bed, 0) != 0) { /* the IA's thread led in between */
     }
-    while (!uiw_progress_claim(bed.progress, UIW_LEADER_CONSUMER)) {
+    while (!uiw_leader_claim(bed.progress, UIW_LEADER_CONSUMER)) {
     }
     bed_close(&bed);
 }
