@@ -29,7 +29,7 @@ static void accept_evict(struct uiw_ia *ia, struct uiw_half_open *entry)
     base_log_limited(BASE_LOG_WARN, "%s dropped: too many streams (%u) wait for an MPA Request",
                      uiw_net_text(&conn->remote).chars, ia->cm.half_open.all.count);
     uiw_cm_count(&ia->cm.half_open_refused);
-    uiw_conn_abandon(conn);
+    uiw_conn_step(conn, UIW_ON_CLOSE);
 }
 
 static unsigned accept_share(const struct uiw_ia *ia)
@@ -79,10 +79,11 @@ bool uiw_accept_is_crowded(const struct uiw_ia *ia, bool already)
 
 bool uiw_accept_drop_oldest(struct uiw_ia *ia)
 {
-    if (!ia->cm.half_open.all.oldest)
-        return false;
-    accept_evict(ia, ia->cm.half_open.all.oldest);
-    return true;
+    struct uiw_half_open *oldest = uiw_half_open_oldest(&ia->cm.half_open);
+
+    if (oldest)
+        accept_evict(ia, oldest);
+    return oldest != NULL;
 }
 
 static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_storage *peer)
@@ -99,7 +100,7 @@ static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_sto
     (void)uiw_net_from_sockaddr(peer, &request->source_addr, &port);
     if (request->conn_qual.type == IT_IANA_LR_PORT)
         request->conn_qual.conn_qual.lr_port.remote = port;
-    conn->suppress = (listen->flags & IT_LISTEN_SUPPRESS_IRD_ORD) != 0;
+    conn->mpa.config.suppress_depths = (listen->flags & IT_LISTEN_SUPPRESS_IRD_ORD) != 0;
     conn->remote = *peer;
 }
 
@@ -111,14 +112,12 @@ static struct uiw_conn *accept_conn(struct uiw_ia *ia, struct uiw_listener *list
 
     if (!conn)
         return NULL;
-    conn->state = UIW_CONN_WAIT_REQUEST;
     conn->listener = listener;
     accept_fill_request(conn, peer);
     if (!uiw_half_open_add(&ia->cm.half_open, &conn->half_open, &conn->request.source_addr)) {
-        uiw_conn_discard(conn);
+        uiw_conn_end(conn);
         return NULL;
     }
-    conn->undecided = true;
     return conn;
 }
 
@@ -144,62 +143,45 @@ void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
         return;
     }
     source = conn->request.source_addr;
-    config.suppress_depths = conn->suppress;
+    config.suppress_depths = conn->mpa.config.suppress_depths;
     iw_mpa_init(&conn->mpa, false, &config);
-    if (!uiw_conn_limit(conn, UIW_HALF_OPEN_NS)) {
-        uiw_conn_fail(conn, IT_CN_REJ_RESOURCES);
-        return;
-    }
-    uiw_conn_run(conn);
+    uiw_conn_step(conn, uiw_conn_limit(conn, UIW_HALF_OPEN_NS) ? UIW_ON_NOTHING : UIW_ON_NO_MEMORY);
     accept_make_room(ia, &source); /* nobody goes for one whose Request is here */
 }
 
 /* Time is up for its Request. */
-static void accept_expired(struct uiw_conn *conn)
+static bool accept_expired(struct uiw_conn *conn)
 {
     base_log_limited(BASE_LOG_WARN, "%s dropped: no MPA Request in %u s",
                      uiw_net_text(&conn->remote).chars,
                      (unsigned)(UIW_HALF_OPEN_NS / BASE_NS_PER_S));
     uiw_cm_count(&conn->ia->cm.half_open_timeouts);
+    return uiw_act_fail.run(conn);
 }
 
 void uiw_accept_abort(struct uiw_ia *ia, const struct uiw_listener *listener)
 {
-    struct uiw_conn *conn = ia->cm.connections;
-
-    while (conn) {
-        struct uiw_conn *next = conn->next;
-
+    BASE_LIST_EACH_REMOVABLE(struct uiw_conn, conn, &ia->cm.connections, link) {
         if (conn->listener == listener)
-            uiw_conn_abandon(conn);
-        conn = next;
+            uiw_conn_step(conn, UIW_ON_CLOSE);
     }
 }
 
 /* ---------------------------------------------------------------- asking the consumer */
 
-/* The peer says nothing until it has our Reply: an octet or an end now means it is out. */
-static bool accept_peer_is_quiet(const struct uiw_conn *conn)
-{
-    unsigned char octet;
-    ssize_t got = recv(conn->fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT);
-
-    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
-}
-
 /* Looked at once more: the loop may not have come to what the peer has done last. */
 bool uiw_accept_peer_is_there(const struct uiw_conn *conn)
 {
-    return !conn->peer_gone && accept_peer_is_quiet(conn);
+    return conn->state != UIW_CONN_GONE && uiw_conn_peer_is_quiet(conn);
 }
 
 /* Without a Reply: the reject bit is the consumer's, and this one has not been asked. */
-static enum uiw_conn_next accept_turn_away(struct uiw_conn *conn, const char *why)
+static bool accept_turn_away(struct uiw_conn *conn, const char *why)
 {
     base_log_limited(BASE_LOG_WARN, "request of %s reset: %s", uiw_net_text(&conn->remote).chars,
                      why);
     uiw_conn_fail(conn, IT_CN_REJ_RESOURCES); /* no EP: nothing is reported */
-    return UIW_NEXT_GONE;
+    return false;
 }
 
 /* Read depths as the peer said them; 3fff says nothing. */
@@ -210,8 +192,8 @@ static uint32_t accept_depth(const struct iw_mpa *mpa, unsigned shift)
     return mpa->peer_enhanced && depth != IW_MPA_DEPTH_NONE ? depth : 0;
 }
 
-/* Passive and undecided: the Request has been judged; watches the peer while the consumer decides. */
-static enum uiw_conn_next accept_requested(struct uiw_conn *conn)
+/* The Request has been judged: the consumer decides. */
+static bool accept_announce(struct uiw_conn *conn)
 {
     struct ual_request *request = &conn->request;
     struct uiw_cm *cm = &conn->ia->cm;
@@ -220,12 +202,10 @@ static enum uiw_conn_next accept_requested(struct uiw_conn *conn)
         uiw_cm_count(&cm->half_open_refused);
         return accept_turn_away(conn, "too many are undecided");
     }
-    /* The consumer may take its time. Only if it does, the peer is watched meanwhile. */
+    /* The consumer may take its time. Only if it does, the peer is watched. */
     if (!uiw_conn_limit(conn, UIW_DECISION_NS))
         return accept_turn_away(conn, "no memory");
     uiw_half_open_remove(&cm->half_open, &conn->half_open);
-    cm->undecided++;
-    conn->state = UIW_CONN_ANNOUNCED;
     conn->listener = NULL;
     request->peer_ird = accept_depth(&conn->mpa, 16);
     request->peer_ord = accept_depth(&conn->mpa, 0);
@@ -234,37 +214,24 @@ static enum uiw_conn_next accept_requested(struct uiw_conn *conn)
     ual_request_add(request);
     /* A call that takes it now waits for this thread: the conn is still here afterwards. */
     if (ual_request_announce(request) || !ual_request_withdraw(request))
-        return UIW_NEXT_NOTHING;
+        return true;
     return accept_turn_away(conn, "the event dispatcher of the listen point is full");
 }
 
-static void accept_withdraw(struct uiw_conn *conn)
+/* A call that has the request in hand either takes the conn over or puts the request back. */
+static bool accept_withdraw(struct uiw_conn *conn)
 {
-    /* A call that has the request in hand either takes the conn over or puts the request back. */
-    if (ual_request_withdraw(&conn->request))
-        uiw_conn_fail(conn, IT_CN_REJ_OTHER);
-    else
-        (void)uiw_conn_limit(conn, UIW_WITHDRAW_NS); /* without memory it stays until the IA ends */
-}
-
-static enum uiw_conn_next accept_peer_stirs(struct uiw_conn *conn)
-{
-    if (conn->peer_gone)
-        return UIW_NEXT_NOTHING;
-    if (accept_peer_is_quiet(conn))
-        return UIW_NEXT_READ;
-    conn->peer_gone = true;
     if (!ual_request_withdraw(&conn->request)) {
-        (void)uiw_conn_limit(conn, UIW_WITHDRAW_NS);
-        return UIW_NEXT_NOTHING;
+        (void)uiw_conn_limit(conn, UIW_WITHDRAW_NS); /* without memory it stays until the IA ends */
+        return false;
     }
     uiw_conn_fail(conn, IT_CN_REJ_OTHER);
-    return UIW_NEXT_GONE;
+    return true;
 }
 
-/* ---------------------------------------------------------------- accept */
+/* ---------------------------------------------------------------- the decision */
 
-static void accept_answer(struct uiw_conn *conn)
+static bool accept_answer(struct uiw_conn *conn)
 {
     struct iw_mpa_config config;
 
@@ -272,28 +239,90 @@ static void accept_answer(struct uiw_conn *conn)
     if (config.revision < conn->mpa.peer_revision) {
         /* The reset makes such initiators come back with revision 1. */
         uiw_conn_fail(conn, IT_CN_REJ_BAD_CONN_PARMS);
-        return;
+        return false;
     }
     conn->mpa.config = config;
     if (!uiw_conn_limit(conn, UIW_REPLY_NS)) {
         uiw_conn_fail(conn, IT_CN_REJ_RESOURCES);
-        return;
+        return false;
     }
-    uiw_conn_send_reply(conn);
-    uiw_conn_run(conn);
+    return uiw_act_reply.run(conn);
 }
+
+/* No EP: nothing is reported. */
+static bool accept_reject(struct uiw_conn *conn)
+{
+    size_t length;
+
+    /* By it_ia_free: no program has decided, so there is no Reply. */
+    if (atomic_load_explicit(&conn->ia->ual->evd.closing, memory_order_relaxed))
+        return uiw_act_drop.run(conn);
+    length =
+        iw_mpa_encode_reject(&conn->mpa, conn->private_data, conn->private_length, conn->frame);
+    uiw_conn_finish(conn, NULL, conn->frame, length);
+    return true;
+}
+
+/* The Request's private data has been told with the request. */
+static bool accept_establish(struct uiw_conn *conn)
+{
+    uiw_conn_establish(conn, &conn->mpa.result, NULL, 0);
+    return true;
+}
+
+static const struct uiw_conn_act accept_expired_act = {"counts it, resets the stream",
+                                                       accept_expired};
+static const struct uiw_conn_act accept_announce_act = {
+    "announces the request; no room: resets the stream", accept_announce};
+static const struct uiw_conn_act accept_withdraw_act = {
+    "takes the request back, resets the stream; a call has it in hand: starts the timer",
+    accept_withdraw};
+static const struct uiw_conn_act accept_answer_act = {
+    "makes the Reply; revision too high: resets the stream, reports the failure", accept_answer};
+static const struct uiw_conn_act accept_reject_act = {"sends a rejecting Reply, closes",
+                                                      accept_reject};
+static const struct uiw_conn_act accept_establish_act = {
+    "hands the stream to the engine, without private data", accept_establish};
+
+#define ACCEPT_HALF_OPEN (UIW_IN(WAIT_REQUEST) | UIW_IN(READ_REQUEST))
+#define ACCEPT_ANNOUNCED (UIW_IN(ANNOUNCED) | UIW_IN(WATCHED))
+
+static const struct uiw_conn_row accept_rows[] = {
+    UIW_ROW(ACCEPT_HALF_OPEN, UIW_ON(MOVED), NULL, READ_REQUEST),
+    UIW_ROW_OR(UIW_IN(READ_REQUEST), UIW_ON(DONE), &accept_announce_act, ANNOUNCED, OVER),
+    UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(REFUSE), &uiw_act_refuse, OVER),
+    UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(BAD), &uiw_act_fail, OVER),
+    UIW_ROW(ACCEPT_HALF_OPEN, UIW_ON(LOST), &uiw_act_close, OVER),
+    UIW_ROW(ACCEPT_HALF_OPEN, UIW_ON(EXPIRED), &accept_expired_act, OVER),
+    UIW_ROW(ACCEPT_HALF_OPEN, UIW_ON(NO_MEMORY), &uiw_act_fail, OVER),
+    UIW_ROW(ACCEPT_HALF_OPEN, UIW_ON(CLOSE), &uiw_act_drop, OVER),
+    UIW_ROW(UIW_IN(ANNOUNCED), UIW_ON(EXPIRED), NULL, WATCHED),
+    UIW_ROW_OR(UIW_IN(WATCHED), UIW_ON(LOST) | UIW_ON(NO_MEMORY), &accept_withdraw_act, OVER, GONE),
+    UIW_ROW_OR(UIW_IN(GONE), UIW_ON(EXPIRED), &accept_withdraw_act, OVER, SAME),
+    UIW_ROW_OR(ACCEPT_ANNOUNCED, UIW_ON(ACCEPT), &accept_answer_act, REPLY, OVER),
+    UIW_ROW(UIW_IN(GONE), UIW_ON(ACCEPT), &uiw_act_fail, OVER),
+    UIW_ROW(ACCEPT_ANNOUNCED, UIW_ON(REJECT), &accept_reject_act, OVER),
+    UIW_ROW(ACCEPT_ANNOUNCED | UIW_IN(GONE), UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_drop, OVER),
+    UIW_ROW(UIW_IN(REPLY), UIW_ON(MOVED), NULL, SAME),
+    UIW_ROW(UIW_IN(REPLY), UIW_ON(SENT), &accept_establish_act, OVER),
+    UIW_ROW(UIW_IN(REPLY), UIW_ON(LOST) | UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY), &uiw_act_fail, OVER),
+    UIW_ROW(UIW_IN(REPLY), UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_leave, OVER),
+};
+
+const struct uiw_conn_role uiw_accept_role = {
+    .first = UIW_CONN_WAIT_REQUEST,
+    .rows = accept_rows,
+    .count = sizeof(accept_rows) / sizeof(accept_rows[0]),
+};
+
+/* ---------------------------------------------------------------- it_ep_accept */
 
 static void accept_go(struct evd_task *task)
 {
     struct uiw_conn *conn = uiw_conn_arrive(task);
 
-    if (!conn)
-        return;
-    uiw_conn_forget(conn);
-    if (conn->peer_gone)
-        uiw_conn_fail(conn, IT_CN_REJ_OTHER);
-    else
-        accept_answer(conn);
+    if (conn)
+        uiw_conn_step(conn, UIW_ON_ACCEPT);
 }
 
 static bool accept_tell_path(const struct uiw_conn *conn, it_path_t *path)
@@ -323,25 +352,21 @@ it_status_t uiw_accept(struct ual_ep *ep, struct ual_request *request, const voi
                                                                          : IT_ERR_INVALID_EP_STATE;
 }
 
-/* ---------------------------------------------------------------- reject */
+/* ---------------------------------------------------------------- it_reject */
 
 static void reject_run(void *argument)
 {
     struct uiw_decision *call = argument;
     struct uiw_conn *conn = uiw_accept_conn_of(call->request);
-    size_t length;
 
-    if (!uiw_accept_peer_is_there(conn)) {
-        call->status = IT_ERR_INVALID_CN_EST_ID;
+    call->status = IT_ERR_INVALID_CN_EST_ID;
+    if (!uiw_accept_peer_is_there(conn))
         return;
-    }
     call->status = IT_SUCCESS;
-    if (atomic_load_explicit(&conn->ia->ual->evd.closing, memory_order_relaxed)) {
-        uiw_conn_abandon(conn); /* by it_ia_free: no program has decided, so there is no Reply */
-        return;
-    }
-    length = iw_mpa_encode_reject(&conn->mpa, call->private_data, call->length, conn->frame);
-    uiw_conn_finish(conn, NULL, conn->frame, length); /* no EP: nothing is reported */
+    if (call->length > 0)
+        memcpy(conn->private_data, call->private_data, call->length);
+    conn->private_length = call->length;
+    uiw_conn_step(conn, UIW_ON_REJECT);
 }
 
 it_status_t uiw_reject(struct ual_request *request, const void *private_data, size_t length)
@@ -357,12 +382,3 @@ it_status_t uiw_reject(struct ual_request *request, const void *private_data, si
     evd_loop_call(request->ia->evd.loop, reject_run, &call);
     return call.status;
 }
-
-/* ---------------------------------------------------------------- handoff */
-
-const struct uiw_conn_role uiw_accept_role = {
-    .requested = accept_requested,
-    .peer_stirs = accept_peer_stirs,
-    .withdraw = accept_withdraw,
-    .expired = accept_expired,
-};

@@ -10,15 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const log_states[UIW_CONN_STATES] = {
-    [UIW_CONN_CONNECTING] = "while TCP connects",
-    [UIW_CONN_MESSAGE] = "while the last streaming message goes out",
-    [UIW_CONN_REQUEST] = "while the MPA Request goes out",
-    [UIW_CONN_WAIT_REPLY] = "while it waits for the MPA Reply",
-    [UIW_CONN_WAIT_REQUEST] = "while it waits for the MPA Request",
-    [UIW_CONN_ANNOUNCED] = "while the program decides",
-    [UIW_CONN_REPLY] = "while the MPA Reply goes out",
-    [UIW_CONN_OVER] = "when it was over",
+const char *const uiw_conn_state_texts[UIW_CONN_STATES] = {
+    [UIW_CONN_OVER] = "it is over",
+    [UIW_CONN_CONNECTING] = "TCP connects",
+    [UIW_CONN_MESSAGE] = "the last streaming message goes out",
+    [UIW_CONN_ONLY_MESSAGE] = "the last streaming message goes out",
+    [UIW_CONN_NEXT_REQUEST] = "the MPA Request goes out",
+    [UIW_CONN_REQUEST] = "the MPA Request goes out",
+    [UIW_CONN_WAIT_REPLY] = "it waits for the MPA Reply",
+    [UIW_CONN_READ_REPLY] = "it waits for the MPA Reply",
+    [UIW_CONN_WAIT_REQUEST] = "it waits for the MPA Request",
+    [UIW_CONN_READ_REQUEST] = "it waits for the MPA Request",
+    [UIW_CONN_ANNOUNCED] = "the program decides",
+    [UIW_CONN_WATCHED] = "the program decides",
+    [UIW_CONN_GONE] = "the program decides",
+    [UIW_CONN_REPLY] = "the MPA Reply goes out",
 };
 
 /* A peer that is no RDMA peer is known by what it has sent. */
@@ -71,11 +77,11 @@ void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code)
         (void)uiw_log_peer_of(conn->fd, &peer);
     cause = log_cause(conn, text, sizeof(text));
     if (conn->ep)
-        base_log(BASE_LOG_INFO, "ep %p: no connection with %s: %s %s%s%s", (void *)conn->ep,
-                 peer.chars, itx_reject_string(code), log_states[conn->state], *cause ? ": " : "",
-                 cause);
+        base_log(BASE_LOG_INFO, "ep %p: no connection with %s: %s while %s%s%s", (void *)conn->ep,
+                 peer.chars, itx_reject_string(code), uiw_conn_state_texts[conn->state],
+                 *cause ? ": " : "", cause);
     else /* a peer may have many of them */
-        base_log_limited(BASE_LOG_INFO, "%s: no connection with %s: %s %s%s%s", conn->ia->ual->name,
-                         peer.chars, itx_reject_string(code), log_states[conn->state],
-                         *cause ? ": " : "", cause);
+        base_log_limited(BASE_LOG_INFO, "%s: no connection with %s: %s while %s%s%s",
+                         conn->ia->ual->name, peer.chars, itx_reject_string(code),
+                         uiw_conn_state_texts[conn->state], *cause ? ": " : "", cause);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One connection startup, between the files that carry it out: uiw_conn.c (its life and state
- * machine) and its roles uiw_connect.c, uiw_accept.c, uiw_convert.c. Everything here belongs to the loop thread;
- * calls of other threads come in by evd_loop_call, or hand the conn over by .go. Until then a conn
- * that connects is its caller's, and of one that waits for a decision the caller who has taken its
- * request out of the table may read .fd and fill in the private data. The other exception is
- * .cancelling.
+ * One connection startup: a conn, which has a role and a state. Rows of the role say what happens
+ * in which state on which event (docs/connections.md shows them), and uiw_conn_step takes each step.
+ *
+ * Everything here belongs to the loop thread, but: calls of other threads come in by evd_loop_call,
+ * or hand the conn over by .go. Until then a conn that connects is its caller's. While the consumer
+ * decides, the caller that has taken the request may read .state and .fd and fill in the private data.
  */
 #ifndef ITAPI_VP_UIWARP_CONNECT_UIW_CONN_PRIVATE_H
 #define ITAPI_VP_UIWARP_CONNECT_UIW_CONN_PRIVATE_H
@@ -24,24 +24,41 @@
 #define UIW_ATTEMPT_US      UINT64_C(30000000)    /* default limit of connect and conversion */
 
 enum uiw_conn_state {
-    UIW_CONN_CONNECTING, /* TCP connect under way */
-    UIW_CONN_MESSAGE,    /* conversion: the last streaming message goes out */
-    UIW_CONN_REQUEST,    /* initiator: own Request goes out */
+    UIW_CONN_OVER,         /* holds nothing: only its memory is left */
+    UIW_CONN_CONNECTING,   /* connect: TCP connects, and nothing of the Request is out */
+    UIW_CONN_MESSAGE,      /* conversion: the last streaming message goes out */
+    UIW_CONN_ONLY_MESSAGE, /* the same, and no startup follows */
+    UIW_CONN_NEXT_REQUEST, /* conversion: nothing of the Request is out */
+    UIW_CONN_REQUEST,      /* some of the Request is out */
     UIW_CONN_WAIT_REPLY,
+    UIW_CONN_READ_REPLY, /* some of the Reply is here */
     UIW_CONN_WAIT_REQUEST,
-    UIW_CONN_ANNOUNCED, /* the consumer has been asked */
-    UIW_CONN_REPLY,     /* responder: own Reply goes out */
-    UIW_CONN_OVER,      /* has let go of everything: only its memory waits for .cancel to run */
-    UIW_CONN_STATES
+    UIW_CONN_READ_REQUEST, /* some of the Request is here */
+    UIW_CONN_ANNOUNCED,    /* the consumer decides; nobody watches the peer */
+    UIW_CONN_WATCHED,      /* the consumer decides; the peer has to be quiet */
+    UIW_CONN_GONE,         /* the peer has left, and a call has the request in hand */
+    UIW_CONN_REPLY,        /* the Reply goes out */
+    UIW_CONN_STATES,
+    UIW_CONN_SAME = UIW_CONN_STATES /* in a row: the state stays */
 };
 
-/* What a step of the state machine wants next. */
-enum uiw_conn_next {
-    UIW_NEXT_READ,
-    UIW_NEXT_WRITE,
-    UIW_NEXT_NOTHING, /* a timer, or a call, will go on */
-    UIW_NEXT_AGAIN,   /* the state has changed: take its step */
-    UIW_NEXT_GONE     /* the conn may be freed: do not touch it */
+enum uiw_conn_event {
+    UIW_ON_NOTHING,   /* the socket is not ready */
+    UIW_ON_MOVED,     /* octets have gone out or come in */
+    UIW_ON_SENT,      /* all octets that were to go out have */
+    UIW_ON_DONE,      /* the peer's frame is complete and acceptable */
+    UIW_ON_REJECTED,  /* the Reply says no */
+    UIW_ON_REFUSE,    /* the Request has to be refused with a Reply */
+    UIW_ON_TERMINATE, /* the Reply has to be answered with a Terminate */
+    UIW_ON_BAD,       /* the octets are no MPA frame */
+    UIW_ON_LOST,      /* the peer has closed, or the stream has failed: .error */
+    UIW_ON_EXPIRED,   /* the timer */
+    UIW_ON_NO_MEMORY,
+    UIW_ON_ACCEPT, /* it_ep_accept */
+    UIW_ON_REJECT, /* it_reject */
+    UIW_ON_CANCEL, /* the EP goes on without the attempt */
+    UIW_ON_CLOSE,  /* the IA or the listen point ends, or another stream takes the place */
+    UIW_ON_EVENTS
 };
 
 /* Options of a converted socket that its owner has set, perhaps. */
@@ -54,72 +71,91 @@ struct uiw_socket_options {
 
 struct uiw_conn;
 
-/* What a connection does in one role alone. A role leaves out what its states never call. */
+/* One thing that a connection does. */
+struct uiw_conn_act {
+    const char *text; /* for docs/connections.md */
+    /* False: the state is that of .otherwise. */
+    bool (*run)(struct uiw_conn *conn);
+};
+
+#define UIW_IN(state)      (1u << UIW_CONN_##state)
+#define UIW_ON(event)      (1u << UIW_ON_##event)
+#define UIW_CONN_UNDECIDED (UIW_IN(ANNOUNCED) | UIW_IN(WATCHED) | UIW_IN(GONE)) /* the consumer */
+
+/* A row of a role: what happens in these states on these events. The act runs in the old state. */
+struct uiw_conn_row {
+    unsigned states;                /* UIW_IN bits */
+    unsigned events;                /* UIW_ON bits */
+    const struct uiw_conn_act *act; /* NULL: only the state changes */
+    enum uiw_conn_state next;
+    enum uiw_conn_state otherwise;
+};
+
+/* clang-format off */
+#define UIW_ROW(in, on, act, next) UIW_ROW_OR(in, on, act, next, next)
+#define UIW_ROW_OR(in, on, act, next, otherwise) {in, on, act, UIW_CONN_##next, UIW_CONN_##otherwise}
+/* clang-format on */
+
 struct uiw_conn_role {
-    enum uiw_conn_next (*message_sent)(struct uiw_conn *conn); /* the end of MESSAGE */
-    enum uiw_conn_next (*requested)(struct uiw_conn *conn);    /* the end of WAIT_REQUEST */
-    enum uiw_conn_next (*peer_stirs)(struct uiw_conn *conn);   /* the step of ANNOUNCED */
-    void (*withdraw)(struct uiw_conn *conn); /* ANNOUNCED: takes the request back */
-    void (*expired)(struct uiw_conn *conn);  /* undecided: time is up */
-    bool (*retry)(struct uiw_conn *conn);    /* .retry: another connection */
+    bool converts; /* fd shares the caller's socket */
+    enum uiw_conn_state first;
+    const struct uiw_conn_row *rows;
+    size_t count;
 };
 
 struct uiw_conn {
-    struct uiw_conn *prev;
-    struct uiw_conn *next;
-    bool linked; /* in uiw_cm.connections */
+    struct base_link link; /* uiw_cm.connections */
     struct uiw_ia *ia;
     const struct uiw_conn_role *role; /* immutable */
-    enum uiw_conn_state state;
-    int fd; /* -1: none */
+    _Atomic enum uiw_conn_state state;
+    enum uiw_conn_event event; /* of the step under way */
+    int fd;                    /* -1: none */
     struct evd_io io;
-    unsigned watched; /* enum evd_io_event bits, 0: idle */
     struct evd_timer timer;
     struct ual_ep *ep; /* NULL: passive and undecided */
     struct iw_mpa mpa;
+    int error; /* errno of LOST, EBADMSG: closed in the middle of a frame; 0: none */
 
-    /* Octets on their way out: a frame or the last streaming message. */
+    /* Octets on their way out: .frame or the last streaming message. */
     const uint8_t *out;
     size_t out_length;
     size_t out_sent;
-    uint8_t frame[IW_MPA_FRAME_MAX];
+    uint8_t frame[IW_MPA_FRAME_MAX]; /* going out, or as read */
     uint8_t private_data[IT_MAX_PRIV_DATA];
     size_t private_length;
+
+    /* Octets that have been read but not judged: in .frame or .buffer. */
+    const uint8_t *early;
+    size_t early_length;
 
     /* Active. */
     struct sockaddr_storage local;
     struct sockaddr_storage remote; /* also of the peer of a passive one */
     socklen_t address_length;
-    int error;         /* errno of what makes it fail; of connect(2), for .go; 0: none */
-    bool retry;        /* a new connection with revision 1 may be tried */
-    uint64_t limit_ns; /* likewise */
-    bool suppress_depths;
+    uint64_t limit_ns; /* for .go */
 
     /* Passive. */
     struct uiw_listener *listener; /* until the Request is announced */
-    bool undecided;                /* in uiw_cm.half_open, then counted in uiw_cm.undecided */
     struct uiw_half_open half_open;
-    bool suppress;          /* the listen point exchanges no read depths */
-    _Atomic bool peer_gone; /* ANNOUNCED: the peer has given up or broken the rules */
     struct ual_request request;
 
     /* Conversion. */
-    bool borrowed;        /* fd shares the caller's socket */
-    bool ours;            /* an octet of MPA has been read or sent: no way back */
-    bool options_changed; /* those that only matter from then on */
-    bool no_request_reply;
     struct uiw_socket_options options; /* as they were */
     uint8_t *buffer;                   /* heap: last streaming message, then early octets */
-    size_t message_length;
-    const uint8_t *early; /* inside buffer */
-    size_t early_length;
 
-    /* The memory of a conn that is over is freed by the last of these that runs. */
+    /* The state but OVER, each task under way and each step under way hold the memory. */
+    _Atomic unsigned holders;
     struct evd_task cancel;
-    bool cancelling; /* .cancel is or will be submitted; by ep->lock while the EP's slot is set */
     struct evd_task go;
-    bool going; /* .go is or will be submitted; set before the conn is attached */
 };
+
+/* Time limit of an attempt of ours; 0 us: the default. */
+static inline uint64_t uiw_conn_attempt_ns(uint64_t timeout_us)
+{
+    if (timeout_us == 0)
+        timeout_us = UIW_ATTEMPT_US;
+    return timeout_us > BASE_NEVER / BASE_NS_PER_US ? BASE_NEVER : timeout_us * BASE_NS_PER_US;
+}
 
 /* Counters are read by any thread. */
 static inline void uiw_cm_count(uint64_t *counter)
@@ -127,7 +163,7 @@ static inline void uiw_cm_count(uint64_t *counter)
     (void)__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* ---------------------------------------------------------------- uiw_conn.c */
+/* ---------------------------------------------------------------- uiw_conn_life.c */
 
 /* fd is the conn's from now on. NULL without memory: fd is still the caller's. */
 struct uiw_conn *uiw_conn_new(struct uiw_ia *ia, int fd, const struct uiw_conn_role *role);
@@ -135,12 +171,18 @@ struct uiw_conn *uiw_conn_new(struct uiw_ia *ia, int fd, const struct uiw_conn_r
 /* The same by any thread, which is to hand it over. */
 struct uiw_conn *uiw_conn_alloc(struct uiw_ia *ia, int fd, const struct uiw_conn_role *role);
 
-/* Not attached and nothing done yet: frees without a trace. fd stays open. */
-void uiw_conn_discard(struct uiw_conn *conn);
+/* Any thread. The last holder frees the memory. */
+void uiw_conn_hold(struct uiw_conn *conn);
+void uiw_conn_drop(struct uiw_conn *conn);
+
+/* Leaves all lists: the conn is over. Stream and EP are not its own any more. */
+void uiw_conn_end(struct uiw_conn *conn);
 
 /* Binds to the EP with the step out of UNCONNECTED; false when the EP is in another state. */
 bool uiw_conn_attach(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_step step,
                      const it_path_t *path);
+/* From here on the EP knows of no attempt. The caller is the last to use what is returned. */
+struct ual_ep *uiw_conn_detach(struct uiw_conn *conn);
 
 /*
  * Any thread. The same for a conn that the loop is to go on with: it calls go, which begins with
@@ -148,45 +190,63 @@ bool uiw_conn_attach(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_step 
  */
 bool uiw_conn_hand_over(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_step step,
                         const it_path_t *path, void (*go)(struct evd_task *task));
-/* NULL: it has been given up meanwhile. */
+/* NULL: it has been given up before. */
 struct uiw_conn *uiw_conn_arrive(struct evd_task *task);
-/* It is undecided no more, or goes. Others: nothing happens. */
-void uiw_conn_forget(struct uiw_conn *conn);
 
-/* Runs the state machine until it has to wait. The conn may be gone afterwards. */
-void uiw_conn_run(struct uiw_conn *conn);
+/* ---------------------------------------------------------------- uiw_conn_act.c */
 
-/* Limits the attempt; false without memory. */
-bool uiw_conn_limit(struct uiw_conn *conn, uint64_t delay_ns);
+extern const struct uiw_conn_act uiw_act_fail;      /* resets the stream */
+extern const struct uiw_conn_act uiw_act_close;     /* the same, after the peer: an orderly end */
+extern const struct uiw_conn_act uiw_act_hand_back; /* MPA has not begun: the owner keeps it */
+extern const struct uiw_conn_act uiw_act_drop;      /* resets the stream without a report */
+extern const struct uiw_conn_act uiw_act_leave;     /* ends it in order, without a report */
+extern const struct uiw_conn_act uiw_act_establish;
+extern const struct uiw_conn_act uiw_act_reply; /* Responder with an EP: makes the Reply */
+extern const struct uiw_conn_act uiw_act_rejected;
+extern const struct uiw_conn_act uiw_act_refuse;
+extern const struct uiw_conn_act uiw_act_terminate;
 
-/* Ends: the stream is reset (or handed back), the outcome reported when there is an EP. */
+/* Of UIW_ON_LOST: the kernel's word in that of an event. */
+it_conn_reject_code_t uiw_conn_reject_code(int error);
+
+/* Resets the stream and reports this code when there is an EP. */
 void uiw_conn_fail(struct uiw_conn *conn, it_conn_reject_code_t code);
-/* The same with an event of its own kind and octets that the peer gets before the stream ends. */
+
+/* Reports news when there is an EP; the peer gets these octets before the stream ends. */
 void uiw_conn_finish(struct uiw_conn *conn, const struct ual_conn_news *news, const void *tail,
                      size_t tail_length);
-/* Ends without a report. */
-void uiw_conn_abandon(struct uiw_conn *conn);
 
 /* Hands the stream to the engine. private_data: for the event. */
-enum uiw_conn_next uiw_conn_establish(struct uiw_conn *conn, const struct iw_mpa_result *result,
-                                      const void *private_data, size_t private_length);
+void uiw_conn_establish(struct uiw_conn *conn, const struct iw_mpa_result *result,
+                        const void *private_data, size_t private_length);
 
-/* The next octets to go out, in one send() if the socket takes them all. */
-void uiw_conn_send(struct uiw_conn *conn, enum uiw_conn_state state, const uint8_t *octets,
-                   size_t length);
+/* The next octets to go out. */
+void uiw_conn_send(struct uiw_conn *conn, const uint8_t *octets, size_t length);
+/* Initiator: the same with the Request. */
+void uiw_conn_send_request(struct uiw_conn *conn);
 
 /* What a Reply says for the EP of the conn. */
 void uiw_conn_responder_config(struct uiw_conn *conn, struct iw_mpa_config *config);
 
-/* Initiator: encodes the Request and makes it the next to go out. */
-void uiw_conn_send_request(struct uiw_conn *conn);
-/* Responder with an EP: the same with the Reply. */
-void uiw_conn_send_reply(struct uiw_conn *conn);
+/* ---------------------------------------------------------------- uiw_conn_step.c */
+
+/* NULL: the pair does not occur, and would fail the attempt. */
+const struct uiw_conn_row *uiw_conn_row(const struct uiw_conn_role *role, enum uiw_conn_state state,
+                                        enum uiw_conn_event event);
+
+/*
+ * The one function that steps: takes the event, then those of the socket until there is none.
+ * UIW_ON_NOTHING: only the latter. The conn may be gone afterwards.
+ */
+void uiw_conn_step(struct uiw_conn *conn, enum uiw_conn_event event);
+
+/* Until UIW_ON_EXPIRED; false without memory. */
+bool uiw_conn_limit(struct uiw_conn *conn, uint64_t delay_ns);
+
+/* The peer says nothing while the consumer decides: an octet or an end means it is out. */
+bool uiw_conn_peer_is_quiet(const struct uiw_conn *conn);
 
 /* ---------------------------------------------------------------- steps of the other files */
-
-/* What the kernel says about a TCP connection, in the words of an event. */
-it_conn_reject_code_t uiw_connect_reject_code(int error);
 
 /* One call of it_reject or it_handoff, on its way through the loop thread. */
 struct uiw_decision {
@@ -214,7 +274,13 @@ void uiw_accept_abort(struct uiw_ia *ia, const struct uiw_listener *listener);
 struct uiw_conn *uiw_accept_conn_of(struct ual_request *request);
 bool uiw_accept_peer_is_there(const struct uiw_conn *conn);
 
-extern const struct uiw_conn_role uiw_accept_role, uiw_connect_role, uiw_convert_role;
+extern const struct uiw_conn_role uiw_accept_role, uiw_connect_role;
+extern const struct uiw_conn_role uiw_initiator_role, uiw_responder_role; /* of a conversion */
+
+/* ---------------------------------------------------------------- uiw_conn_log.c */
+
+/* Of each state: for a line of the log, behind "while". */
+extern const char *const uiw_conn_state_texts[UIW_CONN_STATES];
 
 /* Loop thread, while the stream is still there. An attempt of ours or of a peer comes to nothing. */
 void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code);

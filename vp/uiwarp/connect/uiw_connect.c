@@ -177,9 +177,8 @@ static socklen_t connect_remote_length(const struct uiw_conn *conn)
 }
 
 /* 0: under way; else errno. */
-static int connect_start(struct uiw_conn *conn)
+static int connect_start(const struct uiw_conn *conn)
 {
-    conn->state = UIW_CONN_CONNECTING;
     if (connect(conn->fd, (const struct sockaddr *)&conn->remote, connect_remote_length(conn)) !=
             0 &&
         errno != EINPROGRESS && errno != EINTR)
@@ -203,25 +202,56 @@ static bool connect_tell_path(const struct uiw_conn *conn, it_path_t *path)
     return memcmp(&local, &conn->remote, sizeof(local)) != 0;
 }
 
-/*
- * The peer has closed without an octet of Reply. True: a new connection is under way; false: the
- * attempt has failed, and its stream is closed.
- */
+/* The peer has closed without an octet of Reply: it may know revision 1 alone. */
 static bool connect_retry(struct uiw_conn *conn)
 {
     struct iw_mpa_config config = conn->mpa.config;
 
-    evd_io_unwatch(&conn->io);
-    conn->watched = 0;
-    uiw_reset_fd(conn->fd); /* not closed: that would keep a local port of ours busy */
-    conn->fd = -1;
-    conn->retry = false;
-    config.revision = 1;
-    iw_mpa_init(&conn->mpa, true, &config);
-    if (connect_open(conn, true) != 0)
-        return false;
-    return connect_start(conn) == 0;
+    if (config.revision > 1) {
+        evd_io_unwatch(&conn->io);
+        uiw_reset_fd(conn->fd); /* not closed: that would keep a local port of ours busy */
+        conn->fd = -1;
+        config.revision = 1;
+        iw_mpa_init(&conn->mpa, true, &config);
+        uiw_conn_send_request(conn);
+        if (connect_open(conn, true) == 0 && connect_start(conn) == 0)
+            return true;
+    }
+    (void)uiw_act_close.run(conn);
+    return false;
 }
+
+#define CONNECT_STATES                                                                             \
+    (UIW_IN(CONNECTING) | UIW_IN(REQUEST) | UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY))
+
+static const struct uiw_conn_act connect_retry_act = {
+    "connects anew with revision 1; failed, or done before: closes the stream, reports the failure",
+    connect_retry,
+};
+
+static const struct uiw_conn_row connect_rows[] = {
+    UIW_ROW(UIW_IN(CONNECTING), UIW_ON(MOVED), NULL, REQUEST),
+    UIW_ROW(UIW_IN(REQUEST) | UIW_IN(READ_REPLY), UIW_ON(MOVED), NULL, SAME),
+    UIW_ROW(UIW_IN(REQUEST), UIW_ON(SENT), NULL, WAIT_REPLY),
+    UIW_ROW(UIW_IN(WAIT_REPLY), UIW_ON(MOVED), NULL, READ_REPLY),
+    UIW_ROW_OR(UIW_IN(WAIT_REPLY), UIW_ON(LOST), &connect_retry_act, CONNECTING, OVER),
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(DONE), &uiw_act_establish, OVER),
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(REJECTED), &uiw_act_rejected, OVER),
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(TERMINATE), &uiw_act_terminate, OVER),
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(BAD), &uiw_act_fail, OVER),
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(LOST), &uiw_act_close, OVER),
+    UIW_ROW(UIW_IN(CONNECTING) | UIW_IN(REQUEST), UIW_ON(LOST), &uiw_act_fail, OVER),
+    UIW_ROW(CONNECT_STATES, UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY), &uiw_act_fail, OVER),
+    UIW_ROW(UIW_IN(CONNECTING), UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_drop, OVER),
+    UIW_ROW(UIW_IN(REQUEST) | UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY),
+            UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_leave, OVER),
+};
+
+const struct uiw_conn_role uiw_connect_role = {
+    .first = UIW_CONN_CONNECTING,
+    .rows = connect_rows,
+    .count = sizeof(connect_rows) / sizeof(connect_rows[0]),
+};
 
 /* ---------------------------------------------------------------- it_ep_connect */
 
@@ -233,25 +263,21 @@ static void connect_go(struct evd_task *task)
 
     if (!conn)
         return;
-    uiw_ep_mpa_config(conn->ep, conn->suppress_depths, &config);
+    uiw_ep_mpa_config(conn->ep, conn->mpa.config.suppress_depths, &config);
     iw_mpa_init(&conn->mpa, true, &config);
-    conn->retry = config.revision > 1;
+    uiw_conn_send_request(conn);
     if (conn->error != 0)
-        uiw_conn_fail(conn, uiw_connect_reject_code(conn->error));
-    else if (!uiw_conn_limit(conn, conn->limit_ns))
-        uiw_conn_fail(conn, IT_CN_REJ_RESOURCES);
+        uiw_conn_step(conn, UIW_ON_LOST);
     else
-        uiw_conn_run(conn);
+        uiw_conn_step(conn,
+                      uiw_conn_limit(conn, conn->limit_ns) ? UIW_ON_NOTHING : UIW_ON_NO_MEMORY);
 }
 
 static void connect_keep_arguments(struct uiw_conn *conn, const it_path_t *path,
                                    it_cn_est_flags_t flags, const void *private_data, size_t length)
 {
-    uint64_t timeout_us = path->timeout ? path->timeout : UIW_ATTEMPT_US;
-
-    conn->limit_ns =
-        timeout_us > UINT64_MAX / BASE_NS_PER_US ? UINT64_MAX : timeout_us * BASE_NS_PER_US;
-    conn->suppress_depths = (flags & IT_CONNECT_SUPPRESS_IRD_ORD) != 0;
+    conn->limit_ns = uiw_conn_attempt_ns(path->timeout);
+    conn->mpa.config.suppress_depths = (flags & IT_CONNECT_SUPPRESS_IRD_ORD) != 0;
     if (length > 0)
         memcpy(conn->private_data, private_data, length);
     conn->private_length = length;
@@ -295,10 +321,6 @@ it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
     status = IT_ERR_INVALID_EP_STATE;
     uiw_reset_fd(conn->fd);
 err_discard:
-    uiw_conn_discard(conn);
+    uiw_conn_end(conn);
     return status;
 }
-
-const struct uiw_conn_role uiw_connect_role = {
-    .retry = connect_retry,
-};

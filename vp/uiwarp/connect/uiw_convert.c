@@ -22,36 +22,105 @@ struct convert_call {
 
 /* ---------------------------------------------------------------- startup */
 
-static enum uiw_conn_next convert_skip_startup(struct uiw_conn *conn)
+static bool convert_skip(struct uiw_conn *conn)
 {
-    struct iw_mpa_result result = {
+    const struct iw_mpa_result result = {
         .revision = 0,
         .crc = true,
         .ird = conn->mpa.config.ird,
         .ord = conn->mpa.config.ord,
     };
 
-    uiw_options_change(conn);
-    return uiw_conn_establish(conn, &result, NULL, 0);
+    uiw_options_change(conn->fd);
+    uiw_conn_establish(conn, &result, NULL, 0);
+    return true;
 }
 
-static enum uiw_conn_next convert_message_sent(struct uiw_conn *conn)
+static bool convert_request(struct uiw_conn *conn)
 {
-    if (conn->no_request_reply)
-        return convert_skip_startup(conn);
-    if (conn->mpa.initiator)
-        uiw_conn_send_request(conn);
-    else
-        conn->state = UIW_CONN_WAIT_REQUEST;
-    return UIW_NEXT_AGAIN;
+    uiw_options_change(conn->fd);
+    uiw_conn_send_request(conn);
+    return true;
 }
+
+/* From the first octet of the Request on the socket is ours. */
+static bool convert_begin(struct uiw_conn *conn)
+{
+    uiw_options_change(conn->fd);
+    return true;
+}
+
+static const struct uiw_conn_act convert_skip_act = {
+    "changes the socket's options, hands the stream to the engine", convert_skip};
+static const struct uiw_conn_act convert_request_act = {
+    "changes the socket's options, makes the Request", convert_request};
+static const struct uiw_conn_act convert_begin_act = {"changes the socket's options",
+                                                      convert_begin};
+
+#define CONVERT_MESSAGES (UIW_IN(MESSAGE) | UIW_IN(ONLY_MESSAGE))
+#define CONVERT_FAILURES (UIW_ON(LOST) | UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY))
+
+static const struct uiw_conn_row convert_initiator_rows[] = {
+    UIW_ROW(CONVERT_MESSAGES | UIW_IN(REQUEST) | UIW_IN(READ_REPLY), UIW_ON(MOVED), NULL, SAME),
+    UIW_ROW(UIW_IN(MESSAGE), UIW_ON(SENT), &convert_request_act, NEXT_REQUEST),
+    UIW_ROW(UIW_IN(ONLY_MESSAGE), UIW_ON(SENT), &convert_skip_act, OVER),
+    UIW_ROW(UIW_IN(NEXT_REQUEST), UIW_ON(MOVED), NULL, REQUEST),
+    UIW_ROW(CONVERT_MESSAGES | UIW_IN(NEXT_REQUEST), CONVERT_FAILURES, &uiw_act_hand_back, OVER),
+    UIW_ROW(UIW_IN(REQUEST), UIW_ON(SENT), NULL, WAIT_REPLY),
+    UIW_ROW(UIW_IN(REQUEST), CONVERT_FAILURES, &uiw_act_fail, OVER),
+    UIW_ROW(UIW_IN(WAIT_REPLY), UIW_ON(MOVED), NULL, READ_REPLY),
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(DONE), &uiw_act_establish, OVER),
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(REJECTED), &uiw_act_rejected, OVER),
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(TERMINATE), &uiw_act_terminate, OVER),
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(BAD), &uiw_act_fail, OVER),
+    UIW_ROW(UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY), UIW_ON(LOST), &uiw_act_close, OVER),
+    UIW_ROW(UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY), UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY),
+            &uiw_act_fail, OVER),
+    UIW_ROW(CONVERT_MESSAGES | UIW_IN(NEXT_REQUEST) | UIW_IN(REQUEST) | UIW_IN(WAIT_REPLY) |
+                UIW_IN(READ_REPLY),
+            UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_leave, OVER),
+};
+
+static const struct uiw_conn_row convert_responder_rows[] = {
+    UIW_ROW(CONVERT_MESSAGES | UIW_IN(READ_REQUEST) | UIW_IN(REPLY), UIW_ON(MOVED), NULL, SAME),
+    UIW_ROW(UIW_IN(MESSAGE), UIW_ON(SENT), NULL, WAIT_REQUEST),
+    UIW_ROW(UIW_IN(ONLY_MESSAGE), UIW_ON(SENT), &convert_skip_act, OVER),
+    UIW_ROW(UIW_IN(WAIT_REQUEST), UIW_ON(MOVED), &convert_begin_act, READ_REQUEST),
+    UIW_ROW(CONVERT_MESSAGES | UIW_IN(WAIT_REQUEST), CONVERT_FAILURES, &uiw_act_hand_back, OVER),
+    UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(DONE), &uiw_act_reply, REPLY),
+    UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(REFUSE), &uiw_act_refuse, OVER),
+    UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(LOST), &uiw_act_close, OVER),
+    UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(BAD) | UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY), &uiw_act_fail,
+            OVER),
+    UIW_ROW(UIW_IN(REPLY), UIW_ON(SENT), &uiw_act_establish, OVER),
+    UIW_ROW(UIW_IN(REPLY), CONVERT_FAILURES, &uiw_act_fail, OVER),
+    UIW_ROW(CONVERT_MESSAGES | UIW_IN(WAIT_REQUEST) | UIW_IN(READ_REQUEST) | UIW_IN(REPLY),
+            UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_leave, OVER),
+};
+
+const struct uiw_conn_role uiw_initiator_role = {
+    .converts = true,
+    .first = UIW_CONN_MESSAGE,
+    .rows = convert_initiator_rows,
+    .count = sizeof(convert_initiator_rows) / sizeof(convert_initiator_rows[0]),
+};
+
+const struct uiw_conn_role uiw_responder_role = {
+    .converts = true,
+    .first = UIW_CONN_MESSAGE,
+    .rows = convert_responder_rows,
+    .count = sizeof(convert_responder_rows) / sizeof(convert_responder_rows[0]),
+};
+
+/* ---------------------------------------------------------------- it_socket_convert */
 
 /* Copies what the caller keeps. False without memory. */
 static bool convert_copy(struct uiw_conn *conn, const struct vp_convert *convert)
 {
     size_t total = convert->message_length + convert->early_length;
 
-    conn->no_request_reply = convert->no_request_reply;
+    if (convert->no_request_reply)
+        conn->state = UIW_CONN_ONLY_MESSAGE;
     conn->private_length = convert->private_length;
     if (convert->private_length > 0)
         memcpy(conn->private_data, convert->private_data, convert->private_length);
@@ -72,7 +141,6 @@ static bool convert_copy(struct uiw_conn *conn, const struct vp_convert *convert
 /* The EP is in its pending state: from here on the outcome is an event. */
 static void convert_launch(struct uiw_conn *conn, const struct vp_convert *convert)
 {
-    uint64_t timeout_us = convert->timeout_us ? convert->timeout_us : UIW_ATTEMPT_US;
     struct iw_mpa_config config;
 
     if (convert->initiator)
@@ -81,14 +149,11 @@ static void convert_launch(struct uiw_conn *conn, const struct vp_convert *conve
         uiw_conn_responder_config(conn, &config);
     iw_mpa_init(&conn->mpa, convert->initiator, &config);
     uiw_options_borrow(conn);
-    uiw_conn_send(conn, UIW_CONN_MESSAGE, conn->buffer, convert->message_length);
-    if (!uiw_conn_limit(conn, timeout_us > UINT64_MAX / BASE_NS_PER_US
-                                  ? UINT64_MAX
-                                  : timeout_us * BASE_NS_PER_US))
-        uiw_conn_fail(conn, IT_CN_REJ_RESOURCES);
-    else
-        /* Nothing else reads the socket: MPA is armed before the message leaves. */
-        uiw_conn_run(conn);
+    uiw_conn_send(conn, conn->buffer, convert->message_length);
+    /* Nothing else reads the socket: MPA is armed before the message leaves. */
+    uiw_conn_step(conn, uiw_conn_limit(conn, uiw_conn_attempt_ns(convert->timeout_us))
+                            ? UIW_ON_NOTHING
+                            : UIW_ON_NO_MEMORY);
 }
 
 static void convert_run(void *argument)
@@ -96,7 +161,8 @@ static void convert_run(void *argument)
     struct convert_call *call = argument;
     const struct vp_convert *convert = call->convert;
     struct uiw_conn *conn =
-        uiw_conn_new(uiw_ia_of(ual_ia_of(&call->ep->object)), convert->fd, &uiw_convert_role);
+        uiw_conn_new(uiw_ia_of(ual_ia_of(&call->ep->object)), convert->fd,
+                     convert->initiator ? &uiw_initiator_role : &uiw_responder_role);
     it_path_t path = {.spigot_id = 1, .timeout = convert->timeout_us};
 
     call->status = IT_ERR_RESOURCES;
@@ -116,7 +182,7 @@ static void convert_run(void *argument)
     return;
 
 err_discard:
-    uiw_conn_discard(conn);
+    uiw_conn_end(conn);
 }
 
 it_status_t uiw_convert(struct ual_ep *ep, const struct vp_convert *convert)
@@ -128,7 +194,3 @@ it_status_t uiw_convert(struct ual_ep *ep, const struct vp_convert *convert)
     evd_loop_call(ual_ia_of(&ep->object)->evd.loop, convert_run, &call);
     return call.status;
 }
-
-const struct uiw_conn_role uiw_convert_role = {
-    .message_sent = convert_message_sent,
-};

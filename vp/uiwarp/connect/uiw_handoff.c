@@ -27,7 +27,7 @@ static void handoff_run(void *argument)
     } else if (!handoff_announce(conn, listen)) {
         call->status = IT_ERR_RESOURCES;
     } else {
-        conn->suppress = (listen->flags & IT_LISTEN_SUPPRESS_IRD_ORD) != 0;
+        conn->mpa.config.suppress_depths = (listen->flags & IT_LISTEN_SUPPRESS_IRD_ORD) != 0;
         call->status = IT_SUCCESS;
     }
 }

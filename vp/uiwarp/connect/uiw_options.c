@@ -24,7 +24,6 @@ void uiw_options_borrow(struct uiw_conn *conn)
     struct uiw_socket_options *options = &conn->options;
     socklen_t length = sizeof(options->linger);
 
-    conn->borrowed = true;
     options_get(conn->fd, IPPROTO_TCP, TCP_NODELAY, &options->nodelay);
     options_get(conn->fd, IPPROTO_TCP, TCP_CORK, &options->cork);
     options_get(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &options->lowat);
@@ -34,17 +33,14 @@ void uiw_options_borrow(struct uiw_conn *conn)
         options_set(conn->fd, SOL_SOCKET, SO_RCVLOWAT, 1);
 }
 
-void uiw_options_change(struct uiw_conn *conn)
+void uiw_options_change(int fd)
 {
     struct linger none = {.l_onoff = 0};
 
-    if (conn->options_changed)
-        return;
-    conn->options_changed = true;
-    options_set(conn->fd, IPPROTO_TCP, TCP_CORK, 0);
-    options_set(conn->fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    options_set(fd, IPPROTO_TCP, TCP_CORK, 0);
+    options_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     /* close(2) of the last descriptor, which may be ours, must neither wait nor reset. */
-    (void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
 }
 
 void uiw_options_restore(const struct uiw_conn *conn)
@@ -53,8 +49,8 @@ void uiw_options_restore(const struct uiw_conn *conn)
 
     if (options->lowat > 1)
         options_set(conn->fd, SOL_SOCKET, SO_RCVLOWAT, options->lowat);
-    if (!conn->options_changed)
-        return;
+    if (conn->state != UIW_CONN_NEXT_REQUEST)
+        return; /* nothing else has been changed */
     options_set(conn->fd, IPPROTO_TCP, TCP_NODELAY, options->nodelay);
     options_set(conn->fd, IPPROTO_TCP, TCP_CORK, options->cork);
     (void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &options->linger, sizeof(options->linger));

@@ -5,13 +5,13 @@
 
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
-/* Keeps the options as they are, and marks the socket as borrowed. */
+/* Notes the options as they are. */
 void uiw_options_borrow(struct uiw_conn *conn);
 
 /* Sets the options that MPA and the engine need. */
-void uiw_options_change(struct uiw_conn *conn);
+void uiw_options_change(int fd);
 
-/* The options as they were. */
+/* The options as they were, as far as the state has changed them. */
 void uiw_options_restore(const struct uiw_conn *conn);
 
 #endif

@@ -18,33 +18,15 @@ struct uiw_half_open_source {
 
 /* ---------------------------------------------------------------- queues */
 
-static void queue_add(struct uiw_half_open_queue *queue, struct uiw_half_open *entry,
-                      enum uiw_half_open_queue_name name)
+static void queue_add(struct uiw_half_open_queue *queue, struct base_link *link)
 {
-    entry->links[name].older = queue->newest;
-    entry->links[name].newer = NULL;
-    if (queue->newest)
-        queue->newest->links[name].newer = entry;
-    else
-        queue->oldest = entry;
-    queue->newest = entry;
+    base_list_append(&queue->entries, link);
     queue->count++;
 }
 
-static void queue_remove(struct uiw_half_open_queue *queue, struct uiw_half_open *entry,
-                         enum uiw_half_open_queue_name name)
+static void queue_remove(struct uiw_half_open_queue *queue, struct base_link *link)
 {
-    struct uiw_half_open *older = entry->links[name].older;
-    struct uiw_half_open *newer = entry->links[name].newer;
-
-    if (older)
-        older->links[name].newer = newer;
-    else
-        queue->oldest = newer;
-    if (newer)
-        newer->links[name].older = older;
-    else
-        queue->newest = older;
+    base_list_remove(&queue->entries, link);
     queue->count--;
 }
 
@@ -129,8 +111,13 @@ struct uiw_half_open *uiw_half_open_excess(struct uiw_half_open_table *table,
     const struct uiw_half_open_source *own = *source_find(table, &name);
 
     if (own && own->queue.count > share)
-        return own->queue.oldest;
-    return table->all.count > max ? table->all.oldest : NULL;
+        return BASE_LIST_FIRST(&own->queue.entries, struct uiw_half_open, of_source);
+    return table->all.count > max ? uiw_half_open_oldest(table) : NULL;
+}
+
+struct uiw_half_open *uiw_half_open_oldest(const struct uiw_half_open_table *table)
+{
+    return BASE_LIST_FIRST(&table->all.entries, struct uiw_half_open, of_all);
 }
 
 bool uiw_half_open_add(struct uiw_half_open_table *table, struct uiw_half_open *entry,
@@ -141,8 +128,8 @@ bool uiw_half_open_add(struct uiw_half_open_table *table, struct uiw_half_open *
     entry->source = source_get(table, &name);
     if (!entry->source)
         return false;
-    queue_add(&table->all, entry, UIW_HALF_OPEN_OF_ALL);
-    queue_add(&entry->source->queue, entry, UIW_HALF_OPEN_OF_SOURCE);
+    queue_add(&table->all, &entry->of_all);
+    queue_add(&entry->source->queue, &entry->of_source);
     return true;
 }
 
@@ -153,8 +140,8 @@ void uiw_half_open_remove(struct uiw_half_open_table *table, struct uiw_half_ope
     if (!source)
         return;
     entry->source = NULL;
-    queue_remove(&table->all, entry, UIW_HALF_OPEN_OF_ALL);
-    queue_remove(&source->queue, entry, UIW_HALF_OPEN_OF_SOURCE);
+    queue_remove(&table->all, &entry->of_all);
+    queue_remove(&source->queue, &entry->of_source);
     if (source->queue.count == 0) {
         *source_find(table, &source->name) = source->next;
         free(source);

@@ -7,6 +7,7 @@
 #ifndef ITAPI_VP_UIWARP_NET_UIW_HALF_OPEN_H
 #define ITAPI_VP_UIWARP_NET_UIW_HALF_OPEN_H
 
+#include "base/base_list.h"
 #include "it_api.h"
 
 #include <stdbool.h>
@@ -15,22 +16,15 @@
 /* The addresses that count as one: an IPv4 address, the /64 of an IPv6 address. */
 struct uiw_half_open_source;
 
-enum uiw_half_open_queue_name {
-    UIW_HALF_OPEN_OF_ALL,
-    UIW_HALF_OPEN_OF_SOURCE,
-    UIW_HALF_OPEN_QUEUES
-};
-
 /* Part of the memory of its stream. Zeroed: in no table. */
 struct uiw_half_open {
-    struct {
-        struct uiw_half_open *older, *newer;
-    } links[UIW_HALF_OPEN_QUEUES];
+    struct base_link of_all, of_source;
     struct uiw_half_open_source *source; /* NULL: in no table */
 };
 
+/* The oldest first. */
 struct uiw_half_open_queue {
-    struct uiw_half_open *oldest, *newest;
+    struct base_list entries;
     unsigned count;
 };
 
@@ -52,6 +46,9 @@ void uiw_half_open_fini(struct uiw_half_open_table *table);
 struct uiw_half_open *uiw_half_open_excess(struct uiw_half_open_table *table,
                                            const it_net_addr_t *source, unsigned share,
                                            unsigned max);
+
+/* The oldest of all; NULL: there is none. */
+struct uiw_half_open *uiw_half_open_oldest(const struct uiw_half_open_table *table);
 
 /* False without memory. */
 bool uiw_half_open_add(struct uiw_half_open_table *table, struct uiw_half_open *entry,

@@ -21,12 +21,10 @@
 
 struct uiw_linger {
     struct evd_task task;
-    struct uiw_linger *older;
-    struct uiw_linger *newer;
+    struct base_link link;
     struct uiw_lingering *set;
     int fd;
     struct evd_io io;
-    unsigned watched;
     struct evd_timer timer;
     bool finished; /* our FIN is sent */
     size_t sent;
@@ -51,39 +49,12 @@ void uiw_reset_fd(int fd)
 
 /* ---------------------------------------------------------------- on the loop thread */
 
-static void linger_link(struct uiw_linger *linger)
-{
-    struct uiw_lingering *set = linger->set;
-
-    linger->older = set->newest;
-    if (linger->older)
-        linger->older->newer = linger;
-    else
-        set->oldest = linger;
-    set->newest = linger;
-    set->count++;
-}
-
-static void linger_unlink(struct uiw_linger *linger)
-{
-    struct uiw_lingering *set = linger->set;
-
-    if (linger->older)
-        linger->older->newer = linger->newer;
-    else
-        set->oldest = linger->newer;
-    if (linger->newer)
-        linger->newer->older = linger->older;
-    else
-        set->newest = linger->older;
-    set->count--;
-}
-
 static void linger_end(struct uiw_linger *linger, bool reset)
 {
     evd_io_unwatch(&linger->io);
     evd_timer_stop(&linger->timer);
-    linger_unlink(linger);
+    base_list_remove(&linger->set->streams, &linger->link);
+    linger->set->count--;
     if (reset) {
         uiw_reset_fd(linger->fd);
     } else {
@@ -143,9 +114,8 @@ static void linger_run(struct uiw_linger *linger)
     }
     if (read != EAGAIN)
         events = EVD_IO_WRITE;
-    if (events == linger->watched)
+    if (linger->io.active && linger->io.events == events)
         return;
-    linger->watched = events;
     if (!evd_io_watch(&linger->io, linger->set->loop, linger->fd, events, linger_ready, linger))
         linger_end(linger, true);
 }
@@ -175,8 +145,9 @@ static void linger_begin(struct evd_task *task)
     struct uiw_lingering *set = linger->set;
 
     if (set->count >= set->max)
-        linger_cut(set->oldest);
-    linger_link(linger);
+        linger_cut(BASE_LIST_FIRST(&set->streams, struct uiw_linger, link));
+    base_list_append(&set->streams, &linger->link);
+    set->count++;
     if (evd_timer_start(&linger->timer, linger->set->loop, LINGER_NS, linger_expired, linger))
         linger_run(linger);
     else
@@ -185,14 +156,8 @@ static void linger_begin(struct evd_task *task)
 
 void uiw_linger_close_all(struct uiw_lingering *set)
 {
-    struct uiw_linger *linger = set->oldest;
-
-    while (linger) {
-        struct uiw_linger *newer = linger->newer;
-
+    BASE_LIST_EACH_REMOVABLE(struct uiw_linger, linger, &set->streams, link)
         linger_cut(linger);
-        linger = newer;
-    }
 }
 
 /* ---------------------------------------------------------------- any thread */

@@ -3,14 +3,13 @@
 #ifndef ITAPI_VP_UIWARP_NET_UIW_LINGER_H
 #define ITAPI_VP_UIWARP_NET_UIW_LINGER_H
 
+#include "base/base_list.h"
 #include "evd/loop/evd_loop.h"
-
-struct uiw_linger;
 
 /* Those of an IA. Loop thread only, but for .loop. */
 struct uiw_lingering {
-    struct evd_loop *loop; /* immutable */
-    struct uiw_linger *oldest, *newest;
+    struct evd_loop *loop;    /* immutable */
+    struct base_list streams; /* the oldest first */
     unsigned count;
     unsigned max; /* immutable, at least 1 */
 };

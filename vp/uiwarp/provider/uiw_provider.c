@@ -225,7 +225,7 @@ static void provider_close_run(void *argument)
     struct close_call *call = argument;
 
     uiw_cm_close(call->ia);
-    call->left = call->ia->cm.connections != NULL;
+    call->left = !base_list_is_empty(&call->ia->cm.connections);
 }
 
 static void provider_ia_close(struct ual_ia *ual)

@@ -12,6 +12,7 @@
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_H
 
+#include "base/base_list.h"
 #include "evd/loop/evd_loop.h"
 #include "tdi/iwarp/iw.h"
 #include "tdi/iwarp/iw_mpa.h"
@@ -36,7 +37,7 @@ struct uiw_listener;
 
 /* Connection management of an IA: see uiw_conn.h. Loop thread only unless said otherwise. */
 struct uiw_cm {
-    struct uiw_conn *connections;         /* all attempts under way, both roles */
+    struct base_list connections;         /* all attempts under way */
     struct uiw_lingering lingering;       /* streams that are being closed */
     struct uiw_half_open_table half_open; /* accepted, Request not complete */
     unsigned half_open_max;               /* of them; immutable */
