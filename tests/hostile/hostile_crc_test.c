@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hostile/hostile_kit.h"
+#include "hostile/fixture_kit.h"
 
 static unsigned char payload[60000];
 
@@ -19,24 +19,21 @@ static void send_pieces(struct hk_victim *victim, const struct raw_bytes *stream
     }
 }
 
-static void broken_by_crc(struct hk *kit, struct hk_victim *victim)
+static void broken_by_crc(struct hk_victim *victim)
 {
     EXPECT_EQ(0x2002, hk_terminated(victim, NULL));
     hk_ended(victim, IT_CM_MSG_CONN_BROKEN_EVENT);
     hk_affiliated(victim, IT_ASYNC_AFF_EP_L_LLP_ERROR, IT_ASYNC_AFF_EP_L_LLP_ERROR);
-    fx_done(kit->node.recv_evd, victim->ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    fx_done(kit.node.recv_evd, victim->ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
     hk_victim_close(victim);
 }
 
 /* Every octet behind ULPDU_Length, in each of its bits once. */
-Test(hostile_crc, every_octet_of_a_send)
+Test(hostile_crc, every_octet_of_a_send, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-    struct fx_buf in;
     char context[64];
+    struct fx_buf in = fx_buf_make(&kit.node, 64);
 
-    hk_open(&kit);
-    in = fx_buf_make(&kit.node, 64);
     for (size_t at = 2; at < 48; at++) {
         struct raw_bytes ulpdu = {0};
         struct raw_bytes stream = {0};
@@ -51,27 +48,23 @@ Test(hostile_crc, every_octet_of_a_send)
         CHECK_EQ(48, stream.len);
         stream.data[at] ^= (unsigned char)(1u << at % 8);
         CHECK(raw_send(&victim.peer, &stream));
-        broken_by_crc(&kit, &victim);
+        broken_by_crc(&victim);
         hk_quiet(&kit);
         raw_free(&ulpdu);
         raw_free(&stream);
     }
     check_context(NULL);
     fx_buf_free(&in);
-    hk_close(&kit);
     check_done();
 }
 
 /* A damaged length: broken one way or another, never delivered. */
-Test(hostile_crc, every_bit_of_the_length)
+Test(hostile_crc, every_bit_of_the_length, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-    struct fx_buf in;
     it_event_t event;
     char context[64];
+    struct fx_buf in = fx_buf_make(&kit.node, 64);
 
-    hk_open(&kit);
-    in = fx_buf_make(&kit.node, 64);
     for (unsigned bit = 0; bit < 16; bit++) {
         struct raw_bytes ulpdu = {0};
         struct raw_bytes stream = {0};
@@ -96,7 +89,6 @@ Test(hostile_crc, every_bit_of_the_length)
     }
     check_context(NULL);
     fx_buf_free(&in);
-    hk_close(&kit);
     check_done();
 }
 
@@ -104,7 +96,6 @@ static void corrupt_large(bool write, size_t piece)
 {
     static const size_t places[] = {2,     3,     10,    20,    21,    1000,
                                     30000, 59000, 60011, 60019, 60020, 60023};
-    struct hk kit;
     struct fx_buf in;
     struct fx_buf sink;
 
@@ -130,7 +121,7 @@ static void corrupt_large(bool write, size_t piece)
         raw_read_request(&ulpdu, 1, 1, 0, 8, (uint32_t)sink.key, fx_addr(&sink, 0));
         raw_fpdu(&stream, &ulpdu, true);
         send_pieces(&victim, &stream, piece);
-        broken_by_crc(&kit, &victim);
+        broken_by_crc(&victim);
         raw_free(&ulpdu);
         raw_free(&stream);
     }
@@ -156,15 +147,12 @@ Test(hostile_crc, large_send_at_once)
 }
 
 /* Pieces that end inside the header, the pad and the CRC of a good frame. */
-Test(hostile_crc, good_frame_in_pieces)
+Test(hostile_crc, good_frame_in_pieces, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
-    struct fx_buf in;
     uint32_t msn = 0;
+    struct fx_buf in = fx_buf_make(&kit.node, 2000);
 
-    hk_open(&kit);
-    in = fx_buf_make(&kit.node, 2000);
     fx_fill(payload, sizeof(payload), 1);
     hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
     for (size_t size = 1001; size <= 1004; size++) {
@@ -190,22 +178,18 @@ Test(hostile_crc, good_frame_in_pieces)
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
     fx_buf_free(&in);
-    hk_close(&kit);
 }
 
 /* Without CRC the field is sent as zero and may hold anything when received. */
-Test(hostile_crc, not_used)
+Test(hostile_crc, not_used, .init = kit_init, .fini = kit_fini)
 {
     static const struct hk_startup startup = {1, 0, 0};
     static struct raw_segment segment;
-    struct hk kit;
     struct hk_victim victim;
-    struct fx_buf in;
     struct raw_bytes ulpdu = {0};
     struct raw_bytes stream = {0};
+    struct fx_buf in = fx_buf_make(&kit.node, 64);
 
-    hk_open(&kit);
-    in = fx_buf_make(&kit.node, 64);
     hk_victim(&kit, &victim, HK_CONNECT, &startup);
     CHECK(!victim.peer.crc);
     fx_recv(victim.ep, &in, 0, in.size, 1);
@@ -226,21 +210,17 @@ Test(hostile_crc, not_used)
     fx_buf_free(&in);
     raw_free(&ulpdu);
     raw_free(&stream);
-    hk_close(&kit);
 }
 
 /* The peer does not ask for CRC, we do: it is used both ways. */
-Test(hostile_crc, asked_for_by_us_only)
+Test(hostile_crc, asked_for_by_us_only, .init = kit_init, .fini = kit_fini)
 {
     static const struct hk_startup startup = {1, 0, 0};
     static struct raw_segment segment;
-    struct hk kit;
     struct hk_victim victim;
-    struct fx_buf in;
     struct raw_bytes ulpdu = {0};
+    struct fx_buf in = fx_buf_make(&kit.node, 64);
 
-    hk_open(&kit);
-    in = fx_buf_make(&kit.node, 64);
     hk_victim(&kit, &victim, HK_LISTEN, &startup);
     CHECK(victim.peer.crc);
     fx_recv(victim.ep, &in, 0, in.size, 1);
@@ -256,5 +236,4 @@ Test(hostile_crc, asked_for_by_us_only)
     hk_victim_close(&victim);
     fx_buf_free(&in);
     raw_free(&ulpdu);
-    hk_close(&kit);
 }

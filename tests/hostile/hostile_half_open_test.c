@@ -127,13 +127,13 @@ static void flood_end(const struct flood *flood)
 
 /* ---- The service under attack ------------------------------------------------------------------ */
 
-struct service {
+static struct {
     struct flood flood;
     struct fx_node node;
     it_listen_handle_t listener;
     uint16_t port;
     size_t descriptors;
-};
+} s;
 
 static void set_descriptor_limit(rlim_t wanted)
 {
@@ -146,38 +146,38 @@ static void set_descriptor_limit(rlim_t wanted)
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
-static void open_service(struct service *s)
+static void open_service(void)
 {
     set_descriptor_limit(DESCRIPTORS);
-    s->flood = flood_start(); /* before there are threads */
-    fx_node_open(&s->node);
-    s->listener = fx_listen(&s->node, &s->port);
-    s->descriptors = fx_fd_count();
+    s.flood = flood_start(); /* before there are threads */
+    fx_node_open(&s.node);
+    s.listener = fx_listen(&s.node, &s.port);
+    s.descriptors = fx_fd_count();
 }
 
-static void close_service(struct service *s)
+static void close_service(void)
 {
-    flood_end(&s->flood);
-    fx_fd_settle(s->descriptors - 2); /* without the pipes */
-    fx_empty(s->node.conn_evd);
-    CHECK_OK(it_listen_free(s->listener));
-    fx_node_close(&s->node);
+    flood_end(&s.flood);
+    fx_fd_settle(s.descriptors - 2); /* without the pipes */
+    fx_empty(s.node.conn_evd);
+    CHECK_OK(it_listen_free(s.listener));
+    fx_node_close(&s.node);
 }
 
 /* All that went for want of room or, on a slow machine, of time. */
-static uint64_t gone(const struct service *s)
+static uint64_t gone(void)
 {
     struct itx_counters all = {.size = sizeof(all)};
 
-    CHECK_OK(itx_ia_stats(s->node.ia, &all));
+    CHECK_OK(itx_ia_stats(s.node.ia, &all));
     return all.half_open_refused + all.half_open_timeouts;
 }
 
-static void wait_gone(const struct service *s, uint64_t count)
+static void wait_gone(uint64_t count)
 {
     struct fx_patience patience = fx_patience_start("room that is made");
 
-    while (gone(s) < count)
+    while (gone() < count)
         fx_patience_check(&patience);
 }
 
@@ -189,119 +189,108 @@ static void request(struct raw_bytes *out)
 }
 
 /* A slow one: what it sends at first. Accepted when it returns, if it is the only one. */
-static void begin(const struct service *s, struct raw_peer *peer)
+static void begin(struct raw_peer *peer)
 {
     struct raw_bytes out = {0};
 
     request(&out);
-    raw_connect(peer, s->port);
+    raw_connect(peer, s.port);
     CHECK(raw_send_part(peer, out.data, 5));
     raw_free(&out);
 }
 
 /* The rest of it, and the answer. */
-static void finish(struct service *s, struct raw_peer *peer)
+static void finish(struct raw_peer *peer)
 {
     struct raw_bytes out = {0};
     struct raw_mpa_frame reply;
 
     request(&out);
     CHECK(raw_send_part(peer, out.data + 5, out.len - 5));
-    CHECK_OK(it_reject(fx_request(&s->node, NULL), NULL, 0));
+    CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(peer, &reply));
     raw_close(peer);
     raw_free(&out);
 }
 
-static void wait_accepted(const struct service *s, size_t more)
+static void wait_accepted(size_t more)
 {
     struct fx_patience patience = fx_patience_start("streams that are accepted");
 
-    while (fx_fd_count() < s->descriptors + more)
+    while (fx_fd_count() < s.descriptors + more)
         fx_patience_check(&patience);
 }
 
 /* ---- Many sources ------------------------------------------------------------------------------ */
 
 /* Each that comes is let in, and for each one goes: those who mean it find their place at any time. */
-Test(hostile_half_open, newcomers_are_served)
+Test(hostile_half_open, newcomers_are_served, .init = open_service, .fini = close_service)
 {
     const unsigned floods = 8;
     struct raw_peer peer;
-    struct service s;
 
-    open_service(&s);
     for (unsigned i = 1; i <= floods; i++) {
         flood(&s.flood, s.port, HALF_OPEN_MAX, 10000);
-        begin(&s, &peer);
-        finish(&s, &peer);
+        begin(&peer);
+        finish(&peer);
     }
-    wait_gone(&s, (floods - 1) * HALF_OPEN_MAX);
-    CHECK(gone(&s) <= (uint64_t)floods * HALF_OPEN_MAX);
+    wait_gone((floods - 1) * HALF_OPEN_MAX);
+    CHECK(gone() <= (uint64_t)floods * HALF_OPEN_MAX);
     /* With one on its way, and answered ones that are still being closed. */
     CHECK(fx_fd_count() <= s.descriptors + HALF_OPEN_MAX + 1 + floods);
-    close_service(&s);
 }
 
 /* A slow one keeps its place until as many have come behind it as there are places. */
-Test(hostile_half_open, as_many_may_come_as_there_are_places)
+Test(hostile_half_open, as_many_may_come_as_there_are_places, .init = open_service,
+     .fini = close_service)
 {
     struct raw_peer slow;
     struct raw_peer late;
-    struct service s;
 
-    open_service(&s);
-    begin(&s, &slow);
-    wait_accepted(&s, 2);
+    begin(&slow);
+    wait_accepted(2);
     flood(&s.flood, s.port, HALF_OPEN_MAX - 1, 10000);
-    wait_accepted(&s, 1 + HALF_OPEN_MAX);
-    CHECK_EQ(0, gone(&s));
-    finish(&s, &slow);
-    begin(&s, &late);
-    wait_accepted(&s, 1 + HALF_OPEN_MAX);
+    wait_accepted(1 + HALF_OPEN_MAX);
+    CHECK_EQ(0, gone());
+    finish(&slow);
+    begin(&late);
+    wait_accepted(1 + HALF_OPEN_MAX);
     flood(&s.flood, s.port, 2 * HALF_OPEN_MAX, 10000);
     /* It has spoken already: its octets are no reason to wait for more of them. */
     CHECK_EQ(RAW_RESET, raw_drain(&late));
     raw_close(&late);
-    close_service(&s);
 }
 
 /* ---- One source -------------------------------------------------------------------------------- */
 
-Test(hostile_half_open, a_source_has_its_share)
+Test(hostile_half_open, a_source_has_its_share, .init = open_service, .fini = close_service)
 {
     struct raw_peer slow;
-    struct service s;
 
-    open_service(&s);
-    begin(&s, &slow);
-    wait_accepted(&s, 2);
+    begin(&slow);
+    wait_accepted(2);
     flood(&s.flood, s.port, 4 * HALF_OPEN_MAX, 1);
-    wait_gone(&s, 4 * HALF_OPEN_MAX - SHARE);
+    wait_gone(4 * HALF_OPEN_MAX - SHARE);
     CHECK(fx_fd_count() <= s.descriptors + 2 + SHARE + 1);
-    finish(&s, &slow);
-    close_service(&s);
+    finish(&slow);
 }
 
 /* Two IAs would do with the same rules: the share is each IA's own. */
-Test(hostile_half_open, the_share_can_be_set)
+Test(hostile_half_open, the_share_can_be_set, .init = open_service, .fini = close_service)
 {
     struct raw_peer slow;
-    struct service s;
 
-    open_service(&s);
     CHECK_OK(itx_ia_set_half_open_share(s.node.ia, 3));
-    begin(&s, &slow);
-    wait_accepted(&s, 2);
+    begin(&slow);
+    wait_accepted(2);
     flood(&s.flood, s.port, 100, 10); /* ten times ten: seven of each go */
-    wait_gone(&s, 70);
-    CHECK_EQ(70, gone(&s));
+    wait_gone(70);
+    CHECK_EQ(70, gone());
     CHECK_OK(itx_ia_set_half_open_share(s.node.ia, 0));
     flood(&s.flood, s.port, 100, 10);
-    wait_accepted(&s, 2 + 30 + 100);
-    CHECK_EQ(70, gone(&s));
-    finish(&s, &slow);
-    close_service(&s);
+    wait_accepted(2 + 30 + 100);
+    CHECK_EQ(70, gone());
+    finish(&slow);
 }
 
 /* ---- The kernel's part ------------------------------------------------------------------------- */
@@ -321,23 +310,22 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t lengt
 Test(hostile_half_open, the_kernel_keeps_streams_of_a_crowd)
 {
     struct raw_peer peer;
-    struct service s;
 
-    open_service(&s);
+    open_service();
     flood(&s.flood, s.port, CROWD - 1, 10000);
-    wait_accepted(&s, CROWD - 1);
-    begin(&s, &peer);
-    finish(&s, &peer);
+    wait_accepted(CROWD - 1);
+    begin(&peer);
+    finish(&peer);
     CHECK_EQ(-1, deferring);
     flood(&s.flood, s.port, 1, 1);
-    wait_accepted(&s, CROWD);
-    begin(&s, &peer);
-    finish(&s, &peer);
+    wait_accepted(CROWD);
+    begin(&peer);
+    finish(&peer);
     CHECK_EQ(1, deferring);
     flood_end(&s.flood);
     fx_fd_settle(s.descriptors - 2);
-    begin(&s, &peer);
-    finish(&s, &peer);
+    begin(&peer);
+    finish(&peer);
     CHECK_EQ(0, deferring);
     fx_empty(s.node.conn_evd);
     CHECK_OK(it_listen_free(s.listener));
@@ -347,21 +335,19 @@ Test(hostile_half_open, the_kernel_keeps_streams_of_a_crowd)
 /* ---- Descriptors ------------------------------------------------------------------------------- */
 
 /* The program has many open itself: a quarter of all is left to it, however many come. */
-Test(hostile_half_open, descriptors_are_left)
+Test(hostile_half_open, descriptors_are_left, .init = open_service, .fini = close_service)
 {
     const unsigned own = DESCRIPTORS / 2;
     const unsigned batch = 32;
     int files[DESCRIPTORS / 2];
-    struct service s;
 
-    open_service(&s);
     for (unsigned i = 0; i < own; i++)
         CHECK((files[i] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0);
     for (unsigned came = batch; came <= 2 * HALF_OPEN_MAX; came += batch) {
         struct fx_patience patience = fx_patience_start("all that have come");
 
         flood(&s.flood, s.port, batch, 10000);
-        while (fx_fd_count() + gone(&s) < s.descriptors + own + came)
+        while (fx_fd_count() + gone() < s.descriptors + own + came)
             fx_patience_check(&patience);
         /* One is accepted before it is closed, so the count may be above for a moment. */
         while (fx_fd_count() > 3 * DESCRIPTORS / 4 + 2)
@@ -369,7 +355,6 @@ Test(hostile_half_open, descriptors_are_left)
     }
     for (unsigned i = 0; i < own; i++)
         (void)close(files[i]);
-    close_service(&s);
 }
 
 /* ---- What the log tells ------------------------------------------------------------------------ */
@@ -387,15 +372,14 @@ Test(hostile_half_open, the_log_names_peers_at_a_bounded_rate)
     uint64_t named = 0;
     uint64_t lines = 0;
     char line[256];
-    struct service s;
     FILE *log;
 
     CHECK(mkstemp(path) >= 0);
     log_to(path);
-    open_service(&s);
+    open_service();
     flood(&s.flood, s.port, 4 * HALF_OPEN_MAX, 10000);
-    wait_gone(&s, 3 * HALF_OPEN_MAX);
-    close_service(&s);
+    wait_gone(3 * HALF_OPEN_MAX);
+    close_service();
     (void)fflush(stderr);
     log = fopen(path, "r");
     CHECK(log != NULL);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hostile/hostile_kit.h"
+#include "hostile/fixture_kit.h"
 
 #define REGION   (1u << 20)
 #define CHUNK    60000u
@@ -71,7 +71,6 @@ static void free_under_writes(const struct hk_startup *startup, unsigned seed)
 {
     static unsigned char now[REGION];
     struct fx_patience patience = fx_patience_start("writes");
-    struct hk kit;
     struct hk_victim victim;
     struct fx_buf region;
     struct writer writer;
@@ -124,15 +123,13 @@ Test(hostile_memory, freed_under_writes_without_crc)
 }
 
 /* Freed with an FPDU half arrived: the rest of it goes nowhere. */
-Test(hostile_memory, freed_under_half_an_fpdu)
+Test(hostile_memory, freed_under_half_an_fpdu, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct raw_bytes ulpdu = {0};
     struct raw_bytes stream = {0};
     static unsigned char payload[CHUNK];
     static unsigned char now[REGION];
 
-    hk_open(&kit);
     memset(payload, 0x61, sizeof(payload));
     for (size_t half = 2; half < CHUNK; half += 9973) {
         struct hk_victim victim;
@@ -157,7 +154,6 @@ Test(hostile_memory, freed_under_half_an_fpdu)
     }
     raw_free(&ulpdu);
     raw_free(&stream);
-    hk_close(&kit);
     check_done();
 }
 
@@ -220,7 +216,6 @@ static void *reader_main(void *argument)
 static void free_under_reads(const struct hk_startup *startup, unsigned seed)
 {
     struct fx_patience patience = fx_patience_start("reads");
-    struct hk kit;
     struct hk_victim victim;
     struct fx_buf region;
     struct reader reader;
@@ -269,18 +264,15 @@ Test(hostile_memory, freed_under_reads_without_crc)
 }
 
 /* The peer reads nothing of the Response: it is half sent when the region goes. */
-Test(hostile_memory, freed_under_half_a_response)
+Test(hostile_memory, freed_under_half_a_response, .init = kit_init, .fini = kit_fini)
 {
     static struct raw_segment segment;
-    struct hk kit;
     struct hk_victim victim;
-    struct fx_buf region;
     struct raw_bytes ulpdu = {0};
     enum raw_result result;
     atomic_bool leaked = false;
+    struct fx_buf region = fx_buf_make(&kit.node, 32u << 20);
 
-    hk_open(&kit);
-    region = fx_buf_make(&kit.node, 32u << 20);
     memset(region.data, 0x11, region.size);
     hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
     raw_read_request(&ulpdu, 1, 1, 0, (uint32_t)region.size, (uint32_t)region.key,
@@ -303,6 +295,5 @@ Test(hostile_memory, freed_under_half_a_response)
     region.lmr = NULL;
     fx_buf_free(&region);
     raw_free(&ulpdu);
-    hk_close(&kit);
     check_done();
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "hostile/hostile_kit.h"
+#include "hostile/fixture_kit.h"
 
 #define GRACE_MS 30
 #define SINK     64u
@@ -144,17 +144,17 @@ static const struct lie all_lies[] = {
 };
 
 /* The Read fails, the connection breaks with a Terminate, nothing outside the sink is touched. */
-static void lied_to(struct hk *kit, const struct lie *lie, enum hk_role role)
+static void lied_to(const struct lie *lie, enum hk_role role)
 {
     struct hk_victim victim;
     struct asked asked;
-    struct fx_buf sink = fx_buf_make(&kit->node, 3 * SINK);
+    struct fx_buf sink = fx_buf_make(&kit.node, 3 * SINK);
     it_lmr_triplet_t local = fx_seg(&sink, SINK, SINK);
     it_event_t event;
     unsigned code;
 
     check_context(lie->name);
-    hk_victim(kit, &victim, role, &hk_plain);
+    hk_victim(&kit, &victim, role, &hk_plain);
     if (!hk_victim_initiates(role))
         hk_wake(&victim);
     CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 1, FX_QUIET, 0x1000, 0x99));
@@ -165,43 +165,37 @@ static void lied_to(struct hk *kit, const struct lie *lie, enum hk_role role)
     code = hk_terminated(&victim, NULL);
     EXPECT(code >> 12 <= 1 && code != 0);
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
-    (void)fx_next(kit->node.aff_evd);
-    event = fx_next(kit->node.request_evd);
+    (void)fx_next(kit.node.aff_evd);
+    event = fx_next(kit.node.request_evd);
     EXPECT_EQ(1, event.dto_cmpl.cookie);
     EXPECT(event.dto_cmpl.dto_status != IT_DTO_SUCCESS);
-    fx_done(kit->node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+    fx_done(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     EXPECT(fx_is_byte(sink.data, SINK, 0));
     EXPECT(fx_is_byte(sink.data + 2 * SINK, SINK, 0));
-    hk_healthy(kit);
-    hk_quiet(kit);
+    hk_healthy(&kit);
+    hk_quiet(&kit);
     hk_victim_close(&victim);
     fx_buf_free(&sink);
     check_context(NULL);
 }
 
-Test(hostile_read, responses_that_lie)
+Test(hostile_read, responses_that_lie, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-
-    hk_open(&kit);
     for (size_t i = 0; i < sizeof(all_lies) / sizeof(all_lies[0]); i++) {
         for (int role = 0; role < HK_ROLES; role += 1 + (int)(i % 2))
-            lied_to(&kit, &all_lies[i], (enum hk_role)role);
+            lied_to(&all_lies[i], (enum hk_role)role);
     }
-    hk_close(&kit);
     check_done();
 }
 
 /* Into several segments: a Response too long must not run into what lies behind the last one. */
-Test(hostile_read, scattered_sink)
+Test(hostile_read, scattered_sink, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
     struct asked asked;
     struct fx_buf sink;
     it_lmr_triplet_t local[3];
 
-    hk_open(&kit);
     for (unsigned i = 0; i < 2; i++) {
         sink = fx_buf_make(&kit.node, 256);
         local[0] = fx_seg(&sink, 10, 5);
@@ -230,23 +224,18 @@ Test(hostile_read, scattered_sink)
         hk_victim_close(&victim);
         fx_buf_free(&sink);
     }
-    hk_close(&kit);
 }
 
 /* The sink may not be written by the peer with an ordinary Write, unless it has that right. */
-Test(hostile_read, write_to_the_sink)
+Test(hostile_read, write_to_the_sink, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
     struct asked asked;
-    struct fx_buf sink;
-    it_lmr_triplet_t local;
     struct raw_bytes ulpdu = {0};
     unsigned code;
+    struct fx_buf sink = fx_buf_make_as(kit.node.pz, SINK, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
+    it_lmr_triplet_t local = fx_seg(&sink, 0, SINK);
 
-    hk_open(&kit);
-    sink = fx_buf_make_as(kit.node.pz, SINK, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
-    local = fx_seg(&sink, 0, SINK);
     hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
     CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 1, FX_SIGNAL, 0, 0x99));
     asked = take_request(&victim);
@@ -261,7 +250,6 @@ Test(hostile_read, write_to_the_sink)
     hk_victim_close(&victim);
     fx_buf_free(&sink);
     raw_free(&ulpdu);
-    hk_close(&kit);
     check_done();
 }
 
@@ -270,7 +258,7 @@ Test(hostile_read, write_to_the_sink)
 #define DEEPEST 256u
 
 /* An endpoint of these depths, both ways, and what its raw peer says of its own. */
-static void deep_victim(struct hk *kit, struct hk_victim *victim, enum hk_role role, uint32_t depth)
+static void deep_victim(struct hk_victim *victim, enum hk_role role, uint32_t depth)
 {
     const struct hk_startup startup = {2, RAW_MPA_C, depth << 16 | depth};
     it_ep_attributes_t attr = fx_ep_attr();
@@ -278,7 +266,7 @@ static void deep_victim(struct hk *kit, struct hk_victim *victim, enum hk_role r
     attr.max_request_dtos = depth + 4;
     attr.srv.rc.rdma_read_ird = depth;
     attr.srv.rc.rdma_read_ord = depth;
-    hk_victim_of(kit, victim, fx_ep(&kit->node, &attr), role,
+    hk_victim_of(&kit, victim, fx_ep(&kit.node, &attr), role,
                  role == HK_CONNECT ? &startup : &hk_plain);
 }
 
@@ -286,14 +274,13 @@ static void deep_victim(struct hk *kit, struct hk_victim *victim, enum hk_role r
 static void no_more_than(uint32_t ord)
 {
     const uint32_t count = ord + 4;
-    struct hk kit;
     struct hk_victim victim;
     struct fx_buf sink;
     struct asked asked[DEEPEST + 4];
 
     hk_open(&kit);
     sink = fx_buf_make(&kit.node, count * SINK);
-    deep_victim(&kit, &victim, HK_CONNECT, ord);
+    deep_victim(&victim, HK_CONNECT, ord);
     for (uint64_t i = 0; i < count; i++) {
         it_lmr_triplet_t local = fx_seg(&sink, i * SINK, SINK);
 
@@ -329,18 +316,14 @@ Test(hostile_read, no_more_than_the_deepest_ord)
 }
 
 /* A fenced request does not leave before the Reads in front of it are answered. */
-Test(hostile_read, fence_on_the_wire)
+Test(hostile_read, fence_on_the_wire, .init = kit_init, .fini = kit_fini)
 {
     static struct raw_segment segment;
-    struct hk kit;
     struct hk_victim victim;
-    struct fx_buf sink;
     struct asked asked;
-    it_lmr_triplet_t local;
+    struct fx_buf sink = fx_buf_make(&kit.node, SINK);
+    it_lmr_triplet_t local = fx_seg(&sink, 0, SINK);
 
-    hk_open(&kit);
-    sink = fx_buf_make(&kit.node, SINK);
-    local = fx_seg(&sink, 0, SINK);
     hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
     CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 1, FX_SIGNAL, 0, 0x99));
     CHECK_OK(
@@ -360,22 +343,17 @@ Test(hostile_read, fence_on_the_wire)
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
     fx_buf_free(&sink);
-    hk_close(&kit);
 }
 
 /* Completions keep the order of posting, though the Send behind the Read has left long ago. */
-Test(hostile_read, send_waits_for_the_read_before_it)
+Test(hostile_read, send_waits_for_the_read_before_it, .init = kit_init, .fini = kit_fini)
 {
     static struct raw_segment segment;
-    struct hk kit;
     struct hk_victim victim;
-    struct fx_buf sink;
     struct asked asked;
-    it_lmr_triplet_t local;
+    struct fx_buf sink = fx_buf_make(&kit.node, SINK);
+    it_lmr_triplet_t local = fx_seg(&sink, 0, SINK);
 
-    hk_open(&kit);
-    sink = fx_buf_make(&kit.node, SINK);
-    local = fx_seg(&sink, 0, SINK);
     hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
     CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 1, FX_SIGNAL, 0, 0x99));
     CHECK_OK(it_post_send(victim.ep, NULL, 0, 2, FX_SIGNAL));
@@ -391,7 +369,6 @@ Test(hostile_read, send_waits_for_the_read_before_it)
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
     fx_buf_free(&sink);
-    hk_close(&kit);
 }
 
 /* ---- IRD ------------------------------------------------------------------------------------ */
@@ -400,7 +377,6 @@ Test(hostile_read, send_waits_for_the_read_before_it)
 static void flood(uint32_t ird, unsigned requests)
 {
     it_ep_attributes_t attr = fx_ep_attr();
-    struct hk kit;
     struct hk_victim victim;
     struct fx_buf source;
     struct raw_bytes ulpdu = {0};
@@ -470,7 +446,6 @@ Test(hostile_read, flood_beyond_ird_8)
 static void as_many_as(uint32_t ird, uint32_t rounds)
 {
     static struct raw_segment segment;
-    struct hk kit;
     struct hk_victim victim;
     struct fx_buf source;
     struct raw_bytes ulpdu = {0};
@@ -479,7 +454,7 @@ static void as_many_as(uint32_t ird, uint32_t rounds)
     hk_open(&kit);
     source = fx_buf_make(&kit.node, ird * SINK);
     fx_fill(source.data, source.size, 3);
-    deep_victim(&kit, &victim, HK_LISTEN, ird);
+    deep_victim(&victim, HK_LISTEN, ird);
     for (uint32_t round = 0; round < rounds; round++) {
         raw_reset(&stream);
         for (uint32_t i = 0; i < ird; i++) {
@@ -531,14 +506,12 @@ static void send_what_fits(struct raw_peer *peer, const struct raw_bytes *bytes)
 }
 
 /* A flood of Reads of 0 octets, whose answers nobody reads, does no harm either way. */
-Test(hostile_read, flood_of_nothing)
+Test(hostile_read, flood_of_nothing, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
     struct raw_bytes ulpdu = {0};
     struct raw_bytes stream = {0};
 
-    hk_open(&kit);
     hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
     for (uint32_t i = 0; i < 20000; i++) {
         raw_read_request(&ulpdu, i + 1, 1, 0, 0, 0, 0);
@@ -555,5 +528,4 @@ Test(hostile_read, flood_of_nothing)
         continue;
     raw_free(&ulpdu);
     raw_free(&stream);
-    hk_close(&kit);
 }

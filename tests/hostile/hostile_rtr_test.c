@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hostile/hostile_kit.h"
+#include "hostile/fixture_kit.h"
 
 /* Long enough for something that must not be sent to be sent all the same. */
 #define GRACE_MS 30
@@ -26,13 +26,13 @@ static bool says_nothing(struct hk_victim *victim)
     return poll(&wait, 1, GRACE_MS) == 0;
 }
 
-static it_ep_handle_t endpoint(struct hk *kit, uint32_t ird, uint32_t ord)
+static it_ep_handle_t endpoint(uint32_t ird, uint32_t ord)
 {
     it_ep_attributes_t attr = fx_ep_attr();
 
     attr.srv.rc.rdma_read_ird = ird;
     attr.srv.rc.rdma_read_ord = ord;
-    return fx_ep(&kit->node, &attr);
+    return fx_ep(&kit.node, &attr);
 }
 
 static void set_kinds(it_ep_handle_t ep, bool peer_to_peer, uint32_t kinds)
@@ -56,16 +56,12 @@ static void reply(struct hk_victim *victim, uint32_t word)
 
 /* ---- The library as initiator --------------------------------------------------------------- */
 
-Test(hostile_rtr, default_request)
+Test(hostile_rtr, default_request, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-
-    hk_open(&kit);
     for (unsigned i = 0; i < 2; i++) {
         struct hk_victim victim;
 
-        hk_victim_start(&kit, &victim, endpoint(&kit, 5, 7),
-                        i == 0 ? HK_CONNECT : HK_CONVERT_INITIATOR);
+        hk_victim_start(&kit, &victim, endpoint(5, 7), i == 0 ? HK_CONNECT : HK_CONVERT_INITIATOR);
         CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
         CHECK(!victim.theirs.reply);
         CHECK_EQ(2, victim.theirs.revision);
@@ -80,16 +76,13 @@ Test(hostile_rtr, default_request)
         hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         hk_victim_close(&victim);
     }
-    hk_close(&kit);
     check_done();
 }
 
-Test(hostile_rtr, request_of_revision_1)
+Test(hostile_rtr, request_of_revision_1, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
 
-    hk_open(&kit);
     hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
     CHECK_EQ(1, victim.theirs.revision);
     CHECK_EQ(RAW_MPA_C, victim.theirs.flags);
@@ -98,13 +91,11 @@ Test(hostile_rtr, request_of_revision_1)
     raw_finish(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
-    hk_close(&kit);
 }
 
 /* Private data goes behind the enhanced word. */
 Test(hostile_rtr, request_with_private_data)
 {
-    struct hk kit;
     struct raw_peer peer;
     struct raw_mpa_frame frame;
     uint16_t port = 0;
@@ -116,7 +107,7 @@ Test(hostile_rtr, request_with_private_data)
 
     hk_open(&kit);
     fx_fill(data, sizeof(data), 12);
-    ep = endpoint(&kit, 1, 1);
+    ep = endpoint(1, 1);
     path = fx_path(&kit.node);
     memset(&qual, 0, sizeof(qual));
     qual.type = IT_IANA_PORT;
@@ -151,18 +142,18 @@ static void reply_with(struct hk_victim *victim, uint32_t word, const struct raw
  * The Reply chooses; the RTR is the first FPDU, exactly one, and data follows it. A peer that is silent for long would
  * get a second one: this one speaks at once.
  */
-static void chooses(struct hk *kit, uint32_t kinds, uint32_t choice, enum raw_op op)
+static void chooses(uint32_t kinds, uint32_t choice, enum raw_op op)
 {
     static struct raw_segment segment;
     struct raw_bytes ulpdu = {0};
     struct hk_victim victim;
     struct itx_mpa_info info;
-    struct fx_buf sink = fx_buf_make(&kit->node, 16);
+    struct fx_buf sink = fx_buf_make(&kit.node, 16);
     it_lmr_triplet_t local = fx_seg(&sink, 0, 16);
-    it_ep_handle_t ep = endpoint(kit, 4, 4);
+    it_ep_handle_t ep = endpoint(4, 4);
 
     set_kinds(ep, true, kinds);
-    hk_victim_start(kit, &victim, ep, HK_CONNECT);
+    hk_victim_start(&kit, &victim, ep, HK_CONNECT);
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
     EXPECT_EQ((kinds & ITX_RTR_SEND) != 0, (victim.theirs.word & RAW_ENH_B) != 0);
     EXPECT_EQ((kinds & ITX_RTR_WRITE) != 0, (victim.theirs.word & RAW_ENH_C) != 0);
@@ -183,7 +174,7 @@ static void chooses(struct hk *kit, uint32_t kinds, uint32_t choice, enum raw_op
     } else {
         EXPECT_EQ(0, segment.len);
     }
-    fx_conn(kit->node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    fx_conn(kit.node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     memset(&info, 0, sizeof(info));
     info.size = sizeof(info);
     CHECK_OK(itx_ep_query_mpa(ep, &info));
@@ -192,7 +183,7 @@ static void chooses(struct hk *kit, uint32_t kinds, uint32_t choice, enum raw_op
               info.rtr_type);
     EXPECT(says_nothing(&victim));
     /* The RTR is no request of the program. */
-    fx_empty(kit->node.request_evd);
+    fx_empty(kit.node.request_evd);
     CHECK_OK(it_post_send(ep, NULL, 0, 1, FX_SIGNAL));
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
     EXPECT_EQ(RAW_SEND, segment.op);
@@ -204,8 +195,8 @@ static void chooses(struct hk *kit, uint32_t kinds, uint32_t choice, enum raw_op
     raw_tagged(&ulpdu, RAW_READ_RESPONSE, raw_be32(segment.payload), raw_be64(segment.payload + 4),
                "sixteen octets..", 16, true);
     CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
-    fx_done_len(kit->node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
-    fx_done_len(kit->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 16);
+    fx_done_len(kit.node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
+    fx_done_len(kit.node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 16);
     CHECK(memcmp(sink.data, "sixteen octets..", 16) == 0);
     raw_finish(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
@@ -218,17 +209,17 @@ static void chooses(struct hk *kit, uint32_t kinds, uint32_t choice, enum raw_op
  * Linux siw may overlook the ready-to-receive Write until more octets come: a peer that stays silent
  * gets a second one, and no third.
  */
-static void silent(struct hk *kit, bool speaks, bool glued)
+static void silent(bool speaks, bool glued)
 {
     static struct raw_segment segment;
     struct raw_bytes ulpdu = {0};
     struct hk_victim victim;
-    it_ep_handle_t ep = endpoint(kit, 4, 4);
+    it_ep_handle_t ep = endpoint(4, 4);
     struct pollfd second;
 
     CHECK_OK(it_post_recv(ep, NULL, 0, 1, FX_SIGNAL));
     CHECK_OK(it_post_recv(ep, NULL, 0, 2, FX_SIGNAL));
-    hk_victim_start(kit, &victim, ep, HK_CONNECT);
+    hk_victim_start(&kit, &victim, ep, HK_CONNECT);
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, NULL, 0, true, 0);
     if (speaks) {
@@ -239,7 +230,7 @@ static void silent(struct hk *kit, bool speaks, bool glued)
             CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
         }
         /* What has not been read in time counts as silence: this thread helps to read it. */
-        fx_done_len(kit->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
+        fx_done_len(kit.node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
     } else {
         reply(&victim, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4));
     }
@@ -257,63 +248,54 @@ static void silent(struct hk *kit, bool speaks, bool glued)
         CHECK_EQ(0, poll(&second, 1, 600));
     }
     CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
-    fx_conn(kit->node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
-    fx_done_len(kit->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, speaks ? 2 : 1, 0);
+    fx_conn(kit.node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    fx_done_len(kit.node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, speaks ? 2 : 1, 0);
     raw_finish(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     if (!speaks)
-        fx_done(kit->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+        fx_done(kit.node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     hk_victim_close(&victim);
     raw_free(&ulpdu);
 }
 
-Test(hostile_rtr, silent_peer_is_told_again)
+Test(hostile_rtr, silent_peer_is_told_again, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-
-    hk_open(&kit);
-    silent(&kit, false, false);
-    silent(&kit, true, false);
-    silent(&kit, true, true);
-    hk_close(&kit);
+    silent(false, false);
+    silent(true, false);
+    silent(true, true);
     check_done();
 }
 
-Test(hostile_rtr, initiator)
+Test(hostile_rtr, initiator, .init = kit_init, .fini = kit_fini)
 {
     const uint32_t both = ITX_RTR_WRITE | ITX_RTR_READ;
     const uint32_t all = both | ITX_RTR_SEND;
-    struct hk kit;
 
-    hk_open(&kit);
-    chooses(&kit, both, RAW_ENH_C, RAW_WRITE);
-    chooses(&kit, both, RAW_ENH_D, RAW_READ_REQUEST);
-    chooses(&kit, all, RAW_ENH_B, RAW_SEND);
-    chooses(&kit, ITX_RTR_WRITE, RAW_ENH_C, RAW_WRITE);
+    chooses(both, RAW_ENH_C, RAW_WRITE);
+    chooses(both, RAW_ENH_D, RAW_READ_REQUEST);
+    chooses(all, RAW_ENH_B, RAW_SEND);
+    chooses(ITX_RTR_WRITE, RAW_ENH_C, RAW_WRITE);
     /* Others than the offered ones may be added. */
-    chooses(&kit, ITX_RTR_WRITE, RAW_ENH_B | RAW_ENH_C | RAW_ENH_D, RAW_WRITE);
-    chooses(&kit, ITX_RTR_READ, RAW_ENH_C | RAW_ENH_D, RAW_READ_REQUEST);
-    hk_close(&kit);
+    chooses(ITX_RTR_WRITE, RAW_ENH_B | RAW_ENH_C | RAW_ENH_D, RAW_WRITE);
+    chooses(ITX_RTR_READ, RAW_ENH_C | RAW_ENH_D, RAW_READ_REQUEST);
     check_done();
 }
 
 /* Read depths of the Reply: the own ORD shrinks to the peer's IRD. */
-Test(hostile_rtr, initiator_read_depths)
+Test(hostile_rtr, initiator_read_depths, .init = kit_init, .fini = kit_fini)
 {
     static const uint32_t rows[][4] = {
         /* own ird, ord; peer's ird, ord; */
         {8, 8, 3, 2}, {8, 8, 8, 8}, {8, 2, 5, 8}, {8, 8, 0, 0}, {4, 4, 0x3fff, 0x3fff},
     };
-    struct hk kit;
 
-    hk_open(&kit);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const uint32_t *d = rows[i];
         uint32_t ord = d[2] == 0x3fff ? d[1] : (d[1] < d[2] ? d[1] : d[2]);
         struct hk_victim victim;
         it_event_t event;
         it_ep_param_t param;
-        it_ep_handle_t ep = endpoint(&kit, d[0], d[1]);
+        it_ep_handle_t ep = endpoint(d[0], d[1]);
 
         set_kinds(ep, false, ITX_RTR_READ);
         hk_victim_start(&kit, &victim, ep, HK_CONNECT);
@@ -329,14 +311,12 @@ Test(hostile_rtr, initiator_read_depths)
         hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         hk_victim_close(&victim);
     }
-    hk_close(&kit);
     check_done();
 }
 
 /* The peer refuses revision 2 by a reset or a close: the library comes back with revision 1. */
 Test(hostile_rtr, falls_back_to_revision_1)
 {
-    struct hk kit;
     uint16_t port = 0;
     int listener = raw_listen(&port);
 
@@ -347,7 +327,7 @@ Test(hostile_rtr, falls_back_to_revision_1)
         struct raw_peer first;
         struct itx_mpa_info info;
 
-        victim.ep = endpoint(&kit, 4, 4);
+        victim.ep = endpoint(4, 4);
         fx_connect(&kit.node, victim.ep, port);
         raw_accept(&first, listener);
         CHECK_EQ(RAW_OK, raw_receive_mpa(&first, &victim.theirs));
@@ -390,15 +370,15 @@ struct request {
 };
 
 /* Sends a Request of revision 2 and takes the Reply. */
-static void request(struct hk *kit, struct hk_victim *victim, const struct request *what)
+static void request(struct hk_victim *victim, const struct request *what)
 {
     struct raw_bytes bytes = {0};
 
-    hk_victim_start(kit, victim, endpoint(kit, what->ird, what->ord), what->role);
+    hk_victim_start(&kit, victim, endpoint(what->ird, what->ord), what->role);
     raw_mpa2(&bytes, false, RAW_MPA_C, what->word);
     CHECK(raw_send(&victim->peer, &bytes));
     if (what->role == HK_LISTEN)
-        CHECK_OK(it_ep_accept(victim->ep, fx_request(&kit->node, NULL), NULL, 0));
+        CHECK_OK(it_ep_accept(victim->ep, fx_request(&kit.node, NULL), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim->peer, &victim->theirs));
     CHECK(victim->theirs.reply);
     EXPECT_EQ(2, victim->theirs.revision);
@@ -423,14 +403,14 @@ static void send_rtr(struct hk_victim *victim, uint32_t kind)
 }
 
 /* ESTABLISHED is there with the RTR at the latest, and only then the responder speaks. */
-static void answers(struct hk *kit, enum hk_role role, uint32_t offered, uint32_t expected)
+static void answers(enum hk_role role, uint32_t offered, uint32_t expected)
 {
     static struct raw_segment segment;
     struct request what = {role, WORD(RAW_ENH_A | offered, 4, 4), 4, 4};
     struct hk_victim victim;
     bool held = true; /* a Write, posted before the RTR */
 
-    request(kit, &victim, &what);
+    request(&victim, &what);
     EXPECT_EQ(RAW_ENH_A | expected, victim.theirs.word & KINDS);
     if (expected == RAW_ENH_B) /* the one kind that uses up a receive */
         CHECK_OK(it_post_recv(victim.ep, NULL, 0, 2, FX_SIGNAL));
@@ -440,10 +420,10 @@ static void answers(struct hk *kit, enum hk_role role, uint32_t offered, uint32_
         held = false;
     EXPECT(says_nothing(&victim));
     send_rtr(&victim, expected);
-    fx_conn(kit->node.conn_evd, victim.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    fx_conn(kit.node.conn_evd, victim.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     EXPECT_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(victim.ep));
     if (expected == RAW_ENH_B)
-        fx_done_len(kit->node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
+        fx_done_len(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
     if (expected == RAW_ENH_D) {
         CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
         if (held && segment.op == RAW_WRITE) {
@@ -460,34 +440,30 @@ static void answers(struct hk *kit, enum hk_role role, uint32_t offered, uint32_
     CHECK_OK(it_post_send(victim.ep, NULL, 0, 1, FX_SIGNAL));
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
     EXPECT_EQ(RAW_SEND, segment.op);
-    fx_done_len(kit->node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
+    fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
     raw_finish(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
 }
 
-Test(hostile_rtr, responder)
+Test(hostile_rtr, responder, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-
-    hk_open(&kit);
     for (unsigned i = 0; i < 2; i++) {
         enum hk_role role = i == 0 ? HK_LISTEN : HK_CONVERT_RESPONDER;
 
-        answers(&kit, role, RAW_ENH_C, RAW_ENH_C);
-        answers(&kit, role, RAW_ENH_D, RAW_ENH_D);
-        answers(&kit, role, RAW_ENH_C | RAW_ENH_D, RAW_ENH_D);
-        answers(&kit, role, RAW_ENH_B | RAW_ENH_C | RAW_ENH_D, RAW_ENH_D);
-        answers(&kit, role, RAW_ENH_B | RAW_ENH_C, RAW_ENH_C);
-        answers(&kit, role, RAW_ENH_B | RAW_ENH_D, RAW_ENH_D);
-        answers(&kit, role, RAW_ENH_B, RAW_ENH_B);
+        answers(role, RAW_ENH_C, RAW_ENH_C);
+        answers(role, RAW_ENH_D, RAW_ENH_D);
+        answers(role, RAW_ENH_C | RAW_ENH_D, RAW_ENH_D);
+        answers(role, RAW_ENH_B | RAW_ENH_C | RAW_ENH_D, RAW_ENH_D);
+        answers(role, RAW_ENH_B | RAW_ENH_C, RAW_ENH_C);
+        answers(role, RAW_ENH_B | RAW_ENH_D, RAW_ENH_D);
+        answers(role, RAW_ENH_B, RAW_ENH_B);
     }
-    hk_close(&kit);
     check_done();
 }
 
 /* No Read reaches a responder whose read_ird is 0, unless the peer can open by nothing else. */
-static void answers_without_ird(struct hk *kit, uint32_t offered, uint32_t expected, uint32_t ird)
+static void answers_without_ird(uint32_t offered, uint32_t expected, uint32_t ird)
 {
     struct request what = {HK_LISTEN, WORD(RAW_ENH_A | offered, 4, 4), 0, 4};
     struct raw_bytes ulpdu = {0};
@@ -495,17 +471,17 @@ static void answers_without_ird(struct hk *kit, uint32_t offered, uint32_t expec
     it_event_t event;
     it_ep_param_t param;
 
-    request(kit, &victim, &what);
+    request(&victim, &what);
     EXPECT_EQ(WORD(RAW_ENH_A | expected, ird, 4), victim.theirs.word);
     if (expected == RAW_ENH_B)
         CHECK_OK(it_post_recv(victim.ep, NULL, 0, 2, FX_SIGNAL));
     send_rtr(&victim, expected);
-    event = fx_conn(kit->node.conn_evd, victim.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    event = fx_conn(kit.node.conn_evd, victim.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     EXPECT_EQ(ird, event.conn.rdma_read_ird);
     CHECK_OK(it_ep_query(victim.ep, IT_EP_PARAM_ALL, &param));
     EXPECT_EQ(ird, param.attr.srv.rc.rdma_read_ird);
     if (expected == RAW_ENH_B)
-        fx_done_len(kit->node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
+        fx_done_len(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
     if (ird == 0) {
         raw_read_request(&ulpdu, 1, 1, 0, 0, 1, 0);
         CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
@@ -521,26 +497,22 @@ static void answers_without_ird(struct hk *kit, uint32_t offered, uint32_t expec
     raw_free(&ulpdu);
 }
 
-Test(hostile_rtr, responder_without_ird)
+Test(hostile_rtr, responder_without_ird, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-
-    hk_open(&kit);
-    answers_without_ird(&kit, RAW_ENH_B | RAW_ENH_C | RAW_ENH_D, RAW_ENH_C, 0);
-    answers_without_ird(&kit, RAW_ENH_C | RAW_ENH_D, RAW_ENH_C, 0);
-    answers_without_ird(&kit, RAW_ENH_B | RAW_ENH_D, RAW_ENH_B, 0);
-    answers_without_ird(&kit, RAW_ENH_D, RAW_ENH_D, 1);
-    hk_close(&kit);
+    answers_without_ird(RAW_ENH_B | RAW_ENH_C | RAW_ENH_D, RAW_ENH_C, 0);
+    answers_without_ird(RAW_ENH_C | RAW_ENH_D, RAW_ENH_C, 0);
+    answers_without_ird(RAW_ENH_B | RAW_ENH_D, RAW_ENH_B, 0);
+    answers_without_ird(RAW_ENH_D, RAW_ENH_D, 1);
     check_done();
 }
 
 /* The attempt has failed or, where it counted as established already, the connection has ended. */
-static void ends_without_rtr(struct hk *kit, struct hk_victim *victim, bool reset)
+static void ends_without_rtr(struct hk_victim *victim, bool reset)
 {
-    it_event_t event = fx_next(kit->node.conn_evd);
+    it_event_t event = fx_next(kit.node.conn_evd);
 
     if (event.event_number == IT_CM_MSG_CONN_ESTABLISHED_EVENT) {
-        event = fx_next(kit->node.conn_evd);
+        event = fx_next(kit.node.conn_evd);
         EXPECT_EQ(reset ? IT_CM_MSG_CONN_BROKEN_EVENT : IT_CM_MSG_CONN_DISCONNECT_EVENT,
                   event.event_number);
         if (reset)
@@ -556,15 +528,14 @@ static void ends_without_rtr(struct hk *kit, struct hk_victim *victim, bool rese
 Test(hostile_rtr, responder_without_offer)
 {
     struct request what = {HK_LISTEN, WORD(RAW_ENH_A, 4, 4), 4, 4};
-    struct hk kit;
     struct hk_victim victim;
 
     hk_open(&kit);
-    request(&kit, &victim, &what);
+    request(&victim, &what);
     EXPECT_EQ(RAW_ENH_A, victim.theirs.word & RAW_ENH_A);
     EXPECT((victim.theirs.word & (RAW_ENH_B | RAW_ENH_C | RAW_ENH_D)) != 0);
     raw_close(&victim.peer);
-    ends_without_rtr(&kit, &victim, false);
+    ends_without_rtr(&victim, false);
     hk_victim_close(&victim);
     hk_close(&kit);
     check_done();
@@ -574,19 +545,18 @@ Test(hostile_rtr, responder_without_offer)
 Test(hostile_rtr, no_rtr)
 {
     struct request what = {HK_LISTEN, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4), 4, 4};
-    struct hk kit;
 
     hk_open(&kit);
     for (unsigned i = 0; i < 4; i++) {
         struct hk_victim victim;
 
         what.role = i % 2 == 0 ? HK_LISTEN : HK_CONVERT_RESPONDER;
-        request(&kit, &victim, &what);
+        request(&victim, &what);
         if (i < 2)
             raw_close(&victim.peer);
         else
             raw_close_with_reset(&victim.peer);
-        ends_without_rtr(&kit, &victim, i >= 2);
+        ends_without_rtr(&victim, i >= 2);
         hk_victim_close(&victim);
     }
     hk_close(&kit);
@@ -594,16 +564,14 @@ Test(hostile_rtr, no_rtr)
 }
 
 /* The Reply's read depths: ORD no more than the initiator's IRD, IRD as much as it asks or has. */
-Test(hostile_rtr, responder_read_depths)
+Test(hostile_rtr, responder_read_depths, .init = kit_init, .fini = kit_fini)
 {
     static const uint32_t rows[][4] = {
         /* own ird, ord; peer's ird, ord */
         {8, 8, 3, 2}, {8, 8, 8, 8}, {8, 2, 5, 8},
         {2, 8, 8, 5}, {4, 4, 0, 0}, {4, 4, 0x3fff, 0x3fff},
     };
-    struct hk kit;
 
-    hk_open(&kit);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const uint32_t *d = rows[i];
         bool automatic = d[2] != 0x3fff;
@@ -613,7 +581,7 @@ Test(hostile_rtr, responder_read_depths)
         uint32_t ird;
         uint32_t ord;
 
-        request(&kit, &victim, &what);
+        request(&victim, &what);
         ird = victim.theirs.word >> 16 & 0x3fff;
         ord = victim.theirs.word & 0x3fff;
         EXPECT_EQ(0, victim.theirs.word & (RAW_ENH_A | RAW_ENH_B | RAW_ENH_C | RAW_ENH_D));
@@ -625,17 +593,14 @@ Test(hostile_rtr, responder_read_depths)
         hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         hk_victim_close(&victim);
     }
-    hk_close(&kit);
     check_done();
 }
 
 /* Without Request and Reply: CRC on, markers off, at once. */
-Test(hostile_rtr, no_request_no_reply)
+Test(hostile_rtr, no_request_no_reply, .init = kit_init, .fini = kit_fini)
 {
     static struct raw_segment segment;
-    struct hk kit;
 
-    hk_open(&kit);
     for (unsigned i = 0; i < 2; i++) {
         struct hk_victim victim = {.kit = &kit, .role = HK_CONVERT_INITIATOR};
         struct raw_bytes ulpdu = {0};
@@ -643,7 +608,7 @@ Test(hostile_rtr, no_request_no_reply)
         char message[2];
         int fd = -1;
 
-        victim.ep = endpoint(&kit, 4, 4);
+        victim.ep = endpoint(4, 4);
         fx_recv(victim.ep, &in, 0, 16, 1);
         raw_socket_pair(&victim.peer, &fd);
         CHECK_OK(it_socket_convert(fd, victim.ep, IT_SC_NO_REQ_REP,
@@ -669,5 +634,4 @@ Test(hostile_rtr, no_request_no_reply)
         fx_buf_free(&in);
         raw_free(&ulpdu);
     }
-    hk_close(&kit);
 }

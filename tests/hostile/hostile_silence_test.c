@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "hostile/hostile_kit.h"
+#include "hostile/fixture_kit.h"
 
 /* Long enough for something that must not be sent to be sent all the same: acknowledgements may take 40 ms, or 200 if one is lost. */
 #define GRACE_MS 300
@@ -25,9 +25,9 @@ static bool says_nothing(struct hk_victim *victim)
     return poll(&wait, 1, GRACE_MS) == 0;
 }
 
-static it_ep_handle_t endpoint(struct hk *kit, uint64_t release_us)
+static it_ep_handle_t endpoint(uint64_t release_us)
 {
-    it_ep_handle_t ep = fx_ep(&kit->node, NULL);
+    it_ep_handle_t ep = fx_ep(&kit.node, NULL);
     struct itx_mpa_params params = fx_mpa(ep);
 
     params.release_us = release_us;
@@ -75,13 +75,11 @@ static void part(struct hk_victim *victim)
 /* Nothing goes out before the peer's first FPDU is in, and valid. */
 static void strict(enum hk_role role, uint64_t release_us)
 {
-    struct hk kit;
-
     hk_open(&kit);
     for (unsigned i = 0; i < 2; i++) {
         struct hk_victim victim;
 
-        hk_victim_of(&kit, &victim, endpoint(&kit, release_us), role, &startups[i]);
+        hk_victim_of(&kit, &victim, endpoint(release_us), role, &startups[i]);
         post(&victim);
         CHECK(says_nothing(&victim));
         fx_empty(kit.node.request_evd);
@@ -119,11 +117,8 @@ Test(hostile_silence, never_on_a_converted_socket)
 /* ---- Silent ones ---------------------------------------------------------------------------- */
 
 /* They get what was posted, but not at once. */
-Test(hostile_silence, by_default)
+Test(hostile_silence, by_default, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-
-    hk_open(&kit);
     for (unsigned i = 0; i < 2; i++) {
         struct hk_victim victim;
         uint64_t begin = fx_now_us();
@@ -140,38 +135,31 @@ Test(hostile_silence, by_default)
         takes_posts(&victim);
         part(&victim);
     }
-    hk_close(&kit);
 }
 
 /* Nothing is posted for a long time: then it need not wait any more. */
-Test(hostile_silence, posted_late)
+Test(hostile_silence, posted_late, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
 
-    hk_open(&kit);
-    hk_victim_of(&kit, &victim, endpoint(&kit, 1), HK_LISTEN, &hk_plain);
+    hk_victim_of(&kit, &victim, endpoint(1), HK_LISTEN, &hk_plain);
     CHECK(says_nothing(&victim));
     post(&victim);
     takes_posts(&victim);
     part(&victim);
-    hk_close(&kit);
 }
 
 /* Before the time is over: nothing was sent. */
-Test(hostile_silence, peer_goes_away)
+Test(hostile_silence, peer_goes_away, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
 
-    hk_open(&kit);
-    hk_victim_of(&kit, &victim, endpoint(&kit, LONG_US), HK_LISTEN, &hk_plain);
+    hk_victim_of(&kit, &victim, endpoint(LONG_US), HK_LISTEN, &hk_plain);
     CHECK_OK(it_post_send(victim.ep, NULL, 0, 1, FX_SIGNAL));
     raw_finish(&victim.peer);
     fx_done(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
-    hk_close(&kit);
 }
 
 /* Drops all that comes to the socket, before its TCP has seen it. */
@@ -185,30 +173,28 @@ static void deaf(const struct raw_peer *peer, bool on)
 }
 
 /* Connected; the Reply has been sent, but the peer's TCP knows nothing of it. */
-static void open_deaf(struct hk *kit, struct hk_victim *victim)
+static void open_deaf(struct hk_victim *victim)
 {
     struct raw_bytes bytes = {0};
     it_cn_est_identifier_t id;
 
-    hk_victim_start(kit, victim, endpoint(kit, 1), HK_LISTEN);
+    hk_victim_start(&kit, victim, endpoint(1), HK_LISTEN);
     raw_mpa1(&bytes, false, RAW_MPA_C);
     CHECK(raw_send(&victim->peer, &bytes));
-    id = fx_request(&kit->node, NULL);
+    id = fx_request(&kit.node, NULL);
     deaf(&victim->peer, true);
     CHECK_OK(it_ep_accept(victim->ep, id, NULL, 0));
-    fx_conn(kit->node.conn_evd, victim->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    fx_conn(kit.node.conn_evd, victim->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     victim->peer.crc = true;
     raw_free(&bytes);
 }
 
 /* However long ago it was sent: a Reply that the peer's TCP has not acknowledged begins no time. */
-Test(hostile_silence, not_before_the_reply_is_acknowledged)
+Test(hostile_silence, not_before_the_reply_is_acknowledged, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
 
-    hk_open(&kit);
-    open_deaf(&kit, &victim);
+    open_deaf(&victim);
     post(&victim);
     CHECK(says_nothing(&victim));
     CHECK_EQ(0, sent(&victim));
@@ -216,19 +202,16 @@ Test(hostile_silence, not_before_the_reply_is_acknowledged)
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
     takes_posts(&victim);
     part(&victim);
-    hk_close(&kit);
 }
 
 /* The first octets of an FPDU are there, the rest is not: the peer has spoken, and we wait for the end of that. */
-Test(hostile_silence, not_into_the_first_fpdu)
+Test(hostile_silence, not_into_the_first_fpdu, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
     struct raw_bytes ulpdu = {0};
     struct raw_bytes fpdu = {0};
 
-    hk_open(&kit);
-    open_deaf(&kit, &victim);
+    open_deaf(&victim);
     raw_tagged(&ulpdu, RAW_WRITE, 1, 0, NULL, 0, true);
     raw_fpdu(&fpdu, &ulpdu, true);
     CHECK(raw_send_part(&victim.peer, fpdu.data, 5));
@@ -241,5 +224,4 @@ Test(hostile_silence, not_into_the_first_fpdu)
     part(&victim);
     raw_free(&ulpdu);
     raw_free(&fpdu);
-    hk_close(&kit);
 }

@@ -10,39 +10,39 @@
 
 static struct raw_segment segment;
 
-struct scene {
+static struct {
     struct hk kit;
     it_srq_handle_t srq;
     struct fx_buf in;
-};
+} scene;
 
-static void scene_open(struct scene *scene)
+static void scene_open(void)
 {
-    hk_open(&scene->kit);
-    scene->srq = fx_srq(&scene->kit.node, 1, 64);
-    scene->in = fx_buf_make(&scene->kit.node, (size_t)64 * SLOT);
+    hk_open(&scene.kit);
+    scene.srq = fx_srq(&scene.kit.node, 1, 64);
+    scene.in = fx_buf_make(&scene.kit.node, (size_t)64 * SLOT);
 }
 
-static void scene_close(struct scene *scene)
+static void scene_close(void)
 {
-    CHECK_OK(it_srq_free(scene->srq));
-    fx_buf_free(&scene->in);
-    hk_close(&scene->kit);
+    CHECK_OK(it_srq_free(scene.srq));
+    fx_buf_free(&scene.in);
+    hk_close(&scene.kit);
     check_done();
 }
 
-static void post(struct scene *scene, unsigned first, unsigned count)
+static void post(unsigned first, unsigned count)
 {
     for (unsigned i = first; i < first + count; i++)
-        fx_srq_recv(scene->srq, &scene->in, (size_t)i * SLOT, SLOT, i);
+        fx_srq_recv(scene.srq, &scene.in, (size_t)i * SLOT, SLOT, i);
 }
 
-static void victim_open(struct scene *scene, struct hk_victim *victim, size_t hard)
+static void victim_open(struct hk_victim *victim, size_t hard)
 {
     it_ep_attributes_t attr = fx_ep_attr();
 
     attr.srv.rc.hard_hi_watermark = hard;
-    hk_victim_of(&scene->kit, victim, fx_srq_ep(&scene->kit.node, scene->srq, &attr), HK_LISTEN,
+    hk_victim_of(&scene.kit, victim, fx_srq_ep(&scene.kit.node, scene.srq, &attr), HK_LISTEN,
                  &hk_plain);
 }
 
@@ -71,10 +71,9 @@ static void settle(struct hk_victim *victim, uint32_t msn)
     raw_free(&ulpdu);
 }
 
-static void got(struct scene *scene, const struct hk_victim *victim, it_dto_cookie_t cookie,
-                size_t length)
+static void got(const struct hk_victim *victim, it_dto_cookie_t cookie, size_t length)
 {
-    fx_done_len(scene->kit.node.recv_evd, victim->ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, length);
+    fx_done_len(scene.kit.node.recv_evd, victim->ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, length);
 }
 
 static void orderly_end(struct hk_victim *victim)
@@ -87,13 +86,12 @@ static void orderly_end(struct hk_victim *victim)
 /* DDP untagged, no buffer: the same as without a receive of one's own. */
 static void no_receive(size_t hard, unsigned posted)
 {
-    struct scene scene;
     struct hk_victim victim;
     struct raw_bytes ulpdu = {0};
 
-    scene_open(&scene);
-    victim_open(&scene, &victim, hard);
-    post(&scene, 0, posted);
+    scene_open();
+    victim_open(&victim, hard);
+    post(0, posted);
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "message", 7, true, 0);
     CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
     EXPECT_EQ(0x1202, hk_terminated(&victim, &ulpdu));
@@ -102,7 +100,7 @@ static void no_receive(size_t hard, unsigned posted)
     fx_empty(scene.kit.node.recv_evd);
     raw_free(&ulpdu);
     hk_victim_close(&victim);
-    scene_close(&scene);
+    scene_close();
 }
 
 Test(hostile_srq, no_receive)
@@ -116,43 +114,39 @@ Test(hostile_srq, a_hard_watermark_of_none)
 }
 
 /* A peer that begins a message holds one receive, whatever else it does; the rest flows on. */
-Test(hostile_srq, half_a_message)
+Test(hostile_srq, half_a_message, .init = scene_open, .fini = scene_close)
 {
-    struct scene scene;
     struct hk_victim slow;
     struct hk_victim quick;
 
-    scene_open(&scene);
-    victim_open(&scene, &slow, IT_HARD_HI_WATERMARK_DISABLE);
-    victim_open(&scene, &quick, IT_HARD_HI_WATERMARK_DISABLE);
-    post(&scene, 0, 4);
+    victim_open(&slow, IT_HARD_HI_WATERMARK_DISABLE);
+    victim_open(&quick, IT_HARD_HI_WATERMARK_DISABLE);
+    post(0, 4);
     send_piece(&slow, 1, 0, 10, false);
     send_piece(&slow, 1, 10, 10, false);
     settle(&slow, 1);
     for (uint32_t i = 1; i <= 3; i++) {
         send_piece(&quick, i, 0, 5, true);
-        got(&scene, &quick, i, 5);
+        got(&quick, i, 5);
     }
     send_piece(&slow, 1, 20, 44, true);
-    got(&scene, &slow, 0, SLOT);
+    got(&slow, 0, SLOT);
     EXPECT(fx_is_byte(scene.in.data, SLOT, 1));
     orderly_end(&slow);
     orderly_end(&quick);
-    scene_close(&scene);
 }
 
 /* The receive that a message had taken is flushed to its endpoint, and no other one. */
 Test(hostile_srq, the_end_within_a_message)
 {
     for (unsigned reset = 0; reset < 2; reset++) {
-        struct scene scene;
         struct hk_victim slow;
         struct hk_victim quick;
 
-        scene_open(&scene);
-        victim_open(&scene, &slow, IT_HARD_HI_WATERMARK_DISABLE);
-        victim_open(&scene, &quick, IT_HARD_HI_WATERMARK_DISABLE);
-        post(&scene, 0, 3);
+        scene_open();
+        victim_open(&slow, IT_HARD_HI_WATERMARK_DISABLE);
+        victim_open(&quick, IT_HARD_HI_WATERMARK_DISABLE);
+        post(0, 3);
         send_piece(&slow, 1, 0, 10, false);
         settle(&slow, 1);
         if (reset) {
@@ -166,23 +160,21 @@ Test(hostile_srq, the_end_within_a_message)
         fx_done(scene.kit.node.recv_evd, slow.ep, IT_DTO_RC_RECV_CMPL_EVENT, 0, IT_DTO_ERR_FLUSHED);
         fx_empty(scene.kit.node.recv_evd);
         send_piece(&quick, 1, 0, 5, true);
-        got(&scene, &quick, 1, 5);
+        got(&quick, 1, 5);
         hk_victim_close(&slow);
         orderly_end(&quick);
-        scene_close(&scene);
+        scene_close();
     }
 }
 
 /* The same when the program ends it: disconnected it is flushed, freed it is dropped. */
-Test(hostile_srq, the_program_ends_it_within_a_message)
+Test(hostile_srq, the_program_ends_it_within_a_message, .init = scene_open, .fini = scene_close)
 {
-    struct scene scene;
     struct hk_victim victims[2];
 
-    scene_open(&scene);
-    post(&scene, 0, 3);
+    post(0, 3);
     for (unsigned i = 0; i < 2; i++) {
-        victim_open(&scene, &victims[i], IT_HARD_HI_WATERMARK_DISABLE);
+        victim_open(&victims[i], IT_HARD_HI_WATERMARK_DISABLE);
         send_piece(&victims[i], 1, 0, 10, false);
         settle(&victims[i], 1);
     }
@@ -194,19 +186,17 @@ Test(hostile_srq, the_program_ends_it_within_a_message)
     raw_close(&victims[1].peer);
     fx_empty(scene.kit.node.recv_evd);
     hk_victim_close(&victims[0]);
-    scene_close(&scene);
 }
 
 /* Too long in the first piece, and in a later one. */
 Test(hostile_srq, longer_than_the_receive)
 {
     for (unsigned pieces = 1; pieces <= 2; pieces++) {
-        struct scene scene;
         struct hk_victim victim;
 
-        scene_open(&scene);
-        victim_open(&scene, &victim, IT_HARD_HI_WATERMARK_DISABLE);
-        post(&scene, 0, 2);
+        scene_open();
+        victim_open(&victim, IT_HARD_HI_WATERMARK_DISABLE);
+        post(0, 2);
         if (pieces == 2)
             send_piece(&victim, 1, 0, SLOT, false);
         send_piece(&victim, 1, pieces == 2 ? SLOT : 0, pieces == 2 ? 1 : SLOT + 1, true);
@@ -218,21 +208,18 @@ Test(hostile_srq, longer_than_the_receive)
         hk_affiliated(&victim, IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION,
                       IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION);
         hk_victim_close(&victim);
-        scene_close(&scene);
+        scene_close();
     }
 }
 
 /* A message out of order takes nothing from the queue. */
-Test(hostile_srq, nonsense_takes_nothing)
+Test(hostile_srq, nonsense_takes_nothing, .init = scene_open, .fini = scene_close)
 {
-    struct scene scene;
-
-    scene_open(&scene);
-    post(&scene, 0, 1);
+    post(0, 1);
     for (unsigned i = 0; i < 3; i++) {
         struct hk_victim victim;
 
-        victim_open(&scene, &victim, IT_HARD_HI_WATERMARK_DISABLE);
+        victim_open(&victim, IT_HARD_HI_WATERMARK_DISABLE);
         send_piece(&victim, i == 0 ? 2 : 1, i == 1 ? 4 : 0, i == 2 ? 0 : 8, i != 2);
         if (i == 2) { /* an empty piece, and an end without a message */
             settle(&victim, 1);
@@ -249,34 +236,30 @@ Test(hostile_srq, nonsense_takes_nothing)
         }
         hk_victim_close(&victim);
     }
-    scene_close(&scene);
 }
 
 /* A flood: the hard watermark leaves the others what they need. */
-Test(hostile_srq, a_flood_meets_the_hard_watermark)
+Test(hostile_srq, a_flood_meets_the_hard_watermark, .init = scene_open, .fini = scene_close)
 {
-    struct scene scene;
     struct hk_victim flooder;
     struct hk_victim honest;
 
-    scene_open(&scene);
-    victim_open(&scene, &flooder, 8);
-    victim_open(&scene, &honest, 8);
-    post(&scene, 0, 10);
+    victim_open(&flooder, 8);
+    victim_open(&honest, 8);
+    post(0, 10);
     for (uint32_t i = 1; i <= 9; i++)
         send_piece(&flooder, i, 0, 1, true);
     EXPECT_EQ(0x1202, hk_terminated(&flooder, NULL));
     for (unsigned i = 0; i < 8; i++)
-        got(&scene, &flooder, i, 1);
+        got(&flooder, i, 1);
     hk_ended(&flooder, IT_CM_MSG_CONN_BROKEN_EVENT);
     hk_affiliated(&flooder, IT_ASYNC_AFF_EP_SRQ_ERROR, IT_ASYNC_AFF_EP_SRQ_ERROR);
     for (uint32_t i = 1; i <= 2; i++) {
         send_piece(&honest, i, 0, 2, true);
-        got(&scene, &honest, 7 + i, 2);
+        got(&honest, 7 + i, 2);
     }
     hk_victim_close(&flooder);
     orderly_end(&honest);
-    scene_close(&scene);
 }
 
 /* ---- Messages that do not go on -------------------------------------------------------------- */
@@ -317,48 +300,43 @@ static void given_up(struct hk_victim *victim)
 }
 
 /* Whatever they have sent so far; an honest one gets on before and after. */
-Test(hostile_srq, a_message_that_does_not_go_on)
+Test(hostile_srq, a_message_that_does_not_go_on, .init = scene_open, .fini = scene_close)
 {
     static void (*const begin[])(struct hk_victim *) = {begin_empty, begin_with_octets,
                                                         begin_within_fpdu};
-    struct scene scene;
     struct hk_victim honest;
 
-    scene_open(&scene);
     CHECK_OK(itx_srq_set_message_timeout(scene.srq, SOON_US));
-    victim_open(&scene, &honest, IT_HARD_HI_WATERMARK_DISABLE);
+    victim_open(&honest, IT_HARD_HI_WATERMARK_DISABLE);
     for (uint32_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++) {
         struct hk_victim slow;
 
-        victim_open(&scene, &slow, IT_HARD_HI_WATERMARK_DISABLE);
+        victim_open(&slow, IT_HARD_HI_WATERMARK_DISABLE);
         fx_srq_recv(scene.srq, &scene.in, 0, 2 * SLOT, i);
         begin[i](&slow);
         given_up(&slow);
         fx_done(scene.kit.node.recv_evd, slow.ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
-        post(&scene, 10, 1);
+        post(10, 1);
         send_piece(&honest, 1 + i, 0, 5, true);
-        got(&scene, &honest, 10, 5);
+        got(&honest, 10, 5);
         hk_victim_close(&slow);
     }
     orderly_end(&honest);
-    scene_close(&scene);
 }
 
 /* All receives are held by peers that have begun and stopped: they come back. */
-Test(hostile_srq, peers_that_hold_all_receives)
+Test(hostile_srq, peers_that_hold_all_receives, .init = scene_open, .fini = scene_close)
 {
     enum {
         HOLDERS = 16
     };
     static struct hk_victim holders[HOLDERS];
-    struct scene scene;
     struct hk_victim honest;
 
-    scene_open(&scene);
-    victim_open(&scene, &honest, IT_HARD_HI_WATERMARK_DISABLE);
-    post(&scene, 0, HOLDERS);
+    victim_open(&honest, IT_HARD_HI_WATERMARK_DISABLE);
+    post(0, HOLDERS);
     for (unsigned i = 0; i < HOLDERS; i++) {
-        victim_open(&scene, &holders[i], IT_HARD_HI_WATERMARK_DISABLE);
+        victim_open(&holders[i], IT_HARD_HI_WATERMARK_DISABLE);
         send_piece(&holders[i], 1, 0, i % SLOT, false);
         settle(&holders[i], 1);
     }
@@ -370,27 +348,23 @@ Test(hostile_srq, peers_that_hold_all_receives)
         EXPECT_EQ(IT_DTO_ERR_FLUSHED, fx_next(scene.kit.node.recv_evd).dto_cmpl.dto_status);
         hk_victim_close(&holders[i]);
     }
-    post(&scene, 0, 1);
+    post(0, 1);
     send_piece(&honest, 1, 0, 5, true);
-    got(&scene, &honest, 0, 5);
+    got(&honest, 0, 5);
     orderly_end(&honest);
-    scene_close(&scene);
 }
 
 /* One octet again and again is not enough. */
-Test(hostile_srq, a_message_that_goes_on_too_slowly)
+Test(hostile_srq, a_message_that_goes_on_too_slowly, .init = scene_open, .fini = scene_close)
 {
     struct fx_patience patience = fx_patience_start("the end of the connection");
     struct pollfd end = {.events = POLLIN};
-    struct scene scene;
     struct hk_victim slow;
     uint32_t sent = 0;
-    struct fx_buf large;
+    struct fx_buf large = fx_buf_make(&scene.kit.node, 1u << 20);
 
-    scene_open(&scene);
-    large = fx_buf_make(&scene.kit.node, 1u << 20);
     CHECK_OK(itx_srq_set_message_timeout(scene.srq, SOON_US));
-    victim_open(&scene, &slow, IT_HARD_HI_WATERMARK_DISABLE);
+    victim_open(&slow, IT_HARD_HI_WATERMARK_DISABLE);
     fx_srq_recv(scene.srq, &large, 0, large.size, 1);
     end.fd = slow.peer.fd;
     do {
@@ -406,5 +380,4 @@ Test(hostile_srq, a_message_that_goes_on_too_slowly)
     fx_done(scene.kit.node.recv_evd, slow.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
     hk_victim_close(&slow);
     fx_buf_free(&large);
-    scene_close(&scene);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hostile/hostile_kit.h"
+#include "hostile/fixture_kit.h"
 
 #define KEY_Q "4d504120 49442052 65712046 72616d65"
 #define KEY_P "4d504120 49442052 65702046 72616d65"
@@ -48,28 +48,28 @@ static void closed_silently(struct raw_peer *peer)
 }
 
 /* Octets that are refused as soon as they are there. */
-static void refused_request(struct hk *kit, enum hk_role role, const char *hex, size_t extra)
+static void refused_request(enum hk_role role, const char *hex, size_t extra)
 {
     struct raw_bytes bytes = {0};
     struct hk_victim victim;
-    it_ep_handle_t ep = fx_ep(&kit->node, NULL);
+    it_ep_handle_t ep = fx_ep(&kit.node, NULL);
 
     raw_add_hex(&bytes, hex);
     raw_add_fill(&bytes, 0x55, extra);
     check_context(hex);
     CHECK_OK(it_post_recv(ep, NULL, 0, 1, FX_SIGNAL));
-    hk_victim_start(kit, &victim, ep, role);
+    hk_victim_start(&kit, &victim, ep, role);
     (void)raw_send(&victim.peer, &bytes);
     closed_silently(&victim.peer);
     raw_close(&victim.peer);
     if (role == HK_CONVERT_RESPONDER) {
         convert_fails(&victim, IT_CN_REJ_BAD_CONN_PARMS, IT_CN_REJ_BAD_CONN_PARMS);
-        fx_done(kit->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+        fx_done(kit.node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
     } else {
         EXPECT_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
     }
-    hk_healthy(kit);
-    hk_quiet(kit);
+    hk_healthy(&kit);
+    hk_quiet(&kit);
     hk_victim_close(&victim);
     raw_free(&bytes);
     check_context(NULL);
@@ -90,13 +90,12 @@ static void refused_requests(enum hk_role role)
         KEY_Q " 50020003 000100",                       /* S without room for its word */
         KEY_Q " 50020000",
     };
-    struct hk kit;
 
     hk_open(&kit);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        refused_request(&kit, role, rows[i], 0);
-    refused_request(&kit, role, KEY_Q " 40010201", 513);
-    refused_request(&kit, role, "ffffffff", 100000);
+        refused_request(role, rows[i], 0);
+    refused_request(role, KEY_Q " 40010201", 513);
+    refused_request(role, "ffffffff", 100000);
     hk_close(&kit);
     check_done();
 }
@@ -112,29 +111,29 @@ Test(hostile_startup, convert_responder_refuses)
 }
 
 /* Odd, but legal: accepted. */
-static void accepted_request(struct hk *kit, enum hk_role role, const char *hex)
+static void accepted_request(enum hk_role role, const char *hex)
 {
     struct raw_bytes bytes = {0};
     struct hk_victim victim;
-    it_ep_handle_t ep = fx_ep(&kit->node, NULL);
+    it_ep_handle_t ep = fx_ep(&kit.node, NULL);
 
     check_context(hex);
     raw_add_hex(&bytes, hex);
-    hk_victim_start(kit, &victim, ep, role);
+    hk_victim_start(&kit, &victim, ep, role);
     CHECK(raw_send(&victim.peer, &bytes));
     if (role == HK_LISTEN)
-        CHECK_OK(it_ep_accept(ep, fx_request(&kit->node, NULL), NULL, 0));
+        CHECK_OK(it_ep_accept(ep, fx_request(&kit.node, NULL), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
     CHECK(victim.theirs.reply && (victim.theirs.flags & RAW_MPA_R) == 0);
     EXPECT_EQ(bytes.data[17], victim.theirs.revision);
     EXPECT_EQ(bytes.data[16] & RAW_MPA_S, victim.theirs.flags & RAW_MPA_S);
     EXPECT_EQ(0, victim.theirs.flags & RAW_MPA_M);
-    fx_conn(kit->node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    fx_conn(kit.node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     victim.peer.crc = true;
     hk_wake(&victim);
     raw_close(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_healthy(kit);
+    hk_healthy(&kit);
     hk_victim_close(&victim);
     raw_free(&bytes);
     check_context(NULL);
@@ -152,11 +151,10 @@ static void accepted_requests(enum hk_role role)
         KEY_Q " 50020004 3fff3fff",                             /* no negotiation of read depths */
         KEY_Q " 50020004 00000000",
     };
-    struct hk kit;
 
     hk_open(&kit);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        accepted_request(&kit, role, rows[i]);
+        accepted_request(role, rows[i]);
     hk_close(&kit);
     check_done();
 }
@@ -180,7 +178,6 @@ static void long_request(struct raw_bytes *bytes)
 static void cut_listener(bool reset)
 {
     struct raw_bytes bytes = {0};
-    struct hk kit;
 
     hk_open(&kit);
     long_request(&bytes);
@@ -216,7 +213,6 @@ Test(hostile_startup, listener_request_cut_by_rst)
 static void cut_convert_responder(bool reset)
 {
     struct raw_bytes bytes = {0};
-    struct hk kit;
 
     hk_open(&kit);
     long_request(&bytes);
@@ -246,14 +242,12 @@ Test(hostile_startup, convert_request_cut_by_rst)
 }
 
 /* A Request that comes one octet at a time. */
-Test(hostile_startup, slow_request)
+Test(hostile_startup, slow_request, .init = kit_init, .fini = kit_fini)
 {
     struct raw_bytes bytes = {0};
-    struct hk kit;
     struct raw_peer peer;
     it_event_t event;
 
-    hk_open(&kit);
     long_request(&bytes);
     raw_connect(&peer, kit.port);
     for (size_t i = 0; i < bytes.len; i++) {
@@ -279,15 +273,11 @@ Test(hostile_startup, slow_request)
     }
     raw_close(&peer);
     raw_free(&bytes);
-    hk_close(&kit);
 }
 
 /* The peer gives up between its Request and our answer: the identifier is dead. */
-Test(hostile_startup, peer_gone_before_the_answer)
+Test(hostile_startup, peer_gone_before_the_answer, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-
-    hk_open(&kit);
     for (unsigned i = 0; i < 8; i++) {
         struct fx_patience patience = fx_patience_start("end of the identifier");
         struct raw_bytes bytes = {0};
@@ -327,19 +317,16 @@ Test(hostile_startup, peer_gone_before_the_answer)
         while (it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
             fx_patience_check(&patience);
     }
-    hk_close(&kit);
 }
 
 /* An octet behind the Request is a violation once the Request is accepted. */
-Test(hostile_startup, octet_behind_the_request)
+Test(hostile_startup, octet_behind_the_request, .init = kit_init, .fini = kit_fini)
 {
     struct raw_bytes bytes = {0};
-    struct hk kit;
     struct hk_victim victim;
     it_event_t event;
     it_status_t status;
 
-    hk_open(&kit);
     raw_mpa1(&bytes, false, RAW_MPA_C);
     raw_add_byte(&bytes, 0);
     hk_victim_start(&kit, &victim, fx_ep(&kit.node, NULL), HK_LISTEN);
@@ -358,7 +345,6 @@ Test(hostile_startup, octet_behind_the_request)
     }
     hk_victim_close(&victim);
     raw_free(&bytes);
-    hk_close(&kit);
 }
 
 /* ---- Initiator ------------------------------------------------------------------------------ */
@@ -379,13 +365,13 @@ static void answer_again(int listener, const struct raw_bytes *bytes, size_t len
     give_up(&peer, reset);
 }
 
-static it_event_t outcome(struct hk *kit, int listener, const struct raw_bytes *bytes, size_t len,
-                          bool reset, unsigned *retries)
+static it_event_t outcome(int listener, const struct raw_bytes *bytes, size_t len, bool reset,
+                          unsigned *retries)
 {
     struct fx_patience patience = fx_patience_start("end of the attempt");
     it_event_t event;
 
-    while (it_evd_wait(kit->node.conn_evd, 1000, &event, NULL) != IT_SUCCESS) {
+    while (it_evd_wait(kit.node.conn_evd, 1000, &event, NULL) != IT_SUCCESS) {
         struct pollfd wait = {listener, POLLIN, 0};
 
         if (poll(&wait, 1, 0) == 1) {
@@ -400,7 +386,6 @@ static it_event_t outcome(struct hk *kit, int listener, const struct raw_bytes *
 static void cut_connect(bool reset)
 {
     struct raw_bytes bytes = {0};
-    struct hk kit;
     uint16_t port = 0;
     int listener = raw_listen(&port);
 
@@ -419,7 +404,7 @@ static void cut_connect(bool reset)
         CHECK_EQ(2, frame.revision);
         CHECK(raw_send_part(&peer, bytes.data, len));
         give_up(&peer, reset);
-        event = outcome(&kit, listener, &bytes, 0, reset, &retries);
+        event = outcome(listener, &bytes, 0, reset, &retries);
         EXPECT_EQ(len == 0, retries);
         EXPECT_EQ(IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, event.event_number);
         EXPECT(event.conn.ep == ep);
@@ -447,7 +432,6 @@ Test(hostile_startup, connect_reply_cut_by_rst)
 static void cut_convert_initiator(bool reset)
 {
     struct raw_bytes bytes = {0};
-    struct hk kit;
 
     hk_open(&kit);
     raw_add_hex(&bytes, KEY_P " 5002000e 80088004 676f6c64656e2d726570");
@@ -484,7 +468,7 @@ struct bad_reply {
     uint32_t ird;       /* own */
 };
 
-static void refused_reply(struct hk *kit, enum hk_role role, const struct bad_reply *row)
+static void refused_reply(enum hk_role role, const struct bad_reply *row)
 {
     static struct raw_segment segment;
     it_ep_attributes_t attr = fx_ep_attr();
@@ -498,12 +482,12 @@ static void refused_reply(struct hk *kit, enum hk_role role, const struct bad_re
     check_context(row->hex);
     attr.srv.rc.rdma_read_ird = row->ird;
     attr.srv.rc.rdma_read_ord = row->ird;
-    ep = fx_ep(&kit->node, &attr);
+    ep = fx_ep(&kit.node, &attr);
     params = fx_mpa(ep);
     params.peer_to_peer = row->peer_to_peer ? IT_TRUE : IT_FALSE;
     CHECK_OK(itx_ep_set_mpa_params(ep, &params));
     raw_add_hex(&bytes, row->hex);
-    hk_victim_start(kit, &victim, ep, role);
+    hk_victim_start(&kit, &victim, ep, role);
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
     EXPECT_EQ(row->peer_to_peer, (victim.theirs.word & RAW_ENH_A) != 0);
     CHECK(raw_send(&victim.peer, &bytes));
@@ -518,13 +502,13 @@ static void refused_reply(struct hk *kit, enum hk_role role, const struct bad_re
         check_note(__FILE__, __LINE__, "no Terminate: %s", raw_result_name(result));
     }
     raw_close(&victim.peer);
-    event = fx_next(kit->node.conn_evd);
+    event = fx_next(kit.node.conn_evd);
     EXPECT_EQ(IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, event.event_number);
     EXPECT(event.conn.reject_reason_code == IT_CN_REJ_BAD_CONN_PARMS ||
            event.conn.reject_reason_code == IT_CN_REJ_BAD_ORD);
     EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
-    hk_healthy(kit);
-    hk_quiet(kit);
+    hk_healthy(&kit);
+    hk_quiet(&kit);
     hk_victim_close(&victim);
     raw_free(&bytes);
     check_context(NULL);
@@ -542,11 +526,10 @@ static void refused_replies(enum hk_role role)
         {KEY_P " 50020004 c0010001", 0x2007, true, 8},  /* one that was not offered */
         {KEY_P " 50020004 00010004", 0x2006, false, 2}, /* wants more than our IRD */
     };
-    struct hk kit;
 
     hk_open(&kit);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        refused_reply(&kit, role, &rows[i]);
+        refused_reply(role, &rows[i]);
     hk_close(&kit);
     check_done();
 }
@@ -565,7 +548,6 @@ Test(hostile_startup, convert_refuses_reply)
 static void rejected(enum hk_role role)
 {
     struct raw_bytes bytes = {0};
-    struct hk kit;
     struct hk_victim victim;
     it_event_t event;
 
@@ -592,11 +574,8 @@ Test(hostile_startup, reply_rejects)
 }
 
 /* A Reply, and FPDUs in the same segment; then the same one octet at a time. */
-Test(hostile_startup, reply_glued_and_slow)
+Test(hostile_startup, reply_glued_and_slow, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-
-    hk_open(&kit);
     for (unsigned i = 0; i < 4; i++) {
         enum hk_role role = i % 2 == 0 ? HK_CONNECT : HK_CONVERT_INITIATOR;
         struct raw_bytes bytes = {0};
@@ -627,7 +606,6 @@ Test(hostile_startup, reply_glued_and_slow)
         raw_free(&bytes);
         raw_free(&ulpdu);
     }
-    hk_close(&kit);
 }
 
 /* ---- Silence -------------------------------------------------------------------------------- */
@@ -635,7 +613,6 @@ Test(hostile_startup, reply_glued_and_slow)
 /* A peer that accepts TCP and says nothing: the attempt ends with its path's timeout. */
 Test(hostile_startup, connect_times_out)
 {
-    struct hk kit;
     struct raw_peer peer;
     uint16_t port = 0;
     int listener = raw_listen(&port);
@@ -665,13 +642,11 @@ Test(hostile_startup, connect_times_out)
     (void)close(listener);
 }
 
-Test(hostile_startup, convert_times_out)
+Test(hostile_startup, convert_times_out, .init = kit_init, .fini = kit_fini)
 {
     static const it_sc_flags_t roles[] = {ITX_SC_INITIATOR, ITX_SC_RESPONDER};
     struct itx_convert_params params;
-    struct hk kit;
 
-    hk_open(&kit);
     for (size_t i = 0; i < 2; i++) {
         struct raw_peer peer;
         it_ep_handle_t ep = fx_ep(&kit.node, NULL);
@@ -689,18 +664,15 @@ Test(hostile_startup, convert_times_out)
         raw_close(&peer);
         CHECK_OK(it_ep_free(ep));
     }
-    hk_close(&kit);
 }
 
 /* Many peers that connect and say nothing do not keep others out. */
-Test(hostile_startup, silent_crowd)
+Test(hostile_startup, silent_crowd, .init = kit_init, .fini = kit_fini)
 {
     static struct raw_peer crowd[300];
     const size_t count = sizeof(crowd) / sizeof(crowd[0]);
-    struct hk kit;
     struct hk_victim victim;
 
-    hk_open(&kit);
     for (size_t i = 0; i < count; i++) {
         raw_connect(&crowd[i], kit.port);
         if (i % 3 == 0)
@@ -713,5 +685,4 @@ Test(hostile_startup, silent_crowd)
     hk_victim_close(&victim);
     for (size_t i = 0; i < count; i++)
         raw_close(&crowd[i]);
-    hk_close(&kit);
 }

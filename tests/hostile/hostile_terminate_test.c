@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hostile/hostile_kit.h"
+#include "hostile/fixture_kit.h"
+
+TestSuite(hostile_terminate, .init = kit_init, .fini = kit_fini);
 
 #define UNTAGGED " 4143 00000000 00000000 00000001 00000000 " /* a DDP header, 18 octets */
 #define TAGGED   " c140 11223344 00000000 10002000 "          /* 14 octets */
@@ -69,16 +71,16 @@ static const struct row rows[] = {
     {"siw 0/1/09", "10090000", {R_ACCESS, R_ACCESS}},
 };
 
-static void terminated_by_peer(struct hk *kit, const struct row *row, enum hk_role role)
+static void terminated_by_peer(const struct row *row, enum hk_role role)
 {
     static struct raw_segment segment;
     struct raw_bytes ulpdu = {0};
     struct raw_bytes stream = {0};
     struct hk_victim victim;
-    struct fx_buf in = fx_buf_make(&kit->node, 64);
+    struct fx_buf in = fx_buf_make(&kit.node, 64);
     enum raw_result result;
 
-    hk_victim(kit, &victim, role, &hk_plain);
+    hk_victim(&kit, &victim, role, &hk_plain);
     fx_recv(victim.ep, &in, 0, 32, 1);
     fx_recv(victim.ep, &in, 32, 32, 2);
     raw_untagged(&ulpdu, RAW_TERMINATE, 2, 1, 0, NULL, 0, true, 0);
@@ -90,14 +92,14 @@ static void terminated_by_peer(struct hk *kit, const struct row *row, enum hk_ro
     CHECK(raw_send(&victim.peer, &stream));
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
     hk_affiliated(&victim, row->affiliated[0], row->affiliated[1]);
-    fx_done(kit->node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
-    fx_done(kit->node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+    fx_done(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    fx_done(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     EXPECT(fx_is_byte(in.data, in.size, 0));
     /* Nothing comes back but the end. */
     result = raw_receive_fpdu(&victim.peer, &segment);
     if (result != RAW_EOF && result != RAW_RESET)
         check_note(__FILE__, __LINE__, "%s comes back", raw_result_name(result));
-    hk_quiet(kit);
+    hk_quiet(&kit);
     hk_victim_close(&victim);
     fx_buf_free(&in);
     raw_free(&ulpdu);
@@ -106,30 +108,26 @@ static void terminated_by_peer(struct hk *kit, const struct row *row, enum hk_ro
 
 Test(hostile_terminate, all_kinds)
 {
-    struct hk kit;
-
-    hk_open(&kit);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         check_context(rows[i].name);
-        terminated_by_peer(&kit, &rows[i], (enum hk_role)(i % HK_ROLES));
+        terminated_by_peer(&rows[i], (enum hk_role)(i % HK_ROLES));
         hk_healthy(&kit);
     }
     check_context(NULL);
-    hk_close(&kit);
     check_done();
 }
 
 /* A Read that the peer refuses with a Terminate about it fails with REMOTE_ACCESS. */
-static void read_refused(struct hk *kit, const char *head)
+static void read_refused(const char *head)
 {
     static struct raw_segment segment;
     struct raw_bytes ulpdu = {0};
     struct hk_victim victim;
-    struct fx_buf sink = fx_buf_make(&kit->node, 64);
+    struct fx_buf sink = fx_buf_make(&kit.node, 64);
     it_lmr_triplet_t local = fx_seg(&sink, 0, 16);
 
     check_context(head);
-    hk_victim(kit, &victim, HK_CONNECT, &hk_plain);
+    hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
     CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 1, FX_QUIET, 0x1000, 0x99));
     CHECK_OK(it_post_send(victim.ep, NULL, 0, 2, FX_SIGNAL));
     CHECK_OK(it_post_rdma_read(victim.ep, &local, 1, 3, FX_SIGNAL, 0x2000, 0x99));
@@ -140,17 +138,17 @@ static void read_refused(struct hk *kit, const char *head)
     raw_add_be16(&ulpdu, (unsigned)segment.ulpdu_len);
     raw_add(&ulpdu, segment.ulpdu, segment.ulpdu_len);
     CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
-    fx_done(kit->node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1,
+    fx_done(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1,
             IT_DTO_ERR_REMOTE_ACCESS);
     /* Held back behind the Read, it had left before. */
     {
-        it_event_t event = fx_next(kit->node.request_evd);
+        it_event_t event = fx_next(kit.node.request_evd);
 
         EXPECT_EQ(2, event.dto_cmpl.cookie);
         EXPECT(event.dto_cmpl.dto_status == IT_DTO_ERR_FLUSHED ||
                event.dto_cmpl.dto_status == IT_DTO_SUCCESS);
     }
-    fx_done(kit->node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, IT_DTO_ERR_FLUSHED);
+    fx_done(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, IT_DTO_ERR_FLUSHED);
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
     hk_affiliated(&victim, R_ACCESS, R_ACCESS);
     hk_victim_close(&victim);
@@ -161,25 +159,19 @@ static void read_refused(struct hk *kit, const char *head)
 
 Test(hostile_terminate, read_refused)
 {
-    struct hk kit;
-
-    hk_open(&kit);
-    read_refused(&kit, "0100e000");
-    read_refused(&kit, "0102e000");
-    read_refused(&kit, "10000700"); /* siw */
-    hk_close(&kit);
+    read_refused("0100e000");
+    read_refused("0102e000");
+    read_refused("10000700"); /* siw */
     check_done();
 }
 
 /* One octet at a time, then nothing more: the peer keeps the connection open. */
 Test(hostile_terminate, slow)
 {
-    struct hk kit;
     struct raw_bytes ulpdu = {0};
     struct raw_bytes stream = {0};
     struct hk_victim victim;
 
-    hk_open(&kit);
     hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
     raw_terminate(&ulpdu, 1, 2, 2, 0, NULL, 0, NULL, 0);
     raw_fpdu(&stream, &ulpdu, true);
@@ -191,5 +183,4 @@ Test(hostile_terminate, slow)
     hk_victim_close(&victim);
     raw_free(&ulpdu);
     raw_free(&stream);
-    hk_close(&kit);
 }

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "hostile/hostile_kit.h"
+#include "hostile/fixture_kit.h"
 
 static struct raw_segment segment;
 
@@ -25,16 +25,16 @@ static void orderly_end(struct hk_victim *victim)
 /* ---- Segmentation --------------------------------------------------------------------------- */
 
 /* A raw peer over whose connection segments are small, accepted by the victim. */
-static void small_segments(struct hk *kit, struct hk_victim *victim, unsigned flags)
+static void small_segments(struct hk_victim *victim, unsigned flags)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = kit->port};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = kit.port};
     struct raw_bytes request = {0};
     int mss = 1460;
 
     memset(victim, 0, sizeof(*victim));
-    victim->kit = kit;
+    victim->kit = &kit;
     victim->role = HK_LISTEN;
-    victim->ep = fx_ep(&kit->node, NULL);
+    victim->ep = fx_ep(&kit.node, NULL);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     victim->peer.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(victim->peer.fd >= 0);
@@ -42,9 +42,9 @@ static void small_segments(struct hk *kit, struct hk_victim *victim, unsigned fl
     CHECK(connect(victim->peer.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
     raw_mpa1(&request, false, flags);
     CHECK(raw_send(&victim->peer, &request));
-    CHECK_OK(it_ep_accept(victim->ep, fx_request(&kit->node, NULL), NULL, 0));
+    CHECK_OK(it_ep_accept(victim->ep, fx_request(&kit.node, NULL), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim->peer, &victim->theirs));
-    fx_conn(kit->node.conn_evd, victim->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    fx_conn(kit.node.conn_evd, victim->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     victim->peer.crc = true;
     victim->peer.markers = (flags & RAW_MPA_M) != 0;
     hk_wake(victim);
@@ -54,7 +54,6 @@ static void small_segments(struct hk *kit, struct hk_victim *victim, unsigned fl
 /* FPDUs fit a TCP segment, and all but the last of a message are as large as they can be. */
 static void whole_segments(unsigned flags)
 {
-    struct hk kit;
     struct hk_victim victim;
     struct itx_mpa_info info;
     struct fx_buf out;
@@ -65,7 +64,7 @@ static void whole_segments(unsigned flags)
     hk_open(&kit);
     out = fx_buf_make(&kit.node, size);
     fx_fill(out.data, size, 4);
-    small_segments(&kit, &victim, flags);
+    small_segments(&victim, flags);
     memset(&info, 0, sizeof(info));
     info.size = sizeof(info);
     CHECK_OK(itx_ep_query_mpa(victim.ep, &info));
@@ -112,21 +111,18 @@ static uint64_t send_calls_of(it_ep_handle_t ep)
 }
 
 /* Answers with CRC are copied; as small as they are here, many go out at once all the same. */
-Test(hostile_wire, answers_share_a_call)
+Test(hostile_wire, answers_share_a_call, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
     struct raw_bytes ulpdu = {0};
-    struct fx_buf out;
     const size_t size = 16384;
     size_t at = 0;
     uint64_t calls;
     unsigned answers = 0;
+    struct fx_buf out = fx_buf_make(&kit.node, size);
 
-    hk_open(&kit);
-    out = fx_buf_make(&kit.node, size);
     fx_fill(out.data, size, 5);
-    small_segments(&kit, &victim, RAW_MPA_C);
+    small_segments(&victim, RAW_MPA_C);
     calls = send_calls_of(victim.ep);
     raw_read_request(&ulpdu, 1, 0xbeef0003, 0x55, (uint32_t)size, (uint32_t)out.key,
                      fx_addr(&out, 0));
@@ -146,22 +142,17 @@ Test(hostile_wire, answers_share_a_call)
     raw_free(&ulpdu);
     orderly_end(&victim);
     fx_buf_free(&out);
-    hk_close(&kit);
     check_done();
 }
 
 /* ---- Opcodes and numbers -------------------------------------------------------------------- */
 
-Test(hostile_wire, opcodes_and_sequence_numbers)
+Test(hostile_wire, opcodes_and_sequence_numbers, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
-    struct fx_buf out;
-    it_lmr_triplet_t local;
+    struct fx_buf out = fx_buf_make(&kit.node, 64);
+    it_lmr_triplet_t local = fx_seg(&out, 0, 10);
 
-    hk_open(&kit);
-    out = fx_buf_make(&kit.node, 64);
-    local = fx_seg(&out, 0, 10);
     hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
     for (uint32_t i = 1; i <= 3; i++) {
         CHECK_OK(it_post_send(victim.ep, &local, 1, i, i == 2 ? IT_SOLICITED_WAIT_FLAG : FX_QUIET));
@@ -189,19 +180,15 @@ Test(hostile_wire, opcodes_and_sequence_numbers)
     CHECK_OK(it_ep_free(victim.ep));
     raw_close(&victim.peer);
     fx_buf_free(&out);
-    hk_close(&kit);
 }
 
 /* ---- The end in the middle of a message ----------------------------------------------------- */
 
 /* The FPDU that has begun is finished, then comes the FIN: no reset, no half frame. */
-Test(hostile_wire, disconnect_inside_a_message)
+Test(hostile_wire, disconnect_inside_a_message, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
-    struct fx_buf big;
+    struct fx_buf big = fx_buf_make(&kit.node, 16u << 20);
 
-    hk_open(&kit);
-    big = fx_buf_make(&kit.node, 16u << 20);
     for (unsigned i = 0; i < 6; i++) {
         struct hk_victim victim;
         enum raw_result result;
@@ -231,23 +218,20 @@ Test(hostile_wire, disconnect_inside_a_message)
         hk_victim_close(&victim);
     }
     fx_buf_free(&big);
-    hk_close(&kit);
     check_done();
 }
 
 /* ---- Unusual but legal ---------------------------------------------------------------------- */
 
 /* As much private data as MPA can carry: the event has what fits. */
-Test(hostile_wire, long_private_data)
+Test(hostile_wire, long_private_data, .init = kit_init, .fini = kit_fini)
 {
     unsigned char data[512];
     struct raw_bytes request = {0};
     struct raw_mpa_frame reply;
     struct raw_peer peer;
-    struct hk kit;
     it_event_t event;
 
-    hk_open(&kit);
     fx_fill(data, sizeof(data), 6);
     raw_connect(&peer, kit.port);
     raw_mpa(&request, false, RAW_MPA_C, 1, data, sizeof(data));
@@ -262,25 +246,20 @@ Test(hostile_wire, long_private_data)
     CHECK_EQ(RAW_MPA_R, reply.flags & RAW_MPA_R);
     raw_close(&peer);
     raw_free(&request);
-    hk_close(&kit);
 }
 
 /*
  * Send with Invalidate of a region of this zone that is not tied to the connection: either it is
  * refused and the key goes on working, or the key is dead and the completion names the region.
  */
-Test(hostile_wire, invalidate_a_region)
+Test(hostile_wire, invalidate_a_region, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
-    struct fx_buf in;
-    struct fx_buf region;
     struct raw_bytes ulpdu = {0};
     it_event_t event;
+    struct fx_buf in = fx_buf_make(&kit.node, 64);
+    struct fx_buf region = fx_buf_make(&kit.node, 64);
 
-    hk_open(&kit);
-    in = fx_buf_make(&kit.node, 64);
-    region = fx_buf_make(&kit.node, 64);
     hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
     fx_recv(victim.ep, &in, 0, 64, 1);
     raw_untagged(&ulpdu, RAW_SEND_INV, 0, 1, 0, "bye", 3, true, (uint32_t)region.key);
@@ -310,14 +289,12 @@ Test(hostile_wire, invalidate_a_region)
     fx_buf_free(&in);
     fx_buf_free(&region);
     raw_free(&ulpdu);
-    hk_close(&kit);
     check_done();
 }
 
 /* A message in many small segments, some of them empty, and with others in between. */
-Test(hostile_wire, message_in_many_segments)
+Test(hostile_wire, message_in_many_segments, .init = kit_init, .fini = kit_fini)
 {
-    struct hk kit;
     struct hk_victim victim;
     struct fx_buf in;
     struct raw_bytes ulpdu = {0};
@@ -325,7 +302,6 @@ Test(hostile_wire, message_in_many_segments)
     static unsigned char payload[3000];
     uint32_t mo = 0;
 
-    hk_open(&kit);
     fx_fill(payload, sizeof(payload), 8);
     in = fx_buf_make(&kit.node, sizeof(payload));
     hk_victim(&kit, &victim, HK_CONVERT_RESPONDER, &hk_plain);
@@ -351,20 +327,17 @@ Test(hostile_wire, message_in_many_segments)
     fx_buf_free(&in);
     raw_free(&ulpdu);
     raw_free(&stream);
-    hk_close(&kit);
 }
 
 /* Thousands of tiny messages in one go, scattered over small buffers. */
-Test(hostile_wire, flood_of_small_messages)
+Test(hostile_wire, flood_of_small_messages, .init = kit_init, .fini = kit_fini)
 {
     it_ep_attributes_t attr = fx_ep_attr();
-    struct hk kit;
     struct hk_victim victim;
     struct fx_buf in;
     struct raw_bytes ulpdu = {0};
     struct raw_bytes stream = {0};
 
-    hk_open(&kit);
     attr.max_recv_dtos = 512;
     in = fx_buf_make(&kit.node, 512 * 4);
     hk_victim_of(&kit, &victim, fx_ep(&kit.node, &attr), HK_LISTEN, &hk_plain);
@@ -389,5 +362,4 @@ Test(hostile_wire, flood_of_small_messages)
     fx_buf_free(&in);
     raw_free(&ulpdu);
     raw_free(&stream);
-    hk_close(&kit);
 }

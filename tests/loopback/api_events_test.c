@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 
 static void ignore(it_evd_handle_t evd, void *argument)
 {
@@ -80,18 +80,14 @@ static const struct call {
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-Test(api_events, handles)
+Test(api_events, handles, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
-    struct fx_buf buf;
-    it_evd_handle_t stale;
     it_evd_handle_t stale_aevd = NULL;
     uint16_t port;
     void *bad[9];
+    struct fx_buf buf = fx_buf_make(&node, 16);
+    it_evd_handle_t stale = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
 
-    fx_node_open(&node);
-    buf = fx_buf_make(&node, 16);
-    stale = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
     CHECK_OK(it_evd_callback_attach(stale, ignore, NULL));
     CHECK_OK(it_evd_free(stale));
     CHECK_OK(it_evd_create(node.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM, (it_evd_flags_t)0, 0, 0,
@@ -116,20 +112,16 @@ Test(api_events, handles)
     EXPECT_STATUS(IT_ERR_INVALID_IA, itx_ia_set_event_base((it_ia_handle_t)(void *)node.recv_evd,
                                                            (struct event_base *)(void *)&node));
     fx_buf_free(&buf);
-    fx_node_close(&node);
     check_done();
 }
 
 /* ---- Pointers, lengths, masks ---------------------------------------------------------------- */
 
-Test(api_events, pointers_and_lengths)
+Test(api_events, pointers_and_lengths, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
-    it_evd_handle_t soft;
     size_t n = 9;
+    it_evd_handle_t soft = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
 
-    fx_node_open(&node);
-    soft = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
     CHECK_OK(it_evd_post_se(soft, &node));
     EXPECT_STATUS(IT_ERR_FAULT, it_evd_wait(soft, 0, NULL, &n));
     EXPECT_STATUS(IT_ERR_FAULT, it_evd_dequeue(soft, NULL));
@@ -150,7 +142,6 @@ Test(api_events, pointers_and_lengths)
     CHECK_OK(it_evd_wait(soft, 0, &event, &n));
     EXPECT(event.sw.data == &node);
     EXPECT_EQ(0, n);
-    fx_node_close(&node);
     check_done();
 }
 
@@ -257,14 +248,11 @@ static void change(it_evd_handle_t evd, const struct change *row, it_status_t wa
         same(&before, evd);
 }
 
-Test(api_events, modify)
+Test(api_events, modify, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
-    it_evd_handle_t soft;
     it_evd_handle_t aevd = NULL;
+    it_evd_handle_t soft = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 8, 2);
 
-    fx_node_open(&node);
-    soft = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 8, 2);
     CHECK_OK(it_evd_create(node.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM, (it_evd_flags_t)0, 0, 0,
                            NULL, &aevd, NULL));
     for (uintptr_t i = 0; i < 3; i++)
@@ -278,13 +266,11 @@ Test(api_events, modify)
         CHECK_OK(it_evd_dequeue(soft, &event));
         EXPECT(event.sw.data == (void *)i);
     }
-    fx_node_close(&node);
     check_done();
 }
 
 Test(api_events, joining_an_aggregate)
 {
-    struct fx_node node;
     struct fx_node other;
     it_evd_handle_t soft;
     it_evd_handle_t with_fd = NULL;
@@ -351,7 +337,6 @@ Test(api_events, waiter_and_callback_exclude_each_other)
 {
     struct fx_patience patience = fx_patience_start("the sleeper");
     struct sleeper sleeper;
-    struct fx_node node;
     it_evd_handle_t soft;
 
     fx_node_open(&node);
@@ -383,13 +368,10 @@ Test(api_events, waiter_and_callback_exclude_each_other)
     check_done();
 }
 
-Test(api_events, full_queue)
+Test(api_events, full_queue, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
-    it_evd_handle_t soft;
+    it_evd_handle_t soft = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 2, 0);
 
-    fx_node_open(&node);
-    soft = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 2, 0);
     CHECK_OK(it_evd_post_se(soft, NULL));
     CHECK_OK(it_evd_post_se(soft, NULL));
     EXPECT_STATUS(IT_ERR_EVD_QUEUE_FULL, it_evd_post_se(soft, NULL));
@@ -398,6 +380,5 @@ Test(api_events, full_queue)
     fx_empty(node.aff_evd);
     CHECK_OK(it_evd_dequeue(soft, &event));
     EXPECT_OK(it_evd_post_se(soft, NULL));
-    fx_node_close(&node);
     check_done();
 }

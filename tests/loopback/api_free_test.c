@@ -6,19 +6,15 @@
 
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
+#include "support/fixture_node.h"
 
-Test(api_free, busy)
+Test(api_free, busy, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
-    it_ep_handle_t ep;
-    struct fx_buf buf;
-    it_listen_handle_t listener;
     uint16_t port;
+    it_ep_handle_t ep = fx_ep(&node, NULL);
+    struct fx_buf buf = fx_buf_make(&node, 8);
+    it_listen_handle_t listener = fx_listen(&node, &port);
 
-    fx_node_open(&node);
-    ep = fx_ep(&node, NULL);
-    buf = fx_buf_make(&node, 8);
-    listener = fx_listen(&node, &port);
     EXPECT_STATUS(IT_ERR_PZ_BUSY, it_pz_free(node.pz));
     EXPECT_STATUS(IT_ERR_EVD_BUSY, it_evd_free(node.request_evd));
     EXPECT_STATUS(IT_ERR_EVD_BUSY, it_evd_free(node.recv_evd));
@@ -37,39 +33,31 @@ Test(api_free, busy)
     EXPECT_OK(it_evd_free(node.listen_evd));
     EXPECT_OK(it_evd_free(node.aff_evd));
     EXPECT_STATUS(IT_ERR_INVALID_EVD, it_evd_free(node.request_evd));
-    fx_node_close(&node);
     check_done();
 }
 
 /* Several endpoints on the same EVDs: the last one counts. */
-Test(api_free, shared_evds)
+Test(api_free, shared_evds, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
-    it_ep_handle_t one;
-    it_ep_handle_t two;
+    it_ep_handle_t one = fx_ep(&node, NULL);
+    it_ep_handle_t two = fx_ep(&node, NULL);
 
-    fx_node_open(&node);
-    one = fx_ep(&node, NULL);
-    two = fx_ep(&node, NULL);
     EXPECT_OK(it_ep_free(one));
     EXPECT_STATUS(IT_ERR_EVD_BUSY, it_evd_free(node.request_evd));
     EXPECT_STATUS(IT_ERR_PZ_BUSY, it_pz_free(node.pz));
     EXPECT_OK(it_ep_free(two));
     EXPECT_OK(it_evd_free(node.request_evd));
     EXPECT_OK(it_pz_free(node.pz));
-    fx_node_close(&node);
     check_done();
 }
 
 /* A failed creation leaves nothing behind that would keep its parents busy. */
-Test(api_free, failed_creation_holds_nothing)
+Test(api_free, failed_creation_holds_nothing, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     it_ep_attributes_t attr = fx_ep_attr();
     it_ep_handle_t ep = NULL;
     it_lmr_handle_t lmr = NULL;
 
-    fx_node_open(&node);
     attr.max_request_dtos = SIZE_MAX;
     CHECK_STATUS(IT_ERR_RESOURCE_REQ_DTO,
                  it_ep_rc_create(node.pz, node.request_evd, node.recv_evd, node.conn_evd,
@@ -81,7 +69,6 @@ Test(api_free, failed_creation_holds_nothing)
     EXPECT_OK(it_evd_free(node.request_evd));
     EXPECT_OK(it_evd_free(node.recv_evd));
     EXPECT_OK(it_evd_free(node.conn_evd));
-    fx_node_close(&node);
     check_done();
 }
 
@@ -209,15 +196,13 @@ Test(api_free, ia_with_everything_alive)
 }
 
 /* Hundreds of objects of each kind. */
-Test(api_free, many_objects)
+Test(api_free, many_objects, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     static it_pz_handle_t pz[300];
     static it_evd_handle_t evd[300];
     static it_lmr_handle_t lmr[300];
     static unsigned char memory[300];
 
-    fx_node_open(&node);
     for (unsigned round = 0; round < 3; round++) {
         for (size_t i = 0; i < 300; i++) {
             CHECK_OK(it_pz_create(node.ia, &pz[i]));
@@ -234,5 +219,4 @@ Test(api_free, many_objects)
             CHECK_OK(it_evd_free(evd[k]));
         }
     }
-    fx_node_close(&node);
 }

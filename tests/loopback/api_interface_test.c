@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 
 Test(api_interface, interface_list)
 {
@@ -80,12 +80,10 @@ Test(api_interface, alias)
     check_done();
 }
 
-Test(api_interface, ia_query)
+Test(api_interface, ia_query, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     it_ia_info_t *info = NULL;
 
-    fx_node_open(&node);
     CHECK_OK(it_ia_query(node.ia, &info));
     EXPECT(strcmp(info->ia_name, "uiwarp") == 0);
     EXPECT_EQ(2, info->api_major_version);
@@ -114,19 +112,16 @@ Test(api_interface, ia_query)
     }
     it_ia_info_free(info);
     it_ia_info_free(NULL);
-    fx_node_close(&node);
     check_done();
 }
 
-Test(api_interface, get_pathinfo)
+Test(api_interface, get_pathinfo, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     it_net_addr_t address = {.addr_type = IT_IPV4};
     it_path_t paths[4];
     size_t count = 4;
     size_t total = 0;
 
-    fx_node_open(&node);
     address.addr.ipv4.s_addr = htonl(INADDR_LOOPBACK);
     count = 0;
     EXPECT_OK(it_get_pathinfo(node.ia, node.spigot, &address, &count, &total, NULL));
@@ -142,6 +137,5 @@ Test(api_interface, get_pathinfo)
     address.addr.ipv6 = in6addr_loopback;
     count = 4;
     EXPECT_OK(it_get_pathinfo(node.ia, node.spigot, &address, &count, &total, paths));
-    fx_node_close(&node);
     check_done();
 }

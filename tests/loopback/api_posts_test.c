@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_pair.h"
 
 #define ALL_BITS 0x7fu
 
@@ -83,17 +83,12 @@ static bool local_extensions(const struct fx_node *node)
 }
 
 /* All 128 combinations on every operation, in state NONOPERATIONAL, where all posts complete. */
-Test(api_posts, flags)
+Test(api_posts, flags, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf buf;
-    it_lmr_triplet_t segment;
-    bool extensions;
+    bool extensions = local_extensions(&pair.a);
+    struct fx_buf buf = fx_buf_make(&pair.a, 8);
+    it_lmr_triplet_t segment = fx_seg(&buf, 0, 8);
 
-    fx_pair_open(&pair);
-    extensions = local_extensions(&pair.a);
-    buf = fx_buf_make(&pair.a, 8);
-    segment = fx_seg(&buf, 0, 8);
     CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
     for (int op = 0; op < OPS; op++) {
         check_context(names[op]);
@@ -114,16 +109,12 @@ Test(api_posts, flags)
     fx_empty(pair.a.request_evd);
     fx_empty(pair.a.recv_evd);
     fx_buf_free(&buf);
-    fx_pair_close(&pair);
     check_done();
 }
 
 /* NOTIFY without COMPLETION and COALESCE_WR on a live connection. */
-Test(api_posts, flags_that_work)
+Test(api_posts, flags_that_work, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    fx_pair_open(&pair);
     for (unsigned i = 0; i < 20; i++)
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, IT_COALESCE_WR_FLAG));
     for (unsigned i = 0; i < 19; i++)
@@ -134,21 +125,16 @@ Test(api_posts, flags_that_work)
     for (unsigned i = 0; i < 20; i++)
         fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
     fx_empty(pair.a.request_evd);
-    fx_pair_close(&pair);
 }
 
 /* A request whose flag merely promises that more will follow leaves in the end all the same. */
-Test(api_posts, coalesced_and_alone)
+Test(api_posts, coalesced_and_alone, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    fx_pair_open(&pair);
     CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 1, FX_SIGNAL));
     CHECK_OK(
         it_post_send(pair.a_ep, NULL, 0, 2, (it_dto_flags_t)(FX_SIGNAL | IT_COALESCE_WR_FLAG)));
     fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
-    fx_pair_close(&pair);
 }
 
 static size_t segments_of(it_ep_handle_t ep, enum op op)
@@ -171,14 +157,11 @@ static size_t segments_of(it_ep_handle_t ep, enum op op)
     }
 }
 
-Test(api_posts, too_many_segments)
+Test(api_posts, too_many_segments, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf buf;
     it_lmr_triplet_t *segments;
+    struct fx_buf buf = fx_buf_make(&pair.a, 8);
 
-    fx_pair_open(&pair);
-    buf = fx_buf_make(&pair.a, 8);
     for (int op = 0; op < OPS; op++) {
         size_t most = segments_of(pair.a_ep, (enum op)op);
 
@@ -198,25 +181,19 @@ Test(api_posts, too_many_segments)
     fx_empty(pair.a.recv_evd);
     fx_pair_ping(&pair);
     fx_buf_free(&buf);
-    fx_pair_close(&pair);
     check_done();
 }
 
 /* A huge count is refused before the array is looked at. */
-Test(api_posts, absurd_count)
+Test(api_posts, absurd_count, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf buf;
-    it_lmr_triplet_t segment;
+    struct fx_buf buf = fx_buf_make(&pair.a, 8);
+    it_lmr_triplet_t segment = fx_seg(&buf, 0, 8);
 
-    fx_pair_open(&pair);
-    buf = fx_buf_make(&pair.a, 8);
-    segment = fx_seg(&buf, 0, 8);
     for (int op = 0; op < OPS; op++)
         EXPECT_STATUS(IT_ERR_INVALID_NUM_SEGMENTS,
                       post((enum op)op, pair.a_ep, &segment, SIZE_MAX, 1, FX_SIGNAL, NULL));
     fx_buf_free(&buf);
-    fx_pair_close(&pair);
     check_done();
 }
 
@@ -231,7 +208,6 @@ Test(api_posts, payload_size)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &attr};
-    struct fx_pair pair;
     struct fx_buf buf;
     it_ep_param_t p;
     it_lmr_triplet_t segments[4];
@@ -281,7 +257,6 @@ Test(api_posts, one_sided_beyond_payload_size)
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &attr, .b_attr = &attr};
     const size_t length = 300000;
-    struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf remote;
 
@@ -308,113 +283,102 @@ Test(api_posts, one_sided_beyond_payload_size)
  * The operation on side a completes with LOCAL_PROTECTION, what is behind it is flushed, and the
  * connection breaks on both sides.
  */
-static void local_protection(struct fx_pair *pair, enum op op, const it_lmr_triplet_t *segments,
-                             size_t count, const struct fx_buf *remote)
+static void local_protection(enum op op, const it_lmr_triplet_t *segments, size_t count,
+                             const struct fx_buf *remote)
 {
-    struct fx_buf out = fx_buf_make(&pair->b, 64);
+    struct fx_buf out = fx_buf_make(&pair.b, 64);
 
     if (op == OP_RECV) {
-        CHECK_OK(it_post_recv(pair->a_ep, segments, count, 1, FX_SIGNAL));
-        CHECK_OK(it_post_recv(pair->a_ep, NULL, 0, 2, FX_SIGNAL));
-        fx_send(pair->b_ep, &out, 0, 16, 3, FX_QUIET);
-        fx_done(pair->a.recv_evd, pair->a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1,
+        CHECK_OK(it_post_recv(pair.a_ep, segments, count, 1, FX_SIGNAL));
+        CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, 2, FX_SIGNAL));
+        fx_send(pair.b_ep, &out, 0, 16, 3, FX_QUIET);
+        fx_done(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1,
                 IT_DTO_ERR_LOCAL_PROTECTION);
-        fx_done(pair->a.recv_evd, pair->a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+        fx_done(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     } else {
         it_event_t event;
 
-        CHECK_OK(it_post_recv(pair->b_ep, NULL, 0, 9, FX_SIGNAL));
-        CHECK_OK(post(op, pair->a_ep, segments, count, 1, FX_QUIET, remote));
-        fx_done(pair->a.request_evd, pair->a_ep, event_of(op), 1, IT_DTO_ERR_LOCAL_PROTECTION);
-        event = fx_next(pair->b.recv_evd);
+        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 9, FX_SIGNAL));
+        CHECK_OK(post(op, pair.a_ep, segments, count, 1, FX_QUIET, remote));
+        fx_done(pair.a.request_evd, pair.a_ep, event_of(op), 1, IT_DTO_ERR_LOCAL_PROTECTION);
+        event = fx_next(pair.b.recv_evd);
         EXPECT_EQ(IT_DTO_ERR_FLUSHED, event.dto_cmpl.dto_status);
-        CHECK_OK(it_post_send(pair->a_ep, NULL, 0, 2, FX_QUIET));
-        fx_done(pair->a.request_evd, pair->a_ep, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+        CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 2, FX_QUIET));
+        fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     }
-    fx_conn(pair->a.conn_evd, pair->a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-    fx_conn(pair->b.conn_evd, pair->b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair->a_ep));
-    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair->b_ep));
-    fx_empty(pair->a.conn_evd);
-    fx_empty(pair->b.conn_evd);
-    while (it_evd_dequeue(pair->b.request_evd, &(it_event_t){0}) == IT_SUCCESS)
+    fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair.a_ep));
+    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair.b_ep));
+    fx_empty(pair.a.conn_evd);
+    fx_empty(pair.b.conn_evd);
+    while (it_evd_dequeue(pair.b.request_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
     fx_buf_free(&out);
-    CHECK_OK(it_ep_reset(pair->a_ep));
-    CHECK_OK(it_ep_reset(pair->b_ep));
-    fx_join(&pair->a, pair->a_ep, &pair->b, pair->b_ep);
+    CHECK_OK(it_ep_reset(pair.a_ep));
+    CHECK_OK(it_ep_reset(pair.b_ep));
+    fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
 }
 
-static void on_every_operation(const it_lmr_triplet_t *segments, size_t count, struct fx_pair *pair,
+static void on_every_operation(const it_lmr_triplet_t *segments, size_t count,
                                const struct fx_buf *remote)
 {
     for (int op = 0; op < OPS; op++) {
         check_context(names[op]);
-        local_protection(pair, (enum op)op, segments, count, remote);
+        local_protection((enum op)op, segments, count, remote);
     }
     check_context(NULL);
 }
 
-Test(api_posts, segment_outside_its_region)
+Test(api_posts, segment_outside_its_region, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf buf;
-    struct fx_buf rel;
-    struct fx_buf remote;
     it_lmr_triplet_t segments[3];
+    struct fx_buf buf = fx_buf_make(&pair.a, 64);
+    struct fx_buf rel = fx_buf_make_as(pair.a.pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_RELATIVE);
+    struct fx_buf remote = fx_buf_make(&pair.b, 256);
 
-    fx_pair_open(&pair);
-    buf = fx_buf_make(&pair.a, 64);
-    rel = fx_buf_make_as(pair.a.pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_RELATIVE);
-    remote = fx_buf_make(&pair.b, 256);
     segments[0] = fx_seg(&buf, 0, 65);
-    on_every_operation(segments, 1, &pair, &remote);
+    on_every_operation(segments, 1, &remote);
     segments[0] = fx_seg(&buf, 64, 16);
-    on_every_operation(segments, 1, &pair, &remote);
+    on_every_operation(segments, 1, &remote);
     segments[0] = fx_seg(&buf, 0, 16);
     segments[0].addr.abs = buf.data - 1;
-    on_every_operation(segments, 1, &pair, &remote);
+    on_every_operation(segments, 1, &remote);
     segments[0].addr.abs = (void *)(UINTPTR_MAX - 3);
-    on_every_operation(segments, 1, &pair, &remote);
+    on_every_operation(segments, 1, &remote);
     segments[0] = fx_seg(&rel, 63, 16);
-    on_every_operation(segments, 1, &pair, &remote);
+    on_every_operation(segments, 1, &remote);
     segments[0].addr.rel = UINT64_MAX;
-    on_every_operation(segments, 1, &pair, &remote);
+    on_every_operation(segments, 1, &remote);
     /* A bad one behind good ones. */
     segments[0] = fx_seg(&buf, 0, 4);
     segments[1] = fx_seg(&rel, 0, 4);
     segments[2] = fx_seg(&rel, 60, 8);
-    on_every_operation(segments, 3, &pair, &remote);
+    on_every_operation(segments, 3, &remote);
     CHECK(fx_is_byte(remote.data, remote.size, 0));
     fx_buf_free(&buf);
     fx_buf_free(&rel);
     fx_buf_free(&remote);
-    fx_pair_close(&pair);
     check_done();
 }
 
-Test(api_posts, segment_without_the_right)
+Test(api_posts, segment_without_the_right, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf readable;
-    struct fx_buf writable;
-    struct fx_buf none;
-    struct fx_buf remote;
-    it_lmr_triplet_t segment;
+    struct fx_buf readable =
+        fx_buf_make_as(pair.a.pz, 64, IT_PRIV_LOCAL_READ, IT_ADDR_MODE_ABSOLUTE);
+    struct fx_buf writable =
+        fx_buf_make_as(pair.a.pz, 64, IT_PRIV_LOCAL_WRITE, IT_ADDR_MODE_ABSOLUTE);
+    struct fx_buf none = fx_buf_make_as(pair.a.pz, 64, IT_PRIV_NONE, IT_ADDR_MODE_ABSOLUTE);
+    struct fx_buf remote = fx_buf_make(&pair.b, 64);
+    it_lmr_triplet_t segment = fx_seg(&readable, 0, 16);
 
-    fx_pair_open(&pair);
-    readable = fx_buf_make_as(pair.a.pz, 64, IT_PRIV_LOCAL_READ, IT_ADDR_MODE_ABSOLUTE);
-    writable = fx_buf_make_as(pair.a.pz, 64, IT_PRIV_LOCAL_WRITE, IT_ADDR_MODE_ABSOLUTE);
-    none = fx_buf_make_as(pair.a.pz, 64, IT_PRIV_NONE, IT_ADDR_MODE_ABSOLUTE);
-    remote = fx_buf_make(&pair.b, 64);
-    segment = fx_seg(&readable, 0, 16);
-    local_protection(&pair, OP_RECV, &segment, 1, &remote);
-    local_protection(&pair, OP_READ, &segment, 1, &remote);
+    local_protection(OP_RECV, &segment, 1, &remote);
+    local_protection(OP_READ, &segment, 1, &remote);
     segment = fx_seg(&writable, 0, 16);
-    local_protection(&pair, OP_SEND, &segment, 1, &remote);
-    local_protection(&pair, OP_WRITE, &segment, 1, &remote);
+    local_protection(OP_SEND, &segment, 1, &remote);
+    local_protection(OP_WRITE, &segment, 1, &remote);
     segment = fx_seg(&none, 0, 16);
-    on_every_operation(&segment, 1, &pair, &remote);
+    on_every_operation(&segment, 1, &remote);
     CHECK(fx_is_byte(readable.data, 64, 0) && fx_is_byte(none.data, 64, 0));
     /* And with the right it works: a read sink needs no remote right. */
     fx_read(pair.a_ep, &writable, 0, 16, &remote, 0, 1, FX_SIGNAL);
@@ -425,42 +389,35 @@ Test(api_posts, segment_without_the_right)
     fx_buf_free(&writable);
     fx_buf_free(&none);
     fx_buf_free(&remote);
-    fx_pair_close(&pair);
     check_done();
 }
 
-Test(api_posts, segment_of_another_zone)
+Test(api_posts, segment_of_another_zone, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct fx_buf other;
     struct fx_buf remote;
     it_pz_handle_t pz = NULL;
     it_lmr_triplet_t segment;
 
-    fx_pair_open(&pair);
     CHECK_OK(it_pz_create(pair.a.ia, &pz));
     other = fx_buf_make_as(pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_ABSOLUTE);
     remote = fx_buf_make(&pair.b, 64);
     segment = fx_seg(&other, 0, 16);
-    on_every_operation(&segment, 1, &pair, &remote);
+    on_every_operation(&segment, 1, &remote);
     CHECK(fx_is_byte(remote.data, 64, 0) && fx_is_byte(other.data, 64, 0));
     fx_buf_free(&other);
     fx_buf_free(&remote);
     CHECK_OK(it_pz_free(pz));
-    fx_pair_close(&pair);
     check_done();
 }
 
 /* A region of another IA: refused at once, or when it runs; never used. */
-Test(api_posts, segment_of_another_ia)
+Test(api_posts, segment_of_another_ia, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf foreign;
     struct fx_buf remote;
     it_lmr_triplet_t segment;
+    struct fx_buf foreign = fx_buf_make(&pair.b, 64);
 
-    fx_pair_open(&pair);
-    foreign = fx_buf_make(&pair.b, 64);
     memset(foreign.data, 0x42, 64);
     remote = fx_buf_make(&pair.b, 64);
     segment = fx_seg(&foreign, 0, 16);
@@ -481,21 +438,16 @@ Test(api_posts, segment_of_another_ia)
     EXPECT(fx_is_byte(remote.data, 64, 0));
     fx_buf_free(&foreign);
     fx_buf_free(&remote);
-    fx_pair_close(&pair);
     check_done();
 }
 
 /* A segment of no length is not looked at more closely than its handle. */
-Test(api_posts, empty_segment_anywhere)
+Test(api_posts, empty_segment_anywhere, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf buf;
-    struct fx_buf in;
     it_lmr_triplet_t segments[2];
+    struct fx_buf buf = fx_buf_make(&pair.a, 64);
+    struct fx_buf in = fx_buf_make(&pair.b, 64);
 
-    fx_pair_open(&pair);
-    buf = fx_buf_make(&pair.a, 64);
-    in = fx_buf_make(&pair.b, 64);
     fx_fill(buf.data, 64, 1);
     fx_recv(pair.b_ep, &in, 0, 64, 1);
     segments[0] = fx_seg(&buf, 64, 0);
@@ -506,19 +458,14 @@ Test(api_posts, empty_segment_anywhere)
     fx_check_same(buf.data, in.data, 64);
     fx_buf_free(&buf);
     fx_buf_free(&in);
-    fx_pair_close(&pair);
 }
 
 /* Freed after it was posted: the operation ends with a protection error, at the latest. */
-Test(api_posts, region_freed_after_posting)
+Test(api_posts, region_freed_after_posting, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf buf;
-    struct fx_buf out;
+    struct fx_buf buf = fx_buf_make(&pair.a, 64);
+    struct fx_buf out = fx_buf_make(&pair.b, 64);
 
-    fx_pair_open(&pair);
-    buf = fx_buf_make(&pair.a, 64);
-    out = fx_buf_make(&pair.b, 64);
     memset(out.data, 0x66, 64);
     fx_recv(pair.a_ep, &buf, 0, 64, 1);
     CHECK_OK(it_lmr_free(buf.lmr));
@@ -530,5 +477,4 @@ Test(api_posts, region_freed_after_posting)
     buf.lmr = NULL;
     fx_buf_free(&buf);
     fx_buf_free(&out);
-    fx_pair_close(&pair);
 }

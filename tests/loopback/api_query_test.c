@@ -3,24 +3,22 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
+
+TestSuite(api_query, .init = node_init, .fini = node_fini);
 
 /* ALL covers everything. */
 Test(api_query, query_all)
 {
-    struct fx_node node;
-    struct fx_buf buf;
-    it_listen_handle_t listener;
     uint16_t port;
     union {
         it_pz_param_t pz;
         it_lmr_param_t lmr;
         it_listen_param_t listen;
     } p;
+    struct fx_buf buf = fx_buf_make(&node, 8);
+    it_listen_handle_t listener = fx_listen(&node, &port);
 
-    fx_node_open(&node);
-    buf = fx_buf_make(&node, 8);
-    listener = fx_listen(&node, &port);
     EXPECT_OK(it_pz_query(node.pz, IT_PZ_PARAM_ALL, &p.pz));
     EXPECT(p.pz.ia == node.ia);
     EXPECT_OK(it_listen_query(listener, IT_LISTEN_PARAM_ALL, &p.listen));
@@ -35,20 +33,16 @@ Test(api_query, query_all)
     EXPECT_EQ(IT_ADDR_MODE_ABSOLUTE, p.lmr.addr_mode);
     EXPECT(p.lmr.actual_addr <= p.lmr.addr && p.lmr.actual_length >= 8);
     fx_buf_free(&buf);
-    fx_node_close(&node);
     check_done();
 }
 
 /* Only the selected members are written. */
 Test(api_query, query_selects)
 {
-    struct fx_node node;
-    it_ep_handle_t ep;
     it_ep_param_t p;
     it_evd_param_t e;
+    it_ep_handle_t ep = fx_ep(&node, NULL);
 
-    fx_node_open(&node);
-    ep = fx_ep(&node, NULL);
     memset(&p, 0xd7, sizeof(p));
     CHECK_OK(it_ep_query(ep, (it_ep_param_mask_t)(IT_EP_PARAM_PZ | IT_EP_PARAM_MAX_IRD), &p));
     EXPECT(p.pz == node.pz);
@@ -78,20 +72,16 @@ Test(api_query, query_selects)
     EXPECT_EQ(IT_TRUE, e.evd_enabled);
     EXPECT_EQ(IT_FALSE, e.evd_overflowed);
     EXPECT_EQ(IT_FALSE, e.evd_callback);
-    fx_node_close(&node);
     check_done();
 }
 
 /* Only the selected members are changed. */
 Test(api_query, modify_selects)
 {
-    struct fx_node node;
     it_ep_attributes_t attr = fx_ep_attr();
-    it_ep_handle_t ep;
     it_ep_param_t p;
+    it_ep_handle_t ep = fx_ep(&node, NULL);
 
-    fx_node_open(&node);
-    ep = fx_ep(&node, NULL);
     /* ORD can always go down. */
     attr.srv.rc.rdma_read_ord = 3;
     attr.max_recv_segments = 1;
@@ -110,6 +100,5 @@ Test(api_query, modify_selects)
     CHECK_OK(it_ep_query(ep, IT_EP_PARAM_ALL, &p));
     EXPECT(p.attr.max_send_segments >= 2 && p.attr.max_recv_segments >= 2);
     EXPECT(p.attr.max_dto_payload_size >= 1000);
-    fx_node_close(&node);
     check_done();
 }

@@ -6,6 +6,7 @@
 
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
+#include "support/fixture_pair.h"
 
 /* An endpoint in the wanted state, and what keeps it there. */
 struct stage {
@@ -246,18 +247,14 @@ Test(api_state, modify_with_a_receive_posted)
 }
 
 /* A connection event without room is told on the affiliated EVD, with the EP it was about. */
-Test(api_state, connection_event_without_room)
+Test(api_state, connection_event_without_room, .init = pair_init, .fini = pair_fini)
 {
     it_ep_attributes_t attr = fx_ep_attr();
-    struct fx_pair pair;
-    it_evd_handle_t small;
-    it_ep_handle_t active;
     it_ep_handle_t passive = NULL;
     it_event_t event;
+    it_evd_handle_t small = fx_evd(&pair.b, IT_CM_MSG_EVENT_STREAM, 1, 0);
+    it_ep_handle_t active = fx_ep(&pair.a, NULL);
 
-    fx_pair_open(&pair);
-    small = fx_evd(&pair.b, IT_CM_MSG_EVENT_STREAM, 1, 0);
-    active = fx_ep(&pair.a, NULL);
     CHECK_OK(it_ep_rc_create(pair.b.pz, pair.b.request_evd, pair.b.recv_evd, small, IT_EP_NO_FLAG,
                              &attr, &passive));
     {
@@ -276,17 +273,14 @@ Test(api_state, connection_event_without_room)
     } while (event.event_number == IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE);
     CHECK_EQ(IT_ASYNC_AFF_EP_REQ_DROPPED, event.event_number);
     CHECK(event.aff_async.cause.ep == passive);
-    fx_pair_close(&pair);
 }
 
 /* What only datagrams have is zero in the completions of others. */
-Test(api_state, completion_fields)
+Test(api_state, completion_fields, .init = pair_init, .fini = pair_fini)
 {
     static const it_path_t no_path;
-    struct fx_pair pair;
     it_event_t event;
 
-    fx_pair_open(&pair);
     CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 7, FX_SIGNAL));
     CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 8, FX_QUIET));
     memset(&event, 0xff, sizeof(event));
@@ -295,17 +289,14 @@ Test(api_state, completion_fields)
     CHECK_EQ(0, event.all_dto_cmpl.flags);
     CHECK_EQ(0, event.all_dto_cmpl.ud_ep_id);
     CHECK(memcmp(&event.all_dto_cmpl.src_path, &no_path, sizeof(no_path)) == 0);
-    fx_pair_close(&pair);
 }
 
 /* ORD may go down while connected, and not beyond what was agreed on. */
-Test(api_state, ord_of_a_connection)
+Test(api_state, ord_of_a_connection, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     it_ep_attributes_t attr = fx_ep_attr();
     it_ep_param_t p;
 
-    fx_pair_open(&pair);
     attr.srv.rc.rdma_read_ord = 1;
     CHECK_OK(it_ep_modify(pair.a_ep, IT_EP_PARAM_MAX_ORD, &attr));
     CHECK_OK(it_ep_query(pair.a_ep, IT_EP_PARAM_MAX_ORD, &p));
@@ -316,7 +307,6 @@ Test(api_state, ord_of_a_connection)
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 0);
     attr.srv.rc.rdma_read_ord = 100000;
     CHECK(it_ep_modify(pair.a_ep, IT_EP_PARAM_MAX_ORD, &attr) != IT_SUCCESS);
-    fx_pair_close(&pair);
 }
 
 /* Nobody listens. */

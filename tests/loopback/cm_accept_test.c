@@ -13,27 +13,27 @@
 
 #define WORD (RAW_ENH_A | RAW_ENH_C | RAW_ENH_D | 5u << 16 | 6u)
 
-struct service {
+static struct {
     struct fx_node node;
     it_ep_handle_t ep;
     it_listen_handle_t listener;
     uint16_t port;
-};
+} s;
 
-static void open_service(struct service *s)
+static void open_service(void)
 {
-    fx_node_open(&s->node);
-    s->ep = fx_ep(&s->node, NULL);
-    s->listener = fx_listen(&s->node, &s->port);
+    fx_node_open(&s.node);
+    s.ep = fx_ep(&s.node, NULL);
+    s.listener = fx_listen(&s.node, &s.port);
 }
 
-static void close_service(struct service *s)
+static void close_service(void)
 {
-    fx_empty(s->node.conn_evd);
-    fx_empty(s->node.listen_evd);
-    CHECK_OK(it_listen_free(s->listener));
-    CHECK_OK(it_ep_free(s->ep));
-    fx_node_close(&s->node);
+    fx_empty(s.node.conn_evd);
+    fx_empty(s.node.listen_evd);
+    CHECK_OK(it_listen_free(s.listener));
+    CHECK_OK(it_ep_free(s.ep));
+    fx_node_close(&s.node);
 }
 
 static void request2(struct raw_bytes *out, const char *data)
@@ -47,16 +47,16 @@ static void request2(struct raw_bytes *out, const char *data)
 }
 
 /* A peer that has sent a good Request. */
-static it_cn_est_identifier_t come(struct service *s, struct raw_peer *peer, const char *data)
+static it_cn_est_identifier_t come(struct raw_peer *peer, const char *data)
 {
     struct raw_bytes out = {0};
     it_event_t event;
 
-    raw_connect(peer, s->port);
+    raw_connect(peer, s.port);
     request2(&out, data);
     CHECK(raw_send(peer, &out));
     raw_free(&out);
-    (void)fx_request(&s->node, &event);
+    (void)fx_request(&s.node, &event);
     CHECK_EQ(data[0] ? IT_TRUE : IT_FALSE, event.conn_req.private_data_present);
     CHECK(strcmp((const char *)event.conn_req.private_data, data) == 0);
     return event.conn_req.cn_est_id;
@@ -82,17 +82,15 @@ static void gone(it_cn_est_identifier_t id, it_ep_handle_t ep)
 
 /* ---- Accept ----------------------------------------------------------------------------------- */
 
-Test(cm_accept, revision_2)
+Test(cm_accept, revision_2, .init = open_service, .fini = close_service)
 {
     struct raw_mpa_frame reply;
     struct sockaddr_in own;
     socklen_t len = sizeof(own);
     struct raw_bytes out = {0};
     struct raw_peer peer;
-    struct service s;
     it_event_t event;
 
-    open_service(&s);
     raw_connect(&peer, s.port);
     CHECK(getsockname(peer.fd, (struct sockaddr *)&own, &len) == 0);
     request2(&out, "knock");
@@ -124,7 +122,6 @@ Test(cm_accept, revision_2)
     raw_close(&peer);
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     raw_free(&out);
-    close_service(&s);
 }
 
 /* Revision 1, and 2 without S, are answered in kind. */
@@ -136,10 +133,9 @@ Test(cm_accept, plain_requests)
         struct raw_mpa_frame reply;
         struct raw_bytes out = {0};
         struct raw_peer peer;
-        struct service s;
         it_event_t event;
 
-        open_service(&s);
+        open_service();
         raw_connect(&peer, s.port);
         raw_mpa(&out, false, 0, revisions[i], "old", 3);
         CHECK(raw_send(&peer, &out));
@@ -158,43 +154,37 @@ Test(cm_accept, plain_requests)
         raw_close(&peer);
         fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         raw_free(&out);
-        close_service(&s);
+        close_service();
     }
 }
 
 /* An EP that speaks revision 1 only resets the stream: then such a peer comes back with it. */
-Test(cm_accept, endpoint_of_revision_1)
+Test(cm_accept, endpoint_of_revision_1, .init = open_service, .fini = close_service)
 {
-    struct itx_mpa_params mpa;
     struct raw_peer peer;
-    struct service s;
     it_event_t event;
+    struct itx_mpa_params mpa = fx_mpa(s.ep);
 
-    open_service(&s);
-    mpa = fx_mpa(s.ep);
     mpa.revision = 1;
     CHECK_OK(itx_ep_set_mpa_params(s.ep, &mpa));
-    CHECK_OK(it_ep_accept(s.ep, come(&s, &peer, ""), NULL, 0));
+    CHECK_OK(it_ep_accept(s.ep, come(&peer, ""), NULL, 0));
     CHECK_EQ(RAW_RESET, raw_drain(&peer));
     event = fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
     CHECK_EQ(IT_CN_REJ_BAD_CONN_PARMS, event.conn.reject_reason_code);
     raw_close(&peer);
-    close_service(&s);
 }
 
-Test(cm_accept, wrong_state_keeps_the_request)
+Test(cm_accept, wrong_state_keeps_the_request, .init = open_service, .fini = close_service)
 {
     it_cn_est_identifier_t second;
     struct raw_mpa_frame reply;
     struct raw_peer peers[2];
     it_ep_handle_t other;
-    struct service s;
 
-    open_service(&s);
-    CHECK_OK(it_ep_accept(s.ep, come(&s, &peers[0], "a"), NULL, 0));
+    CHECK_OK(it_ep_accept(s.ep, come(&peers[0], "a"), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peers[0], &reply));
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
-    second = come(&s, &peers[1], "b");
+    second = come(&peers[1], "b");
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_accept(s.ep, second, NULL, 0));
     other = fx_ep(&s.node, NULL);
     CHECK_OK(it_ep_accept(other, second, NULL, 0));
@@ -204,22 +194,17 @@ Test(cm_accept, wrong_state_keeps_the_request)
     raw_close(&peers[1]);
     raw_close(&peers[0]);
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    close_service(&s);
 }
 
 /* ---- Reject ----------------------------------------------------------------------------------- */
 
-Test(cm_accept, reject_with_private_data)
+Test(cm_accept, reject_with_private_data, .init = open_service, .fini = close_service)
 {
-    it_cn_est_identifier_t id;
     struct raw_mpa_frame reply;
     struct raw_peer peer;
-    struct service s;
-    size_t before;
+    size_t before = fx_fd_count();
+    it_cn_est_identifier_t id = come(&peer, "");
 
-    open_service(&s);
-    before = fx_fd_count();
-    id = come(&s, &peer, "");
     CHECK_OK(it_reject(id, (const unsigned char *)"full up", 7));
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(s.ep, id, NULL, 0));
@@ -230,27 +215,23 @@ Test(cm_accept, reject_with_private_data)
     CHECK_EQ(RAW_EOF, raw_drain(&peer));
     raw_close(&peer);
     fx_fd_settle(before);
-    close_service(&s);
 }
 
 /* ---- Handoff ---------------------------------------------------------------------------------- */
 
-Test(cm_accept, handoff)
+Test(cm_accept, handoff, .init = open_service, .fini = close_service)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
-    it_evd_handle_t second_evd;
     it_cn_est_identifier_t id;
     struct raw_mpa_frame reply;
     struct raw_peer peer;
-    struct service s;
     it_listen_handle_t second;
     it_event_t event;
+    it_evd_handle_t second_evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
 
-    open_service(&s);
-    second_evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
     CHECK_OK(
         it_listen_create(s.node.ia, s.node.spigot, second_evd, IT_LISTEN_NO_FLAG, &qual, &second));
-    id = come(&s, &peer, "pass on");
+    id = come(&peer, "pass on");
     CHECK_OK(it_handoff(&qual, s.node.spigot, id));
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(s.ep, id, NULL, 0));
     event = fx_next(second_evd);
@@ -264,27 +245,23 @@ Test(cm_accept, handoff)
     raw_close(&peer);
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_OK(it_listen_free(second));
-    close_service(&s);
 }
 
-Test(cm_accept, handoff_refused_keeps_the_request)
+Test(cm_accept, handoff_refused_keeps_the_request, .init = open_service, .fini = close_service)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     it_conn_qual_t nobody = {.type = IT_IANA_PORT, .conn_qual.port = htons(1)};
-    it_evd_handle_t second_evd;
     it_cn_est_identifier_t ids[2];
     struct raw_mpa_frame reply;
     struct raw_peer peers[2];
     it_evd_param_t param;
-    struct service s;
     it_listen_handle_t second;
+    it_evd_handle_t second_evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
 
-    open_service(&s);
-    second_evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
     CHECK_OK(
         it_listen_create(s.node.ia, s.node.spigot, second_evd, IT_LISTEN_NO_FLAG, &qual, &second));
-    ids[0] = come(&s, &peers[0], "first");
-    ids[1] = come(&s, &peers[1], "second");
+    ids[0] = come(&peers[0], "first");
+    ids[1] = come(&peers[1], "second");
     CHECK_STATUS(IT_ERR_INVALID_CONN_QUAL, it_handoff(&nobody, s.node.spigot, ids[0]));
     CHECK_STATUS(IT_ERR_INVALID_SPIGOT, it_handoff(&qual, 77, ids[0]));
     CHECK_OK(it_handoff(&qual, s.node.spigot, ids[0]));
@@ -302,23 +279,19 @@ Test(cm_accept, handoff_refused_keeps_the_request)
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peers[0], &reply));
     raw_close(&peers[0]);
     CHECK_OK(it_listen_free(second));
-    close_service(&s);
 }
 
 /* From one to the next and back to where it came from, while those it has left are freed. */
-Test(cm_accept, handoff_again_and_again)
+Test(cm_accept, handoff_again_and_again, .init = open_service, .fini = close_service)
 {
     it_conn_qual_t quals[3];
     it_listen_handle_t listeners[3];
     it_evd_handle_t evds[3];
-    it_cn_est_identifier_t id;
     struct raw_mpa_frame reply;
     struct raw_peer peer;
-    struct service s;
     it_event_t event;
+    it_cn_est_identifier_t id = come(&peer, "round trip");
 
-    open_service(&s);
-    id = come(&s, &peer, "round trip");
     for (unsigned i = 0; i < 3; i++) {
         quals[i] = (it_conn_qual_t){.type = IT_IANA_PORT};
         evds[i] = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 4, IT_THRESHOLD_DISABLE);
@@ -349,49 +322,39 @@ Test(cm_accept, handoff_again_and_again)
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     raw_close(&peer);
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    close_service(&s);
 }
 
 /* ---- Peers that give up ----------------------------------------------------------------------- */
 
-Test(cm_accept, peer_gives_up)
+Test(cm_accept, peer_gives_up, .init = open_service, .fini = close_service)
 {
     struct raw_peer peer;
-    struct service s;
-    it_cn_est_identifier_t id;
-    size_t before;
+    size_t before = fx_fd_count();
+    it_cn_est_identifier_t id = come(&peer, "");
 
-    open_service(&s);
-    before = fx_fd_count();
-    id = come(&s, &peer, "");
     raw_close(&peer);
     gone(id, s.ep);
-    id = come(&s, &peer, "");
+    id = come(&peer, "");
     raw_close_with_reset(&peer);
     gone(id, s.ep);
     /* An octet before our Reply breaks the rules of MPA. */
-    id = come(&s, &peer, "");
+    id = come(&peer, "");
     CHECK(raw_send_part(&peer, "x", 1));
     gone(id, s.ep);
     CHECK(raw_drain(&peer) != RAW_TIMEOUT);
     raw_close(&peer);
     fx_fd_settle(before);
-    close_service(&s);
 }
 
-Test(cm_accept, no_room_in_the_evd)
+Test(cm_accept, no_room_in_the_evd, .init = open_service, .fini = close_service)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     struct raw_mpa_frame reply;
     struct raw_peer peers[2];
-    it_evd_handle_t evd;
     it_listen_handle_t listener;
-    struct service s;
-    uint16_t port;
+    uint16_t port = s.port;
+    it_evd_handle_t evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
 
-    open_service(&s);
-    port = s.port;
-    evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
     CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, evd, IT_LISTEN_NO_FLAG, &qual, &listener));
     for (int i = 0; i < 2; i++) {
         struct raw_bytes out = {0};
@@ -402,7 +365,7 @@ Test(cm_accept, no_room_in_the_evd)
         raw_free(&out);
         if (i == 0) { /* the first must be there before the second comes */
             s.port = port;
-            CHECK_OK(it_reject(come(&s, &peers[1], ""), NULL, 0));
+            CHECK_OK(it_reject(come(&peers[1], ""), NULL, 0));
             CHECK_EQ(RAW_OK, raw_receive_mpa(&peers[1], &reply));
             raw_close(&peers[1]);
         }
@@ -413,7 +376,6 @@ Test(cm_accept, no_room_in_the_evd)
     raw_close(&peers[0]);
     raw_close(&peers[1]);
     CHECK_OK(it_listen_free(listener));
-    close_service(&s);
 }
 
 /* ---- Ends of the listen point ----------------------------------------------------------------- */
@@ -424,14 +386,13 @@ Test(cm_accept, delivered_requests_outlive_the_listener)
     struct raw_mpa_frame reply;
     struct raw_peer peer;
     struct raw_peer half;
-    struct service s;
     it_cn_est_identifier_t id;
 
-    open_service(&s);
+    open_service();
     request2(&out, "");
     raw_connect(&half, s.port);
     CHECK(raw_send_part(&half, out.data, 10));
-    id = come(&s, &peer, "");
+    id = come(&peer, "");
     CHECK_OK(it_listen_free(s.listener));
     CHECK(raw_drain(&half) != RAW_TIMEOUT);
     CHECK_OK(it_ep_accept(s.ep, id, NULL, 0));
@@ -449,14 +410,13 @@ Test(cm_accept, ia_free_ends_everything)
     size_t before = fx_fd_count();
     struct raw_bytes out = {0};
     struct raw_peer peers[3];
-    struct service s;
 
-    open_service(&s);
+    open_service();
     request2(&out, "");
     raw_connect(&peers[0], s.port); /* silent */
     raw_connect(&peers[1], s.port);
     CHECK(raw_send_part(&peers[1], out.data, out.len - 1));
-    (void)come(&s, &peers[2], ""); /* undecided */
+    (void)come(&peers[2], ""); /* undecided */
     fx_node_close(&s.node);
     for (int i = 0; i < 3; i++) {
         CHECK(raw_drain(&peers[i]) != RAW_TIMEOUT);
@@ -475,10 +435,9 @@ Test(cm_accept, queued_requests_outlive_the_listener)
     struct raw_mpa_frame reply;
     it_listen_handle_t listener;
     struct raw_peer peer;
-    struct service s;
     it_evd_handle_t evd;
 
-    open_service(&s);
+    open_service();
     CHECK_OK(it_evd_create(s.node.ia, IT_CM_REQ_EVENT_STREAM, IT_EVD_CREATE_FD, 1, 0, NULL, &evd,
                            &queued.fd));
     CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, evd, IT_LISTEN_NO_FLAG, &qual, &listener));
@@ -500,16 +459,15 @@ Test(cm_accept, ia_free_rejects_nothing)
 {
     struct raw_mpa_frame reply;
     struct raw_peer peer;
-    struct service s;
     struct fx_node a;
     it_ep_handle_t ep;
 
-    open_service(&s);
+    open_service();
     fx_node_open(&a);
     ep = fx_ep(&a, NULL);
     fx_connect(&a, ep, s.port);
     (void)fx_request(&s.node, NULL);
-    (void)come(&s, &peer, "");
+    (void)come(&peer, "");
     fx_node_close(&s.node);
     fx_conn(a.conn_evd, ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
     CHECK_EQ(RAW_RESET, raw_receive_mpa(&peer, &reply));
@@ -517,14 +475,12 @@ Test(cm_accept, ia_free_rejects_nothing)
     fx_node_close(&a);
 }
 
-Test(cm_accept, disconnect_after_accept)
+Test(cm_accept, disconnect_after_accept, .init = open_service, .fini = close_service)
 {
     struct raw_peer peer;
-    struct service s;
 
-    open_service(&s);
     for (int i = 0; i < 20; i++) {
-        CHECK_OK(it_ep_accept(s.ep, come(&s, &peer, ""), NULL, 0));
+        CHECK_OK(it_ep_accept(s.ep, come(&peer, ""), NULL, 0));
         CHECK_OK(it_ep_disconnect(s.ep, NULL, 0));
         /* Whether it was established before or not: the last word is the disconnect. */
         while (fx_next(s.node.conn_evd).event_number != IT_CM_MSG_CONN_DISCONNECT_EVENT)
@@ -533,21 +489,17 @@ Test(cm_accept, disconnect_after_accept)
         raw_close(&peer);
         CHECK_OK(it_ep_reset(s.ep));
     }
-    close_service(&s);
 }
 
 /* ---- Where it listens ------------------------------------------------------------------------- */
 
-Test(cm_accept, qualifier_in_use)
+Test(cm_accept, qualifier_in_use, .init = open_service, .fini = close_service)
 {
-    struct service s;
     it_listen_handle_t second;
-    it_conn_qual_t qual;
     uint16_t port;
     int taken;
+    it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = s.port};
 
-    open_service(&s);
-    qual = (it_conn_qual_t){.type = IT_IANA_PORT, .conn_qual.port = s.port};
     CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY,
                  it_listen_create(s.node.ia, s.node.spigot, s.node.listen_evd,
                                   IT_LISTEN_CONN_QUAL_INPUT, &qual, &second));
@@ -560,7 +512,6 @@ Test(cm_accept, qualifier_in_use)
     CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, s.node.listen_evd,
                               IT_LISTEN_CONN_QUAL_INPUT, &qual, &second));
     CHECK_OK(it_listen_free(second));
-    close_service(&s);
 }
 
 Test(cm_accept, port_pair)
@@ -571,12 +522,11 @@ Test(cm_accept, port_pair)
     it_listen_handle_t second;
     struct raw_bytes out = {0};
     struct raw_peer peer;
-    struct service s;
     it_event_t event;
     uint16_t port;
     int kept = raw_keep_port(&port);
 
-    open_service(&s);
+    open_service();
     qual.conn_qual.lr_port.local = port;
     CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, s.node.listen_evd,
                               IT_LISTEN_CONN_QUAL_INPUT, &qual, &second));
@@ -592,6 +542,6 @@ Test(cm_accept, port_pair)
     raw_close(&peer);
     raw_free(&out);
     CHECK_OK(it_listen_free(second));
-    close_service(&s);
+    close_service();
     (void)close(kept);
 }

@@ -13,39 +13,39 @@
 
 #define ANY_TIME_US UINT64_C(20000000)
 
-struct attempt {
+static struct {
     struct fx_node node;
     it_ep_handle_t ep;
     int listener;
     uint16_t port;
     struct raw_peer peer;
-};
+} t;
 
-static void open_attempt(struct attempt *t)
+static void open_attempt(void)
 {
-    memset(t, 0, sizeof(*t));
-    fx_node_open(&t->node);
-    t->ep = fx_ep(&t->node, NULL);
-    t->listener = raw_listen(&t->port);
-    t->peer.fd = -1;
+    memset(&t, 0, sizeof(t));
+    fx_node_open(&t.node);
+    t.ep = fx_ep(&t.node, NULL);
+    t.listener = raw_listen(&t.port);
+    t.peer.fd = -1;
 }
 
-static void close_attempt(struct attempt *t)
+static void close_attempt(void)
 {
-    fx_empty(t->node.conn_evd);
-    raw_close(&t->peer);
-    (void)close(t->listener);
-    CHECK_OK(it_ep_free(t->ep));
-    fx_node_close(&t->node);
+    fx_empty(t.node.conn_evd);
+    raw_close(&t.peer);
+    (void)close(t.listener);
+    CHECK_OK(it_ep_free(t.ep));
+    fx_node_close(&t.node);
 }
 
-static it_status_t connect_with(struct attempt *t, uint64_t timeout_us, const void *pd, size_t len)
+static it_status_t connect_with(uint64_t timeout_us, const void *pd, size_t len)
 {
-    it_path_t path = fx_path(&t->node);
-    it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = t->port};
+    it_path_t path = fx_path(&t.node);
+    it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = t.port};
 
     path.timeout = timeout_us;
-    return it_ep_connect(t->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, pd, len);
+    return it_ep_connect(t.ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, pd, len);
 }
 
 static void set_revision(it_ep_handle_t ep, uint32_t revision)
@@ -57,39 +57,39 @@ static void set_revision(it_ep_handle_t ep, uint32_t revision)
 }
 
 /* The peer takes the connection and the Request. */
-static struct raw_mpa_frame take_request(struct attempt *t)
+static struct raw_mpa_frame take_request(void)
 {
     struct raw_mpa_frame frame;
 
-    raw_accept(&t->peer, t->listener);
-    CHECK_EQ(RAW_OK, raw_receive_mpa(&t->peer, &frame));
+    raw_accept(&t.peer, t.listener);
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &frame));
     CHECK(!frame.reply);
     return frame;
 }
 
-static void reply2(struct attempt *t, uint32_t word)
+static void reply2(uint32_t word)
 {
     struct raw_bytes out = {0};
 
     raw_mpa2(&out, true, RAW_MPA_C | RAW_MPA_S, word);
-    CHECK(raw_send(&t->peer, &out));
+    CHECK(raw_send(&t.peer, &out));
     raw_free(&out);
 }
 
-static void rejected(struct attempt *t, it_conn_reject_code_t code)
+static void rejected(it_conn_reject_code_t code)
 {
-    it_event_t event = fx_conn(t->node.conn_evd, t->ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+    it_event_t event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
 
     CHECK_EQ(code, event.conn.reject_reason_code);
     CHECK_EQ(IT_FALSE, event.conn.private_data_present);
     CHECK_EQ(0, event.conn.cn_est_id);
-    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(t->ep));
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(t.ep));
 }
 
-static void again(struct attempt *t)
+static void again(void)
 {
-    raw_close(&t->peer);
-    CHECK_OK(it_ep_reset(t->ep));
+    raw_close(&t.peer);
+    CHECK_OK(it_ep_reset(t.ep));
 }
 
 static void ends(struct raw_peer *peer)
@@ -108,13 +108,12 @@ Test(cm_connect, revision_2_on_the_wire)
     struct raw_segment *rtr = calloc(1, sizeof(*rtr));
     struct raw_bytes pd = {0};
     struct raw_bytes out = {0};
-    struct attempt t;
     it_event_t event;
 
-    open_attempt(&t);
-    CHECK_OK(connect_with(&t, 0, "hello", 5));
+    open_attempt();
+    CHECK_OK(connect_with(0, "hello", 5));
     CHECK_EQ(IT_EP_STATE_ACTIVE1_CONNECTION_PENDING, fx_ep_state(t.ep));
-    CHECK_STATUS(IT_ERR_INVALID_EP_STATE, connect_with(&t, 0, NULL, 0));
+    CHECK_STATUS(IT_ERR_INVALID_EP_STATE, connect_with(0, NULL, 0));
     raw_accept(&t.peer, t.listener);
     CHECK_EQ(RAW_OK, raw_receive(&t.peer, octets, sizeof(octets), NULL));
     CHECK(memcmp(octets, head, sizeof(head)) == 0);
@@ -143,20 +142,18 @@ Test(cm_connect, revision_2_on_the_wire)
     raw_free(&pd);
     raw_free(&out);
     free(rtr);
-    close_attempt(&t);
+    close_attempt();
 }
 
-Test(cm_connect, revision_1_on_the_wire)
+Test(cm_connect, revision_1_on_the_wire, .init = open_attempt, .fini = close_attempt)
 {
     struct raw_bytes out = {0};
     struct raw_mpa_frame frame;
-    struct attempt t;
     it_event_t event;
 
-    open_attempt(&t);
     set_revision(t.ep, 1);
-    CHECK_OK(connect_with(&t, 0, NULL, 0));
-    frame = take_request(&t);
+    CHECK_OK(connect_with(0, NULL, 0));
+    frame = take_request();
     CHECK_EQ(1, frame.revision);
     CHECK_EQ(RAW_MPA_C, frame.flags);
     CHECK_EQ(0, frame.pd_len);
@@ -165,7 +162,6 @@ Test(cm_connect, revision_1_on_the_wire)
     event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     CHECK_EQ(IT_FALSE, event.conn.private_data_present);
     raw_free(&out);
-    close_attempt(&t);
 }
 
 /* The peer has closed or reset without an octet: once more, on a new connection, with revision 1. */
@@ -175,17 +171,16 @@ Test(cm_connect, falls_back_to_revision_1)
         struct itx_mpa_info info = {.size = sizeof(info)};
         struct raw_bytes out = {0};
         struct raw_mpa_frame frame;
-        struct attempt t;
 
-        open_attempt(&t);
-        CHECK_OK(connect_with(&t, 0, "again", 5));
-        frame = take_request(&t);
+        open_attempt();
+        CHECK_OK(connect_with(0, "again", 5));
+        frame = take_request();
         CHECK_EQ(2, frame.revision);
         if (reset)
             raw_close_with_reset(&t.peer);
         else
             raw_close(&t.peer);
-        frame = take_request(&t);
+        frame = take_request();
         CHECK_EQ(1, frame.revision);
         CHECK_EQ(5, frame.pd_len);
         CHECK(memcmp(frame.pd, "again", 5) == 0);
@@ -195,38 +190,33 @@ Test(cm_connect, falls_back_to_revision_1)
         CHECK_OK(itx_ep_query_mpa(t.ep, &info));
         CHECK_EQ(1, info.revision);
         raw_free(&out);
-        close_attempt(&t);
+        close_attempt();
     }
 }
 
-Test(cm_connect, falls_back_once_only)
+Test(cm_connect, falls_back_once_only, .init = open_attempt, .fini = close_attempt)
 {
-    struct attempt t;
     struct raw_peer third;
 
-    open_attempt(&t);
-    CHECK_OK(connect_with(&t, 0, NULL, 0));
-    (void)take_request(&t);
+    CHECK_OK(connect_with(0, NULL, 0));
+    (void)take_request();
     raw_close(&t.peer);
-    CHECK_EQ(1, take_request(&t).revision);
+    CHECK_EQ(1, take_request().revision);
     raw_close(&t.peer);
-    rejected(&t, IT_CN_REJ_OTHER);
+    rejected(IT_CN_REJ_OTHER);
     CHECK(!raw_accept_within(&third, t.listener, 50));
-    close_attempt(&t);
 }
 
-Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind)
+Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind, .init = open_attempt,
+     .fini = close_attempt)
 {
     struct raw_bytes ulpdu = {0};
     struct raw_bytes out = {0};
-    struct attempt t;
-    struct fx_buf buf;
+    struct fx_buf buf = fx_buf_make(&t.node, 64);
 
-    open_attempt(&t);
-    buf = fx_buf_make(&t.node, 64);
     fx_recv(t.ep, &buf, 0, 64, 7);
-    CHECK_OK(connect_with(&t, 0, NULL, 0));
-    (void)take_request(&t);
+    CHECK_OK(connect_with(0, NULL, 0));
+    (void)take_request();
     raw_mpa2(&out, true, RAW_MPA_C | RAW_MPA_S, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 8u);
     for (size_t i = 0; i + 1 < out.len; i++)
         CHECK(raw_send_part(&t.peer, out.data + i, 1));
@@ -242,21 +232,18 @@ Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind)
     CHECK_OK(it_ep_disconnect(t.ep, NULL, 0));
     fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_buf_free(&buf);
-    close_attempt(&t);
 }
 
 /* ---- Refused -------------------------------------------------------------------------------- */
 
-Test(cm_connect, peer_reject_with_private_data)
+Test(cm_connect, peer_reject_with_private_data, .init = open_attempt, .fini = close_attempt)
 {
     struct raw_bytes pd = {0};
     struct raw_bytes out = {0};
-    struct attempt t;
     it_event_t event;
 
-    open_attempt(&t);
-    CHECK_OK(connect_with(&t, 0, NULL, 0));
-    (void)take_request(&t);
+    CHECK_OK(connect_with(0, NULL, 0));
+    (void)take_request();
     raw_add_be32(&pd, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 8u);
     raw_add(&pd, "no", 2);
     raw_mpa(&out, true, RAW_MPA_C | RAW_MPA_S | RAW_MPA_R, 2, pd.data, pd.len);
@@ -268,58 +255,47 @@ Test(cm_connect, peer_reject_with_private_data)
     CHECK_EQ(RAW_EOF, raw_drain(&t.peer));
     raw_free(&pd);
     raw_free(&out);
-    close_attempt(&t);
 }
 
-Test(cm_connect, nobody_listens)
+Test(cm_connect, nobody_listens, .init = open_attempt, .fini = close_attempt)
 {
-    struct attempt t;
-
-    open_attempt(&t);
     (void)close(t.listener);
     t.listener = raw_keep_port(&t.port);
-    CHECK_OK(connect_with(&t, 0, NULL, 0));
-    rejected(&t, IT_CN_REJ_OTHER);
-    close_attempt(&t);
+    CHECK_OK(connect_with(0, NULL, 0));
+    rejected(IT_CN_REJ_OTHER);
 }
 
-Test(cm_connect, no_way_there)
+Test(cm_connect, no_way_there, .init = open_attempt, .fini = close_attempt)
 {
-    struct attempt t;
     it_path_t path;
     it_conn_qual_t qual;
 
-    open_attempt(&t);
     path = fx_path(&t.node); /* from a loopback address to a documentation address */
     path.u.iwarp.raddr.ipv4.s_addr = htonl(0xc6336401u);
     qual = (it_conn_qual_t){.type = IT_IANA_PORT, .conn_qual.port = t.port};
     CHECK_OK(it_ep_connect(t.ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
-    rejected(&t, IT_CN_REJ_BAD_PATH);
-    close_attempt(&t);
+    rejected(IT_CN_REJ_BAD_PATH);
 }
 
-Test(cm_connect, every_octet_of_the_key_counts)
+Test(cm_connect, every_octet_of_the_key_counts, .init = open_attempt, .fini = close_attempt)
 {
     struct raw_bytes out = {0};
-    struct attempt t;
 
-    open_attempt(&t);
     for (size_t i = 0; i < 16; i++) {
-        CHECK_OK(connect_with(&t, ANY_TIME_US, NULL, 0));
-        (void)take_request(&t);
+        CHECK_OK(connect_with(ANY_TIME_US, NULL, 0));
+        (void)take_request();
         raw_mpa2(&out, true, RAW_MPA_C | RAW_MPA_S, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 8u);
         out.data[i] ^= 0x20;
         CHECK(raw_send(&t.peer, &out));
-        rejected(&t, IT_CN_REJ_BAD_CONN_PARMS);
+        rejected(IT_CN_REJ_BAD_CONN_PARMS);
         ends(&t.peer);
         raw_reset(&out);
-        again(&t);
+        again();
     }
     raw_free(&out);
-    close_attempt(&t);
 }
 
-Test(cm_connect, malformed_replies)
+Test(cm_connect, malformed_replies, .init = open_attempt, .fini = close_attempt)
 {
     static const char *const bad[] = {
         "4d504120494420526570204672616d65 50 03 0004 00080008", /* revision 3 */
@@ -329,22 +305,19 @@ Test(cm_connect, malformed_replies)
         "4d504120494420526571204672616d65 50 02 0004 00080008", /* a Request */
     };
     struct raw_bytes out = {0};
-    struct attempt t;
 
-    open_attempt(&t);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         check_context(bad[i]);
-        CHECK_OK(connect_with(&t, ANY_TIME_US, NULL, 0));
-        (void)take_request(&t);
+        CHECK_OK(connect_with(ANY_TIME_US, NULL, 0));
+        (void)take_request();
         raw_add_hex(&out, bad[i]);
         CHECK(raw_send(&t.peer, &out));
-        rejected(&t, IT_CN_REJ_BAD_CONN_PARMS);
+        rejected(IT_CN_REJ_BAD_CONN_PARMS);
         ends(&t.peer);
         raw_reset(&out);
-        again(&t);
+        again();
     }
     raw_free(&out);
-    close_attempt(&t);
 }
 
 /* A Reply that is well formed but cannot be lived with is answered by a Terminate. */
@@ -353,15 +326,14 @@ static void terminated(bool markers, uint32_t word, const char *payload, it_conn
     struct raw_bytes out = {0};
     struct raw_segment *segment = calloc(1, sizeof(*segment));
     struct raw_bytes want = {0};
-    struct attempt t;
 
-    open_attempt(&t);
-    CHECK_OK(connect_with(&t, 0, NULL, 0));
-    (void)take_request(&t);
+    open_attempt();
+    CHECK_OK(connect_with(0, NULL, 0));
+    (void)take_request();
     raw_mpa2(&out, true, RAW_MPA_C | RAW_MPA_S | (markers ? RAW_MPA_M : 0), word);
     CHECK(raw_send(&t.peer, &out));
     raw_free(&out);
-    rejected(&t, code);
+    rejected(code);
     t.peer.crc = true;
     t.peer.markers = markers;
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&t.peer, segment));
@@ -372,7 +344,7 @@ static void terminated(bool markers, uint32_t word, const char *payload, it_conn
     CHECK_EQ(RAW_EOF, raw_drain(&t.peer));
     raw_free(&want);
     free(segment);
-    close_attempt(&t);
+    close_attempt();
 }
 
 Test(cm_connect, read_depths_beyond_ours)
@@ -394,24 +366,23 @@ Test(cm_connect, terminate_with_a_marker)
 static void cut(bool reset)
 {
     struct raw_bytes out = {0};
-    struct attempt t;
 
-    open_attempt(&t);
+    open_attempt();
     set_revision(t.ep, 1); /* so that an empty answer is final */
     raw_mpa(&out, true, RAW_MPA_C, 1, "bye", 3);
     for (size_t i = 0; i < out.len; i++) {
-        CHECK_OK(connect_with(&t, ANY_TIME_US, NULL, 0));
-        (void)take_request(&t);
+        CHECK_OK(connect_with(ANY_TIME_US, NULL, 0));
+        (void)take_request();
         CHECK(raw_send_part(&t.peer, out.data, i));
         if (reset)
             raw_close_with_reset(&t.peer);
         else
             raw_finish(&t.peer);
-        rejected(&t, i > 0 && !reset ? IT_CN_REJ_BAD_CONN_PARMS : IT_CN_REJ_OTHER);
-        again(&t);
+        rejected(i > 0 && !reset ? IT_CN_REJ_BAD_CONN_PARMS : IT_CN_REJ_OTHER);
+        again();
     }
     raw_free(&out);
-    close_attempt(&t);
+    close_attempt();
 }
 
 Test(cm_connect, reply_cut_by_fin)
@@ -426,74 +397,61 @@ Test(cm_connect, reply_cut_by_reset)
 
 /* ---- Time ----------------------------------------------------------------------------------- */
 
-Test(cm_connect, silent_peer)
+Test(cm_connect, silent_peer, .init = open_attempt, .fini = close_attempt)
 {
-    struct attempt t;
-    uint64_t start;
+    uint64_t start = fx_now_us();
 
-    open_attempt(&t);
-    start = fx_now_us();
-    CHECK_OK(connect_with(&t, 200000, NULL, 0));
-    (void)take_request(&t);
-    rejected(&t, IT_CN_REJ_TIMEOUT);
+    CHECK_OK(connect_with(200000, NULL, 0));
+    (void)take_request();
+    rejected(IT_CN_REJ_TIMEOUT);
     CHECK(fx_now_us() - start >= 200000);
     ends(&t.peer);
-    close_attempt(&t);
 }
 
 /* The first connection ends without a Reply; false: that was too late, there is no second one. */
-static bool second_connection(struct attempt *t, uint64_t timeout_us)
+static bool second_connection(uint64_t timeout_us)
 {
     struct raw_mpa_frame frame;
 
-    CHECK_OK(connect_with(t, timeout_us, NULL, 0));
-    raw_accept(&t->peer, t->listener);
-    (void)raw_receive_mpa(&t->peer, &frame);
-    raw_close(&t->peer);
-    rejected(t, IT_CN_REJ_TIMEOUT);
-    return raw_accept_within(&t->peer, t->listener, 0);
+    CHECK_OK(connect_with(timeout_us, NULL, 0));
+    raw_accept(&t.peer, t.listener);
+    (void)raw_receive_mpa(&t.peer, &frame);
+    raw_close(&t.peer);
+    rejected(IT_CN_REJ_TIMEOUT);
+    return raw_accept_within(&t.peer, t.listener, 0);
 }
 
 /* The limit is that of the whole attempt: the second connection has what the first has left. */
-Test(cm_connect, time_is_not_given_twice)
+Test(cm_connect, time_is_not_given_twice, .init = open_attempt, .fini = close_attempt)
 {
     uint64_t timeout_us = 150000;
-    struct attempt t;
 
-    open_attempt(&t);
     do {
         CHECK_OK(it_ep_reset(t.ep));
         timeout_us *= 2;
-    } while (!second_connection(&t, timeout_us));
+    } while (!second_connection(timeout_us));
     ends(&t.peer);
-    close_attempt(&t);
 }
 
 /* The peer's TCP does not answer: its queue of connections is full. */
-Test(cm_connect, tcp_does_not_answer)
+Test(cm_connect, tcp_does_not_answer, .init = open_attempt, .fini = close_attempt)
 {
     struct raw_peer others[2];
-    struct attempt t;
 
-    open_attempt(&t);
     CHECK(listen(t.listener, 0) == 0);
     raw_connect(&others[0], t.port);
-    CHECK_OK(connect_with(&t, 300000, NULL, 0));
+    CHECK_OK(connect_with(300000, NULL, 0));
     CHECK_EQ(IT_EP_STATE_ACTIVE1_CONNECTION_PENDING, fx_ep_state(t.ep));
-    rejected(&t, IT_CN_REJ_TIMEOUT);
+    rejected(IT_CN_REJ_TIMEOUT);
     raw_close(&others[0]);
-    close_attempt(&t);
 }
 
 /* ---- Given up ------------------------------------------------------------------------------- */
 
-Test(cm_connect, disconnect_while_pending)
+Test(cm_connect, disconnect_while_pending, .init = open_attempt, .fini = close_attempt)
 {
-    struct attempt t;
-
-    open_attempt(&t);
     for (int i = 0; i < 20; i++) {
-        CHECK_OK(connect_with(&t, 0, NULL, 0));
+        CHECK_OK(connect_with(0, NULL, 0));
         raw_accept(&t.peer, t.listener);
         if (i % 2)
             (void)poll(NULL, 0, 1);
@@ -501,22 +459,18 @@ Test(cm_connect, disconnect_while_pending)
         fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_disconnect(t.ep, NULL, 0));
         ends(&t.peer);
-        again(&t);
+        again();
     }
-    close_attempt(&t);
 }
 
-Test(cm_connect, free_while_pending_leaves_nothing)
+Test(cm_connect, free_while_pending_leaves_nothing, .init = open_attempt, .fini = close_attempt)
 {
-    struct attempt t;
-    size_t before;
+    size_t before = fx_fd_count();
 
-    open_attempt(&t);
-    before = fx_fd_count();
     for (int i = 0; i < 20; i++) {
-        CHECK_OK(connect_with(&t, 0, NULL, 0));
+        CHECK_OK(connect_with(0, NULL, 0));
         if (i % 2) {
-            (void)take_request(&t);
+            (void)take_request();
             CHECK_OK(it_ep_free(t.ep));
             ends(&t.peer);
         } else {
@@ -527,17 +481,15 @@ Test(cm_connect, free_while_pending_leaves_nothing)
         t.ep = fx_ep(&t.node, NULL);
     }
     fx_fd_settle(before);
-    close_attempt(&t);
 }
 
 Test(cm_connect, ia_free_while_pending_leaves_nothing)
 {
     size_t before = fx_fd_count();
-    struct attempt t;
 
-    open_attempt(&t);
-    CHECK_OK(connect_with(&t, 0, NULL, 0));
-    (void)take_request(&t);
+    open_attempt();
+    CHECK_OK(connect_with(0, NULL, 0));
+    (void)take_request();
     fx_node_close(&t.node);
     ends(&t.peer);
     raw_close(&t.peer);
@@ -547,14 +499,14 @@ Test(cm_connect, ia_free_while_pending_leaves_nothing)
 
 /* ---- Local ports ---------------------------------------------------------------------------- */
 
-static it_status_t connect_from(struct attempt *t, uint16_t local, uint16_t remote)
+static it_status_t connect_from(uint16_t local, uint16_t remote)
 {
-    it_path_t path = fx_path(&t->node);
+    it_path_t path = fx_path(&t.node);
     it_conn_qual_t qual = {.type = IT_IANA_LR_PORT};
 
     qual.conn_qual.lr_port.local = local;
     qual.conn_qual.lr_port.remote = remote;
-    return it_ep_connect(t->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0);
+    return it_ep_connect(t.ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0);
 }
 
 static uint16_t peer_port(const struct raw_peer *peer)
@@ -570,33 +522,28 @@ Test(cm_connect, chosen_local_port)
 {
     uint16_t local;
     int kept = raw_keep_port(&local);
-    struct attempt t;
 
-    open_attempt(&t);
-    CHECK_OK(connect_from(&t, local, t.port));
-    (void)take_request(&t);
+    open_attempt();
+    CHECK_OK(connect_from(local, t.port));
+    (void)take_request();
     CHECK_EQ(local, peer_port(&t.peer));
     raw_close_with_reset(&t.peer);
-    CHECK_EQ(1, take_request(&t).revision); /* the second connection has the same port */
+    CHECK_EQ(1, take_request().revision); /* the second connection has the same port */
     CHECK_EQ(local, peer_port(&t.peer));
     raw_close(&t.peer);
-    rejected(&t, IT_CN_REJ_OTHER);
-    close_attempt(&t);
+    rejected(IT_CN_REJ_OTHER);
+    close_attempt();
     (void)close(kept);
 }
 
-Test(cm_connect, local_port_is_taken)
+Test(cm_connect, local_port_is_taken, .init = open_attempt, .fini = close_attempt)
 {
-    struct attempt t;
-
-    open_attempt(&t);
-    CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY, connect_from(&t, t.port, t.port));
+    CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY, connect_from(t.port, t.port));
     CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(t.ep));
-    CHECK_OK(connect_from(&t, 0, t.port));
-    (void)take_request(&t);
+    CHECK_OK(connect_from(0, t.port));
+    (void)take_request();
     CHECK_OK(it_ep_disconnect(t.ep, NULL, 0));
     fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    close_attempt(&t);
 }
 
 /* TCP lets a socket connect to itself; that is no peer. */
@@ -604,12 +551,11 @@ Test(cm_connect, not_to_itself)
 {
     uint16_t port;
     int kept = raw_keep_port(&port);
-    struct attempt t;
 
-    open_attempt(&t);
-    CHECK_OK(connect_from(&t, port, port));
-    rejected(&t, IT_CN_REJ_OTHER);
-    close_attempt(&t);
+    open_attempt();
+    CHECK_OK(connect_from(port, port));
+    rejected(IT_CN_REJ_OTHER);
+    close_attempt();
     (void)close(kept);
 }
 
@@ -698,9 +644,8 @@ Test(cm_connect, ipv4_in_ipv6_form)
         it_path_t path;
         it_conn_qual_t qual = {.type = IT_IANA_PORT};
         it_event_t event;
-        struct attempt t;
 
-        open_attempt(&t);
+        open_attempt();
         CHECK_OK(it_ia_free(t.node.ia));
         CHECK_OK(it_ia_create(names[i / 2], 2, 1, &t.node.ia));
         CHECK_OK(it_pz_create(t.node.ia, &t.node.pz));
@@ -714,23 +659,19 @@ Test(cm_connect, ipv4_in_ipv6_form)
         CHECK(inet_pton(AF_INET6, "::ffff:127.0.0.1", &path.u.iwarp.raddr.ipv6) == 1);
         qual.conn_qual.port = t.port;
         CHECK_OK(it_ep_connect(t.ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
-        (void)take_request(&t);
-        reply2(&t, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 8u);
+        (void)take_request();
+        reply2(RAW_ENH_A | RAW_ENH_C | 8u << 16 | 8u);
         event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
         CHECK_EQ(IT_IP_VERS_IPV4, event.conn.dst_path.u.iwarp.ip_vers);
-        close_attempt(&t);
+        close_attempt();
     }
 }
 
-Test(cm_connect, wrong_arguments)
+Test(cm_connect, wrong_arguments, .init = open_attempt, .fini = close_attempt)
 {
-    struct attempt t;
-    it_path_t path;
-    it_conn_qual_t qual;
+    it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = t.port};
+    it_path_t path = fx_path(&t.node);
 
-    open_attempt(&t);
-    qual = (it_conn_qual_t){.type = IT_IANA_PORT, .conn_qual.port = t.port};
-    path = fx_path(&t.node);
     path.u.iwarp.laddr.ipv4.s_addr = htonl(0xc6336401u);
     CHECK_STATUS(IT_ERR_INVALID_SOURCE_PATH,
                  it_ep_connect(t.ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
@@ -746,5 +687,4 @@ Test(cm_connect, wrong_arguments)
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_FLAGS,
                  it_ep_connect(t.ep, &path, NULL, &qual, IT_CONNECT_FLAG_THREE_WAY, NULL, 0));
     CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(t.ep));
-    close_attempt(&t);
 }

@@ -19,25 +19,25 @@
 #define DESCRIPTORS   1024 /* the usual limit */
 #define UNDECIDED_MAX (DESCRIPTORS / 4)
 
-struct service {
+static struct {
     struct fx_node node;
     it_listen_handle_t listener;
     uint16_t port;
     size_t descriptors;
-};
+} s;
 
-static void open_service(struct service *s)
+static void open_service(void)
 {
-    fx_node_open(&s->node);
-    s->listener = fx_listen(&s->node, &s->port);
-    s->descriptors = fx_fd_count();
+    fx_node_open(&s.node);
+    s.listener = fx_listen(&s.node, &s.port);
+    s.descriptors = fx_fd_count();
 }
 
-static struct itx_counters counters(const struct service *s)
+static struct itx_counters counters(void)
 {
     struct itx_counters all = {.size = sizeof(all)};
 
-    CHECK_OK(itx_ia_stats(s->node.ia, &all));
+    CHECK_OK(itx_ia_stats(s.node.ia, &all));
     return all;
 }
 
@@ -47,30 +47,30 @@ static void request(struct raw_bytes *out)
 }
 
 /* A well behaved peer is served all the time. */
-static void still_serves(struct service *s)
+static void still_serves(void)
 {
     struct raw_bytes out = {0};
     struct raw_mpa_frame reply;
     struct raw_peer peer;
 
-    raw_connect(&peer, s->port);
+    raw_connect(&peer, s.port);
     request(&out);
     CHECK(raw_send(&peer, &out));
-    CHECK_OK(it_reject(fx_request(&s->node, NULL), NULL, 0));
+    CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     CHECK_EQ(RAW_EOF, raw_drain(&peer));
     raw_close(&peer);
     raw_free(&out);
 }
 
-static void close_service(struct service *s)
+static void close_service(void)
 {
-    still_serves(s);
-    fx_fd_settle(s->descriptors);
-    fx_empty(s->node.listen_evd);
-    fx_empty(s->node.conn_evd);
-    CHECK_OK(it_listen_free(s->listener));
-    fx_node_close(&s->node);
+    still_serves();
+    fx_fd_settle(s.descriptors);
+    fx_empty(s.node.listen_evd);
+    fx_empty(s.node.conn_evd);
+    CHECK_OK(it_listen_free(s.listener));
+    fx_node_close(&s.node);
 }
 
 static void is_closed(struct raw_peer *peer)
@@ -93,11 +93,8 @@ static void is_reset(struct raw_peer *peer)
 
 /* ---- Nonsense --------------------------------------------------------------------------------- */
 
-Test(cm_hostile, every_octet_of_the_key_counts)
+Test(cm_hostile, every_octet_of_the_key_counts, .init = open_service, .fini = close_service)
 {
-    struct service s;
-
-    open_service(&s);
     for (size_t i = 0; i < 16; i++) {
         struct raw_bytes out = {0};
         struct raw_peer peer;
@@ -110,10 +107,9 @@ Test(cm_hostile, every_octet_of_the_key_counts)
         is_reset(&peer);
         raw_free(&out);
     }
-    close_service(&s);
 }
 
-Test(cm_hostile, malformed_requests)
+Test(cm_hostile, malformed_requests, .init = open_service, .fini = close_service)
 {
     static const char *const bad[] = {
         "4d504120494420526571204672616d65 40 00 0000",          /* revision 0 */
@@ -128,9 +124,7 @@ Test(cm_hostile, malformed_requests)
         "16030100c2010000be0303000000000000000000000000000000", /* TLS */
         "00",
     };
-    struct service s;
 
-    open_service(&s);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct raw_bytes out = {0};
         struct raw_peer peer;
@@ -142,19 +136,15 @@ Test(cm_hostile, malformed_requests)
         is_reset(&peer);
         raw_free(&out);
     }
-    close_service(&s);
 }
 
 /* Told to the consumer, as the Request is complete, but there is nothing to accept. */
-Test(cm_hostile, octets_behind_the_request)
+Test(cm_hostile, octets_behind_the_request, .init = open_service, .fini = close_service)
 {
     struct raw_bytes out = {0};
     struct raw_peer peer;
-    struct service s;
-    it_ep_handle_t ep;
+    it_ep_handle_t ep = fx_ep(&s.node, NULL);
 
-    open_service(&s);
-    ep = fx_ep(&s.node, NULL);
     request(&out);
     raw_add_byte(&out, 0);
     raw_connect(&peer, s.port);
@@ -164,17 +154,14 @@ Test(cm_hostile, octets_behind_the_request)
     is_reset(&peer);
     raw_free(&out);
     CHECK_OK(it_ep_free(ep));
-    close_service(&s);
 }
 
 /* ---- Cut and slow ----------------------------------------------------------------------------- */
 
-Test(cm_hostile, request_cut_at_each_octet)
+Test(cm_hostile, request_cut_at_each_octet, .init = open_service, .fini = close_service)
 {
     struct raw_bytes out = {0};
-    struct service s;
 
-    open_service(&s);
     request(&out);
     for (size_t i = 0; i < out.len; i++) {
         struct raw_peer fin;
@@ -189,17 +176,14 @@ Test(cm_hostile, request_cut_at_each_octet)
         is_closed(&fin);
     }
     raw_free(&out);
-    close_service(&s);
 }
 
-Test(cm_hostile, request_in_single_octets)
+Test(cm_hostile, request_in_single_octets, .init = open_service, .fini = close_service)
 {
     struct raw_bytes out = {0};
     struct raw_mpa_frame reply;
     struct raw_peer peer;
-    struct service s;
 
-    open_service(&s);
     request(&out);
     raw_connect(&peer, s.port);
     for (size_t i = 0; i < out.len; i++) {
@@ -211,7 +195,6 @@ Test(cm_hostile, request_in_single_octets)
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     raw_close(&peer);
     raw_free(&out);
-    close_service(&s);
 }
 
 /* Ten seconds for the whole Request, however busy the peer seems. */
@@ -221,25 +204,24 @@ Test(cm_hostile, silent_and_slow_peers)
     struct raw_bytes out = {0};
     struct raw_peer silent;
     struct raw_peer slow;
-    struct service s;
     size_t sent = 0;
 
-    open_service(&s);
+    open_service();
     request(&out);
     raw_connect(&silent, s.port);
     raw_connect(&slow, s.port);
-    while (counters(&s).half_open_timeouts < 2) {
+    while (counters().half_open_timeouts < 2) {
         CHECK(fx_now_us() - start < 20000000);
         if (sent + 1 < out.len)
             (void)raw_send_part(&slow, out.data + sent++, 1);
-        still_serves(&s);
+        still_serves();
         (void)poll(NULL, 0, 500);
     }
     CHECK(fx_now_us() - start >= 9900000);
     is_reset(&silent);
     is_closed(&slow); /* the reset may have met its last octet */
     raw_free(&out);
-    close_service(&s);
+    close_service();
 }
 
 /* ---- Many ------------------------------------------------------------------------------------- */
@@ -264,11 +246,10 @@ Test(cm_hostile, undecided_requests_are_bounded)
     struct raw_bytes out = {0};
     it_listen_handle_t listener;
     it_evd_handle_t evd;
-    struct service s;
 
     if (!set_descriptor_limit(DESCRIPTORS))
         cr_skip_test("too few descriptors allowed");
-    open_service(&s);
+    open_service();
     request(&out);
     evd = fx_evd(&s.node, IT_CM_REQ_EVENT_STREAM, UNDECIDED_MAX + 1, IT_THRESHOLD_DISABLE);
     CHECK_OK(it_listen_create(s.node.ia, 1, evd, IT_LISTEN_NO_FLAG, &qual, &listener));
@@ -279,13 +260,13 @@ Test(cm_hostile, undecided_requests_are_bounded)
             CHECK_EQ(IT_CM_REQ_CONN_REQUEST_EVENT, fx_next(evd).event_number);
     }
     CHECK_EQ(RAW_RESET, raw_receive_mpa(&peers[UNDECIDED_MAX], &reply));
-    CHECK_EQ(1, counters(&s).half_open_refused);
+    CHECK_EQ(1, counters().half_open_refused);
     for (size_t i = 0; i <= UNDECIDED_MAX; i++)
         raw_close(&peers[i]);
     raw_free(&out);
     fx_fd_settle(s.descriptors + 2); /* the sockets of the second listen point at most */
     CHECK_OK(it_listen_free(listener));
-    close_service(&s);
+    close_service();
 }
 
 /* Who says nothing has to go when another comes and descriptors have run out. */
@@ -299,9 +280,8 @@ Test(cm_hostile, silent_peers_make_room)
     struct raw_peer peer = {0};
     struct rlimit limit;
     struct rlimit low;
-    struct service s;
 
-    open_service(&s);
+    open_service();
     request(&out);
     raw_connect(&silent[0], s.port);
     while (fx_fd_count() < s.descriptors + 2) /* in this order */
@@ -326,7 +306,7 @@ Test(cm_hostile, silent_peers_make_room)
     raw_close(&silent[1]);
     raw_close(&peer);
     raw_free(&out);
-    close_service(&s);
+    close_service();
 }
 
 /* The descriptor that epoll refuses; -1: none. */
@@ -344,7 +324,7 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 }
 
 /* The stream of a request that the consumer knows of already cannot be watched. */
-Test(cm_hostile, no_watch_of_an_announced_request)
+Test(cm_hostile, no_watch_of_an_announced_request, .init = open_service, .fini = close_service)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     struct raw_bytes out = {0};
@@ -353,10 +333,8 @@ Test(cm_hostile, no_watch_of_an_announced_request)
     struct fx_patience patience;
     struct rlimit limit;
     struct rlimit low;
-    struct service s;
     int next;
 
-    open_service(&s);
     request(&out);
     /* As long as nothing can be accepted, so that stream and Request are found together. */
     peer.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -379,11 +357,10 @@ Test(cm_hostile, no_watch_of_an_announced_request)
     is_closed(&peer);
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
     raw_free(&out);
-    close_service(&s);
 }
 
 /* Without a free descriptor accept(2) fails: the listener pauses and goes on later. */
-Test(cm_hostile, no_descriptor_left)
+Test(cm_hostile, no_descriptor_left, .init = open_service, .fini = close_service)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     struct raw_bytes out = {0};
@@ -391,10 +368,8 @@ Test(cm_hostile, no_descriptor_left)
     struct raw_peer peer = {0};
     struct rlimit limit;
     struct rlimit low;
-    struct service s;
     uint64_t wakeups;
 
-    open_service(&s);
     request(&out);
     peer.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
@@ -406,14 +381,13 @@ Test(cm_hostile, no_descriptor_left)
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     CHECK(connect(peer.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
     CHECK(raw_send(&peer, &out));
-    wakeups = counters(&s).thread_wakeups;
+    wakeups = counters().thread_wakeups;
     (void)poll(NULL, 0, 350);
     fx_empty(s.node.listen_evd);
-    CHECK(counters(&s).thread_wakeups - wakeups < 100);
+    CHECK(counters().thread_wakeups - wakeups < 100);
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
     CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     raw_close(&peer);
     raw_free(&out);
-    close_service(&s);
 }

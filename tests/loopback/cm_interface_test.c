@@ -10,6 +10,7 @@
 
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
+#include "support/fixture_node.h"
 
 static const it_net_addr_t loopback4 = {.addr_type = IT_IPV4};
 static const it_net_addr_t loopback6 = {.addr_type = IT_IPV6, .addr.ipv6 = IN6ADDR_LOOPBACK_INIT};
@@ -180,12 +181,11 @@ static bool other_address(it_net_addr_t *address)
 }
 
 /* Listed by it_ia_query, so it has to work: the scope is found among the host's addresses. */
-Test(cm_interface, own_link_local_address)
+Test(cm_interface, own_link_local_address, .init = node_init, .fini = node_fini)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     it_net_addr_t own = {.addr_type = IT_IPV6};
     it_listen_handle_t listener;
-    struct fx_node node;
     it_ia_info_t *info;
     it_event_t event;
     it_path_t path;
@@ -193,7 +193,6 @@ Test(cm_interface, own_link_local_address)
     it_ep_handle_t passive;
     bool found = false;
 
-    fx_node_open(&node);
     CHECK_OK(it_ia_query(node.ia, &info));
     for (size_t i = 0; i < info->spigot_info[0].num_net_addr && !found; i++) {
         own = info->spigot_info[0].net_addr[i];
@@ -211,7 +210,6 @@ Test(cm_interface, own_link_local_address)
     CHECK_OK(it_ep_accept(passive, fx_request(&node, &event), NULL, 0));
     fx_ep_wait_state(active, IT_EP_STATE_CONNECTED);
     fx_ep_wait_state(passive, IT_EP_STATE_CONNECTED);
-    fx_node_close(&node);
 }
 
 /* What cannot be found out for want of descriptors is not a wrong argument. */
@@ -223,7 +221,6 @@ Test(cm_interface, no_descriptor_left)
     struct rlimit limit;
     struct rlimit low;
     struct raw_peer peer;
-    struct fx_node node;
     it_ep_handle_t ep;
     it_ia_handle_t ia;
     it_path_t path;
@@ -321,16 +318,14 @@ Test(cm_interface, listens_on_one_interface)
 }
 
 /* Peers of either family are told by their own kind of address. */
-Test(cm_interface, source_addresses)
+Test(cm_interface, source_addresses, .init = node_init, .fini = node_fini)
 {
     struct raw_bytes out = {0};
     struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     struct raw_peer peer = {0};
-    struct fx_node node;
     it_event_t event;
     uint16_t port;
 
-    fx_node_open(&node);
     (void)fx_listen(&node, &port);
     raw_mpa1(&out, false, RAW_MPA_C);
     address.sin6_port = port;
@@ -347,7 +342,6 @@ Test(cm_interface, source_addresses)
     CHECK_EQ(IT_IPV4, event.conn_req.source_addr.addr_type);
     raw_close(&peer);
     raw_free(&out);
-    fx_node_close(&node);
 }
 
 /* A socket is converted by an IA that owns its address, and by no other. */
@@ -355,7 +349,6 @@ Test(cm_interface, conversion_needs_the_address)
 {
     it_net_addr_t other;
     struct raw_peer peer;
-    struct fx_node node;
     it_ep_handle_t ep;
     char name[IT_INTERFACE_NAME_SIZE] = "";
     it_interface_t interfaces[64];

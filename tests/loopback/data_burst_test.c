@@ -2,7 +2,7 @@
 /* Requests that a program posts in quick succession share system calls, also with pauses in between. */
 #include <criterion/criterion.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_pair.h"
 
 #define BURSTS   10u
 #define TRIES    100u
@@ -17,27 +17,27 @@ static uint64_t send_calls(const struct fx_node *node)
     return counters.send_calls;
 }
 
-static void burst(const struct fx_pair *pair)
+static void burst(void)
 {
     for (unsigned i = 1; i < POSTS; i++)
-        CHECK_OK(it_post_rdma_write(pair->a_ep, NULL, 0, i, (it_dto_flags_t)0, 0, 0));
-    CHECK_OK(it_post_rdma_write(pair->a_ep, NULL, 0, POSTS, FX_SIGNAL, 0, 0));
-    fx_done_len(pair->a.request_evd, pair->a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, POSTS, 0);
+        CHECK_OK(it_post_rdma_write(pair.a_ep, NULL, 0, i, (it_dto_flags_t)0, 0, 0));
+    CHECK_OK(it_post_rdma_write(pair.a_ep, NULL, 0, POSTS, FX_SIGNAL, 0, 0));
+    fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, POSTS, 0);
 }
 
 /* The system calls of many bursts, behind each of which the program is elsewhere for so long. */
-static uint64_t calls_with_pause(const struct fx_pair *pair, uint64_t pause_us)
+static uint64_t calls_with_pause(uint64_t pause_us)
 {
-    uint64_t before = send_calls(&pair->a);
+    uint64_t before = send_calls(&pair.a);
 
     for (unsigned i = 0; i < BURSTS; i++) {
         uint64_t end = fx_now_us() + pause_us;
 
-        burst(pair);
+        burst();
         while (pause_us > 0 && fx_now_us() < end) {
         }
     }
-    return send_calls(&pair->a) - before;
+    return send_calls(&pair.a) - before;
 }
 
 /*
@@ -46,18 +46,17 @@ static uint64_t calls_with_pause(const struct fx_pair *pair, uint64_t pause_us)
  */
 Test(data_burst, pauses_do_not_end_it)
 {
-    struct fx_pair pair;
     bool together = false; /* this machine is fast enough for bursts at all */
     bool good = false;
 
     fx_pair_open(&pair);
     fx_pair_ping(&pair); /* whatever the start of a connection still had to send */
     for (unsigned i = 0; i < TRIES && !good; i++) {
-        uint64_t without = calls_with_pause(&pair, 0);
+        uint64_t without = calls_with_pause(0);
 
         if (without <= 2 * BURSTS) {
             together = true;
-            good = calls_with_pause(&pair, PAUSE_US) <= 3 * BURSTS;
+            good = calls_with_pause(PAUSE_US) <= 3 * BURSTS;
         }
     }
     fx_pair_close(&pair);
@@ -67,14 +66,12 @@ Test(data_burst, pauses_do_not_end_it)
 }
 
 /* Posts that are alone are not made to wait, whatever bursts there were: each leaves with its post. */
-Test(data_burst, a_post_alone_goes_at_once)
+Test(data_burst, a_post_alone_goes_at_once, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     unsigned late = 0;
 
-    fx_pair_open(&pair);
     fx_pair_ping(&pair);
-    (void)calls_with_pause(&pair, PAUSE_US);
+    (void)calls_with_pause(PAUSE_US);
     for (unsigned i = 0; i < 10; i++) {
         uint64_t end = fx_now_us() + PAUSE_US;
         uint64_t before;
@@ -88,5 +85,4 @@ Test(data_burst, a_post_alone_goes_at_once)
     }
     /* The first was taken for the beginning of another burst. */
     CHECK(late <= 1);
-    fx_pair_close(&pair);
 }

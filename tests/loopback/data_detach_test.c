@@ -94,27 +94,29 @@ struct bed {
     size_t watched;
 };
 
+static struct bed bed;
+
 /* Both streams have left the poll sets. Where the thread is kept from polling, that takes another go. */
-static void open_apart(struct bed *bed)
+static void open_apart(void)
 {
     struct fx_patience patience = fx_patience_start("both streams to leave the poll sets");
 
-    fx_pair_open(&bed->pair);
-    fx_pair_ping(&bed->pair); /* a stream that has been read is in the poll set */
-    bed->a = fx_buf_make(&bed->pair.a, LARGE);
-    bed->b = fx_buf_make(&bed->pair.b, LARGE);
-    bed->watched = watched();
+    fx_pair_open(&bed.pair);
+    fx_pair_ping(&bed.pair); /* a stream that has been read is in the poll set */
+    bed.a = fx_buf_make(&bed.pair.a, LARGE);
+    bed.b = fx_buf_make(&bed.pair.b, LARGE);
+    bed.watched = watched();
     do {
         fx_patience_check(&patience);
-        ping_pong(&bed->pair, &bed->a, &bed->b);
-    } while (watched() != bed->watched - 2);
+        ping_pong(&bed.pair, &bed.a, &bed.b);
+    } while (watched() != bed.watched - 2);
 }
 
-static void close_bed(struct bed *bed)
+static void close_bed(void)
 {
-    fx_buf_free(&bed->a);
-    fx_buf_free(&bed->b);
-    fx_pair_close(&bed->pair);
+    fx_buf_free(&bed.a);
+    fx_buf_free(&bed.b);
+    fx_pair_close(&bed.pair);
     check_done();
 }
 
@@ -134,12 +136,11 @@ static void *send_to_sleeper(void *argument)
 
 Test(data_detach, who_sleeps_is_woken)
 {
-    struct bed bed;
     struct sender sender = {.bed = &bed, .sleeper = fx_thread_id()};
     pthread_t thread;
     it_event_t event;
 
-    open_apart(&bed);
+    open_apart();
     fx_recv(bed.pair.b_ep, &bed.b, 0, 64, 1);
     CHECK_EQ(0, pthread_create(&thread, NULL, send_to_sleeper, &sender));
     event = fx_wait(bed.pair.b.recv_evd);
@@ -147,29 +148,22 @@ Test(data_detach, who_sleeps_is_woken)
     CHECK_EQ(0, pthread_join(thread, NULL));
     fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_SUCCESS);
     watched_again(bed.watched);
-    close_bed(&bed);
+    close_bed();
 }
 
 /* The program of the target has stopped polling. */
-Test(data_detach, the_loop_takes_over)
+Test(data_detach, the_loop_takes_over, .init = open_apart, .fini = close_bed)
 {
-    struct bed bed;
-
-    open_apart(&bed);
     fx_fill(bed.b.data, 4096, 7);
     fx_read(bed.pair.a_ep, &bed.a, 0, 4096, &bed.b, 0, 3, FX_SIGNAL);
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, 4096);
     CHECK(fx_is_filled(bed.a.data, 4096, 7));
     watched_again(bed.watched);
-    close_bed(&bed);
 }
 
 /* More than the socket takes at once, both ways. */
-Test(data_detach, full_sockets_are_watched)
+Test(data_detach, full_sockets_are_watched, .init = open_apart, .fini = close_bed)
 {
-    struct bed bed;
-
-    open_apart(&bed);
     fx_fill(bed.a.data, LARGE / 2, 5);
     fx_fill(bed.b.data + LARGE / 2, LARGE / 2, 6);
     fx_write(bed.pair.a_ep, &bed.a, 0, LARGE / 2, &bed.b, 0, 1, FX_SIGNAL);
@@ -179,16 +173,13 @@ Test(data_detach, full_sockets_are_watched)
     fx_pair_ping(&bed.pair);
     CHECK(fx_is_filled(bed.b.data, LARGE / 2, 5));
     CHECK(fx_is_filled(bed.a.data + LARGE / 2, LARGE / 2, 6));
-    close_bed(&bed);
 }
 
 /* Nobody would learn that the socket takes octets again. */
-Test(data_detach, full_socket_that_cannot_be_watched)
+Test(data_detach, full_socket_that_cannot_be_watched, .init = open_apart, .fini = close_bed)
 {
-    struct bed bed;
     it_event_t event;
 
-    open_apart(&bed);
     refusals = 1;
     fx_write(bed.pair.a_ep, &bed.a, 0, LARGE, &bed.b, 0, 1, FX_SIGNAL);
     while (refusals > 0) { /* put back before by a thread that watches */
@@ -203,28 +194,21 @@ Test(data_detach, full_socket_that_cannot_be_watched)
     fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
     event = fx_next(bed.pair.a.request_evd);
     CHECK(event.dto_cmpl.dto_status != IT_DTO_SUCCESS);
-    close_bed(&bed);
 }
 
 /* The peer sees the end, though nobody here polls any more. */
-Test(data_detach, the_end_is_noticed)
+Test(data_detach, the_end_is_noticed, .init = open_apart, .fini = close_bed)
 {
-    struct bed bed;
-
-    open_apart(&bed);
     CHECK_OK(it_ep_disconnect(bed.pair.a_ep, NULL, 0));
     fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    close_bed(&bed);
 }
 
 /* Freed while it is apart, with another stream of the same IA apart, too. */
-Test(data_detach, others_are_put_back_when_one_is_freed)
+Test(data_detach, others_are_put_back_when_one_is_freed, .init = open_apart, .fini = close_bed)
 {
-    struct bed bed;
     it_ep_handle_t a, b;
 
-    open_apart(&bed);
     a = fx_ep(&bed.pair.a, NULL);
     b = fx_ep(&bed.pair.b, NULL);
     fx_join(&bed.pair.a, a, &bed.pair.b, b);
@@ -237,5 +221,4 @@ Test(data_detach, others_are_put_back_when_one_is_freed)
     CHECK_OK(it_ep_free(b));
     watched_again(bed.watched);
     fx_pair_ping(&bed.pair);
-    close_bed(&bed);
 }

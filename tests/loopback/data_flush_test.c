@@ -3,18 +3,18 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_pair.h"
 
-static void disconnected(struct fx_pair *pair)
+static void disconnected(void)
 {
-    fx_conn(pair->a.conn_evd, pair->a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    fx_conn(pair->b.conn_evd, pair->b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair->a_ep));
-    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair->b_ep));
+    fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair.a_ep));
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair.b_ep));
 }
 
 /* A pair whose b side has to hold its requests back: the a side has sent nothing yet. */
-static void held_pair(struct fx_pair *pair)
+static void held_pair(void)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct itx_mpa_params mpa = {.size = sizeof(mpa),
@@ -25,14 +25,11 @@ static void held_pair(struct fx_pair *pair)
                                  .request_markers = IT_FALSE};
     struct fx_pair_setup setup = {.a_attr = &attr, .b_attr = &attr, .a_mpa = &mpa, .b_mpa = &mpa};
 
-    fx_pair_open_as(pair, &setup);
+    fx_pair_open_as(&pair, &setup);
 }
 
-Test(data_flush, receives_in_order_on_both_sides)
+Test(data_flush, receives_in_order_on_both_sides, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    fx_pair_open(&pair);
     for (uint64_t i = 0; i < 20; i++) {
         CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, i, FX_QUIET));
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 100 + i, FX_SIGNAL));
@@ -42,14 +39,13 @@ Test(data_flush, receives_in_order_on_both_sides)
         fx_done(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
         fx_done(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 100 + i, IT_DTO_ERR_FLUSHED);
     }
-    disconnected(&pair);
+    disconnected();
     fx_empty(pair.a.recv_evd);
     fx_empty(pair.b.recv_evd);
     fx_empty(pair.a.conn_evd);
     fx_empty(pair.b.conn_evd);
     fx_empty(pair.a.aff_evd);
     fx_empty(pair.b.aff_evd);
-    fx_pair_close(&pair);
 }
 
 /* Requests that had no chance to run are flushed in order, unsignalled ones too. */
@@ -57,11 +53,10 @@ Test(data_flush, requests_in_order)
 {
     static const it_event_type_t kinds[] = {IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT,
                                             IT_DTO_RDMA_READ_CMPL_EVENT};
-    struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf remote;
 
-    held_pair(&pair);
+    held_pair();
     local = fx_buf_make(&pair.b, 64);
     remote = fx_buf_make(&pair.a, 64);
     for (uint64_t i = 0; i < 30; i++) {
@@ -79,7 +74,7 @@ Test(data_flush, requests_in_order)
     for (uint64_t i = 0; i < 30; i++)
         fx_done(pair.b.request_evd, pair.b_ep, kinds[i % 3], i, IT_DTO_ERR_FLUSHED);
     fx_empty(pair.b.request_evd);
-    disconnected(&pair);
+    disconnected();
     fx_buf_free(&local);
     fx_buf_free(&remote);
     fx_pair_close(&pair);
@@ -88,11 +83,10 @@ Test(data_flush, requests_in_order)
 /* The held requests run once the connecting side has spoken. */
 Test(data_flush, held_requests_run_later)
 {
-    struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf remote;
 
-    held_pair(&pair);
+    held_pair();
     local = fx_buf_make(&pair.b, 64);
     remote = fx_buf_make(&pair.a, 64);
     fx_fill(local.data, 64, 1);
@@ -112,13 +106,10 @@ Test(data_flush, held_requests_run_later)
 }
 
 /* In state NONOPERATIONAL every post is taken and completes flushed. */
-Test(data_flush, posts_after_the_end)
+Test(data_flush, posts_after_the_end, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf buf;
+    struct fx_buf buf = fx_buf_make(&pair.a, 64);
 
-    fx_pair_open(&pair);
-    buf = fx_buf_make(&pair.a, 64);
     CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair.a_ep));
     for (uint64_t i = 0; i < 10; i++) {
@@ -136,7 +127,6 @@ Test(data_flush, posts_after_the_end)
     fx_empty(pair.a.request_evd);
     fx_empty(pair.a.recv_evd);
     fx_buf_free(&buf);
-    fx_pair_close(&pair);
 }
 
 static size_t depth(it_ep_handle_t ep, it_ep_param_mask_t mask)
@@ -148,13 +138,10 @@ static size_t depth(it_ep_handle_t ep, it_ep_param_mask_t mask)
     return mask == IT_EP_PARAM_MAX_REQ_DTO ? param.attr.max_request_dtos : param.attr.max_recv_dtos;
 }
 
-Test(data_flush, too_many_receives)
+Test(data_flush, too_many_receives, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    size_t most;
+    size_t most = depth(pair.b_ep, IT_EP_PARAM_MAX_RECV_DTO);
 
-    fx_pair_open(&pair);
-    most = depth(pair.b_ep, IT_EP_PARAM_MAX_RECV_DTO);
     CHECK(most >= 64);
     for (uint64_t i = 0; i < most; i++)
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
@@ -167,15 +154,13 @@ Test(data_flush, too_many_receives)
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i + most, FX_SIGNAL));
         CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, it_post_recv(pair.b_ep, NULL, 0, 999, FX_SIGNAL));
     }
-    fx_pair_close(&pair);
 }
 
 Test(data_flush, too_many_requests)
 {
-    struct fx_pair pair;
     size_t most;
 
-    held_pair(&pair);
+    held_pair();
     most = depth(pair.b_ep, IT_EP_PARAM_MAX_REQ_DTO);
     CHECK(most >= 64);
     for (uint64_t i = 0; i < most; i++) {
@@ -198,17 +183,12 @@ Test(data_flush, too_many_requests)
 }
 
 /* Slots of unsignalled requests come back with a later signalled one. */
-Test(data_flush, slots_of_unsignalled_requests)
+Test(data_flush, slots_of_unsignalled_requests, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf local;
-    struct fx_buf remote;
-    size_t most;
+    struct fx_buf local = fx_buf_make(&pair.a, 64);
+    struct fx_buf remote = fx_buf_make(&pair.b, 64);
+    size_t most = depth(pair.a_ep, IT_EP_PARAM_MAX_REQ_DTO);
 
-    fx_pair_open(&pair);
-    local = fx_buf_make(&pair.a, 64);
-    remote = fx_buf_make(&pair.b, 64);
-    most = depth(pair.a_ep, IT_EP_PARAM_MAX_REQ_DTO);
     for (unsigned round = 0; round < 20; round++) {
         for (uint64_t i = 1; i < most; i++)
             fx_write(pair.a_ep, &local, 0, 8, &remote, 0, i, FX_QUIET);
@@ -218,22 +198,18 @@ Test(data_flush, slots_of_unsignalled_requests)
     fx_empty(pair.a.request_evd);
     fx_buf_free(&local);
     fx_buf_free(&remote);
-    fx_pair_close(&pair);
 }
 
 /* The same endpoints, connected again and again. */
-Test(data_flush, reset_and_reuse)
+Test(data_flush, reset_and_reuse, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    fx_pair_open(&pair);
     for (uint64_t i = 0; i < 20; i++) {
         CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_reset(pair.a_ep));
         fx_pair_ping(&pair);
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
         CHECK_OK(it_ep_disconnect(i % 2 == 0 ? pair.a_ep : pair.b_ep, NULL, 0));
         fx_done(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
-        disconnected(&pair);
+        disconnected();
         CHECK_OK(it_ep_reset(pair.a_ep));
         CHECK_OK(it_ep_reset(pair.b_ep));
         CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(pair.a_ep));
@@ -241,28 +217,22 @@ Test(data_flush, reset_and_reuse)
         fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
     }
     fx_pair_ping(&pair);
-    fx_pair_close(&pair);
 }
 
 /* Completions that are queued stay when the endpoint is reset. */
-Test(data_flush, completions_survive_reset)
+Test(data_flush, completions_survive_reset, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    fx_pair_open(&pair);
     for (uint64_t i = 0; i < 3; i++)
         CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, i, FX_SIGNAL));
     CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
     CHECK_OK(it_ep_reset(pair.a_ep));
     for (uint64_t i = 0; i < 3; i++)
         fx_done(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
-    fx_pair_close(&pair);
 }
 
 /* Receives posted before the connection are kept for it. */
 Test(data_flush, receives_before_connect)
 {
-    struct fx_pair pair;
     struct fx_buf in;
     struct fx_buf out;
 
@@ -285,30 +255,26 @@ Test(data_flush, receives_before_connect)
 }
 
 /* The state is never older than an event that was read (invariant 1). */
-Test(data_flush, state_before_events)
+Test(data_flush, state_before_events, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     it_event_t event;
 
-    fx_pair_open(&pair);
     for (unsigned i = 0; i < 20; i++) {
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
         CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
         event = fx_wait(pair.b.recv_evd);
         CHECK_EQ(IT_DTO_ERR_FLUSHED, event.dto_cmpl.dto_status);
         CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair.b_ep));
-        disconnected(&pair);
+        disconnected();
         CHECK_OK(it_ep_reset(pair.a_ep));
         CHECK_OK(it_ep_reset(pair.b_ep));
         fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
     }
-    fx_pair_close(&pair);
 }
 
 /* it_ep_free of a live connection: no local event, the peer sees the end once. */
 Test(data_flush, ep_free_of_live_connection)
 {
-    struct fx_pair pair;
     it_event_t event;
 
     fx_pair_open(&pair);
@@ -333,7 +299,6 @@ Test(data_flush, ep_free_of_live_connection)
 /* it_ia_free of a live connection: the peer sees the end. */
 Test(data_flush, ia_free_of_live_connection)
 {
-    struct fx_pair pair;
     it_event_t event;
 
     fx_pair_open(&pair);

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_pair.h"
 
 static struct itx_mpa_params settings(uint32_t revision, bool crc, bool peer_to_peer,
                                       uint32_t rtr_types)
@@ -30,33 +30,33 @@ static struct itx_mpa_info agreed(it_ep_handle_t ep)
 }
 
 /* A little of everything, both ways. */
-static void exercise(struct fx_pair *pair)
+static void exercise(void)
 {
     static const size_t sizes[] = {0, 1, 3, 500, 1428, 4096, 65537, 300001};
-    struct fx_buf a = fx_buf_make(&pair->a, 310000);
-    struct fx_buf b = fx_buf_make(&pair->b, 310000);
+    struct fx_buf a = fx_buf_make(&pair.a, 310000);
+    struct fx_buf b = fx_buf_make(&pair.b, 310000);
 
-    fx_pair_ping(pair);
+    fx_pair_ping(&pair);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         size_t size = sizes[i];
 
         fx_fill(a.data, a.size, (uint32_t)i);
-        fx_recv(pair->b_ep, &b, 1, size, 1);
-        fx_send(pair->a_ep, &a, 3, size, 2, FX_SIGNAL);
-        fx_done_len(pair->b.recv_evd, pair->b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, size);
-        fx_done_len(pair->a.request_evd, pair->a_ep, IT_DTO_SEND_CMPL_EVENT, 2, size);
+        fx_recv(pair.b_ep, &b, 1, size, 1);
+        fx_send(pair.a_ep, &a, 3, size, 2, FX_SIGNAL);
+        fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, size);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, size);
         fx_check_same(a.data + 3, b.data + 1, size);
         /* b reads from a, then writes it back elsewhere, and tells a. */
         memset(b.data, 0, b.size);
-        fx_read(pair->b_ep, &b, 0, size, &a, 5, 3, FX_SIGNAL);
-        fx_done_len(pair->b.request_evd, pair->b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, size);
+        fx_read(pair.b_ep, &b, 0, size, &a, 5, 3, FX_SIGNAL);
+        fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, size);
         fx_check_same(a.data + 5, b.data, size);
         memset(a.data, 0, a.size);
-        CHECK_OK(it_post_recv(pair->a_ep, NULL, 0, 4, FX_SIGNAL));
-        fx_write(pair->b_ep, &b, 0, size, &a, 7, 5, FX_QUIET);
-        CHECK_OK(it_post_send(pair->b_ep, NULL, 0, 6, FX_SIGNAL));
-        fx_done_len(pair->a.recv_evd, pair->a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 4, 0);
-        fx_done_len(pair->b.request_evd, pair->b_ep, IT_DTO_SEND_CMPL_EVENT, 6, 0);
+        CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, 4, FX_SIGNAL));
+        fx_write(pair.b_ep, &b, 0, size, &a, 7, 5, FX_QUIET);
+        CHECK_OK(it_post_send(pair.b_ep, NULL, 0, 6, FX_SIGNAL));
+        fx_done_len(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 4, 0);
+        fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 6, 0);
         fx_check_same(b.data, a.data + 7, size);
     }
     fx_buf_free(&a);
@@ -66,7 +66,6 @@ static void exercise(struct fx_pair *pair)
 static void run(struct itx_mpa_params a, struct itx_mpa_params b, bool crc, uint32_t rtr)
 {
     struct fx_pair_setup setup = {.a_mpa = &a, .b_mpa = &b};
-    struct fx_pair pair;
     struct itx_mpa_info a_info;
     struct itx_mpa_info b_info;
 
@@ -84,7 +83,7 @@ static void run(struct itx_mpa_params a, struct itx_mpa_params b, bool crc, uint
     CHECK_EQ(IT_FALSE, a_info.send_markers);
     CHECK_EQ(IT_FALSE, b_info.send_markers);
     CHECK(a_info.max_ulpdu >= 128 && a_info.max_ulpdu <= 65535);
-    exercise(&pair);
+    exercise();
     fx_pair_close(&pair);
 }
 
@@ -139,14 +138,11 @@ Test(data_mpa, no_kind_without_peer_to_peer)
 }
 
 /* What an endpoint starts with. */
-Test(data_mpa, defaults)
+Test(data_mpa, defaults, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct itx_mpa_params params;
     struct itx_mpa_info info;
+    struct itx_mpa_params params = fx_mpa(pair.a_ep);
 
-    fx_pair_open(&pair);
-    params = fx_mpa(pair.a_ep);
     CHECK_EQ(2, params.revision);
     CHECK_EQ(IT_TRUE, params.crc);
     CHECK_EQ(IT_TRUE, params.peer_to_peer);
@@ -157,7 +153,6 @@ Test(data_mpa, defaults)
     CHECK_EQ(IT_TRUE, info.crc);
     CHECK_EQ(ITX_RTR_READ, info.rtr_type);
     fx_pair_ping(&pair);
-    fx_pair_close(&pair);
 }
 
 /* ORD = min(own ORD, peer's IRD), on both sides; IRD stays as set. */
@@ -170,7 +165,6 @@ Test(data_mpa, read_depths)
     it_ep_attributes_t a_attr = fx_ep_attr();
     it_ep_attributes_t b_attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &a_attr, .b_attr = &b_attr};
-    struct fx_pair pair;
 
     for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
         const uint32_t *d = depths[i];

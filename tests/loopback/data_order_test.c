@@ -3,18 +3,14 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_pair.h"
 
 /* A Send posted after a Read completes after it, however long the Read takes. */
-Test(data_order, send_completes_after_read)
+Test(data_order, send_completes_after_read, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf sink;
-    struct fx_buf source;
+    struct fx_buf sink = fx_buf_make(&pair.a, 2u << 20);
+    struct fx_buf source = fx_buf_make(&pair.b, 2u << 20);
 
-    fx_pair_open(&pair);
-    sink = fx_buf_make(&pair.a, 2u << 20);
-    source = fx_buf_make(&pair.b, 2u << 20);
     fx_fill(source.data, source.size, 5);
     for (uint64_t i = 0; i < 5; i++) {
         memset(sink.data, 0, sink.size);
@@ -28,41 +24,34 @@ Test(data_order, send_completes_after_read)
     }
     fx_buf_free(&sink);
     fx_buf_free(&source);
-    fx_pair_close(&pair);
 }
 
-static void post_mixed(struct fx_pair *pair, const struct fx_buf *local,
-                       const struct fx_buf *remote, uint64_t cookie)
+static void post_mixed(const struct fx_buf *local, const struct fx_buf *remote, uint64_t cookie)
 {
     size_t at = (size_t)cookie * 64;
 
     if (cookie % 3 == 0)
-        fx_send(pair->a_ep, local, at, 16, cookie, FX_SIGNAL);
+        fx_send(pair.a_ep, local, at, 16, cookie, FX_SIGNAL);
     else if (cookie % 3 == 1)
-        fx_write(pair->a_ep, local, at, 64, remote, at, cookie, FX_SIGNAL);
+        fx_write(pair.a_ep, local, at, 64, remote, at, cookie, FX_SIGNAL);
     else
-        fx_read(pair->a_ep, local, at, 64, remote, at, cookie, FX_SIGNAL);
+        fx_read(pair.a_ep, local, at, 64, remote, at, cookie, FX_SIGNAL);
 }
 
 /* Sends, Writes and Reads all mixed complete in posting order. */
-Test(data_order, completions_in_posting_order)
+Test(data_order, completions_in_posting_order, .init = pair_init, .fini = pair_fini)
 {
     static const it_event_type_t kinds[] = {IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT,
                                             IT_DTO_RDMA_READ_CMPL_EVENT};
-    struct fx_pair pair;
-    struct fx_buf local;
-    struct fx_buf remote;
-    struct fx_buf in;
+    struct fx_buf local = fx_buf_make(&pair.a, 64 * 64);
+    struct fx_buf remote = fx_buf_make(&pair.b, 64 * 64);
+    struct fx_buf in = fx_buf_make(&pair.b, 64);
 
-    fx_pair_open(&pair);
-    local = fx_buf_make(&pair.a, 64 * 64);
-    remote = fx_buf_make(&pair.b, 64 * 64);
-    in = fx_buf_make(&pair.b, 64);
     for (unsigned round = 0; round < 20; round++) {
         for (uint64_t i = 0; i < 60; i += 3)
             fx_recv(pair.b_ep, &in, 0, in.size, i);
         for (uint64_t i = 0; i < 60; i++)
-            post_mixed(&pair, &local, &remote, i);
+            post_mixed(&local, &remote, i);
         for (uint64_t i = 0; i < 60; i++)
             fx_done(pair.a.request_evd, pair.a_ep, kinds[i % 3], i, IT_DTO_SUCCESS);
         for (uint64_t i = 0; i < 60; i += 3)
@@ -71,19 +60,14 @@ Test(data_order, completions_in_posting_order)
     fx_buf_free(&local);
     fx_buf_free(&remote);
     fx_buf_free(&in);
-    fx_pair_close(&pair);
 }
 
 /* Unsignalled requests leave no event when they succeed, signalled ones do, in their order. */
-Test(data_order, unsignalled)
+Test(data_order, unsignalled, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf buf;
-    struct fx_buf remote;
+    struct fx_buf buf = fx_buf_make(&pair.a, 4096);
+    struct fx_buf remote = fx_buf_make(&pair.b, 4096);
 
-    fx_pair_open(&pair);
-    buf = fx_buf_make(&pair.a, 4096);
-    remote = fx_buf_make(&pair.b, 4096);
     for (unsigned round = 0; round < 20; round++) {
         for (uint64_t i = 0; i < 63; i++) {
             if (i % 2 == 0)
@@ -97,20 +81,15 @@ Test(data_order, unsignalled)
     }
     fx_buf_free(&buf);
     fx_buf_free(&remote);
-    fx_pair_close(&pair);
 }
 
 /* Writes followed by a Send are in place before the peer's receive completes. */
-Test(data_order, write_then_send)
+Test(data_order, write_then_send, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf out;
-    struct fx_buf sink;
     uint32_t state = 99;
+    struct fx_buf out = fx_buf_make(&pair.a, 200000);
+    struct fx_buf sink = fx_buf_make(&pair.b, 200000);
 
-    fx_pair_open(&pair);
-    out = fx_buf_make(&pair.a, 200000);
-    sink = fx_buf_make(&pair.b, 200000);
     for (uint64_t i = 0; i < 100; i++) {
         size_t size = 1 + fx_random(&state) % (i % 10 == 0 ? 200000u : 5000u);
 
@@ -125,21 +104,15 @@ Test(data_order, write_then_send)
     }
     fx_buf_free(&out);
     fx_buf_free(&sink);
-    fx_pair_close(&pair);
 }
 
 /* A Read sees what was written before it on the same connection. */
-Test(data_order, write_then_read)
+Test(data_order, write_then_read, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf out;
-    struct fx_buf back;
-    struct fx_buf remote;
+    struct fx_buf out = fx_buf_make(&pair.a, 100000);
+    struct fx_buf back = fx_buf_make(&pair.a, 100000);
+    struct fx_buf remote = fx_buf_make(&pair.b, 100000);
 
-    fx_pair_open(&pair);
-    out = fx_buf_make(&pair.a, 100000);
-    back = fx_buf_make(&pair.a, 100000);
-    remote = fx_buf_make(&pair.b, 100000);
     for (uint64_t i = 0; i < 30; i++) {
         fx_fill(out.data, out.size, (uint32_t)i);
         fx_write(pair.a_ep, &out, 0, out.size, &remote, 0, i, FX_QUIET);
@@ -150,21 +123,15 @@ Test(data_order, write_then_read)
     fx_buf_free(&out);
     fx_buf_free(&back);
     fx_buf_free(&remote);
-    fx_pair_close(&pair);
 }
 
 /* A fenced Write waits for the Reads before it: these see nothing of it. */
-Test(data_order, fenced_write_after_read)
+Test(data_order, fenced_write_after_read, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf fresh;
-    struct fx_buf back;
-    struct fx_buf remote;
+    struct fx_buf fresh = fx_buf_make(&pair.a, 1u << 20);
+    struct fx_buf back = fx_buf_make(&pair.a, 1u << 20);
+    struct fx_buf remote = fx_buf_make(&pair.b, 1u << 20);
 
-    fx_pair_open(&pair);
-    fresh = fx_buf_make(&pair.a, 1u << 20);
-    back = fx_buf_make(&pair.a, 1u << 20);
-    remote = fx_buf_make(&pair.b, 1u << 20);
     memset(fresh.data, 0x22, fresh.size);
     for (uint64_t i = 0; i < 10; i++) {
         memset(remote.data, 0x11, remote.size);
@@ -182,20 +149,15 @@ Test(data_order, fenced_write_after_read)
     fx_buf_free(&fresh);
     fx_buf_free(&back);
     fx_buf_free(&remote);
-    fx_pair_close(&pair);
 }
 
 /* A fence in front of everything, with and without Reads before it. */
-Test(data_order, fenced_requests_of_every_kind)
+Test(data_order, fenced_requests_of_every_kind, .init = pair_init, .fini = pair_fini)
 {
     it_dto_flags_t fenced = (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG);
-    struct fx_pair pair;
-    struct fx_buf local;
-    struct fx_buf remote;
+    struct fx_buf local = fx_buf_make(&pair.a, 4096);
+    struct fx_buf remote = fx_buf_make(&pair.b, 4096);
 
-    fx_pair_open(&pair);
-    local = fx_buf_make(&pair.a, 4096);
-    remote = fx_buf_make(&pair.b, 4096);
     for (uint64_t i = 0; i < 10; i++) {
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
@@ -216,7 +178,6 @@ Test(data_order, fenced_requests_of_every_kind)
     }
     fx_buf_free(&local);
     fx_buf_free(&remote);
-    fx_pair_close(&pair);
 }
 
 /* More Reads than the ORD: the surplus waits, all of them complete. */
@@ -225,7 +186,6 @@ static void reads_beyond(uint32_t ord, uint32_t ird)
     it_ep_attributes_t a_attr = fx_ep_attr();
     it_ep_attributes_t b_attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &a_attr, .b_attr = &b_attr};
-    struct fx_pair pair;
     struct fx_buf sink;
     struct fx_buf source;
 
@@ -267,7 +227,6 @@ Test(data_order, read_with_ord_zero)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &attr};
-    struct fx_pair pair;
     struct fx_buf sink;
     struct fx_buf source;
 
@@ -315,7 +274,6 @@ Test(data_order, both_directions)
     struct fx_patience patience = fx_patience_start("traffic in both directions");
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &attr, .b_attr = &attr, .events = 2048};
-    struct fx_pair pair;
     struct side a = {0};
     struct side b = {0};
     const unsigned rounds = 300;
@@ -354,16 +312,14 @@ Test(data_order, both_directions)
 }
 
 /* Large messages both ways at once: neither side may wait for the other to read. */
-Test(data_order, large_messages_cross)
+Test(data_order, large_messages_cross, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct fx_buf a_out;
     struct fx_buf a_in;
     struct fx_buf b_out;
     struct fx_buf b_in;
     const size_t size = 4u << 20;
 
-    fx_pair_open(&pair);
     fx_pair_ping(&pair);
     a_out = fx_buf_make(&pair.a, size);
     a_in = fx_buf_make(&pair.a, size);
@@ -385,5 +341,4 @@ Test(data_order, large_messages_cross)
     fx_buf_free(&a_in);
     fx_buf_free(&b_out);
     fx_buf_free(&b_in);
-    fx_pair_close(&pair);
 }

@@ -292,36 +292,35 @@ Test(data_slots, lost_completions_of_requests)
 
 #define PLACE 300000u
 
-struct bed {
+static struct {
     struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf small; /* has no octet behind its 64 */
     struct fx_buf remote;
-};
+} bed;
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
-    memset(bed, 0, sizeof(*bed));
-    fx_pair_open(&bed->pair);
-    bed->local = fx_buf_make(&bed->pair.a, PLACE);
-    bed->small = fx_buf_make(&bed->pair.a, 64);
-    bed->remote = fx_buf_make(&bed->pair.b, PLACE);
-    memset(bed->local.data, 0x44, PLACE);
-    memset(bed->small.data, 0x44, 64);
-    memset(bed->remote.data, 0x33, PLACE);
+    fx_pair_open(&bed.pair);
+    bed.local = fx_buf_make(&bed.pair.a, PLACE);
+    bed.small = fx_buf_make(&bed.pair.a, 64);
+    bed.remote = fx_buf_make(&bed.pair.b, PLACE);
+    memset(bed.local.data, 0x44, PLACE);
+    memset(bed.small.data, 0x44, 64);
+    memset(bed.remote.data, 0x33, PLACE);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    fx_buf_free(&bed->local);
-    fx_buf_free(&bed->small);
-    fx_buf_free(&bed->remote);
-    fx_pair_close(&bed->pair);
+    fx_buf_free(&bed.local);
+    fx_buf_free(&bed.small);
+    fx_buf_free(&bed.remote);
+    fx_pair_close(&bed.pair);
 }
 
-static void bed_break_and_rejoin(struct bed *bed)
+static void bed_break_and_rejoin(void)
 {
-    struct fx_pair *pair = &bed->pair;
+    struct fx_pair *pair = &bed.pair;
 
     fx_conn(pair->a.conn_evd, pair->a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
     fx_conn(pair->b.conn_evd, pair->b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
@@ -333,17 +332,17 @@ static void bed_break_and_rejoin(struct bed *bed)
 }
 
 /* `good` octets that may be sent, then 65 of which one may not. */
-static it_event_type_t bed_post_bad(struct bed *bed, bool send, size_t good)
+static it_event_type_t bed_post_bad(bool send, size_t good)
 {
-    it_lmr_triplet_t segments[2] = {fx_seg(&bed->local, 0, good), fx_seg(&bed->small, 0, 65)};
-    it_ep_handle_t ep = bed->pair.a_ep;
+    it_lmr_triplet_t segments[2] = {fx_seg(&bed.local, 0, good), fx_seg(&bed.small, 0, 65)};
+    it_ep_handle_t ep = bed.pair.a_ep;
 
     if (send) {
         CHECK_OK(it_post_send(ep, segments, 2, 2, FX_QUIET));
         return IT_DTO_SEND_CMPL_EVENT;
     }
-    CHECK_OK(it_post_rdma_write(ep, segments, 2, 2, FX_QUIET, fx_addr(&bed->remote, 0),
-                                bed->remote.key));
+    CHECK_OK(
+        it_post_rdma_write(ep, segments, 2, 2, FX_QUIET, fx_addr(&bed.remote, 0), bed.remote.key));
     return IT_DTO_RDMA_WRITE_CMPL_EVENT;
 }
 
@@ -352,58 +351,50 @@ static const size_t good_lengths[] = {1, 100, 1000, 10000, 200000};
 
 #define GOOD_LENGTHS (sizeof(good_lengths) / sizeof(good_lengths[0]))
 
-static void bad_segment_alone(struct bed *bed, bool send, size_t good)
+static void bad_segment_alone(bool send, size_t good)
 {
-    it_evd_handle_t evd = bed->pair.a.request_evd;
+    it_evd_handle_t evd = bed.pair.a.request_evd;
     it_event_type_t number;
 
-    fx_recv(bed->pair.b_ep, &bed->remote, 0, PLACE, 9);
-    number = bed_post_bad(bed, send, good);
-    fx_done(evd, bed->pair.a_ep, number, 2, IT_DTO_ERR_LOCAL_PROTECTION);
-    bed_break_and_rejoin(bed);
-    CHECK(fx_is_byte(bed->remote.data, PLACE, 0x33));
+    fx_recv(bed.pair.b_ep, &bed.remote, 0, PLACE, 9);
+    number = bed_post_bad(send, good);
+    fx_done(evd, bed.pair.a_ep, number, 2, IT_DTO_ERR_LOCAL_PROTECTION);
+    bed_break_and_rejoin();
+    CHECK(fx_is_byte(bed.remote.data, PLACE, 0x33));
 }
 
-Test(data_slots, bad_second_segment)
+Test(data_slots, bad_second_segment, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
     for (size_t i = 0; i < GOOD_LENGTHS; i++) {
-        bad_segment_alone(&bed, false, good_lengths[i]);
-        bad_segment_alone(&bed, true, good_lengths[i]);
+        bad_segment_alone(false, good_lengths[i]);
+        bad_segment_alone(true, good_lengths[i]);
     }
     fx_pair_ping(&bed.pair);
-    bed_close(&bed);
 }
 
 /* What was posted before it, and may share a system call with it, arrives. */
-static void bad_segment_behind(struct bed *bed, bool send, size_t good)
+static void bad_segment_behind(bool send, size_t good)
 {
     it_dto_flags_t flags = (it_dto_flags_t)(FX_SIGNAL | IT_COALESCE_WR_FLAG);
-    it_evd_handle_t evd = bed->pair.a.request_evd;
-    it_ep_handle_t ep = bed->pair.a_ep;
+    it_evd_handle_t evd = bed.pair.a.request_evd;
+    it_ep_handle_t ep = bed.pair.a_ep;
     it_event_type_t number;
 
-    fx_recv(bed->pair.b_ep, &bed->remote, 0, PLACE, 9);
-    fx_write(ep, &bed->local, 0, 16, &bed->remote, PLACE - 16, 1, flags);
-    number = bed_post_bad(bed, send, good);
+    fx_recv(bed.pair.b_ep, &bed.remote, 0, PLACE, 9);
+    fx_write(ep, &bed.local, 0, 16, &bed.remote, PLACE - 16, 1, flags);
+    number = bed_post_bad(send, good);
     fx_done_len(evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 16);
     fx_done(evd, ep, number, 2, IT_DTO_ERR_LOCAL_PROTECTION);
-    bed_break_and_rejoin(bed);
-    CHECK(fx_is_byte(bed->remote.data, PLACE - 16, 0x33));
-    CHECK(fx_is_byte(bed->remote.data + PLACE - 16, 16, 0x44));
-    memset(bed->remote.data, 0x33, PLACE);
+    bed_break_and_rejoin();
+    CHECK(fx_is_byte(bed.remote.data, PLACE - 16, 0x33));
+    CHECK(fx_is_byte(bed.remote.data + PLACE - 16, 16, 0x44));
+    memset(bed.remote.data, 0x33, PLACE);
 }
 
-Test(data_slots, bad_second_segment_behind_a_good_write)
+Test(data_slots, bad_second_segment_behind_a_good_write, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
     for (size_t i = 0; i < GOOD_LENGTHS; i++) {
-        bad_segment_behind(&bed, false, good_lengths[i]);
-        bad_segment_behind(&bed, true, good_lengths[i]);
+        bad_segment_behind(false, good_lengths[i]);
+        bad_segment_behind(true, good_lengths[i]);
     }
-    bed_close(&bed);
 }

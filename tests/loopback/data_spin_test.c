@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_pair.h"
 
 #define WAIT_US 2000u
 /* The IA's thread may have a last look after the event that the wait was for; one who polls, many. */
@@ -21,47 +21,42 @@ static uint64_t receive_calls(const struct fx_node *node)
 }
 
 /* Reads of the stream during a wait in vain, soon after there was something to read. */
-static uint64_t reads_of_a_wait(struct fx_pair *pair)
+static uint64_t reads_of_a_wait(void)
 {
     it_event_t event;
     uint64_t before;
 
     for (unsigned i = 0; i < 4; i++)
-        fx_pair_ping(pair);
-    before = receive_calls(&pair->a);
-    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(pair->a.recv_evd, WAIT_US, &event, NULL));
-    return receive_calls(&pair->a) - before;
+        fx_pair_ping(&pair);
+    before = receive_calls(&pair.a);
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(pair.a.recv_evd, WAIT_US, &event, NULL));
+    return receive_calls(&pair.a) - before;
 }
 
-Test(data_spin, sleeps_at_once)
+Test(data_spin, sleeps_at_once, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    fx_pair_open(&pair);
     CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
     for (unsigned i = 0; i < 20; i++)
-        CHECK(reads_of_a_wait(&pair) <= READS_LATE);
-    fx_pair_close(&pair);
+        CHECK(reads_of_a_wait() <= READS_LATE);
 }
 
 /* The time that it may poll for is longer than that of the wait. */
 Test(data_spin, polls_again)
 {
     struct fx_patience patience = fx_patience_start("a wait that polls");
-    struct fx_pair pair;
 
     fx_pair_open(&pair);
     CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
-    CHECK(reads_of_a_wait(&pair) <= READS_LATE);
+    CHECK(reads_of_a_wait() <= READS_LATE);
     CHECK_OK(itx_ia_set_spin(pair.a.ia, (uint64_t)1000 * WAIT_US));
-    while (reads_of_a_wait(&pair) < READS_MANY)
+    while (reads_of_a_wait() < READS_MANY)
         fx_patience_check(&patience);
     CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
-    CHECK(reads_of_a_wait(&pair) <= READS_LATE);
+    CHECK(reads_of_a_wait() <= READS_LATE);
     fx_pair_close(&pair);
 }
 
-Test(data_spin, any_number)
+Test(data_spin, any_number, .init = pair_init, .fini = pair_fini)
 {
     static const uint64_t numbers[] = {1,
                                        1000000,
@@ -69,14 +64,11 @@ Test(data_spin, any_number)
                                        UINT64_MAX / 1000 + 1,
                                        ITX_SPIN_DEFAULT - 1,
                                        ITX_SPIN_DEFAULT};
-    struct fx_pair pair;
 
-    fx_pair_open(&pair);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         CHECK_OK(itx_ia_set_spin(pair.a.ia, numbers[i]));
-        (void)reads_of_a_wait(&pair);
+        (void)reads_of_a_wait();
     }
     CHECK_STATUS(IT_ERR_INVALID_IA, itx_ia_set_spin(NULL, 0));
     CHECK_STATUS(IT_ERR_INVALID_IA, itx_ia_set_spin((it_ia_handle_t)(void *)pair.a.pz, 0));
-    fx_pair_close(&pair);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "support/it_window.h"
+#include "support/fixture_pair.h"
 
 #define MODIFIABLE ((unsigned)IT_LMR_PARAM_PZ | (unsigned)IT_LMR_PARAM_MEM_PRIV)
 
@@ -96,49 +97,45 @@ Test(lmr_modify, pages_must_allow_it)
     CHECK_EQ(0, munmap(page, size));
 }
 
-static void write_refused(struct fx_pair *pair, const struct fx_buf *from, const struct fx_buf *to)
+static void write_refused(const struct fx_buf *from, const struct fx_buf *to)
 {
-    fx_write(pair->a_ep, from, 0, 8, to, 0, 1, FX_QUIET);
-    fx_pair_mend(pair);
-    while (it_evd_dequeue(pair->a.request_evd, &(it_event_t){0}) == IT_SUCCESS)
+    fx_write(pair.a_ep, from, 0, 8, to, 0, 1, FX_QUIET);
+    fx_pair_mend(&pair);
+    while (it_evd_dequeue(pair.a.request_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
 }
 
-static void write_granted(struct fx_pair *pair, const struct fx_buf *from, const struct fx_buf *to)
+static void write_granted(const struct fx_buf *from, const struct fx_buf *to)
 {
     memset(to->data, 0, 8);
-    fx_write(pair->a_ep, from, 0, 8, to, 0, 1, FX_QUIET);
-    fx_pair_ping(pair);
+    fx_write(pair.a_ep, from, 0, 8, to, 0, 1, FX_QUIET);
+    fx_pair_ping(&pair);
     CHECK(memcmp(from->data, to->data, 8) == 0);
 }
 
 /* Rights come and go; keys from before are dead. */
-Test(lmr_modify, rights)
+Test(lmr_modify, rights, .init = pair_init, .fini = pair_fini)
 {
     it_lmr_param_t params = {.privs = IT_PRIV_LOCAL};
-    struct fx_pair pair;
-    struct fx_buf local;
-    struct fx_buf region;
     struct fx_buf old;
+    struct fx_buf local = fx_buf_make(&pair.a, 64);
+    struct fx_buf region = fx_buf_make(&pair.b, 64);
 
-    fx_pair_open(&pair);
-    local = fx_buf_make(&pair.a, 64);
-    region = fx_buf_make(&pair.b, 64);
     fx_fill(local.data, 64, 1);
-    write_granted(&pair, &local, &region);
+    write_granted(&local, &region);
     old = region;
     CHECK_OK(it_lmr_modify(region.lmr, IT_LMR_PARAM_MEM_PRIV, &params));
     region.key = params_of(region.lmr).rmr_context;
     CHECK_EQ(IT_PRIV_LOCAL, params_of(region.lmr).privs);
     CHECK(region.key != old.key);
-    write_refused(&pair, &local, &region);
-    write_refused(&pair, &local, &old);
+    write_refused(&local, &region);
+    write_refused(&local, &old);
     params.privs = FX_PRIVS_ALL;
     CHECK_OK(it_lmr_modify(region.lmr, IT_LMR_PARAM_MEM_PRIV, &params));
-    write_refused(&pair, &local, &old);
-    write_refused(&pair, &local, &region);
+    write_refused(&local, &old);
+    write_refused(&local, &region);
     region.key = params_of(region.lmr).rmr_context;
-    write_granted(&pair, &local, &region);
+    write_granted(&local, &region);
     /* Local rights, too. */
     params.privs = IT_PRIV_LOCAL_WRITE;
     CHECK_OK(it_lmr_modify(region.lmr, IT_LMR_PARAM_MEM_PRIV, &params));
@@ -146,20 +143,15 @@ Test(lmr_modify, rights)
     fx_done(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_ERR_LOCAL_PROTECTION);
     fx_buf_free(&local);
     fx_buf_free(&region);
-    fx_pair_close(&pair);
 }
 
-Test(lmr_modify, zone)
+Test(lmr_modify, zone, .init = pair_init, .fini = pair_fini)
 {
     it_lmr_param_t params = {.privs = FX_PRIVS_ALL};
-    struct fx_pair pair;
-    struct fx_buf local;
-    struct fx_buf region;
     it_pz_handle_t pz = NULL;
+    struct fx_buf local = fx_buf_make(&pair.a, 64);
+    struct fx_buf region = fx_buf_make(&pair.b, 64);
 
-    fx_pair_open(&pair);
-    local = fx_buf_make(&pair.a, 64);
-    region = fx_buf_make(&pair.b, 64);
     fx_fill(local.data, 64, 1);
     CHECK_OK(it_pz_create(pair.b.ia, &pz));
     params.pz = pz;
@@ -167,15 +159,14 @@ Test(lmr_modify, zone)
     CHECK(params_of(region.lmr).pz == pz);
     CHECK_STATUS(IT_ERR_PZ_BUSY, it_pz_free(pz));
     region.key = params_of(region.lmr).rmr_context;
-    write_refused(&pair, &local, &region);
+    write_refused(&local, &region);
     params.pz = pair.b.pz;
     CHECK_OK(it_lmr_modify(region.lmr, (it_lmr_param_mask_t)MODIFIABLE, &params));
     CHECK_OK(it_pz_free(pz));
     region.key = params_of(region.lmr).rmr_context;
-    write_granted(&pair, &local, &region);
+    write_granted(&local, &region);
     fx_buf_free(&local);
     fx_buf_free(&region);
-    fx_pair_close(&pair);
 }
 
 /* ---- Coherence ------------------------------------------------------------------------------ */
@@ -240,15 +231,12 @@ static it_lmr_handle_t share(const struct fx_node *node, void *memory, size_t si
 }
 
 /* Several regions on one memory: keys and rights of their own, each freed by itself. */
-Test(lmr_modify, shared_in_one_process)
+Test(lmr_modify, shared_in_one_process, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-    struct fx_buf local;
     struct fx_buf one = {.size = 64};
     struct fx_buf two = {.size = 64};
+    struct fx_buf local = fx_buf_make(&pair.a, 64);
 
-    fx_pair_open(&pair);
-    local = fx_buf_make(&pair.a, 64);
     fx_fill(local.data, 64, 1);
     one.data = calloc(1, 64);
     CHECK(one.data != NULL);
@@ -258,14 +246,13 @@ Test(lmr_modify, shared_in_one_process)
     CHECK(one.lmr != two.lmr && one.key != two.key);
     CHECK_EQ(7, params_of(one.lmr).shared_id);
     CHECK_EQ(IT_LMR_FLAG_SHARED, params_of(two.lmr).flags);
-    write_granted(&pair, &local, &one);
-    write_refused(&pair, &local, &two);
+    write_granted(&local, &one);
+    write_refused(&local, &two);
     CHECK_OK(it_lmr_free(two.lmr));
-    write_granted(&pair, &local, &one);
+    write_granted(&local, &one);
     CHECK_OK(it_lmr_free(one.lmr));
     free(one.data);
     fx_buf_free(&local);
-    fx_pair_close(&pair);
 }
 
 /*

@@ -8,7 +8,7 @@
 #define ALL_FLAGS 0x7fu
 
 /* A pair, and on its side a what the calls need; a second zone and a second IA for mistakes. */
-struct bed {
+static struct {
     struct fx_pair pair;
     struct fx_buf region;  /* of pair.a.pz */
     struct fx_buf foreign; /* of .pz */
@@ -18,36 +18,37 @@ struct bed {
     it_rmr_handle_t distant; /* of the other IA */
     it_rmr_handle_t stale;
     it_ep_handle_t idle; /* UNCONNECTED */
-};
+} bed;
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
-    memset(bed, 0, sizeof(*bed));
-    fx_pair_open(&bed->pair);
-    CHECK_OK(it_pz_create(bed->pair.a.ia, &bed->pz));
-    bed->region = fx_buf_make(&bed->pair.a, 1000);
-    bed->foreign = fx_buf_make_as(bed->pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_ABSOLUTE);
-    bed->rmr = fx_rmr(bed->pair.a.pz, IT_RMR_TYPE_WIDE);
-    bed->other = fx_rmr(bed->pz, IT_RMR_TYPE_WIDE);
-    bed->distant = fx_rmr(bed->pair.b.pz, IT_RMR_TYPE_WIDE);
-    bed->stale = fx_rmr(bed->pair.a.pz, IT_RMR_TYPE_WIDE);
-    CHECK_OK(it_rmr_free(bed->stale));
-    bed->idle = fx_ep(&bed->pair.a, NULL);
+    fx_pair_open(&bed.pair);
+    CHECK_OK(it_pz_create(bed.pair.a.ia, &bed.pz));
+    bed.region = fx_buf_make(&bed.pair.a, 1000);
+    bed.foreign = fx_buf_make_as(bed.pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_ABSOLUTE);
+    bed.rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
+    bed.other = fx_rmr(bed.pz, IT_RMR_TYPE_WIDE);
+    bed.distant = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
+    bed.stale = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
+    CHECK_OK(it_rmr_free(bed.stale));
+    bed.idle = fx_ep(&bed.pair.a, NULL);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    fx_empty(bed->pair.a.request_evd);
-    CHECK(!fx_is_linked(bed->rmr));
-    CHECK_OK(it_rmr_free(bed->rmr));
-    CHECK_OK(it_rmr_free(bed->other));
-    CHECK_OK(it_rmr_free(bed->distant));
-    CHECK_OK(it_ep_free(bed->idle));
-    fx_buf_free(&bed->region);
-    fx_buf_free(&bed->foreign);
-    fx_pair_close(&bed->pair);
+    fx_empty(bed.pair.a.request_evd);
+    CHECK(!fx_is_linked(bed.rmr));
+    CHECK_OK(it_rmr_free(bed.rmr));
+    CHECK_OK(it_rmr_free(bed.other));
+    CHECK_OK(it_rmr_free(bed.distant));
+    CHECK_OK(it_ep_free(bed.idle));
+    fx_buf_free(&bed.region);
+    fx_buf_free(&bed.foreign);
+    fx_pair_close(&bed.pair);
     check_done();
 }
+
+TestSuite(rmr_args, .init = bed_open, .fini = bed_close);
 
 /* The arguments of a link, right but for what a test changes. */
 struct link {
@@ -61,11 +62,11 @@ struct link {
     int flags;
 };
 
-static struct link good_link(const struct bed *bed)
+static struct link good_link(void)
 {
     return (struct link){
-        bed->rmr,       bed->region.lmr, bed->region.data, 1000, IT_ADDR_MODE_ABSOLUTE,
-        IT_PRIV_REMOTE, bed->pair.a_ep,  FX_SIGNAL};
+        bed.rmr,        bed.region.lmr, bed.region.data, 1000, IT_ADDR_MODE_ABSOLUTE,
+        IT_PRIV_REMOTE, bed.pair.a_ep,  FX_SIGNAL};
 }
 
 static it_status_t post_link(const struct link *link)
@@ -81,11 +82,9 @@ static it_status_t post_link(const struct link *link)
 
 Test(rmr_args, create)
 {
-    struct bed bed;
     it_rmr_handle_t rmr = NULL;
     it_pz_handle_t stale = NULL;
 
-    bed_open(&bed);
     CHECK_OK(it_pz_create(bed.pair.a.ia, &stale));
     CHECK_OK(it_pz_free(stale));
     EXPECT_STATUS(IT_ERR_INVALID_PZ, it_rmr_create10(NULL, &rmr));
@@ -98,16 +97,13 @@ Test(rmr_args, create)
     EXPECT_STATUS(IT_ERR_INVALID_RMR_TYPE, it_rmr_create20(bed.pz, (it_rmr_type_t)3, &rmr));
     EXPECT_STATUS(IT_ERR_INVALID_RMR_TYPE, it_rmr_create20(bed.pz, (it_rmr_type_t)-1, &rmr));
     EXPECT(rmr == NULL);
-    bed_close(&bed);
 }
 
 Test(rmr_args, query_and_free)
 {
-    struct bed bed;
     it_rmr_param_t params;
     it_handle_type_enum_t type = IT_HANDLE_TYPE_IA;
 
-    bed_open(&bed);
     EXPECT_STATUS(IT_ERR_INVALID_RMR, it_rmr_query(NULL, IT_RMR_PARAM_ALL, &params));
     EXPECT_STATUS(IT_ERR_INVALID_RMR, it_rmr_query(bed.stale, IT_RMR_PARAM_ALL, &params));
     EXPECT_STATUS(IT_ERR_INVALID_RMR,
@@ -120,19 +116,15 @@ Test(rmr_args, query_and_free)
     EXPECT_OK(it_get_handle_type(bed.rmr, &type));
     EXPECT_EQ(IT_HANDLE_TYPE_RMR, type);
     EXPECT_STATUS(IT_ERR_INVALID_HANDLE, it_get_handle_type(bed.stale, &type));
-    bed_close(&bed);
 }
 
 Test(rmr_args, link_handles)
 {
-    struct bed bed;
     struct link link;
     it_rmr_handle_t rmrs[5];
     it_lmr_handle_t stale_lmr = NULL;
-    it_ep_handle_t stale_ep;
+    it_ep_handle_t stale_ep = fx_ep(&bed.pair.a, NULL);
 
-    bed_open(&bed);
-    stale_ep = fx_ep(&bed.pair.a, NULL);
     CHECK_OK(it_ep_free(stale_ep));
     CHECK_OK(it_lmr_create10(bed.pz, bed.region.data, 1, IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0,
                              &stale_lmr, NULL));
@@ -141,19 +133,19 @@ Test(rmr_args, link_handles)
     rmrs[1] = bed.stale;
     rmrs[2] = (void *)bed.region.lmr;
     for (unsigned i = 0; i < 3; i++) {
-        link = good_link(&bed);
+        link = good_link();
         link.rmr = rmrs[i];
         EXPECT_STATUS(IT_ERR_INVALID_RMR, post_link(&link));
         EXPECT_STATUS(IT_ERR_INVALID_RMR, it_rmr_unlink(rmrs[i], bed.pair.a_ep, 1, FX_SIGNAL));
     }
-    link = good_link(&bed);
+    link = good_link();
     link.lmr = NULL;
     EXPECT_STATUS(IT_ERR_INVALID_LMR, post_link(&link));
     link.lmr = stale_lmr;
     EXPECT_STATUS(IT_ERR_INVALID_LMR, post_link(&link));
     link.lmr = (void *)bed.rmr;
     EXPECT_STATUS(IT_ERR_INVALID_LMR, post_link(&link));
-    link = good_link(&bed);
+    link = good_link();
     link.ep = NULL;
     EXPECT_STATUS(IT_ERR_INVALID_EP, post_link(&link));
     EXPECT_STATUS(IT_ERR_INVALID_EP, it_rmr_unlink(bed.rmr, NULL, 1, FX_SIGNAL));
@@ -162,25 +154,20 @@ Test(rmr_args, link_handles)
     EXPECT_STATUS(IT_ERR_INVALID_EP, it_rmr_unlink(bed.rmr, stale_ep, 1, FX_SIGNAL));
     link.ep = (void *)bed.rmr;
     EXPECT_STATUS(IT_ERR_INVALID_EP, post_link(&link));
-    bed_close(&bed);
 }
 
 Test(rmr_args, link_zones)
 {
-    struct bed bed;
-    struct link link;
-    struct fx_buf distant;
+    struct fx_buf distant = fx_buf_make(&bed.pair.b, 64);
+    struct link link = good_link();
 
-    bed_open(&bed);
-    distant = fx_buf_make(&bed.pair.b, 64);
-    link = good_link(&bed);
     link.rmr = bed.other;
     EXPECT_STATUS(IT_ERR_INVALID_PZ, post_link(&link));
     EXPECT_STATUS(IT_ERR_INVALID_PZ, it_rmr_unlink(bed.other, bed.pair.a_ep, 1, FX_SIGNAL));
     link.rmr = bed.distant;
     EXPECT_STATUS(IT_ERR_INVALID_PZ, post_link(&link));
     EXPECT_STATUS(IT_ERR_INVALID_PZ, it_rmr_unlink(bed.distant, bed.pair.a_ep, 1, FX_SIGNAL));
-    link = good_link(&bed);
+    link = good_link();
     link.lmr = bed.foreign.lmr;
     link.addr = bed.foreign.data;
     link.length = 64;
@@ -194,16 +181,12 @@ Test(rmr_args, link_zones)
     link.addr = bed.foreign.data;
     EXPECT_STATUS(IT_ERR_INVALID_PZ, post_link(&link));
     fx_buf_free(&distant);
-    bed_close(&bed);
 }
 
 Test(rmr_args, link_values)
 {
-    struct bed bed;
-    struct link link;
+    struct link link = good_link();
 
-    bed_open(&bed);
-    link = good_link(&bed);
     EXPECT_STATUS(IT_ERR_FAULT,
                   it_rmr_link(bed.rmr, bed.region.lmr, bed.region.data, 8, IT_ADDR_MODE_ABSOLUTE,
                               IT_PRIV_REMOTE, bed.pair.a_ep, 1, FX_SIGNAL, NULL));
@@ -211,7 +194,7 @@ Test(rmr_args, link_values)
                                               IT_PRIV_REMOTE, bed.pair.a_ep, 1, FX_SIGNAL, NULL));
     link.mode = 2;
     EXPECT_STATUS(IT_ERR_INVALID_ADDR_MODE, post_link(&link));
-    link = good_link(&bed);
+    link = good_link();
     link.length = 0;
     EXPECT_STATUS(IT_ERR_INVALID_LENGTH, post_link(&link));
     link.length = 1001;
@@ -222,7 +205,7 @@ Test(rmr_args, link_values)
     EXPECT_STATUS(IT_ERR_RANGE, post_link(&link));
     link.length = 1000;
     EXPECT_STATUS(IT_ERR_RANGE, post_link(&link));
-    link = good_link(&bed);
+    link = good_link();
     link.addr--;
     EXPECT_STATUS(IT_ERR_RANGE, post_link(&link));
     link.addr = bed.region.data + 1000;
@@ -230,22 +213,19 @@ Test(rmr_args, link_values)
     EXPECT_STATUS(IT_ERR_RANGE, post_link(&link));
     link.addr = NULL;
     EXPECT_STATUS(IT_ERR_RANGE, post_link(&link));
-    bed_close(&bed);
 }
 
 Test(rmr_args, link_rights)
 {
     static const int bad[] = {0, IT_PRIV_LOCAL_READ, IT_PRIV_LOCAL, IT_PRIV_REMOTE_READ | 0x20,
                               IT_PRIV_REMOTE | IT_PRIV_LOCAL_WRITE};
-    struct bed bed;
     struct link link;
     struct fx_buf readable;
     struct fx_buf writable;
     struct fx_buf none;
 
-    bed_open(&bed);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        link = good_link(&bed);
+        link = good_link();
         link.privs = bad[i];
         EXPECT_STATUS(IT_ERR_INVALID_PRIVS, post_link(&link));
     }
@@ -253,7 +233,7 @@ Test(rmr_args, link_rights)
     writable = fx_buf_make_as(bed.pair.a.pz, 64, IT_PRIV_LOCAL_WRITE, IT_ADDR_MODE_ABSOLUTE);
     /* Remote rights of the region do not make up for local ones. */
     none = fx_buf_make_as(bed.pair.a.pz, 64, IT_PRIV_REMOTE_READ, IT_ADDR_MODE_ABSOLUTE);
-    link = good_link(&bed);
+    link = good_link();
     link.length = 64;
     link.lmr = readable.lmr;
     link.addr = readable.data;
@@ -271,20 +251,15 @@ Test(rmr_args, link_rights)
     fx_buf_free(&readable);
     fx_buf_free(&writable);
     fx_buf_free(&none);
-    bed_close(&bed);
 }
 
 /* An absolute window needs a region with addresses; 1.0 knows no other windows. */
 Test(rmr_args, modes)
 {
-    struct bed bed;
-    struct fx_buf relative;
-    struct link link;
     it_rmr_context_t key = 0;
+    struct fx_buf relative = fx_buf_make_as(bed.pair.a.pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_RELATIVE);
+    struct link link = good_link();
 
-    bed_open(&bed);
-    relative = fx_buf_make_as(bed.pair.a.pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_RELATIVE);
-    link = good_link(&bed);
     link.lmr = relative.lmr;
     link.addr = relative.data;
     link.length = 64;
@@ -302,7 +277,6 @@ Test(rmr_args, modes)
     EXPECT(key != 0);
     fx_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr);
     fx_buf_free(&relative);
-    bed_close(&bed);
 }
 
 Test(rmr_args, flags)
@@ -310,14 +284,12 @@ Test(rmr_args, flags)
     const unsigned link_flags =
         IT_COMPLETION_FLAG | IT_NOTIFY_FLAG | IT_BARRIER_FENCE_FLAG | IT_COALESCE_WR_FLAG;
     const unsigned unlink_flags = link_flags | IT_UNLINK_FENCE_FLAG;
-    struct bed bed;
     struct link link;
 
-    bed_open(&bed);
     for (unsigned bit = 1; bit <= 0x100; bit <<= 1) {
         bool legal = (bit & link_flags) != 0;
 
-        link = good_link(&bed);
+        link = good_link();
         link.flags = (int)((bit & ALL_FLAGS) | (legal ? IT_COMPLETION_FLAG : bit));
         EXPECT_STATUS(legal ? IT_SUCCESS : IT_ERR_INVALID_DTO_FLAGS, post_link(&link));
         if (legal)
@@ -329,19 +301,15 @@ Test(rmr_args, flags)
         if (legal)
             fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);
     }
-    bed_close(&bed);
 }
 
 /* Of the states an endpoint can be in without a peer; CONNECTED and after it: other tests. */
 Test(rmr_args, state)
 {
-    struct bed bed;
-    struct link link;
     it_rmr_triplet_t segment;
     struct fx_part part;
+    struct link link = good_link();
 
-    bed_open(&bed);
-    link = good_link(&bed);
     link.ep = bed.idle;
     EXPECT_STATUS(IT_ERR_INVALID_EP_STATE, post_link(&link));
     EXPECT_STATUS(IT_ERR_INVALID_EP_STATE, it_rmr_unlink(bed.rmr, bed.idle, 1, FX_SIGNAL));
@@ -353,24 +321,18 @@ Test(rmr_args, state)
     EXPECT_STATUS(IT_ERR_INVALID_EP_STATE,
                   it_post_rdma_read_to_rmr(bed.idle, &segment, 1, 1, FX_SIGNAL, 0, 5));
     fx_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr);
-    bed_close(&bed);
 }
 
-static it_status_t read_to(const struct bed *bed, const it_rmr_triplet_t *segments, size_t count,
-                           unsigned flags)
+static it_status_t read_to(const it_rmr_triplet_t *segments, size_t count, unsigned flags)
 {
-    return it_post_rdma_read_to_rmr(bed->pair.a_ep, segments, count, 1, (it_dto_flags_t)flags, 0,
-                                    1);
+    return it_post_rdma_read_to_rmr(bed.pair.a_ep, segments, count, 1, (it_dto_flags_t)flags, 0, 1);
 }
 
 Test(rmr_args, read_to_rmr)
 {
-    struct bed bed;
-    struct fx_part part;
     it_rmr_triplet_t segments[9];
+    struct fx_part part = fx_whole(&bed.region);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
     (void)fx_linked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr, &part);
     for (unsigned i = 0; i < 9; i++)
         segments[i] = fx_rmr_seg(bed.rmr, &part, 0, 8);
@@ -378,40 +340,37 @@ Test(rmr_args, read_to_rmr)
                   it_post_rdma_read_to_rmr(NULL, segments, 1, 1, FX_SIGNAL, 0, 1));
     EXPECT_STATUS(IT_ERR_INVALID_EP,
                   it_post_rdma_read_to_rmr((void *)bed.rmr, segments, 1, 1, FX_SIGNAL, 0, 1));
-    EXPECT_STATUS(IT_ERR_FAULT, read_to(&bed, NULL, 1, FX_SIGNAL));
-    EXPECT_STATUS(IT_ERR_INVALID_NUM_SEGMENTS, read_to(&bed, segments, 9, FX_SIGNAL));
+    EXPECT_STATUS(IT_ERR_FAULT, read_to(NULL, 1, FX_SIGNAL));
+    EXPECT_STATUS(IT_ERR_INVALID_NUM_SEGMENTS, read_to(segments, 9, FX_SIGNAL));
     for (unsigned bit = 1; bit <= 0x100; bit <<= 1) {
         if ((bit & (IT_SOLICITED_WAIT_FLAG | IT_UNLINK_FENCE_FLAG)) || bit > ALL_FLAGS)
-            EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(&bed, segments, 1, bit));
+            EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(segments, 1, bit));
     }
     /* Which of two sinks would it be? */
-    EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(&bed, segments, 2, IT_UNLINK_LOCAL_SINK));
-    EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(&bed, NULL, 0, IT_UNLINK_LOCAL_SINK));
+    EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(segments, 2, IT_UNLINK_LOCAL_SINK));
+    EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(NULL, 0, IT_UNLINK_LOCAL_SINK));
     segments[0].length = (it_length_t)1 << 32;
-    EXPECT_STATUS(IT_ERR_PAYLOAD_SIZE, read_to(&bed, segments, 1, FX_SIGNAL));
+    EXPECT_STATUS(IT_ERR_PAYLOAD_SIZE, read_to(segments, 1, FX_SIGNAL));
     segments[0].length = UINT64_MAX;
-    EXPECT_STATUS(IT_ERR_PAYLOAD_SIZE, read_to(&bed, segments, 2, FX_SIGNAL));
+    EXPECT_STATUS(IT_ERR_PAYLOAD_SIZE, read_to(segments, 2, FX_SIGNAL));
     segments[0].length = 8;
     segments[1].rmr = NULL;
-    EXPECT_STATUS(IT_ERR_INVALID_RMR, read_to(&bed, segments, 2, FX_SIGNAL));
+    EXPECT_STATUS(IT_ERR_INVALID_RMR, read_to(segments, 2, FX_SIGNAL));
     segments[1].rmr = bed.stale;
-    EXPECT_STATUS(IT_ERR_INVALID_RMR, read_to(&bed, segments, 2, FX_SIGNAL));
+    EXPECT_STATUS(IT_ERR_INVALID_RMR, read_to(segments, 2, FX_SIGNAL));
     segments[1].rmr = (void *)bed.region.lmr;
-    EXPECT_STATUS(IT_ERR_INVALID_RMR, read_to(&bed, segments, 2, FX_SIGNAL));
+    EXPECT_STATUS(IT_ERR_INVALID_RMR, read_to(segments, 2, FX_SIGNAL));
     segments[1].rmr = bed.distant;
-    EXPECT_STATUS(IT_ERR_INVALID_RMR, read_to(&bed, segments, 2, FX_SIGNAL));
+    EXPECT_STATUS(IT_ERR_INVALID_RMR, read_to(segments, 2, FX_SIGNAL));
     segments[1].rmr = bed.other; /* never linked */
-    EXPECT_STATUS(IT_ERR_INVALID_RMR, read_to(&bed, segments, 2, FX_SIGNAL));
+    EXPECT_STATUS(IT_ERR_INVALID_RMR, read_to(segments, 2, FX_SIGNAL));
     fx_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr);
-    bed_close(&bed);
 }
 
 Test(rmr_args, send_and_unlink)
 {
-    struct bed bed;
     it_lmr_triplet_t segments[9];
 
-    bed_open(&bed);
     for (unsigned i = 0; i < 9; i++)
         segments[i] = fx_seg(&bed.region, 0, 8);
     EXPECT_STATUS(IT_ERR_INVALID_EP, it_post_send_and_unlink(NULL, segments, 1, 1, FX_SIGNAL, 1));
@@ -430,16 +389,13 @@ Test(rmr_args, send_and_unlink)
     segments[1].lmr = NULL;
     EXPECT_STATUS(IT_ERR_INVALID_LMR,
                   it_post_send_and_unlink(bed.pair.a_ep, segments, 2, 1, FX_SIGNAL, 1));
-    bed_close(&bed);
 }
 
 /* The flag on an ordinary Read: one sink, too. */
 Test(rmr_args, unlink_local_sink)
 {
-    struct bed bed;
     it_lmr_triplet_t segments[2];
 
-    bed_open(&bed);
     segments[0] = fx_seg(&bed.region, 0, 8);
     segments[1] = fx_seg(&bed.region, 8, 8);
     EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS,
@@ -449,16 +405,13 @@ Test(rmr_args, unlink_local_sink)
     EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS,
                   it_post_rdma_write(bed.pair.a_ep, segments, 1, 1, IT_UNLINK_LOCAL_SINK, 0, 1));
     EXPECT(fx_lmr_is_linked(bed.region.lmr));
-    bed_close(&bed);
 }
 
 /* What the IA says of all this. */
 Test(rmr_args, announced)
 {
-    struct bed bed;
     it_ia_info_t *info = NULL;
 
-    bed_open(&bed);
     CHECK_OK(it_ia_query(bed.pair.a.ia, &info));
     EXPECT_EQ(IT_RMR_TYPE_NARROW | IT_RMR_TYPE_WIDE, info->rmr_types_supported);
     EXPECT_EQ(IT_TRUE, info->narrow_rmr_unlink_support);
@@ -472,5 +425,4 @@ Test(rmr_args, announced)
     EXPECT(info->direct_lmr_handle == NULL);
     EXPECT_EQ(0, info->iobl_types_supported);
     it_ia_info_free(info);
-    bed_close(&bed);
 }

@@ -6,59 +6,57 @@
 #include "support/it_window.h"
 
 /* The window is on b's memory; a is the peer. */
-struct bed {
+static struct {
     struct fx_pair pair;
     struct fx_buf local;  /* a's */
     struct fx_buf region; /* b's */
-};
+} bed;
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
-    memset(bed, 0, sizeof(*bed));
-    fx_pair_open(&bed->pair);
-    bed->local = fx_buf_make(&bed->pair.a, 4096);
+    fx_pair_open(&bed.pair);
+    bed.local = fx_buf_make(&bed.pair.a, 4096);
     /* No remote right of its own: only windows open it. */
-    bed->region = fx_buf_make_as(bed->pair.b.pz, 4096, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
-    memset(bed->local.data, 0x44, bed->local.size);
+    bed.region = fx_buf_make_as(bed.pair.b.pz, 4096, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
+    memset(bed.local.data, 0x44, bed.local.size);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    fx_buf_free(&bed->local);
-    fx_buf_free(&bed->region);
-    fx_pair_close(&bed->pair);
+    fx_buf_free(&bed.local);
+    fx_buf_free(&bed.region);
+    fx_pair_close(&bed.pair);
 }
 
-static it_rmr_context_t link_it(struct bed *bed, it_rmr_handle_t rmr, const struct fx_part *part)
+static it_rmr_context_t link_it(it_rmr_handle_t rmr, const struct fx_part *part)
 {
-    return fx_linked(bed->pair.b.request_evd, bed->pair.b_ep, rmr, part);
+    return fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, part);
 }
 
-static void unlink_it(struct bed *bed, it_rmr_handle_t rmr)
+static void unlink_it(it_rmr_handle_t rmr)
 {
-    fx_unlinked(bed->pair.b.request_evd, bed->pair.b_ep, rmr);
+    fx_unlinked(bed.pair.b.request_evd, bed.pair.b_ep, rmr);
 }
 
-static it_status_t read_by(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key,
-                           size_t length)
+static it_status_t read_by(it_rdma_addr_t address, it_rmr_context_t key, size_t length)
 {
-    it_lmr_triplet_t segment = fx_seg(&bed->local, 0, length);
+    it_lmr_triplet_t segment = fx_seg(&bed.local, 0, length);
 
-    return it_post_rdma_read(bed->pair.a_ep, &segment, 1, 7, FX_SIGNAL, address, key);
+    return it_post_rdma_read(bed.pair.a_ep, &segment, 1, 7, FX_SIGNAL, address, key);
 }
 
-static void reads(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key, size_t length)
+static void reads(it_rdma_addr_t address, it_rmr_context_t key, size_t length)
 {
-    CHECK_OK(read_by(bed, address, key, length));
-    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7, length);
+    CHECK_OK(read_by(address, key, length));
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7, length);
 }
 
-static void writes(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key, size_t length)
+static void writes(it_rdma_addr_t address, it_rmr_context_t key, size_t length)
 {
-    it_lmr_triplet_t segment = fx_seg(&bed->local, 0, length);
+    it_lmr_triplet_t segment = fx_seg(&bed.local, 0, length);
 
-    CHECK_OK(it_post_rdma_write(bed->pair.a_ep, &segment, 1, 8, FX_QUIET, address, key));
-    fx_pair_ping(&bed->pair);
+    CHECK_OK(it_post_rdma_write(bed.pair.a_ep, &segment, 1, 8, FX_QUIET, address, key));
+    fx_pair_ping(&bed.pair);
 }
 
 static void drain(it_evd_handle_t evd)
@@ -69,32 +67,30 @@ static void drain(it_evd_handle_t evd)
         continue;
 }
 
-static void mend(struct bed *bed)
+static void mend(void)
 {
-    fx_pair_mend(&bed->pair);
-    drain(bed->pair.a.aff_evd);
-    drain(bed->pair.b.aff_evd);
-    drain(bed->pair.a.request_evd);
+    fx_pair_mend(&bed.pair);
+    drain(bed.pair.a.aff_evd);
+    drain(bed.pair.b.aff_evd);
+    drain(bed.pair.a.request_evd);
 }
 
-static void read_refused(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key,
-                         size_t length)
+static void read_refused(it_rdma_addr_t address, it_rmr_context_t key, size_t length)
 {
-    memset(bed->local.data, 0x44, bed->local.size);
-    CHECK_OK(read_by(bed, address, key, length));
-    fx_done(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7,
+    memset(bed.local.data, 0x44, bed.local.size);
+    CHECK_OK(read_by(address, key, length));
+    fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7,
             IT_DTO_ERR_REMOTE_ACCESS);
-    CHECK(fx_is_byte(bed->local.data, bed->local.size, 0x44));
-    mend(bed);
+    CHECK(fx_is_byte(bed.local.data, bed.local.size, 0x44));
+    mend();
 }
 
-static void write_refused(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key,
-                          size_t length)
+static void write_refused(it_rdma_addr_t address, it_rmr_context_t key, size_t length)
 {
-    it_lmr_triplet_t segment = fx_seg(&bed->local, 0, length);
+    it_lmr_triplet_t segment = fx_seg(&bed.local, 0, length);
 
-    CHECK_OK(it_post_rdma_write(bed->pair.a_ep, &segment, 1, 8, FX_QUIET, address, key));
-    mend(bed);
+    CHECK_OK(it_post_rdma_write(bed.pair.a_ep, &segment, 1, 8, FX_QUIET, address, key));
+    mend();
 }
 
 /* ---- What a window opens -------------------------------------------------------------------- */
@@ -102,40 +98,39 @@ static void write_refused(struct bed *bed, it_rdma_addr_t address, it_rmr_contex
 /* A part of the region, in both modes: its octets and no others. */
 static void opens_a_part(it_rmr_type_t type, it_addr_mode_t mode)
 {
-    struct bed bed;
     struct fx_part part;
     it_rmr_handle_t rmr;
     it_rmr_context_t key;
 
-    bed_open(&bed);
+    bed_open();
     fx_fill(bed.region.data, bed.region.size, 3);
     part = (struct fx_part){&bed.region, 1000, 64, mode, IT_PRIV_REMOTE};
     rmr = fx_rmr(bed.pair.b.pz, type);
-    key = link_it(&bed, rmr, &part);
-    reads(&bed, fx_part_addr(&part, 0), key, 64);
+    key = link_it(rmr, &part);
+    reads(fx_part_addr(&part, 0), key, 64);
     CHECK(memcmp(bed.local.data, bed.region.data + 1000, 64) == 0);
-    reads(&bed, fx_part_addr(&part, 63), key, 1);
-    reads(&bed, fx_part_addr(&part, 64), key, 0);
+    reads(fx_part_addr(&part, 63), key, 1);
+    reads(fx_part_addr(&part, 64), key, 0);
     memset(bed.local.data, 0x44, 64);
-    writes(&bed, fx_part_addr(&part, 32), key, 32);
+    writes(fx_part_addr(&part, 32), key, 32);
     CHECK(fx_is_byte(bed.region.data + 1032, 32, 0x44));
     fx_fill(bed.region.data, bed.region.size, 3);
     /* A connection that ends takes a narrow window's access along. */
-    read_refused(&bed, fx_part_addr(&part, 0), key, 65);
-    key = link_it(&bed, rmr, &part);
-    read_refused(&bed, fx_part_addr(&part, 64), key, 1);
-    key = link_it(&bed, rmr, &part);
-    write_refused(&bed, fx_part_addr(&part, 0) - 1, key, 2);
-    key = link_it(&bed, rmr, &part);
-    write_refused(&bed, fx_part_addr(&part, 60), key, 5);
-    key = link_it(&bed, rmr, &part);
+    read_refused(fx_part_addr(&part, 0), key, 65);
+    key = link_it(rmr, &part);
+    read_refused(fx_part_addr(&part, 64), key, 1);
+    key = link_it(rmr, &part);
+    write_refused(fx_part_addr(&part, 0) - 1, key, 2);
+    key = link_it(rmr, &part);
+    write_refused(fx_part_addr(&part, 60), key, 5);
+    key = link_it(rmr, &part);
     if (mode == IT_ADDR_MODE_RELATIVE)
-        write_refused(&bed, (uintptr_t)bed.region.data + 1000, key, 1);
+        write_refused((uintptr_t)bed.region.data + 1000, key, 1);
     else
-        write_refused(&bed, 0, key, 1);
+        write_refused(0, key, 1);
     CHECK(fx_is_filled(bed.region.data, bed.region.size, 3));
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
+    bed_close();
 }
 
 Test(rmr_link, narrow_and_absolute)
@@ -159,96 +154,77 @@ Test(rmr_link, wide_and_relative)
 }
 
 /* A region with offsets: windows onto it count from their own start. */
-Test(rmr_link, on_a_relative_region)
+Test(rmr_link, on_a_relative_region, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_buf region;
-    struct fx_part part;
-    it_rmr_handle_t rmr;
-    it_rmr_context_t key;
+    struct fx_buf region = fx_buf_make_as(bed.pair.b.pz, 256, IT_PRIV_LOCAL, IT_ADDR_MODE_RELATIVE);
+    struct fx_part part = {&region, 100, 50, IT_ADDR_MODE_RELATIVE, IT_PRIV_REMOTE};
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
+    it_rmr_context_t key = link_it(rmr, &part);
 
-    bed_open(&bed);
-    region = fx_buf_make_as(bed.pair.b.pz, 256, IT_PRIV_LOCAL, IT_ADDR_MODE_RELATIVE);
-    part = (struct fx_part){&region, 100, 50, IT_ADDR_MODE_RELATIVE, IT_PRIV_REMOTE};
-    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
-    key = link_it(&bed, rmr, &part);
-    writes(&bed, 10, key, 40);
+    writes(10, key, 40);
     CHECK(fx_is_byte(region.data, 110, 0));
     CHECK(fx_is_byte(region.data + 110, 40, 0x44));
     CHECK(fx_is_byte(region.data + 150, 106, 0));
-    write_refused(&bed, 11, key, 40);
+    write_refused(11, key, 40);
     CHECK_OK(it_rmr_free(rmr));
     fx_buf_free(&region);
-    bed_close(&bed);
 }
 
 /* Rights are those of the window, whatever the region's are. */
-Test(rmr_link, rights)
+Test(rmr_link, rights, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_buf open;
-    struct fx_part part;
-    it_rmr_handle_t rmr;
-    it_rmr_context_t key;
+    struct fx_buf open = fx_buf_make(&bed.pair.b, 64);
+    struct fx_part part = {&open, 0, 64, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE_READ};
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
+    it_rmr_context_t key = link_it(rmr, &part);
 
-    bed_open(&bed);
-    open = fx_buf_make(&bed.pair.b, 64);
-    part = (struct fx_part){&open, 0, 64, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE_READ};
-    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
-    key = link_it(&bed, rmr, &part);
-    reads(&bed, fx_part_addr(&part, 0), key, 8);
-    write_refused(&bed, fx_part_addr(&part, 0), key, 8);
+    reads(fx_part_addr(&part, 0), key, 8);
+    write_refused(fx_part_addr(&part, 0), key, 8);
     part.privs = IT_PRIV_REMOTE_WRITE;
-    key = link_it(&bed, rmr, &part);
+    key = link_it(rmr, &part);
     memset(bed.local.data, 0x44, 8);
-    writes(&bed, fx_part_addr(&part, 0), key, 8);
+    writes(fx_part_addr(&part, 0), key, 8);
     CHECK(fx_is_byte(open.data, 8, 0x44));
-    read_refused(&bed, fx_part_addr(&part, 0), key, 8);
+    read_refused(fx_part_addr(&part, 0), key, 8);
     CHECK_OK(it_rmr_free(rmr));
     fx_buf_free(&open);
-    bed_close(&bed);
 }
 
 /* ---- Scope ---------------------------------------------------------------------------------- */
 
 /* A second connection between the same zones. */
-static void join_second(struct bed *bed, it_ep_handle_t *a_ep, it_ep_handle_t *b_ep)
+static void join_second(it_ep_handle_t *a_ep, it_ep_handle_t *b_ep)
 {
-    *a_ep = fx_ep(&bed->pair.a, NULL);
-    *b_ep = fx_ep(&bed->pair.b, NULL);
-    fx_join(&bed->pair.a, *a_ep, &bed->pair.b, *b_ep);
+    *a_ep = fx_ep(&bed.pair.a, NULL);
+    *b_ep = fx_ep(&bed.pair.b, NULL);
+    fx_join(&bed.pair.a, *a_ep, &bed.pair.b, *b_ep);
 }
 
-Test(rmr_link, narrow_is_for_one_endpoint)
+Test(rmr_link, narrow_is_for_one_endpoint, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
     it_lmr_triplet_t segment;
     it_rmr_handle_t rmr;
     it_rmr_context_t key;
     it_ep_handle_t a_ep;
     it_ep_handle_t b_ep;
+    struct fx_part part = fx_whole(&bed.region);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
-    join_second(&bed, &a_ep, &b_ep);
+    join_second(&a_ep, &b_ep);
     rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
-    key = link_it(&bed, rmr, &part);
+    key = link_it(rmr, &part);
     segment = fx_seg(&bed.local, 0, 8);
     CHECK_OK(it_post_rdma_read(a_ep, &segment, 1, 1, FX_SIGNAL, fx_part_addr(&part, 0), key));
     fx_done(bed.pair.a.request_evd, a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, IT_DTO_ERR_REMOTE_ACCESS);
     fx_conn(bed.pair.a.conn_evd, a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
     fx_conn(bed.pair.b.conn_evd, b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-    reads(&bed, fx_part_addr(&part, 0), key, 8);
+    reads(fx_part_addr(&part, 0), key, 8);
     CHECK_OK(it_ep_free(a_ep));
     CHECK_OK(it_ep_free(b_ep));
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 Test(rmr_link, wide_is_for_the_zone)
 {
-    struct bed bed;
     struct fx_part part;
     it_lmr_triplet_t segment;
     it_rmr_handle_t rmr;
@@ -256,12 +232,12 @@ Test(rmr_link, wide_is_for_the_zone)
     it_ep_handle_t a_ep;
     it_ep_handle_t b_ep;
 
-    bed_open(&bed);
+    bed_open();
     part = fx_whole(&bed.region);
-    join_second(&bed, &a_ep, &b_ep);
+    join_second(&a_ep, &b_ep);
     rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
-    key = link_it(&bed, rmr, &part);
-    reads(&bed, fx_part_addr(&part, 0), key, 8);
+    key = link_it(rmr, &part);
+    reads(fx_part_addr(&part, 0), key, 8);
     segment = fx_seg(&bed.local, 0, 8);
     CHECK_OK(it_post_rdma_read(a_ep, &segment, 1, 1, FX_SIGNAL, fx_part_addr(&part, 0), key));
     fx_done_len(bed.pair.a.request_evd, a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 8);
@@ -280,146 +256,115 @@ Test(rmr_link, wide_is_for_the_zone)
 }
 
 /* A narrow window is tied to the connection: the next peer of the endpoint has no use of it. */
-Test(rmr_link, narrow_ends_with_the_connection)
+Test(rmr_link, narrow_ends_with_the_connection, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
-    it_rmr_handle_t rmr;
-    it_rmr_context_t key;
+    struct fx_part part = fx_whole(&bed.region);
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
+    it_rmr_context_t key = link_it(rmr, &part);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
-    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
-    key = link_it(&bed, rmr, &part);
-    reads(&bed, fx_part_addr(&part, 0), key, 8);
+    reads(fx_part_addr(&part, 0), key, 8);
     CHECK_OK(it_ep_disconnect(bed.pair.a_ep, NULL, 0));
     fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_OK(it_ep_reset(bed.pair.a_ep));
     CHECK_OK(it_ep_reset(bed.pair.b_ep));
     fx_join(&bed.pair.a, bed.pair.a_ep, &bed.pair.b, bed.pair.b_ep);
-    read_refused(&bed, fx_part_addr(&part, 0), key, 8);
-    key = link_it(&bed, rmr, &part);
-    reads(&bed, fx_part_addr(&part, 0), key, 8);
+    read_refused(fx_part_addr(&part, 0), key, 8);
+    key = link_it(rmr, &part);
+    reads(fx_part_addr(&part, 0), key, 8);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* ---- Moving and closing --------------------------------------------------------------------- */
 
-Test(rmr_link, a_new_link_kills_the_old_key)
+Test(rmr_link, a_new_link_kills_the_old_key, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
-    it_rmr_handle_t rmr;
-    it_rmr_context_t old;
     it_rmr_context_t key;
+    struct fx_part part = {&bed.region, 0, 100, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE_READ};
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
+    it_rmr_context_t old = link_it(rmr, &part);
 
-    bed_open(&bed);
-    part = (struct fx_part){&bed.region, 0, 100, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE_READ};
-    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
-    old = link_it(&bed, rmr, &part);
     part.offset = 2000;
-    key = link_it(&bed, rmr, &part);
+    key = link_it(rmr, &part);
     CHECK(old != key);
-    reads(&bed, fx_part_addr(&part, 0), key, 100);
+    reads(fx_part_addr(&part, 0), key, 100);
     part.offset = 0;
-    read_refused(&bed, fx_part_addr(&part, 0), key, 100);
-    read_refused(&bed, fx_part_addr(&part, 0), old, 100);
+    read_refused(fx_part_addr(&part, 0), key, 100);
+    read_refused(fx_part_addr(&part, 0), old, 100);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
-Test(rmr_link, unlink_kills_the_key)
+Test(rmr_link, unlink_kills_the_key, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
-    it_rmr_handle_t rmr;
-    it_rmr_context_t key;
+    struct fx_part part = fx_whole(&bed.region);
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
+    it_rmr_context_t key = link_it(rmr, &part);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
-    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
-    key = link_it(&bed, rmr, &part);
-    unlink_it(&bed, rmr);
+    unlink_it(rmr);
     CHECK(!fx_is_linked(rmr));
-    read_refused(&bed, fx_part_addr(&part, 0), key, 8);
-    write_refused(&bed, fx_part_addr(&part, 0), key, 8);
+    read_refused(fx_part_addr(&part, 0), key, 8);
+    write_refused(fx_part_addr(&part, 0), key, 8);
     /* A peer may have been faster with its unlink: twice is no mistake, nor is once too often. */
-    unlink_it(&bed, rmr);
-    unlink_it(&bed, rmr);
+    unlink_it(rmr);
+    unlink_it(rmr);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* Any endpoint of the zone may run the unlink of a narrow window, too. */
-Test(rmr_link, unlink_on_another_endpoint)
+Test(rmr_link, unlink_on_another_endpoint, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
     it_rmr_handle_t rmr;
     it_rmr_context_t key;
     it_ep_handle_t a_ep;
     it_ep_handle_t b_ep;
+    struct fx_part part = fx_whole(&bed.region);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
-    join_second(&bed, &a_ep, &b_ep);
+    join_second(&a_ep, &b_ep);
     rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
     key = fx_linked(bed.pair.b.request_evd, b_ep, rmr, &part);
     CHECK_STATUS(IT_ERR_EP_BUSY, it_ep_free(b_ep));
-    unlink_it(&bed, rmr);
+    unlink_it(rmr);
     CHECK_OK(it_ep_free(b_ep));
     CHECK_OK(it_ep_free(a_ep));
     while (it_evd_dequeue(bed.pair.a.conn_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
-    read_refused(&bed, fx_part_addr(&part, 0), key, 8);
+    read_refused(fx_part_addr(&part, 0), key, 8);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
-Test(rmr_link, free_closes_the_window)
+Test(rmr_link, free_closes_the_window, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
     it_rmr_handle_t rmr;
     it_rmr_context_t key;
+    struct fx_part part = fx_whole(&bed.region);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
     for (unsigned i = 0; i < 3; i++) {
         rmr = fx_rmr(bed.pair.b.pz, i % 2 ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW);
-        key = link_it(&bed, rmr, &part);
-        reads(&bed, fx_part_addr(&part, 0), key, 8);
+        key = link_it(rmr, &part);
+        reads(fx_part_addr(&part, 0), key, 8);
         CHECK_OK(it_rmr_free(rmr));
         CHECK_STATUS(IT_ERR_INVALID_RMR, it_rmr_free(rmr));
-        read_refused(&bed, fx_part_addr(&part, 0), key, 8);
+        read_refused(fx_part_addr(&part, 0), key, 8);
     }
-    bed_close(&bed);
 }
 
 /* Thousands of links of one window: no key that was seen before ever works again. */
-Test(rmr_link, no_key_comes_back)
+Test(rmr_link, no_key_comes_back, .init = bed_open, .fini = bed_close)
 {
     static it_rmr_context_t keys[2000];
-    struct bed bed;
-    struct fx_part part;
-    it_rmr_handle_t rmr;
+    struct fx_part part = fx_whole(&bed.region);
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
-    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
     for (unsigned i = 0; i < 2000; i++) {
-        keys[i] = link_it(&bed, rmr, &part);
+        keys[i] = link_it(rmr, &part);
         for (unsigned k = 0; k < i; k++)
             CHECK(keys[k] != keys[i]);
     }
-    reads(&bed, fx_part_addr(&part, 0), keys[1999], 8);
+    reads(fx_part_addr(&part, 0), keys[1999], 8);
     for (unsigned i = 0; i < 1999; i += 128)
-        read_refused(&bed, fx_part_addr(&part, 0), keys[i], 8);
-    reads(&bed, fx_part_addr(&part, 0), keys[1999], 8);
+        read_refused(fx_part_addr(&part, 0), keys[i], 8);
+    reads(fx_part_addr(&part, 0), keys[1999], 8);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* ---- Busy ----------------------------------------------------------------------------------- */
@@ -427,23 +372,22 @@ Test(rmr_link, no_key_comes_back)
 Test(rmr_link, what_is_busy)
 {
     it_lmr_param_t change = {.privs = IT_PRIV_LOCAL};
-    struct bed bed;
     struct fx_part part;
     it_rmr_handle_t one;
     it_rmr_handle_t two;
 
-    bed_open(&bed);
+    bed_open();
     part = fx_whole(&bed.region);
     one = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
     two = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
-    (void)link_it(&bed, one, &part);
-    (void)link_it(&bed, two, &part);
-    (void)link_it(&bed, one, &part); /* once more: still one link */
+    (void)link_it(one, &part);
+    (void)link_it(two, &part);
+    (void)link_it(one, &part); /* once more: still one link */
     CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(bed.region.lmr));
     CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_modify(bed.region.lmr, IT_LMR_PARAM_MEM_PRIV, &change));
     CHECK_STATUS(IT_ERR_EP_BUSY, it_ep_free(bed.pair.b_ep));
     CHECK_STATUS(IT_ERR_PZ_BUSY, it_pz_free(bed.pair.b.pz));
-    unlink_it(&bed, one);
+    unlink_it(one);
     CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(bed.region.lmr));
     CHECK_OK(it_rmr_free(two));
     CHECK_OK(it_lmr_modify(bed.region.lmr, IT_LMR_PARAM_MEM_PRIV, &change));
@@ -460,42 +404,35 @@ Test(rmr_link, what_is_busy)
 }
 
 /* A window that moves lets go of what it was on. */
-Test(rmr_link, moving_to_another_region)
+Test(rmr_link, moving_to_another_region, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_buf other;
-    struct fx_part part;
-    it_rmr_handle_t rmr;
     it_rmr_context_t key;
+    struct fx_buf other = fx_buf_make(&bed.pair.b, 128);
+    struct fx_part part = fx_whole(&bed.region);
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
 
-    bed_open(&bed);
-    other = fx_buf_make(&bed.pair.b, 128);
-    part = fx_whole(&bed.region);
-    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
-    (void)link_it(&bed, rmr, &part);
+    (void)link_it(rmr, &part);
     part = fx_whole(&other);
-    key = link_it(&bed, rmr, &part);
+    key = link_it(rmr, &part);
     CHECK_OK(it_lmr_free(bed.region.lmr));
     bed.region.lmr = NULL;
     CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(other.lmr));
-    reads(&bed, fx_part_addr(&part, 0), key, 128);
+    reads(fx_part_addr(&part, 0), key, 128);
     CHECK_OK(it_rmr_free(rmr));
     fx_buf_free(&other);
-    bed_close(&bed);
 }
 
 /* it_ia_free closes whatever is linked. */
 Test(rmr_link, ia_free_with_windows)
 {
-    struct bed bed;
     struct fx_part part;
 
-    bed_open(&bed);
+    bed_open();
     part = fx_whole(&bed.region);
     for (unsigned i = 0; i < 10; i++) {
         it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, i % 2 ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW);
 
-        (void)link_it(&bed, rmr, &part);
+        (void)link_it(rmr, &part);
     }
     fx_node_close(&bed.pair.b);
     bed.region.lmr = NULL;
@@ -506,16 +443,14 @@ Test(rmr_link, ia_free_with_windows)
 
 /* ---- Query ---------------------------------------------------------------------------------- */
 
-Test(rmr_link, query)
+Test(rmr_link, query, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
     struct fx_part part;
     it_rmr_param_t params;
     it_rmr_param_t untouched;
     it_rmr_handle_t rmr = NULL;
     it_rmr_context_t key;
 
-    bed_open(&bed);
     CHECK_OK(it_rmr_create10(bed.pair.b.pz, &rmr));
     memset(&untouched, 0xa5, sizeof(untouched));
     params = untouched;
@@ -529,7 +464,7 @@ Test(rmr_link, query)
     EXPECT_EQ(0, params.rmr_context);
     EXPECT_EQ(IT_RMR_TYPE_NARROW, params.type);
     part = (struct fx_part){&bed.region, 5, 77, IT_ADDR_MODE_RELATIVE, IT_PRIV_REMOTE_WRITE};
-    key = link_it(&bed, rmr, &part);
+    key = link_it(rmr, &part);
     CHECK_OK(it_rmr_query(rmr, IT_RMR_PARAM_ALL, &params));
     EXPECT_EQ(IT_TRUE, params.bound);
     EXPECT(params.lmr == bed.region.lmr && params.addr == bed.region.data + 5);
@@ -542,11 +477,10 @@ Test(rmr_link, query)
         CHECK_OK(it_rmr_query(rmr, (it_rmr_param_mask_t)bit, &params));
         EXPECT(memcmp(&params, &untouched, sizeof(params)) != 0);
     }
-    unlink_it(&bed, rmr);
+    unlink_it(rmr);
     CHECK_OK(it_rmr_query(rmr, IT_RMR_PARAM_ALL, &params));
     EXPECT_EQ(IT_FALSE, params.bound);
     EXPECT(params.lmr == NULL);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
     check_done();
 }

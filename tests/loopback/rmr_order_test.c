@@ -9,50 +9,45 @@
 #include "support/it_window.h"
 #include "support/raw_peer.h"
 
-struct bed {
+static struct {
     struct fx_pair pair;
     struct fx_buf local;  /* a's */
     struct fx_buf region; /* a's, with the window */
     struct fx_buf remote; /* b's */
     it_rmr_handle_t rmr;
     struct fx_part part;
-};
+} bed;
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
-    memset(bed, 0, sizeof(*bed));
-    fx_pair_open(&bed->pair);
-    bed->local = fx_buf_make(&bed->pair.a, 2u << 20);
-    bed->region = fx_buf_make(&bed->pair.a, 4096);
-    bed->remote = fx_buf_make(&bed->pair.b, 2u << 20);
-    bed->rmr = fx_rmr(bed->pair.a.pz, IT_RMR_TYPE_NARROW);
-    bed->part = fx_whole(&bed->region);
+    fx_pair_open(&bed.pair);
+    bed.local = fx_buf_make(&bed.pair.a, 2u << 20);
+    bed.region = fx_buf_make(&bed.pair.a, 4096);
+    bed.remote = fx_buf_make(&bed.pair.b, 2u << 20);
+    bed.rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    bed.part = fx_whole(&bed.region);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    CHECK_OK(it_rmr_free(bed->rmr));
-    fx_buf_free(&bed->local);
-    fx_buf_free(&bed->region);
-    fx_buf_free(&bed->remote);
-    fx_pair_close(&bed->pair);
+    CHECK_OK(it_rmr_free(bed.rmr));
+    fx_buf_free(&bed.local);
+    fx_buf_free(&bed.region);
+    fx_buf_free(&bed.remote);
+    fx_pair_close(&bed.pair);
 }
 
-static void done(struct bed *bed, it_event_type_t number, it_dto_cookie_t cookie)
+static void done(it_event_type_t number, it_dto_cookie_t cookie)
 {
-    fx_done(bed->pair.a.request_evd, bed->pair.a_ep, number, cookie, IT_DTO_SUCCESS);
+    fx_done(bed.pair.a.request_evd, bed.pair.a_ep, number, cookie, IT_DTO_SUCCESS);
 }
 
 /* The key is good for whatever is posted behind the link, without waiting for it. */
-Test(rmr_order, key_in_the_next_message)
+Test(rmr_order, key_in_the_next_message, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_buf in;
-    struct fx_buf out;
+    struct fx_buf in = fx_buf_make(&bed.pair.b, 64);
+    struct fx_buf out = fx_buf_make(&bed.pair.a, 64);
 
-    bed_open(&bed);
-    in = fx_buf_make(&bed.pair.b, 64);
-    out = fx_buf_make(&bed.pair.a, 64);
     for (uint64_t i = 0; i < 300; i++) {
         it_lmr_triplet_t sink = fx_seg(&bed.remote, 0, 16);
         it_rmr_context_t key;
@@ -71,22 +66,19 @@ Test(rmr_order, key_in_the_next_message)
                                    fx_part_addr(&bed.part, 0), told));
         fx_done_len(bed.pair.b.request_evd, bed.pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 16);
         CHECK(memcmp(bed.remote.data, bed.region.data + bed.part.offset, 16) == 0);
-        done(&bed, IT_DTO_SEND_CMPL_EVENT, i);
+        done(IT_DTO_SEND_CMPL_EVENT, i);
     }
     fx_empty(bed.pair.a.request_evd);
     fx_buf_free(&in);
     fx_buf_free(&out);
-    bed_close(&bed);
 }
 
 /* Everything completes in the order of posting, links and unlinks too. */
-Test(rmr_order, completions_in_posting_order)
+Test(rmr_order, completions_in_posting_order, .init = bed_open, .fini = bed_close)
 {
     static const it_event_type_t kinds[] = {IT_DTO_RDMA_READ_CMPL_EVENT, IT_RMR_LINK_CMPL_EVENT,
                                             IT_DTO_RDMA_WRITE_CMPL_EVENT, IT_RMR_LINK_CMPL_EVENT};
-    struct bed bed;
 
-    bed_open(&bed);
     for (unsigned round = 0; round < 50; round++) {
         for (uint64_t i = 0; i < 60; i++) {
             size_t at = (size_t)i * 1000;
@@ -101,37 +93,30 @@ Test(rmr_order, completions_in_posting_order)
                 CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, i, FX_SIGNAL));
         }
         for (uint64_t i = 0; i < 60; i++)
-            done(&bed, kinds[i % 4], i);
+            done(kinds[i % 4], i);
         CHECK(!fx_is_linked(bed.rmr));
     }
-    bed_close(&bed);
 }
 
 /* Without IT_COMPLETION_FLAG there is no event, and the slot is free again with the next one. */
-Test(rmr_order, silent)
+Test(rmr_order, silent, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
     for (uint64_t round = 0; round < 100; round++) {
         for (uint64_t i = 0; i < 31; i++) {
             (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, i, IT_NOTIFY_FLAG);
             CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, i, FX_QUIET));
         }
         CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, round, FX_SIGNAL));
-        done(&bed, IT_RMR_LINK_CMPL_EVENT, round);
+        done(IT_RMR_LINK_CMPL_EVENT, round);
         fx_empty(bed.pair.a.request_evd);
     }
-    bed_close(&bed);
 }
 
 /* Links take slots as any request: signalled ones until their event is dequeued. */
-Test(rmr_order, slots)
+Test(rmr_order, slots, .init = bed_open, .fini = bed_close)
 {
     it_rmr_context_t key = 1;
-    struct bed bed;
 
-    bed_open(&bed);
     for (uint64_t i = 0; i < 64; i++)
         (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, i, FX_SIGNAL);
     CHECK_STATUS(IT_ERR_TOO_MANY_POSTS,
@@ -141,9 +126,8 @@ Test(rmr_order, slots)
     CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, it_rmr_unlink(bed.rmr, bed.pair.a_ep, 1, FX_SIGNAL));
     CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, it_post_send(bed.pair.a_ep, NULL, 0, 1, FX_SIGNAL));
     for (uint64_t i = 0; i < 64; i++)
-        done(&bed, IT_RMR_LINK_CMPL_EVENT, i);
+        done(IT_RMR_LINK_CMPL_EVENT, i);
     fx_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr);
-    bed_close(&bed);
 }
 
 /* ---- Fences --------------------------------------------------------------------------------- */
@@ -151,12 +135,11 @@ Test(rmr_order, slots)
 /* IT_UNLINK_FENCE_FLAG: the Read into the window that was posted before ends first, and well. */
 static void fenced_unlink(it_dto_flags_t fence)
 {
-    struct bed bed;
     struct fx_part part;
     struct fx_buf sink;
     it_rmr_triplet_t segment;
 
-    bed_open(&bed);
+    bed_open();
     sink = fx_buf_make(&bed.pair.a, 1u << 20);
     fx_fill(bed.remote.data, sink.size, 9);
     part = fx_whole(&sink);
@@ -166,14 +149,14 @@ static void fenced_unlink(it_dto_flags_t fence)
         CHECK_OK(it_post_rdma_read_to_rmr(bed.pair.a_ep, &segment, 1, 2, FX_SIGNAL,
                                           fx_addr(&bed.remote, 0), bed.remote.key));
         CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, 3, FX_SIGNAL | fence));
-        done(&bed, IT_DTO_RDMA_READ_CMPL_EVENT, 2);
+        done(IT_DTO_RDMA_READ_CMPL_EVENT, 2);
         CHECK(fx_is_filled(sink.data, sink.size, 9));
-        done(&bed, IT_RMR_LINK_CMPL_EVENT, 3);
+        done(IT_RMR_LINK_CMPL_EVENT, 3);
         CHECK(!fx_is_linked(bed.rmr));
         memset(sink.data, 0, sink.size);
     }
     fx_buf_free(&sink);
-    bed_close(&bed);
+    bed_close();
 }
 
 Test(rmr_order, unlink_fence)
@@ -187,12 +170,10 @@ Test(rmr_order, barrier_fence)
 }
 
 /* Fence behind fence, all posted before the first can run: each lets the next one go. */
-Test(rmr_order, fences_in_a_row)
+Test(rmr_order, fences_in_a_row, .init = bed_open, .fini = bed_close)
 {
     const it_dto_flags_t fence = IT_UNLINK_FENCE_FLAG | IT_COALESCE_WR_FLAG;
-    struct bed bed;
 
-    bed_open(&bed);
     for (unsigned round = 0; round < 30; round++) {
         fx_write(bed.pair.a_ep, &bed.local, 0, 100000, &bed.remote, 0, 1, IT_COALESCE_WR_FLAG);
         for (uint64_t i = 0; i < 5; i++) {
@@ -201,22 +182,19 @@ Test(rmr_order, fences_in_a_row)
             CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, i, fence));
         }
         fx_write(bed.pair.a_ep, &bed.local, 0, 8, &bed.remote, 0, 2, FX_SIGNAL);
-        done(&bed, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2);
+        done(IT_DTO_RDMA_WRITE_CMPL_EVENT, 2);
     }
-    bed_close(&bed);
 }
 
 /* The same when nobody calls any more: what the end of a Read sets going runs to its end. */
-Test(rmr_order, fences_end_with_the_read)
+Test(rmr_order, fences_end_with_the_read, .init = bed_open, .fini = bed_close)
 {
     static struct raw_segment request;
-    struct bed bed;
     struct raw_peer peer;
     struct raw_bytes ulpdu = {0};
     it_ep_handle_t ep;
     int fd = -1;
 
-    bed_open(&bed);
     raw_socket_pair(&peer, &fd);
     peer.crc = true;
     ep = fx_ep(&bed.pair.a, NULL);
@@ -240,17 +218,13 @@ Test(rmr_order, fences_end_with_the_read)
     CHECK_OK(it_ep_free(ep));
     raw_close(&peer);
     raw_free(&ulpdu);
-    bed_close(&bed);
 }
 
 /* A fence that waits holds back what is behind it, not what the peer asks for. */
-Test(rmr_order, a_fence_lets_answers_pass)
+Test(rmr_order, a_fence_lets_answers_pass, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_buf theirs;
+    struct fx_buf theirs = fx_buf_make(&bed.pair.b, 2u << 20);
 
-    bed_open(&bed);
-    theirs = fx_buf_make(&bed.pair.b, 2u << 20);
     fx_fill(bed.local.data, theirs.size, 4);
     for (uint64_t i = 0; i < 10; i++) {
         fx_read(bed.pair.a_ep, &bed.local, 0, 1, &bed.remote, 0, 1, FX_SIGNAL);
@@ -261,23 +235,20 @@ Test(rmr_order, a_fence_lets_answers_pass)
         fx_done(bed.pair.b.request_evd, bed.pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 4,
                 IT_DTO_SUCCESS);
         CHECK(memcmp(theirs.data + 1, bed.local.data + 1, theirs.size - 1) == 0);
-        done(&bed, IT_DTO_RDMA_READ_CMPL_EVENT, 1);
-        done(&bed, IT_RMR_LINK_CMPL_EVENT, 2);
-        done(&bed, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3);
+        done(IT_DTO_RDMA_READ_CMPL_EVENT, 1);
+        done(IT_RMR_LINK_CMPL_EVENT, 2);
+        done(IT_DTO_RDMA_WRITE_CMPL_EVENT, 3);
     }
     fx_buf_free(&theirs);
-    bed_close(&bed);
 }
 
 /* ---- Connections that are not there --------------------------------------------------------- */
 
 /* Behind something that fails: flushed, never executed, nothing stays busy. */
-Test(rmr_order, flushed)
+Test(rmr_order, flushed, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
     it_lmr_triplet_t bad;
 
-    bed_open(&bed);
     (void)fx_linked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr, &bed.part);
     for (unsigned round = 0; round < 3; round++) {
         bad = fx_seg(&bed.local, 0, 4);
@@ -308,20 +279,16 @@ Test(rmr_order, flushed)
     fx_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr);
     CHECK_OK(it_lmr_free(bed.region.lmr));
     bed.region.lmr = NULL;
-    bed_close(&bed);
 }
 
 /* An endpoint that is freed with links in its queue: what they named is free, too. */
-Test(rmr_order, endpoint_freed_with_links_posted)
+Test(rmr_order, endpoint_freed_with_links_posted, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
     struct raw_peer peer;
     it_ep_handle_t ep;
-    it_rmr_handle_t wide;
     int fd = -1;
+    it_rmr_handle_t wide = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
 
-    bed_open(&bed);
-    wide = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
     for (unsigned i = 0; i < 5; i++) {
         raw_socket_pair(&peer, &fd);
         ep = fx_ep(&bed.pair.a, NULL);
@@ -343,21 +310,18 @@ Test(rmr_order, endpoint_freed_with_links_posted)
     CHECK_OK(it_lmr_free(bed.region.lmr));
     bed.region.lmr = NULL;
     CHECK_OK(it_rmr_free(wide));
-    bed_close(&bed);
 }
 
 /* Freed before its link could run, the endpoint lives on: the link fails, and all behind it. */
-Test(rmr_order, window_freed_before_its_link)
+Test(rmr_order, window_freed_before_its_link, .init = bed_open, .fini = bed_close)
 {
     static struct raw_segment request;
-    struct bed bed;
     struct raw_peer peer;
     struct raw_bytes ulpdu = {0};
     it_ep_handle_t ep;
     it_rmr_handle_t rmr;
     int fd = -1;
 
-    bed_open(&bed);
     raw_socket_pair(&peer, &fd);
     peer.crc = true;
     ep = fx_ep(&bed.pair.a, NULL);
@@ -385,18 +349,16 @@ Test(rmr_order, window_freed_before_its_link)
     CHECK_OK(it_ep_free(ep));
     raw_close(&peer);
     raw_free(&ulpdu);
-    bed_close(&bed);
 }
 
 /* it_ia_free with requests that still wait: nobody is told anything. */
 Test(rmr_order, ia_freed_with_links_posted)
 {
-    struct bed bed;
     struct raw_peer peer;
     it_ep_handle_t ep;
     int fd = -1;
 
-    bed_open(&bed);
+    bed_open();
     raw_socket_pair(&peer, &fd);
     peer.crc = true;
     ep = fx_ep(&bed.pair.a, NULL);
@@ -416,9 +378,8 @@ Test(rmr_order, ia_freed_with_links_posted)
 }
 
 /* A responder may not send before its peer; links do not wait for that. */
-Test(rmr_order, a_responder_links_at_once)
+Test(rmr_order, a_responder_links_at_once, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
     struct raw_peer peer;
     struct raw_bytes bytes = {0};
     struct raw_mpa_frame frame;
@@ -426,7 +387,6 @@ Test(rmr_order, a_responder_links_at_once)
     it_rmr_handle_t rmr;
     int fd = -1;
 
-    bed_open(&bed);
     raw_socket_pair(&peer, &fd);
     ep = fx_ep(&bed.pair.a, NULL);
     rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
@@ -456,20 +416,17 @@ Test(rmr_order, a_responder_links_at_once)
     CHECK_OK(it_ep_free(ep));
     raw_close(&peer);
     raw_free(&bytes);
-    bed_close(&bed);
 }
 
 /* A peer that stops reading: the unlink behind the Write waits, one on another endpoint does not. */
-Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window)
+Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
     struct raw_peer peer;
     it_ep_handle_t ep;
     it_rmr_handle_t rmr;
     uint64_t written = 0;
     int fd = -1;
 
-    bed_open(&bed);
     raw_socket_pair(&peer, &fd);
     ep = fx_ep(&bed.pair.a, NULL);
     rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
@@ -500,15 +457,11 @@ Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window)
     CHECK_OK(it_ep_free(ep));
     CHECK_OK(it_rmr_free(rmr));
     raw_close(&peer);
-    bed_close(&bed);
 }
 
 /* Posted to wait for the last of them, which lets all go. */
-Test(rmr_order, coalesced)
+Test(rmr_order, coalesced, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
     for (uint64_t round = 0; round < 30; round++) {
         for (uint64_t i = 0; i < 20; i += 2) {
             (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, i, FX_SIGNAL | IT_COALESCE_WR_FLAG);
@@ -517,10 +470,9 @@ Test(rmr_order, coalesced)
         }
         CHECK_OK(it_rmr_unlink(bed.rmr, bed.pair.a_ep, 20, FX_SIGNAL));
         for (uint64_t i = 0; i < 20; i += 2) {
-            done(&bed, IT_RMR_LINK_CMPL_EVENT, i);
-            done(&bed, IT_DTO_RDMA_WRITE_CMPL_EVENT, i + 1);
+            done(IT_RMR_LINK_CMPL_EVENT, i);
+            done(IT_DTO_RDMA_WRITE_CMPL_EVENT, i + 1);
         }
-        done(&bed, IT_RMR_LINK_CMPL_EVENT, 20);
+        done(IT_RMR_LINK_CMPL_EVENT, 20);
     }
-    bed_close(&bed);
 }

@@ -5,95 +5,88 @@
 
 #include "support/it_window.h"
 
-struct bed {
+static struct {
     struct fx_pair pair;
     struct fx_buf memory; /* a's: the sinks */
     struct fx_buf source; /* b's */
-};
+} bed;
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
-    memset(bed, 0, sizeof(*bed));
-    fx_pair_open(&bed->pair);
-    bed->memory = fx_buf_make(&bed->pair.a, 1u << 20);
-    bed->source = fx_buf_make(&bed->pair.b, 1u << 20);
-    fx_fill(bed->source.data, bed->source.size, 5);
+    fx_pair_open(&bed.pair);
+    bed.memory = fx_buf_make(&bed.pair.a, 1u << 20);
+    bed.source = fx_buf_make(&bed.pair.b, 1u << 20);
+    fx_fill(bed.source.data, bed.source.size, 5);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    fx_buf_free(&bed->memory);
-    fx_buf_free(&bed->source);
-    fx_pair_close(&bed->pair);
+    fx_buf_free(&bed.memory);
+    fx_buf_free(&bed.source);
+    fx_pair_close(&bed.pair);
 }
 
-static it_status_t read_into(struct bed *bed, const it_rmr_triplet_t *segments, size_t count,
-                             it_dto_cookie_t cookie, it_dto_flags_t flags)
+static it_status_t read_into(const it_rmr_triplet_t *segments, size_t count, it_dto_cookie_t cookie,
+                             it_dto_flags_t flags)
 {
-    return it_post_rdma_read_to_rmr(bed->pair.a_ep, segments, count, cookie, flags,
-                                    fx_addr(&bed->source, 0), bed->source.key);
+    return it_post_rdma_read_to_rmr(bed.pair.a_ep, segments, count, cookie, flags,
+                                    fx_addr(&bed.source, 0), bed.source.key);
 }
 
-static void mend(struct bed *bed)
+static void mend(void)
 {
-    fx_pair_mend(&bed->pair);
-    while (it_evd_dequeue(bed->pair.a.aff_evd, &(it_event_t){0}) == IT_SUCCESS ||
-           it_evd_dequeue(bed->pair.b.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
+    fx_pair_mend(&bed.pair);
+    while (it_evd_dequeue(bed.pair.a.aff_evd, &(it_event_t){0}) == IT_SUCCESS ||
+           it_evd_dequeue(bed.pair.b.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
-    while (it_evd_dequeue(bed->pair.a.request_evd, &(it_event_t){0}) == IT_SUCCESS)
+    while (it_evd_dequeue(bed.pair.a.request_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
 }
 
-static it_rmr_context_t link_it(struct bed *bed, it_rmr_handle_t rmr, const struct fx_part *part)
+static it_rmr_context_t link_it(it_rmr_handle_t rmr, const struct fx_part *part)
 {
-    return fx_linked(bed->pair.a.request_evd, bed->pair.a_ep, rmr, part);
+    return fx_linked(bed.pair.a.request_evd, bed.pair.a_ep, rmr, part);
 }
 
 /* ---- Reads into windows --------------------------------------------------------------------- */
 
 static void read_one(it_rmr_type_t type, it_addr_mode_t mode)
 {
-    struct bed bed;
     struct fx_part part;
     it_rmr_triplet_t segment;
     it_rmr_handle_t rmr;
 
-    bed_open(&bed);
+    bed_open();
     rmr = fx_rmr(bed.pair.a.pz, type);
     part = (struct fx_part){&bed.memory, 100, 300000, mode, IT_PRIV_REMOTE_WRITE};
-    (void)link_it(&bed, rmr, &part);
+    (void)link_it(rmr, &part);
     segment = fx_rmr_seg(rmr, &part, 17, 250000);
-    CHECK_OK(read_into(&bed, &segment, 1, 1, FX_SIGNAL));
+    CHECK_OK(read_into(&segment, 1, 1, FX_SIGNAL));
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 250000);
     CHECK(fx_is_filled(bed.memory.data + 117, 250000, 5));
     CHECK(fx_is_byte(bed.memory.data, 117, 0));
     CHECK(fx_is_byte(bed.memory.data + 250117, bed.memory.size - 250117, 0));
     CHECK(fx_is_linked(rmr));
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
+    bed_close();
 }
 
 /* A source key of more bits than an STag has is nobody's. */
-Test(rmr_read, from_a_wide_key)
+Test(rmr_read, from_a_wide_key, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
     it_rmr_triplet_t segment;
-    it_rmr_handle_t rmr;
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    struct fx_part part = {&bed.memory, 0, 4096, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE_WRITE};
 
-    bed_open(&bed);
-    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
-    part = (struct fx_part){&bed.memory, 0, 4096, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE_WRITE};
-    (void)link_it(&bed, rmr, &part);
+    (void)link_it(rmr, &part);
     segment = fx_rmr_seg(rmr, &part, 0, 64);
     bed.source.key |= 1ull << 32;
-    CHECK_OK(read_into(&bed, &segment, 1, 1, FX_SIGNAL));
+    CHECK_OK(read_into(&segment, 1, 1, FX_SIGNAL));
     fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1,
             IT_DTO_ERR_REMOTE_ACCESS);
     CHECK(fx_is_byte(bed.memory.data, bed.memory.size, 0));
-    mend(&bed);
+    mend();
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 Test(rmr_read, narrow)
@@ -107,14 +100,12 @@ Test(rmr_read, wide_and_relative)
 }
 
 /* Several windows, one of them twice, linked in the same breath. */
-Test(rmr_read, scattered)
+Test(rmr_read, scattered, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
     struct fx_part parts[3];
     it_rmr_triplet_t segments[4];
     it_rmr_handle_t rmrs[3];
 
-    bed_open(&bed);
     for (unsigned i = 0; i < 3; i++) {
         parts[i] =
             (struct fx_part){&bed.memory, i * 1000u, 500,
@@ -124,64 +115,53 @@ Test(rmr_read, scattered)
         segments[i] = fx_rmr_seg(rmrs[i], &parts[i], 50, 100);
     }
     segments[3] = fx_rmr_seg(rmrs[0], &parts[0], 150, 50);
-    CHECK_OK(read_into(&bed, segments, 4, 9, FX_SIGNAL));
+    CHECK_OK(read_into(segments, 4, 9, FX_SIGNAL));
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 9, 350);
     for (unsigned i = 0; i < 3; i++)
         CHECK(memcmp(bed.memory.data + i * 1000u + 50, bed.source.data + i * 100u, 100) == 0);
     CHECK(memcmp(bed.memory.data + 150, bed.source.data + 300, 50) == 0);
     for (unsigned i = 0; i < 3; i++)
         CHECK_OK(it_rmr_free(rmrs[i]));
-    bed_close(&bed);
 }
 
 /* What is not linked is refused at once; a link that has only been posted is good enough. */
-Test(rmr_read, not_linked)
+Test(rmr_read, not_linked, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
-    it_rmr_triplet_t segment;
-    it_rmr_handle_t rmr;
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    struct fx_part part = fx_whole(&bed.memory);
+    it_rmr_triplet_t segment = fx_rmr_seg(rmr, &part, 0, 8);
 
-    bed_open(&bed);
-    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
-    part = fx_whole(&bed.memory);
-    segment = fx_rmr_seg(rmr, &part, 0, 8);
-    CHECK_STATUS(IT_ERR_INVALID_RMR, read_into(&bed, &segment, 1, 1, FX_SIGNAL));
+    CHECK_STATUS(IT_ERR_INVALID_RMR, read_into(&segment, 1, 1, FX_SIGNAL));
     fx_read(bed.pair.a_ep, &bed.memory, 0, 1000, &bed.source, 0, 1, FX_QUIET);
     (void)fx_link(bed.pair.a_ep, rmr, &part, 2, IT_BARRIER_FENCE_FLAG);
-    CHECK_OK(read_into(&bed, &segment, 1, 3, FX_SIGNAL));
+    CHECK_OK(read_into(&segment, 1, 3, FX_SIGNAL));
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, 8);
     CHECK_OK(it_rmr_unlink(rmr, bed.pair.a_ep, 4, FX_SIGNAL));
-    CHECK_STATUS(IT_ERR_INVALID_RMR, read_into(&bed, &segment, 1, 5, FX_SIGNAL));
+    CHECK_STATUS(IT_ERR_INVALID_RMR, read_into(&segment, 1, 5, FX_SIGNAL));
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_RMR_LINK_CMPL_EVENT, 4, 0);
-    CHECK_STATUS(IT_ERR_INVALID_RMR, read_into(&bed, &segment, 1, 6, FX_SIGNAL));
+    CHECK_STATUS(IT_ERR_INVALID_RMR, read_into(&segment, 1, 6, FX_SIGNAL));
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
-static void refused_locally(struct bed *bed, const it_rmr_triplet_t *segment)
+static void refused_locally(const it_rmr_triplet_t *segment)
 {
-    CHECK_OK(read_into(bed, segment, 1, 8, FX_SIGNAL));
-    fx_done(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 8,
+    CHECK_OK(read_into(segment, 1, 8, FX_SIGNAL));
+    fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 8,
             IT_DTO_ERR_LOCAL_PROTECTION);
-    CHECK(fx_is_byte(bed->memory.data, bed->memory.size, 0));
-    mend(bed);
+    CHECK(fx_is_byte(bed.memory.data, bed.memory.size, 0));
+    mend();
 }
 
 /* An unlink that never ran leaves the window as it is. */
-Test(rmr_read, after_an_unlink_that_was_flushed)
+Test(rmr_read, after_an_unlink_that_was_flushed, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
     it_rmr_triplet_t segment;
-    it_rmr_handle_t rmr;
     it_ep_handle_t dead;
     it_ep_handle_t peer;
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
+    struct fx_part part = fx_whole(&bed.memory);
 
-    bed_open(&bed);
-    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
-    part = fx_whole(&bed.memory);
-    (void)link_it(&bed, rmr, &part);
+    (void)link_it(rmr, &part);
     dead = fx_ep(&bed.pair.a, NULL);
     peer = fx_ep(&bed.pair.b, NULL);
     fx_join(&bed.pair.a, dead, &bed.pair.b, peer);
@@ -191,53 +171,48 @@ Test(rmr_read, after_an_unlink_that_was_flushed)
     fx_done(bed.pair.a.request_evd, dead, IT_RMR_LINK_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
     CHECK(fx_is_linked(rmr));
     segment = fx_rmr_seg(rmr, &part, 0, 3000);
-    CHECK_OK(read_into(&bed, &segment, 1, 2, FX_SIGNAL));
+    CHECK_OK(read_into(&segment, 1, 2, FX_SIGNAL));
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 3000);
     fx_check_same(bed.source.data, bed.memory.data, 3000);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* Found when the Read runs: beyond the window, no right to write, another endpoint's, zone. */
-Test(rmr_read, local_protection)
+Test(rmr_read, local_protection, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
     struct fx_buf foreign;
     it_rmr_triplet_t segment;
-    it_rmr_handle_t rmr;
     it_pz_handle_t pz = NULL;
     it_ep_handle_t one;
     it_ep_handle_t two;
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    struct fx_part part = {&bed.memory, 100, 50, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE};
 
-    bed_open(&bed);
-    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
-    part = (struct fx_part){&bed.memory, 100, 50, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE};
-    (void)link_it(&bed, rmr, &part);
+    (void)link_it(rmr, &part);
     segment = fx_rmr_seg(rmr, &part, 40, 11);
-    refused_locally(&bed, &segment);
+    refused_locally(&segment);
     /* The connection is another one now. */
     segment = fx_rmr_seg(rmr, &part, 0, 8);
-    refused_locally(&bed, &segment);
+    refused_locally(&segment);
     part.mode = IT_ADDR_MODE_RELATIVE;
-    (void)link_it(&bed, rmr, &part);
+    (void)link_it(rmr, &part);
     segment = fx_rmr_seg(rmr, &part, 0, 51);
-    refused_locally(&bed, &segment);
-    (void)link_it(&bed, rmr, &part);
+    refused_locally(&segment);
+    (void)link_it(rmr, &part);
     segment.addr.rel = UINT64_MAX;
     segment.length = 2;
-    refused_locally(&bed, &segment);
+    refused_locally(&segment);
     part.privs = IT_PRIV_REMOTE_READ;
-    (void)link_it(&bed, rmr, &part);
+    (void)link_it(rmr, &part);
     segment = fx_rmr_seg(rmr, &part, 0, 8);
-    refused_locally(&bed, &segment);
+    refused_locally(&segment);
     /* Linked on another endpoint of the same zone. */
     part.privs = IT_PRIV_REMOTE;
     one = fx_ep(&bed.pair.a, NULL);
     two = fx_ep(&bed.pair.b, NULL);
     fx_join(&bed.pair.a, one, &bed.pair.b, two);
     (void)fx_linked(bed.pair.a.request_evd, one, rmr, &part);
-    refused_locally(&bed, &segment);
+    refused_locally(&segment);
     CHECK_OK(it_rmr_free(rmr));
     CHECK_OK(it_ep_free(one));
     /* Another zone. */
@@ -256,7 +231,7 @@ Test(rmr_read, local_protection)
         part = fx_whole(&foreign);
         (void)fx_linked(bed.pair.a.request_evd, one, rmr, &part);
         segment = fx_rmr_seg(rmr, &part, 0, 8);
-        refused_locally(&bed, &segment);
+        refused_locally(&segment);
         CHECK(fx_is_byte(foreign.data, foreign.size, 0));
     }
     CHECK_OK(it_rmr_free(rmr));
@@ -266,85 +241,68 @@ Test(rmr_read, local_protection)
         continue;
     fx_buf_free(&foreign);
     CHECK_OK(it_pz_free(pz));
-    bed_close(&bed);
 }
 
 /* Nothing is read: nothing is looked at but the handle. */
-Test(rmr_read, no_octets)
+Test(rmr_read, no_octets, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
     it_rmr_triplet_t segment;
-    it_rmr_handle_t rmr;
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    struct fx_part part = {&bed.memory, 100, 50, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE_READ};
 
-    bed_open(&bed);
-    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
-    part = (struct fx_part){&bed.memory, 100, 50, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE_READ};
-    (void)link_it(&bed, rmr, &part);
+    (void)link_it(rmr, &part);
     segment = fx_rmr_seg(rmr, &part, 1000, 0);
-    CHECK_OK(read_into(&bed, &segment, 1, 1, FX_SIGNAL));
+    CHECK_OK(read_into(&segment, 1, 1, FX_SIGNAL));
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 0);
-    CHECK_OK(read_into(&bed, NULL, 0, 2, FX_SIGNAL));
+    CHECK_OK(read_into(NULL, 0, 2, FX_SIGNAL));
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 0);
     /* With the flag it is unlinked all the same. */
-    CHECK_OK(read_into(&bed, &segment, 1, 3, FX_SIGNAL | IT_UNLINK_LOCAL_SINK));
+    CHECK_OK(read_into(&segment, 1, 3, FX_SIGNAL | IT_UNLINK_LOCAL_SINK));
     fx_done_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, rmr);
     CHECK(!fx_is_linked(rmr));
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* ---- IT_UNLINK_LOCAL_SINK ------------------------------------------------------------------- */
 
 /* b tries what it knew; a's side refuses. */
-static void peer_is_refused(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key)
+static void peer_is_refused(it_rdma_addr_t address, it_rmr_context_t key)
 {
-    it_lmr_triplet_t segment = fx_seg(&bed->source, 0, 8);
+    it_lmr_triplet_t segment = fx_seg(&bed.source, 0, 8);
 
-    CHECK_OK(it_post_rdma_write(bed->pair.b_ep, &segment, 1, 1, FX_QUIET, address, key));
-    mend(bed);
-    while (it_evd_dequeue(bed->pair.b.request_evd, &(it_event_t){0}) == IT_SUCCESS)
+    CHECK_OK(it_post_rdma_write(bed.pair.b_ep, &segment, 1, 1, FX_QUIET, address, key));
+    mend();
+    while (it_evd_dequeue(bed.pair.b.request_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
 }
 
-Test(rmr_read, sink_window_is_unlinked)
+Test(rmr_read, sink_window_is_unlinked, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
-    it_rmr_triplet_t segment;
-    it_rmr_handle_t rmr;
-    it_rmr_context_t key;
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    struct fx_part part = fx_whole(&bed.memory);
+    it_rmr_context_t key = link_it(rmr, &part);
+    it_rmr_triplet_t segment = fx_rmr_seg(rmr, &part, 0, 200000);
 
-    bed_open(&bed);
-    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
-    part = fx_whole(&bed.memory);
-    key = link_it(&bed, rmr, &part);
-    segment = fx_rmr_seg(rmr, &part, 0, 200000);
-    CHECK_OK(read_into(&bed, &segment, 1, 1, FX_SIGNAL | IT_UNLINK_LOCAL_SINK));
+    CHECK_OK(read_into(&segment, 1, 1, FX_SIGNAL | IT_UNLINK_LOCAL_SINK));
     fx_done_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, rmr);
     CHECK(fx_is_filled(bed.memory.data, 200000, 5));
     CHECK(!fx_is_linked(rmr));
-    CHECK_STATUS(IT_ERR_INVALID_RMR, read_into(&bed, &segment, 1, 1, FX_SIGNAL));
-    peer_is_refused(&bed, fx_part_addr(&part, 0), key);
+    CHECK_STATUS(IT_ERR_INVALID_RMR, read_into(&segment, 1, 1, FX_SIGNAL));
+    peer_is_refused(fx_part_addr(&part, 0), key);
     CHECK(fx_is_filled(bed.memory.data, 200000, 5));
     CHECK_OK(it_lmr_free(bed.memory.lmr));
     bed.memory.lmr = NULL;
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* The key of a region dies, its memory stays usable for our own requests; modify revives it. */
-Test(rmr_read, sink_region_is_unlinked)
+Test(rmr_read, sink_region_is_unlinked, .init = bed_open, .fini = bed_close)
 {
     it_lmr_param_t params = {.privs = FX_PRIVS_ALL};
     it_rmr_context_t key = 1;
-    struct bed bed;
-    it_lmr_triplet_t segment;
-    it_rmr_handle_t rmr;
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
+    it_lmr_triplet_t segment = fx_seg(&bed.memory, 0, 1000);
 
-    bed_open(&bed);
-    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
-    segment = fx_seg(&bed.memory, 0, 1000);
     CHECK(fx_lmr_is_linked(bed.memory.lmr));
     for (unsigned i = 0; i < 2; i++) {
         CHECK_OK(it_post_rdma_read(bed.pair.a_ep, &segment, 1, 1, FX_SIGNAL | IT_UNLINK_LOCAL_SINK,
@@ -356,7 +314,7 @@ Test(rmr_read, sink_region_is_unlinked)
     CHECK_STATUS(IT_ERR_INVALID_LMR,
                  it_rmr_link(rmr, bed.memory.lmr, bed.memory.data, 8, IT_ADDR_MODE_ABSOLUTE,
                              IT_PRIV_REMOTE, bed.pair.a_ep, 1, FX_SIGNAL, &key));
-    peer_is_refused(&bed, fx_addr(&bed.memory, 0), bed.memory.key);
+    peer_is_refused(fx_addr(&bed.memory, 0), bed.memory.key);
     CHECK(fx_is_filled(bed.memory.data, 1000, 5));
     fx_read(bed.pair.a_ep, &bed.memory, 1000, 1000, &bed.source, 0, 2, FX_SIGNAL);
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 1000);
@@ -369,46 +327,36 @@ Test(rmr_read, sink_region_is_unlinked)
     fx_pair_ping(&bed.pair);
     CHECK(memcmp(bed.memory.data + 5000, bed.source.data, 8) == 0);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* A region stays linked while windows are on it: the Read ends badly instead. */
-Test(rmr_read, sink_region_with_a_window)
+Test(rmr_read, sink_region_with_a_window, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
     it_lmr_triplet_t segment;
-    it_rmr_handle_t rmr;
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
+    struct fx_part part = {&bed.memory, 0, 8, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE};
 
-    bed_open(&bed);
-    rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
-    part = (struct fx_part){&bed.memory, 0, 8, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_REMOTE};
-    (void)link_it(&bed, rmr, &part);
+    (void)link_it(rmr, &part);
     segment = fx_seg(&bed.memory, 0, 1000);
     CHECK_OK(it_post_rdma_read(bed.pair.a_ep, &segment, 1, 1, FX_QUIET | IT_UNLINK_LOCAL_SINK,
                                fx_addr(&bed.source, 0), bed.source.key));
     fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1,
             IT_DTO_ERR_LOCAL_MM_OPERATION);
-    mend(&bed);
+    mend();
     CHECK(fx_lmr_is_linked(bed.memory.lmr));
     CHECK(fx_is_byte(bed.memory.data, 1000, 0));
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* A Read that fails unlinks nothing. */
-Test(rmr_read, failed_read_unlinks_nothing)
+Test(rmr_read, failed_read_unlinks_nothing, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    it_lmr_triplet_t segment;
+    it_lmr_triplet_t segment = fx_seg(&bed.memory, 0, 1000);
 
-    bed_open(&bed);
-    segment = fx_seg(&bed.memory, 0, 1000);
     CHECK_OK(it_post_rdma_read(bed.pair.a_ep, &segment, 1, 1, FX_SIGNAL | IT_UNLINK_LOCAL_SINK,
                                fx_addr(&bed.source, 0), bed.source.key ^ 1u));
     fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1,
             IT_DTO_ERR_REMOTE_ACCESS);
-    mend(&bed);
+    mend();
     CHECK(fx_lmr_is_linked(bed.memory.lmr));
-    bed_close(&bed);
 }

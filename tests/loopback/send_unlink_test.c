@@ -6,35 +6,34 @@
 #include "support/it_window.h"
 
 /* a unlinks what is b's. */
-struct bed {
+static struct {
     struct fx_pair pair;
     struct fx_buf out;    /* a's */
     struct fx_buf in;     /* b's */
     struct fx_buf region; /* b's */
-};
+} bed;
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
-    memset(bed, 0, sizeof(*bed));
-    fx_pair_open(&bed->pair);
-    bed->out = fx_buf_make(&bed->pair.a, 200000);
-    bed->in = fx_buf_make(&bed->pair.b, 200000);
-    bed->region = fx_buf_make(&bed->pair.b, 4096);
-    fx_fill(bed->out.data, bed->out.size, 6);
+    fx_pair_open(&bed.pair);
+    bed.out = fx_buf_make(&bed.pair.a, 200000);
+    bed.in = fx_buf_make(&bed.pair.b, 200000);
+    bed.region = fx_buf_make(&bed.pair.b, 4096);
+    fx_fill(bed.out.data, bed.out.size, 6);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    fx_buf_free(&bed->out);
-    fx_buf_free(&bed->in);
-    fx_buf_free(&bed->region);
-    fx_pair_close(&bed->pair);
+    fx_buf_free(&bed.out);
+    fx_buf_free(&bed.in);
+    fx_buf_free(&bed.region);
+    fx_pair_close(&bed.pair);
 }
 
-static void drain(struct bed *bed)
+static void drain(void)
 {
-    const it_evd_handle_t evds[] = {bed->pair.a.aff_evd, bed->pair.b.aff_evd,
-                                    bed->pair.a.request_evd, bed->pair.b.recv_evd};
+    const it_evd_handle_t evds[] = {bed.pair.a.aff_evd, bed.pair.b.aff_evd, bed.pair.a.request_evd,
+                                    bed.pair.b.recv_evd};
 
     for (size_t i = 0; i < sizeof(evds) / sizeof(evds[0]); i++) {
         while (it_evd_dequeue(evds[i], &(it_event_t){0}) == IT_SUCCESS)
@@ -42,154 +41,136 @@ static void drain(struct bed *bed)
     }
 }
 
-static void mend(struct bed *bed)
+static void mend(void)
 {
-    fx_pair_mend(&bed->pair);
-    drain(bed);
+    fx_pair_mend(&bed.pair);
+    drain();
 }
 
-static void send_unlink(struct bed *bed, size_t length, it_rmr_context_t key, it_dto_flags_t flags)
+static void send_unlink(size_t length, it_rmr_context_t key, it_dto_flags_t flags)
 {
-    it_lmr_triplet_t segment = fx_seg(&bed->out, 0, length);
+    it_lmr_triplet_t segment = fx_seg(&bed.out, 0, length);
 
-    CHECK_OK(it_post_send_and_unlink(bed->pair.a_ep, &segment, 1, 5, flags, key));
+    CHECK_OK(it_post_send_and_unlink(bed.pair.a_ep, &segment, 1, 5, flags, key));
 }
 
 /* The message arrives, the completion names what is gone. */
-static void unlinks(struct bed *bed, size_t length, it_rmr_context_t key, it_handle_t region)
+static void unlinks(size_t length, it_rmr_context_t key, it_handle_t region)
 {
-    fx_recv(bed->pair.b_ep, &bed->in, 0, bed->in.size, 6);
-    send_unlink(bed, length, key, FX_SIGNAL);
-    fx_done_unlinked(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 6, region);
-    CHECK(fx_is_filled(bed->in.data, length, 6));
-    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 5, length);
+    fx_recv(bed.pair.b_ep, &bed.in, 0, bed.in.size, 6);
+    send_unlink(length, key, FX_SIGNAL);
+    fx_done_unlinked(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 6, region);
+    CHECK(fx_is_filled(bed.in.data, length, 6));
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 5, length);
 }
 
 /* No good completion, both sides broken, and the region as it was. */
-static void refused(struct bed *bed, it_rmr_context_t key)
+static void refused(it_rmr_context_t key)
 {
     it_event_t event;
 
-    fx_recv(bed->pair.b_ep, &bed->in, 0, bed->in.size, 6);
-    send_unlink(bed, 100, key, FX_QUIET);
-    fx_done(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 6, IT_DTO_ERR_FLUSHED);
-    event = fx_next(bed->pair.b.aff_evd);
+    fx_recv(bed.pair.b_ep, &bed.in, 0, bed.in.size, 6);
+    send_unlink(100, key, FX_QUIET);
+    fx_done(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 6, IT_DTO_ERR_FLUSHED);
+    event = fx_next(bed.pair.b.aff_evd);
     CHECK_EQ(IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION, event.event_number);
-    mend(bed);
+    mend();
 }
 
-static void read_refused(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key)
+static void read_refused(it_rdma_addr_t address, it_rmr_context_t key)
 {
-    it_lmr_triplet_t segment = fx_seg(&bed->out, 0, 8);
+    it_lmr_triplet_t segment = fx_seg(&bed.out, 0, 8);
 
-    CHECK_OK(it_post_rdma_read(bed->pair.a_ep, &segment, 1, 7, FX_SIGNAL, address, key));
-    fx_done(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7,
+    CHECK_OK(it_post_rdma_read(bed.pair.a_ep, &segment, 1, 7, FX_SIGNAL, address, key));
+    fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7,
             IT_DTO_ERR_REMOTE_ACCESS);
-    mend(bed);
+    mend();
 }
 
-static void read_granted(struct bed *bed, it_rdma_addr_t address, it_rmr_context_t key)
+static void read_granted(it_rdma_addr_t address, it_rmr_context_t key)
 {
-    it_lmr_triplet_t segment = fx_seg(&bed->out, 150000, 8);
+    it_lmr_triplet_t segment = fx_seg(&bed.out, 150000, 8);
 
-    CHECK_OK(it_post_rdma_read(bed->pair.a_ep, &segment, 1, 7, FX_SIGNAL, address, key));
-    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7, 8);
+    CHECK_OK(it_post_rdma_read(bed.pair.a_ep, &segment, 1, 7, FX_SIGNAL, address, key));
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 7, 8);
 }
 
-Test(send_unlink, windows)
+Test(send_unlink, windows, .init = bed_open, .fini = bed_close)
 {
     static const size_t lengths[] = {0, 1, 500, 3000, 150000};
-    struct bed bed;
-    struct fx_part part;
+    struct fx_part part = fx_whole(&bed.region);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
     for (unsigned i = 0; i < 10; i++) {
         it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, i % 2 ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE);
         it_rmr_context_t key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
 
-        unlinks(&bed, lengths[i % 5], key, rmr);
+        unlinks(lengths[i % 5], key, rmr);
         CHECK(!fx_is_linked(rmr));
         if (i < 2) {
-            read_refused(&bed, fx_part_addr(&part, 0), key);
-            refused(&bed, key); /* it is not there to be unlinked any more */
+            read_refused(fx_part_addr(&part, 0), key);
+            refused(key); /* it is not there to be unlinked any more */
         }
         /* Nothing is busy; and to be linked anew it is as good as ever. */
         (void)fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
         fx_unlinked(bed.pair.b.request_evd, bed.pair.b_ep, rmr);
         CHECK_OK(it_rmr_free(rmr));
     }
-    bed_close(&bed);
 }
 
 /* The region itself, while no other endpoint of the zone could use its key. */
-Test(send_unlink, region)
+Test(send_unlink, region, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_buf other;
+    struct fx_buf other = fx_buf_make(&bed.pair.b, 64);
 
-    bed_open(&bed);
-    other = fx_buf_make(&bed.pair.b, 64);
-    read_granted(&bed, fx_addr(&bed.region, 0), bed.region.key);
-    unlinks(&bed, 100, bed.region.key, bed.region.lmr);
+    read_granted(fx_addr(&bed.region, 0), bed.region.key);
+    unlinks(100, bed.region.key, bed.region.lmr);
     CHECK(!fx_lmr_is_linked(bed.region.lmr));
-    read_refused(&bed, fx_addr(&bed.region, 0), bed.region.key);
-    refused(&bed, bed.region.key);
+    read_refused(fx_addr(&bed.region, 0), bed.region.key);
+    refused(bed.region.key);
     /* Of what we receive into, a peer takes only its own access. */
-    unlinks(&bed, 100, bed.in.key, bed.in.lmr);
-    unlinks(&bed, 100, other.key, other.lmr);
+    unlinks(100, bed.in.key, bed.in.lmr);
+    unlinks(100, other.key, other.lmr);
     fx_buf_free(&other);
-    bed_close(&bed);
 }
 
 /* What others may use, a peer cannot take from them: it loses its connection, they lose nothing. */
-Test(send_unlink, shared)
+Test(send_unlink, shared, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
-    it_rmr_handle_t wide;
-    it_rmr_context_t key;
-    it_ep_handle_t other;
+    it_ep_handle_t other = fx_ep(&bed.pair.b, NULL);
+    struct fx_part part = fx_whole(&bed.region);
+    it_rmr_handle_t wide = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
+    it_rmr_context_t key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, wide, &part);
 
-    bed_open(&bed);
-    other = fx_ep(&bed.pair.b, NULL);
-    part = fx_whole(&bed.region);
-    wide = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
-    key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, wide, &part);
-    refused(&bed, key);
-    refused(&bed, bed.in.key);
+    refused(key);
+    refused(bed.in.key);
     CHECK(fx_is_linked(wide) && fx_lmr_is_linked(bed.in.lmr));
-    read_granted(&bed, fx_part_addr(&part, 0), key);
-    read_granted(&bed, fx_addr(&bed.in, 0), bed.in.key);
+    read_granted(fx_part_addr(&part, 0), key);
+    read_granted(fx_addr(&bed.in, 0), bed.in.key);
     CHECK_OK(it_ep_free(other));
-    unlinks(&bed, 100, key, wide);
+    unlinks(100, key, wide);
     CHECK_OK(it_rmr_free(wide));
-    bed_close(&bed);
 }
 
 /* A narrow window of another connection, a key that never was, a region nobody may reach. */
-Test(send_unlink, not_the_peers)
+Test(send_unlink, not_the_peers, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
     struct fx_part part;
-    struct fx_buf closed;
     it_rmr_handle_t narrow;
     it_rmr_context_t key;
     it_ep_handle_t a_ep;
     it_ep_handle_t b_ep;
+    struct fx_buf closed = fx_buf_make_as(bed.pair.b.pz, 64, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
 
-    bed_open(&bed);
-    closed = fx_buf_make_as(bed.pair.b.pz, 64, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
-    refused(&bed, bed.region.key ^ 0x10u);
-    refused(&bed, 0);
-    refused(&bed, closed.key);
+    refused(bed.region.key ^ 0x10u);
+    refused(0);
+    refused(closed.key);
     a_ep = fx_ep(&bed.pair.a, NULL);
     b_ep = fx_ep(&bed.pair.b, NULL);
     fx_join(&bed.pair.a, a_ep, &bed.pair.b, b_ep);
     part = fx_whole(&bed.region);
     narrow = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
     key = fx_linked(bed.pair.b.request_evd, b_ep, narrow, &part);
-    refused(&bed, key);
+    refused(key);
     CHECK(fx_is_linked(narrow));
     /* The one it belongs to may. */
     fx_recv(b_ep, &bed.in, 0, 8, 1);
@@ -201,73 +182,52 @@ Test(send_unlink, not_the_peers)
     while (it_evd_dequeue(bed.pair.b.conn_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
     fx_buf_free(&closed);
-    bed_close(&bed);
 }
 
 /* A region with windows on it stays as it is. */
-Test(send_unlink, region_with_a_window)
+Test(send_unlink, region_with_a_window, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
-    it_rmr_handle_t rmr;
-    it_rmr_context_t key;
+    struct fx_part part = fx_whole(&bed.region);
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
+    it_rmr_context_t key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
-    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
-    key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
-    refused(&bed, bed.region.key);
+    refused(bed.region.key);
     CHECK(fx_lmr_is_linked(bed.region.lmr));
-    unlinks(&bed, 10, key, rmr);
-    unlinks(&bed, 10, bed.region.key, bed.region.lmr);
+    unlinks(10, key, rmr);
+    unlinks(10, bed.region.key, bed.region.lmr);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* A window that the consumer links anew at the same moment: one of the two keys is meant. */
-Test(send_unlink, old_key_of_a_moved_window)
+Test(send_unlink, old_key_of_a_moved_window, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
-    it_rmr_handle_t rmr;
-    it_rmr_context_t old;
-    it_rmr_context_t key;
+    struct fx_part part = fx_whole(&bed.region);
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
+    it_rmr_context_t old = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
+    it_rmr_context_t key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
-    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
-    old = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
-    key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
-    refused(&bed, old);
+    refused(old);
     CHECK(fx_is_linked(rmr));
-    read_granted(&bed, fx_part_addr(&part, 0), key);
-    unlinks(&bed, 10, key, rmr);
+    read_granted(fx_part_addr(&part, 0), key);
+    unlinks(10, key, rmr);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* Solicited: the receive wakes a waiter although it was posted without IT_NOTIFY_FLAG. */
-Test(send_unlink, solicited)
+Test(send_unlink, solicited, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-    struct fx_part part;
-    it_rmr_handle_t rmr;
-    it_rmr_context_t key;
-    it_lmr_triplet_t segment;
     it_event_t event;
+    struct fx_part part = fx_whole(&bed.region);
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
+    it_rmr_context_t key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
+    it_lmr_triplet_t segment = fx_seg(&bed.in, 0, 100);
 
-    bed_open(&bed);
-    part = fx_whole(&bed.region);
-    rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
-    key = fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
-    segment = fx_seg(&bed.in, 0, 100);
     CHECK_OK(it_post_recv(bed.pair.b_ep, &segment, 1, 1, IT_COMPLETION_FLAG));
-    send_unlink(&bed, 50, key, FX_SIGNAL | IT_SOLICITED_WAIT_FLAG);
+    send_unlink(50, key, FX_SIGNAL | IT_SOLICITED_WAIT_FLAG);
     event = fx_wait(bed.pair.b.recv_evd);
     CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
     CHECK(event.dto_cmpl.unlinked_mr_handle == rmr);
     CHECK_OK(it_rmr_free(rmr));
-    bed_close(&bed);
 }
 
 /* Among plain Sends: each receive tells of its own message. */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The pair of each test of a file: Test(suite, name, .init = pair_init, .fini = pair_fini). */
+#ifndef ITAPI_TESTS_SUPPORT_FIXTURE_PAIR_H
+#define ITAPI_TESTS_SUPPORT_FIXTURE_PAIR_H
+
+#include "support/it_fixture.h"
+
+static struct fx_pair pair;
+
+static void pair_init(void)
+{
+    fx_pair_open(&pair);
+}
+
+static void pair_fini(void)
+{
+    fx_pair_close(&pair);
+    check_done();
+}
+
+#endif
