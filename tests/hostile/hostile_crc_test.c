@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hostile/fixture_kit.h"
+#include "support/test_row.h"
 
 static unsigned char payload[60000];
 
@@ -131,20 +132,9 @@ static void corrupt_large(bool write, size_t piece)
     check_done();
 }
 
-Test(hostile_crc, large_send_in_pieces)
-{
-    corrupt_large(false, 1460);
-}
-
-Test(hostile_crc, large_write_in_pieces)
-{
-    corrupt_large(true, 999);
-}
-
-Test(hostile_crc, large_send_at_once)
-{
-    corrupt_large(false, sizeof(payload) * 2);
-}
+TEST_ROW(hostile_crc, large_send_in_pieces, corrupt_large, false, 1460);
+TEST_ROW(hostile_crc, large_write_in_pieces, corrupt_large, true, 999);
+TEST_ROW(hostile_crc, large_send_at_once, corrupt_large, false, sizeof(payload) * 2);
 
 /* Pieces that end inside the header, the pad and the CRC of a good frame. */
 Test(hostile_crc, good_frame_in_pieces, .init = kit_init, .fini = kit_fini)

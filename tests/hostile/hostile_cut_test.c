@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hostile/hostile_kit.h"
+#include "support/test_row.h"
 
 #define REGION 64u
 
@@ -179,55 +180,16 @@ static void cut_everywhere(frame_maker make, bool reset)
     check_done();
 }
 
-Test(hostile_cut, send_by_fin)
-{
-    cut_everywhere(make_send, false);
-}
-
-Test(hostile_cut, send_by_rst)
-{
-    cut_everywhere(make_send, true);
-}
-
-Test(hostile_cut, write_by_fin)
-{
-    cut_everywhere(make_write, false);
-}
-
-Test(hostile_cut, write_by_rst)
-{
-    cut_everywhere(make_write, true);
-}
-
-Test(hostile_cut, read_request_by_fin)
-{
-    cut_everywhere(make_read_request, false);
-}
-
-Test(hostile_cut, read_request_by_rst)
-{
-    cut_everywhere(make_read_request, true);
-}
-
-Test(hostile_cut, read_response_by_fin)
-{
-    cut_everywhere(make_read_response, false);
-}
-
-Test(hostile_cut, read_response_by_rst)
-{
-    cut_everywhere(make_read_response, true);
-}
-
-Test(hostile_cut, terminate_by_fin)
-{
-    cut_everywhere(make_terminate, false);
-}
-
-Test(hostile_cut, terminate_by_rst)
-{
-    cut_everywhere(make_terminate, true);
-}
+TEST_ROW(hostile_cut, send_by_fin, cut_everywhere, make_send, false);
+TEST_ROW(hostile_cut, send_by_rst, cut_everywhere, make_send, true);
+TEST_ROW(hostile_cut, write_by_fin, cut_everywhere, make_write, false);
+TEST_ROW(hostile_cut, write_by_rst, cut_everywhere, make_write, true);
+TEST_ROW(hostile_cut, read_request_by_fin, cut_everywhere, make_read_request, false);
+TEST_ROW(hostile_cut, read_request_by_rst, cut_everywhere, make_read_request, true);
+TEST_ROW(hostile_cut, read_response_by_fin, cut_everywhere, make_read_response, false);
+TEST_ROW(hostile_cut, read_response_by_rst, cut_everywhere, make_read_response, true);
+TEST_ROW(hostile_cut, terminate_by_fin, cut_everywhere, make_terminate, false);
+TEST_ROW(hostile_cut, terminate_by_rst, cut_everywhere, make_terminate, true);
 
 /* ---- Frames in pieces ----------------------------------------------------------------------- */
 

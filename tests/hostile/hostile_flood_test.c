@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "hostile/hostile_kit.h"
+#include "support/test_row.h"
 
 #define FLOODERS 16u
 #define ROUNDS   5u
@@ -234,27 +235,13 @@ static void hold_up(void (*make)(struct raw_bytes *ulpdu), void (*round)(struct 
     bed_close(&bed);
 }
 
-Test(hostile_flood, writes_before_a_message_that_is_waited_for)
-{
-    hold_up(empty_write, wait_for_message, FIRST_TURNS, LATER_TURNS);
-}
-
-Test(hostile_flood, pieces_before_a_message_that_is_waited_for)
-{
-    hold_up(empty_piece, wait_for_message, FIRST_TURNS, LATER_TURNS);
-}
-
-Test(hostile_flood, writes_before_a_message_that_is_polled_for)
-{
-    hold_up(empty_write, poll_for_message, LOOP_TURNS, LOOP_TURNS);
-}
-
-Test(hostile_flood, writes_before_a_read_that_the_loop_answers)
-{
-    hold_up(empty_write, run_for_answer, LOOP_TURNS, LOOP_TURNS);
-}
-
-Test(hostile_flood, writes_before_a_connection)
-{
-    hold_up(empty_write, run_for_request, LOOP_TURNS, LOOP_TURNS);
-}
+TEST_ROW(hostile_flood, writes_before_a_message_that_is_waited_for, hold_up, empty_write,
+         wait_for_message, FIRST_TURNS, LATER_TURNS);
+TEST_ROW(hostile_flood, pieces_before_a_message_that_is_waited_for, hold_up, empty_piece,
+         wait_for_message, FIRST_TURNS, LATER_TURNS);
+TEST_ROW(hostile_flood, writes_before_a_message_that_is_polled_for, hold_up, empty_write,
+         poll_for_message, LOOP_TURNS, LOOP_TURNS);
+TEST_ROW(hostile_flood, writes_before_a_read_that_the_loop_answers, hold_up, empty_write,
+         run_for_answer, LOOP_TURNS, LOOP_TURNS);
+TEST_ROW(hostile_flood, writes_before_a_connection, hold_up, empty_write, run_for_request,
+         LOOP_TURNS, LOOP_TURNS);

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "hostile/hostile_kit.h"
+#include "support/test_row.h"
 
 #define REGION 256u
 #define GUARD  64u
@@ -237,15 +238,8 @@ static void many_peers(uint32_t first, bool damaged, const struct hk_startup *st
     check_done();
 }
 
-Test(hostile_fuzz, frames)
-{
-    many_peers(1, false, &hk_plain);
-}
-
-Test(hostile_fuzz, damaged_frames)
-{
-    many_peers(1000, true, &hk_plain);
-}
+TEST_ROW(hostile_fuzz, frames, many_peers, 1, false, &hk_plain);
+TEST_ROW(hostile_fuzz, damaged_frames, many_peers, 1000, true, &hk_plain);
 
 /* Without CRC every damage reaches the layers above. */
 Test(hostile_fuzz, damaged_frames_without_crc)

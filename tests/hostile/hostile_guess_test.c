@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hostile/hostile_kit.h"
+#include "support/test_row.h"
 
 #define SIZE 64u
 #define STAG_BIT                                                                                   \
@@ -181,27 +182,8 @@ static void guess_all(const struct kind *kind)
     bed_close(&bed);
 }
 
-Test(hostile_guess, write)
-{
-    guess_all(&kinds[0]);
-}
-
-Test(hostile_guess, read)
-{
-    guess_all(&kinds[1]);
-}
-
-Test(hostile_guess, atomic)
-{
-    guess_all(&kinds[2]);
-}
-
-Test(hostile_guess, invalidate)
-{
-    guess_all(&kinds[3]);
-}
-
-Test(hostile_guess, solicited_invalidate)
-{
-    guess_all(&kinds[4]);
-}
+TEST_ROW(hostile_guess, write, guess_all, &kinds[0]);
+TEST_ROW(hostile_guess, read, guess_all, &kinds[1]);
+TEST_ROW(hostile_guess, atomic, guess_all, &kinds[2]);
+TEST_ROW(hostile_guess, invalidate, guess_all, &kinds[3]);
+TEST_ROW(hostile_guess, solicited_invalidate, guess_all, &kinds[4]);

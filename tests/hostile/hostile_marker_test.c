@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hostile/hostile_kit.h"
+#include "support/test_row.h"
 
 #define ROOM 70000u
 
@@ -121,45 +122,14 @@ static const struct hk_startup revision_2 = {2, RAW_MPA_C | RAW_MPA_M, 8u << 16 
 static const struct hk_startup peer_to_peer = {2, RAW_MPA_C | RAW_MPA_M,
                                                RAW_ENH_A | RAW_ENH_C | 8u << 16 | 4u};
 
-Test(hostile_marker, listener)
-{
-    run(HK_LISTEN, &revision_1);
-}
-
-Test(hostile_marker, listener_revision_2)
-{
-    run(HK_LISTEN, &revision_2);
-}
-
-Test(hostile_marker, listener_peer_to_peer)
-{
-    run(HK_LISTEN, &peer_to_peer);
-}
-
-Test(hostile_marker, connect)
-{
-    run(HK_CONNECT, &revision_1);
-}
-
-Test(hostile_marker, connect_without_crc)
-{
-    run(HK_CONNECT, &revision_1_no_crc);
-}
-
-Test(hostile_marker, connect_revision_2)
-{
-    run(HK_CONNECT, &revision_2);
-}
-
-Test(hostile_marker, convert_responder)
-{
-    run(HK_CONVERT_RESPONDER, &revision_1);
-}
-
-Test(hostile_marker, convert_initiator)
-{
-    run(HK_CONVERT_INITIATOR, &revision_1);
-}
+TEST_ROW(hostile_marker, listener, run, HK_LISTEN, &revision_1);
+TEST_ROW(hostile_marker, listener_revision_2, run, HK_LISTEN, &revision_2);
+TEST_ROW(hostile_marker, listener_peer_to_peer, run, HK_LISTEN, &peer_to_peer);
+TEST_ROW(hostile_marker, connect, run, HK_CONNECT, &revision_1);
+TEST_ROW(hostile_marker, connect_without_crc, run, HK_CONNECT, &revision_1_no_crc);
+TEST_ROW(hostile_marker, connect_revision_2, run, HK_CONNECT, &revision_2);
+TEST_ROW(hostile_marker, convert_responder, run, HK_CONVERT_RESPONDER, &revision_1);
+TEST_ROW(hostile_marker, convert_initiator, run, HK_CONVERT_INITIATOR, &revision_1);
 
 /* Many small messages and a large one in the queue at once. */
 Test(hostile_marker, queue_of_messages)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "hostile/hostile_rows.h"
+#include "support/test_row.h"
 
 static void receive_is(struct hk_victim *victim, it_dto_cookie_t cookie, it_dto_status_t want)
 {
@@ -75,25 +76,10 @@ static void attack_all(enum hk_role role, const struct hk_startup *startup)
     check_done();
 }
 
-Test(hostile_negative, listener)
-{
-    attack_all(HK_LISTEN, &hk_plain);
-}
-
-Test(hostile_negative, connect)
-{
-    attack_all(HK_CONNECT, &hk_plain);
-}
-
-Test(hostile_negative, convert_responder)
-{
-    attack_all(HK_CONVERT_RESPONDER, &hk_plain);
-}
-
-Test(hostile_negative, convert_initiator)
-{
-    attack_all(HK_CONVERT_INITIATOR, &hk_plain);
-}
+TEST_ROW(hostile_negative, listener, attack_all, HK_LISTEN, &hk_plain);
+TEST_ROW(hostile_negative, connect, attack_all, HK_CONNECT, &hk_plain);
+TEST_ROW(hostile_negative, convert_responder, attack_all, HK_CONVERT_RESPONDER, &hk_plain);
+TEST_ROW(hostile_negative, convert_initiator, attack_all, HK_CONVERT_INITIATOR, &hk_plain);
 
 Test(hostile_negative, connect_revision_2)
 {

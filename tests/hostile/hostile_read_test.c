@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "hostile/fixture_kit.h"
+#include "support/test_row.h"
 
 #define GRACE_MS 30
 #define SINK     64u
@@ -305,15 +306,8 @@ static void no_more_than(uint32_t ord)
     hk_close(&kit);
 }
 
-Test(hostile_read, no_more_than_ord)
-{
-    no_more_than(2);
-}
-
-Test(hostile_read, no_more_than_the_deepest_ord)
-{
-    no_more_than(DEEPEST);
-}
+TEST_ROW(hostile_read, no_more_than_ord, no_more_than, 2);
+TEST_ROW(hostile_read, no_more_than_the_deepest_ord, no_more_than, DEEPEST);
 
 /* A fenced request does not leave before the Reads in front of it are answered. */
 Test(hostile_read, fence_on_the_wire, .init = kit_init, .fini = kit_fini)
@@ -410,37 +404,16 @@ static void flood(uint32_t ird, unsigned requests)
     check_done();
 }
 
-Test(hostile_read, flood_beyond_ird_1)
-{
-    flood(1, 3);
-}
+TEST_ROW(hostile_read, flood_beyond_ird_1, flood, 1, 3);
 
 /* None of these can be answered in full: the first one beyond the IRD is one too many. */
-Test(hostile_read, one_beyond_ird_1)
-{
-    flood(1, 2);
-}
-
-Test(hostile_read, one_beyond_ird_8)
-{
-    flood(8, 9);
-}
-
-Test(hostile_read, one_beyond_the_deepest_ird)
-{
-    flood(DEEPEST, DEEPEST + 1);
-}
+TEST_ROW(hostile_read, one_beyond_ird_1, flood, 1, 2);
+TEST_ROW(hostile_read, one_beyond_ird_8, flood, 8, 9);
+TEST_ROW(hostile_read, one_beyond_the_deepest_ird, flood, DEEPEST, DEEPEST + 1);
 
 /* Some peers make a power of two of what they were told: they are let have it, and no more. */
-Test(hostile_read, one_beyond_ird_5)
-{
-    flood(5, 9);
-}
-
-Test(hostile_read, flood_beyond_ird_8)
-{
-    flood(8, 1000);
-}
+TEST_ROW(hostile_read, one_beyond_ird_5, flood, 5, 9);
+TEST_ROW(hostile_read, flood_beyond_ird_8, flood, 8, 1000);
 
 /* As many as the IRD allows, all at once, are all answered, in order. */
 static void as_many_as(uint32_t ird, uint32_t rounds)
@@ -480,15 +453,8 @@ static void as_many_as(uint32_t ird, uint32_t rounds)
     hk_close(&kit);
 }
 
-Test(hostile_read, as_many_as_ird)
-{
-    as_many_as(8, 10);
-}
-
-Test(hostile_read, as_many_as_the_deepest_ird)
-{
-    as_many_as(DEEPEST, 3);
-}
+TEST_ROW(hostile_read, as_many_as_ird, as_many_as, 8, 10);
+TEST_ROW(hostile_read, as_many_as_the_deepest_ird, as_many_as, DEEPEST, 3);
 
 /* Sends as much as fits. */
 static void send_what_fits(struct raw_peer *peer, const struct raw_bytes *bytes)

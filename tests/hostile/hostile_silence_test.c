@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "hostile/fixture_kit.h"
+#include "support/test_row.h"
 
 /* Long enough for something that must not be sent to be sent all the same: acknowledgements may take 40 ms, or 200 if one is lost. */
 #define GRACE_MS 300
@@ -91,22 +92,13 @@ static void strict(enum hk_role role, uint64_t release_us)
 }
 
 /* As RFC 5044 7.1.2 has it. */
-Test(hostile_silence, never)
-{
-    strict(HK_LISTEN, 0);
-}
+TEST_ROW(hostile_silence, never, strict, HK_LISTEN, 0);
 
 /* One that speaks before the time is over. */
-Test(hostile_silence, not_before_the_time_is_over)
-{
-    strict(HK_LISTEN, LONG_US);
-}
+TEST_ROW(hostile_silence, not_before_the_time_is_over, strict, HK_LISTEN, LONG_US);
 
 /* More than there are nanoseconds. */
-Test(hostile_silence, for_ever)
-{
-    strict(HK_LISTEN, UINT64_MAX);
-}
+TEST_ROW(hostile_silence, for_ever, strict, HK_LISTEN, UINT64_MAX);
 
 Test(hostile_silence, never_on_a_converted_socket)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hostile/hostile_kit.h"
+#include "support/test_row.h"
 
 #define SLOT 64u
 
@@ -103,15 +104,8 @@ static void no_receive(size_t hard, unsigned posted)
     scene_close();
 }
 
-Test(hostile_srq, no_receive)
-{
-    no_receive(IT_HARD_HI_WATERMARK_DISABLE, 0);
-}
-
-Test(hostile_srq, a_hard_watermark_of_none)
-{
-    no_receive(0, 3);
-}
+TEST_ROW(hostile_srq, no_receive, no_receive, IT_HARD_HI_WATERMARK_DISABLE, 0);
+TEST_ROW(hostile_srq, a_hard_watermark_of_none, no_receive, 0, 3);
 
 /* A peer that begins a message holds one receive, whatever else it does; the rest flows on. */
 Test(hostile_srq, half_a_message, .init = scene_open, .fini = scene_close)

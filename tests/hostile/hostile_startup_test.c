@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "hostile/fixture_kit.h"
+#include "support/test_row.h"
 
 #define KEY_Q "4d504120 49442052 65712046 72616d65"
 #define KEY_P "4d504120 49442052 65702046 72616d65"
@@ -100,15 +101,8 @@ static void refused_requests(enum hk_role role)
     check_done();
 }
 
-Test(hostile_startup, listener_refuses)
-{
-    refused_requests(HK_LISTEN);
-}
-
-Test(hostile_startup, convert_responder_refuses)
-{
-    refused_requests(HK_CONVERT_RESPONDER);
-}
+TEST_ROW(hostile_startup, listener_refuses, refused_requests, HK_LISTEN);
+TEST_ROW(hostile_startup, convert_responder_refuses, refused_requests, HK_CONVERT_RESPONDER);
 
 /* Odd, but legal: accepted. */
 static void accepted_request(enum hk_role role, const char *hex)
@@ -159,15 +153,8 @@ static void accepted_requests(enum hk_role role)
     check_done();
 }
 
-Test(hostile_startup, listener_accepts)
-{
-    accepted_requests(HK_LISTEN);
-}
-
-Test(hostile_startup, convert_responder_accepts)
-{
-    accepted_requests(HK_CONVERT_RESPONDER);
-}
+TEST_ROW(hostile_startup, listener_accepts, accepted_requests, HK_LISTEN);
+TEST_ROW(hostile_startup, convert_responder_accepts, accepted_requests, HK_CONVERT_RESPONDER);
 
 /* A Request with private data and read depths, to be cut. */
 static void long_request(struct raw_bytes *bytes)
@@ -200,15 +187,8 @@ static void cut_listener(bool reset)
     check_done();
 }
 
-Test(hostile_startup, listener_request_cut_by_fin)
-{
-    cut_listener(false);
-}
-
-Test(hostile_startup, listener_request_cut_by_rst)
-{
-    cut_listener(true);
-}
+TEST_ROW(hostile_startup, listener_request_cut_by_fin, cut_listener, false);
+TEST_ROW(hostile_startup, listener_request_cut_by_rst, cut_listener, true);
 
 static void cut_convert_responder(bool reset)
 {
@@ -231,15 +211,8 @@ static void cut_convert_responder(bool reset)
     check_done();
 }
 
-Test(hostile_startup, convert_request_cut_by_fin)
-{
-    cut_convert_responder(false);
-}
-
-Test(hostile_startup, convert_request_cut_by_rst)
-{
-    cut_convert_responder(true);
-}
+TEST_ROW(hostile_startup, convert_request_cut_by_fin, cut_convert_responder, false);
+TEST_ROW(hostile_startup, convert_request_cut_by_rst, cut_convert_responder, true);
 
 /* A Request that comes one octet at a time. */
 Test(hostile_startup, slow_request, .init = kit_init, .fini = kit_fini)
@@ -419,15 +392,8 @@ static void cut_connect(bool reset)
     check_done();
 }
 
-Test(hostile_startup, connect_reply_cut_by_fin)
-{
-    cut_connect(false);
-}
-
-Test(hostile_startup, connect_reply_cut_by_rst)
-{
-    cut_connect(true);
-}
+TEST_ROW(hostile_startup, connect_reply_cut_by_fin, cut_connect, false);
+TEST_ROW(hostile_startup, connect_reply_cut_by_rst, cut_connect, true);
 
 static void cut_convert_initiator(bool reset)
 {
@@ -450,15 +416,8 @@ static void cut_convert_initiator(bool reset)
     check_done();
 }
 
-Test(hostile_startup, convert_reply_cut_by_fin)
-{
-    cut_convert_initiator(false);
-}
-
-Test(hostile_startup, convert_reply_cut_by_rst)
-{
-    cut_convert_initiator(true);
-}
+TEST_ROW(hostile_startup, convert_reply_cut_by_fin, cut_convert_initiator, false);
+TEST_ROW(hostile_startup, convert_reply_cut_by_rst, cut_convert_initiator, true);
 
 /* Replies that are refused; what the initiator has to say about it, if anything. */
 struct bad_reply {
@@ -534,15 +493,8 @@ static void refused_replies(enum hk_role role)
     check_done();
 }
 
-Test(hostile_startup, connect_refuses_reply)
-{
-    refused_replies(HK_CONNECT);
-}
-
-Test(hostile_startup, convert_refuses_reply)
-{
-    refused_replies(HK_CONVERT_INITIATOR);
-}
+TEST_ROW(hostile_startup, connect_refuses_reply, refused_replies, HK_CONNECT);
+TEST_ROW(hostile_startup, convert_refuses_reply, refused_replies, HK_CONVERT_INITIATOR);
 
 /* The peer's program says no. */
 static void rejected(enum hk_role role)

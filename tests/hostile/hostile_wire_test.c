@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "hostile/fixture_kit.h"
+#include "support/test_row.h"
 
 static struct raw_segment segment;
 
@@ -92,15 +93,8 @@ static void whole_segments(unsigned flags)
     check_done();
 }
 
-Test(hostile_wire, fpdus_fit_segments)
-{
-    whole_segments(RAW_MPA_C);
-}
-
-Test(hostile_wire, fpdus_with_markers_fit_segments)
-{
-    whole_segments(RAW_MPA_C | RAW_MPA_M);
-}
+TEST_ROW(hostile_wire, fpdus_fit_segments, whole_segments, RAW_MPA_C);
+TEST_ROW(hostile_wire, fpdus_with_markers_fit_segments, whole_segments, RAW_MPA_C | RAW_MPA_M);
 
 static uint64_t send_calls_of(it_ep_handle_t ep)
 {

@@ -13,6 +13,7 @@
 
 #include "support/it_fixture.h"
 #include "support/threads.h"
+#include "support/test_row.h"
 
 Test(api_signals, threads_of_the_library)
 {
@@ -137,15 +138,10 @@ static void fault_in_a_callback(enum fault fault, int signal)
     (void)close(scene.file);
 }
 
-Test(api_signals, a_callback_touches_what_it_may_not)
-{
-    fault_in_a_callback(FAULT_ADDRESS, SIGSEGV);
-}
-
-Test(api_signals, a_callback_reads_behind_the_end_of_a_file)
-{
-    fault_in_a_callback(FAULT_FILE, SIGBUS);
-}
+TEST_ROW(api_signals, a_callback_touches_what_it_may_not, fault_in_a_callback, FAULT_ADDRESS,
+         SIGSEGV);
+TEST_ROW(api_signals, a_callback_reads_behind_the_end_of_a_file, fault_in_a_callback, FAULT_FILE,
+         SIGBUS);
 
 Test(api_signals, a_callback_raises_what_faults_raise)
 {

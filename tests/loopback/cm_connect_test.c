@@ -10,6 +10,7 @@
 
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
+#include "support/test_row.h"
 
 #define ANY_TIME_US UINT64_C(20000000)
 
@@ -347,20 +348,12 @@ static void terminated(bool markers, uint32_t word, const char *payload, it_conn
     close_attempt();
 }
 
-Test(cm_connect, read_depths_beyond_ours)
-{
-    terminated(false, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 100u, "2006", IT_CN_REJ_BAD_ORD);
-}
-
-Test(cm_connect, no_rtr_in_common)
-{
-    terminated(false, RAW_ENH_A | RAW_ENH_B | 8u << 16 | 8u, "2007", IT_CN_REJ_BAD_CONN_PARMS);
-}
-
-Test(cm_connect, terminate_with_a_marker)
-{
-    terminated(true, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 100u, "2006", IT_CN_REJ_BAD_ORD);
-}
+TEST_ROW(cm_connect, read_depths_beyond_ours, terminated, false,
+         RAW_ENH_A | RAW_ENH_C | 8u << 16 | 100u, "2006", IT_CN_REJ_BAD_ORD);
+TEST_ROW(cm_connect, no_rtr_in_common, terminated, false, RAW_ENH_A | RAW_ENH_B | 8u << 16 | 8u,
+         "2007", IT_CN_REJ_BAD_CONN_PARMS);
+TEST_ROW(cm_connect, terminate_with_a_marker, terminated, true,
+         RAW_ENH_A | RAW_ENH_C | 8u << 16 | 100u, "2006", IT_CN_REJ_BAD_ORD);
 
 /* The Reply is cut after each of its octets. */
 static void cut(bool reset)
@@ -385,15 +378,8 @@ static void cut(bool reset)
     close_attempt();
 }
 
-Test(cm_connect, reply_cut_by_fin)
-{
-    cut(false);
-}
-
-Test(cm_connect, reply_cut_by_reset)
-{
-    cut(true);
-}
+TEST_ROW(cm_connect, reply_cut_by_fin, cut, false);
+TEST_ROW(cm_connect, reply_cut_by_reset, cut, true);
 
 /* ---- Time ----------------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
+#include "support/test_row.h"
 
 #define WORD (RAW_ENH_A | RAW_ENH_C | RAW_ENH_D | 8u << 16 | 8u)
 
@@ -132,15 +133,8 @@ static void initiator(int mode)
     close_stream(&t);
 }
 
-Test(cm_convert, initiator_blocking)
-{
-    initiator(0);
-}
-
-Test(cm_convert, initiator_non_blocking)
-{
-    initiator(O_NONBLOCK);
-}
+TEST_ROW(cm_convert, initiator_blocking, initiator, 0);
+TEST_ROW(cm_convert, initiator_non_blocking, initiator, O_NONBLOCK);
 
 Test(cm_convert, initiator_with_message_and_private_data)
 {
@@ -247,15 +241,8 @@ static void responder(int mode)
     close_stream(&t);
 }
 
-Test(cm_convert, responder_blocking)
-{
-    responder(0);
-}
-
-Test(cm_convert, responder_non_blocking)
-{
-    responder(O_NONBLOCK);
-}
+TEST_ROW(cm_convert, responder_blocking, responder, 0);
+TEST_ROW(cm_convert, responder_non_blocking, responder, O_NONBLOCK);
 
 Test(cm_convert, responder_private_data_both_ways)
 {

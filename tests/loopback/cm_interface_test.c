@@ -11,6 +11,7 @@
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
 #include "support/fixture_node.h"
+#include "support/test_row.h"
 
 static const it_net_addr_t loopback4 = {.addr_type = IT_IPV4};
 static const it_net_addr_t loopback6 = {.addr_type = IT_IPV6, .addr.ipv6 = IN6ADDR_LOOPBACK_INIT};
@@ -307,15 +308,8 @@ static void listens_on_both(const char *name, bool elsewhere)
     CHECK_OK(it_ia_free(ia));
 }
 
-Test(cm_interface, listens_on_all_addresses)
-{
-    listens_on_both("uiwarp", true);
-}
-
-Test(cm_interface, listens_on_one_interface)
-{
-    listens_on_both("uiwarp:lo", false);
-}
+TEST_ROW(cm_interface, listens_on_all_addresses, listens_on_both, "uiwarp", true);
+TEST_ROW(cm_interface, listens_on_one_interface, listens_on_both, "uiwarp:lo", false);
 
 /* Peers of either family are told by their own kind of address. */
 Test(cm_interface, source_addresses, .init = node_init, .fini = node_fini)

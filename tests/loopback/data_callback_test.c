@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "support/it_fixture.h"
+#include "support/test_row.h"
 
 static void await(atomic_uint *counter, unsigned value, const char *what)
 {
@@ -175,25 +176,10 @@ static void match_beside_pollers(unsigned style)
     match_end(&match);
 }
 
-Test(data_callback, ping_pong_beside_a_poller)
-{
-    match_beside_pollers(0);
-}
-
-Test(data_callback, ping_pong_beside_a_sleeper)
-{
-    match_beside_pollers(1);
-}
-
-Test(data_callback, ping_pong_beside_short_waits)
-{
-    match_beside_pollers(2);
-}
-
-Test(data_callback, ping_pong_beside_an_occasional_poller)
-{
-    match_beside_pollers(3);
-}
+TEST_ROW(data_callback, ping_pong_beside_a_poller, match_beside_pollers, 0);
+TEST_ROW(data_callback, ping_pong_beside_a_sleeper, match_beside_pollers, 1);
+TEST_ROW(data_callback, ping_pong_beside_short_waits, match_beside_pollers, 2);
+TEST_ROW(data_callback, ping_pong_beside_an_occasional_poller, match_beside_pollers, 3);
 
 /* ---- When it runs --------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@
 
 #include "support/it_fixture.h"
 #include "support/threads.h"
+#include "support/test_row.h"
 
 static struct event_base *base;
 
@@ -373,15 +374,8 @@ static void watch_descriptor(short trigger)
     fx_pair_close(&pair);
 }
 
-Test(data_event_base, descriptor_level_triggered)
-{
-    watch_descriptor(0);
-}
-
-Test(data_event_base, descriptor_edge_triggered)
-{
-    watch_descriptor(EV_ET);
-}
+TEST_ROW(data_event_base, descriptor_level_triggered, watch_descriptor, 0);
+TEST_ROW(data_event_base, descriptor_edge_triggered, watch_descriptor, EV_ET);
 
 /* ---- Idleness -------------------------------------------------------------------------------- */
 

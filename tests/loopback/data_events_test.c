@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "support/it_fixture.h"
+#include "support/test_row.h"
 
 #define ENDS     8u
 #define MESSAGES 100u
@@ -274,20 +275,9 @@ static void watch_one(int set, unsigned triggers, unsigned threshold)
     fx_pair_close(&pair);
 }
 
-Test(data_events, descriptor_in_poll)
-{
-    watch_one(-1, 0, 0);
-}
-
-Test(data_events, descriptor_in_epoll)
-{
-    watch_one(0, 0, 0);
-}
-
-Test(data_events, descriptor_in_epoll_edge_triggered)
-{
-    watch_one(0, EPOLLET, 0);
-}
+TEST_ROW(data_events, descriptor_in_poll, watch_one, -1, 0, 0);
+TEST_ROW(data_events, descriptor_in_epoll, watch_one, 0, 0, 0);
+TEST_ROW(data_events, descriptor_in_epoll_edge_triggered, watch_one, 0, EPOLLET, 0);
 
 Test(data_events, descriptor_with_threshold)
 {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "support/it_fixture.h"
+#include "support/test_row.h"
 
 #define CHUNK   (16u << 20)
 #define CHUNKS  256u
@@ -117,12 +118,5 @@ static void run(bool send)
     bed_close(&bed);
 }
 
-Test(data_huge, send)
-{
-    run(true);
-}
-
-Test(data_huge, read)
-{
-    run(false);
-}
+TEST_ROW(data_huge, send, run, true);
+TEST_ROW(data_huge, read, run, false);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "support/it_fixture.h"
+#include "support/test_row.h"
 
 #define TARGET_SIZE (1u << 20)
 
@@ -349,15 +350,8 @@ static void killed(void (*child)(struct shared *), bool writing)
     (void)munmap(shared, sizeof(*shared));
 }
 
-Test(data_progress, idle_peer_is_killed)
-{
-    killed(idle_child, false);
-}
-
-Test(data_progress, writing_peer_is_killed)
-{
-    killed(writer_child, false);
-}
+TEST_ROW(data_progress, idle_peer_is_killed, killed, idle_child, false);
+TEST_ROW(data_progress, writing_peer_is_killed, killed, writer_child, false);
 
 /* Writing to a dead peer raises no signal here, or this test would die of it. */
 Test(data_progress, peer_is_killed_while_written_to)

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "support/it_fixture.h"
+#include "support/test_row.h"
 
 #define RELEASE_US 5000u
 
@@ -51,15 +52,8 @@ static void accepting_side_first(uint32_t revision)
     fx_pair_close(&pair);
 }
 
-Test(data_release, accepting_side_first_revision_1)
-{
-    accepting_side_first(1);
-}
-
-Test(data_release, accepting_side_first_revision_2)
-{
-    accepting_side_first(2);
-}
+TEST_ROW(data_release, accepting_side_first_revision_1, accepting_side_first, 1);
+TEST_ROW(data_release, accepting_side_first_revision_2, accepting_side_first, 2);
 
 /* The settings that a program knows nothing of: of the first version of the struct, and none at all. */
 Test(data_release, by_default)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support/it_fixture.h"
+#include "support/test_row.h"
 
 #define GUARD   64u
 #define EDGE_LO 65479u
@@ -126,50 +127,15 @@ static void one_large(void (*one)(struct bed *, size_t), size_t size)
     bed_close(&bed);
 }
 
-Test(data_size, send)
-{
-    all_small(one_send);
-}
-
-Test(data_size, write)
-{
-    all_small(one_write);
-}
-
-Test(data_size, read)
-{
-    all_small(one_read);
-}
-
-Test(data_size, send_a_megabyte)
-{
-    one_large(one_send, (1u << 20) + 1);
-}
-
-Test(data_size, write_a_megabyte)
-{
-    one_large(one_write, (1u << 20) + 1);
-}
-
-Test(data_size, read_a_megabyte)
-{
-    one_large(one_read, (1u << 20) + 1);
-}
-
-Test(data_size, send_16_megabytes)
-{
-    one_large(one_send, 16u << 20);
-}
-
-Test(data_size, write_16_megabytes)
-{
-    one_large(one_write, 16u << 20);
-}
-
-Test(data_size, read_16_megabytes)
-{
-    one_large(one_read, 16u << 20);
-}
+TEST_ROW(data_size, send, all_small, one_send);
+TEST_ROW(data_size, write, all_small, one_write);
+TEST_ROW(data_size, read, all_small, one_read);
+TEST_ROW(data_size, send_a_megabyte, one_large, one_send, (1u << 20) + 1);
+TEST_ROW(data_size, write_a_megabyte, one_large, one_write, (1u << 20) + 1);
+TEST_ROW(data_size, read_a_megabyte, one_large, one_read, (1u << 20) + 1);
+TEST_ROW(data_size, send_16_megabytes, one_large, one_send, 16u << 20);
+TEST_ROW(data_size, write_16_megabytes, one_large, one_write, 16u << 20);
+TEST_ROW(data_size, read_16_megabytes, one_large, one_read, 16u << 20);
 
 /* A message shorter than the receive leaves the rest of the buffer alone. */
 Test(data_size, shorter_message)

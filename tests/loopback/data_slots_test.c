@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support/it_fixture.h"
+#include "support/test_row.h"
 
 #define DEPTH 4u
 
@@ -268,25 +269,10 @@ static void lose_successes(enum queue queue)
     crowd_close(&crowd);
 }
 
-Test(data_slots, lost_flushes_of_receives)
-{
-    lose_flushes(QUEUE_RECEIVES);
-}
-
-Test(data_slots, lost_flushes_of_requests)
-{
-    lose_flushes(QUEUE_REQUESTS);
-}
-
-Test(data_slots, lost_completions_of_receives)
-{
-    lose_successes(QUEUE_RECEIVES);
-}
-
-Test(data_slots, lost_completions_of_requests)
-{
-    lose_successes(QUEUE_REQUESTS);
-}
+TEST_ROW(data_slots, lost_flushes_of_receives, lose_flushes, QUEUE_RECEIVES);
+TEST_ROW(data_slots, lost_flushes_of_requests, lose_flushes, QUEUE_REQUESTS);
+TEST_ROW(data_slots, lost_completions_of_receives, lose_successes, QUEUE_RECEIVES);
+TEST_ROW(data_slots, lost_completions_of_requests, lose_successes, QUEUE_REQUESTS);
 
 /* ---- A bad second segment -------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support/it_window.h"
+#include "support/test_row.h"
 
 /* The window is on b's memory; a is the peer. */
 static struct {
@@ -133,25 +134,10 @@ static void opens_a_part(it_rmr_type_t type, it_addr_mode_t mode)
     bed_close();
 }
 
-Test(rmr_link, narrow_and_absolute)
-{
-    opens_a_part(IT_RMR_TYPE_NARROW, IT_ADDR_MODE_ABSOLUTE);
-}
-
-Test(rmr_link, narrow_and_relative)
-{
-    opens_a_part(IT_RMR_TYPE_NARROW, IT_ADDR_MODE_RELATIVE);
-}
-
-Test(rmr_link, wide_and_absolute)
-{
-    opens_a_part(IT_RMR_TYPE_WIDE, IT_ADDR_MODE_ABSOLUTE);
-}
-
-Test(rmr_link, wide_and_relative)
-{
-    opens_a_part(IT_RMR_TYPE_WIDE, IT_ADDR_MODE_RELATIVE);
-}
+TEST_ROW(rmr_link, narrow_and_absolute, opens_a_part, IT_RMR_TYPE_NARROW, IT_ADDR_MODE_ABSOLUTE);
+TEST_ROW(rmr_link, narrow_and_relative, opens_a_part, IT_RMR_TYPE_NARROW, IT_ADDR_MODE_RELATIVE);
+TEST_ROW(rmr_link, wide_and_absolute, opens_a_part, IT_RMR_TYPE_WIDE, IT_ADDR_MODE_ABSOLUTE);
+TEST_ROW(rmr_link, wide_and_relative, opens_a_part, IT_RMR_TYPE_WIDE, IT_ADDR_MODE_RELATIVE);
 
 /* A region with offsets: windows onto it count from their own start. */
 Test(rmr_link, on_a_relative_region, .init = bed_open, .fini = bed_close)

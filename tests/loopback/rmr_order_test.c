@@ -8,6 +8,7 @@
 
 #include "support/it_window.h"
 #include "support/raw_peer.h"
+#include "support/test_row.h"
 
 static struct {
     struct fx_pair pair;
@@ -159,15 +160,8 @@ static void fenced_unlink(it_dto_flags_t fence)
     bed_close();
 }
 
-Test(rmr_order, unlink_fence)
-{
-    fenced_unlink(IT_UNLINK_FENCE_FLAG);
-}
-
-Test(rmr_order, barrier_fence)
-{
-    fenced_unlink(IT_BARRIER_FENCE_FLAG);
-}
+TEST_ROW(rmr_order, unlink_fence, fenced_unlink, IT_UNLINK_FENCE_FLAG);
+TEST_ROW(rmr_order, barrier_fence, fenced_unlink, IT_BARRIER_FENCE_FLAG);
 
 /* Fence behind fence, all posted before the first can run: each lets the next one go. */
 Test(rmr_order, fences_in_a_row, .init = bed_open, .fini = bed_close)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support/it_window.h"
+#include "support/test_row.h"
 
 static struct {
     struct fx_pair pair;
@@ -89,15 +90,8 @@ Test(rmr_read, from_a_wide_key, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(rmr));
 }
 
-Test(rmr_read, narrow)
-{
-    read_one(IT_RMR_TYPE_NARROW, IT_ADDR_MODE_ABSOLUTE);
-}
-
-Test(rmr_read, wide_and_relative)
-{
-    read_one(IT_RMR_TYPE_WIDE, IT_ADDR_MODE_RELATIVE);
-}
+TEST_ROW(rmr_read, narrow, read_one, IT_RMR_TYPE_NARROW, IT_ADDR_MODE_ABSOLUTE);
+TEST_ROW(rmr_read, wide_and_relative, read_one, IT_RMR_TYPE_WIDE, IT_ADDR_MODE_RELATIVE);
 
 /* Several windows, one of them twice, linked in the same breath. */
 Test(rmr_read, scattered, .init = bed_open, .fini = bed_close)

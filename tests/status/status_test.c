@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "status/status_tables.h"
+#include "support/test_row.h"
 
 static const struct status_table *const tables[] = {
     &status_ia,  &status_evd,  &status_ep,       &status_connect, &status_memory,    &status_window,
@@ -60,57 +61,14 @@ Test(status, complete)
     check_done();
 }
 
-Test(status, ia)
-{
-    status_run(&status_ia);
-}
-
-Test(status, evd)
-{
-    status_run(&status_evd);
-}
-
-Test(status, ep)
-{
-    status_run(&status_ep);
-}
-
-Test(status, connect)
-{
-    status_run(&status_connect);
-}
-
-Test(status, memory)
-{
-    status_run(&status_memory);
-}
-
-Test(status, window)
-{
-    status_run(&status_window);
-}
-
-Test(status, srq)
-{
-    status_run(&status_srq);
-}
-
-Test(status, post)
-{
-    status_run(&status_post);
-}
-
-Test(status, datagram)
-{
-    status_run(&status_datagram);
-}
-
-Test(status, utility)
-{
-    status_run(&status_utility);
-}
-
-Test(status, extension)
-{
-    status_run(&status_extension);
-}
+TEST_ROW(status, ia, status_run, &status_ia);
+TEST_ROW(status, evd, status_run, &status_evd);
+TEST_ROW(status, ep, status_run, &status_ep);
+TEST_ROW(status, connect, status_run, &status_connect);
+TEST_ROW(status, memory, status_run, &status_memory);
+TEST_ROW(status, window, status_run, &status_window);
+TEST_ROW(status, srq, status_run, &status_srq);
+TEST_ROW(status, post, status_run, &status_post);
+TEST_ROW(status, datagram, status_run, &status_datagram);
+TEST_ROW(status, utility, status_run, &status_utility);
+TEST_ROW(status, extension, status_run, &status_extension);

@@ -4,6 +4,7 @@
  * of things: both end, they agree on how, and of what the programs say afterwards no octet is lost.
  */
 #include "tdi/agree/agree.h"
+#include "support/test_row.h"
 
 #include <criterion/criterion.h>
 
@@ -325,27 +326,12 @@ static void runs(struct faults faults, unsigned count, bool converted, bool plai
         cr_assert_eq(outcomes[AGREE_LOST], 0);
 }
 
-Test(agree_pair, nothing_fails)
-{
-    runs((struct faults){0}, 2000, true, false);
-}
-
-Test(agree_pair, connection_fails)
-{
-    runs((struct faults){.connection = true}, 10000, true, true);
-}
-
-Test(agree_pair, time_limits)
-{
-    runs((struct faults){.connection = true, .time = true}, 10000, true, true);
-}
-
-Test(agree_pair, both_time_limits)
-{
-    runs((struct faults){.connection = true, .time = true, .second = true}, 10000, true, true);
-}
-
-Test(agree_pair, stream_fails)
-{
-    runs((struct faults){.connection = true, .time = true, .stream = true}, 10000, true, true);
-}
+TEST_ROW(agree_pair, nothing_fails, runs, (struct faults){0}, 2000, true, false);
+TEST_ROW(agree_pair, connection_fails, runs, (struct faults){.connection = true}, 10000, true,
+         true);
+TEST_ROW(agree_pair, time_limits, runs, (struct faults){.connection = true, .time = true}, 10000,
+         true, true);
+TEST_ROW(agree_pair, both_time_limits, runs,
+         (struct faults){.connection = true, .time = true, .second = true}, 10000, true, true);
+TEST_ROW(agree_pair, stream_fails, runs,
+         (struct faults){.connection = true, .time = true, .stream = true}, 10000, true, true);
