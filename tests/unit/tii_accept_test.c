@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What answers a connection request: it_ep_accept, it_reject, it_handoff. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 
-static struct fake_world world;
 static struct ual_request request;
 static it_conn_qual_t qual;
 static const unsigned char data[64];
@@ -19,12 +18,7 @@ static void setup(void)
     qual.conn_qual.port = htons(7);
 }
 
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(tii_accept, .init = setup, .fini = teardown);
+TestSuite(tii_accept, .init = setup, .fini = world_fini);
 
 static bool waits(void)
 {

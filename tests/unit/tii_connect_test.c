@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_get_pathinfo, it_ep_connect, it_ep_disconnect. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <string.h>
 
-static struct fake_world world;
 static it_path_t path;
 static it_conn_qual_t qual;
 static const unsigned char data[64];
@@ -22,12 +21,7 @@ static void setup(void)
     qual.conn_qual.port = htons(7);
 }
 
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(tii_connect, .init = setup, .fini = teardown);
+TestSuite(tii_connect, .init = setup, .fini = world_fini);
 
 static it_status_t connect_with(unsigned flags, const unsigned char *private_data, size_t length)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_listen_create, it_listen_query, it_listen_free. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <string.h>
 
-static struct fake_world world;
 static it_conn_qual_t qual;
 
 static void setup(void)
@@ -17,12 +16,7 @@ static void setup(void)
     qual.conn_qual.port = htons(7);
 }
 
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(tii_listen, .init = setup, .fini = teardown);
+TestSuite(tii_listen, .init = setup, .fini = world_fini);
 
 static it_status_t listen_on(it_evd_handle_t evd, unsigned flags)
 {

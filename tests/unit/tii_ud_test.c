@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagram calls on an IA without datagrams: what is wrong with the arguments comes first. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <string.h>
 
-static struct fake_world world;
 static it_path_t path;
 static it_conn_qual_t qual;
 
@@ -21,12 +20,7 @@ static void setup(void)
     qual.conn_qual.port = htons(7);
 }
 
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(tii_ud, .init = setup, .fini = teardown);
+TestSuite(tii_ud, .init = setup, .fini = world_fini);
 
 static void fail_ia(void)
 {

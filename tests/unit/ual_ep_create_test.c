@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_rc_create, it_ep_query, it_ep_free. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 #include "evd/deliver/evd_deliver.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-static struct fake_world world;
-
-static void setup(void)
-{
-    fake_setup();
-    fake_world_open(&world);
-}
-
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(ual_ep_create, .init = setup, .fini = teardown);
+TestSuite(ual_ep_create, .init = world_init, .fini = world_fini);
 
 static it_status_t create(it_evd_handle_t request, it_evd_handle_t recv, it_evd_handle_t connect)
 {

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_modify by member and state, and the MPA settings. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-static struct fake_world world;
-
-static void setup(void)
-{
-    fake_setup();
-    fake_world_open(&world);
-}
-
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(ual_ep_modify, .init = setup, .fini = teardown);
+TestSuite(ual_ep_modify, .init = world_init, .fini = world_fini);
 
 /*
  * By bit of the mask, lowest first: m is never legal, t belongs to the other type, n is nothing to an
@@ -163,7 +150,7 @@ Test(ual_ep_modify, needs_features_of_the_ia)
     cr_assert_eq(it_ep_modify(world.ep, IT_EP_PARAM_MAX_SEND_SEG, &world.attr), IT_SUCCESS);
 }
 
-TestSuite(ual_ep_mpa, .init = setup, .fini = teardown);
+TestSuite(ual_ep_mpa, .init = world_init, .fini = world_fini);
 
 static struct itx_mpa_params good(void)
 {

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every cell of the endpoint's state machine, the connection events, and it_ep_reset. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-static struct fake_world world;
-
-static void setup(void)
-{
-    fake_setup();
-    fake_world_open(&world);
-}
-
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(ual_ep_state, .init = setup, .fini = teardown);
+TestSuite(ual_ep_state, .init = world_init, .fini = world_fini);
 
 /* A letter per state, in the order of their numbers. */
 static const char letters[] = "U12PCNW";

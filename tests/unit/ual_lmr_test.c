@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Local memory regions, and the check that the memory is there. */
 #include "ual/memory/ual_mem_range.h"
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 #include <sys/mman.h>
 
-static struct fake_world world;
-
-static void setup(void)
-{
-    fake_setup();
-    fake_world_open(&world);
-}
-
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(ual_lmr, .init = setup, .fini = teardown);
+TestSuite(ual_lmr, .init = world_init, .fini = world_fini);
 
 static it_status_t create20(void *addr, it_length_t length, int mode, int privs, int flags)
 {

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Atomic operations and immediate values up to the provider. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
 
-static struct fake_world world;
-
-static void setup(void)
-{
-    fake_setup();
-    fake_world_open(&world);
-}
-
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(ual_post_atomic, .init = setup, .fini = teardown);
+TestSuite(ual_post_atomic, .init = world_init, .fini = world_fini);
 
 static it_lmr_triplet_t word(size_t offset, it_length_t length)
 {

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_post_send, it_post_recv, it_post_rdma_write, it_post_rdma_read up to the provider. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
 
-static struct fake_world world;
-
-static void setup(void)
-{
-    fake_setup();
-    fake_world_open(&world);
-}
-
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(ual_post, .init = setup, .fini = teardown);
+TestSuite(ual_post, .init = world_init, .fini = world_fini);
 
 enum {
     SEND,

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Protection zones, and what works on any handle. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
 
-static struct fake_world world;
-
-static void setup(void)
-{
-    fake_setup();
-    fake_world_open(&world);
-}
-
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(ual_pz, .init = setup, .fini = teardown);
+TestSuite(ual_pz, .init = world_init, .fini = world_fini);
 
 Test(ual_pz, create_failures)
 {
@@ -63,7 +50,7 @@ Test(ual_pz, free_is_refused_while_there_are_children)
     cr_assert_eq(it_pz_free(pz), IT_SUCCESS);
 }
 
-TestSuite(ual_handle, .init = setup, .fini = teardown);
+TestSuite(ual_handle, .init = world_init, .fini = world_fini);
 
 Test(ual_handle, type)
 {

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of undecided connection requests. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <string.h>
 
-static struct fake_world world;
-
-static void setup(void)
-{
-    fake_setup();
-    fake_world_open(&world);
-}
-
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(ual_request, .init = setup, .fini = teardown);
+TestSuite(ual_request, .init = world_init, .fini = world_fini);
 
 Test(ual_request, ids_are_new_and_never_0)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the access layer makes of windows and changed regions for a provider, by what that offers. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
-
-static struct fake_world world;
 
 static void setup(void)
 {
@@ -16,12 +14,7 @@ static void setup(void)
     fake_world_open(&world);
 }
 
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(ual_rmr, .init = setup, .fini = teardown);
+TestSuite(ual_rmr, .init = setup, .fini = world_fini);
 
 static it_rmr_handle_t make(it_rmr_type_t type)
 {

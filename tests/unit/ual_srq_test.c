@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared receive queues and the endpoints that draw from them, up to the provider. */
-#include "unit/fake_provider.h"
+#include "unit/fixture_world.h"
 #include "evd/deliver/evd_deliver.h"
 
 #include <criterion/criterion.h>
@@ -8,7 +8,6 @@
 
 #define NO_FLAGS ((it_dto_flags_t)0)
 
-static struct fake_world world;
 static it_srq_handle_t srq; /* 3 segments, 10 receives: one more by the provider */
 
 static void setup(void)
@@ -22,12 +21,7 @@ static void setup(void)
     cr_assert_eq(it_srq_create(world.pz, 3, 10, &srq), IT_SUCCESS);
 }
 
-static void teardown(void)
-{
-    fake_world_close(&world);
-}
-
-TestSuite(ual_srq, .init = setup, .fini = teardown);
+TestSuite(ual_srq, .init = setup, .fini = world_fini);
 
 static void fail_ia(void)
 {
