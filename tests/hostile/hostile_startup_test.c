@@ -162,58 +162,6 @@ static void long_request(struct raw_bytes *bytes)
     raw_add_hex(bytes, KEY_Q " 5002000e 00080004 676f6c64656e2d726571");
 }
 
-static void cut_listener(bool reset)
-{
-    struct raw_bytes bytes = {0};
-
-    hk_open(&kit);
-    long_request(&bytes);
-    for (size_t len = 0; len < bytes.len; len++) {
-        struct raw_peer peer;
-
-        raw_connect(&peer, kit.port);
-        CHECK(raw_send_part(&peer, bytes.data, len));
-        if (!reset && len % 2 == 0) {
-            raw_finish(&peer);
-            closed_silently(&peer);
-        }
-        give_up(&peer, reset);
-    }
-    hk_healthy(&kit);
-    fx_fd_settle(kit.fds);
-    hk_quiet(&kit);
-    raw_free(&bytes);
-    hk_close(&kit);
-    check_done();
-}
-
-TEST_ROW(hostile_startup, listener_request_cut_by_fin, cut_listener, false);
-TEST_ROW(hostile_startup, listener_request_cut_by_rst, cut_listener, true);
-
-static void cut_convert_responder(bool reset)
-{
-    struct raw_bytes bytes = {0};
-
-    hk_open(&kit);
-    long_request(&bytes);
-    for (size_t len = 0; len < bytes.len; len++) {
-        struct hk_victim victim;
-
-        hk_victim_start(&kit, &victim, fx_ep(&kit.node, NULL), HK_CONVERT_RESPONDER);
-        CHECK_EQ(IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ, fx_ep_state(victim.ep));
-        CHECK(raw_send_part(&victim.peer, bytes.data, len));
-        give_up(&victim.peer, reset);
-        convert_fails(&victim, IT_CN_REJ_OTHER, reset ? IT_CN_REJ_OTHER : IT_CN_REJ_BAD_CONN_PARMS);
-        hk_victim_close(&victim);
-    }
-    raw_free(&bytes);
-    hk_close(&kit);
-    check_done();
-}
-
-TEST_ROW(hostile_startup, convert_request_cut_by_fin, cut_convert_responder, false);
-TEST_ROW(hostile_startup, convert_request_cut_by_rst, cut_convert_responder, true);
-
 /* A Request that comes one octet at a time. */
 Test(hostile_startup, slow_request, .init = kit_init, .fini = kit_fini)
 {
@@ -356,68 +304,96 @@ static it_event_t outcome(int listener, const struct raw_bytes *bytes, size_t le
     return event;
 }
 
-static void cut_connect(bool reset)
+/* ---- Cut behind every octet ----------------------------------------------------------------- */
+
+static void cut_request_to_listener(const struct raw_bytes *bytes, size_t len, bool reset)
 {
-    struct raw_bytes bytes = {0};
+    struct raw_peer peer;
+
+    raw_connect(&peer, kit.port);
+    CHECK(raw_send_part(&peer, bytes->data, len));
+    if (!reset && len % 2 == 0) {
+        raw_finish(&peer);
+        closed_silently(&peer);
+    }
+    give_up(&peer, reset);
+}
+
+static void cut_reply_to_connect(const struct raw_bytes *bytes, size_t len, bool reset)
+{
     uint16_t port = 0;
     int listener = raw_listen(&port);
+    it_ep_handle_t ep = fx_ep(&kit.node, NULL);
+    struct raw_peer peer;
+    struct raw_mpa_frame frame;
+    unsigned retries = 0;
+    it_event_t event;
 
-    hk_open(&kit);
-    raw_add_hex(&bytes, KEY_P " 5002000e 80088004 676f6c64656e2d726570");
-    for (size_t len = 0; len < bytes.len; len++) {
-        it_ep_handle_t ep = fx_ep(&kit.node, NULL);
-        struct raw_peer peer;
-        struct raw_mpa_frame frame;
-        unsigned retries = 0;
-        it_event_t event;
-
-        fx_connect(&kit.node, ep, port);
-        raw_accept(&peer, listener);
-        CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &frame));
-        CHECK_EQ(2, frame.revision);
-        CHECK(raw_send_part(&peer, bytes.data, len));
-        give_up(&peer, reset);
-        event = outcome(listener, &bytes, 0, reset, &retries);
-        EXPECT_EQ(len == 0, retries);
-        EXPECT_EQ(IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, event.event_number);
-        EXPECT(event.conn.ep == ep);
-        EXPECT(event.conn.reject_reason_code == IT_CN_REJ_OTHER ||
-               event.conn.reject_reason_code == IT_CN_REJ_BAD_CONN_PARMS);
-        EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
-        CHECK_OK(it_ep_free(ep));
-    }
-    raw_free(&bytes);
-    hk_close(&kit);
+    fx_connect(&kit.node, ep, port);
+    raw_accept(&peer, listener);
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &frame));
+    CHECK_EQ(2, frame.revision);
+    CHECK(raw_send_part(&peer, bytes->data, len));
+    give_up(&peer, reset);
+    event = outcome(listener, bytes, 0, reset, &retries);
+    EXPECT_EQ(len == 0, retries);
+    EXPECT_EQ(IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, event.event_number);
+    EXPECT(event.conn.ep == ep);
+    EXPECT(event.conn.reject_reason_code == IT_CN_REJ_OTHER ||
+           event.conn.reject_reason_code == IT_CN_REJ_BAD_CONN_PARMS);
+    EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
+    CHECK_OK(it_ep_free(ep));
     (void)close(listener);
-    check_done();
 }
 
-TEST_ROW(hostile_startup, connect_reply_cut_by_fin, cut_connect, false);
-TEST_ROW(hostile_startup, connect_reply_cut_by_rst, cut_connect, true);
+static void cut_to_convert(enum hk_role role, const struct raw_bytes *bytes, size_t len, bool reset)
+{
+    struct hk_victim victim;
 
-static void cut_convert_initiator(bool reset)
+    hk_victim_start(&kit, &victim, fx_ep(&kit.node, NULL), role);
+    if (hk_victim_initiates(role))
+        CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
+    else
+        CHECK_EQ(IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ, fx_ep_state(victim.ep));
+    CHECK(raw_send_part(&victim.peer, bytes->data, len));
+    give_up(&victim.peer, reset);
+    convert_fails(&victim, IT_CN_REJ_OTHER, reset ? IT_CN_REJ_OTHER : IT_CN_REJ_BAD_CONN_PARMS);
+    hk_victim_close(&victim);
+}
+
+static void cut(enum hk_role role, bool reset)
 {
     struct raw_bytes bytes = {0};
 
     hk_open(&kit);
-    raw_add_hex(&bytes, KEY_P " 5002000e 80088004 676f6c64656e2d726570");
+    if (hk_victim_initiates(role))
+        raw_add_hex(&bytes, KEY_P " 5002000e 80088004 676f6c64656e2d726570");
+    else
+        long_request(&bytes);
     for (size_t len = 0; len < bytes.len; len++) {
-        struct hk_victim victim;
-
-        hk_victim_start(&kit, &victim, fx_ep(&kit.node, NULL), HK_CONVERT_INITIATOR);
-        CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
-        CHECK(raw_send_part(&victim.peer, bytes.data, len));
-        give_up(&victim.peer, reset);
-        convert_fails(&victim, IT_CN_REJ_OTHER, reset ? IT_CN_REJ_OTHER : IT_CN_REJ_BAD_CONN_PARMS);
-        hk_victim_close(&victim);
+        if (role == HK_LISTEN)
+            cut_request_to_listener(&bytes, len, reset);
+        else if (role == HK_CONNECT)
+            cut_reply_to_connect(&bytes, len, reset);
+        else
+            cut_to_convert(role, &bytes, len, reset);
     }
+    hk_healthy(&kit);
+    fx_fd_settle(kit.fds);
+    hk_quiet(&kit);
     raw_free(&bytes);
     hk_close(&kit);
     check_done();
 }
 
-TEST_ROW(hostile_startup, convert_reply_cut_by_fin, cut_convert_initiator, false);
-TEST_ROW(hostile_startup, convert_reply_cut_by_rst, cut_convert_initiator, true);
+TEST_ROW(hostile_startup, listener_request_cut_by_fin, cut, HK_LISTEN, false);
+TEST_ROW(hostile_startup, listener_request_cut_by_rst, cut, HK_LISTEN, true);
+TEST_ROW(hostile_startup, convert_request_cut_by_fin, cut, HK_CONVERT_RESPONDER, false);
+TEST_ROW(hostile_startup, convert_request_cut_by_rst, cut, HK_CONVERT_RESPONDER, true);
+TEST_ROW(hostile_startup, connect_reply_cut_by_fin, cut, HK_CONNECT, false);
+TEST_ROW(hostile_startup, connect_reply_cut_by_rst, cut, HK_CONNECT, true);
+TEST_ROW(hostile_startup, convert_reply_cut_by_fin, cut, HK_CONVERT_INITIATOR, false);
+TEST_ROW(hostile_startup, convert_reply_cut_by_rst, cut, HK_CONVERT_INITIATOR, true);
 
 /* Replies that are refused; what the initiator has to say about it, if anything. */
 struct bad_reply {
