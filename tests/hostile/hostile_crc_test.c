@@ -33,7 +33,7 @@ static void broken_by_crc(struct hk_victim *victim)
 Test(hostile_crc, every_octet_of_a_send, .init = kit_init, .fini = kit_fini)
 {
     char context[64];
-    struct fx_buf in = fx_buf_make(&kit.node, 64);
+    struct fx_buf in = fx_node_buf(&kit.node, 64);
 
     for (size_t at = 2; at < 48; at++) {
         struct raw_bytes ulpdu = {0};
@@ -55,7 +55,6 @@ Test(hostile_crc, every_octet_of_a_send, .init = kit_init, .fini = kit_fini)
         raw_free(&stream);
     }
     check_context(NULL);
-    fx_buf_free(&in);
     check_done();
 }
 
@@ -64,7 +63,7 @@ Test(hostile_crc, every_bit_of_the_length, .init = kit_init, .fini = kit_fini)
 {
     it_event_t event;
     char context[64];
-    struct fx_buf in = fx_buf_make(&kit.node, 64);
+    struct fx_buf in = fx_node_buf(&kit.node, 64);
 
     for (unsigned bit = 0; bit < 16; bit++) {
         struct raw_bytes ulpdu = {0};
@@ -89,7 +88,6 @@ Test(hostile_crc, every_bit_of_the_length, .init = kit_init, .fini = kit_fini)
         raw_free(&stream);
     }
     check_context(NULL);
-    fx_buf_free(&in);
     check_done();
 }
 
@@ -141,7 +139,7 @@ Test(hostile_crc, good_frame_in_pieces, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
     uint32_t msn = 0;
-    struct fx_buf in = fx_buf_make(&kit.node, 2000);
+    struct fx_buf in = fx_node_buf(&kit.node, 2000);
 
     fx_fill(payload, sizeof(payload), 1);
     hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
@@ -167,7 +165,6 @@ Test(hostile_crc, good_frame_in_pieces, .init = kit_init, .fini = kit_fini)
     raw_finish(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
-    fx_buf_free(&in);
 }
 
 /* Without CRC the field is sent as zero and may hold anything when received. */

@@ -315,7 +315,7 @@ Test(hostile_read, fence_on_the_wire, .init = kit_init, .fini = kit_fini)
     static struct raw_segment segment;
     struct hk_victim victim;
     struct asked asked;
-    struct fx_buf sink = fx_buf_make(&kit.node, SINK);
+    struct fx_buf sink = fx_node_buf(&kit.node, SINK);
     it_lmr_triplet_t local = fx_seg(&sink, 0, SINK);
 
     hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
@@ -336,7 +336,6 @@ Test(hostile_read, fence_on_the_wire, .init = kit_init, .fini = kit_fini)
     raw_finish(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
-    fx_buf_free(&sink);
 }
 
 /* Completions keep the order of posting, though the Send behind the Read has left long ago. */
@@ -345,7 +344,7 @@ Test(hostile_read, send_waits_for_the_read_before_it, .init = kit_init, .fini = 
     static struct raw_segment segment;
     struct hk_victim victim;
     struct asked asked;
-    struct fx_buf sink = fx_buf_make(&kit.node, SINK);
+    struct fx_buf sink = fx_node_buf(&kit.node, SINK);
     it_lmr_triplet_t local = fx_seg(&sink, 0, SINK);
 
     hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
@@ -362,7 +361,6 @@ Test(hostile_read, send_waits_for_the_read_before_it, .init = kit_init, .fini = 
     raw_finish(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
-    fx_buf_free(&sink);
 }
 
 /* ---- IRD ------------------------------------------------------------------------------------ */

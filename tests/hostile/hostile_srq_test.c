@@ -21,13 +21,12 @@ static void scene_open(void)
 {
     hk_open(&scene.kit);
     scene.srq = fx_srq(&scene.kit.node, 1, 64);
-    scene.in = fx_buf_make(&scene.kit.node, (size_t)64 * SLOT);
+    scene.in = fx_node_buf(&scene.kit.node, (size_t)64 * SLOT);
 }
 
 static void scene_close(void)
 {
     CHECK_OK(it_srq_free(scene.srq));
-    fx_buf_free(&scene.in);
     hk_close(&scene.kit);
     check_done();
 }
@@ -355,7 +354,7 @@ Test(hostile_srq, a_message_that_goes_on_too_slowly, .init = scene_open, .fini =
     struct pollfd end = {.events = POLLIN};
     struct hk_victim slow;
     uint32_t sent = 0;
-    struct fx_buf large = fx_buf_make(&scene.kit.node, 1u << 20);
+    struct fx_buf large = fx_node_buf(&scene.kit.node, 1u << 20);
 
     CHECK_OK(itx_srq_set_message_timeout(scene.srq, SOON_US));
     victim_open(&slow, IT_HARD_HI_WATERMARK_DISABLE);
@@ -373,5 +372,4 @@ Test(hostile_srq, a_message_that_goes_on_too_slowly, .init = scene_open, .fini =
     given_up(&slow);
     fx_done(scene.kit.node.recv_evd, slow.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
     hk_victim_close(&slow);
-    fx_buf_free(&large);
 }

@@ -113,7 +113,7 @@ Test(hostile_wire, answers_share_a_call, .init = kit_init, .fini = kit_fini)
     size_t at = 0;
     uint64_t calls;
     unsigned answers = 0;
-    struct fx_buf out = fx_buf_make(&kit.node, size);
+    struct fx_buf out = fx_node_buf(&kit.node, size);
 
     fx_fill(out.data, size, 5);
     small_segments(&victim, RAW_MPA_C);
@@ -135,7 +135,6 @@ Test(hostile_wire, answers_share_a_call, .init = kit_init, .fini = kit_fini)
     EXPECT(send_calls_of(victim.ep) - calls <= 2); /* one, unless the socket was full */
     raw_free(&ulpdu);
     orderly_end(&victim);
-    fx_buf_free(&out);
     check_done();
 }
 
@@ -144,7 +143,7 @@ Test(hostile_wire, answers_share_a_call, .init = kit_init, .fini = kit_fini)
 Test(hostile_wire, opcodes_and_sequence_numbers, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
-    struct fx_buf out = fx_buf_make(&kit.node, 64);
+    struct fx_buf out = fx_node_buf(&kit.node, 64);
     it_lmr_triplet_t local = fx_seg(&out, 0, 10);
 
     hk_victim(&kit, &victim, HK_CONNECT, &hk_plain);
@@ -173,7 +172,6 @@ Test(hostile_wire, opcodes_and_sequence_numbers, .init = kit_init, .fini = kit_f
     }
     CHECK_OK(it_ep_free(victim.ep));
     raw_close(&victim.peer);
-    fx_buf_free(&out);
 }
 
 /* ---- The end in the middle of a message ----------------------------------------------------- */
@@ -181,7 +179,7 @@ Test(hostile_wire, opcodes_and_sequence_numbers, .init = kit_init, .fini = kit_f
 /* The FPDU that has begun is finished, then comes the FIN: no reset, no half frame. */
 Test(hostile_wire, disconnect_inside_a_message, .init = kit_init, .fini = kit_fini)
 {
-    struct fx_buf big = fx_buf_make(&kit.node, 16u << 20);
+    struct fx_buf big = fx_node_buf(&kit.node, 16u << 20);
 
     for (unsigned i = 0; i < 6; i++) {
         struct hk_victim victim;
@@ -211,7 +209,6 @@ Test(hostile_wire, disconnect_inside_a_message, .init = kit_init, .fini = kit_fi
                        raw_result_name(result));
         hk_victim_close(&victim);
     }
-    fx_buf_free(&big);
     check_done();
 }
 

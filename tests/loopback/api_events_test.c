@@ -85,7 +85,7 @@ Test(api_events, handles, .init = node_init, .fini = node_fini)
     it_evd_handle_t stale_aevd = NULL;
     uint16_t port;
     void *bad[9];
-    struct fx_buf buf = fx_buf_make(&node, 16);
+    struct fx_buf buf = fx_node_buf(&node, 16);
     it_evd_handle_t stale = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
 
     CHECK_OK(it_evd_callback_attach(stale, ignore, NULL));
@@ -111,7 +111,6 @@ Test(api_events, handles, .init = node_init, .fini = node_fini)
     check_context(NULL);
     EXPECT_STATUS(IT_ERR_INVALID_IA, itx_ia_set_event_base((it_ia_handle_t)(void *)node.recv_evd,
                                                            (struct event_base *)(void *)&node));
-    fx_buf_free(&buf);
     check_done();
 }
 

@@ -64,7 +64,7 @@ Test(api_memory, lmr_bindings)
     it_rmr_context_t key[3];
 
     fx_pair_open(&pair);
-    sink = fx_buf_make(&pair.a, 64);
+    sink = fx_node_buf(&pair.a, 64);
     for (uint32_t i = 0; i < 3; i++)
         fx_fill(memory[i], 64, i);
     CHECK_OK(it_lmr_create10(pair.b.pz, memory[0], 64, FX_PRIVS_ALL, IT_LMR_FLAG_NONE, 0, &lmr[0],
@@ -83,6 +83,5 @@ Test(api_memory, lmr_bindings)
         fx_check_same(memory[i], sink.data, 64);
         CHECK_OK(it_lmr_free(lmr[i]));
     }
-    fx_buf_free(&sink);
     fx_pair_close(&pair);
 }

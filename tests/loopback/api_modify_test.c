@@ -152,8 +152,8 @@ Test(api_modify, resizing_under_load)
     uint32_t random = 23;
 
     fx_pair_open_as(&pair, &(struct fx_pair_setup){.events = 2048});
-    local = fx_buf_make(&pair.a, 64 * chunk);
-    remote = fx_buf_make(&pair.b, 64 * chunk);
+    local = fx_node_buf(&pair.a, 64 * chunk);
+    remote = fx_node_buf(&pair.b, 64 * chunk);
     fx_fill(remote.data, remote.size, 3);
     while (done < 3000) {
         size_t depth = 1 + fx_random(&random) % 64;
@@ -182,8 +182,6 @@ Test(api_modify, resizing_under_load)
     }
     fx_check_same(remote.data, local.data, local.size);
     fx_pair_ping(&pair);
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
     fx_pair_close(&pair);
 }
 
@@ -234,8 +232,8 @@ Test(api_modify, more_segments_than_at_creation)
     fx_node_open(&pair.b);
     pair.a_ep = fx_ep(&pair.a, &few);
     pair.b_ep = fx_ep(&pair.b, &few);
-    a_buf = fx_buf_make(&pair.a, 1600);
-    b_buf = fx_buf_make(&pair.b, 1600);
+    a_buf = fx_node_buf(&pair.a, 1600);
+    b_buf = fx_node_buf(&pair.b, 1600);
     fx_fill(a_buf.data, a_buf.size, 8);
     for (unsigned i = 0; i < 16; i++) {
         out[i] = fx_seg(&a_buf, (size_t)i * 100, 100);
@@ -256,8 +254,6 @@ Test(api_modify, more_segments_than_at_creation)
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 1600);
     fx_check_same(b_buf.data, a_buf.data, 1600);
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_modify(pair.a_ep, mask, &few));
-    fx_buf_free(&a_buf);
-    fx_buf_free(&b_buf);
     fx_pair_close(&pair);
 }
 
@@ -395,8 +391,8 @@ Test(api_modify, rights_of_a_connection)
 
     attr.srv.rc.rdma_write_enable = IT_FALSE;
     fx_pair_open_as(&pair, &(struct fx_pair_setup){.b_attr = &attr});
-    a_buf = fx_buf_make(&pair.a, 8);
-    b_buf = fx_buf_make(&pair.b, 8);
+    a_buf = fx_node_buf(&pair.a, 8);
+    b_buf = fx_node_buf(&pair.b, 8);
     fx_fill(a_buf.data, 8, 1);
     attr.srv.rc.rdma_write_enable = IT_TRUE;
     CHECK_OK(it_ep_modify(pair.b_ep, IT_EP_PARAM_RDMA_WR_ENABLE, &attr));
@@ -411,7 +407,5 @@ Test(api_modify, rights_of_a_connection)
     fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3,
             IT_DTO_ERR_REMOTE_ACCESS);
     fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-    fx_buf_free(&a_buf);
-    fx_buf_free(&b_buf);
     fx_pair_close(&pair);
 }

@@ -262,8 +262,8 @@ Test(api_posts, one_sided_beyond_payload_size)
 
     attr.max_dto_payload_size = 1000;
     fx_pair_open_as(&pair, &setup);
-    local = fx_buf_make(&pair.a, length);
-    remote = fx_buf_make(&pair.b, length);
+    local = fx_node_buf(&pair.a, length);
+    remote = fx_node_buf(&pair.b, length);
     fx_fill(local.data, length, 1);
     fx_write(pair.a_ep, &local, 0, length, &remote, 0, 1, FX_SIGNAL);
     fx_read(pair.a_ep, &local, 0, length, &remote, 0, 2, FX_SIGNAL);
@@ -271,8 +271,6 @@ Test(api_posts, one_sided_beyond_payload_size)
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, length);
     EXPECT(fx_is_filled(remote.data, length, 1));
     EXPECT(fx_is_filled(local.data, length, 1));
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
     fx_pair_close(&pair);
     check_done();
 }
@@ -335,7 +333,7 @@ Test(api_posts, segment_outside_its_region, .init = pair_init, .fini = pair_fini
     it_lmr_triplet_t segments[3];
     struct fx_buf buf = fx_buf_make(&pair.a, 64);
     struct fx_buf rel = fx_buf_make_as(pair.a.pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_RELATIVE);
-    struct fx_buf remote = fx_buf_make(&pair.b, 256);
+    struct fx_buf remote = fx_node_buf(&pair.b, 256);
 
     segments[0] = fx_seg(&buf, 0, 65);
     on_every_operation(segments, 1, &remote);
@@ -358,7 +356,6 @@ Test(api_posts, segment_outside_its_region, .init = pair_init, .fini = pair_fini
     CHECK(fx_is_byte(remote.data, remote.size, 0));
     fx_buf_free(&buf);
     fx_buf_free(&rel);
-    fx_buf_free(&remote);
     check_done();
 }
 
@@ -369,7 +366,7 @@ Test(api_posts, segment_without_the_right, .init = pair_init, .fini = pair_fini)
     struct fx_buf writable =
         fx_buf_make_as(pair.a.pz, 64, IT_PRIV_LOCAL_WRITE, IT_ADDR_MODE_ABSOLUTE);
     struct fx_buf none = fx_buf_make_as(pair.a.pz, 64, IT_PRIV_NONE, IT_ADDR_MODE_ABSOLUTE);
-    struct fx_buf remote = fx_buf_make(&pair.b, 64);
+    struct fx_buf remote = fx_node_buf(&pair.b, 64);
     it_lmr_triplet_t segment = fx_seg(&readable, 0, 16);
 
     local_protection(OP_RECV, &segment, 1, &remote);
@@ -388,7 +385,6 @@ Test(api_posts, segment_without_the_right, .init = pair_init, .fini = pair_fini)
     fx_buf_free(&readable);
     fx_buf_free(&writable);
     fx_buf_free(&none);
-    fx_buf_free(&remote);
     check_done();
 }
 
@@ -416,10 +412,10 @@ Test(api_posts, segment_of_another_ia, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf remote;
     it_lmr_triplet_t segment;
-    struct fx_buf foreign = fx_buf_make(&pair.b, 64);
+    struct fx_buf foreign = fx_node_buf(&pair.b, 64);
 
     memset(foreign.data, 0x42, 64);
-    remote = fx_buf_make(&pair.b, 64);
+    remote = fx_node_buf(&pair.b, 64);
     segment = fx_seg(&foreign, 0, 16);
     for (int op = 0; op < OPS; op++) {
         it_status_t status;
@@ -436,8 +432,6 @@ Test(api_posts, segment_of_another_ia, .init = pair_init, .fini = pair_fini)
     check_context(NULL);
     EXPECT(fx_is_byte(foreign.data, 64, 0x42));
     EXPECT(fx_is_byte(remote.data, 64, 0));
-    fx_buf_free(&foreign);
-    fx_buf_free(&remote);
     check_done();
 }
 
@@ -446,7 +440,7 @@ Test(api_posts, empty_segment_anywhere, .init = pair_init, .fini = pair_fini)
 {
     it_lmr_triplet_t segments[2];
     struct fx_buf buf = fx_buf_make(&pair.a, 64);
-    struct fx_buf in = fx_buf_make(&pair.b, 64);
+    struct fx_buf in = fx_node_buf(&pair.b, 64);
 
     fx_fill(buf.data, 64, 1);
     fx_recv(pair.b_ep, &in, 0, 64, 1);
@@ -457,14 +451,13 @@ Test(api_posts, empty_segment_anywhere, .init = pair_init, .fini = pair_fini)
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, 64);
     fx_check_same(buf.data, in.data, 64);
     fx_buf_free(&buf);
-    fx_buf_free(&in);
 }
 
 /* Freed after it was posted: the operation ends with a protection error, at the latest. */
 Test(api_posts, region_freed_after_posting, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf buf = fx_buf_make(&pair.a, 64);
-    struct fx_buf out = fx_buf_make(&pair.b, 64);
+    struct fx_buf out = fx_node_buf(&pair.b, 64);
 
     memset(out.data, 0x66, 64);
     fx_recv(pair.a_ep, &buf, 0, 64, 1);
@@ -476,5 +469,4 @@ Test(api_posts, region_freed_after_posting, .init = pair_init, .fini = pair_fini
     CHECK(fx_is_byte(buf.data, 64, 0));
     buf.lmr = NULL;
     fx_buf_free(&buf);
-    fx_buf_free(&out);
 }

@@ -16,7 +16,7 @@ Test(api_query, query_all)
         it_lmr_param_t lmr;
         it_listen_param_t listen;
     } p;
-    struct fx_buf buf = fx_buf_make(&node, 8);
+    struct fx_buf buf = fx_node_buf(&node, 8);
     it_listen_handle_t listener = fx_listen(&node, &port);
 
     EXPECT_OK(it_pz_query(node.pz, IT_PZ_PARAM_ALL, &p.pz));
@@ -32,7 +32,6 @@ Test(api_query, query_all)
     EXPECT_EQ(buf.key, p.lmr.rmr_context);
     EXPECT_EQ(IT_ADDR_MODE_ABSOLUTE, p.lmr.addr_mode);
     EXPECT(p.lmr.actual_addr <= p.lmr.addr && p.lmr.actual_length >= 8);
-    fx_buf_free(&buf);
     check_done();
 }
 

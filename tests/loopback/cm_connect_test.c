@@ -213,7 +213,7 @@ Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind, .init = open_attemp
 {
     struct raw_bytes ulpdu = {0};
     struct raw_bytes out = {0};
-    struct fx_buf buf = fx_buf_make(&t.node, 64);
+    struct fx_buf buf = fx_node_buf(&t.node, 64);
 
     fx_recv(t.ep, &buf, 0, 64, 7);
     CHECK_OK(connect_with(0, NULL, 0));
@@ -232,7 +232,6 @@ Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind, .init = open_attemp
     raw_free(&out);
     CHECK_OK(it_ep_disconnect(t.ep, NULL, 0));
     fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    fx_buf_free(&buf);
 }
 
 /* ---- Refused -------------------------------------------------------------------------------- */

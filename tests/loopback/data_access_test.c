@@ -18,16 +18,14 @@ static struct {
 static void bed_open(void)
 {
     fx_pair_open(&bed.pair);
-    bed.local = fx_buf_make(&bed.pair.a, 256);
-    bed.remote = fx_buf_make(&bed.pair.b, 256);
+    bed.local = fx_node_buf(&bed.pair.a, 256);
+    bed.remote = fx_node_buf(&bed.pair.b, 256);
     memset(bed.remote.data, 0x33, 256);
     memset(bed.local.data, 0x44, 256);
 }
 
 static void bed_close(void)
 {
-    fx_buf_free(&bed.local);
-    fx_buf_free(&bed.remote);
     fx_pair_close(&bed.pair);
 }
 
@@ -223,8 +221,8 @@ Test(data_access, wide_key_of_a_large_write, .init = bed_open, .fini = bed_close
     const size_t size = 262144;
     struct fx_buf from, to;
 
-    from = fx_buf_make(&bed.pair.a, size);
-    to = fx_buf_make(&bed.pair.b, size);
+    from = fx_node_buf(&bed.pair.a, size);
+    to = fx_node_buf(&bed.pair.b, size);
     memset(from.data, 0x55, size);
     to.key |= 1ull << 40;
     fx_write(bed.pair.a_ep, &from, 0, size, &to, 0, 1, FX_SIGNAL);
@@ -232,8 +230,6 @@ Test(data_access, wide_key_of_a_large_write, .init = bed_open, .fini = bed_close
             IT_DTO_ERR_REMOTE_ACCESS);
     both_broken();
     CHECK(fx_is_byte(to.data, size, 0));
-    fx_buf_free(&from);
-    fx_buf_free(&to);
 }
 
 /* As with all other keys, where there is nothing to move. */

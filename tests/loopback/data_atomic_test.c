@@ -165,7 +165,7 @@ Test(data_atomic, many_at_once, .init = bed_open, .fini = bed_close)
 /* In its place between the Writes, Sends and Reads around it. */
 Test(data_atomic, order_with_other_requests, .init = bed_open, .fini = bed_close)
 {
-    struct fx_buf local = fx_buf_make(&bed.pair.a, 32);
+    struct fx_buf local = fx_node_buf(&bed.pair.a, 32);
 
     for (uint64_t i = 1; i <= 200; i++) {
         uint64_t *from = word(&local, 0);
@@ -186,7 +186,6 @@ Test(data_atomic, order_with_other_requests, .init = bed_open, .fini = bed_close
         CHECK_EQ(1000 * i + 7, *word(&local, 2));
         CHECK_EQ(1000 * i + 7, *word(&bed.results, 1));
     }
-    fx_buf_free(&local);
 }
 
 /* Both directions at once, over one connection, with the smallest depths. */

@@ -138,8 +138,8 @@ Test(data_counters, of_a_full_socket)
     uint64_t posted = 0;
 
     fx_pair_open(&pair);
-    a = fx_buf_make(&pair.a, 32u << 20);
-    b = fx_buf_make(&pair.b, 32u << 20);
+    a = fx_node_buf(&pair.a, 32u << 20);
+    b = fx_node_buf(&pair.b, 32u << 20);
     do {
         fx_write(pair.a_ep, &a, 0, a.size, &b, 0, posted++, FX_SIGNAL);
         while (done < posted) {
@@ -151,8 +151,6 @@ Test(data_counters, of_a_full_socket)
     CHECK(ep_counters(pair.a_ep).send_calls > ep_counters(pair.a_ep).send_retries);
     CHECK(ia_counters(pair.a.ia).send_retries > 0);
     CHECK(ia_counters(pair.a.ia).leader_changes > 0);
-    fx_buf_free(&a);
-    fx_buf_free(&b);
     fx_pair_close(&pair);
 }
 

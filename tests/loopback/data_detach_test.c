@@ -103,8 +103,8 @@ static void open_apart(void)
 
     fx_pair_open(&bed.pair);
     fx_pair_ping(&bed.pair); /* a stream that has been read is in the poll set */
-    bed.a = fx_buf_make(&bed.pair.a, LARGE);
-    bed.b = fx_buf_make(&bed.pair.b, LARGE);
+    bed.a = fx_node_buf(&bed.pair.a, LARGE);
+    bed.b = fx_node_buf(&bed.pair.b, LARGE);
     bed.watched = watched();
     do {
         fx_patience_check(&patience);
@@ -114,8 +114,6 @@ static void open_apart(void)
 
 static void close_bed(void)
 {
-    fx_buf_free(&bed.a);
-    fx_buf_free(&bed.b);
     fx_pair_close(&bed.pair);
     check_done();
 }

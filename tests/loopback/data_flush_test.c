@@ -57,8 +57,8 @@ Test(data_flush, requests_in_order)
     struct fx_buf remote;
 
     held_pair();
-    local = fx_buf_make(&pair.b, 64);
-    remote = fx_buf_make(&pair.a, 64);
+    local = fx_node_buf(&pair.b, 64);
+    remote = fx_node_buf(&pair.a, 64);
     for (uint64_t i = 0; i < 30; i++) {
         it_dto_flags_t flags = i % 2 == 0 ? FX_QUIET : FX_SIGNAL;
 
@@ -75,8 +75,6 @@ Test(data_flush, requests_in_order)
         fx_done(pair.b.request_evd, pair.b_ep, kinds[i % 3], i, IT_DTO_ERR_FLUSHED);
     fx_empty(pair.b.request_evd);
     disconnected();
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
     fx_pair_close(&pair);
 }
 
@@ -87,8 +85,8 @@ Test(data_flush, held_requests_run_later)
     struct fx_buf remote;
 
     held_pair();
-    local = fx_buf_make(&pair.b, 64);
-    remote = fx_buf_make(&pair.a, 64);
+    local = fx_node_buf(&pair.b, 64);
+    remote = fx_node_buf(&pair.a, 64);
     fx_fill(local.data, 64, 1);
     CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 1, FX_SIGNAL));
     fx_write(pair.b_ep, &local, 0, 64, &remote, 0, 2, FX_SIGNAL);
@@ -100,15 +98,13 @@ Test(data_flush, held_requests_run_later)
     fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
     fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, 64);
     fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 4, 0);
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
     fx_pair_close(&pair);
 }
 
 /* In state NONOPERATIONAL every post is taken and completes flushed. */
 Test(data_flush, posts_after_the_end, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_buf buf = fx_buf_make(&pair.a, 64);
+    struct fx_buf buf = fx_node_buf(&pair.a, 64);
 
     CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair.a_ep));
@@ -126,7 +122,6 @@ Test(data_flush, posts_after_the_end, .init = pair_init, .fini = pair_fini)
     }
     fx_empty(pair.a.request_evd);
     fx_empty(pair.a.recv_evd);
-    fx_buf_free(&buf);
 }
 
 static size_t depth(it_ep_handle_t ep, it_ep_param_mask_t mask)
@@ -185,8 +180,8 @@ Test(data_flush, too_many_requests)
 /* Slots of unsignalled requests come back with a later signalled one. */
 Test(data_flush, slots_of_unsignalled_requests, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_buf local = fx_buf_make(&pair.a, 64);
-    struct fx_buf remote = fx_buf_make(&pair.b, 64);
+    struct fx_buf local = fx_node_buf(&pair.a, 64);
+    struct fx_buf remote = fx_node_buf(&pair.b, 64);
     size_t most = depth(pair.a_ep, IT_EP_PARAM_MAX_REQ_DTO);
 
     for (unsigned round = 0; round < 20; round++) {
@@ -196,8 +191,6 @@ Test(data_flush, slots_of_unsignalled_requests, .init = pair_init, .fini = pair_
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, most, 8);
     }
     fx_empty(pair.a.request_evd);
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
 }
 
 /* The same endpoints, connected again and again. */
@@ -240,8 +233,8 @@ Test(data_flush, receives_before_connect)
     fx_node_open(&pair.b);
     pair.a_ep = fx_ep(&pair.a, NULL);
     pair.b_ep = fx_ep(&pair.b, NULL);
-    in = fx_buf_make(&pair.b, 64);
-    out = fx_buf_make(&pair.a, 64);
+    in = fx_node_buf(&pair.b, 64);
+    out = fx_node_buf(&pair.a, 64);
     fx_fill(out.data, 64, 9);
     fx_recv(pair.b_ep, &in, 0, 64, 1);
     fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
@@ -249,8 +242,6 @@ Test(data_flush, receives_before_connect)
     fx_send(pair.a_ep, &out, 0, 64, 2, FX_SIGNAL);
     fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 64);
     fx_check_same(out.data, in.data, 64);
-    fx_buf_free(&in);
-    fx_buf_free(&out);
     fx_pair_close(&pair);
 }
 

@@ -81,8 +81,8 @@ Test(data_idle, counters)
     struct itx_counters after_b;
 
     fx_pair_open(&pair);
-    a = fx_buf_make(&pair.a, 100000);
-    b = fx_buf_make(&pair.b, 100000);
+    a = fx_node_buf(&pair.a, 100000);
+    b = fx_node_buf(&pair.b, 100000);
     AWAIT(&pair.a, connections_initiated, 1);
     AWAIT(&pair.b, connections_accepted, 1);
     fx_pair_ping(&pair); /* nothing of the startup is on its way any more */
@@ -114,7 +114,5 @@ Test(data_idle, counters)
     AWAIT(&pair.b, terminates_sent, 1);
     AWAIT(&pair.a, terminates_received, 1);
     AWAIT(&pair.b, protocol_errors, 1);
-    fx_buf_free(&a);
-    fx_buf_free(&b);
     fx_pair_close(&pair);
 }

@@ -18,15 +18,13 @@ static void bed_open(void)
     fx_pair_open(&bed.pair);
     CHECK_OK(itx_ep_enable_immediate(bed.pair.a_ep, IT_TRUE));
     CHECK_OK(itx_ep_enable_immediate(bed.pair.b_ep, IT_TRUE));
-    bed.from = fx_buf_make(&bed.pair.a, SIZE);
-    bed.to = fx_buf_make(&bed.pair.b, SIZE);
+    bed.from = fx_node_buf(&bed.pair.a, SIZE);
+    bed.to = fx_node_buf(&bed.pair.b, SIZE);
     fx_fill(bed.from.data, SIZE, 3);
 }
 
 static void bed_close(void)
 {
-    fx_buf_free(&bed.from);
-    fx_buf_free(&bed.to);
     fx_pair_close(&bed.pair);
 }
 

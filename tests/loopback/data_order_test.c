@@ -8,8 +8,8 @@
 /* A Send posted after a Read completes after it, however long the Read takes. */
 Test(data_order, send_completes_after_read, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_buf sink = fx_buf_make(&pair.a, 2u << 20);
-    struct fx_buf source = fx_buf_make(&pair.b, 2u << 20);
+    struct fx_buf sink = fx_node_buf(&pair.a, 2u << 20);
+    struct fx_buf source = fx_node_buf(&pair.b, 2u << 20);
 
     fx_fill(source.data, source.size, 5);
     for (uint64_t i = 0; i < 5; i++) {
@@ -22,8 +22,6 @@ Test(data_order, send_completes_after_read, .init = pair_init, .fini = pair_fini
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2 * i + 1, 0);
         fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
     }
-    fx_buf_free(&sink);
-    fx_buf_free(&source);
 }
 
 static void post_mixed(const struct fx_buf *local, const struct fx_buf *remote, uint64_t cookie)
@@ -43,9 +41,9 @@ Test(data_order, completions_in_posting_order, .init = pair_init, .fini = pair_f
 {
     static const it_event_type_t kinds[] = {IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT,
                                             IT_DTO_RDMA_READ_CMPL_EVENT};
-    struct fx_buf local = fx_buf_make(&pair.a, 64 * 64);
-    struct fx_buf remote = fx_buf_make(&pair.b, 64 * 64);
-    struct fx_buf in = fx_buf_make(&pair.b, 64);
+    struct fx_buf local = fx_node_buf(&pair.a, 64 * 64);
+    struct fx_buf remote = fx_node_buf(&pair.b, 64 * 64);
+    struct fx_buf in = fx_node_buf(&pair.b, 64);
 
     for (unsigned round = 0; round < 20; round++) {
         for (uint64_t i = 0; i < 60; i += 3)
@@ -57,16 +55,13 @@ Test(data_order, completions_in_posting_order, .init = pair_init, .fini = pair_f
         for (uint64_t i = 0; i < 60; i += 3)
             fx_done(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_SUCCESS);
     }
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
-    fx_buf_free(&in);
 }
 
 /* Unsignalled requests leave no event when they succeed, signalled ones do, in their order. */
 Test(data_order, unsignalled, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_buf buf = fx_buf_make(&pair.a, 4096);
-    struct fx_buf remote = fx_buf_make(&pair.b, 4096);
+    struct fx_buf buf = fx_node_buf(&pair.a, 4096);
+    struct fx_buf remote = fx_node_buf(&pair.b, 4096);
 
     for (unsigned round = 0; round < 20; round++) {
         for (uint64_t i = 0; i < 63; i++) {
@@ -79,16 +74,14 @@ Test(data_order, unsignalled, .init = pair_init, .fini = pair_fini)
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1000 + round, 1);
         fx_empty(pair.a.request_evd);
     }
-    fx_buf_free(&buf);
-    fx_buf_free(&remote);
 }
 
 /* Writes followed by a Send are in place before the peer's receive completes. */
 Test(data_order, write_then_send, .init = pair_init, .fini = pair_fini)
 {
     uint32_t state = 99;
-    struct fx_buf out = fx_buf_make(&pair.a, 200000);
-    struct fx_buf sink = fx_buf_make(&pair.b, 200000);
+    struct fx_buf out = fx_node_buf(&pair.a, 200000);
+    struct fx_buf sink = fx_node_buf(&pair.b, 200000);
 
     for (uint64_t i = 0; i < 100; i++) {
         size_t size = 1 + fx_random(&state) % (i % 10 == 0 ? 200000u : 5000u);
@@ -102,16 +95,14 @@ Test(data_order, write_then_send, .init = pair_init, .fini = pair_fini)
         fx_check_same(out.data, sink.data, size);
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, i, 0);
     }
-    fx_buf_free(&out);
-    fx_buf_free(&sink);
 }
 
 /* A Read sees what was written before it on the same connection. */
 Test(data_order, write_then_read, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_buf out = fx_buf_make(&pair.a, 100000);
-    struct fx_buf back = fx_buf_make(&pair.a, 100000);
-    struct fx_buf remote = fx_buf_make(&pair.b, 100000);
+    struct fx_buf out = fx_node_buf(&pair.a, 100000);
+    struct fx_buf back = fx_node_buf(&pair.a, 100000);
+    struct fx_buf remote = fx_node_buf(&pair.b, 100000);
 
     for (uint64_t i = 0; i < 30; i++) {
         fx_fill(out.data, out.size, (uint32_t)i);
@@ -120,17 +111,14 @@ Test(data_order, write_then_read, .init = pair_init, .fini = pair_fini)
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, back.size);
         fx_check_same(out.data, back.data, out.size);
     }
-    fx_buf_free(&out);
-    fx_buf_free(&back);
-    fx_buf_free(&remote);
 }
 
 /* A fenced Write waits for the Reads before it: these see nothing of it. */
 Test(data_order, fenced_write_after_read, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_buf fresh = fx_buf_make(&pair.a, 1u << 20);
-    struct fx_buf back = fx_buf_make(&pair.a, 1u << 20);
-    struct fx_buf remote = fx_buf_make(&pair.b, 1u << 20);
+    struct fx_buf fresh = fx_node_buf(&pair.a, 1u << 20);
+    struct fx_buf back = fx_node_buf(&pair.a, 1u << 20);
+    struct fx_buf remote = fx_node_buf(&pair.b, 1u << 20);
 
     memset(fresh.data, 0x22, fresh.size);
     for (uint64_t i = 0; i < 10; i++) {
@@ -146,17 +134,14 @@ Test(data_order, fenced_write_after_read, .init = pair_init, .fini = pair_fini)
         fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
         CHECK(fx_is_byte(remote.data, remote.size, 0x22));
     }
-    fx_buf_free(&fresh);
-    fx_buf_free(&back);
-    fx_buf_free(&remote);
 }
 
 /* A fence in front of everything, with and without Reads before it. */
 Test(data_order, fenced_requests_of_every_kind, .init = pair_init, .fini = pair_fini)
 {
     it_dto_flags_t fenced = (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG);
-    struct fx_buf local = fx_buf_make(&pair.a, 4096);
-    struct fx_buf remote = fx_buf_make(&pair.b, 4096);
+    struct fx_buf local = fx_node_buf(&pair.a, 4096);
+    struct fx_buf remote = fx_node_buf(&pair.b, 4096);
 
     for (uint64_t i = 0; i < 10; i++) {
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
@@ -176,8 +161,6 @@ Test(data_order, fenced_requests_of_every_kind, .init = pair_init, .fini = pair_
         fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
         fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
     }
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
 }
 
 /* More Reads than the ORD: the surplus waits, all of them complete. */
@@ -192,8 +175,8 @@ static void reads_beyond(uint32_t ord, uint32_t ird)
     a_attr.srv.rc.rdma_read_ord = ord;
     b_attr.srv.rc.rdma_read_ird = ird;
     fx_pair_open_as(&pair, &setup);
-    sink = fx_buf_make(&pair.a, 60 * 3000);
-    source = fx_buf_make(&pair.b, 60 * 3000);
+    sink = fx_node_buf(&pair.a, 60 * 3000);
+    source = fx_node_buf(&pair.b, 60 * 3000);
     fx_fill(source.data, source.size, 4);
     for (unsigned round = 0; round < 4; round++) {
         memset(sink.data, 0, sink.size);
@@ -205,8 +188,6 @@ static void reads_beyond(uint32_t ord, uint32_t ird)
     }
     fx_empty(pair.a.aff_evd);
     fx_empty(pair.b.aff_evd);
-    fx_buf_free(&sink);
-    fx_buf_free(&source);
     fx_pair_close(&pair);
 }
 
@@ -232,12 +213,10 @@ Test(data_order, read_with_ord_zero)
 
     attr.srv.rc.rdma_read_ord = 0;
     fx_pair_open_as(&pair, &setup);
-    sink = fx_buf_make(&pair.a, 64);
-    source = fx_buf_make(&pair.b, 64);
+    sink = fx_node_buf(&pair.a, 64);
+    source = fx_node_buf(&pair.b, 64);
     fx_read(pair.a_ep, &sink, 0, 64, &source, 0, 1, FX_SIGNAL);
     fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, IT_DTO_ERR_LOCAL_EP);
-    fx_buf_free(&sink);
-    fx_buf_free(&source);
     fx_pair_close(&pair);
 }
 
@@ -282,10 +261,10 @@ Test(data_order, both_directions)
     fx_pair_open_as(&pair, &setup);
     a = (struct side){.node = &pair.a, .ep = pair.a_ep};
     b = (struct side){.node = &pair.b, .ep = pair.b_ep};
-    a.out = fx_buf_make(&pair.a, 8000);
-    a.sink = fx_buf_make(&pair.a, 8000);
-    b.out = fx_buf_make(&pair.b, 8000);
-    b.sink = fx_buf_make(&pair.b, 8000);
+    a.out = fx_node_buf(&pair.a, 8000);
+    a.sink = fx_node_buf(&pair.a, 8000);
+    b.out = fx_node_buf(&pair.b, 8000);
+    b.sink = fx_node_buf(&pair.b, 8000);
     fx_fill(a.out.data, 8000, 1);
     fx_fill(b.out.data, 8000, 2);
     for (uint64_t i = 0; i < 32; i++) {
@@ -304,10 +283,6 @@ Test(data_order, both_directions)
     }
     fx_check_same(a.out.data, b.sink.data, 8000);
     fx_check_same(b.out.data, a.sink.data, 8000);
-    fx_buf_free(&a.out);
-    fx_buf_free(&a.sink);
-    fx_buf_free(&b.out);
-    fx_buf_free(&b.sink);
     fx_pair_close(&pair);
 }
 
@@ -321,10 +296,10 @@ Test(data_order, large_messages_cross, .init = pair_init, .fini = pair_fini)
     const size_t size = 4u << 20;
 
     fx_pair_ping(&pair);
-    a_out = fx_buf_make(&pair.a, size);
-    a_in = fx_buf_make(&pair.a, size);
-    b_out = fx_buf_make(&pair.b, size);
-    b_in = fx_buf_make(&pair.b, size);
+    a_out = fx_node_buf(&pair.a, size);
+    a_in = fx_node_buf(&pair.a, size);
+    b_out = fx_node_buf(&pair.b, size);
+    b_in = fx_node_buf(&pair.b, size);
     fx_fill(a_out.data, size, 1);
     fx_fill(b_out.data, size, 2);
     fx_recv(pair.a_ep, &a_in, 0, size, 1);
@@ -337,8 +312,4 @@ Test(data_order, large_messages_cross, .init = pair_init, .fini = pair_fini)
     fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 4, size);
     fx_check_same(a_out.data, b_in.data, size);
     fx_check_same(b_out.data, a_in.data, size);
-    fx_buf_free(&a_out);
-    fx_buf_free(&a_in);
-    fx_buf_free(&b_out);
-    fx_buf_free(&b_in);
 }

@@ -141,8 +141,8 @@ Test(data_progress, target_ia_is_not_called)
     struct fx_buf remote;
 
     fx_pair_open(&pair);
-    local = fx_buf_make(&pair.a, 1u << 20);
-    remote = fx_buf_make(&pair.b, 1u << 20);
+    local = fx_node_buf(&pair.a, 1u << 20);
+    remote = fx_node_buf(&pair.b, 1u << 20);
     for (uint32_t i = 0; i < 20; i++) {
         fx_fill(local.data, local.size, i);
         fx_write(pair.a_ep, &local, 0, local.size, &remote, 0, i, FX_QUIET);
@@ -150,8 +150,6 @@ Test(data_progress, target_ia_is_not_called)
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 100);
         CHECK(fx_is_filled(remote.data, remote.size, i));
     }
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
     fx_pair_close(&pair);
 }
 
@@ -164,8 +162,8 @@ Test(data_progress, requester_sleeps_elsewhere)
     struct fx_buf source;
 
     fx_pair_open(&pair);
-    sink = fx_buf_make(&pair.a, 1u << 20);
-    source = fx_buf_make(&pair.b, 1u << 20);
+    sink = fx_node_buf(&pair.a, 1u << 20);
+    source = fx_node_buf(&pair.b, 1u << 20);
     memset(source.data, 0x5a, source.size);
     fx_read(pair.a_ep, &sink, 0, sink.size, &source, 0, 1, FX_SIGNAL);
     /* No call of the library until the last octet is there. */
@@ -173,8 +171,6 @@ Test(data_progress, requester_sleeps_elsewhere)
         fx_patience_check(&patience);
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, sink.size);
     CHECK(fx_is_byte(sink.data, sink.size, 0x5a));
-    fx_buf_free(&sink);
-    fx_buf_free(&source);
     fx_pair_close(&pair);
 }
 
@@ -194,8 +190,8 @@ Test(data_progress, many_connections)
 
     fx_node_open(&a);
     fx_node_open(&b);
-    out = fx_buf_make(&a, MANY * slice);
-    in = fx_buf_make(&b, MANY * slice);
+    out = fx_node_buf(&a, MANY * slice);
+    in = fx_node_buf(&b, MANY * slice);
     fx_fill(out.data, out.size, 8);
     for (size_t i = 0; i < MANY; i++) {
         a_ep[i] = fx_ep(&a, NULL);
@@ -222,8 +218,6 @@ Test(data_progress, many_connections)
             CHECK_EQ(IT_DTO_SUCCESS, fx_next(a.request_evd).dto_cmpl.dto_status);
         fx_check_same(out.data, in.data, out.size);
     }
-    fx_buf_free(&out);
-    fx_buf_free(&in);
     fx_node_close(&a);
     fx_node_close(&b);
 }
@@ -241,16 +235,14 @@ Test(data_progress, both_ends_on_one_ia)
     one = fx_ep(&node, NULL);
     two = fx_ep(&node, NULL);
     fx_join(&node, one, &node, two);
-    out = fx_buf_make(&node, 300000);
-    in = fx_buf_make(&node, 300000);
+    out = fx_node_buf(&node, 300000);
+    in = fx_node_buf(&node, 300000);
     fx_fill(out.data, out.size, 8);
     fx_recv(two, &in, 0, in.size, 1);
     fx_send(one, &out, 0, out.size, 2, FX_SIGNAL);
     fx_done_len(node.recv_evd, two, IT_DTO_RC_RECV_CMPL_EVENT, 1, out.size);
     fx_check_same(out.data, in.data, out.size);
     fx_done_len(node.request_evd, one, IT_DTO_SEND_CMPL_EVENT, 2, out.size);
-    fx_buf_free(&out);
-    fx_buf_free(&in);
     fx_node_close(&node);
 }
 

@@ -34,8 +34,8 @@ static void accepting_side_first(uint32_t revision)
     struct fx_buf b;
 
     open_with(&pair, settings(revision, IT_FALSE, 0), settings(revision, IT_FALSE, RELEASE_US));
-    a = fx_buf_make(&pair.a, 4096);
-    b = fx_buf_make(&pair.b, 4096);
+    a = fx_node_buf(&pair.a, 4096);
+    b = fx_node_buf(&pair.b, 4096);
     fx_fill(b.data, b.size, revision);
     fx_recv(pair.a_ep, &a, 0, 1000, 1);
     fx_send(pair.b_ep, &b, 0, 1000, 2, FX_SIGNAL);
@@ -47,8 +47,6 @@ static void accepting_side_first(uint32_t revision)
     fx_done_len(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 1000);
     fx_check_same(b.data, a.data, 2000);
     fx_check_same(b.data + 500, b.data + 3000, 500);
-    fx_buf_free(&a);
-    fx_buf_free(&b);
     fx_pair_close(&pair);
 }
 
@@ -68,12 +66,11 @@ Test(data_release, by_default)
     open_with(&pair, a, b);
     CHECK_OK(itx_ep_get_mpa_params(pair.b_ep, &params));
     CHECK_EQ(ITX_RELEASE_US, params.release_us);
-    buf = fx_buf_make(&pair.b, 64);
+    buf = fx_node_buf(&pair.b, 64);
     CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, 1, FX_SIGNAL));
     fx_send(pair.b_ep, &buf, 0, 0, 2, FX_SIGNAL);
     fx_done_len(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
     fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
-    fx_buf_free(&buf);
     fx_pair_close(&pair);
 }
 
@@ -85,13 +82,12 @@ Test(data_release, while_its_consumer_waits)
     it_event_t event;
 
     open_with(&pair, settings(1, IT_FALSE, 0), settings(1, IT_FALSE, RELEASE_US));
-    b = fx_buf_make(&pair.b, 64);
+    b = fx_node_buf(&pair.b, 64);
     CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, 1, FX_SIGNAL));
     fx_send(pair.b_ep, &b, 0, 0, 2, FX_SIGNAL);
     event = fx_wait(pair.b.request_evd);
     CHECK_EQ(IT_DTO_SEND_CMPL_EVENT, event.event_number);
     fx_done_len(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
-    fx_buf_free(&b);
     fx_pair_close(&pair);
 }
 
@@ -125,11 +121,10 @@ Test(data_release, disconnected_before)
     struct fx_buf b;
 
     open_with(&pair, settings(1, IT_FALSE, 0), settings(1, IT_FALSE, UINT64_C(3600000000)));
-    b = fx_buf_make(&pair.b, 64);
+    b = fx_node_buf(&pair.b, 64);
     fx_send(pair.b_ep, &b, 0, 64, 2, FX_SIGNAL);
     CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
     fx_done(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    fx_buf_free(&b);
     fx_pair_close(&pair);
 }

@@ -216,8 +216,8 @@ Test(data_segments, send_repeats_memory)
     it_lmr_triplet_t segments[SEGMENTS];
 
     pair_open(&pair);
-    out = fx_buf_make(&pair.a, 100);
-    in = fx_buf_make(&pair.b, 100 * SEGMENTS);
+    out = fx_node_buf(&pair.a, 100);
+    in = fx_node_buf(&pair.b, 100 * SEGMENTS);
     fx_fill(out.data, out.size, 3);
     for (size_t i = 0; i < SEGMENTS; i++)
         segments[i] = fx_seg(&out, 0, 100);
@@ -226,8 +226,6 @@ Test(data_segments, send_repeats_memory)
     fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 100 * SEGMENTS);
     for (size_t i = 0; i < SEGMENTS; i++)
         fx_check_same(out.data, in.data + 100 * i, 100);
-    fx_buf_free(&out);
-    fx_buf_free(&in);
     fx_pair_close(&pair);
 }
 
@@ -240,8 +238,8 @@ Test(data_segments, array_is_copied)
     it_lmr_triplet_t segment;
 
     fx_pair_open(&pair);
-    out = fx_buf_make(&pair.a, 64);
-    in = fx_buf_make(&pair.b, 64);
+    out = fx_node_buf(&pair.a, 64);
+    in = fx_node_buf(&pair.b, 64);
     fx_fill(out.data, out.size, 3);
     segment = fx_seg(&in, 0, 64);
     CHECK_OK(it_post_recv(pair.b_ep, &segment, 1, 1, FX_SIGNAL));
@@ -251,7 +249,5 @@ Test(data_segments, array_is_copied)
     memset(&segment, 0xff, sizeof(segment));
     fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 64);
     fx_check_same(out.data, in.data, 64);
-    fx_buf_free(&out);
-    fx_buf_free(&in);
     fx_pair_close(&pair);
 }

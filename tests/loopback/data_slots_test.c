@@ -62,8 +62,8 @@ Test(data_slots, last_request_fails)
 
     attr.max_request_dtos = DEPTH;
     fx_pair_open_as(&pair, &setup);
-    local = fx_buf_make(&pair.a, LARGE);
-    remote = fx_buf_make(&pair.b, LARGE);
+    local = fx_node_buf(&pair.a, LARGE);
+    remote = fx_node_buf(&pair.b, LARGE);
     for (unsigned i = 0; i < ATTEMPTS && !behind_read; i++) {
         use_full_depth(&pair.a, pair.a_ep);
         behind_read = fail_behind_read(&pair, &local, &remote);
@@ -73,8 +73,6 @@ Test(data_slots, last_request_fails)
         use_full_depth(&pair.a, pair.a_ep);
     }
     CHECK(behind_read);
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
     fx_pair_close(&pair);
 }
 
@@ -288,9 +286,9 @@ static struct {
 static void bed_open(void)
 {
     fx_pair_open(&bed.pair);
-    bed.local = fx_buf_make(&bed.pair.a, PLACE);
-    bed.small = fx_buf_make(&bed.pair.a, 64);
-    bed.remote = fx_buf_make(&bed.pair.b, PLACE);
+    bed.local = fx_node_buf(&bed.pair.a, PLACE);
+    bed.small = fx_node_buf(&bed.pair.a, 64);
+    bed.remote = fx_node_buf(&bed.pair.b, PLACE);
     memset(bed.local.data, 0x44, PLACE);
     memset(bed.small.data, 0x44, 64);
     memset(bed.remote.data, 0x33, PLACE);
@@ -298,9 +296,6 @@ static void bed_open(void)
 
 static void bed_close(void)
 {
-    fx_buf_free(&bed.local);
-    fx_buf_free(&bed.small);
-    fx_buf_free(&bed.remote);
     fx_pair_close(&bed.pair);
 }
 

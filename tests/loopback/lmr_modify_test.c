@@ -118,7 +118,7 @@ Test(lmr_modify, rights, .init = pair_init, .fini = pair_fini)
 {
     it_lmr_param_t params = {.privs = IT_PRIV_LOCAL};
     struct fx_buf old;
-    struct fx_buf local = fx_buf_make(&pair.a, 64);
+    struct fx_buf local = fx_node_buf(&pair.a, 64);
     struct fx_buf region = fx_buf_make(&pair.b, 64);
 
     fx_fill(local.data, 64, 1);
@@ -141,7 +141,6 @@ Test(lmr_modify, rights, .init = pair_init, .fini = pair_fini)
     CHECK_OK(it_lmr_modify(region.lmr, IT_LMR_PARAM_MEM_PRIV, &params));
     fx_send(pair.b_ep, &region, 0, 8, 1, FX_SIGNAL);
     fx_done(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_ERR_LOCAL_PROTECTION);
-    fx_buf_free(&local);
     fx_buf_free(&region);
 }
 
@@ -149,7 +148,7 @@ Test(lmr_modify, zone, .init = pair_init, .fini = pair_fini)
 {
     it_lmr_param_t params = {.privs = FX_PRIVS_ALL};
     it_pz_handle_t pz = NULL;
-    struct fx_buf local = fx_buf_make(&pair.a, 64);
+    struct fx_buf local = fx_node_buf(&pair.a, 64);
     struct fx_buf region = fx_buf_make(&pair.b, 64);
 
     fx_fill(local.data, 64, 1);
@@ -165,7 +164,6 @@ Test(lmr_modify, zone, .init = pair_init, .fini = pair_fini)
     CHECK_OK(it_pz_free(pz));
     region.key = params_of(region.lmr).rmr_context;
     write_granted(&local, &region);
-    fx_buf_free(&local);
     fx_buf_free(&region);
 }
 
@@ -235,7 +233,7 @@ Test(lmr_modify, shared_in_one_process, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf one = {.size = 64};
     struct fx_buf two = {.size = 64};
-    struct fx_buf local = fx_buf_make(&pair.a, 64);
+    struct fx_buf local = fx_node_buf(&pair.a, 64);
 
     fx_fill(local.data, 64, 1);
     one.data = calloc(1, 64);
@@ -252,7 +250,6 @@ Test(lmr_modify, shared_in_one_process, .init = pair_init, .fini = pair_fini)
     write_granted(&local, &one);
     CHECK_OK(it_lmr_free(one.lmr));
     free(one.data);
-    fx_buf_free(&local);
 }
 
 /*
@@ -322,7 +319,7 @@ Test(lmr_modify, shared_between_processes)
     fx_node_open(&node);
     region.data = map_shared(fd);
     region.lmr = share(&node, region.data, SHARED_SIZE, 42, FX_PRIVS_ALL, &region.key);
-    local = fx_buf_make(&node, 4096);
+    local = fx_node_buf(&node, 4096);
     fx_fill(local.data, 4096, 3);
     ep = fx_ep(&node, NULL);
     fx_connect(&node, ep, board.port);
@@ -341,7 +338,6 @@ Test(lmr_modify, shared_between_processes)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK_OK(it_lmr_free(region.lmr));
     CHECK_EQ(0, munmap(region.data, SHARED_SIZE));
-    fx_buf_free(&local);
     fx_node_close(&node);
 }
 

@@ -24,7 +24,7 @@ static void bed_open(void)
 {
     fx_pair_open(&bed.pair);
     CHECK_OK(it_pz_create(bed.pair.a.ia, &bed.pz));
-    bed.region = fx_buf_make(&bed.pair.a, 1000);
+    bed.region = fx_node_buf(&bed.pair.a, 1000);
     bed.foreign = fx_buf_make_as(bed.pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_ABSOLUTE);
     bed.rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
     bed.other = fx_rmr(bed.pz, IT_RMR_TYPE_WIDE);
@@ -42,7 +42,6 @@ static void bed_close(void)
     CHECK_OK(it_rmr_free(bed.other));
     CHECK_OK(it_rmr_free(bed.distant));
     CHECK_OK(it_ep_free(bed.idle));
-    fx_buf_free(&bed.region);
     fx_buf_free(&bed.foreign);
     fx_pair_close(&bed.pair);
     check_done();
@@ -158,7 +157,7 @@ Test(rmr_args, link_handles)
 
 Test(rmr_args, link_zones)
 {
-    struct fx_buf distant = fx_buf_make(&bed.pair.b, 64);
+    struct fx_buf distant = fx_node_buf(&bed.pair.b, 64);
     struct link link = good_link();
 
     link.rmr = bed.other;
@@ -180,7 +179,6 @@ Test(rmr_args, link_zones)
     link.lmr = bed.foreign.lmr;
     link.addr = bed.foreign.data;
     EXPECT_STATUS(IT_ERR_INVALID_PZ, post_link(&link));
-    fx_buf_free(&distant);
 }
 
 Test(rmr_args, link_values)

@@ -16,14 +16,13 @@ static void bed_open(void)
 {
     fx_pair_open(&bed.pair);
     bed.memory = fx_buf_make(&bed.pair.a, 1u << 20);
-    bed.source = fx_buf_make(&bed.pair.b, 1u << 20);
+    bed.source = fx_node_buf(&bed.pair.b, 1u << 20);
     fx_fill(bed.source.data, bed.source.size, 5);
 }
 
 static void bed_close(void)
 {
     fx_buf_free(&bed.memory);
-    fx_buf_free(&bed.source);
     fx_pair_close(&bed.pair);
 }
 

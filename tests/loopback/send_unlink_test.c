@@ -16,17 +16,14 @@ static struct {
 static void bed_open(void)
 {
     fx_pair_open(&bed.pair);
-    bed.out = fx_buf_make(&bed.pair.a, 200000);
-    bed.in = fx_buf_make(&bed.pair.b, 200000);
-    bed.region = fx_buf_make(&bed.pair.b, 4096);
+    bed.out = fx_node_buf(&bed.pair.a, 200000);
+    bed.in = fx_node_buf(&bed.pair.b, 200000);
+    bed.region = fx_node_buf(&bed.pair.b, 4096);
     fx_fill(bed.out.data, bed.out.size, 6);
 }
 
 static void bed_close(void)
 {
-    fx_buf_free(&bed.out);
-    fx_buf_free(&bed.in);
-    fx_buf_free(&bed.region);
     fx_pair_close(&bed.pair);
 }
 
@@ -120,7 +117,7 @@ Test(send_unlink, windows, .init = bed_open, .fini = bed_close)
 /* The region itself, while no other endpoint of the zone could use its key. */
 Test(send_unlink, region, .init = bed_open, .fini = bed_close)
 {
-    struct fx_buf other = fx_buf_make(&bed.pair.b, 64);
+    struct fx_buf other = fx_node_buf(&bed.pair.b, 64);
 
     read_granted(fx_addr(&bed.region, 0), bed.region.key);
     unlinks(100, bed.region.key, bed.region.lmr);
@@ -130,7 +127,6 @@ Test(send_unlink, region, .init = bed_open, .fini = bed_close)
     /* Of what we receive into, a peer takes only its own access. */
     unlinks(100, bed.in.key, bed.in.lmr);
     unlinks(100, other.key, other.lmr);
-    fx_buf_free(&other);
 }
 
 /* What others may use, a peer cannot take from them: it loses its connection, they lose nothing. */
@@ -239,7 +235,7 @@ Test(send_unlink, among_others)
     it_rmr_handle_t rmr;
 
     fx_pair_open(&pair);
-    region = fx_buf_make(&pair.b, 64);
+    region = fx_node_buf(&pair.b, 64);
     part = fx_whole(&region);
     rmr = fx_rmr(pair.b.pz, IT_RMR_TYPE_NARROW);
     for (unsigned round = 0; round < 20; round++) {
@@ -258,6 +254,5 @@ Test(send_unlink, among_others)
                              i == round % 9 ? rmr : NULL);
     }
     CHECK_OK(it_rmr_free(rmr));
-    fx_buf_free(&region);
     fx_pair_close(&pair);
 }

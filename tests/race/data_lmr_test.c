@@ -126,7 +126,7 @@ static void freed_while_written(unsigned round)
     uint64_t end;
 
     fx_pair_open(&pair);
-    local = fx_buf_make(&pair.a, VICTIM);
+    local = fx_node_buf(&pair.a, VICTIM);
     remote = fx_buf_make(&pair.b, VICTIM);
     memset(&writer, 0, sizeof(writer));
     writer.pair = &pair;
@@ -146,7 +146,6 @@ static void freed_while_written(unsigned round)
     fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
     CHECK(memcmp(now, remote.data, VICTIM) == 0);
     remote.lmr = NULL;
-    fx_buf_free(&local);
     fx_buf_free(&remote);
     fx_node_close(&pair.a);
     fx_node_close(&pair.b);

@@ -119,8 +119,8 @@ static void run(bool one_endpoint)
         b_ep[i] = fx_ep(&pair.b, &attr);
         fx_join(&pair.a, a_ep[i], &pair.b, b_ep[i]);
     }
-    local = fx_buf_make(&pair.a, THREADS * 4096);
-    remote = fx_buf_make(&pair.b, THREADS * 4096);
+    local = fx_node_buf(&pair.a, THREADS * 4096);
+    remote = fx_node_buf(&pair.b, THREADS * 4096);
     for (unsigned i = 0; i < endpoints; i++) {
         for (unsigned k = 0; k < MESSAGES; k++)
             CHECK_OK(it_post_recv(b_ep[i], NULL, 0, k, FX_SIGNAL));
@@ -143,8 +143,6 @@ static void run(bool one_endpoint)
     CHECK(pthread_join(collector.thread, NULL) == 0);
     fx_empty(pair.a.request_evd);
     fx_empty(pair.b.recv_evd);
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
     fx_node_close(&pair.a);
     fx_node_close(&pair.b);
 }

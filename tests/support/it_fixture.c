@@ -140,12 +140,6 @@ void fx_node_open(struct fx_node *node)
     fx_node_open_sized(node, 512);
 }
 
-void fx_node_close(struct fx_node *node)
-{
-    CHECK_OK(it_ia_free(node->ia));
-    memset(node, 0, sizeof(*node));
-}
-
 /* ---- Memory --------------------------------------------------------------------------------- */
 
 struct fx_buf fx_buf_make_as(it_pz_handle_t pz, size_t size, it_mem_priv_t privs,
@@ -171,6 +165,40 @@ void fx_buf_free(struct fx_buf *buf)
         CHECK_OK(it_lmr_free(buf->lmr));
     free(buf->data);
     memset(buf, 0, sizeof(*buf));
+}
+
+/* Buffers that belong to nodes. */
+static struct {
+    it_ia_handle_t ia; /* NULL: the place is free */
+    struct fx_buf buf;
+} owned[32];
+
+struct fx_buf fx_node_buf(const struct fx_node *node, size_t size)
+{
+    size_t i = 0;
+
+    while (owned[i].ia != NULL)
+        CHECK(++i < sizeof(owned) / sizeof(owned[0]));
+    owned[i].ia = node->ia;
+    owned[i].buf = fx_buf_make(node, size);
+    return owned[i].buf;
+}
+
+static void free_bufs(const struct fx_node *node)
+{
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++) {
+        if (owned[i].ia == node->ia) {
+            fx_buf_free(&owned[i].buf);
+            owned[i].ia = NULL;
+        }
+    }
+}
+
+void fx_node_close(struct fx_node *node)
+{
+    free_bufs(node);
+    CHECK_OK(it_ia_free(node->ia));
+    memset(node, 0, sizeof(*node));
 }
 
 it_lmr_triplet_t fx_seg(const struct fx_buf *buf, size_t offset, size_t length)
@@ -437,6 +465,8 @@ void fx_pair_open(struct fx_pair *pair)
 
 void fx_pair_close(struct fx_pair *pair)
 {
+    free_bufs(&pair->a);
+    free_bufs(&pair->b);
     CHECK_OK(it_ep_free(pair->a_ep));
     CHECK_OK(it_ep_free(pair->b_ep));
     fx_node_close(&pair->a);

@@ -81,6 +81,9 @@ struct fx_buf fx_buf_make(const struct fx_node *node, size_t size);
 struct fx_buf fx_buf_make_as(it_pz_handle_t pz, size_t size, it_mem_priv_t privs,
                              it_addr_mode_t mode);
 void fx_buf_free(struct fx_buf *buf);
+/* The same for a buffer that ends with its node: fx_node_close and fx_pair_close free it. By the
+ * main thread alone. */
+struct fx_buf fx_node_buf(const struct fx_node *node, size_t size);
 
 it_lmr_triplet_t fx_seg(const struct fx_buf *buf, size_t offset, size_t length);
 it_rdma_addr_t fx_addr(const struct fx_buf *buf, size_t offset);
