@@ -287,7 +287,7 @@ void uiw_conn_establish(struct uiw_conn *conn, const struct iw_mpa_result *resul
         uiw_net_unmap_socket(fd, &conn->remote);
     }
     ep = uiw_conn_detach(conn);
-    if (uiw_stream_start(ep, fd, initiator, conn->role->converts, result, conn->early,
+    if (uiw_start_stream(ep, fd, initiator, conn->role->converts, result, conn->early,
                          conn->early_length, &news)) {
         uiw_cm_count(initiator ? &cm->initiated : &cm->accepted);
         return;

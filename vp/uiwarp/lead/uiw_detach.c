@@ -40,7 +40,7 @@ void uiw_detach_found(struct uiw_progress *progress, unsigned slot)
         progress->detached_count++;
     }
     uiw_token_drop(ep);
-    uiw_tx_kick(ual, false); /* what was posted meanwhile found the token taken */
+    uiw_drive_send(ual, false); /* what was posted meanwhile found the token taken */
 }
 
 void uiw_detach_end(struct uiw_progress *progress, unsigned slot)
@@ -63,7 +63,7 @@ void uiw_detach_end(struct uiw_progress *progress, unsigned slot)
     over = ep->fd < 0;
     uiw_token_drop(ep);
     if (!over)
-        uiw_tx_kick(ual, false);
+        uiw_drive_send(ual, false);
 }
 
 void uiw_detach_end_all(struct uiw_progress *progress)

@@ -60,7 +60,7 @@ static size_t round_look(struct uiw_progress *progress, struct ual_ep *ual, bool
 {
     if (atomic_load_explicit(&uiw_ep_of(ual)->tx.blocked, memory_order_relaxed))
         return 0;
-    return uiw_stream_receive(ual, progress->staging, shared);
+    return uiw_drive_receive(ual, progress->staging, shared);
 }
 
 static size_t round_poll_active(struct uiw_progress *progress)
@@ -123,10 +123,10 @@ size_t uiw_round_handle(struct uiw_progress *progress, const struct epoll_event 
             continue;
         }
         if (events[i].events & EPOLLOUT)
-            uiw_tx_turn(ep, false, true, shared);
+            uiw_drive_turn(ep, false, true, shared);
         if (!(events[i].events & ~(uint32_t)EPOLLOUT))
             continue;
-        got = uiw_stream_receive(ep, progress->staging, shared);
+        got = uiw_drive_receive(ep, progress->staging, shared);
         if (got && round_is_talkative(ep))
             round_activate(progress, ep);
         octets += got;

@@ -52,7 +52,7 @@ static bool sweep_is_old(const struct uiw_agenda_entry *entry, const void *key)
 
 static void sweep_send(struct uiw_agenda_entry *entry)
 {
-    uiw_tx_kick(sweep_deferred_ep(entry)->ual, false);
+    uiw_drive_send(sweep_deferred_ep(entry)->ual, false);
 }
 
 static void sweep_run_deferred(struct ual_ia *ia, uiw_agenda_match *match, const void *key)
@@ -121,7 +121,7 @@ static bool sweep_concerns(const struct uiw_agenda_entry *entry, const void *evd
 static void sweep_let_go(struct uiw_agenda_entry *entry)
 {
     if (uiw_sq_let_go(sweep_held_ep(entry)))
-        uiw_tx_kick(sweep_held_ep(entry), false);
+        uiw_drive_send(sweep_held_ep(entry), false);
 }
 
 void uiw_sweep_held_of(void *ia, const struct evd *evd)
@@ -143,7 +143,7 @@ static void sweep_age(struct uiw_agenda_entry *entry)
         uiw_later_hold(ual);
         break;
     case UIW_HOLD_OVER:
-        uiw_tx_kick(ual, false);
+        uiw_drive_send(ual, false);
         break;
     }
 }

@@ -43,7 +43,7 @@ it_status_t uiw_ep_create(struct ual_ep *ual)
     ep->wanted_ord = ual->attr.srv.rc.rdma_read_ord;
     uiw_ep_set_enables(ep, UIW_EP_ALL, &ual->attr.srv.rc);
     uiw_ep_set_watermarks(ep, UIW_EP_ALL, &ual->attr.srv.rc);
-    uiw_tx_reset(ep);
+    uiw_out_reset(ep);
     ual->ops = &ep_ops;
     atomic_fetch_add_explicit(&uiw_pz_of(ual->pz)->eps, 1, memory_order_relaxed);
     return IT_SUCCESS;

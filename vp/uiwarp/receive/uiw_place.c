@@ -441,7 +441,7 @@ static void place_terminate(void *context, const struct iw_terminate *terminate)
     ep->rx.terminated = true;
 }
 
-const struct iw_rx_ops uiw_rx_ops = {
+const struct iw_rx_ops uiw_place_ops = {
     .check = place_check,
     .map = place_map,
     .unmap = place_unmap,

@@ -4,7 +4,7 @@
 #define ITAPI_VP_UIWARP_RECEIVE_UIW_PLACE_H
 
 #include "vp/uiwarp/queue/uiw_ep.h"
-extern const struct iw_rx_ops uiw_rx_ops; /* uiw_place.c; context: struct uiw_ep */
+extern const struct iw_rx_ops uiw_place_ops; /* uiw_place.c; context: struct uiw_ep */
 
 /*
  * uiw_atomic.c. Reader. May it be done? Then it is, in one step for all threads of this machine, and

@@ -12,30 +12,30 @@
 #include <unistd.h>
 
 /* Less payload than this goes through the staging buffer: a copy is cheaper than a scattered read. */
-#define STREAM_DIRECT_MIN 8192u
+#define READER_DIRECT_MIN 8192u
 
 /*
  * Behind directly read payload: trailer and the next header, and a small FPDU if one follows. All else
  * of it is payload that has to be copied, so neither is larger.
  */
-#define STREAM_TAIL 256u
+#define READER_TAIL 256u
 
-#define STREAM_HEADER_READ 256u
+#define READER_HEADER_READ 256u
 
 /* FPDUs shorter than this on average are read fewer at a time: the least are of 20 octets. */
-#define STREAM_TINY_FPDU 64u
-#define STREAM_TINY_READ 16384u
+#define READER_TINY_FPDU 64u
+#define READER_TINY_READ 16384u
 
 /*
  * A turn: what is read of one stream before the others have theirs, by octets and by FPDUs, of which small ones
  * cost as much as large ones. Both are looked at between two reads.
  */
-#define STREAM_TURN_OCTETS        ((size_t)1 << 20)
-#define STREAM_TURN_OCTETS_SHARED ((size_t)1 << 18)
-#define STREAM_TURN_FPDUS         2048u
-#define STREAM_TURN_FPDUS_SHARED  512u
+#define READER_TURN_OCTETS        ((size_t)1 << 20)
+#define READER_TURN_OCTETS_SHARED ((size_t)1 << 18)
+#define READER_TURN_FPDUS         2048u
+#define READER_TURN_FPDUS_SHARED  512u
 
-static enum uiw_read_state stream_state_of(struct uiw_read *read, ssize_t got)
+static enum uiw_read_state reader_state_of(struct uiw_read *read, ssize_t got)
 {
     if (got == 0)
         return UIW_READ_CLOSED;
@@ -46,25 +46,25 @@ static enum uiw_read_state stream_state_of(struct uiw_read *read, ssize_t got)
 }
 
 /* By the FPDUs that a full read held, not by where it happened to end. */
-static enum uiw_expect stream_expect(const struct uiw_ep *ep, size_t got, uint64_t fpdus)
+static enum uiw_expect reader_expect(const struct uiw_ep *ep, size_t got, uint64_t fpdus)
 {
-    if (ep->rx.iw.ulpdu_length >= STREAM_DIRECT_MIN || got / (fpdus + 1) >= STREAM_DIRECT_MIN)
+    if (ep->rx.iw.ulpdu_length >= READER_DIRECT_MIN || got / (fpdus + 1) >= READER_DIRECT_MIN)
         return UIW_EXPECT_LARGE;
-    return got / (fpdus + 1) < STREAM_TINY_FPDU ? UIW_EXPECT_TINY : UIW_EXPECT_ANY;
+    return got / (fpdus + 1) < READER_TINY_FPDU ? UIW_EXPECT_TINY : UIW_EXPECT_ANY;
 }
 
-static size_t stream_staged_size(const struct uiw_ep *ep)
+static size_t reader_staged_size(const struct uiw_ep *ep)
 {
     static const size_t sizes[] = {[UIW_EXPECT_ANY] = UIW_STAGING_SIZE,
-                                   [UIW_EXPECT_TINY] = STREAM_TINY_READ,
-                                   [UIW_EXPECT_LARGE] = STREAM_HEADER_READ};
+                                   [UIW_EXPECT_TINY] = READER_TINY_READ,
+                                   [UIW_EXPECT_LARGE] = READER_HEADER_READ};
 
     return sizes[ep->rx.expect];
 }
 
-static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct uiw_read *read)
+static void reader_read_staged(struct uiw_ep *ep, uint8_t *staging, struct uiw_read *read)
 {
-    size_t size = stream_staged_size(ep);
+    size_t size = reader_staged_size(ep);
     uint64_t fpdus = ep->rx.iw.fpdus;
     ssize_t got;
 
@@ -72,7 +72,7 @@ static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct uiw_r
         got = base_recv(ep->fd, staging, size, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
     uiw_count(&ep->rx.calls_in, 1);
-    read->state = stream_state_of(read, got);
+    read->state = reader_state_of(read, got);
     if (got <= 0)
         return;
     read->octets += (size_t)got;
@@ -82,11 +82,11 @@ static void stream_read_staged(struct uiw_ep *ep, uint8_t *staging, struct uiw_r
     else if ((size_t)got < size)
         read->state = UIW_READ_DRAINED;
     else
-        ep->rx.expect = stream_expect(ep, size, ep->rx.iw.fpdus - fpdus);
+        ep->rx.expect = reader_expect(ep, size, ep->rx.iw.fpdus - fpdus);
 }
 
 /* On a path of large segments, once there is bulk on it. */
-static void stream_widen(struct uiw_ep *ep)
+static void reader_widen(struct uiw_ep *ep)
 {
     ep->rx.widened = true;
     if (ep->tx.max_ulpdu >= UIW_LARGE_PATH_ULPDU)
@@ -94,7 +94,7 @@ static void stream_widen(struct uiw_ep *ep)
 }
 
 /* Straight into the destination, with a little room behind it. */
-static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wanted,
+static void reader_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wanted,
                                struct uiw_read *read)
 {
     struct iovec iov[IW_RX_IOV_MAX + 1];
@@ -104,19 +104,19 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
     uint32_t direct;
 
     if (!ep->rx.widened)
-        stream_widen(ep);
+        reader_widen(ep);
     read->error = iw_rx_direct_begin(&ep->rx.iw, &wanted, iov, &count);
     if (read->error != IW_OK) {
         read->state = UIW_READ_REFUSED;
         return;
     }
-    iov[count] = (struct iovec){staging, STREAM_TAIL};
+    iov[count] = (struct iovec){staging, READER_TAIL};
     message.msg_iovlen = count + 1;
     do {
         got = base_recvmsg(ep->fd, &message, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
     uiw_count(&ep->rx.calls_in, 1);
-    read->state = stream_state_of(read, got);
+    read->state = reader_state_of(read, got);
     direct = got <= 0 ? 0 : (size_t)got < wanted ? (uint32_t)got : wanted;
     read->error = iw_rx_direct_end(&ep->rx.iw, direct);
     if (read->error == IW_OK && got > 0 && (size_t)got > wanted)
@@ -127,7 +127,7 @@ static void stream_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
         return;
     read->octets += (size_t)got;
     ep->rx.expect = UIW_EXPECT_LARGE;
-    if (read->state == UIW_READ_MORE && (size_t)got < wanted + STREAM_TAIL)
+    if (read->state == UIW_READ_MORE && (size_t)got < wanted + READER_TAIL)
         read->state = UIW_READ_DRAINED;
 }
 
@@ -139,17 +139,17 @@ void uiw_reader_count_fpdus(struct uiw_ep *ep)
 }
 
 /* Behind an FPDU that is not its message's last, too. */
-static bool stream_is_unfinished(const struct uiw_ep *ep)
+static bool reader_is_unfinished(const struct uiw_ep *ep)
 {
     return !iw_rx_at_boundary(&ep->rx.iw) || (ep->rx.iw.fpdus > 0 && !ep->rx.iw.segment.last);
 }
 
 /* There is more to read. */
-static bool stream_turn_goes_on(const struct uiw_ep *ep, const struct uiw_read *read,
+static bool reader_turn_goes_on(const struct uiw_ep *ep, const struct uiw_read *read,
                                 uint64_t fpdus, bool shared)
 {
-    return read->octets < (shared ? STREAM_TURN_OCTETS_SHARED : STREAM_TURN_OCTETS) &&
-           fpdus < (shared ? STREAM_TURN_FPDUS_SHARED : STREAM_TURN_FPDUS) && !ep->rx.terminated;
+    return read->octets < (shared ? READER_TURN_OCTETS_SHARED : READER_TURN_OCTETS) &&
+           fpdus < (shared ? READER_TURN_FPDUS_SHARED : READER_TURN_FPDUS) && !ep->rx.terminated;
 }
 
 void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct uiw_read *read)
@@ -159,13 +159,13 @@ void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct ui
     do {
         uint32_t wanted = iw_rx_direct_wanted(&ep->rx.iw);
 
-        if (wanted >= STREAM_DIRECT_MIN || (wanted > 0 && ep->rx.expect == UIW_EXPECT_LARGE))
-            stream_read_direct(ep, staging, wanted, read);
+        if (wanted >= READER_DIRECT_MIN || (wanted > 0 && ep->rx.expect == UIW_EXPECT_LARGE))
+            reader_read_direct(ep, staging, wanted, read);
         else
-            stream_read_staged(ep, staging, read);
+            reader_read_staged(ep, staging, read);
     } while (read->state == UIW_READ_MORE &&
-             stream_turn_goes_on(ep, read, ep->rx.iw.fpdus - fpdus, shared));
+             reader_turn_goes_on(ep, read, ep->rx.iw.fpdus - fpdus, shared));
     uiw_count(&ep->rx.octets_in, read->octets);
-    uiw_gather_note(&ep->rx.gather, stream_is_unfinished(ep));
+    uiw_gather_note(&ep->rx.gather, reader_is_unfinished(ep));
     uiw_reader_count_fpdus(ep);
 }

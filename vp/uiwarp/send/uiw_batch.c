@@ -357,11 +357,11 @@ static bool batch_start_request(struct uiw_ep *ep, struct uiw_batch *batch, stru
     }
     if (read && open >= ord)
         return false;
-    if (sqe->to_windows && !sqe->resolved && !uiw_windows_resolve(ep, sqe)) {
+    if (sqe->to_windows && !sqe->resolved && !uiw_local_resolve(ep, sqe)) {
         batch_fail_request(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
         return false;
     }
-    if ((sqe->flags & IT_UNLINK_LOCAL_SINK) && !uiw_sink_may_unlink(sqe)) {
+    if ((sqe->flags & IT_UNLINK_LOCAL_SINK) && !uiw_local_may_unlink_sink(sqe)) {
         batch_fail_request(ep, batch, IT_DTO_ERR_LOCAL_MM_OPERATION);
         return false;
     }
@@ -694,7 +694,7 @@ static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     enum batch_turn turn;
 
-    if (uiw_at_local(ep, &batch->cursor) &&
+    if (uiw_local_is_next(ep, &batch->cursor) &&
         uiw_local_run(ep, &batch->cursor, batch->fpdu_count == 0))
         batch->passed_local = true;
     turn = batch_turn(ep, batch);

@@ -2,7 +2,7 @@
 /* Links, unlinks and the windows of Reads: what the sender does with them when their turn comes. */
 #include "vp/uiwarp/send/uiw_local.h"
 
-static bool window_fenced(const struct uiw_ep *ep, uint32_t index, const struct uiw_sqe *sqe)
+static bool local_is_fenced(const struct uiw_ep *ep, uint32_t index, const struct uiw_sqe *sqe)
 {
     if ((sqe->flags & IT_BARRIER_FENCE_FLAG) &&
         atomic_load_explicit(&ep->reads.orq_head, memory_order_acquire) !=
@@ -16,7 +16,7 @@ static bool local_start(struct uiw_ep *ep, uint32_t index, struct uiw_sqe *sqe, 
 {
     enum uiw_window_result result;
 
-    if (window_fenced(ep, index, sqe))
+    if (local_is_fenced(ep, index, sqe))
         return false;
     result = uiw_window_run(&ep->ia->memory.mrs, &ep->id, ep->ual, uiw_sqe_link(sqe), may_wait);
     if (result == UIW_WINDOW_REFUSED) {
@@ -31,7 +31,7 @@ bool uiw_local_run(struct uiw_ep *ep, struct uiw_cursor *cursor, bool may_wait)
 {
     uint32_t first = cursor->sq;
 
-    while (uiw_at_local(ep, cursor)) {
+    while (uiw_local_is_next(ep, cursor)) {
         struct uiw_sqe *sqe = uiw_sqe_at(ep, cursor->sq);
 
         if (!sqe->started && !local_start(ep, cursor->sq, sqe, may_wait))
@@ -41,7 +41,7 @@ bool uiw_local_run(struct uiw_ep *ep, struct uiw_cursor *cursor, bool may_wait)
     return cursor->sq != first;
 }
 
-bool uiw_windows_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe)
+bool uiw_local_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
     for (unsigned i = 0; i < sqe->segment_count; i++) {
         struct uiw_segment *segment = &sqe->segments[i];
@@ -57,7 +57,7 @@ bool uiw_windows_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe)
 }
 
 /* A region with windows on it stays linked. */
-bool uiw_sink_may_unlink(const struct uiw_sqe *sqe)
+bool uiw_local_may_unlink_sink(const struct uiw_sqe *sqe)
 {
     const struct uiw_segment *sink = &sqe->segments[0];
     const struct ual_lmr *lmr;

@@ -5,7 +5,7 @@
 
 #include "vp/uiwarp/queue/uiw_sq.h"
 
-static inline bool uiw_at_local(const struct uiw_ep *ep, const struct uiw_cursor *cursor)
+static inline bool uiw_local_is_next(const struct uiw_ep *ep, const struct uiw_cursor *cursor)
 {
     return cursor->sq_offset == 0 &&
            cursor->sq != atomic_load_explicit(&ep->sq_ready, memory_order_acquire) &&
@@ -19,9 +19,9 @@ static inline bool uiw_at_local(const struct uiw_ep *ep, const struct uiw_cursor
 bool uiw_local_run(struct uiw_ep *ep, struct uiw_cursor *cursor, bool may_wait);
 
 /* Sender. A Read that starts: its windows as they are now. False: not linked, or not for us. */
-bool uiw_windows_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe);
+bool uiw_local_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe);
 
 /* May a Read with IT_UNLINK_LOCAL_SINK have this sink? */
-bool uiw_sink_may_unlink(const struct uiw_sqe *sqe);
+bool uiw_local_may_unlink_sink(const struct uiw_sqe *sqe);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- the image in front */
 
-static void tx_image_free(struct uiw_ep *ep)
+static void out_free_image(struct uiw_ep *ep)
 {
     if (ep->tx.image.buffer)
         uiw_bounce_put(&ep->ia->memory, ep->tx.image.buffer);
@@ -23,7 +23,7 @@ static void tx_image_free(struct uiw_ep *ep)
     ep->tx.image.end = 0;
 }
 
-bool uiw_tx_prepend(struct uiw_ep *ep, const void *octets, size_t length)
+bool uiw_out_prepend(struct uiw_ep *ep, const void *octets, size_t length)
 {
     struct uiw_image *image = &ep->tx.image;
 
@@ -39,7 +39,7 @@ bool uiw_tx_prepend(struct uiw_ep *ep, const void *octets, size_t length)
     return true;
 }
 
-bool uiw_tx_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length)
+bool uiw_out_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length)
 {
     uint8_t wire[128 + 8 * 4 + IW_CRC_FIELD];
     const struct uiw_image *image = &ep->tx.image;
@@ -48,19 +48,19 @@ bool uiw_tx_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length)
     if (ep->agreed.send_markers) {
         uint64_t position = ep->tx.position + (image->end - image->start);
 
-        return uiw_tx_prepend(ep, wire,
-                              iw_marker_insert(position, fpdu, length, ep->agreed.crc, wire));
+        return uiw_out_prepend(ep, wire,
+                               iw_marker_insert(position, fpdu, length, ep->agreed.crc, wire));
     }
     crc = ep->agreed.crc ? iw_crc_final(iw_crc_update(IW_CRC_INIT, fpdu, length)) : 0;
-    return uiw_tx_prepend(ep, fpdu, length) &&
-           uiw_tx_prepend(ep, wire, iw_encode_trailer(wire, 0, crc));
+    return uiw_out_prepend(ep, fpdu, length) &&
+           uiw_out_prepend(ep, wire, iw_encode_trailer(wire, 0, crc));
 }
 
-void uiw_tx_reset(struct uiw_ep *ep)
+void uiw_out_reset(struct uiw_ep *ep)
 {
     struct uiw_tx *tx = &ep->tx;
 
-    tx_image_free(ep);
+    out_free_image(ep);
     tx->cursor = (struct uiw_cursor){0};
     tx->cursor.sq = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
     atomic_store_explicit(&ep->sq_ready, tx->cursor.sq, memory_order_relaxed);
@@ -79,20 +79,20 @@ void uiw_tx_reset(struct uiw_ep *ep)
 
 /* ---------------------------------------------------------------- one system call */
 
-static bool tx_retry_later(int error)
+static bool out_retry_later(int error)
 {
     return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
 
 /* What the reader will meet, too. Anything else is our own failure, and the stream may live on. */
-static bool tx_is_end_of_stream(int error)
+static bool out_is_end_of_stream(int error)
 {
     return error == EPIPE || error == ECONNRESET || error == ECONNABORTED || error == ENOTCONN ||
            error == ESHUTDOWN || error == ETIMEDOUT || error == EHOSTUNREACH ||
            error == ENETUNREACH;
 }
 
-ssize_t uiw_tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
+ssize_t uiw_out_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
 {
     struct msghdr message = {.msg_iov = iov, .msg_iovlen = count};
     ssize_t sent;
@@ -104,10 +104,10 @@ ssize_t uiw_tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
                    : base_sendmsg(ep->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     } while (sent < 0 && errno == EINTR);
     uiw_count(&ep->tx.calls, 1);
-    if (sent < 0 && tx_retry_later(errno))
+    if (sent < 0 && out_retry_later(errno))
         return 0;
     if (sent < 0) {
-        if (!tx_is_end_of_stream(errno))
+        if (!out_is_end_of_stream(errno))
             atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
         return -1;
     }
@@ -120,7 +120,7 @@ ssize_t uiw_tx_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
  * The socket is full, or the budget used up: the leader is to call us when it takes octets. Armed
  * before the caller returns; level triggered, so nothing is lost when that is true already.
  */
-void uiw_tx_block(struct uiw_ep *ep, bool blocked)
+void uiw_out_block(struct uiw_ep *ep, bool blocked)
 {
     if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) == blocked)
         return;
@@ -133,28 +133,28 @@ void uiw_tx_block(struct uiw_ep *ep, bool blocked)
  * The stream is beyond sending. Reading goes on: what the peer said last, perhaps a Terminate, is
  * still there, and the end of the stream will be seen by the reader.
  */
-void uiw_tx_kill(struct uiw_ep *ep)
+void uiw_out_kill(struct uiw_ep *ep)
 {
     atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
-    tx_image_free(ep);
+    out_free_image(ep);
 }
 
-enum uiw_tx_state uiw_tx_send_image(struct uiw_ep *ep)
+enum uiw_out_state uiw_out_send_image(struct uiw_ep *ep)
 {
     struct uiw_image *image = &ep->tx.image;
 
     while (image->start != image->end) {
         struct iovec iov = {image->buffer->octets + image->start, image->end - image->start};
-        ssize_t sent = uiw_tx_write(ep, &iov, 1);
+        ssize_t sent = uiw_out_write(ep, &iov, 1);
 
         if (sent < 0) {
-            uiw_tx_kill(ep);
-            return UIW_TX_DEAD;
+            uiw_out_kill(ep);
+            return UIW_OUT_DEAD;
         }
         if (sent == 0)
-            return UIW_TX_FULL;
+            return UIW_OUT_FULL;
         image->start += (uint32_t)sent;
     }
-    tx_image_free(ep);
-    return UIW_TX_MORE;
+    out_free_image(ep);
+    return UIW_OUT_MORE;
 }

@@ -14,12 +14,12 @@
 #include "vp/uiwarp/send/uiw_out.h"
 #include "vp/uiwarp/send/uiw_single.h"
 
-#define TX_BUDGET_OCTETS ((uint64_t)128 * 1024)
+#define SENDER_BUDGET_OCTETS ((uint64_t)128 * 1024)
 
 /* ---------------------------------------------------------------- accounting */
 
 /* The local requests from index `from` up to the cursor have been executed. */
-static void tx_mark_local_locked(struct uiw_ep *ep, uint32_t from)
+static void sender_mark_local_locked(struct uiw_ep *ep, uint32_t from)
 {
     base_lock_assert_held(&ep->ual->lock);
     for (; from != ep->tx.cursor.sq; from++) {
@@ -29,8 +29,8 @@ static void tx_mark_local_locked(struct uiw_ep *ep, uint32_t from)
 }
 
 /* Requests whose last octet has been taken are executed; Reads wait for their response. */
-static void tx_finish_requests(struct uiw_ep *ep, const struct uiw_batch *batch, unsigned complete,
-                               uint32_t from)
+static void sender_finish_requests(struct uiw_ep *ep, const struct uiw_batch *batch,
+                                   unsigned complete, uint32_t from)
 {
     bool any = batch->passed_local;
     bool wake = false;
@@ -45,7 +45,7 @@ static void tx_finish_requests(struct uiw_ep *ep, const struct uiw_batch *batch,
             uiw_sqe_at(ep, batch->fpdus[i].after.sq - 1)->done = true;
     }
     if (batch->passed_local)
-        tx_mark_local_locked(ep, from);
+        sender_mark_local_locked(ep, from);
     wake = uiw_sq_complete_locked(ep);
     base_lock_drop(&ep->ual->lock);
     if (wake)
@@ -56,8 +56,8 @@ static void tx_finish_requests(struct uiw_ep *ep, const struct uiw_batch *batch,
  * The FPDU that ends at position fpdu_end of the batch was cut behind `sent` octets. It goes on
  * from a copy, since its source may change or vanish meanwhile.
  */
-static bool tx_keep_rest(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t fpdu_end,
-                         uint32_t sent)
+static bool sender_keep_rest(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t fpdu_end,
+                             uint32_t sent)
 {
     uint32_t position = 0;
 
@@ -67,7 +67,7 @@ static bool tx_keep_rest(struct uiw_ep *ep, const struct uiw_batch *batch, uint3
         uint32_t to = fpdu_end - position < length ? fpdu_end - position : length;
 
         if (from < to &&
-            !uiw_tx_prepend(ep, (const uint8_t *)batch->iov[i].iov_base + from, to - from))
+            !uiw_out_prepend(ep, (const uint8_t *)batch->iov[i].iov_base + from, to - from))
             return false;
         position += length;
     }
@@ -78,7 +78,7 @@ static bool tx_keep_rest(struct uiw_ep *ep, const struct uiw_batch *batch, uint3
  * `sent` octets of the batch are gone. The cursor moves behind the last FPDU that went or at least
  * began to go: the rest of that one is kept apart.
  */
-static void tx_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t sent)
+static void sender_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t sent)
 {
     uint32_t position = 0;
     uint32_t from = ep->tx.cursor.sq;
@@ -87,10 +87,10 @@ static void tx_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_
     while (complete < batch->fpdu_count && position < sent) {
         uint32_t end = position + batch->fpdus[complete].wire_length;
 
-        if (end > sent && !tx_keep_rest(ep, batch, end, sent)) {
+        if (end > sent && !sender_keep_rest(ep, batch, end, sent)) {
             /* Half an FPDU cannot be taken back. */
             atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
-            uiw_tx_kill(ep);
+            uiw_out_kill(ep);
             return;
         }
         position = end;
@@ -104,60 +104,60 @@ static void tx_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_
         return;
     uiw_count(&ep->tx.fpdus, complete);
     atomic_store_explicit(&ep->reads.irq_head, ep->tx.cursor.irq, memory_order_release);
-    tx_finish_requests(ep, batch, complete, from);
+    sender_finish_requests(ep, batch, complete, from);
 }
 
 /* ---------------------------------------------------------------- the loop */
 
 /* What can not be executed lies ahead of what could not be sent yet: it is found again in its turn. */
-static void tx_forget_failure(struct uiw_ep *ep)
+static void sender_forget_failure(struct uiw_ep *ep)
 {
     atomic_store_explicit(&ep->tx.failed_status, IT_DTO_SUCCESS, memory_order_relaxed);
     atomic_store_explicit(&ep->tx.failed_error, IW_OK, memory_order_relaxed);
 }
 
-static ssize_t tx_write_batch(struct uiw_ep *ep, struct uiw_batch *batch)
+static ssize_t sender_write_batch(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     unsigned first = batch->cut.iovs;
     ssize_t sent;
     ssize_t more;
 
     if (first == 0)
-        return uiw_tx_write(ep, batch->iov, batch->iov_count);
-    sent = uiw_tx_write(ep, batch->iov, first);
+        return uiw_out_write(ep, batch->iov, batch->iov_count);
+    sent = uiw_out_write(ep, batch->iov, first);
     uiw_batch_sum_cut(ep, batch);
     if (sent < 0 || (uint32_t)sent < batch->cut.octets)
         return sent;
-    more = uiw_tx_write(ep, batch->iov + first, batch->iov_count - first);
+    more = uiw_out_write(ep, batch->iov + first, batch->iov_count - first);
     return more < 0 ? more : sent + more;
 }
 
-static enum uiw_tx_state tx_send_batch(struct uiw_ep *ep)
+static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
 {
     struct uiw_batch batch;
-    enum uiw_tx_state state = UIW_TX_MORE;
+    enum uiw_out_state state = UIW_OUT_MORE;
     ssize_t sent;
 
     uiw_batch_begin(&batch, &ep->tx.cursor);
     uiw_batch_fill(ep, &batch);
     if (batch.fpdu_count == 0) {
-        tx_account(ep, &batch, 0);
+        sender_account(ep, &batch, 0);
         uiw_batch_end(ep, &batch);
-        return batch.passed_local ? UIW_TX_MORE : UIW_TX_IDLE;
+        return batch.passed_local ? UIW_OUT_MORE : UIW_OUT_IDLE;
     }
     /* The peer may send its next Read as soon as it has this octet: give the slots back first. */
     atomic_store_explicit(&ep->reads.irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
                           memory_order_release);
-    sent = tx_write_batch(ep, &batch);
+    sent = sender_write_batch(ep, &batch);
     if (sent < 0) {
-        uiw_tx_kill(ep);
-        state = UIW_TX_DEAD;
+        uiw_out_kill(ep);
+        state = UIW_OUT_DEAD;
     } else {
         if ((uint32_t)sent < batch.octets) {
-            state = UIW_TX_FULL;
-            tx_forget_failure(ep);
+            state = UIW_OUT_FULL;
+            sender_forget_failure(ep);
         }
-        tx_account(ep, &batch, (uint32_t)sent);
+        sender_account(ep, &batch, (uint32_t)sent);
     }
     uiw_batch_end(ep, &batch);
     return state;
@@ -167,16 +167,17 @@ static enum uiw_tx_state tx_send_batch(struct uiw_ep *ep)
  * Local requests whose turn it is wait neither for room in the socket nor for the peer. One that
  * completes may be what the fence of the next one has waited for.
  */
-static void tx_run_local(struct uiw_ep *ep)
+static void sender_run_local(struct uiw_ep *ep)
 {
     struct uiw_cursor cursor = ep->tx.cursor;
     uint32_t from = cursor.sq;
     bool wake = false;
 
-    while (uiw_at_local(ep, &cursor) && uiw_tx_may_run(ep) && uiw_local_run(ep, &cursor, true)) {
+    while (uiw_local_is_next(ep, &cursor) && uiw_sender_may_run(ep) &&
+           uiw_local_run(ep, &cursor, true)) {
         ep->tx.cursor = cursor;
         base_lock_take(&ep->ual->lock);
-        tx_mark_local_locked(ep, from);
+        sender_mark_local_locked(ep, from);
         wake |= uiw_sq_complete_locked(ep);
         base_lock_drop(&ep->ual->lock);
         from = cursor.sq;
@@ -189,46 +190,46 @@ static void tx_run_local(struct uiw_ep *ep)
  * Sender. While the socket is full only the leader that saw it writable tries again, and in the same
  * way goes on what the budget was not enough for.
  */
-void uiw_tx_run(struct uiw_ep *ep, bool writable, unsigned *budget)
+void uiw_sender_run(struct uiw_ep *ep, bool writable, unsigned *budget)
 {
-    enum uiw_tx_state state = UIW_TX_IDLE;
+    enum uiw_out_state state = UIW_OUT_IDLE;
 
-    if (uiw_quick_is_next(ep) && !atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) &&
-        uiw_tx_may_send(ep)) {
-        state = uiw_quick_send(ep);
-        if (state == UIW_TX_IDLE)
+    if (uiw_single_is_next(ep) && !atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) &&
+        uiw_sender_may_send(ep)) {
+        state = uiw_single_send(ep);
+        if (state == UIW_OUT_IDLE)
             return;
-        if (state == UIW_TX_DEAD)
-            uiw_tx_kill(ep);
-        if (state != UIW_TX_MORE) {
-            uiw_tx_block(ep, state == UIW_TX_FULL);
+        if (state == UIW_OUT_DEAD)
+            uiw_out_kill(ep);
+        if (state != UIW_OUT_MORE) {
+            uiw_out_block(ep, state == UIW_OUT_FULL);
             return;
         }
     }
-    tx_run_local(ep);
+    sender_run_local(ep);
     if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) && !writable)
         return;
-    if (uiw_tx_may_send(ep)) {
-        state = uiw_tx_send_image(ep);
-        while (state == UIW_TX_MORE && *budget > 0 && uiw_tx_may_send(ep)) {
+    if (uiw_sender_may_send(ep)) {
+        state = uiw_out_send_image(ep);
+        while (state == UIW_OUT_MORE && *budget > 0 && uiw_sender_may_send(ep)) {
             uint64_t before = ep->tx.position;
             uint64_t cost;
 
-            state = tx_send_batch(ep);
-            cost = 1 + (ep->tx.position - before) / TX_BUDGET_OCTETS;
+            state = sender_send_batch(ep);
+            cost = 1 + (ep->tx.position - before) / SENDER_BUDGET_OCTETS;
             *budget -= cost < *budget ? (unsigned)cost : *budget;
         }
-        tx_run_local(ep);
+        sender_run_local(ep);
     }
-    if (state == UIW_TX_FULL)
+    if (state == UIW_OUT_FULL)
         uiw_count(&ep->tx.retries, 1);
     if (ep->fd >= 0)
-        uiw_tx_block(ep, state == UIW_TX_FULL || (state == UIW_TX_MORE && *budget == 0));
+        uiw_out_block(ep, state == UIW_OUT_FULL || (state == UIW_OUT_MORE && *budget == 0));
 }
 
 /* ---------------------------------------------------------------- what breaks the connection */
 
-void uiw_tx_note_failure(const struct uiw_ep *ep, struct uiw_tx_failure *failure)
+void uiw_sender_note_failure(const struct uiw_ep *ep, struct uiw_sender_failure *failure)
 {
     const struct uiw_tx *tx = &ep->tx;
 

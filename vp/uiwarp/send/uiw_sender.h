@@ -6,7 +6,7 @@
 #include "vp/uiwarp/queue/uiw_ep.h"
 
 /* Why the sender stopped, noted while the token is held: afterwards the EP may be used anew. */
-struct uiw_tx_failure {
+struct uiw_sender_failure {
     uint32_t generation;
     it_dto_status_t status; /* of request `index` */
     uint32_t index;
@@ -15,7 +15,7 @@ struct uiw_tx_failure {
     uint32_t answered;
 };
 
-static inline bool uiw_tx_has_failed(const struct uiw_ep *ep)
+static inline bool uiw_sender_has_failed(const struct uiw_ep *ep)
 {
     return atomic_load_explicit(&ep->tx.failed_status, memory_order_acquire) != IT_DTO_SUCCESS ||
            atomic_load_explicit(&ep->tx.failed_error, memory_order_acquire) != IW_OK ||
@@ -23,18 +23,18 @@ static inline bool uiw_tx_has_failed(const struct uiw_ep *ep)
 }
 
 /* An EP that leaves CONNECTED executes nothing more: whoever ends it waits for the token. */
-static inline bool uiw_tx_may_run(const struct uiw_ep *ep)
+static inline bool uiw_sender_may_run(const struct uiw_ep *ep)
 {
     return ep->fd >= 0 && ual_ep_state(ep->ual) == IT_EP_STATE_CONNECTED &&
-           !atomic_load_explicit(&ep->tx.dead, memory_order_acquire) && !uiw_tx_has_failed(ep);
+           !atomic_load_explicit(&ep->tx.dead, memory_order_acquire) && !uiw_sender_has_failed(ep);
 }
 
-static inline bool uiw_tx_may_send(const struct uiw_ep *ep)
+static inline bool uiw_sender_may_send(const struct uiw_ep *ep)
 {
-    return uiw_tx_may_run(ep) && !atomic_load_explicit(&ep->tx.hold, memory_order_acquire);
+    return uiw_sender_may_run(ep) && !atomic_load_explicit(&ep->tx.hold, memory_order_acquire);
 }
 
-void uiw_tx_run(struct uiw_ep *ep, bool writable, unsigned *budget);
-void uiw_tx_note_failure(const struct uiw_ep *ep, struct uiw_tx_failure *failure);
+void uiw_sender_run(struct uiw_ep *ep, bool writable, unsigned *budget);
+void uiw_sender_note_failure(const struct uiw_ep *ep, struct uiw_sender_failure *failure);
 
 #endif

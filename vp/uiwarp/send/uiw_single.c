@@ -16,20 +16,20 @@
 #include <string.h>
 
 /* Payload up to here is copied: alone in a call that is cheaper than three iovecs. */
-#define QUICK_COPY_MAX 4096u
+#define SINGLE_COPY_MAX 4096u
 /* Up to here it is copied first and summed together with what is around it. */
-#define QUICK_BRIEF 192u
-#define QUICK_FRAME (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + QUICK_COPY_MAX + IW_TRAILER_MAX)
+#define SINGLE_BRIEF 192u
+#define SINGLE_FRAME (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + SINGLE_COPY_MAX + IW_TRAILER_MAX)
 
-struct quick_frame {
+struct single_frame {
     uint32_t header_length;
     uint32_t trailer_length;
     uint32_t length; /* of the FPDU */
     bool copied;     /* the payload stands between header and trailer */
-    uint8_t octets[QUICK_FRAME];
+    uint8_t octets[SINGLE_FRAME];
 };
 
-bool uiw_quick_is_next(const struct uiw_ep *ep)
+bool uiw_single_is_next(const struct uiw_ep *ep)
 {
     const struct uiw_tx *tx = &ep->tx;
     const struct uiw_sqe *sqe;
@@ -42,7 +42,7 @@ bool uiw_quick_is_next(const struct uiw_ep *ep)
 }
 
 /* The header; the MSN is the message's from now on, whatever becomes of this attempt. */
-static void quick_begin(struct uiw_ep *ep, struct uiw_sqe *sqe)
+static void single_begin(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
     sqe->msn = ep->tx.next_send_msn;
     sqe->started = true;
@@ -50,7 +50,7 @@ static void quick_begin(struct uiw_ep *ep, struct uiw_sqe *sqe)
         ep->tx.next_send_msn++;
 }
 
-static uint32_t quick_encode_header(const struct uiw_sqe *sqe, uint8_t *header)
+static uint32_t single_encode_header(const struct uiw_sqe *sqe, uint8_t *header)
 {
     if (sqe->opcode == VP_RDMA_WRITE)
         return (uint32_t)iw_encode_tagged(header, IW_OP_WRITE, true, sqe->remote_stag,
@@ -61,7 +61,8 @@ static uint32_t quick_encode_header(const struct uiw_sqe *sqe, uint8_t *header)
 }
 
 /* The CRC of header and payload; the payload is copied if it is short. */
-static uint32_t quick_sum_pieces(struct quick_frame *frame, const uint8_t *payload, uint32_t length)
+static uint32_t single_sum_pieces(struct single_frame *frame, const uint8_t *payload,
+                                  uint32_t length)
 {
     uint32_t crc = iw_crc_update(IW_CRC_INIT, frame->octets, frame->header_length);
 
@@ -71,13 +72,13 @@ static uint32_t quick_sum_pieces(struct quick_frame *frame, const uint8_t *paylo
 }
 
 /* All that is behind the header, but for payload that is too long to be copied. */
-static void quick_add_rest(const struct uiw_ep *ep, struct quick_frame *frame,
-                           const uint8_t *payload, uint32_t length)
+static void single_add_rest(const struct uiw_ep *ep, struct single_frame *frame,
+                            const uint8_t *payload, uint32_t length)
 {
     static const uint8_t zeros[4];
     unsigned pad = iw_pad(frame->header_length - IW_LENGTH_FIELD + length);
     uint32_t before = frame->header_length + (frame->copied ? length : 0);
-    bool brief = length < QUICK_BRIEF;
+    bool brief = length < SINGLE_BRIEF;
     uint32_t crc = 0;
 
     if (frame->copied && length && (brief || !ep->agreed.crc))
@@ -86,15 +87,15 @@ static void quick_add_rest(const struct uiw_ep *ep, struct quick_frame *frame,
         memcpy(frame->octets + before, zeros, sizeof(zeros));
         crc = iw_crc_final(iw_crc_update(IW_CRC_INIT, frame->octets, before + pad));
     } else if (ep->agreed.crc) {
-        crc = quick_sum_pieces(frame, payload, length);
+        crc = single_sum_pieces(frame, payload, length);
         crc = iw_crc_final(pad ? iw_crc_update(crc, zeros, pad) : crc);
     }
     frame->trailer_length = (uint32_t)iw_encode_trailer(frame->octets + before, pad, crc);
     frame->length = frame->header_length + length + frame->trailer_length;
 }
 
-static ssize_t quick_write(struct uiw_ep *ep, struct quick_frame *frame, uint8_t *payload,
-                           uint32_t length)
+static ssize_t single_write(struct uiw_ep *ep, struct single_frame *frame, uint8_t *payload,
+                            uint32_t length)
 {
     struct iovec iov[3] = {
         {frame->octets, frame->header_length},
@@ -103,34 +104,34 @@ static ssize_t quick_write(struct uiw_ep *ep, struct quick_frame *frame, uint8_t
     };
 
     if (!frame->copied)
-        return uiw_tx_write(ep, iov, 3);
+        return uiw_out_write(ep, iov, 3);
     iov[0].iov_len = frame->length;
-    return uiw_tx_write(ep, iov, 1);
+    return uiw_out_write(ep, iov, 1);
 }
 
 /* The rest of an FPDU that the socket took half of goes on from a copy. */
-static bool quick_keep_rest(struct uiw_ep *ep, const struct quick_frame *frame,
-                            const uint8_t *payload, uint32_t length, uint32_t sent)
+static bool single_keep_rest(struct uiw_ep *ep, const struct single_frame *frame,
+                             const uint8_t *payload, uint32_t length, uint32_t sent)
 {
     uint32_t before = frame->copied ? frame->length - frame->trailer_length : frame->header_length;
 
     if (sent < before) {
-        if (!uiw_tx_prepend(ep, frame->octets + sent, before - sent))
+        if (!uiw_out_prepend(ep, frame->octets + sent, before - sent))
             return false;
         sent = before;
     }
     sent -= before;
     if (!frame->copied && sent < length) {
-        if (!uiw_tx_prepend(ep, payload + sent, length - sent))
+        if (!uiw_out_prepend(ep, payload + sent, length - sent))
             return false;
         sent = length;
     }
     if (!frame->copied)
         sent -= length;
-    return uiw_tx_prepend(ep, frame->octets + before + sent, frame->trailer_length - sent);
+    return uiw_out_prepend(ep, frame->octets + before + sent, frame->trailer_length - sent);
 }
 
-static void quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
+static void single_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
     bool wake;
 
@@ -145,7 +146,7 @@ static void quick_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
 }
 
 /* A large message, to a peer that has spoken since the last such and so seems to wait for it. */
-static bool quick_goes_in_parts(struct uiw_ep *ep, struct uiw_sqe *sqe)
+static bool single_goes_in_parts(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
     uint64_t heard = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
 
@@ -157,41 +158,41 @@ static bool quick_goes_in_parts(struct uiw_ep *ep, struct uiw_sqe *sqe)
     return true;
 }
 
-enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep)
+enum uiw_out_state uiw_single_send(struct uiw_ep *ep)
 {
     struct uiw_sqe *sqe = uiw_sqe_at(ep, ep->tx.cursor.sq);
     const struct uiw_segment *segment = &sqe->segments[0];
     uint32_t length = sqe->length;
     uint8_t *payload = length ? segment->addr : NULL;
-    enum uiw_tx_state state = UIW_TX_IDLE;
-    struct quick_frame frame;
+    enum uiw_out_state state = UIW_OUT_IDLE;
+    struct single_frame frame;
     ssize_t sent;
 
-    if (quick_goes_in_parts(ep, sqe) || length > ep->tx.max_ulpdu - IW_UNTAGGED_HEADER)
-        return UIW_TX_MORE;
+    if (single_goes_in_parts(ep, sqe) || length > ep->tx.max_ulpdu - IW_UNTAGGED_HEADER)
+        return UIW_OUT_MORE;
     if (length &&
         !uiw_mr_pin_local(segment->mr, segment->stag, payload, length, IT_PRIV_LOCAL_READ, ep->pz))
-        return UIW_TX_MORE; /* the batch tells what is wrong with it */
-    frame.copied = length <= QUICK_COPY_MAX;
-    quick_begin(ep, sqe);
-    frame.header_length = quick_encode_header(sqe, frame.octets);
-    quick_add_rest(ep, &frame, payload, length);
-    sent = quick_write(ep, &frame, payload, length);
+        return UIW_OUT_MORE; /* the batch tells what is wrong with it */
+    frame.copied = length <= SINGLE_COPY_MAX;
+    single_begin(ep, sqe);
+    frame.header_length = single_encode_header(sqe, frame.octets);
+    single_add_rest(ep, &frame, payload, length);
+    sent = single_write(ep, &frame, payload, length);
     if (sent < 0) {
-        state = UIW_TX_DEAD;
+        state = UIW_OUT_DEAD;
     } else if ((uint32_t)sent < frame.length) {
-        state = UIW_TX_FULL;
-        if (sent > 0 && !quick_keep_rest(ep, &frame, payload, length, (uint32_t)sent)) {
+        state = UIW_OUT_FULL;
+        if (sent > 0 && !single_keep_rest(ep, &frame, payload, length, (uint32_t)sent)) {
             /* Half an FPDU cannot be taken back. */
             atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
-            state = UIW_TX_DEAD;
+            state = UIW_OUT_DEAD;
         }
     }
     if (length)
         uiw_mr_unpin(segment->mr);
-    if (sent > 0 && state != UIW_TX_DEAD) {
+    if (sent > 0 && state != UIW_OUT_DEAD) {
         uiw_count(&ep->tx.fpdus, 1);
-        quick_finish(ep, sqe);
+        single_finish(ep, sqe);
     }
     return state;
 }

@@ -6,9 +6,9 @@
 #include "vp/uiwarp/send/uiw_out.h"
 
 /* Sender. Is such a message all there is to send? */
-bool uiw_quick_is_next(const struct uiw_ep *ep);
+bool uiw_single_is_next(const struct uiw_ep *ep);
 
-/* Sender, after uiw_quick_is_next. MORE: it is left to the batch. */
-enum uiw_tx_state uiw_quick_send(struct uiw_ep *ep);
+/* Sender, after uiw_single_is_next. MORE: it is left to the batch. */
+enum uiw_out_state uiw_single_send(struct uiw_ep *ep);
 
 #endif

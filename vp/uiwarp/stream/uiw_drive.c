@@ -19,40 +19,40 @@
  * What one call may send before the thread goes back to its own business: a batch costs one, and one
  * more for each 128 KiB. A millisecond at the most; a quarter where other streams wait for their turn.
  */
-#define TX_BUDGET        32u
-#define TX_BUDGET_SHARED 8u
+#define DRIVE_BUDGET        32u
+#define DRIVE_BUDGET_SHARED 8u
 
-static void tx_send(struct ual_ep *ual, bool reader, bool writable, unsigned budget)
+static void drive_run(struct ual_ep *ual, bool reader, bool writable, unsigned budget)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    struct uiw_tx_failure failure;
+    struct uiw_sender_failure failure;
     bool failed;
 
     if (!uiw_token_try_or_mark(ep))
         return;
     do {
-        uiw_tx_run(ep, writable, &budget);
-        failed =
-            uiw_tx_has_failed(ep) || atomic_load_explicit(&ep->lost_event, memory_order_acquire);
+        uiw_sender_run(ep, writable, &budget);
+        failed = uiw_sender_has_failed(ep) ||
+                 atomic_load_explicit(&ep->lost_event, memory_order_acquire);
         if (failed)
-            uiw_tx_note_failure(ep, &failure);
+            uiw_sender_note_failure(ep, &failure);
     } while (!uiw_token_drop_unless_marked(ep));
     if (failed)
         uiw_verdict_unsendable(ual, &failure, reader);
 }
 
-void uiw_tx_kick(struct ual_ep *ual, bool reader)
+void uiw_drive_send(struct ual_ep *ual, bool reader)
 {
-    tx_send(ual, reader, false, TX_BUDGET);
+    drive_run(ual, reader, false, DRIVE_BUDGET);
 }
 
-void uiw_tx_turn(struct ual_ep *ual, bool reader, bool writable, bool shared)
+void uiw_drive_turn(struct ual_ep *ual, bool reader, bool writable, bool shared)
 {
-    tx_send(ual, reader, writable, shared ? TX_BUDGET_SHARED : TX_BUDGET);
+    drive_run(ual, reader, writable, shared ? DRIVE_BUDGET_SHARED : DRIVE_BUDGET);
 }
 
 /* Between two FPDUs of one message it has no place. */
-static bool tx_is_idle(const struct uiw_ep *ep)
+static bool drive_is_idle(const struct uiw_ep *ep)
 {
     const struct uiw_tx *tx = &ep->tx;
 
@@ -61,20 +61,20 @@ static bool tx_is_idle(const struct uiw_ep *ep)
            tx->cursor.irq == atomic_load_explicit(&ep->reads.irq_tail, memory_order_acquire);
 }
 
-void uiw_tx_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length)
+void uiw_drive_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
     if (!uiw_token_try_or_mark(ep))
         return;
-    if (uiw_tx_may_send(ep) && tx_is_idle(ep) && uiw_tx_prepend_fpdu(ep, fpdu, length))
+    if (uiw_sender_may_send(ep) && drive_is_idle(ep) && uiw_out_prepend_fpdu(ep, fpdu, length))
         uiw_count(&ep->tx.nudges, 1);
     uiw_token_drop(ep);
-    uiw_tx_kick(ual, false);
+    uiw_drive_send(ual, false);
 }
 
 /* What the calls of the protocol code left to be done when no lock is held. */
-static void stream_settle(struct ual_ep *ual, bool shared)
+static void drive_settle(struct ual_ep *ual, bool shared)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
@@ -94,7 +94,7 @@ static void stream_settle(struct ual_ep *ual, bool shared)
     }
     if (ep->rx.kick || atomic_load_explicit(&ep->lost_event, memory_order_relaxed)) {
         ep->rx.kick = false;
-        uiw_tx_turn(ual, true, false, shared);
+        uiw_drive_turn(ual, true, false, shared);
     }
 }
 
@@ -102,7 +102,7 @@ void uiw_drive_act(struct ual_ep *ual, const struct uiw_read *read, bool shared)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
-    stream_settle(ual, shared);
+    drive_settle(ual, shared);
     if (ep->rx.terminated)
         uiw_verdict_terminated(ual);
     else if (read->state == UIW_READ_REFUSED)
@@ -111,7 +111,7 @@ void uiw_drive_act(struct ual_ep *ual, const struct uiw_read *read, bool shared)
         uiw_verdict_closed(ual, read->state, read->lost);
 }
 
-size_t uiw_stream_receive(struct ual_ep *ual, uint8_t *staging, bool shared)
+size_t uiw_drive_receive(struct ual_ep *ual, uint8_t *staging, bool shared)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     struct uiw_read read = {.state = UIW_READ_MORE};

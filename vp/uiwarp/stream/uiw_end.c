@@ -31,7 +31,7 @@ static void end_add_terminate(struct uiw_ep *ep, const struct iw_terminate *term
     uint8_t fpdu[IW_TERMINATE_FPDU_MAX];
     size_t length = iw_encode_terminate_fpdu(fpdu, terminate, false);
 
-    if (uiw_tx_prepend_fpdu(ep, fpdu, length - IW_CRC_FIELD))
+    if (uiw_out_prepend_fpdu(ep, fpdu, length - IW_CRC_FIELD))
         uiw_count(&ep->tx.terminates, 1);
 }
 
@@ -57,7 +57,7 @@ static void end_stream(struct uiw_ep *ep, const struct iw_terminate *terminate)
         uiw_linger(&ep->ia->cm.lingering, fd,
                    image->buffer ? image->buffer->octets + image->start : NULL,
                    image->end - image->start);
-    uiw_tx_reset(ep);
+    uiw_out_reset(ep);
 }
 
 /* Both tokens are held. From here on posted work flushes itself. */

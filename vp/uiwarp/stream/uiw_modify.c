@@ -8,33 +8,35 @@
 #include "vp/uiwarp/stream/uiw_drive.h"
 
 /* Sizes of messages and segment lists: no posted receive may rely on them. */
-#define EP_SIZES                                                                                   \
+#define MODIFY_SIZES                                                                               \
     ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                      \
      (unsigned)IT_EP_PARAM_MAX_RECV_SEG | (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG |                \
      (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG)
 /* What the rings are made by. */
-#define EP_RINGS                                                                                   \
-    (EP_SIZES | (unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO |           \
+#define MODIFY_RINGS                                                                               \
+    (MODIFY_SIZES | (unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO |       \
      (unsigned)IT_EP_PARAM_MAX_IRD | (unsigned)IT_EP_PARAM_MAX_ORD)
 
-static uint32_t ep_posted(const struct uiw_queue *queue)
+static uint32_t modify_posted(const struct uiw_queue *queue)
 {
     return atomic_load_explicit(&queue->tail, memory_order_relaxed) - uiw_queue_head(queue);
 }
 
-static it_status_t ep_check_queues_locked(const struct uiw_ep *ep, unsigned mask,
-                                          const it_ep_attributes_t *attr)
+static it_status_t modify_check_queues_locked(const struct uiw_ep *ep, unsigned mask,
+                                              const it_ep_attributes_t *attr)
 {
-    if ((mask & IT_EP_PARAM_MAX_REQ_DTO) && attr->max_request_dtos < ep_posted(&ep->sq))
+    if ((mask & IT_EP_PARAM_MAX_REQ_DTO) && attr->max_request_dtos < modify_posted(&ep->sq))
         return IT_ERR_INVALID_EP_ATTR;
-    if ((mask & IT_EP_PARAM_MAX_RECV_DTO) && attr->max_recv_dtos < ep_posted(&ep->rq))
+    if ((mask & IT_EP_PARAM_MAX_RECV_DTO) && attr->max_recv_dtos < modify_posted(&ep->rq))
         return IT_ERR_INVALID_EP_ATTR;
     /* In UNCONNECTED only receives can be posted. */
-    return (mask & EP_SIZES) && ep_posted(&ep->rq) > 0 ? IT_ERR_INVALID_EP_STATE : IT_SUCCESS;
+    return (mask & MODIFY_SIZES) && modify_posted(&ep->rq) > 0 ? IT_ERR_INVALID_EP_STATE
+                                                               : IT_SUCCESS;
 }
 
 /* The new rings have room for what was asked for as well as for what stays. */
-static bool ep_remake_rings_locked(struct uiw_ep *ep, unsigned mask, const it_ep_attributes_t *attr)
+static bool modify_remake_rings_locked(struct uiw_ep *ep, unsigned mask,
+                                       const it_ep_attributes_t *attr)
 {
     struct uiw_ring_sizes sizes;
     it_ep_attributes_t after = ep->ual->attr;
@@ -59,14 +61,14 @@ static bool ep_remake_rings_locked(struct uiw_ep *ep, unsigned mask, const it_ep
 }
 
 /* The peer answers no more Reads at once than it has said. */
-static bool ep_peer_bears_ord_locked(const struct uiw_ep *ep, uint32_t ord)
+static bool modify_peer_bears_ord_locked(const struct uiw_ep *ep, uint32_t ord)
 {
     return ual_ep_state(ep->ual) != IT_EP_STATE_CONNECTED || !ep->agreed.enhanced ||
            ord <= ep->agreed.peer_ird;
 }
 
-static void ep_set_depths_locked(struct uiw_ep *ep, unsigned mask,
-                                 const it_rc_only_attributes_t *rc)
+static void modify_set_depths_locked(struct uiw_ep *ep, unsigned mask,
+                                     const it_rc_only_attributes_t *rc)
 {
     if (mask & IT_EP_PARAM_MAX_IRD)
         ep->wanted_ird = rc->rdma_read_ird;
@@ -90,7 +92,7 @@ void uiw_ep_set_enables(struct uiw_ep *ep, unsigned mask, const it_rc_only_attri
 }
 
 /* A watermark no counter reaches is none. */
-static uint32_t ep_watermark(size_t watermark)
+static uint32_t modify_watermark(size_t watermark)
 {
     return watermark < UINT32_MAX ? (uint32_t)watermark : UINT32_MAX;
 }
@@ -98,10 +100,10 @@ static uint32_t ep_watermark(size_t watermark)
 void uiw_ep_set_watermarks(struct uiw_ep *ep, unsigned mask, const it_rc_only_attributes_t *rc)
 {
     if (mask & IT_EP_PARAM_SOFT_HI_WATERMARK)
-        atomic_store_explicit(&ep->limits.soft, ep_watermark(rc->soft_hi_watermark),
+        atomic_store_explicit(&ep->limits.soft, modify_watermark(rc->soft_hi_watermark),
                               memory_order_relaxed);
     if (mask & IT_EP_PARAM_HARD_HI_WATERMARK)
-        atomic_store_explicit(&ep->limits.hard, ep_watermark(rc->hard_hi_watermark),
+        atomic_store_explicit(&ep->limits.hard, modify_watermark(rc->hard_hi_watermark),
                               memory_order_relaxed);
 }
 
@@ -119,15 +121,16 @@ it_status_t uiw_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
                                  it_ep_attributes_t *attr)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    it_status_t status = ep_check_queues_locked(ep, (unsigned)mask, attr);
+    it_status_t status = modify_check_queues_locked(ep, (unsigned)mask, attr);
 
     if (status != IT_SUCCESS)
         return status;
-    if ((mask & IT_EP_PARAM_MAX_ORD) && !ep_peer_bears_ord_locked(ep, attr->srv.rc.rdma_read_ord))
+    if ((mask & IT_EP_PARAM_MAX_ORD) &&
+        !modify_peer_bears_ord_locked(ep, attr->srv.rc.rdma_read_ord))
         return IT_ERR_RESOURCE_ORD;
-    if (((unsigned)mask & EP_RINGS) && !ep_remake_rings_locked(ep, (unsigned)mask, attr))
+    if (((unsigned)mask & MODIFY_RINGS) && !modify_remake_rings_locked(ep, (unsigned)mask, attr))
         return IT_ERR_RESOURCES;
-    ep_set_depths_locked(ep, (unsigned)mask, &attr->srv.rc);
+    modify_set_depths_locked(ep, (unsigned)mask, &attr->srv.rc);
     uiw_ep_set_enables(ep, (unsigned)mask, &attr->srv.rc);
     uiw_ep_set_watermarks(ep, (unsigned)mask, &attr->srv.rc);
     return IT_SUCCESS;
@@ -141,6 +144,6 @@ void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
     if (changed & IT_EP_PARAM_SOFT_HI_WATERMARK)
         uiw_srq_check_high(ep);
     /* Who has met the token meanwhile relies on us; and more Reads may go. */
-    uiw_tx_kick(ual, true);
+    uiw_drive_send(ual, true);
     uiw_reader_drop(ep);
 }

@@ -86,7 +86,7 @@ static void silence_nudge(struct ual_ep *ual)
         return;
     base_log(BASE_LOG_INFO, "ep %p: peer silent since the ready-to-receive message, once more",
              (void *)ual);
-    uiw_tx_nudge(ual, fpdu, iw_encode_tagged(fpdu, IW_OP_WRITE, true, 1, 0, 0));
+    uiw_drive_nudge(ual, fpdu, iw_encode_tagged(fpdu, IW_OP_WRITE, true, 1, 0, 0));
 }
 
 /* ---------------------------------------------------------------- as responder */
@@ -160,7 +160,7 @@ static uint64_t silence_one(struct ual_ep *ual)
         return SILENCE_LOOK_MIN_NS;
     again_ns = silence_release(ep);
     uiw_token_drop(ep);
-    uiw_tx_kick(ual, false);
+    uiw_drive_send(ual, false);
     return again_ns;
 }
 

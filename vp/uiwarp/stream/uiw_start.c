@@ -22,26 +22,26 @@
 #include <unistd.h>
 
 /* From this MSS on the path is no Ethernet: FPDUs as large as they get, whole in few segments. */
-#define STREAM_LARGE_MSS   16384u
-#define STREAM_LARGE_ULPDU 65518u /* payload a multiple of 32 */
+#define START_LARGE_MSS   16384u
+#define START_LARGE_ULPDU 65518u /* payload a multiple of 32 */
 
 /* ---------------------------------------------------------------- start */
 
 /* Full segments toward an ordinary network; on a path without small segments, large FPDUs. */
-static uint32_t stream_max_ulpdu(int fd, bool markers)
+static uint32_t start_max_ulpdu(int fd, bool markers)
 {
     int mss = 0;
     socklen_t size = sizeof(mss);
 
     if (getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &size) != 0 || mss <= 0)
         mss = 536;
-    if ((uint32_t)mss >= STREAM_LARGE_MSS)
-        return markers ? UIW_LARGE_PATH_ULPDU : STREAM_LARGE_ULPDU;
+    if ((uint32_t)mss >= START_LARGE_MSS)
+        return markers ? UIW_LARGE_PATH_ULPDU : START_LARGE_ULPDU;
     return iw_mulpdu((uint32_t)mss, markers);
 }
 
 /* The ready-to-receive message of RFC 6581: the initiator's first FPDU. */
-static bool stream_prepare_rtr(struct uiw_ep *ep)
+static bool start_prepare_rtr(struct uiw_ep *ep)
 {
     static const struct iw_read_request nothing = {.sink_stag = 1, .source_stag = 1};
     uint8_t fpdu[IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + IW_READ_REQUEST_HEADER];
@@ -63,14 +63,14 @@ static bool stream_prepare_rtr(struct uiw_ep *ep)
         length += iw_encode_read_request(fpdu + length, &nothing);
         break;
     }
-    return uiw_tx_prepend_fpdu(ep, fpdu, length);
+    return uiw_out_prepend_fpdu(ep, fpdu, length);
 }
 
 /*
  * With the peer-to-peer model the Initiator's RTR comes in any case. Who converts a socket has agreed with
  * the peer on who speaks first.
  */
-static uint64_t stream_release_ns(const struct uiw_ep *ep, bool converted)
+static uint64_t start_release_ns(const struct uiw_ep *ep, bool converted)
 {
     if (ep->initiator || converted || ep->agreed.peer_to_peer ||
         ep->mpa.release_us > BASE_NEVER / BASE_NS_PER_US)
@@ -79,12 +79,12 @@ static uint64_t stream_release_ns(const struct uiw_ep *ep, bool converted)
 }
 
 /* Both tokens are held: nobody else looks at these. */
-static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator, bool converted,
-                           const struct iw_mpa_result *result)
+static bool start_prepare(struct uiw_ep *ep, int fd, bool initiator, bool converted,
+                          const struct iw_mpa_result *result)
 {
     ep->agreed = *result;
     ep->initiator = initiator;
-    ep->release_ns = stream_release_ns(ep, converted);
+    ep->release_ns = start_release_ns(ep, converted);
     ep->id.number = atomic_fetch_add_explicit(&ep->ia->streams, 1, memory_order_relaxed) + 1;
     ep->rx.wake_recv = false;
     ep->rx.wake_request = false;
@@ -105,18 +105,18 @@ static bool stream_prepare(struct uiw_ep *ep, int fd, bool initiator, bool conve
     atomic_store_explicit(&ep->reads.irq_head, 0, memory_order_relaxed);
     atomic_store_explicit(&ep->reads.irq_sent, 0, memory_order_relaxed);
     atomic_store_explicit(&ep->reads.irq_tail, 0, memory_order_relaxed);
-    iw_rx_init(&ep->rx.iw, &uiw_rx_ops, ep, result->crc);
-    uiw_tx_reset(ep);
-    ep->tx.max_ulpdu = stream_max_ulpdu(fd, result->send_markers);
+    iw_rx_init(&ep->rx.iw, &uiw_place_ops, ep, result->crc);
+    uiw_out_reset(ep);
+    ep->tx.max_ulpdu = start_max_ulpdu(fd, result->send_markers);
     uiw_gather_begin(&ep->rx.gather, ep->tx.max_ulpdu < UIW_LARGE_PATH_ULPDU);
     atomic_store_explicit(&ep->tx.hold, !initiator, memory_order_relaxed);
     if (initiator && result->rtr != 0)
-        return stream_prepare_rtr(ep);
+        return start_prepare_rtr(ep);
     return true;
 }
 
 /* What itx_ep_query_mpa tells from now on. */
-static void stream_show(struct uiw_ep *ep)
+static void start_show(struct uiw_ep *ep)
 {
     ep->negotiated = true;
     ep->info = (struct itx_mpa_info){
@@ -135,7 +135,7 @@ static void stream_show(struct uiw_ep *ep)
 }
 
 /* The step and the descriptor become visible together. */
-static bool stream_establish(struct ual_ep *ual, int fd)
+static bool start_establish(struct ual_ep *ual, int fd)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     bool stepped;
@@ -146,7 +146,7 @@ static bool stream_establish(struct ual_ep *ual, int fd)
         ep->fd = fd;
         if (++ep->generation == 0)
             ep->generation = 1;
-        stream_show(ep);
+        start_show(ep);
         ual->attr.srv.rc.rdma_read_ird = ep->agreed.ird;
         ual->attr.srv.rc.rdma_read_ord = ep->agreed.ord;
     }
@@ -154,7 +154,7 @@ static bool stream_establish(struct ual_ep *ual, int fd)
     return stepped;
 }
 
-static void stream_feed_early(struct ual_ep *ual, const uint8_t *early, size_t length)
+static void start_feed_early(struct ual_ep *ual, const uint8_t *early, size_t length)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     struct uiw_read read = {.state = UIW_READ_DRAINED};
@@ -172,7 +172,7 @@ static void stream_feed_early(struct ual_ep *ual, const uint8_t *early, size_t l
  * Both tokens are held from before the EP is CONNECTED until the stream is in the poll set, so that
  * a consumer who posts or disconnects at once, and a leader who sees the first octets, wait for it.
  */
-bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator, bool converted,
+bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted,
                       const struct iw_mpa_result *result, const uint8_t *early, size_t early_length,
                       struct ual_conn_news *news)
 {
@@ -182,7 +182,7 @@ bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator, bool converted
 
     uiw_reader_take(ep);
     uiw_token_wait(ep);
-    started = stream_prepare(ep, fd, initiator, converted, result) && stream_establish(ual, fd);
+    started = start_prepare(ep, fd, initiator, converted, result) && start_establish(ual, fd);
     if (started) {
         news->number = IT_CM_MSG_CONN_ESTABLISHED_EVENT;
         news->ird = ep->agreed.ird;
@@ -192,12 +192,12 @@ bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator, bool converted
             atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
         uiw_silence_watch(ia, ual);
     } else {
-        uiw_tx_reset(ep);
+        uiw_out_reset(ep);
     }
     uiw_token_drop(ep);
     if (started) {
-        uiw_tx_kick(ual, true);
-        stream_feed_early(ual, early, early_length);
+        uiw_drive_send(ual, true);
+        start_feed_early(ual, early, early_length);
         if (atomic_load_explicit(&ep->tx.dead, memory_order_relaxed))
             uiw_verdict_closed(ual, UIW_READ_LOST, ENOMEM);
     }

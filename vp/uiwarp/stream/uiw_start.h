@@ -16,7 +16,7 @@ struct uiw_ia;
  * peer's first, or, unless the socket was converted, until the peer has been silent (uiw_silence.c). False when the EP has left its pending state meanwhile, or without memory: then
  * nothing was done and fd is still the caller's.
  */
-bool uiw_stream_start(struct ual_ep *ual, int fd, bool initiator, bool converted,
+bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted,
                       const struct iw_mpa_result *result, const uint8_t *early, size_t early_length,
                       struct ual_conn_news *news);
 

@@ -9,13 +9,13 @@
 
 #include <unistd.h>
 
-static bool stream_is_response(enum iw_opcode opcode)
+static bool verdict_is_response(enum iw_opcode opcode)
 {
     return opcode == IW_OP_READ_RESPONSE || opcode == IW_OP_ATOMIC_RESPONSE;
 }
 
 /* The affiliated event that tells the consumer of an error found here (events.md has the list). */
-static it_event_type_t stream_async_of_error(const struct uiw_ep *ep, enum iw_error error)
+static it_event_type_t verdict_async_of_error(const struct uiw_ep *ep, enum iw_error error)
 {
     enum iw_opcode opcode = ep->rx.iw.segment.opcode;
     bool request = opcode == IW_OP_READ_REQUEST || opcode == IW_OP_ATOMIC_REQUEST;
@@ -27,8 +27,8 @@ static it_event_type_t stream_async_of_error(const struct uiw_ep *ep, enum iw_er
     if (error == IW_ERR_RDMAP_CANNOT_INVALIDATE)
         return IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION;
     if (error == IW_ERR_DDP_LOCAL || error == IW_ERR_DDP_TOO_LONG)
-        return stream_is_response(opcode) ? IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
-                                          : IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION;
+        return verdict_is_response(opcode) ? IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
+                                           : IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION;
     if (error == IW_ERR_DDP_NO_BUFFER && request)
         return IT_ASYNC_AFF_EP_L_IRRQ_ACCESS_VIOLATION;
     if (error == IW_ERR_DDP_NO_BUFFER && ep->ual->srq)
@@ -42,7 +42,7 @@ static it_event_type_t stream_async_of_error(const struct uiw_ep *ep, enum iw_er
 }
 
 /* The Read or atomic that a bad response belongs to, if any. */
-static void stream_blame_read(struct uiw_ep *ep, struct uiw_end *end, it_dto_status_t status)
+static void verdict_blame_read(struct uiw_ep *ep, struct uiw_end *end, it_dto_status_t status)
 {
     uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
     const struct uiw_orq_entry *read = &ep->reads.orq[head & ep->reads.orq_mask];
@@ -59,10 +59,10 @@ void uiw_verdict_refused(struct ual_ep *ual, enum iw_error error)
     struct uiw_ep *ep = uiw_ep_of(ual);
     struct iw_terminate terminate;
     struct uiw_end end = {.step = UAL_EP_BROKEN,
-                          .async = stream_async_of_error(ep, error),
+                          .async = verdict_async_of_error(ep, error),
                           .terminate = &terminate,
                           .recv_status = IT_DTO_ERR_FLUSHED};
-    bool response = stream_is_response(ep->rx.iw.segment.opcode);
+    bool response = verdict_is_response(ep->rx.iw.segment.opcode);
 
     iw_rx_fill_terminate(&ep->rx.iw, error, &terminate);
     if (error == IW_ERR_DDP_TOO_LONG)
@@ -70,9 +70,9 @@ void uiw_verdict_refused(struct ual_ep *ual, enum iw_error error)
     else if (error == IW_ERR_DDP_LOCAL && !response)
         end.recv_status = IT_DTO_ERR_LOCAL_PROTECTION;
     else if (response && IW_ERROR_LAYER(error) != 2)
-        stream_blame_read(ep, &end,
-                          error == IW_ERR_DDP_LOCAL ? IT_DTO_ERR_LOCAL_PROTECTION
-                                                    : IT_DTO_ERR_BAD_RESPONSE);
+        verdict_blame_read(ep, &end,
+                           error == IW_ERR_DDP_LOCAL ? IT_DTO_ERR_LOCAL_PROTECTION
+                                                     : IT_DTO_ERR_BAD_RESPONSE);
     if (error == IW_ERR_MPA_CRC)
         uiw_count(&ep->rx.crc_errors, 1);
     else
@@ -81,7 +81,7 @@ void uiw_verdict_refused(struct ual_ep *ual, enum iw_error error)
     uiw_ep_end(ual, &end, true);
 }
 
-static it_event_type_t stream_async_of_terminate(enum iw_error error)
+static it_event_type_t verdict_async_of_terminate(enum iw_error error)
 {
     unsigned layer = IW_ERROR_LAYER(error);
     unsigned type = IW_ERROR_TYPE(error);
@@ -96,47 +96,47 @@ static it_event_type_t stream_async_of_terminate(enum iw_error error)
 }
 
 /* Which of our Reads and atomics a Terminate is about. */
-enum stream_blame {
-    STREAM_BLAME_NONE,
-    STREAM_BLAME_OLDEST,
-    STREAM_BLAME_NAMED /* the Request's header with its MSN is in the Terminate */
+enum verdict_blame {
+    VERDICT_BLAME_NONE,
+    VERDICT_BLAME_OLDEST,
+    VERDICT_BLAME_NAMED /* the Request's header with its MSN is in the Terminate */
 };
 
-static enum stream_blame stream_blame_of(const struct uiw_ep *ep)
+static enum verdict_blame verdict_blame_of(const struct uiw_ep *ep)
 {
     const struct iw_terminate *terminate = &ep->rx.terminate;
     uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
     bool open = head != atomic_load_explicit(&ep->reads.orq_tail, memory_order_acquire);
 
     if (terminate->has_rdmap) /* a Read's */
-        return IW_ERROR_TYPE(terminate->error) == 1 ? STREAM_BLAME_NAMED : STREAM_BLAME_NONE;
+        return IW_ERROR_TYPE(terminate->error) == 1 ? VERDICT_BLAME_NAMED : VERDICT_BLAME_NONE;
     if (terminate->has_ddp)
         return terminate->ddp_length == IW_UNTAGGED_HEADER &&
                        (terminate->ddp[1] & 0x0fu) == IW_OP_ATOMIC_REQUEST
-                   ? STREAM_BLAME_NAMED
-                   : STREAM_BLAME_NONE;
+                   ? VERDICT_BLAME_NAMED
+                   : VERDICT_BLAME_NONE;
     /* Linux siw knows no atomics and names no header then. */
     return terminate->error == IW_ERR_RDMAP_OPCODE && open &&
                    ep->reads.orq[head & ep->reads.orq_mask].atomic
-               ? STREAM_BLAME_OLDEST
-               : STREAM_BLAME_NONE;
+               ? VERDICT_BLAME_OLDEST
+               : VERDICT_BLAME_NONE;
 }
 
-static void stream_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
+static void verdict_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
 {
     const uint8_t *ddp = ep->rx.terminate.ddp;
-    enum stream_blame blame = stream_blame_of(ep);
+    enum verdict_blame blame = verdict_blame_of(ep);
     uint32_t msn = (uint32_t)ddp[10] << 24 | (uint32_t)ddp[11] << 16 | (uint32_t)ddp[12] << 8 |
                    (uint32_t)ddp[13];
     uint32_t tail = atomic_load_explicit(&ep->reads.orq_tail, memory_order_acquire);
     uint32_t index = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
 
-    if (blame == STREAM_BLAME_NONE)
+    if (blame == VERDICT_BLAME_NONE)
         return;
-    stream_blame_read(ep, end,
-                      IW_ERROR_TYPE(ep->rx.terminate.error) == 1 ? IT_DTO_ERR_REMOTE_ACCESS
-                                                                 : IT_DTO_ERR_REMOTE_RESPONDER);
-    if (blame == STREAM_BLAME_OLDEST || ep->rx.terminate.little_endian_nibbles)
+    verdict_blame_read(ep, end,
+                       IW_ERROR_TYPE(ep->rx.terminate.error) == 1 ? IT_DTO_ERR_REMOTE_ACCESS
+                                                                  : IT_DTO_ERR_REMOTE_RESPONDER);
+    if (blame == VERDICT_BLAME_OLDEST || ep->rx.terminate.little_endian_nibbles)
         return; /* siw puts the size of the Read where its MSN was */
     for (; index != tail; index++) {
         const struct uiw_orq_entry *read = &ep->reads.orq[index & ep->reads.orq_mask];
@@ -151,10 +151,10 @@ void uiw_verdict_terminated(struct ual_ep *ual)
     struct uiw_ep *ep = uiw_ep_of(ual);
     const struct iw_terminate *terminate = &ep->rx.terminate;
     struct uiw_end end = {.step = UAL_EP_BROKEN,
-                          .async = stream_async_of_terminate(terminate->error),
+                          .async = verdict_async_of_terminate(terminate->error),
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
-    stream_blame_refused(ep, &end);
+    verdict_blame_refused(ep, &end);
     uiw_count(&ep->rx.terminates_in, 1);
     uiw_log_terminated(ual, terminate);
     uiw_ep_end(ual, &end, true);
@@ -174,7 +174,7 @@ void uiw_verdict_closed(struct ual_ep *ual, enum uiw_read_state state, int lost)
     uiw_ep_end(ual, &end, true);
 }
 
-static it_event_type_t tx_async_of(it_dto_status_t status)
+static it_event_type_t verdict_async_of(it_dto_status_t status)
 {
     if (status == IT_DTO_ERR_LOCAL_EP)
         return IT_ASYNC_AFF_EP_FAILURE;
@@ -184,14 +184,14 @@ static it_event_type_t tx_async_of(it_dto_status_t status)
 }
 
 /* A request that could not be executed (rule P6). */
-static void tx_end_for_request(struct ual_ep *ual, const struct uiw_tx_failure *failure,
-                               bool reader)
+static void verdict_end_for_request(struct ual_ep *ual, const struct uiw_sender_failure *failure,
+                                    bool reader)
 {
     struct iw_terminate terminate;
     struct uiw_end end = {
         .step = UAL_EP_BROKEN,
         .generation = failure->generation,
-        .async = tx_async_of(failure->status),
+        .async = verdict_async_of(failure->status),
         .terminate = &terminate,
         .has_failed_request = true,
         .failed_index = failure->index,
@@ -207,8 +207,8 @@ static void tx_end_for_request(struct ual_ep *ual, const struct uiw_tx_failure *
  * A Read of the peer whose source went away while it was answered. The Terminate tells what is left
  * of it (RFC 5040 4.8).
  */
-static void tx_end_for_response(struct ual_ep *ual, const struct uiw_tx_failure *failure,
-                                bool reader)
+static void verdict_end_for_response(struct ual_ep *ual, const struct uiw_sender_failure *failure,
+                                     bool reader)
 {
     struct iw_read_request rest = failure->entry.request;
     uint8_t header[IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + IW_READ_REQUEST_HEADER];
@@ -234,7 +234,8 @@ static void tx_end_for_response(struct ual_ep *ual, const struct uiw_tx_failure 
 
 /* The send token is not held. A stream that failed without a request or a Read to blame: no memory,
  * memory that is gone, an event that was lost. */
-void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_tx_failure *failure, bool reader)
+void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_sender_failure *failure,
+                            bool reader)
 {
     struct iw_terminate terminate;
     struct uiw_end end = {.step = UAL_EP_BROKEN,
@@ -245,9 +246,9 @@ void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_tx_failure *fai
 
     iw_terminate_fill(&terminate, IW_ERR_RDMAP_LOCAL, NULL, 0, 0);
     if (failure->status != IT_DTO_SUCCESS)
-        tx_end_for_request(ual, failure, reader);
+        verdict_end_for_request(ual, failure, reader);
     else if (failure->error != IW_OK)
-        tx_end_for_response(ual, failure, reader);
+        verdict_end_for_response(ual, failure, reader);
     else
         uiw_ep_end(ual, &end, reader);
 }
