@@ -24,8 +24,6 @@ struct uiw_sqe {
     bool resolved;   /* sender: ... which have been looked up: its start */
     bool has_immediate;
     bool bad_key;  /* of more bits than an STag has: no peer has such a key */
-    bool quick;    /* of the usual kind; see uiw_single.c */
-    bool in_parts; /* sender: the peer waits for it; see uiw_batch.c */
     uint8_t segment_count;
     struct uiw_segment segments[];
 };

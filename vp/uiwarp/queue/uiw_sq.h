@@ -5,11 +5,6 @@
 
 #include "vp/uiwarp/queue/uiw_ep.h"
 
-/* A message of this size goes in parts if the peer waits for it (uiw_batch.c). */
-#define UIW_PARTS_MIN 49152u
-
-#define UIW_PARTS_MAX 131072u
-
 enum uiw_hold {
     UIW_HOLD_NONE,  /* nothing waits for another post */
     UIW_HOLD_YOUNG, /* not met before */

@@ -2,6 +2,8 @@
 /* Links, unlinks and the windows of Reads: what the sender does with them when their turn comes. */
 #include "vp/uiwarp/send/uiw_local.h"
 
+#include "vp/uiwarp/send/uiw_failure.h"
+
 static bool local_is_fenced(const struct uiw_ep *ep, uint32_t index, const struct uiw_sqe *sqe)
 {
     if ((sqe->flags & IT_BARRIER_FENCE_FLAG) &&
@@ -19,10 +21,8 @@ static bool local_start(struct uiw_ep *ep, uint32_t index, struct uiw_sqe *sqe, 
     if (local_is_fenced(ep, index, sqe))
         return false;
     result = uiw_window_run(&ep->ia->memory.mrs, &ep->id, ep->ual, uiw_sqe_link(sqe), may_wait);
-    if (result == UIW_WINDOW_REFUSED) {
-        ep->tx.failed_index = index;
-        atomic_store_explicit(&ep->tx.failed_status, IT_RMR_OPERATION_FAILED, memory_order_release);
-    }
+    if (result == UIW_WINDOW_REFUSED)
+        uiw_fail_request(ep, index, (it_dto_status_t)IT_RMR_OPERATION_FAILED);
     sqe->started = result == UIW_WINDOW_DONE;
     return sqe->started;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One system call, and octets that must leave before anything else. */
 #include "vp/uiwarp/send/uiw_out.h"
 
 #include "base/base_call.h"
@@ -8,11 +7,12 @@
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_pollset.h"
+#include "vp/uiwarp/send/uiw_failure.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- the image in front */
+/* ---------------------------------------------------------------- what leaves before anything else */
 
 static void out_free_image(struct uiw_ep *ep)
 {
@@ -23,7 +23,7 @@ static void out_free_image(struct uiw_ep *ep)
     ep->tx.image.end = 0;
 }
 
-bool uiw_out_prepend(struct uiw_ep *ep, const void *octets, size_t length)
+static bool out_prepend(struct uiw_ep *ep, const void *octets, size_t length)
 {
     struct uiw_image *image = &ep->tx.image;
 
@@ -48,12 +48,31 @@ bool uiw_out_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length)
     if (ep->agreed.send_markers) {
         uint64_t position = ep->tx.position + (image->end - image->start);
 
-        return uiw_out_prepend(ep, wire,
-                               iw_marker_insert(position, fpdu, length, ep->agreed.crc, wire));
+        return out_prepend(ep, wire,
+                           iw_marker_insert(position, fpdu, length, ep->agreed.crc, wire));
     }
     crc = ep->agreed.crc ? iw_crc_final(iw_crc_update(IW_CRC_INIT, fpdu, length)) : 0;
-    return uiw_out_prepend(ep, fpdu, length) &&
-           uiw_out_prepend(ep, wire, iw_encode_trailer(wire, 0, crc));
+    return out_prepend(ep, fpdu, length) && out_prepend(ep, wire, iw_encode_trailer(wire, 0, crc));
+}
+
+bool uiw_out_keep(struct uiw_ep *ep, const struct iovec *iov, unsigned count, uint32_t end,
+                  uint32_t sent)
+{
+    uint32_t position = 0;
+
+    for (unsigned i = 0; i < count && position < end; i++) {
+        uint32_t length = (uint32_t)iov[i].iov_len;
+        uint32_t from = sent > position ? sent - position : 0;
+        uint32_t to = end - position < length ? end - position : length;
+
+        if (from < to && !out_prepend(ep, (const uint8_t *)iov[i].iov_base + from, to - from)) {
+            uiw_fail_stream(ep);
+            uiw_out_kill(ep);
+            return false;
+        }
+        position += length;
+    }
+    return true;
 }
 
 void uiw_out_reset(struct uiw_ep *ep)
@@ -69,9 +88,8 @@ void uiw_out_reset(struct uiw_ep *ep)
     tx->next_read_msn = 1;
     tx->responses = 0;
     tx->failed_index = 0;
-    atomic_store_explicit(&tx->failed_error, IW_OK, memory_order_relaxed);
+    uiw_failure_forget(ep);
     atomic_store_explicit(&tx->failed_stream, false, memory_order_relaxed);
-    atomic_store_explicit(&tx->failed_status, IT_DTO_SUCCESS, memory_order_relaxed);
     atomic_store_explicit(&tx->hold, false, memory_order_relaxed);
     atomic_store_explicit(&tx->blocked, false, memory_order_relaxed);
     atomic_store_explicit(&tx->dead, false, memory_order_relaxed);
@@ -84,7 +102,7 @@ static bool out_retry_later(int error)
     return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
 
-/* What the reader will meet, too. Anything else is our own failure, and the stream may live on. */
+/* The reader meets these, too. Any other is our own failure, and the stream may live on. */
 static bool out_is_end_of_stream(int error)
 {
     return error == EPIPE || error == ECONNRESET || error == ECONNABORTED || error == ENOTCONN ||
@@ -108,7 +126,7 @@ ssize_t uiw_out_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
         return 0;
     if (sent < 0) {
         if (!out_is_end_of_stream(errno))
-            atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
+            uiw_fail_stream(ep);
         return -1;
     }
     ep->tx.position += (uint64_t)sent;
@@ -116,23 +134,15 @@ ssize_t uiw_out_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
     return sent;
 }
 
-/*
- * The socket is full, or the budget used up: the leader is to call us when it takes octets. Armed
- * before the caller returns; level triggered, so nothing is lost when that is true already.
- */
 void uiw_out_block(struct uiw_ep *ep, bool blocked)
 {
     if (atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) == blocked)
         return;
     atomic_store_explicit(&ep->tx.blocked, blocked, memory_order_relaxed);
     if (!uiw_pollset_want(ep->ia->ual, ep->ual, ep->fd, blocked))
-        atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
+        uiw_fail_stream(ep);
 }
 
-/*
- * The stream is beyond sending. Reading goes on: what the peer said last, perhaps a Terminate, is
- * still there, and the end of the stream will be seen by the reader.
- */
 void uiw_out_kill(struct uiw_ep *ep)
 {
     atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);

@@ -53,28 +53,6 @@ static void sender_finish_requests(struct uiw_ep *ep, const struct uiw_batch *ba
 }
 
 /*
- * The FPDU that ends at position fpdu_end of the batch was cut behind `sent` octets. It goes on
- * from a copy, since its source may change or vanish meanwhile.
- */
-static bool sender_keep_rest(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t fpdu_end,
-                             uint32_t sent)
-{
-    uint32_t position = 0;
-
-    for (unsigned i = 0; i < batch->iov_count && position < fpdu_end; i++) {
-        uint32_t length = (uint32_t)batch->iov[i].iov_len;
-        uint32_t from = sent > position ? sent - position : 0;
-        uint32_t to = fpdu_end - position < length ? fpdu_end - position : length;
-
-        if (from < to &&
-            !uiw_out_prepend(ep, (const uint8_t *)batch->iov[i].iov_base + from, to - from))
-            return false;
-        position += length;
-    }
-    return true;
-}
-
-/*
  * `sent` octets of the batch are gone. The cursor moves behind the last FPDU that went or at least
  * began to go: the rest of that one is kept apart.
  */
@@ -87,12 +65,8 @@ static void sender_account(struct uiw_ep *ep, const struct uiw_batch *batch, uin
     while (complete < batch->fpdu_count && position < sent) {
         uint32_t end = position + batch->fpdus[complete].wire_length;
 
-        if (end > sent && !sender_keep_rest(ep, batch, end, sent)) {
-            /* Half an FPDU cannot be taken back. */
-            atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
-            uiw_out_kill(ep);
+        if (end > sent && !uiw_out_keep(ep, batch->iov, batch->iov_count, end, sent))
             return;
-        }
         position = end;
         complete++;
     }
@@ -109,13 +83,6 @@ static void sender_account(struct uiw_ep *ep, const struct uiw_batch *batch, uin
 
 /* ---------------------------------------------------------------- the loop */
 
-/* What can not be executed lies ahead of what could not be sent yet: it is found again in its turn. */
-static void sender_forget_failure(struct uiw_ep *ep)
-{
-    atomic_store_explicit(&ep->tx.failed_status, IT_DTO_SUCCESS, memory_order_relaxed);
-    atomic_store_explicit(&ep->tx.failed_error, IW_OK, memory_order_relaxed);
-}
-
 static ssize_t sender_write_batch(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     unsigned first = batch->cut.iovs;
@@ -125,7 +92,7 @@ static ssize_t sender_write_batch(struct uiw_ep *ep, struct uiw_batch *batch)
     if (first == 0)
         return uiw_out_write(ep, batch->iov, batch->iov_count);
     sent = uiw_out_write(ep, batch->iov, first);
-    uiw_batch_sum_cut(ep, batch);
+    uiw_frame_sum_cut(ep, batch);
     if (sent < 0 || (uint32_t)sent < batch->cut.octets)
         return sent;
     more = uiw_out_write(ep, batch->iov + first, batch->iov_count - first);
@@ -155,7 +122,7 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
     } else {
         if ((uint32_t)sent < batch.octets) {
             state = UIW_OUT_FULL;
-            sender_forget_failure(ep);
+            uiw_failure_forget(ep);
         }
         sender_account(ep, &batch, (uint32_t)sent);
     }
@@ -169,27 +136,23 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
  */
 static void sender_run_local(struct uiw_ep *ep)
 {
-    struct uiw_cursor cursor = ep->tx.cursor;
-    uint32_t from = cursor.sq;
+    struct uiw_cursor *cursor = &ep->tx.cursor;
     bool wake = false;
 
-    while (uiw_local_is_next(ep, &cursor) && uiw_sender_may_run(ep) &&
-           uiw_local_run(ep, &cursor, true)) {
-        ep->tx.cursor = cursor;
+    while (uiw_local_is_next(ep, cursor) && uiw_sender_may_run(ep)) {
+        uint32_t from = cursor->sq;
+
+        if (!uiw_local_run(ep, cursor, true))
+            break;
         base_lock_take(&ep->ual->lock);
         sender_mark_local_locked(ep, from);
         wake |= uiw_sq_complete_locked(ep);
         base_lock_drop(&ep->ual->lock);
-        from = cursor.sq;
     }
     if (wake)
         evd_wake(ep->ual->request_evd);
 }
 
-/*
- * Sender. While the socket is full only the leader that saw it writable tries again, and in the same
- * way goes on what the budget was not enough for.
- */
 void uiw_sender_run(struct uiw_ep *ep, bool writable, unsigned *budget)
 {
     enum uiw_out_state state = UIW_OUT_IDLE;
@@ -227,9 +190,7 @@ void uiw_sender_run(struct uiw_ep *ep, bool writable, unsigned *budget)
         uiw_out_block(ep, state == UIW_OUT_FULL || (state == UIW_OUT_MORE && *budget == 0));
 }
 
-/* ---------------------------------------------------------------- what breaks the connection */
-
-void uiw_sender_note_failure(const struct uiw_ep *ep, struct uiw_sender_failure *failure)
+void uiw_sender_note_failure(const struct uiw_ep *ep, struct uiw_failure *failure)
 {
     const struct uiw_tx *tx = &ep->tx;
 

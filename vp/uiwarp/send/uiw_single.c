@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The usual message: a Send or Write of one FPDU from at most one segment, with nothing before it,
- * nothing behind it and nothing to wait for. What the batch (uiw_batch.c) does for any mixture is
- * done here in a straight line: after a system call hardly any code is left in the caches, and the
- * time of a small message is that of the instructions fetched anew.
+ * A short Send or Write with nothing before it, nothing behind it and nothing to wait for: one FPDU in
+ * one piece. The batch would do the same in twice the instructions.
  */
 #include "vp/uiwarp/send/uiw_single.h"
 
@@ -15,126 +13,74 @@
 
 #include <string.h>
 
-/* Payload up to here is copied: alone in a call that is cheaper than three iovecs. */
-#define SINGLE_COPY_MAX 4096u
-/* Up to here it is copied first and summed together with what is around it. */
+/* Up to here a copy is cheaper than three iovecs. */
+#define SINGLE_MAX 4096u
+/* Up to here a copy and one sum over the whole FPDU is cheaper than a sum for each of its parts. */
 #define SINGLE_BRIEF 192u
-#define SINGLE_FRAME (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + SINGLE_COPY_MAX + IW_TRAILER_MAX)
+#define SINGLE_FRAME (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + SINGLE_MAX + IW_TRAILER_MAX)
 
-struct single_frame {
-    uint32_t header_length;
-    uint32_t trailer_length;
-    uint32_t length; /* of the FPDU */
-    bool copied;     /* the payload stands between header and trailer */
-    uint8_t octets[SINGLE_FRAME];
-};
+static bool single_is_usual(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
+{
+    const unsigned usual =
+        (unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG | (unsigned)IT_SOLICITED_WAIT_FLAG;
+
+    return (sqe->opcode == VP_SEND || sqe->opcode == VP_RDMA_WRITE) && !sqe->started &&
+           sqe->segment_count <= 1 && (sqe->flags & ~usual) == 0 && !sqe->has_immediate &&
+           !sqe->bad_key && sqe->length <= SINGLE_MAX &&
+           sqe->length <= ep->tx.max_ulpdu - IW_UNTAGGED_HEADER && !ep->agreed.send_markers;
+}
 
 bool uiw_single_is_next(const struct uiw_ep *ep)
 {
     const struct uiw_tx *tx = &ep->tx;
-    const struct uiw_sqe *sqe;
 
-    if (atomic_load_explicit(&ep->sq_ready, memory_order_acquire) != tx->cursor.sq + 1)
-        return false;
-    sqe = uiw_sqe_at(ep, tx->cursor.sq);
-    return sqe->quick && !sqe->started && tx->image.start == tx->image.end &&
+    return atomic_load_explicit(&ep->sq_ready, memory_order_acquire) == tx->cursor.sq + 1 &&
+           single_is_usual(ep, uiw_sqe_at(ep, tx->cursor.sq)) &&
+           tx->image.start == tx->image.end &&
            tx->cursor.irq == atomic_load_explicit(&ep->reads.irq_tail, memory_order_acquire);
 }
 
-/* The header; the MSN is the message's from now on, whatever becomes of this attempt. */
-static void single_begin(struct uiw_ep *ep, struct uiw_sqe *sqe)
+/* The MSN is the message's from now on, whatever becomes of this attempt. */
+static uint32_t single_start(struct uiw_ep *ep, struct uiw_sqe *sqe, uint8_t *header)
 {
     sqe->msn = ep->tx.next_send_msn;
     sqe->started = true;
-    if (sqe->opcode != VP_RDMA_WRITE)
-        ep->tx.next_send_msn++;
-}
-
-static uint32_t single_encode_header(const struct uiw_sqe *sqe, uint8_t *header)
-{
     if (sqe->opcode == VP_RDMA_WRITE)
         return (uint32_t)iw_encode_tagged(header, IW_OP_WRITE, true, sqe->remote_stag,
                                           sqe->rdma_addr, sqe->length);
+    ep->tx.next_send_msn++;
     return (uint32_t)iw_encode_untagged(
         header, sqe->flags & IT_SOLICITED_WAIT_FLAG ? IW_OP_SEND_SE : IW_OP_SEND, true,
         sqe->remote_stag, IW_QN_SEND, sqe->msn, 0, sqe->length);
 }
 
-/* The CRC of header and payload; the payload is copied if it is short. */
-static uint32_t single_sum_pieces(struct single_frame *frame, const uint8_t *payload,
-                                  uint32_t length)
-{
-    uint32_t crc = iw_crc_update(IW_CRC_INIT, frame->octets, frame->header_length);
-
-    if (frame->copied)
-        return iw_crc_copy(crc, frame->octets + frame->header_length, payload, length);
-    return iw_crc_update(crc, payload, length);
-}
-
-/* All that is behind the header, but for payload that is too long to be copied. */
-static void single_add_rest(const struct uiw_ep *ep, struct single_frame *frame,
+/* Payload, padding and CRC behind the header. Returns the length of the FPDU. */
+static uint32_t single_fill(const struct uiw_ep *ep, uint8_t *fpdu, uint32_t header,
                             const uint8_t *payload, uint32_t length)
 {
-    static const uint8_t zeros[4];
-    unsigned pad = iw_pad(frame->header_length - IW_LENGTH_FIELD + length);
-    uint32_t before = frame->header_length + (frame->copied ? length : 0);
-    bool brief = length < SINGLE_BRIEF;
+    unsigned pad = iw_pad(header - IW_LENGTH_FIELD + length);
+    uint8_t *end = fpdu + header + length;
     uint32_t crc = 0;
 
-    if (frame->copied && length && (brief || !ep->agreed.crc))
-        memcpy(frame->octets + frame->header_length, payload, length);
-    if (ep->agreed.crc && brief) {
-        memcpy(frame->octets + before, zeros, sizeof(zeros));
-        crc = iw_crc_final(iw_crc_update(IW_CRC_INIT, frame->octets, before + pad));
-    } else if (ep->agreed.crc) {
-        crc = single_sum_pieces(frame, payload, length);
-        crc = iw_crc_final(pad ? iw_crc_update(crc, zeros, pad) : crc);
+    memset(end, 0, sizeof(uint32_t));
+    if (ep->agreed.crc && length >= SINGLE_BRIEF) {
+        crc = iw_crc_update(IW_CRC_INIT, fpdu, header);
+        crc = iw_crc_copy(crc, fpdu + header, payload, length);
+        crc = iw_crc_final(iw_crc_update(crc, end, pad));
+    } else {
+        if (length)
+            memcpy(fpdu + header, payload, length);
+        if (ep->agreed.crc)
+            crc = iw_crc_final(iw_crc_update(IW_CRC_INIT, fpdu, header + length + pad));
     }
-    frame->trailer_length = (uint32_t)iw_encode_trailer(frame->octets + before, pad, crc);
-    frame->length = frame->header_length + length + frame->trailer_length;
-}
-
-static ssize_t single_write(struct uiw_ep *ep, struct single_frame *frame, uint8_t *payload,
-                            uint32_t length)
-{
-    struct iovec iov[3] = {
-        {frame->octets, frame->header_length},
-        {payload, length},
-        {frame->octets + frame->header_length, frame->trailer_length},
-    };
-
-    if (!frame->copied)
-        return uiw_out_write(ep, iov, 3);
-    iov[0].iov_len = frame->length;
-    return uiw_out_write(ep, iov, 1);
-}
-
-/* The rest of an FPDU that the socket took half of goes on from a copy. */
-static bool single_keep_rest(struct uiw_ep *ep, const struct single_frame *frame,
-                             const uint8_t *payload, uint32_t length, uint32_t sent)
-{
-    uint32_t before = frame->copied ? frame->length - frame->trailer_length : frame->header_length;
-
-    if (sent < before) {
-        if (!uiw_out_prepend(ep, frame->octets + sent, before - sent))
-            return false;
-        sent = before;
-    }
-    sent -= before;
-    if (!frame->copied && sent < length) {
-        if (!uiw_out_prepend(ep, payload + sent, length - sent))
-            return false;
-        sent = length;
-    }
-    if (!frame->copied)
-        sent -= length;
-    return uiw_out_prepend(ep, frame->octets + before + sent, frame->trailer_length - sent);
+    return header + length + (uint32_t)iw_encode_trailer(end, pad, crc);
 }
 
 static void single_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
     bool wake;
 
+    uiw_count(&ep->tx.fpdus, 1);
     ep->tx.cursor.sq++;
     ep->tx.responses = 0;
     base_lock_take(&ep->ual->lock);
@@ -145,54 +91,31 @@ static void single_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
         evd_wake(ep->ual->request_evd);
 }
 
-/* A large message, to a peer that has spoken since the last such and so seems to wait for it. */
-static bool single_goes_in_parts(struct uiw_ep *ep, struct uiw_sqe *sqe)
-{
-    uint64_t heard = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
-
-    if (sqe->length < UIW_PARTS_MIN || ep->tx.max_ulpdu <= UIW_PARTS_MIN ||
-        heard == ep->tx.fpdus_in_seen)
-        return false;
-    ep->tx.fpdus_in_seen = heard;
-    sqe->in_parts = true;
-    return true;
-}
-
 enum uiw_out_state uiw_single_send(struct uiw_ep *ep)
 {
     struct uiw_sqe *sqe = uiw_sqe_at(ep, ep->tx.cursor.sq);
     const struct uiw_segment *segment = &sqe->segments[0];
     uint32_t length = sqe->length;
-    uint8_t *payload = length ? segment->addr : NULL;
-    enum uiw_out_state state = UIW_OUT_IDLE;
-    struct single_frame frame;
+    uint8_t fpdu[SINGLE_FRAME];
+    struct iovec iov = {.iov_base = fpdu};
+    uint32_t header;
     ssize_t sent;
 
-    if (single_goes_in_parts(ep, sqe) || length > ep->tx.max_ulpdu - IW_UNTAGGED_HEADER)
-        return UIW_OUT_MORE;
-    if (length &&
-        !uiw_mr_pin_local(segment->mr, segment->stag, payload, length, IT_PRIV_LOCAL_READ, ep->pz))
-        return UIW_OUT_MORE; /* the batch tells what is wrong with it */
-    frame.copied = length <= SINGLE_COPY_MAX;
-    single_begin(ep, sqe);
-    frame.header_length = single_encode_header(sqe, frame.octets);
-    single_add_rest(ep, &frame, payload, length);
-    sent = single_write(ep, &frame, payload, length);
-    if (sent < 0) {
-        state = UIW_OUT_DEAD;
-    } else if ((uint32_t)sent < frame.length) {
-        state = UIW_OUT_FULL;
-        if (sent > 0 && !single_keep_rest(ep, &frame, payload, length, (uint32_t)sent)) {
-            /* Half an FPDU cannot be taken back. */
-            atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
-            state = UIW_OUT_DEAD;
-        }
-    }
+    if (length && !uiw_mr_pin_local(segment->mr, segment->stag, segment->addr, length,
+                                    IT_PRIV_LOCAL_READ, ep->pz))
+        return UIW_OUT_MORE; /* the batch finds out why */
+    header = single_start(ep, sqe, fpdu);
+    iov.iov_len = single_fill(ep, fpdu, header, length ? segment->addr : NULL, length);
     if (length)
         uiw_mr_unpin(segment->mr);
-    if (sent > 0 && state != UIW_OUT_DEAD) {
-        uiw_count(&ep->tx.fpdus, 1);
-        single_finish(ep, sqe);
-    }
-    return state;
+    sent = uiw_out_write(ep, &iov, 1);
+    if (sent < 0)
+        return UIW_OUT_DEAD;
+    if (sent == 0)
+        return UIW_OUT_FULL;
+    if ((size_t)sent < iov.iov_len &&
+        !uiw_out_keep(ep, &iov, 1, (uint32_t)iov.iov_len, (uint32_t)sent))
+        return UIW_OUT_DEAD;
+    single_finish(ep, sqe);
+    return (size_t)sent < iov.iov_len ? UIW_OUT_FULL : UIW_OUT_IDLE;
 }

@@ -25,14 +25,14 @@
 static void drive_run(struct ual_ep *ual, bool reader, bool writable, unsigned budget)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    struct uiw_sender_failure failure;
+    struct uiw_failure failure;
     bool failed;
 
     if (!uiw_token_try_or_mark(ep))
         return;
     do {
         uiw_sender_run(ep, writable, &budget);
-        failed = uiw_sender_has_failed(ep) ||
+        failed = uiw_has_failed(ep) ||
                  atomic_load_explicit(&ep->lost_event, memory_order_acquire);
         if (failed)
             uiw_sender_note_failure(ep, &failure);

@@ -6,17 +6,6 @@
 #include "evd/deliver/evd_deliver.h"
 #include "vp/uiwarp/stream/uiw_drive.h"
 
-/* Locked. Is this request, as it is posted, such a message? */
-static bool post_may_be_quick(const struct uiw_ep *ep, const struct vp_request *request)
-{
-    const unsigned usual =
-        (unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG | (unsigned)IT_SOLICITED_WAIT_FLAG;
-
-    return (request->opcode == VP_SEND || request->opcode == VP_RDMA_WRITE) &&
-           request->segment_count <= 1 && ((unsigned)request->flags & ~usual) == 0 &&
-           !request->has_immediate && !ep->agreed.send_markers && request->length <= UIW_PARTS_MAX;
-}
-
 /*
  * Posts that follow the end of the one before this closely (about a microsecond or two) make a burst:
  * how long that one was busy sending does not count ...
@@ -56,13 +45,9 @@ static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     sqe->segment_count = (uint8_t)request->segment_count;
     sqe->to_windows = request->opcode == VP_RDMA_READ_TO_RMR;
     sqe->resolved = false;
-    sqe->quick = post_may_be_quick(ep, request);
-    sqe->in_parts = false;
     if (__builtin_expect(request->rmr_context > UINT32_MAX, false) &&
-        vp_request_has_bad_key(request)) {
+        vp_request_has_bad_key(request))
         sqe->bad_key = true;
-        sqe->quick = false;
-    }
     if (request->link)
         return uiw_link_fill_locked(ep, sqe, request);
     if (sqe->to_windows)

@@ -184,7 +184,7 @@ static it_event_type_t verdict_async_of(it_dto_status_t status)
 }
 
 /* A request that could not be executed (rule P6). */
-static void verdict_end_for_request(struct ual_ep *ual, const struct uiw_sender_failure *failure,
+static void verdict_end_for_request(struct ual_ep *ual, const struct uiw_failure *failure,
                                     bool reader)
 {
     struct iw_terminate terminate;
@@ -207,7 +207,7 @@ static void verdict_end_for_request(struct ual_ep *ual, const struct uiw_sender_
  * A Read of the peer whose source went away while it was answered. The Terminate tells what is left
  * of it (RFC 5040 4.8).
  */
-static void verdict_end_for_response(struct ual_ep *ual, const struct uiw_sender_failure *failure,
+static void verdict_end_for_response(struct ual_ep *ual, const struct uiw_failure *failure,
                                      bool reader)
 {
     struct iw_read_request rest = failure->entry.request;
@@ -234,7 +234,7 @@ static void verdict_end_for_response(struct ual_ep *ual, const struct uiw_sender
 
 /* The send token is not held. A stream that failed without a request or a Read to blame: no memory,
  * memory that is gone, an event that was lost. */
-void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_sender_failure *failure,
+void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_failure *failure,
                             bool reader)
 {
     struct iw_terminate terminate;

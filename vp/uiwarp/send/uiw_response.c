@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The source of a Read may change at any time. With CRC its octets are therefore copied once and
+ * summed where nobody else writes; short payload is copied anyway.
+ */
+#include "vp/uiwarp/send/uiw_response.h"
+
+#include "tdi/iwarp/iw_crc.h"
+#include "tdi/iwarp/iw_wire.h"
+#include "vp/uiwarp/send/uiw_failure.h"
+
+#include <string.h>
+
+/* Room for the payload of one more FPDU; short ones share a buffer. NULL: not in this batch, or never. */
+static uint8_t *response_room(struct uiw_ep *ep, struct uiw_batch *batch, uint32_t length)
+{
+    uint8_t *room;
+
+    if (batch->bounce_count == 0 || length > UIW_BOUNCE_SIZE - batch->bounce_used) {
+        /* With markers there is one FPDU a batch, and room for the two buffers they need. */
+        if (batch->bounce_count == UIW_BATCH_BOUNCES || !uiw_frame_buffer(ep, batch))
+            return NULL;
+    }
+    room = batch->bounces[batch->bounce_count - 1]->octets + batch->bounce_used;
+    batch->bounce_used += length;
+    return room;
+}
+
+/* A copy with its sum, in a buffer of the batch. Returns false if there is no room. */
+static bool response_add_summed(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame,
+                                const uint8_t *source)
+{
+    uint8_t *copy = response_room(ep, batch, frame->payload_length);
+
+    if (!copy)
+        return false;
+    frame->summed = true;
+    frame->crc = iw_crc_update(IW_CRC_INIT, frame->header, frame->header_length);
+    frame->crc = iw_crc_copy(frame->crc, copy, source, frame->payload_length);
+    uiw_frame_add(batch, copy, frame->payload_length);
+    return true;
+}
+
+/* Takes over the pin of `mr`, in which the source lies. Returns false if there is no room for a copy. */
+static bool response_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
+                                 struct uiw_frame *frame, struct uiw_mr *mr, uint8_t *source)
+{
+    bool added = true;
+
+    if (!frame->copied && !ep->agreed.crc) {
+        batch->iov[batch->iov_count++] = (struct iovec){source, frame->payload_length};
+        uiw_frame_keep_pin(batch, mr);
+        return true;
+    }
+    if (frame->copied) {
+        memcpy(uiw_frame_scratch(batch), source, frame->payload_length);
+        uiw_frame_add_scratch(batch, frame->payload_length);
+    } else {
+        added = response_add_summed(ep, batch, frame, source);
+    }
+    uiw_mr_unpin(mr);
+    return added;
+}
+
+static bool response_add_read(struct uiw_ep *ep, struct uiw_batch *batch,
+                              const struct uiw_irq_entry *entry)
+{
+    const struct iw_read_request *request = &entry->request;
+    uint32_t offset = batch->cursor.irq_offset;
+    uint32_t left = request->length - offset;
+    uint32_t limit = ep->tx.max_ulpdu - IW_TAGGED_HEADER;
+    uint32_t length = left < limit ? left : limit;
+    bool last = length == left;
+    struct uiw_mr *mr = NULL;
+    uint8_t *source = NULL;
+    struct uiw_frame frame;
+    size_t header;
+
+    if (length > 0) {
+        enum uiw_mr_verdict verdict = uiw_mr_pin_remote(&ep->ia->memory.mrs, request->source_stag,
+                                                        request->source_to + offset, length,
+                                                        IT_PRIV_REMOTE_READ, &ep->id, &mr, &source);
+
+        if (verdict != UIW_MR_OK) {
+            uiw_fail_response(ep, uiw_read_error(verdict));
+            return false;
+        }
+    }
+    header = iw_encode_tagged(uiw_frame_scratch(batch), IW_OP_READ_RESPONSE, last,
+                              request->sink_stag, request->sink_to + offset, length);
+    uiw_frame_open(batch, &frame, header, length);
+    if (mr && !response_add_payload(ep, batch, &frame, mr, source))
+        return false;
+    batch->cursor.irq += last;
+    batch->cursor.irq_offset = last ? 0 : offset + length;
+    return uiw_frame_close(ep, batch, &frame, false);
+}
+
+bool uiw_response_add(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    const struct uiw_irq_entry *entry = &ep->reads.irq[batch->cursor.irq & ep->reads.irq_mask];
+    size_t length;
+
+    if (!entry->is_atomic)
+        return response_add_read(ep, batch, entry);
+    length = iw_encode_atomic_response(uiw_frame_own(batch), &entry->atomic);
+    batch->cursor.irq++;
+    return uiw_frame_control(ep, batch, IW_OP_ATOMIC_RESPONSE, IW_QN_ATOMIC, entry->msn, length,
+                             false);
+}
