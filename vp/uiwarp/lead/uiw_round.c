@@ -4,7 +4,6 @@
 
 #include "base/base_call.h"
 #include "vp/uiwarp/lead/uiw_detach.h"
-#include "vp/uiwarp/receive/uiw_pause.h"
 #include "vp/uiwarp/stream/uiw_drive.h"
 
 #include <unistd.h>
@@ -71,7 +70,7 @@ static size_t round_poll_active(struct uiw_progress *progress)
     for (unsigned i = progress->active_count; i-- > 0;) {
         size_t got;
 
-        if (uiw_gather_waits(&uiw_ep_of(progress->active[i])->rx.gather))
+        if (uiw_pause_waits(&uiw_ep_of(progress->active[i])->rx.pause))
             continue;
         got = round_look(progress, progress->active[i], shared);
         octets += got;

@@ -5,7 +5,7 @@
 
 #include "tdi/iwarp/iw_rx.h"
 #include "vp/uiwarp/memory/uiw_memory.h"
-#include "vp/uiwarp/queue/uiw_gather.h"
+#include "vp/uiwarp/queue/uiw_pause.h"
 
 /* What FPDUs are likely to come: how much is read at a time where they are not read directly. */
 enum uiw_expect {
@@ -34,7 +34,7 @@ struct uiw_rx {
     bool terminated;              /* the peer's Terminate is in .terminate */
     enum uiw_expect expect;
     bool widened; /* the receive window; see uiw_net.h */
-    struct uiw_gather gather;
+    struct uiw_pause pause;
     uint32_t atomics; /* of the peer, executed: MSN of the last response */
     struct uiw_drawn drawn;
     unsigned pinned_count;

@@ -5,7 +5,6 @@
 #include "base/base_call.h"
 #include "vp/uiwarp/net/uiw_net.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
-#include "vp/uiwarp/receive/uiw_pause.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -166,6 +165,6 @@ void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct ui
     } while (read->state == UIW_READ_MORE &&
              reader_turn_goes_on(ep, read, ep->rx.iw.fpdus - fpdus, shared));
     uiw_count(&ep->rx.octets_in, read->octets);
-    uiw_gather_note(&ep->rx.gather, reader_is_unfinished(ep));
+    uiw_pause_note(&ep->rx.pause, reader_is_unfinished(ep));
     uiw_reader_count_fpdus(ep);
 }

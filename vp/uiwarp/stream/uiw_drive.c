@@ -32,8 +32,7 @@ static void drive_run(struct ual_ep *ual, bool reader, bool writable, unsigned b
         return;
     do {
         uiw_sender_run(ep, writable, &budget);
-        failed = uiw_has_failed(ep) ||
-                 atomic_load_explicit(&ep->lost_event, memory_order_acquire);
+        failed = uiw_has_failed(ep) || atomic_load_explicit(&ep->lost_event, memory_order_acquire);
         if (failed)
             uiw_sender_note_failure(ep, &failure);
     } while (!uiw_token_drop_unless_marked(ep));

@@ -6,26 +6,6 @@
 #include "evd/deliver/evd_deliver.h"
 #include "vp/uiwarp/stream/uiw_drive.h"
 
-/*
- * Posts that follow the end of the one before this closely (about a microsecond or two) make a burst:
- * how long that one was busy sending does not count ...
- */
-#define POST_BURST_GAP_TICKS UINT64_C(4000)
-
-/* ... which lasts until there is a longer pause: what sends and polls between two posts take. */
-#define POST_BURST_KEEP_TICKS UINT64_C(100000)
-
-/* A thread that fills the queues of many endpoints in turn comes back to each after at most this. */
-#define POST_BURST_PAUSE_MAX_TICKS UINT64_C(4000000)
-
-/* So many posts of a burst go out one by one; those behind may wait for company. */
-#define POST_BURST_EAGER 4u
-
-/* ... until so many requests or octets have gathered. */
-#define POST_GATHER_REQUESTS 64u
-
-#define POST_GATHER_OCTETS UINT64_C(262144)
-
 /* On failure nothing has changed but the slot, which is still free. */
 static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
                                     const struct vp_request *request)
@@ -56,68 +36,14 @@ static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     return IT_SUCCESS;
 }
 
-static void post_gather_none_locked(struct uiw_ep *ep)
-{
-    ep->pacing.gathered_requests = 0;
-    ep->pacing.gathered_octets = 0;
-}
-
-/* The first post since the peer has spoken, outside of a burst, begins none: the clock need not be looked at. */
-static bool post_answers_locked(struct uiw_ep *ep)
-{
-    uint64_t heard = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
-    bool answers = ep->pacing.burst == 0 && heard != ep->pacing.burst_heard;
-
-    ep->pacing.burst_heard = heard;
-    return answers;
-}
-
-/*
- * Does this post belong to a burst, so long after the last one? The first behind a pause does not,
- * until such pauses have been met; two in a row that are alone are its end.
- */
-static bool post_is_in_burst_locked(struct uiw_ep *ep)
-{
-    uint64_t now = base_rough_ticks();
-    uint64_t gap = now - atomic_load_explicit(&ep->pacing.last_post, memory_order_relaxed);
-    bool alone = ep->pacing.burst_paused;
-
-    atomic_store_explicit(&ep->pacing.last_post, now, memory_order_relaxed);
-    if (ep->pacing.burst < POST_BURST_EAGER) {
-        ep->pacing.burst = gap < POST_BURST_GAP_TICKS ? ep->pacing.burst + 1 : 0;
-        return ep->pacing.burst >= POST_BURST_EAGER;
-    }
-    ep->pacing.burst_paused = gap >= POST_BURST_KEEP_TICKS;
-    if (!ep->pacing.burst_paused)
-        return true;
-    if (alone || gap >= POST_BURST_PAUSE_MAX_TICKS) {
-        ep->pacing.burst = 0;
-        ep->pacing.burst_pause = 0;
-        ep->pacing.burst_paused = false;
-        return false;
-    }
-    if (gap < ep->pacing.burst_pause)
-        return true;
-    ep->pacing.burst_pause = 2 * gap;
-    return false;
-}
-
-/*
- * A program that posts faster than it polls is about to post more: a few requests then share one
- * system call. What waits for company goes out with the next poll, wait or gathering, and soon in
- * any case (uiw_sweep.c).
- */
+/* A request that waits leaves with the next poll, wait or gathering, and soon in any case. */
 static bool post_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
-    if (!post_answers_locked(ep) && post_is_in_burst_locked(ep)) {
-        ep->pacing.gathered_requests++;
-        ep->pacing.gathered_octets += request->length;
-        if (ep->pacing.gathered_requests < POST_GATHER_REQUESTS &&
-            ep->pacing.gathered_octets < POST_GATHER_OCTETS)
-            return true;
-    }
-    post_gather_none_locked(ep);
-    return false;
+    uint64_t heard = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
+
+    return !uiw_pacing_answers(&ep->pacing, heard) &&
+           uiw_pacing_in_burst(&ep->pacing, base_rough_ticks()) &&
+           uiw_pacing_gather(&ep->pacing, request->length);
 }
 
 /* When what has been posted leaves. */
@@ -146,7 +72,7 @@ static enum post_pace post_pace_locked(struct uiw_ep *ep, const struct vp_reques
     atomic_store_explicit(&ep->sq_ready, tail, memory_order_release);
     if (post_may_wait_locked(ep, request) && !others_wait)
         return POST_SOON;
-    post_gather_none_locked(ep);
+    uiw_pacing_release(&ep->pacing);
     return POST_NOW;
 }
 
@@ -157,9 +83,7 @@ static void post_send(struct ual_ep *ual, enum post_pace pace)
         break;
     case POST_NOW:
         uiw_drive_send(ual, false);
-        /* A system call later. Of two posters the time of either will do. */
-        atomic_store_explicit(&uiw_ep_of(ual)->pacing.last_post, base_rough_ticks(),
-                              memory_order_relaxed);
+        uiw_pacing_sent(&uiw_ep_of(ual)->pacing, base_rough_ticks());
         break;
     case POST_SOON:
         uiw_later_defer(ual);

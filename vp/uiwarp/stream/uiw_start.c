@@ -7,7 +7,6 @@
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_pollset.h"
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/receive/uiw_pause.h"
 #include "vp/uiwarp/receive/uiw_place.h"
 #include "vp/uiwarp/receive/uiw_reader.h"
 #include "vp/uiwarp/send/uiw_out.h"
@@ -108,7 +107,7 @@ static bool start_prepare(struct uiw_ep *ep, int fd, bool initiator, bool conver
     iw_rx_init(&ep->rx.iw, &uiw_place_ops, ep, result->crc);
     uiw_out_reset(ep);
     ep->tx.max_ulpdu = start_max_ulpdu(fd, result->send_markers);
-    uiw_gather_begin(&ep->rx.gather, ep->tx.max_ulpdu < UIW_LARGE_PATH_ULPDU);
+    uiw_pause_begin(&ep->rx.pause, ep->tx.max_ulpdu < UIW_LARGE_PATH_ULPDU);
     atomic_store_explicit(&ep->tx.hold, !initiator, memory_order_relaxed);
     if (initiator && result->rtr != 0)
         return start_prepare_rtr(ep);

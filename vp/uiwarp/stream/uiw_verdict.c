@@ -234,8 +234,7 @@ static void verdict_end_for_response(struct ual_ep *ual, const struct uiw_failur
 
 /* The send token is not held. A stream that failed without a request or a Read to blame: no memory,
  * memory that is gone, an event that was lost. */
-void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_failure *failure,
-                            bool reader)
+void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_failure *failure, bool reader)
 {
     struct iw_terminate terminate;
     struct uiw_end end = {.step = UAL_EP_BROKEN,

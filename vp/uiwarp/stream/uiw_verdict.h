@@ -9,7 +9,6 @@
 void uiw_verdict_refused(struct ual_ep *ual, enum iw_error error);
 void uiw_verdict_terminated(struct ual_ep *ual);
 void uiw_verdict_closed(struct ual_ep *ual, enum uiw_read_state state, int lost);
-void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_failure *failure,
-                            bool reader);
+void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_failure *failure, bool reader);
 
 #endif
