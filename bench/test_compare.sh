@@ -57,6 +57,16 @@ done
     fail "the comparison fails: $(cat "$folder/log")"
 "$here/compare_lib/check" "$folder/out" || fail 'the results are not good'
 
+# A build beside itself: each row has its ratio.
+"$here/compare" --build "$build" --before "$build" --sizes 64,4k --patterns send_lat,write_bw --runs 1 \
+    --seconds 0.01 --timeout 60 --out "$folder/before" >"$folder/log" 2>&1 ||
+    fail "the comparison with a build before fails: $(cat "$folder/log")"
+[ "$(grep -cE '^(Send ping|RDMA Write stream|geometric mean).* [0-9]+[.][0-9]{3} +[0-9]+[.][0-9]{3}  (ok|slower)$' "$folder/log")" = 4 ] ||
+    fail "the rows of a build before: $(cat "$folder/log")"
+"$here/compare" --build "$build" --before "$folder" --sizes 64 --patterns send_lat --runs 1 \
+    --seconds 0.01 --timeout 60 --out "$folder/none" >"$folder/log" 2>&1 || fail "no build before: $(cat "$folder/log")"
+grep -q 'nothing to set beside' "$folder/log" || fail "not said that there is no build before: $(cat "$folder/log")"
+
 # Who is not there is named, and who fails has no figure.
 mkdir -p "$folder/broken/bin"
 printf '#!/bin/sh\necho no luck >&2\nexit 3\n' >"$folder/broken/bin/it_perf"

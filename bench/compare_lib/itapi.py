@@ -71,6 +71,15 @@ class Itapi(ItPerf):
         return not (pattern.op == "write" and pattern.mode == "wait")
 
 
+class ItapiBefore(Itapi):
+    """Of another build, to see what has changed since."""
+
+    def __init__(self, it_perf: str, name: str) -> None:
+        super().__init__(it_perf)
+        self.name = name
+        self.label = f"itapi, {name.replace('_', ' ')}"
+
+
 class ItapiNoCrc(Itapi):
     name = "itapi_nocrc"
     label = "itapi, CRC off"

@@ -15,9 +15,9 @@ import sys
 import tempfile
 import time
 
-from . import guest, machine, results as outcome
+from . import before, guest, machine, results as outcome
 from .contestant import Contestant
-from .itapi import Itapi, ItapiCoalesce, ItapiNoCrc, ItapiNoSpin, PlainTcp, PlainTcpSame, PlainTcpSums
+from .itapi import Itapi, ItapiBefore, ItapiCoalesce, ItapiNoCrc, ItapiNoSpin, PlainTcp, PlainTcpSame, PlainTcpSums
 from .judge import judge
 from .libfabric import FiPingpong, FiStream
 from .measure import Cell, Pin, Runner
@@ -95,6 +95,8 @@ def parser() -> argparse.ArgumentParser:
                       help="on a device of rdma-core: it_perf and perftest, beside uiwarp and TCP")
     made.add_argument("--vm", action="store_true", help="also on the kernel's siw, in a virtual machine")
     made.add_argument("--timeout", type=seconds_option, default=10.0, metavar="S", help="of one run; default 10 s")
+    made.add_argument("--before", metavar="DIR",
+                      help="only this build beside an older one of that folder, which takes part twice")
     made.add_argument("--build", default=os.path.join(ROOT, "build"), metavar="DIR", help="where itapi is built")
     made.add_argument("--out", metavar="DIR", help="where results go; default compare in that folder")
     return made
@@ -103,6 +105,9 @@ def parser() -> argparse.ArgumentParser:
 def contestants(options: argparse.Namespace) -> list[Contestant]:
     binaries = os.path.join(os.path.abspath(options.build), "bin")
     it_perf = os.path.join(binaries, "it_perf")
+    if options.before:
+        other = os.path.join(os.path.abspath(options.before), "bin", "it_perf")
+        return [Itapi(it_perf), *(ItapiBefore(other, name) for name in before.TWINS)]
     if options.device:
         return [PlainTcp(it_perf), Itapi(it_perf), ItapiDevice(it_perf, options.device), Perftest(options.device)]
     plain = [kind(it_perf) for kind in (PlainTcp, PlainTcpSame, PlainTcpSums)]
@@ -189,6 +194,8 @@ def write(options: argparse.Namespace, results: outcome.Results) -> None:
     write_report(results, options.out, draw(options.out))
     for rows in outcome.tables(results):
         print(outcome.plain(rows))
+    if options.before:
+        print("\n".join(before.lines(results.cells)))
     for line in outcome.machine_lines(results):
         print(line)
     for line in outcome.guest_lines(results) + outcome.warnings(results):
