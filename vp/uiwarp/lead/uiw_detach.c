@@ -3,8 +3,8 @@
  * Streams apart from the poll set. The kernel tells the poll set of every arrival, and those that
  * hold it, which is wasted while a leader reads the stream anyway: a twelfth of the time of a small
  * message. So a stream that a polling leader finds data in again and again is taken out, and put
- * back before anybody relies on the set: a leader that is about to sleep, the loop that takes over,
- * a sender that waits for room, a leader that forgets the stream.
+ * back before a thread relies on the set: a leader that is about to sleep, the loop that takes
+ * over, a sender that waits for room, a leader that forgets the stream.
  */
 #include "vp/uiwarp/lead/uiw_detach.h"
 
@@ -14,61 +14,59 @@
 
 #include <sys/epoll.h>
 
-/* Polls that find something, since a leader has slept or the loop led: what two system calls are worth. */
+/* Polls that find something, since a leader has slept or the loop led: worth two system calls. */
 #define DETACH_FOUND 256u
 
-static bool detach_is_allowed(struct uiw_progress *progress, unsigned slot)
+static bool detach_is_allowed(const struct uiw_progress *progress, const struct uiw_active *active)
 {
-    return progress->found >= DETACH_FOUND && !progress->detached[slot] &&
+    return progress->found >= DETACH_FOUND && !active->detached &&
            !atomic_load_explicit(&progress->gate_open, memory_order_seq_cst);
 }
 
-void uiw_detach_found(struct uiw_progress *progress, unsigned slot)
+void uiw_detach_found(struct uiw_progress *progress, struct uiw_active *active)
 {
-    struct ual_ep *ual = progress->active[slot];
-    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct uiw_ep *ep = uiw_ep_of(active->ual);
 
     if (progress->found < DETACH_FOUND)
         progress->found++;
-    if (!detach_is_allowed(progress, slot) || !uiw_token_try(ep))
+    if (!detach_is_allowed(progress, active) || !uiw_token_try(ep))
         return;
     if (ep->fd >= 0 && !ep->tx.detached &&
         !atomic_load_explicit(&ep->tx.blocked, memory_order_relaxed) &&
         epoll_ctl(progress->epoll_fd, EPOLL_CTL_DEL, ep->fd, NULL) == 0) {
         ep->tx.detached = true;
-        progress->detached[slot] = true;
+        active->detached = true;
         progress->detached_count++;
     }
     uiw_token_drop(ep);
-    uiw_drive_send(ual, false); /* what was posted meanwhile found the token taken */
+    uiw_drive_send(active->ual, false); /* a post during that time found the token taken */
 }
 
-void uiw_detach_end(struct uiw_progress *progress, unsigned slot)
+void uiw_detach_end(struct uiw_progress *progress, struct uiw_active *active)
 {
-    struct ual_ep *ual = progress->active[slot];
-    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct uiw_ep *ep = uiw_ep_of(active->ual);
     bool over;
 
-    if (!progress->detached[slot])
+    if (!active->detached)
         return;
-    progress->detached[slot] = false;
+    active->detached = false;
     progress->detached_count--;
     uiw_token_wait(ep);
     /* Else a sender has put it back, or its stream is over. */
     if (ep->tx.detached) {
         ep->tx.detached = false;
-        if (!uiw_pollset_add(ep->ia->ual, ual, ep->fd))
+        if (!uiw_pollset_add(ep->ia->ual, active->ual, ep->fd))
             atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
     }
     over = ep->fd < 0;
     uiw_token_drop(ep);
     if (!over)
-        uiw_drive_send(ual, false);
+        uiw_drive_send(active->ual, false);
 }
 
 void uiw_detach_end_all(struct uiw_progress *progress)
 {
     progress->found = 0;
     for (unsigned i = 0; i < progress->active_count && progress->detached_count > 0; i++)
-        uiw_detach_end(progress, i);
+        uiw_detach_end(progress, &progress->active[i]);
 }

@@ -6,9 +6,9 @@
 #include "vp/uiwarp/queue/uiw_ep.h"
 
 /* A poll of the active stream has found something: it may leave the poll set. */
-void uiw_detach_found(struct uiw_progress *progress, unsigned slot);
-/* The active stream is in the poll set again. May wait for the send token, which is held briefly. */
-void uiw_detach_end(struct uiw_progress *progress, unsigned slot);
+void uiw_detach_found(struct uiw_progress *progress, struct uiw_active *active);
+/* The active stream enters the poll set again. May wait for the send token, held briefly. */
+void uiw_detach_end(struct uiw_progress *progress, struct uiw_active *active);
 void uiw_detach_end_all(struct uiw_progress *progress);
 
 #endif

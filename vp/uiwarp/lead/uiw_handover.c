@@ -22,12 +22,12 @@
 #include <unistd.h>
 
 #define HANDOVER_TICK_NS BASE_NS_PER_MS
-/* A leader asleep for so many ticks will tell us when it leaves: no more ticks. */
+/* Ticks that a leader sleeps through before the loop relies on it to tell when it leaves. */
 #define HANDOVER_ASLEEP_TICKS 8u
-/* Rounds in which the loop finds something, and octets, before it looks whether it has other duties. */
+/* Rounds that find something, and octets, after which the loop turns to its other duties. */
 #define HANDOVER_ROUNDS 64u
 #define HANDOVER_OCTETS ((size_t)1 << 20)
-/* With so few active streams it is sooner to look at them than to ask which have something. */
+/* Up to this number of active streams the loop looks at them before it asks epoll. */
 #define HANDOVER_ACTIVE 2u
 
 static void handover_set_gate(struct uiw_progress *progress, bool open)
@@ -42,8 +42,9 @@ static void handover_set_gate(struct uiw_progress *progress, bool open)
 }
 
 /*
- * From now on the loop hears of arrivals, of all streams: a leader that has seen the gate closed may
- * have taken some out of the poll set, and no later one will. Who sleeps has put them back.
+ * From now on the loop hears of arrivals, of all streams: a leader that has seen the gate closed
+ * may have taken some out of the poll set, and no later one will. A leader that sleeps has put them
+ * back.
  */
 static void handover_watch(struct ual_ia *ia)
 {
@@ -78,7 +79,7 @@ static void handover_start_ticking(struct ual_ia *ia)
     handover_next_tick(ia);
 }
 
-/* The leader sleeps: it will submit .unpark when it leaves. False when it has left meanwhile. */
+/* The leader sleeps and submits .unpark when it leaves. False: it has left already. */
 static bool handover_park(struct uiw_progress *progress)
 {
     /* Pairs with leader_tell_loop: the word first, then this flag. */
@@ -97,7 +98,7 @@ static void handover_tick(void *argument)
         atomic_load_explicit(&progress->leader, memory_order_relaxed) == UIW_LEADER_CONSUMER;
 
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
-    /* Who has a callback or descriptor should not depend on a consumer who comes by now and then. */
+    /* Callbacks and descriptors must not depend on a consumer that comes by now and then. */
     if (!leads && (stints == progress->stints_seen ||
                    atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0)) {
         handover_watch(ia);

@@ -18,9 +18,9 @@
 
 /* Polls in vain while another leads, in one and the same round: some 30 us. */
 #define LEAD_STAND_BY 1024u
-/* A yield that took this long: somebody else needs the processor. */
+/* After a yield that took this long another process needs the processor ... */
 #define LEAD_STOLEN_NS UINT64_C(100000)
-/* ... and for so many short sleeps we leave it to them. */
+/* ... and has it for this number of short sleeps. */
 #define LEAD_SPIN_PAUSE  1000u
 #define LEAD_SPIN_MAX_NS UINT64_C(50000)
 #define LEAD_SPIN_MIN_NS UINT64_C(2000)
@@ -169,24 +169,12 @@ static int lead_until(struct ual_ia *ia, struct evd_waiter *waiter, uint64_t dea
     return error;
 }
 
-static void lead_enter_follower(struct uiw_progress *progress, struct uiw_follower *follower)
-{
-    base_lock_take(&progress->lock);
-    follower->next = progress->followers;
-    progress->followers = follower;
-    atomic_fetch_add_explicit(&progress->follower_count, 1, memory_order_seq_cst);
-    base_lock_drop(&progress->lock);
-}
-
 static void lead_leave_follower(struct uiw_progress *progress, struct uiw_follower *follower)
 {
-    struct uiw_follower **link = &progress->followers;
     uint32_t left;
 
     base_lock_take(&progress->lock);
-    while (*link != follower)
-        link = &(*link)->next;
-    *link = follower->next;
+    base_list_remove(&progress->followers, &follower->link);
     left = atomic_fetch_sub_explicit(&progress->follower_count, 1, memory_order_seq_cst) - 1;
     base_lock_drop(&progress->lock);
     /* The lead may have been offered to us, who have what we wanted already. */
@@ -201,7 +189,10 @@ static int lead_follow(struct uiw_progress *progress, struct evd_waiter *waiter,
     struct uiw_follower follower = {.waiter = waiter};
     int error = 0;
 
-    lead_enter_follower(progress, &follower);
+    base_lock_take(&progress->lock);
+    base_list_prepend(&progress->followers, &follower.link);
+    atomic_fetch_add_explicit(&progress->follower_count, 1, memory_order_seq_cst);
+    base_lock_drop(&progress->lock);
     if (atomic_load_explicit(&progress->leader, memory_order_seq_cst) != UIW_LEADER_NONE)
         error = evd_waiter_sleep(waiter, deadline_ns);
     lead_leave_follower(progress, &follower);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ways in which a consumer leads; what an IA reads its sockets with is opened and closed here. */
+/* A consumer leads; opening and closing of what an IA reads its sockets with. */
 #ifndef ITAPI_VP_UIWARP_LEAD_UIW_LEAD_H
 #define ITAPI_VP_UIWARP_LEAD_UIW_LEAD_H
 

@@ -7,10 +7,12 @@
 /* One of those who wait is woken without having an event: it finds the leader word free. */
 void uiw_leader_wake_follower(struct uiw_progress *progress)
 {
+    const struct uiw_follower *follower;
     struct evd_waiter *waiter;
 
     base_lock_take(&progress->lock);
-    waiter = progress->followers ? progress->followers->waiter : NULL;
+    follower = BASE_LIST_FIRST(&progress->followers, struct uiw_follower, link);
+    waiter = follower ? follower->waiter : NULL;
     base_lock_drop(&progress->lock);
     /* The waiter lives in an EVD, whose memory stays valid: at worst it looks once in vain. */
     if (waiter) {
@@ -50,7 +52,7 @@ void uiw_leader_quiesce(struct ual_ia *ia)
     /* The round that runs may not have seen .purge, nor may the next have: the one after has. */
     rounds = atomic_load_explicit(&progress->rounds, memory_order_acquire);
     while (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER)) {
-        /* Who sleeps has nothing in hand but what epoll will report, and looks at .purge first. */
+        /* A leader that sleeps holds what epoll will report alone, and looks at .purge first. */
         if (atomic_load_explicit(&progress->asleep, memory_order_seq_cst) ||
             atomic_load_explicit(&progress->rounds, memory_order_acquire) - rounds >= 2)
             return;

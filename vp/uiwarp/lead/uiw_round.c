@@ -8,15 +8,15 @@
 
 #include <unistd.h>
 
-/* A polling leader asks epoll once in so many rounds; more often when a sender waits for room. */
+/* Rounds of a polling leader between two that ask epoll; fewer when a sender waits for room. */
 #define ROUND_POLLS         32u
 #define ROUND_POLLS_BLOCKED 4u
-/* An active stream without data for so many rounds is left to epoll again. */
+/* Rounds without data after which an active stream is left to epoll again. */
 #define ROUND_IDLE_ROUNDS 1000u
-/* More active streams than there is room for: so many rounds go by what epoll tells. */
+/* Rounds that go by what epoll tells, once more streams were active than there is room for. */
 #define ROUND_CROWDED_ROUNDS 64u
 
-/* The first FPDU of a stream is often its last for a while: of thousands that are set up in a row. */
+/* Of thousands of streams that are set up in a row, the first FPDU is the last for a while. */
 static bool round_is_talkative(struct ual_ep *ual)
 {
     const struct uiw_ep *ep = uiw_ep_of(ual);
@@ -27,8 +27,8 @@ static bool round_is_talkative(struct ual_ep *ual)
 static void round_activate(struct uiw_progress *progress, struct ual_ep *ep)
 {
     for (unsigned i = 0; i < progress->active_count; i++) {
-        if (progress->active[i] == ep) {
-            progress->idle[i] = 0;
+        if (progress->active[i].ual == ep) {
+            progress->active[i].idle = 0;
             return;
         }
     }
@@ -36,19 +36,13 @@ static void round_activate(struct uiw_progress *progress, struct ual_ep *ep)
         progress->crowded = ROUND_CROWDED_ROUNDS;
         return;
     }
-    progress->active[progress->active_count] = ep;
-    progress->idle[progress->active_count] = 0;
-    progress->active_count++;
+    progress->active[progress->active_count++] = (struct uiw_active){.ual = ep};
 }
 
 static void round_deactivate(struct uiw_progress *progress, unsigned slot)
 {
-    uiw_detach_end(progress, slot);
-    progress->active_count--;
-    progress->active[slot] = progress->active[progress->active_count];
-    progress->idle[slot] = progress->idle[progress->active_count];
-    progress->detached[slot] = progress->detached[progress->active_count];
-    progress->detached[progress->active_count] = false;
+    uiw_detach_end(progress, &progress->active[slot]);
+    progress->active[slot] = progress->active[--progress->active_count];
 }
 
 /*
@@ -68,16 +62,17 @@ static size_t round_poll_active(struct uiw_progress *progress)
     size_t octets = 0;
 
     for (unsigned i = progress->active_count; i-- > 0;) {
+        struct uiw_active *active = &progress->active[i];
         size_t got;
 
-        if (uiw_pause_waits(&uiw_ep_of(progress->active[i])->rx.pause))
+        if (uiw_pause_waits(&uiw_ep_of(active->ual)->rx.pause))
             continue;
-        got = round_look(progress, progress->active[i], shared);
+        got = round_look(progress, active->ual, shared);
         octets += got;
-        progress->idle[i] = got ? 0 : progress->idle[i] + 1;
+        active->idle = got ? 0 : active->idle + 1;
         if (got)
-            uiw_detach_found(progress, i);
-        else if (progress->idle[i] > ROUND_IDLE_ROUNDS)
+            uiw_detach_found(progress, active);
+        else if (active->idle > ROUND_IDLE_ROUNDS)
             round_deactivate(progress, i);
     }
     return octets;
@@ -94,7 +89,7 @@ static bool round_is_crowded(struct uiw_progress *progress)
         return false;
     progress->crowded--;
     for (unsigned i = progress->active_count; i-- > 0;) {
-        if (++progress->idle[i] > ROUND_IDLE_ROUNDS)
+        if (++progress->active[i].idle > ROUND_IDLE_ROUNDS)
             round_deactivate(progress, i);
     }
     return true;
@@ -157,7 +152,7 @@ size_t uiw_round_run(struct uiw_progress *progress, bool ask_epoll)
     if (progress->detached_count > 0 &&
         (ask_epoll || atomic_load_explicit(&progress->gate_open, memory_order_seq_cst)))
         uiw_detach_end_all(progress);
-    /* Who asks epoll anyway learns from it which streams are worth a system call. */
+    /* Epoll, when it is asked, tells which streams are worth a system call. */
     octets = ask_epoll ? 0 : round_poll_active(progress);
     if (atomic_load_explicit(&progress->look, memory_order_relaxed)) {
         atomic_store_explicit(&progress->look, false, memory_order_relaxed);

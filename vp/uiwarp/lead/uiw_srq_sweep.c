@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The loop looks at messages that hold a receive of an S-RQ: queue/uiw_srq_watch.c has the list of their EPs.
- */
+/* The loop looks at messages that hold a receive of an S-RQ: see queue/uiw_srq_watch.c. */
 #include "vp/uiwarp/lead/uiw_sweep.h"
 
 #include "base/base_clock.h"
@@ -11,10 +9,7 @@
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/stream/uiw_end.h"
 
-/*
- * Where nothing has run for a while, the peer may have gone on and nobody has read it yet: such a time
- * counts as two periods.
- */
+/* A process that was stopped has not read what came: such a time counts as two periods. */
 static uint64_t watch_elapsed(struct uiw_drawn *drawn, uint64_t period_ns)
 {
     uint64_t now = base_now_ns();

@@ -2,15 +2,15 @@
 /*
  * Posts that were noted down are sent.
  *
- * Deferred posts share a system call. The next poll of the thread that posted sends them, the next poll of one
- * of the EP's EVDs or of an AEVD, or the next wait. For consumers that do neither the loop looks every half
- * millisecond. While a consumer leads, which is likely to send and does it better, the loop leaves what
- * it meets for the first time.
+ * Deferred posts share a system call. The next poll of the thread that posted sends them, the next
+ * poll of one of the EP's EVDs or of an AEVD, or the next wait. For consumers that do neither the
+ * loop looks every half millisecond. While a consumer leads, which is likely to send and does it
+ * better, the loop leaves what it meets for the first time.
  *
- * Held posts wait for one without IT_COALESCE_WR_FLAG. A program that sleeps on an EVD of the EP posts none:
- * a thread that is about to sleep lets go what is held, and a post that finds a thread asleep is
- * deferred instead of held. A program that is elsewhere is forgiven: the loop looks once a second and
- * lets go what it meets twice.
+ * Held posts wait for one without IT_COALESCE_WR_FLAG. A program that sleeps on an EVD of the EP
+ * posts none: a thread that is about to sleep lets go what is held, and a post that finds a thread
+ * asleep is deferred instead of held. A program that is elsewhere is forgiven: the loop looks once
+ * a second and lets go what it meets twice.
  */
 #include "vp/uiwarp/lead/uiw_sweep.h"
 

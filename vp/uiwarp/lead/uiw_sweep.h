@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What EPs are noted down for is done. */
+/* Work that EPs are noted down for is done. */
 #ifndef ITAPI_VP_UIWARP_LEAD_UIW_SWEEP_H
 #define ITAPI_VP_UIWARP_LEAD_UIW_SWEEP_H
 
@@ -10,7 +10,7 @@ void uiw_sweep_deferred(struct ual_ia *ia);
 void uiw_sweep_deferred_of(void *ia, const struct evd *evd);
 void uiw_sweep_deferred_here(struct ual_ia *ia);
 
-/* A thread is about to sleep on this EVD: what is held of EPs with it goes out now. NULL: of all. */
+/* A thread is about to sleep on this EVD: held posts of EPs with it go out. NULL: of all EPs. */
 void uiw_sweep_held_of(void *ia, const struct evd *evd);
 
 void uiw_sweep_open(struct ual_ia *ia);

@@ -36,7 +36,7 @@ struct uiw_segment {
     uint32_t stag; /* of mr when it was posted: dead when the LMR is freed */
 };
 
-/* What a link opens, in the place of the segments of its request. */
+/* A link or unlink, in the place of the segments of its request. */
 struct uiw_link {
     struct uiw_mr *window;
     struct ual_lmr *lmr; /* held from the post until the link is superseded; NULL: an unlink */
@@ -95,56 +95,43 @@ static inline struct uiw_rmr *uiw_rmr_of(struct ual_rmr *rmr)
 }
 
 /*
- * Executes a link or unlink for this stream of the EP; may_wait: the caller holds no pin. LATER: the
- * entry is in use. REFUSED: the window is gone.
+ * Executes a link or unlink for this stream of the EP; may_wait: the caller holds no pin. LATER:
+ * the entry is in use. REFUSED: the window is gone.
  */
 enum uiw_window_result uiw_window_run(struct uiw_mr_table *table, const struct uiw_stream_id *by,
                                       struct ual_ep *ual, struct uiw_link *link, bool may_wait);
 
-/* The segment of a Read that starts: the window as it is now. False: not linked, or not for this stream. */
+/* The window of a Read that starts, as it is now. False: not linked, or not for this stream. */
 bool uiw_window_resolve(const struct uiw_stream_id *by, struct uiw_segment *segment);
 
-/* A Read with IT_UNLINK_LOCAL_SINK is done: closes its sink to peers. The LMR or RMR, NULL if it is gone. */
+/* A Read is done: closes its sink to peers. The LMR or RMR; NULL: it is gone. */
 it_handle_t uiw_sink_unlink(struct uiw_mr_table *table, const struct uiw_segment *sink,
                             bool is_window);
 
 /*
- * Send with Invalidate. On IW_OK no octet moves through the STag any more, and *handle is the LMR or
- * RMR.
+ * Send with Invalidate. On IW_OK no octet moves through the STag any more, and *handle is the LMR
+ * or RMR.
  */
 enum iw_error uiw_region_invalidate(struct uiw_mr_table *table, const struct uiw_pz *pz,
                                     const struct uiw_stream_id *by, uint32_t stag,
                                     it_handle_t *handle);
 
-/*
- * The window is meant to be linked by `to` instead of `from`, unless something else has been posted meanwhile.
- */
+/* The link posted last is `to` instead of `from`, unless another one has been posted. */
 void uiw_window_want(struct uiw_mr *window, uint32_t from, uint32_t to);
 
-/* uiw_bounce.c: a few are kept, so that the data path need not allocate. */
 /* Opened and closed with the IA. _close also cleans up after an _open that failed. */
 bool uiw_bounce_open(struct uiw_memory *memory);
-
 void uiw_bounce_close(struct uiw_memory *memory);
-
 struct uiw_bounce *uiw_bounce_get(struct uiw_memory *memory);
-
 void uiw_bounce_put(struct uiw_memory *memory, struct uiw_bounce *bounce);
 
 it_status_t uiw_pz_create(struct ual_pz *pz);
-
 void uiw_pz_destroy(struct ual_pz *pz);
-
 it_status_t uiw_lmr_create(struct ual_lmr *lmr);
-
 void uiw_lmr_destroy(struct ual_lmr *lmr);
-
 it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
-
 it_status_t uiw_rmr_create(struct ual_rmr *rmr);
-
 void uiw_rmr_destroy(struct ual_rmr *rmr);
-
 void uiw_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state);
 
 /* With the token of a closed window: it belongs to no region and no endpoint any more. */

@@ -15,7 +15,7 @@ bool uiw_mr_table_init(struct uiw_mr_table *table)
     uint32_t any;
 
     memset(table, 0, sizeof(*table));
-    /* Where there are no random numbers there are no STags: better known now than later. */
+    /* Without random numbers there are no STags: better known now than later. */
     if (!base_random32(&any))
         return false;
     base_lock_init(&table->lock);

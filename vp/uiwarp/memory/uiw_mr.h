@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Registered memory by STag. Lookups take no lock: an entry is pinned by a counter, then its STag
- * compared; who closes the entry clears the STag first and then waits until nobody has it pinned.
- * What a pin protects is one memcpy or a few non-blocking system calls: whoever holds one waits for
- * nothing, so waiting for pins is short, and safe for those who hold none themselves.
+ * compared; a thread that closes the entry clears the STag first and then waits until nobody has it
+ * pinned. A pin protects one memcpy or a few non-blocking system calls. Its holder waits for
+ * nothing, so waiting for pins is short, and safe for a thread that holds none.
  */
 #ifndef ITAPI_VP_UIWARP_MEMORY_UIW_MR_H
 #define ITAPI_VP_UIWARP_MEMORY_UIW_MR_H
 
 #include "base/base_lock.h"
+#include "tdi/iwarp/iw.h"
 #include "vp/uiwarp/memory/uiw_stag.h"
 
 #include "it_api.h"
@@ -18,7 +19,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "tdi/iwarp/iw.h"
 
 struct ual_ep;
 struct ual_lmr;
@@ -26,7 +26,7 @@ struct ual_lmr;
 #define UIW_MR_CHUNK  1024u
 #define UIW_MR_CHUNKS 8192u
 
-/* What an open entry gives access to. */
+/* The memory behind an open entry. */
 struct uiw_region {
     uint8_t *addr;
     uint64_t length;
@@ -59,7 +59,7 @@ struct uiw_mr_table {
     struct uiw_mr *free;
 };
 
-/* Who asks for access: one connection, ever. */
+/* The one connection that asks for access. */
 struct uiw_stream_id {
     const void *pz;
     uint64_t number; /* unique within the IA, never 0 */
@@ -117,8 +117,8 @@ static inline void uiw_mr_drop(struct uiw_mr *mr)
 /* With the token, and closed. */
 void uiw_mr_open(struct uiw_mr *mr, const struct uiw_region *region, uint32_t stag);
 /*
- * With the token. True when no octet moves through the entry any more, and its STag is forgotten; wait: as
- * soon as that is so. False, and as open as before: it would have to wait.
+ * With the token. True when no octet moves through the entry any more, and its STag is forgotten;
+ * wait: as soon as that is so. False, and as open as before: it would have to wait.
  */
 bool uiw_mr_close(struct uiw_mr_table *table, struct uiw_mr *mr, bool wait);
 
@@ -139,7 +139,7 @@ static inline bool uiw_mr_pin_entry(struct uiw_mr *mr, uint32_t stag)
     return false;
 }
 
-/* The entry that an STag was made for, whether it is open with it or not yet; NULL: there is none. */
+/* The entry that an STag was made for, open with it or not yet; NULL: there is none. */
 struct uiw_mr *uiw_mr_find(const struct uiw_mr_table *table, uint32_t stag);
 
 /* Pins the entry of a live STag; NULL when there is none. */
@@ -167,43 +167,34 @@ bool uiw_mr_pin_local(struct uiw_mr *mr, uint32_t stag, const uint8_t *addr, uin
 bool uiw_mr_may_invalidate(const struct uiw_mr *mr, uint32_t stag, const struct uiw_stream_id *by,
                            bool alone);
 
+/* Why a Write of the peer is refused. DDP knows no rights. */
 static inline enum iw_error uiw_write_error(enum uiw_mr_verdict verdict)
 {
-    switch (verdict) {
-    case UIW_MR_OK:
-        return IW_OK;
-    case UIW_MR_INVALID:
-        break;
-    case UIW_MR_STREAM:
-        return IW_ERR_DDP_STAG_STREAM;
-    case UIW_MR_ACCESS:
-        return IW_ERR_RDMAP_ACCESS; /* DDP knows no rights */
-    case UIW_MR_BOUNDS:
-        return IW_ERR_DDP_BOUNDS;
-    case UIW_MR_WRAP:
-        return IW_ERR_DDP_TO_WRAP;
-    }
-    return IW_ERR_DDP_INVALID_STAG;
+    static const enum iw_error errors[] = {
+        [UIW_MR_OK] = IW_OK,
+        [UIW_MR_INVALID] = IW_ERR_DDP_INVALID_STAG,
+        [UIW_MR_STREAM] = IW_ERR_DDP_STAG_STREAM,
+        [UIW_MR_ACCESS] = IW_ERR_RDMAP_ACCESS,
+        [UIW_MR_BOUNDS] = IW_ERR_DDP_BOUNDS,
+        [UIW_MR_WRAP] = IW_ERR_DDP_TO_WRAP,
+    };
+
+    return errors[verdict];
 }
 
 /* Why a Read or atomic of the peer is refused. */
 static inline enum iw_error uiw_read_error(enum uiw_mr_verdict verdict)
 {
-    switch (verdict) {
-    case UIW_MR_OK:
-        return IW_OK;
-    case UIW_MR_INVALID:
-        break;
-    case UIW_MR_STREAM:
-        return IW_ERR_RDMAP_STAG_STREAM;
-    case UIW_MR_ACCESS:
-        return IW_ERR_RDMAP_ACCESS;
-    case UIW_MR_BOUNDS:
-        return IW_ERR_RDMAP_BOUNDS;
-    case UIW_MR_WRAP:
-        return IW_ERR_RDMAP_TO_WRAP;
-    }
-    return IW_ERR_RDMAP_INVALID_STAG;
+    static const enum iw_error errors[] = {
+        [UIW_MR_OK] = IW_OK,
+        [UIW_MR_INVALID] = IW_ERR_RDMAP_INVALID_STAG,
+        [UIW_MR_STREAM] = IW_ERR_RDMAP_STAG_STREAM,
+        [UIW_MR_ACCESS] = IW_ERR_RDMAP_ACCESS,
+        [UIW_MR_BOUNDS] = IW_ERR_RDMAP_BOUNDS,
+        [UIW_MR_WRAP] = IW_ERR_RDMAP_TO_WRAP,
+    };
+
+    return errors[verdict];
 }
 
 #endif

@@ -45,7 +45,7 @@ void uiw_stags_fini(struct uiw_stags *stags)
 
 /* ---------------------------------------------------------------- growth */
 
-/* Who changes a slot does so before it is frozen, and is copied, or finds it frozen and waits. */
+/* A change of a slot comes before it is frozen, and is copied, or finds it frozen and waits. */
 static void stags_grow_locked(struct uiw_stags *stags, struct uiw_stag_map *map)
 {
     struct uiw_stag_map *larger =

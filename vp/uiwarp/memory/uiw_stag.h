@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The STags of an IA: each is a random number of 32 bits, so nothing follows from any number of others, neither
- * those of neighbours nor the next one of the same entry.
+ * The STags of an IA: each is a random number of 32 bits, so nothing follows from any number of
+ * others, neither those of neighbours nor the next one of the same entry.
  *
- * A map leads from an STag to its entry by one look: the low bits of the STag are its slot, and only STags whose
- * slot is free are handed out. With more STags the map grows, and a slot's STag moves to one of two. At
- * most half of the slots are in use, so at least 31 of the 32 bits are fresh.
+ * A map leads from an STag to its entry by one look: the low bits of the STag are its slot, and
+ * only STags whose slot is free are handed out. With more STags the map grows, and a slot's STag
+ * moves to one of two. At most half of the slots are in use, so at least 31 of the 32 bits are
+ * fresh.
  *
- * Looking up takes no lock, nor does handing out and taking back, but for growth. A map that
- * has been outgrown stays, since somebody may be looking at it.
+ * Looking up takes no lock, nor does handing out and taking back, but for growth. A map that has
+ * been outgrown stays, since another thread may be looking at it.
  */
 #ifndef ITAPI_VP_UIWARP_MEMORY_UIW_STAG_H
 #define ITAPI_VP_UIWARP_MEMORY_UIW_STAG_H
@@ -39,7 +40,7 @@ struct uiw_stags {
 bool uiw_stags_init(struct uiw_stags *stags);
 void uiw_stags_fini(struct uiw_stags *stags);
 
-/* A new STag of this entry (at most UIW_STAG_ENTRY). 0: no memory, or no random numbers. Any thread. */
+/* Any thread. A new STag of this entry (at most UIW_STAG_ENTRY). 0: no memory, or no random. */
 uint32_t uiw_stags_draw(struct uiw_stags *stags, uint32_t entry);
 /* One that was drawn for this entry opens nothing any more, and may come again. Any thread. */
 void uiw_stags_forget(struct uiw_stags *stags, uint32_t stag, uint32_t entry);

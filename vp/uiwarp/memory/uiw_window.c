@@ -5,7 +5,7 @@
  * with IT_UNLINK_LOCAL_SINK.
  *
  * A request names the entry of its window and the entry's serial number, never the RMR: when that
- * has been freed meanwhile the serial number is another one.
+ * has been freed the serial number is another one.
  */
 #include "vp/uiwarp/memory/uiw_memory.h"
 
@@ -19,7 +19,6 @@ void uiw_window_let_go(struct uiw_mr *window)
     window->ep = NULL;
 }
 
-/* Unless something else has been posted meanwhile. */
 void uiw_window_want(struct uiw_mr *window, uint32_t from, uint32_t to)
 {
     (void)atomic_compare_exchange_strong_explicit(&window->wanted, &from, to, memory_order_relaxed,

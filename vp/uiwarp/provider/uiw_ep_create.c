@@ -65,7 +65,7 @@ void uiw_ep_destroy(struct ual_ep *ual)
     uiw_rings_free(ep);
 }
 
-/* Whoever ends a connection drains the EP right after the step to NONOPERATIONAL. */
+/* The thread that ends a connection drains the EP right after the step to NONOPERATIONAL. */
 static void ep_wait_drained(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);

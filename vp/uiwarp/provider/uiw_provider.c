@@ -23,7 +23,7 @@
 #define UIW_API_MAJOR  2
 #define UIW_API_MINOR  1
 
-/* Streams that are no connections, in one IA: a part of the descriptors each, and no more than so many. */
+/* Streams of an IA that are no connections: a part of the descriptors each, and a maximum. */
 #define PROVIDER_HALF_OPEN_PART 2u
 #define PROVIDER_UNDECIDED_PART 4u
 #define PROVIDER_LINGER_PART    8u
@@ -107,51 +107,48 @@ static bool provider_has_interface(const char *name)
 
 /* ---------------------------------------------------------------- opening and closing an IA */
 
-static void provider_fill_attributes(struct vp_attributes *attributes)
-{
-    *attributes = (struct vp_attributes){
-        .transport_type = IT_IWARP_TCP_TRANSPORT,
-        .socket_conversion = IT_TRUE,
-        .suppress_depths = IT_TRUE,
-        .srq = IT_TRUE,
-        .srq_resizable = IT_TRUE,
-        .soft_hi_watermark = IT_TRUE,
-        .hard_hi_watermark = IT_TRUE,
-        .queues_resizable = IT_TRUE,
-        .ord_increasable = IT_TRUE,
-        .ird_modifiable = IT_TRUE,
-        .enables_modifiable = IT_TRUE,
-        .relative_addressing = IT_TRUE,
-        .rmr_types = (it_rmr_type_t)(IT_RMR_TYPE_NARROW | IT_RMR_TYPE_WIDE),
-        .narrow_unlink = IT_TRUE,
-        .wide_unlink = IT_TRUE,
-        .unlink_fence = IT_TRUE,
-        .send_unlink = IT_TRUE,
-        .read_extensions = IT_TRUE,
-        .atomics = IT_TRUE,
-        .atomic_swap = IT_TRUE,
-        .immediate_bits = 64,
-        .send_imm_receives = 2, /* RFC 7306 has messages with data and messages with a value */
-        .max_request_dtos = UIW_MAX_DTOS,
-        .max_recv_dtos = UIW_MAX_DTOS,
-        .max_srq_dtos = UIW_MAX_SRQ_DTOS,
-        .max_send_segments = UIW_MAX_SEGMENTS,
-        .max_recv_segments = UIW_MAX_SEGMENTS,
-        .max_read_segments = UIW_MAX_SEGMENTS,
-        .max_write_segments = UIW_MAX_SEGMENTS,
-        .max_message = UINT32_MAX,
-        .max_lmr_length = PTRDIFF_MAX,
-        .max_ird = UIW_MAX_DEPTH,
-        .max_ord = UIW_MAX_DEPTH,
-        .max_evd_queue = UIW_MAX_EVENTS,
-        .connect_pdata = IT_MAX_PRIV_DATA,
-        .accept_pdata = IT_MAX_PRIV_DATA,
-        .reject_pdata = IT_MAX_PRIV_DATA,
-        .active_quals = IT_IANA_PORT | IT_IANA_LR_PORT,
-        .passive_quals = IT_IANA_PORT | IT_IANA_LR_PORT,
-        .default_connect_timeout_us = UIW_ATTEMPT_US,
-    };
-}
+static const struct vp_attributes provider_attributes = {
+    .transport_type = IT_IWARP_TCP_TRANSPORT,
+    .socket_conversion = IT_TRUE,
+    .suppress_depths = IT_TRUE,
+    .srq = IT_TRUE,
+    .srq_resizable = IT_TRUE,
+    .soft_hi_watermark = IT_TRUE,
+    .hard_hi_watermark = IT_TRUE,
+    .queues_resizable = IT_TRUE,
+    .ord_increasable = IT_TRUE,
+    .ird_modifiable = IT_TRUE,
+    .enables_modifiable = IT_TRUE,
+    .relative_addressing = IT_TRUE,
+    .rmr_types = (it_rmr_type_t)(IT_RMR_TYPE_NARROW | IT_RMR_TYPE_WIDE),
+    .narrow_unlink = IT_TRUE,
+    .wide_unlink = IT_TRUE,
+    .unlink_fence = IT_TRUE,
+    .send_unlink = IT_TRUE,
+    .read_extensions = IT_TRUE,
+    .atomics = IT_TRUE,
+    .atomic_swap = IT_TRUE,
+    .immediate_bits = 64,
+    .send_imm_receives = 2, /* RFC 7306 has messages with data and messages with a value */
+    .max_request_dtos = UIW_MAX_DTOS,
+    .max_recv_dtos = UIW_MAX_DTOS,
+    .max_srq_dtos = UIW_MAX_SRQ_DTOS,
+    .max_send_segments = UIW_MAX_SEGMENTS,
+    .max_recv_segments = UIW_MAX_SEGMENTS,
+    .max_read_segments = UIW_MAX_SEGMENTS,
+    .max_write_segments = UIW_MAX_SEGMENTS,
+    .max_message = UINT32_MAX,
+    .max_lmr_length = PTRDIFF_MAX,
+    .max_ird = UIW_MAX_DEPTH,
+    .max_ord = UIW_MAX_DEPTH,
+    .max_evd_queue = UIW_MAX_EVENTS,
+    .connect_pdata = IT_MAX_PRIV_DATA,
+    .accept_pdata = IT_MAX_PRIV_DATA,
+    .reject_pdata = IT_MAX_PRIV_DATA,
+    .active_quals = IT_IANA_PORT | IT_IANA_LR_PORT,
+    .passive_quals = IT_IANA_PORT | IT_IANA_LR_PORT,
+    .default_connect_timeout_us = UIW_ATTEMPT_US,
+};
 
 /* At least 1 where there are hardly any descriptors. */
 static unsigned provider_part(rlim_t descriptors, unsigned divisor, unsigned most)
@@ -163,7 +160,7 @@ static unsigned provider_part(rlim_t descriptors, unsigned divisor, unsigned mos
     return part < most ? (unsigned)part : most;
 }
 
-/* Peers that connect and say nothing, or end and stay, must not use up the descriptors of the application. */
+/* Peers that say nothing, or end and stay, leave descriptors to the application. */
 static void provider_limit_peers(struct uiw_cm *cm)
 {
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
@@ -189,7 +186,6 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
         return status;
     ia->ual = ual;
     (void)snprintf(ia->interface, sizeof(ia->interface), "%s", network); /* part of a name: fits */
-    provider_fill_attributes(&ia->attributes);
     provider_limit_peers(&ia->cm);
     ia->cm.lingering.loop = ual->evd.loop;
     base_lock_init(&ia->retired_lock);
@@ -248,7 +244,8 @@ static void provider_ia_close(struct ual_ia *ual)
 
 static const struct vp_attributes *provider_ia_attributes(const struct ual_ia *ual)
 {
-    return &((const struct uiw_ia *)(const void *)ual->area)->attributes;
+    (void)ual;
+    return &provider_attributes;
 }
 
 static const char *provider_ia_network(const struct ual_ia *ual)

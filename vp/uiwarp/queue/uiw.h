@@ -50,7 +50,6 @@ struct uiw_cm {
 struct uiw_ia {
     struct uiw_memory memory; /* first: uiw_memory_of */
     struct ual_ia *ual;
-    struct vp_attributes attributes;        /* immutable */
     char interface[IT_INTERFACE_NAME_SIZE]; /* network interface, "" = all; immutable */
     _Atomic uint64_t streams;               /* connections ever: gives each a number */
     struct uiw_progress progress;

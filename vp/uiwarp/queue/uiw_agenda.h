@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Things to do later. Any thread enters them and takes out those that concern it; the IA's loop looks
- * at them once in a while, as long as there are any.
+ * Things to do later. Any thread enters them and takes out those that concern it; the IA's loop
+ * looks at them once in a while, as long as there are any.
  *
- * The entries are on a stack that is only ever taken as a whole: a thread that takes it puts back at
- * once what does not concern it. Threads with entries of their own share no lock.
+ * The entries are on a stack that is only ever taken as a whole: a thread that takes it puts back
+ * at once what does not concern it. Threads with entries of their own share no lock.
  *
  * The state of an entry tells whether it is listed, which it is on the stack and in the hand of a
  * thread that has taken it, and how many threads use it. An entry of state 0 is in nobody's reach.
@@ -27,7 +27,7 @@ struct uiw_agenda_entry {
 
 struct uiw_agenda_ops {
     uint64_t period_ns; /* between two looks, unless .period_ns of the agenda is changed */
-    /* The entry is on the stack, for the first time or again, and stays for this call. May be NULL. */
+    /* The entry is on the stack, for the first time or again, and stays here. May be NULL. */
     void (*entered)(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry);
     /* Loop: the first look is due in a period. May be NULL. */
     void (*begin)(struct uiw_agenda *agenda);
@@ -58,18 +58,18 @@ static inline bool uiw_agenda_is_empty(const struct uiw_agenda *agenda)
     return !atomic_load(&agenda->stack.newest);
 }
 
-/* There is something to do, published before. True: the caller pushes the entry. False: it is listed. */
+/* Work was published before. True: the caller pushes the entry. False: it is listed already. */
 static inline bool uiw_agenda_claim(struct uiw_agenda_entry *entry)
 {
-    /* Pairs with the addition in uiw_agenda_run: it sees what there is to do, or the entry is listed anew. */
+    /* Pairs with the addition in uiw_agenda_run: it sees the work, or the entry is listed anew. */
     return !(atomic_fetch_or(&entry->state, UIW_AGENDA_LISTED) & UIW_AGENDA_LISTED);
 }
 
 void uiw_agenda_push(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry);
 
 /*
- * Takes the entries that match (all without `match`), and calls act for each, the oldest first. An entry that
- * is entered during the call waits for the next one.
+ * Takes the entries that match (all without `match`), and calls act for each, the oldest first. An
+ * entry that is entered during the call waits for the next one.
  */
 void uiw_agenda_run(struct uiw_agenda *agenda, uiw_agenda_match *match, const void *key,
                     void (*act)(struct uiw_agenda_entry *entry));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an EP has counted: each counter has one writer, the holder of a token, and lies among what that one
- * touches anyway. The sums of an IA are made when somebody asks.
+ * Each counter of an EP has one writer, the holder of a token, and lies in the part of that token.
+ * The sums of an IA are made when a query asks for them.
  */
 #include "vp/uiwarp/queue/uiw_counters.h"
 
@@ -12,7 +12,7 @@ static uint64_t counters_load(const _Atomic uint64_t *counter)
 
 static void counters_add_queue(const struct uiw_queue *queue, uint64_t *posted, uint64_t *done)
 {
-    /* As uiw_queue_in_use reckons, without what is posted meanwhile: the number never goes down. */
+    /* As uiw_queue_in_use reckons, but without later posts: the number never goes down. */
     uint64_t over = atomic_load_explicit(&queue->over, memory_order_acquire);
     uint32_t retired = atomic_load_explicit(&queue->retired, memory_order_acquire);
 
@@ -40,7 +40,7 @@ void uiw_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)
     counters->nudges += counters_load(&ep->tx.nudges);
 }
 
-static void counters_add(const struct itx_ep_counters *ep, struct itx_counters *sum)
+static void counters_add(struct itx_counters *sum, const struct itx_ep_counters *ep)
 {
     sum->bytes_sent += ep->bytes_sent;
     sum->bytes_received += ep->bytes_received;
@@ -68,20 +68,18 @@ void uiw_ep_retire_counters(struct uiw_ep *ep)
 void uiw_ia_counters(struct ual_ia *ual, struct itx_counters *counters)
 {
     struct uiw_ia *ia = uiw_ia_of(ual);
+    struct itx_ep_counters sum;
 
     base_lock_take(&ual->evd.lock);
     base_lock_take(&ia->retired_lock);
-    counters_add(&ia->retired, counters);
+    sum = ia->retired;
     BASE_LIST_EACH(struct ual_ep, ep, &ual->evd.objects[IT_HANDLE_TYPE_EP], object.link) {
-        struct itx_ep_counters own = {0};
-
-        if (uiw_ep_of(ep)->counters_retired)
-            continue;
-        uiw_ep_counters(ep, &own);
-        counters_add(&own, counters);
+        if (!uiw_ep_of(ep)->counters_retired)
+            uiw_ep_counters(ep, &sum);
     }
     base_lock_drop(&ia->retired_lock);
     base_lock_drop(&ual->evd.lock);
+    counters_add(counters, &sum);
     counters->thread_wakeups += counters_load(&ia->progress.thread_wakeups);
     counters->leader_changes += counters_load(&ia->progress.leader_changes);
 }

@@ -18,7 +18,7 @@
 
 #include <sched.h>
 
-/* What peers and requests may do; set by it_ep_modify at any time. */
+/* Rights of peers, depths and watermarks; set by it_ep_modify at any time. */
 struct uiw_limits {
     _Atomic bool read_enabled; /* peers may RDMA Read, Write through this EP */
     _Atomic bool write_enabled;
@@ -55,8 +55,8 @@ struct uiw_ep {
     bool drained;                    /* NONOPERATIONAL and flushed: later posts flush themselves */
     struct uiw_queue sq;
     /*
-     * Up to here the sender goes, and reads it with acquire; written locked. What is posted behind it
-     * waits for a post without IT_COALESCE_WR_FLAG.
+     * The sender goes up to here, and reads it with acquire; written locked. Requests behind it
+     * wait for a post without IT_COALESCE_WR_FLAG.
      */
     _Atomic uint32_t sq_ready;
     bool hold_met; /* what is held was met by a sweep; see uiw_sweep.c */

@@ -8,7 +8,7 @@ _Thread_local const struct uiw_progress *uiw_later_here;
 
 /* ---------------------------------------------------------------- for company */
 
-/* A thread that takes a mark off finds the EP, unless another has it in hand, who sends or comes by here. */
+/* A thread that takes a mark off finds the EP, unless another has it, and sends or comes here. */
 void uiw_later_deferred(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry)
 {
     struct ual_ep *ual = BASE_STACK_ITEM(&entry->link, struct uiw_ep, later.deferred.link)->ual;
@@ -43,7 +43,7 @@ void uiw_later_held(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry)
 {
     struct ual_ep *ual = BASE_STACK_ITEM(&entry->link, struct uiw_ep, later.held.link)->ual;
 
-    /* Pairs with the waiter, who registers and then looks at the agenda: either it or we see the other. */
+    /* Pairs with the waiter, which registers and then takes the stack: one sees the other. */
     if (later_is_awaited(ual) && uiw_agenda_remove(agenda, entry) && uiw_sq_let_go(ual))
         uiw_later_defer(ual);
 }

@@ -9,7 +9,7 @@ struct ual_ep;
 struct uiw_progress;
 
 struct uiw_silence_entry {
-    struct ual_ep *next, *previous; /* these by progress.lock */
+    struct base_link link; /* these by progress.lock */
     uint64_t due_ns;
     bool listed;
     uint64_t look_ns;         /* loop: until the next look whether the Reply is acknowledged */
@@ -25,23 +25,25 @@ struct uiw_later {
     struct uiw_agenda_entry drawn; /* a message that holds a receive of an S-RQ: uiw_srq_watch.c */
 };
 
-/* Where this thread has deferred last, unless it has flushed there since. Its address names the thread. */
+/*
+ * The IA in which this thread deferred last; NULL: it has sent that. Its address names the thread.
+ */
 extern _Thread_local const struct uiw_progress *uiw_later_here
     __attribute__((tls_model("initial-exec")));
 
 /*
- * Posted work may wait until this thread polls, or any thread an EVD of the EP, or some thread waits, or half a
- * millisecond is over; one while a consumer polls other EVDs.
+ * Posted work may wait until this thread polls, or any thread an EVD of the EP, or some thread
+ * waits, or half a millisecond is over; one while a consumer polls other EVDs.
  */
 void uiw_later_defer(struct ual_ep *ual);
 
 /*
- * Posted work waits for another post, a second or two at the most, and for no longer than deferred work while
- * a thread sleeps on an EVD of the EP.
+ * Posted work waits for another post, a second or two at the most, and for no longer than deferred
+ * work while a thread sleeps on an EVD of the EP.
  */
 void uiw_later_hold(struct ual_ep *ual);
 
-/* The stream is over, and nobody leads with the EP in hand. Nobody uses the EP on account of an entry any more. */
+/* The stream is over and no leader holds the EP. Returns when no thread uses it for an entry. */
 void uiw_later_leave(struct ual_ep *ual);
 
 /* uiw_agenda_ops.entered of deferred and held work. */

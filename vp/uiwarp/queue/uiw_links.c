@@ -31,7 +31,7 @@ it_status_t uiw_link_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     return IT_SUCCESS;
 }
 
-/* Which memory it is, is known when the Read starts: links may be under way. */
+/* The memory is known when the Read starts: links may be under way. */
 it_status_t uiw_windows_fill(struct uiw_sqe *sqe, const struct vp_request *request)
 {
     sqe->opcode = VP_RDMA_READ;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who reads the sockets of an IA. One thread at a time leads: a consumer that polls or waits, else
- * the IA's loop. The leader word is claimed by compare-and-swap before anything is read; consumers
- * that wait while another leads are followers and are handed the lead when the leader leaves.
+ * The sockets of an IA are read by one thread at a time, which leads: a consumer that polls or
+ * waits, else the IA's loop. The leader word is claimed by compare-and-swap before anything is
+ * read; consumers that wait while another leads are followers and are handed the lead when the
+ * leader leaves.
  */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_PROGRESS_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_PROGRESS_H
@@ -31,15 +32,22 @@ enum uiw_leader {
 };
 
 struct uiw_follower {
-    struct uiw_follower *next;
+    struct base_link link;
     struct evd_waiter *waiter;
+};
+
+/* A stream that had data a moment ago. */
+struct uiw_active {
+    struct ual_ep *ual;
+    uint32_t idle; /* empty polls since then */
+    bool detached; /* not in the poll set: see uiw_detach.c */
 };
 
 /* Connections whose peers may stay silent: uiw_silence.c. */
 struct uiw_silence {
-    struct ual_ep *first, *last; /* by progress.lock */
-    struct ual_ep *busy;         /* by progress.lock: off the list, still used by the loop */
-    struct evd_timer timer;      /* loop thread */
+    struct base_list entries; /* by progress.lock; in the order of time */
+    struct ual_ep *busy;      /* by progress.lock: off the list, still used by the loop */
+    struct evd_timer timer;   /* loop thread */
 };
 
 struct uiw_progress {
@@ -61,9 +69,7 @@ struct uiw_progress {
 
     /* Leader only. */
     uint8_t *staging; /* UIW_STAGING_SIZE octets, holds nothing between two reads */
-    struct ual_ep *active[UIW_ACTIVE_MAX]; /* streams that had data a moment ago */
-    uint32_t idle[UIW_ACTIVE_MAX];         /* empty polls since then */
-    bool detached[UIW_ACTIVE_MAX];         /* not in the poll set: see uiw_detach.c */
+    struct uiw_active active[UIW_ACTIVE_MAX];
     unsigned active_count;
     unsigned detached_count;
     unsigned found;         /* polls that have found something since the set was last relied on */
@@ -75,7 +81,7 @@ struct uiw_progress {
     unsigned spin_pause;    /* short sleeps until polling is tried again */
 
     struct base_lock lock; /* guards what follows */
-    struct uiw_follower *followers;
+    struct base_list followers;
     struct uiw_silence silence;
 
     /* Loop thread only. */

@@ -96,7 +96,7 @@ static inline struct uiw_link *uiw_sqe_link(struct uiw_sqe *sqe)
     return (void *)sqe->segments;
 }
 
-/* Slots of a ring that holds so many, at least one. */
+/* Slots of a ring that holds this number of entries, at least one. */
 static inline uint32_t uiw_ring_size(size_t entries)
 {
     uint32_t size = 1;

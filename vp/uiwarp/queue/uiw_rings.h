@@ -5,7 +5,6 @@
 
 #include "vp/uiwarp/queue/uiw_ep.h"
 
-/* What they must hold. */
 struct uiw_ring_sizes {
     size_t requests;
     size_t request_segments;

@@ -6,8 +6,8 @@
 #include "vp/uiwarp/queue/uiw_sq.h"
 
 /*
- * The oldest receive is over; it leaves the queue before its event can be seen. *dto has its outcome, the
- * rest is filled in. True: wake.
+ * The oldest receive is over; it leaves the queue before its event can be seen. *dto has its
+ * outcome, the rest is filled in. True: wake.
  */
 static bool rq_report(struct uiw_ep *ep, struct evd_dto *dto)
 {

@@ -7,7 +7,7 @@
 #include "vp/uiwarp/memory/uiw_memory.h"
 #include "vp/uiwarp/queue/uiw_pause.h"
 
-/* What FPDUs are likely to come: how much is read at a time where they are not read directly. */
+/* FPDUs that are likely to come: how much is read at a time where they are not read directly. */
 enum uiw_expect {
     UIW_EXPECT_ANY,
     UIW_EXPECT_TINY, /* few, for they cost as much as others */

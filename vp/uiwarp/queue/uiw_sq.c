@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The send queue: completion in the order of posting, flushing. A request is executed by the sender and,
- * for a Read, finished by the reader. The thread that finishes it marks it done, and it is reported as
- * soon as all before it are.
+ * The send queue: completion in the order of posting, flushing. A request is executed by the sender
+ * and, for a Read, finished by the reader. The thread that finishes it marks it done, and it is
+ * reported as soon as all before it are.
  */
 #include "vp/uiwarp/queue/uiw_sq.h"
 
@@ -23,36 +23,25 @@ void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, siz
     }
 }
 
-static it_event_type_t sq_event_number(const struct uiw_sqe *sqe)
-{
-    switch ((enum vp_opcode)sqe->opcode) {
-    case VP_RDMA_WRITE:
-        return IT_DTO_RDMA_WRITE_CMPL_EVENT;
-    case VP_RDMA_READ:
-    case VP_RDMA_READ_TO_RMR:
-        return IT_DTO_RDMA_READ_CMPL_EVENT;
-    case VP_RMR_LINK:
-    case VP_RMR_UNLINK:
-        return IT_RMR_LINK_CMPL_EVENT;
-    case VP_FETCH_ADD:
-        return IT_DTO_FETCH_ADD_CMPL_EVENT;
-    case VP_CMP_SWAP:
-    case VP_SWAP: /* on the wire a compare and swap that compares no bit */
-        return IT_DTO_CMP_SWAP_CMPL_EVENT;
-    case VP_SEND:
-    case VP_SEND_UNLINK:
-    case VP_SENDTO: /* never: there are no datagrams */
-        break;
-    }
-    return IT_DTO_SEND_CMPL_EVENT;
-}
+static const it_event_type_t sq_event_numbers[VP_SENDTO + 1] = {
+    [VP_SEND] = IT_DTO_SEND_CMPL_EVENT,
+    [VP_SEND_UNLINK] = IT_DTO_SEND_CMPL_EVENT,
+    [VP_RDMA_WRITE] = IT_DTO_RDMA_WRITE_CMPL_EVENT,
+    [VP_RDMA_READ] = IT_DTO_RDMA_READ_CMPL_EVENT,
+    [VP_RDMA_READ_TO_RMR] = IT_DTO_RDMA_READ_CMPL_EVENT,
+    [VP_RMR_LINK] = IT_RMR_LINK_CMPL_EVENT,
+    [VP_RMR_UNLINK] = IT_RMR_LINK_CMPL_EVENT,
+    [VP_FETCH_ADD] = IT_DTO_FETCH_ADD_CMPL_EVENT,
+    [VP_CMP_SWAP] = IT_DTO_CMP_SWAP_CMPL_EVENT,
+    [VP_SWAP] = IT_DTO_CMP_SWAP_CMPL_EVENT, /* on the wire it compares no bit */
+};
 
 static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t status)
 {
     const struct uiw_sqe *sqe = uiw_sqe_at(ep, index);
     uint32_t reported = uiw_queue_reported(&ep->sq) + 1;
     struct evd_dto dto = {
-        .event_number = sq_event_number(sqe),
+        .event_number = sq_event_numbers[sqe->opcode],
         .status = status,
         .ep = ual_ep_handle(ep->ual),
         .cookie = sqe->cookie,

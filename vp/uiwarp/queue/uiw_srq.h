@@ -30,8 +30,8 @@ it_status_t uiw_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
 
 /*
  * Reader. A message begins: the oldest receive of the S-RQ becomes the EP's. False when there is
- * none, or when the EP holds as many as its hard watermark allows. The events of watermarks that are
- * crossed are left to uiw_srq_tell.
+ * none, or when the EP holds as many as its hard watermark allows. The events of watermarks that
+ * are crossed are left to uiw_srq_tell.
  */
 bool uiw_srq_draw(struct uiw_ep *ep);
 /* Reader, no lock held. Watermarks that were crossed; a message that is not whole yet. */

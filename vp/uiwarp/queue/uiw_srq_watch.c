@@ -5,7 +5,7 @@
  * message that has come. It runs from the first as well, and there each octet adds what it takes at
  * the slowest rate that is put up with: a peer that sends one now and then gains nothing.
  *
- * An EP is noted down when a turn of its stream ends within such a message (uiw_later.h), and the loop
+ * An EP is noted down when a turn of its stream ends within such a message (uiw_later.h). The loop
  * looks at it once in a while (lead/uiw_srq_sweep.c). Messages that come in one turn cost nothing.
  */
 #include "vp/uiwarp/queue/uiw_srq.h"

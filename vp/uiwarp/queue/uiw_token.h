@@ -27,6 +27,8 @@ static inline void uiw_reader_drop(struct uiw_ep *ep)
     atomic_store_explicit(&ep->rx.token, false, memory_order_release);
 }
 
+/* ---------------------------------------------------------------- sender */
+
 static inline bool uiw_token_try(struct uiw_ep *ep)
 {
     int expected = UIW_TOKEN_FREE;
@@ -66,7 +68,7 @@ static inline void uiw_token_wait(struct uiw_ep *ep)
 
 static inline void uiw_token_drop(struct uiw_ep *ep)
 {
-    /* Takes a mark off as well: whoever drops the token knows that somebody will look again. */
+    /* Takes a mark off as well: the caller knows that a thread will look again. */
     (void)atomic_exchange_explicit(&ep->tx.token, UIW_TOKEN_FREE, memory_order_acq_rel);
 }
 

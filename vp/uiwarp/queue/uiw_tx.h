@@ -5,7 +5,7 @@
 
 #include "vp/uiwarp/memory/uiw_memory.h"
 
-/* Where the sender is: next octet of the SQ's message and of the response. */
+/* The sender's next octet, of the SQ's message and of the response. */
 struct uiw_cursor {
     uint32_t sq;
     uint32_t sq_offset;

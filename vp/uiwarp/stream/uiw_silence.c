@@ -36,24 +36,27 @@
 
 /* ---------------------------------------------------------------- the list, in the order of time */
 
+static struct uiw_silence_entry *silence_entry(const struct base_link *link)
+{
+    return BASE_LIST_ITEM(link, struct uiw_silence_entry, link);
+}
+
+static struct ual_ep *silence_first_locked(const struct uiw_silence *silence)
+{
+    const struct uiw_ep *ep = BASE_LIST_FIRST(&silence->entries, struct uiw_ep, later.silence.link);
+
+    return ep ? ep->ual : NULL;
+}
+
 static void silence_insert_locked(struct uiw_silence *silence, struct ual_ep *ual, uint64_t due_ns)
 {
     struct uiw_silence_entry *entry = &uiw_ep_of(ual)->later.silence;
-    struct ual_ep *before = silence->last; /* delays are much the same */
+    struct base_link *before = silence->entries.last; /* delays are much the same */
 
-    while (before && uiw_ep_of(before)->later.silence.due_ns > due_ns)
-        before = uiw_ep_of(before)->later.silence.previous;
+    while (before && silence_entry(before)->due_ns > due_ns)
+        before = before->prev;
     entry->due_ns = due_ns;
-    entry->previous = before;
-    entry->next = before ? uiw_ep_of(before)->later.silence.next : silence->first;
-    if (before)
-        uiw_ep_of(before)->later.silence.next = ual;
-    else
-        silence->first = ual;
-    if (entry->next)
-        uiw_ep_of(entry->next)->later.silence.previous = ual;
-    else
-        silence->last = ual;
+    base_list_insert(&silence->entries, before, &entry->link);
     entry->listed = true;
 }
 
@@ -61,16 +64,8 @@ static void silence_unlink_locked(struct uiw_silence *silence, struct ual_ep *ua
 {
     struct uiw_silence_entry *entry = &uiw_ep_of(ual)->later.silence;
 
-    if (!entry->listed)
-        return;
-    if (entry->previous)
-        uiw_ep_of(entry->previous)->later.silence.next = entry->next;
-    else
-        silence->first = entry->next;
-    if (entry->next)
-        uiw_ep_of(entry->next)->later.silence.previous = entry->previous;
-    else
-        silence->last = entry->previous;
+    if (entry->listed)
+        base_list_remove(&silence->entries, &entry->link);
     entry->listed = false;
 }
 
@@ -171,7 +166,7 @@ static struct ual_ep *silence_take_due(struct uiw_progress *progress, uint64_t *
     struct ual_ep *ual;
 
     base_lock_take(&progress->lock);
-    ual = silence->first;
+    ual = silence_first_locked(silence);
     *next_ns = ual ? uiw_ep_of(ual)->later.silence.due_ns : 0;
     if (ual && base_is_over(*next_ns))
         silence_unlink_locked(silence, ual);
@@ -190,7 +185,7 @@ static bool silence_put(struct uiw_progress *progress, struct ual_ep *ual, uint6
     base_lock_take(&progress->lock);
     silence_unlink_locked(&progress->silence, ual);
     silence_insert_locked(&progress->silence, ual, base_deadline_ns(base_now_ns(), delay_ns));
-    first = progress->silence.first == ual;
+    first = silence_first_locked(&progress->silence) == ual;
     base_lock_drop(&progress->lock);
     return first;
 }
