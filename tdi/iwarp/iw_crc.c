@@ -110,10 +110,10 @@ iw_crc_instruction(uint32_t crc, const uint8_t *data, size_t length)
 }
 
 /*
- * The instruction takes three cycles and one can begin in each: three lanes side by side. That a lane
- * has others behind it is a multiplication of its remainder by x^(8 * octets), here by a constant,
- * x^(8 * octets - 33) bit-reflected, since the instruction that reduces the product adds 32 and the
- * product of reflected numbers one.
+ * The instruction takes three cycles and one can begin in each: three lanes side by side. The
+ * remainder of a lane is multiplied by x^(8 * octets behind the lane). The constant is x^(8 * octets - 33)
+ * bit-reflected, since the instruction that reduces the product adds 32 and the product of reflected
+ * numbers one.
  */
 #define IW_CRC_LANE       ((size_t)256)
 #define IW_CRC_LANES      3u
@@ -214,13 +214,13 @@ static uint32_t iw_crc_short(uint32_t crc, const uint8_t *data, size_t length)
 
 #define IW_CRC_PIECE ((size_t)8192)
 
-#if ITAPI_CRC_ISAL
-
 /*
- * Below this the instruction is done sooner. ISA-L's way is no slower in a loop, but after a system
- * call its code and tables are in no near cache: a third of a microsecond for as little as 256 octets.
+ * From here on ISA-L. In a loop it is as fast for less, but after a system call its code and tables are
+ * in no near cache: a third of a microsecond for as little as 256 octets.
  */
-#define IW_CRC_LONG 8192
+#define IW_CRC_LONG ((size_t)8192)
+
+#if ITAPI_CRC_ISAL
 
 /* crc32_iscsi neither inverts its seed nor its result; its length is an int. */
 static uint32_t iw_crc_long(uint32_t crc, const uint8_t *data, size_t length)
@@ -235,21 +235,19 @@ static uint32_t iw_crc_long(uint32_t crc, const uint8_t *data, size_t length)
     return crc;
 }
 
-uint32_t iw_crc_update_narrow(uint32_t crc, const void *data, size_t length)
-{
-    if (length < IW_CRC_LONG)
-        return iw_crc_short(crc, data, length);
-    return iw_crc_long(crc, data, length);
-}
-
 #else
 
-uint32_t iw_crc_update_narrow(uint32_t crc, const void *data, size_t length)
+static uint32_t iw_crc_long(uint32_t crc, const uint8_t *data, size_t length)
 {
     return iw_crc_short(crc, data, length);
 }
 
 #endif
+
+uint32_t iw_crc_update_narrow(uint32_t crc, const void *data, size_t length)
+{
+    return length < IW_CRC_LONG ? iw_crc_short(crc, data, length) : iw_crc_long(crc, data, length);
+}
 
 uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length)
 {
@@ -265,24 +263,15 @@ uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length)
 }
 
 /* In pieces that the first level cache holds between the copy and the sum. */
-uint32_t iw_crc_copy_narrow(uint32_t crc, void *dst, const void *src, size_t length)
+uint32_t iw_crc_copy(uint32_t crc, void *dst, const void *src, size_t length)
 {
     for (size_t at = 0; at < length; at += IW_CRC_PIECE) {
         size_t part = length - at < IW_CRC_PIECE ? length - at : IW_CRC_PIECE;
 
         memcpy((uint8_t *)dst + at, (const uint8_t *)src + at, part);
-        crc = iw_crc_update_narrow(crc, (uint8_t *)dst + at, part);
+        crc = iw_crc_update(crc, (uint8_t *)dst + at, part);
     }
     return crc;
-}
-
-uint32_t iw_crc_copy(uint32_t crc, void *dst, const void *src, size_t length)
-{
-#if IW_CRC_FOLD
-    if (length >= IW_CRC_FOLD_MIN && iw_crc_fold_can())
-        return iw_crc_fold_copy(crc, dst, src, length);
-#endif
-    return iw_crc_copy_narrow(crc, dst, src, length);
 }
 
 uint32_t iw_crc_update_iov(uint32_t crc, const struct iovec *iov, unsigned count, size_t length)

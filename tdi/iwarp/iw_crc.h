@@ -13,14 +13,13 @@
 uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length);
 uint32_t iw_crc_update_iov(uint32_t crc, const struct iovec *iov, unsigned count, size_t length);
 
-/* The sum of what is in dst afterwards, also if others change the source meanwhile. */
+/* Copies, and sums the copy: others may change the source at any time. */
 uint32_t iw_crc_copy(uint32_t crc, void *dst, const void *src, size_t length);
 
-/* The same on CPUs that cannot do what iw_crc_fold.h is for. */
+/* The way of CPUs without the instructions of iw_crc_fold.h. */
 uint32_t iw_crc_update_narrow(uint32_t crc, const void *data, size_t length);
-uint32_t iw_crc_copy_narrow(uint32_t crc, void *dst, const void *src, size_t length);
 
-/* The same from a table: for CPUs without the instruction, and for the test of that. */
+/* The way of CPUs without an instruction for CRC32c. */
 uint32_t iw_crc_update_table(uint32_t crc, const void *data, size_t length);
 
 static inline uint32_t iw_crc_final(uint32_t crc)

@@ -9,10 +9,10 @@
 #define FOLD __attribute__((target("sse4.2,pclmul,avx512f,vpclmulqdq")))
 
 /*
- * A block of 128 bits that has others behind it is worth what it leaves times x^(bits behind it): the product of its
- * halves and two constants, which is added to the block there. Each constant is x^(bits - 33) bit-reflected, for
- * the first half with 64 more bits: the product of two reflected numbers is one bit short, and a constant of
- * 32 bits stands 32 bits too low.
+ * A block of 128 bits is worth its remainder times x^(bits behind it): the product of its halves and
+ * two constants, which is added to the block there. Each constant is x^(bits - 33) bit-reflected, for
+ * the first half with 64 more bits: the product of two reflected numbers is one bit short, and a
+ * constant of 32 bits stands 32 bits too low.
  */
 #define BEHIND_128_FIRST   0xf20c0dfeLL
 #define BEHIND_128_SECOND  0x493c7d27LL
@@ -24,12 +24,10 @@
 #define BEHIND_512_SECOND  0x9e4addf8LL
 #define BEHIND_2048_FIRST  0xdcb17aa4LL
 #define BEHIND_2048_SECOND 0xb9e02b86LL
-#define BEHIND_4096_FIRST  0xbd6f81f8LL
-#define BEHIND_4096_SECOND 0xdd7e3b0cLL
 
 #define LINE ((size_t)64)
 
-/* 256 octets: as many multiplications as are under way at a time. Not an array: that would live in memory. */
+/* 256 octets: four multiplications are under way at a time. An array would live in memory. */
 struct fold_quad {
     __m512i first, second, third, fourth;
 };
@@ -45,23 +43,13 @@ FOLD static inline __m512i fold_line(__m512i line, __m512i constants, __m512i be
                                      _mm512_clmulepi64_epi128(line, constants, 0x11), behind, 0x96);
 }
 
-/* dst NULL: no copy is wanted. */
-FOLD static inline __m512i fold_load_line(uint8_t *dst, const uint8_t *src)
-{
-    __m512i line = _mm512_loadu_si512(src);
-
-    if (dst)
-        _mm512_storeu_si512(dst, line);
-    return line;
-}
-
-FOLD static inline struct fold_quad fold_load(uint8_t *dst, const uint8_t *src)
+FOLD static inline struct fold_quad fold_load(const uint8_t *data)
 {
     return (struct fold_quad){
-        fold_load_line(dst, src),
-        fold_load_line(dst ? dst + LINE : NULL, src + LINE),
-        fold_load_line(dst ? dst + 2 * LINE : NULL, src + 2 * LINE),
-        fold_load_line(dst ? dst + 3 * LINE : NULL, src + 3 * LINE),
+        _mm512_loadu_si512(data),
+        _mm512_loadu_si512(data + LINE),
+        _mm512_loadu_si512(data + 2 * LINE),
+        _mm512_loadu_si512(data + 3 * LINE),
     };
 }
 
@@ -90,69 +78,45 @@ FOLD static inline __m128i fold_to_block(__m512i line)
         _mm_xor_si128(_mm512_extracti32x4_epi32(parts, 2), _mm512_extracti32x4_epi32(line, 3)));
 }
 
-FOLD static inline uint32_t fold_rest(uint32_t crc, uint8_t *dst, const uint8_t *src, size_t length)
+FOLD static inline uint32_t fold_rest(uint32_t crc, const uint8_t *data, size_t length)
 {
     uint64_t wide = crc;
 
-    if (dst)
-        memcpy(dst, src, length);
-    src = dst ? dst : src;
-    for (; length >= 8; src += 8, length -= 8) {
+    for (; length >= 8; data += 8, length -= 8) {
         uint64_t word;
 
-        memcpy(&word, src, sizeof(word));
+        memcpy(&word, data, sizeof(word));
         wide = _mm_crc32_u64(wide, word);
     }
     crc = (uint32_t)wide;
     for (; length > 0; length--)
-        crc = _mm_crc32_u8(crc, *src++);
+        crc = _mm_crc32_u8(crc, *data++);
     return crc;
 }
 
-FOLD static inline __attribute__((always_inline)) uint32_t
-fold_octets(uint32_t crc, uint8_t *dst, const uint8_t *src, size_t length)
+FOLD uint32_t iw_crc_fold(uint32_t crc, const uint8_t *data, size_t length)
 {
     const size_t step = 4 * LINE;
-    struct fold_quad quad = fold_load(dst, src);
+    const __m512i behind_quad = fold_constants(BEHIND_2048_FIRST, BEHIND_2048_SECOND);
+    const __m512i behind_line = fold_constants(BEHIND_512_FIRST, BEHIND_512_SECOND);
+    struct fold_quad quad = fold_load(data);
     size_t at = step;
     __m512i line;
     __m128i block;
 
     quad.first = _mm512_xor_si512(quad.first, _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)crc)));
-    if (length >= 4 * step) {
-        const __m512i far = fold_constants(BEHIND_4096_FIRST, BEHIND_4096_SECOND);
-        struct fold_quad other = fold_load(dst ? dst + at : NULL, src + at);
-
-        for (at = 2 * step; length - at >= 2 * step; at += 2 * step) {
-            quad = fold_quad(quad, far, fold_load(dst ? dst + at : NULL, src + at));
-            other = fold_quad(other, far, fold_load(dst ? dst + at + step : NULL, src + at + step));
-        }
-        quad = fold_quad(quad, fold_constants(BEHIND_2048_FIRST, BEHIND_2048_SECOND), other);
-    }
     for (; length - at >= step; at += step)
-        quad = fold_quad(quad, fold_constants(BEHIND_2048_FIRST, BEHIND_2048_SECOND),
-                         fold_load(dst ? dst + at : NULL, src + at));
-    line = fold_line(quad.first, fold_constants(BEHIND_512_FIRST, BEHIND_512_SECOND), quad.second);
-    line = fold_line(line, fold_constants(BEHIND_512_FIRST, BEHIND_512_SECOND), quad.third);
-    line = fold_line(line, fold_constants(BEHIND_512_FIRST, BEHIND_512_SECOND), quad.fourth);
+        quad = fold_quad(quad, behind_quad, fold_load(data + at));
+    line = fold_line(quad.first, behind_line, quad.second);
+    line = fold_line(line, behind_line, quad.third);
+    line = fold_line(line, behind_line, quad.fourth);
     for (; length - at >= LINE; at += LINE)
-        line = fold_line(line, fold_constants(BEHIND_512_FIRST, BEHIND_512_SECOND),
-                         fold_load_line(dst ? dst + at : NULL, src + at));
+        line = fold_line(line, behind_line, _mm512_loadu_si512(data + at));
     block = fold_to_block(line);
-    /* What a block leaves is what the instruction makes of its octets, begun with nothing. */
+    /* The remainder of a block: the instruction over its octets, begun with nothing. */
     crc = (uint32_t)_mm_crc32_u64(_mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(block)),
                                   (uint64_t)_mm_extract_epi64(block, 1));
-    return fold_rest(crc, dst ? dst + at : NULL, src + at, length - at);
-}
-
-FOLD uint32_t iw_crc_fold(uint32_t crc, const uint8_t *data, size_t length)
-{
-    return fold_octets(crc, NULL, data, length);
-}
-
-FOLD uint32_t iw_crc_fold_copy(uint32_t crc, uint8_t *dst, const uint8_t *src, size_t length)
-{
-    return fold_octets(crc, dst, src, length);
+    return fold_rest(crc, data + at, length - at);
 }
 
 #else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC32c by carry-less multiplication of 64 octets at a time, on CPUs that can. Three to four times as fast as
- * the instruction from a few hundred octets on, and short: little to fetch after a system call.
+ * CRC32c by carry-less multiplication of 64 octets at a time, on CPUs that can. Three to four times as
+ * fast as the instruction from a few hundred octets on, and short: little to fetch after a system call.
  */
 #ifndef ITAPI_TDI_IWARP_IW_CRC_FOLD_H
 #define ITAPI_TDI_IWARP_IW_CRC_FOLD_H
@@ -20,18 +20,15 @@
 
 #if IW_CRC_FOLD
 
-/* Only where this says so may the others be called. */
+/* The CPU can do it. */
 static inline bool iw_crc_fold_can(void)
 {
     return __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512f") &&
            __builtin_cpu_supports("sse4.2");
 }
 
-/* As iw_crc_update; length at least IW_CRC_FOLD_MIN. */
+/* iw_crc_update, for at least IW_CRC_FOLD_MIN octets. */
 uint32_t iw_crc_fold(uint32_t crc, const uint8_t *data, size_t length);
-
-/* The same, and the octets are in dst afterwards; no octet of the source is looked at twice. */
-uint32_t iw_crc_fold_copy(uint32_t crc, uint8_t *dst, const uint8_t *src, size_t length);
 
 #endif
 

@@ -13,7 +13,7 @@
 
 #define UIW_BOUNCE_KEEP 16u
 
-/* Copies with a sum are stores of 64 octets, a fifth slower where each touches two cache lines. */
+/* A copy is a fifth slower where each store touches two cache lines. */
 struct uiw_bounce {
     _Alignas(64) uint8_t octets[UIW_BOUNCE_SIZE];
 };
