@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernel has a message about interfaces: what becomes of it. */
+#include "vp/uiwarp/net/uiw_carrier.h"
+
+#include "support/it_fixture.h"
+#include "vp/uiwarp/queue/uiw.h"
+
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <event2/event.h>
+
+static unsigned messages; /* that the kernel still has */
+static int error;         /* then */
+
+/* In place of the C library's: only the carrier reads here. */
+ssize_t recv(int fd, void *octets, size_t length, int flags)
+{
+    (void)fd, (void)octets, (void)flags;
+    if (messages == 0) {
+        errno = error;
+        error = EAGAIN;
+        return -1;
+    }
+    messages--;
+    return (ssize_t)length;
+}
+
+struct bed {
+    struct fx_node node;
+    struct event_base *base;
+    it_evd_handle_t evd;
+    struct uiw_carrier *carrier;
+};
+
+static void bed_open(struct bed *bed)
+{
+    fx_node_open(&bed->node);
+    bed->base = event_base_new();
+    CHECK_OK(itx_ia_set_event_base(bed->node.ia, bed->base));
+    bed->evd = fx_evd(&bed->node, IT_ASYNC_UNAFF_EVENT_STREAM, 8, IT_THRESHOLD_DISABLE);
+    bed->carrier = &uiw_ia_of((struct ual_ia *)(void *)bed->node.ia)->carrier;
+}
+
+static void bed_close(struct bed *bed)
+{
+    fx_node_close(&bed->node);
+    event_base_free(bed->base);
+    check_done();
+}
+
+static void bed_hear(struct bed *bed, unsigned count, int then)
+{
+    messages = count;
+    error = then;
+    bed->carrier->io.ready(bed->carrier->io.argument, EVD_IO_READ);
+    EXPECT_EQ(0, messages);
+    EXPECT_EQ(EAGAIN, error);
+}
+
+/* What has changed is the host's state, not what a message says. */
+Test(uiw_carrier, tells_what_has_changed_once)
+{
+    struct bed bed;
+    it_event_t event;
+
+    bed_open(&bed);
+    if (!bed.carrier->io.active)
+        cr_skip_test("the kernel grants no rtnetlink");
+    EXPECT(bed.carrier->online);
+    bed_hear(&bed, 3, EAGAIN);
+    fx_empty(bed.evd);
+    bed.carrier->online = false; /* as if it had been */
+    bed_hear(&bed, 1, EAGAIN);
+    event = fx_next(bed.evd);
+    EXPECT_EQ(IT_ASYNC_UNAFF_SPIGOT_ONLINE, event.event_number);
+    EXPECT_EQ(UIW_SPIGOT, event.unaff_async.cause.spigot_id);
+    EXPECT(bed.carrier->online);
+    bed_hear(&bed, 1, EAGAIN);
+    fx_empty(bed.evd);
+    bed_close(&bed);
+}
+
+/* An interface that is none has no link. */
+Test(uiw_carrier, tells_that_it_is_gone)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    if (!bed.carrier->io.active)
+        cr_skip_test("the kernel grants no rtnetlink");
+    bed.carrier->interface = "no such one";
+    bed_hear(&bed, 1, EAGAIN);
+    EXPECT_EQ(IT_ASYNC_UNAFF_SPIGOT_OFFLINE, fx_next(bed.evd).event_number);
+    bed_close(&bed);
+}
+
+/* Some are lost, or a signal comes: the rest is read nevertheless. */
+Test(uiw_carrier, reads_on_behind_what_was_lost)
+{
+    struct bed bed;
+
+    bed_open(&bed);
+    if (!bed.carrier->io.active)
+        cr_skip_test("the kernel grants no rtnetlink");
+    bed_hear(&bed, 2, ENOBUFS);
+    bed_hear(&bed, 2, EINTR);
+    fx_empty(bed.evd);
+    bed_close(&bed);
+}
