@@ -13,6 +13,7 @@
 
 #include <criterion/criterion.h>
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
@@ -858,4 +859,49 @@ Test(uiw_conn, takes_octets_that_were_read_before)
     (void)close(bed.peer);
     raw_free(&reply);
     bed_close(&bed);
+}
+
+/* ---------------------------------------------------------------- it_handoff */
+
+Test(uiw_conn, hands_a_request_to_another_listen_point)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_evd_handle_t evd;
+    it_listen_handle_t listen;
+    it_cn_est_identifier_t id;
+    it_event_t event;
+    struct bed bed;
+
+    other_begin(&bed, &uiw_accept_role, UIW_CONN_ANNOUNCED, UIW_ON_ACCEPT);
+    id = bed.conn->request.id;
+    evd = fx_evd(&bed.node, IT_CM_REQ_EVENT_STREAM, 8, IT_THRESHOLD_DISABLE);
+    CHECK_OK(it_listen_create(bed.node.ia, bed.node.spigot, evd, IT_LISTEN_SUPPRESS_IRD_ORD, &qual,
+                              &listen));
+    bed_take(&bed);
+    EXPECT_STATUS(IT_ERR_INVALID_SPIGOT, uiw_handoff(&bed.conn->request, &qual, 2));
+    qual.conn_qual.port ^= htons(1);
+    EXPECT_STATUS(IT_ERR_INVALID_CONN_QUAL, uiw_handoff(&bed.conn->request, &qual, 1));
+    qual.conn_qual.port ^= htons(1);
+    EXPECT_OK(uiw_handoff(&bed.conn->request, &qual, 1));
+    bed.taken = false;
+    EXPECT(bed.conn->mpa.config.suppress_depths);
+    event = fx_next(evd);
+    EXPECT_EQ(IT_CM_REQ_CONN_REQUEST_EVENT, event.event_number);
+    EXPECT(event.conn_req.cn_est_id == bed.conn->request.id && bed.conn->request.id != id);
+    EXPECT_EQ(UIW_CONN_ANNOUNCED, bed_state(&bed));
+    bed_accept(&bed);
+    bed_pump_until(&bed, UIW_CONN_REPLY);
+    bed_give_room(&bed, ALL);
+    other_judge(&bed, UIW_CONN_OVER, UP, STAYS);
+}
+
+Test(uiw_conn, hands_over_no_request_of_a_peer_that_has_gone)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    struct bed bed;
+
+    other_begin(&bed, &uiw_accept_role, UIW_CONN_GONE, UIW_ON_EXPIRED);
+    EXPECT_STATUS(IT_ERR_INVALID_CN_EST_ID, uiw_handoff(&bed.conn->request, &qual, 1));
+    EXPECT_EQ(UIW_CONN_GONE, bed_state(&bed));
+    other_judge(&bed, UIW_CONN_GONE, QUIET, STAYS);
 }
