@@ -27,7 +27,7 @@ static void conn_cancel_now(void *argument)
     struct uiw_conn *conn;
 
     base_lock_take(&ep->lock);
-    conn = *uiw_ep_conn_slot(ep);
+    conn = uiw_ep_of(ep)->conn;
     base_lock_drop(&ep->lock);
     if (conn)
         uiw_conn_step(conn, UIW_ON_CANCEL);
@@ -44,7 +44,7 @@ void uiw_conn_cancel(struct ual_ep *ep, bool wait)
         return;
     }
     base_lock_take(&ep->lock);
-    conn = *uiw_ep_conn_slot(ep);
+    conn = uiw_ep_of(ep)->conn;
     /* Pending: the EP has been reset, and this is its next attempt. */
     if (conn && (conn->cancel.run || conn_is_pending(ep)))
         conn = NULL;

@@ -64,7 +64,7 @@ void uiw_conn_end(struct uiw_conn *conn)
 bool uiw_conn_attach(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_step step,
                      const it_path_t *path)
 {
-    struct uiw_conn **slot = uiw_ep_conn_slot(ep);
+    struct uiw_conn **slot = &uiw_ep_of(ep)->conn;
     bool stepped;
 
     base_lock_take(&ep->lock);
@@ -86,7 +86,7 @@ struct ual_ep *uiw_conn_detach(struct uiw_conn *conn)
     if (!ep)
         return NULL;
     base_lock_take(&ep->lock);
-    *uiw_ep_conn_slot(ep) = NULL;
+    uiw_ep_of(ep)->conn = NULL;
     base_lock_drop(&ep->lock);
     conn->ep = NULL;
     return ep;

@@ -18,6 +18,7 @@
 #include "vp/uiwarp/lead/uiw_sweep.h"
 #include "vp/uiwarp/stream/uiw_silence.h"
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 

@@ -11,6 +11,7 @@
 #include "vp/uiwarp/lead/uiw_sweep.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -4,6 +4,8 @@
 
 #include "vp/uiwarp/lead/uiw_round.h"
 
+#include <sched.h>
+
 /* One of those who wait is woken without having an event: it finds the leader word free. */
 void uiw_leader_wake_follower(struct uiw_progress *progress)
 {

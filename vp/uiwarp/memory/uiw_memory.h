@@ -51,8 +51,6 @@ struct uiw_link {
 
 #define UIW_LINK_SEGMENTS                                                                          \
     ((sizeof(struct uiw_link) + sizeof(struct uiw_segment) - 1) / sizeof(struct uiw_segment))
-#define UIW_LMR_AREA sizeof(struct uiw_lmr)
-#define UIW_RMR_AREA sizeof(struct uiw_rmr)
 
 /*
  * Two entries: what our own requests may do with the memory, and what peers may. So a peer that

@@ -15,6 +15,8 @@
 #include "vp/uiwarp/stream/uiw_post.h"
 #include "vp/uiwarp/stream/uiw_silence.h"
 
+#include <sched.h>
+
 static const struct vp_ep_ops ep_ops = {
     .post_request = uiw_post_request,
     .post_recv = uiw_post_recv,

@@ -16,8 +16,6 @@
 #include "vp/uiwarp/queue/uiw_rx.h"
 #include "vp/uiwarp/queue/uiw_tx.h"
 
-#include <sched.h>
-
 /* Rights of peers, depths and watermarks; set by it_ep_modify at any time. */
 struct uiw_limits {
     _Atomic bool read_enabled; /* peers may RDMA Read, Write through this EP */
@@ -68,13 +66,11 @@ struct uiw_ep {
     struct uiw_reads reads;
     _Atomic bool lost_event; /* a completion did not fit its EVD: the connection must break */
 
-    /* Connection management. */
-    struct uiw_conn *conn;     /* locked; see uiw_start.h */
-    struct itx_mpa_params mpa; /* locked */
+    /* Locked: connection management. */
+    struct uiw_conn *conn; /* the attempt, from the step out of UNCONNECTED until it lets go */
+    struct itx_mpa_params mpa;
     struct uiw_later later;
 };
-
-#define UIW_EP_AREA sizeof(struct uiw_ep)
 
 static inline struct uiw_ep *uiw_ep_of(struct ual_ep *ual)
 {

@@ -23,7 +23,7 @@ struct uiw_sqe {
     bool to_windows; /* a Read: the segments name windows ... */
     bool resolved;   /* sender: ... which have been looked up: its start */
     bool has_immediate;
-    bool bad_key;  /* of more bits than an STag has: no peer has such a key */
+    bool bad_key; /* of more bits than an STag has: no peer has such a key */
     uint8_t segment_count;
     struct uiw_segment segments[];
 };
@@ -110,11 +110,6 @@ static inline uint32_t uiw_ring_size(size_t entries)
 static inline uint32_t uiw_slot_stride(size_t header, size_t segments)
 {
     return (uint32_t)((header + segments * sizeof(struct uiw_segment) + 15) & ~(size_t)15);
-}
-
-static inline uint32_t uiw_rqe_stride(size_t segments)
-{
-    return uiw_slot_stride(sizeof(struct uiw_rqe), segments);
 }
 
 #endif

@@ -141,11 +141,11 @@ it_status_t uiw_srq_create(struct ual_srq *ual)
 {
     struct uiw_srq *srq = uiw_srq_of(ual);
 
-    srq->stride = uiw_rqe_stride(ual->max_recv_segments);
+    srq->stride = uiw_slot_stride(sizeof(struct uiw_rqe), ual->max_recv_segments);
     srq->slots = srq_alloc(srq, ual->max_recv_dtos, &srq->mask);
     if (!srq->slots)
         return IT_ERR_RESOURCES;
-    uiw_srq_watch_begin(srq);
+    atomic_init(&srq->limit_ns, UIW_SRQ_LIMIT_NS);
     ual->ops = &srq_ops;
     return IT_SUCCESS;
 }

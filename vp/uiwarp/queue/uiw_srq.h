@@ -6,7 +6,10 @@
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_SRQ_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_SRQ_H
 
+#include "base/base_clock.h"
 #include "vp/uiwarp/queue/uiw_ep.h"
+
+#define UIW_SRQ_LIMIT_NS (30 * BASE_NS_PER_S) /* unless itx_srq_set_message_timeout says another */
 
 /* By ual_srq.lock. Indexes run freely and wrap at 2^32; what waits is in [head, tail). */
 struct uiw_srq {
@@ -42,7 +45,6 @@ void uiw_srq_check_high(struct uiw_ep *ep);
 /* ---- Messages that do not go on: uiw_srq_watch.c ---- */
 
 it_status_t uiw_srq_set_message_timeout(struct ual_srq *ual, uint64_t timeout_us);
-void uiw_srq_watch_begin(struct uiw_srq *srq);
 /* Reader, no lock held. A message has drawn a receive: is it unfinished? Then it is watched. */
 void uiw_srq_watch(struct uiw_ep *ep);
 /* A look at such a message, elapsed_ns after the last one. True: its time is over. */

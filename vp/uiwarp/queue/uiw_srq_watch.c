@@ -12,19 +12,13 @@
 
 #include "base/base_clock.h"
 
-#define WATCH_DEFAULT_NS (30 * BASE_NS_PER_S)
-#define WATCH_LEAST_NS   BASE_NS_PER_MS
+#define WATCH_LEAST_NS BASE_NS_PER_MS
 /* Between two looks: a part of the limit, and at most a second. */
 #define WATCH_PART 8u
 /* The slowest message that is put up with: 4000 octets a second. */
 #define WATCH_NS_PER_OCTET (250 * BASE_NS_PER_US)
 
 /* ---------------------------------------------------------------- the limit */
-
-void uiw_srq_watch_begin(struct uiw_srq *srq)
-{
-    atomic_init(&srq->limit_ns, WATCH_DEFAULT_NS);
-}
 
 it_status_t uiw_srq_set_message_timeout(struct ual_srq *ual, uint64_t timeout_us)
 {

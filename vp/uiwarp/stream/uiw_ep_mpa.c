@@ -56,8 +56,3 @@ void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_c
     };
     base_lock_drop(&ual->lock);
 }
-
-struct uiw_conn **uiw_ep_conn_slot(struct ual_ep *ual)
-{
-    return &uiw_ep_of(ual)->conn;
-}

@@ -20,11 +20,4 @@ it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info);
 /* What our startup frames say for this EP (uiw_ep_mpa.c): config from its attributes and itx settings. */
 void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config);
 
-/*
- * The connection attempt of an EP, NULL when there is none: set with ep->lock held together with
- * the step out of UNCONNECTED, cleared with it held on the loop thread when the attempt object
- * lets go of the EP.
- */
-struct uiw_conn **uiw_ep_conn_slot(struct ual_ep *ual);
-
 #endif

@@ -25,6 +25,7 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
