@@ -210,7 +210,7 @@ static void begin_connect(struct bed *bed)
 
     bed->listener = raw_listen(&qual.conn_qual.port);
     CHECK_OK(uiw_connect(bed_ep(bed), &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
-    bed->conn = *uiw_ep_conn_slot(bed_ep(bed));
+    bed->conn = uiw_ep_of(bed_ep(bed))->conn;
     raw_accept(&peer, bed->listener);
     bed->peer = peer.fd;
     CHECK(fcntl(bed->peer, F_SETFL, O_NONBLOCK) == 0);
@@ -255,7 +255,7 @@ static void begin_convert(struct bed *bed, bool no_request_reply)
     bed->own = begin_stream(bed);
     convert.fd = dup(bed->own);
     CHECK_OK(uiw_convert(bed_ep(bed), &convert));
-    bed->conn = *uiw_ep_conn_slot(bed_ep(bed));
+    bed->conn = uiw_ep_of(bed_ep(bed))->conn;
 }
 
 static void begin(struct bed *bed, enum uiw_conn_state state)
@@ -851,7 +851,7 @@ Test(uiw_conn, takes_octets_that_were_read_before)
     convert.early = reply.data;
     convert.early_length = reply.len;
     CHECK_OK(uiw_convert(bed_ep(&bed), &convert));
-    EXPECT_EQ(NULL, *uiw_ep_conn_slot(bed_ep(&bed)));
+    EXPECT_EQ(NULL, uiw_ep_of(bed_ep(&bed))->conn);
     script.on = false;
     check_report(&bed, UP);
     CHECK_OK(it_ep_free(bed.ep));
