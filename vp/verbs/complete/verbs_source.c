@@ -14,8 +14,6 @@
 #include <string.h>
 
 #define SOURCE_LIKELY(condition) __builtin_expect((condition), true)
-/* Between two tests or stores: together they would be more instructions. */
-#define SOURCE_APART() __asm__ volatile("")
 
 /* Of so many looks that find nothing one does all that there is to do then. */
 #define SOURCE_LOOKS 16u
@@ -341,14 +339,12 @@ source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *even
     what = slot->what;
     if (!SOURCE_LIKELY((what & (VERBS_QUIET | VERBS_LINKED | VERBS_DATAGRAM)) == 0))
         return false;
-    SOURCE_APART();
     if (!SOURCE_LIKELY(wc->status == IBV_WC_SUCCESS))
         return false;
     queue = slot->queue;
     number = slot->number;
     if (!SOURCE_LIKELY(!queue->flushes))
         return false;
-    SOURCE_APART();
     if (!SOURCE_LIKELY((int32_t)(number - queue->reaped) >= 0))
         return false;
     length = slot->length;
@@ -368,7 +364,6 @@ source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *even
     cmpl->transferred_length = length;
     number++;
     queue->reaped = number;
-    SOURCE_APART(); /* one by one */
     queue->moved = number;
     atomic_store_explicit(&queue->retired, number, memory_order_release);
     return true;

@@ -144,20 +144,16 @@ struct verbs_queue {
     it_lmr_handle_t lmr;
     uint64_t pass;
     uintptr_t region;
-    uint64_t region_length;
-    uint64_t inline_end;  /* before that offset whatever is inline lies within; 0: nowhere */
-    uint64_t inline_max;  /* longest segment that goes with the request itself */
-    uint64_t payload_max; /* of a request: max_dto_payload_size */
-    struct ibv_qp *qp;    /* as that of .ep; its functions in .post */
+    uint64_t region_inline; /* longest segment of it that goes with the request itself */
+    uint64_t inline_end;    /* any such segment that begins before this offset lies within */
+    uint64_t inline_max;    /* longest segment that goes with the request itself */
+    uint64_t payload_max;   /* of a request: max_dto_payload_size */
+    struct ibv_qp *qp;      /* as that of .ep; its functions in .post */
     union {
         int (*send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
         int (*recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
     } post;
     struct ibv_sge sge;
-    union { /* told by the device, and not wanted */
-        struct ibv_send_wr *send;
-        struct ibv_recv_wr *recv;
-    } bad;
     union { /* what usual posts have in common is filled in */
         struct ibv_send_wr send[VERBS_USUALS];
         struct ibv_recv_wr recv;
@@ -363,7 +359,18 @@ static inline struct verbs_address *verbs_address_of(struct ual_address *address
 /* More segments are never announced. */
 #define VERBS_MAX_SEGMENTS 32
 
+/* ---------------------------------------------------------------- short forms (verbs_host.c) */
+
 #define verbs_log(level, ...) verbs_host->log((level), __VA_ARGS__)
+
+/* Runs the function on the IA's thread and returns its status. */
+it_status_t verbs_run(struct ual_ia *ia, it_status_t (*function)(void *argument), void *argument);
+/* Logs "IA: failure: strerror(error)"; the second: only if error and the device is still there. */
+void verbs_warn(const struct verbs_ia *ia, const char *failure, int error);
+void verbs_warn_unless_removed(struct verbs_ia *ia, const char *failure, int error);
+/* With the EP's lock, which both take. */
+bool verbs_ep_step(const struct verbs_ep *ep, enum ual_ep_step step);
+void verbs_ep_set_path(const struct verbs_ep *ep, const it_path_t *path);
 
 /* ---------------------------------------------------------------- S-RQs (verbs_srq.c) */
 

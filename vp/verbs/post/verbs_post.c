@@ -249,6 +249,8 @@ static it_status_t post_request(struct ual_ep *ual, const struct vp_request *req
     slot->number = queue->tail;
     slot->length = (uint32_t)request->length;
     slot->what = post_what(request);
+    if (request->segment_count == 1)
+        verbs_usual_remember(queue, request->segments[0].lmr);
     if (request->link) {
         int error = 0;
 
@@ -309,6 +311,8 @@ post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t coun
                            : verbs_event_bits(IT_DTO_RC_RECV_CMPL_EVENT);
     if (datagram)
         verbs_ud_note(queue, slot, segments, count);
+    if (count == 1)
+        verbs_usual_remember(queue, segments->lmr);
     return verbs_queue_finish(queue,
                               queue->local ? 0 : post_recv_to_device(ep, slot, segments, count));
 }

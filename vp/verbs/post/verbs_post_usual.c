@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The posts that nearly all are, in few instructions: one segment of memory of the EP's own PZ, requests with
- * IT_COMPLETION_FLAG and nothing else but IT_NOTIFY_FLAG, on a queue that nobody else posts on just now, with room,
- * and whose QP works. What is not usual goes the way of all others (vp_host.entries) as if it had not been here.
+ * Fast path for the common post: one segment of memory of the EP's own PZ, no flag but IT_COMPLETION_FLAG
+ * and IT_NOTIFY_FLAG, on a queue that no other thread posts on, with room, whose QP works. Any other post
+ * takes the general path (vp_host.entries) as if it had not been here.
  *
- * A queue keeps the LMR of its last post: the same handle with the same number is the same LMR, and live.
+ * A queue keeps the LMR of its last post of one segment: the same handle with the same number is the same LMR,
+ * and live.
  */
 #include "vp/verbs/post/verbs_post.h"
 
@@ -17,98 +18,37 @@
 #define USUAL_LIKELY(condition) __builtin_expect((condition), true)
 #define USUAL_INLINE            static inline __attribute__((always_inline))
 #define USUAL_COLD              static __attribute__((noinline, cold))
-#define USUAL_RARE              static __attribute__((noinline))
-/* The same arguments go on to another function. Left to itself clang calls it, and has a frame for that in all cases. */
-#ifdef __has_attribute
-#if __has_attribute(musttail) && (defined(__x86_64__) || defined(__aarch64__))
-#define USUAL_GO_ON __attribute__((musttail)) return
-#endif
-#endif
-#ifndef USUAL_GO_ON
-#define USUAL_GO_ON return
-#endif
-/* Of a member, in one instruction: clang may make two of it. */
-#if defined(__x86_64__) && !defined(__ILP32__)
-#define USUAL_ADDRESS(to, member) __asm__("leaq %1, %0" : "=r"(to) : "m"(member))
-#else
-#define USUAL_ADDRESS(to, member) ((to) = &(member))
-#endif
-/* Between two tests: together they would be more instructions. */
-#define USUAL_APART() __asm__ volatile("")
+
+/* A kind of request. */
+struct usual_kind {
+    enum verbs_usual plain, inlined; /* the same: its data never goes with the request */
+    it_event_type_t event;
+};
+
+enum usual_outcome {
+    USUAL_POSTED,
+    USUAL_GENERAL, /* takes the general path */
+    USUAL_LOCKED   /* the same once the lock is dropped */
+};
+
+/* The arguments of a post. */
+struct usual_post {
+    const it_lmr_triplet_t *segments;
+    size_t count;
+    it_dto_cookie_t cookie;
+    it_dto_flags_t flags;
+    it_rdma_addr_t rdma_addr;
+    it_rmr_context_t rmr_context;
+};
 
 USUAL_INLINE struct verbs_ep *usual_ep(it_ep_handle_t handle)
 {
     return (struct verbs_ep *)(void *)((unsigned char *)handle + VP_EP_AREA);
 }
 
-/* The address of a queue in one register: that saves instructions. */
-USUAL_INLINE struct verbs_queue *usual_requests(it_ep_handle_t handle)
-{
-    struct verbs_queue *queue = &usual_ep(handle)->sq;
+/* ---------------------------------------------------------------- the LMR of the last post */
 
-    __asm__("" : "+r"(queue));
-    return queue;
-}
-
-USUAL_INLINE struct verbs_queue *usual_receives(it_handle_t handle)
-{
-    struct verbs_queue *queue = &usual_ep((it_ep_handle_t)handle)->rq;
-
-    __asm__("" : "+r"(queue));
-    return queue;
-}
-
-USUAL_COLD it_status_t usual_wake(struct verbs_queue *queue)
-{
-    base_lock_wake(&queue->lock);
-    return IT_SUCCESS;
-}
-
-/* Compilers that know what it means if not would make a zero of their own. */
-USUAL_INLINE bool usual_has_failed(int error)
-{
-    bool failed;
-
-#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
-    __asm__("testl %1, %1" : "=@ccnz"(failed) : "r"(error));
-#else
-    failed = error != 0;
-#endif
-    return !USUAL_LIKELY(!failed);
-}
-
-/* With the lock, which is dropped; posted, unless error. The zero of the device is ours, and lies where it is returned. */
-USUAL_INLINE it_status_t usual_end(struct verbs_queue *queue, int error)
-{
-    _Static_assert(IT_SUCCESS == 0, "as that of the device");
-    if (usual_has_failed(error))
-        return verbs_queue_finish(queue, error);
-    queue->tail++;
-    if (base_lock_leave(&queue->lock))
-        return usual_wake(queue);
-    return (it_status_t)error;
-}
-
-/* In a register of its own: what is written to a slot might be the queue's, for all that compilers know. */
-USUAL_INLINE uint32_t usual_tail(const struct verbs_queue *queue)
-{
-    uint32_t tail = queue->tail;
-
-    __asm__("" : "+r"(tail));
-    return tail;
-}
-
-USUAL_INLINE struct verbs_slot *usual_slot(const struct verbs_queue *queue, uint32_t number)
-{
-    struct verbs_slot *slot = &queue->slots[number & queue->mask];
-
-    __asm__("" : "+r"(slot));
-    return slot;
-}
-
-/* ---------------------------------------------------------------- what they have in common */
-
-/* What no program has for a handle: the first usual post looks closer, also at none. */
+/* No program has this handle: the first post looks closer, also at none. */
 static void usual_forget_lmr(struct verbs_queue *queue)
 {
     queue->lmr = (it_lmr_handle_t)(void *)queue;
@@ -120,7 +60,7 @@ void verbs_usual_set_limits(struct verbs_ep *ep)
 
     queue->payload_max = verbs_host->ep_attributes(ep->ual)->max_dto_payload_size;
     queue->inline_max = ep->inline_max < queue->payload_max ? ep->inline_max : queue->payload_max;
-    usual_forget_lmr(queue); /* what is known of it goes by the limits */
+    usual_forget_lmr(queue);
 }
 
 void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp)
@@ -134,8 +74,6 @@ void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp)
     usual_forget_lmr(&ep->rq);
 }
 
-/* ---------------------------------------------------------------- the LMR */
-
 USUAL_INLINE uint64_t usual_pass(it_lmr_handle_t lmr)
 {
     const unsigned char *object = (const unsigned char *)lmr;
@@ -144,371 +82,243 @@ USUAL_INLINE uint64_t usual_pass(it_lmr_handle_t lmr)
                                 memory_order_acquire);
 }
 
-/* With the lock. */
-USUAL_INLINE bool usual_is_same_lmr(const struct verbs_queue *queue, it_lmr_handle_t lmr)
+void verbs_usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle)
 {
-    if (!USUAL_LIKELY(lmr == queue->lmr))
-        return false;
-    USUAL_APART();
-    return USUAL_LIKELY(usual_pass(lmr) == queue->pass);
-}
+    const struct verbs_lmr *lmr = verbs_lmr_of(handle);
 
-/* With the lock. False: it is none, or not of the EP's PZ. */
-static bool usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle)
-{
-    const struct verbs_lmr *lmr;
-    uint64_t pass;
-
-    if (!handle || ((uintptr_t)handle & (_Alignof(uint64_t) - 1)) != 0)
-        return false;
-    pass = usual_pass(handle);
-    lmr = verbs_lmr_of(handle);
-    if (pass == 0 || lmr->pd != queue->ep->pd)
-        return false;
+    if (handle == queue->lmr && usual_pass(handle) == queue->pass)
+        return;
+    usual_forget_lmr(queue);
+    if (usual_pass(handle) == 0 || lmr->pd != queue->ep->pd)
+        return;
     queue->lmr = handle;
-    queue->pass = pass;
+    queue->pass = usual_pass(handle);
     queue->sge.lkey = lmr->lkey;
     queue->region = lmr->addr;
-    queue->region_length = lmr->length;
-    queue->inline_end = lmr->length >= queue->inline_max ? lmr->length - queue->inline_max + 1 : 0;
-    return true;
+    queue->region_inline = lmr->length < queue->inline_max ? lmr->length : queue->inline_max;
+    queue->inline_end = lmr->length - queue->region_inline + 1;
 }
 
-/* With the lock: what the usual post did not find may be right now. */
-static bool usual_prepare(struct verbs_queue *queue, it_lmr_handle_t lmr, uint32_t *number)
+/* ---------------------------------------------------------------- one post */
+
+USUAL_INLINE bool usual_is_same_lmr(const struct verbs_queue *queue, it_lmr_handle_t lmr)
 {
-    if (queue->tail == queue->room_end)
+    return USUAL_LIKELY(lmr == queue->lmr) && USUAL_LIKELY(usual_pass(lmr) == queue->pass);
+}
+
+/* As far as is known: the general path looks again. */
+USUAL_INLINE bool usual_has_room(const struct verbs_queue *queue)
+{
+    return USUAL_LIKELY(queue->tail != queue->room_end);
+}
+
+/* Drops the lock. The functions that the post goes on with: these again, where there is room only now. */
+USUAL_COLD const struct base_entries *usual_give_up(struct verbs_queue *queue)
+{
+    uint32_t room_end = queue->room_end;
+    bool found;
+
+    if (queue->tail == room_end)
         verbs_queue_refresh(queue);
-    *number = queue->tail;
-    return queue->tail != queue->room_end &&
-           (usual_is_same_lmr(queue, lmr) || usual_remember(queue, lmr));
+    found = queue->room_end != room_end;
+    base_lock_drop(&queue->lock);
+    return found ? &verbs_ep_entries : verbs_host->entries;
 }
 
-/* ---------------------------------------------------------------- requests */
+USUAL_COLD it_status_t usual_wake(struct verbs_queue *queue)
+{
+    base_lock_wake(&queue->lock);
+    return IT_SUCCESS;
+}
+
+/* Drops the lock; posted, unless error. */
+USUAL_INLINE it_status_t usual_end(struct verbs_queue *queue, int error)
+{
+    if (!USUAL_LIKELY(error == 0))
+        return verbs_queue_finish(queue, error);
+    queue->tail++;
+    return base_lock_leave(&queue->lock) ? usual_wake(queue) : IT_SUCCESS;
+}
 
 /*
- * One of which all is checked, with the address in place. With the lock, which is dropped. Members are written one by one: compilers would
- * put some together in more instructions.
+ * The prepared request by length. NULL: too long, or a closer look must tell whether data that goes with the
+ * request itself lies in its region.
  */
-USUAL_INLINE it_status_t usual_send(struct verbs_queue *queue, uint32_t number,
-                                    enum verbs_usual usual, uint32_t length, it_dto_cookie_t cookie,
-                                    it_dto_flags_t flags, it_event_type_t event,
-                                    it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
+USUAL_INLINE struct ibv_send_wr *usual_choose(struct verbs_queue *queue, struct usual_kind kind,
+                                              uintptr_t addr, uint64_t length)
 {
-    struct verbs_slot *slot = usual_slot(queue, number);
-    struct ibv_send_wr *wr, **bad;
+    if (kind.inlined != kind.plain && USUAL_LIKELY(length <= queue->region_inline))
+        return USUAL_LIKELY(addr - queue->region < queue->inline_end)
+                   ? &queue->usual_wr.send[kind.inlined]
+                   : NULL;
+    return USUAL_LIKELY(length <= queue->payload_max) ? &queue->usual_wr.send[kind.plain] : NULL;
+}
 
-    USUAL_ADDRESS(wr, queue->usual_wr.send[usual]);
-    slot->cookie = cookie;
+/* Posts, and sets *status, or says that the request is not a common one. */
+USUAL_INLINE enum usual_outcome usual_request(struct verbs_queue *queue, struct usual_kind kind,
+                                              struct usual_post post, it_status_t *status)
+{
+    struct ibv_send_wr *wr, *bad;
+    struct verbs_slot *slot;
+    uint64_t length;
+    uint32_t number;
+
+    /* No other flag, one segment, and a key of a device, which has 32 bits. */
+    if (post.rmr_context >> 32 | (post.count - 1) |
+        (((unsigned)post.flags - (unsigned)IT_COMPLETION_FLAG) & ~(unsigned)IT_NOTIFY_FLAG))
+        return USUAL_GENERAL;
+    if (!USUAL_LIKELY(post.segments != NULL) || !base_lock_try(&queue->lock))
+        return USUAL_GENERAL;
+    /* A Read without an ORD might wait for ever. */
+    if (!usual_is_same_lmr(queue, post.segments->lmr) || !usual_has_room(queue) ||
+        (kind.event == IT_DTO_RDMA_READ_CMPL_EVENT && !USUAL_LIKELY(queue->may_read)))
+        return USUAL_LOCKED;
+    number = queue->tail;
+    length = post.segments->length;
+    queue->sge.addr = (uintptr_t)post.segments->addr.abs;
+    queue->sge.length = (uint32_t)length;
+    wr = usual_choose(queue, kind, queue->sge.addr, length);
+    if (!USUAL_LIKELY(wr != NULL))
+        return USUAL_LOCKED;
+    /* Stores that a compiler might put together stand apart. */
+    slot = &queue->slots[number & queue->mask];
     slot->number = number;
-    USUAL_APART();
-    slot->what = (unsigned)flags | verbs_event_bits(event);
-    USUAL_APART();
-    slot->length = length;
-    queue->sge.length = length;
+    slot->cookie = post.cookie;
+    slot->length = (uint32_t)length;
     wr->wr_id = (uintptr_t)slot;
-    if (event != IT_DTO_SEND_CMPL_EVENT) {
-        wr->wr.rdma.remote_addr = rdma_addr;
-        wr->wr.rdma.rkey = (uint32_t)rmr_context;
+    slot->what = (unsigned)post.flags | verbs_event_bits(kind.event);
+    if (kind.event != IT_DTO_SEND_CMPL_EVENT) {
+        wr->wr.rdma.remote_addr = post.rdma_addr;
+        wr->wr.rdma.rkey = (uint32_t)post.rmr_context;
     }
-    USUAL_ADDRESS(bad, queue->bad.send);
-    return usual_end(queue, queue->post.send(queue->qp, wr, bad));
+    *status = usual_end(queue, queue->post.send(queue->qp, wr, &bad));
+    return USUAL_POSTED;
 }
 
-/*
- * The same by length. inlined is VERBS_USUALS where nothing goes with the request itself. False: it is
- * too long, or, unless exactly, it takes a closer look whether that may be read now: whether it lies in its region.
- */
-USUAL_INLINE bool usual_send_by_length(struct verbs_queue *queue, uint32_t number,
-                                       enum verbs_usual plain, enum verbs_usual inlined,
-                                       const it_lmr_triplet_t *segment, it_dto_cookie_t cookie,
-                                       it_dto_flags_t flags, it_event_type_t event,
-                                       it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context,
-                                       bool exactly, it_status_t *status)
-{
-    uintptr_t addr = (uintptr_t)segment->addr.abs;
-    uint64_t length = segment->length;
-
-    queue->sge.addr = addr;
-    USUAL_APART();
-    if (inlined != VERBS_USUALS && length <= queue->inline_max) {
-        uintptr_t offset = addr - queue->region;
-
-        if (USUAL_LIKELY(offset < queue->inline_end) ||
-            (exactly && offset <= queue->region_length &&
-             length <= queue->region_length - offset)) {
-            *status = usual_send(queue, number, inlined, (uint32_t)length, cookie, flags, event,
-                                 rdma_addr, rmr_context);
-            return true;
-        }
-        if (!exactly)
-            return false;
-    }
-    if (!USUAL_LIKELY(length <= queue->payload_max))
-        return false;
-    *status = usual_send(queue, number, plain, (uint32_t)length, cookie, flags, event, rdma_addr,
-                         rmr_context);
-    return true;
-}
-
-/* No flag, and no bit above the 32 of a device's key. gcc would copy and shift what lies in memory already. */
-USUAL_INLINE bool usual_has_none(unsigned flags, const it_rmr_context_t *key)
-{
-#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__clang__)
-    bool none;
-
-    __asm__("orl %2, %1"
-            : "=@ccz"(none), "+r"(flags)
-            : "m"(((const uint32_t *)(const void *)key)[1]));
-    return none;
-#else
-    if (!USUAL_LIKELY(*key >> 32 == 0))
-        return false;
-    USUAL_APART();
-    return flags == 0;
-#endif
-}
-
-/* key: NULL for a Send. */
-USUAL_INLINE bool usual_is_request(const it_lmr_triplet_t *segments, size_t count,
-                                   it_dto_flags_t flags, const it_rmr_context_t *key)
-{
-    unsigned others = ((unsigned)flags - (unsigned)IT_COMPLETION_FLAG) & ~(unsigned)IT_NOTIFY_FLAG;
-
-    if (!USUAL_LIKELY(key ? usual_has_none(others, key) : others == 0))
-        return false;
-    USUAL_APART();
-    if (!USUAL_LIKELY(count == 1))
-        return false;
-    USUAL_APART();
-    return USUAL_LIKELY(segments != NULL);
-}
-
-/* *number: of the post. */
-USUAL_INLINE bool usual_is_ready(const struct verbs_queue *queue, it_lmr_handle_t lmr,
-                                 uint32_t *number)
-{
-    if (!usual_is_same_lmr(queue, lmr))
-        return false;
-    USUAL_APART();
-    *number = usual_tail(queue);
-    return USUAL_LIKELY(*number != queue->room_end);
-}
-
-/* ---------------------------------------------------------------- Send */
+/* ---------------------------------------------------------------- the posts */
 
 USUAL_COLD it_status_t usual_give_up_send(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
                                           size_t count, it_dto_cookie_t cookie,
                                           it_dto_flags_t flags)
 {
-    base_lock_drop(&usual_ep(handle)->sq.lock);
-    return verbs_host->entries->post_send(handle, segments, count, cookie, flags);
-}
-
-#define USUAL_SEND(queue, exactly)                                                                 \
-    usual_send_by_length((queue), number, VERBS_USUAL_SEND, VERBS_USUAL_SEND_INLINE, segments,     \
-                         cookie, flags, IT_DTO_SEND_CMPL_EVENT, 0, 0, (exactly), &status)
-
-USUAL_RARE it_status_t usual_prepare_send(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
-                                          size_t count, it_dto_cookie_t cookie,
-                                          it_dto_flags_t flags)
-{
-    struct verbs_queue *queue = usual_requests(handle);
-    it_status_t status;
-    uint32_t number;
-
-    if (usual_prepare(queue, segments->lmr, &number) && USUAL_SEND(queue, true))
-        return status;
-    return usual_give_up_send(handle, segments, count, cookie, flags);
+    return usual_give_up(&usual_ep(handle)->sq)->post_send(handle, segments, count, cookie, flags);
 }
 
 static it_status_t usual_post_send(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
                                    size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
-    struct verbs_queue *queue = usual_requests(handle);
-    it_status_t status;
-    uint32_t number;
+    const struct usual_kind kind = {VERBS_USUAL_SEND, VERBS_USUAL_SEND_INLINE,
+                                    IT_DTO_SEND_CMPL_EVENT};
+    const struct usual_post post = {segments, count, cookie, flags, 0, 0};
+    struct verbs_queue *queue = &usual_ep(handle)->sq;
+    it_status_t status = IT_SUCCESS;
 
-    if (!usual_is_request(segments, count, flags, NULL) || !base_lock_try(&queue->lock))
-        USUAL_GO_ON verbs_host->entries->post_send(handle, segments, count, cookie, flags);
-    if (usual_is_ready(queue, segments->lmr, &number) && USUAL_SEND(queue, false))
+    switch (usual_request(queue, kind, post, &status)) {
+    case USUAL_POSTED:
         return status;
-    USUAL_GO_ON usual_prepare_send(queue->handle, segments, count, cookie, flags);
+    case USUAL_LOCKED:
+        return usual_give_up_send(queue->handle, segments, 1, cookie, flags);
+    case USUAL_GENERAL:
+    default:
+        return verbs_host->entries->post_send(handle, segments, count, cookie, flags);
+    }
 }
-
-/* ---------------------------------------------------------------- RDMA Write */
 
 USUAL_COLD it_status_t usual_give_up_write(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
                                            size_t count, it_dto_cookie_t cookie,
                                            it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
                                            it_rmr_context_t rmr_context)
 {
-    base_lock_drop(&usual_ep(handle)->sq.lock);
-    return verbs_host->entries->post_rdma_write(handle, segments, count, cookie, flags, rdma_addr,
-                                                rmr_context);
-}
-
-#define USUAL_WRITE(queue, exactly)                                                                \
-    usual_send_by_length((queue), number, VERBS_USUAL_WRITE, VERBS_USUAL_WRITE_INLINE, segments,   \
-                         cookie, flags, IT_DTO_RDMA_WRITE_CMPL_EVENT, rdma_addr, rmr_context,      \
-                         (exactly), &status)
-
-USUAL_RARE it_status_t usual_prepare_write(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
-                                           size_t count, it_dto_cookie_t cookie,
-                                           it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
-                                           it_rmr_context_t rmr_context)
-{
-    struct verbs_queue *queue = usual_requests(handle);
-    it_status_t status;
-    uint32_t number;
-
-    if (usual_prepare(queue, segments->lmr, &number) && USUAL_WRITE(queue, true))
-        return status;
-    return usual_give_up_write(handle, segments, count, cookie, flags, rdma_addr, rmr_context);
+    return usual_give_up(&usual_ep(handle)->sq)
+        ->post_rdma_write(handle, segments, count, cookie, flags, rdma_addr, rmr_context);
 }
 
 static it_status_t usual_post_write(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
                                     size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags,
                                     it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
 {
-    struct verbs_queue *queue = usual_requests(handle);
-    it_status_t status;
-    uint32_t number;
+    const struct usual_kind kind = {VERBS_USUAL_WRITE, VERBS_USUAL_WRITE_INLINE,
+                                    IT_DTO_RDMA_WRITE_CMPL_EVENT};
+    const struct usual_post post = {segments, count, cookie, flags, rdma_addr, rmr_context};
+    struct verbs_queue *queue = &usual_ep(handle)->sq;
+    it_status_t status = IT_SUCCESS;
 
-    if (!usual_is_request(segments, count, flags, &rmr_context) || !base_lock_try(&queue->lock))
-        USUAL_GO_ON verbs_host->entries->post_rdma_write(handle, segments, count, cookie, flags,
-                                                         rdma_addr, rmr_context);
-    if (usual_is_ready(queue, segments->lmr, &number) && USUAL_WRITE(queue, false))
+    switch (usual_request(queue, kind, post, &status)) {
+    case USUAL_POSTED:
         return status;
-    USUAL_GO_ON usual_prepare_write(queue->handle, segments, count, cookie, flags, rdma_addr,
-                                    rmr_context);
+    case USUAL_LOCKED:
+        return usual_give_up_write(queue->handle, segments, 1, cookie, flags, rdma_addr,
+                                   rmr_context);
+    case USUAL_GENERAL:
+    default:
+        return verbs_host->entries->post_rdma_write(handle, segments, count, cookie, flags,
+                                                    rdma_addr, rmr_context);
+    }
 }
-
-/* ---------------------------------------------------------------- RDMA Read */
 
 USUAL_COLD it_status_t usual_give_up_read(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
                                           size_t count, it_dto_cookie_t cookie,
                                           it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
                                           it_rmr_context_t rmr_context)
 {
-    base_lock_drop(&usual_ep(handle)->sq.lock);
-    return verbs_host->entries->post_rdma_read(handle, segments, count, cookie, flags, rdma_addr,
-                                               rmr_context);
-}
-
-/* Without an ORD devices may wait for ever. */
-#define USUAL_READ(queue, exactly)                                                                 \
-    (USUAL_LIKELY((queue)->may_read) &&                                                            \
-     usual_send_by_length((queue), number, VERBS_USUAL_READ, VERBS_USUALS, segments, cookie,       \
-                          flags, IT_DTO_RDMA_READ_CMPL_EVENT, rdma_addr, rmr_context, (exactly),   \
-                          &status))
-
-USUAL_RARE it_status_t usual_prepare_read(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
-                                          size_t count, it_dto_cookie_t cookie,
-                                          it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
-                                          it_rmr_context_t rmr_context)
-{
-    struct verbs_queue *queue = usual_requests(handle);
-    it_status_t status;
-    uint32_t number;
-
-    if (usual_prepare(queue, segments->lmr, &number) && USUAL_READ(queue, true))
-        return status;
-    return usual_give_up_read(handle, segments, count, cookie, flags, rdma_addr, rmr_context);
+    return usual_give_up(&usual_ep(handle)->sq)
+        ->post_rdma_read(handle, segments, count, cookie, flags, rdma_addr, rmr_context);
 }
 
 static it_status_t usual_post_read(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
                                    size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags,
                                    it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
 {
-    struct verbs_queue *queue = usual_requests(handle);
-    it_status_t status;
-    uint32_t number;
+    const struct usual_kind kind = {VERBS_USUAL_READ, VERBS_USUAL_READ,
+                                    IT_DTO_RDMA_READ_CMPL_EVENT};
+    const struct usual_post post = {segments, count, cookie, flags, rdma_addr, rmr_context};
+    struct verbs_queue *queue = &usual_ep(handle)->sq;
+    it_status_t status = IT_SUCCESS;
 
-    if (!usual_is_request(segments, count, flags, &rmr_context) || !base_lock_try(&queue->lock))
-        USUAL_GO_ON verbs_host->entries->post_rdma_read(handle, segments, count, cookie, flags,
-                                                        rdma_addr, rmr_context);
-    if (usual_is_ready(queue, segments->lmr, &number) && USUAL_READ(queue, false))
+    switch (usual_request(queue, kind, post, &status)) {
+    case USUAL_POSTED:
         return status;
-    USUAL_GO_ON usual_prepare_read(queue->handle, segments, count, cookie, flags, rdma_addr,
-                                   rmr_context);
+    case USUAL_LOCKED:
+        return usual_give_up_read(queue->handle, segments, 1, cookie, flags, rdma_addr,
+                                  rmr_context);
+    case USUAL_GENERAL:
+    default:
+        return verbs_host->entries->post_rdma_read(handle, segments, count, cookie, flags,
+                                                   rdma_addr, rmr_context);
+    }
 }
-
-/* ---------------------------------------------------------------- receives */
 
 USUAL_COLD it_status_t usual_give_up_recv(it_handle_t handle, const it_lmr_triplet_t *segments,
                                           size_t count, it_dto_cookie_t cookie,
                                           it_dto_flags_t flags)
 {
-    base_lock_drop(&usual_ep((it_ep_handle_t)handle)->rq.lock);
-    return verbs_host->entries->post_recv(handle, segments, count, cookie, flags);
-}
-
-/* All is checked. With the lock, which is dropped. */
-USUAL_INLINE it_status_t usual_recv(struct verbs_queue *queue, uint32_t number,
-                                    const it_lmr_triplet_t *segment, it_dto_cookie_t cookie,
-                                    it_dto_flags_t flags)
-{
-    struct verbs_slot *slot = usual_slot(queue, number);
-    uintptr_t addr = (uintptr_t)segment->addr.abs;
-    uint32_t length = (uint32_t)segment->length;
-    struct ibv_recv_wr *wr, **bad;
-
-    slot->cookie = cookie;
-    slot->number = number;
-    USUAL_APART();
-    /* A peer may have solicited the event: the completion does not tell. */
-    slot->what = (unsigned)flags | IT_NOTIFY_FLAG | VERBS_RECEIVE |
-                 verbs_event_bits(IT_DTO_RC_RECV_CMPL_EVENT);
-    queue->sge.addr = addr;
-    queue->sge.length = length;
-    queue->usual_wr.recv.wr_id = (uintptr_t)slot;
-    USUAL_ADDRESS(wr, queue->usual_wr.recv);
-    USUAL_ADDRESS(bad, queue->bad.recv);
-    return usual_end(queue, queue->post.recv(queue->qp, wr, bad));
-}
-
-USUAL_RARE it_status_t usual_prepare_recv(it_handle_t handle, const it_lmr_triplet_t *segments,
-                                          size_t count, it_dto_cookie_t cookie,
-                                          it_dto_flags_t flags)
-{
-    struct verbs_queue *queue = usual_receives(handle);
-    uint32_t number;
-
-    if (!usual_prepare(queue, segments->lmr, &number))
-        return usual_give_up_recv(handle, segments, count, cookie, flags);
-    return usual_recv(queue, number, segments, cookie, flags);
-}
-
-USUAL_INLINE bool usual_is_receive(const it_lmr_triplet_t *segments, size_t count,
-                                   it_dto_flags_t flags)
-{
-    if (!USUAL_LIKELY(count == 1))
-        return false;
-    USUAL_APART();
-    if (!USUAL_LIKELY(segments != NULL))
-        return false;
-    USUAL_APART();
-    if (!USUAL_LIKELY(((unsigned)flags & ~USUAL_RECEIVE_FLAGS) == 0))
-        return false;
-    USUAL_APART();
-    return USUAL_LIKELY(segments->length <= USUAL_RECEIVE_MAX);
+    return usual_give_up(&usual_ep((it_ep_handle_t)handle)->rq)
+        ->post_recv(handle, segments, count, cookie, flags);
 }
 
 static it_status_t usual_post_recv(it_handle_t handle, const it_lmr_triplet_t *segments,
                                    size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
-    struct verbs_queue *queue = usual_receives(handle);
-    uint32_t number;
+    struct verbs_queue *queue = &usual_ep((it_ep_handle_t)handle)->rq;
+    struct verbs_slot *slot;
+    struct ibv_recv_wr *bad;
 
-    if (!usual_is_receive(segments, count, flags) || !base_lock_try(&queue->lock))
-        USUAL_GO_ON verbs_host->entries->post_recv(handle, segments, count, cookie, flags);
-    if (!usual_is_ready(queue, segments->lmr, &number))
-        USUAL_GO_ON usual_prepare_recv((it_handle_t)queue->handle, segments, count, cookie, flags);
-    return usual_recv(queue, number, segments, cookie, flags);
+    if (((unsigned)flags & ~USUAL_RECEIVE_FLAGS) | (count - 1) || !USUAL_LIKELY(segments != NULL) ||
+        !USUAL_LIKELY(segments->length <= USUAL_RECEIVE_MAX) || !base_lock_try(&queue->lock))
+        return verbs_host->entries->post_recv(handle, segments, count, cookie, flags);
+    if (!usual_is_same_lmr(queue, segments->lmr) || !usual_has_room(queue))
+        return usual_give_up_recv(handle, segments, count, cookie, flags);
+    slot = &queue->slots[queue->tail & queue->mask];
+    slot->cookie = cookie;
+    slot->number = queue->tail;
+    /* A peer may have solicited the event: the completion does not tell. */
+    slot->what = (unsigned)flags | IT_NOTIFY_FLAG | VERBS_RECEIVE |
+                 verbs_event_bits(IT_DTO_RC_RECV_CMPL_EVENT);
+    queue->sge.addr = (uintptr_t)segments->addr.abs;
+    queue->sge.length = (uint32_t)segments->length;
+    queue->usual_wr.recv.wr_id = (uintptr_t)slot;
+    return usual_end(queue, queue->post.recv(queue->qp, &queue->usual_wr.recv, &bad));
 }
-
-/* ---------------------------------------------------------------- the table */
 
 static it_status_t usual_no_dequeue(it_evd_handle_t evd, it_event_t *event)
 {
