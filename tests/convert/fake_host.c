@@ -191,7 +191,10 @@ static const struct vp_host host = {
     .ep_ia = host_ep_ia,
     .ia_call = host_ia_call,
 };
-const struct vp_host *verbs_host = &host;
+__attribute__((constructor)) static void host_hand_over(void)
+{
+    verbs_host = &host;
+}
 
 /* ---------------------------------------------------------------- what else a conversion calls */
 
@@ -302,7 +305,7 @@ void verbs_convert_drop(struct verbs_convert *convert)
     convert->conn = NULL;
 }
 
-bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length)
+void verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length)
 {
     const struct ual_conn_news news = {
         .number = IT_CM_MSG_CONN_ESTABLISHED_EVENT,
@@ -313,7 +316,6 @@ bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, siz
     CHECK(host_ep_step(conn->ep->ual, UAL_EP_ESTABLISHED));
     host_ep_report(conn->ep->ual, &news);
     end_free((struct end *)(void *)conn);
-    return true;
 }
 
 /* The events of a connection, one by one. True: there was one. */
@@ -336,7 +338,7 @@ static bool device_ask(void)
     /* As rdma_cm over InfiniBand does. */
     while (event.private_length > 0 && event.private_data[event.private_length - 1] == 0)
         event.private_length--;
-    verbs_convert_requested(listening, NULL, &event);
+    listening->target->requested(listening, NULL, &event);
     return true;
 }
 
@@ -398,7 +400,7 @@ bool fake_request_is_refused(const uint8_t *private_data, size_t length)
     if (length > 0)
         memcpy(event.private_data, private_data, length);
     refused = false;
-    verbs_convert_requested(listening, NULL, &event);
+    listening->target->requested(listening, NULL, &event);
     return refused;
 }
 

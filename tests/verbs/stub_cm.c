@@ -218,6 +218,20 @@ it_status_t verbs_path_source(struct verbs_cm *cm, const it_path_t *path, it_ib_
 
 /* ---------------------------------------------------------------- librdmacm, for addresses */
 
+int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+    (void)id, (void)param;
+    CHECK(!"nothing is accepted here");
+    return -1;
+}
+
+int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t length)
+{
+    (void)id, (void)private_data, (void)length;
+    CHECK(!"nothing is rejected here");
+    return -1;
+}
+
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
                    enum rdma_port_space space)
 {

@@ -7,22 +7,18 @@
 
 #define CM_EVENT_BUDGET 64 /* per wake-up: others on this thread want their turn */
 
-/* ---------------------------------------------------------------- events */
-
 static bool cm_has_parameters(enum rdma_cm_event_type type)
 {
     return type == RDMA_CM_EVENT_CONNECT_REQUEST || type == RDMA_CM_EVENT_CONNECT_RESPONSE ||
            type == RDMA_CM_EVENT_ESTABLISHED || type == RDMA_CM_EVENT_REJECTED;
 }
 
-static void cm_copy_datagram_event(const struct rdma_ud_param *param, struct verbs_cm_event *copy)
+static void cm_copy_data(const void *data, uint8_t length, struct verbs_cm_event *copy)
 {
-    copy->qp_num = param->qp_num;
-    copy->qkey = param->qkey;
-    if (!param->private_data)
+    if (!data)
         return;
-    memcpy(copy->private_data, param->private_data, param->private_data_len);
-    copy->private_length = param->private_data_len;
+    memcpy(copy->private_data, data, length);
+    copy->private_length = length;
 }
 
 static void cm_copy_event(const struct rdma_cm_event *event, struct verbs_cm_event *copy)
@@ -33,88 +29,27 @@ static void cm_copy_event(const struct rdma_cm_event *event, struct verbs_cm_eve
     /* With datagrams, a refusal is "unreachable". */
     if (event->id->ps == RDMA_PS_UDP &&
         (cm_has_parameters(event->event) || event->event == RDMA_CM_EVENT_UNREACHABLE)) {
-        cm_copy_datagram_event(&event->param.ud, copy);
+        copy->qp_num = event->param.ud.qp_num;
+        copy->qkey = event->param.ud.qkey;
+        cm_copy_data(event->param.ud.private_data, event->param.ud.private_data_len, copy);
         return;
     }
     if (!cm_has_parameters(event->event))
         return;
     copy->responder_resources = param->responder_resources;
     copy->initiator_depth = param->initiator_depth;
-    if (!param->private_data)
-        return;
-    memcpy(copy->private_data, param->private_data, param->private_data_len);
-    copy->private_length = param->private_data_len;
-}
-
-static void cm_handle_request(const struct verbs_cm *cm, void *listener, struct rdma_cm_id *id,
-                              const struct verbs_cm_event *event)
-{
-    if (id->ps == RDMA_PS_UDP)
-        verbs_sidr_asked(listener, id, event);
-    else if (*(const enum verbs_cm_target *)listener == VERBS_CM_CONVERT)
-        cm->ops->convert_requested(listener, id, event);
-    else
-        verbs_accept_request(listener, id, event);
-}
-
-/* The kernel waits for each id: it is destroyed. */
-static void cm_lose(struct verbs_cm *cm, struct rdma_cm_id *id, void *context)
-{
-    switch ((unsigned)*(const enum verbs_cm_target *)context) {
-    case VERBS_CM_LISTENER:
-        verbs_listener_lost(context, id);
-        break;
-    case VERBS_CM_CONVERT:
-        cm->ops->convert_lost(context);
-        break;
-    default:
-        verbs_guard_close(cm);
-        break;
-    }
+    cm_copy_data(param->private_data, param->private_data_len, copy);
 }
 
 static void cm_dispatch(struct verbs_cm *cm, struct rdma_cm_id *id, void *context,
                         void *listen_context, struct verbs_cm_event *event)
 {
-    struct verbs_conn *conn = context;
-
     if (!cm->ia->is_iwarp && id->ps != RDMA_PS_UDP)
         event->private_length = verbs_cm_strip(event->private_data, event->private_length);
-    if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
-        cm_handle_request(cm, listen_context, id, event);
-        return;
-    }
-    switch (*(const enum verbs_cm_target *)context) {
-    case VERBS_CM_LISTENER:
-    case VERBS_CM_CONVERT:
-    case VERBS_CM_GUARD:
-        if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
-            cm_lose(cm, id, context);
-        return;
-    case VERBS_CM_SERVICE:
-    case VERBS_CM_ASKED:
-        verbs_sidr_event(context, event);
-        return;
-    case VERBS_CM_CONN:
-        break;
-    }
-    conn->status = event->status;
-    verbs_log(VP_LOG_DEBUG, "verbs: conn %p in %s: %s, status %d", context,
-              verbs_conn_state_name(conn->state), rdma_event_str(event->type), event->status);
-    cm->current = conn;
-    if (conn->active)
-        verbs_connect_event(conn, event);
+    if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST)
+        (*(const struct verbs_cm_target **)listen_context)->requested(listen_context, id, event);
     else
-        verbs_accept_event(conn, event);
-    cm->current = NULL;
-}
-
-static void cm_handle(struct verbs_cm *cm, struct rdma_cm_id *id, void *context,
-                      void *listen_context, struct verbs_cm_event *event)
-{
-    cm_dispatch(cm, id, context, listen_context, event);
-    if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
-        cm->ops->device_gone(cm->ia);
+        (*(const struct verbs_cm_target **)context)->told(context, id, event);
 }
 
 /* False: there was none. */
@@ -135,7 +70,9 @@ static bool cm_take(struct verbs_cm *cm)
     cm_copy_event(event, &copy);
     /* First of all: to destroy an id waits for its events. Cannot fail. */
     (void)rdma_ack_cm_event(event);
-    cm_handle(cm, id, context, listen_context, &copy);
+    cm_dispatch(cm, id, context, listen_context, &copy);
+    if (copy.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+        cm->ops->device_gone(cm->ia);
     return true;
 }
 
@@ -144,4 +81,12 @@ void verbs_cm_take_events(struct verbs_cm *cm)
     for (int i = 0; i < CM_EVENT_BUDGET; i++)
         if (!cm_take(cm))
             return;
+}
+
+/* InfiniBand pads the peer's octets with zeros: trailing zeros are not reported. */
+size_t verbs_cm_strip(const uint8_t *private_data, size_t length)
+{
+    while (length > 0 && private_data[length - 1] == 0)
+        length--;
+    return length;
 }

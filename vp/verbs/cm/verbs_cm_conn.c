@@ -11,9 +11,14 @@
 
 /* ---------------------------------------------------------------- life */
 
-static void conn_expired(void *argument);
+static const struct verbs_cm_target conn_target;
 
-struct verbs_conn *verbs_conn_new(struct verbs_cm *cm)
+static void conn_expired(void *argument)
+{
+    verbs_conn_on(argument, VERBS_ON_EXPIRED);
+}
+
+struct verbs_conn *verbs_conn_new(struct verbs_cm *cm, const struct verbs_conn_role *role)
 {
     struct verbs_conn *conn = calloc(1, sizeof(*conn));
 
@@ -24,7 +29,9 @@ struct verbs_conn *verbs_conn_new(struct verbs_cm *cm)
         free(conn);
         return NULL;
     }
-    conn->target = VERBS_CM_CONN;
+    conn->target = &conn_target;
+    conn->role = role;
+    conn->state = role->first;
     conn->cm = cm;
     conn->next = cm->connections;
     if (conn->next)
@@ -104,44 +111,41 @@ bool verbs_conn_limit(struct verbs_conn *conn, uint64_t delay_ns)
 /* ---------------------------------------------------------------- letting go of the id */
 
 /* The peer answers it, or rdma_cm gives up: either way there will be an event. */
-static void conn_close_live(struct verbs_conn *conn)
+static void conn_disconnect(struct verbs_conn *conn)
 {
-    if (rdma_disconnect(conn->id) == 0 && verbs_conn_limit(conn, VERBS_CM_CLOSE_NS))
-        conn->state = VERBS_CONN_CLOSING;
-    else
+    if (rdma_disconnect(conn->id) != 0 || !verbs_conn_limit(conn, VERBS_CM_CLOSE_NS))
         verbs_conn_discard(conn);
 }
 
 /*
- * The consumer is not asked any more. False: a call has the request in hand, and either takes the conn
- * over or puts the request back. The timer looks again; without memory the conn stays until the IA ends.
+ * The consumer is not asked any more. If a call has the request in hand, it either takes the conn over or
+ * puts the request back: the timer looks again. Without memory the conn stays until the IA ends.
  */
-static bool conn_take_back(struct verbs_conn *conn)
+static void conn_withdraw(struct verbs_conn *conn)
 {
-    if (conn->state != VERBS_CONN_ANNOUNCED && conn->state != VERBS_CONN_ARRIVED)
-        return true;
     if (verbs_host->request_withdraw(&conn->request)) {
-        conn->state = VERBS_CONN_NEW;
-        return true;
+        (void)verbs_conn_step(conn, VERBS_ON_WITHDRAWN);
+        verbs_conn_discard(conn);
+        return;
     }
     conn->peer_gone = true;
     (void)verbs_conn_limit(conn, VERBS_CM_WITHDRAW_NS);
-    return false;
 }
 
 /* ep: whose QP the id may use. */
 static void conn_close(struct verbs_conn *conn, const struct verbs_ep *ep)
 {
-    bool iwarp = conn->cm->ia->is_iwarp;
+    enum verbs_conn_action action = verbs_conn_step(conn, VERBS_ON_CLOSED);
 
+    if (action == VERBS_DO_NOTHING)
+        return; /* a thread destroys it already */
     verbs_host->timer_stop(conn->timer);
-    if (!conn_take_back(conn))
-        return;
-    if (conn->state == VERBS_CONN_LIVE)
-        conn_close_live(conn);
-    else if (iwarp && (conn->state == VERBS_CONN_CALLING || conn->state == VERBS_CONN_REPLY ||
-                       conn->state == VERBS_CONN_CONFIRM))
-        verbs_thread_destroy(conn, ep, verbs_conn_discard);
+    if (action == VERBS_DO_WITHDRAW)
+        conn_withdraw(conn);
+    else if (action == VERBS_DO_DISCONNECT)
+        conn_disconnect(conn);
+    else if (action != VERBS_DO_DISCARD && conn->cm->ia->is_iwarp)
+        verbs_thread_destroy(conn, ep, action == VERBS_DO_DESTROY_CALLING, verbs_conn_discard);
     else
         verbs_conn_discard(conn);
 }
@@ -150,8 +154,7 @@ void verbs_conn_abandon(struct verbs_conn *conn)
 {
     const struct verbs_ep *ep = conn_detach(conn);
 
-    if (conn->state != VERBS_CONN_DYING)
-        conn_close(conn, ep);
+    conn_close(conn, ep);
 }
 
 /* ---------------------------------------------------------------- ends */
@@ -190,25 +193,6 @@ bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
     return true;
 }
 
-const char *verbs_conn_state_name(enum verbs_conn_state state)
-{
-    static const char *const names[] = {
-        [VERBS_CONN_NEW] = "NEW",
-        [VERBS_CONN_ADDRESS] = "ADDRESS",
-        [VERBS_CONN_ROUTE] = "ROUTE",
-        [VERBS_CONN_CALLING] = "CALLING",
-        [VERBS_CONN_REPLY] = "REPLY",
-        [VERBS_CONN_ARRIVED] = "ARRIVED",
-        [VERBS_CONN_ANNOUNCED] = "ANNOUNCED",
-        [VERBS_CONN_CONFIRM] = "CONFIRM",
-        [VERBS_CONN_LIVE] = "LIVE",
-        [VERBS_CONN_CLOSING] = "CLOSING",
-        [VERBS_CONN_DYING] = "DYING",
-    };
-
-    return names[state];
-}
-
 /* What rdma_cm has said last is an errno on iWARP, and elsewhere a reason of its own. */
 static void conn_log(const struct verbs_conn *conn, const char *what, const char *why)
 {
@@ -242,30 +226,9 @@ void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code)
     (void)verbs_conn_end(conn, UAL_EP_ATTEMPT_FAILED, &news);
 }
 
-static void conn_expired(void *argument)
-{
-    struct verbs_conn *conn = argument;
-
-    switch ((unsigned)conn->state) {
-    case VERBS_CONN_ANNOUNCED:
-    case VERBS_CONN_ARRIVED:
-        verbs_conn_abandon(conn);
-        break;
-    case VERBS_CONN_CLOSING:
-        verbs_conn_discard(conn);
-        break;
-    case VERBS_CONN_LIVE:
-        verbs_nudge_go_on(conn);
-        break;
-    default:
-        verbs_conn_fail(conn, IT_CN_REJ_TIMEOUT);
-        break;
-    }
-}
-
 /* ---------------------------------------------------------------- established */
 
-bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length)
+void verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length)
 {
     struct verbs_ep *ep = conn->ep;
     struct ual_conn_news news = {
@@ -279,10 +242,9 @@ bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, siz
     bool stepped;
 
     verbs_host->timer_stop(conn->timer);
-    conn->state = VERBS_CONN_LIVE;
     if (conn->convert) {
         conn->cm->ops->convert_connected(conn->convert, private_data, length);
-        return true;
+        return;
     }
     verbs_host->ep_lock(ep->ual);
     ep->agreed = true;
@@ -295,15 +257,14 @@ bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, siz
     verbs_host->ep_unlock(ep->ual);
     if (!stepped) {
         verbs_conn_abandon(conn);
-        return false;
+        return;
     }
-    verbs_cm_count(conn->active ? &conn->cm->initiated : &conn->cm->accepted);
+    verbs_cm_count(conn->role->active ? &conn->cm->initiated : &conn->cm->accepted);
     verbs_nudge_begin(conn);
     verbs_host->ep_report(ep->ual, &news);
-    return true;
 }
 
-/* ---------------------------------------------------------------- the peer leaves, the device leaves */
+/* ---------------------------------------------------------------- actions of both roles */
 
 /* InfiniBand: a QP that has failed by itself is no connection that the peer has ended. */
 static bool conn_is_broken(const struct verbs_conn *conn)
@@ -318,7 +279,7 @@ static bool conn_is_broken(const struct verbs_conn *conn)
            attributes.qp_state != IBV_QPS_RTS;
 }
 
-void verbs_conn_break(struct verbs_conn *conn)
+static void conn_break(struct verbs_conn *conn)
 {
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
 
@@ -334,76 +295,146 @@ static void conn_end_live(struct verbs_conn *conn)
     bool broken = conn_is_broken(conn);
 
     (void)rdma_disconnect(conn->id);
-    conn->state = VERBS_CONN_NEW; /* nothing more will come */
     if (broken)
-        verbs_conn_break(conn);
+        conn_break(conn);
     else if (!verbs_conn_end(conn, UAL_EP_CLOSED, &news))
         verbs_conn_abandon(conn);
 }
 
-/*
- * siw closes the stream of a QP that has failed here, and says so before it says that the QP has failed. In ERROR it
- * has said all: the device waits for the requests that it is about.
- */
-static void conn_settle(const struct verbs_conn *conn)
+static void conn_fail(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
-    struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_ERR};
-
-    if (conn->cm->ia->quirks.is_siw && conn->state == VERBS_CONN_LIVE && conn->ep)
-        (void)ibv_modify_qp(conn->ep->qp, &attributes, IBV_QP_STATE); /* it may be there */
+    if (conn->ep)
+        verbs_conn_fail(conn, event ? verbs_reason_of_event(conn->cm, event) : IT_CN_REJ_TIMEOUT);
+    else
+        verbs_conn_abandon(conn);
 }
 
-static void conn_peer_left(struct verbs_conn *conn)
+static void conn_refuse(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
-    struct verbs_cm *cm = conn->cm;
+    const struct ual_conn_news news = {
+        .number = IT_CM_MSG_CONN_PEER_REJECT_EVENT,
+        .private_data = event->private_data,
+        .private_length = event->private_length,
+    };
 
-    conn_settle(conn);
-    cm->ops->take_async(cm->ia); /* what the device has said before; may end the connection */
-    if (cm->current != conn)
-        return;
-    switch ((unsigned)conn->state) {
-    case VERBS_CONN_CLOSING:
-        verbs_conn_discard(conn);
+    (void)verbs_conn_end(conn, UAL_EP_ATTEMPT_FAILED, &news);
+}
+
+void verbs_conn_act(struct verbs_conn *conn, enum verbs_conn_action action,
+                    const struct verbs_cm_event *event)
+{
+    switch ((unsigned)action) {
+    case VERBS_DO_ESTABLISH:
+        verbs_conn_establish(conn, NULL, 0);
         break;
-    case VERBS_CONN_LIVE:
+    case VERBS_DO_CUT:
+        (void)verbs_thread_join(conn, true);
+        conn_fail(conn, event);
+        break;
+    case VERBS_DO_FAIL:
+        conn_fail(conn, event);
+        break;
+    case VERBS_DO_REFUSE:
+        conn_refuse(conn, event);
+        break;
+    case VERBS_DO_END:
         conn_end_live(conn);
         break;
-    case VERBS_CONN_REPLY:
-    case VERBS_CONN_CONFIRM:
-        conn->state = VERBS_CONN_NEW;
-        verbs_conn_fail(conn, IT_CN_REJ_OTHER);
+    case VERBS_DO_BREAK:
+        conn_break(conn);
         break;
-    case VERBS_CONN_ARRIVED:
-        verbs_conn_fail(conn, IT_CN_REJ_OTHER);
+    case VERBS_DO_NUDGE:
+        verbs_nudge_go_on(conn);
+        break;
+    case VERBS_DO_NOTIFY:
+        (void)rdma_notify(conn->id, IBV_EVENT_COMM_EST); /* else the confirmation will come */
+        break;
+    case VERBS_DO_ABANDON:
+        verbs_conn_abandon(conn);
+        break;
+    case VERBS_DO_DISCARD:
+        verbs_conn_discard(conn);
         break;
     default:
         break;
     }
 }
 
-static void conn_device_left(struct verbs_conn *conn)
-{
-    bool live = conn->state == VERBS_CONN_LIVE;
+const struct verbs_conn_role verbs_responder = {
+    .first = VERBS_CONN_REQUESTED,
+    .act = verbs_conn_act,
+};
 
-    if (conn->state == VERBS_CONN_DYING)
-        return;
-    if (conn->state == VERBS_CONN_CALLING)
-        (void)verbs_thread_join(conn, true);
-    /* The kernel waits for the id: it is destroyed at once. */
-    if (conn->state != VERBS_CONN_ANNOUNCED && conn->state != VERBS_CONN_ARRIVED)
-        conn->state = VERBS_CONN_NEW;
-    if (live)
-        verbs_conn_break(conn);
-    else if (conn->ep)
-        verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
-    else
-        verbs_conn_abandon(conn);
+/* ---------------------------------------------------------------- events */
+
+void verbs_conn_on(struct verbs_conn *conn, enum verbs_conn_event event)
+{
+    conn->role->act(conn, verbs_conn_step(conn, event), NULL);
 }
 
-void verbs_conn_event(struct verbs_conn *conn, const struct verbs_cm_event *event)
+static enum verbs_conn_event conn_event(const struct verbs_conn *conn,
+                                        const struct verbs_cm_event *event)
 {
-    if (event->type == RDMA_CM_EVENT_DISCONNECTED)
-        conn_peer_left(conn);
-    else if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
-        conn_device_left(conn);
+    switch ((unsigned)event->type) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED:
+        return VERBS_ON_ADDRESS;
+    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+        return VERBS_ON_ROUTE;
+    case RDMA_CM_EVENT_ADDR_ERROR:
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+        return VERBS_ON_NO_PATH;
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+    case RDMA_CM_EVENT_UNREACHABLE:
+        return VERBS_ON_FAILED;
+    case RDMA_CM_EVENT_REJECTED:
+        return verbs_reason_is_consumer(conn->cm, event) ? VERBS_ON_REFUSED : VERBS_ON_FAILED;
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+        return conn->three_way ? VERBS_ON_ARRIVAL : VERBS_ON_RESPONSE;
+    case RDMA_CM_EVENT_ESTABLISHED:
+        return VERBS_ON_ESTABLISHED;
+    case RDMA_CM_EVENT_DISCONNECTED:
+        return VERBS_ON_DISCONNECTED;
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+        return VERBS_ON_REMOVED;
+    default:
+        return VERBS_ON_OTHER;
+    }
 }
+
+/*
+ * siw closes the stream of a QP that has failed here, and says so before it says that the QP has failed. In
+ * ERROR it has said all: the device waits for the requests that it is about. False: the conn is gone.
+ */
+static bool conn_take_async(struct verbs_conn *conn)
+{
+    struct verbs_cm *cm = conn->cm;
+    struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_ERR};
+
+    if (cm->ia->quirks.is_siw && conn->state == VERBS_CONN_LIVE && conn->ep)
+        (void)ibv_modify_qp(conn->ep->qp, &attributes, IBV_QP_STATE); /* it may be there */
+    cm->ops->take_async(cm->ia);
+    return cm->current == conn;
+}
+
+void verbs_conn_handle(struct verbs_conn *conn, const struct verbs_cm_event *event)
+{
+    conn->role->act(conn, verbs_conn_step(conn, conn_event(conn, event)), event);
+}
+
+static void conn_told(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event)
+{
+    struct verbs_conn *conn = context;
+    struct verbs_cm *cm = conn->cm;
+
+    (void)id;
+    conn->status = event->status;
+    verbs_log(VP_LOG_DEBUG, "verbs: conn %p in %s: %s, status %d", context,
+              verbs_conn_state_name(conn->state), rdma_event_str(event->type), event->status);
+    cm->current = conn;
+    /* An end that the device has announced before comes first. */
+    if (event->type != RDMA_CM_EVENT_DISCONNECTED || conn_take_async(conn))
+        verbs_conn_handle(conn, event);
+    cm->current = NULL;
+}
+
+static const struct verbs_cm_target conn_target = {.told = conn_told};

@@ -28,11 +28,30 @@ static bool guard_bind(struct verbs_cm *cm, const struct sockaddr *address)
     return false;
 }
 
+static void guard_close(struct verbs_guard *guard)
+{
+    if (guard->id)
+        (void)rdma_destroy_id(guard->id); /* fails with a device that is gone: freed */
+    guard->id = NULL;
+}
+
+/* The kernel waits for the id. */
+static void guard_told(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event)
+{
+    struct verbs_guard *guard = context;
+
+    (void)id;
+    if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+        guard_close(guard);
+}
+
+static const struct verbs_cm_target guard_target = {.told = guard_told};
+
 void verbs_guard_open(struct verbs_cm *cm)
 {
     struct ifaddrs *entries = NULL;
 
-    cm->guard.target = VERBS_CM_GUARD;
+    cm->guard.target = &guard_target;
     if (getifaddrs(&entries) != 0)
         return;
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
@@ -43,7 +62,5 @@ void verbs_guard_open(struct verbs_cm *cm)
 
 void verbs_guard_close(struct verbs_cm *cm)
 {
-    if (cm->guard.id)
-        (void)rdma_destroy_id(cm->guard.id); /* fails with a device that is gone: freed */
-    cm->guard.id = NULL;
+    guard_close(&cm->guard);
 }

@@ -14,37 +14,6 @@
 
 #define LISTEN_BACKLOG 1024
 
-struct listen_call {
-    struct ual_listen *listen;
-    it_status_t status;
-};
-
-/* ---------------------------------------------------------------- qualifiers */
-
-/* NULL: a type that no listener has. */
-static uint16_t *listen_port(it_conn_qual_t *qual)
-{
-    if (qual->type == IT_IANA_PORT)
-        return &qual->conn_qual.port;
-    if (qual->type == IT_IANA_LR_PORT)
-        return &qual->conn_qual.lr_port.local;
-    return NULL;
-}
-
-struct verbs_listener *verbs_listener_find(struct verbs_cm *cm, const it_conn_qual_t *qual,
-                                           size_t spigot_id)
-{
-    it_conn_qual_t wanted = *qual;
-    const uint16_t *port = listen_port(&wanted);
-    struct verbs_listener *listener = cm->listeners;
-
-    while (
-        listener && port &&
-        (listener->info.spigot_id != spigot_id || *listen_port(listener->info.conn_qual) != *port))
-        listener = listener->next;
-    return port ? listener : NULL;
-}
-
 /* ---------------------------------------------------------------- opening */
 
 /* 0 or errno. */
@@ -101,9 +70,9 @@ static int listen_open(struct verbs_listener *listener, const struct ifaddrs *en
         if (!verbs_address_is_usable(entry))
             continue;
         error = listen_add(listener, entry->ifa_addr, port);
+        /* Just gone, or not yet in use: the kernel still looks for others that have it. */
         if (error == EADDRNOTAVAIL)
-            error =
-                0; /* just gone, or not yet in use: the kernel still looks for others that have it */
+            error = 0;
         if (port == 0 && listener->count > 0)
             port = rdma_get_src_port(listener->ids[0]);
     }
@@ -127,8 +96,6 @@ static int listen_open_all(struct verbs_listener *listener, const struct ifaddrs
 static it_status_t listen_status(int error)
 {
     switch (error) {
-    case 0:
-        return IT_SUCCESS;
     case EADDRINUSE:
         return IT_ERR_CONN_QUAL_BUSY;
     case EACCES:
@@ -138,6 +105,34 @@ static it_status_t listen_status(int error)
         return IT_ERR_RESOURCES;
     }
 }
+
+/* The kernel waits for the id. */
+static void listen_told(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event)
+{
+    struct verbs_listener *listener = context;
+    size_t i = 0;
+
+    while (i < listener->count && listener->ids[i] != id)
+        i++;
+    if (i == listener->count || event->type != RDMA_CM_EVENT_DEVICE_REMOVAL)
+        return;
+    listener->ids[i] = listener->ids[--listener->count];
+    (void)rdma_destroy_id(id);
+}
+
+static void listen_requested(void *context, struct rdma_cm_id *id,
+                             const struct verbs_cm_event *event)
+{
+    if (id->ps == RDMA_PS_UDP)
+        verbs_sidr_asked(context, id, event);
+    else
+        verbs_accept_request(context, id, event);
+}
+
+static const struct verbs_cm_target listen_target = {
+    .requested = listen_requested,
+    .told = listen_told,
+};
 
 static struct verbs_listener *listen_new(struct ual_listen *listen, const struct ifaddrs *entries)
 {
@@ -150,7 +145,7 @@ static struct verbs_listener *listen_new(struct ual_listen *listen, const struct
     listener = calloc(1, sizeof(*listener) + count * sizeof(listener->ids[0]));
     if (!listener)
         return NULL;
-    listener->target = VERBS_CM_LISTENER;
+    listener->target = &listen_target;
     listener->cm = verbs_ia_of(verbs_host->listen_ia(listen))->cm;
     verbs_host->listen_info(listen, &listener->info);
     return listener;
@@ -158,54 +153,48 @@ static struct verbs_listener *listen_new(struct ual_listen *listen, const struct
 
 /* ---------------------------------------------------------------- provider table */
 
-static void listen_begin(struct listen_call *call, const struct ifaddrs *entries)
+static it_status_t listen_begin(struct ual_listen *listen, const struct ifaddrs *entries)
 {
-    struct verbs_listener *listener = listen_new(call->listen, entries);
+    struct verbs_listener *listener = listen_new(listen, entries);
     uint16_t *port;
     int error;
 
-    call->status = IT_ERR_RESOURCES;
     if (!listener)
-        return;
-    port = listen_port(listener->info.conn_qual);
+        return IT_ERR_RESOURCES;
+    port = verbs_listener_port(listener->info.conn_qual);
     if (!port) {
-        call->status = IT_ERR_INVALID_CONN_QUAL;
         free(listener);
-        return;
+        return IT_ERR_INVALID_CONN_QUAL;
     }
     error = listen_open_all(listener, entries,
                             listener->info.flags & IT_LISTEN_CONN_QUAL_INPUT ? *port : 0);
-    call->status = listen_status(error);
     if (error != 0) {
-        verbs_log(VP_LOG_WARN, "%s: cannot listen: %s", verbs_host->ia_name(listener->cm->ual),
-                  strerror(error));
+        verbs_warn(listener->cm->ia, "cannot listen", error);
         free(listener);
-        return;
+        return listen_status(error);
     }
     *port = rdma_get_src_port(listener->ids[0]);
     listener->next = listener->cm->listeners;
     listener->cm->listeners = listener;
-    verbs_listen_of(call->listen)->listener = listener;
+    verbs_listen_of(listen)->listener = listener;
+    return IT_SUCCESS;
 }
 
-static void listen_start_run(void *argument)
+static it_status_t listen_start_run(void *listen)
 {
-    struct listen_call *call = argument;
     struct ifaddrs *entries = NULL;
+    it_status_t status;
 
-    call->status = IT_ERR_RESOURCES;
     if (getifaddrs(&entries) != 0)
-        return;
-    listen_begin(call, entries);
+        return IT_ERR_RESOURCES;
+    status = listen_begin(listen, entries);
     freeifaddrs(entries);
+    return status;
 }
 
 it_status_t verbs_listen_start(struct ual_listen *listen)
 {
-    struct listen_call call = {.listen = listen};
-
-    verbs_host->ia_call(verbs_host->listen_ia(listen), listen_start_run, &call);
-    return call.status;
+    return verbs_run(verbs_host->listen_ia(listen), listen_start_run, listen);
 }
 
 static void listen_stop_run(void *argument)
@@ -223,16 +212,4 @@ static void listen_stop_run(void *argument)
 void verbs_listen_stop(struct ual_listen *listen)
 {
     verbs_host->ia_call(verbs_host->listen_ia(listen), listen_stop_run, listen);
-}
-
-void verbs_listener_lost(struct verbs_listener *listener, struct rdma_cm_id *id)
-{
-    size_t i = 0;
-
-    while (i < listener->count && listener->ids[i] != id)
-        i++;
-    if (i == listener->count)
-        return;
-    listener->ids[i] = listener->ids[--listener->count];
-    (void)rdma_destroy_id(id); /* the kernel waits for it */
 }

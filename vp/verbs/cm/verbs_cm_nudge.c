@@ -51,7 +51,7 @@ static void nudge_wait(const struct verbs_conn *conn)
 
 void verbs_nudge_begin(struct verbs_conn *conn)
 {
-    if (conn->active && conn->cm->ia->quirks.is_siw)
+    if (conn->role->active && conn->cm->ia->quirks.is_siw)
         nudge_wait(conn);
 }
 

@@ -243,15 +243,6 @@ static void gid_to_address(const it_ib_gid_t *gid, it_net_addr_t *address)
     address_unmap(address);
 }
 
-bool verbs_path_is_ethernet(const struct verbs_ia *ia, size_t spigot_id)
-{
-    struct ibv_port_attr port;
-
-    memset(&port, 0, sizeof(port));
-    return ibv_query_port(ia->context, (uint8_t)spigot_id, &port) == 0 &&
-           port.link_layer == IBV_LINK_LAYER_ETHERNET;
-}
-
 /* ---------------------------------------------------------------- memory of InfiniBand's paths */
 
 static struct verbs_path_memo *memo_find_locked(const struct verbs_cm *cm,
@@ -404,12 +395,11 @@ static void path_fill_roce(const struct verbs_ia *ia, size_t spigot_id, const it
 {
     struct ibv_port_attr port;
 
-    memset(&port, 0, sizeof(port));
     gid_from_address(local, &ib->local_port_gid);
     gid_from_address(remote, &ib->remote_port_gid);
     ib->partition_key = 0xffff;
-    if (ibv_query_port(ia->context, (uint8_t)spigot_id, &port) == 0)
-        ib->path_mtu = port.active_mtu & 0xfu;
+    (void)verbs_query_port(ia, spigot_id, &port); /* 0: not known */
+    ib->path_mtu = port.active_mtu & 0xfu;
 }
 
 /* By asking the subnet, which takes its time. False: there is no path. */
@@ -440,7 +430,7 @@ static it_status_t path_destination(const struct verbs_ia *ia, size_t spigot_id,
                                     const it_net_addr_t *to, it_net_addr_t *remote)
 {
     *remote = *to;
-    if (to->addr_type == IT_IB_GID && !ia->is_iwarp && verbs_path_is_ethernet(ia, spigot_id))
+    if (to->addr_type == IT_IB_GID && !ia->is_iwarp && verbs_port_is_ethernet(ia, spigot_id))
         gid_to_address(&to->addr.gid, remote);
     else if (to->addr_type != IT_IPV4 && to->addr_type != IT_IPV6)
         return IT_ERR_INVALID_NETADDR;
@@ -465,7 +455,7 @@ it_status_t verbs_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_
         return status;
     if (ia->is_iwarp)
         path_fill_iwarp(&local, &remote, &path);
-    else if (verbs_path_is_ethernet(ia, spigot_id))
+    else if (verbs_port_is_ethernet(ia, spigot_id))
         path_fill_roce(ia, spigot_id, &local, &remote, &path.remote.ib);
     else if (!path_resolve(ia->cm, &local, &remote, &path))
         return IT_SUCCESS;
@@ -504,7 +494,7 @@ static bool path_split(struct verbs_cm *cm, const it_path_t *path, it_net_addr_t
     memset(remote, 0, sizeof(*remote));
     if (cm->ia->is_iwarp)
         return path_split_iwarp(path, local, remote);
-    if (!verbs_path_is_ethernet(cm->ia, path->spigot_id))
+    if (!verbs_port_is_ethernet(cm->ia, path->spigot_id))
         return memo_recall(cm, ib, local, remote);
     gid_to_address(&ib->local_port_gid, local);
     gid_to_address(&ib->remote_port_gid, remote);

@@ -8,6 +8,7 @@
 #define ITAPI_VP_VERBS_CM_VERBS_CM_PRIVATE_H
 
 #include "vp/verbs/cm/verbs_cm.h"
+#include "vp/verbs/cm/verbs_conn_machine.h"
 
 #include <netinet/in.h>
 #include <pthread.h>
@@ -19,44 +20,46 @@
 #define VERBS_CM_CLOSE_NS      UINT64_C(60000000000) /* until the peer must have said good-bye too */
 #define VERBS_CM_WITHDRAW_NS   UINT64_C(20000000)
 
-enum verbs_conn_state {
-    VERBS_CONN_NEW,
-    VERBS_CONN_ADDRESS,   /* being resolved */
-    VERBS_CONN_ROUTE,     /* being resolved */
-    VERBS_CONN_CALLING,   /* iWARP: a thread is in rdma_connect */
-    VERBS_CONN_REPLY,     /* initiator: the request is out */
-    VERBS_CONN_ARRIVED,   /* three-way: the consumer has been asked */
-    VERBS_CONN_ANNOUNCED, /* responder: the consumer has been asked */
-    VERBS_CONN_CONFIRM,   /* responder: the answer is out */
-    VERBS_CONN_LIVE,
-    VERBS_CONN_CLOSING, /* without EP: waits for the peer's good-bye */
-    VERBS_CONN_DYING    /* without EP, iWARP: a thread is in rdma_destroy_id */
+/* An event of rdma_cm that has been acknowledged already. */
+struct verbs_cm_event {
+    enum rdma_cm_event_type type;
+    int status;
+    uint32_t responder_resources, initiator_depth;
+    uint32_t qp_num, qkey; /* of datagrams */
+    uint8_t private_data[UINT8_MAX];
+    size_t private_length;
 };
 
-/* What an id of rdma_cm has as its context. */
-enum verbs_cm_target {
-    VERBS_CM_CONN,
-    VERBS_CM_LISTENER,
-    VERBS_CM_CONVERT,
-    VERBS_CM_SERVICE, /* asks for an EP of datagrams */
-    VERBS_CM_ASKED,   /* is asked for one */
-    VERBS_CM_GUARD    /* hears that the device goes away */
+/* The context of an id of rdma_cm begins with a pointer to one of these. */
+struct verbs_cm_target {
+    /* An id that listens: a peer asks for something; takes the new id. */
+    void (*requested)(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event);
+    void (*told)(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event);
+};
+
+/* Functions of an initiator or a responder. */
+struct verbs_conn_role {
+    bool active;
+    enum verbs_conn_state first;
+    /* event: of rdma_cm, or NULL. The conn may be gone afterwards. */
+    void (*act)(struct verbs_conn *conn, enum verbs_conn_action action,
+                const struct verbs_cm_event *event);
 };
 
 struct verbs_path_memo;
 struct verbs_asked;
 
 struct verbs_conn {
-    enum verbs_cm_target target;
+    const struct verbs_cm_target *target;
     struct verbs_conn *prev, *next;
     struct verbs_cm *cm;
-    enum verbs_conn_state state;
+    const struct verbs_conn_role *role;
+    enum verbs_conn_state state; /* by verbs_conn_step */
     struct rdma_cm_id *id;
     struct verbs_ep *ep;           /* NULL: responder and undecided, or over for the EP */
     struct verbs_convert *convert; /* whose it is until both sides have agreed */
     struct vp_timer *timer;
 
-    bool active;
     bool three_way;
     it_path_t path;    /* initiator: as asked for */
     bool any_port;     /* initiator: of its own end */
@@ -89,11 +92,10 @@ struct verbs_conn {
     const struct verbs_ep *held; /* whose QP the id still uses */
     const struct ibv_qp *used;   /* that QP */
     struct ibv_qp *left;         /* it is not the EP's any more; NULL: it is */
-    bool destroyed;
 };
 
 struct verbs_listener {
-    enum verbs_cm_target target;
+    const struct verbs_cm_target *target;
     struct verbs_listener *next;
     struct verbs_cm *cm;
     struct vp_listen_info info;
@@ -102,7 +104,7 @@ struct verbs_listener {
 };
 
 struct verbs_guard {
-    enum verbs_cm_target target;
+    const struct verbs_cm_target *target;
     struct rdma_cm_id *id; /* NULL: there is none */
 };
 
@@ -129,7 +131,7 @@ struct verbs_cm {
 
 /* A request for a peer's EP of datagrams: the private area of its object. */
 struct verbs_service {
-    enum verbs_cm_target target;
+    const struct verbs_cm_target *target;
     struct verbs_cm *cm;
     struct ual_ud_service *ual;
     struct vp_ud_service_info info;
@@ -137,28 +139,32 @@ struct verbs_service {
     struct vp_timer *timer;
 };
 
-/* An event of rdma_cm that has been acknowledged already. */
-struct verbs_cm_event {
-    enum rdma_cm_event_type type;
-    int status;
-    uint32_t responder_resources, initiator_depth;
-    uint32_t qp_num, qkey; /* of datagrams */
-    uint8_t private_data[UINT8_MAX];
-    size_t private_length;
-};
-
-/* What connection management calls of the floors above it. */
+/* Functions of the floors above that connection management calls. */
 struct verbs_cm_ops {
-    void (*take_events)(struct verbs_cm *cm); /* handles what rdma_cm has to say now */
-    void (*take_async)(struct verbs_ia *ia);  /* the same for the device */
+    void (*take_async)(struct verbs_ia *ia); /* handles the events that the device has */
     void (*device_gone)(struct verbs_ia *ia);
-    void (*convert_requested)(struct verbs_convert *convert, struct rdma_cm_id *id,
-                              const struct verbs_cm_event *event);
-    void (*convert_lost)(struct verbs_convert *convert);
     void (*convert_connected)(struct verbs_convert *convert, const void *private_data,
                               size_t length);
     void (*convert_unconnected)(struct verbs_convert *convert, it_conn_reject_code_t code);
 };
+
+/* Of a qualifier, in network byte order; local: 0 is any. */
+struct verbs_ports {
+    uint16_t local, remote;
+};
+
+static inline struct verbs_ports verbs_ports_of(const it_conn_qual_t *qual)
+{
+    if (qual->type == IT_IANA_LR_PORT)
+        return (struct verbs_ports){qual->conn_qual.lr_port.local, qual->conn_qual.lr_port.remote};
+    return (struct verbs_ports){0, qual->conn_qual.port};
+}
+
+/* At most UINT64_MAX. */
+static inline uint64_t verbs_ns_of_us(uint64_t us)
+{
+    return us > UINT64_MAX / 1000 ? UINT64_MAX : us * 1000;
+}
 
 static inline void verbs_cm_count(uint64_t *counter)
 {
@@ -174,8 +180,10 @@ void verbs_cm_take_events(struct verbs_cm *cm);
 
 /* ---------------------------------------------------------------- verbs_cm_conn.c */
 
+extern const struct verbs_conn_role verbs_responder;
+
 /* NULL without memory. */
-struct verbs_conn *verbs_conn_new(struct verbs_cm *cm);
+struct verbs_conn *verbs_conn_new(struct verbs_cm *cm, const struct verbs_conn_role *role);
 /* The id becomes the conn's. */
 void verbs_conn_own(struct verbs_conn *conn, struct rdma_cm_id *id);
 /* Without EP: destroys the id at once, if there is one. */
@@ -185,21 +193,22 @@ bool verbs_conn_attach(struct verbs_conn *conn, struct verbs_ep *ep, enum ual_ep
                        const it_path_t *path);
 /* Ends the attempt when that time is over; false without memory. */
 bool verbs_conn_limit(struct verbs_conn *conn, uint64_t delay_ns);
-/* Data may flow. False: the EP is in another state, and the conn may be gone. */
-bool verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length);
+/* Data may flow: reports that, or abandons the conn when the EP is in another state. */
+void verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length);
 /*
  * Ends for the EP with this step, if that is still legal: closes, flushes, reports (news NULL:
  * nothing). False if it was not legal. The conn may be gone afterwards.
  */
 bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
                     const struct ual_conn_news *news);
-/* A live one: the same with IT_CM_MSG_CONN_BROKEN_EVENT. */
-void verbs_conn_break(struct verbs_conn *conn);
 /* An attempt: the same with IT_CM_MSG_CONN_NONPEER_REJECT_EVENT. */
 void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code);
-const char *verbs_conn_state_name(enum verbs_conn_state state);
-/* What may come to either side. */
-void verbs_conn_event(struct verbs_conn *conn, const struct verbs_cm_event *event);
+/* Steps, and carries out the action; on an event of rdma_cm, or on another one. */
+void verbs_conn_handle(struct verbs_conn *conn, const struct verbs_cm_event *event);
+void verbs_conn_on(struct verbs_conn *conn, enum verbs_conn_event event);
+/* The actions of both roles. */
+void verbs_conn_act(struct verbs_conn *conn, enum verbs_conn_action action,
+                    const struct verbs_cm_event *event);
 /* Lets go of id and EP without a report; takes back what the consumer has been asked. */
 void verbs_conn_abandon(struct verbs_conn *conn);
 /* The consumer has decided about it. */
@@ -208,11 +217,14 @@ void verbs_conn_decided(struct verbs_conn *conn);
 /* ---------------------------------------------------------------- verbs_cm_thread.c */
 
 /* Calls rdma_connect with .param, beside. False: no thread can be made. */
-bool verbs_thread_connect(struct verbs_conn *conn, void (*called)(void *conn));
+bool verbs_thread_connect(struct verbs_conn *conn, void (*returned)(void *conn));
 /* The call is over, or is cut short: 0 or errno. */
 int verbs_thread_join(struct verbs_conn *conn, bool cut);
-/* Destroys the id, beside. The conn is gone afterwards, sooner or later. */
-void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep,
+/*
+ * Destroys the id, beside; calling: behind the thread in rdma_connect. The conn is handed to buried
+ * afterwards, on the IA's thread.
+ */
+void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep, bool calling,
                           void (*buried)(struct verbs_conn *conn));
 /* Any thread. Until no id that is being destroyed uses the QP of the EP (NULL: of any). */
 void verbs_thread_wait(struct verbs_cm *cm, const struct verbs_ep *ep);
@@ -254,8 +266,6 @@ it_status_t verbs_path_ends(struct verbs_cm *cm, const it_path_t *path,
 /* The path of a connection, from its id. The rest of the path stays. */
 void verbs_path_of_id(const struct verbs_conn *conn, it_path_t *path);
 void verbs_path_fill(const struct verbs_ia *ia, struct rdma_cm_id *id, it_path_t *path);
-/* RoCE, of which GIDs are addresses. */
-bool verbs_path_is_ethernet(const struct verbs_ia *ia, size_t spigot_id);
 /* The local GID of a path that leaves it open. */
 it_status_t verbs_path_source(struct verbs_cm *cm, const it_path_t *path, it_ib_gid_t *gid);
 /* Ports in network byte order. */
@@ -264,34 +274,49 @@ uint16_t verbs_address_port(const struct sockaddr *address);
 void verbs_address_copy(struct sockaddr_storage *to, const struct sockaddr *from);
 void verbs_address_tell(const struct sockaddr *from, it_net_addr_t *to);
 
-/* ---------------------------------------------------------------- the others */
+/* ---------------------------------------------------------------- verbs_cm_connect.c, verbs_cm_accept.c */
+
+extern const struct verbs_conn_role verbs_initiator;
 
 /* Of a conn with an id, bound to its own end: asks for the connection. The outcome is an event. */
 void verbs_connect_launch(struct verbs_conn *conn, struct sockaddr_storage *remote);
-void verbs_connect_event(struct verbs_conn *conn, const struct verbs_cm_event *event);
-/* The thread in rdma_connect has come back. */
-void verbs_connect_called(void *argument);
-/* Three-way: the consumer agrees. The conn may be gone afterwards. */
-it_status_t verbs_connect_confirm(struct verbs_conn *conn);
-
+/* Three-way: the consumer agrees. The outcome is an event; the conn may be gone afterwards. */
+void verbs_connect_confirm(struct verbs_conn *conn);
+/* Takes the id. */
 void verbs_accept_request(struct verbs_listener *listener, struct rdma_cm_id *id,
                           const struct verbs_cm_event *event);
 /* Of a conn with an EP, and a request of the peer: says yes. The outcome is an event. */
 void verbs_accept_answer(struct verbs_conn *conn);
-void verbs_accept_event(struct verbs_conn *conn, const struct verbs_cm_event *event);
 
-/* The device of a listener goes away. */
-void verbs_listener_lost(struct verbs_listener *listener, struct rdma_cm_id *id);
-struct verbs_listener *verbs_listener_find(struct verbs_cm *cm, const it_conn_qual_t *qual,
-                                           size_t spigot_id);
+/* ---------------------------------------------------------------- listeners (verbs_cm_listen.c) */
 
-/* ---------------------------------------------------------------- verbs_cm_guard.c */
+/* NULL: a type that no listener has. */
+static inline uint16_t *verbs_listener_port(it_conn_qual_t *qual)
+{
+    if (qual->type == IT_IANA_PORT)
+        return &qual->conn_qual.port;
+    return qual->type == IT_IANA_LR_PORT ? &qual->conn_qual.lr_port.local : NULL;
+}
+
+/* What a request says that has come to this listener, by this id. */
+static inline void verbs_listener_fill(const struct verbs_listener *listener, struct rdma_cm_id *id,
+                                       struct ual_request *request)
+{
+    const struct sockaddr *peer = rdma_get_peer_addr(id);
+
+    request->ia = listener->cm->ual;
+    request->connect_evd = listener->info.connect_evd;
+    request->spigot_id = listener->info.spigot_id;
+    request->conn_qual = *listener->info.conn_qual;
+    verbs_address_tell(peer, &request->source_addr);
+    if (request->conn_qual.type == IT_IANA_LR_PORT)
+        request->conn_qual.conn_qual.lr_port.remote = verbs_address_port(peer);
+}
+
+/* ---------------------------------------------------------------- verbs_cm_guard.c, verbs_cm_nudge.c */
 
 void verbs_guard_open(struct verbs_cm *cm);
 void verbs_guard_close(struct verbs_cm *cm);
-
-/* ---------------------------------------------------------------- nudges (verbs_cm_nudge.c) */
-
 /* The connection has just been established; the timer is free for this. */
 void verbs_nudge_begin(struct verbs_conn *conn);
 /* The timer has expired; the connection lives. */
@@ -304,8 +329,6 @@ void verbs_nudge_go_on(struct verbs_conn *conn);
 /* Somebody asks the listener for an EP of datagrams. */
 void verbs_sidr_asked(struct verbs_listener *listener, struct rdma_cm_id *id,
                       const struct verbs_cm_event *event);
-/* Contexts VERBS_CM_SERVICE and VERBS_CM_ASKED. */
-void verbs_sidr_event(void *context, const struct verbs_cm_event *event);
 /* From closing. False: a call of the consumer has one in hand. */
 bool verbs_sidr_close(struct verbs_cm *cm);
 

@@ -56,11 +56,11 @@ void verbs_qp_fill_param(struct verbs_conn *conn, const struct verbs_ep *ep)
     uint32_t ird;
     uint32_t ord = conn->ord;
 
-    if (conn->cm->ia->quirks.is_siw && !conn->active)
+    if (conn->cm->ia->quirks.is_siw && !conn->role->active)
         conn->ird = qp_siw_ird(conn);
     ird = conn->ird;
     /* An answer may not go beyond the request; to the peer it makes no difference. */
-    if (!conn->active) {
+    if (!conn->role->active) {
         ord = verbs_qp_ord(conn);
         if (!conn->cm->ia->is_iwarp)
             ird = qp_smaller(ird, conn->peer_ord);

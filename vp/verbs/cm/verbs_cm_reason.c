@@ -105,6 +105,8 @@ it_conn_reject_code_t verbs_reason_of_event(const struct verbs_cm *cm,
         if (cm->ia->quirks.is_siw && event->status == -ECONNREFUSED)
             return IT_CN_REJ_BAD_CONN_PARMS;
         return IT_CN_REJ_OTHER;
+    case RDMA_CM_EVENT_DISCONNECTED:
+        return IT_CN_REJ_OTHER;
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
         return IT_CN_REJ_RESOURCES;
     default:

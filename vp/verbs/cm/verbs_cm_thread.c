@@ -34,9 +34,9 @@ static void *thread_connect(void *argument)
     return NULL;
 }
 
-bool verbs_thread_connect(struct verbs_conn *conn, void (*called)(void *conn))
+bool verbs_thread_connect(struct verbs_conn *conn, void (*returned)(void *conn))
 {
-    conn->called = verbs_host->task_new(conn->cm->ual, called, conn);
+    conn->called = verbs_host->task_new(conn->cm->ual, returned, conn);
     if (!conn->called)
         return false;
     conn->error = ECANCELED;
@@ -94,15 +94,12 @@ static void thread_destroy_qp(struct verbs_conn *conn)
 {
     struct verbs_cm *cm = conn->cm;
     struct ibv_qp *qp = conn->left;
-    int error;
 
     if (!qp)
         return;
     (void)pthread_mutex_unlock(&cm->lock);
-    error = ibv_destroy_qp(qp);
-    if (error && !atomic_load_explicit(&cm->ia->removed, memory_order_relaxed))
-        verbs_log(VP_LOG_WARN, "%s: a QP that was left behind cannot be destroyed: %s",
-                  verbs_host->ia_name(cm->ual), strerror(error));
+    verbs_warn_unless_removed(cm->ia, "a QP that was left behind cannot be destroyed",
+                              ibv_destroy_qp(qp));
     (void)pthread_mutex_lock(&cm->lock);
 }
 
@@ -147,18 +144,17 @@ static bool thread_start_destroying(struct verbs_conn *conn)
     return started;
 }
 
-void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep,
+void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep, bool calling,
                           void (*buried)(struct verbs_conn *conn))
 {
     conn->buried = buried;
-    conn->calling = conn->state == VERBS_CONN_CALLING;
-    conn->state = VERBS_CONN_DYING;
+    conn->calling = calling;
     conn->held = ep;
     conn->used = ep ? ep->qp : NULL;
     if (thread_start_destroying(conn))
         return;
     /* The IA's thread waits for the peer. */
-    if (conn->calling)
+    if (calling)
         (void)verbs_thread_join(conn, true);
     buried(conn);
 }

@@ -16,18 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIDR_NS_PER_US UINT64_C(1000)
-#define SIDR_LIFE_NS   UINT64_C(120000000000) /* of a question: the peer has given up long before */
-#define SIDR_DATA      136u
-#define SIDR_MAGIC     VERBS_SIDR_REPLY
-#define SIDR_STATUS    128u
-#define SIDR_KEY       132u
+#define SIDR_LIFE_NS UINT64_C(120000000000) /* of a question: the peer has given up long before */
+#define SIDR_DATA    136u
+#define SIDR_MAGIC   VERBS_SIDR_REPLY
+#define SIDR_STATUS  128u
+#define SIDR_KEY     132u
 
 static const uint8_t sidr_magic[] = {'I', 'T', 'U', 'D'};
 
 /* A question that waits for the consumer. */
 struct verbs_asked {
-    enum verbs_cm_target target;
+    const struct verbs_cm_target *target;
     struct verbs_asked *next;
     struct verbs_cm *cm;
     struct rdma_cm_id *id; /* NULL: its device has gone */
@@ -36,24 +35,23 @@ struct verbs_asked {
     uint8_t private_data[UINT8_MAX];
 };
 
-struct sidr_service_call {
-    struct verbs_service *service;
-    it_status_t status;
-};
-
 struct sidr_reply_call {
     struct verbs_asked *asked;
     const struct vp_ud_reply *reply;
-    it_status_t status;
 };
+
+static void sidr_log(const void *context, const struct verbs_cm_event *event)
+{
+    verbs_log(VP_LOG_DEBUG, "verbs: datagrams: %p: %s, status %d", context,
+              rdma_event_str(event->type), event->status);
+}
 
 /* ---------------------------------------------------------------- asking: the answer */
 
 static void service_close(struct verbs_service *service)
 {
     if (service->id)
-        (void)rdma_destroy_id(
-            service->id); /* fails with a device that is gone: freed nevertheless */
+        (void)rdma_destroy_id(service->id); /* fails with a device that is gone: freed */
     service->id = NULL;
     verbs_host->timer_stop(service->timer);
 }
@@ -129,7 +127,6 @@ static void service_answered(struct verbs_service *service, const struct verbs_c
 
 /* ---------------------------------------------------------------- asking: the question */
 
-/* Resolving has a limit of its own; the timer ends it earlier if it must. */
 static bool service_ask(struct verbs_service *service)
 {
     struct rdma_conn_param param = {
@@ -140,10 +137,14 @@ static bool service_ask(struct verbs_service *service)
     return rdma_connect(service->id, &param) == 0;
 }
 
-static void service_event(struct verbs_service *service, const struct verbs_cm_event *event)
+/* Resolving has a limit of its own; the timer ends it earlier if it must. */
+static void service_told(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event)
 {
+    struct verbs_service *service = context;
     bool goes_on = false;
 
+    sidr_log(context, event);
+    (void)id;
     if (!service->id)
         return;
     switch ((unsigned)event->type) {
@@ -174,9 +175,7 @@ static void service_event(struct verbs_service *service, const struct verbs_cm_e
 static it_status_t service_ends(struct verbs_service *service, struct sockaddr_storage *local,
                                 struct sockaddr_storage *remote)
 {
-    const it_conn_qual_t *qual = &service->info.conn_qual;
-    uint16_t local_port = 0;
-    uint16_t remote_port = qual->conn_qual.port;
+    struct verbs_ports ports = verbs_ports_of(&service->info.conn_qual);
     it_status_t status = verbs_path_ends(service->cm, &service->info.path, local, remote);
 
     if (status != IT_SUCCESS)
@@ -184,25 +183,16 @@ static it_status_t service_ends(struct verbs_service *service, struct sockaddr_s
     if (verbs_port_of(service->cm->ia, (const struct sockaddr *)local) !=
         service->info.path.spigot_id)
         return IT_ERR_INVALID_SOURCE_PATH;
-    if (qual->type == IT_IANA_LR_PORT) {
-        local_port = qual->conn_qual.lr_port.local;
-        remote_port = qual->conn_qual.lr_port.remote;
-    }
-    verbs_address_set_port(local, local_port);
-    verbs_address_set_port(remote, remote_port);
+    verbs_address_set_port(local, ports.local);
+    verbs_address_set_port(remote, ports.remote);
     return IT_SUCCESS;
 }
 
-static uint64_t service_limit(const struct verbs_service *service)
-{
-    uint64_t us = service->info.path.timeout ? service->info.path.timeout : VERBS_CM_ATTEMPT_US;
-
-    return us > UINT64_MAX / SIDR_NS_PER_US ? UINT64_MAX : us * SIDR_NS_PER_US;
-}
-
 /* From here on the outcome is an event. */
-static it_status_t service_start(struct verbs_service *service)
+static it_status_t service_start(void *argument)
 {
+    struct verbs_service *service = argument;
+    uint64_t limit = service->info.path.timeout ? service->info.path.timeout : VERBS_CM_ATTEMPT_US;
     struct sockaddr_storage local;
     struct sockaddr_storage remote;
     it_status_t status;
@@ -210,12 +200,12 @@ static it_status_t service_start(struct verbs_service *service)
     if (service->id)
         return IT_ERR_RESOURCES; /* one answer at a time */
     if (rdma_create_id(service->cm->channel, &service->id, service, RDMA_PS_UDP) != 0) {
-        verbs_log(VP_LOG_WARN, "%s: no request for an endpoint of datagrams: rdma_create_id: %s",
-                  verbs_host->ia_name(service->cm->ual), strerror(errno));
+        verbs_warn(service->cm->ia, "no request for an endpoint of datagrams: rdma_create_id",
+                   errno);
         service->id = NULL;
         return IT_ERR_RESOURCES;
     }
-    if (!verbs_host->timer_start(service->timer, service_limit(service))) {
+    if (!verbs_host->timer_start(service->timer, verbs_ns_of_us(limit))) {
         service_close(service);
         return IT_ERR_RESOURCES;
     }
@@ -227,22 +217,15 @@ static it_status_t service_start(struct verbs_service *service)
     return IT_SUCCESS;
 }
 
-static void service_start_run(void *argument)
-{
-    struct sidr_service_call *call = argument;
-
-    call->status = service_start(call->service);
-}
-
 it_status_t verbs_ud_request(struct ual_ud_service *ual)
 {
-    struct sidr_service_call call = {.service = verbs_host->ud_service_area(ual)};
-
-    verbs_host->ia_call(verbs_host->ud_service_ia(ual), service_start_run, &call);
-    return call.status;
+    return verbs_run(verbs_host->ud_service_ia(ual), service_start,
+                     verbs_host->ud_service_area(ual));
 }
 
 /* ---------------------------------------------------------------- asking: the object */
+
+static const struct verbs_cm_target service_target = {.told = service_told};
 
 it_status_t verbs_ud_service_create(struct ual_ud_service *ual)
 {
@@ -252,7 +235,7 @@ it_status_t verbs_ud_service_create(struct ual_ud_service *ual)
     struct sockaddr_storage remote;
     it_status_t status;
 
-    service->target = VERBS_CM_SERVICE;
+    service->target = &service_target;
     service->cm = ia->cm;
     service->ual = ual;
     verbs_host->ud_service_info(ual, &service->info);
@@ -310,6 +293,20 @@ static void asked_expired(void *argument)
         (void)verbs_host->timer_start(asked->timer, VERBS_CM_WITHDRAW_NS);
 }
 
+static void asked_told(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event)
+{
+    struct verbs_asked *asked = context;
+
+    sidr_log(context, event);
+    if (event->type != RDMA_CM_EVENT_DEVICE_REMOVAL || !asked->id)
+        return;
+    (void)rdma_destroy_id(id); /* the kernel waits for it */
+    asked->id = NULL;
+    asked_expired(asked);
+}
+
+static const struct verbs_cm_target asked_target = {.told = asked_told};
+
 static struct verbs_asked *asked_new(struct verbs_cm *cm, struct rdma_cm_id *id)
 {
     struct verbs_asked *asked = calloc(1, sizeof(*asked));
@@ -321,7 +318,7 @@ static struct verbs_asked *asked_new(struct verbs_cm *cm, struct rdma_cm_id *id)
         free(asked);
         return NULL;
     }
-    asked->target = VERBS_CM_ASKED;
+    asked->target = &asked_target;
     asked->cm = cm;
     asked->id = id;
     asked->next = cm->asked;
@@ -334,17 +331,10 @@ static struct verbs_asked *asked_new(struct verbs_cm *cm, struct rdma_cm_id *id)
 static void asked_fill_request(struct verbs_asked *asked, const struct verbs_listener *listener,
                                const struct verbs_cm_event *event)
 {
-    const struct sockaddr *peer = rdma_get_peer_addr(asked->id);
     struct ual_request *request = &asked->request;
 
     request->datagram = true;
-    request->ia = asked->cm->ual;
-    request->connect_evd = listener->info.connect_evd;
-    request->spigot_id = listener->info.spigot_id;
-    request->conn_qual = *listener->info.conn_qual;
-    verbs_address_tell(peer, &request->source_addr);
-    if (request->conn_qual.type == IT_IANA_LR_PORT)
-        request->conn_qual.conn_qual.lr_port.remote = verbs_address_port(peer);
+    verbs_listener_fill(listener, asked->id, request);
     memcpy(asked->private_data, event->private_data, event->private_length);
     request->private_data = asked->private_data;
     request->private_length = verbs_cm_strip(event->private_data, event->private_length);
@@ -377,15 +367,6 @@ void verbs_sidr_asked(struct verbs_listener *listener, struct rdma_cm_id *id,
         return;
     verbs_cm_count(&cm->refused);
     asked_free(asked);
-}
-
-static void asked_event(struct verbs_asked *asked, const struct verbs_cm_event *event)
-{
-    if (event->type != RDMA_CM_EVENT_DEVICE_REMOVAL || !asked->id)
-        return;
-    (void)rdma_destroy_id(asked->id); /* the kernel waits for it */
-    asked->id = NULL;
-    asked_expired(asked);
 }
 
 /* ---------------------------------------------------------------- answering */
@@ -423,39 +404,23 @@ static bool reply_send(struct rdma_cm_id *id, const struct vp_ud_reply *reply)
     return result == 0;
 }
 
-static void reply_run(void *argument)
+static it_status_t reply_run(void *argument)
 {
-    struct sidr_reply_call *call = argument;
-    struct verbs_asked *asked = call->asked;
+    const struct sidr_reply_call *call = argument;
 
-    call->status = IT_ERR_INVALID_UD_SVC_REQ_ID;
-    if (!asked->id)
-        return;
-    call->status = IT_ERR_RESOURCES;
-    if (!reply_send(asked->id, call->reply))
-        return;
-    call->status = IT_SUCCESS;
-    asked_free(asked);
+    if (!call->asked->id)
+        return IT_ERR_INVALID_UD_SVC_REQ_ID;
+    if (!reply_send(call->asked->id, call->reply))
+        return IT_ERR_RESOURCES;
+    asked_free(call->asked);
+    return IT_SUCCESS;
 }
 
 it_status_t verbs_ud_reply(struct ual_request *request, const struct vp_ud_reply *reply)
 {
     struct sidr_reply_call call = {.asked = asked_of(request), .reply = reply};
 
-    verbs_host->ia_call(request->ia, reply_run, &call);
-    return call.status;
-}
-
-/* ---------------------------------------------------------------- for verbs_cm.c */
-
-void verbs_sidr_event(void *context, const struct verbs_cm_event *event)
-{
-    verbs_log(VP_LOG_DEBUG, "verbs: datagrams: %p: %s, status %d", context,
-              rdma_event_str(event->type), event->status);
-    if (*(const enum verbs_cm_target *)context == VERBS_CM_SERVICE)
-        service_event(context, event);
-    else
-        asked_event(context, event);
+    return verbs_run(request->ia, reply_run, &call);
 }
 
 bool verbs_sidr_close(struct verbs_cm *cm)
@@ -470,12 +435,4 @@ bool verbs_sidr_close(struct verbs_cm *cm)
         asked = next;
     }
     return cm->asked == NULL;
-}
-
-/* InfiniBand fills up with zeros what the peer has given: whatever that was, it is told without. */
-size_t verbs_cm_strip(const uint8_t *private_data, size_t length)
-{
-    while (length > 0 && private_data[length - 1] == 0)
-        length--;
-    return length;
 }

@@ -5,7 +5,7 @@
  */
 #include "vp/verbs/convert/verbs_convert_private.h"
 
-#include "vp/verbs/cm/verbs_cm_answer.h"
+#include "vp/verbs/device/verbs_sigpipe.h"
 #include "vp/verbs/qp/verbs_qp.h"
 
 #include <errno.h>
@@ -16,6 +16,8 @@
 #define CONVERT_RETIRE_NS UINT64_C(5000000000)  /* for the peer's end of a stream */
 
 /* ---------------------------------------------------------------- life */
+
+static const struct verbs_cm_target convert_target;
 
 static void convert_expired(void *argument);
 
@@ -43,7 +45,7 @@ struct verbs_convert *verbs_convert_new(struct verbs_ep *ep)
         free(convert);
         return NULL;
     }
-    convert->target = VERBS_CM_CONVERT;
+    convert->target = &convert_target;
     convert->ia = ep->ia;
     convert->ep = ep;
     convert->next = ep->ia->cm->conversions;
@@ -98,22 +100,10 @@ static it_conn_reject_code_t convert_code(const struct verbs_convert *convert)
     return codes[agree->reason];
 }
 
-static bool convert_step(struct verbs_ep *ep, enum ual_ep_step step)
-{
-    bool stepped;
-
-    verbs_host->ep_lock(ep->ual);
-    if (step == UAL_EP_ESTABLISHED)
-        verbs_ep_open_locked(ep);
-    stepped = verbs_host->ep_step_locked(ep->ual, step);
-    verbs_host->ep_unlock(ep->ual);
-    return stepped;
-}
-
 /* The state first, as with every end. False: another one was faster. */
 static bool convert_end(struct verbs_convert *convert, enum ual_ep_step step)
 {
-    bool stepped = convert_step(convert->ep, step);
+    bool stepped = verbs_ep_step(convert->ep, step);
 
     verbs_convert_drop(convert);
     return stepped;
@@ -144,11 +134,16 @@ static void convert_fail(struct verbs_convert *convert)
 static void convert_establish_ended(struct verbs_ep *ep, const struct ual_conn_news *news)
 {
     static const struct ual_conn_news end = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
+    bool stepped;
 
-    if (!convert_step(ep, UAL_EP_ESTABLISHED))
+    verbs_host->ep_lock(ep->ual);
+    verbs_ep_open_locked(ep);
+    stepped = verbs_host->ep_step_locked(ep->ual, UAL_EP_ESTABLISHED);
+    verbs_host->ep_unlock(ep->ual);
+    if (!stepped)
         return;
     verbs_host->ep_report(ep->ual, news);
-    if (!convert_step(ep, UAL_EP_CLOSED))
+    if (!verbs_ep_step(ep, UAL_EP_CLOSED))
         return;
     verbs_ep_break(ep);
     verbs_host->ep_report(ep->ual, &end);
@@ -175,7 +170,7 @@ static void convert_succeed(struct verbs_convert *convert)
         return;
     }
     conn->convert = NULL;
-    (void)verbs_conn_establish(conn, news.private_data, news.private_length);
+    verbs_conn_establish(conn, news.private_data, news.private_length);
 }
 
 static void convert_finish(struct verbs_convert *convert)
@@ -351,9 +346,11 @@ static void convert_expired(void *argument)
 
 /* ---------------------------------------------------------------- news of the connection */
 
-void verbs_convert_requested(struct verbs_convert *convert, struct rdma_cm_id *id,
-                             const struct verbs_cm_event *event)
+/* An incoming connection on the conversion's listener; takes the id. */
+static void convert_requested(void *context, struct rdma_cm_id *id,
+                              const struct verbs_cm_event *event)
 {
+    struct verbs_convert *convert = context;
     uint8_t key[AGREE_KEY_FRAME] = {0}; /* zeros at the end of private data may be missing */
     size_t length = event->private_length < sizeof(key) ? event->private_length : sizeof(key);
 
@@ -361,7 +358,7 @@ void verbs_convert_requested(struct verbs_convert *convert, struct rdma_cm_id *i
     if (!agree_requested(&convert->agree, key, sizeof(key))) {
         verbs_log(VP_LOG_INFO, "verbs: conversion %p: a connection with a wrong key is refused",
                   (void *)convert);
-        (void)verbs_cm_answer_reject(id, NULL, 0); /* it goes away in any case */
+        (void)verbs_sigpipe_reject(id, NULL, 0); /* it goes away in any case */
         (void)rdma_destroy_id(id);
         return;
     }
@@ -370,12 +367,24 @@ void verbs_convert_requested(struct verbs_convert *convert, struct rdma_cm_id *i
     verbs_convert_run(convert);
 }
 
-void verbs_convert_lost(struct verbs_convert *convert)
+static void convert_lose(struct verbs_convert *convert)
 {
     convert->code = IT_CN_REJ_RESOURCES;
     agree_unconnected(&convert->agree);
     verbs_convert_run(convert);
 }
+
+static void convert_told(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event)
+{
+    (void)id;
+    if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+        convert_lose(context);
+}
+
+static const struct verbs_cm_target convert_target = {
+    .requested = convert_requested,
+    .told = convert_told,
+};
 
 void verbs_convert_give_up(struct verbs_ia *ia)
 {
@@ -385,7 +394,7 @@ void verbs_convert_give_up(struct verbs_ia *ia)
         struct verbs_convert *next = convert->next; /* no other one ends with it */
 
         if (convert->ep)
-            verbs_convert_lost(convert);
+            convert_lose(convert);
         convert = next;
     }
 }

@@ -9,13 +9,6 @@
 
 #include "vp/verbs/cm/verbs_cm_private.h"
 
-/* ---------------------------------------------------------------- for connection management */
-
-/* An incoming connection on the conversion's listener; takes the id. */
-void verbs_convert_requested(struct verbs_convert *convert, struct rdma_cm_id *id,
-                             const struct verbs_cm_event *event);
-/* The device of the listener goes away. */
-void verbs_convert_lost(struct verbs_convert *convert);
 /* Nothing can be made of the conversions of this IA any more. */
 void verbs_convert_give_up(struct verbs_ia *ia);
 /* Data may flow on the connection, and the conversion decides what comes of it. */

@@ -9,13 +9,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define CONVERT_NS_PER_US UINT64_C(1000)
-
 /* One call of it_socket_convert, on its way through the IA's thread. */
 struct convert_call {
     struct ual_ep *ep;
     const struct vp_convert *convert;
-    it_status_t status;
 };
 
 /* ---------------------------------------------------------------- both ends */
@@ -104,55 +101,40 @@ static it_status_t convert_prepare(struct verbs_convert *convert, const struct v
         return IT_ERR_INVALID_CONVERSION;
     if (!convert_init_agreement(convert, what))
         return IT_ERR_RESOURCES;
-    if (!verbs_host->timer_start(convert->timer, what->timeout_us > UINT64_MAX / CONVERT_NS_PER_US
-                                                     ? UINT64_MAX
-                                                     : what->timeout_us * CONVERT_NS_PER_US))
+    if (!verbs_host->timer_start(convert->timer, verbs_ns_of_us(what->timeout_us)) ||
+        !verbs_stream_open(&convert->stream, convert->ia->ual, what->fd,
+                           convert->buffer + what->message_length, what->early_length,
+                           verbs_convert_ready, convert))
         return IT_ERR_RESOURCES;
-    return verbs_stream_open(&convert->stream, convert->ia->ual, what->fd,
-                             convert->buffer + what->message_length, what->early_length,
-                             verbs_convert_ready, convert)
-               ? IT_SUCCESS
-               : IT_ERR_RESOURCES;
+    return IT_SUCCESS;
 }
 
-static bool convert_attach(struct verbs_convert *convert, bool initiator)
+static it_status_t convert_begin(void *argument)
 {
-    struct verbs_ep *ep = convert->ep;
-    bool stepped;
+    const struct convert_call *call = argument;
+    struct verbs_ep *ep = verbs_ep_of(call->ep);
+    struct verbs_convert *convert = verbs_convert_new(ep);
+    it_status_t status = IT_ERR_INVALID_EP_STATE;
 
-    verbs_host->ep_lock(ep->ual);
-    stepped = verbs_host->ep_step_locked(ep->ual, initiator ? UAL_EP_CONNECT : UAL_EP_WAIT_REQUEST);
-    verbs_host->ep_unlock(ep->ual);
-    if (stepped)
-        ep->convert = convert;
-    return stepped;
-}
-
-static void convert_begin(void *argument)
-{
-    struct convert_call *call = argument;
-    struct verbs_convert *convert = verbs_convert_new(verbs_ep_of(call->ep));
-
-    call->status = IT_ERR_RESOURCES;
     if (!convert)
-        return;
+        return IT_ERR_RESOURCES;
     /* Again below, for good. */
-    call->status = IT_ERR_INVALID_EP_STATE;
     if (verbs_host->ep_state(call->ep) == IT_EP_STATE_UNCONNECTED)
-        call->status = convert_prepare(convert, call->convert);
-    if (call->status != IT_SUCCESS) {
+        status = convert_prepare(convert, call->convert);
+    if (status != IT_SUCCESS) {
         verbs_convert_free(convert);
-        return;
+        return status;
     }
-    if (!convert_attach(convert, call->convert->initiator)) {
+    if (!verbs_ep_step(ep, call->convert->initiator ? UAL_EP_CONNECT : UAL_EP_WAIT_REQUEST)) {
         verbs_stream_leave(&convert->stream);
         verbs_convert_free(convert);
-        call->status = IT_ERR_INVALID_EP_STATE;
-        return;
+        return IT_ERR_INVALID_EP_STATE;
     }
+    ep->convert = convert;
     /* The EP is in its pending state: from here on the outcome is an event. */
     verbs_convert_tell_path(convert);
     verbs_convert_run(convert);
+    return IT_SUCCESS;
 }
 
 it_status_t verbs_convert(struct ual_ep *ual, const struct vp_convert *convert)
@@ -163,6 +145,5 @@ it_status_t verbs_convert(struct ual_ep *ual, const struct vp_convert *convert)
         return IT_ERR_INVALID_FLAGS; /* nothing can be agreed on without a word */
     if (convert->private_length > AGREE_PRIVATE_MAX)
         return IT_ERR_INVALID_PDATA_LENGTH;
-    verbs_host->ia_call(verbs_host->ep_ia(ual), convert_begin, &call);
-    return call.status;
+    return verbs_run(verbs_host->ep_ia(ual), convert_begin, &call);
 }

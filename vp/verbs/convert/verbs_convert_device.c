@@ -2,8 +2,8 @@
 /* The RDMA connection of a conversion: between the addresses of the stream, for one peer only. */
 #include "vp/verbs/convert/verbs_convert_private.h"
 
-#include "vp/verbs/cm/verbs_cm_answer.h"
 #include "vp/verbs/device/verbs_query.h"
+#include "vp/verbs/device/verbs_sigpipe.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,24 +23,10 @@ static uint8_t convert_port(const struct verbs_convert *convert)
 
 enum agree_kind verbs_convert_kind(const struct verbs_convert *convert)
 {
-    struct ibv_port_attr port;
-
     if (convert->ia->is_iwarp)
         return AGREE_IWARP;
-    memset(&port, 0, sizeof(port));
-    if (ibv_query_port(convert->ia->context, convert_port(convert), &port) == 0 &&
-        port.link_layer == IBV_LINK_LAYER_ETHERNET)
-        return AGREE_ROCE;
-    return AGREE_INFINIBAND;
-}
-
-static void convert_set_path(const struct verbs_convert *convert, const it_path_t *path)
-{
-    struct ual_ep *ep = convert->ep->ual;
-
-    verbs_host->ep_lock(ep);
-    verbs_host->ep_set_path_locked(ep, path);
-    verbs_host->ep_unlock(ep);
+    return verbs_port_is_ethernet(convert->ia, convert_port(convert)) ? AGREE_ROCE
+                                                                      : AGREE_INFINIBAND;
 }
 
 void verbs_convert_tell_path(const struct verbs_convert *convert)
@@ -56,7 +42,7 @@ void verbs_convert_tell_path(const struct verbs_convert *convert)
     if (verbs_paths(convert->ia->ual, convert_port(convert), &remote, 1, &path, &total) ==
             IT_SUCCESS &&
         total > 0)
-        convert_set_path(convert, &path);
+        verbs_ep_set_path(convert->ep, &path);
 }
 
 /* ---------------------------------------------------------------- listening */
@@ -78,8 +64,7 @@ static struct rdma_cm_id *convert_bind(struct verbs_convert *convert)
         error = EADDRNOTAVAIL; /* two devices share the address, and rdma_cm prefers the other */
     if (error == 0)
         return id;
-    verbs_log(VP_LOG_WARN, "%s: conversion: rdma_bind_addr: %s",
-              verbs_host->ia_name(convert->ia->ual), strerror(error));
+    verbs_warn(convert->ia, "conversion: rdma_bind_addr", error);
     convert->code = verbs_reason_of_errno(error);
     (void)rdma_destroy_id(id); /* bound to nothing that could fail */
     return NULL;
@@ -113,8 +98,7 @@ uint16_t verbs_convert_listen(struct verbs_convert *convert)
     } while (error == EADDRINUSE && --tries > 0);
     if (error == 0)
         return ntohs(rdma_get_src_port(convert->listener));
-    verbs_log(VP_LOG_WARN, "%s: conversion: cannot listen: %s",
-              verbs_host->ia_name(convert->ia->ual), strerror(error));
+    verbs_warn(convert->ia, "conversion: cannot listen", error);
     return 0;
 }
 
@@ -128,9 +112,10 @@ static void convert_stop_listening(struct verbs_convert *convert)
 /* ---------------------------------------------------------------- the connection */
 
 /* Its events come to the conversion. NULL without memory: the id is still the caller's. */
-static struct verbs_conn *convert_conn(struct verbs_convert *convert, struct rdma_cm_id *id)
+static struct verbs_conn *convert_conn(struct verbs_convert *convert, struct rdma_cm_id *id,
+                                       const struct verbs_conn_role *role)
 {
-    struct verbs_conn *conn = verbs_conn_new(convert->ia->cm);
+    struct verbs_conn *conn = verbs_conn_new(convert->ia->cm, role);
 
     convert->code = IT_CN_REJ_RESOURCES;
     if (!conn)
@@ -154,12 +139,11 @@ bool verbs_convert_connect(struct verbs_convert *convert)
 
     if (!id)
         return false;
-    conn = convert_conn(convert, id);
+    conn = convert_conn(convert, id, &verbs_initiator);
     if (!conn) {
         (void)rdma_destroy_id(id); /* bound to nothing that could fail */
         return false;
     }
-    conn->active = true;
     conn->any_port = true;
     verbs_address_set_port(&remote, htons(convert->agree.peer.port));
     convert->busy = true;
@@ -172,7 +156,7 @@ bool verbs_convert_accept(struct verbs_convert *convert)
 {
     const struct verbs_cm_event *event = &convert->requested;
     struct rdma_cm_id *id = convert->request;
-    struct verbs_conn *conn = convert_conn(convert, id);
+    struct verbs_conn *conn = convert_conn(convert, id, &verbs_responder);
 
     if (!conn)
         return false; /* the request goes with the rest */
@@ -181,7 +165,7 @@ bool verbs_convert_accept(struct verbs_convert *convert)
     conn->peer_ird = event->initiator_depth;
     conn->peer_ord = event->responder_resources;
     verbs_path_of_id(conn, &conn->path);
-    convert_set_path(convert, &conn->path);
+    verbs_ep_set_path(convert->ep, &conn->path);
     verbs_qp_fill_param(conn, convert->ep);
     convert->busy = true;
     verbs_accept_answer(conn);
@@ -195,7 +179,7 @@ void verbs_convert_drop(struct verbs_convert *convert)
 
     convert_stop_listening(convert);
     if (convert->request) {
-        (void)verbs_cm_answer_reject(convert->request, NULL, 0); /* it goes away in any case */
+        (void)verbs_sigpipe_reject(convert->request, NULL, 0); /* it goes away in any case */
         (void)rdma_destroy_id(convert->request);
     }
     convert->request = NULL;

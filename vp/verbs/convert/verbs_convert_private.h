@@ -11,7 +11,7 @@
 #include "vp/verbs/convert/verbs_stream.h"
 
 struct verbs_convert {
-    enum verbs_cm_target target; /* first: the listener's context is the conversion */
+    const struct verbs_cm_target *target; /* first: the listener's context is the conversion */
     struct verbs_convert *prev, *next;
     struct verbs_ia *ia;
     struct verbs_ep *ep; /* NULL: only the stream is left, to be retired */

@@ -14,6 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool verbs_query_port(const struct verbs_ia *ia, size_t port, struct ibv_port_attr *attr)
+{
+    memset(attr, 0, sizeof(*attr));
+    return ibv_query_port(ia->context, (uint8_t)port, attr) == 0;
+}
+
+bool verbs_port_is_ethernet(const struct verbs_ia *ia, size_t port)
+{
+    struct ibv_port_attr attr;
+
+    return verbs_query_port(ia, port, &attr) && attr.link_layer == IBV_LINK_LAYER_ETHERNET;
+}
+
 /* ---------------------------------------------------------------- addresses */
 
 /* By its GIDs a device tells the network interfaces it is on; InfiniBand has none there. */
@@ -32,8 +45,7 @@ struct ibv_gid_entry *verbs_gid_table(const struct verbs_ia *ia, size_t *count)
 
     *count = 0;
     for (uint8_t number = 1; number <= ia->ports; number++) {
-        memset(&port, 0, sizeof(port));
-        if (ibv_query_port(ia->context, number, &port) == 0 && port.gid_tbl_len > 0)
+        if (verbs_query_port(ia, number, &port) && port.gid_tbl_len > 0)
             room += (size_t)port.gid_tbl_len;
     }
     if (room > 0)
@@ -215,13 +227,12 @@ static it_net_addr_t *query_fill_spigot(const struct verbs_ia *ia, it_spigot_inf
 {
     struct ibv_port_attr port;
 
-    memset(&port, 0, sizeof(port));
     spigot->spigot_id = number;
     spigot->max_rc_send_len = ia->attributes.max_message;
     spigot->max_rc_rdma_len = ia->attributes.max_message;
     spigot->max_ud_send_len = verbs_ud_max(ia, number);
     spigot->net_addr = room;
-    if (ibv_query_port(ia->context, number, &port) == 0 && port.state == IBV_PORT_ACTIVE)
+    if (verbs_query_port(ia, number, &port) && port.state == IBV_PORT_ACTIVE)
         spigot->spigot_online = IT_TRUE;
     for (size_t i = 0; i < count; i++)
         if (list[i].port == number)
@@ -293,8 +304,7 @@ size_t verbs_ud_max(const struct verbs_ia *ia, uint8_t port)
 {
     struct ibv_port_attr attr;
 
-    memset(&attr, 0, sizeof(attr));
-    if (!ia->attributes.datagrams || ibv_query_port(ia->context, port, &attr) != 0 ||
+    if (!ia->attributes.datagrams || !verbs_query_port(ia, port, &attr) ||
         attr.active_mtu < IBV_MTU_256 || attr.active_mtu > IBV_MTU_4096)
         return 0;
     return (size_t)128 << attr.active_mtu;

@@ -9,6 +9,11 @@
 /* The id is bound to the IA's device. */
 bool verbs_device_is_own(const struct verbs_ia *ia, const struct rdma_cm_id *id);
 
+/* False, with all zero: it cannot be told. */
+bool verbs_query_port(const struct verbs_ia *ia, size_t port, struct ibv_port_attr *attr);
+/* RoCE: its GIDs are addresses. */
+bool verbs_port_is_ethernet(const struct verbs_ia *ia, size_t port);
+
 /* The longest datagram that a port sends, 0 if it sends none. */
 size_t verbs_ud_max(const struct verbs_ia *ia, uint8_t port);
 

@@ -3,7 +3,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <time.h>
+
+struct verbs_sigpipe {
+    sigset_t before; /* the thread's mask */
+    bool pending;    /* a SIGPIPE was, which is not the device's */
+};
 
 static sigset_t sigpipe_only(void)
 {
@@ -14,7 +21,7 @@ static sigset_t sigpipe_only(void)
     return only;
 }
 
-struct verbs_sigpipe verbs_sigpipe_block(void)
+static struct verbs_sigpipe sigpipe_block(void)
 {
     sigset_t only = sigpipe_only();
     struct verbs_sigpipe guard = {.pending = false};
@@ -27,7 +34,8 @@ struct verbs_sigpipe verbs_sigpipe_block(void)
     return guard;
 }
 
-void verbs_sigpipe_restore(const struct verbs_sigpipe *guard)
+/* Takes away the signal that the call has raised, and keeps errno. */
+static void sigpipe_restore(const struct verbs_sigpipe *guard)
 {
     static const struct timespec at_once;
     sigset_t only = sigpipe_only();
@@ -42,9 +50,27 @@ void verbs_sigpipe_restore(const struct verbs_sigpipe *guard)
 
 int verbs_sigpipe_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-    struct verbs_sigpipe guard = verbs_sigpipe_block();
+    struct verbs_sigpipe guard = sigpipe_block();
     int error = ibv_post_send(qp, wr, bad);
 
-    verbs_sigpipe_restore(&guard);
+    sigpipe_restore(&guard);
     return error;
+}
+
+int verbs_sigpipe_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+    struct verbs_sigpipe guard = sigpipe_block();
+    int result = rdma_accept(id, param);
+
+    sigpipe_restore(&guard);
+    return result;
+}
+
+int verbs_sigpipe_reject(struct rdma_cm_id *id, const void *private_data, uint8_t length)
+{
+    struct verbs_sigpipe guard = sigpipe_block();
+    int result = rdma_reject(id, private_data, length);
+
+    sigpipe_restore(&guard);
+    return result;
 }

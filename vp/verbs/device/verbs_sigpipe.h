@@ -8,20 +8,12 @@
 #ifndef ITAPI_VP_VERBS_DEVICE_VERBS_SIGPIPE_H
 #define ITAPI_VP_VERBS_DEVICE_VERBS_SIGPIPE_H
 
-#include <infiniband/verbs.h>
-#include <signal.h>
-#include <stdbool.h>
+#include <rdma/rdma_cma.h>
 
-struct verbs_sigpipe {
-    sigset_t before; /* the thread's mask */
-    bool pending;    /* a SIGPIPE was, which is not the device's */
-};
-
-/* Around the call. restore takes away the signal that the call has raised, and keeps errno. */
-struct verbs_sigpipe verbs_sigpipe_block(void);
-void verbs_sigpipe_restore(const struct verbs_sigpipe *guard);
-
-/* As the post_send of the QP's device, with both around it: three system calls more. */
+/* The post_send of the QP's device with three system calls more. */
 int verbs_sigpipe_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+/* rdma_accept and rdma_reject. */
+int verbs_sigpipe_accept(struct rdma_cm_id *id, struct rdma_conn_param *param);
+int verbs_sigpipe_reject(struct rdma_cm_id *id, const void *private_data, uint8_t length);
 
 #endif

@@ -64,7 +64,7 @@ static it_status_t address_fill(const struct verbs_ia *ia, const it_path_t *path
                                 struct ibv_ah_attr *attr)
 {
     const it_ib_net_endpoint_t *ib = &path->remote.ib;
-    bool on_ethernet = verbs_path_is_ethernet(ia, path->spigot_id);
+    bool on_ethernet = verbs_port_is_ethernet(ia, path->spigot_id);
 
     memset(attr, 0, sizeof(*attr));
     attr->port_num = (uint8_t)path->spigot_id;

@@ -5,17 +5,17 @@
 #include "vp/verbs/cm/verbs_cm_private.h"
 #include "vp/verbs/convert/verbs_convert.h"
 
+/* An attempt goes on until rdma_cm ends it. */
 void verbs_cm_ep_failed(struct verbs_ep *ep)
 {
-    /* An attempt goes on until rdma_cm ends it. */
-    if (ep->conn && ep->conn->state == VERBS_CONN_LIVE)
-        verbs_conn_break(ep->conn);
+    if (ep->conn)
+        verbs_conn_on(ep->conn, VERBS_ON_QP_FAILED);
 }
 
 void verbs_cm_ep_heard(struct verbs_ep *ep)
 {
-    if (ep->conn && ep->conn->state == VERBS_CONN_CONFIRM)
-        (void)rdma_notify(ep->conn->id, IBV_EVENT_COMM_EST); /* else the confirmation will come */
+    if (ep->conn)
+        verbs_conn_on(ep->conn, VERBS_ON_QP_HEARD);
 }
 
 void verbs_cm_device_gone(struct verbs_ia *ia)

@@ -16,11 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-struct cm_disconnect_call {
-    struct verbs_ep *ep;
-    it_status_t status;
-};
-
 static void cm_leave(void *argument)
 {
     struct verbs_ep *ep = argument;
@@ -60,42 +55,30 @@ bool verbs_cm_keeps_qp(struct verbs_ep *ep, struct ibv_qp *qp)
     return verbs_thread_take_qp(ep->ia->cm, qp);
 }
 
-static void cm_disconnect(void *argument)
+static it_status_t cm_disconnect(void *argument)
 {
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
-    struct cm_disconnect_call *call = argument;
-    struct verbs_conn *conn = call->ep->conn;
+    const struct verbs_ep *ep = argument;
 
-    if (call->ep->convert)
-        call->status = verbs_convert_disconnect(call->ep->convert);
-    else if (conn && verbs_conn_end(conn, UAL_EP_DISCONNECT, &news))
-        call->status = IT_SUCCESS;
+    if (ep->convert)
+        return verbs_convert_disconnect(ep->convert);
+    return ep->conn && verbs_conn_end(ep->conn, UAL_EP_DISCONNECT, &news) ? IT_SUCCESS
+                                                                          : IT_ERR_INVALID_EP_STATE;
 }
 
 it_status_t verbs_disconnect(struct ual_ep *ual)
 {
-    struct cm_disconnect_call call = {
-        .ep = verbs_ep_of(ual),
-        .status = IT_ERR_INVALID_EP_STATE,
-    };
-
-    verbs_host->ia_call(call.ep->ia->ual, cm_disconnect, &call);
-    return call.status;
+    return verbs_run(verbs_host->ep_ia(ual), cm_disconnect, verbs_ep_of(ual));
 }
 
 /* ---------------------------------------------------------------- limits, counters */
 
-/* What rdma_cm carries over InfiniBand, behind its own header; MPA as siw has it. */
+/* Octets that rdma_cm carries over InfiniBand behind its own header; MPA as siw has it. */
 #define CM_IB_REQUEST 56
-
-#define CM_IB_REPLY 196
-
-#define CM_IB_REJECT 148
-
-#define CM_IB_ASK 180 /* SIDR: what rdma_cm's own header leaves */
-
-#define CM_IWARP 251
-
+#define CM_IB_REPLY   196
+#define CM_IB_REJECT  148
+#define CM_IB_ASK     180 /* SIDR */
+#define CM_IWARP      251
 #define CM_QUALIFIERS ((it_conn_qual_type_t)(IT_IANA_PORT | IT_IANA_LR_PORT))
 
 static void cm_fill_attributes(const struct verbs_ia *ia, struct vp_attributes *attributes)
@@ -145,8 +128,7 @@ static it_status_t cm_open_channel(struct verbs_cm *cm)
     cm->channel = rdma_create_event_channel();
     if (!cm->channel) {
         error = cm_node_error(errno);
-        verbs_log(VP_LOG_WARN, "%s: " CM_NODE " cannot be opened: %s", verbs_host->ia_name(cm->ual),
-                  strerror(error));
+        verbs_warn(cm->ia, CM_NODE " cannot be opened", error);
         return error == EACCES || error == EPERM ? IT_ERR_NO_PERMISSION : IT_ERR_RESOURCES;
     }
     /* rdma_get_cm_event may drop the event that made the channel readable. */
@@ -168,50 +150,43 @@ static void cm_free(struct verbs_cm *cm)
     free(cm);
 }
 
-struct cm_open_call {
-    struct verbs_ia *ia;
-    struct verbs_cm *cm;
-    it_status_t status;
-};
-
-/* On the IA's thread: what the device or rdma_cm says meanwhile finds all of it, or nothing. */
-static void cm_open(void *argument)
+/* On the IA's thread: an event of the device or of rdma_cm finds all of it, or nothing. */
+static it_status_t cm_open(void *argument)
 {
-    struct cm_open_call *call = argument;
+    struct verbs_cm *cm = argument;
+    it_status_t status = cm_open_channel(cm);
 
-    call->status = cm_open_channel(call->cm);
-    if (call->status != IT_SUCCESS)
-        return;
-    verbs_guard_open(call->cm);
-    call->ia->cm = call->cm;
-    cm_fill_attributes(call->ia, &call->ia->attributes);
+    if (status != IT_SUCCESS)
+        return status;
+    verbs_guard_open(cm);
+    cm->ia->cm = cm;
+    cm_fill_attributes(cm->ia, &cm->ia->attributes);
+    return IT_SUCCESS;
 }
 
 static const struct verbs_cm_ops cm_ops = {
-    .take_events = verbs_cm_take_events,
     .take_async = verbs_async_take,
     .device_gone = verbs_device_gone,
-    .convert_requested = verbs_convert_requested,
-    .convert_lost = verbs_convert_lost,
     .convert_connected = verbs_convert_connected,
     .convert_unconnected = verbs_convert_unconnected,
 };
 
 it_status_t verbs_cm_open(struct verbs_ia *ia)
 {
-    struct cm_open_call call = {.ia = ia, .cm = calloc(1, sizeof(*call.cm))};
+    struct verbs_cm *cm = calloc(1, sizeof(*cm));
+    it_status_t status;
 
-    if (!call.cm)
+    if (!cm)
         return IT_ERR_RESOURCES;
-    call.cm->ual = ia->ual;
-    call.cm->ia = ia;
-    call.cm->ops = &cm_ops;
-    (void)pthread_mutex_init(&call.cm->lock, NULL); /* neither can fail */
-    (void)pthread_cond_init(&call.cm->destroyed, NULL);
-    verbs_host->ia_call(ia->ual, cm_open, &call);
-    if (call.status != IT_SUCCESS)
-        cm_free(call.cm);
-    return call.status;
+    cm->ual = ia->ual;
+    cm->ia = ia;
+    cm->ops = &cm_ops;
+    (void)pthread_mutex_init(&cm->lock, NULL); /* neither can fail */
+    (void)pthread_cond_init(&cm->destroyed, NULL);
+    status = verbs_run(ia->ual, cm_open, cm);
+    if (status != IT_SUCCESS)
+        cm_free(cm);
+    return status;
 }
 
 struct cm_close_call {
@@ -229,10 +204,7 @@ static void cm_close(void *argument)
     while (conn) {
         struct verbs_conn *next = conn->next;
 
-        if (conn->state == VERBS_CONN_CLOSING)
-            verbs_conn_discard(conn);
-        else
-            verbs_conn_abandon(conn);
+        verbs_conn_abandon(conn);
         conn = next;
     }
     call->left = !verbs_sidr_close(call->cm) || call->cm->connections != NULL;

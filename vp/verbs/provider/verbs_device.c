@@ -2,6 +2,7 @@
 /* Interfaces: one per device. Opening and closing an IA, what its device can do. */
 #include "vp/verbs/provider/verbs_provider.h"
 
+#include "vp/verbs/device/verbs_query.h"
 #include "vp/verbs/provider/verbs_cm_ep.h"
 
 #include <errno.h>
@@ -164,8 +165,7 @@ static uint64_t device_max_message(const struct verbs_ia *ia)
     uint64_t limit = UINT32_MAX; /* a completion counts in 32 bits */
 
     for (uint8_t number = 1; number <= ia->ports; number++) {
-        memset(&port, 0, sizeof(port));
-        if (ibv_query_port(ia->context, number, &port) == 0 && port.max_msg_sz < limit)
+        if (verbs_query_port(ia, number, &port) && port.max_msg_sz < limit)
             limit = port.max_msg_sz;
     }
     return limit;

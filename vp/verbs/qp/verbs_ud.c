@@ -26,15 +26,6 @@ it_status_t verbs_ud_check(const struct verbs_ia *ia, uint8_t port, const it_ep_
 
 /* ---------------------------------------------------------------- creation */
 
-static bool ud_is_ethernet(const struct verbs_ia *ia, uint8_t port)
-{
-    struct ibv_port_attr attr;
-
-    memset(&attr, 0, sizeof(attr));
-    return ibv_query_port(ia->context, port, &attr) == 0 &&
-           attr.link_layer == IBV_LINK_LAYER_ETHERNET;
-}
-
 bool verbs_ud_make(struct verbs_ep *ep, uint8_t port)
 {
     size_t segments = verbs_host->ep_attributes(ep->ual)->max_recv_segments;
@@ -45,7 +36,7 @@ bool verbs_ud_make(struct verbs_ep *ep, uint8_t port)
         return false;
     ep->ud = ud;
     ud->port = port;
-    ud->on_ethernet = ud_is_ethernet(ep->ia, port);
+    ud->on_ethernet = verbs_port_is_ethernet(ep->ia, port);
     ud->piece_count = segments < 1 ? 1 : segments < UD_HEADER ? segments : UD_HEADER;
     ud->pieces = calloc(slots * ud->piece_count, sizeof(*ud->pieces));
     ud->datagrams = calloc(slots, sizeof(*ud->datagrams));
