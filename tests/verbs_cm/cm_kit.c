@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +93,18 @@ const char *kit_stage_name(enum kit_stage stage)
     return names[stage];
 }
 
+static _Atomic bool request_held;
+
+void kit_hold_request(bool hold)
+{
+    atomic_store(&request_held, hold);
+}
+
+static bool withdraw(struct ual_request *request)
+{
+    return !atomic_load(&request_held) && ual_host.request_withdraw(request);
+}
+
 void kit_start(enum kit_kind kind)
 {
     static struct vp_host host;
@@ -103,6 +116,7 @@ void kit_start(enum kit_kind kind)
     stub_rdma_start();
     host = ual_host;
     host.log = log_take;
+    host.request_withdraw = withdraw;
     (void)vp_register(VP_ENTRY(&host, "")); /* false: an earlier start of this process did */
     (void)kit_warnings();
     CHECK_EQ(0, setenv("ITAPI_TEST_INTERFACE", STUB_NAME, 1));

@@ -79,6 +79,9 @@ uint16_t kit_resolve_again(struct kit *kit, unsigned connects);
 /* The connection has failed with this code, and the log says so. */
 void kit_expect_failed(const struct kit *kit, it_conn_reject_code_t code);
 
+/* While held, a call has the request of a connection in hand: it cannot be withdrawn. */
+void kit_hold_request(bool hold);
+
 it_ep_state_rc_t kit_state(const struct kit *kit);
 
 /* Lines of the log at warn or above since the last call. */

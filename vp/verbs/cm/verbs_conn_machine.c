@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of a connection's states; docs/machines/verbs-connection.md is printed from it. */
+/* The table of a connection's states; docs/connections.md is printed from it. */
 #include "vp/verbs/cm/verbs_conn_machine.h"
 
 #include "vp/verbs/cm/verbs_cm_private.h"
@@ -61,7 +61,6 @@ static const struct verbs_conn_cell machine[VERBS_CONN_STATES][VERBS_CONN_EVENTS
                 ON(FAILED) = DO(JOIN),
                 ON(REFUSED) = DO(JOIN),
                 ON(RESPONSE) = DO(JOIN),
-                ON(ARRIVAL) = DO(JOIN),
                 ON(ESTABLISHED) = DO(JOIN),
                 ON(DISCONNECTED) = DO(JOIN),
                 ON(REMOVED) = TO(OVER, CUT),
