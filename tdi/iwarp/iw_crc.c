@@ -111,9 +111,9 @@ iw_crc_instruction(uint32_t crc, const uint8_t *data, size_t length)
 
 /*
  * The instruction takes three cycles and one can begin in each: three lanes side by side. The
- * remainder of a lane is multiplied by x^(8 * octets behind the lane). The constant is x^(8 * octets - 33)
- * bit-reflected, since the instruction that reduces the product adds 32 and the product of reflected
- * numbers one.
+ * remainder of a lane is multiplied by x^(8 * octets behind the lane). The constant is x^(8 *
+ * octets - 33) bit-reflected, since the instruction that reduces the product adds 32 and the
+ * product of reflected numbers one.
  */
 #define IW_CRC_LANE       ((size_t)256)
 #define IW_CRC_LANES      3u
@@ -215,8 +215,8 @@ static uint32_t iw_crc_short(uint32_t crc, const uint8_t *data, size_t length)
 #define IW_CRC_PIECE ((size_t)8192)
 
 /*
- * From here on ISA-L. In a loop it is as fast for less, but after a system call its code and tables are
- * in no near cache: a third of a microsecond for as little as 256 octets.
+ * From here on ISA-L. In a loop it is as fast for less, but after a system call its code and tables
+ * are in no near cache: a third of a microsecond for as little as 256 octets.
  */
 #define IW_CRC_LONG ((size_t)8192)
 

@@ -9,10 +9,10 @@
 #define FOLD __attribute__((target("sse4.2,pclmul,avx512f,vpclmulqdq")))
 
 /*
- * A block of 128 bits is worth its remainder times x^(bits behind it): the product of its halves and
- * two constants, which is added to the block there. Each constant is x^(bits - 33) bit-reflected, for
- * the first half with 64 more bits: the product of two reflected numbers is one bit short, and a
- * constant of 32 bits stands 32 bits too low.
+ * A block of 128 bits is worth its remainder times x^(bits behind it): the product of its halves
+ * and two constants, which is added to the block there. Each constant is x^(bits - 33)
+ * bit-reflected, for the first half with 64 more bits: the product of two reflected numbers is one
+ * bit short, and a constant of 32 bits stands 32 bits too low.
  */
 #define BEHIND_128_FIRST   0xf20c0dfeLL
 #define BEHIND_128_SECOND  0x493c7d27LL

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC32c by carry-less multiplication of 64 octets at a time, on CPUs that can. Three to four times as
- * fast as the instruction from a few hundred octets on, and short: little to fetch after a system call.
+ * CRC32c by carry-less multiplication of 64 octets at a time, on CPUs that can. Three to four times
+ * as fast as the instruction from a few hundred octets on, and short: little to fetch after a
+ * system call.
  */
 #ifndef ITAPI_TDI_IWARP_IW_CRC_FOLD_H
 #define ITAPI_TDI_IWARP_IW_CRC_FOLD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests and answers as FPDUs, octet by octet. The octets were written down by another program: RFC 5040,
- * 5041, 5044 and 7306 in forty lines of Python.
+ * Requests and answers as FPDUs, octet by octet. The octets were written down by another program:
+ * RFC 5040, 5041, 5044 and 7306 in forty lines of Python.
  */
 #include "vp/uiwarp/send/uiw_batch.h"
 

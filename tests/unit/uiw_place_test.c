@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* FPDUs of the peer, octet by octet: where they go, what they complete, and every reason to refuse one. */
+/*
+ * FPDUs of the peer, octet by octet: where they go, what they complete, and every reason to refuse
+ * one.
+ */
 #include "vp/uiwarp/receive/uiw_place.h"
 
 #include "tdi/iwarp/iw_crc.h"

@@ -82,7 +82,9 @@ Test(uiw_reader, small_fpdus_come_in_one_call)
     cr_assert_eq(memcmp(stream.buf.data, payload, 64), 0);
 }
 
-/* Behind the octets of the first call the payload goes where it belongs, past the staging buffer. */
+/*
+ * Behind the octets of the first call the payload goes where it belongs, past the staging buffer.
+ */
 Test(uiw_reader, large_payload_is_read_directly)
 {
     size_t length = encode_write(LARGE);
@@ -114,7 +116,10 @@ Test(uiw_reader, after_a_large_fpdu_only_its_header_is_staged)
     cr_assert_eq(memcmp(stream.buf.data, payload, LARGE), 0);
 }
 
-/* What is wrong comes with the octets that were read; what the peer sends behind it is not looked at. */
+/*
+ * What is wrong comes with the octets that were read; what the peer sends behind it is not looked
+ * at.
+ */
 Test(uiw_reader, a_damaged_fpdu_is_refused)
 {
     size_t length = encode_write(64);
@@ -152,7 +157,9 @@ Test(uiw_reader, the_peer_closes)
     cr_assert_eq(look().state, UIW_READ_CLOSED);
 }
 
-/* Tiny FPDUs are read 16 KiB at a time, and a turn of a shared thread is over behind 512 of them. */
+/*
+ * Tiny FPDUs are read 16 KiB at a time, and a turn of a shared thread is over behind 512 of them.
+ */
 Test(uiw_reader, a_turn_ends)
 {
     static uint8_t many[1000 * 40];

@@ -2,7 +2,7 @@
 #include "uiw_stream.h"
 
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/receive/uiw_place.h"
+#include "vp/uiwarp/receive/uiw_reader.h"
 #include "vp/uiwarp/send/uiw_out.h"
 #include "vp/uiwarp/stream/uiw_post.h"
 
@@ -31,10 +31,9 @@ void uiw_stream_open(struct uiw_stream *stream, bool crc, uint32_t max_ulpdu)
     ep->agreed = (struct iw_mpa_result){.crc = crc, .ird = 8, .ord = 8};
     ep->id.number = 1;
     atomic_store(&ep->limits.ord, 8);
-    ep->rx.terminated = false;
     uiw_out_reset(ep);
     ep->tx.max_ulpdu = max_ulpdu;
-    iw_rx_init(&ep->rx.iw, &uiw_place_ops, ep, crc);
+    uiw_reader_begin(ep, crc);
     uiw_pause_begin(&ep->rx.pause, false);
     atomic_store(&stream->ual->state, IT_EP_STATE_CONNECTED);
     cookies = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An EP of uiwarp with a stream that nobody else reads or writes: the test holds both tokens, the other
- * end of the socket is a descriptor of the test's. What is posted stays in the queues.
+ * An EP of uiwarp with a stream that nobody else reads or writes: the test holds both tokens, the
+ * other end of the socket is a descriptor of the test's. What is posted stays in the queues.
  */
 #ifndef ITAPI_TESTS_UNIT_UIW_STREAM_H
 #define ITAPI_TESTS_UNIT_UIW_STREAM_H

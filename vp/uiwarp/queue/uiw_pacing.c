@@ -5,7 +5,9 @@
 #define PACING_GAP UINT64_C(4000)
 /* ... which lasts until there is a longer pause: what sends and polls between two posts take. */
 #define PACING_KEEP UINT64_C(100000)
-/* A thread that fills the queues of many endpoints in turn comes back to each after at most this. */
+/*
+ * A thread that fills the queues of many endpoints in turn comes back to each after at most this.
+ */
 #define PACING_PAUSE_MAX UINT64_C(4000000)
 
 /* The first posts of a burst go out one by one. Later ones may wait for company ... */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When a post waits for others: a program that posts faster than it polls is about to post more, and a
- * few requests then share one system call. Time is in base_rough_ticks.
+ * When a post waits for others: a program that posts faster than it polls is about to post more,
+ * and a few requests then share one system call. Time is in base_rough_ticks.
  */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_PACING_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_PACING_H
@@ -22,8 +22,8 @@ struct uiw_pacing {
 };
 
 /*
- * Returns true if this post answers: it is the first since the peer has spoken and not in a burst. It
- * begins none, and the clock need not be read.
+ * Returns true if this post answers: it is the first since the peer has spoken and not in a burst.
+ * It begins none, and the clock need not be read.
  */
 bool uiw_pacing_answers(struct uiw_pacing *pacing, uint64_t heard);
 
@@ -40,7 +40,10 @@ static inline void uiw_pacing_release(struct uiw_pacing *pacing)
     pacing->octets = 0;
 }
 
-/* What was posted has left: time spent in a system call is no pause. Of two posters either time does. */
+/*
+ * What was posted has left: time spent in a system call is no pause. Of two posters either time
+ * does.
+ */
 static inline void uiw_pacing_sent(struct uiw_pacing *pacing, uint64_t now)
 {
     atomic_store_explicit(&pacing->last_post, now, memory_order_relaxed);

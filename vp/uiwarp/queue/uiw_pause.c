@@ -3,7 +3,10 @@
 
 /* A message that comes in within this time is polled for as any other. */
 #define PAUSE_SHORT_NS UINT64_C(20000)
-/* Part of the time since the message began to come in; at most what fills the staging buffer at 1.6 GB/s. */
+/*
+ * Part of the time since the message began to come in; at most what fills the staging buffer at 1.6
+ * GB/s.
+ */
 #define PAUSE_PART   4u
 #define PAUSE_MAX_NS UINT64_C(40000)
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pauses between two looks at a message of many small segments. Each look at a socket locks it against
- * the thread that brings in the next segment, which then has to queue it apart: a leader that polls
- * slows both down. So while such a message is unfinished there is a pause between two looks, which
- * grows with the time that it has taken. A leader that sleeps in the poll set needs none of this.
+ * Pauses between two looks at a message of many small segments. Each look at a socket locks it
+ * against the thread that brings in the next segment, which then has to queue it apart: a leader
+ * that polls slows both down. So while such a message is unfinished there is a pause between two
+ * looks, which grows with the time that it has taken. A leader that sleeps in the poll set needs
+ * none of this.
  */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_PAUSE_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_PAUSE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the protocol code asks of the provider when a segment arrives: may it be placed, where, and
- * what follows when it is complete. Runs in the reader.
+ * The answers to the protocol code (iw_rx.h) when a segment arrives: may it be placed, where, and
+ * what does it complete? Runs in the reader.
  */
 #include "vp/uiwarp/receive/uiw_place.h"
 
@@ -165,7 +165,7 @@ static enum iw_error place_map(void *context, const struct iw_segment *segment, 
 
 /* ---------------------------------------------------------------- all of it at once */
 
-/* The usual receive: one segment, which takes all of the message. False: not its memory any more. */
+/* A receive of one segment, which takes all of the message. False: its memory is gone. */
 static bool place_copy_send(struct uiw_ep *ep, const struct uiw_rqe *rqe, uint32_t offset,
                             const uint8_t *payload, uint32_t length)
 {
@@ -237,7 +237,7 @@ static enum iw_error place_whole(void *context, const struct iw_segment *segment
                                                                            : IW_ERR_DDP_LOCAL;
 }
 
-/* What is refused here, place_whole tells the reason of; a receive of an S-RQ is drawn there. */
+/* place_whole finds out why this refuses a message, and draws a receive from an S-RQ. */
 static bool place_take(void *context, const uint8_t *payload, uint32_t length, bool solicited)
 {
     struct uiw_ep *ep = context;
@@ -322,8 +322,8 @@ static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment 
 }
 
 /*
- * Takes a receive as an empty Send would. Only where the consumer said that both sides have agreed
- * on it: to another one such a completion would make no sense.
+ * Takes a receive as an empty Send does, if the consumer said that both sides have agreed on it: to
+ * another consumer such a completion makes no sense.
  */
 static enum iw_error place_immediate(void *context, uint64_t value, bool solicited)
 {
@@ -369,8 +369,9 @@ static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_
 }
 
 /*
- * How many Reads and atomics the peer may have open. Linux siw rounds the ORD it was told up to a power of two and
- * then uses all of that: so do we with the IRD, half of what the ring holds.
+ * The number of Reads and atomics that the peer may have open. Linux siw rounds the ORD it was told
+ * up to a power of two and then uses all of that; so does this with the IRD, half of what the ring
+ * holds.
  */
 static uint32_t place_irq_depth(const struct uiw_ep *ep)
 {
@@ -397,8 +398,8 @@ static void place_enter_irq(struct uiw_ep *ep, const struct uiw_irq_entry *entry
 }
 
 /*
- * Queued here, answered when all that has been read is parsed: a peer that sends more Requests than
- * our IRD without waiting for an answer is caught, and short answers share a system call.
+ * Queued here, answered when all octets that were read are parsed: a peer that sends more Requests
+ * than our IRD without waiting for an answer is caught, and short answers share a system call.
  */
 static enum iw_error place_read_request(void *context, const struct iw_read_request *request)
 {

@@ -1,38 +1,58 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The reader: octets from the socket through the protocol code into memory. */
 #include "vp/uiwarp/receive/uiw_reader.h"
 
 #include "base/base_call.h"
 #include "vp/uiwarp/net/uiw_net.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
+#include "vp/uiwarp/receive/uiw_place.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Less payload than this goes through the staging buffer: a copy is cheaper than a scattered read. */
+/* Shorter payload goes through the staging buffer: a copy is cheaper than a scattered read. */
 #define READER_DIRECT_MIN 8192u
 
 /*
- * Behind directly read payload: trailer and the next header, and a small FPDU if one follows. All else
- * of it is payload that has to be copied, so neither is larger.
+ * Behind directly read payload there is room for the trailer and the next header, and a small FPDU
+ * if one follows. Payload that comes there has to be copied, so the room is no larger.
  */
 #define READER_TAIL 256u
 
 #define READER_HEADER_READ 256u
 
-/* FPDUs shorter than this on average are read fewer at a time: the least are of 20 octets. */
+/* FPDUs of fewer octets on average are read in smaller pieces: the shortest have 20. */
 #define READER_TINY_FPDU 64u
 #define READER_TINY_READ 16384u
 
 /*
- * A turn: what is read of one stream before the others have theirs, by octets and by FPDUs, of which small ones
- * cost as much as large ones. Both are looked at between two reads.
+ * A turn of one stream, before others have theirs. It is measured in octets and in FPDUs, since a
+ * small FPDU costs as much as a large one. Both are checked between two reads.
  */
 #define READER_TURN_OCTETS        ((size_t)1 << 20)
 #define READER_TURN_OCTETS_SHARED ((size_t)1 << 18)
 #define READER_TURN_FPDUS         2048u
 #define READER_TURN_FPDUS_SHARED  512u
+
+void uiw_reader_begin(struct uiw_ep *ep, bool crc)
+{
+    struct uiw_rx *rx = &ep->rx;
+
+    rx->wake_recv = false;
+    rx->wake_request = false;
+    rx->kick = false;
+    rx->tell_low = false;
+    rx->tell_high = false;
+    rx->has_drawn = false;
+    rx->terminated = false;
+    rx->expect = UIW_EXPECT_ANY;
+    rx->widened = false;
+    rx->atomics = 0;
+    rx->fpdus_before = atomic_load_explicit(&rx->fpdus_in, memory_order_relaxed);
+    rx->octets_before = atomic_load_explicit(&rx->octets_in, memory_order_relaxed);
+    uiw_pause_begin(&rx->pause, ep->tx.max_ulpdu < UIW_LARGE_PATH_ULPDU);
+    iw_rx_init(&rx->iw, &uiw_place_ops, ep, crc);
+}
 
 static enum uiw_read_state reader_state_of(struct uiw_read *read, ssize_t got)
 {
@@ -130,20 +150,19 @@ static void reader_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
         read->state = UIW_READ_DRAINED;
 }
 
-/* Silence of the peer is told by it (uiw_silence.c), and a whole FPDU (uiw_round.c). */
 void uiw_reader_count_fpdus(struct uiw_ep *ep)
 {
     atomic_store_explicit(&ep->rx.fpdus_in, ep->rx.fpdus_before + ep->rx.iw.fpdus,
                           memory_order_relaxed);
 }
 
-/* Behind an FPDU that is not its message's last, too. */
+/* The stream stands within a message: also between two of its FPDUs. */
 static bool reader_is_unfinished(const struct uiw_ep *ep)
 {
     return !iw_rx_at_boundary(&ep->rx.iw) || (ep->rx.iw.fpdus > 0 && !ep->rx.iw.segment.last);
 }
 
-/* There is more to read. */
+/* More can be read. */
 static bool reader_turn_goes_on(const struct uiw_ep *ep, const struct uiw_read *read,
                                 uint64_t fpdus, bool shared)
 {

@@ -23,9 +23,20 @@ struct uiw_read {
     int lost;            /* with LOST: errno */
     size_t octets;
 };
+
+/* Before the first octet of a new stream; both tokens are held. */
+void uiw_reader_begin(struct uiw_ep *ep, bool crc);
+
+/*
+ * The counter shows the FPDUs so far: uiw_silence.c and uiw_round.c tell by it that the peer
+ * speaks.
+ */
 void uiw_reader_count_fpdus(struct uiw_ep *ep);
 
-/* Reads until there is no more, or enough for one turn. */
+/*
+ * Reads until there is no more, or enough for one turn, a shorter one if other streams wait for
+ * theirs. Leaves the rest to the caller in ep->rx and *read.
+ */
 void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct uiw_read *read);
 
 #endif

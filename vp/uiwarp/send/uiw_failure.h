@@ -44,7 +44,9 @@ static inline bool uiw_has_failed(const struct uiw_ep *ep)
            atomic_load_explicit(&ep->tx.failed_stream, memory_order_acquire);
 }
 
-/* A request or response that has failed lies behind what could not be sent: its turn comes again. */
+/*
+ * A request or response that has failed lies behind what could not be sent: its turn comes again.
+ */
 static inline void uiw_failure_forget(struct uiw_ep *ep)
 {
     atomic_store_explicit(&ep->tx.failed_status, IT_DTO_SUCCESS, memory_order_relaxed);

@@ -136,7 +136,10 @@ uint8_t *uiw_frame_buffer(struct uiw_ep *ep, struct uiw_batch *batch);
  */
 void uiw_frame_cut(struct uiw_batch *batch, struct uiw_frame *frame);
 
-/* Adds the trailer and enters the FPDU; the cursor stands behind it. Returns false if that has failed. */
+/*
+ * Adds the trailer and enters the FPDU; the cursor stands behind it. Returns false if that has
+ * failed.
+ */
 bool uiw_frame_close(struct uiw_ep *ep, struct uiw_batch *batch, const struct uiw_frame *frame,
                      bool ends_request);
 

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- what leaves before anything else */
+/* ---------------------------------------------------------------- octets that leave first */
 
 static void out_free_image(struct uiw_ep *ep)
 {

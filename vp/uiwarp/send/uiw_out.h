@@ -16,8 +16,8 @@ enum uiw_out_state {
 void uiw_out_reset(struct uiw_ep *ep);
 
 /*
- * blocked: the socket is full, or the budget used up, and the leader calls when the socket takes octets.
- * Armed on return, and level triggered: nothing is lost if the socket takes them already.
+ * blocked: the socket is full, or the budget used up, and the leader calls when the socket takes
+ * octets. Armed on return, and level triggered: nothing is lost if the socket takes them already.
  */
 void uiw_out_block(struct uiw_ep *ep, bool blocked);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Headers and short payload are in the batch's scratch, long payload stays where the consumer has it.
- * Nothing is committed here but the MSN of a message that starts.
+ * Headers and short payload are in the batch's scratch, long payload stays where the consumer has
+ * it. Nothing is committed here but the MSN of a message that starts.
  */
 #include "vp/uiwarp/send/uiw_request.h"
 
@@ -11,7 +11,10 @@
 
 #include <string.h>
 
-/* An FPDU from this size on goes in two calls if the peer waits for it, in messages of at most the other. */
+/*
+ * An FPDU from this size on goes in two calls if the peer waits for it, in messages of at most the
+ * other.
+ */
 #define REQUEST_PARTS_MIN 49152u
 #define REQUEST_PARTS_MAX 131072u
 _Static_assert(UIW_LAST_PART < REQUEST_PARTS_MIN, "there is a first part");

@@ -6,8 +6,8 @@
 #include "vp/uiwarp/send/uiw_frame.h"
 
 /*
- * Adds the next FPDU of the request at the batch's cursor. Returns false if the request may not start
- * yet (fence, ORD) or cannot be executed.
+ * Adds the next FPDU of the request at the batch's cursor. Returns false if the request may not
+ * start yet (fence, ORD) or cannot be executed.
  */
 bool uiw_request_add(struct uiw_ep *ep, struct uiw_batch *batch);
 

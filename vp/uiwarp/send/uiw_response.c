@@ -11,7 +11,10 @@
 
 #include <string.h>
 
-/* Room for the payload of one more FPDU; short ones share a buffer. NULL: not in this batch, or never. */
+/*
+ * Room for the payload of one more FPDU; short ones share a buffer. NULL: not in this batch, or
+ * never.
+ */
 static uint8_t *response_room(struct uiw_ep *ep, struct uiw_batch *batch, uint32_t length)
 {
     uint8_t *room;
@@ -41,7 +44,10 @@ static bool response_add_summed(struct uiw_ep *ep, struct uiw_batch *batch, stru
     return true;
 }
 
-/* Takes over the pin of `mr`, in which the source lies. Returns false if there is no room for a copy. */
+/*
+ * Takes over the pin of `mr`, in which the source lies. Returns false if there is no room for a
+ * copy.
+ */
 static bool response_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
                                  struct uiw_frame *frame, struct uiw_mr *mr, uint8_t *source)
 {

@@ -6,8 +6,8 @@
 #include "vp/uiwarp/send/uiw_frame.h"
 
 /*
- * Adds the next FPDU of the response at the batch's cursor. Returns false if the batch has no buffer
- * left for it, or its memory is gone.
+ * Adds the next FPDU of the response at the batch's cursor. Returns false if the batch has no
+ * buffer left for it, or its memory is gone.
  */
 bool uiw_response_add(struct uiw_ep *ep, struct uiw_batch *batch);
 

@@ -5,7 +5,9 @@
 
 #include "vp/uiwarp/send/uiw_failure.h"
 
-/* An EP that leaves CONNECTED executes nothing more: the thread that ends it waits for the token. */
+/*
+ * An EP that leaves CONNECTED executes nothing more: the thread that ends it waits for the token.
+ */
 static inline bool uiw_sender_may_run(const struct uiw_ep *ep)
 {
     return ep->fd >= 0 && ual_ep_state(ep->ual) == IT_EP_STATE_CONNECTED &&
@@ -18,8 +20,8 @@ static inline bool uiw_sender_may_send(const struct uiw_ep *ep)
 }
 
 /*
- * Sends until the budget is used up: a batch costs one, and one more for each 128 KiB. writable: the
- * leader saw that the socket takes octets; only then a full socket is tried again.
+ * Sends until the budget is used up: a batch costs one, and one more for each 128 KiB. writable:
+ * the leader saw that the socket takes octets; only then a full socket is tried again.
  */
 void uiw_sender_run(struct uiw_ep *ep, bool writable, unsigned *budget);
 

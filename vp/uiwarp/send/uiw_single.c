@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A short Send or Write with nothing before it, nothing behind it and nothing to wait for: one FPDU in
- * one piece. The batch would do the same in twice the instructions.
+ * A short Send or Write with nothing before it, nothing behind it and nothing to wait for: one FPDU
+ * in one piece. The batch would do the same in twice the instructions.
  */
 #include "vp/uiwarp/send/uiw_single.h"
 
@@ -35,8 +35,7 @@ bool uiw_single_is_next(const struct uiw_ep *ep)
     const struct uiw_tx *tx = &ep->tx;
 
     return atomic_load_explicit(&ep->sq_ready, memory_order_acquire) == tx->cursor.sq + 1 &&
-           single_is_usual(ep, uiw_sqe_at(ep, tx->cursor.sq)) &&
-           tx->image.start == tx->image.end &&
+           single_is_usual(ep, uiw_sqe_at(ep, tx->cursor.sq)) && tx->image.start == tx->image.end &&
            tx->cursor.irq == atomic_load_explicit(&ep->reads.irq_tail, memory_order_acquire);
 }
 

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One established stream at work: sends what can be sent, reads what is there, then settles what that
- * has left to be done, defers the rest, or ends the connection.
- */
 #include "vp/uiwarp/stream/uiw_drive.h"
 
 #include "evd/deliver/evd_deliver.h"
@@ -16,8 +12,9 @@
 #include <unistd.h>
 
 /*
- * What one call may send before the thread goes back to its own business: a batch costs one, and one
- * more for each 128 KiB. A millisecond at the most; a quarter where other streams wait for their turn.
+ * One call sends for a millisecond at the most, a quarter of that where other streams wait for
+ * their turn: then the thread goes back to its own business. A batch costs one, and one more for
+ * each 128 KiB.
  */
 #define DRIVE_BUDGET        32u
 #define DRIVE_BUDGET_SHARED 8u
@@ -50,7 +47,7 @@ void uiw_drive_turn(struct ual_ep *ual, bool reader, bool writable, bool shared)
     drive_run(ual, reader, writable, shared ? DRIVE_BUDGET_SHARED : DRIVE_BUDGET);
 }
 
-/* Between two FPDUs of one message it has no place. */
+/* A nudge has no place between two FPDUs of one message. */
 static bool drive_is_idle(const struct uiw_ep *ep)
 {
     const struct uiw_tx *tx = &ep->tx;
@@ -72,7 +69,7 @@ void uiw_drive_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length)
     uiw_drive_send(ual, false);
 }
 
-/* What the calls of the protocol code left to be done when no lock is held. */
+/* Does what the reader has left to be done when no lock is held. */
 static void drive_settle(struct ual_ep *ual, bool shared)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);

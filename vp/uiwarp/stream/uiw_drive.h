@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sends and receives, and acts on what comes of it. */
+/*
+ * One established stream at work. Sender and reader return what has happened; the connection is
+ * settled, deferred or ended here.
+ */
 #ifndef ITAPI_VP_UIWARP_STREAM_UIW_DRIVE_H
 #define ITAPI_VP_UIWARP_STREAM_UIW_DRIVE_H
 
 #include "vp/uiwarp/receive/uiw_reader.h"
 
+/* With the reader token. Acts on what was read. */
 void uiw_drive_act(struct ual_ep *ual, const struct uiw_read *read, bool shared);
 
 /* Any thread, no lock held: sends what can be sent. reader: the caller holds the reader token. */
@@ -16,7 +20,7 @@ void uiw_drive_send(struct ual_ep *ual, bool reader);
  */
 void uiw_drive_turn(struct ual_ep *ual, bool reader, bool writable, bool shared);
 
-/* Any thread, no lock held: sends such a nudge, unless something else is being sent. */
+/* Any thread, no lock held: sends this FPDU, unless something else is being sent. */
 void uiw_drive_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length);
 
 /*

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * How connections and attempts end: the state first, then the stream, then the posted work, then
- * the events, each once.
- */
+/* The state first, then the stream, then the posted work, then the events, each once. */
 #include "vp/uiwarp/stream/uiw_end.h"
 
 #include "evd/deliver/evd_deliver.h"
@@ -25,7 +22,7 @@ static bool end_step(struct ual_ep *ual, const struct uiw_end *end)
     return stepped;
 }
 
-/* Behind the rest of the FPDU that is half sent, the next FPDU boundary is a Terminate's place. */
+/* A Terminate leaves behind the rest of the FPDU that is half sent. */
 static void end_add_terminate(struct uiw_ep *ep, const struct iw_terminate *terminate)
 {
     uint8_t fpdu[IW_TERMINATE_FPDU_MAX];
@@ -36,8 +33,8 @@ static void end_add_terminate(struct uiw_ep *ep, const struct iw_terminate *term
 }
 
 /*
- * Both tokens are held. The descriptor leaves the EP: to be closed with what must still be said, or
- * reset when that can not be said any more.
+ * Both tokens are held. The descriptor leaves the EP. It is closed behind the octets that must
+ * still leave, or reset if they cannot.
  */
 static void end_stream(struct uiw_ep *ep, const struct iw_terminate *terminate)
 {
@@ -126,7 +123,7 @@ bool uiw_ep_end_attempt(struct ual_ep *ual, enum ual_ep_step step, const struct 
     return true;
 }
 
-/* What has not left yet can not be delivered any more: the peer is told by a reset. */
+/* A reset tells the peer that octets are missing, if any have not left yet. */
 void uiw_ep_cut(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How connections and attempts end. */
+/* Connections and attempts end. */
 #ifndef ITAPI_VP_UIWARP_STREAM_UIW_END_H
 #define ITAPI_VP_UIWARP_STREAM_UIW_END_H
 
 #include "ual/object/ual_ep_state.h"
 #include "vp/uiwarp/queue/uiw_ep.h"
 
-/* uiw_end.c */
 struct uiw_end {
     uint32_t generation;                  /* of the connection that is meant; 0: the one there is */
     enum ual_ep_step step;                /* DISCONNECT, CLOSED, BROKEN */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an EP says in startup frames, and where its connection attempt is noted. */
+/* The settings of an EP for its startup frames, and its connection attempt. */
 #include "vp/uiwarp/stream/uiw_modify.h"
 
 it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params)

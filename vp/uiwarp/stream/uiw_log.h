@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why connections fail and end, in lines of the log that whoever has to mend it understands. */
+/* Lines of the log for an operator: why a connection has failed or ended. */
 #ifndef ITAPI_VP_UIWARP_STREAM_UIW_LOG_H
 #define ITAPI_VP_UIWARP_STREAM_UIW_LOG_H
 
 #include "vp/uiwarp/queue/uiw_ep.h"
 #include "vp/uiwarp/net/uiw_net.h"
 
-/* Reader, while the stream is still there. What the peer has sent is refused. */
+/* Reader, while the stream is still there. An FPDU of the peer is refused. */
 void uiw_log_refused(struct ual_ep *ual, enum iw_error error);
-/* The peer refuses what we have sent, and says so. */
+/* The peer has refused an FPDU of ours by a Terminate. */
 void uiw_log_terminated(struct ual_ep *ual, const struct iw_terminate *terminate);
 /* A Read of the peer whose memory has gone while it was answered. Any thread. */
 void uiw_log_gone(struct ual_ep *ual, enum iw_error error);

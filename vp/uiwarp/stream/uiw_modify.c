@@ -12,7 +12,7 @@
     ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                      \
      (unsigned)IT_EP_PARAM_MAX_RECV_SEG | (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG |                \
      (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG)
-/* What the rings are made by. */
+/* These decide the sizes of the rings. */
 #define MODIFY_RINGS                                                                               \
     (MODIFY_SIZES | (unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO |       \
      (unsigned)IT_EP_PARAM_MAX_IRD | (unsigned)IT_EP_PARAM_MAX_ORD)
@@ -108,8 +108,8 @@ void uiw_ep_set_watermarks(struct uiw_ep *ep, unsigned mask, const it_rc_only_at
 }
 
 /*
- * Rings are exchanged, and a watermark is compared with what the EP holds, while nobody uses them:
- * neither reader nor sender nor, by the lock, those who post.
+ * Rings are exchanged, and a watermark is compared with the receives that the EP holds, while
+ * neither the reader nor the sender nor, by the lock, a poster uses them.
  */
 void uiw_ep_halt(struct ual_ep *ual)
 {
@@ -143,7 +143,7 @@ void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
     uiw_token_drop(ep);
     if (changed & IT_EP_PARAM_SOFT_HI_WATERMARK)
         uiw_srq_check_high(ep);
-    /* Who has met the token meanwhile relies on us; and more Reads may go. */
+    /* A thread that found the token taken relies on this one; and more Reads may go. */
     uiw_drive_send(ual, true);
     uiw_reader_drop(ep);
 }

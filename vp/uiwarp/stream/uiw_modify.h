@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What can be changed in an EP. */
+/* Attributes and MPA settings of an EP. */
 #ifndef ITAPI_VP_UIWARP_STREAM_UIW_MODIFY_H
 #define ITAPI_VP_UIWARP_STREAM_UIW_MODIFY_H
 
@@ -17,7 +17,7 @@ it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *para
 it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params);
 it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info);
 
-/* What our startup frames say for this EP (uiw_ep_mpa.c): config from its attributes and itx settings. */
+/* The contents of our startup frames, by the EP's attributes and itx settings. */
 void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Posting a request: into the send queue, then out at once, soon, or with the next. */
+/* A request enters the send queue, then leaves at once, soon, or with the next. */
 #include "vp/uiwarp/stream/uiw_post.h"
 
 #include "base/base_clock.h"
@@ -68,7 +68,7 @@ static enum post_pace post_pace_locked(struct uiw_ep *ep, const struct vp_reques
             ep->hold_met = false;
         return POST_HELD;
     }
-    /* Hands the slots to the sender, who reads it with acquire. */
+    /* Hands the slots to the sender, which reads it with acquire. */
     atomic_store_explicit(&ep->sq_ready, tail, memory_order_release);
     if (post_may_wait_locked(ep, request) && !others_wait)
         return POST_SOON;
@@ -119,7 +119,7 @@ it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *reques
         base_lock_drop(&ual->lock);
         return status;
     }
-    /* Hands the slot to the sender, who reads the tail with acquire. */
+    /* Hands the slot to the sender, which reads the tail with acquire. */
     atomic_store_explicit(&ep->sq.tail, tail + 1, memory_order_release);
     if (state == IT_EP_STATE_CONNECTED)
         pace = post_pace_locked(ep, request);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Peers that stay silent at the start of a connection, when nothing would ever move without us.
+ * Peers that stay silent at the start of a connection, when nothing moves unless we speak.
  *
- * As Initiator: a second ready-to-receive message, since the peer seems to have missed the first. Linux siw, as
- * responder, begins to listen for it only after its Reply has left, and when ours comes in between
- * it waits for the next octets before it looks: its program would not learn of the connection, and
- * if ours waits for that program to speak, nothing would ever move. A Write of length zero is legal at
- * any time and touches nothing (RFC 5041 section 5). Peers that have sent an FPDU need none.
+ * As Initiator: a second ready-to-receive message, since the peer seems to have missed the first.
+ * Linux siw, as responder, listens for it only after its Reply has left. A message that comes in
+ * before waits there for the next octets, so its program does not learn of the connection, and our
+ * program may wait for that one to speak. A Write of length zero is legal at any time and touches
+ * nothing (RFC 5041 section 5). A peer that has sent an FPDU needs none.
  *
- * As responder without the peer-to-peer model: what we post waits for the Initiator's first FPDU (RFC 5044
- * 7.1.2), and a program on siw whose accepting side is to speak first waits for us. So it goes when the
- * Initiator's TCP has acknowledged the Reply and it has said nothing since, for itx_mpa_params.release_us and
- * four round trips. siw closes a connection on which it finds octets right behind the Reply; after
- * that time it has long taken the Reply.
+ * As responder without the peer-to-peer model: posts wait for the Initiator's first FPDU (RFC 5044
+ * 7.1.2), but a program on siw whose accepting side speaks first waits for us. So the posts leave
+ * when the Initiator's TCP has acknowledged the Reply and the Initiator has said nothing since, for
+ * itx_mpa_params.release_us and four round trips. siw closes a connection on which it finds octets
+ * right behind the Reply; by then it has long taken the Reply.
  */
 #include "vp/uiwarp/stream/uiw_silence.h"
 
@@ -31,11 +31,13 @@
 
 #define SILENCE_NUDGE_NS (250 * BASE_NS_PER_MS)
 #define SILENCE_TRIPS    4u /* round trips without a word */
-/* Looks whether the Reply is acknowledged: after a round trip, and then each after twice the time. */
+/*
+ * Looks whether the Reply is acknowledged: after a round trip, and then each after twice the time.
+ */
 #define SILENCE_LOOK_MIN_NS BASE_NS_PER_MS
 #define SILENCE_LOOK_MAX_NS (10 * BASE_NS_PER_S)
 
-/* ---------------------------------------------------------------- the list, in the order of time */
+/* ---------------------------------------------------------------- the list, by time */
 
 static struct uiw_silence_entry *silence_entry(const struct base_link *link)
 {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From an agreed stream to a connected EP. */
 #include "vp/uiwarp/stream/uiw_start.h"
 
 #include "base/base_clock.h"
@@ -7,7 +6,6 @@
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_pollset.h"
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/receive/uiw_place.h"
 #include "vp/uiwarp/receive/uiw_reader.h"
 #include "vp/uiwarp/send/uiw_out.h"
 #include "vp/uiwarp/stream/uiw_drive.h"
@@ -20,13 +18,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* From this MSS on the path is no Ethernet: FPDUs as large as they get, whole in few segments. */
+/* From this MSS on the path is no Ethernet: FPDUs of the largest size, whole in few segments. */
 #define START_LARGE_MSS   16384u
 #define START_LARGE_ULPDU 65518u /* payload a multiple of 32 */
 
 /* ---------------------------------------------------------------- start */
 
-/* Full segments toward an ordinary network; on a path without small segments, large FPDUs. */
+/* An FPDU fills a segment of an ordinary network; on a path without small segments it is large. */
 static uint32_t start_max_ulpdu(int fd, bool markers)
 {
     int mss = 0;
@@ -66,8 +64,8 @@ static bool start_prepare_rtr(struct uiw_ep *ep)
 }
 
 /*
- * With the peer-to-peer model the Initiator's RTR comes in any case. Who converts a socket has agreed with
- * the peer on who speaks first.
+ * With the peer-to-peer model the Initiator's RTR comes in any case. A program that converts a
+ * socket has agreed with its peer which side speaks first.
  */
 static uint64_t start_release_ns(const struct uiw_ep *ep, bool converted)
 {
@@ -77,7 +75,7 @@ static uint64_t start_release_ns(const struct uiw_ep *ep, bool converted)
     return ep->mpa.release_us * BASE_NS_PER_US;
 }
 
-/* Both tokens are held: nobody else looks at these. */
+/* Both tokens are held: no other thread looks at these. */
 static bool start_prepare(struct uiw_ep *ep, int fd, bool initiator, bool converted,
                           const struct iw_mpa_result *result)
 {
@@ -85,18 +83,6 @@ static bool start_prepare(struct uiw_ep *ep, int fd, bool initiator, bool conver
     ep->initiator = initiator;
     ep->release_ns = start_release_ns(ep, converted);
     ep->id.number = atomic_fetch_add_explicit(&ep->ia->streams, 1, memory_order_relaxed) + 1;
-    ep->rx.wake_recv = false;
-    ep->rx.wake_request = false;
-    ep->rx.kick = false;
-    ep->rx.tell_low = false;
-    ep->rx.tell_high = false;
-    ep->rx.has_drawn = false;
-    ep->rx.terminated = false;
-    ep->rx.expect = UIW_EXPECT_ANY;
-    ep->rx.widened = false;
-    ep->rx.atomics = 0;
-    ep->rx.fpdus_before = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
-    ep->rx.octets_before = atomic_load_explicit(&ep->rx.octets_in, memory_order_relaxed);
     atomic_store_explicit(&ep->lost_event, false, memory_order_relaxed);
     atomic_store_explicit(&ep->limits.ord, result->ord, memory_order_relaxed);
     atomic_store_explicit(&ep->reads.orq_head, 0, memory_order_relaxed);
@@ -104,17 +90,16 @@ static bool start_prepare(struct uiw_ep *ep, int fd, bool initiator, bool conver
     atomic_store_explicit(&ep->reads.irq_head, 0, memory_order_relaxed);
     atomic_store_explicit(&ep->reads.irq_sent, 0, memory_order_relaxed);
     atomic_store_explicit(&ep->reads.irq_tail, 0, memory_order_relaxed);
-    iw_rx_init(&ep->rx.iw, &uiw_place_ops, ep, result->crc);
     uiw_out_reset(ep);
     ep->tx.max_ulpdu = start_max_ulpdu(fd, result->send_markers);
-    uiw_pause_begin(&ep->rx.pause, ep->tx.max_ulpdu < UIW_LARGE_PATH_ULPDU);
+    uiw_reader_begin(ep, result->crc);
     atomic_store_explicit(&ep->tx.hold, !initiator, memory_order_relaxed);
     if (initiator && result->rtr != 0)
         return start_prepare_rtr(ep);
     return true;
 }
 
-/* What itx_ep_query_mpa tells from now on. */
+/* Fills in the answer of itx_ep_query_mpa. */
 static void start_show(struct uiw_ep *ep)
 {
     ep->negotiated = true;
@@ -168,8 +153,9 @@ static void start_feed_early(struct ual_ep *ual, const uint8_t *early, size_t le
 }
 
 /*
- * Both tokens are held from before the EP is CONNECTED until the stream is in the poll set, so that
- * a consumer who posts or disconnects at once, and a leader who sees the first octets, wait for it.
+ * Both tokens are held from before the EP is CONNECTED until the stream is in the poll set: a
+ * consumer that posts or disconnects at once waits for it, and so does a leader that sees the first
+ * octets.
  */
 bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted,
                       const struct iw_mpa_result *result, const uint8_t *early, size_t early_length,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why a stream ends, as its peer and its consumer are told. */
 #include "vp/uiwarp/stream/uiw_verdict.h"
 
 #include "tdi/iwarp/iw_wire.h"
@@ -14,7 +13,7 @@ static bool verdict_is_response(enum iw_opcode opcode)
     return opcode == IW_OP_READ_RESPONSE || opcode == IW_OP_ATOMIC_RESPONSE;
 }
 
-/* The affiliated event that tells the consumer of an error found here (events.md has the list). */
+/* The affiliated event for an error that is found here. */
 static it_event_type_t verdict_async_of_error(const struct uiw_ep *ep, enum iw_error error)
 {
     enum iw_opcode opcode = ep->rx.iw.segment.opcode;
@@ -174,7 +173,7 @@ void uiw_verdict_closed(struct ual_ep *ual, enum uiw_read_state state, int lost)
     uiw_ep_end(ual, &end, true);
 }
 
-static it_event_type_t verdict_async_of(it_dto_status_t status)
+static it_event_type_t verdict_async_of_request(it_dto_status_t status)
 {
     if (status == IT_DTO_ERR_LOCAL_EP)
         return IT_ASYNC_AFF_EP_FAILURE;
@@ -183,57 +182,25 @@ static it_event_type_t verdict_async_of(it_dto_status_t status)
                                               : IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION;
 }
 
-/* A request that could not be executed (rule P6). */
-static void verdict_end_for_request(struct ual_ep *ual, const struct uiw_failure *failure,
-                                    bool reader)
-{
-    struct iw_terminate terminate;
-    struct uiw_end end = {
-        .step = UAL_EP_BROKEN,
-        .generation = failure->generation,
-        .async = verdict_async_of(failure->status),
-        .terminate = &terminate,
-        .has_failed_request = true,
-        .failed_index = failure->index,
-        .failed_status = failure->status,
-        .recv_status = IT_DTO_ERR_FLUSHED,
-    };
-
-    iw_terminate_fill(&terminate, IW_ERR_RDMAP_LOCAL, NULL, 0, 0);
-    uiw_ep_end(ual, &end, reader);
-}
-
-/*
- * A Read of the peer whose source went away while it was answered. The Terminate tells what is left
- * of it (RFC 5040 4.8).
- */
-static void verdict_end_for_response(struct ual_ep *ual, const struct uiw_failure *failure,
-                                     bool reader)
+/* A Terminate that names the rest of a Read of the peer (RFC 5040 4.8). */
+static void verdict_fill_unanswered(struct iw_terminate *terminate,
+                                    const struct uiw_failure *failure)
 {
     struct iw_read_request rest = failure->entry.request;
     uint8_t header[IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + IW_READ_REQUEST_HEADER];
     size_t length;
-    struct iw_terminate terminate;
-    struct uiw_end end = {.step = UAL_EP_BROKEN,
-                          .generation = failure->generation,
-                          .async = IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION,
-                          .terminate = &terminate,
-                          .recv_status = IT_DTO_ERR_FLUSHED};
 
-    uiw_log_gone(ual, failure->error);
     rest.sink_to += failure->answered;
     rest.source_to += failure->answered;
     rest.length -= failure->answered;
     length = iw_encode_untagged(header, IW_OP_READ_REQUEST, true, 0, IW_QN_READ_REQUEST,
                                 failure->entry.msn, 0, IW_READ_REQUEST_HEADER);
     length += iw_encode_read_request(header + length, &rest);
-    iw_terminate_fill(&terminate, failure->error, header + IW_LENGTH_FIELD,
-                      length - IW_LENGTH_FIELD, (uint32_t)(length - IW_LENGTH_FIELD));
-    uiw_ep_end(ual, &end, reader);
+    length -= IW_LENGTH_FIELD;
+    iw_terminate_fill(terminate, failure->error, header + IW_LENGTH_FIELD, length,
+                      (uint32_t)length);
 }
 
-/* The send token is not held. A stream that failed without a request or a Read to blame: no memory,
- * memory that is gone, an event that was lost. */
 void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_failure *failure, bool reader)
 {
     struct iw_terminate terminate;
@@ -244,10 +211,15 @@ void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_failure *failur
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
     iw_terminate_fill(&terminate, IW_ERR_RDMAP_LOCAL, NULL, 0, 0);
-    if (failure->status != IT_DTO_SUCCESS)
-        verdict_end_for_request(ual, failure, reader);
-    else if (failure->error != IW_OK)
-        verdict_end_for_response(ual, failure, reader);
-    else
-        uiw_ep_end(ual, &end, reader);
+    if (failure->status != IT_DTO_SUCCESS) {
+        end.async = verdict_async_of_request(failure->status);
+        end.has_failed_request = true;
+        end.failed_index = failure->index;
+        end.failed_status = failure->status;
+    } else if (failure->error != IW_OK) {
+        uiw_log_gone(ual, failure->error);
+        end.async = IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION;
+        verdict_fill_unanswered(&terminate, failure);
+    }
+    uiw_ep_end(ual, &end, reader);
 }
