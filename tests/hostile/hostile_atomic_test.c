@@ -15,83 +15,83 @@
 /* Depths of 2 both ways. */
 static const struct hk_startup depth_2 = {2, RAW_MPA_C, 2u << 16 | 2u};
 
-struct bed {
+static struct {
     struct hk kit;
     struct hk_victim victim;
     struct fx_buf words; /* the peer may run atomics on them */
     struct fx_buf local;
-};
+} bed;
 
-static void victim_open(struct bed *bed, enum hk_role role, const struct hk_startup *startup)
+static void victim_open(enum hk_role role, const struct hk_startup *startup)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     it_ep_handle_t ep;
 
     attr.srv.rc.atomics_enable = IT_TRUE;
     attr.srv.rc.rdma_read_ird = 2;
-    ep = fx_ep(&bed->kit.node, &attr);
+    ep = fx_ep(&bed.kit.node, &attr);
     CHECK_OK(itx_ep_enable_immediate(ep, IT_TRUE));
-    hk_victim_of(&bed->kit, &bed->victim, ep, role, startup);
+    hk_victim_of(&bed.kit, &bed.victim, ep, role, startup);
 }
 
-static void bed_open_as(struct bed *bed, enum hk_role role, const struct hk_startup *startup)
+static void bed_open_as(enum hk_role role, const struct hk_startup *startup)
 {
     it_mem_priv_t privs = (it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_ATOMIC);
 
-    memset(bed, 0, sizeof(*bed));
-    hk_open(&bed->kit);
-    bed->words = fx_buf_make_as(bed->kit.node.pz, REGION, privs, IT_ADDR_MODE_ABSOLUTE);
-    bed->local = fx_buf_make(&bed->kit.node, REGION);
-    victim_open(bed, role, startup);
+    memset(&bed, 0, sizeof(bed));
+    hk_open(&bed.kit);
+    bed.words = fx_buf_make_as(bed.kit.node.pz, REGION, privs, IT_ADDR_MODE_ABSOLUTE);
+    bed.local = fx_buf_make(&bed.kit.node, REGION);
+    victim_open(role, startup);
 }
 
-static void bed_open(struct bed *bed, enum hk_role role)
+static void bed_open(enum hk_role role)
 {
-    bed_open_as(bed, role, &depth_2);
+    bed_open_as(role, &depth_2);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    hk_victim_close(&bed->victim);
-    fx_buf_free(&bed->words);
-    fx_buf_free(&bed->local);
-    hk_close(&bed->kit);
+    hk_victim_close(&bed.victim);
+    fx_buf_free(&bed.words);
+    fx_buf_free(&bed.local);
+    hk_close(&bed.kit);
     check_done();
 }
 
-static uint64_t *word(struct bed *bed, size_t index)
+static uint64_t *word(size_t index)
 {
-    return (uint64_t *)(void *)bed->words.data + index;
+    return (uint64_t *)(void *)bed.words.data + index;
 }
 
-static void take(struct bed *bed, struct raw_segment *segment, enum raw_op op)
+static void take(struct raw_segment *segment, enum raw_op op)
 {
-    enum raw_result result = raw_receive_fpdu(&bed->victim.peer, segment);
+    enum raw_result result = raw_receive_fpdu(&bed.victim.peer, segment);
 
     if (result != RAW_OK)
-        CHECK_FAIL("no FPDU: %s %s", raw_result_name(result), bed->victim.peer.error);
+        CHECK_FAIL("no FPDU: %s %s", raw_result_name(result), bed.victim.peer.error);
     CHECK_EQ(op, segment->op);
     CHECK(segment->last);
     CHECK_EQ(0, segment->stag * (unsigned)!segment->tagged);
 }
 
 /* One wrong thing has been sent: Terminate, events. */
-static void broken(struct bed *bed, unsigned code, it_event_type_t affiliated)
+static void broken(unsigned code, it_event_type_t affiliated)
 {
-    EXPECT_EQ(code, hk_terminated(&bed->victim, NULL));
-    hk_ended(&bed->victim, IT_CM_MSG_CONN_BROKEN_EVENT);
-    hk_affiliated(&bed->victim, affiliated, affiliated);
+    EXPECT_EQ(code, hk_terminated(&bed.victim, NULL));
+    hk_ended(&bed.victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(&bed.victim, affiliated, affiliated);
 }
 
 /* ---- What we ask for ------------------------------------------------------------------------ */
 
-static uint32_t take_request(struct bed *bed, uint32_t msn, unsigned code, uint64_t operand,
-                             uint64_t operand_mask, uint64_t compare, uint64_t compare_mask)
+static uint32_t take_request(uint32_t msn, unsigned code, uint64_t operand, uint64_t operand_mask,
+                             uint64_t compare, uint64_t compare_mask)
 {
     static struct raw_segment segment;
     const unsigned char *p = segment.ulpdu + 18;
 
-    take(bed, &segment, RAW_ATOMIC_REQUEST);
+    take(&segment, RAW_ATOMIC_REQUEST);
     CHECK_EQ(1, segment.qn);
     CHECK_EQ(msn, segment.msn);
     CHECK_EQ(0, segment.mo);
@@ -106,136 +106,134 @@ static uint32_t take_request(struct bed *bed, uint32_t msn, unsigned code, uint6
     return raw_be32(p + 4);
 }
 
-static void respond(struct bed *bed, uint32_t msn, uint32_t id, uint64_t original)
+static void respond(uint32_t msn, uint32_t id, uint64_t original)
 {
     struct raw_bytes ulpdu = {0};
 
     raw_untagged(&ulpdu, RAW_ATOMIC_RESPONSE, 3, msn, 0, NULL, 0, true, 0);
     raw_add_be32(&ulpdu, id);
     raw_add_be64(&ulpdu, original);
-    (void)raw_send_ulpdu(&bed->victim.peer, &ulpdu);
+    (void)raw_send_ulpdu(&bed.victim.peer, &ulpdu);
     raw_free(&ulpdu);
 }
 
-static void post(struct bed *bed, it_atomic_op_t op, it_dto_cookie_t cookie)
+static void post(it_atomic_op_t op, it_dto_cookie_t cookie)
 {
-    it_lmr_triplet_t result = fx_seg(&bed->local, 8, 8);
+    it_lmr_triplet_t result = fx_seg(&bed.local, 8, 8);
 
-    CHECK_OK(it_post_atomic(bed->victim.ep, op, 0x77, 0x1005, &result, cookie, FX_SIGNAL, 0x40,
+    CHECK_OK(it_post_atomic(bed.victim.ep, op, 0x77, 0x1005, &result, cookie, FX_SIGNAL, 0x40,
                             0x22334455));
 }
 
-static void post_read(struct bed *bed, it_dto_cookie_t cookie)
+static void post_read(it_dto_cookie_t cookie)
 {
-    it_lmr_triplet_t sink = fx_seg(&bed->local, 16, 8);
+    it_lmr_triplet_t sink = fx_seg(&bed.local, 16, 8);
 
-    CHECK_OK(it_post_rdma_read(bed->victim.ep, &sink, 1, cookie, FX_SIGNAL, 0, 0x99));
+    CHECK_OK(it_post_rdma_read(bed.victim.ep, &sink, 1, cookie, FX_SIGNAL, 0, 0x99));
 }
 
-static bool says_nothing(struct bed *bed)
+static bool says_nothing(void)
 {
-    struct pollfd wait = {bed->victim.peer.fd, POLLIN, 0};
+    struct pollfd wait = {bed.victim.peer.fd, POLLIN, 0};
 
     return poll(&wait, 1, 30) == 0;
 }
 
-Test(hostile_atomic, requests_on_the_wire)
+Test(hostile_atomic, requests_on_the_wire, .fini = bed_close)
 {
     it_lmr_triplet_t result;
-    struct bed bed;
     uint32_t id[3];
 
-    bed_open(&bed, HK_CONNECT);
-    post(&bed, IT_FETCH_AND_ADD, 1);
-    post(&bed, IT_COMPARE_AND_SWAP, 2);
+    bed_open(HK_CONNECT);
+    post(IT_FETCH_AND_ADD, 1);
+    post(IT_COMPARE_AND_SWAP, 2);
     result = fx_seg(&bed.local, 8, 8);
     CHECK_OK(itx_post_atomic_swap(bed.victim.ep, 0x88, &result, 3, FX_SIGNAL, 0x40, 0x22334455));
-    id[0] = take_request(&bed, 1, 0, 0x77, 0, 0, ALL);
-    id[1] = take_request(&bed, 2, 2, 0x77, ALL, 0x1005, ALL);
+    id[0] = take_request(1, 0, 0x77, 0, 0, ALL);
+    id[1] = take_request(2, 2, 0x77, ALL, 0x1005, ALL);
     CHECK(id[0] != id[1]);
-    CHECK(says_nothing(&bed)); /* the ORD is 2 */
-    respond(&bed, 1, id[0], UINT64_C(0x0102030405060708));
+    CHECK(says_nothing()); /* the ORD is 2 */
+    respond(1, id[0], UINT64_C(0x0102030405060708));
     fx_done_len(bed.kit.node.request_evd, bed.victim.ep, IT_DTO_FETCH_ADD_CMPL_EVENT, 1, 8);
     CHECK_EQ(UINT64_C(0x0102030405060708), *(uint64_t *)(void *)(bed.local.data + 8));
-    id[2] = take_request(&bed, 3, 2, 0x88, ALL, 0, 0);
-    respond(&bed, 2, id[1], 1);
-    respond(&bed, 3, id[2], 2);
+    id[2] = take_request(3, 2, 0x88, ALL, 0, 0);
+    respond(2, id[1], 1);
+    respond(3, id[2], 2);
     fx_done_len(bed.kit.node.request_evd, bed.victim.ep, IT_DTO_CMP_SWAP_CMPL_EVENT, 2, 8);
     fx_done_len(bed.kit.node.request_evd, bed.victim.ep, IT_DTO_CMP_SWAP_CMPL_EVENT, 3, 8);
     CHECK_EQ(2, *(uint64_t *)(void *)(bed.local.data + 8));
     CHECK(fx_is_byte(bed.local.data, 8, 0) && fx_is_byte(bed.local.data + 16, REGION - 16, 0));
     raw_finish(&bed.victim.peer);
     hk_ended(&bed.victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    bed_close(&bed);
 }
 
 /* ---- Responses that lie --------------------------------------------------------------------- */
 
-static void lie_nobody_asked(struct bed *bed)
+static void lie_nobody_asked(void)
 {
-    respond(bed, 1, 0, 5);
+    respond(1, 0, 5);
 }
 
-static void lie_other_id(struct bed *bed)
+static void lie_other_id(void)
 {
-    post(bed, IT_COMPARE_AND_SWAP, 1);
-    respond(bed, 1, take_request(bed, 1, 2, 0x77, ALL, 0x1005, ALL) + 1, 5);
+    post(IT_COMPARE_AND_SWAP, 1);
+    respond(1, take_request(1, 2, 0x77, ALL, 0x1005, ALL) + 1, 5);
 }
 
-static void lie_second_first(struct bed *bed)
-{
-    uint32_t id;
-
-    post(bed, IT_COMPARE_AND_SWAP, 1);
-    post(bed, IT_COMPARE_AND_SWAP, 2);
-    id = take_request(bed, 1, 2, 0x77, ALL, 0x1005, ALL);
-    respond(bed, 2, id, 5);
-}
-
-static void lie_twice(struct bed *bed)
+static void lie_second_first(void)
 {
     uint32_t id;
 
-    post(bed, IT_COMPARE_AND_SWAP, 1);
-    id = take_request(bed, 1, 2, 0x77, ALL, 0x1005, ALL);
-    respond(bed, 1, id, 0);
-    respond(bed, 2, id, 5);
+    post(IT_COMPARE_AND_SWAP, 1);
+    post(IT_COMPARE_AND_SWAP, 2);
+    id = take_request(1, 2, 0x77, ALL, 0x1005, ALL);
+    respond(2, id, 5);
 }
 
-static void lie_to_a_read(struct bed *bed)
+static void lie_twice(void)
+{
+    uint32_t id;
+
+    post(IT_COMPARE_AND_SWAP, 1);
+    id = take_request(1, 2, 0x77, ALL, 0x1005, ALL);
+    respond(1, id, 0);
+    respond(2, id, 5);
+}
+
+static void lie_to_a_read(void)
 {
     static struct raw_segment segment;
 
-    post_read(bed, 1);
-    take(bed, &segment, RAW_READ_REQUEST);
-    respond(bed, 1, 0, 5);
+    post_read(1);
+    take(&segment, RAW_READ_REQUEST);
+    respond(1, 0, 5);
 }
 
-static void lie_as_a_read(struct bed *bed)
+static void lie_as_a_read(void)
 {
     static const unsigned char data[8] = "llllllll";
     struct raw_bytes ulpdu = {0};
 
-    post(bed, IT_COMPARE_AND_SWAP, 1);
-    (void)take_request(bed, 1, 2, 0x77, ALL, 0x1005, ALL);
-    raw_tagged(&ulpdu, RAW_READ_RESPONSE, (uint32_t)bed->local.key, 0, data, 8, true);
-    (void)raw_send_ulpdu(&bed->victim.peer, &ulpdu);
+    post(IT_COMPARE_AND_SWAP, 1);
+    (void)take_request(1, 2, 0x77, ALL, 0x1005, ALL);
+    raw_tagged(&ulpdu, RAW_READ_RESPONSE, (uint32_t)bed.local.key, 0, data, 8, true);
+    (void)raw_send_ulpdu(&bed.victim.peer, &ulpdu);
     raw_free(&ulpdu);
 }
 
-static void lie_short(struct bed *bed)
+static void lie_short(void)
 {
     struct raw_bytes ulpdu = {0};
 
-    post(bed, IT_COMPARE_AND_SWAP, 1);
+    post(IT_COMPARE_AND_SWAP, 1);
     raw_untagged(&ulpdu, RAW_ATOMIC_RESPONSE, 3, 1, 0, "llllllll", 8, true, 0);
-    (void)raw_send_ulpdu(&bed->victim.peer, &ulpdu);
+    (void)raw_send_ulpdu(&bed.victim.peer, &ulpdu);
     raw_free(&ulpdu);
 }
 
 static const struct lie {
     const char *name;
-    void (*tell)(struct bed *bed);
+    void (*tell)(void);
     unsigned code;
     it_event_type_t affiliated;
     it_dto_status_t status; /* of the first request that fails; IT_DTO_SUCCESS: there is none */
@@ -258,12 +256,11 @@ Test(hostile_atomic, responses_that_lie)
 {
     for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
         it_event_t event;
-        struct bed bed;
 
         check_context(lies[i].name);
-        bed_open(&bed, HK_CONNECT);
-        lies[i].tell(&bed);
-        broken(&bed, lies[i].code, lies[i].affiliated);
+        bed_open(HK_CONNECT);
+        lies[i].tell();
+        broken(lies[i].code, lies[i].affiliated);
         while (it_evd_dequeue(bed.kit.node.request_evd, &event) == IT_SUCCESS &&
                event.dto_cmpl.dto_status == IT_DTO_SUCCESS) {
         }
@@ -274,7 +271,7 @@ Test(hostile_atomic, responses_that_lie)
         EXPECT(fx_is_byte(bed.local.data, REGION, 0));
         hk_healthy(&bed.kit);
         hk_quiet(&bed.kit);
-        bed_close(&bed);
+        bed_close();
     }
     check_context(NULL);
 }
@@ -286,16 +283,15 @@ static void does_not_know(bool as_siw)
 {
     static struct raw_segment segment;
     struct raw_bytes ulpdu = {0};
-    struct bed bed;
     uint32_t id;
 
-    bed_open(&bed, HK_CONNECT);
-    post(&bed, IT_COMPARE_AND_SWAP, 1);
-    post(&bed, IT_COMPARE_AND_SWAP, 2);
-    post(&bed, IT_COMPARE_AND_SWAP, 3);
-    id = take_request(&bed, 1, 2, 0x77, ALL, 0x1005, ALL);
-    take(&bed, &segment, RAW_ATOMIC_REQUEST);
-    respond(&bed, 1, id, 0);
+    bed_open(HK_CONNECT);
+    post(IT_COMPARE_AND_SWAP, 1);
+    post(IT_COMPARE_AND_SWAP, 2);
+    post(IT_COMPARE_AND_SWAP, 3);
+    id = take_request(1, 2, 0x77, ALL, 0x1005, ALL);
+    take(&segment, RAW_ATOMIC_REQUEST);
+    respond(1, id, 0);
     fx_done_len(bed.kit.node.request_evd, bed.victim.ep, IT_DTO_CMP_SWAP_CMPL_EVENT, 1, 8);
     if (as_siw)
         raw_terminate(&ulpdu, 2, 0, 6, 0, NULL, 0, NULL, 0);
@@ -309,7 +305,7 @@ static void does_not_know(bool as_siw)
     fx_done(bed.kit.node.request_evd, bed.victim.ep, IT_DTO_CMP_SWAP_CMPL_EVENT, 3,
             IT_DTO_ERR_FLUSHED);
     raw_free(&ulpdu);
-    bed_close(&bed);
+    bed_close();
 }
 
 Test(hostile_atomic, peer_without_atomics)
@@ -320,7 +316,7 @@ Test(hostile_atomic, peer_without_atomics)
 
 /* ---- What the peer asks for ----------------------------------------------------------------- */
 
-static void ask(struct bed *bed, struct raw_bytes *stream, uint32_t msn, unsigned code, uint64_t to,
+static void ask(struct raw_bytes *stream, uint32_t msn, unsigned code, uint64_t to,
                 const uint64_t data[4])
 {
     struct raw_bytes ulpdu = {0};
@@ -328,11 +324,11 @@ static void ask(struct bed *bed, struct raw_bytes *stream, uint32_t msn, unsigne
     raw_untagged(&ulpdu, RAW_ATOMIC_REQUEST, 1, msn, 0, NULL, 0, true, 0);
     raw_add_be32(&ulpdu, code);
     raw_add_be32(&ulpdu, 0x01010100 + msn);
-    raw_add_be32(&ulpdu, (uint32_t)bed->words.key);
+    raw_add_be32(&ulpdu, (uint32_t)bed.words.key);
     raw_add_be64(&ulpdu, to);
     for (unsigned i = 0; i < 4; i++)
         raw_add_be64(&ulpdu, data[i]);
-    raw_fpdu(stream, &ulpdu, bed->victim.peer.crc);
+    raw_fpdu(stream, &ulpdu, bed.victim.peer.crc);
     raw_free(&ulpdu);
 }
 
@@ -352,55 +348,52 @@ static const struct {
     {0xfffffff0, 1, {1, 0, 0, ALL}, 2}, /* 28 reserved bits */
 };
 
-Test(hostile_atomic, operations)
+Test(hostile_atomic, operations, .fini = bed_close)
 {
     static struct raw_segment segment;
     struct raw_bytes stream = {0};
-    struct bed bed;
 
-    bed_open(&bed, HK_LISTEN);
+    bed_open(HK_LISTEN);
     for (uint32_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-        *word(&bed, 3) = operations[i].before;
+        *word(3) = operations[i].before;
         raw_reset(&stream);
-        ask(&bed, &stream, i + 1, operations[i].code, fx_addr(&bed.words, 24), operations[i].data);
+        ask(&stream, i + 1, operations[i].code, fx_addr(&bed.words, 24), operations[i].data);
         CHECK(raw_send(&bed.victim.peer, &stream));
-        take(&bed, &segment, RAW_ATOMIC_RESPONSE);
+        take(&segment, RAW_ATOMIC_RESPONSE);
         EXPECT_EQ(3, segment.qn);
         EXPECT_EQ(i + 1, segment.msn);
         EXPECT_EQ(0, segment.mo);
         EXPECT_EQ(12, segment.len);
         EXPECT_EQ(0x01010101 + i, raw_be32(segment.payload));
         EXPECT_EQ(operations[i].before, raw_be64(segment.payload + 4));
-        EXPECT_EQ(operations[i].after, *word(&bed, 3));
+        EXPECT_EQ(operations[i].after, *word(3));
     }
-    EXPECT(*word(&bed, 2) == 0 && *word(&bed, 4) == 0);
+    EXPECT(*word(2) == 0 && *word(4) == 0);
     raw_finish(&bed.victim.peer);
     hk_ended(&bed.victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     raw_free(&stream);
-    bed_close(&bed);
 }
 
 /* Reads and atomics in one stream of octets: answered in their order, MSNs shared. */
-Test(hostile_atomic, answers_keep_their_order)
+Test(hostile_atomic, answers_keep_their_order, .fini = bed_close)
 {
     static const uint64_t one[4] = {1, 0, 0, ALL};
     static struct raw_segment segment;
     struct raw_bytes stream = {0};
     struct raw_bytes ulpdu = {0};
     struct fx_buf source;
-    struct bed bed;
 
-    bed_open(&bed, HK_LISTEN);
+    bed_open(HK_LISTEN);
     source = fx_buf_make(&bed.kit.node, 8);
     for (uint32_t i = 0; i < 100; i++) {
         raw_reset(&stream);
         raw_read_request(&ulpdu, 2 * i + 1, 0xabcd, 0, 8, (uint32_t)source.key,
                          fx_addr(&source, 0));
         raw_fpdu(&stream, &ulpdu, bed.victim.peer.crc);
-        ask(&bed, &stream, 2 * i + 2, 0, fx_addr(&bed.words, 0), one);
+        ask(&stream, 2 * i + 2, 0, fx_addr(&bed.words, 0), one);
         CHECK(raw_send(&bed.victim.peer, &stream));
-        take(&bed, &segment, RAW_READ_RESPONSE);
-        take(&bed, &segment, RAW_ATOMIC_RESPONSE);
+        take(&segment, RAW_READ_RESPONSE);
+        take(&segment, RAW_ATOMIC_RESPONSE);
         CHECK_EQ(i + 1, segment.msn);
         CHECK_EQ(i, raw_be64(segment.payload + 4));
     }
@@ -409,7 +402,6 @@ Test(hostile_atomic, answers_keep_their_order)
     fx_buf_free(&source);
     raw_free(&stream);
     raw_free(&ulpdu);
-    bed_close(&bed);
 }
 
 static const struct refusal {
@@ -435,32 +427,30 @@ Test(hostile_atomic, refused)
 
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         struct raw_bytes stream = {0};
-        struct bed bed;
 
         check_context(refusals[i].name);
-        bed_open(&bed, HK_LISTEN);
+        bed_open(HK_LISTEN);
         for (uint32_t n = 1; n <= refusals[i].count; n++)
-            ask(&bed, &stream, n, refusals[i].code, fx_addr(&bed.words, 0) + refusals[i].offset,
-                one);
+            ask(&stream, n, refusals[i].code, fx_addr(&bed.words, 0) + refusals[i].offset, one);
         CHECK(raw_send(&bed.victim.peer, &stream));
-        broken(&bed, refusals[i].terminate, refusals[i].affiliated);
-        EXPECT_EQ(refusals[i].done, *word(&bed, 0));
+        broken(refusals[i].terminate, refusals[i].affiliated);
+        EXPECT_EQ(refusals[i].done, *word(0));
         EXPECT(fx_is_byte(bed.words.data + 8, REGION - 8, 0));
         hk_healthy(&bed.kit);
         hk_quiet(&bed.kit);
         raw_free(&stream);
-        bed_close(&bed);
+        bed_close();
     }
     check_context(NULL);
 }
 
 /* ---- Immediate Data ------------------------------------------------------------------------- */
 
-static void take_value(struct bed *bed, enum raw_op op, uint32_t msn, uint64_t value)
+static void take_value(enum raw_op op, uint32_t msn, uint64_t value)
 {
     static struct raw_segment segment;
 
-    take(bed, &segment, op);
+    take(&segment, op);
     CHECK_EQ(0, segment.qn);
     CHECK_EQ(msn, segment.msn);
     CHECK_EQ(0, segment.mo);
@@ -472,9 +462,8 @@ static void immediate_on_the_wire(const struct hk_startup *startup)
 {
     static struct raw_segment segment;
     it_lmr_triplet_t local;
-    struct bed bed;
 
-    bed_open_as(&bed, HK_CONNECT, startup);
+    bed_open_as(HK_CONNECT, startup);
     local = fx_seg(&bed.local, 0, 24);
     CHECK_OK(itx_post_rdma_write_imm(bed.victim.ep, &local, 1, 1, FX_QUIET, 0x10002000, 0x11223344,
                                      UINT64_C(0x1122334455667788)));
@@ -482,20 +471,20 @@ static void immediate_on_the_wire(const struct hk_startup *startup)
                                UINT64_C(0x99aabbccddeeff00)));
     CHECK_OK(itx_post_send_imm(bed.victim.ep, NULL, 0, 3, FX_QUIET, 7));
     CHECK_OK(it_post_send(bed.victim.ep, NULL, 0, 4, FX_SIGNAL));
-    take(&bed, &segment, RAW_WRITE);
+    take(&segment, RAW_WRITE);
     CHECK_EQ(24, segment.len);
     CHECK_EQ(0x11223344, segment.stag);
-    take_value(&bed, RAW_IMMEDIATE, 1, UINT64_C(0x1122334455667788));
-    take(&bed, &segment, RAW_SEND);
+    take_value(RAW_IMMEDIATE, 1, UINT64_C(0x1122334455667788));
+    take(&segment, RAW_SEND);
     CHECK(segment.msn == 2 && segment.len == 24);
-    take_value(&bed, RAW_IMMEDIATE_SE, 3, UINT64_C(0x99aabbccddeeff00));
-    take_value(&bed, RAW_IMMEDIATE, 4, 7);
-    take(&bed, &segment, RAW_SEND);
+    take_value(RAW_IMMEDIATE_SE, 3, UINT64_C(0x99aabbccddeeff00));
+    take_value(RAW_IMMEDIATE, 4, 7);
+    take(&segment, RAW_SEND);
     CHECK(segment.msn == 5 && segment.len == 0);
     fx_done_len(bed.kit.node.request_evd, bed.victim.ep, IT_DTO_SEND_CMPL_EVENT, 4, 0);
     raw_finish(&bed.victim.peer);
     hk_ended(&bed.victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    bed_close(&bed);
+    bed_close();
 }
 
 Test(hostile_atomic, immediate_on_the_wire)
@@ -523,7 +512,7 @@ static const struct value_case {
     {"no receive left", 2, false, 3, 8, 0x1202, IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR},
 };
 
-static void send_value(struct bed *bed, const struct value_case *row)
+static void send_value(const struct value_case *row)
 {
     static const unsigned char octets[16];
     struct raw_bytes ulpdu = {0};
@@ -532,10 +521,10 @@ static void send_value(struct bed *bed, const struct value_case *row)
         bool half = row->half && i == row->sends;
 
         raw_untagged(&ulpdu, RAW_SEND, 0, i, 0, octets, 4, !half, 0);
-        CHECK(raw_send_ulpdu(&bed->victim.peer, &ulpdu));
+        CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
     }
     raw_untagged(&ulpdu, RAW_IMMEDIATE, 0, row->msn, 0, octets, row->length, true, 0);
-    CHECK(raw_send_ulpdu(&bed->victim.peer, &ulpdu));
+    CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
     raw_free(&ulpdu);
 }
 
@@ -544,20 +533,19 @@ Test(hostile_atomic, bad_immediate)
     for (size_t i = 0; i < sizeof(value_cases) / sizeof(value_cases[0]); i++) {
         const struct value_case *row = &value_cases[i];
         uint32_t good = row->sends - (row->half ? 1 : 0);
-        struct bed bed;
 
         check_context(row->name);
-        bed_open(&bed, HK_LISTEN);
+        bed_open(HK_LISTEN);
         fx_recv(bed.victim.ep, &bed.local, 0, 16, 0);
         fx_recv(bed.victim.ep, &bed.local, 16, 16, 1);
-        send_value(&bed, row);
-        broken(&bed, row->terminate, row->affiliated);
+        send_value(row);
+        broken(row->terminate, row->affiliated);
         for (uint32_t n = 0; n < 2; n++)
             fx_done(bed.kit.node.recv_evd, bed.victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, n,
                     n < good ? IT_DTO_SUCCESS : IT_DTO_ERR_FLUSHED);
         hk_healthy(&bed.kit);
         hk_quiet(&bed.kit);
-        bed_close(&bed);
+        bed_close();
     }
     check_context(NULL);
 }

@@ -18,7 +18,7 @@
 static const struct hk_startup no_crc = {1, 0, 0};
 
 /* A victim with a window onto the middle of its memory, which has no remote right of its own. */
-struct bed {
+static struct {
     struct hk kit;
     struct hk_victim victim;
     struct fx_buf memory;
@@ -27,209 +27,193 @@ struct bed {
     it_rmr_handle_t rmr;
     uint32_t key;
     uint32_t msn; /* of the peer's Sends */
-};
+} bed;
 
-static void bed_link(struct bed *bed)
+static void bed_link(void)
 {
-    bed->key = (uint32_t)fx_linked(bed->kit.node.request_evd, bed->victim.ep, bed->rmr, &bed->part);
+    bed.key = (uint32_t)fx_linked(bed.kit.node.request_evd, bed.victim.ep, bed.rmr, &bed.part);
 }
 
-static void bed_open_as(struct bed *bed, it_rmr_type_t type, it_mem_priv_t privs,
-                        const struct hk_startup *startup)
+static void bed_open_as(it_rmr_type_t type, it_mem_priv_t privs, const struct hk_startup *startup)
 {
-    memset(bed, 0, sizeof(*bed));
-    hk_open(&bed->kit);
-    bed->memory = fx_buf_make_as(bed->kit.node.pz, SIZE, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
-    bed->in = fx_buf_make(&bed->kit.node, 64);
-    bed->part = (struct fx_part){&bed->memory, 1000, 1000, IT_ADDR_MODE_ABSOLUTE, privs};
-    bed->rmr = fx_rmr(bed->kit.node.pz, type);
-    hk_victim(&bed->kit, &bed->victim, startup == &no_crc ? HK_CONNECT : HK_LISTEN, startup);
-    bed_link(bed);
+    memset(&bed, 0, sizeof(bed));
+    hk_open(&bed.kit);
+    bed.memory = fx_buf_make_as(bed.kit.node.pz, SIZE, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
+    bed.in = fx_buf_make(&bed.kit.node, 64);
+    bed.part = (struct fx_part){&bed.memory, 1000, 1000, IT_ADDR_MODE_ABSOLUTE, privs};
+    bed.rmr = fx_rmr(bed.kit.node.pz, type);
+    hk_victim(&bed.kit, &bed.victim, startup == &no_crc ? HK_CONNECT : HK_LISTEN, startup);
+    bed_link();
 }
 
-static void bed_open(struct bed *bed, it_rmr_type_t type, it_mem_priv_t privs)
+static void bed_open(it_rmr_type_t type, it_mem_priv_t privs)
 {
-    bed_open_as(bed, type, privs, &hk_plain);
+    bed_open_as(type, privs, &hk_plain);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    CHECK_OK(it_rmr_free(bed->rmr));
-    hk_victim_close(&bed->victim);
-    while (it_evd_dequeue(bed->kit.node.recv_evd, &(it_event_t){0}) == IT_SUCCESS)
+    CHECK_OK(it_rmr_free(bed.rmr));
+    hk_victim_close(&bed.victim);
+    while (it_evd_dequeue(bed.kit.node.recv_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
-    fx_buf_free(&bed->memory);
-    fx_buf_free(&bed->in);
-    hk_close(&bed->kit);
+    fx_buf_free(&bed.memory);
+    fx_buf_free(&bed.in);
+    hk_close(&bed.kit);
     check_done();
 }
 
-static void next_victim(struct bed *bed)
+static void next_victim(void)
 {
-    CHECK_OK(it_rmr_free(bed->rmr)); /* a narrow window keeps its endpoint busy */
-    bed->rmr = fx_rmr(bed->kit.node.pz, IT_RMR_TYPE_NARROW);
-    hk_victim_close(&bed->victim);
-    hk_victim(&bed->kit, &bed->victim, HK_LISTEN, &hk_plain);
-    bed_link(bed);
+    CHECK_OK(it_rmr_free(bed.rmr)); /* a narrow window keeps its endpoint busy */
+    bed.rmr = fx_rmr(bed.kit.node.pz, IT_RMR_TYPE_NARROW);
+    hk_victim_close(&bed.victim);
+    hk_victim(&bed.kit, &bed.victim, HK_LISTEN, &hk_plain);
+    bed_link();
 }
 
 /* One FPDU that ends the connection with this code, and touches nothing. */
-static void refused(struct bed *bed, const struct raw_bytes *ulpdu, unsigned code,
-                    it_event_type_t async)
+static void refused(const struct raw_bytes *ulpdu, unsigned code, it_event_type_t async)
 {
-    CHECK(raw_send_ulpdu(&bed->victim.peer, ulpdu));
-    CHECK_EQ(code, hk_terminated(&bed->victim, ulpdu));
-    hk_ended(&bed->victim, IT_CM_MSG_CONN_BROKEN_EVENT);
-    hk_affiliated(&bed->victim, async, async);
-    CHECK(fx_is_byte(bed->memory.data, SIZE, 0));
+    CHECK(raw_send_ulpdu(&bed.victim.peer, ulpdu));
+    CHECK_EQ(code, hk_terminated(&bed.victim, ulpdu));
+    hk_ended(&bed.victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(&bed.victim, async, async);
+    CHECK(fx_is_byte(bed.memory.data, SIZE, 0));
 }
 
-static void write_is_refused(struct bed *bed, uint32_t stag, uint64_t to, size_t length,
-                             unsigned code)
+static void write_is_refused(uint32_t stag, uint64_t to, size_t length, unsigned code)
 {
     static const unsigned char payload[SIZE] = {'x'};
     struct raw_bytes ulpdu = {0};
 
     raw_tagged(&ulpdu, RAW_WRITE, stag, to, payload, length, true);
-    refused(bed, &ulpdu, code, IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION);
+    refused(&ulpdu, code, IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION);
     raw_free(&ulpdu);
 }
 
-static void read_is_refused(struct bed *bed, uint32_t stag, uint64_t to, uint32_t length,
-                            unsigned code)
+static void read_is_refused(uint32_t stag, uint64_t to, uint32_t length, unsigned code)
 {
     struct raw_bytes ulpdu = {0};
 
     raw_read_request(&ulpdu, 1, 1, 0, length, stag, to);
-    refused(bed, &ulpdu, code, IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION);
+    refused(&ulpdu, code, IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION);
     raw_free(&ulpdu);
 }
 
-static void invalidate_is_refused(struct bed *bed, uint32_t stag)
+static void invalidate_is_refused(uint32_t stag)
 {
     struct raw_bytes ulpdu = {0};
 
-    fx_recv(bed->victim.ep, &bed->in, 0, 64, 1);
+    fx_recv(bed.victim.ep, &bed.in, 0, 64, 1);
     raw_untagged(&ulpdu, RAW_SEND_INV, 0, 1, 0, "bye", 3, true, stag);
-    CHECK(raw_send_ulpdu(&bed->victim.peer, &ulpdu));
-    fx_done(bed->kit.node.recv_evd, bed->victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1,
-            IT_DTO_ERR_FLUSHED);
-    CHECK_EQ(0x0109, hk_terminated(&bed->victim, &ulpdu));
-    hk_ended(&bed->victim, IT_CM_MSG_CONN_BROKEN_EVENT);
-    hk_affiliated(&bed->victim, IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION,
+    CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
+    fx_done(bed.kit.node.recv_evd, bed.victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    CHECK_EQ(0x0109, hk_terminated(&bed.victim, &ulpdu));
+    hk_ended(&bed.victim, IT_CM_MSG_CONN_BROKEN_EVENT);
+    hk_affiliated(&bed.victim, IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION,
                   IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION);
     raw_free(&ulpdu);
 }
 
 /* ---- Range and rights ----------------------------------------------------------------------- */
 
-Test(hostile_window, beyond_the_window)
+Test(hostile_window, beyond_the_window, .fini = bed_close)
 {
-    struct bed bed;
     uint64_t start;
 
-    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
     start = fx_part_addr(&bed.part, 0);
-    write_is_refused(&bed, bed.key, start, 1001, 0x1101);
-    next_victim(&bed);
-    write_is_refused(&bed, bed.key, start - 1, 2, 0x1101);
-    next_victim(&bed);
-    write_is_refused(&bed, bed.key, start + 1000, 1, 0x1101);
-    next_victim(&bed);
-    write_is_refused(&bed, bed.key, UINT64_MAX, 2, 0x1103);
-    next_victim(&bed);
-    read_is_refused(&bed, bed.key, start + 999, 2, 0x0101);
-    next_victim(&bed);
-    read_is_refused(&bed, bed.key, start - 1, 1, 0x0101);
-    next_victim(&bed);
-    read_is_refused(&bed, bed.key, UINT64_MAX - 1, 3, 0x0104);
-    bed_close(&bed);
+    write_is_refused(bed.key, start, 1001, 0x1101);
+    next_victim();
+    write_is_refused(bed.key, start - 1, 2, 0x1101);
+    next_victim();
+    write_is_refused(bed.key, start + 1000, 1, 0x1101);
+    next_victim();
+    write_is_refused(bed.key, UINT64_MAX, 2, 0x1103);
+    next_victim();
+    read_is_refused(bed.key, start + 999, 2, 0x0101);
+    next_victim();
+    read_is_refused(bed.key, start - 1, 1, 0x0101);
+    next_victim();
+    read_is_refused(bed.key, UINT64_MAX - 1, 3, 0x0104);
 }
 
-Test(hostile_window, against_its_rights)
+Test(hostile_window, against_its_rights, .fini = bed_close)
 {
-    struct bed bed;
     uint64_t start;
 
-    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE_READ);
+    bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE_READ);
     start = fx_part_addr(&bed.part, 0);
-    write_is_refused(&bed, bed.key, start, 1, 0x0102);
+    write_is_refused(bed.key, start, 1, 0x0102);
     bed.part.privs = IT_PRIV_REMOTE_WRITE;
-    next_victim(&bed);
-    read_is_refused(&bed, bed.key, start, 1, 0x0102);
-    bed_close(&bed);
+    next_victim();
+    read_is_refused(bed.key, start, 1, 0x0102);
 }
 
 /* ---- The wrong stream, the wrong time ------------------------------------------------------- */
 
 /* The narrow window of the healthy connection, used on the victim's: same zone, same IA. */
-Test(hostile_window, another_endpoints_window)
+Test(hostile_window, another_endpoints_window, .fini = bed_close)
 {
-    struct bed bed;
     uint64_t start;
     it_rmr_handle_t theirs;
     uint32_t key;
 
-    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
     start = fx_part_addr(&bed.part, 0);
     theirs = fx_rmr(bed.kit.node.pz, IT_RMR_TYPE_NARROW);
     key = (uint32_t)fx_linked(bed.kit.node.request_evd, bed.kit.good.a_ep, theirs, &bed.part);
-    write_is_refused(&bed, key, start, 1, 0x1102);
-    next_victim(&bed);
-    read_is_refused(&bed, key, start, 1, 0x0103);
-    next_victim(&bed);
-    invalidate_is_refused(&bed, key);
+    write_is_refused(key, start, 1, 0x1102);
+    next_victim();
+    read_is_refused(key, start, 1, 0x0103);
+    next_victim();
+    invalidate_is_refused(key);
     CHECK(fx_is_linked(theirs));
     CHECK_OK(it_rmr_free(theirs));
-    bed_close(&bed);
 }
 
-Test(hostile_window, after_unlink)
+Test(hostile_window, after_unlink, .fini = bed_close)
 {
-    struct bed bed;
     uint64_t start;
 
-    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
     start = fx_part_addr(&bed.part, 0);
     fx_unlinked(bed.kit.node.request_evd, bed.victim.ep, bed.rmr);
-    write_is_refused(&bed, bed.key, start, 1, 0x1100);
-    next_victim(&bed);
+    write_is_refused(bed.key, start, 1, 0x1100);
+    next_victim();
     fx_unlinked(bed.kit.node.request_evd, bed.victim.ep, bed.rmr);
-    read_is_refused(&bed, bed.key, start, 1, 0x0100);
-    next_victim(&bed);
+    read_is_refused(bed.key, start, 1, 0x0100);
+    next_victim();
     fx_unlinked(bed.kit.node.request_evd, bed.victim.ep, bed.rmr);
-    invalidate_is_refused(&bed, bed.key);
-    bed_close(&bed);
+    invalidate_is_refused(bed.key);
 }
 
-Test(hostile_window, after_a_new_link_and_after_free)
+Test(hostile_window, after_a_new_link_and_after_free, .fini = bed_close)
 {
-    struct bed bed;
     uint64_t start;
     uint32_t old;
 
-    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
     start = fx_part_addr(&bed.part, 0);
     old = bed.key;
     for (unsigned i = 0; i < 300; i++)
-        bed_link(&bed);
+        bed_link();
     CHECK(old != bed.key);
-    write_is_refused(&bed, old, start, 1, 0x1100);
-    next_victim(&bed);
+    write_is_refused(old, start, 1, 0x1100);
+    next_victim();
     old = bed.key;
     CHECK_OK(it_rmr_free(bed.rmr));
     bed.rmr = fx_rmr(bed.kit.node.pz, IT_RMR_TYPE_NARROW);
-    write_is_refused(&bed, old, start, 1, 0x1100);
-    bed_close(&bed);
+    write_is_refused(old, start, 1, 0x1100);
 }
 
 /* The connection is over; the endpoint's next peer knows the key. */
-Test(hostile_window, key_of_the_connection_before)
+Test(hostile_window, key_of_the_connection_before, .fini = bed_close)
 {
-    struct bed bed;
     uint64_t start;
 
-    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
     start = fx_part_addr(&bed.part, 0);
     raw_close_with_reset(&bed.victim.peer);
     hk_ended(&bed.victim, IT_CM_MSG_CONN_BROKEN_EVENT);
@@ -237,20 +221,18 @@ Test(hostile_window, key_of_the_connection_before)
     CHECK_OK(it_ep_reset(bed.victim.ep));
     hk_victim_of(&bed.kit, &bed.victim, bed.victim.ep, HK_LISTEN, &hk_plain);
     CHECK(fx_is_linked(bed.rmr));
-    write_is_refused(&bed, bed.key, start, 1, 0x1102);
-    bed_close(&bed);
+    write_is_refused(bed.key, start, 1, 0x1102);
 }
 
 /* ---- Invalidation --------------------------------------------------------------------------- */
 
 /* Its own window a peer may close: the receive tells, then nothing works any more. */
-Test(hostile_window, own_window)
+Test(hostile_window, own_window, .fini = bed_close)
 {
     static const enum raw_op ops[] = {RAW_SEND_INV, RAW_SEND_SE_INV};
-    struct bed bed;
     struct raw_bytes ulpdu = {0};
 
-    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
     for (unsigned i = 0; i < 2; i++) {
         fx_recv(bed.victim.ep, &bed.in, 0, 64, 1);
         raw_untagged(&ulpdu, ops[i], 0, 1, 0, "bye", 3, true, bed.key);
@@ -258,21 +240,19 @@ Test(hostile_window, own_window)
         fx_done_unlinked(bed.kit.node.recv_evd, bed.victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1,
                          bed.rmr);
         CHECK(!fx_is_linked(bed.rmr));
-        write_is_refused(&bed, bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
+        write_is_refused(bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
         if (i == 0)
-            next_victim(&bed);
+            next_victim();
     }
     raw_free(&ulpdu);
-    bed_close(&bed);
 }
 
 /* In several segments: it counts when the message is whole, and once. */
-Test(hostile_window, invalidation_in_pieces)
+Test(hostile_window, invalidation_in_pieces, .fini = bed_close)
 {
-    struct bed bed;
     struct raw_bytes ulpdu = {0};
 
-    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
     fx_recv(bed.victim.ep, &bed.in, 0, 64, 1);
     raw_untagged(&ulpdu, RAW_SEND_INV, 0, 1, 0, "good", 4, false, bed.key);
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
@@ -283,75 +263,70 @@ Test(hostile_window, invalidation_in_pieces)
     raw_untagged(&ulpdu, RAW_SEND_INV, 0, 1, 4, "bye", 3, true, bed.key);
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
     fx_done_unlinked(bed.kit.node.recv_evd, bed.victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, bed.rmr);
-    write_is_refused(&bed, bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
+    write_is_refused(bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
     raw_free(&ulpdu);
-    bed_close(&bed);
 }
 
 /* The zone has the healthy endpoint, too: wide windows and regions are not for one peer to take. */
-Test(hostile_window, what_others_may_use)
+Test(hostile_window, what_others_may_use, .fini = bed_close)
 {
-    struct bed bed;
     struct raw_bytes ulpdu = {0};
 
-    bed_open(&bed, IT_RMR_TYPE_WIDE, IT_PRIV_REMOTE);
-    invalidate_is_refused(&bed, bed.key);
+    bed_open(IT_RMR_TYPE_WIDE, IT_PRIV_REMOTE);
+    invalidate_is_refused(bed.key);
     CHECK(fx_is_linked(bed.rmr));
     hk_victim_close(&bed.victim);
     hk_victim(&bed.kit, &bed.victim, HK_LISTEN, &hk_plain);
-    invalidate_is_refused(&bed, (uint32_t)bed.in.key);
+    invalidate_is_refused((uint32_t)bed.in.key);
     CHECK(fx_lmr_is_linked(bed.in.lmr));
     hk_victim_close(&bed.victim);
     hk_victim(&bed.kit, &bed.victim, HK_LISTEN, &hk_plain);
     /* It works as before. */
     raw_tagged(&ulpdu, RAW_WRITE, bed.key, fx_part_addr(&bed.part, 0), "\0", 1, true);
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
-    write_is_refused(&bed, bed.key ^ 1u, fx_part_addr(&bed.part, 0), 1, 0x1100);
+    write_is_refused(bed.key ^ 1u, fx_part_addr(&bed.part, 0), 1, 0x1100);
     raw_free(&ulpdu);
-    bed_close(&bed);
 }
 
 /*
  * The STag that a Read of ours tells the peer as its sink opens nothing: neither for Writes and
  * Reads, nor to be invalidated.
  */
-static uint32_t told_by_a_read(struct bed *bed)
+static uint32_t told_by_a_read(void)
 {
     static struct raw_segment segment;
 
-    hk_wake(&bed->victim);
-    fx_read(bed->victim.ep, &bed->in, 0, 8, &bed->in, 0, 2, FX_QUIET);
-    CHECK_EQ(RAW_OK, raw_receive_fpdu(&bed->victim.peer, &segment));
+    hk_wake(&bed.victim);
+    fx_read(bed.victim.ep, &bed.in, 0, 8, &bed.in, 0, 2, FX_QUIET);
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&bed.victim.peer, &segment));
     CHECK_EQ(RAW_READ_REQUEST, segment.op);
     return raw_be32(segment.payload);
 }
 
-static void flushed_read(struct bed *bed)
+static void flushed_read(void)
 {
-    fx_done(bed->kit.node.request_evd, bed->victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2,
+    fx_done(bed.kit.node.request_evd, bed.victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2,
             IT_DTO_ERR_FLUSHED);
 }
 
-Test(hostile_window, the_sink_of_a_read)
+Test(hostile_window, the_sink_of_a_read, .fini = bed_close)
 {
-    struct bed bed;
     uint32_t stag;
 
-    bed_open(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
-    stag = told_by_a_read(&bed);
+    bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
+    stag = told_by_a_read();
     CHECK(stag != (uint32_t)bed.in.key);
-    write_is_refused(&bed, stag, fx_addr(&bed.in, 0), 1, 0x0102);
-    flushed_read(&bed);
-    next_victim(&bed);
-    stag = told_by_a_read(&bed);
-    read_is_refused(&bed, stag, fx_addr(&bed.in, 0), 1, 0x0102);
-    flushed_read(&bed);
-    next_victim(&bed);
-    stag = told_by_a_read(&bed);
-    invalidate_is_refused(&bed, stag);
-    flushed_read(&bed);
+    write_is_refused(stag, fx_addr(&bed.in, 0), 1, 0x0102);
+    flushed_read();
+    next_victim();
+    stag = told_by_a_read();
+    read_is_refused(stag, fx_addr(&bed.in, 0), 1, 0x0102);
+    flushed_read();
+    next_victim();
+    stag = told_by_a_read();
+    invalidate_is_refused(stag);
+    flushed_read();
     CHECK(fx_is_byte(bed.in.data + 3, 61, 0)); /* behind the message that was refused */
-    bed_close(&bed);
 }
 
 /* ---- Unlinked while it is answered ---------------------------------------------------------- */
@@ -360,24 +335,24 @@ Test(hostile_window, the_sink_of_a_read)
  * A Read of the peer, and a Write and an unlink of ours, all at once: they may come into one system
  * call, which then has the window's memory in it. Whole answer or refusal, and the unlink completes.
  */
-static bool answered(struct bed *bed, uint32_t msn)
+static bool answered(uint32_t msn)
 {
     static struct raw_segment segment;
     struct raw_bytes ulpdu = {0};
-    it_lmr_triplet_t out = fx_seg(&bed->in, 0, 1);
+    it_lmr_triplet_t out = fx_seg(&bed.in, 0, 1);
     bool response = false;
 
-    fx_fill(bed->memory.data + 1000, 1000, msn);
-    raw_read_request(&ulpdu, msn, 1, 0, 1000, bed->key, fx_part_addr(&bed->part, 0));
-    CHECK_OK(it_post_rdma_write(bed->victim.ep, &out, 1, 1, IT_COALESCE_WR_FLAG, 0, 1));
-    CHECK_OK(it_rmr_unlink(bed->rmr, bed->victim.ep, 2, FX_SIGNAL));
-    CHECK(raw_send_ulpdu(&bed->victim.peer, &ulpdu));
+    fx_fill(bed.memory.data + 1000, 1000, msn);
+    raw_read_request(&ulpdu, msn, 1, 0, 1000, bed.key, fx_part_addr(&bed.part, 0));
+    CHECK_OK(it_post_rdma_write(bed.victim.ep, &out, 1, 1, IT_COALESCE_WR_FLAG, 0, 1));
+    CHECK_OK(it_rmr_unlink(bed.rmr, bed.victim.ep, 2, FX_SIGNAL));
+    CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
     raw_free(&ulpdu);
-    fx_done_len(bed->kit.node.request_evd, bed->victim.ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);
-    memset(bed->memory.data, 0, SIZE);
+    fx_done_len(bed.kit.node.request_evd, bed.victim.ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);
+    memset(bed.memory.data, 0, SIZE);
     /* The Write, and before or behind it the answer. */
     for (unsigned i = 0; i < 2; i++) {
-        CHECK_EQ(RAW_OK, raw_receive_fpdu(&bed->victim.peer, &segment));
+        CHECK_EQ(RAW_OK, raw_receive_fpdu(&bed.victim.peer, &segment));
         if (segment.op == RAW_READ_RESPONSE) {
             response = true;
             CHECK_EQ(1000, segment.len);
@@ -391,16 +366,15 @@ static bool answered(struct bed *bed, uint32_t msn)
     return response;
 }
 
-Test(hostile_window, unlinked_while_answered)
+Test(hostile_window, unlinked_while_answered, .fini = bed_close)
 {
-    struct bed bed;
     uint32_t msn = 0;
 
-    bed_open_as(&bed, IT_RMR_TYPE_WIDE, IT_PRIV_REMOTE, &no_crc);
+    bed_open_as(IT_RMR_TYPE_WIDE, IT_PRIV_REMOTE, &no_crc);
     hk_wake(&bed.victim);
     for (unsigned i = 0; i < 100; i++) {
-        bed_link(&bed);
-        if (answered(&bed, ++msn))
+        bed_link();
+        if (answered(++msn))
             continue;
         hk_ended(&bed.victim, IT_CM_MSG_CONN_BROKEN_EVENT);
         (void)fx_next(bed.kit.node.aff_evd);
@@ -409,25 +383,23 @@ Test(hostile_window, unlinked_while_answered)
         hk_wake(&bed.victim);
         msn = 0;
     }
-    write_is_refused(&bed, bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
-    bed_close(&bed);
+    write_is_refused(bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
 }
 
 /*
  * The same with a socket that is full at first: then one system call takes the end of a long Write,
  * the answer, a short Write, and would take the unlink, had it not to wait for the answer.
  */
-Test(hostile_window, unlinked_behind_its_answer)
+Test(hostile_window, unlinked_behind_its_answer, .fini = bed_close)
 {
     static struct raw_segment segment;
     const size_t much = 16u << 20;
-    struct bed bed;
     struct fx_buf out;
     struct raw_bytes ulpdu = {0};
     size_t written = 0;
     bool response = false;
 
-    bed_open_as(&bed, IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE, &no_crc);
+    bed_open_as(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE, &no_crc);
     hk_wake(&bed.victim);
     out = fx_buf_make(&bed.kit.node, much);
     fx_fill(bed.memory.data + 1000, 1000, 8);
@@ -451,10 +423,9 @@ Test(hostile_window, unlinked_behind_its_answer)
     }
     fx_done_len(bed.kit.node.request_evd, bed.victim.ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);
     memset(bed.memory.data, 0, SIZE);
-    write_is_refused(&bed, bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
+    write_is_refused(bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
     fx_buf_free(&out);
     raw_free(&ulpdu);
-    bed_close(&bed);
 }
 
 /* ---- Closed under traffic ------------------------------------------------------------------- */

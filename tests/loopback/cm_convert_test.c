@@ -16,74 +16,74 @@
 
 #define WORD (RAW_ENH_A | RAW_ENH_C | RAW_ENH_D | 8u << 16 | 8u)
 
-struct stream {
+static struct {
     struct fx_node node;
     it_ep_handle_t ep;
     int sd; /* the program's socket */
     struct raw_peer peer;
     struct raw_bytes startup; /* what the peer has to say */
-};
+} t;
 
-static void open_stream(struct stream *t, bool reply)
+static void open_stream(bool reply)
 {
-    memset(t, 0, sizeof(*t));
-    fx_node_open(&t->node);
-    t->ep = fx_ep(&t->node, NULL);
-    raw_socket_pair(&t->peer, &t->sd);
-    raw_mpa2(&t->startup, reply, RAW_MPA_C | RAW_MPA_S, WORD);
+    memset(&t, 0, sizeof(t));
+    fx_node_open(&t.node);
+    t.ep = fx_ep(&t.node, NULL);
+    raw_socket_pair(&t.peer, &t.sd);
+    raw_mpa2(&t.startup, reply, RAW_MPA_C | RAW_MPA_S, WORD);
 }
 
-static void close_stream(struct stream *t)
+static void close_stream(void)
 {
-    fx_empty(t->node.conn_evd);
-    raw_close(&t->peer);
-    if (t->sd >= 0)
-        (void)close(t->sd);
-    raw_free(&t->startup);
-    CHECK_OK(it_ep_free(t->ep));
-    fx_node_close(&t->node);
+    fx_empty(t.node.conn_evd);
+    raw_close(&t.peer);
+    if (t.sd >= 0)
+        (void)close(t.sd);
+    raw_free(&t.startup);
+    CHECK_OK(it_ep_free(t.ep));
+    fx_node_close(&t.node);
 }
 
-static it_event_t established(struct stream *t)
+static it_event_t established(void)
 {
-    it_event_t event = fx_conn(t->node.conn_evd, t->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    it_event_t event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
 
-    CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(t->ep));
+    CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(t.ep));
     CHECK_EQ(htonl(INADDR_LOOPBACK), event.conn.dst_path.u.iwarp.raddr.ipv4.s_addr);
     return event;
 }
 
-static void failed(struct stream *t, it_conn_reject_code_t code)
+static void failed(it_conn_reject_code_t code)
 {
-    it_event_t event = fx_conn(t->node.conn_evd, t->ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
+    it_event_t event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
 
     CHECK_EQ(code, event.conn.reject_reason_code);
-    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(t->ep));
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(t.ep));
 }
 
 /* The peer's first FPDU reaches a receive that was posted before. */
-static void data_flows(struct stream *t)
+static void data_flows(void)
 {
-    struct fx_buf buf = fx_buf_make(&t->node, 16);
+    struct fx_buf buf = fx_buf_make(&t.node, 16);
     struct raw_bytes ulpdu = {0};
 
-    t->peer.crc = true;
-    fx_recv(t->ep, &buf, 0, 16, 3);
+    t.peer.crc = true;
+    fx_recv(t.ep, &buf, 0, 16, 3);
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "data", 4, true, 0);
-    CHECK(raw_send_ulpdu(&t->peer, &ulpdu));
-    fx_done_len(t->node.recv_evd, t->ep, IT_DTO_RC_RECV_CMPL_EVENT, 3, 4);
+    CHECK(raw_send_ulpdu(&t.peer, &ulpdu));
+    fx_done_len(t.node.recv_evd, t.ep, IT_DTO_RC_RECV_CMPL_EVENT, 3, 4);
     raw_free(&ulpdu);
-    CHECK_OK(it_ep_disconnect(t->ep, NULL, 0));
-    fx_conn(t->node.conn_evd, t->ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_ep_disconnect(t.ep, NULL, 0));
+    fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_buf_free(&buf);
 }
 
-static void takes_message(struct stream *t, const char *message)
+static void takes_message(const char *message)
 {
     char text[64];
     size_t len = strlen(message);
 
-    CHECK_EQ(RAW_OK, raw_receive(&t->peer, text, len, NULL));
+    CHECK_EQ(RAW_OK, raw_receive(&t.peer, text, len, NULL));
     CHECK(memcmp(text, message, len) == 0);
 }
 
@@ -97,14 +97,14 @@ static int option(int sd, int level, int name)
 }
 
 /* The program's socket is a stream between the two programs again. */
-static void is_a_stream(struct stream *t)
+static void is_a_stream(void)
 {
     char text[8] = "";
 
-    CHECK_EQ(5, send(t->sd, "plain", 5, MSG_NOSIGNAL));
-    takes_message(t, "plain");
-    CHECK(raw_send_part(&t->peer, "still", 5));
-    CHECK_EQ(5, recv(t->sd, text, 5, MSG_WAITALL));
+    CHECK_EQ(5, send(t.sd, "plain", 5, MSG_NOSIGNAL));
+    takes_message("plain");
+    CHECK(raw_send_part(&t.peer, "still", 5));
+    CHECK_EQ(5, recv(t.sd, text, 5, MSG_WAITALL));
     CHECK(memcmp(text, "still", 5) == 0);
 }
 
@@ -113,9 +113,8 @@ static void is_a_stream(struct stream *t)
 static void initiator(int mode)
 {
     struct raw_mpa_frame request;
-    struct stream t;
 
-    open_stream(&t, true);
+    open_stream(true);
     CHECK(fcntl(t.sd, F_SETFL, mode) == 0);
     CHECK_OK(it_socket_convert(t.sd, t.ep, IT_SC_DEFAULT, NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &request));
@@ -124,19 +123,19 @@ static void initiator(int mode)
     CHECK_EQ(4, request.pd_len);
     CHECK_EQ(IT_EP_STATE_ACTIVE1_CONNECTION_PENDING, fx_ep_state(t.ep));
     CHECK(raw_send(&t.peer, &t.startup));
-    CHECK_EQ(IT_FALSE, established(&t).conn.private_data_present);
+    CHECK_EQ(IT_FALSE, established().conn.private_data_present);
     CHECK_EQ(mode, fcntl(t.sd, F_GETFL) & O_NONBLOCK);
     CHECK_EQ(1, option(t.sd, IPPROTO_TCP, TCP_NODELAY));
     (void)close(t.sd); /* the library has a descriptor of its own */
     t.sd = -1;
-    data_flows(&t);
-    close_stream(&t);
+    data_flows();
+    close_stream();
 }
 
 TEST_ROW(cm_convert, initiator_blocking, initiator, 0);
 TEST_ROW(cm_convert, initiator_non_blocking, initiator, O_NONBLOCK);
 
-Test(cm_convert, initiator_with_message_and_private_data)
+Test(cm_convert, initiator_with_message_and_private_data, .fini = close_stream)
 {
     struct itx_convert_params params = {
         .size = sizeof(params),
@@ -147,12 +146,11 @@ Test(cm_convert, initiator_with_message_and_private_data)
     };
     struct raw_mpa_frame request;
     struct raw_bytes pd = {0};
-    struct stream t;
     it_event_t event;
 
-    open_stream(&t, true);
+    open_stream(true);
     CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_INITIATOR, &params));
-    takes_message(&t, "go\n");
+    takes_message("go\n");
     CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &request));
     CHECK_EQ(9, request.pd_len);
     CHECK(memcmp(request.pd + 4, "hello", 5) == 0);
@@ -161,22 +159,20 @@ Test(cm_convert, initiator_with_message_and_private_data)
     raw_reset(&t.startup);
     raw_mpa(&t.startup, true, RAW_MPA_C | RAW_MPA_S, 2, pd.data, pd.len);
     CHECK(raw_send(&t.peer, &t.startup));
-    event = established(&t);
+    event = established();
     CHECK_EQ(IT_TRUE, event.conn.private_data_present);
     CHECK(memcmp(event.conn.private_data, "hi\0", 3) == 0);
-    data_flows(&t);
+    data_flows();
     raw_free(&pd);
-    close_stream(&t);
 }
 
-Test(cm_convert, initiator_rejected)
+Test(cm_convert, initiator_rejected, .fini = close_stream)
 {
     struct raw_mpa_frame request;
     struct raw_bytes pd = {0};
-    struct stream t;
     it_event_t event;
 
-    open_stream(&t, true);
+    open_stream(true);
     CHECK_OK(it_socket_convert(t.sd, t.ep, IT_SC_DEFAULT, NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &request));
     raw_add_be32(&pd, WORD);
@@ -188,33 +184,27 @@ Test(cm_convert, initiator_rejected)
     CHECK(memcmp(event.conn.private_data, "no\0", 3) == 0);
     CHECK_EQ(RAW_EOF, raw_drain(&t.peer)); /* ended although the program's copy is open */
     raw_free(&pd);
-    close_stream(&t);
 }
 
 /* No second try with revision 1: there is no new connection to try it on. */
-Test(cm_convert, initiator_left_alone)
+Test(cm_convert, initiator_left_alone, .fini = close_stream)
 {
     struct raw_mpa_frame request;
-    struct stream t;
 
-    open_stream(&t, true);
+    open_stream(true);
     CHECK_OK(it_socket_convert(t.sd, t.ep, IT_SC_DEFAULT, NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &request));
     raw_finish(&t.peer);
-    failed(&t, IT_CN_REJ_OTHER);
+    failed(IT_CN_REJ_OTHER);
     CHECK_EQ(RAW_EOF, raw_drain(&t.peer));
-    close_stream(&t);
 }
 
-Test(cm_convert, both_initiators)
+Test(cm_convert, both_initiators, .fini = close_stream)
 {
-    struct stream t;
-
-    open_stream(&t, false); /* the peer sends a Request where we want a Reply */
+    open_stream(false); /* the peer sends a Request where we want a Reply */
     CHECK(raw_send(&t.peer, &t.startup));
     CHECK_OK(it_socket_convert(t.sd, t.ep, IT_SC_DEFAULT, NULL, 0));
-    failed(&t, IT_CN_REJ_BAD_CONN_PARMS);
-    close_stream(&t);
+    failed(IT_CN_REJ_BAD_CONN_PARMS);
 }
 
 /* ---- Responder -------------------------------------------------------------------------------- */
@@ -222,29 +212,28 @@ Test(cm_convert, both_initiators)
 static void responder(int mode)
 {
     struct raw_mpa_frame reply;
-    struct stream t;
 
-    open_stream(&t, false);
+    open_stream(false);
     CHECK(fcntl(t.sd, F_SETFL, mode) == 0);
     CHECK_OK(
         it_socket_convert(t.sd, t.ep, IT_SC_DEFAULT, (const unsigned char *)"your turn\n", 10));
     CHECK_EQ(IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ, fx_ep_state(t.ep));
-    takes_message(&t, "your turn\n");
+    takes_message("your turn\n");
     for (size_t i = 0; i < t.startup.len; i++)
         CHECK(raw_send_part(&t.peer, t.startup.data + i, 1));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &reply));
     CHECK(reply.reply);
     CHECK_EQ(RAW_MPA_C | RAW_MPA_S, reply.flags);
-    (void)established(&t);
+    (void)established();
     CHECK_EQ(mode, fcntl(t.sd, F_GETFL) & O_NONBLOCK);
-    data_flows(&t);
-    close_stream(&t);
+    data_flows();
+    close_stream();
 }
 
 TEST_ROW(cm_convert, responder_blocking, responder, 0);
 TEST_ROW(cm_convert, responder_non_blocking, responder, O_NONBLOCK);
 
-Test(cm_convert, responder_private_data_both_ways)
+Test(cm_convert, responder_private_data_both_ways, .fini = close_stream)
 {
     struct itx_convert_params params = {
         .size = sizeof(params),
@@ -252,10 +241,9 @@ Test(cm_convert, responder_private_data_both_ways)
         .private_data_length = 7,
     };
     struct raw_mpa_frame reply;
-    struct stream t;
     it_event_t event;
 
-    open_stream(&t, false);
+    open_stream(false);
     raw_reset(&t.startup);
     raw_mpa(&t.startup, false, 0, 1, "please", 6);
     CHECK(raw_send(&t.peer, &t.startup)); /* waits already when the conversion begins */
@@ -264,19 +252,16 @@ Test(cm_convert, responder_private_data_both_ways)
     CHECK_EQ(1, reply.revision);
     CHECK_EQ(7, reply.pd_len);
     CHECK(memcmp(reply.pd, "granted", 7) == 0);
-    event = established(&t);
+    event = established();
     CHECK_EQ(IT_TRUE, event.conn.private_data_present);
     CHECK(memcmp(event.conn.private_data, "please\0", 7) == 0);
-    data_flows(&t);
-    close_stream(&t);
+    data_flows();
 }
 
 /* The first octets of the Request were read by the program: each number of them, even all. */
-Test(cm_convert, early_data_of_the_request)
+Test(cm_convert, early_data_of_the_request, .fini = close_stream)
 {
-    struct stream t;
-
-    open_stream(&t, false);
+    open_stream(false);
     for (size_t i = 0; i <= t.startup.len; i++) {
         struct itx_convert_params params = {
             .size = sizeof(params),
@@ -288,24 +273,22 @@ Test(cm_convert, early_data_of_the_request)
         CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, &params));
         CHECK(raw_send_part(&t.peer, t.startup.data + i, t.startup.len - i));
         CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &reply));
-        (void)established(&t);
-        data_flows(&t);
+        (void)established();
+        data_flows();
         raw_close(&t.peer);
         (void)close(t.sd);
         CHECK_OK(it_ep_reset(t.ep));
         raw_socket_pair(&t.peer, &t.sd);
     }
-    close_stream(&t);
 }
 
 /* Octets behind the Request are the beginning of the FPDU stream. */
-Test(cm_convert, early_data_beyond_the_request)
+Test(cm_convert, early_data_beyond_the_request, .fini = close_stream)
 {
     struct raw_bytes ulpdu = {0};
     struct raw_bytes fpdu = {0};
-    struct stream t;
 
-    open_stream(&t, false);
+    open_stream(false);
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "early", 5, true, 0);
     raw_fpdu(&fpdu, &ulpdu, true);
     for (size_t i = 0; i <= fpdu.len; i++) {
@@ -321,7 +304,7 @@ Test(cm_convert, early_data_beyond_the_request)
         fx_recv(t.ep, &buf, 0, 16, 9);
         CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, &params));
         CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &reply));
-        (void)established(&t);
+        (void)established();
         CHECK(raw_send_part(&t.peer, fpdu.data + i, fpdu.len - i));
         fx_done_len(t.node.recv_evd, t.ep, IT_DTO_RC_RECV_CMPL_EVENT, 9, 5);
         raw_close(&t.peer);
@@ -334,22 +317,20 @@ Test(cm_convert, early_data_beyond_the_request)
     }
     raw_free(&ulpdu);
     raw_free(&fpdu);
-    close_stream(&t);
 }
 
 /* The last streaming message does not fit the socket at once. */
-Test(cm_convert, long_message)
+Test(cm_convert, long_message, .fini = close_stream)
 {
     static unsigned char message[65536];
     static unsigned char before[1 << 16];
     static unsigned char got[1 << 16];
     struct raw_mpa_frame reply;
     size_t filled = 0;
-    struct stream t;
     ssize_t sent;
     int small = 4096;
 
-    open_stream(&t, false);
+    open_stream(false);
     fx_fill(message, sizeof(message), 4);
     CHECK(setsockopt(t.sd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)) == 0);
     while ((sent = send(t.sd, before, sizeof(before), MSG_DONTWAIT)) > 0)
@@ -367,9 +348,8 @@ Test(cm_convert, long_message)
     CHECK(fx_is_filled(got, sizeof(message), 4));
     CHECK(raw_send(&t.peer, &t.startup));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &reply));
-    (void)established(&t);
-    data_flows(&t);
-    close_stream(&t);
+    (void)established();
+    data_flows();
 }
 
 /* ---- Handed back ------------------------------------------------------------------------------ */
@@ -381,47 +361,45 @@ Test(cm_convert, handed_back_after_silence)
         struct linger linger = {.l_onoff = 1, .l_linger = 7};
         socklen_t len = sizeof(linger);
         int lowat = 3;
-        struct stream t;
         size_t before;
 
-        open_stream(&t, false);
+        open_stream(false);
         CHECK(fcntl(t.sd, F_SETFL, mode) == 0);
         CHECK(setsockopt(t.sd, SOL_SOCKET, SO_LINGER, &linger, len) == 0);
         CHECK(setsockopt(t.sd, SOL_SOCKET, SO_RCVLOWAT, &lowat, sizeof(lowat)) == 0);
         before = fx_fd_count();
         CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, &params));
-        failed(&t, IT_CN_REJ_TIMEOUT);
+        failed(IT_CN_REJ_TIMEOUT);
         CHECK_EQ(before, fx_fd_count());
         CHECK_EQ(0, option(t.sd, IPPROTO_TCP, TCP_NODELAY));
         CHECK_EQ(lowat, option(t.sd, SOL_SOCKET, SO_RCVLOWAT));
         CHECK(getsockopt(t.sd, SOL_SOCKET, SO_LINGER, &linger, &len) == 0);
         CHECK(linger.l_onoff == 1 && linger.l_linger == 7);
         CHECK_EQ(mode, fcntl(t.sd, F_GETFL) & O_NONBLOCK);
-        is_a_stream(&t);
+        is_a_stream();
         /* And it can be converted once more. */
         CHECK_OK(it_ep_reset(t.ep));
         params.timeout_us = 0;
         CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, &params));
         CHECK(raw_send(&t.peer, &t.startup));
-        (void)established(&t);
-        close_stream(&t);
+        (void)established();
+        close_stream();
     }
 }
 
 /* An initiator whose Request never left: the socket was full all the time. */
-Test(cm_convert, handed_back_unsent)
+Test(cm_convert, handed_back_unsent, .fini = close_stream)
 {
     static unsigned char octets[1 << 16];
     struct itx_convert_params params = {.size = sizeof(params), .timeout_us = 100000};
     size_t filled = 0;
-    struct stream t;
     ssize_t sent;
 
-    open_stream(&t, true);
+    open_stream(true);
     while ((sent = send(t.sd, octets, sizeof(octets), MSG_DONTWAIT)) > 0)
         filled += (size_t)sent;
     CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_INITIATOR, &params));
-    failed(&t, IT_CN_REJ_TIMEOUT);
+    failed(IT_CN_REJ_TIMEOUT);
     CHECK_EQ(0, option(t.sd, IPPROTO_TCP, TCP_NODELAY));
     while (filled > 0) {
         size_t part = filled < sizeof(octets) ? filled : sizeof(octets);
@@ -429,82 +407,70 @@ Test(cm_convert, handed_back_unsent)
         CHECK_EQ(RAW_OK, raw_receive(&t.peer, octets, part, NULL));
         filled -= part;
     }
-    is_a_stream(&t);
-    close_stream(&t);
+    is_a_stream();
 }
 
-Test(cm_convert, handed_back_with_the_peers_fin)
+Test(cm_convert, handed_back_with_the_peers_fin, .fini = close_stream)
 {
     char octet;
-    struct stream t;
 
-    open_stream(&t, false);
+    open_stream(false);
     CHECK_OK(it_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, NULL, 0));
     raw_finish(&t.peer);
-    failed(&t, IT_CN_REJ_OTHER);
+    failed(IT_CN_REJ_OTHER);
     CHECK_EQ(0, recv(t.sd, &octet, 1, 0));
     CHECK_EQ(5, send(t.sd, "plain", 5, MSG_NOSIGNAL)); /* the other direction still lives */
-    takes_message(&t, "plain");
-    close_stream(&t);
+    takes_message("plain");
 }
 
 /* After the first octet of MPA there is no way back. */
-Test(cm_convert, cut_after_each_octet)
+Test(cm_convert, cut_after_each_octet, .fini = close_stream)
 {
     struct itx_convert_params params = {.size = sizeof(params)};
-    struct stream t;
 
-    open_stream(&t, false);
+    open_stream(false);
     for (size_t i = 1; i < t.startup.len; i++) {
         CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, &params));
         CHECK(raw_send_part(&t.peer, t.startup.data, i));
         raw_finish(&t.peer);
-        failed(&t, IT_CN_REJ_BAD_CONN_PARMS);
+        failed(IT_CN_REJ_BAD_CONN_PARMS);
         CHECK_EQ(RAW_EOF, raw_drain(&t.peer));
         raw_close(&t.peer);
         (void)close(t.sd);
         CHECK_OK(it_ep_reset(t.ep));
         raw_socket_pair(&t.peer, &t.sd);
     }
-    close_stream(&t);
 }
 
-Test(cm_convert, half_a_request_in_time)
+Test(cm_convert, half_a_request_in_time, .fini = close_stream)
 {
     struct itx_convert_params params = {.size = sizeof(params), .timeout_us = 100000};
-    struct stream t;
 
-    open_stream(&t, false);
+    open_stream(false);
     CHECK(raw_send_part(&t.peer, t.startup.data, 5));
     CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, &params));
-    failed(&t, IT_CN_REJ_TIMEOUT);
+    failed(IT_CN_REJ_TIMEOUT);
     CHECK_EQ(RAW_RESET, raw_drain(&t.peer));
-    close_stream(&t);
 }
 
-Test(cm_convert, streaming_data_instead_of_a_request)
+Test(cm_convert, streaming_data_instead_of_a_request, .fini = close_stream)
 {
-    struct stream t;
-
-    open_stream(&t, false);
+    open_stream(false);
     CHECK_OK(it_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, NULL, 0));
     CHECK(raw_send_part(&t.peer, "hello", 5));
-    failed(&t, IT_CN_REJ_BAD_CONN_PARMS);
+    failed(IT_CN_REJ_BAD_CONN_PARMS);
     CHECK(raw_drain(&t.peer) != RAW_TIMEOUT);
-    close_stream(&t);
 }
 
 Test(cm_convert, disconnect_while_pending)
 {
     for (int i = 0; i < 2; i++) {
-        struct stream t;
-
-        open_stream(&t, false);
+        open_stream(false);
         CHECK_OK(it_socket_convert(t.sd, t.ep, i ? ITX_SC_INITIATOR : ITX_SC_RESPONDER, NULL, 0));
         CHECK_OK(it_ep_disconnect(t.ep, NULL, 0));
         fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         CHECK_EQ(RAW_EOF, raw_drain(&t.peer)); /* ended although the program's copy is open */
-        close_stream(&t);
+        close_stream();
     }
 }
 
@@ -513,9 +479,7 @@ Test(cm_convert, free_while_pending_leaves_nothing)
     size_t before = fx_fd_count();
 
     for (int i = 0; i < 4; i++) {
-        struct stream t;
-
-        open_stream(&t, false);
+        open_stream(false);
         CHECK_OK(
             it_socket_convert(t.sd, t.ep, i % 2 ? ITX_SC_INITIATOR : ITX_SC_RESPONDER, NULL, 0));
         if (i < 2) {
@@ -533,25 +497,23 @@ Test(cm_convert, free_while_pending_leaves_nothing)
 
 /* ---- Without Request and Reply ---------------------------------------------------------------- */
 
-Test(cm_convert, no_request_reply_initiator)
+Test(cm_convert, no_request_reply_initiator, .fini = close_stream)
 {
     struct itx_mpa_info info = {.size = sizeof(info)};
-    struct stream t;
     it_event_t event;
 
-    open_stream(&t, true);
+    open_stream(true);
     CHECK_OK(it_socket_convert(t.sd, t.ep, IT_SC_NO_REQ_REP, NULL, 0));
-    event = established(&t);
+    event = established();
     CHECK_EQ(8, event.conn.rdma_read_ird);
     CHECK_EQ(8, event.conn.rdma_read_ord);
     CHECK_OK(itx_ep_query_mpa(t.ep, &info));
     CHECK_EQ(0, info.revision);
     CHECK_EQ(IT_TRUE, info.crc);
-    data_flows(&t);
-    close_stream(&t);
+    data_flows();
 }
 
-Test(cm_convert, no_request_reply_responder_with_early_data)
+Test(cm_convert, no_request_reply_responder_with_early_data, .fini = close_stream)
 {
     struct itx_convert_params params = {
         .size = sizeof(params),
@@ -561,9 +523,8 @@ Test(cm_convert, no_request_reply_responder_with_early_data)
     struct raw_bytes ulpdu = {0};
     struct raw_bytes fpdu = {0};
     struct fx_buf buf;
-    struct stream t;
 
-    open_stream(&t, true);
+    open_stream(true);
     buf = fx_buf_make(&t.node, 16);
     fx_recv(t.ep, &buf, 0, 16, 9);
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "early", 5, true, 0);
@@ -571,8 +532,8 @@ Test(cm_convert, no_request_reply_responder_with_early_data)
     params.early_data = fpdu.data;
     params.early_len = 9;
     CHECK_OK(itx_socket_convert(t.sd, t.ep, IT_SC_NO_REQ_REP, &params));
-    takes_message(&t, "now\n");
-    (void)established(&t);
+    takes_message("now\n");
+    (void)established();
     CHECK(raw_send_part(&t.peer, fpdu.data + 9, fpdu.len - 9));
     fx_done_len(t.node.recv_evd, t.ep, IT_DTO_RC_RECV_CMPL_EVENT, 9, 5);
     raw_close(&t.peer);
@@ -580,7 +541,6 @@ Test(cm_convert, no_request_reply_responder_with_early_data)
     raw_free(&ulpdu);
     raw_free(&fpdu);
     fx_buf_free(&buf);
-    close_stream(&t);
 }
 
 /* ---- Both ends are the library ---------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
+#include "support/fixture_node.h"
 
 /* ---- A process that only has copies ---------------------------------------------------------------- */
 
@@ -82,7 +83,7 @@ static void request(struct raw_bytes *out)
 }
 
 /* A peer that asks for a connection; it is up to the caller what becomes of it. */
-static it_cn_est_identifier_t come(const struct fx_node *node, uint16_t port, struct raw_peer *peer)
+static it_cn_est_identifier_t come(uint16_t port, struct raw_peer *peer)
 {
     struct raw_bytes out = {0};
 
@@ -90,21 +91,18 @@ static it_cn_est_identifier_t come(const struct fx_node *node, uint16_t port, st
     request(&out);
     CHECK(raw_send(peer, &out));
     raw_free(&out);
-    return fx_request(node, NULL);
+    return fx_request(&node, NULL);
 }
 
 /* ---- Listen points --------------------------------------------------------------------------------- */
 
 /* Where the library picks the port nothing at all is left of it; a chosen one can be listened on again. */
-Test(cm_fork, listen_free)
+Test(cm_fork, listen_free, .init = node_init, .fini = node_fini)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
-    it_listen_handle_t listener;
-    struct fx_node node;
     uint16_t port;
+    it_listen_handle_t listener = fx_listen(&node, &port);
 
-    fx_node_open(&node);
-    listener = fx_listen(&node, &port);
     qual.conn_qual.port = port;
     for (int round = 0; round < 2; round++) {
         struct child child = child_start();
@@ -115,7 +113,6 @@ Test(cm_fork, listen_free)
                                   &qual, &listener));
         child_end(&child);
     }
-    fx_node_close(&node);
 }
 
 /* With everything in it that a peer may hold: a silent stream, half a Request, one nobody has decided on. */
@@ -125,14 +122,13 @@ Test(cm_fork, ia_free)
     struct fx_patience patience;
     struct raw_peer peers[3];
     struct child child;
-    struct fx_node node;
     uint16_t port;
     size_t before;
 
     fx_node_open(&node);
     (void)fx_listen(&node, &port);
     before = fx_fd_count();
-    (void)come(&node, port, &peers[2]);
+    (void)come(port, &peers[2]);
     request(&out);
     raw_connect(&peers[0], port);
     raw_connect(&peers[1], port);
@@ -149,19 +145,15 @@ Test(cm_fork, ia_free)
     raw_free(&out);
 }
 
-Test(cm_fork, half_open_streams_of_a_freed_listen_point)
+Test(cm_fork, half_open_streams_of_a_freed_listen_point, .init = node_init, .fini = node_fini)
 {
     struct fx_patience patience;
-    it_listen_handle_t listener;
     struct raw_peer peer;
     struct child child;
-    struct fx_node node;
     uint16_t port;
-    size_t before;
+    it_listen_handle_t listener = fx_listen(&node, &port);
+    size_t before = fx_fd_count();
 
-    fx_node_open(&node);
-    listener = fx_listen(&node, &port);
-    before = fx_fd_count();
     raw_connect(&peer, port);
     patience = fx_patience_start("the stream");
     while (fx_fd_count() < before + 2)
@@ -170,27 +162,23 @@ Test(cm_fork, half_open_streams_of_a_freed_listen_point)
     CHECK_OK(it_listen_free(listener));
     has_ended(&peer);
     child_end(&child);
-    fx_node_close(&node);
 }
 
-Test(cm_fork, reject)
+Test(cm_fork, reject, .init = node_init, .fini = node_fini)
 {
     it_cn_est_identifier_t id;
     struct raw_mpa_frame reply;
     struct raw_peer peer;
     struct child child;
-    struct fx_node node;
     uint16_t port;
 
-    fx_node_open(&node);
     (void)fx_listen(&node, &port);
-    id = come(&node, port, &peer);
+    id = come(port, &peer);
     child = child_start();
     CHECK_OK(it_reject(id, NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     has_ended(&peer);
     child_end(&child);
-    fx_node_close(&node);
 }
 
 /* ---- Endpoints ------------------------------------------------------------------------------------- */
@@ -201,11 +189,11 @@ enum let_go {
     LET_GO
 };
 
-static void let_go(const struct fx_node *node, it_ep_handle_t ep, enum let_go how)
+static void let_go(it_ep_handle_t ep, enum let_go how)
 {
     if (how == DISCONNECT) {
         CHECK_OK(it_ep_disconnect(ep, NULL, 0));
-        fx_conn(node->conn_evd, ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     } else {
         CHECK_OK(it_ep_free(ep));
     }
@@ -216,7 +204,6 @@ static void connected(bool passive, enum let_go how)
     struct raw_mpa_frame reply;
     struct raw_peer peer;
     struct child child;
-    struct fx_node node;
     it_ep_handle_t ep;
     uint16_t port;
 
@@ -224,7 +211,7 @@ static void connected(bool passive, enum let_go how)
     ep = fx_ep(&node, NULL);
     if (passive) {
         (void)fx_listen(&node, &port);
-        CHECK_OK(it_ep_accept(ep, come(&node, port, &peer), NULL, 0));
+        CHECK_OK(it_ep_accept(ep, come(port, &peer), NULL, 0));
         CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     } else {
         struct raw_bytes out = {0};
@@ -240,7 +227,7 @@ static void connected(bool passive, enum let_go how)
     }
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     child = child_start();
-    let_go(&node, ep, how);
+    let_go(ep, how);
     has_ended(&peer);
     child_end(&child);
     fx_node_close(&node);
@@ -261,7 +248,6 @@ Test(cm_fork, endpoints_that_connect)
         struct raw_mpa_frame frame;
         struct raw_peer peer;
         struct child child;
-        struct fx_node node;
         it_ep_handle_t ep;
         uint16_t port;
         int listener = raw_listen(&port);
@@ -272,7 +258,7 @@ Test(cm_fork, endpoints_that_connect)
         raw_accept(&peer, listener);
         CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &frame));
         child = child_start();
-        let_go(&node, ep, how);
+        let_go(ep, how);
         has_ended(&peer);
         child_end(&child);
         (void)close(listener);
@@ -288,7 +274,6 @@ Test(cm_fork, converted_endpoints)
         struct raw_mpa_frame reply;
         struct raw_peer peer;
         struct child child;
-        struct fx_node node;
         it_ep_handle_t ep;
         int fd = -1;
 
@@ -301,7 +286,7 @@ Test(cm_fork, converted_endpoints)
         CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
         fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
         child = child_start();
-        let_go(&node, ep, how);
+        let_go(ep, how);
         has_ended(&peer);
         child_end(&child);
         (void)close(fd);
@@ -316,14 +301,13 @@ Test(cm_fork, streams_that_are_being_closed)
     struct raw_mpa_frame reply;
     struct raw_peer peer;
     struct child child;
-    struct fx_node node;
     it_ep_handle_t ep;
     uint16_t port;
 
     fx_node_open(&node);
     ep = fx_ep(&node, NULL);
     (void)fx_listen(&node, &port);
-    CHECK_OK(it_ep_accept(ep, come(&node, port, &peer), NULL, 0));
+    CHECK_OK(it_ep_accept(ep, come(port, &peer), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     CHECK_OK(it_ep_disconnect(ep, NULL, 0));

@@ -12,26 +12,26 @@
 #define LOOK_US 50000u
 #define REGION  (64u * 1024u)
 
-struct bed {
+static struct {
     struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf remote;
-};
+} bed;
 
-static void bed_open(struct bed *bed, const it_ep_attributes_t *attr)
+static void bed_open(const it_ep_attributes_t *attr)
 {
-    fx_pair_open_as(&bed->pair, &(struct fx_pair_setup){.a_attr = attr, .b_attr = attr});
-    bed->local = fx_buf_make(&bed->pair.a, REGION);
-    bed->remote = fx_buf_make(&bed->pair.b, REGION);
-    fx_fill(bed->local.data, REGION, 6);
-    fx_pair_ping(&bed->pair); /* whatever the start of a connection still had to send */
+    fx_pair_open_as(&bed.pair, &(struct fx_pair_setup){.a_attr = attr, .b_attr = attr});
+    bed.local = fx_buf_make(&bed.pair.a, REGION);
+    bed.remote = fx_buf_make(&bed.pair.b, REGION);
+    fx_fill(bed.local.data, REGION, 6);
+    fx_pair_ping(&bed.pair); /* whatever the start of a connection still had to send */
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    fx_buf_free(&bed->local);
-    fx_buf_free(&bed->remote);
-    fx_pair_close(&bed->pair);
+    fx_buf_free(&bed.local);
+    fx_buf_free(&bed.remote);
+    fx_pair_close(&bed.pair);
 }
 
 static uint64_t send_calls(const struct fx_node *node)
@@ -43,31 +43,30 @@ static uint64_t send_calls(const struct fx_node *node)
 }
 
 /* Both sides poll for a while: nothing is sent, and nothing arrives. */
-static void nothing_leaves(struct bed *bed)
+static void nothing_leaves(void)
 {
-    uint64_t before = send_calls(&bed->pair.a);
+    uint64_t before = send_calls(&bed.pair.a);
     uint64_t end = fx_now_us() + LOOK_US;
 
     do {
-        fx_empty(bed->pair.a.request_evd);
-        fx_empty(bed->pair.b.recv_evd);
+        fx_empty(bed.pair.a.request_evd);
+        fx_empty(bed.pair.b.recv_evd);
     } while (fx_now_us() < end);
-    CHECK_EQ(before, send_calls(&bed->pair.a));
+    CHECK_EQ(before, send_calls(&bed.pair.a));
 }
 
-Test(data_coalesce, waits_for_a_post_without_the_flag)
+Test(data_coalesce, waits_for_a_post_without_the_flag, .fini = bed_close)
 {
-    struct bed bed;
     it_event_t event;
 
-    bed_open(&bed, NULL);
+    bed_open(NULL);
     CHECK_OK(it_post_recv(bed.pair.b_ep, NULL, 0, 9, FX_SIGNAL));
     for (unsigned i = 0; i < 8; i++)
         fx_write(bed.pair.a_ep, &bed.local, (size_t)i * 100, 100, &bed.remote, (size_t)i * 100, i,
                  HELD);
     /* Who sleeps on an EVD of others may post here at any moment. */
     CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(bed.pair.a.listen_evd, LOOK_US, &event, NULL));
-    nothing_leaves(&bed);
+    nothing_leaves();
     CHECK(fx_is_byte(bed.remote.data, 800, 0));
     CHECK_OK(it_post_send(bed.pair.a_ep, NULL, 0, 8, FX_SIGNAL));
     fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 9, 0);
@@ -75,122 +74,111 @@ Test(data_coalesce, waits_for_a_post_without_the_flag)
     for (unsigned i = 0; i < 8; i++)
         fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 100);
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 8, 0);
-    bed_close(&bed);
 }
 
 /* What was posted before without the flag does not wait. */
-static void one_without_then_one_with(struct bed *bed)
+static void one_without_then_one_with(void)
 {
-    CHECK_OK(it_post_recv(bed->pair.b_ep, NULL, 0, 1, FX_SIGNAL));
-    CHECK_OK(it_post_recv(bed->pair.b_ep, NULL, 0, 2, FX_SIGNAL));
-    CHECK_OK(it_post_send(bed->pair.a_ep, NULL, 0, 1, FX_SIGNAL));
-    CHECK_OK(it_post_send(bed->pair.a_ep, NULL, 0, 2, HELD));
-    fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
-    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
-    nothing_leaves(bed);
-    CHECK_OK(it_post_rdma_write(bed->pair.a_ep, NULL, 0, 3, FX_SIGNAL, 0, 0));
-    fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
-    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
-    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, 0);
+    CHECK_OK(it_post_recv(bed.pair.b_ep, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_recv(bed.pair.b_ep, NULL, 0, 2, FX_SIGNAL));
+    CHECK_OK(it_post_send(bed.pair.a_ep, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_send(bed.pair.a_ep, NULL, 0, 2, HELD));
+    fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
+    nothing_leaves();
+    CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, 3, FX_SIGNAL, 0, 0));
+    fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, 0);
 }
 
-Test(data_coalesce, holds_nothing_in_front_of_it)
+Test(data_coalesce, holds_nothing_in_front_of_it, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed, NULL);
+    bed_open(NULL);
     for (unsigned i = 0; i < 5; i++)
-        one_without_then_one_with(&bed);
-    bed_close(&bed);
+        one_without_then_one_with();
 }
 
 /* ---- One call -------------------------------------------------------------------------------- */
 
-static void post_mixed(struct bed *bed, unsigned i, size_t length, it_dto_flags_t flags)
+static void post_mixed(unsigned i, size_t length, it_dto_flags_t flags)
 {
     size_t at = (size_t)i * length;
 
     switch (i % 3) {
     case 0:
-        fx_write(bed->pair.a_ep, &bed->local, at, length, &bed->remote, at, i, flags);
+        fx_write(bed.pair.a_ep, &bed.local, at, length, &bed.remote, at, i, flags);
         break;
     case 1:
-        fx_send(bed->pair.a_ep, &bed->local, at, length, i, flags);
+        fx_send(bed.pair.a_ep, &bed.local, at, length, i, flags);
         break;
     default:
-        fx_read(bed->pair.a_ep, &bed->local, at, length, &bed->remote, at, i, flags);
+        fx_read(bed.pair.a_ep, &bed.local, at, length, &bed.remote, at, i, flags);
         break;
     }
 }
 
-static void in_one_call(struct bed *bed, unsigned count, size_t length, bool mixed)
+static void in_one_call(unsigned count, size_t length, bool mixed)
 {
     uint64_t before;
 
     for (unsigned i = 1; mixed && i < count; i += 3)
-        fx_recv(bed->pair.b_ep, &bed->remote, (size_t)i * length, length, i);
-    before = send_calls(&bed->pair.a);
+        fx_recv(bed.pair.b_ep, &bed.remote, (size_t)i * length, length, i);
+    before = send_calls(&bed.pair.a);
     for (unsigned i = 0; i < count; i++)
-        post_mixed(bed, mixed ? i : i / 3 * 3, length, i + 1 < count ? QUIET : FX_SIGNAL);
-    (void)fx_next(bed->pair.a.request_evd); /* the last: all others are done */
-    CHECK_EQ(before + 1, send_calls(&bed->pair.a));
+        post_mixed(mixed ? i : i / 3 * 3, length, i + 1 < count ? QUIET : FX_SIGNAL);
+    (void)fx_next(bed.pair.a.request_evd); /* the last: all others are done */
+    CHECK_EQ(before + 1, send_calls(&bed.pair.a));
     for (unsigned i = 1; mixed && i < count; i += 3)
-        fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, length);
+        fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, length);
 }
 
-Test(data_coalesce, all_of_it_in_one_call)
+Test(data_coalesce, all_of_it_in_one_call, .fini = bed_close)
 {
     static const unsigned counts[] = {2, 3, 10, 33, 64};
     static const size_t lengths[] = {0, 1, 64, 512, 513, 1000};
     it_ep_attributes_t attr = fx_ep_attr();
-    struct bed bed;
 
     attr.srv.rc.rdma_read_ird = 32;
     attr.srv.rc.rdma_read_ord = 32;
-    bed_open(&bed, &attr);
+    bed_open(&attr);
     for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
         for (size_t k = 0; k < sizeof(lengths) / sizeof(*lengths); k++) {
-            in_one_call(&bed, counts[i], lengths[k], false);
-            in_one_call(&bed, counts[i], lengths[k], true);
+            in_one_call(counts[i], lengths[k], false);
+            in_one_call(counts[i], lengths[k], true);
         }
     }
-    bed_close(&bed);
 }
 
 /* ---- Limits of patience ------------------------------------------------------------------------ */
 
 /* The last slot: a post without the flag could not follow. */
-Test(data_coalesce, a_full_queue_waits_for_nobody)
+Test(data_coalesce, a_full_queue_waits_for_nobody, .fini = bed_close)
 {
     it_ep_attributes_t attr = fx_ep_attr();
-    struct bed bed;
 
     attr.max_request_dtos = 4;
-    bed_open(&bed, &attr);
+    bed_open(&attr);
     for (unsigned round = 0; round < 5; round++) {
         for (unsigned i = 0; i < 3; i++)
             CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, HELD, 0, 0));
-        nothing_leaves(&bed);
+        nothing_leaves();
         CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, 3, HELD, 0, 0));
         CHECK_STATUS(IT_ERR_TOO_MANY_POSTS,
                      it_post_rdma_write(bed.pair.a_ep, NULL, 0, 4, HELD, 0, 0));
         for (unsigned i = 0; i < 4; i++)
             fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
     }
-    bed_close(&bed);
 }
 
 /* A program that forgets the last post has only waited for a while, and again the next time. */
-Test(data_coalesce, is_forgiven_when_it_forgets)
+Test(data_coalesce, is_forgiven_when_it_forgets, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed, NULL);
+    bed_open(NULL);
     for (unsigned i = 0; i < 2; i++) {
         CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, HELD, 0, 0));
         fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
     }
-    bed_close(&bed);
 }
 
 /* ---- Sleepers ------------------------------------------------------------------------------------ */
@@ -212,48 +200,43 @@ static it_status_t wait_on(it_evd_handle_t evd, enum wait_kind kind, uint64_t ti
 }
 
 /* Who is about to sleep on this EVD sends what is held, before: nothing is reported to it. */
-static void leaves_by_waiting(struct bed *bed, it_evd_handle_t evd)
+static void leaves_by_waiting(it_evd_handle_t evd)
 {
     for (enum wait_kind kind = 0; kind < WAIT_KINDS; kind++)
         for (unsigned posts = 1; posts < 4; posts++) {
-            uint64_t before = send_calls(&bed->pair.a);
+            uint64_t before = send_calls(&bed.pair.a);
 
             for (unsigned i = 0; i < posts; i++)
-                CHECK_OK(it_post_rdma_write(bed->pair.a_ep, NULL, 0, i, QUIET, 0, 0));
-            CHECK_EQ(before, send_calls(&bed->pair.a));
+                CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, QUIET, 0, 0));
+            CHECK_EQ(before, send_calls(&bed.pair.a));
             CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, wait_on(evd, kind, 0)); /* that is no sleep */
-            CHECK_EQ(before, send_calls(&bed->pair.a));
+            CHECK_EQ(before, send_calls(&bed.pair.a));
             CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, wait_on(evd, kind, 1));
-            CHECK_EQ(before + 1, send_calls(&bed->pair.a));
+            CHECK_EQ(before + 1, send_calls(&bed.pair.a));
         }
 }
 
-Test(data_coalesce, leaves_when_its_program_sleeps_on_an_evd_of_the_endpoint)
+Test(data_coalesce, leaves_when_its_program_sleeps_on_an_evd_of_the_endpoint, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed, NULL);
-    leaves_by_waiting(&bed, bed.pair.a.request_evd);
-    leaves_by_waiting(&bed, bed.pair.a.recv_evd);
-    leaves_by_waiting(&bed, bed.pair.a.conn_evd);
-    bed_close(&bed);
+    bed_open(NULL);
+    leaves_by_waiting(bed.pair.a.request_evd);
+    leaves_by_waiting(bed.pair.a.recv_evd);
+    leaves_by_waiting(bed.pair.a.conn_evd);
 }
 
 /* The one that is waited for is reported. */
-Test(data_coalesce, a_lone_one_can_be_waited_for)
+Test(data_coalesce, a_lone_one_can_be_waited_for, .fini = bed_close)
 {
     struct fx_patience patience = fx_patience_start("lone requests");
-    struct bed bed;
     it_event_t event;
 
-    bed_open(&bed, NULL);
+    bed_open(NULL);
     for (unsigned i = 0; i < 60; i++) { /* a minute and a half, if each had to be forgiven */
         CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, HELD, 0, 0));
         event = fx_wait(bed.pair.a.request_evd);
         CHECK_EQ(i, event.dto_cmpl.cookie);
         fx_patience_check(&patience);
     }
-    bed_close(&bed);
 }
 
 static it_ep_handle_t ep_below(const struct fx_node *node, it_evd_handle_t aevd,
@@ -280,16 +263,15 @@ static void settle(const struct fx_pair *pair)
     fx_done_len(pair->a.recv_evd, pair->a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
 }
 
-Test(data_coalesce, leaves_when_its_program_sleeps_on_the_aggregate)
+Test(data_coalesce, leaves_when_its_program_sleeps_on_the_aggregate, .fini = bed_close)
 {
     it_evd_handle_t aevd = NULL;
     it_event_t event;
     size_t count = 0;
-    struct bed bed;
     struct fx_pair second;
     uint64_t before;
 
-    bed_open(&bed, NULL);
+    bed_open(NULL);
     CHECK_OK(it_evd_create(bed.pair.a.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM,
                            IT_EVD_OVERFLOW_DEFAULT, 0, IT_THRESHOLD_DISABLE, NULL, &aevd, NULL));
     second = bed.pair;
@@ -311,7 +293,6 @@ Test(data_coalesce, leaves_when_its_program_sleeps_on_the_aggregate)
         }
         CHECK_EQ(way, event.dto_cmpl.cookie);
     }
-    bed_close(&bed);
 }
 
 struct sleeper {
@@ -349,15 +330,14 @@ static pthread_t sleeper_start(struct sleeper *sleeper, it_evd_handle_t evd, uns
 }
 
 /* Soon, since this thread may go on posting. */
-Test(data_coalesce, leaves_when_another_thread_sleeps_already)
+Test(data_coalesce, leaves_when_another_thread_sleeps_already, .fini = bed_close)
 {
     const unsigned rounds = 60; /* as above */
     struct fx_patience patience;
     struct sleeper sleeper;
     pthread_t thread;
-    struct bed bed;
 
-    bed_open(&bed, NULL);
+    bed_open(NULL);
     thread = sleeper_start(&sleeper, bed.pair.a.request_evd, rounds);
     patience = fx_patience_start("lone requests beside a sleeper");
     for (unsigned i = 0; i < rounds; i++) {
@@ -367,35 +347,30 @@ Test(data_coalesce, leaves_when_another_thread_sleeps_already)
             fx_patience_check(&patience);
     }
     CHECK_EQ(0, pthread_join(thread, NULL));
-    bed_close(&bed);
 }
 
-Test(data_coalesce, goes_on_waiting_when_another_thread_sleeps_elsewhere)
+Test(data_coalesce, goes_on_waiting_when_another_thread_sleeps_elsewhere, .fini = bed_close)
 {
     it_evd_handle_t elsewhere;
     struct sleeper sleeper;
     pthread_t thread;
-    struct bed bed;
 
-    bed_open(&bed, NULL);
+    bed_open(NULL);
     elsewhere = fx_evd(&bed.pair.a, IT_SOFTWARE_EVENT_STREAM, 4, 1);
     thread = sleeper_start(&sleeper, elsewhere, 1);
     fx_thread_sleeps(atomic_load(&sleeper.id));
     CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, 1, HELD, 0, 0));
-    nothing_leaves(&bed);
+    nothing_leaves();
     CHECK_OK(it_evd_post_se(elsewhere, NULL));
     CHECK_EQ(0, pthread_join(thread, NULL));
     CHECK_OK(it_evd_free(elsewhere));
-    bed_close(&bed);
 }
 
 /* ---- The end of the connection ------------------------------------------------------------------ */
 
-Test(data_coalesce, is_flushed_with_the_connection)
+Test(data_coalesce, is_flushed_with_the_connection, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed, NULL);
+    bed_open(NULL);
     for (unsigned round = 0; round < 3; round++) {
         for (unsigned i = 0; i < 5; i++)
             fx_write(bed.pair.a_ep, &bed.local, 0, 8, &bed.remote, 0, i, HELD);
@@ -415,14 +390,11 @@ Test(data_coalesce, is_flushed_with_the_connection)
         fx_join(&bed.pair.a, bed.pair.a_ep, &bed.pair.b, bed.pair.b_ep);
         fx_pair_ping(&bed.pair);
     }
-    bed_close(&bed);
 }
 
 Test(data_coalesce, can_be_freed_while_held)
 {
-    struct bed bed;
-
-    bed_open(&bed, NULL);
+    bed_open(NULL);
     for (unsigned i = 0; i < 20; i++) {
         it_ep_handle_t a_ep = fx_ep(&bed.pair.a, NULL);
         it_ep_handle_t b_ep = fx_ep(&bed.pair.b, NULL);

@@ -68,7 +68,7 @@ static void waiter_returns(struct waiter *waiter, it_dto_cookie_t cookie, size_t
     CHECK_EQ(nmore, waiter->nmore);
 }
 
-struct bed {
+static struct {
     struct fx_node a;
     struct fx_node b;
     it_ep_handle_t a_ep;
@@ -76,88 +76,82 @@ struct bed {
     it_evd_handle_t recv_evd; /* of b */
     struct fx_buf source;     /* on b, to be read by a */
     struct fx_buf sink;
-};
+} bed;
 
 /* A pair in which b's receives go to an EVD with this threshold. */
-static void bed_open(struct bed *bed, size_t threshold)
+static void bed_open(size_t threshold)
 {
     it_ep_attributes_t attr = fx_ep_attr();
 
-    memset(bed, 0, sizeof(*bed));
-    fx_node_open(&bed->a);
-    fx_node_open(&bed->b);
-    bed->recv_evd = fx_evd(&bed->b, IT_DTO_EVENT_STREAM, 100, threshold);
-    bed->a_ep = fx_ep(&bed->a, NULL);
-    CHECK_OK(it_ep_rc_create(bed->b.pz, bed->b.request_evd, bed->recv_evd, bed->b.conn_evd,
-                             IT_EP_NO_FLAG, &attr, &bed->b_ep));
-    fx_join(&bed->a, bed->a_ep, &bed->b, bed->b_ep);
-    bed->source = fx_buf_make(&bed->b, 8);
-    bed->sink = fx_buf_make(&bed->a, 8);
+    fx_node_open(&bed.a);
+    fx_node_open(&bed.b);
+    bed.recv_evd = fx_evd(&bed.b, IT_DTO_EVENT_STREAM, 100, threshold);
+    bed.a_ep = fx_ep(&bed.a, NULL);
+    CHECK_OK(it_ep_rc_create(bed.b.pz, bed.b.request_evd, bed.recv_evd, bed.b.conn_evd,
+                             IT_EP_NO_FLAG, &attr, &bed.b_ep));
+    fx_join(&bed.a, bed.a_ep, &bed.b, bed.b_ep);
+    bed.source = fx_buf_make(&bed.b, 8);
+    bed.sink = fx_buf_make(&bed.a, 8);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    fx_buf_free(&bed->source);
-    fx_buf_free(&bed->sink);
-    fx_node_close(&bed->a);
-    fx_node_close(&bed->b);
+    fx_buf_free(&bed.source);
+    fx_buf_free(&bed.sink);
+    fx_node_close(&bed.a);
+    fx_node_close(&bed.b);
 }
 
-static void post_receives(struct bed *bed, unsigned count, it_dto_flags_t flags)
+static void post_receives(unsigned count, it_dto_flags_t flags)
 {
     for (uint64_t i = 0; i < count; i++)
-        CHECK_OK(it_post_recv(bed->b_ep, NULL, 0, i, flags));
+        CHECK_OK(it_post_recv(bed.b_ep, NULL, 0, i, flags));
 }
 
 /* Sends, and returns when the message has been delivered: a Read behind it has been answered. */
-static void deliver(struct bed *bed, it_dto_flags_t flags)
+static void deliver(it_dto_flags_t flags)
 {
-    CHECK_OK(it_post_send(bed->a_ep, NULL, 0, 0, flags));
-    fx_read(bed->a_ep, &bed->sink, 0, 8, &bed->source, 0, 1, FX_SIGNAL);
-    fx_done_len(bed->a.request_evd, bed->a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 8);
+    CHECK_OK(it_post_send(bed.a_ep, NULL, 0, 0, flags));
+    fx_read(bed.a_ep, &bed.sink, 0, 8, &bed.source, 0, 1, FX_SIGNAL);
+    fx_done_len(bed.a.request_evd, bed.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 8);
 }
 
-Test(data_notify, notify_flag_wakes)
+Test(data_notify, notify_flag_wakes, .fini = bed_close)
 {
-    struct bed bed;
     struct waiter waiter;
 
-    bed_open(&bed, IT_THRESHOLD_DISABLE);
-    post_receives(&bed, 1, IT_NOTIFY_FLAG);
+    bed_open(IT_THRESHOLD_DISABLE);
+    post_receives(1, IT_NOTIFY_FLAG);
     waiter_start(&waiter, bed.recv_evd);
-    deliver(&bed, FX_QUIET);
+    deliver(FX_QUIET);
     waiter_returns(&waiter, 0, 0);
-    bed_close(&bed);
 }
 
 /* Receives without the flag are queued and wake nobody; a solicited one releases the first. */
-Test(data_notify, plain_receives_wake_nobody)
+Test(data_notify, plain_receives_wake_nobody, .fini = bed_close)
 {
-    struct bed bed;
     struct waiter waiter;
 
-    bed_open(&bed, IT_THRESHOLD_DISABLE);
-    post_receives(&bed, 3, IT_COMPLETION_FLAG);
+    bed_open(IT_THRESHOLD_DISABLE);
+    post_receives(3, IT_COMPLETION_FLAG);
     waiter_start(&waiter, bed.recv_evd);
-    deliver(&bed, FX_QUIET);
-    deliver(&bed, FX_QUIET);
+    deliver(FX_QUIET);
+    deliver(FX_QUIET);
     waiter_stays(&waiter);
-    deliver(&bed, IT_SOLICITED_WAIT_FLAG);
+    deliver(IT_SOLICITED_WAIT_FLAG);
     waiter_returns(&waiter, 0, 2);
     fx_done_len(bed.recv_evd, bed.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
     fx_done_len(bed.recv_evd, bed.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
     fx_empty(bed.recv_evd);
-    bed_close(&bed);
 }
 
 /* Of a Send with a value only the value wakes, and only when it is solicited. */
-Test(data_notify, immediate_values)
+Test(data_notify, immediate_values, .fini = bed_close)
 {
-    struct bed bed;
     struct waiter waiter;
     it_lmr_triplet_t segment;
 
-    bed_open(&bed, IT_THRESHOLD_DISABLE);
+    bed_open(IT_THRESHOLD_DISABLE);
     CHECK_OK(itx_ep_enable_immediate(bed.a_ep, IT_TRUE));
     CHECK_OK(itx_ep_enable_immediate(bed.b_ep, IT_TRUE));
     segment = fx_seg(&bed.source, 0, 8);
@@ -166,7 +160,7 @@ Test(data_notify, immediate_values)
     segment = fx_seg(&bed.sink, 0, 8);
     waiter_start(&waiter, bed.recv_evd);
     CHECK_OK(itx_post_send_imm(bed.a_ep, &segment, 1, 0, FX_QUIET, 1));
-    deliver(&bed, FX_QUIET);
+    deliver(FX_QUIET);
     waiter_stays(&waiter);
     CHECK_OK(itx_post_send_imm(bed.a_ep, &segment, 1, 0, IT_SOLICITED_WAIT_FLAG, 2));
     waiter_returns(&waiter, 0, 4);
@@ -177,77 +171,69 @@ Test(data_notify, immediate_values)
         CHECK_EQ(i, event.dto_cmpl.cookie);
         CHECK_EQ(i == 1 ? 1 : i == 4 ? 2 : 0, itx_event_immediate(&event, &value) ? value : 0);
     }
-    bed_close(&bed);
 }
 
 /* At entry what is queued is taken, notification or not. */
-Test(data_notify, entry_takes_what_is_there)
+Test(data_notify, entry_takes_what_is_there, .fini = bed_close)
 {
-    struct bed bed;
     it_event_t event;
     size_t nmore = 99;
 
-    bed_open(&bed, IT_THRESHOLD_DISABLE);
+    bed_open(IT_THRESHOLD_DISABLE);
     CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(bed.recv_evd, 0, &event, &nmore));
     CHECK_EQ(99, nmore);
-    post_receives(&bed, 2, FX_QUIET);
-    deliver(&bed, FX_QUIET);
-    deliver(&bed, FX_QUIET);
+    post_receives(2, FX_QUIET);
+    deliver(FX_QUIET);
+    deliver(FX_QUIET);
     CHECK_OK(it_evd_wait(bed.recv_evd, 0, &event, &nmore));
     CHECK_EQ(0, event.dto_cmpl.cookie);
     CHECK_EQ(1, nmore);
     CHECK_OK(it_evd_wait(bed.recv_evd, 0, &event, NULL));
     CHECK_EQ(1, event.dto_cmpl.cookie);
     CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(bed.recv_evd, 1000, &event, &nmore));
-    bed_close(&bed);
 }
 
-Test(data_notify, threshold)
+Test(data_notify, threshold, .fini = bed_close)
 {
-    struct bed bed;
     struct waiter waiter;
 
-    bed_open(&bed, 3);
-    post_receives(&bed, 4, FX_SIGNAL);
+    bed_open(3);
+    post_receives(4, FX_SIGNAL);
     waiter_start(&waiter, bed.recv_evd);
-    deliver(&bed, FX_QUIET);
-    deliver(&bed, FX_QUIET);
+    deliver(FX_QUIET);
+    deliver(FX_QUIET);
     waiter_stays(&waiter);
-    deliver(&bed, FX_QUIET);
+    deliver(FX_QUIET);
     waiter_returns(&waiter, 0, 2);
     for (uint64_t i = 1; i < 3; i++)
         fx_done_len(bed.recv_evd, bed.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
-    bed_close(&bed);
 }
 
 /* The threshold is met, but by events that notify nobody. */
-Test(data_notify, threshold_needs_a_notification)
+Test(data_notify, threshold_needs_a_notification, .fini = bed_close)
 {
-    struct bed bed;
     struct waiter waiter;
 
-    bed_open(&bed, 2);
-    post_receives(&bed, 4, FX_QUIET);
+    bed_open(2);
+    post_receives(4, FX_QUIET);
     waiter_start(&waiter, bed.recv_evd);
     for (unsigned i = 0; i < 3; i++)
-        deliver(&bed, FX_QUIET);
+        deliver(FX_QUIET);
     waiter_stays(&waiter);
-    deliver(&bed, IT_SOLICITED_WAIT_FLAG);
+    deliver(IT_SOLICITED_WAIT_FLAG);
     waiter_returns(&waiter, 0, 3);
-    bed_close(&bed);
 }
 
 /* Fewer than the threshold: the time runs out, and it_evd_dequeue gets them. */
-Test(data_notify, threshold_and_timeout)
+Test(data_notify, threshold_and_timeout, .fini = bed_close)
 {
-    struct bed bed;
     it_event_t event;
     uint64_t start;
 
-    bed_open(&bed, 3);
-    post_receives(&bed, 2, FX_SIGNAL);
-    deliver(&bed, FX_QUIET);
-    deliver(&bed, FX_QUIET);
+    bed_open(3);
+    post_receives(2, FX_SIGNAL);
+    deliver(FX_QUIET);
+    deliver(FX_QUIET);
     start = fx_now_us();
     CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(bed.recv_evd, 20000, &event, NULL));
     CHECK(fx_now_us() - start >= 19000);
@@ -256,31 +242,27 @@ Test(data_notify, threshold_and_timeout)
     CHECK_OK(it_evd_dequeue(bed.recv_evd, &event));
     CHECK_EQ(1, event.dto_cmpl.cookie);
     fx_empty(bed.recv_evd);
-    bed_close(&bed);
 }
 
 /* A failed completion releases the waiter whatever the threshold, and without the flag. */
-Test(data_notify, failure_wakes)
+Test(data_notify, failure_wakes, .fini = bed_close)
 {
-    struct bed bed;
     struct waiter waiter;
 
-    bed_open(&bed, 5);
-    post_receives(&bed, 1, FX_QUIET);
+    bed_open(5);
+    post_receives(1, FX_QUIET);
     waiter_start(&waiter, bed.recv_evd);
     CHECK_OK(it_ep_disconnect(bed.b_ep, NULL, 0));
     waiter_returns(&waiter, 0, 0);
     CHECK_EQ(IT_DTO_ERR_FLUSHED, waiter.event.dto_cmpl.dto_status);
-    bed_close(&bed);
 }
 
 /* The same rules for requests: COMPLETION alone queues, COMPLETION and NOTIFY wake. */
-Test(data_notify, requests)
+Test(data_notify, requests, .fini = bed_close)
 {
-    struct bed bed;
     struct waiter waiter;
 
-    bed_open(&bed, IT_THRESHOLD_DISABLE);
+    bed_open(IT_THRESHOLD_DISABLE);
     waiter_start(&waiter, bed.a.request_evd);
     fx_read(bed.a_ep, &bed.sink, 0, 8, &bed.source, 0, 10, IT_COMPLETION_FLAG);
     fx_read(bed.a_ep, &bed.sink, 0, 8, &bed.source, 0, 11, IT_NOTIFY_FLAG);
@@ -289,17 +271,15 @@ Test(data_notify, requests)
     waiter_returns(&waiter, 10, 1);
     fx_done_len(bed.a.request_evd, bed.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 12, 8);
     fx_empty(bed.a.request_evd);
-    bed_close(&bed);
 }
 
 /* SOLICITED_WAIT changes nothing at the sender. */
-Test(data_notify, solicited_is_not_for_the_sender)
+Test(data_notify, solicited_is_not_for_the_sender, .fini = bed_close)
 {
-    struct bed bed;
     struct waiter waiter;
 
-    bed_open(&bed, IT_THRESHOLD_DISABLE);
-    post_receives(&bed, 2, FX_QUIET);
+    bed_open(IT_THRESHOLD_DISABLE);
+    post_receives(2, FX_QUIET);
     waiter_start(&waiter, bed.a.request_evd);
     CHECK_OK(it_post_send(bed.a_ep, NULL, 0, 7,
                           (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_SOLICITED_WAIT_FLAG)));
@@ -307,24 +287,22 @@ Test(data_notify, solicited_is_not_for_the_sender)
     waiter_stays(&waiter);
     CHECK_OK(it_post_send(bed.a_ep, NULL, 0, 8, FX_SIGNAL));
     waiter_returns(&waiter, 7, 1);
-    bed_close(&bed);
 }
 
 /* Several waiters on one EVD each get an event of their own. */
-Test(data_notify, two_waiters)
+Test(data_notify, two_waiters, .fini = bed_close)
 {
-    struct bed bed;
     struct waiter one;
     struct waiter two;
 
-    bed_open(&bed, IT_THRESHOLD_DISABLE);
-    post_receives(&bed, 2, FX_SIGNAL);
+    bed_open(IT_THRESHOLD_DISABLE);
+    post_receives(2, FX_SIGNAL);
     waiter_start(&one, bed.recv_evd);
     memset(&two, 0, sizeof(two));
     two.evd = bed.recv_evd;
     CHECK(pthread_create(&two.thread, NULL, waiter_main, &two) == 0);
-    deliver(&bed, FX_QUIET);
-    deliver(&bed, FX_QUIET);
+    deliver(FX_QUIET);
+    deliver(FX_QUIET);
     CHECK(pthread_join(one.thread, NULL) == 0);
     CHECK(pthread_join(two.thread, NULL) == 0);
     CHECK_STATUS(IT_SUCCESS, one.status);
@@ -333,7 +311,6 @@ Test(data_notify, two_waiters)
         CHECK_EQ(1, one.event.dto_cmpl.cookie + two.event.dto_cmpl.cookie);
     else
         CHECK_STATUS(IT_ERR_WAITER_LIMIT, two.status);
-    bed_close(&bed);
 }
 
 /* Freed under the feet of a waiter. */

@@ -119,75 +119,74 @@ long syscall(long number, ...)
 #define PAYLOAD  65500u /* of a Send's FPDU on loopback */
 #define TAIL_MAX 512u   /* an FPDU that is no longer goes along with the one before */
 
-struct bed {
+static struct {
     struct fx_pair pair;
     struct fx_buf out, in;
     uint64_t cookie;
-};
+} bed;
 
-static void bed_open(struct bed *bed, bool crc)
+static void bed_open(bool crc)
 {
     struct itx_mpa_params mpa;
     struct fx_pair_setup setup = {.a_mpa = &mpa, .b_mpa = &mpa};
     struct fx_pair plain;
 
-    memset(bed, 0, sizeof(*bed));
     fx_pair_open(&plain);
     mpa = fx_mpa(plain.a_ep);
     fx_pair_close(&plain);
     mpa.crc = crc ? IT_TRUE : IT_FALSE;
-    fx_pair_open_as(&bed->pair, &setup);
-    bed->out = fx_buf_make(&bed->pair.a, LONGEST + GUARD);
-    bed->in = fx_buf_make(&bed->pair.b, LONGEST + 2 * GUARD);
-    fx_fill(bed->out.data, bed->out.size, 3);
+    fx_pair_open_as(&bed.pair, &setup);
+    bed.out = fx_buf_make(&bed.pair.a, LONGEST + GUARD);
+    bed.in = fx_buf_make(&bed.pair.b, LONGEST + 2 * GUARD);
+    fx_fill(bed.out.data, bed.out.size, 3);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    fx_empty(bed->pair.a.aff_evd);
-    fx_empty(bed->pair.b.aff_evd);
-    fx_buf_free(&bed->out);
-    fx_buf_free(&bed->in);
-    fx_pair_close(&bed->pair);
+    fx_empty(bed.pair.a.aff_evd);
+    fx_empty(bed.pair.b.aff_evd);
+    fx_buf_free(&bed.out);
+    fx_buf_free(&bed.in);
+    fx_pair_close(&bed.pair);
 }
 
 /* The peer says something: from then on it may wait for an answer. */
-static void ask(struct bed *bed)
+static void ask(void)
 {
-    CHECK_OK(it_post_recv(bed->pair.a_ep, NULL, 0, 1, FX_SIGNAL));
-    CHECK_OK(it_post_send(bed->pair.b_ep, NULL, 0, 1, FX_SIGNAL));
-    fx_done(bed->pair.a.recv_evd, bed->pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_SUCCESS);
-    fx_done(bed->pair.b.request_evd, bed->pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_SUCCESS);
+    CHECK_OK(it_post_recv(bed.pair.a_ep, NULL, 0, 1, FX_SIGNAL));
+    CHECK_OK(it_post_send(bed.pair.b_ep, NULL, 0, 1, FX_SIGNAL));
+    fx_done(bed.pair.a.recv_evd, bed.pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_SUCCESS);
+    fx_done(bed.pair.b.request_evd, bed.pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_SUCCESS);
 }
 
 /* By how many calls it left, when the socket takes so many octets before it is full. */
-static unsigned answer(struct bed *bed, bool write, size_t size, long limit)
+static unsigned answer(bool write, size_t size, long limit)
 {
-    uint64_t cookie = ++bed->cookie;
+    uint64_t cookie = ++bed.cookie;
     size_t from = (size_t)(cookie % 13);
     size_t to = GUARD - (size_t)(cookie % 3);
 
-    memset(bed->in.data, 0xee, bed->in.size);
+    memset(bed.in.data, 0xee, bed.in.size);
     if (write)
-        CHECK_OK(it_post_recv(bed->pair.b_ep, NULL, 0, cookie, FX_SIGNAL));
+        CHECK_OK(it_post_recv(bed.pair.b_ep, NULL, 0, cookie, FX_SIGNAL));
     else
-        fx_recv(bed->pair.b_ep, &bed->in, to, size, cookie);
+        fx_recv(bed.pair.b_ep, &bed.in, to, size, cookie);
     atomic_store(&large_sends, 0);
     atomic_store(&room, limit);
     if (write)
-        fx_write(bed->pair.a_ep, &bed->out, from, size, &bed->in, to, cookie, FX_SIGNAL);
+        fx_write(bed.pair.a_ep, &bed.out, from, size, &bed.in, to, cookie, FX_SIGNAL);
     else
-        fx_send(bed->pair.a_ep, &bed->out, from, size, cookie, FX_SIGNAL);
-    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep,
+        fx_send(bed.pair.a_ep, &bed.out, from, size, cookie, FX_SIGNAL);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep,
                 write ? IT_DTO_RDMA_WRITE_CMPL_EVENT : IT_DTO_SEND_CMPL_EVENT, cookie, size);
     if (write)
-        CHECK_OK(it_post_send(bed->pair.a_ep, NULL, 0, cookie, FX_QUIET));
-    fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie,
+        CHECK_OK(it_post_send(bed.pair.a_ep, NULL, 0, cookie, FX_QUIET));
+    fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie,
                 write ? 0 : size);
     atomic_store(&room, UNLIMITED);
-    fx_check_same(bed->out.data + from, bed->in.data + to, size);
-    CHECK(fx_is_byte(bed->in.data + to - 8, 8, 0xee));
-    CHECK(fx_is_byte(bed->in.data + to + size, 8, 0xee));
+    fx_check_same(bed.out.data + from, bed.in.data + to, size);
+    CHECK(fx_is_byte(bed.in.data + to - 8, 8, 0xee));
+    CHECK(fx_is_byte(bed.in.data + to + size, 8, 0xee));
     return atomic_load(&large_sends);
 }
 
@@ -213,15 +212,13 @@ static const size_t sizes[] = {
 
 static void all_sizes(bool crc, bool write)
 {
-    struct bed bed;
-
-    bed_open(&bed, crc);
+    bed_open(crc);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        ask(&bed);
-        (void)answer(&bed, write, sizes[i], UNLIMITED);
-        (void)answer(&bed, write, sizes[i], UNLIMITED);
+        ask();
+        (void)answer(write, sizes[i], UNLIMITED);
+        (void)answer(write, sizes[i], UNLIMITED);
     }
-    bed_close(&bed);
+    bed_close();
 }
 
 Test(data_parts, sends)
@@ -239,28 +236,25 @@ Test(data_parts, writes)
 }
 
 /* What nobody has asked for goes in one call, and so does a second answer. */
-Test(data_parts, only_answers)
+Test(data_parts, only_answers, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed, true);
-    ask(&bed);
-    EXPECT_EQ(2, answer(&bed, false, 65536, UNLIMITED));
-    EXPECT_EQ(1, answer(&bed, false, 65536, UNLIMITED));
-    ask(&bed);
-    EXPECT_EQ(1, answer(&bed, false, MIN - 1, UNLIMITED));
-    EXPECT_EQ(4, answer(&bed, false, MAX, UNLIMITED));
-    EXPECT_EQ(1, answer(&bed, false, MAX, UNLIMITED));
-    bed_close(&bed);
+    bed_open(true);
+    ask();
+    EXPECT_EQ(2, answer(false, 65536, UNLIMITED));
+    EXPECT_EQ(1, answer(false, 65536, UNLIMITED));
+    ask();
+    EXPECT_EQ(1, answer(false, MIN - 1, UNLIMITED));
+    EXPECT_EQ(4, answer(false, MAX, UNLIMITED));
+    EXPECT_EQ(1, answer(false, MAX, UNLIMITED));
     check_done();
 }
 
 /* Every octet of what frames them, and now and then one of the payload, is the last that fits. */
-static void cut_around(struct bed *bed, bool write, size_t size, long middle)
+static void cut_around(bool write, size_t size, long middle)
 {
     for (long limit = middle > 40 ? middle - 40 : 0; limit < middle + 40; limit++) {
-        ask(bed);
-        (void)answer(bed, write, size, limit);
+        ask();
+        (void)answer(write, size, limit);
     }
 }
 
@@ -268,21 +262,20 @@ static void all_cuts(bool crc, bool write)
 {
     const size_t size = 65536;
     const long wire = 65536 + 2 * 24;
-    struct bed bed;
 
-    bed_open(&bed, crc);
-    cut_around(&bed, write, size, 0);
-    cut_around(&bed, write, size, PAYLOAD + 20 - 24576);
-    cut_around(&bed, write, size, wire - 40);
+    bed_open(crc);
+    cut_around(write, size, 0);
+    cut_around(write, size, PAYLOAD + 20 - 24576);
+    cut_around(write, size, wire - 40);
     for (long limit = 3001; limit < wire; limit += 4999) {
-        ask(&bed);
-        (void)answer(&bed, write, size, limit);
-        ask(&bed);
-        (void)answer(&bed, write, PAYLOAD + TAIL_MAX + 9, limit);
-        ask(&bed);
-        (void)answer(&bed, write, MAX, 2 * limit);
+        ask();
+        (void)answer(write, size, limit);
+        ask();
+        (void)answer(write, PAYLOAD + TAIL_MAX + 9, limit);
+        ask();
+        (void)answer(write, MAX, 2 * limit);
     }
-    bed_close(&bed);
+    bed_close();
 }
 
 Test(data_parts, cut_sends)

@@ -18,31 +18,30 @@ static const size_t small_sizes[] = {0,    1,    2,    3,    4,    5,    7,    8
                                      31,   63,   64,   65,   1423, 1424, 1425, 1426,
                                      1427, 1428, 1429, 1430, 4095, 4096, 4097, 9000};
 
-struct bed {
+static struct {
     struct fx_pair pair;
     struct fx_buf out; /* on a */
     struct fx_buf in;  /* on b */
     uint64_t cookie;
-};
+} bed;
 
-static void bed_open(struct bed *bed, size_t room)
+static void bed_open(size_t room)
 {
-    memset(bed, 0, sizeof(*bed));
-    fx_pair_open(&bed->pair);
-    bed->out = fx_buf_make(&bed->pair.a, room + 2 * GUARD);
-    bed->in = fx_buf_make(&bed->pair.b, room + 2 * GUARD);
-    fx_fill(bed->out.data, bed->out.size, 77);
+    fx_pair_open(&bed.pair);
+    bed.out = fx_buf_make(&bed.pair.a, room + 2 * GUARD);
+    bed.in = fx_buf_make(&bed.pair.b, room + 2 * GUARD);
+    fx_fill(bed.out.data, bed.out.size, 77);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    fx_empty(bed->pair.a.request_evd);
-    fx_empty(bed->pair.b.recv_evd);
-    fx_empty(bed->pair.a.aff_evd);
-    fx_empty(bed->pair.b.aff_evd);
-    fx_buf_free(&bed->out);
-    fx_buf_free(&bed->in);
-    fx_pair_close(&bed->pair);
+    fx_empty(bed.pair.a.request_evd);
+    fx_empty(bed.pair.b.recv_evd);
+    fx_empty(bed.pair.a.aff_evd);
+    fx_empty(bed.pair.b.aff_evd);
+    fx_buf_free(&bed.out);
+    fx_buf_free(&bed.in);
+    fx_pair_close(&bed.pair);
 }
 
 /* The octets just before and behind the data of the sink are as they were. */
@@ -58,73 +57,68 @@ static size_t odd(uint64_t n, size_t modulus)
     return GUARD / 2 + (size_t)(n % modulus);
 }
 
-static void one_send(struct bed *bed, size_t size)
+static void one_send(size_t size)
 {
-    uint64_t cookie = ++bed->cookie;
+    uint64_t cookie = ++bed.cookie;
     size_t from = odd(cookie, 7);
     size_t to = odd(cookie, 5);
 
-    memset(bed->in.data, 0xee, size + 2 * GUARD);
-    fx_recv(bed->pair.b_ep, &bed->in, to, size, cookie);
-    fx_send(bed->pair.a_ep, &bed->out, from, size, cookie, FX_SIGNAL);
-    fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, size);
-    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_SEND_CMPL_EVENT, cookie, size);
-    fx_check_same(bed->out.data + from, bed->in.data + to, size);
-    guards_untouched(&bed->in, to, size);
+    memset(bed.in.data, 0xee, size + 2 * GUARD);
+    fx_recv(bed.pair.b_ep, &bed.in, to, size, cookie);
+    fx_send(bed.pair.a_ep, &bed.out, from, size, cookie, FX_SIGNAL);
+    fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, size);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, cookie, size);
+    fx_check_same(bed.out.data + from, bed.in.data + to, size);
+    guards_untouched(&bed.in, to, size);
 }
 
 /* A Write followed by an empty Send: when that is received, the data must be in place. */
-static void one_write(struct bed *bed, size_t size)
+static void one_write(size_t size)
 {
-    uint64_t cookie = ++bed->cookie;
+    uint64_t cookie = ++bed.cookie;
     size_t from = odd(cookie, 7);
     size_t to = odd(cookie, 5);
 
-    memset(bed->in.data, 0xee, size + 2 * GUARD);
-    CHECK_OK(it_post_recv(bed->pair.b_ep, NULL, 0, cookie, FX_SIGNAL));
-    fx_write(bed->pair.a_ep, &bed->out, from, size, &bed->in, to, cookie, FX_SIGNAL);
-    CHECK_OK(it_post_send(bed->pair.a_ep, NULL, 0, cookie, FX_QUIET));
-    fx_done_len(bed->pair.b.recv_evd, bed->pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, 0);
-    fx_check_same(bed->out.data + from, bed->in.data + to, size);
-    guards_untouched(&bed->in, to, size);
-    fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, cookie,
-                size);
+    memset(bed.in.data, 0xee, size + 2 * GUARD);
+    CHECK_OK(it_post_recv(bed.pair.b_ep, NULL, 0, cookie, FX_SIGNAL));
+    fx_write(bed.pair.a_ep, &bed.out, from, size, &bed.in, to, cookie, FX_SIGNAL);
+    CHECK_OK(it_post_send(bed.pair.a_ep, NULL, 0, cookie, FX_QUIET));
+    fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, 0);
+    fx_check_same(bed.out.data + from, bed.in.data + to, size);
+    guards_untouched(&bed.in, to, size);
+    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, cookie, size);
 }
 
 /* b reads from a: the source is "out", the sink "in". */
-static void one_read(struct bed *bed, size_t size)
+static void one_read(size_t size)
 {
-    uint64_t cookie = ++bed->cookie;
+    uint64_t cookie = ++bed.cookie;
     size_t from = odd(cookie, 7);
     size_t to = odd(cookie, 5);
 
-    memset(bed->in.data, 0xee, size + 2 * GUARD);
-    fx_read(bed->pair.b_ep, &bed->in, to, size, &bed->out, from, cookie, FX_SIGNAL);
-    fx_done_len(bed->pair.b.request_evd, bed->pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, cookie, size);
-    fx_check_same(bed->out.data + from, bed->in.data + to, size);
-    guards_untouched(&bed->in, to, size);
+    memset(bed.in.data, 0xee, size + 2 * GUARD);
+    fx_read(bed.pair.b_ep, &bed.in, to, size, &bed.out, from, cookie, FX_SIGNAL);
+    fx_done_len(bed.pair.b.request_evd, bed.pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, cookie, size);
+    fx_check_same(bed.out.data + from, bed.in.data + to, size);
+    guards_untouched(&bed.in, to, size);
 }
 
-static void all_small(void (*one)(struct bed *, size_t))
+static void all_small(void (*one)(size_t))
 {
-    struct bed bed;
-
-    bed_open(&bed, ROOM);
+    bed_open(ROOM);
     for (size_t i = 0; i < sizeof(small_sizes) / sizeof(small_sizes[0]); i++)
-        one(&bed, small_sizes[i]);
+        one(small_sizes[i]);
     for (size_t size = EDGE_LO; size <= EDGE_HI; size++)
-        one(&bed, size);
-    bed_close(&bed);
+        one(size);
+    bed_close();
 }
 
-static void one_large(void (*one)(struct bed *, size_t), size_t size)
+static void one_large(void (*one)(size_t), size_t size)
 {
-    struct bed bed;
-
-    bed_open(&bed, size);
-    one(&bed, size);
-    one(&bed, 1);
-    bed_close(&bed);
+    bed_open(size);
+    one(size);
+    one(1);
+    bed_close();
 }
 
 TEST_ROW(data_size, send, all_small, one_send);
@@ -138,11 +132,9 @@ TEST_ROW(data_size, write_16_megabytes, one_large, one_write, 16u << 20);
 TEST_ROW(data_size, read_16_megabytes, one_large, one_read, 16u << 20);
 
 /* A message shorter than the receive leaves the rest of the buffer alone. */
-Test(data_size, shorter_message)
+Test(data_size, shorter_message, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed, 8192);
+    bed_open(8192);
     memset(bed.in.data, 0xee, bed.in.size);
     fx_recv(bed.pair.b_ep, &bed.in, 0, bed.in.size, 5);
     fx_send(bed.pair.a_ep, &bed.out, 0, 100, 6, FX_SIGNAL);
@@ -150,7 +142,6 @@ Test(data_size, shorter_message)
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 6, 100);
     fx_check_same(bed.out.data, bed.in.data, 100);
     CHECK(fx_is_byte(bed.in.data + 100, bed.in.size - 100, 0xee));
-    bed_close(&bed);
 }
 
 /* Operations of no length, with no segment at all, in a row. */
