@@ -33,7 +33,7 @@ static void attack_once(struct hostile_bed *bed, const struct hostile_row *row, 
     fx_recv(victim.ep, &bed->in, 0, BED_REGION, 1);
     fx_recv(victim.ep, &bed->in, BED_REGION, BED_REGION, 2);
     attack.crc = victim.peer.crc;
-    row->build(&attack);
+    row->build(&attack, row->arg);
     raw_add(&offender, attack.ulpdu.data, attack.ulpdu.len);
     /* Behind it, one that would be good. */
     hostile_add_good(&attack);

@@ -18,7 +18,8 @@ struct hostile_attack {
 
 struct hostile_row {
     const char *name;
-    void (*build)(struct hostile_attack *attack);
+    void (*build)(struct hostile_attack *attack, const uint64_t *arg);
+    uint64_t arg[5];
     unsigned codes[2]; /* of the Terminate: either, as the next two */
     it_event_type_t affiliated[2];
     it_dto_status_t first; /* of the first receive */
