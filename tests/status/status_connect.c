@@ -118,25 +118,12 @@ static void prepare(struct status_world *world)
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-static it_status_t listen_create(const union status_value *v)
-{
-    return it_listen_create(v[0].p, v[1].n, v[2].p, (it_listen_flags_t)v[3].n, v[4].p, v[5].p);
-}
-
-static it_status_t listen_query(const union status_value *v)
-{
-    return it_listen_query(v[0].p, (it_listen_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t listen_free(const union status_value *v)
-{
-    return it_listen_free(v[0].p);
-}
-
-static it_status_t ep_connect(const union status_value *v)
-{
-    return it_ep_connect(v[0].p, v[1].p, v[2].p, v[3].p, (it_cn_est_flags_t)v[4].n, v[5].p, v[6].n);
-}
+STATUS_CALL(listen_create,
+            it_listen_create(v[0].p, v[1].n, v[2].p, (it_listen_flags_t)v[3].n, v[4].p, v[5].p));
+STATUS_CALL(listen_query, it_listen_query(v[0].p, (it_listen_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(listen_free, it_listen_free(v[0].p));
+STATUS_CALL(ep_connect, it_ep_connect(v[0].p, v[1].p, v[2].p, v[3].p, (it_cn_est_flags_t)v[4].n,
+                                      v[5].p, v[6].n));
 
 /* Identifiers that are not numbers of requests are made from one that is. */
 static it_cn_est_identifier_t identifier(uint64_t distance)
@@ -144,25 +131,10 @@ static it_cn_est_identifier_t identifier(uint64_t distance)
     return request + distance;
 }
 
-static it_status_t ep_accept(const union status_value *v)
-{
-    return it_ep_accept(v[0].p, identifier(v[1].n), v[2].p, v[3].n);
-}
-
-static it_status_t reject(const union status_value *v)
-{
-    return it_reject(identifier(v[0].n), v[1].p, v[2].n);
-}
-
-static it_status_t handoff(const union status_value *v)
-{
-    return it_handoff(v[0].p, v[1].n, identifier(v[2].n));
-}
-
-static it_status_t ep_disconnect(const union status_value *v)
-{
-    return it_ep_disconnect(v[0].p, v[1].p, v[2].n);
-}
+STATUS_CALL(ep_accept, it_ep_accept(v[0].p, identifier(v[1].n), v[2].p, v[3].n));
+STATUS_CALL(reject, it_reject(identifier(v[0].n), v[1].p, v[2].n));
+STATUS_CALL(handoff, it_handoff(v[0].p, v[1].n, identifier(v[2].n)));
+STATUS_CALL(ep_disconnect, it_ep_disconnect(v[0].p, v[1].p, v[2].n));
 
 static int descriptor(uint64_t which)
 {
@@ -171,15 +143,10 @@ static int descriptor(uint64_t which)
     return which <= 4 ? others[which - 1] : (int)which;
 }
 
-static it_status_t convert(const union status_value *v)
-{
-    return it_socket_convert(descriptor(v[0].n), v[1].p, (it_sc_flags_t)v[2].n, v[3].p, v[4].n);
-}
-
-static it_status_t convert_x(const union status_value *v)
-{
-    return itx_socket_convert(descriptor(v[0].n), v[1].p, (it_sc_flags_t)v[2].n, v[3].p);
-}
+STATUS_CALL(convert,
+            it_socket_convert(descriptor(v[0].n), v[1].p, (it_sc_flags_t)v[2].n, v[3].p, v[4].n));
+STATUS_CALL(convert_x,
+            itx_socket_convert(descriptor(v[0].n), v[1].p, (it_sc_flags_t)v[2].n, v[3].p));
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
 
@@ -283,9 +250,7 @@ static void is_connecting(struct status_world *world, union status_value *values
 static const struct itx_convert_params params = {.size = sizeof(params)};
 
 static const struct status_call calls[] = {
-    {.name = "it_listen_create",
-     .make = listen_create,
-     .pooled = true,
+    {STATUS_NAMED(it_listen_create, listen_create), .pooled = true,
      .params = {STATUS_IA,
                 STATUS_NUMBER(1),
                 {.kind = PARAM_HANDLE,
@@ -314,13 +279,11 @@ static const struct status_call calls[] = {
          SCENE("a privileged port", IT_ERR_NO_PERMISSION, unprivileged,
                SET(3, IT_LISTEN_CONN_QUAL_INPUT), POINT(4, privileged)),
          ROW("a free port", IT_SUCCESS, SET(3, IT_LISTEN_CONN_QUAL_INPUT), POINT(4, given_port)))},
-    {.name = "it_listen_query",
-     .make = listen_query,
+    {STATUS_NAMED(it_listen_query, listen_query),
      .params = {LISTEN, STATUS_BITS(IT_ERR_INVALID_MASK, IT_LISTEN_PARAM_ALL, 0x1f), STATUS_RESULT},
      .rows = ROWS(ROW("nothing", IT_SUCCESS, SET(1, 0)))},
-    {.name = "it_listen_free", .make = listen_free, .params = {LISTEN}},
-    {.name = "it_ep_connect",
-     .make = ep_connect,
+    {STATUS_NAMED(it_listen_free, listen_free), .params = {LISTEN}},
+    {STATUS_NAMED(it_ep_connect, ep_connect),
      .params = {STATUS_EP(SLOT_EP), STATUS_GIVEN(path), STATUS_OPTIONAL, STATUS_GIVEN(silent),
                 STATUS_BITS(IT_ERR_INVALID_CN_EST_FLAGS, TWO_WAY,
                             IT_CONNECT_FLAG_TWO_WAY | IT_CONNECT_FLAG_THREE_WAY |
@@ -356,8 +319,7 @@ static const struct status_call calls[] = {
               ROW("far too much", IT_ERR_INVALID_PDATA_LENGTH, SET(6, SIZE_MAX)),
               ROW("all data there may be", IT_SUCCESS, SET(6, IT_MAX_PRIV_DATA)),
               ROW("no data from somewhere", IT_SUCCESS, SET(5, 1)))},
-    {.name = "it_ep_accept",
-     .make = ep_accept,
+    {STATUS_NAMED(it_ep_accept, ep_accept),
      .params = {STATUS_EP(SLOT_EP), STATUS_NUMBER(0), STATUS_GIVEN_AS_IS(data), STATUS_NUMBER(0)},
      .rows = ROWS(ROW("an unknown id", IT_ERR_INVALID_CN_EST_ID, SET(1, 1)),
                   ROW("id 0", IT_ERR_INVALID_CN_EST_ID, SET(1, UINT64_MAX)),
@@ -369,8 +331,7 @@ static const struct status_call calls[] = {
                   ROW("data from nowhere", IT_ERR_FAULT, SET(2, 0), SET(3, 1)),
                   ROW("too much data", IT_ERR_INVALID_PDATA_LENGTH, SET(3, sizeof(data))),
                   ROW("all data there may be", IT_SUCCESS, SET(3, IT_MAX_PRIV_DATA)))},
-    {.name = "it_reject",
-     .make = reject,
+    {STATUS_NAMED(it_reject, reject),
      .params = {STATUS_NUMBER(0), STATUS_GIVEN_AS_IS(data), STATUS_NUMBER(0)},
      .rows = ROWS(ROW("an unknown id", IT_ERR_INVALID_CN_EST_ID, SET(0, 1)),
                   SCENE("a used one", IT_ERR_INVALID_CN_EST_ID, used_up),
@@ -378,8 +339,7 @@ static const struct status_call calls[] = {
                   ROW("data from nowhere", IT_ERR_FAULT, SET(1, 0), SET(2, 1)),
                   ROW("too much data", IT_ERR_INVALID_PDATA_LENGTH, SET(2, sizeof(data))),
                   ROW("all data there may be", IT_SUCCESS, SET(2, IT_MAX_PRIV_DATA)))},
-    {.name = "it_handoff",
-     .make = handoff,
+    {STATUS_NAMED(it_handoff, handoff),
      .params = {STATUS_GIVEN(taken_port), STATUS_NUMBER(1), STATUS_NUMBER(0)},
      .rows = ROWS(ROW("an unknown id", IT_ERR_INVALID_CN_EST_ID, SET(2, 1)),
                   SCENE("a used one", IT_ERR_INVALID_CN_EST_ID, used_up),
@@ -389,16 +349,14 @@ static const struct status_call calls[] = {
                   ROW("to nobody", IT_ERR_INVALID_CONN_QUAL, POINT(0, nowhere)),
                   ROW("to a service", IT_ERR_INVALID_CONN_QUAL, POINT(0, service)),
                   SCENE("its EVD is full", IT_ERR_RESOURCES, target_is_full))},
-    {.name = "it_ep_disconnect",
-     .make = ep_disconnect,
+    {STATUS_NAMED(it_ep_disconnect, ep_disconnect),
      .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN_AS_IS(data), STATUS_NUMBER(0)},
      .rows = ROWS(ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)),
                   ROW("a dead one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP_ENDED)),
                   ROW("data from nowhere", IT_ERR_FAULT, SET(1, 0), SET(2, 1)),
                   ROW("data", IT_ERR_INVALID_PDATA_LENGTH, SET(2, 1)),
                   SCENE("it connects", IT_SUCCESS, is_connecting, USE(0, SLOT_EP)))},
-    {.name = "it_socket_convert",
-     .make = convert,
+    {STATUS_NAMED(it_socket_convert, convert),
      .params = {STATUS_NUMBER(0), STATUS_EP(SLOT_EP),
                 STATUS_BITS(IT_ERR_INVALID_FLAGS, 0,
                             IT_SC_NO_REQ_REP | ITX_SC_INITIATOR | ITX_SC_RESPONDER),
@@ -417,8 +375,7 @@ static const struct status_call calls[] = {
               ROW("one from nowhere", IT_ERR_FAULT, SET(3, 0), SET(4, 1)),
               ROW("a message", IT_SUCCESS, SET(4, 10)),
               ROW("without Request and Reply", IT_SUCCESS, SET(2, IT_SC_NO_REQ_REP)))},
-    {.name = "itx_socket_convert",
-     .make = convert_x,
+    {STATUS_NAMED(itx_socket_convert, convert_x),
      .params = {STATUS_NUMBER(0),
                 STATUS_EP(SLOT_EP),
                 STATUS_BITS(IT_ERR_INVALID_FLAGS, 0,

@@ -51,31 +51,12 @@ static void prepare(struct status_world *world)
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-static it_status_t ep_create(const union status_value *v)
-{
-    return it_ep_rc_create(v[0].p, v[1].p, v[2].p, v[3].p, (it_ep_rc_creation_flags_t)v[4].n,
-                           v[5].p, v[6].p);
-}
-
-static it_status_t ep_query(const union status_value *v)
-{
-    return it_ep_query(v[0].p, (it_ep_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t ep_modify(const union status_value *v)
-{
-    return it_ep_modify(v[0].p, (it_ep_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t ep_reset(const union status_value *v)
-{
-    return it_ep_reset(v[0].p);
-}
-
-static it_status_t ep_free(const union status_value *v)
-{
-    return it_ep_free(v[0].p);
-}
+STATUS_CALL(ep_create, it_ep_rc_create(v[0].p, v[1].p, v[2].p, v[3].p,
+                                       (it_ep_rc_creation_flags_t)v[4].n, v[5].p, v[6].p));
+STATUS_CALL(ep_query, it_ep_query(v[0].p, (it_ep_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(ep_modify, it_ep_modify(v[0].p, (it_ep_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(ep_reset, it_ep_reset(v[0].p));
+STATUS_CALL(ep_free, it_ep_free(v[0].p));
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
 
@@ -126,9 +107,7 @@ static void is_connecting(struct status_world *world, union status_value *values
     ROW(text, status, SET(1, bit), MEMBER(2, it_ep_attributes_t, member, value))
 
 static const struct status_call calls[] = {
-    {.name = "it_ep_rc_create",
-     .make = ep_create,
-     .pooled = true,
+    {STATUS_NAMED(it_ep_rc_create, ep_create), .pooled = true,
      .params = {STATUS_PZ,
                 {.kind = PARAM_HANDLE,
                  .bad = IT_ERR_INVALID_REQ_EVD,
@@ -192,15 +171,13 @@ static const struct status_call calls[] = {
              MEMBER(5, it_ep_attributes_t, max_recv_dtos, SIZE_MAX)),
          ROW("the longest message", IT_SUCCESS,
              MEMBER(5, it_ep_attributes_t, max_dto_payload_size, BEYOND - 1)))},
-    {.name = "it_ep_query",
-     .make = ep_query,
+    {STATUS_NAMED(it_ep_query, ep_query),
      .params = {STATUS_EP(SLOT_EP), STATUS_BITS(IT_ERR_INVALID_MASK, IT_EP_PARAM_ALL, QUERY_MASK),
                 STATUS_RESULT},
      .rows = ROWS(ROW("nothing", IT_SUCCESS, SET(1, 0)),
                   ROW("datagrams", IT_ERR_INVALID_MASK, SET(1, IT_EP_PARAM_EP_KEY)),
                   ROW("a connected one", IT_SUCCESS, USE(0, SLOT_EP_CONNECTED)))},
-    {.name = "it_ep_modify",
-     .make = ep_modify,
+    {STATUS_NAMED(it_ep_modify, ep_modify),
      .params = {STATUS_EP(SLOT_EP),
                 STATUS_BITS(IT_ERR_INVALID_MASK, IT_EP_PARAM_MAX_REQ_DTO, MODIFY_MASK),
                 STATUS_GIVEN(deeper)},
@@ -245,16 +222,12 @@ static const struct status_call calls[] = {
                     UINT32_MAX),
          BAD_CHANGE("ORD", IT_ERR_RESOURCE_ORD, IT_EP_PARAM_MAX_ORD, srv.rc.rdma_read_ord,
                     UINT32_MAX))},
-    {.name = "it_ep_reset",
-     .make = ep_reset,
-     .params = {STATUS_EP(SLOT_EP_ENDED)},
+    {STATUS_NAMED(it_ep_reset, ep_reset), .params = {STATUS_EP(SLOT_EP_ENDED)},
      .rows =
          ROWS(ROW("a connection", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP_CONNECTED)),
               SCENE("while it connects", IT_ERR_INVALID_EP_STATE, is_connecting, USE(0, SLOT_EP)),
               ROW("an idle one", IT_SUCCESS, USE(0, SLOT_EP)))},
-    {.name = "it_ep_free",
-     .make = ep_free,
-     .params = {STATUS_EP(SLOT_EP)},
+    {STATUS_NAMED(it_ep_free, ep_free), .params = {STATUS_EP(SLOT_EP)},
      .rows = ROWS(ROW("narrow windows", IT_ERR_EP_BUSY, USE(0, SLOT_EP_CONNECTED)),
                   ROW("a dead one", IT_SUCCESS, USE(0, SLOT_EP_ENDED)),
                   ROW("one with an S-RQ", IT_SUCCESS, USE(0, SLOT_EP_SRQ)),

@@ -42,51 +42,16 @@ static void ignore(it_evd_handle_t evd, void *argument)
     (void)argument;
 }
 
-static it_status_t evd_create(const union status_value *v)
-{
-    return it_evd_create(v[0].p, (it_event_type_t)v[1].n, (it_evd_flags_t)v[2].n, v[3].n, v[4].n,
-                         v[5].p, v[6].p, v[7].p);
-}
-
-static it_status_t evd_query(const union status_value *v)
-{
-    return it_evd_query(v[0].p, (it_evd_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t evd_modify(const union status_value *v)
-{
-    return it_evd_modify(v[0].p, (it_evd_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t evd_wait(const union status_value *v)
-{
-    return it_evd_wait(v[0].p, v[1].n, v[2].p, v[3].p);
-}
-
-static it_status_t evd_dequeue(const union status_value *v)
-{
-    return it_evd_dequeue(v[0].p, v[1].p);
-}
-
-static it_status_t evd_post_se(const union status_value *v)
-{
-    return it_evd_post_se(v[0].p, v[1].p);
-}
-
-static it_status_t evd_attach(const union status_value *v)
-{
-    return it_evd_callback_attach(v[0].p, v[1].p != NULL ? ignore : NULL, NULL);
-}
-
-static it_status_t evd_detach(const union status_value *v)
-{
-    return it_evd_callback_detach(v[0].p);
-}
-
-static it_status_t evd_free(const union status_value *v)
-{
-    return it_evd_free(v[0].p);
-}
+STATUS_CALL(evd_create, it_evd_create(v[0].p, (it_event_type_t)v[1].n, (it_evd_flags_t)v[2].n,
+                                      v[3].n, v[4].n, v[5].p, v[6].p, v[7].p));
+STATUS_CALL(evd_query, it_evd_query(v[0].p, (it_evd_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(evd_modify, it_evd_modify(v[0].p, (it_evd_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(evd_wait, it_evd_wait(v[0].p, v[1].n, v[2].p, v[3].p));
+STATUS_CALL(evd_dequeue, it_evd_dequeue(v[0].p, v[1].p));
+STATUS_CALL(evd_post_se, it_evd_post_se(v[0].p, v[1].p));
+STATUS_CALL(evd_attach, it_evd_callback_attach(v[0].p, v[1].p != NULL ? ignore : NULL, NULL));
+STATUS_CALL(evd_detach, it_evd_callback_detach(v[0].p));
+STATUS_CALL(evd_free, it_evd_free(v[0].p));
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
 
@@ -151,9 +116,7 @@ static void is_interrupted(struct status_world *world, union status_value *value
 #define EVD STATUS_EVD(SLOT_EVD, IT_ERR_INVALID_EVD)
 
 static const struct status_call calls[] = {
-    {.name = "it_evd_create",
-     .make = evd_create,
-     .pooled = true,
+    {STATUS_NAMED(it_evd_create, evd_create), .pooled = true,
      .params = {STATUS_IA,
                 STATUS_NUMBER(IT_SOFTWARE_EVENT_STREAM),
                 STATUS_BITS(IT_ERR_INVALID_FLAGS, 0, CREATE_FLAGS),
@@ -195,12 +158,10 @@ static const struct status_call calls[] = {
          ROW("a member", IT_SUCCESS, USE(5, SLOT_AEVD)),
          ROW("an aggregate without room", IT_SUCCESS, SET(1, IT_AEVD_NOTIFICATION_EVENT_STREAM),
              SET(3, 0), SET(4, 9)))},
-    {.name = "it_evd_query",
-     .make = evd_query,
+    {STATUS_NAMED(it_evd_query, evd_query),
      .params = {EVD, STATUS_BITS(IT_ERR_INVALID_MASK, IT_EVD_PARAM_ALL, QUERY_MASK), STATUS_RESULT},
      .rows = ROWS(ROW("nothing", IT_SUCCESS, SET(1, 0)))},
-    {.name = "it_evd_modify",
-     .make = evd_modify,
+    {STATUS_NAMED(it_evd_modify, evd_modify),
      .params = {EVD, STATUS_BITS(IT_ERR_INVALID_MASK, IT_EVD_PARAM_QUEUE_SIZE, MODIFY_MASK),
                 STATUS_GIVEN(good)},
      .rows = ROWS(
@@ -241,8 +202,7 @@ static const struct status_call calls[] = {
          ROW("leaves", IT_SUCCESS, USE(0, SLOT_EVD_MEMBER), SET(1, IT_EVD_PARAM_AEVD_HANDLE)),
          ROW("an aggregate is disabled", IT_SUCCESS, USE(0, SLOT_AEVD),
              SET(1, IT_EVD_PARAM_ENABLED)))},
-    {.name = "it_evd_wait",
-     .make = evd_wait,
+    {STATUS_NAMED(it_evd_wait, evd_wait),
      .params = {EVD, STATUS_NUMBER(0), STATUS_RESULT, STATUS_OPTIONAL},
      .rows = ROWS(ROW("a member", IT_ERR_INVALID_EVD_STATE, USE(0, SLOT_EVD_MEMBER)),
                   ROW("some time", IT_ERR_TIMEOUT_EXPIRED, SET(1, 1000)),
@@ -254,35 +214,25 @@ static const struct status_call calls[] = {
                   SCENE("a signal", IT_ERR_INTERRUPT, is_interrupted),
                   SCENE("an event", IT_SUCCESS, two_are_queued)),
      .at_best = IT_ERR_TIMEOUT_EXPIRED},
-    {.name = "it_evd_dequeue",
-     .make = evd_dequeue,
-     .params = {EVD, STATUS_RESULT},
+    {STATUS_NAMED(it_evd_dequeue, evd_dequeue), .params = {EVD, STATUS_RESULT},
      .rows = ROWS(ROW("an aggregate", IT_ERR_QUEUE_EMPTY, USE(0, SLOT_AEVD)),
                   SCENE("an event", IT_SUCCESS, two_are_queued)),
      .at_best = IT_ERR_QUEUE_EMPTY},
-    {.name = "it_evd_post_se",
-     .make = evd_post_se,
-     .params = {EVD, STATUS_GIVEN_AS_IS(good)},
+    {STATUS_NAMED(it_evd_post_se, evd_post_se), .params = {EVD, STATUS_GIVEN_AS_IS(good)},
      .rows = ROWS(ROW("completions", IT_ERR_INVALID_SOFT_EVD, USE(0, SLOT_EVD_REQUEST)),
                   ROW("connections", IT_ERR_INVALID_SOFT_EVD, USE(0, SLOT_EVD_CONN)),
                   ROW("requests", IT_ERR_INVALID_SOFT_EVD, USE(0, SLOT_EVD_LISTEN)),
                   ROW("errors", IT_ERR_INVALID_SOFT_EVD, USE(0, SLOT_EVD_AFFILIATED)),
                   ROW("an aggregate", IT_ERR_INVALID_SOFT_EVD, USE(0, SLOT_AEVD)),
                   SCENE("no room", IT_ERR_EVD_QUEUE_FULL, queue_is_full))},
-    {.name = "it_evd_callback_attach",
-     .make = evd_attach,
-     .params = {EVD, STATUS_RESULT},
+    {STATUS_NAMED(it_evd_callback_attach, evd_attach), .params = {EVD, STATUS_RESULT},
      .rows = ROWS(ROW("a member", IT_ERR_INVALID_EVD_STATE, USE(0, SLOT_EVD_MEMBER)),
                   SCENE("a second one", IT_ERR_CALLBACK_EXISTS, has_callback),
                   SCENE("with a waiter", IT_ERR_EVD_WAIT, has_waiter))},
-    {.name = "it_evd_callback_detach",
-     .make = evd_detach,
-     .params = {EVD},
+    {STATUS_NAMED(it_evd_callback_detach, evd_detach), .params = {EVD},
      .rows = ROWS(SCENE("a callback", IT_SUCCESS, has_callback)),
      .at_best = IT_ERR_INVALID_EVD_STATE},
-    {.name = "it_evd_free",
-     .make = evd_free,
-     .params = {EVD},
+    {STATUS_NAMED(it_evd_free, evd_free), .params = {EVD},
      .rows = ROWS(ROW("requests complete there", IT_ERR_EVD_BUSY, USE(0, SLOT_EVD_REQUEST)),
                   ROW("receives do", IT_ERR_EVD_BUSY, USE(0, SLOT_EVD_RECV)),
                   ROW("connections are told there", IT_ERR_EVD_BUSY, USE(0, SLOT_EVD_CONN)),

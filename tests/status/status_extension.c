@@ -38,40 +38,13 @@ static void prepare(struct status_world *world)
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-static it_status_t set_mpa(const union status_value *v)
-{
-    return itx_ep_set_mpa_params(v[0].p, v[1].p);
-}
-
-static it_status_t get_mpa(const union status_value *v)
-{
-    return itx_ep_get_mpa_params(v[0].p, v[1].p);
-}
-
-static it_status_t query_mpa(const union status_value *v)
-{
-    return itx_ep_query_mpa(v[0].p, v[1].p);
-}
-
-static it_status_t dequeue_n(const union status_value *v)
-{
-    return itx_evd_dequeue_n(v[0].p, v[1].n, v[2].p, v[3].p);
-}
-
-static it_status_t wait_n(const union status_value *v)
-{
-    return itx_evd_wait_n(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p, v[5].p);
-}
-
-static it_status_t dequeue_n_elsewhere(const union status_value *v)
-{
-    return it_evd_dequeue_n(v[0].p, (int)v[1].n, v[2].p, v[3].p);
-}
-
-static it_status_t aevd_wait(const union status_value *v)
-{
-    return itx_aevd_wait(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p);
-}
+STATUS_CALL(set_mpa, itx_ep_set_mpa_params(v[0].p, v[1].p));
+STATUS_CALL(get_mpa, itx_ep_get_mpa_params(v[0].p, v[1].p));
+STATUS_CALL(query_mpa, itx_ep_query_mpa(v[0].p, v[1].p));
+STATUS_CALL(dequeue_n, itx_evd_dequeue_n(v[0].p, v[1].n, v[2].p, v[3].p));
+STATUS_CALL(wait_n, itx_evd_wait_n(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p, v[5].p));
+STATUS_CALL(dequeue_n_elsewhere, it_evd_dequeue_n(v[0].p, (int)v[1].n, v[2].p, v[3].p));
+STATUS_CALL(aevd_wait, itx_aevd_wait(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p));
 
 static atomic_int answer;
 
@@ -98,40 +71,13 @@ static it_status_t set_base(const union status_value *v)
     return (it_status_t)atomic_load(&answer);
 }
 
-static it_status_t set_niceness(const union status_value *v)
-{
-    return itx_ia_set_niceness(v[0].p, (int)v[1].n);
-}
-
-static it_status_t set_spin(const union status_value *v)
-{
-    return itx_ia_set_spin(v[0].p, v[1].n);
-}
-
-static it_status_t set_share(const union status_value *v)
-{
-    return itx_ia_set_half_open_share(v[0].p, v[1].n);
-}
-
-static it_status_t query_features(const union status_value *v)
-{
-    return itx_ia_query_features(v[0].p, v[1].p);
-}
-
-static it_status_t ia_stats(const union status_value *v)
-{
-    return itx_ia_stats(v[0].p, v[1].p);
-}
-
-static it_status_t ep_stats(const union status_value *v)
-{
-    return itx_ep_stats(v[0].p, v[1].p);
-}
-
-static it_status_t query_provider(const union status_value *v)
-{
-    return itx_provider_query(v[0].n, v[1].p);
-}
+STATUS_CALL(set_niceness, itx_ia_set_niceness(v[0].p, (int)v[1].n));
+STATUS_CALL(set_spin, itx_ia_set_spin(v[0].p, v[1].n));
+STATUS_CALL(set_share, itx_ia_set_half_open_share(v[0].p, v[1].n));
+STATUS_CALL(query_features, itx_ia_query_features(v[0].p, v[1].p));
+STATUS_CALL(ia_stats, itx_ia_stats(v[0].p, v[1].p));
+STATUS_CALL(ep_stats, itx_ep_stats(v[0].p, v[1].p));
+STATUS_CALL(query_provider, itx_provider_query(v[0].n, v[1].p));
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
 
@@ -194,8 +140,7 @@ static void is_interrupted(struct status_world *world, union status_value *value
 #define EVD STATUS_EVD(SLOT_EVD, IT_ERR_INVALID_EVD)
 
 static const struct status_call calls[] = {
-    {.name = "itx_ep_set_mpa_params",
-     .make = set_mpa,
+    {STATUS_NAMED(itx_ep_set_mpa_params, set_mpa),
      .params = {STATUS_EP(SLOT_EP), STATUS_GIVEN(mpa)},
      .rows = ROWS(
          ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_mpa_params, size, 0)),
@@ -208,30 +153,25 @@ static const struct status_call calls[] = {
              MEMBER(1, struct itx_mpa_params, request_markers, IT_TRUE)),
          ROW("a connection", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP_CONNECTED)),
          ROW("a dead one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP_ENDED)))},
-    {.name = "itx_ep_get_mpa_params",
-     .make = get_mpa,
+    {STATUS_NAMED(itx_ep_get_mpa_params, get_mpa),
      .params = {STATUS_EP(SLOT_EP), STATUS_GIVEN(mpa)},
      .rows =
          ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_mpa_params, size, 0)))},
-    {.name = "itx_ep_query_mpa",
-     .make = query_mpa,
+    {STATUS_NAMED(itx_ep_query_mpa, query_mpa),
      .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN(info)},
      .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_mpa_info, size, 0)),
                   ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)))},
-    {.name = "itx_evd_dequeue_n",
-     .make = dequeue_n,
+    {STATUS_NAMED(itx_evd_dequeue_n, dequeue_n),
      .params = {EVD, STATUS_NUMBER(1), STATUS_RESULT, STATUS_RESULT},
      .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(1, 0)),
                   SCENE("an event", IT_SUCCESS, has_event)),
      .at_best = IT_ERR_QUEUE_EMPTY},
-    {.name = "it_evd_dequeue_n",
-     .make = dequeue_n_elsewhere,
+    {STATUS_NAMED(it_evd_dequeue_n, dequeue_n_elsewhere),
      .params = {EVD, STATUS_NUMBER(1), STATUS_RESULT, STATUS_RESULT},
      .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(1, 0)),
                   ROW("less than none", IT_ERR_INVALID_LENGTH, SET(1, -1)),
                   SCENE("an event", IT_SUCCESS, has_event))},
-    {.name = "itx_aevd_wait",
-     .make = aevd_wait,
+    {STATUS_NAMED(itx_aevd_wait, aevd_wait),
      .params = {STATUS_EVD(SLOT_AEVD, IT_ERR_INVALID_EVD), STATUS_NUMBER(0), STATUS_NUMBER(1),
                 STATUS_RESULT, STATUS_RESULT},
      .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(2, 0)),
@@ -241,8 +181,7 @@ static const struct status_call calls[] = {
                   SCENE("freed meanwhile", IT_ERR_ABORT, empty_one_is_freed),
                   SCENE("a signal", IT_ERR_INTERRUPT, is_interrupted),
                   SCENE("an event", IT_SUCCESS, member_has_event))},
-    {.name = "itx_evd_wait_n",
-     .make = wait_n,
+    {STATUS_NAMED(itx_evd_wait_n, wait_n),
      .params = {EVD, STATUS_NUMBER(0), STATUS_NUMBER(1), STATUS_RESULT, STATUS_RESULT,
                 STATUS_OPTIONAL},
      .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(2, 0)),
@@ -253,40 +192,28 @@ static const struct status_call calls[] = {
                   SCENE("a signal", IT_ERR_INTERRUPT, is_interrupted),
                   SCENE("an event", IT_SUCCESS, has_event)),
      .at_best = IT_ERR_TIMEOUT_EXPIRED},
-    {.name = "itx_ia_set_event_base",
-     .make = set_base,
+    {STATUS_NAMED(itx_ia_set_event_base, set_base),
      .params = {STATUS_IA, STATUS_RESULT, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("from a callback", IT_ERR_EVD_BUSY, USE(2, SLOT_EVD)))},
-    {.name = "itx_ia_set_spin",
-     .make = set_spin,
-     .params = {STATUS_IA, STATUS_NUMBER(0)},
+    {STATUS_NAMED(itx_ia_set_spin, set_spin), .params = {STATUS_IA, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("as it was", IT_SUCCESS, SET(1, ITX_SPIN_DEFAULT)),
                   ROW("nearly for ever", IT_SUCCESS, SET(1, ITX_SPIN_DEFAULT - 1)))},
-    {.name = "itx_ia_set_half_open_share",
-     .make = set_share,
-     .params = {STATUS_IA, STATUS_NUMBER(0)},
+    {STATUS_NAMED(itx_ia_set_half_open_share, set_share), .params = {STATUS_IA, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("one", IT_SUCCESS, SET(1, 1)),
                   ROW("more than there may be", IT_SUCCESS, SET(1, SIZE_MAX)))},
-    {.name = "itx_ia_set_niceness",
-     .make = set_niceness,
-     .params = {STATUS_IA, STATUS_NUMBER(0)},
+    {STATUS_NAMED(itx_ia_set_niceness, set_niceness), .params = {STATUS_IA, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("below the least", IT_ERR_RANGE, SET(1, -21)),
                   ROW("above the most", IT_ERR_RANGE, SET(1, 20)))},
-    {.name = "itx_ia_query_features",
-     .make = query_features,
+    {STATUS_NAMED(itx_ia_query_features, query_features),
      .params = {STATUS_IA, STATUS_GIVEN(features)},
      .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_features, size, 0)))},
-    {.name = "itx_ia_stats",
-     .make = ia_stats,
-     .params = {STATUS_IA, STATUS_GIVEN(counters)},
+    {STATUS_NAMED(itx_ia_stats, ia_stats), .params = {STATUS_IA, STATUS_GIVEN(counters)},
      .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_counters, size, 0)))},
-    {.name = "itx_ep_stats",
-     .make = ep_stats,
+    {STATUS_NAMED(itx_ep_stats, ep_stats),
      .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN(ep_counters)},
      .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_ep_counters, size, 0)),
                   ROW("an idle one", IT_SUCCESS, USE(0, SLOT_EP)))},
-    {.name = "itx_provider_query",
-     .make = query_provider,
+    {STATUS_NAMED(itx_provider_query, query_provider),
      .params = {STATUS_NUMBER(0), STATUS_GIVEN(provider_info)},
      .rows =
          ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_provider_info, size, 0)),

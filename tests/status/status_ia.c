@@ -25,10 +25,7 @@ static void prepare(struct status_world *world)
     address.addr.ipv4.s_addr = htonl(INADDR_LOOPBACK);
 }
 
-static it_status_t ia_create(const union status_value *v)
-{
-    return it_ia_create(v[0].p, (uint32_t)v[1].n, (uint32_t)v[2].n, v[3].p);
-}
+STATUS_CALL(ia_create, it_ia_create(v[0].p, (uint32_t)v[1].n, (uint32_t)v[2].n, v[3].p));
 
 static it_status_t ia_query(const union status_value *v)
 {
@@ -40,40 +37,13 @@ static it_status_t ia_query(const union status_value *v)
     return status;
 }
 
-static it_status_t ia_free(const union status_value *v)
-{
-    return it_ia_free(v[0].p);
-}
-
-static it_status_t get_pathinfo(const union status_value *v)
-{
-    return it_get_pathinfo(v[0].p, v[1].n, v[2].p, v[3].p, v[4].p, v[5].p);
-}
-
-static it_status_t mem_map(const union status_value *v)
-{
-    return it_mem_map(v[0].p, v[1].p, v[2].n, v[3].n, v[4].p, v[5].p);
-}
-
-static it_status_t mem_unmap(const union status_value *v)
-{
-    return it_mem_unmap(v[0].p, v[1].p, v[2].n);
-}
-
-static it_status_t pz_create(const union status_value *v)
-{
-    return it_pz_create(v[0].p, v[1].p);
-}
-
-static it_status_t pz_query(const union status_value *v)
-{
-    return it_pz_query(v[0].p, (it_pz_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t pz_free(const union status_value *v)
-{
-    return it_pz_free(v[0].p);
-}
+STATUS_CALL(ia_free, it_ia_free(v[0].p));
+STATUS_CALL(get_pathinfo, it_get_pathinfo(v[0].p, v[1].n, v[2].p, v[3].p, v[4].p, v[5].p));
+STATUS_CALL(mem_map, it_mem_map(v[0].p, v[1].p, v[2].n, v[3].n, v[4].p, v[5].p));
+STATUS_CALL(mem_unmap, it_mem_unmap(v[0].p, v[1].p, v[2].n));
+STATUS_CALL(pz_create, it_pz_create(v[0].p, v[1].p));
+STATUS_CALL(pz_query, it_pz_query(v[0].p, (it_pz_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(pz_free, it_pz_free(v[0].p));
 
 /* ---- What keeps a PZ ------------------------------------------------------------------------ */
 
@@ -112,8 +82,7 @@ static void pz_has_srq(struct status_world *world, union status_value *values)
 }
 
 static const struct status_call calls[] = {
-    {.name = "it_ia_create",
-     .make = ia_create,
+    {STATUS_NAMED(it_ia_create, ia_create),
      .params =
          {{.kind = PARAM_POINTER, .optional = true, .at = good_name, .size = sizeof(good_name)},
           STATUS_NUMBER(2),
@@ -132,15 +101,12 @@ static const struct status_call calls[] = {
                   ROW("version 2.2", IT_ERR_INVALID_MINOR_VERSION, SET(2, 2)),
                   ROW("version 1.0", IT_SUCCESS, SET(1, 1), SET(2, 0)),
                   ROW("version 2.0", IT_SUCCESS, SET(2, 0)))},
-    {.name = "it_ia_query", .make = ia_query, .params = {STATUS_IA, STATUS_RESULT}},
-    {.name = "it_ia_free",
-     .make = ia_free,
-     .params = {{.kind = PARAM_HANDLE,
-                 .bad = IT_ERR_INVALID_IA,
-                 .object = OBJECT_IA,
-                 .slot = SLOT_IA_SPARE}}},
-    {.name = "it_get_pathinfo",
-     .make = get_pathinfo,
+    {STATUS_NAMED(it_ia_query, ia_query), .params = {STATUS_IA, STATUS_RESULT}},
+    {STATUS_NAMED(it_ia_free, ia_free), .params = {{.kind = PARAM_HANDLE,
+                                                    .bad = IT_ERR_INVALID_IA,
+                                                    .object = OBJECT_IA,
+                                                    .slot = SLOT_IA_SPARE}}},
+    {STATUS_NAMED(it_get_pathinfo, get_pathinfo),
      .params = {STATUS_IA, STATUS_NUMBER(1), STATUS_GIVEN(address), STATUS_GIVEN(capacity),
                 STATUS_RESULT, STATUS_RESULT},
      .rows = ROWS(
@@ -150,26 +116,19 @@ static const struct status_call calls[] = {
          ROW("an unknown type", IT_ERR_INVALID_NETADDR, MEMBER(2, it_net_addr_t, addr_type, 77)),
          ROW("a type of others", IT_ERR_INVALID_NETADDR,
              MEMBER(2, it_net_addr_t, addr_type, IT_VIA_HOSTADDR)))},
-    {.name = "it_mem_map",
-     .make = mem_map,
+    {STATUS_NAMED(it_mem_map, mem_map),
      .params = {STATUS_IA, STATUS_GIVEN_AS_IS(memory), STATUS_NUMBER(0), STATUS_NUMBER(64),
                 STATUS_RESULT, STATUS_RESULT},
      .rows = ROWS(ROW("nothing", IT_ERR_PRIV_OPS_UNAVAILABLE, SET(3, 0))),
      .at_best = IT_ERR_PRIV_OPS_UNAVAILABLE},
-    {.name = "it_mem_unmap",
-     .make = mem_unmap,
+    {STATUS_NAMED(it_mem_unmap, mem_unmap),
      .params = {STATUS_IA, STATUS_NUMBER(0), STATUS_NUMBER(64)},
      .at_best = IT_ERR_PRIV_OPS_UNAVAILABLE},
-    {.name = "it_pz_create",
-     .make = pz_create,
-     .pooled = true,
-     .params = {STATUS_IA, STATUS_RESULT}},
-    {.name = "it_pz_query",
-     .make = pz_query,
+    {STATUS_NAMED(it_pz_create, pz_create), .pooled = true, .params = {STATUS_IA, STATUS_RESULT}},
+    {STATUS_NAMED(it_pz_query, pz_query),
      .params = {STATUS_PZ, STATUS_BITS(IT_ERR_INVALID_MASK, IT_PZ_PARAM_ALL, 0x3), STATUS_RESULT},
      .rows = ROWS(ROW("nothing", IT_SUCCESS, SET(1, 0)))},
-    {.name = "it_pz_free",
-     .make = pz_free,
+    {STATUS_NAMED(it_pz_free, pz_free),
      .params = {{.kind = PARAM_HANDLE,
                  .bad = IT_ERR_INVALID_PZ,
                  .object = OBJECT_PZ,

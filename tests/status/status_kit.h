@@ -104,6 +104,14 @@ void status_cannot_be_shown(void);
 
 /* ---- Short forms ---------------------------------------------------------------------------- */
 
+/* A function that makes a call with the values v, and the start of the row that describes it. */
+#define STATUS_CALL(maker, call)                                                                   \
+    static it_status_t maker(const union status_value *v)                                          \
+    {                                                                                              \
+        return call;                                                                               \
+    }
+#define STATUS_NAMED(function, maker) .name = #function, .make = maker
+
 #define STATUS_IA                                                                                  \
     {                                                                                              \
         .kind = PARAM_HANDLE, .bad = IT_ERR_INVALID_IA, .object = OBJECT_IA, .slot = SLOT_IA       \

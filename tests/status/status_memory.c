@@ -65,65 +65,24 @@ static void prepare(struct status_world *world)
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-static it_status_t create10(const union status_value *v)
-{
-    return it_lmr_create10(v[0].p, v[1].p, v[2].n, (it_mem_priv_t)v[3].n, (it_lmr_flag_t)v[4].n,
-                           (uint32_t)v[5].n, v[6].p, v[7].p);
-}
-
-static it_status_t create20(const union status_value *v)
-{
-    return it_lmr_create20(v[0].p, v[1].p, v[2].n, (it_addr_mode_t)v[8].n, (it_mem_priv_t)v[3].n,
-                           (it_lmr_flag_t)v[4].n, (uint32_t)v[5].n, v[6].p, v[7].p);
-}
-
-static it_status_t create21(const union status_value *v)
-{
-    return it_lmr_create21(v[0].p, v[1].p, v[9].p, v[2].n, (it_addr_mode_t)v[8].n,
-                           (it_mem_priv_t)v[3].n, (it_lmr_flag_t)v[4].n, (uint32_t)v[5].n, v[6].p,
-                           v[7].p);
-}
-
-static it_status_t create_unlinked(const union status_value *v)
-{
-    return it_lmr_create_unlinked(v[0].p, v[1].n, (it_lmr_flag_t)v[2].n, 0, v[3].p);
-}
-
-static it_status_t lmr_link(const union status_value *v)
-{
-    return it_lmr_link(v[0].p, memory, v[1].p, 64, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_LOCAL, v[2].p, 1,
-                       (it_dto_flags_t)v[3].n, v[4].p);
-}
-
-static it_status_t lmr_unlink(const union status_value *v)
-{
-    return it_lmr_unlink(v[0].p, v[1].p, 1, (it_dto_flags_t)v[2].n);
-}
-
-static it_status_t modify(const union status_value *v)
-{
-    return it_lmr_modify(v[0].p, (it_lmr_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t query(const union status_value *v)
-{
-    return it_lmr_query(v[0].p, (it_lmr_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t lmr_free(const union status_value *v)
-{
-    return it_lmr_free(v[0].p);
-}
-
-static it_status_t flush(const union status_value *v)
-{
-    return it_lmr_flush_to_mem(v[0].p, v[1].n);
-}
-
-static it_status_t refresh(const union status_value *v)
-{
-    return it_lmr_refresh_from_mem(v[0].p, v[1].n);
-}
+STATUS_CALL(create10, it_lmr_create10(v[0].p, v[1].p, v[2].n, (it_mem_priv_t)v[3].n,
+                                      (it_lmr_flag_t)v[4].n, (uint32_t)v[5].n, v[6].p, v[7].p));
+STATUS_CALL(create20,
+            it_lmr_create20(v[0].p, v[1].p, v[2].n, (it_addr_mode_t)v[8].n, (it_mem_priv_t)v[3].n,
+                            (it_lmr_flag_t)v[4].n, (uint32_t)v[5].n, v[6].p, v[7].p));
+STATUS_CALL(create21, it_lmr_create21(v[0].p, v[1].p, v[9].p, v[2].n, (it_addr_mode_t)v[8].n,
+                                      (it_mem_priv_t)v[3].n, (it_lmr_flag_t)v[4].n,
+                                      (uint32_t)v[5].n, v[6].p, v[7].p));
+STATUS_CALL(create_unlinked,
+            it_lmr_create_unlinked(v[0].p, v[1].n, (it_lmr_flag_t)v[2].n, 0, v[3].p));
+STATUS_CALL(lmr_link, it_lmr_link(v[0].p, memory, v[1].p, 64, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_LOCAL,
+                                  v[2].p, 1, (it_dto_flags_t)v[3].n, v[4].p));
+STATUS_CALL(lmr_unlink, it_lmr_unlink(v[0].p, v[1].p, 1, (it_dto_flags_t)v[2].n));
+STATUS_CALL(modify, it_lmr_modify(v[0].p, (it_lmr_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(query, it_lmr_query(v[0].p, (it_lmr_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(lmr_free, it_lmr_free(v[0].p));
+STATUS_CALL(flush, it_lmr_flush_to_mem(v[0].p, v[1].n));
+STATUS_CALL(refresh, it_lmr_refresh_from_mem(v[0].p, v[1].n));
 
 /* ---- Scenes: memory that is not as it should be --------------------------------------------- */
 
@@ -186,19 +145,12 @@ static void region_cannot_be_written(struct status_world *world, union status_va
          ROW("none from nowhere", IT_SUCCESS, SET(0, 0), SET(1, 0)))
 
 static const struct status_call calls[] = {
-    {.name = "it_lmr_create10",
-     .make = create10,
-     .pooled = true,
-     .params = {CREATE_PARAMS},
+    {STATUS_NAMED(it_lmr_create10, create10), .pooled = true, .params = {CREATE_PARAMS},
      .rows = ROWS(CREATE_ROWS, ROW("no address", IT_ERR_FAULT, SET(1, 0)))},
-    {.name = "it_lmr_create20",
-     .make = create20,
-     .pooled = true,
+    {STATUS_NAMED(it_lmr_create20, create20), .pooled = true,
      .params = {CREATE_PARAMS, STATUS_NUMBER(IT_ADDR_MODE_ABSOLUTE)},
      .rows = ROWS(CREATE_ROWS, CREATE_MODES, ROW("no address", IT_ERR_FAULT, SET(1, 0)))},
-    {.name = "it_lmr_create21",
-     .make = create21,
-     .pooled = true,
+    {STATUS_NAMED(it_lmr_create21, create21), .pooled = true,
      .params = {CREATE_PARAMS, STATUS_NUMBER(IT_ADDR_MODE_ABSOLUTE), STATUS_NUMBER(0)},
      .rows =
          ROWS(CREATE_ROWS, CREATE_MODES, ROW("no address", IT_ERR_ADDRESS, SET(1, 0)),
@@ -206,23 +158,19 @@ static const struct status_call calls[] = {
               ROW("a list", IT_ERR_PRIV_OPS_UNAVAILABLE, POINT(9, list)),
               ROW("an unknown list", IT_ERR_INVALID_IOBL, POINT(9, bad_list)),
               ROW("an empty list", IT_ERR_INVALID_IOBL, POINT(9, empty_list)))},
-    {.name = "it_lmr_create_unlinked",
-     .make = create_unlinked,
+    {STATUS_NAMED(it_lmr_create_unlinked, create_unlinked),
      .params = {STATUS_PZ, STATUS_NUMBER(4), STATUS_BITS(IT_ERR_INVALID_FLAGS, 1, FLAGS),
                 STATUS_RESULT},
      .rows = ROWS(ROW("no elements", IT_ERR_INVALID_IOBL, SET(1, 0))),
      .at_best = IT_ERR_OP_NOT_SUPPORTED},
-    {.name = "it_lmr_link",
-     .make = lmr_link,
+    {STATUS_NAMED(it_lmr_link, lmr_link),
      .params = {LMR(SLOT_LMR), STATUS_NUMBER(0), STATUS_EP(SLOT_EP_CONNECTED),
                 STATUS_NUMBER(FX_SIGNAL), STATUS_NUMBER(1)},
      .at_best = IT_ERR_INVALID_LMR},
-    {.name = "it_lmr_unlink",
-     .make = lmr_unlink,
+    {STATUS_NAMED(it_lmr_unlink, lmr_unlink),
      .params = {LMR(SLOT_LMR), STATUS_EP(SLOT_EP_CONNECTED), STATUS_NUMBER(FX_SIGNAL)},
      .at_best = IT_ERR_INVALID_LMR},
-    {.name = "it_lmr_modify",
-     .make = modify,
+    {STATUS_NAMED(it_lmr_modify, modify),
      .params = {LMR(SLOT_LMR), STATUS_BITS(IT_ERR_INVALID_MASK, IT_LMR_PARAM_MEM_PRIV, MODIFY_MASK),
                 STATUS_GIVEN(good)},
      .rows =
@@ -236,23 +184,16 @@ static const struct status_call calls[] = {
               SCENE("not to be written", IT_ERR_ACCESS, region_cannot_be_written),
               ROW("windows", IT_ERR_LMR_BUSY, USE(0, SLOT_LMR_LINKED)),
               ROW("another PZ", IT_SUCCESS, SET(1, MODIFY_MASK)))},
-    {.name = "it_lmr_query",
-     .make = query,
+    {STATUS_NAMED(it_lmr_query, query),
      .params = {LMR(SLOT_LMR), STATUS_BITS(IT_ERR_INVALID_MASK, IT_LMR_PARAM_ALL, QUERY_MASK),
                 STATUS_RESULT},
      .rows = ROWS(ROW("nothing", IT_SUCCESS, SET(1, 0)))},
-    {.name = "it_lmr_free",
-     .make = lmr_free,
-     .params = {LMR(SLOT_LMR)},
+    {STATUS_NAMED(it_lmr_free, lmr_free), .params = {LMR(SLOT_LMR)},
      .rows = ROWS(ROW("windows", IT_ERR_LMR_BUSY, USE(0, SLOT_LMR_LINKED)))},
-    {.name = "it_lmr_flush_to_mem",
-     .make = flush,
-     .params = {STATUS_GIVEN_OR_NULL(segment), STATUS_NUMBER(1)},
-     .rows = SYNC_ROWS},
-    {.name = "it_lmr_refresh_from_mem",
-     .make = refresh,
-     .params = {STATUS_GIVEN_OR_NULL(segment), STATUS_NUMBER(1)},
-     .rows = SYNC_ROWS},
+    {STATUS_NAMED(it_lmr_flush_to_mem, flush),
+     .params = {STATUS_GIVEN_OR_NULL(segment), STATUS_NUMBER(1)}, .rows = SYNC_ROWS},
+    {STATUS_NAMED(it_lmr_refresh_from_mem, refresh),
+     .params = {STATUS_GIVEN_OR_NULL(segment), STATUS_NUMBER(1)}, .rows = SYNC_ROWS},
     {.name = NULL},
 };
 

@@ -61,61 +61,21 @@ static void prepare(struct status_world *world)
 
 #define FLAGS(value) ((it_dto_flags_t)(value).n)
 
-static it_status_t post_send(const union status_value *v)
-{
-    return it_post_send(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]));
-}
-
-static it_status_t post_send_unlink(const union status_value *v)
-{
-    return it_post_send_and_unlink(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), key);
-}
-
-static it_status_t post_recv(const union status_value *v)
-{
-    return it_post_recv(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]));
-}
-
-static it_status_t post_write(const union status_value *v)
-{
-    return it_post_rdma_write(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), address, key);
-}
-
-static it_status_t post_read(const union status_value *v)
-{
-    return it_post_rdma_read(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), address, key);
-}
-
-static it_status_t post_read_rmr(const union status_value *v)
-{
-    return it_post_rdma_read_to_rmr(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), address, key);
-}
-
-static it_status_t post_atomic(const union status_value *v)
-{
-    return it_post_atomic(v[0].p, (it_atomic_op_t)v[2].n, 1, 1, v[1].p, 1, FLAGS(v[3]),
-                          address + v[4].n, key);
-}
-
-static it_status_t post_swap(const union status_value *v)
-{
-    return itx_post_atomic_swap(v[0].p, 1, v[1].p, 1, FLAGS(v[3]), address + v[4].n, key);
-}
-
-static it_status_t post_send_imm(const union status_value *v)
-{
-    return itx_post_send_imm(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), 1);
-}
-
-static it_status_t post_write_imm(const union status_value *v)
-{
-    return itx_post_rdma_write_imm(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), address, key, 1);
-}
-
-static it_status_t enable_immediate(const union status_value *v)
-{
-    return itx_ep_enable_immediate(v[0].p, (it_boolean_t)v[1].n);
-}
+STATUS_CALL(post_send, it_post_send(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3])));
+STATUS_CALL(post_send_unlink, it_post_send_and_unlink(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), key));
+STATUS_CALL(post_recv, it_post_recv(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3])));
+STATUS_CALL(post_write, it_post_rdma_write(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), address, key));
+STATUS_CALL(post_read, it_post_rdma_read(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), address, key));
+STATUS_CALL(post_read_rmr,
+            it_post_rdma_read_to_rmr(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), address, key));
+STATUS_CALL(post_atomic, it_post_atomic(v[0].p, (it_atomic_op_t)v[2].n, 1, 1, v[1].p, 1,
+                                        FLAGS(v[3]), address + v[4].n, key));
+STATUS_CALL(post_swap,
+            itx_post_atomic_swap(v[0].p, 1, v[1].p, 1, FLAGS(v[3]), address + v[4].n, key));
+STATUS_CALL(post_send_imm, itx_post_send_imm(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), 1));
+STATUS_CALL(post_write_imm,
+            itx_post_rdma_write_imm(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), address, key, 1));
+STATUS_CALL(enable_immediate, itx_ep_enable_immediate(v[0].p, (it_boolean_t)v[1].n));
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
 
@@ -184,16 +144,11 @@ static void not_enabled(struct status_world *world, union status_value *values)
         ROW("no region", IT_ERR_INVALID_LMR, MEMBER(1, it_lmr_triplet_t, lmr, 0)), STATE_ROWS
 
 static const struct status_call calls[] = {
-    {.name = "it_post_send",
-     .make = post_send,
-     .params = {PARAMS(SEND_FLAGS)},
+    {STATUS_NAMED(it_post_send, post_send), .params = {PARAMS(SEND_FLAGS)},
      .rows = ROWS(POST_ROWS)},
-    {.name = "it_post_send_and_unlink",
-     .make = post_send_unlink,
-     .params = {PARAMS(SEND_FLAGS)},
+    {STATUS_NAMED(it_post_send_and_unlink, post_send_unlink), .params = {PARAMS(SEND_FLAGS)},
      .rows = ROWS(POST_ROWS)},
-    {.name = "it_post_recv",
-     .make = post_recv,
+    {STATUS_NAMED(it_post_recv, post_recv),
      .params = {{.kind = PARAM_HANDLE,
                  .bad = IT_ERR_INVALID_HANDLE,
                  .object = OBJECT_EP,
@@ -215,17 +170,12 @@ static const struct status_call calls[] = {
          ROW("a dead one", IT_SUCCESS, USE(0, SLOT_EP_ENDED)),
          SCENE("while it connects", IT_SUCCESS, is_connecting),
          ROW("longer than a message", IT_SUCCESS, POINT(1, long_ones)))},
-    {.name = "it_post_rdma_write",
-     .make = post_write,
-     .params = {PARAMS(RDMA_FLAGS)},
+    {STATUS_NAMED(it_post_rdma_write, post_write), .params = {PARAMS(RDMA_FLAGS)},
      .rows = ROWS(ONE_SIDED_POST_ROWS)},
-    {.name = "it_post_rdma_read",
-     .make = post_read,
-     .params = {PARAMS(READ_FLAGS)},
+    {STATUS_NAMED(it_post_rdma_read, post_read), .params = {PARAMS(READ_FLAGS)},
      .rows = ROWS(ONE_SIDED_POST_ROWS, ROW("which of two sinks", IT_ERR_INVALID_DTO_FLAGS,
                                            SET(3, IT_UNLINK_LOCAL_SINK)))},
-    {.name = "it_post_rdma_read_to_rmr",
-     .make = post_read_rmr,
+    {STATUS_NAMED(it_post_rdma_read_to_rmr, post_read_rmr),
      .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN_OR_NULL(windows), STATUS_NUMBER(2),
                 STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, READ_FLAGS)},
      .rows =
@@ -236,27 +186,20 @@ static const struct status_call calls[] = {
               ROW("a closed one", IT_ERR_INVALID_RMR, POINT(1, closed_window)),
               ROW("too long", IT_ERR_PAYLOAD_SIZE, POINT(1, long_windows)), STATE_ROWS,
               ROW("which of two sinks", IT_ERR_INVALID_DTO_FLAGS, SET(3, IT_UNLINK_LOCAL_SINK)))},
-    {.name = "it_post_atomic",
-     .make = post_atomic,
+    {STATUS_NAMED(it_post_atomic, post_atomic),
      .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN(good), STATUS_NUMBER(IT_FETCH_AND_ADD),
                 STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, RDMA_FLAGS), STATUS_NUMBER(0)},
      .rows = ROWS(RESULT_ROWS, ROW("an unknown operation", IT_ERR_INVALID_ATOMIC_OP, SET(2, 77)),
                   ROW("the other one", IT_SUCCESS, SET(2, IT_COMPARE_AND_SWAP)))},
-    {.name = "itx_post_atomic_swap",
-     .make = post_swap,
+    {STATUS_NAMED(itx_post_atomic_swap, post_swap),
      .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN(good), STATUS_NUMBER(0),
                 STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, RDMA_FLAGS), STATUS_NUMBER(0)},
      .rows = ROWS(RESULT_ROWS)},
-    {.name = "itx_post_send_imm",
-     .make = post_send_imm,
-     .params = {PARAMS(SEND_FLAGS)},
+    {STATUS_NAMED(itx_post_send_imm, post_send_imm), .params = {PARAMS(SEND_FLAGS)},
      .rows = ROWS(POST_ROWS, SCENE("not enabled", IT_ERR_OP_NOT_SUPPORTED, not_enabled))},
-    {.name = "itx_post_rdma_write_imm",
-     .make = post_write_imm,
-     .params = {PARAMS(SEND_FLAGS)},
+    {STATUS_NAMED(itx_post_rdma_write_imm, post_write_imm), .params = {PARAMS(SEND_FLAGS)},
      .rows = ROWS(ONE_SIDED_POST_ROWS, SCENE("not enabled", IT_ERR_OP_NOT_SUPPORTED, not_enabled))},
-    {.name = "itx_ep_enable_immediate",
-     .make = enable_immediate,
+    {STATUS_NAMED(itx_ep_enable_immediate, enable_immediate),
      .params = {STATUS_EP(SLOT_EP), STATUS_NUMBER(IT_TRUE)}},
     {.name = NULL},
 };

@@ -18,30 +18,11 @@ static void prepare(struct status_world *world)
     good.low_watermark = 2;
 }
 
-static it_status_t create(const union status_value *v)
-{
-    return it_srq_create(v[0].p, v[1].n, v[2].n, v[3].p);
-}
-
-static it_status_t query(const union status_value *v)
-{
-    return it_srq_query(v[0].p, (it_srq_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t modify(const union status_value *v)
-{
-    return it_srq_modify(v[0].p, (it_srq_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t srq_free(const union status_value *v)
-{
-    return it_srq_free(v[0].p);
-}
-
-static it_status_t set_timeout(const union status_value *v)
-{
-    return itx_srq_set_message_timeout(v[0].p, v[1].n);
-}
+STATUS_CALL(create, it_srq_create(v[0].p, v[1].n, v[2].n, v[3].p));
+STATUS_CALL(query, it_srq_query(v[0].p, (it_srq_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(modify, it_srq_modify(v[0].p, (it_srq_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(srq_free, it_srq_free(v[0].p));
+STATUS_CALL(set_timeout, itx_srq_set_message_timeout(v[0].p, v[1].n));
 
 static void two_receives(struct status_world *world, union status_value *values)
 {
@@ -56,22 +37,17 @@ static void two_receives(struct status_world *world, union status_value *values)
     }
 
 static const struct status_call calls[] = {
-    {.name = "it_srq_create",
-     .make = create,
-     .pooled = true,
+    {STATUS_NAMED(it_srq_create, create), .pooled = true,
      .params = {STATUS_PZ, STATUS_NUMBER(4), STATUS_NUMBER(8), STATUS_RESULT},
      .rows = ROWS(ROW("no receives", IT_ERR_INVALID_SRQ_SIZE, SET(2, 0)),
                   ROW("too many", IT_ERR_RESOURCE_RECV_DTO, SET(2, SIZE_MAX)),
                   ROW("too many segments", IT_ERR_RESOURCE_RSEG, SET(1, SIZE_MAX)),
                   ROW("no segments", IT_SUCCESS, SET(1, 0)))},
-    {.name = "it_srq_query",
-     .make = query,
+    {STATUS_NAMED(it_srq_query, query),
      .params = {SRQ(SLOT_SRQ), STATUS_BITS(IT_ERR_INVALID_MASK, IT_SRQ_PARAM_ALL, QUERY_MASK),
                 STATUS_RESULT},
      .rows = ROWS(ROW("nothing", IT_SUCCESS, SET(1, 0)))},
-    {.name = "it_srq_modify",
-     .make = modify,
-     .when_short = IT_ERR_RESOURCE_RECV_DTO,
+    {STATUS_NAMED(it_srq_modify, modify), .when_short = IT_ERR_RESOURCE_RECV_DTO,
      .params = {SRQ(SLOT_SRQ),
                 STATUS_BITS(IT_ERR_INVALID_MASK, IT_SRQ_PARAM_MAX_RECV_DTO, MODIFY_MASK),
                 STATUS_GIVEN(good)},
@@ -88,15 +64,12 @@ static const struct status_call calls[] = {
          ROW("above the depth to be", IT_ERR_SRQ_LOW_WATERMARK, SET(1, MODIFY_MASK),
              MEMBER(2, it_srq_param_t, low_watermark, 101)),
          ROW("both", IT_SUCCESS, SET(1, MODIFY_MASK)))},
-    {.name = "itx_srq_set_message_timeout",
-     .make = set_timeout,
+    {STATUS_NAMED(itx_srq_set_message_timeout, set_timeout),
      .params = {SRQ(SLOT_SRQ), STATUS_NUMBER(1000)},
      .rows = ROWS(ROW("none at all", IT_SUCCESS, SET(1, 0)),
                   ROW("nearly for ever", IT_SUCCESS, SET(1, IT_TIMEOUT_INFINITE - 1)),
                   ROW("for ever", IT_SUCCESS, SET(1, IT_TIMEOUT_INFINITE)))},
-    {.name = "it_srq_free",
-     .make = srq_free,
-     .params = {SRQ(SLOT_SRQ_SPARE)},
+    {STATUS_NAMED(it_srq_free, srq_free), .params = {SRQ(SLOT_SRQ_SPARE)},
      .rows = ROWS(ROW("an EP draws from it", IT_ERR_SRQ_BUSY, USE(0, SLOT_SRQ)),
                   SCENE("with receives", IT_SUCCESS, two_receives))},
     {.name = NULL},

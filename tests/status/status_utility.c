@@ -20,10 +20,7 @@ static void prepare(struct status_world *world)
     endless.addr.via.len = IT_MAX_VIA_ADDR_LEN + 1;
 }
 
-static it_status_t get_type(const union status_value *v)
-{
-    return it_get_handle_type(v[0].p, v[1].p);
-}
+STATUS_CALL(get_type, it_get_handle_type(v[0].p, v[1].p));
 
 static it_status_t set_context(const union status_value *v)
 {
@@ -32,15 +29,8 @@ static it_status_t set_context(const union status_value *v)
     return it_set_consumer_context(v[0].p, context);
 }
 
-static it_status_t get_context(const union status_value *v)
-{
-    return it_get_consumer_context(v[0].p, v[1].p);
-}
-
-static it_status_t convert(const union status_value *v)
-{
-    return it_convert_net_addr(v[0].p, (it_net_addr_type_t)v[1].n, v[2].p);
-}
+STATUS_CALL(get_context, it_get_consumer_context(v[0].p, v[1].p));
+STATUS_CALL(convert, it_convert_net_addr(v[0].p, (it_net_addr_type_t)v[1].n, v[2].p));
 
 static void has_context(struct status_world *world, union status_value *values)
 {
@@ -60,21 +50,14 @@ static void has_context(struct status_world *world, union status_value *values)
         ROW("an S-RQ", status, USE(0, SLOT_SRQ))
 
 static const struct status_call calls[] = {
-    {.name = "it_get_handle_type",
-     .make = get_type,
-     .params = {ANY, STATUS_RESULT},
+    {STATUS_NAMED(it_get_handle_type, get_type), .params = {ANY, STATUS_RESULT},
      .rows = ROWS(EACH_KIND(IT_SUCCESS))},
-    {.name = "it_set_consumer_context",
-     .make = set_context,
-     .params = {ANY},
+    {STATUS_NAMED(it_set_consumer_context, set_context), .params = {ANY},
      .rows = ROWS(EACH_KIND(IT_SUCCESS))},
-    {.name = "it_get_consumer_context",
-     .make = get_context,
-     .params = {ANY, STATUS_RESULT},
+    {STATUS_NAMED(it_get_consumer_context, get_context), .params = {ANY, STATUS_RESULT},
      .rows = ROWS(EACH_KIND(IT_ERR_NO_CONTEXT), SCENE("one that was set", IT_SUCCESS, has_context)),
      .at_best = IT_ERR_NO_CONTEXT},
-    {.name = "it_convert_net_addr",
-     .make = convert,
+    {STATUS_NAMED(it_convert_net_addr, convert),
      .params = {STATUS_GIVEN(address), STATUS_NUMBER(IT_IPV6), STATUS_RESULT},
      .rows = ROWS(
          ROW("an unknown kind", IT_ERR_INVALID_NETADDR, MEMBER(0, it_net_addr_t, addr_type, 77)),

@@ -25,43 +25,17 @@ static void *start_of(it_lmr_handle_t lmr)
     return it_lmr_query(lmr, IT_LMR_PARAM_ADDR, &params) == IT_SUCCESS ? params.addr : NULL;
 }
 
-static it_status_t create10(const union status_value *v)
-{
-    return it_rmr_create10(v[0].p, v[1].p);
-}
-
-static it_status_t create20(const union status_value *v)
-{
-    return it_rmr_create20(v[0].p, (it_rmr_type_t)v[1].n, v[2].p);
-}
-
-static it_status_t bind10(const union status_value *v)
-{
-    return it_rmr_bind10(v[0].p, v[1].p, (char *)start_of(v[1].p) + v[2].n, v[3].n,
-                         (it_mem_priv_t)v[4].n, v[5].p, 1, (it_dto_flags_t)v[6].n, v[7].p);
-}
-
-static it_status_t rmr_link(const union status_value *v)
-{
-    return it_rmr_link(v[0].p, v[1].p, (char *)start_of(v[1].p) + v[2].n, v[3].n,
-                       (it_addr_mode_t)v[8].n, (it_mem_priv_t)v[4].n, v[5].p, 1,
-                       (it_dto_flags_t)v[6].n, v[7].p);
-}
-
-static it_status_t rmr_unlink(const union status_value *v)
-{
-    return it_rmr_unlink(v[0].p, v[1].p, 1, (it_dto_flags_t)v[2].n);
-}
-
-static it_status_t query(const union status_value *v)
-{
-    return it_rmr_query(v[0].p, (it_rmr_param_mask_t)v[1].n, v[2].p);
-}
-
-static it_status_t rmr_free(const union status_value *v)
-{
-    return it_rmr_free(v[0].p);
-}
+STATUS_CALL(create10, it_rmr_create10(v[0].p, v[1].p));
+STATUS_CALL(create20, it_rmr_create20(v[0].p, (it_rmr_type_t)v[1].n, v[2].p));
+STATUS_CALL(bind10,
+            it_rmr_bind10(v[0].p, v[1].p, (char *)start_of(v[1].p) + v[2].n, v[3].n,
+                          (it_mem_priv_t)v[4].n, v[5].p, 1, (it_dto_flags_t)v[6].n, v[7].p));
+STATUS_CALL(rmr_link, it_rmr_link(v[0].p, v[1].p, (char *)start_of(v[1].p) + v[2].n, v[3].n,
+                                  (it_addr_mode_t)v[8].n, (it_mem_priv_t)v[4].n, v[5].p, 1,
+                                  (it_dto_flags_t)v[6].n, v[7].p));
+STATUS_CALL(rmr_unlink, it_rmr_unlink(v[0].p, v[1].p, 1, (it_dto_flags_t)v[2].n));
+STATUS_CALL(query, it_rmr_query(v[0].p, (it_rmr_param_mask_t)v[1].n, v[2].p));
+STATUS_CALL(rmr_free, it_rmr_free(v[0].p));
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
 
@@ -123,24 +97,17 @@ static void right_is_missing(struct status_world *world, union status_value *val
         ROW("a window that is open", IT_SUCCESS, USE(0, SLOT_RMR_LINKED))
 
 static const struct status_call calls[] = {
-    {.name = "it_rmr_create10",
-     .make = create10,
-     .pooled = true,
-     .params = {STATUS_PZ, STATUS_RESULT}},
-    {.name = "it_rmr_create20",
-     .make = create20,
-     .pooled = true,
+    {STATUS_NAMED(it_rmr_create10, create10), .pooled = true, .params = {STATUS_PZ, STATUS_RESULT}},
+    {STATUS_NAMED(it_rmr_create20, create20), .pooled = true,
      .params = {STATUS_PZ, STATUS_NUMBER(IT_RMR_TYPE_WIDE), STATUS_RESULT},
      .rows = ROWS(ROW("an unknown type", IT_ERR_INVALID_RMR_TYPE, SET(1, 3)),
                   ROW("another", IT_ERR_INVALID_RMR_TYPE, SET(1, UINT32_MAX)),
                   ROW("a narrow one", IT_SUCCESS, SET(1, IT_RMR_TYPE_NARROW)))},
-    {.name = "it_rmr_bind10", .make = bind10, .params = {LINK_PARAMS}, .rows = ROWS(LINK_ROWS)},
-    {.name = "it_rmr_link",
-     .make = rmr_link,
+    {STATUS_NAMED(it_rmr_bind10, bind10), .params = {LINK_PARAMS}, .rows = ROWS(LINK_ROWS)},
+    {STATUS_NAMED(it_rmr_link, rmr_link),
      .params = {LINK_PARAMS, STATUS_NUMBER(IT_ADDR_MODE_ABSOLUTE)},
      .rows = ROWS(LINK_ROWS, ROW("an unknown mode", IT_ERR_INVALID_ADDR_MODE, SET(8, 2)))},
-    {.name = "it_rmr_unlink",
-     .make = rmr_unlink,
+    {STATUS_NAMED(it_rmr_unlink, rmr_unlink),
      .params = {RMR, STATUS_EP(SLOT_EP_CONNECTED),
                 STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, UNLINK_FLAGS)},
      .rows = ROWS(ROW("RMR of another PZ", IT_ERR_INVALID_PZ, USE(0, SLOT_RMR_ZONE)),
@@ -148,13 +115,10 @@ static const struct status_call calls[] = {
                   SCENE("a full queue", IT_ERR_TOO_MANY_POSTS, unlink_queue_is_full),
                   ROW("a dead EP", IT_SUCCESS, USE(1, SLOT_EP_ENDED)),
                   ROW("a window that is open", IT_SUCCESS, USE(0, SLOT_RMR_LINKED)))},
-    {.name = "it_rmr_query",
-     .make = query,
+    {STATUS_NAMED(it_rmr_query, query),
      .params = {RMR, STATUS_BITS(IT_ERR_INVALID_MASK, IT_RMR_PARAM_ALL, QUERY_MASK), STATUS_RESULT},
      .rows = ROWS(ROW("nothing", IT_SUCCESS, SET(1, 0)))},
-    {.name = "it_rmr_free",
-     .make = rmr_free,
-     .params = {RMR},
+    {STATUS_NAMED(it_rmr_free, rmr_free), .params = {RMR},
      .rows = ROWS(ROW("a window that is open", IT_SUCCESS, USE(0, SLOT_RMR_LINKED)),
                   ROW("a narrow one", IT_SUCCESS, USE(0, SLOT_RMR_NARROW)))},
     {.name = NULL},
