@@ -27,15 +27,15 @@ static it_status_t call_connect_three_way(struct machine *m)
     return it_ep_connect(m->ep, &path, NULL, &qual, IT_CONNECT_FLAG_THREE_WAY, NULL, 0);
 }
 
-static it_status_t call_accept(struct machine *m)
-{
-    return it_ep_accept(m->ep, m->id, NULL, 0);
-}
+/* A call that is a single one. */
+#define CALL(name, call)                                                                           \
+    static it_status_t name(struct machine *m)                                                     \
+    {                                                                                              \
+        return call;                                                                               \
+    }
 
-static it_status_t call_reject(struct machine *m)
-{
-    return it_reject(m->id, NULL, 0);
-}
+CALL(call_accept, it_ep_accept(m->ep, m->id, NULL, 0));
+CALL(call_reject, it_reject(m->id, NULL, 0));
 
 static it_status_t call_handoff(struct machine *m)
 {
@@ -46,41 +46,17 @@ static it_status_t call_handoff(struct machine *m)
     return status;
 }
 
-static it_status_t call_convert_initiator(struct machine *m)
-{
-    return it_socket_convert(m->spare, m->ep, IT_SC_DEFAULT, NULL, 0);
-}
-
-static it_status_t call_convert_responder(struct machine *m)
-{
-    return it_socket_convert(m->spare, m->ep, IT_SC_DEFAULT, (const unsigned char *)"go", 2);
-}
-
-static it_status_t call_convert_at_once(struct machine *m)
-{
-    return it_socket_convert(m->spare, m->ep, IT_SC_NO_REQ_REP, NULL, 0);
-}
-
-static it_status_t call_convert_at_once_responder(struct machine *m)
-{
-    return it_socket_convert(m->spare, m->ep, IT_SC_NO_REQ_REP, (const unsigned char *)"go", 2);
-}
+CALL(call_convert_initiator, it_socket_convert(m->spare, m->ep, IT_SC_DEFAULT, NULL, 0));
+CALL(call_convert_responder,
+     it_socket_convert(m->spare, m->ep, IT_SC_DEFAULT, (const unsigned char *)"go", 2));
+CALL(call_convert_at_once, it_socket_convert(m->spare, m->ep, IT_SC_NO_REQ_REP, NULL, 0));
+CALL(call_convert_at_once_responder,
+     it_socket_convert(m->spare, m->ep, IT_SC_NO_REQ_REP, (const unsigned char *)"go", 2));
 
 /* Nothing to convert: refused for that where the state is right. */
-static it_status_t call_convert_nothing(struct machine *m)
-{
-    return it_socket_convert(-1, m->ep, IT_SC_DEFAULT, NULL, 0);
-}
-
-static it_status_t call_disconnect(struct machine *m)
-{
-    return it_ep_disconnect(m->ep, NULL, 0);
-}
-
-static it_status_t call_reset(struct machine *m)
-{
-    return it_ep_reset(m->ep);
-}
+CALL(call_convert_nothing, it_socket_convert(-1, m->ep, IT_SC_DEFAULT, NULL, 0));
+CALL(call_disconnect, it_ep_disconnect(m->ep, NULL, 0));
+CALL(call_reset, it_ep_reset(m->ep));
 
 static it_status_t call_query(struct machine *m)
 {
@@ -96,30 +72,11 @@ static it_status_t call_set_mpa(struct machine *m)
     return itx_ep_set_mpa_params(m->ep, &params);
 }
 
-static it_status_t call_free(struct machine *m)
-{
-    return it_ep_free(m->ep);
-}
-
-static it_status_t call_post_recv(struct machine *m)
-{
-    return it_post_recv(m->ep, NULL, 0, 7, FX_SIGNAL);
-}
-
-static it_status_t call_post_send(struct machine *m)
-{
-    return it_post_send(m->ep, NULL, 0, 7, FX_SIGNAL);
-}
-
-static it_status_t call_post_write(struct machine *m)
-{
-    return it_post_rdma_write(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0);
-}
-
-static it_status_t call_post_read(struct machine *m)
-{
-    return it_post_rdma_read(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0);
-}
+CALL(call_free, it_ep_free(m->ep));
+CALL(call_post_recv, it_post_recv(m->ep, NULL, 0, 7, FX_SIGNAL));
+CALL(call_post_send, it_post_send(m->ep, NULL, 0, 7, FX_SIGNAL));
+CALL(call_post_write, it_post_rdma_write(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0));
+CALL(call_post_read, it_post_rdma_read(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0));
 
 /* ---- Posts that name memory ----------------------------------------------------------------- */
 
@@ -171,15 +128,8 @@ static it_status_t call_post_atomic(struct machine *m, it_atomic_op_t op)
                           other_key(m));
 }
 
-static it_status_t call_post_fetch_add(struct machine *m)
-{
-    return call_post_atomic(m, IT_FETCH_AND_ADD);
-}
-
-static it_status_t call_post_cmp_swap(struct machine *m)
-{
-    return call_post_atomic(m, IT_COMPARE_AND_SWAP);
-}
+CALL(call_post_fetch_add, call_post_atomic(m, IT_FETCH_AND_ADD));
+CALL(call_post_cmp_swap, call_post_atomic(m, IT_COMPARE_AND_SWAP));
 
 static it_status_t call_post_swap(struct machine *m)
 {
@@ -209,15 +159,9 @@ static it_status_t call_post_write_imm(struct machine *m)
     return itx_post_rdma_write_imm(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0, 5);
 }
 
-static it_status_t call_post_send_and_unlink(struct machine *m)
-{
-    return it_post_send_and_unlink(m->ep, NULL, 0, 7, FX_SIGNAL, other_key(m));
-}
-
-static it_status_t call_post_read_to_rmr(struct machine *m)
-{
-    return it_post_rdma_read_to_rmr(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0);
-}
+CALL(call_post_send_and_unlink,
+     it_post_send_and_unlink(m->ep, NULL, 0, 7, FX_SIGNAL, other_key(m)));
+CALL(call_post_read_to_rmr, it_post_rdma_read_to_rmr(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0));
 
 static it_rmr_handle_t window(struct machine *m)
 {
@@ -236,10 +180,7 @@ static it_status_t link_window(struct machine *m, it_rmr_handle_t rmr, it_dto_fl
                        m->ep, 7, flags, &key);
 }
 
-static it_status_t call_rmr_link(struct machine *m)
-{
-    return link_window(m, window(m), FX_SIGNAL);
-}
+CALL(call_rmr_link, link_window(m, window(m), FX_SIGNAL));
 
 static it_status_t call_rmr_bind10(struct machine *m)
 {
@@ -260,10 +201,7 @@ static it_status_t call_rmr_unlink(struct machine *m)
 }
 
 /* It knows no states. */
-static it_status_t call_post_recv_srq(struct machine *m)
-{
-    return it_post_recv(fx_srq(&m->node, 1, 4), NULL, 0, 7, FX_SIGNAL);
-}
+CALL(call_post_recv_srq, it_post_recv(fx_srq(&m->node, 1, 4), NULL, 0, 7, FX_SIGNAL));
 
 /* ---- The table ------------------------------------------------------------------------------ */
 

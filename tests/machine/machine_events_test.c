@@ -12,27 +12,19 @@
 
 #define SHORT_US UINT64_C(30000)
 
+/* Something that is a single call. */
+#define STEP(name, call)                                                                           \
+    static void name(struct machine *m)                                                            \
+    {                                                                                              \
+        call;                                                                                      \
+    }
+
 /* ---- What the peer does ---------------------------------------------------------------------- */
 
-static void peer_closes(struct machine *m)
-{
-    raw_finish(&m->peer);
-}
-
-static void peer_resets(struct machine *m)
-{
-    raw_close_with_reset(&m->peer);
-}
-
-static void peer_says_nonsense(struct machine *m)
-{
-    CHECK(raw_send_part(&m->peer, "GET / HTTP/1.1\r\n\r\n", 18));
-}
-
-static void peer_does_nothing(struct machine *m)
-{
-    (void)m;
-}
+STEP(peer_closes, raw_finish(&m->peer));
+STEP(peer_resets, raw_close_with_reset(&m->peer));
+STEP(peer_says_nonsense, CHECK(raw_send_part(&m->peer, "GET / HTTP/1.1\r\n\r\n", 18)));
+STEP(peer_does_nothing, (void)m);
 
 static void reply_yes(struct machine *m)
 {
@@ -81,10 +73,7 @@ static void request_half(struct machine *m)
     raw_finish(&m->peer);
 }
 
-static void reply_instead_of_request(struct machine *m)
-{
-    machine_say(m, true, RAW_MPA_C, "");
-}
+STEP(reply_instead_of_request, machine_say(m, true, RAW_MPA_C, ""));
 
 static void send_ulpdu(struct machine *m, struct raw_bytes *ulpdu)
 {
@@ -92,13 +81,17 @@ static void send_ulpdu(struct machine *m, struct raw_bytes *ulpdu)
     raw_free(ulpdu);
 }
 
-static void message_arrives(struct machine *m)
-{
-    struct raw_bytes ulpdu = {0};
+/* One segment: the function that builds it, with its arguments. */
+#define SENDS(name, build, ...)                                                                    \
+    static void name(struct machine *m)                                                            \
+    {                                                                                              \
+        struct raw_bytes ulpdu = {0};                                                              \
+                                                                                                   \
+        build(&ulpdu, __VA_ARGS__);                                                                \
+        send_ulpdu(m, &ulpdu);                                                                     \
+    }
 
-    raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, NULL, 0, true, 0);
-    send_ulpdu(m, &ulpdu);
-}
+SENDS(message_arrives, raw_untagged, RAW_SEND, 0, 1, 0, NULL, 0, true, 0);
 
 static void messages_without_receive(struct machine *m)
 {
@@ -109,61 +102,13 @@ static void messages_without_receive(struct machine *m)
     send_ulpdu(m, &ulpdu);
 }
 
-static void message_too_long(struct machine *m)
-{
-    struct raw_bytes ulpdu = {0};
-
-    raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "x", 1, true, 0);
-    send_ulpdu(m, &ulpdu);
-}
-
-static void write_arrives(struct machine *m)
-{
-    struct raw_bytes ulpdu = {0};
-
-    raw_tagged(&ulpdu, RAW_WRITE, 1, 0, NULL, 0, true);
-    send_ulpdu(m, &ulpdu);
-}
-
-static void write_nowhere(struct machine *m)
-{
-    struct raw_bytes ulpdu = {0};
-
-    raw_tagged(&ulpdu, RAW_WRITE, 1, 0, "x", 1, true);
-    send_ulpdu(m, &ulpdu);
-}
-
-static void read_from_nowhere(struct machine *m)
-{
-    struct raw_bytes ulpdu = {0};
-
-    raw_read_request(&ulpdu, 1, 1, 0, 1, 1, 0);
-    send_ulpdu(m, &ulpdu);
-}
-
-static void answer_nobody_asked_for(struct machine *m)
-{
-    struct raw_bytes ulpdu = {0};
-
-    raw_tagged(&ulpdu, RAW_READ_RESPONSE, 0x12345678, 0, NULL, 0, true);
-    send_ulpdu(m, &ulpdu);
-}
-
-static void unknown_opcode(struct machine *m)
-{
-    struct raw_bytes ulpdu = {0};
-
-    raw_untagged(&ulpdu, (enum raw_op)13, 0, 1, 0, NULL, 0, true, 0);
-    send_ulpdu(m, &ulpdu);
-}
-
-static void wrong_sequence_number(struct machine *m)
-{
-    struct raw_bytes ulpdu = {0};
-
-    raw_untagged(&ulpdu, RAW_SEND, 0, 9, 0, NULL, 0, true, 0);
-    send_ulpdu(m, &ulpdu);
-}
+SENDS(message_too_long, raw_untagged, RAW_SEND, 0, 1, 0, "x", 1, true, 0);
+SENDS(write_arrives, raw_tagged, RAW_WRITE, 1, 0, NULL, 0, true);
+SENDS(write_nowhere, raw_tagged, RAW_WRITE, 1, 0, "x", 1, true);
+SENDS(read_from_nowhere, raw_read_request, 1, 1, 0, 1, 1, 0);
+SENDS(answer_nobody_asked_for, raw_tagged, RAW_READ_RESPONSE, 0x12345678, 0, NULL, 0, true);
+SENDS(unknown_opcode, raw_untagged, (enum raw_op)13, 0, 1, 0, NULL, 0, true, 0);
+SENDS(wrong_sequence_number, raw_untagged, RAW_SEND, 0, 9, 0, NULL, 0, true, 0);
 
 static void wrong_crc(struct machine *m)
 {
@@ -192,32 +137,14 @@ static void terminate(struct machine *m, unsigned code)
     send_ulpdu(m, &ulpdu);
 }
 
-static void terminate_for_no_reason(struct machine *m)
-{
-    terminate(m, 0x02ff);
-}
-
-static void terminate_for_access(struct machine *m)
-{
-    terminate(m, 0x1100);
-}
-
-static void terminate_for_length(struct machine *m)
-{
-    terminate(m, 0x1205);
-}
+STEP(terminate_for_no_reason, terminate(m, 0x02ff));
+STEP(terminate_for_access, terminate(m, 0x1100));
+STEP(terminate_for_length, terminate(m, 0x1205));
 
 /* ---- How the states are reached ---------------------------------------------------------------- */
 
-static void in_active1(struct machine *m)
-{
-    machine_connect(m, 0);
-}
-
-static void in_active1_not_for_long(struct machine *m)
-{
-    machine_connect(m, SHORT_US);
-}
+STEP(in_active1, machine_connect(m, 0));
+STEP(in_active1_not_for_long, machine_connect(m, SHORT_US));
 
 static void in_active1_nobody_there(struct machine *m)
 {
@@ -228,30 +155,11 @@ static void in_active1_nobody_there(struct machine *m)
     CHECK_OK(it_ep_connect(m->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
 }
 
-static void in_active1_by_conversion(struct machine *m)
-{
-    machine_convert(m, ITX_SC_INITIATOR, 0);
-}
-
-static void in_active1_by_conversion_not_for_long(struct machine *m)
-{
-    machine_convert(m, ITX_SC_INITIATOR, SHORT_US);
-}
-
-static void in_wait(struct machine *m)
-{
-    machine_convert(m, ITX_SC_RESPONDER, 0);
-}
-
-static void in_wait_not_for_long(struct machine *m)
-{
-    machine_convert(m, ITX_SC_RESPONDER, SHORT_US);
-}
-
-static void in_connected(struct machine *m)
-{
-    machine_bring(m, 'C', true);
-}
+STEP(in_active1_by_conversion, machine_convert(m, ITX_SC_INITIATOR, 0));
+STEP(in_active1_by_conversion_not_for_long, machine_convert(m, ITX_SC_INITIATOR, SHORT_US));
+STEP(in_wait, machine_convert(m, ITX_SC_RESPONDER, 0));
+STEP(in_wait_not_for_long, machine_convert(m, ITX_SC_RESPONDER, SHORT_US));
+STEP(in_connected, machine_bring(m, 'C', true));
 
 static void in_connected_without_exchange(struct machine *m)
 {
@@ -260,10 +168,7 @@ static void in_connected_without_exchange(struct machine *m)
     fx_conn(m->node.conn_evd, m->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
 }
 
-static void in_nonoperational(struct machine *m)
-{
-    machine_bring(m, 'N', true);
-}
+STEP(in_nonoperational, machine_bring(m, 'N', true));
 
 /* ---- The table ------------------------------------------------------------------------------ */
 
