@@ -142,16 +142,6 @@ static const struct {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-static struct itx_counters totals(const struct fx_node *node)
-{
-    struct itx_counters now;
-
-    memset(&now, 0, sizeof(now));
-    now.size = sizeof(now);
-    CHECK_OK(itx_ia_stats(node->ia, &now));
-    return now;
-}
-
 /* By its own books the library has made no call that was not counted. */
 static void check_books(const struct itx_counters before[2], const struct itx_counters after[2],
                         const struct counted_calls *calls)
@@ -175,14 +165,14 @@ static void check_books(const struct itx_counters before[2], const struct itx_co
 
 static void count(struct counted_bed *bed, unsigned messages, struct counted_calls *calls)
 {
-    struct itx_counters before[2] = {totals(&bed->pair.a), totals(&bed->pair.b)};
+    struct itx_counters before[2] = {fx_counters(&bed->pair.a), fx_counters(&bed->pair.b)};
     struct itx_counters after[2];
 
     counted_calls_begin();
     counted_run(bed, messages);
     counted_calls_end(calls);
-    after[0] = totals(&bed->pair.a);
-    after[1] = totals(&bed->pair.b);
+    after[0] = fx_counters(&bed->pair.a);
+    after[1] = fx_counters(&bed->pair.b);
     check_books(before, after, calls);
     CHECK(calls->sent >= (uint64_t)messages * bed->pattern->octets);
     CHECK(calls->received >= (uint64_t)messages * bed->pattern->octets);

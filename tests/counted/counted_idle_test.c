@@ -163,17 +163,10 @@ static bool room_for(size_t descriptors)
     return limit.rlim_cur >= descriptors;
 }
 
-static uint64_t wakeups(const struct fx_node *node)
-{
-    struct itx_counters now = {.size = sizeof(now)};
-
-    CHECK_OK(itx_ia_stats(node->ia, &now));
-    return now.thread_wakeups;
-}
-
 static uint64_t all_wakeups(const struct fx_pair *one, const struct fx_pair *many)
 {
-    return wakeups(&one->a) + wakeups(&one->b) + wakeups(&many->a) + wakeups(&many->b);
+    return fx_counters(&one->a).thread_wakeups + fx_counters(&one->b).thread_wakeups +
+           fx_counters(&many->a).thread_wakeups + fx_counters(&many->b).thread_wakeups;
 }
 
 int main(void)

@@ -183,21 +183,11 @@ static it_event_type_t stream_event(enum counted_operation operation)
     return operation == COUNTED_READ ? IT_DTO_RDMA_READ_CMPL_EVENT : IT_DTO_RDMA_WRITE_CMPL_EVENT;
 }
 
-static struct itx_counters stream_totals(const struct fx_node *node)
-{
-    struct itx_counters now;
-
-    memset(&now, 0, sizeof(now));
-    now.size = sizeof(now);
-    CHECK_OK(itx_ia_stats(node->ia, &now));
-    return now;
-}
-
 /* Large messages could fill both sockets, and TCP's timers would have to get them going again. */
 static bool stream_is_under_way(const struct counted_bed *bed)
 {
     return bed->pattern->octets >= 4096 &&
-           stream_totals(&bed->pair.b).bytes_received < stream_totals(&bed->pair.a).bytes_sent;
+           fx_counters(&bed->pair.b).bytes_received < fx_counters(&bed->pair.a).bytes_sent;
 }
 
 /* The target polls as well: that places what has come, and answers Reads. */

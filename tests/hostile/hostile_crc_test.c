@@ -162,9 +162,7 @@ Test(hostile_crc, good_frame_in_pieces, .init = kit_init, .fini = kit_fini)
             raw_free(&stream);
         }
     }
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
 }
 
 /* Without CRC the field is sent as zero and may hold anything when received. */
@@ -191,9 +189,7 @@ Test(hostile_crc, not_used, .init = kit_init, .fini = kit_fini)
     CHECK_EQ(RAW_SEND, segment.op);
     CHECK(memcmp(segment.payload, "no CRC", 6) == 0);
     CHECK_EQ(0, segment.crc);
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
     fx_buf_free(&in);
     raw_free(&ulpdu);
     raw_free(&stream);
@@ -218,9 +214,7 @@ Test(hostile_crc, asked_for_by_us_only, .init = kit_init, .fini = kit_fini)
     fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 2, 8);
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
     CHECK(memcmp(segment.payload, "with CRC", 8) == 0);
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
     fx_buf_free(&in);
     raw_free(&ulpdu);
 }

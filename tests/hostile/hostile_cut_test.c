@@ -285,9 +285,7 @@ Test(hostile_cut, random_pieces)
         fx_check_same(payload, big.data, size);
         fx_check_same(payload, bed.in.data, size % REGION);
     }
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
     fx_buf_free(&big);
     raw_free(&ulpdu);
     raw_free(&stream);

@@ -147,14 +147,6 @@ static void damage(struct raw_bytes *stream, uint32_t *state)
         stream->data[pick(state, (uint32_t)stream->len)] ^= (unsigned char)(1u << pick(state, 8));
 }
 
-static void drop_events(it_evd_handle_t evd)
-{
-    it_event_t event;
-
-    while (it_evd_dequeue(evd, &event) == IT_SUCCESS)
-        continue;
-}
-
 static void post_work(struct bed *bed, it_ep_handle_t ep)
 {
     it_lmr_triplet_t sink = fx_seg(&bed->sink, 0, 40);
@@ -210,7 +202,7 @@ static void one_peer(struct bed *bed, uint32_t seed, bool damaged, const struct 
            event.event_number == IT_CM_MSG_CONN_DISCONNECT_EVENT);
     EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(victim.ep));
     work_completes(bed, victim.ep);
-    drop_events(bed->kit.node.aff_evd);
+    fx_drain(bed->kit.node.aff_evd);
     fx_empty(bed->kit.node.conn_evd);
     EXPECT(fx_is_byte(bed->memory.data, GUARD, 0xee));
     EXPECT(fx_is_byte(bed->memory.data + GUARD + REGION, GUARD, 0xee));
@@ -233,7 +225,7 @@ static void many_peers(uint32_t first, bool damaged, const struct hk_startup *st
             hk_healthy(&bed.kit);
     }
     check_context(NULL);
-    drop_events(bed.kit.node.aff_evd);
+    fx_drain(bed.kit.node.aff_evd);
     bed_close(&bed);
     check_done();
 }
@@ -254,7 +246,7 @@ Test(hostile_fuzz, damaged_frames_without_crc)
         if (seed % 20 == 0)
             hk_healthy(&bed.kit);
     }
-    drop_events(bed.kit.node.aff_evd);
+    fx_drain(bed.kit.node.aff_evd);
     bed_close(&bed);
     check_done();
 }
@@ -281,7 +273,7 @@ Test(hostile_fuzz, noise)
         raw_free(&noise);
     }
     hk_healthy(&bed.kit);
-    drop_events(bed.kit.node.aff_evd);
+    fx_drain(bed.kit.node.aff_evd);
     bed_close(&bed);
     check_done();
 }

@@ -271,3 +271,10 @@ void hk_affiliated(struct hk_victim *victim, it_event_type_t one, it_event_type_
                    itx_event_string(other));
     EXPECT(event.aff_async.cause.ep == victim->ep);
 }
+
+void hk_part(struct hk_victim *victim)
+{
+    raw_finish(&victim->peer);
+    hk_ended(victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_victim_close(victim);
+}

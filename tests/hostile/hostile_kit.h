@@ -73,6 +73,8 @@ void hk_victim_start(struct hk *kit, struct hk_victim *victim, it_ep_handle_t ep
                      enum hk_role role);
 /* Ends what is left of it. */
 void hk_victim_close(struct hk_victim *victim);
+/* The peer leaves in order, and so does the victim. */
+void hk_part(struct hk_victim *victim);
 
 /* One FPDU that does nothing, so that the victim may send: a zero-length Write. */
 void hk_wake(struct hk_victim *victim);

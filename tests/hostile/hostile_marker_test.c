@@ -147,9 +147,7 @@ Test(hostile_marker, queue_of_messages)
         fx_send(bed.victim.ep, &big, 0, i == 20 ? big.size : 3 * i, i, FX_QUIET);
     for (uint32_t i = 0; i < 40; i++)
         message(&bed, RAW_SEND, i + 1, 0, 0, i == 20 ? big.size : 3 * i);
-    raw_finish(&bed.victim.peer);
-    hk_ended(&bed.victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&bed.victim);
+    hk_part(&bed.victim);
     fx_buf_free(&big);
     hk_close(&bed.kit);
 }

@@ -299,9 +299,7 @@ static void no_more_than(uint32_t ord)
         CHECK(i > 4 || i % 2 != 0 || says_nothing(&victim));
     }
     CHECK(fx_is_byte(sink.data, sink.size, 'l'));
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
     fx_buf_free(&sink);
     hk_close(&kit);
 }
@@ -333,9 +331,7 @@ Test(hostile_read, fence_on_the_wire, .init = kit_init, .fini = kit_fini)
     fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, SINK);
     fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
     fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, 0);
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
 }
 
 /* Completions keep the order of posting, though the Send behind the Read has left long ago. */
@@ -358,9 +354,7 @@ Test(hostile_read, send_waits_for_the_read_before_it, .init = kit_init, .fini = 
     respond(&victim, asked.sink_stag, asked.sink_to, lies, SINK, true);
     fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, SINK);
     fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
 }
 
 /* ---- IRD ------------------------------------------------------------------------------------ */
@@ -442,9 +436,7 @@ static void as_many_as(uint32_t ird, uint32_t rounds)
             fx_check_same(source.data + i * SINK, segment.payload, SINK);
         }
     }
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
     fx_buf_free(&source);
     raw_free(&ulpdu);
     raw_free(&stream);

@@ -88,9 +88,7 @@ Test(hostile_rtr, request_of_revision_1, .init = kit_init, .fini = kit_fini)
     CHECK_EQ(RAW_MPA_C, victim.theirs.flags);
     CHECK_EQ(0, victim.theirs.pd_len);
     CHECK(says_nothing(&victim)); /* no RTR here */
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
 }
 
 /* Private data goes behind the enhanced word. */
@@ -198,9 +196,7 @@ static void chooses(uint32_t kinds, uint32_t choice, enum raw_op op)
     fx_done_len(kit.node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
     fx_done_len(kit.node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 16);
     CHECK(memcmp(sink.data, "sixteen octets..", 16) == 0);
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
     fx_buf_free(&sink);
     raw_free(&ulpdu);
 }
@@ -307,9 +303,7 @@ Test(hostile_rtr, initiator_read_depths, .init = kit_init, .fini = kit_fini)
         EXPECT_EQ(d[0], event.conn.rdma_read_ird);
         CHECK_OK(it_ep_query(ep, IT_EP_PARAM_ALL, &param));
         EXPECT_EQ(ord, param.attr.srv.rc.rdma_read_ord);
-        raw_finish(&victim.peer);
-        hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-        hk_victim_close(&victim);
+        hk_part(&victim);
     }
     check_done();
 }
@@ -350,9 +344,7 @@ Test(hostile_rtr, falls_back_to_revision_1)
         CHECK_EQ(1, info.revision);
         CHECK_EQ(4, info.ord);
         victim.peer.crc = true;
-        raw_finish(&victim.peer);
-        hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-        hk_victim_close(&victim);
+        hk_part(&victim);
         raw_free(&bytes);
     }
     hk_close(&kit);
@@ -441,9 +433,7 @@ static void answers(enum hk_role role, uint32_t offered, uint32_t expected)
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
     EXPECT_EQ(RAW_SEND, segment.op);
     fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
-    raw_finish(&victim.peer);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
+    hk_part(&victim);
 }
 
 Test(hostile_rtr, responder, .init = kit_init, .fini = kit_fini)
@@ -589,9 +579,7 @@ Test(hostile_rtr, responder_read_depths, .init = kit_init, .fini = kit_fini)
         EXPECT(automatic ? ird >= (d[0] < d[3] ? d[0] : d[3]) : ird == 0x3fff);
         event = fx_conn(kit.node.conn_evd, victim.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
         EXPECT_EQ(automatic ? ord : d[1], event.conn.rdma_read_ord);
-        raw_finish(&victim.peer);
-        hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-        hk_victim_close(&victim);
+        hk_part(&victim);
     }
     check_done();
 }
@@ -628,9 +616,7 @@ Test(hostile_rtr, no_request_no_reply, .init = kit_init, .fini = kit_fini)
         CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
         CHECK_EQ(RAW_SEND, segment.op);
         fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
-        raw_finish(&victim.peer);
-        hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-        hk_victim_close(&victim);
+        hk_part(&victim);
         fx_buf_free(&in);
         raw_free(&ulpdu);
     }

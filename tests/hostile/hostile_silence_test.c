@@ -64,13 +64,6 @@ static void takes_posts(struct hk_victim *victim)
     fx_done_len(node->request_evd, victim->ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, 0);
 }
 
-static void part(struct hk_victim *victim)
-{
-    raw_finish(&victim->peer);
-    hk_ended(victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(victim);
-}
-
 /* ---- Strict initiators ---------------------------------------------------------------------- */
 
 /* Nothing goes out before the peer's first FPDU is in, and valid. */
@@ -86,7 +79,7 @@ static void strict(enum hk_role role, uint64_t release_us)
         fx_empty(kit.node.request_evd);
         hk_wake(&victim);
         takes_posts(&victim);
-        part(&victim);
+        hk_part(&victim);
     }
     hk_close(&kit);
 }
@@ -125,7 +118,7 @@ Test(hostile_silence, by_default, .init = kit_init, .fini = kit_fini)
         hk_wake(&victim);
         post(&victim);
         takes_posts(&victim);
-        part(&victim);
+        hk_part(&victim);
     }
 }
 
@@ -138,7 +131,7 @@ Test(hostile_silence, posted_late, .init = kit_init, .fini = kit_fini)
     CHECK(says_nothing(&victim));
     post(&victim);
     takes_posts(&victim);
-    part(&victim);
+    hk_part(&victim);
 }
 
 /* Before the time is over: nothing was sent. */
@@ -193,7 +186,7 @@ Test(hostile_silence, not_before_the_reply_is_acknowledged, .init = kit_init, .f
     deaf(&victim.peer, false);
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
     takes_posts(&victim);
-    part(&victim);
+    hk_part(&victim);
 }
 
 /* The first octets of an FPDU are there, the rest is not: the peer has spoken, and we wait for the end of that. */
@@ -213,7 +206,7 @@ Test(hostile_silence, not_into_the_first_fpdu, .init = kit_init, .fini = kit_fin
     CHECK(says_nothing(&victim));
     CHECK(raw_send_part(&victim.peer, fpdu.data + 5, fpdu.len - 5));
     takes_posts(&victim);
-    part(&victim);
+    hk_part(&victim);
     raw_free(&ulpdu);
     raw_free(&fpdu);
 }

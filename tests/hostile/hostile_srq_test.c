@@ -76,13 +76,6 @@ static void got(const struct hk_victim *victim, it_dto_cookie_t cookie, size_t l
     fx_done_len(scene.kit.node.recv_evd, victim->ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, length);
 }
 
-static void orderly_end(struct hk_victim *victim)
-{
-    raw_finish(&victim->peer);
-    hk_ended(victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(victim);
-}
-
 /* DDP untagged, no buffer: the same as without a receive of one's own. */
 static void no_receive(size_t hard, unsigned posted)
 {
@@ -125,8 +118,8 @@ Test(hostile_srq, half_a_message, .init = scene_open, .fini = scene_close)
     send_piece(&slow, 1, 20, 44, true);
     got(&slow, 0, SLOT);
     EXPECT(fx_is_byte(scene.in.data, SLOT, 1));
-    orderly_end(&slow);
-    orderly_end(&quick);
+    hk_part(&slow);
+    hk_part(&quick);
 }
 
 /* The receive that a message had taken is flushed to its endpoint, and no other one. */
@@ -155,7 +148,7 @@ Test(hostile_srq, the_end_within_a_message)
         send_piece(&quick, 1, 0, 5, true);
         got(&quick, 1, 5);
         hk_victim_close(&slow);
-        orderly_end(&quick);
+        hk_part(&quick);
         scene_close();
     }
 }
@@ -252,7 +245,7 @@ Test(hostile_srq, a_flood_meets_the_hard_watermark, .init = scene_open, .fini = 
         got(&honest, 7 + i, 2);
     }
     hk_victim_close(&flooder);
-    orderly_end(&honest);
+    hk_part(&honest);
 }
 
 /* ---- Messages that do not go on -------------------------------------------------------------- */
@@ -314,7 +307,7 @@ Test(hostile_srq, a_message_that_does_not_go_on, .init = scene_open, .fini = sce
         got(&honest, 10, 5);
         hk_victim_close(&slow);
     }
-    orderly_end(&honest);
+    hk_part(&honest);
 }
 
 /* All receives are held by peers that have begun and stopped: they come back. */
@@ -344,7 +337,7 @@ Test(hostile_srq, peers_that_hold_all_receives, .init = scene_open, .fini = scen
     post(0, 1);
     send_piece(&honest, 1, 0, 5, true);
     got(&honest, 0, 5);
-    orderly_end(&honest);
+    hk_part(&honest);
 }
 
 /* One octet again and again is not enough. */

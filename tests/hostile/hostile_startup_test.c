@@ -527,9 +527,7 @@ Test(hostile_startup, reply_glued_and_slow, .init = kit_init, .fini = kit_fini)
         fx_conn(kit.node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
         fx_done_len(kit.node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 5);
         CHECK(memcmp(in.data, "glued", 5) == 0);
-        raw_finish(&victim.peer);
-        hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-        hk_victim_close(&victim);
+        hk_part(&victim);
         fx_buf_free(&in);
         raw_free(&bytes);
         raw_free(&ulpdu);

@@ -16,13 +16,6 @@
 
 static struct raw_segment segment;
 
-static void orderly_end(struct hk_victim *victim)
-{
-    raw_finish(&victim->peer);
-    hk_ended(victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(victim);
-}
-
 /* ---- Segmentation --------------------------------------------------------------------------- */
 
 /* A raw peer over whose connection segments are small, accepted by the victim. */
@@ -87,7 +80,7 @@ static void whole_segments(unsigned flags)
     CHECK_EQ(size, at);
     EXPECT(full + 8 > info.max_ulpdu);
     fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 1, size);
-    orderly_end(&victim);
+    hk_part(&victim);
     fx_buf_free(&out);
     hk_close(&kit);
     check_done();
@@ -134,7 +127,7 @@ Test(hostile_wire, answers_share_a_call, .init = kit_init, .fini = kit_fini)
     EXPECT(answers >= 12);
     EXPECT(send_calls_of(victim.ep) - calls <= 2); /* one, unless the socket was full */
     raw_free(&ulpdu);
-    orderly_end(&victim);
+    hk_part(&victim);
     check_done();
 }
 
@@ -274,7 +267,7 @@ Test(hostile_wire, invalidate_a_region, .init = kit_init, .fini = kit_fini)
         hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
         raw_tagged(&ulpdu, RAW_WRITE, (uint32_t)region.key, fx_addr(&region, 0), "x", 1, true);
         CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
-        orderly_end(&victim);
+        hk_part(&victim);
         CHECK_EQ('x', region.data[0]);
     }
     fx_buf_free(&in);
@@ -314,7 +307,7 @@ Test(hostile_wire, message_in_many_segments, .init = kit_init, .fini = kit_fini)
     CHECK(raw_send(&victim.peer, &stream));
     fx_done_len(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, sizeof(payload));
     fx_check_same(payload, in.data, sizeof(payload));
-    orderly_end(&victim);
+    hk_part(&victim);
     fx_buf_free(&in);
     raw_free(&ulpdu);
     raw_free(&stream);
@@ -349,7 +342,7 @@ Test(hostile_wire, flood_of_small_messages, .init = kit_init, .fini = kit_fini)
             CHECK(memcmp(in.data + i * 4, &msn, i % 5) == 0);
         }
     }
-    orderly_end(&victim);
+    hk_part(&victim);
     fx_buf_free(&in);
     raw_free(&ulpdu);
     raw_free(&stream);

@@ -313,9 +313,7 @@ static void local_protection(enum op op, const it_lmr_triplet_t *segments, size_
     while (it_evd_dequeue(pair.b.request_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
     fx_buf_free(&out);
-    CHECK_OK(it_ep_reset(pair.a_ep));
-    CHECK_OK(it_ep_reset(pair.b_ep));
-    fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
+    fx_pair_rejoin(&pair);
 }
 
 static void on_every_operation(const it_lmr_triplet_t *segments, size_t count,

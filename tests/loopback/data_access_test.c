@@ -52,9 +52,7 @@ static void both_broken(void)
 
 static void reconnect(void)
 {
-    CHECK_OK(it_ep_reset(bed.pair.a_ep));
-    CHECK_OK(it_ep_reset(bed.pair.b_ep));
-    fx_join(&bed.pair.a, bed.pair.a_ep, &bed.pair.b, bed.pair.b_ep);
+    fx_pair_rejoin(&bed.pair);
     fx_pair_ping(&bed.pair);
 }
 

@@ -9,14 +9,6 @@
 #define POSTS    16u
 #define PAUSE_US 200u
 
-static uint64_t send_calls(const struct fx_node *node)
-{
-    struct itx_counters counters = {.size = sizeof(counters)};
-
-    CHECK_OK(itx_ia_stats(node->ia, &counters));
-    return counters.send_calls;
-}
-
 static void burst(void)
 {
     for (unsigned i = 1; i < POSTS; i++)
@@ -28,7 +20,7 @@ static void burst(void)
 /* The system calls of many bursts, behind each of which the program is elsewhere for so long. */
 static uint64_t calls_with_pause(uint64_t pause_us)
 {
-    uint64_t before = send_calls(&pair.a);
+    uint64_t before = fx_counters(&pair.a).send_calls;
 
     for (unsigned i = 0; i < BURSTS; i++) {
         uint64_t end = fx_now_us() + pause_us;
@@ -37,7 +29,7 @@ static uint64_t calls_with_pause(uint64_t pause_us)
         while (pause_us > 0 && fx_now_us() < end) {
         }
     }
-    return send_calls(&pair.a) - before;
+    return fx_counters(&pair.a).send_calls - before;
 }
 
 /*
@@ -78,9 +70,9 @@ Test(data_burst, a_post_alone_goes_at_once, .init = pair_init, .fini = pair_fini
 
         while (fx_now_us() < end) {
         }
-        before = send_calls(&pair.a);
+        before = fx_counters(&pair.a).send_calls;
         CHECK_OK(it_post_rdma_write(pair.a_ep, NULL, 0, i, FX_SIGNAL, 0, 0));
-        late += send_calls(&pair.a) == before;
+        late += fx_counters(&pair.a).send_calls == before;
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
     }
     /* The first was taken for the beginning of another burst. */

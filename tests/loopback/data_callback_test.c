@@ -22,14 +22,6 @@ static void await(atomic_uint *counter, unsigned value, const char *what)
     CHECK_EQ(value, atomic_load(counter));
 }
 
-static uint64_t wakeups(const struct fx_node *node)
-{
-    struct itx_counters counters = {.size = sizeof(counters)};
-
-    CHECK_OK(itx_ia_stats(node->ia, &counters));
-    return counters.thread_wakeups;
-}
-
 static void nap(long ms)
 {
     struct timespec time = {ms / 1000, ms % 1000 * 1000000};
@@ -233,10 +225,10 @@ Test(data_callback, idle_ia_wakes_nobody)
     CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 1, FX_SIGNAL));
     await(&counted.runs, 1, "the callback");
     for (unsigned i = 0; i < 10 && quiet < 2; i++) {
-        uint64_t before = wakeups(&pair.b);
+        uint64_t before = fx_counters(&pair.b).thread_wakeups;
 
         nap(100);
-        quiet = wakeups(&pair.b) == before ? quiet + 1 : 0;
+        quiet = fx_counters(&pair.b).thread_wakeups == before ? quiet + 1 : 0;
     }
     CHECK(quiet >= 2);
     CHECK_EQ(1, atomic_load(&counted.runs));

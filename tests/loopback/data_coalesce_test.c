@@ -34,25 +34,17 @@ static void bed_close(void)
     fx_pair_close(&bed.pair);
 }
 
-static uint64_t send_calls(const struct fx_node *node)
-{
-    struct itx_counters counters = {.size = sizeof(counters)};
-
-    CHECK_OK(itx_ia_stats(node->ia, &counters));
-    return counters.send_calls;
-}
-
 /* Both sides poll for a while: nothing is sent, and nothing arrives. */
 static void nothing_leaves(void)
 {
-    uint64_t before = send_calls(&bed.pair.a);
+    uint64_t before = fx_counters(&bed.pair.a).send_calls;
     uint64_t end = fx_now_us() + LOOK_US;
 
     do {
         fx_empty(bed.pair.a.request_evd);
         fx_empty(bed.pair.b.recv_evd);
     } while (fx_now_us() < end);
-    CHECK_EQ(before, send_calls(&bed.pair.a));
+    CHECK_EQ(before, fx_counters(&bed.pair.a).send_calls);
 }
 
 Test(data_coalesce, waits_for_a_post_without_the_flag, .fini = bed_close)
@@ -124,11 +116,11 @@ static void in_one_call(unsigned count, size_t length, bool mixed)
 
     for (unsigned i = 1; mixed && i < count; i += 3)
         fx_recv(bed.pair.b_ep, &bed.remote, (size_t)i * length, length, i);
-    before = send_calls(&bed.pair.a);
+    before = fx_counters(&bed.pair.a).send_calls;
     for (unsigned i = 0; i < count; i++)
         post_mixed(mixed ? i : i / 3 * 3, length, i + 1 < count ? QUIET : FX_SIGNAL);
     (void)fx_next(bed.pair.a.request_evd); /* the last: all others are done */
-    CHECK_EQ(before + 1, send_calls(&bed.pair.a));
+    CHECK_EQ(before + 1, fx_counters(&bed.pair.a).send_calls);
     for (unsigned i = 1; mixed && i < count; i += 3)
         fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, length);
 }
@@ -204,15 +196,15 @@ static void leaves_by_waiting(it_evd_handle_t evd)
 {
     for (enum wait_kind kind = 0; kind < WAIT_KINDS; kind++)
         for (unsigned posts = 1; posts < 4; posts++) {
-            uint64_t before = send_calls(&bed.pair.a);
+            uint64_t before = fx_counters(&bed.pair.a).send_calls;
 
             for (unsigned i = 0; i < posts; i++)
                 CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, QUIET, 0, 0));
-            CHECK_EQ(before, send_calls(&bed.pair.a));
+            CHECK_EQ(before, fx_counters(&bed.pair.a).send_calls);
             CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, wait_on(evd, kind, 0)); /* that is no sleep */
-            CHECK_EQ(before, send_calls(&bed.pair.a));
+            CHECK_EQ(before, fx_counters(&bed.pair.a).send_calls);
             CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, wait_on(evd, kind, 1));
-            CHECK_EQ(before + 1, send_calls(&bed.pair.a));
+            CHECK_EQ(before + 1, fx_counters(&bed.pair.a).send_calls);
         }
 }
 
@@ -283,10 +275,10 @@ Test(data_coalesce, leaves_when_its_program_sleeps_on_the_aggregate, .fini = bed
         it_status_t status;
 
         CHECK_OK(it_post_rdma_write(second.a_ep, NULL, 0, way, HELD, 0, 0));
-        before = send_calls(&bed.pair.a);
+        before = fx_counters(&bed.pair.a).send_calls;
         status = way == 0 ? it_evd_wait(aevd, 1, &event, NULL)
                           : itx_aevd_wait(aevd, 1, 1, &event, &count);
-        CHECK_EQ(before + 1, send_calls(&bed.pair.a));
+        CHECK_EQ(before + 1, fx_counters(&bed.pair.a).send_calls);
         if (status != IT_SUCCESS) { /* it was a short sleep */
             CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, status);
             event = fx_next(aevd);
@@ -385,9 +377,7 @@ Test(data_coalesce, is_flushed_with_the_connection, .fini = bed_close)
         CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, 9, HELD, 0, 0));
         fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 9,
                 IT_DTO_ERR_FLUSHED);
-        CHECK_OK(it_ep_reset(bed.pair.a_ep));
-        CHECK_OK(it_ep_reset(bed.pair.b_ep));
-        fx_join(&bed.pair.a, bed.pair.a_ep, &bed.pair.b, bed.pair.b_ep);
+        fx_pair_rejoin(&bed.pair);
         fx_pair_ping(&bed.pair);
     }
 }

@@ -257,9 +257,7 @@ Test(data_flush, state_before_events, .init = pair_init, .fini = pair_fini)
         CHECK_EQ(IT_DTO_ERR_FLUSHED, event.dto_cmpl.dto_status);
         CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair.b_ep));
         disconnected();
-        CHECK_OK(it_ep_reset(pair.a_ep));
-        CHECK_OK(it_ep_reset(pair.b_ep));
-        fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
+        fx_pair_rejoin(&pair);
     }
 }
 

@@ -6,16 +6,6 @@
 
 #include "support/it_fixture.h"
 
-static struct itx_counters counters(const struct fx_node *node)
-{
-    struct itx_counters now;
-
-    memset(&now, 0, sizeof(now));
-    now.size = sizeof(now);
-    CHECK_OK(itx_ia_stats(node->ia, &now));
-    return now;
-}
-
 /* Counters may lag behind events a little: waits until this one (by its offset) has a value. */
 static void await(const struct fx_node *node, size_t member, uint64_t want)
 {
@@ -23,7 +13,7 @@ static void await(const struct fx_node *node, size_t member, uint64_t want)
     uint64_t got;
 
     do {
-        struct itx_counters now = counters(node);
+        struct itx_counters now = fx_counters(node);
 
         memcpy(&got, (const unsigned char *)&now + member, sizeof(got));
         CHECK(got <= want);
@@ -57,11 +47,11 @@ Test(data_idle, no_wakeups)
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
     /* It may take a moment to calm down; then two looks 100 ms apart find no difference. */
     for (unsigned i = 0; i < 10 && quiet < 2; i++) {
-        uint64_t a = counters(&pair.a).thread_wakeups;
-        uint64_t b = counters(&pair.b).thread_wakeups;
+        uint64_t a = fx_counters(&pair.a).thread_wakeups;
+        uint64_t b = fx_counters(&pair.b).thread_wakeups;
 
         nap(100);
-        if (counters(&pair.a).thread_wakeups == a && counters(&pair.b).thread_wakeups == b)
+        if (fx_counters(&pair.a).thread_wakeups == a && fx_counters(&pair.b).thread_wakeups == b)
             quiet++;
         else
             quiet = 0;
@@ -86,20 +76,20 @@ Test(data_idle, counters)
     AWAIT(&pair.a, connections_initiated, 1);
     AWAIT(&pair.b, connections_accepted, 1);
     fx_pair_ping(&pair); /* nothing of the startup is on its way any more */
-    before_a = counters(&pair.a);
-    before_b = counters(&pair.b);
+    before_a = fx_counters(&pair.a);
+    before_b = fx_counters(&pair.b);
     CHECK_EQ(0, before_a.connections_accepted);
     CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 1, FX_SIGNAL));
     fx_write(pair.a_ep, &a, 0, a.size, &b, 0, 2, FX_QUIET);
     CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 3, FX_SIGNAL));
     fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 3, 0);
-    after_a = counters(&pair.a);
+    after_a = fx_counters(&pair.a);
     AWAIT(&pair.b, bytes_received,
           before_b.bytes_received + after_a.bytes_sent - before_a.bytes_sent);
     AWAIT(&pair.b, fpdus_received,
           before_b.fpdus_received + after_a.fpdus_sent - before_a.fpdus_sent);
-    after_b = counters(&pair.b);
+    after_b = fx_counters(&pair.b);
     CHECK(after_a.bytes_sent - before_a.bytes_sent > 100000);
     CHECK(after_a.fpdus_sent - before_a.fpdus_sent >= 3);
     CHECK(after_a.send_calls > before_a.send_calls);

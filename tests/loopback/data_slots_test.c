@@ -67,9 +67,7 @@ Test(data_slots, last_request_fails)
     for (unsigned i = 0; i < ATTEMPTS && !behind_read; i++) {
         use_full_depth(&pair.a, pair.a_ep);
         behind_read = fail_behind_read(&pair, &local, &remote);
-        CHECK_OK(it_ep_reset(pair.a_ep));
-        CHECK_OK(it_ep_reset(pair.b_ep));
-        fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
+        fx_pair_rejoin(&pair);
         use_full_depth(&pair.a, pair.a_ep);
     }
     CHECK(behind_read);
@@ -307,9 +305,7 @@ static void bed_break_and_rejoin(void)
     fx_conn(pair->b.conn_evd, pair->b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
     fx_done(pair->b.recv_evd, pair->b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 9, IT_DTO_ERR_FLUSHED);
     fx_empty(pair->a.request_evd);
-    CHECK_OK(it_ep_reset(pair->a_ep));
-    CHECK_OK(it_ep_reset(pair->b_ep));
-    fx_join(&pair->a, pair->a_ep, &pair->b, pair->b_ep);
+    fx_pair_rejoin(pair);
 }
 
 /* `good` octets that may be sent, then 65 of which one may not. */

@@ -10,16 +10,6 @@
 #define READS_LATE 2u
 #define READS_MANY 10u
 
-static uint64_t receive_calls(const struct fx_node *node)
-{
-    struct itx_counters now;
-
-    memset(&now, 0, sizeof(now));
-    now.size = sizeof(now);
-    CHECK_OK(itx_ia_stats(node->ia, &now));
-    return now.receive_calls;
-}
-
 /* Reads of the stream during a wait in vain, soon after there was something to read. */
 static uint64_t reads_of_a_wait(void)
 {
@@ -28,9 +18,9 @@ static uint64_t reads_of_a_wait(void)
 
     for (unsigned i = 0; i < 4; i++)
         fx_pair_ping(&pair);
-    before = receive_calls(&pair.a);
+    before = fx_counters(&pair.a).receive_calls;
     CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(pair.a.recv_evd, WAIT_US, &event, NULL));
-    return receive_calls(&pair.a) - before;
+    return fx_counters(&pair.a).receive_calls - before;
 }
 
 Test(data_spin, sleeps_at_once, .init = pair_init, .fini = pair_fini)

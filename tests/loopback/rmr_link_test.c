@@ -60,20 +60,12 @@ static void writes(it_rdma_addr_t address, it_rmr_context_t key, size_t length)
     fx_pair_ping(&bed.pair);
 }
 
-static void drain(it_evd_handle_t evd)
-{
-    it_event_t event;
-
-    while (it_evd_dequeue(evd, &event) == IT_SUCCESS)
-        continue;
-}
-
 static void mend(void)
 {
     fx_pair_mend(&bed.pair);
-    drain(bed.pair.a.aff_evd);
-    drain(bed.pair.b.aff_evd);
-    drain(bed.pair.a.request_evd);
+    fx_drain(bed.pair.a.aff_evd);
+    fx_drain(bed.pair.b.aff_evd);
+    fx_drain(bed.pair.a.request_evd);
 }
 
 static void read_refused(it_rdma_addr_t address, it_rmr_context_t key, size_t length)
@@ -252,9 +244,7 @@ Test(rmr_link, narrow_ends_with_the_connection, .init = bed_open, .fini = bed_cl
     CHECK_OK(it_ep_disconnect(bed.pair.a_ep, NULL, 0));
     fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    CHECK_OK(it_ep_reset(bed.pair.a_ep));
-    CHECK_OK(it_ep_reset(bed.pair.b_ep));
-    fx_join(&bed.pair.a, bed.pair.a_ep, &bed.pair.b, bed.pair.b_ep);
+    fx_pair_rejoin(&bed.pair);
     read_refused(fx_part_addr(&part, 0), key, 8);
     key = link_it(rmr, &part);
     reads(fx_part_addr(&part, 0), key, 8);

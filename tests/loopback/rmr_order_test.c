@@ -265,9 +265,7 @@ Test(rmr_order, flushed, .init = bed_open, .fini = bed_close)
         fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_RMR_LINK_CMPL_EVENT, 6,
                 IT_DTO_ERR_FLUSHED);
         CHECK(fx_is_linked(bed.rmr));
-        CHECK_OK(it_ep_reset(bed.pair.a_ep));
-        CHECK_OK(it_ep_reset(bed.pair.b_ep));
-        fx_join(&bed.pair.a, bed.pair.a_ep, &bed.pair.b, bed.pair.b_ep);
+        fx_pair_rejoin(&bed.pair);
         (void)fx_linked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr, &bed.part);
     }
     fx_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, bed.rmr);

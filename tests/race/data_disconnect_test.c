@@ -108,9 +108,7 @@ static void one_round(struct fx_pair *pair, const struct fx_buf *local, const st
     collect(pair->a.recv_evd, &posters[1]);
     fx_empty(pair->a.conn_evd);
     fx_empty(pair->b.conn_evd);
-    CHECK_OK(it_ep_reset(pair->a_ep));
-    CHECK_OK(it_ep_reset(pair->b_ep));
-    fx_join(&pair->a, pair->a_ep, &pair->b, pair->b_ep);
+    fx_pair_rejoin(pair);
 }
 
 int main(void)

@@ -424,9 +424,7 @@ static void posted_until_the_end(struct fx_pair *pair, struct poster *poster, un
     }
     fx_conn(pair->a.conn_evd, pair->a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_conn(pair->b.conn_evd, pair->b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    CHECK_OK(it_ep_reset(pair->a_ep));
-    CHECK_OK(it_ep_reset(pair->b_ep));
-    fx_join(&pair->a, pair->a_ep, &pair->b, pair->b_ep);
+    fx_pair_rejoin(pair);
 }
 
 static void posted_as_it_ends(void)

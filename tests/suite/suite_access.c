@@ -27,18 +27,10 @@ struct refusal {
 #define NO_READ  ((it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE_WRITE))
 #define NO_WRITE ((it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ))
 
-static void drain(it_evd_handle_t evd)
-{
-    it_event_t event;
-
-    while (it_evd_dequeue(evd, &event) == IT_SUCCESS)
-        continue;
-}
-
 static void reset(struct suite_side *side, it_ep_handle_t ep)
 {
     suite_meet(side, "broken");
-    drain(side->node.aff_evd);
+    fx_drain(side->node.aff_evd);
     fx_empty(side->node.recv_evd);
     fx_empty(side->node.request_evd);
     CHECK_OK(it_ep_reset(ep));
@@ -252,7 +244,7 @@ static void receive(struct suite_side *side)
             suite_meet(side, "posted");
             fx_send(ep, &buf, 0, 100, 2, FX_QUIET);
             suite_ended(side, ep);
-            drain(side->node.request_evd);
+            fx_drain(side->node.request_evd);
         } else {
             fx_recv(ep, round ? &read_only : &buf, 0, round ? 200 : 99, 3);
             suite_meet(side, "posted");

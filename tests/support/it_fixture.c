@@ -122,6 +122,14 @@ const char *fx_interface(void)
     return name != NULL ? name : "uiwarp";
 }
 
+struct itx_counters fx_counters(const struct fx_node *node)
+{
+    struct itx_counters now = {.size = sizeof(now)};
+
+    CHECK_OK(itx_ia_stats(node->ia, &now));
+    return now;
+}
+
 void fx_node_open_sized(struct fx_node *node, size_t events)
 {
     memset(node, 0, sizeof(*node));
@@ -495,6 +503,13 @@ void fx_pair_ping(struct fx_pair *pair)
     ping_one_way(&pair->b, pair->b_ep, &pair->a, pair->a_ep, 0x20202);
 }
 
+void fx_pair_rejoin(struct fx_pair *pair)
+{
+    CHECK_OK(it_ep_reset(pair->a_ep));
+    CHECK_OK(it_ep_reset(pair->b_ep));
+    fx_join(&pair->a, pair->a_ep, &pair->b, pair->b_ep);
+}
+
 /* ---- Posting -------------------------------------------------------------------------------- */
 
 void fx_recv(it_ep_handle_t ep, const struct fx_buf *buf, size_t offset, size_t length,
@@ -583,6 +598,14 @@ static void check_is(const char *file, int line, const it_event_t *event, it_eve
                    (event->event_number & IT_EVENT_STREAM_MASK) == IT_DTO_EVENT_STREAM
                        ? event->dto_cmpl.cookie
                        : 0);
+}
+
+void fx_drain(it_evd_handle_t evd)
+{
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS)
+        continue;
 }
 
 void fx_empty_at(const char *file, int line, it_evd_handle_t evd)

@@ -65,6 +65,7 @@ void fx_node_close(struct fx_node *node);
 
 it_evd_handle_t fx_evd(const struct fx_node *node, it_event_type_t stream, size_t size,
                        size_t threshold);
+struct itx_counters fx_counters(const struct fx_node *node);
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
@@ -145,6 +146,8 @@ void fx_join(const struct fx_node *a, it_ep_handle_t a_ep, const struct fx_node 
              it_ep_handle_t b_ep);
 /* One small message each way: fails unless the pair still works. */
 void fx_pair_ping(struct fx_pair *pair);
+/* Resets both endpoints and connects them again. */
+void fx_pair_rejoin(struct fx_pair *pair);
 
 /* ---- Posting -------------------------------------------------------------------------------- */
 
@@ -182,6 +185,8 @@ uint32_t fx_done_at(const char *file, int line, it_evd_handle_t evd, it_ep_handl
     fx_done_len_at(__FILE__, __LINE__, (evd), (ep), (number), (cookie), (length))
 void fx_done_len_at(const char *file, int line, it_evd_handle_t evd, it_ep_handle_t ep,
                     it_event_type_t number, it_dto_cookie_t cookie, uint64_t length);
+/* Drops all that is queued. */
+void fx_drain(it_evd_handle_t evd);
 /* The next connection event must be this one. */
 #define fx_conn(evd, ep, number) fx_conn_at(__FILE__, __LINE__, (evd), (ep), (number))
 it_event_t fx_conn_at(const char *file, int line, it_evd_handle_t evd, it_ep_handle_t ep,
