@@ -376,8 +376,8 @@ it_status_t itx_ia_set_half_open_share(it_ia_handle_t ia_handle, size_t streams)
  * Gives the thread of an Interface Adapter a niceness. By default it has that of the thread that has
  * created the IA. Where the threads of a program compute on all processors, a favoured IA's thread
  * serves the one-sided operations of peers sooner: a niceness of -10 brings the slowest thousandth
- * of RDMA Reads from milliseconds to fractions of one (docs/performance.md). No other thread of the
- * program is changed.
+ * of RDMA Reads from milliseconds to fractions of one (docs/performance-notes.md). No other thread
+ * of the program is changed.
  *
  * @param ia_handle  the Interface Adapter
  * @param niceness   -20 (favoured most) to 19

@@ -12,6 +12,23 @@ from .patterns import BY_NAME, Pattern, size_name
 
 FORMAT = 1
 
+PAGE_HEAD = """\
+# The last run
+
+`bench/compare` writes this page and its picture; nobody edits them:
+
+    ./dev bench
+    cp build/compare/table.md docs/performance-run.md
+    cp build/compare/overview.svg docs/performance.svg
+
+[performance.md](performance.md) is the promise, [performance-notes.md](performance-notes.md) the
+notebook.
+"""
+PAGE_PICTURE = """\
+![Latency, bandwidth, rates and processor time by size, with the lowest and highest of the
+runs](performance.svg)
+"""
+
 
 @dataclass
 class Peer:
@@ -201,14 +218,16 @@ def warnings(results: Results) -> list[str]:
     return [f"{others:.0%} of the processors went to others: these figures mean little"] if others > 0.05 else []
 
 
-def tables(results: Results) -> list[list[list[str]]]:
+def figure_tables(results: Results) -> list[list[list[str]]]:
     found = [table(results, pattern) for pattern in results.patterns()]
     found += [cpu_table(results, one) for one in results.patterns() if one.measure == "bw"]
-    if results.verdicts:
-        found.append(verdict_table(results))
     if results.guest and "error" not in results.guest:
         found += guest_tables(results.guest)
     return found
+
+
+def tables(results: Results) -> list[list[list[str]]]:
+    return figure_tables(results) + ([verdict_table(results)] if results.verdicts else [])
 
 
 def plain(rows: list[list[str]]) -> str:
@@ -235,18 +254,23 @@ def machine_lines(results: Results) -> list[str]:
         f"{int(str(facts.get('memory_bytes', 0))) / 2**30:.1f} GiB",
         f"{facts.get('distribution')}, {facts.get('kernel')}, TCP congestion control {facts.get('congestion_control')}",
         f"itapi built: {facts.get('build') or 'unknown'}",
-        f"meanwhile other programs used {results.load.get('other_programs', 0):.1%} of the processors, "
+        f"other programs used {results.load.get('other_programs', 0):.1%} of the processors, "
         f"the host took {results.load.get('stolen', 0):.1%}",
     ]
     return lines + [f"{peer.label}: {peer.version}; {peer.note}" for peer in results.peers]
 
 
 def document(results: Results) -> str:
-    """What docs can take over."""
-    head = f"`{results.command}`, {results.started}, {results.runs} runs of each, medians (lowest to highest).\n\n"
+    """The page docs/performance-run.md."""
+    head = (
+        f"{PAGE_HEAD}\n`{results.command}`, {results.started}, {results.runs} runs of each (twice as many of "
+        f"streams), medians (lowest to highest).\n\n{PAGE_PICTURE}\n"
+    )
     facts = "".join(f"- {line}\n" for line in machine_lines(results))
     facts += "".join(f"- {label}: not measured: {reason}\n" for label, reason in results.absent.items())
-    return head + facts + "\n" + "\n".join(markdown(rows) for rows in tables(results))
+    judged = "## What is promised\n\n" + markdown(verdict_table(results)) + "\n" if results.verdicts else ""
+    values = "\n".join(markdown(rows) for rows in figure_tables(results))
+    return f"{head}{facts}\n{judged}## Figures\n\n{values}"
 
 
 def guest_tables(guest: dict[str, Any]) -> list[list[list[str]]]:

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Per message, both sides together. docs/performance.md has these, too. */
+/* Per message, both sides together. docs/performance-notes.md has these, too. */
 struct bounds {
     double sends;
     double receives;
