@@ -56,7 +56,7 @@ static void note(struct uiw_agenda_entry *entry)
         uiw_agenda_push(&agenda, entry);
 }
 
-/* Whoever has taken work out of the thing takes a while to do it. */
+/* A thread that has taken work out of the thing takes a while to do it. */
 static void work(struct uiw_agenda_entry *entry)
 {
     uint32_t taken = atomic_exchange(&thing_of(entry)->work, 0);
@@ -83,7 +83,7 @@ static void on_look(struct uiw_agenda *of)
     (void)atomic_fetch_add(&looks, 1);
 }
 
-/* Nobody looks unless the test makes it do so. */
+/* The loop never looks. */
 static const struct uiw_agenda_ops quiet_ops = {
     .period_ns = 3600 * BASE_NS_PER_S,
     .entered = on_entered,
@@ -134,8 +134,9 @@ static bool is_in_group(const struct uiw_agenda_entry *entry, const void *key)
     return thing_of(entry)->group == *(const unsigned *)key;
 }
 
-/* ---------------------------------------------------------------- the model: who is on it, oldest first */
+/* ---------------------------------------------------------------- the model */
 
+/* The things on it, oldest first. */
 struct model {
     unsigned order[THINGS];
     unsigned count;
@@ -174,7 +175,7 @@ static void model_enter(struct model *model, struct thing *thing)
         model->order[model->count++] = thing->number;
 }
 
-/* What is not of the group keeps its order; what is stubborn comes back as the newest. */
+/* Entries of other groups keep their order; stubborn ones come back as the newest. */
 static void model_run(struct model *model, const unsigned *group)
 {
     struct model before = *model;
@@ -240,8 +241,8 @@ Test(uiw_agenda, as_its_model)
     }
 }
 
-/* Who is told that an entry is there is told again when it has been out of sight. */
-Test(uiw_agenda, what_is_put_back_is_told)
+/* An entry that has been out of sight is announced again. */
+Test(uiw_agenda, an_entry_that_is_put_back_is_announced)
 {
     unsigned group = 1;
 
@@ -270,7 +271,7 @@ static void await_rest(void)
         (void)sched_yield();
 }
 
-/* It looks as long as there is something, rests, and begins anew. */
+/* The loop looks as long as there is something, rests, and begins anew. */
 Test(uiw_agenda, the_loop_looks)
 {
     open_with(&busy_ops);

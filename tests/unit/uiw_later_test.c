@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What EPs are noted down for: deferred posts, held posts, messages that hold a receive of an S-RQ.
- */
+/* Entries of EPs: deferred posts, held posts, messages that hold a receive of an S-RQ. */
 #include "base/base_clock.h"
 #include "evd/queue/evd_object.h"
 #include "vp/uiwarp/queue/uiw_srq.h"

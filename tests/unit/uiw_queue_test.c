@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Work queues, without a stream: slots, order, flushing, what holds posts back; rings; counters. */
+/* Work queues without a stream: slots, order, flushing, held posts; rings, counters, tokens. */
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_rings.h"
 #include "vp/uiwarp/queue/uiw_rq.h"
@@ -98,7 +98,7 @@ Test(uiw_queue, unsignaled_requests_leave_no_event)
     fx_empty(bed.node.request_evd);
 }
 
-/* What is done is reported first, then the failure, then the rest, signaled or not. */
+/* Requests that are done come first, then the failed one, then the rest, signaled or not. */
 Test(uiw_queue, requests_are_flushed)
 {
     const it_event_type_t number = IT_DTO_SEND_CMPL_EVENT;
@@ -119,7 +119,7 @@ Test(uiw_queue, requests_are_flushed)
 }
 
 /* A request that is over cannot fail any more. */
-Test(uiw_queue, a_failure_of_what_is_over_is_flushed_over)
+Test(uiw_queue, a_failure_of_a_request_that_is_over)
 {
     uiw_bed_post(&bed, VP_SEND, FX_QUIET, 0)->done = true;
     (void)uiw_bed_post(&bed, VP_SEND, FX_SIGNAL, 1);
@@ -222,7 +222,7 @@ static void resize(size_t requests, size_t receives, uint32_t depth)
     cr_assert_eq(ep->rq.depth, receives);
 }
 
-/* Whatever the sizes, each index still leads to what was posted there. */
+/* Each index leads to its entry in rings of any size. */
 Test(uiw_queue, rings_take_their_content_along)
 {
     static const size_t sizes[] = {DEPTH, 5, 1000, 6, 64};
@@ -283,7 +283,7 @@ Test(uiw_queue, counters)
     cr_assert_eq(counters.receives_done, BEGIN);
     cr_assert_eq(counters.bytes_received, 7);
     cr_assert_eq(counters.bytes_sent, 11);
-    /* What an EP leaves behind is counted once. */
+    /* Counters that an EP leaves behind are counted once. */
     for (unsigned i = 0; i < 2; i++) {
         sum = (struct itx_counters){0};
         uiw_ia_counters(ep->ia->ual, &sum);

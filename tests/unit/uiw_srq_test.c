@@ -91,7 +91,7 @@ Test(uiw_srq, the_oldest_is_drawn)
     }
 }
 
-/* What an EP holds ends with the event being taken, not with the message. */
+/* An EP holds a receive until its event is taken, not until the message is whole. */
 Test(uiw_srq, the_hard_watermark)
 {
     post(DEPTH);

@@ -190,7 +190,7 @@ Test(uiw_window, waits_for_no_one_with_memory_in_hand)
     cr_assert_eq(reach_any(key), UIW_MR_INVALID);
 }
 
-/* Freed before its turn: what is freed is unlinked, and can not be linked. */
+/* A window that is freed before its turn is unlinked, and can not be linked. */
 Test(uiw_window, a_window_that_is_gone)
 {
     struct ual_rmr *rmr = make(IT_RMR_TYPE_NARROW);
@@ -280,7 +280,7 @@ static enum iw_error invalidate(it_rmr_context_t key, const struct uiw_stream_id
     return uiw_region_invalidate(table, uiw_pz_of(bed.ual->pz), by, (uint32_t)key, &handle);
 }
 
-/* A peer takes back what only it can reach. */
+/* A peer takes back memory that only it can reach. */
 Test(uiw_window, invalidation)
 {
     struct ual_rmr *narrow = make(IT_RMR_TYPE_NARROW);
