@@ -28,11 +28,6 @@
 
 /* ---------------------------------------------------------------- a consumer polls */
 
-static void lead_flush(void *context)
-{
-    uiw_sweep_deferred(context);
-}
-
 /*
  * Another leads. One that has lost the processor in the middle of a round keeps us from everything
  * until it has it back, which may be this one. Who sleeps is woken by what arrives.
@@ -216,7 +211,7 @@ static int lead_wait(void *context, struct evd_waiter *waiter, uint64_t deadline
 
 const struct evd_progress_ops uiw_lead_ops = {
     .poll = lead_poll,
-    .flush = lead_flush,
+    .flush = uiw_sweep_deferred,
     .wait = lead_wait,
 };
 

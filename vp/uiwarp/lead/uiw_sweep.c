@@ -63,7 +63,7 @@ static void sweep_run_deferred(struct ual_ia *ia, uiw_agenda_match *match, const
         uiw_agenda_run(agenda, match, key, sweep_send);
 }
 
-void uiw_sweep_deferred(struct ual_ia *ia)
+void uiw_sweep_deferred(void *ia)
 {
     sweep_run_deferred(ia, NULL, NULL);
 }

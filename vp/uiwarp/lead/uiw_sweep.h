@@ -6,7 +6,7 @@
 #include "vp/uiwarp/queue/uiw_ep.h"
 
 /* Any thread: sends what is deferred, all of it, or of EPs with this EVD, or by this thread. */
-void uiw_sweep_deferred(struct ual_ia *ia);
+void uiw_sweep_deferred(void *ia);
 void uiw_sweep_deferred_of(void *ia, const struct evd *evd);
 void uiw_sweep_deferred_here(struct ual_ia *ia);
 

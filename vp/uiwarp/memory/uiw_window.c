@@ -109,6 +109,22 @@ bool uiw_window_resolve(const struct uiw_stream_id *by, struct uiw_segment *segm
     return good;
 }
 
+/* ---------------------------------------------------------------- closing, with the token */
+
+static void window_close(struct uiw_mr_table *table, struct uiw_mr *window, uint32_t stag)
+{
+    (void)uiw_mr_close(table, window, true);
+    uiw_window_let_go(window);
+    uiw_window_want(window, stag, 0);
+}
+
+/* The entry that peers reach the region through. */
+static void region_close(struct uiw_mr_table *table, struct uiw_mr *remote, struct ual_lmr *lmr)
+{
+    (void)uiw_mr_close(table, remote, true);
+    atomic_store_explicit(&lmr->linked, false, memory_order_relaxed);
+}
+
 /* ---------------------------------------------------------------- IT_UNLINK_LOCAL_SINK */
 
 /* With the token of the region's own entry, so that it stays. */
@@ -117,9 +133,8 @@ static void sink_close_lmr(struct uiw_mr_table *table, struct ual_lmr *lmr)
     struct uiw_mr *remote = uiw_lmr_of(lmr)->remote;
 
     uiw_mr_take(remote);
-    (void)uiw_mr_close(table, remote, true);
+    region_close(table, remote, lmr);
     uiw_mr_drop(remote);
-    atomic_store_explicit(&lmr->linked, false, memory_order_relaxed);
 }
 
 it_handle_t uiw_sink_unlink(struct uiw_mr_table *table, const struct uiw_segment *sink,
@@ -131,13 +146,10 @@ it_handle_t uiw_sink_unlink(struct uiw_mr_table *table, const struct uiw_segment
     uiw_mr_take(mr);
     if (sink->stag != 0 && atomic_load_explicit(&mr->stag, memory_order_relaxed) == sink->stag) {
         unlinked = mr->region.handle;
-        if (is_window) {
-            (void)uiw_mr_close(table, mr, true);
-            uiw_window_let_go(mr);
-            uiw_window_want(mr, sink->stag, 0);
-        } else {
+        if (is_window)
+            window_close(table, mr, sink->stag);
+        else
             sink_close_lmr(table, unlinked);
-        }
     }
     uiw_mr_drop(mr);
     return unlinked;
@@ -160,22 +172,6 @@ static bool region_has_windows(const struct uiw_mr *mr)
            atomic_load_explicit(&lmr->object.children, memory_order_acquire) != 0;
 }
 
-/* With the token. */
-static void region_close(struct uiw_mr_table *table, struct uiw_mr *mr, uint32_t stag)
-{
-    bool window = region_is_window(mr);
-
-    (void)uiw_mr_close(table, mr, true);
-    if (window) {
-        uiw_window_let_go(mr);
-        uiw_window_want(mr, stag, 0);
-    } else {
-        struct ual_lmr *lmr = mr->region.handle;
-
-        atomic_store_explicit(&lmr->linked, false, memory_order_relaxed);
-    }
-}
-
 enum iw_error uiw_region_invalidate(struct uiw_mr_table *table, const struct uiw_pz *pz,
                                     const struct uiw_stream_id *by, uint32_t stag,
                                     it_handle_t *handle)
@@ -190,7 +186,10 @@ enum iw_error uiw_region_invalidate(struct uiw_mr_table *table, const struct uiw
     may = uiw_mr_may_invalidate(mr, stag, by, alone) && !region_has_windows(mr);
     if (may) {
         *handle = mr->region.handle;
-        region_close(table, mr, stag);
+        if (region_is_window(mr))
+            window_close(table, mr, stag);
+        else
+            region_close(table, mr, mr->region.handle);
     }
     uiw_mr_drop(mr);
     return may ? IW_OK : IW_ERR_RDMAP_CANNOT_INVALIDATE;
