@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Prints the table of a state machine for docs/connections.md. Each provider has a program here,
- * PROVIDER_machines.c, that reads the very tables the library runs on; `page` joins what they print.
+ * PROVIDER_machines.c, that reads the tables the library runs on; `page` joins the output.
  */
 #ifndef ITAPI_TESTS_MACHINES_MACHINE_PAGE_H
 #define ITAPI_TESTS_MACHINES_MACHINE_PAGE_H
@@ -16,7 +16,7 @@ struct machine_word {
 
 /* A section of the page. */
 void machine_section(const char *title);
-/* What the words of the section's machines mean. */
+/* The meaning of the words of the section's machines. */
 void machine_words(const char *kind, const struct machine_word *words, size_t count);
 /* The rows of this machine follow. */
 void machine_table(const char *title, const char *text);

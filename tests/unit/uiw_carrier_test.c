@@ -63,7 +63,7 @@ static void bed_hear(struct bed *bed, unsigned count, int then)
     EXPECT_EQ(EAGAIN, error);
 }
 
-/* What has changed is the host's state, not what a message says. */
+/* The host's state counts, not the message. */
 Test(uiw_carrier, tells_what_has_changed_once)
 {
     struct bed bed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Each cell of docs/connections.md: the roles of a connection startup, driven by octets and by a
- * timer that expires when the test says so. send() and recv() are the test's, and the IA lives on the
- * test's thread, so nothing happens but what a row asks for. The ends of streams are real.
+ * timer that expires when the test says so. send() and recv() are the test's, and the IA lives on
+ * the test's thread, so nothing else happens. The ends of streams are real.
  */
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
@@ -833,7 +833,7 @@ Test(uiw_conn, terminates_what_it_cannot_take)
     other_judge(&bed, UIW_CONN_OVER, BAD_PARMS, ENDS);
 }
 
-/* Read ahead by the program: octets of the Reply, none of which the socket has. */
+/* The program has read the Reply before: the socket has no octet of it. */
 Test(uiw_conn, takes_octets_that_were_read_before)
 {
     struct raw_bytes reply = {NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a listen point does with what accept(2) says. */
+/* A listen point and each answer of accept(2). */
 #include "vp/uiwarp/connect/uiw_listen.h"
 
 #include "support/it_fixture.h"
@@ -73,7 +73,7 @@ static unsigned bed_wake(struct bed *bed, int error, unsigned times)
     return script.calls;
 }
 
-/* Those of a stream that has died in the queue. */
+/* Errors of a stream that has died in the queue. */
 Test(uiw_listen, goes_on_behind_a_stream_that_has_died)
 {
     static const int errors[] = {EINTR,       ECONNABORTED, EPROTO, ENETDOWN,
@@ -98,7 +98,7 @@ Test(uiw_listen, lets_others_have_their_turn)
     bed_close(&bed);
 }
 
-/* Nobody is there to make room: without a pause the loop would spin. */
+/* No stream can make room: without a pause the loop would spin. */
 Test(uiw_listen, pauses_without_descriptors)
 {
     struct bed bed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which pair of addresses is in time-wait. */
+/* A pair of addresses is in time-wait, or not. */
 #include "vp/uiwarp/net/uiw_net.h"
 
 #include <criterion/criterion.h>

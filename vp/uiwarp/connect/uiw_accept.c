@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The passive side: half-open connections, requests that wait for the consumer, and its decision.
- * A request belongs to whoever has taken it from the table of ual_request.h, and its conn stays
- * ANNOUNCED meanwhile; calls bring it to the loop thread, where the connection lives.
+ * A request belongs to the call that has taken it from the table of ual_request.h; the call brings
+ * it to the loop thread, where the connection lives.
  */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
@@ -124,7 +124,7 @@ static struct uiw_conn *accept_conn(struct uiw_ia *ia, struct uiw_listener *list
 void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
                       const struct sockaddr_storage *peer)
 {
-    /* Which EP answers is not known yet: all that this provider can do. */
+    /* No EP has been chosen yet: offers all that this provider can do. */
     struct iw_mpa_config config = {
         .revision = 2,
         .crc = true,
@@ -146,7 +146,7 @@ void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
     config.suppress_depths = conn->mpa.config.suppress_depths;
     iw_mpa_init(&conn->mpa, false, &config);
     uiw_conn_step(conn, uiw_conn_limit(conn, UIW_HALF_OPEN_NS) ? UIW_ON_NOTHING : UIW_ON_NO_MEMORY);
-    accept_make_room(ia, &source); /* nobody goes for one whose Request is here */
+    accept_make_room(ia, &source); /* a stream whose Request is here takes no place */
 }
 
 /* Time is up for its Request. */
@@ -302,17 +302,16 @@ static const struct uiw_conn_row accept_rows[] = {
     UIW_ROW_OR(ACCEPT_ANNOUNCED, UIW_ON(ACCEPT), &accept_answer_act, REPLY, OVER),
     UIW_ROW(UIW_IN(GONE), UIW_ON(ACCEPT), &uiw_act_fail, OVER),
     UIW_ROW(ACCEPT_ANNOUNCED, UIW_ON(REJECT), &accept_reject_act, OVER),
-    UIW_ROW(ACCEPT_ANNOUNCED | UIW_IN(GONE), UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_drop, OVER),
+    UIW_ROW(UIW_CONN_UNDECIDED, UIW_GIVEN_UP, &uiw_act_drop, OVER),
     UIW_ROW(UIW_IN(REPLY), UIW_ON(MOVED), NULL, SAME),
     UIW_ROW(UIW_IN(REPLY), UIW_ON(SENT), &accept_establish_act, OVER),
-    UIW_ROW(UIW_IN(REPLY), UIW_ON(LOST) | UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY), &uiw_act_fail, OVER),
-    UIW_ROW(UIW_IN(REPLY), UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_leave, OVER),
+    UIW_ROW(UIW_IN(REPLY), UIW_ON(LOST) | UIW_FAILURES, &uiw_act_fail, OVER),
+    UIW_ROW(UIW_IN(REPLY), UIW_GIVEN_UP, &uiw_act_leave, OVER),
 };
 
 const struct uiw_conn_role uiw_accept_role = {
     .first = UIW_CONN_WAIT_REQUEST,
-    .rows = accept_rows,
-    .count = sizeof(accept_rows) / sizeof(accept_rows[0]),
+    UIW_ROWS(accept_rows),
 };
 
 /* ---------------------------------------------------------------- it_ep_accept */

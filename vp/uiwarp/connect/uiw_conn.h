@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connection startup: from a TCP socket to an agreed stream, both roles. Lives on the loop thread. */
+/* Connection startup: from a TCP socket to an agreed stream. Lives on the loop thread. */
 #ifndef ITAPI_VP_UIWARP_CONNECT_UIW_CONN_H
 #define ITAPI_VP_UIWARP_CONNECT_UIW_CONN_H
 

@@ -67,7 +67,7 @@ static void act_reset(struct uiw_conn *conn)
     conn->fd = -1;
 }
 
-/* What we have said so far, and the tail, still reaches the peer, which then sees an orderly end. */
+/* Octets sent so far and the tail still reach the peer, which then sees an orderly end. */
 static void act_linger(struct uiw_conn *conn, const void *tail, size_t tail_length)
 {
     act_quiet(conn);
@@ -129,21 +129,21 @@ static void act_report(struct uiw_conn *conn, const struct ual_conn_news *news)
         (void)uiw_ep_end_attempt(ep, UAL_EP_ATTEMPT_FAILED, news);
 }
 
-static void act_report_failure(struct uiw_conn *conn, it_conn_reject_code_t code)
+static struct ual_conn_news act_failure(it_conn_reject_code_t code)
 {
-    const struct ual_conn_news news = {
+    return (struct ual_conn_news){
         .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
         .reject_code = code,
     };
-
-    act_report(conn, &news);
 }
 
 void uiw_conn_fail(struct uiw_conn *conn, it_conn_reject_code_t code)
 {
+    const struct ual_conn_news news = act_failure(code);
+
     uiw_log_attempt(conn, code);
     act_reset(conn);
-    act_report_failure(conn, code);
+    act_report(conn, &news);
 }
 
 void uiw_conn_finish(struct uiw_conn *conn, const struct ual_conn_news *news, const void *tail,
@@ -163,10 +163,7 @@ static bool act_fail(struct uiw_conn *conn)
 
 static bool act_close(struct uiw_conn *conn)
 {
-    const struct ual_conn_news news = {
-        .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
-        .reject_code = act_code(conn),
-    };
+    const struct ual_conn_news news = act_failure(act_code(conn));
 
     uiw_conn_finish(conn, &news, NULL, 0);
     return true;
@@ -174,14 +171,14 @@ static bool act_close(struct uiw_conn *conn)
 
 static bool act_hand_back(struct uiw_conn *conn)
 {
-    it_conn_reject_code_t code = act_code(conn);
+    const struct ual_conn_news news = act_failure(act_code(conn));
 
-    uiw_log_attempt(conn, code);
+    uiw_log_attempt(conn, news.reject_code);
     act_quiet(conn);
     uiw_options_restore(conn);
     (void)close(conn->fd);
     conn->fd = -1;
-    act_report_failure(conn, code);
+    act_report(conn, &news);
     return true;
 }
 
@@ -225,10 +222,7 @@ static bool act_rejected(struct uiw_conn *conn)
 
 static bool act_refuse(struct uiw_conn *conn)
 {
-    const struct ual_conn_news news = {
-        .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
-        .reject_code = IT_CN_REJ_BAD_CONN_PARMS,
-    };
+    const struct ual_conn_news news = act_failure(act_code(conn));
 
     uiw_conn_finish(conn, &news, conn->frame, iw_mpa_encode_refusal(&conn->mpa, conn->frame));
     return true;
@@ -240,11 +234,8 @@ static bool act_terminate(struct uiw_conn *conn)
     uint8_t fpdu[IW_TERMINATE_FPDU_MAX];
     uint8_t marked[CONN_MARKER + IW_TERMINATE_FPDU_MAX];
     struct iw_terminate terminate;
-    const struct ual_conn_news news = {
-        .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
-        .reject_code =
-            conn->mpa.error == IW_ERR_MPA_IRD ? IT_CN_REJ_BAD_ORD : IT_CN_REJ_BAD_CONN_PARMS,
-    };
+    const struct ual_conn_news news = act_failure(
+        conn->mpa.error == IW_ERR_MPA_IRD ? IT_CN_REJ_BAD_ORD : IT_CN_REJ_BAD_CONN_PARMS);
     size_t length;
 
     iw_terminate_fill(&terminate, conn->mpa.error, NULL, 0, 0);
@@ -293,10 +284,7 @@ void uiw_conn_establish(struct uiw_conn *conn, const struct iw_mpa_result *resul
         return;
     }
     uiw_reset_fd(fd);
-    news = (struct ual_conn_news){
-        .number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
-        .reject_code = IT_CN_REJ_RESOURCES,
-    };
+    news = act_failure(IT_CN_REJ_RESOURCES);
     /* No effect when it was the consumer who has disconnected. */
     (void)uiw_ep_end_attempt(ep, UAL_EP_ATTEMPT_FAILED, &news);
 }

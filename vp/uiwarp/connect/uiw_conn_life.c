@@ -68,7 +68,7 @@ bool uiw_conn_attach(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_step 
     bool stepped;
 
     base_lock_take(&ep->lock);
-    /* The slot is empty whenever the EP is UNCONNECTED: a reset waits until the loop has left it. */
+    /* The slot of an UNCONNECTED EP is empty: a reset waits until the loop has left it. */
     stepped = *slot == NULL && ual_ep_step_locked(ep, step, NULL);
     if (stepped) {
         *slot = conn;

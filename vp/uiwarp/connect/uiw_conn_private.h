@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One connection startup: a conn, which has a role and a state. Rows of the role say what happens
- * in which state on which event (docs/connections.md shows them), and uiw_conn_step takes each step.
+ * in which state on which event (docs/connections.md shows them); uiw_conn_step takes each step.
  *
- * Everything here belongs to the loop thread, but: calls of other threads come in by evd_loop_call,
- * or hand the conn over by .go. Until then a conn that connects is its caller's. While the consumer
- * decides, the caller that has taken the request may read .state and .fd and fill in the private data.
+ * Everything here belongs to the loop thread. Calls of other threads come in by evd_loop_call, or
+ * hand the conn over by .go. Until then a conn that connects is its caller's. While the consumer
+ * decides, a call that has taken the request may read .state and .fd and fill in the private data.
  */
 #ifndef ITAPI_VP_UIWARP_CONNECT_UIW_CONN_PRIVATE_H
 #define ITAPI_VP_UIWARP_CONNECT_UIW_CONN_PRIVATE_H
@@ -81,6 +81,8 @@ struct uiw_conn_act {
 #define UIW_IN(state)      (1u << UIW_CONN_##state)
 #define UIW_ON(event)      (1u << UIW_ON_##event)
 #define UIW_CONN_UNDECIDED (UIW_IN(ANNOUNCED) | UIW_IN(WATCHED) | UIW_IN(GONE)) /* the consumer */
+#define UIW_FAILURES       (UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY))
+#define UIW_GIVEN_UP       (UIW_ON(CANCEL) | UIW_ON(CLOSE))
 
 /* A row of a role: what happens in these states on these events. The act runs in the old state. */
 struct uiw_conn_row {
@@ -93,7 +95,15 @@ struct uiw_conn_row {
 
 /* clang-format off */
 #define UIW_ROW(in, on, act, next) UIW_ROW_OR(in, on, act, next, next)
-#define UIW_ROW_OR(in, on, act, next, otherwise) {in, on, act, UIW_CONN_##next, UIW_CONN_##otherwise}
+#define UIW_ROW_OR(in, on, act, next, other) {in, on, act, UIW_CONN_##next, UIW_CONN_##other}
+#define UIW_ROWS(table) .rows = table, .count = sizeof(table) / sizeof((table)[0])
+
+/* Every Initiator judges the Reply in the same way. */
+#define UIW_ROWS_OF_REPLY \
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(DONE), &uiw_act_establish, OVER), \
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(REJECTED), &uiw_act_rejected, OVER), \
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(TERMINATE), &uiw_act_terminate, OVER), \
+    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(BAD), &uiw_act_fail, OVER)
 /* clang-format on */
 
 struct uiw_conn_role {
@@ -225,7 +235,7 @@ void uiw_conn_send(struct uiw_conn *conn, const uint8_t *octets, size_t length);
 /* Initiator: the same with the Request. */
 void uiw_conn_send_request(struct uiw_conn *conn);
 
-/* What a Reply says for the EP of the conn. */
+/* The part of the EP in a Reply. */
 void uiw_conn_responder_config(struct uiw_conn *conn, struct iw_mpa_config *config);
 
 /* ---------------------------------------------------------------- uiw_conn_step.c */
@@ -246,7 +256,7 @@ bool uiw_conn_limit(struct uiw_conn *conn, uint64_t delay_ns);
 /* The peer says nothing while the consumer decides: an octet or an end means it is out. */
 bool uiw_conn_peer_is_quiet(const struct uiw_conn *conn);
 
-/* ---------------------------------------------------------------- steps of the other files */
+/* ---------------------------------------------------------------- uiw_accept.c */
 
 /* One call of it_reject or it_handoff, on its way through the loop thread. */
 struct uiw_decision {
@@ -268,8 +278,6 @@ bool uiw_accept_drop_oldest(struct uiw_ia *ia);
 /* Ends those whose Request has not been announced. */
 void uiw_accept_abort(struct uiw_ia *ia, const struct uiw_listener *listener);
 
-/* ---------------------------------------------------------------- between the roles */
-
 /* The connection of a request. */
 struct uiw_conn *uiw_accept_conn_of(struct ual_request *request);
 bool uiw_accept_peer_is_there(const struct uiw_conn *conn);
@@ -282,7 +290,7 @@ extern const struct uiw_conn_role uiw_initiator_role, uiw_responder_role; /* of 
 /* Of each state: for a line of the log, behind "while". */
 extern const char *const uiw_conn_state_texts[UIW_CONN_STATES];
 
-/* Loop thread, while the stream is still there. An attempt of ours or of a peer comes to nothing. */
+/* While the stream is still there: an attempt of ours or of a peer comes to nothing. */
 void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code);
 
 #endif

@@ -221,8 +221,7 @@ static bool connect_retry(struct uiw_conn *conn)
     return false;
 }
 
-#define CONNECT_STATES                                                                             \
-    (UIW_IN(CONNECTING) | UIW_IN(REQUEST) | UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY))
+#define CONNECT_BEGUN (UIW_IN(REQUEST) | UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY))
 
 static const struct uiw_conn_act connect_retry_act = {
     "connects anew with revision 1; failed, or done before: closes the stream, reports the failure",
@@ -235,22 +234,17 @@ static const struct uiw_conn_row connect_rows[] = {
     UIW_ROW(UIW_IN(REQUEST), UIW_ON(SENT), NULL, WAIT_REPLY),
     UIW_ROW(UIW_IN(WAIT_REPLY), UIW_ON(MOVED), NULL, READ_REPLY),
     UIW_ROW_OR(UIW_IN(WAIT_REPLY), UIW_ON(LOST), &connect_retry_act, CONNECTING, OVER),
-    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(DONE), &uiw_act_establish, OVER),
-    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(REJECTED), &uiw_act_rejected, OVER),
-    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(TERMINATE), &uiw_act_terminate, OVER),
-    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(BAD), &uiw_act_fail, OVER),
+    UIW_ROWS_OF_REPLY,
     UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(LOST), &uiw_act_close, OVER),
     UIW_ROW(UIW_IN(CONNECTING) | UIW_IN(REQUEST), UIW_ON(LOST), &uiw_act_fail, OVER),
-    UIW_ROW(CONNECT_STATES, UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY), &uiw_act_fail, OVER),
-    UIW_ROW(UIW_IN(CONNECTING), UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_drop, OVER),
-    UIW_ROW(UIW_IN(REQUEST) | UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY),
-            UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_leave, OVER),
+    UIW_ROW(UIW_IN(CONNECTING) | CONNECT_BEGUN, UIW_FAILURES, &uiw_act_fail, OVER),
+    UIW_ROW(UIW_IN(CONNECTING), UIW_GIVEN_UP, &uiw_act_drop, OVER),
+    UIW_ROW(CONNECT_BEGUN, UIW_GIVEN_UP, &uiw_act_leave, OVER),
 };
 
 const struct uiw_conn_role uiw_connect_role = {
     .first = UIW_CONN_CONNECTING,
-    .rows = connect_rows,
-    .count = sizeof(connect_rows) / sizeof(connect_rows[0]),
+    UIW_ROWS(connect_rows),
 };
 
 /* ---------------------------------------------------------------- it_ep_connect */
@@ -315,7 +309,7 @@ it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
     connect_keep_arguments(conn, path, flags, private_data, length);
     conn->error = connect_start(conn);
     if (conn->error == 0 && !connect_tell_path(conn, &whole))
-        conn->error = ECONNREFUSED; /* nobody listens there */
+        conn->error = ECONNREFUSED; /* connected to itself */
     if (uiw_conn_hand_over(conn, ep, UAL_EP_CONNECT, &whole, connect_go))
         return IT_SUCCESS;
     status = IT_ERR_INVALID_EP_STATE;

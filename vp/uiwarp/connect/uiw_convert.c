@@ -58,7 +58,8 @@ static const struct uiw_conn_act convert_begin_act = {"changes the socket's opti
                                                       convert_begin};
 
 #define CONVERT_MESSAGES (UIW_IN(MESSAGE) | UIW_IN(ONLY_MESSAGE))
-#define CONVERT_FAILURES (UIW_ON(LOST) | UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY))
+#define CONVERT_REPLY    (UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY))
+#define CONVERT_FAILURES (UIW_ON(LOST) | UIW_FAILURES)
 
 static const struct uiw_conn_row convert_initiator_rows[] = {
     UIW_ROW(CONVERT_MESSAGES | UIW_IN(REQUEST) | UIW_IN(READ_REPLY), UIW_ON(MOVED), NULL, SAME),
@@ -69,16 +70,11 @@ static const struct uiw_conn_row convert_initiator_rows[] = {
     UIW_ROW(UIW_IN(REQUEST), UIW_ON(SENT), NULL, WAIT_REPLY),
     UIW_ROW(UIW_IN(REQUEST), CONVERT_FAILURES, &uiw_act_fail, OVER),
     UIW_ROW(UIW_IN(WAIT_REPLY), UIW_ON(MOVED), NULL, READ_REPLY),
-    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(DONE), &uiw_act_establish, OVER),
-    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(REJECTED), &uiw_act_rejected, OVER),
-    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(TERMINATE), &uiw_act_terminate, OVER),
-    UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(BAD), &uiw_act_fail, OVER),
-    UIW_ROW(UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY), UIW_ON(LOST), &uiw_act_close, OVER),
-    UIW_ROW(UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY), UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY),
-            &uiw_act_fail, OVER),
-    UIW_ROW(CONVERT_MESSAGES | UIW_IN(NEXT_REQUEST) | UIW_IN(REQUEST) | UIW_IN(WAIT_REPLY) |
-                UIW_IN(READ_REPLY),
-            UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_leave, OVER),
+    UIW_ROWS_OF_REPLY,
+    UIW_ROW(CONVERT_REPLY, UIW_ON(LOST), &uiw_act_close, OVER),
+    UIW_ROW(CONVERT_REPLY, UIW_FAILURES, &uiw_act_fail, OVER),
+    UIW_ROW(CONVERT_MESSAGES | UIW_IN(NEXT_REQUEST) | UIW_IN(REQUEST) | CONVERT_REPLY, UIW_GIVEN_UP,
+            &uiw_act_leave, OVER),
 };
 
 static const struct uiw_conn_row convert_responder_rows[] = {
@@ -90,26 +86,23 @@ static const struct uiw_conn_row convert_responder_rows[] = {
     UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(DONE), &uiw_act_reply, REPLY),
     UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(REFUSE), &uiw_act_refuse, OVER),
     UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(LOST), &uiw_act_close, OVER),
-    UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(BAD) | UIW_ON(EXPIRED) | UIW_ON(NO_MEMORY), &uiw_act_fail,
-            OVER),
+    UIW_ROW(UIW_IN(READ_REQUEST), UIW_ON(BAD) | UIW_FAILURES, &uiw_act_fail, OVER),
     UIW_ROW(UIW_IN(REPLY), UIW_ON(SENT), &uiw_act_establish, OVER),
     UIW_ROW(UIW_IN(REPLY), CONVERT_FAILURES, &uiw_act_fail, OVER),
     UIW_ROW(CONVERT_MESSAGES | UIW_IN(WAIT_REQUEST) | UIW_IN(READ_REQUEST) | UIW_IN(REPLY),
-            UIW_ON(CANCEL) | UIW_ON(CLOSE), &uiw_act_leave, OVER),
+            UIW_GIVEN_UP, &uiw_act_leave, OVER),
 };
 
 const struct uiw_conn_role uiw_initiator_role = {
     .converts = true,
     .first = UIW_CONN_MESSAGE,
-    .rows = convert_initiator_rows,
-    .count = sizeof(convert_initiator_rows) / sizeof(convert_initiator_rows[0]),
+    UIW_ROWS(convert_initiator_rows),
 };
 
 const struct uiw_conn_role uiw_responder_role = {
     .converts = true,
     .first = UIW_CONN_MESSAGE,
-    .rows = convert_responder_rows,
-    .count = sizeof(convert_responder_rows) / sizeof(convert_responder_rows[0]),
+    UIW_ROWS(convert_responder_rows),
 };
 
 /* ---------------------------------------------------------------- it_socket_convert */

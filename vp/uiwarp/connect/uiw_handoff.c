@@ -9,7 +9,7 @@ static bool handoff_announce(struct uiw_conn *conn, const struct ual_listen *lis
 {
     struct ual_request *request = &conn->request;
 
-    request->connect_evd = listen->connect_evd; /* nobody looks at the old one any more */
+    request->connect_evd = listen->connect_evd; /* no other thread reads it now */
     ual_request_add(request);
     return ual_request_announce_unless_full(request) || !ual_request_withdraw(request);
 }

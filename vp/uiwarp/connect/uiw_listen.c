@@ -121,8 +121,8 @@ static bool listen_error_is_harmless(int error)
 }
 
 /*
- * While many say nothing, others may do so in the kernel for a second, where they take no descriptor. Not
- * at other times: such a stream does not learn that the listener is gone.
+ * While many streams say nothing, the kernel keeps new ones for a second, where they take no
+ * descriptor. Not at other times: such a stream does not learn that the listener is gone.
  */
 static void listen_defer(struct uiw_listen_socket *socket)
 {
@@ -221,7 +221,7 @@ static void listen_close(struct uiw_listener *listener)
     listen_unwatch(listener);
     evd_timer_stop(&listener->resume);
     for (size_t i = 0; i < listener->count; i++) {
-        /* A child of the process may have a copy of the descriptor: the socket has to stop listening. */
+        /* Also where a child of the process has a copy of the descriptor. */
         (void)shutdown(listener->sockets[i].fd, SHUT_RDWR);
         (void)close(listener->sockets[i].fd);
     }

@@ -33,8 +33,8 @@ static void queue_remove(struct uiw_half_open_queue *queue, struct base_link *li
 /* ---------------------------------------------------------------- sources */
 
 /*
- * An IPv4 address in IPv6 form, the /64 of an IPv6 address, or all of one that is link-local: those of a whole link
- * share their first half.
+ * An IPv4 address in IPv6 form, the /64 of an IPv6 address, or a whole link-local address: all
+ * addresses of a link share the first half.
  */
 static struct in6_addr source_name(const it_net_addr_t *address)
 {

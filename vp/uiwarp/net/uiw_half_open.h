@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Accepted streams whose MPA Request is not complete yet, by age and by the address they come from.
- * Nobody is refused for being new: the one that has waited longest makes room. Every function takes
+ * No stream is refused for being new: the one that has waited longest makes room. A call takes
  * the same short time however many there are. Loop thread only; knows no socket.
  */
 #ifndef ITAPI_VP_UIWARP_NET_UIW_HALF_OPEN_H
@@ -40,8 +40,8 @@ bool uiw_half_open_init(struct uiw_half_open_table *table);
 void uiw_half_open_fini(struct uiw_half_open_table *table);
 
 /*
- * The one that has to go: the oldest of the source, if that has more than its share, or of all, if these are more
- * than max. NULL: there is room for all.
+ * The stream that has to go: the oldest of the source if the source has more than its share, or the
+ * oldest of all if there are more than max. NULL: there is room for all.
  */
 struct uiw_half_open *uiw_half_open_excess(struct uiw_half_open_table *table,
                                            const it_net_addr_t *source, unsigned share,

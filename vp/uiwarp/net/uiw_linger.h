@@ -6,7 +6,7 @@
 #include "base/base_list.h"
 #include "evd/loop/evd_loop.h"
 
-/* Those of an IA. Loop thread only, but for .loop. */
+/* The streams of an IA. Loop thread only, but for .loop. */
 struct uiw_lingering {
     struct evd_loop *loop;    /* immutable */
     struct base_list streams; /* the oldest first */

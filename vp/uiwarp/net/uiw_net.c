@@ -93,7 +93,7 @@ bool uiw_net_is_any(const it_net_addr_t *address)
     return address->addr_type == IT_IPV6 && IN6_IS_ADDR_UNSPECIFIED(&address->addr.ipv6);
 }
 
-/* Nobody can be reached by a TCP connection there. */
+/* No TCP connection leads there. */
 static bool net_is_no_peer(const it_net_addr_t *address)
 {
     if (uiw_net_is_any(address))
@@ -263,7 +263,7 @@ it_status_t uiw_net_has(const char *interface, const it_net_addr_t *address, boo
     return IT_SUCCESS;
 }
 
-/* What the process or the system has run out of says nothing about an address. */
+/* A lack of descriptors or memory says nothing about an address. */
 static it_status_t net_status(int error)
 {
     switch (error) {
@@ -411,7 +411,7 @@ bool uiw_net_path_of(int fd, it_path_t *path)
 
 /* ---------------------------------------------------------------- streams that stay on the host */
 
-/* What is sent to an own address goes through the loopback interface, whatever interface has it. */
+/* Octets for an own address take the loopback interface, whatever interface has the address. */
 static bool net_stays_on_host(int fd, const struct sockaddr_storage *remote)
 {
     struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
@@ -434,7 +434,7 @@ static bool net_stays_on_host(int fd, const struct sockaddr_storage *remote)
 }
 
 /*
- * BBR sends at the rate it has estimated, by a timer for every 64 KiB or so: from one process to its
+ * BBR sends at the rate it has estimated, by a timer for some 64 KiB each: from one process to its
  * neighbour that takes longer than the copy. Every kernel has Reno, and lets everybody choose it.
  */
 void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote)
@@ -449,7 +449,7 @@ void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof(plain) - 1);
 }
 
-/* A low watermark makes room for itself: the kernel has no other way that does not also fix the buffer's size. */
+/* A low watermark makes room for itself. Other ways also fix the size of the buffer. */
 void uiw_net_widen(int fd)
 {
     const int room = NET_WINDOW;

@@ -29,7 +29,7 @@ bool uiw_net_locals(const char *interface, struct uiw_net_local **locals_out, si
 /* One of them is on an interface that has its link. */
 bool uiw_net_runs(const struct uiw_net_local *locals, size_t count);
 
-/* The same for a network interface ("": the host). False: nobody knows for want of resources. */
+/* The same for a network interface ("": the host). False: unknown, without resources. */
 bool uiw_net_is_online(const char *interface, bool *online);
 
 /*
@@ -70,8 +70,8 @@ it_status_t uiw_net_source(const char *interface, const it_net_addr_t *to, it_ne
                            bool *found);
 
 /*
- * Is a connection between these two ends, both of one IP version, in time-wait? False also where the
- * kernel does not tell.
+ * A connection between these two ends, both of one IP version, is in time-wait. False also where
+ * the kernel does not tell.
  */
 bool uiw_net_in_timewait(const struct sockaddr_storage *local,
                          const struct sockaddr_storage *remote);
@@ -91,15 +91,16 @@ bool uiw_net_path_of(int fd, it_path_t *path); /* of a connected socket */
 void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote);
 
 /*
- * Opens the receive window of a socket for all that a local peer puts into one call. TCP sizes it by what is read in a
- * round trip, of which there are so many here that it may stay at some hundred KB for as long as the connection lives; the
- * rest of a call then waits for the acknowledgements that its end brings. Other than with SO_RCVBUF it can still grow.
+ * Opens the receive window of a socket for all that a local peer puts into one call. TCP sizes the
+ * window by the octets read in a round trip. Local round trips are short, so the window may stay at
+ * some hundred KB, and the rest of a call waits for acknowledgements. Unlike with SO_RCVBUF the
+ * window can still grow.
  */
 void uiw_net_widen(int fd);
 
 /*
- * Makes a connected socket of IPv4 in IPv6 form, as a listener of both has accepted it, one of IPv4: each call then goes
- * a shorter way. Not for sockets of the consumer's.
+ * Turns a connected socket of IPv4 in IPv6 form, as a listener of both accepts it, into a socket of
+ * IPv4: each call then takes a shorter way. Not for sockets of the consumer's.
  */
 void uiw_net_unmap_socket(int fd, const struct sockaddr_storage *remote);
 
