@@ -522,7 +522,7 @@ static void judge(struct bed *bed, const struct cell *cell)
 static void check_cells(const struct uiw_conn_role *role, const struct cell *cells, size_t count)
 {
     bool covered[UIW_CONN_STATES][UIW_ON_EVENTS] = {{false}};
-    char name[32];
+    char name[64];
     struct bed bed;
 
     bed_open(&bed, role);
