@@ -19,7 +19,7 @@ uint32_t iw_crc_copy(uint32_t crc, void *dst, const void *src, size_t length);
 /* The way of CPUs without the instructions of iw_crc_fold.h. */
 uint32_t iw_crc_update_narrow(uint32_t crc, const void *data, size_t length);
 
-/* The way of CPUs without an instruction for CRC32c. */
+/* The way of CPUs without an instruction for CRC32c, where ISA-L is left out. */
 uint32_t iw_crc_update_table(uint32_t crc, const void *data, size_t length);
 
 static inline uint32_t iw_crc_final(uint32_t crc)

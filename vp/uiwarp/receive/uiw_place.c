@@ -36,19 +36,9 @@ static enum iw_error place_check_write(struct uiw_ep *ep, const struct iw_segmen
     return error;
 }
 
-/* The oldest Read or atomic of ours without a complete response; NULL when none is open. */
-static struct uiw_orq_entry *place_oldest_read(const struct uiw_ep *ep)
-{
-    uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
-
-    if (head == atomic_load_explicit(&ep->reads.orq_tail, memory_order_acquire))
-        return NULL;
-    return &ep->reads.orq[head & ep->reads.orq_mask];
-}
-
 static enum iw_error place_check_response(struct uiw_ep *ep, const struct iw_segment *segment)
 {
-    const struct uiw_orq_entry *read = place_oldest_read(ep);
+    const struct uiw_orq_entry *read = uiw_orq_oldest(&ep->reads);
     uint32_t left;
 
     if (!read || read->atomic)
@@ -150,7 +140,7 @@ static enum iw_error place_map(void *context, const struct iw_segment *segment, 
     if (segment->opcode == IW_OP_WRITE)
         return place_map_write(ep, segment, offset, *length, iov, count);
     if (segment->opcode == IW_OP_READ_RESPONSE) {
-        const struct uiw_orq_entry *read = place_oldest_read(ep);
+        const struct uiw_orq_entry *read = uiw_orq_oldest(&ep->reads);
         const struct uiw_sqe *sqe = uiw_sqe_at(ep, read->sq_index);
 
         return place_map_segments(ep, sqe->segments, sqe->segment_count, read->received + offset,
@@ -257,8 +247,7 @@ static bool place_take(void *context, const uint8_t *payload, uint32_t length, b
 /* The oldest Read or atomic of ours has its answer. */
 static void place_answered(struct uiw_ep *ep)
 {
-    uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
-    const struct uiw_orq_entry *entry = &ep->reads.orq[head & ep->reads.orq_mask];
+    const struct uiw_orq_entry *entry = uiw_orq_oldest(&ep->reads);
 
     if (!entry->rtr) {
         struct uiw_sqe *sqe = uiw_sqe_at(ep, entry->sq_index);
@@ -271,13 +260,13 @@ static void place_answered(struct uiw_ep *ep)
         ep->rx.wake_request |= uiw_sq_complete_locked(ep);
         base_lock_drop(&ep->ual->lock);
     }
-    atomic_store_explicit(&ep->reads.orq_head, head + 1, memory_order_release);
+    uiw_orq_leave(&ep->reads);
     ep->rx.kick = true; /* ORD and fences */
 }
 
 static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segment *segment)
 {
-    place_oldest_read(ep)->received += segment->length;
+    uiw_orq_oldest(&ep->reads)->received += segment->length;
     if (segment->last)
         place_answered(ep);
     return IW_OK;
@@ -286,7 +275,7 @@ static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segm
 static enum iw_error place_atomic_response(void *context, const struct iw_atomic_response *response)
 {
     struct uiw_ep *ep = context;
-    const struct uiw_orq_entry *entry = place_oldest_read(ep);
+    const struct uiw_orq_entry *entry = uiw_orq_oldest(&ep->reads);
     const struct uiw_segment *result;
 
     if (!entry || !entry->atomic)
@@ -389,11 +378,7 @@ static bool place_has_irq_room(const struct uiw_ep *ep)
 
 static void place_enter_irq(struct uiw_ep *ep, const struct uiw_irq_entry *entry)
 {
-    uint32_t tail = atomic_load_explicit(&ep->reads.irq_tail, memory_order_relaxed);
-
-    ep->reads.irq[tail & ep->reads.irq_mask] = *entry;
-    /* Hands the entry to the sender. */
-    atomic_store_explicit(&ep->reads.irq_tail, tail + 1, memory_order_release);
+    uiw_irq_enter(&ep->reads, entry);
     ep->rx.kick = true;
 }
 

@@ -44,7 +44,7 @@ static uint32_t batch_rest(const struct uiw_ep *ep, const struct uiw_batch *batc
     if (cursor->sq_offset > 0)
         return uiw_sqe_at(ep, cursor->sq)->length - cursor->sq_offset;
     if (cursor->irq_offset > 0)
-        return ep->reads.irq[cursor->irq & ep->reads.irq_mask].request.length - cursor->irq_offset;
+        return uiw_irq_at(&ep->reads, cursor->irq)->request.length - cursor->irq_offset;
     return 0;
 }
 
@@ -86,7 +86,7 @@ static enum batch_turn batch_turn(const struct uiw_ep *ep, const struct uiw_batc
 {
     const struct uiw_cursor *cursor = &batch->cursor;
     bool request = cursor->sq != atomic_load_explicit(&ep->sq_ready, memory_order_acquire);
-    bool response = cursor->irq != atomic_load_explicit(&ep->reads.irq_tail, memory_order_acquire);
+    bool response = uiw_irq_waits(&ep->reads, cursor->irq);
     bool write = request && uiw_sqe_at(ep, cursor->sq)->opcode == VP_RDMA_WRITE;
 
     if (!request || !response)
@@ -132,7 +132,7 @@ static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
     if (batch_try(ep, batch, turn))
         return true;
     if (turn != BATCH_REQUEST || uiw_has_failed(ep) ||
-        batch->cursor.irq == atomic_load_explicit(&ep->reads.irq_tail, memory_order_acquire))
+        !uiw_irq_waits(&ep->reads, batch->cursor.irq))
         return false;
     return batch_try(ep, batch, BATCH_RESPONSE);
 }

@@ -6,9 +6,7 @@
 
 static bool local_is_fenced(const struct uiw_ep *ep, uint32_t index, const struct uiw_sqe *sqe)
 {
-    if ((sqe->flags & IT_BARRIER_FENCE_FLAG) &&
-        atomic_load_explicit(&ep->reads.orq_head, memory_order_acquire) !=
-            atomic_load_explicit(&ep->reads.orq_tail, memory_order_relaxed))
+    if ((sqe->flags & IT_BARRIER_FENCE_FLAG) && uiw_orq_open(&ep->reads) > 0)
         return true;
     return (sqe->flags & IT_UNLINK_FENCE_FLAG) && uiw_queue_head(&ep->sq) != index;
 }

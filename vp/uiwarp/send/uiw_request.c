@@ -77,29 +77,10 @@ static bool request_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
 
 /* ---------------------------------------------------------------- start */
 
-static uint32_t request_reads_open(const struct uiw_ep *ep)
-{
-    return atomic_load_explicit(&ep->reads.orq_tail, memory_order_relaxed) -
-           atomic_load_explicit(&ep->reads.orq_head, memory_order_acquire);
-}
-
-/* What the response must carry. */
+/* The response must carry this STag. */
 static uint32_t request_sink_stag(const struct uiw_sqe *sqe)
 {
     return sqe->segment_count ? sqe->segments[0].stag : 1;
-}
-
-static void request_enter_read(struct uiw_ep *ep, uint32_t index, const struct uiw_sqe *sqe)
-{
-    uint32_t tail = atomic_load_explicit(&ep->reads.orq_tail, memory_order_relaxed);
-
-    ep->reads.orq[tail & ep->reads.orq_mask] =
-        (struct uiw_orq_entry){.sq_index = index,
-                               .length = sqe->length,
-                               .sink_stag = request_sink_stag(sqe),
-                               .atomic = uiw_sqe_is_atomic(sqe)};
-    /* Entered before the Request can leave; pairs with the reader's acquire. */
-    atomic_store_explicit(&ep->reads.orq_tail, tail + 1, memory_order_release);
 }
 
 /* The number of messages of the Send queue that a request consists of. */
@@ -115,7 +96,7 @@ static uint32_t request_sends(const struct uiw_sqe *sqe)
 static bool request_start(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_sqe *sqe)
 {
     bool read = sqe->opcode == VP_RDMA_READ || uiw_sqe_is_atomic(sqe); /* on queue 1, answered */
-    uint32_t open = request_reads_open(ep);
+    uint32_t open = uiw_orq_open(&ep->reads);
     uint32_t ord = atomic_load_explicit(&ep->limits.ord, memory_order_relaxed);
 
     if ((sqe->flags & IT_BARRIER_FENCE_FLAG) && open > 0)
@@ -136,7 +117,10 @@ static bool request_start(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw
         return request_fail(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
     if (read) {
         sqe->msn = ep->tx.next_read_msn++;
-        request_enter_read(ep, batch->cursor.sq, sqe);
+        uiw_orq_enter(&ep->reads, &(struct uiw_orq_entry){.sq_index = batch->cursor.sq,
+                                                          .length = sqe->length,
+                                                          .sink_stag = request_sink_stag(sqe),
+                                                          .atomic = uiw_sqe_is_atomic(sqe)});
     } else {
         sqe->msn = ep->tx.next_send_msn;
         ep->tx.next_send_msn += request_sends(sqe);

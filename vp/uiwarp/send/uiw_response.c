@@ -104,7 +104,7 @@ static bool response_add_read(struct uiw_ep *ep, struct uiw_batch *batch,
 
 bool uiw_response_add(struct uiw_ep *ep, struct uiw_batch *batch)
 {
-    const struct uiw_irq_entry *entry = &ep->reads.irq[batch->cursor.irq & ep->reads.irq_mask];
+    const struct uiw_irq_entry *entry = uiw_irq_at(&ep->reads, batch->cursor.irq);
     size_t length;
 
     if (!entry->is_atomic)

@@ -199,6 +199,6 @@ void uiw_sender_note_failure(const struct uiw_ep *ep, struct uiw_failure *failur
         (it_dto_status_t)atomic_load_explicit(&tx->failed_status, memory_order_acquire);
     failure->index = tx->failed_index;
     failure->error = (enum iw_error)atomic_load_explicit(&tx->failed_error, memory_order_acquire);
-    failure->entry = ep->reads.irq[tx->cursor.irq & ep->reads.irq_mask];
+    failure->entry = *uiw_irq_at(&ep->reads, tx->cursor.irq);
     failure->answered = tx->cursor.irq_offset;
 }

@@ -36,7 +36,7 @@ bool uiw_single_is_next(const struct uiw_ep *ep)
 
     return atomic_load_explicit(&ep->sq_ready, memory_order_acquire) == tx->cursor.sq + 1 &&
            single_is_usual(ep, uiw_sqe_at(ep, tx->cursor.sq)) && tx->image.start == tx->image.end &&
-           tx->cursor.irq == atomic_load_explicit(&ep->reads.irq_tail, memory_order_acquire);
+           !uiw_irq_waits(&ep->reads, tx->cursor.irq);
 }
 
 /* The MSN is the message's from now on, whatever becomes of this attempt. */

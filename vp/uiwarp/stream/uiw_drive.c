@@ -54,7 +54,7 @@ static bool drive_is_idle(const struct uiw_ep *ep)
 
     return tx->image.start == tx->image.end &&
            tx->cursor.sq == atomic_load_explicit(&ep->sq_ready, memory_order_acquire) &&
-           tx->cursor.irq == atomic_load_explicit(&ep->reads.irq_tail, memory_order_acquire);
+           !uiw_irq_waits(&ep->reads, tx->cursor.irq);
 }
 
 void uiw_drive_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length)

@@ -53,8 +53,7 @@ static bool start_prepare_rtr(struct uiw_ep *ep)
             iw_encode_untagged(fpdu, IW_OP_SEND, true, 0, IW_QN_SEND, ep->tx.next_send_msn++, 0, 0);
         break;
     case IW_RTR_READ:
-        ep->reads.orq[0] = (struct uiw_orq_entry){.sink_stag = 1, .rtr = true};
-        atomic_store_explicit(&ep->reads.orq_tail, 1, memory_order_relaxed);
+        uiw_orq_enter(&ep->reads, &(struct uiw_orq_entry){.sink_stag = 1, .rtr = true});
         length = iw_encode_untagged(fpdu, IW_OP_READ_REQUEST, true, 0, IW_QN_READ_REQUEST,
                                     ep->tx.next_read_msn++, 0, IW_READ_REQUEST_HEADER);
         length += iw_encode_read_request(fpdu + length, &nothing);
@@ -85,11 +84,7 @@ static bool start_prepare(struct uiw_ep *ep, int fd, bool initiator, bool conver
     ep->id.number = atomic_fetch_add_explicit(&ep->ia->streams, 1, memory_order_relaxed) + 1;
     atomic_store_explicit(&ep->lost_event, false, memory_order_relaxed);
     atomic_store_explicit(&ep->limits.ord, result->ord, memory_order_relaxed);
-    atomic_store_explicit(&ep->reads.orq_head, 0, memory_order_relaxed);
-    atomic_store_explicit(&ep->reads.orq_tail, 0, memory_order_relaxed);
-    atomic_store_explicit(&ep->reads.irq_head, 0, memory_order_relaxed);
-    atomic_store_explicit(&ep->reads.irq_sent, 0, memory_order_relaxed);
-    atomic_store_explicit(&ep->reads.irq_tail, 0, memory_order_relaxed);
+    uiw_reads_reset(&ep->reads);
     uiw_out_reset(ep);
     ep->tx.max_ulpdu = start_max_ulpdu(fd, result->send_markers);
     uiw_reader_begin(ep, result->crc);

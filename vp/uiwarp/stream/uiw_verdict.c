@@ -43,10 +43,9 @@ static it_event_type_t verdict_async_of_error(const struct uiw_ep *ep, enum iw_e
 /* The Read or atomic that a bad response belongs to, if any. */
 static void verdict_blame_read(struct uiw_ep *ep, struct uiw_end *end, it_dto_status_t status)
 {
-    uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
-    const struct uiw_orq_entry *read = &ep->reads.orq[head & ep->reads.orq_mask];
+    const struct uiw_orq_entry *read = uiw_orq_oldest(&ep->reads);
 
-    if (head == atomic_load_explicit(&ep->reads.orq_tail, memory_order_acquire) || read->rtr)
+    if (!read || read->rtr)
         return;
     end->has_failed_request = true;
     end->failed_index = read->sq_index;
@@ -104,8 +103,7 @@ enum verdict_blame {
 static enum verdict_blame verdict_blame_of(const struct uiw_ep *ep)
 {
     const struct iw_terminate *terminate = &ep->rx.terminate;
-    uint32_t head = atomic_load_explicit(&ep->reads.orq_head, memory_order_relaxed);
-    bool open = head != atomic_load_explicit(&ep->reads.orq_tail, memory_order_acquire);
+    const struct uiw_orq_entry *oldest = uiw_orq_oldest(&ep->reads);
 
     if (terminate->has_rdmap) /* a Read's */
         return IW_ERROR_TYPE(terminate->error) == 1 ? VERDICT_BLAME_NAMED : VERDICT_BLAME_NONE;
@@ -115,8 +113,7 @@ static enum verdict_blame verdict_blame_of(const struct uiw_ep *ep)
                    ? VERDICT_BLAME_NAMED
                    : VERDICT_BLAME_NONE;
     /* Linux siw knows no atomics and names no header then. */
-    return terminate->error == IW_ERR_RDMAP_OPCODE && open &&
-                   ep->reads.orq[head & ep->reads.orq_mask].atomic
+    return terminate->error == IW_ERR_RDMAP_OPCODE && oldest && oldest->atomic
                ? VERDICT_BLAME_OLDEST
                : VERDICT_BLAME_NONE;
 }
@@ -138,7 +135,7 @@ static void verdict_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
     if (blame == VERDICT_BLAME_OLDEST || ep->rx.terminate.little_endian_nibbles)
         return; /* siw puts the size of the Read where its MSN was */
     for (; index != tail; index++) {
-        const struct uiw_orq_entry *read = &ep->reads.orq[index & ep->reads.orq_mask];
+        const struct uiw_orq_entry *read = uiw_orq_at(&ep->reads, index);
 
         if (!read->rtr && uiw_sqe_at(ep, read->sq_index)->msn == msn)
             end->failed_index = read->sq_index;
