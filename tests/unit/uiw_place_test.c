@@ -163,7 +163,7 @@ Test(uiw_place, a_message_is_scattered)
 
     for (size_t piece = 1; piece < 70; piece++) {
         memset(stream.buf.data, 0, 200);
-        CHECK_OK(uiw_post_recv(stream.ual, segments, 3, 1, FX_SIGNAL));
+        CHECK_OK(uiw_rq_post(stream.ual, segments, 3, 1, FX_SIGNAL));
         add_send(IW_OP_SEND, "abcdefgh");
         cr_assert_eq(feed(piece), IW_OK);
         cr_assert(uiw_stream_completion(stream.node.recv_evd, &completion));
@@ -191,7 +191,7 @@ Test(uiw_place, a_receive_whose_memory_is_gone)
     struct fx_buf gone = fx_buf_make(&stream.node, 64);
     it_lmr_triplet_t segment = fx_seg(&gone, 0, 64);
 
-    CHECK_OK(uiw_post_recv(stream.ual, &segment, 1, 1, FX_SIGNAL));
+    CHECK_OK(uiw_rq_post(stream.ual, &segment, 1, 1, FX_SIGNAL));
     fx_buf_free(&gone);
     add_send(IW_OP_SEND, "x");
     check_error(IW_ERR_DDP_LOCAL);

@@ -18,7 +18,7 @@ static unsigned looks(uint32_t grows_by, unsigned every, unsigned most)
 
     for (unsigned i = 1; i <= most; i++) {
         arrived += i % every == 0 ? grows_by : 0;
-        if (uiw_drawn_is_over(&drawn, 7, arrived, LOOK, LIMIT))
+        if (uiw_srq_watch_is_over(&drawn, 7, arrived, LOOK, LIMIT))
             return i;
     }
     return 0;
@@ -49,10 +49,10 @@ Test(uiw_srq_watch, silence_behind_a_lot)
 {
     struct uiw_drawn drawn = {.message = 1};
 
-    cr_assert_not(uiw_drawn_is_over(&drawn, 1, UINT32_MAX, LOOK, LIMIT));
+    cr_assert_not(uiw_srq_watch_is_over(&drawn, 1, UINT32_MAX, LOOK, LIMIT));
     for (unsigned i = 1; i < 30; i++)
-        cr_assert_not(uiw_drawn_is_over(&drawn, 1, UINT32_MAX, LOOK, LIMIT));
-    cr_assert(uiw_drawn_is_over(&drawn, 1, UINT32_MAX, LOOK, LIMIT));
+        cr_assert_not(uiw_srq_watch_is_over(&drawn, 1, UINT32_MAX, LOOK, LIMIT));
+    cr_assert(uiw_srq_watch_is_over(&drawn, 1, UINT32_MAX, LOOK, LIMIT));
 }
 
 Test(uiw_srq_watch, another_message_begins_anew)
@@ -60,7 +60,7 @@ Test(uiw_srq_watch, another_message_begins_anew)
     struct uiw_drawn drawn = {.message = 1};
 
     for (uint32_t message = 1; message < 1000; message++)
-        cr_assert_not(uiw_drawn_is_over(&drawn, message, 0, LIMIT - 1, LIMIT));
+        cr_assert_not(uiw_srq_watch_is_over(&drawn, message, 0, LIMIT - 1, LIMIT));
 }
 
 Test(uiw_srq_watch, without_a_limit)
@@ -68,6 +68,6 @@ Test(uiw_srq_watch, without_a_limit)
     struct uiw_drawn drawn = {.message = 1};
 
     for (unsigned i = 0; i < 100; i++)
-        cr_assert_not(uiw_drawn_is_over(&drawn, 1, 0, BASE_NEVER / 1000, BASE_NEVER));
-    cr_assert_not(uiw_drawn_is_over(&drawn, 1, UINT32_MAX, LOOK, BASE_NEVER));
+        cr_assert_not(uiw_srq_watch_is_over(&drawn, 1, 0, BASE_NEVER / 1000, BASE_NEVER));
+    cr_assert_not(uiw_srq_watch_is_over(&drawn, 1, UINT32_MAX, LOOK, BASE_NEVER));
 }

@@ -53,7 +53,7 @@ static struct uiw_link *post(const struct vp_link *link, enum vp_opcode opcode)
     struct vp_request request = {.opcode = opcode, .link = link};
 
     base_lock_take(&bed.ual->lock);
-    CHECK_OK(uiw_link_fill_locked(bed.ep, sqe, &request));
+    CHECK_OK(uiw_links_fill_locked(bed.ep, sqe, &request));
     base_lock_drop(&bed.ual->lock);
     return uiw_sqe_link(sqe);
 }

@@ -48,8 +48,8 @@ static void watch_look(struct uiw_agenda_entry *entry)
         elapsed_ns = watch_elapsed(
             drawn, atomic_load_explicit(&ep->ia->progress.drawn.period_ns, memory_order_relaxed));
         limit_ns = atomic_load_explicit(&uiw_srq_of(ep->ual->srq)->limit_ns, memory_order_relaxed);
-        drawn->watched = !uiw_drawn_is_over(drawn, uiw_queue_head(&ep->rq),
-                                            iw_rx_arrived(&ep->rx.iw), elapsed_ns, limit_ns);
+        drawn->watched = !uiw_srq_watch_is_over(drawn, uiw_queue_head(&ep->rq),
+                                                iw_rx_arrived(&ep->rx.iw), elapsed_ns, limit_ns);
         if (drawn->watched)
             uiw_srq_watch_enter(ep);
         else

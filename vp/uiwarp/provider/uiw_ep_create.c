@@ -19,7 +19,7 @@
 
 static const struct vp_ep_ops ep_ops = {
     .post_request = uiw_post_request,
-    .post_recv = uiw_post_recv,
+    .post_recv = uiw_rq_post,
 };
 
 it_status_t uiw_ep_create(struct ual_ep *ual)

@@ -2,8 +2,8 @@
 /* Links and unlinks as requests in the send queue, and Reads into windows. */
 #include "vp/uiwarp/queue/uiw_sq.h"
 
-it_status_t uiw_link_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
-                                 const struct vp_request *request)
+it_status_t uiw_links_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
+                                  const struct vp_request *request)
 {
     const struct vp_link *link = request->link;
     struct uiw_mr *window = uiw_rmr_of(link->rmr)->mr;
@@ -32,7 +32,7 @@ it_status_t uiw_link_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
 }
 
 /* The memory is known when the Read starts: links may be under way. */
-it_status_t uiw_windows_fill(struct uiw_sqe *sqe, const struct vp_request *request)
+it_status_t uiw_links_fill_windows(struct uiw_sqe *sqe, const struct vp_request *request)
 {
     sqe->opcode = VP_RDMA_READ;
     for (size_t i = 0; i < request->segment_count; i++) {

@@ -68,8 +68,8 @@ bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)
     return wake;
 }
 
-void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
-                  it_dto_cookie_t cookie, it_dto_flags_t flags)
+void uiw_rq_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
+                 it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
     uint64_t length = 0;
 
@@ -86,8 +86,8 @@ void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t 
  * A receive posted while the EP is NONOPERATIONAL but not drained yet is flushed by whoever ends
  * the connection; afterwards it flushes itself: nobody reads then.
  */
-it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
-                          it_dto_cookie_t cookie, it_dto_flags_t flags)
+it_status_t uiw_rq_post(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
+                        it_dto_cookie_t cookie, it_dto_flags_t flags)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     bool wake = false;
@@ -99,7 +99,7 @@ it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, 
         base_lock_drop(&ual->lock);
         return IT_ERR_TOO_MANY_POSTS;
     }
-    uiw_rqe_fill(uiw_rqe_at(ep, tail), segments, count, cookie, flags);
+    uiw_rq_fill(uiw_rqe_at(ep, tail), segments, count, cookie, flags);
     /* Hands the slot to the reader, who reads the tail with acquire. */
     atomic_store_explicit(&ep->rq.tail, tail + 1, memory_order_release);
     if (ual_ep_state(ual) == IT_EP_STATE_NONOPERATIONAL && ep->drained)

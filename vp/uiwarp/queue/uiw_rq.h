@@ -4,18 +4,15 @@
 #define ITAPI_VP_UIWARP_QUEUE_UIW_RQ_H
 
 #include "vp/uiwarp/queue/uiw_ep.h"
-it_status_t uiw_post_recv(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
-                          it_dto_cookie_t cookie, it_dto_flags_t flags);
 
-void uiw_rqe_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
-                  it_dto_cookie_t cookie, it_dto_flags_t flags);
-
-/* Nobody reads any more, or never did. */
+it_status_t uiw_rq_post(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
+                        it_dto_cookie_t cookie, it_dto_flags_t flags);
+void uiw_rq_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t count,
+                 it_dto_cookie_t cookie, it_dto_flags_t flags);
+/* With ual_ep.lock. No reader is left. True: evd_wake is due. */
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status);
-
 /* Reader. The oldest receive is complete. */
 void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked);
-
 /* The same by a value that stands in the event; nothing was placed. */
 void uiw_rq_complete_immediate(struct uiw_ep *ep, uint64_t value, bool solicited);
 

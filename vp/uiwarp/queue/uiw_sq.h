@@ -11,26 +11,24 @@ enum uiw_hold {
     UIW_HOLD_OVER   /* met before: the sender may have it now */
 };
 
-/* uiw_sq.c, uiw_rq.c. _locked: ual_ep.lock is held. They return true when evd_wake is due. */
-bool uiw_sq_complete_locked(struct uiw_ep *ep); /* reports what is done, in order */
+/* ---- uiw_sq.c. _locked: ual_ep.lock is held. True: evd_wake is due. ---- */
 
-enum uiw_hold uiw_sq_age_hold(struct ual_ep *ual);
-
-/* Shows all that is posted to the sender. True: there was something that it did not see. */
-bool uiw_sq_let_go(struct ual_ep *ual);
-
-void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
-
+/* Reports the requests that are done, in order. */
+bool uiw_sq_complete_locked(struct uiw_ep *ep);
+/* The same, then the request that failed, if any, then the rest as flushed. */
 bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
                          it_dto_status_t failed_status);
+/* A sweep has met the EP: posts that it meets twice are shown to the sender. */
+enum uiw_hold uiw_sq_age_hold(struct ual_ep *ual);
+/* Shows all posts to the sender. True: there was one that it did not see. */
+bool uiw_sq_let_go(struct ual_ep *ual);
+void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
 
-/* uiw_window.c */
-/* Posting, ual_ep.lock is held. On failure nothing has changed. */
-it_status_t uiw_link_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
-                                 const struct vp_request *request);
+/* ---- uiw_links.c: posting, with ual_ep.lock. On failure nothing has changed. ---- */
 
-it_status_t uiw_windows_fill(struct uiw_sqe *sqe, const struct vp_request *request);
-
+it_status_t uiw_links_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
+                                  const struct vp_request *request);
+it_status_t uiw_links_fill_windows(struct uiw_sqe *sqe, const struct vp_request *request);
 /* Links in the send queue that will never be executed let go of their regions. */
 void uiw_links_drop(struct uiw_ep *ep);
 

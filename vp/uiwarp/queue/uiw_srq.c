@@ -53,8 +53,8 @@ static it_status_t srq_post_recv(struct ual_srq *ual, const it_lmr_triplet_t *se
 
     base_lock_take(&ual->lock);
     if (srq_waiting_locked(ual) < ual->max_recv_dtos) {
-        uiw_rqe_fill(srq_slot(srq->slots, srq, srq->mask, srq->tail), segments, count, cookie,
-                     flags);
+        uiw_rq_fill(srq_slot(srq->slots, srq, srq->mask, srq->tail), segments, count, cookie,
+                    flags);
         srq->tail++;
         status = IT_SUCCESS;
     }

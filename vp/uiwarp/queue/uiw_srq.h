@@ -48,8 +48,8 @@ it_status_t uiw_srq_set_message_timeout(struct ual_srq *ual, uint64_t timeout_us
 /* Reader, no lock held. A message has drawn a receive: is it unfinished? Then it is watched. */
 void uiw_srq_watch(struct uiw_ep *ep);
 /* A look at such a message, elapsed_ns after the last one. True: its time is over. */
-bool uiw_drawn_is_over(struct uiw_drawn *drawn, uint32_t message, uint32_t arrived,
-                       uint64_t elapsed_ns, uint64_t limit_ns);
+bool uiw_srq_watch_is_over(struct uiw_drawn *drawn, uint32_t message, uint32_t arrived,
+                           uint64_t elapsed_ns, uint64_t limit_ns);
 
 /* Reader. The EP is noted down, and the loop looks at it soon. */
 void uiw_srq_watch_enter(struct uiw_ep *ep);

@@ -66,8 +66,8 @@ void uiw_srq_watch(struct uiw_ep *ep)
     uiw_srq_watch_enter(ep);
 }
 
-bool uiw_drawn_is_over(struct uiw_drawn *drawn, uint32_t message, uint32_t arrived,
-                       uint64_t elapsed_ns, uint64_t limit_ns)
+bool uiw_srq_watch_is_over(struct uiw_drawn *drawn, uint32_t message, uint32_t arrived,
+                           uint64_t elapsed_ns, uint64_t limit_ns)
 {
     bool same = message == drawn->message;
 

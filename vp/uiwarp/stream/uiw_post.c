@@ -29,9 +29,9 @@ static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
         vp_request_has_bad_key(request))
         sqe->bad_key = true;
     if (request->link)
-        return uiw_link_fill_locked(ep, sqe, request);
+        return uiw_links_fill_locked(ep, sqe, request);
     if (sqe->to_windows)
-        return uiw_windows_fill(sqe, request);
+        return uiw_links_fill_windows(sqe, request);
     uiw_segments_copy(sqe->segments, request->segments, request->segment_count);
     return IT_SUCCESS;
 }
