@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Streams that are being closed, by peers that stay: how many descriptors they may take. */
+#include "support/it_fixture.h"
+#include "support/raw_peer.h"
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include <criterion/criterion.h>
 
+#include <event2/event.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -68,4 +71,99 @@ Test(uiw_linger, a_part_of_the_descriptors)
     cr_assert_eq(it_ia_free(bed.ia), IT_SUCCESS);
     for (unsigned i = 0; i < STREAMS; i++)
         (void)close(bed.peers[i]);
+}
+
+/* ---------------------------------------------------------------- one stream */
+
+struct one {
+    it_ia_handle_t ia;
+    struct event_base *base;
+    struct uiw_lingering *set;
+    struct raw_peer peer;
+    int fd;
+};
+
+static void one_open(struct one *one)
+{
+    one->base = event_base_new();
+    CHECK_OK(it_ia_create("uiwarp", 2, 1, &one->ia));
+    CHECK_OK(itx_ia_set_event_base(one->ia, one->base));
+    one->set = &uiw_ia_of((struct ual_ia *)(void *)one->ia)->cm.lingering;
+    raw_socket_pair(&one->peer, &one->fd);
+}
+
+static void one_close(struct one *one)
+{
+    raw_close(&one->peer);
+    CHECK_OK(it_ia_free(one->ia));
+    event_base_free(one->base);
+    check_done();
+}
+
+static void one_run_until(struct one *one, unsigned count)
+{
+    struct fx_patience patience = fx_patience_start("the end of the stream");
+
+    while (one->set->count != count) {
+        (void)event_base_loop(one->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        fx_patience_check(&patience);
+    }
+}
+
+/* Octets that nobody reads would turn the end into a reset, which may overtake the last words. */
+Test(uiw_linger, the_peer_gets_the_last_words_whatever_it_sends)
+{
+    char words[16];
+    size_t got;
+    struct one one;
+
+    one_open(&one);
+    CHECK(raw_send_part(&one.peer, "unread", 6));
+    uiw_linger(one.set, one.fd, "last words", 10);
+    CHECK_EQ(1, one.set->count);
+    CHECK(raw_send_part(&one.peer, "more", 4));
+    EXPECT_EQ(RAW_OK, raw_receive(&one.peer, words, 10, &got));
+    EXPECT_EQ(RAW_EOF, raw_drain(&one.peer));
+    EXPECT_EQ(1, one.set->count);
+    raw_finish(&one.peer);
+    one_run_until(&one, 0);
+    one_close(&one);
+}
+
+/* Another copy of the descriptor does not keep the stream alive. */
+Test(uiw_linger, a_reset_reaches_the_peer_through_copies)
+{
+    struct one one;
+    int copy;
+
+    one_open(&one);
+    copy = dup(one.fd);
+    uiw_reset_fd(one.fd);
+    EXPECT_EQ(RAW_RESET, raw_drain(&one.peer));
+    (void)close(copy);
+    one_close(&one);
+}
+
+/* The last words do not fit: they go out as the peer reads, and FIN behind them. */
+Test(uiw_linger, long_words_go_out_as_the_peer_reads)
+{
+    static unsigned char words[8 << 20];
+    static unsigned char heard[sizeof(words)];
+    size_t got = 0;
+    struct one one;
+
+    one_open(&one);
+    fx_fill(words, sizeof(words), 1);
+    uiw_linger(one.set, one.fd, words, sizeof(words));
+    while (got < sizeof(words)) {
+        ssize_t length = recv(one.peer.fd, heard + got, sizeof(heard) - got, MSG_DONTWAIT);
+
+        (void)event_base_loop(one.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        got += length > 0 ? (size_t)length : 0;
+    }
+    fx_check_same(words, heard, sizeof(words));
+    EXPECT_EQ(RAW_EOF, raw_drain(&one.peer));
+    raw_close(&one.peer);
+    one_run_until(&one, 0);
+    one_close(&one);
 }

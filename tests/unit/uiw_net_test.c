@@ -152,3 +152,130 @@ Test(uiw_net, addresses_for_the_log)
     address.ss_family = AF_UNIX;
     cr_assert_str_eq(uiw_net_text(&address).chars, "an unknown address");
 }
+
+/* ---------------------------------------------------------------- forms of an address */
+
+static it_net_addr_t address_of(const char *text)
+{
+    it_net_addr_t address = {.addr_type = strchr(text, ':') ? IT_IPV6 : IT_IPV4};
+    int family = address.addr_type == IT_IPV6 ? AF_INET6 : AF_INET;
+
+    cr_assert_eq(inet_pton(family, text, &address.addr), 1);
+    return address;
+}
+
+static bool address_is(const it_net_addr_t *address, const char *text)
+{
+    it_net_addr_t wanted = address_of(text);
+
+    return address->addr_type == wanted.addr_type &&
+           (wanted.addr_type == IT_IPV4
+                ? address->addr.ipv4.s_addr == wanted.addr.ipv4.s_addr
+                : memcmp(&address->addr.ipv6, &wanted.addr.ipv6, sizeof(struct in6_addr)) == 0);
+}
+
+Test(uiw_net, an_address_goes_into_a_sockaddr_and_back)
+{
+    static const char *const texts[][2] = {
+        {"192.0.2.1", "192.0.2.1"},
+        {"2001:db8::1", "2001:db8::1"},
+        {"::ffff:192.0.2.1", "192.0.2.1"}, /* IPv4 in IPv6 form */
+    };
+    struct sockaddr_storage sockaddr;
+    it_net_addr_t address;
+    uint16_t port;
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        address = address_of(texts[i][0]);
+        cr_assert_gt(uiw_net_to_sockaddr(&address, htons(7), 3, &sockaddr), 0);
+        cr_assert(uiw_net_from_sockaddr(&sockaddr, &address, &port));
+        cr_assert(address_is(&address, texts[i][1]), "%s", texts[i][0]);
+        cr_assert_eq(port, htons(7));
+        address = address_of(texts[i][0]);
+        uiw_net_unmap(&address);
+        cr_assert(address_is(&address, texts[i][1]), "%s", texts[i][0]);
+    }
+    address.addr_type = (it_net_addr_type_t)99;
+    cr_assert_eq(uiw_net_to_sockaddr(&address, 0, 0, &sockaddr), 0);
+    sockaddr.ss_family = AF_UNIX;
+    cr_assert_not(uiw_net_from_sockaddr(&sockaddr, &address, &port));
+}
+
+Test(uiw_net, knows_the_address_that_is_none)
+{
+    static const char *const any[] = {"0.0.0.0", "::"};
+    static const char *const others[] = {"127.0.0.1", "::1", "0.0.0.1"};
+
+    for (size_t i = 0; i < 2; i++) {
+        it_net_addr_t address = address_of(any[i]);
+
+        cr_assert(uiw_net_is_any(&address));
+    }
+    for (size_t i = 0; i < 3; i++) {
+        it_net_addr_t address = address_of(others[i]);
+
+        cr_assert_not(uiw_net_is_any(&address));
+    }
+}
+
+/* No connection leads to the last four. */
+Test(uiw_net, two_addresses_go_into_a_path_and_back)
+{
+    static const char *const pairs[][2] = {
+        {"192.0.2.1", "192.0.2.2"}, {"2001:db8::1", "2001:db8::2"},
+        {"192.0.2.1", "224.0.0.1"}, {"192.0.2.1", "255.255.255.255"},
+        {"192.0.2.1", "0.0.0.0"},   {"2001:db8::1", "ff02::1"},
+    };
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        it_net_addr_t local = address_of(pairs[i][0]);
+        it_net_addr_t remote = address_of(pairs[i][1]);
+        it_path_t path = {.spigot_id = 1};
+
+        uiw_net_into_path(&local, &remote, &path);
+        memset(&local, 0xff, sizeof(local));
+        memset(&remote, 0xff, sizeof(remote));
+        cr_assert_eq(uiw_net_from_path(&path, &local, &remote), i < 2);
+        cr_assert(address_is(&local, pairs[i][0]) && address_is(&remote, pairs[i][1]));
+    }
+}
+
+Test(uiw_net, tells_both_ends_of_a_stream)
+{
+    struct stream stream;
+    it_path_t path;
+    it_net_addr_t local;
+    it_net_addr_t remote;
+
+    stream_open(&stream, "127.0.0.1");
+    cr_assert(uiw_net_path_of(stream.fd, &path));
+    cr_assert(uiw_net_from_path(&path, &local, &remote));
+    cr_assert(address_is(&local, "127.0.0.1") && address_is(&remote, "127.0.0.1"));
+    cr_assert_not(uiw_net_path_of(stream.listener, &path), "it has one end");
+    cr_assert_not(uiw_net_path_of(-1, &path));
+    stream_close(&stream);
+}
+
+/* ---------------------------------------------------------------- own addresses */
+
+Test(uiw_net, finds_an_address_of_the_host)
+{
+    it_net_addr_t own = address_of("127.0.0.1");
+    it_net_addr_t mapped = address_of("::ffff:127.0.0.1");
+    it_net_addr_t other = address_of("192.0.2.1"); /* of documents alone */
+    it_net_addr_t from;
+    bool has;
+
+    for (int again = 0; again < 2; again++) { /* the second time from memory */
+        cr_assert_eq(uiw_net_has("", &own, &has), IT_SUCCESS);
+        cr_assert(has);
+    }
+    cr_assert_eq(uiw_net_has("lo", &mapped, &has), IT_SUCCESS);
+    cr_assert(has);
+    cr_assert_eq(uiw_net_has("no such one", &own, &has), IT_SUCCESS);
+    cr_assert_not(has);
+    cr_assert_eq(uiw_net_has("", &other, &has), IT_SUCCESS);
+    cr_assert_not(has);
+    cr_assert_eq(uiw_net_source("", &own, &from, &has), IT_SUCCESS);
+    cr_assert(has && address_is(&from, "127.0.0.1"));
+}
