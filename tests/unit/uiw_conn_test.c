@@ -704,6 +704,7 @@ Test(uiw_conn, retries_once)
     bed_end(&bed, ECONNRESET);
     EXPECT_EQ(UIW_CONN_CONNECTING, bed_state(&bed));
     EXPECT_EQ(1, bed.conn->mpa.config.revision);
+    EXPECT_EQ(0, bed.conn->error);
     script.end = 0;
     script.sent = 0;
     bed_give_room(&bed, ALL);

@@ -214,8 +214,10 @@ static bool connect_retry(struct uiw_conn *conn)
         config.revision = 1;
         iw_mpa_init(&conn->mpa, true, &config);
         uiw_conn_send_request(conn);
-        if (connect_open(conn, true) == 0 && connect_start(conn) == 0)
+        if (connect_open(conn, true) == 0 && connect_start(conn) == 0) {
+            conn->error = 0;
             return true;
+        }
     }
     (void)uiw_act_close.run(conn);
     return false;
