@@ -86,6 +86,8 @@ Test(uiw_pacing, two_posts_alone_end_a_burst)
     cr_assert_not(post_after(200000));
     cr_assert_eq(pacing.burst, 0);
     begin_burst();
+    cr_assert_not(post_after(200000));
+    cr_assert(post_after(CLOSE), "one pause does not end the next");
 }
 
 Test(uiw_pacing, a_long_pause_ends_a_burst)

@@ -186,6 +186,14 @@ Test(uiw_place, a_send_that_is_too_long)
     check_error(IW_ERR_DDP_TOO_LONG);
 }
 
+Test(uiw_place, a_second_segment_that_is_too_long)
+{
+    uiw_stream_post_recv(&stream, 0, 6);
+    add_untagged(IW_OP_SEND, false, IW_QN_SEND, 1, 0, "1234", 4);
+    add_untagged(IW_OP_SEND, true, IW_QN_SEND, 1, 4, "567", 3);
+    check_error(IW_ERR_DDP_TOO_LONG);
+}
+
 Test(uiw_place, a_receive_whose_memory_is_gone)
 {
     struct fx_buf gone = fx_buf_make(&stream.node, 64);
