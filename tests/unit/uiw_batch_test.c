@@ -20,7 +20,7 @@
 
 #define SMALL_ULPDU 64u
 #define LARGE_ULPDU 65518u
-#define ROOM        (STREAM_MEMORY + 4096)
+#define ROOM        (1024u * 1024u)
 #define TEXT        "hello, peer. hello, peer. hello, peer. hello, peer. hello, peer. "
 
 static struct uiw_stream stream;
