@@ -78,7 +78,7 @@ const char *perf_transport_name(enum perf_transport transport);
 /* The unit of a measure. */
 const char *perf_unit(enum perf_measure measure);
 
-/* Messages, both ways, of so many iterations. */
+/* Messages of a number of iterations, both ways. */
 uint64_t perf_messages(const struct perf_params *params, uint64_t iters);
 
 /* Seconds of a clock that only goes forward. */

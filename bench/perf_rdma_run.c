@@ -48,7 +48,7 @@ static it_dto_flags_t report_flags(const struct perf_rdma *rdma)
 
 /* ---- Requests ----------------------------------------------------------------------------- */
 
-/* Waits until fewer than so many requests are under way. */
+/* Waits until fewer than this many requests are under way. */
 static bool reserve(struct perf_rdma *rdma, uint64_t limit)
 {
     it_event_t event;

@@ -115,7 +115,7 @@ static size_t receive_some(struct perf_tcp *tcp, size_t room)
     return count > 0 ? (size_t)count : 0;
 }
 
-/* Receives exactly so many bytes, as large pieces as possible. */
+/* Receives exactly this many bytes, in pieces as large as possible. */
 static bool receive_bytes(struct perf_tcp *tcp, uint64_t length)
 {
     while (length > 0) {
@@ -128,7 +128,7 @@ static bool receive_bytes(struct perf_tcp *tcp, uint64_t length)
     return true;
 }
 
-/* Ping-pong: so many bytes there, so many back. */
+/* Ping-pong: a number of bytes there, as many back. */
 static bool ask_one_by_one(struct perf_tcp *tcp, uint64_t iters, size_t there, size_t back)
 {
     perf_sampler_start(&tcp->sampler);

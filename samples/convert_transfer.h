@@ -6,7 +6,7 @@
  *     server: Send "buffer"                key and address of its memory
  *     client: RDMA Write ..., Send "written" with the digest of the file
  *     server: Send "in place"
- *     client: RDMA Read ...                meanwhile the server computes, and calls nothing
+ *     client: RDMA Read ...                the server computes, and calls nothing
  *     server: Send "digest"                of what lies in its memory
  *     client: Send "done", disconnect
  *

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "it_info [--json] [NAME]: tells of the Interface NAME, or of all, and what keeps others away\n"
+    "it_info [--json] [NAME]: describes the Interface NAME, or all, and the obstacles to others\n"
     "\n"
     "  -j, --json   JSON instead of text\n"
     "      --version\n"

@@ -25,16 +25,17 @@ static const char usage[] =
     "it_trace [OPTIONS] PATH|PID: counters of a process that runs with ITAPI_STATS in its "
     "environment\n"
     "\n"
-    "  PATH                  its socket: what ITAPI_STATS says, or itapi.PID in the folder it "
-    "names\n"
-    "  PID                   the process: its environment is looked at (a PATH of digits: ./123)\n"
+    "  PATH                  its socket: the value of ITAPI_STATS, or itapi.PID in the folder of "
+    "that name\n"
+    "  PID                   the process; its environment names the socket (a PATH of digits: "
+    "./123)\n"
     "  -j, --json            JSON instead of text; with --watch one value after the other\n"
-    "  -w, --watch SECONDS   again and again, with rates, until the process has gone\n"
-    "  -n, --count N         with --watch: so many times\n"
+    "  -w, --watch SECONDS   every SECONDS, with rates, until the process ends\n"
+    "  -n, --count N         with --watch: N times\n"
     "      --version\n"
     "  -h, --help            this text\n"
     "\n"
-    "Counters that are 0 are left out of the text.\n"
+    "The text leaves out counters that are 0.\n"
     "Exit status: 0 fine; 1 nothing could be read, or not all of it; 2 wrong arguments.\n";
 
 /* ---------------------------------------------------------------- the socket of a process */

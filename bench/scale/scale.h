@@ -21,14 +21,14 @@
 #define SCALE_SEGMENTS 4u
 #define SCALE_DEPTH    8u /* IRD, ORD */
 
-/* 127.0.0.1 and so many addresses behind it, in turn: each has its own local ports. */
+/* 127.0.0.1 and the addresses behind it, in turn: each has its own local ports. */
 #define SCALE_ADDRESSES 8u
 
 /* ---- The process (scale_process.c) ---------------------------------------------------------- */
 
 double scale_clock(void); /* seconds */
 
-/* Room for so many descriptors: raises the soft limit as far as the hard one goes. */
+/* Raises the soft limit of descriptors to this number, or to the hard limit. */
 bool scale_raise_limit(size_t descriptors);
 
 size_t scale_descriptors(void); /* that are open now */
@@ -46,7 +46,7 @@ struct in_addr scale_address(size_t i);
 
 /* ---- Plain TCP (scale_tcp.c) ---------------------------------------------------------------- */
 
-/* Connects, accepts, so many sockets and closes them. *seconds: until the last one. */
+/* Connects, accepts and closes this many sockets. *seconds: until the last one. */
 bool scale_tcp_client(int channel, size_t count, double *seconds);
 bool scale_tcp_server(int channel, size_t count, double *seconds);
 
@@ -70,7 +70,7 @@ struct scale_side {
     it_ep_handle_t *eps;
 };
 
-/* An IA with room for so many connections; the server listens. */
+/* An IA with room for this many connections; the server listens. */
 bool scale_side_open(struct scale_side *side, bool server, size_t count);
 /* *seconds: what it_ia_free took. */
 bool scale_side_close(struct scale_side *side, double *seconds);
@@ -84,7 +84,7 @@ bool scale_accept(struct scale_side *side, size_t first, size_t count);
 /* Endpoint 0 is connected and is going to be busy: posts its receives. */
 bool scale_prepare(struct scale_side *side);
 /*
- * Ping-pong of 64 bytes over endpoint 0 for so many round trips, by polling or waiting. Both sides
+ * Ping-pong of 64 bytes over endpoint 0 for this many round trips, by polling or waiting. Both sides
  * at the same time.
  */
 bool scale_ping(struct scale_side *side, bool wait, size_t rounds);

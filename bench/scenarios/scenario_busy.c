@@ -15,7 +15,7 @@
 
 #define BUSY_SIZE     65536u
 #define BUSY_PATTERNS 3u
-/* A clock is read once in so many turns. */
+/* Turns between two looks at the clock. */
 #define BUSY_TURNS 16u
 
 struct pattern {

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define FLOOD_MOST 200u
-/* A row ends behind so many seconds, however many rounds there were. */
+/* Seconds after which a row ends, however many rounds there were. */
 #define FLOOD_SECONDS 5.0
 #define FLOOD_WARM_UP 3u
 #define FLOOD_FPDUS   3276u /* what fits into 64 KiB */
