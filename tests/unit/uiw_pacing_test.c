@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which posts wait for others. The clock is a number: ticks since the EP was made. */
+/* Posts wait for others, or do not. The clock is a number: ticks since the EP was made. */
 #include "vp/uiwarp/queue/uiw_pacing.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* When there is a pause between two looks at a stream. The clock is a number. */
+/* Pauses between two looks at a stream. The clock is a number. */
 #include "vp/uiwarp/queue/uiw_pause.h"
 
 #include <criterion/criterion.h>

@@ -116,10 +116,7 @@ Test(uiw_reader, after_a_large_fpdu_only_its_header_is_staged)
     cr_assert_eq(memcmp(stream.buf.data, payload, LARGE), 0);
 }
 
-/*
- * What is wrong comes with the octets that were read; what the peer sends behind it is not looked
- * at.
- */
+/* The look returns the octets with the error. */
 Test(uiw_reader, a_damaged_fpdu_is_refused)
 {
     size_t length = encode_write(64);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An EP of uiwarp with a stream that nobody else reads or writes: the test holds both tokens, the
+ * An EP of uiwarp with a stream that no thread reads or writes: the test holds both tokens, the
  * other end of the socket is a descriptor of the test's. What is posted stays in the queues.
  */
 #ifndef ITAPI_TESTS_UNIT_UIW_STREAM_H

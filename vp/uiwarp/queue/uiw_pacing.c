@@ -12,7 +12,7 @@
 
 /* The first posts of a burst go out one by one. Later ones may wait for company ... */
 #define PACING_EAGER 4u
-/* ... until so many requests or octets have gathered. */
+/* ... until this number of requests or octets has gathered. */
 #define PACING_REQUESTS 64u
 #define PACING_OCTETS   UINT64_C(262144)
 
@@ -32,8 +32,8 @@ static void pacing_end_burst(struct uiw_pacing *pacing)
 }
 
 /*
- * A post behind a pause is in the burst only if it lasted no longer than twice the one before. Two
- * posts in a row that each come behind a pause end the burst.
+ * The first post behind a pause belongs to no burst, and from then on pauses up to twice as long are
+ * part of the burst. Two posts in a row that each come behind a pause end it.
  */
 static bool pacing_lasts(struct uiw_pacing *pacing, uint64_t gap)
 {

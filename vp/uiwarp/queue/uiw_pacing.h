@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When a post waits for others: a program that posts faster than it polls is about to post more,
- * and a few requests then share one system call. Time is in base_rough_ticks.
+ * A post may wait for others: a program that posts faster than it polls is about to post more, and
+ * a few requests then share one system call. Time is in base_rough_ticks.
  */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_PACING_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_PACING_H
@@ -41,8 +41,8 @@ static inline void uiw_pacing_release(struct uiw_pacing *pacing)
 }
 
 /*
- * What was posted has left: time spent in a system call is no pause. Of two posters either time
- * does.
+ * The posted requests have left: time spent in a system call is no pause. If two threads post, the
+ * time of either will do.
  */
 static inline void uiw_pacing_sent(struct uiw_pacing *pacing, uint64_t now)
 {

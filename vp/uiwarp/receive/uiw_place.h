@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where arriving segments go and what they complete. */
+/* Arriving segments go to memory and complete requests. */
 #ifndef ITAPI_VP_UIWARP_RECEIVE_UIW_PLACE_H
 #define ITAPI_VP_UIWARP_RECEIVE_UIW_PLACE_H
 

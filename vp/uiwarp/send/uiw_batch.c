@@ -36,7 +36,7 @@ void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch)
 
 /* ---------------------------------------------------------------- room */
 
-/* What is left of a message that this call has begun to send. */
+/* The octets left of a message that this call has begun to send. */
 static uint32_t batch_rest(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
     const struct uiw_cursor *cursor = &batch->cursor;

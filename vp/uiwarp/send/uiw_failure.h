@@ -13,7 +13,7 @@ struct uiw_failure {
     uint32_t generation;
     it_dto_status_t status; /* of request `index` */
     uint32_t index;
-    enum iw_error error; /* of the response to `entry`, of which `answered` octets have left */
+    enum iw_error error; /* of the response to `entry`; `answered` octets of it have left */
     struct uiw_irq_entry entry;
     uint32_t answered;
 };

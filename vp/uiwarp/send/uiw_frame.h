@@ -150,7 +150,7 @@ bool uiw_frame_close(struct uiw_ep *ep, struct uiw_batch *batch, const struct ui
 bool uiw_frame_control(struct uiw_ep *ep, struct uiw_batch *batch, enum iw_opcode opcode,
                        uint32_t qn, uint32_t msn, size_t length, bool ends_request);
 
-/* Where such a message's own octets go. */
+/* Such a message's own octets go here. */
 static inline uint8_t *uiw_frame_own(struct uiw_batch *batch)
 {
     return uiw_frame_scratch(batch) + IW_LENGTH_FIELD + IW_UNTAGGED_HEADER;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The source of a Read may change at any time. With CRC its octets are therefore copied once and
- * summed where nobody else writes; short payload is copied anyway.
+ * summed where no other thread writes; short payload is copied anyway.
  */
 #include "vp/uiwarp/send/uiw_response.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sender: takes requests of ours and Reads of the peer, and fills the socket with as many FPDUs
- * as fit into one sendmsg(2). One thread at a time, whoever finds the send token free; the others
- * only mark that there is more to do.
+ * Takes requests of ours and Reads of the peer, and fills the socket with as many FPDUs as fit into
+ * one sendmsg(2). One thread at a time holds the send token; the others only mark it: there is more
+ * to do.
  */
 #include "vp/uiwarp/send/uiw_sender.h"
 

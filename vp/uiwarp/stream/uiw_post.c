@@ -46,7 +46,7 @@ static bool post_may_wait_locked(struct uiw_ep *ep, const struct vp_request *req
            uiw_pacing_gather(&ep->pacing, request->length);
 }
 
-/* When what has been posted leaves. */
+/* The time at which posted requests leave. */
 enum post_pace {
     POST_NEVER, /* flushed, or about to be */
     POST_NOW,

@@ -224,7 +224,7 @@ static void silence_expired(void *argument)
 
 /* ---------------------------------------------------------------- beginning and end */
 
-/* When to look first; 0: never. */
+/* Nanoseconds until the first look; 0: never. */
 static uint64_t silence_begin(struct uiw_ep *ep)
 {
     uint64_t round_trip_ns;

@@ -93,7 +93,7 @@ static it_event_type_t verdict_async_of_terminate(enum iw_error error)
     return IT_ASYNC_AFF_EP_R_ERROR;
 }
 
-/* Which of our Reads and atomics a Terminate is about. */
+/* A Terminate is about one of our Reads and atomics, or none. */
 enum verdict_blame {
     VERDICT_BLAME_NONE,
     VERDICT_BLAME_OLDEST,
@@ -174,7 +174,7 @@ static it_event_type_t verdict_async_of_request(it_dto_status_t status)
 {
     if (status == IT_DTO_ERR_LOCAL_EP)
         return IT_ASYNC_AFF_EP_FAILURE;
-    /* Of the remote errors only a key that no peer has is found out here. */
+    /* A key that no peer has is the one remote error that is found here. */
     return status == IT_DTO_ERR_REMOTE_ACCESS ? IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION
                                               : IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION;
 }
