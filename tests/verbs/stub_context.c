@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The stub device as such: listed, opened, asked what it can do; and what it has to say by itself. */
+/* The stub device as such: listed, opened, asked for its attributes; its asynchronous events. */
 #include "verbs/stub_private.h"
 
 #include <errno.h>

@@ -25,7 +25,7 @@ bool stub_is_memory(const struct ibv_pd *pd, const struct ibv_sge *sge);
 
 /* ---- Windows (stub_window.c) */
 
-/* A request: the window that has from_key is to have to_key, which opens .info; of 0 octets: nothing. */
+/* A request: the window with from_key gets to_key, which opens .info; of 0 octets: nothing. */
 struct stub_bind {
     struct ibv_mw *mw;
     uint32_t from_key, to_key;

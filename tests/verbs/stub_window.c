@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory windows of the stub device, as rxe has them: a request names the key that the window has had when
- * it was posted, and fails where it has another one by then.
+ * Memory windows of the stub device, as rxe has them: a request names the key that the window has
+ * had when it was posted, and fails where it has another one by then.
  */
 #include "verbs/stub_private.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What verbs_cost.sh counts the instructions of: rounds of usual posts, and their completions taken in
- * batches or one by one; and rounds of looks that find nothing.
- * verbs_cost_test [write|read|send|look [ROUNDS [OCTETS [one]]]]
+ * What verbs_cost.sh counts the instructions of: rounds of usual posts, and their completions taken
+ * in batches or one by one; and rounds of looks that find nothing. verbs_cost_test
+ * [write|read|send|look [ROUNDS [OCTETS [one]]]]
  */
 #include "verbs/stub_node.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The device fails while threads post and poll, each on objects of its own: the tables of endpoints and EVDs are
- * exchanged under their hands, one after the other. A call says either what it did before or that the IA has failed,
- * and on the same object nothing else from then on. A plain program: it runs under ThreadSanitizer too.
+ * The device fails while threads post and poll, each on objects of its own: the tables of endpoints
+ * and EVDs are exchanged under their hands, one after the other. A call says either what it did
+ * before or that the IA has failed, and on the same object nothing else from then on. A plain
+ * program: it runs under ThreadSanitizer too.
  */
 #include "verbs/stub_node.h"
 
@@ -96,7 +97,7 @@ static void nothing(void *argument)
     (void)argument;
 }
 
-/* Endpoints whose queues have room, and have been used: nothing but their tables keeps them from posting. */
+/* Endpoints whose queues have room, and have been used: only their tables keep them from posting. */
 static void expect_failed(const struct thread *self)
 {
     it_event_t event;

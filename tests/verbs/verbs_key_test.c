@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Keys of more than the 32 bits that devices have: no memory has such a key, and the device is not asked. */
+/* Keys of more than 32 bits: no memory of a device has such a key, and it is not asked. */
 #include "verbs/stub_node.h"
 
 #include <criterion/criterion.h>

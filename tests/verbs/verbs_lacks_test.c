@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the provider has not: it says so, refuses it with the status that is for it, and nothing has changed. */
+/* Features that the provider lacks: it says so, returns the documented status, changes nothing. */
 #include "support/it_window.h"
 #include "verbs/stub_node.h"
 

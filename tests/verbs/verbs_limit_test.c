@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The limit of locked memory: what is said of it, and an endpoint that the device has no memory for. */
+/* The limit of locked memory: its text, and an endpoint that the device has no memory for. */
 #include "verbs/stub_node.h"
 
 #include "vp/verbs/device/verbs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A queue remembers the LMR of its last usual post: that nothing old is used when the LMR has been freed, modified,
- * or has become another one under the same handle. The device checks its keys.
+ * A queue remembers the LMR of its last usual post: that nothing old is used when the LMR has been
+ * freed, modified, or has become another one under the same handle. The device checks its keys.
  */
 #include "verbs/stub_node.h"
 

@@ -58,7 +58,7 @@ Test(verbs_notify, a_sleeping_thread_is_woken)
     stub_node_close(&n);
 }
 
-/* itx_ia_set_spin: who comes looks, twice more to arm the device, when it leaves, and at the end. */
+/* itx_ia_set_spin: a waiter looks, twice more to arm the device, when it leaves, and at the end. */
 Test(verbs_notify, a_thread_may_be_kept_from_polling)
 {
     struct waiter waiter;
@@ -82,8 +82,8 @@ Test(verbs_notify, a_thread_may_be_kept_from_polling)
 }
 
 /*
- * A system call on some devices: one before a thread sleeps, and one when it leaves. A late wake-up of the one before
- * may make a thread sleep a second time.
+ * A system call on some devices: one before a thread sleeps, and one when it leaves. A late wake-up
+ * of the one before may make a thread sleep a second time.
  */
 Test(verbs_notify, a_sleep_arms_the_device_twice)
 {
@@ -256,7 +256,7 @@ Test(verbs_notify, a_callback_is_called)
     }
 }
 
-/* ---------------------------------------------------------------- arms, where the IA's thread sleeps */
+/* ---------------------------------------------------------------- a sleeping IA thread arms */
 
 #define ARMED_ROUNDS 20u
 
@@ -367,8 +367,8 @@ Test(verbs_notify, a_burst_arms_the_device_once)
 }
 
 /*
- * Who polls an EVD that nobody relies on arms nothing, nor does the IA's thread, once it has heard of the first
- * completion: until then it is told of all, not of failures alone.
+ * Who polls an EVD that nobody relies on arms nothing, nor does the IA's thread, once it has heard
+ * of the first completion: until then it is told of all, not of failures alone.
  */
 Test(verbs_notify, polling_arms_nothing)
 {

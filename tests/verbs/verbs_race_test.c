@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that post on one endpoint, threads that take completions, and a connection that ends meanwhile:
- * each post has exactly one completion. A plain program:
- * it runs under ThreadSanitizer too.
+ * Threads that post on one endpoint, threads that take completions, and a connection that ends
+ * meanwhile: each post has exactly one completion. A plain program: it runs under ThreadSanitizer
+ * too.
  */
 #include "verbs/stub_node.h"
 

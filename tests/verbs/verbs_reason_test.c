@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an attempt that fails is told as: each kind of event of rdma_cm, each status, on each transport. */
+/* Codes of attempts that fail: each kind of event of rdma_cm, each status, on each transport. */
 #include "support/check.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The SIGPIPE that siw raises in a thread that posts never reaches the program, and nothing of the process changes. */
+/* The SIGPIPE that siw raises in a posting thread never reaches or changes the program. */
 #include "verbs/stub_node.h"
 
 #include <criterion/criterion.h>

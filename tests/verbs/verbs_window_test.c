@@ -164,7 +164,7 @@ Test(verbs_window, a_wide_link_fails)
     link_fails(IT_RMR_TYPE_WIDE, true);
 }
 
-/* The requests reach the device, which flushes them: the window has a key that the library does not know. */
+/* The device flushes the requests: the window has a key that the library does not know. */
 static void requests_are_flushed(it_rmr_type_t type)
 {
     it_rmr_context_t key;
@@ -258,7 +258,7 @@ Test(verbs_window, a_wide_unlink_fails_before_a_link)
     unlink_fails_before_a_link(IT_RMR_TYPE_WIDE);
 }
 
-/* The QP goes, and the unlink that was posted on it with it: the device lets no QP go with a window open on it. */
+/* The QP goes with the unlink posted on it: the device keeps a QP with an open window. */
 Test(verbs_window, an_unlink_goes_with_its_qp)
 {
     struct bed bed;
@@ -274,7 +274,7 @@ Test(verbs_window, an_unlink_goes_with_its_qp)
     bed_close(&bed);
 }
 
-/* It is heard of only when the window has been exchanged already: that says nothing of the new one. */
+/* It is heard of after the window has been exchanged: that says nothing of the new one. */
 static void failure_is_heard_of_late(it_rmr_type_t type)
 {
     struct bed bed;
@@ -417,7 +417,7 @@ Test(verbs_window, no_window_no_rmr)
     bed_close(&bed);
 }
 
-/* One that has to be exchanged, and there is no other: the link is refused, and may be tried again. */
+/* A window has to be exchanged, and there is no other: the link is refused, and may be retried. */
 static void no_other_window(it_rmr_type_t type)
 {
     it_rmr_context_t key;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls of rdma_cm that fail: what the consumer is told, by a status or an event, and that something is logged. */
+/* Calls of rdma_cm that fail: the status or event that the consumer gets, and the log. */
 #include "verbs_cm/cm_kit.h"
 
 #include "vp/verbs/device/verbs.h"
@@ -206,7 +206,7 @@ Test(cm_call, accept)
     check_done();
 }
 
-/* The first call fills in a path, the second asks whether the peer is still there; then the QP moves. */
+/* The first call fills in a path, the second asks for the peer; then the QP moves. */
 Test(cm_call, accept_steps_of_the_qp)
 {
     for (unsigned step = 0; step < 5; step++) {
@@ -316,7 +316,7 @@ Test(cm_call, notify)
     check_done();
 }
 
-/* ---------------------------------------------------------------- it_listen_create, it_ia_create */
+/* ---------------------------------------------------------------- listen points, IAs */
 
 static it_status_t listen_at(struct kit *kit, uint16_t port)
 {

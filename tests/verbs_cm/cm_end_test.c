@@ -256,8 +256,8 @@ Test(cm_end, freed_at_any_stage)
 }
 
 /*
- * siw's kernel holds the id of an attempt that nobody answers for up to 10 s. A reset does not wait for it, as often
- * as that may be.
+ * siw's kernel holds the id of an attempt that nobody answers for up to 10 s. A reset does not wait
+ * for it, as often as that may be.
  */
 Test(cm_end, a_reset_does_not_wait)
 {
@@ -286,7 +286,7 @@ Test(cm_end, a_reset_does_not_wait)
     check_done();
 }
 
-/* What its EVD had no room for is taken when the next connection is there, and says nothing about that. */
+/* A completion without room in the EVD is taken later, and says nothing about a new connection. */
 static void left_from_before(struct kit *kit)
 {
     enum {
@@ -333,7 +333,7 @@ static void *free_ep(void *argument)
     return NULL;
 }
 
-/* What the id uses is not taken away from under it, also not the QP that a reset has left behind. */
+/* Objects that the id uses stay, also the QP that a reset has left behind. */
 static void free_waits(bool reset)
 {
     struct freeing call = {.thread = 0};
@@ -441,7 +441,7 @@ Test(cm_end, the_guard_tells_of_a_removal)
     kit_each_kind(guard_is_told);
 }
 
-/* An EVD without room: those who ask are refused, their ids given back, and the others are served. */
+/* An EVD without room: requests are refused, their ids given back, and others are served. */
 static void more_than_there_is_room_for(struct kit *kit)
 {
     it_evd_handle_t evd = fx_evd(&kit->node, IT_CM_REQ_EVENT_STREAM, 2, IT_THRESHOLD_DISABLE);

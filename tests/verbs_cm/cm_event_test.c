@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every event of rdma_cm, and numbers that are none, wherever a connection may be: which event of the API and
- * which state of the endpoint come of it, that something is said where something has failed, and that all is given
- * back once (by kit_close and the stub).
+ * Every event of rdma_cm, and numbers that are none, wherever a connection may be: which event of
+ * the API and which state of the endpoint come of it, that something is said where something has
+ * failed, and that all is given back once (by kit_close and the stub).
  */
 #include "verbs_cm/cm_kit.h"
 

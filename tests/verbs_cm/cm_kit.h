@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An IA on the stub device and the stub of rdma_cm, with one endpoint that is brought to where a test wants it. */
+/* An IA on the stub device and the stub of rdma_cm, with one endpoint in the stage that a test wants. */
 #ifndef ITAPI_TESTS_VERBS_CM_CM_KIT_H
 #define ITAPI_TESTS_VERBS_CM_CM_KIT_H
 
@@ -50,7 +50,7 @@ struct kit {
 const char *kit_kind_name(enum kit_kind kind);
 const char *kit_stage_name(enum kit_stage stage);
 
-/* The stubs are started anew, for that kind of device. What is to fail in kit_open is set between the two. */
+/* Starts the stubs anew for that kind of device; failures in kit_open are set between the two. */
 void kit_start(enum kit_kind kind);
 void kit_open(struct kit *kit, enum kit_kind kind);
 /* Frees everything. Fails if something is left, or an event was not acknowledged. */
@@ -74,7 +74,7 @@ void kit_tell(struct kit *kit, int event, int status, const struct stub_news *ne
 void kit_settle(const struct kit *kit);
 /* Waits until the provider has called that often since the start. */
 void kit_wait_calls(const struct kit *kit, enum stub_call call, unsigned count);
-/* After so many connects the id has been exchanged; the new one is resolved anew. Returns its port. */
+/* After that many connects the id has been exchanged; resolves the new one. Returns its port. */
 uint16_t kit_resolve_again(struct kit *kit, unsigned connects);
 /* The connection has failed with this code, and the log says so. */
 void kit_expect_failed(const struct kit *kit, it_conn_reject_code_t code);

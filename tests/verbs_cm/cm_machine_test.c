@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each cell of the table of verbs_conn_machine.c is entered by a connection: verbs_conn_step is wrapped by
- * the linker, and at the end no cell is left out. cm_event_test says what comes of the events of rdma_cm.
+ * Each cell of the table of verbs_conn_machine.c is entered by a connection: verbs_conn_step is
+ * wrapped by the linker, and at the end no cell is left out. cm_event_test says what comes of the
+ * events of rdma_cm.
  */
 #include "verbs_cm/cm_kit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Paths of a device with two ports, whose addresses are those that this test tells instead of the kernel. */
+/* Paths of a device with two ports, whose addresses this test tells instead of the kernel. */
 #include "verbs_cm/cm_kit.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_handoff that is refused: the request is what it was, under the id that the consumer knows and no other. */
+/* A refused it_handoff: the request stays as it was, under the id that the consumer knows. */
 #include "verbs_cm/cm_kit.h"
 
 #include <arpa/inet.h>

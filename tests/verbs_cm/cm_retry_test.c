@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * siw takes TCP ports by numbers that rdma_cm has found free in a space of its own: a port that the program has not
- * chosen is tried again, one that it has is busy.
+ * siw takes TCP ports by numbers that rdma_cm has found free in a space of its own: a port that the
+ * program has not chosen is tried again, one that it has is busy.
  */
 #include "vp/verbs/cm/verbs_cm.h"
 #include "verbs_cm/cm_kit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests for a peer's endpoint of datagrams: every event of rdma_cm at every stage, and calls that fail. A
- * plain program: it runs under ThreadSanitizer too.
+ * Requests for a peer's endpoint of datagrams: every event of rdma_cm at every stage, and calls
+ * that fail. A plain program: it runs under ThreadSanitizer too.
  */
 #include "verbs_cm/cm_kit.h"
 

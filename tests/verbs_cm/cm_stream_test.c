@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both ends of a stream are converted, over siw's ports, which may be taken (cm_retry_test.c). A plain program: it
- * runs under ThreadSanitizer too.
+ * Both ends of a stream are converted, over siw's ports, which may be taken (cm_retry_test.c). A
+ * plain program: it runs under ThreadSanitizer too.
  */
 #include "verbs_cm/cm_kit.h"
 

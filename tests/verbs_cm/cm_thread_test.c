@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The threads for calls of rdma_cm that block: they take none of the program's signals, but what faults raise. */
+/* Threads for blocking calls of rdma_cm take none of the program's signals, but those of faults. */
 #include "support/threads.h"
 #include "verbs_cm/cm_kit.h"
 

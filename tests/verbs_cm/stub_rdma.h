@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rdma_cm in place of librdmacm: it does nothing by itself. Tests say what becomes of a connection by events
- * (stub_rdma_tell), and which calls fail. It ends the process when the provider breaks the rules: an id that is
- * destroyed twice, used afterwards, or destroyed while the same thread has an event of it; an event that is
- * acknowledged twice.
+ * rdma_cm in place of librdmacm: it does nothing by itself. Tests say what becomes of a connection
+ * by events (stub_rdma_tell), and which calls fail. It ends the process when the provider breaks
+ * the rules: an id that is destroyed twice, used afterwards, or destroyed while the same thread has
+ * an event of it; an event that is acknowledged twice.
  */
 #ifndef ITAPI_TESTS_VERBS_CM_STUB_RDMA_H
 #define ITAPI_TESTS_VERBS_CM_STUB_RDMA_H
@@ -43,11 +43,11 @@ struct stub_news {
 void stub_rdma_start(void);
 
 /*
- * Of ids with a channel, but that of the device's guard: so many calls succeed, then so many fail with this
- * errno, then they succeed again.
+ * Of ids with a channel, but that of the device's guard: so many calls succeed, then so many fail
+ * with this errno, then they succeed again.
  */
 void stub_rdma_fail(enum stub_call call, int error, unsigned successes, unsigned failures);
-/* The calls that fail and those of ids without channel, too, which the provider asks for addresses. */
+/* The same also for ids without channel, which the provider asks for addresses. */
 void stub_rdma_fail_all(enum stub_call call, int error);
 /* Calls since the start, of ids as above, those that failed included. */
 unsigned stub_rdma_count(enum stub_call call);
@@ -64,7 +64,7 @@ struct rdma_cm_id *stub_rdma_listener(void);
 bool stub_rdma_lives(const struct rdma_cm_id *id);
 /* An id for a request to this listener. */
 struct rdma_cm_id *stub_rdma_asked(struct rdma_cm_id *listener, const struct sockaddr *peer);
-/* Any number may be an event. With CONNECT_REQUEST, listener is whom it is for. Nothing is told of an id that is gone. */
+/* Any number may be an event. listener: of a CONNECT_REQUEST. Tells nothing of an id that is gone. */
 void stub_rdma_tell(struct rdma_cm_id *id, struct rdma_cm_id *listener, int event, int status,
                     const struct stub_news *news);
 /* Of the call that was made last; its private data is valid until the next one. */

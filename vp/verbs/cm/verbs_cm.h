@@ -5,10 +5,10 @@
 
 #include "vp/verbs/device/verbs.h"
 
-/* Until a port that rdma_cm has chosen is also free of sockets, where few are: each is a random one. */
+/* Random ports that are tried until one is free of sockets too, where most are taken. */
 #define VERBS_PORT_TRIES 256u
 
-/* ---------------------------------------------------------------- functions of the provider's table */
+/* ---------------------------------------------------------------- the provider's table */
 
 it_status_t verbs_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_t *to,
                         size_t capacity, it_path_t *paths, size_t *total);

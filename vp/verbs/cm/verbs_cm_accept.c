@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The passive side: requests that wait for the consumer, and its decision; also the decision about a
- * three-way arrival. A request belongs to whoever has taken it from the library's table; calls bring
- * it to the IA's thread, where the connection lives.
+ * The passive side: requests that wait for the consumer, and its decision; also the decision about
+ * a three-way arrival. A request belongs to whoever has taken it from the library's table; calls
+ * bring it to the IA's thread, where the connection lives.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
@@ -83,8 +83,8 @@ void verbs_accept_request(struct verbs_listener *listener, struct rdma_cm_id *id
 /* ---------------------------------------------------------------- accept */
 
 /*
- * The peer is gone, as is only found out now: the request is put back and withdrawn. Without memory the conn
- * stays until the IA ends.
+ * The peer is gone, as is only found out now: the request is put back and withdrawn. Without memory
+ * the conn stays until the IA ends.
  */
 static it_status_t accept_too_late(struct verbs_conn *conn)
 {
@@ -111,8 +111,8 @@ void verbs_accept_answer(struct verbs_conn *conn)
 }
 
 /*
- * A device of iWARP does not tell that the peer has given up until it is to answer. Nobody else takes
- * the EP out of UNCONNECTED meanwhile: that is done on this thread.
+ * A device of iWARP does not tell that the peer has given up until it is to answer. Nobody else
+ * takes the EP out of UNCONNECTED meanwhile: that is done on this thread.
  */
 static it_status_t accept_at_once(struct verbs_conn *conn, struct verbs_ep *ep,
                                   const it_path_t *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The life of a connection and its ends: the state first, then the id, the posted work, the event. */
+/* The life of a connection and its ends: the state, then the id, the posted work, the event. */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
 #include "vp/verbs/qp/verbs_qp.h"
@@ -118,8 +118,9 @@ static void conn_disconnect(struct verbs_conn *conn)
 }
 
 /*
- * The consumer is not asked any more. If a call has the request in hand, it either takes the conn over or
- * puts the request back: the timer looks again. Without memory the conn stays until the IA ends.
+ * The consumer is not asked any more. If a call has the request in hand, it either takes the conn
+ * over or puts the request back: the timer looks again. Without memory the conn stays until the IA
+ * ends.
  */
 static void conn_withdraw(struct verbs_conn *conn)
 {
@@ -402,8 +403,9 @@ static enum verbs_conn_event conn_event(const struct verbs_conn *conn,
 }
 
 /*
- * siw closes the stream of a QP that has failed here, and says so before it says that the QP has failed. In
- * ERROR it has said all: the device waits for the requests that it is about. False: the conn is gone.
+ * siw closes the stream of a QP that has failed here, and says so before it says that the QP has
+ * failed. In ERROR it has said all: the device waits for the requests that it is about. False: the
+ * conn is gone.
  */
 static bool conn_take_async(struct verbs_conn *conn)
 {

@@ -32,8 +32,8 @@ static int connect_resolve_ms(const struct verbs_conn *conn)
 }
 
 /*
- * siw takes the TCP port of the number that rdma_cm has found free in a space of its own: a socket may have
- * it. Another one is looked for while the old id still keeps that. False: not possible.
+ * siw takes the TCP port of the number that rdma_cm has found free in a space of its own: a socket
+ * may have it. Another one is looked for while the old id still keeps that. False: not possible.
  */
 static bool connect_again(struct verbs_conn *conn)
 {
@@ -137,7 +137,7 @@ static void connect_ask(struct verbs_conn *conn, const struct verbs_cm_event *ev
     verbs_host->ep_report(ep, &news);
 }
 
-/* Devices of iWARP tell the depths of this side here, those of InfiniBand the depths of the peer. */
+/* Devices of iWARP tell the depths of this side, those of InfiniBand the depths of the peer. */
 static void connect_take_depths(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
     bool own = conn->cm->ia->is_iwarp;

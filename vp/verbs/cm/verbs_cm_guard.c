@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hears that the device goes away. Many devices tell nobody but the ids of rdma_cm, and then wait until
- * their users have let go; so each IA has an id that does nothing else. Its port is of a space in which
- * nobody listens by IP address, so it takes none from a listen point. A device that has no address when the
- * IA is opened has no guard.
+ * Hears that the device goes away. Many devices tell nobody but the ids of rdma_cm, and then wait
+ * until their users have let go; so each IA has an id that does nothing else. Its port is of a
+ * space in which nobody listens by IP address, so it takes none from a listen point. A device that
+ * has no address when the IA is opened has no guard.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 

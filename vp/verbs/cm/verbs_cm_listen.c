@@ -38,7 +38,7 @@ static int listen_bind(struct verbs_listener *listener, const struct sockaddr *a
     return error;
 }
 
-/* For connections and, where there are datagrams, for those who ask for their EPs: on the same port. */
+/* For connections and, on the same port, for requests for EPs of datagrams, where there are any. */
 static int listen_add(struct verbs_listener *listener, const struct sockaddr *address,
                       uint16_t port)
 {

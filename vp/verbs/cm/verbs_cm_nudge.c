@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A nudge for siw. Its responder may leave unread what comes while it still establishes the connection,
- * until something more comes: the first message of an initiator that waits for an answer would stay
- * there for ever. So an initiator sends a little more, which says nothing: an RDMA Write of no octets.
+ * A nudge for siw. Its responder may leave unread what comes while it still establishes the
+ * connection, until something more comes: the first message of an initiator that waits for an
+ * answer would stay there for ever. So an initiator sends a little more, which says nothing: an
+ * RDMA Write of no octets.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 

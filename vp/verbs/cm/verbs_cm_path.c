@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Paths. iWARP's consist of IP addresses, and so do RoCE's in truth: a GID is the address. On InfiniBand
- * the subnet's administration knows the path to an address; from which addresses the GIDs of a path come
- * is remembered, since rdma_cm connects addresses.
+ * Paths. iWARP's consist of IP addresses, and so do RoCE's in truth: a GID is the address. On
+ * InfiniBand the subnet's administration knows the path to an address; from which addresses the
+ * GIDs of a path come is remembered, since rdma_cm connects addresses.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
@@ -308,7 +308,7 @@ void verbs_path_forget(struct verbs_cm *cm)
     }
 }
 
-/* ---------------------------------------------------------------- from ids and addresses to paths */
+/* ---------------------------------------------------------------- from an id to a path */
 
 static void path_fill_iwarp(const it_net_addr_t *local, const it_net_addr_t *remote,
                             it_path_t *path)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One connection, between the files that carry it out: verbs_cm.c (events of rdma_cm),
- * verbs_cm_conn.c (its life and its ends), verbs_cm_connect.c, verbs_cm_accept.c, verbs_cm_listen.c.
- * Everything here belongs to the IA's thread; calls of other threads come in by ia_call.
+ * verbs_cm_conn.c (its life and its ends), verbs_cm_connect.c, verbs_cm_accept.c,
+ * verbs_cm_listen.c. Everything here belongs to the IA's thread; calls of other threads come in by
+ * ia_call.
  */
 #ifndef ITAPI_VP_VERBS_CM_VERBS_CM_PRIVATE_H
 #define ITAPI_VP_VERBS_CM_VERBS_CM_PRIVATE_H
@@ -17,7 +18,7 @@
 #define VERBS_CM_UNDECIDED_MAX 4096u                 /* announced, no decision yet */
 #define VERBS_CM_ATTEMPT_US    UINT64_C(30000000)    /* default limit of an attempt */
 #define VERBS_CM_RESOLVE_MS    5000                  /* for an address that nobody answers for */
-#define VERBS_CM_CLOSE_NS      UINT64_C(60000000000) /* until the peer must have said good-bye too */
+#define VERBS_CM_CLOSE_NS      UINT64_C(60000000000) /* for the peer to disconnect too */
 #define VERBS_CM_WITHDRAW_NS   UINT64_C(20000000)
 
 /* An event of rdma_cm that has been acknowledged already. */
@@ -228,7 +229,7 @@ void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep, bo
                           void (*buried)(struct verbs_conn *conn));
 /* Any thread. Until no id that is being destroyed uses the QP of the EP (NULL: of any). */
 void verbs_thread_wait(struct verbs_cm *cm, const struct verbs_ep *ep);
-/* Any thread. An id that is being destroyed uses the QP, which is destroyed behind it. False: none does. */
+/* Any thread. True: an id that is being destroyed uses the QP, which is destroyed behind it. */
 bool verbs_thread_take_qp(struct verbs_cm *cm, struct ibv_qp *qp);
 
 /* ---------------------------------------------------------------- verbs_cm_qp.c */
@@ -274,7 +275,7 @@ uint16_t verbs_address_port(const struct sockaddr *address);
 void verbs_address_copy(struct sockaddr_storage *to, const struct sockaddr *from);
 void verbs_address_tell(const struct sockaddr *from, it_net_addr_t *to);
 
-/* ---------------------------------------------------------------- verbs_cm_connect.c, verbs_cm_accept.c */
+/* ---------------------------------------------------------------- the two roles */
 
 extern const struct verbs_conn_role verbs_initiator;
 
@@ -313,7 +314,7 @@ static inline void verbs_listener_fill(const struct verbs_listener *listener, st
         request->conn_qual.conn_qual.lr_port.remote = verbs_address_port(peer);
 }
 
-/* ---------------------------------------------------------------- verbs_cm_guard.c, verbs_cm_nudge.c */
+/* ---------------------------------------------------------------- guard, nudges */
 
 void verbs_guard_open(struct verbs_cm *cm);
 void verbs_guard_close(struct verbs_cm *cm);

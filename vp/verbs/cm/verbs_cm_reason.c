@@ -115,8 +115,8 @@ it_conn_reject_code_t verbs_reason_of_event(const struct verbs_cm *cm,
 }
 
 /*
- * iWARP devices have no word for it. The kernel's convention is ECONNREFUSED; siw says ECONNRESET, but
- * also when the peer closes without a Reply.
+ * iWARP devices have no word for it. The kernel's convention is ECONNREFUSED; siw says ECONNRESET,
+ * but also when the peer closes without a Reply.
  */
 bool verbs_reason_is_consumer(const struct verbs_cm *cm, const struct verbs_cm_event *event)
 {

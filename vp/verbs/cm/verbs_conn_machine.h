@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The states of a connection over rdma_cm as a table: verbs_conn_step looks up the cell of a state and
- * an event, enters the next state and returns the action, which the file of the role carries out.
+ * The states of a connection over rdma_cm as a table: verbs_conn_step looks up the cell of a state
+ * and an event, enters the next state and returns the action, which the file of the role carries
+ * out.
  */
 #ifndef ITAPI_VP_VERBS_CM_VERBS_CONN_MACHINE_H
 #define ITAPI_VP_VERBS_CM_VERBS_CONN_MACHINE_H

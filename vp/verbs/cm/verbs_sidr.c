@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How EPs of datagrams find each other: SIDR, by the UDP port space of rdma_cm. Its answer has one status
- * for all refusals and, with IP addresses, one key for all QPs. What the consumer has said is told
- * behind its private data; a peer that does not know of this has what rdma_cm tells.
+ * How EPs of datagrams find each other: SIDR, by the UDP port space of rdma_cm. Its answer has one
+ * status for all refusals and, with IP addresses, one key for all QPs. What the consumer has said
+ * is told behind its private data; a peer that does not know of this has what rdma_cm tells.
  *
  *     octet    0 ... 123 | 124 ... 127 | 128    | 129 ... 131 | 132 ... 135
  *     what     data      | "ITUD"      | status | 0           | key, big-endian

@@ -18,7 +18,7 @@
 /* Of so many looks that find nothing one does all that there is to do then. */
 #define SOURCE_LOOKS 16u
 
-/* Of a usual completion these members are zero: the status, which is IT_DTO_SUCCESS, and all behind it. */
+/* A usual completion has zeros here: the status, which is IT_DTO_SUCCESS, and all behind it. */
 #define SOURCE_CLEAR_FROM offsetof(it_all_dto_cmpl_event_t, dto_status)
 #define SOURCE_CLEAR_HALF ((size_t)64)
 #define SOURCE_CLEAR_END  (offsetof(it_all_dto_cmpl_event_t, src_path) + sizeof(it_path_t))
@@ -58,9 +58,9 @@ static it_dto_status_t __attribute__((noinline)) source_status(enum ibv_wc_statu
 }
 
 /*
- * What two devices mean by statuses that say little. rxe: that a message is too long for its receive, or the
- * receive not usable; the first is told. siw: that its stream was closed under a request; if by a disconnect, that
- * is no failure.
+ * What two devices mean by statuses that say little. rxe: that a message is too long for its
+ * receive, or the receive not usable; the first is told. siw: that its stream was closed under a
+ * request; if by a disconnect, that is no failure.
  */
 static it_dto_status_t __attribute__((noinline))
 source_failure(const struct verbs_ep *ep, enum ibv_wc_status status, bool is_receive, bool parted)
@@ -122,8 +122,8 @@ void verbs_source_drained(struct verbs_queue *queue)
 /* ---------------------------------------------------------------- what a completion says, on */
 
 /*
- * Of a QP that connection management has not touched: rxe flushes a request that fails here, and says
- * nothing else. On iWARP the kernel moves the QP when the peer disconnects, and tells that.
+ * Of a QP that connection management has not touched: rxe flushes a request that fails here, and
+ * says nothing else. On iWARP the kernel moves the QP when the peer disconnects, and tells that.
  */
 static bool source_is_only_sign(const struct verbs_ep *ep, bool is_receive)
 {
@@ -131,8 +131,8 @@ static bool source_is_only_sign(const struct verbs_ep *ep, bool is_receive)
 }
 
 /*
- * siw as the target answers such a Read with the length and the data of its own last message, where it has to wait
- * for one that is under way. The kernel here ends the connection then.
+ * siw as the target answers such a Read with the length and the data of its own last message, where
+ * it has to wait for one that is under way. The kernel here ends the connection then.
  */
 static void source_log_empty_read(const struct verbs_ep *ep, const struct ibv_wc *wc)
 {
@@ -267,8 +267,8 @@ static inline void source_check_drained(struct verbs_queue *queue, uint32_t end)
 }
 
 /*
- * Takes note of the oldest completion of the stash; fills in *dto and returns true if the consumer is
- * to have an event.
+ * Takes note of the oldest completion of the stash; fills in *dto and returns true if the consumer
+ * is to have an event.
  */
 static inline __attribute__((always_inline)) bool source_reap_own(const struct ibv_wc *wc,
                                                                   struct evd_dto *dto)
@@ -323,8 +323,8 @@ source_take_shared(struct verbs_source *source, const struct ibv_wc *wc, it_even
 }
 
 /*
- * The usual completion, in fewer instructions: successful, with an event, of a queue whose QP works, and
- * nothing with it. False: nothing has been done, it is another one.
+ * The usual completion, in fewer instructions: successful, with an event, of a queue whose QP
+ * works, and nothing with it. False: nothing has been done, it is another one.
  */
 static inline __attribute__((always_inline)) bool
 source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *event)
@@ -551,8 +551,9 @@ static inline __attribute__((always_inline)) bool source_is_empty(const struct v
 }
 
 /*
- * What has been polled is taken. Most looks of those who poll end here, and what comes meanwhile they learn
- * only when it is over: it does what the library wants done between two looks but once in a while.
+ * What has been polled is taken. Most looks of those who poll end here, and what comes meanwhile
+ * they learn only when it is over: it does what the library wants done between two looks but once
+ * in a while.
  */
 static it_status_t __attribute__((noinline))
 source_dequeue_polled(struct verbs_source *source, it_event_t *event)

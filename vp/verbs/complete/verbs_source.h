@@ -10,7 +10,7 @@
 /* ---- With the EVD's lock. */
 /* At most a batch; they go behind what is in the stash. Returns how many the device had. */
 uint32_t verbs_source_poll_batch(struct verbs_cq *cq);
-/* What the device has completed of the queue is in the stash already, or taken: flushes the rest. */
+/* The completions of the device are in the stash already, or taken: flushes the rest. */
 void verbs_source_drained(struct verbs_queue *queue);
 void verbs_source_flush_rest(struct verbs_queue *queue);
 void verbs_source_arm(void *context, bool failures_only);

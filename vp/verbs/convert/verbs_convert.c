@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Drives an agreement (tdi/agree) on the program's stream, and carries out what it orders. Each function that lets
- * the agreement go on may be the conversion's last: none touches it afterwards.
+ * Drives an agreement (tdi/agree) on the program's stream, and carries out what it orders. Each
+ * function that lets the agreement go on may be the conversion's last: none touches it afterwards.
  */
 #include "vp/verbs/convert/verbs_convert_private.h"
 
@@ -257,7 +257,7 @@ static void convert_carry_out(struct verbs_convert *convert, enum agree_order or
     }
 }
 
-/* Writes, and carries out orders, until there are none. False: it is over, and the conversion gone. */
+/* Writes, and carries out orders, until there are none. False: the conversion is gone. */
 static bool convert_settle(struct verbs_convert *convert)
 {
     enum agree_order order;

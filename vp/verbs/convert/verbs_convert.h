@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conversion of a TCP stream: what of it connection management knows (docs/conversion.md has all the rest).
- * A conversion has at most one connection, which reports to it and not to the EP until both sides have agreed. All
- * on the IA's thread.
+ * Conversion of a TCP stream: what of it connection management knows (docs/conversion.md has all
+ * the rest). A conversion has at most one connection, which reports to it and not to the EP until
+ * both sides have agreed. All on the IA's thread.
  */
 #ifndef ITAPI_VP_VERBS_CONVERT_VERBS_CONVERT_H
 #define ITAPI_VP_VERBS_CONVERT_VERBS_CONVERT_H

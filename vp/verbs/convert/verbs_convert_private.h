@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One conversion, between verbs_convert.c (agreement, ends), verbs_convert_call.c (its beginning) and
- * verbs_convert_device.c (the device).
+ * One conversion, between verbs_convert.c (agreement, ends), verbs_convert_call.c (its beginning)
+ * and verbs_convert_device.c (the device).
  */
 #ifndef ITAPI_VP_VERBS_CONVERT_VERBS_CONVERT_PRIVATE_H
 #define ITAPI_VP_VERBS_CONVERT_VERBS_CONVERT_PRIVATE_H
@@ -50,7 +50,7 @@ void verbs_convert_tell_path(const struct verbs_convert *convert);
 
 /* The port, or 0. */
 uint16_t verbs_convert_listen(struct verbs_convert *convert);
-/* False: it cannot be made. Else verbs_convert_connected or verbs_convert_unconnected will be called. */
+/* False: it cannot be made. Else verbs_convert_connected or _unconnected will be called. */
 bool verbs_convert_connect(struct verbs_convert *convert);
 bool verbs_convert_accept(struct verbs_convert *convert);
 /* Listener, request and connection go away. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The descriptor's mode is the program's and stays: each call says MSG_DONTWAIT. Options that have to be
- * others go back to what they were together with the stream.
+ * The descriptor's mode is the program's and stays: each call says MSG_DONTWAIT. Options that have
+ * to be others go back to what they were together with the stream.
  */
 #include "vp/verbs/convert/verbs_stream.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A TCP stream that belongs to the program, while it is looked at whether it can be converted. Octets are
- * looked at where they lie, and taken out only when they are known to be ours. All on the IA's thread.
+ * A TCP stream that belongs to the program, while it is looked at whether it can be converted.
+ * Octets are looked at where they lie, and taken out only when they are known to be ours. All on
+ * the IA's thread.
  */
 #ifndef ITAPI_VP_VERBS_CONVERT_VERBS_STREAM_H
 #define ITAPI_VP_VERBS_CONVERT_VERBS_STREAM_H
@@ -23,8 +24,8 @@ struct verbs_stream {
 };
 
 /*
- * Takes fd, if it returns true; ready is called when something that was awaited is there. False without memory or
- * descriptors. early: stays the caller's.
+ * Takes fd, if it returns true; ready is called when something that was awaited is there. False
+ * without memory or descriptors. early: stays the caller's.
  */
 bool verbs_stream_open(struct verbs_stream *stream, struct ual_ia *ia, int fd, const uint8_t *early,
                        size_t early_length, void (*ready)(void *argument), void *argument);

@@ -79,9 +79,9 @@ struct verbs_lmr {
 struct verbs_queue;
 
 /*
- * What a slot is about, in one word, which a post writes at once: flags (it_dto_flags_t; those of a receive
- * have IT_NOTIFY_FLAG), event (verbs_event_bits), marks, and with VERBS_REFUSED or VERBS_DONE the enum
- * ibv_wc_status.
+ * What a slot is about, in one word, which a post writes at once: flags (it_dto_flags_t; those of a
+ * receive have IT_NOTIFY_FLAG), event (verbs_event_bits), marks, and with VERBS_REFUSED or
+ * VERBS_DONE the enum ibv_wc_status.
  */
 #define VERBS_FLAGS        UINT32_C(0xff)
 #define VERBS_EVENT_SHIFT  8
@@ -102,7 +102,7 @@ struct verbs_slot {
     uint32_t length; /* of a request */
 };
 
-/* Those of completions are small. Of an RDMA Write all are 0: that saves its post an instruction. */
+/* Numbers of completions are small. The bits of an RDMA Write are 0: an instruction less. */
 static inline uint32_t verbs_event_bits(it_event_type_t event)
 {
     return ((uint32_t)event ^ (uint32_t)IT_DTO_RDMA_WRITE_CMPL_EVENT) << VERBS_EVENT_SHIFT;
@@ -119,7 +119,7 @@ static inline enum ibv_wc_status verbs_slot_status(const struct verbs_slot *slot
     return (enum ibv_wc_status)(slot->what >> VERBS_STATUS_SHIFT);
 }
 
-/* The requests of one segment that are made ready: what differs between two of them is filled in. */
+/* The prepared requests of one segment: a post fills in its own members. */
 enum verbs_usual {
     VERBS_USUAL_SEND,
     VERBS_USUAL_SEND_INLINE,

@@ -284,7 +284,7 @@ static void query_count(struct verbs_queue *queue, uint64_t *posted, uint64_t *d
     *done += retired;
 }
 
-/* What the queues know anyway. The device moves the data, and polls are not worth an instruction. */
+/* Numbers that the queues have anyway: the device moves the data, and polls are not counted. */
 void verbs_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)
 {
     struct verbs_ep *ep = verbs_ep_of(ual);

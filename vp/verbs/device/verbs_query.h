@@ -24,7 +24,7 @@ bool verbs_has_spigot(const struct ual_ia *ual, size_t spigot_id);
 
 it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *address);
 
-/* The port of this IA's device that rdma_cm takes for a local address. 0 with errno: none, or it cannot be told. */
+/* The port of the device that rdma_cm takes for a local address. 0 with errno: none, or unknown. */
 uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address);
 
 bool verbs_address_is_usable(const struct ifaddrs *entry);

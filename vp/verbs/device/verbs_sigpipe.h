@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * siw writes to its socket in the thread that posts, accepts or rejects, without MSG_NOSIGNAL. Where
- * the peer has just gone away, the kernel raises SIGPIPE in that thread, which may be the program's.
- * These calls keep the signal away from it and leave the process as it is: disposition, mask and a
- * SIGPIPE that is pending already.
+ * siw writes to its socket in the thread that posts, accepts or rejects, without MSG_NOSIGNAL.
+ * Where the peer has just gone away, the kernel raises SIGPIPE in that thread, which may be the
+ * program's. These calls keep the signal away from it and leave the process as it is: disposition,
+ * mask and a SIGPIPE that is pending already.
  */
 #ifndef ITAPI_VP_VERBS_DEVICE_VERBS_SIGPIPE_H
 #define ITAPI_VP_VERBS_DEVICE_VERBS_SIGPIPE_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RMRs: memory windows of type 2, which belong to the QP they are linked on and so are narrow, and of
- * type 1, which belong to the PD and are wide. Linking and unlinking are requests; what they do is in
- * the books when they complete. The note of such a request lies beside its slot.
+ * RMRs: memory windows of type 2, which belong to the QP they are linked on and so are narrow, and
+ * of type 1, which belong to the PD and are wide. Linking and unlinking are requests; what they do
+ * is in the books when they complete. The note of such a request lies beside its slot.
  *
  * A narrow window is opened once per key: one that is open is closed by the same post that opens it
- * anew, and one that was opened on another QP is exchanged. A wide one is moved by any QP, and the device
- * chooses its key. When a request has failed nobody knows which key a window has and whether it is
- * open, so the next link exchanges it, and an unlink lets go of it.
+ * anew, and one that was opened on another QP is exchanged. A wide one is moved by any QP, and the
+ * device chooses its key. When a request has failed nobody knows which key a window has and whether
+ * it is open, so the next link exchanges it, and an unlink lets go of it.
  */
 #include "vp/verbs/memory/verbs_rmr.h"
 
@@ -211,7 +211,7 @@ static unsigned link_access(it_mem_priv_t privs)
     return access;
 }
 
-/* With the lock. The window that the link is for: that of the RMR, or a new one. NULL: there is none. */
+/* With the lock. The window for the link: that of the RMR, or a new one. NULL: there is none. */
 static struct ibv_mw *link_window_locked(const struct verbs_ep *ep, const struct verbs_rmr *rmr)
 {
     bool elsewhere = rmr->is_open && !rmr->wide && rmr->qp_num != ep->qp->qp_num;
@@ -321,7 +321,7 @@ static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, stru
     struct ibv_send_wr *bad;
     int error;
 
-    /* Closed already, by a peer perhaps: that is no mistake. Or only by letting go of the window. */
+    /* Closed already, perhaps by a peer, which is legal; or freeing the window closes it. */
     if (rmr->is_unsure || !rmr->is_open || (!rmr->wide && rmr->qp_num != ep->qp->qp_num)) {
         error = nothing_post(ep, slot, flags);
         if (error == 0 && (rmr->is_unsure || rmr->is_open))

@@ -17,7 +17,7 @@ void verbs_rmr_leave(struct verbs_ia *ia, uint32_t qp_num);
 /* A peer has invalidated the key: the RMR that had it, or NULL. */
 it_handle_t verbs_rmr_invalidated(struct verbs_ia *ia, uint32_t key);
 
-/* With the queue's lock. A status that is not a success: nothing is posted. *error: of the device. */
+/* With the queue's lock. No success: nothing is posted. *error: of the device. */
 it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
                                const struct vp_request *request, int *error);
 

@@ -25,8 +25,9 @@ static inline void post_segment(struct ibv_sge *sge, const it_lmr_triplet_t *fro
 }
 
 /*
- * Empty ones are left out, as they come to nothing: to some devices a length of 0 is the largest, and siw's kernel
- * follows a null pointer where an empty segment of a Send or Write stands beside others.
+ * Empty ones are left out, as they come to nothing: to some devices a length of 0 is the largest,
+ * and siw's kernel follows a null pointer where an empty segment of a Send or Write stands beside
+ * others.
  */
 static inline int post_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
 {
@@ -191,8 +192,8 @@ static int post_to_device(struct verbs_ep *ep, struct verbs_slot *slot,
 }
 
 /*
- * What a request fails with that the device does not get: without an ORD it may wait for ever, and of a key it would
- * look at 32 bits only.
+ * What a request fails with that the device does not get: without an ORD it may wait for ever, and
+ * of a key it would look at 32 bits only.
  */
 static enum ibv_wc_status post_refused(const struct verbs_ep *ep, const struct vp_request *request)
 {

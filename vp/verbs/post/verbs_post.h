@@ -15,7 +15,7 @@ extern const struct base_entries verbs_ep_entries;
 /* By the EP's attributes; with the lock, or while nobody posts. */
 void verbs_usual_set_limits(struct verbs_ep *ep);
 
-/* With the lock: a post of one segment, of this LMR, takes the general path; the next one may be a common one. */
+/* With the lock, from the general path: the next post of this LMR may be a common one. */
 void verbs_usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle);
 
 void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp);

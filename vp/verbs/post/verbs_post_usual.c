@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fast path for the common post: one segment of memory of the EP's own PZ, no flag but IT_COMPLETION_FLAG
- * and IT_NOTIFY_FLAG, on a queue that no other thread posts on, with room, whose QP works. Any other post
- * takes the general path (vp_host.entries) as if it had not been here.
+ * Fast path for the common post: one segment of memory of the EP's own PZ, no flag but
+ * IT_COMPLETION_FLAG and IT_NOTIFY_FLAG, on a queue that no other thread posts on, with room, whose
+ * QP works. Any other post takes the general path (vp_host.entries) as if it had not been here.
  *
- * A queue keeps the LMR of its last post of one segment: the same handle with the same number is the same LMR,
- * and live.
+ * A queue keeps the LMR of its last post of one segment: the same handle with the same number is
+ * the same LMR, and live.
  */
 #include "vp/verbs/post/verbs_post.h"
 
@@ -112,7 +112,7 @@ USUAL_INLINE bool usual_has_room(const struct verbs_queue *queue)
     return USUAL_LIKELY(queue->tail != queue->room_end);
 }
 
-/* Drops the lock. The functions that the post goes on with: these again, where there is room only now. */
+/* Drops the lock. Returns the functions to go on with: these again, where there is room now. */
 USUAL_COLD const struct base_entries *usual_give_up(struct verbs_queue *queue)
 {
     uint32_t room_end = queue->room_end;
@@ -141,8 +141,8 @@ USUAL_INLINE it_status_t usual_end(struct verbs_queue *queue, int error)
 }
 
 /*
- * The prepared request by length. NULL: too long, or a closer look must tell whether data that goes with the
- * request itself lies in its region.
+ * The prepared request by length. NULL: too long, or a closer look must tell whether data that goes
+ * with the request itself lies in its region.
  */
 USUAL_INLINE struct ibv_send_wr *usual_choose(struct verbs_queue *queue, struct usual_kind kind,
                                               uintptr_t addr, uint64_t length)

@@ -16,7 +16,7 @@ void verbs_queue_free(struct verbs_queue *queue);
 /* With the queue's lock: whether posts go straight to the device, and how many at least. */
 void verbs_queue_refresh(struct verbs_queue *queue);
 
-/* With the queue's lock, which is dropped, and the slot filled in: the device has returned error. */
+/* With the queue's lock, which is dropped; the slot is filled in, the device has returned error. */
 it_status_t verbs_queue_finish(struct verbs_queue *queue, int error);
 
 /* What usual posts have in common is filled in, that of the QP with no lock: nobody posts. */

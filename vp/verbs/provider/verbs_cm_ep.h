@@ -18,22 +18,22 @@ void verbs_cm_close(struct verbs_ia *ia);
 void verbs_cm_ep_end(struct verbs_ep *ep);
 
 /*
- * From ep_reset: the same for what is left of the last connection, but that its id may still use the QP.
- * No lock is held.
+ * From ep_reset: the same for what is left of the last connection, but that its id may still use
+ * the QP. No lock is held.
  */
 void verbs_cm_ep_forget(struct verbs_ep *ep);
 
 /*
- * Afterwards: an id that is being destroyed still uses this QP, which has failed. It is destroyed then, before
- * anything else of the EP goes away. False: it is the caller's.
+ * Afterwards: an id that is being destroyed still uses this QP, which has failed. It is destroyed
+ * then, before anything else of the EP goes away. False: it is the caller's.
  */
 bool verbs_cm_keeps_qp(struct verbs_ep *ep, struct ibv_qp *qp);
 void verbs_counters(struct ual_ia *ual, struct itx_counters *counters);
 it_status_t verbs_disconnect(struct ual_ep *ual);
 
 /*
- * The device says that the QP has failed, or a completion does. On the IA's thread, no lock held; the
- * EP stays. A connection that is not over yet is: broken, once.
+ * The device says that the QP has failed, or a completion does. On the IA's thread, no lock held;
+ * the EP stays. A connection that is not over yet is: broken, once.
  */
 void verbs_cm_ep_failed(struct verbs_ep *ep);
 

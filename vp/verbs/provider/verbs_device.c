@@ -24,7 +24,8 @@
 
 /*
  * libsiw takes the object whose mapping begins at a certain offset for one without a mapping, and
- * fails to make it. Offsets are given out from 0 on: a CQ that lies across that one keeps others off.
+ * fails to make it. Offsets are given out from 0 on: a CQ that lies across that one keeps others
+ * off.
  */
 #define VERBS_FILLER_ENTRIES 32768
 
@@ -38,8 +39,8 @@ static bool device_is_known(const struct ibv_device *device)
 }
 
 /*
- * 0 or errno: a container sees the devices of its host, and has no nodes for them. rdma-core would wait
- * for one some seconds, in case it is just being made.
+ * 0 or errno: a container sees the devices of its host, and has no nodes for them. rdma-core would
+ * wait for one some seconds, in case it is just being made.
  */
 static int device_node_error(const struct ibv_device *device, int mode)
 {

@@ -32,7 +32,7 @@ static size_t ep_most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* One more for the marker, and those for nudges. A link may need two: one that closes the window first. */
+/* Also the marker and the nudges. A link may need two: the first one closes the window. */
 static uint32_t ep_device_requests(const struct verbs_ep *ep)
 {
     uint32_t limit = (uint32_t)ep->ia->device.orig_attr.max_qp_wr;

@@ -63,7 +63,7 @@ void verbs_ep_open_locked(struct verbs_ep *ep)
     base_lock_drop(&ep->sq.lock);
 }
 
-/* From now on nothing reaches the device. True: it has done things of which there is no completion. */
+/* From now on nothing reaches the device. True: it has requests that give no completion. */
 bool verbs_qp_close_queue(struct verbs_queue *queue)
 {
     bool quiet;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * EPs of datagrams: their QPs, and what a datagram's header tells of its sender. The header takes the
- * first octets of each receive: a GRH, or behind octets that mean nothing an IPv4 header.
+ * EPs of datagrams: their QPs, and what a datagram's header tells of its sender. The header takes
+ * the first octets of each receive: a GRH, or behind octets that mean nothing an IPv4 header.
  */
 #include "vp/verbs/qp/verbs_ud.h"
 
@@ -111,7 +111,7 @@ static bool ud_works(struct verbs_ep *ep)
            ibv_query_qp(ep->qp, &attr, IBV_QP_STATE, &init) == 0 && attr.qp_state == IBV_QPS_RTS;
 }
 
-/* A reset, which exchanges the QP, waits for this thread, and is not legal before the state is set. */
+/* A reset exchanges the QP; it waits for this thread, and is not legal before the state is set. */
 void verbs_ud_failed(struct verbs_ep *ep)
 {
     bool over;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Datagrams: EPs (verbs_ud.c), destinations (verbs_address.c), finding EPs of peers (verbs_sidr.c). */
+/* EPs of datagrams. */
 #ifndef ITAPI_VP_VERBS_QP_VERBS_UD_H
 #define ITAPI_VP_VERBS_QP_VERBS_UD_H
 
@@ -14,7 +14,7 @@ bool verbs_ud_make(struct verbs_ep *ep, uint8_t port);
 void verbs_ud_free(struct verbs_ep *ep);
 /* From RESET to RTS: 0 or errno. */
 int verbs_ud_start_qp(const struct verbs_ep *ep, struct ibv_qp *qp);
-/* The QP is ready: tells its number, lets requests in. With the EP's lock, if anybody knows the EP. */
+/* The QP is ready: tells its number, lets requests in. With the EP's lock once the EP is known. */
 void verbs_ud_open_locked(struct verbs_ep *ep);
 /* On the IA's thread: something has failed, perhaps the QP as a whole. */
 void verbs_ud_failed(struct verbs_ep *ep);
