@@ -135,7 +135,7 @@ static void expire_first(void *argument)
 {
     struct verbs_cm *cm = argument;
 
-    verbs_conn_on(cm->connections, VERBS_ON_EXPIRED);
+    verbs_conn_on(BASE_LIST_FIRST(&cm->connections, struct verbs_conn, link), VERBS_ON_EXPIRED);
 }
 
 /* The time itself is a minute. */

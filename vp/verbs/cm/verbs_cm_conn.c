@@ -33,10 +33,7 @@ struct verbs_conn *verbs_conn_new(struct verbs_cm *cm, const struct verbs_conn_r
     conn->role = role;
     conn->state = role->first;
     conn->cm = cm;
-    conn->next = cm->connections;
-    if (conn->next)
-        conn->next->prev = conn;
-    cm->connections = conn;
+    base_list_prepend(&cm->connections, &conn->link);
     return conn;
 }
 
@@ -59,12 +56,7 @@ static void conn_free(struct verbs_conn *conn)
     verbs_conn_decided(conn);
     if (conn->cm->current == conn)
         conn->cm->current = NULL;
-    if (conn->prev)
-        conn->prev->next = conn->next;
-    else
-        conn->cm->connections = conn->next;
-    if (conn->next)
-        conn->next->prev = conn->prev;
+    base_list_remove(&conn->cm->connections, &conn->link);
     verbs_host->timer_free(conn->timer);
     free(conn);
 }

@@ -25,53 +25,6 @@ struct verbs_path_memo {
 
 /* ---------------------------------------------------------------- addresses */
 
-static socklen_t address_length(const struct sockaddr *address)
-{
-    return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-}
-
-void verbs_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
-{
-    memset(to, 0, sizeof(*to));
-    memcpy(to, from, address_length(from));
-}
-
-void verbs_address_set_port(struct sockaddr_storage *address, uint16_t port)
-{
-    /* At the same place in both forms. */
-    ((struct sockaddr_in *)(void *)address)->sin_port = port;
-}
-
-uint16_t verbs_address_port(const struct sockaddr *address)
-{
-    return ((const struct sockaddr_in *)(const void *)address)->sin_port;
-}
-
-static void address_unmap(it_net_addr_t *address)
-{
-    struct in_addr ipv4;
-
-    if (address->addr_type != IT_IPV6 || !IN6_IS_ADDR_V4MAPPED(&address->addr.ipv6))
-        return;
-    memcpy(&ipv4, &address->addr.ipv6.s6_addr[12], sizeof(ipv4));
-    memset(address, 0, sizeof(*address));
-    address->addr_type = IT_IPV4;
-    address->addr.ipv4 = ipv4;
-}
-
-void verbs_address_tell(const struct sockaddr *from, it_net_addr_t *to)
-{
-    memset(to, 0, sizeof(*to));
-    if (from->sa_family == AF_INET) {
-        to->addr_type = IT_IPV4;
-        to->addr.ipv4 = ((const struct sockaddr_in *)(const void *)from)->sin_addr;
-    } else {
-        to->addr_type = IT_IPV6;
-        to->addr.ipv6 = ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
-        address_unmap(to);
-    }
-}
-
 static void address_make(const it_net_addr_t *from, uint32_t scope, struct sockaddr_storage *to)
 {
     struct sockaddr_in *ipv4 = (void *)to;
@@ -135,7 +88,7 @@ static int address_ask_source(const struct sockaddr_storage *remote, struct sock
     memset(local, 0, sizeof(*local)); /* the kernel fills in as much as an address has */
     if (fd < 0)
         return errno;
-    if (connect(fd, peer, address_length(peer)) != 0 ||
+    if (connect(fd, peer, verbs_address_length(peer)) != 0 ||
         getsockname(fd, (struct sockaddr *)local, &length) != 0)
         error = errno;
     (void)close(fd);
@@ -240,7 +193,7 @@ static void gid_to_address(const it_ib_gid_t *gid, it_net_addr_t *address)
     memset(address, 0, sizeof(*address));
     address->addr_type = IT_IPV6;
     memcpy(&address->addr.ipv6, gid, sizeof(address->addr.ipv6));
-    address_unmap(address);
+    verbs_address_unmap(address);
 }
 
 /* ---------------------------------------------------------------- memory of InfiniBand's paths */
@@ -434,7 +387,7 @@ static it_status_t path_destination(const struct verbs_ia *ia, size_t spigot_id,
         gid_to_address(&to->addr.gid, remote);
     else if (to->addr_type != IT_IPV4 && to->addr_type != IT_IPV6)
         return IT_ERR_INVALID_NETADDR;
-    address_unmap(remote);
+    verbs_address_unmap(remote);
     return IT_SUCCESS;
 }
 
@@ -480,8 +433,8 @@ static bool path_split_iwarp(const it_path_t *path, it_net_addr_t *local, it_net
     local->addr_type = remote->addr_type = IT_IPV6;
     local->addr.ipv6 = end->laddr.ipv6;
     remote->addr.ipv6 = end->raddr.ipv6;
-    address_unmap(local);
-    address_unmap(remote);
+    verbs_address_unmap(local);
+    verbs_address_unmap(remote);
     return end->ip_vers == IT_IP_VERS_IPV6;
 }
 

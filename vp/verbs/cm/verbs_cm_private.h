@@ -10,6 +10,9 @@
 
 #include "vp/verbs/cm/verbs_cm.h"
 #include "vp/verbs/cm/verbs_conn_machine.h"
+#include "vp/verbs/device/verbs_query.h"
+
+#include "base/base_list.h"
 
 #include <netinet/in.h>
 #include <pthread.h>
@@ -52,7 +55,7 @@ struct verbs_asked;
 
 struct verbs_conn {
     const struct verbs_cm_target *target;
-    struct verbs_conn *prev, *next;
+    struct base_link link; /* of .cm.connections */
     struct verbs_cm *cm;
     const struct verbs_conn_role *role;
     enum verbs_conn_state state; /* by verbs_conn_step */
@@ -115,13 +118,12 @@ struct verbs_cm {
     struct verbs_ia *ia;
     struct rdma_event_channel *channel;
     struct vp_watch *watch;
-    struct verbs_conn *connections;
+    struct base_list connections, conversions;
     struct verbs_conn
         *current; /* an event of it is being handled; NULL when it has gone meanwhile */
     struct verbs_guard guard;
     struct verbs_listener *listeners;
     struct verbs_asked *asked;
-    struct verbs_convert *conversions;
     struct verbs_path_memo *memos; /* by .lock */
     unsigned undecided;
     uint64_t accepted, initiated, refused; /* written there, read by any thread */
@@ -269,11 +271,6 @@ void verbs_path_of_id(const struct verbs_conn *conn, it_path_t *path);
 void verbs_path_fill(const struct verbs_ia *ia, struct rdma_cm_id *id, it_path_t *path);
 /* The local GID of a path that leaves it open. */
 it_status_t verbs_path_source(struct verbs_cm *cm, const it_path_t *path, it_ib_gid_t *gid);
-/* Ports in network byte order. */
-void verbs_address_set_port(struct sockaddr_storage *address, uint16_t port);
-uint16_t verbs_address_port(const struct sockaddr *address);
-void verbs_address_copy(struct sockaddr_storage *to, const struct sockaddr *from);
-void verbs_address_tell(const struct sockaddr *from, it_net_addr_t *to);
 
 /* ---------------------------------------------------------------- the two roles */
 

@@ -90,8 +90,7 @@ static struct verbs_source *source_make(struct verbs_ia *ia, it_evd_handle_t evd
     source->evd = evd;
     source->channel = ibv_create_comp_channel(ia->context);
     if (!source->channel) {
-        verbs_log(VP_LOG_WARN, "%s: no completion channel: %s", verbs_host->ia_name(ia->ual),
-                  strerror(errno));
+        verbs_warn(ia, "no completion channel", errno);
         free(source);
         return NULL;
     }

@@ -9,7 +9,6 @@ extern const struct evd_source_ops verbs_source_ops;
 
 /* ---- Without. */
 void verbs_source_close(void *context);
-
 void verbs_source_give_room(struct verbs_ep *ep);
 
 /* Both queues of the EP have their CQs; need: how many completions they may have. */

@@ -605,12 +605,9 @@ void verbs_source_arm(void *context, bool failures_only)
 {
     const struct verbs_source *source = context;
 
-    for (const struct verbs_cq *cq = source->cqs; cq; cq = cq->next) {
-        int error = ibv_req_notify_cq(cq->cq, failures_only);
-
-        if (error && !atomic_load_explicit(&source->ia->removed, memory_order_relaxed))
-            verbs_log(VP_LOG_WARN, "a completion queue cannot be armed: %s", strerror(error));
-    }
+    for (const struct verbs_cq *cq = source->cqs; cq; cq = cq->next)
+        verbs_warn_unless_removed(source->ia, "a completion queue cannot be armed",
+                                  ibv_req_notify_cq(cq->cq, failures_only));
 }
 
 void verbs_source_disarm(void *context)

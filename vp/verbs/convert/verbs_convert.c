@@ -23,12 +23,7 @@ static void convert_expired(void *argument);
 
 void verbs_convert_free(struct verbs_convert *convert)
 {
-    if (convert->prev)
-        convert->prev->next = convert->next;
-    else
-        convert->ia->cm->conversions = convert->next;
-    if (convert->next)
-        convert->next->prev = convert->prev;
+    base_list_remove(&convert->ia->cm->conversions, &convert->link);
     verbs_host->timer_free(convert->timer);
     free(convert->buffer);
     free(convert);
@@ -48,10 +43,7 @@ struct verbs_convert *verbs_convert_new(struct verbs_ep *ep)
     convert->target = &convert_target;
     convert->ia = ep->ia;
     convert->ep = ep;
-    convert->next = ep->ia->cm->conversions;
-    if (convert->next)
-        convert->next->prev = convert;
-    ep->ia->cm->conversions = convert;
+    base_list_prepend(&ep->ia->cm->conversions, &convert->link);
     return convert;
 }
 
@@ -388,15 +380,9 @@ static const struct verbs_cm_target convert_target = {
 
 void verbs_convert_give_up(struct verbs_ia *ia)
 {
-    struct verbs_convert *convert = ia->cm->conversions;
-
-    while (convert) {
-        struct verbs_convert *next = convert->next; /* no other one ends with it */
-
+    BASE_LIST_EACH_REMOVABLE(struct verbs_convert, convert, &ia->cm->conversions, link)
         if (convert->ep)
             convert_lose(convert);
-        convert = next;
-    }
 }
 
 void verbs_convert_connected(struct verbs_convert *convert, const void *private_data, size_t length)
@@ -444,13 +430,8 @@ it_status_t verbs_convert_disconnect(struct verbs_convert *convert)
 
 void verbs_convert_close(struct verbs_ia *ia)
 {
-    struct verbs_convert *convert = ia->cm->conversions;
-
-    while (convert) {
-        struct verbs_convert *next = convert->next;
-
+    BASE_LIST_EACH_REMOVABLE(struct verbs_convert, convert, &ia->cm->conversions, link) {
         verbs_stream_close(&convert->stream);
         verbs_convert_free(convert);
-        convert = next;
     }
 }

@@ -12,7 +12,7 @@
 
 struct verbs_convert {
     const struct verbs_cm_target *target; /* first: the listener's context is the conversion */
-    struct verbs_convert *prev, *next;
+    struct base_link link;                /* of .ia.cm.conversions */
     struct verbs_ia *ia;
     struct verbs_ep *ep; /* NULL: only the stream is left, to be retired */
     struct agree agree;

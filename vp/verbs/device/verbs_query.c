@@ -29,6 +29,53 @@ bool verbs_port_is_ethernet(const struct verbs_ia *ia, size_t port)
 
 /* ---------------------------------------------------------------- addresses */
 
+socklen_t verbs_address_length(const struct sockaddr *address)
+{
+    return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+}
+
+void verbs_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
+{
+    memset(to, 0, sizeof(*to));
+    memcpy(to, from, verbs_address_length(from));
+}
+
+void verbs_address_set_port(struct sockaddr_storage *address, uint16_t port)
+{
+    /* At the same place in both forms. */
+    ((struct sockaddr_in *)(void *)address)->sin_port = port;
+}
+
+uint16_t verbs_address_port(const struct sockaddr *address)
+{
+    return ((const struct sockaddr_in *)(const void *)address)->sin_port;
+}
+
+void verbs_address_unmap(it_net_addr_t *address)
+{
+    struct in_addr ipv4;
+
+    if (address->addr_type != IT_IPV6 || !IN6_IS_ADDR_V4MAPPED(&address->addr.ipv6))
+        return;
+    memcpy(&ipv4, &address->addr.ipv6.s6_addr[12], sizeof(ipv4));
+    memset(address, 0, sizeof(*address));
+    address->addr_type = IT_IPV4;
+    address->addr.ipv4 = ipv4;
+}
+
+void verbs_address_tell(const struct sockaddr *from, it_net_addr_t *to)
+{
+    memset(to, 0, sizeof(*to));
+    if (from->sa_family == AF_INET) {
+        to->addr_type = IT_IPV4;
+        to->addr.ipv4 = ((const struct sockaddr_in *)(const void *)from)->sin_addr;
+    } else {
+        to->addr_type = IT_IPV6;
+        to->addr.ipv6 = ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+        verbs_address_unmap(to);
+    }
+}
+
 /* By its GIDs a device tells the network interfaces it is on; InfiniBand has none there. */
 struct query_gids {
     struct ibv_gid_entry *entries;
@@ -80,30 +127,16 @@ static uint8_t query_port_on(const struct query_gids *gids, const char *interfac
 uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address)
 {
     struct rdma_cm_id *id = NULL;
-    union {
-        struct sockaddr any;
-        struct sockaddr_storage room;
-        struct sockaddr_in ipv4;
-        struct sockaddr_in6 ipv6;
-    } local;
+    struct sockaddr_storage local;
     uint8_t port = 0;
     int error;
 
-    memset(&local, 0, sizeof(local));
-    if (address->sa_family == AF_INET)
-        memcpy(&local.ipv4, address, sizeof(local.ipv4));
-    else
-        memcpy(&local.ipv6, address, sizeof(local.ipv6));
-    if (address->sa_family == AF_INET)
-        local.ipv4.sin_port = 0;
-    else
-        local.ipv6.sin6_port = 0;
+    verbs_address_copy(&local, address);
+    verbs_address_set_port(&local, 0);
     if (rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) != 0)
         return 0;
-    error = rdma_bind_addr(id, &local.any) == 0 ? 0 : errno;
-    if (error == 0 && id->verbs &&
-        strcmp(ibv_get_device_name(id->verbs->device), ibv_get_device_name(ia->context->device)) ==
-            0)
+    error = rdma_bind_addr(id, (struct sockaddr *)&local) == 0 ? 0 : errno;
+    if (error == 0 && verbs_device_is_own(ia, id))
         port = id->port_num;
     (void)rdma_destroy_id(id);
     errno = error != 0 ? error : ENODEV;
@@ -114,24 +147,6 @@ bool verbs_address_is_usable(const struct ifaddrs *entry)
 {
     return entry->ifa_addr && (entry->ifa_flags & IFF_UP) &&
            (entry->ifa_addr->sa_family == AF_INET || entry->ifa_addr->sa_family == AF_INET6);
-}
-
-static void query_to_net_addr(const struct sockaddr *from, it_net_addr_t *to)
-{
-    memset(to, 0, sizeof(*to));
-    if (from->sa_family == AF_INET) {
-        struct sockaddr_in ipv4;
-
-        memcpy(&ipv4, from, sizeof(ipv4));
-        to->addr_type = IT_IPV4;
-        to->addr.ipv4 = ipv4.sin_addr;
-    } else {
-        struct sockaddr_in6 ipv6;
-
-        memcpy(&ipv6, from, sizeof(ipv6));
-        to->addr_type = IT_IPV6;
-        to->addr.ipv6 = ipv6.sin6_addr;
-    }
 }
 
 struct query_address {
@@ -165,7 +180,7 @@ static bool query_addresses(const struct verbs_ia *ia, struct query_address **li
         if (port == 0)
             continue;
         list[*count].port = port;
-        query_to_net_addr(entry->ifa_addr, &list[*count].address);
+        verbs_address_tell(entry->ifa_addr, &list[*count].address);
         (*count)++;
     }
     free(gids.entries);

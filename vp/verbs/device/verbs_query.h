@@ -17,16 +17,20 @@ bool verbs_port_is_ethernet(const struct verbs_ia *ia, size_t port);
 /* The longest datagram that a port sends, 0 if it sends none. */
 size_t verbs_ud_max(const struct verbs_ia *ia, uint8_t port);
 
-/* verbs_query.c */
 it_status_t verbs_ia_query(struct ual_ia *ual, it_ia_info_t **info_out);
-
 bool verbs_has_spigot(const struct ual_ia *ual, size_t spigot_id);
-
 it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *address);
 
 /* The port of the device that rdma_cm takes for a local address. 0 with errno: none, or unknown. */
 uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address);
-
+/* Ports in network byte order. */
+void verbs_address_set_port(struct sockaddr_storage *address, uint16_t port);
+uint16_t verbs_address_port(const struct sockaddr *address);
+void verbs_address_copy(struct sockaddr_storage *to, const struct sockaddr *from);
+void verbs_address_tell(const struct sockaddr *from, it_net_addr_t *to);
+socklen_t verbs_address_length(const struct sockaddr *address);
+/* An IPv4 address in the form of an IPv6 one becomes an IPv4 address. */
+void verbs_address_unmap(it_net_addr_t *address);
 bool verbs_address_is_usable(const struct ifaddrs *entry);
 
 /* All GIDs of the device, in memory that the caller frees. NULL: it cannot be told. */

@@ -41,8 +41,7 @@ it_status_t verbs_pz_create(struct ual_pz *ual)
     (void)ibv_dealloc_pd(pz->pd); /* nothing uses it */
 
 err_log:
-    verbs_log(VP_LOG_WARN, "%s: no protection domain: %s", verbs_host->ia_name(ia->ual),
-              strerror(error));
+    verbs_warn(ia, "no protection domain", error);
     return IT_ERR_RESOURCES;
 }
 

@@ -23,26 +23,18 @@ static struct ibv_mw *rmr_new_window(struct ual_rmr *ual)
     struct verbs_ia *ia = verbs_ia_of(verbs_host->rmr_ia(ual));
     struct vp_rmr_info info;
     struct ibv_mw *mw;
-    int error;
 
     verbs_host->rmr_info(ual, &info);
     mw = ibv_alloc_mw(verbs_pz_of(info.pz)->pd,
                       verbs_rmr_of(ual)->wide ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
-    if (!mw) {
-        error = errno;
-        verbs_log(VP_LOG_WARN, "%s: no memory window: %s", verbs_host->ia_name(ia->ual),
-                  strerror(error));
-    }
+    if (!mw)
+        verbs_warn(ia, "no memory window", errno);
     return mw;
 }
 
 static void rmr_free_window(struct verbs_ia *ia, struct ibv_mw *mw)
 {
-    int error = ibv_dealloc_mw(mw);
-
-    if (error && !atomic_load_explicit(&ia->removed, memory_order_relaxed))
-        verbs_log(VP_LOG_WARN, "%s: a memory window cannot be freed: %s",
-                  verbs_host->ia_name(ia->ual), strerror(error));
+    verbs_warn_unless_removed(ia, "a memory window cannot be freed", ibv_dealloc_mw(mw));
 }
 
 /* With the lock. The next link gets another. */

@@ -7,10 +7,8 @@
 
 bool verbs_queue_is_full(const struct verbs_queue *queue);
 bool verbs_queue_make_room(struct verbs_queue *queue);
-
 bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t depth,
                       bool is_receive);
-
 void verbs_queue_free(struct verbs_queue *queue);
 
 /* With the queue's lock: whether posts go straight to the device, and how many at least. */

@@ -104,11 +104,9 @@ it_status_t verbs_srq_create(struct ual_srq *ual)
 void verbs_srq_destroy(struct ual_srq *ual)
 {
     struct verbs_srq *srq = verbs_srq_of(ual);
-    int error = ibv_destroy_srq(srq->srq);
 
-    if (error && !atomic_load_explicit(&srq->ia->removed, memory_order_relaxed))
-        verbs_log(VP_LOG_WARN, "%s: a shared receive queue is still in use: %s",
-                  verbs_host->ia_name(srq->ia->ual), strerror(error));
+    verbs_warn_unless_removed(srq->ia, "a shared receive queue is still in use",
+                              ibv_destroy_srq(srq->srq));
     free(srq->slots);
 }
 
@@ -161,8 +159,7 @@ it_status_t verbs_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
     error = ibv_modify_srq(srq->srq, &attr, IBV_SRQ_LIMIT);
     if (error == 0)
         return IT_SUCCESS;
-    verbs_log(VP_LOG_WARN, "%s: no low watermark: %s", verbs_host->ia_name(srq->ia->ual),
-              strerror(error));
+    verbs_warn(srq->ia, "no low watermark", error);
     srq_set_watermark(srq, 0);
     return IT_ERR_RESOURCES;
 }

@@ -6,12 +6,9 @@
 #include "vp/verbs/device/verbs.h"
 
 it_status_t verbs_srq_create(struct ual_srq *ual);
-
 void verbs_srq_destroy(struct ual_srq *ual);
-
 it_status_t verbs_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
                              const it_srq_param_t *params);
-
 void verbs_srq_is_low(struct verbs_srq *srq);
 
 #endif

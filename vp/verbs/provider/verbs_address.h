@@ -7,9 +7,7 @@
 
 it_status_t verbs_address_create(struct ual_address *ual, const it_path_t *path,
                                  it_ah_flags_t flags);
-
 it_status_t verbs_address_modify(struct ual_address *ual, const it_path_t *path);
-
 void verbs_address_destroy(struct ual_address *ual);
 
 #endif

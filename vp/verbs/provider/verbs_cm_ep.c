@@ -197,17 +197,12 @@ struct cm_close_call {
 static void cm_close(void *argument)
 {
     struct cm_close_call *call = argument;
-    struct verbs_conn *conn = call->cm->connections;
 
     verbs_guard_close(call->cm);
     verbs_convert_close(call->cm->ia);
-    while (conn) {
-        struct verbs_conn *next = conn->next;
-
+    BASE_LIST_EACH_REMOVABLE(struct verbs_conn, conn, &call->cm->connections, link)
         verbs_conn_abandon(conn);
-        conn = next;
-    }
-    call->left = !verbs_sidr_close(call->cm) || call->cm->connections != NULL;
+    call->left = !verbs_sidr_close(call->cm) || !base_list_is_empty(&call->cm->connections);
 }
 
 void verbs_cm_close(struct verbs_ia *ia)

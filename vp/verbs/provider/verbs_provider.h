@@ -6,34 +6,23 @@
 #include "vp/verbs/device/verbs.h"
 
 it_status_t verbs_ep_create(struct ual_ep *ual);
-
 void verbs_ep_destroy(struct ual_ep *ual);
-
 void verbs_ep_halt(struct ual_ep *ual);
-
 void verbs_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed);
-
 it_status_t verbs_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
                                    it_ep_attributes_t *attr);
-
 it_status_t verbs_ep_reset(struct ual_ep *ual);
 
 /* The device of that name, opened, or NULL with errno. */
 struct ibv_context *verbs_device_open(const char *name);
-
 size_t verbs_interfaces(it_interface_t *interfaces, size_t capacity);
-
 bool verbs_has_interface(const char *name);
-
 it_status_t verbs_ia_open(struct ual_ia *ual);
-
 void verbs_ia_close(struct ual_ia *ual);
-
 const struct vp_attributes *verbs_ia_attributes(const struct ual_ia *ual);
 
 /* verbs_async.c */
 bool verbs_async_open(struct verbs_ia *ia);
-
 void verbs_async_close(struct verbs_ia *ia);
 
 /* On the IA's thread: the first who learns it tells. */
