@@ -2,7 +2,7 @@
 /* Connection management in place of rdma_cm: the two ends are joined by a function call. */
 #include "ual/providers/ual_host.h"
 #include "ual/object/ual_provider.h"
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
 #include "ual/providers/ual_registry.h"
 #include "vp/verbs/qp/verbs_qp.h"

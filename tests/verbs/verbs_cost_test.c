@@ -6,7 +6,7 @@
  */
 #include "verbs/stub_node.h"
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 #include <stdlib.h>
 #include <string.h>

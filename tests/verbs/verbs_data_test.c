@@ -3,7 +3,7 @@
 #include "verbs/stub_node.h"
 
 #include "itx_api.h"
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

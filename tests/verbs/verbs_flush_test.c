@@ -2,7 +2,7 @@
 /* The end of a connection on the verbs provider: what is flushed, in which order; and the reset. */
 #include "verbs/stub_node.h"
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 #include <criterion/criterion.h>
 

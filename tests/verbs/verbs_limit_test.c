@@ -2,7 +2,7 @@
 /* The limit of locked memory: its text, and an endpoint that the device has no memory for. */
 #include "verbs/stub_node.h"
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 #include "vp/verbs/memory/verbs_memory.h"
 
 #include <criterion/criterion.h>

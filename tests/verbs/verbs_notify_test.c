@@ -2,7 +2,7 @@
 /* Waiting, descriptors, callbacks and AEVDs above the completions of a device. */
 #include "verbs/stub_node.h"
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 #include <criterion/criterion.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 /* Shared receive queues of the verbs provider, on the stub device. */
 #include "verbs/stub_node.h"
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
 /* Calls of rdma_cm that fail: the status or event that the consumer gets, and the log. */
 #include "verbs_cm/cm_kit.h"
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

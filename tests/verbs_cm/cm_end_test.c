@@ -2,7 +2,7 @@
 /* Ends that no event of rdma_cm brings, or that cross one; events of ids that are no connection. */
 #include "verbs_cm/cm_kit.h"
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

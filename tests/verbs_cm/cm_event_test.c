@@ -6,7 +6,7 @@
  */
 #include "verbs_cm/cm_kit.h"
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -3,7 +3,16 @@
 #ifndef ITAPI_VP_VERBS_CM_VERBS_CM_H
 #define ITAPI_VP_VERBS_CM_VERBS_CM_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
+
+struct verbs_listen {
+    struct verbs_listener *listener; /* by verbs_cm_listen.c */
+};
+
+static inline struct verbs_listen *verbs_listen_of(struct ual_listen *listen)
+{
+    return verbs_host->listen_area(listen);
+}
 
 /* Random ports that are tried until one is free of sockets too, where most are taken. */
 #define VERBS_PORT_TRIES 256u

@@ -3,7 +3,7 @@
 #ifndef ITAPI_VP_VERBS_COMPLETE_VERBS_FLUSH_H
 #define ITAPI_VP_VERBS_COMPLETE_VERBS_FLUSH_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 void verbs_source_leave(struct verbs_ep *ep);
 

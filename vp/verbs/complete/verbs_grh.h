@@ -3,7 +3,7 @@
 #ifndef ITAPI_VP_VERBS_COMPLETE_VERBS_GRH_H
 #define ITAPI_VP_VERBS_COMPLETE_VERBS_GRH_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 #define UD_HEADER 40u
 

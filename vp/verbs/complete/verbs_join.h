@@ -3,7 +3,7 @@
 #ifndef ITAPI_VP_VERBS_COMPLETE_VERBS_JOIN_H
 #define ITAPI_VP_VERBS_COMPLETE_VERBS_JOIN_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 extern const struct evd_source_ops verbs_source_ops;
 

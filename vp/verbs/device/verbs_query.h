@@ -3,7 +3,7 @@
 #ifndef ITAPI_VP_VERBS_DEVICE_VERBS_QUERY_H
 #define ITAPI_VP_VERBS_DEVICE_VERBS_QUERY_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 #include <rdma/rdma_cma.h>
 
 /* The id is bound to the IA's device. */

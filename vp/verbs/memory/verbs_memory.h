@@ -5,6 +5,33 @@
 
 #include "vp/verbs/device/verbs.h"
 
+struct verbs_pz {
+    struct ibv_pd *pd;
+    struct ibv_mr *empty_mr; /* with .zero_segments: of .empty */
+    unsigned char empty[8];
+};
+
+/* What a segment needs comes first. */
+struct verbs_lmr {
+    uint32_t lkey;
+    /* For data that is sent from within a post: the device does not check it. */
+    uintptr_t addr;
+    uint64_t length;
+    struct ibv_pd *pd;
+    struct ibv_mr *mr;
+    bool has_windows; /* RMRs can be linked to it */
+};
+
+static inline struct verbs_lmr *verbs_lmr_of(it_lmr_handle_t handle)
+{
+    return (struct verbs_lmr *)(void *)((unsigned char *)handle + verbs_host->lmr_offset);
+}
+
+static inline struct verbs_pz *verbs_pz_of(struct ual_pz *pz)
+{
+    return verbs_host->pz_area(pz);
+}
+
 #define VERBS_LIMIT_TEXT 64
 
 /* Of a shortage: the limit of locked memory, if there is one, to be put behind the error. */

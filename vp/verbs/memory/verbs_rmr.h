@@ -3,7 +3,42 @@
 #ifndef ITAPI_VP_VERBS_MEMORY_VERBS_RMR_H
 #define ITAPI_VP_VERBS_MEMORY_VERBS_RMR_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
+#include "vp/verbs/memory/verbs_memory.h"
+
+/* Guarded by verbs_ia.rmr_lock. */
+struct verbs_rmr {
+    struct verbs_rmr *next; /* of the IA's */
+    struct ual_rmr *ual;
+    struct verbs_ia *ia;
+    struct ibv_mw *mw;
+    bool wide;             /* immutable */
+    struct ibv_mr *ground; /* of a wide one, immutable: what it is linked to when it is closed */
+    unsigned char ground_octet;
+    uint64_t serial; /* 0: freed */
+    /* By what has been posted. */
+    uint32_t last_key;
+    uint32_t qp_num; /* where it was opened */
+    bool is_open;
+    bool is_unsure; /* a request that the device had has failed, or it had half of a pair */
+    /* By what has been completed: with .state.lmr, that and the EP are held. */
+    struct vp_rmr_state state;
+    struct verbs_ep *ep;
+};
+
+/* What a link or unlink will have done; of an unlink .state is zero. */
+struct verbs_link {
+    struct verbs_rmr *rmr; /* NULL: nothing is under way */
+    uint64_t serial;
+    bool wide;
+    struct ibv_mw *mw; /* what it is for; NULL: it is not for the device. Never looked into */
+    struct vp_rmr_state state;
+};
+
+static inline struct verbs_rmr *verbs_rmr_of(struct ual_rmr *rmr)
+{
+    return (struct verbs_rmr *)(void *)((unsigned char *)rmr + verbs_host->rmr_offset);
+}
 
 it_status_t verbs_rmr_create(struct ual_rmr *ual);
 void verbs_rmr_destroy(struct ual_rmr *ual);

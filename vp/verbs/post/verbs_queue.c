@@ -3,6 +3,7 @@
 #include "vp/verbs/post/verbs_queue.h"
 
 #include "vp/verbs/complete/verbs_flush.h"
+#include "vp/verbs/memory/verbs_rmr.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,8 @@
 #ifndef ITAPI_VP_VERBS_POST_VERBS_QUEUE_H
 #define ITAPI_VP_VERBS_POST_VERBS_QUEUE_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
+#include "vp/verbs/memory/verbs_memory.h"
 
 bool verbs_queue_is_full(const struct verbs_queue *queue);
 bool verbs_queue_make_room(struct verbs_queue *queue);

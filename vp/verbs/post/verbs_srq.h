@@ -3,7 +3,8 @@
 #ifndef ITAPI_VP_VERBS_POST_VERBS_SRQ_H
 #define ITAPI_VP_VERBS_POST_VERBS_SRQ_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
+#include "vp/verbs/memory/verbs_memory.h"
 
 it_status_t verbs_srq_create(struct ual_srq *ual);
 void verbs_srq_destroy(struct ual_srq *ual);

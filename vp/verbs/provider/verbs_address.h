@@ -3,7 +3,7 @@
 #ifndef ITAPI_VP_VERBS_PROVIDER_VERBS_ADDRESS_H
 #define ITAPI_VP_VERBS_PROVIDER_VERBS_ADDRESS_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/memory/verbs_memory.h"
 
 it_status_t verbs_address_create(struct ual_address *ual, const it_path_t *path,
                                  it_ah_flags_t flags);

@@ -3,7 +3,7 @@
 #ifndef ITAPI_VP_VERBS_PROVIDER_VERBS_CM_EP_H
 #define ITAPI_VP_VERBS_PROVIDER_VERBS_CM_EP_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 /* From ia_open, after everything else. Sets ia->cm and what only it knows of ia->attributes. */
 it_status_t verbs_cm_open(struct verbs_ia *ia);

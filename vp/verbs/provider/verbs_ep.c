@@ -4,6 +4,7 @@
 
 #include "vp/verbs/complete/verbs_flush.h"
 #include "vp/verbs/complete/verbs_join.h"
+#include "vp/verbs/complete/verbs_source.h"
 #include "vp/verbs/memory/verbs_memory.h"
 #include "vp/verbs/memory/verbs_rmr.h"
 #include "vp/verbs/post/verbs_post.h"

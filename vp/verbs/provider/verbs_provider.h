@@ -3,7 +3,7 @@
 #ifndef ITAPI_VP_VERBS_PROVIDER_VERBS_PROVIDER_H
 #define ITAPI_VP_VERBS_PROVIDER_VERBS_PROVIDER_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 it_status_t verbs_ep_create(struct ual_ep *ual);
 void verbs_ep_destroy(struct ual_ep *ual);

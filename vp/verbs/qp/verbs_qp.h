@@ -3,7 +3,7 @@
 #ifndef ITAPI_VP_VERBS_QP_VERBS_QP_H
 #define ITAPI_VP_VERBS_QP_VERBS_QP_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 unsigned verbs_qp_access_of(const it_rc_only_attributes_t *rc);
 int verbs_qp_init(const struct verbs_ep *ep, struct ibv_qp *qp);

@@ -3,7 +3,7 @@
 #ifndef ITAPI_VP_VERBS_QP_VERBS_UD_H
 #define ITAPI_VP_VERBS_QP_VERBS_UD_H
 
-#include "vp/verbs/device/verbs.h"
+#include "vp/verbs/device/verbs_ep.h"
 
 /* ---------------------------------------------------------------- EPs (verbs_ud.c) */
 

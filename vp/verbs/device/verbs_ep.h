@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The private areas of EPs and S-RQs, and their work queues, which all floors share. */
+#ifndef ITAPI_VP_VERBS_DEVICE_VERBS_EP_H
+#define ITAPI_VP_VERBS_DEVICE_VERBS_EP_H
+
+#include "base/base_lock.h"
+#include "vp/verbs/device/verbs.h"
+
+struct verbs_conn;    /* connection of an EP: verbs_cm_private.h */
+struct verbs_convert; /* conversion of an EP's socket */
+struct verbs_cq;      /* verbs_source.h */
+struct verbs_link;    /* verbs_rmr.h */
+struct verbs_source;
+struct verbs_ud; /* EPs of datagrams only: verbs_grh.h */
+
+/* ---------------------------------------------------------------- work queues */
+
+struct verbs_queue;
+
+/*
+ * What a slot is about, in one word, which a post writes at once: flags (it_dto_flags_t; those of a
+ * receive have IT_NOTIFY_FLAG), event (verbs_event_bits), marks, and with VERBS_REFUSED or
+ * VERBS_DONE the enum ibv_wc_status.
+ */
+#define VERBS_FLAGS        UINT32_C(0xff)
+#define VERBS_EVENT_SHIFT  8
+#define VERBS_QUIET        (UINT32_C(1) << 16) /* a success has no event */
+#define VERBS_LINKED       (UINT32_C(1) << 17) /* a note lies in verbs_queue.links */
+#define VERBS_REFUSED      (UINT32_C(1) << 18) /* by us: ends the connection in its turn */
+#define VERBS_DONE         (UINT32_C(1) << 19) /* with .reads_overtaken, by the lock of the EVD */
+#define VERBS_RECEIVE      (UINT32_C(1) << 20)
+#define VERBS_DATAGRAM     (UINT32_C(1) << 21) /* a receive of an EP of datagrams */
+#define VERBS_STATUS_SHIFT 24
+
+/* One request or receive, found by its wr_id. A slot is free again when its event is dequeued. */
+struct verbs_slot {
+    struct verbs_queue *queue;
+    it_dto_cookie_t cookie;
+    uint32_t number; /* of the post: counts up, wraps */
+    uint32_t what;
+    uint32_t length; /* of a request */
+};
+
+/* Numbers of completions are small. The bits of an RDMA Write are 0: an instruction less. */
+static inline uint32_t verbs_event_bits(it_event_type_t event)
+{
+    return ((uint32_t)event ^ (uint32_t)IT_DTO_RDMA_WRITE_CMPL_EVENT) << VERBS_EVENT_SHIFT;
+}
+
+static inline it_event_type_t verbs_event_of(uint32_t what)
+{
+    return (it_event_type_t)((what >> VERBS_EVENT_SHIFT & 0xff) ^
+                             (uint32_t)IT_DTO_RDMA_WRITE_CMPL_EVENT);
+}
+
+static inline enum ibv_wc_status verbs_slot_status(const struct verbs_slot *slot)
+{
+    return (enum ibv_wc_status)(slot->what >> VERBS_STATUS_SHIFT);
+}
+
+/* The prepared requests of one segment: a post fills in its own members. */
+enum verbs_usual {
+    VERBS_USUAL_SEND,
+    VERBS_USUAL_SEND_INLINE,
+    VERBS_USUAL_WRITE,
+    VERBS_USUAL_WRITE_INLINE,
+    VERBS_USUAL_READ,
+    VERBS_USUALS
+};
+
+/*
+ * Requests or receives of an EP. The numbers only ever grow: retired <= reaped <= tail. What is
+ * posted while .local is set never reaches the device: it is flushed when all before it is done.
+ */
+struct verbs_queue {
+    struct base_lock lock; /* posting: the order of slots is that of the device */
+    /* By .lock. */
+    uint32_t tail;            /* next post */
+    uint32_t room_end;        /* behind the last one that there is a slot for, as far as is known */
+    uint32_t mask;            /* immutable, of .slots: a power of two, less one */
+    struct verbs_slot *slots; /* immutable */
+    /* The LMR of the last usual post, whose key is in .sge: handle and VP_LMR_PASS; its memory. */
+    it_lmr_handle_t lmr;
+    uint64_t pass;
+    uintptr_t region;
+    uint64_t region_inline; /* longest segment of it that goes with the request itself */
+    uint64_t inline_end;    /* any such segment that begins before this offset lies within */
+    uint64_t inline_max;    /* longest segment that goes with the request itself */
+    uint64_t payload_max;   /* of a request: max_dto_payload_size */
+    struct ibv_qp *qp;      /* as that of .ep; its functions in .post */
+    union {
+        int (*send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+        int (*recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+    } post;
+    struct ibv_sge sge;
+    union { /* what usual posts have in common is filled in */
+        struct ibv_send_wr send[VERBS_USUALS];
+        struct ibv_recv_wr recv;
+    } usual_wr;
+    uint32_t quiet;      /* posts since the last one that gives a completion */
+    uint32_t local_from; /* with .local: the first post that the device does not get */
+    bool local;
+    bool open;     /* posts are legal */
+    bool may_read; /* of requests: the ORD is not 0 */
+    bool usual;    /* and go straight to the device; if not, room_end is tail */
+    /* Immutable. */
+    bool is_receive;
+    uint32_t depth;
+    uint32_t signal_every;
+    struct verbs_link *links; /* one per slot; NULL: the device has no windows */
+    struct verbs_ep *ep;
+    it_ep_handle_t handle; /* of .ep */
+    struct verbs_cq *cq;
+    struct verbs_slot marker; /* wr_id of a request behind all others, of the library itself */
+
+    /* By the lock of the EVD. */
+    uint32_t reaped;      /* behind the newest that is known to be done */
+    uint32_t moved;       /* retire_value of the newest that went into the EVD's own queue */
+    uint32_t ordered;     /* with .reads_overtaken: behind the last that went into the stash */
+    uint32_t overtaking;  /* all before it but Reads are done */
+    uint32_t device_tail; /* with .flushes: behind the last that the device completes */
+    uint32_t renewed; /* where the last reset was: what is before it is of an earlier connection */
+    uint32_t flushed; /* with .drained: behind the last that we have completed instead of it */
+    bool flushes;     /* the QP has failed */
+    bool drained;     /* and all that the device completes has been polled */
+
+    _Atomic uint32_t published; /* .tail, for those who flush: unless .usual */
+    _Atomic uint32_t retired;   /* behind the newest whose event has been dequeued */
+};
+
+struct verbs_ep {
+    struct verbs_queue sq, rq; /* .rq: without an S-RQ */
+    struct ual_ep *ual;
+    struct verbs_ia *ia;
+    it_ep_handle_t handle;
+    struct ibv_pd *pd;
+    struct ual_srq *srq;
+    uint32_t empty_lkey; /* with .zero_segments */
+    uint64_t empty_addr;
+    uint32_t send_segments, recv_segments; /* what the QP was made for */
+    uint32_t inline_max;                   /* octets that it takes with a request itself */
+    _Atomic bool ends;                     /* in ep_destroy */
+    _Atomic bool resets;                   /* a thread is in ep_reset */
+    _Atomic bool parted;                   /* a disconnect has ended the connection */
+    _Atomic bool parted_before;            /* ... that before the last reset */
+
+    struct ibv_qp *qp; /* exchanged by ep_reset only: nobody posts then */
+    struct verbs_source *request_source, *recv_source;
+    struct verbs_ep *next_by_qp; /* with an S-RQ: by the lock of the receive EVD, as what follows */
+    uint32_t qp_num;
+    struct vp_task *failed; /* tells connection management; submitted by anybody */
+    struct verbs_ud *ud;    /* NULL: a connected EP; immutable */
+
+    bool nudged;                 /* by the lock of .sq: the marker has been a nudge */
+    _Atomic bool request_failed; /* with .reads_overtaken: set when it is polled */
+
+    struct verbs_conn *conn; /* by verbs_cm_conn.c; the IA's thread only */
+    /* By the EP's lock: the depths before they were agreed on. */
+    bool agreed;
+    uint32_t wanted_ird, wanted_ord;
+    struct verbs_convert *convert; /* by verbs_convert.c */
+};
+
+/* A receive of an S-RQ, found by its wr_id, which has VERBS_SRQ_MARK besides. */
+struct verbs_srq_slot {
+    struct verbs_srq *srq;
+    it_dto_cookie_t cookie;
+    _Atomic bool busy;
+};
+
+#define VERBS_SRQ_MARK UINT64_C(1)
+
+struct verbs_srq {
+    struct ibv_srq *srq; /* immutable, as what follows */
+    struct ual_srq *ual;
+    struct verbs_ia *ia;
+    struct verbs_pz *pz;
+    uint32_t depth;
+    struct verbs_srq_slot *slots;
+    struct base_lock lock; /* posting */
+    uint32_t cursor;       /* by .lock: the slot to try next */
+    _Atomic uint32_t posted;
+};
+
+static inline struct verbs_ep *verbs_ep_of(struct ual_ep *ep)
+{
+    return (struct verbs_ep *)(void *)((unsigned char *)ep + verbs_host->ep_offset);
+}
+
+static inline struct verbs_srq *verbs_srq_of(struct ual_srq *srq)
+{
+    return (struct verbs_srq *)(void *)((unsigned char *)srq + verbs_host->srq_offset);
+}
+
+static inline void verbs_srq_return(struct verbs_srq_slot *slot)
+{
+    atomic_fetch_sub_explicit(&slot->srq->posted, 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->busy, false, memory_order_release);
+}
+
+/* With the EP's lock, which both take. */
+bool verbs_ep_step(const struct verbs_ep *ep, enum ual_ep_step step);
+void verbs_ep_set_path(const struct verbs_ep *ep, const it_path_t *path);
+
+#endif
