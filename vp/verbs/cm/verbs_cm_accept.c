@@ -112,7 +112,7 @@ void verbs_accept_answer(struct verbs_conn *conn)
 
 /*
  * A device of iWARP does not tell that the peer has given up until it is to answer. Nobody else
- * takes the EP out of UNCONNECTED meanwhile: that is done on this thread.
+ * takes the EP out of UNCONNECTED: that is done on this thread.
  */
 static it_status_t accept_at_once(struct verbs_conn *conn, struct verbs_ep *ep,
                                   const it_path_t *path)
@@ -228,12 +228,12 @@ static struct verbs_listener *handoff_find(struct verbs_cm *cm, const it_conn_qu
 {
     it_conn_qual_t wanted = *qual;
     const uint16_t *port = verbs_listener_port(&wanted);
-    struct verbs_listener *listener = port ? cm->listeners : NULL;
 
-    while (listener && (listener->info.spigot_id != spigot_id ||
-                        *verbs_listener_port(listener->info.conn_qual) != *port))
-        listener = listener->next;
-    return listener;
+    BASE_LIST_EACH(struct verbs_listener, listener, &cm->listeners, link)
+        if (port && listener->info.spigot_id == spigot_id &&
+            *verbs_listener_port(listener->info.conn_qual) == *port)
+            return listener;
+    return NULL;
 }
 
 /* The same request under a new id. False: the new EVD has no room. */

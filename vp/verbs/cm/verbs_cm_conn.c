@@ -186,7 +186,7 @@ bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
     return true;
 }
 
-/* What rdma_cm has said last is an errno on iWARP, and elsewhere a reason of its own. */
+/* The last status of rdma_cm is an errno on iWARP, and elsewhere a reason of its own. */
 static void conn_log(const struct verbs_conn *conn, const char *what, const char *why)
 {
     const struct sockaddr *peer = conn->id ? rdma_get_peer_addr(conn->id) : NULL;

@@ -209,7 +209,7 @@ static it_status_t connect_bind_status(int error)
     }
 }
 
-/* An address may belong to another device, or to two of which rdma_cm takes the other. */
+/* An address may belong to another device, or to two, and rdma_cm takes the other one. */
 static it_status_t connect_bind(struct verbs_conn *conn, struct sockaddr_storage *local)
 {
     const struct verbs_ia *ia = conn->cm->ia;

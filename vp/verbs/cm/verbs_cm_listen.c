@@ -174,8 +174,7 @@ static it_status_t listen_begin(struct ual_listen *listen, const struct ifaddrs 
         return listen_status(error);
     }
     *port = rdma_get_src_port(listener->ids[0]);
-    listener->next = listener->cm->listeners;
-    listener->cm->listeners = listener;
+    base_list_prepend(&listener->cm->listeners, &listener->link);
     verbs_listen_of(listen)->listener = listener;
     return IT_SUCCESS;
 }
@@ -200,11 +199,8 @@ it_status_t verbs_listen_start(struct ual_listen *listen)
 static void listen_stop_run(void *argument)
 {
     struct verbs_listener *listener = verbs_listen_of(argument)->listener;
-    struct verbs_listener **link = &listener->cm->listeners;
 
-    while (*link != listener)
-        link = &(*link)->next;
-    *link = listener->next;
+    base_list_remove(&listener->cm->listeners, &listener->link);
     listen_close(listener);
     free(listener);
 }

@@ -95,7 +95,7 @@ static int address_ask_source(const struct sockaddr_storage *remote, struct sock
     return error;
 }
 
-/* What is no shortage says that there is no such address, or no way. */
+/* Any other error says that there is no such address, or no route. */
 static it_status_t address_shortage(int error)
 {
     return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS

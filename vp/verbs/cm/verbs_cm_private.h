@@ -12,8 +12,6 @@
 #include "vp/verbs/cm/verbs_conn_machine.h"
 #include "vp/verbs/device/verbs_query.h"
 
-#include "base/base_list.h"
-
 #include <netinet/in.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
@@ -51,7 +49,6 @@ struct verbs_conn_role {
 };
 
 struct verbs_path_memo;
-struct verbs_asked;
 
 struct verbs_conn {
     const struct verbs_cm_target *target;
@@ -100,7 +97,7 @@ struct verbs_conn {
 
 struct verbs_listener {
     const struct verbs_cm_target *target;
-    struct verbs_listener *next;
+    struct base_link link; /* of .cm.listeners */
     struct verbs_cm *cm;
     struct vp_listen_info info;
     size_t count;
@@ -119,11 +116,9 @@ struct verbs_cm {
     struct rdma_event_channel *channel;
     struct vp_watch *watch;
     struct base_list connections, conversions;
-    struct verbs_conn
-        *current; /* an event of it is being handled; NULL when it has gone meanwhile */
+    struct verbs_conn *current; /* its event is being handled; NULL: it is gone */
     struct verbs_guard guard;
-    struct verbs_listener *listeners;
-    struct verbs_asked *asked;
+    struct base_list listeners, asked;
     struct verbs_path_memo *memos; /* by .lock */
     unsigned undecided;
     uint64_t accepted, initiated, refused; /* written there, read by any thread */
@@ -238,7 +233,7 @@ bool verbs_thread_take_qp(struct verbs_cm *cm, struct ibv_qp *qp);
 
 /* Read depths as the EP has them. */
 void verbs_qp_wanted(struct verbs_conn *conn, const struct verbs_ep *ep);
-/* What goes into a request or an answer, for the EP of the conn. */
+/* Fills in .param for a request or an answer. */
 void verbs_qp_fill_param(struct verbs_conn *conn, const struct verbs_ep *ep);
 /*
  * InfiniBand and RoCE: the peer has not given up its request or answer. rdma_cm does not tell that
@@ -296,7 +291,7 @@ static inline uint16_t *verbs_listener_port(it_conn_qual_t *qual)
     return qual->type == IT_IANA_LR_PORT ? &qual->conn_qual.lr_port.local : NULL;
 }
 
-/* What a request says that has come to this listener, by this id. */
+/* Fills in a request that has come to this listener, by this id. */
 static inline void verbs_listener_fill(const struct verbs_listener *listener, struct rdma_cm_id *id,
                                        struct ual_request *request)
 {
@@ -322,7 +317,7 @@ void verbs_nudge_go_on(struct verbs_conn *conn);
 
 /* ---------------------------------------------------------------- verbs_sidr.c */
 
-#define VERBS_SIDR_REPLY 124u /* octets of private data: there are 136, of which 12 are ours */
+#define VERBS_SIDR_REPLY 124u /* octets of private data: 136 less our 12 */
 
 /* Somebody asks the listener for an EP of datagrams. */
 void verbs_sidr_asked(struct verbs_listener *listener, struct rdma_cm_id *id,

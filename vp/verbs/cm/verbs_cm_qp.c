@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a connection asks of its QP. iWARP devices move theirs by themselves. */
+/* The QP of a connection: depths, states. iWARP devices move theirs by themselves. */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
 #include "vp/verbs/qp/verbs_qp.h"
@@ -12,7 +12,7 @@
 #define QP_RNR_RETRIES 7 /* without end, for receivers not ready */
 /* Code of 0.64 ms, until the peer tries again after it found no receive. The default is 655 ms. */
 #define QP_RNR_DELAY 12
-/* rdma_cm counts in 8 bits, of which all ones are a word of their own. */
+/* rdma_cm counts in 8 bits, and all ones have a meaning of their own. */
 #define QP_READS_MAX 254u
 /* rdma_cm fills in more, which old kernels do with bits of other meaning. */
 #define QP_INIT_MASK (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)

@@ -89,7 +89,7 @@ static void thread_join_caller(struct verbs_conn *conn)
     (void)pthread_join(conn->caller, NULL);
 }
 
-/* With the lock, which is let go meanwhile. */
+/* With the lock, which is dropped and taken again. */
 static void thread_destroy_qp(struct verbs_conn *conn)
 {
     struct verbs_cm *cm = conn->cm;

@@ -27,7 +27,7 @@ static const uint8_t sidr_magic[] = {'I', 'T', 'U', 'D'};
 /* A question that waits for the consumer. */
 struct verbs_asked {
     const struct verbs_cm_target *target;
-    struct verbs_asked *next;
+    struct base_link link; /* of .cm.asked */
     struct verbs_cm *cm;
     struct rdma_cm_id *id; /* NULL: its device has gone */
     struct vp_timer *timer;
@@ -93,7 +93,7 @@ static it_ud_svc_req_status_t service_status(const struct verbs_cm_event *event)
     return IT_UD_SVC_REQ_REJECTED;
 }
 
-/* What the peer's provider has added, if it is one of ours. */
+/* The addition of the peer's provider, if it is one of ours. */
 static void service_read_addition(const struct verbs_cm_event *event, struct vp_ud_reply *reply)
 {
     const uint8_t *data = event->private_data;
@@ -270,11 +270,7 @@ static struct verbs_asked *asked_of(struct ual_request *request)
 /* An id that nobody has answered refuses. */
 static void asked_free(struct verbs_asked *asked)
 {
-    struct verbs_asked **link = &asked->cm->asked;
-
-    while (*link != asked)
-        link = &(*link)->next;
-    *link = asked->next;
+    base_list_remove(&asked->cm->asked, &asked->link);
     asked->cm->undecided--;
     if (asked->id)
         (void)rdma_destroy_id(asked->id); /* fails with a device that is gone: freed nevertheless */
@@ -321,8 +317,7 @@ static struct verbs_asked *asked_new(struct verbs_cm *cm, struct rdma_cm_id *id)
     asked->target = &asked_target;
     asked->cm = cm;
     asked->id = id;
-    asked->next = cm->asked;
-    cm->asked = asked;
+    base_list_prepend(&cm->asked, &asked->link);
     cm->undecided++;
     id->context = asked;
     return asked;
@@ -425,14 +420,8 @@ it_status_t verbs_ud_reply(struct ual_request *request, const struct vp_ud_reply
 
 bool verbs_sidr_close(struct verbs_cm *cm)
 {
-    struct verbs_asked *asked = cm->asked;
-
-    while (asked) {
-        struct verbs_asked *next = asked->next;
-
+    BASE_LIST_EACH_REMOVABLE(struct verbs_asked, asked, &cm->asked, link)
         if (verbs_host->request_withdraw(&asked->request))
             asked_free(asked);
-        asked = next;
-    }
-    return cm->asked == NULL;
+    return base_list_is_empty(&cm->asked);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What becomes of completions when a QP has failed, is exchanged, or goes. */
+/* Completions when a QP has failed, is exchanged, or is destroyed. */
 #include "vp/verbs/complete/verbs_flush.h"
 
 #include "vp/verbs/complete/verbs_join.h"
@@ -32,7 +32,7 @@ static void source_poll_all(struct verbs_cq *cq)
         continue;
 }
 
-/* Behind the newest post of which there is a completion. */
+/* Behind the newest post that has a completion. */
 static uint32_t source_completed(struct verbs_queue *queue)
 {
     struct verbs_cq *cq = queue->cq;
@@ -96,7 +96,7 @@ void verbs_source_post_local(struct verbs_ep *ep, struct verbs_queue *queue)
 void verbs_source_reap(struct verbs_ep *ep, struct verbs_queue *queue)
 {
     source_move(ep, queue);
-    /* What was done without an event while events before it were still queued. */
+    /* Posts that were done without an event while events before them were still queued. */
     verbs_host->source_lock(ep->ual, source_side(queue));
     if (atomic_load_explicit(&queue->retired, memory_order_acquire) == queue->moved &&
         queue->moved != queue->reaped) {
@@ -117,7 +117,7 @@ static void source_unname_locked(struct verbs_ep *ep)
     *link = ep->next_by_qp;
 }
 
-/* What the old QP has completed and nobody has taken goes on as the new one's. */
+/* Completions of the old QP that nobody has taken go on as the new one's. */
 static void source_rename_locked(struct verbs_ep *ep, uint32_t number)
 {
     struct verbs_cq *cq = ep->rq.cq;
@@ -158,7 +158,7 @@ static bool source_drop_shared(const struct ibv_wc *wc, const struct verbs_queue
     return true;
 }
 
-/* What nobody has taken so far is dropped: the slots go. */
+/* Drops the completions that nobody has taken: the slots go. */
 static void source_forget(struct verbs_ep *ep, struct verbs_queue *queue)
 {
     struct verbs_cq *cq = queue->cq;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the device does not complete. */
+/* Posts that the device does not complete. */
 #ifndef ITAPI_VP_VERBS_COMPLETE_VERBS_FLUSH_H
 #define ITAPI_VP_VERBS_COMPLETE_VERBS_FLUSH_H
 

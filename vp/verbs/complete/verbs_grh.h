@@ -13,7 +13,7 @@ struct verbs_ud_piece {
     size_t length;
 };
 
-/* What only an EP of datagrams has. */
+/* The part of an EP of datagrams. */
 struct verbs_ud {
     uint8_t port;       /* immutable, as what follows */
     bool on_ethernet;   /* there is a header always */

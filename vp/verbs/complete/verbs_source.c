@@ -15,7 +15,7 @@
 
 #define SOURCE_LIKELY(condition) __builtin_expect((condition), true)
 
-/* Of so many looks that find nothing one does all that there is to do then. */
+/* Of this many looks that find nothing, one does all that there is to do then. */
 #define SOURCE_LOOKS 16u
 
 /* A usual completion has zeros here: the status, which is IT_DTO_SUCCESS, and all behind it. */
@@ -98,7 +98,7 @@ static enum ibv_wc_status source_own_status(const struct verbs_slot *slot)
                                                      : IBV_WC_WR_FLUSH_ERR;
 }
 
-/* What the device has completed of the queue is in the stash already, or taken. */
+/* The completions of the device are in the stash already, or taken. */
 void verbs_source_flush_rest(struct verbs_queue *queue)
 {
     uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
@@ -187,7 +187,7 @@ static bool source_is_quiet(const struct verbs_slot *slot, const struct ibv_wc *
     return slot == &slot->queue->marker;
 }
 
-/* What is left of the connection before a reset says nothing about the one after it. */
+/* Completions of the connection before a reset say nothing about the one after it. */
 static void __attribute__((noinline))
 source_tell_failure(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
 {
@@ -231,7 +231,7 @@ source_tell(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_d
 
 /* ---------------------------------------------------------------- receives of an S-RQ */
 
-/* Whose it is is told by the QP alone. The receive is the EP's from now on: its slot is free. */
+/* Only the QP tells the EP. The receive is the EP's from now on: its slot is free. */
 static bool __attribute__((noinline))
 source_reap_shared(struct verbs_source *source, const struct ibv_wc *wc, struct evd_dto *dto)
 {
@@ -249,7 +249,7 @@ source_reap_shared(struct verbs_source *source, const struct ibv_wc *wc, struct 
         };
     verbs_srq_return(slot);
     if (!ep)
-        return false; /* freed meanwhile */
+        return false; /* the EP has been freed */
     source_tell_receive(ep, wc, dto);
     if (wc->status != IBV_WC_SUCCESS) {
         dto->status = source_failure(ep, wc->status, true,

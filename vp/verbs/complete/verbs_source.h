@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files about completions share: verbs_source.c, verbs_join.c, verbs_flush.c. */
+/* The source of an EVD, shared by verbs_source.c, verbs_join.c and verbs_flush.c. */
 #ifndef ITAPI_VP_VERBS_COMPLETE_VERBS_SOURCE_H
 #define ITAPI_VP_VERBS_COMPLETE_VERBS_SOURCE_H
 

@@ -77,7 +77,7 @@ static bool convert_init_agreement(struct verbs_convert *convert, const struct v
     return true;
 }
 
-/* What the caller keeps is copied. */
+/* Copies octets that stay the caller's. */
 static bool convert_copy(struct verbs_convert *convert, const struct vp_convert *what)
 {
     size_t total = what->message_length + what->early_length;

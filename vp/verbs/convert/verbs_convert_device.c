@@ -18,7 +18,7 @@ static uint8_t convert_port(const struct verbs_convert *convert)
 {
     uint8_t port = verbs_port_of(convert->ia, (const struct sockaddr *)&convert->local);
 
-    return port != 0 ? port : 1; /* the address has gone meanwhile */
+    return port != 0 ? port : 1; /* the address has gone */
 }
 
 enum agree_kind verbs_convert_kind(const struct verbs_convert *convert)

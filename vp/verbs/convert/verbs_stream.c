@@ -129,7 +129,7 @@ int verbs_stream_send(struct verbs_stream *stream, const uint8_t *octets, size_t
     return errno == EWOULDBLOCK ? EAGAIN : errno;
 }
 
-/* What came before the end is still there to be read. */
+/* Octets before the end can still be read. */
 static bool stream_has_ended(const struct verbs_stream *stream)
 {
     struct pollfd state = {.fd = stream->fd, .events = POLLRDHUP};

@@ -39,7 +39,7 @@ bool verbs_stream_show(struct verbs_stream *stream, uint8_t *octets, size_t size
 /* Takes out octets that have been shown. False: the stream has failed. */
 bool verbs_stream_take(struct verbs_stream *stream, size_t length);
 
-/* octets: until so many are there, or the end; 0: none are wanted. Without memory: false. */
+/* octets: until that many are there, or the end; 0: none are wanted. False without memory. */
 bool verbs_stream_await(struct verbs_stream *stream, size_t octets, bool writable);
 
 /* It is the program's again, as it was; leave: and so is fd the caller's. */

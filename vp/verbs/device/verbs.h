@@ -6,6 +6,7 @@
 #ifndef ITAPI_VP_VERBS_DEVICE_VERBS_H
 #define ITAPI_VP_VERBS_DEVICE_VERBS_H
 
+#include "base/base_list.h"
 #include "ual/vp_host.h"
 
 #include <ifaddrs.h>
@@ -18,10 +19,9 @@
 
 extern const struct vp_host *verbs_host;
 
-struct verbs_cm;  /* connections of an IA: verbs_cm_private.h */
-struct verbs_rmr; /* verbs_rmr.h */
+struct verbs_cm; /* connections of an IA: verbs_cm_private.h */
 
-/* What devices do otherwise than the rest. */
+/* Deviations of some devices. */
 struct verbs_quirks {
     bool is_siw; /* what follows, found out by name and vendor */
     bool is_rxe;
@@ -45,10 +45,10 @@ struct verbs_ia {
     struct ibv_cq *filler; /* NULL: not needed */
     struct vp_watch *async_watch;
     pthread_mutex_t attach_lock; /* gives an EVD its source; a leaf but for evd.lock */
-    _Atomic bool removed;     /* the device is gone */
-    pthread_mutex_t rmr_lock; /* a leaf */
-    struct verbs_rmr *rmrs;   /* by .rmr_lock */
-    struct verbs_cm *cm;      /* by verbs_cm_ep.c */
+    _Atomic bool removed;        /* the device is gone */
+    pthread_mutex_t rmr_lock;    /* a leaf */
+    struct base_list rmrs;       /* by .rmr_lock */
+    struct verbs_cm *cm;         /* by verbs_cm_ep.c */
 };
 
 /* A destination. */

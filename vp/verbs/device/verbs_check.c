@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What keeps devices away from a program: looked for in the order in which it would meet them. */
+/* Obstacles between a program and devices, in the order in which it would meet them. */
 #include "vp/verbs/device/verbs_check.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What is registered to try it: of a program that does anything at all. */
+/* Registered as a trial: a program that does anything at all needs as much. */
 #define CHECK_MEMORY ((size_t)256 * 1024)
 
 __attribute__((format(printf, 3, 4))) static void

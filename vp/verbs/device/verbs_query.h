@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a device and its ports say of themselves. */
+/* Attributes of a device and its ports; addresses. */
 #ifndef ITAPI_VP_VERBS_DEVICE_VERBS_QUERY_H
 #define ITAPI_VP_VERBS_DEVICE_VERBS_QUERY_H
 

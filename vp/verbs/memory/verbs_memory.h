@@ -11,7 +11,7 @@ struct verbs_pz {
     unsigned char empty[8];
 };
 
-/* What a segment needs comes first. */
+/* The member that a segment needs comes first. */
 struct verbs_lmr {
     uint32_t lkey;
     /* For data that is sent from within a post: the device does not check it. */

@@ -50,13 +50,13 @@ static void rmr_drop_window_locked(struct verbs_rmr *rmr)
 void verbs_rmr_leave(struct verbs_ia *ia, uint32_t qp_num)
 {
     (void)pthread_mutex_lock(&ia->rmr_lock);
-    for (struct verbs_rmr *rmr = ia->rmrs; rmr; rmr = rmr->next)
+    BASE_LIST_EACH(struct verbs_rmr, rmr, &ia->rmrs, link)
         if (!rmr->wide && rmr->qp_num == qp_num) /* requests may not have been executed */
             rmr_drop_window_locked(rmr);
     (void)pthread_mutex_unlock(&ia->rmr_lock);
 }
 
-/* What is asked for, or the narrow one if the device has it. */
+/* The type asked for, or the narrow one if the device has it. */
 static it_rmr_type_t rmr_type(const struct verbs_ia *ia, struct ual_rmr *ual)
 {
     struct vp_rmr_info info;
@@ -95,8 +95,7 @@ it_status_t verbs_rmr_create(struct ual_rmr *ual)
     rmr->last_key = rmr->mw->rkey;
     verbs_host->rmr_set_type(ual, rmr->wide ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW);
     (void)pthread_mutex_lock(&ia->rmr_lock);
-    rmr->next = ia->rmrs;
-    ia->rmrs = rmr;
+    base_list_prepend(&ia->rmrs, &rmr->link);
     (void)pthread_mutex_unlock(&ia->rmr_lock);
     return IT_SUCCESS;
 
@@ -124,13 +123,10 @@ void verbs_rmr_destroy(struct ual_rmr *ual)
 {
     struct verbs_rmr *rmr = verbs_rmr_of(ual);
     struct verbs_ia *ia = rmr->ia;
-    struct verbs_rmr **link = &ia->rmrs;
 
     (void)pthread_mutex_lock(&ia->rmr_lock);
     rmr_drop_window_locked(rmr);
-    while (*link != rmr)
-        link = &(*link)->next;
-    *link = rmr->next;
+    base_list_remove(&ia->rmrs, &rmr->link);
     rmr->serial = 0;
     rmr_let_go_locked(rmr);
     (void)pthread_mutex_unlock(&ia->rmr_lock);
@@ -150,16 +146,16 @@ void verbs_rmr_query(struct ual_rmr *ual, struct vp_rmr_state *state)
 
 it_handle_t verbs_rmr_invalidated(struct verbs_ia *ia, uint32_t key)
 {
-    struct verbs_rmr *rmr;
     it_handle_t handle = NULL;
 
     (void)pthread_mutex_lock(&ia->rmr_lock);
-    for (rmr = ia->rmrs; rmr && !handle; rmr = rmr->next) {
+    BASE_LIST_EACH(struct verbs_rmr, rmr, &ia->rmrs, link) {
         if (!rmr->state.lmr || rmr->state.key != key)
             continue;
         rmr_let_go_locked(rmr);
         rmr->is_open = rmr->last_key != key; /* a link behind it may be under way */
         handle = (it_handle_t)rmr->ual;
+        break;
     }
     (void)pthread_mutex_unlock(&ia->rmr_lock);
     return handle;
@@ -224,7 +220,7 @@ static void link_take_window_locked(struct verbs_ep *ep, struct verbs_rmr *rmr, 
     rmr->qp_num = ep->qp->qp_num;
 }
 
-/* What is open is closed in front of it. */
+/* A window that is open is closed first. */
 static int narrow_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
                        struct ibv_mw *mw, struct ibv_mw_bind_info info, unsigned flags)
 {

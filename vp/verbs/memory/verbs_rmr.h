@@ -8,7 +8,7 @@
 
 /* Guarded by verbs_ia.rmr_lock. */
 struct verbs_rmr {
-    struct verbs_rmr *next; /* of the IA's */
+    struct base_link link; /* of .ia.rmrs */
     struct ual_rmr *ual;
     struct verbs_ia *ia;
     struct ibv_mw *mw;
@@ -26,7 +26,7 @@ struct verbs_rmr {
     struct verbs_ep *ep;
 };
 
-/* What a link or unlink will have done; of an unlink .state is zero. */
+/* The outcome of a link or unlink; of an unlink .state is zero. */
 struct verbs_link {
     struct verbs_rmr *rmr; /* NULL: nothing is under way */
     uint64_t serial;

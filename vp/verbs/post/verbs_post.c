@@ -41,7 +41,7 @@ static inline int post_segments(struct ibv_sge *sges, const it_lmr_triplet_t *fr
     return used;
 }
 
-/* What goes with the request itself is read now, and by us: is it ours to read? */
+/* The post itself reads data that goes with the request: it must lie in its region. */
 static bool post_may_inline(const struct verbs_ep *ep, const struct vp_request *request)
 {
     for (size_t i = 0; i < request->segment_count; i++) {
@@ -160,7 +160,7 @@ static inline unsigned post_flags(const struct verbs_ep *ep, const struct vp_req
     return flags;
 }
 
-/* Every so many requests one tells that all before it are done. */
+/* One of every signal_every requests tells that all before it are done. */
 static inline bool post_signals(struct verbs_queue *queue, const struct vp_request *request)
 {
     bool overtaken = queue->ep->ia->quirks.reads_overtaken && request->opcode == VP_RDMA_READ;

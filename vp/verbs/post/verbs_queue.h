@@ -18,7 +18,7 @@ void verbs_queue_refresh(struct verbs_queue *queue);
 /* With the queue's lock, which is dropped; the slot is filled in, the device has returned error. */
 it_status_t verbs_queue_finish(struct verbs_queue *queue, int error);
 
-/* What usual posts have in common is filled in, that of the QP with no lock: nobody posts. */
+/* Fills in the members that common posts share. Nobody posts. */
 void verbs_usual_init(struct verbs_queue *queue);
 
 #endif

@@ -30,7 +30,7 @@ static void async_about_ep(struct verbs_ep *ep, enum ibv_event_type type)
     if (ep->ia->quirks.is_siw && atomic_load_explicit(&ep->parted, memory_order_relaxed))
         return; /* its stream was closed under what was under way: that is no failure */
     if (type == IBV_EVENT_QP_FATAL && verbs_nudge_may_have_failed(ep))
-        return; /* the peer has left meanwhile: rdma_cm tells that */
+        return; /* the peer has left: rdma_cm tells that */
     if (type == IBV_EVENT_QP_FATAL)
         verbs_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_FAILURE);
     else if (type == IBV_EVENT_QP_ACCESS_ERR)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the device says of an EP or of itself, for connections. */
+/* Events of the device, for connections. */
 #include "vp/verbs/provider/verbs_cm_ep.h"
 
 #include "vp/verbs/cm/verbs_cm_private.h"

@@ -219,7 +219,7 @@ void verbs_ep_destroy(struct ual_ep *ual)
 {
     struct verbs_ep *ep = verbs_ep_of(ual);
 
-    /* What is done is moved up as far as there is room: those events stay. */
+    /* Completions move up as far as there is room: those events stay. */
     verbs_source_reap(ep, &ep->sq);
     verbs_source_reap(ep, &ep->rq);
     atomic_store_explicit(&ep->ends, true, memory_order_release);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the provider's table is filled with. */
+/* Functions of the provider's table. */
 #ifndef ITAPI_VP_VERBS_PROVIDER_VERBS_PROVIDER_H
 #define ITAPI_VP_VERBS_PROVIDER_VERBS_PROVIDER_H
 

@@ -11,7 +11,7 @@ bool verbs_qp_close_queue(struct verbs_queue *queue);
 
 /*
  * The QP, for connection management. An EP has its QP, in INIT, from ep_create on; nobody else
- * changes its state meanwhile. No lock is needed, and the EP's lock may be held.
+ * changes its state. No lock is needed, and the EP's lock may be held.
  */
 /* ibv_modify_qp with a line in the log if it fails: 0 or errno. */
 int verbs_qp_modify(struct verbs_ep *ep, struct ibv_qp_attr *attr, int mask);

@@ -81,7 +81,7 @@ int verbs_ud_start_qp(const struct verbs_ep *ep, struct ibv_qp *qp)
 void verbs_ud_open_locked(struct verbs_ep *ep)
 {
     it_remote_ep_info_t *info = &verbs_host->ep_attributes(ep->ual)->srv.ud.ep_info;
-    struct ibv_qp_attr key = {.qkey = info->ud_ep_key}; /* may have been changed meanwhile */
+    struct ibv_qp_attr key = {.qkey = info->ud_ep_key}; /* may have been changed */
 
     info->ud_ep_id = ep->qp->qp_num;
     if (ibv_modify_qp(ep->qp, &key, IBV_QP_QKEY) != 0)

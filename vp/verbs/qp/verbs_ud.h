@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- EPs (verbs_ud.c) */
 
-/* What of the attributes only this provider knows. */
+/* Checks the attributes that only this provider knows. */
 it_status_t verbs_ud_check(const struct verbs_ia *ia, uint8_t port, const it_ep_attributes_t *attr);
 /* Sets ep->ud; the queues are made. False without memory. */
 bool verbs_ud_make(struct verbs_ep *ep, uint8_t port);
