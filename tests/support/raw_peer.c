@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 
 #define PATIENCE_MS  time_limit_ms(20000)
 #define MARKER_EVERY 512u
+#define UNCHOSEN     10000u /* ports below have well-known users */
 
 const char *raw_result_name(enum raw_result result)
 {
@@ -48,16 +50,38 @@ static void adopt(struct raw_peer *peer, int fd)
     CHECK(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0);
 }
 
+/* A port that the kernel never chooses, in network byte order. 0 if it chooses from all of them. */
+static uint16_t unchosen_port(void)
+{
+    FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "r");
+    unsigned first = 0;
+    uint32_t random;
+
+    if (file) {
+        (void)!fscanf(file, "%u", &first);
+        (void)fclose(file);
+    }
+    CHECK(getrandom(&random, sizeof(random), 0) == sizeof(random));
+    return first > UNCHOSEN ? htons((uint16_t)(UNCHOSEN + random % (first - UNCHOSEN))) : 0;
+}
+
+/*
+ * The kernel may give the port of a socket with SO_REUSEADDR that does not listen to another one that asks for any. So this
+ * port is not one of those it chooses from.
+ */
 int raw_keep_port(uint16_t *port)
 {
-    struct sockaddr_in address = loopback(0);
+    struct sockaddr_in address = loopback(unchosen_port());
     socklen_t len = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int on = 1;
 
     CHECK(fd >= 0);
+    while (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+        CHECK(errno == EADDRINUSE);
+        address.sin_port = unchosen_port();
+    }
     CHECK(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0);
-    CHECK(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
     CHECK(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
     *port = address.sin_port;
     return fd;
