@@ -83,15 +83,7 @@ void base_object_publish(struct base_object *object, struct base_object *ia)
 void base_object_unpublish(struct base_object *object)
 {
     atomic_store_explicit(&object->entries, &base_no_entries, memory_order_relaxed);
-    atomic_store_explicit(&object->pass, 0, memory_order_relaxed);
     atomic_store_explicit(&object->magic, 0, memory_order_release);
-}
-
-uint64_t base_object_new_pass(void)
-{
-    static _Atomic uint64_t passes;
-
-    return atomic_fetch_add_explicit(&passes, 1, memory_order_relaxed) + 1;
 }
 
 bool base_object_hold(struct base_object *parent)

@@ -31,8 +31,6 @@ struct base_object {
     _Atomic bool has_context;
     _Atomic uint64_t context; /* it_context_t of the consumer */
     struct base_link link; /* in its IA's list, by the IA's object lock; or in its pool, if free */
-    /* Of an LMR while alive: a number that none else has, nor this one once it is changed; else 0. */
-    _Atomic uint64_t pass;
 };
 
 #define BASE_OBJECT_DYING UINT32_MAX
@@ -125,9 +123,6 @@ static inline void base_object_set_entries(struct base_object *object,
 {
     atomic_store(&object->entries, entries);
 }
-
-/* A new number for base_object.pass. */
-uint64_t base_object_new_pass(void);
 
 /* Makes the handle invalid; first step of a free. */
 void base_object_unpublish(struct base_object *object);

@@ -34,8 +34,8 @@ struct evd_source_ops {
     void (*close)(void *context);
     /*
      * it_evd_dequeue in fewer instructions: what that comes to at once, with nothing checked but the handle,
-     * as long as the IA works. What is not usual is handed on to vp_host.evd_dequeue. The
-     * context begins with a struct evd_source_view, and lies at EVD_SOURCE_CONTEXT. NULL: there is none.
+     * as long as the IA works. What is not usual is handed on to vp_host.evd_dequeue. The context
+     * begins with a struct evd_source_view; vp_layout says where its address lies. NULL: there is none.
      */
     it_status_t (*dequeue)(it_evd_handle_t evd, it_event_t *event);
 };
@@ -46,8 +46,5 @@ struct evd_source_view {
     const _Atomic size_t *queued; /* by the lock: events in the EVD's own queue, which come first */
     _Atomic bool *notified;       /* by the lock: to be cleared by a look that finds nothing */
 };
-
-/* Where the context's address lies in an EVD that has a source. */
-#define EVD_SOURCE_CONTEXT 64
 
 #endif

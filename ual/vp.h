@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The verbs-provider interface: one table of functions per provider. The access layer (ual, tii,
- * tdi) checks handles, flags, masks and private data lengths before it calls; a provider checks
- * what only it can know. Private areas are zeroed when an object is created.
+ * The verbs-provider interface: struct vp_provider, one table of functions per provider. The access
+ * layer (ual, tii, tdi) checks handles, flags, masks and private data lengths before it calls; a provider
+ * checks what only it can know. Private areas are zeroed when an object is created.
  *
- * Installed for providers in shared libraries, to which the objects are opaque: ual/vp_host.h is
- * what they may call. docs/providers.md tells how. Whatever changes here in a way that such a
- * library would notice changes VP_ABI.
+ * The door has two sides. This one is the same for every provider. The other one, what a provider may call,
+ * is struct vp_host (ual/vp_host.h): functions, and one table of offsets. verbs and all providers from
+ * shared libraries go through that table, and objects are opaque to them. uiwarp is linked with the
+ * library and calls the functions behind the table by name: it takes the lock of an EP and reads its
+ * state inline, since an indirect call for each would cost a message more than its protocol does.
+ *
+ * docs/providers.md is the guide. Any change here that an installed provider would notice changes VP_ABI.
  */
 #ifndef ITAPI_UAL_VP_H
 #define ITAPI_UAL_VP_H
@@ -21,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VP_ABI 2u
+#define VP_ABI 3u
 
 struct evd;
 struct ual_ia;
@@ -197,15 +201,6 @@ static inline bool vp_request_has_bad_key(const struct vp_request *request)
     return request->opcode != VP_SENDTO && request->rmr_context > UINT32_MAX &&
            (request->length > 0 || request->opcode == VP_SEND_UNLINK);
 }
-
-/* Where the area of an EP lies: vp_host.ep_offset, known to the compiler. */
-#define VP_EP_AREA 384
-/*
- * Where a uint64_t of an LMR lies, which is atomic: a number that no other LMR has or will have, nor this
- * one once it_lmr_modify has changed it; 0 when it is freed. So whoever remembers handle and number of
- * an LMR knows with one look that the handle is the same LMR as ever. Of any other object it is 0.
- */
-#define VP_LMR_PASS 56
 
 /* The data path: reached by one indirect call from the EP itself. */
 struct vp_ep_ops {

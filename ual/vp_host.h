@@ -17,8 +17,8 @@
 
 #include <stdatomic.h>
 
-#define VP_ENTRY      itapi_provider_2 /* ends in VP_ABI */
-#define VP_ENTRY_NAME "itapi_provider_2"
+#define VP_ENTRY      itapi_provider_3 /* ends in VP_ABI */
+#define VP_ENTRY_NAME "itapi_provider_3"
 
 enum vp_log_level {
     VP_LOG_ERROR = 1, /* what was asked for cannot be done */
@@ -113,6 +113,29 @@ struct vp_listen_info {
     struct evd *connect_evd; /* for ual_request.connect_evd */
 };
 
+/* Objects with a private area. */
+enum vp_object {
+    VP_IA,
+    VP_PZ,
+    VP_LMR,
+    VP_RMR,
+    VP_SRQ,
+    VP_EP,
+    VP_LISTEN,
+    VP_ADDRESS,
+    VP_UD_SERVICE,
+    VP_OBJECTS
+};
+
+/*
+ * The one table of offsets: octets from where an object begins, which is also what its handle points to.
+ * It is the same for the life of the process.
+ */
+struct vp_layout {
+    size_t area[VP_OBJECTS]; /* of the private area, aligned to 64 */
+    size_t source_context;   /* in an EVD that has a source: of the address of its context */
+};
+
 /* Opaque: what an IA's thread does for a provider. */
 struct vp_task;
 struct vp_watch;
@@ -126,31 +149,15 @@ struct vp_host {
     void (*log)(enum vp_log_level level, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 
-    /* ---- Objects. Private areas are aligned to 64. */
-    void *(*ia_area)(struct ual_ia *ia);
-    void *(*pz_area)(struct ual_pz *pz);
-    void *(*lmr_area)(struct ual_lmr *lmr);
-    void *(*rmr_area)(struct ual_rmr *rmr);
-    void *(*srq_area)(struct ual_srq *srq);
-    void *(*ep_area)(struct ual_ep *ep);
-    void *(*listen_area)(struct ual_listen *listen);
-    void *(*address_area)(struct ual_address *address);
-    void *(*ud_service_area)(struct ual_ud_service *service);
-    struct ual_ia *(*pz_ia)(struct ual_pz *pz);
-    struct ual_ia *(*lmr_ia)(struct ual_lmr *lmr);
-    struct ual_ia *(*rmr_ia)(struct ual_rmr *rmr);
-    struct ual_ia *(*srq_ia)(struct ual_srq *srq);
-    struct ual_ia *(*ep_ia)(struct ual_ep *ep);
-    struct ual_ia *(*listen_ia)(struct ual_listen *listen);
-    struct ual_ia *(*address_ia)(struct ual_address *address);
-    struct ual_ia *(*ud_service_ia)(struct ual_ud_service *service);
+    /* ---- Objects. */
+    struct vp_layout layout;
+    /* The IA of any other object. */
+    struct ual_ia *(*ia_of)(const void *object);
     const char *(*ia_name)(const struct ual_ia *ia);
+    /* An LMR (for a link) or an EP (for a narrow window): it cannot be freed until it is released. */
+    bool (*hold)(void *object); /* false: it is just being freed */
+    void (*release)(void *object);
 
-    /*
-     * For the data path: how far the private area lies behind the beginning of the object, which is
-     * what its handle points to.
-     */
-    size_t lmr_offset, rmr_offset, srq_offset, ep_offset, address_offset;
     /* The posts with all checks, for those that are not usual (vp_ep_ops.entries). */
     const struct base_entries *entries;
     /* The same of it_evd_dequeue (evd_source_ops.dequeue), and its end if there is nothing: evd/queue/evd.h. */
@@ -212,17 +219,16 @@ struct vp_host {
     void (*lmr_set_key)(struct ual_lmr *lmr, it_rmr_context_t key);
     /* The key works no more: a peer has invalidated it. */
     void (*lmr_unlinked)(struct ual_lmr *lmr);
-    /* The LMR of a segment that the access layer has checked. */
-    struct ual_lmr *(*lmr_of)(it_lmr_handle_t handle);
-    /* For a link: it_lmr_free is busy until it is released. False: it is just being freed. */
-    bool (*lmr_hold)(struct ual_lmr *lmr);
-    void (*lmr_release)(struct ual_lmr *lmr);
+    /*
+     * For a provider that remembers LMRs: where a number stands that no other LMR has or will have, nor this
+     * one once it_lmr_modify has changed it; it becomes 0 when the LMR is freed. It may be read for the life
+     * of the process: handle and number as before, the same LMR as before. NULL: no live LMR.
+     */
+    const _Atomic uint64_t *(*lmr_pass)(it_lmr_handle_t handle);
 
     /* ---- RMR. */
     void (*rmr_info)(const struct ual_rmr *rmr, struct vp_rmr_info *info);
     void (*rmr_set_type)(struct ual_rmr *rmr, it_rmr_type_t type); /* from rmr_create */
-    /* The RMR of vp_request.windows. */
-    struct ual_rmr *(*rmr_of)(it_rmr_handle_t handle);
 
     /* ---- S-RQ. */
     void (*srq_info)(const struct ual_srq *srq, struct vp_srq_info *info);
@@ -253,9 +259,6 @@ struct vp_host {
     /* Of an EP of datagrams, which takes no steps. The lock is held. False: it was there already. */
     bool (*ep_set_ud_state_locked)(struct ual_ep *ep, it_ep_state_ud_t state);
     it_ep_state_ud_t (*ep_ud_state)(const struct ual_ep *ep);
-    /* For a narrow window: as lmr_hold. */
-    bool (*ep_hold)(struct ual_ep *ep);
-    void (*ep_release)(struct ual_ep *ep);
 
     /* ---- Events. */
     enum vp_completed (*complete)(struct ual_ep *ep, enum vp_queue queue,
@@ -304,6 +307,23 @@ struct vp_host {
     /* IT_CM_MSG_UD_SERVICE_REPLY_EVENT. No lock may be held. */
     void (*ud_report)(struct ual_ud_service *service, const struct vp_ud_reply *reply);
 };
+
+/* The private area of an object, given the object or its handle. */
+static inline void *vp_area(const struct vp_host *host, enum vp_object kind, const void *object)
+{
+    return (unsigned char *)(uintptr_t)object + host->layout.area[kind];
+}
+
+/* The objects of handles that the access layer has checked. */
+static inline struct ual_lmr *vp_lmr_of(it_lmr_handle_t handle)
+{
+    return (struct ual_lmr *)(void *)handle;
+}
+
+static inline struct ual_rmr *vp_rmr_of(it_rmr_handle_t handle)
+{
+    return (struct ual_rmr *)(void *)handle;
+}
 
 typedef const struct vp_provider *vp_entry_fn(const struct vp_host *host, const char *options);
 

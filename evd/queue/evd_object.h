@@ -53,7 +53,7 @@ struct evd_source {
 struct evd {
     struct base_object object; /* .children: objects that feed it, or members of an AEVD */
 
-    void *source_context; /* of .source: EVD_SOURCE_CONTEXT */
+    void *source_context; /* of .source: vp_layout.source_context */
 
     /* Immutable after create. */
     struct evd_ia *ia;
@@ -105,8 +105,6 @@ struct evd {
     /* Orders the system calls on fd; taken before .lock, guards nothing in memory. */
     struct base_lock fd_lock;
 };
-
-_Static_assert(offsetof(struct evd, source_context) == EVD_SOURCE_CONTEXT, "sources rely on it");
 
 static inline bool evd_is_aggregate(const struct evd *evd)
 {

@@ -168,15 +168,15 @@ static void host_ia_call(struct ual_ia *ia, void (*function)(void *argument), vo
     function(argument);
 }
 
-static struct ual_ia *host_ep_ia(struct ual_ep *ep)
+static struct ual_ia *host_ia_of(const void *object)
 {
-    (void)ep;
+    (void)object;
     return &the_ia;
 }
 
 static const struct vp_host host = {
     .log = host_log,
-    .ep_offset = offsetof(struct ual_ep, area),
+    .layout.area[VP_EP] = offsetof(struct ual_ep, area),
     .watch_start = host_watch_start,
     .watch_stop = host_watch_stop,
     .timer_new = host_timer_new,
@@ -188,7 +188,7 @@ static const struct vp_host host = {
     .ep_state = host_ep_state,
     .ep_step_locked = host_ep_step,
     .ep_report = host_ep_report,
-    .ep_ia = host_ep_ia,
+    .ia_of = host_ia_of,
     .ia_call = host_ia_call,
 };
 __attribute__((constructor)) static void host_hand_over(void)

@@ -102,7 +102,7 @@ static void expect_failed(const struct thread *self)
 {
     it_event_t event;
 
-    ual_host.ia_call(ual_host.ep_ia((struct ual_ep *)(void *)self->ep), nothing, NULL);
+    ual_host.ia_call(ual_host.ia_of((struct ual_ep *)(void *)self->ep), nothing, NULL);
     for (unsigned turn = 0; turn < 4; turn++) {
         CHECK_STATUS(IT_ERR_IA_CATASTROPHE, post(self, turn));
         CHECK_STATUS(IT_ERR_IA_CATASTROPHE, it_evd_dequeue(self->evd, &event));

@@ -160,7 +160,7 @@ void kit_each_kind(void (*test)(struct kit *kit))
 
 static struct ual_ia *kit_ia(const struct kit *kit)
 {
-    return verbs_host->ep_ia((struct ual_ep *)(void *)kit->ep);
+    return verbs_host->ia_of((struct ual_ep *)(void *)kit->ep);
 }
 
 static void take_events(void *argument)

@@ -147,7 +147,7 @@ static void expires_while_closing(void)
     kit_start(KIT_ROCE);
     kit_open(&kit, KIT_ROCE);
     kit_reach(&kit, KIT_CLOSING);
-    ia = verbs_host->ep_ia((struct ual_ep *)(void *)kit.ep);
+    ia = verbs_host->ia_of((struct ual_ep *)(void *)kit.ep);
     verbs_host->ia_call(ia, expire_first, verbs_ia_of(ia)->cm);
     EXPECT(!stub_rdma_lives(kit.id));
     kit_close(&kit);

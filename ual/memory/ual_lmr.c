@@ -135,6 +135,14 @@ err_release_pz:
                        ia->provider->name);
 }
 
+void ual_lmr_renew_pass(struct ual_lmr *lmr)
+{
+    static _Atomic uint64_t last;
+
+    atomic_store_explicit(&lmr->pass, atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
 static it_status_t ual_lmr_create(it_pz_handle_t pz_handle, const struct ual_lmr_spec *spec,
                                   it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context)
 {
@@ -156,7 +164,7 @@ static it_status_t ual_lmr_create(it_pz_handle_t pz_handle, const struct ual_lmr
     if (status != IT_SUCCESS)
         return status;
     ual_object_start(&lmr->object);
-    atomic_store_explicit(&lmr->object.pass, base_object_new_pass(), memory_order_release);
+    ual_lmr_renew_pass(lmr);
     if (rmr_context)
         *rmr_context = lmr->key;
     *lmr_handle = (it_lmr_handle_t)(void *)lmr;
@@ -267,6 +275,7 @@ it_status_t it_lmr_query(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
 
 void ual_lmr_destroy(struct ual_lmr *lmr)
 {
+    atomic_store_explicit(&lmr->pass, 0, memory_order_relaxed);
     base_object_unpublish(&lmr->object);
     ual_ia_of(&lmr->object)->provider->lmr_destroy(lmr);
     base_object_release(&lmr->pz->object);

@@ -5,6 +5,9 @@
 
 #include "ual/object/ual_provider.h"
 
+/* Providers that remember the LMR look at it anew. */
+void ual_lmr_renew_pass(struct ual_lmr *lmr);
+
 /* For the call of that name. */
 it_status_t ual_lmr_check_flags(const char *call, it_lmr_flag_t flags);
 it_status_t ual_lmr_check_privs(const char *call, it_mem_priv_t privs,

@@ -50,7 +50,7 @@ static it_status_t ual_lmr_change_locked(struct ual_lmr *lmr, const struct ual_l
     }
     lmr->pz = change->pz;
     lmr->privs = change->privs;
-    atomic_store_explicit(&lmr->object.pass, base_object_new_pass(), memory_order_release);
+    ual_lmr_renew_pass(lmr);
     base_object_release(&before->object);
     return IT_SUCCESS;
 }

@@ -49,7 +49,8 @@ struct ual_lmr {
     it_addr_mode_t addr_mode;
     it_lmr_flag_t flags;
     uint32_t shared_id;
-    _Atomic bool linked; /* the key works; cleared by the provider when it is invalidated */
+    _Atomic bool linked;   /* the key works; cleared by the provider when it is invalidated */
+    _Atomic uint64_t pass; /* vp_host.lmr_pass; 0: not alive */
     /* Changed by it_lmr_modify alone, while nothing uses the LMR; a query takes the lock. */
     struct base_lock lock;
     struct ual_pz *pz; /* held */

@@ -26,5 +26,7 @@ void ual_object_end(struct base_object *object);
 void ual_listen_destroy(struct ual_listen *listen);
 void ual_address_destroy(struct ual_address *address);
 void ual_ud_service_destroy(struct ual_ud_service *service);
+/* IT_CM_MSG_UD_SERVICE_REPLY_EVENT. No lock may be held. */
+void ual_ud_service_report(struct ual_ud_service *service, const struct vp_ud_reply *reply);
 
 #endif

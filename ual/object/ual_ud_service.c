@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The end of a request for a datagram service; the calls of the API are in tii/tii_ud_service.c. */
+/* The answer to a request for a datagram service, and its end; the calls are in tii/tii_ud_service.c. */
 #include "ual/object/ual_object.h"
+
+#include "evd/deliver/evd_deliver.h"
+
+#include <string.h>
 
 void ual_ud_service_destroy(struct ual_ud_service *service)
 {
@@ -8,4 +12,26 @@ void ual_ud_service_destroy(struct ual_ud_service *service)
     ual_ia_of(&service->object)->provider->ud_service_destroy(service);
     evd_release(service->reply_evd);
     ual_object_end(&service->object);
+}
+
+void ual_ud_service_report(struct ual_ud_service *service, const struct vp_ud_reply *reply)
+{
+    it_event_t event;
+    it_ud_svc_reply_event_t *news = &event.ud_svc_reply;
+    size_t length = reply->private_length;
+
+    memset(&event, 0, sizeof(event));
+    news->event_number = IT_CM_MSG_UD_SERVICE_REPLY_EVENT;
+    news->ud_svc = (it_ud_svc_req_handle_t)(void *)service;
+    news->status = reply->status;
+    if (reply->status == IT_UD_SVC_EP_INFO_VALID)
+        news->ep_info = reply->ep_info;
+    news->dst_path = reply->path;
+    if (length > IT_MAX_PRIV_DATA)
+        length = IT_MAX_PRIV_DATA;
+    if (length > 0) {
+        memcpy(news->private_data, reply->private_data, length);
+        news->private_data_present = IT_TRUE;
+    }
+    (void)evd_deliver(service->reply_evd, &event); /* one without room reports that itself */
 }

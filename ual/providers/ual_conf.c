@@ -3,9 +3,8 @@
 
 #include "base/base_log.h"
 #include "ual/providers/ual_alias.h"
-#include "ual/providers/ual_host.h"
+#include "ual/providers/ual_module.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -119,96 +118,24 @@ void ual_conf_parse(FILE *stream, const char *file,
     free(text);
 }
 
-/* ---------------------------------------------------------------- libraries */
+/* ---------------------------------------------------------------- the file */
 
 struct conf_load {
     bool (*add)(const struct vp_provider *provider);
 };
 
-/* Functions from the offset `from` up to `to` that there are. */
-static size_t conf_count(const struct vp_provider *provider, size_t from, size_t to)
-{
-    const unsigned char *table = (const unsigned char *)provider;
-    static const unsigned char none[sizeof(void (*)(void))];
-    size_t count = 0;
-
-    for (size_t at = from; at < to; at += sizeof(none))
-        count += memcmp(table + at, none, sizeof(none)) != 0;
-    return count;
-}
-
-/*
- * A function that is missing would be found out by a crash, much later. Those of RMRs, S-RQs and datagrams
- * are there or not, whether they have to be is known when an IA is opened.
- */
-static bool conf_is_complete(const struct vp_provider *provider)
-{
-    const size_t first = offsetof(struct vp_provider, interfaces);
-    const size_t rmr = offsetof(struct vp_provider, rmr_create);
-    const size_t srq = offsetof(struct vp_provider, srq_create);
-    const size_t rest = offsetof(struct vp_provider, ep_create);
-    const size_t ud = offsetof(struct vp_provider, address_create);
-    const size_t end = VP_PROVIDER_SIZE;
-    const size_t each = sizeof(provider->ep_create);
-    size_t of_rmr = conf_count(provider, rmr, srq);
-    size_t of_srq = conf_count(provider, srq, rest);
-    size_t of_ud = conf_count(provider, ud, end);
-
-    return provider->name && *provider->name &&
-           conf_count(provider, first, rmr) == (rmr - first) / each &&
-           (of_rmr == 0 || of_rmr == (srq - rmr) / each) &&
-           (of_srq == 0 || of_srq == (rest - srq) / each) &&
-           (of_ud == 0 || of_ud == (end - ud) / each) &&
-           conf_count(provider, rest, ud) == (ud - rest) / each;
-}
-
-const struct vp_provider *ual_conf_provider_of(const struct ual_conf_line *line, void *library)
-{
-    /* POSIX lets a pointer to an object hold that to a function. */
-    union {
-        void *object;
-        vp_entry_fn *function;
-    } entry = {.object = dlsym(library, VP_ENTRY_NAME)};
-    const struct vp_provider *provider;
-
-    if (!entry.object) {
-        base_log(BASE_LOG_WARN,
-                 "%s:%u: %s has no %s: not a provider, or one for another version; line skipped",
-                 line->file, line->number, line->library, VP_ENTRY_NAME);
-        return NULL;
-    }
-    provider = entry.function(&ual_host, line->options);
-    if (!provider) {
-        conf_skip(line, "the provider stays out");
-        return NULL;
-    }
-    /* The size of another ABI's table means nothing: the registry refuses that. */
-    if (provider->abi == VP_ABI && provider->size >= VP_PROVIDER_SIZE &&
-        !conf_is_complete(provider)) {
-        conf_skip(line, "the provider's table is not complete");
-        return NULL;
-    }
-    return provider;
-}
-
 static void conf_load_line(const struct ual_conf_line *line, void *context)
 {
     const struct conf_load *load = context;
-    const struct vp_provider *provider;
-    void *library = dlopen(line->library, RTLD_NOW | RTLD_LOCAL);
+    struct itx_provider_info info = {.size = sizeof(info)};
+    const struct vp_provider *provider =
+        ual_module_open(line->library, line->options, load->add, &info);
 
-    if (!library) {
-        base_log(BASE_LOG_WARN, "%s:%u: %s; line skipped", line->file, line->number, dlerror());
-        return;
-    }
-    provider = ual_conf_provider_of(line, library);
-    if (provider && load->add(provider))
+    if (provider)
         base_log(BASE_LOG_INFO, "%s:%u: provider %s", line->file, line->number, provider->name);
-    else
-        (void)dlclose(library);
+    else if (info.detail[0])
+        conf_skip(line, info.detail);
 }
-
-/* ---------------------------------------------------------------- the file */
 
 /* NULL with errno. Nothing that could block or has side effects is opened. */
 static FILE *conf_open(const char *path)

@@ -24,9 +24,6 @@ struct ual_conf_line {
 void ual_conf_parse(FILE *stream, const char *file,
                     void (*use)(const struct ual_conf_line *line, void *context), void *context);
 
-/* The library's provider if its table can be used, else NULL after a line in the log. */
-const struct vp_provider *ual_conf_provider_of(const struct ual_conf_line *line, void *library);
-
 /*
  * Once per process, before there is an IA: reads the file that the environment names (unless the
  * program runs with the rights of somebody else) or else the default, and hands the providers it

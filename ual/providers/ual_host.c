@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions of ual/vp_host.h: what is opaque outside is opened here. */
+/* The functions of ual/vp_host.h: objects that are opaque outside are opened here. */
 #include "ual/providers/ual_host.h"
 
 #include "base/base_log.h"
 #include "evd/calls/evd_calls.h"
 #include "evd/loop/evd_waiter.h"
 #include "ual/object/ual_ep_state.h"
-#include "ual/object/ual_provider.h"
+#include "ual/object/ual_object.h"
 #include "ual/post/ual_post.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 _Static_assert((int)VP_LOG_ERROR == (int)BASE_LOG_ERROR && (int)VP_LOG_WARN == (int)BASE_LOG_WARN &&
                    (int)VP_LOG_INFO == (int)BASE_LOG_INFO &&
@@ -34,89 +33,19 @@ static void host_log(enum vp_log_level level, const char *format, ...)
 
 /* ---------------------------------------------------------------- objects */
 
-static void *host_ia_area(struct ual_ia *ia)
+static struct ual_ia *host_ia_of(const void *object)
 {
-    return ia->area;
+    return ual_ia_of(object);
 }
 
-static void *host_pz_area(struct ual_pz *pz)
+static bool host_hold(void *object)
 {
-    return pz->area;
+    return base_object_hold(object);
 }
 
-static void *host_lmr_area(struct ual_lmr *lmr)
+static void host_release(void *object)
 {
-    return lmr->area;
-}
-
-static void *host_rmr_area(struct ual_rmr *rmr)
-{
-    return rmr->area;
-}
-
-static void *host_srq_area(struct ual_srq *srq)
-{
-    return srq->area;
-}
-
-static void *host_ep_area(struct ual_ep *ep)
-{
-    return ep->area;
-}
-
-static void *host_listen_area(struct ual_listen *listen)
-{
-    return listen->area;
-}
-
-static void *host_address_area(struct ual_address *address)
-{
-    return address->area;
-}
-
-static void *host_ud_service_area(struct ual_ud_service *service)
-{
-    return service->area;
-}
-
-static struct ual_ia *host_pz_ia(struct ual_pz *pz)
-{
-    return ual_ia_of(&pz->object);
-}
-
-static struct ual_ia *host_lmr_ia(struct ual_lmr *lmr)
-{
-    return ual_ia_of(&lmr->object);
-}
-
-static struct ual_ia *host_rmr_ia(struct ual_rmr *rmr)
-{
-    return ual_ia_of(&rmr->object);
-}
-
-static struct ual_ia *host_srq_ia(struct ual_srq *srq)
-{
-    return ual_ia_of(&srq->object);
-}
-
-static struct ual_ia *host_ep_ia(struct ual_ep *ep)
-{
-    return ual_ia_of(&ep->object);
-}
-
-static struct ual_ia *host_listen_ia(struct ual_listen *listen)
-{
-    return ual_ia_of(&listen->object);
-}
-
-static struct ual_ia *host_address_ia(struct ual_address *address)
-{
-    return ual_ia_of(&address->object);
-}
-
-static struct ual_ia *host_ud_service_ia(struct ual_ud_service *service)
-{
-    return ual_ia_of(&service->object);
+    base_object_release(object);
 }
 
 static const char *host_ia_name(const struct ual_ia *ia)
@@ -166,19 +95,11 @@ static void host_lmr_unlinked(struct ual_lmr *lmr)
     atomic_store_explicit(&lmr->linked, false, memory_order_relaxed);
 }
 
-static bool host_lmr_hold(struct ual_lmr *lmr)
+static const _Atomic uint64_t *host_lmr_pass(it_lmr_handle_t handle)
 {
-    return base_object_hold(&lmr->object);
-}
+    const struct ual_lmr *lmr = ual_lmr_from(handle);
 
-static void host_lmr_release(struct ual_lmr *lmr)
-{
-    base_object_release(&lmr->object);
-}
-
-static struct ual_lmr *host_lmr_of(it_lmr_handle_t handle)
-{
-    return (struct ual_lmr *)(void *)handle;
+    return lmr ? &lmr->pass : NULL;
 }
 
 /* ---------------------------------------------------------------- RMR, S-RQ */
@@ -191,11 +112,6 @@ static void host_rmr_info(const struct ual_rmr *rmr, struct vp_rmr_info *info)
 static void host_rmr_set_type(struct ual_rmr *rmr, it_rmr_type_t type)
 {
     rmr->type = type;
-}
-
-static struct ual_rmr *host_rmr_of(it_rmr_handle_t handle)
-{
-    return (struct ual_rmr *)(void *)handle;
 }
 
 static void host_srq_info(const struct ual_srq *srq, struct vp_srq_info *info)
@@ -291,16 +207,6 @@ static void host_ep_set_path_locked(struct ual_ep *ep, const it_path_t *path)
 {
     base_lock_assert_held(&ep->lock);
     ep->dst_path = *path;
-}
-
-static bool host_ep_hold(struct ual_ep *ep)
-{
-    return base_object_hold(&ep->object);
-}
-
-static void host_ep_release(struct ual_ep *ep)
-{
-    base_object_release(&ep->object);
 }
 
 /* ---------------------------------------------------------------- events */
@@ -428,60 +334,32 @@ static void host_ud_service_info(const struct ual_ud_service *service,
     };
 }
 
-static void host_ud_report(struct ual_ud_service *service, const struct vp_ud_reply *reply)
-{
-    it_event_t event;
-    it_ud_svc_reply_event_t *news = &event.ud_svc_reply;
-    size_t length = reply->private_length;
-
-    memset(&event, 0, sizeof(event));
-    news->event_number = IT_CM_MSG_UD_SERVICE_REPLY_EVENT;
-    news->ud_svc = (it_ud_svc_req_handle_t)(void *)service;
-    news->status = reply->status;
-    if (reply->status == IT_UD_SVC_EP_INFO_VALID)
-        news->ep_info = reply->ep_info;
-    news->dst_path = reply->path;
-    if (length > IT_MAX_PRIV_DATA)
-        length = IT_MAX_PRIV_DATA;
-    if (length > 0) {
-        memcpy(news->private_data, reply->private_data, length);
-        news->private_data_present = IT_TRUE;
-    }
-    (void)evd_deliver(service->reply_evd, &event); /* one without room reports that itself */
-}
-
 /* ---------------------------------------------------------------- the table */
-
-_Static_assert(offsetof(struct ual_ep, area) == VP_EP_AREA, "providers rely on it");
-_Static_assert(offsetof(struct ual_lmr, object.pass) == VP_LMR_PASS, "providers rely on it");
 
 const struct vp_host ual_host = {
     .abi = VP_ABI,
     .size = sizeof(struct vp_host),
     .log = host_log,
-    .ia_area = host_ia_area,
-    .pz_area = host_pz_area,
-    .lmr_area = host_lmr_area,
-    .rmr_area = host_rmr_area,
-    .srq_area = host_srq_area,
-    .ep_area = host_ep_area,
-    .listen_area = host_listen_area,
-    .address_area = host_address_area,
-    .ud_service_area = host_ud_service_area,
-    .pz_ia = host_pz_ia,
-    .lmr_ia = host_lmr_ia,
-    .rmr_ia = host_rmr_ia,
-    .srq_ia = host_srq_ia,
-    .ep_ia = host_ep_ia,
-    .listen_ia = host_listen_ia,
-    .address_ia = host_address_ia,
-    .ud_service_ia = host_ud_service_ia,
+    .layout =
+        {
+            .area =
+                {
+                    [VP_IA] = offsetof(struct ual_ia, area),
+                    [VP_PZ] = offsetof(struct ual_pz, area),
+                    [VP_LMR] = offsetof(struct ual_lmr, area),
+                    [VP_RMR] = offsetof(struct ual_rmr, area),
+                    [VP_SRQ] = offsetof(struct ual_srq, area),
+                    [VP_EP] = offsetof(struct ual_ep, area),
+                    [VP_LISTEN] = offsetof(struct ual_listen, area),
+                    [VP_ADDRESS] = offsetof(struct ual_address, area),
+                    [VP_UD_SERVICE] = offsetof(struct ual_ud_service, area),
+                },
+            .source_context = offsetof(struct evd, source_context),
+        },
+    .ia_of = host_ia_of,
     .ia_name = host_ia_name,
-    .lmr_offset = offsetof(struct ual_lmr, area),
-    .rmr_offset = offsetof(struct ual_rmr, area),
-    .srq_offset = offsetof(struct ual_srq, area),
-    .ep_offset = VP_EP_AREA,
-    .address_offset = offsetof(struct ual_address, area),
+    .hold = host_hold,
+    .release = host_release,
     .entries = &ual_ep_entries,
     .evd_dequeue = evd_dequeue_one,
     .evd_found_nothing = evd_source_found_nothing,
@@ -507,12 +385,9 @@ const struct vp_host ual_host = {
     .lmr_info = host_lmr_info,
     .lmr_set_key = host_lmr_set_key,
     .lmr_unlinked = host_lmr_unlinked,
-    .lmr_of = host_lmr_of,
-    .lmr_hold = host_lmr_hold,
-    .lmr_release = host_lmr_release,
+    .lmr_pass = host_lmr_pass,
     .rmr_info = host_rmr_info,
     .rmr_set_type = host_rmr_set_type,
-    .rmr_of = host_rmr_of,
     .srq_info = host_srq_info,
     .srq_set_ops = host_srq_set_ops,
     .srq_lock = host_srq_lock,
@@ -531,8 +406,6 @@ const struct vp_host ual_host = {
     .ep_set_path_locked = host_ep_set_path_locked,
     .ep_set_ud_state_locked = ual_ep_set_ud_state_locked,
     .ep_ud_state = host_ep_ud_state,
-    .ep_hold = host_ep_hold,
-    .ep_release = host_ep_release,
     .complete = host_complete,
     .wake = host_wake,
     .ep_disown = host_ep_disown,
@@ -552,5 +425,5 @@ const struct vp_host ual_host = {
     .request_withdraw = ual_request_withdraw,
     .address_pz = host_address_pz,
     .ud_service_info = host_ud_service_info,
-    .ud_report = host_ud_report,
+    .ud_report = ual_ud_service_report,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Providers that come with the library, but as shared libraries of their own: what those are linked
- * with is needed on no machine that has nothing for them to do.
+ * Providers in shared libraries. One comes with this library: what it is linked with is needed on no
+ * machine that has nothing for it to do.
  */
 #ifndef ITAPI_UAL_PROVIDERS_UAL_MODULE_H
 #define ITAPI_UAL_PROVIDERS_UAL_MODULE_H
@@ -9,6 +9,14 @@
 #include "ual/object/ual_provider.h"
 
 #define UAL_MODULE_VERBS "verbs"
+
+/*
+ * Loads a shared library and hands its provider to add. NULL: info says why, by .obstacle and .detail;
+ * .detail is "" if add has refused it and said so.
+ */
+const struct vp_provider *ual_module_open(const char *path, const char *options,
+                                          bool (*add)(const struct vp_provider *provider),
+                                          struct itx_provider_info *info);
 
 /*
  * Loads itapi_NAME.so from the folder itapi beside the library itself, or from where it is installed,

@@ -84,8 +84,11 @@ static bool ual_registry_insert(const struct vp_provider *provider, bool behind_
     bool is_new;
 
     if (provider->abi != VP_ABI || provider->size < VP_PROVIDER_SIZE) {
-        base_log(BASE_LOG_WARN, "provider of abi %u size %u refused: abi %u size %zu needed",
-                 provider->abi, provider->size, VP_ABI, VP_PROVIDER_SIZE);
+        base_log(
+            BASE_LOG_WARN,
+            "provider of interface version %u with a table of %u octets refused: this library has "
+            "version %u and needs %zu; build it anew with the headers of this library",
+            provider->abi, provider->size, VP_ABI, VP_PROVIDER_SIZE);
         return false;
     }
     entry = calloc(1, sizeof(*entry));

@@ -2,6 +2,12 @@
 /* Providers that must be refused, one per BAD_ macro. */
 #include <ual/vp_host.h>
 
+#ifdef BAD_OLD /* made for version 2 of the interface: it is known by the name of its entry, and not called */
+#undef VP_ENTRY
+#define VP_ENTRY itapi_provider_2
+__attribute__((visibility("default"))) vp_entry_fn VP_ENTRY;
+#endif
+
 static struct vp_provider bad = {
 #ifdef BAD_ABI
     .abi = VP_ABI + 1,
@@ -52,6 +58,9 @@ const struct vp_provider *VP_ENTRY(const struct vp_host *host, const char *optio
 {
     (void)host;
     (void)options;
+#ifdef BAD_OLD
+    never();
+#endif
     return entry();
 }
 #endif

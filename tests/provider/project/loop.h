@@ -89,7 +89,7 @@ void loop_wait_unused(struct loop_ep *ep);
 
 static inline struct loop_ep *loop_ep_of(struct ual_ep *ual)
 {
-    return loop_host->ep_area(ual);
+    return vp_area(loop_host, VP_EP, ual);
 }
 
 /* ---- loop_memory.c ---------------------------------------------------------------------------- */

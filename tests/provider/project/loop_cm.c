@@ -35,7 +35,7 @@ static struct loop_listen *loop_find_listen(uint16_t port, size_t spigot_id)
 
 it_status_t loop_listen_start(struct ual_listen *ual)
 {
-    struct loop_listen *listen = loop_host->listen_area(ual);
+    struct loop_listen *listen = vp_area(loop_host, VP_LISTEN, ual);
     it_status_t status = IT_SUCCESS;
     struct vp_listen_info info;
 
@@ -94,7 +94,7 @@ static struct loop_attempt *loop_new_attempt(struct loop_ep *ep, struct loop_lis
     attempt->length = length;
     if (length > 0)
         memcpy(attempt->private_data, private_data, length);
-    attempt->request.ia = loop_host->listen_ia(listen->ual);
+    attempt->request.ia = loop_host->ia_of(listen->ual);
     attempt->request.connect_evd = info.connect_evd;
     attempt->request.spigot_id = info.spigot_id;
     attempt->request.conn_qual = *qual;

@@ -14,7 +14,7 @@ static uint64_t loop_last_key;
 
 it_status_t loop_lmr_create(struct ual_lmr *ual)
 {
-    struct loop_lmr *lmr = loop_host->lmr_area(ual);
+    struct loop_lmr *lmr = vp_area(loop_host, VP_LMR, ual);
 
     pthread_mutex_lock(&loop_lock);
     loop_host->lmr_set_key(ual, ++loop_last_key * 0x9e3779b97f4a7c15ull);
@@ -54,7 +54,7 @@ void loop_segments(struct loop_segment *to, const it_lmr_triplet_t *from, size_t
     for (size_t i = 0; i < count; i++) {
         struct vp_lmr_info info;
 
-        to[i].lmr = loop_host->lmr_of(from[i].lmr);
+        to[i].lmr = vp_lmr_of(from[i].lmr);
         loop_host->lmr_info(to[i].lmr, &info);
         to[i].key = info.key;
         to[i].addr = info.addr_mode == IT_ADDR_MODE_RELATIVE

@@ -107,7 +107,7 @@ static bool loop_has_interface(const char *name)
 
 static it_status_t loop_ia_open(struct ual_ia *ia)
 {
-    struct vp_attributes *attributes = loop_host->ia_area(ia);
+    struct vp_attributes *attributes = vp_area(loop_host, VP_IA, ia);
 
     *attributes = (struct vp_attributes){
         .transport_type = IT_VENDOR_TRANSPORT,
@@ -145,7 +145,7 @@ static void loop_ia_close(struct ual_ia *ia)
 
 static const struct vp_attributes *loop_ia_attributes(const struct ual_ia *ia)
 {
-    return loop_host->ia_area((struct ual_ia *)(uintptr_t)ia);
+    return vp_area(loop_host, VP_IA, ia);
 }
 
 static void loop_fill_address(it_net_addr_t *address)

@@ -11,7 +11,7 @@ struct verbs_listen {
 
 static inline struct verbs_listen *verbs_listen_of(struct ual_listen *listen)
 {
-    return verbs_host->listen_area(listen);
+    return vp_area(verbs_host, VP_LISTEN, listen);
 }
 
 /* Random ports that are tried until one is free of sockets too, where most are taken. */

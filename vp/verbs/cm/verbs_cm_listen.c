@@ -146,7 +146,7 @@ static struct verbs_listener *listen_new(struct ual_listen *listen, const struct
     if (!listener)
         return NULL;
     listener->target = &listen_target;
-    listener->cm = verbs_ia_of(verbs_host->listen_ia(listen))->cm;
+    listener->cm = verbs_ia_of(verbs_host->ia_of(listen))->cm;
     verbs_host->listen_info(listen, &listener->info);
     return listener;
 }
@@ -193,7 +193,7 @@ static it_status_t listen_start_run(void *listen)
 
 it_status_t verbs_listen_start(struct ual_listen *listen)
 {
-    return verbs_run(verbs_host->listen_ia(listen), listen_start_run, listen);
+    return verbs_run(verbs_host->ia_of(listen), listen_start_run, listen);
 }
 
 static void listen_stop_run(void *argument)
@@ -207,5 +207,5 @@ static void listen_stop_run(void *argument)
 
 void verbs_listen_stop(struct ual_listen *listen)
 {
-    verbs_host->ia_call(verbs_host->listen_ia(listen), listen_stop_run, listen);
+    verbs_host->ia_call(verbs_host->ia_of(listen), listen_stop_run, listen);
 }

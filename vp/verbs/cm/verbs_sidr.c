@@ -219,8 +219,8 @@ static it_status_t service_start(void *argument)
 
 it_status_t verbs_ud_request(struct ual_ud_service *ual)
 {
-    return verbs_run(verbs_host->ud_service_ia(ual), service_start,
-                     verbs_host->ud_service_area(ual));
+    return verbs_run(verbs_host->ia_of(ual), service_start,
+                     vp_area(verbs_host, VP_UD_SERVICE, ual));
 }
 
 /* ---------------------------------------------------------------- asking: the object */
@@ -229,8 +229,8 @@ static const struct verbs_cm_target service_target = {.told = service_told};
 
 it_status_t verbs_ud_service_create(struct ual_ud_service *ual)
 {
-    struct verbs_service *service = verbs_host->ud_service_area(ual);
-    struct verbs_ia *ia = verbs_ia_of(verbs_host->ud_service_ia(ual));
+    struct verbs_service *service = vp_area(verbs_host, VP_UD_SERVICE, ual);
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->ia_of(ual));
     struct sockaddr_storage local;
     struct sockaddr_storage remote;
     it_status_t status;
@@ -256,8 +256,8 @@ static void service_end_run(void *argument)
 
 void verbs_ud_service_destroy(struct ual_ud_service *ual)
 {
-    verbs_host->ia_call(verbs_host->ud_service_ia(ual), service_end_run,
-                        verbs_host->ud_service_area(ual));
+    verbs_host->ia_call(verbs_host->ia_of(ual), service_end_run,
+                        vp_area(verbs_host, VP_UD_SERVICE, ual));
 }
 
 /* ---------------------------------------------------------------- being asked */

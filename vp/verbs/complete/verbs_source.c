@@ -570,7 +570,7 @@ source_dequeue_polled(struct verbs_source *source, it_event_t *event)
 it_status_t verbs_source_dequeue(it_evd_handle_t evd, it_event_t *event)
 {
     struct verbs_source *source =
-        *(struct verbs_source **)(void *)((unsigned char *)evd + EVD_SOURCE_CONTEXT);
+        *(struct verbs_source **)(void *)((unsigned char *)evd + verbs_host->layout.source_context);
     struct verbs_cq *cq;
 
     if (!SOURCE_LIKELY(event != NULL) || !base_lock_try(source->view.lock))

@@ -145,5 +145,5 @@ it_status_t verbs_convert(struct ual_ep *ual, const struct vp_convert *convert)
         return IT_ERR_INVALID_FLAGS; /* nothing can be agreed on without a word */
     if (convert->private_length > AGREE_PRIVATE_MAX)
         return IT_ERR_INVALID_PDATA_LENGTH;
-    return verbs_run(verbs_host->ep_ia(ual), convert_begin, &call);
+    return verbs_run(verbs_host->ia_of(ual), convert_begin, &call);
 }

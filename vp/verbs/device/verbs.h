@@ -60,12 +60,12 @@ struct verbs_address {
 
 static inline struct verbs_ia *verbs_ia_of(const struct ual_ia *ia)
 {
-    return verbs_host->ia_area((struct ual_ia *)(uintptr_t)ia);
+    return vp_area(verbs_host, VP_IA, ia);
 }
 
 static inline struct verbs_address *verbs_address_of(struct ual_address *address)
 {
-    return (struct verbs_address *)(void *)((unsigned char *)address + verbs_host->address_offset);
+    return vp_area(verbs_host, VP_ADDRESS, address);
 }
 
 /* More segments are never announced. */

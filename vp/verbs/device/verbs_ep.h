@@ -79,8 +79,9 @@ struct verbs_queue {
     uint32_t room_end;        /* behind the last one that there is a slot for, as far as is known */
     uint32_t mask;            /* immutable, of .slots: a power of two, less one */
     struct verbs_slot *slots; /* immutable */
-    /* The LMR of the last usual post, whose key is in .sge: handle and VP_LMR_PASS; its memory. */
+    /* The LMR of the last usual post, whose key is in .sge: handle and number; its memory. */
     it_lmr_handle_t lmr;
+    const _Atomic uint64_t *pass_at; /* vp_host.lmr_pass; .pass: the number read there */
     uint64_t pass;
     uintptr_t region;
     uint64_t region_inline; /* longest segment of it that goes with the request itself */
@@ -184,12 +185,12 @@ struct verbs_srq {
 
 static inline struct verbs_ep *verbs_ep_of(struct ual_ep *ep)
 {
-    return (struct verbs_ep *)(void *)((unsigned char *)ep + verbs_host->ep_offset);
+    return vp_area(verbs_host, VP_EP, ep);
 }
 
 static inline struct verbs_srq *verbs_srq_of(struct ual_srq *srq)
 {
-    return (struct verbs_srq *)(void *)((unsigned char *)srq + verbs_host->srq_offset);
+    return vp_area(verbs_host, VP_SRQ, srq);
 }
 
 static inline void verbs_srq_return(struct verbs_srq_slot *slot)

@@ -23,7 +23,7 @@ const char *verbs_limit_text(int error, char text[VERBS_LIMIT_TEXT])
 
 it_status_t verbs_pz_create(struct ual_pz *ual)
 {
-    struct verbs_ia *ia = verbs_ia_of(verbs_host->pz_ia(ual));
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->ia_of(ual));
     struct verbs_pz *pz = verbs_pz_of(ual);
     int error;
 
@@ -100,7 +100,7 @@ static struct ibv_mr *memory_try(const struct vp_lmr_info *info, struct ual_pz *
 static it_status_t memory_register(struct ual_lmr *ual, const struct vp_lmr_info *info,
                                    struct ual_pz *pz, it_mem_priv_t privs)
 {
-    const struct verbs_ia *ia = verbs_ia_of(verbs_host->lmr_ia(ual));
+    const struct verbs_ia *ia = verbs_ia_of(verbs_host->ia_of(ual));
     struct verbs_lmr *lmr = verbs_lmr_of((it_lmr_handle_t)(void *)ual);
     unsigned access = memory_access(ia, privs);
     struct ibv_mr *mr = memory_try(info, pz, &access);
@@ -134,7 +134,7 @@ static void memory_deregister(struct ual_lmr *ual, struct ibv_mr *mr)
     int error = ibv_dereg_mr(mr);
 
     if (error &&
-        !atomic_load_explicit(&verbs_ia_of(verbs_host->lmr_ia(ual))->removed, memory_order_relaxed))
+        !atomic_load_explicit(&verbs_ia_of(verbs_host->ia_of(ual))->removed, memory_order_relaxed))
         verbs_log(VP_LOG_WARN, "memory cannot be deregistered: %s", strerror(error));
 }
 

@@ -24,12 +24,12 @@ struct verbs_lmr {
 
 static inline struct verbs_lmr *verbs_lmr_of(it_lmr_handle_t handle)
 {
-    return (struct verbs_lmr *)(void *)((unsigned char *)handle + verbs_host->lmr_offset);
+    return vp_area(verbs_host, VP_LMR, handle);
 }
 
 static inline struct verbs_pz *verbs_pz_of(struct ual_pz *pz)
 {
-    return verbs_host->pz_area(pz);
+    return vp_area(verbs_host, VP_PZ, pz);
 }
 
 #define VERBS_LIMIT_TEXT 64

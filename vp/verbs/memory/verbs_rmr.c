@@ -20,7 +20,7 @@ static _Atomic uint64_t rmr_serials; /* of the process: memory of an RMR may bec
 
 static struct ibv_mw *rmr_new_window(struct ual_rmr *ual)
 {
-    struct verbs_ia *ia = verbs_ia_of(verbs_host->rmr_ia(ual));
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->ia_of(ual));
     struct vp_rmr_info info;
     struct ibv_mw *mw;
 
@@ -81,7 +81,7 @@ static it_status_t rmr_open_ground(struct verbs_rmr *rmr, struct ual_rmr *ual)
 it_status_t verbs_rmr_create(struct ual_rmr *ual)
 {
     struct verbs_rmr *rmr = verbs_rmr_of(ual);
-    struct verbs_ia *ia = verbs_ia_of(verbs_host->rmr_ia(ual));
+    struct verbs_ia *ia = verbs_ia_of(verbs_host->ia_of(ual));
 
     rmr->wide = rmr_type(ia, ual) == IT_RMR_TYPE_WIDE;
     if (rmr->wide && rmr_open_ground(rmr, ual) != IT_SUCCESS)
@@ -111,9 +111,9 @@ static void rmr_let_go_locked(struct verbs_rmr *rmr)
 {
     if (!rmr->state.lmr)
         return;
-    verbs_host->lmr_release(rmr->state.lmr);
+    verbs_host->release(rmr->state.lmr);
     if (rmr->ep)
-        verbs_host->ep_release(rmr->ep->ual);
+        verbs_host->release(rmr->ep->ual);
     rmr->state = (struct vp_rmr_state){.lmr = NULL};
     rmr->ep = NULL;
 }
@@ -171,19 +171,19 @@ struct verbs_link *verbs_link_of(const struct verbs_slot *slot)
 /* False: an object is just being freed. A wide window is of no EP. */
 static bool link_hold(struct verbs_ep *ep, struct ual_lmr *lmr, bool wide)
 {
-    if (!verbs_host->lmr_hold(lmr))
+    if (!verbs_host->hold(lmr))
         return false;
-    if (wide || verbs_host->ep_hold(ep->ual))
+    if (wide || verbs_host->hold(ep->ual))
         return true;
-    verbs_host->lmr_release(lmr);
+    verbs_host->release(lmr);
     return false;
 }
 
 static void link_release(struct verbs_ep *ep, struct ual_lmr *lmr, bool wide)
 {
-    verbs_host->lmr_release(lmr);
+    verbs_host->release(lmr);
     if (!wide)
-        verbs_host->ep_release(ep->ual);
+        verbs_host->release(ep->ual);
 }
 
 static unsigned link_access(it_mem_priv_t privs)

@@ -37,7 +37,7 @@ struct verbs_link {
 
 static inline struct verbs_rmr *verbs_rmr_of(struct ual_rmr *rmr)
 {
-    return (struct verbs_rmr *)(void *)((unsigned char *)rmr + verbs_host->rmr_offset);
+    return vp_area(verbs_host, VP_RMR, rmr);
 }
 
 it_status_t verbs_rmr_create(struct ual_rmr *ual);

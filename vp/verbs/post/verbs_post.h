@@ -11,6 +11,9 @@ extern const struct vp_ep_ops verbs_ep_ops, verbs_ud_ops;
 /* The posts themselves, as long as they are usual (verbs_post_usual.c). */
 extern const struct base_entries verbs_ep_entries;
 
+/* Once, before there is an EP. */
+void verbs_usual_set_layout(const struct vp_layout *layout);
+
 /* By the EP's attributes; with the lock, or while nobody posts. */
 void verbs_usual_set_limits(struct verbs_ep *ep);
 

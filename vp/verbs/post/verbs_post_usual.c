@@ -41,9 +41,17 @@ struct usual_post {
     it_rmr_context_t rmr_context;
 };
 
+/* vp_layout.area[VP_EP], which is read for each post. */
+static size_t usual_area;
+
+void verbs_usual_set_layout(const struct vp_layout *layout)
+{
+    usual_area = layout->area[VP_EP];
+}
+
 USUAL_INLINE struct verbs_ep *usual_ep(it_ep_handle_t handle)
 {
-    return (struct verbs_ep *)(void *)((unsigned char *)handle + VP_EP_AREA);
+    return (struct verbs_ep *)(void *)((unsigned char *)handle + usual_area);
 }
 
 /* ---------------------------------------------------------------- the LMR of the last post */
@@ -74,25 +82,28 @@ void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp)
     usual_forget_lmr(&ep->rq);
 }
 
-USUAL_INLINE uint64_t usual_pass(it_lmr_handle_t lmr)
+USUAL_INLINE bool usual_is_same_lmr(const struct verbs_queue *queue, it_lmr_handle_t lmr)
 {
-    const unsigned char *object = (const unsigned char *)lmr;
-
-    return atomic_load_explicit((const _Atomic uint64_t *)(const void *)(object + VP_LMR_PASS),
-                                memory_order_acquire);
+    return USUAL_LIKELY(lmr == queue->lmr) &&
+           USUAL_LIKELY(atomic_load_explicit(queue->pass_at, memory_order_acquire) == queue->pass);
 }
 
 void verbs_usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle)
 {
     const struct verbs_lmr *lmr = verbs_lmr_of(handle);
+    const _Atomic uint64_t *pass_at;
+    uint64_t pass;
 
-    if (handle == queue->lmr && usual_pass(handle) == queue->pass)
+    if (usual_is_same_lmr(queue, handle))
         return;
     usual_forget_lmr(queue);
-    if (usual_pass(handle) == 0 || lmr->pd != queue->ep->pd)
+    pass_at = verbs_host->lmr_pass(handle);
+    pass = pass_at ? atomic_load_explicit(pass_at, memory_order_acquire) : 0;
+    if (pass == 0 || lmr->pd != queue->ep->pd)
         return;
     queue->lmr = handle;
-    queue->pass = usual_pass(handle);
+    queue->pass_at = pass_at;
+    queue->pass = pass;
     queue->sge.lkey = lmr->lkey;
     queue->region = lmr->addr;
     queue->region_inline = lmr->length < queue->inline_max ? lmr->length : queue->inline_max;
@@ -100,11 +111,6 @@ void verbs_usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle)
 }
 
 /* ---------------------------------------------------------------- one post */
-
-USUAL_INLINE bool usual_is_same_lmr(const struct verbs_queue *queue, it_lmr_handle_t lmr)
-{
-    return USUAL_LIKELY(lmr == queue->lmr) && USUAL_LIKELY(usual_pass(lmr) == queue->pass);
-}
 
 /* As far as is known: the general path looks again. */
 USUAL_INLINE bool usual_has_room(const struct verbs_queue *queue)

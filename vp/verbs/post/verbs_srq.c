@@ -82,7 +82,7 @@ it_status_t verbs_srq_create(struct ual_srq *ual)
     verbs_host->srq_limits_locked(ual, &limits);
     verbs_host->srq_unlock(ual);
     srq->ual = ual;
-    srq->ia = verbs_ia_of(verbs_host->srq_ia(ual));
+    srq->ia = verbs_ia_of(verbs_host->ia_of(ual));
     srq->pz = verbs_pz_of(info.pz);
     srq->depth = (uint32_t)limits.max_recv_dtos;
     srq->slots = calloc(srq->depth, sizeof(*srq->slots));

@@ -79,7 +79,7 @@ static it_status_t address_fill(const struct verbs_ia *ia, const it_path_t *path
 /* The device may have to ask the network for the peer's link address. */
 static it_status_t address_make(struct ual_address *ual, const it_path_t *path, struct ibv_ah **ah)
 {
-    const struct verbs_ia *ia = verbs_ia_of(verbs_host->address_ia(ual));
+    const struct verbs_ia *ia = verbs_ia_of(verbs_host->ia_of(ual));
     struct verbs_pz *pz = verbs_pz_of(verbs_host->address_pz(ual));
     struct ibv_ah_attr attr;
     it_status_t status = address_fill(ia, path, &attr);

@@ -68,7 +68,7 @@ static it_status_t cm_disconnect(void *argument)
 
 it_status_t verbs_disconnect(struct ual_ep *ual)
 {
-    return verbs_run(verbs_host->ep_ia(ual), cm_disconnect, verbs_ep_of(ual));
+    return verbs_run(verbs_host->ia_of(ual), cm_disconnect, verbs_ep_of(ual));
 }
 
 /* ---------------------------------------------------------------- limits, counters */

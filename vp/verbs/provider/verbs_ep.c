@@ -146,7 +146,7 @@ static void ep_fill(struct verbs_ep *ep, struct ual_ep *ual, const struct vp_ep_
     struct verbs_pz *pz = verbs_pz_of(info->pz);
 
     ep->ual = ual;
-    ep->ia = verbs_ia_of(verbs_host->ep_ia(ual));
+    ep->ia = verbs_ia_of(verbs_host->ia_of(ual));
     ep->handle = info->handle;
     ep->pd = pz->pd;
     ep->srq = info->srq;

@@ -9,6 +9,7 @@
 #include "vp/verbs/device/verbs_query.h"
 #include "vp/verbs/memory/verbs_memory.h"
 #include "vp/verbs/memory/verbs_rmr.h"
+#include "vp/verbs/post/verbs_post.h"
 #include "vp/verbs/post/verbs_srq.h"
 #include "vp/verbs/provider/verbs_address.h"
 #include "vp/verbs/provider/verbs_cm_ep.h"
@@ -98,6 +99,7 @@ const struct vp_provider *VP_ENTRY(const struct vp_host *host, const char *optio
     if (host->abi != VP_ABI || host->size < sizeof(*host))
         return NULL;
     verbs_host = host;
+    verbs_usual_set_layout(&host->layout);
     if (*options)
         verbs_log(VP_LOG_WARN, "verbs: options are not known: %s", options);
     return &verbs_provider;
