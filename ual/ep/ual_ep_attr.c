@@ -3,58 +3,95 @@
 
 #include "ual/post/ual_post.h"
 
-static it_status_t ual_ep_attr_check_queues(const char *call, unsigned mask,
-                                            const it_ep_attributes_t *attr,
-                                            const struct vp_attributes *limit)
+/* A member of it_ep_attributes_t, which has 4 or 8 octets, and the limit that its IA sets. */
+struct ual_ep_member {
+    unsigned bit; /* of it_ep_param_mask_t */
+    const char *name;
+    size_t offset, size;
+    size_t limit, limit_size; /* in vp_attributes; of no octets: it has no limit */
+    it_status_t status;       /* above the limit */
+};
+
+#define UAL_SIZE_OF(type, member) sizeof(((type *)0)->member)
+#define UAL_PLAIN(bit, name, member)                                                               \
+    bit, name, offsetof(it_ep_attributes_t, member), UAL_SIZE_OF(it_ep_attributes_t, member)
+#define UAL_LIMIT(limit, status)                                                                   \
+    offsetof(struct vp_attributes, limit), UAL_SIZE_OF(struct vp_attributes, limit), status
+#define UAL_NO_LIMIT           0, 0, IT_SUCCESS
+#define UAL_QUEUE(bit, member) UAL_PLAIN(bit, "attr->" #member, member)
+#define UAL_RC(bit, member)    UAL_PLAIN(bit, "rc->" #member, srv.rc.member)
+
+/* In the order in which they are checked. */
+static const struct ual_ep_member ual_ep_members[] = {
+    {UAL_QUEUE(IT_EP_PARAM_MAX_PAYLOAD, max_dto_payload_size),
+     UAL_LIMIT(max_message, IT_ERR_PAYLOAD_SIZE)},
+    {UAL_QUEUE(IT_EP_PARAM_MAX_REQ_DTO, max_request_dtos),
+     UAL_LIMIT(max_request_dtos, IT_ERR_RESOURCE_REQ_DTO)},
+    {UAL_QUEUE(IT_EP_PARAM_MAX_RECV_DTO, max_recv_dtos),
+     UAL_LIMIT(max_recv_dtos, IT_ERR_RESOURCE_RECV_DTO)},
+    {UAL_QUEUE(IT_EP_PARAM_MAX_SEND_SEG, max_send_segments),
+     UAL_LIMIT(max_send_segments, IT_ERR_RESOURCE_SSEG)},
+    {UAL_QUEUE(IT_EP_PARAM_MAX_RECV_SEG, max_recv_segments),
+     UAL_LIMIT(max_recv_segments, IT_ERR_RESOURCE_RSEG)},
+    {UAL_RC(IT_EP_PARAM_MAX_RDMA_READ_SEG, max_rdma_read_segments),
+     UAL_LIMIT(max_read_segments, IT_ERR_RESOURCE_RRSEG)},
+    {UAL_RC(IT_EP_PARAM_MAX_RDMA_WRITE_SEG, max_rdma_write_segments),
+     UAL_LIMIT(max_write_segments, IT_ERR_RESOURCE_RWSEG)},
+    {UAL_RC(IT_EP_PARAM_MAX_IRD, rdma_read_ird), UAL_LIMIT(max_ird, IT_ERR_RESOURCE_IRD)},
+    {UAL_RC(IT_EP_PARAM_MAX_ORD, rdma_read_ord), UAL_LIMIT(max_ord, IT_ERR_RESOURCE_ORD)},
+    {UAL_QUEUE(IT_EP_PARAM_PRIV_OPS_ENABLE, priv_ops_enable), UAL_NO_LIMIT},
+    {UAL_RC(IT_EP_PARAM_RDMA_RD_ENABLE, rdma_read_enable), UAL_NO_LIMIT},
+    {UAL_RC(IT_EP_PARAM_RDMA_WR_ENABLE, rdma_write_enable), UAL_NO_LIMIT},
+    {UAL_RC(IT_EP_PARAM_ATOMICS_ENABLE, atomics_enable), UAL_NO_LIMIT},
+    {UAL_RC(IT_EP_PARAM_SRQ, srq), UAL_NO_LIMIT},
+    {UAL_RC(IT_EP_PARAM_SOFT_HI_WATERMARK, soft_hi_watermark), UAL_NO_LIMIT},
+    {UAL_RC(IT_EP_PARAM_HARD_HI_WATERMARK, hard_hi_watermark), UAL_NO_LIMIT},
+};
+
+#define UAL_EP_MEMBERS (sizeof(ual_ep_members) / sizeof(ual_ep_members[0]))
+
+static uint64_t ual_ep_value(const void *base, size_t offset, size_t size)
 {
-    if ((mask & IT_EP_PARAM_MAX_REQ_DTO) && attr->max_request_dtos > limit->max_request_dtos)
-        return base_refuse_above(IT_ERR_RESOURCE_REQ_DTO, call, attr->max_request_dtos,
-                                 limit->max_request_dtos);
-    if ((mask & IT_EP_PARAM_MAX_RECV_DTO) && attr->max_recv_dtos > limit->max_recv_dtos)
-        return base_refuse_above(IT_ERR_RESOURCE_RECV_DTO, call, attr->max_recv_dtos,
-                                 limit->max_recv_dtos);
-    if ((mask & IT_EP_PARAM_MAX_SEND_SEG) && attr->max_send_segments > limit->max_send_segments)
-        return base_refuse_above(IT_ERR_RESOURCE_SSEG, call, attr->max_send_segments,
-                                 limit->max_send_segments);
-    if ((mask & IT_EP_PARAM_MAX_RECV_SEG) && attr->max_recv_segments > limit->max_recv_segments)
-        return base_refuse_above(IT_ERR_RESOURCE_RSEG, call, attr->max_recv_segments,
-                                 limit->max_recv_segments);
-    return IT_SUCCESS;
+    const void *at = (const unsigned char *)base + offset;
+
+    return size == sizeof(uint32_t) ? *(const uint32_t *)at : *(const uint64_t *)at;
 }
 
-static it_status_t ual_ep_attr_check_rdma(const char *call, unsigned mask,
-                                          const it_rc_only_attributes_t *rc,
-                                          const struct vp_attributes *limit)
+void ual_ep_attr_copy(unsigned mask, bool datagrams, const it_ep_attributes_t *from,
+                      it_ep_attributes_t *to)
 {
-    if ((mask & IT_EP_PARAM_MAX_RDMA_READ_SEG) &&
-        rc->max_rdma_read_segments > limit->max_read_segments)
-        return base_refuse_above(IT_ERR_RESOURCE_RRSEG, call, rc->max_rdma_read_segments,
-                                 limit->max_read_segments);
-    if ((mask & IT_EP_PARAM_MAX_RDMA_WRITE_SEG) &&
-        rc->max_rdma_write_segments > limit->max_write_segments)
-        return base_refuse_above(IT_ERR_RESOURCE_RWSEG, call, rc->max_rdma_write_segments,
-                                 limit->max_write_segments);
-    if ((mask & IT_EP_PARAM_MAX_IRD) && rc->rdma_read_ird > limit->max_ird)
-        return base_refuse_above(IT_ERR_RESOURCE_IRD, call, rc->rdma_read_ird, limit->max_ird);
-    if ((mask & IT_EP_PARAM_MAX_ORD) && rc->rdma_read_ord > limit->max_ord)
-        return base_refuse_above(IT_ERR_RESOURCE_ORD, call, rc->rdma_read_ord, limit->max_ord);
-    return IT_SUCCESS;
+    for (const struct ual_ep_member *member = ual_ep_members;
+         member < ual_ep_members + UAL_EP_MEMBERS; member++) {
+        void *at = (unsigned char *)to + member->offset;
+        uint64_t value = ual_ep_value(from, member->offset, member->size);
+
+        if (!(mask & member->bit) ||
+            (datagrams && member->offset >= offsetof(it_ep_attributes_t, srv)))
+            continue;
+        if (member->size == sizeof(uint32_t))
+            __atomic_store_n((uint32_t *)at, (uint32_t)value, __ATOMIC_RELAXED);
+        else
+            __atomic_store_n((uint64_t *)at, value, __ATOMIC_RELAXED);
+    }
 }
 
 it_status_t ual_ep_attr_check(const char *call, unsigned mask, const it_ep_attributes_t *attr,
                               const struct vp_attributes *attributes)
 {
-    it_status_t status;
-
     if ((mask & IT_EP_PARAM_ATOMICS_ENABLE) && attr->srv.rc.atomics_enable && !attributes->atomics)
         return base_refuse_number(IT_ERR_INVALID_EP_ATTR, call, attr->srv.rc.atomics_enable);
-    if ((mask & IT_EP_PARAM_MAX_PAYLOAD) && attr->max_dto_payload_size > attributes->max_message)
-        return base_refuse_above(IT_ERR_PAYLOAD_SIZE, call, attr->max_dto_payload_size,
-                                 attributes->max_message);
-    status = ual_ep_attr_check_queues(call, mask, attr, attributes);
-    if (status != IT_SUCCESS)
-        return status;
-    return ual_ep_attr_check_rdma(call, mask, &attr->srv.rc, attributes);
+    for (const struct ual_ep_member *member = ual_ep_members;
+         member < ual_ep_members + UAL_EP_MEMBERS; member++) {
+        uint64_t value = ual_ep_value(attr, member->offset, member->size);
+        uint64_t limit = UINT64_MAX;
+
+        if (member->limit_size > 0)
+            limit = ual_ep_value(attributes, member->limit, member->limit_size);
+        if ((mask & member->bit) && value > limit)
+            return base_refuse(member->status, call, "%s %llu, at most %llu", member->name,
+                               (unsigned long long)value, (unsigned long long)limit);
+    }
+    return IT_SUCCESS;
 }
 
 static size_t ual_ep_srq_depth(struct ual_srq *srq)

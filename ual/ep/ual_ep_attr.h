@@ -24,7 +24,17 @@
 #define UAL_EP_WATERMARKS                                                                          \
     ((unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 
-/* For the call of that name. Looks at the attributes selected by mask (of UD endpoints: of UAL_EP_ATTR_UD; it_ep_param_mask_t bits; watermarks are not looked at). */
+/*
+ * Copies the attributes that the mask selects, of UD endpoints those that both kinds have. Each is written as
+ * a whole: posting threads read limits without the lock.
+ */
+void ual_ep_attr_copy(unsigned mask, bool datagrams, const it_ep_attributes_t *from,
+                      it_ep_attributes_t *to);
+
+/*
+ * For the call of that name: the attributes that the mask selects against the limits, but for watermarks. The
+ * mask for a UD endpoint selects of UAL_EP_ATTR_UD.
+ */
 it_status_t ual_ep_attr_check(const char *call, unsigned mask, const it_ep_attributes_t *attr,
                               const struct vp_attributes *attributes);
 

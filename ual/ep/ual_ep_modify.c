@@ -44,59 +44,6 @@ static it_status_t ual_ep_check_mask(const struct ual_ep *ep, unsigned mask)
     return IT_SUCCESS;
 }
 
-/* Posting threads read limits without the lock, so each member is written as a whole. */
-#define UAL_EP_STORE(member, value) __atomic_store_n(&(member), (value), __ATOMIC_RELAXED)
-
-static void ual_ep_store_queues_locked(struct ual_ep *ep, unsigned mask,
-                                       const it_ep_attributes_t *attr)
-{
-    base_lock_assert_held(&ep->lock);
-    if (mask & IT_EP_PARAM_MAX_PAYLOAD)
-        UAL_EP_STORE(ep->attr.max_dto_payload_size, attr->max_dto_payload_size);
-    if (mask & IT_EP_PARAM_MAX_REQ_DTO)
-        UAL_EP_STORE(ep->attr.max_request_dtos, attr->max_request_dtos);
-    if (mask & IT_EP_PARAM_MAX_RECV_DTO)
-        UAL_EP_STORE(ep->attr.max_recv_dtos, attr->max_recv_dtos);
-    if (mask & IT_EP_PARAM_MAX_SEND_SEG)
-        UAL_EP_STORE(ep->attr.max_send_segments, attr->max_send_segments);
-    if (mask & IT_EP_PARAM_MAX_RECV_SEG)
-        UAL_EP_STORE(ep->attr.max_recv_segments, attr->max_recv_segments);
-}
-
-static void ual_ep_store_rc_locked(struct ual_ep *ep, unsigned mask,
-                                   const it_rc_only_attributes_t *rc)
-{
-    it_rc_only_attributes_t *to = &ep->attr.srv.rc;
-
-    base_lock_assert_held(&ep->lock);
-    if (mask & IT_EP_PARAM_RDMA_RD_ENABLE)
-        UAL_EP_STORE(to->rdma_read_enable, rc->rdma_read_enable);
-    if (mask & IT_EP_PARAM_RDMA_WR_ENABLE)
-        UAL_EP_STORE(to->rdma_write_enable, rc->rdma_write_enable);
-    if (mask & IT_EP_PARAM_MAX_RDMA_READ_SEG)
-        UAL_EP_STORE(to->max_rdma_read_segments, rc->max_rdma_read_segments);
-    if (mask & IT_EP_PARAM_MAX_RDMA_WRITE_SEG)
-        UAL_EP_STORE(to->max_rdma_write_segments, rc->max_rdma_write_segments);
-    if (mask & IT_EP_PARAM_MAX_IRD)
-        UAL_EP_STORE(to->rdma_read_ird, rc->rdma_read_ird);
-    if (mask & IT_EP_PARAM_MAX_ORD)
-        UAL_EP_STORE(to->rdma_read_ord, rc->rdma_read_ord);
-    if (mask & IT_EP_PARAM_SOFT_HI_WATERMARK)
-        UAL_EP_STORE(to->soft_hi_watermark, rc->soft_hi_watermark);
-    if (mask & IT_EP_PARAM_HARD_HI_WATERMARK)
-        UAL_EP_STORE(to->hard_hi_watermark, rc->hard_hi_watermark);
-    if (mask & IT_EP_PARAM_ATOMICS_ENABLE)
-        UAL_EP_STORE(to->atomics_enable, rc->atomics_enable);
-}
-
-static void ual_ep_store_ud_locked(struct ual_ep *ep, unsigned mask,
-                                   const it_ud_only_attributes_t *ud)
-{
-    base_lock_assert_held(&ep->lock);
-    if (mask & IT_EP_PARAM_EP_KEY)
-        ep->attr.srv.ud.ep_info.ud_ep_key = ud->ep_info.ud_ep_key;
-}
-
 /* With an S-RQ the EP has no receives of its own. */
 static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
                                          const it_ep_attributes_t *attr,
@@ -133,11 +80,9 @@ static it_status_t ual_ep_modify(struct ual_ep *ep, it_ep_param_mask_t mask,
     if (ep->datagrams || !((unsigned)mask & ~ual_ep_modifiable[ual_ep_state(ep)]))
         status = provider->ep_modify_locked(ep, mask, &in_force);
     if (status == IT_SUCCESS) {
-        ual_ep_store_queues_locked(ep, (unsigned)mask, &in_force);
-        if (ep->datagrams)
-            ual_ep_store_ud_locked(ep, (unsigned)mask, &in_force.srv.ud);
-        else
-            ual_ep_store_rc_locked(ep, (unsigned)mask, &in_force.srv.rc);
+        ual_ep_attr_copy((unsigned)mask, ep->datagrams, &in_force, &ep->attr);
+        if (mask & IT_EP_PARAM_EP_KEY)
+            ep->attr.srv.ud.ep_info.ud_ep_key = in_force.srv.ud.ep_info.ud_ep_key;
         ual_ep_set_entries(ep);
     }
     base_lock_drop(&ep->lock);

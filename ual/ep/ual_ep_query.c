@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_query. */
+#include "ual/ep/ual_ep_attr.h"
 #include "ual/object/ual_ep_state.h"
 
 #define UAL_EP_PARAMS    (((unsigned)IT_EP_PARAM_PRIV_OPS_ENABLE << 1) - 1) /* all up to the last */
@@ -46,52 +47,6 @@ static void ual_ep_read_connection_locked(const struct ual_ep *ep, unsigned mask
         params->dst_path = ep->dst_path;
 }
 
-static void ual_ep_read_attr_locked(const struct ual_ep *ep, unsigned mask,
-                                    it_ep_attributes_t *attr)
-{
-    base_lock_assert_held(&ep->lock);
-    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_PAYLOAD))
-        attr->max_dto_payload_size = ep->attr.max_dto_payload_size;
-    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_REQ_DTO))
-        attr->max_request_dtos = ep->attr.max_request_dtos;
-    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_RECV_DTO))
-        attr->max_recv_dtos = ep->attr.max_recv_dtos;
-    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_SEND_SEG))
-        attr->max_send_segments = ep->attr.max_send_segments;
-    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_RECV_SEG))
-        attr->max_recv_segments = ep->attr.max_recv_segments;
-    if (ual_ep_wants(mask, IT_EP_PARAM_PRIV_OPS_ENABLE))
-        attr->priv_ops_enable = ep->attr.priv_ops_enable;
-}
-
-static void ual_ep_read_rc_locked(const struct ual_ep *ep, unsigned mask,
-                                  it_rc_only_attributes_t *rc)
-{
-    const it_rc_only_attributes_t *from = &ep->attr.srv.rc;
-
-    base_lock_assert_held(&ep->lock);
-    if (ual_ep_wants(mask, IT_EP_PARAM_RDMA_RD_ENABLE))
-        rc->rdma_read_enable = from->rdma_read_enable;
-    if (ual_ep_wants(mask, IT_EP_PARAM_RDMA_WR_ENABLE))
-        rc->rdma_write_enable = from->rdma_write_enable;
-    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_RDMA_READ_SEG))
-        rc->max_rdma_read_segments = from->max_rdma_read_segments;
-    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_RDMA_WRITE_SEG))
-        rc->max_rdma_write_segments = from->max_rdma_write_segments;
-    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_IRD))
-        rc->rdma_read_ird = from->rdma_read_ird;
-    if (ual_ep_wants(mask, IT_EP_PARAM_MAX_ORD))
-        rc->rdma_read_ord = from->rdma_read_ord;
-    if (ual_ep_wants(mask, IT_EP_PARAM_SRQ))
-        rc->srq = from->srq;
-    if (ual_ep_wants(mask, IT_EP_PARAM_SOFT_HI_WATERMARK))
-        rc->soft_hi_watermark = from->soft_hi_watermark;
-    if (ual_ep_wants(mask, IT_EP_PARAM_HARD_HI_WATERMARK))
-        rc->hard_hi_watermark = from->hard_hi_watermark;
-    if (ual_ep_wants(mask, IT_EP_PARAM_ATOMICS_ENABLE))
-        rc->atomics_enable = from->atomics_enable;
-}
-
 static void ual_ep_read_ud_locked(const struct ual_ep *ep, unsigned mask, it_ep_param_t *params)
 {
     it_remote_ep_info_t *info = &params->attr.srv.ud.ep_info;
@@ -119,13 +74,12 @@ it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep
         return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     ual_ep_read_fixed(ep, (unsigned)mask, params);
     base_lock_take(&ep->lock);
-    ual_ep_read_attr_locked(ep, (unsigned)mask, &params->attr);
-    if (ep->datagrams) {
+    ual_ep_attr_copy(mask & IT_EP_PARAM_ALL ? ~0u : (unsigned)mask, ep->datagrams, &ep->attr,
+                     &params->attr);
+    if (ep->datagrams)
         ual_ep_read_ud_locked(ep, (unsigned)mask, params);
-    } else {
+    else
         ual_ep_read_connection_locked(ep, (unsigned)mask, params);
-        ual_ep_read_rc_locked(ep, (unsigned)mask, &params->attr.srv.rc);
-    }
     base_lock_drop(&ep->lock);
     return IT_SUCCESS;
 }
