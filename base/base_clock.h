@@ -33,6 +33,22 @@ static inline uint64_t base_rough_ticks(void)
 #endif
 }
 
+static inline struct timespec base_timespec(uint64_t ns)
+{
+    return (struct timespec){
+        .tv_sec = (time_t)(ns / BASE_NS_PER_S),
+        .tv_nsec = (long)(ns % BASE_NS_PER_S),
+    };
+}
+
+/* Until the deadline, for ppoll and the like; 0 if it is over. */
+static inline struct timespec base_timespec_until(uint64_t deadline_ns)
+{
+    uint64_t now = base_now_ns();
+
+    return base_timespec(deadline_ns > now ? deadline_ns - now : 0);
+}
+
 /* now + delay, saturating at BASE_NEVER. */
 static inline uint64_t base_deadline_ns(uint64_t now, uint64_t delay)
 {

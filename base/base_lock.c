@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/base_lock.h"
 
-#include <linux/futex.h>
-#include <stddef.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "base/base_futex.h"
 
 #ifndef NDEBUG
 _Atomic(base_lock_watcher *) base_lock_watch;
@@ -27,12 +24,12 @@ void base_lock_wait(struct base_lock *lock)
                 return;
             continue;
         }
-        (void)syscall(SYS_futex, &lock->word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, NULL, NULL, 0);
+        base_futex_wait(&lock->word, seen);
         seen = atomic_load_explicit(&lock->word, memory_order_relaxed);
     }
 }
 
 void base_lock_wake(struct base_lock *lock)
 {
-    (void)syscall(SYS_futex, &lock->word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+    base_futex_wake(&lock->word, 1);
 }

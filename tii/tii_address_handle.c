@@ -18,26 +18,20 @@ static it_status_t tii_address_new(struct ual_pz *pz, const it_path_t *path, it_
     struct ual_address *address;
     it_status_t status;
 
-    if (!base_object_hold(&pz->object))
-        return base_refuse(IT_ERR_INVALID_PZ, TII_CREATE, "%p is just being freed", (void *)pz);
-    status = IT_ERR_RESOURCES;
-    address = ual_object_new(ia, IT_HANDLE_TYPE_ADDR);
+    address =
+        ual_object_new_child(TII_CREATE, ia, IT_HANDLE_TYPE_ADDR, pz, IT_ERR_INVALID_PZ, &status);
     if (!address)
-        goto err_release_pz;
+        return status;
     address->pz = pz;
     address->path = *path;
     base_lock_init(&address->lock);
     status = ia->provider->address_create(address, path, flags);
-    if (status != IT_SUCCESS)
-        goto err_discard;
-    *address_out = address;
-    return IT_SUCCESS;
-
-err_discard:
+    if (status == IT_SUCCESS) {
+        *address_out = address;
+        return status;
+    }
     base_lock_destroy(&address->lock);
-    ual_object_discard(&address->object);
-err_release_pz:
-    base_object_release(&pz->object);
+    ual_object_discard_child(&address->object, pz);
     return base_refuse(status, TII_CREATE, "destination_path: refused by %s", ia->provider->name);
 }
 

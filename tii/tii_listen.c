@@ -60,27 +60,20 @@ static it_status_t tii_listen_new(struct ual_ia *ia, struct evd *evd, size_t spi
     struct ual_listen *listen;
     it_status_t status;
 
-    if (!evd_hold(evd))
-        return base_refuse(IT_ERR_INVALID_CONN_EVD, TII_LISTEN, "%p is just being freed",
-                           (void *)evd);
-    status = IT_ERR_RESOURCES;
-    listen = ual_object_new(ia, IT_HANDLE_TYPE_LISTEN);
+    listen = ual_object_new_child(TII_LISTEN, ia, IT_HANDLE_TYPE_LISTEN, evd,
+                                  IT_ERR_INVALID_CONN_EVD, &status);
     if (!listen)
-        goto err_release_evd;
+        return status;
     listen->spigot_id = spigot_id;
     listen->connect_evd = evd;
     listen->flags = flags;
     listen->conn_qual = flags & IT_LISTEN_CONN_QUAL_INPUT ? *qual : tii_listen_open_qual(ia, qual);
     status = ia->provider->listen_start(listen);
-    if (status != IT_SUCCESS)
-        goto err_discard;
-    *listen_out = listen;
-    return IT_SUCCESS;
-
-err_discard:
-    ual_object_discard(&listen->object);
-err_release_evd:
-    evd_release(evd);
+    if (status == IT_SUCCESS) {
+        *listen_out = listen;
+        return status;
+    }
+    ual_object_discard_child(&listen->object, evd);
     return base_refuse(status, TII_LISTEN, "conn_qual port %u, spigot_id %zu: refused by %s",
                        ntohs(qual->conn_qual.port), spigot_id, ia->provider->name);
 }

@@ -81,24 +81,17 @@ static it_status_t tii_ud_new(struct ual_ia *ia, const struct tii_ud_parts *part
     struct ual_ud_service *service;
     it_status_t status;
 
-    if (!evd_hold(parts->reply_evd))
-        return base_refuse(IT_ERR_INVALID_EVD, TII_CREATE, "%p is just being freed",
-                           (void *)parts->reply_evd);
-    status = IT_ERR_RESOURCES;
-    service = ual_object_new(ia, IT_HANDLE_TYPE_UD_SVC_REQ);
+    service = ual_object_new_child(TII_CREATE, ia, IT_HANDLE_TYPE_UD_SVC_REQ, parts->reply_evd,
+                                   IT_ERR_INVALID_EVD, &status);
     if (!service)
-        goto err_release_evd;
+        return status;
     tii_ud_fill(service, parts);
     status = ia->provider->ud_service_create(service);
-    if (status != IT_SUCCESS)
-        goto err_discard;
-    *service_out = service;
-    return IT_SUCCESS;
-
-err_discard:
-    ual_object_discard(&service->object);
-err_release_evd:
-    evd_release(parts->reply_evd);
+    if (status == IT_SUCCESS) {
+        *service_out = service;
+        return status;
+    }
+    ual_object_discard_child(&service->object, parts->reply_evd);
     return base_refuse(status, TII_CREATE, "conn_qual, destination_path: refused by %s",
                        ia->provider->name);
 }

@@ -2,12 +2,11 @@
 /* it_evd_create and it_evd_free. */
 #include "evd/calls/evd_calls.h"
 
+#include "base/base_futex.h"
+
 #include "itx_api.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define EVD_CREATE "it_evd_create"
 
@@ -155,8 +154,7 @@ static void evd_drain_users(struct evd *evd)
     uint32_t users = atomic_load_explicit(&evd->users, memory_order_acquire);
 
     while (users != EVD_DYING) {
-        (void)syscall(SYS_futex, &evd->users, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, users, NULL, NULL,
-                      0);
+        base_futex_wait(&evd->users, users);
         users = atomic_load_explicit(&evd->users, memory_order_acquire);
     }
 }

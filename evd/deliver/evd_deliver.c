@@ -249,87 +249,54 @@ void evd_disown_dto(struct evd *evd, it_ep_handle_t ep)
 
 /* ---------------------------------------------------------------- raising asynchronous events */
 
-static void evd_raise_affiliated(struct evd_ia *ia, const it_affiliated_event_t *news)
+/* True when the IA has an EVD of that stream other than the one that has lost events. */
+static bool evd_raise(struct evd_ia *ia, it_event_type_t stream, const it_event_t *event,
+                      const struct evd *lost)
 {
-    struct evd *evd = evd_ia_enter_stream(ia, IT_ASYNC_AFF_EVENT_STREAM);
-    it_event_t event;
-
-    if (!evd)
-        return;
-    event.aff_async = *news;
-    (void)evd_deliver(evd, &event); /* a loss is reported by the EVD itself */
-    evd_leave(evd);
-}
-
-void evd_raise_affiliated_ep(struct evd_ia *ia, it_event_type_t number, it_ep_handle_t ep)
-{
-    it_affiliated_event_t news = {.event_number = number, .cause.ep = ep};
-
-    evd_raise_affiliated(ia, &news);
-}
-
-void evd_raise_affiliated_srq(struct evd_ia *ia, it_event_type_t number, it_srq_handle_t srq)
-{
-    it_affiliated_event_t news = {.event_number = number, .cause.srq = srq};
-
-    evd_raise_affiliated(ia, &news);
-}
-
-void evd_raise_unaffiliated_spigot(struct evd_ia *ia, it_event_type_t number, size_t spigot_id)
-{
-    struct evd *evd = evd_ia_enter_stream(ia, IT_ASYNC_UNAFF_EVENT_STREAM);
-    it_event_t event;
-
-    if (!evd)
-        return;
-    event.unaff_async = (it_unaffiliated_event_t){
-        .event_number = number,
-        .ia = (it_ia_handle_t)(void *)ia,
-        .spigot_id = spigot_id,
-    };
-    (void)evd_deliver(evd, &event); /* a loss is reported by the EVD itself */
-    evd_leave(evd);
-}
-
-static bool evd_ia_raise_affiliated(struct evd *lost)
-{
-    struct evd *evd = evd_ia_enter_stream(lost->ia, IT_ASYNC_AFF_EVENT_STREAM);
-    it_event_t event;
+    struct evd *evd = evd_ia_enter_stream(ia, stream);
 
     if (!evd)
         return false;
-    if (evd != lost) {
-        event.aff_async = (it_affiliated_event_t){
-            .event_number = IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE,
-            .cause.sevd = evd_handle(lost),
-        };
-        /* When this is lost too, its own overflow goes to the unaffiliated EVD. */
-        (void)evd_deliver(evd, &event);
-    }
+    if (evd != lost)
+        (void)evd_deliver(evd, event); /* a loss is reported by the EVD itself */
     evd_leave(evd);
     return evd != lost;
 }
 
+void evd_raise_affiliated_ep(struct evd_ia *ia, it_event_type_t number, it_ep_handle_t ep)
+{
+    it_event_t event = {.aff_async = {.event_number = number, .cause.ep = ep}};
+
+    (void)evd_raise(ia, IT_ASYNC_AFF_EVENT_STREAM, &event, NULL);
+}
+
+void evd_raise_affiliated_srq(struct evd_ia *ia, it_event_type_t number, it_srq_handle_t srq)
+{
+    it_event_t event = {.aff_async = {.event_number = number, .cause.srq = srq}};
+
+    (void)evd_raise(ia, IT_ASYNC_AFF_EVENT_STREAM, &event, NULL);
+}
+
+void evd_raise_unaffiliated_spigot(struct evd_ia *ia, it_event_type_t number, size_t spigot_id)
+{
+    it_event_t event = {.unaff_async = {.event_number = number,
+                                        .ia = (it_ia_handle_t)(void *)ia,
+                                        .spigot_id = spigot_id}};
+
+    (void)evd_raise(ia, IT_ASYNC_UNAFF_EVENT_STREAM, &event, NULL);
+}
+
 /*
- * Ends: delivering here may overflow the asynchronous EVDs themselves, but each enters that
- * condition, and so comes here, once.
+ * Ends: delivering here may overflow the asynchronous EVDs themselves, but each enters that condition, and so
+ * comes here, once. What the affiliated EVD has no room for goes to the unaffiliated one.
  */
 static void evd_ia_raise_overflow(struct evd *lost)
 {
-    struct evd *evd;
-    it_event_t event;
+    it_event_t affiliated = {.aff_async = {.event_number = IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE,
+                                           .cause.sevd = evd_handle(lost)}};
+    it_event_t unaffiliated = {.unaff_async = {.event_number = IT_ASYNC_UNAFF_SEVD_ENQUEUE_FAILURE,
+                                               .ia = (it_ia_handle_t)(void *)lost->ia}};
 
-    if (evd_ia_raise_affiliated(lost))
-        return;
-    evd = evd_ia_enter_stream(lost->ia, IT_ASYNC_UNAFF_EVENT_STREAM);
-    if (!evd)
-        return;
-    if (evd != lost) {
-        event.unaff_async = (it_unaffiliated_event_t){
-            .event_number = IT_ASYNC_UNAFF_SEVD_ENQUEUE_FAILURE,
-            .ia = (it_ia_handle_t)(void *)lost->ia,
-        };
-        (void)evd_deliver(evd, &event);
-    }
-    evd_leave(evd);
+    if (!evd_raise(lost->ia, IT_ASYNC_AFF_EVENT_STREAM, &affiliated, lost))
+        (void)evd_raise(lost->ia, IT_ASYNC_UNAFF_EVENT_STREAM, &unaffiliated, lost);
 }

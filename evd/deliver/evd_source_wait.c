@@ -15,7 +15,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SOURCE_SPIN_MAX_NS UINT64_C(60000)
@@ -204,10 +203,7 @@ static int evd_source_poll(struct evd *evd, struct evd_source *source, struct ev
 {
     struct pollfd polls[] = {{.fd = source->fd, .events = POLLIN},
                              {.fd = source->kick_fd, .events = POLLIN}};
-    uint64_t now = base_now_ns();
-    uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
-    struct timespec limit = {.tv_sec = (time_t)(left / BASE_NS_PER_S),
-                             .tv_nsec = (long)(left % BASE_NS_PER_S)};
+    struct timespec limit = base_timespec_until(deadline_ns);
     eventfd_t kicks;
     int result = 0;
 

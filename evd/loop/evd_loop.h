@@ -13,6 +13,7 @@
 #include "it_api.h"
 
 #include <event2/event_struct.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,9 +88,9 @@ bool evd_loop_poll(void);
 bool evd_loop_has_tasks(const struct evd_loop *loop);
 
 enum evd_io_event {
-    EVD_IO_READ = 1,
-    EVD_IO_WRITE = 2,
-    EVD_IO_CLOSED = 4 /* peer has ended its direction (EPOLLRDHUP), seen without reading */
+    EVD_IO_READ = POLLIN,
+    EVD_IO_WRITE = POLLOUT,
+    EVD_IO_CLOSED = POLLRDHUP /* the peer has ended its direction, seen without reading */
 };
 
 /*

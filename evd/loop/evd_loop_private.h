@@ -5,7 +5,6 @@
 
 #include "evd/loop/evd_loop.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
 

@@ -15,19 +15,6 @@
 
 /* ---------------------------------------------------------------- polling */
 
-static short loop_poll_events(const struct evd_io *io)
-{
-    unsigned events = 0;
-
-    if (io->events & EVD_IO_READ)
-        events |= POLLIN;
-    if (io->events & EVD_IO_WRITE)
-        events |= POLLOUT;
-    if (io->events & EVD_IO_CLOSED)
-        events |= POLLRDHUP;
-    return (short)events;
-}
-
 static nfds_t loop_poll_fill(struct pollfd *polls)
 {
     nfds_t count = 0;
@@ -35,27 +22,17 @@ static nfds_t loop_poll_fill(struct pollfd *polls)
     BASE_LIST_EACH(struct evd_loop, loop, &loop_here.loops, link) {
         polls[count++] = (struct pollfd){.fd = loop->wake_fd, .events = POLLIN};
         BASE_LIST_EACH(struct evd_io, io, &loop->ios, link)
-            polls[count++] = (struct pollfd){.fd = io->fd, .events = loop_poll_events(io)};
+            polls[count++] = (struct pollfd){.fd = io->fd, .events = (short)io->events};
     }
     return count;
 }
 
 static void loop_note_ready(struct evd_io *io, short revents)
 {
-    unsigned found = 0;
-
     if (revents == 0 || io->found != 0)
         return;
     /* An error or hang-up shows in whatever is tried. */
-    if (revents & (POLLERR | POLLHUP | POLLNVAL))
-        found = io->events;
-    if (revents & POLLIN)
-        found |= EVD_IO_READ;
-    if (revents & POLLOUT)
-        found |= EVD_IO_WRITE;
-    if (revents & POLLRDHUP)
-        found |= EVD_IO_CLOSED;
-    io->found = found;
+    io->found = revents & (POLLERR | POLLHUP | POLLNVAL) ? io->events : (unsigned)revents;
     base_list_prepend(&io->loop->ready, &io->ready_link);
 }
 
@@ -73,12 +50,7 @@ static int loop_poll(uint64_t deadline_ns)
 {
     struct pollfd *polls = loop_here.capacity ? loop_here.polls : loop_here.few;
     nfds_t count = loop_poll_fill(polls);
-    uint64_t now = base_now_ns();
-    uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
-    struct timespec timeout = {
-        .tv_sec = (time_t)(left / BASE_NS_PER_S),
-        .tv_nsec = (long)(left % BASE_NS_PER_S),
-    };
+    struct timespec timeout = base_timespec_until(deadline_ns);
     int ready = ppoll(polls, count, deadline_ns == BASE_NEVER ? NULL : &timeout, NULL);
 
     if (ready > 0)

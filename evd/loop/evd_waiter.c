@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "evd/loop/evd_waiter.h"
 
-#include "base/base_clock.h"
+#include "base/base_futex.h"
 
-#include <errno.h>
-#include <linux/futex.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 /* The words of the futex calls are plain ints to the kernel. */
 _Static_assert(sizeof(_Atomic int) == sizeof(int), "a futex word is an int");
-
-/* Absolute, CLOCK_MONOTONIC. 0 or errno. */
-static int waiter_futex_wait(_Atomic int *word, int value, uint64_t deadline_ns)
-{
-    /*
-     * A deadline is given even for BASE_NEVER (it lies centuries ahead): the kernel restarts a wait
-     * without one after a handler installed with SA_RESTART, and then the caller never learns of
-     * the signal.
-     */
-    struct timespec deadline = {
-        .tv_sec = (time_t)(deadline_ns / BASE_NS_PER_S),
-        .tv_nsec = (long)(deadline_ns % BASE_NS_PER_S),
-    };
-
-    if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value, &deadline, NULL,
-                FUTEX_BITSET_MATCH_ANY) == 0)
-        return 0;
-    return errno;
-}
 
 int evd_waiter_sleep(struct evd_waiter *waiter, uint64_t deadline_ns)
 {
@@ -41,7 +17,7 @@ int evd_waiter_sleep(struct evd_waiter *waiter, uint64_t deadline_ns)
                                                  memory_order_acq_rel, memory_order_acquire))
         return 0;
     while (result != EINTR && result != ETIMEDOUT) {
-        result = waiter_futex_wait(&waiter->state, EVD_WAITER_SLEEPING, deadline_ns);
+        result = base_futex_wait_until(&waiter->state, EVD_WAITER_SLEEPING, deadline_ns);
         if (evd_waiter_is_woken(waiter))
             return 0;
     }
@@ -79,7 +55,7 @@ void evd_waiter_signal(struct evd_waiter *waiter, int state_before)
 {
     /* Neither call can fail in a way that matters: a full eventfd is readable. */
     if (state_before == EVD_WAITER_SLEEPING)
-        (void)syscall(SYS_futex, &waiter->state, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+        base_futex_wake(&waiter->state, 1);
     else if (state_before == EVD_WAITER_POLLING)
         (void)eventfd_write(atomic_load_explicit(&waiter->kick_fd, memory_order_relaxed), 1);
 }

@@ -6,11 +6,10 @@
  */
 #include "evd/queue/evd_object.h"
 
+#include "base/base_futex.h"
+
 #include <limits.h>
-#include <linux/futex.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* ---------------------------------------------------------------- submitting */
 
@@ -78,8 +77,7 @@ static void callback_end(struct evd_callback *callback)
         (void)evd_loop_submit(loop, &again->task);
     /* The EVD's memory stays an EVD's: at worst somebody looks once in vain. */
     if (awaited)
-        (void)syscall(SYS_futex, &evd->callback_ends, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX,
-                      NULL, NULL, 0);
+        base_futex_wake(&evd->callback_ends, INT_MAX);
 }
 
 void evd_callback_run(struct evd_task *task)
@@ -139,8 +137,7 @@ static int callback_take_locked(struct evd *evd)
 static void callback_await_end(struct evd *evd, uint32_t ends)
 {
     while (atomic_load_explicit(&evd->callback_ends, memory_order_acquire) == ends)
-        (void)syscall(SYS_futex, &evd->callback_ends, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, ends, NULL,
-                      NULL, 0);
+        base_futex_wait(&evd->callback_ends, ends);
     base_lock_take(&evd->lock);
     evd->callback_awaited--;
     base_lock_drop(&evd->lock);

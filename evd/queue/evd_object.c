@@ -2,10 +2,9 @@
 /* Handles of EVDs, and the threads that are inside one. */
 #include "evd/queue/evd_object.h"
 
+#include "base/base_futex.h"
+
 #include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* ---------------------------------------------------------------- handles */
 
@@ -74,7 +73,7 @@ void evd_leave(struct evd *evd)
 
     /* Release: pairs with the acquire of evd_destroy(), which then reclaims the object. */
     if (atomic_fetch_sub_explicit(users, 1, memory_order_acq_rel) == (EVD_DYING | 1))
-        (void)syscall(SYS_futex, users, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);
+        base_futex_wake(users, INT_MAX);
 }
 
 bool evd_is_awaited(const struct evd *evd)

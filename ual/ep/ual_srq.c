@@ -45,28 +45,21 @@ static it_status_t ual_srq_new(struct ual_pz *pz, size_t segments, size_t depth,
     struct ual_srq *srq;
     it_status_t status;
 
-    if (!base_object_hold(&pz->object))
-        return base_refuse(IT_ERR_INVALID_PZ, "it_srq_create", "%p is just being freed",
-                           (void *)pz);
-    status = IT_ERR_RESOURCES;
-    srq = ual_object_new(ia, IT_HANDLE_TYPE_SRQ);
+    srq = ual_object_new_child("it_srq_create", ia, IT_HANDLE_TYPE_SRQ, pz, IT_ERR_INVALID_PZ,
+                               &status);
     if (!srq)
-        goto err_release_pz;
+        return status;
     srq->pz = pz;
     srq->max_recv_segments = segments;
     srq->max_recv_dtos = depth;
     base_lock_init(&srq->lock);
     status = ia->provider->srq_create(srq);
-    if (status != IT_SUCCESS)
-        goto err_discard;
-    *srq_out = srq;
-    return IT_SUCCESS;
-
-err_discard:
+    if (status == IT_SUCCESS) {
+        *srq_out = srq;
+        return status;
+    }
     base_lock_destroy(&srq->lock);
-    ual_object_discard(&srq->object);
-err_release_pz:
-    base_object_release(&pz->object);
+    ual_object_discard_child(&srq->object, pz);
     return base_refuse(status, "it_srq_create", "refused by %s", ia->provider->name);
 }
 

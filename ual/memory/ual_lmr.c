@@ -105,12 +105,9 @@ static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spe
     struct ual_lmr *lmr;
     it_status_t status;
 
-    if (!base_object_hold(&pz->object))
-        return base_refuse(IT_ERR_INVALID_PZ, spec->call, "%p is just being freed", (void *)pz);
-    status = IT_ERR_RESOURCES;
-    lmr = ual_object_new(ia, IT_HANDLE_TYPE_LMR);
+    lmr = ual_object_new_child(spec->call, ia, IT_HANDLE_TYPE_LMR, pz, IT_ERR_INVALID_PZ, &status);
     if (!lmr)
-        goto err_release_pz;
+        return status;
     lmr->pz = pz;
     lmr->addr = spec->addr;
     lmr->length = spec->length;
@@ -120,16 +117,12 @@ static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spe
     lmr->shared_id = spec->shared_id;
     base_lock_init(&lmr->lock);
     status = ia->provider->lmr_create(lmr);
-    if (status != IT_SUCCESS)
-        goto err_discard;
-    *lmr_out = lmr;
-    return IT_SUCCESS;
-
-err_discard:
+    if (status == IT_SUCCESS) {
+        *lmr_out = lmr;
+        return status;
+    }
     base_lock_destroy(&lmr->lock);
-    ual_object_discard(&lmr->object);
-err_release_pz:
-    base_object_release(&pz->object);
+    ual_object_discard_child(&lmr->object, pz);
     return base_refuse(status, spec->call, "addr %p, length %llu, privs %#x: refused by %s",
                        spec->addr, (unsigned long long)spec->length, (unsigned)spec->privs,
                        ia->provider->name);

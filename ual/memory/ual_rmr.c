@@ -14,24 +14,17 @@ static it_status_t ual_rmr_new(const char *call, struct ual_pz *pz, it_rmr_type_
     struct ual_rmr *rmr;
     it_status_t status;
 
-    if (!base_object_hold(&pz->object))
-        return base_refuse(IT_ERR_INVALID_PZ, call, "%p is just being freed", (void *)pz);
-    status = IT_ERR_RESOURCES;
-    rmr = ual_object_new(ia, IT_HANDLE_TYPE_RMR);
+    rmr = ual_object_new_child(call, ia, IT_HANDLE_TYPE_RMR, pz, IT_ERR_INVALID_PZ, &status);
     if (!rmr)
-        goto err_release_pz;
+        return status;
     rmr->pz = pz;
     rmr->type = type;
     status = ia->provider->rmr_create(rmr);
-    if (status != IT_SUCCESS)
-        goto err_discard;
-    *rmr_out = rmr;
-    return IT_SUCCESS;
-
-err_discard:
-    ual_object_discard(&rmr->object);
-err_release_pz:
-    base_object_release(&pz->object);
+    if (status == IT_SUCCESS) {
+        *rmr_out = rmr;
+        return status;
+    }
+    ual_object_discard_child(&rmr->object, pz);
     return base_refuse(status, call, "refused by %s", ia->provider->name);
 }
 

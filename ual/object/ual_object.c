@@ -10,6 +10,28 @@ void *ual_object_new(struct ual_ia *ia, it_handle_type_enum_t type)
     return object;
 }
 
+void *ual_object_new_child(const char *call, struct ual_ia *ia, it_handle_type_enum_t type,
+                           void *parent, it_status_t gone, it_status_t *status)
+{
+    void *object;
+
+    if (!base_object_hold(parent)) {
+        *status = base_refuse(gone, call, "%p is just being freed", parent);
+        return NULL;
+    }
+    object = ual_object_new(ia, type);
+    *status = object ? IT_SUCCESS : IT_ERR_RESOURCES;
+    if (!object)
+        base_object_release(parent);
+    return object;
+}
+
+void ual_object_discard_child(struct base_object *object, void *parent)
+{
+    ual_object_discard(object);
+    base_object_release(parent);
+}
+
 void ual_object_discard(struct base_object *object)
 {
     base_pool_put(&ual_ia_of(object)->pools[object->type], object);

@@ -14,6 +14,15 @@
 /* A zeroed object of the IA that nobody can find yet; NULL without memory. */
 void *ual_object_new(struct ual_ia *ia, it_handle_type_enum_t type);
 
+/*
+ * The same for a child of a PZ or an EVD, which it holds from now on. NULL with *status: `gone`, if the parent
+ * is just being freed, or without memory.
+ */
+void *ual_object_new_child(const char *call, struct ual_ia *ia, it_handle_type_enum_t type,
+                           void *parent, it_status_t gone, it_status_t *status);
+/* Gives it back, and the parent free, when the create has failed. */
+void ual_object_discard_child(struct base_object *object, void *parent);
+
 /* Gives back what ual_object_new gave, when the create has failed. */
 void ual_object_discard(struct base_object *object);
 
