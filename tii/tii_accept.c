@@ -23,7 +23,7 @@ it_status_t it_ep_accept(it_ep_handle_t ep_handle, it_cn_est_identifier_t cn_est
     if (!ep || ep->datagrams)
         return ual_ep_refuse(__func__, ep_handle);
     ia = ual_ia_of(&ep->object);
-    if (ual_request_ia(cn_est_id) != ia)
+    if (ual_request_ia(cn_est_id, false) != ia)
         return tii_refuse_request(__func__, cn_est_id);
     status = tii_check_pdata_pointer(__func__, private_data, private_data_length);
     if (status != IT_SUCCESS)
@@ -37,7 +37,7 @@ it_status_t it_ep_accept(it_ep_handle_t ep_handle, it_cn_est_identifier_t cn_est
         return status;
     if (!tii_accept_state_is_legal(ep))
         return ual_ep_refuse_state(__func__, ep);
-    request = ual_request_take(cn_est_id, ia);
+    request = ual_request_take(cn_est_id, ia, false);
     if (!request) /* somebody was faster, or the peer has gone */
         return tii_refuse_request(__func__, cn_est_id);
     status = ia->provider->accept(ep, request, private_data, private_data_length);

@@ -138,6 +138,6 @@ it_status_t it_address_handle_free(it_addr_handle_t addr_handle)
     /* Nothing depends on it: the claim fails only if it is being freed already. */
     if (!address || !base_object_claim_free(&address->object))
         return base_refuse_handle(IT_ERR_INVALID_AH, __func__, addr_handle);
-    ual_address_destroy(address);
+    ual_address_destroy(&address->object);
     return IT_SUCCESS;
 }

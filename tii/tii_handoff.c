@@ -7,7 +7,7 @@
 it_status_t it_handoff(const it_conn_qual_t *conn_qual, size_t spigot_id,
                        it_cn_est_identifier_t cn_est_id)
 {
-    struct ual_ia *ia = ual_request_ia(cn_est_id);
+    struct ual_ia *ia = ual_request_ia(cn_est_id, false);
     struct ual_request *request;
     it_status_t status;
 
@@ -23,7 +23,7 @@ it_status_t it_handoff(const it_conn_qual_t *conn_qual, size_t spigot_id,
         tii_check_passive_qual(__func__, conn_qual, ia->provider->ia_attributes(ia)->passive_quals);
     if (status != IT_SUCCESS)
         return status;
-    request = ual_request_take(cn_est_id, ia);
+    request = ual_request_take(cn_est_id, ia, false);
     if (!request) /* somebody was faster, or the peer has gone */
         return tii_refuse_request(__func__, cn_est_id);
     status = ia->provider->handoff(request, conn_qual, spigot_id);

@@ -144,6 +144,6 @@ it_status_t it_listen_free(it_listen_handle_t listen_handle)
     /* Nothing depends on a listen point: the claim fails only if it is being freed already. */
     if (!listen || !base_object_claim_free(&listen->object))
         return base_refuse_handle(IT_ERR_INVALID_LISTEN, __func__, listen_handle);
-    ual_listen_destroy(listen);
+    ual_listen_destroy(&listen->object);
     return IT_SUCCESS;
 }

@@ -5,7 +5,7 @@
 it_status_t it_reject(it_cn_est_identifier_t cn_est_id, const unsigned char *private_data,
                       size_t private_data_length)
 {
-    struct ual_ia *ia = ual_request_ia(cn_est_id);
+    struct ual_ia *ia = ual_request_ia(cn_est_id, false);
     const struct vp_attributes *attributes;
     struct ual_request *request;
     it_status_t status;
@@ -22,7 +22,7 @@ it_status_t it_reject(it_cn_est_identifier_t cn_est_id, const unsigned char *pri
         tii_check_pdata_length(__func__, attributes, private_data_length, attributes->reject_pdata);
     if (status != IT_SUCCESS)
         return status;
-    request = ual_request_take(cn_est_id, ia);
+    request = ual_request_take(cn_est_id, ia, false);
     if (!request) /* somebody was faster, or the peer has gone */
         return tii_refuse_request(__func__, cn_est_id);
     status = ia->provider->reject(request, private_data, private_data_length);

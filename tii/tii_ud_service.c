@@ -181,7 +181,7 @@ it_status_t it_ud_service_request_handle_free(it_ud_svc_req_handle_t ud_svc_hand
     /* Nothing depends on it: the claim fails only if it is being freed already. */
     if (!service || !base_object_claim_free(&service->object))
         return base_refuse_handle(IT_ERR_INVALID_UD_SVC, __func__, ud_svc_handle);
-    ual_ud_service_destroy(service);
+    ual_ud_service_destroy(&service->object);
     return IT_SUCCESS;
 }
 
@@ -216,7 +216,7 @@ it_status_t it_ud_service_reply(it_ud_svc_req_identifier_t ud_svc_req_id,
         .private_data = private_data,
         .private_length = private_data_length,
     };
-    struct ual_ia *ia = ual_request_ud_ia(ud_svc_req_id);
+    struct ual_ia *ia = ual_request_ia(ud_svc_req_id, true);
     struct ual_request *request;
     it_status_t result;
 
@@ -233,7 +233,7 @@ it_status_t it_ud_service_reply(it_ud_svc_req_identifier_t ud_svc_req_id,
                                 ia->provider->ia_attributes(ia)->ud_reply_pdata);
     if (result != IT_SUCCESS)
         return result;
-    request = ual_request_take_ud(ud_svc_req_id, ia);
+    request = ual_request_take(ud_svc_req_id, ia, true);
     if (!request) /* somebody was faster, or the peer has given up */
         return base_refuse_number(IT_ERR_INVALID_UD_SVC_REQ_ID, __func__, ud_svc_req_id);
     result = ia->provider->ud_reply(request, &reply);

@@ -22,7 +22,7 @@ TestSuite(tii_accept, .init = setup, .fini = world_fini);
 
 static bool waits(void)
 {
-    return ual_request_ia(request.id) == (struct ual_ia *)(void *)world.ia;
+    return ual_request_ia(request.id, false) == (struct ual_ia *)(void *)world.ia;
 }
 
 Test(tii_accept, accept_arguments)

@@ -160,7 +160,7 @@ Test(ual_ia, free_closes_everything_in_order)
     cr_assert_eq(it_ia_free(world.ia), IT_SUCCESS);
     cr_assert_str_eq(fake.closing, "lempi");
     cr_assert_eq(fake.calls.reject, 1);
-    cr_assert_null(ual_request_ia(request.id));
+    cr_assert_null(ual_request_ia(request.id, false));
     cr_assert_eq(it_ia_free(world.ia), IT_ERR_INVALID_IA, "a stale handle");
     cr_assert_eq(it_pz_free(world.pz), IT_ERR_INVALID_PZ);
     cr_assert_eq(it_lmr_free(world.lmr), IT_ERR_INVALID_LMR);
@@ -193,7 +193,7 @@ Test(ual_ia, free_leaves_other_ias_alone)
     fake_request_arrives(&of_two, &two);
     fake_world_close(&one);
     cr_assert_eq(fake.calls.reject, 1);
-    cr_assert_eq(ual_request_ia(of_two.id), (struct ual_ia *)(void *)two.ia);
+    cr_assert_eq(ual_request_ia(of_two.id, false), (struct ual_ia *)(void *)two.ia);
     cr_assert_eq(it_ep_free(two.ep), IT_SUCCESS);
     fake_world_close(&two);
 }

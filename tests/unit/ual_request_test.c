@@ -17,9 +17,9 @@ Test(ual_request, ids_are_new_and_never_0)
         fake_request_arrives(&request, &world);
         cr_assert_gt(request.id, last);
         last = request.id;
-        cr_assert_eq(ual_request_take(request.id, NULL), &request);
+        cr_assert_eq(ual_request_take(request.id, NULL, false), &request);
     }
-    cr_assert_null(ual_request_take(0, NULL));
+    cr_assert_null(ual_request_take(0, NULL, false));
 }
 
 Test(ual_request, many_at_once_in_any_order)
@@ -32,9 +32,9 @@ Test(ual_request, many_at_once_in_any_order)
     for (int i = 0; i < COUNT; i++)
         fake_request_arrives(&requests[i], &world);
     for (int i = 0; i < COUNT; i += 2)
-        cr_assert_eq(ual_request_take(requests[i].id, NULL), &requests[i]);
+        cr_assert_eq(ual_request_take(requests[i].id, NULL, false), &requests[i]);
     for (int i = COUNT - 1; i >= 0; i--)
-        cr_assert_eq(ual_request_take(requests[i].id, NULL), i % 2 ? &requests[i] : NULL);
+        cr_assert_eq(ual_request_take(requests[i].id, NULL, false), i % 2 ? &requests[i] : NULL);
 }
 
 Test(ual_request, only_one_gets_it)
@@ -45,15 +45,15 @@ Test(ual_request, only_one_gets_it)
 
     fake_world_open(&other);
     fake_request_arrives(&request, &world);
-    cr_assert_eq(ual_request_ia(request.id), ia);
-    cr_assert_null(ual_request_take(request.id, (struct ual_ia *)(void *)other.ia));
-    cr_assert_eq(ual_request_take(request.id, ia), &request);
-    cr_assert_null(ual_request_take(request.id, ia));
-    cr_assert_null(ual_request_ia(request.id));
+    cr_assert_eq(ual_request_ia(request.id, false), ia);
+    cr_assert_null(ual_request_take(request.id, (struct ual_ia *)(void *)other.ia, false));
+    cr_assert_eq(ual_request_take(request.id, ia, false), &request);
+    cr_assert_null(ual_request_take(request.id, ia, false));
+    cr_assert_null(ual_request_ia(request.id, false));
     cr_assert_not(ual_request_withdraw(&request));
     ual_request_put_back(&request, request.id);
     cr_assert(ual_request_withdraw(&request));
-    cr_assert_null(ual_request_take(request.id, ia));
+    cr_assert_null(ual_request_take(request.id, ia, false));
     fake_world_close(&other);
 }
 
@@ -63,7 +63,7 @@ static void *take_all(void *argument)
     uintptr_t taken = 0;
 
     for (int i = 0; i < 1000; i++)
-        taken += ual_request_take(requests[i].id, NULL) != NULL;
+        taken += ual_request_take(requests[i].id, NULL, false) != NULL;
     return (void *)taken;
 }
 

@@ -182,7 +182,7 @@ static void bed_expire(struct bed *bed)
 
 static void bed_take(struct bed *bed)
 {
-    CHECK(ual_request_take(bed->conn->request.id, NULL) == &bed->conn->request);
+    CHECK(ual_request_take(bed->conn->request.id, NULL, false) == &bed->conn->request);
     bed->taken = true;
 }
 

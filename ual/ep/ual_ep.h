@@ -5,7 +5,7 @@
 
 #include "ual/object/ual_object.h"
 
-void ual_srq_destroy(struct ual_srq *srq);
+void ual_srq_destroy(struct base_object *object);
 
 /* All but ual_object_end: the object stays for what still names it. */
 void ual_ep_stop(struct ual_ep *ep);

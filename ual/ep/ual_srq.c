@@ -164,13 +164,15 @@ it_status_t it_srq_modify(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
 
 /* ---------------------------------------------------------------- free */
 
-void ual_srq_destroy(struct ual_srq *srq)
+void ual_srq_destroy(struct base_object *object)
 {
-    base_object_unpublish(&srq->object);
-    ual_ia_of(&srq->object)->provider->srq_destroy(srq);
+    struct ual_srq *srq = (struct ual_srq *)(void *)object;
+
+    base_object_unpublish(object);
+    ual_ia_of(object)->provider->srq_destroy(srq);
     base_object_release(&srq->pz->object);
     base_lock_destroy(&srq->lock);
-    ual_object_end(&srq->object);
+    ual_object_end(object);
 }
 
 it_status_t itx_srq_set_message_timeout(it_srq_handle_t srq_handle, uint64_t timeout_us)
@@ -194,6 +196,6 @@ it_status_t it_srq_free(it_srq_handle_t srq_handle)
         return base_refuse_handle(IT_ERR_INVALID_SRQ, __func__, srq_handle);
     if (!base_object_claim_free(&srq->object))
         return base_refuse_handle(IT_ERR_SRQ_BUSY, __func__, srq_handle);
-    ual_srq_destroy(srq);
+    ual_srq_destroy(&srq->object);
     return IT_SUCCESS;
 }

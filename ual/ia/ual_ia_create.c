@@ -127,37 +127,6 @@ err_put:
 
 /* ---------------------------------------------------------------- it_ia_free */
 
-static void ual_ia_destroy_object(struct base_object *object)
-{
-    /* A request that races is wrong use; whatever the object has for children is gone already. */
-    (void)base_object_claim_free(object);
-    switch ((unsigned)object->type) {
-    case IT_HANDLE_TYPE_LISTEN:
-        ual_listen_destroy((struct ual_listen *)(void *)object);
-        break;
-    case IT_HANDLE_TYPE_SRQ:
-        ual_srq_destroy((struct ual_srq *)(void *)object);
-        break;
-    case IT_HANDLE_TYPE_RMR:
-        ual_rmr_destroy((struct ual_rmr *)(void *)object);
-        break;
-    case IT_HANDLE_TYPE_LMR:
-        ual_lmr_destroy((struct ual_lmr *)(void *)object);
-        break;
-    case IT_HANDLE_TYPE_ADDR:
-        ual_address_destroy((struct ual_address *)(void *)object);
-        break;
-    case IT_HANDLE_TYPE_UD_SVC_REQ:
-        ual_ud_service_destroy((struct ual_ud_service *)(void *)object);
-        break;
-    case IT_HANDLE_TYPE_PZ:
-        ual_pz_destroy((struct ual_pz *)(void *)object);
-        break;
-    default: /* EPs: below; EVDs are freed by their own layer */
-        break;
-    }
-}
-
 /* The newest of them, or NULL. */
 static struct base_object *ual_ia_pick(struct ual_ia *ia, it_handle_type_enum_t type)
 {
@@ -169,12 +138,16 @@ static struct base_object *ual_ia_pick(struct ual_ia *ia, it_handle_type_enum_t 
     return object;
 }
 
-static void ual_ia_destroy_all(struct ual_ia *ia, it_handle_type_enum_t type)
+static void ual_ia_destroy_all(struct ual_ia *ia, it_handle_type_enum_t type,
+                               void (*destroy)(struct base_object *object))
 {
     struct base_object *object;
 
-    while ((object = ual_ia_pick(ia, type)) != NULL)
-        ual_ia_destroy_object(object);
+    while ((object = ual_ia_pick(ia, type)) != NULL) {
+        /* A request that races is wrong use; the children of the object are gone already. */
+        (void)base_object_claim_free(object);
+        destroy(object);
+    }
 }
 
 /* EPs use RMRs and narrow RMRs hold EPs: all EPs stop, the RMRs go, then the memory of the EPs. */
@@ -189,7 +162,7 @@ static void ual_ia_destroy_eps_and_rmrs(struct ual_ia *ia)
         evd_ia_unlink(&ia->evd, object);
         base_list_prepend(&stopped, &object->link);
     }
-    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_RMR);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_RMR, ual_rmr_destroy);
     while ((object = BASE_LIST_ITEM(base_list_take(&stopped), struct base_object, link)) != NULL)
         ual_object_discard(object);
 }
@@ -210,14 +183,14 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     ual_stats_leave(ia);
     evd_ia_stop(&ia->evd);
     /* First what brings new work in, then users before what they use. */
-    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LISTEN);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LISTEN, ual_listen_destroy);
     ual_request_refuse_all(ia);
-    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_UD_SVC_REQ);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_UD_SVC_REQ, ual_ud_service_destroy);
     ual_ia_destroy_eps_and_rmrs(ia);
-    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_SRQ);
-    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LMR);
-    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_ADDR);
-    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_PZ);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_SRQ, ual_srq_destroy);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LMR, ual_lmr_destroy);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_ADDR, ual_address_destroy);
+    ual_ia_destroy_all(ia, IT_HANDLE_TYPE_PZ, ual_pz_destroy);
     evd_ia_free_all(&ia->evd); /* blocked waiters have returned when this ends */
     ia->provider->ia_close(ia);
     evd_loop_stop(ia->evd.loop);

@@ -266,14 +266,16 @@ it_status_t it_lmr_query(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
 
 /* ---------------------------------------------------------------- free */
 
-void ual_lmr_destroy(struct ual_lmr *lmr)
+void ual_lmr_destroy(struct base_object *object)
 {
+    struct ual_lmr *lmr = (struct ual_lmr *)(void *)object;
+
     atomic_store_explicit(&lmr->pass, 0, memory_order_relaxed);
-    base_object_unpublish(&lmr->object);
-    ual_ia_of(&lmr->object)->provider->lmr_destroy(lmr);
+    base_object_unpublish(object);
+    ual_ia_of(object)->provider->lmr_destroy(lmr);
     base_object_release(&lmr->pz->object);
     base_lock_destroy(&lmr->lock);
-    ual_object_end(&lmr->object);
+    ual_object_end(object);
 }
 
 it_status_t it_lmr_free(it_lmr_handle_t lmr_handle)
@@ -284,6 +286,6 @@ it_status_t it_lmr_free(it_lmr_handle_t lmr_handle)
         return base_refuse_handle(IT_ERR_INVALID_LMR, __func__, lmr_handle);
     if (!base_object_claim_free(&lmr->object))
         return base_refuse_handle(IT_ERR_LMR_BUSY, __func__, lmr_handle);
-    ual_lmr_destroy(lmr);
+    ual_lmr_destroy(&lmr->object);
     return IT_SUCCESS;
 }

@@ -6,9 +6,9 @@
 #include "ual/object/ual_object.h"
 
 /* Each is claimed (base_object_claim_free) before. In any state; nothing is reported. */
-void ual_pz_destroy(struct ual_pz *pz);
+void ual_pz_destroy(struct base_object *object);
 
-void ual_lmr_destroy(struct ual_lmr *lmr);
-void ual_rmr_destroy(struct ual_rmr *rmr);
+void ual_lmr_destroy(struct base_object *object);
+void ual_rmr_destroy(struct base_object *object);
 
 #endif

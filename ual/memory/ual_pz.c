@@ -45,11 +45,13 @@ it_status_t it_pz_query(it_pz_handle_t pz_handle, it_pz_param_mask_t mask, it_pz
     return IT_SUCCESS;
 }
 
-void ual_pz_destroy(struct ual_pz *pz)
+void ual_pz_destroy(struct base_object *object)
 {
-    base_object_unpublish(&pz->object);
-    ual_ia_of(&pz->object)->provider->pz_destroy(pz);
-    ual_object_end(&pz->object);
+    struct ual_pz *pz = (struct ual_pz *)(void *)object;
+
+    base_object_unpublish(object);
+    ual_ia_of(object)->provider->pz_destroy(pz);
+    ual_object_end(object);
 }
 
 it_status_t it_pz_free(it_pz_handle_t pz_handle)
@@ -60,6 +62,6 @@ it_status_t it_pz_free(it_pz_handle_t pz_handle)
         return base_refuse_handle(IT_ERR_INVALID_PZ, __func__, pz_handle);
     if (!base_object_claim_free(&pz->object))
         return base_refuse_handle(IT_ERR_PZ_BUSY, __func__, pz_handle);
-    ual_pz_destroy(pz);
+    ual_pz_destroy(&pz->object);
     return IT_SUCCESS;
 }

@@ -122,12 +122,14 @@ it_status_t it_rmr_query(it_rmr_handle_t rmr_handle, it_rmr_param_mask_t mask,
 
 /* ---------------------------------------------------------------- free */
 
-void ual_rmr_destroy(struct ual_rmr *rmr)
+void ual_rmr_destroy(struct base_object *object)
 {
-    base_object_unpublish(&rmr->object);
-    ual_ia_of(&rmr->object)->provider->rmr_destroy(rmr);
+    struct ual_rmr *rmr = (struct ual_rmr *)(void *)object;
+
+    base_object_unpublish(object);
+    ual_ia_of(object)->provider->rmr_destroy(rmr);
     base_object_release(&rmr->pz->object);
-    ual_object_end(&rmr->object);
+    ual_object_end(object);
 }
 
 it_status_t it_rmr_free(it_rmr_handle_t rmr_handle)
@@ -137,6 +139,6 @@ it_status_t it_rmr_free(it_rmr_handle_t rmr_handle)
     /* It has no children; a claim that fails is another thread's free. */
     if (!rmr || !base_object_claim_free(&rmr->object))
         return base_refuse_handle(IT_ERR_INVALID_RMR, __func__, rmr_handle);
-    ual_rmr_destroy(rmr);
+    ual_rmr_destroy(&rmr->object);
     return IT_SUCCESS;
 }

@@ -2,10 +2,12 @@
 /* The end of a listen point; the calls of the API are in tii/tii_listen.c. */
 #include "ual/object/ual_object.h"
 
-void ual_listen_destroy(struct ual_listen *listen)
+void ual_listen_destroy(struct base_object *object)
 {
-    base_object_unpublish(&listen->object);
-    ual_ia_of(&listen->object)->provider->listen_stop(listen);
+    struct ual_listen *listen = (struct ual_listen *)(void *)object;
+
+    base_object_unpublish(object);
+    ual_ia_of(object)->provider->listen_stop(listen);
     evd_release(listen->connect_evd);
-    ual_object_end(&listen->object);
+    ual_object_end(object);
 }

@@ -32,9 +32,9 @@ void ual_object_start(struct base_object *object);
 /* Last step of a free: takes the unpublished object out of its IA and gives the memory back. */
 void ual_object_end(struct base_object *object);
 
-void ual_listen_destroy(struct ual_listen *listen);
-void ual_address_destroy(struct ual_address *address);
-void ual_ud_service_destroy(struct ual_ud_service *service);
+void ual_listen_destroy(struct base_object *object);
+void ual_address_destroy(struct base_object *object);
+void ual_ud_service_destroy(struct base_object *object);
 /* IT_CM_MSG_UD_SERVICE_REPLY_EVENT. No lock may be held. */
 void ual_ud_service_report(struct ual_ud_service *service, const struct vp_ud_reply *reply);
 

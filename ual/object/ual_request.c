@@ -57,8 +57,7 @@ void ual_request_put_back(struct ual_request *request, uint64_t id)
     base_lock_drop(&ual_request_lock);
 }
 
-static struct ual_request *ual_request_take_kind(uint64_t id, const struct ual_ia *ia,
-                                                 bool datagram)
+struct ual_request *ual_request_take(uint64_t id, const struct ual_ia *ia, bool datagram)
 {
     struct ual_request *request;
 
@@ -72,17 +71,7 @@ static struct ual_request *ual_request_take_kind(uint64_t id, const struct ual_i
     return request;
 }
 
-struct ual_request *ual_request_take(it_cn_est_identifier_t id, const struct ual_ia *ia)
-{
-    return ual_request_take_kind(id, ia, false);
-}
-
-struct ual_request *ual_request_take_ud(it_ud_svc_req_identifier_t id, const struct ual_ia *ia)
-{
-    return ual_request_take_kind(id, ia, true);
-}
-
-static struct ual_ia *ual_request_ia_of_kind(uint64_t id, bool datagram)
+struct ual_ia *ual_request_ia(uint64_t id, bool datagram)
 {
     struct ual_request *request;
     struct ual_ia *ia;
@@ -92,16 +81,6 @@ static struct ual_ia *ual_request_ia_of_kind(uint64_t id, bool datagram)
     ia = request && request->datagram == datagram ? request->ia : NULL;
     base_lock_drop(&ual_request_lock);
     return ia;
-}
-
-struct ual_ia *ual_request_ia(it_cn_est_identifier_t id)
-{
-    return ual_request_ia_of_kind(id, false);
-}
-
-struct ual_ia *ual_request_ud_ia(it_ud_svc_req_identifier_t id)
-{
-    return ual_request_ia_of_kind(id, true);
 }
 
 bool ual_request_withdraw(struct ual_request *request)

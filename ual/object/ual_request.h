@@ -10,12 +10,10 @@
 void ual_request_add(struct ual_request *request);
 
 /*
- * Takes the request out: the caller owns it now. NULL when the id is unknown, used or of another
- * IA (ia NULL: any).
+ * Takes the request out: the caller owns it now. NULL when the id is unknown, used, of another IA (ia NULL:
+ * any), or of the other kind: one that asks for an EP of datagrams, or for a connection.
  */
-struct ual_request *ual_request_take(it_cn_est_identifier_t id, const struct ual_ia *ia);
-/* The same for one that asks for an EP of datagrams: each kind is unknown to the other's calls. */
-struct ual_request *ual_request_take_ud(it_ud_svc_req_identifier_t id, const struct ual_ia *ia);
+struct ual_request *ual_request_take(uint64_t id, const struct ual_ia *ia, bool datagram);
 
 /*
  * Puts a taken request back under the id it had (the call that took it failed and changes nothing). The provider may
@@ -23,9 +21,8 @@ struct ual_request *ual_request_take_ud(it_ud_svc_req_identifier_t id, const str
  */
 void ual_request_put_back(struct ual_request *request, uint64_t id);
 
-/* The IA that a waiting request belongs to, without taking it; NULL when unknown. */
-struct ual_ia *ual_request_ia(it_cn_est_identifier_t id);
-struct ual_ia *ual_request_ud_ia(it_ud_svc_req_identifier_t id);
+/* The IA that a waiting request of that kind belongs to, without taking it; NULL when unknown. */
+struct ual_ia *ual_request_ia(uint64_t id, bool datagram);
 
 /* For the provider: takes this very request out. False: somebody else has it. */
 bool ual_request_withdraw(struct ual_request *request);

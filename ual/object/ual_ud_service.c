@@ -6,12 +6,14 @@
 
 #include <string.h>
 
-void ual_ud_service_destroy(struct ual_ud_service *service)
+void ual_ud_service_destroy(struct base_object *object)
 {
-    base_object_unpublish(&service->object);
-    ual_ia_of(&service->object)->provider->ud_service_destroy(service);
+    struct ual_ud_service *service = (struct ual_ud_service *)(void *)object;
+
+    base_object_unpublish(object);
+    ual_ia_of(object)->provider->ud_service_destroy(service);
     evd_release(service->reply_evd);
-    ual_object_end(&service->object);
+    ual_object_end(object);
 }
 
 void ual_ud_service_report(struct ual_ud_service *service, const struct vp_ud_reply *reply)

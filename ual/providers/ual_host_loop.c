@@ -136,36 +136,25 @@ void ual_host_watch_stop(struct vp_watch *watch)
 /* ---------------------------------------------------------------- timers */
 
 struct vp_timer {
-    struct evd_timer timer;
-    struct evd_loop *loop;
-    void (*expired)(void *argument);
-    void *argument;
+    struct evd_timer timer; /* .loop, .expired and .argument are set from the beginning */
 };
-
-static void host_timer_expired(void *argument)
-{
-    struct vp_timer *timer = argument;
-
-    timer->expired(timer->argument);
-}
 
 struct vp_timer *ual_host_timer_new(struct ual_ia *ia, void (*expired)(void *argument),
                                     void *argument)
 {
     struct vp_timer *timer = calloc(1, sizeof(*timer));
 
-    if (!timer)
-        return NULL;
-    timer->loop = host_loop(ia);
-    timer->expired = expired;
-    timer->argument = argument;
+    if (timer)
+        timer->timer =
+            (struct evd_timer){.loop = host_loop(ia), .expired = expired, .argument = argument};
     return timer;
 }
 
 bool ual_host_timer_start(struct vp_timer *timer, uint64_t delay_ns)
 {
-    evd_timer_stop(&timer->timer);
-    return evd_timer_start(&timer->timer, timer->loop, delay_ns, host_timer_expired, timer);
+    struct evd_timer *own = &timer->timer;
+
+    return evd_timer_start(own, own->loop, delay_ns, own->expired, own->argument);
 }
 
 void ual_host_timer_stop(struct vp_timer *timer)
@@ -175,8 +164,7 @@ void ual_host_timer_stop(struct vp_timer *timer)
 
 void ual_host_timer_free(struct vp_timer *timer)
 {
-    if (!timer)
-        return;
-    evd_timer_stop(&timer->timer);
+    if (timer)
+        evd_timer_stop(&timer->timer);
     free(timer);
 }
