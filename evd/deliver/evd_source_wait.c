@@ -185,8 +185,10 @@ static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t
     return found;
 }
 
-/* The descriptor was readable. The loop, if it watches too, may have missed that: what comes next is armed by
- * evd_source_leave, once for both. */
+/*
+ * The descriptor was readable. The loop, if it watches too, may have missed that: evd_source_leave arms for
+ * the next completion, once for both.
+ */
 static void evd_source_take_news(struct evd *evd, struct evd_source *source)
 {
     base_lock_take(&evd->lock);
@@ -239,7 +241,7 @@ static void evd_source_pass_on(struct evd *evd, const struct evd_waiter *from)
         evd_waiter_signal(next, state);
 }
 
-/* Devices may take the last word for it (siw does): who relies on all news is not left with failures. */
+/* Some devices (siw) let the latest arm request win: all completions are armed if anyone relies on them. */
 static void evd_source_leave(struct evd *evd, struct evd_source *source)
 {
     bool relied;

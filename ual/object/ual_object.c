@@ -48,3 +48,26 @@ void ual_object_end(struct base_object *object)
     evd_ia_unlink(&ual_ia_of(object)->evd, object);
     ual_object_discard(object);
 }
+
+/* ---------------------------------------------------------------- ends; the calls are in tii */
+
+void ual_listen_destroy(struct base_object *object)
+{
+    struct ual_listen *listen = (struct ual_listen *)(void *)object;
+
+    base_object_unpublish(object);
+    ual_ia_of(object)->provider->listen_stop(listen);
+    evd_release(listen->connect_evd);
+    ual_object_end(object);
+}
+
+void ual_address_destroy(struct base_object *object)
+{
+    struct ual_address *address = (struct ual_address *)(void *)object;
+
+    base_object_unpublish(object);
+    ual_ia_of(object)->provider->address_destroy(address);
+    base_object_release(&address->pz->object);
+    base_lock_destroy(&address->lock);
+    ual_object_end(object);
+}

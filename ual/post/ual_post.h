@@ -126,7 +126,7 @@ static inline it_status_t ual_post_prepare(const char *call, const struct ual_ep
     return IT_SUCCESS;
 }
 
-/* What its provider has refused, by the state or for want of room (ual_ep_attr.c). */
+/* The line about a post that its provider has refused, by the state or without room. */
 it_status_t ual_post_refuse(const char *call, const struct ual_ep *ep, it_status_t status)
     __attribute__((cold));
 
