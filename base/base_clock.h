@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Time: monotonic nanoseconds, and a cheap tick counter for deciding whether two calls are close. */
+/*
+ * Time: monotonic nanoseconds, and a cheap tick counter for deciding whether two calls are close.
+ */
 #ifndef ITAPI_BASE_CLOCK_H
 #define ITAPI_BASE_CLOCK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a live object does when a call of the data path is made on its handle. Each names such a table, so
+ * The functions that calls of the data path enter, by object: each object names such a table, so
  * that the call itself looks at nothing else. All have the arguments of the call. Installed.
  */
 #ifndef ITAPI_BASE_BASE_ENTRIES_H

@@ -18,9 +18,10 @@ static inline void base_futex_wait(void *word, uint32_t value)
 }
 
 /*
- * The same until the deadline on CLOCK_MONOTONIC. Returns 0 or errno: EINTR when a signal handler ran. The
- * kernel gets a deadline also for BASE_NEVER (it lies centuries ahead): without one it restarts the wait
- * after a handler installed with SA_RESTART, and the caller never learns of the signal.
+ * The same until the deadline on CLOCK_MONOTONIC. Returns 0 or errno: EINTR when a signal handler
+ * ran. The kernel gets a deadline also for BASE_NEVER (it lies centuries ahead): without one it
+ * restarts the wait after a handler installed with SA_RESTART, and the caller never learns of the
+ * signal.
  */
 static inline int base_futex_wait_until(void *word, uint32_t value, uint64_t deadline_ns)
 {

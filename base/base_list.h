@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lists of objects that hold the links themselves. Zeroed memory is an empty list, or a link that is in
- * none. A list needs no address of its own: it may be copied, and the copy goes on in its place.
+ * Lists of objects that hold the links themselves. Zeroed memory is an empty list, or a link that
+ * is in none. A list needs no address of its own: it may be copied, and the copy goes on in its
+ * place.
  *
- * base_list is guarded by whoever owns it. base_stack needs no lock: any thread pushes, and a thread that
- * takes gets all there is.
+ * base_list is guarded by whoever owns it. base_stack needs no lock: any thread pushes, and a
+ * thread that takes gets all there is.
  */
 #ifndef ITAPI_BASE_BASE_LIST_H
 #define ITAPI_BASE_BASE_LIST_H

@@ -8,8 +8,8 @@ _Atomic(base_lock_watcher *) base_lock_watch;
 #endif
 
 /*
- * Who waits is counted until it has the lock, so that the one that drops it need not look again, when
- * the lock may be gone: whether somebody is to be woken is told by dropping it.
+ * A waiter is counted until it has the lock. So the thread that drops the lock learns by dropping
+ * it whether to wake one, and need not look again, when the lock may be gone.
  */
 void base_lock_wait(struct base_lock *lock)
 {

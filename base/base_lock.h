@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one lock of the project: a futex, of which taking and dropping cost two instructions each as long
+ * The one lock of the project: a futex. Taking and dropping it cost two instructions each as long
  * as nobody else wants it. Built without NDEBUG it records its owner, so that functions named
  * *_locked can assert that their caller holds it, and tells a watcher who takes which.
  * docs/locking.md has the order of all locks.
@@ -17,7 +17,9 @@
 #define BASE_LOCK_TAKEN  UINT32_C(1)
 #define BASE_LOCK_WAITER UINT32_C(2) /* counts those that want it and may sleep */
 
-/* clang makes a loop of what gcc makes these two instructions of; but ThreadSanitizer is to see it. */
+/*
+ * clang makes a loop of what gcc makes these two instructions of; but ThreadSanitizer is to see it.
+ */
 #if defined(__clang__) && defined(__x86_64__)
 #if !__has_feature(thread_sanitizer)
 #define BASE_LOCK_BY_HAND

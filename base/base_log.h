@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ITAPI_LOG=error|warn|info|debug writes to stderr; without it nothing is printed. The test of the
- * level is one relaxed load, before anything is formatted. A line that a peer can trigger is at most at
- * warn, and above debug it is limited in rate.
+ * level is one relaxed load, before anything is formatted. A line that a peer can trigger is at
+ * most at warn, and above debug it is limited in rate.
  */
 #ifndef ITAPI_BASE_LOG_H
 #define ITAPI_BASE_LOG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every handle points to. An object begins with struct base_object; its memory comes from a
+ * Every handle points to an object, which begins with struct base_object; its memory comes from a
  * pool of one type that never gives memory back, so that a handle kept after the free finds a
  * cleared magic word there (or, much later, another object of the same type), never foreign bytes.
  */
@@ -63,8 +63,8 @@ static inline bool base_object_is(const void *handle, it_handle_type_enum_t type
 }
 
 /*
- * Of a handle that may be one, for calls on EPs and S-RQs: their tables are there before the handle is.
- * Acquire would cost instructions.
+ * Of a handle that may be one, for calls on EPs and S-RQs: their tables are there before the handle
+ * is. Acquire would cost instructions.
  */
 static inline const struct base_entries *base_object_posts(const void *handle)
 {
@@ -82,8 +82,8 @@ static inline const struct base_entries *base_object_entries(const void *handle)
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__SANITIZE_ADDRESS__) &&  \
     !defined(__SANITIZE_THREAD__)
 /*
- * base_object_is where each instruction counts. A misaligned handle is looked at here, which this machine
- * does not mind; it finds no magic word.
+ * base_object_is where each instruction counts. A misaligned handle is looked at here, which this
+ * machine does not mind; it finds no magic word.
  */
 static inline bool base_object_is_usual(const void *handle, it_handle_type_enum_t type)
 {
@@ -137,7 +137,7 @@ bool base_object_claim_free(struct base_object *object);
 /* Takes the claim back: the object lives on. While it was claimed it got no children. */
 void base_object_unclaim(struct base_object *object);
 
-/* What objects that are not for a call have in their tables (base_entries.c). */
+/* The functions of calls that are not for the object (base_entries.c). */
 extern const struct base_entries base_no_entries;
 it_status_t base_no_send(it_ep_handle_t ep, const it_lmr_triplet_t *segments, size_t count,
                          it_dto_cookie_t cookie, it_dto_flags_t flags);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* 256 octets: so many come in one piece, whatever signals do. */
+/* 256 octets come in one piece, whatever signals do. */
 #define RANDOM_BATCH 64u
 
 static _Thread_local uint32_t random_numbers[RANDOM_BATCH];

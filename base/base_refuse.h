@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A call of the API that is refused for a value says so in one line at debug: the call, its answer, the
- * argument and the value, and what would have been good.
+ * A call of the API that is refused for a value says so in one line at debug: the call, its answer,
+ * the argument and the value, and what would have been good.
  *
  *     itapi debug: it_ep_rc_create: IT_ERR_RESOURCE_RECV_DTO: max_recv_dtos 70000, at most 65536
  *
@@ -14,8 +14,8 @@
 #include "it_api.h"
 
 /*
- * Returns the status. call: its name, __func__ where that is it. Whoever passes on the answer of another
- * may do so without a look at it: what is not for a value, and IT_SUCCESS, leave no line.
+ * Returns the status. call: its name, __func__ where that is it. Whoever passes on the answer of
+ * another may do so without a look at it: what is not for a value, and IT_SUCCESS, leave no line.
  */
 it_status_t base_refuse(it_status_t status, const char *call, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));

@@ -10,11 +10,11 @@ struct evd_waiter;
 struct evd_progress_ops {
     /* One non-blocking round of work, unless another thread does it just now. No lock is held. */
     void (*poll)(void *context);
-    /* What posts have left for later goes out now. No lock is held. NULL: nothing is ever left. */
+    /* Sends what posts have deferred. No lock is held. NULL: nothing is ever left. */
     void (*flush)(void *context);
     /*
      * Blocks until the waiter is woken or CLOCK_MONOTONIC passes deadline_ns (UINT64_MAX: never),
-     * and may do the transport's work meanwhile. Returns 0, or EINTR when a signal handler ran.
+     * and may do the transport's work. Returns 0, or EINTR when a signal handler ran.
      * A return without reason is allowed: the caller looks again.
      */
     int (*wait)(void *context, struct evd_waiter *waiter, uint64_t deadline_ns);

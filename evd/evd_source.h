@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A queue of completions below a DTO EVD, kept by a device and not by us: events stay there until
- * somebody wants them. A consumer that polls takes them straight from it; they are moved up into the
- * EVD's own queue when somebody sleeps, or relies on a descriptor, a callback or an AEVD. Installed.
+ * somebody wants them. A consumer that polls takes them straight from it; they are moved up into
+ * the EVD's own queue when somebody sleeps, or relies on a descriptor, a callback or an AEVD.
+ * Installed.
  */
 #ifndef ITAPI_EVD_EVD_SOURCE_H
 #define ITAPI_EVD_EVD_SOURCE_H
@@ -33,14 +34,15 @@ struct evd_source_ops {
     /* The EVD is freed, and nobody uses it or the source. No lock is held. */
     void (*close)(void *context);
     /*
-     * it_evd_dequeue in fewer instructions: what that comes to at once, with nothing checked but the handle,
-     * as long as the IA works. What is not usual is handed on to vp_host.evd_dequeue. The context
-     * begins with a struct evd_source_view; vp_layout says where its address lies. NULL: there is none.
+     * it_evd_dequeue in fewer instructions: what that comes to at once, with nothing checked but
+     * the handle, as long as the IA works. What is not usual is handed on to vp_host.evd_dequeue.
+     * The context begins with a struct evd_source_view; vp_layout says where its address lies.
+     * NULL: there is none.
      */
     it_status_t (*dequeue)(it_evd_handle_t evd, it_event_t *event);
 };
 
-/* What .dequeue sees of its EVD; filled in when the source is attached. */
+/* The part of its EVD that .dequeue sees; filled in when the source is attached. */
 struct evd_source_view {
     struct base_lock *lock;
     const _Atomic size_t *queued; /* by the lock: events in the EVD's own queue, which come first */

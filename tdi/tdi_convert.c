@@ -116,7 +116,7 @@ static it_status_t tdi_start(const char *call, struct ual_ep *ep, int sd, it_pat
     return IT_SUCCESS;
 
 err_restore:
-    (void)tdi_set_path(ep, &before, NULL); /* not if another call has moved the EP meanwhile */
+    (void)tdi_set_path(ep, &before, NULL); /* not if another call has moved the EP */
 err_close:
     (void)close(convert->fd); /* a duplicate: nothing can be lost */
     return base_refuse(status, call, "sd %d, ep_handle %p in %s: refused by %s", sd, (void *)ep,

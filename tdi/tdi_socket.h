@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a descriptor that is to be converted really is, found out without changing anything. */
+/* Examines a descriptor that is to be converted, and changes nothing. */
 #ifndef ITAPI_TDI_TDI_SOCKET_H
 #define ITAPI_TDI_TDI_SOCKET_H
 

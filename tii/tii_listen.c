@@ -42,7 +42,9 @@ static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t *spig
     return IT_SUCCESS;
 }
 
-/* What the provider is to choose: a pair of ports if the program says so, else one of the simplest type there is. */
+/*
+ * For the provider to choose: a pair of ports if the program asks for one, else the simplest type.
+ */
 static it_conn_qual_t tii_listen_open_qual(const struct ual_ia *ia, const it_conn_qual_t *given)
 {
     unsigned accepted = (unsigned)ia->provider->ia_attributes(ia)->passive_quals;

@@ -12,7 +12,7 @@
 
 #define TII_CREATE "it_ud_service_request_handle_create"
 
-/* What a request is made of. */
+/* The parts of a request. */
 struct tii_ud_parts {
     struct evd *reply_evd;
     const it_conn_qual_t *conn_qual;

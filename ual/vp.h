@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The verbs-provider interface: struct vp_provider, one table of functions per provider. The access
- * layer (ual, tii, tdi) checks handles, flags, masks and private data lengths before it calls; a provider
- * checks what only it can know. Private areas are zeroed when an object is created.
+ * layer (ual, tii, tdi) checks handles, flags, masks and private data lengths before it calls; a
+ * provider checks what only it can know. Private areas are zeroed when an object is created.
  *
- * The door has two sides. This one is the same for every provider. The other one, what a provider may call,
- * is struct vp_host (ual/vp_host.h): functions, and one table of offsets. verbs and all providers from
- * shared libraries go through that table, and objects are opaque to them. uiwarp is linked with the
- * library and calls the functions behind the table by name: it takes the lock of an EP and reads its
- * state inline, since an indirect call for each would cost a message more than its protocol does.
+ * The door has two sides. This one is the same for every provider. The other one, what a provider
+ * may call, is struct vp_host (ual/vp_host.h): functions, and one table of offsets. verbs and all
+ * providers from shared libraries go through that table, and objects are opaque to them. uiwarp is
+ * linked with the library and calls the functions behind the table by name: it takes the lock of an
+ * EP and reads its state inline, since an indirect call for each would cost a message more than its
+ * protocol does.
  *
- * docs/providers.md is the guide. Any change here that an installed provider would notice changes VP_ABI.
+ * docs/providers.md is the guide. Any change here that an installed provider would notice changes
+ * VP_ABI.
  */
 #ifndef ITAPI_UAL_VP_H
 #define ITAPI_UAL_VP_H
@@ -54,7 +56,7 @@ enum ual_ep_step {
     UAL_EP_STEPS
 };
 
-/* What a connection event says beyond its number. Zeroed members are "nothing". */
+/* Contents of a connection event. Zeroed members are "nothing". */
 struct ual_conn_news {
     it_event_type_t number;
     it_cn_est_identifier_t cn_est_id;
@@ -82,8 +84,7 @@ struct ual_request {
     uint32_t peer_ird, peer_ord;
     const void *private_data;
     size_t private_length;
-    bool
-        datagram; /* a peer asks for an EP of datagrams: ud_reply answers it, not accept or reject */
+    bool datagram; /* asks for an EP of datagrams: ud_reply answers it, not accept or reject */
 };
 
 /* ---------------------------------------------------------------- datagrams */
@@ -104,7 +105,7 @@ struct vp_attributes {
     it_transport_type_t transport_type;
     it_boolean_t socket_conversion, three_way, suppress_depths, srq, atomics, relative_addressing;
     it_boolean_t srq_resizable, soft_hi_watermark, hard_hi_watermark; /* only with .srq */
-    /* What ep_modify can do. */
+    /* Changes that ep_modify can make. */
     it_boolean_t queues_resizable, ord_increasable, ird_modifiable, enables_modifiable;
     it_rmr_type_t rmr_types; /* bit mask; 0: no RMRs */
     it_boolean_t narrow_unlink, wide_unlink, unlink_fence;
@@ -137,14 +138,17 @@ enum vp_opcode {
     VP_SEND_UNLINK,      /* rmr_context: what the peer is to unlink */
     VP_RDMA_READ_TO_RMR, /* windows instead of segments */
     VP_RMR_LINK,         /* link */
-    VP_RMR_UNLINK,       /* link, of which only the RMR counts */
+    VP_RMR_UNLINK,       /* link, only its RMR counts */
     VP_FETCH_ADD,
     VP_CMP_SWAP,
     VP_SWAP,  /* stores whatever it finds there */
     VP_SENDTO /* a datagram; the one opcode that an EP of datagrams gets */
 };
 
-/* What a link opens: range and rights are within those of the LMR, all objects of one PZ. */
+/*
+ * The window that a link opens: range and rights are within those of the LMR, all objects of one
+ * PZ.
+ */
 struct vp_link {
     struct ual_rmr *rmr;
     struct ual_lmr *lmr; /* must not be freed while linked: held */
@@ -155,7 +159,7 @@ struct vp_link {
     it_rmr_context_t *key; /* out: the new key, when the post is accepted */
 };
 
-/* What an RMR is linked to now. */
+/* The memory that an RMR is linked to now. */
 struct vp_rmr_state {
     struct ual_lmr *lmr; /* NULL: to nothing, and the rest is zero */
     uint8_t *addr;
@@ -165,7 +169,9 @@ struct vp_rmr_state {
     it_rmr_context_t key;
 };
 
-/* A request, checked: flags legal, every segment's LMR handle live, count and length within limits. */
+/*
+ * A request, checked: flags legal, every segment's LMR handle live, count and length within limits.
+ */
 struct vp_request {
     enum vp_opcode opcode;
     it_dto_flags_t flags;
@@ -193,8 +199,8 @@ struct vp_request {
 };
 
 /*
- * The request depends on a key of more bits than the 32 that transports have: no peer has such a key. An RDMA Write or
- * Read of no octets depends on none.
+ * The request depends on a key of more bits than the 32 that transports have: no peer has such a
+ * key. An RDMA Write or Read of no octets depends on none.
  */
 static inline bool vp_request_has_bad_key(const struct vp_request *request)
 {
@@ -209,10 +215,11 @@ struct vp_ep_ops {
     it_status_t (*post_recv)(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags);
     /*
-     * For usual posts in fewer instructions: what the posting calls come to on a live EP at once, with
-     * nothing else checked; whatever is not usual is handed on to vp_host.entries, with the arguments as
-     * they are. Counts of segments are limited to 1 at least, the IA works, and datagrams do not come here.
-     * All but dequeue, which says IT_ERR_INVALID_EVD, post. NULL: there are none.
+     * For usual posts in fewer instructions: what the posting calls come to on a live EP at once,
+     * with nothing else checked; whatever is not usual is handed on to vp_host.entries, with the
+     * arguments as they are. Counts of segments are limited to 1 at least, the IA works, and
+     * datagrams do not come here. All but dequeue, which says IT_ERR_INVALID_EVD, post. NULL: there
+     * are none.
      */
     const struct base_entries *entries;
 };
@@ -240,8 +247,8 @@ struct vp_convert {
 /* ---------------------------------------------------------------- the table */
 
 /*
- * All functions are needed, those of RMRs, of S-RQs and of datagrams if the IA's attributes announce
- * them; else they are NULL. What the transport cannot do is refused by their status.
+ * All functions are needed, those of RMRs, of S-RQs and of datagrams if the IA's attributes
+ * announce them; else they are NULL. What the transport cannot do is refused by their status.
  */
 struct vp_provider {
     uint32_t abi;  /* VP_ABI */
@@ -250,9 +257,12 @@ struct vp_provider {
     size_t ia_area, pz_area, lmr_area, rmr_area, srq_area, ep_area, listen_area;
     size_t address_area, ud_service_area;
 
-    /* Fills at most capacity records; returns how many Interfaces exist (0: also without resources). */
+    /*
+     * Fills at most capacity records; returns how many Interfaces exist (0: also without
+     * resources).
+     */
     size_t (*interfaces)(it_interface_t *interfaces, size_t capacity);
-    /* Also true when it cannot be told for want of resources: ia_open then fails. */
+    /* Also true when it cannot be told without resources: ia_open then fails. */
     bool (*has_interface)(const char *name);
 
     /* The IA's own thread runs already. May set the progress functions (evd/evd_progress.h). */
@@ -276,51 +286,56 @@ struct vp_provider {
     it_status_t (*lmr_create)(struct ual_lmr *lmr);
     /* Returns when no octet can land in or leave the memory any more. */
     void (*lmr_destroy)(struct ual_lmr *lmr);
-    /* No window is linked to it, nor can be meanwhile. Sets both as lmr_create does. */
+    /* No window is linked to it, nor can be until it returns. Sets both as lmr_create does. */
     it_status_t (*lmr_modify)(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
 
     /*
-     * A window, with .rmr_types. Decides on its type if that is IT_RMR_TYPE_DEFAULT. A link holds its LMR from the
-     * post on (it_lmr_free is busy) and, once executed, lets go of what was linked before; a
-     * narrow window holds its EP while it is linked. It may outlive ep_destroy, as does the
-     * object of its EP then, when the IA is closed.
+     * A window, with .rmr_types. Decides on its type if that is IT_RMR_TYPE_DEFAULT. A link holds
+     * its LMR from the post on (it_lmr_free is busy) and, once executed, lets go of what was linked
+     * before; a narrow window holds its EP while it is linked. It may outlive ep_destroy, as does
+     * the object of its EP then, when the IA is closed.
      */
     it_status_t (*rmr_create)(struct ual_rmr *rmr);
     /* Linked or not. Returns when no octet moves through the window any more. */
     void (*rmr_destroy)(struct ual_rmr *rmr);
     void (*rmr_query)(struct ual_rmr *rmr, struct vp_rmr_state *state);
 
-    /* S-RQs, with .srq. Depth and segments are checked; may be rounded up here. Sets the vp_srq_ops. */
+    /*
+     * S-RQs, with .srq. Depth and segments are checked; may be rounded up here. Sets the
+     * vp_srq_ops.
+     */
     it_status_t (*srq_create)(struct ual_srq *srq);
     /* No EP uses it. */
     void (*srq_destroy)(struct ual_srq *srq);
     /*
-     * Depth, low watermark or both; checked against the attributes. Takes the S-RQ's lock, refuses a
-     * depth below what is posted (IT_ERR_INVALID_SRQ_SIZE) and a watermark above the depth
-     * (IT_ERR_SRQ_LOW_WATERMARK), and stores both in the S-RQ. A watermark above what is posted fires
-     * at once; whoever fires it sets it to 0 and raises IT_ASYNC_AFF_SRQ_LOW_WATERMARK.
+     * Depth, low watermark or both; checked against the attributes. Takes the S-RQ's lock, refuses
+     * a depth below what is posted (IT_ERR_INVALID_SRQ_SIZE) and a watermark above the depth
+     * (IT_ERR_SRQ_LOW_WATERMARK), and stores both in the S-RQ. A watermark above what is posted
+     * fires at once; whoever fires it sets it to 0 and raises IT_ASYNC_AFF_SRQ_LOW_WATERMARK.
      */
     it_status_t (*srq_modify)(struct ual_srq *srq, it_srq_param_mask_t mask,
                               const it_srq_param_t *params);
 
     /*
-     * The EP's attributes are checked; may be rounded up here. Sets the EP's vp_ep_ops. With .datagrams also
-     * EPs of datagrams (vp_ep_info): OPERATIONAL at once. Of such, what may be sent on the Spigot
-     * (IT_ERR_PAYLOAD_SIZE) and the key (IT_ERR_INVALID_EP_KEY) are checked here, and the number is set.
+     * The EP's attributes are checked; may be rounded up here. Sets the EP's vp_ep_ops. With
+     * .datagrams also EPs of datagrams (vp_ep_info): OPERATIONAL at once. Of such, what may be sent
+     * on the Spigot (IT_ERR_PAYLOAD_SIZE) and the key (IT_ERR_INVALID_EP_KEY) are checked here, and
+     * the number is set.
      */
     it_status_t (*ep_create)(struct ual_ep *ep);
     /* Any state: cuts a live connection, reports nothing, returns when no thread uses the EP. */
     void (*ep_destroy)(struct ual_ep *ep);
     /*
-     * Around ep_modify_locked, without the EP's lock: nobody works on the EP between the two. changed: what
-     * has been changed, 0 if that has failed.
+     * Around ep_modify_locked, without the EP's lock: nobody works on the EP between the two.
+     * changed: what has been changed, 0 if that has failed.
      */
     void (*ep_halt)(struct ual_ep *ep);
     void (*ep_proceed)(struct ual_ep *ep, it_ep_param_mask_t changed);
     /*
-     * State and limits are checked by the caller, who holds the EP's lock; what the IA cannot change
-     * is IT_ERR_OP_NOT_SUPPORTED. On success *attr may be turned into what is in force from then on,
-     * and the caller stores that. Of an EP of datagrams: IT_EP_PARAM_EP_KEY and the depths.
+     * State and limits are checked by the caller, who holds the EP's lock; what the IA cannot
+     * change is IT_ERR_OP_NOT_SUPPORTED. On success *attr may be turned into what is in force from
+     * then on, and the caller stores that. Of an EP of datagrams: IT_EP_PARAM_EP_KEY and the
+     * depths.
      */
     it_status_t (*ep_modify_locked)(struct ual_ep *ep, it_ep_param_mask_t mask,
                                     it_ep_attributes_t *attr);
@@ -341,14 +356,17 @@ struct vp_provider {
     it_status_t (*connect)(struct ual_ep *ep, const it_path_t *path,
                            const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                            it_cn_est_flags_t flags, const void *private_data, size_t length);
-    /* The request is taken; on success it is the provider's again, on failure put back by the caller. */
+    /*
+     * The request is taken; on success it is the provider's again, on failure put back by the
+     * caller.
+     */
     it_status_t (*accept)(struct ual_ep *ep, struct ual_request *request, const void *private_data,
                           size_t length);
     /* Also for what is undecided when its IA is freed. */
     it_status_t (*reject)(struct ual_request *request, const void *private_data, size_t length);
     /*
-     * Announces the request anew, under another id, on the listen point that serves qual on the spigot. Refused: the
-     * library puts it back under its old id, whatever it has now.
+     * Announces the request anew, under another id, on the listen point that serves qual on the
+     * spigot. Refused: the library puts it back under its old id, whatever it has now.
      */
     it_status_t (*handoff)(struct ual_request *request, const it_conn_qual_t *qual,
                            size_t spigot_id);
@@ -356,13 +374,13 @@ struct vp_provider {
     it_status_t (*convert)(struct ual_ep *ep, const struct vp_convert *convert);
 
     /*
-     * Datagrams, with .datagrams. A listen point also takes requests for EPs of datagrams. Of paths, only
-     * the Spigot is checked, and those of iWARP.
+     * Datagrams, with .datagrams. A listen point also takes requests for EPs of datagrams. Of
+     * paths, only the Spigot is checked, and those of iWARP.
      */
     /* May block, unless IT_AH_PATH_COMPLETE. IT_ERR_INVALID_SOURCE_PATH, IT_ERR_INVALID_ADDRESS. */
     it_status_t (*address_create)(struct ual_address *address, const it_path_t *path,
                                   it_ah_flags_t flags);
-    /* Nobody sends to it meanwhile. Failed: all is as before. */
+    /* Nobody sends to it during the call. On failure all is as before. */
     it_status_t (*address_modify)(struct ual_address *address, const it_path_t *path);
     void (*address_destroy)(struct ual_address *address);
     /* Nothing goes out yet. Checks qualifier and path. */
@@ -370,25 +388,34 @@ struct vp_provider {
     /* When it has returned, nothing is reported any more. */
     void (*ud_service_destroy)(struct ual_ud_service *service);
     /*
-     * Sends the request; its outcome is reported once, by ud_report: also that nobody has answered in the
-     * time of the path (IT_UD_SVC_REQ_REJECTED). IT_ERR_RESOURCES while the last one is under way.
+     * Sends the request; its outcome is reported once, by ud_report: also that nobody has answered
+     * in the time of the path (IT_UD_SVC_REQ_REJECTED). IT_ERR_RESOURCES while the last one is
+     * under way.
      */
     it_status_t (*ud_request)(struct ual_ud_service *service);
-    /* The request is taken; on success it is the provider's again, on failure put back by the caller. */
+    /*
+     * The request is taken; on success it is the provider's again, on failure put back by the
+     * caller.
+     */
     it_status_t (*ud_reply)(struct ual_request *request, const struct vp_ud_reply *reply);
 
     /*
-     * What a provider may leave out, each by itself: NULL, or .size ends before it.
+     * Functions that a provider may leave out, each by itself: NULL, or .size ends before it.
      */
-    /* Adds to what is there, which is 0. The EP lives; from any thread, with the lock of the IA's lists. */
+    /*
+     * Adds to what is there, which is 0. The EP lives; from any thread, with the lock of the IA's
+     * lists.
+     */
     void (*ep_counters)(struct ual_ep *ep, struct itx_ep_counters *counters);
-    /* What keeps Interfaces away or unusable: sets .obstacle and .detail, which say "none". */
+    /*
+     * Sets .obstacle and .detail if something keeps Interfaces away or unusable. They say "none".
+     */
     void (*obstacle)(struct itx_provider_info *info);
     /* itx_srq_set_message_timeout; any value. */
     it_status_t (*srq_set_message_timeout)(struct ual_srq *srq, uint64_t timeout_us);
 };
 
-/* What every table has. */
+/* The part of a table that no provider may leave out. */
 #define VP_PROVIDER_SIZE offsetof(struct vp_provider, ep_counters)
 
 /* A function of those that may be left out is there. */

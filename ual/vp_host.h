@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a provider in a shared library may call: the library exports nothing but the API, so it
- * hands over a table. Objects are opaque to such a provider. Installed, with ual/vp.h.
+ * The functions that a provider in a shared library may call: the library exports only the API, so
+ * it hands over a table. Objects are opaque to such a provider. Installed, with ual/vp.h.
  *
  * The library looks for a function VP_ENTRY in the shared library and calls it once, on an
  * arbitrary thread. It returns the table of the provider, which must stay valid, or NULL to stay
@@ -42,7 +42,10 @@ struct vp_completion {
     bool has_immediate;   /* of a receive */
     uint64_t immediate;   /* with has_immediate */
     it_handle_t unlinked; /* a region the peer has invalidated, else NULL; without has_immediate */
-    /* IT_DTO_UD_RECV_CMPL_EVENT: stays until retire is written, or ep_disown. NULL: it is not known. */
+    /*
+     * IT_DTO_UD_RECV_CMPL_EVENT: stays until retire is written, or ep_disown. NULL: it is not
+     * known.
+     */
     const struct evd_datagram *datagram;
     /*
      * When the event is dequeued retire_value is written to *retire: counting those tells which
@@ -59,7 +62,7 @@ enum vp_completed {
     VP_COMPLETION_LOST /* the EVD is full: call wake, and end the connection */
 };
 
-/* What an LMR is. PZ, rights and key are changed by lmr_modify alone: in it they are as before. */
+/* An LMR. Only lmr_modify changes PZ, rights and key: in it they are as before. */
 struct vp_lmr_info {
     struct ual_pz *pz;
     void *addr;
@@ -69,25 +72,25 @@ struct vp_lmr_info {
     it_rmr_context_t key; /* 0 until it is set */
 };
 
-/* What an S-RQ is; immutable once srq_create has returned, which may raise the segments. */
+/* An S-RQ; immutable once srq_create has returned, which may raise the segments. */
 struct vp_srq_info {
     struct ual_pz *pz;
     size_t max_recv_segments;
 };
 
-/* What of it can be modified; by its lock. */
+/* The values of an S-RQ that can be modified; by its lock. */
 struct vp_srq_limits {
     size_t max_recv_dtos;
     size_t low_watermark; /* armed; 0: off, or fired */
 };
 
-/* What an RMR is; immutable. */
+/* An RMR; immutable. */
 struct vp_rmr_info {
     struct ual_pz *pz;
     it_rmr_type_t type; /* in rmr_create perhaps IT_RMR_TYPE_DEFAULT: see rmr_set_type */
 };
 
-/* What an EP is; immutable. */
+/* An EP; immutable. */
 struct vp_ep_info {
     struct ual_pz *pz;
     struct ual_srq *srq; /* NULL: receives are posted on the EP itself */
@@ -97,7 +100,7 @@ struct vp_ep_info {
     size_t spigot_id; /* with .datagrams */
 };
 
-/* What a request for a peer's EP of datagrams is; immutable. */
+/* A request for a peer's EP of datagrams; immutable. */
 struct vp_ud_service_info {
     it_conn_qual_t conn_qual;
     it_path_t path;
@@ -105,7 +108,7 @@ struct vp_ud_service_info {
     size_t private_length;
 };
 
-/* What a listen point is; conn_qual's port may be changed by listen_start only. */
+/* A listen point; only listen_start may change the port of conn_qual. */
 struct vp_listen_info {
     size_t spigot_id;
     it_listen_flags_t flags;
@@ -128,8 +131,8 @@ enum vp_object {
 };
 
 /*
- * The one table of offsets: octets from where an object begins, which is also what its handle points to.
- * It is the same for the life of the process.
+ * The one table of offsets: octets from where an object begins, which is also what its handle
+ * points to. It is the same for the life of the process.
  */
 struct vp_layout {
     size_t area[VP_OBJECTS]; /* of the private area, aligned to 64 */
@@ -154,13 +157,18 @@ struct vp_host {
     /* The IA of any other object. */
     struct ual_ia *(*ia_of)(const void *object);
     const char *(*ia_name)(const struct ual_ia *ia);
-    /* An LMR (for a link) or an EP (for a narrow window): it cannot be freed until it is released. */
+    /*
+     * An LMR (for a link) or an EP (for a narrow window): it cannot be freed until it is released.
+     */
     bool (*hold)(void *object); /* false: it is just being freed */
     void (*release)(void *object);
 
     /* The posts with all checks, for those that are not usual (vp_ep_ops.entries). */
     const struct base_entries *entries;
-    /* The same of it_evd_dequeue (evd_source_ops.dequeue), and its end if there is nothing: evd/queue/evd.h. */
+    /*
+     * The same of it_evd_dequeue (evd_source_ops.dequeue), and its end if there is nothing:
+     * evd/queue/evd.h.
+     */
     it_status_t (*evd_dequeue)(it_evd_handle_t evd, it_event_t *event);
     it_status_t (*evd_found_nothing)(it_evd_handle_t evd);
 
@@ -220,9 +228,10 @@ struct vp_host {
     /* The key works no more: a peer has invalidated it. */
     void (*lmr_unlinked)(struct ual_lmr *lmr);
     /*
-     * For a provider that remembers LMRs: where a number stands that no other LMR has or will have, nor this
-     * one once it_lmr_modify has changed it; it becomes 0 when the LMR is freed. It may be read for the life
-     * of the process: handle and number as before, the same LMR as before. NULL: no live LMR.
+     * For a provider that remembers LMRs: where a number stands that no other LMR has or will have,
+     * nor this one once it_lmr_modify has changed it; it becomes 0 when the LMR is freed. It may be
+     * read for the life of the process: handle and number as before, the same LMR as before. NULL:
+     * no live LMR.
      */
     const _Atomic uint64_t *(*lmr_pass)(it_lmr_handle_t handle);
 
@@ -245,7 +254,10 @@ struct vp_host {
     /* ---- EP. */
     void (*ep_info)(const struct ual_ep *ep, struct vp_ep_info *info);
     void (*ep_set_ops)(struct ual_ep *ep, const struct vp_ep_ops *ops); /* from ep_create */
-    /* What it_ep_query shows. After ep_create it is read and written with the EP's lock held. */
+    /*
+     * The attributes that it_ep_query shows. After ep_create it is read and written with the EP's
+     * lock held.
+     */
     it_ep_attributes_t *(*ep_attributes)(struct ual_ep *ep);
     /* Not 0: the consumer has agreed to immediate values. */
     uint32_t (*ep_immediate_bits)(const struct ual_ep *ep);
@@ -256,7 +268,9 @@ struct vp_host {
     /* The lock is held. False, and nothing is changed, when the step is not legal in this state. */
     bool (*ep_step_locked)(struct ual_ep *ep, enum ual_ep_step step);
     void (*ep_set_path_locked)(struct ual_ep *ep, const it_path_t *path);
-    /* Of an EP of datagrams, which takes no steps. The lock is held. False: it was there already. */
+    /*
+     * Of an EP of datagrams, which takes no steps. The lock is held. False: it was there already.
+     */
     bool (*ep_set_ud_state_locked)(struct ual_ep *ep, it_ep_state_ud_t state);
     it_ep_state_ud_t (*ep_ud_state)(const struct ual_ep *ep);
 
@@ -265,14 +279,18 @@ struct vp_host {
                                   const struct vp_completion *completion);
     /* The others: no lock may be held. */
     void (*wake)(struct ual_ep *ep, enum vp_queue queue);
-    /* From ep_destroy, when no completion comes any more: those that wait to be dequeued point nowhere. */
+    /*
+     * From ep_destroy, when no completion comes any more: those that wait to be dequeued point
+     * nowhere.
+     */
     void (*ep_disown)(struct ual_ep *ep);
     void (*ep_report)(struct ual_ep *ep, const struct ual_conn_news *news);
     void (*ep_raise)(struct ual_ep *ep, it_event_type_t number); /* affiliated: IT_ASYNC_AFF_EP_ */
 
     /*
      * ---- A queue of completions below an EVD (evd/evd_source.h). An EVD has at most one, which it
-     * keeps until it is freed. From ep_create on; the caller sees to it that two do not attach at once.
+     * keeps until it is freed. From ep_create on; the caller sees to it that two do not attach at
+     * once.
      */
     /* Its context, or NULL when none is attached, or one with other functions. */
     void *(*source_get)(struct ual_ep *ep, enum vp_queue queue, const struct evd_source_ops *ops);

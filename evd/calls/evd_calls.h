@@ -35,8 +35,8 @@ it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops,
 /* it_evd_dequeue with all checks, for a source's own. */
 it_status_t evd_dequeue_one(it_evd_handle_t handle, it_event_t *event);
 /*
- * A source's own has found nothing, with the lock, which is dropped here: whoever polls does the transport's
- * work. Returns IT_ERR_QUEUE_EMPTY.
+ * A source's own has found nothing, with the lock, which is dropped here: whoever polls does the
+ * transport's work. Returns IT_ERR_QUEUE_EMPTY.
  */
 it_status_t evd_source_found_nothing(it_evd_handle_t handle);
 

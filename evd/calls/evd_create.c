@@ -225,7 +225,9 @@ it_status_t it_evd_create(it_ia_handle_t ia_handle, it_event_type_t event_number
 
 /* ---------------------------------------------------------------- freeing one */
 
-/* Waiters find the EVD dying: those that look before the lock is taken here, when they are woken. */
+/*
+ * Waiters find the EVD dying: those that look before the lock is taken here, when they are woken.
+ */
 static void evd_abort_waiters(struct evd *evd)
 {
     (void)atomic_fetch_or_explicit(&evd->users, EVD_DYING, memory_order_acq_rel);

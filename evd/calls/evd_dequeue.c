@@ -51,7 +51,9 @@ void evd_make_progress(struct evd *evd)
 {
     const struct evd_ia *ia = evd->ia;
 
-    /* A callback that is never done, since we find it ever more events, would keep all others off. */
+    /*
+     * A callback that is never done, since we find it ever more events, would keep all others off.
+     */
     if (evd_loop_is_here() && !evd_loop_poll())
         return;
     if (atomic_load_explicit(&evd->unsent, memory_order_relaxed))

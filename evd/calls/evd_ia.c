@@ -10,8 +10,8 @@ static struct evd *evd_ia_first_locked(const struct evd_ia *ia)
 }
 
 /*
- * The live EVD after this one, which is left, or the first; the result has been entered, so it stays
- * in the list. NULL: there is none.
+ * The live EVD after this one, which is left, or the first; the result has been entered, so it
+ * stays in the list. NULL: there is none.
  */
 static struct evd *evd_ia_next(struct evd_ia *ia, struct evd *evd)
 {

@@ -118,7 +118,7 @@ static void evd_modify_commit_locked(struct evd *evd, struct evd_change *change)
     }
 }
 
-/* What has not been used, or is no longer. */
+/* Releases what has not been used, or is no longer. */
 static void evd_modify_finish(struct evd_change *change)
 {
     evd_aggregate_left(change->left);

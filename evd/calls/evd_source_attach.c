@@ -15,7 +15,7 @@ static void evd_source_go_straight(struct evd *evd, struct evd_source *source)
     source->entries = evd_entries;
     source->entries.dequeue = source->ops->dequeue;
     base_object_set_entries(&evd->object, &source->entries);
-    /* An IA that fails meanwhile has passed by the EVD, or is seen here. */
+    /* An IA that has just failed has passed by the EVD, or is seen here. */
     if (atomic_load(&evd->ia->failed))
         base_object_set_entries(&evd->object, &evd_entries);
 }

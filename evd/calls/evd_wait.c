@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_evd_wait, itx_evd_wait_n, itx_aevd_wait. No wake-up is lost: a waiter is put back to RUNNING under the EVD's lock together
- * with the look that found nothing, so any event queued later finds it and claims it; and whoever
- * leaves while the EVD is still ready wakes the next waiter.
+ * it_evd_wait, itx_evd_wait_n, itx_aevd_wait. No wake-up is lost: a waiter is put back to RUNNING
+ * under the EVD's lock together with the look that found nothing, so any event queued later finds
+ * it and claims it; and whoever leaves while the EVD is still ready wakes the next waiter.
  */
 #include "evd/calls/evd_calls.h"
 
@@ -97,7 +97,7 @@ static it_status_t evd_wait_check_locked(const struct evd_wait *wait, bool entry
         return IT_ERR_CALLBACK_EXISTS;
     if (evd_is_ready_locked(evd))
         return IT_SUCCESS;
-    /* Who comes to a threshold that is met need not wait for a notification event. */
+    /* A caller that finds the threshold met need not wait for a notification event. */
     if (entry && evd->enabled && !evd_is_aggregate(evd) &&
         evd_queue_meets(&evd->queue, evd->threshold))
         return IT_SUCCESS;
@@ -173,7 +173,9 @@ static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
         ia->release_evd(ia->progress_context, evd_is_aggregate(wait->evd) ? NULL : wait->evd);
     if (evd_loop_is_here()) {
         (void)evd_source_rely(wait->evd); /* at worst it looks when something else happens */
-        /* The loops of this thread are what we sleep in; the streams are read by those of the IA. */
+        /*
+         * The loops of this thread are what we sleep in; the streams are read by those of the IA.
+         */
         if (ia->progress && ia->progress->flush)
             ia->progress->flush(ia->progress_context);
         if (ia->progress)

@@ -287,8 +287,9 @@ void evd_raise_unaffiliated_spigot(struct evd_ia *ia, it_event_type_t number, si
 }
 
 /*
- * Ends: delivering here may overflow the asynchronous EVDs themselves, but each enters that condition, and so
- * comes here, once. What the affiliated EVD has no room for goes to the unaffiliated one.
+ * Ends: delivering here may overflow the asynchronous EVDs themselves, but each enters that
+ * condition, and so comes here, once. What the affiliated EVD has no room for goes to the
+ * unaffiliated one.
  */
 static void evd_ia_raise_overflow(struct evd *lost)
 {

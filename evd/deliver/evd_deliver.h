@@ -17,7 +17,9 @@ enum evd_push_result evd_push_dto(struct evd *evd, const struct evd_dto *dto);
 /* Queues any other event; event->any.evd is filled in here. */
 enum evd_push_result evd_push(struct evd *evd, const it_event_t *event);
 
-/* Wakes a waiter, raises the descriptor, tells the AEVD, reports an overflow. No lock may be held. */
+/*
+ * Wakes a waiter, raises the descriptor, tells the AEVD, reports an overflow. No lock may be held.
+ */
 void evd_wake(struct evd *evd);
 
 /* evd_push and, where needed, evd_wake. No lock may be held. True unless the event was lost. */

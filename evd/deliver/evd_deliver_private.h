@@ -15,7 +15,7 @@ int evd_idle_waiter_locked(struct evd *evd);
 /* True when a waiter should be woken, the descriptor raised or the AEVD told: evd_wake(). */
 bool evd_needs_wake_locked(struct evd *evd);
 
-/* What has to be done for an EVD when its lock is no longer held. */
+/* Work for an EVD that is left until its lock is dropped. */
 struct evd_wakeup {
     struct evd_waiter *waiter; /* NULL: none */
     int waiter_state;
@@ -23,7 +23,9 @@ struct evd_wakeup {
     bool sync_fd;
 };
 
-/* Claims one waiter and the callback if the EVD is ready; compares the descriptor with the state. */
+/*
+ * Claims one waiter and the callback if the EVD is ready; compares the descriptor with the state.
+ */
 struct evd_wakeup evd_wakeup_collect_locked(struct evd *evd);
 
 void evd_wakeup_run(struct evd *evd, const struct evd_wakeup *wakeup);
@@ -42,8 +44,8 @@ bool evd_source_rely(struct evd *evd);
 int evd_source_wait(struct evd *evd, struct evd_waiter *waiter, uint64_t deadline_ns);
 void evd_source_close(struct evd *evd);
 /*
- * To be called afterwards, again if it has failed: the loop watches the source from now on. Waits for
- * the loop. False without memory.
+ * To be called afterwards, again if it has failed: the loop watches the source from now on. Waits
+ * for the loop. False without memory.
  */
 bool evd_source_start(struct evd *evd);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sources: moving completions up, and sleeping until there are some. One waiter of the EVD sleeps in
- * a poll set that holds the source's descriptor; those that come later sleep in their futex, and
+ * Sources: moving completions up, and sleeping until there are some. One waiter of the EVD sleeps
+ * in a poll set that holds the source's descriptor; those that come later sleep in their futex, and
  * have the place when it is left. The loop watches the descriptor too: for those who rely on it (a
- * descriptor of the EVD, a callback, an AEVD, a wait on the loop's own thread), and for failures that
- * nobody looks for.
+ * descriptor of the EVD, a callback, an AEVD, a wait on the loop's own thread), and for failures
+ * that nobody looks for.
  */
 #include "evd/deliver/evd_deliver_private.h"
 
@@ -31,7 +31,7 @@ bool evd_source_move(struct evd *evd)
     return wake;
 }
 
-/* What has come before the source was armed is found by the look after it. */
+/* The look after arming finds what came before it. */
 static size_t evd_source_arm_locked(struct evd *evd, struct evd_source *source)
 {
     size_t moved = evd_source_move_locked(evd);
@@ -186,8 +186,8 @@ static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t
 }
 
 /*
- * The descriptor was readable. The loop, if it watches too, may have missed that: evd_source_leave arms for
- * the next completion, once for both.
+ * The descriptor was readable. The loop, if it watches too, may have missed that: evd_source_leave
+ * arms for the next completion, once for both.
  */
 static void evd_source_take_news(struct evd *evd, struct evd_source *source)
 {
@@ -241,7 +241,10 @@ static void evd_source_pass_on(struct evd *evd, const struct evd_waiter *from)
         evd_waiter_signal(next, state);
 }
 
-/* Some devices (siw) let the latest arm request win: all completions are armed if anyone relies on them. */
+/*
+ * Some devices (siw) let the latest arm request win: all completions are armed if anyone relies on
+ * them.
+ */
 static void evd_source_leave(struct evd *evd, struct evd_source *source)
 {
     bool relied;

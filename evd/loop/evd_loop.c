@@ -41,7 +41,7 @@ bool evd_loop_has_tasks(const struct evd_loop *loop)
     return !base_list_is_empty(&loop->pending) || !base_stack_is_empty(&loop->tasks);
 }
 
-/* What others have handed over goes behind what is pending. */
+/* Appends the tasks that others have handed over to those that are pending. */
 static void loop_take_tasks(struct evd_loop *loop)
 {
     struct base_stack_link *link = base_stack_take(&loop->tasks);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The IA's loop: what is not data path (listeners, connection startup, timers, callbacks) runs here,
- * on one libevent base that no other thread touches. The base and its thread are the IA's own until
- * the program lends a base of its own (evd_loop_adopt); the loop then belongs to the thread that
- * lent it. Other threads hand over tasks.
+ * The IA's loop: what is not data path (listeners, connection startup, timers, callbacks) runs
+ * here, on one libevent base that no other thread touches. The base and its thread are the IA's own
+ * until the program lends a base of its own (evd_loop_adopt); the loop then belongs to the thread
+ * that lent it. Other threads hand over tasks.
  */
 #ifndef ITAPI_EVD_LOOP_EVD_LOOP_H
 #define ITAPI_EVD_LOOP_EVD_LOOP_H
@@ -61,7 +61,7 @@ bool evd_loop_is_here(void);
 bool evd_loop_submit(struct evd_loop *loop, struct evd_task *task);
 
 /*
- * Runs function(argument) on the loop's thread and returns when it is done. Meanwhile the calling
+ * Runs function(argument) on the loop's thread and returns when it is done. Until then the calling
  * thread does the work of its own loops, but for callbacks: two loops may call each other.
  */
 void evd_loop_call(struct evd_loop *loop, void (*function)(void *argument), void *argument);
@@ -76,9 +76,9 @@ void evd_loop_call(struct evd_loop *loop, void (*function)(void *argument), void
 int evd_loop_wait(struct evd_waiter *waiter, uint64_t deadline_ns);
 
 /*
- * For a call that polls: a round of that work without blocking and without code of the program; from
- * inside only now and then, as most of what is polled for there needs none. False, also now and
- * then: the caller should say that there is nothing, so that the loop gets on.
+ * For a call that polls: a round of that work without blocking and without code of the program;
+ * from inside only now and then, as most of what is polled for there needs none. False, also now
+ * and then: the caller should say that there is nothing, so that the loop gets on.
  */
 bool evd_loop_poll(void);
 

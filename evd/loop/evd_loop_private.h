@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the loop share. */
+/* Shared by the files of the loop. */
 #ifndef ITAPI_EVD_LOOP_EVD_LOOP_PRIVATE_H
 #define ITAPI_EVD_LOOP_EVD_LOOP_PRIVATE_H
 
@@ -28,9 +28,9 @@ struct loop_call;
 struct evd_loop {
     /*
      * Tasks handed over and not yet taken: any thread pushes, only the loop's thread takes. The
-     * wake-up is armed exactly while the stack is not empty: the push that finds it empty writes the
-     * eventfd, no other does. What the loop pushes itself needs no wake-up: it looks at the stack
-     * whenever it has run something (loop_leave).
+     * wake-up is armed exactly while the stack is not empty: the push that finds it empty writes
+     * the eventfd, no other does. What the loop pushes itself needs no wake-up: it looks at the
+     * stack whenever it has run something (loop_leave).
      */
     struct base_stack tasks;
     int wake_fd;                         /* immutable after start */
@@ -56,7 +56,10 @@ struct evd_loop {
     struct evd_task stop;
 };
 
-/* Looked at by every poll: found without a call, at the price of room that a program has for few libraries. */
+/*
+ * Looked at by every poll: found without a call, at the price of room that a program has for few
+ * libraries.
+ */
 extern _Thread_local struct loop_thread loop_here __attribute__((tls_model("initial-exec")));
 
 /* The thread has one: evd_loop_is_here(). */
@@ -83,7 +86,7 @@ void loop_woken(struct evd_loop *loop);
 
 /*
  * evd_loop_call.c. run: one of the two tasks below. holds: the function touches what belongs to the
- * calling thread, which does nothing meanwhile.
+ * calling thread, which does nothing until then.
  */
 void loop_call(struct evd_loop *loop, void (*run)(struct evd_task *task),
                void (*function)(void *argument), void *argument, bool holds);
@@ -92,7 +95,7 @@ void loop_call_run(struct evd_task *task);
 void loop_call_note(struct evd_task *task);
 
 /* evd_loop_thread.c */
-/* Room to poll so many descriptors more. Any thread while the one of here is blocked. */
+/* Room to poll that many descriptors more. Any thread while the one of here is blocked. */
 bool loop_thread_reserve(struct loop_thread *here, size_t more);
 void loop_thread_release(struct loop_thread *here);
 

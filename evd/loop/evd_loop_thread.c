@@ -13,9 +13,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* For epoll, its timer, two signal sockets; and some for other threads meanwhile. */
+/* For epoll, its timer and two signal sockets; the rest is for other threads. */
 #define LOOP_BASE_DESCRIPTORS 8
-/* What peers wait for is done in less, and not to wait while the program computes. */
+/* Peers wait for less work than fits in this, and it should not wait while the program computes. */
 #define LOOP_SLICE_NS (BASE_NS_PER_MS / 10)
 
 /* ---------------------------------------------------------------- belonging to a thread */

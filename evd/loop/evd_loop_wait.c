@@ -128,7 +128,7 @@ static bool loop_note_tasks(void)
     return found;
 }
 
-/* What was not run for quiet's sake: somebody has to come back to it. */
+/* Tasks that call out have been left: the loop comes back to them. */
 static void loop_end_quiet(void)
 {
     loop_here.quiet = false;
@@ -177,7 +177,9 @@ void loop_serve(void)
     bool nested = loop_here.quiet;
 
     loop_here.quiet = true;
-    /* Handling may take the caller's wake-up with it: then no sleep before the caller has looked. */
+    /*
+     * Handling may take the caller's wake-up with it: then no sleep before the caller has looked.
+     */
     if (loop_note_tasks() || loop_poll(loop_next_deadline(BASE_NEVER)) == 0)
         loop_handle();
     if (!nested)

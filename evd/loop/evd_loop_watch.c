@@ -9,7 +9,9 @@
 
 #include <event2/event.h>
 
-/* libevent reckons from a time it has read before; what it has early by more than this is put off. */
+/*
+ * libevent reckons from a time it has read before; what it has early by more than this is put off.
+ */
 #define LOOP_EARLY_NS BASE_NS_PER_MS
 
 /* ---------------------------------------------------------------- descriptors */

@@ -30,8 +30,9 @@ struct evd_ia {
     /* Sends now what evd_mark_unsent was called for. No lock is held. Immutable like .progress. */
     void (*flush_evd)(void *progress_context, const struct evd *evd);
     /*
-     * A thread is about to sleep on this EVD, and is registered as waiter: posts of EPs with it wait for no further
-     * posts. NULL: an AEVD, which does not know whose posts concern it. No lock is held. Immutable like .progress.
+     * A thread is about to sleep on this EVD, and is registered as waiter: posts of EPs with it
+     * wait for no further posts. NULL: an AEVD, which does not know whose posts concern it. No lock
+     * is held. Immutable like .progress.
      */
     void (*release_evd)(void *progress_context, const struct evd *evd);
     const struct base_entries *failed_entries; /* of EPs from then on; immutable */
@@ -62,7 +63,10 @@ uint64_t evd_ia_spin_ns(const struct evd_ia *ia, uint64_t usual_ns);
  */
 void evd_mark_unsent(struct evd *evd);
 
-/* A thread waits on the EVD, or on an AEVD. Pairs with evd_ia.release_evd: to be called behind a post. */
+/*
+ * A thread waits on the EVD, or on an AEVD. Pairs with evd_ia.release_evd: to be called behind a
+ * post.
+ */
 bool evd_is_awaited(const struct evd *evd);
 
 /* ---------------------------------------------------------------- sources */

@@ -23,7 +23,7 @@ void evd_fd_close(struct evd *evd)
 }
 
 /*
- * Whoever changes whether the EVD is ready calls this afterwards, so the last call sees the final
+ * Each change of whether the EVD is ready is followed by this call, so the last call sees the final
  * state. fd_lock makes the system calls happen in the order of the decisions; without it a late
  * write would leave the descriptor readable for ever.
  */

@@ -34,7 +34,7 @@ size_t evd_source_move_locked(struct evd *evd)
         moved += count;
     } while (count == asked && count > 0);
     source->held_back = asked == 0;
-    /* What is behind a full queue may be what somebody waits for. */
+    /* A completion behind a full queue may be the one that a thread waits for. */
     if (source->held_back)
         evd->queue.notify_end = evd->queue.tail;
     return moved;

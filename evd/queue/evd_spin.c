@@ -6,7 +6,7 @@
 
 #include "itx_api.h"
 
-/* Who polls does not hear of signals. */
+/* A thread that polls does not hear of signals. */
 #define SPIN_MAX_US UINT64_C(10000)
 
 uint64_t evd_ia_spin_ns(const struct evd_ia *ia, uint64_t usual_ns)

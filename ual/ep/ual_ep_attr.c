@@ -138,7 +138,7 @@ void ual_ep_set_entries(struct ual_ep *ep)
 {
     base_object_set_entries(&ep->object,
                             ual_ep_has_usual_posts(ep) ? ep->ops->entries : &ual_ep_entries);
-    /* An IA that fails meanwhile has passed by the EP, or is seen here. */
+    /* An IA that has just failed has passed by the EP, or is seen here. */
     if (atomic_load(&ual_ia_of(&ep->object)->evd.failed))
         base_object_set_entries(&ep->object, &ual_ep_entries);
 }

@@ -25,15 +25,15 @@
     ((unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 
 /*
- * Copies the attributes that the mask selects, of UD endpoints those that both kinds have. Each is written as
- * a whole: posting threads read limits without the lock.
+ * Copies the attributes that the mask selects, of UD endpoints those that both kinds have. Each is
+ * written as a whole: posting threads read limits without the lock.
  */
 void ual_ep_attr_copy(unsigned mask, bool datagrams, const it_ep_attributes_t *from,
                       it_ep_attributes_t *to);
 
 /*
- * For the call of that name: the attributes that the mask selects against the limits, but for watermarks. The
- * mask for a UD endpoint selects of UAL_EP_ATTR_UD.
+ * For the call of that name: the attributes that the mask selects against the limits, but for
+ * watermarks. The mask for a UD endpoint selects of UAL_EP_ATTR_UD.
  */
 it_status_t ual_ep_attr_check(const char *call, unsigned mask, const it_ep_attributes_t *attr,
                               const struct vp_attributes *attributes);
@@ -44,8 +44,8 @@ it_status_t ual_ep_attr_check_watermarks(const char *call, unsigned mask, struct
                                          const struct vp_attributes *attributes);
 
 /*
- * Posts on the EP go straight to the provider, or get all checks first: ual_ep_entries. The limits do
- * not change meanwhile.
+ * Posts on the EP go straight to the provider, or get all checks first: ual_ep_entries. The limits
+ * do not change during the call.
  */
 void ual_ep_set_entries(struct ual_ep *ep);
 

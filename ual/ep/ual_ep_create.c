@@ -14,7 +14,7 @@ struct ual_ep_parents {
     struct ual_srq *srq;     /* NULL: none */
 };
 
-/* What only one of the kinds has. */
+/* Values that only one kind of EP has. */
 struct ual_ep_kind {
     bool datagrams;
     it_ep_rc_creation_flags_t flags;
@@ -152,7 +152,7 @@ static void ual_ep_release_parents(const struct ual_ep_parents *parents)
     base_object_release(&parents->pz->object);
 }
 
-/* What is ignored is not to be seen in a query. */
+/* A query does not show what is ignored. */
 static void ual_ep_clear_ignored(struct ual_ep *ep)
 {
     if (ep->datagrams)

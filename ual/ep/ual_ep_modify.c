@@ -58,7 +58,9 @@ static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
     return ual_ep_attr_check_watermarks(UAL_EP_MODIFY, mask, ep->srq, &attr->srv.rc, attributes);
 }
 
-/* What no EP of this IA can change. An ORD that goes up is the provider's to tell from one that goes down. */
+/*
+ * Refuses changes that no EP of this IA can make. The provider tells a higher ORD from a lower one.
+ */
 static it_status_t ual_ep_check_features(unsigned mask, const struct vp_attributes *attributes)
 {
     if (((mask & UAL_EP_ENABLES) && !attributes->enables_modifiable) ||

@@ -18,7 +18,7 @@ static bool ual_ep_wants(unsigned mask, it_ep_param_mask_t member)
     return (mask & ((unsigned)IT_EP_PARAM_ALL | (unsigned)member)) != 0;
 }
 
-/* What does not change while the endpoint lives. */
+/* Values that are constant while the endpoint lives. */
 static void ual_ep_read_fixed(struct ual_ep *ep, unsigned mask, it_ep_param_t *params)
 {
     if (ual_ep_wants(mask, IT_EP_PARAM_IA))

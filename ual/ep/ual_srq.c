@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared receive queues: it_srq_create, it_srq_query, it_srq_modify, it_srq_free, itx_srq_set_message_timeout. */
+/*
+ * Shared receive queues: it_srq_create, it_srq_query, it_srq_modify, it_srq_free,
+ * itx_srq_set_message_timeout.
+ */
 #include "ual/object/ual_object.h"
 
 #include "ual/ep/ual_ep.h"

@@ -36,7 +36,7 @@ static it_status_t ual_ia_start_loop(struct ual_ia *ia)
     return evd_loop_start(&ia->evd.loop, thread_name);
 }
 
-/* What the IA announces must be there to be called. */
+/* Functions for each feature that the IA announces must be there. */
 static it_status_t ual_ia_check_features(struct ual_ia *ia)
 {
     const struct vp_provider *provider = ia->provider;

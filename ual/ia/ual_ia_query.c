@@ -7,7 +7,7 @@
 #define UAL_API_MAJOR 2
 #define UAL_API_MINOR 1
 
-/* What this layer decides by is also what it tells, whatever the provider wrote. */
+/* This layer tells the attributes by which it decides, whatever the provider wrote. */
 static void ual_ia_tell_attributes(const struct vp_attributes *attributes, it_ia_info_t *info)
 {
     info->transport_type = attributes->transport_type;

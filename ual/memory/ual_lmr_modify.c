@@ -5,7 +5,7 @@
 #define UAL_LMR_MODIFY     "it_lmr_modify"
 #define UAL_LMR_MODIFIABLE ((unsigned)IT_LMR_PARAM_PZ | (unsigned)IT_LMR_PARAM_MEM_PRIV)
 
-/* What the LMR is to be; the PZ is held once it is clear that there is one. */
+/* The new values of the LMR; the PZ is held once it is clear that there is one. */
 struct ual_lmr_change {
     struct ual_pz *pz;
     it_mem_priv_t privs;
@@ -32,7 +32,7 @@ static it_status_t ual_lmr_check_change(const struct ual_lmr *lmr, unsigned mask
     return status;
 }
 
-/* The LMR is claimed: no RMR is linked to it, nor can be meanwhile. */
+/* The LMR is claimed: no RMR is linked to it, nor can be until it is unclaimed. */
 static it_status_t ual_lmr_change_locked(struct ual_lmr *lmr, const struct ual_lmr_change *change)
 {
     struct ual_pz *before = lmr->pz;

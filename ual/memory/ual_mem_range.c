@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * /proc/self/maps lists the mappings in ascending order, a line each: "start-end rwxp ...". The
- * kernel hands it out in pieces, and other threads may map meanwhile: a mapping may show up twice,
- * grown, but none is left out that was there all the time.
+ * kernel hands it out in pieces, and other threads may map at the same time: a mapping may show up
+ * twice, grown, but none is left out that was there all the time.
  */
 #include "ual/memory/ual_mem_range.h"
 

@@ -90,7 +90,9 @@ struct ual_ep {
     bool datagrams;        /* immutable: a UD endpoint, without .connect_evd and .srq */
     size_t spigot_id;      /* immutable: with .datagrams */
     struct base_lock lock; /* guards what follows and, in uiwarp, the work queues */
-    /* it_ep_state_rc_t, with .datagrams it_ep_state_ud_t; written with lock held (ual_ep_state.h) */
+    /*
+     * it_ep_state_rc_t, with .datagrams it_ep_state_ud_t; written with lock held (ual_ep_state.h)
+     */
     _Atomic int state;
     it_ep_attributes_t attr; /* in force */
     it_path_t dst_path;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The state machine of an RC endpoint: one table, one function through which every change passes. */
+/*
+ * The state machine of an RC endpoint: one table, one function through which every change passes.
+ */
 #ifndef ITAPI_UAL_OBJECT_UAL_EP_STATE_H
 #define ITAPI_UAL_OBJECT_UAL_EP_STATE_H
 

@@ -15,8 +15,8 @@
 void *ual_object_new(struct ual_ia *ia, it_handle_type_enum_t type);
 
 /*
- * The same for a child of a PZ or an EVD, which it holds from now on. NULL with *status: `gone`, if the parent
- * is just being freed, or without memory.
+ * The same for a child of a PZ or an EVD, which it holds from now on. NULL with *status: `gone`, if
+ * the parent is just being freed, or without memory.
  */
 void *ual_object_new_child(const char *call, struct ual_ia *ia, it_handle_type_enum_t type,
                            void *parent, it_status_t gone, it_status_t *status);

@@ -15,7 +15,10 @@ it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count);
 
 /* The Spigot with the lowest number (ual_spigot.c). */
 size_t ual_spigot_first(const struct ual_ia *ia);
-/* False: the IA has no such Spigot. 0 is the only Spigot, where there is one only, and becomes its number. */
+/*
+ * False: the IA has no such Spigot. 0 is the only Spigot, where there is one only, and becomes its
+ * number.
+ */
 bool ual_spigot_find(const struct ual_ia *ia, size_t *spigot_id);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The answer to a request for a datagram service, and its end; the calls are in tii/tii_ud_service.c. */
+/*
+ * The answer to a request for a datagram service, and its end; the calls are in
+ * tii/tii_ud_service.c.
+ */
 #include "ual/object/ual_object.h"
 
 #include "evd/deliver/evd_deliver.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of the posting calls, and the line of the log about a post that the provider refuses. */
+/*
+ * The table of the posting calls, and the line of the log about a post that the provider refuses.
+ */
 #include "ual/post/ual_post.h"
 
 #include "ual/object/ual_ep_state.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all posting calls check before the provider takes over: no lock, no heap. The calls themselves
- * go by the object's table (base/base_entries.h), which may be the provider's own. The state and the room in the queue are looked at by the provider, together with queueing.
+ * The checks of all posting calls before the provider takes over: no lock, no heap. The calls go by
+ * the object's table (base/base_entries.h), which may be the provider's own. The provider checks
+ * state and room when it queues the request.
  */
 #ifndef ITAPI_UAL_POST_UAL_POST_H
 #define ITAPI_UAL_POST_UAL_POST_H
@@ -11,8 +12,8 @@
 #define UAL_LIKELY(condition) __builtin_expect((condition), true)
 
 /*
- * What posts on EPs do that their provider has nothing faster for: with all checks, also whether the
- * handle, which may be one, is a live one.
+ * Posts on EPs without a fast path of their provider: with all checks, also whether the handle is a
+ * live one.
  */
 extern const struct base_entries ual_ep_entries;
 it_status_t ual_post_send(it_ep_handle_t handle, const it_lmr_triplet_t *segments, size_t count,
@@ -41,7 +42,7 @@ static inline unsigned ual_post_read_flags(const struct ual_ep *ep, size_t segme
     return UAL_POST_RDMA_FLAGS | (may_unlink ? (unsigned)IT_UNLINK_LOCAL_SINK : 0u);
 }
 
-/* The limits of an EP may be changed by it_ep_modify meanwhile: the old or the new one counts. */
+/* The limits of an EP may be changed by it_ep_modify at any time: the old or the new one counts. */
 static inline size_t ual_post_limit(const size_t *limit)
 {
     return __atomic_load_n(limit, __ATOMIC_RELAXED);

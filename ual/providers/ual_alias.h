@@ -9,7 +9,9 @@
  */
 const char *ual_alias_add(const char *name, const char *interface_name);
 
-/* The Interface that the name stands for; NULL: the name is no alias. Never an alias of an alias. */
+/*
+ * The Interface that the name stands for; NULL: the name is no alias. Never an alias of an alias.
+ */
 const char *ual_alias_of(const char *name);
 
 #endif

@@ -46,8 +46,8 @@ static size_t module_count(const struct vp_provider *provider, size_t from, size
 }
 
 /*
- * A function that is missing would be found out by a crash, much later. Those of RMRs, S-RQs and datagrams
- * are there or not, whether they have to be is known when an IA is opened.
+ * A function that is missing would be found out by a crash, much later. Those of RMRs, S-RQs and
+ * datagrams are there or not, whether they have to be is known when an IA is opened.
  */
 static bool module_is_complete(const struct vp_provider *provider)
 {
@@ -70,7 +70,10 @@ static bool module_is_complete(const struct vp_provider *provider)
            module_count(provider, rest, ud) == (ud - rest) / each;
 }
 
-/* The version of the interface that the module is made for, by the name of its entry; 0: it has none. */
+/*
+ * The version of the interface that the module is made for, by the name of its entry; 0: it has
+ * none.
+ */
 static unsigned module_version(void *library)
 {
     char name[sizeof(VP_ENTRY_NAME) + 8];

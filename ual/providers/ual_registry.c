@@ -171,7 +171,7 @@ static struct ual_registered *ual_registry_entry(const struct vp_provider *provi
     return entry;
 }
 
-/* Who looks behind the provider that is built in gets the others: not before, as they cost. */
+/* The module is loaded by the first look behind the built-in provider, since loading costs time. */
 const struct vp_provider *ual_provider_next(const struct vp_provider *provider)
 {
     struct ual_registered *entry = provider ? ual_registry_entry(provider) : NULL;

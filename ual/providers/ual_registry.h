@@ -18,8 +18,8 @@ const char *ual_provider_interface(const char *name);
 const struct vp_provider *ual_provider_find(const char *interface_name);
 
 /*
- * IT_ERR_INVALID_NAME, with a line at error that says which there are: nobody has the Interface that the
- * name of the program means (ual_unknown.c).
+ * IT_ERR_INVALID_NAME, with a line at error that says which there are: nobody has the Interface
+ * that the name of the program means (ual_unknown.c).
  */
 it_status_t ual_provider_refuse(const char *call, const char *name, const char *interface_name);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A program asks for an Interface that nobody has: which there are, and which of them it may mean. */
+/*
+ * A program asks for an Interface that nobody has: which there are, and which of them it may mean.
+ */
 #include "base/base_log.h"
 #include "ual/object/ual_object.h"
 #include "ual/providers/ual_module.h"
@@ -76,7 +78,7 @@ static void unknown_see_all(struct unknown *unknown)
     free(list);
 }
 
-/* What keeps Interfaces away, as far as that is known; "": nothing. */
+/* The known reason why Interfaces are missing; "": none. */
 static void unknown_obstacle(struct itx_provider_info *info)
 {
     const struct vp_provider *provider = NULL;

@@ -17,7 +17,10 @@
 #define STATS_PATIENCE_NS (5 * BASE_NS_PER_S)
 /* Without descriptors nobody is let in for a while. */
 #define STATS_PAUSE_NS BASE_NS_PER_S
-/* Behind each client, and as a multiple of what it took: clients without end take a tenth of a loop's time. */
+/*
+ * Behind each client, and as a multiple of what it took: clients without end take a tenth of a
+ * loop's time.
+ */
 #define STATS_REST_NS    (2 * BASE_NS_PER_MS)
 #define STATS_REST_TIMES 9u
 
@@ -30,7 +33,7 @@ struct stats_client {
     struct evd_timer patience;
 };
 
-/* What serves one IA; loop thread only, but for what has the lock. */
+/* Serves one IA; loop thread only, but for what has the lock. */
 struct ual_stats {
     struct ual_ia *ia;     /* immutable */
     struct base_link link; /* by stats_lock */
@@ -41,7 +44,7 @@ struct ual_stats {
     struct stats_client clients[STATS_CLIENTS];
 };
 
-/* Guards what follows, and is held while a snapshot is made: no IA of the list goes away meanwhile. */
+/* Guards what follows, and is held while a snapshot is made: no IA of the list goes away then. */
 static struct base_lock stats_lock;
 static struct base_list stats_all;
 static struct ual_stats_socket stats_socket = {.fd = -1};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ITAPI_STATS=PATH in the environment: the counters of this process for whoever may open the Unix
- * socket at PATH. A client connects, gets one snapshot as text and the end of the stream; nothing is
- * read from it. The socket is one of the process, each IA's loop serves it: whichever comes first.
+ * socket at PATH. A client connects, gets one snapshot as text and the end of the stream; nothing
+ * is read from it. The socket is one of the process, each IA's loop serves it: whichever comes
+ * first.
  */
 #ifndef ITAPI_UAL_STATS_UAL_STATS_H
 #define ITAPI_UAL_STATS_UAL_STATS_H

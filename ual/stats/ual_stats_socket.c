@@ -59,7 +59,7 @@ static bool socket_is_dead(const struct sockaddr_un *address)
     return dead;
 }
 
-/* What a process that was killed has left behind. Anything else stays. */
+/* Removes the socket of a process that was killed, and nothing else. */
 static bool socket_remove_dead(const struct sockaddr_un *address)
 {
     struct stat file;

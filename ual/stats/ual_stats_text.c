@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The snapshot: a line for the process, one for each IA, followed by one for each of its EPs, and a last
- * one, "end", without which it is not complete. Behind its first word a line has NAME=VALUE, separated
- * by blanks.
+ * The snapshot: a line for the process, one for each IA, followed by one for each of its EPs, and a
+ * last one, "end", without which it is not complete. Behind its first word a line has NAME=VALUE,
+ * separated by blanks.
  */
 #include "ual/stats/ual_stats.h"
 

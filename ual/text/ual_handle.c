@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What works on a handle of any kind: it_get_handle_type and the consumer's context. */
+/* Calls on handles of any kind: it_get_handle_type and the consumer's context. */
 #include "base/base_object.h"
 #include "base/base_refuse.h"
 
