@@ -31,7 +31,10 @@ struct contact {
     uint64_t address;
 };
 
-/* The first thing on either side: the peer is an it_perf of the same version. False after a message. */
+/*
+ * The first thing on either side: the peer is an it_perf of the same version. False after a
+ * message.
+ */
 bool control_greet_client(int sd);
 bool control_greet_server(int sd, const char *host, const char *port);
 

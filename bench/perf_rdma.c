@@ -27,7 +27,10 @@ static bool make_buffer(struct perf_rdma *rdma, struct perf_buffer *buffer, size
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
     buffer->size = size > PERF_BUFFER_MIN ? size : PERF_BUFFER_MIN;
-    /* Whole pages, as devices and those who use them have it: what touches one more is copied in more pieces. */
+    /*
+     * Whole pages, as devices and those who use them have it: what touches one more is copied in
+     * more pieces.
+     */
     buffer->bytes = aligned_alloc(page, (buffer->size + page - 1) / page * page);
     if (buffer->bytes == NULL) {
         complain("out of memory");
@@ -215,7 +218,10 @@ static bool wait_for(it_evd_handle_t evd, it_event_type_t wanted, it_event_t *ev
     return is_wanted(status, wanted, event);
 }
 
-/* The client of a connection request has nothing but its control connection to show that it is alive. */
+/*
+ * The client of a connection request has nothing but its control connection to show that it is
+ * alive.
+ */
 static bool wait_for_client(struct perf_rdma *rdma, int control, it_event_t *event)
 {
     it_status_t status;

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-/* Where a device takes in what the peer writes, the library is asked once in so many looks at it. */
+/*
+ * Where a device takes in what the peer writes, the library is asked once in so many looks at it.
+ */
 #define STAMP_LOOKS 1000u
 
 /* ---- Events ------------------------------------------------------------------------------- */
@@ -163,8 +165,8 @@ static bool restock(struct perf_rdma *rdma)
 
 /*
  * The message is on its way: before the answer can be there those who poll get ready to post the
- * next one, and put a receive in the place of the one that was taken, one of many. The round trip then
- * waits for neither.
+ * next one, and put a receive in the place of the one that was taken, one of many. The round trip
+ * then waits for neither.
  */
 static bool get_ready(struct perf_rdma *rdma)
 {

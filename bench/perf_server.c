@@ -33,8 +33,9 @@ static bool prepare_tcp(struct perf_session *session, struct perf_link *link, in
 }
 
 /*
- * Where one side cannot, the client decides whether that matters. It opens first, always: some devices (siw) give endpoints
- * their threads by turns, and how fast a stream is depends on which of the two the client's has.
+ * Where one side cannot, the client decides whether that matters. It opens first, always: some
+ * devices (siw) give endpoints their threads by turns, and how fast a stream is depends on which of
+ * the two the client's has.
  */
 static bool prepare_rdma(struct perf_session *session, struct perf_link *link, const char *ia)
 {

@@ -10,7 +10,9 @@
 /* Those from one on, which belong to the same parameters. */
 void perf_table_print(const struct perf_records *records, size_t from);
 
-/* A value in the unit that perf_table_unit tells: bytes and messages per second are large numbers. */
+/*
+ * A value in the unit that perf_table_unit tells: bytes and messages per second are large numbers.
+ */
 double perf_table_value(const struct perf_record *record, double value);
 const char *perf_table_unit(const struct perf_record *record);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The reference: the same patterns over a plain TCP connection, written as well as plain TCP lets
- * one. A message is one send call; the receiver takes what it gets. With sums, which both sides make of
- * all they send and receive, it is one call for each 256 KiB, so that the octets are still in the cache when the
- * kernel copies them.
+ * one. A message is one send call; the receiver takes what it gets. With sums, which both sides
+ * make of all they send and receive, it is one call for each 256 KiB, so that the octets are still
+ * in the cache when the kernel copies them.
  *
  *     lat    send, write: ping-pong. read: a small request, answered with the message
  *     bw,    send, write: a stream of messages, one byte back at the end

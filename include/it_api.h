@@ -1895,8 +1895,8 @@ it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep
  * Changes attributes of an endpoint, either all that were asked for or none. Features of the IA
  * and the endpoint's state decide what can change: segment counts and the payload limit only
  * while UNCONNECTED with nothing posted, the IRD only while UNCONNECTED; depths, RDMA rights, the
- * ORD and, with an S-RQ, the watermarks also while CONNECTED, where the IA permits it. Watermarks of
- * an endpoint without an S-RQ are ignored, as at creation.
+ * ORD and, with an S-RQ, the watermarks also while CONNECTED, where the IA permits it. Watermarks
+ * of an endpoint without an S-RQ are ignored, as at creation.
  *
  * @param ep_handle  the endpoint
  * @param mask       members to change
@@ -3116,8 +3116,8 @@ it_status_t it_post_rdma_read_to_rmr(it_ep_handle_t ep_handle,
 
 /**
  * Changes 8 bytes of a peer's memory in one step and fetches their old value. The peer's endpoint
- * needs atomics_enable, its region IT_PRIV_ATOMIC. The operation counts towards the ORD like a read,
- * is done in its place among the writes and sends of this endpoint, and is atomic against the
+ * needs atomics_enable, its region IT_PRIV_ATOMIC. The operation counts towards the ORD like a
+ * read, is done in its place among the writes and sends of this endpoint, and is atomic against the
  * atomic operations of all endpoints and, on uiwarp, of the peer's processor. A read posted before
  * it may see its result, unless the atomic operation carries IT_BARRIER_FENCE_FLAG.
  *

@@ -273,8 +273,8 @@ it_status_t itx_evd_wait_n(it_evd_handle_t evd_handle, uint64_t timeout, size_t 
                            it_event_t *events, size_t *event_count, size_t *nmore);
 
 /**
- * itx_evd_dequeue_n under the name, with the arguments and with the answers of other implementations
- * of IT-API. Not part of the standard, in spite of its name.
+ * itx_evd_dequeue_n under the name, with the arguments and with the answers of other
+ * implementations of IT-API. Not part of the standard, in spite of its name.
  *
  * @param evd_handle    the EVD, simple or aggregate
  * @param deque_count   length of the array, at least 1
@@ -324,7 +324,9 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t evd_handle, int deque_count, it_eve
 it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t max_event_count,
                           it_event_t *events, size_t *events_count);
 
-/* For itx_ia_set_spin: the library decides, and learns from what the waits of a program are like. */
+/*
+ * For itx_ia_set_spin: the library decides, and learns from what the waits of a program are like.
+ */
 #define ITX_SPIN_DEFAULT UINT64_MAX
 
 /**
@@ -373,11 +375,11 @@ it_status_t itx_ia_set_spin(it_ia_handle_t ia_handle, uint64_t spin_us);
 it_status_t itx_ia_set_half_open_share(it_ia_handle_t ia_handle, size_t streams);
 
 /**
- * Gives the thread of an Interface Adapter a niceness. By default it has that of the thread that has
- * created the IA. Where the threads of a program compute on all processors, a favoured IA's thread
- * serves the one-sided operations of peers sooner: a niceness of -10 brings the slowest thousandth
- * of RDMA Reads from milliseconds to fractions of one (docs/performance-notes.md). No other thread
- * of the program is changed.
+ * Gives the thread of an Interface Adapter a niceness. By default it has that of the thread that
+ * has created the IA. Where the threads of a program compute on all processors, a favoured IA's
+ * thread serves the one-sided operations of peers sooner: a niceness of -10 brings the slowest
+ * thousandth of RDMA Reads from milliseconds to fractions of one (docs/performance-notes.md). No
+ * other thread of the program is changed.
  *
  * @param ia_handle  the Interface Adapter
  * @param niceness   -20 (favoured most) to 19
@@ -701,8 +703,8 @@ struct itx_counters {
 /*
  * Of struct itx_counters, an IA on a device counts connections_accepted, connections_initiated and
  * half_open_refused; the others stay 0, since the device moves the data and tells nothing of it.
- * leader_changes counts hand-overs between the IA's thread and threads of the program that poll or wait,
- * and from one that waited to another one.
+ * leader_changes counts hand-overs between the IA's thread and threads of the program that poll or
+ * wait, and from one that waited to another one.
  */
 
 /**
@@ -724,8 +726,9 @@ struct itx_counters {
 it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters);
 
 /*
- * Totals of one endpoint since it was created, over all its connections. They never go down. The first
- * four wrap at 2^32, the others at 2^64. On a device only the first four are counted: the others are 0.
+ * Totals of one endpoint since it was created, over all its connections. They never go down. The
+ * first four wrap at 2^32, the others at 2^64. On a device only the first four are counted: the
+ * others are 0.
  */
 struct itx_ep_counters {
     size_t size;                  /* sizeof(struct itx_ep_counters) as the caller knows it */
@@ -748,8 +751,8 @@ struct itx_ep_counters {
 };
 
 /**
- * Reads the counters of an endpoint. The members are read one by one, so they need not all belong to
- * the same instant while traffic is running.
+ * Reads the counters of an endpoint. The members are read one by one, so they need not all belong
+ * to the same instant while traffic is running.
  *
  * @param ep_handle  the endpoint, in any state; one of datagrams too
  * @param counters   the caller sets size and owns the memory; the other members are filled in
@@ -761,8 +764,8 @@ struct itx_ep_counters {
  * @retval IT_ERR_OP_NOT_SUPPORTED  the provider counts nothing for an endpoint
  *
  * Completion: none; the call is synchronous. Works on a failed IA.
- * Threads: any thread; cheap enough for periodic sampling. On uiwarp it takes no lock of the data path,
- * on devices those of the work queues, for a moment each.
+ * Threads: any thread; cheap enough for periodic sampling. On uiwarp it takes no lock of the data
+ * path, on devices those of the work queues, for a moment each.
  * Source: extension of this library.
  */
 it_status_t itx_ep_stats(it_ep_handle_t ep_handle, struct itx_ep_counters *counters);
@@ -793,10 +796,11 @@ struct itx_provider_info {
 
 /**
  * Tells of a provider of Interfaces what stands in its way: for programs that tell their users why
- * it_interface_list lacks something. Looks anew with each call; a device is opened for a moment and a
- * little memory (256 KiB) is registered with it.
+ * it_interface_list lacks something. Looks anew with each call; a device is opened for a moment and
+ * a little memory (256 KiB) is registered with it.
  *
- * @param index  0, 1, ... in the order of it_interface_list; a module that could not be loaded comes last
+ * @param index  0, 1, ... in the order of it_interface_list; a module that could not be loaded
+ *               comes last
  * @param info   the caller sets size and owns the memory; the other members are filled in
  *
  * @retval IT_SUCCESS             info is filled in

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A snapshot for people, and as JSON. A rate is that of the counter's growth since the one before. */
+/*
+ * A snapshot for people, and as JSON. A rate is that of the counter's growth since the one before.
+ */
 #include "it_trace_print.h"
 
 #include "tool_json.h"

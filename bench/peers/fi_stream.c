@@ -179,7 +179,10 @@ static bool post_target(struct bench *bench)
     return post_receive(bench, target(bench), bench->options->size);
 }
 
-/* A receive is posted when the answer to the last message is on its way, as it_perf does: there are two. */
+/*
+ * A receive is posted when the answer to the last message is on its way, as it_perf does: there are
+ * two.
+ */
 static bool send_ping_pong(struct bench *bench, uint64_t iters)
 {
     const bool server = bench->options->server;

@@ -84,8 +84,8 @@ bool scale_accept(struct scale_side *side, size_t first, size_t count);
 /* Endpoint 0 is connected and is going to be busy: posts its receives. */
 bool scale_prepare(struct scale_side *side);
 /*
- * Ping-pong of 64 bytes over endpoint 0 for this many round trips, by polling or waiting. Both sides
- * at the same time.
+ * Ping-pong of 64 bytes over endpoint 0 for this many round trips, by polling or waiting. Both
+ * sides at the same time.
  */
 bool scale_ping(struct scale_side *side, bool wait, size_t rounds);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Several endpoints of one adapter at once, each with its queue kept full, for a fixed time, by one
- * thread that polls, by two, and by two that wait; runs with all of them alternate with runs of one.
- * The time ends when everything is in place: behind
- * the Writes of each endpoint goes an RDMA Read.
+ * thread that polls, by two, and by two that wait; runs with all of them alternate with runs of
+ * one. The time ends when everything is in place: behind the Writes of each endpoint goes an RDMA
+ * Read.
  */
 #include "scenario_links.h"
 

@@ -66,7 +66,9 @@ static bool flood_write(size_t i)
     return true;
 }
 
-/* Until it is killed. Tells by one octet when all are connected, and by closing that it has failed. */
+/*
+ * Until it is killed. Tells by one octet when all are connected, and by closing that it has failed.
+ */
 static void flood_run(size_t count, uint16_t port, int ready)
 {
     char text[16];

@@ -29,7 +29,10 @@ static bool agree_is_half_sent(const struct agree *agree)
     return agree->output_sent > 0;
 }
 
-/* Plain again when our last frame is out and the peer's is in; before, nobody else may use the stream. */
+/*
+ * Plain again when our last frame is out and the peer's is in; before, nobody else may use the
+ * stream.
+ */
 static void agree_check_withdrawn(struct agree *agree)
 {
     if (agree->state == AGREE_WITHDRAW && agree->peer_ended && agree->output_length == 0)

@@ -66,8 +66,8 @@ struct agree {
 };
 
 /*
- * own.token must be unpredictable. peer_*: the remote address of the stream, which the peer's device
- * has to have. An initiator has output at once.
+ * own.token must be unpredictable. peer_*: the remote address of the stream, which the peer's
+ * device has to have. An initiator has output at once.
  */
 void agree_init(struct agree *agree, bool initiator, const struct agree_terms *own,
                 uint8_t peer_family, const uint8_t peer_address[AGREE_ADDRESS]);
@@ -77,8 +77,8 @@ void agree_init(struct agree *agree, bool initiator, const struct agree_terms *o
 /* How many have to be there for agree_feed to see more than it has; 0: none are to be looked at. */
 size_t agree_wanted(const struct agree *agree);
 /*
- * All that are there, at least one, as they stand in the stream: what was not taken is shown again. Returns how many
- * are to be taken out: a whole frame, or none.
+ * All that are there, at least one, as they stand in the stream: what was not taken is shown again.
+ * Returns how many are to be taken out: a whole frame, or none.
  */
 size_t agree_feed(struct agree *agree, const uint8_t *octets, size_t length);
 /* No octet will come any more, or the stream has failed. */
@@ -98,8 +98,8 @@ enum agree_order agree_next_order(struct agree *agree);
 /* Private data of a connection: length octets in dst, which has AGREE_KEY_FRAME. */
 size_t agree_key(const struct agree *agree, uint8_t *dst);
 /*
- * Responder: private data of an incoming connection, of which octets behind the key are not looked at. False:
- * refuse it, and go on waiting.
+ * Responder: private data of an incoming connection, of which octets behind the key are not looked
+ * at. False: refuse it, and go on waiting.
  */
 bool agree_requested(struct agree *agree, const uint8_t *private_data, size_t length);
 /* Responder: it listens on this port. */
@@ -113,7 +113,9 @@ void agree_unconnected(struct agree *agree);
 
 /* This side cannot go on. */
 void agree_give_up(struct agree *agree, enum agree_reason reason);
-/* The time limit is over: the first time as agree_give_up, the second time nothing is waited for. */
+/*
+ * The time limit is over: the first time as agree_give_up, the second time nothing is waited for.
+ */
 void agree_expired(struct agree *agree);
 
 #endif

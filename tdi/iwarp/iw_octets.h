@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Integers in network order at any address: one load or store and a swap. Written with shifts, neighbouring stores
- * are joined by gcc 12 in ways that take three times as many instructions.
+ * Integers in network order at any address: one load or store and a swap. Written with shifts,
+ * neighbouring stores are joined by gcc 12 in ways that take three times as many instructions.
  */
 #ifndef ITAPI_TDI_IWARP_IW_OCTETS_H
 #define ITAPI_TDI_IWARP_IW_OCTETS_H

@@ -4,9 +4,9 @@
  * keeps no payload. The reader feeds it what it has read (iw_rx_consume); in the middle of a large
  * payload the reader may instead read straight into the destination (iw_rx_direct_begin / _end).
  *
- * With CRC on nothing is reported (done, read_request, terminate ...) from an FPDU before its CRC was
- * found good. A segment that lies whole in the consumed octets is checked before it is placed; of
- * one that arrives in pieces the payload is placed as it comes. When the header of an FPDU that
+ * With CRC on nothing is reported (done, read_request, terminate ...) from an FPDU before its CRC
+ * was found good. A segment that lies whole in the consumed octets is checked before it is placed;
+ * of one that arrives in pieces the payload is placed as it comes. When the header of an FPDU that
  * arrives in pieces is refused, the verdict waits for the CRC: a damaged FPDU is a CRC error, not
  * whatever its damaged header looks like. The sequence of calls does not depend on how the octets
  * were cut (map/unmap apart).
@@ -32,22 +32,22 @@ struct iw_rx_ops {
     enum iw_error (*check)(void *context, const struct iw_segment *segment);
     /*
      * Memory for the payload octets [offset, offset + *length) of the segment, as at most
-     * IW_RX_IOV_MAX pieces; stays valid until unmap. *length becomes what the pieces sum up to: less
-     * where more of them would be needed, but not 0. Called only after check, again for each piece
-     * of the segment that arrives, since the memory may go away between two pieces.
+     * IW_RX_IOV_MAX pieces; stays valid until unmap. *length becomes what the pieces sum up to:
+     * less where more of them would be needed, but not 0. Called only after check, again for each
+     * piece of the segment that arrives, since the memory may go away between two pieces.
      */
     enum iw_error (*map)(void *context, const struct iw_segment *segment, uint32_t offset,
                          uint32_t *length, struct iovec *iov, unsigned *count);
     void (*unmap)(void *context);
     /*
-     * In place of check, map and unmap for a segment whose payload is all there and whose CRC is good: copies
-     * it to where it belongs. NULL: check, map and unmap are called.
+     * In place of check, map and unmap for a segment whose payload is all there and whose CRC is
+     * good: copies it to where it belongs. NULL: check, map and unmap are called.
      */
     enum iw_error (*place)(void *context, const struct iw_segment *segment, const uint8_t *payload);
     /*
-     * In place of all of these for the usual message, whose payload is all there and whose CRC is good: a Send of one
-     * segment, not an empty one, that invalidates nothing. False: nothing has been done, and they are
-     * called. NULL: always so.
+     * In place of all of these for the usual message, whose payload is all there and whose CRC is
+     * good: a Send of one segment, not an empty one, that invalidates nothing. False: nothing has
+     * been done, and they are called. NULL: always so.
      */
     bool (*take)(void *context, const uint8_t *payload, uint32_t length, bool solicited);
     /* All of the segment is placed, its CRC is good. For each data segment, empty Writes too. */
@@ -108,8 +108,8 @@ enum iw_error iw_rx_consume(struct iw_rx *rx, const uint8_t *data, size_t length
 uint32_t iw_rx_direct_wanted(const struct iw_rx *rx);
 
 /*
- * Maps the next *wanted octets, or the first of them: *wanted becomes how many. The caller reads into
- * iov and then calls iw_rx_direct_end, in any case.
+ * Maps the next *wanted octets, or the first of them: *wanted becomes how many. The caller reads
+ * into iov and then calls iw_rx_direct_end, in any case.
  */
 enum iw_error iw_rx_direct_begin(struct iw_rx *rx, uint32_t *wanted, struct iovec *iov,
                                  unsigned *count);

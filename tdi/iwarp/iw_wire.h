@@ -52,8 +52,8 @@ enum iw_error iw_decode_header(const uint8_t *src, size_t available, uint32_t ul
                                struct iw_segment *segment, size_t *header_length);
 
 /*
- * Is this the header of the usual Send: all of a message, that message's number, nothing to invalidate? False
- * also for one with reserved bits. src has IW_UNTAGGED_HEADER octets.
+ * Is this the header of the usual Send: all of a message, that message's number, nothing to
+ * invalidate? False also for one with reserved bits. src has IW_UNTAGGED_HEADER octets.
  */
 bool iw_is_usual_send(const uint8_t *src, uint32_t msn, bool *solicited);
 

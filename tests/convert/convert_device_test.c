@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * convert_device_test DEVICE IPV4 [COMMAND]: conversion on a real device, by the public API. COMMAND takes the device away. Both ends on the device; and one
- * end against frames that the test writes, with strangers who use the device directly. Whether it succeeds or
- * not, every octet that the programs exchange before and after is compared, and after a failure the same
- * stream and the same endpoint can be converted again.
+ * convert_device_test DEVICE IPV4 [COMMAND]: conversion on a real device, by the public API.
+ * COMMAND takes the device away. Both ends on the device; and one end against frames that the test
+ * writes, with strangers who use the device directly. Whether it succeeds or not, every octet that
+ * the programs exchange before and after is compared, and after a failure the same stream and the
+ * same endpoint can be converted again.
  */
 #include "convert/device_kit.h"
 #include "convert/stranger.h"
@@ -218,7 +219,10 @@ static void plain_peer(void)
     goes_on(&end, peer, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
 }
 
-/* Nobody listens at the port that the answer names; somebody refuses; somebody accepts without the key. */
+/*
+ * Nobody listens at the port that the answer names; somebody refuses; somebody accepts without the
+ * key.
+ */
 static void answers_that_lead_nowhere(void)
 {
     for (int i = 0; i < 3; i++) {
@@ -392,7 +396,10 @@ static pid_t start_victim(int sd, int *begun)
     return child;
 }
 
-/* Whenever it is: one outcome; if that is a failure the stream is at its end, else the connection breaks. */
+/*
+ * Whenever it is: one outcome; if that is a failure the stream is at its end, else the connection
+ * breaks.
+ */
 static void process_is_killed(void)
 {
     for (int delay_ms = 0; delay_ms < 60; delay_ms += 4) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conversion on a device over real sockets: both ends, and against peers that the test plays octet by octet. The
- * device is a model; where the conversion fails, every octet that the programs say before and after is compared.
+ * Conversion on a device over real sockets: both ends, and against peers that the test plays octet
+ * by octet. The device is a model; where the conversion fails, every octet that the programs say
+ * before and after is compared.
  */
 #include "convert/fake_host.h"
 

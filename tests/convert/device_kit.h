@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the cases of convert_device_test have in common: an end on the device, its TCP stream, plain octets and frames
- * on that, and RDMA between two ends.
+ * What the cases of convert_device_test have in common: an end on the device, its TCP stream, plain
+ * octets and frames on that, and RDMA between two ends.
  */
 #ifndef ITAPI_TESTS_CONVERT_DEVICE_KIT_H
 #define ITAPI_TESTS_CONVERT_DEVICE_KIT_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a conversion on a device needs around it, without library and device: a loop of one thread, a clock that the
- * test moves, endpoints that remember what was reported, and a device that connects conversions of this process.
+ * What a conversion on a device needs around it, without library and device: a loop of one thread,
+ * a clock that the test moves, endpoints that remember what was reported, and a device that
+ * connects conversions of this process.
  */
 #ifndef ITAPI_TESTS_CONVERT_FAKE_HOST_H
 #define ITAPI_TESTS_CONVERT_FAKE_HOST_H

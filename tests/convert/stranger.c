@@ -70,8 +70,8 @@ static void drop_id(struct stranger *stranger)
 }
 
 /*
- * rdma_cm chooses a port without asking TCP, whose ports those of siw are too: a socket may have it, or one
- * in time-wait. Then it is the next one.
+ * rdma_cm chooses a port without asking TCP, whose ports those of siw are too: a socket may have
+ * it, or one in time-wait. Then it is the next one.
  */
 static bool is_taken(int result, const struct fx_patience *patience)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Somebody else on the RDMA device: a plain user of rdma_cm, who connects to a port or waits at one. Each call
- * blocks until its outcome is known.
+ * Somebody else on the RDMA device: a plain user of rdma_cm, who connects to a port or waits at
+ * one. Each call blocks until its outcome is known.
  */
 #ifndef ITAPI_TESTS_CONVERT_STRANGER_H
 #define ITAPI_TESTS_CONVERT_STRANGER_H

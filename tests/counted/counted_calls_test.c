@@ -31,8 +31,8 @@ struct bounds {
 
 /*
  * Framing alone is up to 0.0006 "apart"; the rest is what stood behind the payload that was being
- * read, and of 1 MiB the FPDU that the socket took only half of. The answer to a Read is staged while
- * its CRC is computed.
+ * read, and of 1 MiB the FPDU that the socket took only half of. The answer to a Read is staged
+ * while its CRC is computed.
  */
 static const struct {
     struct counted_pattern pattern;

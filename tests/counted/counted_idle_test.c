@@ -135,7 +135,10 @@ static void idle(long ms)
     (void)nanosleep(&time, NULL);
 }
 
-/* What was going on is over when a while has passed without a switch, and nobody waits for a processor to go on. */
+/*
+ * What was going on is over when a while has passed without a switch, and nobody waits for a
+ * processor to go on.
+ */
 static void settle(void)
 {
     struct switches before = switches_now();

@@ -32,8 +32,9 @@ static const struct counted_pattern patterns[] = {
 #define PATTERNS (sizeof(patterns) / sizeof(patterns[0]))
 
 /*
- * So many waits that were short by the held clock: then whoever waits polls first, though it may have
- * lost the processor at the start of the connection, and sleeps at once for a while after that.
+ * So many waits that were short by the held clock: then whoever waits polls first, though it may
+ * have lost the processor at the start of the connection, and sleeps at once for a while after
+ * that.
  */
 #define WARM_UP 2400u
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two threads, each with an endpoint and event dispatchers of its own, take no lock in common when they
- * post and poll, on IAs of their own and on the same one, with single posts and with bursts, of which a
- * part is deferred. Only the initiators of RDMA Writes are watched: to them nothing is sent that one
- * thread would read for both. Which locks are taken is known in builds with assertions only.
+ * Two threads, each with an endpoint and event dispatchers of its own, take no lock in common when
+ * they post and poll, on IAs of their own and on the same one, with single posts and with bursts,
+ * of which a part is deferred. Only the initiators of RDMA Writes are watched: to them nothing is
+ * sent that one thread would read for both. Which locks are taken is known in builds with
+ * assertions only.
  */
 #include "base/base_lock.h"
 
@@ -115,7 +116,9 @@ static void worker_open(struct worker *worker, const struct fx_node *a, const st
     fx_join(&worker->node, worker->ep, b, worker->peer);
     worker->from = fx_buf_make(a, OCTETS);
     worker->to = fx_buf_make(b, OCTETS);
-    /* Behind its response the peer sends nothing more that belongs to the start of the connection. */
+    /*
+     * Behind its response the peer sends nothing more that belongs to the start of the connection.
+     */
     fx_read(worker->ep, &worker->from, 0, OCTETS, &worker->to, 0, 0, FX_SIGNAL);
     CHECK_EQ(IT_DTO_SUCCESS, fx_next(worker->node.request_evd).dto_cmpl.dto_status);
 }

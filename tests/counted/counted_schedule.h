@@ -10,7 +10,9 @@
 
 #include <stdint.h>
 
-/* Returns when so many threads wait in epoll_wait(2), for ever; none comes back before the release. */
+/*
+ * Returns when so many threads wait in epoll_wait(2), for ever; none comes back before the release.
+ */
 void counted_hold(unsigned threads);
 void counted_release(void);
 

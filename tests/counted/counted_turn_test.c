@@ -21,7 +21,10 @@
 #define PEERS 2u
 /* One call of the system may add as much. */
 #define BATCH ((uint64_t)1 << 20)
-/* Of a stream that has company, and of one alone. The first round of a poll reads, a second goes on. */
+/*
+ * Of a stream that has company, and of one alone. The first round of a poll reads, a second goes
+ * on.
+ */
 #define SHARED_TURN (((uint64_t)1 << 20) + BATCH)
 #define TURN        (((uint64_t)4 << 20) + BATCH)
 #define ROUNDS      2u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A peer and a device that do anything. The first octet chooses the role; then come steps: an octet that says what
- * happens, and for octets of the stream their number and themselves. What comes of it may not depend on the cuts;
- * no octet behind a frame may be taken, and there is one end.
+ * A peer and a device that do anything. The first octet chooses the role; then come steps: an octet
+ * that says what happens, and for octets of the stream their number and themselves. What comes of
+ * it may not depend on the cuts; no octet behind a frame may be taken, and there is one end.
  */
 #include "tdi/agree/agree.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An IA under attack (hostile_kit.h) with memory that its peers may use, and some that they may not. */
+/*
+ * An IA under attack (hostile_kit.h) with memory that its peers may use, and some that they may
+ * not.
+ */
 #ifndef ITAPI_TESTS_HOSTILE_HOSTILE_BED_H
 #define ITAPI_TESTS_HOSTILE_HOSTILE_BED_H
 

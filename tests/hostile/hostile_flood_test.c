@@ -18,8 +18,8 @@
 #define ROUNDS   5u
 #define HONEST   1000u /* cookie of its receives */
 /*
- * FPDUs that may come before the honest one where the leader serves all streams in turn: two turns of each. The
- * least FPDU has 20 octets: of those the first read holds 3,276, later ones 819.
+ * FPDUs that may come before the honest one where the leader serves all streams in turn: two turns
+ * of each. The least FPDU has 20 octets: of those the first read holds 3,276, later ones 819.
  */
 #define FIRST_TURNS (2 * FLOODERS * 3280u)
 #define LATER_TURNS (2 * FLOODERS * 820u)

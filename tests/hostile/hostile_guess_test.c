@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A peer that guesses STags: whatever it wants to do with one, a wrong guess costs it the connection, and
- * of what it has sent behind the guess nothing is done.
+ * A peer that guesses STags: whatever it wants to do with one, a wrong guess costs it the
+ * connection, and of what it has sent behind the guess nothing is done.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

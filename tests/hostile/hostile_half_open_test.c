@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Floods of streams that are accepted and never finish their MPA Request. Each sends its first octet, so that the
- * kernel hands it over at once. What is checked are numbers: how many went for how many that came.
+ * Floods of streams that are accepted and never finish their MPA Request. Each sends its first
+ * octet, so that the kernel hands it over at once. What is checked are numbers: how many went for
+ * how many that came.
  */
 #include <criterion/criterion.h>
 
@@ -28,9 +29,11 @@
 #define CROWD         (HALF_OPEN_MAX / 4)
 #define FLOOD_OPEN    2048 /* streams that a flood keeps open */
 
-/* ---- Floods ------------------------------------------------------------------------------------ */
+/* ---- Floods --------------------------------------------------------------------------------- */
 
-/* A process of its own, so that the descriptors of its ends are not those of the library's process. */
+/*
+ * A process of its own, so that the descriptors of its ends are not those of the library's process.
+ */
 struct flood {
     pid_t pid;
     int orders;
@@ -125,7 +128,7 @@ static void flood_end(const struct flood *flood)
     CHECK_EQ(0, status);
 }
 
-/* ---- The service under attack ------------------------------------------------------------------ */
+/* ---- The service under attack --------------------------------------------------------------- */
 
 static struct {
     struct flood flood;
@@ -181,7 +184,7 @@ static void wait_gone(uint64_t count)
         fx_patience_check(&patience);
 }
 
-/* ---- Peers that mean it ------------------------------------------------------------------------ */
+/* ---- Peers that mean it --------------------------------------------------------------------- */
 
 static void request(struct raw_bytes *out)
 {
@@ -221,9 +224,11 @@ static void wait_accepted(size_t more)
         fx_patience_check(&patience);
 }
 
-/* ---- Many sources ------------------------------------------------------------------------------ */
+/* ---- Many sources --------------------------------------------------------------------------- */
 
-/* Each that comes is let in, and for each one goes: those who mean it find their place at any time. */
+/*
+ * Each that comes is let in, and for each one goes: those who mean it find their place at any time.
+ */
 Test(hostile_half_open, newcomers_are_served, .init = open_service, .fini = close_service)
 {
     const unsigned floods = 8;
@@ -261,7 +266,7 @@ Test(hostile_half_open, as_many_may_come_as_there_are_places, .init = open_servi
     raw_close(&late);
 }
 
-/* ---- One source -------------------------------------------------------------------------------- */
+/* ---- One source ----------------------------------------------------------------------------- */
 
 Test(hostile_half_open, a_source_has_its_share, .init = open_service, .fini = close_service)
 {
@@ -293,7 +298,7 @@ Test(hostile_half_open, the_share_can_be_set, .init = open_service, .fini = clos
     finish(&slow);
 }
 
-/* ---- The kernel's part ------------------------------------------------------------------------- */
+/* ---- The kernel's part ---------------------------------------------------------------------- */
 
 /* What listeners were told last; -1: nothing. */
 static _Atomic int deferring = -1;
@@ -332,7 +337,7 @@ Test(hostile_half_open, the_kernel_keeps_streams_of_a_crowd)
     fx_node_close(&s.node);
 }
 
-/* ---- Descriptors ------------------------------------------------------------------------------- */
+/* ---- Descriptors ---------------------------------------------------------------------------- */
 
 /* The program has many open itself: a quarter of all is left to it, however many come. */
 Test(hostile_half_open, descriptors_are_left, .init = open_service, .fini = close_service)
@@ -357,7 +362,7 @@ Test(hostile_half_open, descriptors_are_left, .init = open_service, .fini = clos
         (void)close(files[i]);
 }
 
-/* ---- What the log tells ------------------------------------------------------------------------ */
+/* ---- What the log tells --------------------------------------------------------------------- */
 
 static void log_to(const char *path)
 {
@@ -388,6 +393,9 @@ Test(hostile_half_open, the_log_names_peers_at_a_bounded_rate)
     (void)fclose(log);
     (void)remove(path);
     CHECK(named >= 5);
-    /* Of two places in the code, five a second, and each time at most one line about those left out. */
+    /*
+     * Of two places in the code, five a second, and each time at most one line about those left
+     * out.
+     */
     CHECK(lines <= 20 * (2 + (fx_now_us() - start) / 1000000));
 }

@@ -137,8 +137,8 @@ static void reply_with(struct hk_victim *victim, uint32_t word, const struct raw
 }
 
 /*
- * The Reply chooses; the RTR is the first FPDU, exactly one, and data follows it. A peer that is silent for long would
- * get a second one: this one speaks at once.
+ * The Reply chooses; the RTR is the first FPDU, exactly one, and data follows it. A peer that is
+ * silent for long would get a second one: this one speaks at once.
  */
 static void chooses(uint32_t kinds, uint32_t choice, enum raw_op op)
 {
@@ -202,8 +202,8 @@ static void chooses(uint32_t kinds, uint32_t choice, enum raw_op op)
 }
 
 /*
- * Linux siw may overlook the ready-to-receive Write until more octets come: a peer that stays silent
- * gets a second one, and no third.
+ * Linux siw may overlook the ready-to-receive Write until more octets come: a peer that stays
+ * silent gets a second one, and no third.
  */
 static void silent(bool speaks, bool glued)
 {

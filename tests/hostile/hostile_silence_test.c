@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Initiators without the peer-to-peer model: strict ones, to whom nothing may be sent before their first FPDU, and
- * those that wait for ours. Revisions 1 and 2.
+ * Initiators without the peer-to-peer model: strict ones, to whom nothing may be sent before their
+ * first FPDU, and those that wait for ours. Revisions 1 and 2.
  */
 #include <criterion/criterion.h>
 #include <linux/filter.h>
@@ -12,7 +12,10 @@
 #include "hostile/fixture_kit.h"
 #include "support/test_row.h"
 
-/* Long enough for something that must not be sent to be sent all the same: acknowledgements may take 40 ms, or 200 if one is lost. */
+/*
+ * Long enough for something that must not be sent to be sent all the same: acknowledgements may
+ * take 40 ms, or 200 if one is lost.
+ */
 #define GRACE_MS 300
 /* Nobody waits for that here. */
 #define LONG_US UINT64_C(100000000)
@@ -189,7 +192,10 @@ Test(hostile_silence, not_before_the_reply_is_acknowledged, .init = kit_init, .f
     hk_part(&victim);
 }
 
-/* The first octets of an FPDU are there, the rest is not: the peer has spoken, and we wait for the end of that. */
+/*
+ * The first octets of an FPDU are there, the rest is not: the peer has spoken, and we wait for the
+ * end of that.
+ */
 Test(hostile_silence, not_into_the_first_fpdu, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bad peers of endpoints that share a receive queue: what one of them does costs the others nothing. */
+/*
+ * Bad peers of endpoints that share a receive queue: what one of them does costs the others
+ * nothing.
+ */
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <string.h>

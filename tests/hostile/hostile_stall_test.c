@@ -41,8 +41,8 @@ static void bed_close(struct bed *bed)
 }
 
 /*
- * A stalled peer that has been disconnected, on an IA of its own: the library gives it up after a while. A call that
- * waits for a peer, or for the library to give it up, is still there then.
+ * A stalled peer that has been disconnected, on an IA of its own: the library gives it up after a
+ * while. A call that waits for a peer, or for the library to give it up, is still there then.
  */
 static void given_up_begin(struct bed *other)
 {

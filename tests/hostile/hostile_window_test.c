@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Windows under attack: keys used after their end, beyond their window, by the wrong stream, against
- * their rights; invalidation of what is not the peer's; windows closed under traffic.
+ * Windows under attack: keys used after their end, beyond their window, by the wrong stream,
+ * against their rights; invalidation of what is not the peer's; windows closed under traffic.
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -333,7 +333,8 @@ Test(hostile_window, the_sink_of_a_read, .fini = bed_close)
 
 /*
  * A Read of the peer, and a Write and an unlink of ours, all at once: they may come into one system
- * call, which then has the window's memory in it. Whole answer or refusal, and the unlink completes.
+ * call, which then has the window's memory in it. Whole answer or refusal, and the unlink
+ * completes.
  */
 static bool answered(uint32_t msn)
 {

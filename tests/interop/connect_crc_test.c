@@ -3,8 +3,8 @@
  * CRC: what either side asks for, and what both do then. The capture beside this test proves
  * that what is called CRC is one.
  *
- * siw departs from RFC 5044 in one point: as responder with mpa_crc_required it does not ask for CRC
- * of an initiator that has not asked for it, and takes the connection without.
+ * siw departs from RFC 5044 in one point: as responder with mpa_crc_required it does not ask for
+ * CRC of an initiator that has not asked for it, and takes the connection without.
  */
 #include <stdio.h>
 

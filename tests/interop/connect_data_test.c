@@ -3,15 +3,17 @@
  * Private data in Request, Reply and reject, both ways.
  *
  * What the kernel makes of its length (6.12), all of it seen here:
- * - siw takes frames with at most 256 octets, the 4 of the enhanced word included. It drops a longer
- *   Request, whereupon we come back with revision 1, which has no such word. A longer Reply makes it use
- *   a null pointer: its connection manager is dead until the next boot. So this test sends none.
+ * - siw takes frames with at most 256 octets, the 4 of the enhanced word included. It drops a
+ * longer Request, whereupon we come back with revision 1, which has no such word. A longer Reply
+ * makes it use a null pointer: its connection manager is dead until the next boot. So this test
+ * sends none.
  * - The connection managers hand the length to applications in 8 bits: 256 octets arrive as none.
- * - Their interface takes 255 octets at most, so siw never sends what would have to be cut to our array.
+ * - Their interface takes 255 octets at most, so siw never sends what would have to be cut to our
+ * array.
  * - siw adds the 4 octets of the enhanced word to a length of 8 bits: with 252 octets or more
  *   the length in its frame of revision 2 is too small by 256, which makes the frame malformed. We
- *   end the connection then, which it does not survive if the frame is a Reply to a peer-to-peer Request
- *   (see README.md): only Requests are tested. Revision 1 carries 255.
+ *   end the connection then, which it does not survive if the frame is a Reply to a peer-to-peer
+ * Request (see README.md): only Requests are tested. Revision 1 carries 255.
  */
 #include <stdio.h>
 #include <string.h>
@@ -166,7 +168,10 @@ static void rejected_here(struct wire *host, size_t ours, size_t theirs)
 
 /* ---- What siw cannot ------------------------------------------------------------------------ */
 
-/* Its Request says that there are fewer octets than the enhanced word has: no application hears of it. */
+/*
+ * Its Request says that there are fewer octets than the enhanced word has: no application hears of
+ * it.
+ */
 static void too_long_for_its_request(struct wire *host, size_t theirs)
 {
     struct wire_setup setup = {.place = host->setup.place, .role = WIRE_PASSIVE, .beside = host};
@@ -190,8 +195,8 @@ static void too_long_for_its_request(struct wire *host, size_t theirs)
 
 /*
  * siw calls with revision 1: all that both interfaces take, in Request and Reply. A reject without
- * any octet is left out: siw looks beyond the frame then, and where it finds our FIN already it calls that
- * an error, not a reject.
+ * any octet is left out: siw looks beyond the frame then, and where it finds our FIN already it
+ * calls that an error, not a reject.
  */
 static void most_with_revision_1(struct wire *host)
 {

@@ -3,8 +3,9 @@
  * Read depths (RFC 6581): what both sides make of what both sides want, and as many Reads as that
  * allows, and more than that posted, both ways at once.
  *
- * Both take at most 128 of either. As responder siw serves as many Reads as we want to have outstanding;
- * as initiator it takes over what our Reply says, also where that is more than it asked for.
+ * Both take at most 128 of either. As responder siw serves as many Reads as we want to have
+ * outstanding; as initiator it takes over what our Reply says, also where that is more than it
+ * asked for.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,7 +75,10 @@ static unsigned check_active(const struct wire *wire, const struct row *row)
     return reply.ord;
 }
 
-/* siw as initiator: our ORD at most its IRD; our IRD is what we have, and it makes use of all of that. */
+/*
+ * siw as initiator: our ORD at most its IRD; our IRD is what we have, and it makes use of all of
+ * that.
+ */
 static unsigned check_passive(const struct wire *wire, const struct row *row)
 {
     struct depths effective = {.ird = row->ours.ird,
@@ -122,7 +126,9 @@ static void read_both_ways(const struct wire *wire, unsigned ours, unsigned thei
     fx_buf_free(&buf);
 }
 
-/* A side without depth reads nothing; the other posts twice what it may have outstanding, and one. */
+/*
+ * A side without depth reads nothing; the other posts twice what it may have outstanding, and one.
+ */
 static unsigned reads_for(unsigned depth)
 {
     return depth == 0 ? 0 : 2 * depth + 1;

@@ -26,7 +26,10 @@ static void connect_beside(struct wire *wire, struct wire *host, enum wire_role 
     wire_ping_from_here(wire, 10);
 }
 
-/* What was posted before completes in order, done or flushed, and nothing is done after the first flushed. */
+/*
+ * What was posted before completes in order, done or flushed, and nothing is done after the first
+ * flushed.
+ */
 static void check_completions(const struct wire *wire, it_event_type_t number, unsigned count)
 {
     it_dto_status_t before = IT_DTO_SUCCESS;

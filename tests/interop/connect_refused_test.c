@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attempts that come to nothing: nobody listens, no such host, nobody answers, one side gives up. One
- * event each, of the right kind and with the right reason.
+ * Attempts that come to nothing: nobody listens, no such host, nobody answers, one side gives up.
+ * One event each, of the right kind and with the right reason.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -96,8 +96,8 @@ static void no_host(struct wire *host, uint64_t timeout_us, it_conn_reject_code_
 }
 
 /*
- * siw has our Request, but its application does not decide. On a busy machine time may be over before siw
- * has it: then with more of it.
+ * siw has our Request, but its application does not decide. On a busy machine time may be over
+ * before siw has it: then with more of it.
  */
 static void undecided_there(struct wire *host)
 {
@@ -154,7 +154,8 @@ static void listener_goes(struct wire *host, enum wire_role role)
 
 /*
  * The program there does not accept what we have given up: if siw lets it, and only then finds
- * our end of the stream, the kernel's connection manager does not survive it (see connect_rtr_test.c).
+ * our end of the stream, the kernel's connection manager does not survive it (see
+ * connect_rtr_test.c).
  */
 static void we_give_up(struct wire *host)
 {

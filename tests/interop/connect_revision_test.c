@@ -4,8 +4,9 @@
  * As initiator it uses the one its setting mpa_version names, and does not come back with
  * another one.
  *
- * Revision 1 exchanges no read depths: we keep our own, while siw as responder keeps what its application
- * names, so that Reads work as far as both applications were told the same by other means.
+ * Revision 1 exchanges no read depths: we keep our own, while siw as responder keeps what its
+ * application names, so that Reads work as far as both applications were told the same by other
+ * means.
  */
 #include "interop/pattern.h"
 #include "interop/siw.h"

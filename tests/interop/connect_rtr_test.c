@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The peer-to-peer model of RFC 6581: which ready-to-receive message is agreed on, and that
- * either side can speak first once it is. siw as responder takes a Write, else a Read, never a Send; as
- * initiator (with peer_to_peer set) it offers Write and Read.
+ * either side can speak first once it is. siw as responder takes a Write, else a Read, never a
+ * Send; as initiator (with peer_to_peer set) it offers Write and Read.
  *
- * Not here: we offer the Send alone and call. siw proposes the Write, and our Terminate says that there is
- * nothing in common; but a connection that ends before its ready-to-receive message trips an assertion of
- * the kernel's connection manager (iwcm, cm_close_handler, 6.12), which is dead then until the next boot.
+ * Not here: we offer the Send alone and call. siw proposes the Write, and our Terminate says that
+ * there is nothing in common; but a connection that ends before its ready-to-receive message trips
+ * an assertion of the kernel's connection manager (iwcm, cm_close_handler, 6.12), which is dead
+ * then until the next boot.
  */
 #include <stdio.h>
 #include <string.h>
@@ -48,9 +49,9 @@ static struct itx_mpa_params mpa_of(const struct wire *host, const struct row *r
 }
 
 /*
- * We name the Send in our Reply, which siw has not offered. It ends the connection by a Terminate, in its own
- * order of bits, and always without CRC, so none is asked for here. Read in the RFC's order, which
- * nothing in it contradicts, it says "catastrophic, this stream".
+ * We name the Send in our Reply, which siw has not offered. It ends the connection by a Terminate,
+ * in its own order of bits, and always without CRC, so none is asked for here. Read in the RFC's
+ * order, which nothing in it contradicts, it says "catastrophic, this stream".
  */
 static void nothing_in_common(struct wire *wire)
 {
@@ -124,7 +125,10 @@ static void without_depths(struct wire *host)
     check_context(NULL);
 }
 
-/* siw asks for no peer-to-peer model: what we send waits for its first message, or until it was silent for a while. */
+/*
+ * siw asks for no peer-to-peer model: what we send waits for its first message, or until it was
+ * silent for a while.
+ */
 static void without_rtr(struct wire *host, bool strict)
 {
     struct itx_mpa_params mpa = fx_mpa(host->ep);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A live TCP connection over a slow path that loses packets: a mebibyte of plain stream in both
- * directions at once, then both ends convert it, then RDMA in both directions. Every octet before and
- * after is compared. Each end is a process of its own.
+ * directions at once, then both ends convert it, then RDMA in both directions. Every octet before
+ * and after is compared. Each end is a process of its own.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* memory[0] gets the octet of position from: the peer counts positions from the start of a memory, or of a
- * message. */
+/*
+ * memory[0] gets the octet of position from: the peer counts positions from the start of a memory,
+ * or of a message.
+ */
 void pattern_fill(void *memory, size_t length, uint64_t from, uint64_t seed);
 /* Ends the test at the first octet that differs. */
 #define pattern_check(memory, length, from, seed)                                                  \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * peer.h - the far side of a test: the program verbs_peer (tests/peers), which does what it is told
- * by lines of text. Everything here ends the test when the far side does not answer as expected; the end
- * of the conversation is printed then, whichever check failed.
+ * by lines of text. Everything here ends the test when the far side does not answer as expected;
+ * the end of the conversation is printed then, whichever check failed.
  */
 #ifndef ITAPI_TESTS_INTEROP_PEER_H
 #define ITAPI_TESTS_INTEROP_PEER_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * place.h - where the two sides of a test are. "same": both on one address of the guest, and the
- * traffic goes over lo. "veth": we in the root namespace, the peer behind a veth pair in another one.
+ * traffic goes over lo. "veth": we in the root namespace, the peer behind a veth pair in another
+ * one.
  */
 #ifndef ITAPI_TESTS_INTEROP_PLACE_H
 #define ITAPI_TESTS_INTEROP_PLACE_H

@@ -6,7 +6,10 @@
 #ifndef ITAPI_TESTS_INTEROP_SIW_H
 #define ITAPI_TESTS_INTEROP_SIW_H
 
-/* Ends the test as skipped (77) if there is no siw with parameters; sets all of them to their defaults. */
+/*
+ * Ends the test as skipped (77) if there is no siw with parameters; sets all of them to their
+ * defaults.
+ */
 void siw_begin(void);
 /* Sets one of: mpa_crc_required, mpa_crc_strict, peer_to_peer, mpa_version, siw_tcp_nagle,
  * try_gso. The names are the driver's own. */

@@ -35,12 +35,17 @@ struct transfer {
 void transfer_open(struct transfer *transfer, const struct wire *wire, size_t size);
 void transfer_close(struct transfer *transfer);
 
-/* From here to there and back, nothing else being posted. Ends the test if a completion is not as it must
- * be, or an octet. */
+/*
+ * From here to there and back, nothing else being posted. Ends the test if a completion is not as
+ * it must be, or an octet.
+ */
 void transfer_run(struct transfer *transfer, enum transfer_kind kind, size_t size);
 
-/* Its parts, so that something may happen in between: fill source and destination; post, at both sides if
- * need be, under this id; wait for the completions; compare. transfer_finish does the last two. */
+/*
+ * Its parts, so that something may happen in between: fill source and destination; post, at both
+ * sides if need be, under this id; wait for the completions; compare. transfer_finish does the last
+ * two.
+ */
 #define TRANSFER_ID 1u
 void transfer_prepare(struct transfer *transfer, enum transfer_kind kind, size_t size);
 void transfer_post(const struct transfer *transfer, enum transfer_kind kind, size_t size);

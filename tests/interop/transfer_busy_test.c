@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many requests outstanding on both sides at once: the peer writes to us, or reads, or sends, while we do
- * all three to it, each kind over memory of its own.
+ * Many requests outstanding on both sides at once: the peer writes to us, or reads, or sends, while
+ * we do all three to it, each kind over memory of its own.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * 64 connections between one IA and one peer program at once, half of them made by either side: all carry
- * data at the same time, and each gets its own.
+ * 64 connections between one IA and one peer program at once, half of them made by either side: all
+ * carry data at the same time, and each gets its own.
  */
 #include <string.h>
 

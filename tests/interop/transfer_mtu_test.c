@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Paths of several MTUs, with segmentation offload and without, and with siw's own habit of building FPDUs
- * over several segments: what FPDUs we make of it, and that all kinds of messages get through.
+ * Paths of several MTUs, with segmentation offload and without, and with siw's own habit of
+ * building FPDUs over several segments: what FPDUs we make of it, and that all kinds of messages
+ * get through.
  */
 #include <stdio.h>
 
@@ -20,7 +21,9 @@ static const struct path {
     {9000, true, 1}, {9000, false, 0}, {65535, true, 0}, {65535, true, 1}, {65535, false, 0},
 };
 
-/* One FPDU a segment where segments are small, the largest there are where the path is no Ethernet. */
+/*
+ * One FPDU a segment where segments are small, the largest there are where the path is no Ethernet.
+ */
 static void check_ulpdu(const struct wire *wire, int mtu)
 {
     uint32_t ulpdu = wire_mpa(wire).max_ulpdu;

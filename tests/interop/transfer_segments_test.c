@@ -33,8 +33,8 @@ static size_t cut_total(const size_t *cut)
 }
 
 /*
- * The segments of a cut lie in reverse order in memory with a gap between them, so that an octet in the
- * wrong segment shows.
+ * The segments of a cut lie in reverse order in memory with a gap between them, so that an octet in
+ * the wrong segment shows.
  */
 static size_t cut_offset(const size_t *cut, size_t index)
 {
@@ -103,7 +103,9 @@ static void check_here(const struct fx_buf *buf, const size_t *cut, size_t total
     }
 }
 
-/* The peer fills and checks by position in its memory only: the message is moved by RDMA instead. */
+/*
+ * The peer fills and checks by position in its memory only: the message is moved by RDMA instead.
+ */
 static void move(const struct wire *wire, const struct fx_buf *buf, const struct peer_mem *mem,
                  bool to_peer)
 {

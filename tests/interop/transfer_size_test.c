@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Every kind of message in both directions, of sizes around those where something changes: nothing
- * at all, padding, the boundaries of FPDUs on an Ethernet (siw fills segments, so do we), and those of the
- * large ones of a loopback path.
+ * at all, padding, the boundaries of FPDUs on an Ethernet (siw fills segments, so do we), and those
+ * of the large ones of a loopback path.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program on the library dies by SIGKILL while it sends: the kernel's side is told at once that the
- * connection is gone, and takes the next one. The dying program is a process of its own.
+ * A program on the library dies by SIGKILL while it sends: the kernel's side is told at once that
+ * the connection is gone, and takes the next one. The dying program is a process of its own.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ struct victim {
     int from; /* pipe: its port if it listens, then an octet when it is busy */
 };
 
-/* ---- The process that dies -------------------------------------------------------------------- */
+/* ---- The process that dies ------------------------------------------------------------------ */
 
 /* siw as Initiator must speak first. */
 static void send_for_ever(const struct fx_node *node, it_ep_handle_t ep, int to)
@@ -74,7 +74,7 @@ static void listen_and_die(int to)
     send_for_ever(&node, ep, to);
 }
 
-/* ---- The observer ----------------------------------------------------------------------------- */
+/* ---- The observer --------------------------------------------------------------------------- */
 
 static struct victim start_victim(const struct place *place, enum wire_role role, uint16_t port)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections that end while both directions are busy: the peer is killed, the peer disconnects, we do.
- * One event says so, every request and receive of ours is completed once, and a connection beside goes on.
+ * Connections that end while both directions are busy: the peer is killed, the peer disconnects, we
+ * do. One event says so, every request and receive of ours is completed once, and a connection
+ * beside goes on.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,8 +120,9 @@ static void check_flushed(struct bed *bed)
 }
 
 /*
- * An end in the middle of a frame is a failure of the lower layer; at a boundary it may look orderly. The
- * kernel of a killed peer may take away its memory before its connections: siw then Terminates.
+ * An end in the middle of a frame is a failure of the lower layer; at a boundary it may look
+ * orderly. The kernel of a killed peer may take away its memory before its connections: siw then
+ * Terminates.
  */
 static void check_ended(struct bed *bed)
 {
@@ -156,7 +158,7 @@ static void close_bed(struct bed *bed)
     wire_close(&bed->wire);
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------- */
+/* ---- Ends ----------------------------------------------------------------------------------- */
 
 static void peer_killed(enum wire_role role)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One side breaks a rule. When the peer does, we tell it so by a Terminate and our program by the
- * affiliated event of events.md; when we do, siw's Terminate says what we did, in its own order of bits.
- * In both cases the connection is broken, what was posted is flushed, and others go on.
+ * affiliated event of events.md; when we do, siw's Terminate says what we did, in its own order of
+ * bits. In both cases the connection is broken, what was posted is flushed, and others go on.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ static void far_send_too_long_at_last(struct bed *bed)
     peer_ask(bed->wire.peer, NULL, "send %u %u:0:%zu id=40", bed->wire.conn, bed->theirs.id, SIZE);
 }
 
-/* ---- We break it ------------------------------------------------------------------------------ */
+/* ---- We break it ---------------------------------------------------------------------------- */
 
 static void near_tagged(struct bed *bed, bool write, size_t length, uint64_t address, uint32_t key)
 {
@@ -158,8 +158,8 @@ static void near_send_too_long(struct bed *bed)
 
 /*
  * A Write or Send of ours is complete when it has left, so either it is or it is flushed; a Read
- * fails with what the Terminate says. siw tells of a Send that is too long by 1/2/02, as of one without a
- * receive.
+ * fails with what the Terminate says. siw tells of a Send that is too long by 1/2/02, as of one
+ * without a receive.
  */
 static const struct rule rules[] = {
     {"peer writes, unknown STag", far_write_unknown, {WRITE_ACCESS, 0}, PEERS_FAULT, 0},
@@ -189,7 +189,7 @@ static const struct rule rules[] = {
     {"we send too much", near_send_too_long, {FAR_ERROR, FAR_LENGTH}, FLUSHED, 0},
 };
 
-/* ---- What must follow -------------------------------------------------------------------------- */
+/* ---- What must follow ----------------------------------------------------------------------- */
 
 static void check_affiliated(const struct bed *bed, const struct rule *rule)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * wire.h - one connection between an endpoint of the library and a queue pair of verbs_peer, in
- * either role and at any place. Every step ends the test when it fails, and steps can be taken one by one:
+ * either role and at any place. Every step ends the test when it fails, and steps can be taken one
+ * by one:
  *
  *     wire_open     our IA and EP, the peer program
  *     wire_meet     one side listens, the other calls; both sides can post receives now

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Objects that need each other, freed in every order: what another one needs is busy, once and again,
- * until that is gone; everything else goes at once.
+ * Objects that need each other, freed in every order: what another one needs is busy, once and
+ * again, until that is gone; everything else goes at once.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -203,7 +203,7 @@ Test(api_modify, request_depth_below_what_is_posted)
     fx_pair_close(&pair);
 }
 
-/* ---- Segments and payload --------------------------------------------------------------------- */
+/* ---- Segments and payload ------------------------------------------------------------------- */
 
 Test(api_modify, more_segments_than_at_creation)
 {
@@ -257,7 +257,7 @@ Test(api_modify, more_segments_than_at_creation)
     fx_pair_close(&pair);
 }
 
-/* ---- Read depths ------------------------------------------------------------------------------ */
+/* ---- Read depths ---------------------------------------------------------------------------- */
 
 static void connect_with(struct fx_pair *pair, uint32_t a_ord, uint32_t b_ird, unsigned revision)
 {
@@ -380,7 +380,7 @@ Test(api_modify, ord_from_nothing)
     fx_pair_close(&pair);
 }
 
-/* ---- Rights ------------------------------------------------------------------------------------ */
+/* ---- Rights --------------------------------------------------------------------------------- */
 
 Test(api_modify, rights_of_a_connection)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The library changes nothing of the process but its own sockets and threads, unless it is asked to. */
+/*
+ * The library changes nothing of the process but its own sockets and threads, unless it is asked
+ * to.
+ */
 #include <criterion/criterion.h>
 
 #include <dirent.h>
@@ -85,7 +88,9 @@ Test(api_process, a_connection_changes_nothing)
     check_same(&before);
 }
 
-/* ---------------------------------------------------------------- niceness, when it is asked for */
+/*
+ * ---------------------------------------------------------------- niceness, when it is asked for
+ */
 
 /* Threads of this process with that niceness. */
 static unsigned threads_with(int niceness)

@@ -80,7 +80,7 @@ static void gone(it_cn_est_identifier_t id, it_ep_handle_t ep)
     CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
 }
 
-/* ---- Accept ----------------------------------------------------------------------------------- */
+/* ---- Accept --------------------------------------------------------------------------------- */
 
 Test(cm_accept, revision_2, .init = open_service, .fini = close_service)
 {
@@ -196,7 +196,7 @@ Test(cm_accept, wrong_state_keeps_the_request, .init = open_service, .fini = clo
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
 }
 
-/* ---- Reject ----------------------------------------------------------------------------------- */
+/* ---- Reject --------------------------------------------------------------------------------- */
 
 Test(cm_accept, reject_with_private_data, .init = open_service, .fini = close_service)
 {
@@ -217,7 +217,7 @@ Test(cm_accept, reject_with_private_data, .init = open_service, .fini = close_se
     fx_fd_settle(before);
 }
 
-/* ---- Handoff ---------------------------------------------------------------------------------- */
+/* ---- Handoff -------------------------------------------------------------------------------- */
 
 Test(cm_accept, handoff, .init = open_service, .fini = close_service)
 {
@@ -324,7 +324,7 @@ Test(cm_accept, handoff_again_and_again, .init = open_service, .fini = close_ser
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
 }
 
-/* ---- Peers that give up ----------------------------------------------------------------------- */
+/* ---- Peers that give up --------------------------------------------------------------------- */
 
 Test(cm_accept, peer_gives_up, .init = open_service, .fini = close_service)
 {
@@ -378,7 +378,7 @@ Test(cm_accept, no_room_in_the_evd, .init = open_service, .fini = close_service)
     CHECK_OK(it_listen_free(listener));
 }
 
-/* ---- Ends of the listen point ----------------------------------------------------------------- */
+/* ---- Ends of the listen point --------------------------------------------------------------- */
 
 Test(cm_accept, delivered_requests_outlive_the_listener)
 {
@@ -491,7 +491,7 @@ Test(cm_accept, disconnect_after_accept, .init = open_service, .fini = close_ser
     }
 }
 
-/* ---- Where it listens ------------------------------------------------------------------------- */
+/* ---- Where it listens ----------------------------------------------------------------------- */
 
 Test(cm_accept, qualifier_in_use, .init = open_service, .fini = close_service)
 {

@@ -165,7 +165,9 @@ Test(cm_connect, revision_1_on_the_wire, .init = open_attempt, .fini = close_att
     raw_free(&out);
 }
 
-/* The peer has closed or reset without an octet: once more, on a new connection, with revision 1. */
+/*
+ * The peer has closed or reset without an octet: once more, on a new connection, with revision 1.
+ */
 Test(cm_connect, falls_back_to_revision_1)
 {
     for (int reset = 0; reset < 2; reset++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Conversion of live TCP sockets in both roles against a raw peer, and streams that are handed back. */
+/*
+ * Conversion of live TCP sockets in both roles against a raw peer, and streams that are handed
+ * back.
+ */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -108,7 +111,7 @@ static void is_a_stream(void)
     CHECK(memcmp(text, "still", 5) == 0);
 }
 
-/* ---- Initiator -------------------------------------------------------------------------------- */
+/* ---- Initiator ------------------------------------------------------------------------------ */
 
 static void initiator(int mode)
 {
@@ -207,7 +210,7 @@ Test(cm_convert, both_initiators, .fini = close_stream)
     failed(IT_CN_REJ_BAD_CONN_PARMS);
 }
 
-/* ---- Responder -------------------------------------------------------------------------------- */
+/* ---- Responder ------------------------------------------------------------------------------ */
 
 static void responder(int mode)
 {
@@ -352,7 +355,7 @@ Test(cm_convert, long_message, .fini = close_stream)
     data_flows();
 }
 
-/* ---- Handed back ------------------------------------------------------------------------------ */
+/* ---- Handed back ---------------------------------------------------------------------------- */
 
 Test(cm_convert, handed_back_after_silence)
 {
@@ -495,7 +498,7 @@ Test(cm_convert, free_while_pending_leaves_nothing)
     fx_fd_settle(before);
 }
 
-/* ---- Without Request and Reply ---------------------------------------------------------------- */
+/* ---- Without Request and Reply -------------------------------------------------------------- */
 
 Test(cm_convert, no_request_reply_initiator, .fini = close_stream)
 {
@@ -543,7 +546,7 @@ Test(cm_convert, no_request_reply_responder_with_early_data, .fini = close_strea
     fx_buf_free(&buf);
 }
 
-/* ---- Both ends are the library ---------------------------------------------------------------- */
+/* ---- Both ends are the library -------------------------------------------------------------- */
 
 static void tcp_pair(int family, int *a, int *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A child of the process has copies of all descriptors. They keep no port and no connection alive: what the parent
- * frees or disconnects ends for the peer, though the child lives on.
+ * A child of the process has copies of all descriptors. They keep no port and no connection alive:
+ * what the parent frees or disconnects ends for the peer, though the child lives on.
  */
 #include <criterion/criterion.h>
 
@@ -16,7 +16,10 @@
 #include "support/raw_peer.h"
 #include "support/fixture_node.h"
 
-/* ---- A process that only has copies ---------------------------------------------------------------- */
+/*
+ * ---- A process that only has copies
+ * ----------------------------------------------------------------
+ */
 
 struct child {
     pid_t pid;
@@ -52,7 +55,10 @@ static void child_end(const struct child *child)
     CHECK_EQ(0, status);
 }
 
-/* ---- What peers see -------------------------------------------------------------------------------- */
+/*
+ * ---- What peers see
+ * --------------------------------------------------------------------------------
+ */
 
 static void nobody_listens(uint16_t port)
 {
@@ -94,9 +100,15 @@ static it_cn_est_identifier_t come(uint16_t port, struct raw_peer *peer)
     return fx_request(&node, NULL);
 }
 
-/* ---- Listen points --------------------------------------------------------------------------------- */
+/*
+ * ---- Listen points
+ * ---------------------------------------------------------------------------------
+ */
 
-/* Where the library picks the port nothing at all is left of it; a chosen one can be listened on again. */
+/*
+ * Where the library picks the port nothing at all is left of it; a chosen one can be listened on
+ * again.
+ */
 Test(cm_fork, listen_free, .init = node_init, .fini = node_fini)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
@@ -115,7 +127,10 @@ Test(cm_fork, listen_free, .init = node_init, .fini = node_fini)
     }
 }
 
-/* With everything in it that a peer may hold: a silent stream, half a Request, one nobody has decided on. */
+/*
+ * With everything in it that a peer may hold: a silent stream, half a Request, one nobody has
+ * decided on.
+ */
 Test(cm_fork, ia_free)
 {
     struct raw_bytes out = {0};
@@ -181,7 +196,10 @@ Test(cm_fork, reject, .init = node_init, .fini = node_fini)
     child_end(&child);
 }
 
-/* ---- Endpoints ------------------------------------------------------------------------------------- */
+/*
+ * ---- Endpoints
+ * -------------------------------------------------------------------------------------
+ */
 
 enum let_go {
     DISCONNECT,

@@ -82,8 +82,8 @@ static void is_closed(struct raw_peer *peer)
 }
 
 /*
- * Nothing is to be delivered to it, so it is not waited for: lingering, which would begin with a FIN, would take a
- * descriptor for each that stays.
+ * Nothing is to be delivered to it, so it is not waited for: lingering, which would begin with a
+ * FIN, would take a descriptor for each that stays.
  */
 static void is_reset(struct raw_peer *peer)
 {
@@ -91,7 +91,7 @@ static void is_reset(struct raw_peer *peer)
     raw_close(peer);
 }
 
-/* ---- Nonsense --------------------------------------------------------------------------------- */
+/* ---- Nonsense ------------------------------------------------------------------------------- */
 
 Test(cm_hostile, every_octet_of_the_key_counts, .init = open_service, .fini = close_service)
 {
@@ -156,7 +156,7 @@ Test(cm_hostile, octets_behind_the_request, .init = open_service, .fini = close_
     CHECK_OK(it_ep_free(ep));
 }
 
-/* ---- Cut and slow ----------------------------------------------------------------------------- */
+/* ---- Cut and slow --------------------------------------------------------------------------- */
 
 Test(cm_hostile, request_cut_at_each_octet, .init = open_service, .fini = close_service)
 {
@@ -224,7 +224,7 @@ Test(cm_hostile, silent_and_slow_peers)
     close_service();
 }
 
-/* ---- Many ------------------------------------------------------------------------------------- */
+/* ---- Many ----------------------------------------------------------------------------------- */
 
 static bool set_descriptor_limit(rlim_t wanted)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Interfaces, what an IA tells about itself, paths, and IAs that are bound to one network interface. */
+/*
+ * Interfaces, what an IA tells about itself, paths, and IAs that are bound to one network
+ * interface.
+ */
 #include <criterion/criterion.h>
 
 #include <arpa/inet.h>

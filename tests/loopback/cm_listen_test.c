@@ -26,8 +26,8 @@ Test(cm_listen, freed)
 }
 
 /*
- * What the library chooses is of the type that the program has put there, if one can listen on it, and can be
- * connected to; an EP that comes in tells its own port too.
+ * What the library chooses is of the type that the program has put there, if one can listen on it,
+ * and can be connected to; an EP that comes in tells its own port too.
  */
 static void chosen(it_conn_qual_type_t given, it_conn_qual_type_t type)
 {
@@ -109,7 +109,9 @@ Test(cm_listen, after_connections)
     fx_node_close(&b);
 }
 
-/* Spigot 0 is the only one, wherever a program names a Spigot, and what it is told is its number. */
+/*
+ * Spigot 0 is the only one, wherever a program names a Spigot, and what it is told is its number.
+ */
 Test(cm_listen, only_spigot)
 {
     struct fx_node a;

@@ -8,7 +8,7 @@
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
 
-/* ---- The same endpoint -------------------------------------------------------------------------- */
+/* ---- The same endpoint ---------------------------------------------------------------------- */
 
 struct user {
     struct fx_pair pair; /* a_ep is the one that is used again */
@@ -109,7 +109,10 @@ Test(cm_reuse, in_every_role)
     user_close(&user);
 }
 
-/* ---- After attempts that came to nothing ----------------------------------------------------------- */
+/*
+ * ---- After attempts that came to nothing
+ * -----------------------------------------------------------
+ */
 
 static void refused_attempt(struct user *user)
 {
@@ -227,7 +230,10 @@ Test(cm_reuse, completions_of_the_last_connection_stay)
     fx_pair_close(&pair);
 }
 
-/* ---- The same local port --------------------------------------------------------------------------- */
+/*
+ * ---- The same local port
+ * ---------------------------------------------------------------------------
+ */
 
 static it_ep_handle_t ep_with(const struct fx_node *node, it_ep_rc_creation_flags_t flags)
 {

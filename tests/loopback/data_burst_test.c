@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests that a program posts in quick succession share system calls, also with pauses in between. */
+/*
+ * Requests that a program posts in quick succession share system calls, also with pauses in
+ * between.
+ */
 #include <criterion/criterion.h>
 
 #include "support/fixture_pair.h"
@@ -57,7 +60,9 @@ Test(data_burst, pauses_do_not_end_it)
     CHECK(good);
 }
 
-/* Posts that are alone are not made to wait, whatever bursts there were: each leaves with its post. */
+/*
+ * Posts that are alone are not made to wait, whatever bursts there were: each leaves with its post.
+ */
 Test(data_burst, a_post_alone_goes_at_once, .init = pair_init, .fini = pair_fini)
 {
     unsigned late = 0;

@@ -42,7 +42,9 @@ struct player {
     unsigned completed;
 };
 
-/* The callback may find one message after the other: it frees the slots of the send queue itself. */
+/*
+ * The callback may find one message after the other: it frees the slots of the send queue itself.
+ */
 static void take_completions(struct player *player)
 {
     it_event_t event;

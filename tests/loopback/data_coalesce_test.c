@@ -142,7 +142,7 @@ Test(data_coalesce, all_of_it_in_one_call, .fini = bed_close)
     }
 }
 
-/* ---- Limits of patience ------------------------------------------------------------------------ */
+/* ---- Limits of patience --------------------------------------------------------------------- */
 
 /* The last slot: a post without the flag could not follow. */
 Test(data_coalesce, a_full_queue_waits_for_nobody, .fini = bed_close)
@@ -173,7 +173,10 @@ Test(data_coalesce, is_forgiven_when_it_forgets, .fini = bed_close)
     }
 }
 
-/* ---- Sleepers ------------------------------------------------------------------------------------ */
+/*
+ * ---- Sleepers
+ * ------------------------------------------------------------------------------------
+ */
 
 enum wait_kind {
     WAIT_ONE,
@@ -244,7 +247,10 @@ static it_ep_handle_t ep_below(const struct fx_node *node, it_evd_handle_t aevd,
     return ep;
 }
 
-/* Whatever the start of a connection still had to send. Of an EVD below another only the notifications are taken. */
+/*
+ * Whatever the start of a connection still had to send. Of an EVD below another only the
+ * notifications are taken.
+ */
 static void settle(const struct fx_pair *pair)
 {
     CHECK_OK(it_post_recv(pair->b_ep, NULL, 0, 1, FX_SIGNAL));
@@ -358,7 +364,7 @@ Test(data_coalesce, goes_on_waiting_when_another_thread_sleeps_elsewhere, .fini 
     CHECK_OK(it_evd_free(elsewhere));
 }
 
-/* ---- The end of the connection ------------------------------------------------------------------ */
+/* ---- The end of the connection -------------------------------------------------------------- */
 
 Test(data_coalesce, is_flushed_with_the_connection, .fini = bed_close)
 {

@@ -127,7 +127,10 @@ Test(data_counters, of_an_endpoint_and_its_ia)
     CHECK_OK(it_ia_free(pair.b.ia));
 }
 
-/* More than both sockets hold, while nobody reads at the other side: there is no consumer, but its loop. */
+/*
+ * More than both sockets hold, while nobody reads at the other side: there is no consumer, but its
+ * loop.
+ */
 Test(data_counters, of_a_full_socket)
 {
     struct fx_pair pair;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A stream that is polled busily leaves the library's poll set, and is back before anybody relies on
- * that: who sleeps, who polls no more, who waits for room in the socket. What is in the poll sets is
- * read from /proc.
+ * A stream that is polled busily leaves the library's poll set, and is back before anybody relies
+ * on that: who sleeps, who polls no more, who waits for room in the socket. What is in the poll
+ * sets is read from /proc.
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -96,7 +96,10 @@ struct bed {
 
 static struct bed bed;
 
-/* Both streams have left the poll sets. Where the thread is kept from polling, that takes another go. */
+/*
+ * Both streams have left the poll sets. Where the thread is kept from polling, that takes another
+ * go.
+ */
 static void open_apart(void)
 {
     struct fx_patience patience = fx_patience_start("both streams to leave the poll sets");

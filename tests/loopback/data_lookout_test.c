@@ -12,8 +12,10 @@
 #include "support/it_fixture.h"
 
 #define READS 20u
-/* So many looks of the slow poller may pass before half of the Reads are done. If it looked at all streams once in 32
- * times only, it would be some 16. */
+/*
+ * So many looks of the slow poller may pass before half of the Reads are done. If it looked at all
+ * streams once in 32 times only, it would be some 16.
+ */
 #define MEDIAN_POLLS 5u
 #define PAUSE_NS     800000
 /* Polls after which a stream without data counts as idle, and then some. */

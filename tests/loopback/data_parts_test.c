@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Large messages that answer something: they leave in parts, arrive as they are, and go on wherever a full socket has
- * cut them.
+ * Large messages that answer something: they leave in parts, arrive as they are, and go on wherever
+ * a full socket has cut them.
  */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 
 #include "support/it_fixture.h"
 
-/* ---- A socket that is full when the test says so ------------------------------------------------ */
+/* ---- A socket that is full when the test says so -------------------------------------------- */
 
 /* The library enters the kernel by syscall(2); in builds with sanitizers by the wrappers. */
 
@@ -110,7 +110,7 @@ long syscall(long number, ...)
     return enter(number, arguments);
 }
 
-/* ---- Messages ----------------------------------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------------------------- */
 
 #define LONGEST  131073u
 #define GUARD    64u

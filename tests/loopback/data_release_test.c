@@ -53,7 +53,10 @@ static void accepting_side_first(uint32_t revision)
 TEST_ROW(data_release, accepting_side_first_revision_1, accepting_side_first, 1);
 TEST_ROW(data_release, accepting_side_first_revision_2, accepting_side_first, 2);
 
-/* The settings that a program knows nothing of: of the first version of the struct, and none at all. */
+/*
+ * The settings that a program knows nothing of: of the first version of the struct, and none at
+ * all.
+ */
 Test(data_release, by_default)
 {
     struct fx_pair pair;
@@ -101,7 +104,9 @@ Test(data_release, initiator_first)
     fx_pair_close(&pair);
 }
 
-/* With the peer-to-peer model the ready-to-receive message releases, and the setting says nothing. */
+/*
+ * With the peer-to-peer model the ready-to-receive message releases, and the setting says nothing.
+ */
 Test(data_release, peer_to_peer)
 {
     struct fx_pair pair;

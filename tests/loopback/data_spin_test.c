@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_ia_set_spin: whether a call that waits polls before it sleeps. Reads of the stream show it. */
+/*
+ * itx_ia_set_spin: whether a call that waits polls before it sleeps. Reads of the stream show it.
+ */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "support/fixture_pair.h"
 
 #define WAIT_US 2000u
-/* The IA's thread may have a last look after the event that the wait was for; one who polls, many. */
+/*
+ * The IA's thread may have a last look after the event that the wait was for; one who polls, many.
+ */
 #define READS_LATE 2u
 #define READS_MANY 10u
 

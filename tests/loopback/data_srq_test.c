@@ -81,7 +81,10 @@ Test(data_srq, messages_take_receives_in_the_order_they_arrive, .fini = shared_c
     fx_empty(shared.b.aff_evd);
 }
 
-/* A value takes a receive of its own, of the queue as of an endpoint's own, and leaves it as it was. */
+/*
+ * A value takes a receive of its own, of the queue as of an endpoint's own, and leaves it as it
+ * was.
+ */
 Test(data_srq, immediate_values, .fini = shared_close)
 {
     it_lmr_triplet_t segment;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the log says: of calls that are refused, of names that are none, of connections that fail and end. */
+/*
+ * What the log says: of calls that are refused, of names that are none, of connections that fail
+ * and end.
+ */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -410,7 +410,9 @@ Test(rmr_order, a_responder_links_at_once, .init = bed_open, .fini = bed_close)
     raw_free(&bytes);
 }
 
-/* A peer that stops reading: the unlink behind the Write waits, one on another endpoint does not. */
+/*
+ * A peer that stops reading: the unlink behind the Write waits, one on another endpoint does not.
+ */
 Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window, .init = bed_open, .fini = bed_close)
 {
     struct raw_peer peer;

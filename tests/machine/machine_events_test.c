@@ -141,7 +141,7 @@ STEP(terminate_for_no_reason, terminate(m, 0x02ff));
 STEP(terminate_for_access, terminate(m, 0x1100));
 STEP(terminate_for_length, terminate(m, 0x1205));
 
-/* ---- How the states are reached ---------------------------------------------------------------- */
+/* ---- How the states are reached ------------------------------------------------------------- */
 
 STEP(in_active1, machine_connect(m, 0));
 STEP(in_active1_not_for_long, machine_connect(m, SHORT_US));
@@ -314,7 +314,9 @@ static void check_async(struct machine *m, it_event_type_t number)
     EXPECT(event.aff_async.cause.ep == m->ep);
 }
 
-/* From the end of a connection on everything is flushed; before, nothing but receives is possible. */
+/*
+ * From the end of a connection on everything is flushed; before, nothing but receives is possible.
+ */
 static void check_later_posts(struct machine *m, const struct row *row)
 {
     if (row->to != 'N')
@@ -336,7 +338,9 @@ static it_event_type_t async_of(const struct row *row, bool with_requests)
     return row->async;
 }
 
-/* A Read the peer does not answer is flushed with the connection, behind it what was not started. */
+/*
+ * A Read the peer does not answer is flushed with the connection, behind it what was not started.
+ */
 static void open_requests(struct machine *m)
 {
     CHECK_OK(it_post_rdma_read(m->ep, NULL, 0, 10, FX_QUIET, 0, 0));
@@ -399,7 +403,7 @@ Test(machine_events, every_end_of_a_busy_connection)
     check_done();
 }
 
-/* ---- What the other side notices --------------------------------------------------------------- */
+/* ---- What the other side notices ------------------------------------------------------------ */
 
 /* it_ep_disconnect and it_ep_free of an endpoint with a stream: the peer sees it end. */
 static void peer_sees_the_end(char letter, bool by_free)

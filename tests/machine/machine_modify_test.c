@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_ep_modify: every member in every state, on an endpoint with receives of its own and with an S-RQ. */
+/*
+ * it_ep_modify: every member in every state, on an endpoint with receives of its own and with an
+ * S-RQ.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

@@ -76,8 +76,8 @@ struct peer_device *peer_device_pick(struct peer_args *args)
 
 /*
  * libsiw takes the object whose mapping begins at 0x90000 for one without a mapping, and fails to
- * create it (SIW_INVAL_UOBJ_KEY is a legal offset). Offsets are given out from 0 on: a completion queue
- * that lies across that one keeps others from it. Nothing is lost where it cannot be made.
+ * create it (SIW_INVAL_UOBJ_KEY is a legal offset). Offsets are given out from 0 on: a completion
+ * queue that lies across that one keeps others from it. Nothing is lost where it cannot be made.
  */
 #define FILLER_ENTRIES 32768
 

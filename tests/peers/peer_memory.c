@@ -227,7 +227,9 @@ void peer_memory_zero_command(struct peer_args *args)
     peer_answer("ok");
 }
 
-/* poll_memory M OFFSET VALUE timeout=MS: nothing tells of a remote write, so it looks and sleeps. */
+/*
+ * poll_memory M OFFSET VALUE timeout=MS: nothing tells of a remote write, so it looks and sleeps.
+ */
 void peer_memory_poll_command(struct peer_args *args)
 {
     struct peer_memory *memory = peer_memory_named(args, args->position[0]);

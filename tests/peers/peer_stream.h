@@ -12,8 +12,8 @@
 struct peer_memory;
 
 /*
- * The receives of echo or sink, part of a connection. Message k goes to slot k modulo slots: receives
- * complete in the order they were posted in.
+ * The receives of echo or sink, part of a connection. Message k goes to slot k modulo slots:
+ * receives complete in the order they were posted in.
  */
 struct peer_stream {
     bool prepared; /* by `prepare`, not used yet */

@@ -18,7 +18,9 @@ enum peer_object {
 
 void peer_tally_made(enum peer_object object);
 
-/* error: what the call that destroys it gave, 0 for success. Complains of a failure; returns error. */
+/*
+ * error: what the call that destroys it gave, 0 for success. Complains of a failure; returns error.
+ */
 int peer_tally_gone(enum peer_object object, const char *call, int error);
 
 /* True if nothing is left; else says on standard error what is. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_handoff to where nobody listens, again and again, of a request whose peer goes away: each call finds the
- * request as it was before the last one, or not at all any more.
+ * it_handoff to where nobody listens, again and again, of a request whose peer goes away: each call
+ * finds the request as it was before the last one, or not at all any more.
  */
 #include <arpa/inet.h>
 

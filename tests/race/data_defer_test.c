@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bursts, of which a part is deferred, on several endpoints of one IA at once: whoever polls, waits or does
- * neither, all that was posted arrives, and endpoints go away while theirs is still to be sent.
+ * Bursts, of which a part is deferred, on several endpoints of one IA at once: whoever polls, waits
+ * or does neither, all that was posted arrives, and endpoints go away while theirs is still to be
+ * sent.
  */
 #include <pthread.h>
 #include <sched.h>

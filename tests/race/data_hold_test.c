@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests with IT_COALESCE_WR_FLAG and nothing behind them, while another thread sleeps on the EVD, or is about to: none
- * is overlooked by both. Each that is has to be forgiven, which takes a second or two.
+ * Requests with IT_COALESCE_WR_FLAG and nothing behind them, while another thread sleeps on the
+ * EVD, or is about to: none is overlooked by both. Each that is has to be forgiven, which takes a
+ * second or two.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One shared receive queue, many threads: some post to it, some send to the endpoints that draw from
- * it, some end and free such endpoints in the middle of arrivals, one changes depth and watermark,
- * one tries to free it all the time.
+ * One shared receive queue, many threads: some post to it, some send to the endpoints that draw
+ * from it, some end and free such endpoints in the middle of arrivals, one changes depth and
+ * watermark, one tries to free it all the time.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,7 +28,7 @@ struct scene {
     atomic_bool stop;
 };
 
-/* ---- Posting: never more receives than the queue was asked for -------------------------------- */
+/* ---- Posting: never more receives than the queue was asked for ------------------------------ */
 
 static void *poster_main(void *argument)
 {
@@ -47,7 +47,7 @@ static void *poster_main(void *argument)
     return NULL;
 }
 
-/* ---- Sending: waits for a receive that is certainly there -------------------------------------- */
+/* ---- Sending: waits for a receive that is certainly there ----------------------------------- */
 
 struct sender {
     pthread_t thread;
@@ -115,7 +115,7 @@ static void *recv_main(void *argument)
     return NULL;
 }
 
-/* ---- Trouble ---------------------------------------------------------------------------------- */
+/* ---- Trouble -------------------------------------------------------------------------------- */
 
 static void *changer_main(void *argument)
 {
@@ -178,7 +178,7 @@ static void *churner_main(void *argument)
     return NULL;
 }
 
-/* ---- All of them at once ---------------------------------------------------------------------- */
+/* ---- All of them at once -------------------------------------------------------------------- */
 
 static void all_at_once(void)
 {
@@ -221,7 +221,7 @@ static void all_at_once(void)
     fx_node_close(&scene.b);
 }
 
-/* ---- The last endpoint goes while a message for it arrives ------------------------------------- */
+/* ---- The last endpoint goes while a message for it arrives ---------------------------------- */
 
 struct blower {
     it_ep_handle_t ep;

@@ -18,7 +18,9 @@
 #define SPINS_SHORT 64u
 #define SPINS_BITS  8u
 
-/* A few requests leave at once, with many in a row the library may gather some: both have a turn. */
+/*
+ * A few requests leave at once, with many in a row the library may gather some: both have a turn.
+ */
 #define SHORT_US  800000u
 #define SHORT_MAX 2u
 #define LONG_US   200000u
@@ -177,7 +179,9 @@ static unsigned run_rounds(unsigned round, unsigned posts, uint64_t time_us)
 
 int main(void)
 {
-    /* Of the round before, requests may still count that have left and are not yet reckoned with. */
+    /*
+     * Of the round before, requests may still count that have left and are not yet reckoned with.
+     */
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &attr, .events = 2048};
 

@@ -101,7 +101,7 @@ static void closed_while_written(unsigned round)
     fx_node_close(&pair.b);
 }
 
-/* ---- Two endpoints, each linking what the other one serves ------------------------------------ */
+/* ---- Two endpoints, each linking what the other one serves ---------------------------------- */
 
 #define CYCLES 150u
 #define SIDES  2u

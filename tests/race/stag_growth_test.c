@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * STags are handed out, looked up and taken back by several threads while their map grows: none is lost, none
- * leads to another's entry.
+ * STags are handed out, looked up and taken back by several threads while their map grows: none is
+ * lost, none leads to another's entry.
  */
 #include "vp/uiwarp/memory/uiw_stag.h"
 

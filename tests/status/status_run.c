@@ -3,8 +3,8 @@
  * The runner. With every parameter of every call it tries: a null, freed, foreign handle, one of
  * each wrong kind, no object at all; NULL; every unknown bit; two wrong parameters at once; then
  * the rows; then a lack of memory and of descriptors, and an IA that has failed. What fails must
- * have changed nothing, and what is refused for a value must say so in one line of the log. In the end every documented status has been seen or is known never to occur,
- * and no other was seen.
+ * have changed nothing, and what is refused for a value must say so in one line of the log. In the
+ * end every documented status has been seen or is known never to occur, and no other was seen.
  */
 #include "status/status_run.h"
 

@@ -146,12 +146,16 @@ void suite_ping(struct suite_side *side, it_ep_handle_t ep);
 /* The near side ends the connection, and both see it end well. */
 void suite_part(struct suite_side *side, it_ep_handle_t ep);
 
-/* The connection has ended, and this is told once; as a disconnect or as broken, which depends on how
- * much the transport lets this side see. */
+/*
+ * The connection has ended, and this is told once; as a disconnect or as broken, which depends on
+ * how much the transport lets this side see.
+ */
 void suite_ended(struct suite_side *side, it_ep_handle_t ep);
 
-/* A completion that failed, with this status or with one of those by which a device says that something
- * has failed and not what. */
+/*
+ * A completion that failed, with this status or with one of those by which a device says that
+ * something has failed and not what.
+ */
 void suite_failed(const it_event_t *event, it_dto_cookie_t cookie, it_dto_status_t want);
 
 /* ---- Posting -------------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Memory that may not be used in this way: the request fails or the connection ends, both sides
- * are told, as a break or a disconnect, and not an octet is read or written. Afterwards the endpoints are as good as new.
+ * are told, as a break or a disconnect, and not an octet is read or written. Afterwards the
+ * endpoints are as good as new.
  */
 #include "suite/suite.h"
 
@@ -263,7 +264,7 @@ static void receive(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* ---- Memory that nobody can write to ---------------------------------------------------------- */
+/* ---- Memory that nobody can write to -------------------------------------------------------- */
 
 /* As a file that is mapped for reading: it can be sent, and read by peers. */
 static void constant_near(struct suite_side *side)

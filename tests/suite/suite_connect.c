@@ -29,7 +29,9 @@ static size_t data_limit(struct suite_side *side, size_t own)
     return own < other ? own : other;
 }
 
-/* A transport may append zeros to make a size of its own, so "present" says little about nothing. */
+/*
+ * A transport may append zeros to make a size of its own, so "present" says little about nothing.
+ */
 static void data_check(const unsigned char *data, it_boolean_t present, size_t length,
                        uint32_t seed)
 {

@@ -166,8 +166,10 @@ static void killed_far(struct suite_side *side)
     (void)kill(getpid(), SIGKILL);
 }
 
-/* In the middle of Writes and Reads: each is told what became of it, in order. A Write may have left
- * before a Read fails that was posted earlier. */
+/*
+ * In the middle of Writes and Reads: each is told what became of it, in order. A Write may have
+ * left before a Read fails that was posted earlier.
+ */
 static void killed_busy_near(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, 65536);

@@ -10,8 +10,9 @@
 #define NAME_ROOM 64
 
 /*
- * What the other side asks for when it has heard is asked for behind all that was done here before. To ThreadSanitizer
- * a send on one socket stands before a receive on another, but of sockets only that this process has made.
+ * What the other side asks for when it has heard is asked for behind all that was done here before.
+ * To ThreadSanitizer a send on one socket stands before a receive on another, but of sockets only
+ * that this process has made.
  */
 static void pipe_order(void)
 {

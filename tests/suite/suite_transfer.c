@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sends, Writes and Reads of all sizes, in both directions; segments; fences. Every octet counts. */
+/*
+ * Sends, Writes and Reads of all sizes, in both directions; segments; fences. Every octet counts.
+ */
 #include "suite/suite_layout.h"
 
 #include <string.h>
@@ -414,7 +416,9 @@ static void segments_far(struct suite_side *side)
 #define HOLES 3u
 #define PIECE 700u
 
-/* One of three segments is empty, or all but one are; short enough to go with the request, or not. */
+/*
+ * One of three segments is empty, or all but one are; short enough to go with the request, or not.
+ */
 static size_t with_holes(const struct fx_buf *buf, unsigned round, it_lmr_triplet_t *segments)
 {
     size_t piece = round % 2 == 0 ? PIECE / 20 : PIECE;

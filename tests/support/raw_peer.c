@@ -66,8 +66,8 @@ static uint16_t unchosen_port(void)
 }
 
 /*
- * The kernel may give the port of a socket with SO_REUSEADDR that does not listen to another one that asks for any. So this
- * port is not one of those it chooses from.
+ * The kernel may give the port of a socket with SO_REUSEADDR that does not listen to another one
+ * that asks for any. So this port is not one of those it chooses from.
  */
 int raw_keep_port(uint16_t *port)
 {

@@ -142,8 +142,9 @@ struct raw_segment {
 /* A listening socket on 127.0.0.1; *port in network byte order. */
 int raw_listen(uint16_t *port);
 /*
- * A port at which nobody listens, and which the kernel gives to nobody else before the descriptor is closed. Sockets
- * that ask for it with SO_REUSEADDR get it: listen points, endpoints with IT_EP_REUSEADDR.
+ * A port at which nobody listens, and which the kernel gives to nobody else before the descriptor
+ * is closed. Sockets that ask for it with SO_REUSEADDR get it: listen points, endpoints with
+ * IT_EP_REUSEADDR.
  */
 int raw_keep_port(uint16_t *port);
 void raw_accept(struct raw_peer *peer, int listener);

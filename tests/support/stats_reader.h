@@ -9,7 +9,9 @@
 
 /* Connected, or -1 with errno. */
 int stats_connect(const char *path);
-/* All up to the end of the stream, NUL-terminated and the caller's to free; NULL: nobody listens. */
+/*
+ * All up to the end of the stream, NUL-terminated and the caller's to free; NULL: nobody listens.
+ */
 char *stats_read(const char *path);
 bool stats_is_whole(const char *text);
 /* The value of NAME in the first line from `text` on; fails the test if it is not there. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* threads.h - the threads of this process, as the kernel knows them, and what signals they block. */
+/*
+ * threads.h - the threads of this process, as the kernel knows them, and what signals they block.
+ */
 #ifndef ITAPI_TESTS_SUPPORT_THREADS_H
 #define ITAPI_TESTS_SUPPORT_THREADS_H
 

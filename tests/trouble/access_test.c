@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As root: what a program sees that may not use the device, or has not its nodes, or may not lock memory. Each case is a process, with nodes of its own in its own /dev.
+ * As root: what a program sees that may not use the device, or has not its nodes, or may not lock
+ * memory. Each case is a process, with nodes of its own in its own /dev.
  */
 #include "support/it_fixture.h"
 #include "trouble/said.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ports_test FIRST LAST: what it_ep_connect, it_socket_convert and it_listen_create do where sockets have most of the ports that
- * the kernel may choose, those from FIRST to LAST; and with addresses that are not the device's.
+ * ports_test FIRST LAST: what it_ep_connect, it_socket_convert and it_listen_create do where
+ * sockets have most of the ports that the kernel may choose, those from FIRST to LAST; and with
+ * addresses that are not the device's.
  */
 #include "support/it_fixture.h"
 #include "trouble/said.h"
@@ -148,8 +149,8 @@ static it_status_t listen_on(struct fx_node *node, unsigned port, it_listen_hand
 }
 
 /*
- * Ports that the program wants, and a socket has. iWARP and plain TCP share them; elsewhere each one is
- * free, for nothing of the library's keeps a port that nobody asked it for.
+ * Ports that the program wants, and a socket has. iWARP and plain TCP share them; elsewhere each
+ * one is free, for nothing of the library's keeps a port that nobody asked it for.
  */
 static void listen_where_a_socket_is(struct fx_node *node, bool shared)
 {

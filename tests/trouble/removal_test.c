@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * removal_test COMMAND: the device is removed by COMMAND while data moves, threads sleep,
- * and others listen and connect. The process goes on: each call says so, and everything can be freed.
- * (rdma-core keeps the device open, so the kernel is rid of it when the process ends.)
+ * and others listen and connect. The process goes on: each call says so, and everything can be
+ * freed. (rdma-core keeps the device open, so the kernel is rid of it when the process ends.)
  */
 #include "support/it_fixture.h"
 #include "trouble/said.h"
@@ -212,7 +212,10 @@ static void open_and_check(void (*action_before)(int))
     fx_node_close(&node);
 }
 
-/* siw raises it in who posts while a connection breaks: the library keeps it away and changes nothing of the process. */
+/*
+ * siw raises it in who posts while a connection breaks: the library keeps it away and changes
+ * nothing of the process.
+ */
 static void broken_pipes_change_nothing(void)
 {
     open_and_check(handle);

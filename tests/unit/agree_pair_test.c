@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two machines joined by a model of a stream and of a device, with a chance to fail at every step. Whatever the order
- * of things: both end, they agree on how, and of what the programs say afterwards no octet is lost.
+ * Two machines joined by a model of a stream and of a device, with a chance to fail at every step.
+ * Whatever the order of things: both end, they agree on how, and of what the programs say
+ * afterwards no octet is lost.
  */
 #include "tdi/agree/agree.h"
 #include "support/test_row.h"

@@ -192,7 +192,9 @@ static void *push_all(void *argument)
     return NULL;
 }
 
-/* Each is taken once, in the order of its thread; and each stack that was taken was once announced. */
+/*
+ * Each is taken once, in the order of its thread; and each stack that was taken was once announced.
+ */
 Test(base_stack, loses_nothing_between_threads)
 {
     pthread_t threads[PUSHERS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random numbers: those of the kernel and no others, many with one call, and none that somebody else has. The
- * kernel's part is played by a getrandom of this file, or passed on to the kernel.
+ * Random numbers: those of the kernel and no others, many with one call, and none that somebody
+ * else has. The kernel's part is played by a getrandom of this file, or passed on to the kernel.
  */
 #include "base/base_random.h"
 

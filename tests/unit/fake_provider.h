@@ -38,8 +38,8 @@ struct fake {
     struct vp_convert convert; /* last conversion */
     size_t private_length;     /* of the last call with private data */
     struct vp_ud_reply reply;  /* last answer to a request for an EP of datagrams */
-    char closing
-        [64]; /* letters of what was destroyed, in order: listen service (u) ep rmr srq lmr address pz ia */
+    /* Letters of what was destroyed, in order: listen service (u) ep rmr srq lmr address pz ia. */
+    char closing[64];
 };
 
 extern struct fake fake;

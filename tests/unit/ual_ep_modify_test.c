@@ -8,8 +8,8 @@
 TestSuite(ual_ep_modify, .init = world_init, .fini = world_fini);
 
 /*
- * By bit of the mask, lowest first: m is never legal, t belongs to the other type, n is nothing to an
- * endpoint without S-RQ; a changes in any of U, A2, C; i in U and A2; u in U only.
+ * By bit of the mask, lowest first: m is never legal, t belongs to the other type, n is nothing to
+ * an endpoint without S-RQ; a changes in any of U, A2, C; i in U and A2; u in U only.
  */
 static const char kinds[] = "mmmmmmmmmmaauuiamtuaauumnnam";
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the access layer makes of windows and changed regions for a provider, by what that offers. */
+/*
+ * What the access layer makes of windows and changed regions for a provider, by what that offers.
+ */
 #include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>

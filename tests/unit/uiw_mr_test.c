@@ -200,7 +200,10 @@ Test(uiw_mr, a_freed_entry_gets_an_independent_stag)
                   bit, changed[bit]);
 }
 
-/* One that is opened again and again, as a window is: all of its STags find it, and no two are the same. */
+/*
+ * One that is opened again and again, as a window is: all of its STags find it, and no two are the
+ * same.
+ */
 Test(uiw_mr, stags_of_one_entry)
 {
     struct uiw_mr *mr = uiw_mr_reserve(&table);
@@ -233,7 +236,10 @@ Test(uiw_mr, stale_stag_fails)
     cr_assert_eq(pins_of(mr), 0);
 }
 
-/* The other STags of an entry are those that it is to be opened with later, and those it had before. */
+/*
+ * The other STags of an entry are those that it is to be opened with later, and those it had
+ * before.
+ */
 Test(uiw_mr, wrong_key_fails)
 {
     struct uiw_region region = region_of(0, (unsigned)IT_PRIV_ALL, 0);

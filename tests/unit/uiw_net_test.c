@@ -111,7 +111,10 @@ static int stream_option(const struct stream *stream, int option)
     return value;
 }
 
-/* The watermark that makes the room is gone afterwards: a poll set tells of the first octet as before. */
+/*
+ * The watermark that makes the room is gone afterwards: a poll set tells of the first octet as
+ * before.
+ */
 Test(uiw_net, widens_the_receive_window)
 {
     const int watermark = 7;

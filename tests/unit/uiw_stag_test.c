@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How STags are chosen: each is a number of the kernel's and nothing else, so that nothing follows from any
- * number of others; and how they are found again. The kernel's part is played by a getrandom of this file, or
- * passed on to the kernel.
+ * How STags are chosen: each is a number of the kernel's and nothing else, so that nothing follows
+ * from any number of others; and how they are found again. The kernel's part is played by a
+ * getrandom of this file, or passed on to the kernel.
  */
 #include "base/base_random.h"
 #include "vp/uiwarp/memory/uiw_stag.h"
@@ -85,8 +85,8 @@ static int compare(const void *left, const void *right)
 /* ---------------------------------------------------------------- choice */
 
 /*
- * All but 0 and what has its slot taken: a number with the low bits of one that lives, here. When that
- * is gone, it will do.
+ * All but 0 and what has its slot taken: a number with the low bits of one that lives, here. When
+ * that is gone, it will do.
  */
 Test(uiw_stag, is_the_next_number_whose_slot_is_free)
 {
@@ -133,8 +133,8 @@ static unsigned hits(unsigned guesses)
 }
 
 /*
- * At 2^20 regions one guess in 4096 is right: 256 of 2^20 are expected, and with 16 regions one of 256
- * times that. All bounds are farther than 8 deviations from what is expected.
+ * At 2^20 regions one guess in 4096 is right: 256 of 2^20 are expected, and with 16 regions one of
+ * 256 times that. All bounds are farther than 8 deviations from what is expected.
  */
 Test(uiw_stag, guesses)
 {
@@ -171,7 +171,10 @@ Test(uiw_stag, bits_are_independent)
     }
 }
 
-/* Nor has one anything to do with those before it: 12 fresh bits would give differences 4096 values. */
+/*
+ * Nor has one anything to do with those before it: 12 fresh bits would give differences 4096
+ * values.
+ */
 Test(uiw_stag, successors_are_independent)
 {
     static const unsigned strides[] = {1, 2, 5, 64, 1024};
@@ -240,7 +243,9 @@ Test(uiw_stag, zero_is_unknown)
 
 /* ---------------------------------------------------------------- shortage */
 
-/* What this thread has fetched already goes out; then there is none, until there are numbers again. */
+/*
+ * What this thread has fetched already goes out; then there is none, until there are numbers again.
+ */
 Test(uiw_stag, without_random_numbers)
 {
     unsigned i = 0;

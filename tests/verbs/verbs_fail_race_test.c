@@ -97,7 +97,9 @@ static void nothing(void *argument)
     (void)argument;
 }
 
-/* Endpoints whose queues have room, and have been used: only their tables keep them from posting. */
+/*
+ * Endpoints whose queues have room, and have been used: only their tables keep them from posting.
+ */
 static void expect_failed(const struct thread *self)
 {
     it_event_t event;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An IA on the stub device and the stub of rdma_cm, with one endpoint in the stage that a test wants. */
+/*
+ * An IA on the stub device and the stub of rdma_cm, with one endpoint in the stage that a test
+ * wants.
+ */
 #ifndef ITAPI_TESTS_VERBS_CM_CM_KIT_H
 #define ITAPI_TESTS_VERBS_CM_CM_KIT_H
 

@@ -64,7 +64,9 @@ struct rdma_cm_id *stub_rdma_listener(void);
 bool stub_rdma_lives(const struct rdma_cm_id *id);
 /* An id for a request to this listener. */
 struct rdma_cm_id *stub_rdma_asked(struct rdma_cm_id *listener, const struct sockaddr *peer);
-/* Any number may be an event. listener: of a CONNECT_REQUEST. Tells nothing of an id that is gone. */
+/*
+ * Any number may be an event. listener: of a CONNECT_REQUEST. Tells nothing of an id that is gone.
+ */
 void stub_rdma_tell(struct rdma_cm_id *id, struct rdma_cm_id *listener, int event, int status,
                     const struct stub_news *news);
 /* Of the call that was made last; its private data is valid until the next one. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * speaks_first COUNT SIZE: a server as that of ucmatose, which speaks first. To the one client that calls
- * it sends COUNT messages of SIZE octets as soon as it is connected, waits for as many, and disconnects.
+ * speaks_first COUNT SIZE: a server as that of ucmatose, which speaks first. To the one client that
+ * calls it sends COUNT messages of SIZE octets as soon as it is connected, waits for as many, and
+ * disconnects.
  */
 #include <stdio.h>
 #include <stdlib.h>

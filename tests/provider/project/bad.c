@@ -2,7 +2,7 @@
 /* Providers that must be refused, one per BAD_ macro. */
 #include <ual/vp_host.h>
 
-#ifdef BAD_OLD /* made for version 2 of the interface: it is known by the name of its entry, and not called */
+#ifdef BAD_OLD /* of version 2: known by the name of its entry, and not called */
 #undef VP_ENTRY
 #define VP_ENTRY itapi_provider_2
 __attribute__((visibility("default"))) vp_entry_fn VP_ENTRY;

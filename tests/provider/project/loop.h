@@ -55,7 +55,7 @@ struct loop_ep {
     _Atomic uint32_t recv_retired, request_retired;
 };
 
-/* ---- loop_provider.c: what has to wait until no lock is held ---------------------------------- */
+/* ---- loop_provider.c: what has to wait until no lock is held -------------------------------- */
 
 enum loop_thing {
     LOOP_WAKE_REQUESTS,
@@ -92,7 +92,7 @@ static inline struct loop_ep *loop_ep_of(struct ual_ep *ual)
     return vp_area(loop_host, VP_EP, ual);
 }
 
-/* ---- loop_memory.c ---------------------------------------------------------------------------- */
+/* ---- loop_memory.c -------------------------------------------------------------------------- */
 
 it_status_t loop_lmr_create(struct ual_lmr *lmr);
 void loop_lmr_destroy(struct ual_lmr *lmr);
@@ -113,14 +113,14 @@ void loop_scatter(const struct loop_segment *to, size_t count, const uint8_t *fr
 void loop_copy(const struct loop_segment *to, size_t to_count, const struct loop_segment *from,
                size_t from_count);
 
-/* ---- loop_data.c ------------------------------------------------------------------------------ */
+/* ---- loop_data.c ---------------------------------------------------------------------------- */
 
 extern const struct vp_ep_ops loop_ep_ops;
 
 /* With the lock. Completes all receives, the first with this status. */
 void loop_flush(struct loop_later *later, struct loop_ep *ep, it_dto_status_t first);
 
-/* ---- loop_ep.c -------------------------------------------------------------------------------- */
+/* ---- loop_ep.c ------------------------------------------------------------------------------ */
 
 it_status_t loop_ep_create(struct ual_ep *ual);
 void loop_ep_destroy(struct ual_ep *ual);
@@ -135,7 +135,7 @@ it_rc_only_attributes_t loop_rc(struct loop_ep *ep); /* in force */
 void loop_part(struct loop_later *later, struct loop_ep *ep, enum ual_ep_step step,
                enum ual_ep_step peer_step);
 
-/* ---- loop_cm.c -------------------------------------------------------------------------------- */
+/* ---- loop_cm.c ------------------------------------------------------------------------------ */
 
 struct loop_listen {
     struct ual_listen *ual;

@@ -18,7 +18,7 @@ struct loop_attempt {
 static struct loop_listen *loop_listens;
 static uint16_t loop_next_port = 20000;
 
-/* ---- Listening -------------------------------------------------------------------------------- */
+/* ---- Listening ------------------------------------------------------------------------------ */
 
 static struct loop_listen *loop_find_listen(uint16_t port, size_t spigot_id)
 {
@@ -67,7 +67,7 @@ void loop_listen_stop(struct ual_listen *ual)
     pthread_mutex_unlock(&loop_lock);
 }
 
-/* ---- Asking ----------------------------------------------------------------------------------- */
+/* ---- Asking --------------------------------------------------------------------------------- */
 
 static void loop_fail(struct loop_later *later, struct loop_ep *ep, struct ual_conn_news *news)
 {
@@ -179,7 +179,7 @@ void loop_give_up(struct loop_ep *ep)
         free(attempt);
 }
 
-/* ---- Answering -------------------------------------------------------------------------------- */
+/* ---- Answering ------------------------------------------------------------------------------ */
 
 /* One side's ORD is at most the other's IRD. */
 static void loop_agree(struct loop_ep *ep, struct loop_ep *peer)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- Completions ------------------------------------------------------------------------------ */
+/* ---- Completions ---------------------------------------------------------------------------- */
 
 static void loop_complete(struct loop_later *later, struct loop_ep *ep, enum vp_queue queue,
                           struct vp_completion *completion)
@@ -50,7 +50,7 @@ void loop_flush(struct loop_later *later, struct loop_ep *ep, it_dto_status_t fi
     }
 }
 
-/* ---- What requests do ------------------------------------------------------------------------- */
+/* ---- What requests do ----------------------------------------------------------------------- */
 
 /* How a request ended, and what the two sides are told if it was not well. */
 struct loop_outcome {
@@ -193,7 +193,7 @@ static struct loop_outcome loop_run(struct loop_later *later, struct loop_ep *ep
     }
 }
 
-/* ---- The two calls ---------------------------------------------------------------------------- */
+/* ---- The two calls -------------------------------------------------------------------------- */
 
 /* 0: an operation there is not. */
 static it_event_type_t loop_event_number(const struct vp_request *request)

@@ -11,7 +11,7 @@ pthread_mutex_t loop_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_cond_t loop_unused = PTHREAD_COND_INITIALIZER;
 
-/* ---- Later ------------------------------------------------------------------------------------ */
+/* ---- Later ---------------------------------------------------------------------------------- */
 
 void loop_begin(struct loop_later *later)
 {
@@ -86,7 +86,7 @@ void loop_wait_unused(struct loop_ep *ep)
         pthread_cond_wait(&loop_unused, &loop_lock);
 }
 
-/* ---- Interface -------------------------------------------------------------------------------- */
+/* ---- Interface ------------------------------------------------------------------------------ */
 
 static size_t loop_interfaces(it_interface_t *interfaces, size_t capacity)
 {
@@ -207,7 +207,7 @@ static void loop_counters(struct ual_ia *ia, struct itx_counters *counters)
     (void)counters;
 }
 
-/* ---- What there is nothing to do for ----------------------------------------------------------- */
+/* ---- What there is nothing to do for -------------------------------------------------------- */
 
 static it_status_t loop_pz_create(struct ual_pz *pz)
 {
@@ -268,7 +268,7 @@ static it_status_t loop_convert(struct ual_ep *ep, const struct vp_convert *conv
     return IT_ERR_OP_NOT_SUPPORTED;
 }
 
-/* ---- The table --------------------------------------------------------------------------------- */
+/* ---- The table ------------------------------------------------------------------------------ */
 
 const struct vp_provider loop_provider = {
     .abi = VP_ABI,

@@ -32,8 +32,8 @@ static void pacing_end_burst(struct uiw_pacing *pacing)
 }
 
 /*
- * The first post behind a pause belongs to no burst, and from then on pauses up to twice as long are
- * part of the burst. Two posts in a row that each come behind a pause end it.
+ * The first post behind a pause belongs to no burst, and from then on pauses up to twice as long
+ * are part of the burst. Two posts in a row that each come behind a pause end it.
  */
 static bool pacing_lasts(struct uiw_pacing *pacing, uint64_t gap)
 {

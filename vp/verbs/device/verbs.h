@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider for devices of rdma-core: a shared library of its own, which reaches the library by the
- * table verbs_host alone. The private area of an IA; those of other objects stand with their owners.
+ * The provider for devices of rdma-core: a shared library of its own, which reaches the library by
+ * the table verbs_host alone. The private area of an IA; those of other objects stand with their
+ * owners.
  */
 #ifndef ITAPI_VP_VERBS_DEVICE_VERBS_H
 #define ITAPI_VP_VERBS_DEVICE_VERBS_H
