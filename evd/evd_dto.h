@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Where a datagram has come from. */
+/* The source of a datagram. */
 struct evd_datagram {
     it_dto_ud_flags_t flags;
     it_ud_ep_id_t ep_id;

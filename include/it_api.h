@@ -264,7 +264,7 @@ typedef enum {
     IT_TRUE = 1   /* yes */
 } it_boolean_t;
 
-/* What kind of object a handle names. */
+/* The kind of object that a handle names. */
 typedef enum {
     IT_HANDLE_TYPE_ADDR = 0,       /* address handle */
     IT_HANDLE_TYPE_EP = 1,         /* endpoint */
@@ -2720,7 +2720,7 @@ it_status_t it_rmr_bind10(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD; status IT_RMR_OPERATION_FAILED, and the
- * connection breaks, if the window was freed meanwhile.
+ * connection breaks, if the window was freed in between.
  * Threads: any thread; requests run in the order in which they were posted.
  * Source: IT-API 2.1.
  */

@@ -80,7 +80,7 @@ struct itx_mpa_params {
 /* Default of itx_mpa_params.release_us. */
 #define ITX_RELEASE_US 10000u
 
-/* What MPA negotiation led to. */
+/* The result of MPA negotiation. */
 struct itx_mpa_info {
     size_t size;               /* sizeof(struct itx_mpa_info) as the caller knows it */
     uint32_t revision;         /* MPA revision in use; 0 when no Request and Reply were exchanged */
@@ -331,7 +331,7 @@ it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t m
 
 /**
  * Limits for how long a call that waits (it_evd_wait, itx_evd_wait_n, itx_aevd_wait) may poll
- * before it lets its thread sleep. Polling answers sooner and takes processor time meanwhile; it
+ * before it lets its thread sleep. Polling answers sooner and takes processor time; it
  * happens only where earlier waits were short, and by default for some 50 microseconds at most.
  *
  * @param ia_handle  the Interface Adapter, all of whose EVDs are meant
@@ -473,7 +473,7 @@ it_status_t itx_srq_set_message_timeout(it_srq_handle_t srq_handle, uint64_t tim
  * Features beyond it_ia_info_t
  * ============================================================================================== */
 
-/* What an IA can do of the two sections that follow. */
+/* An IA's features of the next two sections. */
 struct itx_features {
     size_t size;                /* sizeof(struct itx_features) as the caller knows it */
     it_boolean_t atomic_swap;   /* itx_post_atomic_swap works */
@@ -774,7 +774,7 @@ it_status_t itx_ep_stats(it_ep_handle_t ep_handle, struct itx_ep_counters *count
  * Providers
  * ============================================================================================== */
 
-/* What keeps a provider from having Interfaces, or those from being of use. */
+/* Reasons why a provider has no Interfaces, or none that a program can use. */
 typedef enum {
     ITX_OBSTACLE_NONE,         /* nothing is known to */
     ITX_OBSTACLE_MODULE,       /* its module is not installed, or refused */
@@ -804,7 +804,7 @@ struct itx_provider_info {
  * @param info   the caller sets size and owns the memory; the other members are filled in
  *
  * @retval IT_SUCCESS             info is filled in
- * @retval IT_ERR_RANGE           there are not so many providers
+ * @retval IT_ERR_RANGE           index is not below the number of providers
  * @retval IT_ERR_FAULT           info is NULL
  * @retval IT_ERR_INVALID_LENGTH  info->size is too small
  *

@@ -72,7 +72,7 @@ static inline struct evd_loop *loop_first_here(void)
 void loop_enter(struct evd_loop *loop);
 void loop_leave(struct evd_loop *loop);
 
-/* Those that are there now; a task that submits itself again has its turn later. */
+/* Runs the tasks submitted so far. A task that submits itself again runs in the next turn. */
 void loop_run_tasks(struct evd_loop *loop);
 
 /* There are tasks that may be run now. */

@@ -159,7 +159,7 @@ void evd_timer_stop(struct evd_timer *timer)
 
 /* ---------------------------------------------------------------- another base */
 
-/* Where it was before it has its place still: adding it again there needs no memory of ours. */
+/* On failure the descriptor returns to the old base, which needs no memory for it. */
 static bool loop_move_io(struct evd_io *io, struct event_base *base)
 {
     (void)event_del(&io->event);
@@ -178,7 +178,7 @@ static bool loop_move_timer(struct evd_timer *timer, struct event_base *base)
     return false;
 }
 
-/* Those before the two go back; NULL: all. */
+/* The entries before the two return to the old base; NULL: all entries. */
 static void loop_move_back(struct evd_loop *loop, const struct evd_io *io,
                            const struct evd_timer *timer)
 {

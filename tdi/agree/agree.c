@@ -60,7 +60,7 @@ static void agree_withdraw(struct agree *agree, enum agree_reason reason, bool b
 
     agree_note(agree, reason, by_peer);
     agree_drop(agree);
-    /* Where neither has said a word there is nothing to take back. */
+    /* Neither side has sent anything: nothing to withdraw. */
     if (!agree->spoke && !agree->peer_spoke) {
         agree->output_length = 0;
         agree_finish(agree, AGREE_PLAIN);

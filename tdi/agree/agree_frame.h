@@ -48,7 +48,7 @@ enum agree_reason {
     AGREE_BAD_ROLE = 8      /* both are initiators */
 };
 
-/* What an offer and an answer say. */
+/* The content of an offer and of an answer. */
 struct agree_terms {
     uint8_t kind;                   /* enum agree_kind, or one of a later version */
     uint8_t family;                 /* 4 or 6 */

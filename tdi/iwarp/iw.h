@@ -112,7 +112,7 @@ struct iw_read_request {
     uint64_t source_to;
 };
 
-/* What an Atomic Request asks for (RFC 7306 5); others are refused. */
+/* Operations of an Atomic Request (RFC 7306 5). Any other is refused. */
 enum iw_atomic_code {
     IW_ATOMIC_FETCH_ADD = 0,
     IW_ATOMIC_CMP_SWAP = 2

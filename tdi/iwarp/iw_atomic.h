@@ -8,7 +8,7 @@
 /* A code of enum iw_atomic_code: others have no result. */
 bool iw_atomic_is_known(const struct iw_atomic_request *request);
 
-/* What the known operation leaves where it finds `original`. */
+/* Returns the value that the operation, a known one, stores in place of `original`. */
 uint64_t iw_atomic_result(const struct iw_atomic_request *request, uint64_t original);
 
 #endif

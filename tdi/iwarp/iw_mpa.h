@@ -20,7 +20,7 @@ enum iw_mpa_rtr {
     IW_RTR_READ = 4
 };
 
-/* What this side wants. */
+/* The wishes of this side. */
 struct iw_mpa_config {
     unsigned revision;    /* initiator: 1 or 2 is sent; responder: the highest one taken */
     bool crc;             /* ask for CRC */
@@ -31,7 +31,7 @@ struct iw_mpa_config {
     uint16_t ord;
 };
 
-/* What both sides agreed on: filled once, the only source afterwards. */
+/* The agreement of both sides: written once, the only source afterwards. */
 struct iw_mpa_result {
     unsigned revision;
     bool enhanced;     /* read depths were exchanged */

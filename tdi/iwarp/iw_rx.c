@@ -123,7 +123,7 @@ static enum iw_error iw_rx_whole_ulpdu(struct iw_rx *rx, const uint8_t *ulpdu)
     return iw_rx_report(rx, ulpdu + header_length);
 }
 
-/* What most messages are, and with few instructions: their sender waits for the answer. */
+/* Fast path for the common message: its sender waits for the answer. */
 static bool iw_rx_take_usual(struct iw_rx *rx, const uint8_t *ulpdu)
 {
     bool solicited;

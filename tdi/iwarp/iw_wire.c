@@ -60,7 +60,7 @@ enum {
 _Static_assert(ATOMIC_COMPARE_MASK + 8 == IW_ATOMIC_REQUEST_HEADER, "Atomic Request header");
 _Static_assert(RESPONSE_ORIGINAL + 8 == IW_ATOMIC_RESPONSE_HEADER, "Atomic Response header");
 
-/* What an opcode must look like (RFC 5040 4.1, RFC 7306 4). */
+/* The form of each opcode (RFC 5040 4.1, RFC 7306 4). */
 struct iw_opcode_rule {
     bool known;
     bool tagged;

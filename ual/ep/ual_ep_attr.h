@@ -15,7 +15,7 @@
      (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE | (unsigned)IT_EP_PARAM_ATOMICS_ENABLE |                 \
      (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 
-/* Those of a UD endpoint that have limits. */
+/* The attributes of a UD endpoint that have limits. */
 #define UAL_EP_ATTR_UD                                                                             \
     ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_REQ_DTO |                       \
      (unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                     \

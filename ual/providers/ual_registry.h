@@ -5,7 +5,7 @@
 
 #include "ual/object/ual_provider.h"
 
-/* Where the provider's objects come from, one pool for each type. Lives for ever. */
+/* The pools of the provider's objects, one for each type. They live for ever. */
 struct base_pool *ual_pools(const struct vp_provider *provider);
 
 /* Adds a provider; refuses another ABI or a smaller table with a log line (ual_registry.c). */

@@ -76,7 +76,7 @@ static void agenda_put_back(struct uiw_agenda *agenda, struct uiw_agenda_entry *
     (void)atomic_fetch_sub_explicit(&entry->state, UIW_AGENDA_USER, memory_order_release);
 }
 
-/* Those that match, by .link.next, still listed. The others are out of sight during the call. */
+/* Returns the entries that match, still listed. The others leave the stack for a moment. */
 static struct base_stack_link *agenda_take(struct uiw_agenda *agenda, uiw_agenda_match *match,
                                            const void *key)
 {

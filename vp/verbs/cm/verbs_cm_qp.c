@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where these mean something. 7 would be the most there can be; to rxe it is without end. */
+/* Retries of a QP on InfiniBand. 7 is the most; rxe takes it for endless. */
 #define QP_RETRIES     6
 #define QP_RNR_RETRIES 7 /* without end, for receivers not ready */
 /* Code of 0.64 ms, until the peer tries again after it found no receive. The default is 655 ms. */

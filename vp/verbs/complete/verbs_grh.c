@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a datagram has come from: the header in front of what it brings. */
+/* The source of a datagram, by the header in front of its data. */
 #include "vp/verbs/complete/verbs_grh.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a datagram has come from: the header in front of what it brings. */
+/* The source of a datagram, by the header in front of its data. */
 #ifndef ITAPI_VP_VERBS_COMPLETE_VERBS_GRH_H
 #define ITAPI_VP_VERBS_COMPLETE_VERBS_GRH_H
 

@@ -403,7 +403,7 @@ source_take_one(struct verbs_source *source, struct verbs_cq *cq, it_event_t *ev
 
 /* ---------------------------------------------------------------- the functions of the source */
 
-/* Where Reads are overtaken: what is done and has nothing before it that is not goes up. */
+/* Other requests overtake Reads: stashes what is done, up to the first request that is not. */
 static void source_put_in_order(struct verbs_queue *queue, uint32_t end)
 {
     for (; queue->ordered != end; queue->ordered++) {
@@ -487,7 +487,7 @@ static inline bool source_poll(struct verbs_cq *cq)
     return false;
 }
 
-/* Those that have nothing waiting step back: no CQ keeps the others off. */
+/* An empty CQ goes to the end of the list: no CQ starves the others. */
 static void source_rotate(struct verbs_source *source)
 {
     struct verbs_cq *first = source->cqs;
