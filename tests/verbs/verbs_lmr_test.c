@@ -207,18 +207,45 @@ Test(verbs_lmr, receives_into_a_modified_one)
 
 /* ---------------------------------------------------------------- of another PZ */
 
+static void expect_refused(struct stub_node *n, enum post what, const it_lmr_triplet_t *segment)
+{
+    memset(n->buf.data, 0, LONGEST);
+    CHECK_OK(post(n, what, segment, 99));
+    fx_done(n->fx.request_evd, n->a, event_of(what), 99, IT_DTO_ERR_LOCAL_PROTECTION);
+    fx_ep_wait_state(n->a, IT_EP_STATE_NONOPERATIONAL);
+    CHECK(fx_is_byte(n->buf.data, LONGEST, 0));
+}
+
 static void expect_protected(struct stub_node *n, enum post what, const struct fx_buf *memory,
                              size_t length)
 {
     it_lmr_triplet_t segment = fx_seg(memory, 0, length);
 
-    memset(n->buf.data, 0, LONGEST);
     fx_fill(memory->data, length, 99);
-    CHECK_OK(post(n, what, &segment, 99));
-    fx_done(n->fx.request_evd, n->a, event_of(what), 99, IT_DTO_ERR_LOCAL_PROTECTION);
-    fx_ep_wait_state(n->a, IT_EP_STATE_NONOPERATIONAL);
-    CHECK(fx_is_byte(n->buf.data, LONGEST, 0));
+    expect_refused(n, what, &segment);
     CHECK(fx_is_filled(memory->data, length, 99));
+}
+
+/* Its last octet lies behind the region: refused, also where the post itself reads the data. */
+static void crossing(struct stub_node *n, enum post what, size_t length)
+{
+    struct fx_buf memory = fx_buf_make(&n->fx, LONGEST);
+    struct fx_buf inner = {.data = memory.data + 16, .size = LONGEST - 32};
+    it_lmr_triplet_t segment;
+
+    CHECK_OK(it_lmr_create21(n->fx.pz, inner.data, NULL, inner.size, IT_ADDR_MODE_ABSOLUTE,
+                             FX_PRIVS_ALL, IT_LMR_FLAG_NONE, 0, &inner.lmr, &inner.key));
+    length = length < inner.size ? length : inner.size;
+    moves(n, what, &inner, length, 1);
+    segment = fx_seg(&inner, inner.size - length + 1, length);
+    expect_refused(n, what, &segment);
+    CHECK_OK(it_lmr_free(inner.lmr));
+    fx_buf_free(&memory);
+}
+
+Test(verbs_lmr, crosses_the_end_of_its_region)
+{
+    each_way(crossing);
 }
 
 /* Also when its own were posted before, and the memory is the same. */
