@@ -2,7 +2,7 @@
 /* Ends that no event of rdma_cm brings, or that cross one; events of ids that are no connection. */
 #include "verbs_cm/cm_kit.h"
 
-#include "vp/verbs/device/verbs_ep.h"
+#include "vp/verbs/cm/verbs_cm_private.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -468,4 +468,19 @@ static void more_than_there_is_room_for(struct kit *kit)
 Test(cm_end, no_room_for_a_request)
 {
     kit_each_kind(more_than_there_is_room_for);
+}
+
+/* More than an IA keeps undecided at once, but each is decided before the next one. */
+static void one_after_the_other(struct kit *kit)
+{
+    kit_listen(kit);
+    for (unsigned i = 0; i <= VERBS_CM_UNDECIDED_MAX; i++) {
+        kit_ask(kit);
+        CHECK_OK(it_reject(fx_request(&kit->node, NULL), NULL, 0));
+    }
+}
+
+Test(cm_end, decided_requests_make_room)
+{
+    kit_each_kind(one_after_the_other);
 }
