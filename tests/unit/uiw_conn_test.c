@@ -821,7 +821,7 @@ Test(uiw_conn, refuses_with_a_reply)
 Test(uiw_conn, terminates_what_it_cannot_take)
 {
     static const char terminate[] = "0016 4147 00000000 00000002 00000001 00000000 20070000";
-    struct raw_bytes want = {NULL};
+    struct raw_bytes want = {0};
     struct bed bed;
 
     other_begin(&bed, &uiw_connect_role, UIW_CONN_READ_REPLY, UIW_ON_TERMINATE);
@@ -837,7 +837,7 @@ Test(uiw_conn, terminates_what_it_cannot_take)
 /* The program has read the Reply before: the socket has no octet of it. */
 Test(uiw_conn, takes_octets_that_were_read_before)
 {
-    struct raw_bytes reply = {NULL};
+    struct raw_bytes reply = {0};
     struct vp_convert convert = {.initiator = true};
     struct bed bed;
 
