@@ -78,6 +78,15 @@ bool threads_blocks(int id, int signal)
     return (threads_blocked(id) >> (signal - 1) & 1) != 0;
 }
 
+/* A new thread blocks every signal until the C library has given it its mask. */
+static void threads_await_mask(int id)
+{
+    struct fx_patience patience = fx_patience_start("a thread that lets a fault through");
+
+    while (threads_blocks(id, SIGSEGV))
+        fx_patience_check(&patience);
+}
+
 void threads_check_masks(const struct threads *threads)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
@@ -86,6 +95,7 @@ void threads_check_masks(const struct threads *threads)
 
     CHECK(threads->count > 0);
     for (size_t i = 0; i < threads->count; i++) {
+        threads_await_mask(threads->ids[i]);
         for (size_t k = 0; k < sizeof(faults) / sizeof(faults[0]); k++)
             if (threads_blocks(threads->ids[i], faults[k]))
                 CHECK_FAIL("thread %d blocks signal %d", threads->ids[i], faults[k]);
