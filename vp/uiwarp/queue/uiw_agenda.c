@@ -21,12 +21,10 @@ static void agenda_sweep(void *argument)
     struct uiw_agenda *agenda = argument;
 
     atomic_fetch_add_explicit(agenda->wakeups, 1, memory_order_relaxed);
-    if (uiw_agenda_is_empty(agenda)) {
-        atomic_store(&agenda->sweeping, false);
-        /* A thread that has pushed in between, and saw .sweeping set, counts on us. */
-        if (uiw_agenda_is_empty(agenda) || atomic_exchange(&agenda->sweeping, true))
-            return;
-    }
+    /* The end is announced before the look: a thread that has seen .sweeping set counts on us. */
+    atomic_store(&agenda->sweeping, false);
+    if (uiw_agenda_is_empty(agenda) || atomic_exchange(&agenda->sweeping, true))
+        return;
     agenda->ops->look(agenda);
     agenda_wait(agenda);
 }
@@ -63,7 +61,7 @@ void uiw_agenda_push(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry)
     (void)base_stack_push(&agenda->stack, &entry->link);
     if (agenda->ops->entered)
         agenda->ops->entered(agenda, entry);
-    /* Pairs with agenda_sweep, which says that it ends and then looks at the stack. */
+    /* Pairs with agenda_sweep, which clears .sweeping and then looks at the stack. */
     if (!atomic_load(&agenda->sweeping) && !atomic_exchange(&agenda->sweeping, true))
         (void)evd_loop_submit(agenda->loop, &agenda->start);
 }
