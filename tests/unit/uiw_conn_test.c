@@ -695,6 +695,18 @@ static void other_judge(struct bed *bed, enum uiw_conn_state next, int report, e
     bed_close(bed);
 }
 
+/* A task or a call that comes too late finds nothing to do. */
+Test(uiw_conn, takes_no_event_when_it_is_over)
+{
+    struct bed bed;
+
+    other_begin(&bed, &uiw_connect_role, UIW_CONN_REQUEST, UIW_ON_CANCEL);
+    fire(&bed, UIW_ON_CANCEL);
+    for (int event = 0; event < UIW_ON_EVENTS; event++)
+        uiw_conn_step(bed.conn, (enum uiw_conn_event)event);
+    other_judge(&bed, UIW_CONN_OVER, QUIET, ENDS);
+}
+
 /* After the second try, with revision 1. */
 Test(uiw_conn, retries_once)
 {

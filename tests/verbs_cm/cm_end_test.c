@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ends that no event of rdma_cm brings, or that cross one; events of ids that are no connection. */
+#include "support/test_row.h"
 #include "verbs_cm/cm_kit.h"
 
 #include "vp/verbs/cm/verbs_cm_private.h"
 
-#include <arpa/inet.h>
 #include <criterion/criterion.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -188,21 +191,28 @@ Test(cm_end, broken_by_the_device)
 }
 
 /* siw closes the stream before it says that the QP has failed: that is no peer that leaves. */
-Test(cm_end, broken_and_told_late)
+static void broken_and_told_late(int disconnect_error)
 {
     struct kit kit;
 
     kit_start(KIT_SIW);
     kit_open(&kit, KIT_SIW);
     kit_reach(&kit, KIT_LIVE);
+    if (disconnect_error)
+        stub_rdma_fail(STUB_DISCONNECT, disconnect_error, 0, 1);
     stub.tells_late = true;
     kit_tell(&kit, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
     expect_broken(&kit);
     EXPECT_EQ(IT_ASYNC_AFF_EP_FAILURE, fx_next(kit.node.aff_evd).event_number);
+    EXPECT(!stub_rdma_lives(kit.id));
     stub.tells_late = false;
     kit_close(&kit);
     check_done();
 }
+
+TEST_ROW(cm_end, broken_and_told_late, broken_and_told_late, 0)
+/* The connection is freed while the event that tells of its end is handled. */
+TEST_ROW(cm_end, broken_and_freed_when_told, broken_and_told_late, EINVAL)
 
 /* What siw says of a stream that a disconnect has closed under it is no news. */
 Test(cm_end, no_failure_behind_a_disconnect)
