@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An Endpoint. */
+#ifndef ITAPI_ULP_UDAPL_OBJECT_UDAPL_EP_H
+#define ITAPI_ULP_UDAPL_OBJECT_UDAPL_EP_H
+
+#include "object/udapl_object.h"
+#include "object/udapl_pz.h"
+
+#include "it_api.h"
+
+#include <netinet/in.h>
+
+struct udapl_evd;
+struct udapl_records;
+struct udapl_sp;
+struct udapl_srq;
+
+/* What the connection of an EP needs beyond the state that IT-API keeps; connect/ and deliver/. */
+struct udapl_connection {
+    struct udapl_sp *sp; /* the service point that has reserved the EP, or NULL */
+    bool tentative;      /* the provider has made the EP for a request that waits */
+    bool disconnected;   /* the consumer has got the event that ends the connection */
+    struct sockaddr_storage local, remote; /* as ep_query tells them */
+    DAT_PORT_QUAL local_port, remote_port;
+    unsigned char private_data[IT_MAX_PRIV_DATA]; /* of the last event of the connection */
+};
+
+/* Service points and connection requests refer to it. Its consumer context in IT-API is this struct. */
+struct udapl_ep {
+    struct udapl_object object;
+    it_ep_handle_t it;             /* NULL: unconfigured, without PZ or attributes for one */
+    it_dto_flags_t recv_flags;     /* of each receive */
+    bool splits_reads;             /* the adapter takes fewer segments for a Read than the EP */
+    struct udapl_records *records; /* of RMR binds and Reads that were split, or NULL */
+    struct udapl_pz *pz;           /* this and what follows: NULL for none */
+    struct udapl_evd *recv_evd, *request_evd, *connect_evd;
+    struct udapl_srq *srq;
+    it_evd_handle_t own_recv, own_request, own_connect; /* where there is no EVD */
+    DAT_EP_ATTR attr;                                   /* in force */
+    struct udapl_connection connection;
+};
+
+#endif
