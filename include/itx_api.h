@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, socket conversion with
- * private data, many events by one call, how waits poll, an IA on the program's own event base, a
- * time limit of shared receive queues, immediate values, one more atomic operation, counters, and
- * names for values. Everything here starts with itx_ or ITX_.
+ * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, the two ends of a
+ * connection, socket conversion with private data, the length of private data, many events by one
+ * call, how waits poll, an IA on the program's own event base, a time limit of shared receive
+ * queues, immediate values, one more atomic operation, counters, and names for values. Everything here starts with itx_ or ITX_.
  *
  * Structs that may grow begin with a member "size". The caller sets it to the sizeof it was
  * compiled with; the library reads and writes no byte beyond that, so programs and libraries of
@@ -16,6 +16,8 @@
 #define ITAPI_INCLUDE_ITX_API_H
 
 #include "it_api.h"
+
+#include <sys/socket.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -157,6 +159,38 @@ it_status_t itx_ep_get_mpa_params(it_ep_handle_t ep_handle, struct itx_mpa_param
 it_status_t itx_ep_query_mpa(it_ep_handle_t ep_handle, struct itx_mpa_info *info);
 
 /* ==============================================================================================
+ * The two ends of a connection
+ * ============================================================================================== */
+
+/* Struct sockaddr_in or sockaddr_in6 each, ports included. */
+struct itx_ep_addresses {
+    size_t size;                    /* sizeof(struct itx_ep_addresses) as the caller knows it */
+    struct sockaddr_storage local;  /* this end */
+    struct sockaddr_storage remote; /* the peer's */
+};
+
+/**
+ * Tells the addresses and ports of an RC endpoint's connection. The path that it_ep_query tells has
+ * no ports, and on InfiniBand no IP addresses.
+ *
+ * @param ep_handle  an RC endpoint that is CONNECTED, or was before it became NONOPERATIONAL
+ * @param addresses  the caller sets size and owns the memory; the other members are filled in
+ *
+ * @retval IT_SUCCESS               addresses is filled in
+ * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT             addresses is NULL
+ * @retval IT_ERR_INVALID_LENGTH    addresses->size is too small
+ * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the provider does not tell
+ * @retval IT_ERR_INVALID_EP_STATE  the endpoint has had no connection since it was created or reset
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread; the answer is a snapshot.
+ * Source: extension of this library.
+ */
+it_status_t itx_ep_query_addresses(it_ep_handle_t ep_handle, struct itx_ep_addresses *addresses);
+
+/* ==============================================================================================
  * Socket conversion
  * ============================================================================================== */
 
@@ -215,6 +249,21 @@ it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t f
 /* ==============================================================================================
  * Events
  * ============================================================================================== */
+
+/**
+ * The length of the private data in an event of connection management. The events of IT-API tell
+ * only whether there are any.
+ *
+ * @param event  an event as the library has filled it in, of any kind, whole: not the part of the
+ *               union alone
+ *
+ * @return octets of private_data that the peer has sent, at most IT_MAX_PRIV_DATA; 0 for none, for
+ *         events that carry none, and for NULL
+ *
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+size_t itx_event_private_data_length(const it_event_t *event);
 
 /**
  * Takes several events from an EVD at once, oldest first, as that many calls of it_evd_dequeue

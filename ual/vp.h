@@ -413,6 +413,11 @@ struct vp_provider {
     void (*obstacle)(struct itx_provider_info *info);
     /* itx_srq_set_message_timeout; any value. */
     it_status_t (*srq_set_message_timeout)(struct ual_srq *srq, uint64_t timeout_us);
+    /*
+     * Both ends of the EP's connection, the last one in NONOPERATIONAL. False: there was none. Of a
+     * connected EP in one of these two states, by its lock.
+     */
+    bool (*ep_addresses_locked)(struct ual_ep *ep, struct itx_ep_addresses *addresses);
 };
 
 /* The part of a table that no provider may leave out. */

@@ -128,6 +128,7 @@ Test(cm_connect, revision_2_on_the_wire)
     event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     CHECK_EQ(IT_TRUE, event.conn.private_data_present);
     CHECK(memcmp(event.conn.private_data, "welcome\0", 8) == 0);
+    CHECK_EQ(7, itx_event_private_data_length(&event));
     CHECK_EQ(8, event.conn.rdma_read_ird);
     CHECK_EQ(4, event.conn.rdma_read_ord);
     CHECK_EQ(IT_IP_VERS_IPV4, event.conn.dst_path.u.iwarp.ip_vers);
@@ -253,6 +254,7 @@ Test(cm_connect, peer_reject_with_private_data, .init = open_attempt, .fini = cl
     event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
     CHECK_EQ(IT_TRUE, event.conn.private_data_present);
     CHECK(memcmp(event.conn.private_data, "no\0", 3) == 0);
+    CHECK_EQ(2, itx_event_private_data_length(&event));
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(t.ep));
     CHECK_EQ(RAW_EOF, raw_drain(&t.peer));
     raw_free(&pd);
@@ -548,6 +550,59 @@ Test(cm_connect, not_to_itself)
 
 /* ---- Both ends are the library -------------------------------------------------------------- */
 
+static const void *ip_of(const struct sockaddr_storage *address)
+{
+    return address->ss_family == AF_INET
+               ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
+               : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+}
+
+static uint16_t port_of(const struct sockaddr_storage *address)
+{
+    return ((const struct sockaddr_in *)(const void *)address)->sin_port;
+}
+
+/* Each end tells the same two addresses, those of the path, and the listener's port. */
+static void addresses_agree(it_ep_handle_t active, it_ep_handle_t passive, const it_path_t *path,
+                            const it_conn_qual_t *qual)
+{
+    struct itx_ep_addresses a = {.size = sizeof(a)};
+    struct itx_ep_addresses b = {.size = sizeof(b)};
+    bool ipv4 = path->u.iwarp.ip_vers == IT_IP_VERS_IPV4;
+
+    CHECK_OK(itx_ep_query_addresses(active, &a));
+    CHECK_OK(itx_ep_query_addresses(passive, &b));
+    CHECK_EQ(ipv4 ? AF_INET : AF_INET6, a.remote.ss_family);
+    CHECK(memcmp(ip_of(&a.remote), &path->u.iwarp.raddr, ipv4 ? 4 : 16) == 0);
+    CHECK_EQ(qual->conn_qual.port, port_of(&a.remote));
+    CHECK(port_of(&a.local) != 0);
+    CHECK(memcmp(&a.local, &b.remote, sizeof(a.local)) == 0);
+    CHECK(memcmp(&a.remote, &b.local, sizeof(a.remote)) == 0);
+    CHECK_OK(it_ep_disconnect(active, NULL, 0));
+    CHECK_OK(itx_ep_query_addresses(active, &b));
+    CHECK(memcmp(&a, &b, sizeof(a)) == 0);
+    CHECK_OK(it_ep_reset(active));
+    CHECK_STATUS(IT_ERR_INVALID_EP_STATE, itx_ep_query_addresses(active, &b));
+    CHECK(memcmp(&a, &b, sizeof(a)) == 0);
+}
+
+/* A program may ask with any event, or with none. */
+Test(cm_connect, no_private_data_in_other_events)
+{
+    it_event_t event;
+
+    memset(&event, 0xff, sizeof(event));
+    CHECK_EQ(0, itx_event_private_data_length(NULL));
+    CHECK_EQ(0, itx_event_private_data_length(&event));
+    event.event_number = IT_DTO_RC_RECV_CMPL_EVENT;
+    CHECK_EQ(0, itx_event_private_data_length(&event));
+    event.event_number = IT_CM_MSG_CONN_ESTABLISHED_EVENT;
+    event.conn.private_data_present = IT_FALSE;
+    CHECK_EQ(0, itx_event_private_data_length(&event));
+    event.conn.private_data_present = IT_TRUE;
+    CHECK_EQ(IT_MAX_PRIV_DATA, itx_event_private_data_length(&event));
+}
+
 static void pair_over(const it_path_t *path, it_cn_est_flags_t flags,
                       it_listen_flags_t listen_flags, uint32_t active_ord)
 {
@@ -571,6 +626,7 @@ static void pair_over(const it_path_t *path, it_cn_est_flags_t flags,
     CHECK_OK(it_ep_connect(a_ep, path, NULL, &qual, flags, data, sizeof(data)));
     (void)fx_request(&b, &event);
     CHECK(memcmp(event.conn_req.private_data, data, sizeof(data)) == 0);
+    CHECK_EQ(sizeof(data), itx_event_private_data_length(&event));
     fx_fill(data, sizeof(data), 2);
     CHECK_OK(it_ep_accept(b_ep, event.conn_req.cn_est_id, data, sizeof(data)));
     event = fx_conn(a.conn_evd, a_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
@@ -579,7 +635,9 @@ static void pair_over(const it_path_t *path, it_cn_est_flags_t flags,
     CHECK(memcmp(&event.conn.dst_path.u.iwarp.raddr, &path->u.iwarp.raddr, 4) == 0);
     event = fx_conn(b.conn_evd, b_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     CHECK_EQ(IT_FALSE, event.conn.private_data_present);
+    CHECK_EQ(0, itx_event_private_data_length(&event));
     CHECK_EQ(path->u.iwarp.ip_vers, event.conn.dst_path.u.iwarp.ip_vers);
+    addresses_agree(a_ep, b_ep, path, &qual);
     fx_node_close(&a);
     fx_node_close(&b);
 }

@@ -11,6 +11,7 @@
 
 static struct itx_mpa_params mpa;
 static struct itx_mpa_info info;
+static struct itx_ep_addresses addresses;
 static struct itx_features features;
 static struct itx_counters counters;
 static struct itx_ep_counters ep_counters;
@@ -26,6 +27,8 @@ static void prepare(struct status_world *world)
     mpa = fx_mpa(world->slot[SLOT_EP]);
     memset(&info, 0, sizeof(info));
     info.size = sizeof(info);
+    memset(&addresses, 0, sizeof(addresses));
+    addresses.size = sizeof(addresses);
     memset(&features, 0, sizeof(features));
     features.size = sizeof(features);
     memset(&counters, 0, sizeof(counters));
@@ -41,6 +44,7 @@ static void prepare(struct status_world *world)
 STATUS_CALL(set_mpa, itx_ep_set_mpa_params(v[0].p, v[1].p));
 STATUS_CALL(get_mpa, itx_ep_get_mpa_params(v[0].p, v[1].p));
 STATUS_CALL(query_mpa, itx_ep_query_mpa(v[0].p, v[1].p));
+STATUS_CALL(query_addresses, itx_ep_query_addresses(v[0].p, v[1].p));
 STATUS_CALL(dequeue_n, itx_evd_dequeue_n(v[0].p, v[1].n, v[2].p, v[3].p));
 STATUS_CALL(wait_n, itx_evd_wait_n(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p, v[5].p));
 STATUS_CALL(dequeue_n_elsewhere, it_evd_dequeue_n(v[0].p, (int)v[1].n, v[2].p, v[3].p));
@@ -161,6 +165,12 @@ static const struct status_call calls[] = {
      .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN(info)},
      .rows = ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_mpa_info, size, 0)),
                   ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)))},
+    {STATUS_NAMED(itx_ep_query_addresses, query_addresses),
+     .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN(addresses)},
+     .rows =
+         ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_ep_addresses, size, 0)),
+              ROW("a dead one", IT_SUCCESS, USE(0, SLOT_EP_ENDED)),
+              ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)))},
     {STATUS_NAMED(itx_evd_dequeue_n, dequeue_n),
      .params = {EVD, STATUS_NUMBER(1), STATUS_RESULT, STATUS_RESULT},
      .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(1, 0)),

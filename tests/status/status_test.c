@@ -27,6 +27,7 @@ static const char *const without[] = {
     "itx_ep_state_string",
     "itx_version",
     "itx_event_immediate",
+    "itx_event_private_data_length",
 };
 
 static bool is_covered(const char *name)

@@ -175,6 +175,12 @@ it_status_t verbs_handoff(struct ual_request *request, const it_conn_qual_t *qua
     return IT_ERR_OP_NOT_SUPPORTED;
 }
 
+bool verbs_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addresses)
+{
+    (void)ual, (void)addresses;
+    return false;
+}
+
 it_status_t verbs_disconnect(struct ual_ep *ual)
 {
     (void)ual;

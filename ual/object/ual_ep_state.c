@@ -3,6 +3,7 @@
 
 #include "base/base_log.h"
 #include "evd/deliver/evd_deliver.h"
+#include "evd/evd_private_data.h"
 
 #include <string.h>
 
@@ -117,7 +118,6 @@ void ual_ep_report(struct ual_ep *ep, const struct ual_conn_news *news)
 {
     it_event_t event;
     it_connection_event_t *conn = &event.conn;
-    size_t length = news->private_length;
 
     memset(&event, 0, sizeof(event));
     conn->event_number = news->number;
@@ -126,12 +126,8 @@ void ual_ep_report(struct ual_ep *ep, const struct ual_conn_news *news)
     conn->rdma_read_ird = news->ird;
     conn->rdma_read_ord = news->ord;
     conn->reject_reason_code = news->reject_code;
-    if (length > IT_MAX_PRIV_DATA)
-        length = IT_MAX_PRIV_DATA;
-    if (length > 0) {
-        memcpy(conn->private_data, news->private_data, length);
-        conn->private_data_present = IT_TRUE;
-    }
+    evd_private_data_put(&event, conn->private_data, &conn->private_data_present,
+                         news->private_data, news->private_length);
     base_lock_take(&ep->lock);
     conn->dst_path = ep->dst_path;
     base_lock_drop(&ep->lock);

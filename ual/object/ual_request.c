@@ -2,6 +2,7 @@
 #include "ual/object/ual_request.h"
 
 #include "evd/deliver/evd_deliver.h"
+#include "evd/evd_private_data.h"
 #include "ual/object/ual_provider.h"
 
 #include <string.h>
@@ -95,27 +96,17 @@ bool ual_request_withdraw(struct ual_request *request)
     return found;
 }
 
-static void ual_request_tell_data(const struct ual_request *request, unsigned char *private_data,
-                                  it_boolean_t *present)
+static void ual_request_tell_ud(const struct ual_request *request, it_event_t *event)
 {
-    size_t length = request->private_length;
+    it_ud_svc_request_event_t *news = &event->ud_svc_request;
 
-    if (length > IT_MAX_PRIV_DATA)
-        length = IT_MAX_PRIV_DATA;
-    if (length == 0)
-        return;
-    memcpy(private_data, request->private_data, length);
-    *present = IT_TRUE;
-}
-
-static void ual_request_tell_ud(const struct ual_request *request, it_ud_svc_request_event_t *news)
-{
     news->event_number = IT_CM_REQ_UD_SERVICE_REQUEST_EVENT;
     news->ud_svc_req_id = request->id;
     news->conn_qual = request->conn_qual;
     news->source_addr = request->source_addr;
     news->spigot_id = request->spigot_id;
-    ual_request_tell_data(request, news->private_data, &news->private_data_present);
+    evd_private_data_put(event, news->private_data, &news->private_data_present,
+                         request->private_data, request->private_length);
 }
 
 static void ual_request_tell(const struct ual_request *request, it_event_t *event)
@@ -124,7 +115,7 @@ static void ual_request_tell(const struct ual_request *request, it_event_t *even
 
     memset(event, 0, sizeof(*event));
     if (request->datagram) {
-        ual_request_tell_ud(request, &event->ud_svc_request);
+        ual_request_tell_ud(request, event);
         return;
     }
     news->event_number = IT_CM_REQ_CONN_REQUEST_EVENT;
@@ -134,7 +125,8 @@ static void ual_request_tell(const struct ual_request *request, it_event_t *even
     news->spigot_id = request->spigot_id;
     news->rdma_read_ird = request->peer_ird;
     news->rdma_read_ord = request->peer_ord;
-    ual_request_tell_data(request, news->private_data, &news->private_data_present);
+    evd_private_data_put(event, news->private_data, &news->private_data_present,
+                         request->private_data, request->private_length);
 }
 
 bool ual_request_announce(const struct ual_request *request)

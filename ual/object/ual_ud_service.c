@@ -6,6 +6,7 @@
 #include "ual/object/ual_object.h"
 
 #include "evd/deliver/evd_deliver.h"
+#include "evd/evd_private_data.h"
 
 #include <string.h>
 
@@ -23,7 +24,6 @@ void ual_ud_service_report(struct ual_ud_service *service, const struct vp_ud_re
 {
     it_event_t event;
     it_ud_svc_reply_event_t *news = &event.ud_svc_reply;
-    size_t length = reply->private_length;
 
     memset(&event, 0, sizeof(event));
     news->event_number = IT_CM_MSG_UD_SERVICE_REPLY_EVENT;
@@ -32,11 +32,7 @@ void ual_ud_service_report(struct ual_ud_service *service, const struct vp_ud_re
     if (reply->status == IT_UD_SVC_EP_INFO_VALID)
         news->ep_info = reply->ep_info;
     news->dst_path = reply->path;
-    if (length > IT_MAX_PRIV_DATA)
-        length = IT_MAX_PRIV_DATA;
-    if (length > 0) {
-        memcpy(news->private_data, reply->private_data, length);
-        news->private_data_present = IT_TRUE;
-    }
+    evd_private_data_put(&event, news->private_data, &news->private_data_present,
+                         reply->private_data, reply->private_length);
     (void)evd_deliver(service->reply_evd, &event); /* one without room reports that itself */
 }

@@ -398,4 +398,5 @@ const struct vp_provider uiw_provider = {
     .convert = uiw_convert,
     .ep_counters = uiw_ep_counters,
     .srq_set_message_timeout = uiw_srq_set_message_timeout,
+    .ep_addresses_locked = uiw_ep_addresses_locked,
 };

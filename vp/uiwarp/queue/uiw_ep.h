@@ -47,10 +47,11 @@ struct uiw_ep {
     struct uiw_limits limits;
 
     /* Locked. */
-    bool negotiated;                 /* .info is filled */
-    struct itx_mpa_info info;        /* of this connection, or the last before a reset */
-    uint32_t wanted_ird, wanted_ord; /* asked for; ual_ep.attr shows those in force */
-    bool drained;                    /* NONOPERATIONAL and flushed: later posts flush themselves */
+    bool negotiated;                   /* .info is filled */
+    struct itx_mpa_info info;          /* of this connection, or the last before a reset */
+    struct sockaddr_in6 local, remote; /* with .negotiated: its ends; or struct sockaddr_in */
+    uint32_t wanted_ird, wanted_ord;   /* asked for; ual_ep.attr shows those in force */
+    bool drained; /* NONOPERATIONAL and flushed: later posts flush themselves */
     struct uiw_queue sq;
     /*
      * The sender goes up to here, and reads it with acquire; written locked. Requests behind it

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The settings of an EP for its startup frames, and its connection attempt. */
+/* The settings of an EP for its startup frames; what came of them, and between which ends. */
+#include "vp/uiwarp/net/uiw_net.h"
 #include "vp/uiwarp/stream/uiw_modify.h"
+
+#include <string.h>
 
 it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params)
 {
@@ -38,6 +41,29 @@ it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info)
     }
     base_lock_drop(&ual->lock);
     return status;
+}
+
+/* IPv4 in IPv6 form becomes IPv4. */
+static void ep_tell_address(const struct sockaddr_in6 *end, struct sockaddr_storage *address)
+{
+    it_net_addr_t ip;
+    uint16_t port;
+
+    memcpy(address, end, sizeof(*end));
+    if (uiw_net_from_sockaddr(address, &ip, &port) && ip.addr_type == IT_IPV4)
+        (void)uiw_net_to_sockaddr(&ip, port, 0, address);
+}
+
+bool uiw_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addresses)
+{
+    const struct uiw_ep *ep = uiw_ep_of(ual);
+
+    base_lock_assert_held(&ual->lock);
+    if (!ep->negotiated)
+        return false;
+    ep_tell_address(&ep->local, &addresses->local);
+    ep_tell_address(&ep->remote, &addresses->remote);
+    return true;
 }
 
 void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config)

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -94,10 +95,27 @@ static bool start_prepare(struct uiw_ep *ep, int fd, bool initiator, bool conver
     return true;
 }
 
-/* Fills in the answer of itx_ep_query_mpa. */
-static void start_show(struct uiw_ep *ep)
+struct start_ends {
+    struct sockaddr_in6 local, remote; /* or struct sockaddr_in */
+};
+
+/* A stream that has been reset already has no peer any more: its end stays zero. */
+static void start_look_at_ends(int fd, struct start_ends *ends)
+{
+    socklen_t length = sizeof(ends->local);
+
+    memset(ends, 0, sizeof(*ends));
+    (void)getsockname(fd, (struct sockaddr *)&ends->local, &length);
+    length = sizeof(ends->remote);
+    (void)getpeername(fd, (struct sockaddr *)&ends->remote, &length);
+}
+
+/* Fills in the answers of itx_ep_query_mpa and itx_ep_query_addresses. */
+static void start_show(struct uiw_ep *ep, const struct start_ends *ends)
 {
     ep->negotiated = true;
+    ep->local = ends->local;
+    ep->remote = ends->remote;
     ep->info = (struct itx_mpa_info){
         .size = sizeof(ep->info),
         .revision = ep->agreed.revision,
@@ -117,15 +135,17 @@ static void start_show(struct uiw_ep *ep)
 static bool start_establish(struct ual_ep *ual, int fd)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
+    struct start_ends ends;
     bool stepped;
 
+    start_look_at_ends(fd, &ends);
     base_lock_take(&ual->lock);
     stepped = ual_ep_step_locked(ual, UAL_EP_ESTABLISHED, NULL);
     if (stepped) {
         ep->fd = fd;
         if (++ep->generation == 0)
             ep->generation = 1;
-        start_show(ep);
+        start_show(ep, &ends);
         ual->attr.srv.rc.rdma_read_ird = ep->agreed.ird;
         ual->attr.srv.rc.rdma_read_ord = ep->agreed.ord;
     }

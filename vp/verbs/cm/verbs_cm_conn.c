@@ -221,6 +221,13 @@ void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code)
 
 /* ---------------------------------------------------------------- established */
 
+static void conn_keep_address(const struct sockaddr *address, struct sockaddr_in6 *kept)
+{
+    memset(kept, 0, sizeof(*kept));
+    memcpy(kept, address,
+           address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(*kept));
+}
+
 void verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length)
 {
     struct verbs_ep *ep = conn->ep;
@@ -241,6 +248,8 @@ void verbs_conn_establish(struct verbs_conn *conn, const void *private_data, siz
     }
     verbs_host->ep_lock(ep->ual);
     ep->agreed = true;
+    conn_keep_address(rdma_get_local_addr(conn->id), &ep->local);
+    conn_keep_address(rdma_get_peer_addr(conn->id), &ep->remote);
     ep->wanted_ird = rc->rdma_read_ird;
     ep->wanted_ord = rc->rdma_read_ord;
     rc->rdma_read_ird = news.ird;

@@ -156,10 +156,11 @@ struct verbs_ep {
     _Atomic bool request_failed; /* with .reads_overtaken: set when it is polled */
 
     struct verbs_conn *conn; /* by verbs_cm_conn.c; the IA's thread only */
-    /* By the EP's lock: the depths before they were agreed on. */
+    /* By the EP's lock: the depths before they were agreed on, and the ends of the connection. */
     bool agreed;
     uint32_t wanted_ird, wanted_ord;
-    struct verbs_convert *convert; /* by verbs_convert.c */
+    struct sockaddr_in6 local, remote; /* with .agreed; or struct sockaddr_in */
+    struct verbs_convert *convert;     /* by verbs_convert.c */
 };
 
 /* A receive of an S-RQ, found by its wr_id, which has VERBS_SRQ_MARK besides. */

@@ -50,6 +50,17 @@ void verbs_cm_ep_forget(struct verbs_ep *ep)
     verbs_host->ep_unlock(ep->ual);
 }
 
+bool verbs_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addresses)
+{
+    const struct verbs_ep *ep = verbs_ep_of(ual);
+
+    if (!ep->agreed)
+        return false;
+    memcpy(&addresses->local, &ep->local, sizeof(ep->local));
+    memcpy(&addresses->remote, &ep->remote, sizeof(ep->remote));
+    return true;
+}
+
 bool verbs_cm_keeps_qp(struct verbs_ep *ep, struct ibv_qp *qp)
 {
     return verbs_thread_take_qp(ep->ia->cm, qp);

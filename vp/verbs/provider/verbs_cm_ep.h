@@ -28,6 +28,7 @@ void verbs_cm_ep_forget(struct verbs_ep *ep);
  * then, before anything else of the EP goes away. False: it is the caller's.
  */
 bool verbs_cm_keeps_qp(struct verbs_ep *ep, struct ibv_qp *qp);
+bool verbs_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addresses);
 void verbs_counters(struct ual_ia *ual, struct itx_counters *counters);
 it_status_t verbs_disconnect(struct ual_ep *ual);
 

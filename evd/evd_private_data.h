@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the length of private data stands in an it_event_t: of a connection request where only a
+ * VIA has something, of the others behind their members. Programs ask
+ * itx_event_private_data_length.
+ */
+#ifndef ITAPI_EVD_EVD_PRIVATE_DATA_H
+#define ITAPI_EVD_EVD_PRIVATE_DATA_H
+
+#include "it_api.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define EVD_PRIVATE_LENGTH sizeof(uint16_t)
+#define EVD_PRIVATE_ENDS(type)                                                                     \
+    (offsetof(type, private_data_present) + sizeof(it_boolean_t) + EVD_PRIVATE_LENGTH <=           \
+     sizeof(it_event_t))
+
+_Static_assert(EVD_PRIVATE_ENDS(it_connection_event_t) &&
+                   EVD_PRIVATE_ENDS(it_ud_svc_request_event_t) &&
+                   EVD_PRIVATE_ENDS(it_ud_svc_reply_event_t),
+               "room for the length");
+
+/* The event number is set. */
+static inline size_t evd_private_length_at(const it_event_t *event)
+{
+    if (event->event_number == IT_CM_REQ_CONN_REQUEST_EVENT)
+        return offsetof(it_event_t, conn_req.conn_qual) + sizeof(event->conn_req.conn_qual) -
+               EVD_PRIVATE_LENGTH;
+    return sizeof(*event) - EVD_PRIVATE_LENGTH;
+}
+
+/*
+ * Into private_data and private_data_present, which are those of event: at most IT_MAX_PRIV_DATA
+ * octets of the data. What is not filled in is zero.
+ */
+static inline void evd_private_data_put(it_event_t *event, unsigned char *private_data,
+                                        it_boolean_t *present, const void *data, size_t length)
+{
+    uint16_t kept = (uint16_t)(length > IT_MAX_PRIV_DATA ? IT_MAX_PRIV_DATA : length);
+
+    if (kept == 0)
+        return;
+    memcpy(private_data, data, kept);
+    *present = IT_TRUE;
+    memcpy((unsigned char *)event + evd_private_length_at(event), &kept, sizeof(kept));
+}
+
+#endif
