@@ -36,17 +36,36 @@ void uiw_stream_open(struct uiw_stream *stream, bool crc, uint32_t max_ulpdu)
     uiw_reader_begin(ep, crc);
     uiw_pause_begin(&ep->rx.pause, false);
     atomic_store(&stream->ual->state, IT_EP_STATE_CONNECTED);
+    stream->sends = false;
     cookies = 0;
+}
+
+void uiw_stream_over_tcp(struct uiw_stream *stream, struct raw_peer *peer)
+{
+    CHECK(close(stream->ep->fd) == 0);
+    CHECK(close(stream->peer) == 0);
+    raw_socket_pair(peer, &stream->ep->fd);
+    peer->crc = stream->ep->agreed.crc;
+    stream->peer = -1;
+}
+
+void uiw_stream_let_send(struct uiw_stream *stream)
+{
+    uiw_later_leave(stream->ual); /* the loop sends nothing by itself */
+    uiw_token_drop(stream->ep);
+    stream->sends = true;
 }
 
 void uiw_stream_close(struct uiw_stream *stream)
 {
     struct uiw_ep *ep = stream->ep;
 
+    if (stream->sends)
+        uiw_token_wait(ep);
     atomic_store(&stream->ual->state, IT_EP_STATE_UNCONNECTED);
     uiw_out_reset(ep);
-    CHECK(close(ep->fd) == 0);
-    CHECK(close(stream->peer) == 0);
+    CHECK(ep->fd < 0 || close(ep->fd) == 0);
+    CHECK(stream->peer < 0 || close(stream->peer) == 0);
     ep->fd = -1;
     uiw_token_drop(ep);
     uiw_reader_drop(ep);
@@ -98,4 +117,38 @@ bool uiw_stream_completion(it_evd_handle_t evd, it_dto_cmpl_event_t *completion)
         return false;
     *completion = event.dto_cmpl;
     return true;
+}
+
+void uiw_stream_done(it_evd_handle_t evd, it_dto_cookie_t cookie, it_dto_status_t status)
+{
+    it_dto_cmpl_event_t completion;
+
+    CHECK(uiw_stream_completion(evd, &completion));
+    CHECK_EQ(cookie, completion.cookie);
+    CHECK_EQ(status, completion.dto_status);
+}
+
+void uiw_stream_check_end(const struct uiw_stream *stream, it_event_type_t number,
+                          it_event_type_t async)
+{
+    it_event_t event;
+
+    (void)fx_conn(stream->node.conn_evd, stream->handle, number);
+    fx_empty(stream->node.conn_evd);
+    if (async) {
+        event = fx_next(stream->node.aff_evd);
+        CHECK_EQ(async, event.event_number);
+        CHECK(event.aff_async.cause.ep == stream->handle);
+    }
+    fx_empty(stream->node.aff_evd);
+    CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(stream->handle));
+    CHECK_EQ(-1, stream->ep->fd);
+}
+
+void uiw_stream_check_alive(const struct uiw_stream *stream)
+{
+    fx_empty(stream->node.conn_evd);
+    fx_empty(stream->node.aff_evd);
+    CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(stream->handle));
+    CHECK(stream->ep->fd >= 0);
 }

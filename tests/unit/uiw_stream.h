@@ -7,6 +7,7 @@
 #define ITAPI_TESTS_UNIT_UIW_STREAM_H
 
 #include "support/it_fixture.h"
+#include "support/raw_peer.h"
 #include "vp/uiwarp/queue/uiw_ep.h"
 
 #define STREAM_MEMORY (256u * 1024u)
@@ -18,11 +19,22 @@ struct uiw_stream {
     struct ual_ep *ual;
     struct uiw_ep *ep;
     int peer;
+    bool sends; /* the library has the send token to itself */
 };
 
 /* Connected, IRD and ORD 8. */
 void uiw_stream_open(struct uiw_stream *stream, bool crc, uint32_t max_ulpdu);
 void uiw_stream_close(struct uiw_stream *stream);
+
+/* Puts TCP in place of the socket. The peer is closed by the test. */
+void uiw_stream_over_tcp(struct uiw_stream *stream, struct raw_peer *peer);
+/* From here on the library sends when the test calls it; the test stays the reader. */
+void uiw_stream_let_send(struct uiw_stream *stream);
+
+/* The events of an end, no others, and the state. async 0: none. */
+void uiw_stream_check_end(const struct uiw_stream *stream, it_event_type_t number,
+                          it_event_type_t async);
+void uiw_stream_check_alive(const struct uiw_stream *stream);
 
 /* The STag that peers use for the buffer. */
 uint32_t uiw_stream_stag(const struct uiw_stream *stream);
@@ -35,5 +47,7 @@ void uiw_stream_post_recv(struct uiw_stream *stream, size_t offset, size_t lengt
 
 /* The next completion of the EVD. Returns false if there is none. */
 bool uiw_stream_completion(it_evd_handle_t evd, it_dto_cmpl_event_t *completion);
+/* It is there, and is this one. */
+void uiw_stream_done(it_evd_handle_t evd, it_dto_cookie_t cookie, it_dto_status_t status);
 
 #endif
