@@ -1,21 +1,64 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Creating and freeing endpoints. */
+#include "deliver/udapl_deliver.h"
 #include "endpoint/udapl_endpoint.h"
+#include "endpoint/udapl_ep_attr.h"
+#include "endpoint/udapl_ep_make.h"
 
-#include "map/udapl_return.h"
+#include <string.h>
+
+static DAT_RETURN new_ep(struct udapl_ia *ia, const struct udapl_ep_parts *parts,
+                         const DAT_EP_ATTR *attr, struct udapl_ep **made)
+{
+    struct udapl_ep *ep = udapl_object_new(ia, DAT_HANDLE_TYPE_EP);
+    DAT_RETURN result;
+
+    if (!ep)
+        return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    result = udapl_ep_make(ep, parts, attr);
+    if (result != DAT_SUCCESS) {
+        udapl_object_discard(ep);
+        return result;
+    }
+    ep->connection.local = ia->address;
+    udapl_object_start(ep);
+    *made = ep;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN udapl_ep_create_bare(struct udapl_ia *ia, struct udapl_ep **ep)
+{
+    static const struct udapl_ep_parts none;
+    DAT_EP_ATTR attr;
+
+    (void)udapl_ep_attr_settle(ia, NULL, &attr); /* defaults are within all limits */
+    return new_ep(ia, &none, &attr, ep);
+}
 
 DAT_RETURN udapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
                            DAT_EVD_HANDLE recv_evd, DAT_EVD_HANDLE request_evd,
                            DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
                            DAT_EP_HANDLE *ep_handle)
 {
-    (void)ia_handle;
-    (void)pz_handle;
-    (void)recv_evd;
-    (void)request_evd;
-    (void)connect_evd;
-    (void)attr;
-    (void)ep_handle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+    struct udapl_ia *ia = udapl_ia_from(ia_handle);
+    struct udapl_ep_parts parts;
+    DAT_EP_ATTR settled;
+    struct udapl_ep *ep;
+    DAT_RETURN result;
+
+    if (!ia)
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    result = udapl_ep_parts_find(ia, pz_handle, recv_evd, request_evd, connect_evd, &parts);
+    if (result != DAT_SUCCESS)
+        return result;
+    if (!udapl_ep_attr_settle(ia, attr, &settled))
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+    if (!ep_handle)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+    result = new_ep(ia, &parts, &settled, &ep);
+    if (result == DAT_SUCCESS)
+        *ep_handle = ep;
+    return result;
 }
 
 DAT_RETURN udapl_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
@@ -23,67 +66,47 @@ DAT_RETURN udapl_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_ha
                                     DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq_handle,
                                     const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep_handle)
 {
-    (void)ia_handle;
-    (void)pz_handle;
-    (void)recv_evd;
-    (void)request_evd;
-    (void)connect_evd;
-    (void)srq_handle;
-    (void)attr;
-    (void)ep_handle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+    struct udapl_ia *ia = udapl_ia_from(ia_handle);
+    struct udapl_ep_parts parts;
+    DAT_EP_ATTR settled;
+    struct udapl_ep *ep;
+    DAT_RETURN result;
+
+    if (!ia)
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    result = udapl_ep_parts_find(ia, pz_handle, recv_evd, request_evd, connect_evd, &parts);
+    if (result != DAT_SUCCESS)
+        return result;
+    parts.srq = udapl_find(ia, srq_handle, DAT_HANDLE_TYPE_SRQ);
+    if (!parts.srq)
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+    if (parts.pz && parts.pz != parts.srq->pz)
+        return udapl_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE); /* as ia_query tells */
+    if (!udapl_ep_attr_settle(ia, attr, &settled))
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+    if (!ep_handle)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
+    result = new_ep(ia, &parts, &settled, &ep);
+    if (result == DAT_SUCCESS)
+        *ep_handle = ep;
+    return result;
 }
 
-DAT_RETURN udapl_ep_query(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
-{
-    (void)ep_handle;
-    (void)mask;
-    (void)param;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-}
-
-DAT_RETURN udapl_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK mask,
-                           const DAT_EP_PARAM *param)
-{
-    (void)ep_handle;
-    (void)mask;
-    (void)param;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-}
-
-DAT_RETURN udapl_ep_get_status(DAT_EP_HANDLE ep_handle, DAT_EP_STATE *ep_state,
-                               DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
-{
-    (void)ep_handle;
-    (void)ep_state;
-    (void)recv_idle;
-    (void)request_idle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-}
-
-DAT_RETURN udapl_ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT *allocated, DAT_COUNT *span)
-{
-    (void)ep_handle;
-    (void)allocated;
-    (void)span;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-}
-
-DAT_RETURN udapl_ep_set_watermark(DAT_EP_HANDLE ep_handle, DAT_COUNT soft, DAT_COUNT hard)
-{
-    (void)ep_handle;
-    (void)soft;
-    (void)hard;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-}
-
+/* A connection is ended without an event. A service point or a request that waits needs its EP. */
 DAT_RETURN udapl_ep_free(DAT_EP_HANDLE ep_handle)
 {
-    (void)ep_handle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-}
+    struct udapl_ep *ep = ep_handle;
+    DAT_RETURN result;
 
-void udapl_ep_discard(struct udapl_ep *ep)
-{
-    (void)ep;
+    if (!udapl_is(ep_handle, DAT_HANDLE_TYPE_EP))
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (!udapl_object_retire(ep))
+        return udapl_state_error(udapl_ep_state(ep));
+    result = udapl_ep_unmake(ep);
+    if (result != DAT_SUCCESS) {
+        udapl_object_unretire(ep);
+        return result;
+    }
+    udapl_object_end(ep);
+    return DAT_SUCCESS;
 }

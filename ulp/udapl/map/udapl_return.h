@@ -16,4 +16,7 @@ static inline DAT_RETURN udapl_error(DAT_RETURN_TYPE type, DAT_RETURN_SUBTYPE su
 /* Any status; those that name an object keep it as the subtype. */
 DAT_RETURN udapl_return(it_status_t status);
 
+/* DAT_INVALID_STATE, and the state that an EP is in. */
+DAT_RETURN udapl_state_error(DAT_EP_STATE state);
+
 #endif

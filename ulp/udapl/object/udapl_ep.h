@@ -5,13 +5,13 @@
 
 #include "object/udapl_object.h"
 #include "object/udapl_pz.h"
+#include "object/udapl_record.h"
 
 #include "it_api.h"
 
 #include <netinet/in.h>
 
 struct udapl_evd;
-struct udapl_records;
 struct udapl_sp;
 struct udapl_srq;
 
@@ -28,11 +28,11 @@ struct udapl_connection {
 /* Service points and connection requests refer to it. Its consumer context in IT-API is this struct. */
 struct udapl_ep {
     struct udapl_object object;
-    it_ep_handle_t it;             /* NULL: unconfigured, without PZ or attributes for one */
-    it_dto_flags_t recv_flags;     /* of each receive */
-    bool splits_reads;             /* the adapter takes fewer segments for a Read than the EP */
-    struct udapl_records *records; /* of RMR binds and Reads that were split, or NULL */
-    struct udapl_pz *pz;           /* this and what follows: NULL for none */
+    it_ep_handle_t it;          /* NULL: unconfigured, without PZ or attributes for one */
+    it_dto_flags_t recv_flags;  /* of a receive without flags of its own */
+    size_t read_segments;       /* of a Read of the adapter */
+    struct udapl_records reads; /* count 0: the EP takes no more segments than the adapter */
+    struct udapl_pz *pz;        /* this and what follows: NULL for none */
     struct udapl_evd *recv_evd, *request_evd, *connect_evd;
     struct udapl_srq *srq;
     it_evd_handle_t own_recv, own_request, own_connect; /* where there is no EVD */

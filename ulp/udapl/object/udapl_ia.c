@@ -3,6 +3,16 @@
 
 #include "object/udapl_evd.h"
 
+/* Exported by libdat2; no header declares it. It finds the number of a handle, and the reverse. */
+extern DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *found);
+
+DAT_IA_HANDLE udapl_ia_handle(const struct udapl_ia *ia)
+{
+    DAT_IA_HANDLE own = (DAT_IA_HANDLE)(uintptr_t)ia, number;
+
+    return dats_get_ia_handle(own, &number) == DAT_SUCCESS ? number : own;
+}
+
 struct udapl_ia *udapl_ia_new(const struct udapl_provider *provider)
 {
     struct udapl_ia *ia = udapl_slab_get(&udapl_slabs[DAT_HANDLE_TYPE_IA]);

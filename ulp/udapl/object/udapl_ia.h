@@ -29,6 +29,9 @@ static inline struct udapl_ia *udapl_ia_from(DAT_IA_HANDLE handle)
     return udapl_is(handle, DAT_HANDLE_TYPE_IA) ? handle : NULL;
 }
 
+/* What the consumer knows it by: the registry's number for it. */
+DAT_IA_HANDLE udapl_ia_handle(const struct udapl_ia *ia);
+
 /* A zeroed IA that is no handle yet; NULL without memory. */
 struct udapl_ia *udapl_ia_new(const struct udapl_provider *provider);
 void udapl_ia_start(struct udapl_ia *ia);
