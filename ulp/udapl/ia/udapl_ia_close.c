@@ -5,6 +5,7 @@
 #include "event/udapl_event.h"
 #include "ia/udapl_ia_calls.h"
 #include "object/udapl_ia.h"
+#include "object/udapl_lmr.h"
 
 /* Gives back what an object has beside its handle in IT-API, which is gone. */
 static void discard(void *object, DAT_HANDLE_TYPE type)
@@ -28,8 +29,10 @@ static void discard(void *object, DAT_HANDLE_TYPE type)
     case UDAPL_TYPE_SSP:
         udapl_sp_discard(object);
         break;
-    case DAT_HANDLE_TYPE_IA:
     case DAT_HANDLE_TYPE_LMR:
+        ((struct udapl_lmr *)object)->lmr_context = 0;
+        break;
+    case DAT_HANDLE_TYPE_IA:
     case DAT_HANDLE_TYPE_PZ:
     case DAT_HANDLE_TYPE_RMR:
     case DAT_HANDLE_TYPE_SRQ:
