@@ -152,6 +152,8 @@ const char *itx_dto_status_string(it_dto_status_t status)
 
 const char *itx_event_string(it_event_type_t event_number)
 {
+    if (event_number == ITX_MIXED_EVENT_STREAM)
+        return "ITX_MIXED_EVENT_STREAM";
     switch (event_number) {
         NAME(IT_DTO_EVENT_STREAM);
         NAME(IT_DTO_SEND_CMPL_EVENT);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, the two ends of a
- * connection, socket conversion with private data, the length of private data, many events by one
- * call, how waits poll, an IA on the program's own event base, a time limit of shared receive
- * queues, immediate values, one more atomic operation, counters, and names for values. Everything here starts with itx_ or ITX_.
+ * connection, socket conversion with private data, the length of private data, EVDs of several
+ * streams, many events by one call, how waits poll, an IA on the program's own event base, a time
+ * limit of shared receive queues, immediate values, one more atomic operation, counters, and names
+ * for values. Everything here starts with itx_ or ITX_.
  *
  * Structs that may grow begin with a member "size". The caller sets it to the sizeof it was
  * compiled with; the library reads and writes no byte beyond that, so programs and libraries of
@@ -249,6 +250,69 @@ it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t f
 /* ==============================================================================================
  * Events
  * ============================================================================================== */
+
+/* The streams of itx_evd_create_mixed; bits. */
+typedef enum {
+    ITX_STREAM_DTO = 0x01,         /* IT_DTO_EVENT_STREAM */
+    ITX_STREAM_CM_REQ = 0x02,      /* IT_CM_REQ_EVENT_STREAM */
+    ITX_STREAM_CM_MSG = 0x04,      /* IT_CM_MSG_EVENT_STREAM */
+    ITX_STREAM_ASYNC_AFF = 0x08,   /* IT_ASYNC_AFF_EVENT_STREAM */
+    ITX_STREAM_ASYNC_UNAFF = 0x10, /* IT_ASYNC_UNAFF_EVENT_STREAM */
+    ITX_STREAM_SOFTWARE = 0x20     /* IT_SOFTWARE_EVENT_STREAM */
+} itx_stream_t;
+
+/* The event_number that it_evd_query gives for an EVD of several streams. */
+#define ITX_MIXED_EVENT_STREAM ((it_event_type_t)0x30000)
+
+/**
+ * Creates a simple EVD that queues the events of several streams, in the order of their arrival.
+ * (An AEVD gives the events of one member in order, but not those of different members.) It may be
+ * used wherever an EVD of one of its streams is asked for, for all of them at once, and every call
+ * on EVDs works as on any other SEVD: it has one queue, one threshold, one descriptor or callback,
+ * and may join an AEVD.
+ *
+ * The order: on uiwarp an event arrives when the library learns of it. On a device completions lie
+ * in a queue of the device until the EVD is looked at, so there the promise is less: all
+ * completions of an endpoint's work come before the event that tells of the end of its connection
+ * (IT_CM_MSG_CONN_DISCONNECT_EVENT, IT_CM_MSG_CONN_BROKEN_EVENT), those that it flushed included;
+ * and every other event comes behind the completions that the device had when it arrived. Work that
+ * is posted after the end is flushed behind the event in either case.
+ *
+ * @param ia_handle    the IA
+ * @param streams      ITX_STREAM_ bits, at least one
+ * @param evd_flag     it_evd_flags_t bits, as for it_evd_create
+ * @param queue_size   events that the EVD can hold, of all streams together; at least 1
+ * @param threshold    notifications needed before a waiter is woken, at most queue_size;
+ *                     IT_THRESHOLD_DISABLE wakes at each. Every event but a completion is a
+ *                     notification
+ * @param aevd_handle  an AEVD the new EVD joins, or a null handle
+ * @param evd_handle   out: the EVD, to be destroyed with it_evd_free
+ * @param fd           out, with IT_EVD_CREATE_FD only: as for it_evd_create; otherwise it may be
+ *                     NULL
+ *
+ * @retval IT_SUCCESS                     done
+ * @retval IT_ERR_INVALID_IA              ia_handle does not name an open IA
+ * @retval IT_ERR_FAULT                   evd_handle is NULL
+ * @retval IT_ERR_INVALID_EVD_TYPE        streams is 0 or has an unknown bit
+ * @retval IT_ERR_INVALID_FLAGS           unknown bit, or IT_EVD_DEQUEUE_NOTIFICATIONS
+ * @retval IT_ERR_INVALID_AEVD            aevd_handle does not name an AEVD of this IA
+ * @retval IT_ERR_MISMATCH_FD             a descriptor is wanted but fd is NULL, or the EVD joins
+ *                                        an AEVD
+ * @retval IT_ERR_INVALID_QUEUE_SIZE      queue_size is 0
+ * @retval IT_ERR_RESOURCE_QUEUE_SIZE     a queue this long is out of reach
+ * @retval IT_ERR_INVALID_THRESHOLD       threshold exceeds queue_size
+ * @retval IT_ERR_ASYNC_AFF_EVD_EXISTS    the IA has its EVD for affiliated errors already
+ * @retval IT_ERR_ASYNC_UNAFF_EVD_EXISTS  the IA has its EVD for unaffiliated errors already
+ * @retval IT_ERR_RESOURCES               out of memory or descriptors
+ * @retval IT_ERR_IA_CATASTROPHE          the IA has failed
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+it_status_t itx_evd_create_mixed(it_ia_handle_t ia_handle, uint32_t streams,
+                                 it_evd_flags_t evd_flag, size_t queue_size, size_t threshold,
+                                 it_evd_handle_t aevd_handle, it_evd_handle_t *evd_handle, int *fd);
 
 /**
  * The length of the private data in an event of connection management. The events of IT-API tell

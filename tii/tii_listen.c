@@ -21,7 +21,7 @@ static it_status_t tii_listen_check_evd(const struct ual_ia *ia, const struct ev
         return base_refuse_handle(IT_ERR_INVALID_CONN_EVD, TII_LISTEN, connect_evd);
     if (evd_stream(evd) == IT_AEVD_NOTIFICATION_EVENT_STREAM)
         return base_refuse_handle(IT_ERR_AEVD_NOT_ALLOWED, TII_LISTEN, connect_evd);
-    if (evd_stream(evd) != IT_CM_REQ_EVENT_STREAM)
+    if (!evd_carries(evd, IT_CM_REQ_EVENT_STREAM))
         return base_refuse(IT_ERR_INVALID_CONN_EVD, TII_LISTEN, "connect_evd %p of %s",
                            (const void *)evd, itx_event_string(evd_stream(evd)));
     return IT_SUCCESS;

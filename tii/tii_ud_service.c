@@ -31,7 +31,7 @@ static it_status_t tii_ud_check_evd(it_evd_handle_t reply_evd)
         return base_refuse_handle(IT_ERR_INVALID_EVD, TII_CREATE, reply_evd);
     if (evd_stream(evd) == IT_AEVD_NOTIFICATION_EVENT_STREAM)
         return base_refuse_handle(IT_ERR_AEVD_NOT_ALLOWED, TII_CREATE, reply_evd);
-    if (evd_stream(evd) != IT_CM_MSG_EVENT_STREAM)
+    if (!evd_carries(evd, IT_CM_MSG_EVENT_STREAM))
         return base_refuse(IT_ERR_INVALID_EVD_TYPE, TII_CREATE, "reply_evd %p of %s",
                            (void *)reply_evd, itx_event_string(evd_stream(evd)));
     return IT_SUCCESS;

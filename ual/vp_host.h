@@ -324,6 +324,13 @@ struct vp_host {
     void (*ud_service_info)(const struct ual_ud_service *service, struct vp_ud_service_info *info);
     /* IT_CM_MSG_UD_SERVICE_REPLY_EVENT. No lock may be held. */
     void (*ud_report)(struct ual_ud_service *service, const struct vp_ud_reply *reply);
+
+    /* ---- EVDs of several streams. */
+    /*
+     * The completions of that queue and the connection events of the EP go to one EVD: the end of
+     * the connection is reported behind the completions that it flushes. Immutable.
+     */
+    bool (*ep_is_mixed)(const struct ual_ep *ep, enum vp_queue queue);
 };
 
 /* The private area of an object, given the object or its handle. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_evd_create and it_evd_free. */
+/* it_evd_create, itx_evd_create_mixed and it_evd_free. */
 #include "evd/calls/evd_calls.h"
 
 #include "base/base_futex.h"
@@ -8,14 +8,19 @@
 
 #include <pthread.h>
 
-#define EVD_CREATE "it_evd_create"
-
 static struct base_pool evd_pool; /* set up once, then with a lock of its own */
 static pthread_once_t evd_pool_once = PTHREAD_ONCE_INIT;
 
+#define EVD_STREAMS_ALL                                                                            \
+    ((unsigned)ITX_STREAM_DTO | (unsigned)ITX_STREAM_CM_REQ | (unsigned)ITX_STREAM_CM_MSG |        \
+     (unsigned)ITX_STREAM_ASYNC_AFF | (unsigned)ITX_STREAM_ASYNC_UNAFF |                           \
+     (unsigned)ITX_STREAM_SOFTWARE)
+
 struct evd_spec {
+    const char *call;
     struct evd_ia *ia;
     it_event_type_t stream;
+    unsigned streams;
     unsigned flags;
     size_t size;
     size_t threshold;
@@ -29,38 +34,22 @@ static void evd_pool_setup(void)
 
 /* ---------------------------------------------------------------- checks */
 
-static bool evd_is_stream(it_event_type_t number)
-{
-    switch ((unsigned)number) {
-    case IT_DTO_EVENT_STREAM:
-    case IT_CM_REQ_EVENT_STREAM:
-    case IT_CM_MSG_EVENT_STREAM:
-    case IT_ASYNC_AFF_EVENT_STREAM:
-    case IT_ASYNC_UNAFF_EVENT_STREAM:
-    case IT_SOFTWARE_EVENT_STREAM:
-    case IT_AEVD_NOTIFICATION_EVENT_STREAM:
-        return true;
-    default: /* a value from the consumer */
-        return false;
-    }
-}
-
 static it_status_t evd_check_flags(const struct evd_spec *spec, bool wants_aevd, const int *fd)
 {
     bool aggregate = spec->stream == IT_AEVD_NOTIFICATION_EVENT_STREAM;
     unsigned evd_flag = spec->flags;
 
     if (evd_flag & ~EVD_FLAGS_ALL)
-        return base_refuse_bits(IT_ERR_INVALID_FLAGS, EVD_CREATE, evd_flag);
-    if (!evd_is_stream(spec->stream))
-        return base_refuse(IT_ERR_INVALID_EVD_TYPE, EVD_CREATE, "event_number %#x",
-                           (unsigned)spec->stream);
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, spec->call, evd_flag);
+    if (!aggregate && (spec->streams == 0 || (spec->streams & ~EVD_STREAMS_ALL)))
+        return base_refuse(IT_ERR_INVALID_EVD_TYPE, spec->call, "event_number %#x, streams %#x",
+                           (unsigned)spec->stream, spec->streams);
     if (!aggregate && (evd_flag & IT_EVD_DEQUEUE_NOTIFICATIONS))
-        return base_refuse_bits(IT_ERR_INVALID_FLAGS, EVD_CREATE, evd_flag);
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, spec->call, evd_flag);
     if (aggregate && wants_aevd)
-        return base_refuse(IT_ERR_AEVD_NOT_ALLOWED, EVD_CREATE, "aevd_handle of an aggregate EVD");
+        return base_refuse(IT_ERR_AEVD_NOT_ALLOWED, spec->call, "aevd_handle of an aggregate EVD");
     if ((evd_flag & IT_EVD_CREATE_FD) && (!fd || wants_aevd))
-        return base_refuse(IT_ERR_MISMATCH_FD, EVD_CREATE, "fd %p, %s AEVD", (const void *)fd,
+        return base_refuse(IT_ERR_MISMATCH_FD, spec->call, "fd %p, %s AEVD", (const void *)fd,
                            wants_aevd ? "with an" : "no");
     return IT_SUCCESS;
 }
@@ -70,12 +59,12 @@ static it_status_t evd_check_sizes(const struct evd_spec *spec)
     if (spec->stream == IT_AEVD_NOTIFICATION_EVENT_STREAM)
         return IT_SUCCESS; /* ignored */
     if (spec->size == 0)
-        return base_refuse(IT_ERR_INVALID_QUEUE_SIZE, EVD_CREATE, "sevd_queue_size 0");
+        return base_refuse(IT_ERR_INVALID_QUEUE_SIZE, spec->call, "sevd_queue_size 0");
     if (spec->size > EVD_QUEUE_MAX)
-        return base_refuse(IT_ERR_RESOURCE_QUEUE_SIZE, EVD_CREATE,
+        return base_refuse(IT_ERR_RESOURCE_QUEUE_SIZE, spec->call,
                            "sevd_queue_size %zu, at most %zu", spec->size, (size_t)EVD_QUEUE_MAX);
     if (spec->threshold > spec->size)
-        return base_refuse(IT_ERR_INVALID_THRESHOLD, EVD_CREATE,
+        return base_refuse(IT_ERR_INVALID_THRESHOLD, spec->call,
                            "sevd_threshold %zu, sevd_queue_size %zu", spec->threshold, spec->size);
     return IT_SUCCESS;
 }
@@ -94,10 +83,11 @@ static size_t evd_record_size(it_event_type_t stream)
         return sizeof(it_unaffiliated_event_t);
     case IT_SOFTWARE_EVENT_STREAM:
         return sizeof(it_software_event_t);
-    default: /* the two of connection management */
+    default: /* the two of connection management, and several together */
         return sizeof(it_event_t);
     }
 }
+_Static_assert(sizeof(struct evd_dto) <= sizeof(it_event_t), "completions among other events");
 
 static bool evd_setup_queue(struct evd *evd, const struct evd_spec *spec)
 {
@@ -118,6 +108,7 @@ static struct evd *evd_new(const struct evd_spec *spec)
         return NULL;
     evd->ia = spec->ia;
     evd->stream = spec->stream;
+    evd->streams = spec->streams;
     evd->flags = spec->flags;
     evd->notifies = (spec->flags & IT_EVD_DEQUEUE_NOTIFICATIONS) != 0;
     evd->enabled = true;
@@ -179,48 +170,75 @@ static it_status_t evd_place(struct evd *evd, struct evd *aevd)
     return IT_SUCCESS;
 }
 
+/* As in spec, but for the IA and the AEVD. */
+static it_status_t evd_create(struct evd_spec *spec, it_ia_handle_t ia_handle,
+                              it_evd_handle_t aevd_handle, it_evd_handle_t *evd_handle_out, int *fd)
+{
+    struct evd *evd;
+    it_status_t status;
+
+    if (!base_object_is(ia_handle, IT_HANDLE_TYPE_IA))
+        return base_refuse_handle(IT_ERR_INVALID_IA, spec->call, ia_handle);
+    spec->ia = (struct evd_ia *)(void *)ia_handle;
+    spec->aevd = evd_aggregate_from_handle(spec->ia, aevd_handle);
+    if (aevd_handle && !spec->aevd)
+        return base_refuse_handle(IT_ERR_INVALID_AEVD, spec->call, aevd_handle);
+    if (!evd_handle_out)
+        return base_refuse_null(spec->call, evd_handle_out);
+    if (atomic_load_explicit(&spec->ia->failed, memory_order_relaxed))
+        return IT_ERR_IA_CATASTROPHE;
+    status = evd_check_flags(spec, aevd_handle != NULL, fd);
+    if (status == IT_SUCCESS)
+        status = evd_check_sizes(spec);
+    if (status != IT_SUCCESS)
+        return status;
+
+    evd = evd_new(spec);
+    if (!evd)
+        return IT_ERR_RESOURCES;
+    status = evd_place(evd, spec->aevd);
+    if (status != IT_SUCCESS) {
+        evd_delete(evd);
+        return base_refuse(status, spec->call, "event_number %s, aevd_handle %p",
+                           itx_event_string(spec->stream), (void *)aevd_handle);
+    }
+    if (spec->flags & IT_EVD_CREATE_FD)
+        *fd = evd->fd;
+    *evd_handle_out = evd_handle(evd);
+    return IT_SUCCESS;
+}
+
 it_status_t it_evd_create(it_ia_handle_t ia_handle, it_event_type_t event_number,
                           it_evd_flags_t evd_flag, size_t sevd_queue_size, size_t sevd_threshold,
                           it_evd_handle_t aevd_handle, it_evd_handle_t *evd_handle_out, int *fd)
 {
     struct evd_spec spec = {
+        .call = __func__,
         .stream = event_number,
+        .streams = evd_stream_bit(event_number),
         .flags = (unsigned)evd_flag,
         .size = sevd_queue_size,
         .threshold = sevd_threshold,
     };
-    struct evd *evd;
-    it_status_t status;
 
-    if (!base_object_is(ia_handle, IT_HANDLE_TYPE_IA))
-        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
-    spec.ia = (struct evd_ia *)(void *)ia_handle;
-    spec.aevd = evd_aggregate_from_handle(spec.ia, aevd_handle);
-    if (aevd_handle && !spec.aevd)
-        return base_refuse_handle(IT_ERR_INVALID_AEVD, __func__, aevd_handle);
-    if (!evd_handle_out)
-        return base_refuse_null(__func__, evd_handle_out);
-    if (atomic_load_explicit(&spec.ia->failed, memory_order_relaxed))
-        return IT_ERR_IA_CATASTROPHE;
-    status = evd_check_flags(&spec, aevd_handle != NULL, fd);
-    if (status == IT_SUCCESS)
-        status = evd_check_sizes(&spec);
-    if (status != IT_SUCCESS)
-        return status;
+    return evd_create(&spec, ia_handle, aevd_handle, evd_handle_out, fd);
+}
 
-    evd = evd_new(&spec);
-    if (!evd)
-        return IT_ERR_RESOURCES;
-    status = evd_place(evd, spec.aevd);
-    if (status != IT_SUCCESS) {
-        evd_delete(evd);
-        return base_refuse(status, __func__, "event_number %s, aevd_handle %p",
-                           itx_event_string(event_number), (void *)aevd_handle);
-    }
-    if (spec.flags & IT_EVD_CREATE_FD)
-        *fd = evd->fd;
-    *evd_handle_out = evd_handle(evd);
-    return IT_SUCCESS;
+it_status_t itx_evd_create_mixed(it_ia_handle_t ia_handle, uint32_t streams,
+                                 it_evd_flags_t evd_flag, size_t queue_size, size_t threshold,
+                                 it_evd_handle_t aevd_handle, it_evd_handle_t *evd_handle_out,
+                                 int *fd)
+{
+    struct evd_spec spec = {
+        .call = __func__,
+        .stream = ITX_MIXED_EVENT_STREAM,
+        .streams = streams,
+        .flags = (unsigned)evd_flag,
+        .size = queue_size,
+        .threshold = threshold,
+    };
+
+    return evd_create(&spec, ia_handle, aevd_handle, evd_handle_out, fd);
 }
 
 /* ---------------------------------------------------------------- freeing one */

@@ -12,7 +12,7 @@ it_status_t it_evd_post_se(it_evd_handle_t evd_handle, const void *event)
 
     if (!evd)
         return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, evd_handle);
-    if (evd->stream != IT_SOFTWARE_EVENT_STREAM)
+    if (!evd_carries(evd, IT_SOFTWARE_EVENT_STREAM))
         return base_refuse(IT_ERR_INVALID_SOFT_EVD, __func__, "evd_handle %p of %s",
                            (void *)evd_handle, itx_event_string(evd->stream));
     if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))

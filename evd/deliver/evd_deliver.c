@@ -21,7 +21,7 @@ bool evd_pop_locked(struct evd *evd, it_event_t *event)
     const void *record = evd_queue_first(&evd->queue);
 
     base_lock_assert_held(&evd->lock);
-    if (evd->stream == IT_DTO_EVENT_STREAM)
+    if (evd_is_completion(evd, record))
         evd_dto_tell(evd_handle(evd), record, event);
     else
         memcpy(event, record, evd->queue.record_size);
@@ -184,11 +184,18 @@ enum evd_push_result evd_push_dto(struct evd *evd, const struct evd_dto *dto)
     return result;
 }
 
+/* Completions that have come before the event, and wait in a source, stand before it. */
+static bool evd_admit_behind_locked(struct evd *evd)
+{
+    (void)evd_source_move_locked(evd);
+    return evd_admit_locked(evd);
+}
+
 static void evd_add_locked(struct evd *evd, const it_event_t *event)
 {
     it_any_event_t *record = evd_queue_add(&evd->queue, true, false);
 
-    /* The record is as long as the longest event of the stream. */
+    /* The record is as long as the longest event of the streams, and no longer than any event. */
     memcpy(record, event, evd->queue.record_size);
     record->evd = evd_handle(evd);
 }
@@ -198,7 +205,7 @@ enum evd_push_result evd_push(struct evd *evd, const it_event_t *event)
     enum evd_push_result result = EVD_LOST;
 
     base_lock_take(&evd->lock);
-    if (evd_admit_locked(evd)) {
+    if (evd_admit_behind_locked(evd)) {
         evd_add_locked(evd, event);
         result = evd_pushed_locked(evd);
     }
@@ -212,6 +219,7 @@ bool evd_push_unless_full(struct evd *evd, const it_event_t *event)
     bool wake = false;
 
     base_lock_take(&evd->lock);
+    (void)evd_source_move_locked(evd);
     fits = !evd->overflowed && !evd_queue_is_full(&evd->queue);
     if (fits) {
         evd_add_locked(evd, event);
@@ -238,7 +246,7 @@ void evd_disown_dto(struct evd *evd, it_ep_handle_t ep)
     for (uint64_t number = evd->queue.head; number != evd->queue.tail; number++) {
         struct evd_dto *record = evd_queue_record(&evd->queue, number);
 
-        if (record->ep != ep)
+        if (!evd_is_completion(evd, record) || record->ep != ep)
             continue;
         record->retire = NULL;
         if (record->event_number == IT_DTO_UD_RECV_CMPL_EVENT)

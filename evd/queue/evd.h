@@ -82,7 +82,9 @@ size_t evd_size(struct evd *evd);
 
 /* NULL unless handle is a live EVD. */
 struct evd *evd_from_handle(it_evd_handle_t handle);
-it_event_type_t evd_stream(const struct evd *evd); /* immutable */
+/* Immutable; of several streams ITX_MIXED_EVENT_STREAM. */
+it_event_type_t evd_stream(const struct evd *evd);
+bool evd_carries(const struct evd *evd, it_event_type_t stream);
 struct evd_ia *evd_ia_of(const struct evd *evd);
 bool evd_is_overflowed(struct evd *evd);
 

@@ -18,6 +18,31 @@ it_event_type_t evd_stream(const struct evd *evd)
     return evd->stream;
 }
 
+unsigned evd_stream_bit(it_event_type_t stream)
+{
+    switch ((unsigned)stream) {
+    case IT_DTO_EVENT_STREAM:
+        return ITX_STREAM_DTO;
+    case IT_CM_REQ_EVENT_STREAM:
+        return ITX_STREAM_CM_REQ;
+    case IT_CM_MSG_EVENT_STREAM:
+        return ITX_STREAM_CM_MSG;
+    case IT_ASYNC_AFF_EVENT_STREAM:
+        return ITX_STREAM_ASYNC_AFF;
+    case IT_ASYNC_UNAFF_EVENT_STREAM:
+        return ITX_STREAM_ASYNC_UNAFF;
+    case IT_SOFTWARE_EVENT_STREAM:
+        return ITX_STREAM_SOFTWARE;
+    default: /* a value from the consumer */
+        return 0;
+    }
+}
+
+bool evd_carries(const struct evd *evd, it_event_type_t stream)
+{
+    return (evd->streams & evd_stream_bit(stream)) != 0;
+}
+
 struct evd_ia *evd_ia_of(const struct evd *evd)
 {
     return evd->ia;

@@ -15,7 +15,7 @@
 #include "evd/queue/evd_queue.h"
 #include "evd/loop/evd_waiter.h"
 
-#include "it_api.h"
+#include "itx_api.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -57,7 +57,8 @@ struct evd {
 
     /* Immutable after create. */
     struct evd_ia *ia;
-    it_event_type_t stream;
+    it_event_type_t stream;              /* ITX_MIXED_EVENT_STREAM: several */
+    unsigned streams;                    /* itx_streams_t; of an AEVD 0 */
     bool notifies;                       /* AEVD with IT_EVD_DEQUEUE_NOTIFICATIONS */
     int fd;                              /* eventfd, or -1 */
     _Atomic(struct evd_source *) source; /* NULL: none; set once, under the lock */
@@ -109,6 +110,19 @@ struct evd {
 static inline bool evd_is_aggregate(const struct evd *evd)
 {
     return evd->stream == IT_AEVD_NOTIFICATION_EVENT_STREAM;
+}
+
+/* The ITX_STREAM_ bit of a stream; 0: an AEVD's, or no stream. */
+unsigned evd_stream_bit(it_event_type_t stream);
+
+/* How a record lies in the queue of a SEVD; each begins with the number of its event. */
+static inline bool evd_is_completion(const struct evd *evd, const void *record)
+{
+    const it_any_event_t *event = record;
+
+    return evd->stream == IT_DTO_EVENT_STREAM ||
+           (evd->stream == ITX_MIXED_EVENT_STREAM &&
+            ((unsigned)event->event_number & IT_EVENT_STREAM_MASK) == IT_DTO_EVENT_STREAM);
 }
 
 /* ---------------------------------------------------------------- users */

@@ -20,43 +20,41 @@ void evd_ia_unlink(struct evd_ia *ia, struct base_object *object)
 
 /* ---------------------------------------------------------------- asynchronous streams */
 
-static struct evd **evd_ia_stream(struct evd_ia *ia, it_event_type_t stream)
-{
-    if (stream == IT_ASYNC_AFF_EVENT_STREAM)
-        return &ia->affiliated;
-    if (stream == IT_ASYNC_UNAFF_EVENT_STREAM)
-        return &ia->unaffiliated;
-    return NULL;
-}
-
 it_status_t evd_ia_register(struct evd *evd)
 {
-    struct evd **place = evd_ia_stream(evd->ia, evd->stream);
-    bool taken;
+    bool affiliated = evd_carries(evd, IT_ASYNC_AFF_EVENT_STREAM);
+    bool unaffiliated = evd_carries(evd, IT_ASYNC_UNAFF_EVENT_STREAM);
+    struct evd_ia *ia = evd->ia;
+    it_status_t status = IT_SUCCESS;
 
-    if (!place)
+    if (!affiliated && !unaffiliated)
         return IT_SUCCESS;
-    base_lock_take(&evd->ia->lock);
-    taken = *place != NULL;
-    if (!taken)
-        *place = evd;
-    base_lock_drop(&evd->ia->lock);
-    if (!taken)
-        return IT_SUCCESS;
-    return evd->stream == IT_ASYNC_AFF_EVENT_STREAM ? IT_ERR_ASYNC_AFF_EVD_EXISTS
-                                                    : IT_ERR_ASYNC_UNAFF_EVD_EXISTS;
+    base_lock_take(&ia->lock);
+    if (affiliated && ia->affiliated)
+        status = IT_ERR_ASYNC_AFF_EVD_EXISTS;
+    else if (unaffiliated && ia->unaffiliated)
+        status = IT_ERR_ASYNC_UNAFF_EVD_EXISTS;
+    if (status == IT_SUCCESS && affiliated)
+        ia->affiliated = evd;
+    if (status == IT_SUCCESS && unaffiliated)
+        ia->unaffiliated = evd;
+    base_lock_drop(&ia->lock);
+    return status;
 }
 
 void evd_ia_unregister(struct evd *evd)
 {
-    struct evd **place = evd_ia_stream(evd->ia, evd->stream);
+    struct evd_ia *ia = evd->ia;
 
-    if (!place)
+    if (!evd_carries(evd, IT_ASYNC_AFF_EVENT_STREAM) &&
+        !evd_carries(evd, IT_ASYNC_UNAFF_EVENT_STREAM))
         return;
-    base_lock_take(&evd->ia->lock);
-    if (*place == evd)
-        *place = NULL;
-    base_lock_drop(&evd->ia->lock);
+    base_lock_take(&ia->lock);
+    if (ia->affiliated == evd)
+        ia->affiliated = NULL;
+    if (ia->unaffiliated == evd)
+        ia->unaffiliated = NULL;
+    base_lock_drop(&ia->lock);
 }
 
 /* The EVD of an asynchronous stream, pinned, or NULL. */
@@ -65,7 +63,7 @@ struct evd *evd_ia_enter_stream(struct evd_ia *ia, it_event_type_t stream)
     struct evd *evd;
 
     base_lock_take(&ia->lock);
-    evd = *evd_ia_stream(ia, stream);
+    evd = stream == IT_ASYNC_AFF_EVENT_STREAM ? ia->affiliated : ia->unaffiliated;
     if (evd)
         evd_pin(evd); /* not dying yet: it is unregistered before */
     base_lock_drop(&ia->lock);

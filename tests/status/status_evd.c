@@ -12,7 +12,10 @@
     (IT_EVD_PARAM_QUEUE_SIZE | IT_EVD_PARAM_THRESHOLD | IT_EVD_PARAM_AEVD_HANDLE |                 \
      IT_EVD_PARAM_ENABLED | IT_EVD_PARAM_OVERFLOWED | IT_EVD_PARAM_FLAG)
 #define CREATE_FLAGS 0x1fu
-#define WAITERS      8u /* of one EVD */
+#define MIXED_STREAMS                                                                              \
+    (ITX_STREAM_DTO | ITX_STREAM_CM_REQ | ITX_STREAM_CM_MSG | ITX_STREAM_ASYNC_AFF |               \
+     ITX_STREAM_ASYNC_UNAFF | ITX_STREAM_SOFTWARE)
+#define WAITERS 8u /* of one EVD */
 
 static it_evd_param_t good;
 static it_evd_param_t joins;         /* an AEVD */
@@ -44,6 +47,8 @@ static void ignore(it_evd_handle_t evd, void *argument)
 
 STATUS_CALL(evd_create, it_evd_create(v[0].p, (it_event_type_t)v[1].n, (it_evd_flags_t)v[2].n,
                                       v[3].n, v[4].n, v[5].p, v[6].p, v[7].p));
+STATUS_CALL(evd_create_mixed, itx_evd_create_mixed(v[0].p, (uint32_t)v[1].n, (it_evd_flags_t)v[2].n,
+                                                   v[3].n, v[4].n, v[5].p, v[6].p, v[7].p));
 STATUS_CALL(evd_query, it_evd_query(v[0].p, (it_evd_param_mask_t)v[1].n, v[2].p));
 STATUS_CALL(evd_modify, it_evd_modify(v[0].p, (it_evd_param_mask_t)v[1].n, v[2].p));
 STATUS_CALL(evd_wait, it_evd_wait(v[0].p, v[1].n, v[2].p, v[3].p));
@@ -158,6 +163,37 @@ static const struct status_call calls[] = {
          ROW("a member", IT_SUCCESS, USE(5, SLOT_AEVD)),
          ROW("an aggregate without room", IT_SUCCESS, SET(1, IT_AEVD_NOTIFICATION_EVENT_STREAM),
              SET(3, 0), SET(4, 9)))},
+    {STATUS_NAMED(itx_evd_create_mixed, evd_create_mixed), .pooled = true,
+     .params = {STATUS_IA,
+                STATUS_BITS(IT_ERR_INVALID_EVD_TYPE, ITX_STREAM_SOFTWARE, MIXED_STREAMS),
+                STATUS_BITS(IT_ERR_INVALID_FLAGS, 0, CREATE_FLAGS),
+                STATUS_NUMBER(4),
+                STATUS_NUMBER(1),
+                {.kind = PARAM_HANDLE,
+                 .bad = IT_ERR_INVALID_AEVD,
+                 .object = OBJECT_EVD,
+                 .foreign = IT_ERR_INVALID_AEVD,
+                 .optional = true},
+                STATUS_RESULT,
+                STATUS_OPTIONAL},
+     .rows = ROWS(
+         ROW("no stream", IT_ERR_INVALID_EVD_TYPE, SET(1, 0)),
+         ROW("an aggregate's flag", IT_ERR_INVALID_FLAGS, SET(2, IT_EVD_DEQUEUE_NOTIFICATIONS)),
+         ROW("no room", IT_ERR_INVALID_QUEUE_SIZE, SET(3, 0)),
+         ROW("too much room", IT_ERR_RESOURCE_QUEUE_SIZE, SET(3, SIZE_MAX)),
+         ROW("a threshold above the room", IT_ERR_INVALID_THRESHOLD, SET(4, 5)),
+         ROW("a simple one for an aggregate", IT_ERR_INVALID_AEVD, USE(5, SLOT_EVD_REQUEST)),
+         SCENE("an aggregate of another IA", IT_ERR_INVALID_AEVD, foreign_aggregate),
+         ROW("a descriptor to nowhere", IT_ERR_MISMATCH_FD, SET(2, IT_EVD_CREATE_FD), SET(7, 0)),
+         ROW("a descriptor of a member", IT_ERR_MISMATCH_FD, SET(2, IT_EVD_CREATE_FD),
+             USE(5, SLOT_AEVD)),
+         ROW("a second affiliated one", IT_ERR_ASYNC_AFF_EVD_EXISTS,
+             SET(1, ITX_STREAM_DTO | ITX_STREAM_ASYNC_AFF)),
+         SCENE("a second unaffiliated one", IT_ERR_ASYNC_UNAFF_EVD_EXISTS, has_unaffiliated,
+               SET(1, ITX_STREAM_DTO | ITX_STREAM_ASYNC_UNAFF)),
+         ROW("several streams", IT_SUCCESS, SET(1, ITX_STREAM_DTO | ITX_STREAM_CM_MSG)),
+         ROW("a descriptor", IT_SUCCESS, SET(2, IT_EVD_CREATE_FD)),
+         ROW("a member", IT_SUCCESS, USE(5, SLOT_AEVD)))},
     {STATUS_NAMED(it_evd_query, evd_query),
      .params = {EVD, STATUS_BITS(IT_ERR_INVALID_MASK, IT_EVD_PARAM_ALL, QUERY_MASK), STATUS_RESULT},
      .rows = ROWS(ROW("nothing", IT_SUCCESS, SET(1, 0)))},

@@ -66,6 +66,14 @@ void stub_disconnected(it_ep_handle_t handle)
         verbs_ep_break(ep);
 }
 
+void stub_disconnect(it_ep_handle_t handle)
+{
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
+
+    stub_disconnected(handle);
+    verbs_ep_report_end(stub_ep(handle), &news);
+}
+
 /* ---------------------------------------------------------------- verbs_cm.h */
 
 it_status_t verbs_cm_open(struct verbs_ia *ia)

@@ -67,6 +67,8 @@ void stub_join(struct ibv_qp *a, struct ibv_qp *b);
 void stub_connect(it_ep_handle_t a, it_ep_handle_t b);
 /* The connection of that side is over: as when the peer has disconnected. */
 void stub_disconnected(it_ep_handle_t ep);
+/* The same, and connection management reports it. */
+void stub_disconnect(it_ep_handle_t ep);
 /* Calls of verbs_cm_ep_failed since the start. */
 unsigned stub_failures(void);
 

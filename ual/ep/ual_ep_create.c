@@ -31,7 +31,7 @@ static it_status_t ual_ep_find_evd(const struct ual_ep_parents *parents,
         return base_refuse_handle(wrong, parents->call, sevd_handle);
     if (evd_stream(evd) == IT_AEVD_NOTIFICATION_EVENT_STREAM)
         return base_refuse_handle(IT_ERR_AEVD_NOT_ALLOWED, parents->call, sevd_handle);
-    if (evd_stream(evd) != stream)
+    if (!evd_carries(evd, stream))
         return base_refuse(wrong, parents->call, "sevd_handle %p of %s", (void *)sevd_handle,
                            itx_event_string(evd_stream(evd)));
     *evd_out = evd;

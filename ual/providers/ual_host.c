@@ -296,6 +296,11 @@ static bool host_source_move(struct ual_ep *ep, enum vp_queue queue)
     return evd_source_move(host_evd(ep, queue));
 }
 
+static bool host_ep_is_mixed(const struct ual_ep *ep, enum vp_queue queue)
+{
+    return host_evd(ep, queue) == ep->connect_evd;
+}
+
 static void host_ep_raise(struct ual_ep *ep, it_event_type_t number)
 {
     evd_raise_affiliated_ep(&ual_ia_of(&ep->object)->evd, number, ual_ep_handle(ep));
@@ -426,4 +431,5 @@ const struct vp_host ual_host = {
     .address_pz = host_address_pz,
     .ud_service_info = host_ud_service_info,
     .ud_report = ual_ud_service_report,
+    .ep_is_mixed = host_ep_is_mixed,
 };

@@ -182,7 +182,7 @@ bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
         return true;
     verbs_ep_break(ep);
     if (news)
-        verbs_host->ep_report(ep->ual, news);
+        verbs_ep_report_end(ep, news);
     return true;
 }
 

@@ -117,6 +117,8 @@ void verbs_source_drained(struct verbs_queue *queue)
         queue->flushed = queue->device_tail;
     queue->drained = true;
     verbs_source_flush_rest(queue);
+    if (queue->ep->drained)
+        verbs_host->task_submit(queue->ep->drained);
 }
 
 /* ---------------------------------------------------------------- what a completion says, on */

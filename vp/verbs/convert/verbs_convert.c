@@ -138,7 +138,7 @@ static void convert_establish_ended(struct verbs_ep *ep, const struct ual_conn_n
     if (!verbs_ep_step(ep, UAL_EP_CLOSED))
         return;
     verbs_ep_break(ep);
-    verbs_host->ep_report(ep->ual, &end);
+    verbs_ep_report_end(ep, &end);
 }
 
 static void convert_succeed(struct verbs_convert *convert)
@@ -424,7 +424,7 @@ it_status_t verbs_convert_disconnect(struct verbs_convert *convert)
         return IT_ERR_INVALID_EP_STATE;
     verbs_convert_abandon(convert);
     verbs_ep_break(ep);
-    verbs_host->ep_report(ep->ual, &news);
+    verbs_ep_report_end(ep, &news);
     return IT_SUCCESS;
 }
 

@@ -150,6 +150,9 @@ struct verbs_ep {
     struct verbs_ep *next_by_qp; /* with an S-RQ: by the lock of the receive EVD, as what follows */
     uint32_t qp_num;
     struct vp_task *failed; /* tells connection management; submitted by anybody */
+    /* Reports the end of the connection; NULL: that waits for no completions. Immutable. */
+    struct vp_task *drained;
+    _Atomic unsigned ended; /* the event that waits for .drained; 0: none */
     struct verbs_ud *ud;    /* NULL: a connected EP; immutable */
 
     bool nudged;                 /* by the lock of .sq: the marker has been a nudge */

@@ -141,6 +141,30 @@ static void ep_failed(void *argument)
         verbs_cm_ep_failed(ep);
 }
 
+static void ep_drained(void *argument)
+{
+    verbs_ep_report_kept(argument);
+}
+
+static void ep_free_tasks(const struct verbs_ep *ep)
+{
+    if (ep->drained)
+        verbs_host->task_free(ep->drained);
+    if (ep->failed)
+        verbs_host->task_free(ep->failed);
+}
+
+static bool ep_make_tasks(struct verbs_ep *ep)
+{
+    bool mixed = !ep->ud && (verbs_host->ep_is_mixed(ep->ual, VP_REQUESTS) ||
+                             verbs_host->ep_is_mixed(ep->ual, VP_RECEIVES));
+
+    ep->failed = verbs_host->task_new(ep->ia->ual, ep_failed, ep);
+    if (mixed)
+        ep->drained = verbs_host->task_new(ep->ia->ual, ep_drained, ep);
+    return ep->failed && (ep->drained || !mixed);
+}
+
 static void ep_fill(struct verbs_ep *ep, struct ual_ep *ual, const struct vp_ep_info *info)
 {
     struct verbs_pz *pz = verbs_pz_of(info->pz);
@@ -190,12 +214,11 @@ it_status_t verbs_ep_create(struct ual_ep *ual)
     if (status != IT_SUCCESS)
         return status;
     status = IT_ERR_RESOURCES;
-    ep->failed = verbs_host->task_new(ep->ia->ual, ep_failed, ep);
-    if (!ep->failed)
-        goto err_queues;
+    if (!ep_make_tasks(ep))
+        goto err_tasks;
     status = verbs_source_join(ep);
     if (status != IT_SUCCESS)
-        goto err_task;
+        goto err_tasks;
     status = ep_new_qp(ep, &ep->qp);
     if (status != IT_SUCCESS)
         goto err_leave;
@@ -208,9 +231,8 @@ it_status_t verbs_ep_create(struct ual_ep *ual)
 
 err_leave:
     verbs_source_leave(ep);
-err_task:
-    verbs_host->task_free(ep->failed);
-err_queues:
+err_tasks:
+    ep_free_tasks(ep);
     ep_free_queues(ep);
     return status;
 }
@@ -228,7 +250,7 @@ void verbs_ep_destroy(struct ual_ep *ual)
     (void)verbs_qp_close_queue(&ep->rq);
     ep_destroy_qp(ep, ep->qp);
     verbs_source_leave(ep);
-    verbs_host->task_free(ep->failed);
+    ep_free_tasks(ep);
     if (ep->ud)
         verbs_host->ep_disown(ual);
     ep_free_queues(ep);
@@ -298,6 +320,7 @@ static it_status_t ep_reset(struct verbs_ep *ep)
         ep_destroy_qp(ep, ep->qp);
     verbs_source_flush(ep, &ep->sq, true);
     verbs_source_flush(ep, &ep->rq, true);
+    verbs_ep_report_kept(ep);
     verbs_host->ep_lock(ep->ual);
     verbs_source_name(ep, fresh);
     ep_renew_locked(ep, fresh);

@@ -114,3 +114,40 @@ void verbs_ep_break(struct verbs_ep *ep)
     verbs_source_flush(ep, &ep->sq, lost);
     verbs_source_flush(ep, &ep->rq, lost);
 }
+
+/* Of a queue whose completions go where the connection's events go. */
+static bool ep_awaits(const struct verbs_ep *ep, enum vp_queue side)
+{
+    const struct verbs_queue *queue = side == VP_REQUESTS ? &ep->sq : &ep->rq;
+    bool awaits;
+
+    if (!verbs_host->ep_is_mixed(ep->ual, side))
+        return false;
+    verbs_host->source_lock(ep->ual, side);
+    awaits = queue->flushes && !queue->drained;
+    verbs_host->source_unlock(ep->ual, side);
+    return awaits;
+}
+
+void verbs_ep_report_kept(struct verbs_ep *ep)
+{
+    struct ual_conn_news news = {.private_data = NULL};
+
+    if (ep_awaits(ep, VP_REQUESTS) || ep_awaits(ep, VP_RECEIVES))
+        return;
+    news.number = (it_event_type_t)atomic_exchange(&ep->ended, 0);
+    if (news.number)
+        verbs_host->ep_report(ep->ual, &news);
+}
+
+void verbs_ep_report_end(struct verbs_ep *ep, const struct ual_conn_news *news)
+{
+    if (!ep->drained || (news->number != IT_CM_MSG_CONN_DISCONNECT_EVENT &&
+                         news->number != IT_CM_MSG_CONN_BROKEN_EVENT)) {
+        verbs_host->ep_report(ep->ual, news);
+        return;
+    }
+    /* Before the look at the queues: who drains one of them later finds it. */
+    atomic_store(&ep->ended, (unsigned)news->number);
+    verbs_ep_report_kept(ep);
+}

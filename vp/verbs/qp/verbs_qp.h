@@ -32,4 +32,13 @@ void verbs_ep_open_locked(struct verbs_ep *ep);
  */
 void verbs_ep_break(struct verbs_ep *ep);
 
+/*
+ * Reports the end of a connection, after verbs_ep_break. Where completions go to the same EVD, that
+ * is when the device has given back all that it got. No lock is held.
+ */
+void verbs_ep_report_end(struct verbs_ep *ep, const struct ual_conn_news *news);
+
+/* Reports what verbs_ep_report_end has kept, if it is time. No lock is held. */
+void verbs_ep_report_kept(struct verbs_ep *ep);
+
 #endif
