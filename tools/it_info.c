@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_info: the Interfaces of the library, what they can do, and what keeps others away. */
+#include "it_info_dat_conf.h"
 #include "it_info_values.h"
 
 #include "common/output.h"
@@ -11,15 +12,30 @@
 #include <string.h>
 
 static const char usage[] =
-    "it_info [--json] [NAME]: describes the Interface NAME, or all, and the obstacles to others\n"
+    "it_info [--json | --dat-conf] [NAME]: describes the Interface NAME, or all, and the obstacles "
+    "to others\n"
     "\n"
-    "  -j, --json   JSON instead of text\n"
+    "  -j, --json                JSON instead of text\n"
+    "  -d, --dat-conf[=LIBRARY]  lines for the dat.conf of uDAPL programs; LIBRARY is the path of\n"
+    "                            " DAT_CONF_LIBRARY " where it is not installed\n"
     "      --version\n"
-    "  -h, --help   this text\n"
+    "  -h, --help                this text\n"
     "\n"
     "Exit status: 0 all is told; 1 an Interface could not be opened or queried; 2 wrong "
     "arguments;\n"
     "3 there is no Interface NAME.\n";
+
+enum form {
+    FORM_TEXT,
+    FORM_JSON,
+    FORM_DAT_CONF
+};
+
+struct request {
+    const char *name; /* of an Interface; NULL: all */
+    enum form form;
+    const char *library; /* of FORM_DAT_CONF */
+};
 
 /* ---------------------------------------------------------------- one Interface */
 
@@ -98,18 +114,21 @@ static it_interface_t *interfaces_list(size_t *count)
     return list;
 }
 
-static int interfaces_tell(const it_interface_t *list, size_t count, const char *name, bool json)
+static int interfaces_tell(const it_interface_t *list, size_t count, const struct request *request)
 {
-    int status = name ? EXIT_UNKNOWN : EXIT_FINE;
+    int status = request->name ? EXIT_UNKNOWN : EXIT_FINE;
+    bool json = request->form == FORM_JSON;
 
     if (json)
         json_open("interfaces", "[");
     for (size_t i = 0; i < count; i++) {
-        if (name && strcmp(name, list[i].name) != 0)
+        if (request->name && strcmp(request->name, list[i].name) != 0)
             continue;
         if (status == EXIT_UNKNOWN)
             status = EXIT_FINE;
-        if (!interface_tell(&list[i], json))
+        if (request->form == FORM_DAT_CONF)
+            dat_conf_line(list[i].name, request->library);
+        else if (!interface_tell(&list[i], json))
             status = EXIT_FAILED;
     }
     if (json)
@@ -117,9 +136,10 @@ static int interfaces_tell(const it_interface_t *list, size_t count, const char 
     return status;
 }
 
-static void providers_tell(bool json)
+static void providers_tell(enum form form)
 {
     struct itx_provider_info info = {.size = sizeof(info)};
+    bool json = form == FORM_JSON;
 
     if (json)
         json_open("providers", "[");
@@ -131,6 +151,8 @@ static void providers_tell(bool json)
             json_text("obstacle", info_obstacle(info.obstacle));
             json_text("detail", info.detail);
             json_close("}");
+        } else if (info.obstacle != ITX_OBSTACLE_NONE && form == FORM_DAT_CONF) {
+            dat_conf_obstacle(info.name, info.detail);
         } else if (info.obstacle != ITX_OBSTACLE_NONE) {
             printf("provider %s: %s\n", info.name, info.detail);
         }
@@ -139,10 +161,11 @@ static void providers_tell(bool json)
         json_close("]");
 }
 
-static int tell(const char *name, bool json)
+static int tell(const struct request *request)
 {
     size_t count = 0;
     it_interface_t *list = interfaces_list(&count);
+    bool json = request->form == FORM_JSON;
     int status;
 
     if (!list) {
@@ -153,28 +176,36 @@ static int tell(const char *name, bool json)
         json_open(NULL, "{");
         json_text("version", itx_version());
     }
-    status = interfaces_tell(list, count, name, json);
+    status = interfaces_tell(list, count, request);
     /* Who asks for one that is there does not ask why others are not. */
-    if (!name || status != EXIT_FINE)
-        providers_tell(json);
+    if (!request->name || status != EXIT_FINE)
+        providers_tell(request->form);
     if (json)
         json_close("}");
     if (status == EXIT_UNKNOWN)
-        fprintf(stderr, "it_info: there is no Interface %s\n", name);
+        fprintf(stderr, "it_info: there is no Interface %s\n", request->name);
     free(list);
     return status;
 }
 
+static int usage_error(const char *problem, const char *word)
+{
+    fprintf(stderr, "it_info: %s: %s\n", problem, word);
+    return EXIT_USAGE;
+}
+
 /* An exit status, or -1 to go on. */
-static int parse(int argc, char **argv, bool *json)
+static int parse(int argc, char **argv, struct request *request)
 {
     static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"dat-conf", optional_argument, NULL, 'd'},
                                             {"version", no_argument, NULL, 'V'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
+    enum form form;
     int option;
 
-    while ((option = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "jd::h", options, NULL)) != -1) {
         switch (option) {
         case 'h':
             fputs(usage, stdout);
@@ -183,26 +214,32 @@ static int parse(int argc, char **argv, bool *json)
             printf("it_info %s\n", itx_version());
             return EXIT_FINE;
         case 'j':
-            *json = true;
+        case 'd':
+            form = option == 'j' ? FORM_JSON : FORM_DAT_CONF;
+            if (request->form != FORM_TEXT && request->form != form)
+                return usage_error("one form at the most", "--json or --dat-conf");
+            request->form = form;
+            if (optarg)
+                request->library = optarg;
             break;
         default: /* getopt has said what is wrong */
             return EXIT_USAGE;
         }
     }
-    if (argc - optind <= 1)
-        return -1;
-    fprintf(stderr, "it_info: one Interface at the most: %s\n", argv[optind + 1]);
-    return EXIT_USAGE;
+    if (argc - optind > 1)
+        return usage_error("one Interface at the most", argv[optind + 1]);
+    request->name = argv[optind];
+    return -1;
 }
 
 int main(int argc, char **argv)
 {
-    bool json = false;
+    struct request request = {.library = DAT_CONF_LIBRARY};
     int status;
 
     output_begin();
-    status = parse(argc, argv, &json);
+    status = parse(argc, argv, &request);
     if (status < 0)
-        status = tell(argv[optind], json);
+        status = tell(&request);
     return output_end(status);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# test_it_info.sh IT_INFO LIBITAPI SANITIZER: text, JSON, exit statuses, and why a module is missing.
+# test_it_info.sh IT_INFO LIBITAPI SANITIZER: text, JSON, lines for dat.conf, exit statuses, and why a
+# module is missing.
 set -euo pipefail
 
 it_info=$1 library=$2 sanitizer=$3
@@ -66,6 +67,19 @@ for p in providers.values():
 END
 fi
 
+# Lines for dat.conf: eight fields each, the names as uDAPL programs give them.
+status 0 "$it_info" --dat-conf
+has '^itapi u2\.0 nonthreadsafe default "libdaplitapi\.so\.1" itapi\.2\.0 "uiwarp" ""$'
+has '^itapi-lo u2\.0 .* "uiwarp:lo" ""$'
+! grep -qEv '^#|^itapi[^ ]* u2\.0 nonthreadsafe default "[^" ]+" itapi\.2\.0 "[^" ]+" ""$' "$folder/out" ||
+    fail "a line that is none of dat.conf: $(cat "$folder/out")"
+[ -z "$(grep -v '^#' "$folder/out" | cut -d ' ' -f 1 | sort | uniq -d)" ] || fail 'a name twice'
+status 0 "$it_info" --dat-conf=/there/lib.so uiwarp:lo
+[ "$(cat "$folder/out")" = 'itapi-lo u2.0 nonthreadsafe default "/there/lib.so" itapi.2.0 "uiwarp:lo" ""' ] ||
+    fail "another line: $(cat "$folder/out")"
+status 3 "$it_info" --dat-conf nowhere
+status 2 "$it_info" --dat-conf --json
+
 # What follows starts a copy of the library that has no module beside it. A library is found by its
 # folder; sanitizers find theirs by other ways.
 [ "$sanitizer" = none ] || exit 0
@@ -85,6 +99,8 @@ if ! grep -q 'no module itapi_verbs.so' "$folder/out"; then
     has '"name": "verbs"'
 else
     has '^provider verbs: no module itapi_verbs\.so'
+    copy 0 --dat-conf
+    has '^# provider verbs: no module itapi_verbs\.so'
     copy 0 --json
     has '"obstacle": "module"'
 fi

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lines for the dat.conf of uDAPL programs. */
+#ifndef ITAPI_TOOLS_IT_INFO_DAT_CONF_H
+#define ITAPI_TOOLS_IT_INFO_DAT_CONF_H
+
+#define DAT_CONF_LIBRARY "libdaplitapi.so.1" /* the loader searches for it */
+
+/* The line of the Interface; library is a name for the loader, or an absolute path. */
+void dat_conf_line(const char *interface, const char *library);
+
+/* As a comment: an obstacle of a provider. */
+void dat_conf_obstacle(const char *provider, const char *detail);
+
+#endif
