@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls on service points and connection requests, and those that connect. Entries of DAT_PROVIDER. */
+/*
+ * Calls on service points and connection requests, and those that connect. Entries of DAT_PROVIDER.
+ */
 #ifndef ITAPI_ULP_UDAPL_CONNECT_UDAPL_CONNECT_H
 #define ITAPI_ULP_UDAPL_CONNECT_UDAPL_CONNECT_H
 

@@ -20,8 +20,8 @@ DAT_RETURN udapl_ep_parts_find(const struct udapl_ia *ia, DAT_PZ_HANDLE pz, DAT_
                                struct udapl_ep_parts *parts);
 
 /*
- * Gives an EP that has none parts and attributes, which are settled, and, with a PZ, its EP of IT-API.
- * An EP that cannot have them stays without.
+ * Gives an EP that has none parts and attributes, which are settled, and, with a PZ, its EP of
+ * IT-API. An EP that cannot have them stays without.
  */
 DAT_RETURN udapl_ep_make(struct udapl_ep *ep, const struct udapl_ep_parts *parts,
                          const DAT_EP_ATTR *attr);

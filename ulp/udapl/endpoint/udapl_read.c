@@ -33,7 +33,10 @@ static bool next_part(const struct udapl_segments *segments, size_t most, struct
     return part->first + part->count < segments->count;
 }
 
-/* Parts before the last one report failures alone; the first one waits for what the whole waits for. */
+/*
+ * Parts before the last one report failures alone; the first one waits for what the whole waits
+ * for.
+ */
 static it_dto_flags_t flags_of(DAT_COMPLETION_FLAGS flags, bool first, bool last)
 {
     unsigned all = (unsigned)udapl_flags(flags);

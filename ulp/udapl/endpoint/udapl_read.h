@@ -10,8 +10,8 @@
 void udapl_read_shorten(struct udapl_segments *segments, uint64_t length);
 
 /*
- * Posts a Read as several, each with as many segments as the adapter takes. The last one reports the
- * success of all, since they complete in order.
+ * Posts a Read as several, each with as many segments as the adapter takes. The last one reports
+ * the success of all, since they complete in order.
  */
 DAT_RETURN udapl_read_split(struct udapl_ep *ep, const struct udapl_segments *segments,
                             uint64_t cookie, const DAT_RMR_TRIPLET *remote,

@@ -15,8 +15,8 @@ struct udapl_segments {
 
 /*
  * pz: that of the queue. DAT_INVALID_PARAMETER names the second or third argument;
- * DAT_PRIVILEGES_VIOLATION: no LMR has such a context; DAT_PROTECTION_VIOLATION: it is of another PZ.
- * Empty segments are left out, since their other members mean nothing.
+ * DAT_PRIVILEGES_VIOLATION: no LMR has such a context; DAT_PROTECTION_VIOLATION: it is of another
+ * PZ. Empty segments are left out, since their other members mean nothing.
  */
 static inline DAT_RETURN udapl_segments_find(const struct udapl_pz *pz, DAT_COUNT count,
                                              const DAT_LMR_TRIPLET *triplets,

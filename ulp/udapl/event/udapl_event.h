@@ -52,8 +52,8 @@ DAT_RETURN udapl_evd_join_async(struct udapl_ia *ia, DAT_EVD_HANDLE handle);
 void udapl_event_close(struct udapl_ia *ia);
 
 /*
- * The IA of IT-API is gone and with it the EVD's handles there: gives back what else the object has.
- * The object itself is ended by the caller.
+ * The IA of IT-API is gone and with it the EVD's handles there: gives back what else the object
+ * has. The object itself is ended by the caller.
  */
 void udapl_evd_discard(struct udapl_evd *evd);
 void udapl_cno_discard(struct udapl_cno *cno);

@@ -2,8 +2,8 @@
 #include "map/udapl_flags.h"
 
 /*
- * Each entry from its index. Success is reported unless SUPPRESS is there, and wakes a waiter unless
- * UNSIGNALLED is; the others have a flag of their own.
+ * Each entry from its index. Success is reported unless SUPPRESS is there, and wakes a waiter
+ * unless UNSIGNALLED is; the others have a flag of their own.
  */
 #define FLAG(index, dat, it) (((index) & (unsigned)(dat)) ? (unsigned)(it) : 0u)
 #define ENTRY(index)                                                                               \

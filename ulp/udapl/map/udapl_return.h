@@ -7,7 +7,9 @@
 
 #include <dat2/udat.h>
 
-/* The code of an error: its type, and the argument or object that is to blame (DAT_RETURN_SUBTYPE). */
+/*
+ * The code of an error: its type, and the argument or object that is to blame (DAT_RETURN_SUBTYPE).
+ */
 static inline DAT_RETURN udapl_error(DAT_RETURN_TYPE type, DAT_RETURN_SUBTYPE subtype)
 {
     return (DAT_RETURN)DAT_CLASS_ERROR | (DAT_RETURN)type | (DAT_RETURN)subtype;

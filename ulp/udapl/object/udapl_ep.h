@@ -25,7 +25,10 @@ struct udapl_connection {
     unsigned char private_data[IT_MAX_PRIV_DATA]; /* of the last event of the connection */
 };
 
-/* Service points and connection requests refer to it. Its consumer context in IT-API is this struct. */
+/*
+ * Service points and connection requests refer to it. Its consumer context in IT-API is this
+ * struct.
+ */
 struct udapl_ep {
     struct udapl_object object;
     it_ep_handle_t it;          /* NULL: unconfigured, without PZ or attributes for one */

@@ -27,8 +27,8 @@ const struct udapl_provider *udapl_provider_of(const char *name);
 void udapl_provider_add(struct udapl_provider *provider);
 
 /*
- * The registry has let go of the name. When none is left the providers and all slabs are given back:
- * nothing of the module is in use.
+ * The registry has let go of the name. When none is left the providers and all slabs are given
+ * back: nothing of the module is in use.
  */
 void udapl_provider_remove(const char *name);
 

@@ -2,8 +2,8 @@
 /*
  * What a request needs beside the consumer's cookie until its completion is delivered: an RMR bind
  * its RMR, a Read that was split into several the length of all. IT-API's cookie is the address of
- * the record then. Records are used in turn. One whose completion is due is not used again before; one
- * whose success is not reported is, since by then its queue has moved on.
+ * the record then. Records are used in turn. One whose completion is due is not used again before;
+ * one whose success is not reported is, since by then its queue has moved on.
  */
 #ifndef ITAPI_ULP_UDAPL_OBJECT_UDAPL_RECORD_H
 #define ITAPI_ULP_UDAPL_OBJECT_UDAPL_RECORD_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The two entry points of the module. The registry calls init once for each name of dat.conf that a
- * program opens, and fini when the last IA of that name is closed; then it unloads the module, unless
- * other names hold it.
+ * program opens, and fini when the last IA of that name is closed; then it unloads the module,
+ * unless other names hold it.
  */
 #include "object/udapl_provider.h"
 #include "table/udapl_params.h"
