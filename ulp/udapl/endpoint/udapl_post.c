@@ -11,10 +11,8 @@
 static DAT_RETURN __attribute__((noinline, cold))
 refused(const struct udapl_ep *ep, it_status_t status)
 {
-    if (status == IT_ERR_INVALID_EP_STATE)
+    if (status == IT_ERR_INVALID_EP_STATE || !ep->it)
         return udapl_state_error(udapl_ep_state(ep));
-    if (status == IT_ERR_INVALID_EP && !ep->it)
-        return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONFIGURED);
     return udapl_return(status);
 }
 
