@@ -78,7 +78,34 @@ struct itx_mpa_params {
      * converted socket never does so, whatever is set here: both sides know who speaks first.
      */
     uint64_t release_us;
+    uint32_t own_peer; /* ITX_OWN_PEER_ bits to agree on with a peer of this library; default 0 */
+    /*
+     * ITX_OWN_PEER_HOLD: microseconds for which a Send of the peer may wait here for a receive;
+     * IT_TIMEOUT_INFINITE: for ever.
+     */
+    uint64_t hold_us;
 };
+
+/*
+ * What two ends of this library may agree on: docs/acknowledgement.md. It takes revision 2, the
+ * peer-to-peer model and ITX_RTR_READ among the rtr_types of both, and both must ask for it. Read
+ * depths of 0 become 1. A foreign peer notices nothing, and nothing is agreed with it.
+ *
+ * ITX_OWN_PEER_ACKS: Sends and RDMA Writes complete when the peer has placed them, Sends in a
+ * receive. A Terminate of the peer fails the request that has caused it, with
+ * IT_DTO_ERR_REMOTE_ACCESS, IT_DTO_ERR_RECEIVER_NOT_READY or IT_DTO_ERR_REMOTE_RESPONDER; a
+ * connection that is lost fails the oldest request with IT_DTO_ERR_TRANSPORT.
+ * ITX_OWN_PEER_HOLD: a Send that finds no receive waits for one instead of ending the connection,
+ * for hold_us of the receiving side.
+ */
+#define ITX_OWN_PEER_ACKS 0x1u
+#define ITX_OWN_PEER_HOLD 0x2u
+
+/*
+ * Sends that wait for a receive take this number of bytes of a process at most, and those of one
+ * endpoint half of what the others leave. One more ends its connection.
+ */
+#define ITX_HOLD_OCTETS ((uint64_t)128 << 20)
 
 /* Default of itx_mpa_params.release_us. */
 #define ITX_RELEASE_US 10000u
@@ -97,6 +124,13 @@ struct itx_mpa_info {
     uint32_t peer_ord;         /* outbound read depth the peer told; 0 if it did not */
     uint32_t
         max_ulpdu; /* largest DDP segment in one FPDU now, bytes; follows the TCP segment size */
+    /*
+     * ITX_OWN_PEER_ bits agreed on. 0 until the peer's first message has come, which an Initiator
+     * has when a request of its completes, and a Responder before its own first request leaves.
+     */
+    uint32_t own_peer;
+    /* 0x1LTCC: layer, error type and code of the Terminate that has come; 0: none has. */
+    uint32_t terminate;
 };
 
 /**
@@ -111,7 +145,8 @@ struct itx_mpa_info {
  * @retval IT_ERR_FAULT             params is NULL
  * @retval IT_ERR_INVALID_LENGTH    params->size is too small
  * @retval IT_ERR_INVALID_EP_ATTR   revision is neither 1 nor 2, rtr_types has an unknown bit or is
- *                                  0 while peer_to_peer is set, or request_markers is set
+ *                                  0 while peer_to_peer is set, request_markers is set, or
+ *                                  own_peer has an unknown bit
  * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
  * @retval IT_ERR_INVALID_EP_STATE  the endpoint is not UNCONNECTED
  *

@@ -19,6 +19,7 @@
 #include "vp/uiwarp/stream/uiw_drive.h"
 
 #define SWEEP_DEFERRED_NS (BASE_NS_PER_MS / 2)
+#define SWEEP_HOLDING_NS  BASE_NS_PER_MS
 #define SWEEP_SLOW_NS     BASE_NS_PER_S
 
 /* ---------------------------------------------------------------- deferred posts */
@@ -173,6 +174,11 @@ static const struct uiw_agenda_ops sweep_drawn_ops = {
     .look = uiw_srq_sweep,
 };
 
+static const struct uiw_agenda_ops sweep_holding_ops = {
+    .period_ns = SWEEP_HOLDING_NS,
+    .look = uiw_hold_sweep,
+};
+
 void uiw_sweep_open(struct ual_ia *ia)
 {
     struct uiw_progress *progress = uiw_progress_of(ia);
@@ -181,6 +187,7 @@ void uiw_sweep_open(struct ual_ia *ia)
     uiw_agenda_open(&progress->deferred, &sweep_deferred_ops, ia->evd.loop, wakeups);
     uiw_agenda_open(&progress->held, &sweep_held_ops, ia->evd.loop, wakeups);
     uiw_agenda_open(&progress->drawn, &sweep_drawn_ops, ia->evd.loop, wakeups);
+    uiw_agenda_open(&progress->holding, &sweep_holding_ops, ia->evd.loop, wakeups);
 }
 
 void uiw_sweep_stop(struct ual_ia *ia)
@@ -190,4 +197,5 @@ void uiw_sweep_stop(struct ual_ia *ia)
     uiw_agenda_stop(&progress->deferred);
     uiw_agenda_stop(&progress->held);
     uiw_agenda_stop(&progress->drawn);
+    uiw_agenda_stop(&progress->holding);
 }

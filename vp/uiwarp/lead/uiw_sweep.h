@@ -19,4 +19,7 @@ void uiw_sweep_stop(struct ual_ia *ia); /* loop thread */
 /* uiw_srq_sweep.c */
 void uiw_srq_sweep(struct uiw_agenda *agenda);
 
+/* uiw_hold_sweep.c */
+void uiw_hold_sweep(struct uiw_agenda *agenda);
+
 #endif

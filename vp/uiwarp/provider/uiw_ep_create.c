@@ -34,6 +34,7 @@ it_status_t uiw_ep_create(struct ual_ep *ual)
     ep->ia = uiw_ia_of(ual_ia_of(&ual->object));
     ep->pz = ual->pz;
     ep->id.pz = ual->pz;
+    ep->sent_is = UIW_DONE;
     ep->fd = -1;
     ep->mpa = (struct itx_mpa_params){.size = sizeof(ep->mpa),
                                       .revision = 2,

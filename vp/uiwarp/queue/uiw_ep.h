@@ -10,6 +10,7 @@
 
 #include "vp/uiwarp/queue/uiw.h"
 #include "vp/uiwarp/queue/uiw_later.h"
+#include "vp/uiwarp/queue/uiw_own.h"
 #include "vp/uiwarp/queue/uiw_pacing.h"
 #include "vp/uiwarp/queue/uiw_queue.h"
 #include "vp/uiwarp/queue/uiw_reads.h"
@@ -58,13 +59,15 @@ struct uiw_ep {
      * wait for a post without IT_COALESCE_WR_FLAG.
      */
     _Atomic uint32_t sq_ready;
-    bool hold_met; /* what is held was met by a sweep; see uiw_sweep.c */
+    uint8_t sent_is; /* enum uiw_done of a request whose last octet has left */
+    bool hold_met;   /* what is held was met by a sweep; see uiw_sweep.c */
     struct uiw_pacing pacing;
 
     _Alignas(64) struct uiw_tx tx;
     _Alignas(64) struct uiw_rx rx;
     struct uiw_queue rq; /* with an S-RQ: what the EP has drawn from it, one slot */
     struct uiw_reads reads;
+    struct uiw_own own;
     _Atomic bool lost_event; /* a completion did not fit its EVD: the connection must break */
 
     /* Locked: connection management. */

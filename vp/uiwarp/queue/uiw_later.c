@@ -62,6 +62,7 @@ void uiw_later_leave(struct ual_ep *ual)
     struct uiw_later *later = &uiw_ep_of(ual)->later;
 
     uiw_agenda_leave(&progress->drawn, &later->drawn);
+    uiw_agenda_leave(&progress->holding, &later->holding);
     uiw_agenda_leave(&progress->held, &later->held);
     uiw_agenda_leave(&progress->deferred, &later->deferred); /* last: held work may come here */
 }

@@ -23,6 +23,7 @@ struct uiw_later {
     bool deferred_met;                /* by a sweep */
     struct uiw_agenda_entry held;     /* posts that wait for another post */
     struct uiw_agenda_entry drawn; /* a message that holds a receive of an S-RQ: uiw_srq_watch.c */
+    struct uiw_agenda_entry holding; /* Sends that wait for a receive: receive/uiw_hold.c */
 };
 
 /*

@@ -93,7 +93,7 @@ struct uiw_progress {
     struct evd_task unpark; /* submitted by a leader that leaves */
 
     /* EPs with something to do later: uiw_later.h. */
-    struct uiw_agenda deferred, held, drawn;
+    struct uiw_agenda deferred, held, drawn, holding;
 };
 
 #endif

@@ -5,6 +5,13 @@
 
 #include "vp/uiwarp/memory/uiw_memory.h"
 
+/* How far a request is. */
+enum uiw_done {
+    UIW_DONE_NOT,
+    UIW_DONE,     /* executed, waits for those before it to complete */
+    UIW_DONE_SENT /* the last octet has left, and the peer will say that it has it */
+};
+
 struct uiw_sqe {
     it_dto_cookie_t cookie;
     union {
@@ -19,7 +26,7 @@ struct uiw_sqe {
     uint8_t opcode;  /* enum vp_opcode */
     uint8_t flags;   /* it_dto_flags_t */
     bool started;    /* sender: has its MSN, and its place in the ORQ; a link: has been executed */
-    bool done;       /* locked: executed, waits for those before it to complete */
+    uint8_t done;    /* locked: enum uiw_done */
     bool to_windows; /* a Read: the segments name windows ... */
     bool resolved;   /* sender: ... which have been looked up: its start */
     bool has_immediate;
@@ -83,6 +90,20 @@ static inline uint32_t uiw_queue_in_use(const struct uiw_queue *queue)
     uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
 
     return tail - (uint32_t)(over >> 32) + ((uint32_t)over - retired);
+}
+
+/*
+ * Messages that a Send or Write consists of: the value of one with an immediate is one, and its
+ * data are another if there are any. Others are answered: 0.
+ */
+static inline uint32_t uiw_sqe_messages(const struct uiw_sqe *sqe)
+{
+    bool is =
+        sqe->opcode == VP_SEND || sqe->opcode == VP_SEND_UNLINK || sqe->opcode == VP_RDMA_WRITE;
+
+    if (!is)
+        return 0;
+    return sqe->has_immediate && sqe->length > 0 ? 2 : 1;
 }
 
 /* Local requests: links and unlinks. Nothing of them goes to the peer. */

@@ -61,6 +61,19 @@ static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t 
     return result != EVD_PUSHED;
 }
 
+/* The peer has said that it has all messages of the request. */
+static bool __attribute__((noinline))
+sq_is_acknowledged_locked(struct uiw_ep *ep, const struct uiw_sqe *sqe)
+{
+    struct uiw_own *own = &ep->own;
+    uint32_t messages = uiw_sqe_messages(sqe);
+
+    if (own->heard - own->matched < messages)
+        return false;
+    own->matched += messages;
+    return true;
+}
+
 bool uiw_sq_complete_locked(struct uiw_ep *ep)
 {
     uint32_t head = uiw_queue_head(&ep->sq);
@@ -71,7 +84,9 @@ bool uiw_sq_complete_locked(struct uiw_ep *ep)
     for (; head != tail; head++) {
         const struct uiw_sqe *sqe = uiw_sqe_at(ep, head);
 
-        if (!sqe->done)
+        if (sqe->done == UIW_DONE_NOT)
+            break;
+        if (sqe->done == UIW_DONE_SENT && !sq_is_acknowledged_locked(ep, sqe))
             break;
         if (sqe->flags & IT_COMPLETION_FLAG)
             wake |= sq_report_locked(ep, head, IT_DTO_SUCCESS);

@@ -66,7 +66,7 @@ static enum iw_error place_check_send(struct uiw_ep *ep, const struct iw_segment
     return IW_OK;
 }
 
-static enum iw_error place_check(void *context, const struct iw_segment *segment)
+enum iw_error uiw_place_check(void *context, const struct iw_segment *segment)
 {
     if (segment->opcode == IW_OP_WRITE)
         return place_check_write(context, segment);
@@ -77,7 +77,7 @@ static enum iw_error place_check(void *context, const struct iw_segment *segment
 
 /* ---------------------------------------------------------------- where? */
 
-static void place_unmap(void *context)
+void uiw_place_unmap(void *context)
 {
     struct uiw_ep *ep = context;
 
@@ -104,7 +104,7 @@ static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segm
         /* The segment as it was posted must lie in its region, not only the part that is used. */
         if (!uiw_mr_pin_local(segments[i].mr, segments[i].stag, segments[i].addr,
                               segments[i].length, IT_PRIV_LOCAL_WRITE, ep->pz)) {
-            place_unmap(ep);
+            uiw_place_unmap(ep);
             return IW_ERR_DDP_LOCAL;
         }
         ep->rx.pinned[ep->rx.pinned_count++] = segments[i].mr;
@@ -132,8 +132,8 @@ static enum iw_error place_map_write(struct uiw_ep *ep, const struct iw_segment 
     return IW_OK;
 }
 
-static enum iw_error place_map(void *context, const struct iw_segment *segment, uint32_t offset,
-                               uint32_t *length, struct iovec *iov, unsigned *count)
+enum iw_error uiw_place_map(void *context, const struct iw_segment *segment, uint32_t offset,
+                            uint32_t *length, struct iovec *iov, unsigned *count)
 {
     struct uiw_ep *ep = context;
 
@@ -191,7 +191,7 @@ static enum iw_error place_copy(struct uiw_ep *ep, const struct iw_segment *segm
     for (uint32_t offset = 0; offset < segment->length;) {
         uint32_t mapped = segment->length - offset;
         unsigned count = 0;
-        enum iw_error error = place_map(ep, segment, offset, &mapped, iov, &count);
+        enum iw_error error = uiw_place_map(ep, segment, offset, &mapped, iov, &count);
 
         if (error != IW_OK)
             return error;
@@ -199,14 +199,14 @@ static enum iw_error place_copy(struct uiw_ep *ep, const struct iw_segment *segm
             memcpy(iov[i].iov_base, payload, iov[i].iov_len);
             payload += iov[i].iov_len;
         }
-        place_unmap(ep);
+        uiw_place_unmap(ep);
         offset += mapped;
     }
     return IW_OK;
 }
 
-static enum iw_error place_whole(void *context, const struct iw_segment *segment,
-                                 const uint8_t *payload)
+enum iw_error uiw_place_whole(void *context, const struct iw_segment *segment,
+                              const uint8_t *payload)
 {
     struct uiw_ep *ep = context;
     bool response = segment->opcode == IW_OP_READ_RESPONSE;
@@ -228,7 +228,7 @@ static enum iw_error place_whole(void *context, const struct iw_segment *segment
 }
 
 /* place_whole finds out why this refuses a message, and draws a receive from an S-RQ. */
-static bool place_take(void *context, const uint8_t *payload, uint32_t length, bool solicited)
+bool uiw_place_take(void *context, const uint8_t *payload, uint32_t length, bool solicited)
 {
     struct uiw_ep *ep = context;
     uint32_t head = uiw_queue_head(&ep->rq);
@@ -256,7 +256,7 @@ static void place_answered(struct uiw_ep *ep)
             sqe->unlinked =
                 uiw_sink_unlink(&ep->ia->memory.mrs, &sqe->segments[0], sqe->to_windows);
         base_lock_take(&ep->ual->lock);
-        sqe->done = true;
+        sqe->done = UIW_DONE;
         ep->rx.wake_request |= uiw_sq_complete_locked(ep);
         base_lock_drop(&ep->ual->lock);
     }
@@ -272,7 +272,7 @@ static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segm
     return IW_OK;
 }
 
-static enum iw_error place_atomic_response(void *context, const struct iw_atomic_response *response)
+enum iw_error uiw_place_atomic_response(void *context, const struct iw_atomic_response *response)
 {
     struct uiw_ep *ep = context;
     const struct uiw_orq_entry *entry = uiw_orq_oldest(&ep->reads);
@@ -314,7 +314,7 @@ static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment 
  * Takes a receive as an empty Send does, if the consumer said that both sides have agreed on it: to
  * another consumer such a completion makes no sense.
  */
-static enum iw_error place_immediate(void *context, uint64_t value, bool solicited)
+enum iw_error uiw_place_immediate(void *context, uint64_t value, bool solicited)
 {
     struct uiw_ep *ep = context;
     struct iw_segment empty = ep->rx.iw.segment;
@@ -329,7 +329,7 @@ static enum iw_error place_immediate(void *context, uint64_t value, bool solicit
     return error;
 }
 
-static enum iw_error place_done(void *context, const struct iw_segment *segment)
+enum iw_error uiw_place_done(void *context, const struct iw_segment *segment)
 {
     if (segment->opcode == IW_OP_WRITE)
         return IW_OK;
@@ -386,7 +386,7 @@ static void place_enter_irq(struct uiw_ep *ep, const struct uiw_irq_entry *entry
  * Queued here, answered when all octets that were read are parsed: a peer that sends more Requests
  * than our IRD without waiting for an answer is caught, and short answers share a system call.
  */
-static enum iw_error place_read_request(void *context, const struct iw_read_request *request)
+enum iw_error uiw_place_read_request(void *context, const struct iw_read_request *request)
 {
     struct uiw_ep *ep = context;
     enum iw_error error;
@@ -401,7 +401,7 @@ static enum iw_error place_read_request(void *context, const struct iw_read_requ
 }
 
 /* Executed here, so that it keeps its place among the Writes and Sends around it. */
-static enum iw_error place_atomic_request(void *context, const struct iw_atomic_request *request)
+enum iw_error uiw_place_atomic_request(void *context, const struct iw_atomic_request *request)
 {
     struct uiw_ep *ep = context;
     struct uiw_irq_entry entry = {.is_atomic = true, .atomic.id = request->id};
@@ -419,7 +419,7 @@ static enum iw_error place_atomic_request(void *context, const struct iw_atomic_
     return IW_OK;
 }
 
-static void place_terminate(void *context, const struct iw_terminate *terminate)
+void uiw_place_terminate(void *context, const struct iw_terminate *terminate)
 {
     struct uiw_ep *ep = context;
 
@@ -428,15 +428,15 @@ static void place_terminate(void *context, const struct iw_terminate *terminate)
 }
 
 const struct iw_rx_ops uiw_place_ops = {
-    .check = place_check,
-    .map = place_map,
-    .unmap = place_unmap,
-    .place = place_whole,
-    .take = place_take,
-    .done = place_done,
-    .read_request = place_read_request,
-    .atomic_request = place_atomic_request,
-    .atomic_response = place_atomic_response,
-    .immediate = place_immediate,
-    .terminate = place_terminate,
+    .check = uiw_place_check,
+    .map = uiw_place_map,
+    .unmap = uiw_place_unmap,
+    .place = uiw_place_whole,
+    .take = uiw_place_take,
+    .done = uiw_place_done,
+    .read_request = uiw_place_read_request,
+    .atomic_request = uiw_place_atomic_request,
+    .atomic_response = uiw_place_atomic_response,
+    .immediate = uiw_place_immediate,
+    .terminate = uiw_place_terminate,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vp/uiwarp/send/uiw_batch.h"
 
+#include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/send/uiw_failure.h"
 #include "vp/uiwarp/send/uiw_local.h"
 #include "vp/uiwarp/send/uiw_request.h"
@@ -21,6 +22,7 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
     batch->scratch_used = 0;
     batch->full = false;
     batch->passed_local = false;
+    batch->acknowledges = false;
     batch->cut.iovs = 0;
     batch->bounce_count = 0;
     batch->bounce_used = 0;
@@ -141,4 +143,14 @@ void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     while (batch_has_room(ep, batch) && batch_add(ep, batch)) {
     }
+}
+
+void uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    size_t header = iw_encode_tagged(uiw_frame_scratch(batch), IW_OP_WRITE, true, IW_OWN_STAG,
+                                     iw_own_ack(uiw_own_tell(ep)), 0);
+    struct uiw_frame frame;
+
+    uiw_frame_open(batch, &frame, header, 0);
+    batch->acknowledges = uiw_frame_close(ep, batch, &frame, false);
 }

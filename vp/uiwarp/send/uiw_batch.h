@@ -13,6 +13,9 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor);
  */
 void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch);
 
+/* An empty batch begins with an FPDU of no octets: what the peer has sent is here. */
+void uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch);
+
 /* Unpins. The memory the batch points to is not needed any more. */
 void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch);
 

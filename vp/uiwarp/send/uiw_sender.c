@@ -24,7 +24,7 @@ static void sender_mark_local_locked(struct uiw_ep *ep, uint32_t from)
     base_lock_assert_held(&ep->ual->lock);
     for (; from != ep->tx.cursor.sq; from++) {
         if (uiw_sqe_is_local(uiw_sqe_at(ep, from)))
-            uiw_sqe_at(ep, from)->done = true;
+            uiw_sqe_at(ep, from)->done = UIW_DONE;
     }
 }
 
@@ -42,7 +42,7 @@ static void sender_finish_requests(struct uiw_ep *ep, const struct uiw_batch *ba
     base_lock_take(&ep->ual->lock);
     for (unsigned i = 0; i < complete; i++) {
         if (batch->fpdus[i].ends_request)
-            uiw_sqe_at(ep, batch->fpdus[i].after.sq - 1)->done = true;
+            uiw_sqe_at(ep, batch->fpdus[i].after.sq - 1)->done = ep->sent_is;
     }
     if (batch->passed_local)
         sender_mark_local_locked(ep, from);
@@ -106,6 +106,8 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
     ssize_t sent;
 
     uiw_batch_begin(&batch, &ep->tx.cursor);
+    if (__builtin_expect(atomic_load_explicit(&ep->own.ack_is_due, memory_order_relaxed), false))
+        uiw_batch_acknowledge(ep, &batch);
     uiw_batch_fill(ep, &batch);
     if (batch.fpdu_count == 0) {
         sender_account(ep, &batch, 0);
@@ -123,6 +125,8 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
         if ((uint32_t)sent < batch.octets) {
             state = UIW_OUT_FULL;
             uiw_failure_forget(ep);
+            if (sent == 0 && batch.acknowledges) /* that comes first in a batch */
+                uiw_own_untell(ep);
         }
         sender_account(ep, &batch, (uint32_t)sent);
     }

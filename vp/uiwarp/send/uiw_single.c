@@ -36,7 +36,8 @@ bool uiw_single_is_next(const struct uiw_ep *ep)
 
     return atomic_load_explicit(&ep->sq_ready, memory_order_acquire) == tx->cursor.sq + 1 &&
            single_is_usual(ep, uiw_sqe_at(ep, tx->cursor.sq)) && tx->image.start == tx->image.end &&
-           !uiw_irq_waits(&ep->reads, tx->cursor.irq);
+           !uiw_irq_waits(&ep->reads, tx->cursor.irq) &&
+           !atomic_load_explicit(&ep->own.ack_is_due, memory_order_relaxed);
 }
 
 /* The MSN is the message's from now on, whatever becomes of this attempt. */
@@ -83,7 +84,7 @@ static void single_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
     ep->tx.cursor.sq++;
     ep->tx.responses = 0;
     base_lock_take(&ep->ual->lock);
-    sqe->done = true;
+    sqe->done = ep->sent_is;
     wake = uiw_sq_complete_locked(ep);
     base_lock_drop(&ep->ual->lock);
     if (wake)

@@ -32,6 +32,19 @@ static void end_add_terminate(struct uiw_ep *ep, const struct iw_terminate *term
         uiw_count(&ep->tx.terminates, 1);
 }
 
+/* So do the last words to a peer of ours: requests that it would take for lost. */
+static void end_add_acknowledgement(struct uiw_ep *ep)
+{
+    uint8_t fpdu[IW_LENGTH_FIELD + IW_TAGGED_HEADER];
+    size_t length;
+
+    if (!atomic_load(&ep->own.ack_is_due))
+        return;
+    length =
+        iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, iw_own_ack(uiw_own_tell(ep)), 0);
+    (void)uiw_out_prepend_fpdu(ep, fpdu, length);
+}
+
 /*
  * Both tokens are held. The descriptor leaves the EP. It is closed behind the octets that must
  * still leave, or reset if they cannot.
@@ -45,9 +58,12 @@ static void end_stream(struct uiw_ep *ep, const struct iw_terminate *terminate)
     if (fd < 0)
         return;
     uiw_pollset_remove(ep->ia->ual, ep->ual, fd);
+    if (!dead)
+        end_add_acknowledgement(ep);
     if (terminate && !dead)
         end_add_terminate(ep, terminate);
     ep->fd = -1;
+    uiw_own_end(ep);
     if (dead)
         uiw_reset_fd(fd);
     else

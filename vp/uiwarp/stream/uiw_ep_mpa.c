@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+_Static_assert(IW_OWN_ACKS == ITX_OWN_PEER_ACKS && IW_OWN_HOLD == ITX_OWN_PEER_HOLD, "same bits");
+
 it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
@@ -66,6 +68,12 @@ bool uiw_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addres
     return true;
 }
 
+/* The Read by which two ends of this library find each other needs a depth of 1. */
+static uint16_t mpa_depth(const struct uiw_ep *ep, uint32_t wanted)
+{
+    return (uint16_t)(wanted == 0 && ep->mpa.own_peer ? 1 : wanted);
+}
+
 void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config)
 {
     const struct uiw_ep *ep = uiw_ep_of(ual);
@@ -77,8 +85,8 @@ void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_c
         .peer_to_peer = ep->mpa.peer_to_peer != IT_FALSE,
         .rtr = ep->mpa.rtr_types,
         .suppress_depths = suppress_depths,
-        .ird = (uint16_t)ep->wanted_ird,
-        .ord = (uint16_t)ep->wanted_ord,
+        .ird = mpa_depth(ep, ep->wanted_ird),
+        .ord = mpa_depth(ep, ep->wanted_ord),
     };
     base_lock_drop(&ual->lock);
 }

@@ -18,7 +18,7 @@ static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     sqe->opcode = (uint8_t)request->opcode;
     sqe->flags = (uint8_t)request->flags;
     sqe->started = false;
-    sqe->done = false;
+    sqe->done = UIW_DONE_NOT;
     sqe->has_immediate = request->has_immediate;
     sqe->operand = request->has_immediate ? request->immediate : request->operand;
     sqe->compare = request->compare;

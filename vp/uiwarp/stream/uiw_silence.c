@@ -78,13 +78,19 @@ static void silence_nudge(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     uint8_t fpdu[IW_LENGTH_FIELD + IW_TAGGED_HEADER];
+    size_t length;
 
     if (ual_ep_state(ual) != IT_EP_STATE_CONNECTED ||
         atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed) != ep->rx.fpdus_before)
         return;
     base_log(BASE_LOG_INFO, "ep %p: peer silent since the ready-to-receive message, once more",
              (void *)ual);
-    uiw_drive_nudge(ual, fpdu, iw_encode_tagged(fpdu, IW_OP_WRITE, true, 1, 0, 0));
+    /* A peer that may be one of ours gets an acknowledgement of nothing: no message of ours. */
+    if (ep->own.wanted)
+        length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, iw_own_ack(0), 0);
+    else
+        length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, 1, 0, 0);
+    uiw_drive_nudge(ual, fpdu, length);
 }
 
 /* ---------------------------------------------------------------- as responder */

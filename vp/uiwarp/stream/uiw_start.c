@@ -6,6 +6,7 @@
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_pollset.h"
 #include "vp/uiwarp/queue/uiw_token.h"
+#include "vp/uiwarp/receive/uiw_own_place.h"
 #include "vp/uiwarp/receive/uiw_reader.h"
 #include "vp/uiwarp/send/uiw_out.h"
 #include "vp/uiwarp/stream/uiw_drive.h"
@@ -41,7 +42,11 @@ static uint32_t start_max_ulpdu(int fd, bool markers)
 /* The ready-to-receive message of RFC 6581: the initiator's first FPDU. */
 static bool start_prepare_rtr(struct uiw_ep *ep)
 {
-    static const struct iw_read_request nothing = {.sink_stag = 1, .source_stag = 1};
+    /* No peer looks at the offset of nothing, but one of ours does. */
+    const struct iw_read_request nothing = {
+        .sink_stag = 1,
+        .source_stag = 1,
+        .source_to = ep->own.wanted ? iw_own_greeting(ep->own.wanted) : 0};
     uint8_t fpdu[IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + IW_READ_REQUEST_HEADER];
     size_t length = 0;
 
@@ -89,6 +94,9 @@ static bool start_prepare(struct uiw_ep *ep, int fd, bool initiator, bool conver
     uiw_out_reset(ep);
     ep->tx.max_ulpdu = start_max_ulpdu(fd, result->send_markers);
     uiw_reader_begin(ep, result->crc);
+    uiw_own_begin(ep, result->rtr == IW_RTR_READ ? ep->mpa.own_peer : 0);
+    if (ep->own.wanted)
+        ep->rx.iw.ops = &uiw_own_greet_ops;
     atomic_store_explicit(&ep->tx.hold, !initiator, memory_order_relaxed);
     if (initiator && result->rtr != 0)
         return start_prepare_rtr(ep);

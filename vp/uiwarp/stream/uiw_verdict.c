@@ -118,6 +118,46 @@ static enum verdict_blame verdict_blame_of(const struct uiw_ep *ep)
                : VERDICT_BLAME_NONE;
 }
 
+/* The Terminate is about a segment of a Send or Write of ours, or a Send whose time was over. */
+static bool verdict_names_message(const struct iw_terminate *terminate)
+{
+    unsigned opcode = terminate->has_ddp ? terminate->ddp[1] & 0x0fu : IW_OP_NONE;
+
+    if (!terminate->has_ddp)
+        return terminate->error == IW_ERR_DDP_NO_BUFFER;
+    return opcode == IW_OP_WRITE || opcode == IW_OP_IMMEDIATE || opcode == IW_OP_IMMEDIATE_SE ||
+           (opcode >= IW_OP_SEND && opcode <= IW_OP_SEND_SE_INV);
+}
+
+static it_dto_status_t verdict_status_of_terminate(enum iw_error error)
+{
+    if (error == IW_ERR_DDP_NO_BUFFER)
+        return IT_DTO_ERR_RECEIVER_NOT_READY;
+    return IW_ERROR_TYPE(error) == 1 ? IT_DTO_ERR_REMOTE_ACCESS : IT_DTO_ERR_REMOTE_RESPONDER;
+}
+
+/* A peer of ours has acknowledged all before. False: it is about something else. */
+static bool verdict_blame_unacknowledged(struct uiw_ep *ep, struct uiw_end *end)
+{
+    if (!(ep->own.agreed & IW_OWN_ACKS) || !verdict_names_message(&ep->rx.terminate))
+        return false;
+    base_lock_take(&ep->ual->lock);
+    end->has_failed_request = uiw_own_oldest_locked(ep, &end->failed_index);
+    base_lock_drop(&ep->ual->lock);
+    end->failed_status = verdict_status_of_terminate(ep->rx.terminate.error);
+    return end->has_failed_request;
+}
+
+/* No request is to blame, but to a peer of ours the oldest one has not got through. */
+static void verdict_blame_transport(struct uiw_ep *ep, struct uiw_end *end)
+{
+    if (!(ep->own.agreed & IW_OWN_ACKS) || end->has_failed_request)
+        return;
+    end->has_failed_request = true;
+    end->failed_index = uiw_queue_head(&ep->sq); /* if there is one */
+    end->failed_status = IT_DTO_ERR_TRANSPORT;
+}
+
 static void verdict_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
 {
     const uint8_t *ddp = ep->rx.terminate.ddp;
@@ -142,6 +182,14 @@ static void verdict_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
     }
 }
 
+/* For itx_ep_query_mpa. */
+static void verdict_show_terminate(struct uiw_ep *ep)
+{
+    base_lock_take(&ep->ual->lock);
+    ep->info.terminate = (uint32_t)ep->rx.terminate.error;
+    base_lock_drop(&ep->ual->lock);
+}
+
 void uiw_verdict_terminated(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
@@ -150,7 +198,10 @@ void uiw_verdict_terminated(struct ual_ep *ual)
                           .async = verdict_async_of_terminate(terminate->error),
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
-    verdict_blame_refused(ep, &end);
+    if (!verdict_blame_unacknowledged(ep, &end))
+        verdict_blame_refused(ep, &end);
+    verdict_blame_transport(ep, &end);
+    verdict_show_terminate(ep);
     uiw_count(&ep->rx.terminates_in, 1);
     uiw_log_terminated(ual, terminate);
     uiw_ep_end(ual, &end, true);
@@ -165,8 +216,10 @@ void uiw_verdict_closed(struct ual_ep *ual, enum uiw_read_state state, int lost)
                           .async = graceful ? (it_event_type_t)0 : IT_ASYNC_AFF_EP_L_LLP_ERROR,
                           .recv_status = IT_DTO_ERR_FLUSHED};
 
-    if (!graceful)
+    if (!graceful) {
+        verdict_blame_transport(ep, &end);
         uiw_log_lost(ual, state == UIW_READ_LOST ? lost : 0);
+    }
     uiw_ep_end(ual, &end, true);
 }
 

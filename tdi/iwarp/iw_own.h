@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Words between two ends of this library, in the STags and offsets of messages of no octets, which
+ * no other peer looks at (RFC 5040 5.2, RFC 5041 5.1): docs/acknowledgement.md.
+ */
+#ifndef ITAPI_TDI_IWARP_IW_OWN_H
+#define ITAPI_TDI_IWARP_IW_OWN_H
+
+#include "tdi/iwarp/iw.h"
+
+#define IW_OWN_ACKS 1u
+#define IW_OWN_HOLD 2u
+
+/* In the offset of the Read that opens a connection, and of its response; bits << 8 are added. */
+#define IW_OWN_GREETING   UINT64_C(0x6974617000000001)
+#define IW_OWN_BITS_SHIFT 8
+#define IW_OWN_BITS       UINT64_C(0xff00)
+
+/* Of an acknowledgement: the STag, and what stands above the number of messages. */
+#define IW_OWN_STAG      UINT32_C(0x69746101)
+#define IW_OWN_ACK       UINT64_C(0x6974)
+#define IW_OWN_ACK_SHIFT 48
+
+static inline uint64_t iw_own_greeting(unsigned bits)
+{
+    return IW_OWN_GREETING | (uint64_t)bits << IW_OWN_BITS_SHIFT;
+}
+
+/* 0: no greeting, or one that asks for nothing. */
+static inline unsigned iw_own_bits(uint64_t offset)
+{
+    if ((offset & ~IW_OWN_BITS) != IW_OWN_GREETING)
+        return 0;
+    return (unsigned)((offset & IW_OWN_BITS) >> IW_OWN_BITS_SHIFT);
+}
+
+/* The offset of an acknowledgement of this number of messages. */
+static inline uint64_t iw_own_ack(uint64_t messages)
+{
+    return IW_OWN_ACK << IW_OWN_ACK_SHIFT | messages;
+}
+
+static inline bool iw_own_is_ack(const struct iw_segment *segment)
+{
+    return segment->opcode == IW_OP_WRITE && segment->length == 0 && segment->stag == IW_OWN_STAG &&
+           segment->to >> IW_OWN_ACK_SHIFT == IW_OWN_ACK;
+}
+
+static inline uint64_t iw_own_acknowledged(const struct iw_segment *segment)
+{
+    return segment->to & ((UINT64_C(1) << IW_OWN_ACK_SHIFT) - 1);
+}
+
+#endif

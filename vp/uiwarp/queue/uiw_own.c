@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Acknowledgements: requests of ours that the peer has, messages of the peer that we have. */
+#include "vp/uiwarp/queue/uiw_own.h"
+
+#include "vp/uiwarp/queue/uiw_sq.h"
+
+void uiw_own_begin(struct uiw_ep *ep, unsigned wanted)
+{
+    struct uiw_own *own = &ep->own;
+
+    *own = (struct uiw_own){.wanted = wanted};
+    /* A Responder says nothing before it knows. An Initiator's requests wait for the answer. */
+    base_lock_take(&ep->ual->lock);
+    ep->sent_is = ep->initiator && (wanted & IW_OWN_ACKS) ? UIW_DONE_SENT : UIW_DONE;
+    base_lock_drop(&ep->ual->lock);
+}
+
+void uiw_own_end(struct uiw_ep *ep)
+{
+    while (ep->own.first)
+        uiw_held_drop_first(ep);
+}
+
+/* ---------------------------------------------------------------- requests of ours */
+
+void uiw_own_agree(struct uiw_ep *ep, unsigned bits)
+{
+    bool acks = (bits & IW_OWN_ACKS) != 0;
+
+    ep->own.agreed = bits;
+    base_lock_take(&ep->ual->lock);
+    ep->info.own_peer = bits;
+    ep->sent_is = acks ? UIW_DONE_SENT : UIW_DONE;
+    if (!acks) { /* requests that have left are done */
+        ep->own.heard = UINT64_MAX;
+        ep->rx.wake_request |= uiw_sq_complete_locked(ep);
+    }
+    base_lock_drop(&ep->ual->lock);
+}
+
+/* A fence waits for requests to complete. */
+static bool own_fence_waits_locked(const struct uiw_ep *ep)
+{
+    uint32_t head = uiw_queue_head(&ep->sq);
+
+    return head != atomic_load_explicit(&ep->sq.tail, memory_order_relaxed) &&
+           uiw_sqe_is_local(uiw_sqe_at(ep, head));
+}
+
+void uiw_own_heard(struct uiw_ep *ep, uint64_t messages)
+{
+    base_lock_take(&ep->ual->lock);
+    if (messages > ep->own.heard) {
+        ep->own.heard = messages;
+        ep->rx.wake_request |= uiw_sq_complete_locked(ep);
+        ep->rx.kick |= own_fence_waits_locked(ep);
+    }
+    base_lock_drop(&ep->ual->lock);
+}
+
+bool uiw_own_oldest_locked(const struct uiw_ep *ep, uint32_t *index)
+{
+    uint64_t left = ep->own.heard - ep->own.matched;
+    uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+
+    base_lock_assert_held(&ep->ual->lock);
+    for (*index = uiw_queue_head(&ep->sq); *index != tail; (*index)++) {
+        uint32_t messages = uiw_sqe_messages(uiw_sqe_at(ep, *index));
+
+        if (messages > left)
+            return true;
+        left -= messages;
+    }
+    return false;
+}
+
+/* ---------------------------------------------------------------- messages of the peer */
+
+/*
+ * The acknowledgement leaves with what the program posts or polls next. Nobody is there to post or
+ * poll while the loop reads, so then it leaves behind this turn.
+ */
+void uiw_own_took(struct uiw_ep *ep, uint64_t messages)
+{
+    struct uiw_own *own = &ep->own;
+
+    if (!(own->agreed & IW_OWN_ACKS))
+        return;
+    own->taken += messages;
+    /* Pairs with uiw_own_tell: it sees the number, or the mark is found cleared. */
+    atomic_store(&own->due, own->taken);
+    if (atomic_exchange(&own->ack_is_due, true))
+        return;
+    if (evd_loop_is_current(ep->ia->ual->evd.loop))
+        ep->rx.kick = true;
+    else
+        uiw_later_defer(ep->ual);
+}
+
+uint64_t uiw_own_tell(struct uiw_ep *ep)
+{
+    (void)atomic_exchange(&ep->own.ack_is_due, false);
+    ep->own.told = atomic_load(&ep->own.due);
+    return ep->own.told;
+}
+
+void uiw_own_untell(struct uiw_ep *ep)
+{
+    atomic_store(&ep->own.ack_is_due, true);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What two ends of this library have agreed on beyond the standard: docs/acknowledgement.md. All of
+ * it is at rest on a connection to any other peer, and the data path does not look at it.
+ */
+#ifndef ITAPI_VP_UIWARP_QUEUE_UIW_OWN_H
+#define ITAPI_VP_UIWARP_QUEUE_UIW_OWN_H
+
+#include "tdi/iwarp/iw_own.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct uiw_ep;
+struct uiw_held;
+
+struct uiw_own {
+    unsigned wanted;      /* IW_OWN_ bits asked for on this connection; immutable while it lives */
+    unsigned agreed;      /* reader: 0 until the peer has said so */
+    uint64_t taken;       /* reader: messages of the peer that are placed, in their order */
+    _Atomic uint64_t due; /* the same, for the sender */
+    _Atomic bool
+        ack_is_due; /* the peer has not been told; set by the reader, cleared by the sender */
+    uint64_t told;  /* sender: what it has been told */
+    /* Locked: messages of ours, from the beginning of the connection. */
+    uint64_t heard;   /* acknowledged by the peer */
+    uint64_t matched; /* of these, those of requests that are completed */
+    /* Reader: Sends that wait for a receive, the oldest first. See receive/uiw_hold.c. */
+    struct uiw_held *first, *last;
+    uint64_t held_octets; /* in all of them */
+};
+
+/* Both tokens: a connection begins. wanted: 0 if it cannot be agreed on. */
+void uiw_own_begin(struct uiw_ep *ep, unsigned wanted);
+/* Both tokens: it is over. Drops Sends that wait. */
+void uiw_own_end(struct uiw_ep *ep);
+
+/* Reader. The peer is one of ours and has agreed to these, or it is a foreign one: 0. */
+void uiw_own_agree(struct uiw_ep *ep, unsigned bits);
+/* Reader. The peer has this number of messages. */
+void uiw_own_heard(struct uiw_ep *ep, uint64_t messages);
+/* Reader. More messages of the peer are placed: it will be told, with whatever leaves next. */
+void uiw_own_took(struct uiw_ep *ep, uint64_t messages);
+
+/* Sender. The number of messages that is told now. */
+uint64_t uiw_own_tell(struct uiw_ep *ep);
+/* Sender. It has not left after all. */
+void uiw_own_untell(struct uiw_ep *ep);
+
+/* Locked. The index of the oldest Send or Write that the peer has not acknowledged. False: none. */
+bool uiw_own_oldest_locked(const struct uiw_ep *ep, uint32_t *index);
+
+/* ---------------------------------------------------------------- Sends that wait */
+
+/* One of them, its octets apart: they come in pieces. */
+struct uiw_held {
+    struct uiw_held *next;
+    uint64_t since_ns;
+    uint8_t *octets;
+    uint32_t room;
+    uint32_t length;
+    uint32_t stag;   /* to invalidate, with .opcode */
+    uint8_t opcode;  /* enum iw_opcode */
+    bool whole;      /* the last octet is here */
+    uint64_t value;  /* of Immediate Data */
+    uint64_t behind; /* other messages that came since: acknowledged after it */
+};
+
+/* Reader. Takes a message of no octets into the list, as the newest. NULL: no room. */
+struct uiw_held *uiw_held_add(struct uiw_ep *ep);
+/* Reader. Room for this number of octets. False: there is none. */
+bool uiw_held_grow(struct uiw_ep *ep, struct uiw_held *held, uint64_t octets);
+/* Reader. The oldest leaves the list. */
+void uiw_held_drop_first(struct uiw_ep *ep);
+/* Octets in all such messages of this process. */
+uint64_t uiw_held_octets(void);
+
+#endif
