@@ -472,6 +472,43 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t evd_handle, int deque_count, it_eve
 it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t max_event_count,
                           it_event_t *events, size_t *events_count);
 
+/* What a simple EVD tells by its descriptor and to its AEVD: see itx_evd_arm. */
+typedef enum {
+    ITX_EVD_ARM_OFF,          /* that it is ready, for as long as it is; so at first */
+    ITX_EVD_ARM_NONE,         /* nothing, until it is armed */
+    ITX_EVD_ARM_NOTIFICATION, /* the next notification event */
+    ITX_EVD_ARM_ANY           /* the next event of any kind */
+} itx_evd_arm_t;
+
+/**
+ * Has a simple EVD tell of one event: the first that is queued after this call, of any kind or a
+ * notification event (IT_NOTIFY_FLAG, IT_SOLICITED_WAIT_FLAG of the sender, failures). Events that
+ * are queued already are not told of: a program arms the EVD, then takes what there is, then waits.
+ * Once told, the EVD is to be armed again. Armed for any event it stays so when it is to be armed
+ * for a notification event.
+ *
+ * It tells by its descriptor (IT_EVD_CREATE_FD), which stays readable until the EVD is armed again.
+ * If it belongs to an AEVD with IT_EVD_DEQUEUE_NOTIFICATIONS, it tells by one
+ * IT_AEVD_NOTIFICATION_EVENT there, which stays when the EVD is armed again: as many of them as
+ * there were events that it was armed for. Whether its events are taken makes no difference to
+ * either. it_evd_wait on the EVD itself, and its callback, are not concerned.
+ *
+ * @param evd_handle  the simple EVD
+ * @param arm         what it is to tell of from now on
+ *
+ * @retval IT_SUCCESS                in force
+ * @retval IT_ERR_INVALID_EVD        evd_handle does not name an EVD
+ * @retval IT_ERR_INVALID_EVD_TYPE   an AEVD
+ * @retval IT_ERR_INVALID_EVD_STATE  its AEVD gives the events themselves
+ * @retval IT_ERR_INVALID_FLAGS      arm is none of these values
+ * @retval IT_ERR_OP_NOT_SUPPORTED   completions of a device
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread, callbacks included.
+ * Source: extension of this library; what ibv_req_notify_cq does.
+ */
+it_status_t itx_evd_arm(it_evd_handle_t evd_handle, itx_evd_arm_t arm);
+
 /*
  * For itx_ia_set_spin: the library decides, and learns from what the waits of a program are like.
  */

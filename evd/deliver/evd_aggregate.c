@@ -24,7 +24,10 @@ static bool evd_take_from_locked(struct evd *member, it_event_t *event)
     event->aevd_notify.event_number = IT_AEVD_NOTIFICATION_EVENT;
     event->aevd_notify.aevd = evd_handle(aevd);
     event->aevd_notify.sevd = evd_handle(member);
-    atomic_store_explicit(&member->notified, true, memory_order_relaxed);
+    if (member->arm != ITX_EVD_ARM_OFF)
+        member->fired--;
+    else
+        atomic_store_explicit(&member->notified, true, memory_order_relaxed);
     return evd_aggregate_update_locked(member);
 }
 

@@ -152,6 +152,18 @@ static bool evd_admit_locked(struct evd *evd)
     return false;
 }
 
+/* The event that was added last may be the one that the EVD is armed for: itx_evd_arm. */
+static void evd_fire_locked(struct evd *evd)
+{
+    bool notifies = evd->queue.notify_end == evd->queue.tail;
+
+    base_lock_assert_held(&evd->lock);
+    if (evd->arm != ITX_EVD_ARM_ANY && (evd->arm != ITX_EVD_ARM_NOTIFICATION || !notifies))
+        return;
+    evd->arm = ITX_EVD_ARM_NONE;
+    evd->fired++;
+}
+
 /*
  * Often the one to wake is the very thread that pushes, on its way through the transport's work: it
  * is told at once, and nothing is left for evd_wake().
@@ -160,6 +172,8 @@ static enum evd_push_result evd_pushed_locked(struct evd *evd)
 {
     int slot;
 
+    if (__builtin_expect(evd->arm != ITX_EVD_ARM_OFF, false))
+        evd_fire_locked(evd);
     if (!evd_needs_wake_locked(evd))
         return EVD_PUSHED;
     if (evd->fd >= 0 || evd->aevd || evd->callback || evd->overflow_unreported)
@@ -223,6 +237,7 @@ bool evd_push_unless_full(struct evd *evd, const it_event_t *event)
     fits = !evd->overflowed && !evd_queue_is_full(&evd->queue);
     if (fits) {
         evd_add_locked(evd, event);
+        evd_fire_locked(evd);
         wake = evd_needs_wake_locked(evd);
     }
     base_lock_drop(&evd->lock);

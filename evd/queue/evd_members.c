@@ -18,6 +18,8 @@ static size_t evd_offer_locked(const struct evd *member)
 {
     size_t takeable = member->enabled ? evd_queue_takeable(&member->queue, member->threshold) : 0;
 
+    if (member->aevd->notifies && member->arm != ITX_EVD_ARM_OFF)
+        return member->enabled ? member->fired : 0;
     if (!member->aevd->notifies || takeable == 0)
         return takeable;
     return atomic_load_explicit(&member->notified, memory_order_relaxed) ? 0 : 1;

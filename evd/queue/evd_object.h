@@ -82,9 +82,11 @@ struct evd {
     unsigned flags; /* it_evd_flags_t */
     bool enabled;
     bool overflowed;
-    bool overflow_unreported;               /* evd_wake() has to raise the asynchronous error */
-    bool fd_raised;                         /* changes under fd_lock too */
-    _Atomic unsigned waiters_used;          /* bit mask; evd_is_awaited reads it without the lock */
+    bool overflow_unreported;      /* evd_wake() has to raise the asynchronous error */
+    bool fd_raised;                /* changes under fd_lock too */
+    uint8_t arm;                   /* itx_evd_arm_t */
+    uint32_t fired;                /* events that it was armed for, and that are not told */
+    _Atomic unsigned waiters_used; /* bit mask; evd_is_awaited reads it without the lock */
     struct evd_waiter waiters[EVD_WAITERS]; /* .state goes to RUNNING under the lock only */
 
     struct evd_callback *callback;  /* NULL: none */
@@ -159,7 +161,8 @@ static inline bool evd_is_ready_locked(const struct evd *evd)
 /* The descriptor of a failed IA stays readable: that is how who polls it comes to know. */
 static inline bool evd_is_fd_due_locked(const struct evd *evd)
 {
-    return evd_is_ready_locked(evd) || atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
+    return (evd->arm == ITX_EVD_ARM_OFF ? evd_is_ready_locked(evd) : evd->fired > 0) ||
+           atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
 }
 
 /* ---------------------------------------------------------------- the other files */

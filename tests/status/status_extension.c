@@ -46,6 +46,10 @@ STATUS_CALL(get_mpa, itx_ep_get_mpa_params(v[0].p, v[1].p));
 STATUS_CALL(query_mpa, itx_ep_query_mpa(v[0].p, v[1].p));
 STATUS_CALL(query_addresses, itx_ep_query_addresses(v[0].p, v[1].p));
 STATUS_CALL(dequeue_n, itx_evd_dequeue_n(v[0].p, v[1].n, v[2].p, v[3].p));
+STATUS_CALL(ep_flush, itx_ep_flush(v[0].p));
+STATUS_CALL(ep_clear, itx_ep_clear(v[0].p));
+STATUS_CALL(last_recv, itx_ep_tell_last_recv(v[0].p, IT_FALSE));
+STATUS_CALL(evd_arm, itx_evd_arm(v[0].p, (itx_evd_arm_t)v[1].n));
 STATUS_CALL(wait_n, itx_evd_wait_n(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p, v[5].p));
 STATUS_CALL(dequeue_n_elsewhere, it_evd_dequeue_n(v[0].p, (int)v[1].n, v[2].p, v[3].p));
 STATUS_CALL(aevd_wait, itx_aevd_wait(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p));
@@ -191,6 +195,11 @@ static const struct status_call calls[] = {
                   SCENE("freed meanwhile", IT_ERR_ABORT, empty_one_is_freed),
                   SCENE("a signal", IT_ERR_INTERRUPT, is_interrupted),
                   SCENE("an event", IT_SUCCESS, member_has_event))},
+    {STATUS_NAMED(itx_evd_arm, evd_arm), .params = {EVD, STATUS_NUMBER(ITX_EVD_ARM_OFF)},
+     .rows = ROWS(ROW("none of the values", IT_ERR_INVALID_FLAGS, SET(1, 4)),
+                  ROW("an aggregate one", IT_ERR_INVALID_EVD_TYPE, USE(0, SLOT_AEVD)),
+                  ROW("its AEVD gives the events", IT_ERR_INVALID_EVD_STATE,
+                      USE(0, SLOT_EVD_MEMBER), SET(1, ITX_EVD_ARM_ANY)))},
     {STATUS_NAMED(itx_evd_wait_n, wait_n),
      .params = {EVD, STATUS_NUMBER(0), STATUS_NUMBER(1), STATUS_RESULT, STATUS_RESULT,
                 STATUS_OPTIONAL},

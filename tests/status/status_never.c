@@ -21,6 +21,7 @@ const struct status_never status_never[] = {
     {"it_mem_map", IT_ERR_RESOURCES, PRIVILEGE},
     {"it_mem_unmap", IT_ERR_ADDRESS, PRIVILEGE},
     {"it_mem_unmap", IT_ERR_INVALID_LENGTH, PRIVILEGE},
+    {"itx_evd_arm", IT_ERR_OP_NOT_SUPPORTED, "no completions of uiwarp are below an EVD"},
     {"it_evd_modify", IT_ERR_CANNOT_RESET, "queues are in memory: room can always be made"},
     {"it_ep_rc_create", IT_ERR_INVALID_EP_ATTR, "what is too much has a status of its own"},
     {"it_ep_modify", IT_ERR_INVALID_EP_KEY, DATAGRAMS},
