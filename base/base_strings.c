@@ -154,6 +154,8 @@ const char *itx_event_string(it_event_type_t event_number)
 {
     if (event_number == ITX_MIXED_EVENT_STREAM)
         return "ITX_MIXED_EVENT_STREAM";
+    if (event_number == ITX_ASYNC_AFF_EP_LAST_RECV) /* not of the standard's enumeration */
+        return "ITX_ASYNC_AFF_EP_LAST_RECV";
     switch (event_number) {
         NAME(IT_DTO_EVENT_STREAM);
         NAME(IT_DTO_SEND_CMPL_EVENT);

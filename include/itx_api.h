@@ -225,6 +225,75 @@ struct itx_ep_addresses {
  * Source: extension of this library.
  */
 it_status_t itx_ep_query_addresses(it_ep_handle_t ep_handle, struct itx_ep_addresses *addresses);
+/* ==============================================================================================
+ * Ends without a word
+ * ============================================================================================== */
+
+/**
+ * Takes an RC endpoint out of use, whatever it is doing: an established connection ends as by
+ * it_ep_disconnect, an attempt is given up, and the endpoint becomes NONOPERATIONAL, from
+ * UNCONNECTED too. Posted work completes with IT_DTO_ERR_FLUSHED before the call returns, and so
+ * does what is posted later. Neither a connection event nor an affiliated one tells of it. In
+ * NONOPERATIONAL nothing happens.
+ *
+ * @param ep_handle  an RC endpoint in any state
+ *
+ * @retval IT_SUCCESS              it is NONOPERATIONAL, and what was posted has completed
+ * @retval IT_ERR_INVALID_EP       ep_handle does not name an endpoint
+ * @retval IT_ERR_INVALID_EP_TYPE  a datagram endpoint
+ * @retval IT_ERR_OP_NOT_SUPPORTED the IA is one of a device
+ * @retval IT_ERR_IA_CATASTROPHE   the IA has failed
+ *
+ * Completion: none for the call; IT_DTO_ERR_FLUSHED for each posted request and receive.
+ * Threads: any thread. An end of the connection that another thread met before may still be
+ * reported, once.
+ * Source: extension of this library; the state ERR of an InfiniBand queue pair.
+ */
+it_status_t itx_ep_flush(it_ep_handle_t ep_handle);
+
+/**
+ * Brings an RC endpoint back to UNCONNECTED from any state, as itx_ep_flush and it_ep_reset would,
+ * but what was posted vanishes: it has no completions. Completions that are queued already stay,
+ * and hold their places in the queues until they are dequeued.
+ *
+ * @param ep_handle  an RC endpoint in any state
+ *
+ * @retval IT_SUCCESS              it is UNCONNECTED, and nothing is posted
+ * @retval IT_ERR_INVALID_EP       ep_handle does not name an endpoint
+ * @retval IT_ERR_INVALID_EP_STATE another thread has begun to connect it meanwhile
+ * @retval IT_ERR_INVALID_EP_TYPE  a datagram endpoint
+ * @retval IT_ERR_OP_NOT_SUPPORTED the IA is one of a device
+ * @retval IT_ERR_IA_CATASTROPHE   the IA has failed
+ *
+ * Completion: none.
+ * Threads: any thread.
+ * Source: extension of this library; the state RESET of an InfiniBand queue pair.
+ */
+it_status_t itx_ep_clear(it_ep_handle_t ep_handle);
+
+/*
+ * Affiliated event (.cause.ep): an endpoint with an S-RQ has become NONOPERATIONAL, and all
+ * receives that it had drawn from the S-RQ have completed. Only after itx_ep_tell_last_recv.
+ */
+#define ITX_ASYNC_AFF_EP_LAST_RECV ((it_event_type_t)0x04062)
+
+/**
+ * Has an endpoint with an S-RQ raise ITX_ASYNC_AFF_EP_LAST_RECV each time that it becomes
+ * NONOPERATIONAL, for whatever reason; itx_ep_clear counts as one. Others never raise it.
+ *
+ * @param ep_handle  an RC endpoint in any state
+ * @param tell       IT_FALSE (the default) takes it back
+ *
+ * @retval IT_SUCCESS              in force
+ * @retval IT_ERR_INVALID_EP       ep_handle does not name an endpoint
+ * @retval IT_ERR_INVALID_EP_TYPE  a datagram endpoint
+ * @retval IT_ERR_OP_NOT_SUPPORTED the IA is one of a device
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread.
+ * Source: extension of this library; IBV_EVENT_QP_LAST_WQE_REACHED.
+ */
+it_status_t itx_ep_tell_last_recv(it_ep_handle_t ep_handle, it_boolean_t tell);
 
 /* ==============================================================================================
  * Socket conversion

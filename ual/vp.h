@@ -53,6 +53,7 @@ enum ual_ep_step {
     UAL_EP_CLOSED,         /* the peer has disconnected */
     UAL_EP_BROKEN,         /* the established connection failed */
     UAL_EP_RESET,          /* it_ep_reset */
+    UAL_EP_FLUSH,          /* itx_ep_flush, itx_ep_clear */
     UAL_EP_STEPS
 };
 
@@ -418,6 +419,12 @@ struct vp_provider {
      * connected EP in one of these two states, by its lock.
      */
     bool (*ep_addresses_locked)(struct ual_ep *ep, struct itx_ep_addresses *addresses);
+    /*
+     * itx_ep_flush and itx_ep_clear: from any state to NONOPERATIONAL, to UNCONNECTED. When they
+     * return, all that was posted has completed, or is gone.
+     */
+    it_status_t (*ep_flush)(struct ual_ep *ep);
+    it_status_t (*ep_clear)(struct ual_ep *ep);
 };
 
 /* The part of a table that no provider may leave out. */

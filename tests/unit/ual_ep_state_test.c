@@ -12,16 +12,16 @@ static const char letters[] = "U12PCNW";
 
 /*
  * Next state by step: connect, accept, wait for a request, arrival, established, attempt failed,
- * disconnect, closed, broken, reset. - is refused.
+ * disconnect, closed, broken, reset, flush. - is refused.
  */
 static const char *const expected[] = {
-    "1PW------U", /* U: unconnected */
-    "---2CNN---", /* 1: active pending */
-    "----CNN---", /* 2: accept has arrived */
-    "----CNN---", /* P: passive pending */
-    "------NNN-", /* C: connected */
-    "---------U", /* N: nonoperational */
-    "----CNN---", /* W: waiting for the MPA Request */
+    "1PW------UN", /* U: unconnected */
+    "---2CNN---N", /* 1: active pending */
+    "----CNN---N", /* 2: accept has arrived */
+    "----CNN---N", /* P: passive pending */
+    "------NNN-N", /* C: connected */
+    "---------U-", /* N: nonoperational */
+    "----CNN---N", /* W: waiting for the MPA Request */
 };
 
 Test(ual_ep_state, every_cell)

@@ -96,6 +96,7 @@ struct ual_ep {
     _Atomic int state;
     it_ep_attributes_t attr; /* in force */
     it_path_t dst_path;
+    _Atomic bool tells_last_recv;    /* itx_ep_tell_last_recv */
     _Atomic uint32_t immediate_bits; /* of vp_attributes once the consumer has agreed; else 0 */
     UAL_AREA;
 };

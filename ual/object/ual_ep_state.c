@@ -28,6 +28,7 @@ static const unsigned char ual_ep_table[UAL_EP_STATES][UAL_EP_STEPS] = {
             [UAL_EP_ACCEPT] = UAL_EP_TO_P,
             [UAL_EP_WAIT_REQUEST] = UAL_EP_TO_W,
             [UAL_EP_RESET] = UAL_EP_TO_U,
+            [UAL_EP_FLUSH] = UAL_EP_TO_N,
         },
     [IT_EP_STATE_ACTIVE1_CONNECTION_PENDING] =
         {
@@ -35,22 +36,26 @@ static const unsigned char ual_ep_table[UAL_EP_STATES][UAL_EP_STEPS] = {
             [UAL_EP_ESTABLISHED] = UAL_EP_TO_C,
             [UAL_EP_ATTEMPT_FAILED] = UAL_EP_TO_N,
             [UAL_EP_DISCONNECT] = UAL_EP_TO_N,
+            [UAL_EP_FLUSH] = UAL_EP_TO_N,
         },
     [IT_EP_STATE_ACTIVE2_CONNECTION_PENDING] =
         {
             [UAL_EP_ESTABLISHED] = UAL_EP_TO_C,
             [UAL_EP_ATTEMPT_FAILED] = UAL_EP_TO_N,
             [UAL_EP_DISCONNECT] = UAL_EP_TO_N,
+            [UAL_EP_FLUSH] = UAL_EP_TO_N,
         },
     [IT_EP_STATE_PASSIVE_CONNECTION_PENDING] =
         {
             [UAL_EP_ESTABLISHED] = UAL_EP_TO_C,
             [UAL_EP_ATTEMPT_FAILED] = UAL_EP_TO_N,
             [UAL_EP_DISCONNECT] = UAL_EP_TO_N,
+            [UAL_EP_FLUSH] = UAL_EP_TO_N,
         },
     [IT_EP_STATE_CONNECTED] =
         {
             [UAL_EP_DISCONNECT] = UAL_EP_TO_N,
+            [UAL_EP_FLUSH] = UAL_EP_TO_N,
             [UAL_EP_CLOSED] = UAL_EP_TO_N,
             [UAL_EP_BROKEN] = UAL_EP_TO_N,
         },
@@ -63,6 +68,7 @@ static const unsigned char ual_ep_table[UAL_EP_STATES][UAL_EP_STEPS] = {
             [UAL_EP_ESTABLISHED] = UAL_EP_TO_C,
             [UAL_EP_ATTEMPT_FAILED] = UAL_EP_TO_N,
             [UAL_EP_DISCONNECT] = UAL_EP_TO_N,
+            [UAL_EP_FLUSH] = UAL_EP_TO_N,
         },
 };
 

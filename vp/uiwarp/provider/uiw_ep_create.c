@@ -124,3 +124,39 @@ it_status_t uiw_ep_disconnect(struct ual_ep *ual)
         }
     }
 }
+
+/* To NONOPERATIONAL from any state, without a word of the connection. */
+static void ep_leave(struct ual_ep *ual, bool discard)
+{
+    const struct uiw_end end = {.step = UAL_EP_FLUSH,
+                                .recv_status = IT_DTO_ERR_FLUSHED,
+                                .silent = true,
+                                .discard = discard};
+
+    for (;;) { /* as in uiw_ep_disconnect */
+        it_ep_state_rc_t state = ual_ep_state(ual);
+
+        if (state == IT_EP_STATE_NONOPERATIONAL)
+            break;
+        if (state == IT_EP_STATE_CONNECTED) {
+            (void)uiw_ep_end(ual, &end, false);
+        } else if (uiw_ep_end_unconnected(ual, discard)) {
+            uiw_conn_cancel(ual, false);
+        }
+    }
+    ep_wait_drained(ual); /* another thread may be about to end it */
+}
+
+it_status_t uiw_ep_flush(struct ual_ep *ual)
+{
+    ep_leave(ual, false);
+    return IT_SUCCESS;
+}
+
+it_status_t uiw_ep_clear(struct ual_ep *ual)
+{
+    if (ual_ep_state(ual) == IT_EP_STATE_UNCONNECTED && uiw_queue_in_use(&uiw_ep_of(ual)->rq) == 0)
+        return IT_SUCCESS;
+    ep_leave(ual, true);
+    return uiw_ep_reset(ual);
+}

@@ -13,4 +13,8 @@ it_status_t uiw_ep_reset(struct ual_ep *ual);
 
 it_status_t uiw_ep_disconnect(struct ual_ep *ual);
 
+it_status_t uiw_ep_flush(struct ual_ep *ual);
+
+it_status_t uiw_ep_clear(struct ual_ep *ual);
+
 #endif

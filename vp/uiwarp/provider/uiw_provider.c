@@ -399,4 +399,6 @@ const struct vp_provider uiw_provider = {
     .ep_counters = uiw_ep_counters,
     .srq_set_message_timeout = uiw_srq_set_message_timeout,
     .ep_addresses_locked = uiw_ep_addresses_locked,
+    .ep_flush = uiw_ep_flush,
+    .ep_clear = uiw_ep_clear,
 };

@@ -79,6 +79,13 @@ static inline void uiw_queue_advance(struct uiw_queue *queue, uint32_t head, uin
     atomic_store_explicit(&queue->over, (uint64_t)head << 32 | reported, memory_order_release);
 }
 
+/* Locked, and nobody works on the queue: what is posted is over, without a completion. */
+static inline void uiw_queue_discard(struct uiw_queue *queue)
+{
+    uiw_queue_advance(queue, atomic_load_explicit(&queue->tail, memory_order_relaxed),
+                      uiw_queue_reported(queue));
+}
+
 /*
  * Slots that may not be posted to: what is not completed, and what is but whose event has not been
  * dequeued (rule P3). An event that was lost takes no slot.

@@ -73,17 +73,29 @@ static void end_stream(struct uiw_ep *ep, const struct iw_terminate *terminate)
     uiw_out_reset(ep);
 }
 
+/* What is posted vanishes; its slots are free. */
+static void end_discard_locked(struct uiw_ep *ep)
+{
+    uiw_links_drop(ep);
+    uiw_queue_discard(&ep->sq);
+    uiw_queue_discard(&ep->rq);
+}
+
 /* Both tokens are held. From here on posted work flushes itself. */
 static void end_flush(struct ual_ep *ual, const struct uiw_end *end)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    bool wake_request;
-    bool wake_recv;
+    bool wake_request = false;
+    bool wake_recv = ep->rx.wake_recv;
 
     base_lock_take(&ual->lock);
-    wake_request =
-        uiw_sq_flush_locked(ep, end->has_failed_request, end->failed_index, end->failed_status);
-    wake_recv = uiw_rq_flush_locked(ep, end->recv_status) || ep->rx.wake_recv;
+    if (end->discard) {
+        end_discard_locked(ep);
+    } else {
+        wake_request =
+            uiw_sq_flush_locked(ep, end->has_failed_request, end->failed_index, end->failed_status);
+        wake_recv |= uiw_rq_flush_locked(ep, end->recv_status);
+    }
     ep->rx.wake_recv = false;
     ep->drained = true;
     base_lock_drop(&ual->lock);
@@ -91,6 +103,14 @@ static void end_flush(struct ual_ep *ual, const struct uiw_end *end)
         evd_wake(ual->request_evd);
     if (wake_recv)
         evd_wake(ual->recv_evd);
+}
+
+/* Of the S-RQ's receives none completes for this EP any more. */
+static void end_tell_last_recv(struct ual_ep *ual)
+{
+    if (ual->srq && atomic_load_explicit(&ual->tells_last_recv, memory_order_relaxed))
+        evd_raise_affiliated_ep(&ual_ia_of(&ual->object)->evd, ITX_ASYNC_AFF_EP_LAST_RECV,
+                                ual_ep_handle(ual));
 }
 
 bool uiw_ep_end(struct ual_ep *ual, const struct uiw_end *end, bool reader)
@@ -110,33 +130,48 @@ bool uiw_ep_end(struct ual_ep *ual, const struct uiw_end *end, bool reader)
     uiw_token_drop(ep);
     if (end->async)
         evd_raise_affiliated_ep(&ual_ia_of(&ual->object)->evd, end->async, ual_ep_handle(ual));
-    ual_ep_report(ual, &news);
+    end_tell_last_recv(ual);
+    if (!end->silent)
+        ual_ep_report(ual, &news);
     if (!reader)
         uiw_reader_drop(ep);
     return true;
 }
 
-bool uiw_ep_end_attempt(struct ual_ep *ual, enum ual_ep_step step, const struct ual_conn_news *news)
+static bool end_unconnected(struct ual_ep *ual, enum ual_ep_step step, bool discard)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    it_ep_state_rc_t before;
     bool stepped;
     bool wake = false;
 
     base_lock_take(&ual->lock);
-    before = ual_ep_state(ual);
-    stepped = before != IT_EP_STATE_CONNECTED && ual_ep_step_locked(ual, step, NULL);
-    if (stepped) {
+    stepped = ual_ep_state(ual) != IT_EP_STATE_CONNECTED && ual_ep_step_locked(ual, step, NULL);
+    if (stepped && discard)
+        end_discard_locked(ep);
+    else if (stepped)
         wake = uiw_rq_flush_locked(ep, IT_DTO_ERR_FLUSHED);
+    if (stepped)
         ep->drained = true;
-    }
     base_lock_drop(&ual->lock);
-    if (!stepped)
-        return false;
     if (wake)
         evd_wake(ual->recv_evd);
-    ual_ep_report(ual, news);
-    return true;
+    if (stepped)
+        end_tell_last_recv(ual);
+    return stepped;
+}
+
+bool uiw_ep_end_attempt(struct ual_ep *ual, enum ual_ep_step step, const struct ual_conn_news *news)
+{
+    bool ended = end_unconnected(ual, step, false);
+
+    if (ended)
+        ual_ep_report(ual, news);
+    return ended;
+}
+
+bool uiw_ep_end_unconnected(struct ual_ep *ual, bool discard)
+{
+    return end_unconnected(ual, UAL_EP_FLUSH, discard);
 }
 
 /* A reset tells the peer that octets are missing, if any have not left yet. */

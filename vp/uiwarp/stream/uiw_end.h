@@ -15,6 +15,8 @@ struct uiw_end {
     uint32_t failed_index; /* SQ index and status of the request that failed */
     it_dto_status_t failed_status;
     it_dto_status_t recv_status; /* of the receive that failed, else IT_DTO_ERR_FLUSHED */
+    bool silent;                 /* no event of the connection */
+    bool discard;                /* what is posted vanishes instead of being flushed */
 };
 
 /*
@@ -32,5 +34,8 @@ void uiw_ep_cut(struct ual_ep *ual);
  */
 bool uiw_ep_end_attempt(struct ual_ep *ual, enum ual_ep_step step,
                         const struct ual_conn_news *news);
+
+/* The same of an EP that is not connected, by UAL_EP_FLUSH, of which nothing is reported. */
+bool uiw_ep_end_unconnected(struct ual_ep *ual, bool discard);
 
 #endif
