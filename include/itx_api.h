@@ -225,6 +225,7 @@ struct itx_ep_addresses {
  * Source: extension of this library.
  */
 it_status_t itx_ep_query_addresses(it_ep_handle_t ep_handle, struct itx_ep_addresses *addresses);
+
 /* ==============================================================================================
  * Ends without a word
  * ============================================================================================== */
