@@ -41,7 +41,7 @@ static void bed_open_as(enum hk_role role, const struct hk_startup *startup)
     memset(&bed, 0, sizeof(bed));
     hk_open(&bed.kit);
     bed.words = fx_buf_make_as(bed.kit.node.pz, REGION, privs, IT_ADDR_MODE_ABSOLUTE);
-    bed.local = fx_buf_make(&bed.kit.node, REGION);
+    bed.local = fx_node_buf(&bed.kit.node, REGION);
     victim_open(role, startup);
 }
 
@@ -54,7 +54,6 @@ static void bed_close(void)
 {
     hk_victim_close(&bed.victim);
     fx_buf_free(&bed.words);
-    fx_buf_free(&bed.local);
     hk_close(&bed.kit);
     check_done();
 }

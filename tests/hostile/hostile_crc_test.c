@@ -100,8 +100,8 @@ static void corrupt_large(bool write, size_t piece)
 
     hk_open(&kit);
     fx_fill(payload, sizeof(payload), 1);
-    in = fx_buf_make(&kit.node, sizeof(payload));
-    sink = fx_buf_make(&kit.node, sizeof(payload));
+    in = fx_node_buf(&kit.node, sizeof(payload));
+    sink = fx_node_buf(&kit.node, sizeof(payload));
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         struct raw_bytes ulpdu = {0};
         struct raw_bytes stream = {0};
@@ -124,8 +124,6 @@ static void corrupt_large(bool write, size_t piece)
         raw_free(&ulpdu);
         raw_free(&stream);
     }
-    fx_buf_free(&in);
-    fx_buf_free(&sink);
     hk_close(&kit);
     check_done();
 }

@@ -23,16 +23,13 @@ static void bed_open(struct bed *bed)
 {
     memset(bed, 0, sizeof(*bed));
     hk_open(&bed->kit);
-    bed->in = fx_buf_make(&bed->kit.node, REGION);
-    bed->region = fx_buf_make(&bed->kit.node, REGION);
-    bed->sink = fx_buf_make(&bed->kit.node, REGION);
+    bed->in = fx_node_buf(&bed->kit.node, REGION);
+    bed->region = fx_node_buf(&bed->kit.node, REGION);
+    bed->sink = fx_node_buf(&bed->kit.node, REGION);
 }
 
 static void bed_close(struct bed *bed)
 {
-    fx_buf_free(&bed->in);
-    fx_buf_free(&bed->region);
-    fx_buf_free(&bed->sink);
     hk_close(&bed->kit);
 }
 

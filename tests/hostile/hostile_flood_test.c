@@ -96,7 +96,7 @@ static void bed_open(struct bed *bed, void (*make)(struct raw_bytes *ulpdu))
     bed->base = event_base_new();
     CHECK(bed->base != NULL);
     hk_open(&bed->kit);
-    bed->in = fx_buf_make(&bed->kit.node, 64);
+    bed->in = fx_node_buf(&bed->kit.node, 64);
     hk_victim(&bed->kit, &bed->honest, HK_LISTEN, &hk_plain);
     for (unsigned i = 0; i < FLOODERS; i++) {
         hk_victim(&bed->kit, &bed->flooders[i], HK_LISTEN, &hk_plain);
@@ -112,7 +112,6 @@ static void bed_close(struct bed *bed)
     for (unsigned i = 0; i < FLOODERS; i++)
         hk_victim_close(&bed->flooders[i]);
     raw_free(&bed->flood);
-    fx_buf_free(&bed->in);
     fx_node_close(&bed->kit.node);
     fx_node_close(&bed->kit.good.b);
     event_base_free(bed->base);

@@ -34,8 +34,8 @@ static void bed_open(struct bed *bed)
 {
     memset(bed, 0, sizeof(*bed));
     hk_open(&bed->kit);
-    bed->in = fx_buf_make(&bed->kit.node, REGION);
-    bed->sink = fx_buf_make(&bed->kit.node, REGION);
+    bed->in = fx_node_buf(&bed->kit.node, REGION);
+    bed->sink = fx_node_buf(&bed->kit.node, REGION);
     bed->memory = fx_buf_make_as(bed->kit.node.pz, REGION + 2 * GUARD, IT_PRIV_LOCAL_READ,
                                  IT_ADDR_MODE_ABSOLUTE);
     memset(bed->memory.data, 0xee, bed->memory.size);
@@ -49,8 +49,6 @@ static void bed_close(struct bed *bed)
     CHECK(fx_is_byte(bed->memory.data, GUARD, 0xee));
     CHECK(fx_is_byte(bed->memory.data + GUARD + REGION, GUARD, 0xee));
     fx_buf_free(&bed->memory);
-    fx_buf_free(&bed->in);
-    fx_buf_free(&bed->sink);
     hk_close(&bed->kit);
 }
 

@@ -85,8 +85,8 @@ static void bed_open(struct bed *bed)
 
     memset(bed, 0, sizeof(*bed));
     hk_open(&bed->kit);
-    bed->in = fx_buf_make(&bed->kit.node, SIZE);
-    bed->memory = fx_buf_make(&bed->kit.node, SIZE);
+    bed->in = fx_node_buf(&bed->kit.node, SIZE);
+    bed->memory = fx_node_buf(&bed->kit.node, SIZE);
     bed->guesses[STAG_BIT] = (uint32_t)bed->memory.key;
     CHECK_OK(it_lmr_modify(bed->memory.lmr, IT_LMR_PARAM_MEM_PRIV, &param));
     CHECK_OK(it_lmr_query(bed->memory.lmr, IT_LMR_PARAM_RMR_CONTEXT, &param));
@@ -100,8 +100,6 @@ static void bed_open(struct bed *bed)
 
 static void bed_close(struct bed *bed)
 {
-    fx_buf_free(&bed->memory);
-    fx_buf_free(&bed->in);
     hk_close(&bed->kit);
     check_done();
 }

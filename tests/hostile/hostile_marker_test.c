@@ -139,7 +139,7 @@ Test(hostile_marker, queue_of_messages)
 
     memset(&bed, 0, sizeof(bed));
     hk_open(&bed.kit);
-    big = fx_buf_make(&bed.kit.node, 1u << 20);
+    big = fx_node_buf(&bed.kit.node, 1u << 20);
     bed.out = big;
     fx_fill(big.data, big.size, 3);
     hk_victim(&bed.kit, &bed.victim, HK_CONNECT, &revision_1);
@@ -148,6 +148,5 @@ Test(hostile_marker, queue_of_messages)
     for (uint32_t i = 0; i < 40; i++)
         message(&bed, RAW_SEND, i + 1, 0, 0, i == 20 ? big.size : 3 * i);
     hk_part(&bed.victim);
-    fx_buf_free(&big);
     hk_close(&bed.kit);
 }

@@ -280,7 +280,7 @@ static void no_more_than(uint32_t ord)
     struct asked asked[DEEPEST + 4];
 
     hk_open(&kit);
-    sink = fx_buf_make(&kit.node, count * SINK);
+    sink = fx_node_buf(&kit.node, count * SINK);
     deep_victim(&victim, HK_CONNECT, ord);
     for (uint64_t i = 0; i < count; i++) {
         it_lmr_triplet_t local = fx_seg(&sink, i * SINK, SINK);
@@ -300,7 +300,6 @@ static void no_more_than(uint32_t ord)
     }
     CHECK(fx_is_byte(sink.data, sink.size, 'l'));
     hk_part(&victim);
-    fx_buf_free(&sink);
     hk_close(&kit);
 }
 

@@ -39,7 +39,7 @@ static void bed_open_as(it_rmr_type_t type, it_mem_priv_t privs, const struct hk
     memset(&bed, 0, sizeof(bed));
     hk_open(&bed.kit);
     bed.memory = fx_buf_make_as(bed.kit.node.pz, SIZE, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
-    bed.in = fx_buf_make(&bed.kit.node, 64);
+    bed.in = fx_node_buf(&bed.kit.node, 64);
     bed.part = (struct fx_part){&bed.memory, 1000, 1000, IT_ADDR_MODE_ABSOLUTE, privs};
     bed.rmr = fx_rmr(bed.kit.node.pz, type);
     hk_victim(&bed.kit, &bed.victim, startup == &no_crc ? HK_CONNECT : HK_LISTEN, startup);
@@ -58,7 +58,6 @@ static void bed_close(void)
     while (it_evd_dequeue(bed.kit.node.recv_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
     fx_buf_free(&bed.memory);
-    fx_buf_free(&bed.in);
     hk_close(&bed.kit);
     check_done();
 }
@@ -519,7 +518,7 @@ static void closed_under_writes(const struct hk_startup *startup, enum way way, 
 
     hk_open(&kit);
     region = fx_buf_make_as(kit.node.pz, REGION, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
-    elsewhere = fx_buf_make(&kit.node, 64);
+    elsewhere = fx_node_buf(&kit.node, 64);
     part = fx_whole(&region);
     rmr = fx_rmr(kit.node.pz, seed % 2 ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE);
     hk_victim(&kit, &victim, HK_CONNECT, startup);
@@ -544,7 +543,6 @@ static void closed_under_writes(const struct hk_startup *startup, enum way way, 
         CHECK_OK(it_rmr_free(rmr));
     hk_victim_close(&victim);
     fx_buf_free(&region);
-    fx_buf_free(&elsewhere);
     hk_close(&kit);
     check_done();
 }

@@ -56,7 +56,7 @@ static void whole_segments(unsigned flags)
     size_t full = 0;
 
     hk_open(&kit);
-    out = fx_buf_make(&kit.node, size);
+    out = fx_node_buf(&kit.node, size);
     fx_fill(out.data, size, 4);
     small_segments(&victim, flags);
     memset(&info, 0, sizeof(info));
@@ -81,7 +81,6 @@ static void whole_segments(unsigned flags)
     EXPECT(full + 8 > info.max_ulpdu);
     fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 1, size);
     hk_part(&victim);
-    fx_buf_free(&out);
     hk_close(&kit);
     check_done();
 }

@@ -19,13 +19,12 @@ static void zoo_open(struct zoo *zoo)
     memset(zoo, 0, sizeof(*zoo));
     fx_node_open(&zoo->node);
     zoo->ep = fx_ep(&zoo->node, NULL);
-    zoo->buf = fx_buf_make(&zoo->node, 64);
+    zoo->buf = fx_node_buf(&zoo->node, 64);
     zoo->listener = fx_listen(&zoo->node, &zoo->port);
 }
 
 static void zoo_close(struct zoo *zoo)
 {
-    fx_buf_free(&zoo->buf);
     fx_node_close(&zoo->node);
 }
 

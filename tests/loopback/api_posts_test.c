@@ -217,7 +217,7 @@ Test(api_posts, payload_size)
     fx_pair_open_as(&pair, &setup);
     CHECK_OK(it_ep_query(pair.a_ep, IT_EP_PARAM_ALL, &p));
     CHECK(p.attr.max_dto_payload_size >= 1000);
-    buf = fx_buf_make(&pair.a, 64);
+    buf = fx_node_buf(&pair.a, 64);
     for (size_t i = 0; i < 4; i++)
         segments[i] = fx_seg(&buf, 0, 0);
     for (int op = 0; op < OPS; op++) {
@@ -246,7 +246,6 @@ Test(api_posts, payload_size)
     check_context(NULL);
     fx_empty(pair.a.request_evd);
     fx_pair_ping(&pair);
-    fx_buf_free(&buf);
     fx_pair_close(&pair);
     check_done();
 }

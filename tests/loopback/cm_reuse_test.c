@@ -21,14 +21,12 @@ static void user_open(struct user *user)
 {
     memset(user, 0, sizeof(*user));
     fx_pair_open(&user->pair);
-    user->out = fx_buf_make(&user->pair.a, 4096);
-    user->in = fx_buf_make(&user->pair.b, 4096);
+    user->out = fx_node_buf(&user->pair.a, 4096);
+    user->in = fx_node_buf(&user->pair.b, 4096);
 }
 
 static void user_close(struct user *user)
 {
-    fx_buf_free(&user->out);
-    fx_buf_free(&user->in);
     fx_pair_close(&user->pair);
 }
 

@@ -71,8 +71,8 @@ struct bed {
 static void bed_open(struct bed *bed)
 {
     fx_pair_open(&bed->pair);
-    bed->local = fx_buf_make(&bed->pair.a, 64);
-    bed->remote = fx_buf_make(&bed->pair.b, 64);
+    bed->local = fx_node_buf(&bed->pair.a, 64);
+    bed->remote = fx_node_buf(&bed->pair.b, 64);
     for (unsigned i = 0; i < READS; i++) {
         bed->idle[i] = fx_ep(&bed->pair.a, NULL);
         fx_join(&bed->pair.a, bed->idle[i], &bed->pair.b, fx_ep(&bed->pair.b, NULL));
@@ -87,8 +87,6 @@ static void bed_close(struct bed *bed)
 {
     atomic_store(&bed->poller.pace, PACE_STOP);
     CHECK(pthread_join(bed->poller.thread, NULL) == 0);
-    fx_buf_free(&bed->local);
-    fx_buf_free(&bed->remote);
     fx_node_close(&bed->pair.a);
     fx_node_close(&bed->pair.b);
 }

@@ -90,14 +90,12 @@ static void bed_open(size_t threshold)
     CHECK_OK(it_ep_rc_create(bed.b.pz, bed.b.request_evd, bed.recv_evd, bed.b.conn_evd,
                              IT_EP_NO_FLAG, &attr, &bed.b_ep));
     fx_join(&bed.a, bed.a_ep, &bed.b, bed.b_ep);
-    bed.source = fx_buf_make(&bed.b, 8);
-    bed.sink = fx_buf_make(&bed.a, 8);
+    bed.source = fx_node_buf(&bed.b, 8);
+    bed.sink = fx_node_buf(&bed.a, 8);
 }
 
 static void bed_close(void)
 {
-    fx_buf_free(&bed.source);
-    fx_buf_free(&bed.sink);
     fx_node_close(&bed.a);
     fx_node_close(&bed.b);
 }

@@ -136,8 +136,8 @@ static void bed_open(bool crc)
     fx_pair_close(&plain);
     mpa.crc = crc ? IT_TRUE : IT_FALSE;
     fx_pair_open_as(&bed.pair, &setup);
-    bed.out = fx_buf_make(&bed.pair.a, LONGEST + GUARD);
-    bed.in = fx_buf_make(&bed.pair.b, LONGEST + 2 * GUARD);
+    bed.out = fx_node_buf(&bed.pair.a, LONGEST + GUARD);
+    bed.in = fx_node_buf(&bed.pair.b, LONGEST + 2 * GUARD);
     fx_fill(bed.out.data, bed.out.size, 3);
 }
 
@@ -145,8 +145,6 @@ static void bed_close(void)
 {
     fx_empty(bed.pair.a.aff_evd);
     fx_empty(bed.pair.b.aff_evd);
-    fx_buf_free(&bed.out);
-    fx_buf_free(&bed.in);
     fx_pair_close(&bed.pair);
 }
 

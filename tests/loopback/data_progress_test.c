@@ -109,7 +109,7 @@ Test(data_progress, target_process_computes)
 
     fx_node_open(&node);
     ep = fx_ep(&node, NULL);
-    local = fx_buf_make(&node, TARGET_SIZE);
+    local = fx_node_buf(&node, TARGET_SIZE);
     await(&shared->listening, "listener");
     fx_connect(&node, ep, shared->port);
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
@@ -128,7 +128,6 @@ Test(data_progress, target_process_computes)
     }
     atomic_store(&shared->stop, true);
     exits_well(pid);
-    fx_buf_free(&local);
     fx_node_close(&node);
     (void)munmap(shared, sizeof(*shared));
 }
@@ -303,7 +302,7 @@ static void killed(void (*child)(struct shared *), bool writing)
 
     fx_node_open(&node);
     ep = fx_ep(&node, NULL);
-    buf = fx_buf_make(&node, TARGET_SIZE);
+    buf = fx_node_buf(&node, TARGET_SIZE);
     shared->address = fx_addr(&buf, 0);
     shared->key = buf.key;
     for (uint64_t i = 0; i < 8; i++)
@@ -337,7 +336,6 @@ static void killed(void (*child)(struct shared *), bool writing)
               (last == 0 && event.dto_cmpl.dto_status == IT_DTO_ERR_TRANSPORT));
         last = event.dto_cmpl.cookie;
     }
-    fx_buf_free(&buf);
     fx_node_close(&node);
     (void)munmap(shared, sizeof(*shared));
 }

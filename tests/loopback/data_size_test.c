@@ -28,8 +28,8 @@ static struct {
 static void bed_open(size_t room)
 {
     fx_pair_open(&bed.pair);
-    bed.out = fx_buf_make(&bed.pair.a, room + 2 * GUARD);
-    bed.in = fx_buf_make(&bed.pair.b, room + 2 * GUARD);
+    bed.out = fx_node_buf(&bed.pair.a, room + 2 * GUARD);
+    bed.in = fx_node_buf(&bed.pair.b, room + 2 * GUARD);
     fx_fill(bed.out.data, bed.out.size, 77);
 }
 
@@ -39,8 +39,6 @@ static void bed_close(void)
     fx_empty(bed.pair.b.recv_evd);
     fx_empty(bed.pair.a.aff_evd);
     fx_empty(bed.pair.b.aff_evd);
-    fx_buf_free(&bed.out);
-    fx_buf_free(&bed.in);
     fx_pair_close(&bed.pair);
 }
 

@@ -115,8 +115,8 @@ static void crowd_open(struct crowd *crowd, enum queue queue)
     crowd->queue = queue;
     fx_node_open(&crowd->a);
     fx_node_open(&crowd->b);
-    crowd->from = fx_buf_make(&crowd->a, 256);
-    crowd->to = fx_buf_make(&crowd->b, 1);
+    crowd->from = fx_node_buf(&crowd->a, 256);
+    crowd->to = fx_node_buf(&crowd->b, 1);
     for (unsigned i = 0; i < 256; i++)
         crowd->from.data[i] = (unsigned char)i;
     crowd->small = fx_evd(&crowd->b, IT_DTO_EVENT_STREAM, DEPTH, IT_THRESHOLD_DISABLE);
@@ -129,8 +129,6 @@ static void crowd_open(struct crowd *crowd, enum queue queue)
 
 static void crowd_close(struct crowd *crowd)
 {
-    fx_buf_free(&crowd->from);
-    fx_buf_free(&crowd->to);
     fx_node_close(&crowd->a);
     fx_node_close(&crowd->b);
 }

@@ -103,8 +103,8 @@ int main(void)
     fx_node_open(&crowd.a);
     fx_node_open(&crowd.b);
     crowd.srq = fx_srq(&crowd.b, 1, DEPTH);
-    crowd.out = fx_buf_make(&crowd.a, CROWD * sizeof(uint64_t));
-    crowd.in = fx_buf_make(&crowd.b, (size_t)DEPTH * SLOT);
+    crowd.out = fx_node_buf(&crowd.a, CROWD * sizeof(uint64_t));
+    crowd.in = fx_node_buf(&crowd.b, (size_t)DEPTH * SLOT);
     for (uint64_t i = 0; i < CROWD; i++)
         memcpy(crowd.out.data + i * 8, &i, 8);
     for (unsigned i = 0; i < DEPTH; i++)
@@ -120,8 +120,6 @@ int main(void)
     CHECK_OK(it_srq_free(crowd.srq));
     fx_empty(crowd.b.recv_evd);
     fx_empty(crowd.b.aff_evd);
-    fx_buf_free(&crowd.out);
-    fx_buf_free(&crowd.in);
     fx_node_close(&crowd.a);
     fx_node_close(&crowd.b);
     check_done();

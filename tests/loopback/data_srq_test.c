@@ -30,15 +30,13 @@ static void shared_open(size_t segments, size_t depth)
         shared.users[i] = fx_srq_ep(&shared.b, shared.srq, NULL);
         fx_join(&shared.a, shared.senders[i], &shared.b, shared.users[i]);
     }
-    shared.out = fx_buf_make(&shared.a, (size_t)DEPTH * SLOT);
-    shared.in = fx_buf_make(&shared.b, (size_t)DEPTH * SLOT);
+    shared.out = fx_node_buf(&shared.a, (size_t)DEPTH * SLOT);
+    shared.in = fx_node_buf(&shared.b, (size_t)DEPTH * SLOT);
     fx_fill(shared.out.data, shared.out.size, 1);
 }
 
 static void shared_close(void)
 {
-    fx_buf_free(&shared.out);
-    fx_buf_free(&shared.in);
     fx_node_close(&shared.a);
     fx_node_close(&shared.b);
 }

@@ -224,8 +224,8 @@ static void refused(size_t receive, size_t send, bool write)
 
     say_begin("warn");
     fx_pair_open(&pair);
-    out = fx_buf_make(&pair.a, 4096);
-    in = fx_buf_make(&pair.b, 4096);
+    out = fx_node_buf(&pair.a, 4096);
+    in = fx_node_buf(&pair.b, 4096);
     if (receive > 0)
         fx_recv(pair.b_ep, &in, 0, receive, 1);
     if (write) {
@@ -240,8 +240,6 @@ static void refused(size_t receive, size_t send, bool write)
     }
     fx_ep_wait_state(pair.b_ep, IT_EP_STATE_NONOPERATIONAL);
     fx_ep_wait_state(pair.a_ep, IT_EP_STATE_NONOPERATIONAL);
-    fx_buf_free(&out);
-    fx_buf_free(&in);
     fx_pair_close(&pair);
     say_end();
 }

@@ -78,8 +78,8 @@ Test(stats_socket, tells_of_all_ias_what_they_have_counted)
 
     fx_pair_open(&pair);
     CHECK(lstat(path, &file) == 0 && S_ISSOCK(file.st_mode) && (file.st_mode & 07777) == 0600);
-    a = fx_buf_make(&pair.a, 1000);
-    b = fx_buf_make(&pair.b, 1000);
+    a = fx_node_buf(&pair.a, 1000);
+    b = fx_node_buf(&pair.b, 1000);
     for (uint64_t i = 0; i < 7; i++) {
         fx_recv(pair.b_ep, &b, 0, 1000, i);
         fx_send(pair.a_ep, &a, 0, 1000, i, FX_SIGNAL);
@@ -109,8 +109,6 @@ Test(stats_socket, tells_of_all_ias_what_they_have_counted)
     CHECK_EQ(1, stats_value(line, "connections_accepted"));
     CHECK_EQ(counters.bytes_sent, stats_value(line, "bytes_received"));
     free(text);
-    fx_buf_free(&a);
-    fx_buf_free(&b);
     fx_pair_close(&pair);
     CHECK(!is_there());
 }

@@ -41,13 +41,12 @@ static void peer_open(struct peer *peer)
     fx_pair_open_as(&peer->pair, &setup);
     CHECK_OK(it_lmr_create20(peer->pair.b.pz, &shared, sizeof(shared), IT_ADDR_MODE_ABSOLUTE,
                              shared_privs, IT_LMR_FLAG_NONE, 0, &peer->lmr, &peer->key));
-    peer->local = fx_buf_make(&peer->pair.a, 8 * (FLIGHT + 1));
+    peer->local = fx_node_buf(&peer->pair.a, 8 * (FLIGHT + 1));
 }
 
 static void peer_close(struct peer *peer)
 {
     CHECK_OK(it_lmr_free(peer->lmr));
-    fx_buf_free(&peer->local);
     fx_pair_close(&peer->pair);
 }
 

@@ -180,7 +180,7 @@ int main(void)
     unsigned round = 0;
 
     fx_pair_open(&pair);
-    target = fx_buf_make(&pair.b, 4000);
+    target = fx_node_buf(&pair.b, 4000);
     recv_evd = fx_evd(&pair.b, IT_DTO_EVENT_STREAM, 256, 0);
     (void)fx_listen(&pair.b, &port);
     memset(&traffic, 0, sizeof(traffic));
@@ -202,7 +202,6 @@ int main(void)
     CHECK(pthread_join(traffic.thread, NULL) == 0);
     fx_pair_ping(&pair);
     was_attacked(&pair.b);
-    fx_buf_free(&target);
     fx_node_close(&pair.a);
     fx_node_close(&pair.b);
     check_done();

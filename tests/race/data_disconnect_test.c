@@ -122,13 +122,11 @@ int main(void)
     attr.max_request_dtos = 256;
     attr.max_recv_dtos = 256;
     fx_pair_open_as(&pair, &setup);
-    local = fx_buf_make(&pair.a, 1024);
-    remote = fx_buf_make(&pair.b, 1024);
+    local = fx_node_buf(&pair.a, 1024);
+    remote = fx_node_buf(&pair.b, 1024);
     for (unsigned round = 0; round < ROUNDS; round++)
         one_round(&pair, &local, &remote, round);
     fx_pair_ping(&pair);
-    fx_buf_free(&local);
-    fx_buf_free(&remote);
     fx_pair_close(&pair);
     check_done();
     return 0;

@@ -135,8 +135,8 @@ int main(void)
 
     attr.max_recv_dtos = 1100;
     fx_pair_open_as(&scene.pair, &(struct fx_pair_setup){.b_attr = &attr, .events = 8192});
-    scene.local = fx_buf_make(&scene.pair.a, POSTERS * 4096);
-    scene.remote = fx_buf_make(&scene.pair.b, POSTERS * 4096);
+    scene.local = fx_node_buf(&scene.pair.a, POSTERS * 4096);
+    scene.remote = fx_node_buf(&scene.pair.b, POSTERS * 4096);
     for (unsigned i = 0; i < 512; i++)
         CHECK_OK(it_post_recv(scene.pair.b_ep, NULL, 0, i, FX_SIGNAL));
     atomic_store(&scene.posted, 512);
@@ -153,8 +153,6 @@ int main(void)
     CHECK(pthread_join(others[1], NULL) == 0);
     atomic_store(&scene.stop, true);
     CHECK(pthread_join(others[2], NULL) == 0);
-    fx_buf_free(&scene.local);
-    fx_buf_free(&scene.remote);
     fx_pair_close(&scene.pair);
     check_done();
     return 0;

@@ -190,8 +190,8 @@ int main(void)
 
     attr.max_request_dtos = 2 * THREADS * LONG_MAX + 64;
     fx_pair_open_as(&pair, &setup);
-    values = fx_buf_make(&pair.a, VALUES);
-    places = fx_buf_make(&pair.b, THREADS);
+    values = fx_node_buf(&pair.a, VALUES);
+    places = fx_node_buf(&pair.b, THREADS);
     for (unsigned i = 0; i < VALUES; i++)
         values.data[i] = (unsigned char)i;
     for (unsigned i = 0; i < THREADS * LONG_MAX; i++)
@@ -202,8 +202,6 @@ int main(void)
     atomic_store(&over, true);
     atomic_store(&begun, round + 1);
     CHECK(pthread_join(poster, NULL) == 0);
-    fx_buf_free(&values);
-    fx_buf_free(&places);
     fx_pair_close(&pair);
     check_done();
     return 0;

@@ -69,9 +69,9 @@ static void closed_while_written(unsigned round)
     uint64_t end;
 
     fx_pair_open(&pair);
-    local = fx_buf_make(&pair.a, VICTIM);
+    local = fx_node_buf(&pair.a, VICTIM);
     remote = fx_buf_make_as(pair.b.pz, VICTIM, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
-    elsewhere = fx_buf_make(&pair.b, 64);
+    elsewhere = fx_node_buf(&pair.b, 64);
     part = fx_whole(&remote);
     rmr = fx_rmr(pair.b.pz, round % 2 ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW);
     memset(&writer, 0, sizeof(writer));
@@ -94,9 +94,7 @@ static void closed_while_written(unsigned round)
     CHECK(memcmp(now, remote.data, VICTIM) == 0);
     if (round % 3 != 2)
         CHECK_OK(it_rmr_free(rmr));
-    fx_buf_free(&local);
     fx_buf_free(&remote);
-    fx_buf_free(&elsewhere);
     fx_node_close(&pair.a);
     fx_node_close(&pair.b);
 }
@@ -189,7 +187,7 @@ static void linked_by_many(void)
     it_rmr_handle_t windows[SIDES];
 
     fx_pair_open(&pair);
-    region = fx_buf_make(&pair.b, 64u << 10);
+    region = fx_node_buf(&pair.b, 64u << 10);
     part = fx_whole(&region);
     for (unsigned i = 0; i < SIDES; i++)
         windows[i] = fx_rmr(pair.b.pz, i % 2 ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW);
@@ -216,7 +214,6 @@ static void linked_by_many(void)
         CHECK_OK(it_ep_free(sides[i].b_ep));
         fx_buf_free(&sides[i].sink);
     }
-    fx_buf_free(&region);
     fx_node_close(&pair.a);
     fx_node_close(&pair.b);
 }
@@ -302,7 +299,7 @@ static void closed_across(void)
     it_rmr_handle_t windows[SIDES];
 
     fx_pair_open(&pair);
-    region = fx_buf_make(&pair.b, 64u << 10);
+    region = fx_node_buf(&pair.b, 64u << 10);
     part = fx_whole(&region);
     for (unsigned i = 0; i < SIDES; i++) {
         side_open(&sides[i], &pair, &region);
@@ -316,7 +313,6 @@ static void closed_across(void)
         CHECK_OK(it_ep_free(sides[i].b_ep));
         fx_buf_free(&sides[i].sink);
     }
-    fx_buf_free(&region);
     fx_node_close(&pair.a);
     fx_node_close(&pair.b);
 }
@@ -362,7 +358,7 @@ static void closed_twice(void)
     struct fx_part part;
 
     fx_pair_open(&pair);
-    region = fx_buf_make(&pair.b, 64);
+    region = fx_node_buf(&pair.b, 64);
     part = fx_whole(&region);
     for (unsigned round = 0; round < 60; round++) {
         if (closed_from_both_sides(&pair, &part, round))
@@ -375,7 +371,6 @@ static void closed_twice(void)
                it_evd_dequeue(pair.b.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
             continue;
     }
-    fx_buf_free(&region);
     fx_pair_close(&pair);
 }
 
@@ -435,7 +430,7 @@ static void posted_as_it_ends(void)
     struct poster poster;
 
     fx_pair_open(&pair);
-    region = fx_buf_make(&pair.b, 64);
+    region = fx_node_buf(&pair.b, 64);
     part = fx_whole(&region);
     memset(&poster, 0, sizeof(poster));
     poster.pair = &pair;
@@ -448,7 +443,6 @@ static void posted_as_it_ends(void)
         CHECK_OK(it_lmr_create21(pair.b.pz, region.data, NULL, 64, IT_ADDR_MODE_ABSOLUTE,
                                  FX_PRIVS_ALL, IT_LMR_FLAG_NONE, 0, &region.lmr, &region.key));
     }
-    fx_buf_free(&region);
     fx_pair_close(&pair);
 }
 
@@ -481,7 +475,7 @@ static void modified_under_queries(void)
     it_pz_handle_t pz = NULL;
 
     fx_node_open(&node);
-    buf = fx_buf_make(&node, 64);
+    buf = fx_node_buf(&node, 64);
     CHECK_OK(it_pz_create(node.ia, &pz));
     for (unsigned i = 0; i < 2; i++) {
         memset(&queriers[i], 0, sizeof(queriers[i]));
@@ -500,7 +494,6 @@ static void modified_under_queries(void)
         CHECK(pthread_join(queriers[i].thread, NULL) == 0);
     }
     CHECK_OK(it_pz_free(pz));
-    fx_buf_free(&buf);
     fx_node_close(&node);
 }
 

@@ -17,14 +17,13 @@ struct end {
 static void end_open(struct end *end)
 {
     fx_node_open(&end->node);
-    end->buf = fx_buf_make(&end->node, 2 * LENGTH);
+    end->buf = fx_node_buf(&end->node, 2 * LENGTH);
     end->ep = small_ep(&end->node);
 }
 
 static void end_close(struct end *end)
 {
     CHECK_OK(it_ep_free(end->ep));
-    fx_buf_free(&end->buf);
     fx_node_close(&end->node);
 }
 
