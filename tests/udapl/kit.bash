@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Read by "programs": pairs of uDAPL programs, and what they print. A caller sets
+#   name, address          of the IA: as dat.conf has it, as a client gives it
+#   server_conf, client_conf
+#   folder                 for outputs
+
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
+server=                        # its pid while it runs
+
+say() { printf '%s\n' "$*"; }
+
+fail() {
+    printf 'programs: %s\n' "$*" >&2
+    for output in server client; do
+        [ ! -s "$folder/$output" ] || { echo "-- $output:" && tail -n 25 "$folder/$output"; } >&2
+    done
+    exit 1
+}
+
+kill_server() {
+    [ -z "$server" ] || kill -KILL "$server" 2>/dev/null || true
+}
+
+# wait_until COMMAND...: for up to 30 s times the factor; the server must live.
+wait_until() {
+    local deadline=$((SECONDS + 30 * factor))
+    until "$@"; do
+        kill -0 "$server" 2>/dev/null || fail "the server has ended: $server_command"
+        [ "$SECONDS" -lt "$deadline" ] || fail "not in time: $*: $server_command"
+        sleep 0.02
+    done
+}
+
+# listens PORT: a TCP socket of any process.
+listens() {
+    local hex
+    printf -v hex ':%04X' "$1"
+    awk -v port="$hex" '$4 == "0A" && substr($2, length($2) - 4) == port { found = 1 }
+                        END { exit !found }' /proc/net/tcp /proc/net/tcp6
+}
+
+start_server() { # start_server COMMAND...
+    server_command=$*
+    DAT_OVERRIDE=$server_conf "$@" >"$folder/server" 2>&1 </dev/null &
+    server=$!
+}
+
+# finish_server: waits for its end; it must be a good one.
+finish_server() {
+    local status=0 deadline=$((SECONDS + 30 * factor))
+    while kill -0 "$server" 2>/dev/null && [ "$SECONDS" -lt "$deadline" ]; do
+        sleep 0.02
+    done
+    kill -0 "$server" 2>/dev/null && fail "the server does not end: $server_command"
+    wait "$server" || status=$?
+    server=
+    [ "$status" = 0 ] || fail "status $status: $server_command"
+}
+
+client() { # client COMMAND...: must end well
+    local status=0
+    DAT_OVERRIDE=$client_conf timeout $((60 * factor)) "$@" >"$folder/client" 2>&1 </dev/null ||
+        status=$?
+    [ "$status" = 0 ] || fail "status $status: $*"
+}
+
+# said OUTPUT PATTERN / silent OUTPUT PATTERN
+said() {
+    grep -qE -- "$2" "$folder/$1" || fail "the $1 does not say '$2'"
+}
+silent() {
+    ! grep -qE -- "$2" "$folder/$1" || fail "the $1 says '$2'"
+}
+
+# pair PORT PROGRAM SERVER-ARGUMENTS -- CLIENT-ARGUMENTS: PORT is where the server tells its address.
+pair() {
+    local port=$1 program=$2 arguments=()
+    shift 2
+    while [ "$1" != -- ]; do
+        arguments+=("$1")
+        shift
+    done
+    shift
+    start_server "$program" -P "$name" "${arguments[@]}"
+    wait_until listens "$port"
+    client "$program" -P "$name" -h "$address" "$@"
+    finish_server
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Both ends of connections in one process, on the IA that dat.conf calls "itapi-lo". Its Interface may
+ * be any: uiwarp here, devices in the virtual machine.
+ */
+#ifndef ITAPI_TESTS_UDAPL_UDAPL_KIT_H
+#define ITAPI_TESTS_UDAPL_UDAPL_KIT_H
+
+#include "support/check.h"
+
+#include <dat2/udat.h>
+
+#define KIT_IA     "itapi-lo"
+#define KIT_BUFFER ((size_t)65536)
+
+#define EXPECT_TYPE(type, call) kit_expect(__FILE__, __LINE__, #call, (type), (call))
+#define CHECK_DAT(call)         kit_check(__FILE__, __LINE__, #call, (call))
+
+/* One end. Its EVDs: requests with binds, receives, connections, connection requests. */
+struct kit_side {
+    DAT_IA_HANDLE ia;
+    DAT_EVD_HANDLE async, request, recv, connect, cr;
+    DAT_PZ_HANDLE pz;
+    DAT_EP_HANDLE ep;
+    DAT_LMR_HANDLE lmr;
+    DAT_LMR_CONTEXT lmr_context;
+    DAT_RMR_CONTEXT rmr_context;
+    char *buffer; /* KIT_BUFFER octets, registered with all rights */
+};
+
+void kit_check(const char *file, int line, const char *call, DAT_RETURN got);
+void kit_expect(const char *file, int line, const char *call, DAT_RETURN_TYPE want, DAT_RETURN got);
+
+DAT_IA_HANDLE kit_open(const char *name, DAT_EVD_HANDLE *async);
+DAT_EVD_HANDLE kit_evd(DAT_IA_HANDLE ia, DAT_COUNT length, DAT_EVD_FLAGS flags);
+
+/* All of a side. */
+void kit_side_open(struct kit_side *side);
+/* Frees each object by itself, and closes the IA gracefully. */
+void kit_side_close(struct kit_side *side);
+
+DAT_EP_HANDLE kit_ep(const struct kit_side *side);
+
+/* The next event, which must be of this number. */
+DAT_EVENT kit_next(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
+/* A completion that has succeeded; its length. */
+DAT_VLEN kit_done(DAT_EVD_HANDLE evd, DAT_DTO_COOKIE cookie);
+void kit_is_empty(DAT_EVD_HANDLE evd);
+
+/* A PSP on a qualifier of its own choice. */
+DAT_PSP_HANDLE kit_listen(struct kit_side *side, DAT_PSP_FLAGS flags, DAT_CONN_QUAL *qual);
+void kit_connect(const struct kit_side *side, DAT_EP_HANDLE ep, DAT_CONN_QUAL qual);
+/* The next request of the side's CR EVD. */
+DAT_CR_HANDLE kit_request(const struct kit_side *side);
+
+/* Connects the EPs of the two. */
+void kit_join(struct kit_side *active, struct kit_side *passive);
+/* Ends the connection of the two EPs, from the first one; both are DISCONNECTED then. */
+void kit_part(struct kit_side *one, struct kit_side *other);
+
+DAT_EP_STATE kit_state(DAT_EP_HANDLE ep);
+
+DAT_DTO_COOKIE kit_cookie(DAT_UINT64 value);
+DAT_LMR_TRIPLET kit_local(const struct kit_side *side, size_t offset, size_t length);
+DAT_RMR_TRIPLET kit_remote(const struct kit_side *side, size_t offset, size_t length);
+
+#endif
