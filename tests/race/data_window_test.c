@@ -430,7 +430,7 @@ static void posted_as_it_ends(void)
     struct poster poster;
 
     fx_pair_open(&pair);
-    region = fx_node_buf(&pair.b, 64);
+    region = fx_buf_make(&pair.b, 64);
     part = fx_whole(&region);
     memset(&poster, 0, sizeof(poster));
     poster.pair = &pair;
@@ -443,6 +443,7 @@ static void posted_as_it_ends(void)
         CHECK_OK(it_lmr_create21(pair.b.pz, region.data, NULL, 64, IT_ADDR_MODE_ABSOLUTE,
                                  FX_PRIVS_ALL, IT_LMR_FLAG_NONE, 0, &region.lmr, &region.key));
     }
+    fx_buf_free(&region);
     fx_pair_close(&pair);
 }
 
