@@ -150,15 +150,34 @@ DAT_RETURN udapl_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segmen
                                         remote->rmr_context));
 }
 
-/* The local window is named by its key: see memory/. */
+/* The local window is named by its key. */
 DAT_RETURN udapl_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPLET *local,
                                           DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
                                           DAT_COMPLETION_FLAGS flags)
 {
-    (void)ep_handle;
-    (void)local;
-    (void)cookie;
-    (void)remote;
-    (void)flags;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+    const struct udapl_ep *ep = ep_handle;
+    it_rmr_triplet_t segment;
+    const struct udapl_rmr *rmr;
+
+    if (!udapl_is(ep_handle, DAT_HANDLE_TYPE_EP))
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (!local)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!remote)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    if (((unsigned)flags & ~UDAPL_FLAGS_REQUEST) != 0)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    if (local->segment_length < remote->segment_length)
+        return udapl_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+    if (ep->reads.count != 0) /* its Reads need records, and windows take no part in that */
+        return udapl_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+    rmr = udapl_rmr_of_key(ep->object.ia, local->rmr_context);
+    if (!rmr)
+        return udapl_error(DAT_PRIVILEGES_VIOLATION, DAT_NO_SUBTYPE);
+    segment.rmr = rmr->it;
+    segment.addr.rel = local->virtual_address;
+    segment.length = remote->segment_length;
+    return answer(ep, it_post_rdma_read_to_rmr(ep->it, &segment, 1, cookie.as_64,
+                                               udapl_flags(flags), remote->virtual_address,
+                                               remote->rmr_context));
 }

@@ -145,9 +145,11 @@ static it_status_t link_window(struct udapl_rmr *rmr, const struct udapl_lmr *lm
                                      triplet->segment_length, mode,
                                      udapl_rmr_privileges(privileges), ep->it, cookie, flags, &key);
 
-    if (status == IT_SUCCESS)
-        rmr->rmr_context = (DAT_RMR_CONTEXT)key;
-    return status;
+    if (status != IT_SUCCESS)
+        return status;
+    rmr->rmr_context = (DAT_RMR_CONTEXT)key;
+    udapl_rmr_remember(rmr);
+    return IT_SUCCESS;
 }
 
 static DAT_RETURN check_bind(const struct udapl_rmr *rmr, const DAT_LMR_TRIPLET *triplet,

@@ -11,6 +11,9 @@
 #include <netinet/in.h>
 
 struct udapl_evd;
+struct udapl_rmr;
+
+#define UDAPL_IA_WINDOWS 256
 
 struct udapl_ia {
     struct udapl_object object;
@@ -19,6 +22,7 @@ struct udapl_ia {
     it_ia_info_t *info;
     struct itx_features features;
     struct sockaddr_storage address; /* that ia_query tells */
+    _Atomic(struct udapl_rmr *) window[UDAPL_IA_WINDOWS]; /* bound last, by their keys */
     pthread_mutex_t lock;            /* guards what follows */
     struct udapl_object *objects[UDAPL_TYPES];
     struct udapl_evd *async_evd; /* or NULL */

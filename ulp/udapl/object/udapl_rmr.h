@@ -22,4 +22,13 @@ struct udapl_rmr {
     struct udapl_record bind[UDAPL_RMR_BINDS]; /* where binds leads */
 };
 
+/* After a bind: the window can be found by its key. */
+void udapl_rmr_remember(struct udapl_rmr *rmr);
+
+/*
+ * The window of a key, or NULL. Windows that were bound last are found at once; one that another with
+ * a similar key has displaced is looked for.
+ */
+struct udapl_rmr *udapl_rmr_of_key(struct udapl_ia *ia, DAT_RMR_CONTEXT key);
+
 #endif
