@@ -982,8 +982,8 @@ it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters
 
 /*
  * Totals of one endpoint since it was created, over all its connections. They never go down. The
- * first four wrap at 2^32, the others at 2^64. On a device only the first four are counted: the
- * others are 0.
+ * first four and the last wrap at 2^32, the others at 2^64. On a device only these five are counted:
+ * the others are 0.
  */
 struct itx_ep_counters {
     size_t size;                  /* sizeof(struct itx_ep_counters) as the caller knows it */
@@ -1003,6 +1003,11 @@ struct itx_ep_counters {
     uint64_t terminates_sent;     /* RDMAP Terminate messages sent */
     uint64_t terminates_received; /* RDMAP Terminate messages received */
     uint64_t nudges;              /* second ready-to-receive messages */
+    /*
+     * Of requests_posted, those that are over, though their event may still wait in its EVD. On a
+     * device, where nobody knows before it is looked for: requests_done.
+     */
+    uint64_t requests_ended;
 };
 
 /**

@@ -98,6 +98,7 @@ Test(data_counters, of_an_endpoint_and_its_ia)
     after = ep_counters(pair.a_ep);
     CHECK_EQ(before.requests_posted + 3, after.requests_posted);
     CHECK_EQ(before.requests_done + 3, after.requests_done);
+    CHECK_EQ(before.requests_ended + 3, after.requests_ended);
     CHECK_EQ(before.fpdus_sent + 3, after.fpdus_sent);
     CHECK(after.bytes_sent - before.bytes_sent >= 300 &&
           after.bytes_sent - before.bytes_sent < 600);
@@ -173,7 +174,7 @@ Test(data_counters, of_a_caller_who_knows_less_or_more)
     CHECK_EQ(sizeof(larger), larger.counters.size);
     CHECK_EQ(7, larger.behind);
     CHECK_EQ(0, larger.counters.requests_posted);
-    larger.counters.size = sizeof(larger.counters) - 1;
+    larger.counters.size = offsetof(struct itx_ep_counters, requests_ended) - 1;
     CHECK_STATUS(IT_ERR_INVALID_LENGTH, itx_ep_stats(ep, &larger.counters));
     CHECK_STATUS(IT_ERR_FAULT, itx_ep_stats(ep, NULL));
     CHECK_STATUS(IT_ERR_INVALID_EP, itx_ep_stats((it_ep_handle_t)node.pz, &larger.counters));

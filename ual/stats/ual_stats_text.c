@@ -59,6 +59,7 @@ static const struct text_member ep_members[] = {
     MEMBER(itx_ep_counters, send_retries),        MEMBER(itx_ep_counters, crc_errors),
     MEMBER(itx_ep_counters, protocol_errors),     MEMBER(itx_ep_counters, terminates_sent),
     MEMBER(itx_ep_counters, terminates_received), MEMBER(itx_ep_counters, nudges),
+    MEMBER(itx_ep_counters, requests_ended),
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

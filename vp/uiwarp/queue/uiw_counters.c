@@ -25,6 +25,7 @@ void uiw_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)
     const struct uiw_ep *ep = uiw_ep_of(ual);
 
     counters_add_queue(&ep->sq, &counters->requests_posted, &counters->requests_done);
+    counters->requests_ended += uiw_queue_head(&ep->sq);
     counters_add_queue(&ep->rq, &counters->receives_posted, &counters->receives_done);
     counters->bytes_sent += counters_load(&ep->tx.octets);
     counters->bytes_received += counters_load(&ep->rx.octets_in);

@@ -306,6 +306,7 @@ void verbs_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)
 
     query_count(&ep->sq, &counters->requests_posted, &counters->requests_done);
     query_count(&ep->rq, &counters->receives_posted, &counters->receives_done);
+    counters->requests_ended = counters->requests_done; /* nobody knows before it is polled */
 }
 
 bool verbs_device_is_own(const struct verbs_ia *ia, const struct rdma_cm_id *id)
