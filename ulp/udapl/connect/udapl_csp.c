@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Common service points are not offered: connection qualifiers are ports already. So there is no
+ * handle of one.
+ */
 #include "connect/udapl_connect.h"
 
-#include "map/udapl_return.h"
+#include "object/udapl_ia.h"
 
 DAT_RETURN udapl_csp_create(DAT_IA_HANDLE ia_handle, DAT_COMM *communicator,
                             DAT_IA_ADDRESS_PTR address, DAT_EVD_HANDLE evd_handle,
                             DAT_CSP_HANDLE *csp_handle)
 {
-    (void)ia_handle;
     (void)communicator;
     (void)address;
     (void)evd_handle;
     (void)csp_handle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+    if (!udapl_ia_from(ia_handle))
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    return udapl_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 }
 
 DAT_RETURN udapl_csp_query(DAT_CSP_HANDLE csp_handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *param)
@@ -20,11 +25,11 @@ DAT_RETURN udapl_csp_query(DAT_CSP_HANDLE csp_handle, DAT_CSP_PARAM_MASK mask, D
     (void)csp_handle;
     (void)mask;
     (void)param;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+    return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CSP);
 }
 
 DAT_RETURN udapl_csp_free(DAT_CSP_HANDLE csp_handle)
 {
     (void)csp_handle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+    return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CSP);
 }

@@ -22,6 +22,10 @@ bool udapl_deliver_connection(const it_event_t *event, DAT_EVENT *out);
 /* Of both asynchronous streams. */
 bool udapl_deliver_async(struct udapl_ia *ia, const it_event_t *event, DAT_EVENT *out);
 
+/* An EP that the provider makes, unconfigured and held; NULL without memory. */
+struct udapl_ep *udapl_ep_provide(struct udapl_ia *ia, const DAT_EP_ATTR *attr,
+                                  enum udapl_ep_hold hold);
+
 /* The state of an EP as the consumer sees it now. */
 DAT_EP_STATE udapl_ep_state(const struct udapl_ep *ep);
 

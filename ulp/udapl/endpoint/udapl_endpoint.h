@@ -55,14 +55,7 @@ DAT_RETURN udapl_srq_post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments
                                DAT_LMR_TRIPLET *segments, DAT_DTO_COOKIE cookie);
 DAT_RETURN udapl_srq_free(DAT_SRQ_HANDLE srq_handle);
 
-/*
- * For connect/: an EP with the provider's defaults, unconfigured: for a request of a PSP that asks.
- */
-DAT_RETURN udapl_ep_create_bare(struct udapl_ia *ia, struct udapl_ep **ep);
-
-/*
- * Whether the EP has all that a connection needs: DAT_SUCCESS, or DAT_INVALID_STATE and what lacks.
- */
+/* Whether the EP has all that a connection needs: DAT_SUCCESS, or DAT_INVALID_STATE and what lacks. */
 DAT_RETURN udapl_ep_configured(const struct udapl_ep *ep);
 
 /*

@@ -26,15 +26,6 @@ static DAT_RETURN new_ep(struct udapl_ia *ia, const struct udapl_ep_parts *parts
     return DAT_SUCCESS;
 }
 
-DAT_RETURN udapl_ep_create_bare(struct udapl_ia *ia, struct udapl_ep **ep)
-{
-    static const struct udapl_ep_parts none;
-    DAT_EP_ATTR attr;
-
-    (void)udapl_ep_attr_settle(ia, NULL, &attr); /* defaults are within all limits */
-    return new_ep(ia, &none, &attr, ep);
-}
-
 DAT_RETURN udapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
                            DAT_EVD_HANDLE recv_evd, DAT_EVD_HANDLE request_evd,
                            DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,

@@ -14,7 +14,9 @@ struct udapl_ep;
 struct udapl_cr {
     struct udapl_object object;
     it_cn_est_identifier_t it;
-    struct udapl_ep *ep; /* that the service point has for it, or NULL */
+    DAT_CONN_QUAL conn_qual; /* that the peer has asked for */
+    struct udapl_ep *ep;     /* that the service point has for it, or NULL */
+    bool made_ep;            /* the provider has made that one for the request */
     struct sockaddr_storage remote;
     DAT_PORT_QUAL remote_port;
     DAT_COUNT private_data_size;

@@ -3,6 +3,7 @@
 #ifndef ITAPI_ULP_UDAPL_OBJECT_UDAPL_EP_H
 #define ITAPI_ULP_UDAPL_OBJECT_UDAPL_EP_H
 
+#include "map/udapl_ep_states.h"
 #include "object/udapl_object.h"
 #include "object/udapl_pz.h"
 #include "object/udapl_record.h"
@@ -12,14 +13,13 @@
 #include <netinet/in.h>
 
 struct udapl_evd;
-struct udapl_sp;
 struct udapl_srq;
 
 /* What the connection of an EP needs beyond the state that IT-API keeps; connect/ and deliver/. */
 struct udapl_connection {
-    struct udapl_sp *sp; /* the service point that has reserved the EP, or NULL */
-    bool tentative;      /* the provider has made the EP for a request that waits */
-    bool disconnected;   /* the consumer has got the event that ends the connection */
+    _Atomic(enum udapl_ep_hold) hold;
+    _Atomic(bool) draining;                /* dat_ep_disconnect waits for the last requests */
+    _Atomic(bool) accepting;               /* on the passive side, this time or the last */
     struct sockaddr_storage local, remote; /* as ep_query tells them */
     DAT_PORT_QUAL local_port, remote_port;
     unsigned char private_data[IT_MAX_PRIV_DATA]; /* of the last event of the connection */
