@@ -177,7 +177,7 @@ DAT_RETURN udapl_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR
     segment.rmr = rmr->it;
     segment.addr.rel = local->virtual_address;
     segment.length = remote->segment_length;
-    return answer(ep, it_post_rdma_read_to_rmr(ep->it, &segment, 1, cookie.as_64,
-                                               udapl_flags(flags), remote->virtual_address,
-                                               remote->rmr_context));
+    return answer(ep,
+                  it_post_rdma_read_to_rmr(ep->it, &segment, 1, cookie.as_64, udapl_flags(flags),
+                                           remote->virtual_address, remote->rmr_context));
 }

@@ -21,9 +21,9 @@ struct udapl_ia {
     it_ia_handle_t it;
     it_ia_info_t *info;
     struct itx_features features;
-    struct sockaddr_storage address; /* that ia_query tells */
+    struct sockaddr_storage address;                      /* that ia_query tells */
     _Atomic(struct udapl_rmr *) window[UDAPL_IA_WINDOWS]; /* bound last, by their keys */
-    pthread_mutex_t lock;            /* guards what follows */
+    pthread_mutex_t lock;                                 /* guards what follows */
     struct udapl_object *objects[UDAPL_TYPES];
     struct udapl_evd *async_evd; /* or NULL */
 };
