@@ -10,67 +10,15 @@
 #include <string.h>
 
 #include "hostile/fixture_kit.h"
+#include "hostile/hostile_writer.h"
 
-#define REGION   (1u << 20)
-#define CHUNK    60000u
+#define REGION   WRITER_REGION
+#define CHUNK    WRITER_CHUNK
 #define GRACE_US 20000u
-
-/* A peer on its own thread that writes into the region until it is cut off. */
-struct writer {
-    pthread_t thread;
-    struct raw_peer *peer;
-    uint32_t stag;
-    uint64_t to;
-    atomic_uint rounds;
-};
-
-static bool write_region(struct writer *writer, struct raw_bytes *stream)
-{
-    static unsigned char payload[CHUNK];
-    struct raw_bytes ulpdu = {0};
-    unsigned round = atomic_load(&writer->rounds) + 1;
-    bool sent;
-
-    memset(payload, (int)(round & 0x7f) + 1, sizeof(payload));
-    raw_reset(stream);
-    for (size_t at = 0; at < REGION; at += CHUNK) {
-        size_t part = REGION - at < CHUNK ? REGION - at : CHUNK;
-
-        raw_tagged(&ulpdu, RAW_WRITE, writer->stag, writer->to + at, payload, part,
-                   at + part == REGION);
-        raw_fpdu(stream, &ulpdu, writer->peer->crc);
-    }
-    sent = raw_send(writer->peer, stream);
-    atomic_store(&writer->rounds, round);
-    raw_free(&ulpdu);
-    return sent;
-}
-
-static void *writer_main(void *argument)
-{
-    struct writer *writer = argument;
-    struct raw_bytes stream = {0};
-
-    while (write_region(writer, &stream))
-        continue;
-    raw_free(&stream);
-    return NULL;
-}
-
-/* Compares for a while: the memory must stay as it is now. */
-static void stays(const unsigned char *memory, const unsigned char *now)
-{
-    uint64_t end = fx_now_us() + GRACE_US;
-
-    do
-        CHECK(memcmp(memory, now, REGION) == 0);
-    while (fx_now_us() < end);
-}
 
 static void free_under_writes(const struct hk_startup *startup, unsigned seed)
 {
     static unsigned char now[REGION];
-    struct fx_patience patience = fx_patience_start("writes");
     struct hk_victim victim;
     struct fx_buf region;
     struct writer writer;
@@ -79,26 +27,21 @@ static void free_under_writes(const struct hk_startup *startup, unsigned seed)
     hk_open(&kit);
     region = fx_buf_make(&kit.node, REGION);
     hk_victim(&kit, &victim, HK_CONNECT, startup);
-    memset(&writer, 0, sizeof(writer));
-    writer.peer = &victim.peer;
-    writer.stag = (uint32_t)region.key;
-    writer.to = fx_addr(&region, 0);
-    CHECK(pthread_create(&writer.thread, NULL, writer_main, &writer) == 0);
-    while (atomic_load(&writer.rounds) < 2 + seed % 3)
-        fx_patience_check(&patience);
+    writer_start(&writer, &victim.peer, (uint32_t)region.key, fx_addr(&region, 0));
+    writer_await(&writer, 2 + seed % 3);
     until = fx_now_us() + seed * 137 % 1000;
     while (fx_now_us() < until)
         continue;
     CHECK_OK(it_lmr_free(region.lmr));
     memcpy(now, region.data, REGION);
-    stays(region.data, now);
+    stays(region.data, now, GRACE_US);
     /* What the program does with its memory now is its own business. */
     memset(region.data, 0xff, REGION);
     memset(now, 0xff, REGION);
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
     hk_affiliated(&victim, IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION,
                   IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION);
-    stays(region.data, now);
+    stays(region.data, now, GRACE_US);
     raw_finish(&victim.peer);
     CHECK(pthread_join(writer.thread, NULL) == 0);
     hk_victim_close(&victim);
@@ -147,7 +90,7 @@ Test(hostile_memory, freed_under_half_an_fpdu, .init = kit_init, .fini = kit_fin
         (void)raw_send_part(&victim.peer, stream.data + half, stream.len - half);
         hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
         (void)fx_next(kit.node.aff_evd);
-        stays(region.data, now);
+        stays(region.data, now, GRACE_US);
         hk_victim_close(&victim);
         region.lmr = NULL;
         fx_buf_free(&region);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "hostile/hostile_kit.h"
+#include "hostile/hostile_writer.h"
 #include "support/it_window.h"
 
 #define SIZE 4096u
@@ -430,50 +431,7 @@ Test(hostile_window, unlinked_behind_its_answer, .fini = bed_close)
 
 /* ---- Closed under traffic ------------------------------------------------------------------- */
 
-#define REGION (1u << 20)
-#define CHUNK  60000u
-
-/* A peer on its own thread that writes into the window until it is cut off. */
-struct writer {
-    pthread_t thread;
-    struct raw_peer *peer;
-    uint32_t stag;
-    uint64_t to;
-    atomic_uint rounds;
-};
-
-static bool write_all(struct writer *writer, struct raw_bytes *stream)
-{
-    static unsigned char payload[CHUNK];
-    struct raw_bytes ulpdu = {0};
-    unsigned round = atomic_load(&writer->rounds) + 1;
-    bool sent;
-
-    memset(payload, (int)(round & 0x7f) + 1, sizeof(payload));
-    raw_reset(stream);
-    for (size_t at = 0; at < REGION; at += CHUNK) {
-        size_t length = REGION - at < CHUNK ? REGION - at : CHUNK;
-
-        raw_tagged(&ulpdu, RAW_WRITE, writer->stag, writer->to + at, payload, length,
-                   at + length == REGION);
-        raw_fpdu(stream, &ulpdu, writer->peer->crc);
-    }
-    sent = raw_send(writer->peer, stream);
-    atomic_store(&writer->rounds, round);
-    raw_free(&ulpdu);
-    return sent;
-}
-
-static void *writer_main(void *argument)
-{
-    struct writer *writer = argument;
-    struct raw_bytes stream = {0};
-
-    while (write_all(writer, &stream))
-        continue;
-    raw_free(&stream);
-    return NULL;
-}
+#define REGION WRITER_REGION
 
 enum way {
     WAY_UNLINK,
@@ -495,19 +453,9 @@ static void close_window(struct hk *kit, struct hk_victim *victim, it_rmr_handle
         CHECK_OK(it_rmr_free(rmr));
 }
 
-static void stays(const unsigned char *memory, const unsigned char *now, uint64_t microseconds)
-{
-    uint64_t end = fx_now_us() + microseconds;
-
-    do
-        CHECK(memcmp(memory, now, REGION) == 0);
-    while (fx_now_us() < end);
-}
-
 static void closed_under_writes(const struct hk_startup *startup, enum way way, unsigned seed)
 {
     static unsigned char now[REGION];
-    struct fx_patience patience = fx_patience_start("writes");
     struct hk kit;
     struct hk_victim victim;
     struct fx_buf region;
@@ -522,13 +470,10 @@ static void closed_under_writes(const struct hk_startup *startup, enum way way, 
     part = fx_whole(&region);
     rmr = fx_rmr(kit.node.pz, seed % 2 ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE);
     hk_victim(&kit, &victim, HK_CONNECT, startup);
-    memset(&writer, 0, sizeof(writer));
-    writer.peer = &victim.peer;
-    writer.stag = (uint32_t)fx_linked(kit.node.request_evd, victim.ep, rmr, &part);
-    writer.to = fx_part_addr(&part, 0);
-    CHECK(pthread_create(&writer.thread, NULL, writer_main, &writer) == 0);
-    while (atomic_load(&writer.rounds) < 2 + seed)
-        fx_patience_check(&patience);
+    writer_start(&writer, &victim.peer,
+                 (uint32_t)fx_linked(kit.node.request_evd, victim.ep, rmr, &part),
+                 fx_part_addr(&part, 0));
+    writer_await(&writer, 2 + seed);
     close_window(&kit, &victim, rmr, &elsewhere, way);
     memcpy(now, region.data, REGION);
     stays(region.data, now, 20000);

@@ -4,11 +4,10 @@
  * that nothing has changed.
  */
 #include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "support/fixture_node.h"
+#include "support/waiter.h"
 
 static void ignore(it_evd_handle_t evd, void *argument)
 {
@@ -315,43 +314,19 @@ Test(api_events, joining_an_aggregate)
 
 /* ---- States ---------------------------------------------------------------------------------- */
 
-struct sleeper {
-    pthread_t thread;
-    it_evd_handle_t evd;
-    atomic_int id;
-    it_status_t status;
-};
-
-static void *sleeper_main(void *argument)
-{
-    struct sleeper *sleeper = argument;
-    it_event_t taken;
-
-    atomic_store(&sleeper->id, fx_thread_id());
-    sleeper->status = it_evd_wait(sleeper->evd, FX_PATIENCE_MS * 1000ull, &taken, NULL);
-    return NULL;
-}
-
 Test(api_events, waiter_and_callback_exclude_each_other)
 {
-    struct fx_patience patience = fx_patience_start("the sleeper");
-    struct sleeper sleeper;
+    struct waiter waiter;
     it_evd_handle_t soft;
 
     fx_node_open(&node);
     soft = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
-    memset(&sleeper, 0, sizeof(sleeper));
-    sleeper.evd = soft;
-    CHECK(pthread_create(&sleeper.thread, NULL, sleeper_main, &sleeper) == 0);
-    while (atomic_load(&sleeper.id) == 0)
-        fx_patience_check(&patience);
-    fx_thread_sleeps(atomic_load(&sleeper.id));
+    waiter_start(&waiter, soft);
     EXPECT_STATUS(IT_ERR_EVD_WAIT, it_evd_callback_attach(soft, ignore, NULL));
     EXPECT_STATUS(IT_ERR_INVALID_EVD_STATE, it_evd_callback_detach(soft));
     EXPECT_STATUS(IT_ERR_QUEUE_EMPTY, it_evd_dequeue(soft, &event));
     CHECK_OK(it_evd_post_se(soft, NULL));
-    CHECK(pthread_join(sleeper.thread, NULL) == 0);
-    EXPECT_STATUS(IT_SUCCESS, sleeper.status);
+    waiter_ends(&waiter, IT_SUCCESS);
 
     CHECK_OK(it_evd_callback_attach(soft, ignore, NULL));
     EXPECT_STATUS(IT_ERR_CALLBACK_EXISTS, it_evd_callback_attach(soft, ignore, NULL));

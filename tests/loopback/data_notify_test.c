@@ -4,49 +4,11 @@
  * and the threshold.
  */
 #include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/waiter.h"
 
 /* How long something that must not happen is given to happen all the same. */
 #define GRACE_US 30000u
-
-/* A thread that takes one event with it_evd_wait. */
-struct waiter {
-    pthread_t thread;
-    it_evd_handle_t evd;
-    atomic_int tid;
-    atomic_bool woken;
-    it_status_t status;
-    it_event_t event;
-    size_t nmore;
-};
-
-static void *waiter_main(void *argument)
-{
-    struct waiter *waiter = argument;
-
-    atomic_store(&waiter->tid, fx_thread_id());
-    waiter->status =
-        it_evd_wait(waiter->evd, FX_PATIENCE_MS * 1000ull, &waiter->event, &waiter->nmore);
-    atomic_store(&waiter->woken, true);
-    return NULL;
-}
-
-/* Returns when the thread sleeps inside it_evd_wait. */
-static void waiter_start(struct waiter *waiter, it_evd_handle_t evd)
-{
-    struct fx_patience patience = fx_patience_start("start of the waiter");
-
-    memset(waiter, 0, sizeof(*waiter));
-    waiter->evd = evd;
-    CHECK(pthread_create(&waiter->thread, NULL, waiter_main, waiter) == 0);
-    while (atomic_load(&waiter->tid) == 0)
-        fx_patience_check(&patience);
-    fx_thread_sleeps(atomic_load(&waiter->tid));
-}
 
 static void waiter_stays(struct waiter *waiter)
 {
@@ -58,14 +20,6 @@ static void waiter_stays(struct waiter *waiter)
             CHECK_FAIL("woken without cause: %s", itx_status_string(waiter->status));
         fx_patience_check(&patience);
     }
-}
-
-static void waiter_returns(struct waiter *waiter, it_dto_cookie_t cookie, size_t nmore)
-{
-    CHECK(pthread_join(waiter->thread, NULL) == 0);
-    CHECK_STATUS(IT_SUCCESS, waiter->status);
-    CHECK_EQ(cookie, waiter->event.dto_cmpl.cookie);
-    CHECK_EQ(nmore, waiter->nmore);
 }
 
 static struct {
@@ -296,14 +250,11 @@ Test(data_notify, two_waiters, .fini = bed_close)
     bed_open(IT_THRESHOLD_DISABLE);
     post_receives(2, FX_SIGNAL);
     waiter_start(&one, bed.recv_evd);
-    memset(&two, 0, sizeof(two));
-    two.evd = bed.recv_evd;
-    CHECK(pthread_create(&two.thread, NULL, waiter_main, &two) == 0);
+    waiter_begin(&two, bed.recv_evd);
     deliver(FX_QUIET);
     deliver(FX_QUIET);
-    CHECK(pthread_join(one.thread, NULL) == 0);
+    waiter_ends(&one, IT_SUCCESS);
     CHECK(pthread_join(two.thread, NULL) == 0);
-    CHECK_STATUS(IT_SUCCESS, one.status);
     /* The limit of waiters is at least 1. */
     if (two.status == IT_SUCCESS)
         CHECK_EQ(1, one.event.dto_cmpl.cookie + two.event.dto_cmpl.cookie);
@@ -320,8 +271,7 @@ Test(data_notify, ia_free_aborts_waiter)
     fx_node_open(&node);
     waiter_start(&waiter, node.recv_evd);
     fx_node_close(&node);
-    CHECK(pthread_join(waiter.thread, NULL) == 0);
-    CHECK_STATUS(IT_ERR_ABORT, waiter.status);
+    waiter_ends(&waiter, IT_ERR_ABORT);
 }
 
 Test(data_notify, evd_free_aborts_waiter)
@@ -332,7 +282,6 @@ Test(data_notify, evd_free_aborts_waiter)
     fx_node_open(&node);
     waiter_start(&waiter, node.recv_evd);
     CHECK_OK(it_evd_free(node.recv_evd));
-    CHECK(pthread_join(waiter.thread, NULL) == 0);
-    CHECK_STATUS(IT_ERR_ABORT, waiter.status);
+    waiter_ends(&waiter, IT_ERR_ABORT);
     fx_node_close(&node);
 }

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "race/region_writer.h"
 
 #define THREADS 3u
 #define ROUNDS  300u
-#define VICTIM  (256u << 10)
 
 struct maker {
     pthread_t thread;
@@ -87,38 +86,9 @@ static void churn(void)
     fx_pair_close(&pair);
 }
 
-/* The peer writes on its own thread as fast as it can. */
-struct writer {
-    pthread_t thread;
-    struct fx_pair *pair;
-    const struct fx_buf *local;
-    it_rdma_addr_t address;
-    it_rmr_context_t key;
-    atomic_uint done;
-};
-
-static void *writer_main(void *argument)
-{
-    struct writer *writer = argument;
-    it_lmr_triplet_t segment = fx_seg(writer->local, 0, VICTIM);
-
-    for (;;) {
-        it_event_t event;
-
-        memset(writer->local->data, (int)(atomic_load(&writer->done) & 0x3f) + 1, VICTIM);
-        CHECK_OK(it_post_rdma_write(writer->pair->a_ep, &segment, 1, 1, FX_SIGNAL, writer->address,
-                                    writer->key));
-        event = fx_next(writer->pair->a.request_evd);
-        if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
-            return NULL;
-        atomic_fetch_add(&writer->done, 1);
-    }
-}
-
 static void freed_while_written(unsigned round)
 {
-    static unsigned char now[VICTIM];
-    struct fx_patience patience = fx_patience_start("writes");
+    static unsigned char now[WRITER_SIZE];
     struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf remote;
@@ -126,25 +96,19 @@ static void freed_while_written(unsigned round)
     uint64_t end;
 
     fx_pair_open(&pair);
-    local = fx_node_buf(&pair.a, VICTIM);
-    remote = fx_buf_make(&pair.b, VICTIM);
-    memset(&writer, 0, sizeof(writer));
-    writer.pair = &pair;
-    writer.local = &local;
-    writer.address = fx_addr(&remote, 0);
-    writer.key = remote.key;
-    CHECK(pthread_create(&writer.thread, NULL, writer_main, &writer) == 0);
-    while (atomic_load(&writer.done) < 3 + round)
-        fx_patience_check(&patience);
+    local = fx_node_buf(&pair.a, WRITER_SIZE);
+    remote = fx_buf_make(&pair.b, WRITER_SIZE);
+    writer_start(&writer, &pair, &local, fx_addr(&remote, 0), remote.key);
+    writer_await(&writer, 3 + round);
     CHECK_OK(it_lmr_free(remote.lmr));
-    memcpy(now, remote.data, VICTIM);
+    memcpy(now, remote.data, WRITER_SIZE);
     end = fx_now_us() + 10000;
     do
-        CHECK(memcmp(now, remote.data, VICTIM) == 0);
+        CHECK(memcmp(now, remote.data, WRITER_SIZE) == 0);
     while (fx_now_us() < end);
     CHECK(pthread_join(writer.thread, NULL) == 0);
     fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-    CHECK(memcmp(now, remote.data, VICTIM) == 0);
+    CHECK(memcmp(now, remote.data, WRITER_SIZE) == 0);
     remote.lmr = NULL;
     fx_buf_free(&remote);
     fx_node_close(&pair.a);

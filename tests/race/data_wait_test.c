@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/waiter.h"
 
 #define MESSAGES 1500u
 #define WAITERS  3u
@@ -82,51 +82,25 @@ static void many_takers(void)
     fx_pair_close(&pair);
 }
 
-struct sleeper {
-    pthread_t thread;
-    it_evd_handle_t evd;
-    atomic_int id;
-    it_status_t status;
-};
-
-static void *sleeper_main(void *argument)
-{
-    struct sleeper *sleeper = argument;
-    it_event_t event;
-
-    atomic_store(&sleeper->id, fx_thread_id());
-    sleeper->status = it_evd_wait(sleeper->evd, FX_PATIENCE_MS * 1000ull, &event, NULL);
-    return NULL;
-}
-
 /* The EVD, or the whole IA, is freed while threads sleep on it. */
 static void freed_under_waiters(bool whole_ia)
 {
-    struct fx_patience patience = fx_patience_start("sleepers");
     struct fx_node node;
-    struct sleeper sleepers[2];
+    struct waiter waiters[2];
 
     fx_node_open(&node);
-    memset(sleepers, 0, sizeof(sleepers));
-    for (unsigned i = 0; i < 2; i++) {
-        sleepers[i].evd = i == 0 ? node.recv_evd : node.conn_evd;
-        CHECK(pthread_create(&sleepers[i].thread, NULL, sleeper_main, &sleepers[i]) == 0);
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        while (atomic_load(&sleepers[i].id) == 0)
-            fx_patience_check(&patience);
-        fx_thread_sleeps(atomic_load(&sleepers[i].id));
-    }
+    waiter_begin(&waiters[0], node.recv_evd);
+    waiter_begin(&waiters[1], node.conn_evd);
+    waiter_sleeps(&waiters[0]);
+    waiter_sleeps(&waiters[1]);
     if (!whole_ia) {
         CHECK_OK(it_evd_free(node.recv_evd));
         CHECK_OK(it_evd_free(node.conn_evd));
     } else {
         CHECK_OK(it_ia_free(node.ia));
     }
-    for (unsigned i = 0; i < 2; i++) {
-        CHECK(pthread_join(sleepers[i].thread, NULL) == 0);
-        CHECK_STATUS(IT_ERR_ABORT, sleepers[i].status);
-    }
+    waiter_ends(&waiters[0], IT_ERR_ABORT);
+    waiter_ends(&waiters[1], IT_ERR_ABORT);
     if (!whole_ia)
         fx_node_close(&node);
 }

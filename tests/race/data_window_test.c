@@ -8,39 +8,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "race/region_writer.h"
 #include "support/it_window.h"
 
-#define VICTIM (256u << 10)
-
 /* ---- Unlinked under Writes ------------------------------------------------------------------ */
-
-/* The peer writes on its own thread as fast as it can. */
-struct writer {
-    pthread_t thread;
-    struct fx_pair *pair;
-    const struct fx_buf *local;
-    it_rdma_addr_t address;
-    it_rmr_context_t key;
-    atomic_uint done;
-};
-
-static void *writer_main(void *argument)
-{
-    struct writer *writer = argument;
-    it_lmr_triplet_t segment = fx_seg(writer->local, 0, VICTIM);
-
-    for (;;) {
-        it_event_t event;
-
-        memset(writer->local->data, (int)(atomic_load(&writer->done) & 0x3f) + 1, VICTIM);
-        CHECK_OK(it_post_rdma_write(writer->pair->a_ep, &segment, 1, 1, FX_SIGNAL, writer->address,
-                                    writer->key));
-        event = fx_next(writer->pair->a.request_evd);
-        if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
-            return NULL;
-        atomic_fetch_add(&writer->done, 1);
-    }
-}
 
 static void close_window(struct fx_pair *pair, it_rmr_handle_t rmr, const struct fx_buf *elsewhere,
                          unsigned round)
@@ -57,8 +28,7 @@ static void close_window(struct fx_pair *pair, it_rmr_handle_t rmr, const struct
 
 static void closed_while_written(unsigned round)
 {
-    static unsigned char now[VICTIM];
-    struct fx_patience patience = fx_patience_start("writes");
+    static unsigned char now[WRITER_SIZE];
     struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf remote;
@@ -69,29 +39,24 @@ static void closed_while_written(unsigned round)
     uint64_t end;
 
     fx_pair_open(&pair);
-    local = fx_node_buf(&pair.a, VICTIM);
-    remote = fx_buf_make_as(pair.b.pz, VICTIM, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
+    local = fx_node_buf(&pair.a, WRITER_SIZE);
+    remote = fx_buf_make_as(pair.b.pz, WRITER_SIZE, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
     elsewhere = fx_node_buf(&pair.b, 64);
     part = fx_whole(&remote);
     rmr = fx_rmr(pair.b.pz, round % 2 ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW);
-    memset(&writer, 0, sizeof(writer));
-    writer.pair = &pair;
-    writer.local = &local;
-    writer.key = fx_linked(pair.b.request_evd, pair.b_ep, rmr, &part);
-    writer.address = fx_part_addr(&part, 0);
-    CHECK(pthread_create(&writer.thread, NULL, writer_main, &writer) == 0);
-    while (atomic_load(&writer.done) < 2 + round)
-        fx_patience_check(&patience);
+    writer_start(&writer, &pair, &local, fx_part_addr(&part, 0),
+                 fx_linked(pair.b.request_evd, pair.b_ep, rmr, &part));
+    writer_await(&writer, 2 + round);
     close_window(&pair, rmr, &elsewhere, round);
     /* Plain reads of memory that nobody writes any more: a race would be reported. */
-    memcpy(now, remote.data, VICTIM);
+    memcpy(now, remote.data, WRITER_SIZE);
     end = fx_now_us() + 10000;
     do
-        CHECK(memcmp(now, remote.data, VICTIM) == 0);
+        CHECK(memcmp(now, remote.data, WRITER_SIZE) == 0);
     while (fx_now_us() < end);
     CHECK(pthread_join(writer.thread, NULL) == 0);
     fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-    CHECK(memcmp(now, remote.data, VICTIM) == 0);
+    CHECK(memcmp(now, remote.data, WRITER_SIZE) == 0);
     if (round % 3 != 2)
         CHECK_OK(it_rmr_free(rmr));
     fx_buf_free(&remote);

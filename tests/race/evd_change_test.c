@@ -5,13 +5,13 @@
  * taken once, none is left behind, and a lost wake-up shows as a hang, which the time limit ends.
  */
 #include "evd/queue/evd.h"
+#include "support/check.h"
 #include "unit/evd_fixture.h"
 
 #include "itx_api.h"
 
 #include <poll.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #define SIMPLE              6
 #define AGGREGATES          4 /* waited on, watched by descriptor, with records, with a callback */
@@ -19,14 +19,6 @@
 #define EVENTS_PER_PRODUCER 40000
 #define EVENTS              (PRODUCERS * EVENTS_PER_PRODUCER)
 #define LAST_WORD           ((uintptr_t)EVENTS)
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
 
 static struct fixture fixture;
 static it_evd_handle_t simple[SIMPLE];

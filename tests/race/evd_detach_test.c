@@ -5,20 +5,12 @@
  * no event is forgotten before, and a hang ends by the time limit.
  */
 #include "evd/queue/evd.h"
+#include "support/check.h"
 #include "unit/evd_fixture.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #define ROUNDS 5000
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
 
 static struct fixture fixture;
 

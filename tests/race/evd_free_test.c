@@ -4,21 +4,13 @@
  * that join and leave, and the making and freeing of asynchronous EVDs while errors are raised.
  */
 #include "evd/queue/evd.h"
+#include "support/check.h"
 #include "unit/evd_fixture.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #define ROUNDS  2000
 #define WAITERS 3
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
 
 static struct fixture fixture;
 

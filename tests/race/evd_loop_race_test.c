@@ -2,21 +2,14 @@
 /* Submits and calls from several threads: each accepted submit runs once, before a later call. */
 #include "evd/loop/evd_loop.h"
 
+#include "support/check.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #define THREADS 3
 #define SUBMITS 50000
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
 
 static struct evd_loop *loop;
 static struct evd_task shared_task;

@@ -5,11 +5,11 @@
  */
 #include "evd/queue/evd.h"
 #include "base/base_clock.h"
+#include "support/check.h"
 #include "unit/evd_fixture.h"
 
 #include <poll.h>
 #include <stdio.h>
-#include <unistd.h>
 #include <sys/eventfd.h>
 
 #define PRODUCERS           3
@@ -25,14 +25,6 @@ static int target_fd;
 static uint64_t wait_timeout;
 static _Atomic unsigned taken[EVENTS];
 static _Atomic unsigned taken_in_all;
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
 
 static void post(it_evd_handle_t handle, uintptr_t value)
 {

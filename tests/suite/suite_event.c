@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How completions are told: waiting, thresholds, aggregates, descriptors, callbacks. */
 #include "suite/suite.h"
+#include "support/waiter.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -65,47 +66,6 @@ static void sender(struct suite_side *side)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-/* A thread in it_evd_wait. */
-struct waiter {
-    pthread_t thread;
-    it_evd_handle_t evd;
-    atomic_int id;
-    it_status_t status;
-    it_event_t event;
-    size_t nmore;
-};
-
-static void *waiter_main(void *argument)
-{
-    struct waiter *waiter = argument;
-
-    atomic_store(&waiter->id, fx_thread_id());
-    waiter->status =
-        it_evd_wait(waiter->evd, FX_PATIENCE_MS * 1000ull, &waiter->event, &waiter->nmore);
-    return NULL;
-}
-
-/* Returns when the thread sleeps. */
-static void waiter_start(struct waiter *waiter, it_evd_handle_t evd)
-{
-    struct fx_patience patience = fx_patience_start("start of the waiter");
-
-    memset(waiter, 0, sizeof(*waiter));
-    waiter->evd = evd;
-    CHECK(pthread_create(&waiter->thread, NULL, waiter_main, waiter) == 0);
-    while (atomic_load(&waiter->id) == 0)
-        fx_patience_check(&patience);
-    fx_thread_sleeps(atomic_load(&waiter->id));
-}
-
-static void waiter_returns(struct waiter *waiter, it_dto_cookie_t cookie, size_t nmore)
-{
-    CHECK(pthread_join(waiter->thread, NULL) == 0);
-    CHECK_STATUS(IT_SUCCESS, waiter->status);
-    CHECK_EQ(cookie, waiter->event.dto_cmpl.cookie);
-    CHECK_EQ(nmore, waiter->nmore);
-}
-
 static void take(it_evd_handle_t evd, it_ep_handle_t ep, unsigned first, unsigned end)
 {
     for (unsigned i = first; i < end; i++)
@@ -135,8 +95,7 @@ static void wake(struct suite_side *side)
     waiter_start(&waiter, evd);
     order(side, 2, FX_QUIET);
     order(side, 1, IT_SOLICITED_WAIT_FLAG);
-    CHECK(pthread_join(waiter.thread, NULL) == 0);
-    CHECK_STATUS(IT_SUCCESS, waiter.status);
+    waiter_ends(&waiter, IT_SUCCESS);
     CHECK_EQ(0, waiter.event.dto_cmpl.cookie);
     CHECK(waiter.nmore <= 2);
     take(evd, ep, 1, 3);
@@ -165,8 +124,7 @@ static void threshold(struct suite_side *side)
     waiter_start(&waiter, evd);
     order(side, 0, FX_QUIET);
     suite_part(side, ep);
-    CHECK(pthread_join(waiter.thread, NULL) == 0);
-    CHECK_STATUS(IT_SUCCESS, waiter.status);
+    waiter_ends(&waiter, IT_SUCCESS);
     CHECK_EQ(IT_DTO_ERR_FLUSHED, waiter.event.dto_cmpl.dto_status);
 }
 
@@ -183,8 +141,7 @@ static void closed(struct suite_side *side)
     waiter_start(&waiter, evd);
     CHECK_OK(it_ia_free(side->node.ia));
     side->node.ia = NULL;
-    CHECK(pthread_join(waiter.thread, NULL) == 0);
-    CHECK_STATUS(IT_ERR_ABORT, waiter.status);
+    waiter_ends(&waiter, IT_ERR_ABORT);
 }
 
 /* ---- Many at once ---------------------------------------------------------------------------- */
