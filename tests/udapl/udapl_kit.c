@@ -78,7 +78,8 @@ DAT_EP_HANDLE kit_ep(const struct kit_side *side)
                         .max_rdma_read_out = 4};
     DAT_EP_HANDLE ep;
 
-    CHECK_DAT(dat_ep_create(side->ia, side->pz, side->recv, side->request, side->connect, &attr, &ep));
+    CHECK_DAT(
+        dat_ep_create(side->ia, side->pz, side->recv, side->request, side->connect, &attr, &ep));
     return ep;
 }
 
@@ -149,8 +150,8 @@ void kit_connect(const struct kit_side *side, DAT_EP_HANDLE ep, DAT_CONN_QUAL qu
     DAT_IA_ATTR attr;
 
     CHECK_DAT(dat_ia_query(side->ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
-    CHECK_DAT(dat_ep_connect(ep, attr.ia_address_ptr, qual, WAIT_MICROS, 0, NULL, DAT_QOS_BEST_EFFORT,
-                             DAT_CONNECT_DEFAULT_FLAG));
+    CHECK_DAT(dat_ep_connect(ep, attr.ia_address_ptr, qual, WAIT_MICROS, 0, NULL,
+                             DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 }
 
 DAT_CR_HANDLE kit_request(const struct kit_side *side)
@@ -186,6 +187,40 @@ DAT_EP_STATE kit_state(DAT_EP_HANDLE ep)
 
     CHECK_DAT(dat_ep_get_status(ep, &state, &recv_idle, &request_idle));
     return state;
+}
+
+bool kit_is_uiwarp(DAT_IA_HANDLE ia)
+{
+    DAT_IA_ATTR attr;
+
+    CHECK_DAT(dat_ia_query(ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
+    return strncmp(attr.adapter_name, "uiwarp", strlen("uiwarp")) == 0;
+}
+
+bool kit_has(DAT_IA_HANDLE ia, const char *what, DAT_RETURN got)
+{
+    if (DAT_GET_TYPE(got) != DAT_MODEL_NOT_SUPPORTED || kit_is_uiwarp(ia)) {
+        kit_check(__FILE__, __LINE__, what, got);
+        return true;
+    }
+    printf("this device has no %s\n", what);
+    return false;
+}
+
+DAT_PROVIDER *kit_table(DAT_HANDLE object)
+{
+    return DAT_HANDLE_TO_PROVIDER(object);
+}
+
+/* Of libdat2; its headers do not declare it. */
+extern DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE index, DAT_IA_HANDLE *own);
+
+DAT_IA_HANDLE kit_own(DAT_IA_HANDLE ia)
+{
+    DAT_IA_HANDLE own = NULL;
+
+    CHECK_DAT(dats_get_ia_handle(ia, &own));
+    return own;
 }
 
 DAT_DTO_COOKIE kit_cookie(DAT_UINT64 value)

@@ -10,6 +10,8 @@
 
 #include <dat2/udat.h>
 
+#include <dat2/dat_registry.h> /* after udat.h */
+
 #define KIT_IA     "itapi-lo"
 #define KIT_BUFFER ((size_t)65536)
 
@@ -59,6 +61,16 @@ void kit_join(struct kit_side *active, struct kit_side *passive);
 void kit_part(struct kit_side *one, struct kit_side *other);
 
 DAT_EP_STATE kit_state(DAT_EP_HANDLE ep);
+
+/* uiwarp has all that a call may need; of devices some answer DAT_MODEL_NOT_SUPPORTED. */
+bool kit_is_uiwarp(DAT_IA_HANDLE ia);
+/* Succeeded; false where a device lacks it. */
+bool kit_has(DAT_IA_HANDLE ia, const char *what, DAT_RETURN got);
+
+/* The functions of the provider, of which libdat2 exports some under no name; any object's. */
+DAT_PROVIDER *kit_table(DAT_HANDLE object);
+/* The IA as those functions take it. */
+DAT_IA_HANDLE kit_own(DAT_IA_HANDLE ia);
 
 DAT_DTO_COOKIE kit_cookie(DAT_UINT64 value);
 DAT_LMR_TRIPLET kit_local(const struct kit_side *side, size_t offset, size_t length);
