@@ -2,9 +2,9 @@
 /*
  * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, the two ends of a
  * connection, socket conversion with private data, the length of private data, EVDs of several
- * streams, many events by one call, how waits poll, an IA on the program's own event base, a time
- * limit of shared receive queues, immediate values, one more atomic operation, counters, and names
- * for values. Everything here starts with itx_ or ITX_.
+ * streams, many events by one call, how waits poll and end, an IA on the program's own event base,
+ * a time limit of shared receive queues, immediate values, one more atomic operation, counters, and
+ * names for values. Everything here starts with itx_ or ITX_.
  *
  * Structs that may grow begin with a member "size". The caller sets it to the sizeof it was
  * compiled with; the library reads and writes no byte beyond that, so programs and libraries of
@@ -474,7 +474,8 @@ it_status_t itx_evd_dequeue_n(it_evd_handle_t evd_handle, size_t max_events, it_
  * @retval IT_ERR_INVALID_EVD        evd_handle does not name an EVD
  * @retval IT_ERR_FAULT              events or event_count is NULL
  * @retval IT_ERR_INVALID_LENGTH     max_events is 0
- * @retval IT_ERR_INVALID_EVD_STATE  an SEVD that belongs to an AEVD: wait on the AEVD
+ * @retval IT_ERR_INVALID_EVD_STATE  an SEVD that belongs to an AEVD: wait on the AEVD; or
+ *                                   itx_evd_set_waitable forbids it
  * @retval IT_ERR_CALLBACK_EXISTS    a callback handles the events of this EVD
  * @retval IT_ERR_WAITER_LIMIT       as many threads as possible are waiting here already
  * @retval IT_ERR_TIMEOUT_EXPIRED    nothing happened in time; with timeout 0, nothing has
@@ -524,16 +525,17 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t evd_handle, int deque_count, it_eve
  * @param events_count     out: how many; 0: nothing happened in time; with timeout 0, nothing has
  *                         happened yet
  *
- * @retval IT_SUCCESS              done
- * @retval IT_ERR_INVALID_EVD      evd_handle does not name an EVD
- * @retval IT_ERR_INVALID_AEVD     it names a simple one
- * @retval IT_ERR_FAULT            events or events_count is NULL
- * @retval IT_ERR_INVALID_LENGTH   max_event_count is 0
- * @retval IT_ERR_CALLBACK_EXISTS  a callback handles the events of this EVD
- * @retval IT_ERR_WAITER_LIMIT     as many threads as possible are waiting here already
- * @retval IT_ERR_INTERRUPT        a signal handler ran in this thread
- * @retval IT_ERR_ABORT            the EVD or its IA was freed during the sleep
- * @retval IT_ERR_IA_CATASTROPHE   the IA has failed
+ * @retval IT_SUCCESS                done
+ * @retval IT_ERR_INVALID_EVD        evd_handle does not name an EVD
+ * @retval IT_ERR_INVALID_AEVD       it names a simple one
+ * @retval IT_ERR_FAULT              events or events_count is NULL
+ * @retval IT_ERR_INVALID_LENGTH     max_event_count is 0
+ * @retval IT_ERR_INVALID_EVD_STATE  itx_evd_set_waitable forbids it
+ * @retval IT_ERR_CALLBACK_EXISTS    a callback handles the events of this EVD
+ * @retval IT_ERR_WAITER_LIMIT       as many threads as possible are waiting here already
+ * @retval IT_ERR_INTERRUPT          a signal handler ran in this thread
+ * @retval IT_ERR_ABORT              the EVD or its IA was freed during the sleep
+ * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: the call itself consumes the events.
  * Threads: any thread; no event is given to two waiters.
@@ -542,9 +544,29 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t evd_handle, int deque_count, it_eve
 it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t max_event_count,
                           it_event_t *events, size_t *events_count);
 
+/**
+ * Says whether threads may wait on an EVD; they may at first. Where they may not, it_evd_wait,
+ * itx_evd_wait_n and itx_aevd_wait return IT_ERR_INVALID_EVD_STATE: from now on, and at once in
+ * threads that wait already. Nothing else changes: events are queued, can be dequeued, and are told
+ * by descriptor, by callback and to an AEVD.
+ *
+ * @param evd_handle  the EVD, simple or aggregate
+ * @param waitable    IT_FALSE: waits end; another value: they are allowed
+ *
+ * @retval IT_SUCCESS          in force
+ * @retval IT_ERR_INVALID_EVD  evd_handle does not name an EVD
+ *
+ * Completion: none; the call is synchronous. It does not wait for the threads that it wakes. Works
+ * on a failed IA.
+ * Threads: any thread, callbacks included.
+ * Source: extension of this library.
+ */
+it_status_t itx_evd_set_waitable(it_evd_handle_t evd_handle, it_boolean_t waitable);
+
 /* What a simple EVD tells by its descriptor and to its AEVD: see itx_evd_arm. */
 typedef enum {
-    ITX_EVD_ARM_OFF,          /* that it is ready, for as long as it is; so at first */
+    /* That it is ready, for as long as it is; so at first. An AEVD is told once more. */
+    ITX_EVD_ARM_OFF,
     ITX_EVD_ARM_NONE,         /* nothing, until it is armed */
     ITX_EVD_ARM_NOTIFICATION, /* the next notification event */
     ITX_EVD_ARM_ANY           /* the next event of any kind */

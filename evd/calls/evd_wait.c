@@ -91,7 +91,7 @@ static it_status_t evd_wait_check_locked(const struct evd_wait *wait, bool entry
         return IT_ERR_ABORT;
     if (atomic_load_explicit(&evd->ia->failed, memory_order_relaxed))
         return IT_ERR_IA_CATASTROPHE;
-    if (evd->aevd)
+    if (evd->aevd || evd->unwaitable)
         return IT_ERR_INVALID_EVD_STATE;
     if (evd->callback)
         return IT_ERR_CALLBACK_EXISTS;

@@ -82,6 +82,7 @@ struct evd {
     unsigned flags; /* it_evd_flags_t */
     bool enabled;
     bool overflowed;
+    bool unwaitable;               /* itx_evd_set_waitable */
     bool overflow_unreported;      /* evd_wake() has to raise the asynchronous error */
     bool fd_raised;                /* changes under fd_lock too */
     uint8_t arm;                   /* itx_evd_arm_t */

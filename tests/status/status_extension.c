@@ -50,6 +50,7 @@ STATUS_CALL(ep_flush, itx_ep_flush(v[0].p));
 STATUS_CALL(ep_clear, itx_ep_clear(v[0].p));
 STATUS_CALL(last_recv, itx_ep_tell_last_recv(v[0].p, IT_FALSE));
 STATUS_CALL(evd_arm, itx_evd_arm(v[0].p, (itx_evd_arm_t)v[1].n));
+STATUS_CALL(set_waitable, itx_evd_set_waitable(v[0].p, v[1].n ? IT_TRUE : IT_FALSE));
 STATUS_CALL(wait_n, itx_evd_wait_n(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p, v[5].p));
 STATUS_CALL(dequeue_n_elsewhere, it_evd_dequeue_n(v[0].p, (int)v[1].n, v[2].p, v[3].p));
 STATUS_CALL(aevd_wait, itx_aevd_wait(v[0].p, v[1].n, v[2].n, v[3].p, v[4].p));
@@ -111,6 +112,12 @@ static void has_callback(struct status_world *world, union status_value *values)
 {
     (void)world;
     CHECK_OK(it_evd_callback_attach(values[0].p, ignore, NULL));
+}
+
+static void is_unwaitable(struct status_world *world, union status_value *values)
+{
+    (void)world;
+    CHECK_OK(itx_evd_set_waitable(values[0].p, IT_FALSE));
 }
 
 static void has_all_waiters(struct status_world *world, union status_value *values)
@@ -195,6 +202,7 @@ static const struct status_call calls[] = {
                 STATUS_RESULT, STATUS_RESULT},
      .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(2, 0)),
                   ROW("a simple one", IT_ERR_INVALID_AEVD, USE(0, SLOT_EVD)),
+                  SCENE("waits forbidden", IT_ERR_INVALID_EVD_STATE, is_unwaitable),
                   SCENE("with a callback", IT_ERR_CALLBACK_EXISTS, has_callback),
                   SCENE("one waiter too many", IT_ERR_WAITER_LIMIT, has_all_waiters, SET(1, 1000)),
                   SCENE("freed meanwhile", IT_ERR_ABORT, empty_one_is_freed),
@@ -205,11 +213,14 @@ static const struct status_call calls[] = {
                   ROW("an aggregate one", IT_ERR_INVALID_EVD_TYPE, USE(0, SLOT_AEVD)),
                   ROW("its AEVD gives the events", IT_ERR_INVALID_EVD_STATE,
                       USE(0, SLOT_EVD_MEMBER), SET(1, ITX_EVD_ARM_ANY)))},
+    {STATUS_NAMED(itx_evd_set_waitable, set_waitable), .params = {EVD, STATUS_NUMBER(1)},
+     .rows = ROWS(ROW("an aggregate", IT_SUCCESS, USE(0, SLOT_AEVD)))},
     {STATUS_NAMED(itx_evd_wait_n, wait_n),
      .params = {EVD, STATUS_NUMBER(0), STATUS_NUMBER(1), STATUS_RESULT, STATUS_RESULT,
                 STATUS_OPTIONAL},
      .rows = ROWS(ROW("none", IT_ERR_INVALID_LENGTH, SET(2, 0)),
                   ROW("a member", IT_ERR_INVALID_EVD_STATE, USE(0, SLOT_EVD_MEMBER)),
+                  SCENE("waits forbidden", IT_ERR_INVALID_EVD_STATE, is_unwaitable),
                   SCENE("with a callback", IT_ERR_CALLBACK_EXISTS, has_callback),
                   SCENE("one waiter too many", IT_ERR_WAITER_LIMIT, has_all_waiters, SET(1, 1000)),
                   SCENE("freed meanwhile", IT_ERR_ABORT, is_freed_meanwhile),

@@ -374,3 +374,32 @@ Test(evd_wait, provider_is_interrupted)
     wait_results[3] = EINTR;
     cr_assert_eq(it_evd_wait(fed, IT_TIMEOUT_INFINITE, &event, NULL), IT_SUCCESS);
 }
+
+/* ---------------------------------------------------------------- itx_evd_set_waitable */
+
+Test(evd_wait, ends_where_waiting_is_forbidden)
+{
+    it_evd_handle_t simple = make(IT_SOFTWARE_EVENT_STREAM, 0);
+    const it_evd_handle_t evds[] = {simple, fixture_aevd(&fixture, 0, NULL)};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture_waiter waiters[2];
+
+        for (int j = 0; j < 2; j++)
+            fixture_waiter_start(&waiters[j], evds[i], IT_TIMEOUT_INFINITE);
+        fixture_await_sleepers(evds[i], 2);
+        cr_assert_eq(itx_evd_set_waitable(evds[i], IT_FALSE), IT_SUCCESS);
+        for (int j = 0; j < 2; j++)
+            cr_assert_eq(fixture_waiter_join(&waiters[j]), IT_ERR_INVALID_EVD_STATE);
+        cr_assert_eq(it_evd_wait(evds[i], 0, &event, NULL), IT_ERR_INVALID_EVD_STATE);
+    }
+    cr_assert_eq(itx_evd_set_waitable(NULL, IT_TRUE), IT_ERR_INVALID_EVD);
+    /* Events come as before, and go by dequeue. */
+    cr_assert_eq(fixture_post(simple, 1), IT_SUCCESS);
+    cr_assert_eq(fixture_post(simple, 2), IT_SUCCESS);
+    cr_assert_eq(it_evd_wait(simple, 0, &event, NULL), IT_ERR_INVALID_EVD_STATE);
+    cr_assert_eq(it_evd_dequeue(simple, &event), IT_SUCCESS);
+    cr_assert_eq(itx_evd_set_waitable(simple, IT_TRUE), IT_SUCCESS);
+    cr_assert_eq(it_evd_wait(simple, 0, &event, NULL), IT_SUCCESS);
+    cr_assert_eq((uintptr_t)event.sw.data, 2);
+}
