@@ -2,6 +2,7 @@
 /* Callbacks of EVDs: when they run, how often, and what may be done from inside. */
 #include "evd/queue/evd.h"
 #include "unit/evd_fixture.h"
+#include "support/test_row.h"
 
 #include <criterion/criterion.h>
 
@@ -456,15 +457,8 @@ static void end_during_a_run(bool frees)
     cr_assert(atomic_load(&ender.done));
 }
 
-Test(evd_callback, detach_waits_for_the_run)
-{
-    end_during_a_run(false);
-}
-
-Test(evd_callback, free_waits_for_the_run)
-{
-    end_during_a_run(true);
-}
+TEST_ROW(evd_callback, detach_waits_for_the_run, end_during_a_run, false);
+TEST_ROW(evd_callback, free_waits_for_the_run, end_during_a_run, true);
 
 static it_status_t detach_itself(struct probe *probe)
 {

@@ -7,6 +7,7 @@
 #include "vp/uiwarp/queue/uiw_progress.h"
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/stream/uiw_end.h"
+#include "support/test_row.h"
 
 #include <criterion/criterion.h>
 
@@ -98,15 +99,8 @@ static void check_turn(bool shared, unsigned fpdus, uint64_t octets_out)
     cr_assert_not(atomic_load(&stream.ep->tx.blocked));
 }
 
-Test(uiw_drive, a_turn_ends)
-{
-    check_turn(false, 32, 32 * 32 + 3 * 4);
-}
-
-Test(uiw_drive, a_turn_beside_others_is_shorter)
-{
-    check_turn(true, 8, 8 * 32 + 4);
-}
+TEST_ROW(uiw_drive, a_turn_ends, check_turn, false, 32, 32 * 32 + 3 * 4);
+TEST_ROW(uiw_drive, a_turn_beside_others_is_shorter, check_turn, true, 8, 8 * 32 + 4);
 
 Test(uiw_drive, a_request_that_cannot_be_sent_ends_the_stream)
 {

@@ -5,6 +5,7 @@
 #include "tdi/iwarp/iw_mpa.h"
 #include "uiw_bed.h"
 #include "support/raw_peer.h"
+#include "support/test_row.h"
 
 #include <criterion/criterion.h>
 
@@ -125,10 +126,7 @@ static void check_rtr(const struct rtr_row *row)
     raw_free(&want);
 }
 
-Test(uiw_start, ready_to_receive_write)
-{
-    check_rtr(&rtrs[0]);
-}
+TEST_ROW(uiw_start, ready_to_receive_write, check_rtr, &rtrs[0]);
 
 Test(uiw_start, ready_to_receive_send)
 {
@@ -261,35 +259,16 @@ static void start_and_check_ulpdu(int mss, bool markers, uint32_t max_ulpdu)
 }
 
 /* Length field, CRC, and what is missing to a multiple of four; a marker for each 512 octets. */
-Test(uiw_start, an_fpdu_fills_a_segment)
-{
-    start_and_check_ulpdu(1448, false, 1448 - 6);
-}
-
-Test(uiw_start, an_fpdu_with_markers_fills_a_segment)
-{
-    start_and_check_ulpdu(1448, true, 1448 - 6 - 3 * 4);
-}
-
-Test(uiw_start, an_fpdu_where_the_mss_is_not_known)
-{
-    start_and_check_ulpdu(-1, false, 536 - 6);
-}
-
-Test(uiw_start, an_fpdu_on_a_path_of_small_segments)
-{
-    start_and_check_ulpdu(16383, false, 16383 - 6 - 3);
-}
-
-Test(uiw_start, an_fpdu_on_a_path_of_large_segments)
-{
-    start_and_check_ulpdu(16384, false, 65518);
-}
-
-Test(uiw_start, an_fpdu_with_markers_on_a_path_of_large_segments)
-{
-    start_and_check_ulpdu(65483, true, 16384);
-}
+TEST_ROW(uiw_start, an_fpdu_fills_a_segment, start_and_check_ulpdu, 1448, false, 1448 - 6);
+TEST_ROW(uiw_start, an_fpdu_with_markers_fills_a_segment, start_and_check_ulpdu, 1448, true,
+         1448 - 6 - 3 * 4);
+TEST_ROW(uiw_start, an_fpdu_where_the_mss_is_not_known, start_and_check_ulpdu, -1, false, 536 - 6);
+TEST_ROW(uiw_start, an_fpdu_on_a_path_of_small_segments, start_and_check_ulpdu, 16383, false,
+         16383 - 6 - 3);
+TEST_ROW(uiw_start, an_fpdu_on_a_path_of_large_segments, start_and_check_ulpdu, 16384, false,
+         65518);
+TEST_ROW(uiw_start, an_fpdu_with_markers_on_a_path_of_large_segments, start_and_check_ulpdu, 65483,
+         true, 16384);
 
 /* ---------------------------------------------------------------- who speaks first */
 

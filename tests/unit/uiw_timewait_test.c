@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A pair of addresses is in time-wait, or not. */
 #include "vp/uiwarp/net/uiw_net.h"
+#include "support/test_row.h"
 
 #include <criterion/criterion.h>
 
@@ -64,12 +65,5 @@ static void check_family(sa_family_t family)
     cr_assert_not(uiw_net_in_timewait(&stream.remote, &stream.local), "the other end is gone");
 }
 
-Test(uiw_timewait, ipv4)
-{
-    check_family(AF_INET);
-}
-
-Test(uiw_timewait, ipv6)
-{
-    check_family(AF_INET6);
-}
+TEST_ROW(uiw_timewait, ipv4, check_family, AF_INET);
+TEST_ROW(uiw_timewait, ipv6, check_family, AF_INET6);

@@ -4,6 +4,7 @@
  * freed, modified, or has become another one under the same handle. The device checks its keys.
  */
 #include "verbs/stub_node.h"
+#include "support/test_row.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -132,10 +133,7 @@ static void exchanged(struct stub_node *n, enum post what, size_t length)
     fx_buf_free(&memory);
 }
 
-Test(verbs_lmr, another_one_under_the_same_handle)
-{
-    each_way(exchanged);
-}
+TEST_ROW(verbs_lmr, another_one_under_the_same_handle, each_way, exchanged);
 
 Test(verbs_lmr, receives_into_another_one_under_the_same_handle)
 {
@@ -185,10 +183,7 @@ static void modified(struct stub_node *n, enum post what, size_t length)
     fx_buf_free(&memory);
 }
 
-Test(verbs_lmr, modified)
-{
-    each_way(modified);
-}
+TEST_ROW(verbs_lmr, modified, each_way, modified);
 
 Test(verbs_lmr, receives_into_a_modified_one)
 {
@@ -243,10 +238,7 @@ static void crossing(struct stub_node *n, enum post what, size_t length)
     fx_buf_free(&memory);
 }
 
-Test(verbs_lmr, crosses_the_end_of_its_region)
-{
-    each_way(crossing);
-}
+TEST_ROW(verbs_lmr, crosses_the_end_of_its_region, each_way, crossing);
 
 /* Also when its own were posted before, and the memory is the same. */
 static void foreign(struct stub_node *n, enum post what, size_t length)
@@ -263,10 +255,7 @@ static void foreign(struct stub_node *n, enum post what, size_t length)
     fx_buf_free(&memory);
 }
 
-Test(verbs_lmr, of_another_zone)
-{
-    each_way(foreign);
-}
+TEST_ROW(verbs_lmr, of_another_zone, each_way, foreign);
 
 /* The handle stays, the zone changes, there and back. */
 static void moved(struct stub_node *n, enum post what, size_t length)
@@ -284,10 +273,7 @@ static void moved(struct stub_node *n, enum post what, size_t length)
     fx_buf_free(&memory);
 }
 
-Test(verbs_lmr, moved_to_another_zone)
-{
-    each_way(moved);
-}
+TEST_ROW(verbs_lmr, moved_to_another_zone, each_way, moved);
 
 /* ---------------------------------------------------------------- none at all */
 
@@ -308,7 +294,4 @@ static void none(struct stub_node *n, enum post what, size_t length)
     fx_buf_free(&memory);
 }
 
-Test(verbs_lmr, other_objects)
-{
-    each_way(none);
-}
+TEST_ROW(verbs_lmr, other_objects, each_way, none);

@@ -2,6 +2,7 @@
 /* RMRs on memory windows: what opens and closes, and what is left when a request for it fails. */
 #include "support/it_window.h"
 #include "verbs/stub_node.h"
+#include "support/test_row.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -86,15 +87,8 @@ static void opens_and_closes(it_rmr_type_t type)
     bed_close(&bed);
 }
 
-Test(verbs_window, a_narrow_one_opens_and_closes)
-{
-    opens_and_closes(IT_RMR_TYPE_NARROW);
-}
-
-Test(verbs_window, a_wide_one_opens_and_closes)
-{
-    opens_and_closes(IT_RMR_TYPE_WIDE);
-}
+TEST_ROW(verbs_window, a_narrow_one_opens_and_closes, opens_and_closes, IT_RMR_TYPE_NARROW);
+TEST_ROW(verbs_window, a_wide_one_opens_and_closes, opens_and_closes, IT_RMR_TYPE_WIDE);
 
 /* A narrow one serves the connection it was opened on, and another one after it. */
 Test(verbs_window, a_narrow_one_moves)
@@ -185,15 +179,8 @@ static void requests_are_flushed(it_rmr_type_t type)
     bed_close(&bed);
 }
 
-Test(verbs_window, narrow_requests_are_flushed)
-{
-    requests_are_flushed(IT_RMR_TYPE_NARROW);
-}
-
-Test(verbs_window, wide_requests_are_flushed)
-{
-    requests_are_flushed(IT_RMR_TYPE_WIDE);
-}
+TEST_ROW(verbs_window, narrow_requests_are_flushed, requests_are_flushed, IT_RMR_TYPE_NARROW);
+TEST_ROW(verbs_window, wide_requests_are_flushed, requests_are_flushed, IT_RMR_TYPE_WIDE);
 
 static it_rmr_context_t open_what_unlink_fails(struct bed *bed, it_rmr_type_t type)
 {
@@ -222,15 +209,8 @@ static void unlink_fails(it_rmr_type_t type)
     bed_close(&bed);
 }
 
-Test(verbs_window, a_narrow_unlink_fails)
-{
-    unlink_fails(IT_RMR_TYPE_NARROW);
-}
-
-Test(verbs_window, a_wide_unlink_fails)
-{
-    unlink_fails(IT_RMR_TYPE_WIDE);
-}
+TEST_ROW(verbs_window, a_narrow_unlink_fails, unlink_fails, IT_RMR_TYPE_NARROW);
+TEST_ROW(verbs_window, a_wide_unlink_fails, unlink_fails, IT_RMR_TYPE_WIDE);
 
 /* Or by the next link, or with the endpoint. */
 static void unlink_fails_before_a_link(it_rmr_type_t type)
@@ -248,15 +228,10 @@ static void unlink_fails_before_a_link(it_rmr_type_t type)
     bed_close(&bed);
 }
 
-Test(verbs_window, a_narrow_unlink_fails_before_a_link)
-{
-    unlink_fails_before_a_link(IT_RMR_TYPE_NARROW);
-}
-
-Test(verbs_window, a_wide_unlink_fails_before_a_link)
-{
-    unlink_fails_before_a_link(IT_RMR_TYPE_WIDE);
-}
+TEST_ROW(verbs_window, a_narrow_unlink_fails_before_a_link, unlink_fails_before_a_link,
+         IT_RMR_TYPE_NARROW);
+TEST_ROW(verbs_window, a_wide_unlink_fails_before_a_link, unlink_fails_before_a_link,
+         IT_RMR_TYPE_WIDE);
 
 /* The QP goes with the unlink posted on it: the device keeps a QP with an open window. */
 Test(verbs_window, an_unlink_goes_with_its_qp)
@@ -295,15 +270,9 @@ static void failure_is_heard_of_late(it_rmr_type_t type)
     bed_close(&bed);
 }
 
-Test(verbs_window, a_narrow_failure_is_heard_of_late)
-{
-    failure_is_heard_of_late(IT_RMR_TYPE_NARROW);
-}
-
-Test(verbs_window, a_wide_failure_is_heard_of_late)
-{
-    failure_is_heard_of_late(IT_RMR_TYPE_WIDE);
-}
+TEST_ROW(verbs_window, a_narrow_failure_is_heard_of_late, failure_is_heard_of_late,
+         IT_RMR_TYPE_NARROW);
+TEST_ROW(verbs_window, a_wide_failure_is_heard_of_late, failure_is_heard_of_late, IT_RMR_TYPE_WIDE);
 
 /* ---- Requests that are not posted ------------------------------------------------------------ */
 
@@ -362,15 +331,8 @@ Test(verbs_window, a_narrow_link_finds_room_for_half)
     bed_close(&bed);
 }
 
-Test(verbs_window, a_narrow_link_finds_the_device_full)
-{
-    device_is_full(IT_RMR_TYPE_NARROW);
-}
-
-Test(verbs_window, a_wide_link_finds_the_device_full)
-{
-    device_is_full(IT_RMR_TYPE_WIDE);
-}
+TEST_ROW(verbs_window, a_narrow_link_finds_the_device_full, device_is_full, IT_RMR_TYPE_NARROW);
+TEST_ROW(verbs_window, a_wide_link_finds_the_device_full, device_is_full, IT_RMR_TYPE_WIDE);
 
 /* Another error ends the connection, by a completion like any other. */
 static void device_refuses(it_rmr_type_t type)
@@ -390,15 +352,8 @@ static void device_refuses(it_rmr_type_t type)
     bed_close(&bed);
 }
 
-Test(verbs_window, the_device_refuses_a_narrow_link)
-{
-    device_refuses(IT_RMR_TYPE_NARROW);
-}
-
-Test(verbs_window, the_device_refuses_a_wide_link)
-{
-    device_refuses(IT_RMR_TYPE_WIDE);
-}
+TEST_ROW(verbs_window, the_device_refuses_a_narrow_link, device_refuses, IT_RMR_TYPE_NARROW);
+TEST_ROW(verbs_window, the_device_refuses_a_wide_link, device_refuses, IT_RMR_TYPE_WIDE);
 
 /* ---- No window ------------------------------------------------------------------------------- */
 
@@ -439,12 +394,5 @@ static void no_other_window(it_rmr_type_t type)
     bed_close(&bed);
 }
 
-Test(verbs_window, no_other_narrow_window)
-{
-    no_other_window(IT_RMR_TYPE_NARROW);
-}
-
-Test(verbs_window, no_other_wide_window)
-{
-    no_other_window(IT_RMR_TYPE_WIDE);
-}
+TEST_ROW(verbs_window, no_other_narrow_window, no_other_window, IT_RMR_TYPE_NARROW);
+TEST_ROW(verbs_window, no_other_wide_window, no_other_window, IT_RMR_TYPE_WIDE);

@@ -50,10 +50,7 @@ static void time_is_up(struct kit *kit)
     }
 }
 
-Test(cm_end, time_is_up)
-{
-    kit_each_kind(time_is_up);
-}
+TEST_ROW(cm_end, time_is_up, kit_each_kind, time_is_up);
 
 /* In rdma_connect, too, which does not come back by itself. */
 Test(cm_end, time_is_up_while_calling)
@@ -90,10 +87,7 @@ static void no_limit_for_the_consumer(struct kit *kit)
     EXPECT_EQ(1, stub_rdma_count(STUB_ESTABLISH));
 }
 
-Test(cm_end, three_way)
-{
-    kit_each_kind(no_limit_for_the_consumer);
-}
+TEST_ROW(cm_end, three_way, kit_each_kind, no_limit_for_the_consumer);
 
 /* ---------------------------------------------------------------- the device */
 
@@ -168,10 +162,7 @@ static void broken_first(struct kit *kit)
     EXPECT(!stub_rdma_lives(kit->id));
 }
 
-Test(cm_end, broken_before_the_peer_leaves)
-{
-    kit_each_kind(broken_first);
-}
+TEST_ROW(cm_end, broken_before_the_peer_leaves, kit_each_kind, broken_first);
 
 /* The device tells of the QP alone; what rdma_cm says afterwards is no second end. */
 static void told_by_the_device(struct kit *kit)
@@ -185,10 +176,7 @@ static void told_by_the_device(struct kit *kit)
     EXPECT(!stub_rdma_lives(kit->id));
 }
 
-Test(cm_end, broken_by_the_device)
-{
-    kit_each_kind(told_by_the_device);
-}
+TEST_ROW(cm_end, broken_by_the_device, kit_each_kind, told_by_the_device);
 
 /* siw closes the stream before it says that the QP has failed: that is no peer that leaves. */
 static void broken_and_told_late(int disconnect_error)
@@ -322,10 +310,7 @@ static void left_from_before(struct kit *kit)
     EXPECT_EQ(IT_EP_STATE_CONNECTED, kit_state(kit));
 }
 
-Test(cm_end, what_is_left_breaks_no_later_connection)
-{
-    kit_each_kind(left_from_before);
-}
+TEST_ROW(cm_end, what_is_left_breaks_no_later_connection, kit_each_kind, left_from_before);
 
 struct freeing {
     it_ep_handle_t ep;
@@ -388,10 +373,7 @@ static void crossing(struct kit *kit)
     }
 }
 
-Test(cm_end, an_event_crosses_the_end)
-{
-    kit_each_kind(crossing);
-}
+TEST_ROW(cm_end, an_event_crosses_the_end, kit_each_kind, crossing);
 
 /* ---------------------------------------------------------------- the listener */
 
@@ -411,10 +393,7 @@ static void about_the_listener(struct kit *kit)
     EXPECT(!stub_rdma_lives(kit->id));
 }
 
-Test(cm_end, events_of_a_listener)
-{
-    kit_each_kind(about_the_listener);
-}
+TEST_ROW(cm_end, events_of_a_listener, kit_each_kind, about_the_listener);
 
 /* The kernel waits for every id of the device, those of listeners and guard too. */
 static void listener_is_lost(struct kit *kit)
@@ -427,10 +406,7 @@ static void listener_is_lost(struct kit *kit)
     CHECK_OK(it_listen_free(kit->listener));
 }
 
-Test(cm_end, a_listener_loses_its_device)
-{
-    kit_each_kind(listener_is_lost);
-}
+TEST_ROW(cm_end, a_listener_loses_its_device, kit_each_kind, listener_is_lost);
 
 static void guard_is_told(struct kit *kit)
 {
@@ -446,10 +422,7 @@ static void guard_is_told(struct kit *kit)
     EXPECT_STATUS(IT_ERR_IA_CATASTROPHE, it_evd_dequeue(kit->node.conn_evd, &event));
 }
 
-Test(cm_end, the_guard_tells_of_a_removal)
-{
-    kit_each_kind(guard_is_told);
-}
+TEST_ROW(cm_end, the_guard_tells_of_a_removal, kit_each_kind, guard_is_told);
 
 /* An EVD without room: requests are refused, their ids given back, and others are served. */
 static void more_than_there_is_room_for(struct kit *kit)
@@ -475,10 +448,7 @@ static void more_than_there_is_room_for(struct kit *kit)
     EXPECT_STATUS(IT_ERR_QUEUE_EMPTY, it_evd_dequeue(evd, &event));
 }
 
-Test(cm_end, no_room_for_a_request)
-{
-    kit_each_kind(more_than_there_is_room_for);
-}
+TEST_ROW(cm_end, no_room_for_a_request, kit_each_kind, more_than_there_is_room_for);
 
 /* More than an IA keeps undecided at once, but each is decided before the next one. */
 static void one_after_the_other(struct kit *kit)
@@ -490,7 +460,4 @@ static void one_after_the_other(struct kit *kit)
     }
 }
 
-Test(cm_end, decided_requests_make_room)
-{
-    kit_each_kind(one_after_the_other);
-}
+TEST_ROW(cm_end, decided_requests_make_room, kit_each_kind, one_after_the_other);

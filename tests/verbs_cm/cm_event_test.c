@@ -7,6 +7,7 @@
 #include "verbs_cm/cm_kit.h"
 
 #include "vp/verbs/device/verbs_ep.h"
+#include "support/test_row.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -265,22 +266,7 @@ static void all_on(enum kit_kind kind)
     check_done();
 }
 
-Test(cm_event, siw)
-{
-    all_on(KIT_SIW);
-}
-
-Test(cm_event, iwarp)
-{
-    all_on(KIT_IWARP);
-}
-
-Test(cm_event, roce)
-{
-    all_on(KIT_ROCE);
-}
-
-Test(cm_event, infiniband)
-{
-    all_on(KIT_INFINIBAND);
-}
+TEST_ROW(cm_event, siw, all_on, KIT_SIW);
+TEST_ROW(cm_event, iwarp, all_on, KIT_IWARP);
+TEST_ROW(cm_event, roce, all_on, KIT_ROCE);
+TEST_ROW(cm_event, infiniband, all_on, KIT_INFINIBAND);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reasons of a refusal, from both sides' point of view, up to the event that the consumer gets. */
 #include "verbs_cm/cm_kit.h"
+#include "support/test_row.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -77,15 +78,8 @@ static void infiniband_on(enum kit_kind kind)
     check_done();
 }
 
-Test(cm_reason, infiniband)
-{
-    infiniband_on(KIT_INFINIBAND);
-}
-
-Test(cm_reason, roce)
-{
-    infiniband_on(KIT_ROCE);
-}
+TEST_ROW(cm_reason, infiniband, infiniband_on, KIT_INFINIBAND);
+TEST_ROW(cm_reason, roce, infiniband_on, KIT_ROCE);
 
 Test(cm_reason, iwarp)
 {

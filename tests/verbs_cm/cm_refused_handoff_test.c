@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A refused it_handoff: the request stays as it was, under the id that the consumer knows. */
 #include "verbs_cm/cm_kit.h"
+#include "support/test_row.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -91,17 +92,6 @@ static void answer_is_no_request(struct kit *kit)
     CHECK_OK(it_listen_free(there.listener));
 }
 
-Test(cm_refused_handoff, no_room)
-{
-    kit_each_kind(no_room);
-}
-
-Test(cm_refused_handoff, nobody_listens)
-{
-    kit_each_kind(nobody_listens);
-}
-
-Test(cm_refused_handoff, answer_is_no_request)
-{
-    kit_each_kind(answer_is_no_request);
-}
+TEST_ROW(cm_refused_handoff, no_room, kit_each_kind, no_room);
+TEST_ROW(cm_refused_handoff, nobody_listens, kit_each_kind, nobody_listens);
+TEST_ROW(cm_refused_handoff, answer_is_no_request, kit_each_kind, answer_is_no_request);

@@ -2,6 +2,7 @@
 /* Threads for blocking calls of rdma_cm take none of the program's signals, but those of faults. */
 #include "support/threads.h"
 #include "verbs_cm/cm_kit.h"
+#include "support/test_row.h"
 
 #include <criterion/criterion.h>
 
@@ -28,12 +29,5 @@ static void masks_at(enum kit_stage stage)
     check_context(NULL);
 }
 
-Test(cm_thread, of_rdma_connect)
-{
-    masks_at(KIT_CALLING);
-}
-
-Test(cm_thread, of_rdma_destroy_id)
-{
-    masks_at(KIT_GIVEN_UP);
-}
+TEST_ROW(cm_thread, of_rdma_connect, masks_at, KIT_CALLING);
+TEST_ROW(cm_thread, of_rdma_destroy_id, masks_at, KIT_GIVEN_UP);
