@@ -747,6 +747,146 @@ it_status_t itx_ia_set_event_base(it_ia_handle_t ia_handle, struct event_base *b
 it_status_t itx_srq_set_message_timeout(it_srq_handle_t srq_handle, uint64_t timeout_us);
 
 /* ==============================================================================================
+ * Memory as InfiniBand has it
+ * ============================================================================================== */
+
+/*
+ * A wide RMR is what InfiniBand calls a window of type 1: every endpoint of its PZ may be reached
+ * through, and each link replaces the one before. A narrow one is of type 2: it belongs to the
+ * connection of the endpoint that it was linked by, whose peer may invalidate it. Link, unlink and
+ * invalidation need objects of one PZ; the LMR needs no right of peers, only the local one that
+ * each of them rests on.
+ */
+
+/**
+ * Registers memory like it_lmr_create, in IT_ADDR_MODE_ABSOLUTE, but peers find it at addresses of
+ * the program's choice: its first byte at base, 0 included. Local segments go on naming it by the
+ * addresses of the process. An absolute window on it lies where its part of the region lies.
+ *
+ * @param pz_handle    the protection zone
+ * @param addr         first byte
+ * @param length       bytes, at least 1
+ * @param base         address of the first byte for peers; host byte order
+ * @param privs        rights, as it_lmr_create
+ * @param flags        as it_lmr_create
+ * @param lmr_handle   out: the region, to be destroyed with it_lmr_free
+ * @param rmr_context  out: key for peers, host byte order; may be NULL
+ *
+ * @retval IT_SUCCESS                  done
+ * @retval IT_ERR_INVALID_PZ           pz_handle does not name a protection zone
+ * @retval IT_ERR_FAULT                lmr_handle is NULL, or not all of the range is mapped
+ * @retval IT_ERR_ADDRESS              addr is IT_NO_ADDR
+ * @retval IT_ERR_INVALID_LENGTH       length is 0
+ * @retval IT_ERR_RESOURCE_LMR_LENGTH  longer than the IA allows
+ * @retval IT_ERR_RANGE                base + length goes beyond 64 bits
+ * @retval IT_ERR_INVALID_PRIVS        as it_lmr_create
+ * @retval IT_ERR_INVALID_FLAGS        as it_lmr_create
+ * @retval IT_ERR_ACCESS               the memory is mapped without a right that privs asks for
+ * @retval IT_ERR_RESOURCES            memory or keys are used up
+ * @retval IT_ERR_OP_NOT_SUPPORTED     the IA is one of a device
+ * @retval IT_ERR_IA_CATASTROPHE       the IA has failed
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread.
+ * Source: extension of this library; ibv_reg_mr_iova.
+ */
+it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t length,
+                              it_rdma_addr_t base, it_mem_priv_t privs, it_lmr_flag_t flags,
+                              it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context);
+
+/**
+ * Gives a window a key of its own for as long as it lives, with all 256 that differ from it in the
+ * low 8 bits. It opens nothing until itx_rmr_link_key has been called; links of it_rmr_link go on
+ * getting other keys.
+ *
+ * @param rmr_handle   the window
+ * @param rmr_context  out: the key, host byte order; at first with low bits of the library's
+ *                     choice, afterwards the one that was linked last
+ *
+ * @retval IT_SUCCESS               done
+ * @retval IT_ERR_INVALID_RMR       rmr_handle does not name a window
+ * @retval IT_ERR_FAULT             rmr_context is NULL
+ * @retval IT_ERR_RESOURCES         keys are used up
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA is one of a device
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread.
+ * Source: extension of this library; ibv_mw.rkey after ibv_alloc_mw.
+ */
+it_status_t itx_rmr_key(it_rmr_handle_t rmr_handle, it_rmr_context_t *rmr_context);
+
+/**
+ * it_rmr_link with a key of the program's choice: one that differs from that of itx_rmr_key in the
+ * low 8 bits at most. The key that opened the window before opens nothing any more.
+ *
+ * @param rmr_handle   the window, after itx_rmr_key
+ * @param lmr_handle   the region, of the same PZ
+ * @param addr         first byte of the window
+ * @param length       its bytes, at least 1
+ * @param addr_mode    as it_rmr_link
+ * @param privs        rights of peers
+ * @param ep_handle    the endpoint on whose send queue the request runs, of the same PZ
+ * @param cookie       given back in the completion
+ * @param dto_flags    as it_rmr_link
+ * @param rmr_context  the key, host byte order
+ *
+ * @retval IT_SUCCESS                accepted; the outcome follows as an event
+ * @retval IT_ERR_INVALID_RMR        rmr_handle does not name a window
+ * @retval IT_ERR_INVALID_LMR        lmr_handle does not name a region whose key works
+ * @retval IT_ERR_INVALID_EP         ep_handle does not name an endpoint
+ * @retval IT_ERR_INVALID_EP_TYPE    a datagram endpoint
+ * @retval IT_ERR_INVALID_PZ         the three are not of one PZ
+ * @retval IT_ERR_INVALID_DTO_FLAGS  a flag that does not exist or does not apply
+ * @retval IT_ERR_INVALID_PRIVS      no right, or one that a window cannot give
+ * @retval IT_ERR_INVALID_ADDR_MODE  as it_rmr_link
+ * @retval IT_ERR_INVALID_LENGTH     length is 0
+ * @retval IT_ERR_RANGE              the window is not within the region, or rmr_context is none of
+ *                                   its keys
+ * @retval IT_ERR_ACCESS             the region lacks the local right that one of privs rests on
+ * @retval IT_ERR_INVALID_EP_STATE   the endpoint is neither CONNECTED nor NONOPERATIONAL
+ * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full
+ * @retval IT_ERR_OP_NOT_SUPPORTED   the IA is one of a device
+ * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
+ *
+ * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD, as of it_rmr_link.
+ * Threads: any thread; the order in which calls return is the order of execution.
+ * Source: extension of this library; ibv_bind_mw, IBV_WR_BIND_MW with ibv_inc_rkey.
+ */
+it_status_t itx_rmr_link_key(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle, void *addr,
+                             it_length_t length, it_addr_mode_t addr_mode, it_mem_priv_t privs,
+                             it_ep_handle_t ep_handle, it_dto_cookie_t cookie,
+                             it_dto_flags_t dto_flags, it_rmr_context_t rmr_context);
+
+/**
+ * Takes a key back: that of a window, as it_rmr_unlink would, or that of an LMR, whose memory peers
+ * then reach no more while local requests go on using it (until it_lmr_modify gives it another
+ * one). The request runs in its turn on the send queue; when it completes no byte moves by the key.
+ *
+ * @param ep_handle    a connected RC endpoint, of the key's PZ; for a narrow window that of its
+ *                     connection
+ * @param rmr_context  the key, host byte order
+ * @param cookie       given back in the completion
+ * @param dto_flags    COMPLETION, NOTIFY, BARRIER_FENCE, UNLINK_FENCE, COALESCE_WR
+ *
+ * @retval IT_SUCCESS                accepted; the outcome follows as an event
+ * @retval IT_ERR_INVALID_EP         ep_handle does not name an endpoint
+ * @retval IT_ERR_INVALID_EP_TYPE    a datagram endpoint
+ * @retval IT_ERR_INVALID_DTO_FLAGS  a flag that does not exist or does not apply
+ * @retval IT_ERR_INVALID_EP_STATE   the endpoint is neither CONNECTED nor NONOPERATIONAL
+ * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full
+ * @retval IT_ERR_OP_NOT_SUPPORTED   the IA is one of a device
+ * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
+ *
+ * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD. IT_RMR_OPERATION_FAILED, and the
+ * connection breaks, if the key opens nothing, is of another PZ or of another connection, or is
+ * that of an LMR with windows.
+ * Threads: any thread; the order in which calls return is the order of execution.
+ * Source: extension of this library; IBV_WR_LOCAL_INV.
+ */
+it_status_t itx_post_invalidate(it_ep_handle_t ep_handle, it_rmr_context_t rmr_context,
+                                it_dto_cookie_t cookie, it_dto_flags_t dto_flags);
+
+/* ==============================================================================================
  * Features beyond it_ia_info_t
  * ============================================================================================== */
 

@@ -142,8 +142,9 @@ enum vp_opcode {
     VP_RMR_UNLINK,       /* link, only its RMR counts */
     VP_FETCH_ADD,
     VP_CMP_SWAP,
-    VP_SWAP,  /* stores whatever it finds there */
-    VP_SENDTO /* a datagram; the one opcode that an EP of datagrams gets */
+    VP_SWAP,      /* stores whatever it finds there */
+    VP_SENDTO,    /* a datagram; the one opcode that an EP of datagrams gets */
+    VP_INVALIDATE /* rmr_context: the key of a window or LMR of our own */
 };
 
 /*
@@ -158,6 +159,7 @@ struct vp_link {
     it_addr_mode_t addr_mode;
     it_mem_priv_t privs;
     it_rmr_context_t *key; /* out: the new key, when the post is accepted */
+    bool key_chosen;       /* in: the key that it is to have. Only with .rmr_key of the provider */
 };
 
 /* The memory that an RMR is linked to now. */
@@ -425,6 +427,16 @@ struct vp_provider {
      */
     it_status_t (*ep_flush)(struct ual_ep *ep);
     it_status_t (*ep_clear)(struct ual_ep *ep);
+    /*
+     * itx_lmr_create_at: lmr_create, but peers find the first octet at this address. A window that
+     * is absolute lies where its part of the LMR lies.
+     */
+    it_status_t (*lmr_create_at)(struct ual_lmr *lmr, it_rdma_addr_t base);
+    /*
+     * itx_rmr_key: a key that is the window's own from now on, with all others that differ in the
+     * low 8 bits. A link with one that is not is refused with IT_ERR_RANGE.
+     */
+    it_status_t (*rmr_key)(struct ual_rmr *rmr, it_rmr_context_t *key);
 };
 
 /* The part of a table that no provider may leave out. */

@@ -148,7 +148,7 @@ Test(hostile_own, foreign_responder, .init = kit_init, .fini = kit_fini)
     hk_victim_close(&victim);
 }
 
-/* A foreign Initiator is answered as it asked; a greeting only goes to one that has asked for it. */
+/* A foreign Initiator is answered as it asked; only one that greets hears a greeting. */
 static void initiator(uint32_t own_peer, uint64_t says, uint64_t hears)
 {
     struct raw_bytes ulpdu = {0};

@@ -73,6 +73,8 @@ STATUS_CALL(create20,
 STATUS_CALL(create21, it_lmr_create21(v[0].p, v[1].p, v[9].p, v[2].n, (it_addr_mode_t)v[8].n,
                                       (it_mem_priv_t)v[3].n, (it_lmr_flag_t)v[4].n,
                                       (uint32_t)v[5].n, v[6].p, v[7].p));
+STATUS_CALL(create_at, itx_lmr_create_at(v[0].p, v[1].p, v[2].n, v[5].n, (it_mem_priv_t)v[3].n,
+                                         (it_lmr_flag_t)v[4].n, v[6].p, v[7].p));
 STATUS_CALL(create_unlinked,
             it_lmr_create_unlinked(v[0].p, v[1].n, (it_lmr_flag_t)v[2].n, 0, v[3].p));
 STATUS_CALL(lmr_link, it_lmr_link(v[0].p, memory, v[1].p, 64, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_LOCAL,
@@ -158,6 +160,9 @@ static const struct status_call calls[] = {
               ROW("a list", IT_ERR_PRIV_OPS_UNAVAILABLE, POINT(9, list)),
               ROW("an unknown list", IT_ERR_INVALID_IOBL, POINT(9, bad_list)),
               ROW("an empty list", IT_ERR_INVALID_IOBL, POINT(9, empty_list)))},
+    {STATUS_NAMED(itx_lmr_create_at, create_at), .pooled = true, .params = {CREATE_PARAMS},
+     .rows = ROWS(CREATE_ROWS, ROW("no address", IT_ERR_ADDRESS, SET(1, 0)),
+                  ROW("too far up", IT_ERR_RANGE, SET(5, UINT64_MAX)))},
     {STATUS_NAMED(it_lmr_create_unlinked, create_unlinked),
      .params = {STATUS_PZ, STATUS_NUMBER(4), STATUS_BITS(IT_ERR_INVALID_FLAGS, 1, FLAGS),
                 STATUS_RESULT},

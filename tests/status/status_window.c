@@ -33,6 +33,20 @@ STATUS_CALL(bind10,
 STATUS_CALL(rmr_link, it_rmr_link(v[0].p, v[1].p, (char *)start_of(v[1].p) + v[2].n, v[3].n,
                                   (it_addr_mode_t)v[8].n, (it_mem_priv_t)v[4].n, v[5].p, 1,
                                   (it_dto_flags_t)v[6].n, v[7].p));
+/* The window has a key; the last value is exchanged with its. */
+static it_rmr_context_t key_of(it_rmr_handle_t rmr, it_rmr_context_t change)
+{
+    it_rmr_context_t key = 0;
+
+    return itx_rmr_key(rmr, &key) == IT_SUCCESS ? key ^ change : change;
+}
+
+STATUS_CALL(rmr_link_key,
+            itx_rmr_link_key(v[0].p, v[1].p, (char *)start_of(v[1].p) + v[2].n, v[3].n,
+                             (it_addr_mode_t)v[8].n, (it_mem_priv_t)v[4].n, v[5].p, 1,
+                             (it_dto_flags_t)v[6].n, key_of(v[0].p, v[7].n)));
+STATUS_CALL(rmr_key, itx_rmr_key(v[0].p, v[1].p));
+STATUS_CALL(post_invalidate, itx_post_invalidate(v[1].p, v[0].n, 1, (it_dto_flags_t)v[2].n));
 STATUS_CALL(rmr_unlink, it_rmr_unlink(v[0].p, v[1].p, 1, (it_dto_flags_t)v[2].n));
 STATUS_CALL(query, it_rmr_query(v[0].p, (it_rmr_param_mask_t)v[1].n, v[2].p));
 STATUS_CALL(rmr_free, it_rmr_free(v[0].p));
@@ -76,11 +90,12 @@ static void right_is_missing(struct status_world *world, union status_value *val
     {                                                                                              \
         .kind = PARAM_HANDLE, .bad = IT_ERR_INVALID_LMR, .object = OBJECT_LMR, .slot = SLOT_LMR    \
     }
-/* RMR, LMR, offset, length, rights, EP, flags, key: of both bindings. */
-#define LINK_PARAMS                                                                                \
+/* RMR, LMR, offset, length, rights, EP, flags, and a key: of all bindings. */
+#define LINK_PARAMS LINK_KEY_PARAMS, STATUS_RESULT
+#define LINK_KEY_PARAMS                                                                            \
     RMR, LMR, STATUS_NUMBER(0), STATUS_NUMBER(STATUS_MEMORY),                                      \
         STATUS_BITS(IT_ERR_INVALID_PRIVS, IT_PRIV_REMOTE, RIGHTS), STATUS_EP(SLOT_EP_CONNECTED),   \
-        STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, LINK_FLAGS), STATUS_RESULT
+        STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, LINK_FLAGS)
 #define LINK_ROWS                                                                                  \
     ROW("RMR of another PZ", IT_ERR_INVALID_PZ, USE(0, SLOT_RMR_ZONE)),                            \
         ROW("LMR of another PZ", IT_ERR_INVALID_PZ, USE(1, SLOT_LMR_ZONE)),                        \
@@ -107,6 +122,17 @@ static const struct status_call calls[] = {
     {STATUS_NAMED(it_rmr_link, rmr_link),
      .params = {LINK_PARAMS, STATUS_NUMBER(IT_ADDR_MODE_ABSOLUTE)},
      .rows = ROWS(LINK_ROWS, ROW("an unknown mode", IT_ERR_INVALID_ADDR_MODE, SET(8, 2)))},
+    {STATUS_NAMED(itx_rmr_link_key, rmr_link_key),
+     .params = {LINK_KEY_PARAMS, STATUS_NUMBER(1), STATUS_NUMBER(IT_ADDR_MODE_ABSOLUTE)},
+     .rows = ROWS(LINK_ROWS, ROW("an unknown mode", IT_ERR_INVALID_ADDR_MODE, SET(8, 2)),
+                  ROW("a key of another", IT_ERR_RANGE, SET(7, 256)))},
+    {STATUS_NAMED(itx_rmr_key, rmr_key), .params = {RMR, STATUS_RESULT}},
+    {STATUS_NAMED(itx_post_invalidate, post_invalidate),
+     .params = {STATUS_NUMBER(1), STATUS_EP(SLOT_EP_CONNECTED),
+                STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, UNLINK_FLAGS)},
+     .rows = ROWS(ROW("an idle EP", IT_ERR_INVALID_EP_STATE, USE(1, SLOT_EP)),
+                  SCENE("a full queue", IT_ERR_TOO_MANY_POSTS, unlink_queue_is_full),
+                  ROW("a dead EP", IT_SUCCESS, USE(1, SLOT_EP_ENDED)))},
     {STATUS_NAMED(it_rmr_unlink, rmr_unlink),
      .params = {RMR, STATUS_EP(SLOT_EP_CONNECTED),
                 STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, UNLINK_FLAGS)},

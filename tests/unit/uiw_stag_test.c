@@ -85,8 +85,8 @@ static int compare(const void *left, const void *right)
 /* ---------------------------------------------------------------- choice */
 
 /*
- * All but 0 and what has its slot taken: a number with the low bits of one that lives, here. When
- * that is gone, it will do.
+ * All but those below 256 and what has its slot taken: a number with the bits above the low 8 of
+ * one that lives, here. When that is gone, it will do.
  */
 Test(uiw_stag, is_the_next_number_whose_slot_is_free)
 {
@@ -94,12 +94,14 @@ Test(uiw_stag, is_the_next_number_whose_slot_is_free)
         PLAN = 256
     };
     static uint32_t plan[PLAN];
-    static const uint32_t wanted[] = {0x12345678, 0x80000000, 0xffffffff, 1};
+    static const uint32_t wanted[] = {0x12345678, 0x80000000, 0xffffffff, 0x100};
     unsigned from = 0;
 
     plan[from++] = wanted[0];
     plan[from++] = 0;
+    plan[from++] = 0xff;
     plan[from++] = wanted[0];
+    plan[from++] = wanted[0] ^ 1;
     plan[from++] = wanted[0] ^ UINT32_C(0x80000000);
     plan[from++] = wanted[1];
     plan[from++] = wanted[2];
@@ -107,7 +109,7 @@ Test(uiw_stag, is_the_next_number_whose_slot_is_free)
     plan[from++] = wanted[3];
     plan[from++] = wanted[0] ^ UINT32_C(0x80000000);
     for (unsigned i = from; i < PLAN; i++)
-        plan[i] = UINT32_C(0x5a5a0000) + i;
+        plan[i] = UINT32_C(0x5a5a0000) + 256 * i + i;
     script = plan;
     script_left = PLAN;
     for (unsigned i = 0; i < 4; i++)
@@ -116,6 +118,25 @@ Test(uiw_stag, is_the_next_number_whose_slot_is_free)
     cr_expect_eq(uiw_stags_draw(&stags, 9), wanted[0] ^ UINT32_C(0x80000000));
     for (unsigned i = from; i < PLAN; i++)
         cr_expect_eq(uiw_stags_draw(&stags, i), plan[i]);
+}
+
+/* The same slot, other low bits: the one is known, the other is not any more. */
+Test(uiw_stag, renamed)
+{
+    uint32_t stag = uiw_stags_draw(&stags, 7);
+
+    for (uint32_t low = 0; low < 256; low++) {
+        uint32_t next = (stag & ~UINT32_C(0xff)) | low;
+
+        uiw_stags_rename(&stags, stag, next, 7);
+        cr_assert(finds(next, 7));
+        cr_assert(next == stag || is_unknown(stag));
+        stag = next;
+        draw(0, 100); /* it moves to larger maps with the others */
+        cr_assert(finds(stag, 7));
+    }
+    uiw_stags_forget(&stags, stag, 7);
+    cr_assert(is_unknown(stag));
 }
 
 /* How many of so many guesses name an STag that lives. */

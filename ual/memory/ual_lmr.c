@@ -24,8 +24,9 @@ struct ual_lmr_spec {
     it_mem_priv_t privs;
     it_lmr_flag_t flags;
     uint32_t shared_id;
-    const it_iobl_t *iobl; /* 2.1: NULL in the ordinary case */
-    bool tells_no_addr;    /* 2.1: IT_NO_ADDR has a status of its own */
+    const it_iobl_t *iobl;      /* 2.1: NULL in the ordinary case */
+    bool tells_no_addr;         /* 2.1: IT_NO_ADDR has a status of its own */
+    const it_rdma_addr_t *base; /* where peers find the first octet; NULL: by the mode */
 };
 
 /* ---------------------------------------------------------------- create */
@@ -116,7 +117,8 @@ static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spe
     lmr->flags = spec->flags;
     lmr->shared_id = spec->shared_id;
     base_lock_init(&lmr->lock);
-    status = ia->provider->lmr_create(lmr);
+    status =
+        spec->base ? ia->provider->lmr_create_at(lmr, *spec->base) : ia->provider->lmr_create(lmr);
     if (status == IT_SUCCESS) {
         *lmr_out = lmr;
         return status;
@@ -169,7 +171,7 @@ it_status_t it_lmr_create10(it_pz_handle_t pz_handle, void *addr, it_length_t le
                             it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context)
 {
     const struct ual_lmr_spec spec = {
-        __func__, addr, length, IT_ADDR_MODE_ABSOLUTE, privs, flags, shared_id, NULL, false,
+        __func__, addr, length, IT_ADDR_MODE_ABSOLUTE, privs, flags, shared_id, NULL, false, NULL,
     };
 
     return ual_lmr_create(pz_handle, &spec, lmr_handle, rmr_context);
@@ -181,7 +183,7 @@ it_status_t it_lmr_create20(it_pz_handle_t pz_handle, void *addr, it_length_t le
                             it_rmr_context_t *rmr_context)
 {
     const struct ual_lmr_spec spec = {
-        __func__, addr, length, addr_mode, privs, flags, shared_id, NULL, false,
+        __func__, addr, length, addr_mode, privs, flags, shared_id, NULL, false, NULL,
     };
 
     return ual_lmr_create(pz_handle, &spec, lmr_handle, rmr_context);
@@ -193,9 +195,27 @@ it_status_t it_lmr_create21(it_pz_handle_t pz_handle, void *addr, it_iobl_t *iob
                             it_rmr_context_t *rmr_context)
 {
     const struct ual_lmr_spec spec = {
-        __func__, addr, length, addr_mode, privs, flags, shared_id, iobl, true,
+        __func__, addr, length, addr_mode, privs, flags, shared_id, iobl, true, NULL,
     };
 
+    return ual_lmr_create(pz_handle, &spec, lmr_handle, rmr_context);
+}
+
+it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t length,
+                              it_rdma_addr_t base, it_mem_priv_t privs, it_lmr_flag_t flags,
+                              it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context)
+{
+    const struct ual_lmr_spec spec = {
+        __func__, addr, length, IT_ADDR_MODE_ABSOLUTE, privs, flags, 0, NULL, true, &base,
+    };
+    const struct ual_pz *pz = ual_pz_from(pz_handle);
+
+    if (pz && !VP_PROVIDER_HAS(ual_ia_of(&pz->object)->provider, lmr_create_at))
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s has no addresses of one's own",
+                           ual_ia_of(&pz->object)->name);
+    if (length > UINT64_MAX - base)
+        return base_refuse(IT_ERR_RANGE, __func__, "base %#llx, length %llu",
+                           (unsigned long long)base, (unsigned long long)length);
     return ual_lmr_create(pz_handle, &spec, lmr_handle, rmr_context);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_rmr_link, it_rmr_bind10, it_rmr_unlink: requests that run on an endpoint. */
+/* it_rmr_link, it_rmr_bind10, it_rmr_unlink, and those by key: requests that run on an endpoint. */
 #include "ual/post/ual_post.h"
 
 #define UAL_RMR_PRIVS        ((unsigned)IT_PRIV_REMOTE | (unsigned)IT_PRIV_ATOMIC)
@@ -124,6 +124,65 @@ it_status_t it_rmr_bind10(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle
     };
 
     return ual_rmr_link(__func__, &link, rmr_handle, lmr_handle, ep_handle, cookie, dto_flags);
+}
+
+it_status_t itx_rmr_link_key(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle, void *addr,
+                             it_length_t length, it_addr_mode_t addr_mode, it_mem_priv_t privs,
+                             it_ep_handle_t ep_handle, it_dto_cookie_t cookie,
+                             it_dto_flags_t dto_flags, it_rmr_context_t rmr_context)
+{
+    const struct ual_rmr *rmr = ual_rmr_from(rmr_handle);
+    struct vp_link link = {
+        .addr = addr,
+        .length = length,
+        .addr_mode = addr_mode,
+        .privs = privs,
+        .key = &rmr_context,
+        .key_chosen = true,
+    };
+
+    if (rmr && !VP_PROVIDER_HAS(ual_ia_of(&rmr->object)->provider, rmr_key))
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s chooses keys itself",
+                           ual_ia_of(&rmr->object)->name);
+    return ual_rmr_link(__func__, &link, rmr_handle, lmr_handle, ep_handle, cookie, dto_flags);
+}
+
+it_status_t itx_rmr_key(it_rmr_handle_t rmr_handle, it_rmr_context_t *rmr_context)
+{
+    struct ual_rmr *rmr = ual_rmr_from(rmr_handle);
+    const struct ual_ia *ia;
+
+    if (!rmr)
+        return base_refuse_handle(IT_ERR_INVALID_RMR, __func__, rmr_handle);
+    if (!rmr_context)
+        return base_refuse_null(__func__, rmr_context);
+    ia = ual_ia_of(&rmr->object);
+    if (!VP_PROVIDER_HAS(ia->provider, rmr_key))
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s chooses keys itself", ia->name);
+    return base_refuse(ia->provider->rmr_key(rmr, rmr_context), __func__, "rmr_handle %p",
+                       (void *)rmr);
+}
+
+it_status_t itx_post_invalidate(it_ep_handle_t ep_handle, it_rmr_context_t rmr_context,
+                                it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    /* A key of more bits is none, like 0. */
+    struct vp_request request = {.opcode = VP_INVALIDATE,
+                                 .flags = dto_flags,
+                                 .cookie = cookie,
+                                 .rmr_context = rmr_context > UINT32_MAX ? 0 : rmr_context};
+
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(__func__, ep_handle);
+    if (ual_ia_failed(ual_ia_of(&ep->object)))
+        return IT_ERR_IA_CATASTROPHE;
+    if (!VP_PROVIDER_HAS(ual_ia_of(&ep->object)->provider, rmr_key))
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "ep_handle %p of %s", (void *)ep,
+                           ual_ia_of(&ep->object)->name);
+    if ((unsigned)dto_flags & ~UAL_RMR_UNLINK_FLAGS)
+        return base_refuse_bits(IT_ERR_INVALID_DTO_FLAGS, __func__, dto_flags);
+    return ual_post_hand_over(__func__, ep, &request);
 }
 
 static it_status_t ual_rmr_check_unlink(const struct ual_ep *ep, const struct ual_rmr *rmr,

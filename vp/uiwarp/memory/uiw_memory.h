@@ -60,6 +60,7 @@ struct uiw_lmr {
     struct uiw_mr *local;
     struct uiw_mr *remote;
     _Atomic uint32_t local_stag; /* of local */
+    uint64_t to_base;            /* tagged offset of the first octet, for peers; immutable */
 };
 
 struct uiw_rmr {
@@ -102,6 +103,14 @@ enum uiw_window_result uiw_window_run(struct uiw_mr_table *table, const struct u
 /* The window of a Read that starts, as it is now. False: not linked, or not for this stream. */
 bool uiw_window_resolve(const struct uiw_stream_id *by, struct uiw_segment *segment);
 
+/*
+ * Executes an invalidation of our own: of a window of this stream or of its PZ, or of what peers
+ * may do with an LMR of the PZ. LATER, REFUSED: as above.
+ */
+enum uiw_window_result uiw_key_invalidate(struct uiw_mr_table *table,
+                                          const struct uiw_stream_id *by, uint32_t stag,
+                                          bool may_wait);
+
 /* A Read is done: closes its sink to peers. The LMR or RMR; NULL: it is gone. */
 it_handle_t uiw_sink_unlink(struct uiw_mr_table *table, const struct uiw_segment *sink,
                             bool is_window);
@@ -126,11 +135,13 @@ void uiw_bounce_put(struct uiw_memory *memory, struct uiw_bounce *bounce);
 it_status_t uiw_pz_create(struct ual_pz *pz);
 void uiw_pz_destroy(struct ual_pz *pz);
 it_status_t uiw_lmr_create(struct ual_lmr *lmr);
+it_status_t uiw_lmr_create_at(struct ual_lmr *lmr, it_rdma_addr_t base);
 void uiw_lmr_destroy(struct ual_lmr *lmr);
 it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
 it_status_t uiw_rmr_create(struct ual_rmr *rmr);
 void uiw_rmr_destroy(struct ual_rmr *rmr);
 void uiw_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state);
+it_status_t uiw_rmr_key(struct ual_rmr *rmr, it_rmr_context_t *key);
 
 /* With the token of a closed window: it belongs to no region and no endpoint any more. */
 void uiw_window_let_go(struct uiw_mr *window);

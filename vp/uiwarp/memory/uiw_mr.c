@@ -76,6 +76,9 @@ struct uiw_mr *uiw_mr_reserve(struct uiw_mr_table *table)
 
 void uiw_mr_release(struct uiw_mr_table *table, struct uiw_mr *mr)
 {
+    uint32_t kept = atomic_exchange_explicit(&mr->kept, 0, memory_order_relaxed);
+
+    uiw_stags_forget(&table->stags, kept, mr->index);
     mr->serial++;
     atomic_store_explicit(&mr->wanted, 0, memory_order_relaxed);
     uiw_mr_drop(mr);
@@ -92,7 +95,19 @@ uint32_t uiw_mr_new_stag(struct uiw_mr_table *table, const struct uiw_mr *mr)
 
 void uiw_mr_forget_stag(struct uiw_mr_table *table, const struct uiw_mr *mr, uint32_t stag)
 {
-    uiw_stags_forget(&table->stags, stag, mr->index);
+    if (!uiw_mr_is_kept(mr, stag))
+        uiw_stags_forget(&table->stags, stag, mr->index);
+}
+
+uint32_t uiw_mr_keep_stag(struct uiw_mr_table *table, struct uiw_mr *mr)
+{
+    uint32_t kept = atomic_load_explicit(&mr->kept, memory_order_relaxed);
+
+    if (kept == 0) {
+        kept = uiw_stags_draw(&table->stags, mr->index);
+        atomic_store_explicit(&mr->kept, kept, memory_order_relaxed);
+    }
+    return kept;
 }
 
 struct uiw_mr *uiw_mr_register(struct uiw_mr_table *table, const struct uiw_region *region)
@@ -125,6 +140,17 @@ void uiw_mr_open(struct uiw_mr *mr, const struct uiw_region *region, uint32_t st
     mr->region = *region;
     /* Publishes the region; pairs with the compare in uiw_mr_pin_entry. */
     atomic_store_explicit(&mr->stag, stag, memory_order_release);
+}
+
+void uiw_mr_open_kept(struct uiw_mr_table *table, struct uiw_mr *mr,
+                      const struct uiw_region *region, uint32_t stag)
+{
+    if (uiw_mr_is_kept(mr, stag)) {
+        uiw_stags_rename(&table->stags, atomic_load_explicit(&mr->kept, memory_order_relaxed), stag,
+                         mr->index);
+        atomic_store_explicit(&mr->kept, stag, memory_order_relaxed);
+    }
+    uiw_mr_open(mr, region, stag);
 }
 
 bool uiw_mr_close(struct uiw_mr_table *table, struct uiw_mr *mr, bool wait)

@@ -32,6 +32,7 @@ struct uiw_region {
     uint64_t length;
     uint64_t to_base; /* tagged offset of the first octet */
     it_mem_priv_t privs;
+    bool relative; /* a window whose offsets count from its first octet */
     const void *pz;
     uint64_t stream;    /* the only one that may use it; 0: all of the PZ */
     it_handle_t handle; /* LMR or RMR, for events */
@@ -42,6 +43,7 @@ struct uiw_mr {
     _Atomic uint32_t pins;
     _Atomic uint32_t wanted;  /* STag of the link that was posted last; 0: none, or an unlink */
     _Atomic bool token;       /* held by whoever opens or closes the entry */
+    _Atomic uint32_t kept;    /* by the token: STag whose slot stays the entry's; 0: none */
     uint32_t index;           /* immutable */
     struct uiw_region region; /* written with the token while closed; immutable while open */
     /* With the token. */
@@ -91,6 +93,18 @@ void uiw_mr_release(struct uiw_mr_table *table, struct uiw_mr *mr);
 uint32_t uiw_mr_new_stag(struct uiw_mr_table *table, const struct uiw_mr *mr);
 /* The entry is not going to be opened with it; 0: nothing happens. Any thread. */
 void uiw_mr_forget_stag(struct uiw_mr_table *table, const struct uiw_mr *mr, uint32_t stag);
+/*
+ * With the token. An STag of this entry that stays its own, opened or not: the program chooses the
+ * low 8 bits with each link. 0 without memory or random numbers.
+ */
+uint32_t uiw_mr_keep_stag(struct uiw_mr_table *table, struct uiw_mr *mr);
+/* Is this the STag that is kept, whatever the low 8 bits? */
+static inline bool uiw_mr_is_kept(const struct uiw_mr *mr, uint32_t stag)
+{
+    uint32_t kept = atomic_load_explicit(&mr->kept, memory_order_relaxed);
+
+    return kept != 0 && (kept ^ stag) >> UIW_STAG_KEY == 0;
+}
 /* An entry that is open. NULL without memory or STags. */
 struct uiw_mr *uiw_mr_register(struct uiw_mr_table *table, const struct uiw_region *region);
 /* Closes and gives back; returns when no octet moves in the region any more. */
@@ -116,6 +130,9 @@ static inline void uiw_mr_drop(struct uiw_mr *mr)
 
 /* With the token, and closed. */
 void uiw_mr_open(struct uiw_mr *mr, const struct uiw_region *region, uint32_t stag);
+/* The same, with an STag that may be one of those kept. */
+void uiw_mr_open_kept(struct uiw_mr_table *table, struct uiw_mr *mr,
+                      const struct uiw_region *region, uint32_t stag);
 /*
  * With the token. True when no octet moves through the entry any more, and its STag is forgotten;
  * wait: as soon as that is so. False, and as open as before: it would have to wait.

@@ -28,7 +28,7 @@ static struct uiw_region region_of_lmr(struct ual_lmr *lmr, const struct ual_pz 
     return (struct uiw_region){
         .addr = lmr->addr,
         .length = lmr->length,
-        .to_base = lmr->addr_mode == IT_ADDR_MODE_RELATIVE ? 0 : (uintptr_t)lmr->addr,
+        .to_base = uiw_lmr_of(lmr)->to_base,
         .privs = privs,
         .pz = pz,
         .handle = lmr,
@@ -59,7 +59,7 @@ static void region_tell(struct ual_lmr *lmr)
     atomic_store_explicit(&lmr->linked, true, memory_order_relaxed);
 }
 
-it_status_t uiw_lmr_create(struct ual_lmr *lmr)
+static it_status_t region_register(struct ual_lmr *lmr)
 {
     struct uiw_mr_table *table = region_table(&lmr->object);
     struct uiw_lmr *own = uiw_lmr_of(lmr);
@@ -76,6 +76,20 @@ it_status_t uiw_lmr_create(struct ual_lmr *lmr)
     }
     region_tell(lmr);
     return IT_SUCCESS;
+}
+
+it_status_t uiw_lmr_create(struct ual_lmr *lmr)
+{
+    bool relative = lmr->addr_mode == IT_ADDR_MODE_RELATIVE;
+
+    uiw_lmr_of(lmr)->to_base = relative ? 0 : (uintptr_t)lmr->addr;
+    return region_register(lmr);
+}
+
+it_status_t uiw_lmr_create_at(struct ual_lmr *lmr, it_rdma_addr_t base)
+{
+    uiw_lmr_of(lmr)->to_base = base;
+    return region_register(lmr);
 }
 
 void uiw_lmr_destroy(struct ual_lmr *lmr)
@@ -154,9 +168,19 @@ void uiw_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state)
         state->lmr = mr->lmr;
         state->addr = region->addr;
         state->length = region->length;
-        state->addr_mode = region->to_base ? IT_ADDR_MODE_ABSOLUTE : IT_ADDR_MODE_RELATIVE;
+        state->addr_mode = region->relative ? IT_ADDR_MODE_RELATIVE : IT_ADDR_MODE_ABSOLUTE;
         state->privs = (it_mem_priv_t)((unsigned)region->privs & ~(unsigned)IT_PRIV_LOCAL);
         state->key = atomic_load_explicit(&mr->stag, memory_order_relaxed);
     }
     uiw_mr_drop(mr);
+}
+
+it_status_t uiw_rmr_key(struct ual_rmr *rmr, it_rmr_context_t *key)
+{
+    struct uiw_mr *mr = uiw_rmr_of(rmr)->mr;
+
+    uiw_mr_take(mr);
+    *key = uiw_mr_keep_stag(region_table(&rmr->object), mr);
+    uiw_mr_drop(mr);
+    return *key == 0 ? IT_ERR_RESOURCES : IT_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define STAG_SLOTS_MIN 1024u
+#define STAG_SLOTS_MAX (1u << (32 - UIW_STAG_KEY))
 /* While half of the slots are free all of these fail once in 2^64. */
 #define STAG_TRIES 64u
 
@@ -49,7 +50,7 @@ void uiw_stags_fini(struct uiw_stags *stags)
 static void stags_grow_locked(struct uiw_stags *stags, struct uiw_stag_map *map)
 {
     struct uiw_stag_map *larger =
-        map->mask < UINT32_MAX / 2 ? stags_make(2 * (map->mask + 1)) : NULL;
+        map->mask < STAG_SLOTS_MAX - 1 ? stags_make(2 * (map->mask + 1)) : NULL;
 
     base_lock_assert_held(&stags->lock);
     if (!larger)
@@ -59,7 +60,7 @@ static void stags_grow_locked(struct uiw_stags *stags, struct uiw_stag_map *map)
             atomic_fetch_or_explicit(&map->slots[i], UIW_STAG_FROZEN, memory_order_acq_rel);
 
         if (slot != 0)
-            atomic_init(&larger->slots[(slot >> UIW_STAG_SHIFT) & larger->mask], slot);
+            atomic_init(uiw_stags_slot(larger, (uint32_t)(slot >> UIW_STAG_SHIFT)), slot);
     }
     larger->outgrown = map;
     atomic_store_explicit(&stags->map, larger, memory_order_release);
@@ -87,7 +88,7 @@ static bool stags_exchange(struct uiw_stags *stags, uint32_t stag, uint64_t from
         struct uiw_stag_map *map = atomic_load_explicit(&stags->map, memory_order_acquire);
         uint64_t found = from;
 
-        if (atomic_compare_exchange_strong_explicit(&map->slots[stag & map->mask], &found, to,
+        if (atomic_compare_exchange_strong_explicit(uiw_stags_slot(map, stag), &found, to,
                                                     memory_order_acq_rel, memory_order_relaxed))
             return true;
         if (!(found & UIW_STAG_FROZEN))
@@ -107,7 +108,8 @@ uint32_t uiw_stags_draw(struct uiw_stags *stags, uint32_t entry)
 
     stags_make_room(stags);
     for (unsigned i = 0; i < STAG_TRIES && base_random32(&stag); i++) {
-        if (stag == 0 || !stags_exchange(stags, stag, 0, stags_slot(stag, entry)))
+        /* Nor 0 with other low 8 bits: a program may choose those. */
+        if (stag >> UIW_STAG_KEY == 0 || !stags_exchange(stags, stag, 0, stags_slot(stag, entry)))
             continue;
         (void)atomic_fetch_add_explicit(&stags->count, 1, memory_order_relaxed);
         return stag;
@@ -119,4 +121,9 @@ void uiw_stags_forget(struct uiw_stags *stags, uint32_t stag, uint32_t entry)
 {
     if (stag != 0 && stags_exchange(stags, stag, stags_slot(stag, entry), 0))
         (void)atomic_fetch_sub_explicit(&stags->count, 1, memory_order_relaxed);
+}
+
+void uiw_stags_rename(struct uiw_stags *stags, uint32_t from, uint32_t to, uint32_t entry)
+{
+    (void)stags_exchange(stags, from, stags_slot(from, entry), stags_slot(to, entry));
 }

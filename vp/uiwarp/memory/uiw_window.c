@@ -27,14 +27,22 @@ void uiw_window_want(struct uiw_mr *window, uint32_t from, uint32_t to)
 
 /* ---------------------------------------------------------------- execution */
 
-static void window_open(const struct uiw_stream_id *by, struct ual_ep *ual, struct uiw_link *link)
+/* Where peers find the octet at addr of an LMR. */
+static uint64_t window_base(struct ual_lmr *lmr, const uint8_t *addr)
+{
+    return uiw_lmr_of(lmr)->to_base + ((uintptr_t)addr - (uintptr_t)lmr->addr);
+}
+
+static void window_open(struct uiw_mr_table *table, const struct uiw_stream_id *by,
+                        struct ual_ep *ual, struct uiw_link *link)
 {
     struct uiw_mr *window = link->window;
     unsigned privs = link->privs;
     struct uiw_region region = {
         .addr = link->addr,
         .length = link->length,
-        .to_base = link->relative ? 0 : (uintptr_t)link->addr,
+        .to_base = link->relative ? 0 : window_base(link->lmr, link->addr),
+        .relative = link->relative,
         .pz = by->pz,
         .stream = link->narrow ? by->number : 0,
         .handle = window->region.handle,
@@ -47,7 +55,7 @@ static void window_open(const struct uiw_stream_id *by, struct ual_ep *ual, stru
     window->lmr = link->lmr; /* its hold passes to the window */
     window->ep = link->narrow ? ual : NULL;
     link->lmr = NULL;
-    uiw_mr_open(window, &region, link->stag);
+    uiw_mr_open_kept(table, window, &region, link->stag);
 }
 
 /* With the token. */
@@ -68,7 +76,7 @@ static enum uiw_window_result window_run_locked(struct uiw_mr_table *table,
         return UIW_WINDOW_LATER;
     }
     if (link->lmr)
-        window_open(by, ual, link);
+        window_open(table, by, ual, link);
     else
         uiw_window_let_go(window);
     return UIW_WINDOW_DONE;
@@ -101,7 +109,7 @@ bool uiw_window_resolve(const struct uiw_stream_id *by, struct uiw_segment *segm
         return false;
     good = window->serial == segment->stag && (region->stream == 0 || region->stream == by->number);
     if (good) {
-        if (region->to_base == 0)
+        if (region->relative)
             segment->addr = (uint8_t *)((uintptr_t)region->addr + (uintptr_t)segment->addr);
         segment->stag = stag;
     }
@@ -193,4 +201,59 @@ enum iw_error uiw_region_invalidate(struct uiw_mr_table *table, const struct uiw
     }
     uiw_mr_drop(mr);
     return may ? IW_OK : IW_ERR_RDMAP_CANNOT_INVALIDATE;
+}
+
+/* ---------------------------------------------------------------- by ourselves */
+
+/* What our own requests may do with an LMR has an STag, too, but no key. */
+static bool key_is_key(const struct uiw_mr *mr)
+{
+    return region_is_window(mr) || uiw_lmr_of(mr->region.handle)->remote == mr;
+}
+
+static bool key_is_ours(const struct uiw_mr *mr, uint32_t stag, const struct uiw_stream_id *by)
+{
+    const struct uiw_region *region = &mr->region;
+
+    return stag != 0 && atomic_load_explicit(&mr->stag, memory_order_relaxed) == stag &&
+           region->pz == by->pz && (region->stream == 0 || region->stream == by->number) &&
+           key_is_key(mr);
+}
+
+/* With the token. */
+static enum uiw_window_result key_invalidate_locked(struct uiw_mr_table *table, struct uiw_mr *mr,
+                                                    const struct uiw_stream_id *by, uint32_t stag,
+                                                    bool may_wait)
+{
+    if (!key_is_ours(mr, stag, by) || region_has_windows(mr))
+        return UIW_WINDOW_REFUSED;
+    if (!uiw_mr_close(table, mr, may_wait))
+        return UIW_WINDOW_LATER;
+    if (region_is_window(mr)) {
+        uiw_window_let_go(mr);
+        uiw_window_want(mr, stag, 0);
+    } else {
+        struct ual_lmr *lmr = mr->region.handle;
+
+        atomic_store_explicit(&lmr->linked, false, memory_order_relaxed);
+    }
+    return UIW_WINDOW_DONE;
+}
+
+enum uiw_window_result uiw_key_invalidate(struct uiw_mr_table *table,
+                                          const struct uiw_stream_id *by, uint32_t stag,
+                                          bool may_wait)
+{
+    struct uiw_mr *mr = uiw_mr_find(table, stag);
+    enum uiw_window_result result;
+
+    if (!mr)
+        return UIW_WINDOW_REFUSED;
+    if (may_wait)
+        uiw_mr_take(mr);
+    else if (!uiw_mr_try(mr))
+        return UIW_WINDOW_LATER;
+    result = key_invalidate_locked(table, mr, by, stag, may_wait);
+    uiw_mr_drop(mr);
+    return result;
 }

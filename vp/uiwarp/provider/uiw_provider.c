@@ -401,4 +401,6 @@ const struct vp_provider uiw_provider = {
     .ep_addresses_locked = uiw_ep_addresses_locked,
     .ep_flush = uiw_ep_flush,
     .ep_clear = uiw_ep_clear,
+    .lmr_create_at = uiw_lmr_create_at,
+    .rmr_key = uiw_rmr_key,
 };

@@ -2,6 +2,18 @@
 /* Links and unlinks as requests in the send queue, and Reads into windows. */
 #include "vp/uiwarp/queue/uiw_sq.h"
 
+/* 0: for more links than there are keys. */
+static uint32_t links_drawn(struct uiw_ep *ep, const struct uiw_mr *window)
+{
+    return uiw_mr_new_stag(&ep->ia->memory.mrs, window);
+}
+
+/* 0: it is none of the window's. */
+static uint32_t links_chosen(const struct uiw_mr *window, it_rmr_context_t key)
+{
+    return key <= UINT32_MAX && uiw_mr_is_kept(window, (uint32_t)key) ? (uint32_t)key : 0;
+}
+
 it_status_t uiw_links_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
                                   const struct vp_request *request)
 {
@@ -14,10 +26,10 @@ it_status_t uiw_links_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     if (request->opcode == VP_RMR_LINK) {
         if (!base_object_hold(&link->lmr->object))
             return IT_ERR_INVALID_LMR; /* it is just being freed */
-        own->stag = uiw_mr_new_stag(&ep->ia->memory.mrs, window);
+        own->stag = link->key_chosen ? links_chosen(window, *link->key) : links_drawn(ep, window);
         if (own->stag == 0) {
             base_object_release(&link->lmr->object);
-            return IT_ERR_TOO_MANY_POSTS; /* for more than there are keys */
+            return link->key_chosen ? IT_ERR_RANGE : IT_ERR_TOO_MANY_POSTS;
         }
         own->lmr = link->lmr;
         own->addr = link->addr;

@@ -14,11 +14,15 @@ static bool local_is_fenced(const struct uiw_ep *ep, uint32_t index, const struc
 /* False: not now, or never (then ep->tx says so). */
 static bool local_start(struct uiw_ep *ep, uint32_t index, struct uiw_sqe *sqe, bool may_wait)
 {
+    struct uiw_mr_table *table = &ep->ia->memory.mrs;
     enum uiw_window_result result;
 
     if (local_is_fenced(ep, index, sqe))
         return false;
-    result = uiw_window_run(&ep->ia->memory.mrs, &ep->id, ep->ual, uiw_sqe_link(sqe), may_wait);
+    if (sqe->opcode == VP_INVALIDATE)
+        result = uiw_key_invalidate(table, &ep->id, sqe->remote_stag, may_wait);
+    else
+        result = uiw_window_run(table, &ep->id, ep->ual, uiw_sqe_link(sqe), may_wait);
     if (result == UIW_WINDOW_REFUSED)
         uiw_fail_request(ep, index, (it_dto_status_t)IT_RMR_OPERATION_FAILED);
     sqe->started = result == UIW_WINDOW_DONE;

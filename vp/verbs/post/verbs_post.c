@@ -141,6 +141,7 @@ static inline void post_fill(const struct verbs_ep *ep, struct ibv_send_wr *wr,
     case VP_RMR_LINK:
     case VP_RMR_UNLINK:
     case VP_SWAP:
+    case VP_INVALIDATE:
         break; /* not served, or verbs_rmr.c */
     }
 }
