@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Posting and completions of the verbs provider, on the stub device. */
-#include "verbs/stub_node.h"
+#include "verbs/fixture_stub.h"
 
 #include "itx_api.h"
 #include "vp/verbs/device/verbs_ep.h"
@@ -8,15 +8,10 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static const struct stub_shape usual = {.events = 0};
-
 TestSuite(verbs_data, .init = stub_start);
 
-Test(verbs_data, operations_complete_in_order)
+Test(verbs_data, operations_complete_in_order, .init = stub_pair, .fini = stub_close)
 {
-    struct stub_node n;
-
-    stub_node_pair(&n, &usual);
     fx_fill(n.buf.data, 64, 1);
     fx_recv(n.b, &n.buf, 1024, 128, 10);
     fx_send(n.a, &n.buf, 0, 64, 1, FX_SIGNAL);
@@ -30,16 +25,13 @@ Test(verbs_data, operations_complete_in_order)
     CHECK(fx_is_filled(n.buf.data + 2048, 64, 1));
     CHECK(fx_is_filled(n.buf.data + 4096, 64, 1));
     fx_empty(n.fx.request_evd);
-    stub_node_close(&n);
 }
 
-Test(verbs_data, atomics_return_what_was_there)
+Test(verbs_data, atomics_return_what_was_there, .init = stub_pair, .fini = stub_close)
 {
-    struct stub_node n;
     it_lmr_triplet_t result;
     uint64_t *word;
 
-    stub_node_pair(&n, &usual);
     word = (uint64_t *)(void *)n.buf.data;
     *word = 40;
     result = fx_seg(&n.buf, 64, 8);
@@ -53,17 +45,14 @@ Test(verbs_data, atomics_return_what_was_there)
     fx_done_len(n.fx.request_evd, n.a, IT_DTO_CMP_SWAP_CMPL_EVENT, 2, 8);
     CHECK_EQ(7, *word);
     CHECK_EQ(42, word[8]);
-    stub_node_close(&n);
 }
 
-Test(verbs_data, immediate_values_arrive_where_agreed)
+Test(verbs_data, immediate_values_arrive_where_agreed, .init = stub_pair, .fini = stub_close)
 {
-    struct stub_node n;
     it_lmr_triplet_t segment;
     it_event_t event;
     uint64_t value;
 
-    stub_node_pair(&n, &usual);
     CHECK_OK(itx_ep_enable_immediate(n.a, IT_TRUE));
     CHECK_OK(itx_ep_enable_immediate(n.b, IT_TRUE));
     fx_recv(n.b, &n.buf, 0, 64, 1);
@@ -75,14 +64,12 @@ Test(verbs_data, immediate_values_arrive_where_agreed)
     CHECK(itx_event_immediate(&event, &value));
     CHECK_EQ(0xdeadbeef, value);
     CHECK_EQ(16, event.dto_cmpl.transferred_length);
-    stub_node_close(&n);
 }
 
 /* Many times the queue's depth, and nobody ever looks at the EVD. */
 Test(verbs_data, quiet_requests_give_their_slots_back)
 {
     const size_t depths[] = {1, 2, 3, 8};
-    struct stub_node n;
 
     for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
         struct stub_shape shape = {.requests = depths[i], .events = 4};
@@ -97,10 +84,9 @@ Test(verbs_data, quiet_requests_give_their_slots_back)
 }
 
 /* Some with an event, which must be dequeued first. */
-Test(verbs_data, mixed_requests_give_their_slots_back)
+Test(verbs_data, mixed_requests_give_their_slots_back, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 8};
-    struct stub_node n;
 
     stub_node_pair(&n, &shape);
     for (unsigned round = 0; round < 100; round++) {
@@ -109,13 +95,11 @@ Test(verbs_data, mixed_requests_give_their_slots_back)
         fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, round % 8, 8);
         fx_empty(n.fx.request_evd);
     }
-    stub_node_close(&n);
 }
 
-Test(verbs_data, a_slot_is_taken_until_its_event_is_dequeued)
+Test(verbs_data, a_slot_is_taken_until_its_event_is_dequeued, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 4, .receives = 4};
-    struct stub_node n;
     it_lmr_triplet_t segment;
 
     stub_node_pair(&n, &shape);
@@ -135,14 +119,12 @@ Test(verbs_data, a_slot_is_taken_until_its_event_is_dequeued)
         fx_done(n.fx.request_evd, n.a, IT_DTO_SEND_CMPL_EVENT, k, IT_DTO_SUCCESS);
         fx_done(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, k, IT_DTO_SUCCESS);
     }
-    stub_node_close(&n);
 }
 
 /* A device that completes what is behind a Read before the Read: nobody notices. */
-Test(verbs_data, reads_are_not_overtaken)
+Test(verbs_data, reads_are_not_overtaken, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 8};
-    struct stub_node n;
 
     stub.like_siw = true;
     stub_node_pair(&n, &shape);
@@ -166,14 +148,12 @@ Test(verbs_data, reads_are_not_overtaken)
         fx_read(n.a, &n.buf, 0, 8, &n.buf, 64, 7, FX_SIGNAL);
         fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_READ_CMPL_EVENT, 7, 8);
     }
-    stub_node_close(&n);
 }
 
 /* More completions than the EVD has room for wait below it. */
-Test(verbs_data, a_small_evd_loses_nothing)
+Test(verbs_data, a_small_evd_loses_nothing, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 16, .events = 3};
-    struct stub_node n;
 
     stub_node_pair(&n, &shape);
     for (unsigned k = 0; k < 16; k++)
@@ -185,14 +165,12 @@ Test(verbs_data, a_small_evd_loses_nothing)
         CHECK_EQ(k, event.dto_cmpl.cookie);
     }
     fx_empty(n.fx.request_evd);
-    stub_node_close(&n);
 }
 
-Test(verbs_data, many_events_are_taken_at_once)
+Test(verbs_data, many_events_are_taken_at_once, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 100, .events = 200};
     it_event_t events[200];
-    struct stub_node n;
     size_t count;
 
     stub_node_pair(&n, &shape);
@@ -202,15 +180,13 @@ Test(verbs_data, many_events_are_taken_at_once)
     CHECK_EQ(100, count);
     for (unsigned k = 0; k < 100; k++)
         CHECK_EQ(k, events[k].dto_cmpl.cookie);
-    stub_node_close(&n);
 }
 
 /* A device whose CQs are small: the EVD gets several. */
-Test(verbs_data, an_evd_outgrows_one_cq)
+Test(verbs_data, an_evd_outgrows_one_cq, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 16, .receives = 16};
     it_ep_handle_t eps[16];
-    struct stub_node n;
 
     stub.max_cqe = 64;
     stub_node_open(&n, &shape);
@@ -239,18 +215,15 @@ Test(verbs_data, an_evd_outgrows_one_cq)
     /* Their room is free again. */
     for (unsigned i = 0; i < 16; i++)
         eps[i] = stub_node_ep(&n, &shape);
-    stub_node_close(&n);
 }
 
-Test(verbs_data, what_the_device_refuses_is_told)
+Test(verbs_data, what_the_device_refuses_is_told, .init = stub_open, .fini = stub_close)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     unsigned char memory[64];
-    struct stub_node n;
     it_lmr_handle_t lmr;
     it_ep_handle_t ep;
 
-    stub_node_open(&n, &usual);
     stub.refuse_memory = true;
     CHECK_STATUS(IT_ERR_RESOURCES, it_lmr_create(n.fx.pz, memory, sizeof(memory), IT_PRIV_LOCAL,
                                                  IT_LMR_FLAG_NONE, 0, &lmr, NULL));
@@ -259,16 +232,13 @@ Test(verbs_data, what_the_device_refuses_is_told)
                                                    n.fx.conn_evd, IT_EP_NO_FLAG, &attr, &ep));
     CHECK_OK(it_ep_rc_create(n.fx.pz, n.fx.request_evd, n.fx.recv_evd, n.fx.conn_evd, IT_EP_NO_FLAG,
                              &attr, &ep));
-    stub_node_close(&n);
 }
 
 /* Nothing has been posted yet that a usual post could compare it with. */
-Test(verbs_data, no_lmr_is_refused_from_the_first_post_on)
+Test(verbs_data, no_lmr_is_refused_from_the_first_post_on, .init = stub_pair, .fini = stub_close)
 {
     it_lmr_triplet_t none = {.length = 8};
-    struct stub_node n;
 
-    stub_node_pair(&n, &usual);
     none.addr.abs = n.buf.data;
     CHECK_STATUS(IT_ERR_INVALID_LMR, it_post_recv(n.a, &none, 1, 1, FX_SIGNAL));
     CHECK_STATUS(IT_ERR_INVALID_LMR, it_post_send(n.a, &none, 1, 1, FX_SIGNAL));
@@ -276,15 +246,13 @@ Test(verbs_data, no_lmr_is_refused_from_the_first_post_on)
                  it_post_rdma_write(n.a, &none, 1, 1, FX_SIGNAL, fx_addr(&n.buf, 0), n.buf.key));
     CHECK_STATUS(IT_ERR_INVALID_LMR,
                  it_post_rdma_read(n.a, &none, 1, 1, FX_SIGNAL, fx_addr(&n.buf, 0), n.buf.key));
-    stub_node_close(&n);
 }
 
 /* Also what would go with the request itself. */
-Test(verbs_data, no_payload_is_longer_than_the_endpoint_allows)
+Test(verbs_data, no_payload_is_longer_than_the_endpoint_allows, .fini = stub_close)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     it_lmr_triplet_t segment;
-    struct stub_node n;
 
     attr.max_dto_payload_size = 16;
     stub_node_open(&n, &usual);
@@ -300,14 +268,12 @@ Test(verbs_data, no_payload_is_longer_than_the_endpoint_allows)
     fx_done(n.fx.request_evd, n.a, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_SUCCESS);
     CHECK_OK(it_post_rdma_write(n.a, &segment, 1, 3, FX_SIGNAL, fx_addr(&n.buf, 0), n.buf.key));
     fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, IT_DTO_SUCCESS);
-    stub_node_close(&n);
 }
 
 /* Events that are queued stay; the others go with the endpoint. */
-Test(verbs_data, an_endpoint_goes_with_completions_under_way)
+Test(verbs_data, an_endpoint_goes_with_completions_under_way, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 16, .events = 4};
-    struct stub_node n;
 
     stub_node_pair(&n, &shape);
     for (unsigned k = 0; k < 16; k++)
@@ -318,5 +284,4 @@ Test(verbs_data, an_endpoint_goes_with_completions_under_way)
         fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, IT_DTO_SUCCESS);
     fx_done(n.fx.request_evd, n.b, IT_DTO_RDMA_WRITE_CMPL_EVENT, 99, IT_DTO_SUCCESS);
     fx_empty(n.fx.request_evd);
-    stub_node_close(&n);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The end of a connection on the verbs provider: what is flushed, in which order; and the reset. */
-#include "verbs/stub_node.h"
+#include "verbs/fixture_stub.h"
 
 #include "vp/verbs/device/verbs_ep.h"
 
 #include <criterion/criterion.h>
-
-static const struct stub_shape usual = {.events = 0};
 
 TestSuite(verbs_flush, .init = stub_start);
 
@@ -24,18 +22,15 @@ static void behave_as(enum device device)
     stub.like_siw = device == SIW;
 }
 
-static void expect_flushed(const struct stub_node *n, it_evd_handle_t evd, it_event_type_t number,
-                           unsigned from, unsigned to)
+static void expect_flushed(it_evd_handle_t evd, it_event_type_t number, unsigned from, unsigned to)
 {
     for (unsigned k = from; k < to; k++)
-        fx_done(evd, n->a, number, k, IT_DTO_ERR_FLUSHED);
+        fx_done(evd, n.a, number, k, IT_DTO_ERR_FLUSHED);
 }
 
 /* On the device before the end, on the device after it without our knowing, and afterwards. */
 static void flush_on(enum device device)
 {
-    struct stub_node n;
-
     behave_as(device);
     stub_node_pair(&n, &usual);
     stub_hold(stub_qp(n.a), true);
@@ -62,14 +57,14 @@ static void flush_on(enum device device)
         fx_empty(n.fx.request_evd);
         stub_flush(stub_qp(n.a));
     }
-    expect_flushed(&n, n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, 0, 8);
-    expect_flushed(&n, n.fx.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, 0, 5);
+    expect_flushed(n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, 0, 8);
+    expect_flushed(n.fx.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, 0, 5);
     /* One by one from now on. */
     for (unsigned k = 0; k < 40; k++) {
         fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_QUIET);
         fx_recv(n.a, &n.buf, 0, 8, k);
-        expect_flushed(&n, n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, k + 1);
-        expect_flushed(&n, n.fx.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, k, k + 1);
+        expect_flushed(n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, k + 1);
+        expect_flushed(n.fx.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, k, k + 1);
     }
     fx_empty(n.fx.request_evd);
     fx_empty(n.fx.recv_evd);
@@ -85,8 +80,6 @@ Test(verbs_flush, in_the_order_of_posting)
 /* Requests that were done without an event are not flushed where the device can tell. */
 static void quiet_on(enum device device)
 {
-    struct stub_node n;
-
     behave_as(device);
     stub_node_pair(&n, &usual);
     for (unsigned k = 0; k < 5; k++)
@@ -94,7 +87,7 @@ static void quiet_on(enum device device)
     stub_disconnected(n.a);
     stub_flush(stub_qp(n.a));
     fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 5, FX_QUIET);
-    expect_flushed(&n, n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, 5, 6);
+    expect_flushed(n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, 5, 6);
     fx_empty(n.fx.request_evd);
     stub_node_close(&n);
 }
@@ -109,7 +102,6 @@ Test(verbs_flush, not_what_was_done_quietly)
 static void reset_on(enum device device, size_t events)
 {
     const struct stub_shape shape = {.events = events};
-    struct stub_node n;
 
     behave_as(device);
     stub_node_pair(&n, &shape);
@@ -128,8 +120,8 @@ static void reset_on(enum device device, size_t events)
     stub_connect(n.a, n.b);
     fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 7, FX_SIGNAL);
     fx_send(n.b, &n.buf, 0, 8, 50, FX_QUIET);
-    expect_flushed(&n, n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, 0, 7);
-    expect_flushed(&n, n.fx.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, 0, 2);
+    expect_flushed(n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, 0, 7);
+    expect_flushed(n.fx.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, 0, 2);
     fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 7, IT_DTO_SUCCESS);
     fx_done_len(n.fx.recv_evd, n.a, IT_DTO_RC_RECV_CMPL_EVENT, 2, 8);
     fx_empty(n.fx.request_evd);
@@ -138,7 +130,7 @@ static void reset_on(enum device device, size_t events)
     fx_recv(n.a, &n.buf, 0, 8, 3);
     stub_disconnected(n.a);
     stub_flush(stub_qp(n.a));
-    expect_flushed(&n, n.fx.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, 3, 4);
+    expect_flushed(n.fx.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, 3, 4);
     stub_node_close(&n);
 }
 
@@ -150,11 +142,8 @@ Test(verbs_flush, reset_and_connect_again)
     }
 }
 
-Test(verbs_flush, a_reset_that_fails_changes_nothing)
+Test(verbs_flush, a_reset_that_fails_changes_nothing, .init = stub_pair, .fini = stub_close)
 {
-    struct stub_node n;
-
-    stub_node_pair(&n, &usual);
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_reset(n.a));
     stub_disconnected(n.a);
     stub.refuse_qps = 4;
@@ -162,7 +151,6 @@ Test(verbs_flush, a_reset_that_fails_changes_nothing)
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(n.a));
     CHECK_OK(it_ep_reset(n.a));
     CHECK_OK(it_ep_reset(n.a));
-    stub_node_close(&n);
 }
 
 /* A request that fails ends the connection; those behind it are flushed. */
@@ -183,8 +171,6 @@ Test(verbs_flush, a_failure_ends_the_connection)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct stub_node n;
-
         stub_start();
         stub_node_pair(&n, &usual);
         stub_fail_next(stub_qp(n.a), rows[i].from);
@@ -199,11 +185,8 @@ Test(verbs_flush, a_failure_ends_the_connection)
 }
 
 /* Though nobody looks at the EVD. */
-Test(verbs_flush, a_failure_is_noticed)
+Test(verbs_flush, a_failure_is_noticed, .init = stub_pair, .fini = stub_close)
 {
-    struct stub_node n;
-
-    stub_node_pair(&n, &usual);
     for (unsigned k = 0; k < 5; k++)
         fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
     stub_fail_next(stub_qp(n.a), IBV_WC_REM_ACCESS_ERR);
@@ -212,19 +195,15 @@ Test(verbs_flush, a_failure_is_noticed)
     for (unsigned k = 0; k < 5; k++)
         fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, IT_DTO_SUCCESS);
     fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 5, IT_DTO_ERR_REMOTE_ACCESS);
-    stub_node_close(&n);
 }
 
 /* Receives of a device that refuses those without a segment. */
-Test(verbs_flush, an_empty_receive_on_siw)
+Test(verbs_flush, an_empty_receive_on_siw, .fini = stub_close)
 {
-    struct stub_node n;
-
     behave_as(SIW);
     stub_node_pair(&n, &usual);
     CHECK_OK(it_post_recv((it_handle_t)n.b, NULL, 0, 5, FX_QUIET));
     CHECK_OK(it_post_send(n.a, NULL, 0, 6, FX_SIGNAL));
     fx_done_len(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, 5, 0);
     fx_done_len(n.fx.request_evd, n.a, IT_DTO_SEND_CMPL_EVENT, 6, 0);
-    stub_node_close(&n);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Keys of more than 32 bits: no memory of a device has such a key, and it is not asked. */
-#include "verbs/stub_node.h"
+#include "verbs/fixture_stub.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
-
-static const struct stub_shape usual = {.events = 0};
 
 enum wide {
     WIDE_WRITE, /* the usual ones */
@@ -19,34 +17,34 @@ enum wide {
     WIDE_KINDS
 };
 
-static it_event_type_t post_wide(const struct stub_node *n, enum wide kind, it_rmr_context_t key)
+static it_event_type_t post_wide(enum wide kind, it_rmr_context_t key)
 {
     const it_dto_flags_t fenced = (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG);
-    it_lmr_triplet_t segment = fx_seg(&n->buf, 0, kind == WIDE_WRITE_LONG ? 4096 : 8);
-    it_rdma_addr_t to = fx_addr(&n->buf, NODE_MEMORY / 2);
+    it_lmr_triplet_t segment = fx_seg(&n.buf, 0, kind == WIDE_WRITE_LONG ? 4096 : 8);
+    it_rdma_addr_t to = fx_addr(&n.buf, NODE_MEMORY / 2);
 
     switch (kind) {
     case WIDE_WRITE:
     case WIDE_WRITE_LONG:
-        CHECK_OK(it_post_rdma_write(n->a, &segment, 1, 3, FX_SIGNAL, to, key));
+        CHECK_OK(it_post_rdma_write(n.a, &segment, 1, 3, FX_SIGNAL, to, key));
         return IT_DTO_RDMA_WRITE_CMPL_EVENT;
     case WIDE_WRITE_QUIET:
-        CHECK_OK(it_post_rdma_write(n->a, &segment, 1, 3, FX_QUIET, to, key));
+        CHECK_OK(it_post_rdma_write(n.a, &segment, 1, 3, FX_QUIET, to, key));
         return IT_DTO_RDMA_WRITE_CMPL_EVENT;
     case WIDE_READ:
-        CHECK_OK(it_post_rdma_read(n->a, &segment, 1, 3, FX_SIGNAL, to, key));
+        CHECK_OK(it_post_rdma_read(n.a, &segment, 1, 3, FX_SIGNAL, to, key));
         return IT_DTO_RDMA_READ_CMPL_EVENT;
     case WIDE_READ_FENCED:
-        CHECK_OK(it_post_rdma_read(n->a, &segment, 1, 3, fenced, to, key));
+        CHECK_OK(it_post_rdma_read(n.a, &segment, 1, 3, fenced, to, key));
         return IT_DTO_RDMA_READ_CMPL_EVENT;
     case WIDE_FETCH_ADD:
-        CHECK_OK(it_post_atomic(n->a, IT_FETCH_AND_ADD, 1, 0, &segment, 3, FX_SIGNAL, to, key));
+        CHECK_OK(it_post_atomic(n.a, IT_FETCH_AND_ADD, 1, 0, &segment, 3, FX_SIGNAL, to, key));
         return IT_DTO_FETCH_ADD_CMPL_EVENT;
     case WIDE_CMP_SWAP:
-        CHECK_OK(it_post_atomic(n->a, IT_COMPARE_AND_SWAP, 1, 0, &segment, 3, FX_SIGNAL, to, key));
+        CHECK_OK(it_post_atomic(n.a, IT_COMPARE_AND_SWAP, 1, 0, &segment, 3, FX_SIGNAL, to, key));
         return IT_DTO_CMP_SWAP_CMPL_EVENT;
     case WIDE_SEND_UNLINK:
-        CHECK_OK(it_post_send_and_unlink(n->a, &segment, 1, 3, FX_SIGNAL, key));
+        CHECK_OK(it_post_send_and_unlink(n.a, &segment, 1, 3, FX_SIGNAL, key));
         return IT_DTO_SEND_CMPL_EVENT;
     case WIDE_KINDS:
         break;
@@ -57,7 +55,6 @@ static it_event_type_t post_wide(const struct stub_node *n, enum wide kind, it_r
 /* What the device has done before is done; what comes behind is flushed. */
 static void refused(enum wide kind, bool like_siw, unsigned bit)
 {
-    struct stub_node n;
     it_event_type_t number;
 
     stub_start();
@@ -67,7 +64,7 @@ static void refused(enum wide kind, bool like_siw, unsigned bit)
     memset(n.buf.data + NODE_MEMORY / 2, 0x33, NODE_MEMORY / 2);
     fx_write(n.a, &n.buf, 0, 1, &n.buf, 1, 1, FX_SIGNAL); /* the same memory is usual from now on */
     fx_write(n.a, &n.buf, 0, 1, &n.buf, 1, 2, FX_SIGNAL);
-    number = post_wide(&n, kind, n.buf.key | 1ull << bit);
+    number = post_wide(kind, n.buf.key | 1ull << bit);
     fx_write(n.a, &n.buf, 0, 1, &n.buf, 1, 4, FX_SIGNAL);
     fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, IT_DTO_SUCCESS);
     fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, IT_DTO_SUCCESS);
@@ -94,10 +91,9 @@ Test(verbs_key, of_more_bits_than_the_device_has)
 }
 
 /* As with all other keys, where there is nothing to move. */
-Test(verbs_key, without_length)
+Test(verbs_key, without_length, .fini = stub_close)
 {
     it_lmr_triplet_t segment;
-    struct stub_node n;
 
     stub_start();
     stub_node_pair(&n, &usual);
@@ -106,5 +102,4 @@ Test(verbs_key, without_length)
     CHECK_OK(it_post_rdma_read(n.a, &segment, 1, 2, FX_SIGNAL, 5, UINT64_MAX));
     fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 0);
     fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 0);
-    stub_node_close(&n);
 }

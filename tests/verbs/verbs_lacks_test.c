@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Features that the provider lacks: it says so, returns the documented status, changes nothing. */
 #include "support/it_window.h"
-#include "verbs/stub_node.h"
+#include "verbs/fixture_stub.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
-
-static const struct stub_shape usual = {.events = 0};
 
 static void start(void)
 {
@@ -35,17 +33,15 @@ static void refused_by_ep(it_ep_handle_t ep, it_ep_param_mask_t mask,
     CHECK(memcmp(&before, &after, sizeof(before)) == 0);
 }
 
-Test(verbs_lacks, work_queues_that_change)
+Test(verbs_lacks, work_queues_that_change, .init = stub_pair, .fini = stub_close)
 {
     const it_ep_param_mask_t masks[] = {IT_EP_PARAM_MAX_REQ_DTO, IT_EP_PARAM_MAX_RECV_DTO,
                                         IT_EP_PARAM_MAX_REQ_DTO | IT_EP_PARAM_MAX_RECV_DTO |
                                             IT_EP_PARAM_MAX_PAYLOAD};
     it_ep_attributes_t attr = fx_ep_attr();
-    struct stub_node n;
     it_ia_info_t *info;
     size_t objects;
 
-    stub_node_pair(&n, &usual);
     CHECK_OK(it_ia_query(n.fx.ia, &info));
     CHECK_EQ(IT_FALSE, info->ep_work_queues_resizable);
     it_ia_info_free(info);
@@ -58,7 +54,6 @@ Test(verbs_lacks, work_queues_that_change)
         }
     }
     CHECK_EQ(objects, stub_objects());
-    stub_node_close(&n);
 }
 
 static it_srq_param_t srq_params(it_srq_handle_t srq)
@@ -71,13 +66,12 @@ static it_srq_param_t srq_params(it_srq_handle_t srq)
 }
 
 /* Nor is the low watermark set that comes with it. */
-Test(verbs_lacks, srqs_that_change)
+Test(verbs_lacks, srqs_that_change, .fini = stub_close)
 {
     const it_srq_param_mask_t both =
         (it_srq_param_mask_t)(IT_SRQ_PARAM_MAX_RECV_DTO | IT_SRQ_PARAM_LOW_WATERMARK);
     it_srq_param_t before, after, wanted = {.low_watermark = 2};
     it_srq_handle_t srq;
-    struct stub_node n;
     it_ia_info_t *info;
 
     stub_node_open(&n, &usual);
@@ -98,19 +92,16 @@ Test(verbs_lacks, srqs_that_change)
     CHECK_OK(it_srq_modify(srq, IT_SRQ_PARAM_LOW_WATERMARK, &wanted));
     CHECK_STATUS(IT_ERR_OP_NOT_SUPPORTED, itx_srq_set_message_timeout(srq, 1000));
     CHECK_STATUS(IT_ERR_INVALID_SRQ, itx_srq_set_message_timeout(NULL, 1000));
-    stub_node_close(&n);
 }
 
-Test(verbs_lacks, high_watermarks)
+Test(verbs_lacks, high_watermarks, .init = stub_open, .fini = stub_close)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     it_ep_handle_t ep, none = NULL;
     it_srq_handle_t srq;
-    struct stub_node n;
     it_ia_info_t *info;
     size_t objects;
 
-    stub_node_open(&n, &usual);
     CHECK_OK(it_ia_query(n.fx.ia, &info));
     CHECK_EQ(IT_FALSE, info->soft_hi_watermark_support);
     CHECK_EQ(IT_FALSE, info->hard_hi_watermark_support);
@@ -132,20 +123,17 @@ Test(verbs_lacks, high_watermarks)
     refused_by_ep(ep, IT_EP_PARAM_HARD_HI_WATERMARK, &attr, IT_ERR_HARD_HI_WATERMARK);
     CHECK(none == NULL);
     CHECK_EQ(objects, stub_objects());
-    stub_node_close(&n);
 }
 
-Test(verbs_lacks, relative_addresses)
+Test(verbs_lacks, relative_addresses, .init = stub_pair, .fini = stub_close)
 {
     struct fx_part part;
     it_rmr_context_t key = 77;
     it_lmr_handle_t lmr = NULL;
     it_rmr_handle_t rmr;
-    struct stub_node n;
     it_ia_info_t *info;
     size_t objects;
 
-    stub_node_pair(&n, &usual);
     CHECK_OK(it_ia_query(n.fx.ia, &info));
     CHECK_EQ(IT_FALSE, info->addr_mode_relative_support);
     it_ia_info_free(info);
@@ -162,19 +150,16 @@ Test(verbs_lacks, relative_addresses)
     CHECK(!fx_is_linked(rmr));
     fx_empty(n.fx.request_evd);
     CHECK_EQ(objects, stub_objects());
-    stub_node_close(&n);
 }
 
-Test(verbs_lacks, reads_into_rmrs)
+Test(verbs_lacks, reads_into_rmrs, .init = stub_pair, .fini = stub_close)
 {
     it_rmr_triplet_t segment;
     it_rmr_handle_t rmr;
     struct fx_part part;
-    struct stub_node n;
     it_ia_info_t *info;
     it_rmr_context_t key;
 
-    stub_node_pair(&n, &usual);
     CHECK_OK(it_ia_query(n.fx.ia, &info));
     CHECK_EQ(IT_FALSE, info->rdma_read_local_extensions);
     it_ia_info_free(info);
@@ -190,5 +175,4 @@ Test(verbs_lacks, reads_into_rmrs)
     CHECK(key != 0);
     fx_write(n.b, &n.buf, 0, 8, &n.buf, 64, 3, FX_SIGNAL); /* the connection lives */
     fx_done(n.fx.request_evd, n.b, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, IT_DTO_SUCCESS);
-    stub_node_close(&n);
 }

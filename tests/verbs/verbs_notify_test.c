@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Waiting, descriptors, callbacks and AEVDs above the completions of a device. */
-#include "verbs/stub_node.h"
+#include "verbs/fixture_stub.h"
 
 #include "vp/verbs/device/verbs_ep.h"
 
@@ -8,8 +8,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-
-static const struct stub_shape usual = {.events = 0};
 
 TestSuite(verbs_notify, .init = stub_start);
 
@@ -43,30 +41,25 @@ static void waiter_start(struct waiter *waiter, it_evd_handle_t evd)
     fx_thread_sleeps(atomic_load(&waiter->id));
 }
 
-Test(verbs_notify, a_sleeping_thread_is_woken)
+Test(verbs_notify, a_sleeping_thread_is_woken, .init = stub_pair, .fini = stub_close)
 {
     struct waiter waiter;
-    struct stub_node n;
 
-    stub_node_pair(&n, &usual);
     for (unsigned k = 0; k < 20; k++) {
         waiter_start(&waiter, n.fx.request_evd);
         fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
         CHECK_EQ(0, pthread_join(waiter.thread, NULL));
         CHECK_EQ(k, waiter.event.dto_cmpl.cookie);
     }
-    stub_node_close(&n);
 }
 
 /* itx_ia_set_spin: a waiter looks, twice more to arm the device, when it leaves, and at the end. */
-Test(verbs_notify, a_thread_may_be_kept_from_polling)
+Test(verbs_notify, a_thread_may_be_kept_from_polling, .init = stub_pair, .fini = stub_close)
 {
     struct waiter waiter;
-    struct stub_node n;
     it_event_t event;
     unsigned looks;
 
-    stub_node_pair(&n, &usual);
     CHECK_OK(itx_ia_set_spin(n.fx.ia, 0));
     looks = stub_looks();
     for (unsigned k = 0; k < 20; k++)
@@ -78,18 +71,16 @@ Test(verbs_notify, a_thread_may_be_kept_from_polling)
         CHECK_EQ(0, pthread_join(waiter.thread, NULL));
         CHECK_EQ(k, waiter.event.dto_cmpl.cookie);
     }
-    stub_node_close(&n);
 }
 
 /*
  * A system call on some devices: one before a thread sleeps, and one when it leaves. A late wake-up
  * of the one before may make a thread sleep a second time.
  */
-Test(verbs_notify, a_sleep_arms_the_device_twice)
+Test(verbs_notify, a_sleep_arms_the_device_twice, .fini = stub_close)
 {
     const struct stub_shape one_queue = {.events = 1024};
     struct waiter waiter;
-    struct stub_node n;
     it_event_t event;
     unsigned before;
 
@@ -106,17 +97,14 @@ Test(verbs_notify, a_sleep_arms_the_device_twice)
         CHECK(waiter.arms >= 2);
         CHECK_EQ(0, waiter.arms % 2);
     }
-    stub_node_close(&n);
 }
 
 /* One of them sleeps on the device's descriptor; when it leaves another takes its place. */
-Test(verbs_notify, several_sleeping_threads_are_woken)
+Test(verbs_notify, several_sleeping_threads_are_woken, .init = stub_pair, .fini = stub_close)
 {
     struct waiter waiters[4];
-    struct stub_node n;
     unsigned seen = 0;
 
-    stub_node_pair(&n, &usual);
     for (unsigned i = 0; i < 4; i++)
         waiter_start(&waiters[i], n.fx.request_evd);
     for (unsigned k = 0; k < 4; k++)
@@ -126,14 +114,12 @@ Test(verbs_notify, several_sleeping_threads_are_woken)
         seen |= 1u << waiters[i].event.dto_cmpl.cookie;
     }
     CHECK_EQ(15, seen);
-    stub_node_close(&n);
 }
 
 /* Flushed without the device: the thread sleeps on a descriptor that says nothing of that. */
-Test(verbs_notify, a_sleeping_thread_is_told_of_a_flush)
+Test(verbs_notify, a_sleeping_thread_is_told_of_a_flush, .fini = stub_close)
 {
     struct waiter waiter;
-    struct stub_node n;
 
     stub.like_siw = true;
     stub_node_pair(&n, &usual);
@@ -142,13 +128,11 @@ Test(verbs_notify, a_sleeping_thread_is_told_of_a_flush)
     fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 1, FX_QUIET);
     CHECK_EQ(0, pthread_join(waiter.thread, NULL));
     CHECK_EQ(IT_DTO_ERR_FLUSHED, waiter.event.dto_cmpl.dto_status);
-    stub_node_close(&n);
 }
 
-Test(verbs_notify, a_threshold_is_waited_for)
+Test(verbs_notify, a_threshold_is_waited_for, .fini = stub_close)
 {
     const struct stub_shape shape = {.threshold = 3};
-    struct stub_node n;
     it_event_t event;
     size_t more;
 
@@ -160,7 +144,6 @@ Test(verbs_notify, a_threshold_is_waited_for)
     CHECK_OK(it_evd_wait(n.fx.request_evd, IT_TIMEOUT_INFINITE, &event, &more));
     CHECK_EQ(0, event.dto_cmpl.cookie);
     CHECK_EQ(2, more);
-    stub_node_close(&n);
 }
 
 static bool readable(int fd, int timeout_ms)
@@ -170,11 +153,10 @@ static bool readable(int fd, int timeout_ms)
     return poll(&poll_fd, 1, timeout_ms) == 1;
 }
 
-Test(verbs_notify, a_descriptor_tells)
+Test(verbs_notify, a_descriptor_tells, .fini = stub_close)
 {
     const struct stub_shape shape = {.flags = IT_EVD_CREATE_FD, .events = 4};
     it_evd_param_t param;
-    struct stub_node n;
 
     stub_node_pair(&n, &shape);
     CHECK_OK(it_evd_query(n.fx.request_evd, IT_EVD_PARAM_FD, &param));
@@ -189,15 +171,13 @@ Test(verbs_notify, a_descriptor_tells)
         fx_empty(n.fx.request_evd);
         CHECK(!readable(param.fd, 0));
     }
-    stub_node_close(&n);
 }
 
 /* A thread that has waited beside it leaves it as it was. */
-Test(verbs_notify, a_descriptor_tells_after_a_wait)
+Test(verbs_notify, a_descriptor_tells_after_a_wait, .fini = stub_close)
 {
     const struct stub_shape shape = {.flags = IT_EVD_CREATE_FD};
     it_evd_param_t param;
-    struct stub_node n;
     it_event_t event;
 
     stub.like_siw = true;
@@ -207,7 +187,6 @@ Test(verbs_notify, a_descriptor_tells_after_a_wait)
     fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 1, FX_SIGNAL);
     CHECK(readable(param.fd, FX_PATIENCE_MS));
     fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, IT_DTO_SUCCESS);
-    stub_node_close(&n);
 }
 
 static _Atomic unsigned called;
@@ -233,8 +212,6 @@ static void wait_called(unsigned want)
 /* Attached before the first endpoint and after it. */
 Test(verbs_notify, a_callback_is_called)
 {
-    struct stub_node n;
-
     for (unsigned late = 0; late < 2; late++) {
         atomic_store(&called, 0);
         stub_node_open(&n, &usual);
@@ -270,131 +247,120 @@ static void nothing(void *argument)
 }
 
 /* The IA's thread has gone round once: it has seen to all that there was. */
-static unsigned arms_settled(const struct stub_node *n)
+static unsigned arms_settled(void)
 {
     for (unsigned i = 0; i < 2; i++)
-        verbs_host->ia_call((struct ual_ia *)(void *)n->fx.ia, nothing, NULL);
+        verbs_host->ia_call((struct ual_ia *)(void *)n.fx.ia, nothing, NULL);
     return stub_all_arms();
 }
 
-static void write_one(struct stub_node *n, unsigned cookie)
+static void write_one(unsigned cookie)
 {
-    fx_write(n->a, &n->buf, 0, 8, &n->buf, 64, cookie, FX_SIGNAL);
+    fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, cookie, FX_SIGNAL);
 }
 
 /* One that is told of, one arm. */
-Test(verbs_notify, a_descriptor_arms_the_device_once)
+Test(verbs_notify, a_descriptor_arms_the_device_once, .fini = stub_close)
 {
     it_evd_param_t param;
-    struct stub_node n;
     unsigned before;
 
     stub_node_pair(&n, &armed_fd_shape);
     CHECK_OK(it_evd_query(n.fx.request_evd, IT_EVD_PARAM_FD, &param));
     for (unsigned k = 0; k < ARMED_ROUNDS; k++) {
-        before = arms_settled(&n);
-        write_one(&n, k);
+        before = arms_settled();
+        write_one(k);
         CHECK(readable(param.fd, FX_PATIENCE_MS));
         fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, IT_DTO_SUCCESS);
         fx_empty(n.fx.request_evd);
         CHECK(!readable(param.fd, 0));
-        CHECK_EQ(1, arms_settled(&n) - before);
+        CHECK_EQ(1, arms_settled() - before);
     }
-    stub_node_close(&n);
 }
 
-Test(verbs_notify, a_callback_arms_the_device_once)
+Test(verbs_notify, a_callback_arms_the_device_once, .fini = stub_close)
 {
-    struct stub_node n;
     unsigned before;
 
     atomic_store(&called, 0);
     stub_node_pair(&n, &armed_shape);
-    before = arms_settled(&n);
+    before = arms_settled();
     CHECK_OK(it_evd_callback_attach(n.fx.request_evd, count_events, NULL));
-    CHECK_EQ(1, arms_settled(&n) - before);
+    CHECK_EQ(1, arms_settled() - before);
     for (unsigned k = 0; k < ARMED_ROUNDS; k++) {
-        before = arms_settled(&n);
-        write_one(&n, k);
+        before = arms_settled();
+        write_one(k);
         wait_called(k + 1);
-        CHECK_EQ(1, arms_settled(&n) - before);
+        CHECK_EQ(1, arms_settled() - before);
     }
-    stub_node_close(&n);
 }
 
-Test(verbs_notify, an_aevd_arms_the_device_once)
+Test(verbs_notify, an_aevd_arms_the_device_once, .fini = stub_close)
 {
     it_evd_param_t param = {0};
-    struct stub_node n;
     it_event_t event;
     unsigned before;
 
     stub_node_pair(&n, &armed_shape);
     CHECK_OK(it_evd_create(n.fx.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM, (it_evd_flags_t)0, 0, 0,
                            NULL, &param.aevd, NULL));
-    before = arms_settled(&n);
+    before = arms_settled();
     CHECK_OK(it_evd_modify(n.fx.request_evd, IT_EVD_PARAM_AEVD_HANDLE, &param));
-    CHECK_EQ(1, arms_settled(&n) - before);
+    CHECK_EQ(1, arms_settled() - before);
     for (unsigned k = 0; k < ARMED_ROUNDS; k++) {
-        before = arms_settled(&n);
-        write_one(&n, k);
+        before = arms_settled();
+        write_one(k);
         CHECK_OK(it_evd_wait(param.aevd, FX_PATIENCE_MS * 1000u, &event, NULL));
         CHECK_EQ(k, event.dto_cmpl.cookie);
-        CHECK_EQ(1, arms_settled(&n) - before);
+        CHECK_EQ(1, arms_settled() - before);
     }
-    stub_node_close(&n);
 }
 
 /* Many that come at once need no more of them. */
-Test(verbs_notify, a_burst_arms_the_device_once)
+Test(verbs_notify, a_burst_arms_the_device_once, .fini = stub_close)
 {
     it_evd_param_t param;
-    struct stub_node n;
     unsigned before;
 
     stub_node_pair(&n, &armed_fd_shape);
     CHECK_OK(it_evd_query(n.fx.request_evd, IT_EVD_PARAM_FD, &param));
-    before = arms_settled(&n);
+    before = arms_settled();
     stub_hold(stub_qp(n.a), true);
     for (unsigned k = 0; k < 16; k++)
-        write_one(&n, k);
+        write_one(k);
     stub_hold(stub_qp(n.a), false);
     CHECK(readable(param.fd, FX_PATIENCE_MS));
     for (unsigned k = 0; k < 16; k++)
         fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, IT_DTO_SUCCESS);
-    CHECK_EQ(1, arms_settled(&n) - before);
-    stub_node_close(&n);
+    CHECK_EQ(1, arms_settled() - before);
 }
 
 /*
  * Who polls an EVD that nobody relies on arms nothing, nor does the IA's thread, once it has heard
  * of the first completion: until then it is told of all, not of failures alone.
  */
-Test(verbs_notify, polling_arms_nothing)
+Test(verbs_notify, polling_arms_nothing, .fini = stub_close)
 {
-    struct stub_node n;
     it_event_t event;
     unsigned before;
 
     stub_node_pair(&n, &armed_shape);
-    before = arms_settled(&n);
+    before = arms_settled();
     for (unsigned k = 0; k < ARMED_ROUNDS; k++) {
-        write_one(&n, k);
+        write_one(k);
         if (k == 0)
-            CHECK_EQ(1, arms_settled(&n) - before);
+            CHECK_EQ(1, arms_settled() - before);
         CHECK_OK(it_evd_dequeue(n.fx.request_evd, &event));
         CHECK_STATUS(IT_ERR_QUEUE_EMPTY, it_evd_dequeue(n.fx.request_evd, &event));
     }
-    CHECK_EQ(1, arms_settled(&n) - before);
-    stub_node_close(&n);
+    CHECK_EQ(1, arms_settled() - before);
 }
 
-Test(verbs_notify, an_aevd_tells)
+Test(verbs_notify, an_aevd_tells, .fini = stub_close)
 {
     struct stub_shape shape = {.events = 4};
     it_evd_param_t param = {0};
     it_evd_handle_t aevd;
-    struct stub_node n;
     it_event_t event;
     size_t more;
 
@@ -409,18 +375,15 @@ Test(verbs_notify, an_aevd_tells)
         CHECK_OK(it_evd_wait(aevd, FX_PATIENCE_MS * 1000u, &event, &more));
         CHECK_EQ(k, event.dto_cmpl.cookie);
     }
-    stub_node_close(&n);
 }
 
 /* ---------------------------------------------------------------- the device itself */
 
-Test(verbs_notify, a_port_comes_and_goes)
+Test(verbs_notify, a_port_comes_and_goes, .init = stub_open, .fini = stub_close)
 {
     it_evd_handle_t evd;
-    struct stub_node n;
     it_event_t event;
 
-    stub_node_open(&n, &usual);
     evd = fx_evd(&n.fx, IT_ASYNC_UNAFF_EVENT_STREAM, 8, 1);
     stub_raise(IBV_EVENT_PORT_ERR, NULL, 1);
     event = fx_wait(evd);
@@ -429,32 +392,25 @@ Test(verbs_notify, a_port_comes_and_goes)
     stub_raise(IBV_EVENT_PORT_ACTIVE, NULL, 1);
     event = fx_wait(evd);
     CHECK_EQ(IT_ASYNC_UNAFF_SPIGOT_ONLINE, event.unaff_async.event_number);
-    stub_node_close(&n);
 }
 
-Test(verbs_notify, an_endpoint_that_fails_is_told_of)
+Test(verbs_notify, an_endpoint_that_fails_is_told_of, .init = stub_pair, .fini = stub_close)
 {
-    struct stub_node n;
     it_event_t event;
 
-    stub_node_pair(&n, &usual);
     stub_raise(IBV_EVENT_QP_FATAL, stub_qp(n.a), 0);
     event = fx_wait(n.fx.aff_evd);
     CHECK_EQ(IT_ASYNC_AFF_EP_FAILURE, event.aff_async.event_number);
     CHECK(event.aff_async.cause.ep == n.a);
     fx_ep_wait_state(n.a, IT_EP_STATE_NONOPERATIONAL);
-    stub_node_close(&n);
 }
 
-Test(verbs_notify, a_device_that_is_gone_fails_the_ia)
+Test(verbs_notify, a_device_that_is_gone_fails_the_ia, .init = stub_pair, .fini = stub_close)
 {
     struct fx_patience patience = fx_patience_start("the IA to fail");
-    struct stub_node n;
     it_event_t event;
 
-    stub_node_pair(&n, &usual);
     stub_raise(IBV_EVENT_DEVICE_FATAL, NULL, 0);
     while (it_evd_dequeue(n.fx.request_evd, &event) != IT_ERR_IA_CATASTROPHE)
         fx_patience_check(&patience);
-    stub_node_close(&n);
 }

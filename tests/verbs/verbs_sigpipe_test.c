@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The SIGPIPE that siw raises in a posting thread never reaches or changes the program. */
-#include "verbs/stub_node.h"
+#include "verbs/fixture_stub.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <signal.h>
 
-static const struct stub_shape usual = {.events = 0};
-
 TestSuite(verbs_sigpipe, .init = stub_start);
 
-static void open_siw(struct stub_node *n)
+static void open_siw(void)
 {
     stub.like_siw = true;
-    stub_node_pair(n, &usual);
+    stub_node_pair(&n, &usual);
     stub.raises_sigpipe = true;
 }
 
 /* A usual post, and one that is none. */
-static void post_both(struct stub_node *n)
+static void post_both(void)
 {
-    fx_recv(n->b, &n->buf, 1024, 128, 10);
-    fx_send(n->a, &n->buf, 0, 64, 1, FX_SIGNAL);
-    fx_write(n->a, &n->buf, 0, 64, &n->buf, 2048, 2, FX_SIGNAL | IT_BARRIER_FENCE_FLAG);
-    fx_done_len(n->fx.recv_evd, n->b, IT_DTO_RC_RECV_CMPL_EVENT, 10, 64);
-    fx_done_len(n->fx.request_evd, n->a, IT_DTO_SEND_CMPL_EVENT, 1, 64);
-    fx_done_len(n->fx.request_evd, n->a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, 64);
+    fx_recv(n.b, &n.buf, 1024, 128, 10);
+    fx_send(n.a, &n.buf, 0, 64, 1, FX_SIGNAL);
+    fx_write(n.a, &n.buf, 0, 64, &n.buf, 2048, 2, FX_SIGNAL | IT_BARRIER_FENCE_FLAG);
+    fx_done_len(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, 10, 64);
+    fx_done_len(n.fx.request_evd, n.a, IT_DTO_SEND_CMPL_EVENT, 1, 64);
+    fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 2, 64);
 }
 
 static bool is_blocked(void)
@@ -55,12 +53,10 @@ static bool is_default(void)
 /* The default would end this process. */
 Test(verbs_sigpipe, a_post_leaves_the_process_alone)
 {
-    struct stub_node n;
-
     CHECK(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
-    open_siw(&n);
+    open_siw();
     CHECK(is_default());
-    post_both(&n);
+    post_both();
     CHECK(is_default());
     CHECK(!is_blocked());
     CHECK(!is_pending());
@@ -69,21 +65,19 @@ Test(verbs_sigpipe, a_post_leaves_the_process_alone)
 }
 
 /* Both the mask and a signal that waits are the program's. */
-Test(verbs_sigpipe, a_signal_of_the_program_stays)
+Test(verbs_sigpipe, a_signal_of_the_program_stays, .fini = stub_close)
 {
-    struct stub_node n;
     sigset_t only;
 
     CHECK(sigemptyset(&only) == 0 && sigaddset(&only, SIGPIPE) == 0);
     CHECK(pthread_sigmask(SIG_BLOCK, &only, NULL) == 0);
-    open_siw(&n);
-    post_both(&n);
+    open_siw();
+    post_both();
     CHECK(is_blocked());
     CHECK(!is_pending());
     CHECK(raise(SIGPIPE) == 0);
-    post_both(&n);
+    post_both();
     CHECK(is_blocked());
     CHECK(is_pending());
     stub.raises_sigpipe = false;
-    stub_node_close(&n);
 }

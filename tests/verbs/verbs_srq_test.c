@@ -1,35 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared receive queues of the verbs provider, on the stub device. */
-#include "verbs/stub_node.h"
+#include "verbs/fixture_stub.h"
 
 #include "vp/verbs/device/verbs_ep.h"
 
 #include <criterion/criterion.h>
 
-static const struct stub_shape usual = {.events = 0};
-
 TestSuite(verbs_srq, .init = stub_start);
 
-static it_ep_handle_t srq_ep(const struct stub_node *n, it_srq_handle_t srq)
+static it_ep_handle_t srq_ep(it_srq_handle_t srq)
 {
     it_ep_attributes_t attr = fx_ep_attr();
 
     attr.max_request_dtos = 16;
-    return fx_srq_ep(&n->fx, srq, &attr);
+    return fx_srq_ep(&n.fx, srq, &attr);
 }
 
 /* Receivers draw in turn; each event names the one that has got the message. */
-Test(verbs_srq, receives_go_to_whoever_needs_one)
+Test(verbs_srq, receives_go_to_whoever_needs_one, .init = stub_open, .fini = stub_close)
 {
     it_ep_handle_t from[4], to[4];
     it_srq_handle_t srq;
-    struct stub_node n;
 
-    stub_node_open(&n, &usual);
     srq = fx_srq(&n.fx, 1, 8);
     for (unsigned i = 0; i < 4; i++) {
         from[i] = stub_node_ep(&n, &usual);
-        to[i] = srq_ep(&n, srq);
+        to[i] = srq_ep(srq);
         stub_connect(from[i], to[i]);
     }
     for (unsigned round = 0; round < 50; round++) {
@@ -47,20 +43,18 @@ Test(verbs_srq, receives_go_to_whoever_needs_one)
             fx_done_len(n.fx.recv_evd, to[(k + round) % 4], IT_DTO_RC_RECV_CMPL_EVENT, k, k);
         fx_empty(n.fx.recv_evd);
     }
-    stub_node_close(&n);
 }
 
 /* Freed with a message under way: nobody hears of it, and its receive can be posted again. */
-Test(verbs_srq, an_endpoint_gives_its_receives_back)
+Test(verbs_srq, an_endpoint_gives_its_receives_back, .fini = stub_close)
 {
     const struct stub_shape shape = {.events = 1};
     it_srq_handle_t srq;
-    struct stub_node n;
 
     stub_node_open(&n, &shape);
     srq = fx_srq(&n.fx, 1, 4);
     n.a = stub_node_ep(&n, &shape);
-    n.b = srq_ep(&n, srq);
+    n.b = srq_ep(srq);
     stub_connect(n.a, n.b);
     for (unsigned k = 0; k < 4; k++)
         fx_srq_recv(srq, &n.buf, 1024, 64, k);
@@ -71,20 +65,18 @@ Test(verbs_srq, an_endpoint_gives_its_receives_back)
         fx_srq_recv(srq, &n.buf, 1024, 64, k);
     fx_done_len(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, 0, 8);
     fx_empty(n.fx.recv_evd);
-    stub_node_close(&n);
 }
 
 /* What has arrived before a reset is told after it. */
-Test(verbs_srq, messages_outlive_a_reset)
+Test(verbs_srq, messages_outlive_a_reset, .fini = stub_close)
 {
     const struct stub_shape shape = {.events = 1};
     it_srq_handle_t srq;
-    struct stub_node n;
 
     stub_node_open(&n, &shape);
     srq = fx_srq(&n.fx, 1, 8);
     n.a = stub_node_ep(&n, &shape);
-    n.b = srq_ep(&n, srq);
+    n.b = srq_ep(srq);
     stub_connect(n.a, n.b);
     for (unsigned k = 0; k < 8; k++)
         fx_srq_recv(srq, &n.buf, 1024, 64, k);
@@ -99,20 +91,17 @@ Test(verbs_srq, messages_outlive_a_reset)
         fx_send(n.a, &n.buf, 0, 8, k, FX_QUIET);
     for (unsigned k = 0; k < 8; k++)
         fx_done_len(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, k, 8);
-    stub_node_close(&n);
 }
 
-Test(verbs_srq, a_low_watermark_fires_once)
+Test(verbs_srq, a_low_watermark_fires_once, .init = stub_open, .fini = stub_close)
 {
     it_srq_param_t param = {.low_watermark = 3};
     it_srq_handle_t srq;
-    struct stub_node n;
     it_event_t event;
 
-    stub_node_open(&n, &usual);
     srq = fx_srq(&n.fx, 1, 8);
     n.a = stub_node_ep(&n, &usual);
-    n.b = srq_ep(&n, srq);
+    n.b = srq_ep(srq);
     stub_connect(n.a, n.b);
     for (unsigned k = 0; k < 5; k++)
         fx_srq_recv(srq, &n.buf, 1024, 64, k);
@@ -134,22 +123,19 @@ Test(verbs_srq, a_low_watermark_fires_once)
     param.low_watermark = 9;
     CHECK_STATUS(IT_ERR_SRQ_LOW_WATERMARK, it_srq_modify(srq, IT_SRQ_PARAM_LOW_WATERMARK, &param));
     fx_empty(n.fx.aff_evd);
-    stub_node_close(&n);
 }
 
 /* So many endpoints on one S-RQ have no more completions than it has receives. */
-Test(verbs_srq, many_endpoints_share_the_room_of_a_cq)
+Test(verbs_srq, many_endpoints_share_the_room_of_a_cq, .fini = stub_close)
 {
     it_ep_handle_t eps[100];
     it_srq_handle_t srq;
-    struct stub_node n;
 
     stub.max_cqe = 2048;
     stub_node_open(&n, &usual);
     srq = fx_srq(&n.fx, 1, 1024);
     for (unsigned i = 0; i < 100; i++)
-        eps[i] = srq_ep(&n, srq);
+        eps[i] = srq_ep(srq);
     for (unsigned i = 0; i < 100; i++)
         CHECK_OK(it_ep_free(eps[i]));
-    stub_node_close(&n);
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RMRs on memory windows: what opens and closes, and what is left when a request for it fails. */
 #include "support/it_window.h"
-#include "verbs/stub_node.h"
 #include "support/test_row.h"
+#include "verbs/fixture_stub.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 
 #define AT     100
 #define LENGTH 1000
-
-static const struct stub_shape usual = {.events = 0};
 
 static void start(void)
 {
