@@ -4,6 +4,7 @@
 
 #include "connect/udapl_ep_hold.h"
 #include "deliver/udapl_deliver.h"
+#include "deliver/udapl_handoff.h"
 #include "endpoint/udapl_endpoint.h"
 #include "map/udapl_connection.h"
 #include "object/udapl_ia.h"
@@ -158,7 +159,9 @@ DAT_RETURN udapl_cr_reject(DAT_CR_HANDLE cr_handle, DAT_COUNT private_data_size,
 DAT_RETURN udapl_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL conn_qual)
 {
     struct udapl_cr *cr = cr_from(cr_handle);
+    struct udapl_ia *ia;
     it_conn_qual_t qual;
+    it_status_t status;
 
     if (!cr)
         return bad_cr();
@@ -166,8 +169,14 @@ DAT_RETURN udapl_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL conn_qual)
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     if (!udapl_object_retire(cr))
         return bad_cr();
+    ia = cr->object.ia;
+    if (!udapl_handoff_note(ia, cr, conn_qual))
+        return finish(cr, IT_ERR_RESOURCES);
     qual = udapl_passive_qual(conn_qual);
-    return finish(cr, it_handoff(&qual, cr->object.ia->info->spigot_info[0].spigot_id, cr->it));
+    status = it_handoff(&qual, ia->info->spigot_info[0].spigot_id, cr->it);
+    if (status != IT_SUCCESS)
+        (void)udapl_handoff_take(ia, &cr->remote, 0);
+    return finish(cr, status);
 }
 
 void udapl_cr_discard(struct udapl_cr *cr)

@@ -2,6 +2,7 @@
 /* Connection requests: finds the service point, makes the CR and, if that asks for one, the EP. */
 #include "deliver/udapl_deliver.h"
 
+#include "deliver/udapl_handoff.h"
 #include "map/udapl_connection.h"
 #include "map/udapl_limit.h"
 #include "object/udapl_cr.h"
@@ -13,6 +14,8 @@
 
 /* What a service point gives to a request. */
 struct claim {
+    struct sockaddr_storage remote; /* of the request */
+    DAT_CONN_QUAL conn_qual;        /* of the service point */
     struct udapl_sp *sp; /* as a handle only: it may be freed at any time; NULL: it has been */
     struct udapl_ep *ep; /* that waits for the request */
     it_listen_handle_t listen; /* takes no further request */
@@ -44,10 +47,10 @@ static void claim_rsp_locked(struct udapl_sp *rsp, struct claim *claim)
     atomic_store(&claim->ep->connection.hold, UDAPL_EP_PASSIVE);
 }
 
-static void claim_locked(struct udapl_ia *ia, DAT_CONN_QUAL conn_qual, struct claim *claim)
+static void claim_locked(struct udapl_ia *ia, struct claim *claim)
 {
-    struct udapl_sp *psp = find_locked(ia, DAT_HANDLE_TYPE_PSP, conn_qual, true);
-    struct udapl_sp *rsp = find_locked(ia, DAT_HANDLE_TYPE_RSP, conn_qual, true);
+    struct udapl_sp *psp = find_locked(ia, DAT_HANDLE_TYPE_PSP, claim->conn_qual, true);
+    struct udapl_sp *rsp = find_locked(ia, DAT_HANDLE_TYPE_RSP, claim->conn_qual, true);
 
     if (psp) {
         claim->sp = psp;
@@ -56,15 +59,20 @@ static void claim_locked(struct udapl_ia *ia, DAT_CONN_QUAL conn_qual, struct cl
     } else if (rsp) {
         claim_rsp_locked(rsp, claim);
     } else {
-        claim->refuse = find_locked(ia, DAT_HANDLE_TYPE_RSP, conn_qual, false) != NULL;
+        claim->refuse = find_locked(ia, DAT_HANDLE_TYPE_RSP, claim->conn_qual, false) != NULL;
     }
 }
 
-static void make_claim(struct udapl_ia *ia, DAT_CONN_QUAL conn_qual, struct claim *claim)
+static void make_claim(struct udapl_ia *ia, const it_conn_request_event_t *request,
+                       struct claim *claim)
 {
+    const it_conn_qual_t *qual = &request->conn_qual;
+
     memset(claim, 0, sizeof(*claim));
+    udapl_sockaddr_of(&request->source_addr, udapl_port_qual_of(qual), &claim->remote);
+    claim->conn_qual = udapl_handoff_take(ia, &claim->remote, udapl_conn_qual_of(qual));
     pthread_mutex_lock(&ia->lock);
-    claim_locked(ia, conn_qual, claim);
+    claim_locked(ia, claim);
     pthread_mutex_unlock(&ia->lock);
     if (claim->listen)
         (void)it_listen_free(claim->listen); /* good: nobody else has had it */
@@ -113,9 +121,9 @@ static struct udapl_cr *make_cr(struct udapl_ia *ia, const it_event_t *event, st
     cr->it = request->cn_est_id;
     cr->ep = claim->ep;
     cr->made_ep = claim->makes_ep;
-    cr->conn_qual = udapl_conn_qual_of(&request->conn_qual);
+    cr->conn_qual = claim->conn_qual;
+    cr->remote = claim->remote;
     cr->remote_port = udapl_port_qual_of(&request->conn_qual);
-    udapl_sockaddr_of(&request->source_addr, cr->remote_port, &cr->remote);
     cr->private_data_size = (DAT_COUNT)itx_event_private_data_length(event);
     memcpy(cr->private_data, request->private_data, (size_t)cr->private_data_size);
     udapl_object_start(cr);
@@ -134,13 +142,12 @@ static void refuse(const it_event_t *event, const struct claim *claim)
 bool udapl_deliver_request(struct udapl_ia *ia, const it_event_t *event, DAT_EVENT *out)
 {
     DAT_CR_ARRIVAL_EVENT_DATA *data = &out->event_data.cr_arrival_event_data;
-    DAT_CONN_QUAL conn_qual = udapl_conn_qual_of(&event->conn_req.conn_qual);
     struct udapl_cr *cr = NULL;
     struct claim claim;
 
     if (event->event_number != IT_CM_REQ_CONN_REQUEST_EVENT)
         return false; /* a question for datagrams, which nobody answers */
-    make_claim(ia, conn_qual, &claim);
+    make_claim(ia, &event->conn_req, &claim);
     if (!claim.refuse)
         cr = make_cr(ia, event, &claim);
     if (!cr) {
@@ -151,7 +158,7 @@ bool udapl_deliver_request(struct udapl_ia *ia, const it_event_t *event, DAT_EVE
     data->sp_handle.psp_handle = claim.sp;
     /* The consumer may read it, and the IA keeps it: the type of the member cannot say so. */
     data->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)(uintptr_t)&ia->address;
-    data->conn_qual = conn_qual;
+    data->conn_qual = claim.conn_qual;
     data->cr_handle = cr;
     data->truncate_flag = DAT_FALSE;
     return true;

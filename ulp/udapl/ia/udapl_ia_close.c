@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dat_ia_close. */
 #include "connect/udapl_connect.h"
+#include "deliver/udapl_handoff.h"
 #include "endpoint/udapl_endpoint.h"
 #include "event/udapl_event.h"
 #include "ia/udapl_ia_calls.h"
@@ -55,6 +56,7 @@ static void close_all(struct udapl_ia *ia)
             discard(object, (DAT_HANDLE_TYPE)type);
             udapl_object_end(object);
         }
+    udapl_handoff_clear(ia);
     it_ia_info_free(ia->info);
     udapl_ia_end(ia);
 }

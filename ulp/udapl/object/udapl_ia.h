@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 
 struct udapl_evd;
+struct udapl_handoff;
 struct udapl_rmr;
 
 #define UDAPL_IA_WINDOWS 256
@@ -25,7 +26,8 @@ struct udapl_ia {
     _Atomic(struct udapl_rmr *) window[UDAPL_IA_WINDOWS]; /* bound last, by their keys */
     pthread_mutex_t lock;                                 /* guards what follows */
     struct udapl_object *objects[UDAPL_TYPES];
-    struct udapl_evd *async_evd; /* or NULL */
+    struct udapl_evd *async_evd;    /* or NULL */
+    struct udapl_handoff *handoffs; /* requests that are on their way to another service point */
 };
 
 static inline struct udapl_ia *udapl_ia_from(DAT_IA_HANDLE handle)
