@@ -16,40 +16,40 @@
 #define REGION 256u
 #define GUARD  64u
 
-struct bed {
+static struct {
     struct hk kit;
     struct fx_buf in;     /* receives, all of it */
     struct fx_buf memory; /* guard, region, guard */
     it_lmr_handle_t lmr;  /* of the region in the middle */
     it_rmr_context_t key;
     struct fx_buf sink;
-};
+} bed;
 
-static unsigned char *region_of(const struct bed *bed)
+static unsigned char *region_of(void)
 {
-    return bed->memory.data + GUARD;
+    return bed.memory.data + GUARD;
 }
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
-    memset(bed, 0, sizeof(*bed));
-    hk_open(&bed->kit);
-    bed->in = fx_node_buf(&bed->kit.node, REGION);
-    bed->sink = fx_node_buf(&bed->kit.node, REGION);
-    bed->memory = fx_buf_make_as(bed->kit.node.pz, REGION + 2 * GUARD, IT_PRIV_LOCAL_READ,
-                                 IT_ADDR_MODE_ABSOLUTE);
-    memset(bed->memory.data, 0xee, bed->memory.size);
-    CHECK_OK(it_lmr_create21(bed->kit.node.pz, region_of(bed), NULL, REGION, IT_ADDR_MODE_ABSOLUTE,
-                             FX_PRIVS_ALL, IT_LMR_FLAG_NONE, 0, &bed->lmr, &bed->key));
+    memset(&bed, 0, sizeof(bed));
+    hk_open(&bed.kit);
+    bed.in = fx_node_buf(&bed.kit.node, REGION);
+    bed.sink = fx_node_buf(&bed.kit.node, REGION);
+    bed.memory = fx_buf_make_as(bed.kit.node.pz, REGION + 2 * GUARD, IT_PRIV_LOCAL_READ,
+                                IT_ADDR_MODE_ABSOLUTE);
+    memset(bed.memory.data, 0xee, bed.memory.size);
+    CHECK_OK(it_lmr_create21(bed.kit.node.pz, region_of(), NULL, REGION, IT_ADDR_MODE_ABSOLUTE,
+                             FX_PRIVS_ALL, IT_LMR_FLAG_NONE, 0, &bed.lmr, &bed.key));
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    CHECK_OK(it_lmr_free(bed->lmr));
-    CHECK(fx_is_byte(bed->memory.data, GUARD, 0xee));
-    CHECK(fx_is_byte(bed->memory.data + GUARD + REGION, GUARD, 0xee));
-    fx_buf_free(&bed->memory);
-    hk_close(&bed->kit);
+    CHECK_OK(it_lmr_free(bed.lmr));
+    CHECK(fx_is_byte(bed.memory.data, GUARD, 0xee));
+    CHECK(fx_is_byte(bed.memory.data + GUARD + REGION, GUARD, 0xee));
+    fx_buf_free(&bed.memory);
+    hk_close(&bed.kit);
 }
 
 static uint32_t pick(uint32_t *state, uint32_t count)
@@ -74,9 +74,9 @@ static uint32_t value(uint32_t *state, uint32_t usual)
     }
 }
 
-static uint64_t offset(const struct bed *bed, uint32_t *state)
+static uint64_t offset(uint32_t *state)
 {
-    uint64_t base = (uint64_t)(uintptr_t)region_of(bed);
+    uint64_t base = (uint64_t)(uintptr_t)region_of();
 
     switch (pick(state, 8)) {
     case 0:
@@ -97,8 +97,7 @@ struct place {
     uint32_t mo;
 };
 
-static void random_ulpdu(const struct bed *bed, struct raw_bytes *ulpdu, struct place *place,
-                         uint32_t *state)
+static void random_ulpdu(struct raw_bytes *ulpdu, struct place *place, uint32_t *state)
 {
     static unsigned char payload[3000];
     size_t len = pick(state, 6) == 0 ? pick(state, sizeof(payload)) : pick(state, 60);
@@ -116,20 +115,20 @@ static void random_ulpdu(const struct bed *bed, struct raw_bytes *ulpdu, struct 
         break;
     case 2:
         raw_read_request(ulpdu, value(state, place->read_msn), fx_random(state), fx_random(state),
-                         value(state, pick(state, 100)), value(state, (uint32_t)bed->key),
-                         offset(bed, state));
+                         value(state, pick(state, 100)), value(state, (uint32_t)bed.key),
+                         offset(state));
         place->read_msn++;
         break;
     case 3:
-        raw_tagged(ulpdu, (enum raw_op)pick(state, 16), value(state, (uint32_t)bed->key),
-                   offset(bed, state), payload, len, last);
+        raw_tagged(ulpdu, (enum raw_op)pick(state, 16), value(state, (uint32_t)bed.key),
+                   offset(state), payload, len, last);
         break;
     case 4:
         raw_untagged(ulpdu, (enum raw_op)pick(state, 16), pick(state, 5), value(state, 1),
                      value(state, 0), payload, len, last, fx_random(state));
         break;
     default:
-        raw_tagged(ulpdu, RAW_WRITE, (uint32_t)bed->key, offset(bed, state), payload, len, last);
+        raw_tagged(ulpdu, RAW_WRITE, (uint32_t)bed.key, offset(state), payload, len, last);
         break;
     }
     if (pick(state, 25) == 0)
@@ -145,23 +144,23 @@ static void damage(struct raw_bytes *stream, uint32_t *state)
         stream->data[pick(state, (uint32_t)stream->len)] ^= (unsigned char)(1u << pick(state, 8));
 }
 
-static void post_work(struct bed *bed, it_ep_handle_t ep)
+static void post_work(it_ep_handle_t ep)
 {
-    it_lmr_triplet_t sink = fx_seg(&bed->sink, 0, 40);
+    it_lmr_triplet_t sink = fx_seg(&bed.sink, 0, 40);
 
     for (uint64_t i = 0; i < 6; i++)
-        fx_recv(ep, &bed->in, i * 40, 40, i);
+        fx_recv(ep, &bed.in, i * 40, 40, i);
     CHECK_OK(it_post_rdma_read(ep, &sink, 1, 100, FX_SIGNAL, 0x1000, 0x1234));
     CHECK_OK(it_post_send(ep, NULL, 0, 101, FX_SIGNAL));
 }
 
 /* Everything that was posted completes, in order, the flushed ones last. */
-static void work_completes(struct bed *bed, it_ep_handle_t ep)
+static void work_completes(it_ep_handle_t ep)
 {
     bool failed = false;
 
     for (uint64_t i = 0; i < 6; i++) {
-        it_event_t event = fx_next(bed->kit.node.recv_evd);
+        it_event_t event = fx_next(bed.kit.node.recv_evd);
 
         EXPECT(event.dto_cmpl.ep == ep);
         EXPECT_EQ(i, event.dto_cmpl.cookie);
@@ -169,10 +168,10 @@ static void work_completes(struct bed *bed, it_ep_handle_t ep)
         failed = event.dto_cmpl.dto_status != IT_DTO_SUCCESS;
     }
     for (uint64_t i = 0; i < 2; i++)
-        EXPECT_EQ(100 + i, fx_next(bed->kit.node.request_evd).dto_cmpl.cookie);
+        EXPECT_EQ(100 + i, fx_next(bed.kit.node.request_evd).dto_cmpl.cookie);
 }
 
-static void one_peer(struct bed *bed, uint32_t seed, bool damaged, const struct hk_startup *startup)
+static void one_peer(uint32_t seed, bool damaged, const struct hk_startup *startup)
 {
     uint32_t state = seed * 2654435761u + 12345u;
     struct place place = {1, 1, 0};
@@ -181,10 +180,10 @@ static void one_peer(struct bed *bed, uint32_t seed, bool damaged, const struct 
     struct hk_victim victim;
     it_event_t event;
 
-    hk_victim(&bed->kit, &victim, (enum hk_role)(seed % HK_ROLES), startup);
-    post_work(bed, victim.ep);
+    hk_victim(&bed.kit, &victim, (enum hk_role)(seed % HK_ROLES), startup);
+    post_work(victim.ep);
     for (uint32_t i = 1 + pick(&state, 12); i > 0; i--) {
-        random_ulpdu(bed, &ulpdu, &place, &state);
+        random_ulpdu(&ulpdu, &place, &state);
         raw_fpdu(&stream, &ulpdu, victim.peer.crc);
     }
     if (damaged)
@@ -194,16 +193,16 @@ static void one_peer(struct bed *bed, uint32_t seed, bool damaged, const struct 
         raw_close_with_reset(&victim.peer);
     else
         raw_finish(&victim.peer);
-    event = fx_next(bed->kit.node.conn_evd);
+    event = fx_next(bed.kit.node.conn_evd);
     EXPECT(event.conn.ep == victim.ep);
     EXPECT(event.event_number == IT_CM_MSG_CONN_BROKEN_EVENT ||
            event.event_number == IT_CM_MSG_CONN_DISCONNECT_EVENT);
     EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(victim.ep));
-    work_completes(bed, victim.ep);
-    fx_drain(bed->kit.node.aff_evd);
-    fx_empty(bed->kit.node.conn_evd);
-    EXPECT(fx_is_byte(bed->memory.data, GUARD, 0xee));
-    EXPECT(fx_is_byte(bed->memory.data + GUARD + REGION, GUARD, 0xee));
+    work_completes(victim.ep);
+    fx_drain(bed.kit.node.aff_evd);
+    fx_empty(bed.kit.node.conn_evd);
+    EXPECT(fx_is_byte(bed.memory.data, GUARD, 0xee));
+    EXPECT(fx_is_byte(bed.memory.data + GUARD + REGION, GUARD, 0xee));
     hk_victim_close(&victim);
     raw_free(&ulpdu);
     raw_free(&stream);
@@ -211,20 +210,19 @@ static void one_peer(struct bed *bed, uint32_t seed, bool damaged, const struct 
 
 static void many_peers(uint32_t first, bool damaged, const struct hk_startup *startup)
 {
-    struct bed bed;
     char context[64];
 
-    bed_open(&bed);
+    bed_open();
     for (uint32_t seed = first; seed < first + 300; seed++) {
         (void)snprintf(context, sizeof(context), "seed %u", seed);
         check_context(context);
-        one_peer(&bed, seed, damaged, startup);
+        one_peer(seed, damaged, startup);
         if (seed % 20 == 0)
             hk_healthy(&bed.kit);
     }
     check_context(NULL);
     fx_drain(bed.kit.node.aff_evd);
-    bed_close(&bed);
+    bed_close();
     check_done();
 }
 
@@ -232,29 +230,22 @@ TEST_ROW(hostile_fuzz, frames, many_peers, 1, false, &hk_plain);
 TEST_ROW(hostile_fuzz, damaged_frames, many_peers, 1000, true, &hk_plain);
 
 /* Without CRC every damage reaches the layers above. */
-Test(hostile_fuzz, damaged_frames_without_crc)
+Test(hostile_fuzz, damaged_frames_without_crc, .init = bed_open, .fini = bed_close)
 {
     static const struct hk_startup startup = {1, 0, 0};
-    struct bed bed;
 
-    bed_open(&bed);
     for (uint32_t seed = 5000; seed < 5300; seed++) {
         /* Only as initiator we can do without. */
-        one_peer(&bed, seed | 1u, true, &startup);
+        one_peer(seed | 1u, true, &startup);
         if (seed % 20 == 0)
             hk_healthy(&bed.kit);
     }
     fx_drain(bed.kit.node.aff_evd);
-    bed_close(&bed);
-    check_done();
 }
 
 /* Octets without any form. */
-Test(hostile_fuzz, noise)
+Test(hostile_fuzz, noise, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
     for (uint32_t seed = 1; seed < 150; seed++) {
         uint32_t state = seed * 7919u;
         struct hk_victim victim;
@@ -272,8 +263,6 @@ Test(hostile_fuzz, noise)
     }
     hk_healthy(&bed.kit);
     fx_drain(bed.kit.node.aff_evd);
-    bed_close(&bed);
-    check_done();
 }
 
 /* Rejects whatever is requested, until the peer's connection has been closed. */

@@ -17,12 +17,12 @@
 
 static const struct hk_startup depth_2 = {2, RAW_MPA_C, 2u << 16 | 2u};
 
-struct bed {
+static struct {
     struct hk kit;
     struct fx_buf memory;
     struct fx_buf in;
     uint32_t guesses[GUESSES];
-};
+} bed;
 
 struct kind {
     const char *name;
@@ -78,58 +78,58 @@ static const struct kind kinds[] = {
      IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION},
 };
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
     it_lmr_param_t param = {.privs = IT_PRIV_ALL};
     struct fx_buf freed;
 
-    memset(bed, 0, sizeof(*bed));
-    hk_open(&bed->kit);
-    bed->in = fx_node_buf(&bed->kit.node, SIZE);
-    bed->memory = fx_node_buf(&bed->kit.node, SIZE);
-    bed->guesses[STAG_BIT] = (uint32_t)bed->memory.key;
-    CHECK_OK(it_lmr_modify(bed->memory.lmr, IT_LMR_PARAM_MEM_PRIV, &param));
-    CHECK_OK(it_lmr_query(bed->memory.lmr, IT_LMR_PARAM_RMR_CONTEXT, &param));
-    bed->memory.key = param.rmr_context;
+    memset(&bed, 0, sizeof(bed));
+    hk_open(&bed.kit);
+    bed.in = fx_node_buf(&bed.kit.node, SIZE);
+    bed.memory = fx_node_buf(&bed.kit.node, SIZE);
+    bed.guesses[STAG_BIT] = (uint32_t)bed.memory.key;
+    CHECK_OK(it_lmr_modify(bed.memory.lmr, IT_LMR_PARAM_MEM_PRIV, &param));
+    CHECK_OK(it_lmr_query(bed.memory.lmr, IT_LMR_PARAM_RMR_CONTEXT, &param));
+    bed.memory.key = param.rmr_context;
     for (unsigned bit = 0; bit < STAG_BIT; bit++)
-        bed->guesses[bit] = (uint32_t)bed->memory.key ^ UINT32_C(1) << bit;
-    freed = fx_buf_make(&bed->kit.node, SIZE);
-    bed->guesses[STAG_BIT + 1] = (uint32_t)freed.key;
+        bed.guesses[bit] = (uint32_t)bed.memory.key ^ UINT32_C(1) << bit;
+    freed = fx_buf_make(&bed.kit.node, SIZE);
+    bed.guesses[STAG_BIT + 1] = (uint32_t)freed.key;
     fx_buf_free(&freed);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    hk_close(&bed->kit);
+    hk_close(&bed.kit);
     check_done();
 }
 
-static void victim_open(struct bed *bed, struct hk_victim *victim)
+static void victim_open(struct hk_victim *victim)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     it_ep_handle_t ep;
 
     attr.srv.rc.atomics_enable = IT_TRUE;
     attr.srv.rc.rdma_read_ird = 2;
-    ep = fx_ep(&bed->kit.node, &attr);
-    hk_victim_of(&bed->kit, victim, ep, HK_LISTEN, &depth_2);
+    ep = fx_ep(&bed.kit.node, &attr);
+    hk_victim_of(&bed.kit, victim, ep, HK_LISTEN, &depth_2);
 }
 
 /* The wrong guess, and in the same piece what would be right. */
-static void guess_once(struct bed *bed, const struct kind *kind, uint32_t guess)
+static void guess_once(const struct kind *kind, uint32_t guess)
 {
     static struct raw_segment answer;
     struct hk_victim victim;
     struct raw_bytes stream = {0};
     struct raw_bytes ulpdu = {0};
-    uint64_t to = fx_addr(&bed->memory, 0);
+    uint64_t to = fx_addr(&bed.memory, 0);
 
-    victim_open(bed, &victim);
-    fx_recv(victim.ep, &bed->in, 0, SIZE / 2, 1);
-    fx_recv(victim.ep, &bed->in, SIZE / 2, SIZE / 2, 2);
+    victim_open(&victim);
+    fx_recv(victim.ep, &bed.in, 0, SIZE / 2, 1);
+    fx_recv(victim.ep, &bed.in, SIZE / 2, SIZE / 2, 2);
     kind->build(&ulpdu, 1, guess, to);
     raw_fpdu(&stream, &ulpdu, true);
-    kind->build(&ulpdu, 2, (uint32_t)bed->memory.key, to);
+    kind->build(&ulpdu, 2, (uint32_t)bed.memory.key, to);
     raw_fpdu(&stream, &ulpdu, true);
     CHECK(raw_send(&victim.peer, &stream));
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &answer));
@@ -138,46 +138,45 @@ static void guess_once(struct bed *bed, const struct kind *kind, uint32_t guess)
     EXPECT_EQ(RAW_EOF, raw_drain(&victim.peer));
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
     hk_affiliated(&victim, kind->affiliated, kind->affiliated);
-    fx_done(bed->kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
-    fx_done(bed->kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
-    EXPECT(fx_is_byte(bed->memory.data, SIZE, 0));
+    fx_done(bed.kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    fx_done(bed.kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
+    EXPECT(fx_is_byte(bed.memory.data, SIZE, 0));
     raw_close(&victim.peer);
-    hk_quiet(&bed->kit);
+    hk_quiet(&bed.kit);
     hk_victim_close(&victim);
     raw_free(&stream);
     raw_free(&ulpdu);
 }
 
 /* The key goes on working after all of that. */
-static void right_guess(struct bed *bed)
+static void right_guess(void)
 {
     struct raw_bytes ulpdu = {0};
     struct hk_victim victim;
 
-    victim_open(bed, &victim);
-    build_write(&ulpdu, 0, (uint32_t)bed->memory.key, fx_addr(&bed->memory, 0));
+    victim_open(&victim);
+    build_write(&ulpdu, 0, (uint32_t)bed.memory.key, fx_addr(&bed.memory, 0));
     CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
     raw_finish(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    EXPECT(memcmp(bed->memory.data, "guessed", 8) == 0);
+    EXPECT(memcmp(bed.memory.data, "guessed", 8) == 0);
     hk_victim_close(&victim);
     raw_free(&ulpdu);
 }
 
 static void guess_all(const struct kind *kind)
 {
-    struct bed bed;
     char context[128];
 
-    bed_open(&bed);
+    bed_open();
     for (unsigned i = 0; i < GUESSES; i++) {
         (void)snprintf(context, sizeof(context), "%s, guess %u", kind->name, i);
         check_context(context);
-        guess_once(&bed, kind, bed.guesses[i]);
+        guess_once(kind, bed.guesses[i]);
     }
     check_context(NULL);
-    right_guess(&bed);
-    bed_close(&bed);
+    right_guess();
+    bed_close();
 }
 
 TEST_ROW(hostile_guess, write, guess_all, &kinds[0]);

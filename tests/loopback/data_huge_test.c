@@ -42,13 +42,13 @@ static unsigned char *repeated(void)
     return start;
 }
 
-struct bed {
+static struct {
     struct fx_pair pair;
     struct fx_buf a;
     struct fx_buf b;
-};
+} bed;
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     struct itx_mpa_params mpa = {.size = sizeof(mpa),
@@ -58,34 +58,34 @@ static void bed_open(struct bed *bed)
                                  .rtr_types = ITX_RTR_READ,
                                  .request_markers = IT_FALSE};
     struct fx_pair_setup setup = {.a_attr = &attr, .b_attr = &attr, .a_mpa = &mpa, .b_mpa = &mpa};
-    struct fx_buf *bufs[2] = {&bed->a, &bed->b};
+    struct fx_buf *bufs[2] = {&bed.a, &bed.b};
 
-    memset(bed, 0, sizeof(*bed));
+    memset(&bed, 0, sizeof(bed));
     attr.max_dto_payload_size = LONGEST;
-    fx_pair_open_as(&bed->pair, &setup);
+    fx_pair_open_as(&bed.pair, &setup);
     for (unsigned i = 0; i < 2; i++) {
         bufs[i]->size = (size_t)CHUNK * CHUNKS;
         bufs[i]->data = repeated();
-        CHECK_OK(it_lmr_create21(i == 0 ? bed->pair.a.pz : bed->pair.b.pz, bufs[i]->data, NULL,
+        CHECK_OK(it_lmr_create21(i == 0 ? bed.pair.a.pz : bed.pair.b.pz, bufs[i]->data, NULL,
                                  bufs[i]->size, IT_ADDR_MODE_ABSOLUTE, FX_PRIVS_ALL,
                                  IT_LMR_FLAG_NONE, 0, &bufs[i]->lmr, &bufs[i]->key));
     }
-    fx_fill(bed->a.data, CHUNK, 1);
+    fx_fill(bed.a.data, CHUNK, 1);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    CHECK_OK(it_lmr_free(bed->a.lmr));
-    CHECK_OK(it_lmr_free(bed->b.lmr));
-    (void)munmap(bed->a.data, bed->a.size);
-    (void)munmap(bed->b.data, bed->b.size);
-    fx_pair_close(&bed->pair);
+    CHECK_OK(it_lmr_free(bed.a.lmr));
+    CHECK_OK(it_lmr_free(bed.b.lmr));
+    (void)munmap(bed.a.data, bed.a.size);
+    (void)munmap(bed.b.data, bed.b.size);
+    fx_pair_close(&bed.pair);
 }
 
 /* Every octet of the repeated memory lies in several places of the message. */
-static void arrived(const struct bed *bed)
+static void arrived(void)
 {
-    fx_check_same(bed->a.data, bed->b.data, CHUNK);
+    fx_check_same(bed.a.data, bed.b.data, CHUNK);
 }
 
 static void patient(it_evd_handle_t evd, it_event_type_t number, size_t length)
@@ -100,11 +100,9 @@ static void patient(it_evd_handle_t evd, it_event_type_t number, size_t length)
 
 static void run(bool send)
 {
-    static struct bed bed;
-
     if (SANITIZED)
         return;
-    bed_open(&bed);
+    bed_open();
     if (send) {
         fx_recv(bed.pair.b_ep, &bed.b, 0, LONGEST, 1);
         fx_send(bed.pair.a_ep, &bed.a, 0, LONGEST, 2, FX_SIGNAL);
@@ -114,8 +112,8 @@ static void run(bool send)
         fx_read(bed.pair.b_ep, &bed.b, 0, HALF, &bed.a, 0, 2, FX_SIGNAL);
         patient(bed.pair.b.request_evd, IT_DTO_RDMA_READ_CMPL_EVENT, HALF);
     }
-    arrived(&bed);
-    bed_close(&bed);
+    arrived();
+    bed_close();
 }
 
 TEST_ROW(data_huge, send, run, true);

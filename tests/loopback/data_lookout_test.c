@@ -60,61 +60,61 @@ static void await_polls(const struct poller *poller, unsigned count)
         fx_patience_check(&patience);
 }
 
-struct bed {
+static struct {
     struct fx_pair pair; /* the stream that is not idle */
     struct fx_buf local;
     struct fx_buf remote;
     it_ep_handle_t idle[READS]; /* of pair.a */
     struct poller poller;
-};
+} bed;
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
-    fx_pair_open(&bed->pair);
-    bed->local = fx_node_buf(&bed->pair.a, 64);
-    bed->remote = fx_node_buf(&bed->pair.b, 64);
+    fx_pair_open(&bed.pair);
+    bed.local = fx_node_buf(&bed.pair.a, 64);
+    bed.remote = fx_node_buf(&bed.pair.b, 64);
     for (unsigned i = 0; i < READS; i++) {
-        bed->idle[i] = fx_ep(&bed->pair.a, NULL);
-        fx_join(&bed->pair.a, bed->idle[i], &bed->pair.b, fx_ep(&bed->pair.b, NULL));
+        bed.idle[i] = fx_ep(&bed.pair.a, NULL);
+        fx_join(&bed.pair.a, bed.idle[i], &bed.pair.b, fx_ep(&bed.pair.b, NULL));
     }
-    bed->poller.evd = bed->pair.b.request_evd;
-    atomic_init(&bed->poller.pace, PACE_QUICK);
-    atomic_init(&bed->poller.polls, 0);
-    CHECK(pthread_create(&bed->poller.thread, NULL, poller_main, &bed->poller) == 0);
+    bed.poller.evd = bed.pair.b.request_evd;
+    atomic_init(&bed.poller.pace, PACE_QUICK);
+    atomic_init(&bed.poller.polls, 0);
+    CHECK(pthread_create(&bed.poller.thread, NULL, poller_main, &bed.poller) == 0);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    atomic_store(&bed->poller.pace, PACE_STOP);
-    CHECK(pthread_join(bed->poller.thread, NULL) == 0);
-    fx_node_close(&bed->pair.a);
-    fx_node_close(&bed->pair.b);
+    atomic_store(&bed.poller.pace, PACE_STOP);
+    CHECK(pthread_join(bed.poller.thread, NULL) == 0);
+    fx_node_close(&bed.pair.a);
+    fx_node_close(&bed.pair.b);
 }
 
 /* While there is traffic the poller polls so often that it serves, and not a thread of the IA. */
-static void poll_quickly(struct bed *bed, unsigned polls)
+static void poll_quickly(unsigned polls)
 {
-    atomic_store(&bed->poller.pace, PACE_QUICK);
+    atomic_store(&bed.poller.pace, PACE_QUICK);
     for (unsigned i = 0; i < 4; i++) {
-        fx_write(bed->pair.a_ep, &bed->local, 0, 64, &bed->remote, 0, 1, FX_SIGNAL);
-        fx_done_len(bed->pair.a.request_evd, bed->pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 64);
-        await_polls(&bed->poller, polls / 4);
+        fx_write(bed.pair.a_ep, &bed.local, 0, 64, &bed.remote, 0, 1, FX_SIGNAL);
+        fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 64);
+        await_polls(&bed.poller, polls / 4);
     }
-    atomic_store(&bed->poller.pace, PACE_SLOW);
-    await_polls(&bed->poller, 2);
+    atomic_store(&bed.poller.pace, PACE_SLOW);
+    await_polls(&bed.poller, 2);
 }
 
 /* How often the poller has looked until it was served. */
-static unsigned read_polls(struct bed *bed, it_ep_handle_t ep)
+static unsigned read_polls(it_ep_handle_t ep)
 {
-    unsigned start = atomic_load(&bed->poller.polls);
+    unsigned start = atomic_load(&bed.poller.polls);
     it_event_t event;
 
-    fx_read(ep, &bed->local, 0, 64, &bed->remote, 0, 2, FX_SIGNAL);
-    event = fx_wait(bed->pair.a.request_evd);
+    fx_read(ep, &bed.local, 0, 64, &bed.remote, 0, 2, FX_SIGNAL);
+    event = fx_wait(bed.pair.a.request_evd);
     CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
     CHECK(event.dto_cmpl.ep == ep);
-    return atomic_load(&bed->poller.polls) - start;
+    return atomic_load(&bed.poller.polls) - start;
 }
 
 static int compare(const void *left, const void *right)
@@ -125,20 +125,17 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-Test(data_lookout, idle_stream_of_a_slow_poller)
+Test(data_lookout, idle_stream_of_a_slow_poller, .init = bed_open, .fini = bed_close)
 {
     unsigned took[READS];
-    struct bed bed;
 
-    bed_open(&bed);
-    poll_quickly(&bed, POLLS_LONG);
+    poll_quickly(POLLS_LONG);
     for (unsigned i = 0; i < READS; i++) {
-        poll_quickly(&bed, POLLS_SHORT);
-        took[i] = read_polls(&bed, bed.idle[i]);
+        poll_quickly(POLLS_SHORT);
+        took[i] = read_polls(bed.idle[i]);
     }
     qsort(took, READS, sizeof(took[0]), compare);
     if (took[READS / 2] > MEDIAN_POLLS)
         CHECK_FAIL("half of the Reads took %u looks and more, one %u", took[READS / 2],
                    took[READS - 1]);
-    bed_close(&bed);
 }

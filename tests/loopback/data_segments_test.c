@@ -98,12 +98,12 @@ static void list_copy(unsigned char *to, const struct list *list)
     }
 }
 
-struct bed {
+static struct {
     struct fx_pair pair;
     struct regions a;
     struct regions b;
     uint32_t random;
-};
+} bed;
 
 static unsigned char want[LONGEST];
 static unsigned char got[LONGEST];
@@ -120,29 +120,28 @@ static void pair_open(struct fx_pair *pair)
     fx_pair_open_as(pair, &setup);
 }
 
-static void bed_open(struct bed *bed, uint32_t seed)
+static void bed_open(uint32_t seed)
 {
-    memset(bed, 0, sizeof(*bed));
-    bed->random = seed;
-    pair_open(&bed->pair);
-    regions_make(&bed->a, &bed->pair.a, 1);
-    regions_make(&bed->b, &bed->pair.b, 100);
+    memset(&bed, 0, sizeof(bed));
+    bed.random = seed;
+    pair_open(&bed.pair);
+    regions_make(&bed.a, &bed.pair.a, 1);
+    regions_make(&bed.b, &bed.pair.b, 100);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    regions_free(&bed->a);
-    regions_free(&bed->b);
-    fx_pair_close(&bed->pair);
+    regions_free(&bed.a);
+    regions_free(&bed.b);
+    fx_pair_close(&bed.pair);
 }
 
-Test(data_segments, send)
+Test(data_segments, send, .fini = bed_close)
 {
-    static struct bed bed;
     struct list from;
     struct list to;
 
-    bed_open(&bed, 4711);
+    bed_open(4711);
     for (uint64_t i = 0; i < ROUNDS; i++) {
         list_random(&to, &bed.b, &bed.random);
         list_exact(&from, &bed.a, fx_random(&bed.random) % (to.total + 1), &bed.random);
@@ -154,15 +153,13 @@ Test(data_segments, send)
         list_copy(got, &to);
         fx_check_same(want, got, from.total);
     }
-    bed_close(&bed);
 }
 
-Test(data_segments, write)
+Test(data_segments, write, .fini = bed_close)
 {
-    static struct bed bed;
     struct list from;
 
-    bed_open(&bed, 815);
+    bed_open(815);
     for (uint64_t i = 0; i < ROUNDS; i++) {
         struct fx_buf *sink = &bed.b.buf[i % REGIONS];
         size_t at = fx_random(&bed.random) % 7;
@@ -180,15 +177,13 @@ Test(data_segments, write)
         fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i,
                     from.total);
     }
-    bed_close(&bed);
 }
 
-Test(data_segments, read)
+Test(data_segments, read, .fini = bed_close)
 {
-    static struct bed bed;
     struct list to;
 
-    bed_open(&bed, 1234567);
+    bed_open(1234567);
     for (uint64_t i = 0; i < ROUNDS; i++) {
         struct fx_buf *source = &bed.b.buf[i % REGIONS];
         size_t at = fx_random(&bed.random) % 7;
@@ -204,7 +199,6 @@ Test(data_segments, read)
         list_copy(got, &to);
         fx_check_same(source->data + at, got, to.total);
     }
-    bed_close(&bed);
 }
 
 /* The same memory may be named more than once by a send. */

@@ -33,36 +33,36 @@ int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
     return -1;
 }
 
-struct bed {
+static struct {
     struct fx_node node;
     struct event_base *base;
     it_listen_handle_t listen;
     uint16_t port;
     struct uiw_ia *ia;
     struct uiw_listener *listener;
-};
+} bed;
 
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
-    fx_node_open(&bed->node);
-    bed->base = event_base_new();
-    CHECK_OK(itx_ia_set_event_base(bed->node.ia, bed->base));
-    bed->ia = uiw_ia_of((struct ual_ia *)(void *)bed->node.ia);
-    bed->listen = fx_listen(&bed->node, &bed->port);
-    bed->listener = uiw_listen_of((struct ual_listen *)(void *)bed->listen)->listener;
+    fx_node_open(&bed.node);
+    bed.base = event_base_new();
+    CHECK_OK(itx_ia_set_event_base(bed.node.ia, bed.base));
+    bed.ia = uiw_ia_of((struct ual_ia *)(void *)bed.node.ia);
+    bed.listen = fx_listen(&bed.node, &bed.port);
+    bed.listener = uiw_listen_of((struct ual_listen *)(void *)bed.listen)->listener;
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    fx_node_close(&bed->node);
-    event_base_free(bed->base);
+    fx_node_close(&bed.node);
+    event_base_free(bed.base);
     check_done();
 }
 
 /* Returns how often it has asked. */
-static unsigned bed_wake(struct bed *bed, int error, unsigned times)
+static unsigned bed_wake(int error, unsigned times)
 {
-    struct evd_io *io = &bed->listener->sockets[0].io;
+    struct evd_io *io = &bed.listener->sockets[0].io;
 
     script.on = true;
     script.error = error;
@@ -74,55 +74,43 @@ static unsigned bed_wake(struct bed *bed, int error, unsigned times)
 }
 
 /* Errors of a stream that has died in the queue. */
-Test(uiw_listen, goes_on_behind_a_stream_that_has_died)
+Test(uiw_listen, goes_on_behind_a_stream_that_has_died, .init = bed_open, .fini = bed_close)
 {
     static const int errors[] = {EINTR,       ECONNABORTED, EPROTO, ENETDOWN,
                                  ENOPROTOOPT, EHOSTDOWN,    ENONET, EHOSTUNREACH,
                                  EOPNOTSUPP,  ENETUNREACH,  EPERM};
-    struct bed bed;
 
-    bed_open(&bed);
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-        EXPECT_EQ(3, bed_wake(&bed, errors[i], 2));
+        EXPECT_EQ(3, bed_wake(errors[i], 2));
         EXPECT(!bed.listener->resume.active);
     }
-    bed_close(&bed);
 }
 
-Test(uiw_listen, lets_others_have_their_turn)
+Test(uiw_listen, lets_others_have_their_turn, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
-    EXPECT_EQ(BUDGET, bed_wake(&bed, ECONNABORTED, 1000));
-    bed_close(&bed);
+    EXPECT_EQ(BUDGET, bed_wake(ECONNABORTED, 1000));
 }
 
 /* No stream can make room: without a pause the loop would spin. */
-Test(uiw_listen, pauses_without_descriptors)
+Test(uiw_listen, pauses_without_descriptors, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
     struct evd_timer *timer;
 
-    bed_open(&bed);
     timer = &bed.listener->resume;
-    EXPECT_EQ(1, bed_wake(&bed, EMFILE, 1000));
+    EXPECT_EQ(1, bed_wake(EMFILE, 1000));
     EXPECT(timer->active && !bed.listener->sockets[0].io.active);
     evd_timer_stop(timer);
     timer->expired(timer->argument);
     EXPECT(!timer->active && bed.listener->sockets[0].io.active);
-    EXPECT_EQ(1, bed_wake(&bed, ENOMEM, 1000));
+    EXPECT_EQ(1, bed_wake(ENOMEM, 1000));
     EXPECT(timer->active);
-    bed_close(&bed);
 }
 
 /* One for each that comes: the oldest makes room, then the listener tries once more. */
-Test(uiw_listen, drops_one_that_has_said_nothing)
+Test(uiw_listen, drops_one_that_has_said_nothing, .init = bed_open, .fini = bed_close)
 {
     struct raw_peer peers[2];
-    struct bed bed;
 
-    bed_open(&bed);
     for (unsigned i = 0; i < 2; i++) {
         struct sockaddr_storage from = {.ss_family = AF_INET};
         int fd;
@@ -131,10 +119,10 @@ Test(uiw_listen, drops_one_that_has_said_nothing)
         uiw_accept_begin(bed.ia, bed.listener, fd, &from);
     }
     EXPECT_EQ(2, bed.ia->cm.half_open.all.count);
-    EXPECT_EQ(2, bed_wake(&bed, EMFILE, 1));
+    EXPECT_EQ(2, bed_wake(EMFILE, 1));
     EXPECT_EQ(1, bed.ia->cm.half_open.all.count);
     EXPECT(!bed.listener->resume.active);
-    EXPECT_EQ(2, bed_wake(&bed, ENFILE, 2));
+    EXPECT_EQ(2, bed_wake(ENFILE, 2));
     EXPECT_EQ(0, bed.ia->cm.half_open.all.count);
     EXPECT(bed.listener->resume.active);
     EXPECT_EQ(2, bed.ia->cm.half_open_refused);
@@ -142,15 +130,12 @@ Test(uiw_listen, drops_one_that_has_said_nothing)
         EXPECT_EQ(RAW_RESET, raw_drain(&peers[i]));
         raw_close(&peers[i]);
     }
-    bed_close(&bed);
 }
 
-Test(uiw_listen, is_found_by_port_and_spigot)
+Test(uiw_listen, is_found_by_port_and_spigot, .init = bed_open, .fini = bed_close)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
-    struct bed bed;
 
-    bed_open(&bed);
     qual.conn_qual.port = bed.port;
     EXPECT((void *)uiw_listen_find(bed.ia, &qual, bed.node.spigot) == (void *)bed.listen);
     EXPECT(uiw_listen_find(bed.ia, &qual, bed.node.spigot + 1) == NULL);
@@ -161,5 +146,4 @@ Test(uiw_listen, is_found_by_port_and_spigot)
     EXPECT((void *)uiw_listen_find(bed.ia, &qual, bed.node.spigot) == (void *)bed.listen);
     qual.type = (it_conn_qual_type_t)0;
     EXPECT(uiw_listen_find(bed.ia, &qual, bed.node.spigot) == NULL);
-    bed_close(&bed);
 }

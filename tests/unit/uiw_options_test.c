@@ -9,10 +9,10 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
-struct bed {
+static struct {
     struct raw_peer peer;
     struct uiw_conn conn;
-};
+} bed;
 
 static void set(int fd, int level, int option, int value)
 {
@@ -38,25 +38,25 @@ static struct linger get_linger(int fd)
 }
 
 /* Every option unlike what MPA wants. */
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
     struct linger linger = {.l_onoff = 1, .l_linger = 7};
     int fd;
 
-    *bed = (struct bed){.conn.fd = -1};
-    raw_socket_pair(&bed->peer, &bed->conn.fd);
-    fd = bed->conn.fd;
+    bed.conn.fd = -1;
+    raw_socket_pair(&bed.peer, &bed.conn.fd);
+    fd = bed.conn.fd;
     set(fd, IPPROTO_TCP, TCP_NODELAY, 0);
     set(fd, IPPROTO_TCP, TCP_CORK, 1);
     set(fd, SOL_SOCKET, SO_RCVLOWAT, 100);
     cr_assert_eq(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
-    uiw_options_borrow(&bed->conn);
+    uiw_options_borrow(&bed.conn);
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    (void)close(bed->conn.fd);
-    raw_close(&bed->peer);
+    (void)close(bed.conn.fd);
+    raw_close(&bed.peer);
 }
 
 static void check_changed(int fd)
@@ -74,43 +74,31 @@ static void check_owners(int fd)
     cr_assert_eq(get_linger(fd).l_linger, 7);
 }
 
-Test(uiw_options, borrowing_changes_what_wakes_us_alone)
+Test(uiw_options, borrowing_changes_what_wakes_us_alone, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
     cr_assert_eq(get(bed.conn.fd, SOL_SOCKET, SO_RCVLOWAT), 1);
     check_owners(bed.conn.fd);
     bed.conn.state = UIW_CONN_MESSAGE;
     uiw_options_restore(&bed.conn);
     cr_assert_eq(get(bed.conn.fd, SOL_SOCKET, SO_RCVLOWAT), 100);
     check_owners(bed.conn.fd);
-    bed_close(&bed);
 }
 
-Test(uiw_options, a_changed_socket_goes_back_as_it_was)
+Test(uiw_options, a_changed_socket_goes_back_as_it_was, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
     uiw_options_change(bed.conn.fd);
     check_changed(bed.conn.fd);
     bed.conn.state = UIW_CONN_NEXT_REQUEST;
     uiw_options_restore(&bed.conn);
     cr_assert_eq(get(bed.conn.fd, SOL_SOCKET, SO_RCVLOWAT), 100);
     check_owners(bed.conn.fd);
-    bed_close(&bed);
 }
 
 /* The owner may set options while its message goes out: they are not ours to put back. */
-Test(uiw_options, what_was_not_changed_is_left_alone)
+Test(uiw_options, what_was_not_changed_is_left_alone, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
     set(bed.conn.fd, IPPROTO_TCP, TCP_NODELAY, 1);
     bed.conn.state = UIW_CONN_WAIT_REQUEST;
     uiw_options_restore(&bed.conn);
     cr_assert_eq(get(bed.conn.fd, IPPROTO_TCP, TCP_NODELAY), 1);
-    bed_close(&bed);
 }

@@ -18,84 +18,69 @@ int sched_yield(void)
     return 0;
 }
 
-struct bed {
+static struct {
     it_ia_handle_t ia;
     it_evd_handle_t evd;
     struct ual_ia *ual;
     struct uiw_progress *progress;
-};
+} bed;
 
 /* This thread leads, and its polls find that somebody does. */
-static void bed_open(struct bed *bed)
+static void bed_open(void)
 {
-    cr_assert_eq(it_ia_create("uiwarp", 2, 1, &bed->ia), IT_SUCCESS);
-    cr_assert_eq(it_evd_create(bed->ia, IT_DTO_EVENT_STREAM, IT_EVD_OVERFLOW_DEFAULT, 8,
-                               IT_THRESHOLD_DISABLE, NULL, &bed->evd, NULL),
+    cr_assert_eq(it_ia_create("uiwarp", 2, 1, &bed.ia), IT_SUCCESS);
+    cr_assert_eq(it_evd_create(bed.ia, IT_DTO_EVENT_STREAM, IT_EVD_OVERFLOW_DEFAULT, 8,
+                               IT_THRESHOLD_DISABLE, NULL, &bed.evd, NULL),
                  IT_SUCCESS);
-    bed->ual = ual_ia_of((const struct base_object *)(const void *)bed->evd);
-    bed->progress = &uiw_ia_of(bed->ual)->progress;
-    while (!uiw_leader_claim(bed->progress, UIW_LEADER_CONSUMER)) {
+    bed.ual = ual_ia_of((const struct base_object *)(const void *)bed.evd);
+    bed.progress = &uiw_ia_of(bed.ual)->progress;
+    while (!uiw_leader_claim(bed.progress, UIW_LEADER_CONSUMER)) {
     }
 }
 
-static void bed_close(struct bed *bed)
+static void bed_close(void)
 {
-    uiw_leader_release(bed->ual);
-    cr_assert_eq(it_ia_free(bed->ia), IT_SUCCESS);
+    uiw_leader_release(bed.ual);
+    cr_assert_eq(it_ia_free(bed.ia), IT_SUCCESS);
 }
 
-static unsigned yields_of_polls(const struct bed *bed, uint32_t rounds_of_leader)
+static unsigned yields_of_polls(uint32_t rounds_of_leader)
 {
     it_event_t event;
 
     yields = 0;
     for (unsigned i = 0; i < POLLS; i++) {
-        cr_assert_eq(it_evd_dequeue(bed->evd, &event), IT_ERR_QUEUE_EMPTY);
-        atomic_fetch_add(&bed->progress->rounds, rounds_of_leader);
+        cr_assert_eq(it_evd_dequeue(bed.evd, &event), IT_ERR_QUEUE_EMPTY);
+        atomic_fetch_add(&bed.progress->rounds, rounds_of_leader);
     }
     return yields;
 }
 
-Test(uiw_stand_by, a_leader_that_is_stuck_is_let_in)
+Test(uiw_stand_by, a_leader_that_is_stuck_is_let_in, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
     unsigned seen;
 
-    bed_open(&bed);
-    seen = yields_of_polls(&bed, 0);
+    seen = yields_of_polls(0);
     cr_assert(seen >= 2 && seen <= POLLS / 500, "%u", seen);
-    bed_close(&bed);
 }
 
-Test(uiw_stand_by, a_leader_that_gets_on_is_not_minded)
+Test(uiw_stand_by, a_leader_that_gets_on_is_not_minded, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
-    cr_assert_eq(yields_of_polls(&bed, 1), 0);
-    bed_close(&bed);
+    cr_assert_eq(yields_of_polls(1), 0);
 }
 
-Test(uiw_stand_by, nor_one_that_sleeps)
+Test(uiw_stand_by, nor_one_that_sleeps, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
     atomic_store(&bed.progress->asleep, true);
-    cr_assert_eq(yields_of_polls(&bed, 0), 0);
+    cr_assert_eq(yields_of_polls(0), 0);
     atomic_store(&bed.progress->asleep, false);
-    bed_close(&bed);
 }
 
-Test(uiw_stand_by, who_leads_himself_keeps_the_processor)
+Test(uiw_stand_by, who_leads_himself_keeps_the_processor, .init = bed_open, .fini = bed_close)
 {
-    struct bed bed;
-
-    bed_open(&bed);
     uiw_leader_release(bed.ual);
-    while (yields_of_polls(&bed, 0) != 0) { /* the IA's thread led in between */
+    while (yields_of_polls(0) != 0) { /* the IA's thread led in between */
     }
     while (!uiw_leader_claim(bed.progress, UIW_LEADER_CONSUMER)) {
     }
-    bed_close(&bed);
 }
