@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 
 enum kind {
     AEVD,
@@ -33,7 +33,7 @@ static const struct need {
     [SRQ] = {BIT(EP), IT_ERR_SRQ_BUSY},
 };
 
-static void make(const struct fx_node *node, void *objects[KINDS])
+static void make(void *objects[KINDS])
 {
     static unsigned char memory[64];
     it_ep_attributes_t attr = fx_ep_attr();
@@ -45,16 +45,16 @@ static void make(const struct fx_node *node, void *objects[KINDS])
     it_lmr_handle_t lmr = NULL;
     it_rmr_handle_t rmr = NULL;
 
-    CHECK_OK(it_evd_create(node->ia, IT_AEVD_NOTIFICATION_EVENT_STREAM, (it_evd_flags_t)0, 0, 0,
+    CHECK_OK(it_evd_create(node.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM, (it_evd_flags_t)0, 0, 0,
                            NULL, &aevd, NULL));
     CHECK_OK(
-        it_evd_create(node->ia, IT_DTO_EVENT_STREAM, (it_evd_flags_t)0, 4, 1, aevd, &evd, NULL));
-    CHECK_OK(it_pz_create(node->ia, &pz));
+        it_evd_create(node.ia, IT_DTO_EVENT_STREAM, (it_evd_flags_t)0, 4, 1, aevd, &evd, NULL));
+    CHECK_OK(it_pz_create(node.ia, &pz));
     CHECK_OK(it_srq_create(pz, 1, 1, &srq));
     attr.srv.rc.srq = srq;
     attr.srv.rc.soft_hi_watermark = 0;
     attr.srv.rc.hard_hi_watermark = IT_HARD_HI_WATERMARK_DISABLE;
-    CHECK_OK(it_ep_rc_create(pz, evd, evd, node->conn_evd, IT_EP_SRQ, &attr, &ep));
+    CHECK_OK(it_ep_rc_create(pz, evd, evd, node.conn_evd, IT_EP_SRQ, &attr, &ep));
     CHECK_OK(it_lmr_create10(pz, memory, sizeof(memory), IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0, &lmr,
                              NULL));
     CHECK_OK(it_rmr_create10(pz, &rmr));
@@ -89,13 +89,13 @@ static it_status_t free_one(enum kind kind, void *object)
 }
 
 /* Round by round in this order, until nothing is left. */
-static void free_all(const struct fx_node *node, const unsigned order[KINDS])
+static void free_all(const unsigned order[KINDS])
 {
     void *objects[KINDS];
     unsigned alive = BIT(KINDS) - 1;
     unsigned rounds = 0;
 
-    make(node, objects);
+    make(objects);
     for (; alive != 0; rounds++) {
         CHECK(rounds < KINDS);
         for (unsigned i = 0; i < KINDS; i++) {
@@ -128,12 +128,10 @@ static void nth_order(unsigned rank, unsigned order[KINDS])
     }
 }
 
-Test(api_free_order, every_order)
+Test(api_free_order, every_order, .init = node_init, .fini = node_fini)
 {
     const unsigned orders = 7 * 6 * 5 * 4 * 3 * 2;
-    struct fx_node node;
 
-    fx_node_open(&node);
     for (unsigned rank = 0; rank < orders; rank++) {
         unsigned order[KINDS];
         char context[32];
@@ -141,8 +139,7 @@ Test(api_free_order, every_order)
         (void)snprintf(context, sizeof(context), "order %u", rank);
         check_context(context);
         nth_order(rank, order);
-        free_all(&node, order);
+        free_all(order);
     }
     check_context(NULL);
-    fx_node_close(&node);
 }

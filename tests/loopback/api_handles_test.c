@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 
 /* One object of each kind, on one IA. */
 struct zoo {
@@ -122,19 +122,15 @@ Test(api_handles, each_object_keeps_its_own)
 }
 
 /* A new object in the place of a freed one has no context of the old one. */
-Test(api_handles, context_is_not_inherited)
+Test(api_handles, context_is_not_inherited, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     it_context_t context = {.index = 5};
     it_pz_handle_t pz = NULL;
 
-    fx_node_open(&node);
     for (unsigned i = 0; i < 4; i++) {
         CHECK_OK(it_pz_create(node.ia, &pz));
         EXPECT_STATUS(IT_ERR_NO_CONTEXT, it_get_consumer_context(pz, &context));
         EXPECT_OK(it_set_consumer_context(pz, context));
         CHECK_OK(it_pz_free(pz));
     }
-    fx_node_close(&node);
-    check_done();
 }

@@ -4,14 +4,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
+#include "support/fixture_pair.h"
 
-static it_status_t make_lmr(const struct fx_node *node, void *addr, size_t length, unsigned mode,
-                            unsigned privs, unsigned flags)
+static it_status_t make_lmr(void *addr, size_t length, unsigned mode, unsigned privs,
+                            unsigned flags)
 {
     it_lmr_handle_t lmr = NULL;
     it_rmr_context_t key = 0;
-    it_status_t status = it_lmr_create21(node->pz, addr, NULL, length, (it_addr_mode_t)mode,
+    it_status_t status = it_lmr_create21(node.pz, addr, NULL, length, (it_addr_mode_t)mode,
                                          (it_mem_priv_t)privs, (it_lmr_flag_t)flags, 0, &lmr, &key);
 
     EXPECT((status == IT_SUCCESS) == (lmr != NULL));
@@ -21,49 +22,42 @@ static it_status_t make_lmr(const struct fx_node *node, void *addr, size_t lengt
 }
 
 /* Every page counts, from the first octet to the last. */
-Test(api_memory, pages)
+Test(api_memory, pages, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     static unsigned char memory[64];
     unsigned char *readonly;
     unsigned char *hole;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-    fx_node_open(&node);
     readonly = mmap(NULL, 3 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(readonly != MAP_FAILED);
-    EXPECT_OK(make_lmr(&node, readonly, page, 0, IT_PRIV_LOCAL_READ | IT_PRIV_REMOTE_READ, 1));
-    EXPECT_STATUS(IT_ERR_ACCESS, make_lmr(&node, readonly, page, 0, IT_PRIV_LOCAL, 1));
-    EXPECT_STATUS(IT_ERR_ACCESS, make_lmr(&node, readonly + page, 2, 0, IT_PRIV_LOCAL_WRITE, 1));
+    EXPECT_OK(make_lmr(readonly, page, 0, IT_PRIV_LOCAL_READ | IT_PRIV_REMOTE_READ, 1));
+    EXPECT_STATUS(IT_ERR_ACCESS, make_lmr(readonly, page, 0, IT_PRIV_LOCAL, 1));
+    EXPECT_STATUS(IT_ERR_ACCESS, make_lmr(readonly + page, 2, 0, IT_PRIV_LOCAL_WRITE, 1));
     hole = readonly + page;
     CHECK(munmap(hole, page) == 0);
-    EXPECT_STATUS(IT_ERR_FAULT, make_lmr(&node, hole, page, 0, IT_PRIV_LOCAL_READ, 1));
-    EXPECT_STATUS(IT_ERR_FAULT, make_lmr(&node, hole - 1, 2, 0, IT_PRIV_LOCAL_READ, 1));
-    EXPECT_STATUS(IT_ERR_FAULT, make_lmr(&node, readonly, 3 * page, 0, IT_PRIV_LOCAL_READ, 1));
-    EXPECT_OK(make_lmr(&node, hole - 1, 1, 0, IT_PRIV_LOCAL_READ, 1));
+    EXPECT_STATUS(IT_ERR_FAULT, make_lmr(hole, page, 0, IT_PRIV_LOCAL_READ, 1));
+    EXPECT_STATUS(IT_ERR_FAULT, make_lmr(hole - 1, 2, 0, IT_PRIV_LOCAL_READ, 1));
+    EXPECT_STATUS(IT_ERR_FAULT, make_lmr(readonly, 3 * page, 0, IT_PRIV_LOCAL_READ, 1));
+    EXPECT_OK(make_lmr(hole - 1, 1, 0, IT_PRIV_LOCAL_READ, 1));
     /* Wraps around the end of the address space. */
     {
-        it_status_t status =
-            make_lmr(&node, memory, SIZE_MAX, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_LOCAL, 1);
+        it_status_t status = make_lmr(memory, SIZE_MAX, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_LOCAL, 1);
 
         EXPECT(status == IT_ERR_RESOURCE_LMR_LENGTH || status == IT_ERR_FAULT);
     }
     (void)munmap(readonly, page);
     (void)munmap(readonly + 2 * page, page);
-    fx_node_close(&node);
-    check_done();
 }
 
 /* The three bindings make the same kind of region. */
-Test(api_memory, lmr_bindings)
+Test(api_memory, lmr_bindings, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct fx_buf sink;
     static unsigned char memory[3][64];
     it_lmr_handle_t lmr[3];
     it_rmr_context_t key[3];
 
-    fx_pair_open(&pair);
     sink = fx_node_buf(&pair.a, 64);
     for (uint32_t i = 0; i < 3; i++)
         fx_fill(memory[i], 64, i);
@@ -83,5 +77,4 @@ Test(api_memory, lmr_bindings)
         fx_check_same(memory[i], sink.data, 64);
         CHECK_OK(it_lmr_free(lmr[i]));
     }
-    fx_pair_close(&pair);
 }

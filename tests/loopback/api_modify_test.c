@@ -3,7 +3,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
+#include "support/fixture_pair.h"
 
 static it_ep_attributes_t attr_of(it_ep_handle_t ep)
 {
@@ -29,19 +30,16 @@ static it_status_t set_reads(it_ep_handle_t ep, it_ep_param_mask_t which, uint32
     return it_ep_modify(ep, which, &attr);
 }
 
-Test(api_modify, is_announced)
+Test(api_modify, is_announced, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     it_ia_info_t *info = NULL;
 
-    fx_node_open(&node);
     CHECK_OK(it_ia_query(node.ia, &info));
     CHECK(info->ep_work_queues_resizable == IT_TRUE);
     CHECK(info->rdma_read_ord_increasable == IT_TRUE);
     CHECK(info->rdma_read_ird_modifiable == IT_TRUE);
     CHECK(info->ep_rdma_enables_modifiable == IT_TRUE);
     it_ia_info_free(info);
-    fx_node_close(&node);
 }
 
 /* ---- Depths of the queues -------------------------------------------------------------------- */
@@ -54,10 +52,8 @@ static void fill_receives(it_ep_handle_t ep, unsigned have, unsigned depth)
     CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, it_post_recv(ep, NULL, 0, depth, FX_SIGNAL));
 }
 
-Test(api_modify, receive_depth_before_the_connection)
+Test(api_modify, receive_depth_before_the_connection, .fini = pair_fini)
 {
-    struct fx_pair pair = {.a_ep = NULL};
-
     fx_node_open(&pair.a);
     fx_node_open(&pair.b);
     pair.a_ep = fx_ep(&pair.a, NULL);
@@ -80,18 +76,15 @@ Test(api_modify, receive_depth_before_the_connection)
             fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
         }
     }
-    fx_pair_close(&pair);
 }
 
 /* What is posted stays posted, in its order, whatever the depth. */
-Test(api_modify, receive_depth_of_a_connection)
+Test(api_modify, receive_depth_of_a_connection, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     unsigned posted = 0;
     unsigned sent = 0;
     uint32_t random = 17;
 
-    fx_pair_open(&pair);
     while (sent < 1000) {
         size_t depth = fx_random(&random) % 50;
         bool fits = depth >= posted - sent;
@@ -112,13 +105,11 @@ Test(api_modify, receive_depth_of_a_connection)
             sent++;
         }
     }
-    fx_pair_close(&pair);
 }
 
-Test(api_modify, request_depth_of_a_connection)
+Test(api_modify, request_depth_of_a_connection, .fini = pair_fini)
 {
     static const size_t depths[] = {1, 64, 3, 1000, 2, 65, 1};
-    struct fx_pair pair;
 
     fx_pair_open_as(&pair, &(struct fx_pair_setup){.events = 2048});
     for (size_t k = 0; k < sizeof(depths) / sizeof(depths[0]); k++) {
@@ -137,14 +128,12 @@ Test(api_modify, request_depth_of_a_connection)
     CHECK_OK(set_depth(pair.a_ep, IT_EP_PARAM_MAX_REQ_DTO, 0));
     CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, it_post_rdma_write(pair.a_ep, NULL, 0, 1, FX_SIGNAL, 0, 0));
     CHECK_STATUS(IT_ERR_RESOURCE_REQ_DTO, set_depth(pair.a_ep, IT_EP_PARAM_MAX_REQ_DTO, SIZE_MAX));
-    fx_pair_close(&pair);
 }
 
 /* Data goes both ways, Reads are open, and the queues are exchanged under all that. */
-Test(api_modify, resizing_under_load)
+Test(api_modify, resizing_under_load, .fini = pair_fini)
 {
     const size_t chunk = 3000;
-    struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf remote;
     unsigned posted = 0;
@@ -182,15 +171,11 @@ Test(api_modify, resizing_under_load)
     }
     fx_check_same(remote.data, local.data, local.size);
     fx_pair_ping(&pair);
-    fx_pair_close(&pair);
 }
 
 /* Below what is posted: the flag keeps it there. */
-Test(api_modify, request_depth_below_what_is_posted)
+Test(api_modify, request_depth_below_what_is_posted, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    fx_pair_open(&pair);
     for (unsigned i = 0; i < 5; i++)
         CHECK_OK(it_post_rdma_write(pair.a_ep, NULL, 0, i,
                                     (it_dto_flags_t)(FX_SIGNAL | IT_COALESCE_WR_FLAG), 0, 0));
@@ -200,12 +185,11 @@ Test(api_modify, request_depth_below_what_is_posted)
     CHECK_OK(it_post_rdma_write(pair.a_ep, NULL, 0, 5, FX_SIGNAL, 0, 0));
     for (unsigned i = 0; i < 6; i++)
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
-    fx_pair_close(&pair);
 }
 
 /* ---- Segments and payload ------------------------------------------------------------------- */
 
-Test(api_modify, more_segments_than_at_creation)
+Test(api_modify, more_segments_than_at_creation, .fini = pair_fini)
 {
     it_ep_attributes_t few = fx_ep_attr();
     it_ep_attributes_t many = fx_ep_attr();
@@ -215,7 +199,6 @@ Test(api_modify, more_segments_than_at_creation)
                              IT_EP_PARAM_MAX_PAYLOAD);
     it_lmr_triplet_t out[16];
     it_lmr_triplet_t in[16];
-    struct fx_pair pair = {.a_ep = NULL};
     struct fx_buf a_buf;
     struct fx_buf b_buf;
 
@@ -254,82 +237,74 @@ Test(api_modify, more_segments_than_at_creation)
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 1600);
     fx_check_same(b_buf.data, a_buf.data, 1600);
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_modify(pair.a_ep, mask, &few));
-    fx_pair_close(&pair);
 }
 
 /* ---- Read depths ---------------------------------------------------------------------------- */
 
-static void connect_with(struct fx_pair *pair, uint32_t a_ord, uint32_t b_ird, unsigned revision)
+static void connect_with(uint32_t a_ord, uint32_t b_ird, unsigned revision)
 {
     struct itx_mpa_params mpa;
 
-    memset(pair, 0, sizeof(*pair));
-    fx_node_open(&pair->a);
-    fx_node_open(&pair->b);
-    pair->a_ep = fx_ep(&pair->a, NULL);
-    pair->b_ep = fx_ep(&pair->b, NULL);
-    mpa = fx_mpa(pair->a_ep);
+    memset(&pair, 0, sizeof(pair));
+    fx_node_open(&pair.a);
+    fx_node_open(&pair.b);
+    pair.a_ep = fx_ep(&pair.a, NULL);
+    pair.b_ep = fx_ep(&pair.b, NULL);
+    mpa = fx_mpa(pair.a_ep);
     mpa.revision = revision;
-    CHECK_OK(itx_ep_set_mpa_params(pair->a_ep, &mpa));
-    CHECK_OK(set_reads(pair->a_ep, IT_EP_PARAM_MAX_ORD, a_ord));
-    CHECK_OK(set_reads(pair->b_ep, IT_EP_PARAM_MAX_IRD, b_ird));
-    CHECK_EQ(b_ird, attr_of(pair->b_ep).srv.rc.rdma_read_ird);
-    fx_join(&pair->a, pair->a_ep, &pair->b, pair->b_ep);
+    CHECK_OK(itx_ep_set_mpa_params(pair.a_ep, &mpa));
+    CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, a_ord));
+    CHECK_OK(set_reads(pair.b_ep, IT_EP_PARAM_MAX_IRD, b_ird));
+    CHECK_EQ(b_ird, attr_of(pair.b_ep).srv.rc.rdma_read_ird);
+    fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
 }
 
 /* More Reads at once than the rings had room for at creation. */
-static void read_many(struct fx_pair *pair)
+static void read_many(void)
 {
     for (uint64_t i = 0; i < 60; i++)
-        CHECK_OK(it_post_rdma_read(pair->a_ep, NULL, 0, i, FX_SIGNAL, 0, 0));
+        CHECK_OK(it_post_rdma_read(pair.a_ep, NULL, 0, i, FX_SIGNAL, 0, 0));
     for (uint64_t i = 0; i < 60; i++)
-        fx_done_len(pair->a.request_evd, pair->a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 0);
+        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 0);
 }
 
-Test(api_modify, read_depths_before_the_connection)
+Test(api_modify, read_depths_before_the_connection, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    connect_with(&pair, 50, 40, 2);
+    connect_with(50, 40, 2);
     CHECK_EQ(40, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
     CHECK_EQ(40, attr_of(pair.b_ep).srv.rc.rdma_read_ird);
-    read_many(&pair);
+    read_many();
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, set_reads(pair.b_ep, IT_EP_PARAM_MAX_IRD, 41));
-    fx_pair_close(&pair);
 }
 
 /* Up to what the peer has told, though this side had asked for less. */
-Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer)
+Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    connect_with(&pair, 2, 40, 2);
+    connect_with(2, 40, 2);
     CHECK_EQ(2, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
     CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 40));
     CHECK_EQ(40, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
-    read_many(&pair);
+    read_many();
     CHECK_STATUS(IT_ERR_RESOURCE_ORD, set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 257));
     CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 1));
     CHECK_EQ(1, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
-    read_many(&pair);
+    read_many();
     /* The next connection starts with what was asked for last. */
     CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
     fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_OK(it_ep_reset(pair.a_ep));
     CHECK_EQ(1, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
-    fx_pair_close(&pair);
 }
 
 /* More than the peer bears is refused, together with what else was asked for. */
-Test(api_modify, ord_of_a_connection_beyond_the_ird_of_the_peer)
+Test(api_modify, ord_of_a_connection_beyond_the_ird_of_the_peer, .fini = pair_fini)
 {
     const it_ep_param_mask_t mask =
         (it_ep_param_mask_t)(IT_EP_PARAM_MAX_ORD | IT_EP_PARAM_MAX_REQ_DTO |
                              IT_EP_PARAM_RDMA_WR_ENABLE);
     it_ep_attributes_t wanted;
-    struct fx_pair pair;
 
-    connect_with(&pair, 2, 40, 2);
+    connect_with(2, 40, 2);
     wanted = attr_of(pair.a_ep);
     CHECK_EQ(IT_TRUE, wanted.srv.rc.rdma_write_enable);
     wanted.srv.rc.rdma_read_ord = 41;
@@ -340,7 +315,7 @@ Test(api_modify, ord_of_a_connection_beyond_the_ird_of_the_peer)
     CHECK_EQ(2, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
     CHECK_EQ(fx_ep_attr().max_request_dtos, attr_of(pair.a_ep).max_request_dtos);
     CHECK_EQ(IT_TRUE, attr_of(pair.a_ep).srv.rc.rdma_write_enable);
-    read_many(&pair);
+    read_many();
     wanted.srv.rc.rdma_read_ord = 40;
     CHECK_OK(it_ep_modify(pair.a_ep, mask, &wanted));
     CHECK_EQ(40, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
@@ -354,38 +329,30 @@ Test(api_modify, ord_of_a_connection_beyond_the_ird_of_the_peer)
     /* Without a connection there is no peer whose word counts. */
     CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 100));
     CHECK_EQ(100, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
-    fx_pair_close(&pair);
 }
 
 /* Revision 1 exchanges no depths: the program knows what it does. */
-Test(api_modify, ord_of_a_connection_without_exchange)
+Test(api_modify, ord_of_a_connection_without_exchange, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    connect_with(&pair, 1, 20, 1);
+    connect_with(1, 20, 1);
     CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 20));
     CHECK_EQ(20, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
-    read_many(&pair);
-    fx_pair_close(&pair);
+    read_many();
 }
 
 /* An ORD of 0 refuses Reads; raised again it lets them go. */
-Test(api_modify, ord_from_nothing)
+Test(api_modify, ord_from_nothing, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    connect_with(&pair, 0, 4, 1);
+    connect_with(0, 4, 1);
     CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 4));
-    read_many(&pair);
-    fx_pair_close(&pair);
+    read_many();
 }
 
 /* ---- Rights --------------------------------------------------------------------------------- */
 
-Test(api_modify, rights_of_a_connection)
+Test(api_modify, rights_of_a_connection, .fini = pair_fini)
 {
     it_ep_attributes_t attr = fx_ep_attr();
-    struct fx_pair pair;
     struct fx_buf a_buf;
     struct fx_buf b_buf;
 
@@ -407,5 +374,4 @@ Test(api_modify, rights_of_a_connection)
     fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3,
             IT_DTO_ERR_REMOTE_ACCESS);
     fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-    fx_pair_close(&pair);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 #include "support/raw_peer.h"
 #include "support/fixture_pair.h"
 
@@ -228,22 +228,19 @@ Test(api_state, modify)
 }
 
 /* Sizes stay as they are while a receive is posted. */
-Test(api_state, modify_with_a_receive_posted)
+Test(api_state, modify_with_a_receive_posted, .init = node_init, .fini = node_fini)
 {
     static const it_ep_param_mask_t sizes[] = {
         IT_EP_PARAM_MAX_PAYLOAD, IT_EP_PARAM_MAX_SEND_SEG, IT_EP_PARAM_MAX_RECV_SEG,
         IT_EP_PARAM_MAX_RDMA_READ_SEG, IT_EP_PARAM_MAX_RDMA_WRITE_SEG};
     it_ep_attributes_t attr = fx_ep_attr();
-    struct fx_node node;
     it_ep_handle_t ep;
 
-    fx_node_open(&node);
     ep = fx_ep(&node, NULL);
     CHECK_OK(it_post_recv(ep, NULL, 0, 1, FX_SIGNAL));
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_modify(ep, sizes[i], &attr));
     CHECK_OK(it_ep_free(ep));
-    fx_node_close(&node);
 }
 
 /* A connection event without room is told on the affiliated EVD, with the EP it was about. */
@@ -310,15 +307,13 @@ Test(api_state, ord_of_a_connection, .init = pair_init, .fini = pair_fini)
 }
 
 /* Nobody listens. */
-Test(api_state, connection_refused)
+Test(api_state, connection_refused, .init = node_init)
 {
-    struct fx_node node;
     it_ep_handle_t ep;
     it_event_t event;
     uint16_t port = 0;
     int kept = raw_keep_port(&port);
 
-    fx_node_open(&node);
     ep = fx_ep(&node, NULL);
     CHECK_OK(it_post_recv(ep, NULL, 0, 1, FX_SIGNAL));
     fx_connect(&node, ep, port);

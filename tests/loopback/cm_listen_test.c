@@ -2,18 +2,16 @@
 /* Ports of listen points: free again at once. */
 #include <criterion/criterion.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 
 /* When the listen point is freed. */
-Test(cm_listen, freed)
+Test(cm_listen, freed, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     it_listen_handle_t listener;
     it_listen_handle_t again = NULL;
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     uint16_t port = 0;
 
-    fx_node_open(&node);
     listener = fx_listen(&node, &port);
     qual.conn_qual.port = port;
     EXPECT_OK(it_listen_free(listener));
@@ -21,8 +19,6 @@ Test(cm_listen, freed)
                                &qual, &again));
     EXPECT_EQ(port, qual.conn_qual.port);
     EXPECT_OK(it_listen_free(again));
-    fx_node_close(&node);
-    check_done();
 }
 
 /*
@@ -36,7 +32,6 @@ static void chosen(it_conn_qual_type_t given, it_conn_qual_type_t type)
     it_cn_est_identifier_t request;
     it_listen_param_t params;
     it_event_t event;
-    struct fx_node node;
     it_ep_handle_t ep;
     uint16_t port;
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 
 Test(cm_private_data, arrives)
 {

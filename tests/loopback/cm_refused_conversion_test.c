@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 #include "support/raw_peer.h"
 
 static it_status_t convert(int fd, it_ep_handle_t ep, unsigned flags)
@@ -13,9 +13,8 @@ static it_status_t convert(int fd, it_ep_handle_t ep, unsigned flags)
     return it_socket_convert(fd, ep, (it_sc_flags_t)flags, NULL, 0);
 }
 
-Test(cm_refused_conversion, leaves_the_stream_alone)
+Test(cm_refused_conversion, leaves_the_stream_alone, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     struct raw_peer peer;
     struct itx_convert_params params;
     it_ep_handle_t ep;
@@ -26,7 +25,6 @@ Test(cm_refused_conversion, leaves_the_stream_alone)
     int other;
     uint16_t port = 0;
 
-    fx_node_open(&node);
     ep = fx_ep(&node, NULL);
     raw_socket_pair(&peer, &fd);
     EXPECT_STATUS(IT_ERR_INVALID_FLAGS, convert(fd, ep, 0x2));
@@ -84,6 +82,4 @@ Test(cm_refused_conversion, leaves_the_stream_alone)
     }
     (void)close(fd);
     raw_close(&peer);
-    fx_node_close(&node);
-    check_done();
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 
 static struct {
     struct fx_pair pair;
@@ -391,16 +391,14 @@ Test(data_access, receive_without_segments, .init = bed_open, .fini = bed_close)
 }
 
 /* Keys are sparse, never repeated at once, and dead ones do not come back soon. */
-Test(data_access, keys_are_hard_to_guess)
+Test(data_access, keys_are_hard_to_guess, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     static unsigned char memory[64];
     uint64_t last = 0;
     uint64_t step = 0;
     unsigned equal_steps = 0;
     unsigned small_steps = 0;
 
-    fx_node_open(&node);
     for (unsigned i = 0; i < 1000; i++) {
         it_lmr_handle_t lmr = NULL;
         it_rmr_context_t key = 0;
@@ -417,5 +415,4 @@ Test(data_access, keys_are_hard_to_guess)
     }
     CHECK(equal_steps < 50);
     CHECK(small_steps < 500);
-    fx_node_close(&node);
 }

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 
 #define WORDS 32u
 
@@ -69,13 +69,11 @@ static void done(it_event_type_t number, it_dto_cookie_t cookie)
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-Test(data_atomic, announced)
+Test(data_atomic, announced, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     it_ia_info_t *info;
     struct itx_features features = {.size = sizeof(features)};
 
-    fx_node_open(&node);
     CHECK_OK(it_ia_query(node.ia, &info));
     CHECK_EQ(IT_TRUE, info->atomic_support);
     it_ia_info_free(info);
@@ -85,7 +83,6 @@ Test(data_atomic, announced)
     CHECK_STATUS(IT_ERR_INVALID_IA, itx_ia_query_features(NULL, &features));
     features.size = sizeof(size_t);
     CHECK_STATUS(IT_ERR_INVALID_LENGTH, itx_ia_query_features(node.ia, &features));
-    fx_node_close(&node);
 }
 
 Test(data_atomic, fetch_and_add, .init = bed_open, .fini = bed_close)

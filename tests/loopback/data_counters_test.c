@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
+#include "support/fixture_pair.h"
 
 static struct itx_ep_counters ep_counters(it_ep_handle_t ep)
 {
@@ -73,15 +74,13 @@ static struct itx_ep_counters await_sums(it_ia_handle_t ia, it_ep_handle_t ep)
     return now;
 }
 
-Test(data_counters, of_an_endpoint_and_its_ia)
+Test(data_counters, of_an_endpoint_and_its_ia, .init = pair_init)
 {
-    struct fx_pair pair;
     struct fx_buf a;
     struct fx_buf b;
     struct itx_ep_counters before;
     struct itx_ep_counters after;
 
-    fx_pair_open(&pair);
     a = fx_buf_make(&pair.a, 100000);
     b = fx_buf_make(&pair.b, 100000);
     fx_pair_ping(&pair);
@@ -132,16 +131,14 @@ Test(data_counters, of_an_endpoint_and_its_ia)
  * More than both sockets hold, while nobody reads at the other side: there is no consumer, but its
  * loop.
  */
-Test(data_counters, of_a_full_socket)
+Test(data_counters, of_a_full_socket, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct fx_buf a;
     struct fx_buf b;
     struct fx_patience patience = fx_patience_start("a full socket");
     uint64_t done = 0;
     uint64_t posted = 0;
 
-    fx_pair_open(&pair);
     a = fx_node_buf(&pair.a, 32u << 20);
     b = fx_node_buf(&pair.b, 32u << 20);
     do {
@@ -155,12 +152,10 @@ Test(data_counters, of_a_full_socket)
     CHECK(ep_counters(pair.a_ep).send_calls > ep_counters(pair.a_ep).send_retries);
     CHECK(ia_counters(pair.a.ia).send_retries > 0);
     CHECK(ia_counters(pair.a.ia).leader_changes > 0);
-    fx_pair_close(&pair);
 }
 
-Test(data_counters, of_a_caller_who_knows_less_or_more)
+Test(data_counters, of_a_caller_who_knows_less_or_more, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     it_ep_attributes_t attr = fx_ep_attr();
     struct {
         struct itx_ep_counters counters;
@@ -168,7 +163,6 @@ Test(data_counters, of_a_caller_who_knows_less_or_more)
     } larger = {.counters.size = sizeof(larger), .behind = 7};
     it_ep_handle_t ep;
 
-    fx_node_open(&node);
     ep = fx_ep(&node, &attr);
     CHECK_OK(itx_ep_stats(ep, &larger.counters));
     CHECK_EQ(sizeof(larger), larger.counters.size);
@@ -180,12 +174,10 @@ Test(data_counters, of_a_caller_who_knows_less_or_more)
     CHECK_STATUS(IT_ERR_INVALID_EP, itx_ep_stats((it_ep_handle_t)node.pz, &larger.counters));
     CHECK_OK(it_ep_free(ep));
     CHECK_STATUS(IT_ERR_INVALID_EP, itx_ep_stats(ep, &larger.counters));
-    fx_node_close(&node);
 }
 
-Test(data_counters, limits_of_the_ia_are_those_in_force)
+Test(data_counters, limits_of_the_ia_are_those_in_force, .fini = node_fini)
 {
-    struct fx_node node;
     struct itx_features features;
     it_ep_attributes_t attr = fx_ep_attr();
     it_ep_handle_t ep = NULL;
@@ -207,5 +199,4 @@ Test(data_counters, limits_of_the_ia_are_those_in_force)
     CHECK_STATUS(IT_ERR_RESOURCE_SSEG, it_ep_rc_create(node.pz, node.request_evd, node.recv_evd,
                                                        node.conn_evd, IT_EP_NO_FLAG, &attr, &ep));
     CHECK(features.max_recv_dtos > 0 && features.max_srq_dtos > 0 && features.max_ird > 0);
-    fx_node_close(&node);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_pair.h"
 
 /* Counters may lag behind events a little: waits until this one (by its offset) has a value. */
 static void await(const struct fx_node *node, size_t member, uint64_t want)
@@ -31,13 +31,11 @@ static void nap(long ms)
 }
 
 /* With connections, a listener and posted receives, but no traffic: no thread ever wakes up. */
-Test(data_idle, no_wakeups)
+Test(data_idle, no_wakeups, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     uint16_t port;
     unsigned quiet = 0;
 
-    fx_pair_open(&pair);
     (void)fx_listen(&pair.b, &port);
     for (uint64_t i = 0; i < 10; i++)
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
@@ -57,12 +55,10 @@ Test(data_idle, no_wakeups)
             quiet = 0;
     }
     CHECK(quiet >= 2);
-    fx_pair_close(&pair);
 }
 
-Test(data_idle, counters)
+Test(data_idle, counters, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct fx_buf a;
     struct fx_buf b;
     struct itx_counters before_a;
@@ -70,7 +66,6 @@ Test(data_idle, counters)
     struct itx_counters after_a;
     struct itx_counters after_b;
 
-    fx_pair_open(&pair);
     a = fx_node_buf(&pair.a, 100000);
     b = fx_node_buf(&pair.b, 100000);
     AWAIT(&pair.a, connections_initiated, 1);
@@ -104,5 +99,4 @@ Test(data_idle, counters)
     AWAIT(&pair.b, terminates_sent, 1);
     AWAIT(&pair.a, terminates_received, 1);
     AWAIT(&pair.b, protocol_errors, 1);
-    fx_pair_close(&pair);
 }

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 
 #define SIZE ((size_t)3 << 20)
 
@@ -79,16 +79,13 @@ static const uint64_t values[] = {0, 1, UINT32_MAX, UINT64_C(0x1122334455667788)
 
 #define VALUES (sizeof(values) / sizeof(values[0]))
 
-Test(data_immediate, announced)
+Test(data_immediate, announced, .init = node_init, .fini = node_fini)
 {
     struct itx_features features = {.size = sizeof(features)};
-    struct fx_node node;
 
-    fx_node_open(&node);
     CHECK_OK(itx_ia_query_features(node.ia, &features));
     CHECK_EQ(64, features.immediate_bits);
     CHECK_EQ(2, features.send_imm_receives);
-    fx_node_close(&node);
 }
 
 /* One receive each; its buffer stays as it is. */

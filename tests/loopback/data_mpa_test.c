@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "support/fixture_node.h"
 #include "support/fixture_pair.h"
 
 static struct itx_mpa_params settings(uint32_t revision, bool crc, bool peer_to_peer,
@@ -119,13 +120,11 @@ Test(data_mpa, ready_to_receive_kinds)
 }
 
 /* Without the peer-to-peer model there need be none. */
-Test(data_mpa, no_kind_without_peer_to_peer)
+Test(data_mpa, no_kind_without_peer_to_peer, .init = node_init, .fini = node_fini)
 {
     struct itx_mpa_params params;
-    struct fx_node node;
     it_ep_handle_t ep;
 
-    fx_node_open(&node);
     ep = fx_ep(&node, NULL);
     params = fx_mpa(ep);
     params.rtr_types = 0;
@@ -134,7 +133,6 @@ Test(data_mpa, no_kind_without_peer_to_peer)
     params = fx_mpa(ep);
     CHECK_EQ(IT_FALSE, params.peer_to_peer);
     CHECK_EQ(0, params.rtr_types);
-    fx_node_close(&node);
 }
 
 /* What an endpoint starts with. */

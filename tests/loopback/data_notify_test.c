@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "support/waiter.h"
+#include "support/fixture_node.h"
 
 /* How long something that must not happen is given to happen all the same. */
 #define GRACE_US 30000u
@@ -263,25 +264,20 @@ Test(data_notify, two_waiters, .fini = bed_close)
 }
 
 /* Freed under the feet of a waiter. */
-Test(data_notify, ia_free_aborts_waiter)
+Test(data_notify, ia_free_aborts_waiter, .init = node_init)
 {
-    struct fx_node node;
     struct waiter waiter;
 
-    fx_node_open(&node);
     waiter_start(&waiter, node.recv_evd);
     fx_node_close(&node);
     waiter_ends(&waiter, IT_ERR_ABORT);
 }
 
-Test(data_notify, evd_free_aborts_waiter)
+Test(data_notify, evd_free_aborts_waiter, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     struct waiter waiter;
 
-    fx_node_open(&node);
     waiter_start(&waiter, node.recv_evd);
     CHECK_OK(it_evd_free(node.recv_evd));
     waiter_ends(&waiter, IT_ERR_ABORT);
-    fx_node_close(&node);
 }

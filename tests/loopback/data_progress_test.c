@@ -12,8 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_pair.h"
 #include "support/test_row.h"
+#include "support/fixture_node.h"
 
 #define TARGET_SIZE (1u << 20)
 
@@ -50,7 +51,6 @@ static void await(atomic_bool *flag, const char *what)
 /* The target: connects, then only computes. */
 static _Noreturn void target_main(struct shared *shared)
 {
-    struct fx_node node;
     struct fx_buf buf;
     it_ep_handle_t ep;
 
@@ -101,7 +101,6 @@ Test(data_progress, target_process_computes)
 {
     struct shared *shared = shared_make();
     pid_t pid = start(target_child, shared);
-    struct fx_node node;
     struct fx_buf remote = {.mode = IT_ADDR_MODE_RELATIVE};
     struct fx_buf local;
     it_ep_handle_t ep;
@@ -133,13 +132,11 @@ Test(data_progress, target_process_computes)
 }
 
 /* In one process: the other IA is not touched by any call. */
-Test(data_progress, target_ia_is_not_called)
+Test(data_progress, target_ia_is_not_called, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct fx_buf local;
     struct fx_buf remote;
 
-    fx_pair_open(&pair);
     local = fx_node_buf(&pair.a, 1u << 20);
     remote = fx_node_buf(&pair.b, 1u << 20);
     for (uint32_t i = 0; i < 20; i++) {
@@ -149,18 +146,15 @@ Test(data_progress, target_ia_is_not_called)
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, i, 100);
         CHECK(fx_is_filled(remote.data, remote.size, i));
     }
-    fx_pair_close(&pair);
 }
 
 /* The completion of a Read is seen by a consumer that looks only at the EVD's queue, later. */
-Test(data_progress, requester_sleeps_elsewhere)
+Test(data_progress, requester_sleeps_elsewhere, .init = pair_init, .fini = pair_fini)
 {
     struct fx_patience patience = fx_patience_start("data without a call");
-    struct fx_pair pair;
     struct fx_buf sink;
     struct fx_buf source;
 
-    fx_pair_open(&pair);
     sink = fx_node_buf(&pair.a, 1u << 20);
     source = fx_node_buf(&pair.b, 1u << 20);
     memset(source.data, 0x5a, source.size);
@@ -170,7 +164,6 @@ Test(data_progress, requester_sleeps_elsewhere)
         fx_patience_check(&patience);
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, sink.size);
     CHECK(fx_is_byte(sink.data, sink.size, 0x5a));
-    fx_pair_close(&pair);
 }
 
 #define MANY 32u
@@ -222,15 +215,13 @@ Test(data_progress, many_connections)
 }
 
 /* Both ends of a connection on the same IA. */
-Test(data_progress, both_ends_on_one_ia)
+Test(data_progress, both_ends_on_one_ia, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     struct fx_buf out;
     struct fx_buf in;
     it_ep_handle_t one;
     it_ep_handle_t two;
 
-    fx_node_open(&node);
     one = fx_ep(&node, NULL);
     two = fx_ep(&node, NULL);
     fx_join(&node, one, &node, two);
@@ -242,13 +233,11 @@ Test(data_progress, both_ends_on_one_ia)
     fx_done_len(node.recv_evd, two, IT_DTO_RC_RECV_CMPL_EVENT, 1, out.size);
     fx_check_same(out.data, in.data, out.size);
     fx_done_len(node.request_evd, one, IT_DTO_SEND_CMPL_EVENT, 2, out.size);
-    fx_node_close(&node);
 }
 
 /* A peer that writes for ever, until it is killed. */
 static void writer_child(struct shared *shared)
 {
-    struct fx_node node;
     struct fx_buf buf;
     it_ep_handle_t ep;
     it_lmr_triplet_t segment;
@@ -271,7 +260,6 @@ static void writer_child(struct shared *shared)
 /* A peer that is connected and does nothing. */
 static void idle_child(struct shared *shared)
 {
-    struct fx_node node;
     struct fx_buf buf;
     it_ep_handle_t ep;
 
@@ -293,7 +281,6 @@ static void killed(void (*child)(struct shared *), bool writing)
 {
     struct shared *shared = shared_make();
     pid_t pid = start(child, shared);
-    struct fx_node node;
     struct fx_buf buf;
     it_ep_handle_t ep;
     it_event_t event;

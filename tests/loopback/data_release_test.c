@@ -2,7 +2,7 @@
 /* itx_mpa_params.release_us: an accepting side that speaks first without the peer-to-peer model. */
 #include <criterion/criterion.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_pair.h"
 #include "support/test_row.h"
 
 #define RELEASE_US 5000u
@@ -19,21 +19,20 @@ static struct itx_mpa_params settings(uint32_t revision, it_boolean_t peer_to_pe
                                    .release_us = release_us};
 }
 
-static void open_with(struct fx_pair *pair, struct itx_mpa_params a, struct itx_mpa_params b)
+static void open_with(struct itx_mpa_params a, struct itx_mpa_params b)
 {
     struct fx_pair_setup setup = {.a_mpa = &a, .b_mpa = &b};
 
-    fx_pair_open_as(pair, &setup);
+    fx_pair_open_as(&pair, &setup);
 }
 
 /* The accepting side sends, writes and reads before the other has posted anything but receives. */
 static void accepting_side_first(uint32_t revision)
 {
-    struct fx_pair pair;
     struct fx_buf a;
     struct fx_buf b;
 
-    open_with(&pair, settings(revision, IT_FALSE, 0), settings(revision, IT_FALSE, RELEASE_US));
+    open_with(settings(revision, IT_FALSE, 0), settings(revision, IT_FALSE, RELEASE_US));
     a = fx_node_buf(&pair.a, 4096);
     b = fx_node_buf(&pair.b, 4096);
     fx_fill(b.data, b.size, revision);
@@ -57,16 +56,15 @@ TEST_ROW(data_release, accepting_side_first_revision_2, accepting_side_first, 2)
  * The settings that a program knows nothing of: of the first version of the struct, and none at
  * all.
  */
-Test(data_release, by_default)
+Test(data_release, by_default, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct itx_mpa_params a = settings(1, IT_FALSE, 0);
     struct itx_mpa_params b = settings(1, IT_FALSE, 0);
     struct itx_mpa_params params = {.size = sizeof(params)};
     struct fx_buf buf;
 
     b.size = offsetof(struct itx_mpa_params, release_us);
-    open_with(&pair, a, b);
+    open_with(a, b);
     CHECK_OK(itx_ep_get_mpa_params(pair.b_ep, &params));
     CHECK_EQ(ITX_RELEASE_US, params.release_us);
     buf = fx_node_buf(&pair.b, 64);
@@ -74,62 +72,52 @@ Test(data_release, by_default)
     fx_send(pair.b_ep, &buf, 0, 0, 2, FX_SIGNAL);
     fx_done_len(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
     fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
-    fx_pair_close(&pair);
 }
 
 /* Its program sleeps in it_evd_wait from the start: nobody polls for it. */
-Test(data_release, while_its_consumer_waits)
+Test(data_release, while_its_consumer_waits, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct fx_buf b;
     it_event_t event;
 
-    open_with(&pair, settings(1, IT_FALSE, 0), settings(1, IT_FALSE, RELEASE_US));
+    open_with(settings(1, IT_FALSE, 0), settings(1, IT_FALSE, RELEASE_US));
     b = fx_node_buf(&pair.b, 64);
     CHECK_OK(it_post_recv(pair.a_ep, NULL, 0, 1, FX_SIGNAL));
     fx_send(pair.b_ep, &b, 0, 0, 2, FX_SIGNAL);
     event = fx_wait(pair.b.request_evd);
     CHECK_EQ(IT_DTO_SEND_CMPL_EVENT, event.event_number);
     fx_done_len(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
-    fx_pair_close(&pair);
 }
 
 /* The Initiator speaks before the time is over: no need to wait for it. */
-Test(data_release, initiator_first)
+Test(data_release, initiator_first, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    open_with(&pair, settings(1, IT_FALSE, 0), settings(1, IT_FALSE, UINT64_MAX / 2000));
+    open_with(settings(1, IT_FALSE, 0), settings(1, IT_FALSE, UINT64_MAX / 2000));
     fx_pair_ping(&pair);
-    fx_pair_close(&pair);
 }
 
 /*
  * With the peer-to-peer model the ready-to-receive message releases, and the setting says nothing.
  */
-Test(data_release, peer_to_peer)
+Test(data_release, peer_to_peer, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct itx_mpa_params params = {.size = sizeof(params)};
 
-    open_with(&pair, settings(2, IT_TRUE, 0), settings(2, IT_TRUE, UINT64_MAX));
+    open_with(settings(2, IT_TRUE, 0), settings(2, IT_TRUE, UINT64_MAX));
     CHECK_OK(itx_ep_get_mpa_params(pair.b_ep, &params));
     CHECK_EQ(UINT64_MAX, params.release_us);
     fx_pair_ping(&pair);
-    fx_pair_close(&pair);
 }
 
 /* A disconnect ends the wait; what was posted is flushed. */
-Test(data_release, disconnected_before)
+Test(data_release, disconnected_before, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct fx_buf b;
 
-    open_with(&pair, settings(1, IT_FALSE, 0), settings(1, IT_FALSE, UINT64_C(3600000000)));
+    open_with(settings(1, IT_FALSE, 0), settings(1, IT_FALSE, UINT64_C(3600000000)));
     b = fx_node_buf(&pair.b, 64);
     fx_send(pair.b_ep, &b, 0, 64, 2, FX_SIGNAL);
     CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
     fx_done(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     fx_conn(pair.b.conn_evd, pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    fx_pair_close(&pair);
 }

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_pair.h"
 #include "support/test_row.h"
 
 #define GUARD   64u
@@ -143,11 +143,8 @@ Test(data_size, shorter_message, .fini = bed_close)
 }
 
 /* Operations of no length, with no segment at all, in a row. */
-Test(data_size, nothing_at_all)
+Test(data_size, nothing_at_all, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
-
-    fx_pair_open(&pair);
     for (uint64_t i = 0; i < 10; i++) {
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
         /* STag and offset of an operation without length are not checked. */
@@ -159,5 +156,4 @@ Test(data_size, nothing_at_all)
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 300 + i, 0);
         fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
     }
-    fx_pair_close(&pair);
 }

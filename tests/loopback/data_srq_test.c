@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 
 #define USERS 4u
 #define SLOT  512u
@@ -373,17 +373,14 @@ Test(data_srq, endpoints_refuse_receives_of_their_own, .fini = shared_close)
     fx_empty(shared.b.recv_evd);
 }
 
-Test(data_srq, is_announced)
+Test(data_srq, is_announced, .init = node_init, .fini = node_fini)
 {
-    struct fx_node node;
     it_ia_info_t *info = NULL;
 
-    fx_node_open(&node);
     CHECK_OK(it_ia_query(node.ia, &info));
     CHECK(info->srq_support == IT_TRUE);
     CHECK(info->srq_resizable == IT_TRUE);
     CHECK(info->soft_hi_watermark_support == IT_TRUE);
     CHECK(info->hard_hi_watermark_support == IT_TRUE);
     it_ia_info_free(info);
-    fx_node_close(&node);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support/it_window.h"
+#include "support/fixture_pair.h"
 
 /* a unlinks what is b's. */
 static struct {
@@ -227,14 +228,12 @@ Test(send_unlink, solicited, .init = bed_open, .fini = bed_close)
 }
 
 /* Among plain Sends: each receive tells of its own message. */
-Test(send_unlink, among_others)
+Test(send_unlink, among_others, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_pair pair;
     struct fx_buf region;
     struct fx_part part;
     it_rmr_handle_t rmr;
 
-    fx_pair_open(&pair);
     region = fx_node_buf(&pair.b, 64);
     part = fx_whole(&region);
     rmr = fx_rmr(pair.b.pz, IT_RMR_TYPE_NARROW);
@@ -254,5 +253,4 @@ Test(send_unlink, among_others)
                              i == round % 9 ? rmr : NULL);
     }
     CHECK_OK(it_rmr_free(rmr));
-    fx_pair_close(&pair);
 }

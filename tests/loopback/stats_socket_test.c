@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "support/it_fixture.h"
+#include "support/fixture_node.h"
 #include "support/stats_reader.h"
 
 #define MANY_EPS 1500u
@@ -137,16 +137,14 @@ Test(stats_socket, lives_as_long_as_any_ia)
 }
 
 /* However many come: each is followed by a pause, so that the loop serves EPs, too. */
-Test(stats_socket, lets_clients_in_one_by_one)
+Test(stats_socket, lets_clients_in_one_by_one, .init = node_init, .fini = node_fini)
 {
     enum {
         CLIENTS = 50
     };
-    struct fx_node node;
     uint64_t first_ns = 0;
     uint64_t last_ns = 0;
 
-    fx_node_open(&node);
     for (unsigned i = 0; i < CLIENTS; i++) {
         char *text = read_whole();
 
@@ -155,7 +153,6 @@ Test(stats_socket, lets_clients_in_one_by_one)
         free(text);
     }
     CHECK(last_ns - first_ns >= (CLIENTS - 1) * 2000000ull);
-    fx_node_close(&node);
 }
 
 /* The snapshot is larger than the socket takes: those who do not read have to be waited for. */
@@ -194,7 +191,6 @@ Test(stats_socket, is_not_held_up_by_clients_that_do_not_read)
 
 Test(stats_socket, takes_the_place_of_a_dead_one)
 {
-    struct fx_node node;
     char *text;
 
     leave_dead_socket();
@@ -208,7 +204,6 @@ Test(stats_socket, takes_the_place_of_a_dead_one)
 Test(stats_socket, leaves_alone_what_is_not_its_own)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct fx_node node;
     int fd = open(path, O_CREAT | O_WRONLY, 0600);
 
     CHECK(fd >= 0 && write(fd, "x", 1) == 1);
@@ -246,7 +241,6 @@ Test(stats_socket, is_done_without_where_it_cannot_be)
 {
     static const char *const places[] = {"/nowhere/at/all", "/proc/version/x"};
     char longer[300];
-    struct fx_node node;
 
     memset(longer, 'x', sizeof(longer) - 1);
     longer[0] = '/';
@@ -260,7 +254,6 @@ Test(stats_socket, is_done_without_where_it_cannot_be)
 
 Test(stats_socket, has_a_name_of_its_own_in_a_folder)
 {
-    struct fx_node node;
     char *text;
 
     for (unsigned slash = 0; slash < 2; slash++) {
@@ -285,13 +278,11 @@ Test(stats_socket, has_a_name_of_its_own_in_a_folder)
 }
 
 /* Not a descriptor more: so nothing to watch. */
-Test(stats_socket, costs_nothing_unless_asked_for)
+Test(stats_socket, costs_nothing_unless_asked_for, .init = node_init)
 {
-    struct fx_node node;
     size_t with;
     size_t without;
 
-    fx_node_open(&node);
     fx_node_close(&node);
     CHECK(unsetenv("ITAPI_STATS") == 0);
     fx_node_open(&node);

@@ -7,12 +7,12 @@
 
 static struct fx_node node;
 
-static void node_init(void)
+static inline void node_init(void)
 {
     fx_node_open(&node);
 }
 
-static void node_fini(void)
+static inline void node_fini(void)
 {
     fx_node_close(&node);
     check_done();

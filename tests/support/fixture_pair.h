@@ -7,12 +7,12 @@
 
 static struct fx_pair pair;
 
-static void pair_init(void)
+static inline void pair_init(void)
 {
     fx_pair_open(&pair);
 }
 
-static void pair_fini(void)
+static inline void pair_fini(void)
 {
     fx_pair_close(&pair);
     check_done();
