@@ -1144,8 +1144,8 @@ it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters
 
 /*
  * Totals of one endpoint since it was created, over all its connections. They never go down. The
- * first four and the last wrap at 2^32, the others at 2^64. On a device only these five are counted:
- * the others are 0.
+ * first four and the last wrap at 2^32, the others at 2^64. On a device only these five are
+ * counted: the others are 0.
  */
 struct itx_ep_counters {
     size_t size;                  /* sizeof(struct itx_ep_counters) as the caller knows it */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What dapltest never calls, of memory and data: windows, Sends that invalidate, Reads to a window. */
+/*
+ * What dapltest never calls, of memory and data: windows, Sends that invalidate, Reads to a window.
+ */
 #include "udapl_kit.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What udapl_cost.sh counts the instructions of: udapl_cost write|read|send ROUNDS. In each round BATCH posts
- * within cost_post; when all have completed, the completions but one are taken within cost_take.
+ * What udapl_cost.sh counts the instructions of: udapl_cost write|read|send ROUNDS. In each round
+ * BATCH posts within cost_post; when all have completed, the completions but one are taken within
+ * cost_take.
  */
 #include "udapl_kit.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every call on an EP in every state that an EP can be kept in: the answer, and the state afterwards. */
+/*
+ * Every call on an EP in every state that an EP can be kept in: the answer, and the state
+ * afterwards.
+ */
 #include "udapl_kit.h"
 
 #include <stdio.h>

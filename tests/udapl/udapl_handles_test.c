@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every call with every handle that is none: NULL, freed, of another kind, of another IA, of an IA that
- * was closed, and memory that never was an object. The answer is DAT_INVALID_HANDLE, and all objects
- * go on as before.
+ * Every call with every handle that is none: NULL, freed, of another kind, of another IA, of an IA
+ * that was closed, and memory that never was an object. The answer is DAT_INVALID_HANDLE, and all
+ * objects go on as before.
  */
 #include "udapl_kit.h"
 

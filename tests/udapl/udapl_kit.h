@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both ends of connections in one process, on the IA that dat.conf calls "itapi-lo". Its Interface may
- * be any: uiwarp here, devices in the virtual machine.
+ * Both ends of connections in one process, on the IA that dat.conf calls "itapi-lo". Its Interface
+ * may be any: uiwarp here, devices in the virtual machine.
  */
 #ifndef ITAPI_TESTS_UDAPL_UDAPL_KIT_H
 #define ITAPI_TESTS_UDAPL_UDAPL_KIT_H

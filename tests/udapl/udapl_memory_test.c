@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PZs, LMRs, RMRs and S-RQs: what they tell, what is refused, and that nothing goes while it is used. */
+/*
+ * PZs, LMRs, RMRs and S-RQs: what they tell, what is refused, and that nothing goes while it is
+ * used.
+ */
 #include "support/check.h"
 
 #include <dat2/udat.h>

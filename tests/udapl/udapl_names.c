@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* udapl_names NAME...: opens and closes each; says "NAME TYPE", TYPE as the DAT specification has it. */
+/*
+ * udapl_names NAME...: opens and closes each; says "NAME TYPE", TYPE as the DAT specification has
+ * it.
+ */
 #include <dat2/udat.h>
 
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A peer that is killed, IAs closed with everything alive, two opens of one name, a fork, 64 names. */
+/*
+ * A peer that is killed, IAs closed with everything alive, two opens of one name, a fork, 64 names.
+ */
 #include "udapl_kit.h"
 
 #include "support/it_fixture.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * udapl_unload CYCLES: opens two names of dat.conf, makes one of everything, connects, and closes, again and
- * again. After each cycle the registry has unloaded the module, and no thread, descriptor or byte is
- * left. Linked with libdat2 alone, as programs are.
+ * udapl_unload CYCLES: opens two names of dat.conf, makes one of everything, connects, and closes,
+ * again and again. After each cycle the registry has unloaded the module, and no thread, descriptor
+ * or byte is left. Linked with libdat2 alone, as programs are.
  */
 #include <dat2/udat.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Requests that are on their way to another service point. IT-API announces them with the qualifier
- * that the peer has called, so the new one is kept here until then; the peer's address and port tell
- * which request it is.
+ * that the peer has called, so the new one is kept here until then; the peer's address and port
+ * tell which request it is.
  */
 #ifndef ITAPI_ULP_UDAPL_DELIVER_UDAPL_HANDOFF_H
 #define ITAPI_ULP_UDAPL_DELIVER_UDAPL_HANDOFF_H

@@ -55,7 +55,9 @@ DAT_RETURN udapl_srq_post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments
                                DAT_LMR_TRIPLET *segments, DAT_DTO_COOKIE cookie);
 DAT_RETURN udapl_srq_free(DAT_SRQ_HANDLE srq_handle);
 
-/* Whether the EP has all that a connection needs: DAT_SUCCESS, or DAT_INVALID_STATE and what lacks. */
+/*
+ * Whether the EP has all that a connection needs: DAT_SUCCESS, or DAT_INVALID_STATE and what lacks.
+ */
 DAT_RETURN udapl_ep_configured(const struct udapl_ep *ep);
 
 /*

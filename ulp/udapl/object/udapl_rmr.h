@@ -26,8 +26,8 @@ struct udapl_rmr {
 void udapl_rmr_remember(struct udapl_rmr *rmr);
 
 /*
- * The window of a key, or NULL. Windows that were bound last are found at once; one that another with
- * a similar key has displaced is looked for.
+ * The window of a key, or NULL. Windows that were bound last are found at once; one that another
+ * with a similar key has displaced is looked for.
  */
 struct udapl_rmr *udapl_rmr_of_key(struct udapl_ia *ia, DAT_RMR_CONTEXT key);
 
