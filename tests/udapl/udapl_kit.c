@@ -83,6 +83,13 @@ DAT_EP_HANDLE kit_ep(const struct kit_side *side)
     return ep;
 }
 
+void kit_ep_anew(struct kit_side *side, const DAT_EP_ATTR *attr)
+{
+    CHECK_DAT(dat_ep_free(side->ep));
+    CHECK_DAT(dat_ep_create(side->ia, side->pz, side->recv, side->request, side->connect, attr,
+                            &side->ep));
+}
+
 void kit_side_open(struct kit_side *side)
 {
     side->ia = kit_open(KIT_IA, &side->async);
@@ -109,15 +116,34 @@ void kit_side_close(struct kit_side *side)
     free(side->buffer);
 }
 
-DAT_EVENT kit_next(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number)
+DAT_EVENT kit_any(DAT_EVD_HANDLE evd)
 {
     DAT_EVENT event;
     DAT_COUNT more;
 
     CHECK_DAT(dat_evd_wait(evd, WAIT_MICROS, 1, &event, &more));
-    CHECK_EQ(number, event.event_number);
     CHECK(event.evd_handle == evd);
     return event;
+}
+
+DAT_EVENT kit_next(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number)
+{
+    DAT_EVENT event = kit_any(evd);
+
+    CHECK_EQ(number, event.event_number);
+    return event;
+}
+
+DAT_DTO_COMPLETION_EVENT_DATA kit_completion(DAT_EVD_HANDLE evd, DAT_DTOS operation,
+                                             DAT_DTO_COMPLETION_STATUS status, DAT_UINT64 cookie)
+{
+    DAT_EVENT event = kit_next(evd, DAT_DTO_COMPLETION_EVENT);
+    const DAT_DTO_COMPLETION_EVENT_DATA *done = &event.event_data.dto_completion_event_data;
+
+    CHECK_EQ(status, done->status);
+    CHECK_EQ(operation, done->operation);
+    CHECK_EQ(cookie, done->user_cookie.as_64);
+    return *done;
 }
 
 DAT_VLEN kit_done(DAT_EVD_HANDLE evd, DAT_DTO_COOKIE cookie)
@@ -240,4 +266,23 @@ DAT_RMR_TRIPLET kit_remote(const struct kit_side *side, size_t offset, size_t le
     return (DAT_RMR_TRIPLET){.virtual_address = (DAT_VADDR)(uintptr_t)(side->buffer + offset),
                              .segment_length = (DAT_SEG_LENGTH)length,
                              .rmr_context = side->rmr_context};
+}
+
+static char octet(size_t offset, unsigned seed)
+{
+    return (char)(unsigned char)(offset * 7 + seed);
+}
+
+void kit_fill(struct kit_side *side, size_t offset, size_t length, unsigned seed)
+{
+    for (size_t i = 0; i < length; i++)
+        side->buffer[offset + i] = octet(i, seed);
+}
+
+bool kit_is_filled(const struct kit_side *side, size_t offset, size_t length, unsigned seed)
+{
+    for (size_t i = 0; i < length; i++)
+        if (side->buffer[offset + i] != octet(i, seed))
+            return false;
+    return true;
 }

@@ -9,6 +9,7 @@
 #include "support/check.h"
 
 #include <dat2/udat.h>
+#include <dat2/dat_registry.h>
 
 #include <dat2/dat_registry.h> /* after udat.h */
 
@@ -42,11 +43,18 @@ void kit_side_open(struct kit_side *side);
 void kit_side_close(struct kit_side *side);
 
 DAT_EP_HANDLE kit_ep(const struct kit_side *side);
+/* Another EP in the place of the side's, with these attributes; NULL for the provider's defaults. */
+void kit_ep_anew(struct kit_side *side, const DAT_EP_ATTR *attr);
 
+/* The next event; none in time fails the test. */
+DAT_EVENT kit_any(DAT_EVD_HANDLE evd);
 /* The next event, which must be of this number. */
 DAT_EVENT kit_next(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
 /* A completion that has succeeded; its length. */
 DAT_VLEN kit_done(DAT_EVD_HANDLE evd, DAT_DTO_COOKIE cookie);
+/* A completion of this kind and status. */
+DAT_DTO_COMPLETION_EVENT_DATA kit_completion(DAT_EVD_HANDLE evd, DAT_DTOS operation,
+                                             DAT_DTO_COMPLETION_STATUS status, DAT_UINT64 cookie);
 void kit_is_empty(DAT_EVD_HANDLE evd);
 
 /* A PSP on a qualifier of its own choice. */
@@ -75,5 +83,9 @@ DAT_IA_HANDLE kit_own(DAT_IA_HANDLE ia);
 DAT_DTO_COOKIE kit_cookie(DAT_UINT64 value);
 DAT_LMR_TRIPLET kit_local(const struct kit_side *side, size_t offset, size_t length);
 DAT_RMR_TRIPLET kit_remote(const struct kit_side *side, size_t offset, size_t length);
+
+/* Fills a part of a side's buffer with a pattern, and tells whether it is in one. */
+void kit_fill(struct kit_side *side, size_t offset, size_t length, unsigned seed);
+bool kit_is_filled(const struct kit_side *side, size_t offset, size_t length, unsigned seed);
 
 #endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* RMRs: bind, fences, unbind, invalidation by the peer, a Read into a window, zero-based regions. */
+#include "udapl_kit.h"
+
+#include <string.h>
+
+static struct kit_side sides[2];
+#define A (&sides[0])
+#define B (&sides[1])
+
+static void await_bind(struct kit_side *side, DAT_RMR_HANDLE rmr, DAT_UINT64 value)
+{
+    DAT_EVENT event = kit_any(side->request);
+    const DAT_RMR_BIND_COMPLETION_EVENT_DATA *data = &event.event_data.rmr_completion_event_data;
+
+    CHECK_EQ(DAT_RMR_BIND_COMPLETION_EVENT, event.event_number);
+    CHECK(data->rmr_handle == rmr);
+    CHECK_EQ(value, data->user_cookie.as_64);
+    CHECK_EQ(DAT_RMR_BIND_SUCCESS, data->status);
+}
+
+static DAT_RMR_CONTEXT bind_window(struct kit_side *side, DAT_RMR_HANDLE rmr,
+                                   DAT_LMR_TRIPLET segment, DAT_VA_TYPE va_type, DAT_UINT64 value)
+{
+    DAT_RMR_CONTEXT key = 0;
+
+    CHECK_DAT(dat_rmr_bind(rmr, side->lmr, &segment, DAT_MEM_PRIV_ALL_FLAG, va_type, side->ep,
+                           kit_cookie(value), DAT_COMPLETION_BARRIER_FENCE_FLAG, &key));
+    await_bind(side, rmr, value);
+    return key;
+}
+
+static void write_to(DAT_VADDR address, DAT_RMR_CONTEXT key, size_t length, unsigned seed)
+{
+    DAT_LMR_TRIPLET from = kit_local(A, 0, length);
+    DAT_RMR_TRIPLET to = {
+        .virtual_address = address, .segment_length = (DAT_SEG_LENGTH)length, .rmr_context = key};
+
+    kit_fill(A, 0, length, seed);
+    CHECK_DAT(
+        dat_ep_post_rdma_write(A->ep, 1, &from, kit_cookie(1), &to, DAT_COMPLETION_DEFAULT_FLAG));
+    kit_completion(A->request, DAT_DTO_RDMA_WRITE, DAT_DTO_SUCCESS, 1);
+    to.segment_length = 0;
+    CHECK_DAT(
+        dat_ep_post_rdma_read(A->ep, 0, NULL, kit_cookie(2), &to, DAT_COMPLETION_DEFAULT_FLAG));
+    kit_completion(A->request, DAT_DTO_RDMA_READ, DAT_DTO_SUCCESS, 2); /* so it is there */
+}
+
+static void check_query(DAT_RMR_HANDLE rmr, DAT_RMR_CONTEXT key, DAT_SEG_LENGTH length)
+{
+    DAT_RMR_PARAM param;
+
+    CHECK_DAT(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
+    CHECK_EQ(key, param.rmr_context);
+    CHECK_EQ(length, param.lmr_triplet.segment_length);
+}
+
+/* Bound, bound elsewhere with another key, and closed; the region is held as long. */
+static void check_bind(void)
+{
+    DAT_LMR_TRIPLET nothing = {.segment_length = 0};
+    DAT_RMR_CONTEXT first, second;
+    DAT_RMR_HANDLE rmr;
+
+    CHECK_DAT(dat_rmr_create(B->pz, &rmr));
+    first = bind_window(B, rmr, kit_local(B, 1000, 500), DAT_VA_TYPE_VA, 10);
+    write_to((uintptr_t)B->buffer + 1000, first, 500, 1);
+    CHECK(kit_is_filled(B, 1000, 500, 1));
+    check_query(rmr, first, 500);
+    EXPECT_TYPE(DAT_INVALID_STATE, dat_lmr_free(B->lmr));
+    second = bind_window(B, rmr, kit_local(B, 3000, 100), DAT_VA_TYPE_ZB, 11);
+    CHECK(second != first);
+    write_to(20, second, 80, 2); /* by offset */
+    CHECK(kit_is_filled(B, 3020, 80, 2));
+    CHECK_DAT(dat_rmr_bind(rmr, NULL, &nothing, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA, B->ep,
+                           kit_cookie(12), DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG, NULL));
+    await_bind(B, rmr, 12);
+    CHECK_DAT(dat_rmr_free(rmr));
+}
+
+/* A window holds 16 binds whose completions nobody has taken; suppressed ones do not count. */
+static void check_many_binds(void)
+{
+    DAT_LMR_TRIPLET segment = kit_local(B, 0, 100);
+    DAT_RMR_CONTEXT key;
+    DAT_RMR_HANDLE rmr;
+    DAT_EVENT event;
+
+    CHECK_DAT(dat_rmr_create(B->pz, &rmr));
+    for (DAT_UINT64 i = 0; i < 20; i++)
+        CHECK_DAT(dat_rmr_bind(rmr, B->lmr, &segment, DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
+                               DAT_VA_TYPE_VA, B->ep, kit_cookie(i), DAT_COMPLETION_SUPPRESS_FLAG,
+                               &key));
+    for (DAT_UINT64 i = 0; i < 16; i++)
+        CHECK_DAT(dat_rmr_bind(rmr, B->lmr, &segment, DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
+                               DAT_VA_TYPE_VA, B->ep, kit_cookie(100 + i),
+                               DAT_COMPLETION_DEFAULT_FLAG, &key));
+    EXPECT_TYPE(DAT_INSUFFICIENT_RESOURCES,
+                dat_rmr_bind(rmr, B->lmr, &segment, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, DAT_VA_TYPE_VA,
+                             B->ep, kit_cookie(7), DAT_COMPLETION_DEFAULT_FLAG, &key));
+    for (DAT_UINT64 i = 0; i < 16; i++)
+        await_bind(B, rmr, 100 + i);
+    EXPECT_TYPE(DAT_QUEUE_EMPTY, dat_evd_dequeue(B->request, &event));
+    CHECK_DAT(dat_rmr_free(rmr));
+}
+
+static DAT_RETURN try_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, DAT_LMR_TRIPLET segment,
+                           unsigned privileges, DAT_EP_HANDLE ep, unsigned flags)
+{
+    DAT_RMR_CONTEXT key;
+
+    return dat_rmr_bind(rmr, lmr, &segment, (DAT_MEM_PRIV_FLAGS)privileges, DAT_VA_TYPE_VA, ep,
+                        kit_cookie(5), (DAT_COMPLETION_FLAGS)flags, &key);
+}
+
+static void check_refusals(void)
+{
+    DAT_LMR_TRIPLET good = kit_local(B, 0, 100), long_one = kit_local(B, 0, KIT_BUFFER + 1);
+    DAT_LMR_TRIPLET wrong = kit_local(A, 0, 100);
+    DAT_RMR_HANDLE rmr;
+
+    CHECK_DAT(dat_rmr_create(B->pz, &rmr));
+    EXPECT_TYPE(DAT_INVALID_HANDLE, try_bind(rmr, B->pz, good, 0x22, B->ep, 0));
+    EXPECT_TYPE(DAT_INVALID_HANDLE, try_bind(rmr, B->lmr, good, 0x22, B->lmr, 0));
+    EXPECT_TYPE(DAT_INVALID_HANDLE, try_bind(B->lmr, B->lmr, good, 0x22, B->ep, 0));
+    EXPECT_TYPE(DAT_INVALID_PARAMETER, try_bind(rmr, B->lmr, wrong, 0x22, B->ep, 0));
+    EXPECT_TYPE(DAT_INVALID_PARAMETER, try_bind(rmr, B->lmr, good, 0x11, B->ep, 0));
+    EXPECT_TYPE(DAT_INVALID_PARAMETER, try_bind(rmr, B->lmr, good, 0x2222, B->ep, 0));
+    EXPECT_TYPE(DAT_INVALID_PARAMETER, try_bind(rmr, B->lmr, good, 0x22, B->ep, 0x800));
+    EXPECT_TYPE(DAT_INVALID_PARAMETER, try_bind(rmr, B->lmr, long_one, 0x22, B->ep, 0));
+    check_query(rmr, 0, 0);
+    CHECK_DAT(dat_rmr_free(rmr));
+}
+
+/* The peer's Send ends the window, and its completion here tells which. libdat2 exports no such call. */
+static void check_invalidate(void)
+{
+    DAT_LMR_TRIPLET segment = kit_local(A, 0, 8), room = kit_local(B, 0, 8);
+    DAT_DTO_COMPLETION_EVENT_DATA done;
+    DAT_RMR_CONTEXT key;
+    DAT_RMR_HANDLE rmr;
+
+    CHECK_DAT(dat_rmr_create(B->pz, &rmr));
+    key = bind_window(B, rmr, kit_local(B, 1000, 500), DAT_VA_TYPE_VA, 20);
+    CHECK_DAT(dat_ep_post_recv(B->ep, 1, &room, kit_cookie(21), DAT_COMPLETION_DEFAULT_FLAG));
+    CHECK_DAT((*(DAT_PROVIDER **)A->ep)
+                  ->ep_post_send_with_invalidate_func(A->ep, 1, &segment, kit_cookie(22),
+                                                      DAT_COMPLETION_SUPPRESS_FLAG, DAT_TRUE, key));
+    done = kit_completion(B->recv, DAT_DTO_RECEIVE_WITH_INVALIDATE, DAT_DTO_SUCCESS, 21);
+    CHECK_EQ(key, done.rmr_context);
+    CHECK_DAT(dat_rmr_free(rmr));
+}
+
+static void check_read_to_window(void)
+{
+    DAT_RMR_TRIPLET from = kit_remote(B, 100, 200), into = {.segment_length = 200};
+    DAT_RMR_HANDLE rmr;
+
+    CHECK_DAT(dat_rmr_create(A->pz, &rmr));
+    into.rmr_context = bind_window(A, rmr, kit_local(A, 4000, 300), DAT_VA_TYPE_VA, 30);
+    into.virtual_address = (uintptr_t)A->buffer + 4000;
+    kit_fill(B, 100, 200, 9);
+    CHECK_DAT((*(DAT_PROVIDER **)A->ep)
+                  ->ep_post_rdma_read_to_rmr_func(A->ep, &into, kit_cookie(31), &from,
+                                                  DAT_COMPLETION_DEFAULT_FLAG));
+    kit_completion(A->request, DAT_DTO_RDMA_READ, DAT_DTO_SUCCESS, 31);
+    CHECK(kit_is_filled(A, 4000, 200, 9));
+    into.rmr_context ^= 0x100;
+    EXPECT_TYPE(DAT_PRIVILEGES_VIOLATION,
+                (*(DAT_PROVIDER **)A->ep)
+                    ->ep_post_rdma_read_to_rmr_func(A->ep, &into, kit_cookie(31), &from,
+                                                    DAT_COMPLETION_DEFAULT_FLAG));
+    CHECK_DAT(dat_rmr_free(rmr));
+}
+
+/* A region that peers, and segments here, address by offset. */
+static void check_zero_based(void)
+{
+    DAT_REGION_DESCRIPTION region = {.for_va = B->buffer + 8000};
+    DAT_LMR_TRIPLET room = {.virtual_address = 10, .segment_length = 8};
+    DAT_LMR_TRIPLET segment = kit_local(A, 0, 8);
+    DAT_RMR_CONTEXT key;
+    DAT_LMR_HANDLE lmr;
+
+    CHECK_DAT(dat_lmr_create(B->ia, DAT_MEM_TYPE_VIRTUAL, region, 1000, B->pz,
+                             DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_ZB, &lmr, &room.lmr_context, &key,
+                             NULL, NULL));
+    write_to(50, key, 100, 4);
+    CHECK(kit_is_filled(B, 8050, 100, 4));
+    kit_fill(A, 0, 8, 5);
+    CHECK_DAT(dat_ep_post_recv(B->ep, 1, &room, kit_cookie(40), DAT_COMPLETION_DEFAULT_FLAG));
+    CHECK_DAT(dat_ep_post_send(A->ep, 1, &segment, kit_cookie(41), DAT_COMPLETION_SUPPRESS_FLAG));
+    kit_completion(B->recv, DAT_DTO_RECEIVE, DAT_DTO_SUCCESS, 40);
+    CHECK(kit_is_filled(B, 8010, 8, 5));
+    CHECK_DAT(dat_lmr_free(lmr));
+}
+
+int main(void)
+{
+    kit_side_open(A);
+    kit_side_open(B);
+    kit_ep_anew(A, NULL);
+    kit_ep_anew(B, NULL);
+    kit_join(A, B);
+    check_bind();
+    check_many_binds();
+    check_refusals();
+    check_invalidate();
+    check_read_to_window();
+    check_zero_based();
+    kit_side_close(A);
+    kit_side_close(B);
+    check_done();
+    return 0;
+}
