@@ -131,10 +131,7 @@ static unsigned connected_sockets(void)
 /* The last connection may still be on its way out. */
 static void find_ends(void)
 {
-    struct fx_patience patience = fx_patience_start("one connection, and no other");
-
-    while (connected_sockets() != 2)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(connected_sockets() != 2, "one connection, and no other");
 }
 
 static int octets(int fd, unsigned long which)

@@ -152,12 +152,11 @@ static void wait_for_message(struct bed *bed)
 /* To one that polls: in the loop's own thread that is what serves the loop, too. */
 static void poll_for_message(struct bed *bed)
 {
-    struct fx_patience patience = fx_patience_start("the honest message");
     it_event_t event;
 
     send_message(bed);
-    while (it_evd_dequeue(bed->kit.node.recv_evd, &event) == IT_ERR_QUEUE_EMPTY)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(it_evd_dequeue(bed->kit.node.recv_evd, &event) == IT_ERR_QUEUE_EMPTY,
+                  "the honest message");
     CHECK_EQ(HONEST, event.dto_cmpl.cookie);
     CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
 }

@@ -178,10 +178,7 @@ static uint64_t gone(void)
 
 static void wait_gone(uint64_t count)
 {
-    struct fx_patience patience = fx_patience_start("room that is made");
-
-    while (gone() < count)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(gone() < count, "room that is made");
 }
 
 /* ---- Peers that mean it --------------------------------------------------------------------- */
@@ -218,10 +215,7 @@ static void finish(struct raw_peer *peer)
 
 static void wait_accepted(size_t more)
 {
-    struct fx_patience patience = fx_patience_start("streams that are accepted");
-
-    while (fx_fd_count() < s.descriptors + more)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(fx_fd_count() < s.descriptors + more, "streams that are accepted");
 }
 
 /* ---- Many sources --------------------------------------------------------------------------- */
@@ -349,14 +343,10 @@ Test(hostile_half_open, descriptors_are_left, .init = open_service, .fini = clos
     for (unsigned i = 0; i < own; i++)
         CHECK((files[i] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0);
     for (unsigned came = batch; came <= 2 * HALF_OPEN_MAX; came += batch) {
-        struct fx_patience patience = fx_patience_start("all that have come");
-
         flood(&s.flood, s.port, batch, 10000);
-        while (fx_fd_count() + gone() < s.descriptors + own + came)
-            fx_patience_check(&patience);
+        FX_WAIT_WHILE(fx_fd_count() + gone() < s.descriptors + own + came, "all that have come");
         /* One is accepted before it is closed, so the count may be above for a moment. */
-        while (fx_fd_count() > 3 * DESCRIPTORS / 4 + 2)
-            fx_patience_check(&patience);
+        FX_WAIT_WHILE(fx_fd_count() > 3 * DESCRIPTORS / 4 + 2, "all that have come");
     }
     for (unsigned i = 0; i < own; i++)
         (void)close(files[i]);

@@ -158,7 +158,6 @@ static void *reader_main(void *argument)
 
 static void free_under_reads(const struct hk_startup *startup, unsigned seed)
 {
-    struct fx_patience patience = fx_patience_start("reads");
     struct hk_victim victim;
     struct fx_buf region;
     struct reader reader;
@@ -173,8 +172,7 @@ static void free_under_reads(const struct hk_startup *startup, unsigned seed)
     reader.stag = (uint32_t)region.key;
     reader.to = fx_addr(&region, 0);
     CHECK(pthread_create(&reader.thread, NULL, reader_main, &reader) == 0);
-    while (atomic_load(&reader.answers) < 40 + 7 * seed)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&reader.answers) < 40 + 7 * seed, "reads");
     until = fx_now_us() + seed * 211 % 1000;
     while (fx_now_us() < until)
         continue;
@@ -183,8 +181,7 @@ static void free_under_reads(const struct hk_startup *startup, unsigned seed)
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
     CHECK(pthread_join(reader.thread, NULL) == 0);
     CHECK(!atomic_load(&reader.leaked));
-    while (it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(kit.node.aff_evd);
     hk_victim_close(&victim);
     region.lmr = NULL;
     fx_buf_free(&region);
@@ -232,8 +229,7 @@ Test(hostile_memory, freed_under_half_a_response, .init = kit_init, .fini = kit_
     while (result == RAW_OK && segment.op == RAW_READ_RESPONSE);
     CHECK(!atomic_load(&leaked));
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
-    while (it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(kit.node.aff_evd);
     hk_victim_close(&victim);
     region.lmr = NULL;
     fx_buf_free(&region);

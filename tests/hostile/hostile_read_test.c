@@ -477,10 +477,8 @@ Test(hostile_read, flood_of_nothing, .init = kit_init, .fini = kit_fini)
     hk_healthy(&kit);
     CHECK_OK(it_ep_free(victim.ep));
     raw_close(&victim.peer);
-    while (it_evd_dequeue(kit.node.conn_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
-    while (it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(kit.node.conn_evd);
+    fx_drain(kit.node.aff_evd);
     raw_free(&ulpdu);
     raw_free(&stream);
 }

@@ -200,7 +200,6 @@ Test(hostile_startup, slow_request, .init = kit_init, .fini = kit_fini)
 Test(hostile_startup, peer_gone_before_the_answer, .init = kit_init, .fini = kit_fini)
 {
     for (unsigned i = 0; i < 8; i++) {
-        struct fx_patience patience = fx_patience_start("end of the identifier");
         struct raw_bytes bytes = {0};
         struct raw_peer peer;
         it_cn_est_identifier_t id;
@@ -230,13 +229,12 @@ Test(hostile_startup, peer_gone_before_the_answer, .init = kit_init, .fini = kit
             }
         }
         CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
-        while (fx_fd_count() > kit.fds)
-            fx_patience_check(&patience);
+        FX_WAIT_WHILE(fx_fd_count() > kit.fds, "end of the identifier");
         CHECK_OK(it_ep_free(ep));
         raw_free(&bytes);
         hk_healthy(&kit);
-        while (it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
-            fx_patience_check(&patience);
+        FX_WAIT_WHILE(it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS,
+                      "end of the identifier");
     }
 }
 

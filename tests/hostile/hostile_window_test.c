@@ -56,8 +56,7 @@ static void bed_close(void)
 {
     CHECK_OK(it_rmr_free(bed.rmr));
     hk_victim_close(&bed.victim);
-    while (it_evd_dequeue(bed.kit.node.recv_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(bed.kit.node.recv_evd);
     fx_buf_free(&bed.memory);
     hk_close(&bed.kit);
     check_done();

@@ -44,10 +44,7 @@ void writer_start(struct writer *writer, struct raw_peer *peer, uint32_t stag, u
 
 void writer_await(const struct writer *writer, unsigned rounds)
 {
-    struct fx_patience patience = fx_patience_start("writes");
-
-    while (atomic_load(&writer->rounds) < rounds)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&writer->rounds) < rounds, "writes");
 }
 
 void stays(const unsigned char *memory, const unsigned char *now, uint64_t microseconds)

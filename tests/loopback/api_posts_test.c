@@ -309,8 +309,7 @@ static void local_protection(enum op op, const it_lmr_triplet_t *segments, size_
     EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair.b_ep));
     fx_empty(pair.a.conn_evd);
     fx_empty(pair.b.conn_evd);
-    while (it_evd_dequeue(pair.b.request_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(pair.b.request_evd);
     fx_buf_free(&out);
     fx_pair_rejoin(&pair);
 }

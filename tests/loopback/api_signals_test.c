@@ -116,7 +116,6 @@ static void set_scene(enum fault fault, int signal)
 
 static void fault_in_a_callback(enum fault fault, int signal)
 {
-    struct fx_patience patience = fx_patience_start("the callback");
     it_evd_handle_t evd;
     struct fx_node node;
 
@@ -125,8 +124,7 @@ static void fault_in_a_callback(enum fault fault, int signal)
     evd = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 1);
     CHECK_OK(it_evd_callback_attach(evd, at_fault, NULL));
     CHECK_OK(it_evd_post_se(evd, NULL));
-    while (!atomic_load(&scene.gone_on))
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(!atomic_load(&scene.gone_on), "the callback");
     CHECK_EQ(signal, atomic_load(&scene.caught));
     CHECK(atomic_load(&scene.thread) != fx_thread_id());
     if (fault != FAULT_RAISED)

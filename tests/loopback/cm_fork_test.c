@@ -134,7 +134,6 @@ Test(cm_fork, listen_free, .init = node_init, .fini = node_fini)
 Test(cm_fork, ia_free)
 {
     struct raw_bytes out = {0};
-    struct fx_patience patience;
     struct raw_peer peers[3];
     struct child child;
     uint16_t port;
@@ -148,9 +147,7 @@ Test(cm_fork, ia_free)
     raw_connect(&peers[0], port);
     raw_connect(&peers[1], port);
     CHECK(raw_send_part(&peers[1], out.data, 10));
-    patience = fx_patience_start("the streams");
-    while (fx_fd_count() < before + 6)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(fx_fd_count() < before + 6, "the streams");
     child = child_start();
     fx_node_close(&node);
     nobody_listens(port);
@@ -162,7 +159,6 @@ Test(cm_fork, ia_free)
 
 Test(cm_fork, half_open_streams_of_a_freed_listen_point, .init = node_init, .fini = node_fini)
 {
-    struct fx_patience patience;
     struct raw_peer peer;
     struct child child;
     uint16_t port;
@@ -170,9 +166,7 @@ Test(cm_fork, half_open_streams_of_a_freed_listen_point, .init = node_init, .fin
     size_t before = fx_fd_count();
 
     raw_connect(&peer, port);
-    patience = fx_patience_start("the stream");
-    while (fx_fd_count() < before + 2)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(fx_fd_count() < before + 2, "the stream");
     child = child_start();
     CHECK_OK(it_listen_free(listener));
     has_ended(&peer);

@@ -330,7 +330,6 @@ Test(cm_hostile, no_watch_of_an_announced_request, .init = open_service, .fini =
     struct raw_bytes out = {0};
     struct raw_peer peer = {0};
     it_cn_est_identifier_t id;
-    struct fx_patience patience;
     struct rlimit limit;
     struct rlimit low;
     int next;
@@ -351,9 +350,7 @@ Test(cm_hostile, no_watch_of_an_announced_request, .init = open_service, .fini =
     refused_fd = next;
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
     id = fx_request(&s.node, NULL);
-    patience = fx_patience_start("the refusal");
-    while (refused_fd >= 0)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(refused_fd >= 0, "the refusal");
     is_closed(&peer);
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
     raw_free(&out);

@@ -15,10 +15,7 @@
 
 static void await(atomic_uint *counter, unsigned value, const char *what)
 {
-    struct fx_patience patience = fx_patience_start(what);
-
-    while (atomic_load(counter) < value)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(counter) < value, what);
     CHECK_EQ(value, atomic_load(counter));
 }
 
@@ -492,10 +489,7 @@ Test(data_callback, callbacks_that_call_each_others_ia)
             CHECK(status == IT_SUCCESS || (i == 1 && status == IT_ERR_INVALID_EP_STATE));
         }
         for (unsigned i = 0; i < 2; i++) {
-            struct fx_patience patience = fx_patience_start("the relay");
-
-            while (atomic_load(&sides[i].ended) == 0)
-                fx_patience_check(&patience);
+            FX_WAIT_WHILE(atomic_load(&sides[i].ended) == 0, "the relay");
         }
         for (unsigned i = 0; i < 2; i++)
             fx_node_close(&pairs[i].a);
@@ -546,15 +540,13 @@ Test(data_callback, ia_closed_under_callbacks)
         struct fx_pair pair;
         struct circle a = {.taken = 0};
         struct circle b = {.taken = 0};
-        struct fx_patience patience = fx_patience_start("traffic");
 
         fx_pair_open(&pair);
         circle_begin(&a, &pair.a, pair.a_ep);
         circle_begin(&b, &pair.b, pair.b_ep);
         for (unsigned i = 0; i < CIRCLING; i++)
             CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 0, FX_SIGNAL));
-        while (atomic_load(&a.taken) < 50 || atomic_load(&b.taken) < 50)
-            fx_patience_check(&patience);
+        FX_WAIT_WHILE(atomic_load(&a.taken) < 50 || atomic_load(&b.taken) < 50, "traffic");
         CHECK_OK(it_ia_free(round % 2 ? pair.a.ia : pair.b.ia));
         CHECK_OK(it_ia_free(round % 2 ? pair.b.ia : pair.a.ia));
     }

@@ -315,15 +315,13 @@ static void *sleeper_main(void *argument)
 
 static pthread_t sleeper_start(struct sleeper *sleeper, it_evd_handle_t evd, unsigned rounds)
 {
-    struct fx_patience patience = fx_patience_start("a thread");
     pthread_t thread;
 
     memset(sleeper, 0, sizeof(*sleeper));
     sleeper->evd = evd;
     sleeper->rounds = rounds;
     CHECK_EQ(0, pthread_create(&thread, NULL, sleeper_main, sleeper));
-    while (atomic_load(&sleeper->id) == 0)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&sleeper->id) == 0, "a thread");
     return thread;
 }
 

@@ -59,20 +59,15 @@ static size_t watched(void)
 
 static void watched_again(size_t count)
 {
-    struct fx_patience patience = fx_patience_start("the streams to be back in the poll sets");
-
-    while (watched() != count)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(watched() != count, "the streams to be back in the poll sets");
 }
 
 /* Never sleeps. */
 static void polled(it_evd_handle_t evd)
 {
-    struct fx_patience patience = fx_patience_start("a completion");
     it_event_t event;
 
-    while (it_evd_dequeue(evd, &event) == IT_ERR_QUEUE_EMPTY)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(it_evd_dequeue(evd, &event) == IT_ERR_QUEUE_EMPTY, "a completion");
     CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
 }
 

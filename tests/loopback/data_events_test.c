@@ -239,7 +239,6 @@ static void watch_start(struct watch *watch)
 static void watch_one(int set, unsigned triggers, unsigned threshold)
 {
     struct watch watch = {.set = set, .triggers = triggers, .threshold = threshold};
-    struct fx_patience patience = fx_patience_start("messages");
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair pair;
     unsigned step = threshold > 1 ? threshold : 1;
@@ -263,8 +262,7 @@ static void watch_one(int set, unsigned triggers, unsigned threshold)
             CHECK_OK(it_post_send(pair.a_ep, NULL, 0, sent, FX_SIGNAL));
             fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, sent, IT_DTO_SUCCESS);
         }
-        while (atomic_load(&watch.taken) < sent)
-            fx_patience_check(&patience);
+        FX_WAIT_WHILE(atomic_load(&watch.taken) < sent, "messages");
     }
     CHECK(pthread_join(watch.thread, NULL) == 0);
     CHECK_EQ(watch.wanted, atomic_load(&watch.taken));

@@ -53,11 +53,9 @@ static void *poller_main(void *argument)
 
 static void await_polls(const struct poller *poller, unsigned count)
 {
-    struct fx_patience patience = fx_patience_start("polls");
     unsigned start = atomic_load(&poller->polls);
 
-    while (atomic_load(&poller->polls) - start < count)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&poller->polls) - start < count, "polls");
 }
 
 static struct {

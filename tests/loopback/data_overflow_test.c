@@ -28,7 +28,6 @@ static bool overflowed(it_evd_handle_t evd)
 
 Test(data_overflow, receives)
 {
-    struct fx_patience patience = fx_patience_start("overflow");
     struct fx_pair good;
     struct fx_node *b = &good.b;
     it_ep_attributes_t attr = fx_ep_attr();
@@ -56,8 +55,7 @@ Test(data_overflow, receives)
         CHECK_OK(it_post_recv(b_ep, NULL, 0, i, FX_SIGNAL));
     for (uint64_t i = 0; i < room + 2; i++)
         CHECK_OK(it_post_send(a_ep, NULL, 0, i, FX_QUIET));
-    while (!overflowed(small))
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(!overflowed(small), "overflow");
     event = fx_next(b->aff_evd);
     CHECK_EQ(IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE, event.event_number);
     CHECK(event.aff_async.cause.sevd == small);

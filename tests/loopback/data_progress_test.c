@@ -42,10 +42,7 @@ static struct shared *shared_make(void)
 
 static void await(atomic_bool *flag, const char *what)
 {
-    struct fx_patience patience = fx_patience_start(what);
-
-    while (!atomic_load(flag))
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(!atomic_load(flag), what);
 }
 
 /* The target: connects, then only computes. */
@@ -151,7 +148,6 @@ Test(data_progress, target_ia_is_not_called, .init = pair_init, .fini = pair_fin
 /* The completion of a Read is seen by a consumer that looks only at the EVD's queue, later. */
 Test(data_progress, requester_sleeps_elsewhere, .init = pair_init, .fini = pair_fini)
 {
-    struct fx_patience patience = fx_patience_start("data without a call");
     struct fx_buf sink;
     struct fx_buf source;
 
@@ -160,8 +156,8 @@ Test(data_progress, requester_sleeps_elsewhere, .init = pair_init, .fini = pair_
     memset(source.data, 0x5a, source.size);
     fx_read(pair.a_ep, &sink, 0, sink.size, &source, 0, 1, FX_SIGNAL);
     /* No call of the library until the last octet is there. */
-    while (*(volatile unsigned char *)&sink.data[sink.size - 1] != 0x5a)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(*(volatile unsigned char *)&sink.data[sink.size - 1] != 0x5a,
+                  "data without a call");
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, sink.size);
     CHECK(fx_is_byte(sink.data, sink.size, 0x5a));
 }

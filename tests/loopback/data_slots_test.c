@@ -197,15 +197,13 @@ static void crowd_recover(struct crowd *crowd)
 /* Requests complete without help; for a receive there is a message, and it has been processed. */
 static void crowd_complete(const struct crowd *crowd, unsigned char mark)
 {
-    struct fx_patience patience = fx_patience_start("a mark in memory");
     volatile const unsigned char *place = crowd->to.data;
 
     if (crowd->queue == QUEUE_REQUESTS)
         return;
     CHECK_OK(it_post_send(crowd->peer, NULL, 0, mark, FX_QUIET));
     fx_write(crowd->peer, &crowd->from, mark, 1, &crowd->to, 0, mark, FX_QUIET);
-    while (*place != mark)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(*place != mark, "a mark in memory");
 }
 
 /* The victim is as good as new: all its slots, no more, and it loses nothing. */

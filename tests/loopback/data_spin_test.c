@@ -37,14 +37,11 @@ Test(data_spin, sleeps_at_once, .init = pair_init, .fini = pair_fini)
 /* The time that it may poll for is longer than that of the wait. */
 Test(data_spin, polls_again)
 {
-    struct fx_patience patience = fx_patience_start("a wait that polls");
-
     fx_pair_open(&pair);
     CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
     CHECK(reads_of_a_wait() <= READS_LATE);
     CHECK_OK(itx_ia_set_spin(pair.a.ia, (uint64_t)1000 * WAIT_US));
-    while (reads_of_a_wait() < READS_MANY)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(reads_of_a_wait() < READS_MANY, "a wait that polls");
     CHECK_OK(itx_ia_set_spin(pair.a.ia, 0));
     CHECK(reads_of_a_wait() <= READS_LATE);
     fx_pair_close(&pair);

@@ -101,8 +101,7 @@ static void write_refused(const struct fx_buf *from, const struct fx_buf *to)
 {
     fx_write(pair.a_ep, from, 0, 8, to, 0, 1, FX_QUIET);
     fx_pair_mend(&pair);
-    while (it_evd_dequeue(pair.a.request_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(pair.a.request_evd);
 }
 
 static void write_granted(const struct fx_buf *from, const struct fx_buf *to)

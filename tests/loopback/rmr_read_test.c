@@ -39,8 +39,7 @@ static void mend(void)
     while (it_evd_dequeue(bed.pair.a.aff_evd, &(it_event_t){0}) == IT_SUCCESS ||
            it_evd_dequeue(bed.pair.b.aff_evd, &(it_event_t){0}) == IT_SUCCESS)
         continue;
-    while (it_evd_dequeue(bed.pair.a.request_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(bed.pair.a.request_evd);
 }
 
 static it_rmr_context_t link_it(it_rmr_handle_t rmr, const struct fx_part *part)
@@ -230,8 +229,7 @@ Test(rmr_read, local_protection, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(rmr));
     CHECK_OK(it_ep_free(one));
     CHECK_OK(it_ep_free(two));
-    while (it_evd_dequeue(bed.pair.b.conn_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(bed.pair.b.conn_evd);
     fx_buf_free(&foreign);
     CHECK_OK(it_pz_free(pz));
 }
@@ -265,8 +263,7 @@ static void peer_is_refused(it_rdma_addr_t address, it_rmr_context_t key)
 
     CHECK_OK(it_post_rdma_write(bed.pair.b_ep, &segment, 1, 1, FX_QUIET, address, key));
     mend();
-    while (it_evd_dequeue(bed.pair.b.request_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(bed.pair.b.request_evd);
 }
 
 Test(rmr_read, sink_window_is_unlinked, .init = bed_open, .fini = bed_close)

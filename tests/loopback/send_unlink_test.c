@@ -34,8 +34,7 @@ static void drain(void)
                                     bed.pair.b.recv_evd};
 
     for (size_t i = 0; i < sizeof(evds) / sizeof(evds[0]); i++) {
-        while (it_evd_dequeue(evds[i], &(it_event_t){0}) == IT_SUCCESS)
-            continue;
+        fx_drain(evds[i]);
     }
 }
 
@@ -176,8 +175,7 @@ Test(send_unlink, not_the_peers, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(narrow));
     CHECK_OK(it_ep_free(a_ep));
     CHECK_OK(it_ep_free(b_ep));
-    while (it_evd_dequeue(bed.pair.b.conn_evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(bed.pair.b.conn_evd);
     fx_buf_free(&closed);
 }
 

@@ -180,13 +180,11 @@ static void move_between_threads(void)
         CHECK(pthread_create(&runners[i].thread, NULL, run_base, &runners[i]) == 0);
     }
     for (unsigned move = 0; move < 4 * ROUNDS; move++) {
-        struct fx_patience patience = fx_patience_start("a move");
         struct runner *runner = &runners[move % 2];
         unsigned before = atomic_load(&runner->moved);
 
         atomic_store(&runner->take, true);
-        while (atomic_load(&runner->moved) == before)
-            fx_patience_check(&patience);
+        FX_WAIT_WHILE(atomic_load(&runner->moved) == before, "a move");
         game_goes_on(&game, none);
     }
     game_end(&game);

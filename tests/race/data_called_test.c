@@ -127,10 +127,8 @@ static void freed_by_its_callback(void)
         }
         await(&server.freed, round, "the free");
         CHECK_OK(it_ep_free(ep));
-        while (it_evd_dequeue(client.conn_evd, &(it_event_t){0}) == IT_SUCCESS) {
-        }
-        while (it_evd_dequeue(client.request_evd, &(it_event_t){0}) == IT_SUCCESS) {
-        }
+        fx_drain(client.conn_evd);
+        fx_drain(client.request_evd);
     }
     CHECK_EQ(ROUNDS, atomic_load(&server.freed));
     atomic_store(&spectator.done, true);
@@ -204,12 +202,10 @@ static void answers_against_disconnect(void)
             if (round % 2)
                 CHECK_OK(it_evd_callback_detach(nodes[i].recv_evd));
             CHECK_OK(it_ep_free(players[i].ep));
-            while (it_evd_dequeue(nodes[i].recv_evd, &(it_event_t){0}) == IT_SUCCESS) {
-            }
+            fx_drain(nodes[i].recv_evd);
         }
         for (unsigned i = 0; i < 2; i++) {
-            while (it_evd_dequeue(nodes[i].conn_evd, &(it_event_t){0}) == IT_SUCCESS) {
-            }
+            fx_drain(nodes[i].conn_evd);
         }
     }
     fx_node_close(&nodes[0]);

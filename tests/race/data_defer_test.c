@@ -88,11 +88,9 @@ static void await_arrival(const struct line *line, uint64_t number)
 
 static void poll_for(it_evd_handle_t evd, it_event_t *event)
 {
-    struct fx_patience patience = fx_patience_start("a completion");
     it_status_t status;
 
-    while ((status = it_evd_dequeue(evd, event)) == IT_ERR_QUEUE_EMPTY)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE((status = it_evd_dequeue(evd, event)) == IT_ERR_QUEUE_EMPTY, "a completion");
     CHECK_OK(status);
 }
 

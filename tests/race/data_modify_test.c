@@ -55,13 +55,11 @@ static void *poster_main(void *argument)
     const struct poster *poster = argument;
 
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct fx_patience patience = fx_patience_start("room for a post");
         it_status_t status;
 
         if (round % 2 == 1)
             claim_receive(poster->scene);
-        while ((status = post(poster, round)) == IT_ERR_TOO_MANY_POSTS)
-            fx_patience_check(&patience);
+        FX_WAIT_WHILE((status = post(poster, round)) == IT_ERR_TOO_MANY_POSTS, "room for a post");
         CHECK_OK(status);
     }
     return NULL;
@@ -85,15 +83,14 @@ static void *recv_main(void *argument)
     struct scene *scene = argument;
 
     for (unsigned i = 0; i < POSTERS * ROUNDS / 2; i++) {
-        struct fx_patience patience = fx_patience_start("room for a receive");
         it_event_t event = fx_next(scene->pair.b.recv_evd);
         it_status_t status;
 
         CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
         CHECK_EQ(i, event.dto_cmpl.cookie);
-        while ((status = it_post_recv(scene->pair.b_ep, NULL, 0, i + 512, FX_SIGNAL)) ==
-               IT_ERR_TOO_MANY_POSTS)
-            fx_patience_check(&patience);
+        FX_WAIT_WHILE((status = it_post_recv(scene->pair.b_ep, NULL, 0, i + 512, FX_SIGNAL)) ==
+                          IT_ERR_TOO_MANY_POSTS,
+                      "room for a receive");
         CHECK_OK(status);
         atomic_fetch_add(&scene->posted, 1);
     }

@@ -211,8 +211,7 @@ static void read_much(const struct side *side, const struct fx_part *part, it_rm
 
 static void drain(it_evd_handle_t evd)
 {
-    while (it_evd_dequeue(evd, &(it_event_t){0}) == IT_SUCCESS)
-        continue;
+    fx_drain(evd);
 }
 
 static void cross_round(struct fx_pair *pair, const struct fx_part *part, struct side *sides,

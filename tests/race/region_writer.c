@@ -30,8 +30,5 @@ void writer_start(struct writer *writer, struct fx_pair *pair, const struct fx_b
 
 void writer_await(const struct writer *writer, unsigned done)
 {
-    struct fx_patience patience = fx_patience_start("writes");
-
-    while (atomic_load(&writer->done) < done)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&writer->done) < done, "writes");
 }

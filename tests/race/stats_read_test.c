@@ -50,7 +50,6 @@ static void one_round(const struct fx_node *lasting)
 int main(void)
 {
     char folder[] = "/tmp/itapi_stats_XXXXXX";
-    struct fx_patience patience = fx_patience_start("a whole snapshot");
     pthread_t reader[READERS];
     struct fx_node node;
 
@@ -62,8 +61,7 @@ int main(void)
         CHECK(pthread_create(&reader[i], NULL, read_all_the_time, NULL) == 0);
     for (unsigned i = 0; i < ROUNDS; i++)
         one_round(&node);
-    while (atomic_load(&whole) == 0)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&whole) == 0, "a whole snapshot");
     atomic_store(&over, true);
     for (unsigned i = 0; i < READERS; i++)
         CHECK(pthread_join(reader[i], NULL) == 0);

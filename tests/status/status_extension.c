@@ -68,15 +68,12 @@ static void set_base_inside(it_evd_handle_t evd, void *ia)
 /* The last value is an EVD: the call is made by its callback. */
 static it_status_t set_base(const union status_value *v)
 {
-    struct fx_patience patience = fx_patience_start("the callback");
-
     if (v[2].p == NULL)
         return itx_ia_set_event_base(v[0].p, v[1].p != NULL ? base : NULL);
     atomic_store(&answer, -1);
     CHECK_OK(it_evd_callback_attach(v[2].p, set_base_inside, v[0].p));
     CHECK_OK(it_evd_post_se(v[2].p, NULL));
-    while (atomic_load(&answer) < 0)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&answer) < 0, "the callback");
     return (it_status_t)atomic_load(&answer);
 }
 

@@ -40,12 +40,8 @@ static void *wait_forever(void *none)
 
 void status_thread_waits(it_evd_handle_t evd)
 {
-    struct fx_patience patience;
-
     start(wait_forever, evd);
-    patience = fx_patience_start("the waiter");
-    while (atomic_load(&task.id) == 0)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&task.id) == 0, "the waiter");
     fx_thread_sleeps(atomic_load(&task.id));
 }
 

@@ -355,10 +355,7 @@ it_ep_state_rc_t fx_ep_state(it_ep_handle_t ep)
 
 void fx_ep_wait_state(it_ep_handle_t ep, it_ep_state_rc_t state)
 {
-    struct fx_patience patience = fx_patience_start(itx_ep_state_string(state));
-
-    while (fx_ep_state(ep) != state)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(fx_ep_state(ep) != state, itx_ep_state_string(state));
 }
 
 struct itx_mpa_params fx_mpa(it_ep_handle_t ep)
@@ -722,8 +719,5 @@ size_t fx_fd_count(void)
 
 void fx_fd_settle(size_t count)
 {
-    struct fx_patience patience = fx_patience_start("closing of descriptors");
-
-    while (fx_fd_count() > count)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(fx_fd_count() > count, "closing of descriptors");
 }

@@ -38,6 +38,14 @@ struct fx_patience {
 struct fx_patience fx_patience_start(const char *what);
 /* To be called in polling loops: gives the processor away, fails when time is up. */
 void fx_patience_check(const struct fx_patience *patience);
+/* As long as the condition holds, and the time has not run out. */
+#define FX_WAIT_WHILE(condition, what)                                                             \
+    do {                                                                                           \
+        struct fx_patience fx_patience_ = fx_patience_start(what);                                 \
+                                                                                                   \
+        while (condition)                                                                          \
+            fx_patience_check(&fx_patience_);                                                      \
+    } while (0)
 
 /* ---- One IA --------------------------------------------------------------------------------- */
 

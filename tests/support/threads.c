@@ -31,10 +31,7 @@ struct threads threads_now(void)
 
 void threads_await(size_t count)
 {
-    struct fx_patience patience = fx_patience_start("threads that have ended");
-
-    while (threads_now().count != count)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(threads_now().count != count, "threads that have ended");
 }
 
 static bool threads_has(const struct threads *threads, int id)
@@ -81,10 +78,7 @@ bool threads_blocks(int id, int signal)
 /* A new thread blocks every signal until the C library has given it its mask. */
 static void threads_await_mask(int id)
 {
-    struct fx_patience patience = fx_patience_start("a thread that lets a fault through");
-
-    while (threads_blocks(id, SIGSEGV))
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(threads_blocks(id, SIGSEGV), "a thread that lets a fault through");
 }
 
 void threads_check_masks(const struct threads *threads)

@@ -23,10 +23,7 @@ void waiter_begin(struct waiter *waiter, it_evd_handle_t evd)
 
 void waiter_sleeps(struct waiter *waiter)
 {
-    struct fx_patience patience = fx_patience_start("start of the waiter");
-
-    while (atomic_load(&waiter->id) == 0)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&waiter->id) == 0, "start of the waiter");
     fx_thread_sleeps(atomic_load(&waiter->id));
 }
 

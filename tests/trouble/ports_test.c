@@ -75,8 +75,7 @@ static void connect_in_a_crowd(struct fx_node *node)
         fx_join(node, near, node, far);
         CHECK_OK(it_ep_free(near));
         CHECK_OK(it_ep_free(far));
-        while (it_evd_dequeue(node->conn_evd, &(it_event_t){0}) == IT_SUCCESS)
-            ;
+        fx_drain(node->conn_evd);
     }
 }
 
@@ -125,8 +124,7 @@ static void convert_in_a_crowd(struct fx_node *node)
         (void)close(sds[1]);
         CHECK_OK(it_ep_free(near));
         CHECK_OK(it_ep_free(far));
-        while (it_evd_dequeue(node->conn_evd, &(it_event_t){0}) == IT_SUCCESS)
-            ;
+        fx_drain(node->conn_evd);
     }
 }
 

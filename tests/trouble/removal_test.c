@@ -150,14 +150,10 @@ static void free_one_by_one(struct traffic *traffic, it_listen_handle_t listener
 
 static void start(struct traffic *near, struct traffic *far)
 {
-    struct fx_patience patience;
-
     fx_join(&near->node, near->ep, &far->node, far->ep);
     traffic_start(far);
     traffic_start(near);
-    patience = fx_patience_start("data");
-    while (under_way < 2)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(under_way < 2, "data");
 }
 
 static void remove_under_traffic(const char *command)

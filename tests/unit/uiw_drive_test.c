@@ -210,12 +210,11 @@ static void peer_writes(void)
 /* Reads until something has come: over TCP that takes a moment. */
 static void receive(void)
 {
-    struct fx_patience patience = fx_patience_start("octets of the peer");
     int generation = stream.ep->fd;
 
     uiw_reader_drop(stream.ep);
-    while (uiw_drive_receive(stream.ual, staging, false) == 0 && stream.ep->fd == generation)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(uiw_drive_receive(stream.ual, staging, false) == 0 && stream.ep->fd == generation,
+                  "octets of the peer");
     uiw_reader_take(stream.ep);
 }
 

@@ -31,13 +31,10 @@ static void *wait_one(void *argument)
 
 static void waiter_start(struct waiter *waiter, it_evd_handle_t evd)
 {
-    struct fx_patience patience = fx_patience_start("the thread to begin");
-
     waiter->evd = evd;
     atomic_store(&waiter->id, 0);
     CHECK_EQ(0, pthread_create(&waiter->thread, NULL, wait_one, waiter));
-    while (atomic_load(&waiter->id) == 0)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&waiter->id) == 0, "the thread to begin");
     fx_thread_sleeps(atomic_load(&waiter->id));
 }
 
@@ -202,10 +199,7 @@ static void count_events(it_evd_handle_t evd, void *argument)
 
 static void wait_called(unsigned want)
 {
-    struct fx_patience patience = fx_patience_start("the callback");
-
-    while (atomic_load(&called) < want)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&called) < want, "the callback");
     CHECK_EQ(want, atomic_load(&called));
 }
 
@@ -407,10 +401,9 @@ Test(verbs_notify, an_endpoint_that_fails_is_told_of, .init = stub_pair, .fini =
 
 Test(verbs_notify, a_device_that_is_gone_fails_the_ia, .init = stub_pair, .fini = stub_close)
 {
-    struct fx_patience patience = fx_patience_start("the IA to fail");
     it_event_t event;
 
     stub_raise(IBV_EVENT_DEVICE_FATAL, NULL, 0);
-    while (it_evd_dequeue(n.fx.request_evd, &event) != IT_ERR_IA_CATASTROPHE)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(it_evd_dequeue(n.fx.request_evd, &event) != IT_ERR_IA_CATASTROPHE,
+                  "the IA to fail");
 }

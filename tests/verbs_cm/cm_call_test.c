@@ -169,12 +169,9 @@ Test(cm_call, an_option)
 /* The request is used up, whatever it was. */
 static void expect_gone(const struct kit *kit)
 {
-    struct fx_patience patience = fx_patience_start("the end of a request");
-
     EXPECT_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(kit->request, NULL, 0));
     EXPECT_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(kit->ep, kit->request, NULL, 0));
-    while (stub_rdma_lives(kit->id))
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(stub_rdma_lives(kit->id), "the end of a request");
 }
 
 static void accept_fails(enum kit_kind kind, int error, it_conn_reject_code_t code)

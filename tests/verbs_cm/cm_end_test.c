@@ -26,10 +26,7 @@ static bool is_iwarp(const struct kit *kit)
 /* A thread beside gives them back. */
 static void expect_objects(size_t count)
 {
-    struct fx_patience patience = fx_patience_start("objects of the device");
-
-    while (stub_objects() > count)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(stub_objects() > count, "objects of the device");
     EXPECT_EQ(count, stub_objects());
 }
 
@@ -332,7 +329,6 @@ static void *free_ep(void *argument)
 static void free_waits(bool reset)
 {
     struct freeing call = {.thread = 0};
-    struct fx_patience patience = fx_patience_start("the thread");
     pthread_t thread;
     struct kit kit;
 
@@ -343,8 +339,7 @@ static void free_waits(bool reset)
         CHECK_OK(it_ep_reset(kit.ep));
     call.ep = kit.ep;
     CHECK_EQ(0, pthread_create(&thread, NULL, free_ep, &call));
-    while (atomic_load(&call.thread) == 0)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&call.thread) == 0, "the thread");
     fx_thread_sleeps(atomic_load(&call.thread));
     EXPECT(!atomic_load(&call.done));
     stub_rdma_hold_destroy(NULL);

@@ -184,10 +184,7 @@ static bool id_lives_after(enum outcome outcome)
 /* A thread beside may be about to destroy it. */
 static void expect_id(const struct kit *kit, bool lives)
 {
-    struct fx_patience patience = fx_patience_start("the end of an id");
-
-    while (!lives && stub_rdma_lives(kit->id))
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(!lives && stub_rdma_lives(kit->id), "the end of an id");
     EXPECT_EQ(lives, stub_rdma_lives(kit->id));
 }
 

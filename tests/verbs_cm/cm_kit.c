@@ -195,10 +195,7 @@ void kit_tell(struct kit *kit, int event, int status, const struct stub_news *ne
 
 void kit_wait_calls(const struct kit *kit, enum stub_call call, unsigned count)
 {
-    struct fx_patience patience = fx_patience_start("a call of rdma_cm");
-
-    while (stub_rdma_count(call) < count)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(stub_rdma_count(call) < count, "a call of rdma_cm");
     kit_settle(kit);
 }
 

@@ -29,10 +29,7 @@ enum verbs_conn_action __wrap_verbs_conn_step(struct verbs_conn *conn, enum verb
 
 static void wait_entered(enum verbs_conn_state state, enum verbs_conn_event event, unsigned before)
 {
-    struct fx_patience patience = fx_patience_start(verbs_conn_state_name(state));
-
-    while (atomic_load(&entered[state][event]) == before)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(atomic_load(&entered[state][event]) == before, verbs_conn_state_name(state));
 }
 
 /* ---------------------------------------------------------------- events of rdma_cm */
@@ -74,14 +71,12 @@ static unsigned entered_in(enum verbs_conn_state state)
 /* The thread in rdma_connect returns only when the event has been seen. */
 static void tell_while_calling(struct kit *kit, size_t event)
 {
-    struct fx_patience patience = fx_patience_start("an event in CALLING");
     unsigned before = entered_in(VERBS_CONN_CALLING);
     struct telling telling = {.kit = kit, .event = event};
     pthread_t thread;
 
     CHECK_EQ(0, pthread_create(&thread, NULL, tell, &telling));
-    while (entered_in(VERBS_CONN_CALLING) == before)
-        fx_patience_check(&patience);
+    FX_WAIT_WHILE(entered_in(VERBS_CONN_CALLING) == before, "an event in CALLING");
     stub_rdma_hold_connect(false);
     CHECK_EQ(0, pthread_join(thread, NULL));
 }
