@@ -12,7 +12,7 @@
 /* ---------------------------------------------------------------- create */
 
 static it_status_t tii_address_new(struct ual_pz *pz, const it_path_t *path, it_ah_flags_t flags,
-                                   struct ual_address **address_out)
+                                   it_addr_handle_t *addr_handle)
 {
     struct ual_ia *ia = ual_ia_of(&pz->object);
     struct ual_address *address;
@@ -26,20 +26,21 @@ static it_status_t tii_address_new(struct ual_pz *pz, const it_path_t *path, it_
     address->path = *path;
     base_lock_init(&address->lock);
     status = ia->provider->address_create(address, path, flags);
-    if (status == IT_SUCCESS) {
-        *address_out = address;
-        return status;
+    if (status != IT_SUCCESS) {
+        base_lock_destroy(&address->lock);
+        ual_object_discard_child(&address->object, pz);
+        return base_refuse(status, TII_CREATE, "destination_path: refused by %s",
+                           ia->provider->name);
     }
-    base_lock_destroy(&address->lock);
-    ual_object_discard_child(&address->object, pz);
-    return base_refuse(status, TII_CREATE, "destination_path: refused by %s", ia->provider->name);
+    ual_object_start(&address->object);
+    *addr_handle = (it_addr_handle_t)(void *)address;
+    return IT_SUCCESS;
 }
 
 it_status_t it_address_handle_create(it_pz_handle_t pz_handle, const it_path_t *destination_path,
                                      it_ah_flags_t ah_flags, it_addr_handle_t *addr_handle)
 {
     struct ual_pz *pz = ual_pz_from(pz_handle);
-    struct ual_address *address = NULL;
     struct ual_ia *ia;
     it_path_t path;
     it_status_t status;
@@ -58,25 +59,17 @@ it_status_t it_address_handle_create(it_pz_handle_t pz_handle, const it_path_t *
     if (status == IT_SUCCESS && !ia->provider->ia_attributes(ia)->datagrams)
         status = base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s has no datagrams", ia->name);
     if (status == IT_SUCCESS)
-        status = tii_address_new(pz, &path, ah_flags, &address);
-    if (status != IT_SUCCESS)
-        return status;
-    ual_object_start(&address->object);
-    *addr_handle = (it_addr_handle_t)(void *)address;
-    return IT_SUCCESS;
+        status = tii_address_new(pz, &path, ah_flags, addr_handle);
+    return status;
 }
 
 /* ---------------------------------------------------------------- query, modify */
-
-static bool tii_address_wants(it_addr_param_mask_t mask, it_addr_param_mask_t member)
-{
-    return ((unsigned)mask & ((unsigned)IT_ADDR_PARAM_ALL | (unsigned)member)) != 0;
-}
 
 it_status_t it_address_handle_query(it_addr_handle_t addr_handle, it_addr_param_mask_t mask,
                                     it_addr_param_t *params)
 {
     struct ual_address *address = ual_address_from(addr_handle);
+    unsigned members = ual_object_members(mask);
 
     if (!address)
         return base_refuse_handle(IT_ERR_INVALID_AH, __func__, addr_handle);
@@ -84,11 +77,11 @@ it_status_t it_address_handle_query(it_addr_handle_t addr_handle, it_addr_param_
         return base_refuse_null(__func__, params);
     if ((unsigned)mask & ~TII_ADDRESS_PARAMS)
         return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
-    if (tii_address_wants(mask, IT_ADDR_PARAM_IA))
+    if (members & IT_ADDR_PARAM_IA)
         params->ia = (it_ia_handle_t)(void *)address->object.ia;
-    if (tii_address_wants(mask, IT_ADDR_PARAM_PZ))
+    if (members & IT_ADDR_PARAM_PZ)
         params->pz = (it_pz_handle_t)(void *)address->pz;
-    if (!tii_address_wants(mask, IT_ADDR_PARAM_PATH))
+    if (!(members & IT_ADDR_PARAM_PATH))
         return IT_SUCCESS;
     base_lock_take(&address->lock);
     params->path = address->path;
@@ -133,11 +126,7 @@ it_status_t it_address_handle_modify(it_addr_handle_t addr_handle, it_addr_param
 
 it_status_t it_address_handle_free(it_addr_handle_t addr_handle)
 {
-    struct ual_address *address = ual_address_from(addr_handle);
-
-    /* Nothing depends on it: the claim fails only if it is being freed already. */
-    if (!address || !base_object_claim_free(&address->object))
-        return base_refuse_handle(IT_ERR_INVALID_AH, __func__, addr_handle);
-    ual_address_destroy(&address->object);
-    return IT_SUCCESS;
+    return base_refuse_handle(ual_object_free(addr_handle, IT_HANDLE_TYPE_ADDR, IT_ERR_INVALID_AH,
+                                              IT_ERR_INVALID_AH, ual_address_destroy),
+                              __func__, addr_handle);
 }

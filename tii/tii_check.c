@@ -24,6 +24,18 @@ it_status_t tii_check_pdata_length(const char *call, const struct vp_attributes 
     return IT_SUCCESS;
 }
 
+it_status_t tii_check_pdata(const char *call, const struct ual_ia *ia, const void *private_data,
+                            size_t length, size_t limit)
+{
+    it_status_t status = tii_check_pdata_pointer(call, private_data, length);
+
+    if (status != IT_SUCCESS)
+        return status;
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    return tii_check_pdata_length(call, ia->provider->ia_attributes(ia), length, limit);
+}
+
 /* ---------------------------------------------------------------- connection qualifiers */
 
 /* The type has to be one bit, so that it names one member of the union. */

@@ -14,6 +14,10 @@ it_status_t tii_check_pdata_pointer(const char *call, const void *private_data, 
 it_status_t tii_check_pdata_length(const char *call, const struct vp_attributes *attributes,
                                    size_t private_data_length, size_t limit);
 
+/* Both, as far as the IA has not failed. */
+it_status_t tii_check_pdata(const char *call, const struct ual_ia *ia, const void *private_data,
+                            size_t length, size_t limit);
+
 /* One type out of a mask of accepted ones, and not port 0 on the side that counts. */
 it_status_t tii_check_active_qual(const char *call, const it_conn_qual_t *conn_qual,
                                   it_conn_qual_type_t accepted);

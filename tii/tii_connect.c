@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_ep_connect. */
+/* it_ep_connect, it_ep_disconnect. */
 #include "tii/tii_check.h"
 #include "ual/object/ual_ep_state.h"
 
@@ -79,4 +79,27 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
                        (void *)ep, ual_ep_state_name(ep), own.spigot_id,
                        ntohs(connect_qual->conn_qual.port), private_data_length,
                        ia->provider->name);
+}
+
+it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *private_data,
+                             size_t private_data_length)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    struct ual_ia *ia;
+    it_ep_state_rc_t state;
+    it_status_t status;
+
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(__func__, ep_handle);
+    ia = ual_ia_of(&ep->object);
+    status = tii_check_pdata(__func__, ia, private_data, private_data_length,
+                             ia->provider->ia_attributes(ia)->disconnect_pdata);
+    if (status != IT_SUCCESS)
+        return status;
+    state = ual_ep_state(ep);
+    if (state == IT_EP_STATE_UNCONNECTED || state == IT_EP_STATE_NONOPERATIONAL)
+        return ual_ep_refuse_state(__func__, ep);
+    /* Looks at the state again, with the EP locked. */
+    return base_refuse(ia->provider->disconnect(ep), __func__, "ep_handle %p in %s", (void *)ep,
+                       ual_ep_state_name(ep));
 }

@@ -56,8 +56,8 @@ static it_conn_qual_t tii_listen_open_qual(const struct ual_ia *ia, const it_con
 }
 
 static it_status_t tii_listen_new(struct ual_ia *ia, struct evd *evd, size_t spigot_id,
-                                  it_listen_flags_t flags, const it_conn_qual_t *qual,
-                                  struct ual_listen **listen_out)
+                                  it_listen_flags_t flags, it_conn_qual_t *qual,
+                                  it_listen_handle_t *listen_handle)
 {
     struct ual_listen *listen;
     it_status_t status;
@@ -71,13 +71,16 @@ static it_status_t tii_listen_new(struct ual_ia *ia, struct evd *evd, size_t spi
     listen->flags = flags;
     listen->conn_qual = flags & IT_LISTEN_CONN_QUAL_INPUT ? *qual : tii_listen_open_qual(ia, qual);
     status = ia->provider->listen_start(listen);
-    if (status == IT_SUCCESS) {
-        *listen_out = listen;
-        return status;
+    if (status != IT_SUCCESS) {
+        ual_object_discard_child(&listen->object, evd);
+        return base_refuse(status, TII_LISTEN, "conn_qual port %u, spigot_id %zu: refused by %s",
+                           ntohs(qual->conn_qual.port), spigot_id, ia->provider->name);
     }
-    ual_object_discard_child(&listen->object, evd);
-    return base_refuse(status, TII_LISTEN, "conn_qual port %u, spigot_id %zu: refused by %s",
-                       ntohs(qual->conn_qual.port), spigot_id, ia->provider->name);
+    if (!(flags & IT_LISTEN_CONN_QUAL_INPUT))
+        *qual = listen->conn_qual;
+    ual_object_start(&listen->object);
+    *listen_handle = (it_listen_handle_t)(void *)listen;
+    return IT_SUCCESS;
 }
 
 it_status_t it_listen_create(it_ia_handle_t ia_handle, size_t spigot_id,
@@ -86,7 +89,6 @@ it_status_t it_listen_create(it_ia_handle_t ia_handle, size_t spigot_id,
 {
     struct ual_ia *ia = ual_ia_from(ia_handle);
     struct evd *evd = evd_from_handle(connect_evd);
-    struct ual_listen *listen = NULL;
     it_status_t status;
 
     if (!ia)
@@ -100,27 +102,17 @@ it_status_t it_listen_create(it_ia_handle_t ia_handle, size_t spigot_id,
         return IT_ERR_IA_CATASTROPHE;
     status = tii_listen_check_values(ia, &spigot_id, flags, conn_qual);
     if (status == IT_SUCCESS)
-        status = tii_listen_new(ia, evd, spigot_id, flags, conn_qual, &listen);
-    if (status != IT_SUCCESS)
-        return status;
-    if (!(flags & IT_LISTEN_CONN_QUAL_INPUT))
-        *conn_qual = listen->conn_qual;
-    ual_object_start(&listen->object);
-    *listen_handle = (it_listen_handle_t)(void *)listen;
-    return IT_SUCCESS;
+        status = tii_listen_new(ia, evd, spigot_id, flags, conn_qual, listen_handle);
+    return status;
 }
 
 /* ---------------------------------------------------------------- query and free */
-
-static bool tii_listen_wants(it_listen_param_mask_t mask, it_listen_param_mask_t member)
-{
-    return ((unsigned)mask & ((unsigned)IT_LISTEN_PARAM_ALL | (unsigned)member)) != 0;
-}
 
 it_status_t it_listen_query(it_listen_handle_t listen_handle, it_listen_param_mask_t mask,
                             it_listen_param_t *params)
 {
     struct ual_listen *listen = ual_listen_from(listen_handle);
+    unsigned members = ual_object_members(mask);
 
     if (!listen)
         return base_refuse_handle(IT_ERR_INVALID_LISTEN, __func__, listen_handle);
@@ -128,24 +120,21 @@ it_status_t it_listen_query(it_listen_handle_t listen_handle, it_listen_param_ma
         return base_refuse_null(__func__, params);
     if ((unsigned)mask & ~TII_LISTEN_PARAMS)
         return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
-    if (tii_listen_wants(mask, IT_LISTEN_PARAM_IA_HANDLE))
+    if (members & IT_LISTEN_PARAM_IA_HANDLE)
         params->ia_handle = (it_ia_handle_t)(void *)listen->object.ia;
-    if (tii_listen_wants(mask, IT_LISTEN_PARAM_SPIGOT_ID))
+    if (members & IT_LISTEN_PARAM_SPIGOT_ID)
         params->spigot_id = listen->spigot_id;
-    if (tii_listen_wants(mask, IT_LISTEN_PARAM_CONNECT_EVD))
+    if (members & IT_LISTEN_PARAM_CONNECT_EVD)
         params->connect_evd = evd_handle(listen->connect_evd);
-    if (tii_listen_wants(mask, IT_LISTEN_PARAM_CONN_QUAL))
+    if (members & IT_LISTEN_PARAM_CONN_QUAL)
         params->connect_qual = listen->conn_qual;
     return IT_SUCCESS;
 }
 
 it_status_t it_listen_free(it_listen_handle_t listen_handle)
 {
-    struct ual_listen *listen = ual_listen_from(listen_handle);
-
-    /* Nothing depends on a listen point: the claim fails only if it is being freed already. */
-    if (!listen || !base_object_claim_free(&listen->object))
-        return base_refuse_handle(IT_ERR_INVALID_LISTEN, __func__, listen_handle);
-    ual_listen_destroy(&listen->object);
-    return IT_SUCCESS;
+    return base_refuse_handle(ual_object_free(listen_handle, IT_HANDLE_TYPE_LISTEN,
+                                              IT_ERR_INVALID_LISTEN, IT_ERR_INVALID_LISTEN,
+                                              ual_listen_destroy),
+                              __func__, listen_handle);
 }

@@ -76,7 +76,7 @@ static void tii_ud_fill(struct ual_ud_service *service, const struct tii_ud_part
 }
 
 static it_status_t tii_ud_new(struct ual_ia *ia, const struct tii_ud_parts *parts,
-                              struct ual_ud_service **service_out)
+                              it_ud_svc_req_handle_t *ud_svc_handle)
 {
     struct ual_ud_service *service;
     it_status_t status;
@@ -87,13 +87,14 @@ static it_status_t tii_ud_new(struct ual_ia *ia, const struct tii_ud_parts *part
         return status;
     tii_ud_fill(service, parts);
     status = ia->provider->ud_service_create(service);
-    if (status == IT_SUCCESS) {
-        *service_out = service;
-        return status;
+    if (status != IT_SUCCESS) {
+        ual_object_discard_child(&service->object, parts->reply_evd);
+        return base_refuse(status, TII_CREATE, "conn_qual, destination_path: refused by %s",
+                           ia->provider->name);
     }
-    ual_object_discard_child(&service->object, parts->reply_evd);
-    return base_refuse(status, TII_CREATE, "conn_qual, destination_path: refused by %s",
-                       ia->provider->name);
+    ual_object_start(&service->object);
+    *ud_svc_handle = (it_ud_svc_req_handle_t)(void *)service;
+    return IT_SUCCESS;
 }
 
 it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
@@ -109,7 +110,6 @@ it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
         .private_data = private_data,
         .private_length = private_data_length,
     };
-    struct ual_ud_service *service = NULL;
     struct ual_ia *ia;
     it_status_t status;
 
@@ -129,20 +129,11 @@ it_status_t it_ud_service_request_handle_create(const it_conn_qual_t *conn_qual,
     parts.path = *destination_path;
     status = tii_ud_check_values(ia, &parts);
     if (status == IT_SUCCESS)
-        status = tii_ud_new(ia, &parts, &service);
-    if (status != IT_SUCCESS)
-        return status;
-    ual_object_start(&service->object);
-    *ud_svc_handle = (it_ud_svc_req_handle_t)(void *)service;
-    return IT_SUCCESS;
+        status = tii_ud_new(ia, &parts, ud_svc_handle);
+    return status;
 }
 
 /* ---------------------------------------------------------------- query, free */
-
-static bool tii_ud_wants(it_ud_svc_req_param_mask_t mask, it_ud_svc_req_param_mask_t member)
-{
-    return ((unsigned)mask & ((unsigned)IT_UD_PARAM_ALL | (unsigned)member)) != 0;
-}
 
 it_status_t it_ud_service_request_handle_query(it_ud_svc_req_handle_t ud_svc_handle,
                                                it_ud_svc_req_param_mask_t mask,
@@ -150,6 +141,7 @@ it_status_t it_ud_service_request_handle_query(it_ud_svc_req_handle_t ud_svc_han
 {
     const struct ual_ud_service *service = ual_ud_service_from(ud_svc_handle);
     it_ud_svc_req_param_t *info = ud_svc_handle_info;
+    unsigned members = ual_object_members(mask);
 
     if (!service)
         return base_refuse_handle(IT_ERR_INVALID_UD_SVC, __func__, ud_svc_handle);
@@ -157,32 +149,29 @@ it_status_t it_ud_service_request_handle_query(it_ud_svc_req_handle_t ud_svc_han
         return base_refuse_null(__func__, ud_svc_handle_info);
     if ((unsigned)mask & ~TII_UD_PARAMS)
         return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
-    if (tii_ud_wants(mask, IT_UD_PARAM_IA_HANDLE))
+    if (members & IT_UD_PARAM_IA_HANDLE)
         info->ia = (it_ia_handle_t)(void *)service->object.ia;
-    if (tii_ud_wants(mask, IT_UD_PARAM_REQ_ID))
+    if (members & IT_UD_PARAM_REQ_ID)
         info->request_id = service->request_id;
-    if (tii_ud_wants(mask, IT_UD_PARAM_REPLY_EVD))
+    if (members & IT_UD_PARAM_REPLY_EVD)
         info->reply_evd = evd_handle(service->reply_evd);
-    if (tii_ud_wants(mask, IT_UD_PARAM_CONN_QUAL))
+    if (members & IT_UD_PARAM_CONN_QUAL)
         info->conn_qual = service->conn_qual;
-    if (tii_ud_wants(mask, IT_UD_PARAM_DEST_PATH))
+    if (members & IT_UD_PARAM_DEST_PATH)
         info->destination_path = service->path;
-    if (tii_ud_wants(mask, IT_UD_PARAM_PRIV_DATA))
+    if (members & IT_UD_PARAM_PRIV_DATA)
         memcpy(info->private_data, service->private_data, sizeof(info->private_data));
-    if (tii_ud_wants(mask, IT_UD_PARAM_PRIV_DATA_LENGTH))
+    if (members & IT_UD_PARAM_PRIV_DATA_LENGTH)
         info->private_data_length = service->private_length;
     return IT_SUCCESS;
 }
 
 it_status_t it_ud_service_request_handle_free(it_ud_svc_req_handle_t ud_svc_handle)
 {
-    struct ual_ud_service *service = ual_ud_service_from(ud_svc_handle);
-
-    /* Nothing depends on it: the claim fails only if it is being freed already. */
-    if (!service || !base_object_claim_free(&service->object))
-        return base_refuse_handle(IT_ERR_INVALID_UD_SVC, __func__, ud_svc_handle);
-    ual_ud_service_destroy(&service->object);
-    return IT_SUCCESS;
+    return base_refuse_handle(ual_object_free(ud_svc_handle, IT_HANDLE_TYPE_UD_SVC_REQ,
+                                              IT_ERR_INVALID_UD_SVC, IT_ERR_INVALID_UD_SVC,
+                                              ual_ud_service_destroy),
+                              __func__, ud_svc_handle);
 }
 
 /* ---------------------------------------------------------------- request and reply */

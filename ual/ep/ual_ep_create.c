@@ -5,151 +5,140 @@
 
 #define UAL_EP_FLAGS ((unsigned)IT_EP_REUSEADDR | (unsigned)IT_EP_SRQ)
 
-struct ual_ep_parents {
+struct ual_ep_spec {
     const char *call; /* that makes the EP */
     struct ual_pz *pz;
     struct evd *request_evd;
     struct evd *recv_evd;
     struct evd *connect_evd; /* NULL: an EP of datagrams */
     struct ual_srq *srq;     /* NULL: none */
-};
-
-/* Values that only one kind of EP has. */
-struct ual_ep_kind {
-    bool datagrams;
     it_ep_rc_creation_flags_t flags;
-    size_t spigot_id;
+    bool datagrams;
+    size_t spigot_id; /* with .datagrams */
 };
 
-static it_status_t ual_ep_find_evd(const struct ual_ep_parents *parents,
-                                   it_evd_handle_t sevd_handle, it_event_type_t stream,
-                                   it_status_t wrong, struct evd **evd_out)
+static it_status_t ual_ep_find_evd(const struct ual_ep_spec *spec, it_evd_handle_t sevd_handle,
+                                   it_event_type_t stream, it_status_t wrong, struct evd **evd_out)
 {
     struct evd *evd = evd_from_handle(sevd_handle);
 
-    if (!evd || evd_ia_of(evd) != &ual_ia_of(&parents->pz->object)->evd)
-        return base_refuse_handle(wrong, parents->call, sevd_handle);
+    if (!evd || evd_ia_of(evd) != &ual_ia_of(&spec->pz->object)->evd)
+        return base_refuse_handle(wrong, spec->call, sevd_handle);
     if (evd_stream(evd) == IT_AEVD_NOTIFICATION_EVENT_STREAM)
-        return base_refuse_handle(IT_ERR_AEVD_NOT_ALLOWED, parents->call, sevd_handle);
+        return base_refuse_handle(IT_ERR_AEVD_NOT_ALLOWED, spec->call, sevd_handle);
     if (!evd_carries(evd, stream))
-        return base_refuse(wrong, parents->call, "sevd_handle %p of %s", (void *)sevd_handle,
+        return base_refuse(wrong, spec->call, "sevd_handle %p of %s", (void *)sevd_handle,
                            itx_event_string(evd_stream(evd)));
     *evd_out = evd;
     return IT_SUCCESS;
 }
 
-static it_status_t ual_ep_find_dto_evds(struct ual_ep_parents *parents, it_evd_handle_t request,
-                                        it_evd_handle_t recv)
+static it_status_t ual_ep_find_parents(struct ual_ep_spec *spec, it_pz_handle_t pz_handle,
+                                       it_evd_handle_t request, it_evd_handle_t recv,
+                                       it_evd_handle_t connect)
 {
     it_status_t status;
 
-    status = ual_ep_find_evd(parents, request, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_REQ_EVD,
-                             &parents->request_evd);
+    spec->pz = ual_pz_from(pz_handle);
+    if (!spec->pz)
+        return base_refuse_handle(IT_ERR_INVALID_PZ, spec->call, pz_handle);
+    status = ual_ep_find_evd(spec, request, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_REQ_EVD,
+                             &spec->request_evd);
     if (status == IT_SUCCESS)
-        status = ual_ep_find_evd(parents, recv, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_RECV_EVD,
-                                 &parents->recv_evd);
+        status = ual_ep_find_evd(spec, recv, IT_DTO_EVENT_STREAM, IT_ERR_INVALID_RECV_EVD,
+                                 &spec->recv_evd);
+    if (status == IT_SUCCESS && !spec->datagrams)
+        status = ual_ep_find_evd(spec, connect, IT_CM_MSG_EVENT_STREAM, IT_ERR_INVALID_CONN_EVD,
+                                 &spec->connect_evd);
     return status;
 }
 
-static it_status_t ual_ep_find_evds(struct ual_ep_parents *parents, it_evd_handle_t request,
-                                    it_evd_handle_t recv, it_evd_handle_t connect)
-{
-    it_status_t status = ual_ep_find_dto_evds(parents, request, recv);
-
-    if (status == IT_SUCCESS)
-        status = ual_ep_find_evd(parents, connect, IT_CM_MSG_EVENT_STREAM, IT_ERR_INVALID_CONN_EVD,
-                                 &parents->connect_evd);
-    return status;
-}
-
-static it_status_t ual_ep_find_srq(struct ual_ep_parents *parents, it_srq_handle_t handle,
+static it_status_t ual_ep_find_srq(struct ual_ep_spec *spec, it_srq_handle_t handle,
                                    const struct vp_attributes *attributes)
 {
     struct ual_srq *srq = ual_srq_from(handle);
 
     if (!attributes->srq)
-        return base_refuse(IT_ERR_SRQ_NOT_SUPPORTED, parents->call, "flags has IT_EP_SRQ");
-    if (!srq || srq->pz != parents->pz)
-        return base_refuse(IT_ERR_INVALID_SRQ, parents->call, "srq %p", (void *)handle);
-    parents->srq = srq;
+        return base_refuse(IT_ERR_SRQ_NOT_SUPPORTED, spec->call, "flags has IT_EP_SRQ");
+    if (!srq || srq->pz != spec->pz)
+        return base_refuse(IT_ERR_INVALID_SRQ, spec->call, "srq %p", (void *)handle);
+    spec->srq = srq;
     return IT_SUCCESS;
 }
 
-static it_status_t ual_ep_check_evds(const struct ual_ep_parents *parents)
+static it_status_t ual_ep_check_evds(const struct ual_ep_spec *spec)
 {
-    if (evd_is_overflowed(parents->request_evd))
-        return base_refuse(IT_ERR_INVALID_REQ_EVD_STATE, parents->call, "%p has overflowed",
-                           (void *)parents->request_evd);
-    if (evd_is_overflowed(parents->recv_evd))
-        return base_refuse(IT_ERR_INVALID_RECV_EVD_STATE, parents->call, "%p has overflowed",
-                           (void *)parents->recv_evd);
+    if (evd_is_overflowed(spec->request_evd))
+        return base_refuse(IT_ERR_INVALID_REQ_EVD_STATE, spec->call, "%p has overflowed",
+                           (void *)spec->request_evd);
+    if (evd_is_overflowed(spec->recv_evd))
+        return base_refuse(IT_ERR_INVALID_RECV_EVD_STATE, spec->call, "%p has overflowed",
+                           (void *)spec->recv_evd);
     return IT_SUCCESS;
 }
 
 /* Limits and features before the state of the EVDs. */
-static it_status_t ual_ep_check(const struct ual_ep_parents *parents,
-                                const it_ep_attributes_t *attr,
+static it_status_t ual_ep_check(const struct ual_ep_spec *spec, const it_ep_attributes_t *attr,
                                 const struct vp_attributes *attributes)
 {
     unsigned checked = UAL_EP_ATTR_ALL;
     it_status_t status;
 
-    if (parents->srq) /* the receives are those of the S-RQ: what is said here is ignored */
+    if (spec->srq) /* the receives are those of the S-RQ: what is said here is ignored */
         checked &= ~((unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_SEG);
-    status = ual_ep_attr_check(parents->call, checked, attr, attributes);
-    if (status == IT_SUCCESS && parents->srq)
-        status = ual_ep_attr_check_watermarks(parents->call, UAL_EP_WATERMARKS, parents->srq,
+    status = ual_ep_attr_check(spec->call, checked, attr, attributes);
+    if (status == IT_SUCCESS && spec->srq)
+        status = ual_ep_attr_check_watermarks(spec->call, UAL_EP_WATERMARKS, spec->srq,
                                               &attr->srv.rc, attributes);
     if (status != IT_SUCCESS)
         return status;
     if (attr->priv_ops_enable)
-        return base_refuse_number(IT_ERR_PRIV_OPS_UNAVAILABLE, parents->call,
-                                  attr->priv_ops_enable);
-    return ual_ep_check_evds(parents);
+        return base_refuse_number(IT_ERR_PRIV_OPS_UNAVAILABLE, spec->call, attr->priv_ops_enable);
+    return ual_ep_check_evds(spec);
 }
 
 /* Each fails when the parent is just being freed. */
-static it_status_t ual_ep_hold_parents(const struct ual_ep_parents *parents)
+static it_status_t ual_ep_hold_parents(const struct ual_ep_spec *spec)
 {
     it_status_t status;
 
-    if (!base_object_hold(&parents->pz->object))
+    if (!base_object_hold(&spec->pz->object))
         return IT_ERR_INVALID_PZ;
     status = IT_ERR_INVALID_REQ_EVD;
-    if (!evd_hold(parents->request_evd))
+    if (!evd_hold(spec->request_evd))
         goto err_release_pz;
     status = IT_ERR_INVALID_RECV_EVD;
-    if (!evd_hold(parents->recv_evd))
+    if (!evd_hold(spec->recv_evd))
         goto err_release_request;
     status = IT_ERR_INVALID_CONN_EVD;
-    if (parents->connect_evd && !evd_hold(parents->connect_evd))
+    if (spec->connect_evd && !evd_hold(spec->connect_evd))
         goto err_release_recv;
     status = IT_ERR_INVALID_SRQ;
-    if (parents->srq && !base_object_hold(&parents->srq->object))
+    if (spec->srq && !base_object_hold(&spec->srq->object))
         goto err_release_connect;
     return IT_SUCCESS;
 
 err_release_connect:
-    if (parents->connect_evd)
-        evd_release(parents->connect_evd);
+    if (spec->connect_evd)
+        evd_release(spec->connect_evd);
 err_release_recv:
-    evd_release(parents->recv_evd);
+    evd_release(spec->recv_evd);
 err_release_request:
-    evd_release(parents->request_evd);
+    evd_release(spec->request_evd);
 err_release_pz:
-    base_object_release(&parents->pz->object);
+    base_object_release(&spec->pz->object);
     return status;
 }
 
-static void ual_ep_release_parents(const struct ual_ep_parents *parents)
+static void ual_ep_release_parents(const struct ual_ep_spec *spec)
 {
-    if (parents->srq)
-        base_object_release(&parents->srq->object);
-    if (parents->connect_evd)
-        evd_release(parents->connect_evd);
-    evd_release(parents->recv_evd);
-    evd_release(parents->request_evd);
-    base_object_release(&parents->pz->object);
+    if (spec->srq)
+        base_object_release(&spec->srq->object);
+    if (spec->connect_evd)
+        evd_release(spec->connect_evd);
+    evd_release(spec->recv_evd);
+    evd_release(spec->request_evd);
+    base_object_release(&spec->pz->object);
 }
 
 /* A query does not show what is ignored. */
@@ -167,53 +156,55 @@ static void ual_ep_clear_ignored(struct ual_ep *ep)
     }
 }
 
-static void ual_ep_fill(struct ual_ep *ep, const struct ual_ep_parents *parents,
-                        const struct ual_ep_kind *kind, const it_ep_attributes_t *attr)
+static void ual_ep_fill(struct ual_ep *ep, const struct ual_ep_spec *spec,
+                        const it_ep_attributes_t *attr)
 {
-    ep->pz = parents->pz;
-    ep->request_evd = parents->request_evd;
-    ep->recv_evd = parents->recv_evd;
-    ep->connect_evd = parents->connect_evd;
-    ep->srq = parents->srq;
-    ep->flags = kind->flags;
-    ep->datagrams = kind->datagrams;
-    ep->spigot_id = kind->spigot_id;
+    ep->pz = spec->pz;
+    ep->request_evd = spec->request_evd;
+    ep->recv_evd = spec->recv_evd;
+    ep->connect_evd = spec->connect_evd;
+    ep->srq = spec->srq;
+    ep->flags = spec->flags;
+    ep->datagrams = spec->datagrams;
+    ep->spigot_id = spec->spigot_id;
     base_lock_init(&ep->lock);
     atomic_store_explicit(&ep->state,
-                          kind->datagrams ? (int)IT_EP_STATE_UD_OPERATIONAL
+                          spec->datagrams ? (int)IT_EP_STATE_UD_OPERATIONAL
                                           : (int)IT_EP_STATE_UNCONNECTED,
                           memory_order_relaxed);
     ep->attr = *attr;
     ual_ep_clear_ignored(ep);
 }
 
-static it_status_t ual_ep_new(const struct ual_ep_parents *parents, const struct ual_ep_kind *kind,
-                              const it_ep_attributes_t *attr, struct ual_ep **ep_out)
+static it_status_t ual_ep_new(const struct ual_ep_spec *spec, const it_ep_attributes_t *attr,
+                              it_ep_handle_t *ep_handle)
 {
-    struct ual_ia *ia = ual_ia_of(&parents->pz->object);
+    struct ual_ia *ia = ual_ia_of(&spec->pz->object);
     struct ual_ep *ep;
     it_status_t status;
 
-    status = ual_ep_hold_parents(parents);
+    status = ual_ep_hold_parents(spec);
     if (status != IT_SUCCESS)
-        return base_refuse(status, parents->call, "it is just being freed");
+        return base_refuse(status, spec->call, "it is just being freed");
     status = IT_ERR_RESOURCES;
     ep = ual_object_new(ia, IT_HANDLE_TYPE_EP);
     if (!ep)
         goto err_release_parents;
-    ual_ep_fill(ep, parents, kind, attr);
+    ual_ep_fill(ep, spec, attr);
     status = ia->provider->ep_create(ep);
     if (status != IT_SUCCESS)
         goto err_discard;
-    *ep_out = ep;
+    ual_object_start(&ep->object);
+    ual_ep_set_entries(ep);
+    *ep_handle = ual_ep_handle(ep);
     return IT_SUCCESS;
 
 err_discard:
     base_lock_destroy(&ep->lock);
     ual_object_discard(&ep->object);
 err_release_parents:
-    ual_ep_release_parents(parents);
-    return base_refuse(status, parents->call, "refused by %s", ia->provider->name);
+    ual_ep_release_parents(spec);
+    return base_refuse(status, spec->call, "refused by %s", ia->provider->name);
 }
 
 it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_sevd_handle,
@@ -221,88 +212,65 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
                             it_ep_rc_creation_flags_t flags, const it_ep_attributes_t *ep_attr,
                             it_ep_handle_t *ep_handle)
 {
-    struct ual_ep_parents parents = {.call = __func__, .pz = ual_pz_from(pz_handle)};
-    const struct ual_ep_kind kind = {.flags = flags};
+    struct ual_ep_spec spec = {.call = __func__, .flags = flags};
     const struct vp_attributes *attributes;
-    struct ual_ep *ep = NULL;
     struct ual_ia *ia;
-    it_status_t status;
+    it_status_t status = ual_ep_find_parents(&spec, pz_handle, request_sevd_handle,
+                                             recv_sevd_handle, connect_sevd_handle);
 
-    if (!parents.pz)
-        return base_refuse_handle(IT_ERR_INVALID_PZ, __func__, pz_handle);
-    status = ual_ep_find_evds(&parents, request_sevd_handle, recv_sevd_handle, connect_sevd_handle);
     if (status != IT_SUCCESS)
         return status;
     if (!ep_attr || !ep_handle)
         return base_refuse_null2(__func__, ep_attr, ep_handle);
-    ia = ual_ia_of(&parents.pz->object);
+    ia = ual_ia_of(&spec.pz->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
     if ((unsigned)flags & ~UAL_EP_FLAGS)
         return base_refuse_bits(IT_ERR_INVALID_FLAGS, __func__, flags);
     attributes = ia->provider->ia_attributes(ia);
     if (flags & IT_EP_SRQ)
-        status = ual_ep_find_srq(&parents, ep_attr->srv.rc.srq, attributes);
+        status = ual_ep_find_srq(&spec, ep_attr->srv.rc.srq, attributes);
     if (status == IT_SUCCESS)
-        status = ual_ep_check(&parents, ep_attr, attributes);
-    if (status == IT_SUCCESS)
-        status = ual_ep_new(&parents, &kind, ep_attr, &ep);
-    if (status != IT_SUCCESS)
-        return status;
-    ual_object_start(&ep->object);
-    ual_ep_set_entries(ep);
-    *ep_handle = ual_ep_handle(ep);
-    return IT_SUCCESS;
+        status = ual_ep_check(&spec, ep_attr, attributes);
+    return status == IT_SUCCESS ? ual_ep_new(&spec, ep_attr, ep_handle) : status;
 }
 
 /* ---------------------------------------------------------------- datagrams */
 
-static it_status_t ual_ep_check_ud(const struct ual_ep_parents *parents,
-                                   const it_ep_attributes_t *attr,
+static it_status_t ual_ep_check_ud(const struct ual_ep_spec *spec, const it_ep_attributes_t *attr,
                                    const struct vp_attributes *attributes)
 {
-    it_status_t status = ual_ep_attr_check(parents->call, UAL_EP_ATTR_UD, attr, attributes);
+    it_status_t status = ual_ep_attr_check(spec->call, UAL_EP_ATTR_UD, attr, attributes);
 
     if (status != IT_SUCCESS)
         return status;
     if (attr->priv_ops_enable)
-        return base_refuse_number(IT_ERR_INVALID_EP_ATTR, parents->call, attr->priv_ops_enable);
-    return ual_ep_check_evds(parents);
+        return base_refuse_number(IT_ERR_INVALID_EP_ATTR, spec->call, attr->priv_ops_enable);
+    return ual_ep_check_evds(spec);
 }
 
 it_status_t it_ep_ud_create(it_pz_handle_t pz_handle, it_evd_handle_t request_sevd_handle,
                             it_evd_handle_t recv_sevd_handle, const it_ep_attributes_t *ep_attr,
                             size_t spigot_id, it_ep_handle_t *ep_handle)
 {
-    struct ual_ep_parents parents = {.call = __func__, .pz = ual_pz_from(pz_handle)};
-    struct ual_ep_kind kind = {.datagrams = true, .spigot_id = spigot_id};
+    struct ual_ep_spec spec = {.call = __func__, .datagrams = true, .spigot_id = spigot_id};
     const struct vp_attributes *attributes;
-    struct ual_ep *ep = NULL;
     struct ual_ia *ia;
-    it_status_t status;
+    it_status_t status =
+        ual_ep_find_parents(&spec, pz_handle, request_sevd_handle, recv_sevd_handle, NULL);
 
-    if (!parents.pz)
-        return base_refuse_handle(IT_ERR_INVALID_PZ, __func__, pz_handle);
-    status = ual_ep_find_dto_evds(&parents, request_sevd_handle, recv_sevd_handle);
     if (status != IT_SUCCESS)
         return status;
     if (!ep_attr || !ep_handle)
         return base_refuse_null2(__func__, ep_attr, ep_handle);
-    ia = ual_ia_of(&parents.pz->object);
+    ia = ual_ia_of(&spec.pz->object);
     if (ual_ia_failed(ia))
         return IT_ERR_IA_CATASTROPHE;
-    if (!ual_spigot_find(ia, &kind.spigot_id))
+    if (!ual_spigot_find(ia, &spec.spigot_id))
         return base_refuse_number(IT_ERR_INVALID_SPIGOT, __func__, spigot_id);
     attributes = ia->provider->ia_attributes(ia);
     if (!attributes->datagrams)
         return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s has no datagrams", ia->name);
-    status = ual_ep_check_ud(&parents, ep_attr, attributes);
-    if (status == IT_SUCCESS)
-        status = ual_ep_new(&parents, &kind, ep_attr, &ep);
-    if (status != IT_SUCCESS)
-        return status;
-    ual_object_start(&ep->object);
-    ual_ep_set_entries(ep);
-    *ep_handle = ual_ep_handle(ep);
-    return IT_SUCCESS;
+    status = ual_ep_check_ud(&spec, ep_attr, attributes);
+    return status == IT_SUCCESS ? ual_ep_new(&spec, ep_attr, ep_handle) : status;
 }

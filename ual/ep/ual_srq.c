@@ -42,7 +42,7 @@ static it_status_t ual_srq_check(const struct vp_attributes *attributes, size_t 
 }
 
 static it_status_t ual_srq_new(struct ual_pz *pz, size_t segments, size_t depth,
-                               struct ual_srq **srq_out)
+                               it_srq_handle_t *srq_handle)
 {
     struct ual_ia *ia = ual_ia_of(&pz->object);
     struct ual_srq *srq;
@@ -57,20 +57,21 @@ static it_status_t ual_srq_new(struct ual_pz *pz, size_t segments, size_t depth,
     srq->max_recv_dtos = depth;
     base_lock_init(&srq->lock);
     status = ia->provider->srq_create(srq);
-    if (status == IT_SUCCESS) {
-        *srq_out = srq;
-        return status;
+    if (status != IT_SUCCESS) {
+        base_lock_destroy(&srq->lock);
+        ual_object_discard_child(&srq->object, pz);
+        return base_refuse(status, "it_srq_create", "refused by %s", ia->provider->name);
     }
-    base_lock_destroy(&srq->lock);
-    ual_object_discard_child(&srq->object, pz);
-    return base_refuse(status, "it_srq_create", "refused by %s", ia->provider->name);
+    ual_object_start(&srq->object);
+    base_object_set_entries(&srq->object, &ual_srq_entries);
+    *srq_handle = ual_srq_handle(srq);
+    return IT_SUCCESS;
 }
 
 it_status_t it_srq_create(it_pz_handle_t pz_handle, size_t max_recv_segments, size_t max_recv_dtos,
                           it_srq_handle_t *srq_handle)
 {
     struct ual_pz *pz = ual_pz_from(pz_handle);
-    struct ual_srq *srq;
     it_status_t status;
 
     if (!pz)
@@ -81,26 +82,17 @@ it_status_t it_srq_create(it_pz_handle_t pz_handle, size_t max_recv_segments, si
         return IT_ERR_IA_CATASTROPHE;
     status = ual_srq_check(ual_srq_attributes(&pz->object), max_recv_segments, max_recv_dtos);
     if (status == IT_SUCCESS)
-        status = ual_srq_new(pz, max_recv_segments, max_recv_dtos, &srq);
-    if (status != IT_SUCCESS)
-        return status;
-    ual_object_start(&srq->object);
-    base_object_set_entries(&srq->object, &ual_srq_entries);
-    *srq_handle = ual_srq_handle(srq);
-    return IT_SUCCESS;
+        status = ual_srq_new(pz, max_recv_segments, max_recv_dtos, srq_handle);
+    return status;
 }
 
 /* ---------------------------------------------------------------- query and modify */
-
-static bool ual_srq_wants(it_srq_param_mask_t mask, it_srq_param_mask_t member)
-{
-    return ((unsigned)mask & ((unsigned)IT_SRQ_PARAM_ALL | (unsigned)member)) != 0;
-}
 
 it_status_t it_srq_query(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
                          it_srq_param_t *params)
 {
     struct ual_srq *srq = ual_srq_from(srq_handle);
+    unsigned members = ual_object_members(mask);
 
     if (!srq)
         return base_refuse_handle(IT_ERR_INVALID_SRQ, __func__, srq_handle);
@@ -109,15 +101,15 @@ it_status_t it_srq_query(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
     if ((unsigned)mask & ~UAL_SRQ_PARAMS)
         return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     base_lock_take(&srq->lock);
-    if (ual_srq_wants(mask, IT_SRQ_PARAM_IA))
+    if (members & IT_SRQ_PARAM_IA)
         params->ia = (it_ia_handle_t)(void *)srq->object.ia;
-    if (ual_srq_wants(mask, IT_SRQ_PARAM_PZ))
+    if (members & IT_SRQ_PARAM_PZ)
         params->pz = (it_pz_handle_t)(void *)srq->pz;
-    if (ual_srq_wants(mask, IT_SRQ_PARAM_MAX_RECV_DTO))
+    if (members & IT_SRQ_PARAM_MAX_RECV_DTO)
         params->max_recv_dtos = srq->max_recv_dtos;
-    if (ual_srq_wants(mask, IT_SRQ_PARAM_MAX_RECV_SEG))
+    if (members & IT_SRQ_PARAM_MAX_RECV_SEG)
         params->max_recv_segs = srq->max_recv_segments;
-    if (ual_srq_wants(mask, IT_SRQ_PARAM_LOW_WATERMARK))
+    if (members & IT_SRQ_PARAM_LOW_WATERMARK)
         params->low_watermark = srq->low_watermark;
     base_lock_drop(&srq->lock);
     return IT_SUCCESS;
@@ -193,12 +185,7 @@ it_status_t itx_srq_set_message_timeout(it_srq_handle_t srq_handle, uint64_t tim
 
 it_status_t it_srq_free(it_srq_handle_t srq_handle)
 {
-    struct ual_srq *srq = ual_srq_from(srq_handle);
-
-    if (!srq)
-        return base_refuse_handle(IT_ERR_INVALID_SRQ, __func__, srq_handle);
-    if (!base_object_claim_free(&srq->object))
-        return base_refuse_handle(IT_ERR_SRQ_BUSY, __func__, srq_handle);
-    ual_srq_destroy(&srq->object);
-    return IT_SUCCESS;
+    return base_refuse_handle(ual_object_free(srq_handle, IT_HANDLE_TYPE_SRQ, IT_ERR_INVALID_SRQ,
+                                              IT_ERR_SRQ_BUSY, ual_srq_destroy),
+                              __func__, srq_handle);
 }

@@ -99,8 +99,16 @@ static it_status_t ual_lmr_check_values(const struct ual_lmr_spec *spec,
     return ual_lmr_check_memory(call, spec->addr, spec->length, spec->privs);
 }
 
+void ual_lmr_renew_pass(struct ual_lmr *lmr)
+{
+    static _Atomic uint64_t last;
+
+    atomic_store_explicit(&lmr->pass, atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
 static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spec,
-                               struct ual_lmr **lmr_out)
+                               it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context)
 {
     struct ual_ia *ia = ual_ia_of(&pz->object);
     struct ual_lmr *lmr;
@@ -119,30 +127,25 @@ static it_status_t ual_lmr_new(struct ual_pz *pz, const struct ual_lmr_spec *spe
     base_lock_init(&lmr->lock);
     status =
         spec->base ? ia->provider->lmr_create_at(lmr, *spec->base) : ia->provider->lmr_create(lmr);
-    if (status == IT_SUCCESS) {
-        *lmr_out = lmr;
-        return status;
+    if (status != IT_SUCCESS) {
+        base_lock_destroy(&lmr->lock);
+        ual_object_discard_child(&lmr->object, pz);
+        return base_refuse(status, spec->call, "addr %p, length %llu, privs %#x: refused by %s",
+                           spec->addr, (unsigned long long)spec->length, (unsigned)spec->privs,
+                           ia->provider->name);
     }
-    base_lock_destroy(&lmr->lock);
-    ual_object_discard_child(&lmr->object, pz);
-    return base_refuse(status, spec->call, "addr %p, length %llu, privs %#x: refused by %s",
-                       spec->addr, (unsigned long long)spec->length, (unsigned)spec->privs,
-                       ia->provider->name);
-}
-
-void ual_lmr_renew_pass(struct ual_lmr *lmr)
-{
-    static _Atomic uint64_t last;
-
-    atomic_store_explicit(&lmr->pass, atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1,
-                          memory_order_release);
+    ual_object_start(&lmr->object);
+    ual_lmr_renew_pass(lmr);
+    if (rmr_context)
+        *rmr_context = lmr->key;
+    *lmr_handle = (it_lmr_handle_t)(void *)lmr;
+    return IT_SUCCESS;
 }
 
 static it_status_t ual_lmr_create(it_pz_handle_t pz_handle, const struct ual_lmr_spec *spec,
                                   it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context)
 {
     struct ual_pz *pz = ual_pz_from(pz_handle);
-    struct ual_lmr *lmr = NULL;
     struct ual_ia *ia;
     it_status_t status;
 
@@ -155,15 +158,8 @@ static it_status_t ual_lmr_create(it_pz_handle_t pz_handle, const struct ual_lmr
         return IT_ERR_IA_CATASTROPHE;
     status = ual_lmr_check_values(spec, ia->provider->ia_attributes(ia));
     if (status == IT_SUCCESS)
-        status = ual_lmr_new(pz, spec, &lmr);
-    if (status != IT_SUCCESS)
-        return status;
-    ual_object_start(&lmr->object);
-    ual_lmr_renew_pass(lmr);
-    if (rmr_context)
-        *rmr_context = lmr->key;
-    *lmr_handle = (it_lmr_handle_t)(void *)lmr;
-    return IT_SUCCESS;
+        status = ual_lmr_new(pz, spec, lmr_handle, rmr_context);
+    return status;
 }
 
 it_status_t it_lmr_create10(it_pz_handle_t pz_handle, void *addr, it_length_t length,
@@ -221,42 +217,36 @@ it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t 
 
 /* ---------------------------------------------------------------- query */
 
-static bool ual_lmr_wants(it_lmr_param_mask_t mask, it_lmr_param_mask_t member)
+static void ual_lmr_read_memory(const struct ual_lmr *lmr, unsigned members, it_lmr_param_t *params)
 {
-    return ((unsigned)mask & ((unsigned)IT_LMR_PARAM_ALL | (unsigned)member)) != 0;
-}
-
-static void ual_lmr_read_memory(const struct ual_lmr *lmr, it_lmr_param_mask_t mask,
-                                it_lmr_param_t *params)
-{
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_ADDR))
+    if (members & IT_LMR_PARAM_ADDR)
         params->addr = lmr->addr;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_LENGTH))
+    if (members & IT_LMR_PARAM_LENGTH)
         params->length = lmr->length;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_ACTUAL_ADDR))
+    if (members & IT_LMR_PARAM_ACTUAL_ADDR)
         params->actual_addr = lmr->addr;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_ACTUAL_LENGTH))
+    if (members & IT_LMR_PARAM_ACTUAL_LENGTH)
         params->actual_length = lmr->length;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_ADDR_MODE))
+    if (members & IT_LMR_PARAM_ADDR_MODE)
         params->addr_mode = lmr->addr_mode;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_LINKED))
+    if (members & IT_LMR_PARAM_LINKED)
         params->linked =
             atomic_load_explicit(&lmr->linked, memory_order_relaxed) ? IT_TRUE : IT_FALSE;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_IOBL_NUM_ELTS))
+    if (members & IT_LMR_PARAM_IOBL_NUM_ELTS)
         params->iobl_num_elts = 0;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_IOBL_TYPE))
+    if (members & IT_LMR_PARAM_IOBL_TYPE)
         params->iobl_type = (it_iobl_type_t)0; /* no list */
 }
 
-static void ual_lmr_read_changing_locked(const struct ual_lmr *lmr, it_lmr_param_mask_t mask,
+static void ual_lmr_read_changing_locked(const struct ual_lmr *lmr, unsigned members,
                                          it_lmr_param_t *params)
 {
     base_lock_assert_held(&lmr->lock);
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_PZ))
+    if (members & IT_LMR_PARAM_PZ)
         params->pz = (it_pz_handle_t)(void *)lmr->pz;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_MEM_PRIV))
+    if (members & IT_LMR_PARAM_MEM_PRIV)
         params->privs = lmr->privs;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_RMR_CONTEXT))
+    if (members & IT_LMR_PARAM_RMR_CONTEXT)
         params->rmr_context = lmr->key;
 }
 
@@ -264,6 +254,7 @@ it_status_t it_lmr_query(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
                          it_lmr_param_t *params)
 {
     struct ual_lmr *lmr = ual_lmr_from(lmr_handle);
+    unsigned members = ual_object_members(mask);
 
     if (!lmr)
         return base_refuse_handle(IT_ERR_INVALID_LMR, __func__, lmr_handle);
@@ -271,15 +262,15 @@ it_status_t it_lmr_query(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
         return base_refuse_null(__func__, params);
     if ((unsigned)mask & ~UAL_LMR_PARAMS)
         return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_IA))
+    if (members & IT_LMR_PARAM_IA)
         params->ia = (it_ia_handle_t)(void *)lmr->object.ia;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_FLAG))
+    if (members & IT_LMR_PARAM_FLAG)
         params->flags = lmr->flags;
-    if (ual_lmr_wants(mask, IT_LMR_PARAM_SHARED_ID))
+    if (members & IT_LMR_PARAM_SHARED_ID)
         params->shared_id = lmr->shared_id;
-    ual_lmr_read_memory(lmr, mask, params);
+    ual_lmr_read_memory(lmr, members, params);
     base_lock_take(&lmr->lock);
-    ual_lmr_read_changing_locked(lmr, mask, params);
+    ual_lmr_read_changing_locked(lmr, members, params);
     base_lock_drop(&lmr->lock);
     return IT_SUCCESS;
 }
@@ -300,12 +291,7 @@ void ual_lmr_destroy(struct base_object *object)
 
 it_status_t it_lmr_free(it_lmr_handle_t lmr_handle)
 {
-    struct ual_lmr *lmr = ual_lmr_from(lmr_handle);
-
-    if (!lmr)
-        return base_refuse_handle(IT_ERR_INVALID_LMR, __func__, lmr_handle);
-    if (!base_object_claim_free(&lmr->object))
-        return base_refuse_handle(IT_ERR_LMR_BUSY, __func__, lmr_handle);
-    ual_lmr_destroy(&lmr->object);
-    return IT_SUCCESS;
+    return base_refuse_handle(ual_object_free(lmr_handle, IT_HANDLE_TYPE_LMR, IT_ERR_INVALID_LMR,
+                                              IT_ERR_LMR_BUSY, ual_lmr_destroy),
+                              __func__, lmr_handle);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Regions whose memory, a list of I/O addresses, is attached later. I/O addresses are for
- * privileged programs, and a program in user space is none: what is asked for is checked, then
- * refused. As no region is ever made for linking, none can be named to it_lmr_link and _unlink.
+ * Regions whose memory, a list of I/O addresses, is attached later, and the mapping of memory for
+ * I/O addresses. These are for privileged programs, and a program in user space is none: what is
+ * asked for is checked, then refused. As no region is ever made for linking, none can be named to
+ * it_lmr_link and it_lmr_unlink.
  */
 #include "ual/memory/ual_lmr.h"
+#include "ual/object/ual.h"
 
 it_status_t it_lmr_create_unlinked(it_pz_handle_t pz_handle, size_t iobl_num_elts,
                                    it_lmr_flag_t flags, uint32_t shared_id,
@@ -58,4 +60,30 @@ it_status_t it_lmr_unlink(it_lmr_handle_t lmr_handle, it_ep_handle_t ep_handle,
     if (!ual_ep_from(ep_handle))
         return base_refuse_handle(IT_ERR_INVALID_EP, __func__, ep_handle);
     return base_refuse_handle(IT_ERR_INVALID_LMR, __func__, lmr_handle);
+}
+
+it_status_t it_mem_map(it_ia_handle_t ia_handle, void *vaddr, uint64_t aspace_id, size_t len,
+                       it_io_addr_t *io_addr, size_t *mapped_len)
+{
+    const struct ual_ia *ia = ual_ia_from(ia_handle);
+
+    (void)vaddr;
+    (void)aspace_id;
+    (void)len;
+    if (!ia)
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
+    if (!io_addr || !mapped_len)
+        return base_refuse_null2(__func__, io_addr, mapped_len);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    return base_refuse(IT_ERR_PRIV_OPS_UNAVAILABLE, __func__, "for privileged programs only");
+}
+
+it_status_t it_mem_unmap(it_ia_handle_t ia_handle, it_io_addr_t io_addr, size_t mapped_len)
+{
+    (void)io_addr;
+    (void)mapped_len;
+    if (!ual_ia_from(ia_handle))
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
+    return base_refuse(IT_ERR_PRIV_OPS_UNAVAILABLE, __func__, "for privileged programs only");
 }

@@ -56,12 +56,7 @@ void ual_pz_destroy(struct base_object *object)
 
 it_status_t it_pz_free(it_pz_handle_t pz_handle)
 {
-    struct ual_pz *pz = ual_pz_from(pz_handle);
-
-    if (!pz)
-        return base_refuse_handle(IT_ERR_INVALID_PZ, __func__, pz_handle);
-    if (!base_object_claim_free(&pz->object))
-        return base_refuse_handle(IT_ERR_PZ_BUSY, __func__, pz_handle);
-    ual_pz_destroy(&pz->object);
-    return IT_SUCCESS;
+    return base_refuse_handle(ual_object_free(pz_handle, IT_HANDLE_TYPE_PZ, IT_ERR_INVALID_PZ,
+                                              IT_ERR_PZ_BUSY, ual_pz_destroy),
+                              __func__, pz_handle);
 }

@@ -7,27 +7,6 @@
 
 /* ---------------------------------------------------------------- create */
 
-static it_status_t ual_rmr_new(const char *call, struct ual_pz *pz, it_rmr_type_t type,
-                               struct ual_rmr **rmr_out)
-{
-    struct ual_ia *ia = ual_ia_of(&pz->object);
-    struct ual_rmr *rmr;
-    it_status_t status;
-
-    rmr = ual_object_new_child(call, ia, IT_HANDLE_TYPE_RMR, pz, IT_ERR_INVALID_PZ, &status);
-    if (!rmr)
-        return status;
-    rmr->pz = pz;
-    rmr->type = type;
-    status = ia->provider->rmr_create(rmr);
-    if (status == IT_SUCCESS) {
-        *rmr_out = rmr;
-        return status;
-    }
-    ual_object_discard_child(&rmr->object, pz);
-    return base_refuse(status, call, "refused by %s", ia->provider->name);
-}
-
 static bool ual_rmr_has_type(it_rmr_type_t type, it_rmr_type_t offered)
 {
     if (type == IT_RMR_TYPE_DEFAULT)
@@ -39,7 +18,7 @@ static it_status_t ual_rmr_create(const char *call, it_pz_handle_t pz_handle,
                                   it_rmr_type_t rmr_type, it_rmr_handle_t *rmr_handle)
 {
     struct ual_pz *pz = ual_pz_from(pz_handle);
-    struct ual_rmr *rmr = NULL;
+    struct ual_rmr *rmr;
     struct ual_ia *ia;
     it_status_t status;
 
@@ -52,9 +31,16 @@ static it_status_t ual_rmr_create(const char *call, it_pz_handle_t pz_handle,
         return IT_ERR_IA_CATASTROPHE;
     if (!ual_rmr_has_type(rmr_type, ia->provider->ia_attributes(ia)->rmr_types))
         return base_refuse_number(IT_ERR_INVALID_RMR_TYPE, call, rmr_type);
-    status = ual_rmr_new(call, pz, rmr_type, &rmr);
-    if (status != IT_SUCCESS)
+    rmr = ual_object_new_child(call, ia, IT_HANDLE_TYPE_RMR, pz, IT_ERR_INVALID_PZ, &status);
+    if (!rmr)
         return status;
+    rmr->pz = pz;
+    rmr->type = rmr_type;
+    status = ia->provider->rmr_create(rmr);
+    if (status != IT_SUCCESS) {
+        ual_object_discard_child(&rmr->object, pz);
+        return base_refuse(status, call, "refused by %s", ia->provider->name);
+    }
     ual_object_start(&rmr->object);
     *rmr_handle = (it_rmr_handle_t)(void *)rmr;
     return IT_SUCCESS;
@@ -73,27 +59,22 @@ it_status_t it_rmr_create10(it_pz_handle_t pz_handle, it_rmr_handle_t *rmr_handl
 
 /* ---------------------------------------------------------------- query */
 
-static bool ual_rmr_wants(it_rmr_param_mask_t mask, it_rmr_param_mask_t member)
-{
-    return ((unsigned)mask & ((unsigned)IT_RMR_PARAM_ALL | (unsigned)member)) != 0;
-}
-
-static void ual_rmr_read_state(const struct vp_rmr_state *state, it_rmr_param_mask_t mask,
+static void ual_rmr_read_state(const struct vp_rmr_state *state, unsigned members,
                                it_rmr_param_t *params)
 {
-    if (ual_rmr_wants(mask, IT_RMR_PARAM_LINKED))
+    if (members & IT_RMR_PARAM_LINKED)
         params->bound = state->lmr ? IT_TRUE : IT_FALSE; /* "linked" in the later bindings */
-    if (ual_rmr_wants(mask, IT_RMR_PARAM_LMR))
+    if (members & IT_RMR_PARAM_LMR)
         params->lmr = (it_lmr_handle_t)(void *)state->lmr;
-    if (ual_rmr_wants(mask, IT_RMR_PARAM_ADDR))
+    if (members & IT_RMR_PARAM_ADDR)
         params->addr = state->addr;
-    if (ual_rmr_wants(mask, IT_RMR_PARAM_LENGTH))
+    if (members & IT_RMR_PARAM_LENGTH)
         params->length = state->length;
-    if (ual_rmr_wants(mask, IT_RMR_PARAM_MEM_PRIV))
+    if (members & IT_RMR_PARAM_MEM_PRIV)
         params->privs = state->privs;
-    if (ual_rmr_wants(mask, IT_RMR_PARAM_RMR_CONTEXT))
+    if (members & IT_RMR_PARAM_RMR_CONTEXT)
         params->rmr_context = state->key;
-    if (ual_rmr_wants(mask, IT_RMR_PARAM_ADDR_MODE))
+    if (members & IT_RMR_PARAM_ADDR_MODE)
         params->addr_mode = state->addr_mode;
 }
 
@@ -101,6 +82,7 @@ it_status_t it_rmr_query(it_rmr_handle_t rmr_handle, it_rmr_param_mask_t mask,
                          it_rmr_param_t *params)
 {
     struct ual_rmr *rmr = ual_rmr_from(rmr_handle);
+    unsigned members = ual_object_members(mask);
     struct vp_rmr_state state;
 
     if (!rmr)
@@ -110,13 +92,13 @@ it_status_t it_rmr_query(it_rmr_handle_t rmr_handle, it_rmr_param_mask_t mask,
     if ((unsigned)mask & ~UAL_RMR_PARAMS)
         return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
     ual_ia_of(&rmr->object)->provider->rmr_query(rmr, &state);
-    if (ual_rmr_wants(mask, IT_RMR_PARAM_IA))
+    if (members & IT_RMR_PARAM_IA)
         params->ia = (it_ia_handle_t)(void *)rmr->object.ia;
-    if (ual_rmr_wants(mask, IT_RMR_PARAM_PZ))
+    if (members & IT_RMR_PARAM_PZ)
         params->pz = (it_pz_handle_t)(void *)rmr->pz;
-    if (ual_rmr_wants(mask, IT_RMR_PARAM_TYPE))
+    if (members & IT_RMR_PARAM_TYPE)
         params->type = rmr->type;
-    ual_rmr_read_state(&state, mask, params);
+    ual_rmr_read_state(&state, members, params);
     return IT_SUCCESS;
 }
 
@@ -134,11 +116,7 @@ void ual_rmr_destroy(struct base_object *object)
 
 it_status_t it_rmr_free(it_rmr_handle_t rmr_handle)
 {
-    struct ual_rmr *rmr = ual_rmr_from(rmr_handle);
-
-    /* It has no children; a claim that fails is another thread's free. */
-    if (!rmr || !base_object_claim_free(&rmr->object))
-        return base_refuse_handle(IT_ERR_INVALID_RMR, __func__, rmr_handle);
-    ual_rmr_destroy(&rmr->object);
-    return IT_SUCCESS;
+    return base_refuse_handle(ual_object_free(rmr_handle, IT_HANDLE_TYPE_RMR, IT_ERR_INVALID_RMR,
+                                              IT_ERR_INVALID_RMR, ual_rmr_destroy),
+                              __func__, rmr_handle);
 }

@@ -49,6 +49,17 @@ void ual_object_end(struct base_object *object)
     ual_object_discard(object);
 }
 
+it_status_t ual_object_free(void *handle, it_handle_type_enum_t type, it_status_t invalid,
+                            it_status_t busy, void (*destroy)(struct base_object *object))
+{
+    if (!base_object_is(handle, type))
+        return invalid;
+    if (!base_object_claim_free(handle))
+        return busy;
+    destroy(handle);
+    return IT_SUCCESS;
+}
+
 /* ---------------------------------------------------------------- ends; the calls are in tii */
 
 void ual_listen_destroy(struct base_object *object)

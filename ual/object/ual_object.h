@@ -2,8 +2,7 @@
 /*
  * The life of the objects behind handles: memory, place in the IA's lists, validity of the handle.
  * A create takes ual_object_new, fills in, calls the provider and ends with ual_object_start; a
- * free begins with base_object_claim_free and ends in one of the ual_*_destroy functions, which
- * it_ia_free uses too.
+ * free claims the object and ends in one of the ual_*_destroy functions, which it_ia_free uses too.
  */
 #ifndef ITAPI_UAL_OBJECT_UAL_OBJECT_H
 #define ITAPI_UAL_OBJECT_UAL_OBJECT_H
@@ -31,6 +30,16 @@ void ual_object_start(struct base_object *object);
 
 /* Last step of a free: takes the unpublished object out of its IA and gives the memory back. */
 void ual_object_end(struct base_object *object);
+
+/* A free of the API: `busy`, while the object has children, or when another thread frees it. */
+it_status_t ual_object_free(void *handle, it_handle_type_enum_t type, it_status_t invalid,
+                            it_status_t busy, void (*destroy)(struct base_object *object));
+
+/* The members that a query asks for. Bit 0 of the mask of every type stands for all. */
+static inline unsigned ual_object_members(unsigned mask)
+{
+    return mask & 1u ? ~0u : mask;
+}
 
 void ual_listen_destroy(struct base_object *object);
 void ual_address_destroy(struct base_object *object);

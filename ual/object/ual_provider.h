@@ -13,7 +13,7 @@
 /* One block of memory for an it_ia_info_t with its arrays; it_ia_info_free gives it back. */
 it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count);
 
-/* The Spigot with the lowest number (ual_spigot.c). */
+/* The Spigot with the lowest number. */
 size_t ual_spigot_first(const struct ual_ia *ia);
 /*
  * False: the IA has no such Spigot. 0 is the only Spigot, where there is one only, and becomes its

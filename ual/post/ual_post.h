@@ -16,16 +16,8 @@
  * live one.
  */
 extern const struct base_entries ual_ep_entries;
-it_status_t ual_post_send(it_ep_handle_t handle, const it_lmr_triplet_t *segments, size_t count,
-                          it_dto_cookie_t cookie, it_dto_flags_t flags);
-it_status_t ual_post_rdma_write(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
-                                size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags,
-                                it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context);
-it_status_t ual_post_rdma_read(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
-                               size_t count, it_dto_cookie_t cookie, it_dto_flags_t flags,
-                               it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context);
-it_status_t ual_post_recv(it_handle_t handle, const it_lmr_triplet_t *segments, size_t count,
-                          it_dto_cookie_t cookie, it_dto_flags_t flags);
+/* Posting on an S-RQ. */
+extern const struct base_entries ual_srq_entries;
 
 /* Flags by operation. */
 #define UAL_POST_RECV_FLAGS                                                                        \
@@ -147,8 +139,5 @@ static inline it_status_t ual_post_request(const char *call, struct ual_ep *ep,
 
     return status == IT_SUCCESS ? ual_post_hand_over(call, ep, request) : status;
 }
-
-/* Posting on an S-RQ (ual_post_recv.c). */
-extern const struct base_entries ual_srq_entries;
 
 #endif

@@ -1,7 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_ia_query_features. */
+/* itx_ia_stats, itx_ia_query_features, itx_ia_set_half_open_share. */
 #include "ual/object/ual_extension.h"
 #include "ual/object/ual_provider.h"
+
+#define UAL_COUNTERS_MIN UAL_SIZE_UP_TO(struct itx_counters, thread_wakeups) /* first version */
+
+it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters)
+{
+    struct ual_ia *ia = ual_ia_from(ia_handle);
+    struct itx_counters own = {.size = sizeof(own)};
+
+    if (!ia)
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
+    if (!counters)
+        return base_refuse_null(__func__, counters);
+    if (counters->size < UAL_COUNTERS_MIN)
+        return base_refuse_below(IT_ERR_INVALID_LENGTH, __func__, counters->size, UAL_COUNTERS_MIN);
+    ia->provider->counters(ia, &own);
+    ual_extension_write(counters, counters->size, &own, sizeof(own));
+    return IT_SUCCESS;
+}
 
 #define UAL_FEATURES_MIN                                                                           \
     UAL_SIZE_UP_TO(struct itx_features, send_imm_receives) /* the first version */
@@ -35,5 +53,15 @@ it_status_t itx_ia_query_features(it_ia_handle_t ia_handle, struct itx_features 
     own.max_ird = attributes->max_ird;
     own.max_ord = attributes->max_ord;
     ual_extension_write(features, features->size, &own, sizeof(own));
+    return IT_SUCCESS;
+}
+
+it_status_t itx_ia_set_half_open_share(it_ia_handle_t ia_handle, size_t streams)
+{
+    struct ual_ia *ia = ual_ia_from(ia_handle);
+
+    if (!ia)
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
+    atomic_store_explicit(&ia->half_open_share, streams, memory_order_relaxed);
     return IT_SUCCESS;
 }

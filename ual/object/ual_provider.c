@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The record of it_ia_query, filled in by the provider; it_ia_info_free. */
+/* The record of it_ia_query, filled in by the provider; it_ia_info_free; the Spigots of an IA. */
 #include "ual/object/ual_provider.h"
 
 #include <stdlib.h>
@@ -26,4 +26,31 @@ it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count)
 void it_ia_info_free(it_ia_info_t *ia_info)
 {
     free(ia_info);
+}
+
+#define UAL_SPIGOTS 64u /* numbers are small */
+
+size_t ual_spigot_first(const struct ual_ia *ia)
+{
+    size_t id = 0;
+
+    while (id < UAL_SPIGOTS && !ia->provider->has_spigot(ia, id))
+        id++;
+    return id;
+}
+
+bool ual_spigot_find(const struct ual_ia *ia, size_t *spigot_id)
+{
+    size_t first;
+
+    if (ia->provider->has_spigot(ia, *spigot_id))
+        return true;
+    if (*spigot_id != 0)
+        return false;
+    first = ual_spigot_first(ia);
+    for (size_t id = first + 1; id < UAL_SPIGOTS; id++)
+        if (ia->provider->has_spigot(ia, id))
+            return false; /* which one is meant? */
+    *spigot_id = first;
+    return first < UAL_SPIGOTS;
 }
