@@ -3,14 +3,10 @@
  * Requests and answers as FPDUs, octet by octet. The octets were written down by another program:
  * RFC 5040, 5041, 5044 and 7306 in forty lines of Python.
  */
-#include "vp/uiwarp/send/uiw_batch.h"
 
 #include "uiw_stream.h"
 #include "vectors/iw_hex.h"
-#include "vp/uiwarp/send/uiw_failure.h"
-#include "vp/uiwarp/send/uiw_out.h"
-#include "vp/uiwarp/send/uiw_sender.h"
-#include "vp/uiwarp/send/uiw_single.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #include <criterion/criterion.h>
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One stream at work, by octets: what is sent and when, and what comes of octets of the peer. */
-#include "vp/uiwarp/stream/uiw_drive.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "tdi/iwarp/iw_wire.h"
 #include "uiw_stream.h"
 #include "vp/uiwarp/queue/uiw_progress.h"
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/stream/uiw_end.h"
 #include "support/test_row.h"
 
 #include <criterion/criterion.h>

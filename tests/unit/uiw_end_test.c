@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ends of connections and of attempts: what the peer gets, what is flushed, what is reported. */
-#include "vp/uiwarp/stream/uiw_end.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "tdi/iwarp/iw_wire.h"
 #include "uiw_stream.h"
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/send/uiw_out.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #include <criterion/criterion.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Links, unlinks and Reads into windows in the send queue: when their turn comes, and what then. */
-#include "vp/uiwarp/send/uiw_local.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #include "support/it_window.h"
 #include "uiw_stream.h"
-#include "vp/uiwarp/send/uiw_failure.h"
 
 #include <criterion/criterion.h>
 

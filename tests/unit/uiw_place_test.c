@@ -3,7 +3,7 @@
  * FPDUs of the peer, octet by octet: where they go, what they complete, and every reason to refuse
  * one.
  */
-#include "vp/uiwarp/receive/uiw_place.h"
+#include "vp/uiwarp/receive/uiw_receive.h"
 
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_wire.h"

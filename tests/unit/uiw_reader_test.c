@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Octets from a socket: in which calls they are read, and how a look at the socket ends. */
-#include "vp/uiwarp/receive/uiw_reader.h"
+#include "vp/uiwarp/receive/uiw_receive.h"
 
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_wire.h"

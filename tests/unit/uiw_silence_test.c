@@ -3,7 +3,7 @@
  * Peers that stay silent at the start of a connection. The clock, the round trip and what the
  * socket holds are the test's; the IA lives on the test's thread.
  */
-#include "vp/uiwarp/stream/uiw_silence.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "base/base_clock.h"
 #include "tdi/iwarp/iw_mpa.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A socket becomes the stream of an EP: what leaves first, what is held, what is agreed on. */
-#include "vp/uiwarp/stream/uiw_start.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "tdi/iwarp/iw_mpa.h"
 #include "uiw_bed.h"

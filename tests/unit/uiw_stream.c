@@ -2,9 +2,9 @@
 #include "uiw_stream.h"
 
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/receive/uiw_reader.h"
-#include "vp/uiwarp/send/uiw_out.h"
-#include "vp/uiwarp/stream/uiw_post.h"
+#include "vp/uiwarp/receive/uiw_receive.h"
+#include "vp/uiwarp/send/uiw_send.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <unistd.h>
 

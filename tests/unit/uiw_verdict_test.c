@@ -3,7 +3,7 @@
  * Reasons for which a stream ends: the Terminate for the peer, and the affiliated event, the
  * completions and the counters for the consumer. Each row has a stream of its own.
  */
-#include "vp/uiwarp/stream/uiw_verdict.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "uiw_stream.h"
 

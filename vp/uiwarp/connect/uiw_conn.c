@@ -2,7 +2,7 @@
 /* Ends of attempts from outside: by the EP and by the IA. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
-#include "vp/uiwarp/stream/uiw_modify.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 static bool conn_is_pending(const struct ual_ep *ep)
 {

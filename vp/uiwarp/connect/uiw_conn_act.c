@@ -6,8 +6,7 @@
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/connect/uiw_options.h"
 #include "vp/uiwarp/net/uiw_net.h"
-#include "vp/uiwarp/stream/uiw_end.h"
-#include "vp/uiwarp/stream/uiw_modify.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 /* The memory of a connection startup, and who refers to it. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
-#include "vp/uiwarp/stream/uiw_modify.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "base/base_log.h"
 #include "tdi/iwarp/iw_text.h"
 #include "vp/uiwarp/net/uiw_net.h"
-#include "vp/uiwarp/stream/uiw_log.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <stdio.h>
 #include <string.h>

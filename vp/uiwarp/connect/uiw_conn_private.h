@@ -12,7 +12,7 @@
 
 #include "base/base_clock.h"
 #include "vp/uiwarp/connect/uiw_conn.h"
-#include "vp/uiwarp/stream/uiw_start.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <sys/socket.h>
 

@@ -3,7 +3,7 @@
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include "vp/uiwarp/net/uiw_net.h"
-#include "vp/uiwarp/stream/uiw_modify.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <errno.h>
 #include <netinet/in.h>

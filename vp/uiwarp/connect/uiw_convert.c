@@ -8,7 +8,7 @@
 
 #include "vp/uiwarp/connect/uiw_options.h"
 #include "vp/uiwarp/net/uiw_net.h"
-#include "vp/uiwarp/stream/uiw_modify.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,11 @@
  * back before a thread relies on the set: a leader that is about to sleep, the loop that takes
  * over, a sender that waits for room, a leader that forgets the stream.
  */
-#include "vp/uiwarp/lead/uiw_detach.h"
+#include "vp/uiwarp/lead/uiw_leader.h"
 
 #include "vp/uiwarp/queue/uiw_pollset.h"
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/stream/uiw_drive.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <sys/epoll.h>
 

@@ -9,14 +9,10 @@
  * has held ours from the beginning, when it was empty, by way of a third one in between, the gate,
  * where it can be switched on and off at no such cost.
  */
-#include "vp/uiwarp/lead/uiw_handover.h"
 
 #include "base/base_clock.h"
-#include "vp/uiwarp/lead/uiw_detach.h"
 #include "vp/uiwarp/lead/uiw_leader.h"
-#include "vp/uiwarp/lead/uiw_round.h"
-#include "vp/uiwarp/lead/uiw_sweep.h"
-#include "vp/uiwarp/stream/uiw_silence.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <sched.h>
 #include <sys/epoll.h>

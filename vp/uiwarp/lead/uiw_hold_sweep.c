@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The loop looks at Sends that wait for a receive: see receive/uiw_hold.c. */
-#include "vp/uiwarp/lead/uiw_sweep.h"
+#include "vp/uiwarp/lead/uiw_leader.h"
 
 #include "base/base_clock.h"
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/receive/uiw_hold.h"
-#include "vp/uiwarp/stream/uiw_drive.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 static bool hold_is_over(const struct uiw_ep *ep)
 {

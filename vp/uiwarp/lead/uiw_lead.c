@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The ways in which a consumer leads: it polls, or it waits. */
-#include "vp/uiwarp/lead/uiw_lead.h"
 
 #include "base/base_call.h"
 #include "base/base_clock.h"
-#include "vp/uiwarp/lead/uiw_detach.h"
-#include "vp/uiwarp/lead/uiw_handover.h"
 #include "vp/uiwarp/lead/uiw_leader.h"
-#include "vp/uiwarp/lead/uiw_round.h"
-#include "vp/uiwarp/lead/uiw_sweep.h"
 
 #include <errno.h>
 #include <sched.h>

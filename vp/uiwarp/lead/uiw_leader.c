@@ -2,8 +2,6 @@
 /* The leader word: who leads, and how the lead goes on. */
 #include "vp/uiwarp/lead/uiw_leader.h"
 
-#include "vp/uiwarp/lead/uiw_round.h"
-
 #include <sched.h>
 
 /* One of those who wait is woken without having an event: it finds the leader word free. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One look at the sockets by the leader, and the streams that had data a moment ago. */
-#include "vp/uiwarp/lead/uiw_round.h"
 
 #include "base/base_call.h"
-#include "vp/uiwarp/lead/uiw_detach.h"
-#include "vp/uiwarp/stream/uiw_drive.h"
+#include "vp/uiwarp/lead/uiw_leader.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <unistd.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The loop looks at messages that hold a receive of an S-RQ: see queue/uiw_srq_watch.c. */
-#include "vp/uiwarp/lead/uiw_sweep.h"
+#include "vp/uiwarp/lead/uiw_leader.h"
 
 #include "base/base_clock.h"
 #include "base/base_log.h"
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/stream/uiw_end.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 /* A process that was stopped has not read what came: such a time counts as two periods. */
 static uint64_t watch_elapsed(struct uiw_drawn *drawn, uint64_t period_ns)

@@ -12,11 +12,11 @@
  * asleep is deferred instead of held. A program that is elsewhere is forgiven: the loop looks once
  * a second and lets go what it meets twice.
  */
-#include "vp/uiwarp/lead/uiw_sweep.h"
+#include "vp/uiwarp/lead/uiw_leader.h"
 
 #include "base/base_clock.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
-#include "vp/uiwarp/stream/uiw_drive.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #define SWEEP_DEFERRED_NS (BASE_NS_PER_MS / 2)
 #define SWEEP_HOLDING_NS  BASE_NS_PER_MS

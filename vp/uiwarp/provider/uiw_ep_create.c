@@ -9,11 +9,8 @@
 #include "vp/uiwarp/queue/uiw_rq.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
-#include "vp/uiwarp/send/uiw_out.h"
-#include "vp/uiwarp/stream/uiw_end.h"
-#include "vp/uiwarp/stream/uiw_modify.h"
-#include "vp/uiwarp/stream/uiw_post.h"
-#include "vp/uiwarp/stream/uiw_silence.h"
+#include "vp/uiwarp/send/uiw_send.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <sched.h>
 

@@ -3,14 +3,13 @@
 #include "vp/uiwarp/provider/uiw_provider.h"
 
 #include "vp/uiwarp/connect/uiw_conn_private.h"
-#include "vp/uiwarp/lead/uiw_lead.h"
-#include "vp/uiwarp/lead/uiw_sweep.h"
+#include "vp/uiwarp/lead/uiw_leader.h"
 #include "vp/uiwarp/net/uiw_net.h"
 #include "vp/uiwarp/provider/uiw_ep_create.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_ep.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
-#include "vp/uiwarp/stream/uiw_modify.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <limits.h>
 #include <stdio.h>

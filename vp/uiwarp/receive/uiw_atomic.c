@@ -4,7 +4,7 @@
  * processor's own atomic instructions: atomic also against other streams, other IAs, and programs
  * that use such instructions on the same memory.
  */
-#include "vp/uiwarp/receive/uiw_place.h"
+#include "vp/uiwarp/receive/uiw_receive.h"
 
 #include "tdi/iwarp/iw_atomic.h"
 

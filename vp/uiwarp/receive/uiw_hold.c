@@ -11,7 +11,7 @@
 
 #include "vp/uiwarp/queue/uiw_rq.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
-#include "vp/uiwarp/receive/uiw_place.h"
+#include "vp/uiwarp/receive/uiw_receive.h"
 
 static bool hold_is_solicited(const struct uiw_held *held)
 {

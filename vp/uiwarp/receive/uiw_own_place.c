@@ -8,7 +8,7 @@
 #include "vp/uiwarp/receive/uiw_own_place.h"
 
 #include "vp/uiwarp/receive/uiw_hold.h"
-#include "vp/uiwarp/receive/uiw_place.h"
+#include "vp/uiwarp/receive/uiw_receive.h"
 
 #include <string.h>
 

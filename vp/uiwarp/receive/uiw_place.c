@@ -3,7 +3,7 @@
  * The answers to the protocol code (iw_rx.h) when a segment arrives: may it be placed, where, and
  * what does it complete? Runs in the reader.
  */
-#include "vp/uiwarp/receive/uiw_place.h"
+#include "vp/uiwarp/receive/uiw_receive.h"
 
 #include "tdi/iwarp/iw_atomic.h"
 #include "vp/uiwarp/queue/uiw_rq.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vp/uiwarp/receive/uiw_reader.h"
 
 #include "base/base_call.h"
 #include "vp/uiwarp/net/uiw_net.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
-#include "vp/uiwarp/receive/uiw_place.h"
+#include "vp/uiwarp/receive/uiw_receive.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vp/uiwarp/send/uiw_batch.h"
 
 #include "tdi/iwarp/iw_wire.h"
-#include "vp/uiwarp/send/uiw_failure.h"
-#include "vp/uiwarp/send/uiw_local.h"
-#include "vp/uiwarp/send/uiw_request.h"
-#include "vp/uiwarp/send/uiw_response.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 /* In one call; with CRC so much that the payload is still in the cache when it is copied. */
 #define BATCH_OCTETS     (1024u * 1024u)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vp/uiwarp/send/uiw_frame.h"
 
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
-#include "vp/uiwarp/send/uiw_failure.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #include <string.h>
 

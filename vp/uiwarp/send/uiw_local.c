@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Links, unlinks and the windows of Reads: what the sender does with them when their turn comes. */
-#include "vp/uiwarp/send/uiw_local.h"
 
-#include "vp/uiwarp/send/uiw_failure.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 static bool local_is_fenced(const struct uiw_ep *ep, uint32_t index, const struct uiw_sqe *sqe)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vp/uiwarp/send/uiw_out.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #include "base/base_call.h"
 #include "tdi/iwarp/iw_crc.h"
@@ -7,7 +7,6 @@
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_pollset.h"
-#include "vp/uiwarp/send/uiw_failure.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,11 +3,9 @@
  * Headers and short payload are in the batch's scratch, long payload stays where the consumer has
  * it. Nothing is committed here but the MSN of a message that starts.
  */
-#include "vp/uiwarp/send/uiw_request.h"
 
 #include "tdi/iwarp/iw_wire.h"
-#include "vp/uiwarp/send/uiw_failure.h"
-#include "vp/uiwarp/send/uiw_local.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #include <string.h>
 

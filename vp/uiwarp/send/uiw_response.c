@@ -3,11 +3,10 @@
  * The source of a Read may change at any time. With CRC its octets are therefore copied once and
  * summed where no other thread writes; short payload is copied anyway.
  */
-#include "vp/uiwarp/send/uiw_response.h"
 
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_wire.h"
-#include "vp/uiwarp/send/uiw_failure.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #include <string.h>
 

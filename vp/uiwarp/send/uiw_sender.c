@@ -4,15 +4,11 @@
  * one sendmsg(2). One thread at a time holds the send token; the others only mark it: there is more
  * to do.
  */
-#include "vp/uiwarp/send/uiw_sender.h"
 
 #include "evd/deliver/evd_deliver.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
-#include "vp/uiwarp/send/uiw_batch.h"
-#include "vp/uiwarp/send/uiw_local.h"
-#include "vp/uiwarp/send/uiw_out.h"
-#include "vp/uiwarp/send/uiw_single.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #define SENDER_BUDGET_OCTETS ((uint64_t)128 * 1024)
 

@@ -3,7 +3,7 @@
  * A short Send or Write with nothing before it, nothing behind it and nothing to wait for: one FPDU
  * in one piece. The batch would do the same in twice the instructions.
  */
-#include "vp/uiwarp/send/uiw_single.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #include "evd/deliver/evd_deliver.h"
 #include "tdi/iwarp/iw_crc.h"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vp/uiwarp/stream/uiw_drive.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "evd/deliver/evd_deliver.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/send/uiw_out.h"
-#include "vp/uiwarp/send/uiw_sender.h"
-#include "vp/uiwarp/stream/uiw_verdict.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #include <unistd.h>
 

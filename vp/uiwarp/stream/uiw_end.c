@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state first, then the stream, then the posted work, then the events, each once. */
-#include "vp/uiwarp/stream/uiw_end.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "evd/deliver/evd_deliver.h"
 #include "tdi/iwarp/iw_wire.h"
@@ -9,7 +9,7 @@
 #include "vp/uiwarp/queue/uiw_rq.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/send/uiw_out.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 static bool end_step(struct ual_ep *ual, const struct uiw_end *end)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The settings of an EP for its startup frames; what came of them, and between which ends. */
-#include "vp/uiwarp/net/uiw_net.h"
-#include "vp/uiwarp/stream/uiw_modify.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <string.h>
 

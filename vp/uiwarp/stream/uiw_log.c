@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vp/uiwarp/stream/uiw_log.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "base/base_log.h"
 #include "tdi/iwarp/iw_text.h"

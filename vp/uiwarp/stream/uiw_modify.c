@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Changing an EP while it lives: its queues, read depths, rights and watermarks. */
-#include "vp/uiwarp/stream/uiw_modify.h"
 
 #include "vp/uiwarp/queue/uiw_rings.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/stream/uiw_drive.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 /* Sizes of messages and segment lists: no posted receive may rely on them. */
 #define MODIFY_SIZES                                                                               \

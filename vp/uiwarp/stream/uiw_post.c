@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A request enters the send queue, then leaves at once, soon, or with the next. */
-#include "vp/uiwarp/stream/uiw_post.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "base/base_clock.h"
 #include "evd/deliver/evd_deliver.h"
-#include "vp/uiwarp/stream/uiw_drive.h"
 
 /* On failure nothing has changed but the slot, which is still free. */
 static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,

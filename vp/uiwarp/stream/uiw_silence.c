@@ -14,13 +14,12 @@
  * itx_mpa_params.release_us and four round trips. siw closes a connection on which it finds octets
  * right behind the Reply; by then it has long taken the Reply.
  */
-#include "vp/uiwarp/stream/uiw_silence.h"
 
 #include "base/base_clock.h"
 #include "base/base_log.h"
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_token.h"
-#include "vp/uiwarp/stream/uiw_drive.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <linux/sockios.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vp/uiwarp/stream/uiw_start.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "base/base_clock.h"
 #include "tdi/iwarp/iw_marker.h"
@@ -7,11 +7,8 @@
 #include "vp/uiwarp/queue/uiw_pollset.h"
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/receive/uiw_own_place.h"
-#include "vp/uiwarp/receive/uiw_reader.h"
-#include "vp/uiwarp/send/uiw_out.h"
-#include "vp/uiwarp/stream/uiw_drive.h"
-#include "vp/uiwarp/stream/uiw_silence.h"
-#include "vp/uiwarp/stream/uiw_verdict.h"
+#include "vp/uiwarp/receive/uiw_receive.h"
+#include "vp/uiwarp/send/uiw_send.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vp/uiwarp/stream/uiw_verdict.h"
+#include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
-#include "vp/uiwarp/stream/uiw_end.h"
-#include "vp/uiwarp/stream/uiw_log.h"
 
 #include <unistd.h>
 

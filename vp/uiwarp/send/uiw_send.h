@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Requests and answers become FPDUs in the socket. All by the sender, who holds the send token. */
+#ifndef ITAPI_VP_UIWARP_SEND_UIW_SEND_H
+#define ITAPI_VP_UIWARP_SEND_UIW_SEND_H
+
+#include "vp/uiwarp/queue/uiw_ep.h"
+#include "vp/uiwarp/queue/uiw_sq.h"
+
+/* ---- uiw_out.c: one system call, and the rest of an FPDU that it took half of ---- */
+
+enum uiw_out_state {
+    UIW_OUT_MORE,
+    UIW_OUT_IDLE,
+    UIW_OUT_FULL,
+    UIW_OUT_DEAD
+};
+
+/* A new stream begins, or the EP has none. */
+void uiw_out_reset(struct uiw_ep *ep);
+
+/*
+ * blocked: the socket is full, or the budget used up, and the leader calls when the socket takes
+ * octets. Armed on return, and level triggered: nothing is lost if the socket takes them already.
+ */
+void uiw_out_block(struct uiw_ep *ep, bool blocked);
+
+/*
+ * The stream is beyond sending. Reading goes on: the peer's last words, perhaps a Terminate, are
+ * still there, and the reader sees the end of the stream.
+ */
+void uiw_out_kill(struct uiw_ep *ep);
+
+/* Returns the octets taken, 0 if the socket is full, -1 if it is broken. */
+ssize_t uiw_out_write(struct uiw_ep *ep, struct iovec *iov, unsigned count);
+
+/*
+ * The socket has taken `sent` of the first `end` octets of iov. The rest leaves from a copy, before
+ * anything else, since its source may change or vanish. Without memory for the copy the stream is
+ * dead (half an FPDU cannot be taken back), and the function returns false.
+ */
+bool uiw_out_keep(struct uiw_ep *ep, const struct iovec *iov, unsigned count, uint32_t end,
+                  uint32_t sent);
+
+/*
+ * The whole FPDU, at most 128 octets without its CRC field, leaves before anything else: adds
+ * markers and CRC. Returns false without memory.
+ */
+bool uiw_out_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length);
+
+/* Sends what leaves before anything else. MORE: nothing of it is left. */
+enum uiw_out_state uiw_out_send_image(struct uiw_ep *ep);
+
+/* ---- why the sender has stopped for good ---- */
+
+/* A copy, taken while the token is held: afterwards the EP may be used anew. */
+struct uiw_failure {
+    uint32_t generation;
+    it_dto_status_t status; /* of request `index` */
+    uint32_t index;
+    enum iw_error error; /* of the response to `entry`; `answered` octets of it have left */
+    struct uiw_irq_entry entry;
+    uint32_t answered;
+};
+
+/* The request cannot be executed. */
+static inline void uiw_fail_request(struct uiw_ep *ep, uint32_t index, it_dto_status_t status)
+{
+    ep->tx.failed_index = index;
+    atomic_store_explicit(&ep->tx.failed_status, (int)status, memory_order_release);
+}
+
+/* The Read of the peer at the cursor cannot be answered. */
+static inline void uiw_fail_response(struct uiw_ep *ep, enum iw_error error)
+{
+    atomic_store_explicit(&ep->tx.failed_error, (int)error, memory_order_release);
+}
+
+/* No request and no Read is to blame. */
+static inline void uiw_fail_stream(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->tx.failed_stream, true, memory_order_release);
+}
+
+static inline bool uiw_has_failed(const struct uiw_ep *ep)
+{
+    return atomic_load_explicit(&ep->tx.failed_status, memory_order_acquire) != IT_DTO_SUCCESS ||
+           atomic_load_explicit(&ep->tx.failed_error, memory_order_acquire) != IW_OK ||
+           atomic_load_explicit(&ep->tx.failed_stream, memory_order_acquire);
+}
+
+/*
+ * A request or response that has failed lies behind what could not be sent: its turn comes again.
+ */
+static inline void uiw_failure_forget(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->tx.failed_status, IT_DTO_SUCCESS, memory_order_relaxed);
+    atomic_store_explicit(&ep->tx.failed_error, IW_OK, memory_order_relaxed);
+}
+
+/* ---- uiw_frame.c: the FPDUs of one system call ---- */
+
+#define UIW_BATCH_FPDUS   64u
+#define UIW_BATCH_IOVS    336u
+#define UIW_BATCH_PINS    128u
+#define UIW_BATCH_SCRATCH 16384u
+#define UIW_BATCH_BOUNCES 4u
+/* Shorter payload is copied behind its header: cheaper than another iovec. */
+#define UIW_INLINE_MAX 512u
+/* Scratch of an FPDU: header, the header of a request's own (a Read's), trailer. */
+#define UIW_OWN_HEADER 64u
+#define UIW_FPDU_SCRATCH                                                                           \
+    (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + UIW_OWN_HEADER + IW_TRAILER_MAX + 1)
+_Static_assert(UIW_OWN_HEADER >= IW_READ_REQUEST_HEADER &&
+                   UIW_OWN_HEADER >= IW_ATOMIC_REQUEST_HEADER,
+               "it fits");
+/* Payload in the second call of an FPDU that is cut. */
+#define UIW_LAST_PART 24576u
+
+struct uiw_fpdu {
+    uint32_t wire_length;
+    bool ends_request;       /* last octet of a Send or Write */
+    struct uiw_cursor after; /* where the sender is when it is gone */
+};
+
+/* An FPDU that goes in two calls. */
+struct uiw_cut {
+    unsigned iovs;   /* of the batch, that go in the first call; 0: there is no such FPDU */
+    uint32_t octets; /* in these */
+    uint32_t length; /* of its payload: the last of these and the one behind them */
+    uint32_t crc;    /* of the header in front of that */
+    unsigned pad;
+    uint8_t *trailer; /* without the CRC as yet */
+};
+
+struct uiw_batch {
+    struct uiw_cursor cursor; /* behind the FPDUs built so far */
+    unsigned fpdu_count;
+    unsigned iov_count;
+    unsigned pin_count;
+    uint32_t octets;
+    uint32_t scratch_used;
+    bool full;
+    bool passed_local; /* the cursor has passed local requests */
+    bool acknowledges; /* the first FPDU does: messages of the peer */
+    struct uiw_cut cut;
+    unsigned bounce_count;
+    uint32_t bounce_used;                          /* of the last one */
+    struct uiw_bounce *bounces[UIW_BATCH_BOUNCES]; /* answers with CRC; FPDUs with markers */
+    struct uiw_fpdu fpdus[UIW_BATCH_FPDUS];
+    struct iovec iov[UIW_BATCH_IOVS];
+    struct uiw_mr *pins[UIW_BATCH_PINS]; /* held until the call has returned */
+    uint8_t scratch[UIW_BATCH_SCRATCH];  /* headers, trailers, short payload */
+};
+
+/* The FPDU under construction. */
+struct uiw_frame {
+    uint8_t *header;
+    size_t header_length; /* with a request's own header */
+    uint32_t payload_length;
+    unsigned iov_first;     /* of the FPDU */
+    unsigned payload_first; /* iovec of payload that is not copied */
+    bool copied;            /* payload stands behind the header */
+    bool summed;            /* crc covers header and payload already */
+    bool cut;               /* it goes in two calls */
+    uint32_t crc;
+};
+
+/* The next octet of scratch: headers are encoded there. */
+static inline uint8_t *uiw_frame_scratch(struct uiw_batch *batch)
+{
+    return batch->scratch + batch->scratch_used;
+}
+
+/* Scratch pieces that follow each other become one iovec. */
+static inline void uiw_frame_add(struct uiw_batch *batch, uint8_t *base, size_t length)
+{
+    struct iovec *last = batch->iov_count ? &batch->iov[batch->iov_count - 1] : NULL;
+
+    if (last && (uint8_t *)last->iov_base + last->iov_len == base) {
+        last->iov_len += length;
+        return;
+    }
+    batch->iov[batch->iov_count++] = (struct iovec){base, length};
+}
+
+/* Takes `length` octets of scratch into the FPDU. */
+static inline void uiw_frame_add_scratch(struct uiw_batch *batch, size_t length)
+{
+    uiw_frame_add(batch, uiw_frame_scratch(batch), length);
+    batch->scratch_used += (uint32_t)length;
+}
+
+/* Copies must not take the scratch that the headers of a full batch need. */
+static inline bool uiw_frame_may_copy(const struct uiw_batch *batch, uint32_t length)
+{
+    uint32_t reserved = (UIW_BATCH_FPDUS - batch->fpdu_count) * (uint32_t)UIW_FPDU_SCRATCH;
+
+    return length <= UIW_INLINE_MAX && batch->scratch_used + length + reserved <= UIW_BATCH_SCRATCH;
+}
+
+/* The header is in scratch; payload follows. */
+static inline void uiw_frame_open(struct uiw_batch *batch, struct uiw_frame *frame,
+                                  size_t header_length, uint32_t payload_length)
+{
+    frame->header = uiw_frame_scratch(batch);
+    frame->header_length = header_length;
+    frame->payload_length = payload_length;
+    frame->iov_first = batch->iov_count;
+    frame->summed = false;
+    frame->cut = false;
+    uiw_frame_add_scratch(batch, header_length);
+    frame->payload_first = batch->iov_count;
+    frame->copied = uiw_frame_may_copy(batch, payload_length);
+}
+
+/* Keeps the pin until the call is over; one per run of segments of the same LMR is enough. */
+static inline void uiw_frame_keep_pin(struct uiw_batch *batch, struct uiw_mr *mr)
+{
+    if (batch->pin_count && batch->pins[batch->pin_count - 1] == mr)
+        uiw_mr_unpin(mr);
+    else
+        batch->pins[batch->pin_count++] = mr;
+}
+
+/* A buffer that lives as long as the batch. NULL: the stream has failed. */
+uint8_t *uiw_frame_buffer(struct uiw_ep *ep, struct uiw_batch *batch);
+
+/*
+ * The payload, one iovec, goes in two calls: the peer copies the first part while uiw_frame_sum_cut
+ * sums all of it and the second part is on its way.
+ */
+void uiw_frame_cut(struct uiw_batch *batch, struct uiw_frame *frame);
+
+/*
+ * Adds the trailer and enters the FPDU; the cursor stands behind it. Returns false if that has
+ * failed.
+ */
+bool uiw_frame_close(struct uiw_ep *ep, struct uiw_batch *batch, const struct uiw_frame *frame,
+                     bool ends_request);
+
+/*
+ * A message of one untagged segment whose `length` octets of ULPDU stand in scratch behind the room
+ * for the header: opens and closes its FPDU.
+ */
+bool uiw_frame_control(struct uiw_ep *ep, struct uiw_batch *batch, enum iw_opcode opcode,
+                       uint32_t qn, uint32_t msn, size_t length, bool ends_request);
+
+/* Such a message's own octets go here. */
+static inline uint8_t *uiw_frame_own(struct uiw_batch *batch)
+{
+    return uiw_frame_scratch(batch) + IW_LENGTH_FIELD + IW_UNTAGGED_HEADER;
+}
+
+/* After the first of the two calls: the trailer of the FPDU that goes in both. */
+void uiw_frame_sum_cut(const struct uiw_ep *ep, const struct uiw_batch *batch);
+
+/* ---- uiw_local.c: requests of which nothing goes to the peer ---- */
+
+static inline bool uiw_local_is_next(const struct uiw_ep *ep, const struct uiw_cursor *cursor)
+{
+    return cursor->sq_offset == 0 &&
+           cursor->sq != atomic_load_explicit(&ep->sq_ready, memory_order_acquire) &&
+           uiw_sqe_is_local(uiw_sqe_at(ep, cursor->sq));
+}
+
+/*
+ * Sender. Executes the local requests at the cursor and moves it behind them, as far as fences let
+ * it; may_wait: the caller holds no pin. What fails is left in ep->tx. True if the cursor moved.
+ */
+bool uiw_local_run(struct uiw_ep *ep, struct uiw_cursor *cursor, bool may_wait);
+
+/* Sender. A Read that starts: its windows as they are now. False: not linked, or not for us. */
+bool uiw_local_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe);
+
+/* May a Read with IT_UNLINK_LOCAL_SINK have this sink? */
+bool uiw_local_may_unlink_sink(const struct uiw_sqe *sqe);
+
+/* ---- uiw_request.c, uiw_response.c ---- */
+
+/*
+ * Adds the next FPDU of the request at the batch's cursor. Returns false if the request may not
+ * start yet (fence, ORD) or cannot be executed.
+ */
+bool uiw_request_add(struct uiw_ep *ep, struct uiw_batch *batch);
+
+/*
+ * Adds the next FPDU of the response at the batch's cursor. Returns false if the batch has no
+ * buffer left for it, or its memory is gone.
+ */
+bool uiw_response_add(struct uiw_ep *ep, struct uiw_batch *batch);
+
+/* ---- uiw_batch.c: whose turn it is, and how much fits ---- */
+
+void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor);
+
+/*
+ * Builds FPDUs until the batch is full or nothing more may be sent now. A request or response that
+ * cannot be executed ends the batch in front of it and leaves its reason in ep->tx.
+ */
+void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch);
+
+/* An empty batch begins with an FPDU of no octets: what the peer has sent is here. */
+void uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch);
+
+/* Unpins. The memory the batch points to is not needed any more. */
+void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch);
+
+/* ---- uiw_single.c: a short message with nothing around it ---- */
+
+/* Is such a message all there is to send? */
+bool uiw_single_is_next(const struct uiw_ep *ep);
+
+/* After uiw_single_is_next. MORE: it is left to the batch. */
+enum uiw_out_state uiw_single_send(struct uiw_ep *ep);
+
+/* ---------------------------------------------------------------- uiw_sender.c */
+
+/*
+ * An EP that leaves CONNECTED executes nothing more: the thread that ends it waits for the token.
+ */
+static inline bool uiw_sender_may_run(const struct uiw_ep *ep)
+{
+    return ep->fd >= 0 && ual_ep_state(ep->ual) == IT_EP_STATE_CONNECTED &&
+           !atomic_load_explicit(&ep->tx.dead, memory_order_acquire) && !uiw_has_failed(ep);
+}
+
+static inline bool uiw_sender_may_send(const struct uiw_ep *ep)
+{
+    return uiw_sender_may_run(ep) && !atomic_load_explicit(&ep->tx.hold, memory_order_acquire);
+}
+
+/*
+ * Sends until the budget is used up: a batch costs one, and one more for each 128 KiB. writable:
+ * the leader saw that the socket takes octets; only then a full socket is tried again.
+ */
+void uiw_sender_run(struct uiw_ep *ep, bool writable, unsigned *budget);
+
+void uiw_sender_note_failure(const struct uiw_ep *ep, struct uiw_failure *failure);
+
+#endif
