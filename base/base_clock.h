@@ -35,6 +35,12 @@ static inline uint64_t base_rough_ticks(void)
 #endif
 }
 
+/* Saturating at BASE_NEVER. */
+static inline uint64_t base_ns_of_us(uint64_t us)
+{
+    return us > BASE_NEVER / BASE_NS_PER_US ? BASE_NEVER : us * BASE_NS_PER_US;
+}
+
 static inline struct timespec base_timespec(uint64_t ns)
 {
     return (struct timespec){

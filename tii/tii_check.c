@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tii/tii_check.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
+#include "base/base_net.h"
 
 /* ---------------------------------------------------------------- private data */
 
@@ -79,65 +78,30 @@ it_status_t tii_check_passive_qual(const char *call, const it_conn_qual_t *conn_
 
 /* ---------------------------------------------------------------- paths */
 
-static bool tii_is_any(const it_net_addr_t *address)
-{
-    if (address->addr_type == IT_IPV4)
-        return address->addr.ipv4.s_addr == htonl(INADDR_ANY);
-    return IN6_IS_ADDR_UNSPECIFIED(&address->addr.ipv6);
-}
-
-static bool tii_is_destination(const it_net_addr_t *address)
-{
-    uint32_t ipv4;
-
-    if (tii_is_any(address))
-        return false;
-    if (address->addr_type == IT_IPV6)
-        return !IN6_IS_ADDR_MULTICAST(&address->addr.ipv6);
-    ipv4 = ntohl(address->addr.ipv4.s_addr);
-    return !IN_MULTICAST(ipv4) && ipv4 != INADDR_BROADCAST;
-}
-
-static it_net_addr_t tii_ip_address(it_ip_vers_t version, const it_in_addr_t *ip)
-{
-    it_net_addr_t address = {.addr_type = version == IT_IP_VERS_IPV4 ? IT_IPV4 : IT_IPV6};
-
-    if (version == IT_IP_VERS_IPV4)
-        address.addr.ipv4 = ip->ipv4;
-    else
-        address.addr.ipv6 = ip->ipv6;
-    return address;
-}
-
 static it_status_t tii_refuse_address(it_status_t status, const char *call, const char *what,
                                       const it_net_addr_t *address)
 {
-    char text[INET6_ADDRSTRLEN] = "";
+    char text[INET6_ADDRSTRLEN];
 
-    /* An address of this size: cannot fail. */
-    (void)inet_ntop(address->addr_type == IT_IPV4 ? AF_INET : AF_INET6, &address->addr, text,
-                    sizeof(text));
+    base_net_text(address, text);
     return base_refuse(status, call, "path->remote.iwarp.%s %s", what, text);
 }
 
-static it_status_t tii_check_iwarp(const char *call, const struct ual_ia *ia,
-                                   const it_iwarp_net_endpoint_t *pair)
+static it_status_t tii_check_iwarp(const char *call, const struct ual_ia *ia, const it_path_t *path)
 {
     it_net_addr_t local, remote;
     it_status_t status = IT_SUCCESS;
 
-    if (pair->ip_vers != IT_IP_VERS_IPV4 && pair->ip_vers != IT_IP_VERS_IPV6)
+    if (!base_net_from_path(path, &local, &remote))
         return base_refuse(IT_ERR_INVALID_SOURCE_PATH, call, "path->remote.iwarp.ip_vers %d",
-                           (int)pair->ip_vers);
-    local = tii_ip_address(pair->ip_vers, &pair->laddr);
-    if (!tii_is_any(&local))
+                           (int)path->remote.iwarp.ip_vers);
+    if (!base_net_is_any(&local))
         status = ia->provider->has_address(ia, &local);
     if (status == IT_ERR_RESOURCES)
         return status;
     if (status != IT_SUCCESS)
         return tii_refuse_address(IT_ERR_INVALID_SOURCE_PATH, call, "laddr", &local);
-    remote = tii_ip_address(pair->ip_vers, &pair->raddr);
-    if (!tii_is_destination(&remote))
+    if (!base_net_is_peer(&remote))
         return tii_refuse_address(IT_ERR_INVALID_ADDRESS, call, "raddr", &remote);
     return IT_SUCCESS;
 }
@@ -149,7 +113,7 @@ it_status_t tii_check_path(const char *call, const struct ual_ia *ia, it_path_t 
         return base_refuse_number(bad_spigot, call, path->spigot_id);
     if (ia->provider->ia_attributes(ia)->transport_type != IT_IWARP_TCP_TRANSPORT)
         return IT_SUCCESS; /* only the provider understands it */
-    return tii_check_iwarp(call, ia, &path->remote.iwarp);
+    return tii_check_iwarp(call, ia, path);
 }
 
 /* ---------------------------------------------------------------- requests */

@@ -2,7 +2,7 @@
 #include "convert/fake_host.h"
 
 #include "support/check.h"
-#include "vp/verbs/convert/verbs_convert_call.h"
+#include "vp/verbs/convert/verbs_convert.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unit/fake_provider.h"
-#include "ual/providers/ual_registry.h"
+#include "ual/providers/ual_providers.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

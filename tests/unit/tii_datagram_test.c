@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagram calls on an IA that has datagrams: what reaches the provider, and what does not. */
-#include "ual/providers/ual_host.h"
+#include "ual/providers/ual_providers.h"
 #include "evd/deliver/evd_deliver.h"
 #include "unit/fake_provider.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines of the configuration file, and files that are none. */
 #include "base/base_log.h"
-#include "ual/providers/ual_alias.h"
-#include "ual/providers/ual_conf.h"
+#include "ual/providers/ual_providers.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

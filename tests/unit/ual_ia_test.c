@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ia_create, it_ia_query, it_ia_free, itx_ia_stats. */
 #include "unit/fake_provider.h"
-#include "ual/providers/ual_registry.h"
+#include "ual/providers/ual_providers.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

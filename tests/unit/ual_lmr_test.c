@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Local memory regions, and the check that the memory is there. */
-#include "ual/memory/ual_mem_range.h"
+#include "ual/memory/ual_memory.h"
 #include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>

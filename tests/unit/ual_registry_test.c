@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Registering providers, and it_interface_list. */
 #include "unit/fake_provider.h"
-#include "ual/providers/ual_registry.h"
+#include "ual/providers/ual_providers.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

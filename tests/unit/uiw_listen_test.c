@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A listen point and each answer of accept(2). */
-#include "vp/uiwarp/connect/uiw_listen.h"
 
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Options of a converted socket: what is changed when, and what goes back. */
 #include "support/raw_peer.h"
-#include "vp/uiwarp/connect/uiw_options.h"
+#include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include <criterion/criterion.h>
 

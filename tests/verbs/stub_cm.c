@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connection management in place of rdma_cm: the two ends are joined by a function call. */
-#include "ual/providers/ual_host.h"
 #include "ual/object/ual_provider.h"
 #include "vp/verbs/device/verbs_ep.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
-#include "ual/providers/ual_registry.h"
+#include "ual/providers/ual_providers.h"
 #include "vp/verbs/qp/verbs_qp.h"
 #include "support/check.h"
 #include "verbs/stub_device.h"

@@ -7,7 +7,7 @@
  */
 #include "verbs/stub_node.h"
 
-#include "ual/providers/ual_host.h"
+#include "ual/providers/ual_providers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verbs_cm/cm_kit.h"
 
-#include "ual/providers/ual_host.h"
 #include "ual/object/ual_provider.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
-#include "ual/providers/ual_registry.h"
+#include "ual/providers/ual_providers.h"
 
 #include <arpa/inet.h>
 #include <malloc.h>

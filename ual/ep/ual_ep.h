@@ -1,13 +1,60 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ends of EPs and S-RQs. */
+/* EPs and S-RQs, between the calls on them. */
 #ifndef ITAPI_UAL_EP_UAL_EP_H
 #define ITAPI_UAL_EP_UAL_EP_H
 
 #include "ual/object/ual_object.h"
+#include "ual/object/ual_provider.h"
 
 void ual_srq_destroy(struct base_object *object);
 
 /* All but ual_object_end: the object stays for what still names it. */
 void ual_ep_stop(struct ual_ep *ep);
+
+/* ---------------------------------------------------------------- ual_ep_attr.c */
+
+/* The attributes of an RC endpoint, S-RQ and privileged operations aside: what modify may name. */
+#define UAL_EP_ATTR_ALL                                                                            \
+    ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_REQ_DTO |                       \
+     (unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                     \
+     (unsigned)IT_EP_PARAM_MAX_RECV_SEG | (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG |                \
+     (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG | (unsigned)IT_EP_PARAM_MAX_IRD |                    \
+     (unsigned)IT_EP_PARAM_MAX_ORD | (unsigned)IT_EP_PARAM_RDMA_RD_ENABLE |                        \
+     (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE | (unsigned)IT_EP_PARAM_ATOMICS_ENABLE |                 \
+     (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
+
+/* The attributes of a UD endpoint that have limits. */
+#define UAL_EP_ATTR_UD                                                                             \
+    ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_REQ_DTO |                       \
+     (unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                     \
+     (unsigned)IT_EP_PARAM_MAX_RECV_SEG)
+
+#define UAL_EP_WATERMARKS                                                                          \
+    ((unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
+
+/*
+ * Copies the attributes that the mask selects, of UD endpoints those that both kinds have. Each is
+ * written as a whole: posting threads read limits without the lock.
+ */
+void ual_ep_attr_copy(unsigned mask, bool datagrams, const it_ep_attributes_t *from,
+                      it_ep_attributes_t *to);
+
+/*
+ * For the call of that name: the attributes that the mask selects against the limits, but for
+ * watermarks. The mask for a UD endpoint selects of UAL_EP_ATTR_UD.
+ */
+it_status_t ual_ep_attr_check(const char *call, unsigned mask, const it_ep_attributes_t *attr,
+                              const struct vp_attributes *attributes);
+
+/* The same for the watermarks of an EP that draws from the S-RQ. */
+it_status_t ual_ep_attr_check_watermarks(const char *call, unsigned mask, struct ual_srq *srq,
+                                         const it_rc_only_attributes_t *rc,
+                                         const struct vp_attributes *attributes);
+
+/*
+ * Posts on the EP go straight to the provider, or get all checks first: ual_ep_entries. The limits
+ * do not change during the call.
+ */
+void ual_ep_set_entries(struct ual_ep *ep);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ual/ep/ual_ep_attr.h"
+#include "ual/ep/ual_ep.h"
 
 #include "ual/post/ual_post.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_rc_create, it_ep_ud_create. */
-#include "ual/ep/ual_ep_attr.h"
+#include "ual/ep/ual_ep.h"
 #include "ual/object/ual_object.h"
 
 #define UAL_EP_FLAGS ((unsigned)IT_EP_REUSEADDR | (unsigned)IT_EP_SRQ)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_ep_query. */
-#include "ual/ep/ual_ep_attr.h"
+#include "ual/ep/ual_ep.h"
 #include "ual/object/ual_ep_state.h"
 #include "ual/object/ual_object.h"
 

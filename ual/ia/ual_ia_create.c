@@ -6,7 +6,7 @@
 #include "ual/ep/ual_ep.h"
 #include "ual/memory/ual_memory.h"
 #include "ual/post/ual_post.h"
-#include "ual/providers/ual_registry.h"
+#include "ual/providers/ual_providers.h"
 #include "ual/stats/ual_stats.h"
 
 #include "itx_api.h"

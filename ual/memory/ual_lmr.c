@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Local memory regions: it_lmr_create10, it_lmr_create20, it_lmr_create21, query, free. */
-#include "ual/memory/ual_lmr.h"
 
-#include "ual/memory/ual_mem_range.h"
 #include "ual/memory/ual_memory.h"
 #include "ual/object/ual_object.h"
 

@@ -5,7 +5,7 @@
  * asked for is checked, then refused. As no region is ever made for linking, none can be named to
  * it_lmr_link and it_lmr_unlink.
  */
-#include "ual/memory/ual_lmr.h"
+#include "ual/memory/ual_memory.h"
 #include "ual/object/ual.h"
 
 it_status_t it_lmr_create_unlinked(it_pz_handle_t pz_handle, size_t iobl_num_elts,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_lmr_modify. */
-#include "ual/memory/ual_lmr.h"
+#include "ual/memory/ual_memory.h"
 
 #define UAL_LMR_MODIFY     "it_lmr_modify"
 #define UAL_LMR_MODIFIABLE ((unsigned)IT_LMR_PARAM_PZ | (unsigned)IT_LMR_PARAM_MEM_PRIV)

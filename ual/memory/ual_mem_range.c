@@ -4,7 +4,7 @@
  * kernel hands it out in pieces, and other threads may map at the same time: a mapping may show up
  * twice, grown, but none is left out that was there all the time.
  */
-#include "ual/memory/ual_mem_range.h"
+#include "ual/memory/ual_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ual/providers/ual_alias.h"
+#include "ual/providers/ual_providers.h"
 
 #include "base/base_list.h"
 

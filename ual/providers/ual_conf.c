@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ual/providers/ual_conf.h"
 
 #include "base/base_log.h"
-#include "ual/providers/ual_alias.h"
-#include "ual/providers/ual_module.h"
+#include "ual/providers/ual_providers.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The functions of ual/vp_host.h: objects that are opaque outside are opened here. */
-#include "ual/providers/ual_host.h"
+#include "ual/providers/ual_providers.h"
 
 #include "base/base_log.h"
 #include "evd/calls/evd_calls.h"

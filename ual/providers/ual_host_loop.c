@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The part of ual/vp_host.h that is about the IA's thread: calls, tasks, watches, timers. */
 #include "evd/loop/evd_loop.h"
-#include "ual/providers/ual_host.h"
+#include "ual/providers/ual_providers.h"
 
 #include "ual/object/ual.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Providers in shared libraries: what such a library must have, and where the one of ours lies. */
-#include "ual/providers/ual_module.h"
+#include "ual/providers/ual_providers.h"
 
 #include "base/base_log.h"
-#include "ual/providers/ual_host.h"
 
 #include <dlfcn.h>
 #include <errno.h>

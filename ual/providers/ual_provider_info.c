@@ -2,8 +2,7 @@
 /* it_interface_list, the Interfaces of all providers; itx_provider_query. */
 #include "ual/object/ual_extension.h"
 #include "ual/object/ual_object.h"
-#include "ual/providers/ual_module.h"
-#include "ual/providers/ual_registry.h"
+#include "ual/providers/ual_providers.h"
 
 #include <stdio.h>
 

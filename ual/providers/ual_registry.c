@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The providers of this process, and the memory their objects come from. */
-#include "ual/providers/ual_registry.h"
+#include "ual/providers/ual_providers.h"
 
 #include "base/base_log.h"
-#include "ual/providers/ual_alias.h"
-#include "ual/providers/ual_conf.h"
-#include "ual/providers/ual_module.h"
 #include "vp/uiwarp/provider/uiw_provider.h"
 
 #include <pthread.h>

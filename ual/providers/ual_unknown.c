@@ -4,8 +4,7 @@
  */
 #include "base/base_log.h"
 #include "ual/object/ual_object.h"
-#include "ual/providers/ual_module.h"
-#include "ual/providers/ual_registry.h"
+#include "ual/providers/ual_providers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include "base/base_log.h"
-#include "vp/uiwarp/connect/uiw_listen.h"
 #include "vp/uiwarp/net/uiw_net.h"
 
 #include <errno.h>
@@ -90,16 +89,15 @@ static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_sto
 {
     const struct ual_listen *listen = conn->listener->listen;
     struct ual_request *request = &conn->request;
-    uint16_t port = 0;
 
     request->ia = conn->ia->ual;
     request->connect_evd = listen->connect_evd;
     request->spigot_id = listen->spigot_id;
     request->conn_qual = listen->conn_qual;
     /* IP addresses: cannot fail. */
-    (void)uiw_net_from_sockaddr(peer, &request->source_addr, &port);
+    (void)base_net_from_sockaddr(peer, &request->source_addr);
     if (request->conn_qual.type == IT_IANA_LR_PORT)
-        request->conn_qual.conn_qual.lr_port.remote = port;
+        request->conn_qual.conn_qual.lr_port.remote = base_net_port(peer);
     conn->mpa.config.suppress_depths = (listen->flags & IT_LISTEN_SUPPRESS_IRD_ORD) != 0;
     conn->remote = *peer;
 }

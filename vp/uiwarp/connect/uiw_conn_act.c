@@ -4,7 +4,6 @@
 
 #include "tdi/iwarp/iw_marker.h"
 #include "tdi/iwarp/iw_wire.h"
-#include "vp/uiwarp/connect/uiw_options.h"
 #include "vp/uiwarp/net/uiw_net.h"
 #include "vp/uiwarp/stream/uiw_stream.h"
 

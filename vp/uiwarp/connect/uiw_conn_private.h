@@ -12,6 +12,7 @@
 
 #include "base/base_clock.h"
 #include "vp/uiwarp/connect/uiw_conn.h"
+#include "vp/uiwarp/queue/uiw.h"
 #include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <sys/socket.h>
@@ -162,9 +163,7 @@ struct uiw_conn {
 /* Time limit of an attempt of ours; 0 us: the default. */
 static inline uint64_t uiw_conn_attempt_ns(uint64_t timeout_us)
 {
-    if (timeout_us == 0)
-        timeout_us = UIW_ATTEMPT_US;
-    return timeout_us > BASE_NEVER / BASE_NS_PER_US ? BASE_NEVER : timeout_us * BASE_NS_PER_US;
+    return base_ns_of_us(timeout_us != 0 ? timeout_us : UIW_ATTEMPT_US);
 }
 
 /* Counters are read by any thread. */
@@ -292,5 +291,39 @@ extern const char *const uiw_conn_state_texts[UIW_CONN_STATES];
 
 /* While the stream is still there: an attempt of ours or of a peer comes to nothing. */
 void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code);
+
+/* ---- uiw_options.c: of a converted socket ---- */
+
+/* Notes the options as they are. */
+void uiw_options_borrow(struct uiw_conn *conn);
+
+/* Sets the options that MPA and the engine need. */
+void uiw_options_change(int fd);
+
+/* The options as they were, as far as the state has changed them. */
+void uiw_options_restore(const struct uiw_conn *conn);
+
+/* ---------------------------------------------------------------- uiw_listen.c */
+
+struct uiw_listener;
+
+struct uiw_listen_socket {
+    struct uiw_listener *listener;
+    int fd;
+    bool deferring; /* the kernel keeps streams until their first octet, for a second */
+    struct evd_io io;
+};
+
+/* One socket for all addresses of the host, or one for each address of a network interface. */
+struct uiw_listener {
+    struct uiw_ia *ia;
+    struct ual_listen *listen; /* lives at least as long */
+    struct evd_timer resume;   /* accept has run out of descriptors or memory */
+    size_t count;
+    struct uiw_listen_socket sockets[];
+};
+
+/* The listen point of the IA that serves the port (network byte order), or NULL. */
+struct ual_listen *uiw_listen_find(struct uiw_ia *ia, const it_conn_qual_t *qual, size_t spigot_id);
 
 #endif

@@ -20,18 +20,18 @@ static it_status_t connect_addresses(const struct uiw_ia *ia, const it_path_t *p
     bool good = true;
     it_status_t status = IT_SUCCESS;
 
-    if (!uiw_net_from_path(path, local, remote))
+    if (!base_net_from_path(path, local, remote))
         return IT_ERR_INVALID_ADDRESS;
-    uiw_net_unmap(local);
-    uiw_net_unmap(remote);
-    if (uiw_net_is_any(remote))
+    base_net_unmap(local);
+    base_net_unmap(remote);
+    if (!base_net_is_peer(remote))
         return IT_ERR_INVALID_ADDRESS;
-    if (uiw_net_is_any(local))
+    if (base_net_is_any(local))
         *local = (it_net_addr_t){.addr_type = remote->addr_type};
     if (local->addr_type != remote->addr_type)
         return IT_ERR_INVALID_SOURCE_PATH;
     /* One that is named is the IA's: has_address was asked. */
-    if (uiw_net_is_any(local) && ia->interface[0] != '\0')
+    if (base_net_is_any(local) && ia->interface[0] != '\0')
         /* The way there may lead through another interface. */
         status = uiw_net_source(ia->interface, remote, local, &good);
     if (status != IT_SUCCESS)
@@ -80,16 +80,10 @@ static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
     if (status != IT_SUCCESS)
         return status;
     /* IP addresses: cannot fail. */
-    conn->address_length = uiw_net_to_sockaddr(&local, local_port, local_scope, &conn->local);
-    (void)uiw_net_to_sockaddr(&remote, remote_port, remote_scope, &conn->remote);
-    *bound = local_port != 0 || !uiw_net_is_any(&local);
+    conn->address_length = base_net_to_sockaddr(&local, local_port, local_scope, &conn->local);
+    (void)base_net_to_sockaddr(&remote, remote_port, remote_scope, &conn->remote);
+    *bound = local_port != 0 || !base_net_is_any(&local);
     return IT_SUCCESS;
-}
-
-static uint16_t connect_port(const struct sockaddr_storage *address)
-{
-    /* At the same place in both forms. */
-    return ((const struct sockaddr_in *)(const void *)address)->sin_port;
 }
 
 /* ---------------------------------------------------------------- TCP */
@@ -110,7 +104,7 @@ static int connect_open(struct uiw_conn *conn, bool reuse)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &off, sizeof(off));
     if (conn->remote.ss_family == AF_INET6)
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-    if (conn->address_length > 0 && connect_port(&conn->local) == 0)
+    if (conn->address_length > 0 && base_net_port(&conn->local) == 0)
         (void)setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
     if (reuse)
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -148,16 +142,15 @@ static bool connect_is_in_timewait(const struct uiw_conn *conn)
     struct sockaddr_storage local = conn->local;
     it_net_addr_t remote;
     it_net_addr_t own;
-    uint16_t own_port;
-    uint16_t port;
     bool found = true;
 
-    if (!uiw_net_from_sockaddr(&conn->local, &own, &own_port) ||
-        !uiw_net_from_sockaddr(&conn->remote, &remote, &port))
+    if (!base_net_from_sockaddr(&conn->local, &own) ||
+        !base_net_from_sockaddr(&conn->remote, &remote))
         return false;
-    if (uiw_net_is_any(&own) &&
+    if (base_net_is_any(&own) &&
         uiw_net_source(conn->ia->interface, &remote, &own, &found) == IT_SUCCESS && found)
-        (void)uiw_net_to_sockaddr(&own, own_port, 0, &local); /* an IP address: cannot fail */
+        (void)base_net_to_sockaddr(&own, base_net_port(&conn->local), 0,
+                                   &local); /* an IP address: cannot fail */
     return found && uiw_net_in_timewait(&local, &conn->remote);
 }
 
@@ -170,16 +163,10 @@ static it_status_t connect_take_port(struct uiw_conn *conn, bool reuse)
     return connect_open_status(error);
 }
 
-static socklen_t connect_remote_length(const struct uiw_conn *conn)
-{
-    return conn->remote.ss_family == AF_INET ? sizeof(struct sockaddr_in)
-                                             : sizeof(struct sockaddr_in6);
-}
-
 /* 0: under way; else errno. */
 static int connect_start(const struct uiw_conn *conn)
 {
-    if (connect(conn->fd, (const struct sockaddr *)&conn->remote, connect_remote_length(conn)) !=
+    if (connect(conn->fd, (const struct sockaddr *)&conn->remote, base_net_length(&conn->remote)) !=
             0 &&
         errno != EINPROGRESS && errno != EINTR)
         return errno;

@@ -6,7 +6,6 @@
  */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
-#include "vp/uiwarp/connect/uiw_options.h"
 #include "vp/uiwarp/net/uiw_net.h"
 #include "vp/uiwarp/stream/uiw_stream.h"
 

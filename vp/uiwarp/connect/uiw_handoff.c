@@ -2,8 +2,6 @@
 /* it_handoff: an undecided request goes to another listen point. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
-#include "vp/uiwarp/connect/uiw_listen.h"
-
 /* The same request under a new id. False: the new EVD has no room. */
 static bool handoff_announce(struct uiw_conn *conn, const struct ual_listen *listen)
 {

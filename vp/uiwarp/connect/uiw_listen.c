@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "vp/uiwarp/connect/uiw_listen.h"
 
 #include "base/base_clock.h"
 #include "base/base_log.h"
@@ -25,22 +24,12 @@ struct listen_call {
 
 /* ---------------------------------------------------------------- qualifiers */
 
-/* NULL: a type that no listener of this transport has. */
-static uint16_t *listen_port(it_conn_qual_t *qual)
-{
-    if (qual->type == IT_IANA_PORT)
-        return &qual->conn_qual.port;
-    if (qual->type == IT_IANA_LR_PORT)
-        return &qual->conn_qual.lr_port.local;
-    return NULL;
-}
-
 struct ual_listen *uiw_listen_find(struct uiw_ia *ia, const it_conn_qual_t *qual, size_t spigot_id)
 {
     struct evd_ia *evd_ia = &ia->ual->evd;
     struct ual_listen *found = NULL;
     it_conn_qual_t wanted = *qual;
-    const uint16_t *port = listen_port(&wanted);
+    const uint16_t *port = base_net_listen_port(&wanted);
 
     if (!port)
         return NULL;
@@ -49,7 +38,7 @@ struct ual_listen *uiw_listen_find(struct uiw_ia *ia, const it_conn_qual_t *qual
                    object.link) {
         /* With a listener it cannot go away before this thread has stopped it. */
         if (uiw_listen_of(listen)->listener && listen->spigot_id == spigot_id &&
-            *listen_port(&listen->conn_qual) == *port) {
+            *base_net_listen_port(&listen->conn_qual) == *port) {
             found = listen;
             break;
         }
@@ -233,13 +222,13 @@ static int listen_open_any(struct uiw_listener *listener, uint16_t port)
 {
     it_net_addr_t any = {.addr_type = IT_IPV6};
     struct sockaddr_storage address;
-    socklen_t length = uiw_net_to_sockaddr(&any, port, 0, &address);
+    socklen_t length = base_net_to_sockaddr(&any, port, 0, &address);
     int error = listen_add(listener, &address, length, true);
 
     if (error != EAFNOSUPPORT && error != EADDRNOTAVAIL)
         return error;
     any.addr_type = IT_IPV4;
-    length = uiw_net_to_sockaddr(&any, port, 0, &address);
+    length = base_net_to_sockaddr(&any, port, 0, &address);
     return listen_add(listener, &address, length, false);
 }
 
@@ -247,13 +236,9 @@ static uint16_t listen_bound_port(const struct uiw_listener *listener)
 {
     struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
     socklen_t length = sizeof(address);
-    it_net_addr_t ignored;
-    uint16_t port = 0;
 
-    /* Neither can fail for a socket that listens. */
     (void)getsockname(listener->sockets[0].fd, (struct sockaddr *)&address, &length);
-    (void)uiw_net_from_sockaddr(&address, &ignored, &port);
-    return port;
+    return base_net_port(&address); /* of a socket that listens: cannot fail */
 }
 
 /* Port 0: the first socket gets one from the kernel, the others follow it. */
@@ -264,7 +249,8 @@ static int listen_open_locals(struct uiw_listener *listener, const struct uiw_ne
 
     for (size_t i = 0; i < count && error == 0; i++) {
         struct sockaddr_storage address;
-        socklen_t length = uiw_net_to_sockaddr(&locals[i].address, port, locals[i].scope, &address);
+        socklen_t length =
+            base_net_to_sockaddr(&locals[i].address, port, locals[i].scope, &address);
 
         error = listen_add(listener, &address, length, false);
         if (error == 0 && port == 0)
@@ -342,7 +328,7 @@ static void listen_start_run(void *argument)
     struct listen_call *call = argument;
     struct ual_listen *listen = call->listen;
     struct uiw_listen *area = uiw_listen_of(listen);
-    uint16_t *port = listen_port(&listen->conn_qual);
+    uint16_t *port = base_net_listen_port(&listen->conn_qual);
 
     if (!port) {
         call->status = IT_ERR_INVALID_CONN_QUAL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Options of a converted socket: as its owner has set them, and as MPA needs them. */
-#include "vp/uiwarp/connect/uiw_options.h"
+#include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -3,13 +3,10 @@
 #ifndef ITAPI_VP_UIWARP_NET_UIW_NET_H
 #define ITAPI_VP_UIWARP_NET_UIW_NET_H
 
-#include "it_api.h"
+#include "base/base_net.h"
 
 #include <net/if.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <sys/socket.h>
 
 /* An address of a network interface that is up. */
 struct uiw_net_local {
@@ -38,23 +35,12 @@ bool uiw_net_is_online(const char *interface, bool *online);
  */
 it_status_t uiw_net_has(const char *interface, const it_net_addr_t *address, bool *has);
 
-/* Port in network byte order. Returns the length; 0: not an IP address. */
-socklen_t uiw_net_to_sockaddr(const it_net_addr_t *address, uint16_t port, uint32_t scope,
-                              struct sockaddr_storage *sockaddr);
-
 /* "192.0.2.1:4791", "[2001:db8::1]:4791": for a line of the log. */
 struct uiw_net_text {
     char chars[56];
 };
 
 struct uiw_net_text uiw_net_text(const struct sockaddr_storage *address);
-
-/* An IPv4 address in IPv6 form becomes an IPv4 address. False: not an IP address. */
-bool uiw_net_from_sockaddr(const struct sockaddr_storage *sockaddr, it_net_addr_t *address,
-                           uint16_t *port);
-
-/* IPv4 in IPv6 form becomes IPv4; others stay. */
-void uiw_net_unmap(it_net_addr_t *address);
 
 /*
  * Scope to reach a link-local address through an interface ("": if the address is one of the
@@ -75,9 +61,6 @@ it_status_t uiw_net_source(const char *interface, const it_net_addr_t *to, it_ne
  */
 bool uiw_net_in_timewait(const struct sockaddr_storage *local,
                          const struct sockaddr_storage *remote);
-
-/* All-zero address. */
-bool uiw_net_is_any(const it_net_addr_t *address);
 
 /* Both ends of a connection into the iWARP part of a path. False: not IP addresses. */
 bool uiw_net_path_between(const struct sockaddr_storage *local,
@@ -103,9 +86,5 @@ void uiw_net_widen(int fd);
  * IPv4: each call then takes a shorter way. Not for sockets of the consumer's.
  */
 void uiw_net_unmap_socket(int fd, const struct sockaddr_storage *remote);
-
-/* An address that goes into a path of the version of IP; and back. */
-void uiw_net_into_path(const it_net_addr_t *local, const it_net_addr_t *remote, it_path_t *path);
-bool uiw_net_from_path(const it_path_t *path, it_net_addr_t *local, it_net_addr_t *remote);
 
 #endif

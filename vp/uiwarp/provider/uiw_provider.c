@@ -323,11 +323,11 @@ static it_status_t provider_paths(struct ual_ia *ual, size_t spigot_id, const it
     if (capacity > 0) {
         it_net_addr_t remote = *to;
 
-        uiw_net_unmap(&remote); /* as the source is */
+        base_net_unmap(&remote); /* as the source is */
         memset(paths, 0, sizeof(*paths));
         paths->spigot_id = spigot_id;
         paths->timeout = UIW_ATTEMPT_US;
-        uiw_net_into_path(&from, &remote, paths);
+        base_net_into_path(&from, &remote, paths);
     }
     return IT_SUCCESS;
 }

@@ -23,8 +23,7 @@
 it_status_t uiw_srq_set_message_timeout(struct ual_srq *ual, uint64_t timeout_us)
 {
     struct uiw_agenda *agenda = &uiw_progress_of(ual_ia_of(&ual->object))->drawn;
-    uint64_t limit =
-        timeout_us > BASE_NEVER / BASE_NS_PER_US ? BASE_NEVER : timeout_us * BASE_NS_PER_US;
+    uint64_t limit = base_ns_of_us(timeout_us);
     uint64_t period;
 
     if (limit < WATCH_LEAST_NS)

@@ -29,8 +29,8 @@ static struct uiw_net_text log_peer(struct ual_ep *ual)
     base_lock_take(&ual->lock);
     path = ual->dst_path;
     base_lock_drop(&ual->lock);
-    if (uiw_net_from_path(&path, &local, &remote))
-        (void)uiw_net_to_sockaddr(&remote, 0, 0, &address); /* an IP address: cannot fail */
+    if (base_net_from_path(&path, &local, &remote))
+        (void)base_net_to_sockaddr(&remote, 0, 0, &address); /* an IP address: cannot fail */
     return uiw_net_text(&address);
 }
 

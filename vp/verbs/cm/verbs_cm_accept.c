@@ -227,11 +227,11 @@ static struct verbs_listener *handoff_find(struct verbs_cm *cm, const it_conn_qu
                                            size_t spigot_id)
 {
     it_conn_qual_t wanted = *qual;
-    const uint16_t *port = verbs_listener_port(&wanted);
+    const uint16_t *port = base_net_listen_port(&wanted);
 
     BASE_LIST_EACH(struct verbs_listener, listener, &cm->listeners, link)
         if (port && listener->info.spigot_id == spigot_id &&
-            *verbs_listener_port(listener->info.conn_qual) == *port)
+            *base_net_listen_port(listener->info.conn_qual) == *port)
             return listener;
     return NULL;
 }

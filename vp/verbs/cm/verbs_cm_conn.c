@@ -204,7 +204,7 @@ static void conn_log(const struct verbs_conn *conn, const char *what, const char
         (void)snprintf(cause, sizeof(cause), ": reason %d", -error);
     verbs_log(VP_LOG_WARN, "%s: %s with %s, port %u: %s in %s%s%s",
               verbs_host->ia_name(conn->cm->ual), what, host,
-              peer ? ntohs(verbs_address_port(peer)) : 0u, why, verbs_conn_state_name(conn->state),
+              peer ? ntohs(base_net_port(peer)) : 0u, why, verbs_conn_state_name(conn->state),
               error > 0 ? ": " : cause, error > 0 ? strerror(error) : "");
 }
 
@@ -215,7 +215,7 @@ void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code)
         .reject_code = code,
     };
 
-    conn_log(conn, "no connection", verbs_reason_name(code));
+    conn_log(conn, "no connection", itx_reject_string(code));
     (void)verbs_conn_end(conn, UAL_EP_ATTEMPT_FAILED, &news);
 }
 

@@ -44,9 +44,9 @@ static bool connect_again(struct verbs_conn *conn)
 
     if (!conn->any_port || ++conn->tries >= VERBS_PORT_TRIES)
         return false;
-    verbs_address_copy(&local, rdma_get_local_addr(old));
-    verbs_address_copy(&remote, rdma_get_peer_addr(old));
-    verbs_address_set_port(&local, 0);
+    base_net_copy(&local, rdma_get_local_addr(old));
+    base_net_copy(&remote, rdma_get_peer_addr(old));
+    base_net_set_port(&local, 0);
     if (rdma_create_id(conn->cm->channel, &id, conn, RDMA_PS_TCP) != 0)
         return false;
     if (rdma_bind_addr(id, (struct sockaddr *)&local) != 0 ||
@@ -241,8 +241,8 @@ static it_status_t connect_open(struct verbs_conn *conn, const it_conn_qual_t *q
                   verbs_host->ia_name(conn->cm->ual));
         return status;
     }
-    verbs_address_set_port(&local, ports.local);
-    verbs_address_set_port(remote, ports.remote);
+    base_net_set_port(&local, ports.local);
+    base_net_set_port(remote, ports.remote);
     if (rdma_create_id(conn->cm->channel, &id, NULL, RDMA_PS_TCP) != 0) {
         verbs_warn(conn->cm->ia, "cannot connect: rdma_create_id", errno);
         return IT_ERR_RESOURCES;
@@ -269,7 +269,7 @@ static void connect_tune(struct verbs_conn *conn, const it_ib_conn_attributes_t 
 void verbs_connect_launch(struct verbs_conn *conn, struct sockaddr_storage *remote)
 {
     (void)verbs_conn_step(conn, VERBS_ON_LAUNCHED);
-    if (!verbs_conn_limit(conn, verbs_ns_of_us(conn->path.timeout)))
+    if (!verbs_conn_limit(conn, base_ns_of_us(conn->path.timeout)))
         verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
     else if (rdma_resolve_addr(conn->id, NULL, (struct sockaddr *)remote,
                                connect_resolve_ms(conn)) != 0)

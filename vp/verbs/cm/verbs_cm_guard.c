@@ -16,8 +16,8 @@ static bool guard_bind(struct verbs_cm *cm, const struct sockaddr *address)
     struct sockaddr_storage local;
     struct rdma_cm_id *id;
 
-    verbs_address_copy(&local, address);
-    verbs_address_set_port(&local, 0);
+    base_net_copy(&local, address);
+    base_net_set_port(&local, 0);
     if (rdma_create_id(cm->channel, &id, &cm->guard, RDMA_PS_IB) != 0)
         return false;
     if (rdma_bind_addr(id, (struct sockaddr *)&local) == 0 && verbs_device_is_own(cm->ia, id)) {

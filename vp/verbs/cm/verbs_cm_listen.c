@@ -24,8 +24,8 @@ static int listen_bind(struct verbs_listener *listener, const struct sockaddr *a
     struct rdma_cm_id *id;
     int error;
 
-    verbs_address_copy(&local, address);
-    verbs_address_set_port(&local, port);
+    base_net_copy(&local, address);
+    base_net_set_port(&local, port);
     if (rdma_create_id(listener->cm->channel, &id, listener, space) != 0)
         return errno;
     if (rdma_bind_addr(id, (struct sockaddr *)&local) == 0 &&
@@ -161,7 +161,7 @@ static it_status_t listen_begin(struct ual_listen *listen, const struct ifaddrs 
 
     if (!listener)
         return IT_ERR_RESOURCES;
-    port = verbs_listener_port(listener->info.conn_qual);
+    port = base_net_listen_port(listener->info.conn_qual);
     if (!port) {
         free(listener);
         return IT_ERR_INVALID_CONN_QUAL;

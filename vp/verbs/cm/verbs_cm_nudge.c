@@ -7,7 +7,7 @@
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
-#include "vp/verbs/complete/verbs_flush.h"
+#include "vp/verbs/complete/verbs_complete.h"
 
 #include <string.h>
 

@@ -25,41 +25,6 @@ struct verbs_path_memo {
 
 /* ---------------------------------------------------------------- addresses */
 
-static void address_make(const it_net_addr_t *from, uint32_t scope, struct sockaddr_storage *to)
-{
-    struct sockaddr_in *ipv4 = (void *)to;
-    struct sockaddr_in6 *ipv6 = (void *)to;
-
-    memset(to, 0, sizeof(*to));
-    if (from->addr_type == IT_IPV4) {
-        ipv4->sin_family = AF_INET;
-        ipv4->sin_addr = from->addr.ipv4;
-    } else {
-        ipv6->sin6_family = AF_INET6;
-        ipv6->sin6_addr = from->addr.ipv6;
-        ipv6->sin6_scope_id = scope;
-    }
-}
-
-static bool address_is_any(const it_net_addr_t *address)
-{
-    if (address->addr_type == IT_IPV4)
-        return address->addr.ipv4.s_addr == htonl(INADDR_ANY);
-    return IN6_IS_ADDR_UNSPECIFIED(&address->addr.ipv6);
-}
-
-static bool address_is_peer(const it_net_addr_t *address)
-{
-    uint32_t ipv4;
-
-    if (address_is_any(address))
-        return false;
-    if (address->addr_type == IT_IPV6)
-        return !IN6_IS_ADDR_MULTICAST(&address->addr.ipv6);
-    ipv4 = ntohl(address->addr.ipv4.s_addr);
-    return !IN_MULTICAST(ipv4) && ipv4 != INADDR_BROADCAST;
-}
-
 /* Of a link-local address: the network interface of the port, 0 if there is none. */
 static uint32_t address_scope(const struct verbs_ia *ia, size_t spigot_id,
                               const it_net_addr_t *address)
@@ -75,32 +40,6 @@ static uint32_t address_scope(const struct verbs_ia *ia, size_t spigot_id,
             scope = if_nametoindex(entry->ifa_name);
     freeifaddrs(entries);
     return scope;
-}
-
-/* The own address from which the kernel would send there. 0 or errno. */
-static int address_ask_source(const struct sockaddr_storage *remote, struct sockaddr_storage *local)
-{
-    const struct sockaddr *peer = (const struct sockaddr *)remote;
-    socklen_t length = sizeof(*local);
-    int fd = socket(remote->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    int error = 0;
-
-    memset(local, 0, sizeof(*local)); /* the kernel fills in as much as an address has */
-    if (fd < 0)
-        return errno;
-    if (connect(fd, peer, verbs_address_length(peer)) != 0 ||
-        getsockname(fd, (struct sockaddr *)local, &length) != 0)
-        error = errno;
-    (void)close(fd);
-    return error;
-}
-
-/* Any other error says that there is no such address, or no route. */
-static it_status_t address_shortage(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS
-               ? IT_ERR_RESOURCES
-               : IT_SUCCESS;
 }
 
 static bool address_is_on_link(const struct ifaddrs *entry, const it_net_addr_t *to)
@@ -144,7 +83,7 @@ static bool address_beside(const struct verbs_ia *ia, size_t spigot_id, const it
         found = verbs_address_is_usable(entry) && entry->ifa_addr->sa_family == family &&
                 address_is_on_link(entry, to) && verbs_port_of(ia, entry->ifa_addr) == spigot_id;
         if (found)
-            verbs_address_tell(entry->ifa_addr, from);
+            (void)base_net_from_sockaddr(entry->ifa_addr, from);
     }
     freeifaddrs(entries);
     return found;
@@ -160,16 +99,15 @@ static it_status_t address_source(const struct verbs_ia *ia, size_t spigot_id,
     int error;
 
     *found = false;
-    if (!address_is_peer(to))
+    if (!base_net_is_peer(to))
         return IT_SUCCESS;
-    address_make(to, address_scope(ia, spigot_id, to), &remote);
-    verbs_address_set_port(&remote, htons(PATH_ANY_PORT));
-    error = address_ask_source(&remote, &local);
-    if (error != 0)
-        return address_shortage(error);
-    verbs_address_tell((const struct sockaddr *)&local, from);
+    (void)base_net_to_sockaddr(to, htons(PATH_ANY_PORT), address_scope(ia, spigot_id, to), &remote);
+    error = base_net_source(&remote, &local);
+    if (error != 0) /* any but a shortage says that there is no such address, or no route */
+        return base_net_is_shortage(error) ? IT_ERR_RESOURCES : IT_SUCCESS;
+    (void)base_net_from_sockaddr(&local, from);
     port = verbs_port_of(ia, (const struct sockaddr *)&local);
-    if (port == 0 && address_shortage(errno) != IT_SUCCESS)
+    if (port == 0 && base_net_is_shortage(errno))
         return IT_ERR_RESOURCES;
     *found = port == spigot_id || address_beside(ia, spigot_id, to, from);
     return IT_SUCCESS;
@@ -193,7 +131,7 @@ static void gid_to_address(const it_ib_gid_t *gid, it_net_addr_t *address)
     memset(address, 0, sizeof(*address));
     address->addr_type = IT_IPV6;
     memcpy(&address->addr.ipv6, gid, sizeof(address->addr.ipv6));
-    verbs_address_unmap(address);
+    base_net_unmap(address);
 }
 
 /* ---------------------------------------------------------------- memory of InfiniBand's paths */
@@ -263,23 +201,6 @@ void verbs_path_forget(struct verbs_cm *cm)
 
 /* ---------------------------------------------------------------- from an id to a path */
 
-static void path_fill_iwarp(const it_net_addr_t *local, const it_net_addr_t *remote,
-                            it_path_t *path)
-{
-    it_iwarp_net_endpoint_t *end = &path->remote.iwarp;
-
-    memset(&path->remote, 0, sizeof(path->remote));
-    if (remote->addr_type == IT_IPV4) {
-        end->ip_vers = IT_IP_VERS_IPV4;
-        end->laddr.ipv4 = local->addr.ipv4;
-        end->raddr.ipv4 = remote->addr.ipv4;
-    } else {
-        end->ip_vers = IT_IP_VERS_IPV6;
-        end->laddr.ipv6 = local->addr.ipv6;
-        end->raddr.ipv6 = remote->addr.ipv6;
-    }
-}
-
 static void path_fill_record(const struct ibv_sa_path_rec *record, it_ib_net_endpoint_t *ib)
 {
     ib->partition_key = ntohs(record->pkey);
@@ -325,11 +246,11 @@ void verbs_path_fill(const struct verbs_ia *ia, struct rdma_cm_id *id, it_path_t
 {
     it_net_addr_t local, remote;
 
-    verbs_address_tell(rdma_get_local_addr(id), &local);
-    verbs_address_tell(rdma_get_peer_addr(id), &remote);
+    (void)base_net_from_sockaddr(rdma_get_local_addr(id), &local);
+    (void)base_net_from_sockaddr(rdma_get_peer_addr(id), &remote);
     memset(&path->remote, 0, sizeof(path->remote));
     if (ia->is_iwarp)
-        path_fill_iwarp(&local, &remote, path);
+        base_net_into_path(&local, &remote, path);
     else if (id->route.num_paths > 0)
         path_fill_record(&id->route.path_rec[0], &path->remote.ib);
     else
@@ -366,8 +287,8 @@ static bool path_resolve(struct verbs_cm *cm, const it_net_addr_t *local,
 
     if (rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) != 0)
         return false;
-    address_make(local, 0, &from);
-    address_make(remote, address_scope(cm->ia, path->spigot_id, remote), &to);
+    (void)base_net_to_sockaddr(local, 0, 0, &from);
+    (void)base_net_to_sockaddr(remote, 0, address_scope(cm->ia, path->spigot_id, remote), &to);
     found = rdma_resolve_addr(id, (struct sockaddr *)&from, (struct sockaddr *)&to,
                               VERBS_CM_RESOLVE_MS) == 0 &&
             rdma_resolve_route(id, VERBS_CM_RESOLVE_MS) == 0 && verbs_device_is_own(cm->ia, id);
@@ -387,7 +308,7 @@ static it_status_t path_destination(const struct verbs_ia *ia, size_t spigot_id,
         gid_to_address(&to->addr.gid, remote);
     else if (to->addr_type != IT_IPV4 && to->addr_type != IT_IPV6)
         return IT_ERR_INVALID_NETADDR;
-    verbs_address_unmap(remote);
+    base_net_unmap(remote);
     return IT_SUCCESS;
 }
 
@@ -407,7 +328,7 @@ it_status_t verbs_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_
     if (status != IT_SUCCESS || !found)
         return status;
     if (ia->is_iwarp)
-        path_fill_iwarp(&local, &remote, &path);
+        base_net_into_path(&local, &remote, &path);
     else if (verbs_port_is_ethernet(ia, spigot_id))
         path_fill_roce(ia, spigot_id, &local, &remote, &path.remote.ib);
     else if (!path_resolve(ia->cm, &local, &remote, &path))
@@ -420,24 +341,6 @@ it_status_t verbs_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_
 
 /* ---------------------------------------------------------------- the ends of a path */
 
-static bool path_split_iwarp(const it_path_t *path, it_net_addr_t *local, it_net_addr_t *remote)
-{
-    const it_iwarp_net_endpoint_t *end = &path->remote.iwarp;
-
-    if (end->ip_vers == IT_IP_VERS_IPV4) {
-        local->addr_type = remote->addr_type = IT_IPV4;
-        local->addr.ipv4 = end->laddr.ipv4;
-        remote->addr.ipv4 = end->raddr.ipv4;
-        return true;
-    }
-    local->addr_type = remote->addr_type = IT_IPV6;
-    local->addr.ipv6 = end->laddr.ipv6;
-    remote->addr.ipv6 = end->raddr.ipv6;
-    verbs_address_unmap(local);
-    verbs_address_unmap(remote);
-    return end->ip_vers == IT_IP_VERS_IPV6;
-}
-
 static bool path_split(struct verbs_cm *cm, const it_path_t *path, it_net_addr_t *local,
                        it_net_addr_t *remote)
 {
@@ -445,8 +348,13 @@ static bool path_split(struct verbs_cm *cm, const it_path_t *path, it_net_addr_t
 
     memset(local, 0, sizeof(*local));
     memset(remote, 0, sizeof(*remote));
-    if (cm->ia->is_iwarp)
-        return path_split_iwarp(path, local, remote);
+    if (cm->ia->is_iwarp) {
+        if (!base_net_from_path(path, local, remote))
+            return false;
+        base_net_unmap(local);
+        base_net_unmap(remote);
+        return true;
+    }
     if (!verbs_port_is_ethernet(cm->ia, path->spigot_id))
         return memo_recall(cm, ib, local, remote);
     gid_to_address(&ib->local_port_gid, local);
@@ -461,16 +369,16 @@ it_status_t verbs_path_ends(struct verbs_cm *cm, const it_path_t *path,
     bool found = true;
     it_status_t status = IT_SUCCESS;
 
-    if (!path_split(cm, path, &from, &to) || !address_is_peer(&to))
+    if (!path_split(cm, path, &from, &to) || !base_net_is_peer(&to))
         return IT_ERR_INVALID_ADDRESS;
-    if (address_is_any(&from))
+    if (base_net_is_any(&from))
         status = address_source(cm->ia, path->spigot_id, &to, &from, &found);
     if (status != IT_SUCCESS)
         return status;
     if (!found || from.addr_type != to.addr_type)
         return IT_ERR_INVALID_SOURCE_PATH;
-    address_make(&from, address_scope(cm->ia, path->spigot_id, &from), local);
-    address_make(&to, address_scope(cm->ia, path->spigot_id, &to), remote);
+    (void)base_net_to_sockaddr(&from, 0, address_scope(cm->ia, path->spigot_id, &from), local);
+    (void)base_net_to_sockaddr(&to, 0, address_scope(cm->ia, path->spigot_id, &to), remote);
     return IT_SUCCESS;
 }
 
@@ -482,7 +390,7 @@ it_status_t verbs_path_source(struct verbs_cm *cm, const it_path_t *path, it_ib_
 
     if (status != IT_SUCCESS)
         return status;
-    verbs_address_tell((const struct sockaddr *)&local, &address);
+    (void)base_net_from_sockaddr(&local, &address);
     gid_from_address(&address, gid);
     return IT_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #ifndef ITAPI_VP_VERBS_CM_VERBS_CM_PRIVATE_H
 #define ITAPI_VP_VERBS_CM_VERBS_CM_PRIVATE_H
 
+#include "base/base_clock.h"
 #include "vp/verbs/cm/verbs_cm.h"
 #include "vp/verbs/cm/verbs_conn_machine.h"
 #include "vp/verbs/device/verbs_query.h"
@@ -158,12 +159,6 @@ static inline struct verbs_ports verbs_ports_of(const it_conn_qual_t *qual)
     return (struct verbs_ports){0, qual->conn_qual.port};
 }
 
-/* At most UINT64_MAX. */
-static inline uint64_t verbs_ns_of_us(uint64_t us)
-{
-    return us > UINT64_MAX / 1000 ? UINT64_MAX : us * 1000;
-}
-
 static inline void verbs_cm_count(uint64_t *counter)
 {
     (void)__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
@@ -249,7 +244,6 @@ uint32_t verbs_qp_ord(const struct verbs_conn *conn);
 
 /* Why an attempt has failed, in the words of an event. */
 it_conn_reject_code_t verbs_reason_of_errno(int error);
-const char *verbs_reason_name(it_conn_reject_code_t code);
 it_conn_reject_code_t verbs_reason_of_event(const struct verbs_cm *cm,
                                             const struct verbs_cm_event *event);
 /* The peer's consumer has rejected. */
@@ -283,14 +277,6 @@ void verbs_accept_answer(struct verbs_conn *conn);
 
 /* ---------------------------------------------------------------- listeners (verbs_cm_listen.c) */
 
-/* NULL: a type that no listener has. */
-static inline uint16_t *verbs_listener_port(it_conn_qual_t *qual)
-{
-    if (qual->type == IT_IANA_PORT)
-        return &qual->conn_qual.port;
-    return qual->type == IT_IANA_LR_PORT ? &qual->conn_qual.lr_port.local : NULL;
-}
-
 /* Fills in a request that has come to this listener, by this id. */
 static inline void verbs_listener_fill(const struct verbs_listener *listener, struct rdma_cm_id *id,
                                        struct ual_request *request)
@@ -301,9 +287,9 @@ static inline void verbs_listener_fill(const struct verbs_listener *listener, st
     request->connect_evd = listener->info.connect_evd;
     request->spigot_id = listener->info.spigot_id;
     request->conn_qual = *listener->info.conn_qual;
-    verbs_address_tell(peer, &request->source_addr);
+    (void)base_net_from_sockaddr(peer, &request->source_addr);
     if (request->conn_qual.type == IT_IANA_LR_PORT)
-        request->conn_qual.conn_qual.lr_port.remote = verbs_address_port(peer);
+        request->conn_qual.conn_qual.lr_port.remote = base_net_port(peer);
 }
 
 /* ---------------------------------------------------------------- guard, nudges */

@@ -47,22 +47,6 @@ it_conn_reject_code_t verbs_reason_of_errno(int error)
     }
 }
 
-/* This module is not linked with the library, which has the same for programs. */
-const char *verbs_reason_name(it_conn_reject_code_t code)
-{
-    static const char *const names[] = {
-        [IT_CN_REJ_OTHER] = "IT_CN_REJ_OTHER",
-        [IT_CN_REJ_TIMEOUT] = "IT_CN_REJ_TIMEOUT",
-        [IT_CN_REJ_BAD_PATH] = "IT_CN_REJ_BAD_PATH",
-        [IT_CN_REJ_STALE_CONN] = "IT_CN_REJ_STALE_CONN",
-        [IT_CN_REJ_BAD_ORD] = "IT_CN_REJ_BAD_ORD",
-        [IT_CN_REJ_RESOURCES] = "IT_CN_REJ_RESOURCES",
-        [IT_CN_REJ_BAD_CONN_PARMS] = "IT_CN_REJ_BAD_CONN_PARMS",
-    };
-
-    return names[code];
-}
-
 static it_conn_reject_code_t reason_of_rej(int reason)
 {
     if (reason >= REASON_INVALID_GID && reason <= REASON_INVALID_RATE)

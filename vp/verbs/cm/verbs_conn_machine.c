@@ -4,149 +4,78 @@
 
 #include "vp/verbs/cm/verbs_cm_private.h"
 
-#define STATE(name) VERBS_CONN_##name
-#define ON(name)    [VERBS_ON_##name]
-#define DO(name)                                                                                   \
-    {                                                                                              \
-        VERBS_CONN_SAME, VERBS_DO_##name                                                           \
-    }
-#define GO(next)                                                                                   \
-    {                                                                                              \
-        VERBS_CONN_##next, VERBS_DO_NOTHING                                                        \
-    }
-#define TO(next, name)                                                                             \
-    {                                                                                              \
-        VERBS_CONN_##next, VERBS_DO_##name                                                         \
-    }
+/* What happens in these states on these events. */
+struct machine_row {
+    unsigned states, events; /* IN and ON bits */
+    struct verbs_conn_cell cell;
+};
 
-static const struct verbs_conn_cell machine[VERBS_CONN_STATES][VERBS_CONN_EVENTS] =
-    {
-        [STATE(NEW)] =
-            {
-                ON(LAUNCHED) = GO(ADDRESS),
-            },
-        [STATE(REQUESTED)] =
-            {
-                ON(ANNOUNCED) = GO(ANNOUNCED),
-                ON(ACCEPTED) = GO(CONFIRM),
-            },
-        [STATE(ADDRESS)] =
-            {
-                ON(ADDRESS) = TO(ROUTE, ROUTE),
-                ON(NO_PATH) = DO(FAIL),
-                ON(FAILED) = DO(FAIL),
-                ON(REFUSED) = DO(FAIL),
-                ON(REMOVED) = TO(OVER, FAIL),
-                ON(EXPIRED) = DO(FAIL),
-                ON(CLOSED) = TO(OVER, DISCARD),
-            },
-        [STATE(ROUTE)] =
-            {
-                ON(ROUTE) = DO(REQUEST),
-                ON(NO_PATH) = DO(FAIL),
-                ON(FAILED) = DO(FAIL),
-                ON(REFUSED) = DO(FAIL),
-                ON(REMOVED) = TO(OVER, FAIL),
-                ON(EXPIRED) = DO(FAIL),
-                ON(CALLED) = GO(CALLING),
-                ON(SENT) = GO(REPLY),
-                ON(NOT_SENT) = GO(OVER),
-                ON(RETRIED) = GO(ADDRESS),
-                ON(CLOSED) = TO(OVER, DISCARD),
-            },
-        /* An event may be faster than the thread that has asked for it. */
-        [STATE(CALLING)] =
-            {
-                ON(NO_PATH) = DO(JOIN),
-                ON(FAILED) = DO(JOIN),
-                ON(REFUSED) = DO(JOIN),
-                ON(RESPONSE) = DO(JOIN),
-                ON(ESTABLISHED) = DO(JOIN),
-                ON(DISCONNECTED) = DO(JOIN),
-                ON(REMOVED) = TO(OVER, CUT),
-                ON(EXPIRED) = DO(FAIL),
-                ON(RETURNED) = DO(JOIN),
-                ON(SENT) = GO(REPLY),
-                ON(NOT_SENT) = GO(OVER),
-                ON(RETRIED) = GO(ADDRESS),
-                ON(CLOSED) = TO(DYING, DESTROY_CALLING),
-            },
-        [STATE(REPLY)] =
-            {
-                ON(NO_PATH) = TO(OVER, FAIL),
-                ON(FAILED) = TO(OVER, FAIL),
-                ON(REFUSED) = TO(OVER, REFUSE),
-                ON(RESPONSE) = DO(AGREE),
-                ON(ARRIVAL) = DO(ASK),
-                ON(ESTABLISHED) = TO(LIVE, ESTABLISH),
-                ON(DISCONNECTED) = TO(OVER, FAIL),
-                ON(REMOVED) = TO(OVER, FAIL),
-                ON(EXPIRED) = DO(FAIL),
-                ON(ASKED) = GO(ARRIVED),
-                ON(AGREED) = GO(LIVE),
-                ON(CLOSED) = TO(DYING, DESTROY),
-            },
-        [STATE(ARRIVED)] =
-            {
-                ON(NO_PATH) = DO(FAIL),
-                ON(FAILED) = DO(FAIL),
-                ON(REFUSED) = DO(FAIL),
-                ON(DISCONNECTED) = DO(FAIL),
-                ON(REMOVED) = DO(FAIL),
-                ON(EXPIRED) = DO(ABANDON),
-                ON(CONFIRMED) = TO(REPLY, AGREE),
-                ON(DECLINED) = GO(OVER),
-                ON(WITHDRAWN) = GO(OVER),
-                ON(CLOSED) = DO(WITHDRAW),
-            },
-        /* The consumer learns that the peer has gone when it decides. */
-        [STATE(ANNOUNCED)] =
-            {
-                ON(FAILED) = DO(ABANDON),
-                ON(REFUSED) = DO(ABANDON),
-                ON(DISCONNECTED) = DO(ABANDON),
-                ON(REMOVED) = DO(ABANDON),
-                ON(EXPIRED) = DO(ABANDON),
-                ON(ACCEPTED) = GO(CONFIRM),
-                ON(DECLINED) = GO(OVER),
-                ON(WITHDRAWN) = GO(OVER),
-                ON(CLOSED) = DO(WITHDRAW),
-            },
-        [STATE(CONFIRM)] =
-            {
-                ON(FAILED) = TO(OVER, FAIL),
-                ON(REFUSED) = TO(OVER, REFUSE),
-                ON(ESTABLISHED) = TO(LIVE, ESTABLISH),
-                ON(DISCONNECTED) = TO(OVER, FAIL),
-                ON(REMOVED) = TO(OVER, FAIL),
-                ON(QP_HEARD) = DO(NOTIFY),
-                ON(NOT_SENT) = GO(OVER),
-                ON(CLOSED) = TO(DYING, DESTROY),
-            },
-        [STATE(LIVE)] =
-            {
-                ON(DISCONNECTED) = TO(OVER, END),
-                ON(REMOVED) = TO(OVER, BREAK),
-                ON(EXPIRED) = DO(NUDGE),
-                ON(QP_FAILED) = DO(BREAK),
-                ON(CLOSED) = TO(CLOSING, DISCONNECT),
-            },
-        [STATE(OVER)] =
-            {
-                ON(CLOSED) = DO(DISCARD),
-            },
-        [STATE(CLOSING)] =
-            {
-                ON(DISCONNECTED) = TO(OVER, DISCARD),
-                ON(REMOVED) = TO(OVER, DISCARD),
-                ON(EXPIRED) = TO(OVER, DISCARD),
-                ON(CLOSED) = TO(OVER, DISCARD),
-            },
+/* clang-format off */
+#define IN(state) (1u << VERBS_CONN_##state)
+#define ON(event) (1u << VERBS_ON_##event)
+#define ROW(in, on, next, action) {in, on, {VERBS_CONN_##next, VERBS_DO_##action}}
+
+#define RESOLVING (IN(ADDRESS) | IN(ROUTE))
+#define CONNECTS  (IN(ROUTE) | IN(CALLING)) /* the request is sent */
+#define DECIDED   (IN(ARRIVED) | IN(ANNOUNCED)) /* by the consumer */
+#define AWAITS    (IN(REPLY) | IN(CONFIRM)) /* the peer */
+#define FAILURES  (ON(NO_PATH) | ON(FAILED) | ON(REFUSED))
+/* clang-format on */
+
+/* The first that fits counts. */
+static const struct machine_row machine[] = {
+    ROW(IN(NEW), ON(LAUNCHED), ADDRESS, NOTHING),
+    ROW(IN(REQUESTED), ON(ANNOUNCED), ANNOUNCED, NOTHING),
+    ROW(IN(REQUESTED) | IN(ANNOUNCED), ON(ACCEPTED), CONFIRM, NOTHING),
+    ROW(IN(ADDRESS), ON(ADDRESS), ROUTE, ROUTE),
+    ROW(IN(ROUTE), ON(ROUTE), SAME, REQUEST),
+    ROW(RESOLVING, FAILURES | ON(EXPIRED), SAME, FAIL),
+    ROW(RESOLVING | AWAITS, ON(REMOVED), OVER, FAIL),
+    ROW(RESOLVING, ON(CLOSED), OVER, DISCARD),
+    ROW(IN(ROUTE), ON(CALLED), CALLING, NOTHING),
+    ROW(CONNECTS, ON(SENT), REPLY, NOTHING),
+    ROW(CONNECTS | IN(CONFIRM), ON(NOT_SENT), OVER, NOTHING),
+    ROW(CONNECTS, ON(RETRIED), ADDRESS, NOTHING),
+    /* An event may be faster than the thread that has asked for it. */
+    ROW(IN(CALLING), FAILURES | ON(RESPONSE) | ON(ESTABLISHED), SAME, JOIN),
+    ROW(IN(CALLING), ON(DISCONNECTED) | ON(RETURNED), SAME, JOIN),
+    ROW(IN(CALLING), ON(REMOVED), OVER, CUT),
+    ROW(IN(CALLING) | IN(REPLY), ON(EXPIRED), SAME, FAIL),
+    ROW(IN(CALLING), ON(CLOSED), DYING, DESTROY_CALLING),
+    ROW(IN(REPLY), ON(NO_PATH), OVER, FAIL),
+    ROW(IN(REPLY), ON(RESPONSE), SAME, AGREE),
+    ROW(IN(REPLY), ON(ARRIVAL), SAME, ASK),
+    ROW(IN(REPLY), ON(ASKED), ARRIVED, NOTHING),
+    ROW(IN(REPLY), ON(AGREED), LIVE, NOTHING),
+    ROW(AWAITS, ON(FAILED) | ON(DISCONNECTED), OVER, FAIL),
+    ROW(AWAITS, ON(REFUSED), OVER, REFUSE),
+    ROW(AWAITS, ON(ESTABLISHED), LIVE, ESTABLISH),
+    ROW(AWAITS, ON(CLOSED), DYING, DESTROY),
+    ROW(IN(CONFIRM), ON(QP_HEARD), SAME, NOTIFY),
+    ROW(IN(ARRIVED), FAILURES | ON(DISCONNECTED) | ON(REMOVED), SAME, FAIL),
+    ROW(IN(ARRIVED), ON(CONFIRMED), REPLY, AGREE),
+    ROW(IN(ARRIVED), ON(EXPIRED), SAME, ABANDON),
+    /* The consumer learns that the peer has gone when it decides. */
+    ROW(IN(ANNOUNCED), ON(FAILED) | ON(REFUSED) | ON(DISCONNECTED), SAME, ABANDON),
+    ROW(IN(ANNOUNCED), ON(REMOVED) | ON(EXPIRED), SAME, ABANDON),
+    ROW(DECIDED, ON(DECLINED) | ON(WITHDRAWN), OVER, NOTHING),
+    ROW(DECIDED, ON(CLOSED), SAME, WITHDRAW),
+    ROW(IN(LIVE), ON(DISCONNECTED), OVER, END),
+    ROW(IN(LIVE), ON(REMOVED), OVER, BREAK),
+    ROW(IN(LIVE), ON(EXPIRED), SAME, NUDGE),
+    ROW(IN(LIVE), ON(QP_FAILED), SAME, BREAK),
+    ROW(IN(LIVE), ON(CLOSED), CLOSING, DISCONNECT),
+    ROW(IN(OVER), ON(CLOSED), SAME, DISCARD),
+    ROW(IN(CLOSING), ON(DISCONNECTED) | ON(REMOVED), OVER, DISCARD),
+    ROW(IN(CLOSING), ON(EXPIRED) | ON(CLOSED), OVER, DISCARD),
 };
 
 struct verbs_conn_cell verbs_conn_cell(enum verbs_conn_state state, enum verbs_conn_event event)
 {
-    return machine[state][event];
+    for (size_t i = 0; i < sizeof(machine) / sizeof(machine[0]); i++)
+        if ((machine[i].states & 1u << state) && (machine[i].events & 1u << event))
+            return machine[i].cell;
+    return (struct verbs_conn_cell){VERBS_CONN_SAME, VERBS_DO_NOTHING};
 }
 
 enum verbs_conn_action verbs_conn_step(struct verbs_conn *conn, enum verbs_conn_event event)
@@ -161,13 +90,13 @@ enum verbs_conn_action verbs_conn_step(struct verbs_conn *conn, enum verbs_conn_
 const char *verbs_conn_state_name(enum verbs_conn_state state)
 {
     static const char *const names[VERBS_CONN_STATES] = {
-        [STATE(NEW)] = "NEW",         [STATE(REQUESTED)] = "REQUESTED",
-        [STATE(ADDRESS)] = "ADDRESS", [STATE(ROUTE)] = "ROUTE",
-        [STATE(CALLING)] = "CALLING", [STATE(REPLY)] = "REPLY",
-        [STATE(ARRIVED)] = "ARRIVED", [STATE(ANNOUNCED)] = "ANNOUNCED",
-        [STATE(CONFIRM)] = "CONFIRM", [STATE(LIVE)] = "LIVE",
-        [STATE(OVER)] = "OVER",       [STATE(CLOSING)] = "CLOSING",
-        [STATE(DYING)] = "DYING",
+        [VERBS_CONN_NEW] = "NEW",         [VERBS_CONN_REQUESTED] = "REQUESTED",
+        [VERBS_CONN_ADDRESS] = "ADDRESS", [VERBS_CONN_ROUTE] = "ROUTE",
+        [VERBS_CONN_CALLING] = "CALLING", [VERBS_CONN_REPLY] = "REPLY",
+        [VERBS_CONN_ARRIVED] = "ARRIVED", [VERBS_CONN_ANNOUNCED] = "ANNOUNCED",
+        [VERBS_CONN_CONFIRM] = "CONFIRM", [VERBS_CONN_LIVE] = "LIVE",
+        [VERBS_CONN_OVER] = "OVER",       [VERBS_CONN_CLOSING] = "CLOSING",
+        [VERBS_CONN_DYING] = "DYING",
     };
 
     return names[state];

@@ -183,8 +183,8 @@ static it_status_t service_ends(struct verbs_service *service, struct sockaddr_s
     if (verbs_port_of(service->cm->ia, (const struct sockaddr *)local) !=
         service->info.path.spigot_id)
         return IT_ERR_INVALID_SOURCE_PATH;
-    verbs_address_set_port(local, ports.local);
-    verbs_address_set_port(remote, ports.remote);
+    base_net_set_port(local, ports.local);
+    base_net_set_port(remote, ports.remote);
     return IT_SUCCESS;
 }
 
@@ -205,7 +205,7 @@ static it_status_t service_start(void *argument)
         service->id = NULL;
         return IT_ERR_RESOURCES;
     }
-    if (!verbs_host->timer_start(service->timer, verbs_ns_of_us(limit))) {
+    if (!verbs_host->timer_start(service->timer, base_ns_of_us(limit))) {
         service_close(service);
         return IT_ERR_RESOURCES;
     }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Completions when a QP has failed, is exchanged, or is destroyed. */
-#include "vp/verbs/complete/verbs_flush.h"
 
-#include "vp/verbs/complete/verbs_join.h"
-#include "vp/verbs/complete/verbs_source.h"
+#include "vp/verbs/complete/verbs_complete.h"
 #include "vp/verbs/memory/verbs_rmr.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The source of a datagram, by the header in front of its data. */
-#include "vp/verbs/complete/verbs_grh.h"
+#include "vp/verbs/complete/verbs_complete.h"
 
 #include <string.h>
 

@@ -3,9 +3,8 @@
  * Making sources and their CQs, and room on them: an EP takes as much of a CQ as it may have
  * completions, so no CQ ever overflows. With the IA's attach lock.
  */
-#include "vp/verbs/complete/verbs_join.h"
 
-#include "vp/verbs/complete/verbs_source.h"
+#include "vp/verbs/complete/verbs_complete.h"
 #include "vp/verbs/memory/verbs_memory.h"
 
 #include <errno.h>

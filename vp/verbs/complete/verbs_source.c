@@ -6,9 +6,8 @@
  * What has been polled waits in the stash of its CQ, where it is followed by completions of our own
  * making for posts that the device does not complete.
  */
-#include "vp/verbs/complete/verbs_source.h"
+#include "vp/verbs/complete/verbs_complete.h"
 
-#include "vp/verbs/complete/verbs_grh.h"
 #include "vp/verbs/memory/verbs_rmr.h"
 
 #include <string.h>

@@ -113,7 +113,7 @@ static void convert_fail(struct verbs_convert *convert)
     struct verbs_ep *ep = convert_detach(convert);
 
     verbs_log(VP_LOG_INFO, "verbs: conversion %p failed: %s%s, the stream is %s", (void *)convert,
-              verbs_reason_name(news.reject_code), convert->agree.by_peer ? " of the peer" : "",
+              itx_reject_string(news.reject_code), convert->agree.by_peer ? " of the peer" : "",
               convert->agree.outcome == AGREE_PLAIN ? "plain" : "lost");
     verbs_convert_free(convert);
     if (!ended)

@@ -8,6 +8,7 @@
 #define ITAPI_VP_VERBS_CONVERT_VERBS_CONVERT_H
 
 #include "vp/verbs/cm/verbs_cm_private.h"
+#include "vp/verbs/device/verbs.h"
 
 /* Nothing can be made of the conversions of this IA any more. */
 void verbs_convert_give_up(struct verbs_ia *ia);
@@ -23,5 +24,9 @@ it_status_t verbs_convert_disconnect(struct verbs_convert *convert);
 void verbs_convert_abandon(struct verbs_convert *convert);
 /* The IA closes: streams that are being retired. */
 void verbs_convert_close(struct verbs_ia *ia);
+
+/* ---------------------------------------------------------------- verbs_convert_call.c */
+
+it_status_t verbs_convert(struct ual_ep *ual, const struct vp_convert *convert);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_socket_convert: from a descriptor to a conversion that goes on by itself. */
-#include "vp/verbs/convert/verbs_convert_call.h"
+#include "vp/verbs/convert/verbs_convert.h"
 
 #include "vp/verbs/convert/verbs_convert_private.h"
 
@@ -34,15 +34,11 @@ static uint8_t convert_address(const struct sockaddr_storage *from, uint8_t addr
 
 static void convert_unmap(struct sockaddr_storage *address)
 {
-    const struct in6_addr *ipv6 = &((struct sockaddr_in6 *)(void *)address)->sin6_addr;
-    struct sockaddr_in ipv4 = {.sin_family = AF_INET};
+    uint16_t port = base_net_port(address);
+    it_net_addr_t ip;
 
-    if (address->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(ipv6))
-        return;
-    memcpy(&ipv4.sin_addr, &ipv6->s6_addr[12], sizeof(ipv4.sin_addr));
-    ipv4.sin_port = ((struct sockaddr_in6 *)(void *)address)->sin6_port;
-    memset(address, 0, sizeof(*address));
-    memcpy(address, &ipv4, sizeof(ipv4));
+    if (base_net_from_sockaddr(address, &ip) && ip.addr_type == IT_IPV4)
+        (void)base_net_to_sockaddr(&ip, port, 0, address);
 }
 
 static bool convert_find_ends(struct verbs_convert *convert, int fd)
@@ -101,7 +97,7 @@ static it_status_t convert_prepare(struct verbs_convert *convert, const struct v
         return IT_ERR_INVALID_CONVERSION;
     if (!convert_init_agreement(convert, what))
         return IT_ERR_RESOURCES;
-    if (!verbs_host->timer_start(convert->timer, verbs_ns_of_us(what->timeout_us)) ||
+    if (!verbs_host->timer_start(convert->timer, base_ns_of_us(what->timeout_us)) ||
         !verbs_stream_open(&convert->stream, convert->ia->ual, what->fd,
                            convert->buffer + what->message_length, what->early_length,
                            verbs_convert_ready, convert))

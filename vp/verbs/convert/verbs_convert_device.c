@@ -38,7 +38,7 @@ void verbs_convert_tell_path(const struct verbs_convert *convert)
     /* InfiniBand's is found out by asking the subnet, which the connection does. */
     if (convert->agree.own.kind != AGREE_ROCE)
         return;
-    verbs_address_tell((const struct sockaddr *)&convert->remote, &remote);
+    (void)base_net_from_sockaddr(&convert->remote, &remote);
     if (verbs_paths(convert->ia->ual, convert_port(convert), &remote, 1, &path, &total) ==
             IT_SUCCESS &&
         total > 0)
@@ -58,7 +58,7 @@ static struct rdma_cm_id *convert_bind(struct verbs_convert *convert)
         convert->code = verbs_reason_of_errno(errno);
         return NULL;
     }
-    verbs_address_set_port(&local, 0);
+    base_net_set_port(&local, 0);
     error = rdma_bind_addr(id, (struct sockaddr *)&local) == 0 ? 0 : errno;
     if (error == 0 && !verbs_device_is_own(convert->ia, id))
         error = EADDRNOTAVAIL; /* two devices share the address, and rdma_cm prefers the other */
@@ -145,7 +145,7 @@ bool verbs_convert_connect(struct verbs_convert *convert)
         return false;
     }
     conn->any_port = true;
-    verbs_address_set_port(&remote, htons(convert->agree.peer.port));
+    base_net_set_port(&remote, htons(convert->agree.peer.port));
     convert->busy = true;
     verbs_connect_launch(conn, &remote);
     convert->busy = false;

@@ -11,7 +11,7 @@ struct verbs_convert; /* conversion of an EP's socket */
 struct verbs_cq;      /* verbs_source.h */
 struct verbs_link;    /* verbs_rmr.h */
 struct verbs_source;
-struct verbs_ud; /* EPs of datagrams only: verbs_grh.h */
+struct verbs_ud; /* EPs of datagrams only: verbs_complete.h */
 
 /* ---------------------------------------------------------------- work queues */
 

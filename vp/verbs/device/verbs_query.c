@@ -29,53 +29,6 @@ bool verbs_port_is_ethernet(const struct verbs_ia *ia, size_t port)
 
 /* ---------------------------------------------------------------- addresses */
 
-socklen_t verbs_address_length(const struct sockaddr *address)
-{
-    return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-}
-
-void verbs_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
-{
-    memset(to, 0, sizeof(*to));
-    memcpy(to, from, verbs_address_length(from));
-}
-
-void verbs_address_set_port(struct sockaddr_storage *address, uint16_t port)
-{
-    /* At the same place in both forms. */
-    ((struct sockaddr_in *)(void *)address)->sin_port = port;
-}
-
-uint16_t verbs_address_port(const struct sockaddr *address)
-{
-    return ((const struct sockaddr_in *)(const void *)address)->sin_port;
-}
-
-void verbs_address_unmap(it_net_addr_t *address)
-{
-    struct in_addr ipv4;
-
-    if (address->addr_type != IT_IPV6 || !IN6_IS_ADDR_V4MAPPED(&address->addr.ipv6))
-        return;
-    memcpy(&ipv4, &address->addr.ipv6.s6_addr[12], sizeof(ipv4));
-    memset(address, 0, sizeof(*address));
-    address->addr_type = IT_IPV4;
-    address->addr.ipv4 = ipv4;
-}
-
-void verbs_address_tell(const struct sockaddr *from, it_net_addr_t *to)
-{
-    memset(to, 0, sizeof(*to));
-    if (from->sa_family == AF_INET) {
-        to->addr_type = IT_IPV4;
-        to->addr.ipv4 = ((const struct sockaddr_in *)(const void *)from)->sin_addr;
-    } else {
-        to->addr_type = IT_IPV6;
-        to->addr.ipv6 = ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
-        verbs_address_unmap(to);
-    }
-}
-
 /* By its GIDs a device tells the network interfaces it is on; InfiniBand has none there. */
 struct query_gids {
     struct ibv_gid_entry *entries;
@@ -131,8 +84,8 @@ uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address)
     uint8_t port = 0;
     int error;
 
-    verbs_address_copy(&local, address);
-    verbs_address_set_port(&local, 0);
+    base_net_copy(&local, address);
+    base_net_set_port(&local, 0);
     if (rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) != 0)
         return 0;
     error = rdma_bind_addr(id, (struct sockaddr *)&local) == 0 ? 0 : errno;
@@ -180,23 +133,13 @@ static bool query_addresses(const struct verbs_ia *ia, struct query_address **li
         if (port == 0)
             continue;
         list[*count].port = port;
-        verbs_address_tell(entry->ifa_addr, &list[*count].address);
+        (void)base_net_from_sockaddr(entry->ifa_addr, &list[*count].address);
         (*count)++;
     }
     free(gids.entries);
     freeifaddrs(entries);
     *list_out = list;
     return list != NULL;
-}
-
-static bool query_same(const it_net_addr_t *a, const it_net_addr_t *b)
-{
-    if (a->addr_type != b->addr_type)
-        return false;
-    if (a->addr_type == IT_IPV4)
-        return a->addr.ipv4.s_addr == b->addr.ipv4.s_addr;
-    return a->addr_type == IT_IPV6 &&
-           memcmp(&a->addr.ipv6, &b->addr.ipv6, sizeof(a->addr.ipv6)) == 0;
 }
 
 it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *address)
@@ -208,7 +151,7 @@ it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *add
     if (!query_addresses(verbs_ia_of(ual), &list, &count))
         return IT_ERR_RESOURCES;
     for (size_t i = 0; i < count && !found; i++)
-        found = query_same(&list[i].address, address);
+        found = base_net_is_same(&list[i].address, address);
     free(list);
     return found ? IT_SUCCESS : IT_ERR_INVALID_ADDRESS;
 }

@@ -3,6 +3,7 @@
 #ifndef ITAPI_VP_VERBS_DEVICE_VERBS_QUERY_H
 #define ITAPI_VP_VERBS_DEVICE_VERBS_QUERY_H
 
+#include "base/base_net.h"
 #include "vp/verbs/device/verbs_ep.h"
 #include <rdma/rdma_cma.h>
 
@@ -23,14 +24,6 @@ it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *add
 
 /* The port of the device that rdma_cm takes for a local address. 0 with errno: none, or unknown. */
 uint8_t verbs_port_of(const struct verbs_ia *ia, const struct sockaddr *address);
-/* Ports in network byte order. */
-void verbs_address_set_port(struct sockaddr_storage *address, uint16_t port);
-uint16_t verbs_address_port(const struct sockaddr *address);
-void verbs_address_copy(struct sockaddr_storage *to, const struct sockaddr *from);
-void verbs_address_tell(const struct sockaddr *from, it_net_addr_t *to);
-socklen_t verbs_address_length(const struct sockaddr *address);
-/* An IPv4 address in the form of an IPv6 one becomes an IPv4 address. */
-void verbs_address_unmap(it_net_addr_t *address);
 bool verbs_address_is_usable(const struct ifaddrs *entry);
 
 /* All GIDs of the device, in memory that the caller frees. NULL: it cannot be told. */

@@ -3,9 +3,9 @@
  * Posting on an EP. A queue has a lock of its own, which keeps slots and the device's queue in the
  * same order; nothing else is shared, allocated or looked up.
  */
-#include "vp/verbs/post/verbs_post.h"
+#include "vp/verbs/post/verbs_posting.h"
 
-#include "vp/verbs/complete/verbs_grh.h"
+#include "vp/verbs/complete/verbs_complete.h"
 #include "vp/verbs/memory/verbs_rmr.h"
 
 #include <errno.h>

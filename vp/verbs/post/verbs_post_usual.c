@@ -7,7 +7,7 @@
  * A queue keeps the LMR of its last post of one segment: the same handle with the same number is
  * the same LMR, and live.
  */
-#include "vp/verbs/post/verbs_post.h"
+#include "vp/verbs/post/verbs_posting.h"
 
 #include "vp/verbs/device/verbs_sigpipe.h"
 
@@ -203,11 +203,40 @@ USUAL_INLINE enum usual_outcome usual_request(struct verbs_queue *queue, struct 
 
 /* ---------------------------------------------------------------- the posts */
 
-USUAL_COLD it_status_t usual_give_up_send(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
-                                          size_t count, it_dto_cookie_t cookie,
-                                          it_dto_flags_t flags)
+/* The call of the API by its event. */
+USUAL_INLINE it_status_t usual_go_on(const struct base_entries *entries, it_ep_handle_t handle,
+                                     it_event_type_t event, struct usual_post post)
 {
-    return usual_give_up(&usual_ep(handle)->sq)->post_send(handle, segments, count, cookie, flags);
+    if (event == IT_DTO_SEND_CMPL_EVENT)
+        return entries->post_send(handle, post.segments, post.count, post.cookie, post.flags);
+    if (event == IT_DTO_RDMA_WRITE_CMPL_EVENT)
+        return entries->post_rdma_write(handle, post.segments, post.count, post.cookie, post.flags,
+                                        post.rdma_addr, post.rmr_context);
+    return entries->post_rdma_read(handle, post.segments, post.count, post.cookie, post.flags,
+                                   post.rdma_addr, post.rmr_context);
+}
+
+USUAL_COLD it_status_t usual_give_up_request(struct verbs_queue *queue, it_event_type_t event,
+                                             struct usual_post post)
+{
+    return usual_go_on(usual_give_up(queue), queue->handle, event, post);
+}
+
+USUAL_INLINE it_status_t usual_post(it_ep_handle_t handle, struct usual_kind kind,
+                                    struct usual_post post)
+{
+    struct verbs_queue *queue = &usual_ep(handle)->sq;
+    it_status_t status = IT_SUCCESS;
+
+    switch (usual_request(queue, kind, post, &status)) {
+    case USUAL_POSTED:
+        return status;
+    case USUAL_LOCKED:
+        return usual_give_up_request(queue, kind.event, post);
+    case USUAL_GENERAL:
+    default:
+        return usual_go_on(verbs_host->entries, handle, kind.event, post);
+    }
 }
 
 static it_status_t usual_post_send(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
@@ -216,27 +245,8 @@ static it_status_t usual_post_send(it_ep_handle_t handle, const it_lmr_triplet_t
     const struct usual_kind kind = {VERBS_USUAL_SEND, VERBS_USUAL_SEND_INLINE,
                                     IT_DTO_SEND_CMPL_EVENT};
     const struct usual_post post = {segments, count, cookie, flags, 0, 0};
-    struct verbs_queue *queue = &usual_ep(handle)->sq;
-    it_status_t status = IT_SUCCESS;
 
-    switch (usual_request(queue, kind, post, &status)) {
-    case USUAL_POSTED:
-        return status;
-    case USUAL_LOCKED:
-        return usual_give_up_send(queue->handle, segments, 1, cookie, flags);
-    case USUAL_GENERAL:
-    default:
-        return verbs_host->entries->post_send(handle, segments, count, cookie, flags);
-    }
-}
-
-USUAL_COLD it_status_t usual_give_up_write(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
-                                           size_t count, it_dto_cookie_t cookie,
-                                           it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
-                                           it_rmr_context_t rmr_context)
-{
-    return usual_give_up(&usual_ep(handle)->sq)
-        ->post_rdma_write(handle, segments, count, cookie, flags, rdma_addr, rmr_context);
+    return usual_post(handle, kind, post);
 }
 
 static it_status_t usual_post_write(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
@@ -246,29 +256,8 @@ static it_status_t usual_post_write(it_ep_handle_t handle, const it_lmr_triplet_
     const struct usual_kind kind = {VERBS_USUAL_WRITE, VERBS_USUAL_WRITE_INLINE,
                                     IT_DTO_RDMA_WRITE_CMPL_EVENT};
     const struct usual_post post = {segments, count, cookie, flags, rdma_addr, rmr_context};
-    struct verbs_queue *queue = &usual_ep(handle)->sq;
-    it_status_t status = IT_SUCCESS;
 
-    switch (usual_request(queue, kind, post, &status)) {
-    case USUAL_POSTED:
-        return status;
-    case USUAL_LOCKED:
-        return usual_give_up_write(queue->handle, segments, 1, cookie, flags, rdma_addr,
-                                   rmr_context);
-    case USUAL_GENERAL:
-    default:
-        return verbs_host->entries->post_rdma_write(handle, segments, count, cookie, flags,
-                                                    rdma_addr, rmr_context);
-    }
-}
-
-USUAL_COLD it_status_t usual_give_up_read(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
-                                          size_t count, it_dto_cookie_t cookie,
-                                          it_dto_flags_t flags, it_rdma_addr_t rdma_addr,
-                                          it_rmr_context_t rmr_context)
-{
-    return usual_give_up(&usual_ep(handle)->sq)
-        ->post_rdma_read(handle, segments, count, cookie, flags, rdma_addr, rmr_context);
+    return usual_post(handle, kind, post);
 }
 
 static it_status_t usual_post_read(it_ep_handle_t handle, const it_lmr_triplet_t *segments,
@@ -278,20 +267,8 @@ static it_status_t usual_post_read(it_ep_handle_t handle, const it_lmr_triplet_t
     const struct usual_kind kind = {VERBS_USUAL_READ, VERBS_USUAL_READ,
                                     IT_DTO_RDMA_READ_CMPL_EVENT};
     const struct usual_post post = {segments, count, cookie, flags, rdma_addr, rmr_context};
-    struct verbs_queue *queue = &usual_ep(handle)->sq;
-    it_status_t status = IT_SUCCESS;
 
-    switch (usual_request(queue, kind, post, &status)) {
-    case USUAL_POSTED:
-        return status;
-    case USUAL_LOCKED:
-        return usual_give_up_read(queue->handle, segments, 1, cookie, flags, rdma_addr,
-                                  rmr_context);
-    case USUAL_GENERAL:
-    default:
-        return verbs_host->entries->post_rdma_read(handle, segments, count, cookie, flags,
-                                                   rdma_addr, rmr_context);
-    }
+    return usual_post(handle, kind, post);
 }
 
 USUAL_COLD it_status_t usual_give_up_recv(it_handle_t handle, const it_lmr_triplet_t *segments,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Work queues: slots, and what usual posts have in common. */
-#include "vp/verbs/post/verbs_queue.h"
+#include "vp/verbs/post/verbs_posting.h"
 
-#include "vp/verbs/complete/verbs_flush.h"
+#include "vp/verbs/complete/verbs_complete.h"
 #include "vp/verbs/memory/verbs_rmr.h"
 
 #include <errno.h>

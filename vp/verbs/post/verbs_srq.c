@@ -3,9 +3,8 @@
  * Shared receive queues. Receives complete in any order, on any EP: a slot is free as soon as its
  * completion has been looked at. Slots are used in turn, so the next one is nearly always free.
  */
-#include "vp/verbs/post/verbs_srq.h"
 
-#include "vp/verbs/post/verbs_post.h"
+#include "vp/verbs/post/verbs_posting.h"
 
 #include <errno.h>
 #include <stdlib.h>

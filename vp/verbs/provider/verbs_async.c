@@ -3,9 +3,9 @@
 #include "vp/verbs/provider/verbs_provider.h"
 
 #include "vp/verbs/cm/verbs_cm.h"
-#include "vp/verbs/post/verbs_srq.h"
+#include "vp/verbs/post/verbs_posting.h"
 #include "vp/verbs/provider/verbs_cm_ep.h"
-#include "vp/verbs/qp/verbs_ud.h"
+#include "vp/verbs/qp/verbs_qp.h"
 
 #include <rdma/ib_user_verbs.h>
 

@@ -2,15 +2,12 @@
 /* The EP: its QP, its creation, change and end. */
 #include "vp/verbs/provider/verbs_provider.h"
 
-#include "vp/verbs/complete/verbs_flush.h"
-#include "vp/verbs/complete/verbs_join.h"
-#include "vp/verbs/complete/verbs_source.h"
+#include "vp/verbs/complete/verbs_complete.h"
 #include "vp/verbs/memory/verbs_memory.h"
 #include "vp/verbs/memory/verbs_rmr.h"
-#include "vp/verbs/post/verbs_post.h"
+#include "vp/verbs/post/verbs_posting.h"
 #include "vp/verbs/provider/verbs_cm_ep.h"
 #include "vp/verbs/qp/verbs_qp.h"
-#include "vp/verbs/qp/verbs_ud.h"
 
 #include <errno.h>
 #include <string.h>

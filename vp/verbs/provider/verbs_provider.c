@@ -4,13 +4,12 @@
 #include "vp/verbs/provider/verbs_provider.h"
 
 #include "vp/verbs/cm/verbs_cm_private.h"
-#include "vp/verbs/convert/verbs_convert_call.h"
+#include "vp/verbs/convert/verbs_convert.h"
 #include "vp/verbs/device/verbs_check.h"
 #include "vp/verbs/device/verbs_query.h"
 #include "vp/verbs/memory/verbs_memory.h"
 #include "vp/verbs/memory/verbs_rmr.h"
-#include "vp/verbs/post/verbs_post.h"
-#include "vp/verbs/post/verbs_srq.h"
+#include "vp/verbs/post/verbs_posting.h"
 #include "vp/verbs/provider/verbs_address.h"
 #include "vp/verbs/provider/verbs_cm_ep.h"
 

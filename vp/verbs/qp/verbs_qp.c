@@ -2,8 +2,8 @@
 /* The QP of an EP: its states, and what that means for posts. */
 #include "vp/verbs/qp/verbs_qp.h"
 
-#include "vp/verbs/complete/verbs_flush.h"
-#include "vp/verbs/post/verbs_queue.h"
+#include "vp/verbs/complete/verbs_complete.h"
+#include "vp/verbs/post/verbs_posting.h"
 
 #include <string.h>
 

@@ -3,9 +3,8 @@
  * EPs of datagrams: their QPs, and what a datagram's header tells of its sender. The header takes
  * the first octets of each receive: a GRH, or behind octets that mean nothing an IPv4 header.
  */
-#include "vp/verbs/qp/verbs_ud.h"
 
-#include "vp/verbs/complete/verbs_grh.h"
+#include "vp/verbs/complete/verbs_complete.h"
 #include "vp/verbs/device/verbs_query.h"
 #include "vp/verbs/qp/verbs_qp.h"
 

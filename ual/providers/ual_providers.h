@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The providers of this process: who they are, where they come from, what they may call. */
+#ifndef ITAPI_UAL_PROVIDERS_UAL_PROVIDERS_H
+#define ITAPI_UAL_PROVIDERS_UAL_PROVIDERS_H
+
+#include "ual/object/ual_provider.h"
+#include "ual/vp_host.h"
+
+#include <stdio.h>
+
+/* ---------------------------------------------------------------- ual_registry.c */
+
+/* The pools of the provider's objects, one for each type. They live for ever. */
+struct base_pool *ual_pools(const struct vp_provider *provider);
+
+/* Adds a provider; refuses another ABI or a smaller table with a log line (ual_registry.c). */
+bool vp_register(const struct vp_provider *provider);
+
+/* The Interface that is meant: that of an alias, or that of this name (ual_registry.c). */
+const char *ual_provider_interface(const char *name);
+
+/* The registered provider that has an Interface of that name, or NULL (ual_registry.c). */
+const struct vp_provider *ual_provider_find(const char *interface_name);
+
+/*
+ * IT_ERR_INVALID_NAME, with a line at error that says which there are: nobody has the Interface
+ * that the name of the program means (ual_unknown.c).
+ */
+it_status_t ual_provider_refuse(const char *call, const char *name, const char *interface_name);
+
+/* The registered providers, in order: NULL gives the first (ual_registry.c). */
+const struct vp_provider *ual_provider_next(const struct vp_provider *provider);
+
+/* ---------------------------------------------------------------- ual_module.c */
+
+#define UAL_MODULE_VERBS "verbs"
+
+/*
+ * Loads a shared library and hands its provider to add. NULL: info says why, by .obstacle and
+ * .detail; .detail is "" if add has refused it and said so.
+ */
+const struct vp_provider *ual_module_open(const char *path, const char *options,
+                                          bool (*add)(const struct vp_provider *provider),
+                                          struct itx_provider_info *info);
+
+/*
+ * Loads itapi_NAME.so from the folder itapi beside the library itself, or from where it is
+ * installed, and hands its provider to add. Where there is none, or what it is linked with is
+ * missing, nothing happens but a line in the log, and info says the same: .name, .obstacle and
+ * .detail.
+ */
+void ual_module_load(const char *name, bool (*add)(const struct vp_provider *provider),
+                     struct itx_provider_info *info);
+
+/* The outcome, once a call has looked behind the built-in provider; .name "": it was not tried. */
+const struct itx_provider_info *ual_registry_module(void); /* ual_registry.c */
+
+/* ---------------------------------------------------------------- ual_conf.c */
+
+#define UAL_CONF_DEFAULT "/etc/itapi.conf"
+
+/* One line that asks for a provider. */
+struct ual_conf_line {
+    const char *file;
+    unsigned number;
+    const char *library; /* an absolute path, or a bare file name for the loader to search */
+    const char *options; /* "" if there are none */
+};
+
+/*
+ * Calls use for each line that asks for a provider and keeps each alias; every other
+ * line that is not empty and not a comment is logged and skipped.
+ */
+void ual_conf_parse(FILE *stream, const char *file,
+                    void (*use)(const struct ual_conf_line *line, void *context), void *context);
+
+/*
+ * Once per process, before there is an IA: reads the file that the environment names (unless the
+ * program runs with the rights of somebody else) or else the default, and hands the providers it
+ * loads to add. What goes wrong is logged, one line each, and skipped.
+ */
+void ual_conf_load(bool (*add)(const struct vp_provider *provider));
+
+/* ---------------------------------------------------------------- ual_alias.c */
+
+/*
+ * While the configuration file is read, before anybody looks for one. NULL, or why not. Both names
+ * are copied.
+ */
+const char *ual_alias_add(const char *name, const char *interface_name);
+
+/*
+ * The Interface that the name stands for; NULL: the name is no alias. Never an alias of an alias.
+ */
+const char *ual_alias_of(const char *name);
+
+/* ---------------------------------------------------------------- ual_host.c, ual_host_loop.c */
+
+/* Handed to every provider that comes from a shared library. */
+extern const struct vp_host ual_host;
+
+/* ual_host_loop.c: see vp_host.h. */
+void ual_host_ia_call(struct ual_ia *ia, void (*function)(void *argument), void *argument);
+bool ual_host_ia_is_current(const struct ual_ia *ia);
+struct vp_task *ual_host_task_new(struct ual_ia *ia, void (*run)(void *argument), void *argument);
+void ual_host_task_submit(struct vp_task *task);
+void ual_host_task_free(struct vp_task *task);
+struct vp_watch *ual_host_watch_start(struct ual_ia *ia, int fd, void (*ready)(void *argument),
+                                      void *argument);
+void ual_host_watch_stop(struct vp_watch *watch);
+struct vp_timer *ual_host_timer_new(struct ual_ia *ia, void (*expired)(void *argument),
+                                    void *argument);
+bool ual_host_timer_start(struct vp_timer *timer, uint64_t delay_ns);
+void ual_host_timer_stop(struct vp_timer *timer);
+void ual_host_timer_free(struct vp_timer *timer);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Posting: work queues, requests and receives, S-RQs. */
+#ifndef ITAPI_VP_VERBS_POST_VERBS_POSTING_H
+#define ITAPI_VP_VERBS_POST_VERBS_POSTING_H
+
+#include "vp/verbs/device/verbs_ep.h"
+#include "vp/verbs/memory/verbs_memory.h"
+
+/* ---------------------------------------------------------------- verbs_queue.c */
+
+bool verbs_queue_is_full(const struct verbs_queue *queue);
+bool verbs_queue_make_room(struct verbs_queue *queue);
+bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t depth,
+                      bool is_receive);
+void verbs_queue_free(struct verbs_queue *queue);
+
+/* With the queue's lock: whether posts go straight to the device, and how many at least. */
+void verbs_queue_refresh(struct verbs_queue *queue);
+
+/* With the queue's lock, which is dropped; the slot is filled in, the device has returned error. */
+it_status_t verbs_queue_finish(struct verbs_queue *queue, int error);
+
+/* Fills in the members that common posts share. Nobody posts. */
+void verbs_usual_init(struct verbs_queue *queue);
+
+/* ---------------------------------------------------------------- verbs_post.c and _usual.c */
+
+int verbs_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count);
+extern const struct vp_ep_ops verbs_ep_ops, verbs_ud_ops;
+
+/* The posts themselves, as long as they are usual (verbs_post_usual.c). */
+extern const struct base_entries verbs_ep_entries;
+
+/* Once, before there is an EP. */
+void verbs_usual_set_layout(const struct vp_layout *layout);
+
+/* By the EP's attributes; with the lock, or while nobody posts. */
+void verbs_usual_set_limits(struct verbs_ep *ep);
+
+/* With the lock, from the general path: the next post of this LMR may be a common one. */
+void verbs_usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle);
+void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp);
+
+/* ---------------------------------------------------------------- verbs_srq.c */
+
+it_status_t verbs_srq_create(struct ual_srq *ual);
+void verbs_srq_destroy(struct ual_srq *ual);
+it_status_t verbs_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
+                             const it_srq_param_t *params);
+void verbs_srq_is_low(struct verbs_srq *srq);
+
+#endif
