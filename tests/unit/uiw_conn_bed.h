@@ -11,7 +11,6 @@
 #include "support/raw_peer.h"
 #include "ual/object/ual_request.h"
 #include "vp/uiwarp/connect/uiw_conn_private.h"
-#include "vp/uiwarp/connect/uiw_listen.h"
 #include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <criterion/criterion.h>

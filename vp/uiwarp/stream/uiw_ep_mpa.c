@@ -48,11 +48,10 @@ it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info)
 static void ep_tell_address(const struct sockaddr_in6 *end, struct sockaddr_storage *address)
 {
     it_net_addr_t ip;
-    uint16_t port;
 
     memcpy(address, end, sizeof(*end));
-    if (uiw_net_from_sockaddr(address, &ip, &port) && ip.addr_type == IT_IPV4)
-        (void)uiw_net_to_sockaddr(&ip, port, 0, address);
+    if (base_net_from_sockaddr(address, &ip) && ip.addr_type == IT_IPV4)
+        (void)base_net_to_sockaddr(&ip, base_net_port(address), 0, address);
 }
 
 bool uiw_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addresses)
