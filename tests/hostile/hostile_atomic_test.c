@@ -107,13 +107,12 @@ static uint32_t take_request(uint32_t msn, unsigned code, uint64_t operand, uint
 
 static void respond(uint32_t msn, uint32_t id, uint64_t original)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_untagged(&ulpdu, RAW_ATOMIC_RESPONSE, 3, msn, 0, NULL, 0, true, 0);
     raw_add_be32(&ulpdu, id);
     raw_add_be64(&ulpdu, original);
     (void)raw_send_ulpdu(&bed.victim.peer, &ulpdu);
-    raw_free(&ulpdu);
 }
 
 static void post(it_atomic_op_t op, it_dto_cookie_t cookie)
@@ -211,23 +210,21 @@ static void lie_to_a_read(void)
 static void lie_as_a_read(void)
 {
     static const unsigned char data[8] = "llllllll";
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     post(IT_COMPARE_AND_SWAP, 1);
     (void)take_request(1, 2, 0x77, ALL, 0x1005, ALL);
     raw_tagged(&ulpdu, RAW_READ_RESPONSE, (uint32_t)bed.local.key, 0, data, 8, true);
     (void)raw_send_ulpdu(&bed.victim.peer, &ulpdu);
-    raw_free(&ulpdu);
 }
 
 static void lie_short(void)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     post(IT_COMPARE_AND_SWAP, 1);
     raw_untagged(&ulpdu, RAW_ATOMIC_RESPONSE, 3, 1, 0, "llllllll", 8, true, 0);
     (void)raw_send_ulpdu(&bed.victim.peer, &ulpdu);
-    raw_free(&ulpdu);
 }
 
 static const struct lie {
@@ -281,7 +278,7 @@ Test(hostile_atomic, responses_that_lie)
 static void does_not_know(bool as_siw)
 {
     static struct raw_segment segment;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     uint32_t id;
 
     bed_open(HK_CONNECT);
@@ -303,7 +300,6 @@ static void does_not_know(bool as_siw)
             IT_DTO_ERR_REMOTE_RESPONDER);
     fx_done(bed.kit.node.request_evd, bed.victim.ep, IT_DTO_CMP_SWAP_CMPL_EVENT, 3,
             IT_DTO_ERR_FLUSHED);
-    raw_free(&ulpdu);
     bed_close();
 }
 
@@ -318,7 +314,7 @@ Test(hostile_atomic, peer_without_atomics)
 static void ask(struct raw_bytes *stream, uint32_t msn, unsigned code, uint64_t to,
                 const uint64_t data[4])
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_untagged(&ulpdu, RAW_ATOMIC_REQUEST, 1, msn, 0, NULL, 0, true, 0);
     raw_add_be32(&ulpdu, code);
@@ -328,7 +324,6 @@ static void ask(struct raw_bytes *stream, uint32_t msn, unsigned code, uint64_t 
     for (unsigned i = 0; i < 4; i++)
         raw_add_be64(&ulpdu, data[i]);
     raw_fpdu(stream, &ulpdu, bed.victim.peer.crc);
-    raw_free(&ulpdu);
 }
 
 static const struct {
@@ -350,7 +345,7 @@ static const struct {
 Test(hostile_atomic, operations, .fini = bed_close)
 {
     static struct raw_segment segment;
-    struct raw_bytes stream = {0};
+    RAW_BYTES(stream);
 
     bed_open(HK_LISTEN);
     for (uint32_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
@@ -370,7 +365,6 @@ Test(hostile_atomic, operations, .fini = bed_close)
     EXPECT(*word(2) == 0 && *word(4) == 0);
     raw_finish(&bed.victim.peer);
     hk_ended(&bed.victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    raw_free(&stream);
 }
 
 /* Reads and atomics in one stream of octets: answered in their order, MSNs shared. */
@@ -378,8 +372,8 @@ Test(hostile_atomic, answers_keep_their_order, .fini = bed_close)
 {
     static const uint64_t one[4] = {1, 0, 0, ALL};
     static struct raw_segment segment;
-    struct raw_bytes stream = {0};
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(stream);
+    RAW_BYTES(ulpdu);
     struct fx_buf source;
 
     bed_open(HK_LISTEN);
@@ -399,8 +393,6 @@ Test(hostile_atomic, answers_keep_their_order, .fini = bed_close)
     raw_finish(&bed.victim.peer);
     hk_ended(&bed.victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_buf_free(&source);
-    raw_free(&stream);
-    raw_free(&ulpdu);
 }
 
 static const struct refusal {
@@ -425,7 +417,7 @@ Test(hostile_atomic, refused)
     static const uint64_t one[4] = {1, 0, 0, ALL};
 
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-        struct raw_bytes stream = {0};
+        RAW_BYTES(stream);
 
         check_context(refusals[i].name);
         bed_open(HK_LISTEN);
@@ -437,7 +429,6 @@ Test(hostile_atomic, refused)
         EXPECT(fx_is_byte(bed.words.data + 8, REGION - 8, 0));
         hk_healthy(&bed.kit);
         hk_quiet(&bed.kit);
-        raw_free(&stream);
         bed_close();
     }
     check_context(NULL);
@@ -514,7 +505,7 @@ static const struct value_case {
 static void send_value(const struct value_case *row)
 {
     static const unsigned char octets[16];
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     for (uint32_t i = 1; i <= row->sends; i++) {
         bool half = row->half && i == row->sends;
@@ -524,7 +515,6 @@ static void send_value(const struct value_case *row)
     }
     raw_untagged(&ulpdu, RAW_IMMEDIATE, 0, row->msn, 0, octets, row->length, true, 0);
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
-    raw_free(&ulpdu);
 }
 
 Test(hostile_atomic, bad_immediate)

@@ -36,8 +36,8 @@ Test(hostile_crc, every_octet_of_a_send, .init = kit_init, .fini = kit_fini)
     struct fx_buf in = fx_node_buf(&kit.node, 64);
 
     for (size_t at = 2; at < 48; at++) {
-        struct raw_bytes ulpdu = {0};
-        struct raw_bytes stream = {0};
+        RAW_BYTES(ulpdu);
+        RAW_BYTES(stream);
         struct hk_victim victim;
 
         (void)snprintf(context, sizeof(context), "octet %zu", at);
@@ -51,8 +51,6 @@ Test(hostile_crc, every_octet_of_a_send, .init = kit_init, .fini = kit_fini)
         CHECK(raw_send(&victim.peer, &stream));
         broken_by_crc(&victim);
         hk_quiet(&kit);
-        raw_free(&ulpdu);
-        raw_free(&stream);
     }
     check_context(NULL);
     check_done();
@@ -66,8 +64,8 @@ Test(hostile_crc, every_bit_of_the_length, .init = kit_init, .fini = kit_fini)
     struct fx_buf in = fx_node_buf(&kit.node, 64);
 
     for (unsigned bit = 0; bit < 16; bit++) {
-        struct raw_bytes ulpdu = {0};
-        struct raw_bytes stream = {0};
+        RAW_BYTES(ulpdu);
+        RAW_BYTES(stream);
         struct hk_victim victim;
 
         (void)snprintf(context, sizeof(context), "bit %u", bit);
@@ -84,8 +82,6 @@ Test(hostile_crc, every_bit_of_the_length, .init = kit_init, .fini = kit_fini)
         EXPECT(event.dto_cmpl.dto_status != IT_DTO_SUCCESS);
         (void)fx_next(kit.node.aff_evd);
         hk_victim_close(&victim);
-        raw_free(&ulpdu);
-        raw_free(&stream);
     }
     check_context(NULL);
     check_done();
@@ -103,8 +99,8 @@ static void corrupt_large(bool write, size_t piece)
     in = fx_node_buf(&kit.node, sizeof(payload));
     sink = fx_node_buf(&kit.node, sizeof(payload));
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        struct raw_bytes ulpdu = {0};
-        struct raw_bytes stream = {0};
+        RAW_BYTES(ulpdu);
+        RAW_BYTES(stream);
         struct hk_victim victim;
 
         hk_victim(&kit, &victim, (enum hk_role)(i % HK_ROLES), &hk_plain);
@@ -121,8 +117,6 @@ static void corrupt_large(bool write, size_t piece)
         raw_fpdu(&stream, &ulpdu, true);
         send_pieces(&victim, &stream, piece);
         broken_by_crc(&victim);
-        raw_free(&ulpdu);
-        raw_free(&stream);
     }
     hk_close(&kit);
     check_done();
@@ -143,8 +137,8 @@ Test(hostile_crc, good_frame_in_pieces, .init = kit_init, .fini = kit_fini)
     hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
     for (size_t size = 1001; size <= 1004; size++) {
         for (size_t piece = 1; piece <= 40; piece += 3) {
-            struct raw_bytes ulpdu = {0};
-            struct raw_bytes stream = {0};
+            RAW_BYTES(ulpdu);
+            RAW_BYTES(stream);
             size_t first;
 
             fx_recv(victim.ep, &in, 0, in.size, 1);
@@ -156,8 +150,6 @@ Test(hostile_crc, good_frame_in_pieces, .init = kit_init, .fini = kit_fini)
             CHECK(raw_send_part(&victim.peer, stream.data + first, stream.len - first));
             fx_done_len(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, size);
             fx_check_same(payload, in.data, size);
-            raw_free(&ulpdu);
-            raw_free(&stream);
         }
     }
     hk_part(&victim);
@@ -169,8 +161,8 @@ Test(hostile_crc, not_used, .init = kit_init, .fini = kit_fini)
     static const struct hk_startup startup = {1, 0, 0};
     static struct raw_segment segment;
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
     struct fx_buf in = fx_buf_make(&kit.node, 64);
 
     hk_victim(&kit, &victim, HK_CONNECT, &startup);
@@ -189,8 +181,6 @@ Test(hostile_crc, not_used, .init = kit_init, .fini = kit_fini)
     CHECK_EQ(0, segment.crc);
     hk_part(&victim);
     fx_buf_free(&in);
-    raw_free(&ulpdu);
-    raw_free(&stream);
 }
 
 /* The peer does not ask for CRC, we do: it is used both ways. */
@@ -199,7 +189,7 @@ Test(hostile_crc, asked_for_by_us_only, .init = kit_init, .fini = kit_fini)
     static const struct hk_startup startup = {1, 0, 0};
     static struct raw_segment segment;
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     struct fx_buf in = fx_buf_make(&kit.node, 64);
 
     hk_victim(&kit, &victim, HK_LISTEN, &startup);
@@ -214,5 +204,4 @@ Test(hostile_crc, asked_for_by_us_only, .init = kit_init, .fini = kit_fini)
     CHECK(memcmp(segment.payload, "with CRC", 8) == 0);
     hk_part(&victim);
     fx_buf_free(&in);
-    raw_free(&ulpdu);
 }

@@ -59,11 +59,10 @@ static void make_read_request(struct bed *bed, struct hk_victim *victim, struct 
 
 static void make_terminate(struct bed *bed, struct hk_victim *victim, struct raw_bytes *ulpdu)
 {
-    struct raw_bytes about = {0};
+    RAW_BYTES(about);
 
     make_write(bed, victim, &about);
     raw_terminate(ulpdu, 1, 1, 0, (unsigned)about.len, about.data, 14, NULL, 0);
-    raw_free(&about);
 }
 
 /* The victim reads from us; what it gets is the start of a Response. */
@@ -113,8 +112,8 @@ static void requests(struct bed *bed, bool whole_response)
 static void cut_once(struct bed *bed, frame_maker make, enum hk_role role, size_t len, size_t *full,
                      bool reset)
 {
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
     struct hk_victim victim;
     bool whole;
     bool orderly;
@@ -149,8 +148,6 @@ static void cut_once(struct bed *bed, frame_maker make, enum hk_role role, size_
     if (make == make_read_response && !whole)
         requests(bed, false);
     hk_victim_close(&victim);
-    raw_free(&ulpdu);
-    raw_free(&stream);
 }
 
 static void cut_everywhere(frame_maker make, bool reset)
@@ -200,8 +197,8 @@ Test(hostile_cut, slow_peer)
 
     bed_open(&bed);
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
-        struct raw_bytes ulpdu = {0};
-        struct raw_bytes stream = {0};
+        RAW_BYTES(ulpdu);
+        RAW_BYTES(stream);
         struct hk_victim victim;
 
         hk_victim(&bed.kit, &victim, (enum hk_role)(i % HK_ROLES), &hk_plain);
@@ -235,8 +232,6 @@ Test(hostile_cut, slow_peer)
             fx_done(bed.kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1,
                     IT_DTO_ERR_FLUSHED);
         hk_victim_close(&victim);
-        raw_free(&ulpdu);
-        raw_free(&stream);
     }
     bed_close(&bed);
 }
@@ -246,8 +241,8 @@ Test(hostile_cut, random_pieces)
 {
     struct bed bed;
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
     struct fx_buf big;
     static unsigned char payload[20000];
     uint32_t state = 12345;
@@ -284,7 +279,5 @@ Test(hostile_cut, random_pieces)
     }
     hk_part(&victim);
     fx_buf_free(&big);
-    raw_free(&ulpdu);
-    raw_free(&stream);
     bed_close(&bed);
 }

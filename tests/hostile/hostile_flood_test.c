@@ -56,7 +56,7 @@ static void empty_piece(struct raw_bytes *ulpdu)
 
 static void flood_make(struct bed *bed, void (*make)(struct raw_bytes *ulpdu))
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     make(&ulpdu);
     do {
@@ -64,7 +64,6 @@ static void flood_make(struct bed *bed, void (*make)(struct raw_bytes *ulpdu))
         if (bed->fpdu == 0)
             bed->fpdu = bed->flood.len;
     } while (bed->flood.len < FLOOD_OCTETS);
-    raw_free(&ulpdu);
 }
 
 /* As much as the sockets take. */
@@ -130,12 +129,11 @@ static uint64_t fpdus(const struct bed *bed)
 
 static void send_message(struct bed *bed)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     fx_recv(bed->honest.ep, &bed->in, 0, bed->in.size, HONEST);
     raw_untagged(&ulpdu, RAW_SEND, 0, ++bed->message, 0, "honest", 6, true, 0);
     CHECK(raw_send_ulpdu(&bed->honest.peer, &ulpdu));
-    raw_free(&ulpdu);
 }
 
 /* A message to a consumer that waits. */
@@ -167,7 +165,7 @@ static void run_for_answer(struct bed *bed)
     static struct raw_segment segment;
     struct fx_patience patience = fx_patience_start("the answer");
     struct pollfd answer = {.fd = bed->honest.peer.fd, .events = POLLIN};
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_read_request(&ulpdu, ++bed->message, 1, 0, 0, 1, 0);
     CHECK(raw_send_ulpdu(&bed->honest.peer, &ulpdu));
@@ -177,7 +175,6 @@ static void run_for_answer(struct bed *bed)
     }
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&bed->honest.peer, &segment));
     CHECK_EQ(RAW_READ_RESPONSE, segment.op);
-    raw_free(&ulpdu);
 }
 
 static void request_came(it_evd_handle_t evd, void *argument)
@@ -194,7 +191,7 @@ static void request_came(it_evd_handle_t evd, void *argument)
 static void run_for_request(struct bed *bed)
 {
     struct fx_patience patience = fx_patience_start("the connection request");
-    struct raw_bytes frame = {0};
+    RAW_BYTES(frame);
     struct raw_peer peer;
     bool came = false;
 
@@ -208,7 +205,6 @@ static void run_for_request(struct bed *bed)
     }
     CHECK_OK(it_evd_callback_detach(bed->kit.node.listen_evd));
     raw_close(&peer);
-    raw_free(&frame);
 }
 
 static void hold_up(void (*make)(struct raw_bytes *ulpdu), void (*round)(struct bed *bed),

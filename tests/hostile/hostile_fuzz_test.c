@@ -175,8 +175,8 @@ static void one_peer(uint32_t seed, bool damaged, const struct hk_startup *start
 {
     uint32_t state = seed * 2654435761u + 12345u;
     struct place place = {1, 1, 0};
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
     struct hk_victim victim;
     it_event_t event;
 
@@ -204,8 +204,6 @@ static void one_peer(uint32_t seed, bool damaged, const struct hk_startup *start
     EXPECT(fx_is_byte(bed.memory.data, GUARD, 0xee));
     EXPECT(fx_is_byte(bed.memory.data + GUARD + REGION, GUARD, 0xee));
     hk_victim_close(&victim);
-    raw_free(&ulpdu);
-    raw_free(&stream);
 }
 
 static void many_peers(uint32_t first, bool damaged, const struct hk_startup *startup)
@@ -249,7 +247,7 @@ Test(hostile_fuzz, noise, .init = bed_open, .fini = bed_close)
     for (uint32_t seed = 1; seed < 150; seed++) {
         uint32_t state = seed * 7919u;
         struct hk_victim victim;
-        struct raw_bytes noise = {0};
+        RAW_BYTES(noise);
 
         hk_victim(&bed.kit, &victim, (enum hk_role)(seed % HK_ROLES), &hk_plain);
         for (uint32_t i = 1 + pick(&state, 300); i > 0; i--)
@@ -259,7 +257,6 @@ Test(hostile_fuzz, noise, .init = bed_open, .fini = bed_close)
         hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
         (void)raw_drain(&victim.peer);
         hk_victim_close(&victim);
-        raw_free(&noise);
     }
     hk_healthy(&bed.kit);
     fx_drain(bed.kit.node.aff_evd);
@@ -286,7 +283,7 @@ static void until_closed(struct hk *kit, struct raw_peer *peer)
 Test(hostile_fuzz, startup_bits)
 {
     struct hk kit;
-    struct raw_bytes good = {0};
+    RAW_BYTES(good);
 
     hk_open(&kit);
     raw_mpa2(&good, false, RAW_MPA_C, RAW_ENH_A | RAW_ENH_C | RAW_ENH_D | 4u << 16 | 4u);
@@ -304,7 +301,6 @@ Test(hostile_fuzz, startup_bits)
         raw_close(&peer);
     }
     hk_healthy(&kit);
-    raw_free(&good);
     hk_close(&kit);
     check_done();
 }

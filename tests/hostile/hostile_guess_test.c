@@ -44,7 +44,7 @@ static void build_read(struct raw_bytes *ulpdu, uint32_t msn, uint32_t stag, uin
 
 static void build_atomic(struct raw_bytes *ulpdu, uint32_t msn, uint32_t stag, uint64_t to)
 {
-    struct raw_bytes request = {0};
+    RAW_BYTES(request);
 
     raw_add_be32(&request, 0); /* Fetch and Add */
     raw_add_be32(&request, msn);
@@ -53,7 +53,6 @@ static void build_atomic(struct raw_bytes *ulpdu, uint32_t msn, uint32_t stag, u
     raw_add_be64(&request, 1);
     raw_add_fill(&request, 0, 24); /* masks, compare */
     raw_untagged(ulpdu, RAW_ATOMIC_REQUEST, 1, msn, 0, request.data, request.len, true, 0);
-    raw_free(&request);
 }
 
 static void build_invalidate(struct raw_bytes *ulpdu, uint32_t msn, uint32_t stag, uint64_t to)
@@ -120,8 +119,8 @@ static void guess_once(const struct kind *kind, uint32_t guess)
 {
     static struct raw_segment answer;
     struct hk_victim victim;
-    struct raw_bytes stream = {0};
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(stream);
+    RAW_BYTES(ulpdu);
     uint64_t to = fx_addr(&bed.memory, 0);
 
     victim_open(&victim);
@@ -144,14 +143,12 @@ static void guess_once(const struct kind *kind, uint32_t guess)
     raw_close(&victim.peer);
     hk_quiet(&bed.kit);
     hk_victim_close(&victim);
-    raw_free(&stream);
-    raw_free(&ulpdu);
 }
 
 /* The key goes on working after all of that. */
 static void right_guess(void)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     struct hk_victim victim;
 
     victim_open(&victim);
@@ -161,7 +158,6 @@ static void right_guess(void)
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     EXPECT(memcmp(bed.memory.data, "guessed", 8) == 0);
     hk_victim_close(&victim);
-    raw_free(&ulpdu);
 }
 
 static void guess_all(const struct kind *kind)

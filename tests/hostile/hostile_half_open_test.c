@@ -191,18 +191,17 @@ static void request(struct raw_bytes *out)
 /* A slow one: what it sends at first. Accepted when it returns, if it is the only one. */
 static void begin(struct raw_peer *peer)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
 
     request(&out);
     raw_connect(peer, s.port);
     CHECK(raw_send_part(peer, out.data, 5));
-    raw_free(&out);
 }
 
 /* The rest of it, and the answer. */
 static void finish(struct raw_peer *peer)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_mpa_frame reply;
 
     request(&out);
@@ -210,7 +209,6 @@ static void finish(struct raw_peer *peer)
     CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(peer, &reply));
     raw_close(peer);
-    raw_free(&out);
 }
 
 static void wait_accepted(size_t more)

@@ -8,7 +8,7 @@
 static void answered(struct hk_victim *victim, const struct hostile_bed *bed)
 {
     static struct raw_segment segment;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_read_request(&ulpdu, 1, 0xaabbcc01, 0x1122334455667788, 8, bed_stag(&bed->readable),
                      fx_addr(&bed->readable, 3));
@@ -21,7 +21,6 @@ static void answered(struct hk_victim *victim, const struct hostile_bed *bed)
     CHECK_EQ(0x1122334455667788, segment.to);
     CHECK_EQ(8, segment.len);
     fx_check_same(bed->readable.data + 3, segment.payload, 8);
-    raw_free(&ulpdu);
 }
 
 static void harmless(struct hostile_bed *bed, void (*act)(struct hk_victim *, struct hostile_bed *),
@@ -41,19 +40,18 @@ static void harmless(struct hostile_bed *bed, void (*act)(struct hk_victim *, st
 
 static void empty_write(struct hk_victim *victim, struct hostile_bed *bed)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     (void)bed;
     raw_tagged(&ulpdu, RAW_WRITE, 0xdeadbeef, 5, NULL, 0, true);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
     raw_tagged(&ulpdu, RAW_WRITE, 0, UINT64_MAX, NULL, 0, true);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
-    raw_free(&ulpdu);
 }
 
 static void reserved_bits(struct hk_victim *victim, struct hostile_bed *bed)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     fx_recv(victim->ep, &bed->in, 0, BED_REGION, 1);
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, bed_xs, 16, true, 0xfeedf00d);
@@ -61,13 +59,12 @@ static void reserved_bits(struct hk_victim *victim, struct hostile_bed *bed)
     ulpdu.data[1] |= 0x30;
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
     fx_done_len(victim->kit->node.recv_evd, victim->ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 16);
-    raw_free(&ulpdu);
 }
 
 /* A tagged message between the segments of an untagged one, and writes in any order of offsets. */
 static void interleaved(struct hk_victim *victim, struct hostile_bed *bed)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     fx_recv(victim->ep, &bed->in, 0, BED_REGION, 1);
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, bed_xs, 16, false, 0);
@@ -84,7 +81,6 @@ static void interleaved(struct hk_victim *victim, struct hostile_bed *bed)
     CHECK(fx_is_byte(bed->writable.data, 16, 'x') && fx_is_byte(bed->writable.data + 32, 16, 'x'));
     CHECK(fx_is_byte(bed->writable.data + 16, 16, 0));
     memset(bed->writable.data, 0, BED_REGION);
-    raw_free(&ulpdu);
 }
 
 static void all_harmless(struct hostile_bed *bed, enum hk_role role)
@@ -111,7 +107,7 @@ Test(hostile_harmless, read_of_nothing)
     static struct raw_segment segment;
     struct hostile_bed bed;
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     bed_open(&bed);
     hk_victim(&bed.kit, &victim, HK_LISTEN, &hk_plain);
@@ -125,7 +121,6 @@ Test(hostile_harmless, read_of_nothing)
     raw_close(&victim.peer);
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
-    raw_free(&ulpdu);
     bed_close(&bed);
 }
 
@@ -134,7 +129,7 @@ Test(hostile_harmless, largest_ulpdu)
 {
     struct hostile_bed bed;
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     struct fx_buf big;
     static unsigned char payload[65535];
 
@@ -159,6 +154,5 @@ Test(hostile_harmless, largest_ulpdu)
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_victim_close(&victim);
     fx_buf_free(&big);
-    raw_free(&ulpdu);
     bed_close(&bed);
 }

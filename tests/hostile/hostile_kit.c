@@ -131,7 +131,7 @@ static void match_settings(it_ep_handle_t ep, enum hk_role role, const struct hk
 void hk_victim_of(struct hk *kit, struct hk_victim *victim, it_ep_handle_t ep, enum hk_role role,
                   const struct hk_startup *startup)
 {
-    struct raw_bytes frame = {0};
+    RAW_BYTES(frame);
 
     match_settings(ep, role, startup);
     hk_victim_start(kit, victim, ep, role);
@@ -146,7 +146,6 @@ void hk_victim_of(struct hk *kit, struct hk_victim *victim, it_ep_handle_t ep, e
         receive_theirs(victim, true);
         CHECK((victim->theirs.flags & RAW_MPA_R) == 0);
     }
-    raw_free(&frame);
     victim->peer.crc = ((startup->flags | victim->theirs.flags) & RAW_MPA_C) != 0;
     victim->peer.markers = (startup->flags & RAW_MPA_M) != 0;
     if (!hk_victim_initiates(role) && (startup->word & RAW_ENH_A) != 0)
@@ -169,11 +168,10 @@ void hk_victim_close(struct hk_victim *victim)
 
 void hk_wake(struct hk_victim *victim)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_tagged(&ulpdu, RAW_WRITE, 1, 0, NULL, 0, true);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
-    raw_free(&ulpdu);
 }
 
 /* ---- What comes of it ----------------------------------------------------------------------- */

@@ -54,7 +54,7 @@ static void message(struct bed *bed, enum raw_op op, uint32_t msn, uint32_t stag
 
 static void exchange(struct bed *bed)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     uint32_t msn = 0;
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -77,14 +77,13 @@ static void exchange(struct bed *bed)
         CHECK(raw_send_ulpdu(&bed->victim.peer, &ulpdu));
         message(bed, RAW_READ_RESPONSE, 0, 0xbeef0002, 0x55, size);
     }
-    raw_free(&ulpdu);
 }
 
 static void run(enum hk_role role, const struct hk_startup *startup)
 {
     struct bed bed;
     struct itx_mpa_info info;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     it_ep_attributes_t attr = fx_ep_attr();
 
     memset(&bed, 0, sizeof(bed));
@@ -111,7 +110,6 @@ static void run(enum hk_role role, const struct hk_startup *startup)
                   IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION);
     hk_victim_close(&bed.victim);
     fx_buf_free(&bed.out);
-    raw_free(&ulpdu);
     hk_close(&bed.kit);
     check_done();
 }

@@ -68,8 +68,8 @@ Test(hostile_memory, freed_under_writes_without_crc)
 /* Freed with an FPDU half arrived: the rest of it goes nowhere. */
 Test(hostile_memory, freed_under_half_an_fpdu, .init = kit_init, .fini = kit_fini)
 {
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
     static unsigned char payload[CHUNK];
     static unsigned char now[REGION];
 
@@ -95,8 +95,6 @@ Test(hostile_memory, freed_under_half_an_fpdu, .init = kit_init, .fini = kit_fin
         region.lmr = NULL;
         fx_buf_free(&region);
     }
-    raw_free(&ulpdu);
-    raw_free(&stream);
     check_done();
 }
 
@@ -128,12 +126,11 @@ static enum raw_result receive_and_search(struct raw_peer *peer, struct raw_segm
 
 static bool read_region(struct reader *reader, uint32_t msn, struct raw_segment *segment)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     bool good;
 
     raw_read_request(&ulpdu, msn, 1, 0, REGION, reader->stag, reader->to);
     good = raw_send_ulpdu(reader->peer, &ulpdu);
-    raw_free(&ulpdu);
     do {
         good = good && receive_and_search(reader->peer, segment, &reader->leaked) == RAW_OK &&
                segment->op == RAW_READ_RESPONSE;
@@ -208,7 +205,7 @@ Test(hostile_memory, freed_under_half_a_response, .init = kit_init, .fini = kit_
 {
     static struct raw_segment segment;
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     enum raw_result result;
     atomic_bool leaked = false;
     struct fx_buf region = fx_buf_make(&kit.node, 32u << 20);
@@ -233,6 +230,5 @@ Test(hostile_memory, freed_under_half_a_response, .init = kit_init, .fini = kit_
     hk_victim_close(&victim);
     region.lmr = NULL;
     fx_buf_free(&region);
-    raw_free(&ulpdu);
     check_done();
 }

@@ -25,7 +25,7 @@ static void attack_once(struct hostile_bed *bed, const struct hostile_row *row, 
                         const struct hk_startup *startup)
 {
     struct hostile_attack attack = {.bed = bed};
-    struct raw_bytes offender = {0};
+    RAW_BYTES(offender);
     struct hk_victim victim;
     unsigned code;
 
@@ -54,7 +54,6 @@ static void attack_once(struct hostile_bed *bed, const struct hostile_row *row, 
     hk_victim_close(&victim);
     raw_free(&attack.stream);
     raw_free(&attack.ulpdu);
-    raw_free(&offender);
 }
 
 static void attack_all(enum hk_role role, const struct hk_startup *startup)

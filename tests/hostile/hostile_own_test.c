@@ -42,7 +42,7 @@ static uint32_t agreed(it_ep_handle_t ep)
 /* The victim connects; the peer asks it for the Read and gets it, in .ulpdu of segment. */
 static void victim_connects(struct hk_victim *victim, uint32_t own_peer)
 {
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
 
     hk_victim_start(&kit, victim, endpoint(own_peer), HK_CONNECT);
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim->peer, &victim->theirs));
@@ -52,7 +52,6 @@ static void victim_connects(struct hk_victim *victim, uint32_t own_peer)
     raw_mpa2(&bytes, true, RAW_MPA_C, WORD);
     CHECK(raw_send(&victim->peer, &bytes));
     victim->peer.crc = true;
-    raw_free(&bytes);
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim->peer, &segment));
     CHECK_EQ(RAW_READ_REQUEST, segment.op);
     CHECK_EQ(0, raw_be32(segment.payload + 12));
@@ -61,29 +60,26 @@ static void victim_connects(struct hk_victim *victim, uint32_t own_peer)
 
 static void answer(struct hk_victim *victim, uint64_t offset)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_tagged(&ulpdu, RAW_READ_RESPONSE, 1, offset, NULL, 0, true);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
-    raw_free(&ulpdu);
 }
 
 static void write_nothing(struct hk_victim *victim, uint32_t stag, uint64_t offset)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_tagged(&ulpdu, RAW_WRITE, stag, offset, NULL, 0, true);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
-    raw_free(&ulpdu);
 }
 
 static void send_text(struct hk_victim *victim, uint32_t msn, const char *text)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_untagged(&ulpdu, RAW_SEND, 0, msn, 0, text, strlen(text), true, 0);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
-    raw_free(&ulpdu);
 }
 
 static void post_send(struct hk_victim *victim, it_dto_cookie_t cookie)
@@ -151,7 +147,7 @@ Test(hostile_own, foreign_responder, .init = kit_init, .fini = kit_fini)
 /* A foreign Initiator is answered as it asked; only one that greets hears a greeting. */
 static void initiator(uint32_t own_peer, uint64_t says, uint64_t hears)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     struct hk_victim victim;
 
     hk_victim_start(&kit, &victim, endpoint(own_peer), HK_LISTEN);
@@ -169,7 +165,6 @@ static void initiator(uint32_t own_peer, uint64_t says, uint64_t hears)
     CHECK_EQ(1, segment.stag);
     CHECK_EQ(hears, segment.to);
     CHECK_EQ(hears == 77 ? 0 : hears >> 8 & 0xff, agreed(victim.ep));
-    raw_free(&ulpdu);
     hk_part(&victim);
 }
 
@@ -233,7 +228,7 @@ Test(hostile_own, no_acknowledgement, .init = kit_init, .fini = kit_fini)
 Test(hostile_own, a_send_that_is_never_whole, .init = kit_init, .fini = kit_fini)
 {
     static const char text[4000];
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     struct hk_victim victim;
 
     victim_connects(&victim, BOTH);
@@ -251,6 +246,5 @@ Test(hostile_own, a_send_that_is_never_whole, .init = kit_init, .fini = kit_fini
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
     hk_affiliated(&victim, IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION,
                   IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION);
-    raw_free(&ulpdu);
     hk_victim_close(&victim);
 }

@@ -10,21 +10,19 @@
 
 static void same(const struct raw_bytes *got, const char *hex)
 {
-    struct raw_bytes want = {0};
+    RAW_BYTES(want);
 
     raw_add_hex(&want, hex);
     CHECK_EQ(want.len, got->len);
     CHECK(memcmp(want.data, got->data, want.len) == 0);
-    raw_free(&want);
 }
 
 static void fpdu_is(const struct raw_bytes *ulpdu, const char *hex)
 {
-    struct raw_bytes frame = {0};
+    RAW_BYTES(frame);
 
     raw_fpdu(&frame, ulpdu, true);
     same(&frame, hex);
-    raw_free(&frame);
 }
 
 Test(hostile_raw_peer, crc_check_values)
@@ -38,20 +36,19 @@ Test(hostile_raw_peer, crc_check_values)
 
 Test(hostile_raw_peer, startup_frames)
 {
-    struct raw_bytes frame = {0};
+    RAW_BYTES(frame);
 
     raw_mpa1(&frame, false, RAW_MPA_C);
     same(&frame, "4d504120 49442052 65712046 72616d65 40010000");
     raw_reset(&frame);
     raw_mpa2(&frame, true, RAW_MPA_C, RAW_ENH_A | 1u << 16 | RAW_ENH_D | 1u);
     same(&frame, "4d504120 49442052 65702046 72616d65 50020004 80014001");
-    raw_free(&frame);
 }
 
 Test(hostile_raw_peer, frames)
 {
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes bad = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(bad);
     unsigned char payload[21];
 
     for (size_t i = 0; i < sizeof(payload); i++)
@@ -69,14 +66,12 @@ Test(hostile_raw_peer, frames)
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "xxxxxxxxxxxxxxxx", 16, true, 0);
     fpdu_is(&ulpdu, "00224143 00000000 00000000 00000001 00000000 78787878 78787878 78787878 "
                     "78787878 b5824650");
-    raw_free(&ulpdu);
-    raw_free(&bad);
 }
 
 /* Golden connection F: the two FPDUs that RFC 5044 prints, and the one between them. */
 static void marked_stream(struct raw_bytes *out)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     unsigned char payload[420] = {0};
     uint64_t position = 0;
 
@@ -90,13 +85,12 @@ static void marked_stream(struct raw_bytes *out)
     memset(payload, 0, 24);
     raw_untagged(&ulpdu, RAW_SEND, 0, 2, 0, payload, 24, true, 0);
     raw_fpdu_marked(out, &ulpdu, &position);
-    raw_free(&ulpdu);
 }
 
 Test(hostile_raw_peer, markers)
 {
     static struct raw_segment segment;
-    struct raw_bytes stream = {0};
+    RAW_BYTES(stream);
     struct raw_peer sender;
     struct raw_peer receiver = {0};
 
@@ -120,14 +114,13 @@ Test(hostile_raw_peer, markers)
     CHECK_EQ(2, receiver.markers_seen);
     CHECK_EQ(RAW_EOF, raw_receive_fpdu(&receiver, &segment));
     raw_close(&receiver);
-    raw_free(&stream);
 }
 
 /* Every corrupted octet is noticed. */
 Test(hostile_raw_peer, notices_corruption)
 {
     static struct raw_segment segment;
-    struct raw_bytes stream = {0};
+    RAW_BYTES(stream);
 
     marked_stream(&stream);
     for (size_t i = 0; i < 52; i++) {
@@ -144,5 +137,4 @@ Test(hostile_raw_peer, notices_corruption)
         stream.data[i] ^= 1;
         raw_close(&receiver);
     }
-    raw_free(&stream);
 }

@@ -53,11 +53,10 @@ static struct asked take_request(struct hk_victim *victim)
 static void respond(struct hk_victim *victim, uint32_t stag, uint64_t to, const void *data,
                     size_t len, bool last)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_tagged(&ulpdu, RAW_READ_RESPONSE, stag, to, data, len, last);
     (void)raw_send_ulpdu(&victim->peer, &ulpdu);
-    raw_free(&ulpdu);
 }
 
 static const unsigned char lies[128] =
@@ -232,7 +231,7 @@ Test(hostile_read, write_to_the_sink, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
     struct asked asked;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     unsigned code;
     struct fx_buf sink = fx_buf_make_as(kit.node.pz, SINK, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
     it_lmr_triplet_t local = fx_seg(&sink, 0, SINK);
@@ -250,7 +249,6 @@ Test(hostile_read, write_to_the_sink, .init = kit_init, .fini = kit_fini)
     CHECK(fx_is_byte(sink.data, SINK, 0));
     hk_victim_close(&victim);
     fx_buf_free(&sink);
-    raw_free(&ulpdu);
     check_done();
 }
 
@@ -364,8 +362,8 @@ static void flood(uint32_t ird, unsigned requests)
     it_ep_attributes_t attr = fx_ep_attr();
     struct hk_victim victim;
     struct fx_buf source;
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
     const size_t size = 16u << 20;
     unsigned code;
 
@@ -389,8 +387,6 @@ static void flood(uint32_t ird, unsigned requests)
     EXPECT(code == 0x1202 || code == 0x0207);
     hk_victim_close(&victim);
     fx_buf_free(&source);
-    raw_free(&ulpdu);
-    raw_free(&stream);
     hk_close(&kit);
     check_done();
 }
@@ -412,8 +408,8 @@ static void as_many_as(uint32_t ird, uint32_t rounds)
     static struct raw_segment segment;
     struct hk_victim victim;
     struct fx_buf source;
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
 
     hk_open(&kit);
     source = fx_buf_make(&kit.node, ird * SINK);
@@ -437,8 +433,6 @@ static void as_many_as(uint32_t ird, uint32_t rounds)
     }
     hk_part(&victim);
     fx_buf_free(&source);
-    raw_free(&ulpdu);
-    raw_free(&stream);
     hk_close(&kit);
 }
 
@@ -464,8 +458,8 @@ static void send_what_fits(struct raw_peer *peer, const struct raw_bytes *bytes)
 Test(hostile_read, flood_of_nothing, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
 
     hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
     for (uint32_t i = 0; i < 20000; i++) {
@@ -479,6 +473,4 @@ Test(hostile_read, flood_of_nothing, .init = kit_init, .fini = kit_fini)
     raw_close(&victim.peer);
     fx_drain(kit.node.conn_evd);
     fx_drain(kit.node.aff_evd);
-    raw_free(&ulpdu);
-    raw_free(&stream);
 }

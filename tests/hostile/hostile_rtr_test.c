@@ -46,12 +46,11 @@ static void set_kinds(it_ep_handle_t ep, bool peer_to_peer, uint32_t kinds)
 
 static void reply(struct hk_victim *victim, uint32_t word)
 {
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
 
     raw_mpa2(&bytes, true, RAW_MPA_C, word);
     CHECK(raw_send(&victim->peer, &bytes));
     victim->peer.crc = true;
-    raw_free(&bytes);
 }
 
 /* ---- The library as initiator --------------------------------------------------------------- */
@@ -124,16 +123,14 @@ Test(hostile_rtr, request_with_private_data)
 /* The Reply and a first FPDU in one piece. */
 static void reply_with(struct hk_victim *victim, uint32_t word, const struct raw_bytes *ulpdu)
 {
-    struct raw_bytes bytes = {0};
-    struct raw_bytes fpdu = {0};
+    RAW_BYTES(bytes);
+    RAW_BYTES(fpdu);
 
     raw_mpa2(&bytes, true, RAW_MPA_C, word);
     raw_fpdu(&fpdu, ulpdu, true);
     raw_add(&bytes, fpdu.data, fpdu.len);
     CHECK(raw_send(&victim->peer, &bytes));
     victim->peer.crc = true;
-    raw_free(&bytes);
-    raw_free(&fpdu);
 }
 
 /*
@@ -143,7 +140,7 @@ static void reply_with(struct hk_victim *victim, uint32_t word, const struct raw
 static void chooses(uint32_t kinds, uint32_t choice, enum raw_op op)
 {
     static struct raw_segment segment;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     struct hk_victim victim;
     struct itx_mpa_info info;
     struct fx_buf sink = fx_buf_make(&kit.node, 16);
@@ -198,7 +195,6 @@ static void chooses(uint32_t kinds, uint32_t choice, enum raw_op op)
     CHECK(memcmp(sink.data, "sixteen octets..", 16) == 0);
     hk_part(&victim);
     fx_buf_free(&sink);
-    raw_free(&ulpdu);
 }
 
 /*
@@ -208,7 +204,7 @@ static void chooses(uint32_t kinds, uint32_t choice, enum raw_op op)
 static void silent(bool speaks, bool glued)
 {
     static struct raw_segment segment;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     struct hk_victim victim;
     it_ep_handle_t ep = endpoint(4, 4);
     struct pollfd second;
@@ -251,7 +247,6 @@ static void silent(bool speaks, bool glued)
     if (!speaks)
         fx_done(kit.node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     hk_victim_close(&victim);
-    raw_free(&ulpdu);
 }
 
 Test(hostile_rtr, silent_peer_is_told_again, .init = kit_init, .fini = kit_fini)
@@ -317,7 +312,7 @@ Test(hostile_rtr, falls_back_to_revision_1)
     hk_open(&kit);
     for (unsigned i = 0; i < 2; i++) {
         struct hk_victim victim = {.kit = &kit, .role = HK_CONNECT};
-        struct raw_bytes bytes = {0};
+        RAW_BYTES(bytes);
         struct raw_peer first;
         struct itx_mpa_info info;
 
@@ -345,7 +340,6 @@ Test(hostile_rtr, falls_back_to_revision_1)
         CHECK_EQ(4, info.ord);
         victim.peer.crc = true;
         hk_part(&victim);
-        raw_free(&bytes);
     }
     hk_close(&kit);
     (void)close(listener);
@@ -364,7 +358,7 @@ struct request {
 /* Sends a Request of revision 2 and takes the Reply. */
 static void request(struct hk_victim *victim, const struct request *what)
 {
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
 
     hk_victim_start(&kit, victim, endpoint(what->ird, what->ord), what->role);
     raw_mpa2(&bytes, false, RAW_MPA_C, what->word);
@@ -377,12 +371,11 @@ static void request(struct hk_victim *victim, const struct request *what)
     EXPECT_EQ(RAW_MPA_C | RAW_MPA_S, victim->theirs.flags);
     EXPECT_EQ(4, victim->theirs.pd_len);
     victim->peer.crc = true;
-    raw_free(&bytes);
 }
 
 static void send_rtr(struct hk_victim *victim, uint32_t kind)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     if (kind == RAW_ENH_B)
         raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, NULL, 0, true, 0);
@@ -391,7 +384,6 @@ static void send_rtr(struct hk_victim *victim, uint32_t kind)
     else
         raw_read_request(&ulpdu, 1, 1, 0, 0, 1, 0);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
-    raw_free(&ulpdu);
 }
 
 /* ESTABLISHED is there with the RTR at the latest, and only then the responder speaks. */
@@ -456,7 +448,7 @@ Test(hostile_rtr, responder, .init = kit_init, .fini = kit_fini)
 static void answers_without_ird(uint32_t offered, uint32_t expected, uint32_t ird)
 {
     struct request what = {HK_LISTEN, WORD(RAW_ENH_A | offered, 4, 4), 0, 4};
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     struct hk_victim victim;
     it_event_t event;
     it_ep_param_t param;
@@ -484,7 +476,6 @@ static void answers_without_ird(uint32_t offered, uint32_t expected, uint32_t ir
         hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     }
     hk_victim_close(&victim);
-    raw_free(&ulpdu);
 }
 
 Test(hostile_rtr, responder_without_ird, .init = kit_init, .fini = kit_fini)
@@ -591,7 +582,7 @@ Test(hostile_rtr, no_request_no_reply, .init = kit_init, .fini = kit_fini)
 
     for (unsigned i = 0; i < 2; i++) {
         struct hk_victim victim = {.kit = &kit, .role = HK_CONVERT_INITIATOR};
-        struct raw_bytes ulpdu = {0};
+        RAW_BYTES(ulpdu);
         struct fx_buf in = fx_buf_make(&kit.node, 16);
         char message[2];
         int fd = -1;
@@ -618,6 +609,5 @@ Test(hostile_rtr, no_request_no_reply, .init = kit_init, .fini = kit_fini)
         fx_done_len(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
         hk_part(&victim);
         fx_buf_free(&in);
-        raw_free(&ulpdu);
     }
 }

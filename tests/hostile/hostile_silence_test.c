@@ -163,7 +163,7 @@ static void deaf(const struct raw_peer *peer, bool on)
 /* Connected; the Reply has been sent, but the peer's TCP knows nothing of it. */
 static void open_deaf(struct hk_victim *victim)
 {
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
     it_cn_est_identifier_t id;
 
     hk_victim_start(&kit, victim, endpoint(1), HK_LISTEN);
@@ -174,7 +174,6 @@ static void open_deaf(struct hk_victim *victim)
     CHECK_OK(it_ep_accept(victim->ep, id, NULL, 0));
     fx_conn(kit.node.conn_evd, victim->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     victim->peer.crc = true;
-    raw_free(&bytes);
 }
 
 /* However long ago it was sent: a Reply that the peer's TCP has not acknowledged begins no time. */
@@ -199,8 +198,8 @@ Test(hostile_silence, not_before_the_reply_is_acknowledged, .init = kit_init, .f
 Test(hostile_silence, not_into_the_first_fpdu, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes fpdu = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(fpdu);
 
     open_deaf(&victim);
     raw_tagged(&ulpdu, RAW_WRITE, 1, 0, NULL, 0, true);
@@ -213,6 +212,4 @@ Test(hostile_silence, not_into_the_first_fpdu, .init = kit_init, .fini = kit_fin
     CHECK(raw_send_part(&victim.peer, fpdu.data + 5, fpdu.len - 5));
     takes_posts(&victim);
     hk_part(&victim);
-    raw_free(&ulpdu);
-    raw_free(&fpdu);
 }

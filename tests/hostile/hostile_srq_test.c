@@ -54,24 +54,22 @@ static void send_piece(struct hk_victim *victim, uint32_t msn, uint32_t mo, size
                        bool last)
 {
     unsigned char payload[SLOT + 1];
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     memset(payload, (int)msn, sizeof(payload));
     raw_untagged(&ulpdu, RAW_SEND, 0, msn, mo, payload, length, last, 0);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
-    raw_free(&ulpdu);
 }
 
 /* Returns when what has been sent so far has been looked at: a Read behind it is answered. */
 static void settle(struct hk_victim *victim, uint32_t msn)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_read_request(&ulpdu, msn, 1, 0, 0, 1, 0);
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim->peer, &segment));
     CHECK_EQ(RAW_READ_RESPONSE, segment.op);
-    raw_free(&ulpdu);
 }
 
 static void got(const struct hk_victim *victim, it_dto_cookie_t cookie, size_t length)
@@ -83,7 +81,7 @@ static void got(const struct hk_victim *victim, it_dto_cookie_t cookie, size_t l
 static void no_receive(size_t hard, unsigned posted)
 {
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     scene_open();
     victim_open(&victim, hard);
@@ -94,7 +92,6 @@ static void no_receive(size_t hard, unsigned posted)
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
     hk_affiliated(&victim, IT_ASYNC_AFF_EP_SRQ_ERROR, IT_ASYNC_AFF_EP_SRQ_ERROR);
     fx_empty(scene.kit.node.recv_evd);
-    raw_free(&ulpdu);
     hk_victim_close(&victim);
     scene_close();
 }
@@ -270,14 +267,12 @@ static void begin_with_octets(struct hk_victim *victim)
 static void begin_within_fpdu(struct hk_victim *victim)
 {
     unsigned char payload[2 * SLOT] = {0}; /* more than is collected before it is looked at */
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes fpdu = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(fpdu);
 
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, payload, sizeof(payload), true, 0);
     raw_fpdu(&fpdu, &ulpdu, true);
     CHECK(raw_send_part(&victim->peer, fpdu.data, fpdu.len - 1));
-    raw_free(&ulpdu);
-    raw_free(&fpdu);
 }
 
 /* The connection has ended for want of the rest, and its receive has come back. */
@@ -357,11 +352,10 @@ Test(hostile_srq, a_message_that_goes_on_too_slowly, .init = scene_open, .fini =
     fx_srq_recv(scene.srq, &large, 0, large.size, 1);
     end.fd = slow.peer.fd;
     do {
-        struct raw_bytes ulpdu = {0};
+        RAW_BYTES(ulpdu);
 
         raw_untagged(&ulpdu, RAW_SEND, 0, 1, sent++, "x", 1, false, 0);
         (void)raw_send_ulpdu(&slow.peer, &ulpdu);
-        raw_free(&ulpdu);
         fx_patience_check(&patience);
     } while (poll(&end, 1, SOON_US / 1000 / 10) == 0);
     CHECK(sent > 1);

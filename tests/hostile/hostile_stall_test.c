@@ -162,7 +162,7 @@ Test(hostile_stall, ia_free_returns)
 Test(hostile_stall, bad_peer_that_does_not_read)
 {
     struct bed bed;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     bed_open(&bed, HK_CONNECT);
     raw_tagged(&ulpdu, RAW_WRITE, 0, 0, "x", 1, true);
@@ -174,7 +174,6 @@ Test(hostile_stall, bad_peer_that_does_not_read)
     hk_healthy(&bed.kit);
     CHECK_OK(it_ep_free(bed.victim.ep));
     bed_close(&bed);
-    raw_free(&ulpdu);
     check_done();
 }
 
@@ -182,7 +181,7 @@ Test(hostile_stall, bad_peer_that_does_not_read)
 Test(hostile_stall, terminate_comes_at_a_boundary)
 {
     struct bed bed;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     bed_open(&bed, HK_CONNECT);
     raw_tagged(&ulpdu, RAW_WRITE, 0, 0, "x", 1, true);
@@ -194,7 +193,6 @@ Test(hostile_stall, terminate_comes_at_a_boundary)
     flushed(&bed, true);
     CHECK_OK(it_ep_free(bed.victim.ep));
     bed_close(&bed);
-    raw_free(&ulpdu);
     check_done();
 }
 

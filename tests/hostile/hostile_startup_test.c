@@ -51,7 +51,7 @@ static void closed_silently(struct raw_peer *peer)
 /* Octets that are refused as soon as they are there. */
 static void refused_request(enum hk_role role, const char *hex, size_t extra)
 {
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
     struct hk_victim victim;
     it_ep_handle_t ep = fx_ep(&kit.node, NULL);
 
@@ -72,7 +72,6 @@ static void refused_request(enum hk_role role, const char *hex, size_t extra)
     hk_healthy(&kit);
     hk_quiet(&kit);
     hk_victim_close(&victim);
-    raw_free(&bytes);
     check_context(NULL);
 }
 
@@ -107,7 +106,7 @@ TEST_ROW(hostile_startup, convert_responder_refuses, refused_requests, HK_CONVER
 /* Odd, but legal: accepted. */
 static void accepted_request(enum hk_role role, const char *hex)
 {
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
     struct hk_victim victim;
     it_ep_handle_t ep = fx_ep(&kit.node, NULL);
 
@@ -129,7 +128,6 @@ static void accepted_request(enum hk_role role, const char *hex)
     hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     hk_healthy(&kit);
     hk_victim_close(&victim);
-    raw_free(&bytes);
     check_context(NULL);
 }
 
@@ -165,7 +163,7 @@ static void long_request(struct raw_bytes *bytes)
 /* A Request that comes one octet at a time. */
 Test(hostile_startup, slow_request, .init = kit_init, .fini = kit_fini)
 {
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
     struct raw_peer peer;
     it_event_t event;
 
@@ -193,14 +191,13 @@ Test(hostile_startup, slow_request, .init = kit_init, .fini = kit_fini)
         CHECK(memcmp(frame.pd + 4, "no", 2) == 0);
     }
     raw_close(&peer);
-    raw_free(&bytes);
 }
 
 /* The peer gives up between its Request and our answer: the identifier is dead. */
 Test(hostile_startup, peer_gone_before_the_answer, .init = kit_init, .fini = kit_fini)
 {
     for (unsigned i = 0; i < 8; i++) {
-        struct raw_bytes bytes = {0};
+        RAW_BYTES(bytes);
         struct raw_peer peer;
         it_cn_est_identifier_t id;
         it_ep_handle_t ep = fx_ep(&kit.node, NULL);
@@ -231,7 +228,6 @@ Test(hostile_startup, peer_gone_before_the_answer, .init = kit_init, .fini = kit
         CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
         FX_WAIT_WHILE(fx_fd_count() > kit.fds, "end of the identifier");
         CHECK_OK(it_ep_free(ep));
-        raw_free(&bytes);
         hk_healthy(&kit);
         FX_WAIT_WHILE(it_evd_dequeue(kit.node.aff_evd, &(it_event_t){0}) == IT_SUCCESS,
                       "end of the identifier");
@@ -241,7 +237,7 @@ Test(hostile_startup, peer_gone_before_the_answer, .init = kit_init, .fini = kit
 /* An octet behind the Request is a violation once the Request is accepted. */
 Test(hostile_startup, octet_behind_the_request, .init = kit_init, .fini = kit_fini)
 {
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
     struct hk_victim victim;
     it_event_t event;
     it_status_t status;
@@ -263,7 +259,6 @@ Test(hostile_startup, octet_behind_the_request, .init = kit_init, .fini = kit_fi
         CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, status);
     }
     hk_victim_close(&victim);
-    raw_free(&bytes);
 }
 
 /* ---- Initiator ------------------------------------------------------------------------------ */
@@ -361,7 +356,7 @@ static void cut_to_convert(enum hk_role role, const struct raw_bytes *bytes, siz
 
 static void cut(enum hk_role role, bool reset)
 {
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
 
     hk_open(&kit);
     if (hk_victim_initiates(role))
@@ -379,7 +374,6 @@ static void cut(enum hk_role role, bool reset)
     hk_healthy(&kit);
     fx_fd_settle(kit.fds);
     hk_quiet(&kit);
-    raw_free(&bytes);
     hk_close(&kit);
     check_done();
 }
@@ -405,7 +399,7 @@ static void refused_reply(enum hk_role role, const struct bad_reply *row)
 {
     static struct raw_segment segment;
     it_ep_attributes_t attr = fx_ep_attr();
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
     struct hk_victim victim;
     struct itx_mpa_params params;
     it_ep_handle_t ep;
@@ -443,7 +437,6 @@ static void refused_reply(enum hk_role role, const struct bad_reply *row)
     hk_healthy(&kit);
     hk_quiet(&kit);
     hk_victim_close(&victim);
-    raw_free(&bytes);
     check_context(NULL);
 }
 
@@ -473,7 +466,7 @@ TEST_ROW(hostile_startup, convert_refuses_reply, refused_replies, HK_CONVERT_INI
 /* The peer's program says no. */
 static void rejected(enum hk_role role)
 {
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
     struct hk_victim victim;
     it_event_t event;
 
@@ -489,7 +482,6 @@ static void rejected(enum hk_role role)
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(victim.ep));
     CHECK_EQ(RAW_EOF, raw_drain(&victim.peer));
     hk_victim_close(&victim);
-    raw_free(&bytes);
     hk_close(&kit);
 }
 
@@ -504,8 +496,8 @@ Test(hostile_startup, reply_glued_and_slow, .init = kit_init, .fini = kit_fini)
 {
     for (unsigned i = 0; i < 4; i++) {
         enum hk_role role = i % 2 == 0 ? HK_CONNECT : HK_CONVERT_INITIATOR;
-        struct raw_bytes bytes = {0};
-        struct raw_bytes ulpdu = {0};
+        RAW_BYTES(bytes);
+        RAW_BYTES(ulpdu);
         struct hk_victim victim;
         struct fx_buf in = fx_buf_make(&kit.node, 64);
         it_ep_handle_t ep = fx_ep(&kit.node, NULL);
@@ -527,8 +519,6 @@ Test(hostile_startup, reply_glued_and_slow, .init = kit_init, .fini = kit_fini)
         CHECK(memcmp(in.data, "glued", 5) == 0);
         hk_part(&victim);
         fx_buf_free(&in);
-        raw_free(&bytes);
-        raw_free(&ulpdu);
     }
 }
 

@@ -74,8 +74,8 @@ static const struct row rows[] = {
 static void terminated_by_peer(const struct row *row, enum hk_role role)
 {
     static struct raw_segment segment;
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
     struct hk_victim victim;
     struct fx_buf in = fx_buf_make(&kit.node, 64);
     enum raw_result result;
@@ -102,8 +102,6 @@ static void terminated_by_peer(const struct row *row, enum hk_role role)
     hk_quiet(&kit);
     hk_victim_close(&victim);
     fx_buf_free(&in);
-    raw_free(&ulpdu);
-    raw_free(&stream);
 }
 
 Test(hostile_terminate, all_kinds)
@@ -121,7 +119,7 @@ Test(hostile_terminate, all_kinds)
 static void read_refused(const char *head)
 {
     static struct raw_segment segment;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     struct hk_victim victim;
     struct fx_buf sink = fx_buf_make(&kit.node, 64);
     it_lmr_triplet_t local = fx_seg(&sink, 0, 16);
@@ -153,7 +151,6 @@ static void read_refused(const char *head)
     hk_affiliated(&victim, R_ACCESS, R_ACCESS);
     hk_victim_close(&victim);
     fx_buf_free(&sink);
-    raw_free(&ulpdu);
     check_context(NULL);
 }
 
@@ -168,8 +165,8 @@ Test(hostile_terminate, read_refused)
 /* One octet at a time, then nothing more: the peer keeps the connection open. */
 Test(hostile_terminate, slow)
 {
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
     struct hk_victim victim;
 
     hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
@@ -181,6 +178,4 @@ Test(hostile_terminate, slow)
     hk_affiliated(&victim, R_ERROR, R_ERROR);
     CHECK_EQ(RAW_EOF, raw_drain(&victim.peer));
     hk_victim_close(&victim);
-    raw_free(&ulpdu);
-    raw_free(&stream);
 }

@@ -84,25 +84,23 @@ static void refused(const struct raw_bytes *ulpdu, unsigned code, it_event_type_
 static void write_is_refused(uint32_t stag, uint64_t to, size_t length, unsigned code)
 {
     static const unsigned char payload[SIZE] = {'x'};
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_tagged(&ulpdu, RAW_WRITE, stag, to, payload, length, true);
     refused(&ulpdu, code, IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION);
-    raw_free(&ulpdu);
 }
 
 static void read_is_refused(uint32_t stag, uint64_t to, uint32_t length, unsigned code)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_read_request(&ulpdu, 1, 1, 0, length, stag, to);
     refused(&ulpdu, code, IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION);
-    raw_free(&ulpdu);
 }
 
 static void invalidate_is_refused(uint32_t stag)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     fx_recv(bed.victim.ep, &bed.in, 0, 64, 1);
     raw_untagged(&ulpdu, RAW_SEND_INV, 0, 1, 0, "bye", 3, true, stag);
@@ -112,7 +110,6 @@ static void invalidate_is_refused(uint32_t stag)
     hk_ended(&bed.victim, IT_CM_MSG_CONN_BROKEN_EVENT);
     hk_affiliated(&bed.victim, IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION,
                   IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION);
-    raw_free(&ulpdu);
 }
 
 /* ---- Range and rights ----------------------------------------------------------------------- */
@@ -229,7 +226,7 @@ Test(hostile_window, key_of_the_connection_before, .fini = bed_close)
 Test(hostile_window, own_window, .fini = bed_close)
 {
     static const enum raw_op ops[] = {RAW_SEND_INV, RAW_SEND_SE_INV};
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
     for (unsigned i = 0; i < 2; i++) {
@@ -243,13 +240,12 @@ Test(hostile_window, own_window, .fini = bed_close)
         if (i == 0)
             next_victim();
     }
-    raw_free(&ulpdu);
 }
 
 /* In several segments: it counts when the message is whole, and once. */
 Test(hostile_window, invalidation_in_pieces, .fini = bed_close)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     bed_open(IT_RMR_TYPE_NARROW, IT_PRIV_REMOTE);
     fx_recv(bed.victim.ep, &bed.in, 0, 64, 1);
@@ -263,13 +259,12 @@ Test(hostile_window, invalidation_in_pieces, .fini = bed_close)
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
     fx_done_unlinked(bed.kit.node.recv_evd, bed.victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, bed.rmr);
     write_is_refused(bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
-    raw_free(&ulpdu);
 }
 
 /* The zone has the healthy endpoint, too: wide windows and regions are not for one peer to take. */
 Test(hostile_window, what_others_may_use, .fini = bed_close)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     bed_open(IT_RMR_TYPE_WIDE, IT_PRIV_REMOTE);
     invalidate_is_refused(bed.key);
@@ -284,7 +279,6 @@ Test(hostile_window, what_others_may_use, .fini = bed_close)
     raw_tagged(&ulpdu, RAW_WRITE, bed.key, fx_part_addr(&bed.part, 0), "\0", 1, true);
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
     write_is_refused(bed.key ^ 1u, fx_part_addr(&bed.part, 0), 1, 0x1100);
-    raw_free(&ulpdu);
 }
 
 /*
@@ -338,7 +332,7 @@ Test(hostile_window, the_sink_of_a_read, .fini = bed_close)
 static bool answered(uint32_t msn)
 {
     static struct raw_segment segment;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     it_lmr_triplet_t out = fx_seg(&bed.in, 0, 1);
     bool response = false;
 
@@ -347,7 +341,6 @@ static bool answered(uint32_t msn)
     CHECK_OK(it_post_rdma_write(bed.victim.ep, &out, 1, 1, IT_COALESCE_WR_FLAG, 0, 1));
     CHECK_OK(it_rmr_unlink(bed.rmr, bed.victim.ep, 2, FX_SIGNAL));
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
-    raw_free(&ulpdu);
     fx_done_len(bed.kit.node.request_evd, bed.victim.ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);
     memset(bed.memory.data, 0, SIZE);
     /* The Write, and before or behind it the answer. */
@@ -395,7 +388,7 @@ Test(hostile_window, unlinked_behind_its_answer, .fini = bed_close)
     static struct raw_segment segment;
     const size_t much = 16u << 20;
     struct fx_buf out;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     size_t written = 0;
     bool response = false;
 
@@ -425,7 +418,6 @@ Test(hostile_window, unlinked_behind_its_answer, .fini = bed_close)
     memset(bed.memory.data, 0, SIZE);
     write_is_refused(bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
     fx_buf_free(&out);
-    raw_free(&ulpdu);
 }
 
 /* ---- Closed under traffic ------------------------------------------------------------------- */

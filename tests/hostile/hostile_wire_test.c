@@ -22,7 +22,7 @@ static struct raw_segment segment;
 static void small_segments(struct hk_victim *victim, unsigned flags)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = kit.port};
-    struct raw_bytes request = {0};
+    RAW_BYTES(request);
     int mss = 1460;
 
     memset(victim, 0, sizeof(*victim));
@@ -42,7 +42,6 @@ static void small_segments(struct hk_victim *victim, unsigned flags)
     victim->peer.crc = true;
     victim->peer.markers = (flags & RAW_MPA_M) != 0;
     hk_wake(victim);
-    raw_free(&request);
 }
 
 /* FPDUs fit a TCP segment, and all but the last of a message are as large as they can be. */
@@ -100,7 +99,7 @@ static uint64_t send_calls_of(it_ep_handle_t ep)
 Test(hostile_wire, answers_share_a_call, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     const size_t size = 16384;
     size_t at = 0;
     uint64_t calls;
@@ -125,7 +124,6 @@ Test(hostile_wire, answers_share_a_call, .init = kit_init, .fini = kit_fini)
     CHECK_EQ(size, at);
     EXPECT(answers >= 12);
     EXPECT(send_calls_of(victim.ep) - calls <= 2); /* one, unless the socket was full */
-    raw_free(&ulpdu);
     hk_part(&victim);
     check_done();
 }
@@ -210,7 +208,7 @@ Test(hostile_wire, disconnect_inside_a_message, .init = kit_init, .fini = kit_fi
 Test(hostile_wire, long_private_data, .init = kit_init, .fini = kit_fini)
 {
     unsigned char data[512];
-    struct raw_bytes request = {0};
+    RAW_BYTES(request);
     struct raw_mpa_frame reply;
     struct raw_peer peer;
     it_event_t event;
@@ -228,7 +226,6 @@ Test(hostile_wire, long_private_data, .init = kit_init, .fini = kit_fini)
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     CHECK_EQ(RAW_MPA_R, reply.flags & RAW_MPA_R);
     raw_close(&peer);
-    raw_free(&request);
 }
 
 /*
@@ -238,7 +235,7 @@ Test(hostile_wire, long_private_data, .init = kit_init, .fini = kit_fini)
 Test(hostile_wire, invalidate_a_region, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     it_event_t event;
     struct fx_buf in = fx_buf_make(&kit.node, 64);
     struct fx_buf region = fx_buf_make(&kit.node, 64);
@@ -271,7 +268,6 @@ Test(hostile_wire, invalidate_a_region, .init = kit_init, .fini = kit_fini)
     }
     fx_buf_free(&in);
     fx_buf_free(&region);
-    raw_free(&ulpdu);
     check_done();
 }
 
@@ -280,8 +276,8 @@ Test(hostile_wire, message_in_many_segments, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
     struct fx_buf in;
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
     static unsigned char payload[3000];
     uint32_t mo = 0;
 
@@ -308,8 +304,6 @@ Test(hostile_wire, message_in_many_segments, .init = kit_init, .fini = kit_fini)
     fx_check_same(payload, in.data, sizeof(payload));
     hk_part(&victim);
     fx_buf_free(&in);
-    raw_free(&ulpdu);
-    raw_free(&stream);
 }
 
 /* Thousands of tiny messages in one go, scattered over small buffers. */
@@ -318,8 +312,8 @@ Test(hostile_wire, flood_of_small_messages, .init = kit_init, .fini = kit_fini)
     it_ep_attributes_t attr = fx_ep_attr();
     struct hk_victim victim;
     struct fx_buf in;
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes stream = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(stream);
 
     attr.max_recv_dtos = 512;
     in = fx_buf_make(&kit.node, 512 * 4);
@@ -343,6 +337,4 @@ Test(hostile_wire, flood_of_small_messages, .init = kit_init, .fini = kit_fini)
     }
     hk_part(&victim);
     fx_buf_free(&in);
-    raw_free(&ulpdu);
-    raw_free(&stream);
 }

@@ -6,7 +6,7 @@
 static bool write_region(struct writer *writer, struct raw_bytes *stream)
 {
     static unsigned char payload[WRITER_CHUNK];
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     unsigned round = atomic_load(&writer->rounds) + 1;
     bool sent;
 
@@ -21,18 +21,16 @@ static bool write_region(struct writer *writer, struct raw_bytes *stream)
     }
     sent = raw_send(writer->peer, stream);
     atomic_store(&writer->rounds, round);
-    raw_free(&ulpdu);
     return sent;
 }
 
 static void *writer_main(void *argument)
 {
     struct writer *writer = argument;
-    struct raw_bytes stream = {0};
+    RAW_BYTES(stream);
 
     while (write_region(writer, &stream))
         continue;
-    raw_free(&stream);
     return NULL;
 }
 

@@ -154,7 +154,7 @@ Test(api_free, ia_with_everything_alive)
         struct raw_peer silent;
         struct raw_peer waiting;
         struct raw_peer half;
-        struct raw_bytes bytes = {0};
+        RAW_BYTES(bytes);
         struct fx_buf buf;
         it_listen_handle_t listener;
         uint16_t port = 0;
@@ -186,7 +186,6 @@ Test(api_free, ia_with_everything_alive)
         raw_close(&waiting);
         raw_close(&half);
         (void)close(raw_listener);
-        raw_free(&bytes);
         buf.lmr = NULL;
         fx_buf_free(&buf);
         fx_node_close(&pair.b);

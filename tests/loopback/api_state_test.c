@@ -50,7 +50,7 @@ static void reach_connected(struct stage *stage)
 
 static void stage_open(struct stage *stage, it_ep_state_rc_t state)
 {
-    struct raw_bytes request = {0};
+    RAW_BYTES(request);
 
     memset(stage, 0, sizeof(*stage));
     stage->peer.fd = -1;
@@ -74,7 +74,6 @@ static void stage_open(struct stage *stage, it_ep_state_rc_t state)
     CHECK(raw_send(&stage->client, &request));
     stage->id = fx_request(&stage->node, NULL);
     raw_socket_pair(&stage->spare_peer, &stage->spare);
-    raw_free(&request);
 }
 
 static void stage_close(struct stage *stage)

@@ -38,24 +38,22 @@ static void close_service(void)
 
 static void request2(struct raw_bytes *out, const char *data)
 {
-    struct raw_bytes pd = {0};
+    RAW_BYTES(pd);
 
     raw_add_be32(&pd, WORD);
     raw_add(&pd, data, strlen(data));
     raw_mpa(out, false, RAW_MPA_C | RAW_MPA_S, 2, pd.data, pd.len);
-    raw_free(&pd);
 }
 
 /* A peer that has sent a good Request. */
 static it_cn_est_identifier_t come(struct raw_peer *peer, const char *data)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     it_event_t event;
 
     raw_connect(peer, s.port);
     request2(&out, data);
     CHECK(raw_send(peer, &out));
-    raw_free(&out);
     (void)fx_request(&s.node, &event);
     CHECK_EQ(data[0] ? IT_TRUE : IT_FALSE, event.conn_req.private_data_present);
     CHECK(strcmp((const char *)event.conn_req.private_data, data) == 0);
@@ -87,7 +85,7 @@ Test(cm_accept, revision_2, .init = open_service, .fini = close_service)
     struct raw_mpa_frame reply;
     struct sockaddr_in own;
     socklen_t len = sizeof(own);
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_peer peer;
     it_event_t event;
 
@@ -121,7 +119,6 @@ Test(cm_accept, revision_2, .init = open_service, .fini = close_service)
     CHECK_EQ(own.sin_addr.s_addr, event.conn.dst_path.u.iwarp.raddr.ipv4.s_addr);
     raw_close(&peer);
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    raw_free(&out);
 }
 
 /* Revision 1, and 2 without S, are answered in kind. */
@@ -131,7 +128,7 @@ Test(cm_accept, plain_requests)
 
     for (size_t i = 0; i < 2; i++) {
         struct raw_mpa_frame reply;
-        struct raw_bytes out = {0};
+        RAW_BYTES(out);
         struct raw_peer peer;
         it_event_t event;
 
@@ -153,7 +150,6 @@ Test(cm_accept, plain_requests)
         CHECK_EQ(8, event.conn.rdma_read_ird);
         raw_close(&peer);
         fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-        raw_free(&out);
         close_service();
     }
 }
@@ -357,12 +353,11 @@ Test(cm_accept, no_room_in_the_evd, .init = open_service, .fini = close_service)
 
     CHECK_OK(it_listen_create(s.node.ia, s.node.spigot, evd, IT_LISTEN_NO_FLAG, &qual, &listener));
     for (int i = 0; i < 2; i++) {
-        struct raw_bytes out = {0};
+        RAW_BYTES(out);
 
         raw_connect(&peers[i], qual.conn_qual.port);
         request2(&out, "");
         CHECK(raw_send(&peers[i], &out));
-        raw_free(&out);
         if (i == 0) { /* the first must be there before the second comes */
             s.port = port;
             CHECK_OK(it_reject(come(&peers[1], ""), NULL, 0));
@@ -382,7 +377,7 @@ Test(cm_accept, no_room_in_the_evd, .init = open_service, .fini = close_service)
 
 Test(cm_accept, delivered_requests_outlive_the_listener)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_mpa_frame reply;
     struct raw_peer peer;
     struct raw_peer half;
@@ -399,7 +394,6 @@ Test(cm_accept, delivered_requests_outlive_the_listener)
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     raw_close(&half);
-    raw_free(&out);
     fx_node_close(&s.node);
     CHECK(raw_drain(&peer) != RAW_TIMEOUT);
     raw_close(&peer);
@@ -408,7 +402,7 @@ Test(cm_accept, delivered_requests_outlive_the_listener)
 Test(cm_accept, ia_free_ends_everything)
 {
     size_t before = fx_fd_count();
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_peer peers[3];
 
     open_service();
@@ -422,7 +416,6 @@ Test(cm_accept, ia_free_ends_everything)
         CHECK(raw_drain(&peers[i]) != RAW_TIMEOUT);
         raw_close(&peers[i]);
     }
-    raw_free(&out);
     fx_fd_settle(before);
 }
 
@@ -431,7 +424,7 @@ Test(cm_accept, queued_requests_outlive_the_listener)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     struct pollfd queued = {.events = POLLIN};
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_mpa_frame reply;
     it_listen_handle_t listener;
     struct raw_peer peer;
@@ -450,7 +443,6 @@ Test(cm_accept, queued_requests_outlive_the_listener)
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     raw_close(&peer);
-    raw_free(&out);
     fx_node_close(&s.node);
 }
 
@@ -520,7 +512,7 @@ Test(cm_accept, port_pair)
     struct sockaddr_in own;
     socklen_t len = sizeof(own);
     it_listen_handle_t second;
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_peer peer;
     it_event_t event;
     uint16_t port;
@@ -540,7 +532,6 @@ Test(cm_accept, port_pair)
     CHECK_EQ(own.sin_port, event.conn_req.conn_qual.conn_qual.lr_port.remote);
     CHECK_OK(it_reject(event.conn_req.cn_est_id, NULL, 0));
     raw_close(&peer);
-    raw_free(&out);
     CHECK_OK(it_listen_free(second));
     close_service();
     (void)close(kept);

@@ -160,7 +160,7 @@ static void *annoy(void *argument)
 {
     struct client *client = argument;
     uint32_t seed = client->seed;
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
 
     raw_mpa1(&out, false, RAW_MPA_C);
     for (int i = 0; i < 2 * ROUNDS; i++) {
@@ -178,7 +178,6 @@ static void *annoy(void *argument)
         else
             raw_close(&peer);
     }
-    raw_free(&out);
     return NULL;
 }
 

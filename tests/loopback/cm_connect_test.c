@@ -70,11 +70,10 @@ static struct raw_mpa_frame take_request(void)
 
 static void reply2(uint32_t word)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
 
     raw_mpa2(&out, true, RAW_MPA_C | RAW_MPA_S, word);
     CHECK(raw_send(&t.peer, &out));
-    raw_free(&out);
 }
 
 static void rejected(it_conn_reject_code_t code)
@@ -107,8 +106,8 @@ Test(cm_connect, revision_2_on_the_wire)
     static const unsigned char head[20] = "MPA ID Req Frame\x50\x02\x00\x09";
     unsigned char octets[29];
     struct raw_segment *rtr = calloc(1, sizeof(*rtr));
-    struct raw_bytes pd = {0};
-    struct raw_bytes out = {0};
+    RAW_BYTES(pd);
+    RAW_BYTES(out);
     it_event_t event;
 
     open_attempt();
@@ -141,15 +140,13 @@ Test(cm_connect, revision_2_on_the_wire)
     CHECK_EQ(0, rtr->len);
     raw_finish(&t.peer);
     fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    raw_free(&pd);
-    raw_free(&out);
     free(rtr);
     close_attempt();
 }
 
 Test(cm_connect, revision_1_on_the_wire, .init = open_attempt, .fini = close_attempt)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_mpa_frame frame;
     it_event_t event;
 
@@ -163,7 +160,6 @@ Test(cm_connect, revision_1_on_the_wire, .init = open_attempt, .fini = close_att
     CHECK(raw_send(&t.peer, &out));
     event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     CHECK_EQ(IT_FALSE, event.conn.private_data_present);
-    raw_free(&out);
 }
 
 /*
@@ -173,7 +169,7 @@ Test(cm_connect, falls_back_to_revision_1)
 {
     for (int reset = 0; reset < 2; reset++) {
         struct itx_mpa_info info = {.size = sizeof(info)};
-        struct raw_bytes out = {0};
+        RAW_BYTES(out);
         struct raw_mpa_frame frame;
 
         open_attempt();
@@ -193,7 +189,6 @@ Test(cm_connect, falls_back_to_revision_1)
         fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
         CHECK_OK(itx_ep_query_mpa(t.ep, &info));
         CHECK_EQ(1, info.revision);
-        raw_free(&out);
         close_attempt();
     }
 }
@@ -214,8 +209,8 @@ Test(cm_connect, falls_back_once_only, .init = open_attempt, .fini = close_attem
 Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind, .init = open_attempt,
      .fini = close_attempt)
 {
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes out = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(out);
     struct fx_buf buf = fx_node_buf(&t.node, 64);
 
     fx_recv(t.ep, &buf, 0, 64, 7);
@@ -231,8 +226,6 @@ Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind, .init = open_attemp
     fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     fx_done_len(t.node.recv_evd, t.ep, IT_DTO_RC_RECV_CMPL_EVENT, 7, 7);
     CHECK(memcmp(buf.data, "at once", 7) == 0);
-    raw_free(&ulpdu);
-    raw_free(&out);
     CHECK_OK(it_ep_disconnect(t.ep, NULL, 0));
     fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
 }
@@ -241,8 +234,8 @@ Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind, .init = open_attemp
 
 Test(cm_connect, peer_reject_with_private_data, .init = open_attempt, .fini = close_attempt)
 {
-    struct raw_bytes pd = {0};
-    struct raw_bytes out = {0};
+    RAW_BYTES(pd);
+    RAW_BYTES(out);
     it_event_t event;
 
     CHECK_OK(connect_with(0, NULL, 0));
@@ -257,8 +250,6 @@ Test(cm_connect, peer_reject_with_private_data, .init = open_attempt, .fini = cl
     CHECK_EQ(2, itx_event_private_data_length(&event));
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(t.ep));
     CHECK_EQ(RAW_EOF, raw_drain(&t.peer));
-    raw_free(&pd);
-    raw_free(&out);
 }
 
 Test(cm_connect, nobody_listens, .init = open_attempt, .fini = close_attempt)
@@ -283,7 +274,7 @@ Test(cm_connect, no_way_there, .init = open_attempt, .fini = close_attempt)
 
 Test(cm_connect, every_octet_of_the_key_counts, .init = open_attempt, .fini = close_attempt)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
 
     for (size_t i = 0; i < 16; i++) {
         CHECK_OK(connect_with(ANY_TIME_US, NULL, 0));
@@ -296,7 +287,6 @@ Test(cm_connect, every_octet_of_the_key_counts, .init = open_attempt, .fini = cl
         raw_reset(&out);
         again();
     }
-    raw_free(&out);
 }
 
 Test(cm_connect, malformed_replies, .init = open_attempt, .fini = close_attempt)
@@ -308,7 +298,7 @@ Test(cm_connect, malformed_replies, .init = open_attempt, .fini = close_attempt)
         "4d504120494420526570204672616d65 50 02 0201 00",       /* 513 octets of private data */
         "4d504120494420526571204672616d65 50 02 0004 00080008", /* a Request */
     };
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         check_context(bad[i]);
@@ -321,22 +311,20 @@ Test(cm_connect, malformed_replies, .init = open_attempt, .fini = close_attempt)
         raw_reset(&out);
         again();
     }
-    raw_free(&out);
 }
 
 /* A Reply that is well formed but cannot be lived with is answered by a Terminate. */
 static void terminated(bool markers, uint32_t word, const char *payload, it_conn_reject_code_t code)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_segment *segment = calloc(1, sizeof(*segment));
-    struct raw_bytes want = {0};
+    RAW_BYTES(want);
 
     open_attempt();
     CHECK_OK(connect_with(0, NULL, 0));
     (void)take_request();
     raw_mpa2(&out, true, RAW_MPA_C | RAW_MPA_S | (markers ? RAW_MPA_M : 0), word);
     CHECK(raw_send(&t.peer, &out));
-    raw_free(&out);
     rejected(code);
     t.peer.crc = true;
     t.peer.markers = markers;
@@ -346,7 +334,6 @@ static void terminated(bool markers, uint32_t word, const char *payload, it_conn
     raw_add_hex(&want, payload);
     CHECK(segment->len >= want.len && memcmp(segment->payload, want.data, want.len) == 0);
     CHECK_EQ(RAW_EOF, raw_drain(&t.peer));
-    raw_free(&want);
     free(segment);
     close_attempt();
 }
@@ -361,7 +348,7 @@ TEST_ROW(cm_connect, terminate_with_a_marker, terminated, true,
 /* The Reply is cut after each of its octets. */
 static void cut(bool reset)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
 
     open_attempt();
     set_revision(t.ep, 1); /* so that an empty answer is final */
@@ -377,7 +364,6 @@ static void cut(bool reset)
         rejected(i > 0 && !reset ? IT_CN_REJ_BAD_CONN_PARMS : IT_CN_REJ_OTHER);
         again();
     }
-    raw_free(&out);
     close_attempt();
 }
 

@@ -68,14 +68,13 @@ static void failed(it_conn_reject_code_t code)
 static void data_flows(void)
 {
     struct fx_buf buf = fx_buf_make(&t.node, 16);
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     t.peer.crc = true;
     fx_recv(t.ep, &buf, 0, 16, 3);
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "data", 4, true, 0);
     CHECK(raw_send_ulpdu(&t.peer, &ulpdu));
     fx_done_len(t.node.recv_evd, t.ep, IT_DTO_RC_RECV_CMPL_EVENT, 3, 4);
-    raw_free(&ulpdu);
     CHECK_OK(it_ep_disconnect(t.ep, NULL, 0));
     fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_buf_free(&buf);
@@ -148,7 +147,7 @@ Test(cm_convert, initiator_with_message_and_private_data, .fini = close_stream)
         .private_data_length = 5,
     };
     struct raw_mpa_frame request;
-    struct raw_bytes pd = {0};
+    RAW_BYTES(pd);
     it_event_t event;
 
     open_stream(true);
@@ -166,13 +165,12 @@ Test(cm_convert, initiator_with_message_and_private_data, .fini = close_stream)
     CHECK_EQ(IT_TRUE, event.conn.private_data_present);
     CHECK(memcmp(event.conn.private_data, "hi\0", 3) == 0);
     data_flows();
-    raw_free(&pd);
 }
 
 Test(cm_convert, initiator_rejected, .fini = close_stream)
 {
     struct raw_mpa_frame request;
-    struct raw_bytes pd = {0};
+    RAW_BYTES(pd);
     it_event_t event;
 
     open_stream(true);
@@ -186,7 +184,6 @@ Test(cm_convert, initiator_rejected, .fini = close_stream)
     event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
     CHECK(memcmp(event.conn.private_data, "no\0", 3) == 0);
     CHECK_EQ(RAW_EOF, raw_drain(&t.peer)); /* ended although the program's copy is open */
-    raw_free(&pd);
 }
 
 /* No second try with revision 1: there is no new connection to try it on. */
@@ -288,15 +285,15 @@ Test(cm_convert, early_data_of_the_request, .fini = close_stream)
 /* Octets behind the Request are the beginning of the FPDU stream. */
 Test(cm_convert, early_data_beyond_the_request, .fini = close_stream)
 {
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes fpdu = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(fpdu);
 
     open_stream(false);
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "early", 5, true, 0);
     raw_fpdu(&fpdu, &ulpdu, true);
     for (size_t i = 0; i <= fpdu.len; i++) {
         struct fx_buf buf = fx_buf_make(&t.node, 16);
-        struct raw_bytes early = {0};
+        RAW_BYTES(early);
         struct itx_convert_params params = {.size = sizeof(params)};
         struct raw_mpa_frame reply;
 
@@ -313,13 +310,10 @@ Test(cm_convert, early_data_beyond_the_request, .fini = close_stream)
         raw_close(&t.peer);
         fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         (void)close(t.sd);
-        raw_free(&early);
         fx_buf_free(&buf);
         CHECK_OK(it_ep_reset(t.ep));
         raw_socket_pair(&t.peer, &t.sd);
     }
-    raw_free(&ulpdu);
-    raw_free(&fpdu);
 }
 
 /* The last streaming message does not fit the socket at once. */
@@ -523,8 +517,8 @@ Test(cm_convert, no_request_reply_responder_with_early_data, .fini = close_strea
         .msg = (const unsigned char *)"now\n",
         .msg_len = 4,
     };
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes fpdu = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(fpdu);
     struct fx_buf buf;
 
     open_stream(true);
@@ -541,8 +535,6 @@ Test(cm_convert, no_request_reply_responder_with_early_data, .fini = close_strea
     fx_done_len(t.node.recv_evd, t.ep, IT_DTO_RC_RECV_CMPL_EVENT, 9, 5);
     raw_close(&t.peer);
     fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    raw_free(&ulpdu);
-    raw_free(&fpdu);
     fx_buf_free(&buf);
 }
 

@@ -91,12 +91,11 @@ static void request(struct raw_bytes *out)
 /* A peer that asks for a connection; it is up to the caller what becomes of it. */
 static it_cn_est_identifier_t come(uint16_t port, struct raw_peer *peer)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
 
     raw_connect(peer, port);
     request(&out);
     CHECK(raw_send(peer, &out));
-    raw_free(&out);
     return fx_request(&node, NULL);
 }
 
@@ -133,7 +132,7 @@ Test(cm_fork, listen_free, .init = node_init, .fini = node_fini)
  */
 Test(cm_fork, ia_free)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_peer peers[3];
     struct child child;
     uint16_t port;
@@ -154,7 +153,6 @@ Test(cm_fork, ia_free)
     for (int i = 0; i < 3; i++)
         has_ended(&peers[i]);
     child_end(&child);
-    raw_free(&out);
 }
 
 Test(cm_fork, half_open_streams_of_a_freed_listen_point, .init = node_init, .fini = node_fini)
@@ -226,7 +224,7 @@ static void connected(bool passive, enum let_go how)
         CHECK_OK(it_ep_accept(ep, come(port, &peer), NULL, 0));
         CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     } else {
-        struct raw_bytes out = {0};
+        RAW_BYTES(out);
         int listener = raw_listen(&port);
 
         fx_connect(&node, ep, port);
@@ -234,7 +232,6 @@ static void connected(bool passive, enum let_go how)
         CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
         raw_mpa2(&out, true, RAW_MPA_C | RAW_MPA_S, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 8u);
         CHECK(raw_send(&peer, &out));
-        raw_free(&out);
         (void)close(listener);
     }
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
@@ -282,7 +279,7 @@ Test(cm_fork, endpoints_that_connect)
 Test(cm_fork, converted_endpoints)
 {
     for (enum let_go how = DISCONNECT; how < LET_GO; how++) {
-        struct raw_bytes out = {0};
+        RAW_BYTES(out);
         struct raw_mpa_frame reply;
         struct raw_peer peer;
         struct child child;
@@ -302,7 +299,6 @@ Test(cm_fork, converted_endpoints)
         has_ended(&peer);
         child_end(&child);
         (void)close(fd);
-        raw_free(&out);
         fx_node_close(&node);
     }
 }

@@ -49,7 +49,7 @@ static void request(struct raw_bytes *out)
 /* A well behaved peer is served all the time. */
 static void still_serves(void)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_mpa_frame reply;
     struct raw_peer peer;
 
@@ -60,7 +60,6 @@ static void still_serves(void)
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     CHECK_EQ(RAW_EOF, raw_drain(&peer));
     raw_close(&peer);
-    raw_free(&out);
 }
 
 static void close_service(void)
@@ -96,7 +95,7 @@ static void is_reset(struct raw_peer *peer)
 Test(cm_hostile, every_octet_of_the_key_counts, .init = open_service, .fini = close_service)
 {
     for (size_t i = 0; i < 16; i++) {
-        struct raw_bytes out = {0};
+        RAW_BYTES(out);
         struct raw_peer peer;
 
         request(&out);
@@ -105,7 +104,6 @@ Test(cm_hostile, every_octet_of_the_key_counts, .init = open_service, .fini = cl
         /* A wrong key is noticed before the frame is complete. */
         CHECK(raw_send_part(&peer, out.data, i + 1));
         is_reset(&peer);
-        raw_free(&out);
     }
 }
 
@@ -126,7 +124,7 @@ Test(cm_hostile, malformed_requests, .init = open_service, .fini = close_service
     };
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct raw_bytes out = {0};
+        RAW_BYTES(out);
         struct raw_peer peer;
 
         check_context(bad[i]);
@@ -134,14 +132,13 @@ Test(cm_hostile, malformed_requests, .init = open_service, .fini = close_service
         raw_connect(&peer, s.port);
         CHECK(raw_send(&peer, &out));
         is_reset(&peer);
-        raw_free(&out);
     }
 }
 
 /* Told to the consumer, as the Request is complete, but there is nothing to accept. */
 Test(cm_hostile, octets_behind_the_request, .init = open_service, .fini = close_service)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_peer peer;
     it_ep_handle_t ep = fx_ep(&s.node, NULL);
 
@@ -152,7 +149,6 @@ Test(cm_hostile, octets_behind_the_request, .init = open_service, .fini = close_
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(ep, fx_request(&s.node, NULL), NULL, 0));
     CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
     is_reset(&peer);
-    raw_free(&out);
     CHECK_OK(it_ep_free(ep));
 }
 
@@ -160,7 +156,7 @@ Test(cm_hostile, octets_behind_the_request, .init = open_service, .fini = close_
 
 Test(cm_hostile, request_cut_at_each_octet, .init = open_service, .fini = close_service)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
 
     request(&out);
     for (size_t i = 0; i < out.len; i++) {
@@ -175,12 +171,11 @@ Test(cm_hostile, request_cut_at_each_octet, .init = open_service, .fini = close_
         raw_close_with_reset(&reset);
         is_closed(&fin);
     }
-    raw_free(&out);
 }
 
 Test(cm_hostile, request_in_single_octets, .init = open_service, .fini = close_service)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_mpa_frame reply;
     struct raw_peer peer;
 
@@ -194,14 +189,13 @@ Test(cm_hostile, request_in_single_octets, .init = open_service, .fini = close_s
     CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     raw_close(&peer);
-    raw_free(&out);
 }
 
 /* Ten seconds for the whole Request, however busy the peer seems. */
 Test(cm_hostile, silent_and_slow_peers)
 {
     uint64_t start = fx_now_us();
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_peer silent;
     struct raw_peer slow;
     size_t sent = 0;
@@ -220,7 +214,6 @@ Test(cm_hostile, silent_and_slow_peers)
     CHECK(fx_now_us() - start >= 9900000);
     is_reset(&silent);
     is_closed(&slow); /* the reset may have met its last octet */
-    raw_free(&out);
     close_service();
 }
 
@@ -243,7 +236,7 @@ Test(cm_hostile, undecided_requests_are_bounded)
     static struct raw_peer peers[UNDECIDED_MAX + 1];
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     struct raw_mpa_frame reply;
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     it_listen_handle_t listener;
     it_evd_handle_t evd;
 
@@ -263,7 +256,6 @@ Test(cm_hostile, undecided_requests_are_bounded)
     CHECK_EQ(1, counters().half_open_refused);
     for (size_t i = 0; i <= UNDECIDED_MAX; i++)
         raw_close(&peers[i]);
-    raw_free(&out);
     fx_fd_settle(s.descriptors + 2); /* the sockets of the second listen point at most */
     CHECK_OK(it_listen_free(listener));
     close_service();
@@ -275,7 +267,7 @@ Test(cm_hostile, silent_peers_make_room)
     struct sockaddr_in address = {.sin_family = AF_INET};
     struct fx_patience patience = fx_patience_start("the silent peers");
     struct raw_mpa_frame reply;
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_peer silent[2];
     struct raw_peer peer = {0};
     struct rlimit limit;
@@ -305,7 +297,6 @@ Test(cm_hostile, silent_peers_make_room)
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
     raw_close(&silent[1]);
     raw_close(&peer);
-    raw_free(&out);
     close_service();
 }
 
@@ -327,7 +318,7 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 Test(cm_hostile, no_watch_of_an_announced_request, .init = open_service, .fini = close_service)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_peer peer = {0};
     it_cn_est_identifier_t id;
     struct rlimit limit;
@@ -353,14 +344,13 @@ Test(cm_hostile, no_watch_of_an_announced_request, .init = open_service, .fini =
     FX_WAIT_WHILE(refused_fd >= 0, "the refusal");
     is_closed(&peer);
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
-    raw_free(&out);
 }
 
 /* Without a free descriptor accept(2) fails: the listener pauses and goes on later. */
 Test(cm_hostile, no_descriptor_left, .init = open_service, .fini = close_service)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct raw_mpa_frame reply;
     struct raw_peer peer = {0};
     struct rlimit limit;
@@ -386,5 +376,4 @@ Test(cm_hostile, no_descriptor_left, .init = open_service, .fini = close_service
     CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
     raw_close(&peer);
-    raw_free(&out);
 }

@@ -317,7 +317,7 @@ TEST_ROW(cm_interface, listens_on_one_interface, listens_on_both, "uiwarp:lo", f
 /* Peers of either family are told by their own kind of address. */
 Test(cm_interface, source_addresses, .init = node_init, .fini = node_fini)
 {
-    struct raw_bytes out = {0};
+    RAW_BYTES(out);
     struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     struct raw_peer peer = {0};
     it_event_t event;
@@ -338,7 +338,6 @@ Test(cm_interface, source_addresses, .init = node_init, .fini = node_fini)
     (void)fx_request(&node, &event);
     CHECK_EQ(IT_IPV4, event.conn_req.source_addr.addr_type);
     raw_close(&peer);
-    raw_free(&out);
 }
 
 /* A socket is converted by an IA that owns its address, and by no other. */

@@ -185,7 +185,7 @@ Test(rmr_order, fences_end_with_the_read, .init = bed_open, .fini = bed_close)
 {
     static struct raw_segment request;
     struct raw_peer peer;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     it_ep_handle_t ep;
     int fd = -1;
 
@@ -211,7 +211,6 @@ Test(rmr_order, fences_end_with_the_read, .init = bed_open, .fini = bed_close)
     fx_done_len(bed.pair.a.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 5, 200);
     CHECK_OK(it_ep_free(ep));
     raw_close(&peer);
-    raw_free(&ulpdu);
 }
 
 /* A fence that waits holds back what is behind it, not what the peer asks for. */
@@ -309,7 +308,7 @@ Test(rmr_order, window_freed_before_its_link, .init = bed_open, .fini = bed_clos
 {
     static struct raw_segment request;
     struct raw_peer peer;
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
     it_ep_handle_t ep;
     it_rmr_handle_t rmr;
     int fd = -1;
@@ -340,7 +339,6 @@ Test(rmr_order, window_freed_before_its_link, .init = bed_open, .fini = bed_clos
     bed.region.lmr = NULL;
     CHECK_OK(it_ep_free(ep));
     raw_close(&peer);
-    raw_free(&ulpdu);
 }
 
 /* it_ia_free with requests that still wait: nobody is told anything. */
@@ -373,7 +371,7 @@ Test(rmr_order, ia_freed_with_links_posted)
 Test(rmr_order, a_responder_links_at_once, .init = bed_open, .fini = bed_close)
 {
     struct raw_peer peer;
-    struct raw_bytes bytes = {0};
+    RAW_BYTES(bytes);
     struct raw_mpa_frame frame;
     it_ep_handle_t ep;
     it_rmr_handle_t rmr;
@@ -407,7 +405,6 @@ Test(rmr_order, a_responder_links_at_once, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(rmr));
     CHECK_OK(it_ep_free(ep));
     raw_close(&peer);
-    raw_free(&bytes);
 }
 
 /*

@@ -53,12 +53,11 @@ static void reply_wants_markers(struct machine *m)
 
 static void reply_of_another_revision(struct machine *m)
 {
-    struct raw_bytes frame = {0};
+    RAW_BYTES(frame);
 
     machine_hear(m, false);
     raw_mpa(&frame, true, RAW_MPA_C, 3, NULL, 0);
     CHECK(raw_send(&m->peer, &frame));
-    raw_free(&frame);
 }
 
 static void request_arrives(struct machine *m)
@@ -112,15 +111,13 @@ SENDS(wrong_sequence_number, raw_untagged, RAW_SEND, 0, 9, 0, NULL, 0, true, 0);
 
 static void wrong_crc(struct machine *m)
 {
-    struct raw_bytes ulpdu = {0};
-    struct raw_bytes frame = {0};
+    RAW_BYTES(ulpdu);
+    RAW_BYTES(frame);
 
     raw_tagged(&ulpdu, RAW_WRITE, 1, 0, NULL, 0, true);
     raw_fpdu(&frame, &ulpdu, true);
     frame.data[frame.len - 1] ^= 1;
     CHECK(raw_send(&m->peer, &frame));
-    raw_free(&ulpdu);
-    raw_free(&frame);
 }
 
 static void half_a_frame(struct machine *m)

@@ -68,11 +68,10 @@ void machine_convert(struct machine *machine, it_sc_flags_t flags, uint64_t time
 
 void machine_say(struct machine *machine, bool reply, unsigned flags, const char *private_data)
 {
-    struct raw_bytes frame = {0};
+    RAW_BYTES(frame);
 
     raw_mpa(&frame, reply, flags, 1, private_data, strlen(private_data));
     CHECK(raw_send(&machine->peer, &frame));
-    raw_free(&frame);
 }
 
 void machine_hear(struct machine *machine, bool reply)
@@ -159,7 +158,7 @@ void machine_open(struct machine *machine, char letter, bool raw)
 
 void machine_equip(struct machine *machine)
 {
-    struct raw_bytes request = {0};
+    RAW_BYTES(request);
     it_listen_handle_t second = NULL;
     uint16_t port = 0;
 
@@ -173,7 +172,6 @@ void machine_equip(struct machine *machine)
     machine->id = fx_request(&machine->node, NULL);
     raw_socket_pair(&machine->spare_peer, &machine->spare);
     machine->idle = raw_listen(&machine->idle_port);
-    raw_free(&request);
 }
 
 void machine_close(struct machine *machine)

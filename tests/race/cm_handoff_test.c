@@ -13,12 +13,11 @@
 
 static it_cn_est_identifier_t come(const struct fx_node *node, uint16_t port, struct raw_peer *peer)
 {
-    struct raw_bytes request = {0};
+    RAW_BYTES(request);
 
     raw_connect(peer, port);
     raw_mpa1(&request, false, RAW_MPA_C);
     CHECK(raw_send(peer, &request));
-    raw_free(&request);
     return fx_request(node, NULL);
 }
 

@@ -24,7 +24,7 @@ struct attacker {
 
 static void add_attack(struct raw_bytes *stream, const struct attacker *attacker, unsigned kind)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     switch (kind) {
     case 0: /* a Write that is not allowed */
@@ -44,15 +44,14 @@ static void add_attack(struct raw_bytes *stream, const struct attacker *attacker
         break;
     }
     raw_fpdu(stream, &ulpdu, kind != 4);
-    raw_free(&ulpdu);
 }
 
 static void one_attack(const struct attacker *attacker, unsigned round)
 {
     struct raw_peer peer;
     struct raw_mpa_frame frame;
-    struct raw_bytes stream = {0};
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(stream);
+    RAW_BYTES(ulpdu);
 
     raw_connect(&peer, attacker->port);
     raw_mpa1(&stream, false, RAW_MPA_C);
@@ -73,8 +72,6 @@ static void one_attack(const struct attacker *attacker, unsigned round)
         raw_close_with_reset(&peer);
     else
         raw_close(&peer);
-    raw_free(&stream);
-    raw_free(&ulpdu);
 }
 
 static void *attacker_main(void *argument)

@@ -85,7 +85,7 @@ static it_conn_qual_t port_of(uint16_t port)
 static void prepare(struct status_world *world)
 {
     static bool opened;
-    struct raw_bytes frame = {0};
+    RAW_BYTES(frame);
 
     if (getuid() == 0)
         CHECK(seteuid(0) == 0);
@@ -110,7 +110,6 @@ static void prepare(struct status_world *world)
     raw_connect(&client, world->port);
     raw_mpa1(&frame, false, RAW_MPA_C);
     CHECK(raw_send(&client, &frame));
-    raw_free(&frame);
     request = fx_request(&world->node, NULL);
     raw_socket_pair(&stream_peer, &stream);
     open_others();
@@ -171,14 +170,13 @@ static void target_is_full(struct status_world *world, union status_value *value
     it_conn_qual_t qual = port_of(0);
     it_listen_handle_t listener = NULL;
     it_cn_est_identifier_t other;
-    struct raw_bytes frame = {0};
+    RAW_BYTES(frame);
 
     CHECK_OK(it_listen_create(world->node.ia, world->node.spigot, evd, IT_LISTEN_NO_FLAG, &qual,
                               &listener));
     raw_connect(&second_client, world->port);
     raw_mpa1(&frame, false, RAW_MPA_C);
     CHECK(raw_send(&second_client, &frame));
-    raw_free(&frame);
     other = fx_request(&world->node, NULL);
     CHECK_OK(it_handoff(&qual, world->node.spigot, other));
     memcpy(values[0].p, &qual, sizeof(qual));

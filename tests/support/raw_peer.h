@@ -22,6 +22,9 @@ struct raw_bytes {
     size_t room;
 };
 
+/* An empty one, which is freed at the end of its block. */
+#define RAW_BYTES(name) struct raw_bytes name __attribute__((cleanup(raw_free))) = {0}
+
 void raw_add(struct raw_bytes *bytes, const void *data, size_t len);
 void raw_add_byte(struct raw_bytes *bytes, unsigned value);
 void raw_add_be16(struct raw_bytes *bytes, unsigned value);

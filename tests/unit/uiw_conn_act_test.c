@@ -143,7 +143,7 @@ Test(uiw_conn, refuses_with_a_reply)
 Test(uiw_conn, terminates_what_it_cannot_take)
 {
     static const char terminate[] = "0016 4147 00000000 00000002 00000001 00000000 20070000";
-    struct raw_bytes want = {0};
+    RAW_BYTES(want);
     struct bed bed;
 
     other_begin(&bed, &uiw_connect_role, UIW_CONN_READ_REPLY, UIW_ON_TERMINATE);
@@ -152,14 +152,13 @@ Test(uiw_conn, terminates_what_it_cannot_take)
     raw_add_hex(&want, terminate);
     CHECK(script.sent >= want.len);
     EXPECT(memcmp(want.data, script.out, want.len) == 0);
-    raw_free(&want);
     other_judge(&bed, UIW_CONN_OVER, BAD_PARMS, ENDS);
 }
 
 /* The program has read the Reply before: the socket has no octet of it. */
 Test(uiw_conn, takes_octets_that_were_read_before)
 {
-    struct raw_bytes reply = {0};
+    RAW_BYTES(reply);
     struct vp_convert convert = {.initiator = true};
     struct bed bed;
 
@@ -180,7 +179,6 @@ Test(uiw_conn, takes_octets_that_were_read_before)
     CHECK_OK(it_ep_free(bed.ep));
     (void)close(bed.own);
     (void)close(bed.peer);
-    raw_free(&reply);
     bed_close(&bed);
 }
 

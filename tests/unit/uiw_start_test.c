@@ -114,7 +114,7 @@ static const struct rtr_row {
 
 static void check_rtr(const struct rtr_row *row)
 {
-    struct raw_bytes want = {0};
+    RAW_BYTES(want);
     uint8_t found[128];
     size_t got;
 
@@ -123,7 +123,6 @@ static void check_rtr(const struct rtr_row *row)
     cr_assert(start_as(true, false, (struct iw_mpa_result){.revision = 2, .rtr = row->rtr}, NULL));
     cr_assert_eq(raw_receive(&peer, found, want.len, &got), RAW_OK);
     cr_assert_eq(memcmp(found, want.data, want.len), 0);
-    raw_free(&want);
 }
 
 TEST_ROW(uiw_start, ready_to_receive_write, check_rtr, &rtrs[0]);
@@ -160,7 +159,7 @@ Test(uiw_start, an_initiator_may_speak_first)
 /* RFC 5044 7.1.2. */
 Test(uiw_start, a_responder_waits_for_the_peer)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     begin();
     cr_assert(start_as(false, true, (struct iw_mpa_result){.revision = 1, .crc = true}, NULL));
@@ -170,7 +169,6 @@ Test(uiw_start, a_responder_waits_for_the_peer)
     raw_tagged(&ulpdu, RAW_WRITE, 1, 0, NULL, 0, true);
     cr_assert(raw_send_ulpdu(&peer, &ulpdu));
     check_fpdu(RAW_SEND);
-    raw_free(&ulpdu);
 }
 
 /* ---------------------------------------------------------------- octets behind the frame */
@@ -178,11 +176,10 @@ Test(uiw_start, a_responder_waits_for_the_peer)
 /* A Send of five octets. */
 static void add_early(struct raw_bytes *early)
 {
-    struct raw_bytes ulpdu = {0};
+    RAW_BYTES(ulpdu);
 
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "hello", 5, true, 0);
     raw_fpdu(early, &ulpdu, true);
-    raw_free(&ulpdu);
 }
 
 static void start_with(const struct raw_bytes *early)
@@ -195,26 +192,24 @@ static void start_with(const struct raw_bytes *early)
 
 Test(uiw_start, octets_that_were_read_before_count)
 {
-    struct raw_bytes early = {0};
+    RAW_BYTES(early);
 
     add_early(&early);
     start_with(&early);
     cr_assert_eq(atomic_load(&bed.ep->rx.fpdus_in), 1);
     cr_assert_not(atomic_load(&bed.ep->tx.hold));
     fx_done_len(bed.node.recv_evd, bed.handle, IT_DTO_RC_RECV_CMPL_EVENT, 3, 5);
-    raw_free(&early);
 }
 
 Test(uiw_start, octets_that_were_read_before_may_be_bad)
 {
-    struct raw_bytes early = {0};
+    RAW_BYTES(early);
 
     add_early(&early);
     early.data[early.len - 1] ^= 1;
     start_with(&early);
     (void)fx_conn(bed.node.conn_evd, bed.handle, IT_CM_MSG_CONN_BROKEN_EVENT);
     check_fpdu(RAW_TERMINATE);
-    raw_free(&early);
 }
 
 /* ---------------------------------------------------------------- what is agreed on */
