@@ -7,6 +7,7 @@
 #define ITAPI_TDI_IWARP_IW_OCTETS_H
 
 #include <endian.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -65,6 +66,18 @@ static inline void iw_store_crc(uint8_t *dst, uint32_t value)
 {
     value = htole32(value);
     memcpy(dst, &value, sizeof(value));
+}
+
+/*
+ * Copies length > 0 octets of payload, the last one last: programs poll for that octet of an RDMA
+ * Write and look at the others then. memcpy makes no such promise.
+ */
+static inline void iw_copy_payload(void *dst, const void *src, size_t length)
+{
+    uint8_t *last = (uint8_t *)dst + length - 1;
+
+    memcpy(dst, src, length - 1);
+    __atomic_store_n(last, ((const uint8_t *)src)[length - 1], __ATOMIC_RELEASE);
 }
 
 #endif

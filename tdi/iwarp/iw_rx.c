@@ -56,7 +56,8 @@ static void iw_rx_scatter(const struct iovec *iov, unsigned count, const uint8_t
     for (unsigned i = 0; i < count && length > 0; i++) {
         size_t part = iov[i].iov_len < length ? iov[i].iov_len : length;
 
-        memcpy(iov[i].iov_base, src, part);
+        if (part > 0)
+            iw_copy_payload(iov[i].iov_base, src, part);
         src += part;
         length -= part;
     }

@@ -6,6 +6,7 @@
 #include "vp/uiwarp/receive/uiw_receive.h"
 
 #include "tdi/iwarp/iw_atomic.h"
+#include "tdi/iwarp/iw_octets.h"
 #include "vp/uiwarp/queue/uiw_rq.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
@@ -178,7 +179,8 @@ static enum iw_error place_copy_write(struct uiw_ep *ep, const struct iw_segment
 
     if (error != IW_OK)
         return error;
-    memcpy(addr, payload, segment->length);
+    if (segment->length > 0)
+        iw_copy_payload(addr, payload, segment->length);
     uiw_mr_unpin(mr);
     return IW_OK;
 }
