@@ -297,6 +297,80 @@ it_status_t itx_ep_clear(it_ep_handle_t ep_handle);
 it_status_t itx_ep_tell_last_recv(it_ep_handle_t ep_handle, it_boolean_t tell);
 
 /* ==============================================================================================
+ * Processes that fork
+ * ============================================================================================== */
+
+/*
+ * An IA and its connections survive fork(2) if the program says so: it freezes the IA, forks, and
+ * thaws it in each process that goes on with it. All objects are then there in both, and new ones
+ * can be made in both. Listen points, and attempts that are under way, stay with the parent. The
+ * child has copies of all registered memory as it was at the fork.
+ *
+ * An established connection goes on in one of the two processes: in the one that claims it first.
+ * To the other one it has then ended in order (IT_CM_MSG_CONN_DISCONNECT_EVENT), and its peer
+ * notices nothing. As long as the other one neither claims nor frees it, the peer does not notice
+ * either that the one which has it was killed.
+ *
+ * Without these calls an IA stays the parent's alone, as ever: the child must not use it.
+ */
+
+/**
+ * Prepares an IA for fork(2): stops its thread and its connections. Until itx_ia_thaw nothing moves
+ * in it, peers wait, and no other call on it or its objects may be made or be under way.
+ *
+ * @param ia_handle  the Interface Adapter
+ *
+ * @retval IT_SUCCESS               the process may fork
+ * @retval IT_ERR_INVALID_IA        ia_handle does not name an open IA
+ * @retval IT_ERR_EVD_BUSY          it is frozen already
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA is one of a device, or lives on a base of the program
+ *                                  (itx_ia_set_event_base), or the call comes from a callback
+ * @retval IT_ERR_RESOURCES         out of memory; nothing has changed
+ * @retval IT_ERR_IA_CATASTROPHE    the IA has failed
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: one, while no other one is in a call on the IA.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_freeze(it_ia_handle_t ia_handle);
+
+/**
+ * Has a frozen IA go on, in the process that froze it or in its child. Connections that were
+ * established stay frozen, each until itx_ep_claim; what is posted on them meanwhile waits. In the
+ * child descriptors of EVDs keep their numbers and are its own from now on.
+ *
+ * @param ia_handle  the Interface Adapter; one that is not frozen is left alone
+ *
+ * @retval IT_SUCCESS         it goes on
+ * @retval IT_ERR_INVALID_IA  ia_handle does not name an open IA
+ * @retval IT_ERR_RESOURCES   out of memory, descriptors or threads: in this child the IA can be
+ *                            used no more, nor freed
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: one, while no other one is in a call on the IA.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_thaw(it_ia_handle_t ia_handle);
+
+/**
+ * Goes on with a connection in this process, if the other one does not do so already. Of the calls
+ * on an endpoint, it_ep_disconnect, it_ep_modify, itx_ep_flush and itx_ep_clear claim it first;
+ * it_ep_free and it_ia_free leave it to the other process.
+ *
+ * @param ep_handle  an RC endpoint; one that is not frozen is left alone
+ *
+ * @retval IT_SUCCESS               it goes on here
+ * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
+ * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
+ * @retval IT_ERR_INVALID_EP_STATE  it goes on in the other process; here it is about to end
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread, after itx_ia_thaw.
+ * Source: extension of this library.
+ */
+it_status_t itx_ep_claim(it_ep_handle_t ep_handle);
+
+/* ==============================================================================================
  * Socket conversion
  * ============================================================================================== */
 

@@ -437,6 +437,18 @@ struct vp_provider {
      * low 8 bits. A link with one that is not is refused with IT_ERR_RANGE.
      */
     it_status_t (*rmr_key)(struct ual_rmr *rmr, it_rmr_context_t *key);
+    /*
+     * itx_ia_freeze, while the IA's thread rests: nobody works on the IA until ia_thaw, and its
+     * connections are nobody's until ep_claim.
+     */
+    it_status_t (*ia_freeze)(struct ual_ia *ia);
+    /*
+     * copy: in a copy of the process; descriptors become its own. Returns the one that the IA's
+     * thread watches, -1: it has failed.
+     */
+    int (*ia_thaw)(struct ual_ia *ia, bool copy);
+    /* itx_ep_claim. */
+    it_status_t (*ep_claim)(struct ual_ep *ep);
 };
 
 /* The part of a table that no provider may leave out. */

@@ -40,4 +40,7 @@ it_status_t evd_dequeue_one(it_evd_handle_t handle, it_event_t *event);
  */
 it_status_t evd_source_found_nothing(it_evd_handle_t handle);
 
+/* In a copy of the process: descriptors of EVDs become its own. False without descriptors. */
+bool evd_ia_renew_fds(struct evd_ia *ia);
+
 #endif

@@ -82,3 +82,14 @@ void evd_ia_free_all(struct evd_ia *ia)
     while ((evd = evd_ia_pick(ia)) != NULL)
         evd_destroy(evd);
 }
+
+bool evd_ia_renew_fds(struct evd_ia *ia)
+{
+    bool renewed = true;
+
+    base_lock_take(&ia->lock);
+    BASE_LIST_EACH(struct evd, evd, &ia->objects[IT_HANDLE_TYPE_EVD], object.link)
+        renewed = renewed && (evd->fd < 0 || evd_loop_renew_eventfd(evd->fd, evd->fd_raised));
+    base_lock_drop(&ia->lock);
+    return renewed;
+}

@@ -45,6 +45,25 @@ void evd_loop_stop(struct evd_loop *loop);
  */
 it_status_t evd_loop_adopt(struct evd_loop *loop, struct event_base *base);
 
+/*
+ * evd_loop_rest.c. Returns when the loop's own thread is outside of everything that it runs, and
+ * stays there. False: the base is the program's, or the caller is the loop's thread. At rest the
+ * process may be copied.
+ */
+bool evd_loop_rest(struct evd_loop *loop);
+/* The loop goes on, in the process that it was in. */
+void evd_loop_go_on(struct evd_loop *loop);
+/*
+ * The same in a copy of the process, which has no such thread. All descriptors but keep_fd, which
+ * is the copy's own, are silent from now on. False without descriptors or thread.
+ */
+bool evd_loop_go_on_in_copy(struct evd_loop *loop, int keep_fd);
+/*
+ * Puts an eventfd of the copy's own in the place of the descriptor, with this count. False without
+ * descriptors.
+ */
+bool evd_loop_renew_eventfd(int fd, unsigned count);
+
 /* The calling thread is the loop's. */
 bool evd_loop_is_current(const struct evd_loop *loop);
 

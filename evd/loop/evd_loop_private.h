@@ -54,7 +54,20 @@ struct evd_loop {
     struct base_list ready; /* ios found by evd_loop_wait */
     bool woken;             /* likewise: .wake_fd */
     struct evd_task stop;
+    struct evd_task rest;
+    _Atomic uint32_t resting; /* enum loop_resting; a futex word */
 };
+
+enum loop_resting {
+    LOOP_RUNS,
+    LOOP_REST_ASKED,
+    LOOP_AT_REST
+};
+
+/* evd_loop_thread.c, for evd_loop_rest.c. */
+void *loop_main(void *argument);
+void loop_rest_set(struct evd_loop *loop, enum loop_resting resting);
+void loop_rest_await_change(struct evd_loop *loop, enum loop_resting resting);
 
 /*
  * Looked at by every poll: found without a call, at the price of room that a program has for few

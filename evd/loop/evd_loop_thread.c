@@ -3,11 +3,13 @@
 #include "evd/loop/evd_loop_private.h"
 
 #include "base/base_clock.h"
+#include "base/base_futex.h"
 #include "base/base_slice.h"
 #include "base/base_thread.h"
 
 #include <event2/event.h>
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -35,7 +37,31 @@ static void loop_thread_remove(struct loop_thread *here, struct evd_loop *loop)
     loop_thread_release(here);
 }
 
-static void *loop_main(void *argument)
+/* ---------------------------------------------------------------- rest */
+
+void loop_rest_set(struct evd_loop *loop, enum loop_resting resting)
+{
+    atomic_store(&loop->resting, (uint32_t)resting);
+    base_futex_wake(&loop->resting, INT_MAX);
+}
+
+void loop_rest_await_change(struct evd_loop *loop, enum loop_resting resting)
+{
+    while (atomic_load(&loop->resting) == (uint32_t)resting)
+        base_futex_wait(&loop->resting, (uint32_t)resting);
+}
+
+/* Outside of the base: true after a rest. */
+static bool loop_rest_here(struct evd_loop *loop)
+{
+    if (atomic_load(&loop->resting) != LOOP_REST_ASKED)
+        return false;
+    loop_rest_set(loop, LOOP_AT_REST);
+    loop_rest_await_change(loop, LOOP_AT_REST);
+    return true;
+}
+
+void *loop_main(void *argument)
 {
     struct evd_loop *loop = argument;
     struct event_base *base = loop->base; /* ours until we end, also when the loop has moved */
@@ -44,7 +70,9 @@ static void *loop_main(void *argument)
     loop_thread_add(&loop_here, loop);
     base_slice_shorten(LOOP_SLICE_NS);
     (void)pthread_setname_np(pthread_self(), loop->name); /* the name serves debuggers only */
-    (void)event_base_dispatch(base); /* ends by the stop task or by adoption only */
+    do
+        (void)event_base_dispatch(base); /* ends by the stop task, by adoption, or for a rest */
+    while (evd_loop_is_current(loop) && loop_rest_here(loop));
     if (evd_loop_is_current(loop)) {
         while (evd_loop_has_tasks(loop))
             loop_run_tasks(loop); /* what the last tasks have submitted */

@@ -46,6 +46,20 @@ STATUS_CALL(get_mpa, itx_ep_get_mpa_params(v[0].p, v[1].p));
 STATUS_CALL(query_mpa, itx_ep_query_mpa(v[0].p, v[1].p));
 STATUS_CALL(query_addresses, itx_ep_query_addresses(v[0].p, v[1].p));
 STATUS_CALL(dequeue_n, itx_evd_dequeue_n(v[0].p, v[1].n, v[2].p, v[3].p));
+/* Not left frozen: other calls would wait. */
+static it_status_t freeze(it_ia_handle_t ia, bool twice)
+{
+    it_status_t status = itx_ia_freeze(ia);
+
+    if (status == IT_SUCCESS && twice)
+        status = itx_ia_freeze(ia);
+    (void)itx_ia_thaw(ia);
+    return status;
+}
+
+STATUS_CALL(ia_freeze, freeze(v[0].p, v[1].n != 0));
+STATUS_CALL(ia_thaw, itx_ia_thaw(v[0].p));
+STATUS_CALL(ep_claim, itx_ep_claim(v[0].p));
 STATUS_CALL(ep_flush, itx_ep_flush(v[0].p));
 STATUS_CALL(ep_clear, itx_ep_clear(v[0].p));
 STATUS_CALL(last_recv, itx_ep_tell_last_recv(v[0].p, IT_FALSE));
@@ -179,6 +193,10 @@ static const struct status_call calls[] = {
          ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_ep_addresses, size, 0)),
               ROW("a dead one", IT_SUCCESS, USE(0, SLOT_EP_ENDED)),
               ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)))},
+    {STATUS_NAMED(itx_ia_freeze, ia_freeze), .params = {STATUS_IA, STATUS_NUMBER(0)},
+     .rows = ROWS(ROW("twice", IT_ERR_EVD_BUSY, SET(1, 1)))},
+    {STATUS_NAMED(itx_ia_thaw, ia_thaw), .params = {STATUS_IA}},
+    {STATUS_NAMED(itx_ep_claim, ep_claim), .params = {STATUS_EP(SLOT_EP)}},
     {STATUS_NAMED(itx_ep_flush, ep_flush), .params = {STATUS_EP(SLOT_EP)},
      .rows = ROWS(ROW("a connected one", IT_SUCCESS, USE(0, SLOT_EP_CONNECTED)))},
     {STATUS_NAMED(itx_ep_clear, ep_clear), .params = {STATUS_EP(SLOT_EP)},

@@ -32,6 +32,7 @@ struct ual_ia {
     uint32_t api_major, api_minor;     /* immutable: version asked for */
     uint64_t max_message;              /* immutable: of vp_attributes, at hand for posts */
     struct ual_stats *stats;           /* immutable while open: NULL without ITAPI_STATS */
+    _Atomic int frozen;                /* by itx_ia_freeze: the process; 0: not */
     _Atomic size_t half_open_share;    /* of itx_ia_set_half_open_share; 0: as the provider likes */
     UAL_AREA;
 };

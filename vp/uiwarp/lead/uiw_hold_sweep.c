@@ -15,11 +15,21 @@ static bool hold_is_over(const struct uiw_ep *ep)
            base_now_ns() - ep->own.first->since_ns >= hold_us * BASE_NS_PER_US;
 }
 
+static void hold_look_again(struct uiw_ep *ep)
+{
+    if (uiw_agenda_claim(&ep->later.holding))
+        uiw_agenda_push(&ep->ia->progress.holding, &ep->later.holding);
+}
+
 static void hold_look(struct uiw_agenda_entry *entry)
 {
     struct uiw_ep *ep = BASE_STACK_ITEM(&entry->link, struct uiw_ep, later.holding.link);
     struct uiw_read read = {.state = UIW_READ_DRAINED};
 
+    if (atomic_load(&ep->claim)) { /* nobody's just now */
+        hold_look_again(ep);
+        return;
+    }
     uiw_reader_take(ep);
     if (ep->fd >= 0 && ep->own.first) {
         read.error = uiw_hold_drain(ep);
@@ -29,8 +39,8 @@ static void hold_look(struct uiw_agenda_entry *entry)
             read.state = UIW_READ_REFUSED;
         uiw_drive_act(ep->ual, &read, true);
     }
-    if (ep->own.first && uiw_agenda_claim(&ep->later.holding))
-        uiw_agenda_push(&ep->ia->progress.holding, &ep->later.holding);
+    if (ep->own.first)
+        hold_look_again(ep);
     uiw_reader_drop(ep);
 }
 

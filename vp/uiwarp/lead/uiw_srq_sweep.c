@@ -42,6 +42,10 @@ static void watch_look(struct uiw_agenda_entry *entry)
     uint64_t elapsed_ns;
     uint64_t limit_ns;
 
+    if (atomic_load(&ep->claim)) { /* nobody's just now */
+        uiw_srq_watch_enter(ep);
+        return;
+    }
     uiw_reader_take(ep);
     drawn->watched = ep->fd >= 0 && uiw_srq_is_unfinished(ep);
     if (drawn->watched) {

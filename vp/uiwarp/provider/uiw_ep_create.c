@@ -3,6 +3,7 @@
 #include "vp/uiwarp/provider/uiw_ep_create.h"
 
 #include "vp/uiwarp/connect/uiw_conn.h"
+#include "vp/uiwarp/lead/uiw_fork.h"
 #include "vp/uiwarp/lead/uiw_leader.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_rings.h"
@@ -54,6 +55,7 @@ void uiw_ep_destroy(struct ual_ep *ual)
     struct uiw_ep *ep = uiw_ep_of(ual);
     struct ual_ia *ia = ual_ia_of(&ual->object);
 
+    uiw_fork_leave(ual);
     uiw_conn_cancel(ual, true);
     uiw_ep_cut(ual);
     uiw_silence_forget(ia, ual);
@@ -106,6 +108,7 @@ it_status_t uiw_ep_disconnect(struct ual_ep *ual)
                                        .recv_status = IT_DTO_ERR_FLUSHED};
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
 
+    (void)uiw_fork_claim(ual);
     /* An attempt may become a connection between the two: then the second look ends it. */
     for (;;) {
         it_ep_state_rc_t state = ual_ep_state(ual);
@@ -130,6 +133,7 @@ static void ep_leave(struct ual_ep *ual, bool discard)
                                 .silent = true,
                                 .discard = discard};
 
+    (void)uiw_fork_claim(ual);
     for (;;) { /* as in uiw_ep_disconnect */
         it_ep_state_rc_t state = ual_ep_state(ual);
 
@@ -156,4 +160,10 @@ it_status_t uiw_ep_clear(struct ual_ep *ual)
         return IT_SUCCESS;
     ep_leave(ual, true);
     return uiw_ep_reset(ual);
+}
+
+void uiw_ep_claim_and_halt(struct ual_ep *ual)
+{
+    (void)uiw_fork_claim(ual);
+    uiw_ep_halt(ual);
 }

@@ -13,6 +13,9 @@ it_status_t uiw_ep_reset(struct ual_ep *ual);
 
 it_status_t uiw_ep_disconnect(struct ual_ep *ual);
 
+/* uiw_ep_halt of an EP that may be nobody's since a fork. */
+void uiw_ep_claim_and_halt(struct ual_ep *ual);
+
 it_status_t uiw_ep_flush(struct ual_ep *ual);
 
 it_status_t uiw_ep_clear(struct ual_ep *ual);

@@ -3,6 +3,7 @@
 #include "vp/uiwarp/provider/uiw_provider.h"
 
 #include "vp/uiwarp/connect/uiw_conn_private.h"
+#include "vp/uiwarp/lead/uiw_fork.h"
 #include "vp/uiwarp/lead/uiw_leader.h"
 #include "vp/uiwarp/net/uiw_net.h"
 #include "vp/uiwarp/provider/uiw_ep_create.h"
@@ -380,7 +381,7 @@ const struct vp_provider uiw_provider = {
     .rmr_query = uiw_rmr_query,
     .ep_create = uiw_ep_create,
     .ep_destroy = uiw_ep_destroy,
-    .ep_halt = uiw_ep_halt,
+    .ep_halt = uiw_ep_claim_and_halt,
     .ep_proceed = uiw_ep_proceed,
     .ep_modify_locked = uiw_ep_modify_locked,
     .ep_reset = uiw_ep_reset,
@@ -402,4 +403,7 @@ const struct vp_provider uiw_provider = {
     .ep_clear = uiw_ep_clear,
     .lmr_create_at = uiw_lmr_create_at,
     .rmr_key = uiw_rmr_key,
+    .ia_freeze = uiw_fork_freeze,
+    .ia_thaw = uiw_fork_thaw,
+    .ep_claim = uiw_fork_claim,
 };

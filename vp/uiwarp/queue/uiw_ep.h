@@ -70,6 +70,12 @@ struct uiw_ep {
     struct uiw_own own;
     _Atomic bool lost_event; /* a completion did not fit its EVD: the connection must break */
 
+    /*
+     * Not NULL: the connection is nobody's, or another process's, and both tokens are held in its
+     * name; see lead/uiw_fork.c.
+     */
+    struct uiw_fork_claim *_Atomic claim;
+
     /* Locked: connection management. */
     struct uiw_conn *conn; /* the attempt, from the step out of UNCONNECTED until it lets go */
     struct itx_mpa_params mpa;
