@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Aggregate EVDs, both flavours. */
 #include "evd/queue/evd.h"
-#include "unit/evd_fixture.h"
+#include "unit/fixture_evd.h"
 
 #include <criterion/criterion.h>
 
-static struct fixture fixture;
 static it_event_t event;
 static size_t nmore;
 
-static void setup(void)
-{
-    fixture_start(&fixture);
-}
-
-static void teardown(void)
-{
-    fixture_stop(&fixture);
-}
-
-TestSuite(evd_aggregate, .init = setup, .fini = teardown);
+TestSuite(evd_aggregate, .init = fixture_init, .fini = fixture_fini);
 
 static it_evd_handle_t software_member(it_evd_handle_t aevd)
 {

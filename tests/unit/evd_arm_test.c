@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* itx_evd_arm: one event is told of, each time, neither fewer nor more. */
 #include "evd/queue/evd.h"
-#include "unit/evd_fixture.h"
+#include "unit/fixture_evd.h"
 
 #include <criterion/criterion.h>
 
 #include <poll.h>
 
-static struct fixture fixture;
 static it_event_t event;
 
-static void setup(void)
-{
-    fixture_start(&fixture);
-}
-
-static void teardown(void)
-{
-    fixture_stop(&fixture);
-}
-
-TestSuite(evd_arm, .init = setup, .fini = teardown);
+TestSuite(evd_arm, .init = fixture_init, .fini = fixture_fini);
 
 static bool readable(int fd)
 {

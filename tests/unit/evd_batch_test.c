@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* itx_evd_dequeue_n and itx_evd_wait_n: many events by one call. */
 #include "evd/queue/evd.h"
-#include "unit/evd_fixture.h"
+#include "unit/fixture_evd.h"
 
 #include "itx_api.h"
 
@@ -11,7 +11,6 @@
 
 #define MANY 64
 
-static struct fixture fixture;
 static it_event_t events[MANY];
 static size_t count;
 static size_t nmore;
@@ -23,12 +22,7 @@ static void setup(void)
     nmore = 78;
 }
 
-static void teardown(void)
-{
-    fixture_stop(&fixture);
-}
-
-TestSuite(evd_batch, .init = setup, .fini = teardown);
+TestSuite(evd_batch, .init = setup, .fini = fixture_fini);
 
 static it_evd_handle_t make(it_event_type_t stream, size_t threshold)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Callbacks of EVDs: when they run, how often, and what may be done from inside. */
 #include "evd/queue/evd.h"
-#include "unit/evd_fixture.h"
+#include "unit/fixture_evd.h"
 #include "support/test_row.h"
 
 #include <criterion/criterion.h>
@@ -9,19 +9,7 @@
 #include <poll.h>
 #include <semaphore.h>
 
-static struct fixture fixture;
-
-static void setup(void)
-{
-    fixture_start(&fixture);
-}
-
-static void teardown(void)
-{
-    fixture_stop(&fixture);
-}
-
-TestSuite(evd_callback, .init = setup, .fini = teardown);
+TestSuite(evd_callback, .init = fixture_init, .fini = fixture_fini);
 
 /* What a callback does and has seen. */
 struct probe {

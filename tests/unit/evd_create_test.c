@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_evd_create, it_evd_free, it_evd_query. */
 #include "evd/queue/evd.h"
-#include "unit/evd_fixture.h"
+#include "unit/fixture_evd.h"
 
 #include <criterion/criterion.h>
 
 #include <fcntl.h>
 #include <sys/resource.h>
 
-static struct fixture fixture;
 static it_ia_handle_t ia;
 
 static void setup(void)
@@ -16,14 +15,9 @@ static void setup(void)
     ia = fixture_start(&fixture);
 }
 
-static void teardown(void)
-{
-    fixture_stop(&fixture);
-}
-
-TestSuite(evd_create, .init = setup, .fini = teardown);
-TestSuite(evd_free, .init = setup, .fini = teardown);
-TestSuite(evd_query, .init = setup, .fini = teardown);
+TestSuite(evd_create, .init = setup, .fini = fixture_fini);
+TestSuite(evd_free, .init = setup, .fini = fixture_fini);
+TestSuite(evd_query, .init = setup, .fini = fixture_fini);
 
 static it_evd_handle_t untouched(void)
 {

@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_evd_dequeue, it_evd_post_se, and the producers of evd.h, overflow included. */
 #include "evd/queue/evd.h"
-#include "unit/evd_fixture.h"
+#include "unit/fixture_evd.h"
 
 #include <criterion/criterion.h>
 
-static struct fixture fixture;
 static it_event_t event;
 
-static void setup(void)
-{
-    fixture_start(&fixture);
-}
-
-static void teardown(void)
-{
-    fixture_stop(&fixture);
-}
-
-TestSuite(evd_dequeue, .init = setup, .fini = teardown);
-TestSuite(evd_post_se, .init = setup, .fini = teardown);
-TestSuite(evd_overflow, .init = setup, .fini = teardown);
-TestSuite(evd_ia, .init = setup, .fini = teardown);
+TestSuite(evd_dequeue, .init = fixture_init, .fini = fixture_fini);
+TestSuite(evd_post_se, .init = fixture_init, .fini = fixture_fini);
+TestSuite(evd_overflow, .init = fixture_init, .fini = fixture_fini);
+TestSuite(evd_ia, .init = fixture_init, .fini = fixture_fini);
 
 static it_evd_handle_t make(it_event_type_t stream, size_t size, unsigned flags)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* IT_EVD_CREATE_FD. */
 #include "evd/queue/evd.h"
-#include "unit/evd_fixture.h"
+#include "unit/fixture_evd.h"
 
 #include <criterion/criterion.h>
 
@@ -9,20 +9,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-static struct fixture fixture;
 static it_event_t event;
 
-static void setup(void)
-{
-    fixture_start(&fixture);
-}
-
-static void teardown(void)
-{
-    fixture_stop(&fixture);
-}
-
-TestSuite(evd_fd, .init = setup, .fini = teardown);
+TestSuite(evd_fd, .init = fixture_init, .fini = fixture_fini);
 
 static bool readable(int fd)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* itx_evd_create_mixed: events of several streams in one queue. */
-#include "unit/evd_fixture.h"
+#include "unit/fixture_evd.h"
 
 #include <criterion/criterion.h>
 
@@ -8,20 +8,9 @@
     (ITX_STREAM_DTO | ITX_STREAM_CM_REQ | ITX_STREAM_CM_MSG | ITX_STREAM_ASYNC_AFF |               \
      ITX_STREAM_ASYNC_UNAFF | ITX_STREAM_SOFTWARE)
 
-static struct fixture fixture;
 static it_event_t event;
 
-static void setup(void)
-{
-    fixture_start(&fixture);
-}
-
-static void teardown(void)
-{
-    fixture_stop(&fixture);
-}
-
-TestSuite(evd_mixed, .init = setup, .fini = teardown);
+TestSuite(evd_mixed, .init = fixture_init, .fini = fixture_fini);
 
 static it_evd_handle_t make(uint32_t streams, size_t size, size_t threshold)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "evd/queue/evd.h"
-#include "unit/evd_fixture.h"
+#include "unit/fixture_evd.h"
 
 #include <criterion/criterion.h>
 
-static struct fixture fixture;
 static it_evd_handle_t evd;
 static it_evd_handle_t aevd;
 
@@ -15,12 +14,7 @@ static void setup(void)
     aevd = fixture_aevd(&fixture, 0, NULL);
 }
 
-static void teardown(void)
-{
-    fixture_stop(&fixture);
-}
-
-TestSuite(evd_modify, .init = setup, .fini = teardown);
+TestSuite(evd_modify, .init = setup, .fini = fixture_fini);
 
 static it_status_t modify(it_evd_handle_t handle, unsigned mask, it_evd_param_t params)
 {

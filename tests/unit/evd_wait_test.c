@@ -2,28 +2,17 @@
 /* it_evd_wait on simple EVDs: ready rule, threshold, timeouts, waiters. */
 #include "evd/queue/evd.h"
 #include "base/base_clock.h"
-#include "unit/evd_fixture.h"
+#include "unit/fixture_evd.h"
 
 #include <criterion/criterion.h>
 
 #include <errno.h>
 #include <signal.h>
 
-static struct fixture fixture;
 static it_event_t event;
 static size_t nmore;
 
-static void setup(void)
-{
-    fixture_start(&fixture);
-}
-
-static void teardown(void)
-{
-    fixture_stop(&fixture);
-}
-
-TestSuite(evd_wait, .init = setup, .fini = teardown);
+TestSuite(evd_wait, .init = fixture_init, .fini = fixture_fini);
 
 static it_evd_handle_t make(it_event_type_t stream, size_t threshold)
 {

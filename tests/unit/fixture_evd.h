@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The IA of each test of a file: TestSuite(suite, .init = fixture_init, .fini = fixture_fini). */
+#ifndef ITAPI_TESTS_UNIT_FIXTURE_EVD_H
+#define ITAPI_TESTS_UNIT_FIXTURE_EVD_H
+
+#include "unit/evd_fixture.h"
+
+static struct fixture fixture;
+
+static inline void fixture_init(void)
+{
+    fixture_start(&fixture);
+}
+
+static inline void fixture_fini(void)
+{
+    fixture_stop(&fixture);
+}
+
+#endif
