@@ -9,7 +9,6 @@
 #include "counted/counted_pattern.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Per message, both sides together. docs/performance-notes.md has these, too. */
 struct bounds {

@@ -8,9 +8,7 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>

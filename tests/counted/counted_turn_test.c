@@ -10,7 +10,6 @@
 #include <event2/event.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 

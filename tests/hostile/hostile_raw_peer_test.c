@@ -2,7 +2,6 @@
 /* The raw peer itself, against the golden frames: what it builds and how it judges. */
 #include <criterion/criterion.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/check.h"

@@ -5,8 +5,6 @@
  */
 #include <criterion/criterion.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "hostile/fixture_kit.h"

@@ -6,7 +6,6 @@
 #include <criterion/criterion.h>
 #include <linux/filter.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "hostile/fixture_kit.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Terminates from the peer: in the RFC's layout, in the one of Linux siw, and cut off ones. */
 #include <criterion/criterion.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "hostile/fixture_kit.h"
 

@@ -5,8 +5,6 @@
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hostile/hostile_kit.h"

@@ -3,8 +3,6 @@
  * A connection from its beginning to its end, in both roles, everywhere: what the events say, who
  * may speak first, and what an orderly end looks like on both sides.
  */
-#include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "interop/pattern.h"

@@ -3,9 +3,7 @@
  * Ends of a connection that connect_basic_test.c does not have: with requests outstanding, from
  * both sides at once, by freeing or destroying instead of disconnecting.
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "interop/pattern.h"
 #include "interop/siw.h"

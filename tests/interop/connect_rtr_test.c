@@ -10,7 +10,6 @@
  * then until the next boot.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "interop/pattern.h"
 #include "interop/siw.h"

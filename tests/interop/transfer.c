@@ -2,7 +2,6 @@
 #include "interop/transfer.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "interop/pattern.h"
 

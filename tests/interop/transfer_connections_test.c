@@ -3,7 +3,6 @@
  * 64 connections between one IA and one peer program at once, half of them made by either side: all
  * carry data at the same time, and each gets its own.
  */
-#include <string.h>
 
 #include "interop/siw.h"
 #include "interop/transfer.h"

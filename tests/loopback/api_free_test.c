@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Orders of freeing, busy statuses, and it_ia_free with everything still alive. */
 #include <criterion/criterion.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "support/it_fixture.h"

@@ -5,12 +5,10 @@
  * must hold: one outcome per attempt, no event for a freed endpoint, nothing left at the end. A
  * plain program, so that it runs under ThreadSanitizer too.
  */
-#include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "support/it_fixture.h"

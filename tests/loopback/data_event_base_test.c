@@ -7,7 +7,6 @@
 #include <event2/event.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A completion EVD that is too small: it harms the connections that feed it, and no other. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "support/it_fixture.h"
 

@@ -3,7 +3,6 @@
  * itx_ia_set_spin: whether a call that waits polls before it sleeps. Reads of the stream show it.
  */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "support/fixture_pair.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A thousand endpoints draw from one shared receive queue. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Endpoints that share a receive queue: who gets which receive, and what happens to the others. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "support/fixture_node.h"
 

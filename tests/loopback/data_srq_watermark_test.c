@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The low watermark of a shared receive queue, the high watermarks of those that draw from it. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "support/it_fixture.h"
 

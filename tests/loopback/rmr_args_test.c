@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every argument of the calls about windows, each wrong in its own way: statuses, and no effect. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "support/it_window.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_post_send_and_unlink: what the peer's receive tells, what is closed then, what is refused. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "support/it_window.h"
 #include "support/fixture_pair.h"

@@ -6,7 +6,6 @@
 #include "peer_args.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct peer_memory;

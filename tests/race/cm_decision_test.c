@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Accept, reject and handoff of one request at the same moment: exactly one of them decides. */
 #include <pthread.h>
-#include <stdatomic.h>
-#include <string.h>
 
 #include "support/it_fixture.h"
 

@@ -4,8 +4,6 @@
  * same memory: a counter, and a lock that guards ordinary Reads and Writes.
  */
 #include <pthread.h>
-#include <stdatomic.h>
-#include <string.h>
 
 #include "support/it_fixture.h"
 

@@ -2,7 +2,6 @@
 /* it_ep_modify of both ends of a busy connection, while threads post, send, receive and dequeue. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "support/it_fixture.h"
 

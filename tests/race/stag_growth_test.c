@@ -8,7 +8,6 @@
 #include "support/check.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #define THREADS 4u
 #define KEPT    (1u << 12) /* by each thread in the end: the map grows five times */

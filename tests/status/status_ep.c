@@ -3,7 +3,6 @@
 #include "status/status_tables.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #define QUERY_MASK (0x0fffffffu & ~(unsigned)(IT_EP_PARAM_EP_ID | IT_EP_PARAM_EP_KEY))
 #define MODIFY_MASK                                                                                \

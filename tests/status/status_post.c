@@ -3,7 +3,6 @@
 #include "status/status_tables.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "support/it_window.h"
 

@@ -3,7 +3,6 @@
 #include "status/status_tables.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 static it_net_addr_t address;
 static it_net_addr_t address6; /* no IPv4 address in it */

@@ -3,7 +3,6 @@
 #include "status/status_tables.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #define QUERY_MASK 0x7ffu
 #define LINK_FLAGS                                                                                 \

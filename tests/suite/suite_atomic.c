@@ -2,9 +2,6 @@
 /* Atomic operations of the near side on the far side's memory. */
 #include "suite/suite.h"
 
-#include <pthread.h>
-#include <string.h>
-
 #define WORDS 16
 
 static it_ep_handle_t atomic_ep(struct suite_side *side, bool enable)

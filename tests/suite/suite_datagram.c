@@ -2,7 +2,6 @@
 /* Endpoints of datagrams: finding that of the peer, sending there and back, refusals, failures. */
 #include "suite/suite.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
 #define KEY          UINT32_C(0x1ead)

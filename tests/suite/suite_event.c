@@ -4,7 +4,6 @@
 #include "support/waiter.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 /* Immediate values with Sends and Writes. */
 #include "suite/suite.h"
 
-#include <string.h>
-
 #define SIZE 3000
 
 static const uint64_t values[] = {0, 1, UINT32_MAX, UINT64_C(0x1122334455667788)};

@@ -2,7 +2,6 @@
 /* Connections between the two sides, and what is posted on them. */
 #include "suite/suite.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
 #define GREETING_COOKIE UINT64_C(0x9eee)

@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define DEPTH   8u
 #define LENGTH  4096u

@@ -3,7 +3,6 @@
 
 #include "support/check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

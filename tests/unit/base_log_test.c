@@ -7,7 +7,6 @@
 #include <criterion/criterion.h>
 
 #include <stdio.h>
-#include <string.h>
 
 #define START (UINT64_C(1000) * BASE_NS_PER_S)
 

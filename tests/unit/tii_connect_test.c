@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
-#include <string.h>
 
 static it_path_t path;
 static it_conn_qual_t qual;

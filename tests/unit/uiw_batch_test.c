@@ -10,7 +10,6 @@
 
 #include <criterion/criterion.h>
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

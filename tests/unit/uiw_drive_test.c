@@ -10,7 +10,6 @@
 
 #include <criterion/criterion.h>
 
-#include <string.h>
 #include <sys/ioctl.h>
 
 static struct uiw_stream stream;

@@ -10,7 +10,6 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
-#include <stdio.h>
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 

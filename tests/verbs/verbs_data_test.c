@@ -6,7 +6,6 @@
 #include "vp/verbs/device/verbs_ep.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 TestSuite(verbs_data, .init = stub_start);
 

@@ -7,13 +7,10 @@
 
 #include <criterion/criterion.h>
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SHORT_US  2000u
 #define CROSSINGS 50u
