@@ -92,7 +92,12 @@ void kit_ep_anew(struct kit_side *side, const DAT_EP_ATTR *attr)
 
 void kit_side_open(struct kit_side *side)
 {
-    side->ia = kit_open(KIT_IA, &side->async);
+    kit_side_open_on(side, KIT_IA);
+}
+
+void kit_side_open_on(struct kit_side *side, const char *name)
+{
+    side->ia = kit_open(name, &side->async);
     CHECK_DAT(dat_pz_create(side->ia, &side->pz));
     side->request =
         kit_evd(side->ia, 4 * QUEUE, (DAT_EVD_FLAGS)(DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG));

@@ -39,6 +39,7 @@ DAT_EVD_HANDLE kit_evd(DAT_IA_HANDLE ia, DAT_COUNT length, DAT_EVD_FLAGS flags);
 
 /* All of a side. */
 void kit_side_open(struct kit_side *side);
+void kit_side_open_on(struct kit_side *side, const char *name);
 /* Frees each object by itself, and closes the IA gracefully. */
 void kit_side_close(struct kit_side *side);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "deliver/udapl_deliver.h"
 
+#include "deliver/udapl_deliver_ib.h"
 #include "map/udapl_dto.h"
 #include "object/udapl_rmr.h"
 
@@ -65,6 +66,8 @@ bool udapl_deliver_completion(const it_event_t *event, DAT_EVENT *out)
     data->transfered_length = done->transferred_length;
     data->operation = udapl_dto_operation(done->event_number);
     data->rmr_context = 0;
+    if (__builtin_expect(((const struct udapl_ep *)context.ptr)->extended, 0))
+        udapl_deliver_ib(context.ptr, event, out);
     if (__builtin_expect(data->operation == DAT_DTO_RDMA_READ, 0)) {
         const struct udapl_ep *ep = context.ptr;
 

@@ -45,6 +45,17 @@ DAT_RETURN udapl_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR
 DAT_RETURN udapl_ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
                                     DAT_LMR_TRIPLET *segments, DAT_DTO_COOKIE cookie,
                                     const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
+/* The IB extension. */
+DAT_RETURN udapl_ep_post_fetch_and_add(DAT_EP_HANDLE ep_handle, DAT_UINT64 add,
+                                       DAT_LMR_TRIPLET *result, DAT_DTO_COOKIE cookie,
+                                       const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
+DAT_RETURN udapl_ep_post_cmp_and_swap(DAT_EP_HANDLE ep_handle, DAT_UINT64 compare, DAT_UINT64 swap,
+                                      DAT_LMR_TRIPLET *result, DAT_DTO_COOKIE cookie,
+                                      const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
+DAT_RETURN udapl_ep_post_write_immed(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
+                                     DAT_LMR_TRIPLET *segments, DAT_DTO_COOKIE cookie,
+                                     const DAT_RMR_TRIPLET *remote, DAT_UINT32 immediate,
+                                     DAT_COMPLETION_FLAGS flags);
 DAT_RETURN udapl_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_SRQ_ATTR *attr,
                             DAT_SRQ_HANDLE *srq_handle);
 DAT_RETURN udapl_srq_query(DAT_SRQ_HANDLE srq_handle, DAT_SRQ_PARAM_MASK mask,

@@ -106,6 +106,12 @@ static DAT_RETURN find_sevd(const struct udapl_ia *ia, struct udapl_evd *evd,
     return udapl_return(status);
 }
 
+/* With ext=ib, where the adapter has any. */
+static bool takes_immediates(const struct udapl_ia *ia)
+{
+    return ia->provider->extension == DAT_EXTENSION_IB && ia->features.immediate_bits >= 32;
+}
+
 static DAT_RETURN make_it(struct udapl_ep *ep, const it_ep_attributes_t *attr)
 {
     const struct udapl_ia *ia = ep->object.ia;
@@ -131,6 +137,8 @@ static DAT_RETURN make_it(struct udapl_ep *ep, const it_ep_attributes_t *attr)
     if (status != IT_SUCCESS)
         return udapl_return(status);
     (void)it_set_consumer_context(ep->it, context); /* the handle is good */
+    if (takes_immediates(ia))
+        (void)itx_ep_enable_immediate(ep->it, IT_TRUE); /* the adapter has them */
     return DAT_SUCCESS;
 }
 
@@ -148,14 +156,21 @@ static bool make_records(struct udapl_records *records, size_t requests)
     return true;
 }
 
+static void free_records(struct udapl_ep *ep)
+{
+    free(ep->reads.record);
+    free(ep->immediates.record);
+    memset(&ep->reads, 0, sizeof(ep->reads));
+    memset(&ep->immediates, 0, sizeof(ep->immediates));
+}
+
 static void unmake_rest(struct udapl_ep *ep)
 {
     udapl_quiet_free(ep->own_recv);
     udapl_quiet_free(ep->own_request);
     udapl_quiet_free(ep->own_connect);
     ep->own_recv = ep->own_request = ep->own_connect = NULL;
-    free(ep->reads.record);
-    memset(&ep->reads, 0, sizeof(ep->reads));
+    free_records(ep);
 }
 
 static void set_parts(struct udapl_ep *ep, const struct udapl_ep_parts *parts)
@@ -176,8 +191,11 @@ static DAT_RETURN configure(struct udapl_ep *ep)
     if (!ep->pz)
         return DAT_SUCCESS;
     udapl_ep_attr_translate(ia, &ep->attr, ep->srq, &it_attr);
+    ep->extended = ia->provider->extension == DAT_EXTENSION_IB;
     ep->read_segments = it_attr.srv.rc.max_rdma_read_segments;
-    if (udapl_ep_attr_splits(ia, &ep->attr) && !make_records(&ep->reads, it_attr.max_request_dtos))
+    if ((udapl_ep_attr_splits(ia, &ep->attr) &&
+         !make_records(&ep->reads, it_attr.max_request_dtos)) ||
+        (takes_immediates(ia) && !make_records(&ep->immediates, it_attr.max_request_dtos)))
         return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     return make_it(ep, &it_attr);
 }
@@ -219,7 +237,7 @@ DAT_RETURN udapl_ep_unmake(struct udapl_ep *ep)
 
 void udapl_ep_discard(struct udapl_ep *ep)
 {
-    free(ep->reads.record);
+    free_records(ep);
 }
 
 DAT_RETURN udapl_ep_configured(const struct udapl_ep *ep)

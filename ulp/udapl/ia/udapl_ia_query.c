@@ -8,6 +8,9 @@
 
 #include "itx_api.h"
 
+#include <dat2/dat_ib_extensions.h>
+#include <dat2/dat_iw_extensions.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +25,19 @@ static DAT_COUNT most_segments(const struct itx_features *features)
     return udapl_limit_segments(send < recv ? send : recv);
 }
 
+static DAT_COUNT extension_version(DAT_EXTENSION extension)
+{
+    switch (extension) {
+    case DAT_EXTENSION_IB:
+        return DAT_IB_EXTENSION_VERSION;
+    case DAT_EXTENSION_IW:
+        return DAT_IW_EXTENSION_VERSION;
+    case DAT_EXTENSION_NONE:
+        break;
+    }
+    return 0;
+}
+
 static void fill_identity(const struct udapl_ia *ia, DAT_IA_ATTR *attr)
 {
     snprintf(attr->adapter_name, sizeof(attr->adapter_name), "%s", ia->provider->interface);
@@ -33,7 +49,7 @@ static void fill_identity(const struct udapl_ia *ia, DAT_IA_ATTR *attr)
     /* The consumer may read it, and the IA keeps it: the type of the member cannot say so. */
     attr->ia_address_ptr = (DAT_IA_ADDRESS_PTR)(uintptr_t)&ia->address;
     attr->extension_supported = ia->provider->extension;
-    attr->extension_version = ia->provider->extension == DAT_EXTENSION_NONE ? 0 : 1;
+    attr->extension_version = extension_version(ia->provider->extension);
 }
 
 static void fill_ia(const struct udapl_ia *ia, DAT_IA_ATTR *attr)
@@ -63,10 +79,23 @@ static void fill_ia(const struct udapl_ia *ia, DAT_IA_ATTR *attr)
     attr->zb_supported = ia->info->addr_mode_relative_support ? DAT_TRUE : DAT_FALSE;
 }
 
-/* The attribute that makes dtest try RDMA Reads and its ping-pong. */
+/*
+ * The first makes dtest try RDMA Reads and its ping-pong. Those behind it are of the IB extension,
+ * the immediates before the atomics, which an adapter may lack.
+ */
 static DAT_NAMED_ATTR specific[] = {
     {"DAT_IB_RDMA_READ", "TRUE"},
+    {DAT_IB_ATTR_IMMED_DATA, "TRUE"},
+    {DAT_IB_ATTR_FETCH_AND_ADD, "TRUE"},
+    {DAT_IB_ATTR_CMP_AND_SWAP, "TRUE"},
 };
+
+static DAT_COUNT count_specific(const struct udapl_ia *ia)
+{
+    if (ia->provider->extension != DAT_EXTENSION_IB || ia->features.immediate_bits < 32)
+        return 1;
+    return ia->info->atomic_support ? 4 : 2;
+}
 
 static size_t least(size_t a, size_t b)
 {
@@ -82,7 +111,7 @@ static void fill_names(const struct udapl_ia *ia, DAT_PROVIDER_ATTR *attr)
     attr->dapl_version_major = ia->provider->info.dapl_version_major;
     attr->dapl_version_minor = ia->provider->info.dapl_version_minor;
     attr->is_thread_safe = ia->provider->info.is_thread_safe;
-    attr->num_provider_specific_attr = (DAT_COUNT)(sizeof(specific) / sizeof(*specific));
+    attr->num_provider_specific_attr = count_specific(ia);
     attr->provider_specific_attr = specific;
 }
 

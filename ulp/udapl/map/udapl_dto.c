@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "map/udapl_dto.h"
 
+#include <dat2/dat_ib_extensions.h>
+
 const unsigned char udapl_dto_statuses[] = {
     [IT_DTO_SUCCESS] = DAT_DTO_SUCCESS,
     [IT_DTO_ERR_LOCAL_LENGTH] = DAT_DTO_ERR_LOCAL_LENGTH,
@@ -22,6 +24,8 @@ const unsigned char udapl_dto_operations[] = {
     [IT_DTO_RC_RECV_CMPL_EVENT] = DAT_DTO_RECEIVE,
     [IT_DTO_RDMA_WRITE_CMPL_EVENT] = DAT_DTO_RDMA_WRITE,
     [IT_DTO_RDMA_READ_CMPL_EVENT] = DAT_DTO_RDMA_READ,
+    [IT_DTO_FETCH_ADD_CMPL_EVENT] = (unsigned char)DAT_IB_DTO_FETCH_ADD,
+    [IT_DTO_CMP_SWAP_CMPL_EVENT] = (unsigned char)DAT_IB_DTO_CMP_SWAP,
     [IT_RMR_LINK_CMPL_EVENT] = DAT_DTO_BIND_MW,
     [IT_LMR_LINK_CMPL_EVENT] = DAT_DTO_BIND_MW,
 };
@@ -43,6 +47,8 @@ it_mem_priv_t udapl_lmr_privileges(DAT_MEM_PRIV_FLAGS privileges)
 
     if (privileges & DAT_MEM_PRIV_LOCAL_WRITE_FLAG)
         result |= IT_PRIV_LOCAL_WRITE;
+    if ((unsigned)privileges & (unsigned)DAT_IB_MEM_PRIV_REMOTE_ATOMIC)
+        result |= IT_PRIV_ATOMIC;
     return (it_mem_priv_t)result;
 }
 

@@ -6,6 +6,8 @@
 #include "object/udapl_ia.h"
 #include "object/udapl_lmr.h"
 
+#include <dat2/dat_ib_extensions.h>
+
 #include <stdint.h>
 #include <string.h>
 
@@ -78,11 +80,15 @@ static DAT_RETURN check_arguments(const struct udapl_ia *ia, DAT_PZ_HANDLE pz_ha
                                   DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
                                   const DAT_LMR_HANDLE *lmr_handle)
 {
+    unsigned known = (unsigned)DAT_MEM_PRIV_ALL_FLAG;
+
     if (!ia)
         return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
     if (!udapl_find(ia, pz_handle, DAT_HANDLE_TYPE_PZ))
         return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-    if (((unsigned)privileges & ~(unsigned)DAT_MEM_PRIV_ALL_FLAG) != 0)
+    if (ia->provider->extension == DAT_EXTENSION_IB && ia->info->atomic_support)
+        known |= (unsigned)DAT_IB_MEM_PRIV_REMOTE_ATOMIC;
+    if (((unsigned)privileges & ~known) != 0)
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
     if (va_type != DAT_VA_TYPE_VA && va_type != DAT_VA_TYPE_ZB)
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);

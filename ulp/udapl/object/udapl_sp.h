@@ -17,10 +17,11 @@ struct udapl_sp {
     DAT_PSP_FLAGS flags;     /* PSP */
     DAT_EP_ATTR attr;        /* PSP that makes EPs: what they begin with */
     int socket;              /* SSP: as the consumer gave it */
+    uint32_t ep_generation;  /* SSP: of its EP, which may be freed at any time */
     /* By the lock of the IA. */
     bool listens;          /* takes a request; from before there is a listen point */
     it_listen_handle_t it; /* or NULL */
-    struct udapl_ep *ep;   /* RSP, SSP: the one that waits; NULL when it does not any more */
+    struct udapl_ep *ep;   /* RSP: the one that waits, or NULL; SSP: the one that it is for */
     bool made_ep;          /* RSP: the provider has made it */
 };
 
