@@ -21,6 +21,8 @@ bool udapl_deliver_connection(const it_event_t *event, DAT_EVENT *out);
 
 /* Of both asynchronous streams. */
 bool udapl_deliver_async(struct udapl_ia *ia, const it_event_t *event, DAT_EVENT *out);
+/* The IA has failed: fills in the event that says so. */
+void udapl_deliver_failure(const struct udapl_ia *ia, DAT_EVENT *out);
 
 /* An EP that the provider makes, unconfigured and held; NULL without memory. */
 struct udapl_ep *udapl_ep_provide(struct udapl_ia *ia, const DAT_EP_ATTR *attr,

@@ -1,63 +1,236 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Consumer Notification Objects: each is an AEVD that gives a record for an EVD with events. */
 #include "event/udapl_event.h"
 
 #include "map/udapl_return.h"
 
+#include "itx_api.h"
+
+#define CNO_FIELDS                                                                                 \
+    ((unsigned)DAT_CNO_FIELD_IA_HANDLE | (unsigned)DAT_CNO_FIELD_PROXY |                           \
+     (unsigned)DAT_CNO_FIELD_ALL)
+
+/* ---------------------------------------------------------------- records */
+
+/* The EVD that a record tells of, which is told of again when something was taken from it. */
+static struct udapl_evd *evd_of(const it_event_t *event)
+{
+    it_context_t context;
+    struct udapl_evd *evd;
+
+    if (it_get_consumer_context(event->aevd_notify.sevd, &context) != IT_SUCCESS)
+        return NULL; /* it has just been freed */
+    evd = context.ptr;
+    atomic_store_explicit(&evd->told, true, memory_order_relaxed);
+    return evd;
+}
+
+/* On the IA's thread, which calls it again as long as there are records. */
+static void call_agent(it_evd_handle_t aevd, void *argument)
+{
+    const struct udapl_cno *cno = argument;
+    it_event_t event;
+
+    while (cno->agent.proxy_agent_func && it_evd_dequeue(aevd, &event) == IT_SUCCESS) {
+        struct udapl_evd *evd = evd_of(&event);
+
+        if (evd)
+            cno->agent.proxy_agent_func(cno->agent.instance_data, evd);
+    }
+}
+
+/* None is attached. */
+static it_status_t attach_agent(struct udapl_cno *cno, const DAT_OS_WAIT_PROXY_AGENT *agent)
+{
+    cno->agent = *agent;
+    if (!agent->proxy_agent_func)
+        return IT_SUCCESS;
+    return it_evd_callback_attach(cno->it, call_agent, cno);
+}
+
+/* ---------------------------------------------------------------- life */
+
+static DAT_RETURN create(struct udapl_ia *ia, const DAT_OS_WAIT_PROXY_AGENT *agent, bool has_fd,
+                         struct udapl_cno **made)
+{
+    struct udapl_cno *cno = udapl_object_new(ia, DAT_HANDLE_TYPE_CNO);
+    unsigned flags = IT_EVD_DEQUEUE_NOTIFICATIONS;
+    it_status_t status;
+
+    if (!cno)
+        return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    if (has_fd)
+        flags |= IT_EVD_CREATE_FD;
+    cno->has_fd = has_fd;
+    status = it_evd_create(ia->it, IT_AEVD_NOTIFICATION_EVENT_STREAM, (it_evd_flags_t)flags, 0, 0,
+                           NULL, &cno->it, &cno->fd);
+    if (status != IT_SUCCESS)
+        goto err;
+    status = attach_agent(cno, agent);
+    if (status != IT_SUCCESS)
+        goto err_evd;
+    udapl_object_start(cno);
+    *made = cno;
+    return DAT_SUCCESS;
+
+err_evd:
+    (void)it_evd_free(cno->it); /* it has no members */
+err:
+    udapl_object_discard(cno);
+    return udapl_return(status);
+}
+
 DAT_RETURN udapl_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent,
                             DAT_CNO_HANDLE *cno_handle)
 {
-    (void)ia_handle;
-    (void)agent;
-    (void)cno_handle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+    struct udapl_ia *ia = udapl_ia_from(ia_handle);
+    struct udapl_cno *cno;
+    DAT_RETURN result;
+
+    if (!ia)
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (!cno_handle)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    result = create(ia, &agent, false, &cno);
+    if (result == DAT_SUCCESS)
+        *cno_handle = cno;
+    return result;
 }
 
 DAT_RETURN udapl_cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD *fd, DAT_CNO_HANDLE *cno_handle)
 {
-    (void)ia_handle;
-    (void)fd;
-    (void)cno_handle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+    const DAT_OS_WAIT_PROXY_AGENT none = DAT_OS_WAIT_PROXY_AGENT_NULL;
+    struct udapl_ia *ia = udapl_ia_from(ia_handle);
+    struct udapl_cno *cno;
+    DAT_RETURN result;
+
+    if (!ia)
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (!fd)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!cno_handle)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    result = create(ia, &none, true, &cno);
+    if (result != DAT_SUCCESS)
+        return result;
+    *fd = cno->fd;
+    *cno_handle = cno;
+    return DAT_SUCCESS;
 }
 
-DAT_RETURN udapl_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent)
-{
-    (void)cno_handle;
-    (void)agent;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-}
-
-DAT_RETURN udapl_cno_query(DAT_CNO_HANDLE cno_handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param)
-{
-    (void)cno_handle;
-    (void)mask;
-    (void)param;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-}
-
-DAT_RETURN udapl_cno_trigger(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE *evd_handle)
-{
-    (void)cno_handle;
-    (void)evd_handle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-}
-
-DAT_RETURN udapl_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
-                          DAT_EVD_HANDLE *evd_handle)
-{
-    (void)cno_handle;
-    (void)timeout;
-    (void)evd_handle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-}
-
+/* Threads that wait on it return with DAT_ABORT. */
 DAT_RETURN udapl_cno_free(DAT_CNO_HANDLE cno_handle)
 {
-    (void)cno_handle;
-    return udapl_error(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+    struct udapl_cno *cno = cno_handle;
+
+    if (!udapl_is(cno_handle, DAT_HANDLE_TYPE_CNO))
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+    if (!udapl_object_retire(cno))
+        return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
+    if (it_evd_free(cno->it) != IT_SUCCESS) { /* by its agent */
+        udapl_object_unretire(cno);
+        return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
+    }
+    udapl_object_end(cno);
+    return DAT_SUCCESS;
 }
 
 void udapl_cno_discard(struct udapl_cno *cno)
 {
     (void)cno;
+}
+
+/* ---------------------------------------------------------------- agent, query */
+
+/* One with a descriptor tells by that. */
+DAT_RETURN udapl_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent)
+{
+    struct udapl_cno *cno = cno_handle;
+
+    if (!udapl_is(cno_handle, DAT_HANDLE_TYPE_CNO))
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+    if (cno->has_fd)
+        return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
+    (void)it_evd_callback_detach(cno->it); /* if there is one; returns when no call is under way */
+    return udapl_return(attach_agent(cno, &agent));
+}
+
+DAT_RETURN udapl_cno_query(DAT_CNO_HANDLE cno_handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param)
+{
+    const struct udapl_cno *cno = cno_handle;
+
+    if (!udapl_is(cno_handle, DAT_HANDLE_TYPE_CNO))
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+    if (((unsigned)mask & ~CNO_FIELDS) != 0)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    param->ia_handle = udapl_ia_handle(cno->object.ia);
+    if (cno->has_fd) {
+        param->proxy_type = DAT_PROXY_TYPE_FD;
+        param->proxy.fd = cno->fd;
+    } else if (cno->agent.proxy_agent_func) {
+        param->proxy_type = DAT_PROXY_TYPE_AGENT;
+        param->proxy.agent = cno->agent;
+    } else {
+        param->proxy_type = DAT_PROXY_TYPE_NONE;
+        param->proxy.none = NULL;
+    }
+    return DAT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+/* A record of an EVD that has been freed meanwhile counts as none: the caller looks again. */
+static DAT_RETURN wait_once(const struct udapl_cno *cno, uint64_t timeout_us, DAT_EVD_HANDLE *evd)
+{
+    it_event_t event;
+    it_status_t status = it_evd_wait(cno->it, timeout_us, &event, NULL);
+
+    if (status == IT_ERR_TIMEOUT_EXPIRED)
+        return DAT_QUEUE_EMPTY; /* here the name stands for that */
+    if (status != IT_SUCCESS)
+        return udapl_return(status);
+    *evd = evd_of(&event);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN udapl_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
+                          DAT_EVD_HANDLE *evd_handle)
+{
+    const struct udapl_cno *cno = cno_handle;
+    uint64_t timeout_us = timeout == DAT_TIMEOUT_INFINITE ? IT_TIMEOUT_INFINITE : timeout;
+    DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+    DAT_RETURN result;
+
+    if (!udapl_is(cno_handle, DAT_HANDLE_TYPE_CNO))
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+    if (!evd_handle)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    do
+        result = wait_once(cno, timeout_us, &evd);
+    while (result == DAT_SUCCESS && !evd);
+    *evd_handle = evd;
+    return result;
+}
+
+/* For who has found the descriptor readable. */
+DAT_RETURN udapl_cno_trigger(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE *evd_handle)
+{
+    const struct udapl_cno *cno = cno_handle;
+    DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+    it_status_t status = IT_SUCCESS;
+    it_event_t event;
+
+    if (!udapl_is(cno_handle, DAT_HANDLE_TYPE_CNO))
+        return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+    if (!evd_handle)
+        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    while (status == IT_SUCCESS && !evd) {
+        status = it_evd_dequeue(cno->it, &event);
+        if (status == IT_SUCCESS)
+            evd = evd_of(&event);
+    }
+    *evd_handle = evd;
+    return udapl_return(status);
 }

@@ -9,7 +9,10 @@
 
 struct udapl_cno {
     struct udapl_object object;
-    it_evd_handle_t it; /* an AEVD */
+    it_evd_handle_t it; /* an AEVD that gives notifications; constant */
+    bool has_fd;        /* constant, as the next */
+    DAT_FD fd;
+    DAT_OS_WAIT_PROXY_AGENT agent; /* changes only while no callback is attached to .it */
 };
 
 #endif

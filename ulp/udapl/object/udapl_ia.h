@@ -26,7 +26,8 @@ struct udapl_ia {
     _Atomic(struct udapl_rmr *) window[UDAPL_IA_WINDOWS]; /* bound last, by their keys */
     pthread_mutex_t lock;                                 /* guards what follows */
     struct udapl_object *objects[UDAPL_TYPES];
-    struct udapl_evd *async_evd;    /* or NULL */
+    struct udapl_evd *async_evd;    /* made by ia_open, or NULL */
+    struct udapl_evd *errors_evd;   /* that its asynchronous errors go to, or NULL */
     struct udapl_handoff *handoffs; /* requests that are on their way to another service point */
 };
 
