@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connecting, accepting, rejecting, ending. */
+#include "cm/ofa_cm.h"
+#include "support/ofa_port.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void *owner_of(const struct cm_id *id)
+{
+    return (void *)id->serial;
+}
+
+static uint32_t depth(uint8_t asked)
+{
+    return asked > CM_READS_MAX ? CM_READS_MAX : asked;
+}
+
+/* 0 or errno: a depth that no device has, and that is not "the most there is". */
+static int check_depths(const struct rdma_conn_param *param)
+{
+    return (param->responder_resources > CM_READS_MAX &&
+            param->responder_resources != RDMA_MAX_RESP_RES) ||
+                   (param->initiator_depth > CM_READS_MAX &&
+                    param->initiator_depth != RDMA_MAX_INIT_DEPTH)
+               ? EINVAL
+               : 0;
+}
+
+/* The queue pair of the connection: the id's own, or the one that the program names. */
+static struct ibv_qp *find_qp(struct cm_id *id, const struct rdma_conn_param *param)
+{
+    if (id->base.qp)
+        return id->base.qp;
+    return param ? cm_door()->find(id->base.verbs, param->qp_num) : NULL;
+}
+
+static void fill_call(struct ofa_call *call, const struct rdma_conn_param *param)
+{
+    static const struct rdma_conn_param most = {.responder_resources = RDMA_MAX_RESP_RES,
+                                                .initiator_depth = RDMA_MAX_INIT_DEPTH};
+
+    if (!param)
+        param = &most;
+    call->data = param->private_data;
+    call->length = param->private_data ? param->private_data_len : 0;
+    call->ird = depth(param->responder_resources);
+    call->ord = depth(param->initiator_depth);
+}
+
+static void set_state(struct cm_id *id, enum cm_state state)
+{
+    (void)pthread_mutex_lock(&cm_lock);
+    id->state = state;
+    (void)pthread_mutex_unlock(&cm_lock);
+}
+
+/* ---- The active side ------------------------------------------------------------------------ */
+
+int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
+{
+    struct cm_id *id = cm_id_of(base);
+    struct ofa_call call = {.peer = &base->route.addr.dst_addr,
+                            .local = &base->route.addr.src_addr};
+    struct sockaddr_storage local = base->route.addr.src_storage;
+    struct ibv_qp *qp;
+    int error;
+
+    if (id->state != CM_ROUTE_RESOLVED && id->state != CM_ADDR_RESOLVED)
+        return cm_result(EINVAL);
+    if (param && check_depths(param) != 0)
+        return cm_result(EINVAL);
+    qp = find_qp(id, param);
+    if (!qp)
+        return cm_result(EINVAL);
+    fill_call(&call, param);
+    if (!id->chosen_port)
+        ofa_port_set((struct sockaddr *)&local, 0);
+    call.local = (const struct sockaddr *)&local;
+    cm_release_port(id);
+    id->qp = qp;
+    cm_door()->watch(qp, cm_on_connection, owner_of(id), base->qp != NULL);
+    set_state(id, CM_CONNECTING);
+    error = cm_door()->connect(qp, &call);
+    if (error != 0) {
+        set_state(id, CM_ROUTE_RESOLVED);
+        return cm_result(error);
+    }
+    return cm_complete(id);
+}
+
+int rdma_establish(struct rdma_cm_id *id)
+{
+    return cm_result(id->qp ? EINVAL : 0);
+}
+
+/* ---- The passive side ----------------------------------------------------------------------- */
+
+int rdma_listen(struct rdma_cm_id *base, int backlog)
+{
+    struct cm_id *id = cm_id_of(base);
+    struct sockaddr_storage any;
+    struct ofa_listener *listener;
+    int error;
+
+    (void)backlog;
+    if (base->qp_type != IBV_QPT_RC)
+        return cm_result(EOPNOTSUPP);
+    if (id->state == CM_IDLE) {
+        ofa_port_any(&any, 0);
+        if (rdma_bind_addr(base, (struct sockaddr *)&any) != 0)
+            return -1;
+    }
+    if (id->state != CM_BOUND)
+        return cm_result(EINVAL);
+    set_state(id, CM_LISTENING); /* requests may come before the call returns */
+    error = cm_door()->listen(cm_context(), ofa_port_of(&base->route.addr.src_addr), cm_on_request,
+                              owner_of(id), &listener);
+    if (error != 0) {
+        set_state(id, CM_BOUND);
+        return cm_result(error);
+    }
+    (void)pthread_mutex_lock(&cm_lock);
+    id->listener = listener;
+    (void)pthread_mutex_unlock(&cm_lock);
+    return 0;
+}
+
+static it_cn_est_identifier_t take_request(struct cm_id *id, enum cm_state next)
+{
+    it_cn_est_identifier_t request;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    request = id->state == CM_REQUESTED ? id->request : 0;
+    if (request) {
+        id->request = 0;
+        id->state = next;
+    }
+    (void)pthread_mutex_unlock(&cm_lock);
+    return request;
+}
+
+/* Without a parameter the peer gets what it has asked for. */
+static void fill_answer(const struct cm_id *id, struct rdma_conn_param *param)
+{
+    memset(param, 0, sizeof(*param));
+    param->responder_resources = id->responder_resources;
+    param->initiator_depth = id->initiator_depth;
+}
+
+int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *param)
+{
+    struct cm_id *id = cm_id_of(base);
+    struct rdma_conn_param asked;
+    struct ofa_call call = {.peer = NULL};
+    it_cn_est_identifier_t request;
+    struct ibv_qp *qp;
+    int error;
+
+    fill_answer(id, &asked);
+    if (!param)
+        param = &asked;
+    if (check_depths(param) != 0)
+        return cm_result(EINVAL);
+    qp = find_qp(id, param);
+    if (!qp)
+        return cm_result(EINVAL);
+    fill_call(&call, param);
+    id->qp = qp;
+    cm_door()->watch(qp, cm_on_connection, owner_of(id), base->qp != NULL);
+    request = take_request(id, CM_ACCEPTING);
+    if (!request)
+        return cm_result(EINVAL);
+    if (base->qp)
+        (void)cm_door()->set_state(qp, IBV_QPS_RTS);
+    error = cm_door()->accept(qp, request, &call);
+    if (error != 0) {
+        set_state(id, CM_OVER);
+        return cm_result(error);
+    }
+    return cm_complete(id);
+}
+
+int rdma_reject(struct rdma_cm_id *base, const void *private_data, uint8_t length)
+{
+    struct cm_id *id = cm_id_of(base);
+    it_cn_est_identifier_t request = take_request(id, CM_OVER);
+
+    if (!request)
+        return cm_result(EINVAL);
+    return cm_result(cm_door()->reject(request, private_data, private_data ? length : 0));
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+int rdma_disconnect(struct rdma_cm_id *base)
+{
+    struct cm_id *id = cm_id_of(base);
+
+    if (!id->qp || id->state < CM_CONNECTING)
+        return cm_result(EINVAL);
+    (void)cm_door()->disconnect(id->qp);
+    return cm_complete(id);
+}
+
+int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
+{
+    (void)id;
+    return event == IBV_EVENT_COMM_EST ? 0 : cm_result(EINVAL);
+}

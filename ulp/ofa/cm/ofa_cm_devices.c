@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One open context per device and process, for all ids: programs compare them by their addresses.
+ */
+#include "cm/ofa_cm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct {
+    pthread_mutex_t lock;
+    struct ibv_context **contexts; /* NULL at the end; the first covers all addresses */
+    int count;
+    struct ibv_pd *pd;
+} devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int open_locked(void)
+{
+    struct ibv_device **list;
+    int count;
+
+    if (devices.contexts)
+        return 0;
+    list = ibv_get_device_list(&count);
+    if (!list)
+        return errno;
+    devices.contexts = calloc((size_t)count + 1, sizeof(struct ibv_context *));
+    for (int i = 0; i < count && devices.contexts; i++) {
+        struct ibv_context *context = ofa_door_of(list[i]) ? ibv_open_device(list[i]) : NULL;
+
+        if (context)
+            devices.contexts[devices.count++] = context;
+    }
+    ibv_free_device_list(list);
+    if (devices.count > 0)
+        return 0;
+    free(devices.contexts);
+    devices.contexts = NULL;
+    return ENODEV;
+}
+
+struct ibv_context *cm_context(void)
+{
+    int error;
+
+    (void)pthread_mutex_lock(&devices.lock);
+    error = open_locked();
+    (void)pthread_mutex_unlock(&devices.lock);
+    if (error == 0)
+        return devices.contexts[0];
+    errno = error;
+    return NULL;
+}
+
+struct ibv_pd *cm_default_pd(void)
+{
+    struct ibv_context *context = cm_context();
+    struct ibv_pd *pd;
+
+    if (!context)
+        return NULL;
+    (void)pthread_mutex_lock(&devices.lock);
+    if (!devices.pd)
+        devices.pd = ibv_alloc_pd(context);
+    pd = devices.pd;
+    (void)pthread_mutex_unlock(&devices.lock);
+    return pd;
+}
+
+const struct ofa_door *cm_door(void)
+{
+    return ofa_door_of(cm_context()->device);
+}
+
+bool cm_is_iwarp(void)
+{
+    return cm_context()->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+int cm_attach_device(struct cm_id *id)
+{
+    struct ibv_pd *pd = cm_default_pd();
+
+    if (!pd)
+        return errno;
+    id->base.verbs = cm_context();
+    id->base.pd = pd;
+    id->base.port_num = 1;
+    return 0;
+}
+
+struct ibv_context **rdma_get_devices(int *num_devices)
+{
+    struct ibv_context **copy;
+
+    if (!cm_context())
+        return NULL;
+    copy = calloc((size_t)devices.count + 1, sizeof(struct ibv_context *));
+    if (!copy)
+        return NULL;
+    for (int i = 0; i < devices.count; i++)
+        copy[i] = devices.contexts[i];
+    if (num_devices)
+        *num_devices = devices.count;
+    return copy;
+}
+
+void rdma_free_devices(struct ibv_context **list)
+{
+    free(list);
+}

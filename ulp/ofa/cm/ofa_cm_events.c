@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Event channels and events. */
+#include "cm/ofa_cm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Channels ------------------------------------------------------------------------------- */
+
+struct rdma_event_channel *rdma_create_event_channel(void)
+{
+    struct cm_channel *channel;
+    int error;
+
+    if (!cm_context())
+        return NULL;
+    channel = calloc(1, sizeof(*channel));
+    if (!channel)
+        return NULL;
+    error = ofa_fifo_open(&channel->fifo);
+    if (error != 0) {
+        free(channel);
+        errno = error;
+        return NULL;
+    }
+    channel->base.fd = channel->fifo.fd;
+    return &channel->base;
+}
+
+void rdma_destroy_event_channel(struct rdma_event_channel *base)
+{
+    struct cm_channel *channel = (struct cm_channel *)(void *)base;
+
+    ofa_fifo_close(&channel->fifo);
+    free(channel);
+}
+
+/* ---- Making events -------------------------------------------------------------------------- */
+
+struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+    struct cm_event *event = calloc(1, sizeof(*event));
+
+    if (!event)
+        return NULL;
+    event->base.id = &id->base;
+    event->base.event = type;
+    event->base.status = status;
+    event->counted = id;
+    return event;
+}
+
+void cm_event_set_data(struct cm_event *event, const void *data, size_t length)
+{
+    if (length > UINT8_MAX)
+        length = UINT8_MAX;
+    if (length == 0)
+        return;
+    memcpy(event->data, data, length);
+    event->base.param.conn.private_data = event->data;
+    event->base.param.conn.private_data_len = (uint8_t)length;
+}
+
+/* Events go to the channel that the id they count for has now. */
+void cm_event_post(struct cm_event *event)
+{
+    struct cm_channel *channel = (struct cm_channel *)(void *)event->counted->base.channel;
+
+    if (ofa_fifo_push(&channel->fifo, event) != 0)
+        free(event);
+}
+
+void cm_tell(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+    struct cm_event *event = cm_event_new(id, type, status);
+
+    if (event)
+        cm_event_post(event);
+}
+
+/* ---- Taking them ---------------------------------------------------------------------------- */
+
+int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **result)
+{
+    struct cm_channel *channel = (struct cm_channel *)(void *)base;
+    struct cm_event *event;
+    void *item;
+    int error;
+
+    if (!result)
+        return cm_result(EINVAL);
+    error = ofa_fifo_pop(&channel->fifo, &item);
+    if (error != 0)
+        return cm_result(error);
+    event = item;
+    (void)pthread_mutex_lock(&cm_lock);
+    event->counted->events_given++;
+    (void)pthread_mutex_unlock(&cm_lock);
+    *result = &event->base;
+    return 0;
+}
+
+int rdma_ack_cm_event(struct rdma_cm_event *base)
+{
+    struct cm_event *event = (struct cm_event *)(void *)base;
+
+    if (!base)
+        return cm_result(EINVAL);
+    (void)pthread_mutex_lock(&cm_lock);
+    event->counted->events_acked++;
+    (void)pthread_cond_signal(&event->counted->acked);
+    (void)pthread_mutex_unlock(&cm_lock);
+    free(event);
+    return 0;
+}
+
+/* The errno of an event that says that a call has failed; 0: it has not. */
+static int error_of(const struct rdma_cm_event *event)
+{
+    if (event->event == RDMA_CM_EVENT_REJECTED)
+        return ECONNREFUSED;
+    if (event->status < 0)
+        return -event->status;
+    return event->status > 0 ? EIO : 0;
+}
+
+int cm_complete(struct cm_id *id)
+{
+    if (!id->sync)
+        return 0;
+    if (id->base.event) {
+        (void)rdma_ack_cm_event(id->base.event);
+        id->base.event = NULL;
+    }
+    if (rdma_get_cm_event(id->base.channel, &id->base.event) != 0)
+        return -1;
+    return cm_result(error_of(id->base.event));
+}
+
+const char *rdma_event_str(enum rdma_cm_event_type event)
+{
+    static const char *const names[] = {
+        [RDMA_CM_EVENT_ADDR_RESOLVED] = "RDMA_CM_EVENT_ADDR_RESOLVED",
+        [RDMA_CM_EVENT_ADDR_ERROR] = "RDMA_CM_EVENT_ADDR_ERROR",
+        [RDMA_CM_EVENT_ROUTE_RESOLVED] = "RDMA_CM_EVENT_ROUTE_RESOLVED",
+        [RDMA_CM_EVENT_ROUTE_ERROR] = "RDMA_CM_EVENT_ROUTE_ERROR",
+        [RDMA_CM_EVENT_CONNECT_REQUEST] = "RDMA_CM_EVENT_CONNECT_REQUEST",
+        [RDMA_CM_EVENT_CONNECT_RESPONSE] = "RDMA_CM_EVENT_CONNECT_RESPONSE",
+        [RDMA_CM_EVENT_CONNECT_ERROR] = "RDMA_CM_EVENT_CONNECT_ERROR",
+        [RDMA_CM_EVENT_UNREACHABLE] = "RDMA_CM_EVENT_UNREACHABLE",
+        [RDMA_CM_EVENT_REJECTED] = "RDMA_CM_EVENT_REJECTED",
+        [RDMA_CM_EVENT_ESTABLISHED] = "RDMA_CM_EVENT_ESTABLISHED",
+        [RDMA_CM_EVENT_DISCONNECTED] = "RDMA_CM_EVENT_DISCONNECTED",
+        [RDMA_CM_EVENT_DEVICE_REMOVAL] = "RDMA_CM_EVENT_DEVICE_REMOVAL",
+        [RDMA_CM_EVENT_MULTICAST_JOIN] = "RDMA_CM_EVENT_MULTICAST_JOIN",
+        [RDMA_CM_EVENT_MULTICAST_ERROR] = "RDMA_CM_EVENT_MULTICAST_ERROR",
+        [RDMA_CM_EVENT_ADDR_CHANGE] = "RDMA_CM_EVENT_ADDR_CHANGE",
+        [RDMA_CM_EVENT_TIMEWAIT_EXIT] = "RDMA_CM_EVENT_TIMEWAIT_EXIT",
+    };
+
+    return (size_t)event < sizeof(names) / sizeof(names[0]) ? names[event] : "UNKNOWN EVENT";
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Events of IT-API become events of rdma_cm. On the IA's thread. */
+#include "cm/ofa_cm.h"
+#include "support/ofa_port.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IB_REJECTED_BY_PROGRAM 28 /* statuses of InfiniBand */
+#define IB_NO_SUCH_SERVICE     8
+
+/* Private data of InfiniBand always has the length of its field: what programs may rely on. */
+#define IB_REQUEST_DATA 56
+#define IB_REPLY_DATA   196
+#define IB_REJECT_DATA  148
+
+/* An address vector has no padding of its own on iWARP: there the length is that of the data. */
+static size_t shown_length(size_t length, size_t least)
+{
+    return cm_is_iwarp() || length > least ? length : least;
+}
+
+static void set_data(struct cm_event *event, const unsigned char *data, size_t length, size_t least)
+{
+    cm_event_set_data(event, data, shown_length(length, least));
+}
+
+/* ---- Connections ---------------------------------------------------------------------------- */
+
+static int reject_status(bool by_program)
+{
+    if (cm_is_iwarp())
+        return -ECONNREFUSED;
+    return by_program ? IB_REJECTED_BY_PROGRAM : IB_NO_SUCH_SERVICE;
+}
+
+static void tell_established(struct cm_id *id, const it_connection_event_t *conn, size_t length)
+{
+    bool response = id->state == CM_CONNECTING && !id->base.qp;
+    struct cm_event *event =
+        cm_event_new(id, response ? RDMA_CM_EVENT_CONNECT_RESPONSE : RDMA_CM_EVENT_ESTABLISHED, 0);
+
+    if (event) {
+        if (id->state == CM_CONNECTING)
+            set_data(event, conn->private_data, length, IB_REPLY_DATA);
+        event->base.param.conn.responder_resources = (uint8_t)conn->rdma_read_ird;
+        event->base.param.conn.initiator_depth = (uint8_t)conn->rdma_read_ord;
+        cm_event_post(event);
+    }
+    id->state = CM_CONNECTED;
+    (void)cm_door()->addresses(id->qp, &id->base.route.addr.src_storage,
+                               &id->base.route.addr.dst_storage);
+}
+
+static void tell_refused(struct cm_id *id, const it_connection_event_t *conn, size_t length)
+{
+    bool by_program = conn->event_number == IT_CM_MSG_CONN_PEER_REJECT_EVENT;
+    struct cm_event *event;
+
+    if (!by_program && (conn->reject_reason_code == IT_CN_REJ_TIMEOUT ||
+                        conn->reject_reason_code == IT_CN_REJ_BAD_PATH)) {
+        cm_tell(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+    } else if (id->state == CM_ACCEPTING) {
+        cm_tell(id, RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET);
+    } else {
+        event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, reject_status(by_program));
+        if (event) {
+            set_data(event, conn->private_data, length, by_program ? IB_REJECT_DATA : 0);
+            cm_event_post(event);
+        }
+    }
+    id->state = CM_OVER;
+}
+
+static void tell_over(struct cm_id *id)
+{
+    if (id->state == CM_CONNECTED) {
+        cm_tell(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+        cm_tell(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
+    } else if (id->state == CM_CONNECTING || id->state == CM_ACCEPTING) {
+        cm_tell(id, RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET);
+    }
+    id->state = CM_OVER;
+}
+
+static void on_connection_locked(struct cm_id *id, const it_connection_event_t *conn, size_t length)
+{
+    switch ((int)conn->event_number) {
+    case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
+        tell_established(id, conn, length);
+        break;
+    case IT_CM_MSG_CONN_PEER_REJECT_EVENT:
+    case IT_CM_MSG_CONN_NONPEER_REJECT_EVENT:
+        tell_refused(id, conn, length);
+        break;
+    default:
+        tell_over(id);
+        break;
+    }
+}
+
+void cm_on_connection(void *owner, const it_event_t *event, size_t data_length)
+{
+    struct cm_id *id;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    id = cm_id_find_locked((uintptr_t)owner);
+    if (id)
+        on_connection_locked(id, &event->conn, data_length);
+    (void)pthread_mutex_unlock(&cm_lock);
+}
+
+/* ---- Requests ------------------------------------------------------------------------------- */
+
+static void to_sockaddr(const it_net_addr_t *address, struct sockaddr_storage *result)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)result;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)result;
+
+    memset(result, 0, sizeof(*result));
+    if (address->addr_type == IT_IPV4) {
+        four->sin_family = AF_INET;
+        four->sin_addr = address->addr.ipv4;
+    } else {
+        six->sin6_family = AF_INET6;
+        six->sin6_addr = address->addr.ipv6;
+    }
+}
+
+/* The local end is the one from which the peer is reached; the ports follow with the connection. */
+static void fill_route(struct cm_id *id, uint16_t port, const it_net_addr_t *source)
+{
+    struct rdma_addr *addr = &id->base.route.addr;
+
+    to_sockaddr(source, &addr->dst_storage);
+    memset(&addr->src_storage, 0, sizeof(addr->src_storage));
+    addr->src_storage.ss_family = addr->dst_storage.ss_family;
+    (void)cm_route(&addr->dst_addr, &addr->src_storage);
+    ofa_port_set(&addr->src_addr, port);
+}
+
+struct request {
+    const it_conn_request_event_t *event;
+    size_t length;
+    uint16_t port;
+};
+
+/* The id that the program answers with, and the event. False: out of memory. */
+static bool announce(struct cm_id *id, uintptr_t listener_serial, const struct request *request)
+{
+    struct cm_event *event = NULL;
+    struct cm_id *listener;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    listener = cm_id_find_locked(listener_serial);
+    if (listener && listener->state == CM_LISTENING)
+        event = cm_event_new(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+    if (event) {
+        id->base.channel = listener->base.channel;
+        id->base.context = listener->base.context;
+        event->base.id = &id->base;
+        event->base.listen_id = &listener->base;
+        set_data(event, request->event->private_data, request->length, IB_REQUEST_DATA);
+        event->base.param.conn.responder_resources = id->responder_resources;
+        event->base.param.conn.initiator_depth = id->initiator_depth;
+        id->state = CM_REQUESTED;
+        id->request = request->event->cn_est_id;
+        cm_event_post(event);
+    }
+    (void)pthread_mutex_unlock(&cm_lock);
+    return event != NULL;
+}
+
+static uint16_t port_of(const it_conn_qual_t *qual)
+{
+    return ntohs(qual->type == IT_IANA_LR_PORT ? qual->conn_qual.lr_port.local
+                                               : qual->conn_qual.port);
+}
+
+static uint8_t least(uint32_t depth)
+{
+    return (uint8_t)(depth < CM_READS_MAX ? depth : CM_READS_MAX);
+}
+
+void cm_on_request(void *owner, const it_event_t *any, size_t data_length)
+{
+    const it_conn_request_event_t *event = &any->conn_req;
+    struct request request = {event, data_length, port_of(&event->conn_qual)};
+    struct cm_id *id = cm_id_new(NULL, NULL, RDMA_PS_TCP, IBV_QPT_RC);
+
+    if (id) {
+        id->responder_resources = least(event->rdma_read_ord);
+        id->initiator_depth = least(event->rdma_read_ird);
+        fill_route(id, request.port, &event->source_addr);
+        if (cm_attach_device(id) == 0 && announce(id, (uintptr_t)owner, &request))
+            return;
+        cm_id_delete(id);
+    }
+    (void)cm_door()->reject(event->cn_est_id, NULL, 0);
+}

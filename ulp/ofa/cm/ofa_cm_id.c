@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ids: making and destroying them, their channel, their options. */
+#include "cm/ofa_cm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool is_of(const void *item, const void *id)
+{
+    return ((const struct cm_event *)item)->counted == id;
+}
+
+/* ---- Life ----------------------------------------------------------------------------------- */
+
+static enum ibv_qp_type type_of(enum rdma_port_space ps)
+{
+    return ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
+}
+
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **result, void *context,
+                   enum rdma_port_space ps)
+{
+    bool sync = channel == NULL;
+    struct cm_id *id;
+
+    if (!cm_context())
+        return -1;
+    if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP && ps != RDMA_PS_IPOIB && ps != RDMA_PS_IB)
+        return cm_result(EINVAL);
+    if (sync)
+        channel = rdma_create_event_channel();
+    if (!channel)
+        return -1;
+    id = cm_id_new(channel, context, ps, type_of(ps));
+    if (!id) {
+        if (sync)
+            rdma_destroy_event_channel(channel);
+        return cm_result(ENOMEM);
+    }
+    id->sync = sync;
+    *result = &id->base;
+    return 0;
+}
+
+/* What the id has under way ends. */
+static void stop(struct cm_id *id)
+{
+    struct ofa_listener *listener;
+    it_cn_est_identifier_t request;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    listener = id->listener;
+    request = id->request;
+    id->listener = NULL;
+    id->request = 0;
+    id->state = CM_OVER;
+    (void)pthread_mutex_unlock(&cm_lock);
+    if (listener)
+        cm_door()->unlisten(listener);
+    if (request)
+        (void)cm_door()->reject(request, NULL, 0);
+}
+
+/* Forgets events that nobody has taken, and waits until the others are acknowledged. */
+static void drain_events(struct cm_id *id)
+{
+    struct cm_channel *channel = (struct cm_channel *)(void *)id->base.channel;
+    struct cm_event *event;
+
+    while ((event = ofa_fifo_remove(&channel->fifo, is_of, id)) != NULL) {
+        /* Nobody will ever hear of this request. */
+        if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+            (void)rdma_destroy_id(event->base.id);
+        free(event);
+    }
+    (void)pthread_mutex_lock(&cm_lock);
+    while (id->events_acked != id->events_given)
+        (void)pthread_cond_wait(&id->acked, &cm_lock);
+    (void)pthread_mutex_unlock(&cm_lock);
+}
+
+int rdma_destroy_id(struct rdma_cm_id *base)
+{
+    struct cm_id *id = cm_id_of(base);
+    struct rdma_event_channel *channel = base->channel;
+    bool sync = id->sync;
+
+    stop(id);
+    if (base->event) {
+        (void)rdma_ack_cm_event(base->event);
+        base->event = NULL;
+    }
+    drain_events(id);
+    cm_id_delete(id);
+    if (sync)
+        rdma_destroy_event_channel(channel);
+    return 0;
+}
+
+/* ---- Channels ------------------------------------------------------------------------------- */
+
+/* Events that wait move along; those that the program holds are to be acknowledged first. */
+static void move_events(struct cm_id *id, struct rdma_event_channel *channel)
+{
+    struct cm_channel *old = (struct cm_channel *)(void *)id->base.channel;
+    struct cm_event *event;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    id->base.channel = channel;
+    while ((event = ofa_fifo_remove(&old->fifo, is_of, id)) != NULL)
+        cm_event_post(event);
+    while (id->events_acked != id->events_given)
+        (void)pthread_cond_wait(&id->acked, &cm_lock);
+    (void)pthread_mutex_unlock(&cm_lock);
+}
+
+int cm_id_move(struct cm_id *id, struct rdma_event_channel *channel)
+{
+    struct rdma_event_channel *old = id->base.channel;
+    bool was_sync = id->sync;
+    bool sync = channel == NULL;
+
+    if (was_sync && sync)
+        return EINVAL;
+    if (sync)
+        channel = rdma_create_event_channel();
+    if (!channel)
+        return errno;
+    if (was_sync && id->base.event) {
+        (void)rdma_ack_cm_event(id->base.event);
+        id->base.event = NULL;
+    }
+    move_events(id, channel);
+    id->sync = sync;
+    if (was_sync)
+        rdma_destroy_event_channel(old);
+    return 0;
+}
+
+int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
+{
+    return cm_result(cm_id_move(cm_id_of(id), channel));
+}
+
+/* ---- Options -------------------------------------------------------------------------------- */
+
+int rdma_set_option(struct rdma_cm_id *base, int level, int optname, void *optval, size_t optlen)
+{
+    struct cm_id *id = cm_id_of(base);
+
+    if (level == RDMA_OPTION_IB)
+        return optname == RDMA_OPTION_IB_PATH ? 0 : cm_result(ENOSYS);
+    if (level != RDMA_OPTION_ID)
+        return cm_result(ENOSYS);
+    switch (optname) {
+    case RDMA_OPTION_ID_TOS:
+    case RDMA_OPTION_ID_ACK_TIMEOUT:
+        return optlen == sizeof(uint8_t) ? 0 : cm_result(EINVAL);
+    case RDMA_OPTION_ID_REUSEADDR:
+        if (optlen != sizeof(int))
+            return cm_result(EINVAL);
+        id->reuse_address = *(const int *)optval != 0;
+        return 0;
+    case RDMA_OPTION_ID_AFONLY:
+        return optlen == sizeof(int) ? 0 : cm_result(EINVAL);
+    default:
+        return cm_result(ENOSYS);
+    }
+}

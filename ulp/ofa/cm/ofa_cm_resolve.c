@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Addresses of ids: binding, resolving, ports. */
+#include "cm/ofa_cm.h"
+#include "support/ofa_port.h"
+
+#include <errno.h>
+#include <infiniband/sa.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_any(const struct sockaddr *address)
+{
+    const struct sockaddr_in6 *six = (const void *)address;
+
+    if (address->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr == INADDR_ANY;
+    return IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
+}
+
+static void copy_address(struct sockaddr_storage *to, const struct sockaddr *from)
+{
+    memset(to, 0, sizeof(*to));
+    memcpy(to, from, ofa_address_length(from));
+}
+
+/* ---- Binding -------------------------------------------------------------------------------- */
+
+/* The port is kept from now on, so that the program can tell others of it. 0 or errno. */
+static int bind_id(struct cm_id *id, const struct sockaddr *address)
+{
+    struct sockaddr_storage bound;
+    int error = 0;
+
+    if (ofa_address_length(address) == 0)
+        return EINVAL;
+    if (id->state != CM_IDLE)
+        return EINVAL;
+    copy_address(&bound, address);
+    if (id->base.qp_type == IBV_QPT_RC)
+        error = ofa_port_keep(&bound, id->reuse_address, &id->port_socket);
+    if (error == 0 && !is_any(address))
+        error = cm_attach_device(id);
+    if (error != 0) {
+        cm_release_port(id);
+        return error;
+    }
+    id->base.route.addr.src_storage = bound;
+    id->chosen_port = ofa_port_of(address) != 0;
+    id->state = CM_BOUND;
+    return 0;
+}
+
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
+{
+    return cm_result(bind_id(cm_id_of(id), address));
+}
+
+/* ---- Resolving ------------------------------------------------------------------------------ */
+
+int cm_route(const struct sockaddr *peer, struct sockaddr_storage *local)
+{
+    int fd = socket(peer->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    uint16_t port = ofa_port_of((const struct sockaddr *)local);
+    struct sockaddr_storage found = *local;
+    struct sockaddr_storage with_port;
+    socklen_t length = ofa_address_length(peer);
+    int error = 0;
+
+    if (fd < 0)
+        return errno;
+    /* A datagram socket that connects sends nothing: the route is looked up. It wants a port. */
+    copy_address(&with_port, peer);
+    if (ofa_port_of(peer) == 0)
+        ofa_port_set((struct sockaddr *)&with_port, 9);
+    ofa_port_set((struct sockaddr *)&found, 0);
+    if (found.ss_family == peer->sa_family &&
+        bind(fd, (const struct sockaddr *)&found, length) != 0)
+        error = errno;
+    if (error == 0 && (connect(fd, (const struct sockaddr *)&with_port, length) != 0 ||
+                       getsockname(fd, (struct sockaddr *)&found, &length) != 0))
+        error = errno;
+    (void)close(fd);
+    if (error != 0)
+        return error;
+    ofa_port_set((struct sockaddr *)&found, port);
+    *local = found;
+    return 0;
+}
+
+static int resolve(struct cm_id *id, const struct sockaddr *peer)
+{
+    int error = cm_route(peer, &id->base.route.addr.src_storage);
+
+    if (error == 0)
+        error = cm_attach_device(id);
+    if (error != 0)
+        return error;
+    copy_address(&id->base.route.addr.dst_storage, peer);
+    id->state = CM_ADDR_RESOLVED;
+    return 0;
+}
+
+int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *source, struct sockaddr *peer,
+                      int timeout_ms)
+{
+    struct cm_id *id = cm_id_of(base);
+    int error = 0;
+
+    (void)timeout_ms;
+    if (ofa_address_length(peer) == 0 || (id->state != CM_IDLE && id->state != CM_BOUND))
+        return cm_result(EINVAL);
+    if (source && id->state == CM_IDLE)
+        error = bind_id(id, source);
+    if (error != 0)
+        return cm_result(error);
+    error = resolve(id, peer);
+    if (error != 0)
+        cm_tell(id, RDMA_CM_EVENT_ADDR_ERROR, -error);
+    else
+        cm_tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+    return cm_complete(id);
+}
+
+int rdma_resolve_route(struct rdma_cm_id *base, int timeout_ms)
+{
+    struct cm_id *id = cm_id_of(base);
+
+    (void)timeout_ms;
+    if (id->state != CM_ADDR_RESOLVED)
+        return cm_result(EINVAL);
+    if (!base->route.path_rec) {
+        base->route.path_rec = calloc(1, sizeof(*base->route.path_rec));
+        if (!base->route.path_rec)
+            return cm_result(ENOMEM);
+        base->route.path_rec->mtu = IBV_MTU_4096;
+        base->route.path_rec->pkey = htobe16(0xffff);
+        base->route.path_rec->reversible = 1;
+        base->route.path_rec->numb_path = 1;
+    }
+    base->route.num_paths = 1;
+    id->state = CM_ROUTE_RESOLVED;
+    cm_tell(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+    return cm_complete(id);
+}
+
+/* ---- Ports ---------------------------------------------------------------------------------- */
+
+__be16 rdma_get_src_port(struct rdma_cm_id *id)
+{
+    return htobe16(ofa_port_of(&id->route.addr.src_addr));
+}
+
+__be16 rdma_get_dst_port(struct rdma_cm_id *id)
+{
+    return htobe16(ofa_port_of(&id->route.addr.dst_addr));
+}

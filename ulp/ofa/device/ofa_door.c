@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "object/ofa_door.h"
+
+#include "device/ofa_device.h"
+#include "link/ofa_link.h"
+#include "qp/ofa_qp.h"
+
+const struct ofa_door ofa_door = {
+    .magic = OFA_DOOR_MAGIC,
+    .size = sizeof(struct ofa_door),
+    .listen = ofa_link_listen,
+    .unlisten = ofa_link_unlisten,
+    .watch = ofa_link_watch,
+    .connect = ofa_link_connect,
+    .accept = ofa_link_accept,
+    .reject = ofa_link_reject,
+    .disconnect = ofa_link_disconnect,
+    .addresses = ofa_link_addresses,
+    .find = ofa_qp_find,
+    .set_state = ofa_qp_set_state,
+};

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "link/ofa_async.h"
+
+#include "link/ofa_link.h"
+#include "memory/ofa_adapter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define ASYNC_EVENTS 4096 /* queued before the IA's thread gets to them */
+
+static void raise_event(struct ofa_context *context, struct ibv_async_event event)
+{
+    struct ibv_async_event *copy = malloc(sizeof(*copy));
+
+    if (!copy)
+        return;
+    *copy = event;
+    if (ofa_fifo_push(&context->async, copy) != 0)
+        free(copy);
+}
+
+void ofa_async_raise_qp(struct ofa_qp *qp, enum ibv_event_type type)
+{
+    raise_event(qp->context, (struct ibv_async_event){.element.qp = &qp->base, .event_type = type});
+}
+
+/* ---- From IT-API ---------------------------------------------------------------------------- */
+
+/* IBV_EVENT_DEVICE_FATAL: nothing that programs of verbs hear of. */
+static enum ibv_event_type type_of(it_event_type_t number)
+{
+    switch ((int)number) {
+    case IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION:
+    case IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION:
+    case IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION:
+    case IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION:
+        return IBV_EVENT_QP_ACCESS_ERR;
+    case IT_ASYNC_AFF_EP_BAD_TRANSPORT_OPCODE:
+    case IT_ASYNC_AFF_EP_RDMAW_CORRUPT_DATA:
+    case IT_ASYNC_AFF_EP_L_IRRQ_ACCESS_VIOLATION:
+    case IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR:
+    case IT_ASYNC_AFF_EP_SRQ_ERROR:
+        return IBV_EVENT_QP_REQ_ERR;
+    case IT_ASYNC_AFF_EP_FAILURE:
+        return IBV_EVENT_QP_FATAL;
+    default:
+        return IBV_EVENT_DEVICE_FATAL;
+    }
+}
+
+static void on_srq_limit(struct ofa_context *context, it_srq_handle_t handle)
+{
+    it_context_t object;
+
+    if (it_get_consumer_context(handle, &object) == IT_SUCCESS) {
+        struct ofa_srq *srq = object.ptr;
+
+        raise_event(context, (struct ibv_async_event){.element.srq = &srq->base,
+                                                      .event_type = IBV_EVENT_SRQ_LIMIT_REACHED});
+    }
+}
+
+static void on_cq_error(struct ofa_context *context, it_evd_handle_t handle)
+{
+    it_context_t object;
+
+    if (it_get_consumer_context(handle, &object) == IT_SUCCESS) {
+        struct ofa_cq *cq = object.ptr;
+
+        raise_event(context, (struct ibv_async_event){.element.cq = &cq->base,
+                                                      .event_type = IBV_EVENT_CQ_ERR});
+    }
+}
+
+static void on_ep_error(it_ep_handle_t handle, enum ibv_event_type type)
+{
+    it_context_t object;
+
+    if (type != IBV_EVENT_DEVICE_FATAL && it_get_consumer_context(handle, &object) == IT_SUCCESS)
+        ofa_async_raise_qp(object.ptr, type);
+}
+
+/* With the lock: an object is found and told of, or gone. */
+static void on_affiliated(it_evd_handle_t evd, void *argument)
+{
+    struct ofa_context *context = argument;
+    it_event_t event;
+
+    (void)pthread_mutex_lock(&context->lock);
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
+        const it_affiliated_event_t *error = &event.aff_async;
+
+        if (error->event_number == IT_ASYNC_AFF_SRQ_LOW_WATERMARK)
+            on_srq_limit(context, error->cause.srq);
+        else if (error->event_number == IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE)
+            on_cq_error(context, error->cause.sevd);
+        else
+            on_ep_error(error->cause.ep, type_of(error->event_number));
+    }
+    (void)pthread_mutex_unlock(&context->lock);
+}
+
+static void on_unaffiliated(it_evd_handle_t evd, void *argument)
+{
+    struct ofa_context *context = argument;
+    it_event_t event;
+
+    while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
+        struct ibv_async_event port = {.element.port_num = 1};
+
+        if (event.event_number == IT_ASYNC_UNAFF_SPIGOT_ONLINE)
+            port.event_type = IBV_EVENT_PORT_ACTIVE;
+        else if (event.event_number == IT_ASYNC_UNAFF_SPIGOT_OFFLINE)
+            port.event_type = IBV_EVENT_PORT_ERR;
+        else
+            continue;
+        raise_event(context, port);
+    }
+}
+
+int ofa_async_open(struct ofa_context *context)
+{
+    int error = ofa_adapter_open(context);
+
+    if (error != 0)
+        return error;
+    (void)pthread_mutex_lock(&context->open_lock);
+    if (!context->affiliated_evd)
+        error = ofa_link_evd(context, IT_ASYNC_AFF_EVENT_STREAM, ASYNC_EVENTS, on_affiliated,
+                             context, &context->affiliated_evd);
+    if (error == 0 && !context->unaffiliated_evd)
+        error = ofa_link_evd(context, IT_ASYNC_UNAFF_EVENT_STREAM, ASYNC_EVENTS, on_unaffiliated,
+                             context, &context->unaffiliated_evd);
+    (void)pthread_mutex_unlock(&context->open_lock);
+    return error;
+}
+
+void ofa_async_close(struct ofa_context *context)
+{
+    if (context->affiliated_evd)
+        (void)it_evd_callback_detach(context->affiliated_evd);
+    if (context->unaffiliated_evd)
+        (void)it_evd_callback_detach(context->unaffiliated_evd);
+}
+
+/* ---- To the program ------------------------------------------------------------------------- */
+
+/* Whose event it is; NULL: the port's. */
+static void *object_of(const struct ibv_async_event *event)
+{
+    switch (event->event_type) {
+    case IBV_EVENT_CQ_ERR:
+        return event->element.cq;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+        return event->element.srq;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_PATH_MIG:
+    case IBV_EVENT_PATH_MIG_ERR:
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+        return event->element.qp;
+    case IBV_EVENT_DEVICE_FATAL:
+    case IBV_EVENT_PORT_ACTIVE:
+    case IBV_EVENT_PORT_ERR:
+    case IBV_EVENT_LID_CHANGE:
+    case IBV_EVENT_PKEY_CHANGE:
+    case IBV_EVENT_SM_CHANGE:
+    case IBV_EVENT_CLIENT_REREGISTER:
+    case IBV_EVENT_GID_CHANGE:
+    case IBV_EVENT_WQ_FATAL:
+    default:
+        return NULL;
+    }
+}
+
+static void count_delivered(const struct ibv_async_event *event)
+{
+    void *object = object_of(event);
+
+    if (!object)
+        return;
+    if (event->event_type == IBV_EVENT_CQ_ERR)
+        ((struct ofa_cq *)object)->async_delivered++;
+    else if (event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
+        ((struct ofa_srq *)object)->delivered_events++;
+    else
+        ((struct ofa_qp *)object)->delivered_events++;
+}
+
+int ibv_get_async_event(struct ibv_context *base, struct ibv_async_event *event)
+{
+    struct ofa_context *context = ofa_context_of(base);
+    void *item;
+    int error = ofa_async_open(context);
+
+    if (error == 0)
+        error = ofa_fifo_pop(&context->async, &item);
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    *event = *(struct ibv_async_event *)item;
+    free(item);
+    (void)pthread_mutex_lock(&context->lock);
+    count_delivered(event);
+    (void)pthread_mutex_unlock(&context->lock);
+    return 0;
+}
+
+static void acknowledge(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed)
+{
+    (void)pthread_mutex_lock(mutex);
+    (*completed)++;
+    (void)pthread_cond_signal(cond);
+    (void)pthread_mutex_unlock(mutex);
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+    void *object = object_of(event);
+
+    if (!object)
+        return;
+    if (event->event_type == IBV_EVENT_CQ_ERR)
+        acknowledge(&event->element.cq->mutex, &event->element.cq->cond,
+                    &event->element.cq->async_events_completed);
+    else if (event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED ||
+             event->event_type == IBV_EVENT_SRQ_ERR)
+        acknowledge(&event->element.srq->mutex, &event->element.srq->cond,
+                    &event->element.srq->events_completed);
+    else
+        acknowledge(&event->element.qp->mutex, &event->element.qp->cond,
+                    &event->element.qp->events_completed);
+}
+
+static bool is_of(const void *item, const void *object)
+{
+    return object_of(item) == object;
+}
+
+void ofa_async_drain(struct ofa_context *context, const void *object, pthread_mutex_t *mutex,
+                     pthread_cond_t *cond, const uint32_t *completed, const uint32_t *delivered)
+{
+    void *unread;
+    uint32_t due;
+
+    (void)pthread_mutex_lock(&context->lock);
+    while ((unread = ofa_fifo_remove(&context->async, is_of, object)) != NULL)
+        free(unread);
+    due = *delivered;
+    (void)pthread_mutex_unlock(&context->lock);
+    (void)pthread_mutex_lock(mutex);
+    while ((int32_t)(*completed - due) < 0)
+        (void)pthread_cond_wait(cond, mutex);
+    (void)pthread_mutex_unlock(mutex);
+}

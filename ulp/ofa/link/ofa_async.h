@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Asynchronous events of a context. */
+#ifndef ITAPI_ULP_OFA_LINK_OFA_ASYNC_H
+#define ITAPI_ULP_OFA_LINK_OFA_ASYNC_H
+
+#include "object/ofa_object.h"
+
+/* From now on errors and changes of the adapter become events. 0 or errno. */
+int ofa_async_open(struct ofa_context *context);
+
+/* Before the adapter goes: no callback runs afterwards. */
+void ofa_async_close(struct ofa_context *context);
+
+/* An event of the layer's own about a queue pair. */
+void ofa_async_raise_qp(struct ofa_qp *qp, enum ibv_event_type type);
+
+/*
+ * Before an object goes: its events that nobody has read are forgotten, and those that were read
+ * are waited for, until they are acknowledged.
+ */
+void ofa_async_drain(struct ofa_context *context, const void *object, pthread_mutex_t *mutex,
+                     pthread_cond_t *cond, const uint32_t *completed, const uint32_t *delivered);
+
+#endif /* ITAPI_ULP_OFA_LINK_OFA_ASYNC_H */

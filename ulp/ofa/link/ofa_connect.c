@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Making and ending connections, whoever asks for them. */
+#include "link/ofa_link.h"
+#include "memory/ofa_adapter.h"
+#include "post/ofa_post.h"
+#include "queue/ofa_queue.h"
+#include "support/ofa_log.h"
+#include "support/ofa_port.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool is_mapped(const struct sockaddr *address)
+{
+    return address->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_V4MAPPED(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+}
+
+static void copy_ip(it_in_addr_t *ip, const struct sockaddr *address)
+{
+    const struct sockaddr_in6 *six = (const void *)address;
+
+    if (is_mapped(address))
+        memcpy(&ip->ipv4, &six->sin6_addr.s6_addr[12], sizeof(ip->ipv4));
+    else if (address->sa_family == AF_INET6)
+        ip->ipv6 = six->sin6_addr;
+    else
+        ip->ipv4 = ((const struct sockaddr_in *)(const void *)address)->sin_addr;
+}
+
+static void fill_path(it_path_t *path, const struct ofa_call *call)
+{
+    bool four = call->peer->sa_family == AF_INET || is_mapped(call->peer);
+
+    memset(path, 0, sizeof(*path));
+    path->timeout = call->timeout_us;
+    path->remote.iwarp.ip_vers = four ? IT_IP_VERS_IPV4 : IT_IP_VERS_IPV6;
+    copy_ip(&path->remote.iwarp.raddr, call->peer);
+    if (call->local)
+        copy_ip(&path->remote.iwarp.laddr, call->local);
+}
+
+static int set_depths(struct ofa_qp *qp, const struct ofa_call *call)
+{
+    it_ep_attributes_t attributes;
+
+    memset(&attributes, 0, sizeof(attributes));
+    attributes.srv.rc.rdma_read_ird = call->ird;
+    attributes.srv.rc.rdma_read_ord = call->ord;
+    return ofa_errno(it_ep_modify(
+        qp->ep, (it_ep_param_mask_t)(IT_EP_PARAM_MAX_IRD | IT_EP_PARAM_MAX_ORD), &attributes));
+}
+
+/* With the state to go back to when the call fails. */
+static enum ofa_link_state begin(struct ofa_qp *qp)
+{
+    enum ofa_link_state before;
+
+    (void)pthread_mutex_lock(&qp->context->lock);
+    before = qp->link.state;
+    qp->link.state = OFA_LINK_CONNECTING;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    return before;
+}
+
+static int end(struct ofa_qp *qp, enum ofa_link_state before, it_status_t status)
+{
+    if (status == IT_SUCCESS)
+        return 0;
+    ofa_log("a connection: %s", itx_status_string(status));
+    (void)pthread_mutex_lock(&qp->context->lock);
+    if (qp->link.state == OFA_LINK_CONNECTING)
+        qp->link.state = before;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    return ofa_errno(status);
+}
+
+int ofa_link_connect(struct ibv_qp *base, const struct ofa_call *call)
+{
+    struct ofa_qp *qp = ofa_qp_of(base);
+    uint16_t local = call->local ? ofa_port_of(call->local) : 0;
+    it_conn_qual_t qual = {.type = local ? IT_IANA_LR_PORT : IT_IANA_PORT};
+    it_path_t path;
+    enum ofa_link_state before;
+    int error = set_depths(qp, call);
+
+    if (error != 0)
+        return error;
+    if (local) {
+        qual.conn_qual.lr_port.local = htons(local);
+        qual.conn_qual.lr_port.remote = htons(ofa_port_of(call->peer));
+    } else {
+        qual.conn_qual.port = htons(ofa_port_of(call->peer));
+    }
+    fill_path(&path, call);
+    before = begin(qp);
+    return end(qp, before,
+               it_ep_connect(qp->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, call->data,
+                             call->length));
+}
+
+int ofa_link_accept(struct ibv_qp *base, it_cn_est_identifier_t request,
+                    const struct ofa_call *call)
+{
+    struct ofa_qp *qp = ofa_qp_of(base);
+    enum ofa_link_state before;
+    int error = set_depths(qp, call);
+
+    if (error != 0)
+        return error;
+    before = begin(qp);
+    return end(qp, before, it_ep_accept(qp->ep, request, call->data, call->length));
+}
+
+int ofa_link_reject(it_cn_est_identifier_t request, const void *data, size_t length)
+{
+    return ofa_errno(it_reject(request, data, length));
+}
+
+int ofa_link_disconnect(struct ibv_qp *base)
+{
+    struct ofa_qp *qp = ofa_qp_of(base);
+
+    atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    (void)it_ep_disconnect(qp->ep, NULL, 0); /* unless the peer was faster */
+    ofa_hold_flush(qp, IBV_WC_WR_FLUSH_ERR);
+    ofa_cq_look(qp->recv_cq);
+    return 0;
+}
+
+int ofa_link_addresses(struct ibv_qp *base, struct sockaddr_storage *local,
+                       struct sockaddr_storage *peer)
+{
+    struct itx_ep_addresses addresses = {.size = sizeof(addresses)};
+    int error = ofa_errno(itx_ep_query_addresses(ofa_qp_of(base)->ep, &addresses));
+
+    if (error == 0) {
+        *local = addresses.local;
+        *peer = addresses.remote;
+    }
+    return error;
+}
+
+void ofa_link_watch(struct ibv_qp *base, ofa_link_handler handler, void *owner, bool moves)
+{
+    struct ofa_qp *qp = ofa_qp_of(base);
+
+    (void)pthread_mutex_lock(&qp->context->lock);
+    qp->link.handler = handler;
+    qp->link.owner = owner;
+    qp->link.moves = moves;
+    qp->by_cm = handler != NULL;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+}

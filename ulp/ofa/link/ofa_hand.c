@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "link/ofa_hand.h"
+
+#include "link/ofa_greeting.h"
+#include "link/ofa_link.h"
+#include "link/ofa_number.h"
+#include "port/ofa_gid.h"
+#include "post/ofa_post.h"
+#include "support/ofa_log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define NUMBERS_BY_HAND (1024u << 8) /* ports below are not given to processes */
+#define PSN_MASK        0xffffffu
+#define ORD_AT_FIRST    16 /* of an end that is in RTR only: it has not been told yet */
+#define TIMEOUT_LEAST   2000000u
+#define FOR_EVER        (UINT64_C(3600) * 24 * 365 * 1000000)
+
+static bool is_rts(const struct ofa_qp *qp)
+{
+    return atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_RTS;
+}
+
+/* As long as InfiniBand would try, and 2 seconds at least. Microseconds. */
+static uint64_t timeout_of(const struct ofa_qp *qp)
+{
+    uint64_t limit;
+
+    if (qp->attr.timeout == 0)
+        return FOR_EVER;
+    limit = (UINT64_C(4096) << (qp->attr.timeout & 31)) / 1000 * 4 * (qp->attr.retry_cnt + 1u);
+    return limit > TIMEOUT_LEAST ? limit : TIMEOUT_LEAST;
+}
+
+static void greet(const struct ofa_qp *qp, uint64_t nonce, unsigned char bytes[OFA_GREETING_BYTES])
+{
+    struct ofa_greeting greeting = {.to_number = qp->attr.dest_qp_num,
+                                    .from_number = qp->base.qp_num,
+                                    .to_psn = qp->attr.rq_psn & PSN_MASK,
+                                    .from_psn =
+                                        is_rts(qp) ? qp->attr.sq_psn & PSN_MASK : OFA_PSN_UNKNOWN,
+                                    .nonce = nonce};
+
+    ofa_greeting_encode(&greeting, bytes);
+}
+
+/* Whether both ends mean each other. What an end cannot know yet is not compared. */
+static bool matches(const struct ofa_qp *qp, const struct ofa_greeting *greeting)
+{
+    if (greeting->to_number != qp->base.qp_num || greeting->from_number != qp->attr.dest_qp_num)
+        return false;
+    if (greeting->from_psn != OFA_PSN_UNKNOWN && greeting->from_psn != (qp->attr.rq_psn & PSN_MASK))
+        return false;
+    return !is_rts(qp) || greeting->to_psn == (qp->attr.sq_psn & PSN_MASK);
+}
+
+/* ---- The end that connects ------------------------------------------------------------------ */
+
+static bool connects(const struct ofa_qp *qp, const struct sockaddr_in6 *peer)
+{
+    struct ofa_gid table[OFA_MAX_GIDS];
+    int count;
+
+    if (qp->base.qp_num != qp->attr.dest_qp_num)
+        return qp->base.qp_num < qp->attr.dest_qp_num;
+    count = ofa_gid_table(qp->context->device, table);
+    return qp->attr.ah_attr.grh.sgid_index < count &&
+           memcmp(table[qp->attr.ah_attr.grh.sgid_index].gid.raw, &peer->sin6_addr, 16) < 0;
+}
+
+static int connect_now(struct ofa_qp *qp, const struct sockaddr_in6 *peer)
+{
+    unsigned char bytes[OFA_GREETING_BYTES];
+    struct ofa_call call = {.peer = (const struct sockaddr *)(const void *)peer,
+                            .data = bytes,
+                            .length = sizeof(bytes),
+                            .ird = qp->attr.max_dest_rd_atomic,
+                            .ord = qp->attr.max_rd_atomic,
+                            .timeout_us = timeout_of(qp)};
+    uint64_t nonce;
+
+    if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
+        return errno;
+    nonce |= 1; /* 0 says that the peer has connected */
+    (void)pthread_mutex_lock(&qp->context->lock);
+    qp->link.nonce = nonce;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    greet(qp, nonce, bytes);
+    return ofa_link_connect(&qp->base, &call);
+}
+
+bool ofa_hand_agrees_locked(struct ofa_qp *qp, const it_connection_event_t *event)
+{
+    struct ofa_greeting answer;
+
+    if (qp->link.nonce == 0)
+        return true; /* compared when it was accepted */
+    if (event->private_data_present && ofa_greeting_decode(event->private_data, &answer) &&
+        answer.nonce == qp->link.nonce && matches(qp, &answer))
+        return true;
+    ofa_log("queue pair 0x%06x: the peer is another one than was meant", qp->base.qp_num);
+    (void)it_ep_disconnect(qp->ep, NULL, 0);
+    return false;
+}
+
+/* ---- The end that is connected to ----------------------------------------------------------- */
+
+static it_status_t answer(struct ofa_qp *qp, it_cn_est_identifier_t request,
+                          const struct ofa_greeting *greeting)
+{
+    unsigned char bytes[OFA_GREETING_BYTES];
+    it_ep_attributes_t attributes;
+
+    memset(&attributes, 0, sizeof(attributes));
+    attributes.srv.rc.rdma_read_ird = qp->attr.max_dest_rd_atomic;
+    attributes.srv.rc.rdma_read_ord = is_rts(qp) ? qp->attr.max_rd_atomic : ORD_AT_FIRST;
+    (void)it_ep_modify(qp->ep, (it_ep_param_mask_t)(IT_EP_PARAM_MAX_IRD | IT_EP_PARAM_MAX_ORD),
+                       &attributes);
+    greet(qp, greeting->nonce, bytes);
+    return it_ep_accept(qp->ep, request, bytes, sizeof(bytes));
+}
+
+/* False: the request is to be rejected. On the IA's thread, so that nothing here waits for it. */
+static bool take_request_locked(struct ofa_context *context, const it_conn_request_event_t *event)
+{
+    struct ofa_greeting greeting;
+    struct ofa_qp *qp;
+
+    if (!event->private_data_present || !ofa_greeting_decode(event->private_data, &greeting))
+        return false;
+    qp = ofa_number_find_locked(context, greeting.to_number);
+    if (!qp || qp->by_cm)
+        return false;
+    if (qp->link.state == OFA_LINK_IDLE && qp->link.request == 0) {
+        /* Its program has not got so far. */
+        qp->link.request = event->cn_est_id;
+        qp->link.greeting = greeting;
+        return true;
+    }
+    if (qp->link.state != OFA_LINK_AWAITED || !matches(qp, &greeting))
+        return false;
+    qp->link.state = OFA_LINK_CONNECTING;
+    if (answer(qp, event->cn_est_id, &greeting) != IT_SUCCESS)
+        qp->link.state = OFA_LINK_AWAITED; /* that attempt is over */
+    return true;
+}
+
+void ofa_hand_request(struct ofa_context *context, const it_conn_request_event_t *event)
+{
+    bool taken;
+
+    (void)pthread_mutex_lock(&context->lock);
+    taken = take_request_locked(context, event);
+    (void)pthread_mutex_unlock(&context->lock);
+    if (!taken) {
+        ofa_log("a connection to no queue pair of ours is rejected");
+        (void)it_reject(event->cn_est_id, NULL, 0);
+    }
+}
+
+/* The request that waits, if it is of the right peer; 0: none. */
+static it_cn_est_identifier_t await(struct ofa_qp *qp, struct ofa_greeting *greeting)
+{
+    it_cn_est_identifier_t request;
+    bool mine;
+
+    (void)pthread_mutex_lock(&qp->context->lock);
+    request = qp->link.request;
+    *greeting = qp->link.greeting;
+    mine = request != 0 && matches(qp, greeting);
+    qp->link.request = 0;
+    if (qp->link.state == OFA_LINK_IDLE || qp->link.state == OFA_LINK_AWAITED)
+        qp->link.state = mine ? OFA_LINK_CONNECTING : OFA_LINK_AWAITED;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    if (request != 0 && !mine) {
+        (void)it_reject(request, NULL, 0);
+        return 0;
+    }
+    return request;
+}
+
+static int answer_now(struct ofa_qp *qp)
+{
+    struct ofa_greeting greeting;
+    it_cn_est_identifier_t request = await(qp, &greeting);
+
+    if (request != 0 && answer(qp, request, &greeting) != IT_SUCCESS) {
+        (void)pthread_mutex_lock(&qp->context->lock);
+        if (qp->link.state == OFA_LINK_CONNECTING)
+            qp->link.state = OFA_LINK_AWAITED;
+        (void)pthread_mutex_unlock(&qp->context->lock);
+    }
+    return 0;
+}
+
+/* ---- Both ----------------------------------------------------------------------------------- */
+
+static enum ofa_link_state state_of(struct ofa_qp *qp)
+{
+    enum ofa_link_state state;
+
+    (void)pthread_mutex_lock(&qp->context->lock);
+    state = qp->link.state;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    return state;
+}
+
+/* An end that was accepted in RTR is told its depth of reads now. */
+static void raise_ord(struct ofa_qp *qp)
+{
+    it_ep_attributes_t attributes;
+
+    memset(&attributes, 0, sizeof(attributes));
+    attributes.srv.rc.rdma_read_ord = qp->attr.max_rd_atomic;
+    (void)it_ep_modify(qp->ep, IT_EP_PARAM_MAX_ORD, &attributes);
+}
+
+int ofa_hand_step(struct ofa_qp *qp)
+{
+    enum ofa_link_state state = state_of(qp);
+    struct sockaddr_in6 peer;
+
+    if (qp->attr.dest_qp_num < NUMBERS_BY_HAND)
+        return 0; /* rdma_init_qp_attr has given it: rdma_cm connects */
+    if (state == OFA_LINK_CONNECTING || state == OFA_LINK_UP) {
+        raise_ord(qp);
+        return 0;
+    }
+    if (!ofa_gid_address(qp->context->device, &qp->attr.ah_attr,
+                         (uint16_t)(qp->attr.dest_qp_num >> 8), &peer))
+        return EINVAL;
+    if (!connects(qp, &peer))
+        return answer_now(qp);
+    return is_rts(qp) ? connect_now(qp, &peer) : 0;
+}
+
+void ofa_hand_forget(struct ofa_qp *qp)
+{
+    it_cn_est_identifier_t request;
+
+    (void)pthread_mutex_lock(&qp->context->lock);
+    request = qp->link.request;
+    qp->link.request = 0;
+    qp->link.nonce = 0;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    if (request != 0)
+        (void)it_reject(request, NULL, 0);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "link/ofa_link.h"
+
+#include "link/ofa_hand.h"
+#include "memory/ofa_adapter.h"
+#include "post/ofa_post.h"
+#include "queue/ofa_queue.h"
+#include "support/ofa_log.h"
+#include "support/ofa_port.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define CONNECTION_EVENTS 4096 /* queued before the IA's thread gets to them */
+
+/* ---- Up and down ---------------------------------------------------------------------------- */
+
+void ofa_link_up_locked(struct ofa_qp *qp)
+{
+    qp->link.state = OFA_LINK_UP;
+    if (qp->link.moves && atomic_load_explicit(&qp->state, memory_order_relaxed) != IBV_QPS_ERR) {
+        atomic_store_explicit(&qp->state, IBV_QPS_RTS, memory_order_relaxed);
+        qp->base.state = IBV_QPS_RTS;
+    }
+    ofa_hold_release(qp);
+}
+
+void ofa_link_down_locked(struct ofa_qp *qp, enum ibv_wc_status status)
+{
+    qp->link.state = OFA_LINK_DOWN;
+    if (!qp->parks)
+        atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    ofa_hold_flush(qp, status);
+}
+
+/* ---- Events --------------------------------------------------------------------------------- */
+
+static void on_event_locked(const it_event_t *any)
+{
+    const it_connection_event_t *event = &any->conn;
+    it_context_t context;
+    struct ofa_qp *qp;
+
+    if (it_get_consumer_context(event->ep, &context) != IT_SUCCESS)
+        return; /* of a queue pair that is gone */
+    qp = context.ptr;
+    switch ((int)event->event_number) {
+    case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
+        if (!qp->link.handler && !ofa_hand_agrees_locked(qp, event))
+            return;
+        ofa_link_up_locked(qp);
+        break;
+    case IT_CM_MSG_CONN_DISCONNECT_EVENT:
+    case IT_CM_MSG_CONN_BROKEN_EVENT:
+    case IT_CM_MSG_CONN_PEER_REJECT_EVENT:
+    case IT_CM_MSG_CONN_NONPEER_REJECT_EVENT:
+        ofa_link_down_locked(qp, IBV_WC_RETRY_EXC_ERR);
+        break;
+    default:
+        return;
+    }
+    if (qp->link.handler)
+        qp->link.handler(qp->link.owner, any, itx_event_private_data_length(any));
+}
+
+void ofa_link_dispatch(struct ofa_context *context)
+{
+    it_event_t event;
+
+    (void)pthread_mutex_lock(&context->lock);
+    while (it_evd_dequeue(context->connection_evd, &event) == IT_SUCCESS)
+        on_event_locked(&event);
+    (void)pthread_mutex_unlock(&context->lock);
+}
+
+static void on_connection(it_evd_handle_t evd, void *argument)
+{
+    (void)evd;
+    ofa_link_dispatch(argument);
+}
+
+int ofa_link_open(struct ofa_context *context)
+{
+    int error = ofa_adapter_open(context);
+
+    if (error != 0)
+        return error;
+    (void)pthread_mutex_lock(&context->open_lock);
+    if (!context->connection_evd)
+        error = ofa_link_evd(context, IT_CM_MSG_EVENT_STREAM, CONNECTION_EVENTS, on_connection,
+                             context, &context->connection_evd);
+    (void)pthread_mutex_unlock(&context->open_lock);
+    return error;
+}
+
+void ofa_link_close(struct ofa_context *context)
+{
+    if (context->connection_evd)
+        (void)it_evd_callback_detach(context->connection_evd);
+    if (context->request_evd)
+        (void)it_evd_callback_detach(context->request_evd);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The connection of a queue pair, whoever makes it. Calls that reach the IA's thread (all that
+ * connect, accept, reject, listen) are made with no lock held.
+ */
+#ifndef ITAPI_ULP_OFA_LINK_OFA_LINK_H
+#define ITAPI_ULP_OFA_LINK_OFA_LINK_H
+
+#include "object/ofa_door.h"
+#include "object/ofa_object.h"
+
+/* The EVDs of a context's connections. 0 or errno. */
+int ofa_link_open(struct ofa_context *context);
+
+/* Before the adapter goes: no callback runs afterwards. */
+void ofa_link_close(struct ofa_context *context);
+
+/*
+ * Looks at what has happened to connections. The owners' handlers hear of it before this returns.
+ */
+void ofa_link_dispatch(struct ofa_context *context);
+
+/* ---- What the door offers (object/ofa_door.h) ----------------------------------------------- */
+
+int ofa_link_connect(struct ibv_qp *qp, const struct ofa_call *call);
+int ofa_link_accept(struct ibv_qp *qp, it_cn_est_identifier_t request, const struct ofa_call *call);
+int ofa_link_reject(it_cn_est_identifier_t request, const void *data, size_t length);
+int ofa_link_disconnect(struct ibv_qp *qp);
+void ofa_link_watch(struct ibv_qp *qp, ofa_link_handler handler, void *owner, bool moves);
+int ofa_link_addresses(struct ibv_qp *qp, struct sockaddr_storage *local,
+                       struct sockaddr_storage *peer);
+int ofa_link_listen(struct ibv_context *context, uint16_t port, ofa_request_handler handler,
+                    void *owner, struct ofa_listener **listener);
+void ofa_link_unlisten(struct ofa_listener *listener);
+
+/* ---- For the files of this folder ----------------------------------------------------------- */
+
+/* An EVD of this stream whose callback gets "argument". 0 or errno. */
+int ofa_link_evd(struct ofa_context *context, it_event_type_t stream, size_t room,
+                 it_evd_callback_rtn_t callback, void *argument, it_evd_handle_t *evd);
+
+/* The connection is over, or never came about: what is posted completes. With ofa_context.lock. */
+void ofa_link_down_locked(struct ofa_qp *qp, enum ibv_wc_status status);
+
+void ofa_link_up_locked(struct ofa_qp *qp);
+
+#endif /* ITAPI_ULP_OFA_LINK_OFA_LINK_H */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "link/ofa_number.h"
+
+#include "support/ofa_port.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- Places --------------------------------------------------------------------------------- */
+
+struct ofa_port_block *ofa_number_block_locked(const struct ofa_context *context, uint32_t port)
+{
+    struct ofa_port_block *block = context->blocks;
+
+    while (block && block->port != port)
+        block = block->next;
+    return block;
+}
+
+/* 0 or errno. */
+static int add_block_locked(struct ofa_context *context)
+{
+    struct ofa_port_block *block = calloc(1, sizeof(*block));
+    struct sockaddr_storage address;
+    int error;
+
+    if (!block)
+        return ENOMEM;
+    ofa_port_any(&address, 0);
+    error = ofa_port_keep(&address, false, &block->socket);
+    if (error != 0) {
+        free(block);
+        return error;
+    }
+    block->port = ofa_port_of((const struct sockaddr *)&address);
+    block->next = context->blocks;
+    context->blocks = block;
+    return 0;
+}
+
+static struct ofa_port_block *block_with_room_locked(const struct ofa_context *context)
+{
+    struct ofa_port_block *block = context->blocks;
+
+    while (block && block->used == OFA_NUMBERS_PER_PORT)
+        block = block->next;
+    return block;
+}
+
+/* The places are used in turn, so that the number of a dead queue pair comes back late. */
+static void place_locked(struct ofa_port_block *block, struct ofa_qp *qp)
+{
+    unsigned int place = block->next_place;
+
+    while (block->qps[place])
+        place = (place + 1) % OFA_NUMBERS_PER_PORT;
+    block->qps[place] = qp;
+    block->used++;
+    block->next_place = (place + 1) % OFA_NUMBERS_PER_PORT;
+    qp->base.qp_num = (uint32_t)block->port << 8 | place;
+}
+
+int ofa_number_add(struct ofa_context *context, struct ofa_qp *qp)
+{
+    struct ofa_port_block *block;
+    int error = 0;
+
+    (void)pthread_mutex_lock(&context->lock);
+    block = block_with_room_locked(context);
+    if (!block) {
+        error = add_block_locked(context);
+        block = context->blocks;
+    }
+    if (error == 0)
+        place_locked(block, qp);
+    (void)pthread_mutex_unlock(&context->lock);
+    return error;
+}
+
+void ofa_number_remove(struct ofa_context *context, struct ofa_qp *qp)
+{
+    struct ofa_port_block *block;
+
+    (void)pthread_mutex_lock(&context->lock);
+    block = ofa_number_block_locked(context, qp->base.qp_num >> 8);
+    if (block) {
+        block->qps[qp->base.qp_num % OFA_NUMBERS_PER_PORT] = NULL;
+        block->used--;
+    }
+    (void)pthread_mutex_unlock(&context->lock);
+}
+
+struct ofa_qp *ofa_number_find_locked(const struct ofa_context *context, uint32_t number)
+{
+    const struct ofa_port_block *block = ofa_number_block_locked(context, number >> 8);
+
+    return block ? block->qps[number % OFA_NUMBERS_PER_PORT] : NULL;
+}
+
+void ofa_number_close(struct ofa_context *context)
+{
+    struct ofa_port_block *block;
+
+    while ((block = context->blocks) != NULL) {
+        context->blocks = block->next;
+        if (block->listener)
+            (void)it_listen_free(block->listener);
+        (void)close(block->socket);
+        free(block);
+    }
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the table of a context (device/ofa_context.c) takes from this folder; the rest is exported.
+ */
+#ifndef ITAPI_ULP_OFA_MEMORY_OFA_MEMORY_H
+#define ITAPI_ULP_OFA_MEMORY_OFA_MEMORY_H
+
+#include "object/ofa_object.h"
+
+struct ibv_mw *ofa_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int ofa_dealloc_mw(struct ibv_mw *mw);
+
+/* Rights of IT-API for those of verbs. */
+it_mem_priv_t ofa_privileges(unsigned int access);
+
+#endif /* ITAPI_ULP_OFA_MEMORY_OFA_MEMORY_H */

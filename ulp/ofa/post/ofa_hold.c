@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Requests that are posted before the connection is there: ibv_modify_qp waits for no peer, so a
+ * queue pair in RTS may have none yet.
+ */
+#include "post/ofa_post.h"
+
+#include "queue/ofa_queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ibv_wc_opcode opcode_of(enum ibv_wr_opcode opcode)
+{
+    switch ((int)opcode) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+        return IBV_WC_RDMA_WRITE;
+    case IBV_WR_RDMA_READ:
+        return IBV_WC_RDMA_READ;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+        return IBV_WC_COMP_SWAP;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+        return IBV_WC_FETCH_ADD;
+    case IBV_WR_BIND_MW:
+        return IBV_WC_BIND_MW;
+    default:
+        return IBV_WC_SEND;
+    }
+}
+
+/* Of a request of the layer's own; successes of unsignalled requests complete nothing. */
+static void complete(struct ofa_qp *qp, const struct ibv_send_wr *wr, enum ibv_wc_status status)
+{
+    struct ofa_completion completion = {.qp = qp,
+                                        .wc = {.wr_id = wr->wr_id,
+                                               .status = status,
+                                               .opcode = opcode_of(wr->opcode),
+                                               .vendor_err = (uint32_t)status,
+                                               .qp_num = qp->base.qp_num}};
+
+    ofa_cq_complete(qp->send_cq, &completion);
+}
+
+/* A request that will never go out; behind the first of them the queue pair is in ERR. */
+static void fail(struct ofa_qp *qp, const struct ibv_send_wr *wr)
+{
+    atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    complete(qp, wr, qp->refuses);
+    qp->refuses = IBV_WC_WR_FLUSH_ERR;
+}
+
+static size_t inline_length(const struct ibv_send_wr *wr)
+{
+    size_t length = 0;
+
+    if (wr->send_flags & IBV_SEND_INLINE)
+        for (int i = 0; i < wr->num_sge; i++)
+            length += wr->sg_list[i].length;
+    return length;
+}
+
+/* A copy that lasts: the caller's list and inline data may change as soon as its call returns. */
+static struct ofa_held *copy_of(const struct ibv_send_wr *wr, size_t length)
+{
+    size_t segments = (size_t)wr->num_sge * sizeof(struct ibv_sge);
+    struct ofa_held *held = malloc(sizeof(*held) + segments + length);
+    unsigned char *data;
+
+    if (!held)
+        return NULL;
+    held->next = NULL;
+    held->wr = *wr;
+    held->wr.next = NULL;
+    held->wr.sg_list = held->sge;
+    if (segments > 0)
+        memcpy(held->sge, wr->sg_list, segments);
+    data = (unsigned char *)held->sge + segments;
+    for (int i = 0; i < wr->num_sge && length > 0; i++) {
+        memcpy(data, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+        held->sge[i].addr = (uintptr_t)data;
+        data += wr->sg_list[i].length;
+    }
+    return held;
+}
+
+int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
+{
+    struct ofa_held *held;
+    size_t length;
+
+    if (wr->num_sge < 0 || wr->num_sge > (int)qp->cap.max_send_sge)
+        return EINVAL;
+    length = inline_length(wr);
+    if (length > qp->cap.max_inline_data)
+        return EINVAL;
+    if (qp->refuses != IBV_WC_SUCCESS) {
+        fail(qp, wr);
+        return 0;
+    }
+    if (qp->held_count == qp->cap.max_send_wr)
+        return ENOMEM;
+    held = copy_of(wr, length);
+    if (!held)
+        return ENOMEM;
+    if (qp->held_last)
+        qp->held_last->next = held;
+    else
+        qp->held_first = held;
+    qp->held_last = held;
+    qp->held_count++;
+    return 0;
+}
+
+static struct ofa_held *take_locked(struct ofa_qp *qp)
+{
+    struct ofa_held *held = qp->held_first;
+
+    if (!held)
+        return NULL;
+    qp->held_first = held->next;
+    if (!held->next)
+        qp->held_last = NULL;
+    qp->held_count--;
+    return held;
+}
+
+void ofa_hold_release(struct ofa_qp *qp)
+{
+    struct ofa_held *held;
+
+    ofa_spin_take(&qp->post_lock);
+    while ((held = take_locked(qp)) != NULL) {
+        if (ofa_request_locked(qp, &held->wr) != 0)
+            complete(qp, &held->wr, IBV_WC_GENERAL_ERR);
+        free(held);
+    }
+    qp->holding = false;
+    ofa_spin_drop(&qp->post_lock);
+}
+
+void ofa_hold_flush(struct ofa_qp *qp, enum ibv_wc_status status)
+{
+    struct ofa_held *held;
+
+    ofa_spin_take(&qp->post_lock);
+    qp->refuses = status;
+    while ((held = take_locked(qp)) != NULL) {
+        fail(qp, &held->wr);
+        free(held);
+    }
+    ofa_spin_drop(&qp->post_lock);
+}
+
+void ofa_hold_drop(struct ofa_qp *qp)
+{
+    struct ofa_held *held;
+
+    ofa_spin_take(&qp->post_lock);
+    while ((held = take_locked(qp)) != NULL)
+        free(held);
+    qp->holding = true;
+    qp->refuses = IBV_WC_SUCCESS;
+    ofa_spin_drop(&qp->post_lock);
+}

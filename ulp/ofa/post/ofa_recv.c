@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Receives, of a queue pair and of a shared queue. */
+#include "memory/ofa_adapter.h"
+#include "post/ofa_post.h"
+
+#include <errno.h>
+
+static int post_one(struct ofa_context *context, it_handle_t queue, const struct ibv_recv_wr *wr,
+                    uint32_t max_sge, it_dto_flags_t flags)
+{
+    it_lmr_triplet_t segments[OFA_MAX_SGE];
+    size_t count;
+    int error = ofa_segments(context, wr->sg_list, wr->num_sge, (int)max_sge, segments, &count);
+
+    if (error != 0)
+        return error;
+    return ofa_errno(it_post_recv(queue, segments, count, wr->wr_id, flags));
+}
+
+int ofa_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    struct ofa_qp *qp = ofa_qp_of(base);
+    int error = 0;
+
+    if (qp->srq || atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_RESET)
+        error = EINVAL;
+    for (; wr && error == 0; wr = wr->next) {
+        error = post_one(qp->context, qp->ep, wr, qp->cap.max_recv_sge, qp->recv_flags);
+        if (error != 0)
+            break;
+    }
+    if (error != 0)
+        *bad = wr;
+    return error;
+}
+
+int ofa_post_srq_recv(struct ibv_srq *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    struct ofa_srq *srq = ofa_srq_of(base);
+    struct ofa_context *context = ofa_context_of(base->context);
+    const it_dto_flags_t flags = (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
+    int error;
+
+    for (; wr; wr = wr->next) {
+        error = post_one(context, srq->srq, wr, srq->max_sge, flags);
+        if (error != 0) {
+            *bad = wr;
+            return error;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Requests: a work request of verbs becomes a posting call of IT-API. */
+#include "memory/ofa_adapter.h"
+#include "memory/ofa_memory.h"
+#include "post/ofa_post.h"
+#include "queue/ofa_immediate.h"
+#include "support/ofa_log.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A request in the terms of IT-API. */
+struct request {
+    it_lmr_triplet_t segments[OFA_MAX_SGE];
+    size_t count;
+    uint64_t length;
+    it_dto_flags_t flags;
+};
+
+/* ---- Inline data ---------------------------------------------------------------------------- */
+
+/*
+ * As many places as requests fit into the EP's queue, and one: the EP takes a request only where
+ * one of so many before is done, and then its place is free.
+ */
+int ofa_inline_open_locked(struct ofa_qp *qp)
+{
+    size_t bytes = (size_t)qp->inline_places * qp->cap.max_inline_data;
+    int error;
+
+    if (qp->inline_room || bytes == 0)
+        return 0;
+    qp->inline_room = malloc(bytes);
+    if (!qp->inline_room)
+        return ENOMEM;
+    error =
+        ofa_errno(it_lmr_create21(qp->pd->pz, qp->inline_room, NULL, bytes, IT_ADDR_MODE_ABSOLUTE,
+                                  IT_PRIV_LOCAL_READ, IT_LMR_FLAG_NONE, 0, &qp->inline_lmr, NULL));
+    if (error != 0) {
+        free(qp->inline_room);
+        qp->inline_room = NULL;
+    }
+    return error;
+}
+
+void ofa_inline_close(struct ofa_qp *qp)
+{
+    if (qp->inline_room)
+        (void)it_lmr_free(qp->inline_lmr);
+    free(qp->inline_room);
+    qp->inline_room = NULL;
+}
+
+static int copy_inline(struct ofa_qp *qp, const struct ibv_send_wr *wr, struct request *request)
+{
+    size_t length = 0;
+    unsigned char *place;
+    int error;
+
+    if (wr->num_sge < 0)
+        return EINVAL;
+    for (int i = 0; i < wr->num_sge; i++) {
+        if (wr->sg_list[i].length > qp->cap.max_inline_data - length)
+            return EINVAL;
+        length += wr->sg_list[i].length;
+    }
+    request->count = length > 0;
+    request->length = length;
+    if (length == 0)
+        return 0;
+    error = ofa_inline_open_locked(qp);
+    if (error != 0)
+        return error;
+    place = qp->inline_room + (size_t)qp->inline_next * qp->cap.max_inline_data;
+    request->segments[0] =
+        (it_lmr_triplet_t){.lmr = qp->inline_lmr, .addr.abs = place, .length = length};
+    for (int i = 0; i < wr->num_sge; i++) {
+        memcpy(place, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+        place += wr->sg_list[i].length;
+    }
+    return 0;
+}
+
+/* ---- One request ---------------------------------------------------------------------------- */
+
+static it_dto_flags_t flags_of(const struct ofa_qp *qp, const struct ibv_send_wr *wr)
+{
+    unsigned int flags = 0;
+
+    if (qp->signal_all || (wr->send_flags & IBV_SEND_SIGNALED))
+        flags = qp->send_flags;
+    if (wr->send_flags & IBV_SEND_FENCE)
+        flags |= IT_BARRIER_FENCE_FLAG;
+    return (it_dto_flags_t)flags;
+}
+
+static it_dto_flags_t solicited(it_dto_flags_t flags, const struct ibv_send_wr *wr)
+{
+    return wr->send_flags & IBV_SEND_SOLICITED ? (it_dto_flags_t)(flags | IT_SOLICITED_WAIT_FLAG)
+                                               : flags;
+}
+
+static int gather(struct ofa_qp *qp, const struct ibv_send_wr *wr, struct request *request)
+{
+    int error;
+
+    request->flags = flags_of(qp, wr);
+    if (wr->send_flags & IBV_SEND_INLINE)
+        return copy_inline(qp, wr, request);
+    error = ofa_segments(qp->context, wr->sg_list, wr->num_sge, (int)qp->cap.max_send_sge,
+                         request->segments, &request->count);
+    request->length = 0;
+    for (size_t i = 0; i < request->count && error == 0; i++)
+        request->length += request->segments[i].length;
+    return request->length > OFA_MAX_MESSAGE ? EINVAL : error;
+}
+
+static it_status_t post_write_imm(struct ofa_qp *qp, const struct ibv_send_wr *wr,
+                                  const struct request *request)
+{
+    uint64_t value = ofa_immediate_of_write(ntohl(wr->imm_data), (uint32_t)request->length);
+
+    return itx_post_rdma_write_imm(qp->ep, request->segments, request->count, wr->wr_id,
+                                   solicited(request->flags, wr), wr->wr.rdma.remote_addr,
+                                   wr->wr.rdma.rkey, value);
+}
+
+static it_status_t post_atomic(struct ofa_qp *qp, const struct ibv_send_wr *wr,
+                               const struct request *request)
+{
+    bool swap = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+
+    if (request->count != 1 || request->length != 8 || (wr->send_flags & IBV_SEND_INLINE))
+        return IT_ERR_INVALID_LENGTH;
+    return it_post_atomic(qp->ep, swap ? IT_COMPARE_AND_SWAP : IT_FETCH_AND_ADD,
+                          swap ? wr->wr.atomic.swap : wr->wr.atomic.compare_add,
+                          swap ? wr->wr.atomic.compare_add : 0, request->segments, wr->wr_id,
+                          request->flags, wr->wr.atomic.remote_addr, wr->wr.atomic.rkey);
+}
+
+static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
+                             const struct request *request)
+{
+    const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
+    struct ofa_mw *mw = (struct ofa_mw *)(void *)wr->bind_mw.mw;
+    struct ofa_mr *mr = ofa_mr_of(info->mr);
+    it_rmr_context_t key;
+    it_status_t status;
+
+    if (info->length == 0)
+        return it_rmr_unlink(mw->rmr, qp->ep, wr->wr_id, request->flags);
+    status =
+        it_rmr_link(mw->rmr, mr->lmr, (void *)(uintptr_t)info->addr, info->length,
+                    info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? IT_ADDR_MODE_RELATIVE
+                                                                  : IT_ADDR_MODE_ABSOLUTE,
+                    ofa_privileges(info->mw_access_flags), qp->ep, wr->wr_id, request->flags, &key);
+    if (status == IT_SUCCESS)
+        mw->base.rkey = (uint32_t)key;
+    return status;
+}
+
+static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,
+                        const struct request *request)
+{
+    switch ((int)wr->opcode) {
+    case IBV_WR_SEND:
+        return it_post_send(qp->ep, request->segments, request->count, wr->wr_id,
+                            solicited(request->flags, wr));
+    case IBV_WR_SEND_WITH_INV:
+        return it_post_send_and_unlink(qp->ep, request->segments, request->count, wr->wr_id,
+                                       solicited(request->flags, wr), wr->invalidate_rkey);
+    case IBV_WR_RDMA_WRITE:
+        return it_post_rdma_write(qp->ep, request->segments, request->count, wr->wr_id,
+                                  request->flags, wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+        return post_write_imm(qp, wr, request);
+    case IBV_WR_RDMA_READ:
+        if (wr->send_flags & IBV_SEND_INLINE)
+            return IT_ERR_INVALID_DTO_FLAGS;
+        return it_post_rdma_read(qp->ep, request->segments, request->count, wr->wr_id,
+                                 request->flags, wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+        return post_atomic(qp, wr, request);
+    case IBV_WR_BIND_MW:
+        return post_bind(qp, wr, request);
+    default:
+        ofa_log("a request with the opcode %d is not there", (int)wr->opcode);
+        return IT_ERR_OP_NOT_SUPPORTED;
+    }
+}
+
+int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
+{
+    struct request request;
+    it_status_t status;
+    int error = gather(qp, wr, &request);
+
+    if (error != 0)
+        return error;
+    status = post(qp, wr, &request);
+    if (status != IT_SUCCESS)
+        return status == IT_ERR_OP_NOT_SUPPORTED ? EINVAL : ofa_errno(status);
+    if (request.count == 1 && request.segments[0].lmr == qp->inline_lmr && qp->inline_lmr)
+        qp->inline_next = qp->inline_next + 1 < qp->inline_places ? qp->inline_next + 1 : 0;
+    return 0;
+}

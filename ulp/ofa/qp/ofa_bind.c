@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Windows of type 1 are bound by a call of their own. */
+#include "post/ofa_post.h"
+#include "qp/ofa_qp.h"
+
+#include <errno.h>
+
+int ofa_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+    struct ibv_send_wr *bad;
+    struct ibv_send_wr wr = {.wr_id = bind->wr_id,
+                             .opcode = IBV_WR_BIND_MW,
+                             .send_flags = bind->send_flags,
+                             .bind_mw = {.mw = mw, .bind_info = bind->bind_info}};
+
+    if (mw->type != IBV_MW_TYPE_1)
+        return EINVAL;
+    return ofa_post_send(qp, &wr, &bad);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The EP of a queue pair. */
+#include "link/ofa_link.h"
+#include "memory/ofa_adapter.h"
+#include "post/ofa_post.h"
+#include "qp/ofa_qp.h"
+#include "queue/ofa_queue.h"
+
+#include <string.h>
+
+#define DEPTH_AT_FIRST 16 /* of RDMA Reads; connecting sets it */
+
+static void fill(const struct ofa_qp *qp, it_ep_attributes_t *attributes)
+{
+    const struct ibv_qp_cap *cap = &qp->cap;
+
+    memset(attributes, 0, sizeof(*attributes));
+    attributes->max_dto_payload_size = OFA_MAX_MESSAGE;
+    attributes->max_request_dtos = cap->max_send_wr;
+    attributes->max_recv_dtos = cap->max_recv_wr ? cap->max_recv_wr : 1;
+    attributes->max_send_segments = cap->max_send_sge;
+    attributes->max_recv_segments = cap->max_recv_sge ? cap->max_recv_sge : 1;
+    attributes->srv.rc.max_rdma_read_segments = cap->max_send_sge;
+    attributes->srv.rc.max_rdma_write_segments = cap->max_send_sge;
+    attributes->srv.rc.rdma_read_enable = IT_TRUE;
+    attributes->srv.rc.rdma_write_enable = IT_TRUE;
+    attributes->srv.rc.atomics_enable = IT_TRUE;
+    attributes->srv.rc.rdma_read_ird = DEPTH_AT_FIRST;
+    attributes->srv.rc.rdma_read_ord = DEPTH_AT_FIRST;
+    attributes->srv.rc.hard_hi_watermark = IT_HARD_HI_WATERMARK_DISABLE;
+    if (qp->srq)
+        attributes->srv.rc.srq = qp->srq->srq;
+}
+
+int ofa_ep_open(struct ofa_qp *qp)
+{
+    it_ep_attributes_t attributes;
+    it_context_t context = {.ptr = qp};
+    it_ep_param_t param;
+    int error;
+
+    fill(qp, &attributes);
+    error = ofa_errno(it_ep_rc_create(qp->pd->pz, qp->send_cq->evd, qp->recv_cq->evd,
+                                      qp->context->connection_evd,
+                                      qp->srq ? IT_EP_SRQ : IT_EP_NO_FLAG, &attributes, &qp->ep));
+    if (error != 0)
+        return error;
+    (void)it_set_consumer_context(qp->ep, context);
+    (void)itx_ep_enable_immediate(qp->ep, IT_TRUE);
+    if (it_ep_query(qp->ep, (it_ep_param_mask_t)(IT_EP_PARAM_MAX_REQ_DTO), &param) == IT_SUCCESS)
+        qp->inline_places = (uint32_t)param.attr.max_request_dtos + 1;
+    return 0;
+}
+
+int ofa_ep_close(struct ofa_qp *qp)
+{
+    int error = ofa_errno(it_ep_free(qp->ep));
+
+    if (error != 0)
+        return error;
+    /* What the EP has left: its handle may come back as that of another one. */
+    ofa_link_dispatch(qp->context);
+    ofa_cq_forget(qp->send_cq, qp);
+    if (qp->recv_cq != qp->send_cq)
+        ofa_cq_forget(qp->recv_cq, qp);
+    ofa_inline_close(qp);
+    return 0;
+}

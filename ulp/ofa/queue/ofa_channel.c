@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Completion channels. */
+#include "queue/ofa_queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+    struct ofa_channel *channel = calloc(1, sizeof(*channel));
+    int error;
+
+    if (!channel)
+        return NULL;
+    error = ofa_fifo_open(&channel->fifo);
+    if (error != 0) {
+        free(channel);
+        errno = error;
+        return NULL;
+    }
+    channel->base.context = context;
+    channel->base.fd = channel->fifo.fd;
+    return &channel->base;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *base)
+{
+    struct ofa_channel *channel = (struct ofa_channel *)(void *)base;
+    struct ibv_context *context = base->context;
+    bool busy;
+
+    (void)pthread_mutex_lock(&context->mutex);
+    busy = base->refcnt > 0;
+    (void)pthread_mutex_unlock(&context->mutex);
+    if (busy)
+        return EBUSY;
+    ofa_fifo_close(&channel->fifo);
+    free(channel);
+    return 0;
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *base, struct ibv_cq **cq, void **cq_context)
+{
+    struct ofa_channel *channel = (struct ofa_channel *)(void *)base;
+    void *item;
+    struct ofa_cq *found;
+    int error = ofa_fifo_pop(&channel->fifo, &item);
+
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    found = item;
+    (void)pthread_mutex_lock(&found->base.mutex);
+    found->delivered++;
+    (void)pthread_mutex_unlock(&found->base.mutex);
+    *cq = &found->base;
+    *cq_context = found->base.cq_context;
+    return 0;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
+{
+    (void)pthread_mutex_lock(&cq->mutex);
+    cq->comp_events_completed += nevents;
+    (void)pthread_cond_signal(&cq->cond);
+    (void)pthread_mutex_unlock(&cq->mutex);
+}

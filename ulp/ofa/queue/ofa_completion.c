@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Events of IT-API become work completions. */
+#include "queue/ofa_queue.h"
+
+#include "queue/ofa_immediate.h"
+
+#include <arpa/inet.h>
+
+static enum ibv_wc_status status_of(it_dto_status_t status)
+{
+    switch (status) {
+    case IT_DTO_SUCCESS:
+        return IBV_WC_SUCCESS;
+    case IT_DTO_ERR_LOCAL_LENGTH:
+        return IBV_WC_LOC_LEN_ERR;
+    case IT_DTO_ERR_LOCAL_EP:
+        return IBV_WC_LOC_QP_OP_ERR;
+    case IT_DTO_ERR_LOCAL_PROTECTION:
+        return IBV_WC_LOC_PROT_ERR;
+    case IT_DTO_ERR_FLUSHED:
+        return IBV_WC_WR_FLUSH_ERR;
+    case IT_RMR_OPERATION_FAILED:
+    case IT_DTO_ERR_LOCAL_MM_OPERATION:
+        return IBV_WC_MW_BIND_ERR;
+    case IT_DTO_ERR_BAD_RESPONSE:
+        return IBV_WC_BAD_RESP_ERR;
+    case IT_DTO_ERR_REMOTE_ACCESS:
+        return IBV_WC_REM_ACCESS_ERR;
+    case IT_DTO_ERR_REMOTE_RESPONDER:
+        return IBV_WC_REM_OP_ERR;
+    case IT_DTO_ERR_TRANSPORT:
+        return IBV_WC_RETRY_EXC_ERR;
+    case IT_DTO_ERR_RECEIVER_NOT_READY:
+        return IBV_WC_RNR_RETRY_EXC_ERR;
+    case IT_DTO_ERR_PARTIAL_PACKET:
+        return IBV_WC_FATAL_ERR;
+    default:
+        return IBV_WC_GENERAL_ERR;
+    }
+}
+
+static enum ibv_wc_opcode opcode_of(it_event_type_t number)
+{
+    switch ((int)number) {
+    case IT_DTO_RC_RECV_CMPL_EVENT:
+    case IT_DTO_UD_RECV_CMPL_EVENT:
+        return IBV_WC_RECV;
+    case IT_DTO_RDMA_WRITE_CMPL_EVENT:
+        return IBV_WC_RDMA_WRITE;
+    case IT_DTO_RDMA_READ_CMPL_EVENT:
+        return IBV_WC_RDMA_READ;
+    case IT_DTO_FETCH_ADD_CMPL_EVENT:
+        return IBV_WC_FETCH_ADD;
+    case IT_DTO_CMP_SWAP_CMPL_EVENT:
+        return IBV_WC_COMP_SWAP;
+    case IT_RMR_LINK_CMPL_EVENT:
+        return IBV_WC_BIND_MW;
+    default:
+        return IBV_WC_SEND;
+    }
+}
+
+static void add_immediate(const it_event_t *event, struct ibv_wc *wc)
+{
+    uint64_t value;
+
+    if (!itx_event_immediate(event, &value))
+        return;
+    wc->wc_flags |= IBV_WC_WITH_IMM;
+    wc->imm_data = htonl((uint32_t)value);
+    if (ofa_immediate_is_write(value)) {
+        wc->opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+        wc->byte_len = ofa_immediate_length(value);
+    }
+}
+
+/*
+ * A queue pair whose request has failed is in ERR. The first request that is flushed while its
+ * program has not asked for that is the one that the peer did not answer.
+ */
+static void fail(struct ofa_qp *qp, struct ibv_wc *wc)
+{
+    int before;
+
+    if (wc->status == IBV_WC_WR_FLUSH_ERR && wc->opcode == IBV_WC_RECV)
+        return;
+    before = atomic_exchange_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    if (wc->status == IBV_WC_WR_FLUSH_ERR && before != IBV_QPS_ERR && qp->parks)
+        wc->status = IBV_WC_RETRY_EXC_ERR;
+}
+
+bool ofa_completion_of(const it_event_t *event, struct ofa_completion *completion)
+{
+    const it_dto_cmpl_event_t *dto = &event->dto_cmpl;
+    struct ibv_wc *wc = &completion->wc;
+    it_context_t context;
+    struct ofa_qp *qp;
+
+    if (it_get_consumer_context(dto->ep, &context) != IT_SUCCESS)
+        return false;
+    qp = context.ptr;
+    completion->qp = qp;
+    *wc = (struct ibv_wc){.wr_id = dto->cookie,
+                          .status = status_of(dto->dto_status),
+                          .opcode = opcode_of(dto->event_number),
+                          .qp_num = qp->base.qp_num};
+    if (wc->status != IBV_WC_SUCCESS) {
+        wc->vendor_err = (uint32_t)dto->dto_status;
+        fail(qp, wc);
+        return true;
+    }
+    wc->byte_len = dto->transferred_length;
+    if (wc->opcode == IBV_WC_RECV)
+        add_immediate(event, wc);
+    return true;
+}

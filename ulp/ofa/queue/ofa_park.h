@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A queue pair of InfiniBand does not notice that its peer has gone until it sends: its receives
+ * stay where they are. The EP of IT-API flushes them. So they are parked in their CQ, and complete
+ * once the queue pair is in ERR, if ever. With ofa_cq.lock.
+ */
+#ifndef ITAPI_ULP_OFA_QUEUE_OFA_PARK_H
+#define ITAPI_ULP_OFA_QUEUE_OFA_PARK_H
+
+#include "object/ofa_object.h"
+
+/* Whether a completion says no more than that the peer has gone, and is to wait. */
+static inline bool ofa_park_wants(const struct ofa_completion *completion)
+{
+    return completion->wc.status == IBV_WC_WR_FLUSH_ERR && completion->wc.opcode == IBV_WC_RECV &&
+           completion->qp->parks &&
+           atomic_load_explicit(&completion->qp->state, memory_order_relaxed) != IBV_QPS_ERR;
+}
+
+void ofa_park_locked(struct ofa_cq *cq, const struct ofa_completion *completion);
+
+/* Moves what need not wait any more to the stash; true if there was something. */
+bool ofa_unpark_locked(struct ofa_cq *cq);
+
+void ofa_park_forget_locked(struct ofa_cq *cq, const struct ofa_qp *qp);
+
+#endif /* ITAPI_ULP_OFA_QUEUE_OFA_PARK_H */

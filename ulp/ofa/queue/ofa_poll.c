@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Polling a CQ, and its events. */
+#include "memory/ofa_adapter.h"
+#include "queue/ofa_park.h"
+#include "queue/ofa_queue.h"
+#include "queue/ofa_stash.h"
+
+#include <errno.h>
+
+#define BATCH 16 /* completions that are taken from the SEVD at once */
+
+/* ---- Taking completions --------------------------------------------------------------------- */
+
+/* False: the event is of a queue pair that is gone, or has to wait. */
+static bool translate_locked(struct ofa_cq *cq, const it_event_t *event,
+                             struct ofa_completion *completion)
+{
+    if (!ofa_completion_of(event, completion))
+        return false;
+    if (!ofa_park_wants(completion))
+        return true;
+    ofa_park_locked(cq, completion);
+    return false;
+}
+
+/* From the SEVD. */
+static uint32_t take_events_locked(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
+{
+    it_event_t events[BATCH];
+    struct ofa_completion completion;
+    size_t count;
+    uint32_t taken = 0;
+
+    if (itx_evd_dequeue_n(cq->evd, room < BATCH ? room : BATCH, events, &count) != IT_SUCCESS)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (translate_locked(cq, &events[i], &completion))
+            wc[taken++] = completion.wc;
+    return taken;
+}
+
+uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
+{
+    uint32_t taken = 0;
+    uint32_t more;
+
+    ofa_spin_take(&cq->lock);
+    if (cq->parked_count > 0)
+        (void)ofa_unpark_locked(cq);
+    if (cq->stash_count > 0)
+        taken = ofa_stash_pop_locked(cq, room, wc);
+    while (taken < room) {
+        more = take_events_locked(cq, room - taken, wc + taken);
+        taken += more;
+        if (more < BATCH)
+            break;
+    }
+    ofa_spin_drop(&cq->lock);
+    return taken;
+}
+
+int ofa_poll_cq(struct ibv_cq *base, int num_entries, struct ibv_wc *wc)
+{
+    return num_entries > 0 ? (int)ofa_cq_take(ofa_cq_of(base), (uint32_t)num_entries, wc) : 0;
+}
+
+/* All that is in the SEVD goes to the stash; true if it was something. */
+static bool gather_locked(struct ofa_cq *cq)
+{
+    it_event_t event;
+    struct ofa_completion completion;
+    bool any = false;
+
+    while (it_evd_dequeue(cq->evd, &event) == IT_SUCCESS)
+        if (translate_locked(cq, &event, &completion))
+            any |= ofa_stash_push_locked(cq, &completion);
+    return any | ofa_unpark_locked(cq);
+}
+
+/* ---- Events --------------------------------------------------------------------------------- */
+
+static void raise_locked(struct ofa_cq *cq)
+{
+    struct ofa_channel *channel = (struct ofa_channel *)(void *)cq->base.channel;
+
+    if (cq->armed == OFA_DISARMED)
+        return;
+    cq->armed = OFA_DISARMED;
+    (void)ofa_fifo_push(&channel->fifo, cq);
+}
+
+/* On the IA's thread. */
+static void on_completions(it_evd_handle_t evd, void *argument)
+{
+    struct ofa_cq *cq = argument;
+
+    (void)evd;
+    ofa_cq_look(cq);
+}
+
+void ofa_cq_complete(struct ofa_cq *cq, const struct ofa_completion *completion)
+{
+    ofa_spin_take(&cq->lock);
+    (void)gather_locked(cq);
+    if (ofa_stash_push_locked(cq, completion))
+        raise_locked(cq);
+    ofa_spin_drop(&cq->lock);
+}
+
+void ofa_cq_look(struct ofa_cq *cq)
+{
+    ofa_spin_take(&cq->lock);
+    if (gather_locked(cq))
+        raise_locked(cq);
+    ofa_spin_drop(&cq->lock);
+}
+
+int ofa_req_notify_cq(struct ibv_cq *base, int solicited_only)
+{
+    struct ofa_cq *cq = ofa_cq_of(base);
+    bool attach;
+
+    if (!base->channel)
+        return EINVAL;
+    ofa_spin_take(&cq->lock);
+    (void)gather_locked(cq);
+    if (!solicited_only)
+        cq->armed = OFA_ARMED;
+    else if (cq->armed == OFA_DISARMED)
+        cq->armed = OFA_ARMED_SOLICITED;
+    attach = !cq->has_callback;
+    cq->has_callback = true;
+    ofa_spin_drop(&cq->lock);
+    return attach ? ofa_errno(it_evd_callback_attach(cq->evd, on_completions, cq)) : 0;
+}
+
+void ofa_cq_forget(struct ofa_cq *cq, const struct ofa_qp *qp)
+{
+    ofa_spin_take(&cq->lock);
+    (void)gather_locked(cq);
+    ofa_stash_forget_locked(cq, qp);
+    ofa_park_forget_locked(cq, qp);
+    ofa_spin_drop(&cq->lock);
+}

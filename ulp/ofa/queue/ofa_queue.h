@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Completion queues, for the floors above. */
+#ifndef ITAPI_ULP_OFA_QUEUE_OFA_QUEUE_H
+#define ITAPI_ULP_OFA_QUEUE_OFA_QUEUE_H
+
+#include "object/ofa_object.h"
+
+/* ---- What the table of a context takes ------------------------------------------------------ */
+
+int ofa_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int ofa_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+struct ibv_cq_ex *ofa_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+
+/* ---- Completions ---------------------------------------------------------------------------- */
+
+/* False: of a queue pair that is gone, or of none of ours. */
+bool ofa_completion_of(const it_event_t *event, struct ofa_completion *completion);
+
+/* Takes up to "room" completions, at least 1, oldest first; returns how many. */
+uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc);
+
+/*
+ * Completes a request of the layer's own: behind all that is there, with an event if the CQ is
+ * armed.
+ */
+void ofa_cq_complete(struct ofa_cq *cq, const struct ofa_completion *completion);
+
+/* Looks for completions, for the sake of an event: after a queue pair has come to ERR. */
+void ofa_cq_look(struct ofa_cq *cq);
+
+/* Forgets the completions of a queue pair, whose EP is gone. */
+void ofa_cq_forget(struct ofa_cq *cq, const struct ofa_qp *qp);
+
+/* Gives a CQ its functions for extended polling. */
+void ofa_cq_ex_init(struct ofa_cq *cq, uint64_t wc_flags);
+
+#endif /* ITAPI_ULP_OFA_QUEUE_OFA_QUEUE_H */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* it_run [OPTIONS] PROGRAM ARGS: runs a program of libibverbs or librdmacm on uiwarp. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As a shell says it. */
+#define CANNOT_RUN 126
+#define NOT_FOUND  127
+
+static const char usage_text[] =
+    "it_run [OPTIONS] PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Runs PROGRAM, which uses libibverbs or librdmacm, on uiwarp: RDMA on ordinary TCP, with no\n"
+    "device, no kernel module and no privilege. Its children run on it, too.\n"
+    "\n"
+    "  --iwarp   devices say that they are iWARP cards; else they say RoCE\n"
+    "  --help    this text\n"
+    "\n"
+    "Environment: ITAPI_LOG=info names what a program asked for and is not there.\n";
+
+static int complain(const char *what)
+{
+    (void)fprintf(stderr, "it_run: %s: %s\n", what, strerror(errno));
+    return CANNOT_RUN;
+}
+
+/* ---- Where the libraries are ---------------------------------------------------------------- */
+
+/* The folder of this program. */
+static bool own_folder(char folder[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    char *slash;
+
+    if (length <= 0)
+        return false;
+    folder[length] = '\0';
+    slash = strrchr(folder, '/');
+    if (!slash)
+        return false;
+    *slash = '\0';
+    return true;
+}
+
+/* Beside this program, as it was installed or built. */
+static bool find_libraries(char found[PATH_MAX])
+{
+    static const char *const places[] = {"../" OFA_LIBDIR "/itapi/ofa", "../lib/itapi/ofa"};
+    char folder[PATH_MAX];
+    char path[PATH_MAX * 2];
+
+    if (!own_folder(folder))
+        return false;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s/libibverbs.so.1", folder, places[i]);
+        if (access(path, R_OK) != 0)
+            continue;
+        *strrchr(path, '/') = '\0';
+        return realpath(path, found) != NULL;
+    }
+    return false;
+}
+
+/* ---- Environment ---------------------------------------------------------------------------- */
+
+static bool put_in_front(const char *variable, const char *value)
+{
+    const char *before = getenv(variable);
+    char *joined = NULL;
+    bool done;
+
+    if (!before || before[0] == '\0')
+        return setenv(variable, value, 1) == 0;
+    if (asprintf(&joined, "%s:%s", value, before) < 0)
+        return false;
+    done = setenv(variable, joined, 1) == 0;
+    free(joined);
+    return done;
+}
+
+/* True: go on; else *status is what to end with. */
+static bool read_options(int argc, char **argv, int *status)
+{
+    static const struct option options[] = {
+        {"iwarp", no_argument, NULL, 'i'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int option;
+
+    /* "+": what follows the program is its own. */
+    while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+        switch (option) {
+        case 'i':
+            if (setenv("ITAPI_OFA_MODEL", "iwarp", 1) != 0) {
+                *status = complain("setenv");
+                return false;
+            }
+            break;
+        case 'h':
+            (void)fputs(usage_text, stdout);
+            *status = 0;
+            return false;
+        default:
+            (void)fputs("it_run: --help tells how it is used\n", stderr);
+            *status = CANNOT_RUN;
+            return false;
+        }
+    }
+    if (optind < argc)
+        return true;
+    (void)fputs("it_run: no program is given; --help tells more\n", stderr);
+    *status = CANNOT_RUN;
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    char libraries[PATH_MAX];
+    int status = 0;
+
+    if (!read_options(argc, argv, &status))
+        return status;
+    if (!find_libraries(libraries)) {
+        (void)fputs("it_run: its libraries are not beside it (LIBDIR/itapi/ofa)\n", stderr);
+        return CANNOT_RUN;
+    }
+    if (!put_in_front("LD_LIBRARY_PATH", libraries))
+        return complain("setenv");
+    (void)execvp(argv[optind], &argv[optind]);
+    status = errno == ENOENT ? NOT_FOUND : CANNOT_RUN;
+    (void)complain(argv[optind]);
+    return status;
+}

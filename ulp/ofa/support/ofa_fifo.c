@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/ofa_fifo.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define FIFO_ROOM_FIRST 16
+
+int ofa_fifo_open(struct ofa_fifo *fifo)
+{
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+
+    if (fd < 0)
+        return errno;
+    *fifo = (struct ofa_fifo){.fd = fd};
+    (void)pthread_mutex_init(&fifo->lock, NULL);
+    return 0;
+}
+
+void ofa_fifo_close(struct ofa_fifo *fifo)
+{
+    (void)close(fifo->fd);
+    (void)pthread_mutex_destroy(&fifo->lock);
+    free(fifo->items);
+}
+
+static size_t place(const struct ofa_fifo *fifo, size_t index)
+{
+    return (fifo->first + index) % fifo->room;
+}
+
+static int grow(struct ofa_fifo *fifo)
+{
+    size_t room = fifo->room ? fifo->room * 2 : FIFO_ROOM_FIRST;
+    void **items = calloc(room, sizeof(*items));
+
+    if (!items)
+        return ENOMEM;
+    for (size_t i = 0; i < fifo->count; i++)
+        items[i] = fifo->items[place(fifo, i)];
+    free(fifo->items);
+    fifo->items = items;
+    fifo->room = room;
+    fifo->first = 0;
+    return 0;
+}
+
+int ofa_fifo_push(struct ofa_fifo *fifo, void *item)
+{
+    const uint64_t one = 1;
+    int error = 0;
+
+    (void)pthread_mutex_lock(&fifo->lock);
+    if (fifo->count == fifo->room)
+        error = grow(fifo);
+    if (error == 0) {
+        fifo->items[place(fifo, fifo->count)] = item;
+        fifo->count++;
+        /* Never full: it counts to 2^64. */
+        (void)!write(fifo->fd, &one, sizeof(one));
+    }
+    (void)pthread_mutex_unlock(&fifo->lock);
+    return error;
+}
+
+static void *take_first(struct ofa_fifo *fifo)
+{
+    void *item = NULL;
+
+    (void)pthread_mutex_lock(&fifo->lock);
+    if (fifo->count > 0) {
+        item = fifo->items[fifo->first];
+        fifo->first = place(fifo, 1);
+        fifo->count--;
+    }
+    (void)pthread_mutex_unlock(&fifo->lock);
+    return item;
+}
+
+int ofa_fifo_pop(struct ofa_fifo *fifo, void **item)
+{
+    uint64_t count;
+
+    /* Whoever has read holds a claim to one item, unless somebody has removed it meanwhile. */
+    do {
+        if (read(fifo->fd, &count, sizeof(count)) < 0)
+            return errno;
+        *item = take_first(fifo);
+    } while (!*item);
+    return 0;
+}
+
+/*
+ * Takes back what the push of a removed item has written, unless a reader already holds it. Where
+ * the kernel cannot read without sleeping (before 5.8) a reader may wake once in vain.
+ */
+static void take_back(struct ofa_fifo *fifo)
+{
+    uint64_t count;
+    struct iovec vector = {.iov_base = &count, .iov_len = sizeof(count)};
+
+    (void)!preadv2(fifo->fd, &vector, 1, -1, RWF_NOWAIT);
+}
+
+void *ofa_fifo_remove(struct ofa_fifo *fifo, bool (*match)(const void *item, const void *key),
+                      const void *key)
+{
+    void *found = NULL;
+
+    (void)pthread_mutex_lock(&fifo->lock);
+    for (size_t i = 0; i < fifo->count && !found; i++) {
+        void *item = fifo->items[place(fifo, i)];
+
+        if (!match(item, key))
+            continue;
+        found = item;
+        for (size_t k = i; k + 1 < fifo->count; k++)
+            fifo->items[place(fifo, k)] = fifo->items[place(fifo, k + 1)];
+        fifo->count--;
+    }
+    if (found)
+        take_back(fifo);
+    (void)pthread_mutex_unlock(&fifo->lock);
+    return found;
+}

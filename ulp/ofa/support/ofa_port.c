@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/ofa_port.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <unistd.h>
+
+socklen_t ofa_address_length(const struct sockaddr *address)
+{
+    switch (address->sa_family) {
+    case AF_INET:
+        return sizeof(struct sockaddr_in);
+    case AF_INET6:
+        return sizeof(struct sockaddr_in6);
+    default:
+        return 0;
+    }
+}
+
+/* The port stands at the same place in both families. */
+static in_port_t *port_in(const struct sockaddr *address)
+{
+    return &((struct sockaddr_in *)(uintptr_t)address)->sin_port;
+}
+
+uint16_t ofa_port_of(const struct sockaddr *address)
+{
+    return ofa_address_length(address) ? ntohs(*port_in(address)) : 0;
+}
+
+void ofa_port_set(struct sockaddr *address, uint16_t port)
+{
+    if (ofa_address_length(address))
+        *port_in(address) = htons(port);
+}
+
+void ofa_port_any(struct sockaddr_storage *address, uint16_t port)
+{
+    int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    memset(address, 0, sizeof(*address));
+    address->ss_family = probe >= 0 ? AF_INET6 : AF_INET;
+    if (probe >= 0)
+        (void)close(probe);
+    ofa_port_set((struct sockaddr *)address, port);
+}
+
+/* 0 or errno. */
+static int bind_kept(int fd, const struct sockaddr *address, socklen_t length, bool shared)
+{
+    const int on = 1;
+    const int off = 0;
+
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, shared ? &on : &off, sizeof(on)) != 0 ||
+        bind(fd, address, length) != 0)
+        return errno;
+    return 0;
+}
+
+int ofa_port_keep(struct sockaddr_storage *address, bool shared, int *fd)
+{
+    struct sockaddr *plain = (struct sockaddr *)address;
+    socklen_t length = ofa_address_length(plain);
+    const int off = 0;
+    const int on = 1;
+    int error;
+    int kept;
+
+    if (length == 0)
+        return EAFNOSUPPORT;
+    kept = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (kept < 0)
+        return errno;
+    if (address->ss_family == AF_INET6)
+        (void)setsockopt(kept, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    error = bind_kept(kept, plain, length, shared);
+    /* Streams that have ended keep a port of TCP, but none of rdma_cm. */
+    if (error == EADDRINUSE && !shared)
+        error = bind_kept(kept, plain, length, true);
+    /* The listen point shares the port with this socket, which nobody else does. */
+    if (error == 0 && (setsockopt(kept, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+                       getsockname(kept, plain, &length) != 0))
+        error = errno;
+    if (error != 0)
+        (void)close(kept);
+    else
+        *fd = kept;
+    return error;
+}
