@@ -448,6 +448,78 @@ static void endpoints_of_the_provider(void)
     close_sides();
 }
 
+/* The provider makes the EP of a reserved point, too, if it gets none. */
+static void reserved_point_of_the_provider(void)
+{
+    DAT_CONN_QUAL qual;
+    DAT_RSP_PARAM param;
+    DAT_RSP_HANDLE rsp;
+    DAT_EP_STATE state;
+    DAT_CR_HANDLE cr;
+
+    open_sides();
+    qual = free_qual();
+    CHECK_DAT(dat_rsp_create(passive.ia, qual, DAT_HANDLE_NULL, passive.cr, &rsp));
+    CHECK_DAT(dat_rsp_query(rsp, DAT_RSP_FIELD_ALL, &param));
+    EXPECT_EQ(DAT_EP_STATE_UNCONFIGURED_RESERVED, kit_state(param.ep_handle));
+    CHECK_DAT(dat_rsp_free(rsp));
+    EXPECT_TYPE(DAT_INVALID_HANDLE, dat_ep_get_status(param.ep_handle, &state, NULL, NULL));
+
+    CHECK_DAT(dat_rsp_create(passive.ia, qual, DAT_HANDLE_NULL, passive.cr, &rsp));
+    CHECK_DAT(dat_rsp_query(rsp, DAT_RSP_FIELD_ALL, &param));
+    kit_connect(&active, active.ep, qual);
+    cr = kit_request(&passive);
+    CHECK(ask(cr).local_ep_handle == param.ep_handle);
+    EXPECT_EQ(DAT_EP_STATE_UNCONFIGURED_PASSIVE, kit_state(param.ep_handle));
+    configure(param.ep_handle);
+    EXPECT_EQ(DAT_EP_STATE_PASSIVE_CONNECTION_PENDING, kit_state(param.ep_handle));
+    CHECK_DAT(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
+    (void)kit_next(passive.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+    (void)kit_next(active.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+    CHECK_DAT(dat_rsp_free(rsp));
+    CHECK_DAT(dat_ep_free(param.ep_handle));
+    (void)kit_next(active.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+    close_sides();
+}
+
+/* A request that waits in the EVD when its point is freed can be accepted still. */
+static void request_outlives_its_point(void)
+{
+    DAT_CR_ARRIVAL_EVENT_DATA *arrival;
+    DAT_EP_HANDLE second;
+    DAT_CONN_QUAL quals[2];
+    DAT_PSP_HANDLE psps[2];
+    DAT_COUNT more;
+    DAT_EVENT event;
+    bool first;
+
+    open_sides();
+    second = kit_ep(&active);
+    for (unsigned i = 0; i < 2; i++) {
+        psps[i] = kit_listen(&passive, DAT_PSP_CONSUMER_FLAG, &quals[i]);
+        kit_connect(&active, i == 0 ? active.ep : second, quals[i]);
+    }
+    CHECK_DAT(dat_evd_wait(passive.cr, DAT_TIMEOUT_INFINITE, 2, &event, &more));
+    EXPECT_EQ(1, more);
+    arrival = &event.event_data.cr_arrival_event_data;
+    first = arrival->conn_qual == quals[0];
+    CHECK_DAT(dat_cr_reject(arrival->cr_handle, 0, NULL));
+    (void)kit_next(active.connect, DAT_CONNECTION_EVENT_PEER_REJECTED);
+    CHECK_DAT(dat_psp_free(psps[first]));
+    event = kit_next(passive.cr, DAT_CONNECTION_REQUEST_EVENT);
+    CHECK(arrival->sp_handle.psp_handle == DAT_HANDLE_NULL);
+    EXPECT_EQ(quals[first], arrival->conn_qual);
+    CHECK_DAT(dat_cr_accept(arrival->cr_handle, passive.ep, 0, NULL));
+    (void)kit_next(passive.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+    (void)kit_next(active.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+    CHECK_DAT(dat_psp_free(psps[!first]));
+    CHECK_DAT(dat_ep_free(second));
+    CHECK_DAT(dat_ep_free(active.ep));
+    (void)kit_next(passive.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+    active.ep = kit_ep(&active);
+    close_sides();
+}
+
 static void handed_off(void)
 {
     unsigned char data[5] = {1, 2, 3, 4, 5};
@@ -578,6 +650,8 @@ int main(void)
     reserved_point();
     reserved_point_without_success();
     endpoints_of_the_provider();
+    reserved_point_of_the_provider();
+    request_outlives_its_point();
     handed_off();
     duplicated();
     graceful_end();
