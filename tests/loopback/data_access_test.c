@@ -341,18 +341,6 @@ Test(data_access, relative_addresses, .init = bed_open, .fini = bed_close)
     fx_buf_free(&rel);
 }
 
-/* Operations of no length are not checked at all. */
-Test(data_access, no_length_no_check, .init = bed_open, .fini = bed_close)
-{
-    it_lmr_triplet_t segment = fx_seg(&bed.local, 0, 0);
-
-    CHECK_OK(it_post_rdma_write(bed.pair.a_ep, &segment, 1, 1, FX_SIGNAL, 5, 0xdeadbeef));
-    CHECK_OK(it_post_rdma_read(bed.pair.a_ep, &segment, 1, 2, FX_SIGNAL, 5, 0xdeadbeef));
-    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 0);
-    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 0);
-    fx_pair_ping(&bed.pair);
-}
-
 /* A message that is too long, and one for which there is no receive. */
 Test(data_access, message_too_long, .init = bed_open, .fini = bed_close)
 {

@@ -85,47 +85,6 @@ Test(data_atomic, announced, .init = node_init, .fini = node_fini)
     CHECK_STATUS(IT_ERR_INVALID_LENGTH, itx_ia_query_features(node.ia, &features));
 }
 
-Test(data_atomic, fetch_and_add, .init = bed_open, .fini = bed_close)
-{
-    *word(&bed.words, 3) = 0x1000;
-    CHECK_OK(post(IT_FETCH_AND_ADD, 5, 99, 1, 3, 7, FX_SIGNAL));
-    done(IT_DTO_FETCH_ADD_CMPL_EVENT, 7);
-    CHECK_EQ(0x1000, *word(&bed.results, 1));
-    CHECK_EQ(0x1005, *word(&bed.words, 3));
-    /* Modulo 2^64, so also downwards. */
-    CHECK_OK(post(IT_FETCH_AND_ADD, (uint64_t)-0x1006, 0, 2, 3, 8, FX_SIGNAL));
-    done(IT_DTO_FETCH_ADD_CMPL_EVENT, 8);
-    CHECK_EQ(0x1005, *word(&bed.results, 2));
-    CHECK_EQ(UINT64_MAX, *word(&bed.words, 3));
-    CHECK_EQ(0, *word(&bed.words, 2));
-    CHECK_EQ(0, *word(&bed.words, 4));
-}
-
-Test(data_atomic, compare_and_swap, .init = bed_open, .fini = bed_close)
-{
-    *word(&bed.words, 0) = UINT64_C(0x8877665544332211);
-    CHECK_OK(post(IT_COMPARE_AND_SWAP, 1, 2, 0, 0, 1, FX_SIGNAL));
-    done(IT_DTO_CMP_SWAP_CMPL_EVENT, 1);
-    CHECK_EQ(UINT64_C(0x8877665544332211), *word(&bed.results, 0));
-    CHECK_EQ(UINT64_C(0x8877665544332211), *word(&bed.words, 0));
-    CHECK_OK(post(IT_COMPARE_AND_SWAP, 0xabc, UINT64_C(0x8877665544332211), 1, 0, 2, FX_SIGNAL));
-    done(IT_DTO_CMP_SWAP_CMPL_EVENT, 2);
-    CHECK_EQ(UINT64_C(0x8877665544332211), *word(&bed.results, 1));
-    CHECK_EQ(0xabc, *word(&bed.words, 0));
-}
-
-Test(data_atomic, swap, .init = bed_open, .fini = bed_close)
-{
-    it_lmr_triplet_t segment = fx_seg(&bed.results, 8, 8);
-
-    *word(&bed.words, 31) = 42;
-    CHECK_OK(itx_post_atomic_swap(bed.pair.a_ep, 77, &segment, 5, FX_SIGNAL,
-                                  fx_addr(&bed.words, 31 * 8), bed.words.key));
-    done(IT_DTO_CMP_SWAP_CMPL_EVENT, 5);
-    CHECK_EQ(42, *word(&bed.results, 1));
-    CHECK_EQ(77, *word(&bed.words, 31));
-}
-
 /* Relative addresses on both sides; the region's base is what has to be aligned. */
 Test(data_atomic, relative_addresses, .init = bed_open, .fini = bed_close)
 {

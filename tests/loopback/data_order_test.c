@@ -24,39 +24,6 @@ Test(data_order, send_completes_after_read, .init = pair_init, .fini = pair_fini
     }
 }
 
-static void post_mixed(const struct fx_buf *local, const struct fx_buf *remote, uint64_t cookie)
-{
-    size_t at = (size_t)cookie * 64;
-
-    if (cookie % 3 == 0)
-        fx_send(pair.a_ep, local, at, 16, cookie, FX_SIGNAL);
-    else if (cookie % 3 == 1)
-        fx_write(pair.a_ep, local, at, 64, remote, at, cookie, FX_SIGNAL);
-    else
-        fx_read(pair.a_ep, local, at, 64, remote, at, cookie, FX_SIGNAL);
-}
-
-/* Sends, Writes and Reads all mixed complete in posting order. */
-Test(data_order, completions_in_posting_order, .init = pair_init, .fini = pair_fini)
-{
-    static const it_event_type_t kinds[] = {IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT,
-                                            IT_DTO_RDMA_READ_CMPL_EVENT};
-    struct fx_buf local = fx_node_buf(&pair.a, 64 * 64);
-    struct fx_buf remote = fx_node_buf(&pair.b, 64 * 64);
-    struct fx_buf in = fx_node_buf(&pair.b, 64);
-
-    for (unsigned round = 0; round < 20; round++) {
-        for (uint64_t i = 0; i < 60; i += 3)
-            fx_recv(pair.b_ep, &in, 0, in.size, i);
-        for (uint64_t i = 0; i < 60; i++)
-            post_mixed(&local, &remote, i);
-        for (uint64_t i = 0; i < 60; i++)
-            fx_done(pair.a.request_evd, pair.a_ep, kinds[i % 3], i, IT_DTO_SUCCESS);
-        for (uint64_t i = 0; i < 60; i += 3)
-            fx_done(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_SUCCESS);
-    }
-}
-
 /* Unsignalled requests leave no event when they succeed, signalled ones do, in their order. */
 Test(data_order, unsignalled, .init = pair_init, .fini = pair_fini)
 {
@@ -73,27 +40,6 @@ Test(data_order, unsignalled, .init = pair_init, .fini = pair_fini)
         fx_write(pair.a_ep, &buf, 0, 1, &remote, 0, 1000 + round, FX_SIGNAL);
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1000 + round, 1);
         fx_empty(pair.a.request_evd);
-    }
-}
-
-/* Writes followed by a Send are in place before the peer's receive completes. */
-Test(data_order, write_then_send, .init = pair_init, .fini = pair_fini)
-{
-    uint32_t state = 99;
-    struct fx_buf out = fx_node_buf(&pair.a, 200000);
-    struct fx_buf sink = fx_node_buf(&pair.b, 200000);
-
-    for (uint64_t i = 0; i < 100; i++) {
-        size_t size = 1 + fx_random(&state) % (i % 10 == 0 ? 200000u : 5000u);
-
-        fx_fill(out.data, size, (uint32_t)i);
-        CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i, FX_SIGNAL));
-        fx_write(pair.a_ep, &out, 0, size / 2, &sink, 0, i, FX_QUIET);
-        fx_write(pair.a_ep, &out, size / 2, size - size / 2, &sink, size / 2, i, FX_QUIET);
-        CHECK_OK(it_post_send(pair.a_ep, NULL, 0, i, FX_SIGNAL));
-        fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
-        fx_check_same(out.data, sink.data, size);
-        fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, i, 0);
     }
 }
 

@@ -129,19 +129,6 @@ TEST_ROW(data_size, send_16_megabytes, one_large, one_send, 16u << 20);
 TEST_ROW(data_size, write_16_megabytes, one_large, one_write, 16u << 20);
 TEST_ROW(data_size, read_16_megabytes, one_large, one_read, 16u << 20);
 
-/* A message shorter than the receive leaves the rest of the buffer alone. */
-Test(data_size, shorter_message, .fini = bed_close)
-{
-    bed_open(8192);
-    memset(bed.in.data, 0xee, bed.in.size);
-    fx_recv(bed.pair.b_ep, &bed.in, 0, bed.in.size, 5);
-    fx_send(bed.pair.a_ep, &bed.out, 0, 100, 6, FX_SIGNAL);
-    fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 5, 100);
-    fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 6, 100);
-    fx_check_same(bed.out.data, bed.in.data, 100);
-    CHECK(fx_is_byte(bed.in.data + 100, bed.in.size - 100, 0xee));
-}
-
 /* Operations of no length, with no segment at all, in a row. */
 Test(data_size, nothing_at_all, .init = pair_init, .fini = pair_fini)
 {

@@ -110,35 +110,6 @@ Test(data_srq, immediate_values, .fini = shared_close)
     fx_empty(shared.b.aff_evd);
 }
 
-/* All at once: each message in one receive, and each receive used once. */
-Test(data_srq, many_messages_at_once, .fini = shared_close)
-{
-    bool used[DEPTH] = {false};
-    unsigned next[USERS] = {0};
-
-    shared_open(1, DEPTH);
-    for (unsigned i = 0; i < DEPTH; i++)
-        post(i);
-    for (unsigned i = 0; i < DEPTH; i++)
-        fx_send(shared.senders[i % USERS], &shared.out, (size_t)i * SLOT, SLOT, i, FX_QUIET);
-    for (unsigned i = 0; i < DEPTH; i++) {
-        it_event_t event = fx_next(shared.b.recv_evd);
-        it_dto_cookie_t slot = event.dto_cmpl.cookie;
-        unsigned user = 0;
-
-        CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
-        CHECK(slot < DEPTH && !used[slot]);
-        used[slot] = true;
-        while (user < USERS && event.dto_cmpl.ep != shared.users[user])
-            user++;
-        CHECK(user < USERS);
-        /* The messages of one sender arrive in its order. */
-        fx_check_same(shared.out.data + (size_t)(user + next[user] * USERS) * SLOT,
-                      shared.in.data + slot * SLOT, SLOT);
-        next[user]++;
-    }
-}
-
 Test(data_srq, completions_come_on_the_evd_of_the_endpoint, .fini = shared_close)
 {
     it_ep_attributes_t attr = fx_ep_attr();
