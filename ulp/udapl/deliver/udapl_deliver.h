@@ -28,6 +28,15 @@ void udapl_deliver_failure(const struct udapl_ia *ia, DAT_EVENT *out);
 struct udapl_ep *udapl_ep_provide(struct udapl_ia *ia, const DAT_EP_ATTR *attr,
                                   enum udapl_ep_hold hold);
 
+/*
+ * The connection of an EP with an S-RQ is over: it takes no more receives of it, which DAT tells by
+ * DAT_ASYNC_ERROR_EP_BROKEN. A software event brings that into the IA's EVD for errors.
+ */
+void udapl_srq_leave(struct udapl_ep *ep);
+/* Whether a software event is such a one, and not the consumer's. */
+bool udapl_is_srq_leave(const it_event_t *event);
+bool udapl_deliver_srq_leave(struct udapl_ia *ia, const it_event_t *event, DAT_EVENT *out);
+
 /* The state of an EP as the consumer sees it now. */
 DAT_EP_STATE udapl_ep_state(const struct udapl_ep *ep);
 

@@ -48,5 +48,8 @@ bool udapl_deliver_connection(const it_event_t *event, DAT_EVENT *out)
     keep_private_data(ep, event, data);
     if (out->event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
         keep_addresses(ep);
+    if (ep->srq && (out->event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
+                    out->event_number == DAT_CONNECTION_EVENT_BROKEN))
+        udapl_srq_leave(ep);
     return true;
 }

@@ -22,6 +22,8 @@ static bool deliver(struct udapl_evd *evd, const it_event_t *event, DAT_EVENT *o
     case IT_CM_MSG_EVENT_STREAM:
         return udapl_deliver_connection(event, out);
     case IT_SOFTWARE_EVENT_STREAM:
+        if (udapl_is_srq_leave(event))
+            return udapl_deliver_srq_leave(evd->object.ia, event, out);
         out->event_number = DAT_SOFTWARE_EVENT;
         out->event_data.software_event_data.pointer = event->sw.data;
         return true;
