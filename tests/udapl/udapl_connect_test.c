@@ -286,6 +286,30 @@ static void many_times(void)
 
 /* ---- Service points ------------------------------------------------------------------------- */
 
+/* A qualifier greater than a port is the consumer's all the same: in queries and in requests. */
+static void greater_qualifiers(void)
+{
+    DAT_CONN_QUAL qual;
+    DAT_PSP_HANDLE psp;
+    DAT_PSP_PARAM param;
+    DAT_EVENT event;
+
+    open_sides();
+    CHECK_DAT(dat_psp_free(kit_listen(&passive, DAT_PSP_CONSUMER_FLAG, &qual)));
+    qual += (DAT_CONN_QUAL)0xaff << 16;
+    CHECK_DAT(dat_psp_create(passive.ia, qual, passive.cr, DAT_PSP_CONSUMER_FLAG, &psp));
+    CHECK_DAT(dat_psp_query(psp, DAT_PSP_FIELD_ALL, &param));
+    EXPECT_EQ(qual, param.conn_qual);
+    kit_connect(&active, active.ep, qual);
+    event = kit_next(passive.cr, DAT_CONNECTION_REQUEST_EVENT);
+    EXPECT_EQ(qual, event.event_data.cr_arrival_event_data.conn_qual);
+    EXPECT(event.event_data.cr_arrival_event_data.sp_handle.psp_handle == psp);
+    CHECK_DAT(dat_cr_reject(event.event_data.cr_arrival_event_data.cr_handle, 0, NULL));
+    (void)kit_next(active.connect, DAT_CONNECTION_EVENT_PEER_REJECTED);
+    CHECK_DAT(dat_psp_free(psp));
+    close_sides();
+}
+
 static void public_points(void)
 {
     DAT_PSP_HANDLE psp, second;
@@ -385,7 +409,7 @@ static void reserved_point_without_success(void)
     CHECK_DAT(dat_rsp_free(rsp));
     EXPECT_EQ(DAT_EP_STATE_UNCONNECTED, kit_state(passive.ep));
     EXPECT_TYPE(DAT_INVALID_PARAMETER,
-                dat_rsp_create(passive.ia, 70000, passive.ep, passive.cr, &rsp));
+                dat_rsp_create(passive.ia, 65536, passive.ep, passive.cr, &rsp));
     EXPECT_TYPE(DAT_INVALID_HANDLE, dat_rsp_create(passive.ia, qual, active.ep, passive.cr, &rsp));
     EXPECT_TYPE(DAT_INVALID_HANDLE,
                 dat_rsp_create(passive.ia, qual, passive.ep, passive.recv, &rsp));
@@ -646,6 +670,7 @@ int main(void)
     calls_in_the_wrong_state();
     attempt_given_up();
     many_times();
+    greater_qualifiers();
     public_points();
     reserved_point();
     reserved_point_without_success();

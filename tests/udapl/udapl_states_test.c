@@ -113,7 +113,10 @@ static void check_qualifiers(void)
     EXPECT_EQ(false, udapl_is_port(0));
     EXPECT_EQ(true, udapl_is_port(65535));
     EXPECT_EQ(false, udapl_is_port(65536));
-    EXPECT_EQ(false, udapl_is_port((DAT_CONN_QUAL)1 << 48 | 80));
+    /* Of a greater one the lower 16 bits. */
+    EXPECT_EQ(true, udapl_is_port((DAT_CONN_QUAL)1 << 48 | 80));
+    qual = udapl_active_qual((DAT_CONN_QUAL)1 << 48 | 80);
+    EXPECT_EQ(80, udapl_conn_qual_of(&qual));
     EXPECT_EQ(1, udapl_timeout_of(1));
     EXPECT_EQ(IT_TIMEOUT_INFINITE, udapl_timeout_of(DAT_TIMEOUT_INFINITE));
 }

@@ -54,7 +54,8 @@ static void keep_listen(struct udapl_sp *sp, DAT_CONN_QUAL conn_qual, it_listen_
     pthread_mutex_lock(&ia->lock);
     listens = sp->listens;
     if (listens) {
-        sp->conn_qual = conn_qual;
+        if (sp->conn_qual == 0) /* any */
+            sp->conn_qual = conn_qual;
         sp->it = listen;
     }
     pthread_mutex_unlock(&ia->lock);

@@ -30,7 +30,8 @@ static struct udapl_sp *find_locked(const struct udapl_ia *ia, DAT_HANDLE_TYPE t
     for (struct udapl_object *object = ia->objects[type]; object; object = object->next) {
         struct udapl_sp *sp = (struct udapl_sp *)object;
 
-        if (sp->conn_qual == conn_qual && sp->listens == listens)
+        if (udapl_port_of_qual(sp->conn_qual) == udapl_port_of_qual(conn_qual) &&
+            sp->listens == listens)
             return sp;
     }
     return NULL;
@@ -52,6 +53,8 @@ static void claim_locked(struct udapl_ia *ia, struct claim *claim)
     struct udapl_sp *psp = find_locked(ia, DAT_HANDLE_TYPE_PSP, claim->conn_qual, true);
     struct udapl_sp *rsp = find_locked(ia, DAT_HANDLE_TYPE_RSP, claim->conn_qual, true);
 
+    if (psp || rsp)
+        claim->conn_qual = psp ? psp->conn_qual : rsp->conn_qual;
     if (psp) {
         claim->sp = psp;
         claim->makes_ep = psp->flags == DAT_PSP_PROVIDER_FLAG;

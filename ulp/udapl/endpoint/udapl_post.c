@@ -36,6 +36,14 @@ static inline DAT_RETURN check(DAT_EP_HANDLE ep_handle, DAT_COMPLETION_FLAGS fla
     return udapl_segments_find(ep->pz, num_segments, triplets, segments);
 }
 
+/* Bad arguments; no memory is of the PZ of an EP that has none, but its state is what is wrong. */
+static DAT_RETURN __attribute__((noinline, cold)) bad(const struct udapl_ep *ep, DAT_RETURN result)
+{
+    return DAT_GET_TYPE(result) == DAT_PROTECTION_VIOLATION && !ep->it
+               ? refused(ep, IT_ERR_INVALID_EP_STATE)
+               : result;
+}
+
 DAT_RETURN udapl_ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
                               DAT_LMR_TRIPLET *segments, DAT_DTO_COOKIE cookie,
                               DAT_COMPLETION_FLAGS flags)
@@ -46,7 +54,7 @@ DAT_RETURN udapl_ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
         check(ep_handle, flags, UDAPL_FLAGS_SEND, DAT_INVALID_ARG5, num_segments, segments, &found);
 
     if (__builtin_expect(result != DAT_SUCCESS, 0))
-        return result;
+        return bad(ep, result);
     return answer(
         ep, it_post_send(ep->it, found.segment, found.count, cookie.as_64, udapl_flags(flags)));
 }
@@ -66,7 +74,7 @@ DAT_RETURN udapl_ep_post_send_with_invalidate(DAT_EP_HANDLE ep_handle, DAT_COUNT
     result =
         check(ep_handle, flags, UDAPL_FLAGS_SEND, DAT_INVALID_ARG5, num_segments, segments, &found);
     if (result != DAT_SUCCESS)
-        return result;
+        return bad(ep, result);
     return answer(ep, it_post_send_and_unlink(ep->it, found.segment, found.count, cookie.as_64,
                                               udapl_flags(flags), rmr_context));
 }
@@ -81,7 +89,7 @@ DAT_RETURN udapl_ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
         check(ep_handle, flags, UDAPL_FLAGS_RECV, DAT_INVALID_ARG5, num_segments, segments, &found);
 
     if (__builtin_expect(result != DAT_SUCCESS, 0))
-        return result;
+        return bad(ep, result);
     if (__builtin_expect(ep->srq != NULL, 0))
         return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
     return answer(ep, it_post_recv(ep->it, found.segment, found.count, cookie.as_64,
@@ -114,7 +122,7 @@ DAT_RETURN udapl_ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segme
                               segments, &found);
 
     if (__builtin_expect(result != DAT_SUCCESS, 0))
-        return result;
+        return bad(ep, result);
     if (__builtin_expect(!remote, 0))
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (__builtin_expect(found.length > remote->segment_length, 0))
@@ -135,7 +143,7 @@ DAT_RETURN udapl_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segmen
                               segments, &found);
 
     if (__builtin_expect(result != DAT_SUCCESS, 0))
-        return result;
+        return bad(ep, result);
     if (__builtin_expect(!remote, 0))
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (__builtin_expect(found.length != remote->segment_length, 0)) {

@@ -80,11 +80,13 @@ static void fill_ia(const struct udapl_ia *ia, DAT_IA_ATTR *attr)
 }
 
 /*
- * The first makes dtest try RDMA Reads and its ping-pong. Those behind it are of the IB extension,
- * the immediates before the atomics, which an adapter may lack.
+ * The first makes dtest try RDMA Reads and its ping-pong, the second is the size of dtestsrq's
+ * messages. Those behind them are of the IB extension, the immediates before the atomics, which an
+ * adapter may lack.
  */
 static DAT_NAMED_ATTR specific[] = {
     {"DAT_IB_RDMA_READ", "TRUE"},
+    {"DAT_IB_TRANSPORT_MTU", "4096"},
     {DAT_IB_ATTR_IMMED_DATA, "TRUE"},
     {DAT_IB_ATTR_FETCH_AND_ADD, "TRUE"},
     {DAT_IB_ATTR_CMP_AND_SWAP, "TRUE"},
@@ -93,8 +95,8 @@ static DAT_NAMED_ATTR specific[] = {
 static DAT_COUNT count_specific(const struct udapl_ia *ia)
 {
     if (ia->provider->extension != DAT_EXTENSION_IB || ia->features.immediate_bits < 32)
-        return 1;
-    return ia->info->atomic_support ? 4 : 2;
+        return 2;
+    return ia->info->atomic_support ? 5 : 3;
 }
 
 static size_t least(size_t a, size_t b)

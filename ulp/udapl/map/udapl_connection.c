@@ -47,7 +47,7 @@ it_conn_qual_t udapl_passive_qual(DAT_CONN_QUAL conn_qual)
 
     memset(&qual, 0, sizeof(qual));
     qual.type = IT_IANA_LR_PORT;
-    qual.conn_qual.lr_port.local = htons((uint16_t)conn_qual);
+    qual.conn_qual.lr_port.local = htons(udapl_port_of_qual(conn_qual));
     return qual;
 }
 
@@ -57,7 +57,7 @@ it_conn_qual_t udapl_active_qual(DAT_CONN_QUAL conn_qual)
 
     memset(&qual, 0, sizeof(qual));
     qual.type = IT_IANA_PORT;
-    qual.conn_qual.port = htons((uint16_t)conn_qual);
+    qual.conn_qual.port = htons(udapl_port_of_qual(conn_qual));
     return qual;
 }
 

@@ -17,10 +17,18 @@
 DAT_EVENT_NUMBER udapl_connection_number(it_event_type_t event, it_conn_reject_code_t reason,
                                          bool accepting);
 
-/* Connection qualifiers are TCP ports. */
+/*
+ * The port that a connection qualifier is: its lower 16 bits, as with Debian's provider. Programs
+ * that know nothing of ports choose greater ones.
+ */
+static inline uint16_t udapl_port_of_qual(DAT_CONN_QUAL conn_qual)
+{
+    return (uint16_t)conn_qual;
+}
+
 static inline bool udapl_is_port(DAT_CONN_QUAL conn_qual)
 {
-    return conn_qual > 0 && conn_qual <= UINT16_MAX;
+    return udapl_port_of_qual(conn_qual) != 0;
 }
 
 /* To listen on: a request then tells the peer's port. */

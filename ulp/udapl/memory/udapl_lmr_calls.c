@@ -53,7 +53,7 @@ static DAT_RETURN find_memory(struct udapl_lmr *lmr, DAT_MEM_TYPE mem_type,
     default:
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     }
-    return lmr->length ? DAT_SUCCESS : udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    return lmr->length ? DAT_SUCCESS : udapl_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 }
 
 static DAT_RETURN register_memory(struct udapl_lmr *lmr)
