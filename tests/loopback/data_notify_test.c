@@ -6,7 +6,6 @@
 #include <criterion/criterion.h>
 
 #include "support/waiter.h"
-#include "support/fixture_node.h"
 
 /* How long something that must not happen is given to happen all the same. */
 #define GRACE_US 30000u
@@ -67,17 +66,6 @@ static void deliver(it_dto_flags_t flags)
     CHECK_OK(it_post_send(bed.a_ep, NULL, 0, 0, flags));
     fx_read(bed.a_ep, &bed.sink, 0, 8, &bed.source, 0, 1, FX_SIGNAL);
     fx_done_len(bed.a.request_evd, bed.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 8);
-}
-
-Test(data_notify, notify_flag_wakes, .fini = bed_close)
-{
-    struct waiter waiter;
-
-    bed_open(IT_THRESHOLD_DISABLE);
-    post_receives(1, IT_NOTIFY_FLAG);
-    waiter_start(&waiter, bed.recv_evd);
-    deliver(FX_QUIET);
-    waiter_returns(&waiter, 0, 0);
 }
 
 /* Receives without the flag are queued and wake nobody; a solicited one releases the first. */
@@ -197,19 +185,6 @@ Test(data_notify, threshold_and_timeout, .fini = bed_close)
     fx_empty(bed.recv_evd);
 }
 
-/* A failed completion releases the waiter whatever the threshold, and without the flag. */
-Test(data_notify, failure_wakes, .fini = bed_close)
-{
-    struct waiter waiter;
-
-    bed_open(5);
-    post_receives(1, FX_QUIET);
-    waiter_start(&waiter, bed.recv_evd);
-    CHECK_OK(it_ep_disconnect(bed.b_ep, NULL, 0));
-    waiter_returns(&waiter, 0, 0);
-    CHECK_EQ(IT_DTO_ERR_FLUSHED, waiter.event.dto_cmpl.dto_status);
-}
-
 /* The same rules for requests: COMPLETION alone queues, COMPLETION and NOTIFY wake. */
 Test(data_notify, requests, .fini = bed_close)
 {
@@ -261,23 +236,4 @@ Test(data_notify, two_waiters, .fini = bed_close)
         CHECK_EQ(1, one.event.dto_cmpl.cookie + two.event.dto_cmpl.cookie);
     else
         CHECK_STATUS(IT_ERR_WAITER_LIMIT, two.status);
-}
-
-/* Freed under the feet of a waiter. */
-Test(data_notify, ia_free_aborts_waiter, .init = node_init)
-{
-    struct waiter waiter;
-
-    waiter_start(&waiter, node.recv_evd);
-    fx_node_close(&node);
-    waiter_ends(&waiter, IT_ERR_ABORT);
-}
-
-Test(data_notify, evd_free_aborts_waiter, .init = node_init, .fini = node_fini)
-{
-    struct waiter waiter;
-
-    waiter_start(&waiter, node.recv_evd);
-    CHECK_OK(it_evd_free(node.recv_evd));
-    waiter_ends(&waiter, IT_ERR_ABORT);
 }
