@@ -94,7 +94,7 @@ static void check_lmr_refusals(void)
 {
     EXPECT_EQ(DAT_SUCCESS, try_lmr(DAT_MEM_TYPE_VIRTUAL, buffer, 10, pz, 0x11, 0));
     EXPECT_EQ(DAT_SUCCESS, try_lmr(DAT_MEM_TYPE_VIRTUAL, buffer, 10, pz, 0x33, DAT_VA_TYPE_ZB));
-    EXPECT_TYPE(DAT_INVALID_PARAMETER, try_lmr(DAT_MEM_TYPE_VIRTUAL, buffer, 0, pz, 0x11, 0));
+    EXPECT_TYPE(DAT_LENGTH_ERROR, try_lmr(DAT_MEM_TYPE_VIRTUAL, buffer, 0, pz, 0x11, 0));
     EXPECT_TYPE(DAT_INVALID_PARAMETER, try_lmr(DAT_MEM_TYPE_VIRTUAL, buffer, 10, pz, 0x400, 0));
     EXPECT_TYPE(DAT_INVALID_PARAMETER, try_lmr(DAT_MEM_TYPE_VIRTUAL, buffer, 10, pz, 0x11, 7));
     EXPECT_TYPE(DAT_INVALID_PARAMETER, try_lmr((DAT_MEM_TYPE)9, buffer, 10, pz, 0x11, 0));
