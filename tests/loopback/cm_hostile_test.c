@@ -260,42 +260,60 @@ Test(cm_hostile, undecided_requests_are_bounded)
     close_service();
 }
 
+/* A peer that comes with its Request while there is no descriptor left to accept it with. */
+struct starved {
+    struct raw_peer peer;
+    struct rlimit limit; /* before */
+    int next;            /* the first that accept(2) gets afterwards */
+};
+
+static void starve(struct starved *starved)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = s.port};
+    RAW_BYTES(out);
+    struct rlimit low;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    *starved = (struct starved){.peer.fd = fd, .next = fcntl(fd, F_DUPFD, 0)};
+    CHECK(getrlimit(RLIMIT_NOFILE, &starved->limit) == 0);
+    low = starved->limit;
+    low.rlim_cur = (rlim_t)starved->next;
+    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    (void)close(starved->next);
+    CHECK(fcntl(fd, F_DUPFD, 0) < 0); /* really none */
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    request(&out);
+    CHECK(raw_send(&starved->peer, &out));
+}
+
+static void relieve(const struct starved *starved)
+{
+    CHECK(setrlimit(RLIMIT_NOFILE, &starved->limit) == 0);
+}
+
 /* Who says nothing has to go when another comes and descriptors have run out. */
 Test(cm_hostile, silent_peers_make_room)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET};
     struct fx_patience patience = fx_patience_start("the silent peers");
     struct raw_mpa_frame reply;
-    RAW_BYTES(out);
     struct raw_peer silent[2];
-    struct raw_peer peer = {0};
-    struct rlimit limit;
-    struct rlimit low;
+    struct starved starved;
 
     open_service();
-    request(&out);
     raw_connect(&silent[0], s.port);
     while (fx_fd_count() < s.descriptors + 2) /* in this order */
         fx_patience_check(&patience);
     raw_connect(&silent[1], s.port);
     while (fx_fd_count() < s.descriptors + 4)
         fx_patience_check(&patience);
-    peer.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
-    low = limit;
-    low.rlim_cur = (rlim_t)peer.fd + 1;
-    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
-    CHECK(fcntl(peer.fd, F_DUPFD, 0) < 0); /* really none */
-    address.sin_port = s.port;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK(connect(peer.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
-    CHECK(raw_send(&peer, &out));
+    starve(&starved);
     CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
-    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&starved.peer, &reply));
     is_closed(&silent[0]);
-    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    relieve(&starved);
     raw_close(&silent[1]);
-    raw_close(&peer);
+    raw_close(&starved.peer);
     close_service();
 }
 
@@ -316,63 +334,32 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 /* The stream of a request that the consumer knows of already cannot be watched. */
 Test(cm_hostile, no_watch_of_an_announced_request, .init = open_service, .fini = close_service)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    RAW_BYTES(out);
-    struct raw_peer peer = {0};
     it_cn_est_identifier_t id;
-    struct rlimit limit;
-    struct rlimit low;
-    int next;
+    struct starved starved;
 
-    request(&out);
-    /* As long as nothing can be accepted, so that stream and Request are found together. */
-    peer.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    next = fcntl(peer.fd, F_DUPFD, 0);
-    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
-    low = limit;
-    low.rlim_cur = (rlim_t)next;
-    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
-    (void)close(next);
-    address.sin_port = s.port;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK(connect(peer.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
-    CHECK(raw_send(&peer, &out));
-    refused_fd = next;
-    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    starve(&starved); /* so that stream and Request are found together */
+    refused_fd = starved.next;
+    relieve(&starved);
     id = fx_request(&s.node, NULL);
     FX_WAIT_WHILE(refused_fd >= 0, "the refusal");
-    is_closed(&peer);
+    is_closed(&starved.peer);
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
 }
 
 /* Without a free descriptor accept(2) fails: the listener pauses and goes on later. */
 Test(cm_hostile, no_descriptor_left, .init = open_service, .fini = close_service)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    RAW_BYTES(out);
     struct raw_mpa_frame reply;
-    struct raw_peer peer = {0};
-    struct rlimit limit;
-    struct rlimit low;
+    struct starved starved;
     uint64_t wakeups;
 
-    request(&out);
-    peer.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
-    low = limit;
-    low.rlim_cur = (rlim_t)peer.fd + 1;
-    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
-    CHECK(fcntl(peer.fd, F_DUPFD, 0) < 0); /* really none */
-    address.sin_port = s.port;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK(connect(peer.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
-    CHECK(raw_send(&peer, &out));
+    starve(&starved);
     wakeups = counters().thread_wakeups;
     (void)poll(NULL, 0, 350);
     fx_empty(s.node.listen_evd);
     CHECK(counters().thread_wakeups - wakeups < 100);
-    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    relieve(&starved);
     CHECK_OK(it_reject(fx_request(&s.node, NULL), NULL, 0));
-    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
-    raw_close(&peer);
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&starved.peer, &reply));
+    raw_close(&starved.peer);
 }
