@@ -3,6 +3,7 @@
 
 #include "link/ofa_link.h"
 #include "memory/ofa_adapter.h"
+#include "queue/ofa_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,6 +45,8 @@ static enum ibv_event_type type_of(it_event_type_t number)
         return IBV_EVENT_QP_REQ_ERR;
     case IT_ASYNC_AFF_EP_FAILURE:
         return IBV_EVENT_QP_FATAL;
+    case ITX_ASYNC_AFF_EP_LAST_RECV:
+        return IBV_EVENT_QP_LAST_WQE_REACHED;
     default:
         return IBV_EVENT_DEVICE_FATAL;
     }
@@ -73,12 +76,23 @@ static void on_cq_error(struct ofa_context *context, it_evd_handle_t handle)
     }
 }
 
+/* An error that ends the connection here takes the queue pair to ERR, with all its receives. */
+static void fail(struct ofa_qp *qp)
+{
+    atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    ofa_cq_look(qp->send_cq);
+    ofa_cq_look(qp->recv_cq);
+}
+
 static void on_ep_error(it_ep_handle_t handle, enum ibv_event_type type)
 {
     it_context_t object;
 
-    if (type != IBV_EVENT_DEVICE_FATAL && it_get_consumer_context(handle, &object) == IT_SUCCESS)
-        ofa_async_raise_qp(object.ptr, type);
+    if (type == IBV_EVENT_DEVICE_FATAL || it_get_consumer_context(handle, &object) != IT_SUCCESS)
+        return;
+    ofa_async_raise_qp(object.ptr, type);
+    if (type != IBV_EVENT_QP_LAST_WQE_REACHED)
+        fail(object.ptr);
 }
 
 /* With the lock: an object is found and told of, or gone. */

@@ -40,13 +40,13 @@ static void fill_path(it_path_t *path, const struct ofa_call *call)
         copy_ip(&path->remote.iwarp.laddr, call->local);
 }
 
-static int set_depths(struct ofa_qp *qp, const struct ofa_call *call)
+int ofa_link_set_depths(struct ofa_qp *qp, uint32_t ird, uint32_t ord)
 {
     it_ep_attributes_t attributes;
 
     memset(&attributes, 0, sizeof(attributes));
-    attributes.srv.rc.rdma_read_ird = call->ird;
-    attributes.srv.rc.rdma_read_ord = call->ord;
+    attributes.srv.rc.rdma_read_ird = ird;
+    attributes.srv.rc.rdma_read_ord = ord;
     return ofa_errno(it_ep_modify(
         qp->ep, (it_ep_param_mask_t)(IT_EP_PARAM_MAX_IRD | IT_EP_PARAM_MAX_ORD), &attributes));
 }
@@ -75,17 +75,12 @@ static int end(struct ofa_qp *qp, enum ofa_link_state before, it_status_t status
     return ofa_errno(status);
 }
 
-int ofa_link_connect(struct ibv_qp *base, const struct ofa_call *call)
+it_status_t ofa_link_attempt(it_ep_handle_t ep, const struct ofa_call *call)
 {
-    struct ofa_qp *qp = ofa_qp_of(base);
     uint16_t local = call->local ? ofa_port_of(call->local) : 0;
     it_conn_qual_t qual = {.type = local ? IT_IANA_LR_PORT : IT_IANA_PORT};
     it_path_t path;
-    enum ofa_link_state before;
-    int error = set_depths(qp, call);
 
-    if (error != 0)
-        return error;
     if (local) {
         qual.conn_qual.lr_port.local = htons(local);
         qual.conn_qual.lr_port.remote = htons(ofa_port_of(call->peer));
@@ -93,10 +88,19 @@ int ofa_link_connect(struct ibv_qp *base, const struct ofa_call *call)
         qual.conn_qual.port = htons(ofa_port_of(call->peer));
     }
     fill_path(&path, call);
+    return it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, call->data, call->length);
+}
+
+int ofa_link_connect(struct ibv_qp *base, const struct ofa_call *call)
+{
+    struct ofa_qp *qp = ofa_qp_of(base);
+    enum ofa_link_state before;
+    int error = ofa_link_set_depths(qp, call->ird, call->ord);
+
+    if (error != 0)
+        return error;
     before = begin(qp);
-    return end(qp, before,
-               it_ep_connect(qp->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, call->data,
-                             call->length));
+    return end(qp, before, ofa_link_attempt(qp->ep, call));
 }
 
 int ofa_link_accept(struct ibv_qp *base, it_cn_est_identifier_t request,
@@ -104,7 +108,7 @@ int ofa_link_accept(struct ibv_qp *base, it_cn_est_identifier_t request,
 {
     struct ofa_qp *qp = ofa_qp_of(base);
     enum ofa_link_state before;
-    int error = set_depths(qp, call);
+    int error = ofa_link_set_depths(qp, call->ird, call->ord);
 
     if (error != 0)
         return error;
@@ -122,7 +126,11 @@ int ofa_link_disconnect(struct ibv_qp *base)
     struct ofa_qp *qp = ofa_qp_of(base);
 
     atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
-    (void)it_ep_disconnect(qp->ep, NULL, 0); /* unless the peer was faster */
+    /*
+     * With an event for rdma_cm, if there is a connection; without one, what is posted is flushed.
+     */
+    if (it_ep_disconnect(qp->ep, NULL, 0) != IT_SUCCESS)
+        (void)itx_ep_flush(qp->ep);
     ofa_hold_flush(qp, IBV_WC_WR_FLUSH_ERR);
     ofa_cq_look(qp->recv_cq);
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The private data of a connection by hand: 40 octets, in network order, the same for request and
+ * The private data of a connection by hand: 44 octets, in network order, the same for request and
  * answer.
  */
 #ifndef ITAPI_ULP_OFA_LINK_OFA_GREETING_H
@@ -8,7 +8,7 @@
 
 #include "object/ofa_object.h"
 
-#define OFA_GREETING_BYTES 40
+#define OFA_GREETING_BYTES 44
 #define OFA_PSN_UNKNOWN    UINT32_MAX
 
 void ofa_greeting_encode(const struct ofa_greeting *greeting,

@@ -2,8 +2,10 @@
 #include "link/ofa_hand.h"
 
 #include "link/ofa_greeting.h"
+#include "link/ofa_knock.h"
 #include "link/ofa_link.h"
 #include "link/ofa_number.h"
+#include "memory/ofa_adapter.h"
 #include "port/ofa_gid.h"
 #include "post/ofa_post.h"
 #include "support/ofa_log.h"
@@ -23,6 +25,11 @@ static bool is_rts(const struct ofa_qp *qp)
     return atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_RTS;
 }
 
+static uint32_t ord_of(const struct ofa_qp *qp)
+{
+    return is_rts(qp) ? qp->attr.max_rd_atomic : ORD_AT_FIRST;
+}
+
 /* As long as InfiniBand would try, and 2 seconds at least. Microseconds. */
 static uint64_t timeout_of(const struct ofa_qp *qp)
 {
@@ -34,9 +41,11 @@ static uint64_t timeout_of(const struct ofa_qp *qp)
     return limit > TIMEOUT_LEAST ? limit : TIMEOUT_LEAST;
 }
 
-static void greet(const struct ofa_qp *qp, uint64_t nonce, unsigned char bytes[OFA_GREETING_BYTES])
+static void greet(const struct ofa_qp *qp, uint64_t nonce, bool knock,
+                  unsigned char bytes[OFA_GREETING_BYTES])
 {
-    struct ofa_greeting greeting = {.to_number = qp->attr.dest_qp_num,
+    struct ofa_greeting greeting = {.knock = knock,
+                                    .to_number = qp->attr.dest_qp_num,
                                     .from_number = qp->base.qp_num,
                                     .to_psn = qp->attr.rq_psn & PSN_MASK,
                                     .from_psn =
@@ -70,25 +79,64 @@ static bool connects(const struct ofa_qp *qp, const struct sockaddr_in6 *peer)
            memcmp(table[qp->attr.ah_attr.grh.sgid_index].gid.raw, &peer->sin6_addr, 16) < 0;
 }
 
-static int connect_now(struct ofa_qp *qp, const struct sockaddr_in6 *peer)
+/* The link is CONNECTING, so nobody else touches the EP. 0 or errno. */
+static int attempt(struct ofa_qp *qp, const struct sockaddr_in6 *peer)
 {
     unsigned char bytes[OFA_GREETING_BYTES];
     struct ofa_call call = {.peer = (const struct sockaddr *)(const void *)peer,
                             .data = bytes,
                             .length = sizeof(bytes),
-                            .ird = qp->attr.max_dest_rd_atomic,
-                            .ord = qp->attr.max_rd_atomic,
                             .timeout_us = timeout_of(qp)};
+    int error = ofa_link_set_depths(qp, qp->attr.max_dest_rd_atomic, ord_of(qp));
+
+    if (error != 0)
+        return error;
+    greet(qp, qp->link.nonce, false, bytes);
+    return ofa_errno(ofa_link_attempt(qp->ep, &call));
+}
+
+/* False: somebody else has begun, or there is no nonce to be had. */
+static bool begin_locked(struct ofa_qp *qp)
+{
     uint64_t nonce;
 
-    if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
-        return errno;
-    nonce |= 1; /* 0 says that the peer has connected */
+    if (qp->link.state != OFA_LINK_IDLE ||
+        getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
+        return false;
+    qp->link.state = OFA_LINK_CONNECTING;
+    qp->link.nonce = nonce | 1; /* 0 says that the peer has connected */
+    return true;
+}
+
+static int connect_now(struct ofa_qp *qp, const struct sockaddr_in6 *peer)
+{
+    bool begun;
+    int error;
+
     (void)pthread_mutex_lock(&qp->context->lock);
-    qp->link.nonce = nonce;
+    begun = begin_locked(qp);
     (void)pthread_mutex_unlock(&qp->context->lock);
-    greet(qp, nonce, bytes);
-    return ofa_link_connect(&qp->base, &call);
+    if (!begun)
+        return 0;
+    error = attempt(qp, peer);
+    if (error == 0)
+        return 0;
+    (void)pthread_mutex_lock(&qp->context->lock);
+    if (qp->link.state == OFA_LINK_CONNECTING)
+        qp->link.state = OFA_LINK_IDLE;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    return error;
+}
+
+/* On the IA's thread, so that nothing here waits for it. */
+static void connect_locked(struct ofa_qp *qp)
+{
+    struct sockaddr_in6 peer;
+
+    if (ofa_gid_address(qp->context->device, &qp->attr.ah_attr,
+                        (uint16_t)(qp->attr.dest_qp_num >> 8), &peer) &&
+        begin_locked(qp) && attempt(qp, &peer) != 0)
+        qp->link.state = OFA_LINK_IDLE;
 }
 
 bool ofa_hand_agrees_locked(struct ofa_qp *qp, const it_connection_event_t *event)
@@ -111,15 +159,25 @@ static it_status_t answer(struct ofa_qp *qp, it_cn_est_identifier_t request,
                           const struct ofa_greeting *greeting)
 {
     unsigned char bytes[OFA_GREETING_BYTES];
-    it_ep_attributes_t attributes;
 
-    memset(&attributes, 0, sizeof(attributes));
-    attributes.srv.rc.rdma_read_ird = qp->attr.max_dest_rd_atomic;
-    attributes.srv.rc.rdma_read_ord = is_rts(qp) ? qp->attr.max_rd_atomic : ORD_AT_FIRST;
-    (void)it_ep_modify(qp->ep, (it_ep_param_mask_t)(IT_EP_PARAM_MAX_IRD | IT_EP_PARAM_MAX_ORD),
-                       &attributes);
-    greet(qp, greeting->nonce, bytes);
+    (void)ofa_link_set_depths(qp, qp->attr.max_dest_rd_atomic, ord_of(qp));
+    greet(qp, greeting->nonce, false, bytes);
     return it_ep_accept(qp->ep, request, bytes, sizeof(bytes));
+}
+
+/* The peer sends, and this end is the one that connects: it has not come to RTS, and may never. */
+static void take_knock_locked(struct ofa_qp *qp, const struct ofa_greeting *greeting)
+{
+    int state = atomic_load_explicit(&qp->state, memory_order_relaxed);
+
+    if (qp->link.state != OFA_LINK_IDLE)
+        return;
+    if (state == IBV_QPS_INIT) {
+        qp->link.knocked = true;
+        qp->link.knock = *greeting;
+    } else if ((state == IBV_QPS_RTR || state == IBV_QPS_RTS) && matches(qp, greeting)) {
+        connect_locked(qp);
+    }
 }
 
 /* False: the request is to be rejected. On the IA's thread, so that nothing here waits for it. */
@@ -133,6 +191,10 @@ static bool take_request_locked(struct ofa_context *context, const it_conn_reque
     qp = ofa_number_find_locked(context, greeting.to_number);
     if (!qp || qp->by_cm)
         return false;
+    if (greeting.knock) {
+        take_knock_locked(qp, &greeting);
+        return false; /* that is all that a knock wants */
+    }
     if (qp->link.state == OFA_LINK_IDLE && qp->link.request == 0) {
         /* Its program has not got so far. */
         qp->link.request = event->cn_est_id;
@@ -217,23 +279,40 @@ static void raise_ord(struct ofa_qp *qp)
     (void)it_ep_modify(qp->ep, IT_EP_PARAM_MAX_ORD, &attributes);
 }
 
+/* Whether the peer has asked this end to connect. */
+static bool was_knocked(struct ofa_qp *qp)
+{
+    bool knocked;
+
+    (void)pthread_mutex_lock(&qp->context->lock);
+    knocked = qp->link.knocked && matches(qp, &qp->link.knock);
+    qp->link.knocked = false;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    return knocked;
+}
+
 int ofa_hand_step(struct ofa_qp *qp)
 {
-    enum ofa_link_state state = state_of(qp);
+    unsigned char bytes[OFA_GREETING_BYTES];
     struct sockaddr_in6 peer;
+    int error;
 
     if (qp->attr.dest_qp_num < NUMBERS_BY_HAND)
         return 0; /* rdma_init_qp_attr has given it: rdma_cm connects */
-    if (state == OFA_LINK_CONNECTING || state == OFA_LINK_UP) {
+    if (state_of(qp) == OFA_LINK_CONNECTING || state_of(qp) == OFA_LINK_UP) {
         raise_ord(qp);
         return 0;
     }
     if (!ofa_gid_address(qp->context->device, &qp->attr.ah_attr,
                          (uint16_t)(qp->attr.dest_qp_num >> 8), &peer))
         return EINVAL;
-    if (!connects(qp, &peer))
-        return answer_now(qp);
-    return is_rts(qp) ? connect_now(qp, &peer) : 0;
+    if (connects(qp, &peer))
+        return is_rts(qp) || was_knocked(qp) ? connect_now(qp, &peer) : 0;
+    error = answer_now(qp);
+    if (error != 0 || !is_rts(qp) || state_of(qp) != OFA_LINK_AWAITED)
+        return error;
+    greet(qp, 0, true, bytes);
+    return ofa_knock(qp, &peer, bytes, sizeof(bytes), timeout_of(qp));
 }
 
 void ofa_hand_forget(struct ofa_qp *qp)
@@ -244,6 +323,7 @@ void ofa_hand_forget(struct ofa_qp *qp)
     request = qp->link.request;
     qp->link.request = 0;
     qp->link.nonce = 0;
+    qp->link.knocked = false;
     (void)pthread_mutex_unlock(&qp->context->lock);
     if (request != 0)
         (void)it_reject(request, NULL, 0);

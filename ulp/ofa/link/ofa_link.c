@@ -13,26 +13,6 @@
 
 #define CONNECTION_EVENTS 4096 /* queued before the IA's thread gets to them */
 
-/* ---- Up and down ---------------------------------------------------------------------------- */
-
-void ofa_link_up_locked(struct ofa_qp *qp)
-{
-    qp->link.state = OFA_LINK_UP;
-    if (qp->link.moves && atomic_load_explicit(&qp->state, memory_order_relaxed) != IBV_QPS_ERR) {
-        atomic_store_explicit(&qp->state, IBV_QPS_RTS, memory_order_relaxed);
-        qp->base.state = IBV_QPS_RTS;
-    }
-    ofa_hold_release(qp);
-}
-
-void ofa_link_down_locked(struct ofa_qp *qp, enum ibv_wc_status status)
-{
-    qp->link.state = OFA_LINK_DOWN;
-    if (!qp->parks)
-        atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
-    ofa_hold_flush(qp, status);
-}
-
 /* ---- Events --------------------------------------------------------------------------------- */
 
 static void on_event_locked(const it_event_t *any)
@@ -99,4 +79,6 @@ void ofa_link_close(struct ofa_context *context)
         (void)it_evd_callback_detach(context->connection_evd);
     if (context->request_evd)
         (void)it_evd_callback_detach(context->request_evd);
+    if (context->knock_evd)
+        (void)it_evd_callback_detach(context->knock_evd);
 }

@@ -39,6 +39,12 @@ void ofa_link_unlisten(struct ofa_listener *listener);
 int ofa_link_evd(struct ofa_context *context, it_event_type_t stream, size_t room,
                  it_evd_callback_rtn_t callback, void *argument, it_evd_handle_t *evd);
 
+/* Of RDMA Reads, while there is no connection. 0 or errno. */
+int ofa_link_set_depths(struct ofa_qp *qp, uint32_t ird, uint32_t ord);
+
+/* it_ep_connect: takes no lock, and changes no state. */
+it_status_t ofa_link_attempt(it_ep_handle_t ep, const struct ofa_call *call);
+
 /* The connection is over, or never came about: what is posted completes. With ofa_context.lock. */
 void ofa_link_down_locked(struct ofa_qp *qp, enum ibv_wc_status status);
 

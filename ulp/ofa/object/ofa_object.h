@@ -8,6 +8,7 @@
 
 #include "support/ofa_fifo.h"
 #include "support/ofa_spin.h"
+#include "support/ofa_timer.h"
 
 #include <infiniband/verbs.h>
 #include <it_api.h>
@@ -88,6 +89,9 @@ struct ofa_context {
     pthread_mutex_t lock; /* links, numbers, counts of events; callbacks take it */
     it_evd_handle_t connection_evd;
     it_evd_handle_t request_evd; /* of connections by hand */
+    it_evd_handle_t
+        knock_evd; /* of link/ofa_knock.c, and its completions, of which there are none */
+    it_evd_handle_t knock_cq;
     it_evd_handle_t affiliated_evd;
     it_evd_handle_t unaffiliated_evd;
     it_pz_handle_t nobody_pz;
@@ -142,7 +146,7 @@ struct ofa_channel {
 
 struct ofa_completion {
     struct ibv_wc wc;
-    const struct ofa_qp *qp;
+    struct ofa_qp *qp;
 };
 
 enum ofa_arming {
@@ -166,12 +170,13 @@ struct ofa_cq {
     uint32_t stash_room;
     uint32_t stash_first;
     uint32_t stash_count;
-    struct ofa_completion *parked; /* of receives whose peer is gone: queue/ofa_park.h */
+    struct ofa_completion *parked; /* whose peer is gone: queue/ofa_park.h */
     uint32_t parked_room;
     uint32_t parked_count;
     uint32_t delivered; /* events that ibv_get_cq_event has given out */
     struct ibv_wc current;
 
+    struct ofa_timer look;    /* for what is parked */
     uint32_t async_delivered; /* with ofa_context.lock */
 };
 
@@ -201,6 +206,7 @@ enum ofa_link_state {
 
 /* What the two ends of a connection by hand tell each other (link/ofa_greeting.h). */
 struct ofa_greeting {
+    bool knock; /* asks the other end to connect */
     uint32_t to_number;
     uint32_t from_number;
     uint32_t to_psn;   /* that the other end begins with, as far as this one knows */
@@ -217,6 +223,8 @@ struct ofa_link {
     uint64_t nonce;
     it_cn_est_identifier_t request; /* that came before the queue pair was ready for it; 0: none */
     struct ofa_greeting greeting;   /* of that request */
+    bool knocked;                   /* the peer asks this end to connect */
+    struct ofa_greeting knock;      /* in these words */
 };
 
 /* A request that waits for the connection. */
@@ -238,8 +246,9 @@ struct ofa_qp {
     it_dto_flags_t recv_flags;
     bool signal_all;
     bool has_ex;
-    bool parks;       /* as InfiniBand: the end of the peer leaves receives alone */
-    atomic_int state; /* enum ibv_qp_state; base.state is what programs read */
+    bool parks;                   /* as InfiniBand: the end of the peer leaves receives alone */
+    atomic_int state;             /* enum ibv_qp_state; base.state is what programs read */
+    _Atomic(uint64_t) give_up_ns; /* when a request fails whose peer is gone; 0: none is known */
 
     struct ofa_spin post_lock; /* the order of requests, and what follows */
     bool holding;              /* requests wait in "held" */

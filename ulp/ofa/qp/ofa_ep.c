@@ -6,6 +6,7 @@
 #include "qp/ofa_qp.h"
 #include "queue/ofa_queue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define DEPTH_AT_FIRST 16 /* of RDMA Reads; connecting sets it */
@@ -32,6 +33,29 @@ static void fill(const struct ofa_qp *qp, it_ep_attributes_t *attributes)
         attributes->srv.rc.srq = qp->srq->srq;
 }
 
+/* What InfiniBand promises beyond iWARP. Only a peer that asks for it, too, agrees. */
+static uint32_t promises(const struct ofa_qp *qp)
+{
+    const char *completions = secure_getenv("ITAPI_OFA_COMPLETIONS");
+
+    if (!qp->parks)
+        return 0;
+    return completions && strcmp(completions, "local") == 0 ? ITX_OWN_PEER_HOLD
+                                                            : ITX_OWN_PEER_ACKS | ITX_OWN_PEER_HOLD;
+}
+
+static it_status_t set_promises(const struct ofa_qp *qp)
+{
+    struct itx_mpa_params params = {.size = sizeof(params)};
+    it_status_t status = itx_ep_get_mpa_params(qp->ep, &params);
+
+    if (status != IT_SUCCESS)
+        return status;
+    params.own_peer = promises(qp);
+    params.hold_us = IT_TIMEOUT_INFINITE;
+    return itx_ep_set_mpa_params(qp->ep, &params);
+}
+
 int ofa_ep_open(struct ofa_qp *qp)
 {
     it_ep_attributes_t attributes;
@@ -47,6 +71,9 @@ int ofa_ep_open(struct ofa_qp *qp)
         return error;
     (void)it_set_consumer_context(qp->ep, context);
     (void)itx_ep_enable_immediate(qp->ep, IT_TRUE);
+    (void)set_promises(qp);
+    if (qp->srq)
+        (void)itx_ep_tell_last_recv(qp->ep, IT_TRUE);
     if (it_ep_query(qp->ep, (it_ep_param_mask_t)(IT_EP_PARAM_MAX_REQ_DTO), &param) == IT_SUCCESS)
         qp->inline_places = (uint32_t)param.attr.max_request_dtos + 1;
     return 0;

@@ -109,6 +109,7 @@ static int reset(struct ofa_qp *qp)
     (void)pthread_mutex_lock(&qp->context->lock);
     qp->link.state = OFA_LINK_IDLE;
     qp->inline_next = 0;
+    atomic_store_explicit(&qp->give_up_ns, 0, memory_order_relaxed);
     memset(&qp->attr, 0, sizeof(qp->attr));
     (void)pthread_mutex_unlock(&qp->context->lock);
     return ofa_ep_open(qp);

@@ -3,6 +3,7 @@
 #include "queue/ofa_queue.h"
 
 #include "queue/ofa_immediate.h"
+#include "queue/ofa_park.h"
 
 #include <arpa/inet.h>
 
@@ -74,19 +75,13 @@ static void add_immediate(const it_event_t *event, struct ibv_wc *wc)
     }
 }
 
-/*
- * A queue pair whose request has failed is in ERR. The first request that is flushed while its
- * program has not asked for that is the one that the peer did not answer.
- */
-static void fail(struct ofa_qp *qp, struct ibv_wc *wc)
+/* A queue pair whose request has failed is in ERR, unless its program is to hear of it later. */
+static void fail(const struct ofa_completion *completion)
 {
-    int before;
-
-    if (wc->status == IBV_WC_WR_FLUSH_ERR && wc->opcode == IBV_WC_RECV)
+    if (completion->wc.status == IBV_WC_WR_FLUSH_ERR && completion->wc.opcode == IBV_WC_RECV)
         return;
-    before = atomic_exchange_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
-    if (wc->status == IBV_WC_WR_FLUSH_ERR && before != IBV_QPS_ERR && qp->parks)
-        wc->status = IBV_WC_RETRY_EXC_ERR;
+    if (!ofa_park_wants(completion))
+        atomic_store_explicit(&completion->qp->state, IBV_QPS_ERR, memory_order_relaxed);
 }
 
 bool ofa_completion_of(const it_event_t *event, struct ofa_completion *completion)
@@ -106,7 +101,7 @@ bool ofa_completion_of(const it_event_t *event, struct ofa_completion *completio
                           .qp_num = qp->base.qp_num};
     if (wc->status != IBV_WC_SUCCESS) {
         wc->vendor_err = (uint32_t)dto->dto_status;
-        fail(qp, wc);
+        fail(completion);
         return true;
     }
     wc->byte_len = dto->transferred_length;

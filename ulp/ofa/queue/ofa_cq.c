@@ -7,6 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+static void look(struct ofa_timer *timer)
+{
+    ofa_cq_look((struct ofa_cq *)(void *)((char *)timer - offsetof(struct ofa_cq, look)));
+}
+
 static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_context,
                              struct ibv_comp_channel *channel, uint32_t vector)
 {
@@ -30,6 +35,7 @@ static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_co
         errno = error;
         return NULL;
     }
+    cq->look.callback = look;
     cq->base.context = base;
     cq->base.channel = channel;
     cq->base.cq_context = cq_context;
@@ -129,6 +135,7 @@ int ibv_destroy_cq(struct ibv_cq *base)
 
     if (atomic_load_explicit(&cq->children, memory_order_acquire) > 0)
         return EBUSY;
+    ofa_timer_cancel(&cq->look);
     if (cq->has_callback)
         (void)it_evd_callback_detach(cq->evd);
     error = ofa_errno(it_evd_free(cq->evd));

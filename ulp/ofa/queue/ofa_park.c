@@ -7,8 +7,53 @@
 
 #define PARK_ROOM_FIRST 16
 
+/* ---- Time limits ---------------------------------------------------------------------------- */
+
+#define TIMEOUT_OF_CM 14 /* of queue pairs whose program leaves the attributes to rdma_cm */
+#define RETRIES_OF_CM 7
+
+/* As InfiniBand counts: 4.096 us << timeout for each try. UINT64_MAX: never. */
+static uint64_t time_limit_ns(const struct ofa_qp *qp)
+{
+    uint64_t timeout = qp->by_cm ? TIMEOUT_OF_CM : qp->attr.timeout;
+    uint64_t tries = (qp->by_cm ? RETRIES_OF_CM : qp->attr.retry_cnt) + UINT64_C(1);
+
+    return timeout == 0 ? UINT64_MAX : (UINT64_C(4096) << (timeout & 31)) * tries;
+}
+
+static bool is_request(const struct ofa_completion *completion)
+{
+    return completion->wc.opcode != IBV_WC_RECV;
+}
+
+/* The first request of a queue pair that is parked starts its clock. */
+static void start_clock(struct ofa_qp *qp)
+{
+    uint64_t limit = time_limit_ns(qp);
+    uint64_t at;
+
+    if (limit == UINT64_MAX || atomic_load_explicit(&qp->give_up_ns, memory_order_relaxed) != 0)
+        return;
+    at = ofa_clock_ns() + limit;
+    atomic_store_explicit(&qp->give_up_ns, at, memory_order_relaxed);
+    ofa_timer_set(&qp->send_cq->look, at);
+    if (qp->recv_cq != qp->send_cq)
+        ofa_timer_set(&qp->recv_cq->look, at + 1000000);
+}
+
+static bool is_over(const struct ofa_completion *completion)
+{
+    uint64_t at = atomic_load_explicit(&completion->qp->give_up_ns, memory_order_relaxed);
+
+    return is_request(completion) && at != 0 && ofa_clock_ns() >= at;
+}
+
+/* ---- Parking -------------------------------------------------------------------------------- */
+
 void ofa_park_locked(struct ofa_cq *cq, const struct ofa_completion *completion)
 {
+    if (is_request(completion))
+        start_clock(completion->qp);
     if (cq->parked_count == cq->parked_room) {
         uint32_t room = cq->parked_room ? cq->parked_room * 2 : PARK_ROOM_FIRST;
         struct ofa_completion *parked = realloc(cq->parked, room * sizeof(*parked));
@@ -24,11 +69,25 @@ void ofa_park_locked(struct ofa_cq *cq, const struct ofa_completion *completion)
     cq->parked[cq->parked_count++] = *completion;
 }
 
+/* A request whose time is over takes its queue pair to ERR, and so all that is behind it. */
+static void fail_those_that_are_over(struct ofa_cq *cq)
+{
+    for (uint32_t i = 0; i < cq->parked_count; i++) {
+        struct ofa_completion *parked = &cq->parked[i];
+
+        if (!ofa_park_wants(parked) || !is_over(parked))
+            continue;
+        parked->wc.status = IBV_WC_RETRY_EXC_ERR;
+        atomic_store_explicit(&parked->qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    }
+}
+
 bool ofa_unpark_locked(struct ofa_cq *cq)
 {
     uint32_t kept = 0;
     bool any = false;
 
+    fail_those_that_are_over(cq);
     for (uint32_t i = 0; i < cq->parked_count; i++) {
         if (ofa_park_wants(&cq->parked[i]))
             cq->parked[kept++] = cq->parked[i];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A queue pair of InfiniBand does not notice that its peer has gone until it sends: its receives
- * stay where they are. The EP of IT-API flushes them. So they are parked in their CQ, and complete
- * once the queue pair is in ERR, if ever. With ofa_cq.lock.
+ * A queue pair of InfiniBand does not notice that its peer has gone: its receives stay where they
+ * are, and a request fails after the time that the program has set for retries. The EP of IT-API
+ * flushes both at once. So they are parked in their CQ: a request until that time is over, a
+ * receive until the queue pair is in ERR, if ever. With ofa_cq.lock.
  */
 #ifndef ITAPI_ULP_OFA_QUEUE_OFA_PARK_H
 #define ITAPI_ULP_OFA_QUEUE_OFA_PARK_H
@@ -12,7 +13,8 @@
 /* Whether a completion says no more than that the peer has gone, and is to wait. */
 static inline bool ofa_park_wants(const struct ofa_completion *completion)
 {
-    return completion->wc.status == IBV_WC_WR_FLUSH_ERR && completion->wc.opcode == IBV_WC_RECV &&
+    return (completion->wc.status == IBV_WC_WR_FLUSH_ERR ||
+            completion->wc.status == IBV_WC_RETRY_EXC_ERR) &&
            completion->qp->parks &&
            atomic_load_explicit(&completion->qp->state, memory_order_relaxed) != IBV_QPS_ERR;
 }

@@ -19,8 +19,10 @@ static const char usage_text[] =
     "Runs PROGRAM, which uses libibverbs or librdmacm, on uiwarp: RDMA on ordinary TCP, with no\n"
     "device, no kernel module and no privilege. Its children run on it, too.\n"
     "\n"
-    "  --iwarp   devices say that they are iWARP cards; else they say RoCE\n"
-    "  --help    this text\n"
+    "  --iwarp                    devices say that they are iWARP cards; else they say RoCE\n"
+    "  --completions=peer|local   a completion says that the peer has the data (as it is at\n"
+    "                             first), or only that the buffer may be used again\n"
+    "  --help                     this text\n"
     "\n"
     "Environment: ITAPI_LOG=info names what a program asked for and is not there.\n";
 
@@ -84,37 +86,57 @@ static bool put_in_front(const char *variable, const char *value)
     return done;
 }
 
+/* False, and *status: that cannot be done. */
+static bool put(const char *variable, const char *value, int *status)
+{
+    if (setenv(variable, value, 1) == 0)
+        return true;
+    *status = complain("setenv");
+    return false;
+}
+
+static bool misused(const char *text, int *status)
+{
+    (void)fprintf(stderr, "it_run: %s\n", text);
+    *status = CANNOT_RUN;
+    return false;
+}
+
 /* True: go on; else *status is what to end with. */
 static bool read_options(int argc, char **argv, int *status)
 {
     static const struct option options[] = {
-        {"iwarp", no_argument, NULL, 'i'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+        {"iwarp", no_argument, NULL, 'i'},
+        {"completions", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
     int option;
 
     /* "+": what follows the program is its own. */
     while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (option) {
         case 'i':
-            if (setenv("ITAPI_OFA_MODEL", "iwarp", 1) != 0) {
-                *status = complain("setenv");
+            if (!put("ITAPI_OFA_MODEL", "iwarp", status))
                 return false;
-            }
+            break;
+        case 'c':
+            if (strcmp(optarg, "peer") != 0 && strcmp(optarg, "local") != 0)
+                return misused("--completions is peer or local", status);
+            if (!put("ITAPI_OFA_COMPLETIONS", optarg, status))
+                return false;
             break;
         case 'h':
             (void)fputs(usage_text, stdout);
             *status = 0;
             return false;
         default:
-            (void)fputs("it_run: --help tells how it is used\n", stderr);
-            *status = CANNOT_RUN;
-            return false;
+            return misused("--help tells how it is used", status);
         }
     }
     if (optind < argc)
         return true;
-    (void)fputs("it_run: no program is given; --help tells more\n", stderr);
-    *status = CANNOT_RUN;
-    return false;
+    return misused("no program is given; --help tells more", status);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections that come up and go down. */
+#include "link/ofa_link.h"
+#include "post/ofa_post.h"
+
+void ofa_link_up_locked(struct ofa_qp *qp)
+{
+    qp->link.state = OFA_LINK_UP;
+    if (qp->link.moves && atomic_load_explicit(&qp->state, memory_order_relaxed) != IBV_QPS_ERR) {
+        atomic_store_explicit(&qp->state, IBV_QPS_RTS, memory_order_relaxed);
+        qp->base.state = IBV_QPS_RTS;
+    }
+    ofa_hold_release(qp);
+}
+
+void ofa_link_down_locked(struct ofa_qp *qp, enum ibv_wc_status status)
+{
+    qp->link.state = OFA_LINK_DOWN;
+    if (!qp->parks)
+        atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    ofa_hold_flush(qp, status);
+}
