@@ -172,7 +172,7 @@ static const struct {
 } calls[] = {
     {"query", query, {OK, OK, OK, OK, OK, OK, OK, OK}},
     {"get_status", get_status, {OK, OK, OK, OK, OK, OK, OK, OK}},
-    {"modify", modify, {OK, OK, OK, NO, OK, NO, NO, NO}},
+    {"modify", modify, {OK, OK, OK, OK, OK, NO, NO, NO}},
     {"connect", connect_it, {NO, ANY, NO, NO, NO, NO, NO, NO}},
     {"dup_connect", dup_connect, {NO, ANY, NO, NO, NO, NO, NO, NO}},
     {"duplicate_of", duplicate_of, {NO, NO, NO, NO, NO, NO, ANY, NO}},

@@ -37,8 +37,10 @@ static void check_lost(const struct kit_side *side)
     DAT_EVENT event;
     DAT_COUNT more;
 
-    CHECK_DAT(
-        dat_evd_wait(side->connect, (DAT_TIMEOUT)time_limit_ms(20000) * 1000, 1, &event, &more));
+    do /* another EP of the side may end with it */
+        CHECK_DAT(dat_evd_wait(side->connect, (DAT_TIMEOUT)time_limit_ms(20000) * 1000, 1, &event,
+                               &more));
+    while (event.event_data.connect_event_data.ep_handle != side->ep);
     EXPECT(event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
            event.event_number == DAT_CONNECTION_EVENT_BROKEN);
     event = kit_next(side->recv, DAT_DTO_COMPLETION_EVENT);
