@@ -257,7 +257,7 @@ static void evd_leave_aggregate(struct evd *evd)
     struct evd *old;
 
     base_lock_take(&evd->lock);
-    old = evd_aggregate_change_locked(evd, NULL);
+    old = evd_member_change_locked(evd, NULL);
     base_lock_drop(&evd->lock);
     evd_aggregate_left(old);
 }

@@ -111,10 +111,10 @@ static void evd_modify_commit_locked(struct evd *evd, struct evd_change *change)
     if (change->mask & IT_EVD_PARAM_ENABLED)
         evd->enabled = params->evd_enabled != IT_FALSE;
     if ((change->mask & IT_EVD_PARAM_AEVD_HANDLE) && change->aevd != evd->aevd) {
-        change->left = evd_aggregate_change_locked(evd, change->aevd);
+        change->left = evd_member_change_locked(evd, change->aevd);
         change->aevd = NULL; /* the hold is the member's now */
     } else if (evd->aevd) {
-        (void)evd_aggregate_update_locked(evd); /* the caller wakes in any case */
+        (void)evd_member_update_locked(evd); /* the caller wakes in any case */
     }
 }
 

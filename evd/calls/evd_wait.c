@@ -139,7 +139,7 @@ static it_status_t evd_wait_look_aggregate(struct evd_wait *wait)
         base_lock_take(&aevd->lock);
         status = evd_wait_check_locked(wait, false);
         if (status == IT_SUCCESS)
-            member = evd_aggregate_next_locked(aevd);
+            member = evd_member_next_locked(aevd);
         else if (status == IT_ERR_QUEUE_EMPTY && wait->blocks)
             status = evd_wait_arm_locked(wait);
         base_lock_drop(&aevd->lock);

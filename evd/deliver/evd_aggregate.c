@@ -28,7 +28,7 @@ static bool evd_take_from_locked(struct evd *member, it_event_t *event)
         member->fired--;
     else
         atomic_store_explicit(&member->notified, true, memory_order_relaxed);
-    return evd_aggregate_update_locked(member);
+    return evd_member_update_locked(member);
 }
 
 size_t evd_aggregate_take(struct evd *aevd, struct evd *member, it_event_t *events, size_t max)
@@ -55,7 +55,7 @@ size_t evd_aggregate_dequeue(struct evd *aevd, it_event_t *events, size_t max)
 
     do {
         base_lock_take(&aevd->lock);
-        member = evd_aggregate_next_locked(aevd);
+        member = evd_member_next_locked(aevd);
         base_lock_drop(&aevd->lock);
         if (member)
             count += evd_aggregate_take(aevd, member, events + count, max - count);

@@ -31,13 +31,14 @@ bool evd_pop_locked(struct evd *evd, it_event_t *event)
     if (evd->overflowed && (evd->flags & IT_EVD_OVERFLOW_AUTO_RESET))
         evd->overflowed = false;
     if (evd->aevd)
-        return evd_aggregate_update_locked(evd);
+        return evd_member_update_locked(evd);
     return evd->fd_raised && !evd_is_fd_due_locked(evd);
 }
 
 /* ---------------------------------------------------------------- waking */
 
-int evd_idle_waiter_locked(struct evd *evd)
+/* A waiter that no thread has woken, or -1. */
+static int evd_idle_waiter_locked(struct evd *evd)
 {
     for (int slot = 0; evd->waiters_used >> slot != 0; slot++) {
         if ((evd->waiters_used >> slot & 1) && !evd_waiter_is_woken(&evd->waiters[slot]))
@@ -48,7 +49,7 @@ int evd_idle_waiter_locked(struct evd *evd)
 
 bool evd_needs_wake_locked(struct evd *evd)
 {
-    bool told = evd->aevd && evd_aggregate_update_locked(evd);
+    bool told = evd->aevd && evd_member_update_locked(evd);
 
     base_lock_assert_held(&evd->lock);
     if (told || evd->overflow_unreported)
@@ -214,7 +215,7 @@ static void evd_add_locked(struct evd *evd, const it_event_t *event)
     record->evd = evd_handle(evd);
 }
 
-enum evd_push_result evd_push(struct evd *evd, const it_event_t *event)
+static enum evd_push_result evd_push(struct evd *evd, const it_event_t *event)
 {
     enum evd_push_result result = EVD_LOST;
 

@@ -14,15 +14,15 @@ enum evd_push_result {
 /* Queues a completion. May be called with provider locks held: takes only the EVD's own lock. */
 enum evd_push_result evd_push_dto(struct evd *evd, const struct evd_dto *dto);
 
-/* Queues any other event; event->any.evd is filled in here. */
-enum evd_push_result evd_push(struct evd *evd, const it_event_t *event);
-
 /*
  * Wakes a waiter, raises the descriptor, tells the AEVD, reports an overflow. No lock may be held.
  */
 void evd_wake(struct evd *evd);
 
-/* evd_push and, where needed, evd_wake. No lock may be held. True unless the event was lost. */
+/*
+ * Queues any other event and, where needed, wakes as evd_wake does; event->any.evd is filled in
+ * here. No lock may be held. True unless the event was lost.
+ */
 bool evd_deliver(struct evd *evd, const it_event_t *event);
 
 /* The same, but a full EVD refuses the event (false) and does not overflow. No lock may be held. */

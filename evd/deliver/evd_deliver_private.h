@@ -9,9 +9,6 @@
 /* Takes the oldest event of a SEVD that has one. True when evd_wake() must follow. */
 bool evd_pop_locked(struct evd *evd, it_event_t *event);
 
-/* A waiter that nobody has woken, or -1. */
-int evd_idle_waiter_locked(struct evd *evd);
-
 /* True when a waiter should be woken, the descriptor raised or the AEVD told: evd_wake(). */
 bool evd_needs_wake_locked(struct evd *evd);
 
@@ -32,7 +29,7 @@ void evd_wakeup_run(struct evd *evd, const struct evd_wakeup *wakeup);
 
 /* Every waiter looks again. No lock is held. */
 void evd_wake_all(struct evd *evd);
-/* Ends what evd_aggregate_change_locked() has begun, without the lock; old may be NULL. */
+/* Ends what evd_member_change_locked() has begun, without the lock; old may be NULL. */
 void evd_aggregate_left(struct evd *old);
 /* Takes from that member, within reason, and unpins it. 0 when another thread was faster. */
 size_t evd_aggregate_take(struct evd *aevd, struct evd *member, it_event_t *events, size_t max);

@@ -39,7 +39,7 @@ static size_t evd_source_arm_locked(struct evd *evd, struct evd_source *source)
     source->ops->arm(source->context, false);
     moved += evd_source_move_locked(evd);
     if (evd->aevd)
-        (void)evd_aggregate_update_locked(evd); /* the caller wakes in any case */
+        (void)evd_member_update_locked(evd); /* the caller wakes in any case */
     return moved;
 }
 
@@ -195,7 +195,7 @@ static void evd_source_take_news(struct evd *evd, struct evd_source *source)
     source->ops->disarm(source->context);
     (void)evd_source_move_locked(evd);
     if (evd->aevd)
-        (void)evd_aggregate_update_locked(evd);
+        (void)evd_member_update_locked(evd);
     base_lock_drop(&evd->lock);
     evd_wake(evd);
 }

@@ -84,6 +84,9 @@ bool evd_loop_submit(struct evd_loop *loop, struct evd_task *task);
  * thread does the work of its own loops, but for callbacks: two loops may call each other.
  */
 void evd_loop_call(struct evd_loop *loop, void (*function)(void *argument), void *argument);
+/* The same of a function with a result. */
+it_status_t evd_loop_run(struct evd_loop *loop, it_status_t (*function)(void *argument),
+                         void *argument);
 
 /* ---------------------------------------------------------------- only where evd_loop_is_here() */
 

@@ -50,7 +50,7 @@ static void loop_call_finish(struct loop_call *call)
     pthread_mutex_unlock(&call->lock);
 }
 
-void loop_call_run(struct evd_task *task)
+static void loop_call_run(struct evd_task *task)
 {
     loop_call_finish((struct loop_call *)task);
 }
@@ -110,4 +110,26 @@ void loop_call(struct evd_loop *loop, void (*run)(struct evd_task *task),
 void evd_loop_call(struct evd_loop *loop, void (*function)(void *argument), void *argument)
 {
     loop_call(loop, loop_call_run, function, argument, false);
+}
+
+struct loop_run {
+    it_status_t (*function)(void *argument);
+    void *argument;
+    it_status_t status;
+};
+
+static void loop_run(void *argument)
+{
+    struct loop_run *run = argument;
+
+    run->status = run->function(run->argument);
+}
+
+it_status_t evd_loop_run(struct evd_loop *loop, it_status_t (*function)(void *argument),
+                         void *argument)
+{
+    struct loop_run run = {.function = function, .argument = argument};
+
+    evd_loop_call(loop, loop_run, &run);
+    return run.status;
 }

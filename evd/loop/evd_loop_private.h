@@ -103,8 +103,7 @@ void loop_woken(struct evd_loop *loop);
  */
 void loop_call(struct evd_loop *loop, void (*run)(struct evd_task *task),
                void (*function)(void *argument), void *argument, bool holds);
-/* The function runs as any task, or when nothing on the loop's thread uses the loop any more. */
-void loop_call_run(struct evd_task *task);
+/* The function runs when nothing on the loop's thread uses the loop any more. */
 void loop_call_note(struct evd_task *task);
 
 /* evd_loop_thread.c */

@@ -6,13 +6,6 @@
  */
 #include "evd/queue/evd_object.h"
 
-struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t handle)
-{
-    struct evd *evd = evd_from_handle(handle);
-
-    return evd && evd_is_aggregate(evd) && evd->ia == ia ? evd : NULL;
-}
-
 /* How many takes on the AEVD this member can serve now. */
 static size_t evd_offer_locked(const struct evd *member)
 {
@@ -49,12 +42,12 @@ static bool evd_offer_set_locked(struct evd *member, size_t offer)
     return true;
 }
 
-bool evd_aggregate_update_locked(struct evd *member)
+bool evd_member_update_locked(struct evd *member)
 {
     return evd_offer_set_locked(member, evd_offer_locked(member));
 }
 
-struct evd *evd_aggregate_change_locked(struct evd *member, struct evd *aevd)
+struct evd *evd_member_change_locked(struct evd *member, struct evd *aevd)
 {
     struct evd *old = member->aevd;
 
@@ -66,11 +59,11 @@ struct evd *evd_aggregate_change_locked(struct evd *member, struct evd *aevd)
     member->aevd = aevd;
     atomic_store_explicit(&member->notified, false, memory_order_relaxed);
     if (aevd)
-        (void)evd_aggregate_update_locked(member); /* the caller wakes in any case */
+        (void)evd_member_update_locked(member); /* the caller wakes in any case */
     return old;
 }
 
-struct evd *evd_aggregate_next_locked(struct evd *aevd)
+struct evd *evd_member_next_locked(struct evd *aevd)
 {
     struct evd *member = BASE_LIST_ITEM(base_list_take(&aevd->ready_members), struct evd, ready);
 

@@ -13,6 +13,13 @@ struct evd *evd_from_handle(it_evd_handle_t handle)
     return base_object_is(handle, IT_HANDLE_TYPE_EVD) ? (struct evd *)(void *)handle : NULL;
 }
 
+struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t handle)
+{
+    struct evd *evd = evd_from_handle(handle);
+
+    return evd && evd_is_aggregate(evd) && evd->ia == ia ? evd : NULL;
+}
+
 it_event_type_t evd_stream(const struct evd *evd)
 {
     return evd->stream;

@@ -174,24 +174,25 @@ void evd_fd_close(struct evd *evd);
 /* Makes the descriptor readable or not, as the EVD is ready or not. No lock is held. */
 void evd_fd_sync(struct evd *evd);
 
-/* evd_members.c: NULL unless handle is an AEVD of this IA. */
+/* NULL unless handle is an AEVD of this IA. */
 struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t handle);
-/* Member and its lock. True when the list of the AEVD has changed: evd_wake(). */
-bool evd_aggregate_update_locked(struct evd *member);
-/* The member has a new AEVD, which it holds already, or none. The caller gets the old hold. */
-struct evd *evd_aggregate_change_locked(struct evd *member, struct evd *aevd);
-/* The next member to serve, pinned, or NULL. Later calls serve others first. */
-struct evd *evd_aggregate_next_locked(struct evd *aevd);
 
-/* evd_registry.c: at most one EVD per asynchronous stream. */
+/* evd_members.c. Member and its lock. True when the list of the AEVD has changed: evd_wake(). */
+bool evd_member_update_locked(struct evd *member);
+/* The member has a new AEVD, which it holds already, or none. The caller gets the old hold. */
+struct evd *evd_member_change_locked(struct evd *member, struct evd *aevd);
+/* The next member to serve, pinned, or NULL. Later calls serve others first. */
+struct evd *evd_member_next_locked(struct evd *aevd);
+
+/* evd_ia.c: at most one EVD per asynchronous stream. */
 it_status_t evd_ia_register(struct evd *evd);
 void evd_ia_unregister(struct evd *evd);
+/* The EVD of an asynchronous stream, pinned, or NULL. */
+struct evd *evd_ia_enter_stream(struct evd_ia *ia, it_event_type_t stream);
 
-/* evd_source_wait.c */
+/* evd_source.c */
 struct evd_source *evd_source_of(struct evd *evd);
 /* Returns how many completions have been moved up. No source: 0. */
 size_t evd_source_move_locked(struct evd *evd);
-
-struct evd *evd_ia_enter_stream(struct evd_ia *ia, it_event_type_t stream);
 
 #endif

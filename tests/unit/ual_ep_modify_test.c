@@ -167,7 +167,7 @@ Test(ual_ep_mpa, set_checks_its_arguments)
 
     cr_assert_eq(itx_ep_set_mpa_params(NULL, &params), IT_ERR_INVALID_EP);
     cr_assert_eq(itx_ep_set_mpa_params(world.ep, NULL), IT_ERR_FAULT);
-    params.size = sizeof(params) / 2;
+    params.size = sizeof(params.size);
     cr_assert_eq(itx_ep_set_mpa_params(world.ep, &params), IT_ERR_INVALID_LENGTH);
     params = good();
     params.revision = 0;

@@ -351,24 +351,29 @@ it_status_t uiw_accept(struct ual_ep *ep, struct ual_request *request, const voi
 
 /* ---------------------------------------------------------------- it_reject */
 
-static void reject_run(void *argument)
+struct reject_call {
+    struct ual_request *request;
+    const void *private_data;
+    size_t length;
+};
+
+static it_status_t reject_run(void *argument)
 {
-    struct uiw_decision *call = argument;
+    const struct reject_call *call = argument;
     struct uiw_conn *conn = uiw_accept_conn_of(call->request);
 
-    call->status = IT_ERR_INVALID_CN_EST_ID;
     if (!uiw_accept_peer_is_there(conn))
-        return;
-    call->status = IT_SUCCESS;
+        return IT_ERR_INVALID_CN_EST_ID;
     if (call->length > 0)
         memcpy(conn->private_data, call->private_data, call->length);
     conn->private_length = call->length;
     uiw_conn_step(conn, UIW_ON_REJECT);
+    return IT_SUCCESS;
 }
 
 it_status_t uiw_reject(struct ual_request *request, const void *private_data, size_t length)
 {
-    struct uiw_decision call = {
+    struct reject_call call = {
         .request = request,
         .private_data = private_data,
         .length = length,
@@ -376,6 +381,5 @@ it_status_t uiw_reject(struct ual_request *request, const void *private_data, si
 
     if (length > IT_MAX_PRIV_DATA)
         return IT_ERR_INVALID_PDATA_LENGTH;
-    evd_loop_call(request->ia->evd.loop, reject_run, &call);
-    return call.status;
+    return evd_loop_run(request->ia->evd.loop, reject_run, &call);
 }

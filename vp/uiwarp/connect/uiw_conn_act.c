@@ -79,7 +79,8 @@ static void act_linger(struct uiw_conn *conn, const void *tail, size_t tail_leng
 
 /* ---------------------------------------------------------------- failures */
 
-it_conn_reject_code_t uiw_conn_reject_code(int error)
+/* Of UIW_ON_LOST: the kernel's word in that of an event. */
+static it_conn_reject_code_t act_reject_code(int error)
 {
     switch (error) {
     case EBADMSG:
@@ -108,7 +109,7 @@ it_conn_reject_code_t uiw_conn_reject_code(int error)
 static it_conn_reject_code_t act_code(const struct uiw_conn *conn)
 {
     if (conn->event == UIW_ON_LOST)
-        return uiw_conn_reject_code(conn->error);
+        return act_reject_code(conn->error);
     if (conn->event == UIW_ON_EXPIRED)
         return IT_CN_REJ_TIMEOUT;
     if (conn->event == UIW_ON_NO_MEMORY)

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const uiw_conn_state_texts[UIW_CONN_STATES] = {
+/* Of each state: for a line of the log, behind "while". */
+static const char *const log_state_texts[UIW_CONN_STATES] = {
     [UIW_CONN_OVER] = "it is over",
     [UIW_CONN_CONNECTING] = "TCP connects",
     [UIW_CONN_MESSAGE] = "the last streaming message goes out",
@@ -78,10 +79,10 @@ void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code)
     cause = log_cause(conn, text, sizeof(text));
     if (conn->ep)
         base_log(BASE_LOG_INFO, "ep %p: no connection with %s: %s while %s%s%s", (void *)conn->ep,
-                 peer.chars, itx_reject_string(code), uiw_conn_state_texts[conn->state],
+                 peer.chars, itx_reject_string(code), log_state_texts[conn->state],
                  *cause ? ": " : "", cause);
     else /* a peer may have many of them */
         base_log_limited(BASE_LOG_INFO, "%s: no connection with %s: %s while %s%s%s",
                          conn->ia->ual->name, peer.chars, itx_reject_string(code),
-                         uiw_conn_state_texts[conn->state], *cause ? ": " : "", cause);
+                         log_state_texts[conn->state], *cause ? ": " : "", cause);
 }

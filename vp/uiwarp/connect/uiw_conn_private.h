@@ -215,9 +215,6 @@ extern const struct uiw_conn_act uiw_act_rejected;
 extern const struct uiw_conn_act uiw_act_refuse;
 extern const struct uiw_conn_act uiw_act_terminate;
 
-/* Of UIW_ON_LOST: the kernel's word in that of an event. */
-it_conn_reject_code_t uiw_conn_reject_code(int error);
-
 /* Resets the stream and reports this code when there is an EP. */
 void uiw_conn_fail(struct uiw_conn *conn, it_conn_reject_code_t code);
 
@@ -257,16 +254,6 @@ bool uiw_conn_peer_is_quiet(const struct uiw_conn *conn);
 
 /* ---------------------------------------------------------------- uiw_accept.c */
 
-/* One call of it_reject or it_handoff, on its way through the loop thread. */
-struct uiw_decision {
-    struct ual_request *request;
-    const void *private_data;
-    size_t length;
-    const it_conn_qual_t *qual;
-    size_t spigot_id;
-    it_status_t status;
-};
-
 /* A half-open connection of a listen point; takes fd. */
 void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
                       const struct sockaddr_storage *peer);
@@ -285,9 +272,6 @@ extern const struct uiw_conn_role uiw_accept_role, uiw_connect_role;
 extern const struct uiw_conn_role uiw_initiator_role, uiw_responder_role; /* of a conversion */
 
 /* ---------------------------------------------------------------- uiw_conn_log.c */
-
-/* Of each state: for a line of the log, behind "while". */
-extern const char *const uiw_conn_state_texts[UIW_CONN_STATES];
 
 /* While the stream is still there: an attempt of ours or of a peer comes to nothing. */
 void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code);

@@ -16,7 +16,6 @@
 struct convert_call {
     struct ual_ep *ep;
     const struct vp_convert *convert;
-    it_status_t status;
 };
 
 /* ---------------------------------------------------------------- startup */
@@ -148,7 +147,7 @@ static void convert_launch(struct uiw_conn *conn, const struct vp_convert *conve
                             : UIW_ON_NO_MEMORY);
 }
 
-static void convert_run(void *argument)
+static it_status_t convert_run(void *argument)
 {
     struct convert_call *call = argument;
     const struct vp_convert *convert = call->convert;
@@ -156,25 +155,25 @@ static void convert_run(void *argument)
         uiw_conn_new(uiw_ia_of(ual_ia_of(&call->ep->object)), convert->fd,
                      convert->initiator ? &uiw_initiator_role : &uiw_responder_role);
     it_path_t path = {.spigot_id = 1, .timeout = convert->timeout_us};
+    it_status_t status = IT_ERR_RESOURCES;
 
-    call->status = IT_ERR_RESOURCES;
     if (!conn)
-        return;
+        return status;
     if (!convert_copy(conn, convert))
         goto err_discard;
-    call->status = IT_ERR_INVALID_CONVERSION;
+    status = IT_ERR_INVALID_CONVERSION;
     if (!uiw_net_path_of(convert->fd, &path))
         goto err_discard;
-    call->status = IT_ERR_INVALID_EP_STATE;
+    status = IT_ERR_INVALID_EP_STATE;
     if (!uiw_conn_attach(conn, call->ep, convert->initiator ? UAL_EP_CONNECT : UAL_EP_WAIT_REQUEST,
                          &path))
         goto err_discard;
-    call->status = IT_SUCCESS;
     convert_launch(conn, convert);
-    return;
+    return IT_SUCCESS;
 
 err_discard:
     uiw_conn_end(conn);
+    return status;
 }
 
 it_status_t uiw_convert(struct ual_ep *ep, const struct vp_convert *convert)
@@ -183,6 +182,5 @@ it_status_t uiw_convert(struct ual_ep *ep, const struct vp_convert *convert)
 
     if (convert->private_length > IT_MAX_PRIV_DATA)
         return IT_ERR_INVALID_PDATA_LENGTH;
-    evd_loop_call(ual_ia_of(&ep->object)->evd.loop, convert_run, &call);
-    return call.status;
+    return evd_loop_run(ual_ia_of(&ep->object)->evd.loop, convert_run, &call);
 }

@@ -17,11 +17,6 @@
 #define LISTEN_PAUSE_NS      (100 * BASE_NS_PER_MS)
 #define LISTEN_PORT_TRIES    32 /* until a chosen port is free on all addresses */
 
-struct listen_call {
-    struct ual_listen *listen;
-    it_status_t status;
-};
-
 /* ---------------------------------------------------------------- qualifiers */
 
 struct ual_listen *uiw_listen_find(struct uiw_ia *ia, const it_conn_qual_t *qual, size_t spigot_id)
@@ -323,31 +318,26 @@ static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen, u
 
 /* ---------------------------------------------------------------- provider table */
 
-static void listen_start_run(void *argument)
+static it_status_t listen_start_run(void *argument)
 {
-    struct listen_call *call = argument;
-    struct ual_listen *listen = call->listen;
+    struct ual_listen *listen = argument;
     struct uiw_listen *area = uiw_listen_of(listen);
     uint16_t *port = base_net_listen_port(&listen->conn_qual);
+    it_status_t status;
 
-    if (!port) {
-        call->status = IT_ERR_INVALID_CONN_QUAL;
-        return;
-    }
+    if (!port)
+        return IT_ERR_INVALID_CONN_QUAL;
     area->ual = listen;
-    call->status =
-        listen_create(uiw_ia_of(ual_ia_of(&listen->object)), listen,
-                      listen->flags & IT_LISTEN_CONN_QUAL_INPUT ? *port : 0, &area->listener);
-    if (call->status == IT_SUCCESS)
+    status = listen_create(uiw_ia_of(ual_ia_of(&listen->object)), listen,
+                           listen->flags & IT_LISTEN_CONN_QUAL_INPUT ? *port : 0, &area->listener);
+    if (status == IT_SUCCESS)
         *port = listen_bound_port(area->listener);
+    return status;
 }
 
 it_status_t uiw_listen_start(struct ual_listen *listen)
 {
-    struct listen_call call = {.listen = listen};
-
-    evd_loop_call(ual_ia_of(&listen->object)->evd.loop, listen_start_run, &call);
-    return call.status;
+    return evd_loop_run(ual_ia_of(&listen->object)->evd.loop, listen_start_run, listen);
 }
 
 static void listen_stop_run(void *argument)

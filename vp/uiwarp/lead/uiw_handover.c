@@ -150,25 +150,20 @@ static void handover_ready(void *argument, unsigned events)
     uiw_leader_release(ia);
 }
 
-struct handover_open {
-    struct ual_ia *ia;
-    bool watched;
-};
-
-static void handover_open_on_loop(void *argument)
+static it_status_t handover_open_on_loop(void *argument)
 {
-    struct handover_open *open = argument;
-    struct uiw_progress *progress = uiw_progress_of(open->ia);
+    struct ual_ia *ia = argument;
+    struct uiw_progress *progress = uiw_progress_of(ia);
+    bool watched = evd_io_watch(&progress->watch, ia->evd.loop, progress->gate_fd, EVD_IO_READ,
+                                handover_ready, ia);
 
-    open->watched = evd_io_watch(&progress->watch, open->ia->evd.loop, progress->gate_fd,
-                                 EVD_IO_READ, handover_ready, open->ia);
+    return watched ? IT_SUCCESS : IT_ERR_RESOURCES;
 }
 
 bool uiw_handover_open(struct ual_ia *ia)
 {
     struct uiw_progress *progress = uiw_progress_of(ia);
     struct epoll_event event = {.events = EPOLLIN};
-    struct handover_open open = {.ia = ia};
 
     progress->unpark.run = handover_unpark;
     uiw_sweep_open(ia);
@@ -177,8 +172,7 @@ bool uiw_handover_open(struct ual_ia *ia)
         epoll_ctl(progress->gate_fd, EPOLL_CTL_ADD, progress->epoll_fd, &event) != 0)
         return false;
     atomic_store_explicit(&progress->gate_open, true, memory_order_relaxed);
-    evd_loop_call(ia->evd.loop, handover_open_on_loop, &open);
-    return open.watched;
+    return evd_loop_run(ia->evd.loop, handover_open_on_loop, ia) == IT_SUCCESS;
 }
 
 static void handover_close_on_loop(void *argument)

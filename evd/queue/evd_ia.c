@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The objects of an IA, and its EVDs of asynchronous streams. */
+/* An IA: its objects, its EVDs of asynchronous streams, for how long its waiters poll. */
 #include "evd/queue/evd_object.h"
+
+#include "base/base_clock.h"
+
+#include "itx_api.h"
 
 /* ---------------------------------------------------------------- the IA's list of objects */
 
@@ -57,7 +61,6 @@ void evd_ia_unregister(struct evd *evd)
     base_lock_drop(&ia->lock);
 }
 
-/* The EVD of an asynchronous stream, pinned, or NULL. */
 struct evd *evd_ia_enter_stream(struct evd_ia *ia, it_event_type_t stream)
 {
     struct evd *evd;
@@ -68,4 +71,18 @@ struct evd *evd_ia_enter_stream(struct evd_ia *ia, it_event_type_t stream)
         evd_pin(evd); /* not dying yet: it is unregistered before */
     base_lock_drop(&ia->lock);
     return evd;
+}
+
+/* ---------------------------------------------------------------- polling */
+
+/* A thread that polls does not hear of signals. */
+#define SPIN_MAX_US UINT64_C(10000)
+
+uint64_t evd_ia_spin_ns(const struct evd_ia *ia, uint64_t usual_ns)
+{
+    uint64_t spin_us = atomic_load_explicit(&ia->spin_us, memory_order_relaxed);
+
+    if (spin_us == ITX_SPIN_DEFAULT)
+        return usual_ns;
+    return (spin_us < SPIN_MAX_US ? spin_us : SPIN_MAX_US) * BASE_NS_PER_US;
 }
