@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs poll for the last octet of an RDMA Write, though no standard promises it: when it is there,
- * all octets before it are. Here a thread of its own places them, and another looks.
+ * Programs poll for the last octet of an RDMA Write, though no standard promises it: when it is
+ * there, all octets before it are. Here a thread of its own places them, and another looks.
  */
 #include <criterion/criterion.h>
 #include <stdatomic.h>

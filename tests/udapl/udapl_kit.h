@@ -44,7 +44,7 @@ void kit_side_open_on(struct kit_side *side, const char *name);
 void kit_side_close(struct kit_side *side);
 
 DAT_EP_HANDLE kit_ep(const struct kit_side *side);
-/* Another EP in the place of the side's, with these attributes; NULL for the provider's defaults. */
+/* Another EP in the place of the side's, with these attributes; NULL: the provider's defaults. */
 void kit_ep_anew(struct kit_side *side, const DAT_EP_ATTR *attr);
 
 /* The next event; none in time fails the test. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RDMA Reads of more segments than the adapter takes for one, as on siw: here uiwarp is taken for such
- * an adapter. The provider's functions are called as the registry would.
+ * RDMA Reads of more segments than the adapter takes for one, as on siw: here uiwarp is taken for
+ * such an adapter. The provider's functions are called as the registry would.
  */
 #include "connect/udapl_connect.h"
 #include "endpoint/udapl_endpoint.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* RMRs: bind, fences, unbind, invalidation by the peer, a Read into a window, zero-based regions. */
+/* RMRs: bind, fences, unbind, invalidation by the peer, Reads into a window; zero-based regions. */
 #include "udapl_kit.h"
 
 #include <string.h>
@@ -132,7 +132,7 @@ static void check_refusals(void)
     CHECK_DAT(dat_rmr_free(rmr));
 }
 
-/* The peer's Send ends the window, and its completion here tells which. libdat2 exports no such call. */
+/* The peer's Send ends the window, and its completion tells which. libdat2 exports no such call. */
 static void check_invalidate(void)
 {
     DAT_LMR_TRIPLET segment = kit_local(A, 0, 8), room = kit_local(B, 0, 8);

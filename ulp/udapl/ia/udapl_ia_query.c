@@ -85,10 +85,8 @@ static void fill_ia(const struct udapl_ia *ia, DAT_IA_ATTR *attr)
  * adapter may lack.
  */
 static DAT_NAMED_ATTR specific[] = {
-    {"DAT_IB_RDMA_READ", "TRUE"},
-    {"DAT_IB_TRANSPORT_MTU", "4096"},
-    {DAT_IB_ATTR_IMMED_DATA, "TRUE"},
-    {DAT_IB_ATTR_FETCH_AND_ADD, "TRUE"},
+    {"DAT_IB_RDMA_READ", "TRUE"},       {"DAT_IB_TRANSPORT_MTU", "4096"},
+    {DAT_IB_ATTR_IMMED_DATA, "TRUE"},   {DAT_IB_ATTR_FETCH_AND_ADD, "TRUE"},
     {DAT_IB_ATTR_CMP_AND_SWAP, "TRUE"},
 };
 
