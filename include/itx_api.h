@@ -932,6 +932,23 @@ it_status_t itx_rmr_link_key(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_han
                              it_dto_flags_t dto_flags, it_rmr_context_t rmr_context);
 
 /**
+ * Unlinks a window at once and on no endpoint: for one whose connection is over, which could run no
+ * request, and which a narrow window keeps from being freed. When the call returns no byte moves
+ * through the window. A link that is posted and has not run yet opens it again.
+ *
+ * @param rmr_handle  the window, linked or not
+ *
+ * @retval IT_SUCCESS               it is linked to nothing
+ * @retval IT_ERR_INVALID_RMR       rmr_handle does not name a window
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA is one of a device
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+it_status_t itx_rmr_reset(it_rmr_handle_t rmr_handle);
+
+/**
  * Takes a key back: that of a window, as it_rmr_unlink would, or that of an LMR, whose memory peers
  * then reach no more while local requests go on using it (until it_lmr_modify gives it another
  * one). The request runs in its turn on the send queue; when it completes no byte moves by the key.

@@ -144,7 +144,7 @@ enum vp_opcode {
     VP_CMP_SWAP,
     VP_SWAP,      /* stores whatever it finds there */
     VP_SENDTO,    /* a datagram; the one opcode that an EP of datagrams gets */
-    VP_INVALIDATE /* rmr_context: the key of a window or LMR of our own */
+    VP_INVALIDATE /* rmr_context: the key of a window or LMR of our own; link, of nothing */
 };
 
 /*
@@ -449,6 +449,8 @@ struct vp_provider {
     int (*ia_thaw)(struct ual_ia *ia, bool copy);
     /* itx_ep_claim. */
     it_status_t (*ep_claim)(struct ual_ep *ep);
+    /* itx_rmr_reset: as rmr_destroy, but the window lives on, linked to nothing. */
+    void (*rmr_reset)(struct ual_rmr *rmr);
 };
 
 /* The part of a table that no provider may leave out. */

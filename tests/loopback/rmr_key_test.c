@@ -301,6 +301,38 @@ Test(rmr_key, an_invalidated_region, .init = bed_open, .fini = bed_close)
     read_refused(address, open.key, 64);
 }
 
+/* On no endpoint: the one that it was linked by may be freed then. */
+static void is_reset(it_rmr_type_t type)
+{
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, type);
+    it_rmr_context_t key = key_of(rmr);
+    it_ep_attributes_t attr = fx_ep_attr();
+
+    CHECK_OK(itx_rmr_reset(rmr));
+    linked_by(rmr, key);
+    reads(place(0), key, bed.region.data, 64);
+    CHECK_OK(itx_rmr_reset(rmr));
+    CHECK(!fx_is_linked(rmr));
+    read_refused(place(0), key, 64);
+    linked_by(rmr, key);
+    if (type == IT_RMR_TYPE_NARROW)
+        CHECK_STATUS(IT_ERR_EP_BUSY, it_ep_free(bed.pair.b_ep));
+    CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(bed.region.lmr));
+    CHECK_OK(itx_rmr_reset(rmr));
+    CHECK_OK(it_ep_free(bed.pair.b_ep));
+    fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    CHECK_OK(it_ep_reset(bed.pair.a_ep));
+    bed.pair.b_ep = fx_ep(&bed.pair.b, &attr);
+    fx_join(&bed.pair.a, bed.pair.a_ep, &bed.pair.b, bed.pair.b_ep);
+    CHECK_OK(it_rmr_free(rmr));
+}
+
+Test(rmr_key, reset_windows, .init = bed_open, .fini = bed_close)
+{
+    is_reset(IT_RMR_TYPE_NARROW);
+    is_reset(IT_RMR_TYPE_WIDE);
+}
+
 static void refuses(it_rmr_context_t key)
 {
     invalidated(key, (it_dto_status_t)IT_RMR_OPERATION_FAILED);

@@ -79,6 +79,7 @@ const struct status_never status_never[] = {
     {"itx_ep_claim", IT_ERR_INVALID_EP_STATE, "takes a second process: data_fork_test"},
     {"itx_lmr_create_at", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"itx_rmr_key", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
+    {"itx_rmr_reset", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"itx_rmr_key", IT_ERR_RESOURCES, "takes 2^23 keys, or a kernel without random numbers"},
     {"itx_rmr_link_key", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"itx_rmr_link_key", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},

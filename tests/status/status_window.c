@@ -45,6 +45,7 @@ STATUS_CALL(rmr_link_key,
                              (it_addr_mode_t)v[8].n, (it_mem_priv_t)v[4].n, v[5].p, 1,
                              (it_dto_flags_t)v[6].n, key_of(v[0].p, v[7].n)));
 STATUS_CALL(rmr_key, itx_rmr_key(v[0].p, v[1].p));
+STATUS_CALL(rmr_reset, itx_rmr_reset(v[0].p));
 STATUS_CALL(post_invalidate, itx_post_invalidate(v[1].p, v[0].n, 1, (it_dto_flags_t)v[2].n));
 STATUS_CALL(rmr_unlink, it_rmr_unlink(v[0].p, v[1].p, 1, (it_dto_flags_t)v[2].n));
 STATUS_CALL(query, it_rmr_query(v[0].p, (it_rmr_param_mask_t)v[1].n, v[2].p));
@@ -126,6 +127,8 @@ static const struct status_call calls[] = {
      .rows = ROWS(LINK_ROWS, ROW("an unknown mode", IT_ERR_INVALID_ADDR_MODE, SET(8, 2)),
                   ROW("a key of another", IT_ERR_RANGE, SET(7, 256)))},
     {STATUS_NAMED(itx_rmr_key, rmr_key), .params = {RMR, STATUS_RESULT}},
+    {STATUS_NAMED(itx_rmr_reset, rmr_reset), .params = {RMR},
+     .rows = ROWS(ROW("a window that is open", IT_SUCCESS, USE(0, SLOT_RMR_LINKED)))},
     {STATUS_NAMED(itx_post_invalidate, post_invalidate),
      .params = {STATUS_NUMBER(1), STATUS_EP(SLOT_EP_CONNECTED),
                 STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, UNLINK_FLAGS)},

@@ -102,7 +102,22 @@ it_status_t it_rmr_query(it_rmr_handle_t rmr_handle, it_rmr_param_mask_t mask,
     return IT_SUCCESS;
 }
 
-/* ---------------------------------------------------------------- free */
+/* ---------------------------------------------------------------- reset and free */
+
+it_status_t itx_rmr_reset(it_rmr_handle_t rmr_handle)
+{
+    struct ual_rmr *rmr = ual_rmr_from(rmr_handle);
+    const struct vp_provider *provider;
+
+    if (!rmr)
+        return base_refuse_handle(IT_ERR_INVALID_RMR, __func__, rmr_handle);
+    provider = ual_ia_of(&rmr->object)->provider;
+    if (!VP_PROVIDER_HAS(provider, rmr_reset))
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "rmr_handle %p of %s", (void *)rmr,
+                           provider->name);
+    provider->rmr_reset(rmr);
+    return IT_SUCCESS;
+}
 
 void ual_rmr_destroy(struct base_object *object)
 {

@@ -167,10 +167,12 @@ it_status_t itx_post_invalidate(it_ep_handle_t ep_handle, it_rmr_context_t rmr_c
                                 it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
     struct ual_ep *ep = ual_ep_from(ep_handle);
+    const struct vp_link nothing = {.rmr = NULL};
     /* A key of more bits is none, like 0. */
     struct vp_request request = {.opcode = VP_INVALIDATE,
                                  .flags = dto_flags,
                                  .cookie = cookie,
+                                 .link = &nothing,
                                  .rmr_context = rmr_context > UINT32_MAX ? 0 : rmr_context};
 
     if (!ep || ep->datagrams)

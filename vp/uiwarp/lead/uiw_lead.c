@@ -155,6 +155,7 @@ static int lead_until(struct ual_ia *ia, struct evd_waiter *waiter, uint64_t dea
     if (progress->spin_ns > 0 && lead_spin(progress, waiter, deadline_ns))
         return 0;
     do {
+        uiw_sweep_deferred_here(ia); /* acknowledgements of what was read meanwhile */
         error = lead_sleep(progress, waiter, deadline_ns);
     } while (error == 0 && !evd_waiter_is_woken(waiter) && !base_is_over(deadline_ns));
     return error;

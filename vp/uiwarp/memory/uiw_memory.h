@@ -38,8 +38,8 @@ struct uiw_segment {
 
 /* A link or unlink, in the place of the segments of its request. */
 struct uiw_link {
-    struct uiw_mr *window;
-    struct ual_lmr *lmr; /* held from the post until the link is superseded; NULL: an unlink */
+    struct uiw_mr *window; /* NULL: an unlink of what has this .stag, window or region */
+    struct ual_lmr *lmr;   /* held from the post until the link is superseded; NULL: an unlink */
     uint8_t *addr;
     uint64_t length;
     uint32_t serial; /* of the window when it was posted: another one when the RMR is freed */
@@ -141,6 +141,7 @@ it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t
 it_status_t uiw_rmr_create(struct ual_rmr *rmr);
 void uiw_rmr_destroy(struct ual_rmr *rmr);
 void uiw_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state);
+void uiw_rmr_reset(struct ual_rmr *rmr);
 it_status_t uiw_rmr_key(struct ual_rmr *rmr, it_rmr_context_t *key);
 
 /* With the token of a closed window: it belongs to no region and no endpoint any more. */

@@ -157,6 +157,19 @@ void uiw_rmr_destroy(struct ual_rmr *rmr)
     uiw_mr_release(region_table(&rmr->object), mr);
 }
 
+void uiw_rmr_reset(struct ual_rmr *rmr)
+{
+    struct uiw_mr *mr = uiw_rmr_of(rmr)->mr;
+    uint32_t stag;
+
+    uiw_mr_take(mr);
+    stag = atomic_load_explicit(&mr->stag, memory_order_relaxed);
+    (void)uiw_mr_close(region_table(&rmr->object), mr, true);
+    uiw_window_let_go(mr);
+    uiw_window_want(mr, stag, 0);
+    uiw_mr_drop(mr);
+}
+
 void uiw_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state)
 {
     struct uiw_mr *mr = uiw_rmr_of(rmr)->mr;

@@ -406,4 +406,5 @@ const struct vp_provider uiw_provider = {
     .ia_freeze = uiw_fork_freeze,
     .ia_thaw = uiw_fork_thaw,
     .ep_claim = uiw_fork_claim,
+    .rmr_reset = uiw_rmr_reset,
 };

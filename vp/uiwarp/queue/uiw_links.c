@@ -18,10 +18,16 @@ it_status_t uiw_links_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
                                   const struct vp_request *request)
 {
     const struct vp_link *link = request->link;
-    struct uiw_mr *window = uiw_rmr_of(link->rmr)->mr;
     struct uiw_link *own = uiw_sqe_link(sqe);
+    struct uiw_mr *window;
 
     base_lock_assert_held(&ep->ual->lock);
+    if (request->opcode == VP_INVALIDATE) { /* an unlink of whatever has this key */
+        sqe->opcode = VP_RMR_UNLINK;
+        *own = (struct uiw_link){.stag = sqe->remote_stag};
+        return IT_SUCCESS;
+    }
+    window = uiw_rmr_of(link->rmr)->mr;
     *own = (struct uiw_link){.window = window, .serial = window->serial};
     if (request->opcode == VP_RMR_LINK) {
         if (!base_object_hold(&link->lmr->object))
@@ -71,7 +77,7 @@ void uiw_links_drop(struct uiw_ep *ep)
         struct uiw_sqe *sqe = uiw_sqe_at(ep, index);
         struct uiw_link *link = uiw_sqe_link(sqe);
 
-        if ((sqe->opcode != VP_RMR_LINK && sqe->opcode != VP_RMR_UNLINK) || sqe->started)
+        if (!uiw_sqe_is_local(sqe) || sqe->started || !link->window)
             continue;
         uiw_window_want(link->window, link->stag,
                         atomic_load_explicit(&link->window->stag, memory_order_relaxed));

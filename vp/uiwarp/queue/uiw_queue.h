@@ -113,11 +113,13 @@ static inline uint32_t uiw_sqe_messages(const struct uiw_sqe *sqe)
     return sqe->has_immediate && sqe->length > 0 ? 2 : 1;
 }
 
-/* Local requests: links, unlinks and invalidations. Nothing of them goes to the peer. */
+/*
+ * Local requests: links, unlinks, and invalidations, which are unlinks of keys. Nothing of them
+ * goes to the peer.
+ */
 static inline bool uiw_sqe_is_local(const struct uiw_sqe *sqe)
 {
-    return sqe->opcode == VP_RMR_LINK || sqe->opcode == VP_RMR_UNLINK ||
-           sqe->opcode == VP_INVALIDATE;
+    return sqe->opcode == VP_RMR_LINK || sqe->opcode == VP_RMR_UNLINK;
 }
 
 static inline struct uiw_link *uiw_sqe_link(struct uiw_sqe *sqe)

@@ -23,7 +23,7 @@ void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, siz
     }
 }
 
-static const it_event_type_t sq_event_numbers[VP_INVALIDATE + 1] = {
+static const it_event_type_t sq_event_numbers[VP_SENDTO + 1] = {
     [VP_SEND] = IT_DTO_SEND_CMPL_EVENT,
     [VP_SEND_UNLINK] = IT_DTO_SEND_CMPL_EVENT,
     [VP_RDMA_WRITE] = IT_DTO_RDMA_WRITE_CMPL_EVENT,
@@ -31,7 +31,6 @@ static const it_event_type_t sq_event_numbers[VP_INVALIDATE + 1] = {
     [VP_RDMA_READ_TO_RMR] = IT_DTO_RDMA_READ_CMPL_EVENT,
     [VP_RMR_LINK] = IT_RMR_LINK_CMPL_EVENT,
     [VP_RMR_UNLINK] = IT_RMR_LINK_CMPL_EVENT,
-    [VP_INVALIDATE] = IT_RMR_LINK_CMPL_EVENT,
     [VP_FETCH_ADD] = IT_DTO_FETCH_ADD_CMPL_EVENT,
     [VP_CMP_SWAP] = IT_DTO_CMP_SWAP_CMPL_EVENT,
     [VP_SWAP] = IT_DTO_CMP_SWAP_CMPL_EVENT, /* on the wire it compares no bit */
@@ -85,9 +84,8 @@ bool uiw_sq_complete_locked(struct uiw_ep *ep)
     for (; head != tail; head++) {
         const struct uiw_sqe *sqe = uiw_sqe_at(ep, head);
 
-        if (sqe->done == UIW_DONE_NOT)
-            break;
-        if (sqe->done == UIW_DONE_SENT && !sq_is_acknowledged_locked(ep, sqe))
+        if (sqe->done != UIW_DONE &&
+            (sqe->done == UIW_DONE_NOT || !sq_is_acknowledged_locked(ep, sqe)))
             break;
         if (sqe->flags & IT_COMPLETION_FLAG)
             wake |= sq_report_locked(ep, head, IT_DTO_SUCCESS);

@@ -18,7 +18,6 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
     batch->scratch_used = 0;
     batch->full = false;
     batch->passed_local = false;
-    batch->acknowledges = false;
     batch->cut.iovs = 0;
     batch->bounce_count = 0;
     batch->bounce_used = 0;
@@ -148,5 +147,5 @@ void uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
     struct uiw_frame frame;
 
     uiw_frame_open(batch, &frame, header, 0);
-    batch->acknowledges = uiw_frame_close(ep, batch, &frame, false);
+    (void)uiw_frame_close(ep, batch, &frame, false); /* without markers: cannot fail */
 }

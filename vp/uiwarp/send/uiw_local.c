@@ -14,14 +14,15 @@ static bool local_is_fenced(const struct uiw_ep *ep, uint32_t index, const struc
 static bool local_start(struct uiw_ep *ep, uint32_t index, struct uiw_sqe *sqe, bool may_wait)
 {
     struct uiw_mr_table *table = &ep->ia->memory.mrs;
+    struct uiw_link *link = uiw_sqe_link(sqe);
     enum uiw_window_result result;
 
     if (local_is_fenced(ep, index, sqe))
         return false;
-    if (sqe->opcode == VP_INVALIDATE)
-        result = uiw_key_invalidate(table, &ep->id, sqe->remote_stag, may_wait);
+    if (link->window)
+        result = uiw_window_run(table, &ep->id, ep->ual, link, may_wait);
     else
-        result = uiw_window_run(table, &ep->id, ep->ual, uiw_sqe_link(sqe), may_wait);
+        result = uiw_key_invalidate(table, &ep->id, link->stag, may_wait);
     if (result == UIW_WINDOW_REFUSED)
         uiw_fail_request(ep, index, (it_dto_status_t)IT_RMR_OPERATION_FAILED);
     sqe->started = result == UIW_WINDOW_DONE;

@@ -141,7 +141,6 @@ struct uiw_batch {
     uint32_t scratch_used;
     bool full;
     bool passed_local; /* the cursor has passed local requests */
-    bool acknowledges; /* the first FPDU does: messages of the peer */
     struct uiw_cut cut;
     unsigned bounce_count;
     uint32_t bounce_used;                          /* of the last one */

@@ -95,6 +95,17 @@ static ssize_t sender_write_batch(struct uiw_ep *ep, struct uiw_batch *batch)
     return more < 0 ? more : sent + more;
 }
 
+/* An acknowledgement comes first in a batch, and is all that leaves the cursor where it is. */
+static bool sender_acknowledges(const struct uiw_ep *ep, const struct uiw_batch *batch)
+{
+    const struct uiw_cursor *after = &batch->fpdus[0].after;
+    const struct uiw_cursor *before = &ep->tx.cursor;
+
+    return after->sq == before->sq && after->sq_offset == before->sq_offset &&
+           after->sq_immediate == before->sq_immediate && after->irq == before->irq &&
+           after->irq_offset == before->irq_offset;
+}
+
 static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
 {
     struct uiw_batch batch;
@@ -121,7 +132,7 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
         if ((uint32_t)sent < batch.octets) {
             state = UIW_OUT_FULL;
             uiw_failure_forget(ep);
-            if (sent == 0 && batch.acknowledges) /* that comes first in a batch */
+            if (sent == 0 && sender_acknowledges(ep, &batch))
                 uiw_own_untell(ep);
         }
         sender_account(ep, &batch, (uint32_t)sent);
