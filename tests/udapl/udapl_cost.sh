@@ -8,17 +8,16 @@ program=${1:?usage: udapl_cost.sh PROGRAM}
 command -v valgrind >/dev/null || { echo 'udapl_cost.sh: valgrind is not installed'; exit 77; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-few=10
-many=60
+rounds=40
 batch=4
 post=120
 completion=150
 failed=0
 
-# count ROUNDS OPERATION FUNCTION: of our module, within FUNCTION of the program.
+# count OPERATION FUNCTION: of our module, within FUNCTION of the program.
 count() {
-    valgrind --tool=callgrind --toggle-collect="$3" --callgrind-out-file="$folder/out" \
-        "$program" "$2" "$1" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
+    valgrind --tool=callgrind --fair-sched=yes --toggle-collect="$2" --callgrind-out-file="$folder/out" \
+        --log-file="$folder/log" "$program" "$1" "$rounds" >&2 || { tail -n 20 "$folder/log" >&2; exit 1; }
     callgrind_annotate --threshold=100 --show-percs=no "$folder/out" 2>/dev/null |
         sed -nE 's/^ *([0-9,]+) +[^ ]*:[^ ]+.*\[[^ ]*libdaplitapi[^ ]*\]$/\1/p' | tr -d , |
         awk '{ sum += $1 } END { print sum + 0 }'
@@ -27,7 +26,8 @@ count() {
 # check OPERATION FUNCTION EACH LIMIT WHAT: EACH calls of ours in a round.
 check() {
     local measured
-    measured=$((($(count "$many" "$1" "$2") - $(count "$few" "$1" "$2")) / ((many - few) * $3)))
+    measured=$(count "$1" "$2")
+    measured=$((measured / (rounds * $3)))
     printf '%-44s %5s (at most %s)\n' "$5" "$measured" "$4"
     [ "$measured" -gt 5 ] && [ "$measured" -le "$4" ] || failed=1
 }
