@@ -112,6 +112,16 @@ static bool takes_immediates(const struct udapl_ia *ia)
     return ia->provider->extension == DAT_EXTENSION_IB && ia->features.immediate_bits >= 32;
 }
 
+/* Completions that can be under way at once. */
+static size_t most_receives(const struct udapl_ep *ep, const it_ep_attributes_t *attr)
+{
+    it_srq_param_t param = {.max_recv_dtos = 0};
+
+    if (ep->srq && it_srq_query(ep->srq->it, IT_SRQ_PARAM_MAX_RECV_DTO, &param) == IT_SUCCESS)
+        return param.max_recv_dtos;
+    return attr->max_recv_dtos;
+}
+
 static DAT_RETURN make_it(struct udapl_ep *ep, const it_ep_attributes_t *attr)
 {
     const struct udapl_ia *ia = ep->object.ia;
@@ -120,7 +130,7 @@ static DAT_RETURN make_it(struct udapl_ep *ep, const it_ep_attributes_t *attr)
     it_status_t status;
     DAT_RETURN result =
         find_sevd(ia, ep->recv_evd, IT_DTO_EVENT_STREAM, DAT_INVALID_HANDLE_EVD_RECV,
-                  attr->max_recv_dtos, &ep->own_recv, &recv);
+                  most_receives(ep, attr), &ep->own_recv, &recv);
 
     if (result == DAT_SUCCESS)
         result = find_sevd(ia, ep->request_evd, IT_DTO_EVENT_STREAM, DAT_INVALID_HANDLE_EVD_REQUEST,
