@@ -300,6 +300,25 @@ Test(uiw_drive, a_terminate_of_the_peer)
     cr_assert_eq(atomic_load(&stream.ep->rx.terminates_in), 1);
 }
 
+/* Whatever the same look at the socket has found. */
+static void terminate_counts_more_than(enum uiw_read_state state)
+{
+    const struct uiw_read read = {.state = state, .error = IW_ERR_MPA_CRC};
+
+    uiw_stream_let_send(&stream);
+    stream.ep->rx.terminated = true;
+    stream.ep->rx.terminate = (struct iw_terminate){.error = IW_ERR_DDP_TOO_LONG};
+    uiw_drive_act(stream.ual, &read, false);
+    uiw_stream_check_end(&stream, IT_CM_MSG_CONN_BROKEN_EVENT, IT_ASYNC_AFF_EP_R_RECV_LENGTH_ERROR);
+    cr_assert_eq(atomic_load(&stream.ep->rx.terminates_in), 1);
+    cr_assert_eq(atomic_load(&stream.ep->tx.terminates), 0);
+}
+
+TEST_ROW(uiw_drive, a_terminate_with_more_behind_it, terminate_counts_more_than, UIW_READ_MORE);
+TEST_ROW(uiw_drive, a_terminate_and_the_end, terminate_counts_more_than, UIW_READ_CLOSED);
+TEST_ROW(uiw_drive, a_terminate_and_a_reset, terminate_counts_more_than, UIW_READ_LOST);
+TEST_ROW(uiw_drive, a_terminate_and_damage, terminate_counts_more_than, UIW_READ_REFUSED);
+
 Test(uiw_drive, the_peer_closes)
 {
     uiw_stream_let_send(&stream);
