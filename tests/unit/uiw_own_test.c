@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Acknowledgements: which requests they complete, whom a Terminate is about, and how they leave. */
+#include <criterion/criterion.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "unit/uiw_bed.h"
+#include "unit/uiw_stream.h"
+#include "vp/uiwarp/send/uiw_send.h"
+
+/* ---- Requests of ours ------------------------------------------------------------------------ */
+
+static struct uiw_bed bed;
+
+static void bed_open(void)
+{
+    uiw_bed_open(&bed, 16);
+    bed.ep->own.agreed = IW_OWN_ACKS;
+}
+
+static void bed_close(void)
+{
+    uiw_bed_close(&bed);
+    check_done();
+}
+
+static struct uiw_sqe *sent(enum vp_opcode opcode, uint64_t cookie)
+{
+    struct uiw_sqe *sqe = uiw_bed_post(&bed, opcode, FX_SIGNAL, cookie);
+
+    sqe->started = true;
+    sqe->done = UIW_DONE_SENT;
+    return sqe;
+}
+
+static void heard(uint64_t messages)
+{
+    uiw_own_heard(bed.ep, messages);
+    if (bed.ep->rx.wake_request)
+        evd_wake(bed.ual->request_evd);
+    bed.ep->rx.wake_request = false;
+}
+
+static void completes(uint64_t cookie)
+{
+    it_event_t event = fx_next(bed.node.request_evd);
+
+    CHECK_EQ(cookie, event.dto_cmpl.cookie);
+    CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+}
+
+static void oldest_is(uint32_t want)
+{
+    uint32_t index = 0;
+    bool found;
+
+    base_lock_take(&bed.ual->lock);
+    found = uiw_own_oldest_locked(bed.ep, &index);
+    base_lock_drop(&bed.ual->lock);
+    CHECK(found);
+    CHECK_EQ(want, index);
+}
+
+Test(uiw_own, each_message_counts, .init = bed_open, .fini = bed_close)
+{
+    (void)sent(VP_SEND, 1);
+    sent(VP_RDMA_WRITE, 2)->has_immediate = true; /* two messages */
+    (void)sent(VP_SEND_UNLINK, 3);
+    oldest_is(0);
+    heard(2);
+    completes(1);
+    fx_empty(bed.node.request_evd);
+    oldest_is(1);
+    heard(3);
+    completes(2);
+    oldest_is(2);
+    heard(4);
+    completes(3);
+}
+
+/* A value without data is one message. */
+Test(uiw_own, values_alone, .init = bed_open, .fini = bed_close)
+{
+    struct uiw_sqe *sqe = sent(VP_SEND, 1);
+
+    sqe->has_immediate = true;
+    sqe->length = 0;
+    (void)sent(VP_SEND, 2);
+    heard(1);
+    completes(1);
+    fx_empty(bed.node.request_evd);
+    heard(2);
+    completes(2);
+}
+
+/* Behind an open Read a request waits, however often it is acknowledged; the Read is no message. */
+Test(uiw_own, behind_a_read, .init = bed_open, .fini = bed_close)
+{
+    struct uiw_sqe *read = uiw_bed_post(&bed, VP_RDMA_READ, FX_SIGNAL, 1);
+
+    (void)sent(VP_SEND, 2);
+    (void)sent(VP_SEND, 3);
+    heard(1);
+    heard(1);
+    heard(0);
+    fx_empty(bed.node.request_evd);
+    oldest_is(2);
+    read->done = UIW_DONE;
+    uiw_bed_complete(&bed);
+    completes(1);
+    completes(2);
+    fx_empty(bed.node.request_evd);
+    heard(2);
+    completes(3);
+}
+
+/* The peer is faster than the thread that has sent the request. */
+Test(uiw_own, acknowledged_before_it_is_marked, .init = bed_open, .fini = bed_close)
+{
+    struct uiw_sqe *sqe = uiw_bed_post(&bed, VP_SEND, FX_SIGNAL, 1);
+
+    heard(1);
+    fx_empty(bed.node.request_evd);
+    sqe->done = UIW_DONE_SENT;
+    uiw_bed_complete(&bed);
+    completes(1);
+}
+
+/* A foreign peer: what has left is done. */
+Test(uiw_own, nothing_is_agreed, .init = bed_open, .fini = bed_close)
+{
+    (void)sent(VP_SEND, 1);
+    (void)sent(VP_RDMA_WRITE, 2);
+    uiw_own_agree(bed.ep, 0);
+    evd_wake(bed.ual->request_evd);
+    completes(1);
+    completes(2);
+    CHECK_EQ(UIW_DONE, bed.ep->sent_is);
+}
+
+/* ---- Messages of the peer -------------------------------------------------------------------- */
+
+static struct uiw_stream stream;
+
+static void send_all(void)
+{
+    unsigned budget = 32;
+
+    uiw_sender_run(stream.ep, true, &budget);
+}
+
+/* The octets of the acknowledgement of this number, without CRC. */
+static void acknowledgement_arrives(uint8_t messages)
+{
+    const uint8_t want[] = {0, 14, 0xc1, 0x40, 0x69, 0x74,     0x61, 1, 0x69, 0x74,
+                            0, 0,  0,    0,    0,    messages, 0,    0, 0,    0};
+    uint8_t got[sizeof(want)];
+
+    CHECK_EQ(sizeof(got), recv(stream.peer, got, sizeof(got), MSG_WAITALL));
+    fx_check_same(want, got, sizeof(want));
+}
+
+static void stream_open(void)
+{
+    uiw_stream_open(&stream, false, 1442);
+    stream.ep->own.agreed = IW_OWN_ACKS;
+}
+
+static void stream_close(void)
+{
+    uiw_stream_close(&stream);
+    check_done();
+}
+
+Test(uiw_own, an_acknowledgement_leaves_first, .init = stream_open, .fini = stream_close)
+{
+    uint8_t header[4];
+
+    uiw_own_took(stream.ep, 3);
+    uiw_own_took(stream.ep, 2);
+    uiw_stream_post(&stream, VP_SEND, 0, 0, 10, 0, 0);
+    send_all();
+    acknowledgement_arrives(5);
+    CHECK_EQ(sizeof(header), recv(stream.peer, header, sizeof(header), MSG_WAITALL));
+    CHECK_EQ(0x43, header[3]); /* the Send */
+    CHECK(!atomic_load(&stream.ep->own.ack_is_due));
+}
+
+/* The socket is full: it is told later, and the number is the one of then. */
+Test(uiw_own, an_acknowledgement_waits_for_room, .init = stream_open, .fini = stream_close)
+{
+    static char octets[65536];
+    ssize_t got;
+
+    while (send(stream.ep->fd, octets, sizeof(octets), MSG_DONTWAIT) > 0) {
+    }
+    while (send(stream.ep->fd, octets, 1, MSG_DONTWAIT) > 0) {
+    }
+    uiw_own_took(stream.ep, 1);
+    send_all();
+    CHECK(atomic_load(&stream.ep->own.ack_is_due));
+    uiw_own_took(stream.ep, 1);
+    do
+        got = recv(stream.peer, octets, sizeof(octets), MSG_DONTWAIT);
+    while (got > 0);
+    send_all();
+    acknowledgement_arrives(2);
+    CHECK(!atomic_load(&stream.ep->own.ack_is_due));
+}
