@@ -35,12 +35,13 @@ static void await_idle(void)
 
 static void exchange(DAT_UINT64 i)
 {
-    DAT_LMR_TRIPLET from = kit_local(A, 0, 64), to = kit_local(B, 64, 64);
+    DAT_LMR_TRIPLET request = kit_local(A, 0, 64), answer = kit_local(B, 0, 64);
+    DAT_LMR_TRIPLET room[2] = {kit_local(A, 64, 64), kit_local(B, 64, 64)};
 
-    CHECK_DAT(dat_ep_post_recv(quiet, 1, &to, kit_cookie(i), DAT_COMPLETION_DEFAULT_FLAG));
-    CHECK_DAT(dat_ep_post_recv(A->ep, 1, &from, kit_cookie(i), DAT_COMPLETION_DEFAULT_FLAG));
-    CHECK_DAT(dat_ep_post_send(A->ep, 1, &from, kit_cookie(i), DAT_COMPLETION_SUPPRESS_FLAG));
-    CHECK_DAT(dat_ep_post_send(quiet, 1, &to, kit_cookie(i), DAT_COMPLETION_DEFAULT_FLAG));
+    CHECK_DAT(dat_ep_post_recv(quiet, 1, &room[1], kit_cookie(i), DAT_COMPLETION_DEFAULT_FLAG));
+    CHECK_DAT(dat_ep_post_recv(A->ep, 1, &room[0], kit_cookie(i), DAT_COMPLETION_DEFAULT_FLAG));
+    CHECK_DAT(dat_ep_post_send(A->ep, 1, &request, kit_cookie(i), DAT_COMPLETION_SUPPRESS_FLAG));
+    CHECK_DAT(dat_ep_post_send(quiet, 1, &answer, kit_cookie(i), DAT_COMPLETION_DEFAULT_FLAG));
     (void)kit_completion(A->recv, DAT_DTO_RECEIVE, DAT_DTO_SUCCESS, i);
 }
 
