@@ -4,6 +4,10 @@
 
 #include <dat2/udat.h>
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,6 +54,37 @@ static void check_attributes(DAT_IA_HANDLE ia, DAT_EVD_HANDLE async)
     CHECK_EQ(0, strcmp(provider.provider_specific_attr[0].name, "DAT_IB_RDMA_READ"));
 }
 
+/* An IPv4 address of this machine that others can use. */
+static bool has_routable_address(void)
+{
+    struct ifaddrs *all, *one;
+    bool found = false;
+
+    CHECK_EQ(0, getifaddrs(&all));
+    for (one = all; one; one = one->ifa_next)
+        if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET &&
+            !(one->ifa_flags & IFF_LOOPBACK) && (one->ifa_flags & IFF_UP))
+            found = true;
+    freeifaddrs(all);
+    return found;
+}
+
+/* Of all addresses of this machine ia_query tells one that peers elsewhere can use. */
+static void check_address(void)
+{
+    const struct sockaddr_in *address;
+    DAT_EVD_HANDLE async;
+    DAT_IA_HANDLE ia = open_ia("itapi-all", &async);
+    DAT_IA_ATTR attr;
+
+    CHECK_EQ(DAT_SUCCESS, dat_ia_query(ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
+    address = (const struct sockaddr_in *)attr.ia_address_ptr;
+    if (has_routable_address())
+        CHECK(address->sin_family == AF_INET &&
+              ntohl(address->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET);
+    CHECK_EQ(DAT_SUCCESS, dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+}
+
 static void check_consumer_context(DAT_IA_HANDLE ia)
 {
     DAT_CONTEXT context = {.as_64 = 1};
@@ -83,6 +118,7 @@ int main(void)
     check_attributes(ia[1], async[1]);
     CHECK_EQ(DAT_SUCCESS, dat_ia_close(ia[1], DAT_CLOSE_ABRUPT_FLAG));
     CHECK_EQ(DAT_SUCCESS, dat_ia_close(ia[2], DAT_CLOSE_ABRUPT_FLAG));
+    check_address();
     CHECK(!is_loaded());
     return 0;
 }

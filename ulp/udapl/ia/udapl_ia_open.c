@@ -21,14 +21,19 @@ static void set_address(struct sockaddr_storage *address, const it_net_addr_t *f
     }
 }
 
-/* The address that peers should use: IPv4 before IPv6, a routable one before a link-local one. */
+/*
+ * The address that peers should use: a routable one before those of this machine alone, IPv4 before
+ * IPv6.
+ */
 static int address_worth(const it_net_addr_t *address)
 {
     switch (address->addr_type) {
     case IT_IPV4:
-        return 4;
+        return ntohl(address->addr.ipv4.s_addr) >> 24 == IN_LOOPBACKNET ? 4 : 6;
     case IT_IPV6:
-        return IN6_IS_ADDR_LINKLOCAL(&address->addr.ipv6) ? 2 : 3;
+        if (IN6_IS_ADDR_LOOPBACK(&address->addr.ipv6))
+            return 3;
+        return IN6_IS_ADDR_LINKLOCAL(&address->addr.ipv6) ? 2 : 5;
     case IT_IB_GID:
         return 1;
     case IT_VIA_HOSTADDR:
