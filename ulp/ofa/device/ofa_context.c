@@ -15,6 +15,7 @@
 #include "support/ofa_log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -68,7 +69,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *base)
     }
     fill_operations(&context->verbs);
     context->verbs.context.device = base;
-    context->verbs.context.cmd_fd = -1;
+    /* Nobody can use it, but programs hand copies of it around. */
+    context->verbs.context.cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     context->verbs.context.async_fd = context->async.fd;
     context->verbs.context.num_comp_vectors = vectors();
     (void)pthread_mutex_init(&context->verbs.context.mutex, NULL);
@@ -105,6 +107,7 @@ int ibv_close_device(struct ibv_context *base)
     while ((unread = ofa_fifo_remove(&context->async, any, NULL)) != NULL)
         free(unread);
     ofa_fifo_close(&context->async);
+    (void)close(base->cmd_fd);
     ofa_device_release(context->device);
     (void)pthread_mutex_destroy(&context->lock);
     (void)pthread_mutex_destroy(&context->open_lock);

@@ -45,6 +45,7 @@ static void greet(const struct ofa_qp *qp, uint64_t nonce, bool knock,
                   unsigned char bytes[OFA_GREETING_BYTES])
 {
     struct ofa_greeting greeting = {.knock = knock,
+                                    .type = (uint8_t)qp->base.qp_type,
                                     .to_number = qp->attr.dest_qp_num,
                                     .from_number = qp->base.qp_num,
                                     .to_psn = qp->attr.rq_psn & PSN_MASK,
@@ -58,7 +59,8 @@ static void greet(const struct ofa_qp *qp, uint64_t nonce, bool knock,
 /* Whether both ends mean each other. What an end cannot know yet is not compared. */
 static bool matches(const struct ofa_qp *qp, const struct ofa_greeting *greeting)
 {
-    if (greeting->to_number != qp->base.qp_num || greeting->from_number != qp->attr.dest_qp_num)
+    if (greeting->to_number != qp->base.qp_num || greeting->from_number != qp->attr.dest_qp_num ||
+        greeting->type != (uint8_t)qp->base.qp_type)
         return false;
     if (greeting->from_psn != OFA_PSN_UNKNOWN && greeting->from_psn != (qp->attr.rq_psn & PSN_MASK))
         return false;
@@ -170,14 +172,16 @@ static void take_knock_locked(struct ofa_qp *qp, const struct ofa_greeting *gree
 {
     int state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 
-    if (qp->link.state != OFA_LINK_IDLE)
+    if (qp->link.state == OFA_LINK_IDLE && (state == IBV_QPS_RTR || state == IBV_QPS_RTS)) {
+        if (matches(qp, greeting))
+            connect_locked(qp);
         return;
-    if (state == IBV_QPS_INIT) {
-        qp->link.knocked = true;
-        qp->link.knock = *greeting;
-    } else if ((state == IBV_QPS_RTR || state == IBV_QPS_RTS) && matches(qp, greeting)) {
-        connect_locked(qp);
     }
+    /*
+     * Its program has not got so far, or has yet to reset a queue pair that was connected before.
+     */
+    qp->link.knocked = true;
+    qp->link.knock = *greeting;
 }
 
 /* False: the request is to be rejected. On the IA's thread, so that nothing here waits for it. */
@@ -195,8 +199,8 @@ static bool take_request_locked(struct ofa_context *context, const it_conn_reque
         take_knock_locked(qp, &greeting);
         return false; /* that is all that a knock wants */
     }
-    if (qp->link.state == OFA_LINK_IDLE && qp->link.request == 0) {
-        /* Its program has not got so far. */
+    if (qp->link.state != OFA_LINK_AWAITED && qp->link.request == 0) {
+        /* As of a knock. */
         qp->link.request = event->cn_est_id;
         qp->link.greeting = greeting;
         return true;
@@ -322,7 +326,6 @@ void ofa_hand_forget(struct ofa_qp *qp)
     (void)pthread_mutex_lock(&qp->context->lock);
     request = qp->link.request;
     qp->link.request = 0;
-    qp->link.nonce = 0;
     qp->link.knocked = false;
     (void)pthread_mutex_unlock(&qp->context->lock);
     if (request != 0)

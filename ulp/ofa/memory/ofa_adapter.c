@@ -31,6 +31,7 @@ int ofa_errno(it_status_t status)
         return EADDRINUSE;
     case IT_ERR_NO_PERMISSION:
         return EACCES;
+    case IT_ERR_ACCESS:
     case IT_ERR_ADDRESS:
     case IT_ERR_FAULT:
         return EFAULT;

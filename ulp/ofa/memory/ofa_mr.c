@@ -7,8 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
@@ -46,49 +44,27 @@ static int check_access(unsigned int access)
     return 0;
 }
 
-/* Whether there is memory. A device would pin it, and so find out. */
-static int check_memory(const void *addr, size_t length)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t first = (uintptr_t)addr / page * page;
-    uintptr_t last = (uintptr_t)addr + length - 1;
-
-    if (last < (uintptr_t)addr)
-        return EINVAL;
-    /* Asks nothing of the pages, and fails where there are none. */
-    if (msync((void *)first, last - first + 1, MS_ASYNC) != 0 && errno == ENOMEM)
-        return EFAULT;
-    return 0;
-}
-
 /* The region of IT-API behind mr, and its keys. 0 or errno. */
 static int register_memory(struct ofa_context *context, const struct ofa_pd *pd, struct ofa_mr *mr)
 {
-    bool relative = mr->iova == 0 && mr->base.addr != NULL;
-    uintptr_t start = relative ? 0 : (uintptr_t)mr->base.addr;
+    it_context_t self = {.ptr = mr};
     it_rmr_context_t rkey = 0;
-    it_lmr_handle_t lmr = NULL;
     int error;
 
+    mr->lmr = NULL;
     if (mr->base.length == 0)
         return ofa_key_add(context, context->nobody_lmr, 0, &mr->base.lkey);
-    if (!relative && mr->iova != (uintptr_t)mr->base.addr)
-        return ofa_absent("an iova that is neither the address nor 0", EOPNOTSUPP);
-    error = check_memory(mr->base.addr, mr->base.length);
-    if (error != 0)
-        return error;
     error =
-        ofa_errno(it_lmr_create21(pd->pz, mr->base.addr, NULL, mr->base.length,
-                                  relative ? IT_ADDR_MODE_RELATIVE : IT_ADDR_MODE_ABSOLUTE,
-                                  ofa_privileges(mr->access), IT_LMR_FLAG_NONE, 0, &lmr, &rkey));
-    if (error != 0)
-        return error;
-    error = ofa_key_add(context, lmr, start - mr->iova, &mr->base.lkey);
+        ofa_errno(itx_lmr_create_at(pd->pz, mr->base.addr, mr->base.length, mr->iova,
+                                    ofa_privileges(mr->access), IT_LMR_FLAG_NONE, &mr->lmr, &rkey));
+    if (error == 0)
+        error = ofa_key_add(context, mr->lmr, (uintptr_t)mr->base.addr - mr->iova, &mr->base.lkey);
     if (error != 0) {
-        (void)it_lmr_free(lmr);
+        if (mr->lmr)
+            (void)it_lmr_free(mr->lmr);
         return error;
     }
-    mr->lmr = lmr;
+    (void)it_set_consumer_context(mr->lmr, self);
     mr->base.rkey = (uint32_t)rkey;
     return 0;
 }
@@ -155,28 +131,54 @@ int ibv_dereg_mr(struct ibv_mr *base)
     return 0;
 }
 
-/* The region with what "flags" changes: a new one takes its place, so both keys change. */
-static int rereg(struct ofa_mr *mr, struct ofa_mr *next)
+/* Another protection zone or other rights: the region stays, and so does its lkey. */
+static int modify(struct ofa_mr *mr, const struct ofa_mr *next)
 {
-    struct ibv_pd *old_pd = mr->base.pd;
+    it_lmr_param_t param = {.pz = ofa_pd_of(next->base.pd)->pz,
+                            .privs = ofa_privileges(next->access)};
+
+    if (!mr->lmr)
+        return 0;
+    return ofa_errno(it_lmr_modify(
+        mr->lmr, (it_lmr_param_mask_t)(IT_LMR_PARAM_PZ | IT_LMR_PARAM_MEM_PRIV), &param));
+}
+
+/* Other memory: a new region takes the place of the old one, so both keys change. */
+static int replace(struct ofa_mr *mr, struct ofa_mr *next)
+{
+    it_context_t self = {.ptr = mr};
     int error = register_memory(ofa_context_of(mr->base.context), ofa_pd_of(next->base.pd), next);
 
-    if (error != 0) {
-        errno = error;
-        return IBV_REREG_MR_ERR_INPUT;
-    }
+    if (error != 0)
+        return error;
     error = unregister_memory(mr);
     if (error != 0) {
         (void)unregister_memory(next);
+        return error;
+    }
+    if (next->lmr)
+        (void)it_set_consumer_context(next->lmr, self);
+    mr->lmr = next->lmr;
+    return 0;
+}
+
+static int rereg(struct ofa_mr *mr, struct ofa_mr *next, bool translation)
+{
+    struct ibv_pd *old_pd = mr->base.pd;
+    it_lmr_param_t param;
+    int error = translation ? replace(mr, next) : modify(mr, next);
+
+    if (error != 0) {
         errno = error;
         return IBV_REREG_MR_ERR_INPUT;
     }
     atomic_fetch_add_explicit(&ofa_pd_of(next->base.pd)->children, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&ofa_pd_of(old_pd)->children, 1, memory_order_release);
     mr->base = next->base;
-    mr->lmr = next->lmr;
     mr->iova = next->iova;
     mr->access = next->access;
+    if (mr->lmr && it_lmr_query(mr->lmr, IT_LMR_PARAM_RMR_CONTEXT, &param) == IT_SUCCESS)
+        mr->base.rkey = (uint32_t)param.rmr_context;
     return 0;
 }
 
@@ -203,5 +205,5 @@ int ibv_rereg_mr(struct ibv_mr *base, int flags, struct ibv_pd *pd, void *addr, 
         next.base.pd = pd;
     if (flags & IBV_REREG_MR_CHANGE_ACCESS)
         next.access = (unsigned int)access;
-    return rereg(mr, &next);
+    return rereg(mr, &next, (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0);
 }

@@ -10,7 +10,8 @@ struct ibv_mw *ofa_alloc_mw(struct ibv_pd *base, enum ibv_mw_type type)
 {
     struct ofa_pd *pd = ofa_pd_of(base);
     struct ofa_mw *mw;
-    it_rmr_param_t param;
+    it_rmr_context_t rkey;
+    it_context_t self;
     int error;
 
     if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) {
@@ -22,16 +23,21 @@ struct ibv_mw *ofa_alloc_mw(struct ibv_pd *base, enum ibv_mw_type type)
         return NULL;
     error = ofa_errno(it_rmr_create20(
         pd->pz, type == IBV_MW_TYPE_1 ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW, &mw->rmr));
+    if (error == 0)
+        error = ofa_errno(itx_rmr_key(mw->rmr, &rkey));
     if (error != 0) {
+        if (mw->rmr)
+            (void)it_rmr_free(mw->rmr);
         free(mw);
         errno = error;
         return NULL;
     }
+    self.ptr = mw;
+    (void)it_set_consumer_context(mw->rmr, self);
+    mw->base.rkey = (uint32_t)rkey;
     mw->base.context = base->context;
     mw->base.pd = base;
     mw->base.type = type;
-    if (it_rmr_query(mw->rmr, IT_RMR_PARAM_RMR_CONTEXT, &param) == IT_SUCCESS)
-        mw->base.rkey = (uint32_t)param.rmr_context;
     atomic_fetch_add_explicit(&pd->children, 1, memory_order_relaxed);
     return &mw->base;
 }

@@ -51,7 +51,8 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *base, struct ibv_ah_attr *attr)
     struct ofa_pd *pd = ofa_pd_of(base);
     struct ofa_ah *ah;
 
-    if (attr->port_num != 1 || (attr->is_global && attr->grh.sgid_index >= OFA_MAX_GIDS)) {
+    /* On Ethernet there is no way without a GID. */
+    if (attr->port_num != 1 || !attr->is_global || attr->grh.sgid_index >= OFA_MAX_GIDS) {
         errno = EINVAL;
         return NULL;
     }

@@ -7,6 +7,7 @@
 #define ITAPI_ULP_OFA_OBJECT_OFA_OBJECT_H
 
 #include "support/ofa_fifo.h"
+#include "support/ofa_kinds.h"
 #include "support/ofa_spin.h"
 #include "support/ofa_timer.h"
 
@@ -166,6 +167,7 @@ struct ofa_cq {
     struct ofa_spin lock; /* what follows */
     enum ofa_arming armed;
     bool has_callback;
+    uint32_t idle;                /* polls in vain, since one that was not */
     struct ofa_completion *stash; /* a ring */
     uint32_t stash_room;
     uint32_t stash_first;
@@ -206,7 +208,8 @@ enum ofa_link_state {
 
 /* What the two ends of a connection by hand tell each other (link/ofa_greeting.h). */
 struct ofa_greeting {
-    bool knock; /* asks the other end to connect */
+    bool knock;   /* asks the other end to connect */
+    uint8_t type; /* of the queue pair: enum ibv_qp_type */
     uint32_t to_number;
     uint32_t from_number;
     uint32_t to_psn;   /* that the other end begins with, as far as this one knows */
@@ -262,6 +265,7 @@ struct ofa_qp {
     enum ibv_wc_status refuses; /* status of the next request that would be held; SUCCESS: it is */
     struct ofa_batch *batch;
 
+    struct ofa_kinds kinds; /* has a lock of its own */
     struct ofa_context *context;
     struct ofa_cq *send_cq;
     struct ofa_cq *recv_cq;

@@ -4,6 +4,7 @@
 #include "memory/ofa_memory.h"
 #include "post/ofa_post.h"
 #include "queue/ofa_immediate.h"
+#include "support/ofa_kinds.h"
 #include "support/ofa_log.h"
 
 #include <arpa/inet.h>
@@ -132,12 +133,19 @@ static it_status_t post_atomic(struct ofa_qp *qp, const struct ibv_send_wr *wr,
 {
     bool swap = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
 
-    if (request->count != 1 || request->length != 8 || (wr->send_flags & IBV_SEND_INLINE))
+    if (request->count != 1 || request->length != 8 || (wr->send_flags & IBV_SEND_INLINE) ||
+        qp->base.qp_type == IBV_QPT_UC)
         return IT_ERR_INVALID_LENGTH;
     return it_post_atomic(qp->ep, swap ? IT_COMPARE_AND_SWAP : IT_FETCH_AND_ADD,
                           swap ? wr->wr.atomic.swap : wr->wr.atomic.compare_add,
                           swap ? wr->wr.atomic.compare_add : 0, request->segments, wr->wr_id,
                           request->flags, wr->wr.atomic.remote_addr, wr->wr.atomic.rkey);
+}
+
+/* A window gives peers rights; the local ones are the region's. */
+static it_mem_priv_t window_privileges(unsigned int access)
+{
+    return (it_mem_priv_t)(ofa_privileges(access) & (IT_PRIV_REMOTE | IT_PRIV_ATOMIC));
 }
 
 static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
@@ -146,18 +154,26 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
     struct ofa_mw *mw = (struct ofa_mw *)(void *)wr->bind_mw.mw;
     struct ofa_mr *mr = ofa_mr_of(info->mr);
-    it_rmr_context_t key;
+    it_mem_priv_t privileges = window_privileges(info->mw_access_flags);
     it_status_t status;
 
-    if (info->length == 0)
-        return it_rmr_unlink(mw->rmr, qp->ep, wr->wr_id, request->flags);
-    status =
-        it_rmr_link(mw->rmr, mr->lmr, (void *)(uintptr_t)info->addr, info->length,
-                    info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? IT_ADDR_MODE_RELATIVE
-                                                                  : IT_ADDR_MODE_ABSOLUTE,
-                    ofa_privileges(info->mw_access_flags), qp->ep, wr->wr_id, request->flags, &key);
+    /* A window that gives no right is one whose key opens nothing. */
+    if (info->length == 0 || privileges == IT_PRIV_NONE) {
+        status = it_rmr_unlink(mw->rmr, qp->ep, wr->wr_id, request->flags);
+        if (status == IT_SUCCESS && wr->bind_mw.rkey)
+            mw->base.rkey = wr->bind_mw.rkey;
+        return status;
+    }
+    if (!mr || !mr->lmr || !(mr->access & IBV_ACCESS_MW_BIND))
+        return IT_ERR_INVALID_LMR;
+    status = itx_rmr_link_key(mw->rmr, mr->lmr,
+                              (void *)(uintptr_t)(info->addr - mr->iova + (uintptr_t)mr->base.addr),
+                              info->length,
+                              info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? IT_ADDR_MODE_RELATIVE
+                                                                            : IT_ADDR_MODE_ABSOLUTE,
+                              privileges, qp->ep, wr->wr_id, request->flags, wr->bind_mw.rkey);
     if (status == IT_SUCCESS)
-        mw->base.rkey = (uint32_t)key;
+        mw->base.rkey = wr->bind_mw.rkey;
     return status;
 }
 
@@ -177,7 +193,7 @@ static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     case IBV_WR_RDMA_WRITE_WITH_IMM:
         return post_write_imm(qp, wr, request);
     case IBV_WR_RDMA_READ:
-        if (wr->send_flags & IBV_SEND_INLINE)
+        if ((wr->send_flags & IBV_SEND_INLINE) || qp->base.qp_type == IBV_QPT_UC)
             return IT_ERR_INVALID_DTO_FLAGS;
         return it_post_rdma_read(qp->ep, request->segments, request->count, wr->wr_id,
                                  request->flags, wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
@@ -186,10 +202,18 @@ static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,
         return post_atomic(qp, wr, request);
     case IBV_WR_BIND_MW:
         return post_bind(qp, wr, request);
+    case IBV_WR_LOCAL_INV:
+        return itx_post_invalidate(qp->ep, wr->invalidate_rkey, wr->wr_id, request->flags);
     default:
         ofa_log("a request with the opcode %d is not there", (int)wr->opcode);
         return IT_ERR_OP_NOT_SUPPORTED;
     }
+}
+
+/* Whose completions IT-API does not tell apart (support/ofa_kinds.h). */
+static bool is_of_memory(const struct ibv_send_wr *wr)
+{
+    return wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV;
 }
 
 int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
@@ -200,7 +224,12 @@ int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
 
     if (error != 0)
         return error;
+    if (is_of_memory(wr) && request.flags & IT_COMPLETION_FLAG &&
+        !ofa_kinds_push(&qp->kinds, wr->wr_id, wr->opcode == IBV_WR_LOCAL_INV))
+        return ENOMEM;
     status = post(qp, wr, &request);
+    if (status != IT_SUCCESS && is_of_memory(wr) && request.flags & IT_COMPLETION_FLAG)
+        ofa_kinds_unpush(&qp->kinds);
     if (status != IT_SUCCESS)
         return status == IT_ERR_OP_NOT_SUPPORTED ? EINVAL : ofa_errno(status);
     if (request.count == 1 && request.segments[0].lmr == qp->inline_lmr && qp->inline_lmr)

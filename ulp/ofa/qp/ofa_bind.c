@@ -8,10 +8,11 @@
 int ofa_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
     struct ibv_send_wr *bad;
-    struct ibv_send_wr wr = {.wr_id = bind->wr_id,
-                             .opcode = IBV_WR_BIND_MW,
-                             .send_flags = bind->send_flags,
-                             .bind_mw = {.mw = mw, .bind_info = bind->bind_info}};
+    struct ibv_send_wr wr = {
+        .wr_id = bind->wr_id,
+        .opcode = IBV_WR_BIND_MW,
+        .send_flags = bind->send_flags,
+        .bind_mw = {.mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = bind->bind_info}};
 
     if (mw->type != IBV_MW_TYPE_1)
         return EINVAL;

@@ -26,7 +26,7 @@
 
 static int check_type(enum ibv_qp_type type)
 {
-    if (type == IBV_QPT_RC)
+    if (type == IBV_QPT_RC || type == IBV_QPT_UC)
         return 0;
     ofa_log("queue pairs of the type %d are not there", (int)type);
     return EOPNOTSUPP;
@@ -212,6 +212,7 @@ int ibv_destroy_qp(struct ibv_qp *base)
     ofa_async_drain(qp->context, base, &base->mutex, &base->cond, &base->events_completed,
                     &qp->delivered_events);
     ofa_wr_close(qp);
+    ofa_kinds_close(&qp->kinds);
     count(qp, -1u);
     destroy_locks(qp);
     free(qp);

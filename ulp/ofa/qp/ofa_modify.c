@@ -101,13 +101,13 @@ static int reset(struct ofa_qp *qp)
 {
     int error;
 
-    ofa_hand_forget(qp);
     error = ofa_ep_close(qp);
     if (error != 0)
         return error;
     ofa_hold_drop(qp);
     (void)pthread_mutex_lock(&qp->context->lock);
     qp->link.state = OFA_LINK_IDLE;
+    qp->link.nonce = 0;
     qp->inline_next = 0;
     atomic_store_explicit(&qp->give_up_ns, 0, memory_order_relaxed);
     memset(&qp->attr, 0, sizeof(qp->attr));

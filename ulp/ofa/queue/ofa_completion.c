@@ -75,6 +75,27 @@ static void add_immediate(const it_event_t *event, struct ibv_wc *wc)
     }
 }
 
+/* The key that the peer has taken back. */
+static void add_invalidated(it_handle_t handle, struct ibv_wc *wc)
+{
+    it_handle_type_enum_t type;
+    it_context_t object;
+
+    if (it_get_handle_type(handle, &type) != IT_SUCCESS ||
+        it_get_consumer_context(handle, &object) != IT_SUCCESS)
+        return;
+    wc->wc_flags |= IBV_WC_WITH_INV;
+    wc->invalidated_rkey = type == IT_HANDLE_TYPE_RMR ? ((struct ofa_mw *)object.ptr)->base.rkey
+                                                      : ((struct ofa_mr *)object.ptr)->base.rkey;
+}
+
+/* An unreliable queue pair does not hear of a peer that has gone. */
+static bool is_unreliable(const struct ofa_completion *completion)
+{
+    return completion->qp->base.qp_type == IBV_QPT_UC && completion->wc.opcode != IBV_WC_RECV &&
+           ofa_park_wants(completion);
+}
+
 /* A queue pair whose request has failed is in ERR, unless its program is to hear of it later. */
 static void fail(const struct ofa_completion *completion)
 {
@@ -99,13 +120,20 @@ bool ofa_completion_of(const it_event_t *event, struct ofa_completion *completio
                           .status = status_of(dto->dto_status),
                           .opcode = opcode_of(dto->event_number),
                           .qp_num = qp->base.qp_num};
+    if (wc->opcode == IBV_WC_BIND_MW && ofa_kinds_pop(&qp->kinds, wc->wr_id))
+        wc->opcode = IBV_WC_LOCAL_INV;
+    if (is_unreliable(completion))
+        wc->status = IBV_WC_SUCCESS;
     if (wc->status != IBV_WC_SUCCESS) {
         wc->vendor_err = (uint32_t)dto->dto_status;
         fail(completion);
         return true;
     }
     wc->byte_len = dto->transferred_length;
-    if (wc->opcode == IBV_WC_RECV)
+    if (wc->opcode == IBV_WC_RECV) {
         add_immediate(event, wc);
+        if (dto->unlinked_mr_handle)
+            add_invalidated(dto->unlinked_mr_handle, wc);
+    }
     return true;
 }

@@ -7,7 +7,9 @@
 
 #include <errno.h>
 
-#define BATCH 16 /* completions that are taken from the SEVD at once */
+#define IDLE_POLLS  512 /* in vain, before others have a turn: some 50 microseconds */
+#define IDLE_PERIOD 8
+#define BATCH       16 /* completions that are taken from the SEVD at once */
 
 /* ---- Taking completions --------------------------------------------------------------------- */
 
@@ -39,10 +41,25 @@ static uint32_t take_events_locked(struct ofa_cq *cq, uint32_t room, struct ibv_
     return taken;
 }
 
+/*
+ * A program that polls in vain for long may keep its peer from the processor: on a small machine
+ * both have the same. With ofa_cq.lock; true: let others have a turn.
+ */
+static bool is_idle_locked(struct ofa_cq *cq, uint32_t taken)
+{
+    if (taken > 0) {
+        cq->idle = 0;
+        return false;
+    }
+    cq->idle++;
+    return cq->idle >= IDLE_POLLS && cq->idle % IDLE_PERIOD == 0;
+}
+
 uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
 {
     uint32_t taken = 0;
     uint32_t more;
+    bool idle;
 
     ofa_spin_take(&cq->lock);
     if (cq->parked_count > 0)
@@ -55,7 +72,10 @@ uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
         if (more < BATCH)
             break;
     }
+    idle = is_idle_locked(cq, taken);
     ofa_spin_drop(&cq->lock);
+    if (idle)
+        (void)sched_yield();
     return taken;
 }
 
