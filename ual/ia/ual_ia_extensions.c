@@ -9,13 +9,13 @@ it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters
 {
     struct ual_ia *ia = ual_ia_from(ia_handle);
     struct itx_counters own = {.size = sizeof(own)};
+    it_status_t status;
 
     if (!ia)
         return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
-    if (!counters)
-        return base_refuse_null(__func__, counters);
-    if (counters->size < UAL_COUNTERS_MIN)
-        return base_refuse_below(IT_ERR_INVALID_LENGTH, __func__, counters->size, UAL_COUNTERS_MIN);
+    status = ual_extension_check(__func__, "counters", counters, UAL_COUNTERS_MIN);
+    if (status != IT_SUCCESS)
+        return status;
     ia->provider->counters(ia, &own);
     ual_extension_write(counters, counters->size, &own, sizeof(own));
     return IT_SUCCESS;
@@ -29,13 +29,13 @@ it_status_t itx_ia_query_features(it_ia_handle_t ia_handle, struct itx_features 
     struct ual_ia *ia = ual_ia_from(ia_handle);
     struct itx_features own = {.size = sizeof(own)};
     const struct vp_attributes *attributes;
+    it_status_t status;
 
     if (!ia)
         return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
-    if (!features)
-        return base_refuse_null(__func__, features);
-    if (features->size < UAL_FEATURES_MIN)
-        return base_refuse_below(IT_ERR_INVALID_LENGTH, __func__, features->size, UAL_FEATURES_MIN);
+    status = ual_extension_check(__func__, "features", features, UAL_FEATURES_MIN);
+    if (status != IT_SUCCESS)
+        return status;
     attributes = ia->provider->ia_attributes(ia);
     own.atomic_swap = attributes->atomic_swap;
     own.immediate_bits = attributes->immediate_bits;

@@ -6,11 +6,20 @@
 #ifndef ITAPI_UAL_OBJECT_UAL_EXTENSION_H
 #define ITAPI_UAL_OBJECT_UAL_EXTENSION_H
 
+#include "it_api.h"
+
 #include <stddef.h>
 #include <string.h>
 
 /* Octets up to the end of a member: the size of a struct whose last member it once was. */
 #define UAL_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+
+/*
+ * ual_object.c: callers, which the caller knows by this name, is neither NULL nor smaller than the
+ * first version of its struct.
+ */
+it_status_t ual_extension_check(const char *call, const char *name, const void *callers,
+                                size_t smallest);
 
 /* From the caller into a struct that holds the defaults; its own size stays. */
 static inline void ual_extension_read(void *own, size_t own_size, const void *callers,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ual/object/ual_object.h"
 
+#include "ual/object/ual_extension.h"
+
 void *ual_object_new(struct ual_ia *ia, it_handle_type_enum_t type)
 {
     struct base_object *object = base_pool_get(&ia->pools[type]);
@@ -81,4 +83,20 @@ void ual_address_destroy(struct base_object *object)
     base_object_release(&address->pz->object);
     base_lock_destroy(&address->lock);
     ual_object_end(object);
+}
+
+/* ---------------------------------------------------------------- structs that may grow */
+
+it_status_t ual_extension_check(const char *call, const char *name, const void *callers,
+                                size_t smallest)
+{
+    size_t size;
+
+    if (!callers)
+        return base_refuse(IT_ERR_FAULT, call, "%s is NULL", name);
+    memcpy(&size, callers, sizeof(size));
+    if (size < smallest)
+        return base_refuse(IT_ERR_INVALID_LENGTH, call, "%s->size %zu, at least %zu", name, size,
+                           smallest);
+    return IT_SUCCESS;
 }

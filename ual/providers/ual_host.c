@@ -193,11 +193,6 @@ static void host_ep_unlock(struct ual_ep *ep)
     base_lock_drop(&ep->lock);
 }
 
-static it_ep_state_rc_t host_ep_state(const struct ual_ep *ep)
-{
-    return ual_ep_state(ep);
-}
-
 static bool host_ep_step_locked(struct ual_ep *ep, enum ual_ep_step step)
 {
     return (unsigned)step < UAL_EP_STEPS && ual_ep_step_locked(ep, step, NULL);
@@ -318,11 +313,6 @@ static void host_listen_info(struct ual_listen *listen, struct vp_listen_info *i
 
 /* ---------------------------------------------------------------- datagrams */
 
-static it_ep_state_ud_t host_ep_ud_state(const struct ual_ep *ep)
-{
-    return ual_ep_ud_state(ep);
-}
-
 static struct ual_pz *host_address_pz(const struct ual_address *address)
 {
     return address->pz;
@@ -406,11 +396,11 @@ const struct vp_host ual_host = {
     .ep_immediate_bits = host_ep_immediate_bits,
     .ep_lock = host_ep_lock,
     .ep_unlock = host_ep_unlock,
-    .ep_state = host_ep_state,
+    .ep_state = ual_ep_state,
     .ep_step_locked = host_ep_step_locked,
     .ep_set_path_locked = host_ep_set_path_locked,
     .ep_set_ud_state_locked = ual_ep_set_ud_state_locked,
-    .ep_ud_state = host_ep_ud_state,
+    .ep_ud_state = ual_ep_ud_state,
     .complete = host_complete,
     .wake = host_wake,
     .ep_disown = host_ep_disown,

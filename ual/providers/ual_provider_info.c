@@ -51,12 +51,10 @@ it_status_t itx_provider_query(size_t index, struct itx_provider_info *info)
     struct itx_provider_info own = {.size = sizeof(own)};
     const struct vp_provider *provider = NULL;
     size_t at = 0;
+    it_status_t status = ual_extension_check(__func__, "info", info, UAL_PROVIDER_INFO_MIN);
 
-    if (!info)
-        return base_refuse_null(__func__, info);
-    if (info->size < UAL_PROVIDER_INFO_MIN)
-        return base_refuse_below(IT_ERR_INVALID_LENGTH, __func__, info->size,
-                                 UAL_PROVIDER_INFO_MIN);
+    if (status != IT_SUCCESS)
+        return status;
     while ((provider = ual_provider_next(provider)) != NULL && at < index)
         at++;
     if (provider)

@@ -25,26 +25,21 @@ static struct itx_provider_info ual_registry_module_info; /* by ual_registry_mod
 static void ual_registry_init_pools(struct ual_registered *entry)
 {
     const struct vp_provider *provider = entry->provider;
-    struct base_pool *pools = entry->pools;
+    const size_t sizes[BASE_OBJECT_TYPES] = {
+        [IT_HANDLE_TYPE_IA] = sizeof(struct ual_ia) + provider->ia_area,
+        [IT_HANDLE_TYPE_PZ] = sizeof(struct ual_pz) + provider->pz_area,
+        [IT_HANDLE_TYPE_LMR] = sizeof(struct ual_lmr) + provider->lmr_area,
+        [IT_HANDLE_TYPE_SRQ] = sizeof(struct ual_srq) + provider->srq_area,
+        [IT_HANDLE_TYPE_RMR] = sizeof(struct ual_rmr) + provider->rmr_area,
+        [IT_HANDLE_TYPE_EP] = sizeof(struct ual_ep) + provider->ep_area,
+        [IT_HANDLE_TYPE_LISTEN] = sizeof(struct ual_listen) + provider->listen_area,
+        [IT_HANDLE_TYPE_ADDR] = sizeof(struct ual_address) + provider->address_area,
+        [IT_HANDLE_TYPE_UD_SVC_REQ] = sizeof(struct ual_ud_service) + provider->ud_service_area,
+    };
 
-    base_pool_init(&pools[IT_HANDLE_TYPE_IA], IT_HANDLE_TYPE_IA,
-                   sizeof(struct ual_ia) + provider->ia_area);
-    base_pool_init(&pools[IT_HANDLE_TYPE_PZ], IT_HANDLE_TYPE_PZ,
-                   sizeof(struct ual_pz) + provider->pz_area);
-    base_pool_init(&pools[IT_HANDLE_TYPE_LMR], IT_HANDLE_TYPE_LMR,
-                   sizeof(struct ual_lmr) + provider->lmr_area);
-    base_pool_init(&pools[IT_HANDLE_TYPE_SRQ], IT_HANDLE_TYPE_SRQ,
-                   sizeof(struct ual_srq) + provider->srq_area);
-    base_pool_init(&pools[IT_HANDLE_TYPE_RMR], IT_HANDLE_TYPE_RMR,
-                   sizeof(struct ual_rmr) + provider->rmr_area);
-    base_pool_init(&pools[IT_HANDLE_TYPE_EP], IT_HANDLE_TYPE_EP,
-                   sizeof(struct ual_ep) + provider->ep_area);
-    base_pool_init(&pools[IT_HANDLE_TYPE_LISTEN], IT_HANDLE_TYPE_LISTEN,
-                   sizeof(struct ual_listen) + provider->listen_area);
-    base_pool_init(&pools[IT_HANDLE_TYPE_ADDR], IT_HANDLE_TYPE_ADDR,
-                   sizeof(struct ual_address) + provider->address_area);
-    base_pool_init(&pools[IT_HANDLE_TYPE_UD_SVC_REQ], IT_HANDLE_TYPE_UD_SVC_REQ,
-                   sizeof(struct ual_ud_service) + provider->ud_service_area);
+    for (unsigned type = 0; type < BASE_OBJECT_TYPES; type++)
+        if (sizes[type] > 0) /* the others are not the provider's */
+            base_pool_init(&entry->pools[type], (it_handle_type_enum_t)type, sizes[type]);
 }
 
 static bool ual_registry_has_locked(const char *name)
