@@ -34,11 +34,9 @@ static bool settle_segments(const struct itx_features *most, const DAT_EP_ATTR *
                   udapl_limit_segments(most->max_recv_segments), &attr->max_recv_iov) &&
            settle(asked->max_request_iov, DEFAULT_SEGMENTS,
                   udapl_limit_segments(most->max_send_segments), &attr->max_request_iov) &&
-           settle(asked->max_rdma_read_iov,
-                  udapl_limit_segments(most->max_rdma_read_segments) < attr->max_request_iov
-                      ? udapl_limit_segments(most->max_rdma_read_segments)
-                      : attr->max_request_iov,
-                  UDAPL_MOST_SEGMENTS, &attr->max_rdma_read_iov) &&
+           /* Reads of more segments than the adapter takes are split. */
+           settle(asked->max_rdma_read_iov, attr->max_request_iov, UDAPL_MOST_SEGMENTS,
+                  &attr->max_rdma_read_iov) &&
            settle(asked->max_rdma_write_iov, attr->max_request_iov,
                   udapl_limit_segments(most->max_rdma_write_segments), &attr->max_rdma_write_iov);
 }

@@ -204,8 +204,8 @@ static DAT_RETURN configure(struct udapl_ep *ep)
     ep->extended = ia->provider->extension == DAT_EXTENSION_IB;
     ep->read_segments = it_attr.srv.rc.max_rdma_read_segments;
     if ((udapl_ep_attr_splits(ia, &ep->attr) &&
-         !make_records(&ep->reads, it_attr.max_request_dtos)) ||
-        (takes_immediates(ia) && !make_records(&ep->immediates, it_attr.max_request_dtos)))
+         !make_records(&ep->reads, (size_t)ep->attr.max_request_dtos)) ||
+        (takes_immediates(ia) && !make_records(&ep->immediates, (size_t)ep->attr.max_request_dtos)))
         return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     return make_it(ep, &it_attr);
 }
