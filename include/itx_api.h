@@ -637,7 +637,7 @@ it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t m
  */
 it_status_t itx_evd_set_waitable(it_evd_handle_t evd_handle, it_boolean_t waitable);
 
-/* What a simple EVD tells by its descriptor and to its AEVD: see itx_evd_arm. */
+/* What a simple EVD tells by its descriptor, its callback and to its AEVD: see itx_evd_arm. */
 typedef enum {
     /* That it is ready, for as long as it is; so at first. An AEVD is told once more. */
     ITX_EVD_ARM_OFF,
@@ -653,11 +653,12 @@ typedef enum {
  * Once told, the EVD is to be armed again. Armed for any event it stays so when it is to be armed
  * for a notification event.
  *
- * It tells by its descriptor (IT_EVD_CREATE_FD), which stays readable until the EVD is armed again.
+ * It tells by its descriptor (IT_EVD_CREATE_FD), which stays readable until the EVD is armed again,
+ * or by its callback, which runs once for each time.
  * If it belongs to an AEVD with IT_EVD_DEQUEUE_NOTIFICATIONS, it tells by one
  * IT_AEVD_NOTIFICATION_EVENT there, which stays when the EVD is armed again: as many of them as
  * there were events that it was armed for. Whether its events are taken makes no difference to
- * either. it_evd_wait on the EVD itself, and its callback, are not concerned.
+ * either. it_evd_wait on the EVD itself is not concerned.
  *
  * @param evd_handle  the simple EVD
  * @param arm         what it is to tell of from now on

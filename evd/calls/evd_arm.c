@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_evd_arm: descriptor and AEVD tell of one event to come, each time they are asked. */
+/* itx_evd_arm: descriptor, callback and AEVD tell of one event to come, each time it is armed. */
 #include "evd/calls/evd_calls.h"
 
 #include "itx_api.h"
@@ -10,8 +10,8 @@ static void arm_set_locked(struct evd *evd, itx_evd_arm_t arm)
     /* Armed for any event already: the narrower wish changes nothing. */
     if (arm != ITX_EVD_ARM_NOTIFICATION || evd->arm != ITX_EVD_ARM_ANY)
         evd->arm = (uint8_t)arm;
-    /* What an AEVD has to tell is told there, each time. */
-    if (arm == ITX_EVD_ARM_OFF || (!evd->aevd && arm != ITX_EVD_ARM_NONE))
+    /* AEVD and callback tell each time. */
+    if (arm == ITX_EVD_ARM_OFF || (!evd->aevd && !evd->callback && arm != ITX_EVD_ARM_NONE))
         evd->fired = 0;
     atomic_store_explicit(&evd->notified, false, memory_order_relaxed);
 }

@@ -58,8 +58,8 @@ bool evd_needs_wake_locked(struct evd *evd)
         return false;
     if (evd->fd >= 0 && evd->fd_raised != evd_is_fd_due_locked(evd))
         return true;
-    return evd_is_ready_locked(evd) &&
-           (evd_idle_waiter_locked(evd) >= 0 || evd_callback_is_due_locked(evd));
+    return (evd_is_ready_locked(evd) && evd_idle_waiter_locked(evd) >= 0) ||
+           evd_callback_is_due_locked(evd);
 }
 
 struct evd_wakeup evd_wakeup_collect_locked(struct evd *evd)

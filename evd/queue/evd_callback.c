@@ -20,7 +20,7 @@ bool evd_callback_is_due_locked(const struct evd *evd)
     base_lock_assert_held(&evd->lock);
     return callback && !evd->callback_runs &&
            atomic_load_explicit(&callback->state, memory_order_relaxed) == EVD_CALLBACK_IDLE &&
-           evd_is_ready_locked(evd) &&
+           evd_tells_locked(evd) &&
            !atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
 }
 
@@ -46,7 +46,9 @@ static bool callback_begin(struct evd_callback *callback)
     bool runs;
 
     base_lock_take(&evd->lock);
-    runs = evd->callback == callback && evd_is_ready_locked(evd);
+    runs = evd->callback == callback && evd_tells_locked(evd);
+    if (runs && evd->arm != ITX_EVD_ARM_OFF)
+        evd->fired--; /* a run for each time */
     evd->callback_runs = runs;
     base_lock_drop(&evd->lock);
     return runs;

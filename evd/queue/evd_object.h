@@ -159,11 +159,16 @@ static inline bool evd_is_ready_locked(const struct evd *evd)
     return evd_queue_takeable(&evd->queue, evd->threshold) != 0;
 }
 
+/* What descriptor and callback tell: that it is ready, or that it has what it was armed for. */
+static inline bool evd_tells_locked(const struct evd *evd)
+{
+    return evd->arm == ITX_EVD_ARM_OFF ? evd_is_ready_locked(evd) : evd->fired > 0;
+}
+
 /* The descriptor of a failed IA stays readable: that is how who polls it comes to know. */
 static inline bool evd_is_fd_due_locked(const struct evd *evd)
 {
-    return (evd->arm == ITX_EVD_ARM_OFF ? evd_is_ready_locked(evd) : evd->fired > 0) ||
-           atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
+    return evd_tells_locked(evd) || atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
 }
 
 /* ---------------------------------------------------------------- the other files */

@@ -11,6 +11,11 @@ static it_event_t event;
 
 TestSuite(evd_arm, .init = fixture_init, .fini = fixture_fini);
 
+static void fixture_nothing(void *argument)
+{
+    (void)argument;
+}
+
 static bool readable(int fd)
 {
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
@@ -153,6 +158,53 @@ Test(evd_arm, a_failure_notifies)
     if (evd_push_dto((struct evd *)(void *)handle, &failed) != EVD_PUSHED)
         evd_wake((struct evd *)(void *)handle);
     cr_assert(readable(fd));
+}
+
+static atomic_uint runs;
+
+static void run(it_evd_handle_t handle, void *argument)
+{
+    (void)handle;
+    (void)argument;
+    atomic_fetch_add(&runs, 1);
+}
+
+static void runs_are(unsigned count)
+{
+    while (atomic_load(&runs) != count)
+        sched_yield();
+    evd_loop_call(fixture.ia.loop, fixture_nothing, NULL); /* what was submitted has run */
+    cr_assert_eq(atomic_load(&runs), count);
+}
+
+/* Once for each time armed, whether its events are taken or not. */
+Test(evd_arm, callback_runs_once)
+{
+    it_evd_handle_t handle = fixture_evd(&fixture, IT_DTO_EVENT_STREAM, 16, 0, 0, NULL);
+
+    arm(handle, ITX_EVD_ARM_NONE);
+    cr_assert_eq(it_evd_callback_attach(handle, run, NULL), IT_SUCCESS);
+    push(handle, true);
+    runs_are(0);
+    arm(handle, ITX_EVD_ARM_ANY);
+    runs_are(0);
+    push(handle, false);
+    push(handle, false);
+    runs_are(1);
+    arm(handle, ITX_EVD_ARM_NOTIFICATION);
+    push(handle, false);
+    runs_are(1);
+    push(handle, true);
+    runs_are(2);
+    while (it_evd_dequeue(handle, &event) == IT_SUCCESS) {
+    }
+    for (unsigned i = 0; i < 100; i++) {
+        arm(handle, ITX_EVD_ARM_ANY);
+        push(handle, false);
+        cr_assert_eq(it_evd_dequeue(handle, &event), IT_SUCCESS);
+    }
+    runs_are(102);
+    cr_assert_eq(it_evd_callback_detach(handle), IT_SUCCESS);
 }
 
 /* A member that leaves its AEVD takes what is not told with it. */
