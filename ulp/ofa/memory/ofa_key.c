@@ -66,6 +66,8 @@ static int add_chunk(struct ofa_context *context)
     chunk = calloc(OFA_KEY_CHUNK, sizeof(*chunk));
     if (!chunk)
         return ENOMEM;
+    if (base == 0)
+        atomic_store_explicit(&chunk[0].lkey, UINT32_MAX, memory_order_relaxed);
     for (uint32_t i = OFA_KEY_CHUNK; i-- > (base == 0 ? 1u : 0u);) {
         chunk[i].next_free = table->first_free;
         table->first_free = base + i;

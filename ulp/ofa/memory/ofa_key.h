@@ -9,7 +9,7 @@
 #include "object/ofa_object.h"
 
 #define OFA_KEY_CHUNK  1024
-#define OFA_KEY_CHUNKS 4096
+#define OFA_KEY_CHUNKS 16384 /* so that any lkey has a place */
 
 struct ofa_key {
     _Atomic(it_lmr_handle_t) lmr;
@@ -29,19 +29,17 @@ void ofa_key_remove(struct ofa_context *context, uint32_t lkey);
 
 void ofa_key_close(struct ofa_context *context);
 
-/* NULL: the key names no region. */
+/* NULL: the key names no region. The adapter is open. */
 static inline const struct ofa_key *ofa_key_find(const struct ofa_context *context, uint32_t lkey)
 {
     uint32_t place = lkey >> 8;
-    struct ofa_key *chunk;
+    struct ofa_key *chunk =
+        atomic_load_explicit(&context->keys[place / OFA_KEY_CHUNK], memory_order_acquire);
 
-    if (!context->keys || place >= OFA_KEY_CHUNK * OFA_KEY_CHUNKS)
-        return NULL;
-    chunk = atomic_load_explicit(&context->keys[place / OFA_KEY_CHUNK], memory_order_acquire);
     if (!chunk)
         return NULL;
     chunk += place % OFA_KEY_CHUNK;
-    return atomic_load_explicit(&chunk->lkey, memory_order_acquire) == lkey && lkey ? chunk : NULL;
+    return atomic_load_explicit(&chunk->lkey, memory_order_acquire) == lkey ? chunk : NULL;
 }
 
 #endif /* ITAPI_ULP_OFA_MEMORY_OFA_KEY_H */

@@ -40,26 +40,17 @@ static enum ibv_wc_status status_of(it_dto_status_t status)
     }
 }
 
-static enum ibv_wc_opcode opcode_of(it_event_type_t number)
-{
-    switch ((int)number) {
-    case IT_DTO_RC_RECV_CMPL_EVENT:
-    case IT_DTO_UD_RECV_CMPL_EVENT:
-        return IBV_WC_RECV;
-    case IT_DTO_RDMA_WRITE_CMPL_EVENT:
-        return IBV_WC_RDMA_WRITE;
-    case IT_DTO_RDMA_READ_CMPL_EVENT:
-        return IBV_WC_RDMA_READ;
-    case IT_DTO_FETCH_ADD_CMPL_EVENT:
-        return IBV_WC_FETCH_ADD;
-    case IT_DTO_CMP_SWAP_CMPL_EVENT:
-        return IBV_WC_COMP_SWAP;
-    case IT_RMR_LINK_CMPL_EVENT:
-        return IBV_WC_BIND_MW;
-    default:
-        return IBV_WC_SEND;
-    }
-}
+/* By the low bits of the event's number. */
+static const uint8_t opcodes[16] = {
+    [IT_DTO_SEND_CMPL_EVENT & 15] = IBV_WC_SEND,
+    [IT_DTO_RC_RECV_CMPL_EVENT & 15] = IBV_WC_RECV,
+    [IT_DTO_UD_RECV_CMPL_EVENT & 15] = IBV_WC_RECV,
+    [IT_DTO_RDMA_WRITE_CMPL_EVENT & 15] = IBV_WC_RDMA_WRITE,
+    [IT_DTO_RDMA_READ_CMPL_EVENT & 15] = IBV_WC_RDMA_READ,
+    [IT_RMR_LINK_CMPL_EVENT & 15] = IBV_WC_BIND_MW,
+    [IT_DTO_FETCH_ADD_CMPL_EVENT & 15] = IBV_WC_FETCH_ADD,
+    [IT_DTO_CMP_SWAP_CMPL_EVENT & 15] = IBV_WC_COMP_SWAP,
+};
 
 static void add_immediate(const it_event_t *event, struct ibv_wc *wc)
 {
@@ -89,51 +80,44 @@ static void add_invalidated(it_handle_t handle, struct ibv_wc *wc)
                                                       : ((struct ofa_mr *)object.ptr)->base.rkey;
 }
 
-/* An unreliable queue pair does not hear of a peer that has gone. */
-static bool is_unreliable(const struct ofa_completion *completion)
+/* A failure; "wc" is filled for a success. */
+static void add_failure(const it_dto_cmpl_event_t *dto, struct ibv_wc *wc, struct ofa_qp *qp)
 {
-    return completion->qp->base.qp_type == IBV_QPT_UC && completion->wc.opcode != IBV_WC_RECV &&
-           ofa_park_wants(completion);
+    bool request = wc->opcode != IBV_WC_RECV;
+
+    wc->status = status_of(dto->dto_status);
+    wc->byte_len = 0;
+    wc->vendor_err = (uint32_t)dto->dto_status;
+    if (ofa_park_wants(wc, qp)) {
+        /* An unreliable queue pair does not hear of a peer that has gone. */
+        if (request && qp->base.qp_type == IBV_QPT_UC)
+            wc->status = IBV_WC_SUCCESS;
+    } else if (request || wc->status != IBV_WC_WR_FLUSH_ERR) {
+        atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    }
 }
 
-/* A queue pair whose request has failed is in ERR, unless its program is to hear of it later. */
-static void fail(const struct ofa_completion *completion)
-{
-    if (completion->wc.status == IBV_WC_WR_FLUSH_ERR && completion->wc.opcode == IBV_WC_RECV)
-        return;
-    if (!ofa_park_wants(completion))
-        atomic_store_explicit(&completion->qp->state, IBV_QPS_ERR, memory_order_relaxed);
-}
-
-bool ofa_completion_of(const it_event_t *event, struct ofa_completion *completion)
+struct ofa_qp *ofa_completion_of(const it_event_t *event, struct ibv_wc *wc)
 {
     const it_dto_cmpl_event_t *dto = &event->dto_cmpl;
-    struct ibv_wc *wc = &completion->wc;
     it_context_t context;
     struct ofa_qp *qp;
 
     if (it_get_consumer_context(dto->ep, &context) != IT_SUCCESS)
-        return false;
+        return NULL;
     qp = context.ptr;
-    completion->qp = qp;
     *wc = (struct ibv_wc){.wr_id = dto->cookie,
-                          .status = status_of(dto->dto_status),
-                          .opcode = opcode_of(dto->event_number),
+                          .opcode = (enum ibv_wc_opcode)opcodes[dto->event_number & 15],
+                          .byte_len = dto->transferred_length,
                           .qp_num = qp->base.qp_num};
     if (wc->opcode == IBV_WC_BIND_MW && ofa_kinds_pop(&qp->kinds, wc->wr_id))
         wc->opcode = IBV_WC_LOCAL_INV;
-    if (is_unreliable(completion))
-        wc->status = IBV_WC_SUCCESS;
-    if (wc->status != IBV_WC_SUCCESS) {
-        wc->vendor_err = (uint32_t)dto->dto_status;
-        fail(completion);
-        return true;
-    }
-    wc->byte_len = dto->transferred_length;
-    if (wc->opcode == IBV_WC_RECV) {
+    if (dto->dto_status != IT_DTO_SUCCESS) {
+        add_failure(dto, wc, qp);
+    } else if (wc->opcode == IBV_WC_RECV) {
         add_immediate(event, wc);
         if (dto->unlinked_mr_handle)
             add_invalidated(dto->unlinked_mr_handle, wc);
     }
-    return true;
+    return qp;
 }

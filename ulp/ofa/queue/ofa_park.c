@@ -75,7 +75,7 @@ static void fail_those_that_are_over(struct ofa_cq *cq)
     for (uint32_t i = 0; i < cq->parked_count; i++) {
         struct ofa_completion *parked = &cq->parked[i];
 
-        if (!ofa_park_wants(parked) || !is_over(parked))
+        if (!ofa_park_wants(&parked->wc, parked->qp) || !is_over(parked))
             continue;
         parked->wc.status = IBV_WC_RETRY_EXC_ERR;
         atomic_store_explicit(&parked->qp->state, IBV_QPS_ERR, memory_order_relaxed);
@@ -89,7 +89,7 @@ bool ofa_unpark_locked(struct ofa_cq *cq)
 
     fail_those_that_are_over(cq);
     for (uint32_t i = 0; i < cq->parked_count; i++) {
-        if (ofa_park_wants(&cq->parked[i]))
+        if (ofa_park_wants(&cq->parked[i].wc, cq->parked[i].qp))
             cq->parked[kept++] = cq->parked[i];
         else
             any |= ofa_stash_push_locked(cq, &cq->parked[i]);

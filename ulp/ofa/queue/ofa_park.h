@@ -11,12 +11,10 @@
 #include "object/ofa_object.h"
 
 /* Whether a completion says no more than that the peer has gone, and is to wait. */
-static inline bool ofa_park_wants(const struct ofa_completion *completion)
+static inline bool ofa_park_wants(const struct ibv_wc *wc, const struct ofa_qp *qp)
 {
-    return (completion->wc.status == IBV_WC_WR_FLUSH_ERR ||
-            completion->wc.status == IBV_WC_RETRY_EXC_ERR) &&
-           completion->qp->parks &&
-           atomic_load_explicit(&completion->qp->state, memory_order_relaxed) != IBV_QPS_ERR;
+    return (wc->status == IBV_WC_WR_FLUSH_ERR || wc->status == IBV_WC_RETRY_EXC_ERR) && qp->parks &&
+           atomic_load_explicit(&qp->state, memory_order_relaxed) != IBV_QPS_ERR;
 }
 
 void ofa_park_locked(struct ofa_cq *cq, const struct ofa_completion *completion);

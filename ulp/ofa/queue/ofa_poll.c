@@ -13,31 +13,30 @@
 
 /* ---- Taking completions --------------------------------------------------------------------- */
 
-/* False: the event is of a queue pair that is gone, or has to wait. */
-static bool translate_locked(struct ofa_cq *cq, const it_event_t *event,
-                             struct ofa_completion *completion)
+/* Whose the completion is; NULL: of a queue pair that is gone, or it has to wait. */
+static inline struct ofa_qp *translate_locked(struct ofa_cq *cq, const it_event_t *event,
+                                              struct ibv_wc *wc)
 {
-    if (!ofa_completion_of(event, completion))
-        return false;
-    if (!ofa_park_wants(completion))
-        return true;
-    ofa_park_locked(cq, completion);
-    return false;
+    struct ofa_qp *qp = ofa_completion_of(event, wc);
+
+    if (!qp || wc->status == IBV_WC_SUCCESS || !ofa_park_wants(wc, qp))
+        return qp;
+    ofa_park_locked(cq, &(struct ofa_completion){.wc = *wc, .qp = qp});
+    return NULL;
 }
 
 /* From the SEVD. */
 static uint32_t take_events_locked(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
 {
     it_event_t events[BATCH];
-    struct ofa_completion completion;
     size_t count;
     uint32_t taken = 0;
 
     if (itx_evd_dequeue_n(cq->evd, room < BATCH ? room : BATCH, events, &count) != IT_SUCCESS)
         return 0;
     for (size_t i = 0; i < count; i++)
-        if (translate_locked(cq, &events[i], &completion))
-            wc[taken++] = completion.wc;
+        if (translate_locked(cq, &events[i], &wc[taken]))
+            taken++;
     return taken;
 }
 
@@ -91,9 +90,11 @@ static bool gather_locked(struct ofa_cq *cq)
     struct ofa_completion completion;
     bool any = false;
 
-    while (it_evd_dequeue(cq->evd, &event) == IT_SUCCESS)
-        if (translate_locked(cq, &event, &completion))
+    while (it_evd_dequeue(cq->evd, &event) == IT_SUCCESS) {
+        completion.qp = translate_locked(cq, &event, &completion.wc);
+        if (completion.qp)
             any |= ofa_stash_push_locked(cq, &completion);
+    }
     return any | ofa_unpark_locked(cq);
 }
 

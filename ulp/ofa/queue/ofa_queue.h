@@ -13,8 +13,8 @@ struct ibv_cq_ex *ofa_create_cq_ex(struct ibv_context *context, struct ibv_cq_in
 
 /* ---- Completions ---------------------------------------------------------------------------- */
 
-/* False: of a queue pair that is gone, or of none of ours. */
-bool ofa_completion_of(const it_event_t *event, struct ofa_completion *completion);
+/* Whose it is; NULL: of a queue pair that is gone, and wc is not filled. */
+struct ofa_qp *ofa_completion_of(const it_event_t *event, struct ibv_wc *wc);
 
 /* Takes up to "room" completions, at least 1, oldest first; returns how many. */
 uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc);
