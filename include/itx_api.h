@@ -542,7 +542,8 @@ it_status_t itx_evd_dequeue_n(it_evd_handle_t evd_handle, size_t max_events, it_
  * @param max_events   length of the array, at least 1
  * @param events       out: the events; the rest of the array is left alone
  * @param event_count  out: how many, at least 1
- * @param nmore        out: events still queued; may be NULL
+ * @param nmore        out: events still queued; with IT_ERR_TIMEOUT_EXPIRED those of an SEVD that
+ *                     do not meet the condition; may be NULL
  *
  * @retval IT_SUCCESS                done
  * @retval IT_ERR_INVALID_EVD        evd_handle does not name an EVD

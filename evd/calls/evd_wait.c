@@ -17,7 +17,7 @@ struct evd_wait {
     it_event_t *events;
     size_t max;
     size_t count; /* taken */
-    size_t left;  /* still there then */
+    size_t left;  /* still there then, or too few to be taken */
     int slot;     /* of evd->waiters; -1: not registered */
     bool blocks;
 };
@@ -120,6 +120,8 @@ static it_status_t evd_wait_look_simple(struct evd_wait *wait, bool entry)
             wait->left = evd_queue_count(&evd->queue);
         } while (wait->count < wait->max && wait->left > 0);
     }
+    if (status == IT_ERR_QUEUE_EMPTY)
+        wait->left = evd_queue_count(&evd->queue);
     if (status == IT_ERR_QUEUE_EMPTY && wait->blocks)
         status = evd_wait_arm_locked(wait);
     if (status != IT_ERR_QUEUE_EMPTY)
@@ -278,7 +280,7 @@ it_status_t itx_evd_wait_n(it_evd_handle_t handle, uint64_t timeout, size_t max_
     if (!wait.evd)
         return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
     status = evd_wait_n(__func__, &wait, timeout, event_count);
-    if (status == IT_SUCCESS && nmore)
+    if ((status == IT_SUCCESS || status == IT_ERR_TIMEOUT_EXPIRED) && nmore)
         *nmore = wait.left;
     return status;
 }

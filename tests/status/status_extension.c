@@ -241,7 +241,7 @@ static const struct status_call calls[] = {
                   SCENE("freed meanwhile", IT_ERR_ABORT, is_freed_meanwhile),
                   SCENE("a signal", IT_ERR_INTERRUPT, is_interrupted),
                   SCENE("an event", IT_SUCCESS, has_event)),
-     .at_best = IT_ERR_TIMEOUT_EXPIRED},
+     .at_best = IT_ERR_TIMEOUT_EXPIRED, .tells = true},
     {STATUS_NAMED(itx_ia_set_event_base, set_base),
      .params = {STATUS_IA, STATUS_RESULT, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("from a callback", IT_ERR_EVD_BUSY, USE(2, SLOT_EVD)))},

@@ -73,6 +73,7 @@ struct status_call {
     /* With everything right. IT_SUCCESS; otherwise what this library always answers then. */
     it_status_t at_best;
     it_status_t when_short; /* of memory; IT_SUCCESS: IT_ERR_RESOURCES, as usual */
+    bool tells;             /* .at_best writes something, too */
     bool pooled; /* makes an object, of memory that is there already for some of its kind */
 };
 

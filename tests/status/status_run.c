@@ -160,7 +160,7 @@ static it_status_t run_make(struct run *run)
     run->tries++;
     CHECK((size_t)status < STATUS_CODES);
     run->seen[status] = true;
-    if (status != IT_SUCCESS)
+    if (status != IT_SUCCESS && !(run->call->tells && status == run->call->at_best))
         EXPECT(memcmp(run->site.before, run->site.rooms, sizeof(run->site.before)) == 0);
     return status;
 }

@@ -173,6 +173,7 @@ static void check_software(void)
     kit_is_empty(evd);
     EXPECT_TYPE(DAT_TIMEOUT_EXPIRED, wait_for(evd, 0, 1, &more));
     EXPECT_TYPE(DAT_TIMEOUT_EXPIRED, wait_for(evd, 1000, 1, &more));
+    CHECK_EQ(0, more);
     CHECK_DAT(dat_evd_free(evd));
 }
 
@@ -185,6 +186,7 @@ static void check_threshold(void)
     CHECK_DAT(post(evd, 0));
     CHECK_DAT(post(evd, 1));
     EXPECT_TYPE(DAT_TIMEOUT_EXPIRED, wait_for(evd, 0, 3, &more));
+    CHECK_EQ(2, more);
     EXPECT_TYPE(DAT_TIMEOUT_EXPIRED, wait_for(evd, 1000, 3, &more));
     waiter_start(&waiter, evd, 4);
     CHECK_DAT(post(evd, 2));
@@ -420,6 +422,54 @@ static void check_async_made_later(void)
     CHECK_DAT(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
 
+/* An IA whose errors go to the EVD of another. */
+static void join_async(struct kit_side *one)
+{
+    char name[] = KIT_IA;
+
+    one->async = side.async;
+    CHECK_DAT(dat_ia_open(name, 8, &one->async, &one->ia));
+    CHECK(one->async == side.async);
+    CHECK_DAT(dat_pz_create(one->ia, &one->pz));
+    one->request = kit_evd(one->ia, 64, DAT_EVD_DTO_FLAG);
+    one->recv = kit_evd(one->ia, 1, DAT_EVD_DTO_FLAG);
+    one->connect = kit_evd(one->ia, 8, DAT_EVD_CONNECTION_FLAG);
+    one->ep = kit_ep(one);
+}
+
+static void check_async_shared(void)
+{
+    struct kit_side one, other;
+    DAT_EVD_HANDLE bad = side.recv;
+    DAT_IA_HANDLE ia;
+    DAT_EVENT event;
+    char name[] = KIT_IA;
+
+    EXPECT_TYPE(DAT_INVALID_HANDLE, dat_ia_open(name, 8, &bad, &ia));
+    join_async(&one);
+    EXPECT_TYPE(DAT_INVALID_STATE, dat_evd_free(side.async));
+    kit_side_open(&other);
+    kit_join(&one, &other);
+    post_recv(one.ep, 1);
+    post_recv(one.ep, 2);
+    CHECK_DAT(dat_ep_disconnect(one.ep, DAT_CLOSE_ABRUPT_FLAG));
+    if (kit_is_uiwarp(one.ia)) {
+        event = kit_next(side.async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
+        CHECK(event.event_data.asynch_error_event_data.dat_handle == one.recv);
+    }
+    (void)kit_next(other.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+    CHECK_DAT(dat_ia_close(one.ia, DAT_CLOSE_ABRUPT_FLAG));
+    kit_is_empty(side.async);
+    /* The IA that has made the EVD may go first. */
+    kit_side_close(&side);
+    kit_side_open(&side);
+    join_async(&one);
+    kit_side_close(&side);
+    CHECK_DAT(dat_ia_close(one.ia, DAT_CLOSE_ABRUPT_FLAG));
+    kit_side_open(&side);
+    kit_side_close(&other);
+}
+
 int main(void)
 {
     kit_side_open(&side);
@@ -435,6 +485,7 @@ int main(void)
     check_mixed();
     check_overflow();
     check_async_made_later();
+    check_async_shared();
     kit_side_close(&side);
     check_done();
     return 0;

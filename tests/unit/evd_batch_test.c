@@ -142,6 +142,7 @@ Test(evd_batch, wait_takes_all_when_the_threshold_is_met)
     cr_assert_eq(itx_evd_wait_n(evd, 0, MANY, events, &count, &nmore), IT_ERR_TIMEOUT_EXPIRED);
     cr_assert_eq(itx_evd_wait_n(evd, 1000, MANY, events, &count, &nmore), IT_ERR_TIMEOUT_EXPIRED);
     cr_assert_eq(count, 77);
+    cr_assert_eq(nmore, 2);
     post(evd, 2, 5);
     cr_assert_eq(itx_evd_wait_n(evd, IT_TIMEOUT_INFINITE, 3, events, &count, &nmore), IT_SUCCESS);
     cr_assert_eq(count, 3);

@@ -35,7 +35,7 @@ struct udapl_ep *udapl_ep_provide(struct udapl_ia *ia, const DAT_EP_ATTR *attr,
 void udapl_srq_leave(struct udapl_ep *ep);
 /* Whether a software event is such a one, and not the consumer's. */
 bool udapl_is_srq_leave(const it_event_t *event);
-bool udapl_deliver_srq_leave(struct udapl_ia *ia, const it_event_t *event, DAT_EVENT *out);
+bool udapl_deliver_srq_leave(const it_event_t *event, DAT_EVENT *out);
 
 /* The state of an EP as the consumer sees it now. */
 DAT_EP_STATE udapl_ep_state(const struct udapl_ep *ep);

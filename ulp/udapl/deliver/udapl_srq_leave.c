@@ -34,17 +34,22 @@ static DAT_HANDLE handle_of(const it_event_t *event)
     return (DAT_HANDLE)((uintptr_t)event->sw.data - MARK);
 }
 
-bool udapl_is_srq_leave(const it_event_t *event)
+static DAT_HANDLE ep_of(const it_event_t *event)
 {
-    return udapl_slab_find(&udapl_slabs[DAT_HANDLE_TYPE_EP], handle_of(event)) != NULL;
+    return udapl_slab_find(&udapl_slabs[DAT_HANDLE_TYPE_EP], handle_of(event));
 }
 
-bool udapl_deliver_srq_leave(struct udapl_ia *ia, const it_event_t *event, DAT_EVENT *out)
+bool udapl_is_srq_leave(const it_event_t *event)
+{
+    return ep_of(event) != NULL;
+}
+
+bool udapl_deliver_srq_leave(const it_event_t *event, DAT_EVENT *out)
 {
     DAT_ASYNCH_ERROR_EVENT_DATA *data = &out->event_data.asynch_error_event_data;
 
     out->event_number = DAT_ASYNC_ERROR_EP_BROKEN;
-    data->dat_handle = udapl_find(ia, handle_of(event), DAT_HANDLE_TYPE_EP);
+    data->dat_handle = ep_of(event);
     data->reason = DAT_EP_TRANSFER_TO_ERROR;
-    return data->dat_handle != NULL; /* it may have been freed */
+    return udapl_is(data->dat_handle, DAT_HANDLE_TYPE_EP); /* it may have been freed */
 }

@@ -2,6 +2,7 @@
 /* Event Dispatchers, from creation to the end: each is one EVD of IT-API. */
 #include "event/udapl_event.h"
 
+#include "event/udapl_join.h"
 #include "event/udapl_membership.h"
 #include "map/udapl_return.h"
 
@@ -182,13 +183,6 @@ DAT_RETURN udapl_evd_create_async(struct udapl_ia *ia, DAT_COUNT qlen, struct ud
     return result;
 }
 
-DAT_RETURN udapl_evd_join_async(struct udapl_ia *ia, DAT_EVD_HANDLE handle)
-{
-    (void)ia;
-    (void)handle;
-    return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC);
-}
-
 /* ---------------------------------------------------------------- end */
 
 /* A thread that waited is on its way out: it has been told, and waits for nothing. */
@@ -228,5 +222,5 @@ void udapl_evd_discard(struct udapl_evd *evd)
 
 void udapl_event_close(struct udapl_ia *ia)
 {
-    (void)ia;
+    udapl_join_end(ia);
 }

@@ -3,6 +3,7 @@
 #include "event/udapl_event.h"
 
 #include "deliver/udapl_deliver.h"
+#include "event/udapl_join.h"
 #include "event/udapl_membership.h"
 #include "map/udapl_return.h"
 
@@ -23,7 +24,11 @@ static bool deliver(struct udapl_evd *evd, const it_event_t *event, DAT_EVENT *o
         return udapl_deliver_connection(event, out);
     case IT_SOFTWARE_EVENT_STREAM:
         if (udapl_is_srq_leave(event))
-            return udapl_deliver_srq_leave(evd->object.ia, event, out);
+            return udapl_deliver_srq_leave(event, out);
+        if (udapl_join_is_error(event)) {
+            udapl_join_deliver(event, out);
+            return true;
+        }
         out->event_number = DAT_SOFTWARE_EVENT;
         out->event_data.software_event_data.pointer = event->sw.data;
         return true;
@@ -73,7 +78,7 @@ struct wait {
     struct udapl_evd *evd;
     uint64_t end_us; /* by CLOCK_MONOTONIC; IT_TIMEOUT_INFINITE: never */
     DAT_EVENT *event;
-    size_t left; /* events behind the one that was taken */
+    size_t left; /* events behind the one that was taken, or too few to be taken */
 };
 
 static uint64_t now_us(void)
@@ -161,7 +166,7 @@ DAT_RETURN udapl_evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_CO
         threshold > 1 ? take_by_threshold(&wait, timeout_us, threshold) : take(&wait, timeout_us);
     udapl_evd_wait_end(wait.evd, status != IT_ERR_ABORT);
     result = wait_return(&wait, status);
-    if (result == DAT_SUCCESS)
+    if (result == DAT_SUCCESS || status == IT_ERR_TIMEOUT_EXPIRED)
         *more = wait.left > INT_MAX ? INT_MAX : (DAT_COUNT)wait.left;
     return result;
 }

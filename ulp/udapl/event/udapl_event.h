@@ -48,7 +48,7 @@ DAT_RETURN udapl_evd_create_async(struct udapl_ia *ia, DAT_COUNT qlen, struct ud
 /* The same with an EVD that another opening of the IA has made. */
 DAT_RETURN udapl_evd_join_async(struct udapl_ia *ia, DAT_EVD_HANDLE handle);
 
-/* For ia_close, first of all: waits that IT-API knows nothing of end with DAT_ABORT. */
+/* For ia_close, first of all: errors go to no EVD of another IA any more. */
 void udapl_event_close(struct udapl_ia *ia);
 
 /*

@@ -20,7 +20,8 @@ struct udapl_evd {
     _Atomic(bool) ended;  /* the consumer knows that the IA has failed */
     pthread_mutex_t lock; /* guards what follows, and membership of .it in AEVDs */
     bool disabled;
-    it_evd_handle_t aevd; /* the one that .it is a member of, or NULL */
+    it_evd_handle_t aevd;    /* the one that .it is a member of, or NULL */
+    struct udapl_ia *joined; /* other IAs whose errors come here: udapl_join.c */
 };
 
 #endif

@@ -28,6 +28,7 @@ struct udapl_ia {
     struct udapl_object *objects[UDAPL_TYPES];
     struct udapl_evd *async_evd;    /* made by ia_open, or NULL */
     struct udapl_evd *errors_evd;   /* that its asynchronous errors go to, or NULL */
+    struct udapl_ia *next_joined;   /* that share .errors_evd of another IA: udapl_join.c */
     struct udapl_handoff *handoffs; /* requests that are on their way to another service point */
 };
 

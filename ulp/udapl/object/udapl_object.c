@@ -4,6 +4,7 @@
 #include "object/udapl_cno.h"
 #include "object/udapl_cr.h"
 #include "object/udapl_ep.h"
+#include "object/udapl_error.h"
 #include "object/udapl_evd.h"
 #include "object/udapl_ia.h"
 #include "object/udapl_lmr.h"
@@ -24,7 +25,7 @@ struct udapl_slab udapl_slabs[UDAPL_TYPES] = {
     [DAT_HANDLE_TYPE_PZ] = SLAB(udapl_pz),   [DAT_HANDLE_TYPE_RMR] = SLAB(udapl_rmr),
     [DAT_HANDLE_TYPE_RSP] = SLAB(udapl_sp),  [DAT_HANDLE_TYPE_CNO] = SLAB(udapl_cno),
     [DAT_HANDLE_TYPE_SRQ] = SLAB(udapl_srq), [DAT_HANDLE_TYPE_CSP] = SLAB(udapl_sp),
-    [UDAPL_TYPE_SSP] = SLAB(udapl_sp),
+    [UDAPL_TYPE_SSP] = SLAB(udapl_sp),       [UDAPL_TYPE_ERROR] = SLAB(udapl_error),
 };
 
 void *udapl_find(const struct udapl_ia *ia, DAT_HANDLE handle, DAT_HANDLE_TYPE type)

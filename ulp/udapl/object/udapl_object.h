@@ -19,7 +19,9 @@ struct udapl_ia;
 
 /* Kinds of objects: DAT_HANDLE_TYPE, and the socket service point of the iWARP extension. */
 #define UDAPL_TYPE_SSP ((DAT_HANDLE_TYPE)DAT_HANDLE_TYPE_EXTENSION_BASE)
-#define UDAPL_TYPES    ((size_t)DAT_HANDLE_TYPE_EXTENSION_BASE + 1)
+/* No object of the consumer's: an error on its way into the EVD of another IA (udapl_error.h). */
+#define UDAPL_TYPE_ERROR ((DAT_HANDLE_TYPE)(DAT_HANDLE_TYPE_EXTENSION_BASE + 1))
+#define UDAPL_TYPES      ((size_t)DAT_HANDLE_TYPE_EXTENSION_BASE + 2)
 
 #define UDAPL_MAGIC 0xda710000u /* and the type: the object lives */
 
