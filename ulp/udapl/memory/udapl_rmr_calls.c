@@ -166,6 +166,9 @@ static DAT_RETURN check_bind(const struct udapl_rmr *rmr, const DAT_LMR_TRIPLET 
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     if (((unsigned)flags & ~UDAPL_FLAGS_BIND) != 0)
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
+    if (((unsigned)flags & (unsigned)DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG) != 0 &&
+        !rmr->object.ia->info->unlink_fence_support)
+        return udapl_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
     return ep->it ? DAT_SUCCESS : udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONFIGURED);
 }
 
