@@ -82,20 +82,34 @@ static void fail_those_that_are_over(struct ofa_cq *cq)
     }
 }
 
-bool ofa_unpark_locked(struct ofa_cq *cq)
+/* Of one kind, what need not wait any more. */
+static bool unpark_kind(struct ofa_cq *cq, bool requests)
 {
     uint32_t kept = 0;
     bool any = false;
 
-    fail_those_that_are_over(cq);
     for (uint32_t i = 0; i < cq->parked_count; i++) {
-        if (ofa_park_wants(&cq->parked[i].wc, cq->parked[i].qp))
-            cq->parked[kept++] = cq->parked[i];
+        struct ofa_completion *parked = &cq->parked[i];
+
+        if (is_request(parked) != requests || ofa_park_wants(&parked->wc, parked->qp))
+            cq->parked[kept++] = *parked;
         else
-            any |= ofa_stash_push_locked(cq, &cq->parked[i]);
+            any |= ofa_stash_push_locked(cq, parked);
     }
     cq->parked_count = kept;
     return any;
+}
+
+/* The request that takes the queue pair to ERR completes before all that is flushed by that. */
+bool ofa_unpark_locked(struct ofa_cq *cq)
+{
+    bool any;
+
+    if (cq->parked_count == 0)
+        return false;
+    fail_those_that_are_over(cq);
+    any = unpark_kind(cq, true);
+    return unpark_kind(cq, false) || any;
 }
 
 void ofa_park_forget_locked(struct ofa_cq *cq, const struct ofa_qp *qp)

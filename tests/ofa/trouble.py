@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What goes wrong between two queue pairs of one process, connected by hand, completes as on InfiniBand."""
+import sys
+import time
+
+import pyverbs.enums as e
+from pyverbs.addr import AHAttr, GlobalRoute
+from pyverbs.cq import CQ
+from pyverbs.device import Context
+from pyverbs.mr import MR
+from pyverbs.pd import PD
+from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+from pyverbs.wr import SGE, RecvWR, SendWR
+
+PSN = 5
+PATIENCE = 20  # seconds
+
+context = Context(name="uiwarp0")
+zone = PD(context)
+region = MR(zone, 4096, e.IBV_ACCESS_LOCAL_WRITE)
+
+
+class Pair:
+    """Two connected queue pairs, a and b, on one CQ."""
+
+    def __init__(self):
+        self.cq = CQ(context, 64)
+        self.a = self.queue_pair()
+        self.b = self.queue_pair()
+        self.a.to_rts(self.attributes(self.b))
+        self.b.to_rts(self.attributes(self.a))
+
+    def queue_pair(self):
+        caps = QPCap(8, 8, 2, 2)
+        return QP(zone, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=self.cq, rcq=self.cq, cap=caps), QPAttr(port_num=1))
+
+    @staticmethod
+    def attributes(peer):
+        attributes = QPAttr(port_num=1)
+        attributes.dest_qp_num = peer.qp_num
+        route = GlobalRoute(dgid=context.query_gid(1, 0), sgid_index=0)
+        attributes.ah_attr = AHAttr(gr=route, is_global=1, port_num=1)
+        attributes.max_dest_rd_atomic = attributes.max_rd_atomic = 1
+        attributes.path_mtu = e.IBV_MTU_1024
+        attributes.rq_psn = attributes.sq_psn = PSN
+        attributes.timeout, attributes.retry_cnt = 8, 3
+        attributes.rnr_retry, attributes.min_rnr_timer = 7, 12
+        return attributes
+
+    def receive(self, queue, wr_id, length=64):
+        queue.post_recv(RecvWR(wr_id=wr_id, num_sge=1, sg=[SGE(region.buf, length, region.lkey)]))
+
+    def send(self, queue, wr_id, lkey=None):
+        key = region.lkey if lkey is None else lkey
+        queue.post_send(SendWR(wr_id=wr_id, num_sge=1, sg=[SGE(region.buf, 64, key)]))
+
+    def expect(self, *wanted):
+        """The next completions are these (wr_id, status), in any order between the two ends."""
+        end = time.monotonic() + PATIENCE
+        found = []
+        while len(found) < len(wanted) and time.monotonic() < end:
+            found += [(wc.wr_id, wc.status) for wc in self.cq.poll(1)[1]]
+        assert sorted(found) == sorted(wanted), f"{found} instead of {wanted}"
+        return found
+
+
+def state(queue):
+    return queue.query(e.IBV_QP_STATE)[0].qp_state
+
+
+def bad_lkey():
+    pair = Pair()
+    pair.send(pair.a, 1, lkey=0xDEAD)
+    pair.expect((1, e.IBV_WC_LOC_PROT_ERR))
+    assert state(pair.a) == e.IBV_QPS_ERR
+
+
+def bad_rkey():
+    pair = Pair()
+    write = SendWR(wr_id=1, num_sge=1, opcode=e.IBV_WR_RDMA_WRITE, sg=[SGE(region.buf, 64, region.lkey)])
+    write.set_wr_rdma(0x1234, region.buf)
+    pair.a.post_send(write)
+    pair.expect((1, e.IBV_WC_REM_ACCESS_ERR))
+
+
+def too_long():
+    pair = Pair()
+    pair.receive(pair.b, 2, length=16)
+    pair.send(pair.a, 1)
+    pair.expect((1, e.IBV_WC_REM_INV_REQ_ERR), (2, e.IBV_WC_LOC_LEN_ERR))
+
+
+def receiver_not_ready():
+    pair = Pair()
+    pair.send(pair.a, 1)
+    assert pair.cq.poll(1)[0] == 0
+    pair.receive(pair.b, 2)
+    pair.expect((1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS))
+
+
+def peer_gone():
+    pair = Pair()
+    pair.receive(pair.b, 2)
+    pair.send(pair.a, 1)
+    pair.expect((1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS))
+    pair.b.close()
+    pair.receive(pair.a, 4)
+    pair.send(pair.a, 3)
+    found = pair.expect((3, e.IBV_WC_RETRY_EXC_ERR), (4, e.IBV_WC_WR_FLUSH_ERR))
+    assert found[0][0] == 3, f"flushed before the failure: {found}"
+
+
+def error_by_hand():
+    pair = Pair()
+    pair.receive(pair.a, 1)
+    pair.a.modify(QPAttr(qp_state=e.IBV_QPS_ERR), e.IBV_QP_STATE)
+    pair.expect((1, e.IBV_WC_WR_FLUSH_ERR))
+    pair.send(pair.a, 2)
+    pair.expect((2, e.IBV_WC_WR_FLUSH_ERR))
+
+
+for case in (bad_lkey, bad_rkey, too_long, receiver_not_ready, peer_gone, error_by_hand):
+    print(case.__name__, flush=True)
+    case()
+sys.exit(0)
