@@ -6,6 +6,8 @@
 
 #include "itx_api.h"
 
+#include <sched.h>
+
 #define CNO_FIELDS                                                                                 \
     ((unsigned)DAT_CNO_FIELD_IA_HANDLE | (unsigned)DAT_CNO_FIELD_PROXY |                           \
      (unsigned)DAT_CNO_FIELD_ALL)
@@ -118,6 +120,13 @@ DAT_RETURN udapl_cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD *fd, DAT_CNO_HAND
     return DAT_SUCCESS;
 }
 
+/* Threads that waited are on their way out: they have been told, and wait for nothing. */
+static void await_waiters(struct udapl_cno *cno)
+{
+    while (atomic_load(&cno->waiters) > 0)
+        (void)sched_yield();
+}
+
 /* Threads that wait on it return with DAT_ABORT. */
 DAT_RETURN udapl_cno_free(DAT_CNO_HANDLE cno_handle)
 {
@@ -131,13 +140,14 @@ DAT_RETURN udapl_cno_free(DAT_CNO_HANDLE cno_handle)
         udapl_object_unretire(cno);
         return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
     }
+    await_waiters(cno);
     udapl_object_end(cno);
     return DAT_SUCCESS;
 }
 
 void udapl_cno_discard(struct udapl_cno *cno)
 {
-    (void)cno;
+    await_waiters(cno);
 }
 
 /* ---------------------------------------------------------------- agent, query */
@@ -198,7 +208,7 @@ static DAT_RETURN wait_once(const struct udapl_cno *cno, uint64_t timeout_us, DA
 DAT_RETURN udapl_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
                           DAT_EVD_HANDLE *evd_handle)
 {
-    const struct udapl_cno *cno = cno_handle;
+    struct udapl_cno *cno = cno_handle;
     uint64_t timeout_us = timeout == DAT_TIMEOUT_INFINITE ? IT_TIMEOUT_INFINITE : timeout;
     DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
     DAT_RETURN result;
@@ -207,10 +217,12 @@ DAT_RETURN udapl_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
         return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
     if (!evd_handle)
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    atomic_fetch_add(&cno->waiters, 1);
     do
         result = wait_once(cno, timeout_us, &evd);
     while (result == DAT_SUCCESS && !evd);
     *evd_handle = evd;
+    atomic_fetch_sub(&cno->waiters, 1); /* last: a CNO that ends waits for it */
     return result;
 }
 

@@ -164,10 +164,10 @@ DAT_RETURN udapl_evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_CO
         wait.end_us = timeout_us > 0 ? now_us() + timeout_us : 0;
     status =
         threshold > 1 ? take_by_threshold(&wait, timeout_us, threshold) : take(&wait, timeout_us);
-    udapl_evd_wait_end(wait.evd, status != IT_ERR_ABORT);
     result = wait_return(&wait, status);
     if (result == DAT_SUCCESS || status == IT_ERR_TIMEOUT_EXPIRED)
         *more = wait.left > INT_MAX ? INT_MAX : (DAT_COUNT)wait.left;
+    udapl_evd_wait_end(wait.evd, status != IT_ERR_ABORT); /* last: an EVD that ends waits for it */
     return result;
 }
 

@@ -12,6 +12,7 @@ struct udapl_cno {
     it_evd_handle_t it; /* an AEVD that gives notifications; constant */
     bool has_fd;        /* constant, as the next */
     DAT_FD fd;
+    _Atomic(uint32_t) waiters;     /* threads in dat_cno_wait */
     DAT_OS_WAIT_PROXY_AGENT agent; /* changes only while no callback is attached to .it */
 };
 
