@@ -92,7 +92,6 @@ void verbs_ud_tell(struct verbs_ep *ep, const struct verbs_slot *slot, const str
 extern const struct evd_source_ops verbs_source_ops;
 
 /* ---- Without. */
-void verbs_source_close(void *context);
 void verbs_source_give_room(struct verbs_ep *ep);
 
 /* Both queues of the EP have their CQs; need: how many completions they may have. */

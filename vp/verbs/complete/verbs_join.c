@@ -22,7 +22,7 @@ static void source_free_cq(struct verbs_cq *cq)
     free(cq);
 }
 
-void verbs_source_close(void *context)
+static void source_close(void *context)
 {
     struct verbs_source *source = context;
     struct verbs_cq *cq;
@@ -42,7 +42,7 @@ const struct evd_source_ops verbs_source_ops = {
     .drain = verbs_source_drain,
     .arm = verbs_source_arm,
     .disarm = verbs_source_disarm,
-    .close = verbs_source_close,
+    .close = source_close,
     .dequeue = verbs_source_dequeue,
 };
 
@@ -96,7 +96,7 @@ static struct verbs_source *source_make(struct verbs_ia *ia, it_evd_handle_t evd
     flags = fcntl(source->channel->fd, F_GETFL);
     if (flags >= 0 && fcntl(source->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)
         return source;
-    verbs_source_close(source);
+    source_close(source);
     return NULL;
 }
 
@@ -115,7 +115,7 @@ static it_status_t source_find(struct verbs_ep *ep, enum vp_queue queue,
         status = verbs_host->source_attach(ep->ual, queue, &verbs_source_ops, source,
                                            source->channel->fd);
         if (status != IT_SUCCESS) {
-            verbs_source_close(source);
+            source_close(source);
             return status;
         }
     }

@@ -163,7 +163,7 @@ it_handle_t verbs_rmr_invalidated(struct verbs_ia *ia, uint32_t key)
 
 /* ---------------------------------------------------------------- requests */
 
-struct verbs_link *verbs_link_of(const struct verbs_slot *slot)
+static struct verbs_link *link_of_slot(const struct verbs_slot *slot)
 {
     return &slot->queue->links[slot - slot->queue->slots];
 }
@@ -329,7 +329,7 @@ static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, stru
 /* With the lock. .mw tells that the device has the request. */
 static void link_note(struct verbs_slot *slot, const struct vp_link *link, struct ibv_mw *mw)
 {
-    struct verbs_link *note = verbs_link_of(slot);
+    struct verbs_link *note = link_of_slot(slot);
     struct verbs_rmr *rmr = verbs_rmr_of(link->rmr);
 
     *note = (struct verbs_link){.rmr = rmr, .serial = rmr->serial, .wide = rmr->wide, .mw = mw};
@@ -389,7 +389,7 @@ it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
 /* A link that has failed lets go of what it would have held. */
 void verbs_link_done(struct verbs_slot *slot, bool executed)
 {
-    struct verbs_link *note = verbs_link_of(slot);
+    struct verbs_link *note = link_of_slot(slot);
     struct verbs_ep *ep = slot->queue->ep;
     struct verbs_rmr *rmr;
 

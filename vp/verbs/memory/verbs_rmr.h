@@ -55,6 +55,5 @@ it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
                                const struct vp_request *request, int *error);
 void verbs_link_done(struct verbs_slot *slot, bool executed);
 void verbs_link_drop_all(struct verbs_queue *queue);
-struct verbs_link *verbs_link_of(const struct verbs_slot *slot);
 
 #endif
