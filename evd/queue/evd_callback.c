@@ -20,8 +20,7 @@ bool evd_callback_is_due_locked(const struct evd *evd)
     base_lock_assert_held(&evd->lock);
     return callback && !evd->callback_runs &&
            atomic_load_explicit(&callback->state, memory_order_relaxed) == EVD_CALLBACK_IDLE &&
-           evd_tells_locked(evd) &&
-           !atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
+           evd_tells_locked(evd) && !atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
 }
 
 struct evd_callback *evd_callback_claim_locked(struct evd *evd)
