@@ -49,5 +49,5 @@ foreach(program IN ITEMS it_info it_trace it_perf)
         install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
     endif()
 endforeach()
-install(FILES README.md LICENSE docs/providers.md docs/tools.md samples/itapi.conf
+install(FILES README.md LICENSE docs/ofa.md docs/providers.md docs/tools.md samples/itapi.conf
     DESTINATION "${CMAKE_INSTALL_DOCDIR}")
