@@ -84,6 +84,12 @@ struct itx_mpa_params {
      * IT_TIMEOUT_INFINITE: for ever.
      */
     uint64_t hold_us;
+    /*
+     * Microseconds for which it_ep_connect tries again where TCP is refused, since nobody listens
+     * there yet; default 0: once. It never outlasts the time limit of the path. For programs whose
+     * server tells its port a moment before it listens on it.
+     */
+    uint64_t patience_us;
 };
 
 /*

@@ -6,6 +6,7 @@
 static const struct machine_word states[UIW_CONN_STATES + 1] = {
     [UIW_CONN_OVER] = {"over", "the EP is CONNECTED, or the attempt has failed"},
     [UIW_CONN_CONNECTING] = {"connecting", "TCP connects; nothing of the Request is out"},
+    [UIW_CONN_REFUSED] = {"refused", "TCP was refused, and tries again soon: `patience_us`"},
     [UIW_CONN_MESSAGE] = {"message", "the last streaming message goes out"},
     [UIW_CONN_ONLY_MESSAGE] = {"only message", "the same, with `IT_SC_NO_REQ_REP`"},
     [UIW_CONN_NEXT_REQUEST] = {"next request", "nothing of the Request is out"},

@@ -272,6 +272,15 @@ static inline void begin(struct bed *bed, enum uiw_conn_state state)
     uiw_conn_hold(bed->conn);
 }
 
+/* As if nobody had listened. */
+static inline void bed_refuse(struct bed *bed)
+{
+    bed->conn->patience_ns = BASE_NEVER;
+    script.send_error = ECONNREFUSED;
+    bed_kick(bed);
+    script.send_error = 0;
+}
+
 /* From one state to the next on the way to the one that is wanted. */
 static inline void advance(struct bed *bed, enum uiw_conn_event event)
 {
@@ -317,6 +326,8 @@ static inline void bring(struct bed *bed, enum uiw_conn_state state, enum uiw_co
         if (bed_state(bed) == UIW_CONN_ANNOUNCED && state == UIW_CONN_REPLY) {
             bed_accept(bed);
             bed_pump_until(bed, UIW_CONN_REPLY);
+        } else if (state == UIW_CONN_REFUSED) {
+            bed_refuse(bed);
         } else {
             advance(bed, event);
         }

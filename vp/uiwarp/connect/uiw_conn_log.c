@@ -14,6 +14,7 @@
 static const char *const log_state_texts[UIW_CONN_STATES] = {
     [UIW_CONN_OVER] = "it is over",
     [UIW_CONN_CONNECTING] = "TCP connects",
+    [UIW_CONN_REFUSED] = "TCP connects",
     [UIW_CONN_MESSAGE] = "the last streaming message goes out",
     [UIW_CONN_ONLY_MESSAGE] = "the last streaming message goes out",
     [UIW_CONN_NEXT_REQUEST] = "the MPA Request goes out",

@@ -22,11 +22,13 @@
 #define UIW_REPLY_NS        (10 * BASE_NS_PER_S) /* until the socket must have taken our Reply */
 #define UIW_WITHDRAW_NS     (20 * BASE_NS_PER_MS)
 #define UIW_DECISION_NS     (10 * BASE_NS_PER_MS) /* then an undecided request is watched */
+#define UIW_REFUSED_NS      (5 * BASE_NS_PER_MS)  /* then a TCP connection is tried again */
 #define UIW_ATTEMPT_US      UINT64_C(30000000)    /* default limit of connect and conversion */
 
 enum uiw_conn_state {
     UIW_CONN_OVER,         /* holds nothing: only its memory is left */
     UIW_CONN_CONNECTING,   /* connect: TCP connects, and nothing of the Request is out */
+    UIW_CONN_REFUSED,      /* connect: TCP was refused, and tries again soon */
     UIW_CONN_MESSAGE,      /* conversion: the last streaming message goes out */
     UIW_CONN_ONLY_MESSAGE, /* the same, and no startup follows */
     UIW_CONN_NEXT_REQUEST, /* conversion: nothing of the Request is out */
@@ -143,7 +145,9 @@ struct uiw_conn {
     struct sockaddr_storage local;
     struct sockaddr_storage remote; /* also of the peer of a passive one */
     socklen_t address_length;
-    uint64_t limit_ns; /* for .go */
+    uint64_t limit_ns;    /* for .go */
+    uint64_t end_ns;      /* of the attempt */
+    uint64_t patience_ns; /* until then a refused TCP connection is tried again */
 
     /* Passive. */
     struct uiw_listener *listener; /* until the Request is announced */

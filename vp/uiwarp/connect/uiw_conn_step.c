@@ -30,6 +30,12 @@ static enum uiw_conn_event conn_write(struct uiw_conn *conn)
     return UIW_ON_MOVED;
 }
 
+/* TCP may have failed before there was anything to wait for. */
+static enum uiw_conn_event conn_connect(struct uiw_conn *conn)
+{
+    return conn->error != 0 ? UIW_ON_LOST : conn_write(conn);
+}
+
 /*
  * Never past the frame on a converted socket, since what is behind it may be somebody else's. On
  * other sockets it is an initiator's first FPDUs, and a violation otherwise.
@@ -107,7 +113,8 @@ static const struct {
     unsigned events;
 } conn_states[UIW_CONN_STATES] = {
     [UIW_CONN_OVER] = {conn_wait, 0},
-    [UIW_CONN_CONNECTING] = {conn_write, EVD_IO_WRITE}, /* this tells whether TCP is there */
+    [UIW_CONN_CONNECTING] = {conn_connect, EVD_IO_WRITE}, /* this tells whether TCP is there */
+    [UIW_CONN_REFUSED] = {conn_wait, 0},
     [UIW_CONN_MESSAGE] = {conn_write, EVD_IO_WRITE},
     [UIW_CONN_ONLY_MESSAGE] = {conn_write, EVD_IO_WRITE},
     [UIW_CONN_NEXT_REQUEST] = {conn_write, EVD_IO_WRITE},

@@ -210,12 +210,52 @@ static bool connect_retry(struct uiw_conn *conn)
     return false;
 }
 
+static bool connect_refused(struct uiw_conn *conn)
+{
+    uint64_t next_ns = base_now_ns() + UIW_REFUSED_NS;
+
+    if (conn->error == ECONNREFUSED && next_ns < conn->patience_ns && next_ns < conn->end_ns &&
+        uiw_conn_limit(conn, UIW_REFUSED_NS)) {
+        evd_io_unwatch(&conn->io);
+        uiw_reset_fd(conn->fd);
+        conn->fd = -1;
+        return true;
+    }
+    (void)uiw_act_fail.run(conn);
+    return false;
+}
+
+/* What goes wrong is found in the next state. */
+static bool connect_again(struct uiw_conn *conn)
+{
+    uint64_t now_ns = base_now_ns();
+    it_path_t path;
+
+    conn->error = connect_open(conn, true);
+    if (conn->error == 0)
+        conn->error = connect_start(conn);
+    if (conn->error == 0 && !connect_tell_path(conn, &path))
+        conn->error = ECONNREFUSED; /* connected to itself */
+    if (conn->error == 0 &&
+        !uiw_conn_limit(conn, now_ns < conn->end_ns ? conn->end_ns - now_ns : 0))
+        conn->error = ENOMEM;
+    return true;
+}
+
 #define CONNECT_BEGUN (UIW_IN(REQUEST) | UIW_IN(WAIT_REPLY) | UIW_IN(READ_REPLY))
 
 static const struct uiw_conn_act connect_retry_act = {
     "connects anew with revision 1; failed, or done before: closes the stream, reports the failure",
     connect_retry,
 };
+
+static const struct uiw_conn_act connect_refused_act = {
+    "refused, and there is patience: closes the socket, starts the timer; else resets the stream, "
+    "reports the failure",
+    connect_refused,
+};
+
+static const struct uiw_conn_act connect_again_act = {"connects anew", connect_again};
 
 static const struct uiw_conn_row connect_rows[] = {
     UIW_ROW(UIW_IN(CONNECTING), UIW_ON(MOVED), NULL, REQUEST),
@@ -225,9 +265,11 @@ static const struct uiw_conn_row connect_rows[] = {
     UIW_ROW_OR(UIW_IN(WAIT_REPLY), UIW_ON(LOST), &connect_retry_act, CONNECTING, OVER),
     UIW_ROWS_OF_REPLY,
     UIW_ROW(UIW_IN(READ_REPLY), UIW_ON(LOST), &uiw_act_close, OVER),
-    UIW_ROW(UIW_IN(CONNECTING) | UIW_IN(REQUEST), UIW_ON(LOST), &uiw_act_fail, OVER),
+    UIW_ROW_OR(UIW_IN(CONNECTING), UIW_ON(LOST), &connect_refused_act, REFUSED, OVER),
+    UIW_ROW(UIW_IN(REFUSED), UIW_ON(EXPIRED), &connect_again_act, CONNECTING),
+    UIW_ROW(UIW_IN(REQUEST), UIW_ON(LOST), &uiw_act_fail, OVER),
     UIW_ROW(UIW_IN(CONNECTING) | CONNECT_BEGUN, UIW_FAILURES, &uiw_act_fail, OVER),
-    UIW_ROW(UIW_IN(CONNECTING), UIW_GIVEN_UP, &uiw_act_drop, OVER),
+    UIW_ROW(UIW_IN(CONNECTING) | UIW_IN(REFUSED), UIW_GIVEN_UP, &uiw_act_drop, OVER),
     UIW_ROW(CONNECT_BEGUN, UIW_GIVEN_UP, &uiw_act_leave, OVER),
 };
 
@@ -243,17 +285,16 @@ static void connect_go(struct evd_task *task)
 {
     struct uiw_conn *conn = uiw_conn_arrive(task);
     struct iw_mpa_config config;
+    uint64_t now_ns = base_now_ns();
 
     if (!conn)
         return;
     uiw_ep_mpa_config(conn->ep, conn->mpa.config.suppress_depths, &config);
     iw_mpa_init(&conn->mpa, true, &config);
     uiw_conn_send_request(conn);
-    if (conn->error != 0)
-        uiw_conn_step(conn, UIW_ON_LOST);
-    else
-        uiw_conn_step(conn,
-                      uiw_conn_limit(conn, conn->limit_ns) ? UIW_ON_NOTHING : UIW_ON_NO_MEMORY);
+    conn->end_ns = base_deadline_ns(now_ns, conn->limit_ns);
+    conn->patience_ns = base_deadline_ns(now_ns, uiw_ep_patience_ns(conn->ep));
+    uiw_conn_step(conn, uiw_conn_limit(conn, conn->limit_ns) ? UIW_ON_NOTHING : UIW_ON_NO_MEMORY);
 }
 
 static void connect_keep_arguments(struct uiw_conn *conn, const it_path_t *path,

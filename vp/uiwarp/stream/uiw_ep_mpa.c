@@ -72,6 +72,16 @@ static uint16_t mpa_depth(const struct uiw_ep *ep, uint32_t wanted)
     return (uint16_t)(wanted == 0 && ep->mpa.own_peer ? 1 : wanted);
 }
 
+uint64_t uiw_ep_patience_ns(struct ual_ep *ual)
+{
+    uint64_t patience_us;
+
+    base_lock_take(&ual->lock);
+    patience_us = uiw_ep_of(ual)->mpa.patience_us;
+    base_lock_drop(&ual->lock);
+    return base_ns_of_us(patience_us);
+}
+
 void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config)
 {
     const struct uiw_ep *ep = uiw_ep_of(ual);

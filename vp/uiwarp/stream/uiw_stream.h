@@ -83,6 +83,9 @@ bool uiw_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addres
 /* The contents of our startup frames, by the EP's attributes and itx settings. */
 void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config);
 
+/* itx_mpa_params.patience_us. */
+uint64_t uiw_ep_patience_ns(struct ual_ep *ual);
+
 /* ---- uiw_verdict.c: why a stream ends; with the reader token ---- */
 
 /* The peer broke the protocol. */
