@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAKE_PATIENCE_US UINT64_C(300000)
+
 static DAT_RETURN find_evd(const struct udapl_ia *ia, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream,
                            DAT_RETURN_SUBTYPE subtype, struct udapl_evd **evd)
 {
@@ -122,6 +124,17 @@ static size_t most_receives(const struct udapl_ep *ep, const it_ep_attributes_t 
     return attr->max_recv_dtos;
 }
 
+/* Servers like dtest's tell their qualifier a moment before they listen. Devices have no patience. */
+static void make_patient(it_ep_handle_t ep)
+{
+    struct itx_mpa_params params = {.size = sizeof(params)};
+
+    if (itx_ep_get_mpa_params(ep, &params) != IT_SUCCESS)
+        return;
+    params.patience_us = MAKE_PATIENCE_US;
+    (void)itx_ep_set_mpa_params(ep, &params);
+}
+
 static DAT_RETURN make_it(struct udapl_ep *ep, const it_ep_attributes_t *attr)
 {
     const struct udapl_ia *ia = ep->object.ia;
@@ -147,6 +160,7 @@ static DAT_RETURN make_it(struct udapl_ep *ep, const it_ep_attributes_t *attr)
     if (status != IT_SUCCESS)
         return udapl_return(status);
     (void)it_set_consumer_context(ep->it, context); /* the handle is good */
+    make_patient(ep->it);
     if (takes_immediates(ia))
         (void)itx_ep_enable_immediate(ep->it, IT_TRUE); /* the adapter has them */
     return DAT_SUCCESS;
