@@ -53,6 +53,19 @@ void ofa_link_dispatch(struct ofa_context *context)
     (void)pthread_mutex_unlock(&context->lock);
 }
 
+void ofa_link_gone(struct ofa_qp *qp)
+{
+    it_event_t event;
+
+    memset(&event, 0, sizeof(event));
+    event.event_number = IT_CM_MSG_CONN_DISCONNECT_EVENT;
+    (void)pthread_mutex_lock(&qp->context->lock);
+    if (qp->link.state == OFA_LINK_UP && qp->link.handler)
+        qp->link.handler(qp->link.owner, &event, 0);
+    qp->link.state = OFA_LINK_DOWN;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+}
+
 static void on_connection(it_evd_handle_t evd, void *argument)
 {
     (void)evd;

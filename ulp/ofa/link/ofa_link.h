@@ -20,6 +20,13 @@ void ofa_link_close(struct ofa_context *context);
  */
 void ofa_link_dispatch(struct ofa_context *context);
 
+/*
+ * The EP of a queue pair is freed, and events about it name nothing any more. A connection that
+ * was there has ended with it: its owner hears of that now, even if its program has disconnected
+ * before and the event was on its way.
+ */
+void ofa_link_gone(struct ofa_qp *qp);
+
 /* ---- What the door offers (object/ofa_door.h) ----------------------------------------------- */
 
 int ofa_link_connect(struct ibv_qp *qp, const struct ofa_call *call);

@@ -87,6 +87,7 @@ int ofa_ep_close(struct ofa_qp *qp)
         return error;
     /* What the EP has left: its handle may come back as that of another one. */
     ofa_link_dispatch(qp->context);
+    ofa_link_gone(qp);
     ofa_cq_forget(qp->send_cq, qp);
     if (qp->recv_cq != qp->send_cq)
         ofa_cq_forget(qp->recv_cq, qp);
