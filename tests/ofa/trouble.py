@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What goes wrong between two queue pairs of one process, connected by hand, completes as on InfiniBand."""
+import errno
+import socket
 import sys
 import time
 
+import pyverbs.cm_enums as ce
 import pyverbs.enums as e
 from pyverbs.addr import AHAttr, GlobalRoute
+from pyverbs.cmid import CMID, AddrInfo
 from pyverbs.cq import CQ
 from pyverbs.device import Context
 from pyverbs.mr import MR
 from pyverbs.pd import PD
+from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
 from pyverbs.wr import SGE, RecvWR, SendWR
 
@@ -119,7 +124,25 @@ def error_by_hand():
     pair.expect((2, e.IBV_WC_WR_FLUSH_ERR))
 
 
-for case in (bad_lkey, bad_rkey, too_long, receiver_not_ready, peer_gone, error_by_hand):
+def nobody_listens():
+    """The port is asked again for a while; a port that is bound and does not listen refuses."""
+    with socket.socket() as quiet:
+        quiet.bind(("127.0.0.1", 0))
+        where = AddrInfo(
+            dst="127.0.0.1", dst_service=str(quiet.getsockname()[1]), port_space=ce.RDMA_PS_TCP, flags=0
+        )
+        caller = CMID(creator=where, qp_init_attr=QPInitAttr(cap=QPCap(1, 1, 1, 1)))
+        start = time.monotonic()
+        try:
+            caller.connect()
+        except PyverbsRDMAError as error:
+            assert error.error_code == errno.ECONNREFUSED, error
+            assert time.monotonic() - start > 0.2
+        else:
+            raise AssertionError("connected to nobody")
+
+
+for case in (bad_lkey, bad_rkey, too_long, receiver_not_ready, peer_gone, error_by_hand, nobody_listens):
     print(case.__name__, flush=True)
     case()
 sys.exit(0)

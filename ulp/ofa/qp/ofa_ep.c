@@ -11,6 +11,12 @@
 
 #define DEPTH_AT_FIRST 16 /* of RDMA Reads; connecting sets it */
 
+/*
+ * While nobody listens at the port. The answer of an InfiniBand device takes longer than that of
+ * TCP, and programs rely on it: the server of perftest listens anew between its two connections.
+ */
+#define PATIENCE_US 300000u
+
 static void fill(const struct ofa_qp *qp, it_ep_attributes_t *attributes)
 {
     const struct ibv_qp_cap *cap = &qp->cap;
@@ -53,6 +59,7 @@ static it_status_t set_promises(const struct ofa_qp *qp)
         return status;
     params.own_peer = promises(qp);
     params.hold_us = IT_TIMEOUT_INFINITE;
+    params.patience_us = PATIENCE_US;
     return itx_ep_set_mpa_params(qp->ep, &params);
 }
 
