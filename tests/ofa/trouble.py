@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What goes wrong between two queue pairs of one process, connected by hand, completes as on InfiniBand."""
 import errno
+import signal
 import socket
 import sys
 import time
@@ -9,7 +10,7 @@ import pyverbs.cm_enums as ce
 import pyverbs.enums as e
 from pyverbs.addr import AHAttr, GlobalRoute
 from pyverbs.cmid import CMID, AddrInfo
-from pyverbs.cq import CQ
+from pyverbs.cq import CQ, CompChannel
 from pyverbs.device import Context
 from pyverbs.mr import MR
 from pyverbs.pd import PD
@@ -26,18 +27,21 @@ region = MR(zone, 4096, e.IBV_ACCESS_LOCAL_WRITE)
 
 
 class Pair:
-    """Two connected queue pairs, a and b, on one CQ."""
+    """Two connected queue pairs, a and b, on one CQ; another one for receives, if it is given."""
 
-    def __init__(self):
+    def __init__(self, receives=None, connected=True):
         self.cq = CQ(context, 64)
+        self.receives = receives or self.cq
         self.a = self.queue_pair()
         self.b = self.queue_pair()
+        if not connected:
+            return
         self.a.to_rts(self.attributes(self.b))
         self.b.to_rts(self.attributes(self.a))
 
     def queue_pair(self):
         caps = QPCap(8, 8, 2, 2)
-        return QP(zone, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=self.cq, rcq=self.cq, cap=caps), QPAttr(port_num=1))
+        return QP(zone, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=self.cq, rcq=self.receives, cap=caps), QPAttr(port_num=1))
 
     @staticmethod
     def attributes(peer):
@@ -78,6 +82,42 @@ def bad_lkey():
     pair.send(pair.a, 1, lkey=0xDEAD)
     pair.expect((1, e.IBV_WC_LOC_PROT_ERR))
     assert state(pair.a) == e.IBV_QPS_ERR
+
+
+def receives_are_flushed(pair, channel, status):
+    """Request 1 fails, and the CQ of the receives tells that 2 is flushed, though nobody polls the other one."""
+    signal.alarm(PATIENCE)
+    channel.get_cq_event(pair.receives)
+    signal.alarm(0)
+    pair.receives.ack_events(1)
+    assert [(wc.wr_id, wc.status) for wc in pair.receives.poll(1)[1]] == [(2, e.IBV_WC_WR_FLUSH_ERR)]
+    pair.expect((1, status))
+
+
+def event_of_receives():
+    channel = CompChannel(context)
+    pair = Pair(CQ(context, 64, None, channel, 0))
+    pair.receive(pair.a, 2)
+    pair.receives.req_notify()
+    pair.send(pair.a, 1, lkey=0xDEAD)
+    receives_are_flushed(pair, channel, e.IBV_WC_LOC_PROT_ERR)
+
+
+def event_without_connection():
+    """The peer is gone before; the request is posted while the attempt is under way, or is over."""
+    for delay in (0, 0.2):
+        channel = CompChannel(context)
+        pair = Pair(CQ(context, 64, None, channel, 0), connected=False)
+        low, high = sorted((pair.a, pair.b), key=lambda queue: queue.qp_num)
+        attributes = pair.attributes(high)
+        high.close()
+        low.to_init(attributes)
+        pair.receive(low, 2)
+        pair.receives.req_notify()
+        low.to_rts(attributes)
+        time.sleep(delay)
+        pair.send(low, 1)
+        receives_are_flushed(pair, channel, e.IBV_WC_RETRY_EXC_ERR)
 
 
 def bad_rkey():
@@ -142,7 +182,8 @@ def nobody_listens():
             raise AssertionError("connected to nobody")
 
 
-for case in (bad_lkey, bad_rkey, too_long, receiver_not_ready, peer_gone, error_by_hand, nobody_listens):
+cases = (bad_lkey, event_of_receives, event_without_connection, bad_rkey, too_long, receiver_not_ready)
+for case in cases + (peer_gone, error_by_hand, nobody_listens):
     print(case.__name__, flush=True)
     case()
 sys.exit(0)

@@ -132,6 +132,7 @@ int ofa_link_disconnect(struct ibv_qp *base)
     if (it_ep_disconnect(qp->ep, NULL, 0) != IT_SUCCESS)
         (void)itx_ep_flush(qp->ep);
     ofa_hold_flush(qp, IBV_WC_WR_FLUSH_ERR);
+    ofa_cq_look(qp->send_cq);
     ofa_cq_look(qp->recv_cq);
     return 0;
 }

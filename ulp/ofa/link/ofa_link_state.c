@@ -16,6 +16,9 @@ void ofa_link_up_locked(struct ofa_qp *qp)
 void ofa_link_down_locked(struct ofa_qp *qp, enum ibv_wc_status status)
 {
     qp->link.state = OFA_LINK_DOWN;
+    /* The program has ended it: what it posts now is flushed, whatever the connection says. */
+    if (atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_ERR)
+        status = IBV_WC_WR_FLUSH_ERR;
     if (!qp->parks)
         atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
     ofa_hold_flush(qp, status);

@@ -5,6 +5,7 @@
  */
 #include "post/ofa_post.h"
 
+#include "queue/ofa_park.h"
 #include "queue/ofa_queue.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ static void fail(struct ofa_qp *qp, const struct ibv_send_wr *wr)
 {
     atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
     complete(qp, wr, qp->refuses);
+    ofa_park_end(qp);
     qp->refuses = IBV_WC_WR_FLUSH_ERR;
 }
 

@@ -110,6 +110,7 @@ static void add_failure(const it_dto_cmpl_event_t *dto, struct ibv_wc *wc, struc
             wc->status = IBV_WC_SUCCESS;
     } else if (request || wc->status != IBV_WC_WR_FLUSH_ERR) {
         atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+        ofa_park_end(qp);
     }
 }
 

@@ -48,12 +48,27 @@ static bool is_over(const struct ofa_completion *completion)
     return is_request(completion) && at != 0 && ofa_clock_ns() >= at;
 }
 
+void ofa_park_end(struct ofa_qp *qp)
+{
+    if (qp->recv_cq != qp->send_cq)
+        ofa_timer_set(&qp->recv_cq->look, ofa_clock_ns());
+}
+
+/* A receive that is flushed may be so by a request that has failed, and that nobody polls for. */
+static void ask_for_failure(struct ofa_qp *qp)
+{
+    if (qp->recv_cq != qp->send_cq)
+        ofa_timer_set(&qp->send_cq->look, ofa_clock_ns());
+}
+
 /* ---- Parking -------------------------------------------------------------------------------- */
 
 void ofa_park_locked(struct ofa_cq *cq, const struct ofa_completion *completion)
 {
     if (is_request(completion))
         start_clock(completion->qp);
+    else
+        ask_for_failure(completion->qp);
     if (cq->parked_count == cq->parked_room) {
         uint32_t room = cq->parked_room ? cq->parked_room * 2 : PARK_ROOM_FIRST;
         struct ofa_completion *parked = realloc(cq->parked, room * sizeof(*parked));

@@ -17,6 +17,12 @@ static inline bool ofa_park_wants(const struct ibv_wc *wc, const struct ofa_qp *
            atomic_load_explicit(&qp->state, memory_order_relaxed) != IBV_QPS_ERR;
 }
 
+/*
+ * The queue pair has come to ERR by a completion in another CQ than that of its receives, whose
+ * lock cannot be taken now: that CQ is looked at soon, for the sake of its event. Any lock.
+ */
+void ofa_park_end(struct ofa_qp *qp);
+
 void ofa_park_locked(struct ofa_cq *cq, const struct ofa_completion *completion);
 
 /* Moves what need not wait any more to the stash; true if there was something. */
