@@ -3,6 +3,7 @@
 import errno
 import signal
 import socket
+import struct
 import sys
 import time
 
@@ -164,6 +165,36 @@ def error_by_hand():
     pair.expect((2, e.IBV_WC_WR_FLUSH_ERR))
 
 
+def stranger(to_number, from_number, psn):
+    """A connection by hand, as docs and link/ofa_greeting.c have it, of somebody who has guessed."""
+    greeting = b"itapi.ofa.hand\0\1" + struct.pack(
+        ">4IQI", to_number, from_number, psn, psn, 1, e.IBV_QPT_RC << 8
+    )
+    peer = socket.create_connection(("127.0.0.1", to_number >> 8), PATIENCE)
+    peer.sendall(b"MPA ID Req Frame" + struct.pack(">BBH", 0x40, 1, len(greeting)) + greeting)
+    return peer
+
+
+def strangers_come_first():
+    """They know the number of a queue pair in INIT, and one of the other two things; the peer comes after them."""
+    pair = Pair(connected=False)
+    low, high = sorted((pair.a, pair.b), key=lambda queue: queue.qp_num)
+    high.to_init(pair.attributes(low))
+    strangers = [stranger(high.qp_num, low.qp_num, PSN + 1) for _ in range(6)]
+    strangers += [stranger(high.qp_num, low.qp_num + 256, PSN) for _ in range(6)]
+    time.sleep(0.1)
+    low.to_rts(pair.attributes(high))
+    time.sleep(0.1)
+    high.to_rts(pair.attributes(low))
+    pair.receive(high, 2)
+    pair.send(low, 1)
+    pair.expect((1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS))
+    for peer in strangers:
+        reply = peer.recv(20, socket.MSG_WAITALL)
+        assert reply[:16] == b"MPA ID Rep Frame" and reply[16] & 0x20, reply
+        peer.close()
+
+
 def nobody_listens():
     """The port is asked again for a while; a port that is bound and does not listen refuses."""
     with socket.socket() as quiet:
@@ -183,7 +214,7 @@ def nobody_listens():
 
 
 cases = (bad_lkey, event_of_receives, event_without_connection, bad_rkey, too_long, receiver_not_ready)
-for case in cases + (peer_gone, error_by_hand, nobody_listens):
+for case in cases + (strangers_come_first, peer_gone, error_by_hand, nobody_listens):
     print(case.__name__, flush=True)
     case()
 sys.exit(0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "link/ofa_hand.h"
 
+#include "link/ofa_early.h"
 #include "link/ofa_greeting.h"
 #include "link/ofa_knock.h"
 #include "link/ofa_link.h"
@@ -56,13 +57,17 @@ static void greet(const struct ofa_qp *qp, uint64_t nonce, bool knock,
     ofa_greeting_encode(&greeting, bytes);
 }
 
-/* Whether both ends mean each other. What an end cannot know yet is not compared. */
+/*
+ * Whether both ends mean each other. What an end cannot know yet is not compared, but one PSN always
+ * is: an end connects or accepts without one of its own only if the other end is in RTS.
+ */
 static bool matches(const struct ofa_qp *qp, const struct ofa_greeting *greeting)
 {
     if (greeting->to_number != qp->base.qp_num || greeting->from_number != qp->attr.dest_qp_num ||
         greeting->type != (uint8_t)qp->base.qp_type)
         return false;
-    if (greeting->from_psn != OFA_PSN_UNKNOWN && greeting->from_psn != (qp->attr.rq_psn & PSN_MASK))
+    if (greeting->from_psn == OFA_PSN_UNKNOWN ? !is_rts(qp)
+                                              : greeting->from_psn != (qp->attr.rq_psn & PSN_MASK))
         return false;
     return !is_rts(qp) || greeting->to_psn == (qp->attr.sq_psn & PSN_MASK);
 }
@@ -168,97 +173,89 @@ static it_status_t answer(struct ofa_qp *qp, it_cn_est_identifier_t request,
 }
 
 /* The peer sends, and this end is the one that connects: it has not come to RTS, and may never. */
-static void take_knock_locked(struct ofa_qp *qp, const struct ofa_greeting *greeting)
+static void take_knock_locked(struct ofa_qp *qp, const struct ofa_early *knock)
 {
     int state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 
     if (qp->link.state == OFA_LINK_IDLE && (state == IBV_QPS_RTR || state == IBV_QPS_RTS)) {
-        if (matches(qp, greeting))
+        if (matches(qp, &knock->greeting))
             connect_locked(qp);
         return;
     }
     /*
      * Its program has not got so far, or has yet to reset a queue pair that was connected before.
      */
-    qp->link.knocked = true;
-    qp->link.knock = *greeting;
+    (void)ofa_early_put_locked(&qp->link.knocks, knock);
 }
 
-/* False: the request is to be rejected. On the IA's thread, so that nothing here waits for it. */
-static bool take_request_locked(struct ofa_context *context, const it_conn_request_event_t *event)
+/*
+ * The request that is to be rejected: this one, or one that it displaces; 0: none. On the IA's
+ * thread, so that nothing here waits for it.
+ */
+static it_cn_est_identifier_t take_request_locked(struct ofa_context *context,
+                                                  const it_conn_request_event_t *event)
 {
-    struct ofa_greeting greeting;
+    struct ofa_early early = {.source = event->source_addr};
     struct ofa_qp *qp;
 
-    if (!event->private_data_present || !ofa_greeting_decode(event->private_data, &greeting))
-        return false;
-    qp = ofa_number_find_locked(context, greeting.to_number);
+    if (!event->private_data_present || !ofa_greeting_decode(event->private_data, &early.greeting))
+        return event->cn_est_id;
+    qp = ofa_number_find_locked(context, early.greeting.to_number);
     if (!qp || qp->by_cm)
-        return false;
-    if (greeting.knock) {
-        take_knock_locked(qp, &greeting);
-        return false; /* that is all that a knock wants */
+        return event->cn_est_id;
+    if (early.greeting.knock) {
+        take_knock_locked(qp, &early);
+        return event->cn_est_id; /* that is all that a knock wants */
     }
-    if (qp->link.state != OFA_LINK_AWAITED && qp->link.request == 0) {
-        /* As of a knock. */
-        qp->link.request = event->cn_est_id;
-        qp->link.greeting = greeting;
-        return true;
-    }
-    if (qp->link.state != OFA_LINK_AWAITED || !matches(qp, &greeting))
-        return false;
+    early.request = event->cn_est_id;
+    if (qp->link.state != OFA_LINK_AWAITED)
+        return ofa_early_put_locked(&qp->link.requests, &early); /* as of a knock */
+    if (!matches(qp, &early.greeting))
+        return event->cn_est_id;
     qp->link.state = OFA_LINK_CONNECTING;
-    if (answer(qp, event->cn_est_id, &greeting) != IT_SUCCESS)
+    if (answer(qp, event->cn_est_id, &early.greeting) != IT_SUCCESS)
         qp->link.state = OFA_LINK_AWAITED; /* that attempt is over */
-    return true;
+    return 0;
 }
 
 void ofa_hand_request(struct ofa_context *context, const it_conn_request_event_t *event)
 {
-    bool taken;
+    it_cn_est_identifier_t rejected;
 
     (void)pthread_mutex_lock(&context->lock);
-    taken = take_request_locked(context, event);
+    rejected = take_request_locked(context, event);
     (void)pthread_mutex_unlock(&context->lock);
-    if (!taken) {
+    if (rejected != 0) {
         ofa_log("a connection to no queue pair of ours is rejected");
-        (void)it_reject(event->cn_est_id, NULL, 0);
+        (void)it_reject(rejected, NULL, 0);
     }
 }
 
-/* The request that waits, if it is of the right peer; 0: none. */
-static it_cn_est_identifier_t await(struct ofa_qp *qp, struct ofa_greeting *greeting)
+/* Takes the request of the right peer, if it is here; if not, it is awaited from now on. */
+static bool await(struct ofa_qp *qp, struct ofa_early *early)
 {
-    it_cn_est_identifier_t request;
     bool mine;
 
     (void)pthread_mutex_lock(&qp->context->lock);
-    request = qp->link.request;
-    *greeting = qp->link.greeting;
-    mine = request != 0 && matches(qp, greeting);
-    qp->link.request = 0;
+    mine = ofa_early_take_locked(&qp->link.requests, qp, matches, early);
     if (qp->link.state == OFA_LINK_IDLE || qp->link.state == OFA_LINK_AWAITED)
         qp->link.state = mine ? OFA_LINK_CONNECTING : OFA_LINK_AWAITED;
     (void)pthread_mutex_unlock(&qp->context->lock);
-    if (request != 0 && !mine) {
-        (void)it_reject(request, NULL, 0);
-        return 0;
-    }
-    return request;
+    return mine;
 }
 
-static int answer_now(struct ofa_qp *qp)
+/* A request whose peer has given up meanwhile does not stand in the way of another one. */
+static void answer_now(struct ofa_qp *qp)
 {
-    struct ofa_greeting greeting;
-    it_cn_est_identifier_t request = await(qp, &greeting);
+    struct ofa_early early;
 
-    if (request != 0 && answer(qp, request, &greeting) != IT_SUCCESS) {
+    while (await(qp, &early) && answer(qp, early.request, &early.greeting) != IT_SUCCESS) {
         (void)pthread_mutex_lock(&qp->context->lock);
         if (qp->link.state == OFA_LINK_CONNECTING)
             qp->link.state = OFA_LINK_AWAITED;
         (void)pthread_mutex_unlock(&qp->context->lock);
     }
-    return 0;
+    ofa_early_drop(qp->context, &qp->link.requests);
 }
 
 /* ---- Both ----------------------------------------------------------------------------------- */
@@ -286,12 +283,13 @@ static void raise_ord(struct ofa_qp *qp)
 /* Whether the peer has asked this end to connect. */
 static bool was_knocked(struct ofa_qp *qp)
 {
+    struct ofa_early knock;
     bool knocked;
 
     (void)pthread_mutex_lock(&qp->context->lock);
-    knocked = qp->link.knocked && matches(qp, &qp->link.knock);
-    qp->link.knocked = false;
+    knocked = ofa_early_take_locked(&qp->link.knocks, qp, matches, &knock);
     (void)pthread_mutex_unlock(&qp->context->lock);
+    ofa_early_drop(qp->context, &qp->link.knocks);
     return knocked;
 }
 
@@ -299,7 +297,6 @@ int ofa_hand_step(struct ofa_qp *qp)
 {
     unsigned char bytes[OFA_GREETING_BYTES];
     struct sockaddr_in6 peer;
-    int error;
 
     if (qp->attr.dest_qp_num < NUMBERS_BY_HAND)
         return 0; /* rdma_init_qp_attr has given it: rdma_cm connects */
@@ -312,22 +309,15 @@ int ofa_hand_step(struct ofa_qp *qp)
         return EINVAL;
     if (connects(qp, &peer))
         return is_rts(qp) || was_knocked(qp) ? connect_now(qp, &peer) : 0;
-    error = answer_now(qp);
-    if (error != 0 || !is_rts(qp) || state_of(qp) != OFA_LINK_AWAITED)
-        return error;
+    answer_now(qp);
+    if (!is_rts(qp) || state_of(qp) != OFA_LINK_AWAITED)
+        return 0;
     greet(qp, 0, true, bytes);
     return ofa_knock(qp, &peer, bytes, sizeof(bytes), timeout_of(qp));
 }
 
 void ofa_hand_forget(struct ofa_qp *qp)
 {
-    it_cn_est_identifier_t request;
-
-    (void)pthread_mutex_lock(&qp->context->lock);
-    request = qp->link.request;
-    qp->link.request = 0;
-    qp->link.knocked = false;
-    (void)pthread_mutex_unlock(&qp->context->lock);
-    if (request != 0)
-        (void)it_reject(request, NULL, 0);
+    ofa_early_drop(qp->context, &qp->link.requests);
+    ofa_early_drop(qp->context, &qp->link.knocks);
 }

@@ -217,6 +217,20 @@ struct ofa_greeting {
     uint64_t nonce;
 };
 
+#define OFA_EARLY_MOST 8
+
+/* What a peer has asked for before the queue pair was ready (link/ofa_early.h). */
+struct ofa_early {
+    it_cn_est_identifier_t request; /* 0: a knock, which is answered already */
+    it_net_addr_t source;
+    struct ofa_greeting greeting;
+};
+
+struct ofa_early_list {
+    unsigned int count;
+    struct ofa_early items[OFA_EARLY_MOST]; /* oldest first */
+};
+
 /* The connection of a queue pair, guarded by ofa_context.lock. */
 struct ofa_link {
     enum ofa_link_state state;
@@ -224,10 +238,8 @@ struct ofa_link {
     void *owner;
     bool moves; /* the connection moves the queue pair to RTS */
     uint64_t nonce;
-    it_cn_est_identifier_t request; /* that came before the queue pair was ready for it; 0: none */
-    struct ofa_greeting greeting;   /* of that request */
-    bool knocked;                   /* the peer asks this end to connect */
-    struct ofa_greeting knock;      /* in these words */
+    struct ofa_early_list requests;
+    struct ofa_early_list knocks;
 };
 
 /* A request that waits for the connection. */

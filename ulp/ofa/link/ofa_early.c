@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "link/ofa_early.h"
+
+#include <string.h>
+
+static bool same_source(const it_net_addr_t *a, const it_net_addr_t *b)
+{
+    if (a->addr_type != b->addr_type)
+        return false;
+    return a->addr_type == IT_IPV4
+               ? a->addr.ipv4.s_addr == b->addr.ipv4.s_addr
+               : memcmp(&a->addr.ipv6, &b->addr.ipv6, sizeof(a->addr.ipv6)) == 0;
+}
+
+static unsigned int count_of(const struct ofa_early_list *list, const it_net_addr_t *source)
+{
+    unsigned int count = 0;
+
+    for (unsigned int i = 0; i < list->count; i++)
+        count += same_source(&list->items[i].source, source);
+    return count;
+}
+
+static unsigned int least_wanted(const struct ofa_early_list *list)
+{
+    unsigned int found = 0;
+
+    for (unsigned int i = 1; i < list->count; i++)
+        if (count_of(list, &list->items[i].source) > count_of(list, &list->items[found].source))
+            found = i;
+    return found;
+}
+
+static struct ofa_early take_at(struct ofa_early_list *list, unsigned int index)
+{
+    struct ofa_early early = list->items[index];
+
+    list->count--;
+    memmove(&list->items[index], &list->items[index + 1],
+            (list->count - index) * sizeof(list->items[0]));
+    return early;
+}
+
+it_cn_est_identifier_t ofa_early_put_locked(struct ofa_early_list *list,
+                                            const struct ofa_early *early)
+{
+    it_cn_est_identifier_t displaced = 0;
+
+    if (list->count == OFA_EARLY_MOST)
+        displaced = take_at(list, least_wanted(list)).request;
+    list->items[list->count++] = *early;
+    return displaced;
+}
+
+bool ofa_early_take_locked(struct ofa_early_list *list, const struct ofa_qp *qp,
+                           bool (*matches)(const struct ofa_qp *qp,
+                                           const struct ofa_greeting *greeting),
+                           struct ofa_early *found)
+{
+    for (unsigned int i = list->count; i-- > 0;) {
+        if (!matches(qp, &list->items[i].greeting))
+            continue;
+        *found = take_at(list, i);
+        return true;
+    }
+    return false;
+}
+
+void ofa_early_drop(struct ofa_context *context, struct ofa_early_list *list)
+{
+    struct ofa_early_list dropped;
+
+    (void)pthread_mutex_lock(&context->lock);
+    dropped = *list;
+    list->count = 0;
+    (void)pthread_mutex_unlock(&context->lock);
+    for (unsigned int i = 0; i < dropped.count; i++)
+        if (dropped.items[i].request != 0)
+            (void)it_reject(dropped.items[i].request, NULL, 0);
+}
