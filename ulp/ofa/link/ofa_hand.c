@@ -58,8 +58,8 @@ static void greet(const struct ofa_qp *qp, uint64_t nonce, bool knock,
 }
 
 /*
- * Whether both ends mean each other. What an end cannot know yet is not compared, but one PSN always
- * is: an end connects or accepts without one of its own only if the other end is in RTS.
+ * Whether both ends mean each other. What an end cannot know yet is not compared, but one PSN is
+ * always: an end connects or accepts without one of its own only if the other end is in RTS.
  */
 static bool matches(const struct ofa_qp *qp, const struct ofa_greeting *greeting)
 {
