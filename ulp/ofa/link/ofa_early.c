@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "link/ofa_early.h"
 
+#include "link/ofa_greeting.h"
+
 #include <string.h>
 
 static bool same_source(const it_net_addr_t *a, const it_net_addr_t *b)
@@ -52,18 +54,26 @@ it_cn_est_identifier_t ofa_early_put_locked(struct ofa_early_list *list,
     return displaced;
 }
 
+static bool tells_psn(const struct ofa_early *early)
+{
+    return early->greeting.from_psn != OFA_PSN_UNKNOWN;
+}
+
 bool ofa_early_take_locked(struct ofa_early_list *list, const struct ofa_qp *qp,
                            bool (*matches)(const struct ofa_qp *qp,
                                            const struct ofa_greeting *greeting),
                            struct ofa_early *found)
 {
-    for (unsigned int i = list->count; i-- > 0;) {
-        if (!matches(qp, &list->items[i].greeting))
-            continue;
-        *found = take_at(list, i);
-        return true;
-    }
-    return false;
+    unsigned int best = list->count;
+
+    for (unsigned int i = list->count; i-- > 0;)
+        if (matches(qp, &list->items[i].greeting) &&
+            (best == list->count || (!tells_psn(&list->items[best]) && tells_psn(&list->items[i]))))
+            best = i;
+    if (best == list->count)
+        return false;
+    *found = take_at(list, best);
+    return true;
 }
 
 void ofa_early_drop(struct ofa_context *context, struct ofa_early_list *list)

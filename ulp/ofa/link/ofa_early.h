@@ -18,6 +18,7 @@ it_cn_est_identifier_t ofa_early_put_locked(struct ofa_early_list *list,
 
 /*
  * Takes out the newest that "matches" says is meant: of two attempts of the peer the first is over.
+ * One that tells the peer's PSN comes before those that do not.
  * False: there is none.
  */
 bool ofa_early_take_locked(struct ofa_early_list *list, const struct ofa_qp *qp,

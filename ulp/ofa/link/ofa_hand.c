@@ -57,17 +57,13 @@ static void greet(const struct ofa_qp *qp, uint64_t nonce, bool knock,
     ofa_greeting_encode(&greeting, bytes);
 }
 
-/*
- * Whether both ends mean each other. What an end cannot know yet is not compared, but one PSN is
- * always: an end connects or accepts without one of its own only if the other end is in RTS.
- */
+/* Whether both ends mean each other. What an end cannot know yet is not compared. */
 static bool matches(const struct ofa_qp *qp, const struct ofa_greeting *greeting)
 {
     if (greeting->to_number != qp->base.qp_num || greeting->from_number != qp->attr.dest_qp_num ||
         greeting->type != (uint8_t)qp->base.qp_type)
         return false;
-    if (greeting->from_psn == OFA_PSN_UNKNOWN ? !is_rts(qp)
-                                              : greeting->from_psn != (qp->attr.rq_psn & PSN_MASK))
+    if (greeting->from_psn != OFA_PSN_UNKNOWN && greeting->from_psn != (qp->attr.rq_psn & PSN_MASK))
         return false;
     return !is_rts(qp) || greeting->to_psn == (qp->attr.sq_psn & PSN_MASK);
 }
