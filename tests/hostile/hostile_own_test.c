@@ -211,6 +211,8 @@ Test(hostile_own, no_acknowledgement, .init = kit_init, .fini = kit_fini)
 
     victim_connects(&victim, BOTH);
     answer(&victim, OFFER);
+    /* A connection that is lost before flushes the requests alone. */
+    FX_WAIT_WHILE(agreed(victim.ep) == 0, "the answer is read");
     while (it_post_send(victim.ep, NULL, 0, i, FX_SIGNAL) == IT_SUCCESS)
         i++;
     CHECK_EQ(64, i);

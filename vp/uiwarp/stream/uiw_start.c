@@ -184,6 +184,7 @@ bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted
     struct uiw_ep *ep = uiw_ep_of(ual);
     struct ual_ia *ia = ual_ia_of(&ual->object);
     bool started;
+    bool watched = false;
 
     uiw_reader_take(ep);
     uiw_token_wait(ep);
@@ -193,7 +194,8 @@ bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted
         news->ird = ep->agreed.ird;
         news->ord = ep->agreed.ord;
         ual_ep_report(ual, news);
-        if (!uiw_pollset_add(ia, ual, fd))
+        watched = uiw_pollset_add(ia, ual, fd);
+        if (!watched)
             atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
         uiw_silence_watch(ia, ual);
     } else {
@@ -204,7 +206,7 @@ bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted
         uiw_drive_send(ual, true);
         start_feed_early(ual, early, early_length);
         if (atomic_load_explicit(&ep->tx.dead, memory_order_relaxed))
-            uiw_verdict_closed(ual, UIW_READ_LOST, ENOMEM);
+            uiw_verdict_closed(ual, UIW_READ_LOST, watched ? ECONNRESET : ENOMEM);
     }
     uiw_reader_drop(ep);
     return started;
