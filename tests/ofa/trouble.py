@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What goes wrong between two queue pairs of one process, connected by hand, completes as on InfiniBand."""
 import errno
+import os
+import select
 import signal
 import socket
 import struct
@@ -121,6 +123,32 @@ def event_without_connection():
         receives_are_flushed(pair, channel, e.IBV_WC_RETRY_EXC_ERR)
 
 
+def descriptors():
+    return {int(fd) for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")}
+
+
+def solicited_only():
+    """A CQ that is armed for solicited events tells of no other, and of that one at once."""
+    before = descriptors()
+    channel = CompChannel(context)
+    (descriptor,) = descriptors() - before
+    receives = CQ(context, 64, None, channel, 0)
+    pair = Pair(receives)
+    for wr_id in (2, 3):
+        pair.receive(pair.b, wr_id)
+    receives.req_notify(True)
+    pair.send(pair.a, 1)
+    pair.expect((1, e.IBV_WC_SUCCESS))  # the peer has it in its receive
+    assert not select.select([descriptor], [], [], 0.1)[0]
+    flags = e.IBV_SEND_SIGNALED | e.IBV_SEND_SOLICITED
+    pair.a.post_send(SendWR(wr_id=4, num_sge=1, send_flags=flags, sg=[SGE(region.buf, 64, region.lkey)]))
+    assert select.select([descriptor], [], [], PATIENCE)[0]
+    channel.get_cq_event(receives)
+    receives.ack_events(1)
+    assert [wc.wr_id for wc in receives.poll(4)[1]] == [2, 3]
+    pair.expect((4, e.IBV_WC_SUCCESS))
+
+
 def bad_rkey():
     pair = Pair()
     write = SendWR(wr_id=1, num_sge=1, opcode=e.IBV_WR_RDMA_WRITE, sg=[SGE(region.buf, 64, region.lkey)])
@@ -214,7 +242,7 @@ def nobody_listens():
 
 
 cases = (bad_lkey, event_of_receives, event_without_connection, bad_rkey, too_long, receiver_not_ready)
-for case in cases + (strangers_come_first, peer_gone, error_by_hand, nobody_listens):
+for case in cases + (solicited_only, strangers_come_first, peer_gone, error_by_hand, nobody_listens):
     print(case.__name__, flush=True)
     case()
 sys.exit(0)

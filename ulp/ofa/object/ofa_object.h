@@ -257,8 +257,6 @@ struct ofa_qp {
         struct ibv_qp_ex ex;
     };
     it_ep_handle_t ep;
-    it_dto_flags_t send_flags; /* of every signalled request */
-    it_dto_flags_t recv_flags;
     bool signal_all;
     bool has_ex;
     bool parks;                   /* as InfiniBand: the end of the peer leaves receives alone */

@@ -20,7 +20,8 @@ static inline int request_usual(struct ofa_qp *qp, const struct ibv_send_wr *wr)
 {
     const struct ibv_sge *sge = wr->sg_list;
     const struct ofa_key *key = ofa_key_find(qp->context, sge->lkey);
-    it_dto_flags_t flags = wr->send_flags || qp->signal_all ? qp->send_flags : (it_dto_flags_t)0;
+    it_dto_flags_t flags =
+        wr->send_flags || qp->signal_all ? IT_COMPLETION_FLAG : (it_dto_flags_t)0;
     it_lmr_triplet_t segment;
     it_status_t status;
 

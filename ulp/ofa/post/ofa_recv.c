@@ -6,7 +6,7 @@
 #include <errno.h>
 
 static int post_one(struct ofa_context *context, it_handle_t queue, const struct ibv_recv_wr *wr,
-                    uint32_t max_sge, it_dto_flags_t flags)
+                    uint32_t max_sge)
 {
     it_lmr_triplet_t segments[OFA_MAX_SGE];
     size_t count;
@@ -14,7 +14,7 @@ static int post_one(struct ofa_context *context, it_handle_t queue, const struct
 
     if (error != 0)
         return error;
-    return ofa_errno(it_post_recv(queue, segments, count, wr->wr_id, flags));
+    return ofa_errno(it_post_recv(queue, segments, count, wr->wr_id, IT_COMPLETION_FLAG));
 }
 
 int ofa_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
@@ -25,7 +25,7 @@ int ofa_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_w
     if (qp->srq || atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_RESET)
         error = EINVAL;
     for (; wr && error == 0; wr = wr->next) {
-        error = post_one(qp->context, qp->ep, wr, qp->cap.max_recv_sge, qp->recv_flags);
+        error = post_one(qp->context, qp->ep, wr, qp->cap.max_recv_sge);
         if (error != 0)
             break;
     }
@@ -38,11 +38,10 @@ int ofa_post_srq_recv(struct ibv_srq *base, struct ibv_recv_wr *wr, struct ibv_r
 {
     struct ofa_srq *srq = ofa_srq_of(base);
     struct ofa_context *context = ofa_context_of(base->context);
-    const it_dto_flags_t flags = (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
     int error;
 
     for (; wr; wr = wr->next) {
-        error = post_one(context, srq->srq, wr, srq->max_sge, flags);
+        error = post_one(context, srq->srq, wr, srq->max_sge);
         if (error != 0) {
             *bad = wr;
             return error;

@@ -91,7 +91,7 @@ static it_dto_flags_t flags_of(const struct ofa_qp *qp, const struct ibv_send_wr
     unsigned int flags = 0;
 
     if (qp->signal_all || (wr->send_flags & IBV_SEND_SIGNALED))
-        flags = qp->send_flags;
+        flags = IT_COMPLETION_FLAG;
     if (wr->send_flags & IBV_SEND_FENCE)
         flags |= IT_BARRIER_FENCE_FLAG;
     return (it_dto_flags_t)flags;

@@ -71,13 +71,6 @@ static uint32_t at_least(uint32_t value, uint32_t least)
     return value > least ? value : least;
 }
 
-/* Every completion of a CQ with a channel may be the one that its program waits for. */
-static it_dto_flags_t flags_for(const struct ofa_cq *cq)
-{
-    return (it_dto_flags_t)(cq->base.channel ? IT_COMPLETION_FLAG | IT_NOTIFY_FLAG
-                                             : IT_COMPLETION_FLAG);
-}
-
 static void fill(struct ofa_qp *qp, const struct ibv_qp_init_attr_ex *attr)
 {
     struct ibv_cq *recv_cq = attr->recv_cq ? attr->recv_cq : attr->send_cq;
@@ -104,8 +97,6 @@ static void fill(struct ofa_qp *qp, const struct ibv_qp_init_attr_ex *attr)
     if (qp->srq)
         qp->cap.max_recv_wr = qp->cap.max_recv_sge = 0;
     qp->signal_all = attr->sq_sig_all != 0;
-    qp->send_flags = flags_for(qp->send_cq);
-    qp->recv_flags = flags_for(qp->recv_cq);
     qp->holding = true;
     qp->parks = qp->context->device->base.transport_type != IBV_TRANSPORT_IWARP;
 }

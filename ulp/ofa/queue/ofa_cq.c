@@ -35,6 +35,8 @@ static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_co
         errno = error;
         return NULL;
     }
+    if (channel)
+        (void)itx_evd_arm(cq->evd, ITX_EVD_ARM_NONE); /* until its program asks for an event */
     cq->look.callback = look;
     cq->base.context = base;
     cq->base.channel = channel;

@@ -83,7 +83,10 @@ int ofa_poll_cq(struct ibv_cq *base, int num_entries, struct ibv_wc *wc)
     return num_entries > 0 ? (int)ofa_cq_take(ofa_cq_of(base), (uint32_t)num_entries, wc) : 0;
 }
 
-/* All that is in the SEVD goes to the stash; true if it was something. */
+/*
+ * All that is in the SEVD goes to the stash; true if there was something that the program waits
+ * for. Which successes are solicited only the SEVD knows: its callback tells of those.
+ */
 static bool gather_locked(struct ofa_cq *cq)
 {
     it_event_t event;
@@ -93,7 +96,8 @@ static bool gather_locked(struct ofa_cq *cq)
     while (it_evd_dequeue(cq->evd, &event) == IT_SUCCESS) {
         completion.qp = translate_locked(cq, &event, &completion.wc);
         if (completion.qp)
-            any |= ofa_stash_push_locked(cq, &completion);
+            any |= ofa_stash_push_locked(cq, &completion) &&
+                   (cq->armed == OFA_ARMED || completion.wc.status != IBV_WC_SUCCESS);
     }
     return any | ofa_unpark_locked(cq);
 }
@@ -110,13 +114,35 @@ static void raise_locked(struct ofa_cq *cq)
     (void)ofa_fifo_push(&channel->fifo, cq);
 }
 
-/* On the IA's thread. */
-static void on_completions(it_evd_handle_t evd, void *argument)
+static int arm(const struct ofa_cq *cq, enum ofa_arming armed)
+{
+    return ofa_errno(
+        itx_evd_arm(cq->evd, armed == OFA_ARMED ? ITX_EVD_ARM_ANY : ITX_EVD_ARM_NOTIFICATION));
+}
+
+/*
+ * On the IA's thread: a completion that the SEVD was armed for has come. It has its event even if
+ * it was polled meanwhile, but not if it is parked: then the SEVD has to tell of another one.
+ */
+static void on_completion(it_evd_handle_t evd, void *argument)
 {
     struct ofa_cq *cq = argument;
+    enum ofa_arming armed;
+    uint32_t parked;
+    uint32_t stashed;
 
     (void)evd;
-    ofa_cq_look(cq);
+    ofa_spin_take(&cq->lock);
+    parked = cq->parked_count;
+    stashed = cq->stash_count;
+    if (cq->armed != OFA_DISARMED)
+        (void)gather_locked(cq);
+    if (cq->stash_count > stashed || cq->parked_count == parked)
+        raise_locked(cq);
+    armed = cq->armed;
+    ofa_spin_drop(&cq->lock);
+    if (armed != OFA_DISARMED)
+        (void)arm(cq, armed);
 }
 
 void ofa_cq_complete(struct ofa_cq *cq, const struct ofa_completion *completion)
@@ -139,7 +165,9 @@ void ofa_cq_look(struct ofa_cq *cq)
 int ofa_req_notify_cq(struct ibv_cq *base, int solicited_only)
 {
     struct ofa_cq *cq = ofa_cq_of(base);
+    enum ofa_arming armed;
     bool attach;
+    int error = 0;
 
     if (!base->channel)
         return EINVAL;
@@ -149,10 +177,13 @@ int ofa_req_notify_cq(struct ibv_cq *base, int solicited_only)
         cq->armed = OFA_ARMED;
     else if (cq->armed == OFA_DISARMED)
         cq->armed = OFA_ARMED_SOLICITED;
+    armed = cq->armed;
     attach = !cq->has_callback;
     cq->has_callback = true;
     ofa_spin_drop(&cq->lock);
-    return attach ? ofa_errno(it_evd_callback_attach(cq->evd, on_completions, cq)) : 0;
+    if (attach)
+        error = ofa_errno(it_evd_callback_attach(cq->evd, on_completion, cq));
+    return error == 0 ? arm(cq, armed) : error;
 }
 
 void ofa_cq_forget(struct ofa_cq *cq, const struct ofa_qp *qp)
