@@ -45,13 +45,19 @@ start_server() { # start_server COMMAND...
     server=$!
 }
 
-# finish_server: waits for its end; it must be a good one.
-finish_server() {
-    local status=0 deadline=$((SECONDS + 30 * factor))
+# server_ends: within 30 s times the factor.
+server_ends() {
+    local deadline=$((SECONDS + 30 * factor))
     while kill -0 "$server" 2>/dev/null && [ "$SECONDS" -lt "$deadline" ]; do
         sleep 0.02
     done
-    kill -0 "$server" 2>/dev/null && fail "the server does not end: $server_command"
+    ! kill -0 "$server" 2>/dev/null
+}
+
+# finish_server: waits for its end; it must be a good one.
+finish_server() {
+    local status=0
+    server_ends || fail "the server does not end: $server_command"
     wait "$server" || status=$?
     server=
     [ "$status" = 0 ] || fail "status $status: $server_command"
@@ -78,6 +84,12 @@ too_early() {
     [ "$name" != itapi-lo ] && grep -qs 'conn event : 0x4003' "$folder/client"
 }
 
+# loses_count PROGRAM: dtestcm's server counts events and frees an EP at any of them, without a look at
+# what they tell. One that is established behind another's end is freed, and its end awaited for ever.
+loses_count() {
+    [ "$1" = dtestcm ] && ! server_ends && say "$1 has lost count of its events: again"
+}
+
 # pair PORT PROGRAM SERVER-ARGUMENTS -- CLIENT-ARGUMENTS: PORT is where the server tells its address.
 pair() {
     local port=$1 program=$2 arguments=() attempt
@@ -91,7 +103,7 @@ pair() {
         start_server "$program" -P "$name" "${arguments[@]}"
         wait_until listens "$port"
         client "$program" -P "$name" -h "$address" "$@"
-        too_early || break
+        too_early || loses_count "$program" || break
         kill_server
         wait "$server" 2>/dev/null || true
     done
