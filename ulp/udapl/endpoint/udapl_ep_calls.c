@@ -26,6 +26,25 @@ static DAT_RETURN new_ep(struct udapl_ia *ia, const struct udapl_ep_parts *parts
     return DAT_SUCCESS;
 }
 
+/* The last two arguments of the calls, and what refuses them. */
+static DAT_RETURN create_of_parts(struct udapl_ia *ia, const struct udapl_ep_parts *parts,
+                                  const DAT_EP_ATTR *attr, DAT_RETURN_SUBTYPE no_attr,
+                                  DAT_EP_HANDLE *ep_handle, DAT_RETURN_SUBTYPE no_handle)
+{
+    DAT_EP_ATTR settled;
+    struct udapl_ep *ep;
+    DAT_RETURN result;
+
+    if (!udapl_ep_attr_settle(ia, attr, &settled))
+        return udapl_error(DAT_INVALID_PARAMETER, no_attr);
+    if (!ep_handle)
+        return udapl_error(DAT_INVALID_PARAMETER, no_handle);
+    result = new_ep(ia, parts, &settled, &ep);
+    if (result == DAT_SUCCESS)
+        *ep_handle = ep;
+    return result;
+}
+
 DAT_RETURN udapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
                            DAT_EVD_HANDLE recv_evd, DAT_EVD_HANDLE request_evd,
                            DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
@@ -33,8 +52,6 @@ DAT_RETURN udapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
 {
     struct udapl_ia *ia = udapl_ia_from(ia_handle);
     struct udapl_ep_parts parts;
-    DAT_EP_ATTR settled;
-    struct udapl_ep *ep;
     DAT_RETURN result;
 
     if (!ia)
@@ -42,14 +59,7 @@ DAT_RETURN udapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     result = udapl_ep_parts_find(ia, pz_handle, recv_evd, request_evd, connect_evd, &parts);
     if (result != DAT_SUCCESS)
         return result;
-    if (!udapl_ep_attr_settle(ia, attr, &settled))
-        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
-    if (!ep_handle)
-        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
-    result = new_ep(ia, &parts, &settled, &ep);
-    if (result == DAT_SUCCESS)
-        *ep_handle = ep;
-    return result;
+    return create_of_parts(ia, &parts, attr, DAT_INVALID_ARG6, ep_handle, DAT_INVALID_ARG7);
 }
 
 DAT_RETURN udapl_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
@@ -59,8 +69,6 @@ DAT_RETURN udapl_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_ha
 {
     struct udapl_ia *ia = udapl_ia_from(ia_handle);
     struct udapl_ep_parts parts;
-    DAT_EP_ATTR settled;
-    struct udapl_ep *ep;
     DAT_RETURN result;
 
     if (!ia)
@@ -73,14 +81,7 @@ DAT_RETURN udapl_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_ha
         return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
     if (parts.pz && parts.pz != parts.srq->pz)
         return udapl_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE); /* as ia_query tells */
-    if (!udapl_ep_attr_settle(ia, attr, &settled))
-        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
-    if (!ep_handle)
-        return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
-    result = new_ep(ia, &parts, &settled, &ep);
-    if (result == DAT_SUCCESS)
-        *ep_handle = ep;
-    return result;
+    return create_of_parts(ia, &parts, attr, DAT_INVALID_ARG7, ep_handle, DAT_INVALID_ARG8);
 }
 
 /* A connection is ended without an event. A service point or a request that waits needs its EP. */

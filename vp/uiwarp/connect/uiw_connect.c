@@ -189,19 +189,32 @@ static bool connect_tell_path(const struct uiw_conn *conn, it_path_t *path)
     return memcmp(&local, &conn->remote, sizeof(local)) != 0;
 }
 
+static void connect_leave_socket(struct uiw_conn *conn)
+{
+    evd_io_unwatch(&conn->io);
+    uiw_reset_fd(conn->fd); /* not closed: that would keep a local port of ours busy */
+    conn->fd = -1;
+}
+
+/* On a new socket. 0: under way; else errno. */
+static int connect_anew(struct uiw_conn *conn)
+{
+    int error = connect_open(conn, true);
+
+    return error != 0 ? error : connect_start(conn);
+}
+
 /* The peer has closed without an octet of Reply: it may know revision 1 alone. */
 static bool connect_retry(struct uiw_conn *conn)
 {
     struct iw_mpa_config config = conn->mpa.config;
 
     if (config.revision > 1) {
-        evd_io_unwatch(&conn->io);
-        uiw_reset_fd(conn->fd); /* not closed: that would keep a local port of ours busy */
-        conn->fd = -1;
+        connect_leave_socket(conn);
         config.revision = 1;
         iw_mpa_init(&conn->mpa, true, &config);
         uiw_conn_send_request(conn);
-        if (connect_open(conn, true) == 0 && connect_start(conn) == 0) {
+        if (connect_anew(conn) == 0) {
             conn->error = 0;
             return true;
         }
@@ -216,9 +229,7 @@ static bool connect_refused(struct uiw_conn *conn)
 
     if (conn->error == ECONNREFUSED && next_ns < conn->patience_ns && next_ns < conn->end_ns &&
         uiw_conn_limit(conn, UIW_REFUSED_NS)) {
-        evd_io_unwatch(&conn->io);
-        uiw_reset_fd(conn->fd);
-        conn->fd = -1;
+        connect_leave_socket(conn);
         return true;
     }
     (void)uiw_act_fail.run(conn);
@@ -231,9 +242,7 @@ static bool connect_again(struct uiw_conn *conn)
     uint64_t now_ns = base_now_ns();
     it_path_t path;
 
-    conn->error = connect_open(conn, true);
-    if (conn->error == 0)
-        conn->error = connect_start(conn);
+    conn->error = connect_anew(conn);
     if (conn->error == 0 && !connect_tell_path(conn, &path))
         conn->error = ECONNREFUSED; /* connected to itself */
     if (conn->error == 0 &&
