@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * itiser.h - an iSCSI target with iSER, as a library: libitiser. A program describes targets, their
+ * logical units and the portals, and runs a libevent base; everything happens in the thread that
+ * runs it.
+ */
+#ifndef ITAPI_ULP_ISER_ITISER_H
+#define ITAPI_ULP_ISER_ITISER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct event_base;
+
+/* ==============================================================================================
+ * Logical units
+ * ============================================================================================== */
+
+/*
+ * What a logical unit does. Offsets and lengths are octets, multiples of the block size and within
+ * the unit. Functions return 0 or an errno: ENOSPC, EIO and others become sense data. Those of a
+ * unit with ITISER_UNIT_BLOCKS are called by several threads at once, never two for overlapping
+ * octets of which one writes; those of others by the thread of the base.
+ */
+struct itiser_unit_ops {
+    int (*read)(void *context, uint64_t offset, void *data, size_t length);
+    int (*write)(void *context, uint64_t offset, const void *data, size_t length);
+    int (*flush)(void *context); /* returns when what was written survives a loss of power */
+    int (*unmap)(void *context, uint64_t offset, uint64_t length); /* NULL: the unit is not thin */
+    /* Octets from offset on that are all mapped or all not; only with unmap. */
+    int (*extent)(void *context, uint64_t offset, uint64_t *length, bool *mapped);
+    void (*close)(void *context); /* NULL: nothing to do */
+};
+
+#define ITISER_UNIT_BLOCKS    0x1u /* may block: called by threads of the pool */
+#define ITISER_UNIT_READ_ONLY 0x2u
+#define ITISER_UNIT_CACHE     0x4u /* what is written may be lost with the power until a flush */
+#define ITISER_UNIT_NEW       0x8u /* its content is not that of before: a unit attention says so */
+
+struct itiser_unit {
+    const struct itiser_unit_ops *ops;
+    void *context;
+    uint64_t blocks;
+    uint32_t block_size; /* octets: 512 to 65536, a power of two */
+    unsigned flags;      /* ITISER_UNIT_ bits */
+    char serial[32];     /* of VPD 80 and 83; NUL-terminated */
+};
+
+/* ==============================================================================================
+ * Targets, portals
+ * ============================================================================================== */
+
+/* A name and a secret of CHAP. */
+struct itiser_secret {
+    const char *name;
+    const uint8_t *secret; /* 12 octets at least */
+    size_t length;         /* 0: none */
+};
+
+#define ITISER_LUNS_MAX 256u
+
+struct itiser_target_config {
+    const char *name;       /* iqn., eui. or naa. */
+    const char *alias;      /* NULL: none */
+    const char *state_file; /* of reservations that survive (APTPL); NULL: none do */
+    struct itiser_unit *units[ITISER_LUNS_MAX]; /* by LUN; NULL: there is none */
+    struct itiser_secret incoming;              /* what initiators prove; length 0: no CHAP */
+    struct itiser_secret outgoing;              /* what the target proves; length 0: it does not */
+    const char *const *initiators; /* names that may log in; NULL: all. Ends with NULL */
+    const char *const *networks;   /* ADDRESS/BITS that may; NULL: all. Ends with NULL */
+};
+
+typedef enum {
+    ITISER_PLAIN = 0x1,  /* iSCSI in plain TCP */
+    ITISER_RDMA = 0x2,   /* iSER from the first octet */
+    ITISER_CONVERT = 0x4 /* iSER behind a login in plain TCP */
+} itiser_kinds_t;
+
+struct itiser_portal_config {
+    struct sockaddr_storage address; /* IPv4 or IPv6, with the port; port 0: the kernel's choice */
+    unsigned kinds;                  /* itiser_kinds_t bits */
+    uint16_t tag; /* portal group; the same for all paths to one set of targets */
+};
+
+/* Where the octets of solicited data lie behind Write STag and Write Base Offset. */
+typedef enum {
+    ITISER_WRITE_BASE_AUTO, /* as Linux: the key TaggedBufferForSolicitedDataOnly decides if sent */
+    ITISER_WRITE_BASE_LINUX, /* the base is the first solicited octet */
+    ITISER_WRITE_BASE_RFC    /* the base is the first octet of the command */
+} itiser_write_base_t;
+
+struct itiser_config {
+    size_t size; /* sizeof(struct itiser_config) as the caller knows it */
+    const struct itiser_target_config *targets;
+    size_t target_count;
+    const struct itiser_portal_config *portals;
+    size_t portal_count;
+    const char *interface; /* of the IA for RDMA, as for it_ia_create; NULL: "uiwarp" */
+    itiser_write_base_t write_base;
+    bool first_burst_none;      /* InitialR2T=Yes is insisted on */
+    bool immediate_none;        /* ImmediateData=No is insisted on */
+    unsigned login_timeout_ms;  /* 0: 15000 */
+    unsigned half_logins;       /* connections that have not logged in; 0: 512 */
+    unsigned half_logins_share; /* of them per address; 0: a half */
+    unsigned threads;           /* of the pool; 0: 4 */
+};
+
+struct itiser;
+
+/**
+ * Begins to serve.
+ *
+ * @param base    the program's event base; must outlive what is returned
+ * @param config  copied; units are the caller's and must outlive what is returned
+ * @param error   out: one line for people when it fails; may be NULL
+ *
+ * @return NULL when it fails
+ *
+ * Threads: the one that runs the base, for all calls.
+ */
+struct itiser *itiser_start(struct event_base *base, const struct itiser_config *config,
+                            char error[256]);
+
+/* The address of a portal, with the port that the kernel has chosen. False: there is none. */
+bool itiser_portal_address(const struct itiser *target, size_t index,
+                           struct sockaddr_storage *address);
+
+/*
+ * Ends in order: no new connection, an asynchronous message to each session, then over when all
+ * have left or the time is up; calls stopped once. Then itiser_free.
+ */
+void itiser_stop(struct itiser *target, unsigned timeout_ms, void (*stopped)(void *argument),
+                 void *argument);
+
+/* At any time; connections are cut. */
+void itiser_free(struct itiser *target);
+
+/* Sessions, connections, counters: lines for people. */
+void itiser_status(const struct itiser *target, FILE *to);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
