@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The IA of the process: the Interface that ITAPI_EXS_INTERFACE names, or uiwarp. */
+#ifndef ITAPI_ULP_EXS_ADAPTER_EXS_ADAPTER_H
+#define ITAPI_ULP_EXS_ADAPTER_EXS_ADAPTER_H
+
+#include <it_api.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* Work of a caller that polls; true if there was some. Also called by the IA's thread. */
+struct exs_polled {
+    bool (*poll)(struct exs_polled *polled);
+    struct exs_polled *next;
+};
+
+/* What is over and is freed by the IA's thread, outside of all callbacks of its own. */
+struct exs_over {
+    void (*reap)(struct exs_over *over);
+    struct exs_over *next;
+};
+
+struct exs_adapter {
+    it_ia_handle_t ia;
+    it_pz_handle_t pz;
+    bool pins; /* registered memory is locked: a device */
+};
+
+/* Opened by the first call. NULL: errno says why. */
+struct exs_adapter *exs_adapter_get(void);
+
+/* Does the work of connections once, without blocking; true if there was some. */
+bool exs_adapter_poll(void);
+
+void exs_adapter_watch(struct exs_polled *polled);
+/* On return it is not called any more. */
+void exs_adapter_unwatch(struct exs_polled *polled);
+
+/* Has the IA's thread call over->reap. */
+void exs_adapter_bury(struct exs_over *over);
+
+/* In a child after fork: the parent's IA is not used. */
+void exs_adapter_forget(void);
+
+#endif /* ITAPI_ULP_EXS_ADAPTER_EXS_ADAPTER_H */

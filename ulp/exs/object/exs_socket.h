@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The object behind a descriptor. Its memory is never given back to the heap, so a stale pointer
+ * from the table leads to a socket, and its lock and its fd tell whether it is the one.
+ */
+#ifndef ITAPI_ULP_EXS_OBJECT_EXS_SOCKET_H
+#define ITAPI_ULP_EXS_OBJECT_EXS_SOCKET_H
+
+#include "object/exs_request.h"
+
+#include <it_api.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct exs_connection;
+struct exs_listener;
+
+enum exs_state {
+    EXS_STATE_FREE, /* in the pool */
+    EXS_STATE_OPEN, /* new, or bound */
+    EXS_STATE_LISTENING,
+    EXS_STATE_CONNECTING,
+    EXS_STATE_CONNECTED, /* until the connection is over; see sent_fin, got_fin */
+    EXS_STATE_ENDED      /* error says why */
+};
+
+/* What exs_fcntl and exs_setsockopt set; after connecting the credits are the negotiated ones. */
+struct exs_options {
+    int send_credits;
+    int recv_credits;
+    int packet_copy_max; /* EXS_F_SETSPMAXSIZE */
+    int inline_max;
+    int completion_cpu;
+    int fd_flags; /* EXS_FD_ */
+    size_t stream_buffer;
+    uint64_t send_timeout_us; /* 0: none */
+    uint64_t recv_timeout_us;
+};
+
+/* Tells what waits for readiness: exs_poll. Called with the socket's lock held. */
+struct exs_watch {
+    struct exs_watch *next;
+    void (*changed)(struct exs_watch *watch);
+};
+
+struct exs_socket {
+    pthread_mutex_t lock;  /* guards all that follows but users */
+    pthread_cond_t credit; /* one has come back, or the connection has ended */
+    atomic_int users;      /* exs_socket_find; the connection is one too */
+    int fd;                /* -1: the program has closed it */
+    enum exs_state state;
+    int domain;
+    int type; /* SOCK_STREAM or SOCK_SEQPACKET */
+    int error;
+    bool bound;
+    bool closing;                  /* exs_close has been called */
+    struct sockaddr_storage local; /* family 0: not known */
+    struct sockaddr_storage peer;
+    struct exs_options options;
+    struct exs_watch *watches;
+
+    struct exs_listener *listener;     /* LISTENING */
+    struct exs_connection *connection; /* CONNECTING on */
+    struct exs_request *connect;       /* under way */
+    struct exs_request *shutdown;
+    struct exs_request *close;
+
+    struct exs_requests finished; /* done is to be called, by whoever delivers */
+    bool delivering;
+    struct exs_socket *next_free;
+};
+
+/* A new one with default options, counted once. NULL: no memory or descriptors (errno). */
+struct exs_socket *exs_socket_new(int domain, int type);
+
+/* The socket of a descriptor, counted and locked; NULL if there is none. */
+struct exs_socket *exs_socket_find(int fd);
+
+/* Unlocks, after having called done of what has finished, and counts back. */
+void exs_socket_leave(struct exs_socket *socket);
+
+/* Counts back; the last one returns it to the pool. */
+void exs_socket_put(struct exs_socket *socket);
+
+/* Closes the descriptor: no call finds the socket from now on. With the lock. */
+void exs_socket_detach(struct exs_socket *socket);
+
+/* The request has ended: done is called once the lock is free. With the lock. */
+void exs_socket_finish(struct exs_socket *socket, struct exs_request *request, int error);
+
+/* Tells the watches. With the lock. */
+void exs_socket_changed(struct exs_socket *socket);
+
+/* In a child after fork: no descriptor leads to a socket any more. */
+void exs_socket_forget(void);
+
+#endif /* ITAPI_ULP_EXS_OBJECT_EXS_SOCKET_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the API does with sockets. Arguments have been checked as far as they do not depend on the
+ * socket; a descriptor is looked up here. All return 0 or errno; not 0: the request is not touched
+ * and done is not called.
+ */
+#ifndef ITAPI_ULP_EXS_SOCKET_EXS_SOCKET_CALLS_H
+#define ITAPI_ULP_EXS_SOCKET_EXS_SOCKET_CALLS_H
+
+#include "object/exs_socket.h"
+
+int exs_socket_open(int domain, int type, int *fd);
+int exs_socket_bind(int fd, const struct sockaddr *address, socklen_t length);
+int exs_socket_listen(int fd, int backlog);
+
+/* Each request is an element; all of them or none are taken. */
+int exs_socket_accept(int fd, struct exs_request *const *requests, size_t count);
+
+/* timeout_us: IT_TIMEOUT_INFINITE waits as long as the transport does. */
+int exs_socket_connect(int fd, const struct sockaddr *address, socklen_t length,
+                       uint64_t timeout_us, struct exs_request *request);
+
+int exs_socket_shutdown(int fd, int how, struct exs_request *request);
+
+/* The descriptor is gone when this returns 0. cut: EXS_DONTLINGER. */
+int exs_socket_close(int fd, bool cut, struct exs_request *request);
+
+/* EXS_POLLIN, EXS_POLLOUT bits. With the lock. */
+int exs_socket_ready(const struct exs_socket *socket);
+
+#endif /* ITAPI_ULP_EXS_SOCKET_EXS_SOCKET_CALLS_H */
