@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queues of events. Whoever starts a call takes the queue and is promised room in it, so that the
+ * event at the end of the call needs no memory and cannot fail.
+ */
+#ifndef ITAPI_ULP_EXS_QUEUE_EXS_QUEUE_H
+#define ITAPI_ULP_EXS_QUEUE_EXS_QUEUE_H
+
+#include "include/exs.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct exs_queue;
+struct exs_slot;
+
+/* 0, EINVAL (no such queue) or ENOMEM. The promise is redeemed by exactly one post or release. */
+int exs_queue_promise(exs_qhandle_t handle, struct exs_queue **queue);
+void exs_queue_post(struct exs_queue *queue, const exs_event_t *event);
+void exs_queue_release(struct exs_queue *queue);
+
+/* What the functions of the same names in exs.h do; 0 or an errno value. */
+int exs_queue_create(int depth, exs_qhandle_t *handle);
+int exs_queue_delete(exs_qhandle_t handle);
+/* *taken is the number of events, also of those that there were when the time was over. */
+int exs_queue_dequeue(exs_qhandle_t handle, exs_event_t *events, int count,
+                      const struct timeval *timeout, int *taken);
+int exs_queue_fd(exs_qhandle_t handle, int *fd);
+int exs_queue_set_depth(exs_qhandle_t handle, int depth);
+int exs_queue_set_wait(exs_qhandle_t handle, int wait);
+int exs_queue_set_signal(exs_qhandle_t handle, const exs_signal_t *signal);
+int exs_queue_status(exs_qhandle_t handle, int attribute, void *value);
+
+/* In the child after fork. */
+void exs_queues_forget(void);
+
+#endif
