@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wire/exs_message.h"
+
+#include <string.h>
+
+#define SETUP_MAGIC   0x45585331u /* "EXS1" */
+#define SETUP_VERSION 1u
+#define SETUP_PACKETS 0x1u
+
+static void put(unsigned char *out, size_t octets, uint64_t value)
+{
+    while (octets > 0) {
+        out[--octets] = (unsigned char)value;
+        value >>= 8;
+    }
+}
+
+static uint64_t get(const unsigned char *in, size_t octets)
+{
+    uint64_t value = 0;
+
+    while (octets-- > 0)
+        value = value << 8 | *in++;
+    return value;
+}
+
+/* The flags that a type may have, and whether a place follows. */
+static const struct {
+    uint8_t flags;
+    bool place;
+} types[EXS_MESSAGE_TYPES] = {
+    [EXS_MESSAGE_DATA] = {EXS_MESSAGE_DIRECT | EXS_MESSAGE_INLINE, false},
+    [EXS_MESSAGE_ADVERT] = {EXS_MESSAGE_WAITALL, true},
+    [EXS_MESSAGE_RING] = {0, true},
+};
+
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+size_t exs_message_put(unsigned char *out, const struct exs_message *message)
+{
+    out[0] = message->type;
+    out[1] = message->flags;
+    put(out + 2, 2, 0);
+    put(out + 4, 4, message->posted);
+    put(out + 8, 4, message->freed);
+    put(out + 12, 4, message->chain);
+    put(out + 16, 8, message->count);
+    if (!types[message->type].place)
+        return EXS_HEAD_OCTETS;
+    put(out + 24, 8, message->place.addr);
+    put(out + 32, 8, message->place.length);
+    put(out + 40, 4, message->place.stag);
+    put(out + 44, 4, 0);
+    return EXS_HEAD_OCTETS + EXS_PLACE_OCTETS;
+}
+
+static bool length_fits(const struct exs_message *message, size_t length)
+{
+    size_t rest = length - EXS_HEAD_OCTETS;
+
+    if (types[message->type].place)
+        return rest == EXS_PLACE_OCTETS;
+    return (message->flags & EXS_MESSAGE_INLINE) ? message->count == rest : rest == 0;
+}
+
+bool exs_message_get(const unsigned char *octets, size_t length, struct exs_message *message)
+{
+    memset(message, 0, sizeof(*message));
+    if (length < EXS_HEAD_OCTETS || octets[0] == 0 || octets[0] >= EXS_MESSAGE_TYPES)
+        return false;
+    message->type = octets[0];
+    message->flags = octets[1];
+    message->posted = (uint32_t)get(octets + 4, 4);
+    message->freed = (uint32_t)get(octets + 8, 4);
+    message->chain = (uint32_t)get(octets + 12, 4);
+    message->count = get(octets + 16, 8);
+    if ((message->flags & ~types[message->type].flags) || get(octets + 2, 2) != 0 ||
+        !length_fits(message, length))
+        return false;
+    message->payload = octets + EXS_HEAD_OCTETS;
+    if (types[message->type].place) {
+        message->place.addr = get(octets + 24, 8);
+        message->place.length = get(octets + 32, 8);
+        message->place.stag = (uint32_t)get(octets + 40, 4);
+        return get(octets + 44, 4) == 0;
+    }
+    return true;
+}
+
+/* ---- Private data --------------------------------------------------------------------------- */
+
+void exs_setup_put(unsigned char out[EXS_SETUP_OCTETS], const struct exs_setup *setup)
+{
+    put(out, 4, SETUP_MAGIC);
+    put(out + 4, 1, SETUP_VERSION);
+    put(out + 5, 1, setup->packets ? SETUP_PACKETS : 0);
+    put(out + 6, 2, setup->send_credits);
+    put(out + 8, 2, setup->recv_credits);
+    put(out + 10, 4, setup->packet_copy_max);
+    put(out + 14, 8, setup->ring.length);
+    put(out + 22, 4, setup->ring.stag);
+    put(out + 26, 8, setup->ring.addr);
+}
+
+bool exs_setup_get(const unsigned char *octets, size_t length, struct exs_setup *setup)
+{
+    unsigned char in[EXS_SETUP_OCTETS] = {0};
+
+    memcpy(in, octets, length < sizeof(in) ? length : sizeof(in));
+    if (get(in, 4) != SETUP_MAGIC || in[4] != SETUP_VERSION || (in[5] & ~SETUP_PACKETS))
+        return false;
+    setup->packets = (in[5] & SETUP_PACKETS) != 0;
+    setup->send_credits = (uint16_t)get(in + 6, 2);
+    setup->recv_credits = (uint16_t)get(in + 8, 2);
+    setup->packet_copy_max = (uint32_t)get(in + 10, 4);
+    setup->ring.length = get(in + 14, 8);
+    setup->ring.stag = (uint32_t)get(in + 22, 4);
+    setup->ring.addr = get(in + 26, 8);
+    return setup->send_credits > 0 && setup->recv_credits > 0;
+}
+
+void exs_packet_head_put(unsigned char *out, uint32_t length)
+{
+    put(out, EXS_PACKET_HEAD, length);
+}
+
+uint32_t exs_packet_head_get(const unsigned char *octets)
+{
+    return (uint32_t)get(octets, EXS_PACKET_HEAD);
+}
