@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Bytes that rsockets exchange: private data of the connection, and messages. */
+#ifndef ITAPI_ULP_OFA_RSOCKET_OFA_RS_WIRE_H
+#define ITAPI_ULP_OFA_RSOCKET_OFA_RS_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Messages: 3 bits of kind, 29 of data, in the order of bytes of both hosts --------------- */
+
+enum rs_kind {
+    RS_DATA = 0,    /* bytes that were written */
+    RS_WRITTEN = 2, /* to mapped memory; never a message, only the tag of a Write */
+    RS_CREDITS = 4, /* the number of messages since the beginning that may be sent */
+    RS_MAPPING = 6, /* number of the mapping that was written */
+    RS_CONTROL = 7
+};
+
+enum rs_control {
+    RS_DISCONNECT,
+    RS_KEEPALIVE,
+    RS_SHUTDOWN
+};
+
+#define RS_KIND_SHIFT 29
+#define RS_DATA_MASK  ((1u << RS_KIND_SHIFT) - 1)
+
+static inline uint32_t rs_message(enum rs_kind kind, uint32_t data)
+{
+    return (uint32_t)kind << RS_KIND_SHIFT | (data & RS_DATA_MASK);
+}
+
+/* ---- Memory of the peer --------------------------------------------------------------------- */
+
+/* As they stand in memory: ends with another order of bytes do not connect. */
+struct rs_span {
+    uint64_t address;
+    uint32_t key;
+    uint32_t length;
+};
+
+struct rs_mapping {
+    uint64_t offset;
+    struct rs_span span;
+};
+
+/* ---- Private data --------------------------------------------------------------------------- */
+
+#define RS_HELLO_BYTES  40u
+#define RS_MAPPINGS_MAX 128u /* that an end of ours offers */
+
+struct rs_hello {
+    uint16_t credits;
+    uint32_t mappings;
+    struct rs_span target; /* its length is the number of spans */
+    struct rs_span data;
+};
+
+void rs_hello_encode(const struct rs_hello *hello, unsigned char data[RS_HELLO_BYTES]);
+/* False: not from an rsocket that this one can talk to. */
+bool rs_hello_decode(const void *data, size_t length, struct rs_hello *hello);
+
+#endif /* ITAPI_ULP_OFA_RSOCKET_OFA_RS_WIRE_H */
