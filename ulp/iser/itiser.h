@@ -26,8 +26,9 @@ struct event_base;
 /*
  * What a logical unit does. Offsets and lengths are octets, multiples of the block size and within
  * the unit. Functions return 0 or an errno: ENOSPC, EIO and others become sense data. Those of a
- * unit with ITISER_UNIT_BLOCKS are called by several threads at once, never two for overlapping
- * octets of which one writes; those of others by the thread of the base.
+ * unit with ITISER_UNIT_BLOCKS are called by several threads at once, for the same octets, too;
+ * those of others by the thread of the base. Data begin at a multiple of 4096, for direct io, if
+ * the unit has no memory of its own.
  */
 struct itiser_unit_ops {
     int (*read)(void *context, uint64_t offset, void *data, size_t length);
@@ -42,16 +43,50 @@ struct itiser_unit_ops {
 #define ITISER_UNIT_BLOCKS    0x1u /* may block: called by threads of the pool */
 #define ITISER_UNIT_READ_ONLY 0x2u
 #define ITISER_UNIT_CACHE     0x4u /* what is written may be lost with the power until a flush */
-#define ITISER_UNIT_NEW       0x8u /* its content is not that of before: a unit attention says so */
 
 struct itiser_unit {
     const struct itiser_unit_ops *ops;
     void *context;
+    void *memory; /* blocks * block_size octets that may be read and written; NULL: none */
     uint64_t blocks;
     uint32_t block_size; /* octets: 512 to 65536, a power of two */
     unsigned flags;      /* ITISER_UNIT_ bits */
     char serial[32];     /* of VPD 80 and 83; NUL-terminated */
 };
+
+/* Kinds of units that the library brings along. */
+typedef enum {
+    ITISER_MEMORY_UNIT, /* begins as zeros, ends with the program */
+    ITISER_FILE_UNIT,   /* a file, or a block device */
+    ITISER_NULL_UNIT    /* reads as zeros, whatever is written */
+} itiser_unit_kind_t;
+
+typedef enum {
+    ITISER_AUTO,
+    ITISER_YES,
+    ITISER_NO
+} itiser_choice_t;
+
+struct itiser_unit_config {
+    itiser_unit_kind_t kind;
+    const char *path;    /* of a file unit */
+    uint64_t size;       /* octets; 0: as large as the file is. A file of size 0 is made so large */
+    uint32_t block_size; /* 0: 512 */
+    bool direct;         /* O_DIRECT */
+    bool read_only;
+    itiser_choice_t thin; /* UNMAP makes holes; ITISER_AUTO: in memory, and in files if they can */
+    const char *serial; /* 1 to 31 printable octets without blanks; the same for the same content */
+};
+
+/**
+ * Opens a unit of the library.
+ *
+ * @param error  out: one line for people when it fails; may be NULL
+ *
+ * @return NULL when it fails; to be closed with itiser_unit_close when no target uses it
+ */
+struct itiser_unit *itiser_unit_open(const struct itiser_unit_config *config, char error[256]);
+void itiser_unit_close(struct itiser_unit *unit);
 
 /* ==============================================================================================
  * Targets, portals

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Units of the library, and the threads that call those that block. */
+#include "iser_scsi_kit.h"
+#include "support/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/iser_unit_XXXXXX";
+
+/* ---- Files --------------------------------------------------------------------- */
+
+static struct itiser_unit *open_file(uint64_t size, bool direct, itiser_choice_t thin)
+{
+    struct itiser_unit_config config = {.kind = ITISER_FILE_UNIT,
+                                        .path = path,
+                                        .size = size,
+                                        .direct = direct,
+                                        .thin = thin,
+                                        .serial = "file-0"};
+    char error[256] = "";
+    struct itiser_unit *unit = itiser_unit_open(&config, error);
+
+    if (!unit)
+        CHECK_FAIL("%s", error);
+    return unit;
+}
+
+static void check_contents(struct itiser_unit *unit)
+{
+    uint8_t *data = aligned_alloc(4096, 65536), *back = aligned_alloc(4096, 65536);
+
+    CHECK(data && back);
+    memset(data, 0x5a, 65536);
+    CHECK_EQ(0, unit->ops->write(unit->context, 8192, data, 65536));
+    CHECK_EQ(0, unit->ops->flush(unit->context));
+    CHECK_EQ(0, unit->ops->read(unit->context, 8192, back, 65536));
+    CHECK(memcmp(data, back, 65536) == 0);
+    if (unit->ops->unmap) {
+        uint64_t length = 1u << 20;
+        bool mapped;
+
+        CHECK_EQ(0, unit->ops->unmap(unit->context, 12288, 4096));
+        CHECK_EQ(0, unit->ops->read(unit->context, 12288, back, 4096));
+        CHECK(back[0] == 0 && memcmp(back, back + 1, 4095) == 0);
+        CHECK_EQ(0, unit->ops->extent(unit->context, 12288, &length, &mapped));
+        CHECK_EQ(4096, length);
+        CHECK(!mapped);
+        length = 1u << 20;
+        CHECK_EQ(0, unit->ops->extent(unit->context, 8192, &length, &mapped));
+        CHECK(mapped && length == 4096);
+        length = 1u << 19;
+        CHECK_EQ(0, unit->ops->extent(unit->context, 1u << 19, &length, &mapped));
+        CHECK(!mapped && length == 1u << 19);
+    }
+    free(data);
+    free(back);
+}
+
+static void check_files(void)
+{
+    struct itiser_unit *unit = open_file(1u << 20, false, ITISER_YES);
+    uint8_t octet;
+
+    CHECK_EQ(2048, unit->blocks);
+    CHECK(unit->flags == (ITISER_UNIT_BLOCKS | ITISER_UNIT_CACHE));
+    check_contents(unit);
+    itiser_unit_close(unit);
+    unit = open_file(0, false, ITISER_NO);
+    CHECK_EQ(2048, unit->blocks);
+    CHECK(!unit->ops->unmap);
+    CHECK_EQ(0, unit->ops->read(unit->context, 8192, &octet, 1));
+    CHECK_EQ(0x5a, octet); /* it is still there */
+    CHECK_EQ(0, truncate(path, 4096));
+    CHECK_EQ(EIO, unit->ops->read(unit->context, 8192, &octet, 1));
+    itiser_unit_close(unit);
+}
+
+/* tmpfs, among others, has no direct io. */
+static void check_direct(void)
+{
+    struct itiser_unit *unit;
+    int fd = open(path, O_RDWR | O_DIRECT);
+
+    CHECK_EQ(0, truncate(path, 1 << 20));
+    if (fd < 0)
+        return;
+    (void)close(fd);
+    unit = open_file(0, true, ITISER_AUTO);
+    check_contents(unit);
+    itiser_unit_close(unit);
+}
+
+static void check_refused(struct itiser_unit_config config, const char *why)
+{
+    char error[256] = "";
+
+    CHECK(!itiser_unit_open(&config, error));
+    if (!strstr(error, why))
+        CHECK_FAIL("\"%s\" does not say \"%s\"", error, why);
+}
+
+static void check_configurations(void)
+{
+    check_refused((struct itiser_unit_config){.kind = ITISER_MEMORY_UNIT, .size = 512}, "serial");
+    check_refused(
+        (struct itiser_unit_config){.kind = ITISER_MEMORY_UNIT, .size = 512, .serial = "a b"},
+        "serial");
+    check_refused(
+        (struct itiser_unit_config){.kind = ITISER_MEMORY_UNIT, .size = 100, .serial = "a"},
+        "size");
+    check_refused(
+        (struct itiser_unit_config){
+            .kind = ITISER_NULL_UNIT, .size = 4096, .block_size = 1000, .serial = "a"},
+        "block size");
+    check_refused((struct itiser_unit_config){.kind = ITISER_FILE_UNIT, .serial = "a"}, "path");
+    check_refused(
+        (struct itiser_unit_config){.kind = ITISER_FILE_UNIT, .path = "/nowhere/x", .serial = "a"},
+        "No such file");
+    check_refused(
+        (struct itiser_unit_config){.kind = ITISER_FILE_UNIT, .path = "/dev/null", .serial = "a"},
+        "neither");
+    check_refused(
+        (struct itiser_unit_config){
+            .kind = ITISER_FILE_UNIT, .path = path, .size = 2u << 20, .serial = "a"},
+        "smaller");
+}
+
+/* ---- The pool ------------------------------------------------------------------- */
+
+#define COMMANDS 64
+
+static unsigned over;
+
+static void command_over(struct iser_scsi_command *command)
+{
+    CHECK_EQ(ISER_GOOD, command->status);
+    over++;
+}
+
+static void wait_for(struct iser_pool *pool, unsigned count)
+{
+    while (over < count) {
+        struct pollfd wait = {.fd = iser_pool_fd(pool), .events = POLLIN};
+
+        CHECK(poll(&wait, 1, -1) == 1);
+        iser_pool_reap(pool);
+    }
+}
+
+/*
+ * ORWRITEs of different bits to one block, among writes of other blocks: each takes place as a
+ * whole, so no bit is lost.
+ */
+static void check_pool(void)
+{
+    static struct iser_scsi_command commands[COMMANDS];
+    struct itiser_target_config config = {.name = "iqn.2026-01.test:target"};
+    struct iser_pool *pool = iser_pool_new(4);
+    struct iser_scsi_target *target;
+    struct iser_scsi_nexus *nexus;
+    struct iser_scsi_command command;
+    char error[256];
+    uint8_t *data = aligned_alloc(4096, COMMANDS * 4096);
+
+    CHECK(pool && data);
+    CHECK_EQ(0, truncate(path, 0));
+    config.units[0] = open_file(1u << 20, false, ITISER_AUTO);
+    target = iser_scsi_target_new(&config, pool, error);
+    CHECK(target);
+    nexus = iser_scsi_nexus_new(target, "iqn.2026-01.test:one,i,0x0", 1, NULL, NULL);
+    command = (struct iser_scsi_command){.nexus = nexus};
+    CHECK(!iser_scsi_begin(&command)); /* power on */
+    memset(data, 0, COMMANDS * 4096);
+    for (unsigned i = 0; i < COMMANDS; i++) {
+        struct iser_scsi_command *next = &commands[i];
+
+        *next = (struct iser_scsi_command){
+            .nexus = nexus, .expected_out = 512, .done = command_over, .cdb = {0x8b}};
+        next->cdb[13] = 1;
+        if (i % 4 == 3) {
+            next->cdb[0] = 0x8a;
+            next->cdb[9] = 1;
+        }
+        data[i * 4096 + i] = 0xff;
+        CHECK(iser_scsi_begin(next));
+        CHECK(!next->direct);
+        next->data = data + i * 4096;
+        iser_scsi_execute(next);
+    }
+    wait_for(pool, COMMANDS);
+    command = (struct iser_scsi_command){
+        .nexus = nexus, .expected_in = 512, .done = command_over, .cdb = {0x08, 0, 0, 0, 1}};
+    CHECK(iser_scsi_begin(&command));
+    command.data = data;
+    iser_scsi_execute(&command);
+    wait_for(pool, COMMANDS + 1);
+    for (unsigned i = 0; i < COMMANDS; i++)
+        CHECK_EQ(i % 4 == 3 ? 0 : 0xff, data[i]);
+    iser_scsi_nexus_free(nexus);
+    iser_scsi_target_free(target);
+    iser_pool_free(pool);
+    itiser_unit_close(config.units[0]);
+    free(data);
+}
+
+int main(void)
+{
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0);
+    (void)close(fd);
+    check_files();
+    check_configurations();
+    check_direct();
+    check_pool();
+    CHECK(unlink(path) == 0);
+    check_done();
+    return 0;
+}

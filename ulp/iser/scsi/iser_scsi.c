@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The way of a command: what keeps it from being executed, who executes it, how it ends. */
+#include "scsi/iser_scsi.h"
+
+#include "scsi/iser_lu.h"
+
+#include <stddef.h>
+
+/* ---- The end of a command ------------------------------------------------------ */
+
+/* Status and sense of what has happened to the command. */
+static void conclude(struct iser_scsi_command *command)
+{
+    const struct iser_fault *fault = &command->fault;
+
+    if (fault->key == 0)
+        return; /* GOOD, or a status that a handler has set */
+    command->status = ISER_CHECK_CONDITION;
+    command->in_actual = 0;
+    command->sense_length =
+        iser_sense_encode(fault, command->lu && command->lu->descriptor_sense, command->sense);
+}
+
+static bool refuse(struct iser_scsi_command *command)
+{
+    conclude(command);
+    return false;
+}
+
+static bool conflict(struct iser_scsi_command *command)
+{
+    command->status = ISER_RESERVATION_CONFLICT;
+    return false;
+}
+
+uint32_t iser_scsi_residual(const struct iser_scsi_command *command, bool *overflow)
+{
+    uint64_t expected = command->writes ? command->expected_out : command->expected_in;
+    uint64_t moved = command->transfer;
+
+    /* A command without data, or one that ended before its data. */
+    if (moved == 0)
+        expected = command->expected_out + (uint64_t)command->expected_in;
+    *overflow = moved > expected;
+    expected = moved > expected ? moved - expected : expected - moved;
+    return expected > UINT32_MAX ? UINT32_MAX : (uint32_t)expected;
+}
+
+/* ---- What keeps a command from being executed ----------------------------------- */
+
+/* INQUIRY, REPORT LUNS and REQUEST SENSE are executed whatever has happened to the unit. */
+static bool is_quiet(uint8_t opcode)
+{
+    return opcode == 0x12 || opcode == 0xa0 || opcode == 0x03;
+}
+
+/* A LUN without a unit: it can be asked what is there, and why not. */
+static bool begin_absent(struct iser_scsi_command *command)
+{
+    command->spec = iser_command_find(command);
+    if (!command->spec || !is_quiet(command->cdb[0])) {
+        iser_fault(command, ISER_NO_LUN);
+        return refuse(command);
+    }
+    return command->spec->begin(command) || refuse(command);
+}
+
+/* Bits that the standard, or this unit, does not know. */
+static bool check_usage(struct iser_scsi_command *command)
+{
+    const struct iser_command_spec *spec = command->spec;
+
+    for (uint16_t i = 0; i < spec->length; i++) {
+        /* Of the control octet only NACA matters. */
+        uint8_t known = i == spec->length - 1 ? (uint8_t)~0x04 : spec->usage[i];
+
+        if (command->cdb[i] & ~known)
+            return iser_fault_field(command, ISER_FIELD_CDB, i);
+    }
+    return true;
+}
+
+static bool is_protected(const struct iser_lu *lu)
+{
+    return lu->write_protected || (lu->unit->flags & ITISER_UNIT_READ_ONLY) != 0;
+}
+
+static bool check_state(struct iser_scsi_command *command)
+{
+    const struct iser_lu *lu = command->lu;
+    unsigned flags = command->spec->flags;
+
+    if ((flags & ISER_SPEC_MEDIUM) && lu->stopped)
+        return iser_fault(command, ISER_STOPPED);
+    if ((flags & ISER_SPEC_WRITES) && is_protected(lu))
+        return iser_fault(command, ISER_WRITE_PROTECTED);
+    return true;
+}
+
+bool iser_scsi_begin(struct iser_scsi_command *command)
+{
+    struct iser_scsi_nexus *nexus = command->nexus;
+    int number = iser_lun_number(command->lun);
+
+    command->lu = number < 0 ? NULL : nexus->target->lus[number];
+    if (!command->lu)
+        return begin_absent(command);
+    if (!is_quiet(command->cdb[0]) && iser_attention_take(nexus, command->lu, &command->fault))
+        return refuse(command);
+    command->spec = iser_command_find(command);
+    if (!command->spec)
+        return refuse(command);
+    if (iser_reserve_conflicts(nexus, command->lu, command->spec->access))
+        return conflict(command);
+    if (!check_usage(command) || !check_state(command))
+        return refuse(command);
+    if (command->spec->begin && !command->spec->begin(command))
+        return command->status ? false : refuse(command);
+    return true;
+}
+
+/* ---- Execution ------------------------------------------------------------------- */
+
+static bool unit_blocks(const struct iser_lu *lu)
+{
+    return lu && (lu->unit->flags & ITISER_UNIT_BLOCKS) != 0;
+}
+
+/* Those that write, on a unit whose commands run beside each other. */
+static bool is_counted(const struct iser_scsi_command *command)
+{
+    return command->spec->work && (command->spec->flags & ISER_SPEC_WRITES) &&
+           unit_blocks(command->lu);
+}
+
+static struct iser_scsi_command *command_of(struct iser_work *work)
+{
+    return (struct iser_scsi_command *)(void *)((char *)work -
+                                                offsetof(struct iser_scsi_command, work));
+}
+
+static void work_run(struct iser_work *work)
+{
+    struct iser_scsi_command *command = command_of(work);
+
+    command->spec->work(command);
+}
+
+static void end(struct iser_scsi_command *command)
+{
+    conclude(command);
+    command->done(command);
+}
+
+static void admit(struct iser_lu *lu);
+
+static void work_done(struct iser_work *work)
+{
+    struct iser_scsi_command *command = command_of(work);
+    struct iser_lu *lu = command->lu;
+
+    if (is_counted(command)) {
+        lu->writing--;
+        lu->alone = false;
+        admit(lu);
+    }
+    end(command);
+}
+
+static void start_work(struct iser_scsi_command *command)
+{
+    struct iser_pool *pool = command->nexus->target->pool;
+
+    command->work.run = work_run;
+    command->work.done = work_done;
+    if (pool && ((command->spec->flags & ISER_SPEC_POOL) || unit_blocks(command->lu))) {
+        iser_pool_submit(pool, &command->work);
+        return;
+    }
+    work_run(&command->work);
+    work_done(&command->work);
+}
+
+/* Starts what waits in the line of the unit, in order, as far as it may run now. */
+static void admit(struct iser_lu *lu)
+{
+    struct iser_scsi_command *command;
+
+    while ((command = lu->line) != NULL) {
+        bool alone = (command->spec->flags & ISER_SPEC_ALONE) != 0;
+
+        if (lu->alone || (alone && lu->writing > 0))
+            return;
+        lu->line = command->next;
+        if (!lu->line)
+            lu->line_end = &lu->line;
+        lu->writing++;
+        lu->alone = alone;
+        start_work(command);
+    }
+}
+
+void iser_scsi_execute(struct iser_scsi_command *command)
+{
+    struct iser_lu *lu = command->lu;
+
+    if (!lu && command->cdb[0] == 0x12)
+        iser_inquiry_absent(command);
+    else if (command->spec->run)
+        command->spec->run(command);
+    if (command->status != ISER_GOOD || command->fault.key != 0 || !command->spec->work) {
+        end(command);
+        return;
+    }
+    if (!is_counted(command)) {
+        start_work(command);
+        return;
+    }
+    command->next = NULL;
+    *lu->line_end = command;
+    lu->line_end = &command->next;
+    admit(lu);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Units in a file or on a block device. */
+#include "unit/iser_unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct file {
+    int fd;
+};
+
+/* ---- Operations ----------------------------------------------------------------------------- */
+
+static int file_read(void *context, uint64_t offset, void *data, size_t length)
+{
+    int fd = ((struct file *)context)->fd;
+    uint8_t *at = data;
+
+    while (length > 0) {
+        ssize_t got = pread(fd, at, length, (off_t)offset);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return errno;
+        if (got == 0)
+            return EIO; /* somebody has cut the file */
+        at += got;
+        offset += (uint64_t)got;
+        length -= (size_t)got;
+    }
+    return 0;
+}
+
+static int file_write(void *context, uint64_t offset, const void *data, size_t length)
+{
+    int fd = ((struct file *)context)->fd;
+    const uint8_t *at = data;
+
+    while (length > 0) {
+        ssize_t put = pwrite(fd, at, length, (off_t)offset);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return put < 0 ? errno : ENOSPC;
+        at += put;
+        offset += (uint64_t)put;
+        length -= (size_t)put;
+    }
+    return 0;
+}
+
+static int file_flush(void *context)
+{
+    return fdatasync(((struct file *)context)->fd) == 0 ? 0 : errno;
+}
+
+static int file_unmap(void *context, uint64_t offset, uint64_t length)
+{
+    return iser_hole_punch(((struct file *)context)->fd, offset, length);
+}
+
+static int file_extent(void *context, uint64_t offset, uint64_t *length, bool *mapped)
+{
+    return iser_hole_extent(((struct file *)context)->fd, offset, length, mapped);
+}
+
+/* A block device does not tell which of its blocks are mapped. */
+static int device_extent(void *context, uint64_t offset, uint64_t *length, bool *mapped)
+{
+    (void)context;
+    (void)offset;
+    (void)length;
+    *mapped = true;
+    return 0;
+}
+
+static void file_close(void *context)
+{
+    struct file *file = context;
+
+    (void)close(file->fd);
+    free(file);
+}
+
+static const struct itiser_unit_ops thick_ops = {
+    .read = file_read,
+    .write = file_write,
+    .flush = file_flush,
+    .close = file_close,
+};
+
+static const struct itiser_unit_ops thin_ops = {
+    .read = file_read,
+    .write = file_write,
+    .flush = file_flush,
+    .unmap = file_unmap,
+    .extent = file_extent,
+    .close = file_close,
+};
+
+static const struct itiser_unit_ops thin_device_ops = {
+    .read = file_read,
+    .write = file_write,
+    .flush = file_flush,
+    .unmap = file_unmap,
+    .extent = device_extent,
+    .close = file_close,
+};
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static bool fail(char error[256], const char *path, const char *why)
+{
+    (void)snprintf(error, 256, "%.180s: %s", path, why);
+    return false;
+}
+
+static int open_path(const struct itiser_unit_config *config)
+{
+    int flags = config->read_only ? O_RDONLY : O_RDWR;
+
+    if (config->direct)
+        flags |= O_DIRECT;
+    if (config->size > 0 && !config->read_only)
+        flags |= O_CREAT;
+    return open(config->path, flags | O_CLOEXEC, 0600);
+}
+
+/* The size of the file or device; makes a new file as large as is asked for. */
+static bool find_size(int fd, const struct itiser_unit_config *config, bool *device, uint64_t *size,
+                      char error[256])
+{
+    struct stat status;
+
+    if (fstat(fd, &status) != 0)
+        return fail(error, config->path, strerror(errno));
+    *device = S_ISBLK(status.st_mode);
+    if (*device)
+        return ioctl(fd, BLKGETSIZE64, size) == 0 || fail(error, config->path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return fail(error, config->path, "neither a file nor a block device");
+    if (status.st_size == 0 && config->size > 0) {
+        if (ftruncate(fd, (off_t)config->size) != 0)
+            return fail(error, config->path, strerror(errno));
+        status.st_size = (off_t)config->size;
+    }
+    *size = (uint64_t)status.st_size;
+    return true;
+}
+
+/* Of a file holes behind its end are punched without effect, if at all. */
+static bool can_punch(int fd, bool device, uint64_t size, const struct itiser_unit_config *config)
+{
+    if (config->read_only || config->thin == ITISER_NO)
+        return false;
+    if (device)
+        return config->thin == ITISER_YES;
+    return iser_hole_punch(fd, size, 4096) == 0;
+}
+
+/* A read of the first block shows whether the descriptor takes blocks of this size. */
+static bool check_block(int fd, uint32_t block_size, const char *path, char error[256])
+{
+    void *block = aligned_alloc(4096, block_size < 4096 ? 4096 : block_size);
+    ssize_t got = block ? pread(fd, block, block_size, 0) : -1;
+
+    free(block);
+    if (got == (ssize_t)block_size)
+        return true;
+    return fail(error, path,
+                errno == EINVAL ? "direct io needs a larger block size here" : "cannot be read");
+}
+
+static bool describe(struct itiser_unit *unit, struct file *file,
+                     const struct itiser_unit_config *config, char error[256])
+{
+    uint64_t size = 0;
+    bool device = false;
+
+    if (!find_size(file->fd, config, &device, &size, error))
+        return false;
+    if (config->size > size)
+        return fail(error, config->path, "smaller than the size that is asked for");
+    if (config->size > 0)
+        size = config->size;
+    unit->blocks = size / unit->block_size;
+    if (unit->blocks == 0)
+        return fail(error, config->path, "not as large as a block");
+    if (!check_block(file->fd, unit->block_size, config->path, error))
+        return false;
+    if (!can_punch(file->fd, device, size, config))
+        unit->ops = &thick_ops;
+    else
+        unit->ops = device ? &thin_device_ops : &thin_ops;
+    if (config->thin == ITISER_YES && !unit->ops->unmap)
+        return fail(error, config->path, "cannot be thin");
+    unit->flags |= ITISER_UNIT_BLOCKS | ITISER_UNIT_CACHE;
+    unit->context = file;
+    return true;
+}
+
+bool iser_file_open(struct itiser_unit *unit, const struct itiser_unit_config *config,
+                    char error[256])
+{
+    struct file *file;
+
+    if (!config->path) {
+        (void)snprintf(error, 256, "a file unit needs a path");
+        return false;
+    }
+    file = calloc(1, sizeof(*file));
+    if (!file)
+        return fail(error, config->path, "out of memory");
+    file->fd = open_path(config);
+    if (file->fd < 0) {
+        free(file);
+        return fail(error, config->path, strerror(errno));
+    }
+    if (describe(unit, file, config, error))
+        return true;
+    file_close(file);
+    return false;
+}
