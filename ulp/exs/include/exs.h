@@ -124,8 +124,8 @@ extern "C" {
 
 /* Options of SOL_SOCKET, besides those of the system */
 #define SO_ASYNC_RECV_ORDERED 0x45580001 /* int: always 1, receives are served in order */
-#define SO_ASYNC_SEND_TIMEOUT 0x45580002 /* struct timeval: limit of each send; 0: none */
-#define SO_ASYNC_RECV_TIMEOUT 0x45580003 /* struct timeval: limit of each receive; 0: none */
+#define SO_ASYNC_SEND_TIMEOUT 0x45580002 /* struct timeval: limit of a send; 0: none */
+#define SO_ASYNC_RECV_TIMEOUT 0x45580003 /* struct timeval: limit of a receive; 0: none */
 
 /* Commands of exs_fcntl */
 #define EXS_F_SETFLOWCONTROLCREDITS 1
@@ -386,17 +386,28 @@ int exs_getsockname(int fd, struct sockaddr *addr, socklen_t *addrlen);
 int exs_getpeername(int fd, struct sockaddr *addr, socklen_t *addrlen);
 
 /**
- * Sets an option of SOL_SOCKET: SO_ASYNC_SEND_TIMEOUT, SO_ASYNC_RECV_TIMEOUT (for calls made from
- * now on), SO_ASYNC_RECV_ORDERED, SO_LINGER, SO_REUSEADDR (in force always), SO_SNDBUF, SO_RCVBUF
- * (EXS_F_SETSTREAMBUFSIZE), SO_KEEPALIVE; and TCP_NODELAY of IPPROTO_TCP (EXS_FD_NODELAY).
+ * Sets an option. Of SOL_SOCKET:
  *
- * @return 0, or -1 with errno: EBADF, ENOPROTOOPT, EFAULT, EINVAL (length), EDOM (a time)
+ *   SO_ASYNC_SEND_TIMEOUT  struct timeval, 0: none. Limit of each exs_send, exs_sendmsg from now on
+ *   SO_ASYNC_RECV_TIMEOUT  struct timeval, 0: none. Limit of each exs_recv, exs_recvmsg from now on
+ *   SO_ASYNC_RECV_ORDERED  int, 1: receives are served in order, always
+ *   SO_REUSEADDR           int, 1: so listening posts do, always
+ *   SO_RCVBUF              int: as EXS_F_SETSTREAMBUFSIZE
+ *
+ * and of IPPROTO_TCP: TCP_NODELAY, int: as EXS_FD_NODELAY.
+ *
+ * @return 0, or -1 with errno: EBADF, ENOPROTOOPT, EFAULT, EINVAL (length, value), EDOM (a time),
+ *         EISCONN (too late for it)
  */
 int exs_setsockopt(int fd, int level, int name, const void *value, socklen_t length);
 
 /**
- * Reads those options and SO_TYPE, SO_DOMAIN, SO_PROTOCOL, SO_ACCEPTCONN, SO_ERROR (always 0: each
- * failure has its event).
+ * Reads those options, and of SOL_SOCKET SO_TYPE, SO_DOMAIN, SO_PROTOCOL, SO_ACCEPTCONN, SO_ERROR
+ * (always 0: each failure has its event).
+ *
+ * @param length  size of the room; out: octets of the value. A value is cut to the room
+ *
+ * @return 0, or -1 with errno: EBADF, ENOPROTOOPT, EFAULT
  */
 int exs_getsockopt(int fd, int level, int name, void *value, socklen_t *length);
 
@@ -488,9 +499,9 @@ ssize_t exs_recvmsg(int fd, exs_msghdr_t *msg, int flags, exs_qhandle_t qhandle,
 
 /**
  * Sends files and memory, all elements one after the other; on SOCK_SEQPACKET each element is one
- * packet. Descriptors need not stay open; paths are opened by the call.
+ * packet. A file is as long as at the time of the call.
  *
- * @param sendvec  elements; the caller keeps them until the event
+ * @param sendvec  elements; the caller keeps them until the event, and the descriptors open
  * @param flags    EXS_BLOCK, EXS_UNSIGNALED, EXS_CREDIT_WAIT
  *
  * @return 0; with EXS_BLOCK the octets; or -1 with errno: as exs_send; EINVAL (count, kind, offset
@@ -531,8 +542,8 @@ int exs_poll(exs_pollfd_t *fds, int n, int flags, const struct timeval *timeout,
  *
  * @return the number of calls that were outstanding and end now; or -1 with errno: EINVAL
  *
- * A cancelled send that had begun leaves a gap that nothing can fill: on SOCK_STREAM the connection
- * then ends. One that had not begun leaves nothing.
+ * A stream goes on behind the octets of a cancelled send that have left. A packet that has begun
+ * to leave is sent.
  * Source: ES-API.
  */
 int exs_cancel(int fd, int selector, exs_ahandle_t ahandle);

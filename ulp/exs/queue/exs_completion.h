@@ -7,6 +7,7 @@
 #define ITAPI_ULP_EXS_QUEUE_EXS_COMPLETION_H
 
 #include "include/exs.h"
+#include "queue/exs_spin.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -14,32 +15,29 @@
 
 struct exs_queue;
 
-/* A thread in a call with EXS_BLOCK, on its stack. */
-struct exs_blocked {
-    sem_t told;
-    exs_event_t event; /* written before told is posted */
-    int wait;          /* EXS_WAIT_ */
-};
-
 struct exs_completion {
-    struct exs_queue *queue;     /* with a promise, or NULL */
-    struct exs_blocked *blocked; /* or NULL */
+    struct exs_queue *queue; /* with a promise, or NULL */
+    bool blocks;             /* a thread waits: by what follows */
     bool failures_only;
+    _Atomic int state;
+    sem_t told;
+    exs_event_t event;
 };
 
-/* Start of a call: blocked is looked at with EXS_BLOCK only. 0, EINVAL or ENOMEM. */
-int exs_completion_open(struct exs_completion *completion, exs_qhandle_t handle, int flags,
-                        struct exs_blocked *blocked);
-/* End of the call, once, from any thread, with any lock held. */
-void exs_completion_tell(struct exs_completion *completion, const exs_event_t *event);
+/* Start of a call: 0, EINVAL or ENOMEM. */
+int exs_completion_open(struct exs_completion *completion, exs_qhandle_t handle, int flags);
 /* The call has not started after all. */
 void exs_completion_drop(struct exs_completion *completion);
 
-void exs_blocked_init(struct exs_blocked *blocked, int wait);
 /*
- * Waits until the call has ended. If the thread is cancelled meanwhile, cancel(argument) has to see
- * to it that the call ends soon, and the thread goes when it has: nothing of its stack is used then.
+ * End of the call, once, from any thread, with any lock held. True: nobody else looks at the
+ * completion any more. False: the thread that waits has it now.
  */
-void exs_blocked_wait(struct exs_blocked *blocked, void (*cancel)(void *), void *argument);
+bool exs_completion_tell(struct exs_completion *completion, const exs_event_t *event);
 
-#endif
+/* With EXS_BLOCK. Waits until the call has ended; a cancellation point, if wait says so. */
+void exs_completion_await(struct exs_completion *completion, const struct exs_wait *wait);
+/* Nobody waits any more. True: the end has been told already. */
+bool exs_completion_abandon(struct exs_completion *completion);
+
+#endif /* ITAPI_ULP_EXS_QUEUE_EXS_COMPLETION_H */

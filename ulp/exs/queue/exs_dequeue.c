@@ -87,16 +87,20 @@ static bool lie_down(struct want *want)
 }
 
 /* 0: woken; otherwise an errno value of sem_wait. */
-static int sleep_until(struct want *want, uint64_t deadline_ns)
+static int sleep_until(struct want *want, const struct exs_wait *wait)
 {
-    struct timespec until = {.tv_sec = (time_t)(deadline_ns / NS_PER_S),
-                             .tv_nsec = (long)(deadline_ns % NS_PER_S)};
+    struct timespec until = {.tv_sec = (time_t)(wait->deadline_ns / NS_PER_S),
+                             .tv_nsec = (long)(wait->deadline_ns % NS_PER_S)};
     int error = 0;
+    int state;
 
     pthread_cleanup_push(abandon, want);
-    if (deadline_ns == EXS_TIME_NEVER ? sem_wait(&want->sleeper.wake)
-                                      : sem_clockwait(&want->sleeper.wake, CLOCK_MONOTONIC, &until))
+    (void)pthread_setcancelstate(wait->cancel, &state);
+    if (wait->deadline_ns == EXS_TIME_NEVER
+            ? sem_wait(&want->sleeper.wake)
+            : sem_clockwait(&want->sleeper.wake, CLOCK_MONOTONIC, &until))
         error = errno;
+    (void)pthread_setcancelstate(state, NULL);
     pthread_cleanup_pop(0);
     unlist(want);
     return error;
@@ -109,19 +113,20 @@ static void take_rest(struct want *want)
     (void)pthread_mutex_unlock(&want->queue->lock);
 }
 
-static int await(struct want *want, uint64_t deadline_ns)
+static int await(struct want *want, const struct exs_wait *wait)
 {
-    int wait = atomic_load_explicit(&want->queue->wait, memory_order_relaxed);
     bool found;
     int error = 0;
 
     pthread_cleanup_push(abandon_poll, want);
-    found = exs_spin(&want->queue->spin, wait, deadline_ns, take_enough, want);
+    found = exs_spin(&want->queue->spin, wait, take_enough, want);
     pthread_cleanup_pop(0);
     if (found)
         return 0;
+    if (exs_clock_ns() >= wait->deadline_ns)
+        error = ETIMEDOUT;
     while (error == 0 && lie_down(want))
-        error = sleep_until(want, deadline_ns);
+        error = sleep_until(want, wait);
     if (error != 0)
         take_rest(want);
     return error == EINTR && want->taken == 0 ? EINTR : 0;
@@ -141,21 +146,23 @@ static bool deadline_of(const struct timeval *timeout, uint64_t *deadline_ns)
 }
 
 int exs_queue_dequeue(exs_qhandle_t handle, exs_event_t *events, int count,
-                      const struct timeval *timeout, int *taken)
+                      const struct timeval *timeout, int cancel, int *taken)
 {
     struct want want = {.events = events};
-    uint64_t deadline_ns;
+    struct exs_wait wait = {.cancel = cancel};
     int error = 0;
 
-    if (count > EXS_EVTVEC_MAX || count < -EXS_EVTVEC_MAX || !deadline_of(timeout, &deadline_ns))
+    if (count > EXS_EVTVEC_MAX || count < -EXS_EVTVEC_MAX ||
+        !deadline_of(timeout, &wait.deadline_ns))
         return EINVAL;
     want.count = (size_t)(count < 0 ? -count : count);
     want.need = count < 0 ? want.count : 1;
     want.queue = exs_queue_take(handle);
     if (!want.queue)
         return EINVAL;
+    wait.kind = atomic_load_explicit(&want.queue->wait, memory_order_relaxed);
     if (count != 0)
-        error = await(&want, deadline_ns);
+        error = await(&want, &wait);
     exs_queue_give(want.queue);
     *taken = (int)want.taken;
     return error;

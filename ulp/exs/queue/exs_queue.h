@@ -22,9 +22,12 @@ void exs_queue_release(struct exs_queue *queue);
 /* What the functions of the same names in exs.h do; 0 or an errno value. */
 int exs_queue_create(int depth, exs_qhandle_t *handle);
 int exs_queue_delete(exs_qhandle_t handle);
-/* *taken is the number of events, also of those that there were when the time was over. */
+/*
+ * *taken is the number of events, also of those that there were when the time was over. cancel: the
+ * caller's state of cancellation, in force while it waits; else it is disabled.
+ */
 int exs_queue_dequeue(exs_qhandle_t handle, exs_event_t *events, int count,
-                      const struct timeval *timeout, int *taken);
+                      const struct timeval *timeout, int cancel, int *taken);
 int exs_queue_fd(exs_qhandle_t handle, int *fd);
 int exs_queue_set_depth(exs_qhandle_t handle, int depth);
 int exs_queue_set_wait(exs_qhandle_t handle, int wait);

@@ -22,38 +22,46 @@ uint64_t exs_clock_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static bool poll_until(uint64_t until_ns, bool (*done)(void *), void *argument)
+static void test_cancel(const struct exs_wait *wait)
+{
+    int state;
+
+    (void)pthread_setcancelstate(wait->cancel, &state);
+    pthread_testcancel();
+    (void)pthread_setcancelstate(state, NULL);
+}
+
+static bool poll_until(uint64_t until_ns, const struct exs_wait *wait, bool (*done)(void *),
+                       void *argument)
 {
     for (unsigned polls = 1; !done(argument); polls++) {
-        int state;
-
-        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
         (void)exs_adapter_poll();
-        (void)pthread_setcancelstate(state, NULL);
-        pthread_testcancel();
         if (until_ns != EXS_TIME_NEVER && exs_clock_ns() >= until_ns)
             return done(argument);
-        if (polls % POLLS_PER_YIELD == 0)
-            (void)sched_yield();
+        if (polls % POLLS_PER_YIELD != 0)
+            continue;
+        test_cancel(wait);
+        (void)sched_yield();
     }
     return true;
 }
 
-bool exs_spin(struct exs_spin *spin, int wait, uint64_t deadline_ns, bool (*done)(void *),
+bool exs_spin(struct exs_spin *spin, const struct exs_wait *wait, bool (*done)(void *),
               void *argument)
 {
     uint32_t length = atomic_load_explicit(&spin->length_ns, memory_order_relaxed);
-    uint64_t now;
+    uint64_t until;
     bool found;
 
+    test_cancel(wait);
     if (done(argument))
         return true;
-    if (wait == EXS_WAIT_BUSY_POLL)
-        return poll_until(deadline_ns, done, argument);
-    if (wait == EXS_WAIT_NOTIFY)
+    if (wait->kind == EXS_WAIT_BUSY_POLL)
+        return poll_until(wait->deadline_ns, wait, done, argument);
+    if (wait->kind == EXS_WAIT_NOTIFY)
         return false;
-    now = exs_clock_ns();
-    found = poll_until(now + length < deadline_ns ? now + length : deadline_ns, done, argument);
+    until = exs_clock_ns() + length;
+    found = poll_until(until < wait->deadline_ns ? until : wait->deadline_ns, wait, done, argument);
     length = found ? length * 2 : length / 2;
     length = length > LONGEST_NS ? LONGEST_NS : length < SHORTEST_NS ? SHORTEST_NS : length;
     atomic_store_explicit(&spin->length_ns, length, memory_order_relaxed);

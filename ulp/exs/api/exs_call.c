@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "api/exs_call.h"
+
+#include "socket/exs_socket_calls.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+int exs_api_enter(void)
+{
+    int cancel;
+
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    return cancel;
+}
+
+int exs_api_leave(int cancel, int error)
+{
+    (void)pthread_setcancelstate(cancel, NULL);
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
+/* ---- Objects -------------------------------------------------------------------------------- */
+
+/* As many as were ever outstanding at once: starting a call needs the heap no more after a while. */
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* guards pool and serials */
+static struct exs_call *pool;
+static uint64_t serials;
+
+static struct exs_call *take_object(void)
+{
+    struct exs_call *call;
+    uint64_t serial;
+
+    (void)pthread_mutex_lock(&pool_lock);
+    call = pool;
+    if (call)
+        pool = call->next_free;
+    serial = ++serials;
+    (void)pthread_mutex_unlock(&pool_lock);
+    if (!call)
+        call = calloc(1, sizeof(*call));
+    if (call)
+        call->serial = serial;
+    return call;
+}
+
+static void give_object(struct exs_call *call)
+{
+    (void)pthread_mutex_lock(&pool_lock);
+    call->next_free = pool;
+    pool = call;
+    (void)pthread_mutex_unlock(&pool_lock);
+}
+
+void exs_calls_forget(void)
+{
+    (void)pthread_mutex_init(&pool_lock, NULL);
+    pool = NULL;
+}
+
+static bool has_serial(const struct exs_request *request, const void *serial)
+{
+    const struct exs_call *call = request->context;
+
+    return call->serial == *(const uint64_t *)serial;
+}
+
+void exs_call_expire(int fd, uint64_t serial, int error)
+{
+    struct exs_socket *socket = exs_socket_find(fd);
+
+    if (!socket)
+        return;
+    (void)exs_socket_cancel(socket, has_serial, &serial, error);
+    exs_socket_leave(socket);
+}
+
+static void cancel_on_socket(int fd, uint64_t serial)
+{
+    exs_call_expire(fd, serial, ECANCELED);
+}
+
+static void end_request(struct exs_request *request, int error, size_t moved, size_t lost)
+{
+    exs_call_end(request->context, error, moved, lost);
+}
+
+int exs_call_new(const struct exs_start *start, struct exs_call **new)
+{
+    struct exs_call *call = take_object();
+    int error;
+
+    if (!call)
+        return ENOMEM;
+    error = exs_completion_open(&call->completion, start->qhandle, start->flags);
+    if (error) {
+        give_object(call);
+        return error;
+    }
+    call->request =
+        (struct exs_request){.context = call, .done = end_request, .flags = start->flags};
+    call->timer = (struct exs_timer){0};
+    call->flags = start->flags;
+    call->wait = EXS_WAIT_ADAPTIVE;
+    call->cancel = cancel_on_socket;
+    call->finish = NULL;
+    call->discard = NULL;
+    call->copy = NULL;
+    call->file = NULL;
+    call->event = (exs_event_t){.exs_evt_type = start->type,
+                                .exs_evt_socket = start->fd,
+                                .exs_evt_ahandle = start->ahandle};
+    *new = call;
+    return 0;
+}
+
+static void release(struct exs_call *call)
+{
+    if (call->request.memory)
+        exs_memory_give(call->request.memory);
+    free(call->copy);
+}
+
+void exs_call_drop(struct exs_call *call)
+{
+    if (call->discard)
+        call->discard(call);
+    release(call);
+    exs_completion_drop(&call->completion);
+    give_object(call);
+}
+
+void exs_call_end(struct exs_call *call, int error, size_t moved, size_t lost)
+{
+    if (call->timer.fire)
+        exs_timer_stop(&call->timer);
+    call->event.exs_evt_errno = error;
+    if (call->finish)
+        call->finish(call, moved, lost);
+    /* The program may take its memory back with the event. */
+    release(call);
+    if (exs_completion_tell(&call->completion, &call->event))
+        give_object(call);
+}
+
+/* ---- Waiting -------------------------------------------------------------------------------- */
+
+static ssize_t result_of(const exs_event_t *event)
+{
+    switch (event->exs_evt_type) {
+    case EXS_EVT_ACCEPT:
+        return event->exs_evt_union.exs_evt_accept.exs_evt_new_socket;
+    case EXS_EVT_SEND:
+    case EXS_EVT_RECV:
+        return (ssize_t)event->exs_evt_union.exs_evt_xfer.exs_evt_length;
+    case EXS_EVT_SENDMSG:
+    case EXS_EVT_RECVMSG:
+        return (ssize_t)event->exs_evt_union.exs_evt_xfermsg.exs_evt_length;
+    case EXS_EVT_SENDFILE:
+        return (ssize_t)event->exs_evt_union.exs_evt_xferfile.exs_evt_length;
+    case EXS_EVT_POLL:
+        return event->exs_evt_union.exs_evt_poll.exs_evt_count;
+    default:
+        return 0;
+    }
+}
+
+/* The thread was cancelled while it waited. */
+static void abandon(void *argument)
+{
+    const struct exs_wait wait = {
+        .kind = EXS_WAIT_NOTIFY, .cancel = PTHREAD_CANCEL_DISABLE, .deadline_ns = EXS_TIME_NEVER};
+    struct exs_call *call = argument;
+
+    if (!call->cancel) {
+        if (exs_completion_abandon(&call->completion))
+            give_object(call);
+        return;
+    }
+    /* The memory of the call may be the thread's stack. */
+    call->cancel(call->event.exs_evt_socket, call->serial);
+    exs_completion_await(&call->completion, &wait);
+    give_object(call);
+}
+
+static ssize_t await(int cancel, struct exs_call *call)
+{
+    const struct exs_wait wait = {
+        .kind = call->wait, .cancel = cancel, .deadline_ns = EXS_TIME_NEVER};
+    exs_event_t event;
+
+    pthread_cleanup_push(abandon, call);
+    exs_completion_await(&call->completion, &wait);
+    pthread_cleanup_pop(0);
+    event = call->completion.event;
+    give_object(call);
+    if (event.exs_evt_errno != 0)
+        return exs_api_leave(cancel, event.exs_evt_errno);
+    (void)exs_api_leave(cancel, 0);
+    return result_of(&event);
+}
+
+ssize_t exs_call_return(int cancel, int flags, struct exs_call *call, int error)
+{
+    if (error == 0 && flags & EXS_BLOCK)
+        return await(cancel, call);
+    return exs_api_leave(cancel, error);
+}

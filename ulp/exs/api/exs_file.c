@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * exs_sendfile: elements become pieces. A piece of memory is sent as it is; a piece of a file is read
+ * into a buffer of the call first, so that a file that is cut meanwhile is a short read and no
+ * signal. The calling thread starts the first piece, which takes credit and place; a thread of the
+ * call reads on while earlier pieces are under way.
+ */
+#include "api/exs_file.h"
+
+#include "api/exs_file_parts.h"
+#include "api/exs_transfer_calls.h"
+#include "transfer/exs_transfer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define PIECES 4
+#define CHUNK  (256U * 1024)
+
+struct piece {
+    struct exs_request request;
+    struct exs_file *file;
+    char *buffer;
+    bool busy;
+};
+
+struct exs_file {
+    struct exs_file *next; /* in files */
+    struct exs_call *call;
+    struct exs_socket *socket; /* counted */
+    struct exs_file_parts parts;
+    size_t chunk;
+    size_t count; /* pieces in use: a packet may be large, so one at a time */
+    char *area;   /* the buffers */
+    struct exs_memory own;
+    struct exs_memory *memory; /* the area's */
+    bool started;
+
+    pthread_mutex_t lock; /* inside of the socket's; guards all below */
+    pthread_cond_t freed;
+    size_t users; /* pieces under way, and the thread that starts them */
+    uint64_t moved;
+    int error;
+    struct piece pieces[PIECES];
+};
+
+static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER; /* guards files */
+static struct exs_file *files;
+
+/* ---- The life of a call --------------------------------------------------------------------- */
+
+static void enlist(struct exs_file *file)
+{
+    (void)pthread_mutex_lock(&files_lock);
+    file->next = files;
+    files = file;
+    (void)pthread_mutex_unlock(&files_lock);
+}
+
+static void delist(struct exs_file *file)
+{
+    struct exs_file **link = &files;
+
+    (void)pthread_mutex_lock(&files_lock);
+    while (*link && *link != file)
+        link = &(*link)->next;
+    if (*link)
+        *link = file->next;
+    (void)pthread_mutex_unlock(&files_lock);
+}
+
+static void destroy(struct exs_file *file)
+{
+    delist(file);
+    exs_file_parts_close(&file->parts);
+    if (file->memory)
+        exs_memory_give(file->memory);
+    if (file->area)
+        (void)munmap(file->area, file->chunk * file->count);
+    (void)pthread_cond_destroy(&file->freed);
+    (void)pthread_mutex_destroy(&file->lock);
+    free(file);
+}
+
+static int make_buffers(struct exs_file *file)
+{
+    uint64_t chunk = file->parts.longest;
+
+    file->count = file->parts.packets ? 1 : PIECES;
+    if (!file->parts.packets && chunk > CHUNK)
+        chunk = CHUNK;
+    file->chunk = (size_t)chunk;
+    if (chunk == 0)
+        return 0;
+    file->area = mmap(NULL, file->chunk * file->count, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (file->area == MAP_FAILED) {
+        file->area = NULL;
+        return ENOMEM;
+    }
+    return exs_memory_take(EXS_MHANDLE_UNREGISTERED, file->area, file->chunk * file->count, false,
+                           &file->own, &file->memory);
+}
+
+static int create(struct exs_call *call, exs_xferfile_t *vector, size_t count, bool packets,
+                  struct exs_file **created)
+{
+    struct exs_file *file = calloc(1, sizeof(*file));
+    int error = ENOMEM;
+
+    if (!file)
+        return ENOMEM;
+    (void)pthread_mutex_init(&file->lock, NULL);
+    (void)pthread_cond_init(&file->freed, NULL);
+    file->call = call;
+    file->users = 1;
+    error = exs_file_parts_open(&file->parts, vector, count, packets);
+    if (error == 0)
+        error = make_buffers(file);
+    if (error) {
+        destroy(file);
+        return error;
+    }
+    for (size_t i = 0; i < file->count; i++) {
+        file->pieces[i].file = file;
+        file->pieces[i].buffer = file->area ? file->area + i * file->chunk : NULL;
+    }
+    *created = file;
+    return 0;
+}
+
+/* Nobody uses it any more: all pieces are over, and no more are started. */
+static void end(struct exs_file *file)
+{
+    struct exs_socket *socket = file->socket;
+    struct exs_call *call = file->call;
+    int error = file->error;
+
+    call->event.exs_evt_union.exs_evt_xferfile.exs_evt_length = file->moved;
+    exs_socket_enter(socket);
+    exs_transfer_send_over(socket, call);
+    exs_socket_leave(socket);
+    destroy(file);
+    exs_call_end(call, error, 0, 0);
+    exs_socket_put(socket);
+}
+
+static void leave(struct exs_file *file, int error)
+{
+    bool last;
+
+    (void)pthread_mutex_lock(&file->lock);
+    if (file->error == 0)
+        file->error = error;
+    last = --file->users == 0;
+    (void)pthread_cond_signal(&file->freed);
+    (void)pthread_mutex_unlock(&file->lock);
+    if (last)
+        end(file);
+}
+
+/* ---- Pieces --------------------------------------------------------------------------------- */
+
+static void piece_done(struct exs_request *request, int error, size_t moved, size_t lost)
+{
+    struct piece *piece = (struct piece *)request; /* its first member */
+    struct exs_file *file = piece->file;
+
+    (void)lost;
+    (void)pthread_mutex_lock(&file->lock);
+    file->moved += moved;
+    piece->busy = false;
+    (void)pthread_mutex_unlock(&file->lock);
+    leave(file, error);
+}
+
+/* A piece that is free, once there is one; NULL: the call has failed. */
+static struct piece *await_piece(struct exs_file *file)
+{
+    struct piece *found = NULL;
+
+    (void)pthread_mutex_lock(&file->lock);
+    while (!found && file->error == 0) {
+        for (size_t i = 0; i < file->count && !found; i++)
+            if (!file->pieces[i].busy)
+                found = &file->pieces[i];
+        if (!found)
+            (void)pthread_cond_wait(&file->freed, &file->lock);
+    }
+    if (found) {
+        found->busy = true;
+        file->users++;
+    }
+    (void)pthread_mutex_unlock(&file->lock);
+    return found;
+}
+
+/* The next part of the elements becomes this piece. */
+static int fill(struct exs_file *file, struct piece *piece)
+{
+    struct exs_file_part part;
+    int error = exs_file_parts_next(&file->parts, piece->buffer, file->chunk, &part);
+
+    if (error)
+        return error;
+    piece->request = (struct exs_request){.addr = part.addr,
+                                          .length = part.length,
+                                          .continues = file->started,
+                                          .more = !exs_file_parts_over(&file->parts),
+                                          .context = file->call,
+                                          .done = piece_done};
+    if (part.length > 0)
+        piece->request.memory = part.memory ? part.memory : file->memory;
+    file->started = true;
+    return 0;
+}
+
+static void *read_on(void *argument)
+{
+    struct exs_file *file = argument;
+    struct piece *piece;
+
+    while (!exs_file_parts_over(&file->parts) && (piece = await_piece(file)) != NULL) {
+        int error = fill(file, piece);
+
+        if (error == 0) {
+            exs_socket_enter(file->socket);
+            error = exs_transfer_send(file->socket, &piece->request);
+            exs_socket_leave(file->socket);
+        }
+        if (error)
+            piece_done(&piece->request, error, 0, 0);
+    }
+    leave(file, 0);
+    return NULL;
+}
+
+/* By a thread of its own. Signals of the process are for the program's threads. */
+static void read_rest(struct exs_file *file)
+{
+    sigset_t all;
+    sigset_t before;
+    pthread_t thread;
+    int error;
+
+    if (exs_file_parts_over(&file->parts)) {
+        leave(file, 0);
+        return;
+    }
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&thread, NULL, read_on, file);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        (void)pthread_detach(thread);
+    else
+        leave(file, error);
+}
+
+/* ---- Cancelling ----------------------------------------------------------------------------- */
+
+static void stop(struct exs_file *file)
+{
+    (void)pthread_mutex_lock(&file->lock);
+    if (file->error == 0)
+        file->error = ECANCELED;
+    (void)pthread_cond_signal(&file->freed);
+    (void)pthread_mutex_unlock(&file->lock);
+}
+
+size_t exs_files_cancel(struct exs_socket *socket, bool all, exs_ahandle_t ahandle)
+{
+    size_t count = 0;
+
+    (void)pthread_mutex_lock(&files_lock);
+    for (struct exs_file *file = files; file; file = file->next)
+        if (file->socket == socket && (all || file->call->event.exs_evt_ahandle == ahandle)) {
+            stop(file);
+            count++;
+        }
+    (void)pthread_mutex_unlock(&files_lock);
+    return count;
+}
+
+/* The thread that waits for the call is cancelled. */
+static void cancel_call(int fd, uint64_t serial)
+{
+    (void)pthread_mutex_lock(&files_lock);
+    for (struct exs_file *file = files; file; file = file->next)
+        if (file->call->serial == serial)
+            stop(file);
+    (void)pthread_mutex_unlock(&files_lock);
+    exs_call_expire(fd, serial, ECANCELED);
+}
+
+void exs_files_forget(void)
+{
+    (void)pthread_mutex_init(&files_lock, NULL);
+    files = NULL;
+}
+
+/* ---- The call ------------------------------------------------------------------------------- */
+
+static void discard(struct exs_call *call)
+{
+    exs_socket_put(call->file->socket);
+    destroy(call->file);
+}
+
+static int check_arguments(const struct exs_socket *socket, const struct exs_start *start,
+                           const exs_xferfile_t *vector, int count)
+{
+    int flags = start->flags & (EXS_BLOCK | EXS_UNSIGNALED | EXS_CREDIT_WAIT);
+
+    if (start->flags != flags || count < 1)
+        return EINVAL;
+    if (!vector)
+        return EFAULT;
+    return exs_api_check_transfer(socket, flags, false, 0);
+}
+
+/* The first piece takes credit and place. The file is read without the socket's lock. */
+static int start_file(struct exs_file *file, int cancel)
+{
+    struct piece *piece = await_piece(file);
+    int error = fill(file, piece);
+
+    if (error)
+        return error;
+    exs_socket_enter(file->socket);
+    error = exs_api_start_transfer(file->socket, file->call, &piece->request, false, cancel);
+    exs_socket_leave(file->socket);
+    return error;
+}
+
+/* With a file the call does not own the socket's count any more. */
+static int new_file(struct exs_socket *socket, const struct exs_start *start,
+                    exs_xferfile_t *vector, int count, struct exs_call **new)
+{
+    struct exs_call *call;
+    int error = exs_call_new(start, &call);
+
+    if (error)
+        return error;
+    error = create(call, vector, (size_t)count, socket->type == SOCK_SEQPACKET, &call->file);
+    if (error) {
+        exs_call_drop(call);
+        return error;
+    }
+    call->file->socket = socket;
+    exs_socket_hold(socket);
+    call->discard = discard;
+    call->cancel = cancel_call;
+    call->event.exs_evt_union.exs_evt_xferfile =
+        (exs_evt_xferfile_t){.exs_evt_sendvec = vector, .exs_evt_sendvec_cnt = count};
+    enlist(call->file);
+    *new = call;
+    return 0;
+}
+
+ssize_t exs_sendfile(int fd, exs_xferfile_t *sendvec, int sendvec_cnt, int flags,
+                     exs_qhandle_t qhandle, exs_ahandle_t ahandle)
+{
+    const struct exs_start start = {EXS_EVT_SENDFILE, fd, flags, qhandle, ahandle};
+    int cancel = exs_api_enter();
+    struct exs_socket *socket = exs_socket_find(fd);
+    struct exs_call *call = NULL;
+    int error;
+
+    if (!socket)
+        return exs_api_leave(cancel, EBADF);
+    error = check_arguments(socket, &start, sendvec, sendvec_cnt);
+    if (error == 0)
+        error = new_file(socket, &start, sendvec, sendvec_cnt, &call);
+    exs_socket_leave(socket);
+    if (error == 0) {
+        error = start_file(call->file, cancel);
+        if (error == 0)
+            read_rest(call->file);
+        else
+            exs_call_drop(call);
+    }
+    return exs_call_return(cancel, flags, call, error);
+}

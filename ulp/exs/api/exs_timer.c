@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "api/exs_timer.h"
+
+#include "queue/exs_spin.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <time.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static pthread_cond_t changed;                           /* on the monotonic clock */
+static struct exs_timer timers = {.next = &timers, .previous = &timers}; /* the earliest first */
+static bool running;                                                     /* the thread */
+
+static void unlink_locked(struct exs_timer *timer)
+{
+    timer->previous->next = timer->next;
+    timer->next->previous = timer->previous;
+    timer->set = false;
+}
+
+static void fire_locked(struct exs_timer *timer)
+{
+    const struct exs_timer copy = *timer;
+
+    unlink_locked(timer);
+    (void)pthread_mutex_unlock(&lock);
+    copy.fire(copy.fd, copy.serial);
+    (void)pthread_mutex_lock(&lock);
+}
+
+static void *thread_main(void *unused)
+{
+    (void)unused;
+    (void)pthread_mutex_lock(&lock);
+    while (timers.next != &timers) {
+        uint64_t at_ns = timers.next->at_ns;
+        struct timespec until = {.tv_sec = (time_t)(at_ns / NS_PER_S),
+                                 .tv_nsec = (long)(at_ns % NS_PER_S)};
+
+        if (exs_clock_ns() >= at_ns)
+            fire_locked(timers.next);
+        else
+            (void)pthread_cond_timedwait(&changed, &lock, &until);
+    }
+    running = false;
+    (void)pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* Signals of the process are for the program's threads. */
+static int run_locked(void)
+{
+    pthread_condattr_t clock;
+    sigset_t all;
+    sigset_t before;
+    pthread_t thread;
+    int error;
+
+    (void)pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&changed, &clock);
+    (void)pthread_condattr_destroy(&clock);
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&thread, NULL, thread_main, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        (void)pthread_detach(thread);
+        running = true;
+    }
+    return error;
+}
+
+int exs_timer_start(struct exs_timer *timer)
+{
+    struct exs_timer *before;
+    int error = 0;
+
+    (void)pthread_mutex_lock(&lock);
+    if (!running)
+        error = run_locked();
+    if (error == 0) {
+        /* Limits are alike, mostly: the place is near the end. */
+        before = timers.previous;
+        while (before != &timers && before->at_ns > timer->at_ns)
+            before = before->previous;
+        timer->previous = before;
+        timer->next = before->next;
+        before->next->previous = timer;
+        before->next = timer;
+        timer->set = true;
+        if (before == &timers)
+            (void)pthread_cond_signal(&changed);
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void exs_timer_stop(struct exs_timer *timer)
+{
+    (void)pthread_mutex_lock(&lock);
+    if (timer->set)
+        unlink_locked(timer);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+void exs_timers_forget(void)
+{
+    (void)pthread_mutex_init(&lock, NULL);
+    timers.next = timers.previous = &timers;
+    running = false;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* exs_send and exs_recv, and messages of several pieces, which go through one copy. */
+#include "api/exs_transfer_calls.h"
+
+#include "transfer/exs_transfer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECES_MAX 1024
+#define PACKET_MAX ((size_t)INT32_MAX)
+#define SEND_FLAGS                                                                                 \
+    (EXS_BLOCK | EXS_UNSIGNALED | EXS_CREDIT_WAIT | EXS_DONTWAIT | MSG_DONTWAIT | MSG_NOSIGNAL |   \
+     MSG_EOR)
+#define RECV_FLAGS (SEND_FLAGS | MSG_WAITALL | MSG_PEEK)
+#define NS_PER_US  UINT64_C(1000)
+
+/* ---- Starting ------------------------------------------------------------------------------- */
+
+int exs_api_check_transfer(const struct exs_socket *socket, int flags, bool receive, size_t length)
+{
+    if (flags & MSG_OOB)
+        return EOPNOTSUPP;
+    if (flags & ~(receive ? RECV_FLAGS : SEND_FLAGS) || length > SSIZE_MAX)
+        return EINVAL;
+    if (!receive && socket->type == SOCK_SEQPACKET && length > PACKET_MAX)
+        return EMSGSIZE;
+    return 0;
+}
+
+static void expire(int fd, uint64_t serial)
+{
+    exs_call_expire(fd, serial, ETIMEDOUT);
+}
+
+/* The socket's limit of time. It cannot be over before the caller gives the lock back. */
+static int set_limit(const struct exs_socket *socket, struct exs_call *call, bool receive)
+{
+    uint64_t us = receive ? socket->options.recv_timeout_us : socket->options.send_timeout_us;
+
+    if (us == 0 || call->file)
+        return 0;
+    call->timer = (struct exs_timer){.at_ns = exs_clock_ns() + us * NS_PER_US,
+                                     .fire = expire,
+                                     .fd = call->event.exs_evt_socket,
+                                     .serial = call->serial};
+    return exs_timer_start(&call->timer);
+}
+
+struct released {
+    struct exs_socket *socket;
+    struct exs_call *call;
+};
+
+/* Cancelled while it waited for a credit. */
+static void release(void *argument)
+{
+    struct released *released = argument;
+
+    exs_call_drop(released->call);
+    exs_socket_leave(released->socket);
+}
+
+static void wait_credit(struct exs_socket *socket, struct exs_call *call, int cancel)
+{
+    struct released released = {socket, call};
+    int state;
+
+    pthread_cleanup_push(release, &released);
+    (void)pthread_setcancelstate(cancel, &state);
+    (void)pthread_cond_wait(&socket->credit, &socket->lock);
+    (void)pthread_setcancelstate(state, NULL);
+    pthread_cleanup_pop(0);
+}
+
+int exs_api_start_transfer(struct exs_socket *socket, struct exs_call *call,
+                           struct exs_request *request, bool receive, int cancel)
+{
+    int error;
+
+    if (socket->options.fd_flags & EXS_FD_BUSYPOLL)
+        call->wait = EXS_WAIT_BUSY_POLL;
+    for (;;) {
+        error = set_limit(socket, call, receive);
+        if (error == 0)
+            error =
+                receive ? exs_transfer_recv(socket, request) : exs_transfer_send(socket, request);
+        if (error == 0)
+            return 0;
+        exs_timer_stop(&call->timer);
+        if (error != EBUSY || !(call->flags & EXS_CREDIT_WAIT))
+            return error;
+        wait_credit(socket, call, cancel);
+    }
+}
+
+/* ---- One piece of memory -------------------------------------------------------------------- */
+
+static void finish_transfer(struct exs_call *call, size_t moved, size_t lost)
+{
+    exs_evt_xfer_t *result = &call->event.exs_evt_union.exs_evt_xfer;
+
+    result->exs_evt_length = moved;
+    result->exs_evt_amount_lost = lost;
+    if (call->event.exs_evt_errno == ETIMEDOUT)
+        call->event.exs_evt_type =
+            call->event.exs_evt_type == EXS_EVT_RECV ? EXS_EVT_RECVTIMEOUT : EXS_EVT_SENDTIMEOUT;
+}
+
+static int new_transfer(const struct exs_start *start, void *buffer, size_t length,
+                        exs_mhandle_t mhandle, struct exs_call **new)
+{
+    bool receive = start->type == EXS_EVT_RECV;
+    struct exs_call *call;
+    int error = exs_call_new(start, &call);
+
+    if (error)
+        return error;
+    call->finish = finish_transfer;
+    call->request.addr = buffer;
+    call->request.length = length;
+    call->event.exs_evt_union.exs_evt_xfer =
+        (exs_evt_xfer_t){.exs_evt_buffer = buffer, .exs_evt_mhandle = mhandle};
+    error = exs_memory_take(mhandle, buffer, length, receive, &call->own, &call->request.memory);
+    if (error)
+        exs_call_drop(call);
+    else
+        *new = call;
+    return error;
+}
+
+static ssize_t transfer(const struct exs_start *start, void *buffer, size_t length,
+                        exs_mhandle_t mhandle)
+{
+    bool receive = start->type == EXS_EVT_RECV;
+    int cancel = exs_api_enter();
+    struct exs_socket *socket = exs_socket_find(start->fd);
+    struct exs_call *call = NULL;
+    int error;
+
+    if (!socket)
+        return exs_api_leave(cancel, EBADF);
+    error = exs_api_check_transfer(socket, start->flags, receive, length);
+    if (error == 0)
+        error = new_transfer(start, buffer, length, mhandle, &call);
+    if (error == 0) {
+        error = exs_api_start_transfer(socket, call, &call->request, receive, cancel);
+        if (error)
+            exs_call_drop(call);
+    }
+    exs_socket_leave(socket);
+    return exs_call_return(cancel, start->flags, call, error);
+}
+
+ssize_t exs_send(int fd, const void *buffer, size_t length, int flags, exs_qhandle_t qhandle,
+                 exs_ahandle_t ahandle, exs_mhandle_t mhandle)
+{
+    const struct exs_start start = {EXS_EVT_SEND, fd, flags, qhandle, ahandle};
+
+    return transfer(&start, (void *)(uintptr_t)buffer, length, mhandle);
+}
+
+ssize_t exs_recv(int fd, void *buffer, size_t max_length, int flags, exs_qhandle_t qhandle,
+                 exs_ahandle_t ahandle, exs_mhandle_t mhandle)
+{
+    const struct exs_start start = {EXS_EVT_RECV, fd, flags, qhandle, ahandle};
+
+    return transfer(&start, buffer, max_length, mhandle);
+}
+
+/* ---- Several pieces ------------------------------------------------------------------------- */
+
+/* The sum of the lengths, and whether all of it may be used: as a copy, so for now only. */
+static int check_pieces(const exs_msghdr_t *msg, bool receive, size_t *total)
+{
+    *total = 0;
+    if (!msg || (msg->exs_msg_iovlen > 0 && !msg->exs_msg_iov))
+        return EFAULT;
+    if (msg->exs_msg_iovlen > PIECES_MAX)
+        return EMSGSIZE;
+    if (!receive && msg->exs_msg_controllen > 0)
+        return EINVAL;
+    for (size_t i = 0; i < msg->exs_msg_iovlen; i++) {
+        const exs_iovec_t *piece = &msg->exs_msg_iov[i];
+        struct exs_memory own;
+        struct exs_memory *memory;
+        int error = exs_memory_take(piece->exs_iov_mhandle, piece->exs_iov_base, piece->exs_iov_len,
+                                    receive, &own, &memory);
+
+        if (error)
+            return error;
+        exs_memory_give(memory);
+        if (piece->exs_iov_len > SSIZE_MAX - *total)
+            return EINVAL;
+        *total += piece->exs_iov_len;
+    }
+    return 0;
+}
+
+static void gather(char *copy, const exs_msghdr_t *msg)
+{
+    for (size_t i = 0; i < msg->exs_msg_iovlen; i++) {
+        if (msg->exs_msg_iov[i].exs_iov_len > 0)
+            memcpy(copy, msg->exs_msg_iov[i].exs_iov_base, msg->exs_msg_iov[i].exs_iov_len);
+        copy += msg->exs_msg_iov[i].exs_iov_len;
+    }
+}
+
+static void scatter(const char *copy, size_t length, const exs_msghdr_t *msg)
+{
+    for (size_t i = 0; i < msg->exs_msg_iovlen && length > 0; i++) {
+        size_t part = msg->exs_msg_iov[i].exs_iov_len;
+
+        if (part > length)
+            part = length;
+        if (part > 0)
+            memcpy(msg->exs_msg_iov[i].exs_iov_base, copy, part);
+        copy += part;
+        length -= part;
+    }
+}
+
+static void finish_message(struct exs_call *call, size_t moved, size_t lost)
+{
+    exs_evt_xfermsg_t *result = &call->event.exs_evt_union.exs_evt_xfermsg;
+    exs_msghdr_t *msg = result->exs_evt_msghdr;
+
+    result->exs_evt_length = moved;
+    result->exs_evt_amount_lost = lost;
+    if (call->event.exs_evt_type == EXS_EVT_RECVMSG) {
+        if (call->copy)
+            scatter(call->copy, moved, msg);
+        msg->exs_msg_flags = (call->packets ? MSG_EOR : 0) | (lost > 0 ? MSG_TRUNC : 0);
+        msg->exs_msg_controllen = 0;
+    }
+    if (call->event.exs_evt_errno == ETIMEDOUT)
+        call->event.exs_evt_type =
+            call->event.exs_evt_type == EXS_EVT_RECVMSG ? EXS_EVT_RECVTIMEOUT : EXS_EVT_SENDTIMEOUT;
+}
+
+/* One piece goes as it is. Several become one in a copy, which is gathered now. */
+static int fill_message(struct exs_call *call, const exs_msghdr_t *msg, size_t total, bool receive)
+{
+    const exs_iovec_t *first = msg->exs_msg_iov;
+    exs_mhandle_t mhandle = EXS_MHANDLE_UNREGISTERED;
+    void *addr = NULL;
+
+    if (msg->exs_msg_iovlen == 1) {
+        addr = first->exs_iov_base;
+        mhandle = first->exs_iov_mhandle;
+    } else if (total > 0) {
+        call->copy = malloc(total);
+        if (!call->copy)
+            return ENOMEM;
+        if (!receive)
+            gather(call->copy, msg);
+        addr = call->copy;
+    }
+    call->request.addr = addr;
+    call->request.length = total;
+    return exs_memory_take(mhandle, addr, total, receive, &call->own, &call->request.memory);
+}
+
+static int start_message(struct exs_socket *socket, const struct exs_start *start,
+                         exs_msghdr_t *msg, int cancel, struct exs_call **new)
+{
+    bool receive = start->type == EXS_EVT_RECVMSG;
+    struct exs_call *call;
+    size_t total;
+    int error = check_pieces(msg, receive, &total);
+
+    if (error == 0)
+        error = exs_api_check_transfer(socket, start->flags, receive, total);
+    if (error == 0)
+        error = exs_call_new(start, &call);
+    if (error)
+        return error;
+    call->finish = finish_message;
+    call->packets = socket->type == SOCK_SEQPACKET;
+    call->event.exs_evt_union.exs_evt_xfermsg.exs_evt_msghdr = msg;
+    error = fill_message(call, msg, total, receive);
+    if (error == 0)
+        error = exs_api_start_transfer(socket, call, &call->request, receive, cancel);
+    if (error == 0)
+        *new = call;
+    else
+        exs_call_drop(call);
+    return error;
+}
+
+static ssize_t message(const struct exs_start *start, exs_msghdr_t *msg)
+{
+    int cancel = exs_api_enter();
+    struct exs_socket *socket = exs_socket_find(start->fd);
+    struct exs_call *call = NULL;
+    int error;
+
+    if (!socket)
+        return exs_api_leave(cancel, EBADF);
+    error = start_message(socket, start, msg, cancel, &call);
+    exs_socket_leave(socket);
+    return exs_call_return(cancel, start->flags, call, error);
+}
+
+ssize_t exs_sendmsg(int fd, const exs_msghdr_t *msg, int flags, exs_qhandle_t qhandle,
+                    exs_ahandle_t ahandle)
+{
+    const struct exs_start start = {EXS_EVT_SENDMSG, fd, flags, qhandle, ahandle};
+
+    return message(&start, (exs_msghdr_t *)(uintptr_t)msg);
+}
+
+ssize_t exs_recvmsg(int fd, exs_msghdr_t *msg, int flags, exs_qhandle_t qhandle,
+                    exs_ahandle_t ahandle)
+{
+    const struct exs_start start = {EXS_EVT_RECVMSG, fd, flags, qhandle, ahandle};
+
+    return message(&start, msg);
+}
+
+/* ---- Calls that always wait ----------------------------------------------------------------- */
+
+ssize_t exs_blocking_send(int fd, const void *buffer, size_t length, int flags,
+                          exs_mhandle_t mhandle)
+{
+    return exs_send(fd, buffer, length, flags | EXS_BLOCK, EXS_QHANDLE_INVALID, NULL, mhandle);
+}
+
+ssize_t exs_blocking_recv(int fd, void *buffer, size_t max_length, int flags, exs_mhandle_t mhandle)
+{
+    return exs_recv(fd, buffer, max_length, flags | EXS_BLOCK, EXS_QHANDLE_INVALID, NULL, mhandle);
+}
+
+ssize_t exs_read(int fd, void *buffer, size_t max_length)
+{
+    return exs_blocking_recv(fd, buffer, max_length, 0, EXS_MHANDLE_UNREGISTERED);
+}
+
+ssize_t exs_write(int fd, const void *buffer, size_t length)
+{
+    return exs_blocking_send(fd, buffer, length, 0, EXS_MHANDLE_UNREGISTERED);
+}
