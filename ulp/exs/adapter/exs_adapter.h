@@ -6,12 +6,14 @@
 #include <it_api.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
-/* Work of a caller that polls; true if there was some. Also called by the IA's thread. */
+/* Work that a caller which polls does; true if there was some. */
 struct exs_polled {
     bool (*poll)(struct exs_polled *polled);
     struct exs_polled *next;
+    struct exs_polled **link; /* what leads to it */
 };
 
 /* What is over and is freed by the IA's thread, outside of all callbacks of its own. */
@@ -23,7 +25,8 @@ struct exs_over {
 struct exs_adapter {
     it_ia_handle_t ia;
     it_pz_handle_t pz;
-    bool pins; /* registered memory is locked: a device */
+    bool pins;   /* registered memory is locked: a device */
+    bool no_crc; /* ITAPI_EXS_CRC=off */
 };
 
 /* Opened by the first call. NULL: errno says why. */

@@ -18,8 +18,9 @@ struct exs_request {
     void *addr;
     size_t length;
     struct exs_memory *memory; /* that addr lies in; NULL if length is 0 */
-    int flags;                 /* MSG_WAITALL, MSG_PEEK, EXS_CREDIT_WAIT */
-    bool continues;            /* a send that takes no credit of its own */
+    int flags;                 /* MSG_WAITALL, MSG_PEEK */
+    bool continues;            /* a send without a credit: a further piece of its context's */
+    bool more;                 /* a send: pieces of the same context follow, before all others */
     void *context;             /* the caller's */
     /*
      * Once, without a lock of the socket: 0 or errno, octets moved, octets of a packet that are
@@ -36,8 +37,10 @@ struct exs_request {
     size_t moved;
     size_t lost;
     int error;
+    bool started;     /* a packet: it has been sent */
     bool busy;        /* octets of it are in posts that have not completed */
     uint32_t last_tx; /* the post after which they are free */
+    bool cancelled;   /* ends with error if it has not ended otherwise */
 };
 
 /* Requests in order. */
@@ -48,6 +51,9 @@ struct exs_requests {
 
 void exs_requests_put(struct exs_requests *list, struct exs_request *request);
 struct exs_request *exs_requests_take(struct exs_requests *list);
+/* Behind `before`; NULL: at the front. */
+void exs_requests_insert(struct exs_requests *list, struct exs_request *before,
+                         struct exs_request *request);
 /* Takes one out of the middle. */
 void exs_requests_remove(struct exs_requests *list, struct exs_request *request);
 

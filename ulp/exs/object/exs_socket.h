@@ -63,6 +63,8 @@ struct exs_socket {
     struct exs_listener *listener;     /* LISTENING */
     struct exs_connection *connection; /* CONNECTING on */
     struct exs_request *connect;       /* under way */
+    int connect_error;                 /* what it is to say, if it has been given up */
+    bool cut;                          /* closed without waiting */
     struct exs_request *shutdown;
     struct exs_request *close;
 
@@ -77,10 +79,16 @@ struct exs_socket *exs_socket_new(int domain, int type);
 /* The socket of a descriptor, counted and locked; NULL if there is none. */
 struct exs_socket *exs_socket_find(int fd);
 
+/* The same for somebody who has it counted already; leave gives both back. */
+void exs_socket_enter(struct exs_socket *socket);
+
+/* Counts a user; exs_socket_put counts back. */
+void exs_socket_hold(struct exs_socket *socket);
+
 /* Unlocks, after having called done of what has finished, and counts back. */
 void exs_socket_leave(struct exs_socket *socket);
 
-/* Counts back; the last one returns it to the pool. */
+/* The last one returns it to the pool. */
 void exs_socket_put(struct exs_socket *socket);
 
 /* Closes the descriptor: no call finds the socket from now on. With the lock. */

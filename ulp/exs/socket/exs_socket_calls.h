@@ -25,6 +25,14 @@ int exs_socket_shutdown(int fd, int how, struct exs_request *request);
 /* The descriptor is gone when this returns 0. cut: EXS_DONTLINGER. */
 int exs_socket_close(int fd, bool cut, struct exs_request *request);
 
+/*
+ * Ends calls that match with error: accepts, a connect, sends and receives. Returns how many will.
+ * With the lock.
+ */
+size_t exs_socket_cancel(struct exs_socket *socket,
+                         bool (*match)(const struct exs_request *request, const void *key),
+                         const void *key, int error);
+
 /* EXS_POLLIN, EXS_POLLOUT bits. With the lock. */
 int exs_socket_ready(const struct exs_socket *socket);
 

@@ -8,9 +8,12 @@
 
 #include "object/exs_socket.h"
 
-/* EBUSY without a credit; EXS_CREDIT_WAIT sleeps for one, which is a cancellation point. */
+/* EBUSY without a credit; socket->credit tells when it is worth trying again. */
 int exs_transfer_send(struct exs_socket *socket, struct exs_request *request);
 int exs_transfer_recv(struct exs_socket *socket, struct exs_request *request);
+
+/* The send of this context has no further piece, although the last one said so. */
+void exs_transfer_send_over(struct exs_socket *socket, const void *context);
 
 /*
  * Ends those that match with error, as far as none of their octets are under way; a receive that is

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Addresses of sockets, and what IT-API calls them. */
+#ifndef ITAPI_ULP_EXS_SOCKET_EXS_ADDRESS_H
+#define ITAPI_ULP_EXS_SOCKET_EXS_ADDRESS_H
+
+#include <it_api.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+
+/* An address of the domain, or its errno: EAFNOSUPPORT, EINVAL. */
+int exs_address_check(int domain, const struct sockaddr *address, socklen_t length);
+
+/* Network byte order. */
+uint16_t exs_address_port(const struct sockaddr_storage *address);
+void exs_address_set_port(struct sockaddr_storage *address, uint16_t port);
+
+/* The path between two addresses; the local one may have family 0. */
+void exs_address_path(const struct sockaddr_storage *local, const struct sockaddr_storage *peer,
+                      it_path_t *path);
+
+/* An address of the domain: one of IPv4 becomes a mapped one in IPv6. */
+void exs_address_convert(int domain, struct sockaddr_storage *address);
+
+/* As much as there is room for; *length becomes what it takes. */
+void exs_address_give(const struct sockaddr_storage *address, struct sockaddr *to,
+                      socklen_t *length);
+
+#endif /* ITAPI_ULP_EXS_SOCKET_EXS_ADDRESS_H */

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The events of connections. */
+#include "socket/exs_events.h"
+
+#include "socket/exs_address.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BATCH  16u
+#define ROUNDS 4u /* of one call: then it is the turn of the others */
+
+/* What is to be done without the lock. */
+struct later {
+    struct exs_socket *acceptor;
+    struct exs_request *element;
+    int fd;
+    bool retry;
+};
+
+/* ---- Established ---------------------------------------------------------------------------- */
+
+static void keep_addresses(struct exs_socket *socket)
+{
+    struct itx_ep_addresses addresses = {.size = sizeof(addresses)};
+
+    if (itx_ep_query_addresses(socket->connection->ep, &addresses) != IT_SUCCESS)
+        return;
+    socket->local = addresses.local;
+    socket->peer = addresses.remote;
+    exs_address_convert(socket->domain, &socket->local);
+    exs_address_convert(socket->domain, &socket->peer);
+}
+
+static void finish_one(struct exs_socket *socket, struct exs_request **request, int error)
+{
+    struct exs_request *taken = *request;
+
+    *request = NULL;
+    if (taken)
+        exs_socket_finish(socket, taken, error);
+}
+
+/* The peer has accepted; its private data tell how. */
+static int agree(struct exs_connection *connection, const it_event_t *event)
+{
+    struct exs_setup setup;
+
+    if (!exs_setup_get(event->conn.private_data, itx_event_private_data_length(event), &setup))
+        return EPROTO;
+    return exs_connection_agree(connection, &setup);
+}
+
+static void on_established(struct exs_socket *socket, const it_event_t *event, struct later *later)
+{
+    struct exs_connection *connection = socket->connection;
+    int error = connection->element ? 0 : agree(connection, event);
+
+    if (error != 0) {
+        socket->error = error;
+        exs_connection_fail(connection);
+        return;
+    }
+    connection->live = true;
+    socket->state = EXS_STATE_CONNECTED;
+    keep_addresses(socket);
+    if (connection->element) {
+        *later = (struct later){
+            .acceptor = connection->acceptor, .element = connection->element, .fd = socket->fd};
+        exs_address_give(&socket->peer, connection->element->address,
+                         connection->element->address_length);
+        connection->element = NULL;
+    } else
+        finish_one(socket, &socket->connect, 0);
+    exs_socket_changed(socket);
+}
+
+/* ---- Over ----------------------------------------------------------------------------------- */
+
+void exs_events_bury(struct exs_socket *socket)
+{
+    struct exs_connection *connection = socket->connection;
+
+    socket->connection = NULL;
+    exs_adapter_bury(&connection->over);
+}
+
+static int error_of(const it_connection_event_t *event)
+{
+    if (event->event_number == IT_CM_MSG_CONN_PEER_REJECT_EVENT)
+        return ECONNREFUSED;
+    switch (event->reject_reason_code) {
+    case IT_CN_REJ_TIMEOUT:
+        return ETIMEDOUT;
+    case IT_CN_REJ_BAD_PATH:
+        return EHOSTUNREACH;
+    case IT_CN_REJ_RESOURCES:
+        return ENOBUFS;
+    default:
+        return ECONNREFUSED;
+    }
+}
+
+/* It has never been established: a client may try again, an accepted one goes. */
+static void on_failed_attempt(struct exs_socket *socket, int error, struct later *later)
+{
+    struct exs_connection *connection = socket->connection;
+
+    exs_connection_end(connection, error);
+    if (connection->element) {
+        *later = (struct later){
+            .acceptor = connection->acceptor, .element = connection->element, .retry = true};
+        connection->element = NULL;
+        exs_socket_detach(socket);
+    }
+    finish_one(socket, &socket->connect, socket->connect_error ? socket->connect_error : error);
+    finish_one(socket, &socket->close, 0);
+    socket->state = EXS_STATE_OPEN;
+    socket->error = 0;
+    exs_events_bury(socket);
+}
+
+static void on_over(struct exs_socket *socket)
+{
+    struct exs_connection *connection = socket->connection;
+    int error = connection->got_close ? 0 : ECONNRESET;
+
+    if (socket->state != EXS_STATE_CONNECTED || !connection->live)
+        return;
+    /* What the peer has confirmed has arrived, whoever of the two ended the connection. */
+    if (socket->close)
+        finish_one(socket, &socket->close, connection->got_closed || socket->cut ? 0 : error);
+    finish_one(socket, &socket->shutdown, error);
+    exs_connection_end(connection, socket->cut ? ECANCELED : error);
+    socket->state = EXS_STATE_ENDED;
+    socket->error = error;
+    if (socket->closing)
+        exs_events_bury(socket);
+}
+
+/* ---- All events ----------------------------------------------------------------------------- */
+
+static void on_event(struct exs_socket *socket, const it_event_t *event, struct later *later)
+{
+    struct exs_connection *connection = socket->connection;
+
+    switch (event->event_number) {
+    case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
+        on_established(socket, event, later);
+        break;
+    case IT_CM_MSG_CONN_PEER_REJECT_EVENT:
+    case IT_CM_MSG_CONN_NONPEER_REJECT_EVENT:
+        on_failed_attempt(socket, error_of(&event->conn), later);
+        break;
+    case IT_CM_MSG_CONN_DISCONNECT_EVENT:
+    case IT_CM_MSG_CONN_BROKEN_EVENT:
+        if (socket->state == EXS_STATE_CONNECTING)
+            on_failed_attempt(socket, socket->error != 0 ? socket->error : ECONNRESET, later);
+        else
+            on_over(socket);
+        break;
+    default:
+        exs_connection_completion(connection, event);
+        break;
+    }
+}
+
+void exs_events_advance(struct exs_socket *socket)
+{
+    struct exs_connection *connection = socket->connection;
+
+    if (!connection || !connection->live)
+        return;
+    if (socket->shutdown && !(connection->due & EXS_DUE_FIN))
+        finish_one(socket, &socket->shutdown, 0);
+    if (socket->closing && connection->got_closed && !connection->failed)
+        exs_connection_fail(connection);
+}
+
+/* Nobody wants to know any more. */
+static void drain(const struct exs_connection *connection)
+{
+    it_event_t events[BATCH];
+    size_t count;
+
+    while (itx_evd_dequeue_n(connection->evd, BATCH, events, &count) == IT_SUCCESS) {
+    }
+}
+
+static bool work(struct exs_connection *connection)
+{
+    struct exs_socket *socket = connection->socket;
+    struct later later = {0};
+    it_event_t events[BATCH];
+    bool worked = false;
+    size_t count;
+
+    exs_socket_enter(socket);
+    for (size_t round = 0; round < ROUNDS && socket->connection == connection &&
+                           itx_evd_dequeue_n(connection->evd, BATCH, events, &count) == IT_SUCCESS;
+         round++) {
+        for (size_t i = 0; i < count && socket->connection == connection; i++)
+            on_event(socket, &events[i], &later);
+        if (socket->connection == connection) {
+            exs_connection_push(connection);
+            exs_events_advance(socket);
+        }
+        worked = true;
+    }
+    if (socket->connection != connection)
+        drain(connection);
+    exs_socket_leave(socket);
+    if (later.element)
+        exs_listen_accepted(later.acceptor, later.element, later.fd, 0, later.retry);
+    return worked;
+}
+
+void exs_events_callback(it_evd_handle_t evd, void *connection)
+{
+    (void)evd;
+    (void)work(connection);
+}
+
+static bool poll_connection(struct exs_polled *polled)
+{
+    return work((struct exs_connection *)(void *)((char *)polled -
+                                                  offsetof(struct exs_connection, polled)));
+}
+
+int exs_events_connect(struct exs_socket *socket, struct exs_connection **result)
+{
+    int error = exs_connection_new(socket, exs_events_callback, result);
+
+    if (error != 0)
+        return error;
+    (*result)->polled.poll = poll_connection;
+    exs_adapter_watch(&(*result)->polled);
+    return 0;
+}
+
+void exs_events_discard(struct exs_connection *connection)
+{
+    exs_adapter_bury(&connection->over);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Listening sockets, for the files of this folder. With the socket's lock. */
+#ifndef ITAPI_ULP_EXS_SOCKET_EXS_LISTEN_H
+#define ITAPI_ULP_EXS_SOCKET_EXS_LISTEN_H
+
+#include "object/exs_socket.h"
+
+/* Ends the accepts that match, or all: NULL. Returns their number. */
+size_t exs_listen_cancel(struct exs_socket *socket,
+                         bool (*want)(const struct exs_request *request, const void *key),
+                         const void *key, int error);
+/* The socket is closed. */
+void exs_listen_end(struct exs_socket *socket);
+/* A peer waits to be accepted. */
+bool exs_listen_ready(const struct exs_socket *socket);
+
+/* The kernel's socket gives the port up, for the one that IT-API opens. */
+void exs_socket_release_port(struct exs_socket *socket);
+
+#endif /* ITAPI_ULP_EXS_SOCKET_EXS_LISTEN_H */

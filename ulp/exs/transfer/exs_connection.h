@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A connection: endpoint, EVD, slots of messages, ring, and the protocol of its type. All with the
+ * socket's lock but exs_connection_new and exs_connection_free.
+ */
+#ifndef ITAPI_ULP_EXS_TRANSFER_EXS_CONNECTION_H
+#define ITAPI_ULP_EXS_TRANSFER_EXS_CONNECTION_H
+
+#include "adapter/exs_adapter.h"
+#include "object/exs_socket.h"
+#include "packet/exs_packet_in.h"
+#include "packet/exs_packet_out.h"
+#include "stream/exs_stream_in.h"
+#include "stream/exs_stream_out.h"
+#include "wire/exs_flow.h"
+
+#include <itx_api.h>
+
+#define EXS_SLOTS        32u   /* messages that a side may have under way */
+#define EXS_SLOT_OCTETS  2048u /* the longest message */
+#define EXS_INLINE_MAX   (EXS_SLOT_OCTETS - EXS_HEAD_OCTETS)
+#define EXS_CREDIT_DUE   8u
+#define EXS_SIGNAL_EACH  8u    /* one Send of so many has a completion */
+#define EXS_ADVERT_MIN   4096u /* shorter receives take their octets from the ring */
+#define EXS_ASK_MIN      16384u
+#define EXS_RING_MAX     ((size_t)1 << 30)
+#define EXS_CREDITS_MAX  65535
+
+/* What waits to be sent: bits, in the order in which it goes. */
+#define EXS_DUE_WITHDRAWN 0x01u
+#define EXS_DUE_WITHDRAW  0x02u
+#define EXS_DUE_RING      0x04u
+#define EXS_DUE_CLOSED    0x08u
+#define EXS_DUE_FIN       0x10u /* behind all data */
+#define EXS_DUE_CLOSE     0x20u /* the same */
+
+struct exs_connection {
+    struct exs_socket *socket;
+    struct exs_over over;
+    struct exs_polled polled;
+    struct exs_request *element; /* an accept that it is for, until it is established */
+    struct exs_socket *acceptor; /* counted; of this one */
+    it_evd_handle_t evd;
+    it_ep_handle_t ep;
+    bool live;    /* established, and not over */
+    bool failed;  /* the end of it has been asked for */
+    bool got_end; /* FIN or CLOSE has come */
+    bool got_close;
+    bool sent_close;
+    bool got_closed;
+    bool no_more_sends;    /* shutdown, close */
+    bool no_more_receives; /* shutdown */
+
+    unsigned char *slots; /* EXS_SLOTS of receives, then as many of Sends */
+    it_lmr_handle_t slots_lmr;
+    unsigned char *ring;
+    size_t ring_size;
+    it_lmr_handle_t ring_lmr; /* null: not registered */
+    it_rmr_context_t ring_key;
+    struct exs_place peer_ring;
+
+    struct exs_flow flow;
+    uint32_t tx_posted; /* Sends, modulo 2^32 */
+    uint32_t tx_done;   /* of these completed */
+    uint32_t tx_signal; /* the last with a completion */
+    unsigned due;       /* EXS_DUE_ */
+    uint32_t withdrawn; /* the chain to be told */
+
+    struct exs_requests sends; /* those whose octets are sent first, then those that wait */
+    struct exs_request *next;  /* the first that waits */
+    uint64_t waiting;          /* octets of all that wait; of packets with their heads */
+    int sends_open;            /* credits in use */
+    int send_credits;
+    int recv_credits;
+    void *gate; /* context whose next piece goes first */
+
+    /* By the type of the socket. */
+    struct exs_stream_out out;
+    struct exs_stream_in in;
+    struct exs_packet_out packet_out;
+    struct exs_packet_in packet_in;
+    void *arrays[2]; /* of out and in */
+};
+
+/* ---- Its life ------------------------------------------------------------------------------- */
+
+/*
+ * With endpoint and memory, receives posted. on_event is the callback of its EVD. The socket is
+ * counted. 0 or errno.
+ */
+int exs_connection_new(struct exs_socket *socket, it_evd_callback_rtn_t on_event,
+                       struct exs_connection **result);
+
+/* What to tell the peer; credits as the program wants them. */
+void exs_connection_offer(const struct exs_connection *connection, struct exs_setup *setup);
+/* What the peer has said. Of credits each direction has the least. 0, ENOMEM, or EPROTO. */
+int exs_connection_agree(struct exs_connection *connection, const struct exs_setup *peer);
+
+/* The connection is over, or was never made: all requests end with error, or as they should. */
+void exs_connection_end(struct exs_connection *connection, int error);
+
+/* Has it ended: a DISCONNECT follows, if there is a connection. */
+void exs_connection_fail(struct exs_connection *connection);
+
+/* Called by the adapter once it is over. */
+void exs_connection_free(struct exs_connection *connection);
+
+/* Ends receives that match, as soon as the peer cannot use them any more. Returns their number. */
+size_t exs_connection_cancel_receives(struct exs_connection *connection,
+                                      bool (*match)(const struct exs_request *request,
+                                                    const void *key),
+                                      const void *key, int error);
+
+/* ---- Its work ------------------------------------------------------------------------------- */
+
+/* A completion. */
+void exs_connection_completion(struct exs_connection *connection, const it_event_t *event);
+
+/* Sends what can be sent. */
+void exs_connection_push(struct exs_connection *connection);
+
+/* ---- For the files of this folder ----------------------------------------------------------- */
+
+static inline bool exs_is_stream(const struct exs_connection *connection)
+{
+    return connection->socket->type == SOCK_STREAM;
+}
+
+/* A slot and a receive at the peer are there. */
+bool exs_post_room(const struct exs_connection *connection);
+/* Where the payload of the next message goes: EXS_INLINE_MAX octets. */
+unsigned char *exs_post_payload(const struct exs_connection *connection);
+/* Sends a message of the type and these numbers. */
+void exs_post(struct exs_connection *connection, struct exs_message *message);
+/* Writes octets of a request to the peer's memory; the message behind it makes them free again. */
+bool exs_post_write(struct exs_connection *connection, struct exs_request *request,
+                    const void *octets, size_t count, const struct exs_place *place);
+void exs_post_receive(struct exs_connection *connection, size_t slot);
+
+/* Octets between the ring, whose place `position` is modulo its size, and memory. */
+void exs_ring_put(struct exs_connection *connection, uint64_t position, const void *octets,
+                  size_t count);
+void exs_ring_get(const struct exs_connection *connection, uint64_t position, void *octets,
+                  size_t count);
+/* Registers it; false: out of memory. */
+bool exs_ring_register(struct exs_connection *connection);
+
+/* The first request that has octets left to send; NULL: none, or its turn has not come. */
+struct exs_request *exs_sends_next(struct exs_connection *connection);
+/* Ends those whose octets are free. */
+void exs_sends_reap(struct exs_connection *connection);
+
+/* Cancels what has not been sent of those that match, or of all: NULL. */
+size_t exs_sends_cut(struct exs_connection *connection,
+                     bool (*match)(const struct exs_request *request, const void *key),
+                     const void *key, int error);
+
+/* A receive has ended. */
+void exs_receive_done(struct exs_connection *connection, struct exs_request *request, size_t moved,
+                      size_t lost);
+
+/* exs_stream_serve or exs_packet_serve. */
+void exs_connection_serve(struct exs_connection *connection);
+
+/* What depends on the type. Each is false for a lie of the peer's. */
+bool exs_stream_message(struct exs_connection *connection, const struct exs_message *message);
+bool exs_packet_message(struct exs_connection *connection, const struct exs_message *message);
+/* Adverts and the like, then data. */
+void exs_stream_push(struct exs_connection *connection);
+void exs_packet_push(struct exs_connection *connection);
+/* A receive of the program's. */
+void exs_stream_receive(struct exs_connection *connection, struct exs_request *request);
+void exs_packet_receive(struct exs_connection *connection, struct exs_request *request);
+/* Gives receives what they can have now: data of the ring, the end, cancellation. */
+void exs_stream_serve(struct exs_connection *connection);
+void exs_packet_serve(struct exs_connection *connection);
+
+#endif /* ITAPI_ULP_EXS_TRANSFER_EXS_CONNECTION_H */

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Messages and Writes become posts; the ring. */
+#include "transfer/exs_connection.h"
+
+#include "memory/exs_memory.h"
+
+#include <string.h>
+
+static unsigned char *tx_slot(const struct exs_connection *connection)
+{
+    return connection->slots +
+           (size_t)(EXS_SLOTS + connection->tx_posted % EXS_SLOTS) * EXS_SLOT_OCTETS;
+}
+
+void exs_connection_fail(struct exs_connection *connection)
+{
+    connection->failed = true;
+    if (connection->ep)
+        (void)it_ep_disconnect(connection->ep, NULL, 0);
+}
+
+bool exs_post_room(const struct exs_connection *connection)
+{
+    return !connection->failed && connection->tx_posted - connection->tx_done < EXS_SLOTS - 1 &&
+           exs_flow_room(&connection->flow) > 0;
+}
+
+unsigned char *exs_post_payload(const struct exs_connection *connection)
+{
+    return tx_slot(connection) + EXS_HEAD_OCTETS;
+}
+
+/* Octets that the peer's ring has, or ours: what every message tells. */
+static uint32_t tell_freed(struct exs_connection *connection)
+{
+    return exs_is_stream(connection) ? exs_stream_in_tell(&connection->in)
+                                     : exs_packet_in_tell(&connection->packet_in);
+}
+
+/* One of some Sends has a completion, and the one behind the last octets of a Write. */
+static bool is_signalled(const struct exs_connection *connection, const struct exs_message *message)
+{
+    return connection->tx_posted + 1 - connection->tx_signal >= EXS_SIGNAL_EACH ||
+           (message->type == EXS_MESSAGE_DATA && !(message->flags & EXS_MESSAGE_INLINE));
+}
+
+void exs_post(struct exs_connection *connection, struct exs_message *message)
+{
+    unsigned char *slot = tx_slot(connection);
+    bool signalled = is_signalled(connection, message);
+    it_lmr_triplet_t segment = {.lmr = connection->slots_lmr, .addr.abs = slot};
+
+    message->posted = exs_flow_send(&connection->flow);
+    message->freed = tell_freed(connection);
+    segment.length = exs_message_put(slot, message);
+    if (message->flags & EXS_MESSAGE_INLINE)
+        segment.length += message->count;
+    connection->tx_posted++;
+    if (signalled)
+        connection->tx_signal = connection->tx_posted;
+    if (it_post_send(connection->ep, &segment, 1, connection->tx_posted,
+                     signalled ? (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG)
+                               : (it_dto_flags_t)0) != IT_SUCCESS)
+        exs_connection_fail(connection);
+}
+
+bool exs_post_write(struct exs_connection *connection, struct exs_request *request,
+                    const void *octets, size_t count, const struct exs_place *place)
+{
+    it_lmr_triplet_t segment = {.addr.abs = (void *)(uintptr_t)octets, .length = count};
+    it_rmr_context_t key;
+
+    if (exs_memory_lmr(request->memory, &segment.lmr, &key) != 0 ||
+        it_post_rdma_write(connection->ep, &segment, 1, 0, IT_COALESCE_WR_FLAG, place->addr,
+                           place->stag) != IT_SUCCESS) {
+        exs_connection_fail(connection);
+        return false;
+    }
+    request->busy = true;
+    request->last_tx = connection->tx_posted + 1;
+    return true;
+}
+
+void exs_post_receive(struct exs_connection *connection, size_t slot)
+{
+    it_lmr_triplet_t segment = {.lmr = connection->slots_lmr,
+                                .addr.abs = connection->slots + slot * EXS_SLOT_OCTETS,
+                                .length = EXS_SLOT_OCTETS};
+
+    if (it_post_recv(connection->ep, &segment, 1, slot,
+                     (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG)) != IT_SUCCESS)
+        exs_connection_fail(connection);
+}
+
+/* ---- The ring ------------------------------------------------------------------------------- */
+
+void exs_ring_put(struct exs_connection *connection, uint64_t position, const void *octets,
+                  size_t count)
+{
+    size_t at = position % connection->ring_size;
+    size_t first = connection->ring_size - at < count ? connection->ring_size - at : count;
+
+    memcpy(connection->ring + at, octets, first);
+    memcpy(connection->ring, (const char *)octets + first, count - first);
+}
+
+void exs_ring_get(const struct exs_connection *connection, uint64_t position, void *octets,
+                  size_t count)
+{
+    size_t at = position % connection->ring_size;
+    size_t first = connection->ring_size - at < count ? connection->ring_size - at : count;
+
+    memcpy(octets, connection->ring + at, first);
+    memcpy((char *)octets + first, connection->ring, count - first);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* SOCK_STREAM: the protocol of stream/ on a connection. */
+#include "transfer/exs_connection.h"
+
+#include "include/exs.h"
+#include "memory/exs_memory.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- Sending -------------------------------------------------------------------------------- */
+
+/* Gathers octets of the requests in their order into the next message. */
+static void gather(struct exs_connection *connection, uint64_t count)
+{
+    unsigned char *to = exs_post_payload(connection);
+    struct exs_request *request;
+    size_t part;
+
+    connection->waiting -= count;
+    while (count > 0) {
+        request = exs_sends_next(connection);
+        part = request->length - request->moved;
+        if (part > count)
+            part = (size_t)count;
+        memcpy(to, (const char *)request->addr + request->moved, part);
+        request->moved += part;
+        to += part;
+        count -= part;
+    }
+}
+
+static void send_data(struct exs_connection *connection, struct exs_request *request,
+                      const struct exs_step *step)
+{
+    bool direct = step->kind == EXS_STEP_DIRECT;
+    struct exs_message message = {.type = EXS_MESSAGE_DATA,
+                                  .flags = direct ? EXS_MESSAGE_DIRECT : 0,
+                                  .chain = step->chain,
+                                  .count = step->count};
+    struct exs_place place = step->place;
+
+    if (!direct) {
+        place = connection->peer_ring;
+        place.addr += step->offset;
+    }
+    if (step->in_line) {
+        message.flags |= EXS_MESSAGE_INLINE;
+        gather(connection, step->count);
+    } else {
+        if (!exs_post_write(connection, request, (const char *)request->addr + request->moved,
+                            (size_t)step->count, &place))
+            return;
+        request->moved += (size_t)step->count;
+        connection->waiting -= step->count;
+    }
+    exs_post(connection, &message);
+}
+
+static uint64_t inline_max(const struct exs_connection *connection)
+{
+    uint64_t wish = (uint64_t)connection->socket->options.inline_max;
+
+    return wish < EXS_INLINE_MAX ? wish : EXS_INLINE_MAX;
+}
+
+/* Octets for one step: all that may go now if they fit a message, otherwise those of the request. */
+static uint64_t step_octets(const struct exs_connection *connection,
+                            const struct exs_request *request)
+{
+    uint64_t most = inline_max(connection);
+    uint64_t octets = request->length - request->moved;
+
+    if (octets > most)
+        return octets;
+    for (; !request->more && request->next && octets < most; octets += request->length)
+        request = request->next;
+    return octets < most ? octets : most;
+}
+
+/* One step; false: there is nothing to do, or it has to wait. */
+static bool push_step(struct exs_connection *connection)
+{
+    struct exs_request *request = exs_sends_next(connection);
+    struct exs_message message = {0};
+    struct exs_step step;
+    uint64_t octets;
+
+    if (!request || !exs_post_room(connection))
+        return false;
+    octets = step_octets(connection, request);
+    if (octets < EXS_INLINE_MAX && !(connection->socket->options.fd_flags & EXS_FD_NODELAY) &&
+        exs_flow_answer_comes(&connection->flow))
+        return false;
+    exs_stream_out_step(&connection->out, octets, inline_max(connection), &step);
+    switch (step.kind) {
+    case EXS_STEP_DIRECT:
+    case EXS_STEP_RING:
+        send_data(connection, request, &step);
+        return true;
+    case EXS_STEP_ASK:
+    case EXS_STEP_WANT:
+        message.type = step.kind == EXS_STEP_ASK ? EXS_MESSAGE_ASK : EXS_MESSAGE_WANT;
+        exs_post(connection, &message);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- Advertising ---------------------------------------------------------------------------- */
+
+static bool push_advert(struct exs_connection *connection)
+{
+    const struct exs_receive *next = exs_stream_in_next_advert(&connection->in);
+    struct exs_request *request;
+    struct exs_message message = {.type = EXS_MESSAGE_ADVERT};
+    it_lmr_handle_t lmr;
+    it_rmr_context_t key;
+
+    if (!next || !exs_post_room(connection))
+        return false;
+    request = next->owner;
+    if (exs_memory_lmr(request->memory, &lmr, &key) != 0) {
+        exs_connection_fail(connection);
+        return false;
+    }
+    message.flags = next->waitall ? EXS_MESSAGE_WAITALL : 0;
+    message.place.addr = (uintptr_t)request->addr + next->filled;
+    message.place.length = next->length - next->filled;
+    message.place.stag = (uint32_t)key;
+    exs_stream_in_advertise(&connection->in, &message.count);
+    message.chain = connection->in.chain;
+    exs_post(connection, &message);
+    return true;
+}
+
+void exs_stream_push(struct exs_connection *connection)
+{
+    struct exs_message none = {.type = EXS_MESSAGE_NONE};
+
+    while (push_advert(connection)) {
+    }
+    if (exs_post_room(connection) && connection->in.asked &&
+        exs_stream_in_none_due(&connection->in))
+        exs_post(connection, &none);
+    while (push_step(connection)) {
+    }
+}
+
+/* ---- Receiving ------------------------------------------------------------------------------ */
+
+static void complete(struct exs_connection *connection)
+{
+    struct exs_receive receive;
+
+    while (exs_stream_in_complete(&connection->in, &receive))
+        exs_receive_done(connection, receive.owner, (size_t)receive.filled, 0);
+}
+
+/* Those that are cancelled and not advertised end now. */
+static void sweep(struct exs_connection *connection)
+{
+    struct exs_stream_in *in = &connection->in;
+    struct exs_request *request;
+    uint64_t filled;
+
+    for (uint32_t i = in->advertised; i < in->count;) {
+        request = exs_stream_in_at(in, i)->owner;
+        filled = exs_stream_in_at(in, i)->filled;
+        if (!request->cancelled) {
+            i++;
+            continue;
+        }
+        exs_stream_in_remove(in, i);
+        request->moved = (size_t)filled;
+        exs_socket_finish(connection->socket, request, request->error);
+    }
+}
+
+/*
+ * Octets of the ring for the receives at the head. Those from position `start` on are in `fresh`,
+ * in the message that has brought them.
+ */
+static void serve(struct exs_connection *connection, const unsigned char *fresh, uint64_t start)
+{
+    struct exs_take take;
+    char *to;
+    size_t old;
+
+    complete(connection);
+    while (exs_stream_in_take(&connection->in, &take)) {
+        to = (char *)((struct exs_request *)take.receive->owner)->addr + take.to;
+        old = 0;
+        if (take.position < start) {
+            old = (size_t)(start - take.position < take.count ? start - take.position : take.count);
+            exs_ring_get(connection, take.position, to, old);
+        }
+        if (old < take.count)
+            memcpy(to + old, fresh + (take.position + old - start), (size_t)take.count - old);
+        complete(connection);
+    }
+}
+
+void exs_stream_serve(struct exs_connection *connection)
+{
+    sweep(connection);
+    serve(connection, NULL, UINT64_MAX);
+    sweep(connection);
+}
+
+static bool got_ring_data(struct exs_connection *connection, const struct exs_message *message)
+{
+    struct exs_stream_in *in = &connection->in;
+    uint64_t start = in->ring_written;
+    uint64_t from;
+
+    if (!exs_stream_in_ring(in, message->count))
+        return false;
+    if (connection->no_more_receives)
+        in->ring_read = in->ring_written;
+    sweep(connection);
+    if (!(message->flags & EXS_MESSAGE_INLINE)) {
+        serve(connection, NULL, UINT64_MAX);
+        return true;
+    }
+    serve(connection, message->payload, start);
+    from = in->ring_read > start ? in->ring_read : start;
+    exs_ring_put(connection, from, message->payload + (from - start),
+                 (size_t)(in->ring_written - from));
+    return true;
+}
+
+static bool got_direct_data(struct exs_connection *connection, const struct exs_message *message)
+{
+    uint64_t to;
+    struct exs_receive *receive =
+        exs_stream_in_direct(&connection->in, message->chain, message->count, &to);
+
+    if (!receive)
+        return false;
+    if (message->flags & EXS_MESSAGE_INLINE)
+        memcpy((char *)((struct exs_request *)receive->owner)->addr + to, message->payload,
+               (size_t)message->count);
+    complete(connection);
+    return true;
+}
+
+static bool got_withdraw(struct exs_connection *connection, uint32_t chain)
+{
+    connection->withdrawn = chain;
+    connection->due |= EXS_DUE_WITHDRAWN;
+    return exs_stream_out_withdraw(&connection->out, chain);
+}
+
+static bool got_ring(struct exs_connection *connection, const struct exs_message *message)
+{
+    if (!connection->out.wanted || connection->out.ring_known ||
+        message->place.length != connection->out.ring_size)
+        return false;
+    connection->peer_ring = message->place;
+    connection->out.ring_known = true;
+    return true;
+}
+
+bool exs_stream_message(struct exs_connection *connection, const struct exs_message *message)
+{
+    if (!exs_stream_out_freed(&connection->out, message->freed))
+        return false;
+    switch (message->type) {
+    case EXS_MESSAGE_DATA:
+        return (message->flags & EXS_MESSAGE_DIRECT) ? got_direct_data(connection, message)
+                                                     : got_ring_data(connection, message);
+    case EXS_MESSAGE_ADVERT:
+        return exs_stream_out_advert(&connection->out, message);
+    case EXS_MESSAGE_ASK:
+        return exs_stream_in_ask(&connection->in);
+    case EXS_MESSAGE_NONE:
+        exs_stream_out_none(&connection->out);
+        return true;
+    case EXS_MESSAGE_WITHDRAW:
+        return got_withdraw(connection, message->chain);
+    case EXS_MESSAGE_WITHDRAWN:
+        if (!exs_stream_in_withdrawn(&connection->in, message->chain))
+            return false;
+        exs_stream_serve(connection);
+        return true;
+    case EXS_MESSAGE_WANT:
+        connection->due |= EXS_DUE_RING;
+        return connection->ring_size > 0 && !connection->ring_lmr;
+    case EXS_MESSAGE_RING:
+        return got_ring(connection, message);
+    default:
+        return false;
+    }
+}
+
+void exs_stream_receive(struct exs_connection *connection, struct exs_request *request)
+{
+    struct exs_receive receive = {.length = request->length,
+                                  .waitall = (request->flags & MSG_WAITALL) != 0,
+                                  .peek = (request->flags & MSG_PEEK) != 0,
+                                  .owner = request};
+
+    exs_stream_in_post(&connection->in, &receive);
+    serve(connection, NULL, UINT64_MAX);
+}
