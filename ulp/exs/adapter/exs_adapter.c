@@ -60,14 +60,9 @@ void exs_adapter_bury(struct exs_over *dead)
 
 static int errno_of(it_status_t status)
 {
-    switch (status) {
-    case IT_ERR_INVALID_NAME:
+    if (status == IT_ERR_INVALID_NAME)
         return ENODEV;
-    case IT_ERR_NO_PERMISSION:
-        return EACCES;
-    default:
-        return ENOMEM;
-    }
+    return status == IT_ERR_NO_PERMISSION ? EACCES : ENOMEM;
 }
 
 static it_status_t open_objects(const char *name)

@@ -135,8 +135,7 @@ struct exs_socket *exs_socket_new(int domain, int type)
 struct exs_socket *exs_socket_find(int fd)
 {
     table_entry *entry = entry_of(fd);
-    struct exs_socket *socket =
-        entry ? atomic_load_explicit(entry, memory_order_acquire) : NULL;
+    struct exs_socket *socket = entry ? atomic_load_explicit(entry, memory_order_acquire) : NULL;
 
     if (!socket)
         return NULL;

@@ -83,8 +83,8 @@ void exs_address_convert(int domain, struct sockaddr_storage *address)
 void exs_address_give(const struct sockaddr_storage *address, struct sockaddr *to,
                       socklen_t *length)
 {
-    socklen_t size = address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-                                                    : sizeof(struct sockaddr_in);
+    socklen_t size =
+        address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 
     if (!to || !length)
         return;

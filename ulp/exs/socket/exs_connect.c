@@ -73,20 +73,19 @@ struct attempt {
 
 static int errno_of(it_status_t status)
 {
-    switch (status) {
-    case IT_ERR_CONN_QUAL_BUSY:
-    case IT_ERR_EP_TIMEWAIT:
-        return EADDRINUSE;
-    case IT_ERR_INVALID_ADDRESS:
-    case IT_ERR_INVALID_SOURCE_PATH:
-        return EADDRNOTAVAIL;
-    case IT_ERR_INVALID_CONN_QUAL:
-        return EINVAL;
-    case IT_ERR_IA_CATASTROPHE:
-        return ENETDOWN;
-    default:
-        return ENOBUFS;
-    }
+    static const struct {
+        it_status_t status;
+        int error;
+    } rows[] = {
+        {IT_ERR_CONN_QUAL_BUSY, EADDRINUSE},      {IT_ERR_EP_TIMEWAIT, EADDRINUSE},
+        {IT_ERR_INVALID_ADDRESS, EADDRNOTAVAIL},  {IT_ERR_INVALID_SOURCE_PATH, EADDRNOTAVAIL},
+        {IT_ERR_INVALID_CONN_QUAL, ECONNREFUSED}, {IT_ERR_IA_CATASTROPHE, ENETDOWN},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].status == status)
+            return rows[i].error;
+    return ENOBUFS;
 }
 
 /* A device may know more of a path than the two addresses. */
@@ -145,8 +144,9 @@ static int claim(int fd, const struct sockaddr *address, socklen_t length,
         return EBADF;
     error = exs_address_check(socket->domain, address, length);
     if (error == 0 && socket->state != EXS_STATE_OPEN)
-        error = socket->state == EXS_STATE_CONNECTED ? EISCONN
-                : socket->state == EXS_STATE_CONNECTING ? EALREADY : EINVAL;
+        error = socket->state == EXS_STATE_CONNECTED    ? EISCONN
+                : socket->state == EXS_STATE_CONNECTING ? EALREADY
+                                                        : EINVAL;
     if (error != 0) {
         exs_socket_leave(socket);
         return error;

@@ -89,7 +89,7 @@ static int error_of(const it_connection_event_t *event)
 {
     if (event->event_number == IT_CM_MSG_CONN_PEER_REJECT_EVENT)
         return ECONNREFUSED;
-    switch (event->reject_reason_code) {
+    switch ((int)event->reject_reason_code) {
     case IT_CN_REJ_TIMEOUT:
         return ETIMEDOUT;
     case IT_CN_REJ_BAD_PATH:
@@ -144,7 +144,7 @@ static void on_event(struct exs_socket *socket, const it_event_t *event, struct 
 {
     struct exs_connection *connection = socket->connection;
 
-    switch (event->event_number) {
+    switch ((int)event->event_number) {
     case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
         on_established(socket, event, later);
         break;

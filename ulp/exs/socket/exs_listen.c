@@ -164,8 +164,8 @@ static void on_request(struct exs_listener *listener, const it_event_t *event)
 {
     struct exs_socket *socket = listener->socket;
     struct peer_request request = {.id = event->conn_req.cn_est_id};
-    bool taken = exs_setup_get(event->conn_req.private_data,
-                               itx_event_private_data_length(event), &request.setup) &&
+    bool taken = exs_setup_get(event->conn_req.private_data, itx_event_private_data_length(event),
+                               &request.setup) &&
                  request.setup.packets == (socket->type == SOCK_SEQPACKET);
 
     exs_socket_enter(socket);
@@ -215,14 +215,9 @@ static void reap(struct exs_over *over)
 
 static int errno_of(it_status_t status)
 {
-    switch (status) {
-    case IT_ERR_CONN_QUAL_BUSY:
+    if (status == IT_ERR_CONN_QUAL_BUSY)
         return EADDRINUSE;
-    case IT_ERR_NO_PERMISSION:
-        return EACCES;
-    default:
-        return ENOBUFS;
-    }
+    return status == IT_ERR_NO_PERMISSION ? EACCES : ENOBUFS;
 }
 
 static int start(struct exs_listener *listener, uint16_t *port)
@@ -230,23 +225,24 @@ static int start(struct exs_listener *listener, uint16_t *port)
     struct exs_adapter *adapter = exs_adapter_get();
     it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = *port};
     it_evd_handle_t none = NULL;
-    it_status_t status =
-        it_evd_create(adapter->ia, IT_CM_REQ_EVENT_STREAM, (it_evd_flags_t)0, EVENTS,
-                      IT_THRESHOLD_DISABLE, none, &listener->evd, NULL);
+    it_status_t status = it_evd_create(adapter->ia, IT_CM_REQ_EVENT_STREAM, (it_evd_flags_t)0,
+                                       EVENTS, IT_THRESHOLD_DISABLE, none, &listener->evd, NULL);
 
     if (status == IT_SUCCESS)
         status = it_evd_callback_attach(listener->evd, on_requests, listener);
     if (status == IT_SUCCESS)
         status = it_listen_create(adapter->ia, 0, listener->evd,
-                                  *port != 0 ? IT_LISTEN_CONN_QUAL_INPUT : IT_LISTEN_NO_FLAG,
-                                  &qual, &listener->point);
+                                  *port != 0 ? IT_LISTEN_CONN_QUAL_INPUT : IT_LISTEN_NO_FLAG, &qual,
+                                  &listener->point);
     *port = qual.conn_qual.port;
     return status == IT_SUCCESS ? 0 : errno_of(status);
 }
 
 static size_t backlog_of(int backlog)
 {
-    return backlog < BACKLOG_MIN ? BACKLOG_MIN : backlog > BACKLOG_MAX ? BACKLOG_MAX : (size_t)backlog;
+    return backlog < BACKLOG_MIN   ? BACKLOG_MIN
+           : backlog > BACKLOG_MAX ? BACKLOG_MAX
+                                   : (size_t)backlog;
 }
 
 /* The socket, in the state of listening but without a listener. */

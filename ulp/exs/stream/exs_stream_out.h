@@ -22,8 +22,8 @@ struct exs_stream_out {
     uint32_t first;      /* of the ADVERTs of the open chain */
     uint32_t count;
     uint32_t room;
-    bool hopeful;  /* the receiver may be ahead */
-    bool asked;    /* ADVERT or NONE will come */
+    bool hopeful;    /* the receiver may be ahead */
+    bool asked;      /* ADVERT or NONE will come */
     bool ring_known; /* its place has been told */
     bool wanted;     /* and has been asked for */
     struct exs_advert *adverts;
@@ -40,10 +40,10 @@ enum exs_step_kind {
 
 struct exs_step {
     enum exs_step_kind kind;
-    bool in_line;    /* octets: in the message; otherwise they are written */
-    uint64_t count;  /* octets */
-    uint64_t offset; /* RING: from the start of the ring; to be written before its end */
-    uint32_t chain;  /* DIRECT */
+    bool in_line;           /* octets: in the message; otherwise they are written */
+    uint64_t count;         /* octets */
+    uint64_t offset;        /* RING: from the start of the ring; to be written before its end */
+    uint32_t chain;         /* DIRECT */
     struct exs_place place; /* DIRECT: where to */
 };
 

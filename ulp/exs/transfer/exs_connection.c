@@ -149,14 +149,14 @@ void exs_connection_offer(const struct exs_connection *connection, struct exs_se
 {
     const struct exs_options *options = &connection->socket->options;
 
-    *setup = (struct exs_setup){
-        .packets = !exs_is_stream(connection),
-        .send_credits = (uint16_t)least(options->send_credits, EXS_CREDITS_MAX),
-        .recv_credits = (uint16_t)least(options->recv_credits, EXS_CREDITS_MAX),
-        .packet_copy_max = (uint32_t)options->packet_copy_max,
-        .ring = {.length = connection->ring_size,
-                 .addr = (uintptr_t)connection->ring,
-                 .stag = (uint32_t)connection->ring_key}};
+    *setup =
+        (struct exs_setup){.packets = !exs_is_stream(connection),
+                           .send_credits = (uint16_t)least(options->send_credits, EXS_CREDITS_MAX),
+                           .recv_credits = (uint16_t)least(options->recv_credits, EXS_CREDITS_MAX),
+                           .packet_copy_max = (uint32_t)options->packet_copy_max,
+                           .ring = {.length = connection->ring_size,
+                                    .addr = (uintptr_t)connection->ring,
+                                    .stag = (uint32_t)connection->ring_key}};
 }
 
 static bool start_protocol(struct exs_connection *connection, const struct exs_setup *peer)
@@ -167,13 +167,13 @@ static bool start_protocol(struct exs_connection *connection, const struct exs_s
 
     connection->arrays[0] =
         calloc(sends, stream ? sizeof(struct exs_advert) : sizeof(struct exs_packet_advert));
-    connection->arrays[1] = calloc(receives, stream ? sizeof(struct exs_receive)
-                                                    : sizeof(struct exs_packet_receive));
+    connection->arrays[1] =
+        calloc(receives, stream ? sizeof(struct exs_receive) : sizeof(struct exs_packet_receive));
     if (!connection->arrays[0] || !connection->arrays[1])
         return false;
     if (stream) {
-        exs_stream_out_start(&connection->out, peer->ring.length, peer->ring.stag != 0,
-                             EXS_ASK_MIN, connection->arrays[0], sends);
+        exs_stream_out_start(&connection->out, peer->ring.length, peer->ring.stag != 0, EXS_ASK_MIN,
+                             connection->arrays[0], sends);
         exs_stream_in_start(&connection->in, connection->ring_size, EXS_ADVERT_MIN,
                             connection->arrays[1], receives);
     } else {
@@ -193,7 +193,8 @@ int exs_connection_agree(struct exs_connection *connection, const struct exs_set
         return EPROTO;
     options->send_credits = least(options->send_credits, peer->recv_credits);
     options->recv_credits = least(options->recv_credits, peer->send_credits);
-    options->packet_copy_max = least(options->packet_copy_max, (int)(peer->packet_copy_max & INT32_MAX));
+    options->packet_copy_max =
+        least(options->packet_copy_max, (int)(peer->packet_copy_max & INT32_MAX));
     connection->send_credits = options->send_credits;
     connection->recv_credits = options->recv_credits;
     connection->peer_ring = peer->ring;

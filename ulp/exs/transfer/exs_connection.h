@@ -16,15 +16,15 @@
 
 #include <itx_api.h>
 
-#define EXS_SLOTS        32u   /* messages that a side may have under way */
-#define EXS_SLOT_OCTETS  2048u /* the longest message */
-#define EXS_INLINE_MAX   (EXS_SLOT_OCTETS - EXS_HEAD_OCTETS)
-#define EXS_CREDIT_DUE   8u
-#define EXS_SIGNAL_EACH  8u    /* one Send of so many has a completion */
-#define EXS_ADVERT_MIN   4096u /* shorter receives take their octets from the ring */
-#define EXS_ASK_MIN      16384u
-#define EXS_RING_MAX     ((size_t)1 << 30)
-#define EXS_CREDITS_MAX  65535
+#define EXS_SLOTS       32u   /* messages that a side may have under way */
+#define EXS_SLOT_OCTETS 2048u /* the longest message */
+#define EXS_INLINE_MAX  (EXS_SLOT_OCTETS - EXS_HEAD_OCTETS)
+#define EXS_CREDIT_DUE  8u
+#define EXS_SIGNAL_EACH 8u    /* one Send of so many has a completion */
+#define EXS_ADVERT_MIN  4096u /* shorter receives take their octets from the ring */
+#define EXS_ASK_MIN     16384u
+#define EXS_RING_MAX    ((size_t)1 << 30)
+#define EXS_CREDITS_MAX 65535
 
 /* What waits to be sent: bits, in the order in which it goes. */
 #define EXS_DUE_WITHDRAWN 0x01u

@@ -85,7 +85,7 @@ static bool push_step(struct exs_connection *connection)
         return false;
     step = exs_packet_out_step(&connection->packet_out, request->length,
                                request->length <= inline_max(connection));
-    switch (step) {
+    switch ((int)step) {
     case EXS_PACKET_RING:
     case EXS_PACKET_DIRECT:
         send_inline(connection, step);
@@ -105,8 +105,7 @@ static bool push_step(struct exs_connection *connection)
 
 static bool push_advert(struct exs_connection *connection)
 {
-    struct exs_message message = {.type = EXS_MESSAGE_ADVERT,
-                                  .chain = connection->packet_in.chain};
+    struct exs_message message = {.type = EXS_MESSAGE_ADVERT, .chain = connection->packet_in.chain};
     struct exs_packet_receive *receive;
     struct exs_request *request;
     it_lmr_handle_t lmr;
@@ -214,7 +213,7 @@ static bool got_ring_packet(struct exs_connection *connection, const unsigned ch
     struct exs_packet_receive receive;
     uint64_t at = in->ring_written;
 
-    switch (exs_packet_in_ring(in, length, &receive)) {
+    switch ((int)exs_packet_in_ring(in, length, &receive)) {
     case EXS_PACKET_GIVE:
         give(connection, &receive, head + EXS_PACKET_HEAD, length);
         return true;

@@ -143,9 +143,9 @@ static void push_due(struct exs_connection *connection, unsigned which)
             return;
         }
         /* The chain that was to be withdrawn may have ended meanwhile. */
-        if (due == EXS_DUE_WITHDRAW && !(exs_is_stream(connection)
-                                             ? connection->in.withdrawing
-                                             : connection->packet_in.withdrawing))
+        if (due == EXS_DUE_WITHDRAW &&
+            !(exs_is_stream(connection) ? connection->in.withdrawing
+                                        : connection->packet_in.withdrawing))
             continue;
         make_message(connection, due, &message);
         exs_post(connection, &message);

@@ -93,7 +93,7 @@ static bool push_step(struct exs_connection *connection)
         exs_flow_answer_comes(&connection->flow))
         return false;
     exs_stream_out_step(&connection->out, octets, inline_max(connection), &step);
-    switch (step.kind) {
+    switch ((int)step.kind) {
     case EXS_STEP_DIRECT:
     case EXS_STEP_RING:
         send_data(connection, request, &step);

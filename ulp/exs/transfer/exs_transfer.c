@@ -35,8 +35,7 @@ static void append(struct exs_connection *connection, struct exs_request *reques
             connection->next = request;
         connection->sends_open++;
     }
-    connection->waiting +=
-        request->length + (exs_is_stream(connection) ? 0 : EXS_PACKET_HEAD);
+    connection->waiting += request->length + (exs_is_stream(connection) ? 0 : EXS_PACKET_HEAD);
 }
 
 static bool is_sent(const struct exs_connection *connection, const struct exs_request *request)
@@ -94,7 +93,7 @@ static void prepare(struct exs_request *request)
 /* 0, or why this socket moves no octets now. */
 static int check(const struct exs_socket *socket)
 {
-    switch (socket->state) {
+    switch ((int)socket->state) {
     case EXS_STATE_CONNECTED:
         return 0;
     case EXS_STATE_ENDED:

@@ -21,11 +21,8 @@ struct exs_flow {
 
 static inline void exs_flow_start(struct exs_flow *flow, uint32_t slots, uint32_t due)
 {
-    *flow = (struct exs_flow){.slots = slots,
-                              .due = due,
-                              .posted = slots,
-                              .told = slots,
-                              .peer_posted = slots};
+    *flow = (struct exs_flow){
+        .slots = slots, .due = due, .posted = slots, .told = slots, .peer_posted = slots};
 }
 
 /* Messages that may be sent now, CREDIT not counted. */
