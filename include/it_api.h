@@ -860,9 +860,10 @@ typedef struct {
 
 /* Bit mask. Options of it_listen_create. */
 typedef enum {
-    IT_LISTEN_NO_FLAG = 0x0000,         /* nothing special */
-    IT_LISTEN_CONN_QUAL_INPUT = 0x0001, /* listen on the given qualifier instead of a chosen one */
-    IT_LISTEN_SUPPRESS_IRD_ORD = 0x0002 /* do not exchange read depths */
+    IT_LISTEN_NO_FLAG = 0x0000,          /* nothing special */
+    IT_LISTEN_CONN_QUAL_INPUT = 0x0001,  /* listen on the given qualifier instead of a chosen one */
+    IT_LISTEN_SUPPRESS_IRD_ORD = 0x0002, /* do not exchange read depths */
+    ITX_LISTEN_SOCKETS = 0x0100 /* no port: streams of itx_socket_request only (extension) */
 } it_listen_flags_t;
 
 /* Bit mask. Selects it_listen_param_t members. */
@@ -1999,8 +2000,9 @@ it_status_t it_ep_free(it_ep_handle_t ep_handle);
  * @retval IT_ERR_INVALID_CONN_EVD   connect_evd is no CM-request EVD of this IA
  * @retval IT_ERR_AEVD_NOT_ALLOWED   connect_evd is an AEVD
  * @retval IT_ERR_FAULT              conn_qual or listen_handle is NULL
- * @retval IT_ERR_INVALID_FLAGS      unknown bit, or suppression of read depths where the IA
- *                                   always exchanges them
+ * @retval IT_ERR_INVALID_FLAGS      unknown bit, suppression of read depths where the IA always
+ *                                   exchanges them, or ITX_LISTEN_SOCKETS with a given qualifier
+ *                                   or on a device
  * @retval IT_ERR_INVALID_SPIGOT     the IA has no such Spigot
  * @retval IT_ERR_INVALID_CONN_QUAL  a kind of qualifier one cannot listen on, or port 0 as input
  * @retval IT_ERR_CONN_QUAL_BUSY     somebody listens there already

@@ -432,6 +432,38 @@ struct itx_convert_params {
 it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t flags,
                                const struct itx_convert_params *params);
 
+/**
+ * Hands a connected TCP socket over to a listen point, as if it had come to the listen point's own
+ * port: the library reads the peer's MPA Request from it, and a connection request event follows,
+ * with private data and read depths, for it_ep_accept, it_reject or it_handoff. For a program that
+ * serves other protocols on the same port, looks at the first octets (MSG_PEEK) and leaves those of
+ * MPA in the socket. A listen point with ITX_LISTEN_SOCKETS has no port of its own; its event has
+ * the local port of the stream as its qualifier.
+ *
+ * The stream is the library's from then on, with its options, and the program closes sd. What holds
+ * for streams that come to a port holds for it, too: without a complete Request within 10 seconds,
+ * with octets that are none, when too many wait (itx_ia_set_half_open_share) and when the listen
+ * point is freed it is reset, and the program hears nothing of it.
+ *
+ * @param sd             a connected TCP socket (IPv4 or IPv6) whose local address the IA owns, and
+ *                       of which no octet of the Request has been read
+ * @param listen_handle  the listen point
+ *
+ * @retval IT_SUCCESS                 the library has the stream
+ * @retval IT_ERR_INVALID_LISTEN      listen_handle does not name a listen point
+ * @retval IT_ERR_INVALID_CONVERSION  sd is not a connected TCP socket, or the IA does not own its
+ *                                    local address
+ * @retval IT_ERR_OP_NOT_SUPPORTED    the IA is one of a device
+ * @retval IT_ERR_RESOURCES           out of memory or descriptors
+ * @retval IT_ERR_IA_CATASTROPHE      the IA has failed
+ *
+ * Completion: IT_CM_REQ_CONN_REQUEST_EVENT on the connect EVD of the listen point. When the call
+ * itself fails, sd can be used as before.
+ * Threads: any thread; nobody else may use sd during the call.
+ * Source: extension of this library; RFC 5044 section 7 (startup), RFC 6581.
+ */
+it_status_t itx_socket_request(int sd, it_listen_handle_t listen_handle);
+
 /* ==============================================================================================
  * Events
  * ============================================================================================== */

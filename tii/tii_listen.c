@@ -8,7 +8,8 @@
 #define TII_LISTEN "it_listen_create"
 
 #define TII_LISTEN_FLAGS                                                                           \
-    ((unsigned)IT_LISTEN_CONN_QUAL_INPUT | (unsigned)IT_LISTEN_SUPPRESS_IRD_ORD)
+    ((unsigned)IT_LISTEN_CONN_QUAL_INPUT | (unsigned)IT_LISTEN_SUPPRESS_IRD_ORD |                  \
+     (unsigned)ITX_LISTEN_SOCKETS)
 #define TII_LISTEN_PARAMS (((unsigned)IT_LISTEN_PARAM_CONN_QUAL << 1) - 1) /* all up to the last */
 
 /* ---------------------------------------------------------------- create */
@@ -33,7 +34,9 @@ static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t *spig
     const struct vp_attributes *attributes = ia->provider->ia_attributes(ia);
 
     if (((unsigned)flags & ~TII_LISTEN_FLAGS) ||
-        ((flags & IT_LISTEN_SUPPRESS_IRD_ORD) && !attributes->suppress_depths))
+        ((flags & IT_LISTEN_SUPPRESS_IRD_ORD) && !attributes->suppress_depths) ||
+        ((flags & ITX_LISTEN_SOCKETS) &&
+         (flags & IT_LISTEN_CONN_QUAL_INPUT || !VP_PROVIDER_HAS(ia->provider, socket_request))))
         return base_refuse_bits(IT_ERR_INVALID_FLAGS, TII_LISTEN, flags);
     if (!ual_spigot_find(ia, spigot_id))
         return base_refuse_number(IT_ERR_INVALID_SPIGOT, TII_LISTEN, *spigot_id);

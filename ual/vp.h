@@ -451,6 +451,11 @@ struct vp_provider {
     it_status_t (*ep_claim)(struct ual_ep *ep);
     /* itx_rmr_reset: as rmr_destroy, but the window lives on, linked to nothing. */
     void (*rmr_reset)(struct ual_rmr *rmr);
+    /*
+     * itx_socket_request; fd is the provider's on success, a duplicate of the caller's. With this
+     * function a listen point may have ITX_LISTEN_SOCKETS.
+     */
+    it_status_t (*socket_request)(struct ual_listen *listen, int fd);
 };
 
 /* The part of a table that no provider may leave out. */

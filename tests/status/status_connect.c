@@ -146,6 +146,7 @@ STATUS_CALL(convert,
             it_socket_convert(descriptor(v[0].n), v[1].p, (it_sc_flags_t)v[2].n, v[3].p, v[4].n));
 STATUS_CALL(convert_x,
             itx_socket_convert(descriptor(v[0].n), v[1].p, (it_sc_flags_t)v[2].n, v[3].p));
+STATUS_CALL(socket_request, itx_socket_request(descriptor(v[0].n), v[1].p));
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
 
@@ -257,7 +258,8 @@ static const struct status_call calls[] = {
                  .slot = SLOT_EVD_LISTEN,
                  .foreign = IT_ERR_INVALID_CONN_EVD},
                 STATUS_BITS(IT_ERR_INVALID_FLAGS, 0,
-                            IT_LISTEN_CONN_QUAL_INPUT | IT_LISTEN_SUPPRESS_IRD_ORD),
+                            IT_LISTEN_CONN_QUAL_INPUT | IT_LISTEN_SUPPRESS_IRD_ORD |
+                                ITX_LISTEN_SOCKETS),
                 STATUS_GIVEN(any_port),
                 STATUS_RESULT},
      .rows = ROWS(
@@ -268,6 +270,9 @@ static const struct status_call calls[] = {
          ROW("connections", IT_ERR_INVALID_CONN_EVD, USE(2, SLOT_EVD_CONN)),
          ROW("an aggregate", IT_ERR_AEVD_NOT_ALLOWED, USE(2, SLOT_AEVD)),
          ROW("no port", IT_ERR_INVALID_CONN_QUAL, SET(3, IT_LISTEN_CONN_QUAL_INPUT)),
+         ROW("a port for sockets alone", IT_ERR_INVALID_FLAGS,
+             SET(3, IT_LISTEN_CONN_QUAL_INPUT | ITX_LISTEN_SOCKETS), POINT(4, given_port)),
+         ROW("sockets alone", IT_SUCCESS, SET(3, ITX_LISTEN_SOCKETS)),
          ROW("a service", IT_ERR_INVALID_CONN_QUAL, SET(3, IT_LISTEN_CONN_QUAL_INPUT),
              POINT(4, service)),
          ROW("an unknown type", IT_ERR_INVALID_CONN_QUAL, SET(3, IT_LISTEN_CONN_QUAL_INPUT),
@@ -373,6 +378,11 @@ static const struct status_call calls[] = {
               ROW("one from nowhere", IT_ERR_FAULT, SET(3, 0), SET(4, 1)),
               ROW("a message", IT_SUCCESS, SET(4, 10)),
               ROW("without Request and Reply", IT_SUCCESS, SET(2, IT_SC_NO_REQ_REP)))},
+    {STATUS_NAMED(itx_socket_request, socket_request), .params = {STATUS_NUMBER(0), LISTEN},
+     .rows = ROWS(ROW("no descriptor", IT_ERR_INVALID_CONVERSION, SET(0, -1)),
+                  ROW("an unused one", IT_ERR_INVALID_CONVERSION, SET(0, FD_UNUSED)),
+                  ROW("a pipe", IT_ERR_INVALID_CONVERSION, SET(0, 1 + OTHER_PIPE)),
+                  ROW("a local socket", IT_ERR_INVALID_CONVERSION, SET(0, 1 + OTHER_UNIX)))},
     {STATUS_NAMED(itx_socket_convert, convert_x),
      .params = {STATUS_NUMBER(0),
                 STATUS_EP(SLOT_EP),

@@ -45,6 +45,7 @@ const struct status_never status_never[] = {
     {"it_socket_convert", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"itx_socket_convert", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},
     {"itx_socket_convert", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
+    {"itx_socket_request", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"it_lmr_modify", IT_ERR_RESOURCES, "it takes nothing"},
     {"it_rmr_bind10", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},
     {"it_rmr_link", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},

@@ -85,15 +85,29 @@ bool uiw_accept_drop_oldest(struct uiw_ia *ia)
     return oldest != NULL;
 }
 
+/* Of a stream that the program has handed over. */
+static uint16_t accept_local_port(int fd)
+{
+    struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
+    socklen_t length = sizeof(local);
+
+    (void)getsockname(fd, (struct sockaddr *)&local, &length); /* connected: cannot fail */
+    return base_net_port(&local);
+}
+
 static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_storage *peer)
 {
     const struct ual_listen *listen = conn->listener->listen;
     struct ual_request *request = &conn->request;
+    uint16_t *port;
 
     request->ia = conn->ia->ual;
     request->connect_evd = listen->connect_evd;
     request->spigot_id = listen->spigot_id;
     request->conn_qual = listen->conn_qual;
+    port = base_net_listen_port(&request->conn_qual);
+    if (*port == 0)
+        *port = accept_local_port(conn->fd);
     /* IP addresses: cannot fail. */
     (void)base_net_from_sockaddr(peer, &request->source_addr);
     if (request->conn_qual.type == IT_IANA_LR_PORT)

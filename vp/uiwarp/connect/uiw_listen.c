@@ -300,7 +300,9 @@ static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen, u
     }
     listener->ia = ia;
     listener->listen = listen;
-    if (ia->interface[0] == '\0')
+    if (listen->flags & ITX_LISTEN_SOCKETS)
+        error = 0;
+    else if (ia->interface[0] == '\0')
         error = listen_open_any(listener, port);
     else
         error = listen_open_interface(listener, locals, count, port);
@@ -331,7 +333,7 @@ static it_status_t listen_start_run(void *argument)
     status = listen_create(uiw_ia_of(ual_ia_of(&listen->object)), listen,
                            listen->flags & IT_LISTEN_CONN_QUAL_INPUT ? *port : 0, &area->listener);
     if (status == IT_SUCCESS)
-        *port = listen_bound_port(area->listener);
+        *port = area->listener->count > 0 ? listen_bound_port(area->listener) : 0;
     return status;
 }
 
@@ -354,4 +356,37 @@ static void listen_stop_run(void *argument)
 void uiw_listen_stop(struct ual_listen *listen)
 {
     evd_loop_call(ual_ia_of(&listen->object)->evd.loop, listen_stop_run, listen);
+}
+
+/* ---------------------------------------------------------------- itx_socket_request */
+
+struct listen_request {
+    struct ual_listen *listen;
+    int fd;
+    struct sockaddr_storage peer;
+};
+
+static it_status_t listen_request_run(void *argument)
+{
+    struct listen_request *request = argument;
+    struct uiw_listener *listener = uiw_listen_of(request->listen)->listener;
+    int one = 1;
+
+    if (!listener)
+        return IT_ERR_INVALID_LISTEN;
+    uiw_options_change(request->fd);
+    /* Else a short Request would not wake us. */
+    (void)setsockopt(request->fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
+    uiw_accept_begin(listener->ia, listener, request->fd, &request->peer);
+    return IT_SUCCESS;
+}
+
+it_status_t uiw_socket_request(struct ual_listen *listen, int fd)
+{
+    struct listen_request request = {.listen = listen, .fd = fd};
+    socklen_t length = sizeof(request.peer);
+
+    if (getpeername(fd, (struct sockaddr *)&request.peer, &length) != 0)
+        return IT_ERR_INVALID_CONVERSION;
+    return evd_loop_run(ual_ia_of(&listen->object)->evd.loop, listen_request_run, &request);
 }

@@ -407,4 +407,5 @@ const struct vp_provider uiw_provider = {
     .ia_thaw = uiw_fork_thaw,
     .ep_claim = uiw_fork_claim,
     .rmr_reset = uiw_rmr_reset,
+    .socket_request = uiw_socket_request,
 };
