@@ -58,7 +58,9 @@ expect 0 "$vm" stop "$folder/guest"
 starting=$!
 wait_for [ -s "$folder/guest/keeper" ]
 keeper=$(cut -d . -f 1 "$folder/guest/keeper")
-rm -rf "$folder/guest"
+# At once: a folder that is emptied file by file gets new ones meanwhile.
+mv "$folder/guest" "$folder/gone"
+rm -rf "$folder/gone"
 status=0
 wait "$starting" || status=$?
 is "$status" 125
