@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# cmake --install: library, public headers, those for providers, itapi.pc, the package with
-# itapi::itapi and itapi::provider, it_info, it_trace, it_perf, README, a commented configuration file.
+# cmake --install: library, public headers, those for providers, itapi.pc, itapi-2.1.pc, the package with
+# itapi::itapi, itapi::itapi-2.1, itapi::itapi-static and itapi::provider, it_info, it_trace, it_perf, README,
+# documentation, samples (a commented configuration file, too).
 
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/itapi")
 
-install(TARGETS itapi itapi_provider EXPORT itapiTargets
+install(TARGETS itapi itapi_21 itapi_provider EXPORT itapiTargets
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+if(TARGET itapi_static)
+    install(TARGETS itapi_static EXPORT itapiTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 install(EXPORT itapiTargets NAMESPACE itapi:: DESTINATION "${package_dir}")
 install(FILES
     include/it_api.h
+    include/it_api_cxx.h
     include/it_api_os_specific.h
     include/itx_api.h
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
@@ -42,12 +47,18 @@ configure_file(cmake/itapi.pc.in "${PROJECT_BINARY_DIR}/itapi.pc.in" @ONLY)
 install(CODE "
     set(ITAPI_PREFIX \"\${CMAKE_INSTALL_PREFIX}\")
     configure_file(\"${PROJECT_BINARY_DIR}/itapi.pc.in\" \"${PROJECT_BINARY_DIR}/itapi.pc\" @ONLY)")
-install(FILES "${PROJECT_BINARY_DIR}/itapi.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+configure_file(cmake/itapi-2.1.pc.in "${PROJECT_BINARY_DIR}/itapi-2.1.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/itapi.pc" "${PROJECT_BINARY_DIR}/itapi-2.1.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 foreach(program IN ITEMS it_info it_trace it_perf)
     if(TARGET ${program})
         install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
     endif()
 endforeach()
-install(FILES README.md LICENSE docs/ofa.md docs/providers.md docs/tools.md samples/itapi.conf
-    DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# The README's links lead to the same places as in the source tree.
+install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs samples DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+    PATTERN CMakeLists.txt EXCLUDE
+    PATTERN "test_*.sh" EXCLUDE)
+install(FILES bench/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/bench")
+install(FILES vp/uiwarp/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/vp/uiwarp")

@@ -21,7 +21,7 @@ endfunction()
 # itapi_program(NAME sources...): a program on the public API, in bin/ of the build folder.
 function(itapi_program name)
     add_executable(${name} ${ARGN})
-    target_link_libraries(${name} PRIVATE itapi Threads::Threads itapi_build_flags itapi_warnings_basic)
+    target_link_libraries(${name} PRIVATE itapi_21 Threads::Threads itapi_build_flags itapi_warnings_basic)
     set_target_properties(${name} PROPERTIES
         INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endfunction()

@@ -67,8 +67,12 @@ extern "C" {
 #define IT_THRESHOLD_DISABLE         0              /* EVD without threshold */
 #define IT_HARD_HI_WATERMARK_DISABLE ((size_t)-1)   /* EP without hard watermark */
 
-/* No object; C++ programs cast it to the type of handle they need. */
+/* No object. */
+#ifdef __cplusplus
+#define IT_NULL_HANDLE NULL
+#else
 #define IT_NULL_HANDLE ((it_handle_t)NULL)
+#endif
 
 /* No virtual address. */
 #define IT_NO_ADDR NULL
@@ -1644,6 +1648,9 @@ it_status_t it_evd_modify(it_evd_handle_t evd_handle, it_evd_param_mask_t mask,
  * threshold: that many) or time is up. On an AEVD the event comes from a member; an AEVD made
  * with IT_EVD_DEQUEUE_NOTIFICATIONS instead returns a record that names the member.
  *
+ * A completion is a notification only if its request had IT_NOTIFY_FLAG. Without that flag one that
+ * is there when the call begins is taken, and one that comes during the sleep does not end it.
+ *
  * @param evd_handle  the EVD
  * @param timeout     longest sleep, microseconds; 0 = do not sleep, IT_TIMEOUT_INFINITE = no
  *                    limit
@@ -1836,7 +1843,8 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
 
 /**
  * Creates a datagram endpoint, which is ready for use at once. Its number, needed by peers, can
- * be read with it_ep_query. Adapters of this library have no datagram service.
+ * be read with it_ep_query. supported_service_types of it_ia_info_t says which IAs have datagrams:
+ * InfiniBand and RoCE devices do, iWARP does not.
  *
  * @param pz_handle            the protection zone the endpoint belongs to
  * @param request_sevd_handle  simple EVD of the DTO stream for completions of sends
@@ -2059,7 +2067,7 @@ it_status_t it_listen_free(it_listen_handle_t listen_handle);
  *
  * @param ep_handle            an RC endpoint in state UNCONNECTED
  * @param path                 where to connect and from where; path->timeout limits the attempt,
- *                             in microseconds (0 = the library's default)
+ *                             in microseconds (0 = the library's default, 30 seconds)
  * @param conn_attr            attributes of the transport; NULL means defaults. Not looked at by
  *                             iWARP; of InfiniBand's, the retries and local_ack_timeout count
  * @param connect_qual         the service at the peer: IT_IANA_PORT, or IT_IANA_LR_PORT to
@@ -3558,7 +3566,8 @@ it_rdma_addr_t it_make_rdma_addr_absolute(void *addr);
 it_rdma_addr_t it_make_rdma_addr_relative(it_length_t offset);
 
 #ifdef __cplusplus
-}
+} /* extern "C" */
+#include "it_api_cxx.h"
 #endif
 
 #endif /* ITAPI_INCLUDE_IT_API_H */

@@ -1437,6 +1437,80 @@ const char *itx_reject_string(it_conn_reject_code_t code);
 const char *itx_ep_state_string(it_ep_state_rc_t state);
 
 #ifdef __cplusplus
+} /* extern "C" */
+
+/* With numbers in place of masks, as it_api_cxx.h has them. */
+inline it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle,
+                                      itx_mask<it_sc_flags_t> flags,
+                                      const struct itx_convert_params *params)
+{
+    return itx_socket_convert(sd, ep_handle, static_cast<it_sc_flags_t>(flags), params);
+}
+
+inline it_status_t itx_evd_create_mixed(it_ia_handle_t ia_handle, uint32_t streams,
+                                        itx_mask<it_evd_flags_t> evd_flag, size_t queue_size,
+                                        size_t threshold, it_evd_handle_t aevd_handle,
+                                        it_evd_handle_t *evd_handle, int *fd)
+{
+    return itx_evd_create_mixed(ia_handle, streams, static_cast<it_evd_flags_t>(evd_flag),
+                                queue_size, threshold, aevd_handle, evd_handle, fd);
+}
+
+inline it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t length,
+                                     it_rdma_addr_t base, itx_mask<it_mem_priv_t> privs,
+                                     itx_mask<it_lmr_flag_t> flags, it_lmr_handle_t *lmr_handle,
+                                     it_rmr_context_t *rmr_context)
+{
+    return itx_lmr_create_at(pz_handle, addr, length, base, static_cast<it_mem_priv_t>(privs),
+                             static_cast<it_lmr_flag_t>(flags), lmr_handle, rmr_context);
+}
+
+inline it_status_t itx_rmr_link_key(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle,
+                                    void *addr, it_length_t length, it_addr_mode_t addr_mode,
+                                    itx_mask<it_mem_priv_t> privs, it_ep_handle_t ep_handle,
+                                    it_dto_cookie_t cookie, itx_mask<it_dto_flags_t> dto_flags,
+                                    it_rmr_context_t rmr_context)
+{
+    return itx_rmr_link_key(rmr_handle, lmr_handle, addr, length, addr_mode,
+                            static_cast<it_mem_priv_t>(privs), ep_handle, cookie,
+                            static_cast<it_dto_flags_t>(dto_flags), rmr_context);
+}
+
+inline it_status_t itx_post_invalidate(it_ep_handle_t ep_handle, it_rmr_context_t rmr_context,
+                                       it_dto_cookie_t cookie, itx_mask<it_dto_flags_t> dto_flags)
+{
+    return itx_post_invalidate(ep_handle, rmr_context, cookie,
+                               static_cast<it_dto_flags_t>(dto_flags));
+}
+
+inline it_status_t itx_post_atomic_swap(it_ep_handle_t ep_handle, uint64_t value,
+                                        const it_lmr_triplet_t *result, it_dto_cookie_t cookie,
+                                        itx_mask<it_dto_flags_t> dto_flags,
+                                        it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context)
+{
+    return itx_post_atomic_swap(ep_handle, value, result, cookie,
+                                static_cast<it_dto_flags_t>(dto_flags), rdma_addr, rmr_context);
+}
+
+inline it_status_t itx_post_send_imm(it_ep_handle_t ep_handle,
+                                     const it_lmr_triplet_t *local_segments, size_t num_segments,
+                                     it_dto_cookie_t cookie, itx_mask<it_dto_flags_t> dto_flags,
+                                     uint64_t immediate)
+{
+    return itx_post_send_imm(ep_handle, local_segments, num_segments, cookie,
+                             static_cast<it_dto_flags_t>(dto_flags), immediate);
+}
+
+inline it_status_t itx_post_rdma_write_imm(it_ep_handle_t ep_handle,
+                                           const it_lmr_triplet_t *local_segments,
+                                           size_t num_segments, it_dto_cookie_t cookie,
+                                           itx_mask<it_dto_flags_t> dto_flags,
+                                           it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context,
+                                           uint64_t immediate)
+{
+    return itx_post_rdma_write_imm(ep_handle, local_segments, num_segments, cookie,
+                                   static_cast<it_dto_flags_t>(dto_flags), rdma_addr, rmr_context,
+                                   immediate);
 }
 #endif
 

@@ -3,9 +3,6 @@
 #ifndef ITAPI_TOOLS_IT_INFO_VALUES_H
 #define ITAPI_TOOLS_IT_INFO_VALUES_H
 
-#ifndef ITAPI_ENABLE_V21_BINDINGS
-#define ITAPI_ENABLE_V21_BINDINGS
-#endif
 #include <it_api.h>
 #include <itx_api.h>
 
@@ -30,7 +27,8 @@ struct info_form {
     void (*truth)(const char *name, bool value);
 };
 
-extern const struct info_form info_as_text, info_as_json;
+/* info_as_line writes the addresses alone. */
+extern const struct info_form info_as_text, info_as_json, info_as_line;
 
 const char *info_transport(it_transport_type_t type);
 const char *info_obstacle(itx_obstacle_t obstacle);

@@ -7,6 +7,7 @@
 #include "evd/calls/evd_calls.h"
 
 #include "base/base_clock.h"
+#include "base/base_log.h"
 
 #include "itx_api.h"
 
@@ -235,6 +236,12 @@ static it_status_t evd_wait(const char *call, struct evd_wait *wait, uint64_t ti
         status = wait->blocks ? evd_wait_blocking(wait, timeout) : evd_wait_polling(wait);
         evd_leave(evd);
     }
+    if (status == IT_ERR_TIMEOUT_EXPIRED && wait->blocks && wait->left > 0)
+        base_log_limited(
+            BASE_LOG_INFO,
+            "%s: time is up, and %zu %s in the queue; requests wake a waiter only with "
+            "IT_NOTIFY_FLAG, and only as many as the threshold",
+            call, wait->left, wait->left == 1 ? "event is" : "events are");
     if (status == IT_SUCCESS || status == IT_ERR_TIMEOUT_EXPIRED)
         return status;
     return base_refuse(status, call, "evd_handle %p", (void *)evd);

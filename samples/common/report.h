@@ -5,10 +5,6 @@
 #ifndef ITAPI_SAMPLES_COMMON_REPORT_H
 #define ITAPI_SAMPLES_COMMON_REPORT_H
 
-/* The samples are written to version 2.1 of the API; the default is 1.0. */
-#ifndef ITAPI_ENABLE_V21_BINDINGS
-#define ITAPI_ENABLE_V21_BINDINGS
-#endif
 #include <it_api.h>
 
 #include <stdbool.h>

@@ -5,6 +5,8 @@
  */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,5 +266,66 @@ Test(log, bad_key)
     refused(0, 1000, true);
     says(": a key was refused to a RDMA Write of 127.0.0.1:");
     says(": octets outside of the memory of the key (1/1/01)\n");
+    check_done();
+}
+
+/* One wait for a receive that wakes nobody. */
+struct quiet_wait {
+    it_evd_handle_t evd;
+    atomic_bool begun;
+    it_status_t status;
+    size_t left; /* events in the queue when time is up */
+};
+
+static void *wait_quietly(void *argument)
+{
+    struct quiet_wait *wait = argument;
+    it_event_t event;
+    size_t count;
+
+    atomic_store(&wait->begun, true);
+    wait->left = 0;
+    wait->status = itx_evd_wait_n(wait->evd, 50000, 1, &event, &count, &wait->left);
+    return NULL;
+}
+
+/* A completion that nobody asked to be notified of wakes no sleeper; the log says why. */
+Test(log, a_wait_beside_completions)
+{
+    struct fx_patience patience = fx_patience_start("a completion during a wait");
+    struct quiet_wait wait = {.left = 0};
+    struct fx_pair pair;
+    struct fx_buf out;
+    struct fx_buf in;
+    pthread_t thread;
+
+    say_begin("info");
+    fx_pair_open(&pair);
+    out = fx_node_buf(&pair.a, 64);
+    in = fx_node_buf(&pair.b, 64);
+    wait.evd = pair.b.recv_evd;
+    do {
+        it_lmr_triplet_t segment = fx_seg(&in, 0, 64);
+        it_event_t event;
+
+        CHECK_OK(it_post_recv(pair.b_ep, &segment, 1, 1, IT_COMPLETION_FLAG));
+        atomic_store(&wait.begun, false);
+        CHECK(pthread_create(&thread, NULL, wait_quietly, &wait) == 0);
+        while (!atomic_load(&wait.begun))
+            fx_patience_check(&patience);
+        (void)usleep(10000); /* it sleeps by now, or the loop goes round once more */
+        fx_send(pair.a_ep, &out, 0, 64, 2, IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
+        (void)fx_wait(pair.a.request_evd);
+        CHECK(pthread_join(thread, NULL) == 0);
+        /* It has come before the sleep (then it is taken) or after it. */
+        while (wait.status == IT_ERR_TIMEOUT_EXPIRED && wait.left == 0 &&
+               it_evd_dequeue(wait.evd, &event) != IT_SUCCESS)
+            fx_patience_check(&patience);
+    } while (wait.status != IT_ERR_TIMEOUT_EXPIRED || wait.left == 0);
+    EXPECT(wait.left == 1);
+    fx_pair_close(&pair);
+    say_end();
+    says("itapi info: itx_evd_wait_n: time is up, and 1 event is in the queue; requests wake a "
+         "waiter only with IT_NOTIFY_FLAG, and only as many as the threshold\n");
     check_done();
 }

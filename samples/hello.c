@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hello ADDRESS PORT: makes a TCP connection an RDMA connection and sends one message over it. */
+#include <itx_api.h>
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#define SECOND 1000000 /* times are microseconds */
+
+static void check(it_status_t status, const char *call)
+{
+    if (status == IT_SUCCESS)
+        return;
+    fprintf(stderr, "hello: %s: %s\n", call, itx_status_string(status));
+    exit(1);
+}
+
+static int connect_by_tcp(const char *address, const char *port)
+{
+    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons((in_port_t)atoi(port))};
+    int tcp = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (inet_pton(AF_INET, address, &peer.sin_addr) != 1 ||
+        connect(tcp, (struct sockaddr *)&peer, sizeof(peer)) != 0)
+        return -1;
+    return tcp;
+}
+
+int main(int argc, char **argv)
+{
+    char text[] = "hello by RDMA";
+    it_lmr_triplet_t segment = {.addr.abs = text, .length = sizeof(text)};
+    it_ep_attributes_t attributes = {.max_dto_payload_size = sizeof(text),
+                                     .max_request_dtos = 1,
+                                     .max_recv_dtos = 1,
+                                     .max_send_segments = 1,
+                                     .max_recv_segments = 1};
+    it_ia_handle_t ia;
+    it_pz_handle_t pz;
+    it_evd_handle_t completions, connection;
+    it_ep_handle_t ep;
+    it_event_t event;
+    int tcp = argc == 3 ? connect_by_tcp(argv[1], argv[2]) : -1;
+
+    if (tcp < 0) {
+        fprintf(stderr, "hello: not connected; usage: hello ADDRESS PORT\n");
+        return 1;
+    }
+    /* The adapter, a zone, the memory of the message, two event queues and the endpoint. */
+    check(it_ia_create("uiwarp", 2, 1, &ia), "it_ia_create");
+    check(it_pz_create(ia, &pz), "it_pz_create");
+    check(it_lmr_create(pz, text, NULL, sizeof(text), IT_ADDR_MODE_ABSOLUTE, IT_PRIV_LOCAL_READ,
+                        IT_LMR_FLAG_NONE, 0, &segment.lmr, NULL),
+          "it_lmr_create");
+    check(it_evd_create(ia, IT_DTO_EVENT_STREAM, 0, 2, 0, NULL, &completions, NULL),
+          "it_evd_create");
+    check(it_evd_create(ia, IT_CM_MSG_EVENT_STREAM, 0, 4, 0, NULL, &connection, NULL),
+          "it_evd_create");
+    check(
+        it_ep_rc_create(pz, completions, completions, connection, IT_EP_NO_FLAG, &attributes, &ep),
+        "it_ep_rc_create");
+
+    check(it_socket_convert(tcp, ep, IT_SC_DEFAULT, NULL, 0), "it_socket_convert");
+    check(it_evd_wait(connection, 10 * SECOND, &event, NULL), "it_evd_wait");
+    if (event.event_number != IT_CM_MSG_CONN_ESTABLISHED_EVENT) {
+        fprintf(stderr, "hello: not converted: %s\n", itx_event_string(event.event_number));
+        return 1;
+    }
+    check(it_post_send(ep, &segment, 1, 0, IT_COMPLETION_FLAG | IT_NOTIFY_FLAG), "it_post_send");
+    check(it_evd_wait(completions, 10 * SECOND, &event, NULL), "it_evd_wait");
+    if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS) {
+        fprintf(stderr, "hello: not sent: %s\n", itx_dto_status_string(event.dto_cmpl.dto_status));
+        return 1;
+    }
+    check(it_ep_disconnect(ep, NULL, 0), "it_ep_disconnect"); /* in order, behind the message */
+    check(it_evd_wait(connection, 10 * SECOND, &event, NULL), "it_evd_wait");
+    check(it_ia_free(ia), "it_ia_free"); /* with all that was made in it */
+    printf("sent: %s\n", text);
+    return 0;
+}
