@@ -12,10 +12,12 @@
 #include <string.h>
 
 static const char usage[] =
-    "it_info [--json | --dat-conf] [NAME]: describes the Interface NAME, or all, and the obstacles "
-    "to others\n"
+    "it_info [--json | --dat-conf] [NAME | --all]: lists the Interfaces and the obstacles to "
+    "others,\n"
+    "or describes the Interface NAME\n"
     "\n"
-    "  -j, --json                JSON instead of text\n"
+    "  -a, --all                 describes every Interface\n"
+    "  -j, --json                JSON instead of text: describes all, or NAME\n"
     "  -d, --dat-conf[=LIBRARY]  lines for the dat.conf of uDAPL programs; LIBRARY is the path of\n"
     "                            " DAT_CONF_LIBRARY " where it is not installed\n"
     "      --version\n"
@@ -27,12 +29,14 @@ static const char usage[] =
 
 enum form {
     FORM_TEXT,
+    FORM_LINE,
     FORM_JSON,
     FORM_DAT_CONF
 };
 
 struct request {
     const char *name; /* of an Interface; NULL: all */
+    bool all;         /* described, not listed */
     enum form form;
     const char *library; /* of FORM_DAT_CONF */
 };
@@ -72,6 +76,23 @@ static void interface_close(const struct opened *opened)
         (void)it_ia_free(opened->ia); /* nothing is to be done about it */
 }
 
+/* One line: name, transport, addresses. */
+static bool interface_list(const it_interface_t *interface)
+{
+    struct opened opened;
+
+    interface_open(interface->name, &opened);
+    printf("%-12s %-6s", interface->name, info_transport(interface->transport_type));
+    if (opened.failed)
+        printf(" %s: %s (ITAPI_LOG=info says more)", opened.failed,
+               itx_status_string(opened.status));
+    else
+        info_values(&info_as_line, opened.info, &opened.features);
+    putchar('\n');
+    interface_close(&opened);
+    return !opened.failed;
+}
+
 /* True if all could be told. */
 static bool interface_tell(const it_interface_t *interface, bool json)
 {
@@ -102,6 +123,12 @@ static bool interface_tell(const it_interface_t *interface, bool json)
 
 /* ---------------------------------------------------------------- all of them */
 
+static const char advice[] =
+    "\n"
+    "Take uiwarp: it has every address of this machine. uiwarp:NAME has those of one network\n"
+    "interface, for programs that may use no other. A device of rdma-core has its own name.\n"
+    "it_info NAME describes one, it_info --all every one.\n";
+
 /* The array is the caller's; NULL without memory. */
 static it_interface_t *interfaces_list(size_t *count)
 {
@@ -128,7 +155,8 @@ static int interfaces_tell(const it_interface_t *list, size_t count, const struc
             status = EXIT_FINE;
         if (request->form == FORM_DAT_CONF)
             dat_conf_line(list[i].name, request->library);
-        else if (!interface_tell(&list[i], json))
+        else if (!(request->form == FORM_LINE ? interface_list(&list[i])
+                                              : interface_tell(&list[i], json)))
             status = EXIT_FAILED;
     }
     if (json)
@@ -180,6 +208,8 @@ static int tell(const struct request *request)
     /* Who asks for one that is there does not ask why others are not. */
     if (!request->name || status != EXIT_FINE)
         providers_tell(request->form);
+    if (request->form == FORM_LINE)
+        fputs(advice, stdout);
     if (json)
         json_close("}");
     if (status == EXIT_UNKNOWN)
@@ -197,7 +227,8 @@ static int usage_error(const char *problem, const char *word)
 /* An exit status, or -1 to go on. */
 static int parse(int argc, char **argv, struct request *request)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+    static const struct option options[] = {{"all", no_argument, NULL, 'a'},
+                                            {"json", no_argument, NULL, 'j'},
                                             {"dat-conf", optional_argument, NULL, 'd'},
                                             {"version", no_argument, NULL, 'V'},
                                             {"help", no_argument, NULL, 'h'},
@@ -205,7 +236,7 @@ static int parse(int argc, char **argv, struct request *request)
     enum form form;
     int option;
 
-    while ((option = getopt_long(argc, argv, "jd::h", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "ajd::h", options, NULL)) != -1) {
         switch (option) {
         case 'h':
             fputs(usage, stdout);
@@ -213,6 +244,9 @@ static int parse(int argc, char **argv, struct request *request)
         case 'V':
             printf("it_info %s\n", itx_version());
             return EXIT_FINE;
+        case 'a':
+            request->all = true;
+            break;
         case 'j':
         case 'd':
             form = option == 'j' ? FORM_JSON : FORM_DAT_CONF;
@@ -229,6 +263,10 @@ static int parse(int argc, char **argv, struct request *request)
     if (argc - optind > 1)
         return usage_error("one Interface at the most", argv[optind + 1]);
     request->name = argv[optind];
+    if (request->name && request->all)
+        return usage_error("--all or one Interface", request->name);
+    if (request->form == FORM_TEXT && !request->name && !request->all)
+        request->form = FORM_LINE;
     return -1;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The two forms of it_info's answer: indented text, and JSON. */
+/* The forms of it_info's answer: indented text, a line of addresses, and JSON. */
 #include "it_info_values.h"
 #include "tool_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- text */
 
@@ -77,6 +78,45 @@ const struct info_form info_as_text = {
     .text = text_line,
     .number = text_number,
     .truth = text_truth,
+};
+
+/* ---------------------------------------------------------------- addresses, in a line */
+
+static void line_group(const char *name)
+{
+    (void)name;
+}
+
+static void line_end(void)
+{
+}
+
+static void line_text(const char *name, const char *value)
+{
+    if (!name && list_name && strcmp(list_name, "addresses") == 0)
+        printf(" %s", value);
+}
+
+static void line_number(const char *name, uint64_t value)
+{
+    (void)name;
+    (void)value;
+}
+
+static void line_truth(const char *name, bool value)
+{
+    (void)name;
+    (void)value;
+}
+
+const struct info_form info_as_line = {
+    .group = line_group,
+    .group_end = line_end,
+    .list = text_list,
+    .list_end = text_list_end,
+    .text = line_text,
+    .number = line_number,
+    .truth = line_truth,
 };
 
 /* ---------------------------------------------------------------- JSON */

@@ -26,6 +26,12 @@ has() { # has PATTERN: in what was printed
 }
 
 status 0 "$it_info"
+has '^uiwarp +iwarp .*127\.0\.0\.1'
+has '^uiwarp:lo +iwarp .*127\.0\.0\.1'
+has '^Take uiwarp'
+[ "$(grep -c '^uiwarp ' "$folder/out")" = 1 ] || fail 'more than a line of uiwarp'
+status 2 "$it_info" --all uiwarp
+status 0 "$it_info" --all
 has '^uiwarp: iwarp$'
 has '^ +addresses +127\.0\.0\.1$'
 ! grep -qE '^    vendor$' "$folder/out" || fail 'a heading without anything below it'
