@@ -6,6 +6,7 @@
 #include "common/tcp.h"
 #include "perf_compare.h"
 #include "perf_heap.h"
+#include "perf_interrupt.h"
 #include "perf_json.h"
 #include "perf_matrix.h"
 #include "perf_session.h"
@@ -63,11 +64,32 @@ static bool report(const struct perf_options *options, const struct perf_records
     return !options->strict_heap || heap_is_left_alone(records);
 }
 
+struct measured {
+    const struct perf_options *options;
+    const struct perf_records *records;
+};
+
+/* Tables are there already. */
+static void write_interrupted(void *context)
+{
+    const struct measured *measured = context;
+
+    if (measured->options->json && measured->records->count > 0)
+        (void)print_json(measured->options, measured->records);
+    complain("interrupted, with %zu results", measured->records->count);
+}
+
 static int run_client(const struct perf_options *options, const char *host, const char *port)
 {
-    struct perf_records records = {.count = 0};
-    bool good = perf_matrix_run(options, host, port, &records) && report(options, &records);
+    static struct perf_records records;
+    static struct measured measured;
+    bool good;
 
+    measured = (struct measured){.options = options, .records = &records};
+    good = perf_interrupt_watch(write_interrupted, &measured) &&
+           perf_matrix_run(options, host, port, &records);
+    perf_interrupt_hold();
+    good = good && report(options, &records);
     perf_records_free(&records);
     return good ? EXIT_FINE : EXIT_FAILED;
 }
@@ -96,6 +118,8 @@ static int run_loopback(const struct perf_options *options)
     if (server == 0) {
         /* Whatever becomes of the client: nobody else could end this one. */
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        /* The client's business, and the whole group gets it. */
+        (void)signal(SIGINT, SIG_IGN);
         if (getppid() != client)
             _exit(EXIT_FAILED);
         _exit(perf_server(options, listener, true) ? EXIT_FINE : EXIT_FAILED);

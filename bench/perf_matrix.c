@@ -3,6 +3,7 @@
 
 #include "common/output.h"
 #include "perf_adapter.h"
+#include "perf_interrupt.h"
 #include "perf_progress.h"
 #include "perf_session.h"
 #include "perf_table.h"
@@ -112,6 +113,17 @@ static void drop_absent(struct perf_params *params, const struct perf_results *r
     params->carrier_count = kept;
 }
 
+static bool add_results(struct perf_records *records, const struct perf_params *params,
+                        const struct perf_options *options, struct perf_results *results)
+{
+    bool good;
+
+    perf_interrupt_hold();
+    good = perf_records_add_results(records, params, options->runs, results);
+    perf_interrupt_release();
+    return good;
+}
+
 static bool measure_points(struct perf_session *session, const struct perf_options *options,
                            const char *host, const char *port, struct perf_records *records)
 {
@@ -128,7 +140,7 @@ static bool measure_points(struct perf_session *session, const struct perf_optio
 
         perf_progress_point(&params, i + 1, count);
         if (!perf_client_measure(session, options, host, port, &params, &results) ||
-            !perf_records_add_results(records, &params, options->runs, &results))
+            !add_results(records, &params, options, &results))
             return false;
         perf_progress_clear();
         if (records->count == from) {

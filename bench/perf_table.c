@@ -32,9 +32,9 @@ const char *perf_table_name(const struct perf_record *record)
 static void print_number(double number, int digits)
 {
     if (isfinite(number))
-        (void)printf(" %12.*f", digits, number);
+        (void)printf(" %9.*f", digits, number);
     else
-        (void)printf(" %12s", "-");
+        (void)printf(" %9s", "-");
 }
 
 static void print_title(const struct perf_record *record)
@@ -48,10 +48,10 @@ static void print_title(const struct perf_record *record)
     (void)printf(", CRC %s, depth %" PRIu64 ", %" PRIu64 " runs of %" PRIu64 " messages; %s\n",
                  record->crc, record->depth, record->runs, record->own.iters,
                  perf_table_unit(record));
-    (void)printf("  %-10s %12s %12s %12s %12s %12s %12s", "", "median", "min", "max",
-                 "ratio to tcp", "CPU us/msg", "CPU s/GB");
+    (void)printf("  %-10s %9s %9s %9s %9s %9s %9s", "", "median", "min", "max", "x of tcp",
+                 "CPU us", "CPU s/GB");
     if (isfinite(record->own.p50_us))
-        (void)printf(" %12s %12s %12s", "p50", "p99", "p99.9");
+        (void)printf(" %9s %9s %9s", "p50", "p99", "p99.9");
     (void)putchar('\n');
 }
 

@@ -97,6 +97,9 @@ if [ "${2-}" != thread ]; then
     "$(dirname "${BASH_SOURCE[0]}")/plot" "$folder/matrix" "$folder/plot.svg" || fail 'bench/plot fails'
     [ "$(grep -c '<g id="line uiwarp ' "$folder/plot.svg")" = 6 ] || fail 'the picture does not have 6 lines'
     tail -n 1 "$folder/plot.svg" | grep -q '^</svg>$' || fail 'the picture has no end'
+    "$(dirname "${BASH_SOURCE[0]}")/plot" "$folder/one" "$folder/plot.png" || fail 'bench/plot draws no PNG'
+    [ "$(head -c 4 "$folder/plot.png" | tail -c 3)" = PNG ] || fail 'plot.png is no PNG'
+    ! "$(dirname "${BASH_SOURCE[0]}")/plot" "$folder/one" "$folder/plot.x" 2>/dev/null || fail 'a picture of no kind'
 fi
 # Whatever Interfaces there are: uiwarp is one.
 measure "$folder/all" --transport all --op write --measure rate

@@ -114,6 +114,23 @@ if command -v script >/dev/null; then
     grep -q "$(printf '\r\033\\[Kit_perf: it_ia_create')" "$folder/terminal" || fail 'a message behind a line of progress'
 fi
 
+# An interruption costs what was under way, and nothing that has been measured.
+if command -v python3 >/dev/null; then
+    python3 - "$it_perf" <<'END' || fail 'an interrupted run loses its results'
+import json, os, pty, signal, subprocess, sys
+terminal, shown = pty.openpty()
+client = subprocess.Popen([sys.argv[1], "--loopback", "--json", "--sizes", "1,2,4", "--runs", "1000", "--iters", "20"],
+                          stdout=subprocess.PIPE, stderr=shown)
+progress = b""
+while b"2/3 " not in progress:
+    progress += os.read(terminal, 4096)
+client.send_signal(signal.SIGINT)
+results = json.loads(client.communicate(timeout=60)[0])
+assert client.returncode == 128 + signal.SIGINT, client.returncode
+assert results and [result["size"] for result in results] == [1, 2, 4][:len(results)], results
+END
+fi
+
 # ---- Peers
 
 # client_runs: in the background, as $client, until the server has its connection.
