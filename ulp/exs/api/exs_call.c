@@ -26,7 +26,7 @@ int exs_api_leave(int cancel, int error)
 
 /* ---- Objects -------------------------------------------------------------------------------- */
 
-/* As many as were ever outstanding at once: starting a call needs the heap no more after a while. */
+/* As many as were ever outstanding at once: after a while no call needs the heap. */
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* guards pool and serials */
 static struct exs_call *pool;
 static uint64_t serials;

@@ -2,6 +2,7 @@
 /* Settings of a socket, by exs_fcntl. */
 #include "api/exs_call.h"
 #include "api/exs_settings.h"
+#include "transfer/exs_connection.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -76,13 +77,13 @@ static int set_or_get(struct exs_socket *socket, int command, int value, long *r
     error = check(socket, setting, command, value);
     if (error)
         return error;
+    if (place == EXS_F_SETINLINEMAXSIZE && *option > (int)EXS_INLINE_MAX)
+        *option = (int)EXS_INLINE_MAX;
     *result = *option;
     if (place == command)
         *option = value;
     if (command == EXS_F_SETFLOWCONTROLCREDITS)
         socket->options.recv_credits = value;
-    if (command == EXS_F_SETINLINEMAXSIZE && value > EXS_INLINE_MAX)
-        *option = EXS_INLINE_MAX;
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exs_sendfile: elements become pieces. A piece of memory is sent as it is; a piece of a file is read
- * into a buffer of the call first, so that a file that is cut meanwhile is a short read and no
+ * exs_sendfile: elements become pieces. A piece of memory is sent as it is; a piece of a file is
+ * read into a buffer of the call first, so that a file that is cut meanwhile is a short read and no
  * signal. The calling thread starts the first piece, which takes credit and place; a thread of the
  * call reads on while earlier pieces are under way.
  */

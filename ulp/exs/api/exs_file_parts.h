@@ -38,7 +38,7 @@ int exs_file_parts_open(struct exs_file_parts *parts, const exs_xferfile_t *vect
                         bool packets);
 void exs_file_parts_close(struct exs_file_parts *parts);
 
-/* The next part, of a file in the buffer; if there is none, an empty one. 0, EIO or errno of open. */
+/* The next part, of a file in the buffer; empty if there is none. 0, EIO or errno of open. */
 int exs_file_parts_next(struct exs_file_parts *parts, void *buffer, size_t room,
                         struct exs_file_part *part);
 bool exs_file_parts_over(const struct exs_file_parts *parts);

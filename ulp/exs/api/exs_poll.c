@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exs_poll. Each socket has a watch while the call is outstanding. Whoever brings the call from ARMED
- * to OVER, be it a change of a socket, the time or a cancellation, owns it from then on and ends it.
+ * exs_poll. Each socket has a watch while the call is outstanding. Whoever brings the call from
+ * ARMED to OVER, be it a change of a socket, the time or a cancellation, owns it and ends it.
  */
 #include "api/exs_poll.h"
 

@@ -43,8 +43,8 @@ void exs_handle_give(struct exs_slot *slot);
 void exs_handle_hold(struct exs_slot *slot);
 
 /*
- * Both are for a caller who has taken the slot, and is the only user: otherwise EBUSY. Either way the
- * caller uses it no more. A locked handle is invalid to everybody, until the same caller unlocks it.
+ * Both are for a caller who has taken the slot, and is the only user: otherwise EBUSY. Either way
+ * the caller uses it no more. A locked handle is invalid to everybody, until it is unlocked.
  */
 int exs_handle_close(struct exs_handles *handles, struct exs_slot *slot);
 int exs_handle_lock(struct exs_slot *slot);

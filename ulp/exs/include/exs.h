@@ -418,16 +418,18 @@ int exs_getsockopt(int fd, int level, int name, void *value, socklen_t *length);
  *
  *   FLOWCONTROLCREDITS  32       sends, and receives, that may be outstanding: the smaller of both
  *                                ends' numbers. 1 to 65535; before connecting
- *   SPMAXSIZE           0        SEQPACKET: unregistered packets up to this many octets are copied;
- *                                the smaller of both ends' numbers. Before connecting; STREAM: EINVAL
- *   INLINEMAXSIZE       largest  sends up to this many octets are copied by the call. A
- *                                larger wish is reduced. Before connecting
- *   COMPTHREADCPU       INT_MAX  number of the processor on which the library's thread of this
- *                                socket's interface runs; INT_MAX: any
+ *   SPMAXSIZE           0        SEQPACKET: unregistered packets of up to this many octets are
+ *                                copied; the smaller of both ends' numbers. Before connecting.
+ *                                STREAM: EINVAL
+ *   INLINEMAXSIZE       largest  sends of up to this many octets are copied by the call. A larger
+ *                                wish is reduced. Before connecting
+ *   COMPTHREADCPU       INT_MAX  number of the processor on which the library's thread runs;
+ *                                INT_MAX: any
  *   FD                  0        EXS_FD_ bits. Before connecting
- *   STREAMBUFSIZE       1 MiB    STREAM: octets that wait here for a receive. 0: none, a sender waits
- *                                for receives, and EXS_FD_NODELAY is set. An unsigned int, up to
- *                                3 GiB. Before connecting, for a server before its first exs_accept
+ *   STREAMBUFSIZE       1 MiB    STREAM: octets that wait here for a receive. 0: none, a sender
+ *                                waits for receives, and EXS_FD_NODELAY is set. An unsigned int, up
+ *                                to 3 GiB. Before connecting, for a server before its first
+ *                                exs_accept
  *
  * @return the value, or -1 with errno: EBADF, EINVAL (command, value), EISCONN (too late)
  *

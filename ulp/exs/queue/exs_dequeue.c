@@ -14,6 +14,7 @@ struct want {
     size_t need;  /* events that end the wait */
     size_t count; /* events that fit */
     size_t taken;
+    int error; /* of the sleep */
     struct exs_sleeper sleeper;
 };
 
@@ -86,12 +87,11 @@ static bool lie_down(struct want *want)
     return want->taken == 0;
 }
 
-/* 0: woken; otherwise an errno value of sem_wait. */
-static int sleep_until(struct want *want, const struct exs_wait *wait)
+/* want->error is 0, if it was woken, or an errno value of sem_wait. */
+static void sleep_until(struct want *want, const struct exs_wait *wait)
 {
     struct timespec until = {.tv_sec = (time_t)(wait->deadline_ns / NS_PER_S),
                              .tv_nsec = (long)(wait->deadline_ns % NS_PER_S)};
-    int error = 0;
     int state;
 
     pthread_cleanup_push(abandon, want);
@@ -99,11 +99,10 @@ static int sleep_until(struct want *want, const struct exs_wait *wait)
     if (wait->deadline_ns == EXS_TIME_NEVER
             ? sem_wait(&want->sleeper.wake)
             : sem_clockwait(&want->sleeper.wake, CLOCK_MONOTONIC, &until))
-        error = errno;
+        want->error = errno;
     (void)pthread_setcancelstate(state, NULL);
     pthread_cleanup_pop(0);
     unlist(want);
-    return error;
 }
 
 static void take_rest(struct want *want)
@@ -115,21 +114,18 @@ static void take_rest(struct want *want)
 
 static int await(struct want *want, const struct exs_wait *wait)
 {
-    bool found;
-    int error = 0;
-
     pthread_cleanup_push(abandon_poll, want);
-    found = exs_spin(&want->queue->spin, wait, take_enough, want);
+    (void)exs_spin(&want->queue->spin, wait, take_enough, want);
     pthread_cleanup_pop(0);
-    if (found)
+    if (want->taken > 0)
         return 0;
     if (exs_clock_ns() >= wait->deadline_ns)
-        error = ETIMEDOUT;
-    while (error == 0 && lie_down(want))
-        error = sleep_until(want, wait);
-    if (error != 0)
+        want->error = ETIMEDOUT;
+    while (want->error == 0 && lie_down(want))
+        sleep_until(want, wait);
+    if (want->error != 0)
         take_rest(want);
-    return error == EINTR && want->taken == 0 ? EINTR : 0;
+    return want->error == EINTR && want->taken == 0 ? EINTR : 0;
 }
 
 static bool deadline_of(const struct timeval *timeout, uint64_t *deadline_ns)
