@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connections that have not logged in: bounded in time, in number, and in number from one address.
+ * The oldest makes room, so a new one is never refused.
+ */
+#include "portal/iser_portal.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ARRIVAL_PEEK     16 /* octets that tell what it is */
+#define ARRIVAL_LOOK_US  250000
+#define ARRIVAL_PREFIX_6 8 /* octets of an IPv6 address that count as one source */
+
+static const struct timeval arrival_interval = {.tv_usec = ARRIVAL_LOOK_US};
+
+uint64_t iser_now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* ---------------------------------------------------------------- the list */
+
+static void arrival_link(struct iser_arrival *arrival)
+{
+    struct itiser *target = arrival->owner;
+
+    arrival->older = target->youngest;
+    if (target->youngest)
+        target->youngest->younger = arrival;
+    else
+        target->oldest = arrival;
+    target->youngest = arrival;
+    if (target->half_logins++ == 0)
+        (void)event_add(&target->login_timer, &arrival_interval);
+}
+
+static void arrival_unlink(struct iser_arrival *arrival)
+{
+    struct itiser *target = arrival->owner;
+
+    if (arrival->older)
+        arrival->older->younger = arrival->younger;
+    else
+        target->oldest = arrival->younger;
+    if (arrival->younger)
+        arrival->younger->older = arrival->older;
+    else
+        target->youngest = arrival->older;
+    if (--target->half_logins == 0)
+        (void)event_del(&target->login_timer);
+}
+
+static void arrival_free(struct iser_arrival *arrival)
+{
+    arrival_unlink(arrival);
+    if (arrival->fd >= 0) {
+        (void)event_del(&arrival->readable);
+        (void)close(arrival->fd);
+    }
+    free(arrival);
+}
+
+static void arrival_drop(struct iser_arrival *arrival)
+{
+    if (arrival->session)
+        iser_session_end(arrival->session, "it has not logged in"); /* settles */
+    else
+        arrival_free(arrival);
+}
+
+void iser_arrival_settled(struct iser_session *session)
+{
+    struct iser_arrival *arrival = session->arrival;
+
+    session->arrival = NULL;
+    if (arrival)
+        arrival_free(arrival);
+}
+
+/* ---------------------------------------------------------------- bounds */
+
+static bool arrival_is_from(const struct iser_arrival *arrival, const struct sockaddr_storage *peer)
+{
+    if (arrival->peer.ss_family != peer->ss_family)
+        return false;
+    if (peer->ss_family == AF_INET)
+        return ((const struct sockaddr_in *)(const void *)&arrival->peer)->sin_addr.s_addr ==
+               ((const struct sockaddr_in *)(const void *)peer)->sin_addr.s_addr;
+    return memcmp(&((const struct sockaddr_in6 *)(const void *)&arrival->peer)->sin6_addr,
+                  &((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr,
+                  ARRIVAL_PREFIX_6) == 0;
+}
+
+bool iser_arrival_drop_oldest(struct itiser *target)
+{
+    if (!target->oldest)
+        return false;
+    target->half_refused++;
+    arrival_drop(target->oldest);
+    return true;
+}
+
+static void arrival_make_room(struct itiser *target, const struct sockaddr_storage *peer)
+{
+    struct iser_arrival *oldest = NULL;
+    unsigned count = 0;
+
+    for (struct iser_arrival *at = target->youngest; at; at = at->older)
+        if (arrival_is_from(at, peer)) {
+            oldest = at;
+            count++;
+        }
+    if (count > target->half_share) {
+        target->half_refused++;
+        arrival_drop(oldest);
+    }
+    if (target->half_logins > target->half_max)
+        (void)iser_arrival_drop_oldest(target);
+}
+
+void iser_arrivals_expire(struct itiser *target)
+{
+    uint64_t now = iser_now_ms();
+
+    while (target->oldest && now - target->oldest->born_ms >= target->login_timeout_ms)
+        arrival_drop(target->oldest);
+}
+
+/* ---------------------------------------------------------------- the first octets */
+
+static void arrival_set_low_water(int fd, int octets)
+{
+    /* Without it a slow one is looked at more often. */
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &octets, sizeof(octets));
+}
+
+static void arrival_fill_addresses(const struct iser_arrival *arrival, int fd,
+                                   struct iser_link *link)
+{
+    socklen_t length = sizeof(link->local);
+
+    (void)getsockname(fd, (struct sockaddr *)&link->local, &length);
+    link->remote = arrival->peer;
+}
+
+/* Plain iSCSI: from here on the arrival has a session. */
+static void arrival_become_session(struct iser_arrival *arrival)
+{
+    struct itiser *target = arrival->owner;
+    struct iser_link *link = iser_plain_new(target->service.base, arrival->fd);
+
+    if (!link) {
+        arrival_free(arrival);
+        return;
+    }
+    arrival_fill_addresses(arrival, arrival->fd, link);
+    arrival->fd = -1;
+    arrival->session = iser_session_new(&target->service, link, arrival->portal->config.tag);
+    if (!arrival->session) {
+        arrival_free(arrival);
+        return;
+    }
+    arrival->session->arrival = arrival;
+}
+
+static void arrival_readable(evutil_socket_t fd, short what, void *argument)
+{
+    struct iser_arrival *arrival = argument;
+    uint8_t octets[ARRIVAL_PEEK];
+    ssize_t got = recv(fd, octets, sizeof(octets), MSG_PEEK | MSG_DONTWAIT);
+
+    (void)what;
+    if (got < (ssize_t)sizeof(octets)) { /* it has ended, or failed */
+        arrival_free(arrival);
+        return;
+    }
+    (void)event_del(&arrival->readable);
+    arrival_set_low_water(fd, 1);
+    if (arrival->portal->config.kinds & (ITISER_PLAIN | ITISER_CONVERT))
+        arrival_become_session(arrival);
+    else
+        arrival_free(arrival);
+}
+
+void iser_arrival_begin(struct iser_portal *portal, int fd, const struct sockaddr_storage *peer)
+{
+    struct itiser *target = portal->owner;
+    struct iser_arrival *arrival = calloc(1, sizeof(*arrival));
+
+    if (!arrival ||
+        event_assign(&arrival->readable, target->service.base, fd, EV_READ | EV_PERSIST,
+                     arrival_readable, arrival) != 0 ||
+        event_add(&arrival->readable, NULL) != 0) {
+        free(arrival);
+        (void)close(fd);
+        return;
+    }
+    arrival->owner = target;
+    arrival->portal = portal;
+    arrival->peer = *peer;
+    arrival->fd = fd;
+    arrival->born_ms = iser_now_ms();
+    arrival_set_low_water(fd, ARRIVAL_PEEK);
+    arrival_link(arrival);
+    arrival_make_room(target, peer);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* SCSI commands: from the PDU to the response. */
+#include "session/iser_session.h"
+
+#include <string.h>
+
+#define STATUS_CHECK    0x02u
+#define STATUS_BUSY     0x08u
+#define STATUS_SET_FULL 0x28u
+
+#define SENSE_LENGTH 18u /* of our own, in the fixed format */
+
+/* ---------------------------------------------------------------- the response */
+
+static void command_put_residual(const struct iser_task *task, uint8_t *bhs)
+{
+    bool overflow;
+    uint32_t residual = iser_scsi_residual(&task->command, &overflow);
+
+    if (residual == 0)
+        return;
+    bhs[1] |= overflow ? ISER_OVERFLOW : ISER_UNDERFLOW;
+    iser_put32(bhs + ISER_AT_RESIDUAL, residual);
+}
+
+static void command_respond(struct iser_task *task)
+{
+    const struct iser_scsi_command *command = &task->command;
+    struct iser_transfer *transfer = &task->transfer;
+
+    iser_pdu_begin(transfer->response, ISER_SCSI_RESPONSE, ISER_FINAL, transfer->itt);
+    transfer->response[3] = command->status;
+    command_put_residual(task, transfer->response);
+    transfer->in_length = command->in_actual;
+    if (command->sense_length > 0) {
+        iser_put16(task->sense, (uint16_t)command->sense_length);
+        memcpy(task->sense + 2, command->sense, command->sense_length);
+        transfer->sense = task->sense;
+        transfer->sense_length = (uint32_t)command->sense_length + 2;
+    }
+    task->state = ISER_TASK_RESPONSE;
+    task->session->link->ops->respond(task->session->link, transfer);
+}
+
+void iser_command_responded(struct iser_task *task)
+{
+    iser_task_free(task);
+}
+
+/* Ends a task before its unit has seen it. */
+static void command_fail(struct iser_task *task, uint8_t status)
+{
+    task->command.status = status;
+    task->command.in_actual = 0;
+    command_respond(task);
+}
+
+/* ABORTED COMMAND: what the initiator sends is not what was agreed on (RFC 7143 11.4.7.2). */
+static void command_refuse_data(struct iser_task *task, uint8_t qualifier)
+{
+    uint8_t *sense = task->command.sense;
+
+    memset(sense, 0, SENSE_LENGTH);
+    sense[0] = 0x70;
+    sense[2] = 0x0b;
+    sense[7] = SENSE_LENGTH - 8;
+    sense[12] = 0x0c;
+    sense[13] = qualifier;
+    task->command.sense_length = SENSE_LENGTH;
+    command_fail(task, STATUS_CHECK);
+}
+
+#define UNEXPECTED_DATA 0x0c /* qualifiers of 0C */
+#define WRONG_AMOUNT    0x0d
+
+/* ---------------------------------------------------------------- the unit */
+
+static void command_done(struct iser_scsi_command *command)
+{
+    struct iser_task *task = (void *)((char *)command - offsetof(struct iser_task, command));
+    struct iser_session *session = task->session;
+
+    iser_session_enter(session);
+    session->commands++;
+    if (!task->aborted) {
+        command_respond(task);
+    } else {
+        task->state = ISER_TASK_DATA;
+        iser_task_free(task);
+        iser_tmf_progress(session->service);
+    }
+    iser_session_leave(session);
+}
+
+/* All data-out that the command takes is there, or more has to be asked for. */
+static void command_go_on(struct iser_task *task)
+{
+    struct iser_transfer *transfer = &task->transfer;
+    struct iser_link *link = task->session->link;
+
+    if (transfer->out_have < transfer->out_length) {
+        if (++transfer->ttt == ISER_NONE)
+            transfer->ttt = 0;
+        task->data_sn = 0;
+        task->reading = link->ops->rdma;
+        link->ops->solicit(link, transfer);
+        return;
+    }
+    task->state = ISER_TASK_UNIT;
+    iser_scsi_execute(&task->command);
+}
+
+void iser_command_solicited(struct iser_task *task)
+{
+    task->reading = false;
+    if (task->aborted) {
+        iser_task_free(task);
+        iser_tmf_progress(task->session->service);
+        return;
+    }
+    command_go_on(task);
+}
+
+/* ---------------------------------------------------------------- data-out */
+
+/* Octets of the command from received on. */
+static void command_take_data(struct iser_task *task, const uint8_t *data, size_t length)
+{
+    struct iser_transfer *transfer = &task->transfer;
+    uint32_t left = transfer->out_length - transfer->out_have;
+    size_t part = length < left ? length : left;
+
+    if (part > 0 && data != transfer->data + transfer->out_have)
+        memcpy(transfer->data + transfer->out_have, data, part);
+    transfer->out_have += (uint32_t)part;
+    task->received += (uint32_t)length;
+}
+
+/* As far as data may come now. */
+static uint32_t command_data_end(const struct iser_task *task)
+{
+    const struct iser_params *params = &task->session->params;
+    uint32_t expected = task->command.expected_out;
+
+    if (!task->unsolicited)
+        return task->transfer.burst_end;
+    return expected < params->first_burst ? expected : params->first_burst;
+}
+
+static bool command_expects(const struct iser_task *task, const uint8_t *bhs, uint32_t length)
+{
+    uint32_t end = command_data_end(task);
+    uint32_t ttt = task->unsolicited ? ISER_NONE : task->transfer.ttt;
+    bool final = (bhs[1] & ISER_FINAL) != 0;
+
+    return iser_get32(bhs + ISER_AT_TTT) == ttt &&
+           iser_get32(bhs + ISER_AT_DATA_SN) == task->data_sn &&
+           iser_get32(bhs + ISER_AT_OFFSET) == task->received && length <= end - task->received &&
+           (task->unsolicited || final == (task->received + length == end));
+}
+
+static struct iser_task *command_waiting(struct iser_session *session, const uint8_t *bhs)
+{
+    struct iser_task *task = iser_task_find(session, iser_get32(bhs + ISER_AT_ITT));
+
+    return task && task->state == ISER_TASK_DATA && !task->reading ? task : NULL;
+}
+
+uint8_t *iser_command_place(struct iser_session *session, const uint8_t *bhs, uint32_t length)
+{
+    struct iser_task *task = command_waiting(session, bhs);
+
+    if (!task || length == 0 || iser_pdu_fault(bhs) || !command_expects(task, bhs, length) ||
+        task->received != task->transfer.out_have ||
+        length > task->transfer.out_length - task->transfer.out_have)
+        return NULL;
+    task->placing = true;
+    return task->transfer.data + task->transfer.out_have;
+}
+
+/* The one whose data was placed, aborted or not. */
+static struct iser_task *command_placing(struct iser_session *session, const uint8_t *bhs)
+{
+    uint32_t itt = iser_get32(bhs + ISER_AT_ITT);
+    struct iser_task *task = session->tasks[itt % ISER_TASK_BUCKETS];
+
+    while (task && (task->transfer.itt != itt || !task->placing))
+        task = task->next;
+    return task;
+}
+
+void iser_command_data(struct iser_session *session, const struct iser_pdu *pdu)
+{
+    struct iser_task *task = command_placing(session, pdu->bhs);
+
+    if (task)
+        task->placing = false;
+    else
+        task = command_waiting(session, pdu->bhs);
+    if (!task)
+        return; /* of a command that is over: nobody misses it */
+    if (task->aborted) {
+        iser_task_free(task);
+        iser_tmf_progress(session->service);
+        return;
+    }
+    if (!command_expects(task, pdu->bhs, (uint32_t)pdu->length)) {
+        command_refuse_data(task, WRONG_AMOUNT);
+        return;
+    }
+    task->data_sn++;
+    command_take_data(task, pdu->data, pdu->length);
+    if (!(pdu->bhs[1] & ISER_FINAL))
+        return;
+    task->unsolicited = false;
+    command_go_on(task);
+}
+
+/* ---------------------------------------------------------------- a command */
+
+static void command_fill(struct iser_task *task, const uint8_t *bhs)
+{
+    struct iser_scsi_command *command = &task->command;
+    uint32_t expected = iser_get32(bhs + ISER_AT_EXPECTED);
+    bool writes = (bhs[1] & ISER_WRITES) != 0;
+
+    command->nexus = task->session->nexus;
+    command->done = command_done;
+    memcpy(command->lun, bhs + ISER_AT_LUN, sizeof(command->lun));
+    memcpy(command->cdb, bhs + ISER_AT_CDB, sizeof(command->cdb));
+    command->expected_out = writes ? expected : 0;
+    command->expected_in = bhs[1] & ISER_READS && !writes ? expected : 0;
+    memcpy(task->transfer.lun, command->lun, sizeof(task->transfer.lun));
+    task->transfer.tags = task->session->link->header;
+}
+
+/*
+ * Memory of the unit itself, where it has some; a digest is made before the octets leave, so not
+ * then.
+ */
+static bool command_use_unit(struct iser_task *task)
+{
+    struct iser_scsi_command *command = &task->command;
+    const struct iser_link *link = task->session->link;
+
+    if (!command->direct || (command->in_length > 0 && link->limits.data_digest))
+        return false;
+    if (link->ops->rdma) {
+        task->transfer.lmr =
+            iser_buffers_region(task->session->buffers, command->region, command->region_size);
+        if (!task->transfer.lmr)
+            return false;
+    }
+    task->transfer.data = command->direct;
+    return true;
+}
+
+/* False: there is no memory. */
+static bool command_get_data(struct iser_task *task)
+{
+    struct iser_scsi_command *command = &task->command;
+    struct iser_transfer *transfer = &task->transfer;
+    uint32_t size =
+        command->out_length > command->in_length ? command->out_length : command->in_length;
+
+    transfer->out_length = command->out_length;
+    if (size > 0 && !command_use_unit(task)) {
+        transfer->buffer = iser_buffer_get(task->session->buffers, size);
+        if (!transfer->buffer)
+            return false;
+        transfer->data = transfer->buffer->octets;
+        transfer->lmr = transfer->buffer->lmr;
+    }
+    command->data = transfer->data;
+    return true;
+}
+
+/* What the command brings with it, or announces without R2T. False: it may not. */
+static bool command_may_bring(const struct iser_task *task, const struct iser_pdu *pdu)
+{
+    const struct iser_params *params = &task->session->params;
+    bool final = (pdu->bhs[1] & ISER_FINAL) != 0;
+
+    if (pdu->length > 0 && (!params->immediate_data || pdu->length > params->first_burst ||
+                            pdu->length > task->command.expected_out))
+        return false;
+    return final || (pdu->bhs[1] & ISER_WRITES && !params->initial_r2t);
+}
+
+static void command_start(struct iser_task *task, const struct iser_pdu *pdu)
+{
+    if (!command_may_bring(task, pdu)) {
+        command_refuse_data(task, UNEXPECTED_DATA);
+        return;
+    }
+    if (!iser_scsi_begin(&task->command)) {
+        command_respond(task);
+        return;
+    }
+    if (!command_get_data(task)) {
+        command_fail(task, STATUS_BUSY);
+        return;
+    }
+    command_take_data(task, pdu->data, pdu->length);
+    task->unsolicited = !(pdu->bhs[1] & ISER_FINAL);
+    if (!task->unsolicited)
+        command_go_on(task);
+}
+
+void iser_command(struct iser_session *session, const struct iser_pdu *pdu)
+{
+    uint32_t itt = iser_get32(pdu->bhs + ISER_AT_ITT);
+    struct iser_task *task;
+
+    if (itt == ISER_NONE || iser_task_find(session, itt)) {
+        iser_session_reject(session, pdu, itt == ISER_NONE ? 9 : 7);
+        return;
+    }
+    task = iser_task_new(session, itt);
+    if (!task) {
+        iser_session_reject(session, pdu, 6); /* too many immediate commands */
+        return;
+    }
+    command_fill(task, pdu->bhs);
+    command_start(task, pdu);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* NOP, Text and Logout. */
+#include "session/iser_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- NOP */
+
+void iser_nop_out(struct iser_session *session, const struct iser_pdu *pdu)
+{
+    uint32_t itt = iser_get32(pdu->bhs + ISER_AT_ITT);
+    size_t length = pdu->length;
+    uint8_t bhs[ISER_BHS];
+
+    if (itt == ISER_NONE)
+        return; /* the answer to our ping */
+    if (length > session->link->limits.send_max)
+        length = session->link->limits.send_max;
+    iser_pdu_begin(bhs, ISER_NOP_IN, ISER_FINAL, itt);
+    memcpy(bhs + ISER_AT_LUN, pdu->bhs + ISER_AT_LUN, 8);
+    iser_put32(bhs + ISER_AT_TTT, ISER_NONE);
+    iser_session_send(session, bhs, pdu->data, length);
+}
+
+/* ---------------------------------------------------------------- Text */
+
+static void text_put_target(struct iser_session *session, const struct iser_target *target,
+                            struct iser_text *out)
+{
+    if (!iser_login_is_allowed(session, target))
+        return; /* who may not log in does not learn that it exists */
+    iser_text_put(out, "TargetName", target->config.name);
+    session->service->addresses(session, out);
+}
+
+static void text_send_targets(struct iser_session *session, const char *value,
+                              struct iser_text *out)
+{
+    struct iser_service *service = session->service;
+    bool all = strcmp(value, "All") == 0;
+
+    if (all && !session->discovery) {
+        iser_text_put(out, "SendTargets", "Reject");
+        return;
+    }
+    for (size_t i = 0; i < service->target_count; i++) {
+        struct iser_target *target = &service->targets[i];
+
+        if (all || (value[0] == '\0' && target == session->target) ||
+            strcmp(value, target->config.name) == 0)
+            text_put_target(session, target, out);
+    }
+}
+
+static bool text_answer(struct iser_session *session, const char *text, size_t length,
+                        struct iser_text *out)
+{
+    const char *key, *value;
+    size_t at = 0, key_length;
+
+    if (!iser_text_is_legal(text, length))
+        return false;
+    while (iser_text_next(text, length, &at, &key, &key_length, &value)) {
+        char name[ISER_KEY_MAX + 1] = {0};
+
+        memcpy(name, key, key_length);
+        if (strcmp(name, "SendTargets") == 0)
+            text_send_targets(session, value, out);
+        else
+            iser_text_put(out, name, "NotUnderstood");
+    }
+    return !out->overflow;
+}
+
+/* As much as the initiator takes; the rest when it asks for it. */
+static void text_tell(struct iser_session *session, uint32_t itt)
+{
+    struct iser_dialogue *dialogue = session->dialogue;
+    size_t left = dialogue->out.length - dialogue->told;
+    size_t part = left < session->link->limits.send_max ? left : session->link->limits.send_max;
+    uint8_t bhs[ISER_BHS];
+
+    iser_pdu_begin(bhs, ISER_TEXT_RESPONSE, part == left ? ISER_FINAL : ISER_CONTINUE, itt);
+    iser_put32(bhs + ISER_AT_TTT, part == left ? ISER_NONE : 1);
+    iser_session_send(session, bhs, dialogue->out.octets + dialogue->told, part);
+    dialogue->told += part;
+    if (part < left)
+        return;
+    free(dialogue);
+    session->dialogue = NULL;
+}
+
+static void text_ask_for_more(struct iser_session *session, uint32_t itt)
+{
+    uint8_t bhs[ISER_BHS];
+
+    iser_pdu_begin(bhs, ISER_TEXT_RESPONSE, 0, itt);
+    iser_put32(bhs + ISER_AT_TTT, 1);
+    iser_session_send(session, bhs, NULL, 0);
+}
+
+void iser_text_request(struct iser_session *session, const struct iser_pdu *pdu)
+{
+    uint32_t itt = iser_get32(pdu->bhs + ISER_AT_ITT);
+    bool begins = iser_get32(pdu->bhs + ISER_AT_TTT) == ISER_NONE;
+    struct iser_dialogue *dialogue = session->dialogue;
+
+    if (begins) { /* what was before is given up */
+        free(dialogue);
+        dialogue = session->dialogue = calloc(1, sizeof(*dialogue));
+    }
+    if (!dialogue || pdu->length > sizeof(dialogue->in) - dialogue->in_length) {
+        iser_session_reject(session, pdu, dialogue ? 9 : 4);
+        return;
+    }
+    if (dialogue->told > 0) {
+        text_tell(session, itt);
+        return;
+    }
+    if (pdu->length > 0)
+        memcpy(dialogue->in + dialogue->in_length, pdu->data, pdu->length);
+    dialogue->in_length += pdu->length;
+    if (pdu->bhs[1] & ISER_CONTINUE)
+        text_ask_for_more(session, itt);
+    else if (text_answer(session, dialogue->in, dialogue->in_length, &dialogue->out))
+        text_tell(session, itt);
+    else
+        iser_session_reject(session, pdu, 9);
+}
+
+/* ---------------------------------------------------------------- Logout */
+
+enum logout_reason {
+    LOGOUT_SESSION,
+    LOGOUT_CONNECTION,
+    LOGOUT_RECOVERY
+};
+
+static uint8_t logout_answer(const struct iser_session *session, const uint8_t *bhs)
+{
+    switch (bhs[1] & 0x7f) {
+    case LOGOUT_SESSION:
+        return 0;
+    case LOGOUT_CONNECTION:
+        return iser_get16(bhs + ISER_AT_CID) == session->cid ? 0 : 1;
+    case LOGOUT_RECOVERY:
+        return 2;
+    default:
+        return 3;
+    }
+}
+
+void iser_logout(struct iser_session *session, const struct iser_pdu *pdu)
+{
+    uint8_t bhs[ISER_BHS];
+
+    iser_pdu_begin(bhs, ISER_LOGOUT_RESPONSE, ISER_FINAL, iser_get32(pdu->bhs + ISER_AT_ITT));
+    bhs[2] = logout_answer(session, pdu->bhs);
+    iser_put16(bhs + 40, (uint16_t)session->params.time2wait);
+    iser_put16(bhs + 42, (uint16_t)session->params.time2retain);
+    iser_session_send(session, bhs, NULL, 0);
+    if (bhs[2] == 0)
+        iser_session_leave_in_order(session);
+}

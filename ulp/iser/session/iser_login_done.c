@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who may log in, and what a login makes. */
+#include "session/iser_session.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum login_done_status {
+    LOGIN_NOT_ALLOWED = 0x0202,
+    LOGIN_NOT_FOUND = 0x0203,
+    LOGIN_MISSING = 0x0207,
+    LOGIN_TYPE = 0x0209,
+    LOGIN_RESOURCES = 0x0302
+};
+
+/* ---------------------------------------------------------------- who may */
+
+/* The octets of an address, IPv4 also if it is written as IPv6. */
+static const uint8_t *address_octets(const struct sockaddr_storage *address, unsigned *bits)
+{
+    const struct sockaddr_in6 *ipv6 = (const void *)address;
+
+    *bits = 32;
+    if (address->ss_family == AF_INET)
+        return (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    if (IN6_IS_ADDR_V4MAPPED(&ipv6->sin6_addr))
+        return &ipv6->sin6_addr.s6_addr[12];
+    *bits = 128;
+    return ipv6->sin6_addr.s6_addr;
+}
+
+/* "ADDRESS/BITS", "ADDRESS". */
+static bool network_has(const char *network, const struct sockaddr_storage *address)
+{
+    unsigned bits, of_network, wanted;
+    const uint8_t *octets = address_octets(address, &bits);
+    const char *slash = strchr(network, '/');
+    uint8_t prefix[16];
+    char text[64];
+
+    (void)snprintf(text, sizeof(text), "%.*s", slash ? (int)(slash - network) : 63, network);
+    of_network = inet_pton(AF_INET, text, prefix) == 1 ? 32 : 128;
+    if (of_network == 128 && inet_pton(AF_INET6, text, prefix) != 1)
+        return false;
+    wanted = slash ? (unsigned)strtoul(slash + 1, NULL, 10) : of_network;
+    if (of_network != bits || wanted > bits)
+        return false;
+    return memcmp(prefix, octets, wanted / 8) == 0 &&
+           (wanted % 8 == 0 || (prefix[wanted / 8] ^ octets[wanted / 8]) >> (8 - wanted % 8) == 0);
+}
+
+static bool list_allows_name(const char *const *names, const char *name)
+{
+    if (!names)
+        return true;
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+static bool list_allows_address(const char *const *networks, const struct sockaddr_storage *address)
+{
+    if (!networks)
+        return true;
+    for (; *networks; networks++)
+        if (network_has(*networks, address))
+            return true;
+    return false;
+}
+
+bool iser_login_is_allowed(const struct iser_session *session, const struct iser_target *target)
+{
+    return list_allows_name(target->config.initiators, session->initiator) &&
+           list_allows_address(target->config.networks, &session->link->remote);
+}
+
+/* ---------------------------------------------------------------- names */
+
+static uint16_t login_find_target(struct iser_session *session, const char *name)
+{
+    struct iser_service *service = session->service;
+
+    for (size_t i = 0; i < service->target_count; i++) {
+        if (strcasecmp(service->targets[i].config.name, name) != 0)
+            continue;
+        if (!iser_login_is_allowed(session, &service->targets[i]))
+            return LOGIN_NOT_ALLOWED;
+        session->target = &service->targets[i];
+        return 0;
+    }
+    return LOGIN_NOT_FOUND;
+}
+
+uint16_t iser_login_names(struct iser_session *session, const char *text, size_t length)
+{
+    const char *initiator = iser_text_find(text, length, "InitiatorName");
+    const char *target = iser_text_find(text, length, "TargetName");
+    const char *type = iser_text_find(text, length, "SessionType");
+
+    if (!initiator || initiator[0] == '\0' || strlen(initiator) > ISER_NAME_MAX)
+        return LOGIN_MISSING;
+    (void)snprintf(session->initiator, sizeof(session->initiator), "%s", initiator);
+    session->discovery = type && strcmp(type, "Discovery") == 0;
+    if (session->discovery)
+        return 0;
+    if (type && strcmp(type, "Normal") != 0)
+        return LOGIN_TYPE;
+    return target ? login_find_target(session, target) : LOGIN_MISSING;
+}
+
+/* ---------------------------------------------------------------- the session */
+
+/* The same initiator port on the same portal group: the older session is over (RFC 7143 6.3.5). */
+static void login_reinstate(struct iser_session *session)
+{
+    struct iser_session *other = session->service->sessions;
+
+    while (other) {
+        if (other == session || other->ended || other->phase == ISER_LOGGING_IN ||
+            other->target != session->target || other->tag != session->tag ||
+            memcmp(other->isid, session->isid, sizeof(session->isid)) != 0 ||
+            strcmp(other->initiator, session->initiator) != 0) {
+            other = other->next;
+            continue;
+        }
+        iser_session_end(other, "the initiator has logged in anew");
+        other = session->service->sessions; /* more may have ended */
+    }
+}
+
+static bool login_tsih_is_used(const struct iser_service *service, uint16_t tsih)
+{
+    for (const struct iser_session *session = service->sessions; session; session = session->next)
+        if (session->tsih == tsih)
+            return true;
+    return false;
+}
+
+static void login_choose_tsih(struct iser_session *session)
+{
+    struct iser_service *service = session->service;
+
+    do {
+        service->last_tsih++;
+    } while (service->last_tsih == 0 || login_tsih_is_used(service, service->last_tsih));
+    session->tsih = service->last_tsih;
+}
+
+/* False: no memory. */
+static bool login_make_nexus(struct iser_session *session)
+{
+    const uint8_t *isid = session->isid;
+    char port[ISER_NAME_MAX + 24];
+
+    if (session->discovery)
+        return true;
+    (void)snprintf(port, sizeof(port), "%s,i,0x%02x%02x%02x%02x%02x%02x", session->initiator,
+                   isid[0], isid[1], isid[2], isid[3], isid[4], isid[5]);
+    session->nexus =
+        iser_scsi_nexus_new(session->target->scsi, port, session->tag, iser_tmf_preempted, session);
+    return session->nexus != NULL;
+}
+
+/*
+ * Whether Write Base Offset is the place of the first solicited octet, not of the command's first.
+ */
+static bool login_base_is_solicited(const struct iser_session *session)
+{
+    switch (session->service->write_base) {
+    case ITISER_WRITE_BASE_LINUX:
+        return true;
+    case ITISER_WRITE_BASE_RFC:
+        return session->params.tagged_solicited != 0;
+    case ITISER_WRITE_BASE_AUTO:
+        break;
+    }
+    /* Those of way (B) are Linux's, which does so without saying it. */
+    return session->params.tagged_told ? session->params.tagged_solicited != 0
+                                       : session->link->ops->rdma;
+}
+
+static void login_set_limits(struct iser_session *session)
+{
+    const struct iser_params *params = &session->params;
+    struct iser_limits *limits = &session->link->limits;
+
+    *limits = (struct iser_limits){
+        .header_digest = params->header_digest != 0,
+        .data_digest = params->data_digest != 0,
+        .send_max = params->receive_max,
+        .receive_max = ISER_RECEIVE_MAX,
+        .max_burst = params->max_burst,
+        .window = ISER_WINDOW,
+    };
+    if (!params->rdma && !session->link->ops->rdma)
+        return;
+    limits->send_max = params->initiator_receive_max;
+    limits->receive_max = params->target_receive_max;
+    limits->write_base_solicited = login_base_is_solicited(session);
+}
+
+void iser_login_finish(struct iser_session *session, uint8_t *bhs, const struct iser_text *text)
+{
+    bool converts = session->params.rdma && !session->link->ops->rdma;
+
+    login_reinstate(session);
+    login_choose_tsih(session);
+    iser_put16(bhs + ISER_AT_TSIH, session->tsih);
+    login_set_limits(session);
+    if (!login_make_nexus(session) || !session->link->ops->full_feature(session->link)) {
+        bhs[1] &= 0x0c;
+        iser_put16(bhs + 36, LOGIN_RESOURCES);
+        iser_session_send(session, bhs, NULL, 0);
+        iser_session_leave_in_order(session);
+        return;
+    }
+    free(session->login);
+    session->login = NULL;
+    session->phase = ISER_FULL_FEATURE;
+    session->service->logins++;
+    session->service->settled(session);
+    if (!converts)
+        iser_session_send(session, bhs, text->octets, text->length);
+    else if (!session->service->convert(session, bhs, text))
+        iser_session_end(session, "the connection cannot become RDMA");
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tasks of a session: found by their initiator task tags, kept for the next one. */
+#include "session/iser_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is open takes a place until its response has left. Never goes back. */
+void iser_task_window(struct iser_session *session)
+{
+    uint32_t used = session->window_used < ISER_WINDOW ? session->window_used : ISER_WINDOW;
+    uint32_t max = session->numbers.exp_cmd_sn + ISER_WINDOW - used - 1;
+
+    if (iser_sn_before(session->numbers.max_cmd_sn, max))
+        session->numbers.max_cmd_sn = max;
+}
+
+static struct iser_task **task_bucket(struct iser_session *session, uint32_t itt)
+{
+    return &session->tasks[itt % ISER_TASK_BUCKETS];
+}
+
+struct iser_task *iser_task_new(struct iser_session *session, uint32_t itt)
+{
+    struct iser_task *task = session->spare;
+    struct iser_task **bucket = task_bucket(session, itt);
+
+    if (session->task_count >= ISER_WINDOW + ISER_WINDOW_SPARE)
+        return NULL;
+    if (task)
+        session->spare = task->next;
+    else if (!(task = malloc(sizeof(*task))))
+        return NULL;
+    memset(task, 0, sizeof(*task));
+    task->transfer.itt = itt;
+    task->session = session;
+    task->number = ++session->service->last_task;
+    task->next = *bucket;
+    *bucket = task;
+    session->task_count++;
+    session->window_used++;
+    return task;
+}
+
+struct iser_task *iser_task_find(struct iser_session *session, uint32_t itt)
+{
+    struct iser_task *task = *task_bucket(session, itt);
+
+    while (task && (task->transfer.itt != itt || task->aborted))
+        task = task->next;
+    return task;
+}
+
+void iser_task_free(struct iser_task *task)
+{
+    struct iser_session *session = task->session;
+    struct iser_task **at = task_bucket(session, task->transfer.itt);
+
+    while (*at != task)
+        at = &(*at)->next;
+    *at = task->next;
+    iser_buffer_put(session->buffers, task->transfer.buffer);
+    task->next = session->spare;
+    session->spare = task;
+    session->task_count--;
+    session->window_used--;
+    iser_task_window(session);
+}
+
+/* The unit, the link or the peer may still touch the buffer. */
+static bool task_is_used(const struct iser_task *task)
+{
+    return task->state == ISER_TASK_UNIT || task->placing || task->reading;
+}
+
+void iser_task_abort(struct iser_task *task)
+{
+    if (task->state == ISER_TASK_RESPONSE || task->aborted)
+        return; /* over: its response is on its way */
+    task->aborted = true;
+    if (!task_is_used(task))
+        iser_task_free(task);
+}
+
+void iser_task_abort_all(struct iser_session *session)
+{
+    for (unsigned i = 0; i < ISER_TASK_BUCKETS; i++) {
+        struct iser_task *next;
+
+        for (struct iser_task *task = session->tasks[i]; task; task = next) {
+            next = task->next;
+            task->placing = task->reading = false;
+            task->aborted = true;
+            if (task->state != ISER_TASK_UNIT)
+                iser_task_free(task);
+        }
+    }
+}
+
+void iser_tasks_fini(struct iser_session *session)
+{
+    struct iser_task *task;
+
+    while ((task = session->spare) != NULL) {
+        session->spare = task->next;
+        free(task);
+    }
+}
