@@ -162,6 +162,7 @@ static void arrival_become_session(struct iser_arrival *arrival)
     }
     arrival_fill_addresses(arrival, arrival->fd, link);
     arrival->fd = -1;
+    link->user_ops = &iser_session_link_user;
     arrival->session = iser_session_new(&target->service, link, arrival->portal->config.tag);
     if (!arrival->session) {
         arrival_free(arrival);

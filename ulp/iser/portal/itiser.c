@@ -126,6 +126,7 @@ static bool itiser_refuse(char *error, const char *what, const char *which)
 static bool itiser_add_targets(struct itiser *target, const struct itiser_config *config,
                                char *error)
 {
+    const char *complaint;
     char why[256];
 
     target->service.targets = calloc(config->target_count + 1, sizeof(*target->service.targets));
@@ -134,6 +135,9 @@ static bool itiser_add_targets(struct itiser *target, const struct itiser_config
     for (size_t i = 0; i < config->target_count; i++) {
         struct iser_target *one = &target->service.targets[i];
 
+        complaint = iser_chap_complaint(&config->targets[i].incoming, &config->targets[i].outgoing);
+        if (complaint)
+            return itiser_refuse(error, config->targets[i].name, complaint);
         if (!iser_config_copy(&one->config, &config->targets[i]))
             return itiser_refuse(error, "out of memory", "");
         target->service.target_count++;
@@ -176,6 +180,7 @@ static bool itiser_begin(struct itiser *target, const struct itiser_config *conf
     service->addresses = itiser_addresses;
     service->settled = iser_arrival_settled;
     service->write_base = config->write_base;
+    iser_tmf_init(service);
     service->terms.initial_r2t = config->first_burst_none;
     service->terms.no_immediate = config->immediate_none;
     target->login_timeout_ms =
@@ -279,6 +284,8 @@ void itiser_free(struct itiser *target)
         (void)event_del(&target->pool_readable);
         (void)event_del(&target->stop_timer);
     }
+    if (event_initialized(&target->service.aborted))
+        (void)event_del(&target->service.aborted);
     itiser_free_targets(target);
     if (target->pool)
         iser_pool_free(target->pool);

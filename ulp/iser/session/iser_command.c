@@ -87,7 +87,6 @@ static void command_done(struct iser_scsi_command *command)
     } else {
         task->state = ISER_TASK_DATA;
         iser_task_free(task);
-        iser_tmf_progress(session->service);
     }
     iser_session_leave(session);
 }
@@ -115,7 +114,6 @@ void iser_command_solicited(struct iser_task *task)
     task->reading = false;
     if (task->aborted) {
         iser_task_free(task);
-        iser_tmf_progress(task->session->service);
         return;
     }
     command_go_on(task);
@@ -201,7 +199,6 @@ void iser_command_data(struct iser_session *session, const struct iser_pdu *pdu)
         return; /* of a command that is over: nobody misses it */
     if (task->aborted) {
         iser_task_free(task);
-        iser_tmf_progress(session->service);
         return;
     }
     if (!command_expects(task, pdu->bhs, (uint32_t)pdu->length)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A session's life, and what its link tells. */
+/* A session's life, and what it says by itself. */
 #include "session/iser_session.h"
 
 #include <stdlib.h>
@@ -8,12 +8,6 @@
 #define SESSION_IDLE_S 30 /* silence after which the initiator is pinged, and then given up */
 
 #define ASYNC_LOGOUT 1u
-
-enum reject_reason {
-    REJECT_PROTOCOL = 4,
-    REJECT_UNSUPPORTED = 5,
-    REJECT_INVALID = 9
-};
 
 /* ---------------------------------------------------------------- memory */
 
@@ -59,7 +53,6 @@ void iser_session_end(struct iser_session *session, const char *why)
     iser_link_close(session->link);
     session->service->settled(session);
     iser_task_abort_all(session);
-    iser_tmf_progress(session->service);
     iser_session_leave(session);
 }
 
@@ -135,132 +128,6 @@ static void session_idle(evutil_socket_t fd, short what, void *argument)
     iser_session_leave(session);
 }
 
-/* ---------------------------------------------------------------- PDUs */
-
-/* CmdSN of a PDU that has one. False: the PDU is none to act on. */
-static bool session_take_number(struct iser_session *session, const uint8_t *bhs)
-{
-    uint32_t sn = iser_get32(bhs + ISER_AT_CMD_SN);
-
-    if (bhs[0] & ISER_IMMEDIATE)
-        return true;
-    if (iser_sn_before(sn, session->numbers.exp_cmd_sn) ||
-        iser_sn_before(session->numbers.max_cmd_sn, sn))
-        return false; /* outside of the window: not answered (RFC 7143 4.2.2.1) */
-    if (sn != session->numbers.exp_cmd_sn) {
-        /* TCP is in order, so what is missing will not come. */
-        iser_session_end(session, "a CmdSN is missing");
-        return false;
-    }
-    session->numbers.exp_cmd_sn++;
-    iser_task_window(session);
-    return true;
-}
-
-static void session_dispatch(struct iser_session *session, const struct iser_pdu *pdu)
-{
-    switch (iser_opcode_of(pdu->bhs)) {
-    case ISER_SCSI_COMMAND:
-        iser_command(session, pdu);
-        break;
-    case ISER_NOP_OUT:
-        iser_nop_out(session, pdu);
-        break;
-    case ISER_TMF:
-        iser_tmf(session, pdu);
-        break;
-    case ISER_TEXT:
-        iser_text_request(session, pdu);
-        break;
-    case ISER_LOGOUT:
-        iser_logout(session, pdu);
-        break;
-    default: /* a login */
-        iser_session_reject(session, pdu, REJECT_PROTOCOL);
-        break;
-    }
-}
-
-static void session_full_feature(struct iser_session *session, const struct iser_pdu *pdu)
-{
-    uint8_t opcode = iser_opcode_of(pdu->bhs);
-
-    if (iser_pdu_fault(pdu->bhs))
-        iser_session_reject(session, pdu,
-                            opcode > ISER_LOGOUT && opcode != ISER_SNACK ? REJECT_UNSUPPORTED
-                                                                         : REJECT_INVALID);
-    else if (opcode == ISER_DATA_OUT)
-        iser_command_data(session, pdu);
-    else if (opcode == ISER_SNACK)
-        iser_session_reject(session, pdu, REJECT_PROTOCOL); /* error recovery level 0 has none */
-    else if (session->discovery && opcode != ISER_TEXT && opcode != ISER_LOGOUT &&
-             opcode != ISER_NOP_OUT)
-        iser_session_reject(session, pdu, REJECT_PROTOCOL);
-    else if (session_take_number(session, pdu->bhs))
-        session_dispatch(session, pdu);
-}
-
-static void session_pdu(void *user, const struct iser_pdu *pdu)
-{
-    struct iser_session *session = user;
-
-    iser_session_enter(session);
-    session->heard = session->phase == ISER_FULL_FEATURE;
-    if (session->phase == ISER_LOGGING_IN)
-        iser_login_request(session, pdu);
-    else if (session->phase == ISER_FULL_FEATURE)
-        session_full_feature(session, pdu);
-    iser_session_leave(session);
-}
-
-static uint8_t *session_place(void *user, const uint8_t *bhs, uint32_t length)
-{
-    struct iser_session *session = user;
-
-    return session->phase == ISER_FULL_FEATURE && iser_opcode_of(bhs) == ISER_DATA_OUT
-               ? iser_command_place(session, bhs, length)
-               : NULL;
-}
-
-/* ---------------------------------------------------------------- the link */
-
-static void session_solicited(void *user, struct iser_transfer *transfer)
-{
-    struct iser_session *session = user;
-
-    iser_session_enter(session);
-    iser_command_solicited((struct iser_task *)(void *)transfer);
-    iser_session_leave(session);
-}
-
-static void session_responded(void *user, struct iser_transfer *transfer)
-{
-    struct iser_session *session = user;
-
-    iser_session_enter(session);
-    iser_command_responded((struct iser_task *)(void *)transfer);
-    iser_session_leave(session);
-}
-
-static void session_drained(void *user)
-{
-    iser_session_end(user, "the session is over");
-}
-
-static void session_lost(void *user, const char *why)
-{
-    iser_session_end(user, why);
-}
-
-const struct iser_link_user iser_session_link_user = {
-    .place = session_place,
-    .pdu = session_pdu,
-    .solicited = session_solicited,
-    .responded = session_responded,
-    .drained = session_drained,
-    .lost = session_lost,
-};
-
 /* ---------------------------------------------------------------- the beginning */
 
 struct iser_session *iser_session_new(struct iser_service *service, struct iser_link *link,
@@ -282,7 +149,6 @@ struct iser_session *iser_session_new(struct iser_service *service, struct iser_
     if (session->next)
         session->next->previous = &session->next;
     service->sessions = session;
-    link->user_ops = &iser_session_link_user;
     link->user = session;
     link->numbers = &session->numbers;
     session->buffers = link->ops->rdma ? &service->rdma_buffers : &service->buffers;

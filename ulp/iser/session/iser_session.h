@@ -46,7 +46,7 @@ struct iser_service {
     uint16_t last_tsih;
     uint32_t last_task; /* numbers of tasks, in the order of their arrival */
     uint64_t logins, failed_logins;
-    bool answering; /* task management */
+    struct event aborted; /* an aborted task is gone: iser_tmf.c looks who has waited */
     /* The portal's: */
     void *portal;
     /* TargetAddress lines of a target, for an initiator that came by this session. */
@@ -162,6 +162,9 @@ void iser_session_reject(struct iser_session *session, const struct iser_pdu *pd
 /* Asks the initiator to log out within so many seconds, and tells that the session ends then. */
 void iser_session_ask_to_leave(struct iser_session *session, uint16_t seconds);
 
+/* ---- iser_dispatch.c ---- */
+
+/* For links, before iser_session_new. */
 extern const struct iser_link_user iser_session_link_user;
 
 /* ---- iser_login.c ---- */
@@ -203,8 +206,8 @@ void iser_task_window(struct iser_session *session);
 /* ---- iser_tmf.c ---- */
 
 void iser_tmf(struct iser_session *session, const struct iser_pdu *pdu);
-/* A task is gone: answers what has waited for it. */
-void iser_tmf_progress(struct iser_service *service);
+/* Of the service, before its first session. */
+void iser_tmf_init(struct iser_service *service);
 /* PREEMPT AND ABORT of another nexus. */
 void iser_tmf_preempted(void *session, const uint8_t lun[8]);
 

@@ -64,6 +64,8 @@ void iser_task_free(struct iser_task *task)
     session->spare = task;
     session->task_count--;
     session->window_used--;
+    if (task->aborted)
+        event_active(&session->service->aborted, EV_TIMEOUT, 0);
     iser_task_window(session);
 }
 

@@ -114,14 +114,18 @@ static bool tmf_answer_one(struct iser_service *service)
     return false;
 }
 
-void iser_tmf_progress(struct iser_service *service)
+static void tmf_look(evutil_socket_t fd, short what, void *argument)
 {
-    if (service->answering)
-        return; /* the call under way looks again */
-    service->answering = true;
-    while (tmf_answer_one(service)) {
+    (void)fd;
+    (void)what;
+    while (tmf_answer_one(argument)) {
     }
-    service->answering = false;
+}
+
+void iser_tmf_init(struct iser_service *service)
+{
+    /* With good arguments it cannot fail. */
+    (void)event_assign(&service->aborted, service->base, -1, 0, tmf_look, service);
 }
 
 /* ---------------------------------------------------------------- a request */
