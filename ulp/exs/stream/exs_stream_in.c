@@ -132,7 +132,7 @@ bool exs_stream_in_ring(struct exs_stream_in *in, uint64_t count)
 bool exs_stream_in_withdrawn(struct exs_stream_in *in, uint32_t chain)
 {
     if (chain != in->chain)
-        return exs_chain_after(chain) == in->chain; /* ring data were faster */
+        return (int32_t)(in->chain - chain) > 0; /* ring data were faster */
     if (!in->withdrawing)
         return in->ended;
     end_chain(in);
@@ -141,10 +141,8 @@ bool exs_stream_in_withdrawn(struct exs_stream_in *in, uint32_t chain)
 
 bool exs_stream_in_ask(struct exs_stream_in *in)
 {
-    if (in->ended || in->asked)
-        return false;
     in->asked = true;
-    return true;
+    return !in->ended;
 }
 
 bool exs_stream_in_end(struct exs_stream_in *in)
