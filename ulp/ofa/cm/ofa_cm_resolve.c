@@ -38,8 +38,8 @@ static int bind_id(struct cm_id *id, const struct sockaddr *address)
     if (id->state != CM_IDLE)
         return EINVAL;
     copy_address(&bound, address);
-    if (id->base.qp_type == IBV_QPT_RC)
-        error = ofa_port_keep(&bound, id->reuse_address, &id->port_socket);
+    error = ofa_port_keep(&bound, id->base.qp_type == IBV_QPT_UD ? SOCK_DGRAM : SOCK_STREAM,
+                          id->reuse_address, &id->port_socket);
     if (error == 0 && !is_any(address))
         error = cm_attach_device(id);
     if (error != 0) {

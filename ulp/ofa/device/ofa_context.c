@@ -76,6 +76,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *base)
     (void)pthread_mutex_init(&context->verbs.context.mutex, NULL);
     (void)pthread_mutex_init(&context->open_lock, NULL);
     (void)pthread_mutex_init(&context->lock, NULL);
+    (void)pthread_mutex_init(&context->datagram_lock, NULL);
     context->device = device;
     ofa_device_hold(device);
     return &context->verbs.context;
@@ -109,6 +110,7 @@ int ibv_close_device(struct ibv_context *base)
     ofa_fifo_close(&context->async);
     (void)close(base->cmd_fd);
     ofa_device_release(context->device);
+    (void)pthread_mutex_destroy(&context->datagram_lock);
     (void)pthread_mutex_destroy(&context->lock);
     (void)pthread_mutex_destroy(&context->open_lock);
     (void)pthread_mutex_destroy(&base->mutex);

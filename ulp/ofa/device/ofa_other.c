@@ -71,34 +71,7 @@ int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t siz
     return (int)length;
 }
 
-/* ---- Address handles from completions ------------------------------------------------------- */
-
-int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
-                        struct ibv_grh *grh, struct ibv_ah_attr *attr)
-{
-    (void)context;
-    memset(attr, 0, sizeof(*attr));
-    attr->dlid = wc->slid;
-    attr->sl = wc->sl;
-    attr->src_path_bits = wc->dlid_path_bits;
-    attr->port_num = port_num;
-    if (!(wc->wc_flags & IBV_WC_GRH))
-        return 0;
-    attr->is_global = 1;
-    attr->grh.dgid = grh->sgid;
-    attr->grh.hop_limit = 0xff;
-    return 0;
-}
-
-struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
-                                     uint8_t port_num)
-{
-    struct ibv_ah_attr attr;
-
-    if (ibv_init_ah_from_wc(pd->context, port_num, wc, grh, &attr) != 0)
-        return NULL;
-    return ibv_create_ah(pd, &attr);
-}
+/* ---- Ethernet ------------------------------------------------------------------------------- */
 
 int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
                                 uint8_t eth_mac[ETHERNET_LL_SIZE], uint16_t *vid)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Making and ending connections, whoever asks for them. */
 #include "link/ofa_link.h"
+
+#include "datagram/ofa_datagram.h"
 #include "memory/ofa_adapter.h"
 #include "post/ofa_post.h"
 #include "queue/ofa_queue.h"
@@ -126,6 +128,10 @@ int ofa_link_disconnect(struct ibv_qp *base)
     struct ofa_qp *qp = ofa_qp_of(base);
 
     atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    if (qp->datagrams) {
+        ofa_datagram_enter(qp, IBV_QPS_ERR);
+        return 0;
+    }
     /*
      * With an event for rdma_cm, if there is a connection; without one, what is posted is flushed.
      */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "link/ofa_number.h"
 
+#include "datagram/ofa_datagram.h"
 #include "support/ofa_port.h"
 
 #include <errno.h>
@@ -18,32 +19,50 @@ struct ofa_port_block *ofa_number_block_locked(const struct ofa_context *context
     return block;
 }
 
+#define TRIES 16 /* until a port of TCP is found that is free in UDP, too */
+
 /* 0 or errno. */
-static int add_block_locked(struct ofa_context *context)
+static int open_port(struct ofa_context *context, struct ofa_port_block *block, bool datagrams)
 {
-    struct ofa_port_block *block = calloc(1, sizeof(*block));
     struct sockaddr_storage address;
     int error;
 
-    if (!block)
-        return ENOMEM;
     ofa_port_any(&address, 0);
-    error = ofa_port_keep(&address, false, &block->socket);
+    error = ofa_port_keep(&address, SOCK_STREAM, false, &block->socket);
+    if (error != 0)
+        return error;
+    block->port = ofa_port_of((const struct sockaddr *)&address);
+    block->datagrams = datagrams;
+    if (datagrams)
+        error = ofa_datagram_add_port(context, block->port);
+    if (error != 0)
+        (void)close(block->socket);
+    return error;
+}
+
+/* 0 or errno. */
+static int add_block_locked(struct ofa_context *context, bool datagrams)
+{
+    struct ofa_port_block *block = calloc(1, sizeof(*block));
+    int error = block ? EADDRINUSE : ENOMEM;
+
+    for (int i = 0; i < TRIES && error == EADDRINUSE; i++)
+        error = open_port(context, block, datagrams);
     if (error != 0) {
         free(block);
         return error;
     }
-    block->port = ofa_port_of((const struct sockaddr *)&address);
     block->next = context->blocks;
     context->blocks = block;
     return 0;
 }
 
-static struct ofa_port_block *block_with_room_locked(const struct ofa_context *context)
+static struct ofa_port_block *block_with_room_locked(const struct ofa_context *context,
+                                                     bool datagrams)
 {
     struct ofa_port_block *block = context->blocks;
 
-    while (block && block->used == OFA_NUMBERS_PER_PORT)
+    while (block && (block->used == OFA_NUMBERS_PER_PORT || (datagrams && !block->datagrams)))
         block = block->next;
     return block;
 }
@@ -63,13 +82,14 @@ static void place_locked(struct ofa_port_block *block, struct ofa_qp *qp)
 
 int ofa_number_add(struct ofa_context *context, struct ofa_qp *qp)
 {
+    bool datagrams = qp->base.qp_type == IBV_QPT_UD;
     struct ofa_port_block *block;
     int error = 0;
 
     (void)pthread_mutex_lock(&context->lock);
-    block = block_with_room_locked(context);
+    block = block_with_room_locked(context, datagrams);
     if (!block) {
-        error = add_block_locked(context);
+        error = add_block_locked(context, datagrams);
         block = context->blocks;
     }
     if (error == 0)
@@ -102,6 +122,7 @@ void ofa_number_close(struct ofa_context *context)
 {
     struct ofa_port_block *block;
 
+    ofa_datagram_close_ports(context);
     while ((block = context->blocks) != NULL) {
         context->blocks = block->next;
         if (block->listener)

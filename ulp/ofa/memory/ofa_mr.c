@@ -112,10 +112,15 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
 /* 0 or errno: the region serves nobody afterwards. */
 static int unregister_memory(struct ofa_mr *mr)
 {
+    struct ofa_context *context = ofa_context_of(mr->base.context);
     int error = mr->lmr ? ofa_errno(it_lmr_free(mr->lmr)) : 0;
 
-    if (error == 0)
-        ofa_key_remove(ofa_context_of(mr->base.context), mr->base.lkey);
+    if (error != 0)
+        return error;
+    ofa_key_remove(context, mr->base.lkey);
+    /* A datagram that is just being copied is done. */
+    (void)pthread_mutex_lock(&context->datagram_lock);
+    (void)pthread_mutex_unlock(&context->datagram_lock);
     return error;
 }
 

@@ -65,14 +65,16 @@ struct ofa_gid {
 
 struct ofa_key; /* memory/ofa_key.h */
 struct ofa_key_table;
+struct ofa_socket; /* datagram/ofa_socket.h */
 
 #define OFA_NUMBERS_PER_PORT 256
 
 /* A TCP port and the queue pairs whose numbers begin with it. */
 struct ofa_port_block {
     struct ofa_port_block *next;
-    uint16_t port; /* host byte order */
-    int socket;    /* that keeps the port while nobody listens there */
+    uint16_t port;  /* host byte order */
+    int socket;     /* that keeps the port while nobody listens there */
+    bool datagrams; /* the port of UDP is ours, too */
     it_listen_handle_t listener;
     unsigned int used;
     unsigned int next_place;
@@ -99,6 +101,10 @@ struct ofa_context {
     it_lmr_handle_t nobody_lmr; /* no request may use it: stands for keys that name nothing */
     struct itx_features features;
     struct ofa_port_block *blocks;
+
+    /* While a datagram is copied: no region goes. Before ofa_cq.lock, behind all others. */
+    pthread_mutex_t datagram_lock;
+    struct ofa_socket *sockets;
 
     _Atomic(struct ofa_key *) *keys; /* chunks of the table, which has a lock of its own */
     struct ofa_key_table *key_table;
@@ -133,11 +139,6 @@ struct ofa_mw {
     struct ofa_mr *mr; /* it is bound to */
 };
 
-struct ofa_ah {
-    struct ibv_ah base;
-    struct ibv_ah_attr attr;
-};
-
 /* ---- Completion queues ---------------------------------------------------------------------- */
 
 struct ofa_channel {
@@ -156,13 +157,19 @@ enum ofa_arming {
     OFA_ARMED
 };
 
+struct ofa_cq;
+
+/* Moves what no thread of IT-API moves; "armed": its program may go to sleep. */
+typedef void (*ofa_progress)(struct ofa_cq *cq, bool armed);
+
 struct ofa_cq {
     union {
         struct ibv_cq base;
         struct ibv_cq_ex ex;
     };
     it_evd_handle_t evd;
-    atomic_uint children; /* queue pairs; a pair with one CQ for both counts twice */
+    atomic_uint children;           /* queue pairs; a pair with one CQ for both counts twice */
+    _Atomic(ofa_progress) progress; /* of datagrams; NULL: no queue pair has any */
 
     struct ofa_spin lock; /* what follows */
     enum ofa_arming armed;
@@ -249,14 +256,16 @@ struct ofa_held {
     struct ibv_sge sge[]; /* and what is inline */
 };
 
-struct ofa_batch; /* qp/ofa_wr.c */
+struct ofa_batch;     /* qp/ofa_wr.c */
+struct ofa_datagrams; /* datagram/ofa_datagram.h */
 
 struct ofa_qp {
     union {
         struct ibv_qp base;
         struct ibv_qp_ex ex;
     };
-    it_ep_handle_t ep;
+    it_ep_handle_t ep;               /* NULL: of the type UD */
+    struct ofa_datagrams *datagrams; /* NULL: of another type */
     bool signal_all;
     bool has_ex;
     bool parks;                   /* as InfiniBand: the end of the peer leaves receives alone */
@@ -264,7 +273,7 @@ struct ofa_qp {
     _Atomic(uint64_t) give_up_ns; /* when a request fails whose peer is gone; 0: none is known */
 
     struct ofa_spin post_lock; /* the order of requests, and what follows */
-    bool holding;              /* requests wait in "held" */
+    bool holding;              /* requests wait in "held", or become datagrams */
     uint32_t inline_next;
     uint32_t inline_places; /* one more than requests fit */
     unsigned char *inline_room;

@@ -5,6 +5,7 @@
  */
 #include "post/ofa_post.h"
 
+#include "datagram/ofa_datagram.h"
 #include "queue/ofa_park.h"
 #include "queue/ofa_queue.h"
 
@@ -41,7 +42,7 @@ static void complete(struct ofa_qp *qp, const struct ibv_send_wr *wr, enum ibv_w
                                                .vendor_err = (uint32_t)status,
                                                .qp_num = qp->base.qp_num}};
 
-    ofa_cq_complete(qp->send_cq, &completion);
+    ofa_cq_complete(qp->send_cq, &completion, true);
 }
 
 /* A request that will never go out; behind the first of them the queue pair is in ERR. */
@@ -92,6 +93,8 @@ int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
     struct ofa_held *held;
     size_t length;
 
+    if (qp->datagrams)
+        return ofa_datagram_send(qp, wr);
     if (wr->num_sge < 0 || wr->num_sge > (int)qp->cap.max_send_sge)
         return EINVAL;
     length = inline_length(wr);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Receives, of a queue pair and of a shared queue. */
+#include "datagram/ofa_datagram.h"
 #include "memory/ofa_adapter.h"
 #include "post/ofa_post.h"
 
@@ -25,7 +26,8 @@ int ofa_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_w
     if (qp->srq || atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_RESET)
         error = EINVAL;
     for (; wr && error == 0; wr = wr->next) {
-        error = post_one(qp->context, qp->ep, wr, qp->cap.max_recv_sge);
+        error = qp->datagrams ? ofa_datagram_recv(qp, wr)
+                              : post_one(qp->context, qp->ep, wr, qp->cap.max_recv_sge);
         if (error != 0)
             break;
     }

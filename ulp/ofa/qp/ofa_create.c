@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Creating and destroying queue pairs. */
+#include "datagram/ofa_datagram.h"
 #include "link/ofa_async.h"
 #include "link/ofa_hand.h"
 #include "link/ofa_link.h"
@@ -24,12 +25,19 @@
 
 /* ---- What can be had ------------------------------------------------------------------------ */
 
-static int check_type(enum ibv_qp_type type)
+/* An RNIC has no datagrams. */
+static int check_type(const struct ibv_context *context, enum ibv_qp_type type)
 {
-    if (type == IBV_QPT_RC || type == IBV_QPT_UC)
+    if (type == IBV_QPT_RC || type == IBV_QPT_UC ||
+        (type == IBV_QPT_UD && context->device->transport_type != IBV_TRANSPORT_IWARP))
         return 0;
     ofa_log("queue pairs of the type %d are not there", (int)type);
     return EOPNOTSUPP;
+}
+
+static uint64_t operations_of(enum ibv_qp_type type)
+{
+    return type == IBV_QPT_UD ? IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM : OPERATIONS;
 }
 
 static int check_caps(const struct ibv_qp_init_attr_ex *attr)
@@ -45,11 +53,11 @@ static int check_caps(const struct ibv_qp_init_attr_ex *attr)
     return 0;
 }
 
-static int check(const struct ibv_qp_init_attr_ex *attr)
+static int check(const struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
 {
     const uint32_t known =
         IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS;
-    int error = check_type(attr->qp_type);
+    int error = check_type(context, attr->qp_type);
 
     if (error != 0)
         return error;
@@ -59,8 +67,10 @@ static int check(const struct ibv_qp_init_attr_ex *attr)
         ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags != 0))
         return ofa_absent("an attribute of ibv_create_qp_ex", EOPNOTSUPP);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
-        (attr->send_ops_flags & ~(uint64_t)OPERATIONS))
+        (attr->send_ops_flags & ~operations_of(attr->qp_type)))
         return ofa_absent("an operation of ibv_create_qp_ex", EOPNOTSUPP);
+    if (attr->qp_type == IBV_QPT_UD && attr->srq)
+        return ofa_absent("a shared receive queue for datagrams", EOPNOTSUPP);
     return check_caps(attr);
 }
 
@@ -127,7 +137,7 @@ static int open_qp(struct ofa_qp *qp)
         error = ofa_number_add(qp->context, qp);
     if (error != 0)
         return error;
-    error = ofa_ep_open(qp);
+    error = qp->base.qp_type == IBV_QPT_UD ? ofa_datagram_open(qp) : ofa_ep_open(qp);
     if (error != 0)
         ofa_number_remove(qp->context, qp);
     return error;
@@ -136,9 +146,8 @@ static int open_qp(struct ofa_qp *qp)
 struct ibv_qp *ofa_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
     struct ofa_qp *qp;
-    int error = check(attr);
+    int error = check(context, attr);
 
-    (void)context;
     if (error != 0) {
         errno = error;
         return NULL;
@@ -196,7 +205,7 @@ int ibv_destroy_qp(struct ibv_qp *base)
 
     ofa_number_remove(qp->context, qp);
     ofa_hand_forget(qp);
-    error = ofa_ep_close(qp);
+    error = qp->datagrams ? ofa_datagram_close(qp) : ofa_ep_close(qp);
     if (error != 0)
         return error;
     ofa_hold_drop(qp);

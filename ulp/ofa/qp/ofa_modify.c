@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* States and attributes of queue pairs. No step waits for the peer. */
+#include "datagram/ofa_datagram.h"
 #include "link/ofa_hand.h"
 #include "link/ofa_link.h"
 #include "link/ofa_number.h"
@@ -99,9 +100,8 @@ static void apply_access(struct ofa_qp *qp)
 /* A new EP takes the place of the old one: what was posted is forgotten, the number stays. */
 static int reset(struct ofa_qp *qp)
 {
-    int error;
+    int error = qp->datagrams ? 0 : ofa_ep_close(qp);
 
-    error = ofa_ep_close(qp);
     if (error != 0)
         return error;
     ofa_hold_drop(qp);
@@ -112,11 +112,15 @@ static int reset(struct ofa_qp *qp)
     atomic_store_explicit(&qp->give_up_ns, 0, memory_order_relaxed);
     memset(&qp->attr, 0, sizeof(qp->attr));
     (void)pthread_mutex_unlock(&qp->context->lock);
-    return ofa_ep_open(qp);
+    return qp->datagrams ? 0 : ofa_ep_open(qp);
 }
 
 static int enter(struct ofa_qp *qp, enum ibv_qp_state next, int mask)
 {
+    if (qp->datagrams) {
+        ofa_datagram_enter(qp, next);
+        return 0;
+    }
     if (mask & IBV_QP_ACCESS_FLAGS)
         apply_access(qp);
     switch (next) {

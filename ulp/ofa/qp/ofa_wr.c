@@ -111,6 +111,18 @@ static void wr_send_inv(struct ibv_qp_ex *qp, uint32_t rkey)
         wr->invalidate_rkey = rkey;
 }
 
+static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t remote_qpn,
+                           uint32_t remote_qkey)
+{
+    struct slot *slot = last(qp_of(ex));
+
+    if (!slot)
+        return;
+    slot->wr.wr.ud.ah = ah;
+    slot->wr.wr.ud.remote_qpn = remote_qpn;
+    slot->wr.wr.ud.remote_qkey = remote_qkey;
+}
+
 static struct ibv_send_wr *add_rdma(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode, uint32_t rkey,
                                     uint64_t remote_addr)
 {
@@ -317,6 +329,8 @@ void ofa_wr_init(struct ofa_qp *qp, uint64_t operations)
     ex->wr_set_sge_list = wr_set_sge_list;
     ex->wr_set_inline_data = wr_set_inline_data;
     ex->wr_set_inline_data_list = wr_set_inline_data_list;
+    if (qp->datagrams)
+        ex->wr_set_ud_addr = wr_set_ud_addr;
     if (operations & IBV_QP_EX_WITH_SEND)
         ex->wr_send = wr_send;
     if (operations & IBV_QP_EX_WITH_SEND_WITH_IMM)

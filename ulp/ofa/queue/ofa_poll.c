@@ -54,7 +54,7 @@ static bool is_idle_locked(struct ofa_cq *cq, uint32_t taken)
     return cq->idle >= IDLE_POLLS && cq->idle % IDLE_PERIOD == 0;
 }
 
-uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
+static uint32_t take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
 {
     uint32_t taken = 0;
     uint32_t more;
@@ -76,6 +76,20 @@ uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
     if (idle)
         (void)sched_yield();
     return taken;
+}
+
+uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
+{
+    uint32_t taken = take(cq, room, wc);
+    ofa_progress progress;
+
+    if (taken > 0)
+        return taken;
+    progress = atomic_load_explicit(&cq->progress, memory_order_relaxed);
+    if (!progress)
+        return 0;
+    progress(cq, false);
+    return take(cq, room, wc);
 }
 
 int ofa_poll_cq(struct ibv_cq *base, int num_entries, struct ibv_wc *wc)
@@ -145,13 +159,24 @@ static void on_completion(it_evd_handle_t evd, void *argument)
         (void)arm(cq, armed);
 }
 
-void ofa_cq_complete(struct ofa_cq *cq, const struct ofa_completion *completion)
+void ofa_cq_complete(struct ofa_cq *cq, const struct ofa_completion *completion, bool solicited)
 {
     ofa_spin_take(&cq->lock);
     (void)gather_locked(cq);
-    if (ofa_stash_push_locked(cq, completion))
+    if (ofa_stash_push_locked(cq, completion) &&
+        (solicited || cq->armed == OFA_ARMED || completion->wc.status != IBV_WC_SUCCESS))
         raise_locked(cq);
     ofa_spin_drop(&cq->lock);
+}
+
+bool ofa_cq_is_armed(struct ofa_cq *cq)
+{
+    bool armed;
+
+    ofa_spin_take(&cq->lock);
+    armed = cq->armed != OFA_DISARMED;
+    ofa_spin_drop(&cq->lock);
+    return armed;
 }
 
 void ofa_cq_look(struct ofa_cq *cq)
@@ -166,6 +191,7 @@ int ofa_req_notify_cq(struct ibv_cq *base, int solicited_only)
 {
     struct ofa_cq *cq = ofa_cq_of(base);
     enum ofa_arming armed;
+    ofa_progress progress = atomic_load_explicit(&cq->progress, memory_order_relaxed);
     bool attach;
     int error = 0;
 
@@ -183,7 +209,11 @@ int ofa_req_notify_cq(struct ibv_cq *base, int solicited_only)
     ofa_spin_drop(&cq->lock);
     if (attach)
         error = ofa_errno(it_evd_callback_attach(cq->evd, on_completion, cq));
-    return error == 0 ? arm(cq, armed) : error;
+    if (error == 0)
+        error = arm(cq, armed);
+    if (progress)
+        progress(cq, true);
+    return error;
 }
 
 void ofa_cq_forget(struct ofa_cq *cq, const struct ofa_qp *qp)

@@ -21,9 +21,12 @@ uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc);
 
 /*
  * Completes a request of the layer's own: behind all that is there, with an event if the CQ is
- * armed.
+ * armed for such a one.
  */
-void ofa_cq_complete(struct ofa_cq *cq, const struct ofa_completion *completion);
+void ofa_cq_complete(struct ofa_cq *cq, const struct ofa_completion *completion, bool solicited);
+
+/* Whether its program may be asleep until there is a completion. */
+bool ofa_cq_is_armed(struct ofa_cq *cq);
 
 /* Looks for completions, for the sake of an event: after a queue pair has come to ERR. */
 void ofa_cq_look(struct ofa_cq *cq);

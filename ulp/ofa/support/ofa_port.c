@@ -58,29 +58,32 @@ static int bind_kept(int fd, const struct sockaddr *address, socklen_t length, b
     return 0;
 }
 
-int ofa_port_keep(struct sockaddr_storage *address, bool shared, int *fd)
+int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, int *fd)
 {
     struct sockaddr *plain = (struct sockaddr *)address;
     socklen_t length = ofa_address_length(plain);
     const int off = 0;
     const int on = 1;
+    bool stream = type == SOCK_STREAM;
     int error;
     int kept;
 
     if (length == 0)
         return EAFNOSUPPORT;
-    kept = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    kept = socket(address->ss_family, type | SOCK_CLOEXEC, 0);
     if (kept < 0)
         return errno;
     if (address->ss_family == AF_INET6)
         (void)setsockopt(kept, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-    error = bind_kept(kept, plain, length, shared);
+    /* Who shares a port for datagrams takes those of the other. */
+    error = bind_kept(kept, plain, length, stream && shared);
     /* Streams that have ended keep a port of TCP, but none of rdma_cm. */
-    if (error == EADDRINUSE && !shared)
+    if (error == EADDRINUSE && stream && !shared)
         error = bind_kept(kept, plain, length, true);
     /* The listen point shares the port with this socket, which nobody else does. */
-    if (error == 0 && (setsockopt(kept, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-                       getsockname(kept, plain, &length) != 0))
+    if (error == 0 && stream && setsockopt(kept, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0)
+        error = errno;
+    if (error == 0 && getsockname(kept, plain, &length) != 0)
         error = errno;
     if (error != 0)
         (void)close(kept);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* TCP ports that are kept before somebody listens on them. */
+/* Ports: of TCP, kept before somebody listens on them, and of UDP. */
 #ifndef ITAPI_ULP_OFA_SUPPORT_OFA_PORT_H
 #define ITAPI_ULP_OFA_SUPPORT_OFA_PORT_H
 
@@ -8,11 +8,12 @@
 #include <sys/socket.h>
 
 /*
- * Binds a socket to the address, whose port may be 0, and writes the port into it. A listen point
- * can be made on the port while the socket is there; nobody else gets it. "shared": as with
- * SO_REUSEADDR. 0 or errno; the socket is the caller's to close.
+ * Binds a socket of this type (SOCK_STREAM, SOCK_DGRAM) to the address, whose port may be 0, and
+ * writes the port into it. Nobody else gets it; a listen point can be made on a port of TCP while
+ * the socket is there. "shared": as with SO_REUSEADDR, for TCP. 0 or errno; the socket is the
+ * caller's to close.
  */
-int ofa_port_keep(struct sockaddr_storage *address, bool shared, int *fd);
+int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, int *fd);
 
 /* All addresses of this host, of both families where there are both. */
 void ofa_port_any(struct sockaddr_storage *address, uint16_t port);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/ofa_timer.h"
 
+#include "support/ofa_thread.h"
+
 #include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,25 +77,16 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* Signals of the process are for the program's threads. */
 static void start_locked(void)
 {
     pthread_condattr_t clock;
-    sigset_t all;
-    sigset_t before;
-    pthread_t thread;
 
     (void)pthread_condattr_init(&clock);
     (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&changed, &clock);
     (void)pthread_condattr_destroy(&clock);
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&thread, NULL, thread_main, NULL) == 0) {
-        (void)pthread_detach(thread);
+    if (ofa_thread_start(thread_main) == 0)
         owner = getpid();
-    }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ---- Timers --------------------------------------------------------------------------------- */

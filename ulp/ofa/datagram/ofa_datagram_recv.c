@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What arrives, and the receives that it goes to. */
+#include "datagram/ofa_datagram.h"
+#include "memory/ofa_range.h"
+#include "queue/ofa_queue.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- Completing ----------------------------------------------------------------------------- */
+
+static void complete_first_locked(struct ofa_qp *qp, const struct ibv_wc *wc, bool solicited)
+{
+    const struct ofa_datagram_recv *receive = ofa_ring_first(&qp->datagrams->receives);
+    struct ofa_completion completion = {.qp = qp, .wc = *wc};
+
+    completion.wc.wr_id = receive->wr_id;
+    completion.wc.opcode = IBV_WC_RECV;
+    completion.wc.vendor_err = (uint32_t)wc->status;
+    completion.wc.qp_num = qp->base.qp_num;
+    ofa_ring_drop_first(&qp->datagrams->receives);
+    ofa_cq_complete(qp->recv_cq, &completion, solicited);
+}
+
+void ofa_datagram_flush_receives_locked(struct ofa_qp *qp)
+{
+    while (qp->datagrams->receives.count > 0)
+        complete_first_locked(qp, &(struct ibv_wc){.status = IBV_WC_WR_FLUSH_ERR}, false);
+}
+
+/* A receive that cannot take what has come: the queue pair is in ERR then. */
+static void fail_locked(struct ofa_qp *qp, enum ibv_wc_status status)
+{
+    atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    complete_first_locked(qp, &(struct ibv_wc){.status = status}, false);
+    ofa_datagram_flush_sends_locked(qp);
+    ofa_datagram_flush_receives_locked(qp);
+}
+
+/* ---- Scattering ----------------------------------------------------------------------------- */
+
+/* The memory of a receive, filled bit by bit. */
+struct scatter {
+    struct iovec pieces[OFA_MAX_SGE];
+    size_t count;
+    size_t next;
+};
+
+static enum ibv_wc_status open_scatter(struct ofa_qp *qp, struct scatter *scatter, size_t length)
+{
+    const struct ofa_datagram_recv *receive = ofa_ring_first(&qp->datagrams->receives);
+    size_t room = 0;
+
+    scatter->count = scatter->next = 0;
+    for (uint32_t i = 0; i < receive->count && room < length; i++) {
+        if (receive->sge[i].length == 0)
+            continue;
+        if (!ofa_range_find(qp->context, qp->pd, &receive->sge[i], true,
+                            &scatter->pieces[scatter->count++]))
+            return IBV_WC_LOC_PROT_ERR;
+        room += receive->sge[i].length;
+    }
+    return room < length ? IBV_WC_LOC_LEN_ERR : IBV_WC_SUCCESS;
+}
+
+static void fill(struct scatter *scatter, const unsigned char *bytes, size_t length)
+{
+    while (length > 0) {
+        struct iovec *piece = &scatter->pieces[scatter->next];
+        size_t part = length < piece->iov_len ? length : piece->iov_len;
+
+        memcpy(piece->iov_base, bytes, part);
+        piece->iov_base = (char *)piece->iov_base + part;
+        piece->iov_len -= part;
+        bytes += part;
+        length -= part;
+        scatter->next += piece->iov_len == 0;
+    }
+}
+
+/* ---- Arriving ------------------------------------------------------------------------------- */
+
+static void take_locked(struct ofa_qp *qp, const struct ofa_path *path, const struct ofa_wire *wire,
+                        const unsigned char *payload, size_t length)
+{
+    struct ofa_route route = {
+        .from = path->peer, .to = path->local, .traffic_class = wire->traffic_class};
+    unsigned char header[OFA_GRH_BYTES];
+    struct scatter scatter;
+    enum ibv_wc_status status = open_scatter(qp, &scatter, sizeof(header) + length);
+    struct ibv_wc wc = {.status = IBV_WC_SUCCESS,
+                        .byte_len = (uint32_t)(sizeof(header) + length),
+                        .src_qp = wire->from_number,
+                        .wc_flags = IBV_WC_GRH};
+
+    if (status != IBV_WC_SUCCESS) {
+        fail_locked(qp, status);
+        return;
+    }
+    ofa_grh_encode(&route, length, header);
+    fill(&scatter, header, sizeof(header));
+    fill(&scatter, payload, length);
+    if (wire->has_immediate) {
+        wc.wc_flags |= IBV_WC_WITH_IMM;
+        wc.imm_data = htobe32(wire->immediate);
+    }
+    complete_first_locked(qp, &wc, wire->solicited);
+}
+
+/* Nobody can speak for a queue pair of another socket. */
+static bool accepts(const struct ofa_qp *qp, const struct ofa_path *path,
+                    const struct ofa_wire *wire)
+{
+    int state = atomic_load_explicit(&qp->state, memory_order_relaxed);
+
+    return qp->base.qp_num == wire->to_number && qp->datagrams->qkey == wire->qkey &&
+           wire->from_number >> 8 == path->peer_port && state >= IBV_QPS_RTR &&
+           state != IBV_QPS_ERR;
+}
+
+/* Whether or not there is a receive: the socket has room again. */
+static void acknowledge(const struct ofa_socket *socket, const struct ofa_path *path,
+                        const struct ofa_wire *wire)
+{
+    struct ofa_wire ack = {.kind = OFA_WIRE_ACK,
+                           .to_number = wire->from_number,
+                           .from_number = wire->to_number,
+                           .sequence = wire->sequence};
+    unsigned char bytes[OFA_WIRE_HEADER];
+    struct iovec piece = {.iov_base = bytes, .iov_len = sizeof(bytes)};
+
+    ofa_wire_encode(&ack, bytes);
+    (void)ofa_socket_send(socket, path, &piece, 1);
+}
+
+void ofa_datagram_deliver_locked(struct ofa_socket *socket, const struct ofa_path *path,
+                                 size_t length)
+{
+    struct ofa_wire wire;
+    struct ofa_qp *qp;
+
+    if (!ofa_wire_decode(socket->packet, length, &wire))
+        return;
+    if (wire.kind == OFA_WIRE_ACK) {
+        ofa_flow_acknowledged(socket->flows, &path->peer, path->peer_port, wire.sequence);
+        return;
+    }
+    qp = socket->qps[wire.to_number % OFA_NUMBERS_PER_PORT];
+    if (!qp || !accepts(qp, path, &wire))
+        return;
+    if (wire.wants_ack)
+        acknowledge(socket, path, &wire);
+    if (qp->datagrams->receives.count > 0)
+        take_locked(qp, path, &wire, socket->packet + OFA_WIRE_HEADER, length - OFA_WIRE_HEADER);
+}
+
+/* ---- Posting -------------------------------------------------------------------------------- */
+
+int ofa_datagram_recv(struct ofa_qp *qp, const struct ibv_recv_wr *wr)
+{
+    struct ofa_datagram_recv *receive;
+
+    if (wr->num_sge < 0 || wr->num_sge > (int)qp->cap.max_recv_sge)
+        return EINVAL;
+    (void)pthread_mutex_lock(&qp->context->datagram_lock);
+    receive = ofa_ring_add(&qp->datagrams->receives);
+    if (receive) {
+        receive->wr_id = wr->wr_id;
+        receive->count = (uint32_t)wr->num_sge;
+        if (wr->num_sge > 0)
+            memcpy(receive->sge, wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
+        if (atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_ERR)
+            ofa_datagram_flush_receives_locked(qp);
+    }
+    (void)pthread_mutex_unlock(&qp->context->datagram_lock);
+    return receive ? 0 : ENOMEM;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Segments that this layer copies itself. */
+#ifndef ITAPI_ULP_OFA_MEMORY_OFA_RANGE_H
+#define ITAPI_ULP_OFA_MEMORY_OFA_RANGE_H
+
+#include "object/ofa_object.h"
+
+#include <sys/uio.h>
+
+/*
+ * The memory of a segment; false: its key does not allow it. It stays registered as long as
+ * ofa_context.datagram_lock is held, which the caller has.
+ */
+bool ofa_range_find(struct ofa_context *context, const struct ofa_pd *pd, const struct ibv_sge *sge,
+                    bool write, struct iovec *memory);
+
+#endif /* ITAPI_ULP_OFA_MEMORY_OFA_RANGE_H */
