@@ -23,6 +23,8 @@ struct cm_channel {
     struct ofa_fifo fifo; /* of struct cm_event */
 };
 
+struct cm_datagram;
+
 enum cm_state {
     CM_IDLE,
     CM_BOUND,
@@ -47,6 +49,7 @@ struct cm_id {
     int port_socket;  /* that keeps the port; -1: none */
     struct ofa_listener *listener;
     it_cn_est_identifier_t request;
+    struct cm_datagram *datagram; /* cm/ofa_cm_datagram.c */
     struct ibv_qp *qp; /* of the connection: base.qp, or one that the program has named */
     struct ibv_qp_init_attr *listen_attr; /* of rdma_create_ep */
     struct ibv_pd *listen_pd;
@@ -101,6 +104,10 @@ void cm_id_delete(struct cm_id *id);
 /* With cm_lock. NULL: gone. */
 struct cm_id *cm_id_find_locked(uintptr_t serial);
 
+/* With cm_lock. The first that is wanted, after all before it were asked about. NULL: none. */
+struct cm_id *cm_id_search_locked(bool (*is_wanted)(const struct cm_id *id, void *argument),
+                                  void *argument);
+
 /* Lets go of the port that is kept. */
 void cm_release_port(struct cm_id *id);
 
@@ -117,8 +124,11 @@ int cm_route(const struct sockaddr *peer, struct sockaddr_storage *local);
 /* An event for the program, to be filled further and posted. NULL: out of memory. */
 struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status);
 
-/* Private data of the peer. */
-void cm_event_set_data(struct cm_event *event, const void *data, size_t length);
+/*
+ * Private data of the peer, shown as at least this long: InfiniBand always tells the length of its
+ * field.
+ */
+void cm_event_set_data(struct cm_event *event, const void *data, size_t length, size_t least);
 
 void cm_event_post(struct cm_event *event);
 
@@ -129,6 +139,23 @@ void cm_tell(struct cm_id *id, enum rdma_cm_event_type type, int status);
 int cm_complete(struct cm_id *id);
 
 /* ---- Connecting ----------------------------------------------------------------------------- */
+
+/* A request, for which an id has been made. */
+struct cm_request {
+    it_cn_est_identifier_t request; /* 0: of the port space UDP */
+    const void *data;
+    size_t length;
+    size_t least; /* as of cm_event_set_data */
+};
+
+/* Tells the listener's program of a request. False: the listener is gone, or out of memory. */
+bool cm_announce(struct cm_id *id, uintptr_t listener_serial, const struct cm_request *request);
+
+/*
+ * The peer's address, and the one from which it is reached; the latter's port is given. An address
+ * of IPv4 is shown as one.
+ */
+void cm_fill_route(struct cm_id *id, uint16_t port, const struct sockaddr_storage *peer);
 
 /* Handlers of the door. "owner" is the serial number of an id. */
 void cm_on_connection(void *owner, const it_event_t *event, size_t data_length);

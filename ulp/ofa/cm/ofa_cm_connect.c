@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connecting, accepting, rejecting, ending. */
 #include "cm/ofa_cm.h"
+#include "cm/ofa_cm_datagram.h"
 #include "support/ofa_port.h"
 
 #include <errno.h>
@@ -70,6 +71,10 @@ int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
         return cm_result(EINVAL);
     if (param && check_depths(param) != 0)
         return cm_result(EINVAL);
+    if (base->qp_type == IBV_QPT_UD) {
+        error = cm_datagram_connect(id, param);
+        return error != 0 ? cm_result(error) : cm_complete(id);
+    }
     qp = find_qp(id, param);
     if (!qp)
         return cm_result(EINVAL);
@@ -100,12 +105,10 @@ int rdma_listen(struct rdma_cm_id *base, int backlog)
 {
     struct cm_id *id = cm_id_of(base);
     struct sockaddr_storage any;
-    struct ofa_listener *listener;
+    struct ofa_listener *listener = NULL;
     int error;
 
     (void)backlog;
-    if (base->qp_type != IBV_QPT_RC)
-        return cm_result(EOPNOTSUPP);
     if (id->state == CM_IDLE) {
         ofa_port_any(&any, 0);
         if (rdma_bind_addr(base, (struct sockaddr *)&any) != 0)
@@ -114,8 +117,10 @@ int rdma_listen(struct rdma_cm_id *base, int backlog)
     if (id->state != CM_BOUND)
         return cm_result(EINVAL);
     set_state(id, CM_LISTENING); /* requests may come before the call returns */
-    error = cm_door()->listen(cm_context(), ofa_port_of(&base->route.addr.src_addr), cm_on_request,
-                              owner_of(id), &listener);
+    error = base->qp_type == IBV_QPT_UD
+                ? cm_datagram_listen(id)
+                : cm_door()->listen(cm_context(), ofa_port_of(&base->route.addr.src_addr),
+                                    cm_on_request, owner_of(id), &listener);
     if (error != 0) {
         set_state(id, CM_BOUND);
         return cm_result(error);
@@ -157,6 +162,8 @@ int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *param)
     struct ibv_qp *qp;
     int error;
 
+    if (base->qp_type == IBV_QPT_UD)
+        return cm_result(cm_datagram_accept(id, param));
     fill_answer(id, &asked);
     if (!param)
         param = &asked;
@@ -184,8 +191,11 @@ int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *param)
 int rdma_reject(struct rdma_cm_id *base, const void *private_data, uint8_t length)
 {
     struct cm_id *id = cm_id_of(base);
-    it_cn_est_identifier_t request = take_request(id, CM_OVER);
+    it_cn_est_identifier_t request;
 
+    if (base->qp_type == IBV_QPT_UD)
+        return cm_result(cm_datagram_reject(id, private_data, private_data ? length : 0));
+    request = take_request(id, CM_OVER);
     if (!request)
         return cm_result(EINVAL);
     return cm_result(cm_door()->reject(request, private_data, private_data ? length : 0));
@@ -200,7 +210,7 @@ int rdma_disconnect(struct rdma_cm_id *base)
     if (!id->qp || id->state < CM_CONNECTING)
         return cm_result(EINVAL);
     (void)cm_door()->disconnect(id->qp);
-    return cm_complete(id);
+    return base->qp_type == IBV_QPT_UD ? 0 : cm_complete(id);
 }
 
 int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)

@@ -51,13 +51,17 @@ struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, in
     return event;
 }
 
-void cm_event_set_data(struct cm_event *event, const void *data, size_t length)
+/* On iWARP the length is that of the data. */
+void cm_event_set_data(struct cm_event *event, const void *data, size_t length, size_t least)
 {
     if (length > UINT8_MAX)
         length = UINT8_MAX;
+    if (length > 0)
+        memcpy(event->data, data, length);
+    if (!cm_is_iwarp() && length < least)
+        length = least;
     if (length == 0)
         return;
-    memcpy(event->data, data, length);
     event->base.param.conn.private_data = event->data;
     event->base.param.conn.private_data_len = (uint8_t)length;
 }

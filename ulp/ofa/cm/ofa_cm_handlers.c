@@ -11,21 +11,10 @@
 #define IB_REJECTED_BY_PROGRAM 28 /* statuses of InfiniBand */
 #define IB_NO_SUCH_SERVICE     8
 
-/* Private data of InfiniBand always has the length of its field: what programs may rely on. */
+/* Fields of private data of InfiniBand. */
 #define IB_REQUEST_DATA 56
 #define IB_REPLY_DATA   196
 #define IB_REJECT_DATA  148
-
-/* An address vector has no padding of its own on iWARP: there the length is that of the data. */
-static size_t shown_length(size_t length, size_t least)
-{
-    return cm_is_iwarp() || length > least ? length : least;
-}
-
-static void set_data(struct cm_event *event, const unsigned char *data, size_t length, size_t least)
-{
-    cm_event_set_data(event, data, shown_length(length, least));
-}
 
 /* ---- Connections ---------------------------------------------------------------------------- */
 
@@ -44,7 +33,7 @@ static void tell_established(struct cm_id *id, const it_connection_event_t *conn
 
     if (event) {
         if (id->state == CM_CONNECTING)
-            set_data(event, conn->private_data, length, IB_REPLY_DATA);
+            cm_event_set_data(event, conn->private_data, length, IB_REPLY_DATA);
         event->base.param.conn.responder_resources = (uint8_t)conn->rdma_read_ird;
         event->base.param.conn.initiator_depth = (uint8_t)conn->rdma_read_ord;
         cm_event_post(event);
@@ -67,7 +56,7 @@ static void tell_refused(struct cm_id *id, const it_connection_event_t *conn, si
     } else {
         event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, reject_status(by_program));
         if (event) {
-            set_data(event, conn->private_data, length, by_program ? IB_REJECT_DATA : 0);
+            cm_event_set_data(event, conn->private_data, length, by_program ? IB_REJECT_DATA : 0);
             cm_event_post(event);
         }
     }
@@ -129,26 +118,26 @@ static void to_sockaddr(const it_net_addr_t *address, struct sockaddr_storage *r
     }
 }
 
-/* The local end is the one from which the peer is reached; the ports follow with the connection. */
-static void fill_route(struct cm_id *id, uint16_t port, const it_net_addr_t *source)
+void cm_fill_route(struct cm_id *id, uint16_t port, const struct sockaddr_storage *peer)
 {
     struct rdma_addr *addr = &id->base.route.addr;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)peer;
+    struct sockaddr_in *four = (struct sockaddr_in *)&addr->dst_storage;
 
-    to_sockaddr(source, &addr->dst_storage);
+    addr->dst_storage = *peer;
+    if (peer->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+        memset(four, 0, sizeof(*six));
+        four->sin_family = AF_INET;
+        four->sin_port = six->sin6_port;
+        memcpy(&four->sin_addr, &six->sin6_addr.s6_addr[12], sizeof(four->sin_addr));
+    }
     memset(&addr->src_storage, 0, sizeof(addr->src_storage));
     addr->src_storage.ss_family = addr->dst_storage.ss_family;
     (void)cm_route(&addr->dst_addr, &addr->src_storage);
     ofa_port_set(&addr->src_addr, port);
 }
 
-struct request {
-    const it_conn_request_event_t *event;
-    size_t length;
-    uint16_t port;
-};
-
-/* The id that the program answers with, and the event. False: out of memory. */
-static bool announce(struct cm_id *id, uintptr_t listener_serial, const struct request *request)
+bool cm_announce(struct cm_id *id, uintptr_t listener_serial, const struct cm_request *request)
 {
     struct cm_event *event = NULL;
     struct cm_id *listener;
@@ -162,11 +151,11 @@ static bool announce(struct cm_id *id, uintptr_t listener_serial, const struct r
         id->base.context = listener->base.context;
         event->base.id = &id->base;
         event->base.listen_id = &listener->base;
-        set_data(event, request->event->private_data, request->length, IB_REQUEST_DATA);
+        cm_event_set_data(event, request->data, request->length, request->least);
         event->base.param.conn.responder_resources = id->responder_resources;
         event->base.param.conn.initiator_depth = id->initiator_depth;
         id->state = CM_REQUESTED;
-        id->request = request->event->cn_est_id;
+        id->request = request->request;
         cm_event_post(event);
     }
     (void)pthread_mutex_unlock(&cm_lock);
@@ -187,14 +176,17 @@ static uint8_t least(uint32_t depth)
 void cm_on_request(void *owner, const it_event_t *any, size_t data_length)
 {
     const it_conn_request_event_t *event = &any->conn_req;
-    struct request request = {event, data_length, port_of(&event->conn_qual)};
+    struct cm_request request = {event->cn_est_id, event->private_data, data_length,
+                                 IB_REQUEST_DATA};
+    struct sockaddr_storage source;
     struct cm_id *id = cm_id_new(NULL, NULL, RDMA_PS_TCP, IBV_QPT_RC);
 
     if (id) {
         id->responder_resources = least(event->rdma_read_ord);
         id->initiator_depth = least(event->rdma_read_ird);
-        fill_route(id, request.port, &event->source_addr);
-        if (cm_attach_device(id) == 0 && announce(id, (uintptr_t)owner, &request))
+        to_sockaddr(&event->source_addr, &source);
+        cm_fill_route(id, port_of(&event->conn_qual), &source);
+        if (cm_attach_device(id) == 0 && cm_announce(id, (uintptr_t)owner, &request))
             return;
         cm_id_delete(id);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ids: making and destroying them, their channel, their options. */
 #include "cm/ofa_cm.h"
+#include "cm/ofa_cm_datagram.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,6 +86,7 @@ int rdma_destroy_id(struct rdma_cm_id *base)
     struct rdma_event_channel *channel = base->channel;
     bool sync = id->sync;
 
+    cm_datagram_close(id);
     stop(id);
     if (base->event) {
         (void)rdma_ack_cm_event(base->event);

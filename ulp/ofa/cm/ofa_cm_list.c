@@ -65,6 +65,16 @@ struct cm_id *cm_id_find_locked(uintptr_t serial)
     return id;
 }
 
+struct cm_id *cm_id_search_locked(bool (*is_wanted)(const struct cm_id *id, void *argument),
+                                  void *argument)
+{
+    struct cm_id *id = ids;
+
+    while (id && !is_wanted(id, argument))
+        id = id->next;
+    return id;
+}
+
 void cm_release_port(struct cm_id *id)
 {
     if (id->port_socket >= 0)

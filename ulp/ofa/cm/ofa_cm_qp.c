@@ -49,6 +49,34 @@ static int create_cqs(struct rdma_cm_id *id, const struct ibv_qp_init_attr_ex *a
 
 /* ---- Queue pairs ---------------------------------------------------------------------------- */
 
+/* Attributes for a step of a queue pair of the type UD. */
+static void fill_datagrams(struct ibv_qp_attr *attr, int *mask)
+{
+    attr->pkey_index = 0;
+    attr->port_num = 1;
+    attr->qkey = RDMA_UDP_QKEY;
+    attr->sq_psn = 0;
+    *mask = IBV_QP_STATE;
+    if (attr->qp_state == IBV_QPS_INIT)
+        *mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+    else if (attr->qp_state == IBV_QPS_RTS)
+        *mask |= IBV_QP_SQ_PSN;
+}
+
+/* To RTS, since there is no connection to wait for. */
+static void move_datagrams(struct ibv_qp *qp)
+{
+    static const enum ibv_qp_state steps[] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
+
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        struct ibv_qp_attr attr = {.qp_state = steps[i]};
+        int mask;
+
+        fill_datagrams(&attr, &mask);
+        (void)ibv_modify_qp(qp, &attr, mask);
+    }
+}
+
 static int create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
     struct ibv_qp *qp;
@@ -77,7 +105,10 @@ static int create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
         destroy_cqs(id);
         return error;
     }
-    (void)cm_door()->set_state(qp, IBV_QPS_INIT);
+    if (qp->qp_type == IBV_QPT_UD)
+        move_datagrams(qp);
+    else
+        (void)cm_door()->set_state(qp, IBV_QPS_INIT);
     id->qp = qp;
     id->pd = attr->pd;
     return 0;
@@ -203,22 +234,16 @@ int rdma_init_qp_attr(struct rdma_cm_id *base, struct ibv_qp_attr *attr, int *ma
 
     if (!base->verbs)
         return cm_result(EINVAL);
-    switch (attr->qp_state) {
-    case IBV_QPS_INIT:
-        fill_init(attr, mask);
-        return 0;
-    case IBV_QPS_RTR:
-        fill_rtr(id, attr, mask);
-        return 0;
-    case IBV_QPS_RTS:
-        fill_rts(id, attr, mask);
-        return 0;
-    case IBV_QPS_RESET:
-    case IBV_QPS_SQD:
-    case IBV_QPS_SQE:
-    case IBV_QPS_ERR:
-    case IBV_QPS_UNKNOWN:
-    default:
+    if (attr->qp_state != IBV_QPS_INIT && attr->qp_state != IBV_QPS_RTR &&
+        attr->qp_state != IBV_QPS_RTS)
         return cm_result(EINVAL);
-    }
+    if (base->qp_type == IBV_QPT_UD)
+        fill_datagrams(attr, mask);
+    else if (attr->qp_state == IBV_QPS_INIT)
+        fill_init(attr, mask);
+    else if (attr->qp_state == IBV_QPS_RTR)
+        fill_rtr(id, attr, mask);
+    else
+        fill_rts(id, attr, mask);
+    return 0;
 }

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cm/ofa_cm_datagram.h"
+
+#include "support/ofa_port.h"
+#include "support/ofa_timer.h"
+#include "support/ofa_watch.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define PERIOD_NS     UINT64_C(50000000) /* between requests */
+#define TRIES         80
+#define TRIES_REFUSED 6 /* while nobody listens, as for connections */
+#define DRAIN_MOST    64
+#define WAITING_MOST  1024 /* requests that one listener has not answered */
+
+/* Private data of InfiniBand always has the length of its field. */
+#define REQUEST_DATA 180
+#define REPLY_DATA   136
+
+/* What is on the way for an id: of a listener, of a request to it, or of a requester. */
+struct cm_datagram {
+    struct cm_id *id;
+    struct ofa_watch watch; /* without a descriptor: of a request */
+    struct ofa_timer timer;
+    uintptr_t listener; /* serial of the id that the request came to; 0: of another kind */
+    struct sockaddr_storage peer;
+    uint64_t transaction;
+    unsigned int tries;
+    size_t length; /* of the message that is repeated; 0: there is none yet */
+    unsigned char message[CM_SIDR_MOST];
+};
+
+#define GIDS_MOST 32
+
+static struct cm_datagram *of_watch(struct ofa_watch *watch)
+{
+    return (struct cm_datagram *)(void *)((char *)watch - offsetof(struct cm_datagram, watch));
+}
+
+static struct cm_datagram *datagram_new(struct cm_id *id)
+{
+    struct cm_datagram *datagram = calloc(1, sizeof(*datagram));
+
+    if (!datagram)
+        return NULL;
+    datagram->id = id;
+    datagram->watch.fd = -1;
+    id->datagram = datagram;
+    return datagram;
+}
+
+static void set_message(struct cm_datagram *datagram, const struct cm_sidr_message *message)
+{
+    datagram->length = cm_sidr_encode(message, datagram->message);
+}
+
+static void send_message(const struct cm_datagram *datagram, int fd)
+{
+    const struct sockaddr *peer = (const struct sockaddr *)&datagram->peer;
+
+    (void)!sendto(fd, datagram->message, datagram->length, MSG_DONTWAIT | MSG_NOSIGNAL, peer,
+                  ofa_address_length(peer));
+}
+
+/* ---- The end that asks ---------------------------------------------------------------------- */
+
+static void to_gid(const struct sockaddr *address, union ibv_gid *gid)
+{
+    const struct sockaddr_in *four = (const void *)address;
+    const struct sockaddr_in6 *six = (const void *)address;
+
+    memset(gid, 0, sizeof(*gid));
+    if (address->sa_family == AF_INET) {
+        gid->raw[10] = gid->raw[11] = 0xff;
+        memcpy(&gid->raw[12], &four->sin_addr, sizeof(four->sin_addr));
+    } else {
+        memcpy(gid, &six->sin6_addr, sizeof(*gid));
+    }
+}
+
+/* The address vector that leads to the peer. */
+static void fill_vector(const struct cm_id *id, struct ibv_ah_attr *vector)
+{
+    struct ibv_gid_entry entries[GIDS_MOST];
+    union ibv_gid local;
+    ssize_t count =
+        ibv_query_gid_table(id->base.verbs, entries, sizeof(entries) / sizeof(entries[0]), 0);
+
+    memset(vector, 0, sizeof(*vector));
+    vector->is_global = 1;
+    vector->port_num = 1;
+    vector->grh.hop_limit = 0xff;
+    to_gid(&id->base.route.addr.dst_addr, &vector->grh.dgid);
+    to_gid(&id->base.route.addr.src_addr, &local);
+    for (ssize_t i = 0; i < count; i++)
+        if (memcmp(&entries[i].gid, &local, sizeof(local)) == 0)
+            vector->grh.sgid_index = (uint8_t)entries[i].gid_index;
+}
+
+static void tell_answer_locked(struct cm_id *id, const struct cm_sidr_message *answer)
+{
+    bool success = answer->status == CM_SIDR_SUCCESS;
+    struct cm_event *event = cm_event_new(
+        id, success ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_UNREACHABLE, answer->status);
+
+    id->state = success ? CM_CONNECTED : CM_OVER;
+    if (!event)
+        return;
+    cm_event_set_data(event, answer->data, answer->length, REPLY_DATA);
+    event->base.param.ud.qp_num = answer->number;
+    event->base.param.ud.qkey = answer->qkey;
+    fill_vector(id, &event->base.param.ud.ah_attr);
+    cm_event_post(event);
+}
+
+static void tell_silence_locked(struct cm_id *id, int status)
+{
+    id->state = CM_OVER;
+    cm_tell(id, RDMA_CM_EVENT_UNREACHABLE, status);
+}
+
+static void on_answer_locked(struct cm_datagram *datagram, const unsigned char *bytes,
+                             size_t length)
+{
+    struct cm_sidr_message answer;
+
+    if (datagram->id->state == CM_CONNECTING && cm_sidr_decode(bytes, length, &answer) &&
+        answer.kind == CM_SIDR_REPLY && answer.transaction == datagram->transaction)
+        tell_answer_locked(datagram->id, &answer);
+}
+
+/* The socket is connected: nobody else's datagrams come, and a port that is closed says so. */
+static void on_answers(struct ofa_watch *watch)
+{
+    struct cm_datagram *datagram = of_watch(watch);
+    unsigned char bytes[CM_SIDR_MOST + 1];
+    ssize_t length = recv(watch->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    bool refused = length < 0 && errno == ECONNREFUSED;
+    bool waits;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    if (length >= 0)
+        on_answer_locked(datagram, bytes, (size_t)length);
+    else if (refused && datagram->tries >= TRIES_REFUSED && datagram->id->state == CM_CONNECTING)
+        tell_silence_locked(datagram->id, CM_SIDR_NO_SERVICE);
+    waits = datagram->id->state == CM_CONNECTING;
+    (void)pthread_mutex_unlock(&cm_lock);
+    if (waits)
+        ofa_watch_arm(watch);
+}
+
+static void ask_again(struct ofa_timer *timer)
+{
+    struct cm_datagram *datagram =
+        (struct cm_datagram *)(void *)((char *)timer - offsetof(struct cm_datagram, timer));
+    bool waits;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    waits = datagram->id->state == CM_CONNECTING;
+    if (waits && datagram->tries == TRIES) {
+        tell_silence_locked(datagram->id, -ETIMEDOUT);
+        waits = false;
+    }
+    datagram->tries++;
+    (void)pthread_mutex_unlock(&cm_lock);
+    if (!waits)
+        return;
+    (void)!send(datagram->watch.fd, datagram->message, datagram->length,
+                MSG_DONTWAIT | MSG_NOSIGNAL);
+    ofa_timer_set(timer, ofa_clock_ns() + PERIOD_NS);
+}
+
+/* A socket that reaches the peer only; the id keeps it. 0 or errno. */
+static int open_socket(struct cm_id *id)
+{
+    struct sockaddr_storage local = id->base.route.addr.src_storage;
+    const struct sockaddr *peer = &id->base.route.addr.dst_addr;
+    int error;
+
+    if (id->port_socket < 0) {
+        ofa_port_set((struct sockaddr *)&local, 0);
+        error = ofa_port_keep(&local, SOCK_DGRAM, false, &id->port_socket);
+        if (error != 0)
+            return error;
+    }
+    return connect(id->port_socket, peer, ofa_address_length(peer)) == 0 ? 0 : errno;
+}
+
+int cm_datagram_connect(struct cm_id *id, const struct rdma_conn_param *param)
+{
+    struct cm_sidr_message message = {.kind = CM_SIDR_REQUEST};
+    struct cm_datagram *datagram;
+    int error = id->datagram ? EINVAL : open_socket(id);
+
+    if (error != 0)
+        return error;
+    datagram = datagram_new(id);
+    if (!datagram)
+        return ENOMEM;
+    if (getrandom(&message.transaction, sizeof(message.transaction), 0) < 0)
+        return errno;
+    if (param && param->private_data) {
+        message.data = param->private_data;
+        message.length = param->private_data_len;
+    }
+    id->qp = id->base.qp;
+    datagram->transaction = message.transaction;
+    set_message(datagram, &message);
+    datagram->watch.fd = id->port_socket;
+    datagram->watch.callback = on_answers;
+    datagram->timer.callback = ask_again;
+    (void)pthread_mutex_lock(&cm_lock);
+    id->state = CM_CONNECTING;
+    (void)pthread_mutex_unlock(&cm_lock);
+    error = ofa_watch_open(&datagram->watch);
+    if (error == 0)
+        ask_again(&datagram->timer);
+    else
+        datagram->watch.fd = -1;
+    return error;
+}
+
+/* ---- The end that is asked ------------------------------------------------------------------ */
+
+static bool is_request_to(const struct cm_id *id, uintptr_t listener)
+{
+    return id->datagram && id->datagram->listener == listener;
+}
+
+/* What a request is known by, and how many of its listener wait. */
+struct search {
+    uintptr_t listener;
+    uint64_t transaction;
+    const struct sockaddr_storage *peer;
+    unsigned int waiting;
+};
+
+static bool is_wanted(const struct cm_id *id, void *argument)
+{
+    struct search *search = argument;
+
+    if (!is_request_to(id, search->listener))
+        return false;
+    search->waiting += id->state == CM_REQUESTED;
+    return id->datagram->transaction == search->transaction &&
+           memcmp(&id->datagram->peer, search->peer, sizeof(*search->peer)) == 0;
+}
+
+/* The id that the program answers with. False: the request comes again, as nobody has heard it. */
+static bool announce(struct cm_id *listener, const struct cm_sidr_message *message,
+                     const struct sockaddr_storage *peer)
+{
+    struct cm_request request = {
+        .data = message->data, .length = message->length, .least = REQUEST_DATA};
+    struct cm_id *id = cm_id_new(NULL, NULL, listener->base.ps, IBV_QPT_UD);
+
+    if (!id)
+        return false;
+    if (!datagram_new(id) || cm_attach_device(id) != 0) {
+        free(id->datagram);
+        cm_id_delete(id);
+        return false;
+    }
+    id->datagram->listener = listener->serial;
+    id->datagram->transaction = message->transaction;
+    id->datagram->peer = *peer;
+    cm_fill_route(id, ofa_port_of(&listener->base.route.addr.src_addr), peer);
+    if (cm_announce(id, listener->serial, &request))
+        return true;
+    free(id->datagram);
+    cm_id_delete(id);
+    return false;
+}
+
+static void on_request(struct cm_datagram *datagram, const struct cm_sidr_message *message,
+                       const struct sockaddr_storage *peer)
+{
+    struct cm_id *listener = datagram->id;
+    struct search search = {
+        .listener = listener->serial, .transaction = message->transaction, .peer = peer};
+    struct cm_id *known;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    known = cm_id_search_locked(is_wanted, &search);
+    if (known && known->datagram->length > 0)
+        send_message(known->datagram, datagram->watch.fd);
+    (void)pthread_mutex_unlock(&cm_lock);
+    if (!known && search.waiting < WAITING_MOST)
+        (void)announce(listener, message, peer);
+}
+
+static void on_requests(struct ofa_watch *watch)
+{
+    struct cm_datagram *datagram = of_watch(watch);
+    unsigned char bytes[CM_SIDR_MOST + 1];
+    struct cm_sidr_message message;
+
+    for (int i = 0; i < DRAIN_MOST; i++) {
+        struct sockaddr_storage peer;
+        socklen_t peer_length = sizeof(peer);
+        ssize_t length;
+
+        memset(&peer, 0, sizeof(peer));
+        length = recvfrom(watch->fd, bytes, sizeof(bytes), MSG_DONTWAIT, (struct sockaddr *)&peer,
+                          &peer_length);
+        if (length < 0)
+            break;
+        if (cm_sidr_decode(bytes, (size_t)length, &message) && message.kind == CM_SIDR_REQUEST)
+            on_request(datagram, &message, &peer);
+    }
+    ofa_watch_arm(watch);
+}
+
+int cm_datagram_listen(struct cm_id *id)
+{
+    struct cm_datagram *datagram = datagram_new(id);
+    int error;
+
+    if (!datagram)
+        return ENOMEM;
+    datagram->watch.fd = id->port_socket;
+    datagram->watch.callback = on_requests;
+    error = ofa_watch_open(&datagram->watch);
+    if (error != 0) {
+        id->datagram = NULL;
+        free(datagram);
+    }
+    return error;
+}
+
+/* From the listener's port, as the peer expects it; once the listener is gone, not at all. */
+static int answer(struct cm_id *id, const struct cm_sidr_message *message, enum cm_state next)
+{
+    struct cm_datagram *datagram = id->datagram;
+    struct cm_id *listener;
+    int error = EINVAL;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    listener = datagram ? cm_id_find_locked(datagram->listener) : NULL;
+    if (listener && id->state == CM_REQUESTED) {
+        set_message(datagram, message);
+        send_message(datagram, listener->port_socket);
+        id->state = next;
+        error = 0;
+    }
+    (void)pthread_mutex_unlock(&cm_lock);
+    return error;
+}
+
+int cm_datagram_accept(struct cm_id *id, const struct rdma_conn_param *param)
+{
+    struct cm_sidr_message message = {
+        .kind = CM_SIDR_REPLY, .status = CM_SIDR_SUCCESS, .qkey = RDMA_UDP_QKEY};
+
+    if (id->base.qp)
+        message.number = id->base.qp->qp_num;
+    else if (param)
+        message.number = param->qp_num;
+    if (message.number == 0 || !id->datagram)
+        return EINVAL;
+    if (param && param->private_data) {
+        message.data = param->private_data;
+        message.length = param->private_data_len;
+    }
+    message.transaction = id->datagram->transaction;
+    id->qp = id->base.qp;
+    return answer(id, &message, CM_CONNECTED);
+}
+
+int cm_datagram_reject(struct cm_id *id, const void *data, uint8_t length)
+{
+    struct cm_sidr_message message = {
+        .kind = CM_SIDR_REPLY, .status = CM_SIDR_REJECTED, .data = data, .length = length};
+
+    if (!id->datagram)
+        return EINVAL;
+    message.transaction = id->datagram->transaction;
+    return answer(id, &message, CM_OVER);
+}
+
+void cm_datagram_close(struct cm_id *id)
+{
+    struct cm_datagram *datagram = id->datagram;
+
+    if (!datagram)
+        return;
+    (void)cm_datagram_reject(id, NULL, 0);
+    (void)pthread_mutex_lock(&cm_lock);
+    id->state = CM_OVER;
+    (void)pthread_mutex_unlock(&cm_lock);
+    if (datagram->watch.fd >= 0)
+        ofa_watch_close(&datagram->watch);
+    ofa_timer_cancel(&datagram->timer);
+    (void)pthread_mutex_lock(&cm_lock);
+    id->datagram = NULL;
+    (void)pthread_mutex_unlock(&cm_lock);
+    free(datagram);
+}
