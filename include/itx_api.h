@@ -103,9 +103,12 @@ struct itx_mpa_params {
  * connection that is lost fails the oldest request with IT_DTO_ERR_TRANSPORT.
  * ITX_OWN_PEER_HOLD: a Send that finds no receive waits for one instead of ending the connection,
  * for hold_us of the receiving side.
+ * ITX_OWN_PEER_IMM: a value below 2^32 of itx_post_send_imm takes no receive of its own at the
+ * peer: the completion of the data has it.
  */
 #define ITX_OWN_PEER_ACKS 0x1u
 #define ITX_OWN_PEER_HOLD 0x2u
+#define ITX_OWN_PEER_IMM  0x4u
 
 /*
  * Sends that wait for a receive take this number of bytes of a process at most, and those of one
@@ -231,6 +234,39 @@ struct itx_ep_addresses {
  * Source: extension of this library.
  */
 it_status_t itx_ep_query_addresses(it_ep_handle_t ep_handle, struct itx_ep_addresses *addresses);
+
+/**
+ * it_listen_create on one address of the IA instead of all: two listen points may so serve one port
+ * on two addresses. The wildcard address of IPv4 or IPv6 means all of that version.
+ *
+ * @param ia_handle      the IA
+ * @param connect_evd    as it_listen_create
+ * @param flags          as it_listen_create
+ * @param address        struct sockaddr_in or sockaddr_in6; the port in it is not looked at
+ * @param conn_qual      as it_listen_create
+ * @param listen_handle  out: the listen point, to be destroyed with it_listen_free
+ *
+ * @retval IT_SUCCESS                done
+ * @retval IT_ERR_INVALID_IA         ia_handle does not name an open IA
+ * @retval IT_ERR_OP_NOT_SUPPORTED   the IA is one of a device
+ * @retval IT_ERR_FAULT              address, conn_qual or listen_handle is NULL
+ * @retval IT_ERR_INVALID_NETADDR    address is no IP address, or none of the IA
+ * @retval IT_ERR_INVALID_CONN_EVD   as it_listen_create
+ * @retval IT_ERR_AEVD_NOT_ALLOWED   as it_listen_create
+ * @retval IT_ERR_INVALID_FLAGS      as it_listen_create
+ * @retval IT_ERR_INVALID_CONN_QUAL  as it_listen_create
+ * @retval IT_ERR_CONN_QUAL_BUSY     somebody listens there already
+ * @retval IT_ERR_NO_PERMISSION      a port reserved for privileged users
+ * @retval IT_ERR_RESOURCES          memory or descriptors are used up
+ * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
+ *
+ * Completion: as it_listen_create.
+ * Threads: any thread.
+ * Source: extension of this library; rdma_bind_addr.
+ */
+it_status_t itx_listen_create_at(it_ia_handle_t ia_handle, it_evd_handle_t connect_evd,
+                                 it_listen_flags_t flags, const struct sockaddr *address,
+                                 it_conn_qual_t *conn_qual, it_listen_handle_t *listen_handle);
 
 /* ==============================================================================================
  * Ends without a word
@@ -908,6 +944,14 @@ it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t 
                               it_rdma_addr_t base, it_mem_priv_t privs, it_lmr_flag_t flags,
                               it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context);
 
+/*
+ * A bit of the mask of it_lmr_modify: the keys stay. So peers that have the key have the new rights
+ * at once, and operations may be using the region, posted receives included: those that are under
+ * way end first. A key that was invalidated stays so. Refused for devices
+ * (IT_ERR_OP_NOT_SUPPORTED). What ibv_rereg_mr does.
+ */
+#define ITX_LMR_KEEP_KEY ((it_lmr_param_mask_t)0x40000000)
+
 /**
  * Gives a window a key of its own for as long as it lives, with all 256 that differ from it in the
  * low 8 bits. It opens nothing until itx_rmr_link_key has been called; links of it_rmr_link go on
@@ -1108,7 +1152,8 @@ it_status_t itx_post_atomic_swap(it_ep_handle_t ep_handle, uint64_t value,
  * whose buffer it does not touch. It has the same value on both sides, whatever their byte orders.
  *
  * On iWARP it is the Immediate Data message of RFC 7306: 64 bits (8 octets in network order), a
- * message of its own behind the data, which takes a receive of its own. Nothing on the wire tells
+ * message of its own behind the data, which takes a receive of its own (unless ITX_OWN_PEER_IMM is
+ * agreed on). Nothing on the wire tells
  * whether a peer understands it; one that does not, ends the connection with a Terminate. So both
  * programs have to agree, in their private data for example, and then say so with
  * itx_ep_enable_immediate. An endpoint that has not been told treats such a message as an unknown
@@ -1141,7 +1186,8 @@ it_status_t itx_ep_enable_immediate(it_ep_handle_t ep_handle, it_boolean_t enabl
 /**
  * Sends a message and a value. On iWARP the peer gets two receive completions, first that of the
  * data, then that of the value, with transferred_length 0; when there are no data, the second one
- * only. IT_SOLICITED_WAIT_FLAG makes the one with the value a notification event.
+ * only. One completion has both after ITX_OWN_PEER_IMM. IT_SOLICITED_WAIT_FLAG makes the one with
+ * the value a notification event.
  *
  * @param ep_handle       a connected RC endpoint for which immediate values are enabled
  * @param local_segments  the data to send; the array is copied, the data is read until completion

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_listen_create, it_listen_query, it_listen_free. */
+/* it_listen_create, itx_listen_create_at, it_listen_query, it_listen_free. */
 #include "tii/tii_check.h"
+
+#include "base/base_net.h"
 #include "ual/object/ual_object.h"
 
 #include <arpa/inet.h>
-
-#define TII_LISTEN "it_listen_create"
 
 #define TII_LISTEN_FLAGS                                                                           \
     ((unsigned)IT_LISTEN_CONN_QUAL_INPUT | (unsigned)IT_LISTEN_SUPPRESS_IRD_ORD |                  \
@@ -14,22 +14,24 @@
 
 /* ---------------------------------------------------------------- create */
 
-static it_status_t tii_listen_check_evd(const struct ual_ia *ia, const struct evd *connect_evd)
+static it_status_t tii_listen_check_evd(const char *call, const struct ual_ia *ia,
+                                        const struct evd *connect_evd)
 {
     const struct evd *evd = connect_evd;
 
     if (!evd || evd_ia_of(evd) != &ia->evd)
-        return base_refuse_handle(IT_ERR_INVALID_CONN_EVD, TII_LISTEN, connect_evd);
+        return base_refuse_handle(IT_ERR_INVALID_CONN_EVD, call, connect_evd);
     if (evd_stream(evd) == IT_AEVD_NOTIFICATION_EVENT_STREAM)
-        return base_refuse_handle(IT_ERR_AEVD_NOT_ALLOWED, TII_LISTEN, connect_evd);
+        return base_refuse_handle(IT_ERR_AEVD_NOT_ALLOWED, call, connect_evd);
     if (!evd_carries(evd, IT_CM_REQ_EVENT_STREAM))
-        return base_refuse(IT_ERR_INVALID_CONN_EVD, TII_LISTEN, "connect_evd %p of %s",
-                           (const void *)evd, itx_event_string(evd_stream(evd)));
+        return base_refuse(IT_ERR_INVALID_CONN_EVD, call, "connect_evd %p of %s", (const void *)evd,
+                           itx_event_string(evd_stream(evd)));
     return IT_SUCCESS;
 }
 
-static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t *spigot_id,
-                                           it_listen_flags_t flags, const it_conn_qual_t *qual)
+static it_status_t tii_listen_check_values(const char *call, const struct ual_ia *ia,
+                                           size_t *spigot_id, it_listen_flags_t flags,
+                                           const it_conn_qual_t *qual)
 {
     const struct vp_attributes *attributes = ia->provider->ia_attributes(ia);
 
@@ -37,11 +39,11 @@ static it_status_t tii_listen_check_values(const struct ual_ia *ia, size_t *spig
         ((flags & IT_LISTEN_SUPPRESS_IRD_ORD) && !attributes->suppress_depths) ||
         ((flags & ITX_LISTEN_SOCKETS) &&
          (flags & IT_LISTEN_CONN_QUAL_INPUT || !VP_PROVIDER_HAS(ia->provider, socket_request))))
-        return base_refuse_bits(IT_ERR_INVALID_FLAGS, TII_LISTEN, flags);
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, call, flags);
     if (!ual_spigot_find(ia, spigot_id))
-        return base_refuse_number(IT_ERR_INVALID_SPIGOT, TII_LISTEN, *spigot_id);
+        return base_refuse_number(IT_ERR_INVALID_SPIGOT, call, *spigot_id);
     if (flags & IT_LISTEN_CONN_QUAL_INPUT)
-        return tii_check_passive_qual(TII_LISTEN, qual, attributes->passive_quals);
+        return tii_check_passive_qual(call, qual, attributes->passive_quals);
     return IT_SUCCESS;
 }
 
@@ -58,25 +60,28 @@ static it_conn_qual_t tii_listen_open_qual(const struct ual_ia *ia, const it_con
     return qual;
 }
 
-static it_status_t tii_listen_new(struct ual_ia *ia, struct evd *evd, size_t spigot_id,
-                                  it_listen_flags_t flags, it_conn_qual_t *qual,
+/* "address": NULL, or of one family of IP. */
+static it_status_t tii_listen_new(const char *call, struct ual_ia *ia, struct evd *evd,
+                                  size_t spigot_id, it_listen_flags_t flags,
+                                  const struct sockaddr_storage *address, it_conn_qual_t *qual,
                                   it_listen_handle_t *listen_handle)
 {
     struct ual_listen *listen;
     it_status_t status;
 
-    listen = ual_object_new_child(TII_LISTEN, ia, IT_HANDLE_TYPE_LISTEN, evd,
-                                  IT_ERR_INVALID_CONN_EVD, &status);
+    listen = ual_object_new_child(call, ia, IT_HANDLE_TYPE_LISTEN, evd, IT_ERR_INVALID_CONN_EVD,
+                                  &status);
     if (!listen)
         return status;
     listen->spigot_id = spigot_id;
     listen->connect_evd = evd;
     listen->flags = flags;
     listen->conn_qual = flags & IT_LISTEN_CONN_QUAL_INPUT ? *qual : tii_listen_open_qual(ia, qual);
-    status = ia->provider->listen_start(listen);
+    status = address ? ia->provider->listen_start_at(listen, address)
+                     : ia->provider->listen_start(listen);
     if (status != IT_SUCCESS) {
         ual_object_discard_child(&listen->object, evd);
-        return base_refuse(status, TII_LISTEN, "conn_qual port %u, spigot_id %zu: refused by %s",
+        return base_refuse(status, call, "conn_qual port %u, spigot_id %zu: refused by %s",
                            ntohs(qual->conn_qual.port), spigot_id, ia->provider->name);
     }
     if (!(flags & IT_LISTEN_CONN_QUAL_INPUT))
@@ -86,27 +91,82 @@ static it_status_t tii_listen_new(struct ual_ia *ia, struct evd *evd, size_t spi
     return IT_SUCCESS;
 }
 
+/* The address as listen points know it: no port, IPv4 in IPv6 form is IPv4. */
+static it_status_t tii_listen_address(const char *call, const struct sockaddr *given,
+                                      struct sockaddr_storage *address)
+{
+    it_net_addr_t ip;
+    uint32_t scope = 0;
+
+    if (!given)
+        return base_refuse_null(call, given);
+    if (!base_net_from_sockaddr(given, &ip))
+        return base_refuse_number(IT_ERR_INVALID_NETADDR, call, given->sa_family);
+    if (ip.addr_type == IT_IPV6)
+        scope = ((const struct sockaddr_in6 *)(const void *)given)->sin6_scope_id;
+    (void)base_net_to_sockaddr(&ip, 0, scope, address);
+    return IT_SUCCESS;
+}
+
+/* What a program asks for. */
+struct tii_listen_call {
+    const char *name;
+    size_t spigot_id;
+    it_listen_flags_t flags;
+    bool at; /* on one address */
+    const struct sockaddr *address;
+};
+
+static it_status_t tii_listen_create(const struct tii_listen_call *call, struct ual_ia *ia,
+                                     struct evd *evd, it_conn_qual_t *conn_qual,
+                                     it_listen_handle_t *listen_handle)
+{
+    struct sockaddr_storage address;
+    size_t spigot_id = call->spigot_id;
+    it_status_t status = tii_listen_check_evd(call->name, ia, evd);
+
+    if (status == IT_SUCCESS && call->at)
+        status = tii_listen_address(call->name, call->address, &address);
+    if (status != IT_SUCCESS)
+        return status;
+    if (!conn_qual || !listen_handle)
+        return base_refuse_null2(call->name, conn_qual, listen_handle);
+    if (ual_ia_failed(ia))
+        return IT_ERR_IA_CATASTROPHE;
+    if (call->at && (call->flags & ITX_LISTEN_SOCKETS))
+        return base_refuse_bits(IT_ERR_INVALID_FLAGS, call->name, call->flags);
+    status = tii_listen_check_values(call->name, ia, &spigot_id, call->flags, conn_qual);
+    if (status == IT_SUCCESS)
+        status = tii_listen_new(call->name, ia, evd, spigot_id, call->flags,
+                                call->at ? &address : NULL, conn_qual, listen_handle);
+    return status;
+}
+
 it_status_t it_listen_create(it_ia_handle_t ia_handle, size_t spigot_id,
                              it_evd_handle_t connect_evd, it_listen_flags_t flags,
                              it_conn_qual_t *conn_qual, it_listen_handle_t *listen_handle)
 {
+    const struct tii_listen_call call = {.name = __func__, .spigot_id = spigot_id, .flags = flags};
     struct ual_ia *ia = ual_ia_from(ia_handle);
-    struct evd *evd = evd_from_handle(connect_evd);
-    it_status_t status;
 
     if (!ia)
         return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
-    status = tii_listen_check_evd(ia, evd);
-    if (status != IT_SUCCESS)
-        return status;
-    if (!conn_qual || !listen_handle)
-        return base_refuse_null2(__func__, conn_qual, listen_handle);
-    if (ual_ia_failed(ia))
-        return IT_ERR_IA_CATASTROPHE;
-    status = tii_listen_check_values(ia, &spigot_id, flags, conn_qual);
-    if (status == IT_SUCCESS)
-        status = tii_listen_new(ia, evd, spigot_id, flags, conn_qual, listen_handle);
-    return status;
+    return tii_listen_create(&call, ia, evd_from_handle(connect_evd), conn_qual, listen_handle);
+}
+
+it_status_t itx_listen_create_at(it_ia_handle_t ia_handle, it_evd_handle_t connect_evd,
+                                 it_listen_flags_t flags, const struct sockaddr *address,
+                                 it_conn_qual_t *conn_qual, it_listen_handle_t *listen_handle)
+{
+    const struct tii_listen_call call = {
+        .name = __func__, .flags = flags, .at = true, .address = address};
+    struct ual_ia *ia = ual_ia_from(ia_handle);
+
+    if (!ia)
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
+    if (!VP_PROVIDER_HAS(ia->provider, listen_start_at))
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s", ia->name);
+    return tii_listen_create(&call, ia, evd_from_handle(connect_evd), conn_qual, listen_handle);
 }
 
 /* ---------------------------------------------------------------- query and free */

@@ -456,6 +456,11 @@ struct vp_provider {
      * function a listen point may have ITX_LISTEN_SOCKETS.
      */
     it_status_t (*socket_request)(struct ual_listen *listen, int fd);
+    /* ITX_LMR_KEEP_KEY: as lmr_modify, but keys and segments that are posted stay as they are. */
+    it_status_t (*lmr_change)(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
+    /* itx_listen_create_at: as listen_start, on one address (with port 0) or all of its version. */
+    it_status_t (*listen_start_at)(struct ual_listen *listen,
+                                   const struct sockaddr_storage *address);
 };
 
 /* The part of a table that no provider may leave out. */

@@ -96,8 +96,9 @@ struct iw_segment {
     enum iw_opcode opcode;
     bool tagged;
     bool last;
+    uint8_t control; /* the octet that the opcode is a part of */
     uint32_t length; /* payload octets */
-    uint32_t stag;   /* tagged: where to; untagged: STag to invalidate */
+    uint32_t stag;   /* tagged: where to; untagged: STag to invalidate, or a value */
     uint64_t to;     /* tagged offset */
     uint32_t qn;
     uint32_t msn;

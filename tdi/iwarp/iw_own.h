@@ -10,6 +10,13 @@
 
 #define IW_OWN_ACKS 1u
 #define IW_OWN_HOLD 2u
+#define IW_OWN_IMM  4u
+
+/*
+ * A bit that RFC 5040 4.1 reserves, of the RDMAP control octet: with IW_OWN_IMM a Send that has it
+ * carries a value where others name an STag to invalidate.
+ */
+#define IW_OWN_VALUE 0x10u
 
 /* In the offset of the Read that opens a connection, and of its response; bits << 8 are added. */
 #define IW_OWN_GREETING   UINT64_C(0x6974617000000001)

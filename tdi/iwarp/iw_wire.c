@@ -61,25 +61,30 @@ _Static_assert(ATOMIC_COMPARE_MASK + 8 == IW_ATOMIC_REQUEST_HEADER, "Atomic Requ
 _Static_assert(RESPONSE_ORIGINAL + 8 == IW_ATOMIC_RESPONSE_HEADER, "Atomic Response header");
 
 /* The form of each opcode (RFC 5040 4.1, RFC 7306 4). */
+enum iw_form {
+    IW_FORM_NONE, /* an unknown opcode */
+    IW_FORM_UNTAGGED,
+    IW_FORM_TAGGED
+};
+
 struct iw_opcode_rule {
-    bool known;
-    bool tagged;
+    uint8_t form;
     uint8_t qn;
 };
 
 static const struct iw_opcode_rule iw_opcode_rules[16] = {
-    [IW_OP_WRITE] = {true, true, 0},
-    [IW_OP_READ_REQUEST] = {true, false, IW_QN_READ_REQUEST},
-    [IW_OP_READ_RESPONSE] = {true, true, 0},
-    [IW_OP_SEND] = {true, false, IW_QN_SEND},
-    [IW_OP_SEND_INV] = {true, false, IW_QN_SEND},
-    [IW_OP_SEND_SE] = {true, false, IW_QN_SEND},
-    [IW_OP_SEND_SE_INV] = {true, false, IW_QN_SEND},
-    [IW_OP_TERMINATE] = {true, false, IW_QN_TERMINATE},
-    [IW_OP_IMMEDIATE] = {true, false, IW_QN_SEND},
-    [IW_OP_IMMEDIATE_SE] = {true, false, IW_QN_SEND},
-    [IW_OP_ATOMIC_REQUEST] = {true, false, IW_QN_READ_REQUEST},
-    [IW_OP_ATOMIC_RESPONSE] = {true, false, IW_QN_ATOMIC},
+    [IW_OP_WRITE] = {IW_FORM_TAGGED, 0},
+    [IW_OP_READ_REQUEST] = {IW_FORM_UNTAGGED, IW_QN_READ_REQUEST},
+    [IW_OP_READ_RESPONSE] = {IW_FORM_TAGGED, 0},
+    [IW_OP_SEND] = {IW_FORM_UNTAGGED, IW_QN_SEND},
+    [IW_OP_SEND_INV] = {IW_FORM_UNTAGGED, IW_QN_SEND},
+    [IW_OP_SEND_SE] = {IW_FORM_UNTAGGED, IW_QN_SEND},
+    [IW_OP_SEND_SE_INV] = {IW_FORM_UNTAGGED, IW_QN_SEND},
+    [IW_OP_TERMINATE] = {IW_FORM_UNTAGGED, IW_QN_TERMINATE},
+    [IW_OP_IMMEDIATE] = {IW_FORM_UNTAGGED, IW_QN_SEND},
+    [IW_OP_IMMEDIATE_SE] = {IW_FORM_UNTAGGED, IW_QN_SEND},
+    [IW_OP_ATOMIC_REQUEST] = {IW_FORM_UNTAGGED, IW_QN_READ_REQUEST},
+    [IW_OP_ATOMIC_RESPONSE] = {IW_FORM_UNTAGGED, IW_QN_ATOMIC},
 };
 
 static uint8_t iw_ddp_control(bool tagged, bool last)
@@ -220,12 +225,13 @@ enum iw_error iw_decode_header(const uint8_t *src, size_t available, uint32_t ul
     if ((src[RDMAP_CONTROL] & RDMAP_VERSION_MASK) != RDMAP_VERSION)
         return IW_ERR_RDMAP_VERSION;
 
-    segment->opcode = (enum iw_opcode)(src[RDMAP_CONTROL] & RDMAP_OPCODE_MASK);
+    segment->control = src[RDMAP_CONTROL];
+    segment->opcode = (enum iw_opcode)(segment->control & RDMAP_OPCODE_MASK);
     segment->tagged = tagged;
     segment->last = (src[DDP_CONTROL] & DDP_LAST) != 0;
     segment->length = ulpdu_length - (uint32_t)header;
     rule = &iw_opcode_rules[segment->opcode];
-    if (!rule->known || rule->tagged != tagged)
+    if (rule->form != (tagged ? IW_FORM_TAGGED : IW_FORM_UNTAGGED))
         return IW_ERR_RDMAP_OPCODE;
     *header_length = header;
     if (tagged) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ports of listen points: free again at once. */
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <unistd.h>
 
 #include "support/fixture_node.h"
 
@@ -140,4 +142,53 @@ Test(cm_listen, only_spigot)
     fx_node_close(&a);
     fx_node_close(&b);
     check_done();
+}
+
+/* ---- On one address ------------------------------------------------------------------------- */
+
+static struct sockaddr_in local(uint32_t last, uint16_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = port};
+
+    address.sin_addr.s_addr = htonl(0x7f000000u + last);
+    return address;
+}
+
+static it_listen_handle_t listen_at(uint32_t last, it_conn_qual_t *qual)
+{
+    struct sockaddr_in address = local(last, htons(1)); /* whose port is not looked at */
+    it_listen_flags_t flags = qual->conn_qual.port ? IT_LISTEN_CONN_QUAL_INPUT : IT_LISTEN_NO_FLAG;
+    it_listen_handle_t listener = NULL;
+
+    CHECK_OK(itx_listen_create_at(node.ia, node.listen_evd, flags, (struct sockaddr *)&address,
+                                  qual, &listener));
+    return listener;
+}
+
+static bool somebody_listens(uint32_t last, uint16_t port)
+{
+    struct sockaddr_in address = local(last, port);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    bool connected = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+
+    (void)close(fd);
+    return connected;
+}
+
+Test(cm_listen, on_one_address, .init = node_init, .fini = node_fini)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_listen_handle_t first = listen_at(2, &qual);
+    it_listen_handle_t second;
+    uint16_t port = qual.conn_qual.port;
+
+    EXPECT(somebody_listens(2, port));
+    EXPECT(!somebody_listens(3, port));
+    second = listen_at(3, &qual);
+    EXPECT_EQ(port, qual.conn_qual.port);
+    EXPECT(somebody_listens(3, port));
+    EXPECT_OK(it_listen_free(first));
+    EXPECT(!somebody_listens(2, port));
+    EXPECT(somebody_listens(3, port));
+    EXPECT_OK(it_listen_free(second));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ITX_OWN_PEER_ACKS and ITX_OWN_PEER_HOLD: agreed on where both ask, completions that wait for the
- * peer, Terminates that find their request, Sends that wait for a receive.
+ * ITX_OWN_PEER_ACKS, _HOLD and _IMM: agreed on where both ask, completions that wait for the peer,
+ * Terminates that find their request, Sends that wait for a receive, values within Sends.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 
 #define SIZE     ((size_t)1 << 20)
 #define BOTH     (ITX_OWN_PEER_ACKS | ITX_OWN_PEER_HOLD)
+#define ALL      (BOTH | ITX_OWN_PEER_IMM)
 #define FOREVER  IT_TIMEOUT_INFINITE
 #define POLLS    2000
 #define BRIEF_US 20000
@@ -135,8 +136,8 @@ static void agrees(uint32_t a, uint32_t b, const it_ep_attributes_t *attr)
 
 Test(data_own, both_must_ask)
 {
-    for (uint32_t a = 0; a <= BOTH; a++) {
-        for (uint32_t b = 0; b <= BOTH; b++)
+    for (uint32_t a = 0; a <= ALL; a++) {
+        for (uint32_t b = 0; b <= ALL; b++)
             agrees(a, b, NULL);
     }
     check_done();
@@ -171,7 +172,7 @@ Test(data_own, unknown_bits, .init = bed_open, .fini = bed_close)
 {
     it_ep_attributes_t attr = fx_ep_attr();
     it_ep_handle_t ep = fx_ep(&bed.pair.a, &attr);
-    struct itx_mpa_params params = settings(4, FOREVER);
+    struct itx_mpa_params params = settings(ALL + 1, FOREVER);
 
     CHECK_STATUS(IT_ERR_INVALID_EP_ATTR, itx_ep_set_mpa_params(ep, &params));
     CHECK_OK(it_ep_free(ep));
@@ -403,4 +404,80 @@ Test(data_own, the_room_is_used_up, .init = bed_open, .fini = bed_close)
     fx_recv(bed.pair.b_ep, &bed.b, 0, SIZE, 1);
     received(1, SIZE);
     sent(1, IT_DTO_SUCCESS);
+}
+
+/* ---- Values within Sends -------------------------------------------------------------------- */
+
+static void send_value(size_t length, it_dto_cookie_t cookie, uint64_t value)
+{
+    it_lmr_triplet_t segment = fx_seg(&bed.a, 0, length);
+
+    CHECK_OK(itx_post_send_imm(bed.pair.a_ep, length ? &segment : NULL, length ? 1 : 0, cookie,
+                               FX_SIGNAL, value));
+}
+
+/* The next completion of the receiver has so many octets, and this value. */
+static void value_arrives(it_dto_cookie_t cookie, size_t length, uint64_t want)
+{
+    it_event_t event = fx_next(bed.pair.b.recv_evd);
+    uint64_t value = 0;
+
+    CHECK_EQ(cookie, event.dto_cmpl.cookie);
+    CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
+    CHECK_EQ(length, event.dto_cmpl.transferred_length);
+    CHECK(event.dto_cmpl.unlinked_mr_handle == NULL);
+    CHECK_EQ(IT_TRUE, itx_event_immediate(&event, &value));
+    CHECK_EQ(want, value);
+}
+
+/* The values are posted before the peer has said a word, and to either end. */
+static void values_go_within(uint32_t bits)
+{
+    static const size_t sizes[] = {0, 1, 1000, 70000};
+    static const uint64_t values[] = {0, 1, 0x80000001, UINT32_MAX};
+
+    bed_open_as(bits | ITX_OWN_PEER_IMM, ALL, FOREVER, NULL);
+    CHECK_OK(itx_ep_enable_immediate(bed.pair.a_ep, IT_TRUE));
+    CHECK_OK(itx_ep_enable_immediate(bed.pair.b_ep, IT_TRUE));
+    for (uint64_t i = 0; i < 4; i++) {
+        memset(bed.b.data, 0, sizes[i]);
+        fx_recv(bed.pair.b_ep, &bed.b, 0, SIZE, i);
+        send_value(sizes[i], 10 + i, values[i]);
+        value_arrives(i, sizes[i], values[i]);
+        fx_check_same(bed.a.data, bed.b.data, sizes[i]);
+        sent(10 + i, IT_DTO_SUCCESS);
+    }
+    /* One of more bits is apart, as ever. */
+    fx_recv(bed.pair.b_ep, &bed.b, 0, SIZE, 1);
+    fx_recv(bed.pair.b_ep, &bed.b, 0, SIZE, 2);
+    send_value(100, 3, UINT64_C(1) << 32);
+    received(1, 100);
+    value_arrives(2, 0, UINT64_C(1) << 32);
+    sent(3, IT_DTO_SUCCESS);
+    fx_pair_close(&bed.pair);
+}
+
+Test(data_own, values_within_sends)
+{
+    for (uint32_t bits = 0; bits <= BOTH; bits++)
+        values_go_within(bits);
+    check_done();
+}
+
+Test(data_own, values_within_sends_wait_too)
+{
+    bed_open_as(ALL, ALL, FOREVER, NULL);
+    CHECK_OK(itx_ep_enable_immediate(bed.pair.a_ep, IT_TRUE));
+    CHECK_OK(itx_ep_enable_immediate(bed.pair.b_ep, IT_TRUE));
+    send_value(600, 1, 55);
+    send_value(0, 2, 0);
+    round_trip();
+    nothing_completes();
+    fx_recv(bed.pair.b_ep, &bed.b, 0, 1000, 8);
+    fx_recv(bed.pair.b_ep, &bed.b, 0, 1000, 9);
+    value_arrives(8, 600, 55);
+    value_arrives(9, 0, 0);
+    sent(1, IT_DTO_SUCCESS);
+    sent(2, IT_DTO_SUCCESS);
+    bed_close();
 }

@@ -112,6 +112,41 @@ static void write_granted(const struct fx_buf *from, const struct fx_buf *to)
     CHECK(memcmp(from->data, to->data, 8) == 0);
 }
 
+static void change(struct fx_buf *region, it_mem_priv_t privs)
+{
+    it_lmr_param_t params = {.privs = privs};
+
+    CHECK_OK(it_lmr_modify(
+        region->lmr, (it_lmr_param_mask_t)(IT_LMR_PARAM_MEM_PRIV | ITX_LMR_KEEP_KEY), &params));
+    params = params_of(region->lmr);
+    CHECK_EQ(privs, params.privs);
+    CHECK_EQ(region->key, params.rmr_context);
+}
+
+/* Rights come and go, and the key stays; so do receives that are posted. */
+Test(lmr_modify, rights_of_a_key_that_stays, .init = pair_init, .fini = pair_fini)
+{
+    struct fx_buf local = fx_node_buf(&pair.a, 64);
+    struct fx_buf region = fx_buf_make(&pair.b, 64);
+
+    fx_fill(local.data, 64, 1);
+    write_granted(&local, &region);
+    fx_recv(pair.b_ep, &region, 0, 64, 7);
+    change(&region, IT_PRIV_LOCAL);
+    fx_send(pair.a_ep, &local, 0, 64, 1, FX_QUIET);
+    fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 7, 64);
+    fx_check_same(local.data, region.data, 64);
+    write_refused(&local, &region);
+    change(&region, FX_PRIVS_ALL);
+    write_granted(&local, &region);
+    /* Afterwards the usual change gives a new key, and the old one is dead. */
+    CHECK_OK(
+        it_lmr_modify(region.lmr, IT_LMR_PARAM_MEM_PRIV, &(it_lmr_param_t){.privs = FX_PRIVS_ALL}));
+    CHECK(region.key != params_of(region.lmr).rmr_context);
+    write_refused(&local, &region);
+    fx_buf_free(&region);
+}
+
 /* Rights come and go; keys from before are dead. */
 Test(lmr_modify, rights, .init = pair_init, .fini = pair_fini)
 {

@@ -18,6 +18,8 @@
 
 static it_conn_qual_t any_port;
 static it_conn_qual_t given_port; /* a free one */
+static struct sockaddr_in loopback;
+static struct sockaddr_in elsewhere; /* RFC 5737: no host's */
 static int given_port_kept = -1;
 static it_conn_qual_t taken_port; /* of SLOT_LISTEN */
 static it_conn_qual_t service;    /* of InfiniBand */
@@ -93,6 +95,9 @@ static void prepare(struct status_world *world)
         close_all();
     opened = true;
     any_port = port_of(0);
+    loopback.sin_family = elsewhere.sin_family = AF_INET;
+    loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    elsewhere.sin_addr.s_addr = htonl(0xc0000201);
     given_port = any_port;
     given_port_kept = raw_keep_port(&given_port.conn_qual.port);
     taken_port = port_of(world->port);
@@ -119,6 +124,8 @@ static void prepare(struct status_world *world)
 
 STATUS_CALL(listen_create,
             it_listen_create(v[0].p, v[1].n, v[2].p, (it_listen_flags_t)v[3].n, v[4].p, v[5].p));
+STATUS_CALL(listen_create_at, itx_listen_create_at(v[0].p, v[1].p, (it_listen_flags_t)v[2].n,
+                                                   v[3].p, v[4].p, v[5].p));
 STATUS_CALL(listen_query, it_listen_query(v[0].p, (it_listen_param_mask_t)v[1].n, v[2].p));
 STATUS_CALL(listen_free, it_listen_free(v[0].p));
 STATUS_CALL(ep_connect, it_ep_connect(v[0].p, v[1].p, v[2].p, v[3].p, (it_cn_est_flags_t)v[4].n,
@@ -282,6 +289,27 @@ static const struct status_call calls[] = {
          SCENE("a privileged port", IT_ERR_NO_PERMISSION, unprivileged,
                SET(3, IT_LISTEN_CONN_QUAL_INPUT), POINT(4, privileged)),
          ROW("a free port", IT_SUCCESS, SET(3, IT_LISTEN_CONN_QUAL_INPUT), POINT(4, given_port)))},
+    {STATUS_NAMED(itx_listen_create_at, listen_create_at), .pooled = true,
+     .params = {STATUS_IA,
+                {.kind = PARAM_HANDLE,
+                 .bad = IT_ERR_INVALID_CONN_EVD,
+                 .object = OBJECT_EVD,
+                 .slot = SLOT_EVD_LISTEN,
+                 .foreign = IT_ERR_INVALID_CONN_EVD},
+                STATUS_BITS(IT_ERR_INVALID_FLAGS, 0,
+                            IT_LISTEN_CONN_QUAL_INPUT | IT_LISTEN_SUPPRESS_IRD_ORD),
+                STATUS_GIVEN(loopback),
+                STATUS_GIVEN(any_port),
+                STATUS_RESULT},
+     .rows = ROWS(ROW("of no IP", IT_ERR_INVALID_NETADDR,
+                      MEMBER(3, struct sockaddr_in, sin_family, AF_UNIX)),
+                  ROW("of another host", IT_ERR_INVALID_NETADDR, POINT(3, elsewhere)),
+                  ROW("an aggregate", IT_ERR_AEVD_NOT_ALLOWED, USE(1, SLOT_AEVD)),
+                  ROW("no port", IT_ERR_INVALID_CONN_QUAL, SET(2, IT_LISTEN_CONN_QUAL_INPUT)),
+                  ROW("a port that is taken", IT_ERR_CONN_QUAL_BUSY,
+                      SET(2, IT_LISTEN_CONN_QUAL_INPUT), POINT(4, taken_port)),
+                  SCENE("a privileged port", IT_ERR_NO_PERMISSION, unprivileged,
+                        SET(2, IT_LISTEN_CONN_QUAL_INPUT), POINT(4, privileged)))},
     {STATUS_NAMED(it_listen_query, listen_query),
      .params = {LISTEN, STATUS_BITS(IT_ERR_INVALID_MASK, IT_LISTEN_PARAM_ALL, 0x1f), STATUS_RESULT},
      .rows = ROWS(ROW("nothing", IT_SUCCESS, SET(1, 0)))},

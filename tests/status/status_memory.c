@@ -10,7 +10,7 @@
 #define PRIVS       0x1fu
 #define FLAGS       0xfu
 #define QUERY_MASK  0x7fffu
-#define MODIFY_MASK (IT_LMR_PARAM_PZ | IT_LMR_PARAM_MEM_PRIV)
+#define MODIFY_MASK (IT_LMR_PARAM_PZ | IT_LMR_PARAM_MEM_PRIV | ITX_LMR_KEEP_KEY)
 #define LINK_FLAGS                                                                                 \
     (IT_COMPLETION_FLAG | IT_NOTIFY_FLAG | IT_BARRIER_FENCE_FLAG | IT_COALESCE_WR_FLAG)
 

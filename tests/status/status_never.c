@@ -34,6 +34,7 @@ const struct status_never status_never[] = {
     {NULL, IT_ERR_INVALID_RETRY, INFINIBAND},
     {NULL, IT_ERR_INVALID_RNR_RETRY, INFINIBAND},
     {NULL, IT_ERR_INVALID_CM_RETRY, INFINIBAND},
+    {"itx_listen_create_at", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"it_ep_connect", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},
     {"it_ep_accept", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},
     {"it_ep_accept", IT_ERR_EP_TIMEWAIT, "endpoints know no time-wait, it_ep_connect does"},

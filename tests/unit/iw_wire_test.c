@@ -19,11 +19,11 @@ struct header_row {
 
 #define TAGGED(op, last, length, stag, to)                                                         \
     {                                                                                              \
-        op, true, last, length, stag, to, 0, 0, 0                                                  \
+        op, true, last, op, length, stag, to, 0, 0, 0                                              \
     }
 #define UNTAGGED(op, last, length, stag, qn, msn, mo)                                              \
     {                                                                                              \
-        op, false, last, length, stag, 0, qn, msn, mo                                              \
+        op, false, last, op, length, stag, 0, qn, msn, mo                                          \
     }
 
 static const struct header_row rows[] = {

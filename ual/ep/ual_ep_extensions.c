@@ -44,7 +44,7 @@ static it_status_t ual_ep_check_mpa(const struct itx_mpa_params *params)
         return base_refuse_bits(IT_ERR_INVALID_EP_ATTR, call, params->rtr_types);
     if (params->request_markers)
         return base_refuse_number(IT_ERR_INVALID_EP_ATTR, call, params->request_markers);
-    if (params->own_peer & ~(ITX_OWN_PEER_ACKS | ITX_OWN_PEER_HOLD))
+    if (params->own_peer & ~(ITX_OWN_PEER_ACKS | ITX_OWN_PEER_HOLD | ITX_OWN_PEER_IMM))
         return base_refuse_bits(IT_ERR_INVALID_EP_ATTR, call, params->own_peer);
     return IT_SUCCESS;
 }

@@ -2,13 +2,15 @@
 /* it_lmr_modify. */
 #include "ual/memory/ual_memory.h"
 
-#define UAL_LMR_MODIFY     "it_lmr_modify"
-#define UAL_LMR_MODIFIABLE ((unsigned)IT_LMR_PARAM_PZ | (unsigned)IT_LMR_PARAM_MEM_PRIV)
+#define UAL_LMR_MODIFY "it_lmr_modify"
+#define UAL_LMR_MODIFIABLE                                                                         \
+    ((unsigned)IT_LMR_PARAM_PZ | (unsigned)IT_LMR_PARAM_MEM_PRIV | (unsigned)ITX_LMR_KEEP_KEY)
 
 /* The new values of the LMR; the PZ is held once it is clear that there is one. */
 struct ual_lmr_change {
     struct ual_pz *pz;
     it_mem_priv_t privs;
+    bool keep_key;
 };
 
 static it_status_t ual_lmr_check_change(const struct ual_lmr *lmr, unsigned mask,
@@ -17,6 +19,8 @@ static it_status_t ual_lmr_check_change(const struct ual_lmr *lmr, unsigned mask
     const struct ual_ia *ia = ual_ia_of(&lmr->object);
     it_status_t status = IT_SUCCESS;
 
+    if ((mask & (unsigned)ITX_LMR_KEEP_KEY) && !VP_PROVIDER_HAS(ia->provider, lmr_change))
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, UAL_LMR_MODIFY, "%s", ia->name);
     if (mask & IT_LMR_PARAM_PZ) {
         const struct ual_pz *pz = ual_pz_from(params->pz);
 
@@ -35,6 +39,7 @@ static it_status_t ual_lmr_check_change(const struct ual_lmr *lmr, unsigned mask
 /* The LMR is claimed: no RMR is linked to it, nor can be until it is unclaimed. */
 static it_status_t ual_lmr_change_locked(struct ual_lmr *lmr, const struct ual_lmr_change *change)
 {
+    const struct vp_provider *provider = ual_ia_of(&lmr->object)->provider;
     struct ual_pz *before = lmr->pz;
     it_status_t status;
 
@@ -42,11 +47,12 @@ static it_status_t ual_lmr_change_locked(struct ual_lmr *lmr, const struct ual_l
     if (!base_object_hold(&change->pz->object))
         return base_refuse(IT_ERR_INVALID_PZ, UAL_LMR_MODIFY, "%p is just being freed",
                            (void *)change->pz);
-    status = ual_ia_of(&lmr->object)->provider->lmr_modify(lmr, change->pz, change->privs);
+    status = change->keep_key ? provider->lmr_change(lmr, change->pz, change->privs)
+                              : provider->lmr_modify(lmr, change->pz, change->privs);
     if (status != IT_SUCCESS) {
         base_object_release(&change->pz->object);
         return base_refuse(status, UAL_LMR_MODIFY, "params->privs %#x: refused by %s",
-                           (unsigned)change->privs, ual_ia_of(&lmr->object)->provider->name);
+                           (unsigned)change->privs, provider->name);
     }
     lmr->pz = change->pz;
     lmr->privs = change->privs;
@@ -58,7 +64,8 @@ static it_status_t ual_lmr_change_locked(struct ual_lmr *lmr, const struct ual_l
 static it_status_t ual_lmr_modify_locked(struct ual_lmr *lmr, unsigned mask,
                                          const it_lmr_param_t *params)
 {
-    struct ual_lmr_change change = {.pz = lmr->pz, .privs = lmr->privs};
+    struct ual_lmr_change change = {
+        .pz = lmr->pz, .privs = lmr->privs, .keep_key = (mask & (unsigned)ITX_LMR_KEEP_KEY) != 0};
     it_status_t status;
 
     base_lock_assert_held(&lmr->lock);

@@ -17,6 +17,7 @@ void uiw_cm_close(struct uiw_ia *ia);
 
 /* Functions of the provider table. */
 it_status_t uiw_listen_start(struct ual_listen *listen);
+it_status_t uiw_listen_start_at(struct ual_listen *listen, const struct sockaddr_storage *address);
 void uiw_listen_stop(struct ual_listen *listen);
 it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
                         const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,

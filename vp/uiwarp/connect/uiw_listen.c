@@ -268,6 +268,24 @@ static int listen_open_interface(struct uiw_listener *listener, const struct uiw
     return error;
 }
 
+/* An interface's IA listens on addresses of its interface only. */
+static int listen_open_one(struct uiw_listener *listener, const struct sockaddr_storage *at,
+                           uint16_t port)
+{
+    struct sockaddr_storage address = *at;
+    it_net_addr_t ip;
+    bool has = true;
+
+    (void)base_net_from_sockaddr(&address, &ip);
+    if (listener->ia->interface[0] != '\0' &&
+        uiw_net_has(listener->ia->interface, &ip, &has) != IT_SUCCESS)
+        return ENOMEM;
+    if (!has)
+        return EADDRNOTAVAIL;
+    base_net_set_port(&address, port);
+    return listen_add(listener, &address, base_net_length(&address), false);
+}
+
 static it_status_t listen_status(int error)
 {
     switch (error) {
@@ -283,7 +301,9 @@ static it_status_t listen_status(int error)
     }
 }
 
-static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen, uint16_t port,
+/* "at": NULL, or the one address. */
+static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen,
+                                 const struct sockaddr_storage *at, uint16_t port,
                                  struct uiw_listener **listener_out)
 {
     struct uiw_net_local *locals = NULL;
@@ -291,7 +311,7 @@ static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen, u
     size_t count = 1;
     int error;
 
-    if (ia->interface[0] != '\0' && !uiw_net_locals(ia->interface, &locals, &count))
+    if (!at && ia->interface[0] != '\0' && !uiw_net_locals(ia->interface, &locals, &count))
         return IT_ERR_RESOURCES;
     listener = calloc(1, sizeof(*listener) + count * sizeof(listener->sockets[0]));
     if (!listener) {
@@ -302,6 +322,8 @@ static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen, u
     listener->listen = listen;
     if (listen->flags & ITX_LISTEN_SOCKETS)
         error = 0;
+    else if (at)
+        error = listen_open_one(listener, at, port);
     else if (ia->interface[0] == '\0')
         error = listen_open_any(listener, port);
     else
@@ -312,7 +334,7 @@ static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen, u
     if (error != 0) {
         listen_close(listener);
         free(listener);
-        return listen_status(error);
+        return at && error == EADDRNOTAVAIL ? IT_ERR_INVALID_NETADDR : listen_status(error);
     }
     *listener_out = listener;
     return IT_SUCCESS;
@@ -320,9 +342,15 @@ static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen, u
 
 /* ---------------------------------------------------------------- provider table */
 
+struct listen_start {
+    struct ual_listen *listen;
+    const struct sockaddr_storage *at;
+};
+
 static it_status_t listen_start_run(void *argument)
 {
-    struct ual_listen *listen = argument;
+    const struct listen_start *start = argument;
+    struct ual_listen *listen = start->listen;
     struct uiw_listen *area = uiw_listen_of(listen);
     uint16_t *port = base_net_listen_port(&listen->conn_qual);
     it_status_t status;
@@ -330,16 +358,23 @@ static it_status_t listen_start_run(void *argument)
     if (!port)
         return IT_ERR_INVALID_CONN_QUAL;
     area->ual = listen;
-    status = listen_create(uiw_ia_of(ual_ia_of(&listen->object)), listen,
+    status = listen_create(uiw_ia_of(ual_ia_of(&listen->object)), listen, start->at,
                            listen->flags & IT_LISTEN_CONN_QUAL_INPUT ? *port : 0, &area->listener);
     if (status == IT_SUCCESS)
         *port = area->listener->count > 0 ? listen_bound_port(area->listener) : 0;
     return status;
 }
 
+it_status_t uiw_listen_start_at(struct ual_listen *listen, const struct sockaddr_storage *address)
+{
+    struct listen_start start = {.listen = listen, .at = address};
+
+    return evd_loop_run(ual_ia_of(&listen->object)->evd.loop, listen_start_run, &start);
+}
+
 it_status_t uiw_listen_start(struct ual_listen *listen)
 {
-    return evd_loop_run(ual_ia_of(&listen->object)->evd.loop, listen_start_run, listen);
+    return uiw_listen_start_at(listen, NULL);
 }
 
 static void listen_stop_run(void *argument)

@@ -138,6 +138,7 @@ it_status_t uiw_lmr_create(struct ual_lmr *lmr);
 it_status_t uiw_lmr_create_at(struct ual_lmr *lmr, it_rdma_addr_t base);
 void uiw_lmr_destroy(struct ual_lmr *lmr);
 it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
+it_status_t uiw_lmr_change(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
 it_status_t uiw_rmr_create(struct ual_rmr *rmr);
 void uiw_rmr_destroy(struct ual_rmr *rmr);
 void uiw_rmr_query(struct ual_rmr *rmr, struct vp_rmr_state *state);

@@ -153,18 +153,32 @@ void uiw_mr_open_kept(struct uiw_mr_table *table, struct uiw_mr *mr,
     uiw_mr_open(mr, region, stag);
 }
 
+/* False: something moves through it still. */
+static bool mr_try_shut(struct uiw_mr *mr)
+{
+    /* Store, then look at the pins; uiw_mr_pin_entry does pin, then look at the STag. */
+    atomic_store_explicit(&mr->stag, 0, memory_order_seq_cst);
+    return atomic_load_explicit(&mr->pins, memory_order_seq_cst) == 0;
+}
+
+uint32_t uiw_mr_shut(struct uiw_mr *mr)
+{
+    uint32_t stag = atomic_load_explicit(&mr->stag, memory_order_relaxed);
+
+    while (!mr_try_shut(mr))
+        sched_yield();
+    return stag;
+}
+
 bool uiw_mr_close(struct uiw_mr_table *table, struct uiw_mr *mr, bool wait)
 {
     uint32_t stag = atomic_load_explicit(&mr->stag, memory_order_relaxed);
 
-    /* Store, then look at the pins; uiw_mr_pin_entry does pin, then look at the STag. */
-    atomic_store_explicit(&mr->stag, 0, memory_order_seq_cst);
-    while (atomic_load_explicit(&mr->pins, memory_order_seq_cst) != 0) {
-        if (!wait) {
-            atomic_store_explicit(&mr->stag, stag, memory_order_release);
-            return false;
-        }
-        sched_yield();
+    if (wait) {
+        (void)uiw_mr_shut(mr);
+    } else if (!mr_try_shut(mr)) {
+        atomic_store_explicit(&mr->stag, stag, memory_order_release);
+        return false;
     }
     uiw_mr_forget_stag(table, mr, stag);
     return true;

@@ -138,6 +138,8 @@ void uiw_mr_open_kept(struct uiw_mr_table *table, struct uiw_mr *mr,
  * wait: as soon as that is so. False, and as open as before: it would have to wait.
  */
 bool uiw_mr_close(struct uiw_mr_table *table, struct uiw_mr *mr, bool wait);
+/* With the token. Waits like that; returns the STag, which stays the entry's. 0: it was closed. */
+uint32_t uiw_mr_shut(struct uiw_mr *mr);
 
 /* ---------------------------------------------------------------- access */
 

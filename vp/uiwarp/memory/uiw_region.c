@@ -130,6 +130,27 @@ it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t
     return IT_SUCCESS;
 }
 
+/* What it is now, it is for everybody who has a key or has posted a segment. */
+static void region_change(struct uiw_mr *mr, const struct uiw_region *region)
+{
+    uint32_t stag;
+
+    uiw_mr_take(mr);
+    stag = uiw_mr_shut(mr);
+    uiw_mr_open(mr, region, stag);
+    uiw_mr_drop(mr);
+}
+
+it_status_t uiw_lmr_change(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs)
+{
+    struct uiw_region local = region_local(lmr, pz, privs);
+    struct uiw_region remote = region_remote(lmr, pz, privs);
+
+    region_change(uiw_lmr_of(lmr)->remote, &remote);
+    region_change(uiw_lmr_of(lmr)->local, &local);
+    return IT_SUCCESS;
+}
+
 /* ---------------------------------------------------------------- RMR */
 
 it_status_t uiw_rmr_create(struct ual_rmr *rmr)

@@ -9,6 +9,8 @@ void uiw_own_begin(struct uiw_ep *ep, unsigned wanted)
     struct uiw_own *own = &ep->own;
 
     *own = (struct uiw_own){.wanted = wanted};
+    if (wanted & IW_OWN_IMM)
+        atomic_store_explicit(&own->values, UIW_VALUES_UNKNOWN, memory_order_relaxed);
     /* A Responder says nothing before it knows. An Initiator's requests wait for the answer. */
     base_lock_take(&ep->ual->lock);
     ep->sent_is = ep->initiator && (wanted & IW_OWN_ACKS) ? UIW_DONE_SENT : UIW_DONE;
@@ -28,6 +30,8 @@ void uiw_own_agree(struct uiw_ep *ep, unsigned bits)
     bool acks = (bits & IW_OWN_ACKS) != 0;
 
     ep->own.agreed = bits;
+    atomic_store_explicit(&ep->own.values, bits & IW_OWN_IMM ? UIW_VALUES_INSIDE : UIW_VALUES_APART,
+                          memory_order_relaxed);
     base_lock_take(&ep->ual->lock);
     ep->info.own_peer = bits;
     ep->sent_is = acks ? UIW_DONE_SENT : UIW_DONE;
@@ -65,7 +69,7 @@ bool uiw_own_oldest_locked(const struct uiw_ep *ep, uint32_t *index)
 
     base_lock_assert_held(&ep->ual->lock);
     for (*index = uiw_queue_head(&ep->sq); *index != tail; (*index)++) {
-        uint32_t messages = uiw_sqe_messages(uiw_sqe_at(ep, *index));
+        uint32_t messages = uiw_sq_messages(ep, uiw_sqe_at(ep, *index));
 
         if (messages > left)
             return true;

@@ -15,7 +15,15 @@
 struct uiw_ep;
 struct uiw_held;
 
+/* Where the value of a Send stands. */
+enum uiw_own_values {
+    UIW_VALUES_APART,   /* in a message of its own */
+    UIW_VALUES_UNKNOWN, /* the peer has not said yet */
+    UIW_VALUES_INSIDE   /* in the header, if it has no more than 32 bits */
+};
+
 struct uiw_own {
+    _Atomic(enum uiw_own_values) values;
     unsigned wanted;      /* IW_OWN_ bits asked for on this connection; immutable while it lives */
     unsigned agreed;      /* reader: 0 until the peer has said so */
     uint64_t taken;       /* reader: messages of the peer that are placed, in their order */
@@ -62,6 +70,7 @@ struct uiw_held {
     uint32_t length;
     uint32_t stag;   /* to invalidate, with .opcode */
     uint8_t opcode;  /* enum iw_opcode */
+    uint8_t control; /* the octet that it is a part of */
     bool whole;      /* the last octet is here */
     uint64_t value;  /* of Immediate Data */
     uint64_t behind; /* other messages that came since: acknowledged after it */

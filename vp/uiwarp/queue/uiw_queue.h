@@ -100,20 +100,6 @@ static inline uint32_t uiw_queue_in_use(const struct uiw_queue *queue)
 }
 
 /*
- * Messages that a Send or Write consists of: the value of one with an immediate is one, and its
- * data are another if there are any. Others are answered: 0.
- */
-static inline uint32_t uiw_sqe_messages(const struct uiw_sqe *sqe)
-{
-    bool is =
-        sqe->opcode == VP_SEND || sqe->opcode == VP_SEND_UNLINK || sqe->opcode == VP_RDMA_WRITE;
-
-    if (!is)
-        return 0;
-    return sqe->has_immediate && sqe->length > 0 ? 2 : 1;
-}
-
-/*
  * Local requests: links, unlinks, and invalidations, which are unlinks of keys. Nothing of them
  * goes to the peer.
  */

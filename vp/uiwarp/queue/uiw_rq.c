@@ -44,9 +44,10 @@ void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_hand
     ep->rx.wake_recv |= rq_report(ep, &dto);
 }
 
-void uiw_rq_complete_immediate(struct uiw_ep *ep, uint64_t value, bool solicited)
+void uiw_rq_complete_immediate(struct uiw_ep *ep, uint32_t length, uint64_t value, bool solicited)
 {
     struct evd_dto dto = {.status = IT_DTO_SUCCESS,
+                          .length = length,
                           .notify = rq_notifies(ep, solicited),
                           .has_immediate = true,
                           .immediate = value};

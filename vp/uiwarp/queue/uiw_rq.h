@@ -14,6 +14,6 @@ bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status);
 /* Reader. The oldest receive is complete. */
 void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_handle_t unlinked);
 /* The same by a value that stands in the event; nothing was placed. */
-void uiw_rq_complete_immediate(struct uiw_ep *ep, uint64_t value, bool solicited);
+void uiw_rq_complete_immediate(struct uiw_ep *ep, uint32_t length, uint64_t value, bool solicited);
 
 #endif

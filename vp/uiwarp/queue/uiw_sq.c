@@ -66,7 +66,7 @@ static bool __attribute__((noinline))
 sq_is_acknowledged_locked(struct uiw_ep *ep, const struct uiw_sqe *sqe)
 {
     struct uiw_own *own = &ep->own;
-    uint32_t messages = uiw_sqe_messages(sqe);
+    uint32_t messages = uiw_sq_messages(ep, sqe);
 
     if (own->heard - own->matched < messages)
         return false;

@@ -11,6 +11,25 @@ enum uiw_hold {
     UIW_HOLD_OVER   /* met before: the sender may have it now */
 };
 
+/* An immediate value makes a message of its own, behind the data. */
+static inline bool uiw_sq_value_is_apart(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
+{
+    return sqe->has_immediate &&
+           (sqe->opcode != VP_SEND || sqe->operand > UINT32_MAX ||
+            atomic_load_explicit(&ep->own.values, memory_order_relaxed) != UIW_VALUES_INSIDE);
+}
+
+/* Messages that a Send or Write consists of. Others are answered: 0. */
+static inline uint32_t uiw_sq_messages(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
+{
+    bool is =
+        sqe->opcode == VP_SEND || sqe->opcode == VP_SEND_UNLINK || sqe->opcode == VP_RDMA_WRITE;
+
+    if (!is)
+        return 0;
+    return sqe->length > 0 && uiw_sq_value_is_apart(ep, sqe) ? 2 : 1;
+}
+
 /* ---- uiw_sq.c. _locked: ual_ep.lock is held. True: evd_wake is due. ---- */
 
 /* Reports the requests that are done, in order. */

@@ -55,6 +55,7 @@ void uiw_hold_done(struct uiw_ep *ep, const struct iw_segment *segment)
         return;
     held->length = segment->mo + segment->length;
     held->stag = segment->stag;
+    held->control = segment->control;
     held->whole = true;
 }
 
@@ -82,13 +83,14 @@ static enum iw_error hold_deliver(struct uiw_ep *ep, const struct uiw_held *held
 {
     const struct iw_segment whole = {.opcode = (enum iw_opcode)held->opcode,
                                      .last = true,
+                                     .control = held->control,
                                      .length = held->length,
                                      .stag = held->stag,
                                      .qn = IW_QN_SEND};
     enum iw_error error;
 
     if (held->opcode == IW_OP_IMMEDIATE || held->opcode == IW_OP_IMMEDIATE_SE) {
-        uiw_rq_complete_immediate(ep, held->value, hold_is_solicited(held));
+        uiw_rq_complete_immediate(ep, 0, held->value, hold_is_solicited(held));
         return IW_OK;
     }
     error = uiw_place_whole(ep, &whole, held->octets);

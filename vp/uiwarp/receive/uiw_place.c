@@ -308,7 +308,10 @@ static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment 
         if (error != IW_OK)
             return error;
     }
-    uiw_rq_complete(ep, segment->mo + segment->length, solicited, unlinked);
+    if ((segment->control & IW_OWN_VALUE) && (ep->own.agreed & IW_OWN_IMM))
+        uiw_rq_complete_immediate(ep, segment->mo + segment->length, segment->stag, solicited);
+    else
+        uiw_rq_complete(ep, segment->mo + segment->length, solicited, unlinked);
     return IW_OK;
 }
 
@@ -327,7 +330,7 @@ enum iw_error uiw_place_immediate(void *context, uint64_t value, bool solicited)
         return IW_ERR_RDMAP_OPCODE;
     error = place_check_send(ep, &empty);
     if (error == IW_OK)
-        uiw_rq_complete_immediate(ep, value, solicited);
+        uiw_rq_complete_immediate(ep, 0, value, solicited);
     return error;
 }
 

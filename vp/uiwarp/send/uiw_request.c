@@ -82,12 +82,20 @@ static uint32_t request_sink_stag(const struct uiw_sqe *sqe)
 }
 
 /* The number of messages of the Send queue that a request consists of. */
-static uint32_t request_sends(const struct uiw_sqe *sqe)
+static uint32_t request_sends(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
 {
-    bool data = sqe->opcode == VP_SEND_UNLINK ||
-                (sqe->opcode == VP_SEND && (sqe->length > 0 || !sqe->has_immediate));
+    bool value = uiw_sq_value_is_apart(ep, sqe);
+    bool data =
+        sqe->opcode == VP_SEND_UNLINK || (sqe->opcode == VP_SEND && (sqe->length > 0 || !value));
 
-    return (data ? 1u : 0u) + (sqe->has_immediate ? 1u : 0u);
+    return (data ? 1u : 0u) + (value ? 1u : 0u);
+}
+
+/* The value of a Send: nobody knows yet how the peer takes it. */
+static bool request_waits_for_peer(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
+{
+    return sqe->has_immediate && sqe->opcode == VP_SEND &&
+           atomic_load_explicit(&ep->own.values, memory_order_relaxed) == UIW_VALUES_UNKNOWN;
 }
 
 /* Gives the message its MSN. Returns false if it may not begin now, or has failed. */
@@ -119,9 +127,11 @@ static bool request_start(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw
                                                           .length = sqe->length,
                                                           .sink_stag = request_sink_stag(sqe),
                                                           .atomic = uiw_sqe_is_atomic(sqe)});
+    } else if (request_waits_for_peer(ep, sqe)) {
+        return false;
     } else {
         sqe->msn = ep->tx.next_send_msn;
-        ep->tx.next_send_msn += request_sends(sqe);
+        ep->tx.next_send_msn += request_sends(ep, sqe);
     }
     sqe->started = true;
     return true;
@@ -170,7 +180,7 @@ static bool request_add_immediate(struct uiw_ep *ep, struct uiw_batch *batch,
                                   const struct uiw_sqe *sqe)
 {
     bool solicited = (sqe->flags & IT_SOLICITED_WAIT_FLAG) != 0;
-    uint32_t msn = sqe->msn + request_sends(sqe) - 1;
+    uint32_t msn = sqe->msn + request_sends(ep, sqe) - 1;
     size_t length = iw_encode_immediate(uiw_frame_own(batch), sqe->operand);
 
     batch->cursor.sq++;
@@ -182,14 +192,29 @@ static bool request_add_immediate(struct uiw_ep *ep, struct uiw_batch *batch,
 
 /* ---------------------------------------------------------------- Sends and Writes */
 
-/* The immediate value comes last: the peer waits for it. */
-static enum iw_opcode request_send_opcode(const struct uiw_sqe *sqe)
+/* A value that is apart comes last: the peer waits for it. */
+static enum iw_opcode request_send_opcode(const struct uiw_sqe *sqe, bool value_is_apart)
 {
-    bool solicited = (sqe->flags & IT_SOLICITED_WAIT_FLAG) != 0 && !sqe->has_immediate;
+    bool solicited = (sqe->flags & IT_SOLICITED_WAIT_FLAG) != 0 && !value_is_apart;
 
     if (sqe->opcode == VP_SEND_UNLINK)
         return solicited ? IW_OP_SEND_SE_INV : IW_OP_SEND_INV;
     return solicited ? IW_OP_SEND_SE : IW_OP_SEND;
+}
+
+static size_t request_encode_send(const struct uiw_ep *ep, const struct uiw_sqe *sqe,
+                                  uint8_t *header, bool last, uint32_t offset, uint32_t length)
+{
+    bool apart = uiw_sq_value_is_apart(ep, sqe);
+    unsigned opcode = request_send_opcode(sqe, apart);
+    uint32_t stag = sqe->remote_stag;
+
+    if (sqe->has_immediate && !apart) {
+        opcode |= IW_OWN_VALUE;
+        stag = (uint32_t)sqe->operand;
+    }
+    return iw_encode_untagged(header, (enum iw_opcode)opcode, last, stag, IW_QN_SEND, sqe->msn,
+                              offset, length);
 }
 
 /*
@@ -220,16 +245,14 @@ static bool request_add_segment(struct uiw_ep *ep, struct uiw_batch *batch,
     uint32_t left = sqe->length - offset;
     uint32_t length = left < limit ? left : limit;
     bool last = length == left;
-    bool over = last && !sqe->has_immediate;
+    bool over = last && !uiw_sq_value_is_apart(ep, sqe);
     uint8_t *header = uiw_frame_scratch(batch);
     struct uiw_frame frame;
     size_t header_length;
 
-    header_length =
-        tagged ? iw_encode_tagged(header, IW_OP_WRITE, last, sqe->remote_stag,
-                                  sqe->rdma_addr + offset, length)
-               : iw_encode_untagged(header, request_send_opcode(sqe), last, sqe->remote_stag,
-                                    IW_QN_SEND, sqe->msn, offset, length);
+    header_length = tagged ? iw_encode_tagged(header, IW_OP_WRITE, last, sqe->remote_stag,
+                                              sqe->rdma_addr + offset, length)
+                           : request_encode_send(ep, sqe, header, last, offset, length);
     uiw_frame_open(batch, &frame, header_length, length);
     if (!request_add_payload(ep, batch, sqe, offset, length,
                              frame.copied ? uiw_frame_scratch(batch) : NULL))
@@ -256,7 +279,7 @@ bool uiw_request_add(struct uiw_ep *ep, struct uiw_batch *batch)
         return request_add_read(ep, batch, sqe);
     if (uiw_sqe_is_atomic(sqe))
         return request_add_atomic(ep, batch, sqe);
-    if (batch->cursor.sq_immediate || (sqe->has_immediate && sqe->length == 0))
+    if (batch->cursor.sq_immediate || (sqe->length == 0 && uiw_sq_value_is_apart(ep, sqe)))
         return request_add_immediate(ep, batch, sqe);
     return request_add_segment(ep, batch, sqe);
 }

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-_Static_assert(IW_OWN_ACKS == ITX_OWN_PEER_ACKS && IW_OWN_HOLD == ITX_OWN_PEER_HOLD, "same bits");
+_Static_assert(IW_OWN_ACKS == ITX_OWN_PEER_ACKS && IW_OWN_HOLD == ITX_OWN_PEER_HOLD &&
+                   IW_OWN_IMM == ITX_OWN_PEER_IMM,
+               "same bits");
 
 it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params)
 {
