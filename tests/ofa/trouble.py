@@ -195,7 +195,7 @@ def error_by_hand():
 
 def stranger(to_number, from_number, psn):
     """A connection by hand, as docs and link/ofa_greeting.c have it, of somebody who has guessed."""
-    greeting = b"itapi.ofa.hand\0\1" + struct.pack(
+    greeting = b"itapi.ofa.hand\0\2" + struct.pack(
         ">4IQI", to_number, from_number, psn, psn, 1, e.IBV_QPT_RC << 8
     )
     peer = socket.create_connection(("127.0.0.1", to_number >> 8), PATIENCE)
@@ -204,7 +204,11 @@ def stranger(to_number, from_number, psn):
 
 
 def strangers_come_first():
-    """They know the number of a queue pair in INIT, and one of the other two things; the peer comes after them."""
+    """They know the number of a queue pair in INIT, and more; the peer comes among them.
+
+    The last ones know all that both ends know. But they do not listen on the port in the peer's number, and so
+    cannot say which nonce they have connected with.
+    """
     pair = Pair(connected=False)
     low, high = sorted((pair.a, pair.b), key=lambda queue: queue.qp_num)
     high.to_init(pair.attributes(low))
@@ -212,6 +216,8 @@ def strangers_come_first():
     strangers += [stranger(high.qp_num, low.qp_num + 256, PSN) for _ in range(6)]
     time.sleep(0.1)
     low.to_rts(pair.attributes(high))
+    time.sleep(0.1)
+    strangers += [stranger(high.qp_num, low.qp_num, PSN) for _ in range(3)]
     time.sleep(0.1)
     high.to_rts(pair.attributes(low))
     pair.receive(high, 2)

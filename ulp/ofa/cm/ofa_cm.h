@@ -45,6 +45,7 @@ struct cm_id {
     enum cm_state state; /* this and what follows: with cm_lock */
     bool sync;           /* calls wait for their events */
     bool reuse_address;
+    bool family_only; /* the wildcard address of IPv6 does not mean IPv4, too */
     bool chosen_port; /* the program has named the local port */
     int port_socket;  /* that keeps the port; -1: none */
     struct ofa_listener *listener;
@@ -115,6 +116,9 @@ void cm_release_port(struct cm_id *id);
 int cm_id_move(struct cm_id *id, struct rdma_event_channel *channel);
 
 /* ---- Addresses ------------------------------------------------------------------------------ */
+
+/* Of all addresses. */
+bool cm_is_any(const struct sockaddr *address);
 
 /* The local address that leads to the peer; its port is left alone. 0 or errno. */
 int cm_route(const struct sockaddr *peer, struct sockaddr_storage *local);

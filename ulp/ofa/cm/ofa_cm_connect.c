@@ -104,8 +104,10 @@ int rdma_establish(struct rdma_cm_id *id)
 int rdma_listen(struct rdma_cm_id *base, int backlog)
 {
     struct cm_id *id = cm_id_of(base);
+    const struct sockaddr *address = &base->route.addr.src_addr;
     struct sockaddr_storage any;
     struct ofa_listener *listener = NULL;
+    bool both;
     int error;
 
     (void)backlog;
@@ -117,10 +119,10 @@ int rdma_listen(struct rdma_cm_id *base, int backlog)
     if (id->state != CM_BOUND)
         return cm_result(EINVAL);
     set_state(id, CM_LISTENING); /* requests may come before the call returns */
-    error = base->qp_type == IBV_QPT_UD
-                ? cm_datagram_listen(id)
-                : cm_door()->listen(cm_context(), ofa_port_of(&base->route.addr.src_addr),
-                                    cm_on_request, owner_of(id), &listener);
+    both = address->sa_family == AF_INET6 && cm_is_any(address) && !id->family_only;
+    error = base->qp_type == IBV_QPT_UD ? cm_datagram_listen(id)
+                                        : cm_door()->listen(cm_context(), address, both,
+                                                            cm_on_request, owner_of(id), &listener);
     if (error != 0) {
         set_state(id, CM_BOUND);
         return cm_result(error);

@@ -184,7 +184,7 @@ static int open_socket(struct cm_id *id)
 
     if (id->port_socket < 0) {
         ofa_port_set((struct sockaddr *)&local, 0);
-        error = ofa_port_keep(&local, SOCK_DGRAM, false, &id->port_socket);
+        error = ofa_port_keep(&local, SOCK_DGRAM, false, false, &id->port_socket);
         if (error != 0)
             return error;
     }

@@ -96,8 +96,10 @@ void cm_on_connection(void *owner, const it_event_t *event, size_t data_length)
 
     (void)pthread_mutex_lock(&cm_lock);
     id = cm_id_find_locked((uintptr_t)owner);
-    if (id)
+    if (id && event)
         on_connection_locked(id, &event->conn, data_length);
+    else if (id)
+        id->qp = NULL; /* one that the program has named, and destroyed itself */
     (void)pthread_mutex_unlock(&cm_lock);
 }
 
@@ -149,6 +151,8 @@ bool cm_announce(struct cm_id *id, uintptr_t listener_serial, const struct cm_re
     if (event) {
         id->base.channel = listener->base.channel;
         id->base.context = listener->base.context;
+        if (!cm_is_any(&listener->base.route.addr.src_addr))
+            id->base.route.addr.src_storage = listener->base.route.addr.src_storage;
         event->base.id = &id->base;
         event->base.listen_id = &listener->base;
         cm_event_set_data(event, request->data, request->length, request->least);
@@ -160,12 +164,6 @@ bool cm_announce(struct cm_id *id, uintptr_t listener_serial, const struct cm_re
     }
     (void)pthread_mutex_unlock(&cm_lock);
     return event != NULL;
-}
-
-static uint16_t port_of(const it_conn_qual_t *qual)
-{
-    return ntohs(qual->type == IT_IANA_LR_PORT ? qual->conn_qual.lr_port.local
-                                               : qual->conn_qual.port);
 }
 
 static uint8_t least(uint32_t depth)
@@ -185,7 +183,8 @@ void cm_on_request(void *owner, const it_event_t *any, size_t data_length)
         id->responder_resources = least(event->rdma_read_ord);
         id->initiator_depth = least(event->rdma_read_ird);
         to_sockaddr(&event->source_addr, &source);
-        cm_fill_route(id, port_of(&event->conn_qual), &source);
+        ofa_port_set((struct sockaddr *)&source, ntohs(event->conn_qual.conn_qual.lr_port.remote));
+        cm_fill_route(id, ntohs(event->conn_qual.conn_qual.lr_port.local), &source);
         if (cm_attach_device(id) == 0 && cm_announce(id, (uintptr_t)owner, &request))
             return;
         cm_id_delete(id);

@@ -164,7 +164,10 @@ int rdma_set_option(struct rdma_cm_id *base, int level, int optname, void *optva
         id->reuse_address = *(const int *)optval != 0;
         return 0;
     case RDMA_OPTION_ID_AFONLY:
-        return optlen == sizeof(int) ? 0 : cm_result(EINVAL);
+        if (optlen != sizeof(int))
+            return cm_result(EINVAL);
+        id->family_only = *(const int *)optval != 0;
+        return 0;
     default:
         return cm_result(ENOSYS);
     }

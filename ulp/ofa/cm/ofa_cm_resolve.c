@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_any(const struct sockaddr *address)
+bool cm_is_any(const struct sockaddr *address)
 {
     const struct sockaddr_in6 *six = (const void *)address;
 
@@ -39,8 +39,8 @@ static int bind_id(struct cm_id *id, const struct sockaddr *address)
         return EINVAL;
     copy_address(&bound, address);
     error = ofa_port_keep(&bound, id->base.qp_type == IBV_QPT_UD ? SOCK_DGRAM : SOCK_STREAM,
-                          id->reuse_address, &id->port_socket);
-    if (error == 0 && !is_any(address))
+                          id->reuse_address, id->family_only, &id->port_socket);
+    if (error == 0 && !cm_is_any(address))
         error = cm_attach_device(id);
     if (error != 0) {
         cm_release_port(id);

@@ -106,7 +106,7 @@ int ofa_socket_bind(struct ofa_socket *socket, uint16_t port)
     int fd;
 
     ofa_port_any(&address, port);
-    error = ofa_port_keep(&address, SOCK_DGRAM, false, &fd);
+    error = ofa_port_keep(&address, SOCK_DGRAM, false, false, &fd);
     if (error != 0)
         return error;
     socket->watch.fd = fd;

@@ -76,15 +76,27 @@ bool ofa_early_take_locked(struct ofa_early_list *list, const struct ofa_qp *qp,
     return true;
 }
 
+struct ofa_early_list ofa_early_take_all_locked(struct ofa_early_list *list)
+{
+    struct ofa_early_list taken = *list;
+
+    list->count = 0;
+    return taken;
+}
+
+void ofa_early_reject(const struct ofa_early_list *taken)
+{
+    for (unsigned int i = 0; i < taken->count; i++)
+        if (taken->items[i].request != 0)
+            (void)it_reject(taken->items[i].request, NULL, 0);
+}
+
 void ofa_early_drop(struct ofa_context *context, struct ofa_early_list *list)
 {
-    struct ofa_early_list dropped;
+    struct ofa_early_list taken;
 
     (void)pthread_mutex_lock(&context->lock);
-    dropped = *list;
-    list->count = 0;
+    taken = ofa_early_take_all_locked(list);
     (void)pthread_mutex_unlock(&context->lock);
-    for (unsigned int i = 0; i < dropped.count; i++)
-        if (dropped.items[i].request != 0)
-            (void)it_reject(dropped.items[i].request, NULL, 0);
+    ofa_early_reject(&taken);
 }

@@ -26,7 +26,13 @@ bool ofa_early_take_locked(struct ofa_early_list *list, const struct ofa_qp *qp,
                                            const struct ofa_greeting *greeting),
                            struct ofa_early *found);
 
-/* Forgets what is kept, and rejects it. Without the lock. */
+/* All that is kept, out of the list. */
+struct ofa_early_list ofa_early_take_all_locked(struct ofa_early_list *list);
+
+/* Rejects what was taken out. Without the lock. */
+void ofa_early_reject(const struct ofa_early_list *taken);
+
+/* Both. Without the lock. */
 void ofa_early_drop(struct ofa_context *context, struct ofa_early_list *list);
 
 #endif /* ITAPI_ULP_OFA_LINK_OFA_EARLY_H */

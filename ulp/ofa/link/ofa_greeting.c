@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* With the version of what follows as its last octet. */
-static const unsigned char magic[16] = "itapi.ofa.hand\0\1";
+static const unsigned char magic[16] = "itapi.ofa.hand\0\2";
 
 static void put32(unsigned char *bytes, uint32_t value)
 {
@@ -30,7 +30,7 @@ void ofa_greeting_encode(const struct ofa_greeting *greeting,
     put32(bytes + 28, greeting->from_psn);
     put32(bytes + 32, (uint32_t)(greeting->nonce >> 32));
     put32(bytes + 36, (uint32_t)greeting->nonce);
-    put32(bytes + 40, (uint32_t)greeting->type << 8 | greeting->knock);
+    put32(bytes + 40, (uint32_t)greeting->type << 8 | greeting->kind);
 }
 
 bool ofa_greeting_decode(const unsigned char *bytes, struct ofa_greeting *greeting)
@@ -38,7 +38,7 @@ bool ofa_greeting_decode(const unsigned char *bytes, struct ofa_greeting *greeti
     if (memcmp(bytes, magic, sizeof(magic)) != 0)
         return false;
     *greeting = (struct ofa_greeting){
-        .knock = bytes[43] != 0,
+        .kind = bytes[43],
         .type = bytes[42],
         .to_number = get32(bytes + 16),
         .from_number = get32(bytes + 20),

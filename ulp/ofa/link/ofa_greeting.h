@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The private data of a connection by hand: 44 octets, in network order, the same for request and
- * answer.
+ * The private data of a connection by hand: 44 octets, in network order, the same for request,
+ * answer and rejection.
  */
 #ifndef ITAPI_ULP_OFA_LINK_OFA_GREETING_H
 #define ITAPI_ULP_OFA_LINK_OFA_GREETING_H

@@ -3,7 +3,6 @@
 
 #include "link/ofa_early.h"
 #include "link/ofa_greeting.h"
-#include "link/ofa_knock.h"
 #include "link/ofa_link.h"
 #include "link/ofa_number.h"
 #include "memory/ofa_adapter.h"
@@ -19,6 +18,7 @@
 #define PSN_MASK        0xffffffu
 #define ORD_AT_FIRST    16 /* of an end that is in RTR only: it has not been told yet */
 #define TIMEOUT_LEAST   2000000u
+#define ASK_US          2000000u
 #define FOR_EVER        (UINT64_C(3600) * 24 * 365 * 1000000)
 
 static bool is_rts(const struct ofa_qp *qp)
@@ -42,19 +42,31 @@ static uint64_t timeout_of(const struct ofa_qp *qp)
     return limit > TIMEOUT_LEAST ? limit : TIMEOUT_LEAST;
 }
 
-static void greet(const struct ofa_qp *qp, uint64_t nonce, bool knock,
+static struct ofa_greeting greeting_of(const struct ofa_qp *qp, uint64_t nonce,
+                                       enum ofa_greeting_kind kind)
+{
+    return (struct ofa_greeting){.kind = (uint8_t)kind,
+                                 .type = (uint8_t)qp->base.qp_type,
+                                 .to_number = qp->attr.dest_qp_num,
+                                 .from_number = qp->base.qp_num,
+                                 .to_psn = qp->attr.rq_psn & PSN_MASK,
+                                 .from_psn =
+                                     is_rts(qp) ? qp->attr.sq_psn & PSN_MASK : OFA_PSN_UNKNOWN,
+                                 .nonce = nonce};
+}
+
+static void greet(const struct ofa_qp *qp, uint64_t nonce, enum ofa_greeting_kind kind,
                   unsigned char bytes[OFA_GREETING_BYTES])
 {
-    struct ofa_greeting greeting = {.knock = knock,
-                                    .type = (uint8_t)qp->base.qp_type,
-                                    .to_number = qp->attr.dest_qp_num,
-                                    .from_number = qp->base.qp_num,
-                                    .to_psn = qp->attr.rq_psn & PSN_MASK,
-                                    .from_psn =
-                                        is_rts(qp) ? qp->attr.sq_psn & PSN_MASK : OFA_PSN_UNKNOWN,
-                                    .nonce = nonce};
+    struct ofa_greeting greeting = greeting_of(qp, nonce, kind);
 
     ofa_greeting_encode(&greeting, bytes);
+}
+
+static bool address_of_peer(const struct ofa_qp *qp, struct sockaddr_in6 *peer)
+{
+    return ofa_gid_address(qp->context->device, &qp->attr.ah_attr,
+                           (uint16_t)(qp->attr.dest_qp_num >> 8), peer);
 }
 
 /* Whether both ends mean each other. What an end cannot know yet is not compared. */
@@ -94,7 +106,7 @@ static int attempt(struct ofa_qp *qp, const struct sockaddr_in6 *peer)
 
     if (error != 0)
         return error;
-    greet(qp, qp->link.nonce, false, bytes);
+    greet(qp, qp->link.nonce, OFA_GREETING_CONNECT, bytes);
     return ofa_errno(ofa_link_attempt(qp->ep, &call));
 }
 
@@ -136,9 +148,7 @@ static void connect_locked(struct ofa_qp *qp)
 {
     struct sockaddr_in6 peer;
 
-    if (ofa_gid_address(qp->context->device, &qp->attr.ah_attr,
-                        (uint16_t)(qp->attr.dest_qp_num >> 8), &peer) &&
-        begin_locked(qp) && attempt(qp, &peer) != 0)
+    if (address_of_peer(qp, &peer) && begin_locked(qp) && attempt(qp, &peer) != 0)
         qp->link.state = OFA_LINK_IDLE;
 }
 
@@ -156,16 +166,11 @@ bool ofa_hand_agrees_locked(struct ofa_qp *qp, const it_connection_event_t *even
     return false;
 }
 
-/* ---- The end that is connected to ----------------------------------------------------------- */
-
-static it_status_t answer(struct ofa_qp *qp, it_cn_est_identifier_t request,
-                          const struct ofa_greeting *greeting)
+/* Whether the other end asks about the attempt that is under way. */
+static bool is_about_attempt(const struct ofa_qp *qp, const struct ofa_greeting *question)
 {
-    unsigned char bytes[OFA_GREETING_BYTES];
-
-    (void)ofa_link_set_depths(qp, qp->attr.max_dest_rd_atomic, ord_of(qp));
-    greet(qp, greeting->nonce, false, bytes);
-    return it_ep_accept(qp->ep, request, bytes, sizeof(bytes));
+    return qp->link.state == OFA_LINK_CONNECTING && qp->link.nonce != 0 &&
+           question->nonce == qp->link.nonce && question->from_number == qp->attr.dest_qp_num;
 }
 
 /* The peer sends, and this end is the one that connects: it has not come to RTS, and may never. */
@@ -184,12 +189,125 @@ static void take_knock_locked(struct ofa_qp *qp, const struct ofa_early *knock)
     (void)ofa_early_put_locked(&qp->link.knocks, knock);
 }
 
+/* ---- The end that is connected to ----------------------------------------------------------- */
+
+static it_status_t answer(struct ofa_qp *qp, it_cn_est_identifier_t request,
+                          const struct ofa_greeting *greeting)
+{
+    unsigned char bytes[OFA_GREETING_BYTES];
+
+    (void)ofa_link_set_depths(qp, qp->attr.max_dest_rd_atomic, ord_of(qp));
+    greet(qp, greeting->nonce, OFA_GREETING_CONNECT, bytes);
+    return it_ep_accept(qp->ep, request, bytes, sizeof(bytes));
+}
+
 /*
- * The request that is to be rejected: this one, or one that it displaces; 0: none. On the IA's
- * thread, so that nothing here waits for it.
+ * Asks about the request in link.asked. False: that cannot be done, and it is awaited again. On the
+ * IA's thread, or without a lock.
+ */
+static bool ask(struct ofa_qp *qp)
+{
+    struct ofa_greeting question = greeting_of(qp, qp->link.asked.greeting.nonce, OFA_GREETING_ASK);
+    struct sockaddr_in6 peer;
+
+    if (address_of_peer(qp, &peer) && ofa_knock(qp, &peer, &question, ASK_US) == 0)
+        return true;
+    ofa_log("queue pair 0x%06x: its peer cannot be asked", qp->base.qp_num);
+    return false;
+}
+
+static void begin_asking_locked(struct ofa_qp *qp, const struct ofa_early *early)
+{
+    qp->link.state = OFA_LINK_ASKING;
+    qp->link.asked = *early;
+}
+
+/* On the IA's thread. The request that is to be rejected; 0: none. */
+static it_cn_est_identifier_t ask_locked(struct ofa_qp *qp, const struct ofa_early *early)
+{
+    begin_asking_locked(qp, early);
+    if (ask(qp))
+        return 0;
+    qp->link.state = OFA_LINK_AWAITED;
+    return early->request;
+}
+
+/* The answer about link.asked is here. *rejected: requests that are not, or no more, of use. */
+static void decide_locked(struct ofa_qp *qp, const struct ofa_greeting *said,
+                          struct ofa_early_list *rejected)
+{
+    struct ofa_early asked = qp->link.asked;
+    struct ofa_early next;
+
+    qp->link.state = OFA_LINK_CONNECTING;
+    if (said && said->nonce == asked.greeting.nonce && matches(qp, said)) {
+        *rejected = ofa_early_take_all_locked(&qp->link.requests);
+        if (answer(qp, asked.request, &asked.greeting) == IT_SUCCESS)
+            return;
+    } else {
+        rejected->items[rejected->count++] = asked;
+    }
+    qp->link.state = OFA_LINK_AWAITED;
+    if (ofa_early_take_locked(&qp->link.requests, qp, matches, &next) && ask_locked(qp, &next) != 0)
+        rejected->items[rejected->count++] = next;
+}
+
+void ofa_hand_knocked(struct ofa_context *context, const struct ofa_knock_answer *knocked)
+{
+    struct ofa_early_list rejected = {.count = 0};
+    struct ofa_qp *qp;
+
+    (void)pthread_mutex_lock(&context->lock);
+    qp = ofa_number_find_locked(context, knocked->number);
+    if (qp && qp->link.state == OFA_LINK_ASKING && knocked->asked &&
+        ofa_knock_short_nonce(qp->link.asked.greeting.nonce) == knocked->short_nonce)
+        decide_locked(qp, knocked->said, &rejected);
+    /* Nobody is there: what waits for the connection fails. */
+    if (qp && qp->link.state == OFA_LINK_AWAITED && !knocked->asked && !knocked->reached)
+        ofa_link_down_locked(qp, IBV_WC_RETRY_EXC_ERR);
+    (void)pthread_mutex_unlock(&context->lock);
+    ofa_early_reject(&rejected);
+}
+
+/* Takes a request that may be the peer's, if one is here; if not, it is awaited from now on. */
+static bool await(struct ofa_qp *qp)
+{
+    struct ofa_early early;
+    bool here;
+
+    (void)pthread_mutex_lock(&qp->context->lock);
+    here = (qp->link.state == OFA_LINK_IDLE || qp->link.state == OFA_LINK_AWAITED) &&
+           ofa_early_take_locked(&qp->link.requests, qp, matches, &early);
+    if (here)
+        begin_asking_locked(qp, &early);
+    else if (qp->link.state == OFA_LINK_IDLE)
+        qp->link.state = OFA_LINK_AWAITED;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    return here;
+}
+
+static void ask_about_early(struct ofa_qp *qp)
+{
+    while (await(qp) && !ask(qp)) {
+        it_cn_est_identifier_t request;
+
+        (void)pthread_mutex_lock(&qp->context->lock);
+        request = qp->link.asked.request;
+        qp->link.state = OFA_LINK_AWAITED;
+        (void)pthread_mutex_unlock(&qp->context->lock);
+        (void)it_reject(request, NULL, 0);
+    }
+}
+
+/* ---- Requests ------------------------------------------------------------------------------- */
+
+/*
+ * The request that is to be rejected: this one, or one that it displaces; 0: none. *mine: it was a
+ * question, and the answer is yes. On the IA's thread, so that nothing here waits for it.
  */
 static it_cn_est_identifier_t take_request_locked(struct ofa_context *context,
-                                                  const it_conn_request_event_t *event)
+                                                  const it_conn_request_event_t *event,
+                                                  struct ofa_qp **mine)
 {
     struct ofa_early early = {.source = event->source_addr};
     struct ofa_qp *qp;
@@ -199,59 +317,31 @@ static it_cn_est_identifier_t take_request_locked(struct ofa_context *context,
     qp = ofa_number_find_locked(context, early.greeting.to_number);
     if (!qp || qp->by_cm)
         return event->cn_est_id;
-    if (early.greeting.knock) {
+    if (early.greeting.kind == OFA_GREETING_ASK && is_about_attempt(qp, &early.greeting))
+        *mine = qp;
+    if (early.greeting.kind == OFA_GREETING_KNOCK)
         take_knock_locked(qp, &early);
-        return event->cn_est_id; /* that is all that a knock wants */
-    }
+    if (early.greeting.kind != OFA_GREETING_CONNECT)
+        return event->cn_est_id;
     early.request = event->cn_est_id;
     if (qp->link.state != OFA_LINK_AWAITED)
         return ofa_early_put_locked(&qp->link.requests, &early); /* as of a knock */
-    if (!matches(qp, &early.greeting))
-        return event->cn_est_id;
-    qp->link.state = OFA_LINK_CONNECTING;
-    if (answer(qp, event->cn_est_id, &early.greeting) != IT_SUCCESS)
-        qp->link.state = OFA_LINK_AWAITED; /* that attempt is over */
-    return 0;
+    return matches(qp, &early.greeting) ? ask_locked(qp, &early) : event->cn_est_id;
 }
 
 void ofa_hand_request(struct ofa_context *context, const it_conn_request_event_t *event)
 {
+    unsigned char bytes[OFA_GREETING_BYTES];
     it_cn_est_identifier_t rejected;
+    struct ofa_qp *mine = NULL;
 
     (void)pthread_mutex_lock(&context->lock);
-    rejected = take_request_locked(context, event);
+    rejected = take_request_locked(context, event, &mine);
+    if (mine)
+        greet(mine, mine->link.nonce, OFA_GREETING_ASK, bytes);
     (void)pthread_mutex_unlock(&context->lock);
-    if (rejected != 0) {
-        ofa_log("a connection to no queue pair of ours is rejected");
-        (void)it_reject(rejected, NULL, 0);
-    }
-}
-
-/* Takes the request of the right peer, if it is here; if not, it is awaited from now on. */
-static bool await(struct ofa_qp *qp, struct ofa_early *early)
-{
-    bool mine;
-
-    (void)pthread_mutex_lock(&qp->context->lock);
-    mine = ofa_early_take_locked(&qp->link.requests, qp, matches, early);
-    if (qp->link.state == OFA_LINK_IDLE || qp->link.state == OFA_LINK_AWAITED)
-        qp->link.state = mine ? OFA_LINK_CONNECTING : OFA_LINK_AWAITED;
-    (void)pthread_mutex_unlock(&qp->context->lock);
-    return mine;
-}
-
-/* A request whose peer has given up meanwhile does not stand in the way of another one. */
-static void answer_now(struct ofa_qp *qp)
-{
-    struct ofa_early early;
-
-    while (await(qp, &early) && answer(qp, early.request, &early.greeting) != IT_SUCCESS) {
-        (void)pthread_mutex_lock(&qp->context->lock);
-        if (qp->link.state == OFA_LINK_CONNECTING)
-            qp->link.state = OFA_LINK_AWAITED;
-        (void)pthread_mutex_unlock(&qp->context->lock);
-    }
-    ofa_early_drop(qp->context, &qp->link.requests);
+    if (rejected != 0)
+        (void)it_reject(rejected, mine ? bytes : NULL, mine ? sizeof(bytes) : 0);
 }
 
 /* ---- Both ----------------------------------------------------------------------------------- */
@@ -291,7 +381,7 @@ static bool was_knocked(struct ofa_qp *qp)
 
 int ofa_hand_step(struct ofa_qp *qp)
 {
-    unsigned char bytes[OFA_GREETING_BYTES];
+    struct ofa_greeting knock;
     struct sockaddr_in6 peer;
 
     if (qp->attr.dest_qp_num < NUMBERS_BY_HAND)
@@ -300,20 +390,34 @@ int ofa_hand_step(struct ofa_qp *qp)
         raise_ord(qp);
         return 0;
     }
-    if (!ofa_gid_address(qp->context->device, &qp->attr.ah_attr,
-                         (uint16_t)(qp->attr.dest_qp_num >> 8), &peer))
+    if (!address_of_peer(qp, &peer))
         return EINVAL;
     if (connects(qp, &peer))
         return is_rts(qp) || was_knocked(qp) ? connect_now(qp, &peer) : 0;
-    answer_now(qp);
+    ask_about_early(qp);
     if (!is_rts(qp) || state_of(qp) != OFA_LINK_AWAITED)
         return 0;
-    greet(qp, 0, true, bytes);
-    return ofa_knock(qp, &peer, bytes, sizeof(bytes), timeout_of(qp));
+    knock = greeting_of(qp, 0, OFA_GREETING_KNOCK);
+    return ofa_knock(qp, &peer, &knock, timeout_of(qp));
+}
+
+void ofa_hand_stop_asking(struct ofa_qp *qp)
+{
+    it_cn_est_identifier_t asked = 0;
+
+    (void)pthread_mutex_lock(&qp->context->lock);
+    if (qp->link.state == OFA_LINK_ASKING) {
+        asked = qp->link.asked.request;
+        qp->link.state = OFA_LINK_DOWN;
+    }
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    if (asked != 0)
+        (void)it_reject(asked, NULL, 0);
 }
 
 void ofa_hand_forget(struct ofa_qp *qp)
 {
+    ofa_hand_stop_asking(qp);
     ofa_early_drop(qp->context, &qp->link.requests);
     ofa_early_drop(qp->context, &qp->link.knocks);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Listening on the ports of numbers. */
 #include "link/ofa_hand.h"
+#include "link/ofa_knock.h"
 #include "link/ofa_link.h"
 #include "link/ofa_number.h"
 #include "memory/ofa_adapter.h"
@@ -23,7 +24,8 @@ static int listen_once(struct ofa_context *context, struct ofa_port_block *block
 
     if (block->listener)
         return 0;
-    if (!context->request_evd)
+    error = ofa_knock_open(context, ofa_hand_knocked);
+    if (error == 0 && !context->request_evd)
         error = ofa_link_evd(context, IT_CM_REQ_EVENT_STREAM, REQUESTS, on_requests, context,
                              &context->request_evd);
     if (error != 0)

@@ -1,63 +1,78 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "link/ofa_knock.h"
 
+#include "link/ofa_greeting.h"
 #include "link/ofa_link.h"
-#include "link/ofa_number.h"
 #include "memory/ofa_adapter.h"
 
 #include <string.h>
 
 #define KNOCKS 1024 /* that wait for the IA's thread */
 
-/* ---- Answers -------------------------------------------------------------------------------- */
+/*
+ * The consumer context of such an EP: whose it is, and of which attempt. The queue pair may be gone
+ * when the answer comes.
+ */
+#define NUMBER_BITS 24
+#define ASKS        (UINT64_C(1) << 63)
 
-/* Nobody is there: what waits for the connection fails. The queue pair may be gone meanwhile. */
-static void fail(struct ofa_context *context, uint32_t number)
+static uint64_t mark_of(const struct ofa_greeting *greeting)
 {
-    struct ofa_qp *qp;
-
-    (void)pthread_mutex_lock(&context->lock);
-    qp = ofa_number_find_locked(context, number);
-    if (qp && qp->link.state == OFA_LINK_AWAITED)
-        ofa_link_down_locked(qp, IBV_WC_RETRY_EXC_ERR);
-    (void)pthread_mutex_unlock(&context->lock);
+    return (greeting->kind == OFA_GREETING_ASK ? ASKS : 0) |
+           ofa_knock_short_nonce(greeting->nonce) << NUMBER_BITS | greeting->from_number;
 }
 
-/* On the IA's thread. The number of the queue pair is the consumer context of the EP. */
+/* ---- Answers -------------------------------------------------------------------------------- */
+
+static void tell(struct ofa_context *context, uint64_t mark, const it_connection_event_t *event)
+{
+    struct ofa_knock_answer answer = {
+        .number = (uint32_t)(mark & ((1u << NUMBER_BITS) - 1)),
+        .asked = (mark & ASKS) != 0,
+        .short_nonce = (mark & ~ASKS) >> NUMBER_BITS,
+        .reached = event->event_number == IT_CM_MSG_CONN_PEER_REJECT_EVENT,
+    };
+    struct ofa_greeting said;
+
+    if (answer.reached && event->private_data_present &&
+        ofa_greeting_decode(event->private_data, &said))
+        answer.said = &said;
+    context->on_knocked(context, &answer);
+}
+
+/* On the IA's thread. */
 static void on_answer(it_evd_handle_t evd, void *argument)
 {
-    it_context_t number;
+    it_context_t mark;
     it_event_t event;
 
     while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
-        if (it_get_consumer_context(event.conn.ep, &number) != IT_SUCCESS)
+        if (it_get_consumer_context(event.conn.ep, &mark) != IT_SUCCESS)
             continue;
-        if (event.event_number != IT_CM_MSG_CONN_PEER_REJECT_EVENT)
-            fail(argument, (uint32_t)number.index);
+        tell(argument, mark.index, &event.conn);
         (void)it_ep_free(event.conn.ep);
     }
 }
 
 /* ---- Knocking ------------------------------------------------------------------------------- */
 
-static int open_evds(struct ofa_context *context)
+int ofa_knock_open(struct ofa_context *context, ofa_knock_handler handler)
 {
     int error = 0;
 
-    (void)pthread_mutex_lock(&context->open_lock);
+    context->on_knocked = handler;
     if (!context->knock_cq)
         error = ofa_errno(it_evd_create(context->ia, IT_DTO_EVENT_STREAM, 0, 1,
                                         IT_THRESHOLD_DISABLE, NULL, &context->knock_cq, NULL));
     if (error == 0 && !context->knock_evd)
         error = ofa_link_evd(context, IT_CM_MSG_EVENT_STREAM, KNOCKS, on_answer, context,
                              &context->knock_evd);
-    (void)pthread_mutex_unlock(&context->open_lock);
     return error;
 }
 
-static int make_ep(struct ofa_context *context, uint32_t number, it_ep_handle_t *ep)
+static int make_ep(struct ofa_context *context, uint64_t mark, it_ep_handle_t *ep)
 {
-    it_context_t consumer = {.index = number};
+    it_context_t consumer = {.index = mark};
     it_ep_attributes_t attributes;
     int error;
 
@@ -71,20 +86,20 @@ static int make_ep(struct ofa_context *context, uint32_t number, it_ep_handle_t 
     return error;
 }
 
-int ofa_knock(struct ofa_qp *qp, const struct sockaddr_in6 *peer, const void *greeting,
-              size_t length, uint64_t timeout_us)
+int ofa_knock(struct ofa_qp *qp, const struct sockaddr_in6 *peer,
+              const struct ofa_greeting *greeting, uint64_t timeout_us)
 {
+    unsigned char bytes[OFA_GREETING_BYTES];
     struct ofa_call call = {.peer = (const struct sockaddr *)(const void *)peer,
-                            .data = greeting,
-                            .length = length,
+                            .data = bytes,
+                            .length = sizeof(bytes),
                             .timeout_us = timeout_us};
     it_ep_handle_t ep;
-    int error = open_evds(qp->context);
+    int error = make_ep(qp->context, mark_of(greeting), &ep);
 
-    if (error == 0)
-        error = make_ep(qp->context, qp->base.qp_num, &ep);
     if (error != 0)
         return error;
+    ofa_greeting_encode(greeting, bytes);
     error = ofa_errno(ofa_link_attempt(ep, &call));
     if (error != 0)
         (void)it_ep_free(ep);

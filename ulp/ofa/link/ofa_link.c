@@ -15,6 +15,15 @@
 
 /* ---- Events --------------------------------------------------------------------------------- */
 
+/* An end that the EP met before it was cleared may come after its next connection has begun. */
+static bool is_of_now(const it_connection_event_t *event)
+{
+    it_ep_param_t param;
+
+    return it_ep_query(event->ep, IT_EP_PARAM_STATE, &param) == IT_SUCCESS &&
+           param.ep_state.rc == IT_EP_STATE_NONOPERATIONAL;
+}
+
 static void on_event_locked(const it_event_t *any)
 {
     const it_connection_event_t *event = &any->conn;
@@ -34,6 +43,8 @@ static void on_event_locked(const it_event_t *any)
     case IT_CM_MSG_CONN_BROKEN_EVENT:
     case IT_CM_MSG_CONN_PEER_REJECT_EVENT:
     case IT_CM_MSG_CONN_NONPEER_REJECT_EVENT:
+        if (!is_of_now(event))
+            return;
         ofa_link_down_locked(qp, IBV_WC_RETRY_EXC_ERR);
         break;
     default:
@@ -63,6 +74,15 @@ void ofa_link_gone(struct ofa_qp *qp)
     if (qp->link.state == OFA_LINK_UP && qp->link.handler)
         qp->link.handler(qp->link.owner, &event, 0);
     qp->link.state = OFA_LINK_DOWN;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+}
+
+void ofa_link_forget(struct ofa_qp *qp)
+{
+    (void)pthread_mutex_lock(&qp->context->lock);
+    if (qp->link.handler)
+        qp->link.handler(qp->link.owner, NULL, 0);
+    qp->link.handler = NULL;
     (void)pthread_mutex_unlock(&qp->context->lock);
 }
 

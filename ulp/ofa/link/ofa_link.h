@@ -21,11 +21,14 @@ void ofa_link_close(struct ofa_context *context);
 void ofa_link_dispatch(struct ofa_context *context);
 
 /*
- * The EP of a queue pair is freed, and events about it name nothing any more. A connection that
- * was there has ended with it: its owner hears of that now, even if its program has disconnected
- * before and the event was on its way.
+ * The EP of a queue pair is freed or cleared, and no event about it is on its way any more. A
+ * connection that was there has ended with it: its owner hears of that now, even if its program has
+ * disconnected before and the event was on its way.
  */
 void ofa_link_gone(struct ofa_qp *qp);
+
+/* The queue pair is gone for good: its owner hears of that, by an event that is NULL. */
+void ofa_link_forget(struct ofa_qp *qp);
 
 /* ---- What the door offers (object/ofa_door.h) ----------------------------------------------- */
 
@@ -36,8 +39,8 @@ int ofa_link_disconnect(struct ibv_qp *qp);
 void ofa_link_watch(struct ibv_qp *qp, ofa_link_handler handler, void *owner, bool moves);
 int ofa_link_addresses(struct ibv_qp *qp, struct sockaddr_storage *local,
                        struct sockaddr_storage *peer);
-int ofa_link_listen(struct ibv_context *context, uint16_t port, ofa_request_handler handler,
-                    void *owner, struct ofa_listener **listener);
+int ofa_link_listen(struct ibv_context *context, const struct sockaddr *address, bool both,
+                    ofa_request_handler handler, void *owner, struct ofa_listener **listener);
 void ofa_link_unlisten(struct ofa_listener *listener);
 
 /* ---- For the files of this folder ----------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "link/ofa_link.h"
 
 #include "memory/ofa_adapter.h"
+#include "support/ofa_port.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,11 +29,24 @@ static void on_requests(it_evd_handle_t evd, void *argument)
         listener->handler(listener->owner, &event, itx_event_private_data_length(&event));
 }
 
-int ofa_link_listen(struct ibv_context *base, uint16_t port, ofa_request_handler handler,
-                    void *owner, struct ofa_listener **result)
+/* With the kind of port that has requests tell the peer's port, too. */
+static it_status_t listen_at(struct ofa_context *context, struct ofa_listener *listener,
+                             const struct sockaddr *address, bool both)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_LR_PORT,
+                           .conn_qual.lr_port.local = htons(ofa_port_of(address))};
+
+    if (both)
+        return it_listen_create(context->ia, 0, listener->evd, IT_LISTEN_CONN_QUAL_INPUT, &qual,
+                                &listener->point);
+    return itx_listen_create_at(context->ia, listener->evd, IT_LISTEN_CONN_QUAL_INPUT, address,
+                                &qual, &listener->point);
+}
+
+int ofa_link_listen(struct ibv_context *base, const struct sockaddr *address, bool both,
+                    ofa_request_handler handler, void *owner, struct ofa_listener **result)
 {
     struct ofa_context *context = ofa_context_of(base);
-    it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = htons(port)};
     struct ofa_listener *listener;
     int error = ofa_link_open(context);
 
@@ -49,8 +63,7 @@ int ofa_link_listen(struct ibv_context *base, uint16_t port, ofa_request_handler
         free(listener);
         return error;
     }
-    error = ofa_errno(it_listen_create(context->ia, 0, listener->evd, IT_LISTEN_CONN_QUAL_INPUT,
-                                       &qual, &listener->point));
+    error = ofa_errno(listen_at(context, listener, address, both));
     if (error != 0) {
         (void)it_evd_callback_detach(listener->evd);
         (void)it_evd_free(listener->evd);

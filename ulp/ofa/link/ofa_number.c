@@ -28,7 +28,7 @@ static int open_port(struct ofa_context *context, struct ofa_port_block *block, 
     int error;
 
     ofa_port_any(&address, 0);
-    error = ofa_port_keep(&address, SOCK_STREAM, false, &block->socket);
+    error = ofa_port_keep(&address, SOCK_STREAM, false, false, &block->socket);
     if (error != 0)
         return error;
     block->port = ofa_port_of((const struct sockaddr *)&address);

@@ -136,7 +136,7 @@ int ibv_dereg_mr(struct ibv_mr *base)
     return 0;
 }
 
-/* Another protection zone or other rights: the region stays, and so does its lkey. */
+/* Another protection zone or other rights: the region stays, and so do its keys. */
 static int modify(struct ofa_mr *mr, const struct ofa_mr *next)
 {
     it_lmr_param_t param = {.pz = ofa_pd_of(next->base.pd)->pz,
@@ -145,7 +145,8 @@ static int modify(struct ofa_mr *mr, const struct ofa_mr *next)
     if (!mr->lmr)
         return 0;
     return ofa_errno(it_lmr_modify(
-        mr->lmr, (it_lmr_param_mask_t)(IT_LMR_PARAM_PZ | IT_LMR_PARAM_MEM_PRIV), &param));
+        mr->lmr, (it_lmr_param_mask_t)(IT_LMR_PARAM_PZ | IT_LMR_PARAM_MEM_PRIV | ITX_LMR_KEEP_KEY),
+        &param));
 }
 
 /* Other memory: a new region takes the place of the old one, so both keys change. */

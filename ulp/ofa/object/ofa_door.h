@@ -31,6 +31,7 @@ struct ofa_call {
 
 /* Hears of requests, on the IA's thread. */
 typedef void (*ofa_request_handler)(void *owner, const it_event_t *event, size_t data_length);
+/* The event is NULL: the queue pair is gone. */
 typedef void (*ofa_connection_handler)(void *owner, const it_event_t *event, size_t data_length);
 
 struct ofa_listener;
@@ -40,8 +41,9 @@ struct ofa_door {
     uint64_t magic;
     size_t size;
 
-    int (*listen)(struct ibv_context *context, uint16_t port, ofa_request_handler handler,
-                  void *owner, struct ofa_listener **listener);
+    /* On one address, or all of a family. "both": on all of both families. */
+    int (*listen)(struct ibv_context *context, const struct sockaddr *address, bool both,
+                  ofa_request_handler handler, void *owner, struct ofa_listener **listener);
     /* No handler runs afterwards. */
     void (*unlisten)(struct ofa_listener *listener);
 

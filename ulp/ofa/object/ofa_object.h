@@ -63,7 +63,8 @@ struct ofa_gid {
 
 /* ---- Contexts ------------------------------------------------------------------------------- */
 
-struct ofa_key; /* memory/ofa_key.h */
+struct ofa_knock_answer; /* link/ofa_knock.h */
+struct ofa_key;          /* memory/ofa_key.h */
 struct ofa_key_table;
 struct ofa_socket; /* datagram/ofa_socket.h */
 
@@ -95,6 +96,7 @@ struct ofa_context {
     it_evd_handle_t
         knock_evd; /* of link/ofa_knock.c, and its completions, of which there are none */
     it_evd_handle_t knock_cq;
+    void (*on_knocked)(struct ofa_context *context, const struct ofa_knock_answer *answer);
     it_evd_handle_t affiliated_evd;
     it_evd_handle_t unaffiliated_evd;
     it_pz_handle_t nobody_pz;
@@ -208,14 +210,22 @@ typedef void (*ofa_link_handler)(void *owner, const it_event_t *event, size_t da
 enum ofa_link_state {
     OFA_LINK_IDLE,
     OFA_LINK_AWAITED,    /* by hand: the peer connects */
+    OFA_LINK_ASKING,     /* by hand: somebody has connected; is it the peer? */
     OFA_LINK_CONNECTING, /* an attempt or an accept is under way */
     OFA_LINK_UP,
     OFA_LINK_DOWN
 };
 
+/* What somebody who connects to a port of numbers wants. */
+enum ofa_greeting_kind {
+    OFA_GREETING_CONNECT,
+    OFA_GREETING_KNOCK, /* that the other end connects */
+    OFA_GREETING_ASK    /* to know whether the other end is connecting with this nonce */
+};
+
 /* What the two ends of a connection by hand tell each other (link/ofa_greeting.h). */
 struct ofa_greeting {
-    bool knock;   /* asks the other end to connect */
+    uint8_t kind; /* enum ofa_greeting_kind */
     uint8_t type; /* of the queue pair: enum ibv_qp_type */
     uint32_t to_number;
     uint32_t from_number;
@@ -245,6 +255,7 @@ struct ofa_link {
     void *owner;
     bool moves; /* the connection moves the queue pair to RTS */
     uint64_t nonce;
+    struct ofa_early asked; /* OFA_LINK_ASKING: the request in question */
     struct ofa_early_list requests;
     struct ofa_early_list knocks;
 };

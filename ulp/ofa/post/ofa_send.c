@@ -184,6 +184,9 @@ static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     case IBV_WR_SEND:
         return it_post_send(qp->ep, request->segments, request->count, wr->wr_id,
                             solicited(request->flags, wr));
+    case IBV_WR_SEND_WITH_IMM:
+        return itx_post_send_imm(qp->ep, request->segments, request->count, wr->wr_id,
+                                 solicited(request->flags, wr), ntohl(wr->imm_data));
     case IBV_WR_SEND_WITH_INV:
         return it_post_send_and_unlink(qp->ep, request->segments, request->count, wr->wr_id,
                                        solicited(request->flags, wr), wr->invalidate_rkey);

@@ -209,6 +209,7 @@ int ibv_destroy_qp(struct ibv_qp *base)
     if (error != 0)
         return error;
     ofa_hold_drop(qp);
+    ofa_link_forget(qp);
     ofa_async_drain(qp->context, base, &base->mutex, &base->cond, &base->events_completed,
                     &qp->delivered_events);
     ofa_wr_close(qp);

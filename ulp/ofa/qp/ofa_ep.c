@@ -39,15 +39,19 @@ static void fill(const struct ofa_qp *qp, it_ep_attributes_t *attributes)
         attributes->srv.rc.srq = qp->srq->srq;
 }
 
-/* What InfiniBand promises beyond iWARP. Only a peer that asks for it, too, agrees. */
+/*
+ * What InfiniBand promises beyond iWARP. Only a peer that asks for it, too, agrees. A card of iWARP
+ * promises nothing of it; but where there are immediate data at all, they are those of verbs.
+ */
 static uint32_t promises(const struct ofa_qp *qp)
 {
     const char *completions = secure_getenv("ITAPI_OFA_COMPLETIONS");
 
     if (!qp->parks)
-        return 0;
-    return completions && strcmp(completions, "local") == 0 ? ITX_OWN_PEER_HOLD
-                                                            : ITX_OWN_PEER_ACKS | ITX_OWN_PEER_HOLD;
+        return ITX_OWN_PEER_IMM;
+    if (completions && strcmp(completions, "local") == 0)
+        return ITX_OWN_PEER_HOLD | ITX_OWN_PEER_IMM;
+    return ITX_OWN_PEER_ACKS | ITX_OWN_PEER_HOLD | ITX_OWN_PEER_IMM;
 }
 
 static it_status_t set_promises(const struct ofa_qp *qp)
@@ -86,18 +90,32 @@ int ofa_ep_open(struct ofa_qp *qp)
     return 0;
 }
 
+/* What the EP has left: nobody asks for it any more. */
+static void forget(struct ofa_qp *qp)
+{
+    ofa_link_dispatch(qp->context);
+    ofa_link_gone(qp);
+    ofa_cq_forget(qp->send_cq, qp);
+    if (qp->recv_cq != qp->send_cq)
+        ofa_cq_forget(qp->recv_cq, qp);
+}
+
+int ofa_ep_clear(struct ofa_qp *qp)
+{
+    int error = ofa_errno(itx_ep_clear(qp->ep));
+
+    if (error == 0)
+        forget(qp);
+    return error;
+}
+
 int ofa_ep_close(struct ofa_qp *qp)
 {
     int error = ofa_errno(it_ep_free(qp->ep));
 
     if (error != 0)
         return error;
-    /* What the EP has left: its handle may come back as that of another one. */
-    ofa_link_dispatch(qp->context);
-    ofa_link_gone(qp);
-    ofa_cq_forget(qp->send_cq, qp);
-    if (qp->recv_cq != qp->send_cq)
-        ofa_cq_forget(qp->recv_cq, qp);
+    forget(qp); /* its handle may come back as that of another one */
     ofa_inline_close(qp);
     return 0;
 }

@@ -97,14 +97,19 @@ static void apply_access(struct ofa_qp *qp)
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* A new EP takes the place of the old one: what was posted is forgotten, the number stays. */
+/* What was posted is forgotten, the number stays. */
 static int reset(struct ofa_qp *qp)
 {
-    int error = qp->datagrams ? 0 : ofa_ep_close(qp);
+    int error = 0;
 
+
+    ofa_hand_stop_asking(qp);
+    if (!qp->datagrams)
+        error = ofa_ep_clear(qp);
     if (error != 0)
         return error;
     ofa_hold_drop(qp);
+    ofa_kinds_clear(&qp->kinds);
     (void)pthread_mutex_lock(&qp->context->lock);
     qp->link.state = OFA_LINK_IDLE;
     qp->link.nonce = 0;
@@ -112,7 +117,7 @@ static int reset(struct ofa_qp *qp)
     atomic_store_explicit(&qp->give_up_ns, 0, memory_order_relaxed);
     memset(&qp->attr, 0, sizeof(qp->attr));
     (void)pthread_mutex_unlock(&qp->context->lock);
-    return qp->datagrams ? 0 : ofa_ep_open(qp);
+    return 0;
 }
 
 static int enter(struct ofa_qp *qp, enum ibv_qp_state next, int mask)

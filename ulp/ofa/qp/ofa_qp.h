@@ -27,9 +27,11 @@ int ofa_transition_check(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv
 int ofa_ep_open(struct ofa_qp *qp);
 
 /*
- * Whatever is posted is gone; nothing of it completes any more. With no lock held but modify_lock.
+ * Whatever is posted is gone; nothing of it completes any more. The EP goes, too, or can be
+ * connected again. 0 or errno. With no lock held but modify_lock.
  */
 int ofa_ep_close(struct ofa_qp *qp);
+int ofa_ep_clear(struct ofa_qp *qp);
 
 /* Gives a queue pair its functions for posting by ibv_wr_*. */
 void ofa_wr_init(struct ofa_qp *qp, uint64_t operations);

@@ -53,6 +53,13 @@ bool ofa_kinds_pop(struct ofa_kinds *kinds, uint64_t wr_id)
     return invalidation;
 }
 
+void ofa_kinds_clear(struct ofa_kinds *kinds)
+{
+    ofa_spin_take(&kinds->lock);
+    kinds->count = 0;
+    ofa_spin_drop(&kinds->lock);
+}
+
 void ofa_kinds_close(struct ofa_kinds *kinds)
 {
     free(kinds->kinds);

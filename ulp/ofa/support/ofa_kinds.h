@@ -33,6 +33,9 @@ void ofa_kinds_unpush(struct ofa_kinds *kinds);
 /* Whether the request that completes was an invalidation; it is forgotten. */
 bool ofa_kinds_pop(struct ofa_kinds *kinds, uint64_t wr_id);
 
+/* Forgets all. */
+void ofa_kinds_clear(struct ofa_kinds *kinds);
+
 void ofa_kinds_close(struct ofa_kinds *kinds);
 
 #endif /* ITAPI_ULP_OFA_SUPPORT_OFA_KINDS_H */

@@ -58,12 +58,12 @@ static int bind_kept(int fd, const struct sockaddr *address, socklen_t length, b
     return 0;
 }
 
-int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, int *fd)
+int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, bool only, int *fd)
 {
     struct sockaddr *plain = (struct sockaddr *)address;
     socklen_t length = ofa_address_length(plain);
-    const int off = 0;
     const int on = 1;
+    const int v6_only = only;
     bool stream = type == SOCK_STREAM;
     int error;
     int kept;
@@ -74,7 +74,7 @@ int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, int *
     if (kept < 0)
         return errno;
     if (address->ss_family == AF_INET6)
-        (void)setsockopt(kept, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+        (void)setsockopt(kept, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only, sizeof(v6_only));
     /* Who shares a port for datagrams takes those of the other. */
     error = bind_kept(kept, plain, length, stream && shared);
     /* Streams that have ended keep a port of TCP, but none of rdma_cm. */
