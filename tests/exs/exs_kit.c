@@ -17,7 +17,8 @@ void exs_kit_errno(const char *file, int line, const char *call, int error, long
     if (result != -1)
         check_fail(file, line, "%s: %ld, not a failure with %s", call, result, strerror(error));
     if (got != error)
-        check_fail(file, line, "%s: errno \"%s\", not \"%s\"", call, strerror(got), strerror(error));
+        check_fail(file, line, "%s: errno \"%s\", not \"%s\"", call, strerror(got),
+                   strerror(error));
 }
 
 void exs_kit_result(const char *file, int line, const char *call, long want, long result)
@@ -84,8 +85,7 @@ void exs_pair_open_with(struct exs_pair *pair, int type, void (*set)(int fd))
     if (set)
         set(pair->client);
     CHECK_EQ(0, pthread_create(&thread, NULL, accept_one, pair));
-    CHECK_STARTS(
-        exs_blocking_connect(pair->client, (struct sockaddr *)&address, sizeof(address)));
+    CHECK_STARTS(exs_blocking_connect(pair->client, (struct sockaddr *)&address, sizeof(address)));
     CHECK_EQ(0, pthread_join(thread, NULL));
     CHECK(pair->server >= 0);
 }

@@ -15,11 +15,11 @@
 #include <stddef.h>
 
 /* A call that has to fail at once: -1 with this errno. */
-#define CHECK_ERRNO(error, call)  exs_kit_errno(__FILE__, __LINE__, #call, (error), (long)(call))
+#define CHECK_ERRNO(error, call) exs_kit_errno(__FILE__, __LINE__, #call, (error), (long)(call))
 /* A call that has to start, or to be done: 0. */
-#define CHECK_STARTS(call)        exs_kit_result(__FILE__, __LINE__, #call, 0, (long)(call))
+#define CHECK_STARTS(call) exs_kit_result(__FILE__, __LINE__, #call, 0, (long)(call))
 /* A call with a result. */
-#define CHECK_RESULT(want, call)  exs_kit_result(__FILE__, __LINE__, #call, (want), (long)(call))
+#define CHECK_RESULT(want, call) exs_kit_result(__FILE__, __LINE__, #call, (want), (long)(call))
 
 void exs_kit_errno(const char *file, int line, const char *call, int error, long result);
 void exs_kit_result(const char *file, int line, const char *call, long want, long result);

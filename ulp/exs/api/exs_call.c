@@ -110,6 +110,8 @@ int exs_call_new(const struct exs_start *start, struct exs_call **new)
     call->cancel = cancel_on_socket;
     call->finish = NULL;
     call->discard = NULL;
+    call->pieces = NULL;
+    call->piece_count = 0;
     call->copy = NULL;
     call->file = NULL;
     call->event = (exs_event_t){.exs_evt_type = start->type,
@@ -123,6 +125,10 @@ static void release(struct exs_call *call)
 {
     if (call->request.memory)
         exs_memory_give(call->request.memory);
+    for (size_t i = 0; i < call->piece_count; i++)
+        if (call->pieces[i])
+            exs_memory_give(call->pieces[i]);
+    free(call->pieces);
     free(call->copy);
 }
 

@@ -34,6 +34,8 @@ struct exs_call {
     /* Gives back what else belongs to a call that does not start; may be NULL. */
     void (*discard)(struct exs_call *call);
     socklen_t address_length;
+    struct exs_memory **pieces; /* registrations of several pieces; NULL: one that is none */
+    size_t piece_count;
     void *copy;   /* what several pieces of memory hold or will hold */
     bool packets; /* of a message: the socket has packets */
     struct exs_polling *polling;

@@ -96,7 +96,6 @@ int exs_file_parts_open(struct exs_file_parts *parts, const exs_xferfile_t *vect
             error = EMSGSIZE;
         if (error) {
             parts->count += element->memory ? 1 : 0;
-            exs_file_parts_close(parts);
             return error;
         }
         if (!element->memory && element->length > parts->longest)

@@ -33,7 +33,7 @@ struct exs_file_part {
     struct exs_memory *memory; /* NULL: the buffer */
 };
 
-/* 0 or errno: an element is none of a kind that can be sent. Nothing is to be closed then. */
+/* 0 or errno: an element is none of a kind that can be sent. To be closed in either case. */
 int exs_file_parts_open(struct exs_file_parts *parts, const exs_xferfile_t *vector, size_t count,
                         bool packets);
 void exs_file_parts_close(struct exs_file_parts *parts);

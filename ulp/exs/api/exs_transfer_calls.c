@@ -173,8 +173,7 @@ ssize_t exs_recv(int fd, void *buffer, size_t max_length, int flags, exs_qhandle
 
 /* ---- Several pieces ------------------------------------------------------------------------- */
 
-/* The sum of the lengths, and whether all of it may be used: as a copy, so for now only. */
-static int check_pieces(const exs_msghdr_t *msg, bool receive, size_t *total)
+static int check_message(const exs_msghdr_t *msg, bool receive, size_t *total)
 {
     *total = 0;
     if (!msg || (msg->exs_msg_iovlen > 0 && !msg->exs_msg_iov))
@@ -184,18 +183,32 @@ static int check_pieces(const exs_msghdr_t *msg, bool receive, size_t *total)
     if (!receive && msg->exs_msg_controllen > 0)
         return EINVAL;
     for (size_t i = 0; i < msg->exs_msg_iovlen; i++) {
-        const exs_iovec_t *piece = &msg->exs_msg_iov[i];
-        struct exs_memory own;
-        struct exs_memory *memory;
+        if (msg->exs_msg_iov[i].exs_iov_len > SSIZE_MAX - *total)
+            return EINVAL;
+        *total += msg->exs_msg_iov[i].exs_iov_len;
+    }
+    return 0;
+}
+
+/* Registrations of several pieces are in use until the end, though only a copy is looked at. */
+static int take_pieces(struct exs_call *call, const exs_msghdr_t *msg, bool receive)
+{
+    struct exs_memory unregistered;
+
+    call->pieces = calloc(msg->exs_msg_iovlen, sizeof(struct exs_memory *));
+    if (!call->pieces)
+        return ENOMEM;
+    while (call->piece_count < msg->exs_msg_iovlen) {
+        const exs_iovec_t *piece = &msg->exs_msg_iov[call->piece_count];
+        struct exs_memory **memory = &call->pieces[call->piece_count];
         int error = exs_memory_take(piece->exs_iov_mhandle, piece->exs_iov_base, piece->exs_iov_len,
-                                    receive, &own, &memory);
+                                    receive, &unregistered, memory);
 
         if (error)
             return error;
-        exs_memory_give(memory);
-        if (piece->exs_iov_len > SSIZE_MAX - *total)
-            return EINVAL;
-        *total += piece->exs_iov_len;
+        if (*memory == &unregistered)
+            *memory = NULL;
+        call->piece_count++;
     }
     return 0;
 }
@@ -247,18 +260,22 @@ static int fill_message(struct exs_call *call, const exs_msghdr_t *msg, size_t t
     const exs_iovec_t *first = msg->exs_msg_iov;
     exs_mhandle_t mhandle = EXS_MHANDLE_UNREGISTERED;
     void *addr = NULL;
+    int error = 0;
 
     if (msg->exs_msg_iovlen == 1) {
         addr = first->exs_iov_base;
         mhandle = first->exs_iov_mhandle;
     } else if (total > 0) {
-        call->copy = malloc(total);
-        if (!call->copy)
-            return ENOMEM;
-        if (!receive)
-            gather(call->copy, msg);
-        addr = call->copy;
+        error = take_pieces(call, msg, receive);
+        if (error == 0)
+            call->copy = addr = malloc(total);
+        if (error == 0 && !addr)
+            error = ENOMEM;
+        if (error == 0 && !receive)
+            gather(addr, msg);
     }
+    if (error)
+        return error;
     call->request.addr = addr;
     call->request.length = total;
     return exs_memory_take(mhandle, addr, total, receive, &call->own, &call->request.memory);
@@ -270,7 +287,7 @@ static int start_message(struct exs_socket *socket, const struct exs_start *star
     bool receive = start->type == EXS_EVT_RECVMSG;
     struct exs_call *call;
     size_t total;
-    int error = check_pieces(msg, receive, &total);
+    int error = check_message(msg, receive, &total);
 
     if (error == 0)
         error = exs_api_check_transfer(socket, start->flags, receive, total);

@@ -70,10 +70,11 @@ int exs_memory_take(exs_mhandle_t handle, void *addr, size_t length, bool receiv
     slot = exs_handle_take(&registrations, (uintptr_t)handle);
     if (!slot)
         return EINVAL;
-    *memory = slot->object;
-    error = check_range(*memory, addr, length, receive);
+    error = check_range(slot->object, addr, length, receive);
     if (error)
         exs_handle_give(slot);
+    else
+        *memory = slot->object;
     return error;
 }
 
