@@ -47,3 +47,9 @@ void exs_requests_remove(struct exs_requests *list, struct exs_request *request)
     if (list->last == request)
         list->last = before;
 }
+
+void exs_request_cancel(struct exs_request *request, int error)
+{
+    request->cancelled = true;
+    request->error = error;
+}

@@ -57,4 +57,7 @@ void exs_requests_insert(struct exs_requests *list, struct exs_request *before,
 /* Takes one out of the middle. */
 void exs_requests_remove(struct exs_requests *list, struct exs_request *request);
 
+/* It ends with error unless it ends otherwise before. */
+void exs_request_cancel(struct exs_request *request, int error);
+
 #endif /* ITAPI_ULP_EXS_OBJECT_EXS_REQUEST_H */

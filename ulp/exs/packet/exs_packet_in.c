@@ -152,17 +152,13 @@ bool exs_packet_in_end(struct exs_packet_in *in)
 struct exs_packet_receive *exs_packet_in_advertise(struct exs_packet_in *in, uint64_t *number)
 {
     struct exs_packet_receive *receive;
-    uint32_t start = in->count;
 
     if (in->withdrawing || in->ended || in->ring_written != in->ring_read)
         return NULL;
-    /* In the order of their numbers: behind the last that is advertised. */
-    while (start > 0 && !exs_packet_in_at(in, start - 1)->advertised)
-        start--;
-    for (uint32_t i = start; i < in->count; i++) {
+    for (uint32_t i = 0; i < in->count; i++) {
         receive = exs_packet_in_at(in, i);
-        if (in->ring_size > 0 && receive->length < in->advert_min &&
-            in->given + i + 1 != in->needed)
+        if (receive->advertised || (in->ring_size > 0 && receive->length < in->advert_min &&
+                                    in->given + i + 1 != in->needed))
             continue;
         receive->advertised = true;
         *number = in->given + i;

@@ -57,26 +57,33 @@ void exs_packet_out_sent(struct exs_packet_out *out, enum exs_packet_step step, 
     out->needed = false;
 }
 
+static struct exs_packet_advert *at(const struct exs_packet_out *out, uint32_t index)
+{
+    return &out->adverts[(out->first + index) % out->room];
+}
+
+/* By number: one that is needed may come behind later ones. */
+static bool insert(struct exs_packet_out *out, const struct exs_message *message)
+{
+    uint32_t i = out->count;
+
+    if (out->count == out->room)
+        return false;
+    for (; i > 0 && at(out, i - 1)->number > message->count; i--)
+        *at(out, i) = *at(out, i - 1);
+    *at(out, i) = (struct exs_packet_advert){.number = message->count, .place = message->place};
+    out->count++;
+    return i == 0 || at(out, i - 1)->number != message->count;
+}
+
 bool exs_packet_out_advert(struct exs_packet_out *out, const struct exs_message *message)
 {
-    const struct exs_packet_advert *last;
-
     if (message->chain != out->chain)
         return exs_chain_after(message->chain) == out->chain;
     (void)usable(out);
     if (message->count < out->next)
         return true;
-    if (out->count > 0) {
-        last = &out->adverts[(out->first + out->count - 1) % out->room];
-        if (message->count <= last->number)
-            return false;
-    }
-    if (out->count == out->room)
-        return false;
-    out->adverts[(out->first + out->count) % out->room] =
-        (struct exs_packet_advert){.number = message->count, .place = message->place};
-    out->count++;
-    return true;
+    return insert(out, message);
 }
 
 bool exs_packet_out_withdraw(struct exs_packet_out *out, uint32_t chain)

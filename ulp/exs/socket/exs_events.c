@@ -12,6 +12,8 @@
 
 /* What is to be done without the lock. */
 struct later {
+    void (*accepted)(struct exs_socket *acceptor, struct exs_request *element, int fd, int error,
+                     bool retry);
     struct exs_socket *acceptor;
     struct exs_request *element;
     int fd;
@@ -65,8 +67,10 @@ static void on_established(struct exs_socket *socket, const it_event_t *event, s
     socket->state = EXS_STATE_CONNECTED;
     keep_addresses(socket);
     if (connection->element) {
-        *later = (struct later){
-            .acceptor = connection->acceptor, .element = connection->element, .fd = socket->fd};
+        *later = (struct later){.accepted = connection->accepted,
+                                .acceptor = connection->acceptor,
+                                .element = connection->element,
+                                .fd = socket->fd};
         exs_address_give(&socket->peer, connection->element->address,
                          connection->element->address_length);
         connection->element = NULL;
@@ -108,8 +112,10 @@ static void on_failed_attempt(struct exs_socket *socket, int error, struct later
 
     exs_connection_end(connection, error);
     if (connection->element) {
-        *later = (struct later){
-            .acceptor = connection->acceptor, .element = connection->element, .retry = true};
+        *later = (struct later){.accepted = connection->accepted,
+                                .acceptor = connection->acceptor,
+                                .element = connection->element,
+                                .retry = true};
         connection->element = NULL;
         exs_socket_detach(socket);
     }
@@ -211,7 +217,7 @@ static bool work(struct exs_connection *connection)
         drain(connection);
     exs_socket_leave(socket);
     if (later.element)
-        exs_listen_accepted(later.acceptor, later.element, later.fd, 0, later.retry);
+        later.accepted(later.acceptor, later.element, later.fd, 0, later.retry);
     return worked;
 }
 

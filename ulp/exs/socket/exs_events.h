@@ -20,11 +20,4 @@ void exs_events_advance(struct exs_socket *socket);
 /* The connection is over: it goes with the socket. With the lock. */
 void exs_events_bury(struct exs_socket *socket);
 
-/*
- * The accept of a listening socket has led to this descriptor, or to error. retry: it waits for the
- * next request. Without a lock.
- */
-void exs_listen_accepted(struct exs_socket *acceptor, struct exs_request *element, int fd,
-                         int error, bool retry);
-
 #endif /* ITAPI_ULP_EXS_SOCKET_EXS_EVENTS_H */

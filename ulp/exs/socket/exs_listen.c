@@ -32,11 +32,33 @@ struct exs_listener {
     struct peer_request requests[];
 };
 
+static void match(struct exs_socket *acceptor);
+
 /* ---- One accept ----------------------------------------------------------------------------- */
 
 static void reject(it_cn_est_identifier_t id)
 {
     (void)it_reject(id, NULL, 0);
+}
+
+/* It has led to this descriptor, or to error. */
+static void accepted(struct exs_socket *acceptor, struct exs_request *element, int fd, int error,
+                     bool retry)
+{
+    bool again = false;
+
+    exs_socket_enter(acceptor);
+    if (retry && acceptor->listener) {
+        exs_requests_insert(&acceptor->listener->elements, NULL, element);
+        again = true;
+    } else {
+        element->accepted = fd;
+        exs_socket_finish(acceptor, element, retry ? ECANCELED : error);
+    }
+    exs_socket_leave(acceptor);
+    if (again)
+        match(acceptor);
+    exs_socket_put(acceptor);
 }
 
 /* The accepted socket: in the state of one that connects. NULL: errno. */
@@ -62,6 +84,7 @@ static struct exs_socket *make_socket(struct exs_socket *acceptor, struct exs_re
     if (error == 0) {
         connection->element = element;
         connection->acceptor = acceptor;
+        connection->accepted = accepted;
         exs_socket_hold(acceptor);
     } else {
         if (made->connection)
@@ -86,7 +109,7 @@ static void undo(struct exs_socket *made)
     exs_events_bury(made);
     exs_socket_detach(made);
     exs_socket_leave(made);
-    exs_listen_accepted(acceptor, element, -1, 0, true);
+    accepted(acceptor, element, -1, 0, true);
 }
 
 static void accept_one(struct exs_socket *acceptor, struct exs_request *element,
@@ -99,7 +122,7 @@ static void accept_one(struct exs_socket *acceptor, struct exs_request *element,
 
     if (!made) {
         exs_socket_hold(acceptor);
-        exs_listen_accepted(acceptor, element, -1, errno, errno == EPROTO);
+        accepted(acceptor, element, -1, errno, errno == EPROTO);
         reject(request->id);
         return;
     }
@@ -137,25 +160,6 @@ static void match(struct exs_socket *acceptor)
         exs_socket_leave(acceptor);
         accept_one(acceptor, element, &request);
     }
-}
-
-void exs_listen_accepted(struct exs_socket *acceptor, struct exs_request *element, int fd,
-                         int error, bool retry)
-{
-    bool again = false;
-
-    exs_socket_enter(acceptor);
-    if (retry && acceptor->listener) {
-        exs_requests_insert(&acceptor->listener->elements, NULL, element);
-        again = true;
-    } else {
-        element->accepted = fd;
-        exs_socket_finish(acceptor, element, retry ? ECANCELED : error);
-    }
-    exs_socket_leave(acceptor);
-    if (again)
-        match(acceptor);
-    exs_socket_put(acceptor);
 }
 
 /* ---- Requests ------------------------------------------------------------------------------- */

@@ -40,6 +40,9 @@ struct exs_connection {
     struct exs_polled polled;
     struct exs_request *element; /* an accept that it is for, until it is established */
     struct exs_socket *acceptor; /* counted; of this one */
+    /* Tells the acceptor, without a lock: the descriptor; retry: it waits for the next request. */
+    void (*accepted)(struct exs_socket *acceptor, struct exs_request *element, int fd, int error,
+                     bool retry);
     it_evd_handle_t evd;
     it_ep_handle_t ep;
     bool live;    /* established, and not over */
@@ -145,6 +148,8 @@ void exs_ring_get(const struct exs_connection *connection, uint64_t position, vo
 /* Registers it; false: out of memory. */
 bool exs_ring_register(struct exs_connection *connection);
 
+/* One more, in its place. */
+void exs_sends_put(struct exs_connection *connection, struct exs_request *request);
 /* The first request that has octets left to send; NULL: none, or its turn has not come. */
 struct exs_request *exs_sends_next(struct exs_connection *connection);
 /* Ends those whose octets are free. */

@@ -9,77 +9,6 @@
 
 /* ---- Sends ---------------------------------------------------------------------------------- */
 
-/* Behind the last piece of its context, or the next to be sent. */
-static void insert_piece(struct exs_connection *connection, struct exs_request *request)
-{
-    struct exs_request *before = NULL;
-
-    for (struct exs_request *at = connection->sends.first; at && at != connection->next;
-         at = at->next)
-        before = at;
-    for (struct exs_request *at = connection->next; at; at = at->next)
-        if (at->context == request->context)
-            before = at;
-    exs_requests_insert(&connection->sends, before, request);
-    if (!connection->next || request->next == connection->next)
-        connection->next = request;
-}
-
-static void append(struct exs_connection *connection, struct exs_request *request)
-{
-    if (request->continues)
-        insert_piece(connection, request);
-    else {
-        exs_requests_put(&connection->sends, request);
-        if (!connection->next)
-            connection->next = request;
-        connection->sends_open++;
-    }
-    connection->waiting += request->length + (exs_is_stream(connection) ? 0 : EXS_PACKET_HEAD);
-}
-
-static bool is_sent(const struct exs_connection *connection, const struct exs_request *request)
-{
-    return exs_is_stream(connection) ? request->moved == request->length : request->started;
-}
-
-struct exs_request *exs_sends_next(struct exs_connection *connection)
-{
-    struct exs_request *request = connection->next;
-
-    while (request && is_sent(connection, request) &&
-           (!connection->gate || connection->gate == request->context)) {
-        connection->gate = request->more ? request->context : NULL;
-        request = request->next;
-    }
-    connection->next = request;
-    if (request && connection->gate && connection->gate != request->context)
-        return NULL;
-    return request;
-}
-
-void exs_sends_reap(struct exs_connection *connection)
-{
-    struct exs_request *request = connection->sends.first;
-    bool credit = false;
-
-    (void)exs_sends_next(connection);
-    while (request && request != connection->next &&
-           (!request->busy || (int32_t)(connection->tx_done - request->last_tx) >= 0)) {
-        (void)exs_requests_take(&connection->sends);
-        if (!request->continues) {
-            connection->sends_open--;
-            credit = true;
-        }
-        exs_socket_finish(connection->socket, request, request->cancelled ? request->error : 0);
-        request = connection->sends.first;
-    }
-    if (credit) {
-        (void)pthread_cond_broadcast(&connection->socket->credit);
-        exs_socket_changed(connection->socket);
-    }
-}
-
 static void prepare(struct exs_request *request)
 {
     request->moved = 0;
@@ -119,7 +48,7 @@ int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
     if (!request->continues && connection->sends_open >= connection->send_credits)
         return EBUSY;
     prepare(request);
-    append(connection, request);
+    exs_sends_put(connection, request);
     exs_connection_push(connection);
     return 0;
 }
@@ -167,15 +96,6 @@ int exs_transfer_recv(struct exs_socket *socket, struct exs_request *request)
     return 0;
 }
 
-void exs_receive_done(struct exs_connection *connection, struct exs_request *request, size_t moved,
-                      size_t lost)
-{
-    request->moved = moved;
-    request->lost = lost;
-    exs_socket_finish(connection->socket, request, 0);
-    (void)pthread_cond_broadcast(&connection->socket->credit);
-}
-
 /* ---- Cancelling ----------------------------------------------------------------------------- */
 
 static struct exs_request *receive_at(struct exs_connection *connection, uint32_t index)
@@ -186,40 +106,6 @@ static struct exs_request *receive_at(struct exs_connection *connection, uint32_
     return index < connection->packet_in.count
                ? exs_packet_in_at(&connection->packet_in, index)->owner
                : NULL;
-}
-
-static void mark(struct exs_request *request, int error)
-{
-    request->cancelled = true;
-    request->error = error;
-}
-
-/* What has not been posted of a send is not sent; the stream goes on behind it without a gap. */
-static bool cut(struct exs_connection *connection, struct exs_request *request, int error)
-{
-    if (is_sent(connection, request))
-        return false;
-    connection->waiting -=
-        request->length - request->moved + (exs_is_stream(connection) ? 0 : EXS_PACKET_HEAD);
-    request->length = request->moved;
-    request->started = true;
-    request->more = false;
-    mark(request, error);
-    return true;
-}
-
-size_t exs_sends_cut(struct exs_connection *connection,
-                     bool (*match)(const struct exs_request *request, const void *key),
-                     const void *key, int error)
-{
-    size_t count = 0;
-
-    for (struct exs_request *at = connection->next; at; at = at->next)
-        if ((!match || match(at, key)) && cut(connection, at, error))
-            count++;
-    if (!match)
-        connection->gate = NULL;
-    return count;
 }
 
 size_t exs_connection_cancel_receives(struct exs_connection *connection,
@@ -233,7 +119,7 @@ size_t exs_connection_cancel_receives(struct exs_connection *connection,
 
     for (uint32_t i = 0; (request = receive_at(connection, i)); i++)
         if (!request->cancelled && match(request, key)) {
-            mark(request, error);
+            exs_request_cancel(request, error);
             count++;
         }
     if (count == 0)

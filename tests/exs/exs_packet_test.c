@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packets of random sizes in both directions at once, into receives of random sizes: each packet is
+ * in the receive of its number, and what did not fit is counted.
+ */
+#include "exs_kit.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define OUTSTANDING 8
+#define MOST        ((size_t)100000)
+#define PACKETS     3000
+
+struct row {
+    size_t ring;
+    size_t largest;
+    bool registered;
+};
+
+static const struct row rows[] = {
+    {(size_t)1 << 20, MOST, true},
+    {(size_t)1 << 20, 3000, false},
+    {4096, 3000, true},
+    {0, MOST, true},
+    {0, 100, false},
+    {(size_t)1 << 20, 100, true},
+};
+static const struct row *row;
+
+/* The sizes of packet and receive n: the same for both ends. */
+static size_t size_of(size_t number, unsigned salt)
+{
+    unsigned seed = (unsigned)number * 2654435761u + salt;
+
+    if (rand_r(&seed) % 8 == 0)
+        return 0;
+    return (size_t)rand_r(&seed) % (rand_r(&seed) % 2 ? row->largest : row->largest / 50 + 1);
+}
+
+struct end {
+    int fd;
+    bool receives;
+    exs_qhandle_t queue;
+    exs_mhandle_t handle;
+    unsigned char *memory;
+};
+
+static void open_end(struct end *end)
+{
+    end->queue = exs_qcreate(16);
+    CHECK(end->queue != EXS_QHANDLE_INVALID);
+    end->memory = malloc(OUTSTANDING * MOST);
+    CHECK(end->memory != NULL);
+    end->handle = EXS_MHANDLE_UNREGISTERED;
+    if (row->registered)
+        end->handle = exs_mregister(end->memory, OUTSTANDING * MOST, 0);
+    CHECK(end->handle != EXS_MHANDLE_INVALID);
+}
+
+static void close_end(struct end *end)
+{
+    exs_kit_empty(end->queue);
+    if (row->registered)
+        CHECK_STARTS(exs_mderegister(end->handle, 0));
+    CHECK_STARTS(exs_qdelete(end->queue));
+    free(end->memory);
+}
+
+static void start(const struct end *end, size_t number)
+{
+    unsigned char *piece = end->memory + number % OUTSTANDING * MOST;
+    size_t size = size_of(number, end->receives ? 2 : 1);
+
+    if (end->receives) {
+        CHECK_STARTS(exs_recv(end->fd, piece, size, 0, end->queue, piece, end->handle));
+        return;
+    }
+    exs_kit_fill(piece, size, number);
+    CHECK_STARTS(exs_send(end->fd, piece, size, 0, end->queue, piece, end->handle));
+}
+
+static void finish(const struct end *end, size_t number)
+{
+    exs_event_t event = exs_kit_expect(end->queue, end->receives ? EXS_EVT_RECV : EXS_EVT_SEND, 0);
+    exs_evt_xfer_t *xfer = &event.exs_evt_union.exs_evt_xfer;
+    unsigned char *piece = end->memory + number % OUTSTANDING * MOST;
+    size_t sent = size_of(number, 1);
+    size_t room = size_of(number, 2);
+
+    CHECK(event.exs_evt_ahandle == piece);
+    if (!end->receives) {
+        CHECK_EQ(sent, xfer->exs_evt_length);
+        return;
+    }
+    CHECK_EQ(sent < room ? sent : room, xfer->exs_evt_length);
+    CHECK_EQ(sent < room ? 0 : sent - room, xfer->exs_evt_amount_lost);
+    exs_kit_compare(piece, xfer->exs_evt_length, number);
+}
+
+static void *run(void *argument)
+{
+    struct end *end = argument;
+    unsigned seed = end->receives ? 7 : 8;
+    size_t started = 0;
+    size_t done = 0;
+
+    open_end(end);
+    while (done < PACKETS) {
+        if (started < PACKETS && started - done < OUTSTANDING && rand_r(&seed) % 4 != 0)
+            start(end, started++);
+        else if (done < started)
+            finish(end, done++);
+    }
+    close_end(end);
+    return NULL;
+}
+
+static void set_ring(int fd)
+{
+    if (row->ring != (size_t)1 << 20)
+        CHECK(exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, (int)row->ring) >= 0);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct exs_pair pair;
+        struct end ends[4];
+        pthread_t threads[4];
+
+        row = &rows[i];
+        exs_pair_open_with(&pair, SOCK_SEQPACKET, set_ring);
+        for (size_t j = 0; j < 4; j++) {
+            ends[j] = (struct end){.fd = j < 2 ? pair.client : pair.server, .receives = j % 2 == 1};
+            CHECK_EQ(0, pthread_create(&threads[j], NULL, run, &ends[j]));
+        }
+        for (size_t j = 0; j < 4; j++)
+            CHECK_EQ(0, pthread_join(threads[j], NULL));
+        CHECK_STARTS(exs_close(pair.client, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
+        CHECK_STARTS(exs_close(pair.server, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
+        CHECK_STARTS(exs_blocking_close(pair.listener));
+    }
+    return 0;
+}
