@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The octets of messages and private data, as README.md of ulp/exs and the private data's layout say. */
+/* The octets of messages and of private data: ulp/exs/README.md. */
 #include "support/check.h"
 
 #include "wire/exs_flow.h"

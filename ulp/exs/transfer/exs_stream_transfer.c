@@ -64,7 +64,7 @@ static uint64_t inline_max(const struct exs_connection *connection)
     return wish < EXS_INLINE_MAX ? wish : EXS_INLINE_MAX;
 }
 
-/* Octets for one step: all that may go now if they fit a message, otherwise those of the request. */
+/* Octets for one step: all that may go now if they fit a message, otherwise of the request. */
 static uint64_t step_octets(const struct exs_connection *connection,
                             const struct exs_request *request)
 {
