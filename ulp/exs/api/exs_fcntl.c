@@ -89,8 +89,6 @@ static int set_or_get(struct exs_socket *socket, int command, int value, long *r
 
 static int stream_buffer(struct exs_socket *socket, int command, unsigned octets, long *result)
 {
-    if (socket->type != SOCK_STREAM)
-        return EINVAL;
     *result = (long)socket->options.stream_buffer;
     return command == EXS_F_SETSTREAMBUFSIZE ? exs_settings_stream_buffer(socket, octets) : 0;
 }

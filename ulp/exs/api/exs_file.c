@@ -141,10 +141,11 @@ static void end(struct exs_file *file)
 
     call->event.exs_evt_union.exs_evt_xferfile.exs_evt_length = file->moved;
     exs_socket_enter(socket);
+    destroy(file);
+    /* The event comes before those of the sends behind. With the lock no call can be this one anew. */
+    exs_call_end(call, error, 0, 0);
     exs_transfer_send_over(socket, call);
     exs_socket_leave(socket);
-    destroy(file);
-    exs_call_end(call, error, 0, 0);
     exs_socket_put(socket);
 }
 
@@ -198,7 +199,7 @@ static struct piece *await_piece(struct exs_file *file)
     return found;
 }
 
-/* The next part of the elements becomes this piece. */
+/* The next part of the elements becomes this piece. With the last one the call is over. */
 static int fill(struct exs_file *file, struct piece *piece)
 {
     struct exs_file_part part;
@@ -215,26 +216,35 @@ static int fill(struct exs_file *file, struct piece *piece)
     if (part.length > 0)
         piece->request.memory = part.memory ? part.memory : file->memory;
     file->started = true;
+    if (!piece->request.more) {
+        (void)pthread_mutex_lock(&file->lock);
+        file->users--;
+        (void)pthread_mutex_unlock(&file->lock);
+    }
     return 0;
 }
 
 static void *read_on(void *argument)
 {
     struct exs_file *file = argument;
+    struct exs_socket *socket = file->socket;
     struct piece *piece;
+    bool more = true;
 
-    while (!exs_file_parts_over(&file->parts) && (piece = await_piece(file)) != NULL) {
+    while (more && (piece = await_piece(file)) != NULL) {
         int error = fill(file, piece);
 
+        more = error != 0 || piece->request.more;
         if (error == 0) {
-            exs_socket_enter(file->socket);
-            error = exs_transfer_send(file->socket, &piece->request);
-            exs_socket_leave(file->socket);
+            exs_socket_enter(socket);
+            error = exs_transfer_send(socket, &piece->request);
+            exs_socket_leave(socket);
         }
         if (error)
             piece_done(&piece->request, error, 0, 0);
     }
-    leave(file, 0);
+    if (more)
+        leave(file, 0);
     return NULL;
 }
 
@@ -246,10 +256,6 @@ static void read_rest(struct exs_file *file)
     pthread_t thread;
     int error;
 
-    if (exs_file_parts_over(&file->parts)) {
-        leave(file, 0);
-        return;
-    }
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&thread, NULL, read_on, file);
@@ -322,17 +328,22 @@ static int check_arguments(const struct exs_socket *socket, const struct exs_sta
     return exs_api_check_transfer(socket, flags, false, 0);
 }
 
-/* The first piece takes credit and place. The file is read without the socket's lock. */
-static int start_file(struct exs_file *file, int cancel)
+/*
+ * The first piece takes credit and place. The file is read without the socket's lock. *more: there
+ * are others; otherwise the call may be over.
+ */
+static int start_file(struct exs_file *file, int cancel, bool *more)
 {
+    struct exs_socket *socket = file->socket;
     struct piece *piece = await_piece(file);
     int error = fill(file, piece);
 
     if (error)
         return error;
-    exs_socket_enter(file->socket);
-    error = exs_api_start_transfer(file->socket, file->call, &piece->request, false, cancel);
-    exs_socket_leave(file->socket);
+    *more = piece->request.more;
+    exs_socket_enter(socket);
+    error = exs_api_start_transfer(socket, file->call, &piece->request, false, cancel);
+    exs_socket_leave(socket);
     return error;
 }
 
@@ -368,6 +379,7 @@ ssize_t exs_sendfile(int fd, exs_xferfile_t *sendvec, int sendvec_cnt, int flags
     int cancel = exs_api_enter();
     struct exs_socket *socket = exs_socket_find(fd);
     struct exs_call *call = NULL;
+    bool more;
     int error;
 
     if (!socket)
@@ -377,11 +389,11 @@ ssize_t exs_sendfile(int fd, exs_xferfile_t *sendvec, int sendvec_cnt, int flags
         error = new_file(socket, &start, sendvec, sendvec_cnt, &call);
     exs_socket_leave(socket);
     if (error == 0) {
-        error = start_file(call->file, cancel);
-        if (error == 0)
-            read_rest(call->file);
-        else
+        error = start_file(call->file, cancel, &more);
+        if (error)
             exs_call_drop(call);
+        else if (more)
+            read_rest(call->file);
     }
     return exs_call_return(cancel, flags, call, error);
 }

@@ -426,9 +426,9 @@ int exs_getsockopt(int fd, int level, int name, void *value, socklen_t *length);
  *   COMPTHREADCPU       INT_MAX  number of the processor on which the library's thread runs;
  *                                INT_MAX: any
  *   FD                  0        EXS_FD_ bits. Before connecting
- *   STREAMBUFSIZE       1 MiB    STREAM: octets that wait here for a receive. 0: none, a sender
- *                                waits for receives, and EXS_FD_NODELAY is set. An unsigned int, up
- *                                to 3 GiB. Before connecting, for a server before its first
+ *   STREAMBUFSIZE       1 MiB    octets that wait here for a receive. 0: none, a sender waits for
+ *                                receives, and EXS_FD_NODELAY is set. An unsigned int, up to
+ *                                3 GiB. Before connecting, for a server before its first
  *                                exs_accept
  *
  * @return the value, or -1 with errno: EBADF, EINVAL (command, value), EISCONN (too late)

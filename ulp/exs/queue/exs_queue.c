@@ -66,9 +66,13 @@ int exs_queue_delete(exs_qhandle_t handle)
     if (!queue)
         return EINVAL;
     error = exs_handle_close(&queues, queue->slot);
-    if (error == 0)
-        destroy(queue);
-    return error;
+    if (error)
+        return error;
+    /* Who posted last has given the queue back, and may still be about to unlock it. */
+    (void)pthread_mutex_lock(&queue->lock);
+    (void)pthread_mutex_unlock(&queue->lock);
+    destroy(queue);
+    return 0;
 }
 
 void exs_queues_forget(void)
@@ -183,8 +187,9 @@ void exs_queue_post(struct exs_queue *queue, const exs_event_t *event)
         signal = queue->signal;
     set_count_locked(queue, queue->count + 1);
     exs_queue_wake_locked(queue);
-    (void)pthread_mutex_unlock(&queue->lock);
+    /* Whoever takes the event may delete the queue. */
     exs_queue_give(queue);
+    (void)pthread_mutex_unlock(&queue->lock);
     if (signal.exs_sig_enable == EXS_SIG_ENABLE)
         (void)sigqueue(getpid(), signal.exs_sig_signo,
                        (union sigval){.sival_ptr = signal.exs_sig_value});

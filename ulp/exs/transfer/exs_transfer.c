@@ -39,7 +39,8 @@ int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
 
     if (error != 0 || socket->state == EXS_STATE_ENDED)
         return error != 0 ? error : EPIPE;
-    if (connection->no_more_sends || connection->got_close)
+    /* What had begun before the socket was closed or shut down goes on. */
+    if ((connection->no_more_sends && !request->continues) || connection->got_close)
         return EPIPE;
     if (connection->failed)
         return ECONNRESET;
