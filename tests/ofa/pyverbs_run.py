@@ -15,7 +15,8 @@ VENDORS = ("test_mlx5", "test_efa", "test_cuda")
 
 class Lines(unittest.TestResult):
     def tell(self, outcome, test):
-        print(outcome, test.id(), flush=True)
+        # Processes of a test may have left a line open.
+        print(f"\n{outcome} {test.id()}", flush=True)
 
     def addSuccess(self, test):
         self.tell("passed", test)

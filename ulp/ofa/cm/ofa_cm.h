@@ -17,6 +17,8 @@
 
 #define CM_READS_MAX    128u
 #define CM_PRIVATE_DATA 256
+#define CM_RETRIES_MAX  7u
+#define CM_ACK_TIMEOUT  14u /* unless the program chooses: 4.096 us << 14 */
 
 struct cm_channel {
     struct rdma_event_channel base;
@@ -60,6 +62,7 @@ struct cm_id {
     /* What the peer has asked for; rdma_init_qp_attr and rdma_accept take it from here. */
     uint8_t responder_resources;
     uint8_t initiator_depth;
+    uint8_t ack_timeout; /* RDMA_OPTION_ID_ACK_TIMEOUT */
 };
 
 struct cm_event {

@@ -36,10 +36,18 @@ static struct ibv_qp *find_qp(struct cm_id *id, const struct rdma_conn_param *pa
     return param ? cm_door()->find(id->base.verbs, param->qp_num) : NULL;
 }
 
-static void fill_call(struct ofa_call *call, const struct rdma_conn_param *param)
+static uint8_t retries(uint8_t asked)
+{
+    return asked < CM_RETRIES_MAX ? asked : CM_RETRIES_MAX;
+}
+
+static void fill_call(struct ofa_call *call, const struct cm_id *id,
+                      const struct rdma_conn_param *param)
 {
     static const struct rdma_conn_param most = {.responder_resources = RDMA_MAX_RESP_RES,
-                                                .initiator_depth = RDMA_MAX_INIT_DEPTH};
+                                                .initiator_depth = RDMA_MAX_INIT_DEPTH,
+                                                .retry_count = CM_RETRIES_MAX,
+                                                .rnr_retry_count = CM_RETRIES_MAX};
 
     if (!param)
         param = &most;
@@ -47,6 +55,9 @@ static void fill_call(struct ofa_call *call, const struct rdma_conn_param *param
     call->length = param->private_data ? param->private_data_len : 0;
     call->ird = depth(param->responder_resources);
     call->ord = depth(param->initiator_depth);
+    call->timeout = id->ack_timeout;
+    call->retry_cnt = retries(param->retry_count);
+    call->rnr_retry = retries(param->rnr_retry_count);
 }
 
 static void set_state(struct cm_id *id, enum cm_state state)
@@ -78,7 +89,7 @@ int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
     qp = find_qp(id, param);
     if (!qp)
         return cm_result(EINVAL);
-    fill_call(&call, param);
+    fill_call(&call, id, param);
     if (!id->chosen_port)
         ofa_port_set((struct sockaddr *)&local, 0);
     call.local = (const struct sockaddr *)&local;
@@ -153,6 +164,7 @@ static void fill_answer(const struct cm_id *id, struct rdma_conn_param *param)
     memset(param, 0, sizeof(*param));
     param->responder_resources = id->responder_resources;
     param->initiator_depth = id->initiator_depth;
+    param->retry_count = param->rnr_retry_count = CM_RETRIES_MAX;
 }
 
 int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *param)
@@ -174,7 +186,7 @@ int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *param)
     qp = find_qp(id, param);
     if (!qp)
         return cm_result(EINVAL);
-    fill_call(&call, param);
+    fill_call(&call, id, param);
     id->qp = qp;
     cm_door()->watch(qp, cm_on_connection, owner_of(id), base->qp != NULL);
     request = take_request(id, CM_ACCEPTING);

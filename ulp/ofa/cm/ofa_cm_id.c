@@ -156,8 +156,12 @@ int rdma_set_option(struct rdma_cm_id *base, int level, int optname, void *optva
         return cm_result(ENOSYS);
     switch (optname) {
     case RDMA_OPTION_ID_TOS:
-    case RDMA_OPTION_ID_ACK_TIMEOUT:
         return optlen == sizeof(uint8_t) ? 0 : cm_result(EINVAL);
+    case RDMA_OPTION_ID_ACK_TIMEOUT:
+        if (optlen != sizeof(uint8_t) || *(const uint8_t *)optval > 31)
+            return cm_result(EINVAL);
+        id->ack_timeout = *(const uint8_t *)optval;
+        return 0;
     case RDMA_OPTION_ID_REUSEADDR:
         if (optlen != sizeof(int))
             return cm_result(EINVAL);

@@ -31,6 +31,7 @@ struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum 
     id->base.ps = ps;
     id->base.qp_type = type;
     id->port_socket = -1;
+    id->ack_timeout = CM_ACK_TIMEOUT;
     (void)pthread_cond_init(&id->acked, NULL);
     (void)pthread_mutex_lock(&cm_lock);
     id->serial = ++last_serial;

@@ -188,9 +188,6 @@ void rdma_destroy_srq(struct rdma_cm_id *id)
 
 /* ---- For programs that move their queue pair themselves -------------------------------------- */
 
-#define TIMEOUT_CODE 14
-#define RETRIES_MOST 7
-
 /* A number that no queue pair has: ibv_modify_qp leaves the connection to rdma_cm. */
 #define NUMBER_OF_CM 2
 
@@ -219,9 +216,9 @@ static void fill_rtr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask
 
 static void fill_rts(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
-    attr->timeout = TIMEOUT_CODE;
-    attr->retry_cnt = RETRIES_MOST;
-    attr->rnr_retry = RETRIES_MOST;
+    attr->timeout = id->ack_timeout;
+    attr->retry_cnt = CM_RETRIES_MAX;
+    attr->rnr_retry = CM_RETRIES_MAX;
     attr->sq_psn = 0;
     attr->max_rd_atomic = id->initiator_depth;
     *mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |

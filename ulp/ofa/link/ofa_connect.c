@@ -93,6 +93,25 @@ it_status_t ofa_link_attempt(it_ep_handle_t ep, const struct ofa_call *call)
     return it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, call->data, call->length);
 }
 
+/* What a program that moves its queue pair itself says by ibv_modify_qp. */
+static void set_attributes(struct ofa_qp *qp, const struct ofa_call *call)
+{
+    struct ibv_qp_attr *attr = &qp->attr;
+
+    (void)pthread_mutex_lock(&qp->context->lock);
+    if (qp->link.moves) {
+        attr->port_num = attr->ah_attr.port_num = 1;
+        attr->ah_attr.is_global = 1;
+        attr->path_mtu = IBV_MTU_4096;
+        attr->max_dest_rd_atomic = (uint8_t)call->ird;
+        attr->max_rd_atomic = (uint8_t)call->ord;
+        attr->timeout = call->timeout;
+        attr->retry_cnt = call->retry_cnt;
+        attr->rnr_retry = call->rnr_retry;
+    }
+    (void)pthread_mutex_unlock(&qp->context->lock);
+}
+
 int ofa_link_connect(struct ibv_qp *base, const struct ofa_call *call)
 {
     struct ofa_qp *qp = ofa_qp_of(base);
@@ -101,6 +120,7 @@ int ofa_link_connect(struct ibv_qp *base, const struct ofa_call *call)
 
     if (error != 0)
         return error;
+    set_attributes(qp, call);
     before = begin(qp);
     return end(qp, before, ofa_link_attempt(qp->ep, call));
 }
@@ -114,6 +134,7 @@ int ofa_link_accept(struct ibv_qp *base, it_cn_est_identifier_t request,
 
     if (error != 0)
         return error;
+    set_attributes(qp, call);
     before = begin(qp);
     return end(qp, before, it_ep_accept(qp->ep, request, call->data, call->length));
 }

@@ -27,6 +27,10 @@ struct ofa_call {
     uint32_t ird;
     uint32_t ord;
     uint64_t timeout_us; /* 0: the library's */
+    /* Attributes that the queue pair gets, if the connection moves it. */
+    uint8_t timeout;
+    uint8_t retry_cnt;
+    uint8_t rnr_retry;
 };
 
 /* Hears of requests, on the IA's thread. */

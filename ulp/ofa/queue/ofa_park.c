@@ -9,14 +9,11 @@
 
 /* ---- Time limits ---------------------------------------------------------------------------- */
 
-#define TIMEOUT_OF_CM 14 /* of queue pairs whose program leaves the attributes to rdma_cm */
-#define RETRIES_OF_CM 7
-
 /* As InfiniBand counts: 4.096 us << timeout for each try. UINT64_MAX: never. */
 static uint64_t time_limit_ns(const struct ofa_qp *qp)
 {
-    uint64_t timeout = qp->by_cm ? TIMEOUT_OF_CM : qp->attr.timeout;
-    uint64_t tries = (qp->by_cm ? RETRIES_OF_CM : qp->attr.retry_cnt) + UINT64_C(1);
+    uint64_t timeout = qp->attr.timeout;
+    uint64_t tries = qp->attr.retry_cnt + UINT64_C(1);
 
     return timeout == 0 ? UINT64_MAX : (UINT64_C(4096) << (timeout & 31)) * tries;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_run [OPTIONS] PROGRAM ARGS: runs a program of libibverbs or librdmacm on uiwarp. */
+#include "run/ofa_class_dir.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -22,6 +24,9 @@ static const char usage_text[] =
     "  --iwarp                    devices say that they are iWARP cards; else they say RoCE\n"
     "  --completions=peer|local   a completion says that the peer has the data (as it is at\n"
     "                             first), or only that the buffer may be used again\n"
+    "  --class-dir=FOLDER         writes into FOLDER what the kernel shows of devices, and has "
+    "the\n"
+    "                             program find it below /sys/class/infiniband, /dev/infiniband\n"
     "  --help                     this text\n"
     "\n"
     "Environment: ITAPI_LOG=info names what a program asked for and is not there.\n";
@@ -95,6 +100,9 @@ static bool put(const char *variable, const char *value, int *status)
     return false;
 }
 
+/* What the arguments ask for beyond the environment. */
+static const char *class_dir;
+
 static bool misused(const char *text, int *status)
 {
     (void)fprintf(stderr, "it_run: %s\n", text);
@@ -108,6 +116,7 @@ static bool read_options(int argc, char **argv, int *status)
     static const struct option options[] = {
         {"iwarp", no_argument, NULL, 'i'},
         {"completions", required_argument, NULL, 'c'},
+        {"class-dir", required_argument, NULL, 'd'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -126,6 +135,9 @@ static bool read_options(int argc, char **argv, int *status)
             if (!put("ITAPI_OFA_COMPLETIONS", optarg, status))
                 return false;
             break;
+        case 'd':
+            class_dir = optarg;
+            break;
         case 'h':
             (void)fputs(usage_text, stdout);
             *status = 0;
@@ -137,6 +149,23 @@ static bool read_options(int argc, char **argv, int *status)
     if (optind < argc)
         return true;
     return misused("no program is given; --help tells more", status);
+}
+
+/* False, with a line on stderr. */
+static bool redirect(const char *libraries)
+{
+    char path[PATH_MAX * 2];
+    char folder[PATH_MAX];
+
+    (void)snprintf(path, sizeof(path), "%s/libibverbs.so.1", libraries);
+    if (!ofa_class_dir_fill(class_dir, path))
+        return false;
+    (void)snprintf(path, sizeof(path), "%s/libitapi_redirect.so", libraries);
+    if (realpath(class_dir, folder) && setenv("ITAPI_OFA_CLASS_DIR", folder, 1) == 0 &&
+        put_in_front("LD_PRELOAD", path))
+        return true;
+    (void)complain(class_dir);
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -152,6 +181,8 @@ int main(int argc, char **argv)
     }
     if (!put_in_front("LD_LIBRARY_PATH", libraries))
         return complain("setenv");
+    if (class_dir && !redirect(libraries))
+        return CANNOT_RUN;
     (void)execvp(argv[optind], &argv[optind]);
     status = errno == ENOENT ? NOT_FOUND : CANNOT_RUN;
     (void)complain(argv[optind]);
