@@ -102,7 +102,6 @@ static int reset(struct ofa_qp *qp)
 {
     int error = 0;
 
-
     ofa_hand_stop_asking(qp);
     if (!qp->datagrams)
         error = ofa_ep_clear(qp);

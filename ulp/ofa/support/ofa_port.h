@@ -10,8 +10,8 @@
 /*
  * Binds a socket of this type (SOCK_STREAM, SOCK_DGRAM) to the address, whose port may be 0, and
  * writes the port into it. Nobody else gets it; a listen point can be made on a port of TCP while
- * the socket is there. "shared": as with SO_REUSEADDR, for TCP. "only": the wildcard address of IPv6
- * does not mean IPv4, too. 0 or errno; the socket is the caller's to close.
+ * the socket is there. "shared": as with SO_REUSEADDR, for TCP. "only": the wildcard address of
+ * IPv6 does not mean IPv4, too. 0 or errno; the socket is the caller's to close.
  */
 int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, bool only, int *fd);
 
