@@ -249,6 +249,8 @@ static void sweep(struct state *state)
 {
     struct exs_receive receive;
 
+    if (state->in.withdrawing)
+        return;
     for (uint32_t i = state->in.advertised; i < state->in.count;) {
         receive = *exs_stream_in_at(&state->in, i);
         if (!state->cancelled[index_of(&receive)]) {

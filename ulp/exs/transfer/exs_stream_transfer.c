@@ -158,13 +158,15 @@ static void complete(struct exs_connection *connection)
         exs_receive_done(connection, receive.owner, (size_t)receive.filled, 0);
 }
 
-/* Those that are cancelled and not advertised end now. */
+/* Those that are cancelled end in their order, once none of them is advertised. */
 static void sweep(struct exs_connection *connection)
 {
     struct exs_stream_in *in = &connection->in;
     struct exs_request *request;
     uint64_t filled;
 
+    if (in->withdrawing)
+        return;
     for (uint32_t i = in->advertised; i < in->count;) {
         request = exs_stream_in_at(in, i)->owner;
         filled = exs_stream_in_at(in, i)->filled;
