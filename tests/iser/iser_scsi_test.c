@@ -53,8 +53,8 @@ static void check_refusals(void)
         {0x052400, "93 00 0000000000000000 00000000", 512, 0},     /* WRITE SAME of none */
         {0x052400, "93 10 0000000000000000 00000001", 512, 0},     /* ANCHOR */
         {0x050e03, "93 00 0000000000000000 00000001", 1024, 0},    /* not a block of data */
-        {0x050e03, "89 00 0000000000000000 00 00 00 01", 512, 0},  /* COMPARE AND WRITE */
-        {0x050e03, "89 00 0000000000000000 00 00 00 01", 2048, 0}, /* too many data */
+        {0x052400, "89 00 0000000000000000 00 00 00 01", 512, 0},  /* COMPARE AND WRITE */
+        {0x052400, "89 00 0000000000000000 00 00 00 01", 2048, 0}, /* too many data */
         {0x050e03, "2a 00 00000000 00 0001", 200, 0},              /* half a block */
         {0x050e03, "55 10 0000000000 0040", 8, 0},       /* parameters that are not there */
         {0x051a00, "42 0000000000 00 0007", 7, 0},       /* UNMAP list without header */
@@ -127,7 +127,7 @@ static void check_capacity(void)
     CHECK_EQ(512, get32(bed.data + 4));
     CHECK_EQ(32, scsi_good(&bed, "9e 10 0000000000000000 000000ff", 0, 255));
     CHECK_EQ(SCSI_BLOCKS - 1, get32(bed.data + 4));
-    CHECK_EQ(3, bed.data[13]);
+    CHECK_EQ(0, bed.data[13]);
     CHECK_EQ(0xc0, bed.data[14]);
     CHECK_EQ(12, scsi_good(&bed, "9e 10 0000000000000000 0000000c", 0, 255));
     check_residual(243, false);

@@ -49,9 +49,10 @@ struct itiser_unit {
     void *context;
     void *memory; /* blocks * block_size octets that may be read and written; NULL: none */
     uint64_t blocks;
-    uint32_t block_size; /* octets: 512 to 65536, a power of two */
-    unsigned flags;      /* ITISER_UNIT_ bits */
-    char serial[32];     /* of VPD 80 and 83; NUL-terminated */
+    uint32_t block_size;    /* octets: 512 to 65536, a power of two */
+    uint32_t physical_size; /* octets that are written at once without being read; 0: block_size */
+    unsigned flags;         /* ITISER_UNIT_ bits */
+    char serial[32];        /* of VPD 80 and 83; NUL-terminated */
 };
 
 /* Kinds of units that the library brings along. */
@@ -162,6 +163,17 @@ struct itiser;
  */
 struct itiser *itiser_start(struct event_base *base, const struct itiser_config *config,
                             char error[256]);
+
+/**
+ * Takes over who may log in: initiators, networks, incoming and outgoing of each target. Sessions
+ * go on; logins under way are held to what is new. The rest of config is as it was at the start.
+ *
+ * @param config  has the targets of itiser_start, by name and no others
+ * @param error   out: one line for people when it fails; may be NULL
+ *
+ * @return false when it fails: nothing has changed
+ */
+bool itiser_reconfigure(struct itiser *target, const struct itiser_config *config, char error[256]);
 
 /* The address of a portal, with the port that the kernel has chosen. False: there is none. */
 bool itiser_portal_address(const struct itiser *target, size_t index,

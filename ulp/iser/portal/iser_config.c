@@ -97,3 +97,20 @@ bool iser_config_copy(struct itiser_target_config *to, const struct itiser_targe
     iser_config_free(to);
     return false;
 }
+
+static void swap(void *a, void *b, size_t size)
+{
+    uint8_t kept[sizeof(struct itiser_secret)];
+
+    memcpy(kept, a, size);
+    memcpy(a, b, size);
+    memcpy(b, kept, size);
+}
+
+void iser_config_swap_access(struct itiser_target_config *a, struct itiser_target_config *b)
+{
+    swap(&a->incoming, &b->incoming, sizeof(a->incoming));
+    swap(&a->outgoing, &b->outgoing, sizeof(a->outgoing));
+    swap(&a->initiators, &b->initiators, sizeof(a->initiators));
+    swap(&a->networks, &b->networks, sizeof(a->networks));
+}

@@ -279,7 +279,7 @@ bool iser_compare_begin(struct iser_scsi_command *command)
     command->transfer = (uint64_t)command->blocks * 2 * block;
     command->out_length = command->blocks * 2 * block;
     return command->out_length == command->expected_out ||
-           iser_fault(command, ISER_UNIT_DATA_LENGTH);
+           iser_fault_field(command, ISER_FIELD_CDB, 13);
 }
 
 void iser_compare_work(struct iser_scsi_command *command)

@@ -40,8 +40,8 @@ void iser_capacity16_run(struct iser_scsi_command *command)
 
     iser_put64(data, unit->blocks - 1);
     iser_put32(data + 8, unit->block_size);
-    if (unit->block_size < ISER_PHYSICAL_BLOCK)
-        data[13] = (uint8_t)__builtin_ctz(ISER_PHYSICAL_BLOCK / unit->block_size);
+    if (unit->physical_size > unit->block_size)
+        data[13] = (uint8_t)__builtin_ctz(unit->physical_size / unit->block_size);
     if (unit->ops->unmap)
         data[14] = 0xc0; /* LBPME, LBPRZ */
     iser_parameters_put(command, data, sizeof(data));

@@ -35,6 +35,7 @@ static void standard(struct page *page)
     at[2] = 6;    /* SPC-4 */
     at[3] = 0x12; /* HISUP, response data format 2 */
     at[4] = 96 - 5;
+    at[6] = 0x10; /* MULTIP */
     at[7] = 0x02; /* CMDQUE */
     memcpy(at + 8, VENDOR PRODUCT REVISION, 28);
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)

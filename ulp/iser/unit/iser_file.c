@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PAGE 4096u /* what is written at once, and where direct io begins */
+
 struct file {
     int fd;
 };
@@ -164,13 +166,13 @@ static bool can_punch(int fd, bool device, uint64_t size, const struct itiser_un
         return false;
     if (device)
         return config->thin == ITISER_YES;
-    return iser_hole_punch(fd, size, 4096) == 0;
+    return iser_hole_punch(fd, size, PAGE) == 0;
 }
 
 /* A read of the first block shows whether the descriptor takes blocks of this size. */
 static bool check_block(int fd, uint32_t block_size, const char *path, char error[256])
 {
-    void *block = aligned_alloc(4096, block_size < 4096 ? 4096 : block_size);
+    void *block = aligned_alloc(PAGE, block_size < PAGE ? PAGE : block_size);
     ssize_t got = block ? pread(fd, block, block_size, 0) : -1;
 
     free(block);
@@ -204,6 +206,7 @@ static bool describe(struct itiser_unit *unit, struct file *file,
     if (config->thin == ITISER_YES && !unit->ops->unmap)
         return fail(error, config->path, "cannot be thin");
     unit->flags |= ITISER_UNIT_BLOCKS | ITISER_UNIT_CACHE;
+    unit->physical_size = PAGE;
     unit->context = file;
     return true;
 }
