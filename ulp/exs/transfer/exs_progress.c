@@ -78,6 +78,7 @@ static void on_receive(struct exs_connection *connection, const it_dto_cmpl_even
     }
     exs_post_receive(connection, slot);
     connection->flow.posted++;
+    exs_socket_changed(connection->socket);
 }
 
 void exs_connection_completion(struct exs_connection *connection, const it_event_t *event)
