@@ -133,7 +133,11 @@ void iser_tmf_init(struct iser_service *service)
 static uint8_t tmf_abort_task(struct iser_session *session, const struct iser_tmf *tmf,
                               uint32_t ref_cmd_sn)
 {
-    if (iser_task_find(session, tmf->itt)) {
+    const struct iser_task *task = iser_task_find(session, tmf->itt);
+
+    if (task && task->state == ISER_TASK_RESPONSE)
+        return TMF_NO_TASK; /* its status is on its way */
+    if (task) {
         tmf_abort(tmf, session);
         return TMF_DONE;
     }
