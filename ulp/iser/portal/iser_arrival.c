@@ -150,6 +150,22 @@ static void arrival_fill_addresses(const struct iser_arrival *arrival, int fd,
     link->remote = arrival->peer;
 }
 
+/* False without memory: link and arrival are gone. */
+static bool arrival_make_session(struct iser_arrival *arrival, struct iser_link *link)
+{
+    link->user_ops = &iser_session_link_user;
+    arrival->session =
+        iser_session_new(&arrival->owner->service, link, arrival->portal->config.tag);
+    if (!arrival->session) {
+        arrival_free(arrival);
+        return false;
+    }
+    arrival->session->arrival = arrival;
+    arrival->session->convertible =
+        !link->ops->rdma && (arrival->portal->config.kinds & ITISER_CONVERT) != 0;
+    return true;
+}
+
 /* Plain iSCSI: from here on the arrival has a session. */
 static void arrival_become_session(struct iser_arrival *arrival)
 {
@@ -162,13 +178,7 @@ static void arrival_become_session(struct iser_arrival *arrival)
     }
     arrival_fill_addresses(arrival, arrival->fd, link);
     arrival->fd = -1;
-    link->user_ops = &iser_session_link_user;
-    arrival->session = iser_session_new(&target->service, link, arrival->portal->config.tag);
-    if (!arrival->session) {
-        arrival_free(arrival);
-        return;
-    }
-    arrival->session->arrival = arrival;
+    (void)arrival_make_session(arrival, link);
 }
 
 static void arrival_readable(evutil_socket_t fd, short what, void *argument)
@@ -184,31 +194,64 @@ static void arrival_readable(evutil_socket_t fd, short what, void *argument)
     }
     (void)event_del(&arrival->readable);
     arrival_set_low_water(fd, 1);
-    if (arrival->portal->config.kinds & (ITISER_PLAIN | ITISER_CONVERT))
-        arrival_become_session(arrival);
-    else
+    if (memcmp(octets, "MPA ID Req Frame", sizeof(octets)) == 0) {
+        if (arrival->portal->config.kinds & ITISER_RDMA)
+            arrival->owner->request(arrival->owner, fd);
         arrival_free(arrival);
+    } else if (arrival->portal->config.kinds & (ITISER_PLAIN | ITISER_CONVERT)) {
+        arrival_become_session(arrival);
+    } else {
+        arrival_free(arrival);
+    }
+}
+
+/* In the list of those that have not logged in. NULL without memory. */
+static struct iser_arrival *arrival_new(struct iser_portal *portal,
+                                        const struct sockaddr_storage *peer)
+{
+    struct iser_arrival *arrival = calloc(1, sizeof(*arrival));
+
+    if (!arrival)
+        return NULL;
+    arrival->owner = portal->owner;
+    arrival->portal = portal;
+    arrival->peer = *peer;
+    arrival->fd = -1;
+    arrival->born_ms = iser_now_ms();
+    arrival_link(arrival);
+    return arrival;
 }
 
 void iser_arrival_begin(struct iser_portal *portal, int fd, const struct sockaddr_storage *peer)
 {
-    struct itiser *target = portal->owner;
-    struct iser_arrival *arrival = calloc(1, sizeof(*arrival));
+    struct iser_arrival *arrival = arrival_new(portal, peer);
 
-    if (!arrival ||
-        event_assign(&arrival->readable, target->service.base, fd, EV_READ | EV_PERSIST,
-                     arrival_readable, arrival) != 0 ||
-        event_add(&arrival->readable, NULL) != 0) {
-        free(arrival);
+    if (!arrival) {
         (void)close(fd);
         return;
     }
-    arrival->owner = target;
-    arrival->portal = portal;
-    arrival->peer = *peer;
     arrival->fd = fd;
-    arrival->born_ms = iser_now_ms();
+    /* With good arguments it cannot fail. */
+    (void)event_assign(&arrival->readable, portal->owner->service.base, fd, EV_READ | EV_PERSIST,
+                       arrival_readable, arrival);
+    if (event_add(&arrival->readable, NULL) != 0) {
+        arrival_free(arrival);
+        return;
+    }
     arrival_set_low_water(fd, ARRIVAL_PEEK);
-    arrival_link(arrival);
-    arrival_make_room(target, peer);
+    arrival_make_room(portal->owner, peer);
+}
+
+bool iser_arrival_begin_rdma(struct iser_portal *portal, struct iser_link *link)
+{
+    struct iser_arrival *arrival = arrival_new(portal, &link->remote);
+
+    if (!arrival) {
+        iser_link_close(link);
+        return false;
+    }
+    if (!arrival_make_session(arrival, link))
+        return false;
+    arrival_make_room(portal->owner, &arrival->peer);
+    return true;
 }

@@ -33,6 +33,9 @@ struct itiser {
     size_t portal_count;
     struct iser_pool *pool;
     struct event pool_readable;
+    struct iser_fabric *fabric; /* NULL: no portal serves RDMA */
+    /* Way (B): a stream that begins with an MPA Request becomes the IA's; fd stays the caller's. */
+    void (*request)(struct itiser *target, int fd);
 
     /* Connections that have not logged in. */
     struct iser_arrival *oldest, *youngest;
@@ -60,11 +63,20 @@ void iser_portal_close(struct iser_portal *portal);
 
 /* Takes fd. */
 void iser_arrival_begin(struct iser_portal *portal, int fd, const struct sockaddr_storage *peer);
+/* The same for one that has a link of RDMA already; takes it. False without memory. */
+bool iser_arrival_begin_rdma(struct iser_portal *portal, struct iser_link *link);
 /* It has logged in, or is gone. */
 void iser_arrival_settled(struct iser_session *session);
 /* False: there is none. */
 bool iser_arrival_drop_oldest(struct itiser *target);
 void iser_arrivals_expire(struct itiser *target);
+
+/* ---- iser_fabric.c ---- */
+
+/* Opens the IA. False: error says why. */
+bool iser_fabric_open(struct itiser *target, const char *interface, char error[256]);
+/* No session is left. */
+void iser_fabric_close(struct itiser *target);
 
 /* ---- iser_config.c ---- */
 

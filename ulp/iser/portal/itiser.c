@@ -172,6 +172,14 @@ static bool itiser_add_portals(struct itiser *target, const struct itiser_config
     return true;
 }
 
+static bool itiser_wants_rdma(const struct itiser_config *config)
+{
+    for (size_t i = 0; i < config->portal_count; i++)
+        if (config->portals[i].kinds & (ITISER_RDMA | ITISER_CONVERT))
+            return true;
+    return false;
+}
+
 static bool itiser_begin(struct itiser *target, const struct itiser_config *config, char *error)
 {
     struct iser_service *service = &target->service;
@@ -198,6 +206,8 @@ static bool itiser_begin(struct itiser *target, const struct itiser_config *conf
     (void)event_assign(&target->stop_timer, service->base, -1, EV_PERSIST, itiser_stopping, target);
     if (event_add(&target->pool_readable, NULL) != 0)
         return itiser_refuse(error, "the event base takes no descriptor", "");
+    if (itiser_wants_rdma(config) && !iser_fabric_open(target, config->interface, error))
+        return false;
     return itiser_add_targets(target, config, error) && itiser_add_portals(target, config, error);
 }
 
@@ -289,6 +299,7 @@ void itiser_free(struct itiser *target)
     itiser_free_targets(target);
     if (target->pool)
         iser_pool_free(target->pool);
+    iser_fabric_close(target);
     iser_buffers_fini(&target->service.buffers);
     free(target->portals);
     free(target);

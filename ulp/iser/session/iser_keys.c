@@ -46,7 +46,7 @@ static const struct key keys[] = {
     KEY_TRUTH("InitialR2T", KEY_OR, initial_r2t, 1, 0),
     KEY_TRUTH("ImmediateData", KEY_AND, immediate_data, 1, 1),
     KEY_LENGTH("MaxBurstLength", KEY_MIN, max_burst, 262144, 1048576),
-    KEY_LENGTH("FirstBurstLength", KEY_MIN, first_burst, 65536, 262144),
+    KEY_LENGTH("FirstBurstLength", KEY_MIN, first_burst, 65536, 65536),
     {"MaxOutstandingR2T", KEY_MIN, KEY_AT(max_r2t), 1, 1, 1, 65535},
     {"MaxConnections", KEY_MIN, KEY_AT(max_connections), 1, 1, 1, 65535},
     {"ErrorRecoveryLevel", KEY_MIN, KEY_AT(recovery_level), 0, 0, 0, 2},

@@ -16,6 +16,14 @@ enum login_done_status {
     LOGIN_RESOURCES = 0x0302
 };
 
+/*
+ * Over RDMA: what a message has room for, and what the initiator of Linux has posted receives for,
+ * whatever it has negotiated.
+ */
+#define LOGIN_SEND_MAX       8192u
+#define LOGIN_SEND_LINUX     128u
+#define LOGIN_RECEIVES_SPARE (ISER_WINDOW_SPARE + 16u)
+
 /* ---------------------------------------------------------------- who may */
 
 /* The octets of an address, IPv4 also if it is written as IPv6. */
@@ -183,6 +191,17 @@ static bool login_base_is_solicited(const struct iser_session *session)
                                        : session->link->ops->rdma;
 }
 
+/* PDUs that may be on their way: commands, each with what it may send unasked, and all others. */
+static uint32_t login_receives(const struct iser_params *params)
+{
+    uint32_t unasked = 0;
+
+    if (!params->initial_r2t)
+        unasked =
+            (params->first_burst + params->target_receive_max - 1) / params->target_receive_max;
+    return ISER_WINDOW * (1 + unasked) + LOGIN_RECEIVES_SPARE;
+}
+
 static void login_set_limits(struct iser_session *session)
 {
     const struct iser_params *params = &session->params;
@@ -199,7 +218,12 @@ static void login_set_limits(struct iser_session *session)
     if (!params->rdma && !session->link->ops->rdma)
         return;
     limits->send_max = params->initiator_receive_max;
+    if (limits->send_max > LOGIN_SEND_MAX)
+        limits->send_max = LOGIN_SEND_MAX;
+    if (session->link->ops->rdma && !session->discovery)
+        limits->send_max = LOGIN_SEND_LINUX;
     limits->receive_max = params->target_receive_max;
+    limits->receives = login_receives(params);
     limits->write_base_solicited = login_base_is_solicited(session);
 }
 

@@ -130,6 +130,27 @@ static void session_idle(evutil_socket_t fd, short what, void *argument)
 
 /* ---------------------------------------------------------------- the beginning */
 
+static void session_bind(struct iser_session *session, struct iser_link *link)
+{
+    session->link = link;
+    session->buffers =
+        link->ops->rdma ? &session->service->rdma_buffers : &session->service->buffers;
+    link->user = session;
+    link->numbers = &session->numbers;
+}
+
+void iser_session_take_link(struct iser_session *session, struct iser_link *link)
+{
+    struct iser_link *before = session->link;
+
+    link->user_ops = before->user_ops;
+    link->limits = before->limits;
+    link->local = before->local;
+    link->remote = before->remote;
+    session_bind(session, link);
+    iser_link_close(before);
+}
+
 struct iser_session *iser_session_new(struct iser_service *service, struct iser_link *link,
                                       uint16_t tag)
 {
@@ -141,7 +162,6 @@ struct iser_session *iser_session_new(struct iser_service *service, struct iser_
         return NULL;
     }
     session->service = service;
-    session->link = link;
     session->tag = tag;
     iser_params_init(&session->params);
     session->next = service->sessions;
@@ -149,9 +169,7 @@ struct iser_session *iser_session_new(struct iser_service *service, struct iser_
     if (session->next)
         session->next->previous = &session->next;
     service->sessions = session;
-    link->user = session;
-    link->numbers = &session->numbers;
-    session->buffers = link->ops->rdma ? &service->rdma_buffers : &service->buffers;
+    session_bind(session, link);
     /* Neither call fails: event_assign with good arguments, and a timer of little memory. */
     (void)event_assign(&session->idle, service->base, -1, EV_PERSIST, session_idle, session);
     (void)event_add(&session->idle, &interval);

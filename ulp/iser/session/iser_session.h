@@ -53,7 +53,10 @@ struct iser_service {
     void (*addresses)(struct iser_session *session, struct iser_text *out);
     /* It has logged in, or is about to be freed. */
     void (*settled)(struct iser_session *session);
-    /* Way (A): the final Login Response is the last message in plain TCP. False: it cannot be. */
+    /*
+     * Way (A): the connection becomes RDMA, behind the final Login Response. A session of way (A)
+     * has .convertible. False: it cannot.
+     */
     bool (*convert)(struct iser_session *session, const uint8_t *bhs, const struct iser_text *text);
 };
 
@@ -146,6 +149,8 @@ struct iser_session {
  */
 struct iser_session *iser_session_new(struct iser_service *service, struct iser_link *link,
                                       uint16_t tag);
+/* The link is the session's from now on; the one before is closed. */
+void iser_session_take_link(struct iser_session *session, struct iser_link *link);
 void iser_session_enter(struct iser_session *session);
 /* The memory goes with the last leave of an ended session, when no unit uses it any more. */
 void iser_session_leave(struct iser_session *session);

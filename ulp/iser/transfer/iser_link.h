@@ -29,6 +29,7 @@ struct iser_limits {
     uint32_t receive_max; /* that we take */
     uint32_t max_burst;
     uint32_t window;           /* commands that may be open */
+    uint32_t receives;         /* RDMA: PDUs that may be on their way to us */
     bool write_base_solicited; /* RDMA: the first solicited octet lies at Write Base Offset */
 };
 
@@ -57,8 +58,6 @@ struct iser_transfer {
 
     /* RDMA: what the initiator has advertised. */
     struct iser_header tags;
-    uint64_t write_origin; /* where octet 0 of the command lies, in terms of the write STag */
-    unsigned posted;       /* RDMA requests under way */
 
     /* The response waits for the data, or for room. */
     uint8_t response[ISER_BHS];
@@ -114,7 +113,6 @@ struct iser_link {
     /* The PDU that is being handed up, RDMA only: its iSER header. */
     struct iser_header header;
     struct sockaddr_storage local, remote;
-    bool remote_invalidation;
     bool closed;
     bool lost;
     bool draining;

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A scripted initiator, made from the layouts of RFC 7143 and RFC 7145 alone: octets at offsets,
+ * over a TCP stream or over an iWARP peer of ours (support/raw_peer.h). Nothing of it is the
+ * target's code. And a target that runs in a thread.
+ */
+#ifndef ITAPI_TESTS_ISER_WIRE_KIT_H
+#define ITAPI_TESTS_ISER_WIRE_KIT_H
+
+#include "itiser.h"
+#include "support/check.h"
+#include "support/raw_peer.h"
+
+#include <pthread.h>
+
+#define WIRE_TARGET "iqn.2026-11.example:wire"
+#define WIRE_MEMORY (1u << 20)
+#define WIRE_STAG   0x00abcd01u
+#define WIRE_BASE   UINT64_C(0x12345000)
+#define WIRE_BLOCK  512u
+
+/* ---- a target ---- */
+
+struct wire_bed {
+    struct itiser_config config; /* to be changed before wire_open */
+    struct itiser_target_config target_config;
+    struct itiser_portal_config portal;
+    struct itiser *target;
+    struct event_base *base;
+    struct event *wake;
+    pthread_t thread;
+    uint16_t port; /* network order */
+};
+
+/* LUN 0: 64 MiB of memory; LUN 1: null. All ways in, on 127.0.0.1. */
+void wire_prepare(struct wire_bed *bed);
+void wire_open(struct wire_bed *bed);
+void wire_close(struct wire_bed *bed);
+/* The thread of the target stops, as by SIGTERM: sessions are asked to leave. */
+void wire_stop(struct wire_bed *bed, unsigned timeout_ms);
+
+/* ---- an initiator ---- */
+
+enum wire_way {
+    WIRE_PLAIN,
+    WIRE_DIGESTS, /* plain, both digests */
+    WIRE_RDMA,    /* (B), as Linux does it: no remote invalidation */
+    WIRE_RDMA_INVALIDATE,
+    WIRE_CONVERT,       /* (A) */
+    WIRE_CONVERT_HELLO, /* (A), with Hello */
+    WIRE_WAYS
+};
+
+struct wire {
+    struct raw_peer raw;
+    enum wire_way way;
+    bool rdma; /* FPDUs */
+    bool digests;
+    bool immediate_data, initial_r2t; /* agreed on */
+    bool base_is_solicited;           /* where write_base points */
+    uint32_t cmd_sn, exp_stat_sn, itt;
+    uint32_t send_msn, response_msn;
+    uint32_t target_max; /* data segment that the target takes */
+    uint32_t burst, first_burst;
+    unsigned char *memory;  /* WIRE_MEMORY octets behind WIRE_STAG, from WIRE_BASE on */
+    unsigned reads, writes; /* RDMA of the target */
+    uint32_t last_read_length;
+    uint64_t last_read_at;
+};
+
+struct wire_pdu {
+    unsigned char iser[28];
+    unsigned char bhs[48];
+    unsigned char data[1 << 18];
+    size_t length;
+    unsigned send_op; /* RDMAP opcode */
+    uint32_t invalidated;
+};
+
+uint32_t wire_get(const unsigned char *at, unsigned octets);
+void wire_put(unsigned char *at, uint64_t value, unsigned octets);
+
+/* TCP alone. */
+void wire_connect(struct wire *wire, const struct wire_bed *bed, enum wire_way way);
+void wire_free(struct wire *wire);
+/* MPA, if the way begins with it; a login with the usual keys; keys: more, each with its NUL. */
+void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way, const char *keys,
+                size_t keys_length);
+#define WIRE_LOGIN(wire, bed, way, keys) wire_login(wire, bed, way, keys, sizeof(keys))
+void wire_mpa(struct wire *wire);
+
+/* opcode with the immediate bit; ITT, CmdSN and ExpStatSN are filled in (CmdSN goes on). */
+void wire_begin(struct wire *wire, unsigned char bhs[48], unsigned opcode, unsigned flags);
+void wire_send(struct wire *wire, const unsigned char bhs[48], const void *data, size_t length);
+/* The same with STags: octet 0 of the iSER header says which. */
+void wire_send_tagged(struct wire *wire, unsigned char bhs[48], const void *data, size_t length,
+                      bool read, bool write, uint64_t write_base);
+/* The next PDU; what the target reads and writes by RDMA meanwhile is served. False: the end. */
+bool wire_receive(struct wire *wire, struct wire_pdu *pdu);
+/* Ends the test unless the next PDU has this opcode. */
+void wire_expect(struct wire *wire, struct wire_pdu *pdu, unsigned opcode);
+
+/* A command without data; its status. */
+unsigned wire_command(struct wire *wire, const unsigned char *cdb, struct wire_pdu *response);
+/* READ(10) into .memory; status. */
+unsigned wire_read(struct wire *wire, uint32_t lba, uint32_t length, uint32_t expected,
+                   struct wire_pdu *response);
+/* WRITE(10) from .memory: so much immediate, then so much unsolicited, the rest solicited. */
+unsigned wire_write(struct wire *wire, uint32_t lba, uint32_t length, uint32_t immediate,
+                    uint32_t unsolicited, struct wire_pdu *response);
+void wire_logout(struct wire *wire);
+
+#endif
