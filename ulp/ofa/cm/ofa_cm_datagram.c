@@ -187,6 +187,7 @@ static int open_socket(struct cm_id *id)
         error = ofa_port_keep(&local, SOCK_DGRAM, false, false, &id->port_socket);
         if (error != 0)
             return error;
+        id->base.route.addr.src_storage = local;
     }
     return connect(id->port_socket, peer, ofa_address_length(peer)) == 0 ? 0 : errno;
 }

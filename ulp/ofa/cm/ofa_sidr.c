@@ -11,6 +11,7 @@ enum {
     AT_KIND = 16,
     AT_STATUS = 17,
     AT_LENGTH = 18,
+    AT_ZERO = 19,
     AT_TRANSACTION = 20,
     AT_NUMBER = 28,
     AT_QKEY = 32
@@ -42,7 +43,7 @@ bool cm_sidr_decode(const unsigned char *bytes, size_t length, struct cm_sidr_me
     uint32_t qkey;
 
     if (length < CM_SIDR_HEADER || memcmp(bytes, magic, sizeof(magic)) != 0 ||
-        length != CM_SIDR_HEADER + (size_t)bytes[AT_LENGTH] ||
+        length != CM_SIDR_HEADER + (size_t)bytes[AT_LENGTH] || bytes[AT_ZERO] != 0 ||
         (bytes[AT_KIND] != CM_SIDR_REQUEST && bytes[AT_KIND] != CM_SIDR_REPLY))
         return false;
     memcpy(&transaction, bytes + AT_TRANSACTION, sizeof(transaction));
