@@ -160,7 +160,7 @@ static void take_write(struct wire *wire, const struct raw_segment *segment)
     wire->writes++;
 }
 
-static void answer_read(struct wire *wire, const struct raw_segment *segment)
+void wire_answer_read(struct wire *wire, const struct raw_segment *segment)
 {
     const unsigned char *request = segment->payload;
     uint32_t sink = wire_get(request, 4), left = wire_get(request + 12, 4);
@@ -199,7 +199,7 @@ static bool receive_send(struct wire *wire, unsigned char *message, size_t room,
         if (segment.tagged) {
             take_write(wire, &segment);
         } else if (segment.qn == 1) {
-            answer_read(wire, &segment);
+            wire_answer_read(wire, &segment);
         } else {
             if (segment.qn != 0)
                 return false; /* a Terminate */

@@ -97,6 +97,8 @@ void wire_send_tagged(struct wire *wire, unsigned char bhs[48], const void *data
                       bool read, bool write, uint64_t write_base);
 /* The next PDU; what the target reads and writes by RDMA meanwhile is served. False: the end. */
 bool wire_receive(struct wire *wire, struct wire_pdu *pdu);
+/* An RDMA Read of the target's. */
+void wire_answer_read(struct wire *wire, const struct raw_segment *segment);
 /* Ends the test unless the next PDU has this opcode. */
 void wire_expect(struct wire *wire, struct wire_pdu *pdu, unsigned opcode);
 

@@ -2,6 +2,7 @@
 /* The target against a scripted initiator, by every way in. */
 #include "iser_wire_kit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct wire_bed bed;
@@ -94,9 +95,198 @@ static void data(void)
     check_context(NULL);
 }
 
+/* ---- control --------------------------------------------------------------------------------- */
+
+static void ping(struct wire *wire)
+{
+    unsigned char bhs[48];
+
+    wire_begin(wire, bhs, 0x40, 0x80);
+    wire_put(bhs + 20, 0xffffffff, 4);
+    wire_send(wire, bhs, "hello", 5);
+    wire_expect(wire, &pdu, 0x20);
+    CHECK(memcmp(pdu.bhs + 16, bhs + 16, 4) == 0);
+    CHECK_EQ(0xffffffff, wire_get(pdu.bhs + 20, 4));
+    CHECK_EQ(5, pdu.length);
+    CHECK(memcmp(pdu.data, "hello", 5) == 0);
+}
+
+static unsigned manage(struct wire *wire, unsigned function, unsigned lun, uint32_t itt)
+{
+    unsigned char bhs[48];
+
+    wire_begin(wire, bhs, 0x42, 0x80 | function);
+    bhs[9] = (unsigned char)lun;
+    wire_put(bhs + 20, itt, 4);
+    wire_put(bhs + 32, wire->cmd_sn - 1, 4);
+    wire_send(wire, bhs, NULL, 0);
+    wire_expect(wire, &pdu, 0x22);
+    return pdu.bhs[2];
+}
+
+/* The octets of a command are more or fewer than the initiator expects. */
+static void residuals(struct wire *wire)
+{
+    CHECK_EQ(0, wire_read(wire, 0, 1024, 4096, &pdu));
+    CHECK_EQ(2, pdu.bhs[1] & 6);
+    CHECK_EQ(3072, wire_get(pdu.bhs + 44, 4));
+    CHECK_EQ(0, wire_read(wire, 0, 1024, 512, &pdu));
+    CHECK_EQ(4, pdu.bhs[1] & 6);
+    CHECK_EQ(512, wire_get(pdu.bhs + 44, 4));
+}
+
+static void text(struct wire *wire)
+{
+    unsigned char bhs[48];
+    char address[64];
+
+    wire_begin(wire, bhs, 0x04, 0x80);
+    wire_put(bhs + 20, 0xffffffff, 4);
+    wire_send(wire, bhs, "SendTargets=", 13);
+    wire_expect(wire, &pdu, 0x24);
+    CHECK_EQ(0x80, pdu.bhs[1]);
+    CHECK_EQ(0xffffffff, wire_get(pdu.bhs + 20, 4));
+    (void)snprintf(address, sizeof(address), "TargetAddress=127.0.0.1:%u,1",
+                   (unsigned)wire_get((const unsigned char *)&bed.port, 2));
+    CHECK_EQ(sizeof("TargetName=" WIRE_TARGET) + strlen(address) + 1, pdu.length);
+    CHECK(strcmp((const char *)pdu.data, "TargetName=" WIRE_TARGET) == 0);
+    CHECK(strcmp((const char *)pdu.data + sizeof("TargetName=" WIRE_TARGET), address) == 0);
+}
+
+/* Outside of the window nothing is answered. */
+static void outside_of_the_window(struct wire *wire)
+{
+    uint32_t in_order = wire->cmd_sn;
+    unsigned char bhs[48];
+
+    wire->cmd_sn = in_order - 1;
+    wire_begin(wire, bhs, 0x01, 0x80);
+    wire_send(wire, bhs, NULL, 0);
+    wire->cmd_sn = in_order + 128;
+    wire_begin(wire, bhs, 0x01, 0x80);
+    wire_send(wire, bhs, NULL, 0);
+    wire->cmd_sn = in_order;
+    ping(wire);
+}
+
+static void control_by(enum wire_way way)
+{
+    struct wire wire;
+
+    check_context(ways[way]);
+    WIRE_LOGIN(&wire, &bed, way, "InitialR2T=No\0ImmediateData=Yes");
+    take_attention(&wire);
+    ping(&wire);
+    text(&wire);
+    residuals(&wire);
+    outside_of_the_window(&wire);
+    CHECK_EQ(1, manage(&wire, 1, 0, 0x7777)); /* no such task */
+    CHECK_EQ(0, manage(&wire, 2, 0, 0));
+    CHECK_EQ(2, manage(&wire, 5, 99, 0)); /* no such LUN */
+    CHECK_EQ(5, manage(&wire, 8, 0, 0));
+    CHECK_EQ(0, manage(&wire, 5, 0, 0));
+    take_attention(&wire);
+    wire_logout(&wire);
+}
+
+static void control(void)
+{
+    for (unsigned way = 0; way < WIRE_WAYS; way++)
+        control_by((enum wire_way)way);
+    check_context(NULL);
+}
+
+/* ---- an aborted command ---------------------------------------------------------------------- */
+
+static void begin_write(struct wire *wire, unsigned char bhs[48])
+{
+    wire_begin(wire, bhs, 0x01, 0xa1);
+    wire_put(bhs + 20, 4096, 4);
+    bhs[32] = 0x2a;
+    bhs[40] = 8;
+    wire_send_tagged(wire, bhs, NULL, 0, false, true, WIRE_BASE);
+}
+
+/* Plain: its R2T is not served any more, and late data are nobody's. */
+static void abort_plain(void)
+{
+    unsigned char bhs[48], data[48] = {0x05, 0x80};
+    struct wire wire;
+
+    WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    take_attention(&wire);
+    begin_write(&wire, bhs);
+    wire_expect(&wire, &pdu, 0x31);
+    memcpy(data + 16, bhs + 16, 4);
+    memcpy(data + 20, pdu.bhs + 20, 4);
+    CHECK_EQ(0, manage(&wire, 1, 0, wire_get(bhs + 16, 4)));
+    wire_send(&wire, data, wire.memory, 4096);
+    CHECK_EQ(1, manage(&wire, 1, 0, wire_get(bhs + 16, 4)));
+    ping(&wire);
+    wire_logout(&wire);
+}
+
+/* RDMA: the answer comes when the RDMA Read that was under way is over. */
+static void abort_rdma(void)
+{
+    static struct raw_segment segment;
+    unsigned char bhs[48], tmf[48];
+    struct wire wire;
+
+    WIRE_LOGIN(&wire, &bed, WIRE_RDMA, "InitialR2T=Yes");
+    take_attention(&wire);
+    begin_write(&wire, bhs);
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&wire.raw, &segment));
+    CHECK_EQ(1, segment.qn);
+    wire_begin(&wire, tmf, 0x42, 0x81);
+    memcpy(tmf + 20, bhs + 16, 4);
+    wire_send(&wire, tmf, NULL, 0);
+    ping(&wire); /* the answer to the abortion waits */
+    wire_answer_read(&wire, &segment);
+    wire_expect(&wire, &pdu, 0x22);
+    CHECK_EQ(0, pdu.bhs[2]);
+    wire_logout(&wire);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+/* The same initiator port again: the older session ends. Another port: both live. */
+static void reinstatement(void)
+{
+    struct wire first, again, other;
+
+    WIRE_LOGIN(&first, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    WIRE_LOGIN(&other, &bed, WIRE_RDMA, "InitialR2T=Yes");
+    WIRE_LOGIN(&again, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    CHECK(!wire_receive(&first, &pdu));
+    wire_free(&first);
+    ping(&other);
+    ping(&again);
+    wire_logout(&other);
+    wire_logout(&again);
+}
+
+/* Sessions are asked to leave, and cut when they do not. */
+static void stopping(void)
+{
+    struct wire polite, deaf;
+
+    WIRE_LOGIN(&polite, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    WIRE_LOGIN(&deaf, &bed, WIRE_RDMA, "InitialR2T=Yes");
+    wire_stop(&bed, 1000);
+    wire_expect(&polite, &pdu, 0x32);
+    CHECK_EQ(1, pdu.bhs[36]);
+    CHECK_EQ(1, wire_get(pdu.bhs + 42, 2));
+    wire_logout(&polite);
+    wire_expect(&deaf, &pdu, 0x32);
+    CHECK(!wire_receive(&deaf, &pdu));
+    wire_free(&deaf);
+}
+
 int main(void)
 {
-    static void (*const tests[])(void) = {data};
+    static void (*const tests[])(void) = {data,       control,       abort_plain,
+                                          abort_rdma, reinstatement, stopping};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         setup();
