@@ -760,6 +760,9 @@ it_status_t itx_evd_arm(it_evd_handle_t evd_handle, itx_evd_arm_t arm);
  * Limits for how long a call that waits (it_evd_wait, itx_evd_wait_n, itx_aevd_wait) may poll
  * before it lets its thread sleep. Polling answers sooner and takes processor time; it
  * happens only where earlier waits were short, and by default for some 50 microseconds at most.
+ * The same limit holds for a post of a program that polls memory: where the program has posted as
+ * soon as the peer's answer was there, again and again, a post reads the next answer before it
+ * returns, for some 100 microseconds at most. Programs with callbacks or descriptors are left out.
  *
  * @param ia_handle  the Interface Adapter, all of whose EVDs are meant
  * @param spin_us    longest time, microseconds; 0: the thread sleeps at once, whenever nothing has

@@ -124,6 +124,22 @@ static void handover_unpark(struct evd_task *task)
     handover_start_ticking(ia->ual);
 }
 
+static void handover_relieve(struct evd_task *task)
+{
+    struct uiw_progress *progress =
+        (struct uiw_progress *)(void *)((char *)task - offsetof(struct uiw_progress, relieve));
+    struct uiw_ia *ia =
+        (struct uiw_ia *)(void *)((char *)progress - offsetof(struct uiw_ia, progress));
+
+    evd_timer_stop(&progress->hand_over);
+    handover_watch(ia->ual);
+}
+
+void uiw_handover_at_once(struct ual_ia *ia)
+{
+    (void)evd_loop_submit(ia->evd.loop, &uiw_progress_of(ia)->relieve);
+}
+
 /* Something has arrived. */
 static void handover_ready(void *argument, unsigned events)
 {
@@ -140,6 +156,7 @@ static void handover_ready(void *argument, unsigned events)
         handover_start_ticking(ia);
         return;
     }
+    atomic_store_explicit(&progress->taken, base_rough_ticks(), memory_order_relaxed);
     if (progress->active_count > 0 && progress->active_count <= HANDOVER_ACTIVE)
         (void)uiw_round_run(progress, false);
     do {
@@ -166,6 +183,7 @@ bool uiw_handover_open(struct ual_ia *ia)
     struct epoll_event event = {.events = EPOLLIN};
 
     progress->unpark.run = handover_unpark;
+    progress->relieve.run = handover_relieve;
     uiw_sweep_open(ia);
     progress->gate_fd = epoll_create1(EPOLL_CLOEXEC);
     if (progress->gate_fd < 0 ||

@@ -220,6 +220,7 @@ bool uiw_lead_open(struct ual_ia *ia)
 
     base_lock_init(&progress->lock);
     progress->spin_ns = LEAD_SPIN_MAX_NS;
+    progress->stay = uiw_stay_here;
     progress->gate_fd = -1;
     progress->staging = malloc(UIW_STAGING_SIZE);
     progress->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -90,6 +90,12 @@ void uiw_hold_sweep(struct uiw_agenda *agenda);
 
 bool uiw_handover_open(struct ual_ia *ia);
 void uiw_handover_close(struct ual_ia *ia); /* also after an open that failed */
+/* No consumer will lead: the loop watches from now on, without waiting for its next tick. */
+void uiw_handover_at_once(struct ual_ia *ia);
+
+/* ---- uiw_stay_here.c: a post has left, when so many FPDUs had come ---- */
+
+void uiw_stay_here(struct ual_ep *ual, uint64_t heard, enum uiw_stay_order order);
 
 /* ---- uiw_lead.c: a consumer leads; opening and closing ---- */
 

@@ -15,6 +15,7 @@
 #include "vp/uiwarp/queue/uiw_queue.h"
 #include "vp/uiwarp/queue/uiw_reads.h"
 #include "vp/uiwarp/queue/uiw_rx.h"
+#include "vp/uiwarp/queue/uiw_stay.h"
 #include "vp/uiwarp/queue/uiw_tx.h"
 
 /* Rights of peers, depths and watermarks; set by it_ep_modify at any time. */
@@ -62,6 +63,7 @@ struct uiw_ep {
     uint8_t sent_is; /* enum uiw_done of a request whose last octet has left */
     bool hold_met;   /* what is held was met by a sweep; see uiw_sweep.c */
     struct uiw_pacing pacing;
+    struct uiw_stay stay;
 
     _Alignas(64) struct uiw_tx tx;
     _Alignas(64) struct uiw_rx rx;

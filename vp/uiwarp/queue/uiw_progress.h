@@ -12,6 +12,7 @@
 #include "evd/loop/evd_loop.h"
 #include "evd/loop/evd_waiter.h"
 #include "vp/uiwarp/queue/uiw_agenda.h"
+#include "vp/uiwarp/queue/uiw_stay.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -61,6 +62,13 @@ struct uiw_progress {
     _Atomic uint32_t blocked; /* streams whose socket is full */
     _Atomic uint32_t follower_count; /* written with lock held */
     _Atomic bool gate_open;          /* arrivals wake the loop; the loop thread writes */
+    /*
+     * When the loop, or a post that stayed, began to take in what came last: rough ticks. See
+     * uiw_stay.h.
+     */
+    _Atomic uint64_t taken;
+    /* uiw_stay_here; immutable */
+    void (*stay)(struct ual_ep *ual, uint64_t heard, enum uiw_stay_order order);
     _Atomic uint64_t thread_wakeups;
     _Atomic uint64_t leader_changes; /* between the loop and consumers, and among those */
     int epoll_fd;                    /* all established streams; immutable */
@@ -90,7 +98,8 @@ struct uiw_progress {
     uint32_t stints_seen;
     unsigned asleep_ticks;
     uint32_t stints_swept;
-    struct evd_task unpark; /* submitted by a leader that leaves */
+    struct evd_task unpark;  /* submitted by a leader that leaves */
+    struct evd_task relieve; /* and by one that leaves what is to come to the loop */
 
     /* EPs with something to do later: uiw_later.h. */
     struct uiw_agenda deferred, held, drawn, holding;

@@ -155,8 +155,7 @@ void uiw_reader_count_fpdus(struct uiw_ep *ep)
                           memory_order_relaxed);
 }
 
-/* The stream stands within a message: also between two of its FPDUs. */
-static bool reader_is_unfinished(const struct uiw_ep *ep)
+bool uiw_reader_is_unfinished(const struct uiw_ep *ep)
 {
     return !iw_rx_at_boundary(&ep->rx.iw) || (ep->rx.iw.fpdus > 0 && !ep->rx.iw.segment.last);
 }
@@ -183,6 +182,6 @@ void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct ui
     } while (read->state == UIW_READ_MORE &&
              reader_turn_goes_on(ep, read, ep->rx.iw.fpdus - fpdus, shared));
     uiw_count(&ep->rx.octets_in, read->octets);
-    uiw_pause_note(&ep->rx.pause, reader_is_unfinished(ep));
+    uiw_pause_note(&ep->rx.pause, uiw_reader_is_unfinished(ep));
     uiw_reader_count_fpdus(ep);
 }

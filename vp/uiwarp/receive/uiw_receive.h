@@ -67,4 +67,7 @@ void uiw_reader_count_fpdus(struct uiw_ep *ep);
  */
 void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct uiw_read *read);
 
+/* The stream stands within a message: also between two of its FPDUs. */
+bool uiw_reader_is_unfinished(const struct uiw_ep *ep);
+
 #endif

@@ -45,12 +45,27 @@ static bool post_may_wait_locked(struct uiw_ep *ep, const struct vp_request *req
            uiw_pacing_gather(&ep->pacing, request->length);
 }
 
+static enum uiw_stay_order __attribute__((noinline))
+post_learn_locked(struct uiw_ep *ep, uint64_t taken)
+{
+    uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
+    struct uiw_stay_times times = {
+        .posted = atomic_load_explicit(&ep->pacing.last_post, memory_order_relaxed),
+        .taken = taken,
+        .now = base_rough_ticks(),
+    };
+
+    return uiw_stay_learn(&ep->stay, tail, &times);
+}
+
 /* The time at which posted requests leave. */
 enum post_pace {
     POST_NEVER, /* flushed, or about to be */
     POST_NOW,
-    POST_SOON, /* may wait for company */
-    POST_HELD  /* waits for a post without IT_COALESCE_WR_FLAG */
+    POST_SOON,  /* may wait for company */
+    POST_HELD,  /* waits for a post without IT_COALESCE_WR_FLAG */
+    POST_STAYS, /* now, and the poster reads the answer: see uiw_stay.h */
+    POST_STAYED /* now, and it is read by others again */
 };
 
 /*
@@ -61,6 +76,7 @@ static enum post_pace post_pace_locked(struct uiw_ep *ep, const struct vp_reques
 {
     uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
     bool others_wait = atomic_load_explicit(&ep->sq_ready, memory_order_relaxed) != tail - 1;
+    uint64_t taken;
 
     if ((request->flags & IT_COALESCE_WR_FLAG) && uiw_queue_in_use(&ep->sq) < ep->sq.depth) {
         if (!others_wait)
@@ -72,7 +88,34 @@ static enum post_pace post_pace_locked(struct uiw_ep *ep, const struct vp_reques
     if (post_may_wait_locked(ep, request) && !others_wait)
         return POST_SOON;
     uiw_pacing_release(&ep->pacing);
+    /* Where consumers poll or wait nothing is taken in otherwise. */
+    taken = atomic_load_explicit(&ep->ia->progress.taken, memory_order_relaxed);
+    if (__builtin_expect(taken == ep->stay.seen, true))
+        return POST_NOW;
+    switch (post_learn_locked(ep, taken)) {
+    case UIW_STAY:
+        return POST_STAYS;
+    case UIW_STAY_NO_MORE:
+        return POST_STAYED;
+    case UIW_STAY_NOT:
+        break;
+    }
     return POST_NOW;
+}
+
+static void post_send_now(struct ual_ep *ual)
+{
+    uiw_drive_send(ual, false);
+    uiw_pacing_sent(&uiw_ep_of(ual)->pacing, base_rough_ticks());
+}
+
+static void post_send_and_stay(struct ual_ep *ual, enum uiw_stay_order order)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    uint64_t heard = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
+
+    post_send_now(ual);
+    ep->ia->progress.stay(ual, heard, order);
 }
 
 static void post_send(struct ual_ep *ual, enum post_pace pace)
@@ -81,14 +124,19 @@ static void post_send(struct ual_ep *ual, enum post_pace pace)
     case POST_NEVER:
         break;
     case POST_NOW:
-        uiw_drive_send(ual, false);
-        uiw_pacing_sent(&uiw_ep_of(ual)->pacing, base_rough_ticks());
+        post_send_now(ual);
         break;
     case POST_SOON:
         uiw_later_defer(ual);
         break;
     case POST_HELD:
         uiw_later_hold(ual);
+        break;
+    case POST_STAYS:
+        post_send_and_stay(ual, UIW_STAY);
+        break;
+    case POST_STAYED:
+        post_send_and_stay(ual, UIW_STAY_NO_MORE);
         break;
     }
 }
