@@ -84,30 +84,55 @@ static void check_bind(void)
     CHECK_DAT(dat_rmr_free(rmr));
 }
 
-/* A window holds 16 binds whose completions nobody has taken; suppressed ones do not count. */
-static void check_many_binds(void)
+static void post_bind(DAT_RMR_HANDLE rmr, DAT_UINT64 value, DAT_COMPLETION_FLAGS flags)
 {
     DAT_LMR_TRIPLET segment = kit_local(B, 0, 100);
     DAT_RMR_CONTEXT key;
+
+    CHECK_DAT(dat_rmr_bind(rmr, B->lmr, &segment, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, DAT_VA_TYPE_VA,
+                           B->ep, kit_cookie(value), flags, &key));
+}
+
+/* Each completion that is due tells its own bind; suppressed ones tell nothing. */
+static void check_many_binds(void)
+{
     DAT_RMR_HANDLE rmr;
-    DAT_EVENT event;
 
     CHECK_DAT(dat_rmr_create(B->pz, &rmr));
     for (DAT_UINT64 i = 0; i < 20; i++)
-        CHECK_DAT(dat_rmr_bind(rmr, B->lmr, &segment, DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
-                               DAT_VA_TYPE_VA, B->ep, kit_cookie(i), DAT_COMPLETION_SUPPRESS_FLAG,
-                               &key));
-    for (DAT_UINT64 i = 0; i < 16; i++)
-        CHECK_DAT(dat_rmr_bind(rmr, B->lmr, &segment, DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
-                               DAT_VA_TYPE_VA, B->ep, kit_cookie(100 + i),
-                               DAT_COMPLETION_DEFAULT_FLAG, &key));
-    EXPECT_TYPE(DAT_INSUFFICIENT_RESOURCES,
-                dat_rmr_bind(rmr, B->lmr, &segment, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, DAT_VA_TYPE_VA,
-                             B->ep, kit_cookie(7), DAT_COMPLETION_DEFAULT_FLAG, &key));
-    for (DAT_UINT64 i = 0; i < 16; i++)
+        post_bind(rmr, i, DAT_COMPLETION_SUPPRESS_FLAG);
+    for (DAT_UINT64 i = 0; i < 20; i++)
+        post_bind(rmr, 100 + i, DAT_COMPLETION_DEFAULT_FLAG);
+    for (DAT_UINT64 i = 0; i < 20; i++)
         await_bind(B, rmr, 100 + i);
-    EXPECT_TYPE(DAT_QUEUE_EMPTY, dat_evd_dequeue(B->request, &event));
+    kit_is_empty(B->request);
     CHECK_DAT(dat_rmr_free(rmr));
+}
+
+/* Its completion is taken when another RMR has got the handle: it does not name that one. */
+static void check_freed_window(void)
+{
+    DAT_RMR_HANDLE freed, rmr[256];
+    const DAT_RMR_BIND_COMPLETION_EVENT_DATA *data;
+    DAT_EVENT event;
+    size_t count = 0;
+
+    CHECK_DAT(dat_rmr_create(B->pz, &freed));
+    post_bind(freed, 50, DAT_COMPLETION_DEFAULT_FLAG);
+    kit_is_empty(B->recv); /* a look that lets it be executed */
+    CHECK_DAT(dat_rmr_free(freed));
+    do
+        CHECK_DAT(dat_rmr_create(B->pz, &rmr[count]));
+    while (rmr[count++] != freed && count < 256);
+    CHECK(rmr[count - 1] == freed);
+    event = kit_any(B->request);
+    data = &event.event_data.rmr_completion_event_data;
+    CHECK_EQ(DAT_RMR_BIND_COMPLETION_EVENT, event.event_number);
+    CHECK_EQ(50, data->user_cookie.as_64);
+    CHECK_EQ(DAT_RMR_BIND_SUCCESS, data->status);
+    CHECK(data->rmr_handle == DAT_HANDLE_NULL);
+    while (count > 0)
+        CHECK_DAT(dat_rmr_free(rmr[--count]));
 }
 
 static DAT_RETURN try_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, DAT_LMR_TRIPLET segment,
@@ -221,6 +246,7 @@ int main(void)
         CHECK_DAT(dat_rmr_free(rmr));
         check_bind();
         check_many_binds();
+        check_freed_window();
         check_refusals();
         check_invalidate();
     }

@@ -5,14 +5,19 @@
 #include "map/udapl_dto.h"
 #include "object/udapl_rmr.h"
 
-/* The end of an RMR bind: the cookie is the record. */
-static bool deliver_bind(const it_dto_cmpl_event_t *done, DAT_EVENT *out)
+/* The end of an RMR bind. An RMR that was freed meanwhile may be another's by now: then none. */
+static bool deliver_bind(const struct udapl_ep *ep, const it_dto_cmpl_event_t *done, DAT_EVENT *out)
 {
     DAT_RMR_BIND_COMPLETION_EVENT_DATA *data = &out->event_data.rmr_completion_event_data;
     struct udapl_record *record = (struct udapl_record *)(uintptr_t)done->cookie;
+    const struct udapl_rmr *rmr;
 
+    if (!udapl_record_is(&ep->records, done->cookie))
+        return false;
+    rmr = record->rmr;
     out->event_number = DAT_RMR_BIND_COMPLETION_EVENT;
-    data->rmr_handle = record->owner;
+    data->rmr_handle =
+        rmr->object.entry.generation == record->generation ? record->rmr : DAT_HANDLE_NULL;
     data->user_cookie.as_64 = record->cookie;
     data->status = udapl_dto_status(done->dto_status);
     udapl_record_return(record);
@@ -27,7 +32,7 @@ static bool deliver_part(const struct udapl_ep *ep, DAT_DTO_COMPLETION_EVENT_DAT
 {
     struct udapl_record *record = (struct udapl_record *)(uintptr_t)data->user_cookie.as_64;
 
-    if (!udapl_record_is(&ep->reads, data->user_cookie.as_64) || record->told)
+    if (!udapl_record_is(&ep->records, data->user_cookie.as_64) || record->told)
         return false;
     record->told = data->status != DAT_DTO_SUCCESS;
     data->user_cookie.as_64 = record->cookie;
@@ -58,7 +63,7 @@ bool udapl_deliver_completion(const it_event_t *event, DAT_EVENT *out)
     if (__builtin_expect(it_get_consumer_context(done->ep, &context) != IT_SUCCESS, 0))
         return false;
     if (__builtin_expect(done->event_number == IT_RMR_LINK_CMPL_EVENT, 0))
-        return deliver_bind(done, out);
+        return deliver_bind(context.ptr, done, out);
     out->event_number = DAT_DTO_COMPLETION_EVENT;
     data->ep_handle = context.ptr;
     data->user_cookie.as_64 = done->cookie;
@@ -71,7 +76,7 @@ bool udapl_deliver_completion(const it_event_t *event, DAT_EVENT *out)
     if (__builtin_expect(data->operation == DAT_DTO_RDMA_READ, 0)) {
         const struct udapl_ep *ep = context.ptr;
 
-        return ep->reads.count == 0 || deliver_part(ep, data);
+        return !ep->splits || deliver_part(ep, data);
     }
     if (__builtin_expect(done->unlinked_mr_handle && data->operation == DAT_DTO_RECEIVE, 0)) {
         data->operation = DAT_DTO_RECEIVE_WITH_INVALIDATE;

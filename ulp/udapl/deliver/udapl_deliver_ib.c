@@ -32,7 +32,7 @@ static void deliver_write(struct udapl_ep *ep, DAT_EVENT *out)
     DAT_DTO_COMPLETION_EVENT_DATA *data = &out->event_data.dto_completion_event_data;
     struct udapl_record *record = (struct udapl_record *)(uintptr_t)data->user_cookie.as_64;
 
-    if (!udapl_record_is(&ep->immediates, data->user_cookie.as_64))
+    if (!udapl_record_is(&ep->records, data->user_cookie.as_64))
         return;
     data->user_cookie.as_64 = record->cookie;
     data->operation = (DAT_DTOS)DAT_IB_DTO_RDMA_WRITE_IMMED;

@@ -161,12 +161,12 @@ static DAT_RETURN make_it(struct udapl_ep *ep, const it_ep_attributes_t *attr)
         return udapl_return(status);
     (void)it_set_consumer_context(ep->it, context); /* the handle is good */
     make_patient(ep->it);
-    if (takes_immediates(ia))
+    if (ep->immediates)
         (void)itx_ep_enable_immediate(ep->it, IT_TRUE); /* the adapter has them */
     return DAT_SUCCESS;
 }
 
-/* Room for the Reads that have to be split: twice as many as can be under way. */
+/* Twice as many as there can be requests under way. */
 static bool make_records(struct udapl_records *records, size_t requests)
 {
     size_t count = 1;
@@ -182,10 +182,8 @@ static bool make_records(struct udapl_records *records, size_t requests)
 
 static void free_records(struct udapl_ep *ep)
 {
-    free(ep->reads.record);
-    free(ep->immediates.record);
-    memset(&ep->reads, 0, sizeof(ep->reads));
-    memset(&ep->immediates, 0, sizeof(ep->immediates));
+    free(ep->records.record);
+    memset(&ep->records, 0, sizeof(ep->records));
 }
 
 static void unmake_rest(struct udapl_ep *ep)
@@ -217,9 +215,10 @@ static DAT_RETURN configure(struct udapl_ep *ep)
     udapl_ep_attr_translate(ia, &ep->attr, ep->srq, &it_attr);
     ep->extended = ia->provider->extension == DAT_EXTENSION_IB;
     ep->read_segments = it_attr.srv.rc.max_rdma_read_segments;
-    if ((udapl_ep_attr_splits(ia, &ep->attr) &&
-         !make_records(&ep->reads, (size_t)ep->attr.max_request_dtos)) ||
-        (takes_immediates(ia) && !make_records(&ep->immediates, (size_t)ep->attr.max_request_dtos)))
+    ep->splits = udapl_ep_attr_splits(ia, &ep->attr);
+    ep->immediates = takes_immediates(ia);
+    if ((ep->splits || ep->immediates || ia->info->rmr_types_supported) &&
+        !make_records(&ep->records, (size_t)ep->attr.max_request_dtos))
         return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     return make_it(ep, &it_attr);
 }

@@ -151,7 +151,7 @@ DAT_RETURN udapl_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segmen
             return udapl_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
         udapl_read_shorten(&found, remote->segment_length);
     }
-    if (__builtin_expect(ep->reads.count != 0, 0))
+    if (__builtin_expect(ep->splits, 0))
         return udapl_read_split(ep_handle, &found, cookie.as_64, remote, flags);
     return answer(ep, it_post_rdma_read(ep->it, found.segment, found.count, cookie.as_64,
                                         udapl_flags(flags), remote->virtual_address,
@@ -177,7 +177,7 @@ DAT_RETURN udapl_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (local->segment_length < remote->segment_length)
         return udapl_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-    if (ep->reads.count != 0) /* its Reads need records, and windows take no part in that */
+    if (ep->splits) /* its Reads need records, and windows take no part in that */
         return udapl_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
     rmr = udapl_rmr_of_key(ep->object.ia, local->rmr_context);
     if (!rmr)

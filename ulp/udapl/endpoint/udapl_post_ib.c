@@ -68,7 +68,7 @@ static DAT_RETURN write_immed(struct udapl_ep *ep, const struct udapl_segments *
                               DAT_UINT32 immediate, DAT_COMPLETION_FLAGS flags)
 {
     bool reported = !((unsigned)flags & (unsigned)DAT_COMPLETION_SUPPRESS_FLAG);
-    struct udapl_record *record = udapl_record_take(&ep->immediates, cookie.as_64, reported);
+    struct udapl_record *record = udapl_record_take(&ep->records, cookie.as_64, reported);
     it_status_t status;
 
     if (!record)
@@ -98,7 +98,7 @@ DAT_RETURN udapl_ep_post_write_immed(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segm
         return udapl_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
     if (!ep->it)
         return answer(ep, IT_ERR_INVALID_EP_STATE);
-    if (ep->immediates.count == 0)
+    if (!ep->immediates)
         return udapl_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
     return write_immed(ep, &found, cookie, remote, immediate, flags);
 }

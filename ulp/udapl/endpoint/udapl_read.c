@@ -53,7 +53,7 @@ DAT_RETURN udapl_read_split(struct udapl_ep *ep, const struct udapl_segments *se
                             DAT_COMPLETION_FLAGS flags)
 {
     bool reported = !((unsigned)flags & (unsigned)DAT_COMPLETION_SUPPRESS_FLAG);
-    struct udapl_record *record = udapl_record_take(&ep->reads, cookie, reported);
+    struct udapl_record *record = udapl_record_take(&ep->records, cookie, reported);
     struct part part = {0, 0, 0, 0};
     it_status_t status;
     bool more;

@@ -44,10 +44,6 @@ static DAT_RETURN create(DAT_PZ_HANDLE pz_handle, DAT_RMR_SCOPE scope, DAT_RMR_H
     (void)it_set_consumer_context(rmr->it, context); /* the handle is good */
     rmr->pz = pz;
     rmr->scope = scope;
-    rmr->binds.count = UDAPL_RMR_BINDS;
-    rmr->binds.record = rmr->bind;
-    for (size_t i = 0; i < UDAPL_RMR_BINDS; i++)
-        rmr->bind[i].owner = rmr;
     udapl_object_start(rmr);
     *rmr_handle = rmr;
     return DAT_SUCCESS;
@@ -179,7 +175,7 @@ DAT_RETURN udapl_rmr_bind(DAT_RMR_HANDLE rmr_handle, DAT_LMR_HANDLE lmr_handle,
                           DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *rmr_context)
 {
     struct udapl_rmr *rmr = rmr_handle;
-    const struct udapl_ep *ep = ep_handle;
+    struct udapl_ep *ep = ep_handle;
     DAT_RETURN result = check_bind(rmr, lmr_triplet, ep_handle, flags);
     struct udapl_record *record;
     it_status_t status;
@@ -192,10 +188,12 @@ DAT_RETURN udapl_rmr_bind(DAT_RMR_HANDLE rmr_handle, DAT_LMR_HANDLE lmr_handle,
         result = check_region(rmr, lmr_handle, lmr_triplet, mem_priv, va_type);
     if (result != DAT_SUCCESS)
         return result;
-    record = udapl_record_take(&rmr->binds, cookie.as_64,
+    record = udapl_record_take(&ep->records, cookie.as_64,
                                !((unsigned)flags & (unsigned)DAT_COMPLETION_SUPPRESS_FLAG));
     if (!record)
-        return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY_REGION);
+        return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
+    record->rmr = rmr;
+    record->generation = rmr->object.entry.generation;
     if (bind)
         status = link_window(rmr, lmr_handle, lmr_triplet, mem_priv, va_type, ep, (uintptr_t)record,
                              udapl_flags(flags));

@@ -31,13 +31,14 @@ struct udapl_connection {
  */
 struct udapl_ep {
     struct udapl_object object;
-    it_ep_handle_t it;               /* NULL: unconfigured, without PZ or attributes for one */
-    it_dto_flags_t recv_flags;       /* of a receive without flags of its own */
-    size_t read_segments;            /* of a Read of the adapter */
-    struct udapl_records reads;      /* count 0: the EP takes no more segments than the adapter */
-    struct udapl_records immediates; /* of RDMA Writes with one; count 0: the EP has none */
-    bool extended;                   /* by ext=ib: completions may be events of the extension */
-    struct udapl_pz *pz;             /* this and what follows: NULL for none */
+    it_ep_handle_t it;            /* NULL: unconfigured, without PZ or attributes for one */
+    it_dto_flags_t recv_flags;    /* of a receive without flags of its own */
+    size_t read_segments;         /* of a Read of the adapter */
+    struct udapl_records records; /* of requests that need one */
+    bool splits;                  /* Reads: it takes more segments than the adapter */
+    bool immediates;              /* it has RDMA Writes with one */
+    bool extended;                /* by ext=ib: completions may be events of the extension */
+    struct udapl_pz *pz;          /* this and what follows: NULL for none */
     struct udapl_evd *recv_evd, *request_evd, *connect_evd;
     struct udapl_srq *srq;
     it_evd_handle_t own_recv, own_request, own_connect; /* where there is no EVD */

@@ -3,10 +3,6 @@
 #define ITAPI_ULP_UDAPL_OBJECT_UDAPL_RMR_H
 
 #include "object/udapl_lmr.h"
-#include "object/udapl_record.h"
-
-/* Binds of one RMR whose completions the consumer has not taken. A power of two. */
-#define UDAPL_RMR_BINDS 16
 
 /* A Remote Memory Region: a window. What follows scope is that of the last bind. */
 struct udapl_rmr {
@@ -18,8 +14,6 @@ struct udapl_rmr {
     DAT_MEM_PRIV_FLAGS privileges;
     DAT_VA_TYPE va_type;
     DAT_RMR_CONTEXT rmr_context;
-    struct udapl_records binds;
-    struct udapl_record bind[UDAPL_RMR_BINDS]; /* where binds leads */
 };
 
 /* After a bind: the window can be found by its key. */
