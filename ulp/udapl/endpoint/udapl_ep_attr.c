@@ -8,7 +8,7 @@
 
 #define DEFAULT_DTOS     64
 #define DEFAULT_SEGMENTS 4
-#define DEFAULT_READS    4
+#define DEFAULT_READS    16
 
 /* 0 stands for the default, or for as many as there are. False: beyond most, or negative. */
 static bool settle(DAT_COUNT asked, DAT_COUNT normal, DAT_COUNT most, DAT_COUNT *value)
