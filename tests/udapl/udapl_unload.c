@@ -175,11 +175,14 @@ struct left {
 
 static struct left count_left(void)
 {
+    struct mallinfo2 heap;
+
     /* A thread that has ended may still be listed for a moment. */
     for (int i = 0; i < 1000000 && entries("/proc/self/task") > 3; i++) {
     }
+    heap = mallinfo2();
     return (struct left){entries("/proc/self/task"), entries("/proc/self/fd"),
-                         mallinfo2().uordblks};
+                         heap.uordblks + heap.hblkhd};
 }
 
 /* Whether what the cycles have left behind is nothing at all. */
