@@ -229,6 +229,37 @@ def strangers_come_first():
         peer.close()
 
 
+def own_peer():
+    """A queue pair that is connected to itself: its requests meet its own receives and its own memory."""
+    pair = Pair(connected=False)
+    queue = pair.a
+    memory = MR(zone, 4096, e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ)
+    for _ in range(2):
+        attributes = pair.attributes(queue)
+        attributes.qp_access_flags = e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ
+        queue.to_init(attributes)
+        pair.receive(queue, 1)
+        queue.to_rts(attributes)
+        pair.send(queue, 2)
+        pair.expect((1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS))
+        pair.send(queue, 3)
+        assert pair.cq.poll(1)[0] == 0
+        pair.receive(queue, 4)
+        pair.expect((3, e.IBV_WC_SUCCESS), (4, e.IBV_WC_SUCCESS))
+        memory.write("to myself", 9, 0)
+        for wr_id, opcode in ((5, e.IBV_WR_RDMA_WRITE), (6, e.IBV_WR_RDMA_READ)):
+            request = SendWR(wr_id=wr_id, num_sge=1, opcode=opcode, sg=[SGE(memory.buf, 9, memory.lkey)])
+            request.set_wr_rdma(memory.rkey, memory.buf + 100)
+            queue.post_send(request)
+            pair.expect((wr_id, e.IBV_WC_SUCCESS))
+        assert memory.read(9, 100) == b"to myself"
+        pair.receive(queue, 7)
+        queue.modify(QPAttr(qp_state=e.IBV_QPS_ERR), e.IBV_QP_STATE)
+        pair.send(queue, 8)
+        pair.expect((7, e.IBV_WC_WR_FLUSH_ERR), (8, e.IBV_WC_WR_FLUSH_ERR))
+        queue.modify(QPAttr(qp_state=e.IBV_QPS_RESET), e.IBV_QP_STATE)
+
+
 def nobody_listens():
     """The port is asked again for a while; a port that is bound and does not listen refuses."""
     with socket.socket() as quiet:
@@ -248,7 +279,7 @@ def nobody_listens():
 
 
 cases = (bad_lkey, event_of_receives, event_without_connection, bad_rkey, too_long, receiver_not_ready)
-for case in cases + (solicited_only, strangers_come_first, peer_gone, error_by_hand, nobody_listens):
+for case in cases + (solicited_only, strangers_come_first, peer_gone, error_by_hand, own_peer, nobody_listens):
     print(case.__name__, flush=True)
     case()
 sys.exit(0)

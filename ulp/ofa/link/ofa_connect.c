@@ -42,6 +42,8 @@ static void fill_path(it_path_t *path, const struct ofa_call *call)
         copy_ip(&path->remote.iwarp.laddr, call->local);
 }
 
+#define DEPTHS ((it_ep_param_mask_t)(IT_EP_PARAM_MAX_IRD | IT_EP_PARAM_MAX_ORD))
+
 int ofa_link_set_depths(struct ofa_qp *qp, uint32_t ird, uint32_t ord)
 {
     it_ep_attributes_t attributes;
@@ -49,8 +51,9 @@ int ofa_link_set_depths(struct ofa_qp *qp, uint32_t ird, uint32_t ord)
     memset(&attributes, 0, sizeof(attributes));
     attributes.srv.rc.rdma_read_ird = ird;
     attributes.srv.rc.rdma_read_ord = ord;
-    return ofa_errno(it_ep_modify(
-        qp->ep, (it_ep_param_mask_t)(IT_EP_PARAM_MAX_IRD | IT_EP_PARAM_MAX_ORD), &attributes));
+    if (qp->send_ep != qp->ep)
+        (void)it_ep_modify(qp->send_ep, DEPTHS, &attributes);
+    return ofa_errno(it_ep_modify(qp->ep, DEPTHS, &attributes));
 }
 
 /* With the state to go back to when the call fails. */
@@ -144,6 +147,13 @@ int ofa_link_reject(it_cn_est_identifier_t request, const void *data, size_t len
     return ofa_errno(it_reject(request, data, length));
 }
 
+/* With an event for rdma_cm, if there is a connection; without one, what is posted is flushed. */
+static void end_ep(it_ep_handle_t ep)
+{
+    if (it_ep_disconnect(ep, NULL, 0) != IT_SUCCESS)
+        (void)itx_ep_flush(ep);
+}
+
 int ofa_link_disconnect(struct ibv_qp *base)
 {
     struct ofa_qp *qp = ofa_qp_of(base);
@@ -153,11 +163,9 @@ int ofa_link_disconnect(struct ibv_qp *base)
         ofa_datagram_enter(qp, IBV_QPS_ERR);
         return 0;
     }
-    /*
-     * With an event for rdma_cm, if there is a connection; without one, what is posted is flushed.
-     */
-    if (it_ep_disconnect(qp->ep, NULL, 0) != IT_SUCCESS)
-        (void)itx_ep_flush(qp->ep);
+    end_ep(qp->ep);
+    if (qp->send_ep != qp->ep)
+        end_ep(qp->send_ep);
     ofa_hold_flush(qp, IBV_WC_WR_FLUSH_ERR);
     ofa_cq_look(qp->send_cq);
     ofa_cq_look(qp->recv_cq);

@@ -107,7 +107,7 @@ static int attempt(struct ofa_qp *qp, const struct sockaddr_in6 *peer)
     if (error != 0)
         return error;
     greet(qp, qp->link.nonce, OFA_GREETING_CONNECT, bytes);
-    return ofa_errno(ofa_link_attempt(qp->ep, &call));
+    return ofa_errno(ofa_link_attempt(qp->send_ep, &call));
 }
 
 /* False: somebody else has begun, or there is no nonce to be had. */
@@ -162,7 +162,7 @@ bool ofa_hand_agrees_locked(struct ofa_qp *qp, const it_connection_event_t *even
         answer.nonce == qp->link.nonce && matches(qp, &answer))
         return true;
     ofa_log("queue pair 0x%06x: the peer is another one than was meant", qp->base.qp_num);
-    (void)it_ep_disconnect(qp->ep, NULL, 0);
+    (void)it_ep_disconnect(qp->send_ep, NULL, 0);
     return false;
 }
 
@@ -299,6 +299,29 @@ static void ask_about_early(struct ofa_qp *qp)
     }
 }
 
+/* ---- A queue pair that is its own peer ------------------------------------------------------- */
+
+bool ofa_hand_is_own_peer(const struct ofa_qp *qp)
+{
+    struct ofa_gid table[OFA_MAX_GIDS];
+    struct sockaddr_in6 peer;
+    int count;
+
+    if (qp->attr.dest_qp_num != qp->base.qp_num || !address_of_peer(qp, &peer))
+        return false;
+    count = ofa_gid_table(qp->context->device, table);
+    for (int i = 0; i < count; i++)
+        if (memcmp(table[i].gid.raw, &peer.sin6_addr, 16) == 0)
+            return true;
+    return false;
+}
+
+/* One end has connected to the port of its own number. */
+static bool is_own_request(const struct ofa_qp *qp, const struct ofa_greeting *greeting)
+{
+    return qp->send_ep != qp->ep && is_about_attempt(qp, greeting);
+}
+
 /* ---- Requests ------------------------------------------------------------------------------- */
 
 /*
@@ -324,6 +347,8 @@ static it_cn_est_identifier_t take_request_locked(struct ofa_context *context,
     if (early.greeting.kind != OFA_GREETING_CONNECT)
         return event->cn_est_id;
     early.request = event->cn_est_id;
+    if (is_own_request(qp, &early.greeting))
+        return answer(qp, early.request, &early.greeting) == IT_SUCCESS ? 0 : early.request;
     if (qp->link.state != OFA_LINK_AWAITED)
         return ofa_early_put_locked(&qp->link.requests, &early); /* as of a knock */
     return matches(qp, &early.greeting) ? ask_locked(qp, &early) : event->cn_est_id;
@@ -392,6 +417,8 @@ int ofa_hand_step(struct ofa_qp *qp)
     }
     if (!address_of_peer(qp, &peer))
         return EINVAL;
+    if (qp->send_ep != qp->ep)
+        return is_rts(qp) ? connect_now(qp, &peer) : 0;
     if (connects(qp, &peer))
         return is_rts(qp) || was_knocked(qp) ? connect_now(qp, &peer) : 0;
     ask_about_early(qp);

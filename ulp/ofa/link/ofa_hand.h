@@ -13,6 +13,12 @@
 /* The queue pair is in RTR or RTS and knows its peer; called at both steps. 0 or errno. */
 int ofa_hand_step(struct ofa_qp *qp);
 
+/*
+ * Whether the queue pair is in RTR with its own number, of this device. Its requests need an EP of
+ * their own then: ofa_qp.send_ep.
+ */
+bool ofa_hand_is_own_peer(const struct ofa_qp *qp);
+
 /* Listens on the port of a number, so that peers can connect queue pairs by hand. 0 or errno. */
 int ofa_hand_listen(struct ofa_context *context, uint32_t number);
 

@@ -35,6 +35,8 @@ static void on_event_locked(const it_event_t *any)
     qp = context.ptr;
     switch ((int)event->event_number) {
     case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
+        if (event->ep != qp->send_ep)
+            return; /* the other end of a queue pair that is its own peer */
         if (!qp->link.handler && !ofa_hand_agrees_locked(qp, event))
             return;
         ofa_link_up_locked(qp);

@@ -276,6 +276,7 @@ struct ofa_qp {
         struct ibv_qp_ex ex;
     };
     it_ep_handle_t ep;               /* NULL: of the type UD */
+    it_ep_handle_t send_ep;          /* of requests: the same, unless it is its own peer */
     struct ofa_datagrams *datagrams; /* NULL: of another type */
     bool signal_all;
     bool has_ex;

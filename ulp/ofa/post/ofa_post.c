@@ -31,8 +31,8 @@ static inline int request_usual(struct ofa_qp *qp, const struct ibv_send_wr *wr)
     segment.addr.rel = sge->addr + atomic_load_explicit(&key->shift, memory_order_relaxed);
     segment.length = sge->length;
     status = wr->opcode == IBV_WR_SEND
-                 ? it_post_send(qp->ep, &segment, 1, wr->wr_id, flags)
-                 : it_post_rdma_write(qp->ep, &segment, 1, wr->wr_id, flags,
+                 ? it_post_send(qp->send_ep, &segment, 1, wr->wr_id, flags)
+                 : it_post_rdma_write(qp->send_ep, &segment, 1, wr->wr_id, flags,
                                       wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
     return status == IT_SUCCESS ? 0 : ofa_errno(status);
 }

@@ -123,7 +123,7 @@ static it_status_t post_write_imm(struct ofa_qp *qp, const struct ibv_send_wr *w
 {
     uint64_t value = ofa_immediate_of_write(ntohl(wr->imm_data), (uint32_t)request->length);
 
-    return itx_post_rdma_write_imm(qp->ep, request->segments, request->count, wr->wr_id,
+    return itx_post_rdma_write_imm(qp->send_ep, request->segments, request->count, wr->wr_id,
                                    solicited(request->flags, wr), wr->wr.rdma.remote_addr,
                                    wr->wr.rdma.rkey, value);
 }
@@ -136,7 +136,7 @@ static it_status_t post_atomic(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     if (request->count != 1 || request->length != 8 || (wr->send_flags & IBV_SEND_INLINE) ||
         qp->base.qp_type == IBV_QPT_UC)
         return IT_ERR_INVALID_LENGTH;
-    return it_post_atomic(qp->ep, swap ? IT_COMPARE_AND_SWAP : IT_FETCH_AND_ADD,
+    return it_post_atomic(qp->send_ep, swap ? IT_COMPARE_AND_SWAP : IT_FETCH_AND_ADD,
                           swap ? wr->wr.atomic.swap : wr->wr.atomic.compare_add,
                           swap ? wr->wr.atomic.compare_add : 0, request->segments, wr->wr_id,
                           request->flags, wr->wr.atomic.remote_addr, wr->wr.atomic.rkey);
@@ -159,7 +159,7 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
 
     /* A window that gives no right is one whose key opens nothing. */
     if (info->length == 0 || privileges == IT_PRIV_NONE) {
-        status = it_rmr_unlink(mw->rmr, qp->ep, wr->wr_id, request->flags);
+        status = it_rmr_unlink(mw->rmr, qp->send_ep, wr->wr_id, request->flags);
         if (status == IT_SUCCESS && wr->bind_mw.rkey)
             mw->base.rkey = wr->bind_mw.rkey;
         return status;
@@ -171,7 +171,7 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
                               info->length,
                               info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? IT_ADDR_MODE_RELATIVE
                                                                             : IT_ADDR_MODE_ABSOLUTE,
-                              privileges, qp->ep, wr->wr_id, request->flags, wr->bind_mw.rkey);
+                              privileges, qp->send_ep, wr->wr_id, request->flags, wr->bind_mw.rkey);
     if (status == IT_SUCCESS)
         mw->base.rkey = wr->bind_mw.rkey;
     return status;
@@ -182,23 +182,23 @@ static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,
 {
     switch ((int)wr->opcode) {
     case IBV_WR_SEND:
-        return it_post_send(qp->ep, request->segments, request->count, wr->wr_id,
+        return it_post_send(qp->send_ep, request->segments, request->count, wr->wr_id,
                             solicited(request->flags, wr));
     case IBV_WR_SEND_WITH_IMM:
-        return itx_post_send_imm(qp->ep, request->segments, request->count, wr->wr_id,
+        return itx_post_send_imm(qp->send_ep, request->segments, request->count, wr->wr_id,
                                  solicited(request->flags, wr), ntohl(wr->imm_data));
     case IBV_WR_SEND_WITH_INV:
-        return it_post_send_and_unlink(qp->ep, request->segments, request->count, wr->wr_id,
+        return it_post_send_and_unlink(qp->send_ep, request->segments, request->count, wr->wr_id,
                                        solicited(request->flags, wr), wr->invalidate_rkey);
     case IBV_WR_RDMA_WRITE:
-        return it_post_rdma_write(qp->ep, request->segments, request->count, wr->wr_id,
+        return it_post_rdma_write(qp->send_ep, request->segments, request->count, wr->wr_id,
                                   request->flags, wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
     case IBV_WR_RDMA_WRITE_WITH_IMM:
         return post_write_imm(qp, wr, request);
     case IBV_WR_RDMA_READ:
         if ((wr->send_flags & IBV_SEND_INLINE) || qp->base.qp_type == IBV_QPT_UC)
             return IT_ERR_INVALID_DTO_FLAGS;
-        return it_post_rdma_read(qp->ep, request->segments, request->count, wr->wr_id,
+        return it_post_rdma_read(qp->send_ep, request->segments, request->count, wr->wr_id,
                                  request->flags, wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
@@ -206,7 +206,7 @@ static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     case IBV_WR_BIND_MW:
         return post_bind(qp, wr, request);
     case IBV_WR_LOCAL_INV:
-        return itx_post_invalidate(qp->ep, wr->invalidate_rkey, wr->wr_id, request->flags);
+        return itx_post_invalidate(qp->send_ep, wr->invalidate_rkey, wr->wr_id, request->flags);
     default:
         ofa_log("a request with the opcode %d is not there", (int)wr->opcode);
         return IT_ERR_OP_NOT_SUPPORTED;

@@ -35,8 +35,6 @@ static void fill(const struct ofa_qp *qp, it_ep_attributes_t *attributes)
     attributes->srv.rc.rdma_read_ird = DEPTH_AT_FIRST;
     attributes->srv.rc.rdma_read_ord = DEPTH_AT_FIRST;
     attributes->srv.rc.hard_hi_watermark = IT_HARD_HI_WATERMARK_DISABLE;
-    if (qp->srq)
-        attributes->srv.rc.srq = qp->srq->srq;
 }
 
 /*
@@ -54,40 +52,73 @@ static uint32_t promises(const struct ofa_qp *qp)
     return ITX_OWN_PEER_ACKS | ITX_OWN_PEER_HOLD | ITX_OWN_PEER_IMM;
 }
 
-static it_status_t set_promises(const struct ofa_qp *qp)
+static it_status_t set_promises(const struct ofa_qp *qp, it_ep_handle_t ep)
 {
     struct itx_mpa_params params = {.size = sizeof(params)};
-    it_status_t status = itx_ep_get_mpa_params(qp->ep, &params);
+    it_status_t status = itx_ep_get_mpa_params(ep, &params);
 
     if (status != IT_SUCCESS)
         return status;
     params.own_peer = promises(qp);
     params.hold_us = IT_TIMEOUT_INFINITE;
     params.patience_us = PATIENCE_US;
-    return itx_ep_set_mpa_params(qp->ep, &params);
+    return itx_ep_set_mpa_params(ep, &params);
+}
+
+/* 0 or errno. */
+static int create(struct ofa_qp *qp, it_ep_rc_creation_flags_t flags,
+                  const it_ep_attributes_t *attributes, it_ep_handle_t *ep)
+{
+    it_context_t context = {.ptr = qp};
+    int error =
+        ofa_errno(it_ep_rc_create(qp->pd->pz, qp->send_cq->evd, qp->recv_cq->evd,
+                                  qp->context->connection_evd, flags, attributes, ep));
+
+    if (error != 0)
+        return error;
+    (void)it_set_consumer_context(*ep, context);
+    (void)itx_ep_enable_immediate(*ep, IT_TRUE);
+    (void)set_promises(qp, *ep);
+    return 0;
 }
 
 int ofa_ep_open(struct ofa_qp *qp)
 {
     it_ep_attributes_t attributes;
-    it_context_t context = {.ptr = qp};
     it_ep_param_t param;
     int error;
 
     fill(qp, &attributes);
-    error = ofa_errno(it_ep_rc_create(qp->pd->pz, qp->send_cq->evd, qp->recv_cq->evd,
-                                      qp->context->connection_evd,
-                                      qp->srq ? IT_EP_SRQ : IT_EP_NO_FLAG, &attributes, &qp->ep));
+    if (qp->srq)
+        attributes.srv.rc.srq = qp->srq->srq;
+    error = create(qp, qp->srq ? IT_EP_SRQ : IT_EP_NO_FLAG, &attributes, &qp->ep);
     if (error != 0)
         return error;
-    (void)it_set_consumer_context(qp->ep, context);
-    (void)itx_ep_enable_immediate(qp->ep, IT_TRUE);
-    (void)set_promises(qp);
+    qp->send_ep = qp->ep;
     if (qp->srq)
         (void)itx_ep_tell_last_recv(qp->ep, IT_TRUE);
     if (it_ep_query(qp->ep, (it_ep_param_mask_t)(IT_EP_PARAM_MAX_REQ_DTO), &param) == IT_SUCCESS)
         qp->inline_places = (uint32_t)param.attr.max_request_dtos + 1;
     return 0;
+}
+
+int ofa_ep_split(struct ofa_qp *qp)
+{
+    it_ep_attributes_t attributes;
+
+    if (qp->send_ep != qp->ep)
+        return 0;
+    fill(qp, &attributes);
+    attributes.max_recv_dtos = attributes.max_recv_segments = 1;
+    return create(qp, IT_EP_NO_FLAG, &attributes, &qp->send_ep);
+}
+
+/* The EP of ofa_ep_split. */
+static void join(struct ofa_qp *qp)
+{
+    if (qp->send_ep != qp->ep)
+        (void)it_ep_free(qp->send_ep);
+    qp->send_ep = qp->ep;
 }
 
 /* What the EP has left: nobody asks for it any more. */
@@ -104,9 +135,11 @@ int ofa_ep_clear(struct ofa_qp *qp)
 {
     int error = ofa_errno(itx_ep_clear(qp->ep));
 
-    if (error == 0)
-        forget(qp);
-    return error;
+    if (error != 0)
+        return error;
+    join(qp);
+    forget(qp);
+    return 0;
 }
 
 int ofa_ep_close(struct ofa_qp *qp)
@@ -115,6 +148,7 @@ int ofa_ep_close(struct ofa_qp *qp)
 
     if (error != 0)
         return error;
+    join(qp);
     forget(qp); /* its handle may come back as that of another one */
     ofa_inline_close(qp);
     return 0;

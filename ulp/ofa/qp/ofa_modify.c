@@ -131,6 +131,9 @@ static int enter(struct ofa_qp *qp, enum ibv_qp_state next, int mask)
     case IBV_QPS_INIT:
         return qp->by_cm ? 0 : ofa_hand_listen(qp->context, qp->base.qp_num);
     case IBV_QPS_RTR:
+        if (!qp->by_cm && ofa_hand_is_own_peer(qp) && ofa_ep_split(qp) != 0)
+            return ENOMEM;
+        return qp->by_cm ? 0 : ofa_hand_step(qp);
     case IBV_QPS_RTS:
         return qp->by_cm ? 0 : ofa_hand_step(qp);
     case IBV_QPS_ERR:

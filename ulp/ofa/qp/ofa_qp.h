@@ -27,6 +27,12 @@ int ofa_transition_check(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv
 int ofa_ep_open(struct ofa_qp *qp);
 
 /*
+ * Gives a queue pair that is its own peer an EP for requests: nothing has been posted to the other
+ * one but receives. 0 or errno.
+ */
+int ofa_ep_split(struct ofa_qp *qp);
+
+/*
  * Whatever is posted is gone; nothing of it completes any more. The EP goes, too, or can be
  * connected again. 0 or errno. With no lock held but modify_lock.
  */

@@ -83,11 +83,11 @@ static void add_invalidated(it_handle_t handle, struct ibv_wc *wc)
 #define TERMINATE_TOO_LONG 0x11205 /* DDP, untagged: the message does not fit the receive */
 
 /* What the Terminate of the peer tells beyond the status of IT-API. */
-static void refine(const struct ofa_qp *qp, struct ibv_wc *wc)
+static void refine(it_ep_handle_t ep, struct ibv_wc *wc)
 {
     struct itx_mpa_info info = {.size = sizeof(info)};
 
-    if (itx_ep_query_mpa(qp->ep, &info) != IT_SUCCESS || info.terminate == 0)
+    if (itx_ep_query_mpa(ep, &info) != IT_SUCCESS || info.terminate == 0)
         return;
     wc->vendor_err = info.terminate;
     if (wc->status == IBV_WC_REM_OP_ERR && info.terminate == TERMINATE_TOO_LONG)
@@ -103,7 +103,7 @@ static void add_failure(const it_dto_cmpl_event_t *dto, struct ibv_wc *wc, struc
     wc->byte_len = 0;
     wc->vendor_err = (uint32_t)dto->dto_status;
     if (wc->status == IBV_WC_REM_OP_ERR || wc->status == IBV_WC_REM_ACCESS_ERR)
-        refine(qp, wc);
+        refine(dto->ep, wc);
     if (ofa_park_wants(wc, qp)) {
         /* An unreliable queue pair does not hear of a peer that has gone. */
         if (request && qp->base.qp_type == IBV_QPT_UC)
