@@ -70,9 +70,8 @@ static int create(struct ofa_qp *qp, it_ep_rc_creation_flags_t flags,
                   const it_ep_attributes_t *attributes, it_ep_handle_t *ep)
 {
     it_context_t context = {.ptr = qp};
-    int error =
-        ofa_errno(it_ep_rc_create(qp->pd->pz, qp->send_cq->evd, qp->recv_cq->evd,
-                                  qp->context->connection_evd, flags, attributes, ep));
+    int error = ofa_errno(it_ep_rc_create(qp->pd->pz, qp->send_cq->evd, qp->recv_cq->evd,
+                                          qp->context->connection_evd, flags, attributes, ep));
 
     if (error != 0)
         return error;
