@@ -93,6 +93,22 @@ void wire_send(struct wire *wire, const unsigned char bhs[48], const void *data,
     send_with(wire, control, bhs, data, length);
 }
 
+void wire_send_as_is(struct wire *wire, const unsigned char bhs[48], const void *rest,
+                     size_t length)
+{
+    static const unsigned char control[28] = {0x10};
+    RAW_BYTES(out);
+
+    if (wire->rdma)
+        raw_add(&out, control, 28);
+    raw_add(&out, bhs, 48);
+    raw_add(&out, rest, length);
+    if (wire->rdma)
+        send_message(wire, &out);
+    else
+        (void)raw_send(&wire->raw, &out);
+}
+
 void wire_send_tagged(struct wire *wire, unsigned char bhs[48], const void *data, size_t length,
                       bool read, bool write, uint64_t write_base)
 {

@@ -92,6 +92,9 @@ void wire_mpa(struct wire *wire);
 /* opcode with the immediate bit; ITT, CmdSN and ExpStatSN are filled in (CmdSN goes on). */
 void wire_begin(struct wire *wire, unsigned char bhs[48], unsigned opcode, unsigned flags);
 void wire_send(struct wire *wire, const unsigned char bhs[48], const void *data, size_t length);
+/* The header as it is, whatever it says, and octets behind it. */
+void wire_send_as_is(struct wire *wire, const unsigned char bhs[48], const void *rest,
+                     size_t length);
 /* The same with STags: octet 0 of the iSER header says which. */
 void wire_send_tagged(struct wire *wire, unsigned char bhs[48], const void *data, size_t length,
                       bool read, bool write, uint64_t write_base);

@@ -114,6 +114,8 @@ static void rdma_events(it_evd_handle_t evd, void *argument)
     struct rdma *rdma = argument;
     it_event_t event;
 
+    if (rdma->link.closed)
+        return; /* it waits for its end: iser_rdma_reap */
     iser_link_enter(&rdma->link);
     for (int i = 0; i < RDMA_EVENTS && !rdma->link.closed && !rdma->link.lost; i++) {
         if (it_evd_dequeue(evd, &event) != IT_SUCCESS)

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Initiators that lie, and initiators that never log in. */
+#include "iser_wire_kit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct wire_bed bed;
+static struct wire_pdu pdu;
+
+/* ---- a target that goes on ------------------------------------------------------------------- */
+
+static void check_alive(void)
+{
+    static const unsigned char inquiry[16] = {0x12};
+    struct wire wire;
+
+    WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    (void)wire_command(&wire, inquiry, &pdu);
+    wire_logout(&wire);
+}
+
+/* Whatever comes until the connection ends, or is answered by a PDU with this opcode. */
+static void await_end(struct wire *wire, unsigned opcode)
+{
+    while (wire_receive(wire, &pdu))
+        if (pdu.bhs[0] == opcode)
+            return;
+    CHECK_EQ(0, opcode);
+}
+
+/* ---- one field that lies --------------------------------------------------------------------- */
+
+struct lie {
+    const char *what;
+    unsigned opcode, flags;
+    unsigned at, octets; /* the field */
+    uint32_t value;
+    unsigned length; /* of data that come with it */
+    unsigned answer; /* opcode; 0: the connection ends */
+};
+
+#define REJECT   0x3f
+#define RESPONSE 0x21
+
+static const struct lie lies[] = {
+    {"a data segment that is too long", 0x01, 0x80, 5, 3, 0xffffff, 0, 0},
+    {"an additional header where none may be", 0x42, 0x82, 4, 1, 1, 4, REJECT},
+    {"an unknown opcode", 0x0e, 0x80, 0, 0, 0, 0, REJECT},
+    {"an opcode of a target", 0x21, 0x80, 0, 0, 0, 0, REJECT},
+    {"a SNACK", 0x10, 0x80, 0, 0, 0, 0, REJECT},
+    {"a login in full feature phase", 0x43, 0x87, 0, 0, 0, 0, REJECT},
+    {"a task tag that is none", 0x01, 0x80, 16, 4, 0xffffffff, 0, REJECT},
+    {"a CmdSN that leaves a gap", 0x01, 0x80, 24, 4, 7, 0, 0},
+    {"data that may not be immediate", 0x01, 0xa0, 20, 4, 4, 512, RESPONSE},
+    {"no final bit of a ping", 0x40, 0, 0, 0, 0, 0, REJECT},
+    {"Data-Out of no command", 0x05, 0x80, 20, 4, 0xffffffff, 512, 0x20},
+    {"an immediate Data-Out", 0x45, 0x80, 20, 4, 0xffffffff, 0, REJECT},
+    {"a text without an end", 0x04, 0x80, 20, 4, 0xffffffff, 5, REJECT},
+    {"a text for nobody", 0x04, 0x80, 20, 4, 77, 5, REJECT},
+    {"a logout of another connection", 0x06, 0x81, 20, 2, 9, 0, 0x26},
+};
+
+static void tell_lie(const struct lie *lie, enum wire_way way)
+{
+    unsigned char bhs[48];
+    char octets[1024];
+    struct wire wire;
+
+    check_context(lie->what);
+    WIRE_LOGIN(&wire, &bed, way, "InitialR2T=Yes");
+    wire_begin(&wire, bhs, lie->opcode, lie->flags);
+    wire_put(bhs + lie->at, lie->octets > 0 ? lie->value : bhs[0],
+             lie->octets > 0 ? lie->octets : 1);
+    memset(octets, 'x', sizeof(octets));
+    if (lie->at == 4 || lie->at == 5)
+        wire_send_as_is(&wire, bhs, octets, lie->length);
+    else
+        wire_send(&wire, bhs, octets, lie->length);
+    if (lie->answer == 0x20) { /* not answered at all: a ping is */
+        wire_begin(&wire, bhs, 0x40, 0x80);
+        wire_send(&wire, bhs, NULL, 0);
+    }
+    await_end(&wire, lie->answer);
+    wire_free(&wire);
+    check_alive();
+    check_context(NULL);
+}
+
+static void lying(void)
+{
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        tell_lie(&lies[i], WIRE_PLAIN);
+        tell_lie(&lies[i], WIRE_RDMA);
+    }
+}
+
+/* ---- Data-Out that is not what was asked for ------------------------------------------------- */
+
+static const struct {
+    const char *what;
+    unsigned at;
+    uint32_t value;
+    unsigned flags;
+} data_lies[] = {{"a DataSN that is not the next", 36, 1, 0x80},
+                 {"an offset that is not the next", 40, 512, 0x80},
+                 {"an offset far away", 40, 0xfffffe00, 0x80},
+                 {"a transfer tag of nobody", 20, 0x5555, 0x80},
+                 {"no end", 0, 0, 0}};
+
+static void wrong_data(void)
+{
+    static const unsigned char test_unit_ready[16];
+
+    for (size_t i = 0; i < sizeof(data_lies) / sizeof(data_lies[0]); i++) {
+        unsigned char bhs[48], data[48] = {0x05, (unsigned char)data_lies[i].flags};
+        struct wire wire;
+
+        check_context(data_lies[i].what);
+        WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+        while (wire_command(&wire, test_unit_ready, &pdu) != 0) {
+        }
+        wire_begin(&wire, bhs, 0x01, 0xa1);
+        wire_put(bhs + 20, 4096, 4);
+        bhs[32] = 0x2a;
+        bhs[40] = 8;
+        wire_send(&wire, bhs, NULL, 0);
+        wire_expect(&wire, &pdu, 0x31);
+        memcpy(data + 16, bhs + 16, 4);
+        memcpy(data + 20, pdu.bhs + 20, 4);
+        if (data_lies[i].at > 0)
+            wire_put(data + data_lies[i].at, data_lies[i].value, 4);
+        wire_send(&wire, data, wire.memory, 4096);
+        wire_expect(&wire, &pdu, 0x21);
+        CHECK_EQ(2, pdu.bhs[3]);
+        CHECK_EQ(0x0b, pdu.data[4] & 15); /* ABORTED COMMAND */
+        wire_logout(&wire);
+    }
+    check_context(NULL);
+}
+
+/* ---- logins ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *what, *keys;
+    size_t length;
+    unsigned opcode, flags, status;
+    unsigned octet_3;
+} logins[] = {
+#define TEXT(keys) keys, sizeof(keys)
+#define NAME       "InitiatorName=iqn.2026-11.example:i\0"
+    {"no name", TEXT("TargetName=" WIRE_TARGET), 0x43, 0x87, 0x0207, 0},
+    {"no target", TEXT(NAME "SessionType=Normal"), 0x43, 0x87, 0x0207, 0},
+    {"another target", TEXT(NAME "TargetName=iqn.2026-11.example:none"), 0x43, 0x87, 0x0203, 0},
+    {"a type that is none", TEXT(NAME "SessionType=Odd"), 0x43, 0x87, 0x0209, 0},
+    {"a later version", TEXT(NAME "TargetName=" WIRE_TARGET), 0x43, 0x87, 0x0205, 1},
+    {"a stage that is none", TEXT(NAME "TargetName=" WIRE_TARGET), 0x43, 0x8b, 0x0200, 0},
+    {"from the last stage to the first", TEXT(NAME), 0x43, 0x84, 0x0200, 0},
+    {"on, and more to come", TEXT(NAME), 0x43, 0xc7, 0x0200, 0},
+    {"a command", TEXT(NAME), 0x01, 0x80, 0x020b, 0},
+    {"a key twice", TEXT(NAME "InitialR2T=No\0InitialR2T=No"), 0x43, 0x87, 0x0200, 0},
+    {"no equals sign", TEXT(NAME "InitialR2T"), 0x43, 0x87, 0x0200, 0},
+    {"no end", NAME "Initial", sizeof(NAME "Initial") - 1, 0x43, 0x87, 0x0200, 0},
+};
+
+static void bad_logins(void)
+{
+    for (size_t i = 0; i < sizeof(logins) / sizeof(logins[0]); i++)
+        for (unsigned way = WIRE_PLAIN; way <= WIRE_RDMA; way += WIRE_RDMA) {
+            unsigned char bhs[48];
+            struct wire wire;
+
+            check_context(logins[i].what);
+            wire_connect(&wire, &bed, (enum wire_way)way);
+            if (way == WIRE_RDMA)
+                wire_mpa(&wire);
+            wire_begin(&wire, bhs, logins[i].opcode, logins[i].flags);
+            bhs[3] = (unsigned char)logins[i].octet_3;
+            wire_send(&wire, bhs, logins[i].keys, logins[i].length);
+            wire_expect(&wire, &pdu, 0x23);
+            CHECK_EQ(logins[i].status, wire_get(pdu.bhs + 36, 2));
+            CHECK_EQ(0, pdu.bhs[1] & 0x80);
+            CHECK(!wire_receive(&wire, &pdu));
+            wire_free(&wire);
+        }
+    check_context(NULL);
+    check_alive();
+}
+
+/* ---- connections that never log in ----------------------------------------------------------- */
+
+#define SILENT 96
+
+/* The target keeps 32, 16 of them from one address: the others are dropped, an honest one is not. */
+static void half_logins(void)
+{
+    struct raw_peer silent[SILENT];
+    char octet;
+
+    for (unsigned i = 0; i < SILENT; i++) {
+        raw_connect(&silent[i], bed.port);
+        if (i % 3 > 0) /* a part of something */
+            CHECK(raw_send_part(&silent[i], i % 3 > 1 ? "MPA ID Req" : "C\x87", 2));
+        if (i % 16 == 15)
+            check_alive();
+    }
+    for (unsigned i = 0; i < SILENT - 16; i++) {
+        size_t got;
+
+        CHECK(raw_receive(&silent[i], &octet, 1, &got) != RAW_TIMEOUT);
+    }
+    check_alive();
+    for (unsigned i = 0; i < SILENT; i++)
+        raw_close(&silent[i]);
+}
+
+int main(void)
+{
+    static void (*const tests[])(void) = {lying, wrong_data, bad_logins, half_logins};
+
+    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+        wire_prepare(&bed);
+        bed.config.half_logins = 32;
+        wire_open(&bed);
+        tests[i]();
+        wire_close(&bed);
+    }
+    return 0;
+}
