@@ -137,10 +137,10 @@ int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
 /* An id of its own for a request, with buffers and what the peer has said. 0 or errno. */
 static int equip(struct rsock *rs, struct rdma_cm_event *event)
 {
-    rs->channel = rdma_create_event_channel();
-    if (!rs->channel || rdma_migrate_id(event->id, rs->channel) != 0)
-        return errno;
     rs->id = event->id;
+    rs->channel = rdma_create_event_channel();
+    if (!rs->channel || rdma_migrate_id(rs->id, rs->channel) != 0)
+        return errno;
     rs->fd = rs->channel->fd;
     if (rs_create_queue(rs) != 0)
         return errno;
@@ -161,7 +161,6 @@ static int answer(struct rsock *rs)
 /* NULL: the request came to nothing, which is the peer's business alone; or *error. */
 static struct rsock *take_request(struct rsock *listener, struct rdma_cm_event *event, int *error)
 {
-    struct rdma_cm_id *id = event->id;
     struct rsock *rs = rs_new(SOCK_STREAM, listener->option);
 
     *error = rs ? equip(rs, event) : ENOMEM;
@@ -173,8 +172,8 @@ static struct rsock *take_request(struct rsock *listener, struct rdma_cm_event *
         return rs;
     if (rs)
         rs_delete(rs);
-    if (!rs || !rs->id)
-        (void)rdma_destroy_id(id);
+    else
+        (void)rdma_destroy_id(event->id);
     return NULL;
 }
 
