@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * exs_perf: Extended Sockets against themselves and plain TCP, a row at a time, two processes on
+ * this machine. bench/exs/rows runs all of them beside it_perf and judges.
+ */
+#include "exs_perf.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+void need(bool ok, const char *what)
+{
+    if (ok)
+        return;
+    (void)fprintf(stderr, "exs_perf: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+double now(void)
+{
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+void tell_port(int port_to, int port)
+{
+    need(write(port_to, &port, sizeof(port)) == sizeof(port), "pipe");
+}
+
+static void usage(FILE *stream)
+{
+    (void)fputs("exs_perf [OPTIONS] ROW\n\nRows:", stream);
+    for (const struct row *row = exs_rows; row->name; row++)
+        (void)fprintf(stream, " %s", row->name);
+    for (const struct row *row = tcp_rows; row->name; row++)
+        (void)fprintf(stream, " %s", row->name);
+    (void)fputs("\n\n"
+                "  --size OCTETS     of a message, or of the file (64)\n"
+                "  --seconds TIME    of a run (1)\n"
+                "  --depth NUMBER    calls under way (8)\n"
+                "  --late US         pause before each receive (0)\n"
+                "  --number NUMBER   connections (1000)\n"
+                "  --help            this text\n\n"
+                "ITAPI_EXS_INTERFACE names the Interface; ITAPI_EXS_CRC=off leaves CRCs out.\n",
+                stream);
+}
+
+static const struct row *find_row(const struct row *rows, const char *name)
+{
+    for (; rows->name; rows++)
+        if (strcmp(rows->name, name) == 0)
+            return rows;
+    return NULL;
+}
+
+static double value_of(const struct row *row, const struct figures *figures)
+{
+    if (strcmp(row->unit, "us") == 0)
+        return figures->seconds / (double)figures->messages / 2 * 1e6;
+    if (strcmp(row->unit, "of fair") == 0)
+        return figures->share;
+    return (strcmp(row->unit, "B/s") == 0 ? (double)figures->octets : (double)figures->messages) /
+           figures->seconds;
+}
+
+/* The server is the child. Each process opens the library for itself. */
+static int run(const struct row *row, const struct perf *perf)
+{
+    struct figures *figures =
+        mmap(NULL, sizeof(*figures), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int pipes[2];
+    int port = 0;
+    int status;
+    pid_t child;
+
+    need(figures != MAP_FAILED && pipe(pipes) == 0, "mmap, pipe");
+    child = fork();
+    need(child >= 0, "fork");
+    if (child == 0) {
+        row->server(perf, pipes[1], figures);
+        _exit(0);
+    }
+    (void)close(pipes[1]);
+    if (read(pipes[0], &port, sizeof(port)) == sizeof(port))
+        row->client(perf, port, figures);
+    need(waitpid(child, &status, 0) == child, "waitpid");
+    if (status != 0 || figures->seconds <= 0 || figures->messages == 0) {
+        (void)fputs("exs_perf: the server has failed\n", stderr);
+        return 1;
+    }
+    (void)printf("%s %zu %.6g %s\n", row->name, perf->size, value_of(row, figures), row->unit);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"size", required_argument, NULL, 's'},
+                                            {"seconds", required_argument, NULL, 't'},
+                                            {"depth", required_argument, NULL, 'd'},
+                                            {"late", required_argument, NULL, 'l'},
+                                            {"number", required_argument, NULL, 'n'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct perf perf = {.size = 64, .seconds = 1, .depth = 8, .number = 1000};
+    const struct row *row = NULL;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+        switch (option) {
+        case 's':
+            perf.size = strtoull(optarg, NULL, 10);
+            break;
+        case 't':
+            perf.seconds = strtod(optarg, NULL);
+            break;
+        case 'd':
+            perf.depth = atoi(optarg);
+            break;
+        case 'l':
+            perf.late_us = atoi(optarg);
+            break;
+        case 'n':
+            perf.number = atoi(optarg);
+            break;
+        case 'h':
+            usage(stdout);
+            return 0;
+        default:
+            usage(stderr);
+            return 2;
+        }
+    if (optind + 1 == argc && !(row = find_row(exs_rows, argv[optind])))
+        row = find_row(tcp_rows, argv[optind]);
+    if (!row || perf.size < 1 || perf.size > (size_t)1 << 40 || perf.seconds <= 0 ||
+        perf.depth < 1 || perf.depth > 1024 || perf.late_us < 0 || perf.number < 1) {
+        usage(stderr);
+        return 2;
+    }
+    return run(row, &perf);
+}
