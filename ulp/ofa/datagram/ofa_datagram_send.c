@@ -161,7 +161,7 @@ static void fill(const struct ofa_qp *qp, struct ofa_datagram_send *send,
     uint32_t qkey = wr->wr.ud.remote_qkey;
 
     send->wr_id = wr->wr_id;
-    send->signaled = qp->signal_all || (wr->send_flags & IBV_SEND_SIGNALED);
+    send->signaled = ((qp->every_flags | wr->send_flags) & IBV_SEND_SIGNALED) != 0;
     send->is_inline = (wr->send_flags & IBV_SEND_INLINE) != 0;
     send->count = (uint32_t)wr->num_sge;
     send->length = length_of(wr);

@@ -61,6 +61,9 @@ struct ofa_gid {
     unsigned int ifindex;
 };
 
+/* For the data path, whose instructions are counted. */
+#define OFA_INLINE __attribute__((always_inline)) inline
+
 /* ---- Contexts ------------------------------------------------------------------------------- */
 
 struct ofa_knock_answer; /* link/ofa_knock.h */
@@ -270,6 +273,10 @@ struct ofa_held {
 struct ofa_batch;     /* qp/ofa_wr.c */
 struct ofa_datagrams; /* datagram/ofa_datagram.h */
 
+/* Beside the flags of ibv_send_wr. */
+#define OFA_EACH_REQUEST 0x80000000u
+#define OFA_UNRELIABLE   0x40000000u
+
 struct ofa_qp {
     union {
         struct ibv_qp base;
@@ -278,7 +285,7 @@ struct ofa_qp {
     it_ep_handle_t ep;               /* NULL: of the type UD */
     it_ep_handle_t send_ep;          /* of requests: the same, unless it is its own peer */
     struct ofa_datagrams *datagrams; /* NULL: of another type */
-    bool signal_all;
+    uint32_t every_flags;            /* that stand beside those of each request */
     bool has_ex;
     bool parks;                   /* as InfiniBand: the end of the peer leaves receives alone */
     atomic_int state;             /* enum ibv_qp_state; base.state is what programs read */

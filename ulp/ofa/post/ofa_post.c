@@ -6,47 +6,86 @@
 #include "memory/ofa_key.h"
 
 #include <errno.h>
+#include <string.h>
 
-/* One segment, not inline, nothing but perhaps a completion asked for: most requests are so. */
-static inline bool is_usual(const struct ibv_send_wr *wr)
+/* ---- The short way: one segment, and what most requests ask for ------------------------------ */
+
+/* By opcode: the flags with which a request goes the long way. OFA_EACH_REQUEST is always there. */
+static const uint32_t unusual_flags[] = {
+    [IBV_WR_RDMA_WRITE] =
+        ~(OFA_EACH_REQUEST | OFA_UNRELIABLE | IBV_SEND_SIGNALED | IBV_SEND_INLINE),
+    [IBV_WR_RDMA_WRITE_WITH_IMM] = OFA_EACH_REQUEST,
+    [IBV_WR_SEND] = ~(OFA_EACH_REQUEST | OFA_UNRELIABLE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED |
+                      IBV_SEND_INLINE),
+    [IBV_WR_SEND_WITH_IMM] = OFA_EACH_REQUEST,
+    [IBV_WR_RDMA_READ] = ~(OFA_EACH_REQUEST | IBV_SEND_SIGNALED),
+};
+
+static inline bool is_usual(const struct ibv_send_wr *wr, uint32_t flags)
 {
-    return wr->num_sge == 1 && (wr->send_flags & ~(unsigned int)IBV_SEND_SIGNALED) == 0 &&
-           (wr->opcode == IBV_WR_SEND || wr->opcode == IBV_WR_RDMA_WRITE) &&
-           wr->sg_list->length - 1 < OFA_MAX_MESSAGE;
+    return wr->num_sge == 1 && (int32_t)wr->sg_list->length > 0 && wr->opcode <= IBV_WR_RDMA_READ &&
+           (flags & unusual_flags[wr->opcode]) == 0;
 }
 
-/* The short way of ofa_request_locked. 0 or errno; -1: not this way. */
-static inline int request_usual(struct ofa_qp *qp, const struct ibv_send_wr *wr)
+/* False: the long way. */
+static inline bool take_segment(struct ofa_qp *qp, const struct ibv_send_wr *wr,
+                                it_lmr_triplet_t *segment)
 {
     const struct ibv_sge *sge = wr->sg_list;
-    const struct ofa_key *key = ofa_key_find(qp->context, sge->lkey);
-    it_dto_flags_t flags =
-        wr->send_flags || qp->signal_all ? IT_COMPLETION_FLAG : (it_dto_flags_t)0;
-    it_lmr_triplet_t segment;
-    it_status_t status;
+    const struct ofa_key *key;
 
+    segment->length = sge->length;
+    if (wr->send_flags & IBV_SEND_INLINE) {
+        if (!qp->inline_room || sge->length > qp->cap.max_inline_data)
+            return false;
+        segment->lmr = qp->inline_lmr;
+        segment->addr.abs = qp->inline_room + (size_t)qp->inline_next * qp->cap.max_inline_data;
+        memcpy(segment->addr.abs, (const void *)(uintptr_t)sge->addr, sge->length);
+        ofa_inline_advance_locked(qp);
+        return true;
+    }
+    key = ofa_key_find(qp->context, sge->lkey);
     if (!key)
-        return -1;
-    segment.lmr = atomic_load_explicit(&key->lmr, memory_order_relaxed);
-    segment.addr.rel = sge->addr + atomic_load_explicit(&key->shift, memory_order_relaxed);
-    segment.length = sge->length;
-    status = wr->opcode == IBV_WR_SEND
-                 ? it_post_send(qp->send_ep, &segment, 1, wr->wr_id, flags)
-                 : it_post_rdma_write(qp->send_ep, &segment, 1, wr->wr_id, flags,
-                                      wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
-    return status == IT_SUCCESS ? 0 : ofa_errno(status);
+        return false;
+    segment->lmr = atomic_load_explicit(&key->lmr, memory_order_relaxed);
+    segment->addr.rel = sge->addr + atomic_load_explicit(&key->shift, memory_order_relaxed);
+    return true;
 }
 
-static inline int post_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
+static inline it_status_t request_usual(struct ofa_qp *qp, const struct ibv_send_wr *wr,
+                                        const it_lmr_triplet_t *segment, uint32_t asked)
 {
-    int result;
+    it_dto_flags_t flags =
+        (it_dto_flags_t)((asked & IBV_SEND_SIGNALED ? IT_COMPLETION_FLAG : 0) |
+                         (asked & IBV_SEND_SOLICITED ? IT_SOLICITED_WAIT_FLAG : 0));
+
+    if (wr->opcode == IBV_WR_SEND)
+        return it_post_send(qp->send_ep, segment, 1, wr->wr_id, flags);
+    if (wr->opcode == IBV_WR_RDMA_WRITE)
+        return it_post_rdma_write(qp->send_ep, segment, 1, wr->wr_id, flags, wr->wr.rdma.remote_addr,
+                                  wr->wr.rdma.rkey);
+    return it_post_rdma_read(qp->send_ep, segment, 1, wr->wr_id, flags, wr->wr.rdma.remote_addr,
+                             wr->wr.rdma.rkey);
+}
+
+static OFA_INLINE int post_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
+{
+    uint32_t flags = wr->send_flags | qp->every_flags;
+    it_lmr_triplet_t segment;
+    it_status_t status;
 
     if (atomic_load_explicit(&qp->state, memory_order_relaxed) < IBV_QPS_RTS)
         return EINVAL;
     if (qp->holding)
         return ofa_hold_locked(qp, wr);
-    result = is_usual(wr) ? request_usual(qp, wr) : -1;
-    return result < 0 ? ofa_request_locked(qp, wr) : result;
+    if (!is_usual(wr, flags) || !take_segment(qp, wr, &segment))
+        return ofa_request_locked(qp, wr);
+    status = request_usual(qp, wr, &segment, flags);
+    if (status == IT_SUCCESS)
+        return 0;
+    if (wr->send_flags & IBV_SEND_INLINE)
+        ofa_inline_retreat_locked(qp);
+    return ofa_errno(status);
 }
 
 int ofa_post_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
@@ -54,19 +93,30 @@ int ofa_post_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
     return post_locked(qp, wr);
 }
 
+/* The first has gone out, or failed. */
+static __attribute__((noinline)) int post_others_locked(struct ofa_qp *qp, struct ibv_send_wr *wr,
+                                                        int error, struct ibv_send_wr **bad)
+{
+    while (error == 0 && wr->next) {
+        wr = wr->next;
+        error = ofa_post_locked(qp, wr);
+    }
+    if (error != 0)
+        *bad = wr;
+    return error;
+}
+
 int ofa_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
     struct ofa_qp *qp = ofa_qp_of(base);
-    int error = 0;
+    int error;
 
+    if (!wr)
+        return 0;
     ofa_spin_take(&qp->post_lock);
-    for (; wr; wr = wr->next) {
-        error = post_locked(qp, wr);
-        if (error != 0) {
-            *bad = wr;
-            break;
-        }
-    }
+    error = post_locked(qp, wr);
+    if (__builtin_expect(error != 0 || wr->next, 0))
+        error = post_others_locked(qp, wr, error, bad);
     ofa_spin_drop(&qp->post_lock);
     return error;
 }

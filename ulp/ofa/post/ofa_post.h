@@ -3,6 +3,7 @@
 #ifndef ITAPI_ULP_OFA_POST_OFA_POST_H
 #define ITAPI_ULP_OFA_POST_OFA_POST_H
 
+#include "memory/ofa_key.h"
 #include "object/ofa_object.h"
 
 /* ---- What the table of a context takes ------------------------------------------------------ */
@@ -18,6 +19,25 @@ int ofa_post_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 
 /* Straight to the EP. 0 or errno. With ofa_qp.post_lock. */
 int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
+
+/*
+ * A key that names nothing is found out when the request runs, as with a device: it stands for a
+ * region that may not be used.
+ */
+static inline void ofa_segment(const struct ofa_context *context, const struct ibv_sge *sge,
+                               it_lmr_triplet_t *triplet)
+{
+    const struct ofa_key *key = ofa_key_find(context, sge->lkey);
+
+    triplet->length = sge->length;
+    if (!key) {
+        triplet->lmr = context->nobody_lmr;
+        triplet->addr.rel = sge->addr;
+        return;
+    }
+    triplet->lmr = atomic_load_explicit(&key->lmr, memory_order_relaxed);
+    triplet->addr.rel = sge->addr + atomic_load_explicit(&key->shift, memory_order_relaxed);
+}
 
 /* 0 or errno; more segments than the queue pair was made for are refused. */
 int ofa_segments(struct ofa_context *context, const struct ibv_sge *sge, int count, int limit,
@@ -39,6 +59,21 @@ void ofa_hold_drop(struct ofa_qp *qp);
 
 /* The room for inline data, made with the first request that has some. 0 or errno. */
 int ofa_inline_open_locked(struct ofa_qp *qp);
+
+/* A request has used the place that comes next. */
+static inline void ofa_inline_advance_locked(struct ofa_qp *qp)
+{
+    if (++qp->inline_next == qp->inline_places)
+        qp->inline_next = 0;
+}
+
+/* It has not, after all. */
+static inline void ofa_inline_retreat_locked(struct ofa_qp *qp)
+{
+    if (qp->inline_next == 0)
+        qp->inline_next = qp->inline_places;
+    qp->inline_next--;
+}
 
 void ofa_inline_close(struct ofa_qp *qp);
 

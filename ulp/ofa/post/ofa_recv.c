@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-static int post_one(struct ofa_context *context, it_handle_t queue, const struct ibv_recv_wr *wr,
-                    uint32_t max_sge)
+static int post_list(struct ofa_context *context, it_handle_t queue, const struct ibv_recv_wr *wr,
+                     uint32_t max_sge)
 {
     it_lmr_triplet_t segments[OFA_MAX_SGE];
     size_t count;
@@ -16,6 +16,20 @@ static int post_one(struct ofa_context *context, it_handle_t queue, const struct
     if (error != 0)
         return error;
     return ofa_errno(it_post_recv(queue, segments, count, wr->wr_id, IT_COMPLETION_FLAG));
+}
+
+/* Most receives have one segment. */
+static inline int post_one(struct ofa_context *context, it_handle_t queue,
+                           const struct ibv_recv_wr *wr, uint32_t max_sge)
+{
+    it_lmr_triplet_t segment;
+    it_status_t status;
+
+    if (wr->num_sge != 1 || wr->sg_list->length == 0 || max_sge == 0)
+        return post_list(context, queue, wr, max_sge);
+    ofa_segment(context, wr->sg_list, &segment);
+    status = it_post_recv(queue, &segment, 1, wr->wr_id, IT_COMPLETION_FLAG);
+    return status == IT_SUCCESS ? 0 : ofa_errno(status);
 }
 
 int ofa_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)

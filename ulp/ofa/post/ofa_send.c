@@ -90,7 +90,7 @@ static it_dto_flags_t flags_of(const struct ofa_qp *qp, const struct ibv_send_wr
 {
     unsigned int flags = 0;
 
-    if (qp->signal_all || (wr->send_flags & IBV_SEND_SIGNALED))
+    if ((qp->every_flags | wr->send_flags) & IBV_SEND_SIGNALED)
         flags = IT_COMPLETION_FLAG;
     if (wr->send_flags & IBV_SEND_FENCE)
         flags |= IT_BARRIER_FENCE_FLAG;
@@ -236,6 +236,6 @@ int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
     if (status != IT_SUCCESS)
         return status == IT_ERR_OP_NOT_SUPPORTED ? EINVAL : ofa_errno(status);
     if (request.count == 1 && request.segments[0].lmr == qp->inline_lmr && qp->inline_lmr)
-        qp->inline_next = qp->inline_next + 1 < qp->inline_places ? qp->inline_next + 1 : 0;
+        ofa_inline_advance_locked(qp);
     return 0;
 }

@@ -106,7 +106,8 @@ static void fill(struct ofa_qp *qp, const struct ibv_qp_init_attr_ex *attr)
     qp->cap.max_inline_data = at_least(attr->cap.max_inline_data, INLINE_LEAST);
     if (qp->srq)
         qp->cap.max_recv_wr = qp->cap.max_recv_sge = 0;
-    qp->signal_all = attr->sq_sig_all != 0;
+    qp->every_flags = OFA_EACH_REQUEST | (attr->sq_sig_all ? (uint32_t)IBV_SEND_SIGNALED : 0) |
+                      (attr->qp_type == IBV_QPT_UC ? OFA_UNRELIABLE : 0);
     qp->holding = true;
     qp->parks = qp->context->device->base.transport_type != IBV_TRANSPORT_IWARP;
 }

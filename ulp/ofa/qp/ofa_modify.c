@@ -197,7 +197,7 @@ int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask,
                                       .srq = base->srq,
                                       .cap = qp->cap,
                                       .qp_type = base->qp_type,
-                                      .sq_sig_all = qp->signal_all};
+                                      .sq_sig_all = (qp->every_flags & IBV_SEND_SIGNALED) != 0};
     return 0;
 }
 

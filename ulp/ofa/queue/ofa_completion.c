@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Events of IT-API become work completions. */
-#include "queue/ofa_queue.h"
+#include "queue/ofa_completion.h"
 
 #include "queue/ofa_immediate.h"
 #include "queue/ofa_park.h"
@@ -41,7 +41,7 @@ static enum ibv_wc_status status_of(it_dto_status_t status)
 }
 
 /* By the low bits of the event's number. */
-static const uint8_t opcodes[16] = {
+const uint8_t ofa_completion_opcodes[16] = {
     [IT_DTO_SEND_CMPL_EVENT & 15] = IBV_WC_SEND,
     [IT_DTO_RC_RECV_CMPL_EVENT & 15] = IBV_WC_RECV,
     [IT_DTO_UD_RECV_CMPL_EVENT & 15] = IBV_WC_RECV,
@@ -52,12 +52,8 @@ static const uint8_t opcodes[16] = {
     [IT_DTO_CMP_SWAP_CMPL_EVENT & 15] = IBV_WC_COMP_SWAP,
 };
 
-static void add_immediate(const it_event_t *event, struct ibv_wc *wc)
+static void add_immediate(uint64_t value, struct ibv_wc *wc)
 {
-    uint64_t value;
-
-    if (!itx_event_immediate(event, &value))
-        return;
     wc->wc_flags |= IBV_WC_WITH_IMM;
     wc->imm_data = htonl((uint32_t)value);
     if (ofa_immediate_is_write(value)) {
@@ -114,27 +110,19 @@ static void add_failure(const it_dto_cmpl_event_t *dto, struct ibv_wc *wc, struc
     }
 }
 
-struct ofa_qp *ofa_completion_of(const it_event_t *event, struct ibv_wc *wc)
+void ofa_completion_special(const it_event_t *event, struct ibv_wc *wc, struct ofa_qp *qp)
 {
     const it_dto_cmpl_event_t *dto = &event->dto_cmpl;
-    it_context_t context;
-    struct ofa_qp *qp;
+    uint64_t value;
 
-    if (it_get_consumer_context(dto->ep, &context) != IT_SUCCESS)
-        return NULL;
-    qp = context.ptr;
-    *wc = (struct ibv_wc){.wr_id = dto->cookie,
-                          .opcode = (enum ibv_wc_opcode)opcodes[dto->event_number & 15],
-                          .byte_len = dto->transferred_length,
-                          .qp_num = qp->base.qp_num};
     if (wc->opcode == IBV_WC_BIND_MW && ofa_kinds_pop(&qp->kinds, wc->wr_id))
         wc->opcode = IBV_WC_LOCAL_INV;
     if (dto->dto_status != IT_DTO_SUCCESS) {
         add_failure(dto, wc, qp);
     } else if (wc->opcode == IBV_WC_RECV) {
-        add_immediate(event, wc);
+        if (itx_event_immediate(event, &value))
+            add_immediate(value, wc);
         if (dto->unlinked_mr_handle)
             add_invalidated(dto->unlinked_mr_handle, wc);
     }
-    return qp;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Polling a CQ, and its events. */
 #include "memory/ofa_adapter.h"
+#include "queue/ofa_completion.h"
 #include "queue/ofa_park.h"
 #include "queue/ofa_queue.h"
 #include "queue/ofa_stash.h"
 
 #include <errno.h>
+#include <sched.h>
 
 #define IDLE_POLLS  512 /* in vain, before others have a turn: some 50 microseconds */
 #define IDLE_PERIOD 8
@@ -25,19 +27,42 @@ static inline struct ofa_qp *translate_locked(struct ofa_cq *cq, const it_event_
     return NULL;
 }
 
-/* From the SEVD. */
-static uint32_t take_events_locked(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
+/* From the SEVD, at most BATCH. */
+static OFA_INLINE uint32_t take_batch_locked(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
 {
     it_event_t events[BATCH];
-    size_t count;
+    const it_event_t *event = events;
     uint32_t taken = 0;
+    size_t count;
 
     if (itx_evd_dequeue_n(cq->evd, room < BATCH ? room : BATCH, events, &count) != IT_SUCCESS)
         return 0;
-    for (size_t i = 0; i < count; i++)
-        if (translate_locked(cq, &events[i], &wc[taken]))
-            taken++;
+    do {
+        taken += translate_locked(cq, event++, &wc[taken]) != NULL;
+    } while (--count > 0);
     return taken;
+}
+
+static __attribute__((noinline)) uint32_t take_more_locked(struct ofa_cq *cq, uint32_t room,
+                                                           struct ibv_wc *wc)
+{
+    uint32_t taken = 0;
+    uint32_t more;
+
+    do {
+        more = take_batch_locked(cq, room - taken, wc + taken);
+        taken += more;
+    } while (more == BATCH && taken < room);
+    return taken;
+}
+
+/* What is kept in this layer. */
+static __attribute__((noinline)) uint32_t take_kept_locked(struct ofa_cq *cq, uint32_t room,
+                                                           struct ibv_wc *wc)
+{
+    if (cq->parked_count > 0)
+        (void)ofa_unpark_locked(cq);
+    return cq->stash_count > 0 ? ofa_stash_pop_locked(cq, room, wc) : 0;
 }
 
 /*
@@ -54,28 +79,30 @@ static bool is_idle_locked(struct ofa_cq *cq, uint32_t taken)
     return cq->idle >= IDLE_POLLS && cq->idle % IDLE_PERIOD == 0;
 }
 
-static uint32_t take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
+static OFA_INLINE uint32_t take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
 {
     uint32_t taken = 0;
-    uint32_t more;
     bool idle;
 
     ofa_spin_take(&cq->lock);
-    if (cq->parked_count > 0)
-        (void)ofa_unpark_locked(cq);
-    if (cq->stash_count > 0)
-        taken = ofa_stash_pop_locked(cq, room, wc);
-    while (taken < room) {
-        more = take_events_locked(cq, room - taken, wc + taken);
-        taken += more;
-        if (more < BATCH)
-            break;
-    }
+    if ((cq->parked_count | cq->stash_count) > 0)
+        taken = take_kept_locked(cq, room, wc);
+    if (taken < room)
+        taken += take_batch_locked(cq, room - taken, wc + taken);
+    if (taken >= BATCH && taken < room)
+        taken += take_more_locked(cq, room - taken, wc + taken);
     idle = is_idle_locked(cq, taken);
     ofa_spin_drop(&cq->lock);
     if (idle)
         (void)sched_yield();
     return taken;
+}
+
+static __attribute__((noinline)) uint32_t take_after(ofa_progress progress, struct ofa_cq *cq,
+                                                     uint32_t room, struct ibv_wc *wc)
+{
+    progress(cq, false);
+    return take(cq, room, wc);
 }
 
 uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
@@ -86,10 +113,7 @@ uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
     if (taken > 0)
         return taken;
     progress = atomic_load_explicit(&cq->progress, memory_order_relaxed);
-    if (!progress)
-        return 0;
-    progress(cq, false);
-    return take(cq, room, wc);
+    return progress ? take_after(progress, cq, room, wc) : 0;
 }
 
 int ofa_poll_cq(struct ibv_cq *base, int num_entries, struct ibv_wc *wc)

@@ -13,9 +13,6 @@ struct ibv_cq_ex *ofa_create_cq_ex(struct ibv_context *context, struct ibv_cq_in
 
 /* ---- Completions ---------------------------------------------------------------------------- */
 
-/* Whose it is; NULL: of a queue pair that is gone, and wc is not filled. */
-struct ofa_qp *ofa_completion_of(const it_event_t *event, struct ibv_wc *wc);
-
 /* Takes up to "room" completions, at least 1, oldest first; returns how many. */
 uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc);
 

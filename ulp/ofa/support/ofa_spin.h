@@ -3,17 +3,19 @@
 #ifndef ITAPI_ULP_OFA_SUPPORT_OFA_SPIN_H
 #define ITAPI_ULP_OFA_SUPPORT_OFA_SPIN_H
 
-#include <sched.h>
 #include <stdatomic.h>
 
 struct ofa_spin {
     atomic_uint taken;
 };
 
+/* Takes the lock when another thread has dropped it. */
+void ofa_spin_wait(struct ofa_spin *spin);
+
 static inline void ofa_spin_take(struct ofa_spin *spin)
 {
-    while (atomic_exchange_explicit(&spin->taken, 1, memory_order_acquire))
-        (void)sched_yield();
+    if (__builtin_expect(atomic_exchange_explicit(&spin->taken, 1, memory_order_acquire), 0))
+        ofa_spin_wait(spin);
 }
 
 static inline void ofa_spin_drop(struct ofa_spin *spin)

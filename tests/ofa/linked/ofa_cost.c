@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What ofa_cost.sh counts the instructions of: ofa_cost OPERATION ROUNDS. In each round BATCH posts
+ * within cost_post; when all completions are there, they are taken within cost_take. And ofa_cost
+ * memory REQUESTS INLINE: prints the bytes of the heap for each of 64 idle queue pairs.
+ */
+#include "support/check.h"
+
+#include <infiniband/verbs.h>
+#include <malloc.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define BATCH 8
+#define BYTES 64u
+
+/* valgrind knows no epoll_pwait2, in which threads of the library sleep. */
+int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct timespec *timeout,
+                 const sigset_t *signals)
+{
+    int milliseconds =
+        timeout ? (int)(timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 + 1) : -1;
+
+    return epoll_pwait(fd, events, count, milliseconds, signals);
+}
+
+int cost_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
+int cost_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr);
+int cost_take(struct ibv_cq *cq, struct ibv_wc *wc);
+int cost_wr(struct ibv_qp *qp, const struct ibv_send_wr *wr);
+
+static struct ibv_context *context;
+static struct ibv_pd *pd;
+static struct ibv_mr *mr;
+static unsigned char memory[2 * BYTES];
+
+struct side {
+    struct ibv_cq *sends;
+    struct ibv_cq *receives;
+    struct ibv_qp *qp;
+};
+
+__attribute__((noinline)) int cost_post(struct ibv_qp *qp, struct ibv_send_wr *wr)
+{
+    struct ibv_send_wr *bad;
+
+    return ibv_post_send(qp, wr, &bad);
+}
+
+__attribute__((noinline)) int cost_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr)
+{
+    struct ibv_recv_wr *bad;
+
+    return ibv_post_recv(qp, wr, &bad);
+}
+
+__attribute__((noinline)) int cost_take(struct ibv_cq *cq, struct ibv_wc *wc)
+{
+    return ibv_poll_cq(cq, 1, wc);
+}
+
+__attribute__((noinline)) int cost_wr(struct ibv_qp *qp, const struct ibv_send_wr *wr)
+{
+    struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+
+    ibv_wr_start(ex);
+    ex->wr_id = wr->wr_id;
+    ex->wr_flags = wr->send_flags;
+    ibv_wr_rdma_write(ex, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+    ibv_wr_set_sge(ex, wr->sg_list->lkey, wr->sg_list->addr, wr->sg_list->length);
+    return ibv_wr_complete(ex);
+}
+
+/* ---- Two queue pairs of this process, connected by hand ------------------------------------- */
+
+static void open_device(void)
+{
+    struct ibv_device **list = ibv_get_device_list(NULL);
+
+    CHECK(list && list[0]);
+    context = ibv_open_device(list[0]);
+    CHECK(context != NULL);
+    ibv_free_device_list(list);
+    pd = ibv_alloc_pd(context);
+    CHECK(pd != NULL);
+    mr = ibv_reg_mr(pd, memory, sizeof(memory),
+                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    CHECK(mr != NULL);
+}
+
+static struct ibv_qp *create(const struct side *side, uint32_t requests, uint32_t inline_room)
+{
+    struct ibv_qp_init_attr_ex attr = {
+        .send_cq = side->sends,
+        .recv_cq = side->receives,
+        .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = requests,
+                .max_recv_wr = 16,
+                .max_send_sge = 1,
+                .max_recv_sge = 1,
+                .max_inline_data = inline_room},
+        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+        .pd = pd,
+        .send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE,
+    };
+    struct ibv_qp *qp = ibv_create_qp_ex(context, &attr);
+
+    CHECK(qp != NULL);
+    return qp;
+}
+
+static void open_side(struct side *side, uint32_t requests, uint32_t inline_room)
+{
+    side->sends = ibv_create_cq(context, 64, NULL, NULL, 0);
+    side->receives = ibv_create_cq(context, 64, NULL, NULL, 0);
+    CHECK(side->sends && side->receives);
+    side->qp = create(side, requests, inline_room);
+}
+
+static void bring_up(struct ibv_qp *qp, uint32_t peer)
+{
+    struct ibv_qp_attr attr = {
+        .qp_state = IBV_QPS_INIT,
+        .port_num = 1,
+        .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+        .path_mtu = IBV_MTU_4096,
+        .dest_qp_num = peer,
+        .max_dest_rd_atomic = 8,
+        .max_rd_atomic = 8,
+        .timeout = 14,
+        .retry_cnt = 7,
+        .rnr_retry = 7,
+        .ah_attr = {.is_global = 1, .port_num = 1},
+    };
+
+    CHECK_EQ(0,
+             ibv_modify_qp(qp, &attr,
+                           IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+    attr.qp_state = IBV_QPS_RTR;
+    CHECK_EQ(0, ibv_query_gid(context, 1, 0, &attr.ah_attr.grh.dgid));
+    CHECK_EQ(0,
+             ibv_modify_qp(qp, &attr,
+                           IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+                               IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+    attr.qp_state = IBV_QPS_RTS;
+    CHECK_EQ(0, ibv_modify_qp(qp, &attr,
+                              IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                                  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
+}
+
+/* ---- Instructions --------------------------------------------------------------------------- */
+
+static const struct operation {
+    const char *name;
+    enum ibv_wr_opcode opcode;
+    unsigned int flags;
+    bool extended; /* by ibv_wr_* */
+} operations[] = {
+    {"write", IBV_WR_RDMA_WRITE, 0, false},
+    {"write_inline", IBV_WR_RDMA_WRITE, IBV_SEND_INLINE, false},
+    {"read", IBV_WR_RDMA_READ, 0, false},
+    {"send", IBV_WR_SEND, 0, false},
+    {"send_inline", IBV_WR_SEND, IBV_SEND_INLINE | IBV_SEND_SOLICITED, false},
+    {"receive", IBV_WR_SEND, 0, false},
+    {"wr", IBV_WR_RDMA_WRITE, 0, true},
+};
+
+/* Not counted. */
+static void take(struct ibv_cq *cq, int count)
+{
+    struct ibv_wc wc;
+
+    while (count > 0) {
+        int taken = ibv_poll_cq(cq, 1, &wc);
+
+        if (taken == 0)
+            sched_yield();
+        else
+            CHECK_EQ(IBV_WC_SUCCESS, wc.status);
+        count -= taken;
+    }
+}
+
+static void take_counted(struct ibv_cq *cq, int count)
+{
+    struct ibv_wc wc;
+
+    for (int i = 0; i < count; i++) {
+        CHECK_EQ(1, cost_take(cq, &wc));
+        CHECK_EQ(IBV_WC_SUCCESS, wc.status);
+    }
+}
+
+static void post_batch(const struct side *near, const struct side *far, const struct operation *op)
+{
+    struct ibv_sge from = {(uintptr_t)memory, BYTES, mr->lkey};
+    struct ibv_sge into = {(uintptr_t)memory + BYTES, BYTES, mr->lkey};
+    struct ibv_recv_wr receive = {.sg_list = &into, .num_sge = 1};
+    struct ibv_send_wr send = {
+        .sg_list = &from,
+        .num_sge = 1,
+        .opcode = op->opcode,
+        .send_flags = IBV_SEND_SIGNALED | op->flags,
+        .wr.rdma = {.remote_addr = (uintptr_t)memory + BYTES, .rkey = mr->rkey},
+    };
+
+    for (int i = 0; i < BATCH && op->opcode == IBV_WR_SEND; i++)
+        CHECK_EQ(0, cost_receive(far->qp, &receive));
+    for (int i = 0; i < BATCH; i++)
+        CHECK_EQ(0, op->extended ? cost_wr(near->qp, &send) : cost_post(near->qp, &send));
+}
+
+/*
+ * The far end answers a Send that comes behind all the others. So when the answer is here, so is
+ * what acknowledges them, which came before it.
+ */
+static void turn(const struct side *near, const struct side *far, int receives)
+{
+    struct ibv_recv_wr receive = {.num_sge = 0};
+    struct ibv_send_wr send = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+    struct ibv_recv_wr *bad_receive;
+    struct ibv_send_wr *bad;
+
+    CHECK_EQ(0, ibv_post_recv(near->qp, &receive, &bad_receive));
+    CHECK_EQ(0, ibv_post_recv(far->qp, &receive, &bad_receive));
+    CHECK_EQ(0, ibv_post_send(near->qp, &send, &bad));
+    take(far->receives, receives + 1);
+    CHECK_EQ(0, ibv_post_send(far->qp, &send, &bad));
+    take(near->receives, 1);
+    take(far->sends, 1);
+}
+
+static void run(const struct operation *op, unsigned long rounds)
+{
+    struct side near;
+    struct side far;
+
+    open_side(&near, 16, BYTES);
+    open_side(&far, 16, BYTES);
+    bring_up(near.qp, far.qp->qp_num);
+    bring_up(far.qp, near.qp->qp_num);
+    turn(&near, &far, 0); /* the connection is there */
+    take(near.sends, 1);
+    for (unsigned long round = 0; round < rounds; round++) {
+        post_batch(&near, &far, op);
+        if (strcmp(op->name, "receive") == 0) {
+            take(near.sends, BATCH); /* acknowledged: the far end has them */
+            take_counted(far.receives, BATCH);
+            continue;
+        }
+        turn(&near, &far, op->opcode == IBV_WR_SEND ? BATCH : 0);
+        take_counted(near.sends, BATCH);
+        take(near.sends, 1);
+    }
+}
+
+static const struct operation *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+        if (strcmp(operations[i].name, name) == 0)
+            return &operations[i];
+    CHECK_FAIL("no operation %s", name);
+}
+
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+static void print_memory(uint32_t requests, uint32_t inline_room)
+{
+    enum {
+        COUNT = 64
+    };
+    struct side side;
+    struct mallinfo2 before;
+    struct mallinfo2 after;
+
+    open_side(&side, requests, inline_room);
+    before = mallinfo2();
+    for (int i = 0; i < COUNT; i++)
+        (void)create(&side, requests, inline_room);
+    after = mallinfo2();
+    printf("%zu\n", (after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) / COUNT);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long count = argc > 2 ? strtoul(argv[2], NULL, 10) : 10;
+
+    CHECK(argc > 2);
+    open_device();
+    if (strcmp(argv[1], "memory") == 0)
+        print_memory((uint32_t)count, argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0);
+    else
+        run(find(argv[1]), count);
+    check_done();
+    return 0;
+}
