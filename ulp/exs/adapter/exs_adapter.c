@@ -2,6 +2,7 @@
 #include "adapter/exs_adapter.h"
 
 #include <errno.h>
+#include <itx_api.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ static struct exs_over *over; /* with over_lock */
 static pthread_mutex_t poll_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct exs_polled *polled_first; /* a list; with poll_lock */
 static struct exs_polled *polled_next;  /* the turn goes round */
+static size_t polled_count;
+static size_t pollers;
 
 /* ---- What is over --------------------------------------------------------------------------- */
 
@@ -122,6 +125,8 @@ void exs_adapter_forget(void)
     over = NULL;
     polled_first = NULL;
     polled_next = NULL;
+    polled_count = 0;
+    pollers = 0;
 }
 
 /* ---- Polling -------------------------------------------------------------------------------- */
@@ -134,17 +139,41 @@ void exs_adapter_watch(struct exs_polled *polled)
     if (polled_first)
         polled_first->link = &polled->next;
     polled_first = polled;
+    polled_count++;
     (void)pthread_mutex_unlock(&poll_lock);
 }
 
 void exs_adapter_unwatch(struct exs_polled *polled)
 {
     (void)pthread_mutex_lock(&poll_lock);
+    polled_count--;
     *polled->link = polled->next;
     if (polled->next)
         polled->next->link = polled->link;
     if (polled_next == polled)
         polled_next = polled->next;
+    (void)pthread_mutex_unlock(&poll_lock);
+}
+
+/* More than are looked at with each poll need their callbacks. */
+void exs_adapter_poll_begin(void)
+{
+    (void)pthread_mutex_lock(&poll_lock);
+    if (pollers++ == 0 && polled_count <= POLLED_MAX)
+        for (struct exs_polled *polled = polled_first; polled; polled = polled->next)
+            polled->quiet = itx_evd_arm(polled->evd, ITX_EVD_ARM_NONE) == IT_SUCCESS;
+    (void)pthread_mutex_unlock(&poll_lock);
+}
+
+void exs_adapter_poll_end(void)
+{
+    (void)pthread_mutex_lock(&poll_lock);
+    if (--pollers == 0)
+        for (struct exs_polled *polled = polled_first; polled; polled = polled->next)
+            if (polled->quiet) {
+                polled->quiet = false;
+                (void)itx_evd_arm(polled->evd, ITX_EVD_ARM_OFF);
+            }
     (void)pthread_mutex_unlock(&poll_lock);
 }
 

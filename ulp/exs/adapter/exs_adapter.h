@@ -14,6 +14,8 @@ struct exs_polled {
     bool (*poll)(struct exs_polled *polled);
     struct exs_polled *next;
     struct exs_polled **link; /* what leads to it */
+    it_evd_handle_t evd;      /* whose callback does the same */
+    bool quiet;               /* it does not, since somebody polls */
 };
 
 /* What is over and is freed by the IA's thread, outside of all callbacks of its own. */
@@ -34,6 +36,12 @@ struct exs_adapter *exs_adapter_get(void);
 
 /* Does the work of connections once, without blocking; true if there was some. */
 bool exs_adapter_poll(void);
+
+/*
+ * Around some polls that follow each other: callbacks would do the same work at the same time.
+ */
+void exs_adapter_poll_begin(void);
+void exs_adapter_poll_end(void);
 
 void exs_adapter_watch(struct exs_polled *polled);
 /* On return it is not called any more. */

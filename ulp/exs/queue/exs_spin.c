@@ -34,16 +34,23 @@ static void test_cancel(const struct exs_wait *wait)
 static bool poll_until(uint64_t until_ns, const struct exs_wait *wait, bool (*done)(void *),
                        void *argument)
 {
-    for (unsigned polls = 1; !done(argument); polls++) {
-        (void)exs_adapter_poll();
-        if (until_ns != EXS_TIME_NEVER && exs_clock_ns() >= until_ns)
-            return done(argument);
-        if (polls % POLLS_PER_YIELD != 0)
-            continue;
+    bool late = false;
+    bool found = done(argument);
+
+    while (!found && !late) {
+        exs_adapter_poll_begin();
+        for (unsigned i = 0; i < POLLS_PER_YIELD && !late && !found; i++) {
+            (void)exs_adapter_poll();
+            late = until_ns != EXS_TIME_NEVER && exs_clock_ns() >= until_ns;
+            found = done(argument);
+        }
+        exs_adapter_poll_end();
+        if (found)
+            break;
         test_cancel(wait);
         (void)sched_yield();
     }
-    return true;
+    return found;
 }
 
 bool exs_spin(struct exs_spin *spin, const struct exs_wait *wait, bool (*done)(void *),
@@ -54,12 +61,10 @@ bool exs_spin(struct exs_spin *spin, const struct exs_wait *wait, bool (*done)(v
     bool found;
 
     test_cancel(wait);
-    if (done(argument))
-        return true;
     if (wait->kind == EXS_WAIT_BUSY_POLL)
         return poll_until(wait->deadline_ns, wait, done, argument);
     if (wait->kind == EXS_WAIT_NOTIFY)
-        return false;
+        return done(argument);
     until = exs_clock_ns() + length;
     found = poll_until(until < wait->deadline_ns ? until : wait->deadline_ns, wait, done, argument);
     length = found ? length * 2 : length / 2;

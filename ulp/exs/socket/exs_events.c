@@ -240,6 +240,7 @@ int exs_events_connect(struct exs_socket *socket, struct exs_connection **result
     if (error != 0)
         return error;
     (*result)->polled.poll = poll_connection;
+    (*result)->polled.evd = (*result)->evd;
     exs_adapter_watch(&(*result)->polled);
     return 0;
 }
