@@ -9,6 +9,7 @@
 #include "link/ofa_number.h"
 #include "memory/ofa_adapter.h"
 #include "memory/ofa_memory.h"
+#include "port/ofa_gid.h"
 #include "post/ofa_post.h"
 #include "qp/ofa_qp.h"
 #include "queue/ofa_queue.h"
@@ -78,6 +79,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *base)
     (void)pthread_mutex_init(&context->lock, NULL);
     (void)pthread_mutex_init(&context->datagram_lock, NULL);
     context->device = device;
+    context->was_up = ofa_port_is_up(device);
     ofa_device_hold(device);
     return &context->verbs.context;
 }

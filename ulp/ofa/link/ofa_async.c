@@ -3,6 +3,7 @@
 
 #include "link/ofa_link.h"
 #include "memory/ofa_adapter.h"
+#include "port/ofa_gid.h"
 #include "queue/ofa_queue.h"
 
 #include <errno.h>
@@ -133,6 +134,17 @@ static void on_unaffiliated(it_evd_handle_t evd, void *argument)
     }
 }
 
+/* What has happened to the port before the adapter was opened, which tells of all that follows. */
+static void tell_port(struct ofa_context *context)
+{
+    bool up = ofa_port_is_up(context->device);
+
+    if (up != context->was_up)
+        raise_event(context, (struct ibv_async_event){.element.port_num = 1,
+                                                      .event_type = up ? IBV_EVENT_PORT_ACTIVE
+                                                                       : IBV_EVENT_PORT_ERR});
+}
+
 int ofa_async_open(struct ofa_context *context)
 {
     int error = ofa_adapter_open(context);
@@ -143,9 +155,12 @@ int ofa_async_open(struct ofa_context *context)
     if (!context->affiliated_evd)
         error = ofa_link_evd(context, IT_ASYNC_AFF_EVENT_STREAM, ASYNC_EVENTS, on_affiliated,
                              context, &context->affiliated_evd);
-    if (error == 0 && !context->unaffiliated_evd)
+    if (error == 0 && !context->unaffiliated_evd) {
         error = ofa_link_evd(context, IT_ASYNC_UNAFF_EVENT_STREAM, ASYNC_EVENTS, on_unaffiliated,
                              context, &context->unaffiliated_evd);
+        if (error == 0)
+            tell_port(context);
+    }
     (void)pthread_mutex_unlock(&context->open_lock);
     return error;
 }

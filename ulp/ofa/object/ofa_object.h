@@ -89,6 +89,7 @@ struct ofa_context {
     struct verbs_context verbs;
     struct ofa_device *device;
     struct ofa_fifo async;
+    bool was_up; /* the port, when the context was opened; the adapter tells of later changes */
 
     pthread_mutex_t open_lock;  /* opening the adapter, listen points; callbacks never take it */
     _Atomic(it_ia_handle_t) ia; /* NULL: nobody has needed one yet */
