@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "initiator/iser_client.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/rand.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static bool connect_socket(struct iser_client *client)
+{
+    const struct sockaddr_storage *address = &client->options.address;
+    socklen_t length =
+        address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+    int on = 1;
+
+    client->fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (client->fd < 0 ||
+        connect(client->fd, (const struct sockaddr *)(const void *)address, length) != 0)
+        return iser_client_fail(client, "connect: %s", strerror(errno));
+    (void)setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return true;
+}
+
+static bool make_memory(struct iser_client *client)
+{
+    if (client->options.memory == 0)
+        return true;
+    client->memory = mmap(NULL, client->options.memory, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (client->memory != MAP_FAILED)
+        return true;
+    client->memory = NULL;
+    return iser_client_fail(client, "out of memory");
+}
+
+bool iser_client_open(struct iser_client *client, const struct iser_client_options *options)
+{
+    memset(client, 0, sizeof(*client));
+    client->options = *options;
+    client->fd = -1;
+    client->max_cmd_sn = 0;
+    /* A random qualifier of the session (RFC 7143 11.12.5, type 10). */
+    if (RAND_bytes(client->isid + 1, 5) != 1)
+        return iser_client_fail(client, "no random numbers");
+    client->isid[0] = 0x80;
+    if (!make_memory(client) || !connect_socket(client) || !iser_client_plain_open(client))
+        return false;
+    return iser_client_login(client) && (!options->interface || iser_client_rdma_convert(client));
+}
+
+void iser_client_close(struct iser_client *client)
+{
+    if (client->link && !client->error[0])
+        (void)iser_client_logout(client);
+    if (client->link)
+        client->link->close(client);
+    if (client->fd >= 0)
+        (void)close(client->fd);
+    if (client->memory)
+        (void)munmap(client->memory, client->options.memory);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The login: CHAP if there is a secret, then one text of operational keys. */
+#include "initiator/iser_client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SECURITY = 0,
+    OPERATIONAL = 1,
+    FULL_FEATURE = 3
+};
+
+#define TRANSIT    0x80u
+#define STATUS     36
+#define ROUNDS_MAX 16
+
+struct login {
+    unsigned stage, next;
+    struct iser_text text;   /* to the target */
+    struct iser_text answer; /* from it */
+    struct iser_chap chap;
+    bool named; /* the names have been sent */
+};
+
+/* ---- Texts ----------------------------------------------- */
+
+static void put_names(struct iser_client *client, struct login *login)
+{
+    struct iser_text *text = &login->text;
+
+    if (login->named)
+        return;
+    login->named = true;
+    iser_text_put(text, "InitiatorName", client->options.initiator);
+    if (client->options.target)
+        iser_text_put(text, "TargetName", client->options.target);
+    iser_text_put(text, "SessionType", client->options.target ? "Normal" : "Discovery");
+}
+
+static void put_keys(struct iser_client *client, struct login *login)
+{
+    const struct iser_client_options *options = &client->options;
+    struct iser_text *text = &login->text;
+
+    if (options->interface)
+        iser_text_put(text, "RDMAExtensions", "Yes");
+    iser_text_put(text, "HeaderDigest",
+                  options->digests && !options->interface ? "CRC32C" : "None");
+    iser_text_put(text, "DataDigest", options->digests && !options->interface ? "CRC32C" : "None");
+    iser_text_put(text, "ErrorRecoveryLevel", "0");
+    iser_text_put_number(text, "DefaultTime2Wait", 2);
+    iser_text_put_number(text, "DefaultTime2Retain", 0);
+    if (!options->interface)
+        iser_text_put_number(text, "MaxRecvDataSegmentLength", ISER_CLIENT_DATA_IN);
+    if (!options->target)
+        return;
+    iser_text_put(text, "InitialR2T", options->initial_r2t ? "Yes" : "No");
+    iser_text_put(text, "ImmediateData", options->no_immediate ? "No" : "Yes");
+    iser_text_put_number(text, "MaxBurstLength", 16776192);
+    iser_text_put_number(text, "FirstBurstLength", 262144);
+    iser_text_put_number(text, "MaxOutstandingR2T", 1);
+    iser_text_put_number(text, "MaxConnections", 1);
+    iser_text_put(text, "DataPDUInOrder", "Yes");
+    iser_text_put(text, "DataSequenceInOrder", "Yes");
+    if (!options->interface)
+        return;
+    iser_text_put_number(text, "InitiatorRecvDataSegmentLength", ISER_CLIENT_RECEIVE);
+    iser_text_put_number(text, "TargetRecvDataSegmentLength", ISER_CLIENT_RECEIVE);
+    iser_text_put(text, "TaggedBufferForSolicitedDataOnly",
+                  options->tagged_solicited ? "Yes" : "No");
+}
+
+static const char *answered(const struct login *login, const char *key)
+{
+    return iser_text_find(login->answer.octets, login->answer.length, key);
+}
+
+static bool is_yes(const struct login *login, const char *key)
+{
+    const char *value = answered(login, key);
+
+    return value && strcmp(value, "Yes") == 0;
+}
+
+static bool is_crc(const struct login *login, const char *key)
+{
+    const char *value = answered(login, key);
+
+    return value && strcmp(value, "CRC32C") == 0;
+}
+
+/* A number that is answered within its range, or else the other value. */
+static uint32_t number_of(const struct login *login, const char *key, uint32_t other)
+{
+    const char *value = answered(login, key);
+    uint64_t number;
+
+    return value && iser_text_number(value, ISER_LENGTH_MAX, &number) && number >= 512
+               ? (uint32_t)number
+               : other;
+}
+
+static bool take_keys(struct iser_client *client, const struct login *login)
+{
+    struct iser_client_terms *terms = &client->terms;
+    const char *segment =
+        client->options.interface ? "TargetRecvDataSegmentLength" : "MaxRecvDataSegmentLength";
+
+    if (client->options.interface && !is_yes(login, "RDMAExtensions"))
+        return iser_client_fail(client, "the target has no RDMAExtensions");
+    terms->initial_r2t = !answered(login, "InitialR2T") || is_yes(login, "InitialR2T");
+    terms->immediate = is_yes(login, "ImmediateData");
+    terms->first_burst = number_of(login, "FirstBurstLength", 65536);
+    terms->max_burst = number_of(login, "MaxBurstLength", 262144);
+    terms->send_max = number_of(login, segment, ISER_CLIENT_RECEIVE);
+    if (client->options.interface && terms->send_max > ISER_CLIENT_RECEIVE)
+        terms->send_max = ISER_CLIENT_RECEIVE;
+    terms->header_digest = is_crc(login, "HeaderDigest");
+    terms->data_digest = is_crc(login, "DataDigest");
+    return true;
+}
+
+/* ---- Rounds ----------------------------------------------- */
+
+static bool send_request(struct iser_client *client, struct login *login, bool transit)
+{
+    uint8_t bhs[ISER_BHS];
+
+    if (login->text.overflow)
+        return iser_client_fail(client, "the login text is too long");
+    iser_pdu_begin(
+        bhs, ISER_LOGIN,
+        (uint8_t)((transit ? TRANSIT : 0) | login->stage << 2 | (transit ? login->next : 0)), 0);
+    bhs[0] |= ISER_IMMEDIATE;
+    memcpy(bhs + ISER_AT_ISID, client->isid, sizeof(client->isid));
+    iser_put24(bhs + ISER_AT_LENGTH, (uint32_t)login->text.length);
+    iser_put32(bhs + ISER_AT_CMD_SN, client->cmd_sn);
+    iser_put32(bhs + ISER_AT_EXP_STAT_SN, client->exp_stat_sn);
+    return client->link->send(client, bhs, login->text.octets, (uint32_t)login->text.length, NULL,
+                              0);
+}
+
+static bool receive_answer(struct iser_client *client, struct login *login, bool *moved)
+{
+    struct iser_pdu pdu;
+    uint16_t status;
+
+    if (!client->link->receive(client, &pdu))
+        return false;
+    if (iser_opcode_of(pdu.bhs) != ISER_LOGIN_RESPONSE)
+        return iser_client_fail(client, "PDU %02x instead of a Login Response", pdu.bhs[0]);
+    status = iser_get16(pdu.bhs + STATUS);
+    if (status != 0)
+        return iser_client_fail(client, "the target refuses the login: status %04x", status);
+    if (pdu.bhs[1] & ISER_CONTINUE || pdu.length > ISER_TEXT_MAX ||
+        !iser_text_is_legal((const char *)pdu.data, pdu.length))
+        return iser_client_fail(client, "the target's login text is not legal");
+    iser_client_note(client, &pdu);
+    *moved = (pdu.bhs[1] & TRANSIT) && (pdu.bhs[1] & 3) == login->next;
+    login->answer.length = pdu.length;
+    if (pdu.length > 0)
+        memcpy(login->answer.octets, pdu.data, pdu.length);
+    return true;
+}
+
+static bool run_round(struct iser_client *client, struct login *login, bool transit, bool *moved)
+{
+    *moved = false;
+    return send_request(client, login, transit) && receive_answer(client, login, moved);
+}
+
+static bool run_chap(struct iser_client *client, struct login *login)
+{
+    const struct iser_client_options *options = &client->options;
+    iser_chap_verdict_t verdict;
+    bool moved = false;
+
+    login->stage = SECURITY;
+    login->next = OPERATIONAL;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        login->text.length = 0;
+        put_names(client, login);
+        verdict = iser_chap_initiate(&login->chap, &options->own, &options->proof,
+                                     login->answer.octets, login->answer.length, &login->text);
+        if (verdict == ISER_CHAP_FAILED)
+            return iser_client_fail(client, "CHAP: the target's answer is not the right one");
+        if (verdict == ISER_CHAP_DONE && moved)
+            break;
+        /* The proof goes with the wish to leave the stage. */
+        if (!run_round(client, login, login->chap.stage == ISER_CHAP_RESPONSE, &moved))
+            return false;
+    }
+    return moved || iser_client_fail(client, "the target does not leave the security stage");
+}
+
+static bool run_login(struct iser_client *client, struct login *login)
+{
+    bool moved;
+
+    if (client->options.own.length > 0 && !run_chap(client, login))
+        return false;
+    login->stage = OPERATIONAL;
+    login->next = FULL_FEATURE;
+    login->text.length = 0;
+    put_names(client, login);
+    put_keys(client, login);
+    if (!run_round(client, login, true, &moved))
+        return false;
+    return moved ? take_keys(client, login)
+                 : iser_client_fail(client, "the target does not agree in one round");
+}
+
+bool iser_client_login(struct iser_client *client)
+{
+    struct login *login = calloc(1, sizeof(*login));
+    bool good = login ? run_login(client, login) : iser_client_fail(client, "out of memory");
+
+    free(login);
+    return good;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* PDUs as Sends behind an iSER header; the target moves the data by RDMA. */
+#include "initiator/iser_client.h"
+
+#include "itx_api.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SLOT     (ISER_HEADER + ISER_BHS + ISER_CLIENT_RECEIVE)
+#define SENDS    64u                      /* messages on their way */
+#define RECEIVES (ISER_CLIENT_TASKS + 16) /* a response for each task, and what is unexpected */
+#define READS    32u                      /* of the target at once */
+#define PATIENCE 60000000u                /* microseconds without anything */
+
+struct rdma {
+    it_ia_handle_t ia;
+    it_pz_handle_t pz;
+    it_evd_handle_t sent, received, connection;
+    it_ep_handle_t ep;
+    it_lmr_handle_t slots_lmr, memory_lmr;
+    it_rmr_context_t stag; /* of the memory of the client */
+    uint8_t *slots;        /* SENDS, then RECEIVES, of SLOT octets each */
+    uint64_t posted, done; /* Sends */
+    uint8_t *handed;       /* the slot of the PDU that was handed out last */
+};
+
+/* ---- Objects ----------------------------------------------- */
+
+static bool good(struct iser_client *client, it_status_t status, const char *what)
+{
+    return status == IT_SUCCESS ||
+           iser_client_fail(client, "%s: %s", what, itx_status_string(status));
+}
+
+static bool make_evd(struct iser_client *client, it_event_type_t stream, size_t room,
+                     it_evd_handle_t *evd)
+{
+    struct rdma *rdma = client->link_state;
+
+    return good(client,
+                it_evd_create(rdma->ia, stream, IT_EVD_OVERFLOW_DEFAULT, room, IT_THRESHOLD_DISABLE,
+                              NULL, evd, NULL),
+                "it_evd_create");
+}
+
+static bool make_endpoint(struct iser_client *client, struct rdma *rdma)
+{
+    it_ep_attributes_t attributes = {
+        .max_dto_payload_size = SLOT,
+        .max_request_dtos = SENDS,
+        .max_recv_dtos = RECEIVES,
+        .max_send_segments = 2,
+        .max_recv_segments = 1,
+        .srv.rc = {.rdma_read_enable = IT_TRUE,
+                   .rdma_write_enable = IT_TRUE,
+                   .max_rdma_read_segments = 1,
+                   .max_rdma_write_segments = 1,
+                   .rdma_read_ird = READS,
+                   .rdma_read_ord = 1,
+                   .hard_hi_watermark = IT_HARD_HI_WATERMARK_DISABLE},
+    };
+
+    return make_evd(client, IT_DTO_EVENT_STREAM, SENDS, &rdma->sent) &&
+           make_evd(client, IT_DTO_EVENT_STREAM, RECEIVES, &rdma->received) &&
+           make_evd(client, IT_CM_MSG_EVENT_STREAM, 4, &rdma->connection) &&
+           good(client,
+                it_ep_rc_create(rdma->pz, rdma->sent, rdma->received, rdma->connection,
+                                IT_EP_NO_FLAG, &attributes, &rdma->ep),
+                "it_ep_rc_create");
+}
+
+static bool register_octets(struct iser_client *client, void *octets, size_t size,
+                            it_mem_priv_t rights, it_lmr_handle_t *lmr, it_rmr_context_t *stag)
+{
+    struct rdma *rdma = client->link_state;
+
+    return size == 0 || good(client,
+                             it_lmr_create(rdma->pz, octets, NULL, size, IT_ADDR_MODE_ABSOLUTE,
+                                           rights, IT_LMR_FLAG_NONE, 0, lmr, stag),
+                             "it_lmr_create");
+}
+
+static bool post_receive(struct iser_client *client, uint8_t *slot)
+{
+    struct rdma *rdma = client->link_state;
+    it_lmr_triplet_t segment = {.lmr = rdma->slots_lmr, .addr.abs = slot, .length = SLOT};
+
+    return good(
+        client,
+        it_post_recv(rdma->ep, &segment, 1, (uintptr_t)slot, IT_COMPLETION_FLAG | IT_NOTIFY_FLAG),
+        "it_post_recv");
+}
+
+static bool make_all(struct iser_client *client, struct rdma *rdma)
+{
+    rdma->slots = calloc(SENDS + RECEIVES, SLOT);
+    if (!rdma->slots)
+        return iser_client_fail(client, "out of memory");
+    if (!good(client, it_ia_create(client->options.interface, 2, 1, &rdma->ia), "it_ia_create") ||
+        !good(client, it_pz_create(rdma->ia, &rdma->pz), "it_pz_create") ||
+        !make_endpoint(client, rdma) ||
+        !register_octets(client, rdma->slots, (size_t)(SENDS + RECEIVES) * SLOT, IT_PRIV_LOCAL,
+                         &rdma->slots_lmr, NULL) ||
+        !register_octets(client, client->memory, client->options.memory,
+                         IT_PRIV_LOCAL | IT_PRIV_REMOTE, &rdma->memory_lmr, &rdma->stag))
+        return false;
+    for (unsigned i = 0; i < RECEIVES; i++)
+        if (!post_receive(client, rdma->slots + (size_t)(SENDS + i) * SLOT))
+            return false;
+    return true;
+}
+
+static void rdma_close(struct iser_client *client)
+{
+    struct rdma *rdma = client->link_state;
+
+    if (rdma->ia)
+        (void)it_ia_free(rdma->ia);
+    free(rdma->slots);
+    free(rdma);
+    client->link_state = NULL;
+}
+
+/* ---- Out ----------------------------------------------- */
+
+/* Waits for the oldest Send to be over. */
+static bool reap_send(struct iser_client *client, struct rdma *rdma)
+{
+    it_event_t event;
+    it_status_t status;
+
+    do
+        status = it_evd_wait(rdma->sent, PATIENCE, &event, NULL);
+    while (status == IT_ERR_INTERRUPT);
+    if (!good(client, status, "a Send"))
+        return false;
+    rdma->done++;
+    return event.dto_cmpl.dto_status == IT_DTO_SUCCESS ||
+           iser_client_fail(client, "a Send: %s", itx_dto_status_string(event.dto_cmpl.dto_status));
+}
+
+static void put_header(const struct iser_client *client, const struct iser_client_task *task,
+                       uint32_t unsolicited, uint8_t *at)
+{
+    const struct rdma *rdma = client->link_state;
+    struct iser_header header = {.kind = ISER_CONTROL};
+
+    if (task && task->in_length > 0) {
+        header.has_read = true;
+        header.read_stag = (uint32_t)rdma->stag;
+        header.read_base = (uintptr_t)task->in;
+    }
+    if (task && task->out_length > unsolicited) {
+        header.has_write = true;
+        header.write_stag = (uint32_t)rdma->stag;
+        header.write_base =
+            (uintptr_t)task->out + (client->options.tagged_solicited ? unsolicited : 0);
+    }
+    iser_header_encode(&header, at);
+}
+
+static bool is_registered(const struct iser_client *client, const void *data)
+{
+    const uint8_t *at = data;
+
+    return client->memory && at >= client->memory && at < client->memory + client->options.memory;
+}
+
+static bool rdma_send(struct iser_client *client, const uint8_t *bhs, const void *data,
+                      uint32_t length, const struct iser_client_task *task, uint32_t unsolicited)
+{
+    struct rdma *rdma = client->link_state;
+    uint8_t *slot = rdma->slots + rdma->posted % SENDS * SLOT;
+    it_lmr_triplet_t segments[2] = {
+        {.lmr = rdma->slots_lmr, .addr.abs = slot, .length = ISER_HEADER + ISER_BHS},
+        {.lmr = rdma->memory_lmr, .addr.abs = (void *)(uintptr_t)data, .length = length}};
+    bool straight = length > 0 && is_registered(client, data);
+
+    while (rdma->posted - rdma->done >= SENDS)
+        if (!reap_send(client, rdma))
+            return false;
+    put_header(client, task, unsolicited, slot);
+    memcpy(slot + ISER_HEADER, bhs, ISER_BHS);
+    if (length > 0 && !straight) {
+        memcpy(slot + ISER_HEADER + ISER_BHS, data, length);
+        segments[0].length += length;
+    }
+    rdma->posted++;
+    return good(
+        client,
+        it_post_send(rdma->ep, segments, straight ? 2 : 1, 0, IT_COMPLETION_FLAG | IT_NOTIFY_FLAG),
+        "it_post_send");
+}
+
+/* ---- In ----------------------------------------------- */
+
+static bool take_message(struct iser_client *client, const uint8_t *octets, size_t length,
+                         struct iser_pdu *pdu)
+{
+    struct iser_header header;
+
+    if (!iser_header_decode(octets, length, &header) || header.kind != ISER_CONTROL ||
+        !iser_pdu_decode(octets + ISER_HEADER, length - ISER_HEADER, pdu))
+        return iser_client_fail(client, "a message of the target is no PDU");
+    if (iser_opcode_of(pdu->bhs) == ISER_DATA_IN || iser_opcode_of(pdu->bhs) == ISER_R2T)
+        return iser_client_fail(client, "PDU %02x is none of iSER", pdu->bhs[0]);
+    return true;
+}
+
+static bool rdma_receive(struct iser_client *client, struct iser_pdu *pdu)
+{
+    struct rdma *rdma = client->link_state;
+    it_event_t event;
+    it_status_t status;
+
+    if (rdma->handed && !post_receive(client, rdma->handed))
+        return false;
+    rdma->handed = NULL;
+    do
+        status = it_evd_wait(rdma->received, PATIENCE, &event, NULL);
+    while (status == IT_ERR_INTERRUPT);
+    if (!good(client, status, "a message"))
+        return false;
+    if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
+        return iser_client_fail(client, "the connection has ended: %s",
+                                itx_dto_status_string(event.dto_cmpl.dto_status));
+    rdma->handed = (uint8_t *)(uintptr_t)event.dto_cmpl.cookie;
+    return take_message(client, rdma->handed, event.dto_cmpl.transferred_length, pdu);
+}
+
+/* ---- The beginning ----------------------------------------------- */
+
+static const struct iser_client_link rdma_link = {
+    .send = rdma_send, .receive = rdma_receive, .close = rdma_close};
+
+static bool convert(struct iser_client *client, struct rdma *rdma)
+{
+    it_event_t event;
+
+    if (!good(client, itx_socket_convert(client->fd, rdma->ep, ITX_SC_INITIATOR, NULL),
+              "itx_socket_convert") ||
+        !good(client, it_evd_wait(rdma->connection, PATIENCE, &event, NULL), "it_evd_wait"))
+        return false;
+    (void)close(client->fd);
+    client->fd = -1;
+    return event.event_number == IT_CM_MSG_CONN_ESTABLISHED_EVENT ||
+           iser_client_fail(client, "the target does not convert: %s",
+                            itx_event_string(event.event_number));
+}
+
+/* The target speaks only when it is spoken to, and the receives are posted before that. */
+bool iser_client_rdma_convert(struct iser_client *client)
+{
+    struct rdma *rdma = calloc(1, sizeof(*rdma));
+
+    if (!rdma)
+        return iser_client_fail(client, "out of memory");
+    client->link->close(client);
+    client->link_state = rdma;
+    client->link = &rdma_link;
+    return make_all(client, rdma) && convert(client, rdma);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What all parts of the initiator keep: numbers, tasks, the reason of a failure. */
+#include "initiator/iser_client.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool iser_client_fail(struct iser_client *client, const char *format, ...)
+{
+    va_list arguments;
+
+    if (client->error[0])
+        return false;
+    va_start(arguments, format);
+    (void)vsnprintf(client->error, sizeof(client->error), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void iser_client_note(struct iser_client *client, const struct iser_pdu *pdu)
+{
+    uint8_t opcode = iser_opcode_of(pdu->bhs);
+    uint32_t max = iser_get32(pdu->bhs + ISER_AT_MAX_CMD_SN);
+    bool counted = opcode != ISER_R2T && (opcode != ISER_DATA_IN || (pdu->bhs[1] & ISER_STATUS)) &&
+                   !(opcode == ISER_NOP_IN && iser_get32(pdu->bhs + ISER_AT_ITT) == ISER_NONE);
+
+    if (counted)
+        client->exp_stat_sn = iser_get32(pdu->bhs + ISER_AT_STAT_SN) + 1;
+    if (iser_sn_before(client->max_cmd_sn, max))
+        client->max_cmd_sn = max;
+}
+
+struct iser_client_task *iser_client_find(struct iser_client *client, const uint8_t *bhs)
+{
+    uint32_t itt = iser_get32(bhs + ISER_AT_ITT);
+    struct iser_client_task *task = itt < ISER_CLIENT_TASKS ? client->tasks[itt] : NULL;
+
+    if (!task)
+        (void)iser_client_fail(client, "PDU %02x of the task %08x, which is not under way", bhs[0],
+                               itt);
+    return task;
+}
+
+uint8_t *iser_client_place(struct iser_client *client, const uint8_t *bhs, uint32_t length)
+{
+    struct iser_client_task *task = iser_client_find(client, bhs);
+    uint32_t offset = iser_get32(bhs + ISER_AT_OFFSET);
+
+    if (!task)
+        return NULL;
+    if (offset > task->in_length || length > task->in_length - offset) {
+        (void)iser_client_fail(client, "Data-In beyond the end of what was asked for");
+        return NULL;
+    }
+    return task->in + offset;
+}
