@@ -121,8 +121,8 @@ bool exs_packet_in_direct(struct exs_packet_in *in, struct exs_packet_receive *t
 
 bool exs_packet_in_need(struct exs_packet_in *in, uint64_t number)
 {
-    /* The packets before it have come. */
-    if (in->ended || in->needed != 0 || number < in->given ||
+    /* The packets before it have come. One that was needed before may have been cancelled. */
+    if (in->ended || number + 1 < in->needed || number < in->given ||
         number - in->given > in->ring_written - in->ring_read)
         return false;
     in->needed = number + 1;
