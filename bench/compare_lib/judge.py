@@ -68,7 +68,7 @@ def limits() -> list[Limit]:
     found.append(Limit(polling, "send_lat", (MIB,), "itapi", "tcp_same", "<=", 1.18))
     for ours in ("itapi", "itapi_nospin"):
         found.append(Limit(waiting, "send_lat_wait", (64, 4 * KIB, 64 * KIB), ours, "tcp", "<=", 1.15))
-    found += stream_limits() + rate_limits()
+    found += stream_limits() + rate_limits() + layer_limits()
     found.append(Limit("CPU seconds per GB, RDMA Writes", "write_bw", (MIB,), "itapi_nocrc", "tcp", "<=", 1.05, "cpu"))
     return found
 
@@ -97,6 +97,17 @@ def rate_limits() -> list[Limit]:
     for name, pattern in (("Sends, queue full", "send_rate"), ("RDMA Writes, queue full", "write_rate")):
         found.append(Limit(name, pattern, (64,), "itapi", "tcp", ">=", 5.0))
         found.append(Limit(name, pattern, (64,), "itapi_coalesce", "tcp", ">=", 8.0))
+    return found
+
+
+def layer_limits() -> list[Limit]:
+    """libibverbs on the library, beside the library."""
+    found: list[Limit] = []
+    for name in ("send", "write", "read"):
+        found.append(Limit(f"verbs, latency, {name}", f"{name}_lat", (64, 4 * KIB, 64 * KIB), "ofa", "itapi", "<=", 1.05))
+        found.append(Limit(f"verbs, stream, {name}", f"{name}_bw", (64 * KIB, MIB), "ofa", "itapi", ">=", 0.95))
+    for name in ("send", "write"):
+        found.append(Limit(f"verbs, rate, {name}", f"{name}_rate", (64,), "ofa", "itapi", ">=", 0.95))
     return found
 
 

@@ -21,6 +21,7 @@ from .itapi import Itapi, ItapiBefore, ItapiCoalesce, ItapiNoCrc, ItapiNoSpin, P
 from .judge import judge
 from .libfabric import FiPingpong, FiStream
 from .measure import Cell, Pin, Runner
+from .ofa import OfaAcknowledged, OfaPerftest
 from .patterns import BY_NAME, PATTERNS, Pattern, parse_size
 from .perftest import ItapiDevice, Perftest
 from .report import write_report
@@ -112,6 +113,8 @@ def contestants(options: argparse.Namespace) -> list[Contestant]:
         return [PlainTcp(it_perf), Itapi(it_perf), ItapiDevice(it_perf, options.device), Perftest(options.device)]
     plain = [kind(it_perf) for kind in (PlainTcp, PlainTcpSame, PlainTcpSums)]
     ours = [kind(it_perf) for kind in (Itapi, ItapiNoCrc, ItapiCoalesce, ItapiNoSpin)]
+    it_run = os.path.join(binaries, "it_run")
+    ours += [OfaPerftest(it_run), OfaAcknowledged(it_run)]
     return [*plain, *ours, FiStream(os.path.join(binaries, "bench", "fi_stream")), FiPingpong(), Ucx()]
 
 
