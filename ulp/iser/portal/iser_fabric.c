@@ -21,8 +21,16 @@ struct iser_fabric {
     struct itiser *owner;
     struct iser_rdma_shared shared;
     it_evd_handle_t requests;
-    it_listen_handle_t listen;
+    it_listen_handle_t listen; /* for streams of ours; NULL: a device, which has ports of its own */
 };
+
+/* Network order. */
+static uint16_t fabric_port(const struct sockaddr_storage *address)
+{
+    return address->ss_family == AF_INET
+               ? ((const struct sockaddr_in *)(const void *)address)->sin_port
+               : ((const struct sockaddr_in6 *)(const void *)address)->sin6_port;
+}
 
 /* ---------------------------------------------------------------- way (B) */
 
@@ -36,13 +44,10 @@ static bool request_takes_invalidation(const it_event_t *event)
 static struct iser_portal *request_portal(struct itiser *target, const it_event_t *event)
 {
     for (size_t i = 0; i < target->portal_count; i++) {
-        const struct sockaddr_storage *address = &target->portals[i].config.address;
-        uint16_t port = address->ss_family == AF_INET
-                            ? ((const struct sockaddr_in *)(const void *)address)->sin_port
-                            : ((const struct sockaddr_in6 *)(const void *)address)->sin6_port;
+        const struct itiser_portal_config *config = &target->portals[i].config;
 
-        if (port == event->conn_req.conn_qual.conn_qual.port &&
-            target->portals[i].config.kinds & ITISER_RDMA)
+        if (fabric_port(&config->address) == event->conn_req.conn_qual.conn_qual.port &&
+            config->kinds & ITISER_RDMA)
             return &target->portals[i];
     }
     return NULL;
@@ -165,7 +170,32 @@ static bool fabric_make(struct iser_fabric *fabric, const char *interface, it_st
     if (*status == IT_SUCCESS)
         *status = it_listen_create(shared->ia, 0, fabric->requests, ITX_LISTEN_SOCKETS, &qual,
                                    &fabric->listen);
+    if (*status == IT_ERR_INVALID_FLAGS)
+        *status = IT_SUCCESS;
     return *status == IT_SUCCESS;
+}
+
+bool iser_fabric_has_ports(const struct iser_fabric *fabric)
+{
+    return !fabric->listen;
+}
+
+bool iser_fabric_listen(struct iser_fabric *fabric, struct iser_portal *portal, const char **why)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT,
+                           .conn_qual.port = fabric_port(&portal->config.address)};
+    it_status_t status = it_listen_create(fabric->shared.ia, 0, fabric->requests,
+                                          IT_LISTEN_CONN_QUAL_INPUT, &qual, &portal->listen);
+
+    *why = itx_status_string(status);
+    return status == IT_SUCCESS;
+}
+
+void iser_fabric_unlisten(struct iser_portal *portal)
+{
+    if (portal->listen)
+        (void)it_listen_free(portal->listen);
+    portal->listen = NULL;
 }
 
 bool iser_fabric_open(struct itiser *target, const char *interface, char error[256])

@@ -10,7 +10,8 @@ struct itiser;
 struct iser_portal {
     struct itiser *owner;
     struct itiser_portal_config config; /* .address with the port in use */
-    int fd;                             /* -1: closed */
+    int fd;                             /* -1: closed, or of a device */
+    it_listen_handle_t listen;          /* of a device */
     struct event readable;
     struct event resume; /* accept has run out of descriptors */
 };
@@ -75,6 +76,11 @@ void iser_arrivals_expire(struct itiser *target);
 
 /* Opens the IA. False: error says why. */
 bool iser_fabric_open(struct itiser *target, const char *interface, char error[256]);
+/* The port of such a portal is the device's, so it serves RDMA alone. */
+bool iser_fabric_has_ports(const struct iser_fabric *fabric);
+/* The same as iser_portal_open for it. False: status says why. */
+bool iser_fabric_listen(struct iser_fabric *fabric, struct iser_portal *portal, const char **why);
+void iser_fabric_unlisten(struct iser_portal *portal);
 /* No session is left. */
 void iser_fabric_close(struct itiser *target);
 

@@ -148,6 +148,20 @@ static bool itiser_add_targets(struct itiser *target, const struct itiser_config
     return true;
 }
 
+static bool itiser_open_portal(struct itiser *target, struct iser_portal *portal, const char **why)
+{
+    int failed;
+
+    if (portal->config.kinds & ITISER_RDMA && iser_fabric_has_ports(target->fabric)) {
+        *why = "on a device RDMA needs a portal of its own";
+        return portal->config.kinds == ITISER_RDMA &&
+               iser_fabric_listen(target->fabric, portal, why);
+    }
+    failed = iser_portal_open(portal);
+    *why = strerror(failed);
+    return failed == 0;
+}
+
 static bool itiser_add_portals(struct itiser *target, const struct itiser_config *config,
                                char *error)
 {
@@ -157,17 +171,16 @@ static bool itiser_add_portals(struct itiser *target, const struct itiser_config
     for (size_t i = 0; i < config->portal_count; i++) {
         struct iser_portal *portal = &target->portals[i];
         char text[INET6_ADDRSTRLEN + 2];
-        int failed;
+        const char *why = "";
 
         portal->owner = target;
         portal->fd = -1;
         portal->config = config->portals[i];
-        failed = iser_portal_open(portal);
-        if (failed != 0) {
-            address_text(&portal->config.address, text);
-            return itiser_refuse(error, text, strerror(failed));
-        }
         target->portal_count++;
+        if (!itiser_open_portal(target, portal, &why)) {
+            address_text(&portal->config.address, text);
+            return itiser_refuse(error, text, why);
+        }
     }
     return true;
 }
@@ -240,8 +253,10 @@ bool itiser_portal_address(const struct itiser *target, size_t index,
 
 static void itiser_close_portals(struct itiser *target)
 {
-    for (size_t i = 0; i < target->portal_count; i++)
+    for (size_t i = 0; i < target->portal_count; i++) {
         iser_portal_close(&target->portals[i]);
+        iser_fabric_unlisten(&target->portals[i]);
+    }
 }
 
 void itiser_stop(struct itiser *target, unsigned timeout_ms, void (*stopped)(void *argument),
