@@ -203,6 +203,33 @@ it_status_t itx_ep_get_mpa_params(it_ep_handle_t ep_handle, struct itx_mpa_param
  */
 it_status_t itx_ep_query_mpa(it_ep_handle_t ep_handle, struct itx_mpa_info *info);
 
+#define ITX_HOLD_TRIES  7u          /* of itx_ep_limit_hold: for ever */
+#define ITX_HOLD_TRY_US 1000000000u /* its longest time */
+
+/**
+ * Limits for how long Sends wait for a receive where ITX_OWN_PEER_HOLD is agreed on, as InfiniBand
+ * has it: each side says how often its own Sends may be tried, and how long a try of the other's
+ * takes. A Send waits as long as both together, at most for hold_us; then it fails with
+ * IT_DTO_ERR_RECEIVER_NOT_READY, and its connection ends. In force at once, for Sends that wait
+ * already, too; it survives it_ep_reset. Our own limit is known to a peer with ITX_OWN_PEER_ACKS
+ * only; for others it is no limit.
+ *
+ * @param ep_handle  an RC endpoint in any state
+ * @param tries      of this endpoint's Sends: 0 to 6; ITX_HOLD_TRIES (the default): for ever
+ * @param try_us     of the peer's Sends: microseconds of each, at most ITX_HOLD_TRY_US
+ *
+ * @retval IT_SUCCESS              in force
+ * @retval IT_ERR_INVALID_EP       ep_handle does not name an endpoint
+ * @retval IT_ERR_INVALID_EP_TYPE  a datagram endpoint
+ * @retval IT_ERR_OP_NOT_SUPPORTED the IA is one of a device
+ * @retval IT_ERR_RANGE            tries or try_us is too large
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread.
+ * Source: extension of this library; rnr_retry and min_rnr_timer of InfiniBand.
+ */
+it_status_t itx_ep_limit_hold(it_ep_handle_t ep_handle, uint32_t tries, uint64_t try_us);
+
 /* ==============================================================================================
  * The two ends of a connection
  * ============================================================================================== */

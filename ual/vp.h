@@ -461,6 +461,8 @@ struct vp_provider {
     /* itx_listen_create_at: as listen_start, on one address (with port 0) or all of its version. */
     it_status_t (*listen_start_at)(struct ual_listen *listen,
                                    const struct sockaddr_storage *address);
+    /* itx_ep_limit_hold. */
+    it_status_t (*ep_limit_hold)(struct ual_ep *ep, unsigned tries, uint64_t try_us);
 };
 
 /* The part of a table that no provider may leave out. */

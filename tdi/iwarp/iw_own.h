@@ -23,10 +23,15 @@
 #define IW_OWN_BITS_SHIFT 8
 #define IW_OWN_BITS       UINT64_C(0xff00)
 
-/* Of an acknowledgement: the STag, and what stands above the number of messages. */
-#define IW_OWN_STAG      UINT32_C(0x69746101)
-#define IW_OWN_ACK       UINT64_C(0x6974)
-#define IW_OWN_ACK_SHIFT 48
+/*
+ * Of an acknowledgement: the STag, and what stands above the number of messages. In between, how
+ * often a Send of the side that acknowledges may be tried: 0 for ever, else one more than that.
+ */
+#define IW_OWN_STAG        UINT32_C(0x69746101)
+#define IW_OWN_ACK         UINT64_C(0x6974)
+#define IW_OWN_ACK_SHIFT   48
+#define IW_OWN_LIMIT_SHIFT 45
+#define IW_OWN_LIMIT       7u
 
 static inline uint64_t iw_own_greeting(unsigned bits)
 {
@@ -42,9 +47,9 @@ static inline unsigned iw_own_bits(uint64_t offset)
 }
 
 /* The offset of an acknowledgement of this number of messages. */
-static inline uint64_t iw_own_ack(uint64_t messages)
+static inline uint64_t iw_own_ack(uint64_t messages, unsigned limit)
 {
-    return IW_OWN_ACK << IW_OWN_ACK_SHIFT | messages;
+    return IW_OWN_ACK << IW_OWN_ACK_SHIFT | (uint64_t)limit << IW_OWN_LIMIT_SHIFT | messages;
 }
 
 static inline bool iw_own_is_ack(const struct iw_segment *segment)
@@ -55,7 +60,12 @@ static inline bool iw_own_is_ack(const struct iw_segment *segment)
 
 static inline uint64_t iw_own_acknowledged(const struct iw_segment *segment)
 {
-    return segment->to & ((UINT64_C(1) << IW_OWN_ACK_SHIFT) - 1);
+    return segment->to & ((UINT64_C(1) << IW_OWN_LIMIT_SHIFT) - 1);
+}
+
+static inline unsigned iw_own_limit(const struct iw_segment *segment)
+{
+    return (unsigned)(segment->to >> IW_OWN_LIMIT_SHIFT) & IW_OWN_LIMIT;
 }
 
 #endif

@@ -379,6 +379,46 @@ Test(data_own, the_time_is_over, .init = bed_open_brief, .fini = bed_close)
     fx_pair_ping(&bed.pair);
 }
 
+/* Of each side, whenever it is said: before the connection, before the Send, while it waits. */
+static void limited(unsigned when)
+{
+    if (when == 0) {
+        CHECK_OK(it_ep_disconnect(bed.pair.a_ep, NULL, 0));
+        fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+        CHECK_OK(itx_ep_limit_hold(bed.pair.a_ep, 2, 0));
+        again();
+    }
+    CHECK_OK(itx_ep_limit_hold(bed.pair.b_ep, ITX_HOLD_TRIES, BRIEF_US));
+    if (when == 1)
+        CHECK_OK(itx_ep_limit_hold(bed.pair.a_ep, 2, 0));
+    fx_send(bed.pair.a_ep, &bed.a, 0, 100, 1, FX_SIGNAL);
+    if (when == 2) {
+        round_trip();
+        CHECK_OK(itx_ep_limit_hold(bed.pair.a_ep, 0, 0));
+    }
+    sent(1, IT_DTO_ERR_RECEIVER_NOT_READY);
+    CHECK_EQ(0x11202, info_of(bed.pair.a_ep).terminate);
+    fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    CHECK_OK(itx_ep_limit_hold(bed.pair.a_ep, ITX_HOLD_TRIES, 0));
+    again();
+}
+
+Test(data_own, the_tries_are_over, .init = bed_open, .fini = bed_close)
+{
+    for (unsigned when = 0; when < 3; when++)
+        limited(when);
+    /* The other direction has no limit. */
+    CHECK_OK(itx_ep_limit_hold(bed.pair.b_ep, 0, 0));
+    fx_send(bed.pair.a_ep, &bed.a, 0, 100, 1, FX_SIGNAL);
+    round_trip();
+    nothing_completes();
+    fx_recv(bed.pair.b_ep, &bed.b, 0, 100, 1);
+    received(1, 100);
+    sent(1, IT_DTO_SUCCESS);
+}
+
 Test(data_own, the_room_is_used_up, .init = bed_open, .fini = bed_close)
 {
     uint64_t most = ITX_HOLD_OCTETS / 2 / SIZE;

@@ -172,6 +172,25 @@ def receiver_not_ready():
     pair.expect((1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS))
 
 
+def tries_are_over():
+    """A Send whose receive does not come fails after as many tries as its sender has, each as long as the receiver says."""
+    for retries, timer in ((0, 31), (2, 20)):
+        pair = Pair(connected=False)
+        for queue, peer in ((pair.a, pair.b), (pair.b, pair.a)):
+            attributes = pair.attributes(peer)
+            attributes.rnr_retry, attributes.min_rnr_timer = retries, timer
+            queue.to_rts(attributes)
+        for sender in (pair.a, pair.b):
+            pair.receive(sender, 2)
+        pair.send(pair.a, 1)
+        pair.send(pair.b, 3)
+        pair.expect((1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS), (3, e.IBV_WC_SUCCESS))
+        sender = pair.a if retries else pair.b
+        pair.send(sender, 4)
+        pair.expect((4, e.IBV_WC_RNR_RETRY_EXC_ERR))
+        assert state(sender) == e.IBV_QPS_ERR
+
+
 def peer_gone():
     pair = Pair()
     pair.receive(pair.b, 2)
@@ -279,7 +298,7 @@ def nobody_listens():
 
 
 cases = (bad_lkey, event_of_receives, event_without_connection, bad_rkey, too_long, receiver_not_ready)
-for case in cases + (solicited_only, strangers_come_first, peer_gone, error_by_hand, own_peer, nobody_listens):
+for case in cases + (solicited_only, strangers_come_first, tries_are_over, peer_gone, error_by_hand, own_peer, nobody_listens):
     print(case.__name__, flush=True)
     case()
 sys.exit(0)

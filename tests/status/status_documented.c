@@ -301,6 +301,8 @@ const struct status_documented status_documented[] = {
      {IT_ERR_INVALID_IA, IT_ERR_EVD_BUSY, IT_ERR_OP_NOT_SUPPORTED, IT_ERR_RESOURCES,
       IT_ERR_IA_CATASTROPHE}},
     {"itx_ia_thaw", {IT_ERR_INVALID_IA, IT_ERR_RESOURCES}},
+    {"itx_ep_limit_hold",
+     {IT_ERR_INVALID_EP, IT_ERR_INVALID_EP_TYPE, IT_ERR_OP_NOT_SUPPORTED, IT_ERR_RANGE}},
     {"itx_ep_claim", {IT_ERR_INVALID_EP, IT_ERR_INVALID_EP_TYPE, IT_ERR_INVALID_EP_STATE}},
     {"itx_socket_convert",
      {IT_ERR_INVALID_EP, IT_ERR_FAULT, IT_ERR_INVALID_FLAGS, IT_ERR_INVALID_LENGTH,

@@ -60,6 +60,7 @@ static it_status_t freeze(it_ia_handle_t ia, bool twice)
 STATUS_CALL(ia_freeze, freeze(v[0].p, v[1].n != 0));
 STATUS_CALL(ia_thaw, itx_ia_thaw(v[0].p));
 STATUS_CALL(ep_claim, itx_ep_claim(v[0].p));
+STATUS_CALL(limit_hold, itx_ep_limit_hold(v[0].p, (uint32_t)v[1].n, v[2].n));
 STATUS_CALL(ep_flush, itx_ep_flush(v[0].p));
 STATUS_CALL(ep_clear, itx_ep_clear(v[0].p));
 STATUS_CALL(last_recv, itx_ep_tell_last_recv(v[0].p, IT_FALSE));
@@ -197,6 +198,11 @@ static const struct status_call calls[] = {
      .rows = ROWS(ROW("twice", IT_ERR_EVD_BUSY, SET(1, 1)))},
     {STATUS_NAMED(itx_ia_thaw, ia_thaw), .params = {STATUS_IA}},
     {STATUS_NAMED(itx_ep_claim, ep_claim), .params = {STATUS_EP(SLOT_EP)}},
+    {STATUS_NAMED(itx_ep_limit_hold, limit_hold),
+     .params = {STATUS_EP(SLOT_EP), STATUS_NUMBER(0), STATUS_NUMBER(10)},
+     .rows = ROWS(ROW("more than for ever", IT_ERR_RANGE, SET(1, ITX_HOLD_TRIES + 1)),
+                  ROW("too long", IT_ERR_RANGE, SET(2, ITX_HOLD_TRY_US + 1)),
+                  ROW("a connected one", IT_SUCCESS, USE(0, SLOT_EP_CONNECTED)))},
     {STATUS_NAMED(itx_ep_flush, ep_flush), .params = {STATUS_EP(SLOT_EP)},
      .rows = ROWS(ROW("a connected one", IT_SUCCESS, USE(0, SLOT_EP_CONNECTED)))},
     {STATUS_NAMED(itx_ep_clear, ep_clear), .params = {STATUS_EP(SLOT_EP)},

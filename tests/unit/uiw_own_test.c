@@ -36,7 +36,9 @@ static struct uiw_sqe *sent(enum vp_opcode opcode, uint64_t cookie)
 
 static void heard(uint64_t messages)
 {
-    uiw_own_heard(bed.ep, messages);
+    const struct iw_segment ack = {.to = iw_own_ack(messages, 0)};
+
+    uiw_own_heard(bed.ep, &ack);
     if (bed.ep->rx.wake_request)
         evd_wake(bed.ual->request_evd);
     bed.ep->rx.wake_request = false;

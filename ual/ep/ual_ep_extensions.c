@@ -95,6 +95,19 @@ it_status_t itx_ep_query_mpa(it_ep_handle_t ep_handle, struct itx_mpa_info *info
     return ual_ep_answer(__func__, ep, status);
 }
 
+it_status_t itx_ep_limit_hold(it_ep_handle_t ep_handle, uint32_t tries, uint64_t try_us)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(__func__, ep_handle);
+    if (!VP_PROVIDER_HAS(ual_ep_provider(ep), ep_limit_hold))
+        return ual_ep_answer(__func__, ep, IT_ERR_OP_NOT_SUPPORTED);
+    if (tries > ITX_HOLD_TRIES || try_us > ITX_HOLD_TRY_US)
+        return base_refuse_number(IT_ERR_RANGE, __func__, tries);
+    return ual_ep_provider(ep)->ep_limit_hold(ep, tries, try_us);
+}
+
 /* ---------------------------------------------------------------- both ends */
 
 #define UAL_EP_ADDRESSES_MIN UAL_SIZE_UP_TO(struct itx_ep_addresses, remote) /* the first version */

@@ -96,6 +96,24 @@ it_status_t ofa_link_attempt(it_ep_handle_t ep, const struct ofa_call *call)
     return it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, call->data, call->length);
 }
 
+/* Microseconds, by the code: InfiniBand 1.2, table 45. */
+static const uint32_t rnr_timers[32] = {
+    655360, 10,    20,    30,    40,    60,     80,     120,    160,    240,    320,
+    480,    640,   960,   1280,  1920,  2560,   3840,   5120,   7680,   10240,  15360,
+    20480,  30720, 40960, 61440, 81920, 122880, 163840, 245760, 327680, 491520,
+};
+
+void ofa_link_limit_hold(struct ofa_qp *qp)
+{
+    bool sends = atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_RTS;
+    uint32_t tries = sends && qp->base.qp_type == IBV_QPT_RC ? qp->attr.rnr_retry : ITX_HOLD_TRIES;
+    uint64_t try_us = rnr_timers[qp->attr.min_rnr_timer & 31];
+
+    (void)itx_ep_limit_hold(qp->ep, tries, try_us);
+    if (qp->send_ep != qp->ep)
+        (void)itx_ep_limit_hold(qp->send_ep, tries, try_us);
+}
+
 /* What a program that moves its queue pair itself says by ibv_modify_qp. */
 static void set_attributes(struct ofa_qp *qp, const struct ofa_call *call)
 {
@@ -113,6 +131,8 @@ static void set_attributes(struct ofa_qp *qp, const struct ofa_call *call)
         attr->rnr_retry = call->rnr_retry;
     }
     (void)pthread_mutex_unlock(&qp->context->lock);
+    if (qp->link.moves)
+        (void)itx_ep_limit_hold(qp->ep, call->rnr_retry, rnr_timers[attr->min_rnr_timer & 31]);
 }
 
 int ofa_link_connect(struct ibv_qp *base, const struct ofa_call *call)

@@ -49,6 +49,12 @@ void ofa_link_unlisten(struct ofa_listener *listener);
 int ofa_link_evd(struct ofa_context *context, it_event_type_t stream, size_t room,
                  it_evd_callback_rtn_t callback, void *argument, it_evd_handle_t *evd);
 
+/*
+ * How long Sends wait for a receive: ours by rnr_retry, which is known in RTS, those of the peer by
+ * min_rnr_timer.
+ */
+void ofa_link_limit_hold(struct ofa_qp *qp);
+
 /* Of RDMA Reads, while there is no connection. 0 or errno. */
 int ofa_link_set_depths(struct ofa_qp *qp, uint32_t ird, uint32_t ord);
 

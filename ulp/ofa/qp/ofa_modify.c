@@ -127,12 +127,17 @@ static int enter(struct ofa_qp *qp, enum ibv_qp_state next, int mask)
     }
     if (mask & IBV_QP_ACCESS_FLAGS)
         apply_access(qp);
+    if (next == IBV_QPS_RTR || next == IBV_QPS_RTS)
+        ofa_link_limit_hold(qp);
     switch (next) {
     case IBV_QPS_INIT:
         return qp->by_cm ? 0 : ofa_hand_listen(qp->context, qp->base.qp_num);
     case IBV_QPS_RTR:
-        if (!qp->by_cm && ofa_hand_is_own_peer(qp) && ofa_ep_split(qp) != 0)
-            return ENOMEM;
+        if (!qp->by_cm && ofa_hand_is_own_peer(qp)) {
+            if (ofa_ep_split(qp) != 0)
+                return ENOMEM;
+            ofa_link_limit_hold(qp);
+        }
         return qp->by_cm ? 0 : ofa_hand_step(qp);
     case IBV_QPS_RTS:
         return qp->by_cm ? 0 : ofa_hand_step(qp);

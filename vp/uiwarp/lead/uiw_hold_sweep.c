@@ -7,9 +7,18 @@
 #include "vp/uiwarp/receive/uiw_hold.h"
 #include "vp/uiwarp/stream/uiw_stream.h"
 
+/* Microseconds. */
+static uint64_t hold_limit(const struct uiw_ep *ep)
+{
+    uint64_t limit = ep->own.limit == 0 ? IT_TIMEOUT_INFINITE
+                                        : (ep->own.limit - 1) * atomic_load(&ep->hold_try_us);
+
+    return limit < ep->mpa.hold_us ? limit : ep->mpa.hold_us;
+}
+
 static bool hold_is_over(const struct uiw_ep *ep)
 {
-    uint64_t hold_us = ep->mpa.hold_us;
+    uint64_t hold_us = hold_limit(ep);
 
     return ep->own.first && hold_us <= BASE_NEVER / BASE_NS_PER_US &&
            base_now_ns() - ep->own.first->since_ns >= hold_us * BASE_NS_PER_US;

@@ -408,6 +408,7 @@ const struct vp_provider uiw_provider = {
     .ia_freeze = uiw_fork_freeze,
     .ia_thaw = uiw_fork_thaw,
     .ep_claim = uiw_fork_claim,
+    .ep_limit_hold = uiw_own_limit_hold,
     .rmr_reset = uiw_rmr_reset,
     .socket_request = uiw_socket_request,
 };

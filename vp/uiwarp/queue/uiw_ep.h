@@ -70,7 +70,9 @@ struct uiw_ep {
     struct uiw_queue rq; /* with an S-RQ: what the EP has drawn from it, one slot */
     struct uiw_reads reads;
     struct uiw_own own;
-    _Atomic bool lost_event; /* a completion did not fit its EVD: the connection must break */
+    _Atomic unsigned hold_limit;  /* of our Sends that wait there: see iw_own.h */
+    _Atomic uint64_t hold_try_us; /* one try of a Send of the peer that waits here */
+    _Atomic bool lost_event;      /* a completion did not fit its EVD: the connection must break */
 
     /*
      * Not NULL: the connection is nobody's, or another process's, and both tokens are held in its

@@ -40,6 +40,8 @@ void uiw_own_agree(struct uiw_ep *ep, unsigned bits)
         ep->rx.wake_request |= uiw_sq_complete_locked(ep);
     }
     base_lock_drop(&ep->ual->lock);
+    if (acks && atomic_load(&ep->hold_limit) != 0)
+        uiw_own_took(ep, 0); /* to tell it */
 }
 
 /* A fence waits for requests to complete. */
@@ -51,8 +53,11 @@ static bool own_fence_waits_locked(const struct uiw_ep *ep)
            uiw_sqe_is_local(uiw_sqe_at(ep, head));
 }
 
-void uiw_own_heard(struct uiw_ep *ep, uint64_t messages)
+void uiw_own_heard(struct uiw_ep *ep, const struct iw_segment *ack)
 {
+    uint64_t messages = iw_own_acknowledged(ack);
+
+    ep->own.limit = iw_own_limit(ack);
     base_lock_take(&ep->ual->lock);
     if (messages > ep->own.heard) {
         ep->own.heard = messages;
@@ -105,7 +110,28 @@ uint64_t uiw_own_tell(struct uiw_ep *ep)
 {
     (void)atomic_exchange(&ep->own.ack_is_due, false);
     ep->own.told = atomic_load(&ep->own.due);
-    return ep->own.told;
+    return iw_own_ack(ep->own.told, atomic_load(&ep->hold_limit));
+}
+
+uint64_t uiw_own_tell_limit(const struct uiw_ep *ep)
+{
+    return iw_own_ack(0, atomic_load(&ep->hold_limit));
+}
+
+it_status_t uiw_own_limit_hold(struct ual_ep *ual, unsigned tries, uint64_t try_us)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    unsigned limit = tries >= IW_OWN_LIMIT ? 0 : tries + 1;
+    bool tell;
+
+    atomic_store(&ep->hold_try_us, try_us);
+    base_lock_take(&ual->lock);
+    tell = atomic_exchange(&ep->hold_limit, limit) != limit &&
+           ual_ep_state(ual) == IT_EP_STATE_CONNECTED && (ep->info.own_peer & IW_OWN_ACKS);
+    base_lock_drop(&ual->lock);
+    if (tell && !atomic_exchange(&ep->own.ack_is_due, true))
+        uiw_later_defer(ual);
+    return IT_SUCCESS;
 }
 
 void uiw_own_untell(struct uiw_ep *ep)

@@ -6,6 +6,7 @@
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_OWN_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_OWN_H
 
+#include "it_api.h"
 #include "tdi/iwarp/iw_own.h"
 
 #include <stdatomic.h>
@@ -26,6 +27,7 @@ struct uiw_own {
     _Atomic(enum uiw_own_values) values;
     unsigned wanted;      /* IW_OWN_ bits asked for on this connection; immutable while it lives */
     unsigned agreed;      /* reader: 0 until the peer has said so */
+    unsigned limit;       /* reader: of Sends of the peer that wait: see iw_own.h */
     uint64_t taken;       /* reader: messages of the peer that are placed, in their order */
     _Atomic uint64_t due; /* the same, for the sender */
     _Atomic bool
@@ -46,18 +48,24 @@ void uiw_own_end(struct uiw_ep *ep);
 
 /* Reader. The peer is one of ours and has agreed to these, or it is a foreign one: 0. */
 void uiw_own_agree(struct uiw_ep *ep, unsigned bits);
-/* Reader. The peer has this number of messages. */
-void uiw_own_heard(struct uiw_ep *ep, uint64_t messages);
+/* Reader. The peer has acknowledged. */
+void uiw_own_heard(struct uiw_ep *ep, const struct iw_segment *ack);
 /* Reader. More messages of the peer are placed: it will be told, with whatever leaves next. */
 void uiw_own_took(struct uiw_ep *ep, uint64_t messages);
 
-/* Sender. The number of messages that is told now. */
+/* Sender. The offset of an acknowledgement of what is taken now; of nothing, but with our limit. */
 uint64_t uiw_own_tell(struct uiw_ep *ep);
+uint64_t uiw_own_tell_limit(const struct uiw_ep *ep);
 /* Sender. It has not left after all. */
 void uiw_own_untell(struct uiw_ep *ep);
 
 /* Locked. The index of the oldest Send or Write that the peer has not acknowledged. False: none. */
 bool uiw_own_oldest_locked(const struct uiw_ep *ep, uint32_t *index);
+
+struct ual_ep;
+
+/* itx_ep_limit_hold. */
+it_status_t uiw_own_limit_hold(struct ual_ep *ual, unsigned tries, uint64_t try_us);
 
 /* ---------------------------------------------------------------- Sends that wait */
 

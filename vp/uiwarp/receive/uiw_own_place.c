@@ -110,7 +110,7 @@ static enum iw_error own_done(void *context, const struct iw_segment *segment)
     if (segment->opcode != IW_OP_WRITE)
         return uiw_place_done(context, segment);
     if (iw_own_is_ack(segment))
-        uiw_own_heard(context, iw_own_acknowledged(segment));
+        uiw_own_heard(context, segment);
     else if (segment->last)
         own_took_other(context);
     return IW_OK;
@@ -210,7 +210,7 @@ static enum iw_error greet_done(void *context, const struct iw_segment *segment)
     enum iw_error error = uiw_place_done(ep, segment);
 
     if (iw_own_is_ack(segment)) /* it may leave with the answer, in front of it */
-        uiw_own_heard(ep, iw_own_acknowledged(segment));
+        uiw_own_heard(ep, segment);
     if (error == IW_OK && answer)
         own_know(ep, iw_own_bits(segment->to));
     return error;

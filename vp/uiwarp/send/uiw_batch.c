@@ -143,7 +143,7 @@ void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch)
 void uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     size_t header = iw_encode_tagged(uiw_frame_scratch(batch), IW_OP_WRITE, true, IW_OWN_STAG,
-                                     iw_own_ack(uiw_own_tell(ep)), 0);
+                                     uiw_own_tell(ep), 0);
     struct uiw_frame frame;
 
     uiw_frame_open(batch, &frame, header, 0);

@@ -40,8 +40,7 @@ static void end_add_acknowledgement(struct uiw_ep *ep)
 
     if (!atomic_load(&ep->own.ack_is_due))
         return;
-    length =
-        iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, iw_own_ack(uiw_own_tell(ep)), 0);
+    length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, uiw_own_tell(ep), 0);
     (void)uiw_out_prepend_fpdu(ep, fpdu, length);
 }
 

@@ -86,7 +86,7 @@ static void silence_nudge(struct ual_ep *ual)
              (void *)ual);
     /* A peer that may be one of ours gets an acknowledgement of nothing: no message of ours. */
     if (ep->own.wanted)
-        length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, iw_own_ack(0), 0);
+        length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, uiw_own_tell_limit(ep), 0);
     else
         length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, 1, 0, 0);
     uiw_drive_nudge(ual, fpdu, length);
