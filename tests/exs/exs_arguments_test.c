@@ -4,12 +4,14 @@
  * call stand together; what they need of a socket is made by make().
  */
 #include "exs_kit.h"
+#include "support/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -339,12 +341,40 @@ static void test_memory(void)
     CHECK_STARTS(munmap(hole, 8192));
 }
 
+/* The library's thread moves to that processor, and is let go again. */
+static void test_processor(int fd)
+{
+    struct threads threads = threads_now();
+    cpu_set_t cpus;
+    int cpu = 0;
+    int only;
+
+    CHECK_STARTS(sched_getaffinity(0, sizeof(cpus), &cpus));
+    while (!CPU_ISSET(cpu, &cpus))
+        cpu++;
+    for (int round = 0; round < 2; round++) {
+        only = round == 0;
+        CHECK_RESULT(only ? INT_MAX : cpu,
+                     exs_fcntl(fd, EXS_F_SETCOMPTHREADCPU, only ? cpu : INT_MAX));
+        for (bool there = false; !there; (void)usleep(100))
+            for (size_t i = 0; i < threads.count && !there; i++) {
+                cpu_set_t its;
+
+                CHECK_STARTS(sched_getaffinity(threads.ids[i], sizeof(its), &its));
+                there = threads.ids[i] != getpid() && CPU_ISSET(cpu, &its) &&
+                        (CPU_COUNT(&its) == 1) == (only || CPU_COUNT(&cpus) == 1);
+            }
+    }
+}
+
 static void test_fcntl(void)
 {
     int fd = fds[FRESH];
 
     CHECK_ERRNO(EINVAL, exs_fcntl(fd, 0));
     CHECK_ERRNO(EINVAL, exs_fcntl(fd, 13, 1));
+    CHECK_ERRNO(EINVAL, exs_fcntl(fd, INT_MAX, 1));
+    CHECK_ERRNO(EINVAL, exs_fcntl(fd, INT_MIN, 1));
     CHECK_ERRNO(EINVAL, exs_fcntl(fd, EXS_F_SETFLOWCONTROLCREDITS, 0));
     CHECK_ERRNO(EINVAL, exs_fcntl(fd, EXS_F_SETFLOWCONTROLCREDITS, 65536));
     CHECK_ERRNO(EINVAL, exs_fcntl(fd, EXS_F_SETSPMAXSIZE, 100));
@@ -364,6 +394,7 @@ static void test_fcntl(void)
     CHECK_RESULT(3L << 30, exs_fcntl(fd, EXS_F_GETSTREAMBUFSIZE));
     CHECK_RESULT(3L << 30, exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, 1 << 20));
     CHECK_RESULT(0, exs_fcntl(fds[PACKETS], EXS_F_GETSPMAXSIZE));
+    test_processor(fd);
     CHECK(exs_fcntl(fd, EXS_F_SETINLINEMAXSIZE, INT_MAX) > 0);
     CHECK(exs_fcntl(fd, EXS_F_GETINLINEMAXSIZE) < INT_MAX);
 }

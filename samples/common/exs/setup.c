@@ -102,7 +102,7 @@ char *load_file(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "rb");
     char *content;
-    long size;
+    long size = 0;
 
     need(file && fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0, path);
     rewind(file);

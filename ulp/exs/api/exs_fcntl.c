@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Settings of a socket, by exs_fcntl. */
+#include "adapter/exs_adapter.h"
 #include "api/exs_call.h"
 #include "api/exs_settings.h"
 #include "transfer/exs_connection.h"
@@ -9,6 +10,8 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #define CREDITS_MAX       65535
 #define PACKET_COPY_MAX   (1 << 30)
@@ -31,24 +34,65 @@ int exs_settings_stream_buffer(struct exs_socket *socket, size_t octets)
     return 0;
 }
 
+/* ---- The processor of the library's thread -------------------------------------------------- */
+
+struct pinning {
+    struct exs_over over;
+    cpu_set_t cpus;
+};
+
+/* In that thread. */
+static void pin_here(struct exs_over *over)
+{
+    struct pinning *pinning = (struct pinning *)over; /* its first member */
+
+    (void)sched_setaffinity(0, sizeof(pinning->cpus), &pinning->cpus);
+    free(pinning);
+}
+
+/* To one that the process may use, or to all of them. */
+static int pin(int cpu)
+{
+    struct pinning *pinning = calloc(1, sizeof(*pinning));
+    int error = 0;
+
+    if (!pinning || !exs_adapter_get())
+        error = ENOMEM;
+    else if (sched_getaffinity(getpid(), sizeof(pinning->cpus), &pinning->cpus) != 0)
+        error = errno;
+    else if (cpu != INT_MAX && (cpu >= CPU_SETSIZE || !CPU_ISSET((unsigned)cpu, &pinning->cpus)))
+        error = EINVAL;
+    if (error) {
+        free(pinning);
+        return error;
+    }
+    if (cpu != INT_MAX) {
+        CPU_ZERO(&pinning->cpus);
+        CPU_SET((unsigned)cpu, &pinning->cpus);
+    }
+    pinning->over.reap = pin_here;
+    exs_adapter_bury(&pinning->over);
+    return 0;
+}
+
+/* ---- Settings ------------------------------------------------------------------------------- */
+
 /* The commands of one setting stand side by side: SET is odd, GET follows. */
 struct setting {
     size_t offset; /* of an int in struct exs_options */
     int least;
     int greatest;
-    int type;      /* of socket; 0: both */
-    bool any_time; /* also when it is connected */
+    int type; /* of socket; 0: both */
 };
 
 static const struct setting settings[] = {
-    [EXS_F_SETFLOWCONTROLCREDITS] = {offsetof(struct exs_options, send_credits), 1, CREDITS_MAX, 0,
-                                     false},
+    [EXS_F_SETFLOWCONTROLCREDITS] = {offsetof(struct exs_options, send_credits), 1, CREDITS_MAX, 0},
     [EXS_F_SETSPMAXSIZE] = {offsetof(struct exs_options, packet_copy_max), 0, PACKET_COPY_MAX,
-                            SOCK_SEQPACKET, false},
-    [EXS_F_SETINLINEMAXSIZE] = {offsetof(struct exs_options, inline_max), 0, INT_MAX, 0, false},
-    [EXS_F_SETCOMPTHREADCPU] = {offsetof(struct exs_options, completion_cpu), 0, INT_MAX, 0, true},
-    [EXS_F_SETFD] = {offsetof(struct exs_options, fd_flags), 0, EXS_FD_BUSYPOLL | EXS_FD_NODELAY, 0,
-                     false},
+                            SOCK_SEQPACKET},
+    [EXS_F_SETINLINEMAXSIZE] = {offsetof(struct exs_options, inline_max), 0, INT_MAX, 0},
+    [EXS_F_SETCOMPTHREADCPU] = {offsetof(struct exs_options, completion_cpu), 0, INT_MAX, 0},
+    [EXS_F_SETFD] = {offsetof(struct exs_options, fd_flags), 0, EXS_FD_BUSYPOLL | EXS_FD_NODELAY,
+                     0},
 };
 
 static int check(const struct exs_socket *socket, const struct setting *setting, int command,
@@ -60,20 +104,22 @@ static int check(const struct exs_socket *socket, const struct setting *setting,
         return 0;
     if (value < setting->least || value > setting->greatest)
         return EINVAL;
-    if (command == EXS_F_SETCOMPTHREADCPU && value != INT_MAX && value >= CPU_SETSIZE)
-        return EINVAL;
-    return setting->any_time ? 0 : exs_settings_open(socket);
+    if (command == EXS_F_SETCOMPTHREADCPU)
+        return pin(value);
+    return exs_settings_open(socket);
 }
 
 static int set_or_get(struct exs_socket *socket, int command, int value, long *result)
 {
-    int place = command % 2 ? command : command - 1;
-    const struct setting *setting = &settings[place];
-    int *option = (int *)(void *)((char *)&socket->options + setting->offset);
+    int place = command % 2 ? command : command - (command > 0);
+    const struct setting *setting;
+    int *option;
     int error;
 
     if (command < 1 || (size_t)place >= sizeof(settings) / sizeof(settings[0]))
         return EINVAL;
+    setting = &settings[place];
+    option = (int *)(void *)((char *)&socket->options + setting->offset);
     error = check(socket, setting, command, value);
     if (error)
         return error;
