@@ -81,13 +81,20 @@ silent() {
 # too_early: dtest's server tells its address a moment before it listens; a client that is quicker is
 # refused by a device, and ends. uiwarp is patient.
 too_early() {
-    [ "$name" != itapi-lo ] && grep -qs 'conn event : 0x4003' "$folder/client"
+    [ "$name" != itapi-lo ] && grep -qs 'conn event : 0x4003' "$folder/client" &&
+        say "$1 was refused: again"
 }
 
 # loses_count PROGRAM: dtestcm's server counts events and frees an EP at any of them, without a look at
 # what they tell. One that is established behind another's end is freed, and its end awaited for ever.
 loses_count() {
     [ "$1" = dtestcm ] && ! server_ends && say "$1 has lost count of its events: again"
+}
+
+pairs=0 again=0 # all of a run, and what of them was started again
+
+tell_again() {
+    [ "$pairs" = 0 ] || say "== $again of $pairs pairs were started again"
 }
 
 # pair PORT PROGRAM SERVER-ARGUMENTS -- CLIENT-ARGUMENTS: PORT is where the server tells its address.
@@ -99,11 +106,13 @@ pair() {
         shift
     done
     shift
-    for attempt in 1 2 3 4 5; do
+    for ((attempt = 0; attempt < 5; attempt++)); do
         start_server "$program" -P "$name" "${arguments[@]}"
         wait_until listens "$port"
         client "$program" -P "$name" -h "$address" "$@"
-        too_early || loses_count "$program" || break
+        pairs=$((pairs + 1))
+        too_early "$program" || loses_count "$program" || break
+        again=$((again + 1))
         kill_server
         wait "$server" 2>/dev/null || true
     done
