@@ -62,8 +62,8 @@ static inline it_status_t request_usual(struct ofa_qp *qp, const struct ibv_send
     if (wr->opcode == IBV_WR_SEND)
         return it_post_send(qp->send_ep, segment, 1, wr->wr_id, flags);
     if (wr->opcode == IBV_WR_RDMA_WRITE)
-        return it_post_rdma_write(qp->send_ep, segment, 1, wr->wr_id, flags, wr->wr.rdma.remote_addr,
-                                  wr->wr.rdma.rkey);
+        return it_post_rdma_write(qp->send_ep, segment, 1, wr->wr_id, flags,
+                                  wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
     return it_post_rdma_read(qp->send_ep, segment, 1, wr->wr_id, flags, wr->wr.rdma.remote_addr,
                              wr->wr.rdma.rkey);
 }
