@@ -92,6 +92,13 @@ static void open_device(void)
     CHECK(mr != NULL);
 }
 
+static void close_device(void)
+{
+    CHECK_EQ(0, ibv_dereg_mr(mr));
+    CHECK_EQ(0, ibv_dealloc_pd(pd));
+    CHECK_EQ(0, ibv_close_device(context));
+}
+
 static struct ibv_qp *create(const struct side *side, uint32_t requests, uint32_t inline_room)
 {
     struct ibv_qp_init_attr_ex attr = {
@@ -119,6 +126,13 @@ static void open_side(struct side *side, uint32_t requests, uint32_t inline_room
     side->receives = ibv_create_cq(context, 64, NULL, NULL, 0);
     CHECK(side->sends && side->receives);
     side->qp = create(side, requests, inline_room);
+}
+
+static void close_side(const struct side *side)
+{
+    CHECK_EQ(0, ibv_destroy_qp(side->qp));
+    CHECK_EQ(0, ibv_destroy_cq(side->sends));
+    CHECK_EQ(0, ibv_destroy_cq(side->receives));
 }
 
 static void bring_up(struct ibv_qp *qp, uint32_t peer)
@@ -256,6 +270,8 @@ static void run(const struct operation *op, unsigned long rounds)
         take_counted(near.sends, BATCH);
         take(near.sends, 1);
     }
+    close_side(&near);
+    close_side(&far);
 }
 
 static const struct operation *find(const char *name)
@@ -270,19 +286,20 @@ static const struct operation *find(const char *name)
 
 static void print_memory(uint32_t requests, uint32_t inline_room)
 {
-    enum {
-        COUNT = 64
-    };
+    struct ibv_qp *qps[64];
     struct side side;
     struct mallinfo2 before;
     struct mallinfo2 after;
 
     open_side(&side, requests, inline_room);
     before = mallinfo2();
-    for (int i = 0; i < COUNT; i++)
-        (void)create(&side, requests, inline_room);
+    for (int i = 0; i < 64; i++)
+        qps[i] = create(&side, requests, inline_room);
     after = mallinfo2();
-    printf("%zu\n", (after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) / COUNT);
+    printf("%zu\n", (after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) / 64);
+    for (int i = 0; i < 64; i++)
+        CHECK_EQ(0, ibv_destroy_qp(qps[i]));
+    close_side(&side);
 }
 
 int main(int argc, char **argv)
@@ -295,6 +312,7 @@ int main(int argc, char **argv)
         print_memory((uint32_t)count, argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0);
     else
         run(find(argv[1]), count);
+    close_device();
     check_done();
     return 0;
 }
