@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Extended Sockets, step 5: files. The client sends the name of a file, up to a line feed; the server
- * answers with the length as a line of text, and the file, by one exs_sendfile: the library opens,
- * reads and closes the file. The client writes what it gets to its standard output.
+ * Extended Sockets, step 5: files. The client sends the name of a file, up to a line feed; the
+ * server answers with the length as a line of text, and the file, by one exs_sendfile: the library
+ * opens, reads and closes the file. The client writes what it gets to its standard output.
  */
 #include "common/exs/setup.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Exactly one event for each call that has started, whatever becomes of it: sends, receives,
- * messages, files and polls in random order, cancelled, shut down, closed with all of it outstanding,
- * by both ends, or by a peer that is killed. Afterwards nothing refers to queue and memory.
+ * messages, files and polls in random order, cancelled, shut down, closed with all of it
+ * outstanding, by both ends, or by a peer that is killed. Afterwards nothing refers to queue and
+ * memory.
  */
 #include "exs_kit.h"
 #include "support/time_limit.h"
@@ -234,7 +235,7 @@ static void test_both(struct storm *storm, unsigned seed, int type)
         if (draw(storm, 3) == 0)
             take_some(storm);
     }
-    /* Lingering needs a peer that is there: the first to go has to be abrupt, or sends are taken. */
+    /* To linger needs a peer that receives, which the other end does not. */
     CHECK_STARTS(exs_close(pair.client, EXS_BLOCK | EXS_DONTLINGER, EXS_QHANDLE_INVALID, NULL));
     end_blocking(storm, pair.server);
     CHECK_STARTS(exs_blocking_close(pair.listener));

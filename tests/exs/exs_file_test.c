@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exs_sendfile: elements of all kinds, the order among other sends, files that are cut, cancelling. */
+/* exs_sendfile: elements of all kinds, order among other sends, files that are cut, cancelling. */
 #include "exs_kit.h"
 
 #include <errno.h>

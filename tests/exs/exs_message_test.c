@@ -102,14 +102,22 @@ static void test_small(void)
     exs_iovec_t piece = {sent, 10, EXS_MHANDLE_UNREGISTERED};
     exs_msghdr_t one = {.exs_msg_iov = &piece, .exs_msg_iovlen = 1};
     exs_msghdr_t none = {0};
+    struct sockaddr_in name = {0};
+    struct sockaddr_in peer = {0};
+    socklen_t length = sizeof(peer);
     struct exs_pair pair;
 
     exs_pair_open(&pair, SOCK_SEQPACKET);
+    CHECK_STARTS(exs_getpeername(pair.server, (struct sockaddr *)&peer, &length));
     CHECK_RESULT(10, exs_sendmsg(pair.client, &one, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
     CHECK_RESULT(0, exs_sendmsg(pair.client, &none, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
     CHECK_RESULT(10, exs_sendmsg(pair.client, &one, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
     piece = (exs_iovec_t){got, 100, EXS_MHANDLE_UNREGISTERED};
+    one.exs_msg_name = &name;
+    one.exs_msg_namelen = sizeof(name);
     CHECK_RESULT(10, exs_recvmsg(pair.server, &one, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
+    CHECK_EQ(length, one.exs_msg_namelen);
+    CHECK_EQ(0, memcmp(&name, &peer, length));
     exs_kit_compare(got, 10, 0);
     CHECK_RESULT(0, exs_recvmsg(pair.server, &one, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
     CHECK_RESULT(0, exs_recvmsg(pair.server, &none, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));

@@ -142,7 +142,7 @@ static void end(struct exs_file *file)
     call->event.exs_evt_union.exs_evt_xferfile.exs_evt_length = file->moved;
     exs_socket_enter(socket);
     destroy(file);
-    /* The event comes before those of the sends behind. With the lock no call can be this one anew. */
+    /* Its event comes before those of sends behind it. With the lock no other call is this one. */
     exs_call_end(call, error, 0, 0);
     exs_transfer_send_over(socket, call);
     exs_socket_leave(socket);

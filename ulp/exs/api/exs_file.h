@@ -10,7 +10,7 @@
 
 struct exs_socket;
 
-/* With the socket's lock: those of the socket, all or with this ahandle, read no further. How many. */
+/* With the socket's lock: its files, all or those with this ahandle, end. How many. */
 size_t exs_files_cancel(struct exs_socket *socket, bool all, exs_ahandle_t ahandle);
 
 /* In the child after fork. */

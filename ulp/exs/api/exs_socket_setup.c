@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sockets before and after their connection: made, named, connected, accepted, shut down, closed. */
+/* Sockets around the transfer: made, named, connected, accepted, shut down, closed. */
 #include "api/exs_call.h"
 #include "socket/exs_socket_calls.h"
 
@@ -183,6 +183,7 @@ int exs_accept(int fd, exs_acceptaddr_t *address_vector, int count, int flags,
     int cancel = exs_api_enter();
     struct exs_call *first = NULL;
     int error = check_fd(fd);
+    int accepted;
 
     if (error == 0 && !address_vector)
         error = EFAULT;
@@ -191,21 +192,26 @@ int exs_accept(int fd, exs_acceptaddr_t *address_vector, int count, int flags,
         error = EINVAL;
     if (error == 0)
         error = start_accepts(&start, address_vector, (size_t)count, &first);
-    return (int)exs_call_return(cancel, flags, first, error);
+    accepted = (int)exs_call_return(cancel, flags, first, error);
+    if (accepted >= 0 && flags & EXS_BLOCK && address_vector->exs_addr)
+        (void)exs_getpeername(accepted, address_vector->exs_addr, &address_vector->exs_addrlen);
+    return accepted;
 }
 
 int exs_blocking_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
-    exs_acceptaddr_t element = {.exs_addr = NULL};
+    exs_acceptaddr_t element = {.exs_addr = addr};
     int accepted;
 
     if (addr && !addrlen) {
         errno = EFAULT;
         return -1;
     }
+    if (addr)
+        element.exs_addrlen = *addrlen;
     accepted = exs_accept(fd, &element, 1, EXS_BLOCK, EXS_QHANDLE_INVALID);
     if (accepted >= 0 && addr)
-        (void)exs_getpeername(accepted, addr, addrlen);
+        *addrlen = element.exs_addrlen;
     return accepted;
 }
 

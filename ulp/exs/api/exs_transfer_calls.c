@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,6 +282,19 @@ static int fill_message(struct exs_call *call, const exs_msghdr_t *msg, size_t t
     return exs_memory_take(mhandle, addr, total, receive, &call->own, &call->request.memory);
 }
 
+/* As getpeername: the room may be too small for it. */
+static void tell_name(const struct exs_socket *socket, exs_msghdr_t *msg)
+{
+    socklen_t size = socket->peer.ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                        : sizeof(struct sockaddr_in);
+
+    if (!msg->exs_msg_name)
+        return;
+    memcpy(msg->exs_msg_name, &socket->peer,
+           msg->exs_msg_namelen < size ? msg->exs_msg_namelen : size);
+    msg->exs_msg_namelen = size;
+}
+
 static int start_message(struct exs_socket *socket, const struct exs_start *start,
                          exs_msghdr_t *msg, int cancel, struct exs_call **new)
 {
@@ -301,11 +315,14 @@ static int start_message(struct exs_socket *socket, const struct exs_start *star
     error = fill_message(call, msg, total, receive);
     if (error == 0)
         error = exs_api_start_transfer(socket, call, &call->request, receive, cancel);
-    if (error == 0)
-        *new = call;
-    else
+    if (error) {
         exs_call_drop(call);
-    return error;
+        return error;
+    }
+    if (receive)
+        tell_name(socket, msg);
+    *new = call;
+    return 0;
 }
 
 static ssize_t message(const struct exs_start *start, exs_msghdr_t *msg)

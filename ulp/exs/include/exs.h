@@ -320,7 +320,8 @@ int exs_listen(int fd, int backlog);
 /**
  * Accepts connections: one for each element, in order. Each element has its own event.
  *
- * @param address_vector  elements; the caller keeps them until their events
+ * @param address_vector  elements; the caller keeps them until their events. With EXS_BLOCK
+ *                        exs_addrlen is that of the address then
  * @param count           how many; with EXS_BLOCK 1
  * @param flags           EXS_BLOCK, or 0
  * @param qhandle         queue of the events EXS_EVT_ACCEPT
