@@ -10,7 +10,11 @@
 
 #define OUTSTANDING 8
 #define MOST        ((size_t)100000)
-#define PACKETS     3000
+#ifdef __SANITIZE_THREAD__
+#define PACKETS 300
+#else
+#define PACKETS 3000
+#endif
 
 struct row {
     size_t ring;

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A peer that speaks the protocol and lies: it loses its connection, the calls on it end with
+ * ECONNRESET, one event each, and nobody else notices.
+ */
+#include "exs_kit.h"
+#include "support/it_fixture.h"
+
+#include "wire/exs_message.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOT 2048u
+#define LAST SIZE_MAX
+
+static const struct exs_setup good_stream = {
+    .send_credits = 4, .recv_credits = 4, .ring = {.length = 4096, .stag = 0x100, .addr = 4096}};
+static const struct exs_setup good_packets = {
+    .packets = true, .send_credits = 4, .recv_credits = 4, .ring = {.length = 4096}};
+
+/* One message, and how often. length: octets of it, LAST for those that it should have. */
+struct lie {
+    const char *name;
+    int type;
+    struct exs_message message;
+    size_t length;
+    int times;
+};
+
+#define STREAM SOCK_STREAM
+#define PACKET SOCK_SEQPACKET
+#define INLINE EXS_MESSAGE_INLINE
+#define DIRECT EXS_MESSAGE_DIRECT
+#define M(t, ...)                                                                                  \
+    {                                                                                              \
+        .type = EXS_MESSAGE_##t, .posted = 32, __VA_ARGS__                                         \
+    }
+
+static const struct lie lies[] = {
+    {"nothing at all", STREAM, M(CREDIT), 0, 1},
+    {"a short head", STREAM, M(CREDIT), 23, 1},
+    {"a long head", STREAM, M(CREDIT), 25, 1},
+    {"no such type", STREAM, {.type = EXS_MESSAGE_TYPES, .posted = 32}, LAST, 1},
+    {"a flag too many", STREAM, M(CREDIT, .flags = 1), LAST, 1},
+    {"too many receives", STREAM, {.type = EXS_MESSAGE_CREDIT, .posted = 40}, LAST, 1},
+    {"receives taken back", STREAM, {.type = EXS_MESSAGE_CREDIT, .posted = 31}, LAST, 1},
+    {"a ring freed that is not used", STREAM, M(CREDIT, .freed = 1), LAST, 1},
+    {"more freed than there is", STREAM, M(CREDIT, .freed = 0x80000000u), LAST, 1},
+    {"data for a receive that is not advertised", STREAM,
+     M(DATA, .flags = INLINE | DIRECT, .chain = 9, .count = 8), LAST, 1},
+    {"data for the ring, none", STREAM, M(DATA), LAST, 1},
+    {"data beyond the ring", STREAM, M(DATA, .count = (1u << 20) + 1), LAST, 1},
+    {"data of 2^64 octets", STREAM, M(DATA, .count = UINT64_MAX), LAST, 1},
+    {"direct data, more than advertised", STREAM,
+     M(DATA, .flags = DIRECT, .chain = 1, .count = 8193), LAST, 1},
+    {"direct data, none", STREAM, M(DATA, .flags = DIRECT, .chain = 1), LAST, 1},
+    {"direct data of another chain", STREAM, M(DATA, .flags = DIRECT, .chain = 2, .count = 8), LAST,
+     1},
+    {"inline data, other length", STREAM, M(DATA, .flags = INLINE, .count = 9), 32, 1},
+    {"an ADVERT of nothing", STREAM, M(ADVERT, .chain = 1), LAST, 1},
+    {"an ADVERT of a later chain", STREAM, M(ADVERT, .chain = 2, .place = {1, 1, 1}), LAST, 1},
+    {"an ADVERT of the future", STREAM, M(ADVERT, .chain = 1, .count = 5, .place = {1, 1, 1}), LAST,
+     1},
+    {"too many ADVERTs", STREAM, M(ADVERT, .chain = 1, .place = {1, 1, 1}), LAST, 5},
+    {"withdrawn, not asked for", STREAM, M(WITHDRAWN, .chain = 1), LAST, 1},
+    {"withdraws a chain that is not there", STREAM, M(WITHDRAW, .chain = 7), LAST, 1},
+    {"a ring that was not wanted", STREAM, M(RING, .place = {1, 4096, 1}), LAST, 1},
+    {"wants a ring that is told", STREAM, M(WANT), LAST, 1},
+    {"NEED on a stream", STREAM, M(NEED), LAST, 1},
+    {"closed before it was asked to", STREAM, M(CLOSED), LAST, 1},
+    {"two ends", STREAM, M(FIN), LAST, 2},
+    {"packets: no length", PACKET, M(DATA, .flags = INLINE, .count = 3), LAST, 1},
+    {"packets: none", PACKET, M(DATA, .flags = INLINE), LAST, 1},
+    {"packets: a length beyond", PACKET, M(DATA, .flags = INLINE, .count = 8, .place = {.addr = 1}),
+     LAST, 1},
+    {"packets: written to the ring", PACKET, M(DATA, .count = 8), LAST, 1},
+    {"packets: direct, not advertised", PACKET, M(DATA, .flags = INLINE | DIRECT, .count = 4), LAST,
+     3},
+    {"packets: a number twice", PACKET, M(ADVERT, .chain = 1, .count = 7, .place = {1, 1, 1}), LAST,
+     2},
+    {"packets: another chain", PACKET, M(ADVERT, .chain = 2, .place = {1, 1, 1}), LAST, 1},
+    {"packets: withdraws another chain", PACKET, M(WITHDRAW, .chain = 2), LAST, 1},
+    {"packets: needs what has not been reached", PACKET, M(NEED, .count = 3), LAST, 1},
+    {"packets: needs two at once", PACKET, M(NEED), LAST, 2},
+    {"packets: asks", PACKET, M(ASK), LAST, 1},
+};
+
+static struct fx_node node;
+static struct fx_buf buffer;
+
+/* ---- The liar ------------------------------------------------------------------------------- */
+
+static it_ep_handle_t connect_as(int port, const void *octets, size_t length)
+{
+    it_ep_attributes_t attributes = fx_ep_attr();
+    it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = htons((uint16_t)port)};
+    it_path_t path = fx_path(&node);
+    it_ep_handle_t ep = fx_ep(&node, &attributes);
+
+    for (size_t i = 0; i < 32; i++)
+        fx_recv(ep, &buffer, SLOT, SLOT, i);
+    CHECK_OK(it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, octets, length));
+    return ep;
+}
+
+static it_ep_handle_t connect_well(int port, int type)
+{
+    unsigned char octets[EXS_SETUP_OCTETS];
+    it_ep_handle_t ep;
+
+    exs_setup_put(octets, type == STREAM ? &good_stream : &good_packets);
+    ep = connect_as(port, octets, sizeof(octets));
+    (void)fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    return ep;
+}
+
+static void tell(it_ep_handle_t ep, const struct lie *lie)
+{
+    bool no_type = lie->message.type >= EXS_MESSAGE_TYPES;
+    struct exs_message message = lie->message;
+    size_t length;
+
+    if (no_type)
+        message.type = EXS_MESSAGE_CREDIT;
+    memset(buffer.data, 0, SLOT);
+    length = exs_message_put(buffer.data, &message);
+    if (no_type)
+        buffer.data[0] = lie->message.type;
+    if (message.flags & INLINE)
+        length += message.count;
+    if (lie->type == PACKET && message.place.addr != 0)
+        buffer.data[EXS_HEAD_OCTETS + 3] = 5; /* the length of a packet */
+    if (lie->length != LAST)
+        length = lie->length;
+    for (int i = 0; i < lie->times; i++)
+        fx_send(ep, &buffer, 0, length, 0, FX_QUIET);
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------- */
+
+static void run(const struct lie *lie)
+{
+    static char memory[8192];
+    exs_qhandle_t queue = exs_qcreate(16);
+    exs_acceptaddr_t element = {.exs_ahandle = memory};
+    exs_event_t event;
+    it_ep_handle_t ep;
+    int port;
+    int listener = exs_kit_listen(lie->type, &port);
+    int fd;
+
+    CHECK_STARTS(exs_accept(listener, &element, 1, 0, queue));
+    ep = connect_well(port, lie->type);
+    event = exs_kit_expect(queue, EXS_EVT_ACCEPT, 0);
+    fd = event.exs_evt_union.exs_evt_accept.exs_evt_new_socket;
+    for (int i = 0; i < 2; i++)
+        CHECK_STARTS(exs_recv(fd, memory, sizeof(memory), MSG_WAITALL, queue, memory,
+                              EXS_MHANDLE_UNREGISTERED));
+    if (lie->type == STREAM)
+        CHECK_STARTS(exs_shutdown(fd, SHUT_WR, EXS_BLOCK, NULL, NULL)); /* the ADVERTs are out */
+    tell(ep, lie);
+    for (int i = 0; i < 2; i++) {
+        event = exs_kit_event(queue);
+        CHECK_EQ(EXS_EVT_RECV, event.exs_evt_type);
+        /* The first of two messages may have been true. */
+        CHECK(event.exs_evt_errno == ECONNRESET || lie->times > 1);
+    }
+    CHECK(exs_recv(fd, memory, 1, 0, queue, memory, EXS_MHANDLE_UNREGISTERED) == -1);
+    CHECK_EQ(ECONNRESET, errno);
+    CHECK_STARTS(exs_blocking_close(fd));
+    CHECK_STARTS(exs_blocking_close(listener));
+    exs_kit_empty(queue);
+    CHECK_STARTS(exs_qdelete(queue));
+    CHECK_OK(it_ep_free(ep));
+    fx_drain(node.conn_evd);
+    fx_drain(node.recv_evd);
+    fx_drain(node.request_evd);
+}
+
+/* Private data that are none of ours: rejected; the listener goes on. */
+static void strangers(void)
+{
+    unsigned char octets[EXS_SETUP_OCTETS];
+    it_ep_handle_t ep;
+    int port;
+    int listener = exs_kit_listen(STREAM, &port);
+    char memory[8];
+
+    exs_setup_put(octets, &good_packets);
+    for (size_t i = 0; i < 4; i++) {
+        ep = connect_as(port, octets, i == 0 ? sizeof(octets) : i);
+        (void)fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
+        CHECK_OK(it_ep_free(ep));
+    }
+    fx_drain(node.recv_evd);
+    CHECK_ERRNO(ENOTCONN,
+                exs_recv(listener, memory, 1, EXS_BLOCK, NULL, NULL, EXS_MHANDLE_UNREGISTERED));
+    CHECK_STARTS(exs_blocking_close(listener));
+}
+
+int main(void)
+{
+    struct exs_pair pair;
+    char octet = 1;
+
+    CHECK_STARTS(exs_init(EXS_VERSION1));
+    fx_node_open(&node);
+    buffer = fx_buf_make(&node, 2 * SLOT);
+    exs_pair_open(&pair, SOCK_STREAM);
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        check_context(lies[i].name);
+        run(&lies[i]);
+        CHECK_RESULT(1, exs_write(pair.client, &octet, 1));
+        CHECK_RESULT(1, exs_read(pair.server, &octet, 1));
+    }
+    check_context("strangers");
+    strangers();
+    exs_pair_close(&pair);
+    fx_buf_free(&buffer);
+    fx_node_close(&node);
+    return 0;
+}
