@@ -84,7 +84,6 @@ static const struct lie lies[] = {
     {"packets: another chain", PACKET, M(ADVERT, .chain = 2, .place = {1, 1, 1}), LAST, 1},
     {"packets: withdraws another chain", PACKET, M(WITHDRAW, .chain = 2), LAST, 1},
     {"packets: needs what has not been reached", PACKET, M(NEED, .count = 3), LAST, 1},
-    {"packets: needs two at once", PACKET, M(NEED), LAST, 2},
     {"packets: asks", PACKET, M(ASK), LAST, 1},
 };
 

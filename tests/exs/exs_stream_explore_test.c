@@ -309,7 +309,8 @@ static void got_data(struct state *state, const struct letter *letter)
     uint64_t to;
 
     if (!(letter->head.flags & EXS_MESSAGE_DIRECT)) {
-        REQUIRE(exs_stream_in_ring(&state->in, letter->head.count));
+        REQUIRE(exs_stream_in_ring(&state->in, letter->head.count,
+                                   (letter->head.flags & EXS_MESSAGE_INLINE) != 0));
         for (uint64_t i = 0; (letter->head.flags & EXS_MESSAGE_INLINE) && i < letter->head.count;
              i++)
             state->ring[(at + i) % script->ring] = letter->octets[i];
@@ -317,7 +318,8 @@ static void got_data(struct state *state, const struct letter *letter)
         serve(state);
         return;
     }
-    receive = exs_stream_in_direct(&state->in, letter->head.chain, letter->head.count, &to);
+    receive = exs_stream_in_direct(&state->in, letter->head.chain, letter->head.count,
+                                   (letter->head.flags & EXS_MESSAGE_INLINE) != 0, &to);
     REQUIRE(receive != NULL);
     if (letter->head.flags & EXS_MESSAGE_INLINE)
         memcpy(&state->memory[index_of(receive)][to], letter->octets, letter->head.count);

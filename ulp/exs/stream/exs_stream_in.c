@@ -107,24 +107,26 @@ bool exs_stream_in_withdraw(struct exs_stream_in *in)
 /* ---- Messages of the peer ------------------------------------------------------------------- */
 
 struct exs_receive *exs_stream_in_direct(struct exs_stream_in *in, uint32_t chain, uint64_t count,
-                                         uint64_t *to)
+                                         bool in_line, uint64_t *to)
 {
     struct exs_receive *head = exs_stream_in_at(in, 0);
 
     if (in->advertised == 0 || chain != in->chain || count == 0 ||
         count > head->length - head->filled)
         return NULL;
+    in->small = in_line && !head->waitall;
     *to = head->filled;
     head->filled += count;
     in->given += count;
     return head;
 }
 
-bool exs_stream_in_ring(struct exs_stream_in *in, uint64_t count)
+bool exs_stream_in_ring(struct exs_stream_in *in, uint64_t count, bool in_line)
 {
     if (in->ended || count == 0 || count > in->ring_size - (in->ring_written - in->ring_read))
         return false;
     in->ring_written += count;
+    in->small = in->small && in_line;
     end_chain(in);
     return true;
 }
@@ -162,7 +164,8 @@ const struct exs_receive *exs_stream_in_next_advert(struct exs_stream_in *in)
     const struct exs_receive *next = exs_stream_in_at(in, in->advertised);
 
     if (!next || next->peek || in->ended || in->withdrawing || in->ring_written != in->ring_read ||
-        next->length == 0 || (in->ring_size > 0 && next->length < in->advert_min))
+        next->length == 0 ||
+        (in->ring_size > 0 && (next->length < in->advert_min || (in->small && !in->asked))))
         return NULL;
     return next;
 }

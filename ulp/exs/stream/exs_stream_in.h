@@ -28,6 +28,7 @@ struct exs_stream_in {
     bool open; /* an ADVERT of the present chain has been sent */
     bool withdrawing;
     bool asked;
+    bool small; /* data come in small pieces: receives are not advertised until asked for */
     bool ended; /* no more data */
     struct exs_receive *receives;
 };
@@ -65,10 +66,13 @@ bool exs_stream_in_withdraw(struct exs_stream_in *in);
 
 /* ---- Messages of the peer; false or NULL: a lie --------------------------------------------- */
 
-/* Octets that are in the receive at the head; to is the offset of the first. */
+/*
+ * Octets that are in the receive at the head, or have come in the message; to is the offset of the
+ * first.
+ */
 struct exs_receive *exs_stream_in_direct(struct exs_stream_in *in, uint32_t chain, uint64_t count,
-                                         uint64_t *to);
-bool exs_stream_in_ring(struct exs_stream_in *in, uint64_t count);
+                                         bool in_line, uint64_t *to);
+bool exs_stream_in_ring(struct exs_stream_in *in, uint64_t count, bool in_line);
 bool exs_stream_in_withdrawn(struct exs_stream_in *in, uint32_t chain);
 bool exs_stream_in_ask(struct exs_stream_in *in);
 bool exs_stream_in_end(struct exs_stream_in *in);

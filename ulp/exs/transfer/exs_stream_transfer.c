@@ -217,7 +217,7 @@ static bool got_ring_data(struct exs_connection *connection, const struct exs_me
     uint64_t start = in->ring_written;
     uint64_t from;
 
-    if (!exs_stream_in_ring(in, message->count))
+    if (!exs_stream_in_ring(in, message->count, (message->flags & EXS_MESSAGE_INLINE) != 0))
         return false;
     if (connection->no_more_receives)
         in->ring_read = in->ring_written;
@@ -237,7 +237,8 @@ static bool got_direct_data(struct exs_connection *connection, const struct exs_
 {
     uint64_t to;
     struct exs_receive *receive =
-        exs_stream_in_direct(&connection->in, message->chain, message->count, &to);
+        exs_stream_in_direct(&connection->in, message->chain, message->count,
+                             (message->flags & EXS_MESSAGE_INLINE) != 0, &to);
 
     if (!receive)
         return false;
