@@ -192,7 +192,7 @@ static void bad_logins(void)
 
 #define SILENT 96
 
-/* The target keeps 32, 16 of them from one address: the others are dropped, an honest one is not. */
+/* The target keeps 16 from one address: older ones are dropped, an honest one gets through. */
 static void half_logins(void)
 {
     struct raw_peer silent[SILENT];

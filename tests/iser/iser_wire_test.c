@@ -95,6 +95,43 @@ static void data(void)
     check_context(NULL);
 }
 
+/* Where the solicited octets are, by configuration and by the initiator's key. */
+static void write_bases(void)
+{
+    static const struct {
+        itiser_write_base_t configured;
+        enum wire_way way;
+        const char *keys;
+        size_t length;
+        bool solicited;
+    } rows[] = {
+#define KEYS(text) text, sizeof(text)
+        {ITISER_WRITE_BASE_LINUX, WIRE_CONVERT, KEYS("InitialR2T=No"), true},
+        {ITISER_WRITE_BASE_RFC, WIRE_RDMA, KEYS("InitialR2T=No"), false},
+        {ITISER_WRITE_BASE_RFC, WIRE_RDMA,
+         KEYS("InitialR2T=No\0TaggedBufferForSolicitedDataOnly=Yes"), true},
+        {ITISER_WRITE_BASE_AUTO, WIRE_CONVERT,
+         KEYS("InitialR2T=No\0TaggedBufferForSolicitedDataOnly=Yes"), true},
+        {ITISER_WRITE_BASE_AUTO, WIRE_RDMA,
+         KEYS("InitialR2T=No\0TaggedBufferForSolicitedDataOnly=No"), false}};
+    static const struct shape shapes[] = {{65536, 0, 0}, {65536, 4096, 0}, {65536, 512, 16384}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct wire wire;
+
+        teardown();
+        wire_prepare(&bed);
+        bed.config.write_base = rows[i].configured;
+        wire_open(&bed);
+        wire_login(&wire, &bed, rows[i].way, rows[i].keys, rows[i].length);
+        wire.base_is_solicited = rows[i].solicited;
+        take_attention(&wire);
+        for (size_t j = 0; j < sizeof(shapes) / sizeof(shapes[0]); j++)
+            write_and_read(&wire, &shapes[j], (unsigned)j + 1);
+        wire_logout(&wire);
+    }
+}
+
 /* ---- control --------------------------------------------------------------------------------- */
 
 static void ping(struct wire *wire)
@@ -285,7 +322,7 @@ static void stopping(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {data,       control,       abort_plain,
+    static void (*const tests[])(void) = {data,       write_bases,   control, abort_plain,
                                           abort_rdma, reinstatement, stopping};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
