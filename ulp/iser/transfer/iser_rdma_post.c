@@ -133,7 +133,10 @@ void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer)
         iser_link_lost(link, itx_status_string(status));
 }
 
-/* False: the link is lost. */
+/*
+ * False: the link is lost. A Write that is signalled is one that siw copies; of others TCP may send
+ * the memory again after the Send behind it is done, and a buffer has another command's data then.
+ */
 static bool rdma_write(struct rdma *rdma, struct iser_transfer *transfer)
 {
     it_lmr_triplet_t segment = rdma_segment(transfer->lmr, transfer->data, transfer->in_length);
