@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# test_exs_perf.sh EXS_PERF: each row once, a short one; how fast it is, is not looked at.
+set -euo pipefail
+
+exs_perf=$1
+
+fail() {
+    echo "${0##*/}: $*" >&2
+    exit 1
+}
+
+# row NAME UNIT OPTION...
+row() {
+    local line
+    line=$(timeout 60 "$exs_perf" --seconds 0.05 "${@:3}" "$1") || fail "$1: failed"
+    [[ $line =~ ^$1\ [0-9]+\ [0-9.e+]+\ $2$ ]] || fail "$1: \"$line\""
+}
+
+row pingpong us
+row direct B/s --size 65536
+row late B/s --size 65536 --late 10
+row rate msg/s --depth 32
+row packets msg/s --depth 32
+row packets msg/s --depth 100
+row file B/s --size 8388608
+row many 'of fair' --number 20 --size 4096
+row tcp-stream B/s --size 65536
+row tcp-rate msg/s
+row tcp-file B/s --size 8388608
+"$exs_perf" --help | grep -q -- '--depth' || fail '--help'
+status=0
+"$exs_perf" nonsense 2>/dev/null || status=$?
+[ "$status" = 2 ] || fail 'an unknown row is accepted'
