@@ -140,6 +140,7 @@ void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer)
 static bool rdma_write(struct rdma *rdma, struct iser_transfer *transfer)
 {
     it_lmr_triplet_t segment = rdma_segment(transfer->lmr, transfer->data, transfer->in_length);
+    it_dto_flags_t flags = transfer->buffer ? IT_COMPLETION_FLAG : (it_dto_flags_t)0;
     it_status_t status;
 
     if (transfer->in_length == 0)
@@ -148,9 +149,8 @@ static bool rdma_write(struct rdma *rdma, struct iser_transfer *transfer)
         iser_link_lost(&rdma->link, "a command to read has no STag");
         return false;
     }
-    status =
-        it_post_rdma_write(rdma->ep, &segment, 1, rdma_cookie(NULL, RDMA_WRITE), (it_dto_flags_t)0,
-                           transfer->tags.read_base, transfer->tags.read_stag);
+    status = it_post_rdma_write(rdma->ep, &segment, 1, rdma_cookie(NULL, RDMA_WRITE), flags,
+                                transfer->tags.read_base, transfer->tags.read_stag);
     rdma->link.octets_out += transfer->in_length;
     if (status != IT_SUCCESS)
         iser_link_lost(&rdma->link, itx_status_string(status));
