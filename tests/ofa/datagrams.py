@@ -218,6 +218,7 @@ def stranger():
         right[:27],
         packet(other.qp.qp_num, here, QKEY + 1),
         packet(other.qp.qp_num + 1, here, QKEY),
+        packet(other.qp.qp_num ^ 0x10000, here, QKEY),
         packet(other.qp.qp_num | 0x55000000, here, QKEY),
         packet(other.qp.qp_num, own, QKEY),
         packet(other.qp.qp_num, here, QKEY, version=2),

@@ -62,35 +62,30 @@ static bool is_awaited_locked(const struct ofa_socket *socket)
 }
 
 /*
- * On the thread that watches: a program that polls takes its datagrams itself, and faster; one that
- * does not has them taken, as by a device.
+ * On the thread that watches. A program that polls takes its datagrams itself, and faster; from one
+ * that does not they are taken a little later, as by a device.
  */
 static void on_readable(struct ofa_watch *watch)
 {
     struct ofa_socket *socket =
         (struct ofa_socket *)(void *)((char *)watch - offsetof(struct ofa_socket, watch));
-    unsigned int polls = atomic_load_explicit(&socket->polls, memory_order_relaxed);
-    bool moves;
+    bool awaited;
 
     (void)pthread_mutex_lock(&socket->context->datagram_lock);
-    moves = polls == socket->polls_before || is_awaited_locked(socket);
-    socket->polls_before = polls;
-    if (moves)
+    awaited = is_awaited_locked(socket);
+    if (awaited)
         move_locked(socket);
     (void)pthread_mutex_unlock(&socket->context->datagram_lock);
-    if (moves)
+    if (awaited)
         ofa_watch_arm(watch);
     else
         ofa_timer_set(&socket->timer, ofa_clock_ns() + OFA_SOCKET_PERIOD_NS);
 }
 
-/* A program has polled a CQ in vain. */
 static void move_all_locked(struct ofa_context *context)
 {
-    for (struct ofa_socket *socket = context->sockets; socket; socket = socket->next) {
-        atomic_fetch_add_explicit(&socket->polls, 1, memory_order_relaxed);
+    for (struct ofa_socket *socket = context->sockets; socket; socket = socket->next)
         move_locked(socket);
-    }
 }
 
 static void watch_all_locked(struct ofa_context *context)
@@ -99,6 +94,7 @@ static void watch_all_locked(struct ofa_context *context)
         ofa_watch_arm(&socket->watch);
 }
 
+/* A CQ that has found nothing is polled, or one is armed. */
 static void on_progress(struct ofa_cq *cq, bool armed)
 {
     struct ofa_context *context = ofa_context_of(cq->base.context);

@@ -25,8 +25,6 @@ struct ofa_socket {
     int family;
     uint16_t port;
     struct ofa_timer timer;
-    atomic_uint polls; /* by programs */
-    unsigned int polls_before;
     uint32_t waiting_sends; /* this and what follows: with datagram_lock */
     struct ofa_qp *qps[OFA_NUMBERS_PER_PORT];
     struct ofa_flow flows[OFA_FLOWS];

@@ -113,13 +113,14 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
 static int unregister_memory(struct ofa_mr *mr)
 {
     struct ofa_context *context = ofa_context_of(mr->base.context);
-    int error = mr->lmr ? ofa_errno(it_lmr_free(mr->lmr)) : 0;
+    int error = 0;
 
-    if (error != 0)
-        return error;
-    ofa_key_remove(context, mr->base.lkey);
-    /* A datagram that is just being copied is done. */
+    /* Not while a datagram is copied. */
     (void)pthread_mutex_lock(&context->datagram_lock);
+    if (mr->lmr)
+        error = ofa_errno(it_lmr_free(mr->lmr));
+    if (error == 0)
+        ofa_key_remove(context, mr->base.lkey);
     (void)pthread_mutex_unlock(&context->datagram_lock);
     return error;
 }

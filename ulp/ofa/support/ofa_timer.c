@@ -112,9 +112,9 @@ void ofa_timer_set(struct ofa_timer *timer, uint64_t at_ns)
 void ofa_timer_cancel(struct ofa_timer *timer)
 {
     (void)pthread_mutex_lock(&lock);
-    if (timer->set)
-        unlink_locked(timer);
     while (running == timer)
         (void)pthread_cond_wait(&changed, &lock);
+    if (timer->set) /* by its callback, perhaps */
+        unlink_locked(timer);
     (void)pthread_mutex_unlock(&lock);
 }

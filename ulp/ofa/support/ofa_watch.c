@@ -114,9 +114,8 @@ void ofa_watch_close(struct ofa_watch *watch)
     while (*link != watch)
         link = &(*link)->next;
     *link = watch->next;
-    if (epoll_fd >= 0)
-        (void)epoll_ctl(epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
     while (running == watch)
         (void)pthread_cond_wait(&ended, &lock);
+    (void)epoll_ctl(epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
     (void)pthread_mutex_unlock(&lock);
 }
