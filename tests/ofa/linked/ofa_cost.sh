@@ -42,12 +42,14 @@ heap() {
 }
 
 post=100
+calls=170
 completion=120
 check write cost_post $post 'RDMA Write'
 check write_inline cost_post $post 'RDMA Write, inline'
 check read cost_post $post 'RDMA Read'
 check send cost_post $post 'Send'
 check send_inline cost_post $post 'Send, inline, solicited'
+check wr cost_wr $calls 'RDMA Write by four calls, ibv_wr_*'
 check receive cost_receive $post 'receive'
 check write cost_take $completion 'completion of an RDMA Write'
 check read cost_take $completion 'completion of an RDMA Read'

@@ -11,19 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_ROOM_FIRST 4
-
 struct slot {
     struct ibv_send_wr wr;
+    struct slot *after;
     struct ibv_sge sge[OFA_MAX_SGE];
     unsigned char *inline_data; /* of cap.max_inline_data octets; NULL: not needed so far */
 };
 
 struct ofa_batch {
-    struct slot **slots; /* that were needed at once so far */
-    uint32_t room;
-    uint32_t count;
-    int error; /* the first; then nothing is posted */
+    struct slot *first; /* of those that were needed at once so far */
+    struct slot *last;  /* of this batch; NULL: it is empty, or there was an error */
+    int error;          /* the first; then nothing is posted */
 };
 
 static struct ofa_qp *qp_of(struct ibv_qp_ex *qp)
@@ -31,61 +29,53 @@ static struct ofa_qp *qp_of(struct ibv_qp_ex *qp)
     return (struct ofa_qp *)(void *)qp;
 }
 
+/* What comes behind an error is filled in and not posted. */
 static void fail(struct ofa_qp *qp, int error)
 {
     if (qp->batch->error == 0)
         qp->batch->error = error;
+    qp->batch->last = NULL;
 }
 
 /* ---- Slots ---------------------------------------------------------------------------------- */
 
-static bool grow(struct ofa_batch *batch)
+/* One more than before; NULL: there is no memory. */
+static __attribute__((noinline)) struct slot *make(struct ofa_qp *qp)
 {
-    uint32_t room = batch->room ? batch->room * 2 : BATCH_ROOM_FIRST;
-    struct slot **slots = realloc(batch->slots, room * sizeof(struct slot *));
-
-    if (!slots)
-        return false;
-    memset(slots + batch->room, 0, (room - batch->room) * sizeof(struct slot *));
-    batch->slots = slots;
-    batch->room = room;
-    return true;
-}
-
-/* The next work request; NULL: there is no room, or an error before. */
-static struct ibv_send_wr *add(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
-{
-    struct ofa_qp *qp = qp_of(ex);
     struct ofa_batch *batch = qp->batch;
-    struct slot *slot;
+    struct slot *slot = calloc(1, sizeof(*slot));
 
-    if (batch->error != 0)
-        return NULL;
-    if (batch->count == batch->room && !grow(batch)) {
-        fail(qp, ENOMEM);
-        return NULL;
-    }
-    slot = batch->slots[batch->count];
-    if (!slot)
-        slot = batch->slots[batch->count] = calloc(1, sizeof(*slot));
     if (!slot) {
         fail(qp, ENOMEM);
         return NULL;
     }
-    batch->count++;
-    slot->wr.wr_id = ex->wr_id;
     slot->wr.sg_list = slot->sge;
+    *(batch->last ? &batch->last->after : &batch->first) = slot;
+    return slot;
+}
+
+/* The next work request; NULL: there is no room. */
+static inline struct ibv_send_wr *add(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
+{
+    struct ofa_qp *qp = qp_of(ex);
+    struct ofa_batch *batch = qp->batch;
+    struct slot *slot = batch->last ? batch->last->after : batch->first;
+
+    if (!slot)
+        slot = make(qp);
+    if (!slot)
+        return NULL;
+    batch->last = slot;
+    slot->wr.wr_id = ex->wr_id;
     slot->wr.num_sge = 0;
     slot->wr.opcode = opcode;
     slot->wr.send_flags = ex->wr_flags;
     return &slot->wr;
 }
 
-static struct slot *last(struct ofa_qp *qp)
+static struct slot *last(const struct ofa_qp *qp)
 {
-    struct ofa_batch *batch = qp->batch;
-
-    return batch->error == 0 && batch->count > 0 ? batch->slots[batch->count - 1] : NULL;
+    return qp->batch->last;
 }
 
 /* ---- Requests ------------------------------------------------------------------------------- */
@@ -287,7 +277,7 @@ static void wr_start(struct ibv_qp_ex *ex)
     struct ofa_qp *qp = qp_of(ex);
 
     ofa_spin_take(&qp->post_lock);
-    qp->batch->count = 0;
+    qp->batch->last = NULL;
     qp->batch->error = 0;
 }
 
@@ -298,10 +288,13 @@ static int wr_complete(struct ibv_qp_ex *ex)
 {
     struct ofa_qp *qp = qp_of(ex);
     struct ofa_batch *batch = qp->batch;
+    const struct slot *slot = batch->first;
     int error = batch->error;
 
-    for (uint32_t i = 0; i < batch->count && error == 0; i++)
-        error = ofa_post_locked(qp, &batch->slots[i]->wr);
+    if (error == 0 && batch->last) {
+        while ((error = ofa_post_locked(qp, &slot->wr)) == 0 && slot != batch->last)
+            slot = slot->after;
+    }
     ofa_spin_drop(&qp->post_lock);
     return error;
 }
@@ -359,11 +352,12 @@ void ofa_wr_close(struct ofa_qp *qp)
 
     if (!batch)
         return;
-    for (uint32_t i = 0; i < batch->room; i++)
-        if (batch->slots[i]) {
-            free(batch->slots[i]->inline_data);
-            free(batch->slots[i]);
-        }
-    free(batch->slots);
+    while (batch->first) {
+        struct slot *slot = batch->first;
+
+        batch->first = slot->after;
+        free(slot->inline_data);
+        free(slot);
+    }
     free(batch);
 }
