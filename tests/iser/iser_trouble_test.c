@@ -140,6 +140,76 @@ static void wrong_data(void)
     check_context(NULL);
 }
 
+/* ---- STags ----------------------------------------------------------------------------------- */
+
+/* Commands whose data have to move by RDMA, and that do not say where: the connection ends. */
+static void no_tags(void)
+{
+    static const unsigned char codes[] = {0x28, 0x2a};
+
+    for (size_t i = 0; i < sizeof(codes); i++) {
+        unsigned char bhs[48];
+        struct wire wire;
+
+        WIRE_LOGIN(&wire, &bed, WIRE_RDMA, "InitialR2T=Yes");
+        do {
+            wire_begin(&wire, bhs, 0x01, codes[i] == 0x28 ? 0xc1 : 0xa1);
+            wire_put(bhs + 20, 4096, 4);
+            bhs[32] = codes[i];
+            bhs[40] = 8;
+            wire_send(&wire, bhs, NULL, 0);
+        } while (wire_receive(&wire, &pdu)); /* an attention comes first */
+        wire_free(&wire);
+        check_alive();
+    }
+}
+
+/* One that is not the initiator's: it says so, and nothing else suffers. */
+static void wrong_tag(void)
+{
+    static struct raw_segment segment;
+    unsigned char bhs[48];
+    struct wire wire;
+    RAW_BYTES(terminate);
+
+    WIRE_LOGIN(&wire, &bed, WIRE_RDMA, "InitialR2T=Yes");
+    while (wire_read(&wire, 0, 4096, 4096, &pdu) != 0) {
+    }
+    wire_begin(&wire, bhs, 0x01, 0xa1);
+    wire_put(bhs + 20, 4096, 4);
+    bhs[32] = 0x2a;
+    bhs[40] = 8;
+    wire_send_tagged(&wire, bhs, NULL, 0, false, true, UINT64_C(0xffffffffffffff00));
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&wire.raw, &segment));
+    raw_terminate(&terminate, 0, 1, 1, 0, NULL, 0, NULL, 0);
+    (void)raw_send_ulpdu(&wire.raw, &terminate);
+    CHECK(!wire_receive(&wire, &pdu));
+    wire_free(&wire);
+    check_alive();
+}
+
+/* What comes behind a logout is not answered. */
+static void after_logout(void)
+{
+    static const unsigned ways[] = {WIRE_PLAIN, WIRE_RDMA};
+
+    for (size_t i = 0; i < 2; i++) {
+        unsigned char logout[48], command[48];
+        struct wire wire;
+
+        WIRE_LOGIN(&wire, &bed, (enum wire_way)ways[i], "InitialR2T=Yes");
+        wire_begin(&wire, logout, 0x06, 0x80);
+        wire_begin(&wire, command, 0x01, 0x80);
+        wire_send(&wire, logout, NULL, 0);
+        wire_send(&wire, command, NULL, 0);
+        if (wire_receive(&wire, &pdu)) /* it may be lost with the connection */
+            CHECK_EQ(0x26, pdu.bhs[0]);
+        CHECK(!wire_receive(&wire, &pdu));
+        wire_free(&wire);
+    }
+    check_alive();
+}
+
 /* ---- logins ---------------------------------------------------------------------------------- */
 
 static const struct {
@@ -215,13 +285,38 @@ static void half_logins(void)
         raw_close(&silent[i]);
 }
 
+/* Time is up for a login, however far it has come. */
+static void slow_logins(void)
+{
+    struct wire silent, begun, rdma;
+    unsigned char bhs[48];
+
+    wire_connect(&silent, &bed, WIRE_PLAIN);
+    wire_connect(&begun, &bed, WIRE_PLAIN);
+    wire_begin(&begun, bhs, 0x43, 0x40);
+    wire_send(&begun, bhs, "InitiatorName=", 14);
+    wire_expect(&begun, &pdu, 0x23);
+    wire_connect(&rdma, &bed, WIRE_RDMA);
+    wire_mpa(&rdma);
+    CHECK(!wire_receive(&silent, &pdu));
+    CHECK(!wire_receive(&begun, &pdu));
+    CHECK(!wire_receive(&rdma, &pdu));
+    wire_free(&silent);
+    wire_free(&begun);
+    wire_free(&rdma);
+    check_alive();
+}
+
 int main(void)
 {
-    static void (*const tests[])(void) = {lying, wrong_data, bad_logins, half_logins};
+    static void (*const tests[])(void) = {lying,        wrong_data, no_tags,     wrong_tag,
+                                          after_logout, bad_logins, half_logins, slow_logins};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         wire_prepare(&bed);
         bed.config.half_logins = 32;
+        if (tests[i] == slow_logins)
+            bed.config.login_timeout_ms = 1000;
         wire_open(&bed);
         tests[i]();
         wire_close(&bed);

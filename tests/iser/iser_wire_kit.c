@@ -129,11 +129,18 @@ void wire_send_tagged(struct wire *wire, unsigned char bhs[48], const void *data
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
+/* Silence is not the end of a connection. */
+static bool is_there(enum raw_result result)
+{
+    CHECK(result != RAW_TIMEOUT);
+    return result == RAW_OK;
+}
+
 static bool receive_octets(struct wire *wire, void *to, size_t length)
 {
     size_t got = 0;
 
-    return length == 0 || raw_receive(&wire->raw, to, length, &got) == RAW_OK;
+    return length == 0 || is_there(raw_receive(&wire->raw, to, length, &got));
 }
 
 static bool receive_checked(struct wire *wire, void *to, size_t length, size_t padded)
@@ -210,7 +217,7 @@ static bool receive_send(struct wire *wire, unsigned char *message, size_t room,
 
     *length = 0;
     for (;;) {
-        if (raw_receive_fpdu(&wire->raw, &segment) != RAW_OK)
+        if (!is_there(raw_receive_fpdu(&wire->raw, &segment)))
             return false;
         if (segment.tagged) {
             take_write(wire, &segment);
