@@ -193,26 +193,42 @@ static void drain(const struct exs_connection *connection)
     }
 }
 
+/* Takes a batch of events; false: there is none, or the connection is over. */
+static bool take_batch(struct exs_connection *connection, struct later *later)
+{
+    struct exs_socket *socket = connection->socket;
+    it_event_t events[BATCH];
+    size_t count;
+
+    if (socket->connection != connection ||
+        itx_evd_dequeue_n(connection->evd, BATCH, events, &count) != IT_SUCCESS)
+        return false;
+    for (size_t i = 0; i < count && socket->connection == connection; i++)
+        on_event(socket, &events[i], later);
+    if (socket->connection == connection) {
+        exs_connection_push(connection);
+        exs_events_advance(socket);
+    }
+    return true;
+}
+
+/* In a call on a connected socket: no accept ends here. */
+static void take_events(struct exs_connection *connection)
+{
+    struct later later;
+
+    (void)take_batch(connection, &later);
+}
+
 static bool work(struct exs_connection *connection)
 {
     struct exs_socket *socket = connection->socket;
     struct later later = {0};
-    it_event_t events[BATCH];
     bool worked = false;
-    size_t count;
 
     exs_socket_enter(socket);
-    for (size_t round = 0; round < ROUNDS && socket->connection == connection &&
-                           itx_evd_dequeue_n(connection->evd, BATCH, events, &count) == IT_SUCCESS;
-         round++) {
-        for (size_t i = 0; i < count && socket->connection == connection; i++)
-            on_event(socket, &events[i], &later);
-        if (socket->connection == connection) {
-            exs_connection_push(connection);
-            exs_events_advance(socket);
-        }
+    for (size_t round = 0; round < ROUNDS && take_batch(connection, &later); round++)
         worked = true;
-    }
     if (socket->connection != connection)
         drain(connection);
     exs_socket_leave(socket);
@@ -239,6 +255,7 @@ int exs_events_connect(struct exs_socket *socket, struct exs_connection **result
 
     if (error != 0)
         return error;
+    (*result)->take_events = take_events;
     (*result)->polled.poll = poll_connection;
     (*result)->polled.evd = (*result)->evd;
     exs_adapter_watch(&(*result)->polled);

@@ -45,6 +45,8 @@ struct exs_connection {
                      bool retry);
     it_evd_handle_t evd;
     it_ep_handle_t ep;
+    /* Takes the events that there are. */
+    void (*take_events)(struct exs_connection *connection);
     bool live;    /* established, and not over */
     bool failed;  /* the end of it has been asked for */
     bool got_end; /* FIN or CLOSE has come */

@@ -44,6 +44,17 @@ static bool is_signalled(const struct exs_connection *connection, const struct e
            (message->type == EXS_MESSAGE_DATA && !(message->flags & EXS_MESSAGE_INLINE));
 }
 
+/* One that only gives slots back is taken when something else happens, unless they run out. */
+static it_dto_flags_t completion_flags(const struct exs_connection *connection,
+                                       const struct exs_message *message)
+{
+    bool written = message->type == EXS_MESSAGE_DATA && !(message->flags & EXS_MESSAGE_INLINE);
+
+    if (written || connection->tx_posted - connection->tx_done >= EXS_SLOTS / 2)
+        return (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
+    return IT_COMPLETION_FLAG;
+}
+
 void exs_post(struct exs_connection *connection, struct exs_message *message)
 {
     unsigned char *slot = tx_slot(connection);
@@ -59,8 +70,8 @@ void exs_post(struct exs_connection *connection, struct exs_message *message)
     if (signalled)
         connection->tx_signal = connection->tx_posted;
     if (it_post_send(connection->ep, &segment, 1, connection->tx_posted,
-                     signalled ? (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG)
-                               : (it_dto_flags_t)0) != IT_SUCCESS)
+                     signalled ? completion_flags(connection, message) : (it_dto_flags_t)0) !=
+        IT_SUCCESS)
         exs_connection_fail(connection);
 }
 
