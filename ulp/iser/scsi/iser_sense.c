@@ -34,7 +34,7 @@ bool iser_fault_unit(struct iser_scsi_command *command, int error, bool writing)
 {
     if (error == 0)
         return true;
-    if (error == ENOSPC || error == EDQUOT)
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG)
         return iser_fault(command, ISER_SPACE_FAILED);
     if (error == EROFS || error == EACCES || error == EPERM)
         return iser_fault(command, ISER_WRITE_PROTECTED);
