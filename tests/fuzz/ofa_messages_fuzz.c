@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What strangers may send to programs of verbs: datagrams, their global route header, requests for
- * numbers, and the private data of connections by hand. The first octet chooses. What is taken for
+ * numbers, and the private data of connections by hand and of rsockets. The first octet chooses. What is taken for
  * good says the same after it was written anew, and no octet behind the message is read.
  */
 #include "cm/ofa_sidr.h"
 #include "datagram/ofa_wire.h"
 #include "link/ofa_greeting.h"
+#include "rsocket/ofa_rs_wire.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,12 +73,29 @@ static void try_greeting(const uint8_t *data, size_t size)
     require(memcmp(bytes, again, sizeof(bytes)) == 0);
 }
 
+static void try_hello(const uint8_t *data, size_t size)
+{
+    unsigned char bytes[RS_HELLO_BYTES];
+    struct rs_hello hello;
+    struct rs_hello again;
+
+    if (!rs_hello_decode(data, size, &hello))
+        return;
+    require(size >= RS_HELLO_BYTES && hello.target.length > 0);
+    require(hello.mappings <= RS_MAPPINGS_MAX || hello.mappings % 256 == 0);
+    rs_hello_encode(&hello, bytes);
+    require(rs_hello_decode(bytes, sizeof(bytes), &again));
+    require(again.credits == hello.credits);
+    require(memcmp(&again.target, &hello.target, sizeof(again.target)) == 0);
+    require(memcmp(&again.data, &hello.data, sizeof(again.data)) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const tries[])(const uint8_t *data, size_t size) = {try_datagram, try_route,
-                                                                      try_sidr, try_greeting};
+    static void (*const tries[])(const uint8_t *data, size_t size) = {
+        try_datagram, try_route, try_sidr, try_greeting, try_hello};
 
     if (size > 0)
-        tries[data[0] % 4](data + 1, size - 1);
+        tries[data[0] % 5](data + 1, size - 1);
     return 0;
 }
