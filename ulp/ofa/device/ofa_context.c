@@ -5,6 +5,7 @@
  */
 #include "device/ofa_device.h"
 #include "link/ofa_async.h"
+#include "link/ofa_fork.h"
 #include "link/ofa_link.h"
 #include "link/ofa_number.h"
 #include "memory/ofa_adapter.h"
@@ -81,6 +82,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *base)
     context->device = device;
     context->was_up = ofa_port_is_up(device);
     ofa_device_hold(device);
+    ofa_fork_add(context);
     return &context->verbs.context;
 }
 
@@ -103,6 +105,7 @@ int ibv_close_device(struct ibv_context *base)
     struct ofa_context *context = ofa_context_of(base);
     void *unread;
 
+    ofa_fork_remove(context);
     ofa_link_close(context);
     ofa_async_close(context);
     ofa_number_close(context);

@@ -87,6 +87,8 @@ struct ofa_port_block {
 
 struct ofa_context {
     struct verbs_context verbs;
+    struct ofa_context *next; /* in the list of link/ofa_fork.c */
+    bool frozen;              /* with its lock: the process forks just now */
     struct ofa_device *device;
     struct ofa_fifo async;
     bool was_up; /* the port, when the context was opened; the adapter tells of later changes */
@@ -175,6 +177,7 @@ struct ofa_cq {
     };
     it_evd_handle_t evd;
     atomic_uint children;           /* queue pairs; a pair with one CQ for both counts twice */
+    ofa_progress progress_before;   /* while .progress is that of link/ofa_fork.c */
     _Atomic(ofa_progress) progress; /* of datagrams; NULL: no queue pair has any */
 
     struct ofa_spin lock; /* what follows */
@@ -294,6 +297,7 @@ struct ofa_qp {
 
     struct ofa_spin post_lock; /* the order of requests, and what follows */
     bool holding;              /* requests wait in "held", or become datagrams */
+    bool suspended;            /* since a fork: the connection is nobody's so far */
     uint32_t inline_next;
     uint32_t inline_places; /* one more than requests fit */
     unsigned char *inline_room;

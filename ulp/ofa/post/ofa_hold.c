@@ -88,11 +88,49 @@ static struct ofa_held *copy_of(const struct ibv_send_wr *wr, size_t length)
     return held;
 }
 
+/* ---- Connections after a fork ---------------------------------------------------------------- */
+
+bool ofa_hold_suspend(struct ofa_qp *qp)
+{
+    bool suspended;
+
+    ofa_spin_take(&qp->post_lock);
+    suspended = !qp->holding;
+    qp->holding = true;
+    qp->suspended |= suspended;
+    ofa_spin_drop(&qp->post_lock);
+    return suspended;
+}
+
+/* Where the other process has it, the EP tells that it has ended. */
+static void claim_locked(struct ofa_qp *qp)
+{
+    if (!qp->suspended)
+        return;
+    qp->suspended = qp->holding = false;
+    (void)itx_ep_claim(qp->ep);
+    if (qp->send_ep != qp->ep)
+        (void)itx_ep_claim(qp->send_ep);
+}
+
+void ofa_hold_claim(struct ofa_qp *qp)
+{
+    ofa_spin_take(&qp->post_lock);
+    claim_locked(qp);
+    ofa_spin_drop(&qp->post_lock);
+}
+
+/* ---- Holding -------------------------------------------------------------------------------- */
+
 int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
 {
     struct ofa_held *held;
     size_t length;
 
+    if (qp->suspended) {
+        claim_locked(qp);
+        return ofa_request_locked(qp, wr);
+    }
     if (qp->datagrams)
         return ofa_datagram_send(qp, wr);
     if (wr->num_sge < 0 || wr->num_sge > (int)qp->cap.max_send_sge)
@@ -166,6 +204,7 @@ void ofa_hold_drop(struct ofa_qp *qp)
     while ((held = take_locked(qp)) != NULL)
         free(held);
     qp->holding = true;
+    qp->suspended = false;
     qp->refuses = IBV_WC_SUCCESS;
     ofa_spin_drop(&qp->post_lock);
 }

@@ -54,6 +54,15 @@ void ofa_hold_release(struct ofa_qp *qp);
 /* There will be none: the first that is held completes with "status", the others are flushed. */
 void ofa_hold_flush(struct ofa_qp *qp, enum ibv_wc_status status);
 
+/*
+ * A queue pair that posts straight to its EP holds its next request, which claims the connection:
+ * for processes that fork. False: there is none, or it does so already.
+ */
+bool ofa_hold_suspend(struct ofa_qp *qp);
+
+/* Goes on with the connection in this process, unless the other one does. */
+void ofa_hold_claim(struct ofa_qp *qp);
+
 /* What is held is forgotten. */
 void ofa_hold_drop(struct ofa_qp *qp);
 

@@ -2,6 +2,7 @@
 #include "support/ofa_fifo.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -9,6 +10,71 @@
 #include <unistd.h>
 
 #define FIFO_ROOM_FIRST 16
+
+/* ---- Processes that fork --------------------------------------------------------------------- */
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ofa_fifo *fifos;
+
+static void lock_list(void)
+{
+    (void)pthread_mutex_lock(&list_lock);
+}
+
+static void unlock_list(void)
+{
+    (void)pthread_mutex_unlock(&list_lock);
+}
+
+/* A descriptor of its own, in the place of one that counts for both processes. */
+static void renew(struct ofa_fifo *fifo)
+{
+    int flags = fcntl(fifo->fd, F_GETFL);
+    int fd = eventfd((unsigned int)fifo->count,
+                     EFD_CLOEXEC | EFD_SEMAPHORE | (flags & O_NONBLOCK ? EFD_NONBLOCK : 0));
+
+    (void)pthread_mutex_init(&fifo->lock, NULL);
+    if (fd >= 0) {
+        (void)dup3(fd, fifo->fd, O_CLOEXEC);
+        (void)close(fd);
+    }
+}
+
+static void renew_all(void)
+{
+    for (struct ofa_fifo *fifo = fifos; fifo; fifo = fifo->next)
+        renew(fifo);
+    unlock_list();
+}
+
+static void register_handlers(void)
+{
+    (void)pthread_atfork(lock_list, unlock_list, renew_all);
+}
+
+static void list_add(struct ofa_fifo *fifo)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, register_handlers);
+    lock_list();
+    fifo->next = fifos;
+    fifos = fifo;
+    unlock_list();
+}
+
+static void list_remove(const struct ofa_fifo *fifo)
+{
+    struct ofa_fifo **link;
+
+    lock_list();
+    for (link = &fifos; *link != fifo; link = &(*link)->next) {
+    }
+    *link = fifo->next;
+    unlock_list();
+}
+
+/* ---- Queues ---------------------------------------------------------------------------------- */
 
 int ofa_fifo_open(struct ofa_fifo *fifo)
 {
@@ -18,11 +84,13 @@ int ofa_fifo_open(struct ofa_fifo *fifo)
         return errno;
     *fifo = (struct ofa_fifo){.fd = fd};
     (void)pthread_mutex_init(&fifo->lock, NULL);
+    list_add(fifo);
     return 0;
 }
 
 void ofa_fifo_close(struct ofa_fifo *fifo)
 {
+    list_remove(fifo);
     (void)close(fifo->fd);
     (void)pthread_mutex_destroy(&fifo->lock);
     free(fifo->items);

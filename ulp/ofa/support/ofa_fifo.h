@@ -12,7 +12,8 @@
 #include <stddef.h>
 
 struct ofa_fifo {
-    int fd; /* an eventfd that counts */
+    struct ofa_fifo *next; /* in the list of all */
+    int fd;                /* an eventfd that counts */
     pthread_mutex_t lock;
     void **items; /* a ring; this and what follows with the lock */
     size_t room;

@@ -89,6 +89,31 @@ static void start_locked(void)
         owner = getpid();
 }
 
+/* ---- Processes that fork --------------------------------------------------------------------- */
+
+static void lock_timers(void)
+{
+    (void)pthread_mutex_lock(&lock);
+}
+
+static void unlock_timers(void)
+{
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* The thread is the parent's. */
+static void begin_anew(void)
+{
+    running = NULL;
+    owner = 0;
+    unlock_timers();
+}
+
+void ofa_timer_survive_fork(void)
+{
+    (void)pthread_atfork(lock_timers, unlock_timers, begin_anew);
+}
+
 /* ---- Timers --------------------------------------------------------------------------------- */
 
 void ofa_timer_set(struct ofa_timer *timer, uint64_t at_ns)

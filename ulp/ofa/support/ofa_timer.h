@@ -22,6 +22,9 @@ uint64_t ofa_clock_ns(void); /* monotonic */
 /* Sets a timer, or leaves it at the earlier of both times. */
 void ofa_timer_set(struct ofa_timer *timer, uint64_t at_ns);
 
+/* Before handlers of fork are registered that set timers. */
+void ofa_timer_survive_fork(void);
+
 /* The callback does not run afterwards. Not to be called by a callback. */
 void ofa_timer_cancel(struct ofa_timer *timer);
 

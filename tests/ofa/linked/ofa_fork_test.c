@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections of a process that forks: they go on in the one that uses them. */
+#include "cm_kit.h"
+
+#include <rdma/rdma_verbs.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    LENGTH = 64
+};
+
+static struct {
+    struct rdma_cm_id *listener;
+    struct rdma_cm_id *a; /* the caller */
+    struct rdma_cm_id *b;
+    struct ibv_mr *mr;
+    char bytes[4][LENGTH]; /* sent and received by a, by b */
+} bed;
+
+enum {
+    A_SENDS,
+    A_RECEIVES,
+    B_SENDS,
+    B_RECEIVES
+};
+
+static void bed_open(void)
+{
+    bed.listener = cm_kit_listen_at(2, 0);
+    bed.a = cm_kit_call(2, rdma_get_src_port(bed.listener), "fork");
+    bed.b = cm_kit_requested("fork");
+    cm_kit_equip(bed.b);
+    CHECK_EQ(0, rdma_accept(bed.b, NULL));
+    CHECK(cm_kit_pass(cm_kit.server, RDMA_CM_EVENT_ESTABLISHED) == bed.b);
+    CHECK(cm_kit_pass(cm_kit.client, RDMA_CM_EVENT_ESTABLISHED) == bed.a);
+    memset(bed.bytes, 0, sizeof(bed.bytes));
+    bed.mr = rdma_reg_msgs(bed.a, bed.bytes, sizeof(bed.bytes));
+    CHECK(bed.mr);
+}
+
+static void bed_close(void)
+{
+    cm_kit_destroy(bed.a);
+    cm_kit_destroy(bed.b);
+    cm_kit_destroy(bed.listener);
+    CHECK_EQ(0, rdma_dereg_mr(bed.mr));
+    /* Ends of connections: the next test begins anew. */
+    cm_kit_close();
+    cm_kit_open();
+}
+
+static void receive(struct rdma_cm_id *id, int place)
+{
+    CHECK_EQ(0, rdma_post_recv(id, NULL, bed.bytes[place], LENGTH, bed.mr));
+}
+
+static void send_word(struct rdma_cm_id *id, int place, const char *word)
+{
+    (void)strcpy(bed.bytes[place], word);
+    CHECK_EQ(0, rdma_post_send(id, NULL, bed.bytes[place], LENGTH, bed.mr, IBV_SEND_SIGNALED));
+}
+
+static void completes(struct ibv_cq *cq)
+{
+    struct ibv_wc wc;
+
+    while (ibv_poll_cq(cq, 1, &wc) == 0) {
+    }
+    CHECK_EQ(IBV_WC_SUCCESS, wc.status);
+}
+
+static void ends_well(pid_t child)
+{
+    int status = -1;
+
+    CHECK_EQ(child, waitpid(child, &status, 0));
+    CHECK_EQ(0, status);
+}
+
+/* ---- Tests ---------------------------------------------------------------------------------- */
+
+static void child_answers(void)
+{
+    completes(bed.b->recv_cq);
+    CHECK(strcmp("ping", bed.bytes[B_RECEIVES]) == 0);
+    send_word(bed.b, B_SENDS, "pong");
+    completes(bed.b->send_cq);
+    check_done();
+    _exit(0);
+}
+
+/* Its parent has posted the receive, and goes on with the other end. */
+static void child_goes_on(void)
+{
+    pid_t child;
+
+    bed_open();
+    receive(bed.a, A_RECEIVES);
+    receive(bed.b, B_RECEIVES);
+    child = fork();
+    if (child == 0)
+        child_answers();
+    send_word(bed.a, A_SENDS, "ping");
+    completes(bed.a->send_cq);
+    completes(bed.a->recv_cq);
+    CHECK(strcmp("pong", bed.bytes[A_RECEIVES]) == 0);
+    ends_well(child);
+    CHECK(cm_kit_pass(cm_kit.client, RDMA_CM_EVENT_DISCONNECTED) == bed.a);
+    CHECK_EQ(0, bed.bytes[B_RECEIVES][0]); /* that was the child's copy */
+    bed_close();
+}
+
+/* The parent does nothing with one end, and goes on there nevertheless: its child does not. */
+static void parent_goes_on(void (*child_does)(void))
+{
+    pid_t child;
+
+    bed_open();
+    receive(bed.b, B_RECEIVES);
+    child = fork();
+    if (child == 0) {
+        child_does();
+        _exit(1);
+    }
+    send_word(bed.a, A_SENDS, "ping");
+    completes(bed.a->send_cq);
+    CHECK(strcmp("ping", bed.bytes[B_RECEIVES]) == 0);
+    completes(bed.b->recv_cq);
+    (void)kill(child, SIGKILL);
+    CHECK_EQ(child, waitpid(child, NULL, 0));
+    /* Once more, with nobody to take care of. */
+    receive(bed.b, B_RECEIVES);
+    send_word(bed.a, A_SENDS, "again");
+    completes(bed.a->send_cq);
+    completes(bed.b->recv_cq);
+    CHECK(strcmp("again", bed.bytes[B_RECEIVES]) == 0);
+    bed_close();
+}
+
+static void runs_another_program(void)
+{
+    (void)execlp("sleep", "sleep", "60", (char *)NULL);
+}
+
+static void is_idle(void)
+{
+    (void)sleep(60);
+}
+
+/* A child may begin anew with the parent's device, channels and listeners apart. */
+static void child_begins_anew(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        bed_open();
+        receive(bed.b, B_RECEIVES);
+        send_word(bed.a, A_SENDS, "child");
+        completes(bed.a->send_cq);
+        completes(bed.b->recv_cq);
+        CHECK(strcmp("child", bed.bytes[B_RECEIVES]) == 0);
+        bed_close();
+        check_done();
+        _exit(0);
+    }
+    ends_well(child);
+}
+
+int main(void)
+{
+    cm_kit_open();
+    child_goes_on();
+    child_begins_anew();
+    parent_goes_on(runs_another_program);
+    parent_goes_on(is_idle);
+    child_goes_on();
+    cm_kit_close();
+    check_done();
+    return 0;
+}
