@@ -2,7 +2,6 @@
 /* Opening, binding, connecting. */
 #include "socket/exs_address.h"
 #include "socket/exs_events.h"
-#include "socket/exs_listen.h"
 #include "socket/exs_socket_calls.h"
 
 #include <errno.h>
@@ -52,7 +51,8 @@ int exs_socket_bind(int fd, const struct sockaddr *address, socklen_t length)
     return error;
 }
 
-void exs_socket_release_port(struct exs_socket *exs)
+/* The kernel's socket gives the port up, for the one that IT-API opens. */
+static void release_port(struct exs_socket *exs)
 {
     int fresh = socket(exs->domain, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -126,7 +126,7 @@ static void prepare(struct exs_socket *socket, struct exs_connection *connection
     if (port != 0) {
         attempt->qual.conn_qual.lr_port.local = port;
         attempt->qual.conn_qual.lr_port.remote = exs_address_port(&peer);
-        exs_socket_release_port(socket);
+        release_port(socket);
     } else
         attempt->qual.conn_qual.port = exs_address_port(&peer);
     exs_connection_offer(connection, &setup);

@@ -262,8 +262,6 @@ static int claim(int fd, struct exs_socket **result, uint16_t *port)
     }
     socket->state = EXS_STATE_LISTENING;
     *port = socket->bound ? exs_address_port(&socket->local) : 0;
-    if (*port != 0)
-        exs_socket_release_port(socket);
     exs_socket_hold(socket);
     exs_socket_leave(socket);
     *result = socket;

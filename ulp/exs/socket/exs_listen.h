@@ -14,7 +14,4 @@ void exs_listen_end(struct exs_socket *socket);
 /* A peer waits to be accepted. */
 bool exs_listen_ready(const struct exs_socket *socket);
 
-/* The kernel's socket gives the port up, for the one that IT-API opens. */
-void exs_socket_release_port(struct exs_socket *socket);
-
 #endif /* ITAPI_ULP_EXS_SOCKET_EXS_LISTEN_H */

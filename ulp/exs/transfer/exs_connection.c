@@ -93,8 +93,7 @@ static void reap(struct exs_over *over)
     if (socket->connection == connection)
         socket->connection = NULL;
     (void)pthread_mutex_unlock(&socket->lock);
-    if (connection->polled.link)
-        exs_adapter_unwatch(&connection->polled);
+    exs_adapter_unwatch(&connection->polled);
     exs_connection_free(connection);
     exs_socket_put(socket);
 }
