@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "iser_wire_kit.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,9 +305,8 @@ void wire_free(struct wire *wire)
 }
 
 /* As siw sends it for ib_iser. Remote invalidation: bit 0x40 of octet 0 is clear. */
-void wire_mpa(struct wire *wire)
+static void send_request(struct wire *wire)
 {
-    struct raw_mpa_frame reply;
     RAW_BYTES(out);
     RAW_BYTES(data);
 
@@ -314,6 +315,12 @@ void wire_mpa(struct wire *wire)
         raw_add_be32(&data, wire->way == WIRE_RDMA ? 0xc0000000u : 0x80000000u);
     raw_mpa(&out, false, RAW_MPA_S | RAW_MPA_C, 2, data.data, data.len);
     CHECK(raw_send(&wire->raw, &out));
+}
+
+static void take_reply(struct wire *wire)
+{
+    struct raw_mpa_frame reply;
+
     CHECK_EQ(RAW_OK, raw_receive_mpa(&wire->raw, &reply));
     CHECK(reply.reply && !(reply.flags & RAW_MPA_R));
     CHECK(reply.flags & RAW_MPA_S);
@@ -324,6 +331,12 @@ void wire_mpa(struct wire *wire)
     CHECK((reply.word >> 16 & 0x3fff) >= 1); /* IRD */
     wire->raw.crc = (reply.flags & RAW_MPA_C) != 0;
     wire->rdma = true;
+}
+
+void wire_mpa(struct wire *wire)
+{
+    send_request(wire);
+    take_reply(wire);
 }
 
 static void hello(struct wire *wire)
@@ -338,6 +351,14 @@ static void hello(struct wire *wire)
     CHECK_EQ(0x30, pdu.iser[0]);
     CHECK_EQ(0xaa, pdu.iser[1]);
     CHECK(wire_get(pdu.iser + 2, 2) >= 1);
+}
+
+/* What is sent leaves in one segment when the socket is let go. */
+static void hold_back(struct wire *wire, bool hold)
+{
+    int value = hold;
+
+    CHECK(setsockopt(wire->raw.fd, IPPROTO_TCP, TCP_CORK, &value, sizeof(value)) == 0);
 }
 
 static const char *find_key(const struct wire_pdu *pdu, const char *key)
@@ -410,7 +431,11 @@ void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way
     wire_begin(wire, bhs, 0x43, 0x87);
     memcpy(bhs + 8, "\x40\x00\x01\x37\x00\x00", 6);
     bhs[13] = (unsigned char)way;
+    hold_back(wire, way == WIRE_CONVERT_EARLY);
     wire_send(wire, bhs, text.data, text.len);
+    if (way == WIRE_CONVERT_EARLY)
+        send_request(wire);
+    hold_back(wire, false);
     wire_expect(wire, &pdu, 0x23);
     if (wire_get(pdu.bhs + 36, 2) != 0)
         CHECK_FAIL("the login ends with status %04x", wire_get(pdu.bhs + 36, 2));
@@ -424,6 +449,8 @@ void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way
     wire->base_is_solicited = way == WIRE_RDMA || way == WIRE_RDMA_INVALIDATE;
     if (way == WIRE_CONVERT || way == WIRE_CONVERT_HELLO)
         wire_mpa(wire);
+    if (way == WIRE_CONVERT_EARLY)
+        take_reply(wire);
     if (way == WIRE_CONVERT_HELLO)
         hello(wire);
 }

@@ -48,6 +48,7 @@ enum wire_way {
     WIRE_RDMA_INVALIDATE,
     WIRE_CONVERT,       /* (A) */
     WIRE_CONVERT_HELLO, /* (A), with Hello */
+    WIRE_CONVERT_EARLY, /* (A), the MPA Request right behind the last Login Request */
     WIRE_WAYS
 };
 

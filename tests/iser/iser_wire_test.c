@@ -20,7 +20,8 @@ static void teardown(void)
 }
 
 static const char *const ways[WIRE_WAYS] = {
-    "plain", "digests", "RDMA", "RDMA, invalidation", "converted", "converted, Hello"};
+    "plain",           "digests", "RDMA", "RDMA, invalidation", "converted", "converted, Hello",
+    "converted, early"};
 
 /* A new unit tells that it is new. */
 static void take_attention(struct wire *wire)
