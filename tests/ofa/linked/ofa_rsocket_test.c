@@ -180,6 +180,28 @@ static void peer_closes(void)
     CHECK_EQ(0, rclose(ends[0]));
 }
 
+/* All that this end hears comes before it looks for the first time. */
+static void peer_has_closed_already(void)
+{
+    struct sockaddr_in address;
+    int listener = rs_kit_listen(&address, NULL);
+    int client = rsocket(AF_INET, SOCK_STREAM, 0);
+    char text[8];
+    int rs;
+
+    CHECK_EQ(0, rfcntl(client, F_SETFL, O_NONBLOCK));
+    CHECK(rconnect(client, (struct sockaddr *)&address, sizeof(address)) == -1);
+    CHECK_EQ(EINPROGRESS, errno);
+    rs = raccept(listener, NULL, NULL);
+    CHECK_EQ(0, rfcntl(client, F_SETFL, 0));
+    CHECK_EQ(4, rsend(client, "last", 4, 0));
+    CHECK_EQ(0, rclose(client));
+    CHECK_EQ(4, rrecv(rs, text, sizeof(text), 0));
+    CHECK_EQ(0, rrecv(rs, text, sizeof(text), 0));
+    CHECK_EQ(0, rclose(rs));
+    CHECK_EQ(0, rclose(listener));
+}
+
 /* ---- Waiting -------------------------------------------------------------------------------- */
 
 static void *send_later(void *arg)
@@ -283,6 +305,7 @@ int main(void)
     pieces_of_memory();
     one_direction_ends();
     peer_closes();
+    peer_has_closed_already();
     sleeping();
     mapped_memory();
     datagrams();

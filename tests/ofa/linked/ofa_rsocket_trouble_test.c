@@ -3,6 +3,7 @@
 #include "rs_kit.h"
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <rdma/rdma_verbs.h>
@@ -108,6 +109,11 @@ enum {
 struct stranger {
     struct rdma_event_channel *channel;
     struct rdma_cm_id *id;
+    struct ibv_mr *mr;
+    struct {
+        uint64_t address;
+        uint32_t key, length;
+    } spans[2];
 };
 
 static void next_event(const struct stranger *stranger, enum rdma_cm_event_type type)
@@ -119,8 +125,21 @@ static void next_event(const struct stranger *stranger, enum rdma_cm_event_type 
     CHECK_EQ(0, rdma_ack_cm_event(event));
 }
 
+/* Where the other end may say where it may be written to. */
+static void fill_target(struct stranger *stranger, unsigned char *hello)
+{
+    uint64_t address = htobe64((uintptr_t)stranger->spans);
+    uint32_t key;
+
+    stranger->mr = rdma_reg_write(stranger->id, stranger->spans, sizeof(stranger->spans));
+    CHECK(stranger->mr != NULL);
+    key = htobe32(stranger->mr->rkey);
+    memcpy(hello + 8, &address, sizeof(address));
+    memcpy(hello + 16, &key, sizeof(key));
+}
+
 static void connect_stranger(struct stranger *stranger, struct sockaddr_in *address,
-                             const void *hello, uint8_t length)
+                             unsigned char *hello, uint8_t length)
 {
     struct rdma_conn_param param = {.private_data = hello,
                                     .private_data_len = length,
@@ -135,7 +154,7 @@ static void connect_stranger(struct stranger *stranger, struct sockaddr_in *addr
         .qp_type = IBV_QPT_RC,
     };
 
-    stranger->channel = rdma_create_event_channel();
+    *stranger = (struct stranger){.channel = rdma_create_event_channel()};
     CHECK(stranger->channel != NULL);
     CHECK_EQ(0, rdma_create_id(stranger->channel, &stranger->id, NULL, RDMA_PS_TCP));
     CHECK_EQ(0, rdma_resolve_addr(stranger->id, NULL, (struct sockaddr *)address, 2000));
@@ -143,12 +162,16 @@ static void connect_stranger(struct stranger *stranger, struct sockaddr_in *addr
     CHECK_EQ(0, rdma_resolve_route(stranger->id, 2000));
     next_event(stranger, RDMA_CM_EVENT_ROUTE_RESOLVED);
     CHECK_EQ(0, rdma_create_qp(stranger->id, NULL, &attr));
+    if (hello)
+        fill_target(stranger, hello);
     CHECK_EQ(0, rdma_connect(stranger->id, &param));
 }
 
 static void close_stranger(struct stranger *stranger)
 {
     rdma_destroy_qp(stranger->id);
+    if (stranger->mr)
+        CHECK_EQ(0, rdma_dereg_mr(stranger->mr));
     CHECK_EQ(0, rdma_destroy_id(stranger->id));
     rdma_destroy_event_channel(stranger->channel);
 }
@@ -243,6 +266,26 @@ static void peer_vanishes(void)
     CHECK_EQ(0, rclose(listener));
 }
 
+/* It has no receives, so nothing ever completes; closing does not wait for it. */
+static void peer_takes_nothing(void)
+{
+    unsigned char hello[HELLO];
+    struct sockaddr_in address;
+    struct stranger peer;
+    int listener = rs_kit_listen(&address, NULL);
+    int rs;
+
+    fill_hello(hello);
+    connect_stranger(&peer, &address, hello, HELLO);
+    rs = raccept(listener, NULL, NULL);
+    CHECK(rs >= 0);
+    next_event(&peer, RDMA_CM_EVENT_ESTABLISHED);
+    FAILS_WITH(ETIMEDOUT, rshutdown(rs, SHUT_WR));
+    CHECK_EQ(0, rclose(rs));
+    CHECK_EQ(0, rclose(listener));
+    close_stranger(&peer);
+}
+
 int main(void)
 {
     const uint32_t too_much = (1u << 29) - 1;
@@ -256,6 +299,7 @@ int main(void)
     lies(&of_no_kind, sizeof(of_no_kind));
     lies("8 bytes.", 8);
     peer_vanishes();
+    peer_takes_nothing();
     check_done();
     return 0;
 }

@@ -231,7 +231,9 @@ static void on_event(struct rsock *rs, const struct rdma_cm_event *event)
             (void)rdma_disconnect(rs->id);
             return;
         }
-        rs->state = RS_CONNECTED;
+        /* What the peer has sent may have come first, and have ended it. */
+        if (rs->state == RS_CONNECTING || rs->state == RS_ACCEPTING)
+            rs->state = RS_CONNECTED;
         return;
     case RDMA_CM_EVENT_REJECTED:
         rs_fail(rs, ECONNREFUSED);

@@ -183,6 +183,7 @@ static int shut_down(struct rsock *rs, int how)
     enum rs_control control;
     int error;
 
+    rs->closing = true;
     (void)rs_await(rs, is_settled, false);
     if (rs->state != RS_CONNECTED)
         return rs->state == RS_OVER ? 0 : ENOTCONN;
@@ -197,7 +198,7 @@ static int shut_down(struct rsock *rs, int how)
         rs->state = rs->state == RS_CONNECTED ? RS_OVER : rs->state;
         (void)rdma_disconnect(rs->id);
     }
-    return error;
+    return error == 0 && rs->state == RS_FAILED ? rs->error : error;
 }
 
 int rshutdown(int socket, int how)
@@ -213,6 +214,7 @@ int rshutdown(int socket, int how)
         return fail(EINVAL);
     (void)pthread_mutex_lock(&rs->lock);
     error = shut_down(rs, how);
+    rs->closing = false;
     (void)pthread_mutex_unlock(&rs->lock);
     return error == 0 ? 0 : fail(error);
 }

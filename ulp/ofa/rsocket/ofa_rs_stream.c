@@ -8,6 +8,7 @@
 
 #define POLL_BATCH 16
 #define CHUNK_MAX  65536u
+#define CLOSE_MS   3000 /* in which the peer takes something */
 
 void rs_fail(struct rsock *rs, int error)
 {
@@ -227,9 +228,14 @@ void rs_take_cq_event(struct rsock *rs)
     rs->armed = false;
 }
 
-/* A peer that has vanished is found by sending it something. */
+/*
+ * A peer that has vanished is found by sending it something. One that takes nothing does not keep
+ * this end from closing.
+ */
 static int idle_ms(const struct rsock *rs)
 {
+    if (rs->closing)
+        return CLOSE_MS;
     if (!rs->option[RS_KEEPALIVE_ON] || rs->state != RS_CONNECTED)
         return -1;
     return rs->option[RS_KEEPIDLE] * 1000;
@@ -257,7 +263,9 @@ static int sleep_once(struct rsock *rs)
     (void)pthread_mutex_lock(&rs->lock);
     rs->sleeping = false;
     (void)pthread_cond_broadcast(&rs->changed);
-    if (count == 0 && rs->state == RS_CONNECTED)
+    if (count == 0 && rs->closing)
+        rs_fail(rs, ETIMEDOUT);
+    else if (count == 0 && rs->state == RS_CONNECTED)
         (void)rs_post_message(rs, rs_message(RS_CONTROL, RS_KEEPALIVE));
     if (count > 0 && fds[1].revents != 0 && rs->pollers == 0)
         rs_take_cq_event(rs);

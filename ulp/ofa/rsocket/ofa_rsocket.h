@@ -56,6 +56,7 @@ struct rsock {
     enum rs_state state;
     bool readable; /* neither end has ended this direction */
     bool writable;
+    bool closing;
     int error;
     int flags; /* of rfcntl */
     int option[RS_OPTIONS];
