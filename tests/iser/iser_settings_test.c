@@ -32,6 +32,7 @@ static void check_all_keys(void)
                "write-base = rfc\n"
                "initial-r2t=yes\n"
                "immediate-data = no\n"
+               "crc = no\n"
                "login-timeout = 3\n"
                "half-logins = 100\n"
                "half-logins-per-address = 10\n"
@@ -62,6 +63,7 @@ static void check_all_keys(void)
     CHECK_EQ(2, settings->config.portal_count);
     CHECK_EQ(2, settings->config.target_count);
     CHECK(settings->config.first_burst_none && settings->config.immediate_none);
+    CHECK(settings->config.no_crc);
     CHECK_EQ(ITISER_WRITE_BASE_RFC, settings->config.write_base);
     CHECK_EQ(3000, settings->config.login_timeout_ms);
     CHECK_EQ(100, settings->config.half_logins);

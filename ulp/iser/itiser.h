@@ -142,6 +142,7 @@ struct itiser_config {
     itiser_write_base_t write_base;
     bool first_burst_none;      /* InitialR2T=Yes is insisted on */
     bool immediate_none;        /* ImmediateData=No is insisted on */
+    bool no_crc;                /* iWARP: no CRC32c, unless the initiator insists on it */
     unsigned login_timeout_ms;  /* 0: 15000 */
     unsigned half_logins;       /* connections that have not logged in; 0: 512 */
     unsigned half_logins_share; /* of them per address; 0: a half */

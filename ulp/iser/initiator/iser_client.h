@@ -25,6 +25,7 @@ struct iser_client_options {
     struct itiser_secret proof; /* what the target has to prove; length 0: nothing */
     const char *interface;      /* of the IA: iSER; NULL: plain TCP */
     bool digests;               /* CRC32C, plain only */
+    bool no_crc;                /* iSER: none of MPA is asked for */
     bool no_immediate, initial_r2t;
     bool tagged_solicited; /* Write Base Offset is that of the first solicited octet */
     unsigned depth;        /* commands under way; 1 to ISER_CLIENT_TASKS - 1 */

@@ -24,6 +24,7 @@ static const char help[] =
     "  -i, --initiator NAME\n"
     "  -c, --chap FILE          NAME SECRET of ours; a second line: of the target\n"
     "  -C, --digests            CRC32C of headers and data (TCP)\n"
+    "  -N, --no-crc             iSER: no CRC32c is asked for\n"
     "  -I, --no-immediate       ImmediateData=No\n"
     "  -R, --initial-r2t        InitialR2T=Yes\n"
     "  -B, --tagged-solicited   TaggedBufferForSolicitedDataOnly=Yes\n"
@@ -52,6 +53,7 @@ static const struct option options[] = {
     {"initiator", required_argument, NULL, 'i'},
     {"chap", required_argument, NULL, 'c'},
     {"digests", no_argument, NULL, 'C'},
+    {"no-crc", no_argument, NULL, 'N'},
     {"no-immediate", no_argument, NULL, 'I'},
     {"initial-r2t", no_argument, NULL, 'R'},
     {"tagged-solicited", no_argument, NULL, 'B'},
@@ -134,6 +136,8 @@ static bool take_option(struct settings *settings, int option)
         return read_secrets(settings, optarg);
     case 'C':
         return settings->client.digests = true;
+    case 'N':
+        return settings->client.no_crc = true;
     case 'I':
         return settings->client.no_immediate = true;
     case 'R':
@@ -217,7 +221,7 @@ static bool read_settings(struct settings *settings, int argc, char **argv)
     bool lists;
     int option;
 
-    while ((option = getopt_long(argc, argv, "r::i:c:CIRBo:l:s:d:t:wqh", options, NULL)) != -1)
+    while ((option = getopt_long(argc, argv, "r::i:c:CNIRBo:l:s:d:t:wqh", options, NULL)) != -1)
         if (!take_option(settings, option))
             return false;
     if (argc - optind != 2)

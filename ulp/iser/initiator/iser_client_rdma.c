@@ -72,6 +72,18 @@ static bool make_endpoint(struct iser_client *client, struct rdma *rdma)
                 "it_ep_rc_create");
 }
 
+static bool spare_crc(struct iser_client *client, struct rdma *rdma)
+{
+    struct itx_mpa_params mpa = {.size = sizeof(mpa)};
+
+    if (!client->options.no_crc)
+        return true;
+    if (!good(client, itx_ep_get_mpa_params(rdma->ep, &mpa), "itx_ep_get_mpa_params"))
+        return false;
+    mpa.crc = IT_FALSE;
+    return good(client, itx_ep_set_mpa_params(rdma->ep, &mpa), "itx_ep_set_mpa_params");
+}
+
 static bool register_octets(struct iser_client *client, void *octets, size_t size,
                             it_mem_priv_t rights, it_lmr_handle_t *lmr, it_rmr_context_t *stag)
 {
@@ -101,7 +113,7 @@ static bool make_all(struct iser_client *client, struct rdma *rdma)
         return iser_client_fail(client, "out of memory");
     if (!good(client, it_ia_create(client->options.interface, 2, 1, &rdma->ia), "it_ia_create") ||
         !good(client, it_pz_create(rdma->ia, &rdma->pz), "it_pz_create") ||
-        !make_endpoint(client, rdma) ||
+        !make_endpoint(client, rdma) || !spare_crc(client, rdma) ||
         !register_octets(client, rdma->slots, (size_t)(SENDS + RECEIVES) * SLOT, IT_PRIV_LOCAL,
                          &rdma->slots_lmr, NULL) ||
         !register_octets(client, client->memory, client->options.memory,

@@ -198,8 +198,9 @@ void iser_fabric_unlisten(struct iser_portal *portal)
     portal->listen = NULL;
 }
 
-bool iser_fabric_open(struct itiser *target, const char *interface, char error[256])
+bool iser_fabric_open(struct itiser *target, const struct itiser_config *config, char error[256])
 {
+    const char *interface = config->interface;
     struct iser_fabric *fabric = calloc(1, sizeof(*fabric));
     it_status_t status = IT_ERR_RESOURCES;
 
@@ -207,6 +208,7 @@ bool iser_fabric_open(struct itiser *target, const char *interface, char error[2
     if (fabric) {
         fabric->owner = target;
         fabric->shared.base = target->service.base;
+        fabric->shared.no_crc = config->no_crc;
         if (fabric_make(fabric, interface, &status)) {
             target->service.rdma_buffers.pz = fabric->shared.pz;
             target->service.rdma_buffers.privs = IT_PRIV_LOCAL;

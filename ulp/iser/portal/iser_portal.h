@@ -75,7 +75,7 @@ void iser_arrivals_expire(struct itiser *target);
 /* ---- iser_fabric.c ---- */
 
 /* Opens the IA. False: error says why. */
-bool iser_fabric_open(struct itiser *target, const char *interface, char error[256]);
+bool iser_fabric_open(struct itiser *target, const struct itiser_config *config, char error[256]);
 /* The port of such a portal is the device's, so it serves RDMA alone. */
 bool iser_fabric_has_ports(const struct iser_fabric *fabric);
 /* The same as iser_portal_open for it. False: status says why. */

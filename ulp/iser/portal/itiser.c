@@ -219,7 +219,7 @@ static bool itiser_begin(struct itiser *target, const struct itiser_config *conf
     (void)event_assign(&target->stop_timer, service->base, -1, EV_PERSIST, itiser_stopping, target);
     if (event_add(&target->pool_readable, NULL) != 0)
         return itiser_refuse(error, "the event base takes no descriptor", "");
-    if (itiser_wants_rdma(config) && !iser_fabric_open(target, config->interface, error))
+    if (itiser_wants_rdma(config) && !iser_fabric_open(target, config, error))
         return false;
     return itiser_add_targets(target, config, error) && itiser_add_portals(target, config, error);
 }

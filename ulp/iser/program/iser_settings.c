@@ -209,6 +209,14 @@ static bool set_immediate_data(struct iser_settings *settings, const char *value
     return good;
 }
 
+static bool set_crc(struct iser_settings *settings, const char *value)
+{
+    bool yes, good = iser_value_choice(value, &yes);
+
+    settings->config.no_crc = good && !yes;
+    return good;
+}
+
 static bool set_login_timeout(struct iser_settings *settings, const char *value)
 {
     unsigned seconds;
@@ -352,6 +360,7 @@ static const struct {
     {OPTIONS, "write-base", set_write_base, "auto, linux or rfc"},
     {OPTIONS, "initial-r2t", set_initial_r2t, "yes or no"},
     {OPTIONS, "immediate-data", set_immediate_data, "yes or no"},
+    {OPTIONS, "crc", set_crc, "yes or no"},
     {OPTIONS, "login-timeout", set_login_timeout, "1 to 3600 (seconds)"},
     {OPTIONS, "half-logins", set_half_logins, "0 to 65536"},
     {OPTIONS, "half-logins-per-address", set_half_logins_share, "0 to 65536"},

@@ -127,6 +127,17 @@ static void rdma_events(it_evd_handle_t evd, void *argument)
 
 /* ---------------------------------------------------------------- the beginning */
 
+/* A device has its own mind about it. */
+static void rdma_spare_crc(const struct rdma *rdma)
+{
+    struct itx_mpa_params mpa = {.size = sizeof(mpa)};
+
+    if (itx_ep_get_mpa_params(rdma->ep, &mpa) != IT_SUCCESS)
+        return;
+    mpa.crc = IT_FALSE;
+    (void)itx_ep_set_mpa_params(rdma->ep, &mpa);
+}
+
 static bool rdma_make_ep(struct rdma *rdma)
 {
     it_ep_attributes_t attributes = {
@@ -181,8 +192,11 @@ struct iser_link *iser_rdma_new(struct iser_rdma_shared *shared, bool remote_inv
     rdma->remote_invalidation = remote_invalidation;
     /* With good arguments it cannot fail. */
     (void)event_assign(&rdma->reap, shared->base, -1, 0, rdma_reap, rdma);
-    if (rdma_make_ep(rdma) && rdma_region_make(rdma, &rdma->login, 1, RDMA_LOGIN_SENDS))
+    if (rdma_make_ep(rdma) && rdma_region_make(rdma, &rdma->login, 1, RDMA_LOGIN_SENDS)) {
+        if (shared->no_crc)
+            rdma_spare_crc(rdma);
         return &rdma->link;
+    }
     rdma_discard(&rdma->link);
     rdma_free(&rdma->link);
     iser_rdma_reap(shared);

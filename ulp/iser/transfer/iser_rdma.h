@@ -26,6 +26,7 @@ struct iser_rdma_shared {
     it_pz_handle_t pz;
     struct event_base *base;
     struct rdma *dying; /* links whose EVD is to be freed outside of its callback */
+    bool no_crc;        /* none is asked for */
 };
 
 struct rdma_slot {
