@@ -18,9 +18,14 @@
 #include <unistd.h>
 
 #define CALLS  400
-#define LARGE  300000
-#define ROUNDS 40 /* with ITAPI_TEST_LONG LONG */
-#define LONG   1000
+#define LARGE  100000
+#define MEMORY ((size_t)LARGE * (CALLS + 1))
+#define LONG   1000 /* rounds, with ITAPI_TEST_LONG */
+#ifdef __SANITIZE_THREAD__
+#define ROUNDS 6
+#else
+#define ROUNDS 40
+#endif
 
 /* A call, from its start to its event. */
 struct call {
@@ -37,7 +42,7 @@ struct call {
 struct storm {
     exs_qhandle_t queue;
     exs_mhandle_t mhandle;
-    char *memory;
+    char *memory; /* what all send, and room for each call */
     int file;
     struct call calls[CALLS];
     int count;
@@ -71,17 +76,19 @@ static ssize_t start(struct storm *storm, int fd, struct call *call)
     exs_mhandle_t mhandle = draw(storm, 2) ? storm->mhandle : EXS_MHANDLE_UNREGISTERED;
     int flags = call->quiet ? EXS_UNSIGNALED : 0;
     size_t length = draw_length(storm);
+    char *own = storm->memory + (size_t)(1 + storm->count) * LARGE;
+    char *at = call->type == EXS_EVT_SENDMSG ? storm->memory : own;
 
     switch (call->type) {
     case EXS_EVT_SEND:
         return exs_send(fd, storm->memory, length, flags, storm->queue, call, mhandle);
     case EXS_EVT_RECV:
         flags |= draw(storm, 3) ? 0 : MSG_WAITALL;
-        return exs_recv(fd, storm->memory + LARGE, length, flags, storm->queue, call, mhandle);
+        return exs_recv(fd, own, length, flags, storm->queue, call, mhandle);
     case EXS_EVT_SENDMSG:
     case EXS_EVT_RECVMSG:
-        call->pieces[0] = (exs_iovec_t){storm->memory + LARGE, length / 3, mhandle};
-        call->pieces[1] = (exs_iovec_t){storm->memory + LARGE, length / 2, mhandle};
+        call->pieces[0] = (exs_iovec_t){at, length / 3, mhandle};
+        call->pieces[1] = (exs_iovec_t){at + length / 3, length / 2, mhandle};
         call->message = (exs_msghdr_t){.exs_msg_iov = call->pieces, .exs_msg_iovlen = 2};
         if (call->type == EXS_EVT_SENDMSG)
             return exs_sendmsg(fd, &call->message, flags, storm->queue, call);
@@ -205,7 +212,7 @@ static void open_storm(struct storm *storm, unsigned seed)
     storm->seed = seed;
     storm->count = storm->owed = 0;
     storm->queue = exs_qcreate(1);
-    storm->mhandle = exs_mregister(storm->memory, 2 * (size_t)LARGE, 0);
+    storm->mhandle = exs_mregister(storm->memory, MEMORY, 0);
     CHECK(storm->queue != EXS_QHANDLE_INVALID && storm->mhandle != EXS_MHANDLE_INVALID);
 }
 
@@ -260,16 +267,29 @@ static void peer_process(struct storm *storm, int port, int type)
     }
 }
 
+/* A program of its own: a copy of this process would be one of its threads, too. */
+static pid_t start_peer(int port, int type)
+{
+    char port_text[20];
+    char type_text[20];
+    pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (child > 0)
+        return child;
+    (void)snprintf(port_text, sizeof(port_text), "%d", port);
+    (void)snprintf(type_text, sizeof(type_text), "%d", type);
+    (void)execl("/proc/self/exe", "peer", port_text, type_text, NULL);
+    _exit(127);
+}
+
 static void test_killed(struct storm *storm, unsigned seed, int type)
 {
     int port;
     int listener = exs_kit_listen(type, &port);
-    pid_t child = fork();
+    pid_t child = start_peer(port, type);
     int fd;
 
-    CHECK(child >= 0);
-    if (child == 0)
-        peer_process(storm, port, type);
     open_storm(storm, seed);
     fd = exs_blocking_accept(listener, NULL, NULL);
     CHECK(fd >= 0);
@@ -287,16 +307,18 @@ static void test_killed(struct storm *storm, unsigned seed, int type)
     take_all(storm);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static struct storm storm;
     unsigned rounds = getenv("ITAPI_TEST_LONG") ? LONG : ROUNDS;
     char name[40];
 
     CHECK_STARTS(exs_init(EXS_VERSION1));
-    storm.memory = malloc(2 * (size_t)LARGE);
+    storm.memory = malloc(MEMORY);
     storm.file = memfd_create("file", MFD_CLOEXEC);
     CHECK(storm.memory && ftruncate(storm.file, LARGE) == 0);
+    if (argc == 3)
+        peer_process(&storm, atoi(argv[1]), atoi(argv[2]));
     for (unsigned i = 0; i < rounds; i++) {
         int type = i % 2 ? SOCK_SEQPACKET : SOCK_STREAM;
 
