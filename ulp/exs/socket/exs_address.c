@@ -80,6 +80,21 @@ void exs_address_convert(int domain, struct sockaddr_storage *address)
     }
 }
 
+bool exs_address_covers(const struct sockaddr_storage *wanted,
+                        const struct sockaddr_storage *address)
+{
+    static const struct in6_addr any;
+
+    if (wanted->ss_family == AF_INET)
+        return four(wanted)->sin_addr.s_addr == INADDR_ANY ||
+               (address->ss_family == AF_INET &&
+                four(wanted)->sin_addr.s_addr == four(address)->sin_addr.s_addr);
+    if (wanted->ss_family != AF_INET6 || memcmp(&six(wanted)->sin6_addr, &any, sizeof(any)) == 0)
+        return true;
+    return address->ss_family == AF_INET6 &&
+           memcmp(&six(wanted)->sin6_addr, &six(address)->sin6_addr, sizeof(any)) == 0;
+}
+
 void exs_address_give(const struct sockaddr_storage *address, struct sockaddr *to,
                       socklen_t *length)
 {

@@ -21,6 +21,10 @@ void exs_address_path(const struct sockaddr_storage *local, const struct sockadd
 /* An address of the domain: one of IPv4 becomes a mapped one in IPv6. */
 void exs_address_convert(int domain, struct sockaddr_storage *address);
 
+/* The wanted address is this one, or any: family 0, or all zeros. Ports do not count. */
+bool exs_address_covers(const struct sockaddr_storage *wanted,
+                        const struct sockaddr_storage *address);
+
 /* As much as there is room for; *length becomes what it takes. */
 void exs_address_give(const struct sockaddr_storage *address, struct sockaddr *to,
                       socklen_t *length);

@@ -56,8 +56,13 @@ static int agree(struct exs_connection *connection, const it_event_t *event)
 static void on_established(struct exs_socket *socket, const it_event_t *event, struct later *later)
 {
     struct exs_connection *connection = socket->connection;
+    struct sockaddr_storage bound = socket->local;
     int error = connection->element ? 0 : agree(connection, event);
 
+    keep_addresses(socket);
+    /* IT-API listens on all addresses; a peer that came in by another one is turned away. */
+    if (error == 0 && connection->element && !exs_address_covers(&bound, &socket->local))
+        error = ECONNRESET;
     if (error != 0) {
         socket->error = error;
         exs_connection_fail(connection);
@@ -65,7 +70,6 @@ static void on_established(struct exs_socket *socket, const it_event_t *event, s
     }
     connection->live = true;
     socket->state = EXS_STATE_CONNECTED;
-    keep_addresses(socket);
     if (connection->element) {
         *later = (struct later){.accepted = connection->accepted,
                                 .acceptor = connection->acceptor,

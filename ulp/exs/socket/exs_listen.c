@@ -73,6 +73,7 @@ static struct exs_socket *make_socket(struct exs_socket *acceptor, struct exs_re
         return NULL;
     exs_socket_enter(made);
     made->options = acceptor->options;
+    made->local = acceptor->local;
     made->state = EXS_STATE_CONNECTING;
     (void)pthread_mutex_unlock(&made->lock);
     error = exs_events_connect(made, &connection);

@@ -79,7 +79,7 @@ static bool push_step(struct exs_connection *connection)
 
     if (!request || !exs_post_room(connection))
         return false;
-    if (connection->waiting < EXS_INLINE_MAX &&
+    if (connection->waiting < EXS_INLINE_MAX / 2 &&
         !(connection->socket->options.fd_flags & EXS_FD_NODELAY) &&
         exs_flow_answer_comes(&connection->flow))
         return false;

@@ -89,7 +89,7 @@ static bool push_step(struct exs_connection *connection)
     if (!request || !exs_post_room(connection))
         return false;
     octets = step_octets(connection, request);
-    if (octets < EXS_INLINE_MAX && !(connection->socket->options.fd_flags & EXS_FD_NODELAY) &&
+    if (octets < EXS_INLINE_MAX / 2 && !(connection->socket->options.fd_flags & EXS_FD_NODELAY) &&
         exs_flow_answer_comes(&connection->flow))
         return false;
     exs_stream_out_step(&connection->out, octets, inline_max(connection), &step);
