@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <rdma/rdma_verbs.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -141,6 +142,33 @@ static void destroyed_under_its_id(void)
     cm_kit_destroy(listener);
 }
 
+/* ---- Addresses ------------------------------------------------------------------------------ */
+
+/* Without names there is nothing to look up: the hints say it all. */
+static void addresses_of_hints(void)
+{
+    struct sockaddr_in peer = cm_kit_local(5, 7);
+    struct sockaddr_in own = cm_kit_local(6, 0);
+    struct rdma_addrinfo hints = {.ai_family = AF_INET,
+                                  .ai_port_space = RDMA_PS_TCP,
+                                  .ai_dst_addr = (struct sockaddr *)&peer,
+                                  .ai_dst_len = sizeof(peer),
+                                  .ai_src_addr = (struct sockaddr *)&own,
+                                  .ai_src_len = sizeof(own)};
+    struct rdma_addrinfo *info;
+
+    CHECK_EQ(0, rdma_getaddrinfo(NULL, NULL, &hints, &info));
+    CHECK_EQ(AF_INET, info->ai_family);
+    CHECK_EQ(IBV_QPT_RC, info->ai_qp_type);
+    CHECK(info->ai_dst_len == sizeof(peer) && memcmp(info->ai_dst_addr, &peer, sizeof(peer)) == 0);
+    CHECK(info->ai_src_len == sizeof(own) && memcmp(info->ai_src_addr, &own, sizeof(own)) == 0);
+    CHECK_EQ(NULL, info->ai_next);
+    rdma_freeaddrinfo(info);
+    errno = 0;
+    CHECK_EQ(-1, rdma_getaddrinfo(NULL, NULL, NULL, &info));
+    CHECK_EQ(EINVAL, errno);
+}
+
 int main(void)
 {
     cm_kit_open();
@@ -148,6 +176,7 @@ int main(void)
     one_address();
     rejected_once();
     destroyed_under_its_id();
+    addresses_of_hints();
     cm_kit_close();
     check_done();
     return 0;

@@ -51,17 +51,23 @@ static int look_up(const char *node, const char *service, const struct rdma_addr
     return getaddrinfo(node, service, &wanted, found);
 }
 
+/* "found" is NULL where there is nothing to look up: then all that there is stands in the hints. */
 static int fill_info(struct rdma_addrinfo *info, const struct rdma_addrinfo *hints,
                      const struct addrinfo *found)
 {
-    int error;
+    int error = 0;
 
-    info->ai_family = found->ai_family;
-    if (hints->ai_flags & RAI_PASSIVE)
-        return copy_sockaddr(&info->ai_src_addr, &info->ai_src_len, found->ai_addr,
-                             found->ai_addrlen);
-    error = copy_sockaddr(&info->ai_dst_addr, &info->ai_dst_len, found->ai_addr, found->ai_addrlen);
-    if (error == 0)
+    info->ai_family = found ? found->ai_family : hints->ai_family;
+    if (found && (hints->ai_flags & RAI_PASSIVE))
+        error =
+            copy_sockaddr(&info->ai_src_addr, &info->ai_src_len, found->ai_addr, found->ai_addrlen);
+    else if (found)
+        error =
+            copy_sockaddr(&info->ai_dst_addr, &info->ai_dst_len, found->ai_addr, found->ai_addrlen);
+    else
+        error = copy_sockaddr(&info->ai_dst_addr, &info->ai_dst_len, hints->ai_dst_addr,
+                              hints->ai_dst_len);
+    if (error == 0 && !info->ai_src_addr)
         error = copy_sockaddr(&info->ai_src_addr, &info->ai_src_len, hints->ai_src_addr,
                               hints->ai_src_len);
     return error;
@@ -72,8 +78,8 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 {
     static const struct rdma_addrinfo none;
     struct rdma_addrinfo *info;
-    struct addrinfo *found;
-    int error;
+    struct addrinfo *found = NULL;
+    int error = 0;
 
     if (!node && !service && !hints)
         return cm_result(EINVAL);
@@ -81,7 +87,8 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
         return -1;
     if (!hints)
         hints = &none;
-    error = look_up(node, service, hints, &found);
+    if (node || service)
+        error = look_up(node, service, hints, &found);
     if (error != 0)
         return error;
     info = calloc(1, sizeof(*info));
@@ -89,7 +96,8 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
         set_types(info, hints);
         error = fill_info(info, hints, found);
     }
-    freeaddrinfo(found);
+    if (found)
+        freeaddrinfo(found);
     if (!info)
         return EAI_MEMORY;
     if (error != 0) {
