@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 
 #define PIECES 4
-#define CHUNK  (256U * 1024)
+#define CHUNK  (128U * 1024)
 
 struct piece {
     struct exs_request request;
