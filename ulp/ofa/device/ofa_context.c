@@ -40,6 +40,9 @@ static void fill_operations(struct verbs_context *verbs)
 
     verbs->query_port = ofa_query_port;
     verbs->query_device_ex = ofa_query_device_ex;
+    verbs->alloc_td = ofa_alloc_td;
+    verbs->dealloc_td = ofa_dealloc_td;
+    verbs->alloc_parent_domain = ofa_alloc_parent_domain;
     verbs->create_cq_ex = ofa_create_cq_ex;
     verbs->create_qp_ex = ofa_create_qp_ex;
     verbs->create_srq_ex = ofa_create_srq_ex;

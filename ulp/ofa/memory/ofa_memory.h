@@ -7,6 +7,10 @@
 
 #include "object/ofa_object.h"
 
+struct ibv_td *ofa_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
+int ofa_dealloc_td(struct ibv_td *td);
+struct ibv_pd *ofa_alloc_parent_domain(struct ibv_context *context,
+                                       struct ibv_parent_domain_init_attr *attr);
 struct ibv_mw *ofa_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ofa_dealloc_mw(struct ibv_mw *mw);
 

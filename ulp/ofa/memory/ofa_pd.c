@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Protection domains. */
 #include "memory/ofa_adapter.h"
+#include "memory/ofa_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,10 +38,60 @@ int ibv_dealloc_pd(struct ibv_pd *base)
 
     if (atomic_load_explicit(&pd->children, memory_order_acquire) > 0)
         return EBUSY;
-    error = ofa_errno(it_pz_free(pd->pz));
+    error = pd->parent ? 0 : ofa_errno(it_pz_free(pd->pz));
     if (error != 0)
         return error;
+    if (pd->parent)
+        atomic_fetch_sub_explicit(&pd->parent->children, 1, memory_order_release);
     atomic_fetch_sub_explicit(&context->children, 1, memory_order_relaxed);
     free(pd);
     return 0;
+}
+
+/* ---- Parent domains and thread domains ------------------------------------------------------- */
+
+/*
+ * A program promises that one thread uses what belongs to a thread domain, and offers memory for
+ * queues: both may be used, and are not.
+ */
+struct ibv_td *ofa_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
+{
+    struct ibv_td *td;
+
+    if (attr->comp_mask != 0) {
+        errno = EINVAL;
+        return NULL;
+    }
+    td = calloc(1, sizeof(*td));
+    if (td)
+        td->context = context;
+    return td;
+}
+
+int ofa_dealloc_td(struct ibv_td *td)
+{
+    free(td);
+    return 0;
+}
+
+struct ibv_pd *ofa_alloc_parent_domain(struct ibv_context *context,
+                                       struct ibv_parent_domain_init_attr *attr)
+{
+    const uint32_t known =
+        IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+    struct ofa_pd *pd;
+
+    if (!attr->pd || attr->pd->context != context || (attr->comp_mask & ~known)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    pd = calloc(1, sizeof(*pd));
+    if (!pd)
+        return NULL;
+    pd->base = *attr->pd;
+    pd->parent = ofa_pd_of(attr->pd);
+    pd->pz = pd->parent->pz;
+    atomic_fetch_add_explicit(&pd->parent->children, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ofa_context_of(context)->children, 1, memory_order_relaxed);
+    return &pd->base;
 }

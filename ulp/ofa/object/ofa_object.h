@@ -129,6 +129,7 @@ static inline struct ofa_context *ofa_context_of(struct ibv_context *context)
 
 struct ofa_pd {
     struct ibv_pd base;
+    struct ofa_pd *parent; /* of a parent domain: the one that it stands for */
     it_pz_handle_t pz;
     atomic_uint children;
 };

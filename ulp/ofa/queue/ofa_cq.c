@@ -72,7 +72,7 @@ struct ibv_cq_ex *ofa_create_cq_ex(struct ibv_context *context, struct ibv_cq_in
         IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
     struct ofa_cq *cq;
 
-    if (attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS ||
+    if (attr->comp_mask & ~(uint32_t)(IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD) ||
         ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) && (attr->flags & ~flags_known))) {
         errno = EINVAL;
         return NULL;
