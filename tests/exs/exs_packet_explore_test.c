@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * All interleavings of a few packets: posts, cancels of both sides and the arrival of each message
- * in any order. Each packet that is sent has to come once, in order, into the receive of its number,
- * and nothing may be left waiting.
+ * in any order. Each packet that is sent has to come once, in order, into the receive of its
+ * number, and nothing may be left waiting.
  */
 #include "exs_explore.h"
 

@@ -18,6 +18,7 @@ struct later {
     struct exs_request *element;
     int fd;
     bool retry;
+    bool live; /* the connection has become so */
 };
 
 /* ---- Established ---------------------------------------------------------------------------- */
@@ -69,12 +70,13 @@ static void on_established(struct exs_socket *socket, const it_event_t *event, s
         return;
     }
     connection->live = true;
+    later->live = true;
     socket->state = EXS_STATE_CONNECTED;
     if (connection->element) {
-        *later = (struct later){.accepted = connection->accepted,
-                                .acceptor = connection->acceptor,
-                                .element = connection->element,
-                                .fd = socket->fd};
+        later->accepted = connection->accepted;
+        later->acceptor = connection->acceptor;
+        later->element = connection->element;
+        later->fd = socket->fd;
         exs_address_give(&socket->peer, connection->element->address,
                          connection->element->address_length);
         connection->element = NULL;
@@ -224,6 +226,10 @@ static void take_events(struct exs_connection *connection)
     (void)take_batch(connection, &later);
 }
 
+/*
+ * A caller that polls does not meet a connection before it is established: what follows from that
+ * may wait for the IA's thread.
+ */
 static bool work(struct exs_connection *connection)
 {
     struct exs_socket *socket = connection->socket;
@@ -236,6 +242,10 @@ static bool work(struct exs_connection *connection)
     if (socket->connection != connection)
         drain(connection);
     exs_socket_leave(socket);
+    if (later.live) {
+        connection->watched = true;
+        exs_adapter_watch(&connection->polled);
+    }
     if (later.element)
         later.accepted(later.acceptor, later.element, later.fd, 0, later.retry);
     return worked;
@@ -262,7 +272,6 @@ int exs_events_connect(struct exs_socket *socket, struct exs_connection **result
     (*result)->take_events = take_events;
     (*result)->polled.poll = poll_connection;
     (*result)->polled.evd = (*result)->evd;
-    exs_adapter_watch(&(*result)->polled);
     return 0;
 }
 

@@ -8,7 +8,7 @@
 /* The callback of a connection's EVD. */
 void exs_events_callback(it_evd_handle_t evd, void *connection);
 
-/* A connection for the socket, known to callers that poll. Without a lock. 0 or errno. */
+/* A connection for the socket. Without a lock. 0 or errno. */
 int exs_events_connect(struct exs_socket *socket, struct exs_connection **connection);
 
 /* Gives up a connection that is not the socket's yet. */

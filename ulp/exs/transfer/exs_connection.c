@@ -93,7 +93,8 @@ static void reap(struct exs_over *over)
     if (socket->connection == connection)
         socket->connection = NULL;
     (void)pthread_mutex_unlock(&socket->lock);
-    exs_adapter_unwatch(&connection->polled);
+    if (connection->watched)
+        exs_adapter_unwatch(&connection->polled);
     exs_connection_free(connection);
     exs_socket_put(socket);
 }
