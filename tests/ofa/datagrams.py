@@ -257,7 +257,7 @@ def silent_peer():
 
 
 def no_loss():
-    """More than a socket holds, sent by one who never looks whether they have gone."""
+    """Much that is sent at once, by one who never looks whether it has gone."""
     one, other = End(depth=PLACES), End()
     for place in range(PLACES):
         other.receive(place)
@@ -285,6 +285,7 @@ def taken_without_poll():
     end = time.monotonic() + PATIENCE
     while waiting(other.qp.qp_num >> 8) and time.monotonic() < end:
         time.sleep(0.01)
+    assert not waiting(other.qp.qp_num >> 8), "nobody takes them"
     other.qp.modify(QPAttr(qp_state=e.IBV_QPS_ERR), e.IBV_QP_STATE)
     assert [other.completion().status for _ in range(8)] == 8 * [e.IBV_WC_SUCCESS]
 
