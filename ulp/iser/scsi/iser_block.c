@@ -286,7 +286,7 @@ void iser_compare_work(struct iser_scsi_command *command)
 {
     uint32_t half = command->out_length / 2;
 
-    if (!compare_blocks(command, command->data, half))
+    if (half == 0 || !compare_blocks(command, command->data, half))
         return;
     command->data += half;
     command->out_length = half;
