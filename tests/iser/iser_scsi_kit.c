@@ -87,7 +87,15 @@ static void count_done(struct iser_scsi_command *command)
     command->done = NULL; /* a second call fails */
 }
 
-int scsi_run(struct scsi_bed *bed, const char *cdb, uint32_t out, uint32_t in)
+int scsi_run(struct scsi_bed *bed, const char *text, uint32_t out, uint32_t in)
+{
+    uint8_t cdb[ISER_CDB_SIZE];
+
+    parse(text, cdb);
+    return scsi_run_cdb(bed, cdb, out, in);
+}
+
+int scsi_run_cdb(struct scsi_bed *bed, const uint8_t cdb[ISER_CDB_SIZE], uint32_t out, uint32_t in)
 {
     struct iser_scsi_command *command = &bed->command;
 
@@ -95,7 +103,7 @@ int scsi_run(struct scsi_bed *bed, const char *cdb, uint32_t out, uint32_t in)
         .nexus = bed->nexus, .expected_out = out, .expected_in = in, .done = count_done};
     command->lun[0] = (uint8_t)(bed->lun >> 8);
     command->lun[1] = (uint8_t)bed->lun;
-    parse(cdb, command->cdb);
+    memcpy(command->cdb, cdb, ISER_CDB_SIZE);
     if (!iser_scsi_begin(command))
         return command->status;
     CHECK(command->out_length <= out && command->in_length <= SCSI_BUFFER);

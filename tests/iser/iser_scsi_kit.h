@@ -29,7 +29,8 @@ struct itiser_unit *scsi_memory(uint64_t blocks);
  * The command of the CDB, in hexadecimal digits (blanks are skipped, the rest are zeros); "out"
  * octets of bed->data go, at most "in" come. Its status.
  */
-int scsi_run(struct scsi_bed *bed, const char *cdb, uint32_t out, uint32_t in);
+int scsi_run(struct scsi_bed *bed, const char *text, uint32_t out, uint32_t in);
+int scsi_run_cdb(struct scsi_bed *bed, const uint8_t cdb[ISER_CDB_SIZE], uint32_t out, uint32_t in);
 /* Ends the test unless the command is GOOD. The octets that have come. */
 uint32_t scsi_good(struct scsi_bed *bed, const char *cdb, uint32_t out, uint32_t in);
 /* Ends the test unless it ends with CHECK CONDITION and these (key, asc, ascq: 0xKKAAQQ). */
