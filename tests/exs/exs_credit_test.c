@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Credits: the least of what both sides want, EBUSY beyond, EXS_CREDIT_WAIT. Without a ring nothing
+ * moves before there is a receive, so that they can be counted.
+ */
+#include "exs_kit.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+static const struct row {
+    int client;
+    int server;
+} rows[] = {{1, 1}, {1, 1000}, {2, 32}, {32, 2}, {1000, 1000}};
+
+static int wishes[2]; /* of the next socket that is set, and the one behind it */
+static size_t turn;
+static exs_qhandle_t queue;
+static char octets[1000];
+
+static void set(int fd)
+{
+    CHECK(exs_fcntl(fd, EXS_F_SETFLOWCONTROLCREDITS, wishes[turn++]) >= 0);
+    CHECK(exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, 0) >= 0);
+}
+
+static int send_one(int fd, int flags)
+{
+    return exs_send(fd, octets, 1, flags, queue, NULL, EXS_MHANDLE_UNREGISTERED);
+}
+
+static int recv_one(int fd, int flags)
+{
+    return exs_recv(fd, octets, 1, flags, queue, NULL, EXS_MHANDLE_UNREGISTERED);
+}
+
+static int count(int fd, int (*start)(int fd, int flags))
+{
+    int started = 0;
+
+    while (start(fd, 0) == 0)
+        started++;
+    CHECK_EQ(EBUSY, errno);
+    return started;
+}
+
+static void *wait_for_credit(void *argument)
+{
+    CHECK_STARTS(send_one(*(int *)argument, EXS_CREDIT_WAIT));
+    return NULL;
+}
+
+static void run(const struct row *row)
+{
+    int least = row->client < row->server ? row->client : row->server;
+    struct exs_pair pair;
+    pthread_t thread;
+
+    wishes[0] = row->server; /* the listening socket is set first */
+    wishes[1] = row->client;
+    turn = 0;
+    exs_pair_open_with(&pair, SOCK_STREAM, set);
+    CHECK_RESULT(least, exs_fcntl(pair.client, EXS_F_GETFLOWCONTROLCREDITS));
+    CHECK_RESULT(least, exs_fcntl(pair.server, EXS_F_GETFLOWCONTROLCREDITS));
+    CHECK_EQ(least, count(pair.client, send_one));
+    CHECK_EQ(least, count(pair.client, recv_one));
+    CHECK_EQ(0, pthread_create(&thread, NULL, wait_for_credit, &pair.client));
+    CHECK_EQ(0, recv_one(pair.server, 0)); /* which gives one back */
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    CHECK_ERRNO(EBUSY, send_one(pair.client, 0));
+    for (int i = 0; i < least; i++) {
+        CHECK_RESULT(1, exs_read(pair.server, octets, 1));
+        CHECK_RESULT(1, exs_write(pair.server, octets, 1));
+    }
+    for (int i = 0; i < 2 * least + 2; i++)
+        CHECK_EQ(0, exs_kit_event(queue).exs_evt_errno);
+    exs_pair_close(&pair);
+    exs_kit_empty(queue);
+}
+
+int main(void)
+{
+    CHECK_STARTS(exs_init(EXS_VERSION1));
+    queue = exs_qcreate(4);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        run(&rows[i]);
+    CHECK_STARTS(exs_qdelete(queue));
+    return 0;
+}
