@@ -125,6 +125,7 @@ static void check_mistakes(void)
         {"[portal]\nkinds = plain, fast\n", "kinds"},
         {"[portal]\nkinds = ,\n", "kinds"},
         {"[portal]\ntag = 0\n", "tag"},
+        {"[portal]\n[target iqn.2026-01.test:a]\n", "a portal without address"},
         {TARGET "lun 256 = memory size=1M\n", "0 to 255"},
         {TARGET "lun 0 = tape\n", "memory, null or file"},
         {TARGET "lun 0 = file\n", "memory, null or file"},
@@ -144,6 +145,20 @@ static void check_mistakes(void)
     check_refused("[target iqn.2026-01.test:a]\nlun 0 = file /nowhere/file\n", 0600, "lun 0: ");
 }
 
+/* Without a portal: the port of iSCSI on all addresses. */
+static void check_defaults(void)
+{
+    struct iser_settings *settings = iser_settings_new();
+    char error[256], address[64];
+
+    CHECK(iser_settings_line(settings, "[target iqn.2026-01.test:a]", error));
+    CHECK(iser_settings_finish(settings, error));
+    CHECK(settings->config.portal_count >= 1 && settings->config.portal_count <= 2);
+    iser_value_print_address(&settings->portals[0].address, address);
+    CHECK(strcmp(address, "0.0.0.0:3260") == 0);
+    iser_settings_free(settings);
+}
+
 int main(void)
 {
     int fd = mkstemp(path);
@@ -152,6 +167,7 @@ int main(void)
     (void)close(fd);
     check_all_keys();
     check_mistakes();
+    check_defaults();
     CHECK(unlink(path) == 0);
     check_done();
     return 0;

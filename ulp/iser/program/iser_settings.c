@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     OPTIONS,
@@ -489,6 +491,25 @@ bool iser_settings_read(struct iser_settings *settings, const char *path, char e
 
 /* ---- The whole ----------------------------------------------- */
 
+static bool has_ipv6(void)
+{
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0)
+        (void)close(fd);
+    return fd >= 0;
+}
+
+/* The port of iSCSI on all addresses: a socket for each version of IP. */
+static void add_all_addresses(struct iser_settings *settings)
+{
+    size_t *count = &settings->config.portal_count;
+
+    (void)iser_value_address("0.0.0.0", &settings->portals[(*count)++].address);
+    if (has_ipv6())
+        (void)iser_value_address("[::]", &settings->portals[(*count)++].address);
+}
+
 bool iser_settings_finish(struct iser_settings *settings, char error[256])
 {
     struct itiser_config *config = &settings->config;
@@ -496,12 +517,12 @@ bool iser_settings_finish(struct iser_settings *settings, char error[256])
     if (config->target_count == 0)
         return fail(error, "no target: a section [target NAME], or --target");
     if (config->portal_count == 0)
-        config->portal_count = 1;
+        add_all_addresses(settings);
     for (size_t i = 0; i < config->portal_count; i++) {
         struct itiser_portal_config *portal = &settings->portals[i];
 
         if (portal->address.ss_family == AF_UNSPEC)
-            (void)iser_value_address("[::]", &portal->address);
+            return fail(error, "a portal without address");
         if (portal->kinds == 0)
             portal->kinds = ITISER_PLAIN | ITISER_RDMA | ITISER_CONVERT;
         if (portal->tag == 0)
