@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,11 +20,38 @@ int exs_socket_open(int domain, int type, int *fd)
     return 0;
 }
 
+/*
+ * Chooses a port that nobody has on any address, since IT-API listens on all of them, and holds it
+ * by the descriptor that is returned. -1: there is none, or no IPv6.
+ */
+static int choose_port(struct sockaddr_storage *address)
+{
+    struct sockaddr_in6 any = {.sin6_family = AF_INET6};
+    socklen_t size = sizeof(any);
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int on = 1;
+    int off = 0;
+
+    if (fd < 0)
+        return -1;
+    (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (bind(fd, (struct sockaddr *)&any, size) != 0 ||
+        getsockname(fd, (struct sockaddr *)&any, &size) != 0) {
+        (void)close(fd);
+        return -1;
+    }
+    exs_address_set_port(address, any.sin6_port);
+    return fd;
+}
+
 /* The kernel's socket reserves the port. */
 static int bind_locked(struct exs_socket *socket, const struct sockaddr *address, socklen_t length)
 {
+    struct sockaddr_storage wanted = {0};
     socklen_t size = sizeof(socket->local);
     int on = 1;
+    int holder = -1;
     int error;
 
     if (socket->state != EXS_STATE_OPEN || socket->bound)
@@ -32,8 +60,15 @@ static int bind_locked(struct exs_socket *socket, const struct sockaddr *address
     if (error != 0)
         return error;
     (void)setsockopt(socket->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(socket->fd, address, length) != 0)
-        return errno;
+    length = length < sizeof(wanted) ? length : sizeof(wanted);
+    memcpy(&wanted, address, length);
+    if (exs_address_port(&wanted) == 0)
+        holder = choose_port(&wanted);
+    error = bind(socket->fd, (struct sockaddr *)&wanted, length) != 0 ? errno : 0;
+    if (holder >= 0)
+        (void)close(holder);
+    if (error != 0)
+        return error;
     (void)getsockname(socket->fd, (struct sockaddr *)&socket->local, &size);
     socket->bound = true;
     return 0;
