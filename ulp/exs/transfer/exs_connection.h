@@ -38,7 +38,7 @@ struct exs_connection {
     struct exs_socket *socket;
     struct exs_over over;
     struct exs_polled polled;
-    bool watched; /* by callers that poll; the IA's thread alone looks at it */
+    bool watched;                /* by callers that poll; the IA's thread alone looks at it */
     struct exs_request *element; /* an accept that it is for, until it is established */
     struct exs_socket *acceptor; /* counted; of this one */
     /* Tells the acceptor, without a lock: the descriptor; retry: it waits for the next request. */
