@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What strangers may send to programs of verbs: datagrams, their global route header, requests for
- * numbers, and the private data of connections by hand and of rsockets. The first octet chooses. What is taken for
+ * numbers, and the private data of connections by hand. The first octet chooses. What is taken for
  * good says the same after it was written anew, and no octet behind the message is read.
  */
 #include "cm/ofa_sidr.h"

@@ -6,9 +6,12 @@
 #include <string.h>
 
 /* As many of the greatest datagrams as the buffer of a socket has room for by default. */
-#define WINDOW      32
-#define ACK_EVERY   8
-#define PATIENCE_NS UINT64_C(30000000)
+#define WINDOW    32
+#define ACK_EVERY 8
+
+/* A peer that has never answered may be of another kind; another one waits for a processor. */
+#define PATIENCE_AT_FIRST_NS UINT64_C(200000000)
+#define PATIENCE_NS          UINT64_C(1000000000)
 
 static unsigned int place_of(const struct in6_addr *address, uint16_t port)
 {
@@ -43,7 +46,7 @@ bool ofa_flow_admits(struct ofa_flow *flow)
     now = ofa_clock_ns();
     if (flow->full_since_ns == 0)
         flow->full_since_ns = now;
-    flow->deaf = now - flow->full_since_ns >= PATIENCE_NS;
+    flow->deaf = now - flow->full_since_ns >= (flow->heard ? PATIENCE_NS : PATIENCE_AT_FIRST_NS);
     return flow->deaf;
 }
 
@@ -70,4 +73,5 @@ void ofa_flow_acknowledged(struct ofa_flow flows[OFA_FLOWS], const struct in6_ad
     flow->acked = sequence;
     flow->full_since_ns = 0;
     flow->deaf = false;
+    flow->heard = true;
 }

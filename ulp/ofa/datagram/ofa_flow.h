@@ -20,7 +20,8 @@ struct ofa_flow {
     uint32_t sent; /* sequence number of the last */
     uint32_t acked;
     uint64_t full_since_ns; /* 0: it is not full */
-    bool deaf;              /* the peer acknowledges nothing */
+    bool heard;             /* the peer has acknowledged something */
+    bool deaf;              /* it does not, or not any more */
 };
 
 /* The flow to a socket. Two that have the same place displace each other: they lose their count. */
