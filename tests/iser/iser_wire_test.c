@@ -286,6 +286,31 @@ static void abort_rdma(void)
     wire_logout(&wire);
 }
 
+/* ---- a login in two parts -------------------------------------------------------------------- */
+
+/* Both are on their way at once: the second finds a receive while the first one is answered. */
+static void two_requests(void)
+{
+    static const char first[] = "InitiatorName=iqn.2026-11.example:parts\0TargetName=";
+    static const char second[] = WIRE_TARGET "\0RDMAExtensions=Yes";
+    unsigned char bhs[2][48];
+    struct wire wire;
+
+    wire_connect(&wire, &bed, WIRE_RDMA);
+    wire_mpa(&wire);
+    wire_begin(&wire, bhs[0], 0x43, 0x44); /* more to come */
+    wire_begin(&wire, bhs[1], 0x43, 0x87);
+    wire_send(&wire, bhs[0], first, sizeof(first) - 1);
+    wire_send(&wire, bhs[1], second, sizeof(second));
+    wire_expect(&wire, &pdu, 0x23);
+    CHECK_EQ(0x04, pdu.bhs[1]);
+    wire_expect(&wire, &pdu, 0x23);
+    CHECK_EQ(0x87, pdu.bhs[1]);
+    CHECK_EQ(0, wire_get(pdu.bhs + 36, 2));
+    take_attention(&wire);
+    wire_logout(&wire);
+}
+
 /* ---- sessions -------------------------------------------------------------------------------- */
 
 /* The same initiator port again: the older session ends. Another port: both live. */
@@ -323,8 +348,8 @@ static void stopping(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {data,       write_bases,   control, abort_plain,
-                                          abort_rdma, reinstatement, stopping};
+    static void (*const tests[])(void) = {two_requests, data,       write_bases,   control,
+                                          abort_plain,  abort_rdma, reinstatement, stopping};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         setup();

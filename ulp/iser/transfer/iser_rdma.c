@@ -192,7 +192,8 @@ struct iser_link *iser_rdma_new(struct iser_rdma_shared *shared, bool remote_inv
     rdma->remote_invalidation = remote_invalidation;
     /* With good arguments it cannot fail. */
     (void)event_assign(&rdma->reap, shared->base, -1, 0, rdma_reap, rdma);
-    if (rdma_make_ep(rdma) && rdma_region_make(rdma, &rdma->login, 1, RDMA_LOGIN_SENDS)) {
+    if (rdma_make_ep(rdma) &&
+        rdma_region_make(rdma, &rdma->login, RDMA_LOGIN_RECEIVES, RDMA_LOGIN_SENDS)) {
         if (shared->no_crc)
             rdma_spare_crc(rdma);
         return &rdma->link;

@@ -13,12 +13,14 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 
-#define RDMA_SLOT        8448u /* iSER header, header segment, 8192 octets of data, padding */
-#define RDMA_LOGIN_SENDS 4u
-#define RDMA_SENDS_SPARE 64u   /* beyond the responses of all commands */
-#define RDMA_DEPTH       16u   /* RDMA Reads under way, at most */
-#define RDMA_REQUESTS    640u  /* a Send and a Write or a Read for each command, and others */
-#define RDMA_RECEIVES    2048u /* at most */
+#define RDMA_SLOT 8448u /* iSER header, header segment, 8192 octets of data, padding */
+/* One holds the request that is being answered, while the next one may come. */
+#define RDMA_LOGIN_RECEIVES 2u
+#define RDMA_LOGIN_SENDS    4u
+#define RDMA_SENDS_SPARE    64u   /* beyond the responses of all commands */
+#define RDMA_DEPTH          16u   /* RDMA Reads under way, at most */
+#define RDMA_REQUESTS       640u  /* a Send and a Write or a Read for each command, and others */
+#define RDMA_RECEIVES       2048u /* at most */
 
 /* What IAs and links share. Zeroed, then .ia, .pz and .base. */
 struct iser_rdma_shared {
@@ -75,7 +77,7 @@ enum rdma_cookie {
 /* ---- iser_rdma.c ---- */
 
 /*
- * An endpoint with one receive posted, for a login, or with all of those of full feature phase.
+ * An endpoint with the receives of a login posted.
  * Neither connected nor accepted. NULL without memory. remote_invalidation: the initiator takes
  * Sends with Invalidate.
  */

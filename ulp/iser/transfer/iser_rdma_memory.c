@@ -51,9 +51,10 @@ static void region_free(struct rdma_region *region)
 bool rdma_full_feature(struct iser_link *link)
 {
     const struct iser_limits *limits = &link->limits;
-    unsigned receives = limits->receives < RDMA_RECEIVES ? limits->receives : RDMA_RECEIVES;
+    unsigned most = RDMA_RECEIVES - RDMA_LOGIN_RECEIVES;
+    unsigned receives = limits->receives < most ? limits->receives : most;
 
-    return rdma_region_make(rdma_of(link), &rdma_of(link)->full, receives - 1,
+    return rdma_region_make(rdma_of(link), &rdma_of(link)->full, receives,
                             limits->window + RDMA_SENDS_SPARE);
 }
 
