@@ -80,6 +80,15 @@ static void fill(struct scatter *scatter, const unsigned char *bytes, size_t len
 
 /* ---- Arriving ------------------------------------------------------------------------------- */
 
+/*
+ * Where a service level has no meaning, cards tell by it which header the receive begins with: bit
+ * 3: there is one of UDP; below it 1: of IPv6, 2: of IPv4. UCX takes nothing without it.
+ */
+static uint8_t level_of(const struct ofa_route *route)
+{
+    return IN6_IS_ADDR_V4MAPPED(&route->from) ? 8 | 2 : 8 | 1;
+}
+
 static void take_locked(struct ofa_qp *qp, const struct ofa_path *path, const struct ofa_wire *wire,
                         const unsigned char *payload, size_t length)
 {
@@ -91,7 +100,8 @@ static void take_locked(struct ofa_qp *qp, const struct ofa_path *path, const st
     struct ibv_wc wc = {.status = IBV_WC_SUCCESS,
                         .byte_len = (uint32_t)(sizeof(header) + length),
                         .src_qp = wire->from_number,
-                        .wc_flags = IBV_WC_GRH};
+                        .wc_flags = IBV_WC_GRH,
+                        .sl = level_of(&route)};
 
     if (status != IBV_WC_SUCCESS) {
         fail_locked(qp, status);
