@@ -452,7 +452,8 @@ static uint32_t random_below(uint32_t bound)
 
 /*
  * CDBs of known commands with random rests, often small numbers; random data, too much and too
- * little of it. Nothing breaks (that the kit and sanitizers see), and the unit is as large as before.
+ * little of it. Nothing breaks (that the kit and sanitizers see), and the unit is as large as
+ * before.
  */
 static void check_anything(void)
 {
