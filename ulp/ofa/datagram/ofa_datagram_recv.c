@@ -117,18 +117,15 @@ static void take_locked(struct ofa_qp *qp, const struct ofa_path *path, const st
     complete_first_locked(qp, &wc, wire->solicited);
 }
 
-/* Nobody can speak for a queue pair of another socket. */
-static bool accepts(const struct ofa_qp *qp, const struct ofa_path *path,
-                    const struct ofa_wire *wire)
+static bool accepts(const struct ofa_qp *qp, const struct ofa_wire *wire)
 {
     int state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 
     return qp->base.qp_num == wire->to_number && qp->datagrams->qkey == wire->qkey &&
-           wire->from_number >> 8 == path->peer_port && state >= IBV_QPS_RTR &&
-           state != IBV_QPS_ERR;
+           state >= IBV_QPS_RTR && state != IBV_QPS_ERR && qp->datagrams->receives.count > 0;
 }
 
-/* Whether or not there is a receive: the socket has room again. */
+/* Whether or not there is a receive, or a queue pair: the socket has room again. */
 static void acknowledge(const struct ofa_socket *socket, const struct ofa_path *path,
                         const struct ofa_wire *wire)
 {
@@ -155,12 +152,13 @@ void ofa_datagram_deliver_locked(struct ofa_socket *socket, const struct ofa_pat
         ofa_flow_acknowledged(socket->flows, &path->peer, path->peer_port, wire.sequence);
         return;
     }
-    qp = socket->qps[wire.to_number % OFA_NUMBERS_PER_PORT];
-    if (!qp || !accepts(qp, path, &wire))
+    /* Nobody can speak for a queue pair of another socket. */
+    if (wire.to_number >> 8 != socket->port || wire.from_number >> 8 != path->peer_port)
         return;
     if (wire.wants_ack)
         acknowledge(socket, path, &wire);
-    if (qp->datagrams->receives.count > 0)
+    qp = socket->qps[wire.to_number % OFA_NUMBERS_PER_PORT];
+    if (qp && accepts(qp, &wire))
         take_locked(qp, path, &wire, socket->packet + OFA_WIRE_HEADER, length - OFA_WIRE_HEADER);
 }
 
