@@ -316,7 +316,7 @@ int main(void)
         wire_prepare(&bed);
         bed.config.half_logins = 32;
         if (tests[i] == slow_logins)
-            bed.config.login_timeout_ms = 1000;
+            bed.config.login_timeout_ms = 3000;
         wire_open(&bed);
         tests[i]();
         wire_close(&bed);

@@ -329,27 +329,36 @@ static void reinstatement(void)
     wire_logout(&again);
 }
 
-/* Sessions are asked to leave, and cut when they do not. */
+/* A session is asked to leave. When it does the target need not wait any longer. */
 static void stopping(void)
 {
-    struct wire polite, deaf;
+    struct wire wire;
 
-    WIRE_LOGIN(&polite, &bed, WIRE_PLAIN, "InitialR2T=Yes");
-    WIRE_LOGIN(&deaf, &bed, WIRE_RDMA, "InitialR2T=Yes");
-    wire_stop(&bed, 1000);
-    wire_expect(&polite, &pdu, 0x32);
+    WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    wire_stop(&bed, 600000);
+    wire_expect(&wire, &pdu, 0x32);
     CHECK_EQ(1, pdu.bhs[36]);
-    CHECK_EQ(1, wire_get(pdu.bhs + 42, 2));
-    wire_logout(&polite);
-    wire_expect(&deaf, &pdu, 0x32);
-    CHECK(!wire_receive(&deaf, &pdu));
-    wire_free(&deaf);
+    CHECK_EQ(600, wire_get(pdu.bhs + 42, 2));
+    wire_logout(&wire);
+}
+
+/* It is cut when it does not. */
+static void stopping_a_deaf_one(void)
+{
+    struct wire wire;
+
+    WIRE_LOGIN(&wire, &bed, WIRE_RDMA, "InitialR2T=Yes");
+    wire_stop(&bed, 100);
+    wire_expect(&wire, &pdu, 0x32);
+    CHECK(!wire_receive(&wire, &pdu));
+    wire_free(&wire);
 }
 
 int main(void)
 {
-    static void (*const tests[])(void) = {two_requests, data,       write_bases,   control,
-                                          abort_plain,  abort_rdma, reinstatement, stopping};
+    static void (*const tests[])(void) = {two_requests,  data,        write_bases,
+                                          control,       abort_plain, abort_rdma,
+                                          reinstatement, stopping,    stopping_a_deaf_one};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         setup();
