@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#define SECOND 1000000 /* times are microseconds */
+#define SECOND UINT64_C(1000000) /* times are microseconds */
 
 static void check(it_status_t status, const char *call)
 {

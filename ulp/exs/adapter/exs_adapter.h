@@ -48,7 +48,7 @@ void exs_adapter_watch(struct exs_polled *polled);
 void exs_adapter_unwatch(struct exs_polled *polled);
 
 /* Has the IA's thread call over->reap. */
-void exs_adapter_bury(struct exs_over *over);
+void exs_adapter_bury(struct exs_over *dead);
 
 /* In a child after fork: the parent's IA is not used. */
 void exs_adapter_forget(void);

@@ -64,7 +64,7 @@ int exs_api_leave(int cancel, int error);
 bool exs_api_ready(void);
 
 /* A call that has not started yet; 0 or errno. */
-int exs_call_new(const struct exs_start *start, struct exs_call **call);
+int exs_call_new(const struct exs_start *start, struct exs_call **new);
 /* It does not start. */
 void exs_call_drop(struct exs_call *call);
 /* The end: gives everything back and tells the event. */

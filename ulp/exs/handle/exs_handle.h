@@ -34,7 +34,7 @@ struct exs_handles {
     }
 
 /* A handle of this object, or 0: out of memory. The slot is told before the handle is valid. */
-uintptr_t exs_handle_open(struct exs_handles *handles, void *object, struct exs_slot **slot);
+uintptr_t exs_handle_open(struct exs_handles *handles, void *object, struct exs_slot **opened);
 
 /* The slot, with one user more, or NULL: there is no such handle. */
 struct exs_slot *exs_handle_take(struct exs_handles *handles, uintptr_t handle);

@@ -15,7 +15,7 @@ struct exs_queue;
 struct exs_slot;
 
 /* 0, EINVAL (no such queue) or ENOMEM. The promise is redeemed by exactly one post or release. */
-int exs_queue_promise(exs_qhandle_t handle, struct exs_queue **queue);
+int exs_queue_promise(exs_qhandle_t handle, struct exs_queue **promised);
 void exs_queue_post(struct exs_queue *queue, const exs_event_t *event);
 void exs_queue_release(struct exs_queue *queue);
 

@@ -9,7 +9,7 @@
 void exs_events_callback(it_evd_handle_t evd, void *connection);
 
 /* A connection for the socket. Without a lock. 0 or errno. */
-int exs_events_connect(struct exs_socket *socket, struct exs_connection **connection);
+int exs_events_connect(struct exs_socket *socket, struct exs_connection **result);
 
 /* Gives up a connection that is not the socket's yet. */
 void exs_events_discard(struct exs_connection *connection);

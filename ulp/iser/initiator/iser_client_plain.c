@@ -95,7 +95,7 @@ static bool read_all(struct iser_client *client, uint8_t *to, size_t length)
     struct plain *plain = client->link_state;
 
     while (length > 0) {
-        size_t part = plain->end - plain->at, got;
+        size_t part = plain->end - plain->at, got = 0;
 
         if (part == 0 && length >= INPUT / 2) {
             if (!read_some(client, to, length, &got))

@@ -105,6 +105,7 @@ void iser_text_put(struct iser_text *text, const char *key, const char *value)
         text->overflow = true;
         return;
     }
+    /* "=" follows. NOLINTNEXTLINE(bugprone-not-null-terminated-result) */
     memcpy(to, key, key_length);
     to[key_length] = '=';
     memcpy(to + key_length + 1, value, value_length + 1);

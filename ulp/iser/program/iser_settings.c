@@ -33,6 +33,7 @@ static bool fail(char error[256], const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
+    /* It has begun above. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     (void)vsnprintf(error, 256, format, arguments);
     va_end(arguments);
     return false;

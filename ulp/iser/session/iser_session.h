@@ -214,7 +214,7 @@ void iser_tmf(struct iser_session *session, const struct iser_pdu *pdu);
 /* Of the service, before its first session. */
 void iser_tmf_init(struct iser_service *service);
 /* PREEMPT AND ABORT of another nexus. */
-void iser_tmf_preempted(void *session, const uint8_t lun[8]);
+void iser_tmf_preempted(void *argument, const uint8_t lun[8]);
 
 /* ---- iser_control.c ---- */
 

@@ -140,7 +140,7 @@ int ofa_socket_send(const struct ofa_socket *socket, const struct ofa_path *path
 ssize_t ofa_socket_receive(struct ofa_socket *socket, struct ofa_path *path)
 {
     struct iovec piece = {.iov_base = socket->packet, .iov_len = sizeof(socket->packet)};
-    struct sockaddr_storage peer;
+    struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
     union control control;
     struct msghdr message = {.msg_name = &peer,
                              .msg_namelen = sizeof(peer),
