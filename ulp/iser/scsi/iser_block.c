@@ -197,7 +197,7 @@ static bool compare_blocks(struct iser_scsi_command *command, const uint8_t *exp
 
         good = iser_fault_unit(
             command, unit->ops->read(unit->context, offset_of(command) + at, chunk, part), false);
-        /* Good means that there is a chunk. NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
+        /* There is a chunk. NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
         if (good && expected && memcmp(chunk, expected + at, part) != 0)
             good = iser_fault_at(command, ISER_MISCOMPARE,
                                  at + first_difference(chunk, expected + at, part));
