@@ -388,6 +388,7 @@ static void many_client(const struct perf *perf, int port, struct figures *figur
                 open--;
         }
     }
+    free(fds);
 }
 
 const struct row exs_rows[] = {
