@@ -4,6 +4,7 @@
 
 #include <rdma/rdma_verbs.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -171,6 +172,10 @@ static void child_begins_anew(void)
 
 int main(void)
 {
+#ifdef __SANITIZE_THREAD__
+    puts("skipped: ThreadSanitizer allows no threads after a fork");
+    return 77;
+#endif
     cm_kit_open();
     child_goes_on();
     child_begins_anew();
