@@ -233,6 +233,16 @@ static void test_thread(const char *name, void *(*body)(void *), useconds_t dela
     check_context(NULL);
 }
 
+/*
+ * ThreadSanitizer ignores the locks that a thread takes once it was cancelled in a blocking call,
+ * and takes what they guard for a race.
+ */
+#ifdef __SANITIZE_THREAD__
+#define THREADS_ARE_CANCELLED false
+#else
+#define THREADS_ARE_CANCELLED true
+#endif
+
 int main(void)
 {
     static const struct {
@@ -258,7 +268,7 @@ int main(void)
     test_connect(true);
     test_limits();
     /* Before, at and behind the moment at which it sleeps. */
-    for (size_t i = 0; i < sizeof(victims) / sizeof(victims[0]); i++)
+    for (size_t i = 0; THREADS_ARE_CANCELLED && i < sizeof(victims) / sizeof(victims[0]); i++)
         for (useconds_t delay = 0; delay <= 2000; delay += 500)
             test_thread(victims[i].name, victims[i].body, delay);
     CHECK_STARTS(exs_qdelete(queue));
