@@ -270,8 +270,11 @@ void itiser_stop(struct itiser *target, unsigned timeout_ms, void (*stopped)(voi
     itiser_close_portals(target);
     while (iser_arrival_drop_oldest(target)) {
     }
-    for (struct iser_session *session = target->service.sessions; session; session = session->next)
+    /* One whose initiator has gone ends with the asking. */
+    for (struct iser_session *next, *session = target->service.sessions; session; session = next) {
+        next = session->next;
         iser_session_ask_to_leave(session, (uint16_t)((timeout_ms + 999) / 1000));
+    }
     (void)event_add(&target->stop_timer, &interval);
 }
 
