@@ -3,6 +3,7 @@
 #include "iser_wire_kit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -307,6 +308,27 @@ static void slow_logins(void)
     check_alive();
 }
 
+/* ---- the end ---------------------------------------------------------------------------------- */
+
+static struct wire gone[3];
+
+static void reset_all(void)
+{
+    for (size_t i = 0; i < 3; i++)
+        raw_close_with_reset(&gone[i].raw);
+}
+
+/* Sessions whose initiators are cut off: the first that the stopping target sends them tells it. */
+static void gone_at_the_stop(void)
+{
+    for (size_t i = 0; i < 3; i++)
+        WIRE_LOGIN(&gone[i], &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    bed.before_stop = reset_all;
+    wire_close(&bed);
+    for (size_t i = 0; i < 3; i++)
+        free(gone[i].memory);
+}
+
 int main(void)
 {
     static void (*const tests[])(void) = {lying,        wrong_data, no_tags,     wrong_tag,
@@ -321,5 +343,8 @@ int main(void)
         tests[i]();
         wire_close(&bed);
     }
+    wire_prepare(&bed);
+    wire_open(&bed);
+    gone_at_the_stop();
     return 0;
 }

@@ -25,6 +25,8 @@ static void bed_woken(evutil_socket_t fd, short what, void *argument)
 
     (void)what;
     CHECK(read(fd, &order, 1) == 1);
+    if (bed->before_stop)
+        bed->before_stop();
     itiser_stop(bed->target, stop_ms, bed_stopped, bed);
 }
 

@@ -30,6 +30,8 @@ struct wire_bed {
     struct event *wake;
     pthread_t thread;
     uint16_t port; /* network order */
+    /* In the target's thread, right before it stops: it has had no chance to notice. */
+    void (*before_stop)(void);
 };
 
 /* LUN 0: 64 MiB of memory; LUN 1: null. All ways in, on 127.0.0.1. */
