@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rules file: which sockets may become SDP. docs/sdp.md has its language. */
+#ifndef ITAPI_ULP_SDP_POLICY_SDP_POLICY_H
+#define ITAPI_ULP_SDP_POLICY_SDP_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct sdp_policy;
+
+enum sdp_policy_role {
+    SDP_POLICY_CLIENT, /* calls connect; the address is the peer's */
+    SDP_POLICY_SERVER  /* calls listen, or has accepted; the address is its own */
+};
+
+struct sdp_policy_answer {
+    bool sdp;         /* SDP where the peer agrees; false: TCP */
+    unsigned line;    /* of the rule in the file; 0: no rule matches */
+    const char *file; /* or "built in" */
+    const char *text; /* the rule; of a built-in one with the reason behind it */
+};
+
+/* What else the file says; 0 or NULL: not said. */
+struct sdp_policy_settings {
+    const char *key_file;
+    const char *interface; /* IT-API's name of the Interface */
+    uint16_t mapper_port;
+    uint32_t patience_ms;
+    uint32_t negative_s;
+    uint32_t zcopy_from; /* octets; see zcopy_set */
+    bool zcopy_set;
+    bool crc_off;
+};
+
+/*
+ * NULL: $IT_SDP_CONFIG, else SYSCONFDIR/itapi/sdp.conf, else the built-in rules alone. The built-in
+ * rules stand behind those of the file. Below 0: -errno, and *complaint (to be freed) is a line that
+ * says where and what. Later calls do not read the file again.
+ */
+int sdp_policy_load(const char *path, struct sdp_policy **policy, char **complaint);
+void sdp_policy_free(struct sdp_policy *policy);
+
+/* program: the last part of its path. Thread safe; no heap, no file. */
+void sdp_policy_ask(const struct sdp_policy *policy, enum sdp_policy_role role, const char *program,
+                    const struct sockaddr *address, struct sdp_policy_answer *answer);
+
+const struct sdp_policy_settings *sdp_policy_settings(const struct sdp_policy *policy);
+
+/* The program of this process, as rules name it: a script has the name of its interpreter. */
+const char *sdp_policy_program(void);
+
+#endif /* ITAPI_ULP_SDP_POLICY_SDP_POLICY_H */
