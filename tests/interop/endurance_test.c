@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * endurance_test [CONNECTIONS]: connections one after the other between the same two processes, made
- * and ended by either side in turn, each with a message both ways. Neither process may grow.
+ * endurance_test [CONNECTIONS]: connections one after the other between the same two processes,
+ * made and ended by either side in turn, each with a message both ways. Neither process may grow.
  */
 #include <stdio.h>
 #include <stdlib.h>
