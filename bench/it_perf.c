@@ -5,6 +5,7 @@
 #include "common/output.h"
 #include "common/tcp.h"
 #include "perf_compare.h"
+#include "perf_control.h"
 #include "perf_heap.h"
 #include "perf_interrupt.h"
 #include "perf_json.h"
@@ -110,6 +111,7 @@ static int run_loopback(const struct perf_options *options)
     if (listener < 0)
         return EXIT_FAILED;
     (void)snprintf(port, sizeof(port), "%u", tcp_local_port(listener));
+    control_share_terminal();
     server = fork();
     if (server < 0) {
         complain_errno("fork");
@@ -129,8 +131,11 @@ static int run_loopback(const struct perf_options *options)
     /* After a failure here, the server may still wait for something. */
     if (outcome != EXIT_FINE)
         (void)kill(server, SIGTERM);
-    if (waitpid(server, &status, 0) != server || status != 0)
+    if (waitpid(server, &status, 0) != server || status != 0) {
+        if (WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM)
+            complain("the server's process was killed by signal %d", WTERMSIG(status));
         outcome = EXIT_FAILED;
+    }
     return outcome;
 }
 

@@ -45,17 +45,20 @@ static const char *judgement(double loss, double tolerance)
 
 static void print_head(void)
 {
-    (void)printf("%-10s %-5s %-4s %9s %-4s %-6s %12s %12s %-18s %7s %7s\n", "", "op", "", "size",
+    (void)printf("%-10s %-5s %-4s %9s %-4s %-6s %12s %12s %-7s %7s %7s\n", "", "op", "", "size",
                  "mode", "CRC", "old", "new", "", "ratio", "of CPU");
 }
 
 static void print_row(const struct perf_record *old, const struct perf_record *now,
                       double tolerance)
 {
-    (void)printf("%-10s %-5s %-4s %9" PRIu64 " %-4s %-6s %12.3f %12.3f %-18s %7.3f",
+    char unit[PERF_TABLE_UNIT_SIZE];
+
+    perf_table_unit(now, unit);
+    (void)printf("%-10s %-5s %-4s %9" PRIu64 " %-4s %-6s %12.3f %12.3f %-7s %7.3f",
                  perf_table_name(now), now->op, now->measure, now->size, now->mode, now->crc,
                  perf_table_value(old, old->own.value.median),
-                 perf_table_value(now, now->own.value.median), perf_table_unit(now),
+                 perf_table_value(now, now->own.value.median), unit,
                  now->own.value.median / old->own.value.median);
     if (isfinite(old->own.cpu_us_per_message) && isfinite(now->own.cpu_us_per_message))
         (void)printf(" %7.3f", now->own.cpu_us_per_message / old->own.cpu_us_per_message);

@@ -26,20 +26,31 @@ enum {
     NUMBERS_MAX = 16,
 };
 
+static bool shared_terminal;
+
+void control_share_terminal(void)
+{
+    shared_terminal = true;
+}
+
+/* A side that gives up has said why where it runs. */
+static bool complain_of_loss(void)
+{
+    if (errno != ECONNRESET && errno != EPIPE)
+        complain_errno("control connection");
+    else if (!shared_terminal)
+        complain("the other side has given up, and says why there");
+    return false;
+}
+
 static bool put_bytes(int sd, const void *bytes, size_t count)
 {
-    if (tcp_send(sd, bytes, count))
-        return true;
-    complain_errno("control connection");
-    return false;
+    return tcp_send(sd, bytes, count) || complain_of_loss();
 }
 
 static bool get_bytes(int sd, void *bytes, size_t count)
 {
-    if (tcp_receive(sd, bytes, count))
-        return true;
-    complain_errno("control connection");
-    return false;
+    return tcp_receive(sd, bytes, count) || complain_of_loss();
 }
 
 static bool put(int sd, const uint64_t *numbers, size_t count)

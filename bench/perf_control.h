@@ -31,6 +31,9 @@ struct contact {
     uint64_t address;
 };
 
+/* Both sides write to one terminal, so that one has said already why the other one is left alone. */
+void control_share_terminal(void);
+
 /*
  * The first thing on either side: the peer is an it_perf of the same version. False after a
  * message.

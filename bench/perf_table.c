@@ -17,11 +17,9 @@ double perf_table_value(const struct perf_record *record, double value)
     return is_latency(record) ? value : value / 1e6;
 }
 
-const char *perf_table_unit(const struct perf_record *record)
+void perf_table_unit(const struct perf_record *record, char unit[PERF_TABLE_UNIT_SIZE])
 {
-    if (is_latency(record))
-        return "us";
-    return strcmp(record->measure, perf_measure_name(PERF_BW)) == 0 ? "MB/s" : "million messages/s";
+    (void)snprintf(unit, PERF_TABLE_UNIT_SIZE, "%s%s", is_latency(record) ? "" : "M", record->unit);
 }
 
 const char *perf_table_name(const struct perf_record *record)
@@ -39,6 +37,9 @@ static void print_number(double number, int digits)
 
 static void print_title(const struct perf_record *record)
 {
+    char unit[PERF_TABLE_UNIT_SIZE];
+
+    perf_table_unit(record, unit);
     (void)printf("%s %s, %" PRIu64 " bytes, %s", record->op, record->measure, record->size,
                  record->mode);
     if (record->spin_us != ITX_SPIN_DEFAULT)
@@ -46,8 +47,7 @@ static void print_title(const struct perf_record *record)
     if (record->congestion[0] != '\0')
         (void)printf(" (plain TCP with %s)", record->congestion);
     (void)printf(", CRC %s, depth %" PRIu64 ", %" PRIu64 " runs of %" PRIu64 " messages; %s\n",
-                 record->crc, record->depth, record->runs, record->own.iters,
-                 perf_table_unit(record));
+                 record->crc, record->depth, record->runs, record->own.iters, unit);
     (void)printf("  %-10s %9s %9s %9s %9s %9s %9s", "", "median", "min", "max", "x of tcp",
                  "CPU us", "CPU s/GB");
     if (isfinite(record->own.p50_us))

@@ -11,10 +11,12 @@
 void perf_table_print(const struct perf_records *records, size_t from);
 
 /*
- * A value in the unit that perf_table_unit tells: bytes and messages per second are large numbers.
+ * Bytes and messages per second are large numbers: a value in millions, and the record's unit with
+ * an M in front.
  */
+#define PERF_TABLE_UNIT_SIZE (PERF_WORD_SIZE + 1)
 double perf_table_value(const struct perf_record *record, double value);
-const char *perf_table_unit(const struct perf_record *record);
+void perf_table_unit(const struct perf_record *record, char unit[PERF_TABLE_UNIT_SIZE]);
 
 /* How the table calls a transport: tcp, uiwarp, siw0. */
 const char *perf_table_name(const struct perf_record *record);

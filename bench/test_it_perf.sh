@@ -108,6 +108,15 @@ grep -q '"transport": "tcp"' "$folder/all" || fail "no TCP: $(cat "$folder/all")
 timeout 60 "$it_perf" --loopback --runs 2 --seconds 0.01 --transport tcp >"$folder/table" || fail '--seconds fails'
 grep -q '^  tcp .*[0-9]' "$folder/table" || fail "no table: $(cat "$folder/table")"
 
+# The table has the unit of the JSON; of large numbers, millions of it.
+for measure in lat bw rate; do
+    measure "$folder/one" --measure "$measure"
+    unit=$(sed -n 's/.*"unit": "\([^"]*\)".*/\1/p' "$folder/one")
+    [ "$measure" = lat ] || unit=M$unit
+    timeout 60 "$it_perf" --loopback --runs 1 --iters 20 --measure "$measure" >"$folder/table" || fail "no table: $measure"
+    grep -q "messages; $unit\$" "$folder/table" || fail "the unit is not $unit: $(cat "$folder/table")"
+done
+
 expect() { # expect STATUS ARGUMENTS...
     local status=0
     timeout 60 "$it_perf" "${@:2}" >"$folder/output" 2>"$folder/errors" || status=$?

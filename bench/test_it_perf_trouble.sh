@@ -89,6 +89,7 @@ refused '--json is not for' compare --json one two
 refused 'No such file' compare "$folder/none" "$folder/none"
 ends 1 'congestion control "nowhere"' "$it_perf" --loopback --transport tcp --congestion nowhere
 ends 1 'it_ia_create of "nowhere0"' "$it_perf" --loopback --ia nowhere0
+[ "$(wc -l <"$folder/errors")" = 1 ] || fail "a second line, about the other process: $(cat "$folder/errors")"
 ends 1 'cannot connect' "$it_perf" client 127.0.0.1 --port 1
 ends 1 'Name or service not known\|name resolution' "$it_perf" client nobody.invalid
 
