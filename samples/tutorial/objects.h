@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The objects of one connection: step 2 makes them, and the later steps use them. */
+#ifndef ITAPI_SAMPLES_TUTORIAL_OBJECTS_H
+#define ITAPI_SAMPLES_TUTORIAL_OBJECTS_H
+
+#include <itx_api.h>
+
+#include <stdbool.h>
+
+/* Where things lie in the memory that is registered. */
+#define OUT_AT      0   /* what is sent */
+#define IN_AT       256 /* where messages come */
+#define MEMORY_SIZE 512
+
+struct rdma {
+    it_ia_handle_t ia;
+    it_pz_handle_t pz;
+    it_lmr_handle_t lmr;
+    it_rmr_context_t key;       /* what a peer needs to reach the memory */
+    it_evd_handle_t requests;   /* completions of what this side has asked for */
+    it_evd_handle_t receives;   /* messages that have come */
+    it_evd_handle_t connection; /* what becomes of the connection */
+    it_ep_handle_t ep;
+    char *memory;
+};
+
+/* Ends the program if a call has failed. */
+void check(it_status_t status, const char *call);
+
+/* Makes everything. With the first receive posted, so that no message can come too early. */
+void rdma_open(struct rdma *rdma);
+void rdma_close(struct rdma *rdma);
+
+/* A piece of the memory, as requests and receives want it. */
+it_lmr_triplet_t rdma_piece(const struct rdma *rdma, size_t at, size_t length);
+
+/* A place for one message, at IN_AT. */
+void rdma_post_receive(struct rdma *rdma);
+
+/* Waits for a completion. False if it is no success: the connection has ended. */
+bool rdma_completed(it_evd_handle_t evd, uint32_t *length);
+
+/* Waits for the event that is wanted of the connection; another one ends the program. */
+void rdma_wait_connection(struct rdma *rdma, it_event_type_t wanted);
+
+#endif

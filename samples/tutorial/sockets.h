@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The sockets of the tutorial: all that step 1 needs, and what later steps start with. */
+#ifndef ITAPI_SAMPLES_TUTORIAL_SOCKETS_H
+#define ITAPI_SAMPLES_TUTORIAL_SOCKETS_H
+
+#include <stdbool.h>
+
+#define LINE_SIZE 256 /* octets of a line, its end included */
+
+/* Says what went wrong, and ends the program. */
+_Noreturn void fail(const char *what, const char *why);
+
+/* A listener; it prints its port, since "0" is any free one. */
+int listen_on(const char *port);
+
+/*
+ * One line, without its end, and not an octet more: what follows may be no text. False at the end
+ * of the stream.
+ */
+bool read_line(int tcp, char line[LINE_SIZE]);
+void write_line(int tcp, const char *line);
+
+/*
+ * stepN server [PORT]              serves one client after the other
+ * stepN client HOST PORT TEXT...   asks for an echo of each text
+ */
+int run(int argc, char **argv, void (*serve)(int tcp), void (*ask)(int tcp, char **texts));
+
+#endif
