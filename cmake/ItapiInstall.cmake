@@ -56,7 +56,7 @@ foreach(program IN ITEMS it_info it_trace it_perf)
     endif()
 endforeach()
 # The README's links lead to the same places as in the source tree.
-install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs samples DESTINATION "${CMAKE_INSTALL_DOCDIR}"
     PATTERN CMakeLists.txt EXCLUDE
     PATTERN "test_*.sh" EXCLUDE)
