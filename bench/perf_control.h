@@ -31,7 +31,7 @@ struct contact {
     uint64_t address;
 };
 
-/* Both sides write to one terminal, so that one has said already why the other one is left alone. */
+/* Both sides write to one terminal: where one gives up, its own message is enough. */
 void control_share_terminal(void);
 
 /*
