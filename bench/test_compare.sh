@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_compare.sh BUILD_DIR: a tiny comparison leaves good results; how fast anybody is, is not looked at.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 build=$1
@@ -46,25 +47,25 @@ mkdir "$folder/bin"
 ln -s "$(command -v taskset)" "$folder/bin/taskset"
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$folder/bin/python3"
 (cd / && PATH=$folder/bin exec "$here/compare" --build "$build" --only tcp,ucx,fi_pingpong --sizes 64 \
-    --patterns send_lat --runs 1 --seconds 0.01 --timeout 60 --out "$folder/alone") </dev/null >"$folder/log" 2>&1 ||
+    --patterns send_lat --runs 1 --seconds 0.01 --timeout $((60 * factor)) --out "$folder/alone") </dev/null >"$folder/log" 2>&1 ||
     fail "the comparison fails without peers: $(cat "$folder/log")"
 for peer in ucx_perftest fi_pingpong; do
     grep -q "$peer is not installed" "$folder/log" || fail "not said that $peer is missing: $(cat "$folder/log")"
 done
 
 "$here/compare" --build "$build" --only itapi,itapi_nospin,tcp,tcp_same,tcp_sums --sizes 64,4k --patterns send_lat,send_lat_wait,write_bw --runs 1 \
-    --seconds 0.01 --timeout 60 --out "$folder/out" >"$folder/log" 2>&1 ||
+    --seconds 0.01 --timeout $((60 * factor)) --out "$folder/out" >"$folder/log" 2>&1 ||
     fail "the comparison fails: $(cat "$folder/log")"
 "$here/compare_lib/check" "$folder/out" || fail 'the results are not good'
 
 # A build beside itself: each row has its ratio.
 "$here/compare" --build "$build" --before "$build" --sizes 64,4k --patterns send_lat,write_bw --runs 1 \
-    --seconds 0.01 --timeout 60 --out "$folder/before" >"$folder/log" 2>&1 ||
+    --seconds 0.01 --timeout $((60 * factor)) --out "$folder/before" >"$folder/log" 2>&1 ||
     fail "the comparison with a build before fails: $(cat "$folder/log")"
 [ "$(grep -cE '^(Send ping|RDMA Write stream|geometric mean).* [0-9]+[.][0-9]{3} +[0-9]+[.][0-9]{3}  (ok|slower)$' "$folder/log")" = 4 ] ||
     fail "the rows of a build before: $(cat "$folder/log")"
 "$here/compare" --build "$build" --before "$folder" --sizes 64 --patterns send_lat --runs 1 \
-    --seconds 0.01 --timeout 60 --out "$folder/none" >"$folder/log" 2>&1 || fail "no build before: $(cat "$folder/log")"
+    --seconds 0.01 --timeout $((60 * factor)) --out "$folder/none" >"$folder/log" 2>&1 || fail "no build before: $(cat "$folder/log")"
 grep -q 'nothing to set beside' "$folder/log" || fail "not said that there is no build before: $(cat "$folder/log")"
 
 # Who is not there is named, and who fails has no figure.
@@ -95,10 +96,10 @@ for signal in INT TERM HUP KILL; do
     : >"$folder/started"
     # A shell's background has SIGINT ignored; this has not.
     python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); os.execv(sys.argv[1], sys.argv[1:])' \
-        "$here/compare" --build "$folder/endless" --only itapi --sizes 64 --patterns send_lat --timeout 60 \
+        "$here/compare" --build "$folder/endless" --only itapi --sizes 64 --patterns send_lat --timeout $((60 * factor)) \
         --out "$folder/interrupted" >"$folder/log" 2>&1 &
     comparison=$!
-    timeout 60 sh -c "until [ -s '$folder/started' ]; do sleep 0.05; done" || fail 'nothing is started'
+    timeout $((60 * factor)) sh -c "until [ -s '$folder/started' ]; do sleep 0.05; done" || fail 'nothing is started'
     kill -"$signal" "$comparison"
     wait "$comparison" 2>/dev/null || true
     for _ in {1..200}; do

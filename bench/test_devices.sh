@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_devices.sh IT_PERF DEVICE...: every pattern moves its data on devices of rdma-core, no matter how fast.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 
 it_perf=$1
 shift
 
 run() { # run ARGUMENTS...
     local json
-    json=$(timeout 120 "$it_perf" --loopback --runs 1 --iters 50 --verify --json --depth 16 "$@") ||
+    json=$(timeout $((120 * factor)) "$it_perf" --loopback --runs 1 --iters 50 --verify --json --depth 16 "$@") ||
         { echo "failed: $*" >&2 && exit 1; }
     grep -q '"crc": "device".*"value": [0-9]' <<<"$json" || { echo "no good JSON: $*: $json" >&2 && exit 1; }
 }

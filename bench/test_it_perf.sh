@@ -3,13 +3,14 @@
 # test_it_perf.sh IT_PERF [SANITIZER]: every pattern moves its data correctly, in a few short runs.
 # How fast, is not looked at: that would fail on a busy machine.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 . "$(dirname "${BASH_SOURCE[0]}")/../samples/common/server.bash"
 
 it_perf=$1
 
 # run ARGUMENTS...: two runs of 50 messages, ours and TCP's, in both processes.
 run() {
-    timeout 60 "$it_perf" --loopback --runs 2 --iters 50 --verify --reference tcp --json \
+    timeout $((60 * factor)) "$it_perf" --loopback --runs 2 --iters 50 --verify --reference tcp --json \
         --depth 16 "$@" >"$folder/json" || fail "failed: $*"
     grep -q '"value": [0-9].*"reference": [0-9].*"ratio": [0-9]' "$folder/json" ||
         fail "no good JSON: $*: $(cat "$folder/json")"
@@ -29,7 +30,7 @@ done
 # ThreadSanitizer is right about this pattern: memory is polled while the library writes it.
 [ "${2-}" = thread ] || run --op write --measure lat --size 5000
 run --op send --measure lat --size 1m
-timeout 60 "$it_perf" --loopback --runs 1 --iters 50 --depth 1 --size 0 >/dev/null ||
+timeout $((60 * factor)) "$it_perf" --loopback --runs 1 --iters 50 --depth 1 --size 0 >/dev/null ||
     fail 'empty messages: failed'
 
 # Plain TCP with another congestion control, which every kernel has, and with sums.
@@ -41,7 +42,7 @@ done
 
 # The client alone polls.
 for op in send write read; do
-    timeout 60 "$it_perf" --loopback --runs 1 --iters 50 --verify --op "$op" --measure bw --mode client >/dev/null ||
+    timeout $((60 * factor)) "$it_perf" --loopback --runs 1 --iters 50 --verify --op "$op" --measure bw --mode client >/dev/null ||
         fail "--mode client: $op failed"
 done
 
@@ -81,7 +82,7 @@ END
 }
 
 measure() { # measure FILE ARGUMENTS...: one run of 20 messages
-    timeout 60 "$it_perf" --loopback --runs 1 --iters 20 --depth 8 --json "${@:2}" >"$1" || fail "failed: ${*:2}"
+    timeout $((60 * factor)) "$it_perf" --loopback --runs 1 --iters 20 --depth 8 --json "${@:2}" >"$1" || fail "failed: ${*:2}"
 }
 
 measure "$folder/one" --percentiles --reference tcp
@@ -105,7 +106,7 @@ fi
 measure "$folder/all" --transport all --op write --measure rate
 grep -q '"ia": "uiwarp".*"reference": [0-9]' "$folder/all" || fail "no uiwarp: $(cat "$folder/all")"
 grep -q '"transport": "tcp"' "$folder/all" || fail "no TCP: $(cat "$folder/all")"
-timeout 60 "$it_perf" --loopback --runs 2 --seconds 0.01 --transport tcp >"$folder/table" || fail '--seconds fails'
+timeout $((60 * factor)) "$it_perf" --loopback --runs 2 --seconds 0.01 --transport tcp >"$folder/table" || fail '--seconds fails'
 grep -q '^  tcp .*[0-9]' "$folder/table" || fail "no table: $(cat "$folder/table")"
 
 # The table has the unit of the JSON; of large numbers, millions of it.
@@ -113,13 +114,13 @@ for measure in lat bw rate; do
     measure "$folder/one" --measure "$measure"
     unit=$(sed -n 's/.*"unit": "\([^"]*\)".*/\1/p' "$folder/one")
     [ "$measure" = lat ] || unit=M$unit
-    timeout 60 "$it_perf" --loopback --runs 1 --iters 20 --measure "$measure" >"$folder/table" || fail "no table: $measure"
+    timeout $((60 * factor)) "$it_perf" --loopback --runs 1 --iters 20 --measure "$measure" >"$folder/table" || fail "no table: $measure"
     grep -q "messages; $unit\$" "$folder/table" || fail "the unit is not $unit: $(cat "$folder/table")"
 done
 
 expect() { # expect STATUS ARGUMENTS...
     local status=0
-    timeout 60 "$it_perf" "${@:2}" >"$folder/output" 2>"$folder/errors" || status=$?
+    timeout $((60 * factor)) "$it_perf" "${@:2}" >"$folder/output" 2>"$folder/errors" || status=$?
     [ "$status" = "$1" ] || fail "exit status $status, not $1: ${*:2}: $(cat "$folder/output" "$folder/errors")"
 }
 
@@ -137,11 +138,11 @@ sed 's/"size": 100/"size": -100/' "$folder/waits" >"$folder/other"
 expect 2 compare "$folder/waits" "$folder/other"
 
 start_server "$it_perf" server --port 0 --once
-timeout 60 "$it_perf" client localhost --port "$port" --runs 1 --iters 20 --matrix --sizes 1,3 --mode wait >/dev/null ||
+timeout $((60 * factor)) "$it_perf" client localhost --port "$port" --runs 1 --iters 20 --matrix --sizes 1,3 --mode wait >/dev/null ||
     fail 'the client failed with a matrix'
 wait_server || fail 'the server failed with a matrix'
 
 start_server "$it_perf" server --port 0 --once
-timeout 60 "$it_perf" client localhost --port "$port" --runs 1 --iters 50 >/dev/null ||
+timeout $((60 * factor)) "$it_perf" client localhost --port "$port" --runs 1 --iters 50 >/dev/null ||
     fail 'the client failed'
 wait_server || fail 'the server failed'

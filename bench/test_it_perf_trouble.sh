@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_it_perf_trouble.sh IT_PERF: what cannot be done is refused in one line, what goes wrong is told, and nothing is left behind.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 here=$(dirname "${BASH_SOURCE[0]}")
 . "$here/../samples/common/server.bash"
 
@@ -15,14 +16,14 @@ endless=(--runs 1 --seconds 3600 --measure bw --size 64k)
 # ends STATUS TEXT COMMAND...: with that exit status and one line about it on stderr.
 ends() {
     local status=0
-    timeout 60 "${@:3}" >"$folder/output" 2>"$folder/errors" || status=$?
+    timeout $((60 * factor)) "${@:3}" >"$folder/output" 2>"$folder/errors" || status=$?
     [ "$status" = "$1" ] || fail "exit status $status, not $1: ${*:3}: $(cat "$folder/errors")"
     [ -z "$2" ] || grep -qi -- "$2" "$folder/errors" || fail "nothing about \"$2\": ${*:3}: $(cat "$folder/errors")"
 }
 
 # server_tells COUNT TEXT: at least COUNT lines of the server hold TEXT (the client that is killed may add one). A guest's line may come after the next guest is served.
 server_tells() {
-    timeout 60 bash -c 'until [ "$(grep -c -- "$1" "$2")" -ge "$0" ]; do sleep 0.1; done' "$1" "$2" "$folder/server.log" ||
+    timeout $((60 * factor)) bash -c 'until [ "$(grep -c -- "$1" "$2")" -ge "$0" ]; do sleep 0.1; done' "$1" "$2" "$folder/server.log" ||
         fail "the server does not say $1 times: $2"
 }
 
@@ -107,7 +108,7 @@ ends 0 '' "$it_perf" --loopback "${few[@]}"
 [ ! -s "$folder/errors" ] || fail "progress without a terminal: $(cat "$folder/errors")"
 if command -v script >/dev/null; then
     on_terminal() {
-        timeout 60 script -qec "'$it_perf' --loopback $*" "$folder/terminal" >/dev/null </dev/null || true
+        timeout $((60 * factor)) script -qec "'$it_perf' --loopback $*" "$folder/terminal" >/dev/null </dev/null || true
     }
     on_terminal --runs 2 --iters 20
     grep -q 'send lat, 64 bytes: uiwarp, run 2 of 2' "$folder/terminal" || fail 'no progress on a terminal'

@@ -9,7 +9,6 @@
 # NAME is the program's name (in bin/tests of the build folder). A plain test that exits with 77 is
 # reported as skipped. Every test may use tests/support (#include "support/x.h").
 
-include(ItapiTimeLimits)
 
 if(ITAPI_SANITIZE STREQUAL "thread")
     set(ITAPI_CRITERION OFF)

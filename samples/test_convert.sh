@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_convert.sh CONVERT: runs the sample with files of several sizes, over IPv4 and IPv6.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 . "$(dirname "${BASH_SOURCE[0]}")/common/server.bash"
 
 convert=$1
@@ -22,7 +23,7 @@ head -c 1048579 /dev/urandom >"$folder/one MiB and three"
 start_server "$convert" server --port 0
 for host in "${hosts[@]}"; do
     for file in empty 'one byte' 'one MiB and three'; do
-        timeout 60 "$convert" client "$host" "$port" "$folder/$file" >"$folder/client.log" 2>&1 ||
+        timeout $((60 * factor)) "$convert" client "$host" "$port" "$folder/$file" >"$folder/client.log" 2>&1 ||
             { cat "$folder/client.log"; fail "$file over $host: the client failed"; }
         grep -q "$(sha256sum <"$folder/$file" | cut -d ' ' -f 1)" "$folder/client.log" ||
             fail "$file over $host: wrong SHA-256"
@@ -35,10 +36,10 @@ status=0
 (exec 3<>"/dev/tcp/127.0.0.1/$port" && printf 'GET / HTTP/1.0\r\n\r\n' >&3)
 (exec 3<>"/dev/tcp/127.0.0.1/$port")
 cat "$folder/one byte" |
-    timeout 60 "$convert" client 127.0.0.1 "$port" /dev/stdin >/dev/null || fail 'a pipe: failed'
+    timeout $((60 * factor)) "$convert" client 127.0.0.1 "$port" /dev/stdin >/dev/null || fail 'a pipe: failed'
 end_server
 
 start_server "$convert" server --port 0 --bind 127.0.0.1 --once
-timeout 60 "$convert" client 127.0.0.1 "$port" "$folder/one byte" >/dev/null ||
+timeout $((60 * factor)) "$convert" client 127.0.0.1 "$port" "$folder/one byte" >/dev/null ||
     fail '--once: the client failed'
 wait_server || fail '--once: the server failed'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_exs.sh EXS_PROGRAM...: runs each sample of Extended Sockets with files of several sizes.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 . "$(dirname "${BASH_SOURCE[0]}")/common/server.bash"
 
 head -c 0 /dev/urandom >"$folder/empty"
@@ -10,7 +11,7 @@ head -c 3000003 /dev/urandom >"$folder/large"
 
 # run PROGRAM CLIENT_ARGUMENT...
 run() {
-    timeout 60 "$1" client 127.0.0.1 "$port" "${@:2}" >"$folder/client.log" 2>"$folder/client.err" ||
+    timeout $((60 * factor)) "$1" client 127.0.0.1 "$port" "${@:2}" >"$folder/client.log" 2>"$folder/client.err" ||
         { cat "$folder/client.err"; fail "${1##*/} ${*:2}: the client failed"; }
 }
 
@@ -39,5 +40,5 @@ for program; do
 done
 
 status=0
-timeout 60 "$1" client 127.0.0.1 1 "$folder/one" 2>"$folder/client.log" || status=$?
+timeout $((60 * factor)) "$1" client 127.0.0.1 1 "$folder/one" 2>"$folder/client.log" || status=$?
 [ "$status" = 1 ] && grep -q 'Connection refused' "$folder/client.log" || fail 'connecting to nobody'

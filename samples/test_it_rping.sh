@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_it_rping.sh IT_RPING: the sample's client and server with each other, and wrong usage.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 . "$(dirname "${BASH_SOURCE[0]}")/common/server.bash"
 
 it_rping=$1
@@ -10,7 +11,7 @@ hosts=(127.0.0.1)
 
 # client ARGUMENTS...: runs a client; what it prints goes to $folder/client.log.
 client() {
-    timeout 60 "$it_rping" -c -p "$port" "$@" >"$folder/client.log" 2>&1 ||
+    timeout $((60 * factor)) "$it_rping" -c -p "$port" "$@" >"$folder/client.log" 2>&1 ||
         { cat "$folder/client.log"; fail "client $*: failed"; }
 }
 
@@ -27,7 +28,7 @@ wait_for() {
 refused() {
     local wanted=$1 pattern=$2 status=0
     shift 2
-    timeout 60 "$it_rping" "$@" >"$folder/stdout" 2>"$folder/stderr" || status=$?
+    timeout $((60 * factor)) "$it_rping" "$@" >"$folder/stdout" 2>"$folder/stderr" || status=$?
     [ "$status" = "$wanted" ] || fail "$*: status $status, not $wanted"
     [ "$(wc -l <"$folder/stderr")" = 1 ] || fail "$*: no message, or more than one"
     grep -q -e "$pattern" "$folder/stderr" || fail "$*: says: $(cat "$folder/stderr")"
@@ -95,12 +96,12 @@ start_server "$it_rping" -s -p 0 -C 3
 client -a 127.0.0.1 -C 3
 wait_server || fail '-C: the server failed'
 start_server "$it_rping" -s -p 0 -C 3
-! timeout 60 "$it_rping" -c -a 127.0.0.1 -p "$port" -C 4 >"$folder/client.log" 2>&1 ||
+! timeout $((60 * factor)) "$it_rping" -c -a 127.0.0.1 -p "$port" -C 4 >"$folder/client.log" 2>&1 ||
     fail '-C: the client got more pings than the server gives'
 wait_server || fail '-C: the server failed'
 grep -q '^client 127.0.0.1: 3 pings' "$folder/server.log" || fail '-C: the server gave others'
 start_server "$it_rping" -s -p 0 -S 64
-! timeout 60 "$it_rping" -c -a 127.0.0.1 -p "$port" -S 65 >"$folder/client.log" 2>&1 ||
+! timeout $((60 * factor)) "$it_rping" -c -a 127.0.0.1 -p "$port" -S 65 >"$folder/client.log" 2>&1 ||
     fail '-S: the server takes more'
 ! wait_server || fail '-S: the server does not mind'
 grep -q 'its buffer has 65 bytes; 1 to 64 are taken' "$folder/server.log" ||

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_rdma_rw.sh RDMA_RW: runs the two sides in every combination of reading and writing.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 . "$(dirname "${BASH_SOURCE[0]}")/common/server.bash"
 
 rdma_rw=$1
@@ -20,7 +21,7 @@ for host in "${hosts[@]}"; do
     for server in read write; do
         for client in read write; do
             start_server "$rdma_rw" server "$server" 0
-            timeout 60 "$rdma_rw" client "$client" "$host" "$port" >"$folder/client.log" 2>&1 ||
+            timeout $((60 * factor)) "$rdma_rw" client "$client" "$host" "$port" >"$folder/client.log" 2>&1 ||
                 { cat "$folder/client.log"; fail "client $client over $host: failed"; }
             wait_server || fail "server $server: failed"
             grep -q "$(trace "$client" client)" "$folder/server.log" ||
@@ -36,7 +37,7 @@ for host in "${hosts[@]}"; do
 done
 
 status=0
-timeout 60 "$rdma_rw" client read 127.0.0.1 1 2>"$folder/client.log" || status=$?
+timeout $((60 * factor)) "$rdma_rw" client read 127.0.0.1 1 2>"$folder/client.log" || status=$?
 [ "$status" = 1 ] || fail 'connecting to nobody works'
 grep -q 'IT_CM_MSG_CONN_NONPEER_REJECT_EVENT' "$folder/client.log" ||
     fail 'connecting to nobody is not explained'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_it_trace.sh IT_TRACE IT_RPING: the counters of a running it_rping, by path and by process.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 . "$(dirname "${BASH_SOURCE[0]}")/../samples/common/server.bash"
 
 it_trace=$1 it_rping=$2
@@ -9,7 +10,7 @@ it_trace=$1 it_rping=$2
 status() { # status WANTED COMMAND...
     local wanted=$1 got=0
     shift
-    timeout 60 "$@" >"$folder/out" 2>"$folder/err" || got=$?
+    timeout $((60 * factor)) "$@" >"$folder/out" 2>"$folder/err" || got=$?
     [ "$got" = "$wanted" ] || fail "exit status $got, not $wanted: $* $(cat "$folder/err")"
 }
 
@@ -25,7 +26,7 @@ if [ ! -S "$socket" ]; then # the server may be a child of its launcher
 fi
 pid=${socket##*.}
 
-timeout 60 "$it_rping" -c -a 127.0.0.1 -p "$port" -C 20 -S 2000 >/dev/null || fail 'the client failed'
+timeout $((60 * factor)) "$it_rping" -c -a 127.0.0.1 -p "$port" -C 20 -S 2000 >/dev/null || fail 'the client failed'
 
 status 0 "$it_trace" "$socket"
 has "^itapi .*pid=$pid "
@@ -73,7 +74,7 @@ status 0 "$it_trace" "$socket"
 # With --watch, until it has gone.
 "$it_trace" --watch 0.05 "$socket" >"$folder/watched" 2>"$folder/err" &
 watch=$!
-timeout 60 sh -c 'until grep -q ^itapi "$0"; do sleep 0.05; done' "$folder/watched" || fail 'nothing is watched'
+timeout $((60 * factor)) sh -c 'until grep -q ^itapi "$0"; do sleep 0.05; done' "$folder/watched" || fail 'nothing is watched'
 kill -KILL "$pid"
 got=0
 wait "$watch" || got=$?

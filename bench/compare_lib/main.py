@@ -69,8 +69,8 @@ def seconds_option(text: str) -> float:
         value = float(text)
     except ValueError:
         value = 0.0
-    if not 0.001 <= value <= 60:
-        raise argparse.ArgumentTypeError(f"no time from 0.001 to 60 s: {text}")
+    if not 0.001 <= value <= 3600:
+        raise argparse.ArgumentTypeError(f"no time from 0.001 to 3600 s: {text}")
     return value
 
 

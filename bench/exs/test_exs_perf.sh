@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_exs_perf.sh EXS_PERF: each row once, a short one; how fast it is, is not looked at.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 
 exs_perf=$1
 
@@ -13,7 +14,7 @@ fail() {
 # row NAME UNIT OPTION...
 row() {
     local line
-    line=$(timeout 60 "$exs_perf" --seconds 0.05 "${@:3}" "$1") || fail "$1: failed"
+    line=$(timeout $((60 * factor)) "$exs_perf" --seconds 0.05 "${@:3}" "$1") || fail "$1: failed"
     [[ $line =~ ^$1\ [0-9]+\ [0-9.e+]+\ $2$ ]] || fail "$1: \"$line\""
 }
 

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # test_tutorial.sh BIN_DIR: each step of the tutorial does what docs/tutorial.md says of it.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 . "$(dirname "${BASH_SOURCE[0]}")/../common/server.bash"
 
 bin=$1
 
 # client STEP TEXT...: what it prints.
 client() {
-    timeout 60 "$bin/$1" client 127.0.0.1 "$port" "${@:2}" 2>&1 || fail "$1: the client fails"
+    timeout $((60 * factor)) "$bin/$1" client 127.0.0.1 "$port" "${@:2}" 2>&1 || fail "$1: the client fails"
 }
 
 expect() { # expect TEXT LINES
@@ -47,7 +48,7 @@ start_server "$bin/step6" server
 exec 3<>"/dev/tcp/127.0.0.1/$port"
 clients=()
 for number in 1 2 3 4; do
-    timeout 60 "$bin/step4" client 127.0.0.1 "$port" one 'two words' >"$folder/client$number" 2>&1 &
+    timeout $((60 * factor)) "$bin/step4" client 127.0.0.1 "$port" one 'two words' >"$folder/client$number" 2>&1 &
     clients+=($!)
 done
 expect "$tcp" "$(client step1 one 'two words')"

@@ -4,6 +4,7 @@
 # completion polled: those of its sources, not of the library that it calls. And the heap of idle queue pairs, beyond
 # that of their endpoints. Fails above the limits. `top` shows the functions.
 set -euo pipefail
+factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 
 program=${1:?usage: ofa_cost.sh PROGRAM ENDPOINT [top]}
 endpoint=${2:?}
@@ -17,7 +18,7 @@ failed=0
 
 # count OPERATION FUNCTION: lines "INSTRUCTIONS FILE:FUNCTION" of ours, within FUNCTION of the program.
 count() {
-    timeout 60 valgrind --tool=callgrind --fair-sched=yes --toggle-collect="$2" --callgrind-out-file="$folder/out" \
+    timeout $((60 * factor)) valgrind --tool=callgrind --fair-sched=yes --toggle-collect="$2" --callgrind-out-file="$folder/out" \
         --log-file="$folder/log" "$program" "$1" "$rounds" >&2 || { tail -n 20 "$folder/log" >&2; exit 1; }
     callgrind_annotate --threshold=100 --auto=no --show-percs=no "$folder/out" 2>/dev/null |
         sed -nE 's|^ *([0-9,]+) +[^ ]*ulp/ofa/([^ ]+).*$|\1 \2|p' | tr -d ,
