@@ -4,9 +4,8 @@
  * within cost_post; when all completions are there, they are taken within cost_take. And ofa_cost
  * memory REQUESTS INLINE: prints the bytes of the heap for each of 64 idle queue pairs.
  */
-#include "support/check.h"
+#include "verbs_kit.h"
 
-#include <infiniband/verbs.h>
 #include <malloc.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -31,10 +30,8 @@ int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct tim
 int cost_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 int cost_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr);
 int cost_take(struct ibv_cq *cq, struct ibv_wc *wc);
-int cost_wr(struct ibv_qp *qp, const struct ibv_send_wr *wr);
+int cost_wr(struct ibv_qp_ex *ex, const struct ibv_send_wr *wr);
 
-static struct ibv_context *context;
-static struct ibv_pd *pd;
 static struct ibv_mr *mr;
 static unsigned char memory[2 * BYTES];
 
@@ -63,15 +60,21 @@ __attribute__((noinline)) int cost_take(struct ibv_cq *cq, struct ibv_wc *wc)
     return ibv_poll_cq(cq, 1, wc);
 }
 
-__attribute__((noinline)) int cost_wr(struct ibv_qp *qp, const struct ibv_send_wr *wr)
+__attribute__((noinline)) int cost_wr(struct ibv_qp_ex *ex, const struct ibv_send_wr *wr)
 {
-    struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
-
     ibv_wr_start(ex);
     ex->wr_id = wr->wr_id;
-    ex->wr_flags = wr->send_flags;
-    ibv_wr_rdma_write(ex, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
-    ibv_wr_set_sge(ex, wr->sg_list->lkey, wr->sg_list->addr, wr->sg_list->length);
+    ex->wr_flags = wr->send_flags & ~(unsigned int)IBV_SEND_INLINE;
+    if (wr->opcode == IBV_WR_RDMA_WRITE)
+        ibv_wr_rdma_write(ex, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+    else if (wr->opcode == IBV_WR_RDMA_READ)
+        ibv_wr_rdma_read(ex, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+    else
+        ibv_wr_send(ex);
+    if (wr->send_flags & IBV_SEND_INLINE)
+        ibv_wr_set_inline_data(ex, (void *)(uintptr_t)wr->sg_list->addr, wr->sg_list->length);
+    else
+        ibv_wr_set_sge(ex, wr->sg_list->lkey, wr->sg_list->addr, wr->sg_list->length);
     return ibv_wr_complete(ex);
 }
 
@@ -79,15 +82,8 @@ __attribute__((noinline)) int cost_wr(struct ibv_qp *qp, const struct ibv_send_w
 
 static void open_device(void)
 {
-    struct ibv_device **list = ibv_get_device_list(NULL);
-
-    CHECK(list && list[0]);
-    context = ibv_open_device(list[0]);
-    CHECK(context != NULL);
-    ibv_free_device_list(list);
-    pd = ibv_alloc_pd(context);
-    CHECK(pd != NULL);
-    mr = ibv_reg_mr(pd, memory, sizeof(memory),
+    verbs_kit_open();
+    mr = ibv_reg_mr(verbs_kit.pd, memory, sizeof(memory),
                     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
     CHECK(mr != NULL);
 }
@@ -95,8 +91,7 @@ static void open_device(void)
 static void close_device(void)
 {
     CHECK_EQ(0, ibv_dereg_mr(mr));
-    CHECK_EQ(0, ibv_dealloc_pd(pd));
-    CHECK_EQ(0, ibv_close_device(context));
+    verbs_kit_close();
 }
 
 static struct ibv_qp *create(const struct side *side, uint32_t requests, uint32_t inline_room)
@@ -111,10 +106,11 @@ static struct ibv_qp *create(const struct side *side, uint32_t requests, uint32_
                 .max_recv_sge = 1,
                 .max_inline_data = inline_room},
         .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-        .pd = pd,
-        .send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE,
+        .pd = verbs_kit.pd,
+        .send_ops_flags =
+            IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_SEND,
     };
-    struct ibv_qp *qp = ibv_create_qp_ex(context, &attr);
+    struct ibv_qp *qp = ibv_create_qp_ex(verbs_kit.context, &attr);
 
     CHECK(qp != NULL);
     return qp;
@@ -122,8 +118,8 @@ static struct ibv_qp *create(const struct side *side, uint32_t requests, uint32_
 
 static void open_side(struct side *side, uint32_t requests, uint32_t inline_room)
 {
-    side->sends = ibv_create_cq(context, 64, NULL, NULL, 0);
-    side->receives = ibv_create_cq(context, 64, NULL, NULL, 0);
+    side->sends = ibv_create_cq(verbs_kit.context, 64, NULL, NULL, 0);
+    side->receives = ibv_create_cq(verbs_kit.context, 64, NULL, NULL, 0);
     CHECK(side->sends && side->receives);
     side->qp = create(side, requests, inline_room);
 }
@@ -133,37 +129,6 @@ static void close_side(const struct side *side)
     CHECK_EQ(0, ibv_destroy_qp(side->qp));
     CHECK_EQ(0, ibv_destroy_cq(side->sends));
     CHECK_EQ(0, ibv_destroy_cq(side->receives));
-}
-
-static void bring_up(struct ibv_qp *qp, uint32_t peer)
-{
-    struct ibv_qp_attr attr = {
-        .qp_state = IBV_QPS_INIT,
-        .port_num = 1,
-        .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
-        .path_mtu = IBV_MTU_4096,
-        .dest_qp_num = peer,
-        .max_dest_rd_atomic = 8,
-        .max_rd_atomic = 8,
-        .timeout = 14,
-        .retry_cnt = 7,
-        .rnr_retry = 7,
-        .ah_attr = {.is_global = 1, .port_num = 1},
-    };
-
-    CHECK_EQ(0,
-             ibv_modify_qp(qp, &attr,
-                           IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
-    attr.qp_state = IBV_QPS_RTR;
-    CHECK_EQ(0, ibv_query_gid(context, 1, 0, &attr.ah_attr.grh.dgid));
-    CHECK_EQ(0,
-             ibv_modify_qp(qp, &attr,
-                           IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-                               IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
-    attr.qp_state = IBV_QPS_RTS;
-    CHECK_EQ(0, ibv_modify_qp(qp, &attr,
-                              IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                                  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
 /* ---- Instructions --------------------------------------------------------------------------- */
@@ -180,7 +145,10 @@ static const struct operation {
     {"send", IBV_WR_SEND, 0, false},
     {"send_inline", IBV_WR_SEND, IBV_SEND_INLINE | IBV_SEND_SOLICITED, false},
     {"receive", IBV_WR_SEND, 0, false},
-    {"wr", IBV_WR_RDMA_WRITE, 0, true},
+    {"wr_write", IBV_WR_RDMA_WRITE, 0, true},
+    {"wr_inline", IBV_WR_RDMA_WRITE, IBV_SEND_INLINE, true},
+    {"wr_read", IBV_WR_RDMA_READ, 0, true},
+    {"wr_send", IBV_WR_SEND, IBV_SEND_SOLICITED, true},
 };
 
 /* Not counted. */
@@ -225,7 +193,8 @@ static void post_batch(const struct side *near, const struct side *far, const st
     for (int i = 0; i < BATCH && op->opcode == IBV_WR_SEND; i++)
         CHECK_EQ(0, cost_receive(far->qp, &receive));
     for (int i = 0; i < BATCH; i++)
-        CHECK_EQ(0, op->extended ? cost_wr(near->qp, &send) : cost_post(near->qp, &send));
+        CHECK_EQ(0, op->extended ? cost_wr(ibv_qp_to_qp_ex(near->qp), &send)
+                                 : cost_post(near->qp, &send));
 }
 
 /*
@@ -255,8 +224,8 @@ static void run(const struct operation *op, unsigned long rounds)
 
     open_side(&near, 16, BYTES);
     open_side(&far, 16, BYTES);
-    bring_up(near.qp, far.qp->qp_num);
-    bring_up(far.qp, near.qp->qp_num);
+    verbs_kit_bring_up(near.qp, far.qp->qp_num);
+    verbs_kit_bring_up(far.qp, near.qp->qp_num);
     turn(&near, &far, 0); /* the connection is there */
     take(near.sends, 1);
     for (unsigned long round = 0; round < rounds; round++) {

@@ -43,14 +43,16 @@ heap() {
 }
 
 post=100
-calls=170
 completion=120
 check write cost_post $post 'RDMA Write'
 check write_inline cost_post $post 'RDMA Write, inline'
 check read cost_post $post 'RDMA Read'
 check send cost_post $post 'Send'
 check send_inline cost_post $post 'Send, inline, solicited'
-check wr cost_wr $calls 'RDMA Write by four calls, ibv_wr_*'
+check wr_write cost_wr $post 'RDMA Write by ibv_wr_*, four calls'
+check wr_inline cost_wr $post 'RDMA Write by ibv_wr_*, inline'
+check wr_read cost_wr $post 'RDMA Read by ibv_wr_*'
+check wr_send cost_wr $post 'Send by ibv_wr_*, solicited'
 check receive cost_receive $post 'receive'
 check write cost_take $completion 'completion of an RDMA Write'
 check read cost_take $completion 'completion of an RDMA Read'

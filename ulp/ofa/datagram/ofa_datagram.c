@@ -219,6 +219,7 @@ static void forget_locked(struct ofa_qp *qp)
     datagrams->socket->waiting_sends -= datagrams->sends.count;
     datagrams->sends.count = 0;
     datagrams->receives.count = 0;
+    datagrams->told_last = false;
     ofa_cq_forget(qp->send_cq, qp);
     if (qp->recv_cq != qp->send_cq)
         ofa_cq_forget(qp->recv_cq, qp);

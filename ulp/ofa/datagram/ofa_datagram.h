@@ -53,6 +53,7 @@ struct ofa_datagram_recv {
 struct ofa_datagrams {
     struct ofa_socket *socket;
     uint32_t qkey;
+    bool told_last;           /* that no receive of the S-RQ will come any more */
     struct ofa_ring sends;    /* of struct ofa_datagram_send, while they cannot go out */
     struct ofa_ring receives; /* of struct ofa_datagram_recv */
 };

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What arrives, and the receives that it goes to. */
 #include "datagram/ofa_datagram.h"
+#include "datagram/ofa_shared.h"
 #include "memory/ofa_range.h"
+#include "queue/ofa_event.h"
 #include "queue/ofa_queue.h"
 
 #include <errno.h>
@@ -9,21 +11,33 @@
 
 /* ---- Completing ----------------------------------------------------------------------------- */
 
+static struct ofa_ring *receives_of(const struct ofa_qp *qp)
+{
+    return qp->srq ? &qp->srq->shared->receives : &qp->datagrams->receives;
+}
+
 static void complete_first_locked(struct ofa_qp *qp, const struct ibv_wc *wc, bool solicited)
 {
-    const struct ofa_datagram_recv *receive = ofa_ring_first(&qp->datagrams->receives);
+    const struct ofa_datagram_recv *receive = ofa_ring_first(receives_of(qp));
     struct ofa_completion completion = {.qp = qp, .wc = *wc};
 
     completion.wc.wr_id = receive->wr_id;
     completion.wc.opcode = IBV_WC_RECV;
     completion.wc.vendor_err = (uint32_t)wc->status;
     completion.wc.qp_num = qp->base.qp_num;
-    ofa_ring_drop_first(&qp->datagrams->receives);
+    ofa_ring_drop_first(receives_of(qp));
+    if (qp->srq)
+        ofa_shared_check_locked(qp->srq);
     ofa_cq_complete(qp->recv_cq, &completion, solicited);
 }
 
+/* Those of an S-RQ stay there, for others. */
 void ofa_datagram_flush_receives_locked(struct ofa_qp *qp)
 {
+    if (qp->srq && !qp->datagrams->told_last) {
+        qp->datagrams->told_last = true;
+        ofa_event_raise_qp(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
+    }
     while (qp->datagrams->receives.count > 0)
         complete_first_locked(qp, &(struct ibv_wc){.status = IBV_WC_WR_FLUSH_ERR}, false);
 }
@@ -48,14 +62,15 @@ struct scatter {
 
 static enum ibv_wc_status open_scatter(struct ofa_qp *qp, struct scatter *scatter, size_t length)
 {
-    const struct ofa_datagram_recv *receive = ofa_ring_first(&qp->datagrams->receives);
+    const struct ofa_datagram_recv *receive = ofa_ring_first(receives_of(qp));
+    const struct ofa_pd *pd = qp->srq ? qp->srq->pd : qp->pd;
     size_t room = 0;
 
     scatter->count = scatter->next = 0;
     for (uint32_t i = 0; i < receive->count && room < length; i++) {
         if (receive->sge[i].length == 0)
             continue;
-        if (!ofa_range_find(qp->context, qp->pd, &receive->sge[i], true,
+        if (!ofa_range_find(qp->context, pd, &receive->sge[i], true,
                             &scatter->pieces[scatter->count++]))
             return IBV_WC_LOC_PROT_ERR;
         room += receive->sge[i].length;
@@ -122,7 +137,7 @@ static bool accepts(const struct ofa_qp *qp, const struct ofa_wire *wire)
     int state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 
     return qp->base.qp_num == wire->to_number && qp->datagrams->qkey == wire->qkey &&
-           state >= IBV_QPS_RTR && state != IBV_QPS_ERR && qp->datagrams->receives.count > 0;
+           state >= IBV_QPS_RTR && state != IBV_QPS_ERR && receives_of(qp)->count > 0;
 }
 
 /* Whether or not there is a receive, or a queue pair: the socket has room again. */
@@ -166,20 +181,14 @@ void ofa_datagram_deliver_locked(struct ofa_socket *socket, const struct ofa_pat
 
 int ofa_datagram_recv(struct ofa_qp *qp, const struct ibv_recv_wr *wr)
 {
-    struct ofa_datagram_recv *receive;
+    int error;
 
     if (wr->num_sge < 0 || wr->num_sge > (int)qp->cap.max_recv_sge)
         return EINVAL;
     (void)pthread_mutex_lock(&qp->context->datagram_lock);
-    receive = ofa_ring_add(&qp->datagrams->receives);
-    if (receive) {
-        receive->wr_id = wr->wr_id;
-        receive->count = (uint32_t)wr->num_sge;
-        if (wr->num_sge > 0)
-            memcpy(receive->sge, wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
-        if (atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_ERR)
-            ofa_datagram_flush_receives_locked(qp);
-    }
+    error = ofa_datagram_keep_recv(&qp->datagrams->receives, wr);
+    if (error == 0 && atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_ERR)
+        ofa_datagram_flush_receives_locked(qp);
     (void)pthread_mutex_unlock(&qp->context->datagram_lock);
-    return receive ? 0 : ENOMEM;
+    return error;
 }

@@ -4,28 +4,13 @@
 #include "link/ofa_link.h"
 #include "memory/ofa_adapter.h"
 #include "port/ofa_gid.h"
+#include "queue/ofa_event.h"
 #include "queue/ofa_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define ASYNC_EVENTS 4096 /* queued before the IA's thread gets to them */
-
-static void raise_event(struct ofa_context *context, struct ibv_async_event event)
-{
-    struct ibv_async_event *copy = malloc(sizeof(*copy));
-
-    if (!copy)
-        return;
-    *copy = event;
-    if (ofa_fifo_push(&context->async, copy) != 0)
-        free(copy);
-}
-
-void ofa_async_raise_qp(struct ofa_qp *qp, enum ibv_event_type type)
-{
-    raise_event(qp->context, (struct ibv_async_event){.element.qp = &qp->base, .event_type = type});
-}
 
 /* ---- From IT-API ---------------------------------------------------------------------------- */
 
@@ -53,16 +38,12 @@ static enum ibv_event_type type_of(it_event_type_t number)
     }
 }
 
-static void on_srq_limit(struct ofa_context *context, it_srq_handle_t handle)
+static void on_srq_limit(it_srq_handle_t handle)
 {
     it_context_t object;
 
-    if (it_get_consumer_context(handle, &object) == IT_SUCCESS) {
-        struct ofa_srq *srq = object.ptr;
-
-        raise_event(context, (struct ibv_async_event){.element.srq = &srq->base,
-                                                      .event_type = IBV_EVENT_SRQ_LIMIT_REACHED});
-    }
+    if (it_get_consumer_context(handle, &object) == IT_SUCCESS)
+        ofa_event_raise_srq(object.ptr, IBV_EVENT_SRQ_LIMIT_REACHED);
 }
 
 static void on_cq_error(struct ofa_context *context, it_evd_handle_t handle)
@@ -72,8 +53,8 @@ static void on_cq_error(struct ofa_context *context, it_evd_handle_t handle)
     if (it_get_consumer_context(handle, &object) == IT_SUCCESS) {
         struct ofa_cq *cq = object.ptr;
 
-        raise_event(context, (struct ibv_async_event){.element.cq = &cq->base,
-                                                      .event_type = IBV_EVENT_CQ_ERR});
+        ofa_event_raise(context, (struct ibv_async_event){.element.cq = &cq->base,
+                                                          .event_type = IBV_EVENT_CQ_ERR});
     }
 }
 
@@ -91,7 +72,7 @@ static void on_ep_error(it_ep_handle_t handle, enum ibv_event_type type)
 
     if (type == IBV_EVENT_DEVICE_FATAL || it_get_consumer_context(handle, &object) != IT_SUCCESS)
         return;
-    ofa_async_raise_qp(object.ptr, type);
+    ofa_event_raise_qp(object.ptr, type);
     if (type != IBV_EVENT_QP_LAST_WQE_REACHED)
         fail(object.ptr);
 }
@@ -107,7 +88,7 @@ static void on_affiliated(it_evd_handle_t evd, void *argument)
         const it_affiliated_event_t *error = &event.aff_async;
 
         if (error->event_number == IT_ASYNC_AFF_SRQ_LOW_WATERMARK)
-            on_srq_limit(context, error->cause.srq);
+            on_srq_limit(error->cause.srq);
         else if (error->event_number == IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE)
             on_cq_error(context, error->cause.sevd);
         else
@@ -130,7 +111,7 @@ static void on_unaffiliated(it_evd_handle_t evd, void *argument)
             port.event_type = IBV_EVENT_PORT_ERR;
         else
             continue;
-        raise_event(context, port);
+        ofa_event_raise(context, port);
     }
 }
 
@@ -140,9 +121,9 @@ static void tell_port(struct ofa_context *context)
     bool up = ofa_port_is_up(context->device);
 
     if (up != context->was_up)
-        raise_event(context, (struct ibv_async_event){.element.port_num = 1,
-                                                      .event_type = up ? IBV_EVENT_PORT_ACTIVE
-                                                                       : IBV_EVENT_PORT_ERR});
+        ofa_event_raise(context, (struct ibv_async_event){.element.port_num = 1,
+                                                          .event_type = up ? IBV_EVENT_PORT_ACTIVE
+                                                                           : IBV_EVENT_PORT_ERR});
 }
 
 int ofa_async_open(struct ofa_context *context)

@@ -11,9 +11,6 @@ int ofa_async_open(struct ofa_context *context);
 /* Before the adapter goes: no callback runs afterwards. */
 void ofa_async_close(struct ofa_context *context);
 
-/* An event of the layer's own about a queue pair. */
-void ofa_async_raise_qp(struct ofa_qp *qp, enum ibv_event_type type);
-
 /*
  * Before an object goes: its events that nobody has read are forgotten, and those that were read
  * are waited for, until they are acknowledged.

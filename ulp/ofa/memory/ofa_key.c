@@ -4,28 +4,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NO_PLACE UINT32_MAX
+#define PLACES (UINT32_C(1) << OFA_KEY_PLACE_BITS)
 
-/* The table of a context; what is not atomic, with its lock. */
+_Static_assert(OFA_MAX_MR == PLACES, "as many regions as places");
+_Static_assert(OFA_KEY_PLACE_BITS + OFA_KEY_GENERATION_BITS == 32, "any lkey has a place");
+
+/* Of a context; with its lock. */
 struct ofa_key_table {
     pthread_mutex_t lock;
-    uint32_t first_free;
-    uint32_t used; /* chunks */
+    uint32_t first_free; /* 0: those from "used" on are free */
+    uint32_t used;
 };
 
-static struct ofa_key *key_at(const struct ofa_context *context, uint32_t place)
-{
-    struct ofa_key *chunk =
-        atomic_load_explicit(&context->keys[place / OFA_KEY_CHUNK], memory_order_acquire);
-
-    return chunk + place % OFA_KEY_CHUNK;
-}
-
+/* Of the places that are not used there is no memory, but addresses. */
 int ofa_key_open(struct ofa_context *context)
 {
     struct ofa_key_table *table = calloc(1, sizeof(*table));
 
-    context->keys = calloc(OFA_KEY_CHUNKS, sizeof(*context->keys));
+    context->keys = calloc(PLACES, sizeof(*context->keys));
     if (!table || !context->keys) {
         free(table);
         free(context->keys);
@@ -33,7 +29,9 @@ int ofa_key_open(struct ofa_context *context)
         return ENOMEM;
     }
     (void)pthread_mutex_init(&table->lock, NULL);
-    table->first_free = NO_PLACE;
+    /* No lkey is 0: what is free has that. So place 0 stays unused, and is that of another lkey. */
+    table->used = 1;
+    atomic_store_explicit(&context->keys[0].lkey, UINT32_MAX, memory_order_relaxed);
     context->key_table = table;
     return 0;
 }
@@ -44,71 +42,55 @@ void ofa_key_close(struct ofa_context *context)
 
     if (!table)
         return;
-    for (uint32_t i = 0; i < table->used; i++)
-        free(atomic_load_explicit(&context->keys[i], memory_order_relaxed));
     free(context->keys);
     (void)pthread_mutex_destroy(&table->lock);
     free(table);
 }
 
-/*
- * With the table's lock. Entries of a new chunk are free; place 0 stays unused, so that no lkey is
- * 0.
- */
-static int add_chunk(struct ofa_context *context)
+/* With the table's lock; 0: there is none. */
+static uint32_t take_place(struct ofa_context *context)
 {
     struct ofa_key_table *table = context->key_table;
-    struct ofa_key *chunk;
-    uint32_t base = table->used * OFA_KEY_CHUNK;
+    uint32_t place = table->first_free;
 
-    if (table->used == OFA_KEY_CHUNKS)
-        return ENOMEM;
-    chunk = calloc(OFA_KEY_CHUNK, sizeof(*chunk));
-    if (!chunk)
-        return ENOMEM;
-    if (base == 0)
-        atomic_store_explicit(&chunk[0].lkey, UINT32_MAX, memory_order_relaxed);
-    for (uint32_t i = OFA_KEY_CHUNK; i-- > (base == 0 ? 1u : 0u);) {
-        chunk[i].next_free = table->first_free;
-        table->first_free = base + i;
-    }
-    atomic_store_explicit(&context->keys[table->used], chunk, memory_order_release);
-    table->used++;
-    return 0;
+    if (place != 0)
+        table->first_free = context->keys[place].next_free;
+    else if (table->used < PLACES)
+        place = table->used++;
+    return place;
 }
 
-int ofa_key_add(struct ofa_context *context, it_lmr_handle_t lmr, uint64_t shift, uint32_t *lkey)
+int ofa_key_add(struct ofa_context *context, it_lmr_handle_t lmr, uint64_t shift,
+                const struct ofa_mr *mr, uint32_t *lkey)
 {
     struct ofa_key_table *table = context->key_table;
-    int error = 0;
+    uint32_t place;
 
     (void)pthread_mutex_lock(&table->lock);
-    if (table->first_free == NO_PLACE)
-        error = add_chunk(context);
-    if (error == 0) {
-        uint32_t place = table->first_free;
-        struct ofa_key *key = key_at(context, place);
+    place = take_place(context);
+    if (place != 0) {
+        struct ofa_key *key = &context->keys[place];
 
-        table->first_free = key->next_free;
         key->generation++;
-        *lkey = place << 8 | key->generation;
+        *lkey = place << OFA_KEY_GENERATION_BITS | key->generation;
+        key->mr = mr;
         atomic_store_explicit(&key->lmr, lmr, memory_order_relaxed);
         atomic_store_explicit(&key->shift, shift, memory_order_relaxed);
         atomic_store_explicit(&key->lkey, *lkey, memory_order_release);
     }
     (void)pthread_mutex_unlock(&table->lock);
-    return error;
+    return place != 0 ? 0 : ENOMEM;
 }
 
 void ofa_key_remove(struct ofa_context *context, uint32_t lkey)
 {
     struct ofa_key_table *table = context->key_table;
-    uint32_t place = lkey >> 8;
-    struct ofa_key *key = key_at(context, place);
+    uint32_t place = lkey >> OFA_KEY_GENERATION_BITS;
+    struct ofa_key *key = &context->keys[place];
 
     (void)pthread_mutex_lock(&table->lock);
     atomic_store_explicit(&key->lkey, 0, memory_order_release);
-    key->next_free = table->first_free;
+    key->next_free = table->first_free & (PLACES - 1);
     table->first_free = place;
     (void)pthread_mutex_unlock(&table->lock);
 }

@@ -44,27 +44,29 @@ static int check_access(unsigned int access)
     return 0;
 }
 
-/* The region of IT-API behind mr, and its keys. 0 or errno. */
-static int register_memory(struct ofa_context *context, const struct ofa_pd *pd, struct ofa_mr *mr)
+/* The region of IT-API behind mr, and its keys, which will be those of "self". 0 or errno. */
+static int register_memory(struct ofa_context *context, const struct ofa_pd *pd, struct ofa_mr *mr,
+                           struct ofa_mr *self)
 {
-    it_context_t self = {.ptr = mr};
+    it_context_t consumer = {.ptr = self};
     it_rmr_context_t rkey = 0;
     int error;
 
     mr->lmr = NULL;
     if (mr->base.length == 0)
-        return ofa_key_add(context, context->nobody_lmr, 0, &mr->base.lkey);
+        return ofa_key_add(context, context->nobody_lmr, 0, self, &mr->base.lkey);
     error =
         ofa_errno(itx_lmr_create_at(pd->pz, mr->base.addr, mr->base.length, mr->iova,
                                     ofa_privileges(mr->access), IT_LMR_FLAG_NONE, &mr->lmr, &rkey));
     if (error == 0)
-        error = ofa_key_add(context, mr->lmr, (uintptr_t)mr->base.addr - mr->iova, &mr->base.lkey);
+        error = ofa_key_add(context, mr->lmr, (uintptr_t)mr->base.addr - mr->iova, self,
+                            &mr->base.lkey);
     if (error != 0) {
         if (mr->lmr)
             (void)it_lmr_free(mr->lmr);
         return error;
     }
-    (void)it_set_consumer_context(mr->lmr, self);
+    (void)it_set_consumer_context(mr->lmr, consumer);
     mr->base.rkey = (uint32_t)rkey;
     return 0;
 }
@@ -87,13 +89,13 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *base, void *addr, size_t length, 
         (struct ibv_mr){.context = base->context, .pd = base, .addr = addr, .length = length};
     mr->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
     mr->access = access;
-    error = register_memory(ofa_context_of(base->context), pd, mr);
+    error = register_memory(ofa_context_of(base->context), pd, mr, mr);
     if (error != 0) {
         free(mr);
         errno = error;
         return NULL;
     }
-    mr->base.handle = mr->base.lkey >> 8;
+    mr->base.handle = mr->base.lkey >> OFA_KEY_GENERATION_BITS;
     atomic_fetch_add_explicit(&pd->children, 1, memory_order_relaxed);
     return &mr->base;
 }
@@ -153,8 +155,8 @@ static int modify(struct ofa_mr *mr, const struct ofa_mr *next)
 /* Other memory: a new region takes the place of the old one, so both keys change. */
 static int replace(struct ofa_mr *mr, struct ofa_mr *next)
 {
-    it_context_t self = {.ptr = mr};
-    int error = register_memory(ofa_context_of(mr->base.context), ofa_pd_of(next->base.pd), next);
+    int error =
+        register_memory(ofa_context_of(mr->base.context), ofa_pd_of(next->base.pd), next, mr);
 
     if (error != 0)
         return error;
@@ -163,14 +165,13 @@ static int replace(struct ofa_mr *mr, struct ofa_mr *next)
         (void)unregister_memory(next);
         return error;
     }
-    if (next->lmr)
-        (void)it_set_consumer_context(next->lmr, self);
     mr->lmr = next->lmr;
     return 0;
 }
 
 static int rereg(struct ofa_mr *mr, struct ofa_mr *next, bool translation)
 {
+    struct ofa_context *context = ofa_context_of(mr->base.context);
     struct ibv_pd *old_pd = mr->base.pd;
     it_lmr_param_t param;
     int error = translation ? replace(mr, next) : modify(mr, next);
@@ -181,9 +182,11 @@ static int rereg(struct ofa_mr *mr, struct ofa_mr *next, bool translation)
     }
     atomic_fetch_add_explicit(&ofa_pd_of(next->base.pd)->children, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&ofa_pd_of(old_pd)->children, 1, memory_order_release);
+    (void)pthread_mutex_lock(&context->datagram_lock);
     mr->base = next->base;
     mr->iova = next->iova;
     mr->access = next->access;
+    (void)pthread_mutex_unlock(&context->datagram_lock);
     if (mr->lmr && it_lmr_query(mr->lmr, IT_LMR_PARAM_RMR_CONTEXT, &param) == IT_SUCCESS)
         mr->base.rkey = (uint32_t)param.rmr_context;
     return 0;

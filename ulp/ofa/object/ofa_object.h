@@ -26,7 +26,7 @@
 #define OFA_MAX_SGE         32
 #define OFA_MAX_CQ          65536
 #define OFA_MAX_CQE         1048575
-#define OFA_MAX_MR          4194304
+#define OFA_MAX_MR          1048576
 #define OFA_MAX_PD          65536
 #define OFA_MAX_SRQ         65536
 #define OFA_MAX_SRQ_WR      65536
@@ -114,7 +114,7 @@ struct ofa_context {
     pthread_mutex_t datagram_lock;
     struct ofa_socket *sockets;
 
-    _Atomic(struct ofa_key *) *keys; /* chunks of the table, which has a lock of its own */
+    struct ofa_key *keys; /* a table, which has a lock of its own */
     struct ofa_key_table *key_table;
     atomic_uint children; /* objects that keep the context busy */
 };
@@ -201,9 +201,20 @@ struct ofa_cq {
 
 /* ---- Queue pairs ---------------------------------------------------------------------------- */
 
+struct ofa_shared; /* datagram/ofa_shared.h */
+
+/* Of which type the queue pairs of an S-RQ are. */
+enum ofa_srq_use {
+    OFA_SRQ_UNUSED, /* there has been none so far */
+    OFA_SRQ_STREAMS,
+    OFA_SRQ_DATAGRAMS
+};
+
 struct ofa_srq {
     struct ibv_srq base;
     it_srq_handle_t srq;
+    _Atomic(enum ofa_srq_use) use;
+    struct ofa_shared *shared; /* receives that are not in "srq" */
     struct ofa_pd *pd;
     uint32_t max_wr;
     uint32_t max_sge;
@@ -275,8 +286,17 @@ struct ofa_held {
     struct ibv_sge sge[]; /* and what is inline */
 };
 
-struct ofa_batch;     /* qp/ofa_wr.c */
+struct ofa_slot;      /* qp/ofa_wr.c */
 struct ofa_datagrams; /* datagram/ofa_datagram.h */
+
+/* Requests by ibv_wr_*, since ibv_wr_start. */
+struct ofa_batch {
+    struct ofa_slot
+        *start; /* those after it, up to "last"; NULL: the queue pair does not have it */
+    struct ofa_slot *last;
+    int error;  /* the first; then nothing is posted */
+    int placed; /* not 0: inline data are in the queue pair's room already, those of the first */
+};
 
 /* Beside the flags of ibv_send_wr. */
 #define OFA_EACH_REQUEST 0x80000000u
@@ -291,23 +311,24 @@ struct ofa_qp {
     it_ep_handle_t send_ep;          /* of requests: the same, unless it is its own peer */
     struct ofa_datagrams *datagrams; /* NULL: of another type */
     uint32_t every_flags;            /* that stand beside those of each request */
-    bool has_ex;
-    bool parks;                   /* as InfiniBand: the end of the peer leaves receives alone */
-    atomic_int state;             /* enum ibv_qp_state; base.state is what programs read */
-    _Atomic(uint64_t) give_up_ns; /* when a request fails whose peer is gone; 0: none is known */
+    bool parks;                      /* as InfiniBand: the end of the peer leaves receives alone */
+    atomic_int state;                /* enum ibv_qp_state; base.state is what programs read */
+    _Atomic(uint64_t) give_up_ns;    /* when a request fails whose peer is gone; 0: none is known */
 
-    struct ofa_spin post_lock; /* the order of requests, and what follows */
-    bool holding;              /* requests wait in "held", or become datagrams */
-    bool suspended;            /* since a fork: the connection is nobody's so far */
-    uint32_t inline_next;
-    uint32_t inline_places; /* one more than requests fit */
-    unsigned char *inline_room;
+    struct ofa_spin post_lock;   /* the order of requests, and what follows */
+    bool holding;                /* a request does not go straight to the EP */
+    bool connected;              /* it may, as soon as the queue pair is in RTS */
+    bool suspended;              /* since a fork: the connection is nobody's so far */
+    uint32_t inline_places;      /* one more than requests fit */
+    unsigned char *inline_room;  /* of so many places; NULL: not needed so far */
+    unsigned char *inline_place; /* the next; NULL: there is no room */
+    unsigned char *inline_end;
     it_lmr_handle_t inline_lmr;
     struct ofa_held *held_first;
     struct ofa_held *held_last;
     uint32_t held_count;
     enum ibv_wc_status refuses; /* status of the next request that would be held; SUCCESS: it is */
-    struct ofa_batch *batch;
+    struct ofa_batch batch;
 
     struct ofa_kinds kinds; /* has a lock of its own */
     struct ofa_context *context;

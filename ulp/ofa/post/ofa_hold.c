@@ -95,7 +95,7 @@ bool ofa_hold_suspend(struct ofa_qp *qp)
     bool suspended;
 
     ofa_spin_take(&qp->post_lock);
-    suspended = !qp->holding;
+    suspended = qp->connected && !qp->suspended;
     qp->holding = true;
     qp->suspended |= suspended;
     ofa_spin_drop(&qp->post_lock);
@@ -107,7 +107,7 @@ static void claim_locked(struct ofa_qp *qp)
 {
     if (!qp->suspended)
         return;
-    qp->suspended = qp->holding = false;
+    qp->suspended = false;
     (void)itx_ep_claim(qp->ep);
     if (qp->send_ep != qp->ep)
         (void)itx_ep_claim(qp->send_ep);
@@ -127,8 +127,11 @@ int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
     struct ofa_held *held;
     size_t length;
 
-    if (qp->suspended) {
+    if (atomic_load_explicit(&qp->state, memory_order_relaxed) < IBV_QPS_RTS)
+        return EINVAL;
+    if (qp->connected) {
         claim_locked(qp);
+        qp->holding = false;
         return ofa_request_locked(qp, wr);
     }
     if (qp->datagrams)
@@ -179,7 +182,8 @@ void ofa_hold_release(struct ofa_qp *qp)
             complete(qp, &held->wr, IBV_WC_GENERAL_ERR);
         free(held);
     }
-    qp->holding = false;
+    qp->connected = true;
+    qp->holding = atomic_load_explicit(&qp->state, memory_order_relaxed) < IBV_QPS_RTS;
     ofa_spin_drop(&qp->post_lock);
 }
 
@@ -204,7 +208,7 @@ void ofa_hold_drop(struct ofa_qp *qp)
     while ((held = take_locked(qp)) != NULL)
         free(held);
     qp->holding = true;
-    qp->suspended = false;
+    qp->connected = qp->suspended = false;
     qp->refuses = IBV_WC_SUCCESS;
     ofa_spin_drop(&qp->post_lock);
 }

@@ -10,15 +10,10 @@
 
 /* ---- The short way: one segment, and what most requests ask for ------------------------------ */
 
-/* By opcode: the flags with which a request goes the long way. OFA_EACH_REQUEST is always there. */
 static const uint32_t unusual_flags[] = {
-    [IBV_WR_RDMA_WRITE] =
-        ~(OFA_EACH_REQUEST | OFA_UNRELIABLE | IBV_SEND_SIGNALED | IBV_SEND_INLINE),
-    [IBV_WR_RDMA_WRITE_WITH_IMM] = OFA_EACH_REQUEST,
-    [IBV_WR_SEND] = ~(OFA_EACH_REQUEST | OFA_UNRELIABLE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED |
-                      IBV_SEND_INLINE),
-    [IBV_WR_SEND_WITH_IMM] = OFA_EACH_REQUEST,
-    [IBV_WR_RDMA_READ] = ~(OFA_EACH_REQUEST | IBV_SEND_SIGNALED),
+    [IBV_WR_RDMA_WRITE] = OFA_UNUSUAL_WRITE, [IBV_WR_RDMA_WRITE_WITH_IMM] = OFA_EACH_REQUEST,
+    [IBV_WR_SEND] = OFA_UNUSUAL_SEND,        [IBV_WR_SEND_WITH_IMM] = OFA_EACH_REQUEST,
+    [IBV_WR_RDMA_READ] = OFA_UNUSUAL_READ,
 };
 
 static inline bool is_usual(const struct ibv_send_wr *wr, uint32_t flags)
@@ -34,12 +29,10 @@ static inline bool take_segment(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     const struct ibv_sge *sge = wr->sg_list;
     const struct ofa_key *key;
 
-    segment->length = sge->length;
     if (wr->send_flags & IBV_SEND_INLINE) {
-        if (!qp->inline_room || sge->length > qp->cap.max_inline_data)
+        if (!qp->inline_place || sge->length > qp->cap.max_inline_data)
             return false;
-        segment->lmr = qp->inline_lmr;
-        segment->addr.abs = qp->inline_room + (size_t)qp->inline_next * qp->cap.max_inline_data;
+        ofa_inline_segment(qp, qp->inline_place, sge->length, segment);
         memcpy(segment->addr.abs, (const void *)(uintptr_t)sge->addr, sge->length);
         ofa_inline_advance_locked(qp);
         return true;
@@ -47,17 +40,14 @@ static inline bool take_segment(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     key = ofa_key_find(qp->context, sge->lkey);
     if (!key)
         return false;
-    segment->lmr = atomic_load_explicit(&key->lmr, memory_order_relaxed);
-    segment->addr.rel = sge->addr + atomic_load_explicit(&key->shift, memory_order_relaxed);
+    ofa_segment_of(key, sge, segment);
     return true;
 }
 
 static inline it_status_t request_usual(struct ofa_qp *qp, const struct ibv_send_wr *wr,
                                         const it_lmr_triplet_t *segment, uint32_t asked)
 {
-    it_dto_flags_t flags =
-        (it_dto_flags_t)((asked & IBV_SEND_SIGNALED ? IT_COMPLETION_FLAG : 0) |
-                         (asked & IBV_SEND_SOLICITED ? IT_SOLICITED_WAIT_FLAG : 0));
+    it_dto_flags_t flags = ofa_dto_flags(asked);
 
     if (wr->opcode == IBV_WR_SEND)
         return it_post_send(qp->send_ep, segment, 1, wr->wr_id, flags);
@@ -74,8 +64,6 @@ static OFA_INLINE int post_locked(struct ofa_qp *qp, const struct ibv_send_wr *w
     it_lmr_triplet_t segment;
     it_status_t status;
 
-    if (atomic_load_explicit(&qp->state, memory_order_relaxed) < IBV_QPS_RTS)
-        return EINVAL;
     if (qp->holding)
         return ofa_hold_locked(qp, wr);
     if (!is_usual(wr, flags) || !take_segment(qp, wr, &segment))

@@ -20,6 +20,19 @@ int ofa_post_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 /* Straight to the EP. 0 or errno. With ofa_qp.post_lock. */
 int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 
+/* The same with the only segment in the terms of IT-API, whatever the request says. */
+int ofa_request_segment_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr,
+                               const it_lmr_triplet_t *segment);
+
+/* With the key of the segment. */
+static inline void ofa_segment_of(const struct ofa_key *key, const struct ibv_sge *sge,
+                                  it_lmr_triplet_t *triplet)
+{
+    triplet->lmr = atomic_load_explicit(&key->lmr, memory_order_relaxed);
+    triplet->addr.rel = sge->addr + atomic_load_explicit(&key->shift, memory_order_relaxed);
+    triplet->length = sge->length;
+}
+
 /*
  * A key that names nothing is found out when the request runs, as with a device: it stands for a
  * region that may not be used.
@@ -29,19 +42,38 @@ static inline void ofa_segment(const struct ofa_context *context, const struct i
 {
     const struct ofa_key *key = ofa_key_find(context, sge->lkey);
 
-    triplet->length = sge->length;
-    if (!key) {
-        triplet->lmr = context->nobody_lmr;
-        triplet->addr.rel = sge->addr;
+    if (key) {
+        ofa_segment_of(key, sge, triplet);
         return;
     }
-    triplet->lmr = atomic_load_explicit(&key->lmr, memory_order_relaxed);
-    triplet->addr.rel = sge->addr + atomic_load_explicit(&key->shift, memory_order_relaxed);
+    triplet->lmr = context->nobody_lmr;
+    triplet->addr.rel = sge->addr;
+    triplet->length = sge->length;
 }
+
+/*
+ * Receives of an S-RQ go where queue pairs of this type find them, from the first queue pair on. 0
+ * or EOPNOTSUPP: it is one of the other kind.
+ */
+int ofa_srq_attach(struct ofa_srq *srq, enum ibv_qp_type type);
 
 /* 0 or errno; more segments than the queue pair was made for are refused. */
 int ofa_segments(struct ofa_context *context, const struct ibv_sge *sge, int count, int limit,
                  it_lmr_triplet_t *segments, size_t *used);
+
+/* ---- The usual request: one segment, and what most ask for ---------------------------------- */
+
+/* The flags with which a request goes the long way. OFA_EACH_REQUEST is always there. */
+#define OFA_UNUSUAL_READ  (~(OFA_EACH_REQUEST | IBV_SEND_SIGNALED))
+#define OFA_UNUSUAL_WRITE (OFA_UNUSUAL_READ & ~(OFA_UNRELIABLE | IBV_SEND_INLINE))
+#define OFA_UNUSUAL_SEND  (OFA_UNUSUAL_WRITE & ~(uint32_t)IBV_SEND_SOLICITED)
+
+/* Of those flags, those that IT-API has. */
+static inline it_dto_flags_t ofa_dto_flags(uint32_t flags)
+{
+    return (it_dto_flags_t)((flags & IBV_SEND_SIGNALED ? IT_COMPLETION_FLAG : 0) |
+                            (flags & IBV_SEND_SOLICITED ? IT_SOLICITED_WAIT_FLAG : 0));
+}
 
 /* ---- Requests that wait for the connection -------------------------------------------------- */
 
@@ -69,19 +101,28 @@ void ofa_hold_drop(struct ofa_qp *qp);
 /* The room for inline data, made with the first request that has some. 0 or errno. */
 int ofa_inline_open_locked(struct ofa_qp *qp);
 
-/* A request has used the place that comes next. */
+static inline void ofa_inline_segment(const struct ofa_qp *qp, unsigned char *place, size_t length,
+                                      it_lmr_triplet_t *segment)
+{
+    segment->lmr = qp->inline_lmr;
+    segment->addr.abs = place;
+    segment->length = length;
+}
+
+/* A request uses the place that comes next, which is free. */
 static inline void ofa_inline_advance_locked(struct ofa_qp *qp)
 {
-    if (++qp->inline_next == qp->inline_places)
-        qp->inline_next = 0;
+    unsigned char *next = qp->inline_place + qp->cap.max_inline_data;
+
+    qp->inline_place = __builtin_expect(next == qp->inline_end, 0) ? qp->inline_room : next;
 }
 
 /* It has not, after all. */
 static inline void ofa_inline_retreat_locked(struct ofa_qp *qp)
 {
-    if (qp->inline_next == 0)
-        qp->inline_next = qp->inline_places;
-    qp->inline_next--;
+    if (qp->inline_place == qp->inline_room)
+        qp->inline_place = qp->inline_end;
+    qp->inline_place -= qp->cap.max_inline_data;
 }
 
 void ofa_inline_close(struct ofa_qp *qp);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Receives, of a queue pair and of a shared queue. */
 #include "datagram/ofa_datagram.h"
+#include "datagram/ofa_shared.h"
 #include "memory/ofa_adapter.h"
 #include "post/ofa_post.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static int post_list(struct ofa_context *context, it_handle_t queue, const struct ibv_recv_wr *wr,
                      uint32_t max_sge)
@@ -50,14 +52,61 @@ int ofa_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_w
     return error;
 }
 
+static inline int post_shared(struct ofa_srq *srq, const struct ibv_recv_wr *wr)
+{
+    struct ofa_context *context = ofa_context_of(srq->base.context);
+
+    if (atomic_load_explicit(&srq->use, memory_order_acquire) != OFA_SRQ_STREAMS) {
+        int error = ofa_shared_post(srq, wr);
+
+        if (error != EALREADY)
+            return error;
+    }
+    return post_one(context, srq->srq, wr, srq->max_sge);
+}
+
+/* The adapter gets what has been posted before. */
+static void hand_over_locked(struct ofa_srq *srq)
+{
+    struct ofa_ring *receives = &srq->shared->receives;
+    it_srq_param_t param = {.low_watermark = srq->shared->limit};
+
+    for (; receives->count > 0; ofa_ring_drop_first(receives)) {
+        struct ofa_datagram_recv *receive = ofa_ring_first(receives);
+        struct ibv_recv_wr wr = {
+            .wr_id = receive->wr_id, .sg_list = receive->sge, .num_sge = (int)receive->count};
+
+        (void)post_one(ofa_context_of(srq->base.context), srq->srq, &wr, srq->max_sge);
+    }
+    (void)it_srq_modify(srq->srq, IT_SRQ_PARAM_LOW_WATERMARK, &param);
+    free(receives->places);
+    *receives = (struct ofa_ring){.count = 0};
+}
+
+int ofa_srq_attach(struct ofa_srq *srq, enum ibv_qp_type type)
+{
+    enum ofa_srq_use use = type == IBV_QPT_UD ? OFA_SRQ_DATAGRAMS : OFA_SRQ_STREAMS;
+    struct ofa_context *context = ofa_context_of(srq->base.context);
+    enum ofa_srq_use before;
+
+    (void)pthread_mutex_lock(&context->datagram_lock);
+    before = atomic_load_explicit(&srq->use, memory_order_relaxed);
+    if (before == OFA_SRQ_UNUSED) {
+        if (use == OFA_SRQ_STREAMS)
+            hand_over_locked(srq);
+        atomic_store_explicit(&srq->use, use, memory_order_release);
+    }
+    (void)pthread_mutex_unlock(&context->datagram_lock);
+    return before == OFA_SRQ_UNUSED || before == use ? 0 : EOPNOTSUPP;
+}
+
 int ofa_post_srq_recv(struct ibv_srq *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
     struct ofa_srq *srq = ofa_srq_of(base);
-    struct ofa_context *context = ofa_context_of(base->context);
     int error;
 
     for (; wr; wr = wr->next) {
-        error = post_one(context, srq->srq, wr, srq->max_sge);
+        error = post_shared(srq, wr);
         if (error != 0) {
             *bad = wr;
             return error;

@@ -42,8 +42,11 @@ int ofa_inline_open_locked(struct ofa_qp *qp)
     if (error != 0) {
         free(qp->inline_room);
         qp->inline_room = NULL;
+        return error;
     }
-    return error;
+    qp->inline_place = qp->inline_room;
+    qp->inline_end = qp->inline_room + bytes;
+    return 0;
 }
 
 void ofa_inline_close(struct ofa_qp *qp)
@@ -51,7 +54,7 @@ void ofa_inline_close(struct ofa_qp *qp)
     if (qp->inline_room)
         (void)it_lmr_free(qp->inline_lmr);
     free(qp->inline_room);
-    qp->inline_room = NULL;
+    qp->inline_room = qp->inline_place = NULL;
 }
 
 static int copy_inline(struct ofa_qp *qp, const struct ibv_send_wr *wr, struct request *request)
@@ -74,9 +77,8 @@ static int copy_inline(struct ofa_qp *qp, const struct ibv_send_wr *wr, struct r
     error = ofa_inline_open_locked(qp);
     if (error != 0)
         return error;
-    place = qp->inline_room + (size_t)qp->inline_next * qp->cap.max_inline_data;
-    request->segments[0] =
-        (it_lmr_triplet_t){.lmr = qp->inline_lmr, .addr.abs = place, .length = length};
+    place = qp->inline_place;
+    ofa_inline_segment(qp, place, length, &request->segments[0]);
     for (int i = 0; i < wr->num_sge; i++) {
         memcpy(place, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
         place += wr->sg_list[i].length;
@@ -219,23 +221,44 @@ static bool is_of_memory(const struct ibv_send_wr *wr)
     return wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV;
 }
 
-int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
+static int post_gathered(struct ofa_qp *qp, const struct ibv_send_wr *wr,
+                         const struct request *request)
 {
-    struct request request;
     it_status_t status;
-    int error = gather(qp, wr, &request);
 
-    if (error != 0)
-        return error;
-    if (is_of_memory(wr) && request.flags & IT_COMPLETION_FLAG &&
+    if (is_of_memory(wr) && request->flags & IT_COMPLETION_FLAG &&
         !ofa_kinds_push(&qp->kinds, wr->wr_id, wr->opcode == IBV_WR_LOCAL_INV))
         return ENOMEM;
-    status = post(qp, wr, &request);
-    if (status != IT_SUCCESS && is_of_memory(wr) && request.flags & IT_COMPLETION_FLAG)
+    status = post(qp, wr, request);
+    if (status != IT_SUCCESS && is_of_memory(wr) && request->flags & IT_COMPLETION_FLAG)
         ofa_kinds_unpush(&qp->kinds);
     if (status != IT_SUCCESS)
         return status == IT_ERR_OP_NOT_SUPPORTED ? EINVAL : ofa_errno(status);
+    return 0;
+}
+
+int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
+{
+    struct request request;
+    int error = gather(qp, wr, &request);
+
+    if (error == 0)
+        error = post_gathered(qp, wr, &request);
+    if (error != 0)
+        return error;
     if (request.count == 1 && request.segments[0].lmr == qp->inline_lmr && qp->inline_lmr)
         ofa_inline_advance_locked(qp);
     return 0;
+}
+
+int ofa_request_segment_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr,
+                               const it_lmr_triplet_t *segment)
+{
+    struct request request;
+
+    request.segments[0] = *segment;
+    request.count = 1;
+    request.length = segment->length;
+    request.flags = flags_of(qp, wr);
+    return post_gathered(qp, wr, &request);
 }

@@ -69,9 +69,10 @@ static int check(const struct ibv_context *context, const struct ibv_qp_init_att
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
         (attr->send_ops_flags & ~operations_of(attr->qp_type)))
         return ofa_absent("an operation of ibv_create_qp_ex", EOPNOTSUPP);
-    if (attr->qp_type == IBV_QPT_UD && attr->srq)
-        return ofa_absent("a shared receive queue for datagrams", EOPNOTSUPP);
-    return check_caps(attr);
+    error = check_caps(attr);
+    if (error == 0 && attr->srq && ofa_srq_attach(ofa_srq_of(attr->srq), attr->qp_type) != 0)
+        error = ofa_absent("a shared receive queue of both datagrams and connections", EOPNOTSUPP);
+    return error;
 }
 
 /* ---- Creating ------------------------------------------------------------------------------- */
@@ -194,7 +195,7 @@ struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *base)
 {
     struct ofa_qp *qp = ofa_qp_of(base);
 
-    return qp->has_ex ? &qp->ex : NULL;
+    return qp->batch.start ? &qp->ex : NULL;
 }
 
 /* ---- Destroying ----------------------------------------------------------------------------- */

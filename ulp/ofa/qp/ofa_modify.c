@@ -112,7 +112,7 @@ static int reset(struct ofa_qp *qp)
     (void)pthread_mutex_lock(&qp->context->lock);
     qp->link.state = OFA_LINK_IDLE;
     qp->link.nonce = 0;
-    qp->inline_next = 0;
+    qp->inline_place = qp->inline_room;
     atomic_store_explicit(&qp->give_up_ns, 0, memory_order_relaxed);
     memset(&qp->attr, 0, sizeof(qp->attr));
     (void)pthread_mutex_unlock(&qp->context->lock);

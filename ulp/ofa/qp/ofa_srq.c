@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared receive queues. */
+#include "datagram/ofa_shared.h"
 #include "link/ofa_async.h"
 #include "memory/ofa_adapter.h"
 #include "qp/ofa_qp.h"
@@ -29,10 +30,16 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
         errno = error ? error : ENOMEM;
         return NULL;
     }
+    srq->max_wr = init->attr.max_wr;
+    srq->max_sge = init->attr.max_sge = segments;
     error = ofa_async_open(context);
+    if (error == 0)
+        error = ofa_shared_open(srq);
     if (error == 0)
         error = ofa_errno(it_srq_create(ofa_pd_of(pd)->pz, segments, init->attr.max_wr, &srq->srq));
     if (error != 0) {
+        if (srq->shared)
+            ofa_shared_close(srq);
         free(srq);
         errno = error;
         return NULL;
@@ -45,8 +52,6 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
     (void)pthread_mutex_init(&srq->base.mutex, NULL);
     (void)pthread_cond_init(&srq->base.cond, NULL);
     srq->pd = ofa_pd_of(pd);
-    srq->max_wr = init->attr.max_wr;
-    srq->max_sge = init->attr.max_sge = segments;
     atomic_fetch_add_explicit(&srq->pd->children, 1, memory_order_relaxed);
     return &srq->base;
 }
@@ -79,18 +84,13 @@ int ofa_get_srq_num(struct ibv_srq *srq, uint32_t *number)
     return EOPNOTSUPP;
 }
 
-int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *attr, int mask)
+/* The queue of the adapter. 0 or errno. */
+static int modify(const struct ofa_srq *srq, const struct ibv_srq_attr *attr, int mask)
 {
-    struct ofa_srq *srq = ofa_srq_of(base);
     it_srq_param_t param;
     unsigned int change = 0;
-    uint32_t max_wr = mask & IBV_SRQ_MAX_WR ? attr->max_wr : srq->max_wr;
-    int error;
 
     memset(&param, 0, sizeof(param));
-    if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT) || max_wr == 0 || max_wr > OFA_MAX_SRQ_WR ||
-        ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > max_wr))
-        return EINVAL;
     if (mask & IBV_SRQ_MAX_WR) {
         param.max_recv_dtos = attr->max_wr;
         change |= IT_SRQ_PARAM_MAX_RECV_DTO;
@@ -99,7 +99,36 @@ int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *attr, int mask)
         param.low_watermark = attr->srq_limit;
         change |= IT_SRQ_PARAM_LOW_WATERMARK;
     }
-    error = ofa_errno(it_srq_modify(srq->srq, (it_srq_param_mask_t)change, &param));
+    return ofa_errno(it_srq_modify(srq->srq, (it_srq_param_mask_t)change, &param));
+}
+
+/* As long as the adapter has no receives, its queue is changed in size only. */
+static int modify_both(struct ofa_srq *srq, const struct ibv_srq_attr *attr, int mask)
+{
+    struct ofa_context *context = ofa_context_of(srq->base.context);
+    bool streams;
+    int error = 0;
+
+    (void)pthread_mutex_lock(&context->datagram_lock);
+    streams = atomic_load_explicit(&srq->use, memory_order_relaxed) == OFA_SRQ_STREAMS;
+    if (!streams)
+        error = ofa_shared_modify(srq, attr, mask);
+    if (error == 0)
+        error = modify(srq, attr, streams ? mask : mask & IBV_SRQ_MAX_WR);
+    (void)pthread_mutex_unlock(&context->datagram_lock);
+    return error;
+}
+
+int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *attr, int mask)
+{
+    struct ofa_srq *srq = ofa_srq_of(base);
+    uint32_t max_wr = mask & IBV_SRQ_MAX_WR ? attr->max_wr : srq->max_wr;
+    int error;
+
+    if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT) || max_wr == 0 || max_wr > OFA_MAX_SRQ_WR ||
+        ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > max_wr))
+        return EINVAL;
+    error = modify_both(srq, attr, mask);
     if (error != 0)
         return error;
     srq->max_wr = max_wr;
@@ -133,6 +162,7 @@ int ibv_destroy_srq(struct ibv_srq *base)
     atomic_fetch_sub_explicit(&srq->pd->children, 1, memory_order_release);
     (void)pthread_cond_destroy(&base->cond);
     (void)pthread_mutex_destroy(&base->mutex);
+    ofa_shared_close(srq);
     free(srq);
     return 0;
 }

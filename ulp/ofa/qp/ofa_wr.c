@@ -4,6 +4,7 @@
  * which are then posted in one go. The batch keeps its memory, so a program that posts the same
  * again and again asks the heap for nothing.
  */
+#include "memory/ofa_adapter.h"
 #include "post/ofa_post.h"
 #include "qp/ofa_qp.h"
 
@@ -11,17 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct slot {
+struct ofa_slot {
     struct ibv_send_wr wr;
-    struct slot *after;
-    struct ibv_sge sge[OFA_MAX_SGE];
+    int (*post)(struct ofa_qp *qp, const struct ofa_slot *slot);
+    it_lmr_triplet_t segment; /* the only one, ready for the EP; length 0: see wr.sg_list */
+    struct ofa_slot *after;
     unsigned char *inline_data; /* of cap.max_inline_data octets; NULL: not needed so far */
-};
-
-struct ofa_batch {
-    struct slot *first; /* of those that were needed at once so far */
-    struct slot *last;  /* of this batch; NULL: it is empty, or there was an error */
-    int error;          /* the first; then nothing is posted */
+    struct ibv_sge sge[OFA_MAX_SGE];
 };
 
 static struct ofa_qp *qp_of(struct ibv_qp_ex *qp)
@@ -29,60 +26,133 @@ static struct ofa_qp *qp_of(struct ibv_qp_ex *qp)
     return (struct ofa_qp *)(void *)qp;
 }
 
-/* What comes behind an error is filled in and not posted. */
-static void fail(struct ofa_qp *qp, int error)
+/* The first counts; nothing is posted then. */
+static void note(struct ofa_qp *qp, int error)
 {
-    if (qp->batch->error == 0)
-        qp->batch->error = error;
-    qp->batch->last = NULL;
+    if (qp->batch.error == 0)
+        qp->batch.error = error;
+}
+
+/* ---- Posting -------------------------------------------------------------------------------- */
+
+/* 0, a status of IT-API, or -errno. */
+static __attribute__((noinline)) int post_long(struct ofa_qp *qp, const struct ofa_slot *slot)
+{
+    return -(slot->segment.length > 0 ? ofa_request_segment_locked(qp, &slot->wr, &slot->segment)
+                                      : ofa_post_locked(qp, &slot->wr));
+}
+
+/* The short way, as in post/ofa_post.c: one segment, and what most requests ask for. */
+static inline bool is_usual(const struct ofa_slot *slot, uint32_t flags, uint32_t unusual)
+{
+    return slot->segment.length > 0 && (flags & unusual) == 0;
+}
+
+static inline uint32_t flags_of(const struct ofa_qp *qp, const struct ofa_slot *slot)
+{
+    return slot->wr.send_flags | qp->every_flags;
+}
+
+static int post_send(struct ofa_qp *qp, const struct ofa_slot *slot)
+{
+    uint32_t flags = flags_of(qp, slot);
+
+    if (!is_usual(slot, flags, OFA_UNUSUAL_SEND))
+        return post_long(qp, slot);
+    return (int)it_post_send(qp->send_ep, &slot->segment, 1, slot->wr.wr_id, ofa_dto_flags(flags));
+}
+
+static int post_write(struct ofa_qp *qp, const struct ofa_slot *slot)
+{
+    uint32_t flags = flags_of(qp, slot);
+
+    if (!is_usual(slot, flags, OFA_UNUSUAL_WRITE))
+        return post_long(qp, slot);
+    return (int)it_post_rdma_write(qp->send_ep, &slot->segment, 1, slot->wr.wr_id,
+                                   ofa_dto_flags(flags & IBV_SEND_SIGNALED),
+                                   slot->wr.wr.rdma.remote_addr, slot->wr.wr.rdma.rkey);
+}
+
+static int post_read(struct ofa_qp *qp, const struct ofa_slot *slot)
+{
+    uint32_t flags = flags_of(qp, slot);
+
+    if (!is_usual(slot, flags, OFA_UNUSUAL_READ))
+        return post_long(qp, slot);
+    return (int)it_post_rdma_read(qp->send_ep, &slot->segment, 1, slot->wr.wr_id,
+                                  ofa_dto_flags(flags & IBV_SEND_SIGNALED),
+                                  slot->wr.wr.rdma.remote_addr, slot->wr.wr.rdma.rkey);
 }
 
 /* ---- Slots ---------------------------------------------------------------------------------- */
 
-/* One more than before; NULL: there is no memory. */
-static __attribute__((noinline)) struct slot *make(struct ofa_qp *qp)
+static struct ofa_slot *make(void)
 {
-    struct ofa_batch *batch = qp->batch;
-    struct slot *slot = calloc(1, sizeof(*slot));
+    struct ofa_slot *slot = calloc(1, sizeof(*slot));
 
-    if (!slot) {
-        fail(qp, ENOMEM);
-        return NULL;
-    }
-    slot->wr.sg_list = slot->sge;
-    *(batch->last ? &batch->last->after : &batch->first) = slot;
+    if (slot)
+        slot->wr.sg_list = slot->sge;
     return slot;
 }
 
-/* The next work request; NULL: there is no room. */
-static inline struct ibv_send_wr *add(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
+/* One more than before; false: there is no memory. */
+static bool grow(struct ibv_qp_ex *ex)
 {
     struct ofa_qp *qp = qp_of(ex);
-    struct ofa_batch *batch = qp->batch;
-    struct slot *slot = batch->last ? batch->last->after : batch->first;
+
+    qp->batch.last->after = make();
+    if (!qp->batch.last->after)
+        note(qp, ENOMEM);
+    return qp->batch.last->after != NULL;
+}
+
+/* The next work request; NULL: there is none so far. */
+static inline struct ofa_slot *take(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode,
+                                    int (*post)(struct ofa_qp *qp, const struct ofa_slot *slot))
+{
+    struct ofa_qp *qp = qp_of(ex);
+    struct ofa_slot *slot = qp->batch.last->after;
 
     if (!slot)
-        slot = make(qp);
-    if (!slot)
         return NULL;
-    batch->last = slot;
+    qp->batch.last = slot;
+    slot->post = post;
+    slot->segment.length = 0;
     slot->wr.wr_id = ex->wr_id;
     slot->wr.num_sge = 0;
     slot->wr.opcode = opcode;
     slot->wr.send_flags = ex->wr_flags;
-    return &slot->wr;
+    return slot;
 }
 
-static struct slot *last(const struct ofa_qp *qp)
+/* NULL: there is no memory. */
+static struct ibv_send_wr *add(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
-    return qp->batch->last;
+    struct ofa_slot *slot = take(ex, opcode, post_long);
+
+    if (!slot && grow(ex))
+        slot = take(ex, opcode, post_long);
+    return slot ? &slot->wr : NULL;
+}
+
+/* Before the first request it is one that is never posted. */
+static struct ofa_slot *last(const struct ofa_qp *qp)
+{
+    return qp->batch.last;
 }
 
 /* ---- Requests ------------------------------------------------------------------------------- */
 
-static void wr_send(struct ibv_qp_ex *qp)
+static __attribute__((noinline)) void grow_send(struct ibv_qp_ex *ex)
 {
-    (void)add(qp, IBV_WR_SEND);
+    if (grow(ex))
+        (void)take(ex, IBV_WR_SEND, post_send);
+}
+
+static void wr_send(struct ibv_qp_ex *ex)
+{
+    if (!take(ex, IBV_WR_SEND, post_send))
+        grow_send(ex);
 }
 
 static void wr_send_imm(struct ibv_qp_ex *qp, __be32 imm_data)
@@ -104,44 +174,57 @@ static void wr_send_inv(struct ibv_qp_ex *qp, uint32_t rkey)
 static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t remote_qpn,
                            uint32_t remote_qkey)
 {
-    struct slot *slot = last(qp_of(ex));
+    struct ofa_slot *slot = last(qp_of(ex));
 
-    if (!slot)
-        return;
     slot->wr.wr.ud.ah = ah;
     slot->wr.wr.ud.remote_qpn = remote_qpn;
     slot->wr.wr.ud.remote_qkey = remote_qkey;
 }
 
-static struct ibv_send_wr *add_rdma(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode, uint32_t rkey,
-                                    uint64_t remote_addr)
+static __attribute__((noinline)) void grow_rdma(struct ibv_qp_ex *ex,
+                                                void (*again)(struct ibv_qp_ex *ex, uint32_t rkey,
+                                                              uint64_t remote_addr),
+                                                uint32_t rkey, uint64_t remote_addr)
 {
-    struct ibv_send_wr *wr = add(qp, opcode);
-
-    if (wr) {
-        wr->wr.rdma.remote_addr = remote_addr;
-        wr->wr.rdma.rkey = rkey;
-    }
-    return wr;
+    if (grow(ex))
+        again(ex, rkey, remote_addr);
 }
 
-static void wr_rdma_read(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr)
+static inline void set_remote(struct ibv_send_wr *wr, uint32_t rkey, uint64_t remote_addr)
 {
-    (void)add_rdma(qp, IBV_WR_RDMA_READ, rkey, remote_addr);
+    wr->wr.rdma.remote_addr = remote_addr;
+    wr->wr.rdma.rkey = rkey;
 }
 
-static void wr_rdma_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr)
+static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
 {
-    (void)add_rdma(qp, IBV_WR_RDMA_WRITE, rkey, remote_addr);
+    struct ofa_slot *slot = take(ex, IBV_WR_RDMA_READ, post_read);
+
+    if (slot)
+        set_remote(&slot->wr, rkey, remote_addr);
+    else
+        grow_rdma(ex, wr_rdma_read, rkey, remote_addr);
+}
+
+static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
+{
+    struct ofa_slot *slot = take(ex, IBV_WR_RDMA_WRITE, post_write);
+
+    if (slot)
+        set_remote(&slot->wr, rkey, remote_addr);
+    else
+        grow_rdma(ex, wr_rdma_write, rkey, remote_addr);
 }
 
 static void wr_rdma_write_imm(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
                               __be32 imm_data)
 {
-    struct ibv_send_wr *wr = add_rdma(qp, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, remote_addr);
+    struct ibv_send_wr *wr = add(qp, IBV_WR_RDMA_WRITE_WITH_IMM);
 
-    if (wr)
-        wr->imm_data = imm_data;
+    if (!wr)
+        return;
+    set_remote(wr, rkey, remote_addr);
+    wr->imm_data = imm_data;
 }
 
 static void add_atomic(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode, uint32_t rkey,
@@ -194,14 +277,13 @@ static void wr_local_inv(struct ibv_qp_ex *qp, uint32_t rkey)
 static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t count, const struct ibv_sge *list)
 {
     struct ofa_qp *qp = qp_of(ex);
-    struct slot *slot = last(qp);
+    struct ofa_slot *slot = last(qp);
 
-    if (!slot)
-        return;
     if (count > qp->cap.max_send_sge) {
-        fail(qp, EINVAL);
+        note(qp, EINVAL);
         return;
     }
+    slot->segment.length = 0;
     slot->wr.num_sge = (int)count;
     if (count > 0)
         memcpy(slot->sge, list, count * sizeof(*list));
@@ -209,31 +291,34 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t count, const struct ibv
 
 static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
 {
-    struct slot *slot = last(qp_of(ex));
+    const struct ibv_sge sge = {.addr = addr, .length = length, .lkey = lkey};
+    struct ofa_qp *qp = qp_of(ex);
+    struct ofa_slot *slot = last(qp);
+    const struct ofa_key *key = ofa_key_find(qp->context, lkey);
 
-    if (!slot)
+    if (key && (int32_t)length > 0 && !qp->holding) {
+        ofa_segment_of(key, &sge, &slot->segment);
         return;
+    }
+    slot->segment.length = 0;
     slot->wr.num_sge = 1;
-    slot->sge[0] = (struct ibv_sge){.addr = addr, .length = length, .lkey = lkey};
+    slot->sge[0] = sge;
 }
 
-/* The room for inline data of the last request; NULL: none, or it is too long. */
-static unsigned char *inline_room(struct ofa_qp *qp, size_t length)
+/* Room of the slot's own for inline data. NULL: none, or it is too long. */
+static __attribute__((noinline)) unsigned char *inline_room(struct ofa_qp *qp, size_t length)
 {
-    struct slot *slot = last(qp);
+    struct ofa_slot *slot = last(qp);
 
-    if (!slot)
-        return NULL;
     if (length > qp->cap.max_inline_data) {
-        fail(qp, EINVAL);
+        note(qp, EINVAL);
         return NULL;
     }
     if (!slot->inline_data)
-        slot->inline_data = malloc(qp->cap.max_inline_data ? qp->cap.max_inline_data : 1);
-    if (!slot->inline_data) {
-        fail(qp, ENOMEM);
-        return NULL;
-    }
+        slot->inline_data = malloc(qp->cap.max_inline_data);
+    if (!slot->inline_data)
+        note(qp, ENOMEM);
+    slot->segment.length = 0;
     slot->wr.send_flags |= IBV_SEND_INLINE;
     slot->wr.num_sge = 1;
     slot->sge[0] =
@@ -241,12 +326,35 @@ static unsigned char *inline_room(struct ofa_qp *qp, size_t length)
     return slot->inline_data;
 }
 
-static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
+static __attribute__((noinline)) void copy_inline(struct ofa_qp *qp, const void *data,
+                                                  size_t length)
 {
-    unsigned char *room = inline_room(qp_of(ex), length);
+    unsigned char *room = inline_room(qp, length);
 
     if (room && length > 0)
-        memcpy(room, addr, length);
+        memcpy(room, data, length);
+}
+
+/*
+ * One place of the queue pair's room is free, that of the next request: the first one's data go
+ * there at once. To the others it is told when they are posted.
+ */
+static void wr_set_inline_data(struct ibv_qp_ex *ex, void *data, size_t length)
+{
+    struct ofa_qp *qp = qp_of(ex);
+    struct ofa_slot *slot = last(qp);
+
+    unsigned char *place = qp->inline_place;
+
+    if (length - 1 >= qp->cap.max_inline_data || !place || qp->holding ||
+        slot != qp->batch.start->after || slot->segment.length > 0) {
+        copy_inline(qp, data, length);
+        return;
+    }
+    ofa_inline_advance_locked(qp);
+    ofa_inline_segment(qp, place, length, &slot->segment);
+    qp->batch.placed = 1;
+    memcpy(place, data, length);
 }
 
 static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t count,
@@ -258,7 +366,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t count,
 
     for (size_t i = 0; i < count; i++) {
         if (list[i].length > qp->cap.max_inline_data - length) {
-            fail(qp, EINVAL);
+            note(qp, EINVAL);
             return;
         }
         length += list[i].length;
@@ -272,13 +380,50 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t count,
 
 /* ---- From start to end ---------------------------------------------------------------------- */
 
+static inline void begin_locked(struct ofa_qp *qp)
+{
+    qp->batch.last = qp->batch.start;
+    qp->batch.error = 0;
+    qp->batch.placed = 0;
+}
+
+static __attribute__((noinline)) void wait_and_begin(struct ofa_qp *qp)
+{
+    ofa_spin_wait(&qp->post_lock);
+    begin_locked(qp);
+}
+
 static void wr_start(struct ibv_qp_ex *ex)
 {
     struct ofa_qp *qp = qp_of(ex);
 
-    ofa_spin_take(&qp->post_lock);
-    qp->batch->last = NULL;
-    qp->batch->error = 0;
+    if (__builtin_expect(ofa_spin_try(&qp->post_lock), 1))
+        begin_locked(qp);
+    else
+        wait_and_begin(qp);
+}
+
+static inline int end_locked(struct ofa_qp *qp, int error)
+{
+    ofa_spin_drop(&qp->post_lock);
+    return error;
+}
+
+/* The first request has not gone out. */
+static __attribute__((noinline)) int undo_locked(struct ofa_qp *qp, int error)
+{
+    if (qp->batch.placed)
+        ofa_inline_retreat_locked(qp);
+    return end_locked(qp, error);
+}
+
+/* "result" is that of posting the last one that was tried. */
+static __attribute__((noinline)) int fail_locked(struct ofa_qp *qp, const struct ofa_slot *slot,
+                                                 int result)
+{
+    int error = result < 0 ? -result : ofa_errno((it_status_t)result);
+
+    return slot == qp->batch.start->after ? undo_locked(qp, error) : end_locked(qp, error);
 }
 
 /*
@@ -287,21 +432,24 @@ static void wr_start(struct ibv_qp_ex *ex)
 static int wr_complete(struct ibv_qp_ex *ex)
 {
     struct ofa_qp *qp = qp_of(ex);
-    struct ofa_batch *batch = qp->batch;
-    const struct slot *slot = batch->first;
-    int error = batch->error;
+    const struct ofa_slot *slot = qp->batch.start;
 
-    if (error == 0 && batch->last) {
-        while ((error = ofa_post_locked(qp, &slot->wr)) == 0 && slot != batch->last)
-            slot = slot->after;
+    if (__builtin_expect(qp->batch.error != 0, 0))
+        return undo_locked(qp, qp->batch.error);
+    while (slot != qp->batch.last) {
+        int result;
+
+        slot = slot->after;
+        result = slot->post(qp, slot);
+        if (__builtin_expect(result != 0, 0))
+            return fail_locked(qp, slot, result);
     }
-    ofa_spin_drop(&qp->post_lock);
-    return error;
+    return end_locked(qp, 0);
 }
 
 static void wr_abort(struct ibv_qp_ex *ex)
 {
-    ofa_spin_drop(&qp_of(ex)->post_lock);
+    (void)undo_locked(qp_of(ex), 0);
 }
 
 /* ---- Life ----------------------------------------------------------------------------------- */
@@ -310,10 +458,9 @@ void ofa_wr_init(struct ofa_qp *qp, uint64_t operations)
 {
     struct ibv_qp_ex *ex = &qp->ex;
 
-    qp->batch = calloc(1, sizeof(*qp->batch));
-    if (!qp->batch)
+    qp->batch.start = make();
+    if (!qp->batch.start)
         return;
-    qp->has_ex = true;
     ex->comp_mask = 0;
     ex->wr_start = wr_start;
     ex->wr_complete = wr_complete;
@@ -348,16 +495,11 @@ void ofa_wr_init(struct ofa_qp *qp, uint64_t operations)
 
 void ofa_wr_close(struct ofa_qp *qp)
 {
-    struct ofa_batch *batch = qp->batch;
+    while (qp->batch.start) {
+        struct ofa_slot *slot = qp->batch.start;
 
-    if (!batch)
-        return;
-    while (batch->first) {
-        struct slot *slot = batch->first;
-
-        batch->first = slot->after;
+        qp->batch.start = slot->after;
         free(slot->inline_data);
         free(slot);
     }
-    free(batch);
 }

@@ -4,6 +4,7 @@
 #define ITAPI_ULP_OFA_SUPPORT_OFA_SPIN_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct ofa_spin {
     atomic_uint taken;
@@ -12,9 +13,14 @@ struct ofa_spin {
 /* Takes the lock when another thread has dropped it. */
 void ofa_spin_wait(struct ofa_spin *spin);
 
+static inline bool ofa_spin_try(struct ofa_spin *spin)
+{
+    return atomic_exchange_explicit(&spin->taken, 1, memory_order_acquire) == 0;
+}
+
 static inline void ofa_spin_take(struct ofa_spin *spin)
 {
-    if (__builtin_expect(atomic_exchange_explicit(&spin->taken, 1, memory_order_acquire), 0))
+    if (__builtin_expect(!ofa_spin_try(spin), 0))
         ofa_spin_wait(spin);
 }
 

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Shared receive queues: of queue pairs of the type UD, in the order of posting, with their events;
+ * and of others, whose receives were posted before there was a queue pair.
+ */
+#include "verbs_kit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+enum {
+    QKEY = 99,
+    GRH = 40,
+    BYTES = 8,
+    PLACE = GRH + BYTES,
+    DEPTH = 4
+};
+
+static struct ibv_mr *mr;
+static struct ibv_cq *sends;
+static struct ibv_cq *receives;
+static unsigned char memory[(DEPTH + 1) * PLACE]; /* the last place is that of sends */
+
+static struct ibv_srq *create_srq(void)
+{
+    struct ibv_srq_init_attr init = {.attr = {.max_wr = DEPTH, .max_sge = 1}};
+    struct ibv_srq *srq = ibv_create_srq(verbs_kit.pd, &init);
+
+    CHECK(srq != NULL);
+    return srq;
+}
+
+static struct ibv_qp *create_qp(enum ibv_qp_type type, struct ibv_srq *srq)
+{
+    struct ibv_qp_init_attr init = {.qp_type = type,
+                                    .srq = srq,
+                                    .send_cq = sends,
+                                    .recv_cq = receives,
+                                    .sq_sig_all = 1,
+                                    .cap = {DEPTH, 0, 1, 1, 0}};
+
+    return ibv_create_qp(verbs_kit.pd, &init);
+}
+
+/* 0 or errno. */
+static int post(struct ibv_srq *srq, unsigned int place)
+{
+    struct ibv_sge sge = {(uintptr_t)memory + (size_t)place * PLACE, PLACE, mr->lkey};
+    struct ibv_recv_wr wr = {.wr_id = place, .sg_list = &sge, .num_sge = 1};
+    struct ibv_recv_wr *bad = NULL;
+    int error = ibv_post_srq_recv(srq, &wr, &bad);
+
+    CHECK(error == 0 || bad == &wr);
+    return error;
+}
+
+static void post_send(struct ibv_qp *qp, struct ibv_ah *ah, uint32_t to, unsigned char value)
+{
+    struct ibv_sge sge = {(uintptr_t)memory + (size_t)DEPTH * PLACE, BYTES, mr->lkey};
+    struct ibv_send_wr *bad;
+    struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
+
+    if (ah) {
+        wr.wr.ud.ah = ah;
+        wr.wr.ud.remote_qpn = to;
+        wr.wr.ud.remote_qkey = QKEY;
+    }
+    memset(memory + (size_t)DEPTH * PLACE, value, BYTES);
+    CHECK_EQ(0, ibv_post_send(qp, &wr, &bad));
+    CHECK_EQ(IBV_WC_SUCCESS, verbs_kit_completion(sends).status);
+}
+
+/* The next receive is this one, and has this value behind so many octets. */
+static void expect(const struct ibv_qp *qp, unsigned int place, size_t behind, unsigned char value)
+{
+    struct ibv_wc wc = verbs_kit_completion(receives);
+
+    CHECK_EQ(IBV_WC_SUCCESS, wc.status);
+    CHECK_EQ(IBV_WC_RECV, wc.opcode);
+    CHECK_EQ(place, wc.wr_id);
+    CHECK_EQ(qp->qp_num, wc.qp_num);
+    CHECK_EQ(behind + BYTES, wc.byte_len);
+    CHECK_EQ(value, memory[place * PLACE + behind]);
+}
+
+static bool has_event(void)
+{
+    struct pollfd fd = {.fd = verbs_kit.context->async_fd, .events = POLLIN};
+
+    return poll(&fd, 1, 0) == 1;
+}
+
+static struct ibv_async_event event(void)
+{
+    struct ibv_async_event event;
+
+    CHECK_EQ(0, ibv_get_async_event(verbs_kit.context, &event));
+    ibv_ack_async_event(&event);
+    return event;
+}
+
+/* ---- Datagrams ------------------------------------------------------------------------------ */
+
+static void limit(struct ibv_srq *srq, struct ibv_qp *from, struct ibv_ah *ah,
+                  const struct ibv_qp *to)
+{
+    struct ibv_srq_attr attr = {.srq_limit = DEPTH - 1};
+    struct ibv_async_event told;
+
+    CHECK_EQ(0, ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+    post_send(from, ah, to->qp_num, 1);
+    expect(to, 0, GRH, 1);
+    CHECK(!has_event());
+    post_send(from, ah, to->qp_num, 2);
+    expect(to, 1, GRH, 2);
+    told = event();
+    CHECK_EQ(IBV_EVENT_SRQ_LIMIT_REACHED, told.event_type);
+    CHECK(told.element.srq == srq);
+    post_send(from, ah, to->qp_num, 3);
+    expect(to, 2, GRH, 3);
+    CHECK(!has_event());
+    CHECK_EQ(0, ibv_query_srq(srq, &attr));
+    CHECK_EQ(DEPTH, attr.max_wr);
+}
+
+/* One queue pair fails; its receives are those of the others, too. */
+static void failure(struct ibv_srq *srq, struct ibv_qp *failing)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+    struct ibv_async_event told;
+    struct ibv_wc wc;
+
+    CHECK_EQ(0, ibv_modify_qp(failing, &attr, IBV_QP_STATE));
+    CHECK_EQ(0, ibv_modify_qp(failing, &attr, IBV_QP_STATE));
+    told = event();
+    CHECK_EQ(IBV_EVENT_QP_LAST_WQE_REACHED, told.event_type);
+    CHECK(told.element.qp == failing);
+    CHECK(!has_event());
+    CHECK_EQ(0, ibv_poll_cq(receives, 1, &wc));
+    CHECK_EQ(0, post(srq, 1));
+}
+
+static void datagrams(void)
+{
+    struct ibv_ah_attr vector = {.is_global = 1, .port_num = 1};
+    struct ibv_srq_attr size = {.max_wr = DEPTH / 2};
+    struct ibv_srq *srq = create_srq();
+    struct ibv_qp *ends[2];
+    struct ibv_ah *ah;
+
+    CHECK_EQ(0, ibv_query_gid(verbs_kit.context, 1, 0, &vector.grh.dgid));
+    ah = ibv_create_ah(verbs_kit.pd, &vector);
+    CHECK(ah != NULL);
+    CHECK_EQ(0, post(srq, 0)); /* before there is a queue pair */
+    CHECK_EQ(0, post(srq, 1));
+    for (int i = 0; i < 2; i++) {
+        ends[i] = create_qp(IBV_QPT_UD, srq);
+        CHECK(ends[i] != NULL);
+        verbs_kit_bring_up_ud(ends[i], QKEY);
+    }
+    errno = 0;
+    CHECK(create_qp(IBV_QPT_RC, srq) == NULL && errno == EOPNOTSUPP);
+    CHECK_EQ(0, post(srq, 2));
+    CHECK_EQ(0, post(srq, 3));
+    CHECK_EQ(ENOMEM, post(srq, 3));
+    CHECK_EQ(EINVAL, ibv_modify_srq(srq, &size, IBV_SRQ_MAX_WR));
+    limit(srq, ends[0], ah, ends[1]);
+    failure(srq, ends[1]);
+    CHECK_EQ(0, ibv_modify_srq(srq, &size, IBV_SRQ_MAX_WR));
+    CHECK_EQ(ENOMEM, post(srq, 2));
+    post_send(ends[0], ah, ends[1]->qp_num, 4); /* lost */
+    post_send(ends[0], ah, ends[0]->qp_num, 5);
+    expect(ends[0], 3, GRH, 5);
+    post_send(ends[0], ah, ends[0]->qp_num, 6);
+    expect(ends[0], 1, GRH, 6);
+    CHECK_EQ(EBUSY, ibv_destroy_srq(srq));
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(0, ibv_destroy_qp(ends[i]));
+    CHECK_EQ(0, ibv_destroy_ah(ah));
+    CHECK_EQ(0, ibv_destroy_srq(srq));
+}
+
+/* ---- Connections ---------------------------------------------------------------------------- */
+
+static void connections(void)
+{
+    struct ibv_srq_attr attr = {.srq_limit = 1};
+    struct ibv_srq *srq = create_srq();
+    struct ibv_qp *qp;
+
+    CHECK_EQ(0, post(srq, 0));
+    CHECK_EQ(0, post(srq, 1));
+    CHECK_EQ(0, ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+    CHECK(!has_event());
+    qp = create_qp(IBV_QPT_RC, srq);
+    CHECK(qp != NULL);
+    errno = 0;
+    CHECK(create_qp(IBV_QPT_UD, srq) == NULL && errno == EOPNOTSUPP);
+    verbs_kit_bring_up(qp, qp->qp_num);
+    post_send(qp, NULL, 0, 7);
+    expect(qp, 0, 0, 7);
+    post_send(qp, NULL, 0, 8);
+    expect(qp, 1, 0, 8);
+    CHECK_EQ(IBV_EVENT_SRQ_LIMIT_REACHED, event().event_type);
+    CHECK_EQ(0, ibv_destroy_qp(qp));
+    CHECK_EQ(0, ibv_destroy_srq(srq));
+}
+
+int main(void)
+{
+    verbs_kit_open();
+    mr = ibv_reg_mr(verbs_kit.pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
+    sends = ibv_create_cq(verbs_kit.context, DEPTH, NULL, NULL, 0);
+    receives = ibv_create_cq(verbs_kit.context, DEPTH, NULL, NULL, 0);
+    CHECK(mr && sends && receives);
+    datagrams();
+    connections();
+    CHECK_EQ(0, ibv_destroy_cq(sends));
+    CHECK_EQ(0, ibv_destroy_cq(receives));
+    CHECK_EQ(0, ibv_dereg_mr(mr));
+    verbs_kit_close();
+    check_done();
+    return 0;
+}

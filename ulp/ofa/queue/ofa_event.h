@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Asynchronous events, on their way to the program. */
+#ifndef ITAPI_ULP_OFA_QUEUE_OFA_EVENT_H
+#define ITAPI_ULP_OFA_QUEUE_OFA_EVENT_H
+
+#include "object/ofa_object.h"
+
+void ofa_event_raise(struct ofa_context *context, struct ibv_async_event event);
+
+static inline void ofa_event_raise_qp(struct ofa_qp *qp, enum ibv_event_type type)
+{
+    ofa_event_raise(qp->context,
+                    (struct ibv_async_event){.element.qp = &qp->base, .event_type = type});
+}
+
+static inline void ofa_event_raise_srq(struct ofa_srq *srq, enum ibv_event_type type)
+{
+    ofa_event_raise(ofa_context_of(srq->base.context),
+                    (struct ibv_async_event){.element.srq = &srq->base, .event_type = type});
+}
+
+#endif /* ITAPI_ULP_OFA_QUEUE_OFA_EVENT_H */
