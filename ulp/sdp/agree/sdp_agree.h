@@ -17,7 +17,11 @@
 
 struct sdp_agreement;
 
-/* Once, before anything else. The floor above, as far as it is needed here; members may be NULL. */
+/*
+ * Once, before anything else. The floor above, as far as it is needed here; members may be NULL. All
+ * but `decided` are called with the lock of this floor: no function of this header may be called with
+ * a lock that they take.
+ */
 struct sdp_agree_host {
     /* A thread of this floor begins: its calls of libc mean the kernel. */
     void (*thread_begins)(void);
@@ -75,7 +79,7 @@ enum sdp_agree_call {
 enum sdp_agree_verdict {
     SDP_TCP,     /* for good: free it, all calls go to the kernel */
     SDP_CONVERT, /* for good: sdp_connection_start with sdp_agree_role, then free it */
-    SDP_PASS,    /* not yet, and this call may go to the kernel: the socket is not connected */
+    SDP_PASS,    /* not yet, and this call may go to the kernel: ask again with the next one */
     SDP_WAIT     /* not yet: wait as told, then call again */
 };
 
@@ -103,15 +107,16 @@ enum sdp_agree_verdict sdp_agree_settle(struct sdp_agreement *agreement, enum sd
 bool sdp_agree_active(const struct sdp_agreement *agreement);
 
 /*
- * The socket leaves our sight (exec without close-on-exec, SCM_RIGHTS, io_uring, close, shutdown):
- * it is TCP from now on, and no octet of ours is left in it. Blocks for a short time at most.
+ * The socket leaves our sight (close, shutdown, exec without close-on-exec, SCM_RIGHTS, io_uring):
+ * SDP_TCP, and no octet of ours is left in it; or SDP_CONVERT: it has been agreed already. Blocks
+ * for a short time at most. To be freed in either case.
  */
-void sdp_agree_abandon(struct sdp_agreement *agreement);
+enum sdp_agree_verdict sdp_agree_abandon(struct sdp_agreement *agreement);
 
 /* ---- Processes ------------------------------------------------------------------------------ */
 
 /*
- * Around fork(2). What has been asked or promised is decided first. What has seen no data call stays
+ * Around fork(2), before locks that `decided` takes. What has been asked or promised is decided first. What has seen no data call stays
  * undecided, and is converted only while one process alone has it: each sdp_agree_free counts.
  */
 void sdp_agree_before_fork(void);
