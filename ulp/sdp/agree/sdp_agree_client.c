@@ -205,23 +205,18 @@ static enum sdp_agree_verdict hear(struct sdp_agreement *agreement, const struct
     if (answer->length < 0 || !sdp_note_get(answer->octets, (size_t)answer->length, &note) ||
         memcmp(note.client_nonce, agreement->nonce, SDP_NONCE_OCTETS) != 0)
         return SDP_WAIT;
-    switch (note.type) {
-    case SDP_NOTE_NO:
+    if (note.type == SDP_NOTE_NO) {
         remember_stranger(agreement, agreement->peer_port);
         return sdp_agree_decide(agreement, SDP_TCP);
-    case SDP_NOTE_PERHAPS:
-        agreement->perhaps = true;
-        return SDP_WAIT;
-    case SDP_NOTE_YES:
-        if (agreement->state != SDP_CLIENT_ASKING ||
-            memcmp(&note.tuple, &agreement->tuple, sizeof(note.tuple)) != 0 ||
-            !proven(agreement, answer))
-            return SDP_WAIT;
-        memcpy(agreement->server_nonce, note.server_nonce, SDP_NONCE_OCTETS);
-        return begin(agreement);
-    default:
-        return SDP_WAIT;
     }
+    if (note.type == SDP_NOTE_PERHAPS)
+        agreement->perhaps = true;
+    if (note.type != SDP_NOTE_YES || agreement->state != SDP_CLIENT_ASKING ||
+        memcmp(&note.tuple, &agreement->tuple, sizeof(note.tuple)) != 0 ||
+        !proven(agreement, answer))
+        return SDP_WAIT;
+    memcpy(agreement->server_nonce, note.server_nonce, SDP_NONCE_OCTETS);
+    return begin(agreement);
 }
 
 static enum sdp_agree_verdict hear_all(struct sdp_agreement *agreement)
@@ -319,18 +314,15 @@ static enum sdp_agree_verdict await_beginning(struct sdp_agreement *agreement,
 enum sdp_agree_verdict sdp_client_step(struct sdp_agreement *agreement, struct sdp_agree_wait *wait)
 {
     enum sdp_agree_verdict verdict;
+    enum sdp_stream_state stream;
 
     if (agreement->state == SDP_CLIENT_BEGUN)
         return await_beginning(agreement, wait);
-    switch (sdp_stream_state(agreement->fd, &agreement->round_trip_us)) {
-    case SDP_STREAM_OPENING:
+    stream = sdp_stream_state(agreement->fd, &agreement->round_trip_us);
+    if (stream == SDP_STREAM_OPENING)
         return SDP_PASS;
-    case SDP_STREAM_USED:
-        return sdp_agree_decide(agreement, SDP_TCP);
-    default:
-        break;
-    }
-    if (agreement->state == SDP_CLIENT_NEW && !start_asking(agreement))
+    if (stream == SDP_STREAM_USED ||
+        (agreement->state == SDP_CLIENT_NEW && !start_asking(agreement)))
         return sdp_agree_decide(agreement, SDP_TCP);
     verdict = hear_all(agreement);
     if (verdict != SDP_WAIT)
