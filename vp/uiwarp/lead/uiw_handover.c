@@ -26,6 +26,11 @@
 #define HANDOVER_OCTETS ((size_t)1 << 20)
 /* Up to this number of active streams the loop looks at them before it asks epoll. */
 #define HANDOVER_ACTIVE 2u
+/*
+ * So few octets of theirs that callbacks wait for go to the callbacks first, and epoll is not asked
+ * but every so often (ROUND_POLLS): what else is there is reported again.
+ */
+#define HANDOVER_FEW ((size_t)16 << 10)
 
 static void handover_set_gate(struct uiw_progress *progress, bool open)
 {
@@ -140,14 +145,36 @@ void uiw_handover_at_once(struct ual_ia *ia)
     (void)evd_loop_submit(ia->evd.loop, &uiw_progress_of(ia)->relieve);
 }
 
+/* True: that was enough for now. */
+static bool handover_look_at_active(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = uiw_progress_of(ia);
+    size_t octets = 0;
+
+    if (progress->active_count > 0 && progress->active_count <= HANDOVER_ACTIVE)
+        octets = uiw_round_run(progress, false);
+    return octets > 0 && octets < HANDOVER_FEW && evd_loop_has_tasks(ia->evd.loop);
+}
+
+static void handover_look_at_all(struct ual_ia *ia)
+{
+    struct uiw_progress *progress = uiw_progress_of(ia);
+    unsigned rounds = 0;
+    size_t octets = 0;
+    size_t got;
+
+    do {
+        got = uiw_round_run(progress, true);
+        octets += got;
+    } while (got > 0 && octets < HANDOVER_OCTETS && ++rounds < HANDOVER_ROUNDS &&
+             !evd_loop_has_tasks(ia->evd.loop));
+}
+
 /* Something has arrived. */
 static void handover_ready(void *argument, unsigned events)
 {
     struct ual_ia *ia = argument;
     struct uiw_progress *progress = uiw_progress_of(ia);
-    unsigned rounds = 0;
-    size_t octets = 0;
-    size_t got;
 
     (void)events;
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
@@ -157,13 +184,8 @@ static void handover_ready(void *argument, unsigned events)
         return;
     }
     atomic_store_explicit(&progress->taken, base_rough_ticks(), memory_order_relaxed);
-    if (progress->active_count > 0 && progress->active_count <= HANDOVER_ACTIVE)
-        (void)uiw_round_run(progress, false);
-    do {
-        got = uiw_round_run(progress, true);
-        octets += got;
-    } while (got > 0 && octets < HANDOVER_OCTETS && ++rounds < HANDOVER_ROUNDS &&
-             !evd_loop_has_tasks(ia->evd.loop));
+    if (!handover_look_at_active(ia))
+        handover_look_at_all(ia);
     uiw_leader_release(ia);
 }
 
