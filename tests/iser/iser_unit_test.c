@@ -33,6 +33,20 @@ static struct itiser_unit *open_file(uint64_t size, bool direct, itiser_choice_t
     return unit;
 }
 
+/* All of it or nothing. */
+static void check_at_once(struct itiser_unit *unit, uint8_t *data, uint8_t *back)
+{
+    int error = unit->ops->read_now(unit->context, 8192, back, 65536);
+
+    CHECK(error == EAGAIN || (error == 0 && memcmp(data, back, 65536) == 0));
+    memset(data, 0xa5, 4096);
+    error = unit->ops->write_now(unit->context, 8192, data, 4096);
+    CHECK(error == 0 || error == EAGAIN);
+    CHECK_EQ(0, unit->ops->read(unit->context, 8192, back, 4096));
+    CHECK(error == EAGAIN || memcmp(data, back, 4096) == 0);
+    CHECK_EQ(EAGAIN, unit->ops->read_now(unit->context, UINT64_C(1) << 40, back, 4096));
+}
+
 static void check_contents(struct itiser_unit *unit)
 {
     uint8_t *data = aligned_alloc(4096, 65536), *back = aligned_alloc(4096, 65536);
@@ -43,6 +57,7 @@ static void check_contents(struct itiser_unit *unit)
     CHECK_EQ(0, unit->ops->flush(unit->context));
     CHECK_EQ(0, unit->ops->read(unit->context, 8192, back, 65536));
     CHECK(memcmp(data, back, 65536) == 0);
+    check_at_once(unit, data, back);
     if (unit->ops->unmap) {
         uint64_t length = 1u << 20;
         bool mapped;
@@ -70,7 +85,7 @@ static void check_files(void)
     uint8_t octet;
 
     CHECK_EQ(2048, unit->blocks);
-    CHECK(unit->flags == (ITISER_UNIT_BLOCKS | ITISER_UNIT_CACHE));
+    CHECK_EQ(ITISER_UNIT_CACHE, unit->flags & ~ITISER_UNIT_BLOCKS); /* /tmp may be memory */
     check_contents(unit);
     itiser_unit_close(unit);
     unit = open_file(0, false, ITISER_NO);
@@ -135,7 +150,7 @@ static void check_configurations(void)
 
 /* ---- The pool ------------------------------------------------------------------- */
 
-#define COMMANDS 64
+#define COMMANDS 128
 
 static unsigned over;
 static atomic_uint alone, violations;
@@ -184,13 +199,35 @@ static void wait_for(struct iser_pool *pool, unsigned count)
     }
 }
 
-/* ORWRITEs among writes of another block, all at once on four threads. */
-static void check_pool(void)
+static const struct itiser_unit_ops slow_ops = {
+    .read = slow_read, .write = slow_write, .flush = no_flush};
+
+/* In the loop, two of three times; however many wait in line, they do not call each other. */
+static int write_now(void *context, uint64_t offset, const void *data, size_t length)
 {
-    static const struct itiser_unit_ops ops = {
-        .read = slow_read, .write = slow_write, .flush = no_flush};
-    static struct itiser_unit unit = {
-        .ops = &ops, .blocks = 8, .block_size = 512, .flags = ITISER_UNIT_BLOCKS, .serial = "s"};
+    static uintptr_t lowest = UINTPTR_MAX, highest;
+    static unsigned calls;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+    lowest = here < lowest ? here : lowest;
+    highest = here > highest ? here : highest;
+    CHECK(highest - lowest < 8192);
+    if (++calls % 3 == 0)
+        return EAGAIN;
+    return slow_write(context, offset, data, length);
+}
+
+static const struct itiser_unit_ops at_once_ops = {
+    .read = slow_read, .write = slow_write, .write_now = write_now, .flush = no_flush};
+
+/*
+ * ORWRITEs, one of so many, among writes of another block, all at once on four threads and, if they
+ * can, in the loop.
+ */
+static void check_pool(const struct itiser_unit_ops *ops, unsigned one_of)
+{
+    struct itiser_unit unit = {
+        .ops = ops, .blocks = 8, .block_size = 512, .flags = ITISER_UNIT_BLOCKS, .serial = "s"};
     static struct iser_scsi_command commands[COMMANDS];
     static uint8_t data[COMMANDS][512];
     struct itiser_target_config config = {.name = "iqn.2026-01.test:target", .units = {&unit}};
@@ -205,13 +242,14 @@ static void check_pool(void)
     nexus = iser_scsi_nexus_new(target, "iqn.2026-01.test:one,i,0x0", 1, NULL, NULL);
     commands[0] = (struct iser_scsi_command){.nexus = nexus};
     CHECK(!iser_scsi_begin(&commands[0])); /* power on */
+    over = 0;
     for (unsigned i = 0; i < COMMANDS; i++) {
         struct iser_scsi_command *next = &commands[i];
 
         *next = (struct iser_scsi_command){
             .nexus = nexus, .expected_out = 512, .done = command_over, .cdb = {0x8b}};
         next->cdb[13] = 1;
-        if (i % 4 == 3) {
+        if (i % one_of > 0) {
             next->cdb[0] = 0x8a; /* WRITE(16) of the block 1 */
             next->cdb[9] = 1;
         }
@@ -236,7 +274,9 @@ int main(void)
     check_files();
     check_configurations();
     check_direct();
-    check_pool();
+    check_pool(&slow_ops, 2);
+    check_pool(&at_once_ops, 64);
+    check_pool(&at_once_ops, 3);
     CHECK(unlink(path) == 0);
     check_done();
     return 0;

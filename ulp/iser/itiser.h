@@ -33,6 +33,12 @@ struct event_base;
 struct itiser_unit_ops {
     int (*read)(void *context, uint64_t offset, void *data, size_t length);
     int (*write)(void *context, uint64_t offset, const void *data, size_t length);
+    /*
+     * Of a unit that blocks, in the thread of the base: all of it without waiting, or EAGAIN, and
+     * then a thread of the pool calls read or write for all of it. NULL: they would always wait.
+     */
+    int (*read_now)(void *context, uint64_t offset, void *data, size_t length);
+    int (*write_now)(void *context, uint64_t offset, const void *data, size_t length);
     int (*flush)(void *context); /* returns when what was written survives a loss of power */
     int (*unmap)(void *context, uint64_t offset, uint64_t length); /* NULL: the unit is not thin */
     /* Octets from offset on that are all mapped or all not; only with unmap. */
@@ -138,13 +144,19 @@ struct itiser_config {
     size_t target_count;
     const struct itiser_portal_config *portals;
     size_t portal_count;
+    struct itiser_secret discovery_incoming; /* as of a target, for discovery sessions */
+    struct itiser_secret discovery_outgoing;
     const char *interface; /* of the IA for RDMA, as for it_ia_create; NULL: "uiwarp" */
     itiser_write_base_t write_base;
-    bool first_burst_none;      /* InitialR2T=Yes is insisted on */
-    bool immediate_none;        /* ImmediateData=No is insisted on */
-    bool no_crc;                /* iWARP: no CRC32c, unless the initiator insists on it */
-    unsigned login_timeout_ms;  /* 0: 15000 */
-    unsigned half_logins;       /* connections that have not logged in; 0: 512 */
+    uint32_t first_burst;  /* octets of unsolicited data, immediate ones included: FirstBurstLength
+                                   at most; 0: 65536, over RDMA 8192. 512 to 65536 */
+    bool first_burst_none; /* InitialR2T=Yes is insisted on */
+    bool immediate_none;   /* ImmediateData=No is insisted on */
+    bool no_crc;           /* iWARP: no CRC32c, unless the initiator insists on it */
+    unsigned login_timeout_ms; /* 0: 15000 */
+    unsigned silence_ms;  /* of an initiator, until it is pinged, and again until it is given up; 0:
+                            30000 */
+    unsigned half_logins; /* connections that have not logged in; 0: 512 */
     unsigned half_logins_share; /* of them per address; 0: a half */
     unsigned threads;           /* of the pool; 0: 4 */
 };
@@ -166,7 +178,8 @@ struct itiser *itiser_start(struct event_base *base, const struct itiser_config 
                             char error[256]);
 
 /**
- * Takes over who may log in: initiators, networks, incoming and outgoing of each target. Sessions
+ * Takes over who may log in: initiators, networks, incoming and outgoing of each target, and the
+ * secrets of discovery. Sessions
  * go on; logins under way are held to what is new. The rest of config is as it was at the start.
  *
  * @param config  has the targets of itiser_start, by name and no others

@@ -160,12 +160,34 @@ static bool flush(struct iser_scsi_command *command)
     return iser_fault_unit(command, unit->ops->flush(unit->context), true);
 }
 
+static bool goes_through(const struct iser_scsi_command *command)
+{
+    return command->spec->length > 6 && (command->cdb[1] & FUA);
+}
+
 void iser_write_work(struct iser_scsi_command *command)
 {
-    bool through = command->spec->length > 6 && (command->cdb[1] & FUA);
-
-    if (put_blocks(command) && through)
+    if (put_blocks(command) && goes_through(command))
         flush(command);
+}
+
+/* ---- READ and WRITE without waiting ---------------------------------------------------- */
+
+bool iser_block_move_now(struct iser_scsi_command *command)
+{
+    const struct itiser_unit *unit = command->lu->unit;
+    const struct itiser_unit_ops *ops = unit->ops;
+    int error = EAGAIN;
+
+    if (command->spec->work == iser_read_work && ops->read_now)
+        error = ops->read_now(unit->context, offset_of(command), command->data, command->in_length);
+    else if (command->spec->work == iser_write_work && ops->write_now && !goes_through(command))
+        error =
+            ops->write_now(unit->context, offset_of(command), command->data, command->out_length);
+    if (error == EAGAIN)
+        return false;
+    iser_fault_unit(command, error, command->writes);
+    return true;
 }
 
 /* ---- VERIFY, WRITE AND VERIFY ------------------------------------------------------- */

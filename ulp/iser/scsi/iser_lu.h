@@ -66,6 +66,7 @@ struct iser_lu {
     /* Units that block: COMPARE AND WRITE and ORWRITE run alone among those that write. */
     unsigned writing;
     bool alone;
+    bool admitting; /* commands of the line are being started */
     struct iser_scsi_command *line, **line_end;
 };
 
@@ -231,6 +232,8 @@ bool iser_read_begin(struct iser_scsi_command *command);
 void iser_read_work(struct iser_scsi_command *command);
 bool iser_write_begin(struct iser_scsi_command *command);
 void iser_write_work(struct iser_scsi_command *command);
+/* In place of .work, in the loop. False: nothing has happened, since the unit would block. */
+bool iser_block_move_now(struct iser_scsi_command *command);
 bool iser_write_verify_begin(struct iser_scsi_command *command);
 void iser_write_verify_work(struct iser_scsi_command *command);
 bool iser_verify_begin(struct iser_scsi_command *command);

@@ -173,11 +173,14 @@ static void start_work(struct iser_scsi_command *command)
 
     command->work.run = work_run;
     command->work.done = work_done;
-    if (pool && ((command->spec->flags & ISER_SPEC_POOL) || unit_blocks(command->lu))) {
-        iser_pool_submit(pool, &command->work);
-        return;
+    if (pool && (command->spec->flags & ISER_SPEC_POOL || unit_blocks(command->lu))) {
+        if (!unit_blocks(command->lu) || !iser_block_move_now(command)) {
+            iser_pool_submit(pool, &command->work);
+            return;
+        }
+    } else {
+        work_run(&command->work);
     }
-    work_run(&command->work);
     work_done(&command->work);
 }
 
@@ -186,11 +189,14 @@ static void admit(struct iser_lu *lu)
 {
     struct iser_scsi_command *command;
 
+    if (lu->admitting)
+        return; /* one that is over at once: the loop below goes on */
+    lu->admitting = true;
     while ((command = lu->line) != NULL) {
         bool alone = (command->spec->flags & ISER_SPEC_ALONE) != 0;
 
         if (lu->alone || (alone && lu->writing > 0))
-            return;
+            break;
         lu->line = command->next;
         if (!lu->line)
             lu->line_end = &lu->line;
@@ -198,6 +204,7 @@ static void admit(struct iser_lu *lu)
         lu->alone = alone;
         start_work(command);
     }
+    lu->admitting = false;
 }
 
 void iser_scsi_execute(struct iser_scsi_command *command)

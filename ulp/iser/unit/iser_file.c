@@ -5,17 +5,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define PAGE 4096u /* what is written at once, and where direct io begins */
 
 struct file {
     int fd;
+    bool no_read_now, no_write_now; /* the file system cannot tell; the thread of the base's */
 };
 
 /* ---- Operations ----------------------------------------------------------------------------- */
@@ -60,6 +64,41 @@ static int file_write(void *context, uint64_t offset, const void *data, size_t l
     return 0;
 }
 
+/*
+ * What the page cache can do at once. The kernel moves nothing, a part or all; a part counts as
+ * nothing, since the pool does it again.
+ */
+static int file_now(ssize_t moved, size_t length, bool *never)
+{
+    if (moved == (ssize_t)length)
+        return 0;
+    if (moved < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
+        *never = true;
+    return EAGAIN; /* errors, too: the pool finds out which */
+}
+
+static int file_read_now(void *context, uint64_t offset, void *data, size_t length)
+{
+    struct file *file = context;
+    struct iovec part = {data, length};
+
+    if (file->no_read_now)
+        return EAGAIN;
+    return file_now(preadv2(file->fd, &part, 1, (off_t)offset, RWF_NOWAIT), length,
+                    &file->no_read_now);
+}
+
+static int file_write_now(void *context, uint64_t offset, const void *data, size_t length)
+{
+    struct file *file = context;
+    struct iovec part = {(void *)(uintptr_t)data, length};
+
+    if (file->no_write_now)
+        return EAGAIN;
+    return file_now(pwritev2(file->fd, &part, 1, (off_t)offset, RWF_NOWAIT), length,
+                    &file->no_write_now);
+}
+
 static int file_flush(void *context)
 {
     return fdatasync(((struct file *)context)->fd) == 0 ? 0 : errno;
@@ -96,6 +135,8 @@ static void file_close(void *context)
 static const struct itiser_unit_ops thick_ops = {
     .read = file_read,
     .write = file_write,
+    .read_now = file_read_now,
+    .write_now = file_write_now,
     .flush = file_flush,
     .close = file_close,
 };
@@ -103,6 +144,8 @@ static const struct itiser_unit_ops thick_ops = {
 static const struct itiser_unit_ops thin_ops = {
     .read = file_read,
     .write = file_write,
+    .read_now = file_read_now,
+    .write_now = file_write_now,
     .flush = file_flush,
     .unmap = file_unmap,
     .extent = file_extent,
@@ -112,6 +155,8 @@ static const struct itiser_unit_ops thin_ops = {
 static const struct itiser_unit_ops thin_device_ops = {
     .read = file_read,
     .write = file_write,
+    .read_now = file_read_now,
+    .write_now = file_write_now,
     .flush = file_flush,
     .unmap = file_unmap,
     .extent = device_extent,
@@ -182,6 +227,14 @@ static bool check_block(int fd, uint32_t block_size, const char *path, char erro
                 errno == EINVAL ? "direct io needs a larger block size here" : "cannot be read");
 }
 
+/* A file of tmpfs is memory, like a memory unit: nothing waits there. */
+static bool is_in_memory(int fd)
+{
+    struct statfs status;
+
+    return fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
+}
+
 static bool describe(struct itiser_unit *unit, struct file *file,
                      const struct itiser_unit_config *config, char error[256])
 {
@@ -205,7 +258,11 @@ static bool describe(struct itiser_unit *unit, struct file *file,
         unit->ops = device ? &thin_device_ops : &thin_ops;
     if (config->thin == ITISER_YES && !unit->ops->unmap)
         return fail(error, config->path, "cannot be thin");
-    unit->flags |= ITISER_UNIT_BLOCKS | ITISER_UNIT_CACHE;
+    unit->flags |= ITISER_UNIT_CACHE;
+    if (device || !is_in_memory(file->fd))
+        unit->flags |= ITISER_UNIT_BLOCKS;
+    /* Direct io begins without waiting, but does not end so. */
+    file->no_read_now = file->no_write_now = config->direct;
     unit->physical_size = PAGE;
     unit->context = file;
     return true;
