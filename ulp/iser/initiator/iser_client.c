@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "initiator/iser_client.h"
 
+#include "pdu/iser_stream.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,6 +23,7 @@ static bool connect_socket(struct iser_client *client)
         connect(client->fd, (const struct sockaddr *)(const void *)address, length) != 0)
         return iser_client_fail(client, "connect: %s", strerror(errno));
     (void)setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    iser_stream_unpace(client->fd);
     return true;
 }
 

@@ -11,6 +11,7 @@
 
 #define SLOT     (ISER_HEADER + ISER_BHS + ISER_CLIENT_RECEIVE)
 #define SENDS    64u                      /* messages on their way */
+#define TELLING  16u                      /* one of so many Sends tells that it is over */
 #define RECEIVES (ISER_CLIENT_TASKS + 16) /* a response for each task, and what is unexpected */
 #define READS    32u                      /* of the target at once */
 #define PATIENCE 60000000u                /* microseconds without anything */
@@ -138,7 +139,7 @@ static void rdma_close(struct iser_client *client)
 
 /* ---- Out ----------------------------------------------- */
 
-/* Waits for the oldest Send to be over. */
+/* Waits for the oldest Sends to be over. */
 static bool reap_send(struct iser_client *client, struct rdma *rdma)
 {
     it_event_t event;
@@ -149,7 +150,7 @@ static bool reap_send(struct iser_client *client, struct rdma *rdma)
     while (status == IT_ERR_INTERRUPT);
     if (!good(client, status, "a Send"))
         return false;
-    rdma->done++;
+    rdma->done += TELLING;
     return event.dto_cmpl.dto_status == IT_DTO_SUCCESS ||
            iser_client_fail(client, "a Send: %s", itx_dto_status_string(event.dto_cmpl.dto_status));
 }
@@ -200,11 +201,12 @@ static bool rdma_send(struct iser_client *client, const uint8_t *bhs, const void
         memcpy(slot + ISER_HEADER + ISER_BHS, data, length);
         segments[0].length += length;
     }
-    rdma->posted++;
-    return good(
-        client,
-        it_post_send(rdma->ep, segments, straight ? 2 : 1, 0, IT_COMPLETION_FLAG | IT_NOTIFY_FLAG),
-        "it_post_send");
+    return good(client,
+                it_post_send(rdma->ep, segments, straight ? 2 : 1, 0,
+                             ++rdma->posted % TELLING == 0
+                                 ? (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG)
+                                 : (it_dto_flags_t)0),
+                "it_post_send");
 }
 
 /* ---- In ----------------------------------------------- */

@@ -5,6 +5,8 @@
  */
 #include "portal/iser_portal.h"
 
+#include "pdu/iser_stream.h"
+
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +197,7 @@ static void arrival_readable(evutil_socket_t fd, short what, void *argument)
     }
     (void)event_del(&arrival->readable);
     arrival_set_low_water(fd, 1);
+    iser_stream_unpace(fd);
     if (memcmp(octets, "MPA ID Req Frame", sizeof(octets)) == 0) {
         if (arrival->portal->config.kinds & ITISER_RDMA)
             arrival->owner->request(arrival->owner, fd);

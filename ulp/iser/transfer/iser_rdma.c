@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-#define RDMA_EVENTS 256 /* of one run: others want theirs; the library calls again */
+#define RDMA_EVENTS 16u /* taken at once */
+#define RDMA_ROUNDS 16u /* of one run: others want theirs; the library calls again */
 
 /* ---------------------------------------------------------------- messages */
 
@@ -109,19 +110,32 @@ static void rdma_event(struct rdma *rdma, const it_event_t *event)
     }
 }
 
+/* How many there were. */
+static size_t rdma_take_events(struct rdma *rdma, it_evd_handle_t evd)
+{
+    it_event_t events[RDMA_EVENTS];
+    size_t count = 0;
+
+    if (itx_evd_dequeue_n(evd, RDMA_EVENTS, events, &count) != IT_SUCCESS)
+        return 0;
+    for (size_t i = 0; i < count && !rdma->link.closed && !rdma->link.lost; i++)
+        rdma_event(rdma, &events[i]);
+    return rdma->link.closed || rdma->link.lost ? 0 : count;
+}
+
 static void rdma_events(it_evd_handle_t evd, void *argument)
 {
     struct rdma *rdma = argument;
-    it_event_t event;
+    size_t count = RDMA_EVENTS;
 
     if (rdma->link.closed)
         return; /* it waits for its end: iser_rdma_reap */
     iser_link_enter(&rdma->link);
-    for (int i = 0; i < RDMA_EVENTS && !rdma->link.closed && !rdma->link.lost; i++) {
-        if (it_evd_dequeue(evd, &event) != IT_SUCCESS)
-            break;
-        rdma_event(rdma, &event);
-    }
+    rdma_begin_turn(rdma);
+    /* To ask when there is nothing left would be a look at the sockets. */
+    for (unsigned i = 0; i < RDMA_ROUNDS && count == RDMA_EVENTS; i++)
+        count = rdma_take_events(rdma, evd);
+    rdma_end_turn(rdma);
     iser_link_leave(&rdma->link);
 }
 

@@ -17,10 +17,10 @@
 /* One holds the request that is being answered, while the next one may come. */
 #define RDMA_LOGIN_RECEIVES 2u
 #define RDMA_LOGIN_SENDS    4u
-#define RDMA_SENDS_SPARE    64u   /* beyond the responses of all commands */
-#define RDMA_DEPTH          16u   /* RDMA Reads under way, at most */
-#define RDMA_REQUESTS       640u  /* a Send and a Write or a Read for each command, and others */
-#define RDMA_RECEIVES       2048u /* at most */
+#define RDMA_SENDS_SPARE    64u  /* beyond the responses of all commands */
+#define RDMA_DEPTH          16u  /* RDMA Reads under way, at most */
+#define RDMA_REQUESTS       640u /* a Send and a Write or a Read for each command, and others */
+#define RDMA_RECEIVES       (ISER_LINK_RECEIVES + RDMA_LOGIN_RECEIVES)
 
 /* What IAs and links share. Zeroed, then .ia, .pz and .base. */
 struct iser_rdma_shared {
@@ -46,6 +46,26 @@ struct rdma_region {
     unsigned count;
 };
 
+/* The kind of a request is in the low bits of its cookie, the rest is a pointer. */
+enum rdma_cookie {
+    RDMA_RECEIVE, /* struct rdma_slot */
+    RDMA_SEND,    /* struct rdma_slot */
+    RDMA_READ,    /* struct iser_transfer */
+    RDMA_WRITE,   /* nothing: the Send behind it tells */
+    RDMA_COOKIES
+};
+
+/* A Send, an RDMA Read or an RDMA Write. */
+struct rdma_request {
+    enum rdma_cookie kind;
+    it_lmr_triplet_t segment;
+    it_dto_cookie_t cookie;
+    unsigned flags; /* it_dto_flags_t */
+    bool invalidates;
+    uint32_t stag; /* the initiator's: to be invalidated, read from or written to */
+    uint64_t place;
+};
+
 struct rdma {
     struct iser_link link;
     struct iser_rdma_shared *shared;
@@ -54,6 +74,10 @@ struct rdma {
     struct rdma_region login, full;
     struct rdma_slot *free; /* to send from */
     unsigned sending;
+    /* What events lead to leaves together when they have been looked at. */
+    unsigned turns;
+    bool has_last;
+    struct rdma_request last; /* of it; the others are posted, and wait for this one */
     bool remote_invalidation;
     bool disconnecting;
     struct event reap;
@@ -64,15 +88,6 @@ static inline struct rdma *rdma_of(struct iser_link *link)
 {
     return (struct rdma *)(void *)link;
 }
-
-/* The kind of a request is in the low bits of its cookie, the rest is a pointer. */
-enum rdma_cookie {
-    RDMA_RECEIVE, /* struct rdma_slot */
-    RDMA_SEND,    /* struct rdma_slot */
-    RDMA_READ,    /* struct iser_transfer */
-    RDMA_WRITE,   /* nothing: the Send behind it tells */
-    RDMA_COOKIES
-};
 
 /* ---- iser_rdma.c ---- */
 
@@ -88,6 +103,9 @@ void iser_rdma_reap(struct iser_rdma_shared *shared);
 
 /* ---- iser_rdma_post.c ---- */
 
+/* What is put between the two leaves at once. They nest. */
+void rdma_begin_turn(struct rdma *rdma);
+void rdma_end_turn(struct rdma *rdma);
 bool rdma_post_receive(struct rdma *rdma, struct rdma_slot *slot);
 /* A send has completed, or failed. */
 void rdma_sent(struct rdma *rdma, struct rdma_slot *slot);

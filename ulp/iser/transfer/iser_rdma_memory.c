@@ -50,12 +50,8 @@ static void region_free(struct rdma_region *region)
 /* Before the last Login Response leaves, since the initiator sends at will behind it. */
 bool rdma_full_feature(struct iser_link *link)
 {
-    const struct iser_limits *limits = &link->limits;
-    unsigned most = RDMA_RECEIVES - RDMA_LOGIN_RECEIVES;
-    unsigned receives = limits->receives < most ? limits->receives : most;
-
-    return rdma_region_make(rdma_of(link), &rdma_of(link)->full, receives,
-                            limits->window + RDMA_SENDS_SPARE);
+    return rdma_region_make(rdma_of(link), &rdma_of(link)->full, link->limits.receives,
+                            link->limits.window + RDMA_SENDS_SPARE);
 }
 
 /* When the endpoint is gone nobody touches memory of commands any more. */

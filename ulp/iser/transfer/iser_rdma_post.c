@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define RDMA_VERSION 10 /* of iSER, in Hello */
-#define RDMA_SIGNAL  ((it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG))
+#define RDMA_SIGNAL  ((unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG)
 
 static it_dto_cookie_t rdma_cookie(const void *pointer, enum rdma_cookie kind)
 {
@@ -21,8 +21,62 @@ bool rdma_post_receive(struct rdma *rdma, struct rdma_slot *slot)
 {
     it_lmr_triplet_t segment = rdma_segment(slot->lmr, slot->octets, RDMA_SLOT);
 
-    return it_post_recv(rdma->ep, &segment, 1, rdma_cookie(slot, RDMA_RECEIVE), RDMA_SIGNAL) ==
-           IT_SUCCESS;
+    return it_post_recv(rdma->ep, &segment, 1, rdma_cookie(slot, RDMA_RECEIVE),
+                        (it_dto_flags_t)RDMA_SIGNAL) == IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- requests */
+
+static it_status_t rdma_post(struct rdma *rdma, const struct rdma_request *request, bool more)
+{
+    it_lmr_triplet_t segment = request->segment;
+    it_dto_flags_t flags =
+        (it_dto_flags_t)(request->flags | (more ? (unsigned)IT_COALESCE_WR_FLAG : 0));
+
+    if (request->kind == RDMA_READ)
+        return it_post_rdma_read(rdma->ep, &segment, 1, request->cookie, flags, request->place,
+                                 request->stag);
+    if (request->kind == RDMA_WRITE)
+        return it_post_rdma_write(rdma->ep, &segment, 1, request->cookie, flags, request->place,
+                                  request->stag);
+    if (request->invalidates)
+        return it_post_send_and_unlink(rdma->ep, &segment, 1, request->cookie, flags,
+                                       request->stag);
+    return it_post_send(rdma->ep, &segment, 1, request->cookie, flags);
+}
+
+static void rdma_post_last(struct rdma *rdma, bool more)
+{
+    it_status_t status;
+
+    if (!rdma->has_last || rdma->link.closed || rdma->link.lost)
+        return;
+    rdma->has_last = false;
+    status = rdma_post(rdma, &rdma->last, more);
+    if (status != IT_SUCCESS)
+        iser_link_lost(&rdma->link, itx_status_string(status));
+}
+
+/* One that is signalled or read has the pointer in its cookie. */
+static void rdma_put(struct rdma *rdma, struct rdma_request *request, const void *pointer)
+{
+    request->cookie = rdma_cookie(pointer, request->kind);
+    rdma_post_last(rdma, true);
+    rdma->last = *request;
+    rdma->has_last = true;
+    if (rdma->turns == 0)
+        rdma_post_last(rdma, false);
+}
+
+void rdma_begin_turn(struct rdma *rdma)
+{
+    rdma->turns++;
+}
+
+void rdma_end_turn(struct rdma *rdma)
+{
+    if (--rdma->turns == 0)
+        rdma_post_last(rdma, false);
 }
 
 /* ---------------------------------------------------------------- Sends */
@@ -42,20 +96,21 @@ static struct rdma_slot *rdma_take_slot(struct rdma *rdma)
     return slot;
 }
 
-static void rdma_post_send(struct rdma *rdma, struct rdma_slot *slot, size_t length,
-                           const uint32_t *invalidate)
+/*
+ * That a response has left frees its buffer; there is time for it when something else has happened.
+ * But behind other messages the connection may have to end.
+ */
+static void rdma_put_send(struct rdma *rdma, const struct rdma_slot *slot, size_t length,
+                          const uint32_t *invalidate)
 {
-    it_lmr_triplet_t segment = rdma_segment(slot->lmr, slot->octets, length);
-    it_dto_cookie_t cookie = rdma_cookie(slot, RDMA_SEND);
-    it_status_t status;
+    struct rdma_request request = {.kind = RDMA_SEND,
+                                   .segment = rdma_segment(slot->lmr, slot->octets, length),
+                                   .flags = slot->transfer ? IT_COMPLETION_FLAG : RDMA_SIGNAL,
+                                   .invalidates = invalidate != NULL,
+                                   .stag = invalidate ? *invalidate : 0};
 
-    if (invalidate)
-        status = it_post_send_and_unlink(rdma->ep, &segment, 1, cookie, RDMA_SIGNAL, *invalidate);
-    else
-        status = it_post_send(rdma->ep, &segment, 1, cookie, RDMA_SIGNAL);
     rdma->link.octets_out += length;
-    if (status != IT_SUCCESS)
-        iser_link_lost(&rdma->link, itx_status_string(status));
+    rdma_put(rdma, &request, slot);
 }
 
 /* iSER header, header segment, data; the length. */
@@ -89,7 +144,7 @@ void rdma_send(struct iser_link *link, const uint8_t *bhs, const void *data, uin
     }
     slot = rdma_take_slot(rdma);
     if (slot)
-        rdma_post_send(rdma, slot, rdma_encode(rdma, slot->octets, bhs, data, length), NULL);
+        rdma_put_send(rdma, slot, rdma_encode(rdma, slot->octets, bhs, data, length), NULL);
 }
 
 void rdma_answer_hello(struct rdma *rdma, const struct iser_header *hello)
@@ -104,7 +159,7 @@ void rdma_answer_hello(struct rdma *rdma, const struct iser_header *hello)
         return;
     reply.reject = hello->version > RDMA_VERSION || hello->max_version < RDMA_VERSION;
     iser_header_encode(&reply, slot->octets);
-    rdma_post_send(rdma, slot, ISER_HEADER, NULL);
+    rdma_put_send(rdma, slot, ISER_HEADER, NULL);
     if (reply.reject)
         rdma->link.ops->drain(&rdma->link);
 }
@@ -116,21 +171,20 @@ void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer)
 {
     struct rdma *rdma = rdma_of(link);
     uint32_t left = transfer->out_length - transfer->out_have;
-    it_lmr_triplet_t segment =
-        rdma_segment(transfer->lmr, transfer->data + transfer->out_have, left);
-    uint64_t place = transfer->tags.write_base;
-    it_status_t status;
+    struct rdma_request request = {
+        .kind = RDMA_READ,
+        .segment = rdma_segment(transfer->lmr, transfer->data + transfer->out_have, left),
+        .flags = RDMA_SIGNAL,
+        .stag = transfer->tags.write_stag,
+        .place = transfer->tags.write_base};
 
     if (!transfer->tags.has_write) {
         iser_link_lost(link, "a command to write has no STag");
         return;
     }
     if (!link->limits.write_base_solicited)
-        place += transfer->out_have;
-    status = it_post_rdma_read(rdma->ep, &segment, 1, rdma_cookie(transfer, RDMA_READ), RDMA_SIGNAL,
-                               place, transfer->tags.write_stag);
-    if (status != IT_SUCCESS)
-        iser_link_lost(link, itx_status_string(status));
+        request.place += transfer->out_have;
+    rdma_put(rdma, &request, transfer);
 }
 
 /*
@@ -139,9 +193,12 @@ void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer)
  */
 static bool rdma_write(struct rdma *rdma, struct iser_transfer *transfer)
 {
-    it_lmr_triplet_t segment = rdma_segment(transfer->lmr, transfer->data, transfer->in_length);
-    it_dto_flags_t flags = transfer->buffer ? IT_COMPLETION_FLAG : (it_dto_flags_t)0;
-    it_status_t status;
+    struct rdma_request request = {
+        .kind = RDMA_WRITE,
+        .segment = rdma_segment(transfer->lmr, transfer->data, transfer->in_length),
+        .flags = transfer->buffer ? IT_COMPLETION_FLAG : 0,
+        .stag = transfer->tags.read_stag,
+        .place = transfer->tags.read_base};
 
     if (transfer->in_length == 0)
         return true;
@@ -149,12 +206,9 @@ static bool rdma_write(struct rdma *rdma, struct iser_transfer *transfer)
         iser_link_lost(&rdma->link, "a command to read has no STag");
         return false;
     }
-    status = it_post_rdma_write(rdma->ep, &segment, 1, rdma_cookie(NULL, RDMA_WRITE), flags,
-                                transfer->tags.read_base, transfer->tags.read_stag);
     rdma->link.octets_out += transfer->in_length;
-    if (status != IT_SUCCESS)
-        iser_link_lost(&rdma->link, itx_status_string(status));
-    return status == IT_SUCCESS;
+    rdma_put(rdma, &request, NULL);
+    return !rdma->link.closed && !rdma->link.lost;
 }
 
 /* Only what the command has advertised, and only if the initiator takes it. */
@@ -171,15 +225,19 @@ void rdma_respond(struct iser_link *link, struct iser_transfer *transfer)
     struct rdma_slot *slot;
     size_t length;
 
-    if (link->closed || link->lost || !rdma_write(rdma, transfer))
+    if (link->closed || link->lost)
         return;
     slot = rdma_take_slot(rdma);
     if (!slot)
         return;
     slot->transfer = transfer;
-    length = rdma_encode(rdma, slot->octets, transfer->response, transfer->sense,
-                         transfer->sense_length);
-    rdma_post_send(rdma, slot, length, rdma_to_invalidate(rdma, &transfer->tags));
+    rdma_begin_turn(rdma);
+    if (rdma_write(rdma, transfer)) {
+        length = rdma_encode(rdma, slot->octets, transfer->response, transfer->sense,
+                             transfer->sense_length);
+        rdma_put_send(rdma, slot, length, rdma_to_invalidate(rdma, &transfer->tags));
+    }
+    rdma_end_turn(rdma);
 }
 
 /* ---------------------------------------------------------------- completions, the end */
