@@ -34,6 +34,8 @@ static void check_all_keys(void)
                "immediate-data = no\n"
                "crc = no\n"
                "login-timeout = 3\n"
+               "silence = 7\n"
+               "first-burst = 16K\n"
                "half-logins = 100\n"
                "half-logins-per-address = 10\n"
                "threads = 2\n"
@@ -66,6 +68,8 @@ static void check_all_keys(void)
     CHECK(settings->config.no_crc);
     CHECK_EQ(ITISER_WRITE_BASE_RFC, settings->config.write_base);
     CHECK_EQ(3000, settings->config.login_timeout_ms);
+    CHECK_EQ(7000, settings->config.silence_ms);
+    CHECK_EQ(16384, settings->config.first_burst);
     CHECK_EQ(100, settings->config.half_logins);
     CHECK_EQ(10, settings->config.half_logins_share);
     CHECK_EQ(2, settings->config.threads);

@@ -141,6 +141,56 @@ static void wrong_data(void)
     check_context(NULL);
 }
 
+static const struct {
+    const char *what;
+    unsigned at;
+    uint32_t value;
+    size_t length;
+} unasked_lies[] = {{"a DataSN that is not the next", 36, 1, 4096},
+                    {"an offset that is not the next", 40, 512, 2048},
+                    {"an offset behind the end", 40, 4096, 512},
+                    {"more than the command has", 0, 0, 8192},
+                    {"a transfer tag of nobody", 20, 0x5555, 4096},
+                    {"another command's transfer tag", 20, 0, 4096}};
+
+/* Data that need not be asked for, and are not those of the command. */
+static void wrong_unasked_data_by(enum wire_way way)
+{
+    static const unsigned char test_unit_ready[16];
+
+    for (size_t i = 0; i < sizeof(unasked_lies) / sizeof(unasked_lies[0]); i++) {
+        unsigned char bhs[48], data[48] = {0x05, 0x80};
+        struct wire wire;
+
+        check_context(unasked_lies[i].what);
+        WIRE_LOGIN(&wire, &bed, way, "InitialR2T=No\0FirstBurstLength=65536");
+        while (wire_command(&wire, test_unit_ready, &pdu) != 0) {
+        }
+        wire_begin(&wire, bhs, 0x01, 0x21);
+        wire_put(bhs + 20, 4096, 4);
+        bhs[32] = 0x2a;
+        bhs[40] = 8;
+        wire_send_tagged(&wire, bhs, NULL, 0, false, true, WIRE_BASE);
+        memcpy(data + 16, bhs + 16, 4);
+        wire_put(data + 20, 0xffffffff, 4);
+        if (unasked_lies[i].at > 0)
+            wire_put(data + unasked_lies[i].at, unasked_lies[i].value, 4);
+        wire_send(&wire, data, wire.memory, unasked_lies[i].length);
+        wire_expect(&wire, &pdu, 0x21);
+        CHECK_EQ(2, pdu.bhs[3]);
+        CHECK_EQ(0x0b, pdu.data[4] & 15); /* ABORTED COMMAND */
+        CHECK_EQ(0, wire.reads);
+        wire_logout(&wire);
+    }
+    check_context(NULL);
+}
+
+static void wrong_unasked_data(void)
+{
+    wrong_unasked_data_by(WIRE_PLAIN);
+    wrong_unasked_data_by(WIRE_RDMA);
+}
+
 /* ---- STags ----------------------------------------------------------------------------------- */
 
 /* Commands whose data have to move by RDMA, and that do not say where: the connection ends. */
@@ -331,8 +381,9 @@ static void gone_at_the_stop(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {lying,        wrong_data, no_tags,     wrong_tag,
-                                          after_logout, bad_logins, half_logins, slow_logins};
+    static void (*const tests[])(void) = {lying,      wrong_data,  wrong_unasked_data,
+                                          no_tags,    wrong_tag,   after_logout,
+                                          bad_logins, half_logins, slow_logins};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         wire_prepare(&bed);

@@ -66,7 +66,8 @@ void wire_prepare(struct wire_bed *bed)
                                          .targets = &bed->target_config,
                                          .target_count = 1,
                                          .portals = &bed->portal,
-                                         .portal_count = 1};
+                                         .portal_count = 1,
+                                         .first_burst = 65536};
 }
 
 void wire_open(struct wire_bed *bed)

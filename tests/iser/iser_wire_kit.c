@@ -522,11 +522,10 @@ static void send_data(struct wire *wire, const unsigned char *command, uint32_t 
     }
 }
 
-unsigned wire_write(struct wire *wire, uint32_t lba, uint32_t length, uint32_t immediate,
-                    uint32_t unsolicited, struct wire_pdu *response)
+void wire_begin_write(struct wire *wire, unsigned char bhs[48], uint32_t lba, uint32_t length,
+                      uint32_t immediate, uint32_t unsolicited)
 {
     uint32_t unasked = immediate + unsolicited;
-    unsigned char bhs[48];
 
     wire_begin(wire, bhs, 0x01, unsolicited > 0 ? 0x21 : 0xa1);
     wire_put(bhs + 20, length, 4);
@@ -534,6 +533,15 @@ unsigned wire_write(struct wire *wire, uint32_t lba, uint32_t length, uint32_t i
     wire_send_tagged(wire, bhs, wire->memory, immediate, false, unasked < length,
                      WIRE_BASE + (wire->base_is_solicited ? unasked : 0));
     send_data(wire, bhs, 0xffffffff, immediate, unasked);
+}
+
+unsigned wire_write(struct wire *wire, uint32_t lba, uint32_t length, uint32_t immediate,
+                    uint32_t unsolicited, struct wire_pdu *response)
+{
+    uint32_t unasked = immediate + unsolicited;
+    unsigned char bhs[48];
+
+    wire_begin_write(wire, bhs, lba, length, immediate, unsolicited);
     for (;;) {
         uint32_t from, part;
 

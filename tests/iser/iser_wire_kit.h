@@ -116,6 +116,9 @@ unsigned wire_read(struct wire *wire, uint32_t lba, uint32_t length, uint32_t ex
 /* WRITE(10) from .memory: so much immediate, then so much unsolicited, the rest solicited. */
 unsigned wire_write(struct wire *wire, uint32_t lba, uint32_t length, uint32_t immediate,
                     uint32_t unsolicited, struct wire_pdu *response);
+/* The same without waiting for anything; bhs: the command. */
+void wire_begin_write(struct wire *wire, unsigned char bhs[48], uint32_t lba, uint32_t length,
+                      uint32_t immediate, uint32_t unsolicited);
 void wire_logout(struct wire *wire);
 
 #endif

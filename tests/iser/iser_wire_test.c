@@ -286,6 +286,56 @@ static void abort_rdma(void)
     wire_logout(&wire);
 }
 
+/* ---- an initiator that says nothing ---------------------------------------------------------- */
+
+/* Pinged, answering, pinged again. False: it has been given up before it could answer. */
+static bool answers_pings(struct wire *wire)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned char bhs[48];
+
+        if (!wire_receive(wire, &pdu))
+            return false;
+        CHECK_EQ(0x20, pdu.bhs[0]);
+        CHECK_EQ(0xffffffff, wire_get(pdu.bhs + 16, 4));
+        CHECK(wire_get(pdu.bhs + 20, 4) != 0xffffffff);
+        wire_begin(wire, bhs, 0x40, 0x80);
+        wire_put(bhs + 16, 0xffffffff, 4);
+        memcpy(bhs + 20, pdu.bhs + 20, 4);
+        memcpy(bhs + 8, pdu.bhs + 8, 8);
+        wire_send(wire, bhs, NULL, 0);
+    }
+    return true;
+}
+
+/* A pause that is too short for this machine is doubled. */
+static void silence_by(enum wire_way way)
+{
+    bool answered = false;
+
+    check_context(ways[way]);
+    for (unsigned ms = 100; !answered; ms *= 2) {
+        struct wire wire;
+
+        teardown();
+        wire_prepare(&bed);
+        bed.config.silence_ms = ms;
+        wire_open(&bed);
+        WIRE_LOGIN(&wire, &bed, way, "InitialR2T=Yes");
+        answered = answers_pings(&wire);
+        while (wire_receive(&wire, &pdu)) /* one more ping, and then the end */
+            CHECK_EQ(0x20, pdu.bhs[0]);
+        wire_free(&wire);
+    }
+    check_context(NULL);
+}
+
+static void silence(void)
+{
+    silence_by(WIRE_PLAIN);
+    silence_by(WIRE_RDMA);
+}
+
 /* ---- a login in two parts -------------------------------------------------------------------- */
 
 /* Both are on their way at once: the second finds a receive while the first one is answered. */
@@ -308,6 +358,50 @@ static void two_requests(void)
     CHECK_EQ(0x87, pdu.bhs[1]);
     CHECK_EQ(0, wire_get(pdu.bhs + 36, 2));
     take_attention(&wire);
+    wire_logout(&wire);
+}
+
+/* ---- unsolicited data in small PDUs ---------------------------------------------------------- */
+
+static void login_small(struct wire *wire)
+{
+    static const char keys[] = "InitiatorName=iqn.2026-11.example:small\0"
+                               "TargetName=" WIRE_TARGET "\0SessionType=Normal\0"
+                               "InitialR2T=No\0FirstBurstLength=65536\0"
+                               "TargetRecvDataSegmentLength=512\0RDMAExtensions=Yes";
+    unsigned char bhs[48];
+
+    wire_connect(wire, &bed, WIRE_RDMA);
+    wire_mpa(wire);
+    wire_begin(wire, bhs, 0x43, 0x87);
+    wire_send(wire, bhs, keys, sizeof(keys));
+    wire_expect(wire, &pdu, 0x23);
+    CHECK_EQ(0, wire_get(pdu.bhs + 36, 2));
+    wire->target_max = 512;
+}
+
+/*
+ * As many commands as may be open, each with all that it may send unasked: there is a receive for
+ * each of their PDUs.
+ */
+static void many_small(void)
+{
+    struct wire wire;
+    uint32_t window;
+
+    login_small(&wire);
+    take_attention(&wire);
+    window = wire_get(pdu.bhs + 32, 4) - wire_get(pdu.bhs + 28, 4) + 1;
+    CHECK(window >= 8 && window < 32);
+    for (uint32_t i = 0; i < window; i++) {
+        unsigned char bhs[48];
+
+        wire_begin_write(&wire, bhs, 128 * i, 65536, 0, 65536);
+    }
+    for (uint32_t i = 0; i < window; i++) {
+        wire_expect(&wire, &pdu, 0x21);
+        CHECK_EQ(0, pdu.bhs[3]);
+    }
     wire_logout(&wire);
 }
 
@@ -356,9 +450,9 @@ static void stopping_a_deaf_one(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {two_requests,  data,        write_bases,
-                                          control,       abort_plain, abort_rdma,
-                                          reinstatement, stopping,    stopping_a_deaf_one};
+    static void (*const tests[])(void) = {silence,       many_small, two_requests,       data,
+                                          write_bases,   control,    abort_plain,        abort_rdma,
+                                          reinstatement, stopping,   stopping_a_deaf_one};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         setup();

@@ -98,6 +98,13 @@ bool iser_config_copy(struct itiser_target_config *to, const struct itiser_targe
     return false;
 }
 
+struct itiser_target_config iser_config_discovery(const struct itiser_config *config)
+{
+    return (struct itiser_target_config){.name = "discovery",
+                                         .incoming = config->discovery_incoming,
+                                         .outgoing = config->discovery_outgoing};
+}
+
 static void swap(void *a, void *b, size_t size)
 {
     uint8_t kept[sizeof(struct itiser_secret)];

@@ -89,6 +89,8 @@ void iser_fabric_close(struct itiser *target);
 /* False without memory. */
 bool iser_config_copy(struct itiser_target_config *to, const struct itiser_target_config *from);
 void iser_config_free(struct itiser_target_config *config);
+/* The secrets of discovery sessions alone. */
+struct itiser_target_config iser_config_discovery(const struct itiser_config *config);
 /* Exchanges who may log in. */
 void iser_config_swap_access(struct itiser_target_config *a, struct itiser_target_config *b);
 

@@ -23,24 +23,33 @@ static struct iser_target *find_target(struct itiser *target, const char *name)
     return NULL;
 }
 
-/* Copies all that is new, in the order of config. */
+static bool copy_one(struct itiser_target_config *to, const struct itiser_target_config *from,
+                     char *error)
+{
+    const char *complaint = iser_chap_complaint(&from->incoming, &from->outgoing);
+
+    if (complaint)
+        return refuse(error, from->name, complaint);
+    return iser_config_copy(to, from) || refuse(error, from->name, "out of memory");
+}
+
+/* Copies all that is new, in the order of config; discovery's behind it. */
 static bool copy_all(struct itiser *target, const struct itiser_config *config,
                      struct itiser_target_config *fresh, char *error)
 {
+    struct itiser_target_config discovery = iser_config_discovery(config);
+
     if (config->target_count != target->service.target_count)
         return refuse(error, "targets", "come and go only when the program starts");
     for (size_t i = 0; i < config->target_count; i++) {
         const struct itiser_target_config *one = &config->targets[i];
-        const char *complaint = iser_chap_complaint(&one->incoming, &one->outgoing);
 
         if (!find_target(target, one->name))
             return refuse(error, one->name, "targets come and go only when the program starts");
-        if (complaint)
-            return refuse(error, one->name, complaint);
-        if (!iser_config_copy(&fresh[i], one))
-            return refuse(error, one->name, "out of memory");
+        if (!copy_one(&fresh[i], one, error))
+            return false;
     }
-    return true;
+    return copy_one(&fresh[config->target_count], &discovery, error);
 }
 
 bool itiser_reconfigure(struct itiser *target, const struct itiser_config *config, char error[256])
@@ -51,7 +60,9 @@ bool itiser_reconfigure(struct itiser *target, const struct itiser_config *confi
 
     for (size_t i = 0; good && i < config->target_count; i++)
         iser_config_swap_access(&find_target(target, config->targets[i].name)->config, &fresh[i]);
-    for (size_t i = 0; fresh && i < config->target_count; i++)
+    if (good)
+        iser_config_swap_access(&target->service.discovery, &fresh[config->target_count]);
+    for (size_t i = 0; fresh && i <= config->target_count; i++)
         iser_config_free(&fresh[i]);
     free(fresh);
     return good;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define LOGIN_TIMEOUT_MS 15000u
+#define SILENCE_MS       30000u
 #define HALF_LOGINS      512u
 #define POOL_THREADS     4u
 #define STOP_LOOK_US     20000
@@ -123,23 +124,33 @@ static bool itiser_refuse(char *error, const char *what, const char *which)
     return false;
 }
 
+/* False without memory, or the secrets are none. */
+static bool itiser_take_config(struct itiser_target_config *to,
+                               const struct itiser_target_config *from, char *error)
+{
+    const char *complaint = iser_chap_complaint(&from->incoming, &from->outgoing);
+
+    if (complaint)
+        return itiser_refuse(error, from->name, complaint);
+    return iser_config_copy(to, from) || itiser_refuse(error, "out of memory", "");
+}
+
 static bool itiser_add_targets(struct itiser *target, const struct itiser_config *config,
                                char *error)
 {
-    const char *complaint;
+    struct itiser_target_config discovery = iser_config_discovery(config);
     char why[256];
 
+    if (!itiser_take_config(&target->service.discovery, &discovery, error))
+        return false;
     target->service.targets = calloc(config->target_count + 1, sizeof(*target->service.targets));
     if (!target->service.targets)
         return itiser_refuse(error, "out of memory", "");
     for (size_t i = 0; i < config->target_count; i++) {
         struct iser_target *one = &target->service.targets[i];
 
-        complaint = iser_chap_complaint(&config->targets[i].incoming, &config->targets[i].outgoing);
-        if (complaint)
-            return itiser_refuse(error, config->targets[i].name, complaint);
-        if (!iser_config_copy(&one->config, &config->targets[i]))
-            return itiser_refuse(error, "out of memory", "");
+        if (!itiser_take_config(&one->config, &config->targets[i], error))
+            return false;
         target->service.target_count++;
         one->scsi = iser_scsi_target_new(&one->config, target->pool, why);
         if (!one->scsi)
@@ -196,12 +207,16 @@ static bool itiser_wants_rdma(const struct itiser_config *config)
 static bool itiser_begin(struct itiser *target, const struct itiser_config *config, char *error)
 {
     struct iser_service *service = &target->service;
+    unsigned silence_ms = config->silence_ms ? config->silence_ms : SILENCE_MS;
 
     service->portal = target;
     service->addresses = itiser_addresses;
     service->settled = iser_arrival_settled;
     service->write_base = config->write_base;
+    service->silence.tv_sec = silence_ms / 1000;
+    service->silence.tv_usec = silence_ms % 1000 * 1000;
     iser_tmf_init(service);
+    service->terms.first_burst = config->first_burst;
     service->terms.initial_r2t = config->first_burst_none;
     service->terms.no_immediate = config->immediate_none;
     target->login_timeout_ms =
@@ -299,6 +314,7 @@ static void itiser_free_targets(struct itiser *target)
         iser_config_free(&one->config);
     }
     free(target->service.targets);
+    iser_config_free(&target->service.discovery);
 }
 
 void itiser_free(struct itiser *target)

@@ -78,7 +78,7 @@ static bool take_option(struct iser_settings *settings, int option, const char *
     case 'l':
         return compose(settings, "lun %s", value, error);
     case 'o':
-        if (strncmp(value, "chap", 4) == 0) {
+        if (strncmp(value, "chap", 4) == 0 || strncmp(value, "discovery-chap", 14) == 0) {
             (void)snprintf(error, 256, "secrets stand in the file: others see options");
             return false;
         }

@@ -204,6 +204,16 @@ static bool set_initial_r2t(struct iser_settings *settings, const char *value)
     return iser_value_choice(value, &settings->config.first_burst_none);
 }
 
+static bool set_first_burst(struct iser_settings *settings, const char *value)
+{
+    uint64_t octets;
+
+    if (!iser_value_size(value, &octets) || octets < 512 || octets > 65536)
+        return false;
+    settings->config.first_burst = (uint32_t)octets;
+    return true;
+}
+
 static bool set_immediate_data(struct iser_settings *settings, const char *value)
 {
     bool yes, good = iser_value_choice(value, &yes);
@@ -220,14 +230,24 @@ static bool set_crc(struct iser_settings *settings, const char *value)
     return good;
 }
 
-static bool set_login_timeout(struct iser_settings *settings, const char *value)
+static bool set_seconds(unsigned *milliseconds, const char *value)
 {
     unsigned seconds;
 
     if (!iser_value_number(value, 3600, &seconds) || seconds == 0)
         return false;
-    settings->config.login_timeout_ms = seconds * 1000;
+    *milliseconds = seconds * 1000;
     return true;
+}
+
+static bool set_login_timeout(struct iser_settings *settings, const char *value)
+{
+    return set_seconds(&settings->config.login_timeout_ms, value);
+}
+
+static bool set_silence(struct iser_settings *settings, const char *value)
+{
+    return set_seconds(&settings->config.silence_ms, value);
 }
 
 static bool set_half_logins(struct iser_settings *settings, const char *value)
@@ -353,6 +373,16 @@ static bool set_chap_out(struct iser_settings *settings, const char *value)
     return set_secret(settings, &target_of(settings)->outgoing, value);
 }
 
+static bool set_discovery_chap(struct iser_settings *settings, const char *value)
+{
+    return set_secret(settings, &settings->config.discovery_incoming, value);
+}
+
+static bool set_discovery_chap_out(struct iser_settings *settings, const char *value)
+{
+    return set_secret(settings, &settings->config.discovery_outgoing, value);
+}
+
 static const struct {
     int section;
     const char *key;
@@ -362,13 +392,17 @@ static const struct {
     {OPTIONS, "interface", set_interface, "the name of an Interface"},
     {OPTIONS, "write-base", set_write_base, "auto, linux or rfc"},
     {OPTIONS, "initial-r2t", set_initial_r2t, "yes or no"},
+    {OPTIONS, "first-burst", set_first_burst, "512 to 64K"},
     {OPTIONS, "immediate-data", set_immediate_data, "yes or no"},
     {OPTIONS, "crc", set_crc, "yes or no"},
     {OPTIONS, "login-timeout", set_login_timeout, "1 to 3600 (seconds)"},
+    {OPTIONS, "silence", set_silence, "1 to 3600 (seconds)"},
     {OPTIONS, "half-logins", set_half_logins, "0 to 65536"},
     {OPTIONS, "half-logins-per-address", set_half_logins_share, "0 to 65536"},
     {OPTIONS, "threads", set_threads, "0 to 256"},
     {OPTIONS, "status-socket", set_status_socket, "a path"},
+    {OPTIONS, "discovery-chap", set_discovery_chap, "NAME SECRET"},
+    {OPTIONS, "discovery-chap-out", set_discovery_chap_out, "NAME SECRET"},
     {PORTAL, "address", set_address, "ADDRESS[:PORT], [IPV6]:PORT"},
     {PORTAL, "kinds", set_kinds, "some of plain, rdma, convert"},
     {PORTAL, "tag", set_tag, "1 to 65535"},

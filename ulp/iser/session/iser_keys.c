@@ -46,7 +46,7 @@ static const struct key keys[] = {
     KEY_TRUTH("InitialR2T", KEY_OR, initial_r2t, 1, 0),
     KEY_TRUTH("ImmediateData", KEY_AND, immediate_data, 1, 1),
     KEY_LENGTH("MaxBurstLength", KEY_MIN, max_burst, 262144, 1048576),
-    KEY_LENGTH("FirstBurstLength", KEY_MIN, first_burst, 65536, 65536),
+    KEY_LENGTH("FirstBurstLength", KEY_MIN, first_burst, 65536, 0),
     {"MaxOutstandingR2T", KEY_MIN, KEY_AT(max_r2t), 1, 1, 1, 65535},
     {"MaxConnections", KEY_MIN, KEY_AT(max_connections), 1, 1, 1, 65535},
     {"ErrorRecoveryLevel", KEY_MIN, KEY_AT(recovery_level), 0, 0, 0, 2},
@@ -143,6 +143,8 @@ static uint32_t key_ours(const struct key *key, const struct iser_terms *terms)
         return !terms->no_immediate;
     if (key->at == KEY_AT(rdma))
         return terms->rdma;
+    if (key->at == KEY_AT(first_burst))
+        return terms->first_burst;
     return key->ours;
 }
 

@@ -25,6 +25,7 @@ struct iser_terms {
     bool no_immediate; /* ImmediateData=No */
     bool rdma;         /* RDMAExtensions=Yes is welcome */
     bool digests;      /* CRC32C is welcome: octets of TCP */
+    uint32_t first_burst;
 };
 
 void iser_params_init(struct iser_params *params);

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #define LOGIN_ROUNDS 64u /* requests of one login */
+/* Unsolicited data of RDMA are copied. So no more than what comes with the command. */
+#define LOGIN_FIRST_BURST      65536u
+#define LOGIN_FIRST_BURST_RDMA 8192u
 
 enum login_stage {
     LOGIN_SECURITY = 0,
@@ -77,7 +80,7 @@ static uint16_t login_begin(struct iser_session *session, const uint8_t *bhs)
     session->cid = iser_get16(bhs + ISER_AT_CID);
     session->numbers.stat_sn = iser_get32(bhs + ISER_AT_EXP_STAT_SN);
     session->numbers.exp_cmd_sn = iser_get32(bhs + ISER_AT_CMD_SN);
-    session->numbers.max_cmd_sn = session->numbers.exp_cmd_sn + ISER_WINDOW - 1;
+    session->numbers.max_cmd_sn = session->numbers.exp_cmd_sn + ISER_WINDOW_LOGIN - 1;
     session->login->stage = bhs[1] >> 2 & 3;
     /* One connection for each session: none can be added. */
     return iser_get16(bhs + ISER_AT_TSIH) != 0 ? LOGIN_NO_SESSION : 0;
@@ -114,17 +117,20 @@ static bool login_gather(struct iser_login *login, const struct iser_pdu *pdu)
 
 /* ---------------------------------------------------------------- the two stages */
 
+static const struct itiser_target_config *login_secrets(const struct iser_session *session)
+{
+    return session->target ? &session->target->config : &session->service->discovery;
+}
+
 static uint16_t login_security(struct iser_session *session, struct login_flags *flags,
                                struct iser_text *out)
 {
-    static const struct itiser_secret none;
     struct iser_login *login = session->login;
-    const struct iser_target *target = session->target;
+    const struct itiser_target_config *secrets = login_secrets(session);
 
     if (flags->now != LOGIN_SECURITY || login->authenticated)
         return 0;
-    switch (iser_chap_step(&login->chap, target ? &target->config.incoming : &none,
-                           target ? &target->config.outgoing : &none, login->text,
+    switch (iser_chap_step(&login->chap, &secrets->incoming, &secrets->outgoing, login->text,
                            login->text_length, out)) {
     case ISER_CHAP_DONE:
         login->authenticated = true;
@@ -141,11 +147,15 @@ static uint16_t login_security(struct iser_session *session, struct login_flags 
 static struct iser_terms login_terms(const struct iser_session *session)
 {
     struct iser_terms terms = session->service->terms;
-    const char *rdma =
+    const char *key =
         iser_text_find(session->login->text, session->login->text_length, "RDMAExtensions");
+    bool rdma = session->link->ops->rdma || session->params.rdma != 0;
 
     terms.rdma = (session->link->ops->rdma || session->convertible) && !session->discovery;
-    terms.digests = !session->link->ops->rdma && !(terms.rdma && rdma && strcmp(rdma, "Yes") == 0);
+    rdma |= terms.rdma && key && strcmp(key, "Yes") == 0;
+    terms.digests = !rdma;
+    if (terms.first_burst == 0)
+        terms.first_burst = rdma ? LOGIN_FIRST_BURST_RDMA : LOGIN_FIRST_BURST;
     return terms;
 }
 
@@ -181,7 +191,7 @@ static uint16_t login_text(struct iser_session *session, struct login_flags *fla
         return status;
     /* To go on without the security stage, or out of it, takes a target that asks for no proof. */
     if ((flags->now != LOGIN_SECURITY || flags->transit) && !login->authenticated) {
-        if (session->target && session->target->config.incoming.length > 0)
+        if (login_secrets(session)->incoming.length > 0)
             return LOGIN_AUTHENTICATION;
         login->authenticated = true;
     }

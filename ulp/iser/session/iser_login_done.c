@@ -191,21 +191,19 @@ static bool login_base_is_solicited(const struct iser_session *session)
                                        : session->link->ops->rdma;
 }
 
-/* PDUs that may be on their way: commands, each with what it may send unasked, and all others. */
-static uint32_t login_receives(const struct iser_params *params)
+/* PDUs that a command and what it may send unasked are on their way as. */
+static uint32_t login_receives_each(const struct iser_params *params)
 {
-    uint32_t unasked = 0;
-
-    if (!params->initial_r2t)
-        unasked =
-            (params->first_burst + params->target_receive_max - 1) / params->target_receive_max;
-    return ISER_WINDOW * (1 + unasked) + LOGIN_RECEIVES_SPARE;
+    if (params->initial_r2t)
+        return 1;
+    return 1 + (params->first_burst + params->target_receive_max - 1) / params->target_receive_max;
 }
 
 static void login_set_limits(struct iser_session *session)
 {
     const struct iser_params *params = &session->params;
     struct iser_limits *limits = &session->link->limits;
+    uint32_t each = login_receives_each(params);
 
     *limits = (struct iser_limits){
         .header_digest = params->header_digest != 0,
@@ -223,7 +221,10 @@ static void login_set_limits(struct iser_session *session)
     if (session->link->ops->rdma && !session->discovery)
         limits->send_max = LOGIN_SEND_LINUX;
     limits->receive_max = params->target_receive_max;
-    limits->receives = login_receives(params);
+    /* Where unsolicited data come in many small PDUs fewer commands may be open. */
+    if (limits->window > (ISER_LINK_RECEIVES - LOGIN_RECEIVES_SPARE) / each)
+        limits->window = (ISER_LINK_RECEIVES - LOGIN_RECEIVES_SPARE) / each;
+    limits->receives = limits->window * each + LOGIN_RECEIVES_SPARE;
     limits->write_base_solicited = login_base_is_solicited(session);
 }
 
@@ -235,6 +236,8 @@ void iser_login_finish(struct iser_session *session, uint8_t *bhs, const struct 
     login_choose_tsih(session);
     iser_put16(bhs + ISER_AT_TSIH, session->tsih);
     login_set_limits(session);
+    session->window = session->link->limits.window;
+    iser_task_window(session);
     if (!login_make_nexus(session) || !session->link->ops->full_feature(session->link)) {
         bhs[1] &= 0x0c;
         iser_put16(bhs + 36, LOGIN_RESOURCES);

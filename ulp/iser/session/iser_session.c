@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SESSION_IDLE_S 30 /* silence after which the initiator is pinged, and then given up */
-
 #define ASYNC_LOGOUT 1u
 
 /* ---------------------------------------------------------------- memory */
@@ -155,7 +153,6 @@ void iser_session_take_link(struct iser_session *session, struct iser_link *link
 struct iser_session *iser_session_new(struct iser_service *service, struct iser_link *link,
                                       uint16_t tag)
 {
-    static const struct timeval interval = {.tv_sec = SESSION_IDLE_S};
     struct iser_session *session = calloc(1, sizeof(*session));
 
     if (!session) {
@@ -173,6 +170,6 @@ struct iser_session *iser_session_new(struct iser_service *service, struct iser_
     session_bind(session, link);
     /* Neither call fails: event_assign with good arguments, and a timer of little memory. */
     (void)event_assign(&session->idle, service->base, -1, EV_PERSIST, session_idle, session);
-    (void)event_add(&session->idle, &interval);
+    (void)event_add(&session->idle, &service->silence);
     return session;
 }

@@ -14,7 +14,8 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 
-#define ISER_WINDOW       128u /* commands that an initiator may have open */
+#define ISER_WINDOW       128u /* commands that an initiator may have open, at most */
+#define ISER_WINDOW_LOGIN 8u   /* what is said before it is known how many there will be */
 #define ISER_WINDOW_SPARE 32u  /* immediate ones, beyond */
 #define ISER_TASK_BUCKETS 64u
 #define ISER_NAME_MAX     223u    /* RFC 7143 4.2.7.1 */
@@ -39,8 +40,10 @@ struct iser_service {
     struct event_base *base;
     struct iser_terms terms;
     itiser_write_base_t write_base;
+    struct timeval silence; /* after which an initiator is pinged, and then given up */
     struct iser_target *targets;
     size_t target_count;
+    struct itiser_target_config discovery; /* the secrets of discovery sessions */
     struct iser_session *sessions;
     struct iser_buffers buffers, rdma_buffers;
     uint16_t last_tsih;
@@ -132,7 +135,7 @@ struct iser_session {
     struct iser_target *target; /* NULL: discovery */
     struct iser_scsi_nexus *nexus;
     struct iser_task *tasks[ISER_TASK_BUCKETS];
-    unsigned task_count, window_used;
+    unsigned task_count, window_used, window;
     struct iser_task *spare;
     struct iser_tmf tmfs[ISER_TMFS];
     struct event idle;

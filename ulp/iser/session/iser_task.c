@@ -8,8 +8,9 @@
 /* What is open takes a place until its response has left. Never goes back. */
 void iser_task_window(struct iser_session *session)
 {
-    uint32_t used = session->window_used < ISER_WINDOW ? session->window_used : ISER_WINDOW;
-    uint32_t max = session->numbers.exp_cmd_sn + ISER_WINDOW - used - 1;
+    uint32_t window = session->window;
+    uint32_t used = session->window_used < window ? session->window_used : window;
+    uint32_t max = session->numbers.exp_cmd_sn + window - used - 1;
 
     if (iser_sn_before(session->numbers.max_cmd_sn, max))
         session->numbers.max_cmd_sn = max;
