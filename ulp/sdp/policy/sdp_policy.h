@@ -24,7 +24,7 @@ struct sdp_policy_answer {
 
 /* What else the file says; 0 or NULL: not said. */
 struct sdp_policy_settings {
-    const char *key_file;
+    const char *key_file;  /* said, or $IT_SDP_KEY, the site's, the user's own; NULL: none */
     const char *interface; /* IT-API's name of the Interface */
     uint16_t mapper_port;
     uint32_t patience_ms;
@@ -48,7 +48,10 @@ void sdp_policy_ask(const struct sdp_policy *policy, enum sdp_policy_role role, 
 
 const struct sdp_policy_settings *sdp_policy_settings(const struct sdp_policy *policy);
 
-/* The program of this process, as rules name it: a script has the name of its interpreter. */
+/* ~/.config/itapi/sdp.key, whether it is there or not; to be freed; NULL: no home. */
+char *sdp_policy_home_key(void);
+
+/* The program of this process, as rules name it: the last part of what it was called by. */
 const char *sdp_policy_program(void);
 
 #endif /* ITAPI_ULP_SDP_POLICY_SDP_POLICY_H */
