@@ -38,6 +38,9 @@ struct letter {
     struct exs_message head;
     uint8_t octets[OCTETS];
     uint8_t target; /* DIRECT that was written: the receive */
+    uint32_t more;  /* ADVERT: further receives */
+    struct exs_place places[RECEIVES];
+    uint8_t flags[RECEIVES];
 };
 
 struct channel {
@@ -147,7 +150,7 @@ static void write_octets(struct state *state, const struct exs_step *step, struc
     }
 }
 
-static bool send_step(struct state *state)
+static bool send_step(struct state *state, bool idle)
 {
     struct letter letter;
     struct exs_step step;
@@ -158,10 +161,11 @@ static bool send_step(struct state *state)
         exs_flow_answer_comes(&state->flow[0]))
         return false;
     exs_stream_out_step(&state->out, state->waiting, script->inline_max, &step);
-    if (step.kind == EXS_STEP_WAIT)
+    if (step.kind == EXS_STEP_WAIT || (step.kind == EXS_STEP_ASK && !idle))
         return false;
     memset(&letter, 0, sizeof(letter));
     if (step.kind == EXS_STEP_ASK) {
+        exs_stream_out_asked(&state->out);
         post_plain(state, true, EXS_MESSAGE_ASK, 0);
         return true;
     }
@@ -181,13 +185,13 @@ static bool send_step(struct state *state)
     return true;
 }
 
-static void push_sender(struct state *state)
+static void push_sender(struct state *state, bool idle)
 {
     if (state->withdrawn != 0 && exs_flow_room(&state->flow[0]) > 0) {
         post_plain(state, true, EXS_MESSAGE_WITHDRAWN, state->withdrawn);
         state->withdrawn = 0;
     }
-    while (send_step(state)) {
+    while (send_step(state, idle)) {
     }
     if (!state->fin_sent && state->waiting == 0 && state->withdrawn == 0 &&
         (state->sends == SENDS || script->sends[state->sends] == 0) &&
@@ -206,7 +210,11 @@ static void to_sender(struct state *state)
     REQUIRE(exs_flow_hear(&state->flow[0], letter.head.posted));
     REQUIRE(exs_stream_out_freed(&state->out, letter.head.freed));
     if (letter.head.type == EXS_MESSAGE_ADVERT)
-        REQUIRE(exs_stream_out_advert(&state->out, &letter.head));
+        for (uint32_t i = 0; i <= letter.more; i++) {
+            letter.head.place = letter.places[i];
+            letter.head.flags = letter.flags[i];
+            REQUIRE(exs_stream_out_advert(&state->out, &letter.head));
+        }
     else if (letter.head.type == EXS_MESSAGE_NONE)
         exs_stream_out_none(&state->out);
     else if (letter.head.type == EXS_MESSAGE_WITHDRAW) {
@@ -214,7 +222,7 @@ static void to_sender(struct state *state)
         state->withdrawn = letter.head.chain;
     }
     state->flow[0].posted++;
-    push_sender(state);
+    push_sender(state, false);
 }
 
 /* ---- The receiver --------------------------------------------------------------------------- */
@@ -275,10 +283,29 @@ static void serve(struct state *state)
     }
 }
 
-static void push_receiver(struct state *state)
+static void advertise(struct state *state)
 {
     const struct exs_receive *next;
     struct letter letter;
+    uint64_t seq = 0;
+    uint32_t count;
+
+    memset(&letter, 0, sizeof(letter));
+    letter.head.type = EXS_MESSAGE_ADVERT;
+    for (count = 0; (next = exs_stream_in_next_advert(&state->in)) != NULL; count++) {
+        letter.flags[count] = next->waitall ? EXS_MESSAGE_WAITALL : 0;
+        letter.places[count].addr = next->filled;
+        letter.places[count].length = next->length - next->filled;
+        letter.places[count].stag = (uint32_t)index_of(next);
+        exs_stream_in_advertise(&state->in, count == 0 ? &letter.head.count : &seq);
+    }
+    letter.more = count - 1;
+    letter.head.chain = state->in.chain;
+    post(state, false, &letter);
+}
+
+static void push_receiver(struct state *state)
+{
     struct exs_flow *flow = &state->flow[1];
 
     if (state->withdraw && exs_flow_room(flow) > 0) {
@@ -286,19 +313,8 @@ static void push_receiver(struct state *state)
         if (state->in.withdrawing)
             post_plain(state, false, EXS_MESSAGE_WITHDRAW, state->in.chain);
     }
-    while (exs_flow_room(flow) > 0 && (next = exs_stream_in_next_advert(&state->in)) != NULL) {
-        memset(&letter, 0, sizeof(letter));
-        letter.head.type = EXS_MESSAGE_ADVERT;
-        letter.head.flags = next->waitall ? EXS_MESSAGE_WAITALL : 0;
-        letter.head.place.addr = next->filled;
-        letter.head.place.length = next->length - next->filled;
-        letter.head.place.stag = (uint32_t)index_of(next);
-        exs_stream_in_advertise(&state->in, &letter.head.count);
-        letter.head.chain = state->in.chain;
-        post(state, false, &letter);
-    }
-    if (exs_flow_room(flow) > 0 && state->in.asked && exs_stream_in_none_due(&state->in))
-        post_plain(state, false, EXS_MESSAGE_NONE, 0);
+    if (exs_flow_room(flow) > 0 && exs_stream_in_adverts_due(&state->in))
+        advertise(state);
     credit(state, false);
 }
 
@@ -358,7 +374,7 @@ static bool post_send(struct state *state)
     if (state->sends == SENDS || script->sends[state->sends] == 0)
         return false;
     state->waiting += script->sends[state->sends++];
-    push_sender(state);
+    push_sender(state, false);
     return true;
 }
 
@@ -378,6 +394,24 @@ static bool post_receive(struct state *state)
     exs_stream_in_post(&state->in, &receive);
     serve(state);
     push_receiver(state);
+    return true;
+}
+
+/* Nothing else is to be done at the sender, at any time. */
+static bool ask(struct state *state)
+{
+    uint32_t before = state->to_receiver.count;
+
+    push_sender(state, true);
+    return state->to_receiver.count > before;
+}
+
+static bool answer(struct state *state)
+{
+    if (!state->in.asked || exs_flow_room(&state->flow[1]) == 0)
+        return false;
+    if (exs_stream_in_none_due(&state->in))
+        post_plain(state, false, EXS_MESSAGE_NONE, 0);
     return true;
 }
 
@@ -415,8 +449,12 @@ static bool act(void *world, unsigned action)
             return false;
         to_sender(state);
         return true;
+    case 4:
+        return ask(state);
+    case 5:
+        return answer(state);
     default:
-        return cancel(state, action - 4);
+        return cancel(state, action - 6);
     }
 }
 
@@ -462,7 +500,7 @@ static const struct script scripts[] = {
 
 static const struct explore_model model = {
     .size = sizeof(struct state),
-    .actions = 4 + RECEIVES,
+    .actions = 6 + RECEIVES,
     .fix = fix,
     .plain = plain,
     .act = act,

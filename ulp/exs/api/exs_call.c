@@ -176,8 +176,7 @@ static ssize_t result_of(const exs_event_t *event)
     }
 }
 
-/* The thread was cancelled while it waited. */
-static void abandon(void *argument)
+void exs_call_abandon(void *argument)
 {
     const struct exs_wait wait = {
         .kind = EXS_WAIT_NOTIFY, .cancel = PTHREAD_CANCEL_DISABLE, .deadline_ns = EXS_TIME_NEVER};
@@ -200,7 +199,7 @@ static ssize_t await(int cancel, struct exs_call *call)
         .kind = call->wait, .cancel = cancel, .deadline_ns = EXS_TIME_NEVER};
     exs_event_t event;
 
-    pthread_cleanup_push(abandon, call);
+    pthread_cleanup_push(exs_call_abandon, call);
     exs_completion_await(&call->completion, &wait);
     pthread_cleanup_pop(0);
     event = call->completion.event;

@@ -76,6 +76,9 @@ void exs_call_end(struct exs_call *call, int error, size_t moved, size_t lost);
  */
 ssize_t exs_call_return(int cancel, int flags, struct exs_call *call, int error);
 
+/* The thread is cancelled while it waits for the call: cancels that, too, and waits for its end. */
+void exs_call_abandon(void *call);
+
 /* In the child after fork. */
 void exs_calls_forget(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Settings of a socket, by exs_fcntl. */
 #include "adapter/exs_adapter.h"
+#include "adapter/exs_lead.h"
 #include "api/exs_call.h"
 #include "api/exs_settings.h"
 #include "transfer/exs_connection.h"
@@ -36,43 +37,20 @@ int exs_settings_stream_buffer(struct exs_socket *socket, size_t octets)
 
 /* ---- The processor of the library's thread -------------------------------------------------- */
 
-struct pinning {
-    struct exs_over over;
-    cpu_set_t cpus;
-};
-
-/* In that thread. */
-static void pin_here(struct exs_over *over)
-{
-    struct pinning *pinning = (struct pinning *)over; /* its first member */
-
-    (void)sched_setaffinity(0, sizeof(pinning->cpus), &pinning->cpus);
-    free(pinning);
-}
-
 /* To one that the process may use, or to all of them. */
 static int pin(int cpu)
 {
-    struct pinning *pinning = calloc(1, sizeof(*pinning));
-    int error = 0;
+    cpu_set_t cpus;
 
-    if (!pinning || !exs_adapter_get())
-        error = ENOMEM;
-    else if (sched_getaffinity(getpid(), sizeof(pinning->cpus), &pinning->cpus) != 0)
-        error = errno;
-    else if (cpu != INT_MAX && (cpu >= CPU_SETSIZE || !CPU_ISSET((unsigned)cpu, &pinning->cpus)))
-        error = EINVAL;
-    if (error) {
-        free(pinning);
-        return error;
-    }
+    if (!exs_adapter_get() || sched_getaffinity(getpid(), sizeof(cpus), &cpus) != 0)
+        return errno;
+    if (cpu != INT_MAX && (cpu >= CPU_SETSIZE || !CPU_ISSET((unsigned)cpu, &cpus)))
+        return EINVAL;
     if (cpu != INT_MAX) {
-        CPU_ZERO(&pinning->cpus);
-        CPU_SET((unsigned)cpu, &pinning->cpus);
+        CPU_ZERO(&cpus);
+        CPU_SET((unsigned)cpu, &cpus);
     }
-    pinning->over.reap = pin_here;
-    exs_adapter_bury(&pinning->over);
-    return 0;
+    return exs_lead_pin(&cpus);
 }
 
 /* ---- Settings ------------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
 /*
  * exs_sendfile: elements become pieces. A piece of memory is sent as it is; a piece of a file is
  * read into a buffer of the call first, so that a file that is cut meanwhile is a short read and no
- * signal. The calling thread starts the first piece, which takes credit and place; a thread of the
- * call reads on while earlier pieces are under way.
+ * signal. The calling thread starts the first piece, which takes credit and place. With EXS_BLOCK
+ * it reads on, otherwise a thread of the call does, while earlier pieces are under way.
  */
 #include "api/exs_file.h"
 
@@ -39,9 +39,10 @@ struct exs_file {
     struct exs_memory *memory; /* the area's */
     bool started;
 
-    pthread_mutex_t lock; /* inside of the socket's; guards all below */
-    pthread_cond_t freed;
-    size_t users; /* pieces under way, and the thread that starts them */
+    pthread_mutex_t lock;       /* inside of the socket's; guards all below */
+    struct exs_sleeper sleeper; /* who reads on */
+    bool sleeps;                /* it is to be woken */
+    size_t users;               /* pieces under way, and the thread that starts them */
     uint64_t moved;
     int error;
     struct piece pieces[PIECES];
@@ -80,7 +81,6 @@ static void destroy(struct exs_file *file)
         exs_memory_give(file->memory);
     if (file->area)
         (void)munmap(file->area, file->chunk * file->count);
-    (void)pthread_cond_destroy(&file->freed);
     (void)pthread_mutex_destroy(&file->lock);
     free(file);
 }
@@ -114,7 +114,7 @@ static int create(struct exs_call *call, exs_xferfile_t *vector, size_t count, b
     if (!file)
         return ENOMEM;
     (void)pthread_mutex_init(&file->lock, NULL);
-    (void)pthread_cond_init(&file->freed, NULL);
+    exs_sleeper_start(&file->sleeper);
     file->call = call;
     file->users = 1;
     error = exs_file_parts_open(&file->parts, vector, count, packets);
@@ -149,6 +149,13 @@ static void end(struct exs_file *file)
     exs_socket_put(socket);
 }
 
+static void wake_locked(struct exs_file *file)
+{
+    if (file->sleeps)
+        exs_sleeper_wake(&file->sleeper);
+    file->sleeps = false;
+}
+
 static void leave(struct exs_file *file, int error)
 {
     bool last;
@@ -157,7 +164,7 @@ static void leave(struct exs_file *file, int error)
     if (file->error == 0)
         file->error = error;
     last = --file->users == 0;
-    (void)pthread_cond_signal(&file->freed);
+    wake_locked(file);
     (void)pthread_mutex_unlock(&file->lock);
     if (last)
         end(file);
@@ -178,25 +185,41 @@ static void piece_done(struct exs_request *request, int error, size_t moved, siz
     leave(file, error);
 }
 
-/* A piece that is free, once there is one; NULL: the call has failed. */
-static struct piece *await_piece(struct exs_file *file)
+struct search {
+    struct exs_file *file;
+    struct piece *found;
+};
+
+static bool find_piece(void *argument, bool sleeps)
 {
-    struct piece *found = NULL;
+    struct search *search = argument;
+    struct exs_file *file = search->file;
+    bool over;
 
     (void)pthread_mutex_lock(&file->lock);
-    while (!found && file->error == 0) {
-        for (size_t i = 0; i < file->count && !found; i++)
-            if (!file->pieces[i].busy)
-                found = &file->pieces[i];
-        if (!found)
-            (void)pthread_cond_wait(&file->freed, &file->lock);
-    }
-    if (found) {
-        found->busy = true;
+    for (size_t i = 0; i < file->count && !search->found && file->error == 0; i++)
+        if (!file->pieces[i].busy)
+            search->found = &file->pieces[i];
+    if (search->found) {
+        search->found->busy = true;
         file->users++;
     }
+    over = search->found || file->error != 0;
+    file->sleeps = sleeps && !over;
     (void)pthread_mutex_unlock(&file->lock);
-    return found;
+    return over;
+}
+
+/* A piece that is free, once there is one; NULL: the call has failed. */
+static struct piece *await_piece(struct exs_file *file, int cancel)
+{
+    const struct exs_wait wait = {
+        .kind = EXS_WAIT_ADAPTIVE, .cancel = cancel, .deadline_ns = EXS_TIME_NEVER};
+    struct search search = {.file = file};
+
+    while (exs_wait_until(&file->sleeper, &wait, find_piece, &search) != 0)
+        continue;
+    return search.found;
 }
 
 /* The next part of the elements becomes this piece. With the last one the call is over. */
@@ -224,14 +247,13 @@ static int fill(struct exs_file *file, struct piece *piece)
     return 0;
 }
 
-static void *read_on(void *argument)
+static void read_on(struct exs_file *file, int cancel)
 {
-    struct exs_file *file = argument;
     struct exs_socket *socket = file->socket;
     struct piece *piece;
     bool more = true;
 
-    while (more && (piece = await_piece(file)) != NULL) {
+    while (more && (piece = await_piece(file, cancel)) != NULL) {
         int error = fill(file, piece);
 
         more = error != 0 || piece->request.more;
@@ -245,11 +267,36 @@ static void *read_on(void *argument)
     }
     if (more)
         leave(file, 0);
+}
+
+/* The thread is cancelled while it waits for a piece. */
+static void read_no_more(void *argument)
+{
+    struct exs_file *file = argument;
+    struct exs_call *call = file->call;
+
+    (void)pthread_mutex_lock(&file->lock);
+    file->sleeps = false;
+    (void)pthread_mutex_unlock(&file->lock);
+    leave(file, ECANCELED);
+    exs_call_abandon(call);
+}
+
+static void read_here(struct exs_file *file, int cancel)
+{
+    pthread_cleanup_push(read_no_more, file);
+    read_on(file, cancel);
+    pthread_cleanup_pop(0);
+}
+
+static void *read_there(void *argument)
+{
+    read_on(argument, PTHREAD_CANCEL_DISABLE);
     return NULL;
 }
 
 /* By a thread of its own. Signals of the process are for the program's threads. */
-static void read_rest(struct exs_file *file)
+static void start_thread(struct exs_file *file)
 {
     sigset_t all;
     sigset_t before;
@@ -258,7 +305,7 @@ static void read_rest(struct exs_file *file)
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, NULL, read_on, file);
+    error = pthread_create(&thread, NULL, read_there, file);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error == 0)
         (void)pthread_detach(thread);
@@ -273,7 +320,7 @@ static void stop(struct exs_file *file)
     (void)pthread_mutex_lock(&file->lock);
     if (file->error == 0)
         file->error = ECANCELED;
-    (void)pthread_cond_signal(&file->freed);
+    wake_locked(file);
     (void)pthread_mutex_unlock(&file->lock);
 }
 
@@ -335,7 +382,7 @@ static int check_arguments(const struct exs_socket *socket, const struct exs_sta
 static int start_file(struct exs_file *file, int cancel, bool *more)
 {
     struct exs_socket *socket = file->socket;
-    struct piece *piece = await_piece(file);
+    struct piece *piece = await_piece(file, PTHREAD_CANCEL_DISABLE);
     int error = fill(file, piece);
 
     if (error)
@@ -392,8 +439,10 @@ ssize_t exs_sendfile(int fd, exs_xferfile_t *sendvec, int sendvec_cnt, int flags
         error = start_file(call->file, cancel, &more);
         if (error)
             exs_call_drop(call);
+        else if (more && flags & EXS_BLOCK)
+            read_here(call->file, cancel);
         else if (more)
-            read_rest(call->file);
+            start_thread(call->file);
     }
     return exs_call_return(cancel, flags, call, error);
 }

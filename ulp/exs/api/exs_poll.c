@@ -246,6 +246,26 @@ static int watch_all(struct exs_polling *polling, bool *ready)
     return 0;
 }
 
+/* Without an object, for a caller that would wait: how many are ready; 0 also for a bad one. */
+static int ready_at_once(exs_pollfd_t *fds, size_t count)
+{
+    struct exs_socket *socket;
+    int ready = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        fds[i].exs_revents = 0;
+        if (fds[i].exs_fd < 0)
+            continue;
+        socket = exs_socket_find(fds[i].exs_fd);
+        if (!socket)
+            return 0;
+        fds[i].exs_revents = ready_now(socket, fds[i].exs_events);
+        exs_socket_leave(socket);
+        ready += fds[i].exs_revents != 0;
+    }
+    return ready;
+}
+
 static int set_limit(struct exs_call *call, const struct timeval *timeout)
 {
     if (!timeout || (uint64_t)timeout->tv_sec >= INT32_MAX)
@@ -307,12 +327,20 @@ int exs_poll(exs_pollfd_t *fds, int n, int flags, const struct timeval *timeout,
     int cancel = exs_api_enter();
     struct exs_call *call = NULL;
     int error = 0;
+    int ready;
 
     if (n < 1 || n > FDS_MAX || flags & ~(EXS_BLOCK | EXS_TIMEOUT_ONCE) ||
         (timeout && (timeout->tv_sec < 0 || timeout->tv_usec < 0 || timeout->tv_usec >= 1000000)))
         error = EINVAL;
     else if (!fds)
         error = EFAULT;
+    if (error == 0 && flags & EXS_BLOCK) {
+        ready = ready_at_once(fds, (size_t)n);
+        if (ready > 0) {
+            (void)exs_api_leave(cancel, 0);
+            return ready;
+        }
+    }
     if (error == 0)
         error = exs_call_new(&start, &call);
     if (error == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "api/exs_timer.h"
 
-#include "queue/exs_spin.h"
+#include "queue/exs_wait.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -51,51 +51,94 @@ static int set_limit(const struct exs_socket *socket, struct exs_call *call, boo
     return exs_timer_start(&call->timer);
 }
 
-struct released {
+struct attempt {
+    struct exs_credit_wait credit;
     struct exs_socket *socket;
     struct exs_call *call;
+    struct exs_request *request;
+    bool receive;
+    int error;
 };
 
-/* Cancelled while it waited for a credit. */
-static void release(void *argument)
+/* With the lock. */
+static void start(struct attempt *attempt)
 {
-    struct released *released = argument;
-
-    exs_call_drop(released->call);
-    exs_socket_leave(released->socket);
+    attempt->error = set_limit(attempt->socket, attempt->call, attempt->receive);
+    if (attempt->error == 0)
+        attempt->error = attempt->receive ? exs_transfer_recv(attempt->socket, attempt->request)
+                                          : exs_transfer_send(attempt->socket, attempt->request);
+    if (attempt->error != 0)
+        exs_timer_stop(&attempt->call->timer);
 }
 
-static void wait_credit(struct exs_socket *socket, struct exs_call *call, int cancel)
+static void delist(struct attempt *attempt)
 {
-    struct released released = {socket, call};
-    int state;
+    struct exs_credit_wait **link = &attempt->socket->credit_waits;
 
-    pthread_cleanup_push(release, &released);
-    (void)pthread_setcancelstate(cancel, &state);
-    (void)pthread_cond_wait(&socket->credit, &socket->lock);
-    (void)pthread_setcancelstate(state, NULL);
+    if (!attempt->credit.listed)
+        return;
+    while (*link != &attempt->credit)
+        link = &(*link)->next;
+    *link = attempt->credit.next;
+    attempt->credit.listed = false;
+}
+
+static bool start_again(void *argument, bool sleeps)
+{
+    struct attempt *attempt = argument;
+
+    exs_socket_enter(attempt->socket);
+    delist(attempt);
+    start(attempt);
+    if (attempt->error == EBUSY && sleeps) {
+        attempt->credit.next = attempt->socket->credit_waits;
+        attempt->socket->credit_waits = &attempt->credit;
+        attempt->credit.listed = true;
+    }
+    exs_socket_leave(attempt->socket);
+    return attempt->error != EBUSY;
+}
+
+/* Cancelled while it waited for a credit. */
+static void give_up(void *argument)
+{
+    struct attempt *attempt = argument;
+
+    exs_socket_enter(attempt->socket);
+    delist(attempt);
+    exs_call_drop(attempt->call);
+    exs_socket_leave(attempt->socket);
+    exs_socket_put(attempt->socket);
+}
+
+static void wait_credit(struct attempt *attempt, int cancel)
+{
+    const struct exs_wait wait = {
+        .kind = attempt->call->wait, .cancel = cancel, .deadline_ns = EXS_TIME_NEVER};
+
+    exs_sleeper_start(&attempt->credit.sleeper);
+    exs_socket_hold(attempt->socket);
+    exs_socket_leave(attempt->socket);
+    pthread_cleanup_push(give_up, attempt);
+    while (exs_wait_until(&attempt->credit.sleeper, &wait, start_again, attempt) != 0)
+        continue;
     pthread_cleanup_pop(0);
+    exs_socket_enter(attempt->socket);
+    exs_socket_put(attempt->socket);
 }
 
 int exs_api_start_transfer(struct exs_socket *socket, struct exs_call *call,
                            struct exs_request *request, bool receive, int cancel)
 {
-    int error;
+    struct attempt attempt = {
+        .socket = socket, .call = call, .request = request, .receive = receive};
 
     if (socket->options.fd_flags & EXS_FD_BUSYPOLL)
         call->wait = EXS_WAIT_BUSY_POLL;
-    for (;;) {
-        error = set_limit(socket, call, receive);
-        if (error == 0)
-            error =
-                receive ? exs_transfer_recv(socket, request) : exs_transfer_send(socket, request);
-        if (error == 0)
-            return 0;
-        exs_timer_stop(&call->timer);
-        if (error != EBUSY || !(call->flags & EXS_CREDIT_WAIT))
-            return error;
-        wait_credit(socket, call, cancel);
-    }
+    start(&attempt);
+    if (attempt.error == EBUSY && call->flags & EXS_CREDIT_WAIT)
+        wait_credit(&attempt, cancel);
+    return attempt.error;
 }
 
 /* ---- One piece of memory -------------------------------------------------------------------- */

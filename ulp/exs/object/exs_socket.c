@@ -72,7 +72,6 @@ static struct exs_socket *take_free(void)
     if (!socket)
         return NULL;
     (void)pthread_mutex_init(&socket->lock, NULL);
-    (void)pthread_cond_init(&socket->credit, NULL);
     socket->fd = -1;
     return socket;
 }
@@ -204,6 +203,17 @@ void exs_socket_finish(struct exs_socket *socket, struct exs_request *request, i
 {
     request->error = error;
     exs_requests_put(&socket->finished, request);
+}
+
+void exs_socket_credit(struct exs_socket *socket)
+{
+    struct exs_credit_wait *wait;
+
+    while ((wait = socket->credit_waits) != NULL) {
+        socket->credit_waits = wait->next;
+        wait->listed = false;
+        exs_sleeper_wake(&wait->sleeper);
+    }
 }
 
 void exs_socket_changed(struct exs_socket *socket)

@@ -6,6 +6,7 @@
 #ifndef ITAPI_ULP_EXS_OBJECT_EXS_SOCKET_H
 #define ITAPI_ULP_EXS_OBJECT_EXS_SOCKET_H
 
+#include "adapter/exs_lead.h"
 #include "object/exs_request.h"
 
 #include <it_api.h>
@@ -44,11 +45,18 @@ struct exs_watch {
     void (*changed)(struct exs_watch *watch);
 };
 
+/* A thread that waits for a credit, or the end of the connection: woken once. */
+struct exs_credit_wait {
+    struct exs_sleeper sleeper;
+    struct exs_credit_wait *next;
+    bool listed;
+};
+
 struct exs_socket {
-    pthread_mutex_t lock;  /* guards all that follows but users */
-    pthread_cond_t credit; /* one has come back, or the connection has ended */
-    atomic_int users;      /* exs_socket_find; the connection is one too */
-    int fd;                /* -1: the program has closed it */
+    pthread_mutex_t lock; /* guards all that follows but users */
+    struct exs_credit_wait *credit_waits;
+    atomic_int users; /* exs_socket_find; the connection is one too */
+    int fd;           /* -1: the program has closed it */
     enum exs_state state;
     int domain;
     int type; /* SOCK_STREAM or SOCK_SEQPACKET */
@@ -96,6 +104,9 @@ void exs_socket_detach(struct exs_socket *socket);
 
 /* The request has ended: done is called once the lock is free. With the lock. */
 void exs_socket_finish(struct exs_socket *socket, struct exs_request *request, int error);
+
+/* A credit has come back, or the connection has ended. With the lock. */
+void exs_socket_credit(struct exs_socket *socket);
 
 /* Tells the watches. With the lock. */
 void exs_socket_changed(struct exs_socket *socket);

@@ -4,13 +4,15 @@
 #include "queue/exs_queue.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <sched.h>
 
+/* Of a thread that waits. Who tells looks at the completion until it says LEFT. */
 enum {
     OPEN,
     TOLD,
+    LEFT,
     ABANDONED
-}; /* of a thread that waits */
+};
 
 int exs_completion_open(struct exs_completion *completion, exs_qhandle_t handle, int flags)
 {
@@ -19,7 +21,7 @@ int exs_completion_open(struct exs_completion *completion, exs_qhandle_t handle,
     completion->failures_only = (flags & EXS_UNSIGNALED) != 0;
     if (completion->blocks) {
         atomic_store_explicit(&completion->state, OPEN, memory_order_relaxed);
-        (void)sem_init(&completion->told, 0, 0);
+        exs_sleeper_start(&completion->sleeper);
         return 0;
     }
     if (handle == EXS_QHANDLE_INVALID)
@@ -35,12 +37,14 @@ void exs_completion_drop(struct exs_completion *completion)
 
 bool exs_completion_tell(struct exs_completion *completion, const exs_event_t *event)
 {
+    int open = OPEN;
+
     if (completion->blocks) {
         completion->event = *event;
-        /* Acquire: the thread that has abandoned it uses it no more. */
-        if (atomic_exchange_explicit(&completion->state, TOLD, memory_order_acq_rel) == ABANDONED)
+        if (!atomic_compare_exchange_strong(&completion->state, &open, TOLD))
             return true;
-        (void)sem_post(&completion->told);
+        exs_sleeper_wake(&completion->sleeper);
+        atomic_store_explicit(&completion->state, LEFT, memory_order_release);
         return false;
     }
     if (completion->queue && completion->failures_only && event->exs_evt_errno == 0)
@@ -52,33 +56,29 @@ bool exs_completion_tell(struct exs_completion *completion, const exs_event_t *e
 
 /* ---- Threads that wait ---------------------------------------------------------------------- */
 
-static bool is_told(void *argument)
+static bool is_told(void *argument, bool sleeps)
 {
     struct exs_completion *completion = argument;
 
-    return sem_trywait(&completion->told) == 0;
+    (void)sleeps;
+    if (atomic_load(&completion->state) == OPEN)
+        return false;
+    while (atomic_load_explicit(&completion->state, memory_order_acquire) != LEFT)
+        (void)sched_yield();
+    return true;
 }
 
 void exs_completion_await(struct exs_completion *completion, const struct exs_wait *wait)
 {
-    static struct exs_spin spin = EXS_SPIN_INITIALIZER;
-    int state;
-
-    if (exs_spin(&spin, wait, is_told, completion))
-        return;
-    (void)pthread_setcancelstate(wait->cancel, &state);
     /* A signal does not end the call, which has started. */
-    while (sem_wait(&completion->told) != 0)
+    while (exs_wait_until(&completion->sleeper, wait, is_told, completion) != 0)
         continue;
-    (void)pthread_setcancelstate(state, NULL);
 }
 
 bool exs_completion_abandon(struct exs_completion *completion)
 {
-    if (atomic_exchange_explicit(&completion->state, ABANDONED, memory_order_acq_rel) == OPEN)
-        return false;
-    /* Who tells may still be at it. */
-    while (sem_wait(&completion->told) != 0)
-        continue;
-    return true;
+    int open = OPEN;
+
+    return !atomic_compare_exchange_strong(&completion->state, &open, ABANDONED) &&
+           is_told(completion, false);
 }

@@ -7,9 +7,8 @@
 #define ITAPI_ULP_EXS_QUEUE_EXS_COMPLETION_H
 
 #include "include/exs.h"
-#include "queue/exs_spin.h"
+#include "queue/exs_wait.h"
 
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -20,7 +19,7 @@ struct exs_completion {
     bool blocks;             /* a thread waits: by what follows */
     bool failures_only;
     _Atomic int state;
-    sem_t told;
+    struct exs_sleeper sleeper;
     exs_event_t event;
 };
 

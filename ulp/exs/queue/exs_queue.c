@@ -46,8 +46,7 @@ int exs_queue_create(int depth, exs_qhandle_t *handle)
     queue = calloc(1, sizeof(*queue));
     if (!queue)
         return ENOMEM;
-    *queue = (struct exs_queue){
-        .spin = EXS_SPIN_INITIALIZER, .depth = depth, .fd = -1, .wait = EXS_WAIT_ADAPTIVE};
+    *queue = (struct exs_queue){.depth = depth, .fd = -1, .wait = EXS_WAIT_ADAPTIVE};
     (void)pthread_mutex_init(&queue->lock, NULL);
     if (exs_queue_grow_locked(queue, (size_t)depth) != 0 ||
         (number = exs_handle_open(&queues, queue, &queue->slot)) == 0) {
@@ -82,9 +81,8 @@ void exs_queues_forget(void)
 
 /* ---- The ring ------------------------------------------------------------------------------- */
 
-int exs_queue_grow_locked(struct exs_queue *queue, size_t more)
+int exs_queue_grow_locked(struct exs_queue *queue, size_t need)
 {
-    size_t need = queue->count + queue->promised + more;
     size_t room = queue->room ? queue->room : 16;
     exs_event_t *events;
     size_t tail;
@@ -133,6 +131,7 @@ size_t exs_queue_pop_locked(struct exs_queue *queue, exs_event_t *events, size_t
         queue->first = queue->first + 1 < queue->room ? queue->first + 1 : 0;
     }
     if (count > 0) {
+        (void)atomic_fetch_sub_explicit(&queue->taken, count, memory_order_relaxed);
         set_count_locked(queue, queue->count - count);
         exs_queue_wake_locked(queue);
     }
@@ -141,14 +140,14 @@ size_t exs_queue_pop_locked(struct exs_queue *queue, exs_event_t *events, size_t
 
 void exs_queue_wake_locked(struct exs_queue *queue)
 {
-    for (struct exs_sleeper **link = &queue->sleepers; *link; link = &(*link)->next) {
-        struct exs_sleeper *sleeper = *link;
+    for (struct exs_waiter **link = &queue->waiters; *link; link = &(*link)->next) {
+        struct exs_waiter *waiter = *link;
 
-        if (sleeper->need > queue->count)
+        if (waiter->need > queue->count)
             continue;
-        *link = sleeper->next;
-        sleeper->listed = false;
-        (void)sem_post(&sleeper->wake);
+        *link = waiter->next;
+        waiter->listed = false;
+        exs_sleeper_wake(&waiter->sleeper);
         return;
     }
 }
@@ -158,19 +157,21 @@ void exs_queue_wake_locked(struct exs_queue *queue)
 int exs_queue_promise(exs_qhandle_t handle, struct exs_queue **promised)
 {
     struct exs_queue *queue = exs_queue_take(handle);
-    int error;
+    size_t need;
+    int error = 0;
 
     if (!queue)
         return EINVAL;
-    (void)pthread_mutex_lock(&queue->lock);
-    error = exs_queue_grow_locked(queue, 1);
-    if (error == 0)
-        queue->promised++;
-    (void)pthread_mutex_unlock(&queue->lock);
+    need = atomic_fetch_add_explicit(&queue->taken, 1, memory_order_relaxed) + 1;
+    if (need > atomic_load_explicit(&queue->room, memory_order_relaxed)) {
+        (void)pthread_mutex_lock(&queue->lock);
+        error = exs_queue_grow_locked(queue, need);
+        (void)pthread_mutex_unlock(&queue->lock);
+    }
     if (error == 0)
         *promised = queue;
     else
-        exs_queue_give(queue);
+        exs_queue_release(queue);
     return error;
 }
 
@@ -182,7 +183,6 @@ void exs_queue_post(struct exs_queue *queue, const exs_event_t *event)
     (void)pthread_mutex_lock(&queue->lock);
     last = queue->first + queue->count;
     queue->events[last < queue->room ? last : last - queue->room] = *event;
-    queue->promised--;
     if (queue->count == 0)
         signal = queue->signal;
     set_count_locked(queue, queue->count + 1);
@@ -197,9 +197,7 @@ void exs_queue_post(struct exs_queue *queue, const exs_event_t *event)
 
 void exs_queue_release(struct exs_queue *queue)
 {
-    (void)pthread_mutex_lock(&queue->lock);
-    queue->promised--;
-    (void)pthread_mutex_unlock(&queue->lock);
+    (void)atomic_fetch_sub_explicit(&queue->taken, 1, memory_order_relaxed);
     exs_queue_give(queue);
 }
 
@@ -242,8 +240,7 @@ int exs_queue_set_depth(exs_qhandle_t handle, int depth)
     if (depth < 1 || depth > DEPTH_MAX || !(queue = exs_queue_take(handle)))
         return EINVAL;
     (void)pthread_mutex_lock(&queue->lock);
-    if ((size_t)depth > queue->room)
-        error = exs_queue_grow_locked(queue, (size_t)depth - queue->count - queue->promised);
+    error = exs_queue_grow_locked(queue, (size_t)depth);
     if (error == 0)
         queue->depth = depth;
     (void)pthread_mutex_unlock(&queue->lock);

@@ -5,35 +5,33 @@
 
 #include "handle/exs_handle.h"
 #include "queue/exs_queue.h"
-#include "queue/exs_spin.h"
+#include "queue/exs_wait.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 
-/* A thread that sleeps until the queue has events enough, on its stack. */
-struct exs_sleeper {
-    sem_t wake;
+/* A thread that waits until the queue has events enough, on its stack. */
+struct exs_waiter {
+    struct exs_sleeper sleeper;
     size_t need;
     bool listed;
-    struct exs_sleeper *next;
+    struct exs_waiter *next;
 };
 
 struct exs_queue {
     struct exs_slot *slot; /* immutable, as long as the queue has a user */
     _Atomic size_t ready;  /* count, for those who poll without the lock */
+    _Atomic size_t taken;  /* places of events, and of those that are promised */
+    _Atomic size_t room;   /* changed with the lock; never less */
     _Atomic int wait;      /* EXS_WAIT_ */
-    struct exs_spin spin;
 
     pthread_mutex_t lock; /* innermost; guards all below */
-    exs_event_t *events;  /* ring of room places: count events, and room for those promised */
-    size_t room;
+    exs_event_t *events;  /* ring of room places */
     size_t first;
     size_t count;
-    size_t promised;
     int depth;
-    struct exs_sleeper *sleepers; /* the oldest first */
-    int fd;                       /* -1 until somebody asks for it; readable while count > 0 */
+    struct exs_waiter *waiters; /* the oldest first */
+    int fd;                     /* -1 until somebody asks for it; readable while count > 0 */
     exs_signal_t signal;
 };
 
@@ -41,11 +39,11 @@ struct exs_queue {
 struct exs_queue *exs_queue_take(exs_qhandle_t handle);
 void exs_queue_give(struct exs_queue *queue);
 
-/* Room for count, promised and this many more: 0 or ENOMEM. */
-int exs_queue_grow_locked(struct exs_queue *queue, size_t more);
-/* Up to count events, to where the caller wants them. Tells the sleepers what is left. */
+/* At least so many places: 0 or ENOMEM. */
+int exs_queue_grow_locked(struct exs_queue *queue, size_t need);
+/* Up to count events, to where the caller wants them. Tells those who wait what is left. */
 size_t exs_queue_pop_locked(struct exs_queue *queue, exs_event_t *events, size_t count);
-/* Wakes the first sleeper who has events enough. */
+/* Wakes the first who has events enough. */
 void exs_queue_wake_locked(struct exs_queue *queue);
 
 #endif

@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define BATCH  16u
-#define ROUNDS 4u /* of one call: then it is the turn of the others */
-
 /* What is to be done without the lock. */
 struct later {
     void (*accepted)(struct exs_socket *acceptor, struct exs_request *element, int fd, int error,
@@ -18,7 +15,6 @@ struct later {
     struct exs_request *element;
     int fd;
     bool retry;
-    bool live; /* the connection has become so */
 };
 
 /* ---- Established ---------------------------------------------------------------------------- */
@@ -70,7 +66,6 @@ static void on_established(struct exs_socket *socket, const it_event_t *event, s
         return;
     }
     connection->live = true;
-    later->live = true;
     socket->state = EXS_STATE_CONNECTED;
     if (connection->element) {
         later->accepted = connection->accepted;
@@ -92,7 +87,7 @@ void exs_events_bury(struct exs_socket *socket)
     struct exs_connection *connection = socket->connection;
 
     socket->connection = NULL;
-    exs_adapter_bury(&connection->over);
+    exs_lead_errand(&connection->over);
 }
 
 static int error_of(const it_connection_event_t *event)
@@ -189,93 +184,32 @@ void exs_events_advance(struct exs_socket *socket)
         exs_connection_fail(connection);
 }
 
-/* Nobody wants to know any more. */
-static void drain(const struct exs_connection *connection)
+/* A connection that is over has no socket: nobody wants to know any more. */
+static void take(struct exs_source *source, const it_event_t *events, size_t count)
 {
-    it_event_t events[BATCH];
-    size_t count;
-
-    while (itx_evd_dequeue_n(connection->evd, BATCH, events, &count) == IT_SUCCESS) {
-    }
-}
-
-/* Takes a batch of events; false: there is none, or the connection is over. */
-static bool take_batch(struct exs_connection *connection, struct later *later)
-{
+    struct exs_connection *connection =
+        (struct exs_connection *)(void *)((char *)source - offsetof(struct exs_connection, source));
     struct exs_socket *socket = connection->socket;
-    it_event_t events[BATCH];
-    size_t count;
+    struct later later = {0};
 
-    if (socket->connection != connection ||
-        itx_evd_dequeue_n(connection->evd, BATCH, events, &count) != IT_SUCCESS)
-        return false;
+    exs_socket_enter(socket);
     for (size_t i = 0; i < count && socket->connection == connection; i++)
-        on_event(socket, &events[i], later);
+        on_event(socket, &events[i], &later);
     if (socket->connection == connection) {
         exs_connection_push(connection);
         exs_events_advance(socket);
     }
-    return true;
-}
-
-/* In a call on a connected socket: no accept ends here. */
-static void take_events(struct exs_connection *connection)
-{
-    struct later later;
-
-    (void)take_batch(connection, &later);
-}
-
-/*
- * A caller that polls does not meet a connection before it is established: what follows from that
- * may wait for the IA's thread.
- */
-static bool work(struct exs_connection *connection)
-{
-    struct exs_socket *socket = connection->socket;
-    struct later later = {0};
-    bool worked = false;
-
-    exs_socket_enter(socket);
-    for (size_t round = 0; round < ROUNDS && take_batch(connection, &later); round++)
-        worked = true;
-    if (socket->connection != connection)
-        drain(connection);
     exs_socket_leave(socket);
-    if (later.live) {
-        connection->watched = true;
-        exs_adapter_watch(&connection->polled);
-    }
     if (later.element)
         later.accepted(later.acceptor, later.element, later.fd, 0, later.retry);
-    return worked;
-}
-
-void exs_events_callback(it_evd_handle_t evd, void *connection)
-{
-    (void)evd;
-    (void)work(connection);
-}
-
-static bool poll_connection(struct exs_polled *polled)
-{
-    return work((struct exs_connection *)(void *)((char *)polled -
-                                                  offsetof(struct exs_connection, polled)));
 }
 
 int exs_events_connect(struct exs_socket *socket, struct exs_connection **result)
 {
-    int error = exs_connection_new(socket, exs_events_callback, result);
-
-    if (error != 0)
-        return error;
-    (*result)->take_events = take_events;
-    (*result)->polled.poll = poll_connection;
-    (*result)->polled.evd = (*result)->evd;
-    return 0;
+    return exs_connection_new(socket, take, result);
 }
 
 void exs_events_discard(struct exs_connection *connection)
 {
-    exs_adapter_bury(&connection->over);
+    exs_lead_errand(&connection->over);
 }

@@ -5,9 +5,6 @@
 
 #include "transfer/exs_connection.h"
 
-/* The callback of a connection's EVD. */
-void exs_events_callback(it_evd_handle_t evd, void *connection);
-
 /* A connection for the socket. Without a lock. 0 or errno. */
 int exs_events_connect(struct exs_socket *socket, struct exs_connection **result);
 

@@ -2,18 +2,20 @@
 /* Listening: requests of peers and accepts of the program find each other. */
 #include "socket/exs_listen.h"
 
+#include "adapter/exs_lead.h"
 #include "socket/exs_address.h"
 #include "socket/exs_events.h"
 #include "socket/exs_socket_calls.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define BACKLOG_MIN 8
 #define BACKLOG_MAX 4096
-#define EVENTS      256u /* requests that wait for the IA's thread; more are turned away */
+#define EVENTS      256u /* requests that wait for the leader; more are turned away */
 
 struct peer_request {
     it_cn_est_identifier_t id;
@@ -21,7 +23,8 @@ struct peer_request {
 };
 
 struct exs_listener {
-    struct exs_over over;
+    struct exs_source source;  /* context of its EVD */
+    struct exs_errand errand;  /* frees it */
     struct exs_socket *socket; /* counted */
     it_evd_handle_t evd;
     it_listen_handle_t point;
@@ -185,27 +188,26 @@ static void on_request(struct exs_listener *listener, const it_event_t *event)
         reject(request.id);
 }
 
-static void on_requests(it_evd_handle_t evd, void *argument)
+static void take(struct exs_source *source, const it_event_t *events, size_t count)
 {
-    struct exs_listener *listener = argument;
-    it_event_t event;
+    struct exs_listener *listener = (struct exs_listener *)(void *)source; /* its first member */
 
-    while (it_evd_dequeue(evd, &event) == IT_SUCCESS)
-        on_request(listener, &event);
+    for (size_t i = 0; i < count; i++)
+        on_request(listener, &events[i]);
     match(listener->socket);
 }
 
 /* ---- The listen point ----------------------------------------------------------------------- */
 
-static void reap(struct exs_over *over)
+static void reap(struct exs_errand *errand)
 {
-    struct exs_listener *listener = (struct exs_listener *)(void *)over;
+    struct exs_listener *listener =
+        (struct exs_listener *)(void *)((char *)errand - offsetof(struct exs_listener, errand));
     it_event_t event;
 
     if (listener->point)
         (void)it_listen_free(listener->point);
     if (listener->evd) {
-        (void)it_evd_callback_detach(listener->evd);
         while (it_evd_dequeue(listener->evd, &event) == IT_SUCCESS)
             reject(event.conn_req.cn_est_id);
         (void)it_evd_free(listener->evd);
@@ -229,12 +231,13 @@ static int start(struct exs_listener *listener, uint16_t *port)
 {
     struct exs_adapter *adapter = exs_adapter_get();
     it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = *port};
-    it_evd_handle_t none = NULL;
-    it_status_t status = it_evd_create(adapter->ia, IT_CM_REQ_EVENT_STREAM, (it_evd_flags_t)0,
-                                       EVENTS, IT_THRESHOLD_DISABLE, none, &listener->evd, NULL);
+    it_status_t status =
+        it_evd_create(adapter->ia, IT_CM_REQ_EVENT_STREAM, (it_evd_flags_t)0, EVENTS,
+                      IT_THRESHOLD_DISABLE, adapter->aevd, &listener->evd, NULL);
 
     if (status == IT_SUCCESS)
-        status = it_evd_callback_attach(listener->evd, on_requests, listener);
+        status = it_set_consumer_context((it_handle_t)listener->evd,
+                                         (it_context_t){.ptr = &listener->source});
     if (status == IT_SUCCESS)
         status = it_listen_create(adapter->ia, 0, listener->evd,
                                   *port != 0 ? IT_LISTEN_CONN_QUAL_INPUT : IT_LISTEN_NO_FLAG, &qual,
@@ -284,11 +287,12 @@ int exs_socket_listen(int fd, int backlog)
     if (error == 0) {
         listener->backlog = size;
         listener->socket = socket;
-        listener->over.reap = reap;
+        listener->source.take = take;
+        listener->errand.run = reap;
         exs_socket_hold(socket);
         error = start(listener, &port);
         if (error != 0)
-            exs_adapter_bury(&listener->over);
+            exs_lead_errand(&listener->errand);
     } else
         free(listener);
     exs_socket_enter(socket);
@@ -352,7 +356,7 @@ void exs_listen_end(struct exs_socket *socket)
 
     (void)exs_listen_cancel(socket, NULL, NULL, ECANCELED);
     socket->listener = NULL;
-    exs_adapter_bury(&listener->over);
+    exs_lead_errand(&listener->errand);
 }
 
 bool exs_listen_ready(const struct exs_socket *socket)

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#define ADVERTS_LEFT     2u
+#define ADVERTS_TOGETHER 4u
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -158,6 +161,12 @@ bool exs_stream_in_end(struct exs_stream_in *in)
 }
 
 /* ---- What to send --------------------------------------------------------------------------- */
+
+bool exs_stream_in_adverts_due(struct exs_stream_in *in)
+{
+    return exs_stream_in_next_advert(in) && (in->asked || in->advertised < ADVERTS_LEFT ||
+                                             in->count - in->advertised >= ADVERTS_TOGETHER);
+}
 
 const struct exs_receive *exs_stream_in_next_advert(struct exs_stream_in *in)
 {

@@ -79,12 +79,17 @@ bool exs_stream_in_end(struct exs_stream_in *in);
 
 /* ---- What to send --------------------------------------------------------------------------- */
 
+/* Some are to be advertised now. Where the sender has two left, fewer than four wait for more. */
+bool exs_stream_in_adverts_due(struct exs_stream_in *in);
 /* The next receive to be advertised, from its filled octets on, in in->chain; NULL: none. */
 const struct exs_receive *exs_stream_in_next_advert(struct exs_stream_in *in);
 /* It is, and *seq goes with it. */
 void exs_stream_in_advertise(struct exs_stream_in *in, uint64_t *seq);
 
-/* NONE is to be sent, if there is nothing to advertise. */
+/*
+ * Asked after everything else, when the program has had its chance to receive: NONE is to be sent,
+ * since there is nothing to advertise.
+ */
 bool exs_stream_in_none_due(struct exs_stream_in *in);
 
 /* The sender may be waiting for room. */

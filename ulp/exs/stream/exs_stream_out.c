@@ -84,11 +84,15 @@ void exs_stream_out_step(struct exs_stream_out *out, uint64_t waiting, uint64_t 
         step_direct(out, waiting, inline_max, step);
     else if (out->asked || out->ring_size == 0)
         step->kind = EXS_STEP_WAIT;
-    else if (out->hopeful && waiting >= out->ask_min) {
+    else if (out->hopeful && waiting >= out->ask_min)
         step->kind = EXS_STEP_ASK;
-        out->asked = true;
-    } else
+    else
         step_ring(out, waiting, inline_max, step);
+}
+
+void exs_stream_out_asked(struct exs_stream_out *out)
+{
+    out->asked = true;
 }
 
 /* ---- Messages of the peer ------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ enum exs_step_kind {
     EXS_STEP_WAIT,
     EXS_STEP_DIRECT, /* octets for a receive */
     EXS_STEP_RING,   /* octets for the ring */
-    EXS_STEP_ASK,    /* a message of that type */
+    EXS_STEP_ASK,    /* a message of that type, as soon as nothing else is to be done */
     EXS_STEP_WANT,
     EXS_STEP_NEED /* of packets */
 };
@@ -57,6 +57,8 @@ void exs_stream_out_start(struct exs_stream_out *out, uint64_t ring_size, bool r
  */
 void exs_stream_out_step(struct exs_stream_out *out, uint64_t waiting, uint64_t inline_max,
                          struct exs_step *step);
+/* ASK has been sent. */
+void exs_stream_out_asked(struct exs_stream_out *out);
 
 /* Messages of the peer. false: a lie. */
 bool exs_stream_out_advert(struct exs_stream_out *out, const struct exs_message *message);

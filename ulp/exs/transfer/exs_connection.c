@@ -21,16 +21,6 @@ static void *map(size_t length)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-bool exs_ring_register(struct exs_connection *connection)
-{
-    struct exs_adapter *adapter = exs_adapter_get();
-
-    return it_lmr_create(adapter->pz, connection->ring, NULL, connection->ring_size,
-                         IT_ADDR_MODE_ABSOLUTE,
-                         (it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE_WRITE), IT_LMR_FLAG_NONE, 0,
-                         &connection->ring_lmr, &connection->ring_key) == IT_SUCCESS;
-}
-
 /* On a device it is registered when the peer wants it; of packets the peer writes none into it. */
 static bool make_ring(struct exs_connection *connection, size_t size)
 {
@@ -54,11 +44,10 @@ static bool make_slots(struct exs_connection *connection)
 
 /* ---- The endpoint --------------------------------------------------------------------------- */
 
-static bool make_endpoint(struct exs_connection *connection, it_evd_callback_rtn_t on_event)
+static bool make_endpoint(struct exs_connection *connection)
 {
     struct exs_adapter *adapter = exs_adapter_get();
     struct itx_mpa_params mpa = {.size = sizeof(mpa)};
-    it_evd_handle_t none = NULL;
     it_ep_attributes_t attributes = {.max_dto_payload_size = EXS_SLOT_OCTETS,
                                      .max_request_dtos = (size_t)2 * EXS_SLOTS,
                                      .max_recv_dtos = EXS_SLOTS,
@@ -68,8 +57,10 @@ static bool make_endpoint(struct exs_connection *connection, it_evd_callback_rtn
     attributes.srv.rc.rdma_write_enable = IT_TRUE;
     attributes.srv.rc.max_rdma_write_segments = 1;
     if (itx_evd_create_mixed(adapter->ia, ITX_STREAM_DTO | ITX_STREAM_CM_MSG, (it_evd_flags_t)0,
-                             EVENTS, IT_THRESHOLD_DISABLE, none, &connection->evd,
+                             EVENTS, IT_THRESHOLD_DISABLE, adapter->aevd, &connection->evd,
                              NULL) != IT_SUCCESS ||
+        it_set_consumer_context((it_handle_t)connection->evd,
+                                (it_context_t){.ptr = &connection->source}) != IT_SUCCESS ||
         it_ep_rc_create(adapter->pz, connection->evd, connection->evd, connection->evd,
                         IT_EP_NO_FLAG, &attributes, &connection->ep) != IT_SUCCESS)
         return false;
@@ -79,11 +70,24 @@ static bool make_endpoint(struct exs_connection *connection, it_evd_callback_rtn
     }
     for (size_t i = 0; i < EXS_SLOTS; i++)
         exs_post_receive(connection, i);
-    return !connection->failed &&
-           it_evd_callback_attach(connection->evd, on_event, connection) == IT_SUCCESS;
+    return !connection->failed;
 }
 
-static void reap(struct exs_over *over)
+static void ask(struct exs_errand *errand)
+{
+    struct exs_connection *connection =
+        (struct exs_connection *)(void *)((char *)errand - offsetof(struct exs_connection, ask));
+    struct exs_socket *socket = connection->socket;
+
+    exs_socket_enter(socket);
+    connection->ask_due = false;
+    connection->may_ask = true;
+    exs_connection_push(connection);
+    connection->may_ask = false;
+    exs_socket_leave(socket);
+}
+
+static void reap(struct exs_errand *over)
 {
     struct exs_connection *connection =
         (struct exs_connection *)(void *)((char *)over - offsetof(struct exs_connection, over));
@@ -93,13 +97,13 @@ static void reap(struct exs_over *over)
     if (socket->connection == connection)
         socket->connection = NULL;
     (void)pthread_mutex_unlock(&socket->lock);
-    if (connection->watched)
-        exs_adapter_unwatch(&connection->polled);
     exs_connection_free(connection);
     exs_socket_put(socket);
 }
 
-int exs_connection_new(struct exs_socket *socket, it_evd_callback_rtn_t on_event,
+int exs_connection_new(struct exs_socket *socket,
+                       void (*take)(struct exs_source *source, const it_event_t *events,
+                                    size_t count),
                        struct exs_connection **result)
 {
     struct exs_connection *connection = calloc(1, sizeof(*connection));
@@ -107,10 +111,12 @@ int exs_connection_new(struct exs_socket *socket, it_evd_callback_rtn_t on_event
     if (!connection)
         return ENOMEM;
     connection->socket = socket;
-    connection->over.reap = reap;
+    connection->source.take = take;
+    connection->over.run = reap;
+    connection->ask.run = ask;
     exs_flow_start(&connection->flow, EXS_SLOTS, EXS_CREDIT_DUE);
     if (!make_slots(connection) || !make_ring(connection, socket->options.stream_buffer) ||
-        !make_endpoint(connection, on_event)) {
+        !make_endpoint(connection)) {
         exs_connection_free(connection);
         return ENOMEM;
     }

@@ -7,6 +7,7 @@
 #define ITAPI_ULP_EXS_TRANSFER_EXS_CONNECTION_H
 
 #include "adapter/exs_adapter.h"
+#include "adapter/exs_lead.h"
 #include "object/exs_socket.h"
 #include "packet/exs_packet_in.h"
 #include "packet/exs_packet_out.h"
@@ -36,9 +37,11 @@
 
 struct exs_connection {
     struct exs_socket *socket;
-    struct exs_over over;
-    struct exs_polled polled;
-    bool watched;                /* by callers that poll; the IA's thread alone looks at it */
+    struct exs_source source;    /* context of its EVD */
+    struct exs_errand over;      /* frees it */
+    struct exs_errand ask;       /* pushes when nothing else is to be done */
+    bool ask_due;                /* it will */
+    bool may_ask;                /* it does */
     struct exs_request *element; /* an accept that it is for, until it is established */
     struct exs_socket *acceptor; /* counted; of this one */
     /* Tells the acceptor, without a lock: the descriptor; retry: it waits for the next request. */
@@ -46,8 +49,6 @@ struct exs_connection {
                      bool retry);
     it_evd_handle_t evd;
     it_ep_handle_t ep;
-    /* Takes the events that there are. */
-    void (*take_events)(struct exs_connection *connection);
     bool live;    /* established, and not over */
     bool failed;  /* the end of it has been asked for */
     bool got_end; /* FIN or CLOSE has come */
@@ -91,10 +92,12 @@ struct exs_connection {
 /* ---- Its life ------------------------------------------------------------------------------- */
 
 /*
- * With endpoint and memory, receives posted. on_event is the callback of its EVD. The socket is
+ * With endpoint and memory, receives posted. The leader gives its events to take. The socket is
  * counted. 0 or errno.
  */
-int exs_connection_new(struct exs_socket *socket, it_evd_callback_rtn_t on_event,
+int exs_connection_new(struct exs_socket *socket,
+                       void (*take)(struct exs_source *source, const it_event_t *events,
+                                    size_t count),
                        struct exs_connection **result);
 
 /* What to tell the peer; credits as the program wants them. */
@@ -108,7 +111,7 @@ void exs_connection_end(struct exs_connection *connection, int error);
 /* Has it ended: a DISCONNECT follows, if there is a connection. */
 void exs_connection_fail(struct exs_connection *connection);
 
-/* Called by the adapter once it is over. */
+/* By the leader, once it is over. */
 void exs_connection_free(struct exs_connection *connection);
 
 /* Ends receives that match, as soon as the peer cannot use them any more. Returns their number. */
@@ -124,6 +127,12 @@ void exs_connection_completion(struct exs_connection *connection, const it_event
 
 /* Sends what can be sent. */
 void exs_connection_push(struct exs_connection *connection);
+
+/*
+ * ASK and its answer NONE are sent when there is nothing else to do: mostly an ADVERT comes first.
+ * False: they will be.
+ */
+bool exs_connection_may_ask(struct exs_connection *connection);
 
 /* ---- For the files of this folder ----------------------------------------------------------- */
 

@@ -277,7 +277,7 @@ bool exs_packet_message(struct exs_connection *connection, const struct exs_mess
     case EXS_MESSAGE_DATA:
         return got_data(connection, message);
     case EXS_MESSAGE_ADVERT:
-        return exs_packet_out_advert(&connection->packet_out, message);
+        return message->more == 0 && exs_packet_out_advert(&connection->packet_out, message);
     case EXS_MESSAGE_NEED:
         return exs_packet_in_need(&connection->packet_in, message->count);
     case EXS_MESSAGE_WITHDRAW:

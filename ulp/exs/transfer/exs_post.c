@@ -66,6 +66,7 @@ void exs_post(struct exs_connection *connection, struct exs_message *message)
     segment.length = exs_message_put(slot, message);
     if (message->flags & EXS_MESSAGE_INLINE)
         segment.length += message->count;
+    segment.length += (size_t)message->more * EXS_PLACE_OCTETS;
     connection->tx_posted++;
     if (signalled)
         connection->tx_signal = connection->tx_posted;
@@ -103,6 +104,15 @@ void exs_post_receive(struct exs_connection *connection, size_t slot)
         exs_connection_fail(connection);
 }
 
+bool exs_connection_may_ask(struct exs_connection *connection)
+{
+    if (!connection->may_ask && !connection->ask_due) {
+        connection->ask_due = true;
+        exs_lead_errand(&connection->ask);
+    }
+    return connection->may_ask;
+}
+
 /* ---- The ring ------------------------------------------------------------------------------- */
 
 void exs_ring_put(struct exs_connection *connection, uint64_t position, const void *octets,
@@ -123,4 +133,14 @@ void exs_ring_get(const struct exs_connection *connection, uint64_t position, vo
 
     memcpy(octets, connection->ring + at, first);
     memcpy((char *)octets + first, connection->ring, count - first);
+}
+
+bool exs_ring_register(struct exs_connection *connection)
+{
+    struct exs_adapter *adapter = exs_adapter_get();
+
+    return it_lmr_create(adapter->pz, connection->ring, NULL, connection->ring_size,
+                         IT_ADDR_MODE_ABSOLUTE,
+                         (it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE_WRITE), IT_LMR_FLAG_NONE, 0,
+                         &connection->ring_lmr, &connection->ring_key) == IT_SUCCESS;
 }

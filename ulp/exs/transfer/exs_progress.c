@@ -135,6 +135,8 @@ static void push_due(struct exs_connection *connection, unsigned which)
 {
     struct exs_message message;
 
+    if (!(connection->due & which))
+        return;
     for (unsigned due = 1; due <= EXS_DUE_CLOSE; due <<= 1) {
         if (!(connection->due & which & due) || !exs_post_room(connection))
             continue;
@@ -159,9 +161,10 @@ static void push_credit(struct exs_connection *connection)
     bool ack = exs_is_stream(connection) ? exs_stream_in_ack_due(&connection->in)
                                          : exs_packet_in_ack_due(&connection->packet_in);
 
-    if (connection->failed || connection->tx_posted - connection->tx_done >= EXS_SLOTS)
+    if ((!ack && !exs_flow_credit_due(&connection->flow)) || connection->failed ||
+        connection->tx_posted - connection->tx_done >= EXS_SLOTS)
         return;
-    if (exs_flow_credit_due(&connection->flow) || (ack && exs_post_room(connection)))
+    if (exs_flow_credit_due(&connection->flow) || exs_post_room(connection))
         exs_post(connection, &message);
 }
 
@@ -212,6 +215,6 @@ void exs_connection_end(struct exs_connection *connection, int error)
         return;
     drop_sends(connection, error != 0 ? error : EPIPE);
     drop_receives(connection, error);
-    (void)pthread_cond_broadcast(&connection->socket->credit);
+    exs_socket_credit(connection->socket);
     exs_socket_changed(connection->socket);
 }

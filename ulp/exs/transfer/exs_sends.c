@@ -68,7 +68,7 @@ void exs_sends_reap(struct exs_connection *connection)
         request = connection->sends.first;
     }
     if (credit) {
-        (void)pthread_cond_broadcast(&connection->socket->credit);
+        exs_socket_credit(connection->socket);
         exs_socket_changed(connection->socket);
     }
 }
@@ -107,5 +107,5 @@ void exs_receive_done(struct exs_connection *connection, struct exs_request *req
     request->moved = moved;
     request->lost = lost;
     exs_socket_finish(connection->socket, request, 0);
-    (void)pthread_cond_broadcast(&connection->socket->credit);
+    exs_socket_credit(connection->socket);
 }

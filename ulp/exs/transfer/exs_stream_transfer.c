@@ -99,8 +99,14 @@ static bool push_step(struct exs_connection *connection)
         send_data(connection, request, &step);
         return true;
     case EXS_STEP_ASK:
+        if (!exs_connection_may_ask(connection))
+            return false;
+        exs_stream_out_asked(&connection->out);
+        message.type = EXS_MESSAGE_ASK;
+        exs_post(connection, &message);
+        return true;
     case EXS_STEP_WANT:
-        message.type = step.kind == EXS_STEP_ASK ? EXS_MESSAGE_ASK : EXS_MESSAGE_WANT;
+        message.type = EXS_MESSAGE_WANT;
         exs_post(connection, &message);
         return true;
     default:
@@ -110,41 +116,58 @@ static bool push_step(struct exs_connection *connection)
 
 /* ---- Advertising ---------------------------------------------------------------------------- */
 
-static bool push_advert(struct exs_connection *connection)
+/* One receive; false: there is none, or it has no memory. */
+static bool advertise(struct exs_connection *connection, struct exs_place *place, uint8_t *flags,
+                      uint64_t *seq)
 {
     const struct exs_receive *next = exs_stream_in_next_advert(&connection->in);
     struct exs_request *request;
-    struct exs_message message = {.type = EXS_MESSAGE_ADVERT};
     it_lmr_handle_t lmr;
     it_rmr_context_t key;
 
-    if (!next || !exs_post_room(connection))
+    if (!next)
         return false;
     request = next->owner;
     if (exs_memory_lmr(request->memory, &lmr, &key) != 0) {
         exs_connection_fail(connection);
         return false;
     }
-    message.flags = next->waitall ? EXS_MESSAGE_WAITALL : 0;
-    message.place.addr = (uintptr_t)request->addr + next->filled;
-    message.place.length = next->length - next->filled;
-    message.place.stag = (uint32_t)key;
-    exs_stream_in_advertise(&connection->in, &message.count);
+    *flags = next->waitall ? EXS_MESSAGE_WAITALL : 0;
+    place->addr = (uintptr_t)request->addr + next->filled;
+    place->length = next->length - next->filled;
+    place->stag = (uint32_t)key;
+    exs_stream_in_advertise(&connection->in, seq);
+    return true;
+}
+
+static void push_adverts(struct exs_connection *connection)
+{
+    struct exs_message message = {.type = EXS_MESSAGE_ADVERT};
+    unsigned char *more = exs_post_payload(connection) + EXS_PLACE_OCTETS;
+    struct exs_place place;
+    uint64_t seq;
+    uint8_t flags;
+
+    if (!exs_post_room(connection) ||
+        !advertise(connection, &message.place, &message.flags, &message.count))
+        return;
+    for (; message.more < EXS_ADVERTS_MAX - 1 && advertise(connection, &place, &flags, &seq);
+         message.more++, more += EXS_PLACE_OCTETS)
+        exs_message_put_more(more, &place, flags);
     message.chain = connection->in.chain;
     exs_post(connection, &message);
-    return true;
 }
 
 void exs_stream_push(struct exs_connection *connection)
 {
     struct exs_message none = {.type = EXS_MESSAGE_NONE};
 
-    while (push_advert(connection)) {
-    }
-    if (exs_post_room(connection) && connection->in.asked &&
+    if (exs_stream_in_adverts_due(&connection->in))
+        push_adverts(connection);
+    if (connection->in.asked && exs_post_room(connection) && exs_connection_may_ask(connection) &&
         exs_stream_in_none_due(&connection->in))
         exs_post(connection, &none);
-    while (push_step(connection)) {
+    while (connection->next && push_step(connection)) {
     }
 }
 
@@ -249,6 +272,17 @@ static bool got_direct_data(struct exs_connection *connection, const struct exs_
     return true;
 }
 
+static bool got_adverts(struct exs_connection *connection, const struct exs_message *message)
+{
+    struct exs_message each = *message;
+
+    do {
+        if (!exs_stream_out_advert(&connection->out, &each))
+            return false;
+    } while (exs_message_next_more(&each));
+    return true;
+}
+
 static bool got_withdraw(struct exs_connection *connection, uint32_t chain)
 {
     connection->withdrawn = chain;
@@ -275,7 +309,7 @@ bool exs_stream_message(struct exs_connection *connection, const struct exs_mess
         return (message->flags & EXS_MESSAGE_DIRECT) ? got_direct_data(connection, message)
                                                      : got_ring_data(connection, message);
     case EXS_MESSAGE_ADVERT:
-        return exs_stream_out_advert(&connection->out, message);
+        return got_adverts(connection, message);
     case EXS_MESSAGE_ASK:
         return exs_stream_in_ask(&connection->in);
     case EXS_MESSAGE_NONE:

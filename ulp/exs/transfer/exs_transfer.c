@@ -32,23 +32,6 @@ static int check(const struct exs_socket *socket)
     }
 }
 
-/*
- * Often the octets of a Write have left when it has been posted: then its completion is taken here,
- * and the callback is spared.
- */
-static void push_large(struct exs_connection *connection)
-{
-    bool quiet = itx_evd_arm(connection->evd, ITX_EVD_ARM_NONE) == IT_SUCCESS;
-    it_evd_handle_t evd = connection->evd;
-
-    exs_connection_push(connection);
-    if (!quiet)
-        return;
-    if (connection->sends.first && connection->sends.first->busy)
-        connection->take_events(connection);
-    (void)itx_evd_arm(evd, ITX_EVD_ARM_OFF);
-}
-
 int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
 {
     struct exs_connection *connection = socket->connection;
@@ -67,10 +50,7 @@ int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
         return EBUSY;
     prepare(request);
     exs_sends_put(connection, request);
-    if (request->length > EXS_INLINE_MAX)
-        push_large(connection);
-    else
-        exs_connection_push(connection);
+    exs_connection_push(connection);
     return 0;
 }
 

@@ -36,6 +36,21 @@ static const struct {
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
+static void put_place(unsigned char *out, const struct exs_place *place, uint8_t flags)
+{
+    put(out, 8, place->addr);
+    put(out + 8, 8, place->length);
+    put(out + 16, 4, place->stag);
+    put(out + 20, 4, flags);
+}
+
+static void get_place(const unsigned char *in, struct exs_place *place)
+{
+    place->addr = get(in, 8);
+    place->length = get(in + 8, 8);
+    place->stag = (uint32_t)get(in + 16, 4);
+}
+
 size_t exs_message_put(unsigned char *out, const struct exs_message *message)
 {
     out[0] = message->type;
@@ -47,10 +62,7 @@ size_t exs_message_put(unsigned char *out, const struct exs_message *message)
     put(out + 16, 8, message->count);
     if (!types[message->type].place)
         return EXS_HEAD_OCTETS;
-    put(out + 24, 8, message->place.addr);
-    put(out + 32, 8, message->place.length);
-    put(out + 40, 4, message->place.stag);
-    put(out + 44, 4, 0);
+    put_place(out + EXS_HEAD_OCTETS, &message->place, 0);
     return EXS_HEAD_OCTETS + EXS_PLACE_OCTETS;
 }
 
@@ -58,6 +70,9 @@ static bool length_fits(const struct exs_message *message, size_t length)
 {
     size_t rest = length - EXS_HEAD_OCTETS;
 
+    if (message->type == EXS_MESSAGE_ADVERT)
+        return rest > 0 && rest % EXS_PLACE_OCTETS == 0 &&
+               rest / EXS_PLACE_OCTETS <= EXS_ADVERTS_MAX;
     if (types[message->type].place)
         return rest == EXS_PLACE_OCTETS;
     return (message->flags & EXS_MESSAGE_INLINE) ? message->count == rest : rest == 0;
@@ -78,12 +93,27 @@ bool exs_message_get(const unsigned char *octets, size_t length, struct exs_mess
         !length_fits(message, length))
         return false;
     message->payload = octets + EXS_HEAD_OCTETS;
-    if (types[message->type].place) {
-        message->place.addr = get(octets + 24, 8);
-        message->place.length = get(octets + 32, 8);
-        message->place.stag = (uint32_t)get(octets + 40, 4);
-        return get(octets + 44, 4) == 0;
-    }
+    if (!types[message->type].place)
+        return true;
+    get_place(message->payload, &message->place);
+    message->payload += EXS_PLACE_OCTETS;
+    message->more = (uint32_t)((length - EXS_HEAD_OCTETS) / EXS_PLACE_OCTETS) - 1;
+    return get(message->payload - 4, 4) == 0;
+}
+
+void exs_message_put_more(unsigned char *out, const struct exs_place *place, uint8_t flags)
+{
+    put_place(out, place, flags);
+}
+
+bool exs_message_next_more(struct exs_message *message)
+{
+    if (message->more == 0)
+        return false;
+    get_place(message->payload, &message->place);
+    message->flags = message->payload[EXS_PLACE_OCTETS - 1] & EXS_MESSAGE_WAITALL;
+    message->payload += EXS_PLACE_OCTETS;
+    message->more--;
     return true;
 }
 

@@ -9,6 +9,7 @@
 
 #define EXS_HEAD_OCTETS  24u
 #define EXS_PLACE_OCTETS 24u /* behind the head of ADVERT and RING */
+#define EXS_ADVERTS_MAX  64u /* receives in one ADVERT */
 #define EXS_SETUP_OCTETS 34u
 
 enum exs_message_type {
@@ -54,11 +55,17 @@ struct exs_message {
     uint32_t chain;
     uint64_t count;
     struct exs_place place;       /* ADVERT, RING */
-    const unsigned char *payload; /* count octets of inline data, as they were received */
+    uint32_t more;                /* ADVERT: further receives, each with a place in the payload */
+    const unsigned char *payload; /* inline data, or further places, as they were received */
 };
 
-/* Writes head and place. Returns their octets. */
+/* Writes head and place. Returns their octets; those of the payload stand behind them. */
 size_t exs_message_put(unsigned char *out, const struct exs_message *message);
+
+/* EXS_PLACE_OCTETS of a further receive of an ADVERT; flags as the message has for the first. */
+void exs_message_put_more(unsigned char *out, const struct exs_place *place, uint8_t flags);
+/* The next further receive takes the place of the last one. false: there is none. */
+bool exs_message_next_more(struct exs_message *message);
 
 /* false: no message of this protocol, or not of this length. payload points into the octets. */
 bool exs_message_get(const unsigned char *octets, size_t length, struct exs_message *message);

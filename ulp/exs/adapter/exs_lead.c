@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "adapter/exs_lead.h"
+
+#include <errno.h>
+#include <itx_api.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#ifdef __SANITIZE_ADDRESS__
+void __asan_handle_no_return(void);
+#endif
+
+#define BATCH      32u
+#define REST_NS    1000000 /* no thread of the program has led for so long: the library's does */
+#define NS_PER_S   UINT64_C(1000000000)
+#define LOOKLESS   4u
+#define VAIN_POLLS 8u /* that do not wait: they will go on, so they should lead */
+
+enum {
+    CLOSED,
+    NOBODY,
+    PROGRAM,
+    SERVICE
+};
+
+static it_evd_handle_t aevd; /* these two do not change once it is open */
+static it_evd_handle_t kick_evd;
+static pthread_t service;
+
+static _Atomic int leader;
+static _Atomic unsigned turns; /* of threads of the program */
+static _Atomic unsigned vain;
+static _Atomic bool asleep; /* the leader, in the AEVD */
+static _Atomic bool stop;   /* SERVICE is asked to */
+static _Atomic bool parked; /* the library's thread waits for the end of a turn */
+static _Atomic bool handed; /* it has been given the lead */
+static sem_t service_wake;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* innermost; guards the lists */
+static struct exs_sleeper *candidates;
+static _Atomic unsigned candidate_count;
+static struct exs_errand *errands; /* the last one first */
+static _Atomic bool any_errand;
+
+/* The leader wakes, or does not fall asleep. */
+static void kick(void)
+{
+    /* Is the queue full it will do so anyway. */
+    (void)it_evd_post_se(kick_evd, NULL);
+}
+
+/* ---- Taking and giving ---------------------------------------------------------------------- */
+
+bool exs_lead_take(bool waits)
+{
+    int expected = NOBODY;
+
+    if (atomic_compare_exchange_strong(&leader, &expected, PROGRAM)) {
+        (void)atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed);
+        atomic_store_explicit(&vain, 0, memory_order_relaxed);
+        return true;
+    }
+    if (expected == SERVICE &&
+        (waits || atomic_fetch_add_explicit(&vain, 1, memory_order_relaxed) >= VAIN_POLLS) &&
+        !atomic_exchange(&stop, true) && atomic_load(&asleep))
+        kick();
+    return false;
+}
+
+static void promote(void)
+{
+    struct exs_sleeper *next;
+
+    if (atomic_load(&candidate_count) == 0)
+        return;
+    (void)pthread_mutex_lock(&lock);
+    next = candidates;
+    if (next) {
+        candidates = next->next;
+        next->candidate = false;
+        (void)atomic_fetch_sub(&candidate_count, 1);
+        (void)sem_post(&next->wake);
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
+
+void exs_lead_give(void)
+{
+    atomic_store(&leader, NOBODY);
+    promote();
+    if (atomic_load(&parked) && atomic_exchange(&parked, false))
+        (void)sem_post(&service_wake);
+}
+
+void exs_lead_leave(void)
+{
+    atomic_store(&handed, true);
+    exs_lead_give();
+    (void)sem_post(&service_wake);
+}
+
+/* ---- Errands -------------------------------------------------------------------------------- */
+
+void exs_lead_errand(struct exs_errand *errand)
+{
+    (void)pthread_mutex_lock(&lock);
+    errand->next = errands;
+    errands = errand;
+    (void)pthread_mutex_unlock(&lock);
+    atomic_store(&any_errand, true);
+    if (atomic_load(&asleep))
+        kick();
+}
+
+/* In the order in which they came. */
+static bool run_errands(void)
+{
+    struct exs_errand *list = NULL;
+    struct exs_errand *errand;
+
+    if (!atomic_load_explicit(&any_errand, memory_order_relaxed))
+        return false;
+    atomic_store(&any_errand, false);
+    (void)pthread_mutex_lock(&lock);
+    while ((errand = errands) != NULL) {
+        errands = errand->next;
+        errand->next = list;
+        list = errand;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    while ((errand = list) != NULL) {
+        list = errand->next;
+        errand->run(errand);
+    }
+    return true;
+}
+
+/* ---- Events --------------------------------------------------------------------------------- */
+
+static void dispatch(const it_event_t *events, size_t count)
+{
+    it_context_t context;
+    size_t same;
+
+    for (; count > 0; events += same, count -= same) {
+        for (same = 1; same < count && events[same].any.evd == events->any.evd; same++) {
+        }
+        if (events->any.evd != kick_evd &&
+            it_get_consumer_context((it_handle_t)events->any.evd, &context) == IT_SUCCESS)
+            ((struct exs_source *)context.ptr)->take(context.ptr, events, same);
+    }
+}
+
+static bool take_events(void)
+{
+    it_event_t events[BATCH];
+    size_t count;
+
+    if (itx_evd_dequeue_n(aevd, BATCH, events, &count) != IT_SUCCESS)
+        return false;
+    dispatch(events, count);
+    return true;
+}
+
+/*
+ * The library below looks at its sockets when there is no event. Completions of our own Sends may
+ * come in such a number that there is always one.
+ */
+bool exs_lead_poll(void)
+{
+    static unsigned without_a_look; /* the leader's */
+
+    if (!take_events()) {
+        without_a_look = 0;
+        return run_errands();
+    }
+    if (++without_a_look >= LOOKLESS && !take_events())
+        without_a_look = 0;
+    return true;
+}
+
+/* Who wants something of the leader says so first, and then looks whether it is asleep. */
+static bool is_needed(void)
+{
+    return atomic_load(&any_errand) || (atomic_load(&leader) == SERVICE && atomic_load(&stop));
+}
+
+int exs_lead_sleep(uint64_t most_us)
+{
+    it_event_t events[BATCH];
+    it_status_t status = IT_SUCCESS;
+    size_t count = 0;
+
+    if (run_errands())
+        return 0;
+    atomic_store(&asleep, true);
+    if (!is_needed())
+        status = itx_evd_wait_n(aevd, most_us, BATCH, events, &count, NULL);
+    atomic_store_explicit(&asleep, false, memory_order_relaxed);
+    if (status == IT_SUCCESS)
+        dispatch(events, count);
+    switch ((int)status) {
+    case IT_SUCCESS:
+        return 0;
+    case IT_ERR_INTERRUPT:
+        return EINTR;
+    case IT_ERR_TIMEOUT_EXPIRED:
+        return ETIMEDOUT;
+    default:
+        return EIO;
+    }
+}
+
+/* ---- Sleepers ------------------------------------------------------------------------------- */
+
+void exs_sleeper_start(struct exs_sleeper *sleeper)
+{
+    (void)sem_init(&sleeper->wake, 0, 0);
+    atomic_init(&sleeper->leads, false);
+    sleeper->candidate = false;
+}
+
+void exs_sleeper_wake(struct exs_sleeper *sleeper)
+{
+    (void)sem_post(&sleeper->wake);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load(&sleeper->leads))
+        kick();
+}
+
+int exs_sleeper_lead(struct exs_sleeper *sleeper, uint64_t most_us)
+{
+    int error = 0;
+
+    atomic_store(&sleeper->leads, true);
+    if (sem_trywait(&sleeper->wake) != 0)
+        error = exs_lead_sleep(most_us);
+    atomic_store(&sleeper->leads, false);
+    return error;
+}
+
+static void enlist(struct exs_sleeper *sleeper)
+{
+    struct exs_sleeper **link = &candidates;
+
+    (void)pthread_mutex_lock(&lock);
+    while (*link)
+        link = &(*link)->next;
+    *link = sleeper;
+    sleeper->next = NULL;
+    sleeper->candidate = true;
+    (void)atomic_fetch_add(&candidate_count, 1);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void delist(void *argument)
+{
+    struct exs_sleeper *sleeper = argument;
+    struct exs_sleeper **link = &candidates;
+
+    (void)pthread_mutex_lock(&lock);
+    if (sleeper->candidate) {
+        while (*link != sleeper)
+            link = &(*link)->next;
+        *link = sleeper->next;
+        sleeper->candidate = false;
+        (void)atomic_fetch_sub(&candidate_count, 1);
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* The sanitizer's marks in the frames that a cancelled thread leaves would stay. */
+static void leave_frames(void *unused)
+{
+    (void)unused;
+#ifdef __SANITIZE_ADDRESS__
+    __asan_handle_no_return();
+#endif
+}
+
+void exs_test_cancel(int cancel)
+{
+    int state;
+
+    if (cancel != PTHREAD_CANCEL_ENABLE)
+        return;
+    pthread_cleanup_push(leave_frames, NULL);
+    (void)pthread_setcancelstate(cancel, &state);
+    pthread_testcancel();
+    (void)pthread_setcancelstate(state, NULL);
+    pthread_cleanup_pop(0);
+}
+
+static int sleep_cancellable(struct exs_sleeper *sleeper, uint64_t until_ns, int cancel)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+    volatile int error = 0;
+    int state;
+
+    pthread_cleanup_push(leave_frames, NULL);
+    (void)pthread_setcancelstate(cancel, &state);
+    if (until_ns == UINT64_MAX ? sem_wait(&sleeper->wake)
+                               : sem_clockwait(&sleeper->wake, CLOCK_MONOTONIC, &until))
+        error = errno;
+    (void)pthread_setcancelstate(state, NULL);
+    pthread_cleanup_pop(0);
+    return error;
+}
+
+static int sleep_as_candidate(struct exs_sleeper *sleeper, uint64_t until_ns, int cancel)
+{
+    int error;
+
+    enlist(sleeper);
+    pthread_cleanup_push(delist, sleeper);
+    error = atomic_load(&leader) == NOBODY ? 0 : sleep_cancellable(sleeper, until_ns, cancel);
+    pthread_cleanup_pop(1);
+    return error;
+}
+
+int exs_sleeper_sleep(struct exs_sleeper *sleeper, uint64_t until_ns, bool would_lead, int cancel)
+{
+    return would_lead ? sleep_as_candidate(sleeper, until_ns, cancel)
+                      : sleep_cancellable(sleeper, until_ns, cancel);
+}
+
+/* ---- The library's thread ------------------------------------------------------------------- */
+
+static void lead(void)
+{
+    int expected = NOBODY;
+
+    if (!atomic_compare_exchange_strong(&leader, &expected, SERVICE))
+        return;
+    atomic_store(&vain, 0);
+    while (!atomic_load(&stop) && exs_lead_sleep(IT_TIMEOUT_INFINITE) != EIO) {
+    }
+    atomic_store(&stop, false);
+    exs_lead_give();
+}
+
+/* The same thread has led for a while, or sleeps in the lead. */
+static void park(void)
+{
+    atomic_store(&parked, true);
+    if (atomic_load(&leader) == PROGRAM)
+        (void)sem_wait(&service_wake);
+    atomic_store(&parked, false);
+}
+
+static void rest(void)
+{
+    unsigned seen = atomic_load(&turns);
+    struct timespec until;
+    unsigned now;
+
+    while (!atomic_exchange(&handed, false)) {
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += REST_NS;
+        if (until.tv_nsec >= (long)NS_PER_S) {
+            until.tv_nsec -= (long)NS_PER_S;
+            until.tv_sec++;
+        }
+        (void)sem_clockwait(&service_wake, CLOCK_MONOTONIC, &until);
+        now = atomic_load(&turns);
+        if (now == seen && atomic_load(&leader) == NOBODY)
+            return;
+        if (now == seen)
+            park();
+        seen = now;
+    }
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        lead();
+        rest();
+    }
+    return NULL;
+}
+
+/* Signals of the process are for the program's threads. */
+int exs_lead_start(it_evd_handle_t all, it_evd_handle_t kicks)
+{
+    sigset_t every;
+    sigset_t before;
+    int error;
+
+    aevd = all;
+    kick_evd = kicks;
+    (void)sem_init(&service_wake, 0, 0);
+    (void)sigfillset(&every);
+    (void)pthread_sigmask(SIG_SETMASK, &every, &before);
+    atomic_store(&leader, NOBODY);
+    error = pthread_create(&service, NULL, serve, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        (void)pthread_detach(service);
+    else
+        atomic_store(&leader, CLOSED);
+    return error;
+}
+
+int exs_lead_pin(const cpu_set_t *cpus)
+{
+    return pthread_setaffinity_np(service, sizeof(*cpus), cpus);
+}
+
+void exs_lead_forget(void)
+{
+    (void)pthread_mutex_init(&lock, NULL);
+    atomic_store(&leader, CLOSED);
+    atomic_store(&asleep, false);
+    atomic_store(&stop, false);
+    atomic_store(&parked, false);
+    atomic_store(&handed, false);
+    atomic_store(&candidate_count, 0);
+    atomic_store(&any_errand, false);
+    candidates = NULL;
+    errands = NULL;
+}
