@@ -49,6 +49,7 @@ static void usage(FILE *stream)
                 "  --depth NUMBER    calls under way (8)\n"
                 "  --late US         pause before each receive (0)\n"
                 "  --number NUMBER   connections (1000)\n"
+                "  --sleep           waits poll for a while only\n"
                 "  --help            this text\n\n"
                 "ITAPI_EXS_INTERFACE names the Interface; ITAPI_EXS_CRC=off leaves CRCs out.\n",
                 stream);
@@ -103,13 +104,11 @@ static int run(const struct row *row, const struct perf *perf)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"size", required_argument, NULL, 's'},
-                                            {"seconds", required_argument, NULL, 't'},
-                                            {"depth", required_argument, NULL, 'd'},
-                                            {"late", required_argument, NULL, 'l'},
-                                            {"number", required_argument, NULL, 'n'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"size", required_argument, NULL, 's'},   {"seconds", required_argument, NULL, 't'},
+        {"depth", required_argument, NULL, 'd'},  {"late", required_argument, NULL, 'l'},
+        {"number", required_argument, NULL, 'n'}, {"sleep", no_argument, NULL, 'w'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     struct perf perf = {.size = 64, .seconds = 1, .depth = 8, .number = 1000};
     const struct row *row = NULL;
     int option;
@@ -130,6 +129,9 @@ int main(int argc, char **argv)
             break;
         case 'n':
             perf.number = atoi(optarg);
+            break;
+        case 'w':
+            perf.sleeps = true;
             break;
         case 'h':
             usage(stdout);

@@ -13,6 +13,7 @@ struct perf {
     size_t size;    /* octets of a message, or of the file */
     double seconds; /* of a run */
     int depth;      /* calls under way */
+    bool sleeps;    /* waits do not poll all the time */
     int late_us;    /* pause of the receiver before each receive */
     int number;     /* of connections */
 };

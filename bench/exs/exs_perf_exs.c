@@ -20,8 +20,10 @@ static exs_mhandle_t mhandle;
 
 /* ---- Setting up ----------------------------------------------------------------------------- */
 
-static void open_library(size_t length, int wait)
+static void open_library(const struct perf *perf, size_t length)
 {
+    int wait = perf->sleeps ? EXS_WAIT_ADAPTIVE : EXS_WAIT_BUSY_POLL;
+
     need(exs_init(EXS_VERSION1) == 0, "exs_init");
     queue = exs_qcreate(64);
     need(queue != NO_QUEUE, "exs_qcreate");
@@ -38,6 +40,8 @@ static int open_socket(const struct perf *perf, int type)
     int fd = exs_socket(PF_INET, type, 0);
 
     need(fd >= 0, "exs_socket");
+    if (!perf->sleeps)
+        need(exs_fcntl(fd, EXS_F_SETFD, EXS_FD_BUSYPOLL) >= 0, "exs_fcntl");
     if (perf->depth > 32)
         need(exs_fcntl(fd, EXS_F_SETFLOWCONTROLCREDITS, perf->depth) >= 0, "exs_fcntl");
     return fd;
@@ -117,7 +121,7 @@ static void pingpong_server(const struct perf *perf, int port_to, struct figures
     int fd;
 
     (void)figures;
-    open_library(2 * perf->size, EXS_WAIT_BUSY_POLL);
+    open_library(perf, 2 * perf->size);
     fd = accept_one(perf, SOCK_STREAM, port_to);
     for (;;) {
         start_recv(fd, perf->size, perf->size, NULL, MSG_WAITALL);
@@ -136,7 +140,7 @@ static void pingpong_client(const struct perf *perf, int port, struct figures *f
     double begin = 0;
     int fd;
 
-    open_library(2 * perf->size, EXS_WAIT_BUSY_POLL);
+    open_library(perf, 2 * perf->size);
     fd = connect_one(perf, SOCK_STREAM, port);
     for (double warm = now() + perf->seconds / 10; begin == 0 || now() < begin + perf->seconds;) {
         if (begin == 0 && now() > warm) {
@@ -144,8 +148,8 @@ static void pingpong_client(const struct perf *perf, int port, struct figures *f
             count = 0;
         }
         for (int i = 0; i < 100; i++, count++) {
-            start_recv(fd, perf->size, perf->size, NULL, MSG_WAITALL);
             start_send(fd, perf->size, 0);
+            start_recv(fd, perf->size, perf->size, NULL, MSG_WAITALL);
             (void)take(&event, 1);
         }
     }
@@ -220,14 +224,14 @@ static void send_for(const struct perf *perf, int fd)
 
 static void direct_server(const struct perf *perf, int port_to, struct figures *figures)
 {
-    open_library(place(perf, perf->depth), EXS_WAIT_ADAPTIVE);
+    open_library(perf, place(perf, perf->depth));
     ahead(perf, accept_one(perf, SOCK_STREAM, port_to), perf->size, MSG_WAITALL, figures);
 }
 
 static void stream_client(const struct perf *perf, int port, struct figures *figures)
 {
     (void)figures;
-    open_library(place(perf, perf->depth), EXS_WAIT_ADAPTIVE);
+    open_library(perf, place(perf, perf->depth));
     send_for(perf, connect_one(perf, SOCK_STREAM, port));
 }
 
@@ -238,7 +242,7 @@ static void late_server(const struct perf *perf, int port_to, struct figures *fi
     ssize_t got;
     int fd;
 
-    open_library(perf->size, EXS_WAIT_ADAPTIVE);
+    open_library(perf, perf->size);
     fd = accept_one(perf, SOCK_STREAM, port_to);
     for (;;) {
         exs_pollfd_t set = {.exs_fd = fd, .exs_events = EXS_POLLIN};
@@ -257,14 +261,14 @@ static void late_server(const struct perf *perf, int port_to, struct figures *fi
 
 static void packet_server(const struct perf *perf, int port_to, struct figures *figures)
 {
-    open_library(place(perf, perf->depth), EXS_WAIT_ADAPTIVE);
+    open_library(perf, place(perf, perf->depth));
     ahead(perf, accept_one(perf, SOCK_SEQPACKET, port_to), perf->size, 0, figures);
 }
 
 static void packet_client(const struct perf *perf, int port, struct figures *figures)
 {
     (void)figures;
-    open_library(place(perf, perf->depth), EXS_WAIT_ADAPTIVE);
+    open_library(perf, place(perf, perf->depth));
     send_for(perf, connect_one(perf, SOCK_SEQPACKET, port));
 }
 
@@ -273,7 +277,7 @@ static void rate_server(const struct perf *perf, int port_to, struct figures *fi
 {
     const size_t room = 65536;
 
-    open_library(room * (size_t)perf->depth, EXS_WAIT_ADAPTIVE);
+    open_library(perf, room * (size_t)perf->depth);
     ahead(perf, accept_one(perf, SOCK_STREAM, port_to), room, 0, figures);
     figures->messages = figures->octets / perf->size;
 }
@@ -282,10 +286,9 @@ static void rate_server(const struct perf *perf, int port_to, struct figures *fi
 
 static void file_server(const struct perf *perf, int port_to, struct figures *figures)
 {
-    const struct perf ours = {.size = 1 << 20, .depth = 8};
+    const struct perf ours = {.size = 1 << 20, .depth = 8, .sleeps = perf->sleeps};
 
-    (void)perf;
-    open_library(place(&ours, ours.depth), EXS_WAIT_ADAPTIVE);
+    open_library(perf, place(&ours, ours.depth));
     ahead(&ours, accept_one(&ours, SOCK_STREAM, port_to), ours.size, MSG_WAITALL, figures);
 }
 
@@ -300,7 +303,7 @@ static void file_client(const struct perf *perf, int port, struct figures *figur
     for (size_t at = 0; at < perf->size; at += sizeof(zeros))
         need(write(file, zeros, sizeof(zeros)) == sizeof(zeros), "file");
     element.exs_xfvec.exs_fdv = (exs_fdvec_t){file, 0, perf->size};
-    open_library(4096, EXS_WAIT_ADAPTIVE);
+    open_library(perf, 4096);
     fd = connect_one(perf, SOCK_STREAM, port);
     need(exs_sendfile(fd, &element, 1, EXS_BLOCK, NO_QUEUE, NULL) == (ssize_t)perf->size,
          "exs_sendfile");
@@ -332,7 +335,7 @@ static void many_server(const struct perf *perf, int port_to, struct figures *fi
     int listener;
 
     raise_limit();
-    open_library(place(perf, perf->number), EXS_WAIT_ADAPTIVE);
+    open_library(perf, place(perf, perf->number));
     listener = listen_at(perf, SOCK_STREAM, port_to);
     for (int i = 0; i < perf->number; i++) {
         fds[i] = exs_blocking_accept(listener, NULL, NULL);
@@ -371,7 +374,7 @@ static void many_client(const struct perf *perf, int port, struct figures *figur
 
     (void)figures;
     raise_limit();
-    open_library(perf->size, EXS_WAIT_ADAPTIVE);
+    open_library(perf, perf->size);
     for (int i = 0; i < perf->number; i++)
         fds[i] = connect_one(perf, SOCK_STREAM, port);
     for (int i = 0; i < perf->number; i++)
