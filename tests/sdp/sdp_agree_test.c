@@ -461,30 +461,66 @@ static void expect_exit(pid_t child)
     CHECK_EQ(0, status);
 }
 
-/* A server that forks for each connection: the child converts, once the parent has closed. */
-static void child_serves(bool parent_closes)
+/* A server that forks for each connection: the child converts once the parent has closed. */
+static void child_serves(void)
+{
+    struct pair pair = pair_open(OURS);
+    int ready[2];
+    pid_t child;
+    char octet;
+
+    CHECK(pipe(ready) == 0);
+    child = fork_as_told();
+    if (child == 0) {
+        sdp_agree_free(pair.asking);
+        CHECK_EQ(1, write(ready[1], "x", 1));
+        _exit(decide(pair.accepted, SDP_READS) == SDP_CONVERT ? 0 : 1);
+    }
+    CHECK_EQ(1, read(ready[0], &octet, 1)); /* the client is this process's alone */
+    sdp_agree_free(pair.accepted);
+    pair.accepted = NULL;
+    CHECK_EQ(SDP_CONVERT, decide(pair.asking, SDP_WRITES));
+    expect_exit(child);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    pair_close(&pair);
+}
+
+/* Two processes have it: nobody promises, and nobody begins. */
+static void two_have_it(void)
 {
     struct pair pair = pair_open(OURS);
     pid_t child = fork_as_told();
 
     if (child == 0) {
-        enum sdp_agree_verdict verdict = decide(pair.accepted, SDP_READS);
-
-        sdp_agree_free(pair.asking);
-        _exit(verdict == (parent_closes ? SDP_CONVERT : SDP_TCP) ? 0 : 1);
+        if (decide(pair.accepted, SDP_READS) != SDP_TCP)
+            _exit(1);
+        expect_octets(pair.server, from_client);
+        _exit(0);
     }
-    if (parent_closes) {
-        struct sdp_agreement *asking = pair.asking;
-
-        sdp_agree_free(pair.accepted);
-        pair.accepted = NULL;
-        (void)asking;
-    } else {
-        CHECK_EQ(SDP_TCP, decide(pair.asking, SDP_WRITES));
-        send_text(pair.client, from_client);
-    }
+    CHECK_EQ(SDP_TCP, decide(pair.asking, SDP_WRITES));
+    send_text(pair.client, from_client);
     expect_exit(child);
     pair_close(&pair);
+}
+
+/* Promised, and then forked: the beginning is refused, and the answer says so. */
+static void beginning_meets_a_fork(void)
+{
+    struct hand hand = hand_ask();
+    uint8_t answer[SDP_PREFACE_OCTETS];
+    pid_t child = fork_as_told();
+
+    if (child == 0)
+        _exit(0); /* as if killed: it never says that it has left */
+    expect_exit(child);
+    hand_begin(&hand);
+    CHECK_EQ(SDP_TCP, decide(hand.pair.accepted, SDP_READS));
+    CHECK_EQ(sizeof(answer), recv(hand.pair.client, answer, sizeof(answer), MSG_WAITALL));
+    CHECK(memcmp(answer, hand.note.server_nonce, SDP_NONCE_OCTETS) == 0);
+    for (int i = 0; i < SDP_NONCE_OCTETS; i++)
+        CHECK_EQ(0xff, answer[SDP_NONCE_OCTETS + i] ^ hand.note.client_nonce[i]);
+    hand_close(&hand);
 }
 
 int main(void)
@@ -508,6 +544,8 @@ int main(void)
     beginning_is_late();
     beginning_meets_the_end();
     questions_are_repeated();
-    child_serves(false);
+    child_serves();
+    two_have_it();
+    beginning_meets_a_fork();
     return 0;
 }

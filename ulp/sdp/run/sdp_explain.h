@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef ITAPI_ULP_SDP_RUN_SDP_EXPLAIN_H
+#define ITAPI_ULP_SDP_RUN_SDP_EXPLAIN_H
+
+#include "policy/sdp_policy.h"
+
+/* ROLE PROGRAM ADDRESS:PORT: prints what would become of it. The program's exit status. */
+int sdp_explain(const struct sdp_policy *policy, int argc, char **argv);
+
+#endif /* ITAPI_ULP_SDP_RUN_SDP_EXPLAIN_H */

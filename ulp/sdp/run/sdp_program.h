@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Can a library be put in front of a program? */
+#ifndef ITAPI_ULP_SDP_RUN_SDP_PROGRAM_H
+#define ITAPI_ULP_SDP_RUN_SDP_PROGRAM_H
+
+#include <limits.h>
+
+enum sdp_program_kind {
+    SDP_PROGRAM_FITS,
+    SDP_PROGRAM_STATIC,     /* the library is not loaded */
+    SDP_PROGRAM_PRIVILEGED, /* the system ignores LD_PRELOAD */
+    SDP_PROGRAM_FOREIGN     /* built for another kind of processor */
+};
+
+/* As execvp finds it. 0, or errno. */
+int sdp_program_find(const char *name, char path[PATH_MAX]);
+
+/* Of a script: its interpreter's. */
+enum sdp_program_kind sdp_program_kind(const char *path);
+
+#endif /* ITAPI_ULP_SDP_RUN_SDP_PROGRAM_H */
