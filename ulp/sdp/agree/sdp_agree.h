@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How the two ends of a TCP connection find out that both are ours, before the first octet of
- * either program; README.md has the protocol and why it is safe. One struct sdp_agreement for each
- * connected socket that is not decided yet. Nothing here knows SDP, or blocks, but where it says so.
+ * either program; README.md has the protocol and why it is safe. One struct sdp_agreement for
+ * each connected socket that is not decided yet. Nothing here knows SDP. Nothing blocks, but where
+ * it says so.
  *
  * Calls of the kernel are plain calls of libc (send, recv, poll, ...), on the program's descriptor
  * too: the floor above passes them on. It recognises them by the thread: they are made inside of
@@ -18,9 +19,9 @@
 struct sdp_agreement;
 
 /*
- * Once, before anything else. The floor above, as far as it is needed here; members may be NULL. All
- * but `decided` are called with the lock of this floor: no function of this header may be called with
- * a lock that they take.
+ * Once, before anything else. The floor above, as far as it is needed here; members may be NULL.
+ * All but `decided` are called with the lock of this floor: no function of this header may be
+ * called with a lock that they take.
  */
 struct sdp_agree_host {
     /* A thread of this floor begins: its calls of libc mean the kernel. */
@@ -78,7 +79,7 @@ enum sdp_agree_call {
 
 enum sdp_agree_verdict {
     SDP_TCP,     /* for good: free it, all calls go to the kernel */
-    SDP_CONVERT, /* for good: sdp_connection_start with sdp_agree_role, then free it */
+    SDP_CONVERT, /* for good: sdp_connection_start by sdp_agree_active, then free it */
     SDP_PASS,    /* not yet, and this call may go to the kernel: ask again with the next one */
     SDP_WAIT     /* not yet: wait as told, then call again */
 };
@@ -87,14 +88,14 @@ enum sdp_agree_verdict {
 struct sdp_agree_wait {
     int fd[2];          /* readable; -1: none. The program's own descriptor may be one of them */
     int64_t timeout_us; /* -1: none */
-    bool short_one;     /* over in patience_ms at most, whatever others do: it may be waited for
-                             even where the program does not block */
+    bool short_one;     /* over soon, whatever others do: to be waited for even by a program
+                           that does not block */
 };
 
 /*
  * A data call is about to be made in this process. Any thread. On an accepted socket SDP_WAIT with
- * the socket itself in fd[0] and no time limit means: wait for it as the program does, and ask again
- * before telling the program that it is readable (writable may be told at once).
+ * the socket itself in fd[0] and no time limit means: wait for it as the program does, and ask
+ * again before telling the program that it is readable (writable may be told at once).
  */
 enum sdp_agree_verdict sdp_agree_step(struct sdp_agreement *agreement, enum sdp_agree_call call,
                                       struct sdp_agree_wait *wait);
@@ -116,8 +117,9 @@ enum sdp_agree_verdict sdp_agree_abandon(struct sdp_agreement *agreement);
 /* ---- Processes ------------------------------------------------------------------------------ */
 
 /*
- * Around fork(2), before locks that `decided` takes. What has been asked or promised is decided first. What has seen no data call stays
- * undecided, and is converted only while one process alone has it: each sdp_agree_free counts.
+ * Around fork(2), before locks that `decided` takes. What has been asked or promised is decided
+ * first. What has seen no data call stays undecided, and is converted only while one process alone
+ * has it: each sdp_agree_free counts.
  */
 void sdp_agree_before_fork(void);
 void sdp_agree_after_fork_parent(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The thread of a process that accepts: it answers for its open sockets, takes prefaces in, and is a
- * mapper for other hosts. With the lock.
+ * The thread of a process that accepts: it answers for its open sockets, takes prefaces in, and is
+ * a mapper for other hosts. With the lock.
  */
 #ifndef ITAPI_ULP_SDP_AGREE_SDP_AGREE_AGENT_H
 #define ITAPI_ULP_SDP_AGREE_SDP_AGREE_AGENT_H

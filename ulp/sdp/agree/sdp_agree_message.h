@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What goes beside the stream: the tuple, the messages with their tag, the names of UNIX sockets. */
+/* Beside the stream: the tuple, the messages with their tag, the names of UNIX sockets. */
 #ifndef ITAPI_ULP_SDP_AGREE_SDP_AGREE_MESSAGE_H
 #define ITAPI_ULP_SDP_AGREE_SDP_AGREE_MESSAGE_H
 

@@ -57,7 +57,7 @@ struct sdp_agreement {
     int64_t promised_us;
 };
 
-/* Guards all of the floor. Outside of it: locks of the floors above. `decided` is called without. */
+/* Guards all of the floor. `decided` is called without. */
 extern pthread_mutex_t sdp_agree_lock;
 extern struct sdp_agree_host sdp_agree_host;
 extern struct sdp_agree_settings sdp_agree_settings;
