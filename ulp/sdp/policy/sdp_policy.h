@@ -24,7 +24,7 @@ struct sdp_policy_answer {
 
 /* What else the file says; 0 or NULL: not said. */
 struct sdp_policy_settings {
-    const char *key_file;  /* said, $IT_SDP_KEY, the site's, the user's; NULL: none */
+    const char *key_file;  /* said, $IT_SDP_KEY, the site's, the user's; or NULL */
     const char *interface; /* IT-API's name of the Interface */
     uint16_t mapper_port;
     uint32_t patience_ms;
