@@ -652,7 +652,7 @@ it_status_t itx_evd_dequeue_n(it_evd_handle_t evd_handle, size_t max_events, it_
  * @retval IT_ERR_INVALID_LENGTH     max_events is 0
  * @retval IT_ERR_INVALID_EVD_STATE  an SEVD that belongs to an AEVD: wait on the AEVD; or
  *                                   itx_evd_set_waitable forbids it
- * @retval IT_ERR_CALLBACK_EXISTS    a callback handles the events of this EVD
+ * @retval IT_ERR_CALLBACK_EXISTS    a callback handles the events of this EVD (see itx_evd_arm)
  * @retval IT_ERR_WAITER_LIMIT       as many threads as possible are waiting here already
  * @retval IT_ERR_TIMEOUT_EXPIRED    nothing happened in time; with timeout 0, nothing has
  *                                   happened yet
@@ -760,7 +760,9 @@ typedef enum {
  * If it belongs to an AEVD with IT_EVD_DEQUEUE_NOTIFICATIONS, it tells by one
  * IT_AEVD_NOTIFICATION_EVENT there, which stays when the EVD is armed again: as many of them as
  * there were events that it was armed for. Whether its events are taken makes no difference to
- * either. it_evd_wait on the EVD itself is not concerned.
+ * either. it_evd_wait on the EVD itself is not concerned; where there is a callback, threads may
+ * wait unless arm is ITX_EVD_ARM_OFF, so a program can leave its events to the callback except
+ * while one of its threads waits for them.
  *
  * @param evd_handle  the simple EVD
  * @param arm         what it is to tell of from now on

@@ -94,7 +94,7 @@ static it_status_t evd_wait_check_locked(const struct evd_wait *wait, bool entry
         return IT_ERR_IA_CATASTROPHE;
     if (evd->aevd || evd->unwaitable)
         return IT_ERR_INVALID_EVD_STATE;
-    if (evd->callback)
+    if (evd->callback && evd->arm == ITX_EVD_ARM_OFF)
         return IT_ERR_CALLBACK_EXISTS;
     if (evd_is_ready_locked(evd))
         return IT_SUCCESS;

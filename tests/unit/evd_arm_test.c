@@ -207,6 +207,26 @@ Test(evd_arm, callback_runs_once)
     cr_assert_eq(it_evd_callback_detach(handle), IT_SUCCESS);
 }
 
+/* While it is silent a thread may wait in the place of the callback. */
+Test(evd_arm, waits_beside_a_silent_callback)
+{
+    it_evd_handle_t handle = fixture_evd(&fixture, IT_DTO_EVENT_STREAM, 16, 0, 0, NULL);
+
+    cr_assert_eq(it_evd_callback_attach(handle, run, NULL), IT_SUCCESS);
+    cr_assert_eq(it_evd_wait(handle, 0, &event, NULL), IT_ERR_CALLBACK_EXISTS);
+    arm(handle, ITX_EVD_ARM_NONE);
+    cr_assert_eq(it_evd_wait(handle, 0, &event, NULL), IT_ERR_TIMEOUT_EXPIRED);
+    push(handle, true);
+    cr_assert_eq(it_evd_wait(handle, 1000000, &event, NULL), IT_SUCCESS);
+    runs_are(0);
+    arm(handle, ITX_EVD_ARM_OFF);
+    cr_assert_eq(it_evd_wait(handle, 0, &event, NULL), IT_ERR_CALLBACK_EXISTS);
+    arm(handle, ITX_EVD_ARM_ANY);
+    push(handle, true);
+    runs_are(1);
+    cr_assert_eq(it_evd_callback_detach(handle), IT_SUCCESS);
+}
+
 /* A member that leaves its AEVD takes what is not told with it. */
 Test(evd_arm, back_to_the_usual)
 {

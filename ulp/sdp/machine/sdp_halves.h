@@ -5,6 +5,14 @@
 
 #include "machine/sdp_machine.h"
 
+/* Credits that a message leaves unused: one for the others, and one for an update. */
+#define SDP_RESERVE_DATA    2u
+#define SDP_RESERVE_CONTROL 1u
+
+/* What a message says of numbers and receives. false: a lie. */
+bool sdp_credit_hear(struct sdp_machine *machine, const struct sdp_message *message);
+/* The peer may be about to starve, and would learn of more than one receive. */
+bool sdp_credit_due(const struct sdp_machine *machine);
 /* Numbers the message, and tells receives and what has come. */
 void sdp_machine_stamp(struct sdp_machine *machine, struct sdp_message *message);
 

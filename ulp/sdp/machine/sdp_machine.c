@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages in and out, credits, sizes. The halves: sdp_source.c, sdp_sink.c. */
+/* Messages in and out, sizes, the end. The halves: sdp_source.c, sdp_sink.c. */
 #include "machine/sdp_halves.h"
 
 #include <string.h>
 
-/* Credits that a message leaves unused: one for the others, and one for an update. */
-#define RESERVE_DATA    2u
-#define RESERVE_CONTROL 1u
-
 static uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
-}
-
-static bool is_later(uint32_t a, uint32_t b)
-{
-    return (int32_t)(a - b) > 0;
 }
 
 /* ---- Start ---------------------------------------------------------------------------------- */
@@ -66,68 +57,6 @@ static bool hear_hello(struct sdp_machine *machine, const unsigned char *octets,
     machine->open = machine->active;
     heard->opened = true;
     return true;
-}
-
-/* ---- Credits -------------------------------------------------------------------------------- */
-
-uint32_t sdp_machine_credits(const struct sdp_machine *machine)
-{
-    return is_later(machine->tx_limit, machine->tx_last) ? machine->tx_limit - machine->tx_last : 0;
-}
-
-static bool hear_credits(struct sdp_machine *machine, const struct sdp_message *message)
-{
-    uint32_t limit = message->mseq_ack + message->bufs;
-
-    if (message->mseq != machine->rx_last + 1 ||
-        message->mseq_ack - machine->tx_acked > machine->tx_last - machine->tx_acked ||
-        machine->rx_posted == 0)
-        return false;
-    machine->rx_last = message->mseq;
-    machine->rx_posted--;
-    machine->tx_acked = message->mseq_ack;
-    /* Receives that are posted stay posted. */
-    if (is_later(limit, machine->tx_limit))
-        machine->tx_limit = limit;
-    return true;
-}
-
-/* The peer may be about to starve, and would learn of more than one receive. */
-static bool is_update_due(const struct sdp_machine *machine)
-{
-    uint32_t left =
-        is_later(machine->rx_told, machine->rx_last) ? machine->rx_told - machine->rx_last : 0;
-
-    if (left > RESERVE_DATA)
-        left += left / 2;
-    return left < machine->rx_posted && !machine->ack_held;
-}
-
-void sdp_machine_stamp(struct sdp_machine *machine, struct sdp_message *message)
-{
-    uint32_t told;
-
-    message->bufs = (uint16_t)least(machine->rx_posted, UINT16_MAX);
-    message->mseq = ++machine->tx_last;
-    message->mseq_ack = machine->ack_held ? machine->ack_held_at : machine->rx_last;
-    if (machine->urgent_left > 0)
-        message->flags |= SDP_FLAG_OOB_PEND;
-    if (machine->want_pipe && machine->rx_mode == SDP_COMBINED)
-        message->flags |= SDP_FLAG_REQ_PIPE;
-    told = message->mseq_ack + message->bufs;
-    if (is_later(told, machine->rx_told))
-        machine->rx_told = told;
-    machine->due &= ~(unsigned)SDP_DUE_UPDATE;
-}
-
-uint32_t sdp_machine_post_size(const struct sdp_machine *machine)
-{
-    return machine->resize_to != 0 ? machine->resize_to : machine->receive_size;
-}
-
-void sdp_machine_posted(struct sdp_machine *machine)
-{
-    machine->rx_posted++;
 }
 
 /* ---- Sizes ---------------------------------------------------------------------------------- */
@@ -257,7 +186,7 @@ bool sdp_machine_hear(struct sdp_machine *machine, const unsigned char *octets, 
     if (!machine->greeted)
         return hear_hello(machine, octets, length, heard);
     if (!sdp_message_get(octets, length, &message) || !hearers[message.mid] ||
-        length > machine->receive_max || !hear_credits(machine, &message) ||
+        length > machine->receive_max || !sdp_credit_hear(machine, &message) ||
         !hearers[message.mid](machine, &message, heard))
         return false;
     count_resize(machine);
@@ -322,9 +251,9 @@ bool sdp_machine_next(struct sdp_machine *machine, struct sdp_message *message)
 
     if (!machine->open || credits == 0)
         return false;
-    if (credits <= RESERVE_CONTROL || machine->due == 0) {
+    if (credits <= SDP_RESERVE_CONTROL || machine->due == 0) {
         /* Nothing but an update may take the last credit, or else both sides could starve. */
-        if (!(machine->due & SDP_DUE_ABORT) && (machine->failed || !is_update_due(machine)))
+        if (!(machine->due & SDP_DUE_ABORT) && (machine->failed || !sdp_credit_due(machine)))
             return false;
         if (!(machine->due & SDP_DUE_ABORT))
             i = sizeof(control) / sizeof(control[0]) - 1;
@@ -336,15 +265,6 @@ bool sdp_machine_next(struct sdp_machine *machine, struct sdp_message *message)
     fill(machine, message);
     sdp_machine_stamp(machine, message);
     return true;
-}
-
-uint32_t sdp_machine_room(const struct sdp_machine *machine)
-{
-    bool may = machine->open && !machine->failed && !machine->sent_disconn &&
-               !(machine->due & SDP_DUE_DISCONN) && machine->source.state == SDP_OFFER_NONE &&
-               sdp_machine_credits(machine) > RESERVE_DATA;
-
-    return may ? machine->send_size - SDP_HEAD_OCTETS : 0;
 }
 
 void sdp_machine_data(struct sdp_machine *machine, uint32_t octets, bool urgent,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What we receive: Data, the peer's SrcAvail that we read, our SinkAvail that the peer writes to. */
+/* What we receive: Data, the SrcAvail that we read, the SinkAvail that the peer writes to. */
 #include "machine/sdp_halves.h"
 
 static void give(const struct sdp_message *message, struct sdp_heard *heard)
@@ -110,7 +110,7 @@ bool sdp_machine_may_offer_sink(const struct sdp_machine *machine)
 {
     return machine->open && !machine->failed && !machine->got_disconn &&
            machine->rx_mode == SDP_PIPELINED && machine->sink.state == SDP_OFFER_NONE &&
-           machine->sources.count == 0 && sdp_machine_credits(machine) > 2;
+           machine->sources.count == 0 && sdp_machine_credits(machine) > SDP_RESERVE_DATA;
 }
 
 void sdp_machine_offer_sink(struct sdp_machine *machine, const struct sdp_place *place,

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What has arrived, what is to be sent, and the end. */
+#include "connection/sdp_object.h"
+
+#include <errno.h>
+
+#define BATCH  16u
+#define ROUNDS 8u /* of one look: then it is the turn of others */
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+static void disconnect(struct sdp_connection *connection)
+{
+    if (connection->disconnecting || connection->ended)
+        return;
+    connection->disconnecting = true;
+    (void)it_ep_disconnect(connection->ep, NULL, 0);
+}
+
+static void give_up(struct sdp_connection *connection, int error)
+{
+    if (connection->error == 0 && !connection->eof)
+        connection->error = error;
+    connection->failed = true;
+    connection->eof = true;
+    connection->no_sends = true;
+}
+
+void sdp_fail(struct sdp_connection *connection, int error)
+{
+    give_up(connection, error);
+    disconnect(connection);
+}
+
+void sdp_reset(struct sdp_connection *connection)
+{
+    if (connection->failed)
+        return;
+    sdp_machine_abort(&connection->machine);
+    give_up(connection, ECONNRESET);
+    sdp_push(connection);
+}
+
+/* The transport has ended. */
+static void on_end(struct sdp_connection *connection, int error)
+{
+    const struct sdp_machine *machine = &connection->machine;
+
+    connection->ended = true;
+    if (machine->got_disconn && machine->sent_disconn)
+        error = 0;
+    if (error != 0)
+        give_up(connection, error);
+    connection->eof = true;
+    connection->no_sends = true;
+}
+
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+static void on_urgent(struct sdp_connection *connection, const struct sdp_heard *heard)
+{
+    if (heard->pend)
+        connection->oob_pending = true;
+    if (!heard->urgent)
+        return;
+    /* One that was not read in time becomes an octet like any other. */
+    connection->mark = connection->rx_position + connection->unread - 1;
+    connection->mark_set = true;
+    connection->oob_pending = false;
+    connection->oob_valid = true;
+    connection->oob_octet = heard->payload[heard->octets - 1];
+}
+
+static void keep_piece(struct sdp_connection *connection, uint32_t slot,
+                       const struct sdp_heard *heard)
+{
+    uint32_t last = (connection->piece_first + connection->piece_count++) % connection->slots;
+
+    connection->pieces[last] =
+        (struct sdp_piece){.slot = slot,
+                           .at = (uint32_t)(heard->payload - sdp_slot(connection, slot)),
+                           .octets = heard->octets};
+    connection->unread += heard->octets;
+    connection->news = true;
+}
+
+static void on_receive(struct sdp_connection *connection, uint32_t slot, uint32_t length)
+{
+    struct sdp_heard heard;
+
+    if (connection->failed)
+        return;
+    connection->counters.messages_received++;
+    if (!sdp_machine_hear(&connection->machine, sdp_slot(connection, slot), length, &heard)) {
+        sdp_reset(connection);
+        return;
+    }
+    if (heard.reset) {
+        sdp_fail(connection, ECONNRESET);
+        return;
+    }
+    if (heard.opened && !connection->active)
+        sdp_post_greeting(connection);
+    if (heard.octets > 0 && connection->detached) {
+        sdp_reset(connection); /* nobody will read it */
+        return;
+    }
+    if (heard.octets > 0)
+        keep_piece(connection, slot, &heard);
+    else {
+        sdp_post_receive(connection, slot);
+        sdp_machine_posted(&connection->machine);
+    }
+    if (heard.source)
+        (void)sdp_machine_refuse(&connection->machine);
+    on_urgent(connection, &heard);
+    connection->eof = connection->eof || connection->machine.got_disconn;
+}
+
+static void on_sent(struct sdp_connection *connection, uint32_t number)
+{
+    connection->tx_done = number;
+    connection->tx_freed = connection->freed_by[number % SDP_HEADS];
+    connection->news = true;
+    /* An empty ring begins anew, in memory that is warm. */
+    if (connection->tx_freed == connection->tx_filled)
+        connection->ring_base = connection->tx_filled;
+}
+
+static void on_completion(struct sdp_connection *connection, const it_dto_cmpl_event_t *event)
+{
+    if (event->dto_status != IT_DTO_SUCCESS)
+        return; /* the end of the connection follows */
+    if (event->event_number == IT_DTO_RC_RECV_CMPL_EVENT)
+        on_receive(connection, (uint32_t)event->cookie, event->transferred_length);
+    else
+        on_sent(connection, (uint32_t)event->cookie);
+}
+
+void sdp_on_event(struct sdp_connection *connection, const it_event_t *event)
+{
+    switch ((int)event->event_number) {
+    case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
+        connection->live = true;
+        if (connection->active)
+            sdp_post_greeting(connection);
+        break;
+    case IT_CM_MSG_CONN_DISCONNECT_EVENT:
+        on_end(connection, 0); /* as TCP shows the end of a process: end of file */
+        break;
+    case IT_CM_MSG_CONN_BROKEN_EVENT:
+    case IT_CM_MSG_CONN_PEER_REJECT_EVENT:
+    case IT_CM_MSG_CONN_NONPEER_REJECT_EVENT:
+        on_end(connection, ECONNRESET);
+        break;
+    default:
+        on_completion(connection, &event->dto_cmpl);
+        break;
+    }
+}
+
+bool sdp_take(struct sdp_connection *connection)
+{
+    it_event_t events[BATCH];
+    size_t count;
+    bool taken = false;
+
+    if (connection->driver || connection->buried)
+        return false;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        if (itx_evd_dequeue_n(connection->evd, BATCH, events, &count) != IT_SUCCESS)
+            break;
+        for (size_t i = 0; i < count; i++)
+            sdp_on_event(connection, &events[i]);
+        taken = true;
+        if (count < BATCH)
+            break;
+    }
+    return taken;
+}
+
+/* ---- Sending -------------------------------------------------------------------------------- */
+
+/* Octets of the next message; 0: none is to go now. */
+static uint32_t next_octets(const struct sdp_connection *connection, bool *urgent)
+{
+    uint32_t room = sdp_machine_room(&connection->machine);
+    uint64_t waiting = connection->tx_filled - connection->tx_sent;
+    size_t at = (size_t)((connection->tx_sent - connection->ring_base) % connection->ring_size);
+    uint32_t octets = waiting < room ? (uint32_t)waiting : room;
+    bool gather = (connection->cork || connection->more) && !connection->finish;
+
+    *urgent = false;
+    if (octets == 0)
+        return 0;
+    if (octets > connection->ring_size - at)
+        octets = (uint32_t)(connection->ring_size - at);
+    if (connection->urgent_count > 0 && connection->urgent[0] - connection->tx_sent <= octets) {
+        octets = (uint32_t)(connection->urgent[0] - connection->tx_sent);
+        *urgent = true;
+    }
+    return gather && octets == waiting && octets < room && connection->urgent_count == 0 ? 0
+                                                                                         : octets;
+}
+
+static void push_data(struct sdp_connection *connection)
+{
+    const unsigned char *from;
+    struct sdp_message message;
+    uint32_t octets;
+    bool urgent;
+
+    while (sdp_post_room(connection) && (octets = next_octets(connection, &urgent)) > 0) {
+        from = connection->ring +
+               (connection->tx_sent - connection->ring_base) % connection->ring_size;
+        sdp_machine_data(&connection->machine, octets, urgent, &message);
+        connection->tx_sent += octets;
+        connection->counters.sent += octets;
+        if (urgent) {
+            connection->urgent_count--;
+            for (uint32_t i = 0; i < connection->urgent_count; i++)
+                connection->urgent[i] = connection->urgent[i + 1];
+        }
+        sdp_post(connection, &message, from);
+    }
+}
+
+static void push_control(struct sdp_connection *connection)
+{
+    struct sdp_message message;
+
+    while (sdp_post_room(connection) && sdp_machine_next(&connection->machine, &message))
+        sdp_post(connection, &message, NULL);
+}
+
+void sdp_push(struct sdp_connection *connection)
+{
+    struct sdp_machine *machine = &connection->machine;
+    bool drained;
+
+    if (connection->post_failed)
+        sdp_fail(connection, ECONNRESET);
+    if (connection->live && !connection->ended && !connection->frozen && !connection->lost) {
+        push_data(connection);
+        if (connection->finish && connection->tx_sent == connection->tx_filled)
+            sdp_machine_finish(machine);
+        push_control(connection);
+        drained = connection->tx_done == connection->tx_posted;
+        if (drained && (machine->failed ? machine->due == 0 || sdp_machine_credits(machine) == 0
+                                        : machine->sent_disconn && machine->got_disconn))
+            disconnect(connection);
+    }
+    if (connection->detached && (connection->ended || connection->lost))
+        sdp_bury(connection);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fork(2): all locks are taken, and the IA rests, while the process is copied. */
+#include "connection/sdp_object.h"
+
+/* No thread is in a call on it, nor begins one. */
+static void hold(struct sdp_connection *connection)
+{
+    (void)pthread_mutex_lock(&connection->lock);
+    connection->held = true;
+    (void)itx_evd_set_waitable(connection->evd, IT_FALSE);
+    while (connection->driver || connection->telling)
+        (void)sdp_wait_turn(connection, NULL);
+}
+
+void sdp_before_fork(void)
+{
+    struct sdp_adapter *adapter = sdp_adapter_opened();
+
+    (void)pthread_rwlock_wrlock(&sdp_start_lock);
+    (void)pthread_mutex_lock(&sdp_list_lock);
+    if (!adapter)
+        return;
+    atomic_store(&sdp_forking, true);
+    for (struct sdp_connection *each = sdp_list_first; each; each = each->next)
+        hold(each);
+    (void)itx_ia_freeze(adapter->ia);
+}
+
+static void go_on(struct sdp_connection *connection, bool child)
+{
+    connection->held = false;
+    connection->frozen = connection->frozen || (connection->live && !connection->ended);
+    if (child) {
+        connection->waiters = 0;
+        sdp_init_lock(&connection->lock);
+    }
+    if (!connection->disturbed)
+        (void)itx_evd_set_waitable(connection->evd, IT_TRUE);
+    sdp_wake_waiters(connection);
+    if (!child)
+        (void)pthread_mutex_unlock(&connection->lock);
+}
+
+static void after_fork(bool child)
+{
+    struct sdp_adapter *adapter = sdp_adapter_opened();
+
+    if (adapter) {
+        (void)itx_ia_thaw(adapter->ia);
+        for (struct sdp_connection *each = sdp_list_first; each; each = each->next)
+            go_on(each, child);
+        atomic_store(&sdp_forking, false);
+    }
+    if (child) {
+        (void)pthread_mutex_init(&sdp_list_lock, NULL);
+        (void)pthread_rwlock_init(&sdp_start_lock, NULL);
+    } else {
+        (void)pthread_mutex_unlock(&sdp_list_lock);
+        (void)pthread_rwlock_unlock(&sdp_start_lock);
+    }
+}
+
+void sdp_after_fork_parent(void)
+{
+    after_fork(false);
+}
+
+void sdp_after_fork_child(void)
+{
+    after_fork(true);
+}

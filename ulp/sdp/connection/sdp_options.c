@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options, and what a socket tells of itself. */
+#include "connection/sdp_object.h"
+
+#include <errno.h>
+#include <poll.h>
+
+unsigned sdp_events(struct sdp_connection *connection)
+{
+    int error = sdp_enter(connection);
+    unsigned events;
+
+    if (error != 0)
+        return error == EBADF ? POLLERR | POLLHUP | POLLIN | POLLOUT : 0;
+    (void)sdp_take(connection);
+    sdp_push(connection);
+    events = sdp_events_now(connection);
+    sdp_leave(connection);
+    return events;
+}
+
+void sdp_watch(struct sdp_connection *connection, enum sdp_watch watch)
+{
+    if (sdp_enter(connection) != 0)
+        return;
+    connection->watch = watch;
+    sdp_leave(connection);
+}
+
+int sdp_error(struct sdp_connection *connection)
+{
+    int error = sdp_enter(connection);
+
+    if (error != 0)
+        return error;
+    (void)sdp_take(connection);
+    error = connection->error;
+    connection->error = 0;
+    sdp_leave(connection);
+    return error;
+}
+
+size_t sdp_unread(struct sdp_connection *connection)
+{
+    size_t unread;
+
+    if (sdp_enter(connection) != 0)
+        return 0;
+    (void)sdp_take(connection);
+    unread = connection->unread;
+    /* As SIOCINQ: octets before the mark, if it is not reached. */
+    if (connection->mark_set && connection->mark > connection->rx_position)
+        unread = (size_t)(connection->mark - connection->rx_position);
+    sdp_leave(connection);
+    return unread;
+}
+
+size_t sdp_unsent(struct sdp_connection *connection)
+{
+    size_t unsent;
+
+    if (sdp_enter(connection) != 0)
+        return 0;
+    (void)sdp_take(connection);
+    unsent = sdp_ring_used(connection);
+    sdp_leave(connection);
+    return unsent;
+}
+
+bool sdp_at_mark(struct sdp_connection *connection)
+{
+    bool at;
+
+    if (sdp_enter(connection) != 0)
+        return false;
+    at = connection->mark_set && connection->mark == connection->rx_position;
+    sdp_leave(connection);
+    return at;
+}
+
+int sdp_set_option(struct sdp_connection *connection, enum sdp_option option, int value)
+{
+    int error = sdp_enter(connection);
+
+    if (error != 0)
+        return -error;
+    switch (option) {
+    case SDP_CORK:
+        connection->cork = value != 0;
+        break;
+    case SDP_OOB_INLINE:
+        connection->oob_inline = value != 0;
+        break;
+    case SDP_LOW_WATER:
+        connection->low_water = value > 0 ? (size_t)value : 1;
+        break;
+    case SDP_SEND_BUFFER:
+        connection->send_buffer = value > 4096 ? (size_t)value : 4096;
+        if (connection->send_buffer > connection->ring_size)
+            connection->send_buffer = connection->ring_size;
+        break;
+    case SDP_ZCOPY_FROM:
+        break;
+    }
+    connection->more = false;
+    sdp_leave(connection);
+    return 0;
+}
+
+int sdp_set_stream_option(struct sdp_connection *connection, int level, int name, const void *value,
+                          socklen_t length)
+{
+    (void)connection;
+    (void)level;
+    (void)name;
+    (void)value;
+    (void)length;
+    return -ENOPROTOOPT;
+}
+
+int sdp_get_stream_option(struct sdp_connection *connection, int level, int name, void *value,
+                          socklen_t *length)
+{
+    (void)connection;
+    (void)level;
+    (void)name;
+    (void)value;
+    (void)length;
+    return -ENOPROTOOPT;
+}
+
+void sdp_counters(struct sdp_connection *connection, struct sdp_counters *counters)
+{
+    static const char modes[SDP_MODES] = {'b', 'c', 'p'};
+
+    (void)pthread_mutex_lock(&connection->lock);
+    *counters = connection->counters;
+    counters->mode[0] = modes[connection->machine.tx_mode];
+    counters->mode[1] = modes[connection->machine.rx_mode];
+    (void)pthread_mutex_unlock(&connection->lock);
+}

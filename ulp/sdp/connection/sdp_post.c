@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Messages and receives become posts. */
+#include "connection/sdp_object.h"
+
+static unsigned char *head_of(const struct sdp_connection *connection, uint32_t number)
+{
+    return connection->memory + (size_t)connection->slots * connection->stride +
+           (size_t)(number % SDP_HEADS) * SDP_HEAD_STRIDE;
+}
+
+unsigned char *sdp_slot(const struct sdp_connection *connection, uint32_t slot)
+{
+    return connection->memory + (size_t)slot * connection->stride;
+}
+
+bool sdp_post_room(const struct sdp_connection *connection)
+{
+    return connection->tx_posted - connection->tx_done < SDP_HEADS;
+}
+
+/* One that only gives heads back is taken when something else happens, unless they run out. */
+static it_dto_flags_t flags_of(struct sdp_connection *connection, const struct sdp_message *message)
+{
+    bool last = message->mid == SDP_DISCONN || message->mid == SDP_ABORT_CONN;
+    bool short_of_heads = connection->tx_posted - connection->tx_done >= SDP_HEADS / 2;
+    bool short_of_ring = sdp_ring_used(connection) >= connection->send_buffer / 2;
+
+    if (!last && !short_of_ring && !short_of_heads &&
+        connection->tx_posted - connection->tx_signal < SDP_SIGNAL_EACH)
+        return (it_dto_flags_t)0;
+    connection->tx_signal = connection->tx_posted;
+    return last || short_of_heads || short_of_ring
+               ? (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG)
+               : IT_COMPLETION_FLAG;
+}
+
+static void post(struct sdp_connection *connection, size_t head_octets, const unsigned char *from,
+                 uint32_t octets, it_dto_flags_t flags)
+{
+    it_lmr_triplet_t segments[2] = {
+        {.lmr = connection->lmr,
+         .addr.abs = head_of(connection, connection->tx_posted),
+         .length = head_octets},
+        {.lmr = connection->lmr, .addr.abs = (void *)(uintptr_t)from, .length = octets}};
+
+    connection->counters.messages_sent++;
+    if (it_post_send(connection->ep, segments, octets > 0 ? 2 : 1, connection->tx_posted,
+                     (it_dto_flags_t)(flags | IT_SOLICITED_WAIT_FLAG)) != IT_SUCCESS)
+        connection->post_failed = true;
+}
+
+void sdp_post(struct sdp_connection *connection, const struct sdp_message *message,
+              const unsigned char *from)
+{
+    unsigned char *head = head_of(connection, ++connection->tx_posted);
+
+    connection->freed_by[connection->tx_posted % SDP_HEADS] = connection->tx_sent;
+    post(connection, sdp_message_put(head, message), from, message->payload_octets,
+         flags_of(connection, message));
+}
+
+void sdp_post_greeting(struct sdp_connection *connection)
+{
+    unsigned char *head = head_of(connection, ++connection->tx_posted);
+
+    connection->freed_by[connection->tx_posted % SDP_HEADS] = connection->tx_sent;
+    post(connection, sdp_machine_greet(&connection->machine, &connection->own, head), NULL, 0,
+         (it_dto_flags_t)0);
+}
+
+void sdp_post_receive(struct sdp_connection *connection, uint32_t slot)
+{
+    it_lmr_triplet_t segment = {.lmr = connection->lmr,
+                                .addr.abs = sdp_slot(connection, slot),
+                                .length = sdp_machine_post_size(&connection->machine)};
+
+    if (it_post_recv(connection->ep, &segment, 1, slot,
+                     (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG)) != IT_SUCCESS)
+        connection->post_failed = true;
+}

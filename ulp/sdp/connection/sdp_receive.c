@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "connection/sdp_object.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+/* Where a call stands in its vector, and which pieces it has seen. */
+struct reading {
+    const struct iovec *parts;
+    int count;
+    size_t at; /* of the first part */
+    size_t wanted;
+    size_t got;
+    int flags;
+};
+
+static bool reading_start(struct reading *reading, const struct iovec *parts, int count, int flags)
+{
+    *reading = (struct reading){.parts = parts, .count = count, .flags = flags};
+    for (int i = 0; i < count; i++) {
+        if (parts[i].iov_len > SSIZE_MAX - reading->wanted)
+            return false;
+        reading->wanted += parts[i].iov_len;
+    }
+    return true;
+}
+
+static void put(struct reading *reading, const unsigned char *octets, size_t count)
+{
+    size_t part;
+
+    reading->got += count;
+    if (reading->flags & MSG_TRUNC)
+        return;
+    while (count > 0) {
+        part = reading->parts->iov_len - reading->at;
+        if (part > count)
+            part = count;
+        memcpy((char *)reading->parts->iov_base + reading->at, octets, part);
+        octets += part;
+        count -= part;
+        reading->at += part;
+        if (reading->at == reading->parts->iov_len) {
+            reading->parts++;
+            reading->at = 0;
+        }
+    }
+}
+
+/* ---- Pieces --------------------------------------------------------------------------------- */
+
+/* octets of the first piece are read; its receive is posted again when none are left. */
+static void consume(struct sdp_connection *connection, uint32_t octets)
+{
+    struct sdp_piece *piece = &connection->pieces[connection->piece_first];
+
+    piece->at += octets;
+    piece->octets -= octets;
+    connection->rx_position += octets;
+    connection->unread -= octets;
+    connection->counters.received += octets;
+    if (piece->octets > 0)
+        return;
+    if (!connection->ended && !connection->failed) {
+        sdp_post_receive(connection, piece->slot);
+        sdp_machine_posted(&connection->machine);
+    }
+    connection->piece_first = (connection->piece_first + 1) % connection->slots;
+    connection->piece_count--;
+    sdp_push(connection); /* the peer may be waiting for it */
+}
+
+/* The mark is reached: false: reading stops before it. */
+static bool pass_mark(struct sdp_connection *connection, const struct reading *reading)
+{
+    if (reading->got > 0)
+        return false;
+    if (reading->flags & MSG_PEEK)
+        return true;
+    connection->mark_set = false;
+    connection->oob_valid = false;
+    if (!connection->oob_inline)
+        consume(connection, 1);
+    return true;
+}
+
+static void read_pieces(struct sdp_connection *connection, struct reading *reading)
+{
+    while (connection->piece_count > 0 && reading->got < reading->wanted) {
+        const struct sdp_piece *piece = &connection->pieces[connection->piece_first];
+        uint64_t before_mark = connection->mark - connection->rx_position;
+        size_t octets = reading->wanted - reading->got;
+
+        if (connection->mark_set && before_mark == 0) {
+            if (!pass_mark(connection, reading))
+                return;
+            continue;
+        }
+        if (octets > piece->octets)
+            octets = piece->octets;
+        if (connection->mark_set && octets > before_mark)
+            octets = (size_t)before_mark;
+        put(reading, sdp_slot(connection, piece->slot) + piece->at, octets);
+        consume(connection, (uint32_t)octets);
+    }
+}
+
+/* The same, and everything stays. */
+static void peek_pieces(const struct sdp_connection *connection, struct reading *reading)
+{
+    uint64_t limit = connection->mark_set ? connection->mark - connection->rx_position : UINT64_MAX;
+    bool skip = limit == 0 && !connection->oob_inline; /* the urgent octet comes first */
+
+    if (limit == 0)
+        limit = UINT64_MAX;
+    for (uint32_t i = 0; i < connection->piece_count && reading->got < reading->wanted; i++) {
+        const struct sdp_piece *piece =
+            &connection->pieces[(connection->piece_first + i) % connection->slots];
+        uint32_t skipped = skip ? 1 : 0;
+        size_t octets = reading->wanted - reading->got;
+
+        skip = false;
+        if (octets > piece->octets - skipped)
+            octets = piece->octets - skipped;
+        if (octets > limit - reading->got)
+            octets = (size_t)(limit - reading->got);
+        put(reading, sdp_slot(connection, piece->slot) + piece->at + skipped, octets);
+    }
+}
+
+/* ---- The call ------------------------------------------------------------------------------- */
+
+static size_t enough(const struct sdp_connection *connection, const struct reading *reading)
+{
+    size_t least = (reading->flags & MSG_WAITALL) ? reading->wanted : connection->low_water;
+
+    return least < reading->wanted ? least : reading->wanted;
+}
+
+static int why_nothing(struct sdp_connection *connection)
+{
+    int error = connection->error;
+
+    connection->error = 0;
+    return error;
+}
+
+static bool is_over(const struct sdp_connection *connection)
+{
+    return connection->eof || connection->no_receives || connection->error != 0;
+}
+
+static int receive_all(struct sdp_connection *connection, struct reading *reading,
+                       const struct timespec *deadline)
+{
+    const struct reading first = *reading;
+    bool peek = (reading->flags & MSG_PEEK) != 0;
+    size_t marked;
+    int error = 0;
+
+    while (true) {
+        if (peek) {
+            *reading = first;
+            peek_pieces(connection, reading);
+        } else
+            read_pieces(connection, reading);
+        marked = connection->mark_set && connection->mark == connection->rx_position ? 1 : 0;
+        if (reading->got >= enough(connection, reading) || (marked && reading->got > 0))
+            return 0;
+        if (sdp_take(connection))
+            continue;
+        if (is_over(connection))
+            return reading->got > 0 ? 0 : why_nothing(connection);
+        if (reading->flags & MSG_DONTWAIT)
+            return EAGAIN;
+        if (error != 0)
+            return error;
+        error = sdp_wait(connection, deadline);
+    }
+}
+
+static ssize_t receive_urgent(struct sdp_connection *connection, struct reading *reading)
+{
+    if (connection->oob_inline)
+        return -EINVAL;
+    if (!connection->oob_valid)
+        return connection->oob_pending && !is_over(connection) ? -EAGAIN : -EINVAL;
+    if (reading->wanted > 0)
+        put(reading, &connection->oob_octet, 1);
+    if (!(reading->flags & MSG_PEEK))
+        connection->oob_valid = false;
+    return (ssize_t)reading->got;
+}
+
+ssize_t sdp_receive(struct sdp_connection *connection, const struct iovec *parts, int count,
+                    int flags, const struct timespec *deadline)
+{
+    struct reading reading;
+    ssize_t result;
+    int error;
+
+    if (!reading_start(&reading, parts, count, flags))
+        return -EINVAL;
+    error = sdp_enter(connection);
+    if (error != 0)
+        return -error;
+    if (flags & MSG_OOB) {
+        (void)sdp_take(connection);
+        result = receive_urgent(connection, &reading);
+    } else {
+        error = reading.wanted > 0 ? receive_all(connection, &reading, deadline) : 0;
+        result = reading.got > 0 || error == 0 ? (ssize_t)reading.got : -error;
+    }
+    sdp_leave(connection);
+    return result;
+}

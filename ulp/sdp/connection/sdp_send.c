@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "connection/sdp_object.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+/* Copied before a message leaves: the peer works on it while the next is copied. */
+#define COPY_MAX SDP_RECEIVE_SIZE
+
+/* Where a call stands in its vector. */
+struct cursor {
+    const struct iovec *parts;
+    int count;
+    size_t at; /* of the first part */
+    size_t left;
+};
+
+static bool cursor_start(struct cursor *cursor, const struct iovec *parts, int count)
+{
+    *cursor = (struct cursor){.parts = parts, .count = count};
+    for (int i = 0; i < count; i++) {
+        if (parts[i].iov_len > SSIZE_MAX - cursor->left)
+            return false;
+        cursor->left += parts[i].iov_len;
+    }
+    return true;
+}
+
+static size_t ring_room(const struct sdp_connection *connection)
+{
+    size_t used = sdp_ring_used(connection);
+
+    return used < connection->send_buffer ? connection->send_buffer - used : 0;
+}
+
+/* As much as fits, in one piece of memory. */
+static void copy_some(struct sdp_connection *connection, struct cursor *cursor)
+{
+    size_t at = (size_t)((connection->tx_filled - connection->ring_base) % connection->ring_size);
+    size_t octets = cursor->parts->iov_len - cursor->at;
+    size_t room = ring_room(connection);
+
+    if (octets > room)
+        octets = room;
+    if (octets > connection->ring_size - at)
+        octets = connection->ring_size - at;
+    if (octets > COPY_MAX)
+        octets = COPY_MAX;
+    memcpy(connection->ring + at, (const char *)cursor->parts->iov_base + cursor->at, octets);
+    connection->tx_filled += octets;
+    cursor->at += octets;
+    cursor->left -= octets;
+    if (cursor->at < cursor->parts->iov_len)
+        return;
+    cursor->parts++;
+    cursor->count--;
+    cursor->at = 0;
+}
+
+static int why_not(struct sdp_connection *connection)
+{
+    int error = connection->error;
+
+    if (error != 0) {
+        connection->error = 0;
+        return error;
+    }
+    return EPIPE;
+}
+
+static void copy_all(struct sdp_connection *connection, struct cursor *cursor, int flags)
+{
+    while (cursor->left > 0 && ring_room(connection) > 0) {
+        if (cursor->at == cursor->parts->iov_len) { /* an empty part */
+            cursor->parts++;
+            cursor->at = 0;
+            continue;
+        }
+        copy_some(connection, cursor);
+        if (cursor->left == 0) {
+            connection->more = (flags & MSG_MORE) != 0;
+            return;
+        }
+        connection->more = true; /* no short message in the middle of a call */
+        sdp_push(connection);
+    }
+}
+
+static int send_all(struct sdp_connection *connection, struct cursor *cursor, int flags,
+                    const struct timespec *deadline)
+{
+    int error = 0;
+
+    /* Credits that have come are seen here, in this thread. */
+    if (sdp_machine_credits(&connection->machine) < SDP_BUFFERS / 4)
+        (void)sdp_take(connection);
+    while (error == 0) {
+        if (connection->no_sends || connection->error != 0)
+            return why_not(connection);
+        copy_all(connection, cursor, flags);
+        if (cursor->left == 0)
+            return 0;
+        sdp_push(connection);
+        if (ring_room(connection) > 0 || sdp_take(connection))
+            continue;
+        error = (flags & MSG_DONTWAIT) ? EAGAIN : sdp_wait(connection, deadline);
+    }
+    return error;
+}
+
+/* The last octet that was taken is urgent. */
+static void mark_urgent(struct sdp_connection *connection)
+{
+    if (connection->urgent_count < SDP_URGENT_MAX) {
+        connection->urgent[connection->urgent_count++] = connection->tx_filled;
+        sdp_machine_urgent(&connection->machine);
+    }
+}
+
+ssize_t sdp_send(struct sdp_connection *connection, const struct iovec *parts, int count, int flags,
+                 const struct timespec *deadline)
+{
+    struct cursor cursor;
+    size_t wanted;
+    int error;
+
+    if (!cursor_start(&cursor, parts, count))
+        return -EINVAL;
+    error = sdp_enter(connection);
+    if (error != 0)
+        return -error;
+    wanted = cursor.left;
+    error = send_all(connection, &cursor, flags, deadline);
+    if (cursor.left < wanted && (flags & MSG_OOB) && cursor.left == 0)
+        mark_urgent(connection);
+    sdp_leave(connection);
+    return cursor.left < wanted || error == 0 ? (ssize_t)(wanted - cursor.left) : -error;
+}

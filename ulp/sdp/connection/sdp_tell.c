@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What poll would say, and telling of it. */
+#include "connection/sdp_object.h"
+
+#include <poll.h>
+
+static bool is_readable(const struct sdp_connection *connection)
+{
+    return connection->unread >= connection->low_water || connection->eof ||
+           connection->no_receives || connection->error != 0;
+}
+
+static bool is_writable(const struct sdp_connection *connection)
+{
+    return connection->no_sends || connection->error != 0 ||
+           sdp_ring_used(connection) <= connection->send_buffer / 2;
+}
+
+unsigned sdp_events_now(const struct sdp_connection *connection)
+{
+    bool in_over = connection->eof || connection->no_receives;
+
+    return (is_readable(connection) ? POLLIN | POLLRDNORM : 0u) |
+           (is_writable(connection) ? POLLOUT | POLLWRNORM : 0u) |
+           (connection->oob_valid ? POLLPRI : 0u) | (in_over ? POLLRDHUP : 0u) |
+           (in_over && connection->no_sends ? POLLHUP : 0u) |
+           (connection->error != 0 ? POLLERR : 0u);
+}
+
+void sdp_tell(struct sdp_connection *connection)
+{
+    struct sdp_notify notify = connection->notify;
+    unsigned events;
+    bool news;
+
+    if (connection->telling) /* that thread looks again */
+        return;
+    while (notify.changed && connection->watch != SDP_WATCH_NOTHING) {
+        events = sdp_events_now(connection);
+        news = connection->news && connection->watch == SDP_WATCH_NEWS;
+        connection->news = false;
+        if (events == connection->shown && !news)
+            return;
+        connection->shown = events;
+        connection->telling = true;
+        (void)pthread_mutex_unlock(&connection->lock);
+        notify.changed(notify.context, events | (news ? SDP_NEWS : 0));
+        (void)pthread_mutex_lock(&connection->lock);
+        connection->telling = false;
+        notify = connection->notify;
+        sdp_wake_waiters(connection); /* sdp_close may wait for this */
+    }
+}

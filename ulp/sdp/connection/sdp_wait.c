@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The lock, the driver, and threads that wait for the driver: README.md. */
+#include "connection/sdp_object.h"
+
+#include <errno.h>
+
+#define BATCH       16u
+#define NS_PER_S    1000000000ll
+#define TRY_LOCK_NS 1000000ll
+
+/* ---- The lock ------------------------------------------------------------------------------- */
+
+/* After a fork: the connection goes on where it is used first. */
+static bool claim(struct sdp_connection *connection)
+{
+    if (connection->lost)
+        return false;
+    if (!connection->frozen)
+        return true;
+    connection->frozen = false;
+    connection->lost = itx_ep_claim(connection->ep) == IT_ERR_INVALID_EP_STATE;
+    return !connection->lost;
+}
+
+int sdp_enter(struct sdp_connection *connection)
+{
+    if (pthread_mutex_lock(&connection->lock) != 0)
+        return EAGAIN;
+    if (claim(connection))
+        return 0;
+    (void)pthread_mutex_unlock(&connection->lock);
+    return EBADF;
+}
+
+void sdp_leave(struct sdp_connection *connection)
+{
+    sdp_push(connection);
+    sdp_tell(connection);
+    sdp_wake_waiters(connection);
+    (void)pthread_mutex_unlock(&connection->lock);
+}
+
+/* ---- The driver ----------------------------------------------------------------------------- */
+
+static uint64_t microseconds_left(const struct timespec *deadline)
+{
+    struct timespec now;
+    int64_t left;
+
+    if (!deadline)
+        return IT_TIMEOUT_INFINITE;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    left = (deadline->tv_sec - now.tv_sec) * NS_PER_S + deadline->tv_nsec - now.tv_nsec;
+    return left > 0 ? (uint64_t)(left + 999) / 1000 : 0;
+}
+
+static int drive(struct sdp_connection *connection, uint64_t timeout)
+{
+    it_event_t events[BATCH];
+    size_t count = 0;
+    it_status_t status;
+
+    connection->driver = true;
+    /* Silent, the callback leaves everything to us, and the EVD may be waited for. */
+    (void)itx_evd_arm(connection->evd, ITX_EVD_ARM_NONE);
+    (void)pthread_mutex_unlock(&connection->lock);
+    status = itx_evd_wait_n(connection->evd, timeout, BATCH, events, &count, NULL);
+    (void)pthread_mutex_lock(&connection->lock);
+    connection->driver = false;
+    if (status != IT_SUCCESS)
+        count = 0;
+    for (size_t i = 0; i < count; i++)
+        sdp_on_event(connection, &events[i]);
+    (void)itx_evd_arm(connection->evd, ITX_EVD_ARM_OFF);
+    sdp_push(connection);
+    sdp_wake_waiters(connection);
+    if (status == IT_ERR_TIMEOUT_EXPIRED)
+        return EAGAIN;
+    return status == IT_ERR_INTERRUPT ? EINTR : 0;
+}
+
+int sdp_wait(struct sdp_connection *connection, const struct timespec *deadline)
+{
+    uint64_t timeout = microseconds_left(deadline);
+    int error;
+
+    sdp_push(connection);
+    sdp_tell(connection);
+    if (connection->disturbed)
+        return EBADF;
+    if (timeout == 0)
+        return EAGAIN;
+    if (connection->driver || connection->held)
+        error = sdp_wait_turn(connection, deadline);
+    else
+        error = drive(connection, timeout);
+    /* The process may have forked meanwhile. */
+    return claim(connection) && !connection->disturbed ? error : EBADF;
+}
+
+/* ---- Without a driver ----------------------------------------------------------------------- */
+
+void sdp_callback(it_evd_handle_t evd, void *argument)
+{
+    struct sdp_connection *connection = argument;
+    struct timespec until;
+
+    (void)evd;
+    do {
+        /* The fork waits for this thread and has the lock; what has come is taken afterwards. */
+        if (atomic_load(&sdp_forking))
+            return;
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += TRY_LOCK_NS;
+        if (until.tv_nsec >= NS_PER_S) {
+            until.tv_nsec -= NS_PER_S;
+            until.tv_sec++;
+        }
+    } while (pthread_mutex_clocklock(&connection->lock, CLOCK_MONOTONIC, &until) != 0);
+    (void)sdp_take(connection);
+    sdp_leave(connection);
+}
+
+void sdp_disturb(struct sdp_connection *connection)
+{
+    if (pthread_mutex_lock(&connection->lock) != 0)
+        return;
+    connection->disturbed = true;
+    (void)itx_evd_set_waitable(connection->evd, IT_FALSE);
+    sdp_wake_waiters(connection);
+    (void)pthread_mutex_unlock(&connection->lock);
+}
