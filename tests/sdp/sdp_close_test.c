@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How connections end, and what calls say then: as TCP has it. */
+#include "sdp_kit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct sdp_connection *pair[2];
+static char octets[1 << 16];
+
+static void half_close(unsigned side)
+{
+    struct sdp_connection *first;
+    struct sdp_connection *second;
+
+    sdp_kit_pair(pair, NULL);
+    first = pair[side];
+    second = pair[1 - side];
+    CHECK_EQ(5, sdp_kit_send(first, "hello", 5, 0));
+    CHECK(sdp_shutdown(first, SHUT_WR) == 0);
+    CHECK_EQ(-EPIPE, sdp_kit_send(first, "x", 1, 0));
+    CHECK_EQ(5, sdp_kit_receive(second, octets, 5, MSG_WAITALL));
+    CHECK_EQ(0, sdp_kit_receive(second, octets, 5, 0));
+    CHECK_EQ(0, sdp_kit_receive(second, octets, 5, MSG_DONTWAIT));
+    CHECK((sdp_events(second) & (POLLIN | POLLRDHUP | POLLOUT | POLLHUP)) ==
+          (POLLIN | POLLRDHUP | POLLOUT));
+    /* The other direction lives on. */
+    sdp_kit_check_stream(first, 0, 0, 1);
+    CHECK_EQ(5, sdp_kit_send(second, "world", 5, 0));
+    CHECK_EQ(5, sdp_kit_receive(first, octets, 64, 0));
+    CHECK(sdp_shutdown(second, SHUT_WR) == 0);
+    CHECK_EQ(0, sdp_kit_receive(first, octets, 5, 0));
+    sdp_kit_await(first, POLLHUP | POLLIN | POLLRDHUP | POLLOUT);
+    sdp_kit_await(second, POLLHUP);
+    CHECK_EQ(0, sdp_error(first));
+    CHECK_EQ(0, sdp_error(second));
+    CHECK(sdp_close(first, NULL) == 0 && sdp_close(second, NULL) == 0);
+}
+
+/* More than fits anywhere is read after the close. */
+static void what_was_sent_arrives(void)
+{
+    sdp_kit_pair(pair, NULL);
+    sdp_kit_send_stream(pair[0], 0, 400000, 100000);
+    CHECK(sdp_close(pair[0], NULL) == 0);
+    sdp_kit_check_stream(pair[1], 0, 400000, 65536);
+    CHECK_EQ(0, sdp_kit_receive(pair[1], octets, 5, 0));
+    CHECK(sdp_close(pair[1], NULL) == 0);
+}
+
+static void reset_is_told(void (*end)(struct sdp_connection *))
+{
+    sdp_kit_pair(pair, NULL);
+    CHECK_EQ(5, sdp_kit_send(pair[0], "hello", 5, 0));
+    sdp_kit_await(pair[1], POLLIN);
+    end(pair[1]);
+    CHECK_EQ(-ECONNRESET, sdp_kit_receive(pair[0], octets, 5, 0));
+    CHECK_EQ(0, sdp_kit_receive(pair[0], octets, 5, 0)); /* told once */
+    CHECK_EQ(-EPIPE, sdp_kit_send(pair[0], octets, 5, 0));
+    CHECK(sdp_close(pair[0], NULL) == 0);
+}
+
+static void close_unread(struct sdp_connection *connection)
+{
+    CHECK(sdp_close(connection, NULL) == 0);
+}
+
+static void close_linger_0(struct sdp_connection *connection)
+{
+    const struct linger linger = {.l_onoff = 1};
+
+    CHECK_EQ(5, sdp_kit_receive(connection, octets, 5, 0));
+    CHECK(sdp_close(connection, &linger) == 0);
+}
+
+/* It was closed with nothing unread; the data come afterwards. */
+static void data_for_nobody(void)
+{
+    sdp_kit_pair(pair, NULL);
+    CHECK_EQ(5, sdp_kit_send(pair[0], "hello", 5, 0));
+    CHECK_EQ(5, sdp_kit_receive(pair[1], octets, 5, 0));
+    CHECK(sdp_close(pair[1], NULL) == 0);
+    CHECK_EQ(0, sdp_kit_receive(pair[0], octets, 5, 0));
+    CHECK_EQ(5, sdp_kit_send(pair[0], "hello", 5, 0));
+    sdp_kit_await(pair[0], POLLHUP);
+    CHECK_EQ(-EPIPE, sdp_kit_send(pair[0], "hello", 5, 0));
+    CHECK(sdp_close(pair[0], NULL) == 0);
+}
+
+static void linger_waits(void)
+{
+    const struct linger linger = {.l_onoff = 1, .l_linger = 100};
+
+    sdp_kit_pair(pair, NULL);
+    sdp_kit_send_stream(pair[0], 0, 100000, 100000);
+    CHECK(sdp_close(pair[0], &linger) == 0);
+    sdp_kit_check_stream(pair[1], 0, 100000, 65536);
+    CHECK(sdp_close(pair[1], NULL) == 0);
+}
+
+static void shutdown_of_reading(void)
+{
+    sdp_kit_pair(pair, NULL);
+    CHECK(sdp_shutdown(pair[1], SHUT_RD) == 0);
+    CHECK_EQ(0, sdp_kit_receive(pair[1], octets, 5, 0));
+    CHECK_EQ(5, sdp_kit_send(pair[1], "hello", 5, 0));
+    CHECK_EQ(5, sdp_kit_receive(pair[0], octets, 5, MSG_WAITALL));
+    CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
+}
+
+/* ---- Other threads, signals ----------------------------------------------------------------- */
+
+static void *blocked(void *argument)
+{
+    (void)argument;
+    CHECK_EQ(-EBADF, sdp_kit_receive(pair[1], octets, 5, 0));
+    return NULL;
+}
+
+static void close_by_another_thread(void)
+{
+    pthread_t threads[3];
+
+    sdp_kit_pair(pair, NULL);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK(pthread_create(&threads[i], NULL, blocked, NULL) == 0);
+    (void)usleep(1000 * (unsigned)(rand() % 5));
+    sdp_disturb(pair[1]);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(sdp_close(pair[1], NULL) == 0);
+    CHECK_EQ(0, sdp_kit_receive(pair[0], octets, 5, 0));
+    CHECK(sdp_close(pair[0], NULL) == 0);
+}
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int number)
+{
+    (void)number;
+    signals = 1;
+}
+
+/* A signal can come before the sleep, so there may have to be more than one. */
+static void *disturb(void *argument)
+{
+    const pthread_t *target = argument;
+
+    for (unsigned i = 0; i < 20; i++) {
+        (void)usleep(1000);
+        (void)pthread_kill(*target, SIGUSR1);
+    }
+    return NULL;
+}
+
+static void signals_end_calls(void)
+{
+    const struct sigaction action = {.sa_handler = on_signal};
+    struct timespec deadline;
+    const struct iovec part = {octets, 1};
+    pthread_t self = pthread_self();
+    pthread_t thread;
+    ssize_t result;
+
+    CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+    sdp_kit_pair(pair, NULL);
+    (void)clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += 100;
+    CHECK(pthread_create(&thread, NULL, disturb, &self) == 0);
+    result = sdp_receive(pair[0], &part, 1, 0, &deadline);
+    CHECK_EQ(-EINTR, result);
+    CHECK(signals);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
+}
+
+/* ---- Processes ------------------------------------------------------------------------------ */
+
+/* The other end is killed: end of file, or a reset, but no hang. */
+static void peer_is_killed(void)
+{
+    int fds[2];
+    int pipes[2];
+    int status;
+    pid_t child;
+
+    sdp_kit_tcp(fds);
+    CHECK(pipe(pipes) == 0);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        (void)close(fds[0]);
+        CHECK(sdp_connection_start(fds[1], SDP_PASSIVE, NULL, NULL, &pair[1]) == 0);
+        CHECK_EQ(5, sdp_kit_receive(pair[1], octets, 5, MSG_WAITALL));
+        CHECK_EQ(5, sdp_kit_send(pair[1], "hello", 5, 0));
+        CHECK(write(pipes[1], "x", 1) == 1);
+        (void)pause();
+        _exit(0);
+    }
+    (void)close(fds[1]);
+    CHECK(sdp_connection_start(fds[0], SDP_ACTIVE, NULL, NULL, &pair[0]) == 0);
+    CHECK_EQ(5, sdp_kit_send(pair[0], "hello", 5, 0));
+    CHECK(read(pipes[0], octets, 1) == 1);
+    CHECK(kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child);
+    CHECK_EQ(5, sdp_kit_receive(pair[0], octets, 5, MSG_WAITALL));
+    CHECK(sdp_kit_receive(pair[0], octets, 5, 0) <= 0);
+    CHECK(sdp_kit_send(pair[0], octets, 5, 0) < 0);
+    CHECK(sdp_close(pair[0], NULL) == 0);
+    (void)close(pipes[0]);
+    (void)close(pipes[1]);
+}
+
+static void many_connections(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct linger linger = {.l_onoff = i % 3 == 0};
+
+        sdp_kit_pair(pair, NULL);
+        if (i % 2)
+            CHECK_EQ(5, sdp_kit_send(pair[0], "hello", 5, 0));
+        CHECK(sdp_close(pair[i % 2], &linger) == 0 && sdp_close(pair[1 - i % 2], NULL) == 0);
+    }
+}
+
+int main(void)
+{
+    peer_is_killed(); /* first: no thread yet when it forks */
+    half_close(0);
+    half_close(1);
+    what_was_sent_arrives();
+    reset_is_told(close_unread);
+    reset_is_told(close_linger_0);
+    data_for_nobody();
+    linger_waits();
+    shutdown_of_reading();
+    close_by_another_thread();
+    signals_end_calls();
+    many_connections(getenv("ITAPI_SDP_LONG") ? 2000 : 100);
+    return 0;
+}
