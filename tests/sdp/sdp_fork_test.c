@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Processes that fork: a connection goes on where it is used first, and its peer notices nothing. */
+#include "sdp_kit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct sdp_connection *pair[2];
+static struct sdp_connection *busy[2];
+static char octets[64];
+static _Atomic bool stop;
+
+static pid_t forks(void)
+{
+    pid_t child;
+
+    sdp_before_fork();
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        sdp_after_fork_child();
+    else
+        sdp_after_fork_parent();
+    return child;
+}
+
+static void await_child(pid_t child)
+{
+    int status;
+
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void end_child(void)
+{
+    struct timespec deadline;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += 10;
+    sdp_drain(&deadline);
+    _exit(0);
+}
+
+/* Other threads go on in the parent, in the middle of calls. */
+static void *echo(void *argument)
+{
+    char octet;
+
+    (void)argument;
+    while (sdp_kit_receive(busy[1], &octet, 1, 0) == 1)
+        CHECK_EQ(1, sdp_kit_send(busy[1], &octet, 1, 0));
+    return NULL;
+}
+
+static void *ask(void *argument)
+{
+    char octet = 0;
+
+    (void)argument;
+    while (!atomic_load(&stop)) {
+        CHECK_EQ(1, sdp_kit_send(busy[0], &octet, 1, 0));
+        CHECK_EQ(1, sdp_kit_receive(busy[0], &octet, 1, 0));
+    }
+    CHECK(sdp_shutdown(busy[0], SHUT_WR) == 0);
+    return NULL;
+}
+
+/* The child takes one end, the parent keeps the other: as a server that forks for each client. */
+static void child_serves(void)
+{
+    pid_t child;
+
+    sdp_kit_pair(pair, NULL);
+    CHECK_EQ(5, sdp_kit_send(pair[0], "hello", 5, 0));
+    CHECK_EQ(2, sdp_kit_receive(pair[1], octets, 2, 0));
+    child = forks();
+    if (child == 0) {
+        CHECK_EQ(3, sdp_kit_receive(pair[1], octets, 64, 0)); /* had arrived before */
+        CHECK_EQ(1, sdp_kit_receive(pair[1], octets, 64, 0));
+        CHECK_EQ(5, sdp_kit_send(pair[1], "world", 5, 0));
+        CHECK(sdp_close(pair[0], NULL) == 0);
+        CHECK(sdp_close(pair[1], NULL) == 0);
+        end_child();
+    }
+    CHECK_EQ(1, sdp_kit_send(pair[0], "!", 1, 0));
+    CHECK(sdp_close(pair[1], NULL) == 0); /* the parent's copy */
+    CHECK_EQ(5, sdp_kit_receive(pair[0], octets, 5, MSG_WAITALL));
+    CHECK_EQ(0, sdp_kit_receive(pair[0], octets, 5, 0));
+    CHECK(sdp_close(pair[0], NULL) == 0);
+    await_child(child);
+}
+
+/* The child does other things, and drops what it has. */
+static void child_leaves(void)
+{
+    pid_t child;
+
+    sdp_kit_pair(pair, NULL);
+    CHECK_EQ(5, sdp_kit_send(pair[0], "hello", 5, 0));
+    CHECK_EQ(5, sdp_kit_receive(pair[1], octets, 5, MSG_WAITALL));
+    child = forks();
+    if (child == 0)
+        _exit(0);
+    await_child(child);
+    CHECK_EQ(5, sdp_kit_send(pair[1], "world", 5, 0));
+    CHECK_EQ(5, sdp_kit_receive(pair[0], octets, 5, MSG_WAITALL));
+    child = forks();
+    if (child == 0) {
+        CHECK_EQ(5, sdp_kit_send(pair[0], "again", 5, 0));
+        end_child();
+    }
+    CHECK_EQ(5, sdp_kit_receive(pair[1], octets, 5, MSG_WAITALL));
+    await_child(child);
+    CHECK_EQ(-EBADF, sdp_kit_send(pair[0], "x", 1, 0));
+    CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
+}
+
+int main(void)
+{
+    pthread_t threads[2];
+
+#if defined(__SANITIZE_THREAD__)
+    return 77; /* allows no threads behind a fork */
+#endif
+    sdp_kit_pair(busy, NULL);
+    CHECK(pthread_create(&threads[0], NULL, echo, NULL) == 0);
+    CHECK(pthread_create(&threads[1], NULL, ask, NULL) == 0);
+    for (unsigned i = 0; i < 5; i++) {
+        child_serves();
+        child_leaves();
+    }
+    atomic_store(&stop, true);
+    CHECK(pthread_join(threads[1], NULL) == 0);
+    CHECK(pthread_join(threads[0], NULL) == 0);
+    CHECK(sdp_close(busy[0], NULL) == 0 && sdp_close(busy[1], NULL) == 0);
+    return 0;
+}
