@@ -22,7 +22,8 @@ enum sdp_state {
     SDP_LISTENING, /* the same */
     SDP_UNDECIDED, /* connecting or connected; no data call has been made that moved an octet */
     SDP_CONVERTED,
-    SDP_PLAIN /* TCP for good: out of the table, or about to be */
+    SDP_PLAIN, /* TCP for good: out of the table, or about to be */
+    SDP_STATES
 };
 
 /* What the program has asked of an epoll set. While undecided the kernel's set does not have it. */
@@ -32,6 +33,7 @@ struct sdp_interest {
     uint32_t events;
     uint64_t data;
     bool in_kernel;
+    bool disarmed; /* one-shot, and has fired */
 };
 
 #define SDP_NUMBERS_MAX   8
@@ -41,16 +43,18 @@ struct sdp_socket {
     /* Numbers in the table, and calls under way. The memory is never given back. */
     atomic_uint references;
     _Atomic enum sdp_state state;
-    struct sdp_agreement *agreement;   /* from SDP_UNDECIDED on, to the end */
     struct sdp_connection *connection; /* from SDP_CONVERTED on, to the end */
 
-    pthread_mutex_t lock; /* guards what follows; inside of sdp_table_lock */
+    pthread_mutex_t deciding; /* outside of all locks; guards `agreement`, and the change to ... */
+    struct sdp_agreement *agreement; /* ... SDP_CONVERTED and SDP_PLAIN */
+
+    pthread_mutex_t lock; /* inside of sdp_table_lock; guards what follows */
     struct sdp_face face;
+    unsigned changes; /* calls of `changed` */
     int numbers[SDP_NUMBERS_MAX];
     unsigned numbers_count;
     struct sdp_interest interests[SDP_INTERESTS_MAX];
     unsigned interests_count;
-    unsigned events; /* the last that `changed` told */
 
     /* As the program set them; the face itself never blocks. */
     atomic_int flags;              /* O_NONBLOCK, O_ASYNC */
@@ -59,7 +63,36 @@ struct sdp_socket {
     struct sockaddr_storage names[2]; /* own, peer's */
     socklen_t name_lengths[2];
 
-    struct sdp_socket *next_free;
+    struct sdp_socket *next; /* in the pool */
 };
+
+/* A new one, with one reference: in the table as `number`. false: it stays the kernel's. */
+bool sdp_socket_new(int number, enum sdp_state state, struct sdp_socket **socket);
+
+/* The socket behind a number, with a reference; NULL: it is the kernel's. Without a lock. */
+struct sdp_socket *sdp_socket_hold(int number);
+
+/* The last reference: what is left of it ends. May block as SO_LINGER says. No lock is held. */
+void sdp_socket_release(struct sdp_socket *socket);
+
+/*
+ * Numbers come and go. Both with sdp_table_lock; false: no room for one more. What is taken away
+ * keeps its reference, which the caller releases, and its number in the kernel, which he closes.
+ */
+bool sdp_socket_add_number(struct sdp_socket *socket, int number);
+void sdp_socket_take_number(struct sdp_socket *socket, int number);
+
+/* Calls visit for each socket in the table, once for each of its numbers, with sdp_table_lock. */
+void sdp_socket_each(void (*visit)(struct sdp_socket *socket, int number, void *context),
+                     void *context);
+
+/* With `deciding`, or where nobody else has it. */
+void sdp_socket_set_state(struct sdp_socket *socket, enum sdp_state state);
+
+/* How many there are in this state. */
+unsigned sdp_socket_count(enum sdp_state state);
+
+/* In the child. */
+void sdp_socket_after_fork(void);
 
 #endif /* ITAPI_ULP_SDP_SOCKET_SDP_SOCKET_H */

@@ -21,8 +21,8 @@ void sdp_table_unlock(void);
 /* Without a lock. */
 enum sdp_number_kind sdp_table_kind(int number);
 
-/* The socket, with a reference; NULL: the number is none. Without a lock. */
-struct sdp_socket *sdp_table_hold(int number);
+/* The socket; NULL: the number is none. Without a lock. See sdp_socket_hold. */
+struct sdp_socket *sdp_table_get(int number);
 
 /* With the lock. false: no memory, or no number that a table can have. */
 bool sdp_table_set(int number, enum sdp_number_kind kind, struct sdp_socket *socket);

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The same calls plainly and with the library in front, whose connections are a double's. Where a sanitizer's
+# own library stands in front of libc, no other one can.
+if(ITAPI_SANITIZE STREQUAL "none")
+    itapi_sdp_library(sdp_double "${PROJECT_SOURCE_DIR}/ulp/sdp/face/sdp_face.c"
+        double/sdp_double_agree.c double/sdp_double_connection.c)
+    file(GLOB hooks_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/hooks/*.c")
+    add_executable(sdp_hooks ${hooks_sources} "${PROJECT_SOURCE_DIR}/tests/support/time_limit.c")
+    target_include_directories(sdp_hooks PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests")
+    target_link_libraries(sdp_hooks PRIVATE Threads::Threads itapi_build_flags itapi_warnings_basic)
+    add_dependencies(sdp_hooks sdp_double)
+    itapi_register_test(sdp_hooks sdp "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tests" $<TARGET_FILE:sdp_double>)
+endif()

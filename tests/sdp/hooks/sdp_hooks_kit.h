@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scenes that make calls on TCP sockets and write down what each gives, errno included: the same
+ * with and without libitsdp.so in front, whatever the connection is.
+ */
+#ifndef ITAPI_TESTS_SDP_HOOKS_SDP_HOOKS_KIT_H
+#define ITAPI_TESTS_SDP_HOOKS_SDP_HOOKS_KIT_H
+
+#include <errno.h>
+#include <string.h>
+
+struct sdp_hooks_pair {
+    int client;
+    int server;
+    int listener;
+};
+
+void sdp_hooks_open(struct sdp_hooks_pair *pair);
+void sdp_hooks_close(struct sdp_hooks_pair *pair);
+
+/* "what: result" or "what: -1 Name of the error"; gives the result. */
+long sdp_hooks_say(const char *what, long result);
+void sdp_hooks_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Waits for these events of poll, and says which of `asked` there are. */
+void sdp_hooks_await(const char *what, int fd, short asked, short until);
+
+#define SAY(call) (errno = 0, sdp_hooks_say(#call, (long)(call)))
+
+typedef void sdp_hooks_scene(void);
+struct sdp_hooks_named {
+    const char *name;
+    sdp_hooks_scene *run;
+};
+extern const struct sdp_hooks_named sdp_hooks_data[]; /* each ends with a NULL */
+extern const struct sdp_hooks_named sdp_hooks_events[];
+extern const struct sdp_hooks_named sdp_hooks_carry[];
+extern const struct sdp_hooks_named sdp_hooks_others[];
+
+#endif /* ITAPI_TESTS_SDP_HOOKS_SDP_HOOKS_KIT_H */

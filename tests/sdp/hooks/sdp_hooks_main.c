@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sdp_hooks LIBRARY: each scene in two processes, one with the library in front; what they say must
+ * be the same. sdp_hooks --scene NAME: one scene here.
+ */
+#include "hooks/sdp_hooks_kit.h"
+#include "support/time_limit.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SAID_MAX (1 << 16)
+
+static const struct sdp_hooks_named *const all[] = {sdp_hooks_data, sdp_hooks_events,
+                                                    sdp_hooks_carry, sdp_hooks_others};
+
+/* ---- In a scene ----------------------------------------------------------------------------- */
+
+static void fail(const char *what)
+{
+    (void)fprintf(stdout, "%s: %s\n", what, strerror(errno));
+    (void)fflush(stdout);
+    exit(1);
+}
+
+void sdp_hooks_open(struct sdp_hooks_pair *pair)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof(address);
+
+    pair->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    pair->client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(pair->listener, (struct sockaddr *)&address, length) < 0 ||
+        listen(pair->listener, 8) < 0 ||
+        getsockname(pair->listener, (struct sockaddr *)&address, &length) < 0 ||
+        connect(pair->client, (struct sockaddr *)&address, length) < 0)
+        fail("connect");
+    pair->server = accept4(pair->listener, NULL, NULL, SOCK_CLOEXEC);
+    if (pair->server < 0)
+        fail("accept");
+}
+
+void sdp_hooks_close(struct sdp_hooks_pair *pair)
+{
+    (void)close(pair->client);
+    (void)close(pair->server);
+    (void)close(pair->listener);
+}
+
+long sdp_hooks_say(const char *what, long result)
+{
+    int error = errno;
+
+    if (result < 0)
+        (void)printf("%s: %ld %s\n", what, result, strerrorname_np(error));
+    else
+        (void)printf("%s: %ld\n", what, result);
+    (void)fflush(stdout);
+    errno = error;
+    return result;
+}
+
+void sdp_hooks_note(const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    (void)vprintf(format, list);
+    va_end(list);
+    (void)putchar('\n');
+    (void)fflush(stdout);
+}
+
+void sdp_hooks_await(const char *what, int fd, short asked, short until)
+{
+    struct pollfd polls = {.fd = fd, .events = (short)(asked | until)};
+
+    for (int i = 0; i < 5000; i++) {
+        if (poll(&polls, 1, 0) < 0)
+            fail("poll");
+        if ((polls.revents & until) == until)
+            break;
+        (void)poll(NULL, 0, 1);
+    }
+    sdp_hooks_note("%s: %#x", what,
+                   (unsigned)polls.revents & (unsigned)(asked | until | POLLHUP | POLLERR));
+}
+
+/* ---- Both ways ------------------------------------------------------------------------------ */
+
+/* What the scene says, as text; "status N" at the end if it did not end well. */
+static void run(const char *program, const char *scene, const char *library, char said[SAID_MAX])
+{
+    int channel[2];
+    size_t size = 0;
+    struct pollfd polls = {.events = POLLIN};
+    ssize_t got;
+    int status;
+    pid_t child;
+
+    if (pipe(channel) < 0 || (child = fork()) < 0)
+        fail("fork");
+    if (child == 0) {
+        (void)setpgid(0, 0);
+        (void)dup2(channel[1], STDOUT_FILENO);
+        (void)close(channel[0]);
+        (void)close(channel[1]);
+        if (library)
+            (void)setenv("LD_PRELOAD", library, 1);
+        (void)execl(program, program, "--scene", scene, (char *)NULL);
+        _exit(127);
+    }
+    (void)close(channel[1]);
+    polls.fd = channel[0];
+    while (poll(&polls, 1, time_limit_ms(20000)) == 1 &&
+           (got = read(channel[0], said + size, SAID_MAX - 64 - size)) > 0)
+        size += (size_t)got;
+    (void)kill(-child, SIGKILL); /* nothing of it is left by now, or it hangs */
+    (void)close(channel[0]);
+    (void)waitpid(child, &status, 0);
+    said[size] = '\0';
+    if (status != 0)
+        (void)sprintf(said + size, "status %#x\n", (unsigned)status);
+}
+
+/* The first line in which they differ. */
+static void show_difference(const char *scene, const char *plain, const char *ours)
+{
+    size_t line = 0;
+
+    for (size_t i = 0; plain[i] && plain[i] == ours[i]; i++)
+        if (plain[i] == '\n')
+            line = i + 1;
+    (void)printf("%s\n  plain: %.*s\n  here:  %.*s\n", scene, (int)strcspn(plain + line, "\n"),
+                 plain + line, (int)strcspn(ours + line, "\n"), ours + line);
+}
+
+static bool compare(const char *program, const char *scene, const char *library)
+{
+    static char plain[SAID_MAX];
+    static char ours[SAID_MAX];
+
+    run(program, scene, NULL, plain);
+    run(program, scene, library, ours);
+    if (strcmp(plain, ours) == 0 && !strstr(plain, "status ") && plain[0])
+        return true;
+    show_difference(scene, plain, ours);
+    return false;
+}
+
+static int run_scene(const char *name)
+{
+    for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        for (const struct sdp_hooks_named *scene = all[i]; scene->name; scene++)
+            if (strcmp(scene->name, name) == 0) {
+                scene->run();
+                return 0;
+            }
+    return 2;
+}
+
+int main(int argc, char *argv[])
+{
+    unsigned count = 0;
+    unsigned bad = 0;
+
+    if (argc == 3 && strcmp(argv[1], "--scene") == 0)
+        return run_scene(argv[2]);
+    if (argc < 2)
+        return 2;
+    for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        for (const struct sdp_hooks_named *scene = all[i]; scene->name; scene++) {
+            if (argc > 2 && strcmp(argv[2], scene->name) != 0)
+                continue;
+            count++;
+            bad += !compare(argv[0], scene->name, argv[1]);
+        }
+    (void)printf("%u scenes, %u differ\n", count, bad);
+    return bad > 0 || count == 0;
+}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# libitsdp.so: all floors and a copy of the library, with names of libc on top.
+
+# itapi_sdp_library(TARGET objects...): the floors socket/ and hook/ on those of the others.
+function(itapi_sdp_library target)
+    file(GLOB sources CONFIGURE_DEPENDS
+        "${PROJECT_SOURCE_DIR}/ulp/sdp/hook/*.c" "${PROJECT_SOURCE_DIR}/ulp/sdp/socket/*.c")
+    set(map "${PROJECT_SOURCE_DIR}/ulp/sdp/hook/itsdp.map")
+    add_library(${target} SHARED ${sources} ${ARGN})
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS "${map}")
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/ulp/sdp" "${PROJECT_SOURCE_DIR}/include")
+    target_compile_definitions(${target} PRIVATE ITAPI_ENABLE_V21_BINDINGS _GNU_SOURCE)
+    # libc's own names: some are in none of its headers, take other types of pointers, or are known to the compiler.
+    target_compile_options(${target} PRIVATE -Wconversion -Wcast-align -Wswitch-enum -fno-builtin)
+    target_link_libraries(${target} PRIVATE Threads::Threads itapi_build_flags itapi_warnings_basic ${CMAKE_DL_LIBS})
+    target_link_options(${target} PRIVATE
+        "LINKER:--version-script=${map}"
+        LINKER:-z,nodelete # threads run in it
+        ${ITAPI_NO_UNDEFINED})
+endfunction()
+
+file(GLOB connection_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/connection/*.c")
+if(connection_sources)
+    itapi_sdp_library(itsdp $<TARGET_OBJECTS:itapi_sdp_objects> $<TARGET_OBJECTS:itapi_objects>)
+    target_link_libraries(itsdp PRIVATE itapi_dependencies)
+    install(TARGETS itsdp LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What all hooks do alike. */
+#ifndef ITAPI_ULP_SDP_HOOK_SDP_HOOK_H
+#define ITAPI_ULP_SDP_HOOK_SDP_HOOK_H
+
+#include "hook/sdp_next.h"
+#include "socket/sdp_calls.h"
+#include "socket/sdp_own.h"
+#include "socket/sdp_region.h"
+#include "socket/sdp_table.h"
+
+#include <errno.h>
+
+/* The kernel's alone, or asked by this library. */
+static inline bool sdp_is_kernels(int number)
+{
+    return sdp_inside() || sdp_table_kind(number) == SDP_NUMBER_FREE;
+}
+
+/*
+ * `result` = `call` of the socket floor, in a region; again while handlers that ran want it so.
+ * errno stays what it was, unless the call fails: then `result` is -1.
+ */
+#define SDP_IN_REGION(result, call)                                                                \
+    do {                                                                                           \
+        int sdp_errno = errno;                                                                     \
+        int sdp_stopped = sdp_thread.stopped;                                                      \
+                                                                                                   \
+        do {                                                                                       \
+            sdp_enter();                                                                           \
+            (result) = (call);                                                                     \
+            sdp_leave();                                                                           \
+        } while ((result) == -ERESTART && sdp_thread.stopped == sdp_stopped);                      \
+        errno = sdp_errno;                                                                         \
+        if ((result) < 0 && (result) != SDP_KERNEL) {                                              \
+            errno = (result) == -ERESTART ? EINTR : -(int)(result);                                \
+            (result) = -1;                                                                         \
+        }                                                                                          \
+    } while (0)
+
+/* Descriptors that this library makes sit high. */
+static inline int sdp_made(int fd)
+{
+    return sdp_inside() ? sdp_own_keep(fd) : fd;
+}
+
+void sdp_signals_start(void);
+void sdp_process_start(void);
+
+#endif /* ITAPI_ULP_SDP_HOOK_SDP_HOOK_H */

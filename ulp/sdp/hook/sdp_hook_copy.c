@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sendfile and splice, where a socket that is not the kernel's takes part: by copy. */
+#include "hook/sdp_hook.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#define COPY_MAX 65536
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Is it a socket whose octets the kernel has? It may have been decided by now. */
+static bool is_converted(int fd, bool writes)
+{
+    struct iovec none = {NULL, 0};
+    ssize_t result;
+
+    if (sdp_is_kernels(fd))
+        return false;
+    SDP_IN_REGION(result, writes ? sdp_data_send(fd, &none, 1, 0)
+                                 : sdp_data_receive(fd, &none, 1, MSG_PEEK | MSG_DONTWAIT));
+    return result != SDP_KERNEL;
+}
+
+/* Octets from a file that can be read twice, so that what is not sent is not lost. */
+ssize_t sendfile(int to, int from, off_t *offset, size_t count)
+{
+    char buffer[COPY_MAX];
+    off_t at = offset ? *offset : lseek(from, 0, SEEK_CUR);
+    size_t done = 0;
+    ssize_t got = 0;
+    ssize_t sent = 0;
+
+    if (sdp_is_kernels(to) || !is_converted(to, true))
+        return SDP_NEXT(sendfile)(to, from, offset, count);
+    if (at < 0)
+        return -1;
+    while (done < count) {
+        got = pread(from, buffer, smaller(count - done, sizeof(buffer)), at + (off_t)done);
+        sent = got > 0 ? write(to, buffer, (size_t)got) : got;
+        if (sent <= 0)
+            break;
+        done += (size_t)sent;
+        if (sent < got)
+            break;
+    }
+    if (done == 0 && sent < 0)
+        return -1;
+    if (offset)
+        *offset = at + (off_t)done;
+    else
+        (void)lseek(from, at + (off_t)done, SEEK_SET);
+    return (ssize_t)done;
+}
+
+ssize_t sendfile64(int to, int from, off64_t *offset, size_t count)
+{
+    return sendfile(to, from, offset, count);
+}
+
+/* From a socket: it is looked at, and what the pipe has taken is read. */
+static ssize_t splice_in(int socket, int pipe, size_t size, unsigned flags)
+{
+    char buffer[COPY_MAX];
+    ssize_t got;
+    ssize_t put;
+
+    got = recv(socket, buffer, smaller(size, sizeof(buffer)),
+               MSG_PEEK | (flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0));
+    if (got <= 0)
+        return got;
+    put = write(pipe, buffer, smaller((size_t)got, PIPE_BUF));
+    return put <= 0 ? put : recv(socket, buffer, (size_t)put, 0);
+}
+
+/* To a socket: a copy of what is in the pipe (tee) is sent, and as much is read from the pipe. */
+static ssize_t splice_out(int pipe, int socket, size_t size, unsigned flags)
+{
+    char buffer[COPY_MAX];
+    int copy[2];
+    ssize_t got;
+    ssize_t sent = -1;
+
+    if (pipe2(copy, O_CLOEXEC) < 0)
+        return -1;
+    got = tee(pipe, copy[1], smaller(size, sizeof(buffer)), flags & SPLICE_F_NONBLOCK);
+    if (got > 0) {
+        got = read(copy[0], buffer, (size_t)got);
+        sent = send(socket, buffer, (size_t)got,
+                    (flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0) |
+                        (flags & SPLICE_F_MORE ? MSG_MORE : 0));
+    } else
+        sent = got;
+    (void)close(copy[0]);
+    (void)close(copy[1]);
+    return sent > 0 ? read(pipe, buffer, (size_t)sent) : sent;
+}
+
+ssize_t splice(int from, off64_t *from_offset, int to, off64_t *to_offset, size_t size,
+               unsigned flags)
+{
+    bool in = is_converted(from, false);
+    bool out = !in && is_converted(to, true);
+
+    if ((!in && !out) || size == 0)
+        return SDP_NEXT(splice)(from, from_offset, to, to_offset, size, flags);
+    if (from_offset || to_offset) {
+        errno = ESPIPE;
+        return -1;
+    }
+    return in ? splice_in(from, to, size, flags) : splice_out(from, to, size, flags);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* recv and send, read and write, and their variants. */
+#include "hook/sdp_hook.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* SDP_KERNEL, or the result with errno. */
+static ssize_t receive(int fd, const struct iovec *parts, int count, int flags)
+{
+    ssize_t result;
+
+    SDP_IN_REGION(result, sdp_data_receive(fd, parts, count, flags));
+    return result;
+}
+
+static ssize_t transmit(int fd, const struct iovec *parts, int count, int flags)
+{
+    ssize_t result;
+
+    SDP_IN_REGION(result, sdp_data_send(fd, parts, count, flags));
+    if (result == -1 && errno == EPIPE && !(flags & MSG_NOSIGNAL)) {
+        (void)pthread_kill(pthread_self(), SIGPIPE);
+        errno = EPIPE;
+    }
+    return result;
+}
+
+/* ---- Receiving ------------------------------------------------------------------------------ */
+
+ssize_t recv(int fd, void *buffer, size_t size, int flags)
+{
+    struct iovec part = {buffer, size};
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : receive(fd, &part, 1, flags);
+
+    return result == SDP_KERNEL ? SDP_NEXT(recv)(fd, buffer, size, flags) : result;
+}
+
+ssize_t read(int fd, void *buffer, size_t size)
+{
+    struct iovec part = {buffer, size};
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : receive(fd, &part, 1, 0);
+
+    return result == SDP_KERNEL ? SDP_NEXT(read)(fd, buffer, size) : result;
+}
+
+ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from,
+                 socklen_t *length)
+{
+    struct iovec part = {buffer, size};
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : receive(fd, &part, 1, flags);
+
+    if (result == SDP_KERNEL)
+        return SDP_NEXT(recvfrom)(fd, buffer, size, flags, from, length);
+    if (result >= 0 && from && length)
+        *length = 0;
+    return result;
+}
+
+ssize_t readv(int fd, const struct iovec *parts, int count)
+{
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : receive(fd, parts, count, 0);
+
+    return result == SDP_KERNEL ? SDP_NEXT(readv)(fd, parts, count) : result;
+}
+
+/* Without names and control messages, as TCP has none here. */
+static ssize_t receive_message(int fd, struct msghdr *message, int flags)
+{
+    ssize_t result = receive(fd, message->msg_iov, (int)message->msg_iovlen, flags);
+
+    if (result >= 0) {
+        message->msg_namelen = 0;
+        message->msg_controllen = 0;
+        message->msg_flags = flags & (MSG_OOB | MSG_CMSG_CLOEXEC);
+    }
+    return result;
+}
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : receive_message(fd, message, flags);
+
+    return result == SDP_KERNEL ? SDP_NEXT(recvmsg)(fd, message, flags) : result;
+}
+
+/* The time limit counts between messages, as the kernel has it. An error after one is lost. */
+int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *limit)
+{
+    struct timespec until;
+    const struct timespec *deadline =
+        limit ? sdp_deadline(&until, limit->tv_sec * 1000000LL + limit->tv_nsec / 1000) : NULL;
+    struct timespec left;
+    unsigned done = 0;
+
+    if (sdp_is_kernels(fd))
+        return SDP_NEXT(recvmmsg)(fd, messages, count, flags, limit);
+    while (done < count) {
+        int how =
+            (flags & ~MSG_WAITFORONE) | (done > 0 && flags & MSG_WAITFORONE ? MSG_DONTWAIT : 0);
+        ssize_t got = receive_message(fd, &messages[done].msg_hdr, how);
+
+        if (got == SDP_KERNEL)
+            return SDP_NEXT(recvmmsg)(fd, messages, count, flags, limit);
+        if (got < 0)
+            return done > 0 ? (int)done : -1;
+        messages[done++].msg_len = (unsigned)got;
+        if (sdp_time_left(&left, deadline) && left.tv_sec == 0 && left.tv_nsec == 0)
+            break;
+    }
+    return (int)done;
+}
+
+/* ---- Sending -------------------------------------------------------------------------------- */
+
+ssize_t send(int fd, const void *buffer, size_t size, int flags)
+{
+    struct iovec part = {(void *)(uintptr_t)buffer, size};
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : transmit(fd, &part, 1, flags);
+
+    return result == SDP_KERNEL ? SDP_NEXT(send)(fd, buffer, size, flags) : result;
+}
+
+ssize_t write(int fd, const void *buffer, size_t size)
+{
+    struct iovec part = {(void *)(uintptr_t)buffer, size};
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : transmit(fd, &part, 1, 0);
+
+    return result == SDP_KERNEL ? SDP_NEXT(write)(fd, buffer, size) : result;
+}
+
+/* A connected TCP socket does not look at the address. */
+ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to,
+               socklen_t length)
+{
+    struct iovec part = {(void *)(uintptr_t)buffer, size};
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : transmit(fd, &part, 1, flags);
+
+    return result == SDP_KERNEL ? SDP_NEXT(sendto)(fd, buffer, size, flags, to, length) : result;
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : transmit(fd, parts, count, 0);
+
+    return result == SDP_KERNEL ? SDP_NEXT(writev)(fd, parts, count) : result;
+}
+
+/* Sockets that go to another process become TCP; those that are SDP cannot go. */
+static bool passes_descriptors(const struct msghdr *message)
+{
+    struct msghdr copy = *message;
+
+    if (!message->msg_control || message->msg_controllen < sizeof(struct cmsghdr) || sdp_inside())
+        return true;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&copy); part; part = CMSG_NXTHDR(&copy, part)) {
+        size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            bool plain;
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(part) + i * sizeof(fd), sizeof(fd));
+            sdp_enter();
+            plain = sdp_data_escapes(fd);
+            sdp_leave();
+            if (!plain)
+                return false;
+        }
+    }
+    return true;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    ssize_t result = SDP_KERNEL;
+
+    if (!sdp_is_kernels(fd))
+        result = transmit(fd, message->msg_iov, (int)message->msg_iovlen, flags);
+    else if (!passes_descriptors(message)) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return result == SDP_KERNEL ? SDP_NEXT(sendmsg)(fd, message, flags) : result;
+}
+
+int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+    unsigned done = 0;
+
+    if (sdp_is_kernels(fd))
+        return SDP_NEXT(sendmmsg)(fd, messages, count, flags);
+    while (done < count) {
+        const struct msghdr *message = &messages[done].msg_hdr;
+        ssize_t sent = transmit(fd, message->msg_iov, (int)message->msg_iovlen, flags);
+
+        if (sent == SDP_KERNEL)
+            return SDP_NEXT(sendmmsg)(fd, messages, count, flags);
+        if (sent < 0)
+            return done > 0 ? (int)done : -1;
+        messages[done++].msg_len = (unsigned)sent;
+    }
+    return (int)done;
+}
+
+/* ---- Formatted ------------------------------------------------------------------------------ */
+
+static int write_all(int fd, const char *text, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t sent = write(fd, text + done, size - done);
+
+        if (sent < 0)
+            return -1;
+        done += (size_t)sent;
+    }
+    return (int)size;
+}
+
+int vdprintf(int fd, const char *format, va_list list)
+{
+    char *text;
+    int size;
+
+    if (sdp_is_kernels(fd))
+        return SDP_NEXT(vdprintf)(fd, format, list);
+    size = vasprintf(&text, format, list);
+    if (size < 0)
+        return -1;
+    size = write_all(fd, text, (size_t)size);
+    free(text);
+    return size;
+}
+
+int dprintf(int fd, const char *format, ...)
+{
+    va_list list;
+    int result;
+
+    va_start(list, format);
+    result = vdprintf(fd, format, list);
+    va_end(list);
+    return result;
+}
+
+/* ---- Checked forms, and other names ---------------------------------------------------------- */
+
+void __chk_fail(void) __attribute__((noreturn));
+
+ssize_t __read(int fd, void *buffer, size_t size)
+{
+    return read(fd, buffer, size);
+}
+
+ssize_t __write(int fd, const void *buffer, size_t size)
+{
+    return write(fd, buffer, size);
+}
+
+ssize_t __send(int fd, const void *buffer, size_t size, int flags)
+{
+    return send(fd, buffer, size, flags);
+}
+
+ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
+{
+    if (size > room)
+        __chk_fail();
+    return read(fd, buffer, size);
+}
+
+ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
+{
+    if (size > room)
+        __chk_fail();
+    return recv(fd, buffer, size, flags);
+}
+
+ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
+                       struct sockaddr *from, socklen_t *length)
+{
+    if (size > room)
+        __chk_fail();
+    return recvfrom(fd, buffer, size, flags, from, length);
+}
+
+int __vdprintf_chk(int fd, int flag, const char *format, va_list list)
+{
+    (void)flag;
+    return vdprintf(fd, format, list);
+}
+
+int __dprintf_chk(int fd, int flag, const char *format, ...)
+{
+    va_list list;
+    int result;
+
+    (void)flag;
+    va_start(list, format);
+    result = vdprintf(fd, format, list);
+    va_end(list);
+    return result;
+}

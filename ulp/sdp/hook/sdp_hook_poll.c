@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* poll, select, epoll. */
+#include "hook/sdp_hook.h"
+#include "socket/sdp_interest.h"
+
+#include <string.h>
+
+static const struct timespec *after_ms(struct timespec *deadline, int limit_ms)
+{
+    return sdp_deadline(deadline, limit_ms < 0 ? -1 : limit_ms * 1000LL);
+}
+
+static const struct timespec *after(struct timespec *deadline, const struct timespec *limit)
+{
+    return limit ? sdp_deadline(deadline, limit->tv_sec * 1000000LL + (limit->tv_nsec + 999) / 1000)
+                 : NULL;
+}
+
+/* Nothing of ours is there at all: the shortest way. */
+static bool nothing_is_ours(void)
+{
+    return sdp_inside() || sdp_nothing_to_wait_for();
+}
+
+int ppoll(struct pollfd *polls, nfds_t count, const struct timespec *limit, const sigset_t *mask)
+{
+    struct timespec deadline;
+    int result = SDP_KERNEL;
+
+    if (!nothing_is_ours())
+        SDP_IN_REGION(result, sdp_wait_poll(polls, count, after(&deadline, limit), mask));
+    return result == SDP_KERNEL ? SDP_NEXT(ppoll)(polls, count, limit, mask) : result;
+}
+
+int poll(struct pollfd *polls, nfds_t count, int limit_ms)
+{
+    struct timespec deadline;
+    int result = SDP_KERNEL;
+
+    if (!nothing_is_ours())
+        SDP_IN_REGION(result, sdp_wait_poll(polls, count, after_ms(&deadline, limit_ms), NULL));
+    return result == SDP_KERNEL ? SDP_NEXT(poll)(polls, count, limit_ms) : result;
+}
+
+int pselect(int count, fd_set *in, fd_set *out, fd_set *urgent, const struct timespec *limit,
+            const sigset_t *mask)
+{
+    struct timespec deadline;
+    int result = SDP_KERNEL;
+
+    if (!nothing_is_ours())
+        SDP_IN_REGION(result,
+                      sdp_wait_select(count, in, out, urgent, after(&deadline, limit), mask));
+    return result == SDP_KERNEL ? SDP_NEXT(pselect)(count, in, out, urgent, limit, mask) : result;
+}
+
+/* The kernel's select says in `limit` what is left of it. */
+int select(int count, fd_set *in, fd_set *out, fd_set *urgent, struct timeval *limit)
+{
+    struct timespec storage;
+    struct timespec left;
+    const struct timespec *deadline =
+        limit ? sdp_deadline(&storage, limit->tv_sec * 1000000LL + limit->tv_usec) : NULL;
+    int result = SDP_KERNEL;
+
+    if (!nothing_is_ours() && !(limit && (limit->tv_sec < 0 || limit->tv_usec < 0)))
+        SDP_IN_REGION(result, sdp_wait_select(count, in, out, urgent, deadline, NULL));
+    if (result == SDP_KERNEL)
+        return SDP_NEXT(select)(count, in, out, urgent, limit);
+    if (sdp_time_left(&left, deadline))
+        *limit = (struct timeval){left.tv_sec, left.tv_nsec / 1000};
+    return result;
+}
+
+/* ---- epoll ---------------------------------------------------------------------------------- */
+
+int epoll_create1(int flags)
+{
+    int set = sdp_made(SDP_NEXT(epoll_create1)(flags));
+
+    if (set >= 0 && !sdp_inside()) {
+        sdp_enter();
+        sdp_interest_set_made(set);
+        sdp_leave();
+    }
+    return set;
+}
+
+int epoll_create(int size)
+{
+    if (size <= 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    return epoll_create1(0);
+}
+
+int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
+{
+    int result = SDP_KERNEL;
+
+    if (!sdp_is_kernels(fd))
+        SDP_IN_REGION(result, sdp_wait_epoll_control(set, operation, fd, event));
+    return result == SDP_KERNEL ? SDP_NEXT(epoll_ctl)(set, operation, fd, event) : result;
+}
+
+int epoll_pwait(int set, struct epoll_event *events, int count, int limit_ms, const sigset_t *mask)
+{
+    struct timespec deadline;
+    int result = SDP_KERNEL;
+
+    if (!sdp_is_kernels(set))
+        SDP_IN_REGION(result,
+                      sdp_wait_epoll(set, events, count, after_ms(&deadline, limit_ms), mask));
+    return result == SDP_KERNEL ? SDP_NEXT(epoll_pwait)(set, events, count, limit_ms, mask)
+                                : result;
+}
+
+int epoll_wait(int set, struct epoll_event *events, int count, int limit_ms)
+{
+    if (sdp_is_kernels(set))
+        return SDP_NEXT(epoll_wait)(set, events, count, limit_ms);
+    return epoll_pwait(set, events, count, limit_ms, NULL);
+}
+
+int epoll_pwait2(int set, struct epoll_event *events, int count, const struct timespec *limit,
+                 const sigset_t *mask)
+{
+    struct timespec deadline;
+    int result = SDP_KERNEL;
+
+    if (!sdp_is_kernels(set))
+        SDP_IN_REGION(result, sdp_wait_epoll(set, events, count, after(&deadline, limit), mask));
+    return result == SDP_KERNEL ? SDP_NEXT(epoll_pwait2)(set, events, count, limit, mask) : result;
+}
+
+/* ---- Checked forms, and other names ---------------------------------------------------------- */
+
+void __chk_fail(void) __attribute__((noreturn));
+
+int __poll(struct pollfd *polls, nfds_t count, int limit_ms)
+{
+    return poll(polls, count, limit_ms);
+}
+
+int __poll_chk(struct pollfd *polls, nfds_t count, int limit_ms, size_t room)
+{
+    if (room / sizeof(*polls) < count)
+        __chk_fail();
+    return poll(polls, count, limit_ms);
+}
+
+int __ppoll_chk(struct pollfd *polls, nfds_t count, const struct timespec *limit,
+                const sigset_t *mask, size_t room)
+{
+    if (room / sizeof(*polls) < count)
+        __chk_fail();
+    return ppoll(polls, count, limit, mask);
+}
+
+int __select(int count, fd_set *in, fd_set *out, fd_set *urgent, struct timeval *limit)
+{
+    return select(count, in, out, urgent, limit);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fdopen on a socket: libc reads and writes its streams by itself; these get functions of ours. */
+#include "hook/sdp_hook.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static ssize_t read_stream(void *cookie, char *buffer, size_t size)
+{
+    return read((int)(intptr_t)cookie, buffer, size);
+}
+
+/* All of it: libc counts what is missing as an error. */
+static ssize_t write_stream(void *cookie, const char *buffer, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t sent = write((int)(intptr_t)cookie, buffer + done, size - done);
+
+        if (sent < 0)
+            return done > 0 ? (ssize_t)done : 0;
+        done += (size_t)sent;
+    }
+    return (ssize_t)done;
+}
+
+static int seek_stream(void *cookie, off64_t *offset, int whence)
+{
+    (void)cookie;
+    (void)offset;
+    (void)whence;
+    errno = ESPIPE;
+    return -1;
+}
+
+static int close_stream(void *cookie)
+{
+    return close((int)(intptr_t)cookie);
+}
+
+FILE *fdopen(int fd, const char *mode)
+{
+    static const cookie_io_functions_t functions = {
+        .read = read_stream, .write = write_stream, .seek = seek_stream, .close = close_stream};
+    FILE *stream;
+
+    if (sdp_inside() || sdp_table_kind(fd) != SDP_NUMBER_SOCKET)
+        return SDP_NEXT(fdopen)(fd, mode);
+    stream = fopencookie((void *)(intptr_t)fd, mode, functions);
+    if (stream) {
+        stream->_fileno = fd; /* for fileno */
+        if (strchr(mode, 'e'))
+            (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    return stream;
+}
+
+FILE *_IO_fdopen(int fd, const char *mode)
+{
+    return fdopen(fd, mode);
+}

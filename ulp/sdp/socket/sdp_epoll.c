@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* epoll: the kernel's, in whose sets faces stand for converted sockets. */
+#include "connection/sdp_connection.h"
+#include "socket/sdp_calls.h"
+#include "socket/sdp_decide.h"
+#include "socket/sdp_interest.h"
+#include "socket/sdp_region.h"
+#include "socket/sdp_socket.h"
+#include "socket/sdp_swap.h"
+#include "socket/sdp_table.h"
+#include "socket/sdp_watched.h"
+
+#include <errno.h>
+
+int sdp_wait_epoll_control(int set, int operation, int number, struct epoll_event *event)
+{
+    struct sdp_socket *socket = sdp_socket_hold(number);
+    struct sdp_agree_wait wait;
+    int result;
+
+    if (!socket)
+        return SDP_KERNEL;
+    result = sdp_interest_change(socket, set, operation, number, event);
+    if (result == 0 && operation != EPOLL_CTL_DEL)
+        switch (sdp_decide_step(socket, SDP_POLLS, &wait)) {
+        case SDP_BY_KERNEL:
+            break;
+        case SDP_BY_CONNECTION:
+            sdp_swap_watch(socket);
+            (void)sdp_swap_show(socket);
+            break;
+        case SDP_MUST_WAIT:
+            if (sdp_wait_is_open(&wait, number))
+                sdp_decide_tell_writable(socket);
+            sdp_interests_wake(socket); /* whoever waits for the set watches it from now on */
+            break;
+        }
+    sdp_socket_release(socket);
+    return result;
+}
+
+/* What we put there to wake threads is not the program's. */
+static int without_wakes(struct epoll_event *events, int count)
+{
+    int kept = 0;
+
+    for (int i = 0; i < count; i++)
+        if (events[i].data.ptr != &sdp_interest_wake_mark)
+            events[kept++] = events[i];
+    return kept;
+}
+
+/* While a socket of the set may be undecided, in a poll of the set and what those wait for. */
+static int wait_beside(int set, struct epoll_event *events, int count,
+                       const struct timespec *deadline, const sigset_t *mask)
+{
+    struct pollfd polls[1 + SDP_WATCHED_MAX] = {{.fd = set, .events = POLLIN}};
+    struct sdp_watched watched;
+    const struct timespec *until;
+    int slept;
+    int result;
+
+    sdp_watched_start(&watched, &polls[1]);
+    sdp_watched_set(&watched, set);
+    until = sdp_watched_until(&watched, deadline);
+    slept = sdp_sleep(polls, 1 + sdp_watched_end(&watched), until, mask);
+    result = epoll_wait(set, events, count, 0);
+    return result == 0 && slept < 0 ? slept : result < 0 ? -errno : result;
+}
+
+static int wait_once(int set, struct epoll_event *events, int count,
+                     const struct timespec *deadline, const sigset_t *mask)
+{
+    if (sdp_socket_count(SDP_CONVERTED) > 0)
+        (void)sdp_progress();
+    if (sdp_socket_count(SDP_UNDECIDED) > 0)
+        return wait_beside(set, events, count, deadline, mask);
+    return sdp_sleep_epoll(set, events, count, deadline, mask);
+}
+
+int sdp_wait_epoll(int set, struct epoll_event *events, int count, const struct timespec *deadline,
+                   const sigset_t *mask)
+{
+    struct epoll_event first;
+    int result;
+
+    if (sdp_table_kind(set) != SDP_NUMBER_EPOLL || !events || count <= 0)
+        return SDP_KERNEL;
+    first = events[0];
+    sdp_kick_begin();
+    do {
+        result = wait_once(set, events, count, deadline, mask);
+        result = result > 0 ? without_wakes(events, result) : result;
+    } while (result == 0 && !sdp_is_over(deadline));
+    sdp_kick_end();
+    if (result <= 0)
+        events[0] = first; /* where nothing is told, nothing has changed */
+    return result;
+}

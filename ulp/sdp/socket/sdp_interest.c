@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "socket/sdp_interest.h"
+
+#include "socket/sdp_socket.h"
+#include "socket/sdp_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define HOW (EPOLLET | EPOLLONESHOT | EPOLLWAKEUP | EPOLLEXCLUSIVE)
+
+const char sdp_interest_wake_mark = 0;
+static _Atomic int wake_fd = -1;
+
+/* ---- The kernel's sets ---------------------------------------------------------------------- */
+
+/* Has a one-shot interest not fired yet? Only the kernel knows. */
+static bool is_armed(const struct sdp_interest *interest)
+{
+    char line[256];
+    FILE *info;
+    bool armed = true;
+    int number;
+    unsigned events;
+
+    (void)snprintf(line, sizeof(line), "/proc/self/fdinfo/%d", interest->set);
+    info = fopen(line, "re");
+    if (!info)
+        return true;
+    while (fgets(line, sizeof(line), info))
+        if (sscanf(line, "tfd: %d events: %x", &number, &events) == 2 && number == interest->number)
+            armed = (events & ~(unsigned)HOW) != 0;
+    (void)fclose(info);
+    return armed;
+}
+
+static int in_kernel(const struct sdp_interest *interest, int operation, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.u64 = interest->data};
+
+    return epoll_ctl(interest->set, operation, interest->number, &event) < 0 ? -errno : 0;
+}
+
+static void withdraw(struct sdp_interest *interest)
+{
+    if (interest->in_kernel && interest->events & EPOLLONESHOT)
+        interest->disarmed = !is_armed(interest);
+    if (interest->in_kernel)
+        (void)in_kernel(interest, EPOLL_CTL_DEL, 0);
+    interest->in_kernel = false;
+}
+
+void sdp_interests_withdraw(struct sdp_socket *socket)
+{
+    for (unsigned i = 0; i < socket->interests_count; i++)
+        withdraw(&socket->interests[i]);
+}
+
+void sdp_interests_restore(struct sdp_socket *socket)
+{
+    for (unsigned i = 0; i < socket->interests_count; i++) {
+        struct sdp_interest *interest = &socket->interests[i];
+
+        withdraw(interest);
+        if (!interest->disarmed)
+            interest->in_kernel = in_kernel(interest, EPOLL_CTL_ADD, interest->events) == 0;
+    }
+}
+
+void sdp_interests_tell_writable(struct sdp_socket *socket)
+{
+    for (unsigned i = 0; i < socket->interests_count; i++) {
+        struct sdp_interest *interest = &socket->interests[i];
+
+        if (interest->in_kernel || interest->disarmed || !(interest->events & EPOLLOUT))
+            continue;
+        interest->in_kernel =
+            in_kernel(interest, EPOLL_CTL_ADD, interest->events & (EPOLLOUT | HOW)) == 0;
+    }
+}
+
+/* ---- Those who wait ------------------------------------------------------------------------- */
+
+static int wake_descriptor(void)
+{
+    int fd = atomic_load(&wake_fd);
+    int made;
+
+    if (fd >= 0)
+        return fd;
+    made = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (made >= 0 && atomic_compare_exchange_strong(&wake_fd, &fd, made))
+        return made;
+    if (made >= 0)
+        (void)close(made);
+    return fd;
+}
+
+/* Edge-triggered: every write wakes one thread at each set. A set that has it stays as it is. */
+void sdp_interests_wake(struct sdp_socket *socket)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET,
+                                .data.ptr = (void *)(uintptr_t)&sdp_interest_wake_mark};
+    uint64_t one = 1;
+    int fd = wake_descriptor();
+
+    if (fd < 0)
+        return;
+    (void)pthread_mutex_lock(&socket->lock);
+    for (unsigned i = 0; i < socket->interests_count; i++)
+        (void)epoll_ctl(socket->interests[i].set, EPOLL_CTL_ADD, fd, &event);
+    (void)pthread_mutex_unlock(&socket->lock);
+    (void)!write(fd, &one, sizeof(one));
+}
+
+void sdp_interests_after_fork(void)
+{
+    int fd = atomic_exchange(&wake_fd, -1);
+
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+/* ---- The program's calls -------------------------------------------------------------------- */
+
+static struct sdp_interest *find(struct sdp_socket *socket, int set, int number)
+{
+    for (unsigned i = 0; i < socket->interests_count; i++)
+        if (socket->interests[i].set == set && socket->interests[i].number == number)
+            return &socket->interests[i];
+    return NULL;
+}
+
+static void drop(struct sdp_socket *socket, struct sdp_interest *interest)
+{
+    *interest = socket->interests[--socket->interests_count];
+}
+
+static int add(struct sdp_socket *socket, int set, int number, const struct epoll_event *event)
+{
+    struct sdp_interest *interest = &socket->interests[socket->interests_count];
+    int result;
+
+    if (socket->interests_count == SDP_INTERESTS_MAX)
+        return -ENOSPC;
+    *interest = (struct sdp_interest){.set = set, .number = number, .data = event->data.u64};
+    interest->events = event->events;
+    result = in_kernel(interest, EPOLL_CTL_ADD, event->events); /* has the kernel judge it, too */
+    if (result < 0)
+        return result;
+    interest->in_kernel = true;
+    socket->interests_count++;
+    if (atomic_load(&socket->state) == SDP_UNDECIDED)
+        withdraw(interest);
+    return 0;
+}
+
+static int modify(struct sdp_socket *socket, struct sdp_interest *interest,
+                  const struct epoll_event *event)
+{
+    int result = 0;
+
+    interest->data = event->data.u64;
+    if (atomic_load(&socket->state) == SDP_UNDECIDED)
+        withdraw(interest);
+    else
+        result =
+            in_kernel(interest, interest->in_kernel ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, event->events);
+    if (result < 0)
+        return result;
+    interest->in_kernel = atomic_load(&socket->state) != SDP_UNDECIDED;
+    interest->events = event->events;
+    interest->disarmed = false;
+    return 0;
+}
+
+void sdp_interest_set_made(int set)
+{
+    if (sdp_table_kind(set) != SDP_NUMBER_FREE)
+        return;
+    sdp_table_lock();
+    (void)sdp_table_set(set, SDP_NUMBER_EPOLL, NULL);
+    sdp_table_unlock();
+}
+
+int sdp_interest_change(struct sdp_socket *socket, int set, int operation, int number,
+                        const struct epoll_event *event)
+{
+    struct sdp_interest *interest;
+    int result = -EINVAL;
+
+    sdp_interest_set_made(set);
+    (void)pthread_mutex_lock(&socket->lock);
+    interest = find(socket, set, number);
+    if (operation == EPOLL_CTL_ADD)
+        result = interest ? -EEXIST : event ? add(socket, set, number, event) : -EFAULT;
+    else if (!interest)
+        result = -ENOENT;
+    else if (operation == EPOLL_CTL_MOD)
+        result = event ? modify(socket, interest, event) : -EFAULT;
+    else if (operation == EPOLL_CTL_DEL) {
+        withdraw(interest);
+        drop(socket, interest);
+        result = 0;
+    }
+    (void)pthread_mutex_unlock(&socket->lock);
+    return result;
+}
+
+static void forget(struct sdp_socket *socket, int number, void *context)
+{
+    const int *set = context;
+
+    (void)number;
+    (void)pthread_mutex_lock(&socket->lock);
+    for (unsigned i = socket->interests_count; i-- > 0;)
+        if (socket->interests[i].set == *set)
+            drop(socket, &socket->interests[i]);
+    (void)pthread_mutex_unlock(&socket->lock);
+}
+
+void sdp_interests_forget(int set)
+{
+    sdp_socket_each(forget, &set);
+}
+
+bool sdp_interested(const struct sdp_socket *socket, int set)
+{
+    for (unsigned i = 0; i < socket->interests_count; i++)
+        if (socket->interests[i].set == set)
+            return true;
+    return false;
+}
+
+bool sdp_interested_in_edges(const struct sdp_socket *socket)
+{
+    for (unsigned i = 0; i < socket->interests_count; i++)
+        if (socket->interests[i].events & EPOLLET)
+            return true;
+    return false;
+}

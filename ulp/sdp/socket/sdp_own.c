@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "socket/sdp_own.h"
+
+#include "socket/sdp_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define ABOVE_MAX  65536 /* numbers above the program's limit */
+#define SHARE      32    /* of a limit that cannot be raised: this part is ours */
+#define PER_SOCKET 2     /* descriptors besides the program's own */
+
+static struct rlimit seen; /* the program's */
+static struct rlimit ours; /* the kernel's */
+static unsigned own_max;   /* descriptors */
+static unsigned first;
+
+void sdp_own_start(void)
+{
+    rlim_t above;
+
+    if (getrlimit(RLIMIT_NOFILE, &seen) < 0)
+        return;
+    ours = seen;
+    above = seen.rlim_max - seen.rlim_cur < ABOVE_MAX ? seen.rlim_max - seen.rlim_cur : ABOVE_MAX;
+    if (above >= seen.rlim_cur / SHARE) {
+        ours.rlim_cur = seen.rlim_cur + above;
+        first = (unsigned)seen.rlim_cur;
+        own_max = (unsigned)above;
+    } else {
+        first = (unsigned)(seen.rlim_cur - seen.rlim_cur / SHARE);
+        own_max = (unsigned)(seen.rlim_cur / SHARE);
+    }
+    sdp_own_limit_raise();
+}
+
+void sdp_own_limit_raise(void)
+{
+    if (ours.rlim_cur != seen.rlim_cur)
+        (void)setrlimit(RLIMIT_NOFILE, &ours);
+}
+
+void sdp_own_limit_restore(void)
+{
+    if (ours.rlim_cur != seen.rlim_cur)
+        (void)setrlimit(RLIMIT_NOFILE, &seen);
+}
+
+int sdp_own_limit(const struct rlimit *set, struct rlimit *got)
+{
+    struct rlimit was = seen;
+
+    if (set) {
+        struct rlimit want = *set;
+
+        if (set->rlim_cur > set->rlim_max)
+            return -EINVAL;
+        if (want.rlim_cur < ours.rlim_cur)
+            want.rlim_cur = ours.rlim_cur < want.rlim_max ? ours.rlim_cur : want.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &want) < 0)
+            return -errno;
+        ours = want;
+        seen = *set;
+    }
+    if (got)
+        *got = was;
+    return 0;
+}
+
+static unsigned count_own(void)
+{
+    unsigned count = 0;
+
+    for (int fd = sdp_table_next(first, ~0u); fd >= 0; fd = sdp_table_next((unsigned)fd + 1, ~0u))
+        count += sdp_table_kind(fd) == SDP_NUMBER_OWN;
+    return count;
+}
+
+int sdp_own_keep(int fd)
+{
+    int flags = fd < 0 ? -1 : fcntl(fd, F_GETFD);
+    int high = -1;
+
+    if (flags < 0)
+        return fd;
+    if ((unsigned)fd < first)
+        high = fcntl(fd, flags & FD_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, (int)first);
+    if (high >= 0)
+        (void)close(fd);
+    else
+        high = fd;
+    sdp_table_lock();
+    (void)sdp_table_set(high, SDP_NUMBER_OWN, NULL);
+    sdp_table_unlock();
+    return high;
+}
+
+bool sdp_own_room(void)
+{
+    static atomic_bool told;
+
+    if (count_own() + PER_SOCKET <= own_max)
+        return true;
+    if (!atomic_exchange(&told, true))
+        (void)dprintf(STDERR_FILENO,
+                      "libitsdp: the limit of open files (%llu) leaves no room for more SDP "
+                      "sockets: new ones stay TCP\n",
+                      (unsigned long long)seen.rlim_max);
+    return false;
+}

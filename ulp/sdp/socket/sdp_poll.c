@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* poll and select: the kernel's, with faces among the descriptors, and sockets being decided. */
+#include "connection/sdp_connection.h"
+#include "socket/sdp_calls.h"
+#include "socket/sdp_decide.h"
+#include "socket/sdp_region.h"
+#include "socket/sdp_socket.h"
+#include "socket/sdp_swap.h"
+#include "socket/sdp_table.h"
+#include "socket/sdp_watched.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define READABLE (POLLIN | POLLRDNORM | POLLRDHUP)
+#define ON_STACK 64
+
+/* What is asked of the kernel on behalf of the program's poll. */
+struct round {
+    struct pollfd *polls; /* the program's, then those of sockets being decided, then the kick */
+    const struct pollfd *asked; /* the program's own */
+    nfds_t count;
+    struct sdp_watched others; /* behind them */
+    int ready;                 /* known without the kernel */
+};
+
+/* POLLIN and its like, as the kernel gives them for TCP. */
+static short as_poll(unsigned events, short asked)
+{
+    unsigned all = events & (POLLIN | POLLOUT | POLLPRI | POLLRDHUP);
+
+    if (events & POLLIN)
+        all |= POLLRDNORM;
+    if (events & POLLOUT)
+        all |= POLLWRNORM;
+    return (short)((all & (unsigned)asked) | (events & (POLLERR | POLLHUP)));
+}
+
+/* One of the program's descriptors, before the sleep. */
+static void prepare(struct round *round, struct pollfd *poll)
+{
+    struct sdp_socket *socket = poll->fd < 0 ? NULL : sdp_socket_hold(poll->fd);
+    struct sdp_agree_wait wait;
+
+    poll->revents = 0;
+    if (!socket) {
+        if (poll->fd >= 0 && sdp_table_kind(poll->fd) == SDP_NUMBER_EPOLL)
+            sdp_watched_set(&round->others, poll->fd);
+        return;
+    }
+    switch (sdp_decide_step(socket, SDP_POLLS, &wait)) {
+    case SDP_BY_KERNEL:
+        break;
+    case SDP_BY_CONNECTION:
+        poll->revents = as_poll(sdp_swap_show(socket), poll->events);
+        round->ready += poll->revents != 0;
+        break;
+    case SDP_MUST_WAIT:
+        sdp_watched_add(&round->others, &wait);
+        poll->events =
+            (short)(sdp_wait_is_open(&wait, poll->fd) ? poll->events & ~(READABLE | POLLPRI) : 0);
+        break;
+    }
+    sdp_socket_release(socket);
+}
+
+/* And after it, with what the program has asked. true: it counts. */
+static bool finish(struct pollfd *poll, short asked)
+{
+    struct sdp_socket *socket = poll->fd < 0 ? NULL : sdp_socket_hold(poll->fd);
+    struct sdp_agree_wait wait;
+
+    if (!socket)
+        return poll->revents != 0;
+    if (sdp_decide_step(socket, SDP_POLLS, &wait) == SDP_BY_CONNECTION)
+        poll->revents = as_poll(sdp_swap_show(socket), asked);
+    sdp_socket_release(socket);
+    return poll->revents != 0;
+}
+
+/* -errno, or how many are ready; 0: look again, or the time is over. */
+static int one_round(struct round *round, const struct timespec *deadline, const sigset_t *mask)
+{
+    static const struct timespec over = {0, 0};
+    const struct timespec *until;
+    nfds_t all;
+    int result;
+
+    sdp_watched_start(&round->others, round->polls + round->count);
+    round->ready = 0;
+    for (nfds_t i = 0; i < round->count; i++)
+        prepare(round, &round->polls[i]);
+    until = sdp_watched_until(&round->others, round->ready ? &over : deadline);
+    all = round->count + sdp_watched_end(&round->others);
+    result = sdp_sleep(round->polls, all, until, mask);
+    if (result < 0)
+        return result;
+    result = 0;
+    for (nfds_t i = 0; i < round->count; i++)
+        result += finish(&round->polls[i], round->asked[i].events);
+    return result;
+}
+
+static int poll_on(struct pollfd *copy, struct pollfd *polls, nfds_t count,
+                   const struct timespec *deadline, const sigset_t *mask)
+{
+    struct round round = {.polls = copy, .asked = polls, .count = count};
+    int result = 0;
+
+    sdp_kick_begin();
+    for (;;) {
+        memcpy(copy, polls, count * sizeof(*polls));
+        result = one_round(&round, deadline, mask);
+        if (result != 0 || sdp_is_over(deadline))
+            break;
+    }
+    sdp_kick_end();
+    for (nfds_t i = 0; result >= 0 && i < count; i++)
+        polls[i].revents = copy[i].revents;
+    return result;
+}
+
+bool sdp_nothing_to_wait_for(void)
+{
+    return sdp_socket_count(SDP_UNDECIDED) == 0 && sdp_socket_count(SDP_CONVERTED) == 0;
+}
+
+/* Is there anything that the kernel alone would not get right? */
+static bool is_ours(const struct pollfd *polls, nfds_t count)
+{
+    for (nfds_t i = 0; i < count; i++) {
+        struct sdp_socket *socket;
+        bool ours;
+
+        if (polls[i].fd < 0)
+            continue;
+        if (sdp_table_kind(polls[i].fd) == SDP_NUMBER_EPOLL)
+            return true;
+        socket = sdp_socket_hold(polls[i].fd);
+        if (!socket)
+            continue;
+        ours = atomic_load(&socket->state) >= SDP_UNDECIDED;
+        sdp_socket_release(socket);
+        if (ours)
+            return true;
+    }
+    return false;
+}
+
+int sdp_wait_poll(struct pollfd *polls, nfds_t count, const struct timespec *deadline,
+                  const sigset_t *mask)
+{
+    struct pollfd on_stack[ON_STACK + SDP_WATCHED_MAX];
+    struct pollfd *copy = on_stack;
+    size_t size = (count + SDP_WATCHED_MAX) * sizeof(*copy);
+    int result;
+
+    if (!is_ours(polls, count))
+        return SDP_KERNEL;
+    if (count > ON_STACK)
+        copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED)
+        return -ENOMEM;
+    result = poll_on(copy, polls, count, deadline, mask);
+    if (copy != on_stack)
+        (void)munmap(copy, size);
+    return result;
+}
+
+/* ---- select --------------------------------------------------------------------------------- */
+
+/* Which events stand for a set, asked and given: as the kernel has it. */
+static const struct {
+    short asked;
+    short given;
+} meanings[3] = {{POLLIN, POLLIN | POLLRDNORM | POLLHUP | POLLERR},
+                 {POLLOUT, POLLOUT | POLLWRNORM | POLLERR},
+                 {POLLPRI, POLLPRI}};
+
+static nfds_t polls_of_sets(int count, fd_set *const sets[3], struct pollfd polls[FD_SETSIZE])
+{
+    nfds_t used = 0;
+
+    for (int fd = 0; fd < count; fd++) {
+        short asked = 0;
+
+        for (unsigned i = 0; i < 3; i++)
+            if (sets[i] && FD_ISSET(fd, sets[i]))
+                asked = (short)(asked | meanings[i].asked);
+        if (asked)
+            polls[used++] = (struct pollfd){.fd = fd, .events = asked};
+    }
+    return used;
+}
+
+static int sets_of_polls(fd_set *const sets[3], const struct pollfd *polls, nfds_t used)
+{
+    int result = 0;
+
+    for (nfds_t i = 0; i < used; i++)
+        if (polls[i].revents & POLLNVAL)
+            return -EBADF;
+    for (nfds_t i = 0; i < used; i++)
+        for (unsigned j = 0; j < 3; j++) {
+            if (!sets[j] || !FD_ISSET(polls[i].fd, sets[j]))
+                continue;
+            if (polls[i].revents & meanings[j].given && polls[i].events & meanings[j].asked)
+                result++;
+            else
+                FD_CLR(polls[i].fd, sets[j]);
+        }
+    return result;
+}
+
+int sdp_wait_select(int count, fd_set *in, fd_set *out, fd_set *urgent,
+                    const struct timespec *deadline, const sigset_t *mask)
+{
+    fd_set *const sets[3] = {in, out, urgent};
+    struct pollfd polls[FD_SETSIZE];
+    nfds_t used;
+    int result;
+
+    if (count < 0 || count > FD_SETSIZE)
+        return SDP_KERNEL;
+    used = polls_of_sets(count, sets, polls);
+    result = sdp_wait_poll(polls, used, deadline, mask);
+    if (result == SDP_KERNEL || result < 0)
+        return result;
+    return sets_of_polls(sets, polls, used);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "connection/sdp_connection.h"
+#include "socket/sdp_calls.h"
+#include "socket/sdp_decide.h"
+#include "socket/sdp_interest.h"
+#include "socket/sdp_own.h"
+#include "socket/sdp_region.h"
+#include "socket/sdp_socket.h"
+#include "socket/sdp_table.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* How long what was sent may take to leave before the process becomes another program. */
+#define EXEC_DRAIN_US 1000000
+#define EXIT_DRAIN_US 5000000
+
+void sdp_process_before_fork(void)
+{
+    sdp_agree_before_fork();
+    sdp_before_fork();
+    sdp_table_lock();
+}
+
+void sdp_process_after_fork(bool child)
+{
+    if (!child) {
+        sdp_table_unlock();
+        sdp_after_fork_parent();
+        sdp_agree_after_fork_parent();
+        return;
+    }
+    sdp_socket_after_fork();
+    sdp_kick_after_fork();
+    sdp_interests_after_fork();
+    sdp_after_fork_child();
+    sdp_agree_after_fork_child();
+}
+
+/* ---- exit ----------------------------------------------------------------------------------- */
+
+void sdp_process_exits(void)
+{
+    struct timespec deadline;
+
+    if (sdp_socket_count(SDP_CONVERTED) == 0)
+        return;
+    for (int number = sdp_table_next(0, INT_MAX); number >= 0;
+         number = sdp_table_next((unsigned)number + 1, INT_MAX))
+        if (sdp_table_kind(number) == SDP_NUMBER_SOCKET)
+            (void)sdp_number_close(number);
+    sdp_drain(sdp_deadline(&deadline, EXIT_DRAIN_US));
+}
+
+/* ---- exec ----------------------------------------------------------------------------------- */
+
+/* What stood in the numbers, in case that the call fails. */
+static struct {
+    int number;
+    int face;
+} replaced[64];
+static unsigned replaced_count;
+
+/* A socket that reads an end of file and cannot be written. */
+static int open_dead(void)
+{
+    struct sdp_face face;
+    int fd;
+
+    if (sdp_face_open(&face, &fd) < 0)
+        return -1;
+    (void)shutdown(fd, SHUT_RDWR);
+    sdp_face_close(&face);
+    return fd;
+}
+
+static void replace(struct sdp_socket *socket, int number, void *context)
+{
+    int flags = fcntl(number, F_GETFD);
+    const int *dead = context;
+
+    if (flags < 0 || flags & FD_CLOEXEC || atomic_load(&socket->state) != SDP_CONVERTED)
+        return;
+    (void)dprintf(STDERR_FILENO,
+                  "libitsdp: descriptor %d is an SDP connection, which cannot go on over exec: the "
+                  "new program finds it shut\n",
+                  number);
+    if (replaced_count < sizeof(replaced) / sizeof(replaced[0])) {
+        replaced[replaced_count].number = number;
+        replaced[replaced_count++].face = fcntl(number, F_DUPFD_CLOEXEC, 3);
+    }
+    (void)dup2(*dead, number);
+}
+
+/* What the next program inherits, and is not decided, is TCP if that is still open. */
+static void leave_to_kernel(int number)
+{
+    struct sdp_socket *socket = sdp_socket_hold(number);
+    int flags = fcntl(number, F_GETFD);
+
+    if (!socket)
+        return;
+    if (flags >= 0 && !(flags & FD_CLOEXEC) && atomic_load(&socket->state) == SDP_UNDECIDED)
+        (void)sdp_decide_tcp(socket);
+    sdp_socket_release(socket);
+}
+
+void sdp_process_before_spawn(void)
+{
+    for (int number = -1; sdp_socket_count(SDP_UNDECIDED) > 0;) {
+        number = sdp_table_next((unsigned)number + 1, INT_MAX);
+        if (number < 0)
+            break;
+        leave_to_kernel(number);
+    }
+    sdp_own_limit_restore();
+}
+
+void sdp_process_before_exec(void)
+{
+    struct timespec deadline;
+    int dead;
+
+    sdp_process_before_spawn();
+    if (sdp_socket_count(SDP_CONVERTED) > 0) {
+        sdp_drain(sdp_deadline(&deadline, EXEC_DRAIN_US));
+        dead = open_dead();
+        replaced_count = 0;
+        sdp_table_lock();
+        sdp_socket_each(replace, &dead);
+        sdp_table_unlock();
+        if (dead >= 0)
+            (void)close(dead);
+    }
+}
+
+void sdp_process_exec_failed(void)
+{
+    sdp_own_limit_raise();
+    for (; replaced_count > 0; replaced_count--) {
+        int face = replaced[replaced_count - 1].face;
+
+        (void)dup2(face, replaced[replaced_count - 1].number);
+        (void)close(face);
+    }
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "socket/sdp_region.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+__thread struct sdp_thread sdp_thread __attribute__((tls_model("initial-exec")));
+
+static void nothing(void)
+{
+}
+void (*sdp_run_deferred)(void) = nothing;
+int (*sdp_kernel_ppoll)(struct pollfd *polls, nfds_t count, const struct timespec *limit,
+                        const sigset_t *mask) = ppoll;
+int (*sdp_kernel_epoll_pwait)(int set, struct epoll_event *events, int count, int limit_ms,
+                              const sigset_t *mask) = epoll_pwait;
+
+const struct timespec *sdp_deadline(struct timespec *deadline, long long microseconds)
+{
+    if (microseconds < 0)
+        return NULL;
+    (void)clock_gettime(CLOCK_MONOTONIC, deadline);
+    deadline->tv_sec += microseconds / 1000000;
+    deadline->tv_nsec += microseconds % 1000000 * 1000;
+    if (deadline->tv_nsec >= NS_PER_S) {
+        deadline->tv_nsec -= NS_PER_S;
+        deadline->tv_sec++;
+    }
+    return deadline;
+}
+
+const struct timespec *sdp_time_left(struct timespec *left, const struct timespec *deadline)
+{
+    if (!deadline)
+        return NULL;
+    (void)clock_gettime(CLOCK_MONOTONIC, left);
+    left->tv_sec = deadline->tv_sec - left->tv_sec;
+    left->tv_nsec = deadline->tv_nsec - left->tv_nsec;
+    if (left->tv_nsec < 0) {
+        left->tv_nsec += NS_PER_S;
+        left->tv_sec--;
+    }
+    if (left->tv_sec < 0)
+        *left = (struct timespec){0};
+    return left;
+}
+
+/* Leaves the region for a sleep. false: a handler has run instead. */
+static bool step_out(unsigned *depth)
+{
+    *depth = sdp_thread.depth;
+    sdp_thread.depth = 0;
+    if (!sdp_thread.deferred)
+        return true;
+    sdp_run_deferred();
+    return false;
+}
+
+int sdp_sleep(struct pollfd *polls, nfds_t count, const struct timespec *deadline,
+              const sigset_t *mask)
+{
+    struct timespec left;
+    const struct timespec *limit = sdp_time_left(&left, deadline);
+    int result = -EINTR;
+    unsigned depth;
+
+    if (step_out(&depth)) {
+        result = sdp_kernel_ppoll(polls, count, limit, mask);
+        result = result < 0 ? -errno : result;
+    }
+    sdp_thread.depth = depth;
+    return result;
+}
+
+/* Rounded up, so that nobody wakes too early. */
+static int milliseconds_left(const struct timespec *deadline)
+{
+    struct timespec left;
+
+    if (!sdp_time_left(&left, deadline))
+        return -1;
+    if (left.tv_sec >= INT_MAX / 1000)
+        return INT_MAX;
+    return (int)(left.tv_sec * 1000 + (left.tv_nsec + 999999) / 1000000);
+}
+
+int sdp_sleep_epoll(int set, struct epoll_event *events, int count, const struct timespec *deadline,
+                    const sigset_t *mask)
+{
+    int limit = milliseconds_left(deadline);
+    int result = -EINTR;
+    unsigned depth;
+
+    if (step_out(&depth)) {
+        result = sdp_kernel_epoll_pwait(set, events, count, limit, mask);
+        result = result < 0 ? -errno : result;
+    }
+    sdp_thread.depth = depth;
+    return result;
+}
+
+/* ---- Kicks ---------------------------------------------------------------------------------- */
+
+static _Atomic int kick_fd = -1;
+static atomic_uint sleepers;
+
+int sdp_kick_fd(void)
+{
+    int fd = atomic_load(&kick_fd);
+
+    if (fd < 0) {
+        int made = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+        if (made < 0)
+            return -1;
+        if (atomic_compare_exchange_strong(&kick_fd, &fd, made))
+            return made;
+        (void)close(made);
+    }
+    return fd;
+}
+
+void sdp_kick_begin(void)
+{
+    (void)atomic_fetch_add(&sleepers, 1);
+}
+
+/* The last one of those who may have slept takes the kick away. */
+void sdp_kick_end(void)
+{
+    int fd = atomic_load(&kick_fd);
+    uint64_t count;
+
+    if (atomic_fetch_sub(&sleepers, 1) == 1 && fd >= 0)
+        (void)!read(fd, &count, sizeof(count));
+}
+
+void sdp_kick(void)
+{
+    int fd = atomic_load(&kick_fd);
+    uint64_t one = 1;
+
+    if (fd >= 0 && atomic_load(&sleepers) > 0)
+        (void)!write(fd, &one, sizeof(one));
+}
+
+/* The parent's is not the child's: a new one is made when it is needed. */
+void sdp_kick_after_fork(void)
+{
+    int fd = atomic_exchange(&kick_fd, -1);
+
+    if (fd >= 0)
+        (void)close(fd);
+    atomic_store(&sleepers, 0);
+}

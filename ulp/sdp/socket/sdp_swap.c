@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "socket/sdp_swap.h"
+
+#include "connection/sdp_connection.h"
+#include "face/sdp_face.h"
+#include "socket/sdp_interest.h"
+#include "socket/sdp_own.h"
+#include "socket/sdp_socket.h"
+#include "socket/sdp_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <unistd.h>
+
+/* ---- What the face shows -------------------------------------------------------------------- */
+
+/* With the socket's lock. */
+static void show(struct sdp_socket *socket, unsigned events)
+{
+    unsigned shown = events & ~(SDP_NEWS | POLLPRI);
+    unsigned news = events & SDP_NEWS ? shown & (POLLIN | POLLOUT) : 0;
+
+    if (events & POLLPRI)
+        shown |= POLLIN; /* for those who ask for POLLPRI: they are woken, and look */
+    if (socket->numbers_count > 0)
+        sdp_face_show(&socket->face, socket->numbers[0], shown, news);
+}
+
+static void changed(void *context, unsigned events)
+{
+    struct sdp_socket *socket = context;
+
+    (void)pthread_mutex_lock(&socket->lock);
+    socket->changes++;
+    show(socket, events);
+    (void)pthread_mutex_unlock(&socket->lock);
+}
+
+/* sdp_events may call `changed`: it is asked without the lock, and again if that came between. */
+unsigned sdp_swap_show(struct sdp_socket *socket)
+{
+    unsigned events;
+    unsigned changes;
+
+    (void)pthread_mutex_lock(&socket->lock);
+    do {
+        changes = socket->changes;
+        (void)pthread_mutex_unlock(&socket->lock);
+        events = sdp_events(socket->connection);
+        (void)pthread_mutex_lock(&socket->lock);
+    } while (changes != socket->changes);
+    show(socket, events);
+    (void)pthread_mutex_unlock(&socket->lock);
+    return events;
+}
+
+void sdp_swap_watch(struct sdp_socket *socket)
+{
+    bool news;
+
+    (void)pthread_mutex_lock(&socket->lock);
+    news = atomic_load(&socket->flags) & O_ASYNC || sdp_interested_in_edges(socket);
+    (void)pthread_mutex_unlock(&socket->lock);
+    sdp_watch(socket->connection, news ? SDP_WATCH_NEWS : SDP_WATCH_EVENTS);
+}
+
+/* ---- What the program has set --------------------------------------------------------------- */
+
+static void remember(struct sdp_socket *socket, int fd)
+{
+    static const int limits[] = {SO_RCVTIMEO, SO_SNDTIMEO};
+    socklen_t length;
+
+    atomic_store(&socket->flags, fcntl(fd, F_GETFL) & (O_NONBLOCK | O_ASYNC));
+    for (unsigned i = 0; i < 2; i++) {
+        length = sizeof(socket->time_limits[i]);
+        (void)getsockopt(fd, SOL_SOCKET, limits[i], &socket->time_limits[i], &length);
+        socket->name_lengths[i] = sizeof(socket->names[i]);
+    }
+    length = sizeof(socket->linger);
+    (void)getsockopt(fd, SOL_SOCKET, SO_LINGER, &socket->linger, &length);
+    (void)getsockname(fd, (struct sockaddr *)&socket->names[0], &socket->name_lengths[0]);
+    (void)getpeername(fd, (struct sockaddr *)&socket->names[1], &socket->name_lengths[1]);
+}
+
+/* The signal goes to the same owner, and names the same number. */
+static void carry_async(struct sdp_socket *socket, int stream, int number)
+{
+    struct f_owner_ex owner;
+    int signal = fcntl(stream, F_GETSIG);
+
+    if (fcntl(stream, F_GETOWN_EX, &owner) == 0 && owner.pid != 0)
+        (void)fcntl(number, F_SETOWN_EX, &owner);
+    if (signal > 0)
+        (void)fcntl(number, F_SETSIG, signal);
+    if (atomic_load(&socket->flags) & O_ASYNC) {
+        (void)fcntl(stream, F_SETFL, fcntl(stream, F_GETFL) & ~O_ASYNC);
+        (void)fcntl(number, F_SETFL, O_NONBLOCK | O_ASYNC);
+    }
+}
+
+/* Options that a connection has besides those of its stream. */
+struct carried {
+    int oob_inline;
+    int low_water;
+};
+
+static struct carried read_options(int fd)
+{
+    struct carried carried = {0, 1};
+    socklen_t length = sizeof(int);
+
+    (void)getsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &carried.oob_inline, &length);
+    (void)getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &carried.low_water, &length);
+    return carried;
+}
+
+static void carry_options(struct sdp_connection *connection, struct carried carried)
+{
+    if (carried.oob_inline)
+        (void)sdp_set_option(connection, SDP_OOB_INLINE, 1);
+    if (carried.low_water > 1)
+        (void)sdp_set_option(connection, SDP_LOW_WATER, carried.low_water);
+}
+
+/* ---- The change ----------------------------------------------------------------------------- */
+
+/* `fd` in all numbers, with sdp_table_lock and the socket's. */
+static void stand_in(struct sdp_socket *socket, int fd)
+{
+    for (unsigned i = 0; i < socket->numbers_count; i++) {
+        int number = socket->numbers[i];
+        int flags = fcntl(number, F_GETFD);
+
+        (void)dup3(fd, number, flags >= 0 && flags & FD_CLOEXEC ? O_CLOEXEC : 0);
+    }
+}
+
+static void change(struct sdp_socket *socket, int from, int to)
+{
+    sdp_table_lock();
+    (void)pthread_mutex_lock(&socket->lock);
+    sdp_interests_withdraw(socket);
+    stand_in(socket, to);
+    if (socket->numbers_count > 0)
+        carry_async(socket, from, socket->numbers[0]);
+    sdp_interests_restore(socket);
+    (void)pthread_mutex_unlock(&socket->lock);
+    sdp_table_unlock();
+}
+
+/* A number of our own for the stream. */
+static int keep_stream(struct sdp_socket *socket)
+{
+    int fd = -1;
+
+    (void)pthread_mutex_lock(&socket->lock);
+    if (socket->numbers_count > 0)
+        fd = fcntl(socket->numbers[0], F_DUPFD_CLOEXEC, 3);
+    (void)pthread_mutex_unlock(&socket->lock);
+    return sdp_own_keep(fd);
+}
+
+static bool start(struct sdp_socket *socket, int stream, int face, bool active,
+                  const struct sdp_settings *settings)
+{
+    struct sdp_notify notify = {.changed = changed, .context = socket};
+    struct carried carried = read_options(stream);
+    int result;
+
+    remember(socket, stream);
+    change(socket, stream, face);
+    result = sdp_connection_start(stream, active ? SDP_ACTIVE : SDP_PASSIVE, settings, &notify,
+                                  &socket->connection);
+    if (result == 0) {
+        carry_options(socket->connection, carried);
+        return true;
+    }
+    socket->connection = NULL;
+    change(socket, face, stream);
+    (void)fcntl(stream, F_SETFL, atomic_load(&socket->flags));
+    return false;
+}
+
+bool sdp_swap(struct sdp_socket *socket, bool active, const struct sdp_settings *settings)
+{
+    int stream = keep_stream(socket);
+    int face = -1;
+    bool started = false;
+
+    if (stream < 0)
+        return false;
+    if (sdp_face_open(&socket->face, &face) == 0) {
+        started = start(socket, stream, face, active, settings);
+        (void)close(face);
+        if (!started)
+            sdp_face_close(&socket->face);
+    }
+    if (!started) {
+        (void)shutdown(stream, SHUT_RDWR);
+        (void)close(stream);
+        return false;
+    }
+    sdp_swap_watch(socket);
+    (void)sdp_swap_show(socket);
+    return true;
+}
