@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Processes that fork: a connection goes on where it is used first, and its peer notices nothing. */
+/* Processes that fork: a connection goes on where it is used first; its peer notices nothing. */
 #include "sdp_kit.h"
 
 #include <errno.h>
