@@ -161,6 +161,14 @@ void sdp_on_event(struct sdp_connection *connection, const it_event_t *event)
 
 bool sdp_take(struct sdp_connection *connection)
 {
+    if (connection->driver || connection->buried)
+        return false;
+    sdp_be_quiet(connection);
+    return sdp_take_here(connection);
+}
+
+bool sdp_take_here(struct sdp_connection *connection)
+{
     it_event_t events[BATCH];
     size_t count;
     bool taken = false;

@@ -105,6 +105,7 @@ struct sdp_connection {
     bool more; /* MSG_MORE of the last call */
 
     /* Waiting. */
+    bool quiet;       /* a call is under way and takes events: the callback does not run */
     bool driver;      /* a thread sleeps on the EVD */
     bool held;        /* no thread may become the driver: the process forks */
     uint32_t waiters; /* on turn */
@@ -153,6 +154,8 @@ int sdp_wait(struct sdp_connection *connection, const struct timespec *deadline)
 /* The same, while another thread works for this one. */
 int sdp_wait_turn(struct sdp_connection *connection, const struct timespec *deadline);
 void sdp_wake_waiters(struct sdp_connection *connection);
+/* What comes from now on is this call's to take, until it leaves. */
+void sdp_be_quiet(struct sdp_connection *connection);
 /* The callback of its EVD. */
 void sdp_callback(it_evd_handle_t evd, void *connection);
 
@@ -161,6 +164,8 @@ void sdp_callback(it_evd_handle_t evd, void *connection);
 void sdp_on_event(struct sdp_connection *connection, const it_event_t *event);
 /* Takes what has arrived, unless a driver does. True: there was something. */
 bool sdp_take(struct sdp_connection *connection);
+/* The same in the callback. */
+bool sdp_take_here(struct sdp_connection *connection);
 /* Sends what can be sent. */
 void sdp_push(struct sdp_connection *connection);
 /* The connection ends now, with an error for the program. */

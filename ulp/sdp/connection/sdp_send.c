@@ -102,7 +102,7 @@ static int send_all(struct sdp_connection *connection, struct cursor *cursor, in
         if (cursor->left == 0)
             return 0;
         sdp_push(connection);
-        if (ring_room(connection) > 0 || sdp_take(connection))
+        if (ring_room(connection) > 0 || ((flags & MSG_DONTWAIT) && sdp_take(connection)))
             continue;
         error = (flags & MSG_DONTWAIT) ? EAGAIN : sdp_wait(connection, deadline);
     }

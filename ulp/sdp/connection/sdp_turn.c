@@ -33,3 +33,11 @@ int sdp_wait_turn(struct sdp_connection *connection, const struct timespec *dead
         return EAGAIN;
     return error == EINTR ? EINTR : 0;
 }
+
+void sdp_be_quiet(struct sdp_connection *connection)
+{
+    if (connection->quiet)
+        return;
+    connection->quiet = true;
+    (void)itx_evd_arm(connection->evd, ITX_EVD_ARM_NONE);
+}

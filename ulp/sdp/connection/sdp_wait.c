@@ -37,6 +37,10 @@ void sdp_leave(struct sdp_connection *connection)
     sdp_push(connection);
     sdp_tell(connection);
     sdp_wake_waiters(connection);
+    if (connection->quiet && !connection->driver) {
+        connection->quiet = false;
+        (void)itx_evd_arm(connection->evd, ITX_EVD_ARM_OFF);
+    }
     (void)pthread_mutex_unlock(&connection->lock);
 }
 
@@ -61,8 +65,8 @@ static int drive(struct sdp_connection *connection, uint64_t timeout)
     it_status_t status;
 
     connection->driver = true;
-    /* Silent, the callback leaves everything to us, and the EVD may be waited for. */
-    (void)itx_evd_arm(connection->evd, ITX_EVD_ARM_NONE);
+    /* The EVD may be waited for while its callback is silent. */
+    sdp_be_quiet(connection);
     (void)pthread_mutex_unlock(&connection->lock);
     status = itx_evd_wait_n(connection->evd, timeout, BATCH, events, &count, NULL);
     (void)pthread_mutex_lock(&connection->lock);
@@ -71,7 +75,6 @@ static int drive(struct sdp_connection *connection, uint64_t timeout)
         count = 0;
     for (size_t i = 0; i < count; i++)
         sdp_on_event(connection, &events[i]);
-    (void)itx_evd_arm(connection->evd, ITX_EVD_ARM_OFF);
     sdp_push(connection);
     sdp_wake_waiters(connection);
     if (status == IT_ERR_TIMEOUT_EXPIRED)
@@ -117,7 +120,7 @@ void sdp_callback(it_evd_handle_t evd, void *argument)
             until.tv_sec++;
         }
     } while (pthread_mutex_clocklock(&connection->lock, CLOCK_MONOTONIC, &until) != 0);
-    (void)sdp_take(connection);
+    (void)sdp_take_here(connection);
     sdp_leave(connection);
 }
 
