@@ -353,8 +353,7 @@ static void hello(struct wire *wire)
     CHECK(wire_get(pdu.iser + 2, 2) >= 1);
 }
 
-/* What is sent leaves in one segment when the socket is let go. */
-static void hold_back(struct wire *wire, bool hold)
+void wire_hold_back(struct wire *wire, bool hold)
 {
     int value = hold;
 
@@ -431,11 +430,11 @@ void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way
     wire_begin(wire, bhs, 0x43, 0x87);
     memcpy(bhs + 8, "\x40\x00\x01\x37\x00\x00", 6);
     bhs[13] = (unsigned char)way;
-    hold_back(wire, way == WIRE_CONVERT_EARLY);
+    wire_hold_back(wire, way == WIRE_CONVERT_EARLY);
     wire_send(wire, bhs, text.data, text.len);
     if (way == WIRE_CONVERT_EARLY)
         send_request(wire);
-    hold_back(wire, false);
+    wire_hold_back(wire, false);
     wire_expect(wire, &pdu, 0x23);
     if (wire_get(pdu.bhs + 36, 2) != 0)
         CHECK_FAIL("the login ends with status %04x", wire_get(pdu.bhs + 36, 2));

@@ -101,6 +101,8 @@ void wire_send_as_is(struct wire *wire, const unsigned char bhs[48], const void 
 /* The same with STags: octet 0 of the iSER header says which. */
 void wire_send_tagged(struct wire *wire, unsigned char bhs[48], const void *data, size_t length,
                       bool read, bool write, uint64_t write_base);
+/* What is sent leaves at once when the socket is let go. */
+void wire_hold_back(struct wire *wire, bool hold);
 /* The next PDU; what the target reads and writes by RDMA meanwhile is served. False: the end. */
 bool wire_receive(struct wire *wire, struct wire_pdu *pdu);
 /* An RDMA Read of the target's. */

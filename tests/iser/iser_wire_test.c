@@ -405,6 +405,41 @@ static void many_small(void)
     wire_logout(&wire);
 }
 
+/* ---- all commands at once -------------------------------------------------------------------- */
+
+/* As many as may be open: when all are answered as many may come again. */
+static void whole_window_by(enum wire_way way)
+{
+    struct wire wire;
+
+    check_context(ways[way]);
+    WIRE_LOGIN(&wire, &bed, way, "InitialR2T=Yes");
+    take_attention(&wire);
+    for (unsigned round = 0; round < 3; round++) {
+        uint32_t window = wire_get(pdu.bhs + 32, 4) - wire_get(pdu.bhs + 28, 4) + 1;
+
+        CHECK(window > 64 && window <= 128);
+        wire_hold_back(&wire, true);
+        for (uint32_t i = 0; i < window; i++) {
+            unsigned char bhs[48];
+
+            wire_begin(&wire, bhs, 0x01, 0x80);
+            wire_send(&wire, bhs, NULL, 0);
+        }
+        wire_hold_back(&wire, false);
+        for (uint32_t i = 0; i < window; i++)
+            wire_expect(&wire, &pdu, 0x21);
+    }
+    wire_logout(&wire);
+}
+
+static void whole_window(void)
+{
+    for (unsigned way = 0; way < WIRE_WAYS; way++)
+        whole_window_by((enum wire_way)way);
+    check_context(NULL);
+}
+
 /* ---- sessions -------------------------------------------------------------------------------- */
 
 /* The same initiator port again: the older session ends. Another port: both live. */
@@ -450,9 +485,9 @@ static void stopping_a_deaf_one(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {silence,       many_small, two_requests,       data,
-                                          write_bases,   control,    abort_plain,        abort_rdma,
-                                          reinstatement, stopping,   stopping_a_deaf_one};
+    static void (*const tests[])(void) = {
+        whole_window, silence,     many_small, two_requests,  data,     write_bases,
+        control,      abort_plain, abort_rdma, reinstatement, stopping, stopping_a_deaf_one};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         setup();

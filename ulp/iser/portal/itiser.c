@@ -351,7 +351,7 @@ static void status_session(const struct iser_session *session, FILE *to)
     (void)fprintf(to, "session %u %s %s from %s port %u over %s: %u open, %" PRIu64 " commands\n",
                   session->tsih, session->target ? session->target->config.name : "discovery",
                   session->initiator, text, address_port(&session->link->remote),
-                  session->link->ops->rdma ? "RDMA" : "TCP", session->task_count,
+                  session->link->ops->rdma ? "RDMA" : "TCP", session->window_used,
                   session->commands);
 }
 

@@ -39,6 +39,12 @@ static void command_respond(struct iser_task *task)
         transfer->sense_length = (uint32_t)command->sense_length + 2;
     }
     task->state = ISER_TASK_RESPONSE;
+    /*
+     * Responses of RDMA that have not left are bounded by the link. In plain TCP they take a place,
+     * so that an initiator which does not read cannot go on.
+     */
+    if (task->session->link->ops->rdma)
+        iser_task_leave_window(task);
     task->session->link->ops->respond(task->session->link, transfer);
 }
 
@@ -307,9 +313,10 @@ static void command_start(struct iser_task *task, const struct iser_pdu *pdu)
 void iser_command(struct iser_session *session, const struct iser_pdu *pdu)
 {
     uint32_t itt = iser_get32(pdu->bhs + ISER_AT_ITT);
-    struct iser_task *task;
+    struct iser_task *task = iser_task_find(session, itt);
 
-    if (itt == ISER_NONE || iser_task_find(session, itt)) {
+    /* One whose response has left may not be known to have left. */
+    if (itt == ISER_NONE || (task && task->state != ISER_TASK_RESPONSE)) {
         iser_session_reject(session, pdu, itt == ISER_NONE ? 9 : 7);
         return;
     }

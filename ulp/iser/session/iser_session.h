@@ -76,6 +76,7 @@ struct iser_task {
     struct iser_task *next; /* of its bucket */
     uint32_t number;
     enum iser_task_state state;
+    bool in_window;    /* takes a place of the window */
     bool aborted;      /* no response; its buffer goes when nobody uses it */
     bool placing;      /* the link reads a data segment into the buffer */
     bool reading;      /* RDMA Reads into the buffer are under way */
@@ -210,6 +211,8 @@ void iser_task_abort_all(struct iser_session *session);
 void iser_tasks_fini(struct iser_session *session);
 /* MaxCmdSN follows. */
 void iser_task_window(struct iser_session *session);
+/* Its place in the window is another command's. */
+void iser_task_leave_window(struct iser_task *task);
 
 /* ---- iser_tmf.c ---- */
 

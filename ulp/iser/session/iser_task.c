@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is open takes a place until its response has left. Never goes back. */
+/* Never goes back. */
 void iser_task_window(struct iser_session *session)
 {
     uint32_t window = session->window;
@@ -26,7 +26,7 @@ struct iser_task *iser_task_new(struct iser_session *session, uint32_t itt)
     struct iser_task *task = session->spare;
     struct iser_task **bucket = task_bucket(session, itt);
 
-    if (session->task_count >= ISER_WINDOW + ISER_WINDOW_SPARE)
+    if (session->window_used >= ISER_WINDOW + ISER_WINDOW_SPARE)
         return NULL;
     if (task)
         session->spare = task->next;
@@ -40,6 +40,7 @@ struct iser_task *iser_task_new(struct iser_session *session, uint32_t itt)
     *bucket = task;
     session->task_count++;
     session->window_used++;
+    task->in_window = true;
     return task;
 }
 
@@ -50,6 +51,15 @@ struct iser_task *iser_task_find(struct iser_session *session, uint32_t itt)
     while (task && (task->transfer.itt != itt || task->aborted))
         task = task->next;
     return task;
+}
+
+void iser_task_leave_window(struct iser_task *task)
+{
+    if (!task->in_window)
+        return;
+    task->in_window = false;
+    task->session->window_used--;
+    iser_task_window(task->session);
 }
 
 void iser_task_free(struct iser_task *task)
@@ -64,10 +74,9 @@ void iser_task_free(struct iser_task *task)
     task->next = session->spare;
     session->spare = task;
     session->task_count--;
-    session->window_used--;
     if (task->aborted)
         event_active(&session->service->aborted, EV_TIMEOUT, 0);
-    iser_task_window(session);
+    iser_task_leave_window(task);
 }
 
 /* The unit, the link or the peer may still touch the buffer. */

@@ -51,7 +51,7 @@ static void region_free(struct rdma_region *region)
 bool rdma_full_feature(struct iser_link *link)
 {
     return rdma_region_make(rdma_of(link), &rdma_of(link)->full, link->limits.receives,
-                            link->limits.window + RDMA_SENDS_SPARE);
+                            2 * link->limits.window + RDMA_SENDS_SPARE);
 }
 
 /* When the endpoint is gone nobody touches memory of commands any more. */
