@@ -263,6 +263,59 @@ struct itx_ep_addresses {
 it_status_t itx_ep_query_addresses(it_ep_handle_t ep_handle, struct itx_ep_addresses *addresses);
 
 /**
+ * Sets an option of the TCP stream below a connected RC endpoint, as setsockopt(2) does. Allowed
+ * are those that leave the library's way of reading and writing alone: SO_KEEPALIVE and SO_PRIORITY
+ * of SOL_SOCKET; TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT and TCP_CONGESTION of
+ * IPPROTO_TCP; IP_TOS of IPPROTO_IP and IPV6_TCLASS of IPPROTO_IPV6. A connection that keep-alive
+ * or the user timeout ends is broken: IT_CM_MSG_CONN_BROKEN_EVENT.
+ *
+ * @param ep_handle  an RC endpoint that is CONNECTED
+ * @param level      as setsockopt
+ * @param option     as setsockopt
+ * @param value      as setsockopt; copied
+ * @param length     its bytes
+ *
+ * @retval IT_SUCCESS               in force
+ * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT             value is NULL
+ * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA is one of a device, or the option is not allowed
+ * @retval IT_ERR_INVALID_EP_STATE  the endpoint is not CONNECTED, or goes on in another process
+ * @retval IT_ERR_RANGE             the system refuses the value
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread but a callback of the IA's own EVDs.
+ * Source: extension of this library; setsockopt(2).
+ */
+it_status_t itx_ep_set_stream_option(it_ep_handle_t ep_handle, int level, int option,
+                                     const void *value, socklen_t length);
+
+/**
+ * Reads an option of the TCP stream below a connected RC endpoint, as getsockopt(2) does: any but
+ * SO_ERROR, which reading would clear.
+ *
+ * @param ep_handle  an RC endpoint that is CONNECTED
+ * @param level      as getsockopt
+ * @param option     as getsockopt
+ * @param value      out: as getsockopt
+ * @param length     in: the room at value, bytes; out: those that are filled in
+ *
+ * @retval IT_SUCCESS               value and length are filled in
+ * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT             value or length is NULL
+ * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA is one of a device, or SO_ERROR is asked for
+ * @retval IT_ERR_INVALID_EP_STATE  the endpoint is not CONNECTED, or goes on in another process
+ * @retval IT_ERR_RANGE             the system has no such option
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread but a callback of the IA's own EVDs.
+ * Source: extension of this library; getsockopt(2).
+ */
+it_status_t itx_ep_get_stream_option(it_ep_handle_t ep_handle, int level, int option, void *value,
+                                     socklen_t *length);
+
+/**
  * it_listen_create on one address of the IA instead of all: two listen points may so serve one port
  * on two addresses. The wildcard address of IPv4 or IPv6 means all of that version.
  *

@@ -463,6 +463,12 @@ struct vp_provider {
                                    const struct sockaddr_storage *address);
     /* itx_ep_limit_hold. */
     it_status_t (*ep_limit_hold)(struct ual_ep *ep, unsigned tries, uint64_t try_us);
+    /*
+     * itx_ep_set_stream_option and itx_ep_get_stream_option, of an EP that is not frozen and that
+     * ep_halt has stopped: an allowed option.
+     */
+    it_status_t (*ep_stream_option_halted)(struct ual_ep *ep, bool set, int level, int option,
+                                           void *value, socklen_t *length);
 };
 
 /* The part of a table that no provider may leave out. */

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -548,6 +549,28 @@ static uint16_t port_of(const struct sockaddr_storage *address)
     return ((const struct sockaddr_in *)(const void *)address)->sin_port;
 }
 
+static void stream_options_are_kept(it_ep_handle_t ep)
+{
+    const int on = 1;
+    const int idle_s = 77;
+    const unsigned user_timeout_ms = 4321;
+    unsigned value = 0;
+    socklen_t length = sizeof(value);
+
+    CHECK_OK(itx_ep_set_stream_option(ep, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)));
+    CHECK_OK(itx_ep_set_stream_option(ep, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s)));
+    CHECK_OK(itx_ep_set_stream_option(ep, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout_ms,
+                                      sizeof(user_timeout_ms)));
+    CHECK_OK(itx_ep_get_stream_option(ep, SOL_SOCKET, SO_KEEPALIVE, &value, &length));
+    CHECK_EQ(1, value);
+    CHECK_OK(itx_ep_get_stream_option(ep, IPPROTO_TCP, TCP_KEEPIDLE, &value, &length));
+    CHECK_EQ(77, value);
+    CHECK_OK(itx_ep_get_stream_option(ep, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, &length));
+    CHECK_EQ(4321, value);
+    CHECK_STATUS(IT_ERR_OP_NOT_SUPPORTED,
+                 itx_ep_set_stream_option(ep, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
+}
+
 /* Each end tells the same two addresses, those of the path, and the listener's port. */
 static void addresses_agree(it_ep_handle_t active, it_ep_handle_t passive, const it_path_t *path,
                             const it_conn_qual_t *qual)
@@ -564,7 +587,10 @@ static void addresses_agree(it_ep_handle_t active, it_ep_handle_t passive, const
     CHECK(port_of(&a.local) != 0);
     CHECK(memcmp(&a.local, &b.remote, sizeof(a.local)) == 0);
     CHECK(memcmp(&a.remote, &b.local, sizeof(a.remote)) == 0);
+    stream_options_are_kept(active);
     CHECK_OK(it_ep_disconnect(active, NULL, 0));
+    CHECK_STATUS(IT_ERR_INVALID_EP_STATE, itx_ep_set_stream_option(active, SOL_SOCKET, SO_KEEPALIVE,
+                                                                   &(int){1}, sizeof(int)));
     CHECK_OK(itx_ep_query_addresses(active, &b));
     CHECK(memcmp(&a, &b, sizeof(a)) == 0);
     CHECK_OK(it_ep_reset(active));

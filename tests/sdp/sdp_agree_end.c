@@ -4,8 +4,9 @@
  *   server PORT KEY|- ours|stranger CONNECTIONS   tells "ready", then a line for each connection
  *   client ADDRESS PORT KEY|- CONNECTIONS         a line for each connection
  *   mapper liar|silent                            at the mapper's port, until it is killed
- * With $HASTY the client is patient for 200 ms, else for 3 s. A line: sdp or tcp; a server adds the octets that its program would have read, a client
- * whether it asked, and the microseconds between the established connection and its first octet.
+ * With $HASTY the client is patient for 200 ms, else for 3 s. A line: sdp or tcp; a server adds the
+ * octets that its program would have read, a client whether it asked, and the microseconds between
+ * the established connection and its first octet.
  */
 #include "agree/sdp_agree.h"
 #include "agree/sdp_agree_message.h"

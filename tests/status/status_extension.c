@@ -12,6 +12,8 @@
 static struct itx_mpa_params mpa;
 static struct itx_mpa_info info;
 static struct itx_ep_addresses addresses;
+static int option;
+static socklen_t option_length = sizeof(option);
 static struct itx_features features;
 static struct itx_counters counters;
 static struct itx_ep_counters ep_counters;
@@ -45,6 +47,9 @@ STATUS_CALL(set_mpa, itx_ep_set_mpa_params(v[0].p, v[1].p));
 STATUS_CALL(get_mpa, itx_ep_get_mpa_params(v[0].p, v[1].p));
 STATUS_CALL(query_mpa, itx_ep_query_mpa(v[0].p, v[1].p));
 STATUS_CALL(query_addresses, itx_ep_query_addresses(v[0].p, v[1].p));
+STATUS_CALL(set_option,
+            itx_ep_set_stream_option(v[0].p, (int)v[1].n, (int)v[2].n, v[3].p, (socklen_t)v[4].n));
+STATUS_CALL(get_option, itx_ep_get_stream_option(v[0].p, (int)v[1].n, (int)v[2].n, v[3].p, v[4].p));
 STATUS_CALL(dequeue_n, itx_evd_dequeue_n(v[0].p, v[1].n, v[2].p, v[3].p));
 /* Not left frozen: other calls would wait. */
 static it_status_t freeze(it_ia_handle_t ia, bool twice)
@@ -194,6 +199,18 @@ static const struct status_call calls[] = {
          ROWS(ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_ep_addresses, size, 0)),
               ROW("a dead one", IT_SUCCESS, USE(0, SLOT_EP_ENDED)),
               ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)))},
+    {STATUS_NAMED(itx_ep_set_stream_option, set_option),
+     .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_NUMBER(SOL_SOCKET),
+                STATUS_NUMBER(SO_KEEPALIVE), STATUS_GIVEN(option), STATUS_NUMBER(sizeof(option))},
+     .rows = ROWS(ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)),
+                  ROW("not allowed", IT_ERR_OP_NOT_SUPPORTED, SET(2, SO_RCVBUF)),
+                  ROW("too short", IT_ERR_RANGE, SET(4, 1)))},
+    {STATUS_NAMED(itx_ep_get_stream_option, get_option),
+     .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_NUMBER(SOL_SOCKET),
+                STATUS_NUMBER(SO_KEEPALIVE), STATUS_GIVEN(option), STATUS_GIVEN(option_length)},
+     .rows = ROWS(ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)),
+                  ROW("not allowed", IT_ERR_OP_NOT_SUPPORTED, SET(2, SO_ERROR)),
+                  ROW("unknown", IT_ERR_RANGE, SET(2, 9999)))},
     {STATUS_NAMED(itx_ia_freeze, ia_freeze), .params = {STATUS_IA, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("twice", IT_ERR_EVD_BUSY, SET(1, 1)))},
     {STATUS_NAMED(itx_ia_thaw, ia_thaw), .params = {STATUS_IA}},

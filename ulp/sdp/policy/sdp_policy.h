@@ -36,8 +36,8 @@ struct sdp_policy_settings {
 
 /*
  * NULL: $IT_SDP_CONFIG, else SYSCONFDIR/itapi/sdp.conf, else the built-in rules alone. The built-in
- * rules stand behind those of the file. Below 0: -errno, and *complaint (to be freed) is a line that
- * says where and what. Later calls do not read the file again.
+ * rules stand behind those of the file. Below 0: -errno, and *complaint (to be freed) is a line
+ * that says where and what. Later calls do not read the file again.
  */
 int sdp_policy_load(const char *path, struct sdp_policy **policy, char **complaint);
 void sdp_policy_free(struct sdp_policy *policy);

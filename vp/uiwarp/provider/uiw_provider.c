@@ -409,6 +409,7 @@ const struct vp_provider uiw_provider = {
     .ia_thaw = uiw_fork_thaw,
     .ep_claim = uiw_fork_claim,
     .ep_limit_hold = uiw_own_limit_hold,
+    .ep_stream_option_halted = uiw_ep_stream_option_halted,
     .rmr_reset = uiw_rmr_reset,
     .socket_request = uiw_socket_request,
 };

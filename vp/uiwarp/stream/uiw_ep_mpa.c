@@ -68,6 +68,19 @@ bool uiw_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addres
     return true;
 }
 
+it_status_t uiw_ep_stream_option_halted(struct ual_ep *ual, bool set, int level, int option,
+                                        void *value, socklen_t *length)
+{
+    int fd = uiw_ep_of(ual)->fd;
+
+    if (fd < 0)
+        return IT_ERR_INVALID_EP_STATE;
+    if ((set ? setsockopt(fd, level, option, value, *length)
+             : getsockopt(fd, level, option, value, length)) != 0)
+        return IT_ERR_RANGE;
+    return IT_SUCCESS;
+}
+
 /* The Read by which two ends of this library find each other needs a depth of 1. */
 static uint16_t mpa_depth(const struct uiw_ep *ep, uint32_t wanted)
 {

@@ -79,6 +79,8 @@ it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *para
 it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params);
 it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info);
 bool uiw_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addresses);
+it_status_t uiw_ep_stream_option_halted(struct ual_ep *ual, bool set, int level, int option,
+                                        void *value, socklen_t *length);
 
 /* The contents of our startup frames, by the EP's attributes and itx settings. */
 void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config);
