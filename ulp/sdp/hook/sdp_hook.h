@@ -27,9 +27,9 @@ static inline bool sdp_is_kernels(int number)
         int sdp_stopped = sdp_thread.stopped;                                                      \
                                                                                                    \
         do {                                                                                       \
-            sdp_enter();                                                                           \
+            sdp_region_enter();                                                                    \
             (result) = (call);                                                                     \
-            sdp_leave();                                                                           \
+            sdp_region_leave();                                                                    \
         } while ((result) == -ERESTART && sdp_thread.stopped == sdp_stopped);                      \
         errno = sdp_errno;                                                                         \
         if ((result) < 0 && (result) != SDP_KERNEL) {                                              \

@@ -165,9 +165,9 @@ static bool passes_descriptors(const struct msghdr *message)
             int fd;
 
             memcpy(&fd, CMSG_DATA(part) + i * sizeof(fd), sizeof(fd));
-            sdp_enter();
+            sdp_region_enter();
             plain = sdp_data_escapes(fd);
-            sdp_leave();
+            sdp_region_leave();
             if (!plain)
                 return false;
         }

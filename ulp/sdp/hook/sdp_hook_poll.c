@@ -79,9 +79,9 @@ int epoll_create1(int flags)
     int set = sdp_made(SDP_NEXT(epoll_create1)(flags));
 
     if (set >= 0 && !sdp_inside()) {
-        sdp_enter();
+        sdp_region_enter();
         sdp_interest_set_made(set);
-        sdp_leave();
+        sdp_region_leave();
     }
     return set;
 }

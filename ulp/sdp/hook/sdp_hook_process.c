@@ -13,20 +13,20 @@
 /* By pthread_atfork: so daemon and forkpty, too, which call fork inside of libc. */
 static void before_fork(void)
 {
-    sdp_enter();
+    sdp_region_enter();
     sdp_process_before_fork();
 }
 
 static void after_fork_parent(void)
 {
     sdp_process_after_fork(false);
-    sdp_leave();
+    sdp_region_leave();
 }
 
 static void after_fork_child(void)
 {
     sdp_process_after_fork(true);
-    sdp_leave();
+    sdp_region_leave();
 }
 
 void sdp_process_start(void)
@@ -49,18 +49,18 @@ pid_t __vfork(void)
 
 static void before_exec(void)
 {
-    sdp_enter();
+    sdp_region_enter();
     sdp_process_before_exec();
-    sdp_leave();
+    sdp_region_leave();
 }
 
 static int exec_failed(int result)
 {
     int error = errno;
 
-    sdp_enter();
+    sdp_region_enter();
     sdp_process_exec_failed();
-    sdp_leave();
+    sdp_region_leave();
     errno = error;
     return result;
 }
@@ -161,18 +161,18 @@ EXEC_LIST(execlp, EXECLP)
 /* They start with the limits that the program believes to have. */
 static void before_spawn(void)
 {
-    sdp_enter();
+    sdp_region_enter();
     sdp_process_before_spawn();
-    sdp_leave();
+    sdp_region_leave();
 }
 
 static void after_spawn(void)
 {
     int error = errno;
 
-    sdp_enter();
+    sdp_region_enter();
     sdp_own_limit_raise();
-    sdp_leave();
+    sdp_region_leave();
     errno = error;
 }
 
@@ -214,9 +214,9 @@ FILE *popen(const char *command, const char *mode)
 
 static __attribute__((destructor)) void at_exit(void)
 {
-    sdp_enter();
+    sdp_region_enter();
     sdp_process_exits();
-    sdp_leave();
+    sdp_region_leave();
 }
 
 void _exit(int status)

@@ -14,9 +14,9 @@ int socket(int domain, int type, int protocol)
     if (fd >= 0 && !sdp_inside() && (domain == AF_INET || domain == AF_INET6) &&
         (type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM &&
         (protocol == 0 || protocol == IPPROTO_TCP)) {
-        sdp_enter();
+        sdp_region_enter();
         sdp_number_made(fd);
-        sdp_leave();
+        sdp_region_leave();
     }
     return fd;
 }
@@ -42,17 +42,17 @@ int connect(int fd, const struct sockaddr *peer, socklen_t length)
     SDP_IN_REGION(result, sdp_data_refuse(fd, EISCONN));
     if (result != SDP_KERNEL)
         return result;
-    sdp_enter();
+    sdp_region_enter();
     sdp_decide_connecting(fd, peer, length);
-    sdp_leave();
+    sdp_region_leave();
     result = SDP_NEXT(connect)(fd, peer, length);
     if (result < 0 && errno != EINPROGRESS && errno != EINTR && errno != EALREADY &&
         errno != EISCONN && errno != EAGAIN) {
         int error = errno;
 
-        sdp_enter();
+        sdp_region_enter();
         sdp_decide_connect_failed(fd);
-        sdp_leave();
+        sdp_region_leave();
         errno = error;
     }
     return result;
@@ -76,9 +76,9 @@ int listen(int fd, int backlog)
     if (result == SDP_KERNEL)
         result = SDP_NEXT(listen)(fd, backlog);
     if (result == 0 && !sdp_is_kernels(fd)) {
-        sdp_enter();
+        sdp_region_enter();
         sdp_decide_listening(fd);
-        sdp_leave();
+        sdp_region_leave();
     }
     return result;
 }
@@ -92,9 +92,9 @@ int accept4(int fd, struct sockaddr *peer, socklen_t *length, int flags)
     if (made == SDP_KERNEL)
         made = sdp_made(SDP_NEXT(accept4)(fd, peer, length, flags));
     if (made >= 0 && !sdp_is_kernels(fd)) {
-        sdp_enter();
+        sdp_region_enter();
         sdp_decide_accepted(fd, made);
-        sdp_leave();
+        sdp_region_leave();
     }
     return made;
 }

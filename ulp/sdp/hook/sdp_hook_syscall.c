@@ -153,9 +153,9 @@ static __attribute__((constructor)) void start(void)
     sdp_kernel_ppoll = next_ppoll;
     sdp_kernel_epoll_pwait = next_epoll_pwait;
     sdp_signals_start();
-    sdp_enter();
+    sdp_region_enter();
     sdp_own_start();
     sdp_process_start();
     sdp_decide_start();
-    sdp_leave();
+    sdp_region_leave();
 }

@@ -17,50 +17,75 @@ enum direction {
 typedef ssize_t transfer(struct sdp_connection *connection, const struct iovec *parts, int count,
                          int flags, const struct timespec *deadline);
 
-/* SO_RCVTIMEO or SO_SNDTIMEO of one that is undecided, too, so from the kernel. NULL: none. */
-static const struct timespec *time_limit(const struct sdp_socket *socket, int number,
-                                         enum direction direction, struct timespec *deadline)
-{
-    struct timeval limit = socket->time_limits[direction];
-    socklen_t length = sizeof(limit);
+/* How long a call may wait. */
+struct patience {
+    bool block;
+    struct timespec storage;
+    const struct timespec *deadline; /* NULL: none */
+};
 
-    if (atomic_load(&socket->state) != SDP_CONVERTED)
+/* From the TCP socket while there is one. */
+static void ask_patience(struct sdp_socket *socket, int number, enum direction direction, int flags,
+                         struct patience *patience)
+{
+    struct timeval limit = {0, 0};
+    int nonblocking;
+    socklen_t length = sizeof(limit);
+    bool converted = sdp_socket_settle(socket);
+
+    if (converted) {
+        limit = socket->time_limits[direction];
+        nonblocking = atomic_load(&socket->flags);
+    } else {
+        nonblocking = fcntl(number, F_GETFL);
         (void)getsockopt(number, SOL_SOCKET, direction == SEND ? SO_SNDTIMEO : SO_RCVTIMEO, &limit,
                          &length);
-    if (limit.tv_sec == 0 && limit.tv_usec == 0)
-        return NULL;
-    return sdp_deadline(deadline, limit.tv_sec * 1000000LL + limit.tv_usec);
-}
-
-static bool may_block(const struct sdp_socket *socket, int number, int flags)
-{
-    if (flags & MSG_DONTWAIT)
-        return false;
-    if (atomic_load(&socket->state) == SDP_CONVERTED)
-        return !(atomic_load(&socket->flags) & O_NONBLOCK);
-    return !(fcntl(number, F_GETFL) & O_NONBLOCK);
+    }
+    sdp_socket_settled(socket, converted);
+    patience->block = !(flags & MSG_DONTWAIT) && !(nonblocking & O_NONBLOCK);
+    patience->deadline = NULL;
+    if (patience->block && (limit.tv_sec != 0 || limit.tv_usec != 0))
+        patience->deadline =
+            sdp_deadline(&patience->storage, limit.tv_sec * 1000000LL + limit.tv_usec);
 }
 
 static ssize_t on_socket(struct sdp_socket *socket, int number, enum direction direction,
                          const struct iovec *parts, int count, int flags)
 {
-    bool block = may_block(socket, number, flags);
-    struct timespec storage;
-    const struct timespec *deadline =
-        block ? time_limit(socket, number, direction, &storage) : NULL;
-    ssize_t result =
-        sdp_decide(socket, direction == SEND ? SDP_WRITES : SDP_READS, block, deadline);
+    struct patience patience;
+    ssize_t result;
 
+    ask_patience(socket, number, direction, flags, &patience);
+    result = sdp_decide(socket, direction == SEND ? SDP_WRITES : SDP_READS, patience.block,
+                        patience.deadline);
     if (result == SDP_BY_KERNEL)
         return SDP_KERNEL;
     if (result == SDP_BY_CONNECTION) {
         transfer *move = direction == SEND ? sdp_send : sdp_receive;
 
-        if (!block)
+        if (!patience.block)
             flags |= MSG_DONTWAIT;
-        result = move(socket->connection, parts, count, flags, deadline);
+        result = move(socket->connection, parts, count, flags, patience.deadline);
     }
-    return result == -EINTR && !deadline ? -ERESTART : result;
+    return result == -EINTR && !patience.deadline ? -ERESTART : result;
+}
+
+/* TCP waits for an octet, too, when it is asked for none: 0 where there is one, or the end. */
+static ssize_t receive_none(struct sdp_socket *socket, int number, int flags)
+{
+    char octet;
+    struct iovec part = {&octet, 1};
+    ssize_t result = on_socket(socket, number, RECEIVE, &part, 1, flags | MSG_PEEK);
+
+    return result > 0 ? 0 : result;
+}
+
+static bool is_nothing(const struct iovec *parts, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (parts[i].iov_len > 0)
+            return false;
+    return true;
 }
 
 static ssize_t transfer_on(int number, enum direction direction, const struct iovec *parts,
@@ -71,7 +96,9 @@ static ssize_t transfer_on(int number, enum direction direction, const struct io
 
     if (!socket)
         return SDP_KERNEL;
-    result = on_socket(socket, number, direction, parts, count, flags);
+    result = direction == RECEIVE && is_nothing(parts, count)
+                 ? receive_none(socket, number, flags)
+                 : on_socket(socket, number, direction, parts, count, flags);
     sdp_socket_release(socket);
     return result;
 }

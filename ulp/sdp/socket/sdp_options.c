@@ -2,6 +2,7 @@
 /* Options, flags and ioctls of converted sockets, as TCP has them. */
 #include "connection/sdp_connection.h"
 #include "socket/sdp_calls.h"
+#include "socket/sdp_remember.h"
 #include "socket/sdp_socket.h"
 #include "socket/sdp_swap.h"
 
@@ -14,18 +15,6 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/ioctl.h>
-
-/* Converted, with a reference; NULL: the kernel's. */
-static struct sdp_socket *hold_converted(int number)
-{
-    struct sdp_socket *socket = sdp_socket_hold(number);
-
-    if (socket && atomic_load(&socket->state) != SDP_CONVERTED) {
-        sdp_socket_release(socket);
-        socket = NULL;
-    }
-    return socket;
-}
 
 /* As much as there is room for. */
 static int give(void *value, socklen_t *length, const void *from, size_t size)
@@ -43,15 +32,14 @@ static int give_int(void *value, socklen_t *length, int number)
 
 /* ---- getsockopt and setsockopt -------------------------------------------------------------- */
 
-static int set_int(struct sdp_socket *socket, enum sdp_option option, const void *value,
-                   socklen_t length)
+static int set_remembered(struct sdp_socket *socket, int which, const void *value, socklen_t length)
 {
     int number;
 
     if (length < sizeof(number))
         return -EINVAL;
     memcpy(&number, value, sizeof(number));
-    return sdp_set_option(socket->connection, option, number);
+    return sdp_remember_set(socket, which, number);
 }
 
 static int set_time_limit(struct timeval *limit, const void *value, socklen_t length)
@@ -81,8 +69,10 @@ static int set_linger(struct sdp_socket *socket, const void *value, socklen_t le
 static int set_own(struct sdp_socket *socket, int level, int name, const void *value,
                    socklen_t length)
 {
-    if (level == IPPROTO_TCP && name == TCP_CORK)
-        return set_int(socket, SDP_CORK, value, length);
+    int which = sdp_remember_find(level, name);
+
+    if (which >= 0)
+        return set_remembered(socket, which, value, length);
     if (level == IPPROTO_TCP && name == TCP_ULP)
         return -ENOPROTOOPT; /* kernel TLS: the kernel does not have the stream */
     if (level != SOL_SOCKET)
@@ -94,10 +84,6 @@ static int set_own(struct sdp_socket *socket, int level, int name, const void *v
         return set_time_limit(&socket->time_limits[1], value, length);
     case SO_LINGER:
         return set_linger(socket, value, length);
-    case SO_OOBINLINE:
-        return set_int(socket, SDP_OOB_INLINE, value, length);
-    case SO_RCVLOWAT:
-        return set_int(socket, SDP_LOW_WATER, value, length);
     case SO_ZEROCOPY:
         return -EOPNOTSUPP;
     default:
@@ -105,16 +91,30 @@ static int set_own(struct sdp_socket *socket, int level, int name, const void *v
     }
 }
 
+static int set_option(struct sdp_socket *socket, int level, int name, const void *value,
+                      socklen_t length)
+{
+    int result = set_own(socket, level, name, value, length);
+
+    return result == SDP_KERNEL
+               ? sdp_set_stream_option(socket->connection, level, name, value, length)
+               : result;
+}
+
 int sdp_option_set(int number, int level, int name, const void *value, socklen_t length)
 {
-    struct sdp_socket *socket = hold_converted(number);
+    struct sdp_socket *socket = sdp_socket_hold(number);
+    bool converted;
     int result;
 
     if (!socket)
         return SDP_KERNEL;
-    result = value ? set_own(socket, level, name, value, length) : -EFAULT;
-    if (result == SDP_KERNEL || (result == 0 && (name == SO_OOBINLINE || name == TCP_CORK)))
-        result = sdp_set_stream_option(socket->connection, level, name, value, length);
+    converted = sdp_socket_settle(socket);
+    if (!converted)
+        result = setsockopt(number, level, name, value, length) < 0 ? -errno : 0;
+    else
+        result = value ? set_option(socket, level, name, value, length) : -EFAULT;
+    sdp_socket_settled(socket, converted);
     sdp_socket_release(socket);
     return result;
 }
@@ -133,6 +133,10 @@ static int get_error(struct sdp_socket *socket, void *value, socklen_t *length)
 
 static int get_own(struct sdp_socket *socket, int level, int name, void *value, socklen_t *length)
 {
+    int which = sdp_remember_find(level, name);
+
+    if (which >= 0)
+        return give_int(value, length, socket->remembered[which]);
     if (level != SOL_SOCKET)
         return SDP_KERNEL;
     switch (name) {
@@ -146,6 +150,10 @@ static int get_own(struct sdp_socket *socket, int level, int name, void *value, 
         return give(value, length, &socket->linger, sizeof(socket->linger));
     case SO_TYPE:
         return give_int(value, length, SOCK_STREAM);
+    case SO_DOMAIN:
+        return give_int(value, length, socket->names[0].ss_family);
+    case SO_PROTOCOL:
+        return give_int(value, length, IPPROTO_TCP);
     case SO_ACCEPTCONN:
         return give_int(value, length, 0);
     default:
@@ -153,18 +161,33 @@ static int get_own(struct sdp_socket *socket, int level, int name, void *value, 
     }
 }
 
+static int get_option(struct sdp_socket *socket, int level, int name, void *value,
+                      socklen_t *length)
+{
+    int result;
+
+    if (!value || !length)
+        return -EFAULT;
+    result = *length > INT_MAX ? -EINVAL : get_own(socket, level, name, value, length);
+    return result == SDP_KERNEL
+               ? sdp_get_stream_option(socket->connection, level, name, value, length)
+               : result;
+}
+
 int sdp_option_get(int number, int level, int name, void *value, socklen_t *length)
 {
-    struct sdp_socket *socket = hold_converted(number);
-    int result = -EFAULT;
+    struct sdp_socket *socket = sdp_socket_hold(number);
+    bool converted;
+    int result;
 
     if (!socket)
         return SDP_KERNEL;
-    if (value && length) {
-        result = *length > INT_MAX ? -EINVAL : get_own(socket, level, name, value, length);
-        if (result == SDP_KERNEL)
-            result = sdp_get_stream_option(socket->connection, level, name, value, length);
-    }
+    converted = sdp_socket_settle(socket);
+    if (converted)
+        result = get_option(socket, level, name, value, length);
+    else
+        result = getsockopt(number, level, name, value, length) < 0 ? -errno : 0;
+    sdp_socket_settled(socket, converted);
     sdp_socket_release(socket);
     return result;
 }
@@ -192,15 +215,22 @@ static int flags_of(struct sdp_socket *socket, int number)
 
 int sdp_option_fcntl(int number, int command, long argument)
 {
-    struct sdp_socket *socket = hold_converted(number);
-    int result = SDP_KERNEL;
+    struct sdp_socket *socket = sdp_socket_hold(number);
+    bool converted;
+    int result;
 
     if (!socket)
         return SDP_KERNEL;
-    if (command == F_SETFL)
+    converted = sdp_socket_settle(socket);
+    if (converted && command == F_SETFL)
         result = set_flags(socket, number, (int)argument);
-    else if (command == F_GETFL)
+    else if (converted && command == F_GETFL)
         result = flags_of(socket, number);
+    else {
+        result = fcntl(number, command, argument);
+        result = result < 0 && command != F_GETOWN ? -errno : result;
+    }
+    sdp_socket_settled(socket, converted);
     sdp_socket_release(socket);
     return result;
 }
@@ -220,33 +250,41 @@ static int give_size(void *argument, size_t size)
     return 0;
 }
 
+static int do_ioctl(struct sdp_socket *socket, int number, unsigned long request, void *argument)
+{
+    switch (request) {
+    case FIONBIO:
+        return set_flag(socket, number, O_NONBLOCK, argument);
+    case FIOASYNC:
+        return set_flag(socket, number, O_ASYNC, argument);
+    case FIONREAD: /* SIOCINQ */
+        return give_size(argument, sdp_unread(socket->connection));
+    case TIOCOUTQ: /* SIOCOUTQ */
+    case SIOCOUTQNSD:
+        return give_size(argument, sdp_unsent(socket->connection));
+    case SIOCATMARK:
+        return give_size(argument, sdp_at_mark(socket->connection));
+    default:
+        return SDP_KERNEL;
+    }
+}
+
 int sdp_option_ioctl(int number, unsigned long request, void *argument)
 {
-    struct sdp_socket *socket = hold_converted(number);
+    struct sdp_socket *socket = sdp_socket_hold(number);
     int result = SDP_KERNEL;
+    bool converted;
 
     if (!socket)
         return SDP_KERNEL;
-    switch (request) {
-    case FIONBIO:
-        result = set_flag(socket, number, O_NONBLOCK, argument);
-        break;
-    case FIOASYNC:
-        result = set_flag(socket, number, O_ASYNC, argument);
-        break;
-    case FIONREAD: /* SIOCINQ */
-        result = give_size(argument, sdp_unread(socket->connection));
-        break;
-    case TIOCOUTQ: /* SIOCOUTQ */
-    case SIOCOUTQNSD:
-        result = give_size(argument, sdp_unsent(socket->connection));
-        break;
-    case SIOCATMARK:
-        result = give_size(argument, sdp_at_mark(socket->connection));
-        break;
-    default:
-        break;
+    converted = sdp_socket_settle(socket);
+    if (converted)
+        result = do_ioctl(socket, number, request, argument);
+    if (result == SDP_KERNEL) {
+        result = ioctl(number, request, argument);
+        result = result < 0 ? -errno : result;
     }
+    sdp_socket_settled(socket, converted);
     sdp_socket_release(socket);
     return result;
 }

@@ -23,6 +23,7 @@ struct round {
     const struct pollfd *asked; /* the program's own */
     nfds_t count;
     struct sdp_watched others; /* behind them */
+    nfds_t faces;              /* converted sockets */
     int ready;                 /* known without the kernel */
 };
 
@@ -56,6 +57,7 @@ static void prepare(struct round *round, struct pollfd *poll)
     case SDP_BY_CONNECTION:
         poll->revents = as_poll(sdp_swap_show(socket), poll->events);
         round->ready += poll->revents != 0;
+        round->faces++;
         break;
     case SDP_MUST_WAIT:
         sdp_watched_add(&round->others, &wait);
@@ -90,8 +92,11 @@ static int one_round(struct round *round, const struct timespec *deadline, const
 
     sdp_watched_start(&round->others, round->polls + round->count);
     round->ready = 0;
+    round->faces = 0;
     for (nfds_t i = 0; i < round->count; i++)
         prepare(round, &round->polls[i]);
+    if (round->ready > 0 && round->faces == round->count)
+        return round->ready;
     until = sdp_watched_until(&round->others, round->ready ? &over : deadline);
     all = round->count + sdp_watched_end(&round->others);
     result = sdp_sleep(round->polls, all, until, mask);

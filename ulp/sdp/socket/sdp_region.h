@@ -30,13 +30,13 @@ static inline bool sdp_inside(void)
 /* Runs the handlers that wait: set by hook/. */
 extern void (*sdp_run_deferred)(void);
 
-static inline void sdp_enter(void)
+static inline void sdp_region_enter(void)
 {
     sdp_thread.depth++;
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline void sdp_leave(void)
+static inline void sdp_region_leave(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
     if (--sdp_thread.depth == 0 && sdp_thread.deferred)

@@ -47,6 +47,23 @@ void sdp_socket_set_state(struct sdp_socket *socket, enum sdp_state state)
     (void)atomic_fetch_sub(&counts[atomic_exchange(&socket->state, state)], 1);
 }
 
+bool sdp_socket_settle(struct sdp_socket *socket)
+{
+    if (atomic_load(&socket->state) == SDP_CONVERTED)
+        return true;
+    (void)pthread_mutex_lock(&socket->deciding);
+    if (atomic_load(&socket->state) != SDP_CONVERTED)
+        return false;
+    (void)pthread_mutex_unlock(&socket->deciding);
+    return true;
+}
+
+void sdp_socket_settled(struct sdp_socket *socket, bool converted)
+{
+    if (!converted)
+        (void)pthread_mutex_unlock(&socket->deciding);
+}
+
 /* What a new one starts with. `references` alone may be looked at by a thread that comes late. */
 static void reset(struct sdp_socket *socket, enum sdp_state state)
 {

@@ -36,6 +36,7 @@ struct sdp_interest {
     bool disarmed; /* one-shot, and has fired */
 };
 
+#define SDP_REMEMBERED    6
 #define SDP_NUMBERS_MAX   8
 #define SDP_INTERESTS_MAX 8
 
@@ -60,6 +61,7 @@ struct sdp_socket {
     atomic_int flags;              /* O_NONBLOCK, O_ASYNC */
     struct timeval time_limits[2]; /* SO_RCVTIMEO, SO_SNDTIMEO */
     struct linger linger;
+    int remembered[SDP_REMEMBERED];   /* sdp_remember.h */
     struct sockaddr_storage names[2]; /* own, peer's */
     socklen_t name_lengths[2];
 
@@ -88,6 +90,13 @@ void sdp_socket_each(void (*visit)(struct sdp_socket *socket, int number, void *
 
 /* With `deciding`, or where nobody else has it. */
 void sdp_socket_set_state(struct sdp_socket *socket, enum sdp_state state);
+
+/*
+ * Whether it is converted. Otherwise it does not become so until sdp_socket_settled: its number stays
+ * the kernel's TCP socket.
+ */
+bool sdp_socket_settle(struct sdp_socket *socket);
+void sdp_socket_settled(struct sdp_socket *socket, bool converted);
 
 /* How many there are in this state. */
 unsigned sdp_socket_count(enum sdp_state state);

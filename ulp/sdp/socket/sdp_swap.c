@@ -5,6 +5,7 @@
 #include "face/sdp_face.h"
 #include "socket/sdp_interest.h"
 #include "socket/sdp_own.h"
+#include "socket/sdp_remember.h"
 #include "socket/sdp_socket.h"
 #include "socket/sdp_table.h"
 
@@ -79,6 +80,7 @@ static void remember(struct sdp_socket *socket, int fd)
         (void)getsockopt(fd, SOL_SOCKET, limits[i], &socket->time_limits[i], &length);
         socket->name_lengths[i] = sizeof(socket->names[i]);
     }
+    sdp_remember_read(socket, fd);
     length = sizeof(socket->linger);
     (void)getsockopt(fd, SOL_SOCKET, SO_LINGER, &socket->linger, &length);
     (void)getsockname(fd, (struct sockaddr *)&socket->names[0], &socket->name_lengths[0]);
@@ -99,30 +101,6 @@ static void carry_async(struct sdp_socket *socket, int stream, int number)
         (void)fcntl(stream, F_SETFL, fcntl(stream, F_GETFL) & ~O_ASYNC);
         (void)fcntl(number, F_SETFL, O_NONBLOCK | O_ASYNC);
     }
-}
-
-/* Options that a connection has besides those of its stream. */
-struct carried {
-    int oob_inline;
-    int low_water;
-};
-
-static struct carried read_options(int fd)
-{
-    struct carried carried = {0, 1};
-    socklen_t length = sizeof(int);
-
-    (void)getsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &carried.oob_inline, &length);
-    (void)getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &carried.low_water, &length);
-    return carried;
-}
-
-static void carry_options(struct sdp_connection *connection, struct carried carried)
-{
-    if (carried.oob_inline)
-        (void)sdp_set_option(connection, SDP_OOB_INLINE, 1);
-    if (carried.low_water > 1)
-        (void)sdp_set_option(connection, SDP_LOW_WATER, carried.low_water);
 }
 
 /* ---- The change ----------------------------------------------------------------------------- */
@@ -167,7 +145,6 @@ static bool start(struct sdp_socket *socket, int stream, int face, bool active,
                   const struct sdp_settings *settings)
 {
     struct sdp_notify notify = {.changed = changed, .context = socket};
-    struct carried carried = read_options(stream);
     int result;
 
     remember(socket, stream);
@@ -175,7 +152,7 @@ static bool start(struct sdp_socket *socket, int stream, int face, bool active,
     result = sdp_connection_start(stream, active ? SDP_ACTIVE : SDP_PASSIVE, settings, &notify,
                                   &socket->connection);
     if (result == 0) {
-        carry_options(socket->connection, carried);
+        sdp_remember_apply(socket);
         return true;
     }
     socket->connection = NULL;
