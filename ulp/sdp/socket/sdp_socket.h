@@ -92,8 +92,8 @@ void sdp_socket_each(void (*visit)(struct sdp_socket *socket, int number, void *
 void sdp_socket_set_state(struct sdp_socket *socket, enum sdp_state state);
 
 /*
- * Whether it is converted. Otherwise it does not become so until sdp_socket_settled: its number stays
- * the kernel's TCP socket.
+ * Whether it is converted. Otherwise it does not become so until sdp_socket_settled: its number
+ * stays the kernel's TCP socket.
  */
 bool sdp_socket_settle(struct sdp_socket *socket);
 void sdp_socket_settled(struct sdp_socket *socket, bool converted);
