@@ -107,28 +107,6 @@ int sdp_set_option(struct sdp_connection *connection, enum sdp_option option, in
     return 0;
 }
 
-int sdp_set_stream_option(struct sdp_connection *connection, int level, int name, const void *value,
-                          socklen_t length)
-{
-    (void)connection;
-    (void)level;
-    (void)name;
-    (void)value;
-    (void)length;
-    return -ENOPROTOOPT;
-}
-
-int sdp_get_stream_option(struct sdp_connection *connection, int level, int name, void *value,
-                          socklen_t *length)
-{
-    (void)connection;
-    (void)level;
-    (void)name;
-    (void)value;
-    (void)length;
-    return -ENOPROTOOPT;
-}
-
 void sdp_counters(struct sdp_connection *connection, struct sdp_counters *counters)
 {
     static const char modes[SDP_MODES] = {'b', 'c', 'p'};
