@@ -392,7 +392,7 @@ static void many_small(void)
     login_small(&wire);
     take_attention(&wire);
     window = wire_get(pdu.bhs + 32, 4) - wire_get(pdu.bhs + 28, 4) + 1;
-    CHECK(window >= 8 && window < 32);
+    CHECK(window >= 4 && window < 32);
     for (uint32_t i = 0; i < window; i++) {
         unsigned char bhs[48];
 

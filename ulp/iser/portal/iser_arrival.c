@@ -15,6 +15,7 @@
 
 #define ARRIVAL_PEEK     16 /* octets that tell what it is */
 #define ARRIVAL_LOOK_US  250000
+#define ARRIVAL_REQUESTS 8 /* of way (B) in a turn of the loop */
 #define ARRIVAL_PREFIX_6 8 /* octets of an IPv6 address that count as one source */
 
 static const struct timeval arrival_interval = {.tv_usec = ARRIVAL_LOOK_US};
@@ -184,21 +185,41 @@ static void arrival_become_session(struct iser_arrival *arrival)
     (void)arrival_make_session(arrival, link);
 }
 
+/*
+ * An endpoint takes as long as ten accepted connections. So few are made in a turn of the loop:
+ * others need not wait behind thousands of them, of which most are dropped before.
+ */
+static bool arrival_may_request(struct itiser *target)
+{
+    struct timeval now;
+
+    (void)event_base_gettimeofday_cached(target->service.base,
+                                         &now); /* the same in all of a turn */
+    if (timercmp(&now, &target->turn, !=))
+        target->requests = 0;
+    target->turn = now;
+    return target->requests++ < ARRIVAL_REQUESTS;
+}
+
 static void arrival_readable(evutil_socket_t fd, short what, void *argument)
 {
     struct iser_arrival *arrival = argument;
     uint8_t octets[ARRIVAL_PEEK];
     ssize_t got = recv(fd, octets, sizeof(octets), MSG_PEEK | MSG_DONTWAIT);
+    bool rdma;
 
     (void)what;
     if (got < (ssize_t)sizeof(octets)) { /* it has ended, or failed */
         arrival_free(arrival);
         return;
     }
+    rdma = memcmp(octets, "MPA ID Req Frame", sizeof(octets)) == 0;
+    if (rdma && !arrival_may_request(arrival->owner))
+        return;
     (void)event_del(&arrival->readable);
     arrival_set_low_water(fd, 1);
     iser_stream_unpace(fd);
-    if (memcmp(octets, "MPA ID Req Frame", sizeof(octets)) == 0) {
+    if (rdma) {
         if (arrival->portal->config.kinds & ITISER_RDMA)
             arrival->owner->request(arrival->owner, fd);
         arrival_free(arrival);

@@ -44,6 +44,9 @@ struct itiser {
     uint64_t half_refused;
     unsigned login_timeout_ms;
     struct event login_timer;
+    /* Those of way (B) that this turn of the loop has taken on. */
+    struct timeval turn;
+    unsigned requests;
 
     /* The end. */
     struct event stop_timer;

@@ -22,7 +22,7 @@ struct iser_numbers {
     uint32_t max_cmd_sn;
 };
 
-#define ISER_LINK_RECEIVES 2040u /* RDMA: that a link posts behind its login, at most */
+#define ISER_LINK_RECEIVES 1024u /* RDMA: that a link posts behind its login, at most */
 
 /* What the login has agreed on, as far as links care. */
 struct iser_limits {
