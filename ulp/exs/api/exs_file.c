@@ -222,6 +222,17 @@ static struct piece *await_piece(struct exs_file *file, int cancel)
     return search.found;
 }
 
+/* With the socket's lock: one that is cancelled from now on has its pieces cancelled, too. */
+static int error_of(struct exs_file *file)
+{
+    int error;
+
+    (void)pthread_mutex_lock(&file->lock);
+    error = file->error;
+    (void)pthread_mutex_unlock(&file->lock);
+    return error;
+}
+
 /* The next part of the elements becomes this piece. With the last one the call is over. */
 static int fill(struct exs_file *file, struct piece *piece)
 {
@@ -259,7 +270,9 @@ static void read_on(struct exs_file *file, int cancel)
         more = error != 0 || piece->request.more;
         if (error == 0) {
             exs_socket_enter(socket);
-            error = exs_transfer_send(socket, &piece->request);
+            error = error_of(file);
+            if (error == 0)
+                error = exs_transfer_send(socket, &piece->request);
             exs_socket_leave(socket);
         }
         if (error)
