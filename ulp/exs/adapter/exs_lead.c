@@ -175,8 +175,10 @@ bool exs_lead_poll(void)
         without_a_look = 0;
         return run_errands();
     }
-    if (++without_a_look >= LOOKLESS && !take_events())
+    if (++without_a_look >= LOOKLESS && !take_events()) {
         without_a_look = 0;
+        (void)run_errands();
+    }
     return true;
 }
 
