@@ -310,7 +310,7 @@ static void test_killed(struct storm *storm, unsigned seed, int type)
 int main(int argc, char **argv)
 {
     static struct storm storm;
-    unsigned rounds = getenv("ITAPI_TEST_LONG") ? LONG : ROUNDS;
+    unsigned rounds = getenv("ITAPI_TEST_LONG") ? LONG : exs_kit_slow() ? 4 : ROUNDS;
     char name[40];
 
     CHECK_STARTS(exs_init(EXS_VERSION1));

@@ -26,6 +26,8 @@ void exs_kit_result(const char *file, int line, const char *call, long want, lon
 
 /* 127.0.0.1. */
 struct sockaddr_in exs_kit_address(int port);
+/* On a device of an emulated machine: a small form of the test is enough. */
+bool exs_kit_slow(void);
 /* A listening socket on a port of the system's choice. */
 int exs_kit_listen(int type, int *port);
 

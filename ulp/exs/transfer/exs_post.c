@@ -76,6 +76,15 @@ void exs_post(struct exs_connection *connection, struct exs_message *message)
         exs_connection_fail(connection);
 }
 
+/*
+ * Of requests without a completion of their own siw sends the pages as they are, and lets TCP look
+ * at them again though later requests have completed. In order, so of earlier Sends it tells, too.
+ */
+static it_dto_flags_t write_flags(void)
+{
+    return exs_adapter_get()->pins ? IT_COMPLETION_FLAG : IT_COALESCE_WR_FLAG;
+}
+
 bool exs_post_write(struct exs_connection *connection, struct exs_request *request,
                     const void *octets, size_t count, const struct exs_place *place)
 {
@@ -83,8 +92,8 @@ bool exs_post_write(struct exs_connection *connection, struct exs_request *reque
     it_rmr_context_t key;
 
     if (exs_memory_lmr(request->memory, &segment.lmr, &key) != 0 ||
-        it_post_rdma_write(connection->ep, &segment, 1, 0, IT_COALESCE_WR_FLAG, place->addr,
-                           place->stag) != IT_SUCCESS) {
+        it_post_rdma_write(connection->ep, &segment, 1, connection->tx_posted, write_flags(),
+                           place->addr, place->stag) != IT_SUCCESS) {
         exs_connection_fail(connection);
         return false;
     }
