@@ -31,6 +31,14 @@ double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+void be_late(const struct perf *perf)
+{
+    if (perf->late_us == 0)
+        return;
+    for (double until = now() + perf->late_us * 1e-6; now() < until;) {
+    }
+}
+
 void tell_port(int port_to, int port)
 {
     need(write(port_to, &port, sizeof(port)) == sizeof(port), "pipe");

@@ -38,6 +38,8 @@ extern const struct row tcp_rows[];
 
 void need(bool ok, const char *what);
 double now(void);
+/* Does something else for perf->late_us, as a program that has work to do. */
+void be_late(const struct perf *perf);
 /* The client's process learns the port by this. */
 void tell_port(int port_to, int port);
 

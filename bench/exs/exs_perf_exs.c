@@ -193,6 +193,7 @@ static void ahead(const struct perf *perf, int fd, size_t room, int flags, struc
             if (end)
                 continue;
             count_octets(figures, got, &first);
+            be_late(perf);
             start_recv(fd, room, (size_t)((char *)events[i].exs_evt_ahandle - memory),
                        events[i].exs_evt_ahandle, flags);
         }
@@ -248,8 +249,7 @@ static void late_server(const struct perf *perf, int port_to, struct figures *fi
         exs_pollfd_t set = {.exs_fd = fd, .exs_events = EXS_POLLIN};
 
         need(exs_poll(&set, 1, EXS_BLOCK, NULL, NO_QUEUE, NULL) >= 0, "exs_poll");
-        if (perf->late_us > 0)
-            (void)usleep((useconds_t)perf->late_us);
+        be_late(perf);
         got = exs_blocking_recv(fd, memory, perf->size, 0, mhandle);
         need(got >= 0, "exs_recv");
         if (got == 0)

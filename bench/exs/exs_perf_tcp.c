@@ -47,6 +47,7 @@ static void stream_server(const struct perf *perf, int port_to, struct figures *
             first = now();
         figures->octets += (uint64_t)got;
         figures->seconds = now() - first;
+        be_late(perf);
     }
     figures->messages = perf->size ? figures->octets / perf->size + 1 : 1;
     free(buffer);
