@@ -75,7 +75,8 @@ int sdp_close(struct sdp_connection *connection, const struct linger *linger)
         (void)sdp_wait_turn(connection, NULL);
     if (connection->frozen || connection->lost)
         connection->lost = true; /* the other process has it, or nobody */
-    else if (connection->unread > 0 || (lingers && linger->l_linger == 0))
+    else if (connection->unread > 0 || connection->machine.sources.count > 0 ||
+             (lingers && linger->l_linger == 0))
         sdp_reset(connection);
     else {
         (void)sdp_take(connection);

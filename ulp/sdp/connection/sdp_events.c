@@ -111,7 +111,8 @@ static void on_receive(struct sdp_connection *connection, uint32_t slot, uint32_
         sdp_post_receive(connection, slot);
         sdp_machine_posted(&connection->machine);
     }
-    if (heard.source)
+    /* Nobody is about to read it: it comes as data, which polls see. */
+    if (heard.source && (!connection->large_read || connection->sending_zcopy))
         (void)sdp_machine_refuse(&connection->machine);
     on_urgent(connection, &heard);
     connection->eof = connection->eof || connection->machine.got_disconn;
@@ -133,6 +134,8 @@ static void on_completion(struct sdp_connection *connection, const it_dto_cmpl_e
         return; /* the end of the connection follows */
     if (event->event_number == IT_DTO_RC_RECV_CMPL_EVENT)
         on_receive(connection, (uint32_t)event->cookie, event->transferred_length);
+    else if (event->event_number == IT_DTO_RDMA_READ_CMPL_EVENT)
+        connection->read_done = true;
     else
         on_sent(connection, (uint32_t)event->cookie);
 }
@@ -229,7 +232,7 @@ static void push_data(struct sdp_connection *connection)
             for (uint32_t i = 0; i < connection->urgent_count; i++)
                 connection->urgent[i] = connection->urgent[i + 1];
         }
-        sdp_post(connection, &message, from);
+        sdp_post(connection, &message, connection->lmr, from);
     }
 }
 
@@ -238,7 +241,7 @@ static void push_control(struct sdp_connection *connection)
     struct sdp_message message;
 
     while (sdp_post_room(connection) && sdp_machine_next(&connection->machine, &message))
-        sdp_post(connection, &message, NULL);
+        sdp_post(connection, &message, connection->lmr, NULL);
 }
 
 void sdp_push(struct sdp_connection *connection)

@@ -12,14 +12,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define SDP_BUFFERS      32u /* receives */
-#define SDP_BUFFERS_MAX  1024u
-#define SDP_RECEIVE_SIZE 32784u /* octets of each */
-#define SDP_SEND_RING    (512u * 1024u)
-#define SDP_HEADS        32u  /* messages that are under way */
-#define SDP_HEAD_STRIDE  128u /* holds a Hello */
-#define SDP_URGENT_MAX   8u   /* urgent octets that wait to leave */
-#define SDP_ORPHAN_S     60u  /* for which a connection that was closed waits for its peer */
+#define SDP_BUFFERS           32u /* receives */
+#define SDP_BUFFERS_MAX       1024u
+#define SDP_RECEIVE_SIZE      32784u /* octets of each */
+#define SDP_SEND_RING         (512u * 1024u)
+#define SDP_HEADS             32u  /* messages that are under way */
+#define SDP_HEAD_STRIDE       128u /* holds a Hello */
+#define SDP_ZCOPY_FROM_OCTETS 65536u
+#define SDP_URGENT_MAX        8u  /* urgent octets that wait to leave */
+#define SDP_ORPHAN_S          60u /* for which a connection that was closed waits for its peer */
 /* Requests of RDMA beside messages. */
 #define SDP_RDMA_MAX 8u
 /* One of some messages has a completion. */
@@ -104,6 +105,14 @@ struct sdp_connection {
     bool cork;
     bool more; /* MSG_MORE of the last call */
 
+    /* ZCopy. */
+    size_t zcopy_from;   /* octets; 0: never */
+    uint32_t zcopy_rest; /* sends that are copied before the next try */
+    bool sending_zcopy;
+    bool receiving_zcopy;
+    bool read_done;  /* the RDMA Read */
+    bool large_read; /* the last call to receive was one that ZCopy serves */
+
     /* Waiting. */
     bool quiet;       /* a call is under way and takes events: the callback does not run */
     bool driver;      /* a thread sleeps on the EVD */
@@ -177,9 +186,9 @@ void sdp_reset(struct sdp_connection *connection);
 
 /* A message may be posted: there is a head for it. */
 bool sdp_post_room(const struct sdp_connection *connection);
-/* Behind the head, octets of the ring if `from` is not NULL. */
+/* Behind the head the payload, from registered memory. */
 void sdp_post(struct sdp_connection *connection, const struct sdp_message *message,
-              const unsigned char *from);
+              it_lmr_handle_t lmr, const unsigned char *from);
 void sdp_post_greeting(struct sdp_connection *connection);
 void sdp_post_receive(struct sdp_connection *connection, uint32_t slot);
 unsigned char *sdp_slot(const struct sdp_connection *connection, uint32_t slot);

@@ -100,6 +100,7 @@ int sdp_set_option(struct sdp_connection *connection, enum sdp_option option, in
             connection->send_buffer = connection->ring_size;
         break;
     case SDP_ZCOPY_FROM:
+        connection->zcopy_from = value > 0 ? (size_t)value : 0;
         break;
     }
     connection->more = false;

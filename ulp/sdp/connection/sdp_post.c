@@ -21,7 +21,8 @@ bool sdp_post_room(const struct sdp_connection *connection)
 /* One that only gives heads back is taken when something else happens, unless they run out. */
 static it_dto_flags_t flags_of(struct sdp_connection *connection, const struct sdp_message *message)
 {
-    bool last = message->mid == SDP_DISCONN || message->mid == SDP_ABORT_CONN;
+    bool last = message->mid == SDP_DISCONN || message->mid == SDP_ABORT_CONN ||
+                message->mid == SDP_RDMA_WR_COMPL || message->mid == SDP_SRC_AVAIL;
     bool short_of_heads = connection->tx_posted - connection->tx_done >= SDP_HEADS / 2;
     bool short_of_ring = sdp_ring_used(connection) >= connection->send_buffer / 2;
 
@@ -34,14 +35,14 @@ static it_dto_flags_t flags_of(struct sdp_connection *connection, const struct s
                : IT_COMPLETION_FLAG;
 }
 
-static void post(struct sdp_connection *connection, size_t head_octets, const unsigned char *from,
-                 uint32_t octets, it_dto_flags_t flags)
+static void post(struct sdp_connection *connection, size_t head_octets, it_lmr_handle_t lmr,
+                 const unsigned char *from, uint32_t octets, it_dto_flags_t flags)
 {
     it_lmr_triplet_t segments[2] = {
         {.lmr = connection->lmr,
          .addr.abs = head_of(connection, connection->tx_posted),
          .length = head_octets},
-        {.lmr = connection->lmr, .addr.abs = (void *)(uintptr_t)from, .length = octets}};
+        {.lmr = lmr, .addr.abs = (void *)(uintptr_t)from, .length = octets}};
 
     connection->counters.messages_sent++;
     if (it_post_send(connection->ep, segments, octets > 0 ? 2 : 1, connection->tx_posted,
@@ -50,12 +51,12 @@ static void post(struct sdp_connection *connection, size_t head_octets, const un
 }
 
 void sdp_post(struct sdp_connection *connection, const struct sdp_message *message,
-              const unsigned char *from)
+              it_lmr_handle_t lmr, const unsigned char *from)
 {
     unsigned char *head = head_of(connection, ++connection->tx_posted);
 
     connection->freed_by[connection->tx_posted % SDP_HEADS] = connection->tx_sent;
-    post(connection, sdp_message_put(head, message), from, message->payload_octets,
+    post(connection, sdp_message_put(head, message), lmr, from, message->payload_octets,
          flags_of(connection, message));
 }
 
@@ -64,7 +65,7 @@ void sdp_post_greeting(struct sdp_connection *connection)
     unsigned char *head = head_of(connection, ++connection->tx_posted);
 
     connection->freed_by[connection->tx_posted % SDP_HEADS] = connection->tx_sent;
-    post(connection, sdp_machine_greet(&connection->machine, &connection->own, head), NULL, 0,
+    post(connection, sdp_machine_greet(&connection->machine, &connection->own, head), NULL, NULL, 0,
          (it_dto_flags_t)0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "connection/sdp_object.h"
+#include "connection/sdp_zcopy.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -26,26 +26,34 @@ static bool reading_start(struct reading *reading, const struct iovec *parts, in
     return true;
 }
 
+/* Octets are in place. */
+static void skip(struct reading *reading, size_t octets)
+{
+    reading->got += octets;
+    if (reading->flags & MSG_TRUNC)
+        return;
+    reading->at += octets;
+    while (reading->got < reading->wanted && reading->at == reading->parts->iov_len) {
+        reading->parts++;
+        reading->at = 0;
+    }
+}
+
 static void put(struct reading *reading, const unsigned char *octets, size_t count)
 {
     size_t part;
 
-    reading->got += count;
     if (reading->flags & MSG_TRUNC)
-        return;
-    while (count > 0) {
-        part = reading->parts->iov_len - reading->at;
-        if (part > count)
-            part = count;
-        memcpy((char *)reading->parts->iov_base + reading->at, octets, part);
-        octets += part;
-        count -= part;
-        reading->at += part;
-        if (reading->at == reading->parts->iov_len) {
-            reading->parts++;
-            reading->at = 0;
+        skip(reading, count);
+    else
+        for (; count > 0; count -= part) {
+            part = reading->parts->iov_len - reading->at;
+            if (part > count)
+                part = count;
+            memcpy((char *)reading->parts->iov_base + reading->at, octets, part);
+            octets += part;
+            skip(reading, part);
         }
-    }
 }
 
 /* ---- Pieces --------------------------------------------------------------------------------- */
@@ -151,14 +159,38 @@ static bool is_over(const struct sdp_connection *connection)
     return connection->eof || connection->no_receives || connection->error != 0;
 }
 
+/* The part is large, nothing has come, and the call may wait. */
+static bool move_some(struct sdp_connection *connection, struct reading *reading,
+                      const struct timespec *deadline, int *error)
+{
+    size_t octets = reading->wanted - reading->got;
+
+    connection->large_read = false;
+    if (octets == 0 || connection->piece_count > 0 || is_over(connection) || connection->mark_set)
+        return false;
+    octets = reading->parts->iov_len - reading->at;
+    connection->large_read = connection->zcopy_from != 0 && octets >= connection->zcopy_from &&
+                             !(reading->flags & (MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC));
+    if (!connection->large_read) {
+        (void)sdp_machine_refuse(&connection->machine);
+        return false;
+    }
+    octets = sdp_zcopy_receive(connection, (char *)reading->parts->iov_base + reading->at, octets,
+                               deadline, error);
+    skip(reading, octets);
+    return octets > 0 || *error != 0;
+}
+
 static int receive_all(struct sdp_connection *connection, struct reading *reading,
                        const struct timespec *deadline)
 {
-    const struct reading first = *reading;
+    struct reading first;
     bool peek = (reading->flags & MSG_PEEK) != 0;
     size_t marked;
     int error = 0;
 
+    skip(reading, 0); /* parts may be empty */
+    first = *reading;
     while (true) {
         if (peek) {
             *reading = first;
@@ -168,6 +200,11 @@ static int receive_all(struct sdp_connection *connection, struct reading *readin
         marked = connection->mark_set && connection->mark == connection->rx_position ? 1 : 0;
         if (reading->got >= enough(connection, reading) || (marked && reading->got > 0))
             return 0;
+        if (error != 0)
+            return error;
+        if (move_some(connection, reading, deadline, &error) ||
+            (connection->piece_count > 0 && !peek))
+            continue;
         /* Who waits takes what has come as well, and with fewer system calls. */
         if (((reading->flags & MSG_DONTWAIT) || is_over(connection)) && sdp_take(connection))
             continue;
@@ -175,8 +212,6 @@ static int receive_all(struct sdp_connection *connection, struct reading *readin
             return reading->got > 0 ? 0 : why_nothing(connection);
         if (reading->flags & MSG_DONTWAIT)
             return EAGAIN;
-        if (error != 0)
-            return error;
         error = sdp_wait(connection, deadline);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "connection/sdp_object.h"
+#include "connection/sdp_zcopy.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,20 +11,29 @@
 /* Where a call stands in its vector. */
 struct cursor {
     const struct iovec *parts;
-    int count;
     size_t at; /* of the first part */
     size_t left;
 };
 
 static bool cursor_start(struct cursor *cursor, const struct iovec *parts, int count)
 {
-    *cursor = (struct cursor){.parts = parts, .count = count};
+    *cursor = (struct cursor){.parts = parts};
     for (int i = 0; i < count; i++) {
         if (parts[i].iov_len > SSIZE_MAX - cursor->left)
             return false;
         cursor->left += parts[i].iov_len;
     }
     return true;
+}
+
+static void cursor_advance(struct cursor *cursor, size_t octets)
+{
+    cursor->at += octets;
+    cursor->left -= octets;
+    while (cursor->left > 0 && cursor->at == cursor->parts->iov_len) {
+        cursor->parts++;
+        cursor->at = 0;
+    }
 }
 
 static size_t ring_room(const struct sdp_connection *connection)
@@ -49,13 +58,7 @@ static void copy_some(struct sdp_connection *connection, struct cursor *cursor)
         octets = COPY_MAX;
     memcpy(connection->ring + at, (const char *)cursor->parts->iov_base + cursor->at, octets);
     connection->tx_filled += octets;
-    cursor->at += octets;
-    cursor->left -= octets;
-    if (cursor->at < cursor->parts->iov_len)
-        return;
-    cursor->parts++;
-    cursor->count--;
-    cursor->at = 0;
+    cursor_advance(cursor, octets);
 }
 
 static int why_not(struct sdp_connection *connection)
@@ -72,11 +75,6 @@ static int why_not(struct sdp_connection *connection)
 static void copy_all(struct sdp_connection *connection, struct cursor *cursor, int flags)
 {
     while (cursor->left > 0 && ring_room(connection) > 0) {
-        if (cursor->at == cursor->parts->iov_len) { /* an empty part */
-            cursor->parts++;
-            cursor->at = 0;
-            continue;
-        }
         copy_some(connection, cursor);
         if (cursor->left == 0) {
             connection->more = (flags & MSG_MORE) != 0;
@@ -87,6 +85,21 @@ static void copy_all(struct sdp_connection *connection, struct cursor *cursor, i
     }
 }
 
+/* The part is large, and the call may wait. */
+static bool move_some(struct sdp_connection *connection, struct cursor *cursor, int flags,
+                      const struct timespec *deadline, int *error)
+{
+    size_t octets = cursor->parts->iov_len - cursor->at;
+
+    if (connection->zcopy_from == 0 || octets < connection->zcopy_from ||
+        (flags & (MSG_DONTWAIT | MSG_OOB | MSG_MORE)))
+        return false;
+    octets = sdp_zcopy_send(connection, (const char *)cursor->parts->iov_base + cursor->at, octets,
+                            deadline, error);
+    cursor_advance(cursor, octets);
+    return octets > 0 || *error != 0;
+}
+
 static int send_all(struct sdp_connection *connection, struct cursor *cursor, int flags,
                     const struct timespec *deadline)
 {
@@ -95,9 +108,12 @@ static int send_all(struct sdp_connection *connection, struct cursor *cursor, in
     /* Credits that have come are seen here, in this thread. */
     if (sdp_machine_credits(&connection->machine) < SDP_BUFFERS / 4)
         (void)sdp_take(connection);
+    cursor_advance(cursor, 0); /* parts may be empty */
     while (error == 0) {
         if (connection->no_sends || connection->error != 0)
             return why_not(connection);
+        if (cursor->left > 0 && move_some(connection, cursor, flags, deadline, &error))
+            continue;
         copy_all(connection, cursor, flags);
         if (cursor->left == 0)
             return 0;

@@ -149,6 +149,7 @@ static int make(int fd, enum sdp_role role, const struct sdp_settings *settings,
     connection->ring_size = SDP_SEND_RING;
     connection->send_buffer = SDP_SEND_RING;
     connection->low_water = 1;
+    connection->zcopy_from = SDP_ZCOPY_FROM_OCTETS;
     connection->watch = SDP_WATCH_EVENTS;
     if (!fill_hello(connection, fd, size) || !make_memory(connection) ||
         !make_endpoint(connection, !settings->crc_off)) {
