@@ -57,6 +57,17 @@ unsigned sdp_swap_show(struct sdp_socket *socket)
     return events;
 }
 
+void sdp_swap_correct(struct sdp_socket *socket, unsigned events)
+{
+    bool shown;
+
+    (void)pthread_mutex_lock(&socket->lock);
+    shown = (socket->face.shown & events) != 0;
+    (void)pthread_mutex_unlock(&socket->lock);
+    if (shown)
+        (void)sdp_swap_show(socket);
+}
+
 void sdp_swap_watch(struct sdp_socket *socket)
 {
     bool news;

@@ -18,6 +18,9 @@ bool sdp_swap(struct sdp_socket *socket, bool active, const struct sdp_settings 
 /* The events of now, for a poller that is about to sleep on the face. */
 unsigned sdp_swap_show(struct sdp_socket *socket);
 
+/* The same, if the face shows one of these events. */
+void sdp_swap_correct(struct sdp_socket *socket, unsigned events);
+
 /* Which changes the face must follow, after epoll interests or O_ASYNC have changed. */
 void sdp_swap_watch(struct sdp_socket *socket);
 
