@@ -101,8 +101,11 @@ int fcntl(int fd, int command, ...)
     va_start(list, command);
     call.argument = va_arg(list, long);
     va_end(list);
-    if (sdp_is_kernels(fd))
-        return SDP_NEXT(fcntl)(fd, command, call.argument);
+    if (sdp_is_kernels(fd)) {
+        result = SDP_NEXT(fcntl)(fd, command, call.argument);
+        /* Only the library asks for any number at all. */
+        return command == F_DUPFD_CLOEXEC && call.argument == 0 ? sdp_made(result) : result;
+    }
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
         SDP_IN_REGION(result, sdp_number_dup(fd, fcntl_it, &call));
     else

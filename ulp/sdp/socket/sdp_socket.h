@@ -52,6 +52,7 @@ struct sdp_socket {
     pthread_mutex_t lock; /* inside of sdp_table_lock; guards what follows */
     struct sdp_face face;
     unsigned changes; /* calls of `changed` */
+    bool wants_news;  /* edge-triggered pollers, O_ASYNC */
     int numbers[SDP_NUMBERS_MAX];
     unsigned numbers_count;
     struct sdp_interest interests[SDP_INTERESTS_MAX];

@@ -21,7 +21,7 @@
 static void show(struct sdp_socket *socket, unsigned events)
 {
     unsigned shown = events & ~(SDP_NEWS | POLLPRI);
-    unsigned news = events & SDP_NEWS ? shown & (POLLIN | POLLOUT) : 0;
+    unsigned news = events & SDP_NEWS && socket->wants_news ? shown & (POLLIN | POLLOUT) : 0;
 
     if (events & POLLPRI)
         shown |= POLLIN; /* for those who ask for POLLPRI: they are woken, and look */
@@ -68,14 +68,15 @@ void sdp_swap_correct(struct sdp_socket *socket, unsigned events)
         (void)sdp_swap_show(socket);
 }
 
+/*
+ * The connection always tells of news: sdp_swap_correct may have taken from the face what it has told
+ * before, so that the same events again are no repetition.
+ */
 void sdp_swap_watch(struct sdp_socket *socket)
 {
-    bool news;
-
     (void)pthread_mutex_lock(&socket->lock);
-    news = atomic_load(&socket->flags) & O_ASYNC || sdp_interested_in_edges(socket);
+    socket->wants_news = atomic_load(&socket->flags) & O_ASYNC || sdp_interested_in_edges(socket);
     (void)pthread_mutex_unlock(&socket->lock);
-    sdp_watch(socket->connection, news ? SDP_WATCH_NEWS : SDP_WATCH_EVENTS);
 }
 
 /* ---- What the program has set --------------------------------------------------------------- */
@@ -191,6 +192,7 @@ bool sdp_swap(struct sdp_socket *socket, bool active, const struct sdp_settings 
         (void)close(stream);
         return false;
     }
+    sdp_watch(socket->connection, SDP_WATCH_NEWS);
     sdp_swap_watch(socket);
     (void)sdp_swap_show(socket);
     return true;

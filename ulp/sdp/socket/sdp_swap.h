@@ -21,7 +21,7 @@ unsigned sdp_swap_show(struct sdp_socket *socket);
 /* The same, if the face shows one of these events. */
 void sdp_swap_correct(struct sdp_socket *socket, unsigned events);
 
-/* Which changes the face must follow, after epoll interests or O_ASYNC have changed. */
+/* Epoll interests or O_ASYNC have changed. */
 void sdp_swap_watch(struct sdp_socket *socket);
 
 #endif /* ITAPI_ULP_SDP_SOCKET_SDP_SWAP_H */
