@@ -2729,8 +2729,8 @@ it_status_t it_rmr_bind10(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle
  * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full, or there is no key left
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
- * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD; status IT_RMR_OPERATION_FAILED, and the
- * connection breaks, if the window was freed in between.
+ * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD. A window that was freed in between is
+ * unlinked, and the request succeeds; a device may fail it, and break the connection.
  * Threads: any thread; requests run in the order in which they were posted.
  * Source: IT-API 2.1.
  */

@@ -95,7 +95,7 @@ static inline struct uiw_rmr *uiw_rmr_of(struct ual_rmr *rmr)
 
 /*
  * Executes a link or unlink for this stream of the EP; may_wait: the caller holds no pin. LATER:
- * the entry is in use. REFUSED: the window is gone.
+ * the entry is in use. Of a window that is gone nothing is left to do.
  */
 enum uiw_window_result uiw_window_run(struct uiw_mr_table *table, const struct uiw_stream_id *by,
                                       struct ual_ep *ual, struct uiw_link *link, bool may_wait);
@@ -105,7 +105,7 @@ bool uiw_window_resolve(const struct uiw_stream_id *by, struct uiw_segment *segm
 
 /*
  * Executes an invalidation of our own: of a window of this stream or of its PZ, or of what peers
- * may do with an LMR of the PZ. LATER, REFUSED: as above.
+ * may do with an LMR of the PZ. LATER: as above. REFUSED: it is none of these, or not alive.
  */
 enum uiw_window_result uiw_key_invalidate(struct uiw_mr_table *table,
                                           const struct uiw_stream_id *by, uint32_t stag,

@@ -58,6 +58,16 @@ static void window_open(struct uiw_mr_table *table, const struct uiw_stream_id *
     uiw_mr_open_kept(table, window, &region, link->stag);
 }
 
+/* Its window was freed before its turn, which has unlinked it: as if it had run before. */
+static void window_skip(struct uiw_mr_table *table, struct uiw_link *link)
+{
+    if (!link->lmr)
+        return;
+    uiw_mr_forget_stag(table, link->window, link->stag);
+    base_object_release(&link->lmr->object);
+    link->lmr = NULL;
+}
+
 /* With the token. */
 static enum uiw_window_result window_run_locked(struct uiw_mr_table *table,
                                                 const struct uiw_stream_id *by, struct ual_ep *ual,
@@ -66,8 +76,10 @@ static enum uiw_window_result window_run_locked(struct uiw_mr_table *table,
     struct uiw_mr *window = link->window;
     bool hold = link->lmr && link->narrow;
 
-    if (window->serial != link->serial) /* what is freed is unlinked */
-        return link->lmr ? UIW_WINDOW_REFUSED : UIW_WINDOW_DONE;
+    if (window->serial != link->serial) {
+        window_skip(table, link);
+        return UIW_WINDOW_DONE;
+    }
     if (hold && !base_object_hold(&ual->object))
         return UIW_WINDOW_LATER; /* the EP is going, and its requests with it */
     if (!uiw_mr_close(table, window, may_wait)) {
