@@ -380,8 +380,13 @@ static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct 
     struct stub_qp *qp = (struct stub_qp *)ibv_qp;
     struct ibv_send_wr *refused = stub_refused(wr);
 
-    if (stub.raises_sigpipe)
+    if (stub.raises_sigpipe) {
+        sigset_t mask;
+
+        (void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
+        stub.blocks_sigpipe = sigismember(&mask, SIGPIPE) == 1;
         (void)raise(SIGPIPE);
+    }
     *bad = refused;
     if (refused && (!stub.takes_half || refused == wr)) {
         *bad = wr;

@@ -35,6 +35,7 @@ struct stub_settings {
     bool no_device;      /* the list is empty */
     bool has_node;       /* the device says which file below /dev it is */
     bool raises_sigpipe; /* posting a request does, in its thread, as siw where the peer is gone */
+    bool blocks_sigpipe; /* so did that thread */
     int open_error;      /* ibv_open_device fails so; 0: it does not */
 };
 

@@ -57,6 +57,7 @@ Test(verbs_sigpipe, a_post_leaves_the_process_alone)
     open_siw();
     CHECK(is_default());
     post_both();
+    CHECK(stub.blocks_sigpipe);
     CHECK(is_default());
     CHECK(!is_blocked());
     CHECK(!is_pending());
@@ -79,5 +80,16 @@ Test(verbs_sigpipe, a_signal_of_the_program_stays, .fini = stub_close)
     post_both();
     CHECK(is_blocked());
     CHECK(is_pending());
+    stub.raises_sigpipe = false;
+}
+
+/* There is nothing to keep away from a program that ignores it, and no call is made for that. */
+Test(verbs_sigpipe, ignored_signals_cost_nothing, .fini = stub_close)
+{
+    CHECK(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+    open_siw();
+    post_both();
+    CHECK(!stub.blocks_sigpipe);
+    CHECK(!is_pending());
     stub.raises_sigpipe = false;
 }

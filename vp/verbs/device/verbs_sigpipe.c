@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <time.h>
 
 struct verbs_sigpipe {
@@ -46,6 +45,13 @@ static void sigpipe_restore(const struct verbs_sigpipe *guard)
             continue;
     (void)pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
     errno = error;
+}
+
+bool verbs_sigpipe_is_ignored(void)
+{
+    struct sigaction action;
+
+    return sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 int verbs_sigpipe_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)

@@ -9,6 +9,10 @@
 #define ITAPI_VP_VERBS_DEVICE_VERBS_SIGPIPE_H
 
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
+
+/* Of a program that ignores it the signal needs no keeping away. */
+bool verbs_sigpipe_is_ignored(void);
 
 /* The post_send of the QP's device with three system calls more. */
 int verbs_sigpipe_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);

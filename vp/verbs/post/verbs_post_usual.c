@@ -73,9 +73,11 @@ void verbs_usual_set_limits(struct verbs_ep *ep)
 
 void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp)
 {
+    bool guarded = ep->ia->quirks.is_siw && !verbs_sigpipe_is_ignored();
+
     ep->qp = qp;
     ep->sq.qp = qp;
-    ep->sq.post.send = ep->ia->quirks.is_siw ? verbs_sigpipe_post_send : qp->context->ops.post_send;
+    ep->sq.post.send = guarded ? verbs_sigpipe_post_send : qp->context->ops.post_send;
     verbs_usual_set_limits(ep);
     ep->rq.qp = qp;
     ep->rq.post.recv = qp->context->ops.post_recv;
