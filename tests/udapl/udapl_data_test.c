@@ -151,6 +151,32 @@ static void check_failure(void)
     kit_completion(A->request, DAT_DTO_SEND, DAT_DTO_ERR_FLUSHED, 43);
 }
 
+/* Two endpoints on the same EVDs, in turn; of one that is freed nothing is told any more. */
+static void check_two_endpoints(void)
+{
+    DAT_EP_HANDLE first[2] = {A->ep, B->ep}, second[2];
+
+    for (int side = 0; side < 2; side++)
+        second[side] = sides[side].ep = kit_ep(&sides[side]);
+    kit_join(A, B);
+    for (DAT_UINT64 i = 0; i < 4; i++) {
+        A->ep = i % 2 ? second[0] : first[0];
+        B->ep = i % 2 ? second[1] : first[1];
+        post_recv(0, 8, i);
+        CHECK_DAT(post_send(0, 8, i, DAT_COMPLETION_DEFAULT_FLAG));
+        CHECK(kit_completion(B->recv, DAT_DTO_RECEIVE, DAT_DTO_SUCCESS, i).ep_handle == B->ep);
+        if (i < 2)
+            CHECK(kit_completion(A->request, DAT_DTO_SEND, DAT_DTO_SUCCESS, i).ep_handle == A->ep);
+    }
+    kit_part(A, B);
+    CHECK_DAT(dat_ep_free(second[0]));
+    CHECK_DAT(dat_ep_free(second[1]));
+    CHECK(kit_completion(A->request, DAT_DTO_SEND, DAT_DTO_SUCCESS, 2).ep_handle == first[0]);
+    kit_is_empty(A->request);
+    A->ep = first[0];
+    B->ep = first[1];
+}
+
 int main(void)
 {
     kit_side_open(A);
@@ -163,6 +189,7 @@ int main(void)
     check_write();
     check_read();
     check_status_now();
+    check_two_endpoints();
     check_failure();
     kit_side_close(A);
     kit_side_close(B);

@@ -10,8 +10,8 @@
 #include "object/udapl_ep.h"
 #include "object/udapl_ia.h"
 
-/* A completion of the DTO stream, RMR binds included. Data path. */
-bool udapl_deliver_completion(const it_event_t *event, DAT_EVENT *out);
+/* A completion of the DTO stream, RMR binds included. evd: NULL for a private one. Data path. */
+bool udapl_deliver_completion(struct udapl_evd *evd, const it_event_t *event, DAT_EVENT *out);
 
 /* A connection request: makes the CR. */
 bool udapl_deliver_request(struct udapl_ia *ia, const it_event_t *event, DAT_EVENT *out);

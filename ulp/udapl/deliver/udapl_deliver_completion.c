@@ -3,6 +3,7 @@
 
 #include "deliver/udapl_deliver_ib.h"
 #include "map/udapl_dto.h"
+#include "object/udapl_evd.h"
 #include "object/udapl_rmr.h"
 
 /* The end of an RMR bind. An RMR that was freed meanwhile may be another's by now: then none. */
@@ -54,30 +55,49 @@ static DAT_RMR_CONTEXT unlinked_key(it_handle_t unlinked)
                                       : ((const struct udapl_lmr *)context.ptr)->rmr_context;
 }
 
-bool udapl_deliver_completion(const it_event_t *event, DAT_EVENT *out)
+/* NULL: it is freed. */
+static struct udapl_ep *__attribute__((noinline)) look_up(struct udapl_evd *evd, it_ep_handle_t it)
+{
+    it_context_t context;
+
+    if (it_get_consumer_context(it, &context) != IT_SUCCESS)
+        return NULL;
+    if (evd)
+        atomic_store_explicit(&evd->last, context.ptr, memory_order_relaxed);
+    return context.ptr;
+}
+
+/* Mostly that of the completion before. What was freed has no EP of IT-API. */
+static inline struct udapl_ep *ep_of(struct udapl_evd *evd, it_ep_handle_t it)
+{
+    struct udapl_ep *last = evd ? atomic_load_explicit(&evd->last, memory_order_relaxed) : NULL;
+
+    if (__builtin_expect(last && atomic_load_explicit(&last->it, memory_order_relaxed) == it, 1))
+        return last;
+    return look_up(evd, it);
+}
+
+bool udapl_deliver_completion(struct udapl_evd *evd, const it_event_t *event, DAT_EVENT *out)
 {
     DAT_DTO_COMPLETION_EVENT_DATA *data = &out->event_data.dto_completion_event_data;
     const it_dto_cmpl_event_t *done = &event->dto_cmpl;
-    it_context_t context;
+    struct udapl_ep *ep = ep_of(evd, done->ep);
 
-    if (__builtin_expect(it_get_consumer_context(done->ep, &context) != IT_SUCCESS, 0))
+    if (__builtin_expect(!ep, 0))
         return false;
     if (__builtin_expect(done->event_number == IT_RMR_LINK_CMPL_EVENT, 0))
-        return deliver_bind(context.ptr, done, out);
+        return deliver_bind(ep, done, out);
     out->event_number = DAT_DTO_COMPLETION_EVENT;
-    data->ep_handle = context.ptr;
+    data->ep_handle = ep;
     data->user_cookie.as_64 = done->cookie;
     data->status = udapl_dto_status(done->dto_status);
     data->transfered_length = done->transferred_length;
     data->operation = udapl_dto_operation(done->event_number);
     data->rmr_context = 0;
-    if (__builtin_expect(((const struct udapl_ep *)context.ptr)->extended, 0))
-        udapl_deliver_ib(context.ptr, event, out);
-    if (__builtin_expect(data->operation == DAT_DTO_RDMA_READ, 0)) {
-        const struct udapl_ep *ep = context.ptr;
-
+    if (__builtin_expect(ep->extended, 0))
+        udapl_deliver_ib(ep, event, out);
+    if (__builtin_expect(data->operation == DAT_DTO_RDMA_READ, 0))
         return !ep->splits || deliver_part(ep, data);
-    }
     if (__builtin_expect(done->unlinked_mr_handle && data->operation == DAT_DTO_RECEIVE, 0)) {
         data->operation = DAT_DTO_RECEIVE_WITH_INVALIDATE;
         data->rmr_context = unlinked_key(done->unlinked_mr_handle);

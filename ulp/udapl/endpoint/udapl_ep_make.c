@@ -140,6 +140,7 @@ static DAT_RETURN make_it(struct udapl_ep *ep, const it_ep_attributes_t *attr)
     const struct udapl_ia *ia = ep->object.ia;
     it_evd_handle_t recv, request, connect;
     it_context_t context = {.ptr = ep};
+    it_ep_handle_t it;
     it_status_t status;
     DAT_RETURN result =
         find_sevd(ia, ep->recv_evd, IT_DTO_EVENT_STREAM, DAT_INVALID_HANDLE_EVD_RECV,
@@ -154,15 +155,16 @@ static DAT_RETURN make_it(struct udapl_ep *ep, const it_ep_attributes_t *attr)
     if (result != DAT_SUCCESS)
         return result;
     status = it_ep_rc_create(ep->pz->it, request, recv, connect,
-                             ep->srq ? IT_EP_SRQ : IT_EP_NO_FLAG, attr, &ep->it);
+                             ep->srq ? IT_EP_SRQ : IT_EP_NO_FLAG, attr, &it);
     if (status == IT_ERR_RESOURCES)
         return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     if (status != IT_SUCCESS)
         return udapl_return(status);
-    (void)it_set_consumer_context(ep->it, context); /* the handle is good */
-    make_patient(ep->it);
+    (void)it_set_consumer_context(it, context); /* the handle is good */
+    make_patient(it);
     if (ep->immediates)
-        (void)itx_ep_enable_immediate(ep->it, IT_TRUE); /* the adapter has them */
+        (void)itx_ep_enable_immediate(it, IT_TRUE); /* the adapter has them */
+    ep->it = it;
     return DAT_SUCCESS;
 }
 

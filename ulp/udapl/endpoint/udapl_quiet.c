@@ -11,7 +11,7 @@ static void take_completions(it_evd_handle_t evd, void *unused)
 
     (void)unused;
     while (it_evd_dequeue(evd, &event) == IT_SUCCESS)
-        (void)udapl_deliver_completion(&event, &ignored);
+        (void)udapl_deliver_completion(NULL, &event, &ignored);
 }
 
 static void take_connections(it_evd_handle_t evd, void *unused)

@@ -17,7 +17,7 @@ static bool deliver(struct udapl_evd *evd, const it_event_t *event, DAT_EVENT *o
     out->evd_handle = evd;
     switch ((unsigned)event->event_number & IT_EVENT_STREAM_MASK) {
     case IT_DTO_EVENT_STREAM:
-        return udapl_deliver_completion(event, out);
+        return udapl_deliver_completion(evd, event, out);
     case IT_CM_REQ_EVENT_STREAM:
         return udapl_deliver_request(evd->object.ia, event, out);
     case IT_CM_MSG_EVENT_STREAM:

@@ -31,7 +31,7 @@ struct udapl_connection {
  */
 struct udapl_ep {
     struct udapl_object object;
-    it_ep_handle_t it;            /* NULL: unconfigured, without PZ or attributes for one */
+    _Atomic(it_ep_handle_t) it;   /* NULL: unconfigured, without PZ or attributes for one */
     it_dto_flags_t recv_flags;    /* of a receive without flags of its own */
     size_t read_segments;         /* of a Read of the adapter */
     struct udapl_records records; /* of requests that need one */

@@ -8,12 +8,14 @@
 #include "it_api.h"
 
 struct udapl_cno;
+struct udapl_ep;
 
 struct udapl_evd {
     struct udapl_object object;
     DAT_EVD_FLAGS flags;             /* the streams it was made for; constant, as the next */
     it_evd_handle_t it;              /* what is dequeued from and waited for */
     _Atomic(struct udapl_cno *) cno; /* or NULL; changes with the lock held */
+    _Atomic(struct udapl_ep *) last; /* that a completion was of, or NULL; it may be freed since */
     _Atomic(bool) told;              /* the CNO has told of it, and nothing was taken since */
     _Atomic(bool) waits;             /* a thread is in dat_evd_wait */
     _Atomic(bool) unwaitable;
