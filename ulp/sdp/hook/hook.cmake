@@ -11,7 +11,8 @@ function(itapi_sdp_library target)
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/ulp/sdp" "${PROJECT_SOURCE_DIR}/include")
     target_compile_definitions(${target} PRIVATE ITAPI_ENABLE_V21_BINDINGS _GNU_SOURCE)
     # libc's own names: some are in none of its headers, take other types of pointers, or are known to the compiler.
-    target_compile_options(${target} PRIVATE -Wconversion -Wcast-align -Wswitch-enum -fno-builtin)
+    # Distributions turn on the checking versions of them (_FORTIFY_SOURCE), whose bodies would be defined twice.
+    target_compile_options(${target} PRIVATE -Wconversion -Wcast-align -Wswitch-enum -fno-builtin -U_FORTIFY_SOURCE)
     target_link_libraries(${target} PRIVATE Threads::Threads itapi_build_flags itapi_warnings_basic ${CMAKE_DL_LIBS})
     target_link_options(${target} PRIVATE
         "LINKER:--version-script=${map}"
