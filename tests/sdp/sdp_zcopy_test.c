@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Large blocking calls, whose octets are not copied: all exchanges, and all that cuts them short. */
+/* Large blocking calls, which are not copied: all exchanges, and all that cuts them short. */
 #include "sdp_kit.h"
 
 #include <errno.h>

@@ -220,10 +220,12 @@ size_t sdp_zcopy_receive(struct sdp_connection *connection, void *octets, size_t
                          const struct timespec *deadline, int *error)
 {
     struct sdp_machine *machine = &connection->machine;
-    bool source = sdp_machine_source(machine) && !connection->receiving_zcopy;
+    bool source;
     struct pin memory;
     size_t done;
 
+    sdp_push(connection); /* what the last one owes goes before a new offer */
+    source = sdp_machine_source(machine) != NULL;
     if (connection->receiving_zcopy || connection->piece_count > 0 || is_dead(connection) ||
         !sdp_post_room(connection) || (!source && !sdp_machine_may_offer_sink(machine)) ||
         !pin(&memory, octets, piece_of(count, PIECE_MAX),

@@ -74,7 +74,8 @@ void sdp_machine_posted(struct sdp_machine *machine)
 uint32_t sdp_machine_room(const struct sdp_machine *machine)
 {
     bool may = machine->open && !machine->failed && !machine->sent_disconn &&
-               !(machine->due & SDP_DUE_DISCONN) && machine->source.state == SDP_OFFER_NONE &&
+               !(machine->due & (SDP_DUE_DISCONN | SDP_DUE_SINK_CANCEL_ACK)) &&
+               machine->source.state == SDP_OFFER_NONE &&
                sdp_machine_credits(machine) > SDP_RESERVE_DATA;
 
     return may ? machine->send_size - SDP_HEAD_OCTETS : 0;

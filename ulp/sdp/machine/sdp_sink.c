@@ -20,6 +20,7 @@ bool sdp_sink_data(struct sdp_machine *machine, const struct sdp_message *messag
         machine->behind_source = true;
     machine->data_received++;
     machine->sink.state = SDP_OFFER_NONE; /* the peer has dropped it, or will */
+    machine->due &= ~(unsigned)SDP_DUE_SINK_CANCEL;
     give(message, heard);
     return true;
 }
@@ -110,7 +111,8 @@ bool sdp_machine_may_offer_sink(const struct sdp_machine *machine)
 {
     return machine->open && !machine->failed && !machine->got_disconn &&
            machine->rx_mode == SDP_PIPELINED && machine->sink.state == SDP_OFFER_NONE &&
-           machine->sources.count == 0 && sdp_machine_credits(machine) > SDP_RESERVE_DATA;
+           machine->sources.count == 0 && !(machine->due & (SDP_DUE_RD_COMPL | SDP_DUE_SEND_SM)) &&
+           sdp_machine_credits(machine) > SDP_RESERVE_DATA;
 }
 
 void sdp_machine_offer_sink(struct sdp_machine *machine, const struct sdp_place *place,
