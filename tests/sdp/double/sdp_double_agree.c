@@ -58,10 +58,12 @@ struct sdp_agreement {
     bool tcp;
 };
 
+static bool (*may_convert)(void);
+
 int sdp_agree_start(const struct sdp_agree_host *host, const struct sdp_agree_settings *settings)
 {
-    (void)host;
     (void)settings;
+    may_convert = host->may_convert;
     return 0;
 }
 
@@ -113,7 +115,7 @@ enum sdp_agree_verdict sdp_agree_step(struct sdp_agreement *agreement, enum sdp_
     if (agreement->tcp)
         return SDP_TCP;
     if (getpeername(agreement->fd, (struct sockaddr *)&peer, &length) == 0)
-        return SDP_CONVERT;
+        return may_convert() ? SDP_CONVERT : SDP_TCP;
     return SDP_PASS;
 }
 

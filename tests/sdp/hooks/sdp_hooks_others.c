@@ -338,6 +338,34 @@ static void over_number(void)
     sdp_hooks_close(&pair);
 }
 
+/* As many sockets as the limit allows, at a limit that leaves no room for more of anything. */
+static void crowd(void)
+{
+    struct sdp_hooks_pair pairs[60];
+    int good = 0;
+
+    for (int i = 0; i < 60; i++) {
+        sdp_hooks_open(&pairs[i]);
+        good += write(pairs[i].client, "x", 1) == 1 && read(pairs[i].server, buffer, 1) == 1;
+    }
+    sdp_hooks_note("%d", good);
+    for (int i = 0; i < 60; i++)
+        sdp_hooks_close(&pairs[i]);
+}
+
+static void limited(void)
+{
+    struct rlimit limit = {200, 200};
+    pid_t child = fork();
+
+    if (child == 0) {
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+        (void)execl("/proc/self/exe", "sdp_hooks", "--scene", "crowd", (char *)NULL);
+        _exit(127);
+    }
+    say_child("crowd", child);
+}
+
 const struct sdp_hooks_named sdp_hooks_others[] = {{"forked_server", forked_server},
                                                    {"inetd", inetd},
                                                    {"vforked", vforked},
@@ -349,4 +377,6 @@ const struct sdp_hooks_named sdp_hooks_others[] = {{"forked_server", forked_serv
                                                    {"closed_meanwhile", closed_meanwhile},
                                                    {"ranges", ranges},
                                                    {"over_number", over_number},
+                                                   {"crowd", crowd},
+                                                   {"limited", limited},
                                                    {NULL, NULL}};

@@ -182,7 +182,7 @@ static bool may_be_sdp(enum sdp_policy_role role, const struct sockaddr *address
 static void ask(struct sdp_socket *socket, int number, const struct sockaddr *peer,
                 socklen_t length)
 {
-    if (may_be_sdp(SDP_POLICY_CLIENT, peer, length))
+    if (may_be_sdp(SDP_POLICY_CLIENT, peer, length) && sdp_own_room())
         socket->agreement = sdp_agree_connecting(number, peer, length);
     if (!socket->agreement) {
         become_plain(socket);
@@ -233,7 +233,7 @@ static void announce(struct sdp_socket *socket, int number)
     socklen_t length = sizeof(own);
 
     if (getsockname(number, (struct sockaddr *)&own, &length) < 0 ||
-        !may_be_sdp(SDP_POLICY_SERVER, (struct sockaddr *)&own, length)) {
+        !may_be_sdp(SDP_POLICY_SERVER, (struct sockaddr *)&own, length) || !sdp_own_room()) {
         become_plain(socket);
         return;
     }

@@ -12,6 +12,7 @@
 #define ABOVE_MAX  65536 /* numbers above the program's limit */
 #define SHARE      32    /* of a limit that cannot be raised: this part is ours */
 #define PER_SOCKET 2     /* descriptors besides the program's own */
+#define AT_FIRST   12    /* those of the IA, which the first connection opens */
 
 static struct rlimit seen; /* the program's */
 static struct rlimit ours; /* the kernel's */
@@ -101,8 +102,9 @@ int sdp_own_keep(int fd)
 bool sdp_own_room(void)
 {
     static atomic_bool told;
+    unsigned count = count_own();
 
-    if (count_own() + PER_SOCKET <= own_max)
+    if (count + PER_SOCKET + (count < AT_FIRST ? AT_FIRST : 0) <= own_max)
         return true;
     if (!atomic_exchange(&told, true))
         (void)dprintf(STDERR_FILENO,
