@@ -69,8 +69,8 @@ void sdp_swap_correct(struct sdp_socket *socket, unsigned events)
 }
 
 /*
- * The connection always tells of news: sdp_swap_correct may have taken from the face what it has told
- * before, so that the same events again are no repetition.
+ * The connection always tells of news: sdp_swap_correct may have taken from the face what it has
+ * told before, so that the same events again are no repetition.
  */
 void sdp_swap_watch(struct sdp_socket *socket)
 {
