@@ -196,8 +196,8 @@ unsigned char *sdp_slot(const struct sdp_connection *connection, uint32_t slot);
 /* ---- Telling (sdp_tell.c) ------------------------------------------------------------------- */
 
 unsigned sdp_events_now(const struct sdp_connection *connection);
-/* With the lock, which is given up around the call. */
-void sdp_tell(struct sdp_connection *connection);
+/* With the lock, which is given up around the call; true: it has been. */
+bool sdp_tell(struct sdp_connection *connection);
 
 /* Ends connections that were closed and whose peers do not answer. */
 void sdp_sweep(void);

@@ -27,20 +27,22 @@ unsigned sdp_events_now(const struct sdp_connection *connection)
            (connection->error != 0 ? POLLERR : 0u);
 }
 
-void sdp_tell(struct sdp_connection *connection)
+bool sdp_tell(struct sdp_connection *connection)
 {
     struct sdp_notify notify = connection->notify;
     unsigned events;
+    bool told = false;
     bool news;
 
     if (connection->telling) /* that thread looks again */
-        return;
+        return false;
     while (notify.changed && connection->watch != SDP_WATCH_NOTHING) {
         events = sdp_events_now(connection);
         news = connection->news && connection->watch == SDP_WATCH_NEWS;
         connection->news = false;
         if (events == connection->shown && !news)
-            return;
+            break;
+        told = true;
         connection->shown = events;
         connection->telling = true;
         (void)pthread_mutex_unlock(&connection->lock);
@@ -50,4 +52,5 @@ void sdp_tell(struct sdp_connection *connection)
         notify = connection->notify;
         sdp_wake_waiters(connection); /* sdp_close may wait for this */
     }
+    return told;
 }

@@ -35,7 +35,7 @@ int sdp_enter(struct sdp_connection *connection)
 void sdp_leave(struct sdp_connection *connection)
 {
     sdp_push(connection);
-    sdp_tell(connection);
+    (void)sdp_tell(connection);
     sdp_wake_waiters(connection);
     if (connection->quiet && !connection->driver) {
         connection->quiet = false;
@@ -88,7 +88,9 @@ int sdp_wait(struct sdp_connection *connection, const struct timespec *deadline)
     int error;
 
     sdp_push(connection);
-    sdp_tell(connection);
+    /* Another thread may have taken what the caller waits for, while the lock was given up. */
+    if (sdp_tell(connection))
+        return connection->disturbed ? EBADF : 0;
     if (connection->disturbed)
         return EBADF;
     if (timeout == 0)
