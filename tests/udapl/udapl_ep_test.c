@@ -65,6 +65,7 @@ static void check_attributes(void)
     EXPECT_TYPE(DAT_INVALID_PARAMETER, try_attr((DAT_EP_ATTR){.max_request_dtos = 1 << 30}));
     EXPECT_TYPE(DAT_INVALID_PARAMETER, try_attr((DAT_EP_ATTR){.max_request_iov = 10000}));
     EXPECT_TYPE(DAT_INVALID_PARAMETER, try_attr((DAT_EP_ATTR){.max_rdma_read_out = 100000}));
+    EXPECT_TYPE(DAT_INVALID_PARAMETER, try_attr((DAT_EP_ATTR){.qos = DAT_QOS_PREMIUM}));
     EXPECT_TYPE(DAT_INVALID_PARAMETER,
                 try_attr((DAT_EP_ATTR){.service_type = (DAT_SERVICE_TYPE)5}));
     EXPECT_TYPE(DAT_INVALID_PARAMETER,

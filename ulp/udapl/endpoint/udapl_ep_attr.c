@@ -74,7 +74,7 @@ bool udapl_ep_attr_settle(const struct udapl_ia *ia, const DAT_EP_ATTR *asked, D
     if (!asked)
         asked = &none;
     *attr = *asked;
-    return asked->service_type == DAT_SERVICE_TYPE_RC &&
+    return asked->service_type == DAT_SERVICE_TYPE_RC && asked->qos == DAT_QOS_BEST_EFFORT &&
            settle_length(asked->max_message_size, most->max_message_bytes,
                          &attr->max_message_size) &&
            settle_length(asked->max_rdma_size, most->max_message_bytes, &attr->max_rdma_size) &&
