@@ -3,6 +3,7 @@
 #include "sdp_kit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -228,6 +229,36 @@ static void many_connections(unsigned count)
     }
 }
 
+static unsigned descriptors(void)
+{
+    unsigned count = 0;
+
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* Both ends were closed in order: the connections go, though data and credits were under way. */
+static void nothing_is_left(void)
+{
+    unsigned before;
+
+    sdp_kit_pair(pair, NULL);
+    sdp_kit_send_stream(pair[0], 0, 1, 1);
+    sdp_kit_check_stream(pair[1], 0, 1, 1);
+    before = descriptors() - 2; /* each end has one */
+    CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
+    for (unsigned i = 0; i < 20; i++) {
+        sdp_kit_pair(pair, NULL);
+        sdp_kit_send_stream(pair[0], 0, 300000, 100000);
+        CHECK(sdp_shutdown(pair[i % 2], SHUT_WR) == 0);
+        sdp_kit_check_stream(pair[1], 0, 300000, 100000);
+        CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
+    }
+    while (descriptors() > before)
+        (void)usleep(1000);
+}
+
 int main(void)
 {
     peer_is_killed(); /* first: no thread yet when it forks */
@@ -241,6 +272,7 @@ int main(void)
     shutdown_of_reading();
     close_by_another_thread();
     signals_end_calls();
+    nothing_is_left();
     many_connections(getenv("ITAPI_SDP_LONG") ? 2000 : 100);
     return 0;
 }

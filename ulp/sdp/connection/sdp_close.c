@@ -38,19 +38,20 @@ int sdp_shutdown(struct sdp_connection *connection, int how)
 static bool is_drained(const struct sdp_connection *connection)
 {
     return connection->ended || connection->failed || connection->lost || connection->frozen ||
-           (connection->tx_sent == connection->tx_filled &&
-            connection->tx_done == connection->tx_posted &&
-            (!connection->finish || connection->machine.sent_disconn));
+           (connection->machine.sent_disconn &&
+            (int32_t)(connection->tx_done - connection->tx_end) >= 0);
 }
 
 static void wait_drained(struct sdp_connection *connection, const struct timespec *deadline)
 {
+    int error = 0;
+
     sdp_push(connection);
-    while (!is_drained(connection))
-        if (!sdp_take(connection) && sdp_wait(connection, deadline) == EAGAIN)
-            break;
-        else
-            sdp_push(connection);
+    while (!is_drained(connection) && (error == 0 || error == EINTR)) {
+        if (!sdp_take(connection))
+            error = sdp_wait(connection, deadline);
+        sdp_push(connection);
+    }
 }
 
 static void linger_for(struct sdp_connection *connection, int seconds)

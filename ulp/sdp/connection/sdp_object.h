@@ -99,6 +99,7 @@ struct sdp_connection {
     uint32_t tx_posted;
     uint32_t tx_done;
     uint32_t tx_signal;              /* the last with a completion */
+    uint32_t tx_end;                 /* DisConn or AbortConn */
     uint64_t freed_by[SDP_HEADS];    /* tx_freed once this message is done */
     uint64_t urgent[SDP_URGENT_MAX]; /* positions behind urgent octets */
     uint32_t urgent_count;

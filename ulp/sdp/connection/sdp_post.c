@@ -56,6 +56,8 @@ void sdp_post(struct sdp_connection *connection, const struct sdp_message *messa
     unsigned char *head = head_of(connection, ++connection->tx_posted);
 
     connection->freed_by[connection->tx_posted % SDP_HEADS] = connection->tx_sent;
+    if (message->mid == SDP_DISCONN || message->mid == SDP_ABORT_CONN)
+        connection->tx_end = connection->tx_posted;
     post(connection, sdp_message_put(head, message), lmr, from, message->payload_octets,
          flags_of(connection, message));
 }

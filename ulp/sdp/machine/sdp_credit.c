@@ -36,8 +36,11 @@ bool sdp_credit_hear(struct sdp_machine *machine, const struct sdp_message *mess
 
 bool sdp_credit_due(const struct sdp_machine *machine)
 {
-    uint32_t left =
-        is_later(machine->rx_told, machine->rx_last) ? machine->rx_told - machine->rx_last : 0;
+    uint32_t left;
+
+    if (machine->got_disconn)
+        return false; /* it has said all */
+    left = is_later(machine->rx_told, machine->rx_last) ? machine->rx_told - machine->rx_last : 0;
 
     if (left > SDP_RESERVE_DATA)
         left += left / 2;
