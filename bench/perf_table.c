@@ -27,10 +27,11 @@ const char *perf_table_name(const struct perf_record *record)
     return record->ia[0] != '\0' ? record->ia : record->transport;
 }
 
-static void print_number(double number, int digits)
+/* Rows of at most 100 columns, whatever the numbers are. */
+static void print_number(double number)
 {
     if (isfinite(number))
-        (void)printf(" %9.*f", digits, number);
+        (void)printf(" %9.*f", number < 1e4 ? 3 : 1, number);
     else
         (void)printf(" %9s", "-");
 }
@@ -48,8 +49,8 @@ static void print_title(const struct perf_record *record)
         (void)printf(" (plain TCP with %s)", record->congestion);
     (void)printf(", CRC %s, depth %" PRIu64 ", %" PRIu64 " runs of %" PRIu64 " messages; %s\n",
                  record->crc, record->depth, record->runs, record->own.iters, unit);
-    (void)printf("  %-10s %9s %9s %9s %9s %9s %9s", "", "median", "min", "max", "x of tcp",
-                 "CPU us", "CPU s/GB");
+    (void)printf("  %-8s %9s %9s %9s %9s %9s %9s", "", "median", "min", "max", "x of tcp", "CPU us",
+                 "CPU s/GB");
     if (isfinite(record->own.p50_us))
         (void)printf(" %9s %9s %9s", "p50", "p99", "p99.9");
     (void)putchar('\n');
@@ -59,18 +60,17 @@ static void print_row(const struct perf_record *record)
 {
     const struct perf_figures *own = &record->own;
 
-    (void)printf("  %-10s", perf_table_name(record));
-    print_number(perf_table_value(record, own->value.median), 3);
-    print_number(perf_table_value(record, own->value.min), 3);
-    print_number(perf_table_value(record, own->value.max), 3);
-    print_number(record->has_reference ? own->value.median / record->reference.value.median : NAN,
-                 3);
-    print_number(own->cpu_us_per_message, 3);
-    print_number(own->cpu_seconds_per_gb, 3);
+    (void)printf("  %-8s", perf_table_name(record));
+    print_number(perf_table_value(record, own->value.median));
+    print_number(perf_table_value(record, own->value.min));
+    print_number(perf_table_value(record, own->value.max));
+    print_number(record->has_reference ? own->value.median / record->reference.value.median : NAN);
+    print_number(own->cpu_us_per_message);
+    print_number(own->cpu_seconds_per_gb);
     if (isfinite(own->p50_us)) {
-        print_number(own->p50_us, 3);
-        print_number(own->p99_us, 3);
-        print_number(own->p999_us, 3);
+        print_number(own->p50_us);
+        print_number(own->p99_us);
+        print_number(own->p999_us);
     }
     if (record->heap_calls > 0)
         (void)printf("  %.0f heap calls", record->heap_calls);

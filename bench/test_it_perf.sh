@@ -114,7 +114,11 @@ for measure in lat bw rate; do
     measure "$folder/one" --measure "$measure"
     unit=$(sed -n 's/.*"unit": "\([^"]*\)".*/\1/p' "$folder/one")
     [ "$measure" = lat ] || unit=M$unit
-    timeout $((60 * factor)) "$it_perf" --loopback --runs 1 --iters 20 --measure "$measure" >"$folder/table" || fail "no table: $measure"
+    percentiles=()
+    [ "$measure" != lat ] || percentiles=(--percentiles)
+    timeout $((60 * factor)) "$it_perf" --loopback --runs 1 --iters 20 --measure "$measure" "${percentiles[@]}" >"$folder/table" ||
+        fail "no table: $measure"
+    awk 'length > 100 { exit 1 }' "$folder/table" || fail "more than 100 columns: $(cat "$folder/table")"
     grep -q "messages; $unit\$" "$folder/table" || fail "the unit is not $unit: $(cat "$folder/table")"
 done
 
