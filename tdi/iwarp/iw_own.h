@@ -25,13 +25,16 @@
 
 /*
  * Of an acknowledgement: the STag, and what stands above the number of messages. In between, how
- * often a Send of the side that acknowledges may be tried: 0 for ever, else one more than that.
+ * often a Send of the side that acknowledges may be tried: 0 for ever, else one more than that; and
+ * two bits: this is all that it will ever acknowledge; a Send has come that waits for a receive.
  */
 #define IW_OWN_STAG        UINT32_C(0x69746101)
 #define IW_OWN_ACK         UINT64_C(0x6974)
 #define IW_OWN_ACK_SHIFT   48
 #define IW_OWN_LIMIT_SHIFT 45
 #define IW_OWN_LIMIT       7u
+#define IW_OWN_LAST        (UINT64_C(1) << 44)
+#define IW_OWN_WAITS       (UINT64_C(1) << 43)
 
 static inline uint64_t iw_own_greeting(unsigned bits)
 {
@@ -60,7 +63,7 @@ static inline bool iw_own_is_ack(const struct iw_segment *segment)
 
 static inline uint64_t iw_own_acknowledged(const struct iw_segment *segment)
 {
-    return segment->to & ((UINT64_C(1) << IW_OWN_LIMIT_SHIFT) - 1);
+    return segment->to & (IW_OWN_WAITS - 1);
 }
 
 static inline unsigned iw_own_limit(const struct iw_segment *segment)

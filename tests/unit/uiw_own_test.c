@@ -129,6 +129,42 @@ Test(uiw_own, acknowledged_before_it_is_marked, .init = bed_open, .fini = bed_cl
     completes(1);
 }
 
+/*
+ * The peer has closed the stream. What TCP has delivered has got through, unless the peer has said
+ * that it takes nothing more, or that a Send waits for a receive there.
+ */
+static void conclude(uint64_t words, bool unread, bool completes_it)
+{
+    const struct iw_segment ack = {.to = iw_own_ack(0, 0) | words};
+    int ends[2];
+
+    bed_open();
+    CHECK_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+    bed.ep->fd = ends[0];
+    if (unread)
+        CHECK_EQ(1, send(ends[0], "", 1, 0));
+    (void)sent(VP_SEND, 1);
+    (void)uiw_bed_post(&bed, VP_SEND, FX_SIGNAL, 2); /* has not left */
+    uiw_own_heard(bed.ep, &ack);
+    uiw_own_conclude(bed.ep);
+    uiw_bed_complete(&bed);
+    if (completes_it)
+        completes(1);
+    fx_empty(bed.node.request_evd);
+    bed.ep->fd = -1;
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    bed_close();
+}
+
+Test(uiw_own, the_peer_has_gone)
+{
+    conclude(0, false, true);
+    conclude(0, true, false);
+    conclude(IW_OWN_LAST, false, false);
+    conclude(IW_OWN_WAITS, false, false);
+}
+
 /* A foreign peer: what has left is done. */
 Test(uiw_own, nothing_is_agreed, .init = bed_open, .fini = bed_close)
 {

@@ -33,7 +33,7 @@ void verbs_kit_bring_up(struct ibv_qp *qp, uint32_t peer)
         .dest_qp_num = peer,
         .max_dest_rd_atomic = 8,
         .max_rd_atomic = 8,
-        .timeout = 14,
+        .timeout = 22, /* a minute: the peer may have to wait for a processor */
         .retry_cnt = 7,
         .rnr_retry = 7,
         .ah_attr = {.is_global = 1, .port_num = 1},

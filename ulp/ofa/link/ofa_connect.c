@@ -80,6 +80,16 @@ static int end(struct ofa_qp *qp, enum ofa_link_state before, it_status_t status
     return ofa_errno(status);
 }
 
+void ofa_link_be_patient(it_ep_handle_t ep)
+{
+    struct itx_mpa_params params = {.size = sizeof(params)};
+
+    if (itx_ep_get_mpa_params(ep, &params) != IT_SUCCESS)
+        return;
+    params.patience_us = IT_TIMEOUT_INFINITE;
+    (void)itx_ep_set_mpa_params(ep, &params);
+}
+
 it_status_t ofa_link_attempt(it_ep_handle_t ep, const struct ofa_call *call)
 {
     uint16_t local = call->local ? ofa_port_of(call->local) : 0;

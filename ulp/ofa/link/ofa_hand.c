@@ -107,6 +107,7 @@ static int attempt(struct ofa_qp *qp, const struct sockaddr_in6 *peer)
     if (error != 0)
         return error;
     greet(qp, qp->link.nonce, OFA_GREETING_CONNECT, bytes);
+    ofa_link_be_patient(qp->send_ep);
     return ofa_errno(ofa_link_attempt(qp->send_ep, &call));
 }
 

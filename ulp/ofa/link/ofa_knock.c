@@ -100,6 +100,8 @@ int ofa_knock(struct ofa_qp *qp, const struct sockaddr_in6 *peer,
     if (error != 0)
         return error;
     ofa_greeting_encode(greeting, bytes);
+    if (greeting->kind == OFA_GREETING_KNOCK)
+        ofa_link_be_patient(ep);
     error = ofa_errno(ofa_link_attempt(ep, &call));
     if (error != 0)
         (void)it_ep_free(ep);

@@ -58,6 +58,12 @@ void ofa_link_limit_hold(struct ofa_qp *qp);
 /* Of RDMA Reads, while there is no connection. 0 or errno. */
 int ofa_link_set_depths(struct ofa_qp *qp, uint32_t ird, uint32_t ord);
 
+/*
+ * While nobody listens there, the attempt goes on as long as its time limit allows: by hand, the
+ * other end may not have come so far, and InfiniBand's retries would find it when it has.
+ */
+void ofa_link_be_patient(it_ep_handle_t ep);
+
 /* it_ep_connect: takes no lock, and changes no state. */
 it_status_t ofa_link_attempt(it_ep_handle_t ep, const struct ofa_call *call);
 

@@ -4,6 +4,9 @@
 
 #include "vp/uiwarp/queue/uiw_sq.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 void uiw_own_begin(struct uiw_ep *ep, unsigned wanted)
 {
     struct uiw_own *own = &ep->own;
@@ -58,6 +61,8 @@ void uiw_own_heard(struct uiw_ep *ep, const struct iw_segment *ack)
     uint64_t messages = iw_own_acknowledged(ack);
 
     ep->own.limit = iw_own_limit(ack);
+    ep->own.peer_waits = (ack->to & IW_OWN_WAITS) != 0;
+    ep->own.heard_last |= (ack->to & IW_OWN_LAST) != 0;
     base_lock_take(&ep->ual->lock);
     if (messages > ep->own.heard) {
         ep->own.heard = messages;
@@ -106,16 +111,54 @@ void uiw_own_took(struct uiw_ep *ep, uint64_t messages)
         uiw_later_defer(ep->ual);
 }
 
+/*
+ * At once, unlike acknowledgements: the process may end before the next one, and then the peer has
+ * to know.
+ */
+void uiw_own_set_waits(struct uiw_ep *ep, bool waits)
+{
+    if (atomic_load(&ep->own.waits) == waits)
+        return;
+    atomic_store(&ep->own.waits, waits);
+    if (!(ep->own.agreed & IW_OWN_ACKS))
+        return;
+    atomic_store(&ep->own.ack_is_due, true);
+    ep->rx.kick = true;
+}
+
+static uint64_t own_ack(const struct uiw_ep *ep, uint64_t messages)
+{
+    return iw_own_ack(messages, atomic_load(&ep->hold_limit)) |
+           (atomic_load(&ep->own.waits) ? IW_OWN_WAITS : 0);
+}
+
 uint64_t uiw_own_tell(struct uiw_ep *ep)
 {
     (void)atomic_exchange(&ep->own.ack_is_due, false);
     ep->own.told = atomic_load(&ep->own.due);
-    return iw_own_ack(ep->own.told, atomic_load(&ep->hold_limit));
+    return own_ack(ep, ep->own.told);
 }
 
 uint64_t uiw_own_tell_limit(const struct uiw_ep *ep)
 {
-    return iw_own_ack(0, atomic_load(&ep->hold_limit));
+    return own_ack(ep, 0);
+}
+
+/*
+ * A process that ends has its sockets closed by the kernel: in order, unless there were octets that
+ * it had not read. So what TCP has acknowledged was read, and went to receives, if the peer has not
+ * said otherwise.
+ */
+void uiw_own_conclude(struct uiw_ep *ep)
+{
+    int unacknowledged;
+
+    if (!(ep->own.agreed & IW_OWN_ACKS) || ep->own.heard_last || ep->own.peer_waits ||
+        ioctl(ep->fd, SIOCOUTQ, &unacknowledged) != 0 || unacknowledged != 0)
+        return;
+    base_lock_take(&ep->ual->lock);
+    ep->own.heard = UINT64_MAX; /* of all that has left */
+    base_lock_drop(&ep->ual->lock);
 }
 
 it_status_t uiw_own_limit_hold(struct ual_ep *ual, unsigned tries, uint64_t try_us)

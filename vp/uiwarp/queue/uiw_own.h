@@ -31,8 +31,11 @@ struct uiw_own {
     uint64_t taken;       /* reader: messages of the peer that are placed, in their order */
     _Atomic uint64_t due; /* the same, for the sender */
     _Atomic bool
-        ack_is_due; /* the peer has not been told; set by the reader, cleared by the sender */
-    uint64_t told;  /* sender: what it has been told */
+        ack_is_due;     /* the peer has not been told; set by the reader, cleared by the sender */
+    uint64_t told;      /* sender: what it has been told */
+    _Atomic bool waits; /* a Send of the peer, for a receive; set by the reader */
+    bool peer_waits;    /* reader: so does one of ours, as far as the peer has said */
+    bool heard_last;    /* reader: the peer will acknowledge nothing more */
     /* Locked: messages of ours, from the beginning of the connection. */
     uint64_t heard;   /* acknowledged by the peer */
     uint64_t matched; /* of these, those of requests that are completed */
@@ -52,6 +55,14 @@ void uiw_own_agree(struct uiw_ep *ep, unsigned bits);
 void uiw_own_heard(struct uiw_ep *ep, const struct iw_segment *ack);
 /* Reader. More messages of the peer are placed: it will be told, with whatever leaves next. */
 void uiw_own_took(struct uiw_ep *ep, uint64_t messages);
+
+/* Reader. A Send of the peer waits for a receive, or none does any more. */
+void uiw_own_set_waits(struct uiw_ep *ep, bool waits);
+/*
+ * Both tokens. The peer has closed the stream: had it all that it has not acknowledged? Then it is
+ * done, as if it had said so.
+ */
+void uiw_own_conclude(struct uiw_ep *ep);
 
 /* Sender. The offset of an acknowledgement of what is taken now; of nothing, but with our limit. */
 uint64_t uiw_own_tell(struct uiw_ep *ep);

@@ -28,6 +28,7 @@ static struct uiw_held *hold_begin(struct uiw_ep *ep, enum iw_opcode opcode)
     if (!held)
         return NULL;
     held->opcode = (uint8_t)opcode;
+    uiw_own_set_waits(ep, true);
     if (uiw_agenda_claim(&ep->later.holding))
         uiw_agenda_push(&ep->ia->progress.holding, &ep->later.holding);
     return held;
@@ -100,14 +101,17 @@ static enum iw_error hold_deliver(struct uiw_ep *ep, const struct uiw_held *held
 enum iw_error uiw_hold_drain(struct uiw_ep *ep)
 {
     const struct uiw_held *held;
+    uint64_t messages;
 
     while ((held = ep->own.first) && held->whole && hold_has_receive(ep)) {
         enum iw_error error = hold_deliver(ep, held);
 
         if (error != IW_OK)
             return error;
-        uiw_own_took(ep, 1 + held->behind);
+        messages = 1 + held->behind;
         uiw_held_drop_first(ep);
+        uiw_own_set_waits(ep, ep->own.first != NULL);
+        uiw_own_took(ep, messages);
     }
     return IW_OK;
 }

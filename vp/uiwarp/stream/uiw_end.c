@@ -38,9 +38,10 @@ static void end_add_acknowledgement(struct uiw_ep *ep)
     uint8_t fpdu[IW_LENGTH_FIELD + IW_TAGGED_HEADER];
     size_t length;
 
-    if (!atomic_load(&ep->own.ack_is_due))
+    if (!(ep->own.agreed & IW_OWN_ACKS))
         return;
-    length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, uiw_own_tell(ep), 0);
+    length =
+        iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, uiw_own_tell(ep) | IW_OWN_LAST, 0);
     (void)uiw_out_prepend_fpdu(ep, fpdu, length);
 }
 
@@ -124,6 +125,8 @@ bool uiw_ep_end(struct ual_ep *ual, const struct uiw_end *end, bool reader)
     if (!reader)
         uiw_reader_take(ep);
     uiw_token_wait(ep);
+    if (end->by_peer)
+        uiw_own_conclude(ep);
     end_stream(ep, end->terminate);
     end_flush(ual, end);
     uiw_token_drop(ep);

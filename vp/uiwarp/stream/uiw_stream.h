@@ -119,6 +119,7 @@ struct uiw_end {
     it_dto_status_t recv_status; /* of the receive that failed, else IT_DTO_ERR_FLUSHED */
     bool silent;                 /* no event of the connection */
     bool discard;                /* what is posted vanishes instead of being flushed */
+    bool by_peer;                /* it has closed the stream in order */
 };
 
 /*

@@ -212,7 +212,8 @@ void uiw_verdict_closed(struct ual_ep *ual, enum uiw_read_state state, int lost)
                     !atomic_load_explicit(&ep->tx.dead, memory_order_relaxed);
     struct uiw_end end = {.step = graceful ? UAL_EP_CLOSED : UAL_EP_BROKEN,
                           .async = graceful ? (it_event_type_t)0 : IT_ASYNC_AFF_EP_L_LLP_ERROR,
-                          .recv_status = IT_DTO_ERR_FLUSHED};
+                          .recv_status = IT_DTO_ERR_FLUSHED,
+                          .by_peer = graceful};
 
     if (!graceful) {
         verdict_blame_transport(ep, &end);
