@@ -152,20 +152,31 @@ int sdp_data_shutdown(int number, int how)
     return result;
 }
 
+static void give_name(const struct sdp_socket *socket, unsigned peer, struct sockaddr *name,
+                      socklen_t *length)
+{
+    socklen_t full = socket->name_lengths[peer];
+
+    memcpy(name, &socket->names[peer], *length < full ? *length : full);
+    *length = full;
+}
+
 int sdp_data_name(int number, unsigned peer, struct sockaddr *name, socklen_t *length)
 {
     struct sdp_socket *socket = sdp_socket_hold(number);
-    int result = SDP_KERNEL;
+    bool converted;
+    int result = 0;
 
     if (!socket)
         return SDP_KERNEL;
-    if (atomic_load(&socket->state) == SDP_CONVERTED) {
-        socklen_t full = socket->name_lengths[peer];
-
-        memcpy(name, &socket->names[peer], *length < full ? *length : full);
-        *length = full;
-        result = 0;
-    }
+    converted = sdp_socket_settle(socket);
+    if (converted && (!name || !length))
+        result = -EFAULT;
+    else if (converted)
+        give_name(socket, peer, name, length);
+    else if ((peer ? getpeername(number, name, length) : getsockname(number, name, length)) < 0)
+        result = -errno;
+    sdp_socket_settled(socket, converted);
     sdp_socket_release(socket);
     return result;
 }
@@ -173,14 +184,14 @@ int sdp_data_name(int number, unsigned peer, struct sockaddr *name, socklen_t *l
 int sdp_data_refuse(int number, int error)
 {
     struct sdp_socket *socket = sdp_socket_hold(number);
-    int result = SDP_KERNEL;
+    bool converted;
 
     if (!socket)
         return SDP_KERNEL;
-    if (atomic_load(&socket->state) == SDP_CONVERTED)
-        result = -error;
+    converted = sdp_socket_settle(socket);
+    sdp_socket_settled(socket, converted);
     sdp_socket_release(socket);
-    return result;
+    return converted ? -error : SDP_KERNEL;
 }
 
 bool sdp_data_escapes(int number)
