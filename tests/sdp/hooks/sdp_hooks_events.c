@@ -188,6 +188,33 @@ static void one_shot(void)
     sdp_hooks_close(&pair);
 }
 
+static void urgent_event(void)
+{
+    struct sdp_hooks_pair pair;
+    struct epoll_event event = {0, {.u64 = 0}};
+    int both;
+    int alone;
+
+    sdp_hooks_open(&pair);
+    both = open_set(pair.server, EPOLLIN | EPOLLPRI, 21);
+    alone = open_set(pair.server, EPOLLPRI, 22);
+    SAY(send(pair.client, "a", 1, 0));
+    say_event("data", both, 5000);
+    say_event("none", alone, 0);
+    SAY(send(pair.client, "!", 1, MSG_OOB));
+    say_event("urgent", alone, 5000);
+    say_event("both", both, 5000);
+    SAY(recv(pair.server, buffer, 10, 0));
+    say_event("urgent", alone, 0);
+    say_event("urgent", both, 0);
+    SAY(recv(pair.server, buffer, 10, MSG_OOB));
+    SAY(epoll_wait(alone, &event, 1, 0));
+    SAY(epoll_wait(both, &event, 1, 0));
+    SAY(close(both));
+    SAY(close(alone));
+    sdp_hooks_close(&pair);
+}
+
 static void many(void)
 {
     struct sdp_hooks_pair pairs[20];
@@ -237,5 +264,6 @@ static void mixed(void)
 }
 
 const struct sdp_hooks_named sdp_hooks_events[] = {
-    {"states", states},     {"selects", selects}, {"level", level}, {"edge", edge},
-    {"one_shot", one_shot}, {"many", many},       {"mixed", mixed}, {NULL, NULL}};
+    {"states", states}, {"selects", selects},   {"level", level},
+    {"edge", edge},     {"one_shot", one_shot}, {"urgent_event", urgent_event},
+    {"many", many},     {"mixed", mixed},       {NULL, NULL}};

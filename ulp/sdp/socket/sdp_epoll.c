@@ -90,7 +90,8 @@ int sdp_wait_epoll(int set, struct epoll_event *events, int count, const struct 
     sdp_kick_begin();
     do {
         result = wait_once(set, events, count, deadline, mask);
-        result = result > 0 ? without_wakes(events, result) : result;
+        if (result > 0)
+            result = sdp_interests_correct(set, events, without_wakes(events, result));
     } while (result == 0 && !sdp_is_over(deadline));
     sdp_kick_end();
     if (result <= 0)

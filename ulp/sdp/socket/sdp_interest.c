@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "socket/sdp_interest.h"
 
+#include "connection/sdp_connection.h"
 #include "socket/sdp_socket.h"
 #include "socket/sdp_table.h"
 
@@ -82,6 +83,76 @@ void sdp_interests_tell_writable(struct sdp_socket *socket)
         interest->in_kernel =
             in_kernel(interest, EPOLL_CTL_ADD, interest->events & (EPOLLOUT | HOW)) == 0;
     }
+}
+
+/* ---- Urgent data ---------------------------------------------------------------------------- */
+
+static atomic_uint urgent_sockets;
+
+/* Whoever asks for EPOLLPRI alone is woken by EPOLLIN meanwhile. */
+void sdp_interests_urgent(struct sdp_socket *socket, bool urgent)
+{
+    if (socket->urgent == urgent)
+        return;
+    socket->urgent = urgent;
+    (void)(urgent ? atomic_fetch_add(&urgent_sockets, 1) : atomic_fetch_sub(&urgent_sockets, 1));
+    for (unsigned i = 0; i < socket->interests_count; i++) {
+        const struct sdp_interest *interest = &socket->interests[i];
+
+        if (interest->in_kernel && (interest->events & (EPOLLPRI | EPOLLIN)) == EPOLLPRI &&
+            !(interest->events & EPOLLONESHOT))
+            (void)in_kernel(interest, EPOLL_CTL_MOD, interest->events | (urgent ? EPOLLIN : 0u));
+    }
+}
+
+struct correction {
+    int set;
+    struct epoll_event *events;
+    int count;
+};
+
+/* What the kernel tells of an interest, as the socket has it. */
+static void correct(const struct sdp_interest *interest, unsigned now, struct correction *told)
+{
+    for (int i = 0; i < told->count; i++) {
+        struct epoll_event *event = &told->events[i];
+
+        if (event->data.u64 == interest->data && event->events & EPOLLIN)
+            event->events = (event->events & ~(uint32_t)EPOLLIN) |
+                            (now & interest->events & (EPOLLIN | EPOLLPRI));
+    }
+}
+
+static void correct_all(struct sdp_socket *socket, int number, void *context)
+{
+    struct correction *told = context;
+    unsigned now;
+
+    (void)number;
+    if (atomic_load(&socket->state) != SDP_CONVERTED || !socket->urgent)
+        return;
+    now = sdp_events(socket->connection);
+    (void)pthread_mutex_lock(&socket->lock);
+    for (unsigned i = 0; i < socket->interests_count; i++)
+        if (socket->interests[i].set == told->set)
+            correct(&socket->interests[i], now, told);
+    (void)pthread_mutex_unlock(&socket->lock);
+}
+
+int sdp_interests_correct(int set, struct epoll_event *events, int count)
+{
+    struct correction told = {set, events, count};
+    int kept = 0;
+
+    if (atomic_load(&urgent_sockets) == 0)
+        return count;
+    sdp_table_lock();
+    sdp_socket_each(correct_all, &told);
+    sdp_table_unlock();
+    for (int i = 0; i < count; i++)
+        if (events[i].events != 0)
+            events[kept++] = events[i];
+    return kept;
 }
 
 /* ---- Those who wait ------------------------------------------------------------------------- */

@@ -26,6 +26,14 @@ void sdp_interests_restore(struct sdp_socket *socket);
 /* It is undecided, and may be written to already: EPOLLOUT may be told. With its lock. */
 void sdp_interests_tell_writable(struct sdp_socket *socket);
 
+/*
+ * Is there urgent data? No object of the kernel shows POLLPRI as a socket does, so the face shows
+ * POLLIN with it, and events of sets are corrected. With its lock.
+ */
+void sdp_interests_urgent(struct sdp_socket *socket, bool urgent);
+/* How many events are left of those that the kernel has told of this set. Without a lock. */
+int sdp_interests_correct(int set, struct epoll_event *events, int count);
+
 /* The number of a set is closed. With sdp_table_lock. */
 void sdp_interests_forget(int set);
 

@@ -53,6 +53,7 @@ struct sdp_socket {
     struct sdp_face face;
     unsigned changes; /* calls of `changed` */
     bool wants_news;  /* edge-triggered pollers, O_ASYNC */
+    bool urgent;      /* the face shows POLLIN for POLLPRI, too */
     int numbers[SDP_NUMBERS_MAX];
     unsigned numbers_count;
     struct sdp_interest interests[SDP_INTERESTS_MAX];

@@ -23,6 +23,7 @@ static void show(struct sdp_socket *socket, unsigned events)
     unsigned shown = events & ~(SDP_NEWS | POLLPRI);
     unsigned news = events & SDP_NEWS && socket->wants_news ? shown & (POLLIN | POLLOUT) : 0;
 
+    sdp_interests_urgent(socket, (events & POLLPRI) != 0);
     if (events & POLLPRI)
         shown |= POLLIN; /* for those who ask for POLLPRI: they are woken, and look */
     if (socket->numbers_count > 0)
