@@ -6,7 +6,11 @@
 
 static bool is_readable(const struct sdp_connection *connection)
 {
-    return connection->unread >= connection->low_water || connection->eof ||
+    /* The urgent octet itself, at the mark, is not read in line. */
+    bool at_urgent = connection->mark_set && !connection->oob_inline &&
+                     connection->mark == connection->rx_position;
+
+    return connection->unread >= connection->low_water + at_urgent || connection->eof ||
            connection->no_receives || connection->error != 0;
 }
 
