@@ -64,3 +64,4 @@ install(DIRECTORY docs samples DESTINATION "${CMAKE_INSTALL_DOCDIR}"
     PATTERN "test_*.sh" EXCLUDE)
 install(FILES bench/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/bench")
 install(FILES vp/uiwarp/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/vp/uiwarp")
+install(FILES ulp/sdp/agree/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/ulp/sdp/agree")
