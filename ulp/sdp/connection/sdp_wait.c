@@ -4,9 +4,9 @@
 
 #include <errno.h>
 
-#define BATCH       16u
-#define NS_PER_S    1000000000ll
-#define TRY_LOCK_NS 1000000ll
+#define BATCH        16u
+#define NS_PER_S     1000000000ll
+#define TRY_AGAIN_NS 50000
 
 /* ---- The lock ------------------------------------------------------------------------------- */
 
@@ -107,21 +107,16 @@ int sdp_wait(struct sdp_connection *connection, const struct timespec *deadline)
 
 void sdp_callback(it_evd_handle_t evd, void *argument)
 {
+    const struct timespec moment = {.tv_nsec = TRY_AGAIN_NS};
     struct sdp_connection *connection = argument;
-    struct timespec until;
 
     (void)evd;
-    do {
+    while (pthread_mutex_trylock(&connection->lock) != 0) {
         /* The fork waits for this thread and has the lock; what has come is taken afterwards. */
         if (atomic_load(&sdp_forking))
             return;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += TRY_LOCK_NS;
-        if (until.tv_nsec >= NS_PER_S) {
-            until.tv_nsec -= NS_PER_S;
-            until.tv_sec++;
-        }
-    } while (pthread_mutex_clocklock(&connection->lock, CLOCK_MONOTONIC, &until) != 0);
+        (void)nanosleep(&moment, NULL);
+    }
     (void)sdp_take_here(connection);
     sdp_leave(connection);
 }
