@@ -14,7 +14,7 @@
 
 #define SDP_BUFFERS           32u /* receives */
 #define SDP_BUFFERS_MAX       1024u
-#define SDP_RECEIVE_SIZE      32784u /* octets of each */
+#define SDP_RECEIVE_SIZE      65552u /* octets of each */
 #define SDP_SEND_RING         (512u * 1024u)
 #define SDP_HEADS             32u  /* messages that are under way */
 #define SDP_HEAD_STRIDE       128u /* holds a Hello */
