@@ -383,6 +383,33 @@ static void streams(void)
     SAY(close(pair.listener));
 }
 
+/* As a server does that makes the connection its input and output, after its first octets. */
+static void standard_streams(void)
+{
+    struct sdp_hooks_pair pair;
+    int in = dup(STDIN_FILENO);
+    int out = dup(STDOUT_FILENO);
+    char line[100];
+
+    sdp_hooks_open(&pair);
+    SAY(write(pair.client, "a", 1));
+    SAY(read(pair.server, buffer, 1));
+    SAY(dup2(pair.server, STDIN_FILENO));
+    (void)dup2(pair.server, STDOUT_FILENO);
+    (void)printf("to %s\n", "the client");
+    (void)fflush(stdout);
+    (void)dup2(out, STDOUT_FILENO);
+    SAY(recv(pair.client, buffer, 14, MSG_WAITALL));
+    sdp_hooks_note("%.13s", buffer);
+    SAY(write(pair.client, "a line\n", 7));
+    sdp_hooks_note("%s", fgets(line, sizeof(line), stdin));
+    SAY(dup2(in, STDIN_FILENO));
+    SAY(close(pair.server));
+    SAY(recv(pair.client, buffer, 1, 0));
+    SAY(close(pair.client));
+    SAY(close(pair.listener));
+}
+
 const struct sdp_hooks_named sdp_hooks_data[] = {{"variants", variants},
                                                  {"flags", flags},
                                                  {"urgent", urgent},
@@ -397,4 +424,5 @@ const struct sdp_hooks_named sdp_hooks_data[] = {{"variants", variants},
                                                  {"full", full},
                                                  {"files", files},
                                                  {"streams", streams},
+                                                 {"standard_streams", standard_streams},
                                                  {NULL, NULL}};

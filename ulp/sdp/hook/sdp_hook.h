@@ -44,6 +44,9 @@ static inline int sdp_made(int fd)
     return sdp_inside() ? sdp_own_keep(fd) : fd;
 }
 
+/* A socket stands in 0, 1 or 2 now: libc's stream of it goes by our functions from here on. */
+void sdp_stream_over(int number);
+
 void sdp_signals_start(void);
 void sdp_process_start(void);
 

@@ -60,13 +60,20 @@ int dup(int fd)
     return result == SDP_KERNEL ? SDP_NEXT(dup)(fd) : result;
 }
 
+static int with_stream(int to)
+{
+    if (to >= 0 && to <= STDERR_FILENO && sdp_table_kind(to) == SDP_NUMBER_SOCKET)
+        sdp_stream_over(to);
+    return to;
+}
+
 int dup2(int fd, int to)
 {
     int result = SDP_KERNEL;
 
     if (!sdp_is_kernels(fd) || !sdp_is_kernels(to))
         SDP_IN_REGION(result, sdp_number_dup2(fd, to, 0));
-    return result == SDP_KERNEL ? SDP_NEXT(dup2)(fd, to) : result;
+    return with_stream(result == SDP_KERNEL ? SDP_NEXT(dup2)(fd, to) : result);
 }
 
 int dup3(int fd, int to, int flags)
@@ -75,7 +82,7 @@ int dup3(int fd, int to, int flags)
 
     if (!sdp_is_kernels(fd) || !sdp_is_kernels(to))
         SDP_IN_REGION(result, sdp_number_dup2(fd, to, flags));
-    return result == SDP_KERNEL ? SDP_NEXT(dup3)(fd, to, flags) : result;
+    return with_stream(result == SDP_KERNEL ? SDP_NEXT(dup3)(fd, to, flags) : result);
 }
 
 struct fcntl_call {

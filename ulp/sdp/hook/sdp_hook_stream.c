@@ -41,21 +41,43 @@ static int close_stream(void *cookie)
     return close((int)(intptr_t)cookie);
 }
 
-FILE *fdopen(int fd, const char *mode)
+static FILE *open_stream(int fd, const char *mode)
 {
     static const cookie_io_functions_t functions = {
         .read = read_stream, .write = write_stream, .seek = seek_stream, .close = close_stream};
+    FILE *stream = fopencookie((void *)(intptr_t)fd, mode, functions);
+
+    if (stream)
+        stream->_fileno = fd; /* for fileno */
+    return stream;
+}
+
+FILE *fdopen(int fd, const char *mode)
+{
     FILE *stream;
 
     if (sdp_inside() || sdp_table_kind(fd) != SDP_NUMBER_SOCKET)
         return SDP_NEXT(fdopen)(fd, mode);
-    stream = fopencookie((void *)(intptr_t)fd, mode, functions);
-    if (stream) {
-        stream->_fileno = fd; /* for fileno */
-        if (strchr(mode, 'e'))
-            (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-    }
+    stream = open_stream(fd, mode);
+    if (stream && strchr(mode, 'e'))
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     return stream;
+}
+
+/* The new stream serves whatever is put into the number afterwards, too. */
+void sdp_stream_over(int number)
+{
+    FILE **const streams[] = {&stdin, &stdout, &stderr};
+    static FILE *ours[3];
+
+    if (ours[number])
+        return;
+    ours[number] = open_stream(number, number == STDIN_FILENO ? "r" : "w");
+    if (!ours[number])
+        return;
+    if (number == STDERR_FILENO)
+        (void)setvbuf(ours[number], NULL, _IONBF, 0);
+    *streams[number] = ours[number];
 }
 
 FILE *_IO_fdopen(int fd, const char *mode)

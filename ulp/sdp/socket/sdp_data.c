@@ -51,21 +51,6 @@ static void ask_patience(struct sdp_socket *socket, int number, enum direction d
             sdp_deadline(&patience->storage, limit.tv_sec * 1000000LL + limit.tv_usec);
 }
 
-/*
- * A transfer that ends what the face shows, while the thread that shows it has not run yet: whoever
- * polls at once would be told again of what is over.
- */
-static void show_end(struct sdp_socket *socket, enum direction direction, const struct iovec *parts,
-                     int count, ssize_t result)
-{
-    size_t wanted = 0;
-
-    for (int i = 0; i < count; i++)
-        wanted += parts[i].iov_len;
-    if (result == -EAGAIN || (result > 0 && (size_t)result < wanted))
-        sdp_swap_correct(socket, direction == SEND ? POLLOUT : POLLIN);
-}
-
 static ssize_t on_socket(struct sdp_socket *socket, int number, enum direction direction,
                          const struct iovec *parts, int count, int flags)
 {
@@ -83,7 +68,10 @@ static ssize_t on_socket(struct sdp_socket *socket, int number, enum direction d
         if (!patience.block)
             flags |= MSG_DONTWAIT;
         result = move(socket->connection, parts, count, flags, patience.deadline);
-        show_end(socket, direction, parts, count, result);
+        (void)atomic_fetch_add(&socket->moves, 1);
+        /* Most sends leave room for more. */
+        if (direction == RECEIVE || result < 0)
+            sdp_swap_correct(socket, direction == SEND ? POLLOUT : POLLIN);
     }
     return result == -EINTR && !patience.deadline ? -ERESTART : result;
 }

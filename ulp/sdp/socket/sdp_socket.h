@@ -46,14 +46,16 @@ struct sdp_socket {
     _Atomic enum sdp_state state;
     struct sdp_connection *connection; /* from SDP_CONVERTED on, to the end */
 
+    atomic_uint moves;        /* transfers that are over */
     pthread_mutex_t deciding; /* outside of all locks; guards `agreement`, and the change to ... */
     struct sdp_agreement *agreement; /* ... SDP_CONVERTED and SDP_PLAIN */
 
     pthread_mutex_t lock; /* inside of sdp_table_lock; guards what follows */
     struct sdp_face face;
     unsigned changes; /* calls of `changed` */
-    bool wants_news;  /* edge-triggered pollers, O_ASYNC */
-    bool urgent;      /* the face shows POLLIN for POLLPRI, too */
+    unsigned moves_told;
+    bool wants_news; /* edge-triggered pollers, O_ASYNC */
+    bool urgent;     /* the face shows POLLIN for POLLPRI, too */
     int numbers[SDP_NUMBERS_MAX];
     unsigned numbers_count;
     struct sdp_interest interests[SDP_INTERESTS_MAX];

@@ -30,11 +30,23 @@ static void show(struct sdp_socket *socket, unsigned events)
         sdp_face_show(&socket->face, socket->numbers[0], shown, news);
 }
 
+/*
+ * A transfer may have ended what is told here while this thread did not run. With what holds after
+ * it, the program is never told of what it has read already: see sdp_swap_correct.
+ */
 static void changed(void *context, unsigned events)
 {
     struct sdp_socket *socket = context;
+    unsigned moves = socket->moves_told;
 
     (void)pthread_mutex_lock(&socket->lock);
+    while (moves != atomic_load(&socket->moves)) {
+        (void)pthread_mutex_unlock(&socket->lock);
+        moves = atomic_load(&socket->moves);
+        events = sdp_events(socket->connection) | (events & SDP_NEWS);
+        (void)pthread_mutex_lock(&socket->lock);
+    }
+    socket->moves_told = moves;
     socket->changes++;
     show(socket, events);
     (void)pthread_mutex_unlock(&socket->lock);

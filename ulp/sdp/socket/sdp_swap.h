@@ -18,7 +18,7 @@ bool sdp_swap(struct sdp_socket *socket, bool active, const struct sdp_settings 
 /* The events of now, for a poller that is about to sleep on the face. */
 unsigned sdp_swap_show(struct sdp_socket *socket);
 
-/* The same, if the face shows one of these events. */
+/* The same after a transfer, if the face shows one of these events: it may be over. */
 void sdp_swap_correct(struct sdp_socket *socket, unsigned events);
 
 /* Epoll interests or O_ASYNC have changed. */
