@@ -104,7 +104,7 @@ static void run(const char *program, const char *scene, const char *library, cha
     struct pollfd polls = {.events = POLLIN};
     ssize_t got;
     int status;
-    pid_t child;
+    pid_t child = -1;
 
     if (pipe(channel) < 0 || (child = fork()) < 0)
         fail("fork");

@@ -20,8 +20,8 @@ function(itapi_sdp_library target)
         ${ITAPI_NO_UNDEFINED})
 endfunction()
 
-file(GLOB connection_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/connection/*.c")
-if(connection_sources)
+# A sanitizer's own library has to stand in front of libc itself.
+if(ITAPI_SANITIZE STREQUAL "none")
     itapi_sdp_library(itsdp $<TARGET_OBJECTS:itapi_sdp_objects> $<TARGET_OBJECTS:itapi_objects>)
     target_link_libraries(itsdp PRIVATE itapi_dependencies)
     install(TARGETS itsdp LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
