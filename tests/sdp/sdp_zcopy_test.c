@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -175,6 +176,26 @@ static void send_ends_early(void)
     end();
 }
 
+/* Memory that is not there, or not all of it: an error, and the connection goes on. */
+static void memory_is_not_there(void)
+{
+    unsigned char *memory = mmap(NULL, LARGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(memory != MAP_FAILED);
+    CHECK(munmap(memory + LARGE / 2, LARGE / 2) == 0);
+    start();
+    sdp_kit_send_stream(pair[0], 0, 1, 1);
+    sdp_kit_check_stream(pair[1], 0, 1, 1);
+    CHECK_EQ(-EFAULT, sdp_kit_send(pair[0], memory, LARGE, 0));
+    sdp_kit_send_stream(pair[0], 0, 70000, 70000);
+    sdp_kit_check_stream(pair[1], 0, 70000, 70000);
+    CHECK_EQ(-EFAULT, sdp_kit_receive(pair[1], memory, LARGE, 0));
+    sdp_kit_send_stream(pair[0], 0, 70000, 70000);
+    sdp_kit_check_stream(pair[1], 0, 70000, 70000);
+    CHECK(munmap(memory, LARGE / 2) == 0);
+    end();
+}
+
 /* An urgent octet in the middle of a stream of large sends. */
 static void urgent_between(void)
 {
@@ -238,6 +259,7 @@ int main(void)
     both_send_first();
     receive_ends_early();
     send_ends_early();
+    memory_is_not_there();
     urgent_between();
     peer_goes(false);
     peer_goes(true);

@@ -22,13 +22,16 @@ struct pin {
     struct sdp_place place;
 };
 
-static bool pin(struct pin *pin, const void *octets, uint32_t count, unsigned rights)
+static bool pin(struct pin *pin, const void *octets, uint32_t count, unsigned rights, int *error)
 {
     it_rmr_context_t key;
+    it_status_t status = it_lmr_create(sdp_adapter_get()->pz, (void *)(uintptr_t)octets, NULL,
+                                       count, IT_ADDR_MODE_ABSOLUTE, (it_mem_priv_t)rights,
+                                       IT_LMR_FLAG_NONE, 0, &pin->lmr, &key);
 
-    if (it_lmr_create(sdp_adapter_get()->pz, (void *)(uintptr_t)octets, NULL, count,
-                      IT_ADDR_MODE_ABSOLUTE, (it_mem_priv_t)rights, IT_LMR_FLAG_NONE, 0, &pin->lmr,
-                      &key) != IT_SUCCESS)
+    if (status == IT_ERR_FAULT || status == IT_ERR_ACCESS)
+        *error = EFAULT;
+    if (status != IT_SUCCESS)
         return false;
     pin->place = (struct sdp_place){.addr = (uintptr_t)octets, .size = count, .key = (uint32_t)key};
     return true;
@@ -158,8 +161,8 @@ size_t sdp_zcopy_send(struct sdp_connection *connection, const void *octets, siz
     struct pin memory;
     size_t done = 0;
 
-    if (!may_send(connection, deadline, error) ||
-        !pin(&memory, octets, piece_of(count, PIECE_MAX), IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ))
+    if (!may_send(connection, deadline, error) || !pin(&memory, octets, piece_of(count, PIECE_MAX),
+                                                       IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ, error))
         return 0;
     connection->sending_zcopy = true;
     if (!sdp_machine_sink(&connection->machine))
@@ -229,7 +232,7 @@ size_t sdp_zcopy_receive(struct sdp_connection *connection, void *octets, size_t
     if (connection->receiving_zcopy || connection->piece_count > 0 || is_dead(connection) ||
         !sdp_post_room(connection) || (!source && !sdp_machine_may_offer_sink(machine)) ||
         !pin(&memory, octets, piece_of(count, PIECE_MAX),
-             IT_PRIV_LOCAL | (source ? 0 : IT_PRIV_REMOTE_WRITE)))
+             IT_PRIV_LOCAL | (source ? 0 : IT_PRIV_REMOTE_WRITE), error))
         return 0;
     connection->receiving_zcopy = true;
     if (source)

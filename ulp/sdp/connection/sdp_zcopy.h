@@ -6,7 +6,7 @@
 
 /*
  * With the lock. Both move some octets and return how many; 0: none, and those that are to be moved
- * now are copied. *error: EAGAIN, EINTR or EBADF if the call has to end.
+ * now are copied. *error: EAGAIN, EINTR, EBADF or EFAULT if the call has to end.
  */
 size_t sdp_zcopy_send(struct sdp_connection *connection, const void *octets, size_t count,
                       const struct timespec *deadline, int *error);
