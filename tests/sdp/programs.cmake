@@ -2,7 +2,10 @@
 # Real programs in four pairings.
 
 if(TARGET itsdp AND TARGET it_trace AND NOT ITAPI_SANITIZE MATCHES "address|thread")
-    foreach(program IN ITEMS iperf3 redis-server redis-io-threads nc socat http rsync ssh)
+    add_executable(sdp_libevent_server sdp_libevent_server.c)
+    target_link_libraries(sdp_libevent_server PRIVATE itapi_dependencies itapi_build_flags itapi_warnings_basic)
+    set_target_properties(sdp_libevent_server PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tests")
+    foreach(program IN ITEMS libevent iperf3 redis-server redis-io-threads nc socat http rsync ssh)
         add_test(NAME sdp.program_${program} COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/programs"
             ${program} "$<TARGET_FILE:it_sdp>" "$<TARGET_FILE:it_trace>")
         set_tests_properties(sdp.program_${program} PROPERTIES SKIP_RETURN_CODE 77 LABELS sdp)
