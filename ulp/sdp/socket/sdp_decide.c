@@ -57,7 +57,10 @@ static enum sdp_way become(struct sdp_socket *socket, bool converted)
         become_plain(socket);
         return SDP_BY_KERNEL;
     }
+    (void)pthread_mutex_lock(&socket->lock);
     sdp_socket_set_state(socket, SDP_CONVERTED);
+    sdp_interests_restore(socket); /* those that have been changed since the face stands there */
+    (void)pthread_mutex_unlock(&socket->lock);
     sdp_kick();
     return SDP_BY_CONNECTION;
 }
