@@ -19,7 +19,7 @@
 #define RDMA_LOGIN_SENDS    4u
 #define RDMA_SENDS_SPARE    64u /* beyond the responses of all commands, and of those before them */
 #define RDMA_DEPTH          16u /* RDMA Reads under way, at most */
-#define RDMA_REQUESTS       640u /* a Send for each slot, and a Write or a Read for each of a command */
+#define RDMA_REQUESTS       640u /* a Send for each slot, a Write or a Read for each command */
 #define RDMA_RECEIVES       (ISER_LINK_RECEIVES + RDMA_LOGIN_RECEIVES)
 
 /* What IAs and links share. Zeroed, then .ia, .pz and .base. */
