@@ -59,6 +59,15 @@ static inline ssize_t base_recvmsg(int fd, struct msghdr *message, int flags)
 #endif
 }
 
+static inline ssize_t base_read(int fd, void *data, size_t length)
+{
+#if defined(BASE_CALL_WRAPPED) || !defined(SYS_read)
+    return read(fd, data, length);
+#else
+    return (ssize_t)syscall(SYS_read, fd, data, length);
+#endif
+}
+
 /* Timeout in nanoseconds; NULL: none. */
 static inline int base_epoll_wait_for(int fd, struct epoll_event *events, int count,
                                       const struct timespec *timeout)
@@ -67,6 +76,8 @@ static inline int base_epoll_wait_for(int fd, struct epoll_event *events, int co
     /* ThreadSanitizer does not know this call: it only sleeps, and the events come by another. */
     return epoll_pwait2(fd, events, count, timeout, NULL) < 0 ? -1
                                                               : epoll_wait(fd, events, count, 0);
+#elif defined(SYS_epoll_pwait2)
+    return (int)syscall(SYS_epoll_pwait2, fd, events, count, timeout, NULL, 0);
 #else
     return epoll_pwait2(fd, events, count, timeout, NULL);
 #endif

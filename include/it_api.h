@@ -1670,7 +1670,8 @@ it_status_t it_evd_modify(it_evd_handle_t evd_handle, it_evd_param_mask_t mask,
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: the call itself consumes one event.
- * Threads: any thread; no event is given to two waiters.
+ * Threads: any thread; no event is given to two waiters. No cancellation point: a thread that is
+ * cancelled waits on.
  * Source: IT-API 2.1.
  */
 it_status_t it_evd_wait(it_evd_handle_t evd_handle, uint64_t timeout, it_event_t *event,

@@ -714,7 +714,8 @@ it_status_t itx_evd_dequeue_n(it_evd_handle_t evd_handle, size_t max_events, it_
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: the call itself consumes the events.
- * Threads: any thread; no event is given to two waiters.
+ * Threads: any thread; no event is given to two waiters. No cancellation point: a thread that is
+ * cancelled waits on.
  * Source: extension of this library.
  */
 it_status_t itx_evd_wait_n(it_evd_handle_t evd_handle, uint64_t timeout, size_t max_events,
@@ -767,7 +768,8 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t evd_handle, int deque_count, it_eve
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: the call itself consumes the events.
- * Threads: any thread; no event is given to two waiters.
+ * Threads: any thread; no event is given to two waiters. No cancellation point: a thread that is
+ * cancelled waits on.
  * Source: extension of other implementations.
  */
 it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t max_event_count,

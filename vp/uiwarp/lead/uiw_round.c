@@ -99,7 +99,7 @@ void uiw_round_drain_kick(struct uiw_progress *progress)
     uint64_t count;
 
     /* Non-blocking; nothing to read is as good. */
-    (void)!read(progress->kick_fd, &count, sizeof(count));
+    (void)base_read(progress->kick_fd, &count, sizeof(count));
 }
 
 size_t uiw_round_handle(struct uiw_progress *progress, const struct epoll_event *events, int count)

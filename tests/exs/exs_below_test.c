@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What cancelled threads rely on: a wait of the library below is no cancellation point. It ends as
+ * it would otherwise, nothing of it is left undone, and then the thread is cancelled.
+ */
+#include "support/check.h"
+
+#include <it_api.h>
+#include <pthread.h>
+
+#define THREADS 4
+
+static it_evd_handle_t evd;
+static _Atomic int returned;
+
+static void *wait_once(void *unused)
+{
+    it_event_t event;
+
+    CHECK(it_evd_wait(evd, IT_TIMEOUT_INFINITE, &event, NULL) == IT_SUCCESS);
+    returned++;
+    for (;;)
+        pthread_testcancel();
+    return unused;
+}
+
+int main(void)
+{
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    return 77; /* system calls go through the C library, as the sanitizers want it */
+#endif
+    it_ia_handle_t ia;
+    it_evd_handle_t none = NULL;
+    pthread_t threads[THREADS];
+    it_event_t event;
+    void *result;
+
+    CHECK(it_ia_create("uiwarp", 2, 1, &ia) == IT_SUCCESS);
+    CHECK(it_evd_create(ia, IT_SOFTWARE_EVENT_STREAM, (it_evd_flags_t)0, 2 * THREADS,
+                        IT_THRESHOLD_DISABLE, none, &evd, NULL) == IT_SUCCESS);
+    /* One leads, the others follow. */
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, wait_once, NULL) == 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_cancel(threads[i]) == 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(it_evd_post_se(evd, NULL) == IT_SUCCESS);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(threads[i], &result) == 0);
+        CHECK(result == PTHREAD_CANCELED);
+    }
+    CHECK(returned == THREADS);
+    /* The EVD is as good as new, and nobody keeps it busy. */
+    CHECK(it_evd_post_se(evd, NULL) == IT_SUCCESS);
+    CHECK(it_evd_wait(evd, IT_TIMEOUT_INFINITE, &event, NULL) == IT_SUCCESS);
+    CHECK(it_evd_free(evd) == IT_SUCCESS);
+    CHECK(it_ia_free(ia) == IT_SUCCESS);
+    return 0;
+}
