@@ -48,8 +48,12 @@ static void *watch(void *argument)
             continue;
         connection = event.data.ptr;
         (void)pthread_mutex_lock(&connection->lock);
-        if (!connection->closed)
-            connection->notify.changed(connection->notify.context, now(connection) | SDP_NEWS);
+        if (!connection->closed) {
+            unsigned events = now(connection);
+
+            connection->notify.changed(connection->notify.context,
+                                       events | (event.events & EPOLLIN ? SDP_NEWS : 0));
+        }
         (void)pthread_mutex_unlock(&connection->lock);
     }
     return NULL;

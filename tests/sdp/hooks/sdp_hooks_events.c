@@ -162,6 +162,54 @@ static void edge(void)
     sdp_hooks_close(&pair);
 }
 
+#define STREAM_OCTETS (8l << 20)
+
+static void *read_stream(void *argument)
+{
+    static char into[30000];
+    const int *fd = argument;
+    long total = 0;
+
+    while (total < STREAM_OCTETS) {
+        ssize_t got = read(*fd, into, sizeof(into));
+
+        if (got <= 0)
+            break;
+        total += got;
+    }
+    return NULL;
+}
+
+/* Every edge comes: a writer that waits for one alone is never left asleep. */
+static void edge_writer(void)
+{
+    struct sdp_hooks_pair pair;
+    struct epoll_event event;
+    pthread_t thread;
+    long total = 0;
+    int late = 0;
+    int set;
+
+    sdp_hooks_open(&pair);
+    SAY(fcntl(pair.client, F_SETFL, O_NONBLOCK));
+    set = open_set(pair.client, EPOLLOUT | EPOLLET, 1);
+    (void)pthread_create(&thread, NULL, read_stream, &pair.server);
+    while (total < STREAM_OCTETS && late == 0) {
+        long left = STREAM_OCTETS - total;
+        ssize_t sent =
+            write(pair.client, buffer, left < (long)sizeof(buffer) ? (size_t)left : sizeof(buffer));
+
+        if (sent > 0)
+            total += sent;
+        else
+            late += epoll_wait(set, &event, 1, 15000) != 1;
+    }
+    sdp_hooks_note("%ld %d", total, late);
+    (void)pthread_join(thread, NULL);
+    SAY(close(set));
+    sdp_hooks_close(&pair);
+}
+
 static void one_shot(void)
 {
     struct sdp_hooks_pair pair;
@@ -263,7 +311,13 @@ static void mixed(void)
     SAY(close(pair.listener));
 }
 
-const struct sdp_hooks_named sdp_hooks_events[] = {
-    {"states", states}, {"selects", selects},   {"level", level},
-    {"edge", edge},     {"one_shot", one_shot}, {"urgent_event", urgent_event},
-    {"many", many},     {"mixed", mixed},       {NULL, NULL}};
+const struct sdp_hooks_named sdp_hooks_events[] = {{"states", states},
+                                                   {"selects", selects},
+                                                   {"level", level},
+                                                   {"edge", edge},
+                                                   {"edge_writer", edge_writer},
+                                                   {"one_shot", one_shot},
+                                                   {"urgent_event", urgent_event},
+                                                   {"many", many},
+                                                   {"mixed", mixed},
+                                                   {NULL, NULL}};

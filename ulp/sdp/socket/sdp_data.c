@@ -51,6 +51,15 @@ static void ask_patience(struct sdp_socket *socket, int number, enum direction d
             sdp_deadline(&patience->storage, limit.tv_sec * 1000000LL + limit.tv_usec);
 }
 
+static size_t size_of(const struct iovec *parts, int count)
+{
+    size_t size = 0;
+
+    for (int i = 0; i < count; i++)
+        size += parts[i].iov_len;
+    return size;
+}
+
 static ssize_t on_socket(struct sdp_socket *socket, int number, enum direction direction,
                          const struct iovec *parts, int count, int flags)
 {
@@ -69,9 +78,10 @@ static ssize_t on_socket(struct sdp_socket *socket, int number, enum direction d
             flags |= MSG_DONTWAIT;
         result = move(socket->connection, parts, count, flags, patience.deadline);
         (void)atomic_fetch_add(&socket->moves, 1);
-        /* Most sends leave room for more. */
-        if (direction == RECEIVE || result < 0)
-            sdp_swap_correct(socket, direction == SEND ? POLLOUT : POLLIN);
+        if (direction == RECEIVE)
+            sdp_swap_correct(socket, POLLIN);
+        else if (result < 0 || (size_t)result < size_of(parts, count))
+            sdp_swap_blocked(socket);
     }
     return result == -EINTR && !patience.deadline ? -ERESTART : result;
 }
@@ -86,14 +96,6 @@ static ssize_t receive_none(struct sdp_socket *socket, int number, int flags)
     return result > 0 ? 0 : result;
 }
 
-static bool is_nothing(const struct iovec *parts, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (parts[i].iov_len > 0)
-            return false;
-    return true;
-}
-
 static ssize_t transfer_on(int number, enum direction direction, const struct iovec *parts,
                            int count, int flags)
 {
@@ -102,7 +104,7 @@ static ssize_t transfer_on(int number, enum direction direction, const struct io
 
     if (!socket)
         return SDP_KERNEL;
-    result = direction == RECEIVE && is_nothing(parts, count)
+    result = direction == RECEIVE && size_of(parts, count) == 0
                  ? receive_none(socket, number, flags)
                  : on_socket(socket, number, direction, parts, count, flags);
     sdp_socket_release(socket);

@@ -21,7 +21,7 @@
 static void show(struct sdp_socket *socket, unsigned events)
 {
     unsigned shown = events & ~(SDP_NEWS | POLLPRI);
-    unsigned news = events & SDP_NEWS && socket->wants_news ? shown & (POLLIN | POLLOUT) : 0;
+    unsigned news = events & SDP_NEWS && socket->wants_news ? shown & POLLIN : 0;
 
     sdp_interests_urgent(socket, (events & POLLPRI) != 0);
     if (events & POLLPRI)
@@ -79,6 +79,17 @@ void sdp_swap_correct(struct sdp_socket *socket, unsigned events)
     (void)pthread_mutex_unlock(&socket->lock);
     if (shown)
         (void)sdp_swap_show(socket);
+}
+
+/* If there is room by now, the face has never shown that there was none: it is an edge even so. */
+void sdp_swap_blocked(struct sdp_socket *socket)
+{
+    if (!(sdp_swap_show(socket) & POLLOUT))
+        return;
+    (void)pthread_mutex_lock(&socket->lock);
+    if (socket->wants_news && socket->numbers_count > 0 && socket->face.shown & POLLOUT)
+        sdp_face_show(&socket->face, socket->numbers[0], socket->face.shown, POLLOUT);
+    (void)pthread_mutex_unlock(&socket->lock);
 }
 
 /*

@@ -21,6 +21,9 @@ unsigned sdp_swap_show(struct sdp_socket *socket);
 /* The same after a transfer, if the face shows one of these events: it may be over. */
 void sdp_swap_correct(struct sdp_socket *socket, unsigned events);
 
+/* After a send that found no room, or not enough. */
+void sdp_swap_blocked(struct sdp_socket *socket);
+
 /* Epoll interests or O_ASYNC have changed. */
 void sdp_swap_watch(struct sdp_socket *socket);
 
