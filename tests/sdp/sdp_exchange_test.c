@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All exchanges of ZCopy, in random order, with cancels at every step: a source that has a stream to
- * send and a sink that reads it. The address in an advertisement is a position of the stream, so the
- * sink knows of each octet where it belongs.
+ * All exchanges of ZCopy, in random order, with cancels at every step: a source that has a stream
+ * to send and a sink that reads it. The address in an advertisement is a position of the stream, so
+ * the sink knows of each octet where it belongs.
  */
 #include "support/check.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sdp_libevent_server PORT: sends back what it receives, many connections in one thread of libevent. */
+/* sdp_libevent_server PORT: sends back what it receives, on many connections of one thread. */
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
