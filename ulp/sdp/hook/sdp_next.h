@@ -64,7 +64,6 @@
     X(int, close, (int))                                                                           \
     X(int, close_range, (unsigned, unsigned, int))                                                 \
     X(FILE *, fdopen, (int, const char *))                                                         \
-    X(pid_t, fork, (void))                                                                         \
     X(int, execve, (const char *, char *const[], char *const[]))                                   \
     X(int, execvpe, (const char *, char *const[], char *const[]))                                  \
     X(int, execveat, (int, const char *, char *const[], char *const[], int))                       \
@@ -75,12 +74,10 @@
     X(int, posix_spawnp,                                                                           \
       (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
        char *const[], char *const[]))                                                              \
-    X(int, system, (const char *))                                                                 \
     X(FILE *, popen, (const char *, const char *))                                                 \
     X(void, _exit, (int))                                                                          \
     X(long, syscall, (long, ...))                                                                  \
     X(int, sigaction, (int, const struct sigaction *, struct sigaction *))                         \
-    X(int, siginterrupt, (int, int))                                                               \
     X(int, getrlimit, (__rlimit_resource_t, struct rlimit *))                                      \
     X(int, setrlimit, (__rlimit_resource_t, const struct rlimit *))                                \
     X(int, prlimit, (pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *))          \
