@@ -9,6 +9,8 @@
 
 #define CHUNK (64u << 10) /* octets that are compared or repeated at once */
 #define FUA   0x08u
+/* More is copied by threads of the pool, beside the loop. */
+#define MOVE_NOW (64u << 10)
 
 /* ---- Ranges ------------------------------------------------------------------------ */
 
@@ -179,6 +181,8 @@ bool iser_block_move_now(struct iser_scsi_command *command)
     const struct itiser_unit_ops *ops = unit->ops;
     int error = EAGAIN;
 
+    if (command->in_length > MOVE_NOW || command->out_length > MOVE_NOW)
+        return false;
     if (command->spec->work == iser_read_work && ops->read_now)
         error = ops->read_now(unit->context, offset_of(command), command->data, command->in_length);
     else if (command->spec->work == iser_write_work && ops->write_now && !goes_through(command))

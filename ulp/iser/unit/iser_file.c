@@ -19,6 +19,7 @@
 
 struct file {
     int fd;
+    int now_flags;                  /* of preadv2: RWF_NOWAIT, or none where nothing waits */
     bool no_read_now, no_write_now; /* the file system cannot tell; the thread of the base's */
 };
 
@@ -84,7 +85,7 @@ static int file_read_now(void *context, uint64_t offset, void *data, size_t leng
 
     if (file->no_read_now)
         return EAGAIN;
-    return file_now(preadv2(file->fd, &part, 1, (off_t)offset, RWF_NOWAIT), length,
+    return file_now(preadv2(file->fd, &part, 1, (off_t)offset, file->now_flags), length,
                     &file->no_read_now);
 }
 
@@ -95,7 +96,7 @@ static int file_write_now(void *context, uint64_t offset, const void *data, size
 
     if (file->no_write_now)
         return EAGAIN;
-    return file_now(pwritev2(file->fd, &part, 1, (off_t)offset, RWF_NOWAIT), length,
+    return file_now(pwritev2(file->fd, &part, 1, (off_t)offset, file->now_flags), length,
                     &file->no_write_now);
 }
 
@@ -258,9 +259,8 @@ static bool describe(struct itiser_unit *unit, struct file *file,
         unit->ops = device ? &thin_device_ops : &thin_ops;
     if (config->thin == ITISER_YES && !unit->ops->unmap)
         return fail(error, config->path, "cannot be thin");
-    unit->flags |= ITISER_UNIT_CACHE;
-    if (device || !is_in_memory(file->fd))
-        unit->flags |= ITISER_UNIT_BLOCKS;
+    unit->flags |= ITISER_UNIT_BLOCKS | ITISER_UNIT_CACHE;
+    file->now_flags = !device && is_in_memory(file->fd) ? 0 : RWF_NOWAIT;
     /* Direct io begins without waiting, but does not end so. */
     file->no_read_now = file->no_write_now = config->direct;
     unit->physical_size = PAGE;
