@@ -419,8 +419,9 @@ int exs_getsockopt(int fd, int level, int name, void *value, socklen_t *length);
  *
  *   FLOWCONTROLCREDITS  32       sends, and receives, that may be outstanding: the smaller of both
  *                                ends' numbers. 1 to 65535; before connecting
- *   SPMAXSIZE           0        SEQPACKET: the smaller of both ends' numbers, without effect: short
- *                                packets are copied in any case. Before connecting. STREAM: EINVAL
+ *   SPMAXSIZE           0        SEQPACKET: the smaller of both ends' numbers, without effect:
+ *                                short packets are copied in any case. Before connecting. STREAM:
+ *                                EINVAL
  *   INLINEMAXSIZE       largest  sends of up to this many octets are copied by the call. A larger
  *                                wish is reduced. Before connecting
  *   COMPTHREADCPU       INT_MAX  number of the processor on which the library's thread runs;
