@@ -260,7 +260,7 @@ static void run(struct plan *plan)
 
 int main(int argc, char **argv)
 {
-    struct plan plan = {.size = 131072, .total = 0, .rounds = 9, .zcopy_from = 65536};
+    struct plan plan = {.size = 131072, .total = 0, .rounds = 9, .zcopy_from = 524288};
     int option;
 
     while ((option = getopt(argc, argv, "s:t:r:z:pn")) != -1)

@@ -42,8 +42,10 @@ static uint64_t zcopied(const struct sdp_connection *connection, bool sent)
 static void start(void)
 {
     sdp_kit_pair(pair, NULL);
-    sdp_watch(pair[0], SDP_WATCH_NOTHING);
-    sdp_watch(pair[1], SDP_WATCH_NOTHING);
+    for (unsigned i = 0; i < 2; i++) {
+        sdp_watch(pair[i], SDP_WATCH_NOTHING);
+        CHECK(sdp_set_option(pair[i], SDP_ZCOPY_FROM, 65536) == 0);
+    }
 }
 
 static void end(void)
