@@ -110,6 +110,9 @@ static void settings_are_read(const struct sdp_policy *policy)
 /* The complaint names the line. */
 static void bad_lines_are_told(void)
 {
+    static const char long_name[] =
+        "use tcp client aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaaaaaaaaaaaaaaaaaaaaaa *:*";
     static const char *const lines[] = {
         "use",
         "use tcp",
@@ -123,8 +126,7 @@ static void bad_lines_are_told(void)
         "use tcp client * 2001:db8::zz:1",
         "use tcp client * [2001:db8::/129]:1",
         "use tcp client * *:* more",
-        "use tcp client aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "
-        "*:*",
+        long_name,
         "patience",
         "patience -1",
         "patience 1 2",
