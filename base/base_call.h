@@ -7,6 +7,8 @@
 #ifndef ITAPI_BASE_BASE_CALL_H
 #define ITAPI_BASE_BASE_CALL_H
 
+#include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -68,19 +70,14 @@ static inline ssize_t base_read(int fd, void *data, size_t length)
 #endif
 }
 
-/* Timeout in nanoseconds; NULL: none. */
-static inline int base_epoll_wait_for(int fd, struct epoll_event *events, int count,
-                                      const struct timespec *timeout)
+/* Rounded up; -1: no timeout, as epoll_wait has it. */
+static inline int base_ceil_ms(const struct timespec *timeout)
 {
-#if defined(BASE_CALL_WRAPPED)
-    /* ThreadSanitizer does not know this call: it only sleeps, and the events come by another. */
-    return epoll_pwait2(fd, events, count, timeout, NULL) < 0 ? -1
-                                                              : epoll_wait(fd, events, count, 0);
-#elif defined(SYS_epoll_pwait2)
-    return (int)syscall(SYS_epoll_pwait2, fd, events, count, timeout, NULL, 0);
-#else
-    return epoll_pwait2(fd, events, count, timeout, NULL);
-#endif
+    if (!timeout)
+        return -1;
+    if (timeout->tv_sec >= INT_MAX / 1000)
+        return INT_MAX;
+    return (int)(timeout->tv_sec * 1000 + (timeout->tv_nsec + 999999) / 1000000);
 }
 
 static inline int base_epoll_wait(int fd, struct epoll_event *events, int count, int timeout_ms)
@@ -90,6 +87,27 @@ static inline int base_epoll_wait(int fd, struct epoll_event *events, int count,
 #else
     return (int)syscall(SYS_epoll_pwait, fd, events, count, timeout_ms, NULL, 0);
 #endif
+}
+
+/* Timeout in nanoseconds; NULL: none. Where the call is not known (valgrind), full milliseconds. */
+static inline int base_epoll_wait_for(int fd, struct epoll_event *events, int count,
+                                      const struct timespec *timeout)
+{
+    int result;
+
+#if defined(BASE_CALL_WRAPPED)
+    /* ThreadSanitizer does not know this call: it only sleeps, and the events come by another. */
+    result = epoll_pwait2(fd, events, count, timeout, NULL);
+    if (result >= 0)
+        return epoll_wait(fd, events, count, 0);
+#elif defined(SYS_epoll_pwait2)
+    result = (int)syscall(SYS_epoll_pwait2, fd, events, count, timeout, NULL, 0);
+#else
+    result = epoll_pwait2(fd, events, count, timeout, NULL);
+#endif
+    if (result >= 0 || errno != ENOSYS)
+        return result;
+    return base_epoll_wait(fd, events, count, base_ceil_ms(timeout));
 }
 
 #endif

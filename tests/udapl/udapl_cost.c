@@ -9,19 +9,8 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #define BATCH 4
-
-/* valgrind knows no epoll_pwait2, in which threads of the library sleep. */
-int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct timespec *timeout,
-                 const sigset_t *signals)
-{
-    int milliseconds =
-        timeout ? (int)(timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 + 1) : -1;
-
-    return epoll_pwait(fd, events, count, milliseconds, signals);
-}
 
 void cost_post(DAT_RETURN (*post)(DAT_UINT64 cookie));
 void cost_take(DAT_EVD_HANDLE evd);

@@ -12,20 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #define BATCH 8
 #define BYTES 64u
-
-/* valgrind knows no epoll_pwait2, in which threads of the library sleep. */
-int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct timespec *timeout,
-                 const sigset_t *signals)
-{
-    int milliseconds =
-        timeout ? (int)(timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 + 1) : -1;
-
-    return epoll_pwait(fd, events, count, milliseconds, signals);
-}
 
 int cost_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 int cost_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr);
