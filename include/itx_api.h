@@ -827,7 +827,8 @@ typedef enum {
  * @retval IT_ERR_INVALID_EVD_TYPE   an AEVD
  * @retval IT_ERR_INVALID_EVD_STATE  its AEVD gives the events themselves
  * @retval IT_ERR_INVALID_FLAGS      arm is none of these values
- * @retval IT_ERR_OP_NOT_SUPPORTED   completions of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED   completions of a device, but for ITX_EVD_ARM_OFF and
+ *                                   ITX_EVD_ARM_NONE
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread, callbacks included.

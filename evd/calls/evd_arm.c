@@ -21,7 +21,8 @@ static it_status_t arm_check_locked(const struct evd *evd, itx_evd_arm_t arm)
     bool off = arm == ITX_EVD_ARM_OFF;
 
     base_lock_assert_held(&evd->lock);
-    if (!off && atomic_load_explicit(&evd->source, memory_order_relaxed))
+    /* A source can be silent; which of its completions comes next it does not know. */
+    if (arm > ITX_EVD_ARM_NONE && atomic_load_explicit(&evd->source, memory_order_relaxed))
         return IT_ERR_OP_NOT_SUPPORTED;
     return !off && evd->aevd && !evd->aevd->notifies ? IT_ERR_INVALID_EVD_STATE : IT_SUCCESS;
 }
@@ -31,6 +32,7 @@ it_status_t itx_evd_arm(it_evd_handle_t evd_handle, itx_evd_arm_t arm)
     struct evd *evd = evd_from_handle(evd_handle);
     it_status_t status;
     bool wake = false;
+    bool rely = false;
 
     if (!evd)
         return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, evd_handle);
@@ -41,11 +43,15 @@ it_status_t itx_evd_arm(it_evd_handle_t evd_handle, itx_evd_arm_t arm)
     base_lock_take(&evd->lock);
     status = arm_check_locked(evd, arm);
     if (status == IT_SUCCESS) {
+        rely = arm == ITX_EVD_ARM_OFF && evd->arm != ITX_EVD_ARM_OFF && evd->callback &&
+               atomic_load_explicit(&evd->source, memory_order_relaxed);
         arm_set_locked(evd, arm);
         wake = evd_needs_wake_locked(evd);
     }
     base_lock_drop(&evd->lock);
-    if (wake)
+    if (rely)
+        (void)evd_source_rely(evd); /* it is watched already */
+    else if (wake)
         evd_wake(evd);
     return base_refuse(status, __func__, "evd_handle %p", (void *)evd_handle);
 }

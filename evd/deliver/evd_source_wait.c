@@ -55,7 +55,7 @@ static void evd_source_attend_locked(struct evd *evd, struct evd_source *source)
 static bool evd_source_is_relied_on_locked(const struct evd *evd)
 {
     base_lock_assert_held(&evd->lock);
-    return evd->fd >= 0 || evd->aevd || evd->callback;
+    return evd->fd >= 0 || evd->aevd || (evd->callback && evd->arm == ITX_EVD_ARM_OFF);
 }
 
 /* The waiter that sleeps on the descriptor too may find that there was nothing: it is told. */

@@ -407,3 +407,29 @@ Test(verbs_notify, a_device_that_is_gone_fails_the_ia, .init = stub_pair, .fini 
     FX_WAIT_WHILE(it_evd_dequeue(n.fx.request_evd, &event) != IT_ERR_IA_CATASTROPHE,
                   "the IA to fail");
 }
+
+/* itx_evd_arm: a thread that waits has the events to itself; what it leaves is told afterwards. */
+Test(verbs_notify, a_callback_is_silent_while_a_thread_waits, .fini = stub_close)
+{
+    it_event_t event;
+
+    atomic_store(&called, 0);
+    stub_node_pair(&n, &armed_shape);
+    CHECK_OK(it_evd_callback_attach(n.fx.request_evd, count_events, NULL));
+    CHECK_EQ(IT_ERR_OP_NOT_SUPPORTED, itx_evd_arm(n.fx.request_evd, ITX_EVD_ARM_ANY));
+    CHECK_OK(itx_evd_arm(n.fx.request_evd, ITX_EVD_ARM_NONE));
+    for (unsigned k = 0; k < ARMED_ROUNDS; k++) {
+        write_one(k);
+        CHECK_OK(it_evd_wait(n.fx.request_evd, FX_PATIENCE_MS * 1000u, &event, NULL));
+        CHECK_EQ(k, event.dto_cmpl.cookie);
+    }
+    (void)arms_settled();
+    CHECK_EQ(0, atomic_load(&called));
+    write_one(ARMED_ROUNDS);
+    (void)arms_settled();
+    CHECK_EQ(0, atomic_load(&called));
+    CHECK_OK(itx_evd_arm(n.fx.request_evd, ITX_EVD_ARM_OFF));
+    wait_called(1);
+    write_one(ARMED_ROUNDS + 1);
+    wait_called(2);
+}

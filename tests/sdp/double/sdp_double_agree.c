@@ -58,7 +58,7 @@ struct sdp_agreement {
     bool tcp;
 };
 
-static bool (*may_convert)(void);
+static bool (*may_convert)(const uint8_t own[16]);
 
 int sdp_agree_start(const struct sdp_agree_host *host, const struct sdp_agree_settings *settings)
 {
@@ -109,13 +109,14 @@ enum sdp_agree_verdict sdp_agree_step(struct sdp_agreement *agreement, enum sdp_
 {
     struct sockaddr_storage peer;
     socklen_t length = sizeof(peer);
+    static const uint8_t nowhere[16];
 
     (void)call;
     *wait = (struct sdp_agree_wait){.fd = {-1, -1}, .timeout_us = -1};
     if (agreement->tcp)
         return SDP_TCP;
     if (getpeername(agreement->fd, (struct sockaddr *)&peer, &length) == 0)
-        return may_convert() ? SDP_CONVERT : SDP_TCP;
+        return may_convert(nowhere) ? SDP_CONVERT : SDP_TCP;
     return SDP_PASS;
 }
 

@@ -68,9 +68,19 @@ static void start_watcher(void)
         (void)pthread_detach(thread);
 }
 
-int sdp_use_interface(const char *name)
+void sdp_use_interface(const char *name)
 {
     (void)name;
+}
+
+bool sdp_interface_serves(const uint8_t own[16])
+{
+    (void)own;
+    return true;
+}
+
+unsigned sdp_interface_kind(void)
+{
     return 0;
 }
 

@@ -30,7 +30,9 @@ struct sdp_agree_host {
     int (*keep_descriptor)(int fd);
     void (*drop_descriptor)(int fd); /* closes it */
     /* Is there room (descriptors, memory) to convert one more? Asked before we promise it. */
-    bool (*may_convert)(void);
+    bool (*may_convert)(const uint8_t own[16]); /* from this address; IPv4 as IPv4 in IPv6 */
+    /* Both ends must say the same of what they would convert to. NULL: 0. */
+    unsigned (*kind)(void);
     /*
      * An accepted socket has been decided by the thread of this floor, SDP_TCP or SDP_CONVERT: from
      * now on sdp_agree_step says the same. No lock is held. Threads that wait must look again.

@@ -78,6 +78,8 @@ static bool send_note(struct sdp_agreement *agreement, enum sdp_note_type type)
     socklen_t length = 0;
 
     memcpy(note.client_nonce, agreement->nonce, SDP_NONCE_OCTETS);
+    if (type == SDP_NOTE_ASK)
+        note.kind = sdp_agree_kind();
     sdp_note_put(&note, agreement->within_host ? NULL : sdp_agree_key(), octets);
     if (agreement->within_host)
         length = sdp_holder_name(&agreement->tuple, &name);
@@ -189,7 +191,7 @@ static enum sdp_agree_verdict begin(struct sdp_agreement *agreement)
 {
     if (sdp_stream_state(agreement->fd, &agreement->round_trip_us) != SDP_STREAM_VIRGIN ||
         !sdp_agree_alone(agreement) ||
-        (sdp_agree_host.may_convert && !sdp_agree_host.may_convert()) ||
+        !sdp_agree_may_convert(agreement->tuple.address[SDP_CLIENT_END]) ||
         !sdp_agree_say(agreement, agreement->nonce, agreement->server_nonce))
         return sdp_agree_decide(agreement, SDP_TCP);
     agreement->state = SDP_CLIENT_BEGUN;
@@ -250,7 +252,8 @@ static bool start_asking(struct sdp_agreement *agreement)
     agreement->ask_gap_us = FIRST_GAP_US;
     agreement->state = SDP_CLIENT_ASKING;
     return sdp_agree_alone(agreement) &&
-           sdp_tuple_get(agreement->fd, SDP_CLIENT_END, &agreement->tuple);
+           sdp_tuple_get(agreement->fd, SDP_CLIENT_END, &agreement->tuple) &&
+           sdp_agree_may_convert(agreement->tuple.address[SDP_CLIENT_END]);
 }
 
 /* When it gives up: the second round trip after the SYN, or later where somebody listens. */

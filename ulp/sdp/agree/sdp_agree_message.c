@@ -75,6 +75,7 @@ static const uint8_t head[] = {'i', 'S', 'D', 'P', 1};
 
 enum {
     AT_TYPE = sizeof(head),
+    AT_KIND,
     AT_ADDRESSES = 8,
     AT_PORTS = 40,
     AT_CLIENT_NONCE = 44,
@@ -87,6 +88,7 @@ void sdp_note_put(const struct sdp_note *note, const uint8_t *key, uint8_t octet
     memset(octets, 0, SDP_NOTE_OCTETS);
     memcpy(octets, head, sizeof(head));
     octets[AT_TYPE] = (uint8_t)note->type;
+    octets[AT_KIND] = note->kind;
     memcpy(octets + AT_ADDRESSES, note->tuple.address, sizeof(note->tuple.address));
     for (int end = 0; end < 2; end++) {
         octets[AT_PORTS + end * 2] = (uint8_t)(note->tuple.port[end] >> 8);
@@ -105,6 +107,7 @@ bool sdp_note_get(const void *data, size_t length, struct sdp_note *note)
     if (length != SDP_NOTE_OCTETS || memcmp(octets, head, sizeof(head)) != 0)
         return false;
     note->type = octets[AT_TYPE];
+    note->kind = octets[AT_KIND];
     memcpy(note->tuple.address, octets + AT_ADDRESSES, sizeof(note->tuple.address));
     for (int end = 0; end < 2; end++)
         note->tuple.port[end] =

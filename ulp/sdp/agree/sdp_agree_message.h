@@ -36,6 +36,7 @@ enum sdp_note_type {
 
 struct sdp_note {
     enum sdp_note_type type;
+    uint8_t kind; /* of what would carry the connection */
     struct sdp_tuple tuple;
     uint8_t client_nonce[SDP_NONCE_OCTETS];
     uint8_t server_nonce[SDP_NONCE_OCTETS];

@@ -88,6 +88,16 @@ bool sdp_agree_alone(const struct sdp_agreement *agreement)
     return sdp_share_alone(agreement->share);
 }
 
+bool sdp_agree_may_convert(const uint8_t own[16])
+{
+    return !sdp_agree_host.may_convert || sdp_agree_host.may_convert(own);
+}
+
+uint8_t sdp_agree_kind(void)
+{
+    return sdp_agree_host.kind ? (uint8_t)sdp_agree_host.kind() : 0;
+}
+
 void sdp_agree_cork(int fd, int on)
 {
     (void)setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));

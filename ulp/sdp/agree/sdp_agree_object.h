@@ -74,6 +74,9 @@ int64_t sdp_agree_reply_us(const struct sdp_agreement *agreement);
 /* Is this the only process that has it? */
 bool sdp_agree_alone(const struct sdp_agreement *agreement);
 
+bool sdp_agree_may_convert(const uint8_t own[16]);
+uint8_t sdp_agree_kind(void);
+
 void sdp_agree_cork(int fd, int on);
 
 /* Sends a preface, past a cork. False: it could not, and nothing has left. */

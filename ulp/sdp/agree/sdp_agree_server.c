@@ -16,7 +16,7 @@
 static bool may_convert(const struct sdp_agreement *agreement)
 {
     return sdp_agree_alone(agreement) &&
-           (!sdp_agree_host.may_convert || sdp_agree_host.may_convert());
+           sdp_agree_may_convert(agreement->tuple.address[SDP_SERVER_END]);
 }
 
 /* ---- The promise ---------------------------------------------------------------------------- */
@@ -83,7 +83,8 @@ void sdp_server_asked(struct sdp_agreement *agreement)
     while (sdp_relay_receive(agreement->channel, &question)) {
         struct sdp_note *note = &question.note;
 
-        if (note->type != SDP_NOTE_ASK || question.within_host != agreement->within_host ||
+        if (note->type != SDP_NOTE_ASK || note->kind != sdp_agree_kind() ||
+            question.within_host != agreement->within_host ||
             memcmp(&note->tuple, &agreement->tuple, sizeof(note->tuple)) != 0 ||
             !promise(agreement, note->client_nonce))
             continue;

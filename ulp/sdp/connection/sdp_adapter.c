@@ -6,12 +6,19 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define NAME_MAX_OCTETS 64u
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static char interface_name[NAME_MAX_OCTETS] = "uiwarp"; /* with open_lock */
 static struct sdp_adapter adapter;
+static unsigned kind;            /* of the IA that was opened; of the next one, too */
+static uint8_t (*addresses)[16]; /* of a device */
+static size_t addresses_count;
 static _Atomic(struct sdp_adapter *) opened; /* set with open_lock */
 
 static pthread_mutex_t over_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -54,6 +61,46 @@ void sdp_adapter_bury(struct sdp_over *dead)
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
+/* IPv4 as IPv4 in IPv6; 0 for others. */
+static size_t address_of(const it_net_addr_t *address, uint8_t octets[16])
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+    if (address->addr_type == IT_IPV6)
+        memcpy(octets, &address->addr.ipv6, 16);
+    else if (address->addr_type == IT_IPV4) {
+        memcpy(octets, mapped, sizeof(mapped));
+        memcpy(octets + sizeof(mapped), &address->addr.ipv4, 4);
+    } else
+        return 0;
+    return 1;
+}
+
+/* What a device can carry: connections between its own addresses and others. */
+static it_status_t read_addresses(it_ia_handle_t ia)
+{
+    it_ia_info_t *info;
+    it_status_t status = it_ia_query(ia, &info);
+    size_t most = 0;
+
+    if (status != IT_SUCCESS)
+        return status;
+    kind = 1 + (unsigned)info->transport_type;
+    for (size_t i = 0; i < info->num_spigots; i++)
+        most += info->spigot_info[i].num_net_addr;
+    free(addresses);
+    addresses_count = 0;
+    addresses = calloc(most + 1, sizeof(addresses[0]));
+    for (size_t i = 0; addresses && i < info->num_spigots; i++) {
+        const it_spigot_info_t *spigot = &info->spigot_info[i];
+
+        for (size_t j = 0; j < spigot->num_net_addr; j++)
+            addresses_count += address_of(&spigot->net_addr[j], addresses[addresses_count]);
+    }
+    it_ia_info_free(info);
+    return addresses ? IT_SUCCESS : IT_ERR_RESOURCES;
+}
+
 static it_status_t open_objects(void)
 {
     it_evd_handle_t none = NULL;
@@ -61,7 +108,11 @@ static it_status_t open_objects(void)
 
     if (status != IT_SUCCESS)
         return status;
-    status = it_pz_create(adapter.ia, &adapter.pz);
+    adapter.device = strcmp(interface_name, "uiwarp") != 0;
+    if (adapter.device)
+        status = read_addresses(adapter.ia);
+    if (status == IT_SUCCESS)
+        status = it_pz_create(adapter.ia, &adapter.pz);
     if (status == IT_SUCCESS)
         status = it_evd_create(adapter.ia, IT_SOFTWARE_EVENT_STREAM, (it_evd_flags_t)0, 1,
                                IT_THRESHOLD_DISABLE, none, &adapter.over_evd, NULL);
@@ -102,7 +153,38 @@ struct sdp_adapter *sdp_adapter_get(void)
     return sdp_adapter_opened();
 }
 
-int sdp_use_interface(const char *name)
+void sdp_adapter_forget(void)
+{
+    atomic_store_explicit(&opened, NULL, memory_order_release);
+    (void)pthread_mutex_init(&open_lock, NULL);
+    (void)pthread_mutex_init(&over_lock, NULL);
+    over = NULL;
+}
+
+bool sdp_interface_serves(const uint8_t own[16])
+{
+    static atomic_bool told;
+    const struct sdp_adapter *have = sdp_adapter_get();
+
+    if (!have) {
+        if (!atomic_exchange(&told, true))
+            (void)dprintf(STDERR_FILENO, "libitsdp: interface %s: %s: all sockets stay TCP\n",
+                          interface_name, strerror(errno));
+        return false;
+    }
+    for (size_t i = 0; have->device && i < addresses_count; i++) {
+        if (memcmp(addresses[i], own, sizeof(addresses[i])) == 0)
+            return true;
+    }
+    return !have->device;
+}
+
+unsigned sdp_interface_kind(void)
+{
+    return sdp_adapter_get() ? kind : 0;
+}
+
+void sdp_use_interface(const char *name)
 {
     size_t length = 0;
 
@@ -115,5 +197,4 @@ int sdp_use_interface(const char *name)
     }
     interface_name[length] = '\0';
     (void)pthread_mutex_unlock(&open_lock);
-    return sdp_adapter_get() ? 0 : -errno;
 }

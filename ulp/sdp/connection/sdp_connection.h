@@ -46,10 +46,19 @@ struct sdp_notify {
 };
 
 /*
- * The Interface of the process, before the first connection: NULL or never called: uiwarp. 0, or
- * -errno: it is not there.
+ * The Interface of the process, before the first connection: NULL or never called: uiwarp. It is
+ * opened when it is needed.
  */
-int sdp_use_interface(const char *name);
+void sdp_use_interface(const char *name);
+
+/*
+ * Whether it can carry a connection whose own address this is (IPv4 as IPv4 in IPv6): a device does
+ * so from its own addresses. Says on stderr, once, that it cannot be opened.
+ */
+bool sdp_interface_serves(const uint8_t own[16]);
+
+/* Of its transport, below 256: both ends of a connection must have the same. */
+unsigned sdp_interface_kind(void);
 
 /*
  * Both ends have agreed, and nobody else uses fd, a connected TCP socket. Returns at once; what is

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fork(2): all locks are taken, and the IA rests, while the process is copied. */
+/*
+ * fork(2): all locks are taken, and the IA rests, while the process is copied. A device cannot:
+ * its connections remain the parent's, and the child has an IA of its own when it needs one.
+ */
 #include "connection/sdp_object.h"
 
 /* No thread is in a call on it, nor begins one. */
@@ -23,13 +26,22 @@ void sdp_before_fork(void)
     atomic_store(&sdp_forking, true);
     for (struct sdp_connection *each = sdp_list_first; each; each = each->next)
         hold(each);
-    (void)itx_ia_freeze(adapter->ia);
+    if (!adapter->device)
+        (void)itx_ia_freeze(adapter->ia);
 }
 
-static void go_on(struct sdp_connection *connection, bool child)
+static void leave_behind(struct sdp_connection *connection)
+{
+    connection->lost = true;
+    connection->foreign = true;
+    connection->waiters = 0;
+    sdp_init_lock(&connection->lock);
+}
+
+static void go_on(struct sdp_connection *connection, bool child, bool frozen)
 {
     connection->held = false;
-    connection->frozen = connection->frozen || (connection->live && !connection->ended);
+    connection->frozen = connection->frozen || (frozen && connection->live && !connection->ended);
     if (child) {
         connection->waiters = 0;
         sdp_init_lock(&connection->lock);
@@ -45,12 +57,18 @@ static void after_fork(bool child)
 {
     struct sdp_adapter *adapter = sdp_adapter_opened();
 
-    if (adapter) {
-        (void)itx_ia_thaw(adapter->ia);
+    if (adapter && adapter->device && child) {
         for (struct sdp_connection *each = sdp_list_first; each; each = each->next)
-            go_on(each, child);
-        atomic_store(&sdp_forking, false);
+            leave_behind(each);
+        sdp_list_first = NULL;
+        sdp_adapter_forget();
+    } else if (adapter) {
+        if (!adapter->device)
+            (void)itx_ia_thaw(adapter->ia);
+        for (struct sdp_connection *each = sdp_list_first; each; each = each->next)
+            go_on(each, child, !adapter->device);
     }
+    atomic_store(&sdp_forking, false);
     if (child) {
         (void)pthread_mutex_init(&sdp_list_lock, NULL);
         (void)pthread_rwlock_init(&sdp_start_lock, NULL);

@@ -59,6 +59,7 @@ struct sdp_connection {
     int64_t expires; /* detached: seconds of CLOCK_MONOTONIC */
     bool frozen;     /* since a fork: goes on in the process that claims it */
     bool lost;       /* to the other process */
+    bool foreign;    /* a parent's, on a device: its objects are not to be touched */
     bool disturbed;  /* calls return */
     bool finish;     /* DisConn behind all that waits */
     bool disconnecting;
@@ -209,7 +210,8 @@ static inline void sdp_bury(struct sdp_connection *connection)
     if (connection->buried)
         return;
     connection->buried = true;
-    sdp_adapter_bury(&connection->over);
+    if (!connection->foreign)
+        sdp_adapter_bury(&connection->over);
 }
 
 static inline size_t sdp_ring_used(const struct sdp_connection *connection)

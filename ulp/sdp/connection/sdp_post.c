@@ -45,8 +45,11 @@ static void post(struct sdp_connection *connection, size_t head_octets, it_lmr_h
         {.lmr = lmr, .addr.abs = (void *)(uintptr_t)from, .length = octets}};
 
     connection->counters.messages_sent++;
-    if (it_post_send(connection->ep, segments, octets > 0 ? 2 : 1, connection->tx_posted,
-                     (it_dto_flags_t)(flags | IT_SOLICITED_WAIT_FLAG)) != IT_SUCCESS)
+    /* A device would tell its thread of it, too, while another one waits. */
+    if (!sdp_adapter_get()->device)
+        flags = (it_dto_flags_t)(flags | IT_SOLICITED_WAIT_FLAG);
+    if (it_post_send(connection->ep, segments, octets > 0 ? 2 : 1, connection->tx_posted, flags) !=
+        IT_SUCCESS)
         connection->post_failed = true;
 }
 

@@ -71,10 +71,20 @@ static bool make_memory(struct sdp_connection *connection)
                          &connection->lmr, NULL) == IT_SUCCESS;
 }
 
+static bool set_mpa(struct sdp_connection *connection, bool crc)
+{
+    struct itx_mpa_params mpa = {.size = sizeof(mpa)};
+
+    if (itx_ep_get_mpa_params(connection->ep, &mpa) != IT_SUCCESS)
+        return false;
+    mpa.crc = crc;
+    mpa.peer_to_peer = IT_FALSE; /* the active side's Hello is the first FPDU */
+    return itx_ep_set_mpa_params(connection->ep, &mpa) == IT_SUCCESS;
+}
+
 static bool make_endpoint(struct sdp_connection *connection, bool crc)
 {
     struct sdp_adapter *adapter = sdp_adapter_get();
-    struct itx_mpa_params mpa = {.size = sizeof(mpa)};
     it_evd_handle_t none = NULL;
     size_t requests = SDP_HEADS + SDP_RDMA_MAX;
     it_ep_attributes_t attributes = {.max_dto_payload_size = connection->own.desired_size,
@@ -93,12 +103,9 @@ static bool make_endpoint(struct sdp_connection *connection, bool crc)
                              connection->slots + requests + 8, IT_THRESHOLD_DISABLE, none,
                              &connection->evd, NULL) != IT_SUCCESS ||
         it_ep_rc_create(adapter->pz, connection->evd, connection->evd, connection->evd,
-                        IT_EP_NO_FLAG, &attributes, &connection->ep) != IT_SUCCESS ||
-        itx_ep_get_mpa_params(connection->ep, &mpa) != IT_SUCCESS)
+                        IT_EP_NO_FLAG, &attributes, &connection->ep) != IT_SUCCESS)
         return false;
-    mpa.crc = crc;
-    mpa.peer_to_peer = IT_FALSE; /* the active side's Hello is the first FPDU */
-    return itx_ep_set_mpa_params(connection->ep, &mpa) == IT_SUCCESS;
+    return adapter->device || set_mpa(connection, crc);
 }
 
 static void set_address(unsigned char out[16], const struct sockaddr_storage *address)

@@ -126,7 +126,8 @@ void sdp_disturb(struct sdp_connection *connection)
     if (pthread_mutex_lock(&connection->lock) != 0)
         return;
     connection->disturbed = true;
-    (void)itx_evd_set_waitable(connection->evd, IT_FALSE);
+    if (!connection->foreign)
+        (void)itx_evd_set_waitable(connection->evd, IT_FALSE);
     sdp_wake_waiters(connection);
     (void)pthread_mutex_unlock(&connection->lock);
 }

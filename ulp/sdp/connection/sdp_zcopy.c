@@ -232,7 +232,8 @@ size_t sdp_zcopy_receive(struct sdp_connection *connection, void *octets, size_t
     if (connection->receiving_zcopy || connection->piece_count > 0 || is_dead(connection) ||
         !sdp_post_room(connection) || (!source && !sdp_machine_may_offer_sink(machine)) ||
         !pin(&memory, octets, piece_of(count, PIECE_MAX),
-             IT_PRIV_LOCAL | (source ? 0 : IT_PRIV_REMOTE_WRITE), error))
+             IT_PRIV_LOCAL | (source && !sdp_adapter_get()->device ? 0 : IT_PRIV_REMOTE_WRITE),
+             error)) /* some devices want the right for what a Read brings */
         return 0;
     connection->receiving_zcopy = true;
     if (source)

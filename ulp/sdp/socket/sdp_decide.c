@@ -284,6 +284,11 @@ static void thread_begins(void)
     sdp_thread.ours = true;
 }
 
+static bool may_convert(const uint8_t own[16])
+{
+    return sdp_own_room() && sdp_interface_serves(own);
+}
+
 static void drop_descriptor(int fd)
 {
     (void)close(fd);
@@ -311,7 +316,8 @@ void sdp_decide_start(void)
     static const struct sdp_agree_host host = {.thread_begins = thread_begins,
                                                .keep_descriptor = sdp_own_keep,
                                                .drop_descriptor = drop_descriptor,
-                                               .may_convert = sdp_own_room,
+                                               .may_convert = may_convert,
+                                               .kind = sdp_interface_kind,
                                                .decided = decided};
     struct sdp_agree_settings agree = {0};
     const struct sdp_policy_settings *said;
@@ -329,7 +335,8 @@ void sdp_decide_start(void)
     agree.patience_ms = said->patience_ms;
     agree.negative_s = said->negative_s;
     settings.crc_off = said->crc_off;
-    if (sdp_use_interface(said->interface) < 0 || sdp_agree_start(&host, &agree) < 0) {
+    sdp_use_interface(said->interface);
+    if (sdp_agree_start(&host, &agree) < 0) {
         sdp_policy_free(policy);
         policy = NULL;
     }
