@@ -16,8 +16,11 @@ run() {
         fail "no good JSON: $*: $(cat "$folder/json")"
 }
 
+# A sanitizer finds without CRCs what it finds with them.
+sums='on off'
+[ "${2-none}" = none ] || sums=on
 for mode in poll wait; do
-    for crc in on off; do
+    for crc in $sums; do
         for op in send read; do
             run --op "$op" --measure lat --mode "$mode" --crc "$crc"
         done
