@@ -33,6 +33,7 @@ static void check_all_keys(void)
                "initial-r2t=yes\n"
                "immediate-data = no\n"
                "crc = no\n"
+               "spin = no\n"
                "login-timeout = 3\n"
                "silence = 7\n"
                "first-burst = 16K\n"
@@ -65,7 +66,7 @@ static void check_all_keys(void)
     CHECK_EQ(2, settings->config.portal_count);
     CHECK_EQ(2, settings->config.target_count);
     CHECK(settings->config.first_burst_none && settings->config.immediate_none);
-    CHECK(settings->config.no_crc);
+    CHECK(settings->config.no_crc && settings->config.no_spin);
     CHECK_EQ(ITISER_WRITE_BASE_RFC, settings->config.write_base);
     CHECK_EQ(3000, settings->config.login_timeout_ms);
     CHECK_EQ(7000, settings->config.silence_ms);

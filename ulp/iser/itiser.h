@@ -153,6 +153,7 @@ struct itiser_config {
     bool first_burst_none; /* InitialR2T=Yes is insisted on */
     bool immediate_none;   /* ImmediateData=No is insisted on */
     bool no_crc;           /* iWARP: no CRC32c, unless the initiator insists on it */
+    bool no_spin;          /* the thread sleeps as soon as an initiator of RDMA says nothing */
     unsigned login_timeout_ms; /* 0: 15000 */
     unsigned silence_ms;  /* of an initiator, until it is pinged, and again until it is given up; 0:
                             30000 */

@@ -9,12 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SLOT     (ISER_HEADER + ISER_BHS + ISER_CLIENT_RECEIVE)
-#define SENDS    64u                      /* messages on their way */
-#define TELLING  16u                      /* one of so many Sends tells that it is over */
-#define RECEIVES (ISER_CLIENT_TASKS + 16) /* a response for each task, and what is unexpected */
-#define READS    32u                      /* of the target at once */
-#define PATIENCE 60000000u                /* microseconds without anything */
+#define SLOT       (ISER_HEADER + ISER_BHS + ISER_CLIENT_RECEIVE)
+#define SENDS      64u                      /* messages on their way */
+#define TELLING    16u                      /* one of so many Sends tells that it is over */
+#define RECEIVES   (ISER_CLIENT_TASKS + 16) /* a response for each task, and what is unexpected */
+#define READS      32u                      /* of the target at once */
+#define CONNECT_US 60000000u                /* until the target has converted, at most */
+#define SPIN_US    200u                     /* a wait polls where waits are shorter than that */
 
 struct rdma {
     it_ia_handle_t ia;
@@ -113,6 +114,7 @@ static bool make_all(struct iser_client *client, struct rdma *rdma)
     if (!rdma->slots)
         return iser_client_fail(client, "out of memory");
     if (!good(client, it_ia_create(client->options.interface, 2, 1, &rdma->ia), "it_ia_create") ||
+        !good(client, itx_ia_set_spin(rdma->ia, SPIN_US), "itx_ia_set_spin") ||
         !good(client, it_pz_create(rdma->ia, &rdma->pz), "it_pz_create") ||
         !make_endpoint(client, rdma) || !spare_crc(client, rdma) ||
         !register_octets(client, rdma->slots, (size_t)(SENDS + RECEIVES) * SLOT, IT_PRIV_LOCAL,
@@ -146,7 +148,7 @@ static bool reap_send(struct iser_client *client, struct rdma *rdma)
     it_status_t status;
 
     do
-        status = it_evd_wait(rdma->sent, PATIENCE, &event, NULL);
+        status = it_evd_wait(rdma->sent, IT_TIMEOUT_INFINITE, &event, NULL);
     while (status == IT_ERR_INTERRUPT);
     if (!good(client, status, "a Send"))
         return false;
@@ -234,7 +236,7 @@ static bool rdma_receive(struct iser_client *client, struct iser_pdu *pdu)
         return false;
     rdma->handed = NULL;
     do
-        status = it_evd_wait(rdma->received, PATIENCE, &event, NULL);
+        status = it_evd_wait(rdma->received, IT_TIMEOUT_INFINITE, &event, NULL);
     while (status == IT_ERR_INTERRUPT);
     if (!good(client, status, "a message"))
         return false;
@@ -256,7 +258,7 @@ static bool convert(struct iser_client *client, struct rdma *rdma)
 
     if (!good(client, itx_socket_convert(client->fd, rdma->ep, ITX_SC_INITIATOR, NULL),
               "itx_socket_convert") ||
-        !good(client, it_evd_wait(rdma->connection, PATIENCE, &event, NULL), "it_evd_wait"))
+        !good(client, it_evd_wait(rdma->connection, CONNECT_US, &event, NULL), "it_evd_wait"))
         return false;
     (void)close(client->fd);
     client->fd = -1;

@@ -230,6 +230,14 @@ static bool set_crc(struct iser_settings *settings, const char *value)
     return good;
 }
 
+static bool set_spin(struct iser_settings *settings, const char *value)
+{
+    bool yes, good = iser_value_choice(value, &yes);
+
+    settings->config.no_spin = good && !yes;
+    return good;
+}
+
 static bool set_seconds(unsigned *milliseconds, const char *value)
 {
     unsigned seconds;
@@ -395,6 +403,7 @@ static const struct {
     {OPTIONS, "first-burst", set_first_burst, "512 to 64K"},
     {OPTIONS, "immediate-data", set_immediate_data, "yes or no"},
     {OPTIONS, "crc", set_crc, "yes or no"},
+    {OPTIONS, "spin", set_spin, "yes or no"},
     {OPTIONS, "login-timeout", set_login_timeout, "1 to 3600 (seconds)"},
     {OPTIONS, "silence", set_silence, "1 to 3600 (seconds)"},
     {OPTIONS, "half-logins", set_half_logins, "0 to 65536"},

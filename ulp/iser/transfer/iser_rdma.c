@@ -111,31 +111,44 @@ static void rdma_event(struct rdma *rdma, const it_event_t *event)
 }
 
 /* How many there were. */
-static size_t rdma_take_events(struct rdma *rdma, it_evd_handle_t evd)
+static size_t rdma_take_events(struct rdma *rdma)
 {
     it_event_t events[RDMA_EVENTS];
     size_t count = 0;
 
-    if (itx_evd_dequeue_n(evd, RDMA_EVENTS, events, &count) != IT_SUCCESS)
+    if (itx_evd_dequeue_n(rdma->evd, RDMA_EVENTS, events, &count) != IT_SUCCESS)
         return 0;
     for (size_t i = 0; i < count && !rdma->link.closed && !rdma->link.lost; i++)
         rdma_event(rdma, &events[i]);
     return rdma->link.closed || rdma->link.lost ? 0 : count;
 }
 
+/* How many events there were; what they lead to has left. */
+static size_t rdma_turn(struct rdma *rdma)
+{
+    size_t count = RDMA_EVENTS, all = 0;
+
+    rdma_begin_turn(rdma);
+    /* To ask when there is nothing left would be a look at the sockets. */
+    for (unsigned i = 0; i < RDMA_ROUNDS && count == RDMA_EVENTS; i++) {
+        count = rdma_take_events(rdma);
+        all += count;
+    }
+    rdma_end_turn(rdma);
+    return all;
+}
+
 static void rdma_events(it_evd_handle_t evd, void *argument)
 {
     struct rdma *rdma = argument;
-    size_t count = RDMA_EVENTS;
 
+    (void)evd;
     if (rdma->link.closed)
         return; /* it waits for its end: iser_rdma_reap */
+    rdma_stay_learn(&rdma->shared->stay);
     iser_link_enter(&rdma->link);
-    rdma_begin_turn(rdma);
-    /* To ask when there is nothing left would be a look at the sockets. */
-    for (unsigned i = 0; i < RDMA_ROUNDS && count == RDMA_EVENTS; i++)
-        count = rdma_take_events(rdma, evd);
-    rdma_end_turn(rdma);
+    (void)rdma_turn(rdma);
+    rdma_stay(rdma, rdma_turn);
     iser_link_leave(&rdma->link);
 }
 

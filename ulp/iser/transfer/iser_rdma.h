@@ -22,6 +22,14 @@
 #define RDMA_REQUESTS       640u /* a Send for each slot, a Write or a Read for each command */
 #define RDMA_RECEIVES       (ISER_LINK_RECEIVES + RDMA_LOGIN_RECEIVES)
 
+/* How a turn of events ends: asking for the next command for some time before the thread sleeps. */
+struct rdma_stay {
+    bool off;
+    uint64_t ask_ns;  /* how long the next one asks */
+    uint64_t left_ns; /* when the last one has ended */
+    unsigned pause;   /* short sleeps until it is tried again */
+};
+
 /* What IAs and links share. Zeroed, then .ia, .pz and .base. */
 struct iser_rdma_shared {
     it_ia_handle_t ia;
@@ -29,6 +37,10 @@ struct iser_rdma_shared {
     struct event_base *base;
     struct rdma *dying; /* links whose EVD is to be freed outside of its callback */
     bool no_crc;        /* none is asked for */
+    /* Nobody but the one session has anything to do: iser_rdma_stay.c. */
+    bool (*is_alone)(const void *portal);
+    const void *portal;
+    struct rdma_stay stay;
 };
 
 struct rdma_slot {
@@ -116,6 +128,13 @@ void rdma_send(struct iser_link *link, const uint8_t *bhs, const void *data, uin
 void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer);
 void rdma_respond(struct iser_link *link, struct iser_transfer *transfer);
 void rdma_drain(struct iser_link *link);
+
+/* ---- iser_rdma_stay.c ---- */
+
+/* The thread comes from its sleep: was that short? */
+void rdma_stay_learn(struct rdma_stay *stay);
+/* Takes what comes within a short time; take: how many events there were, answers included. */
+void rdma_stay(struct rdma *rdma, size_t (*take)(struct rdma *rdma));
 
 /* ---- iser_rdma_memory.c ---- */
 

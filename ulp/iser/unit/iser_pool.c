@@ -19,6 +19,7 @@ struct iser_pool {
     struct list finished;
     bool stopping;
 
+    unsigned under_way; /* submitted and not reaped: the loop's */
     int fd;
     unsigned threads;
     pthread_t thread[];
@@ -118,10 +119,16 @@ void iser_pool_free(struct iser_pool *pool)
 
 void iser_pool_submit(struct iser_pool *pool, struct iser_work *work)
 {
+    pool->under_way++;
     pthread_mutex_lock(&pool->lock);
     append(&pool->waiting, work);
     pthread_cond_signal(&pool->filled);
     pthread_mutex_unlock(&pool->lock);
+}
+
+bool iser_pool_is_idle(const struct iser_pool *pool)
+{
+    return pool->under_way == 0;
 }
 
 int iser_pool_fd(const struct iser_pool *pool)
@@ -142,6 +149,7 @@ void iser_pool_reap(struct iser_pool *pool)
     pthread_mutex_unlock(&pool->lock);
     for (; work; work = next) {
         next = work->next; /* done may free it */
+        pool->under_way--;
         work->done(work);
     }
 }

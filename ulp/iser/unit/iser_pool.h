@@ -20,6 +20,9 @@ void iser_pool_free(struct iser_pool *pool);
 
 void iser_pool_submit(struct iser_pool *pool, struct iser_work *work);
 
+/* Nothing is to be handed back, now or later. Threads: the one that submits and reaps. */
+bool iser_pool_is_idle(const struct iser_pool *pool);
+
 /* Readable while there is work to hand back. */
 int iser_pool_fd(const struct iser_pool *pool);
 /* Calls done for all that has been done. */

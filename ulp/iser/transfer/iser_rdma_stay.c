@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An initiator that has one command open at a time sends the next one as soon as it has the answer.
+ * To sleep and be woken for each takes longer than the command does, on two processors by far. So
+ * the thread asks for a short time whether more has come, as waits of the library do: only while
+ * nobody else needs it, only where sleeps have been short, and it yields the processor each time.
+ */
+#include "transfer/iser_rdma.h"
+
+#include <sched.h>
+#include <time.h>
+
+#define STAY_ASK_NS   UINT64_C(200000) /* for one command: two wake-ups of a processor that idles */
+#define STAY_LEAST_NS UINT64_C(2000)
+#define STAY_MOST_NS  UINT64_C(5000000) /* in all: the base has its timers and its signals, too */
+/* A yield that takes so long has given the processor to somebody who needs it ... */
+#define STAY_STOLEN_NS UINT64_C(100000)
+/* ... and has it for this number of short sleeps. */
+#define STAY_PAUSE 1000u
+
+static uint64_t stay_now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+void rdma_stay_learn(struct rdma_stay *stay)
+{
+    if (stay->off || stay->ask_ns == STAY_ASK_NS || stay_now_ns() - stay->left_ns > STAY_ASK_NS)
+        return;
+    if (stay->pause > 0)
+        stay->pause--;
+    else
+        stay->ask_ns = STAY_ASK_NS;
+}
+
+static bool stay_may(const struct rdma *rdma)
+{
+    const struct iser_rdma_shared *shared = rdma->shared;
+
+    return shared->stay.ask_ns > 0 && !rdma->link.closed && !rdma->link.lost &&
+           !rdma->link.draining && shared->is_alone(shared->portal);
+}
+
+void rdma_stay(struct rdma *rdma, size_t (*take)(struct rdma *rdma))
+{
+    struct rdma_stay *stay = &rdma->shared->stay;
+    uint64_t begin = stay_now_ns(), heard = begin, now = begin;
+
+    while (stay_may(rdma) && now - begin < STAY_MOST_NS) {
+        (void)sched_yield();
+        if (stay_now_ns() - now > STAY_STOLEN_NS) {
+            stay->ask_ns = 0;
+            stay->pause = STAY_PAUSE;
+        }
+        if (take(rdma) > 0) {
+            now = heard = stay_now_ns();
+            continue;
+        }
+        now = stay_now_ns();
+        if (now - heard >= stay->ask_ns) {
+            stay->ask_ns = stay->ask_ns > STAY_LEAST_NS ? stay->ask_ns / 2 : 0;
+            break;
+        }
+    }
+    stay->left_ns = now;
+}
