@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_evd_arm: descriptor, callback and AEVD tell of one event to come, each time it is armed. */
+/* itx_evd_arm: an armed EVD reports one event, by its descriptor, callback or AEVD. */
 #include "evd/calls/evd_calls.h"
 
 #include "itx_api.h"
@@ -7,10 +7,10 @@
 static void arm_set_locked(struct evd *evd, itx_evd_arm_t arm)
 {
     base_lock_assert_held(&evd->lock);
-    /* Armed for any event already: the narrower wish changes nothing. */
+    /* An EVD that is armed for any event stays so: that includes notification events. */
     if (arm != ITX_EVD_ARM_NOTIFICATION || evd->arm != ITX_EVD_ARM_ANY)
         evd->arm = (uint8_t)arm;
-    /* AEVD and callback tell each time. */
+    /* An AEVD and a callback report each event anew; a descriptor stays readable. */
     if (arm == ITX_EVD_ARM_OFF || (!evd->aevd && !evd->callback && arm != ITX_EVD_ARM_NONE))
         evd->fired = 0;
     atomic_store_explicit(&evd->notified, false, memory_order_relaxed);
@@ -21,7 +21,7 @@ static it_status_t arm_check_locked(const struct evd *evd, itx_evd_arm_t arm)
     bool off = arm == ITX_EVD_ARM_OFF;
 
     base_lock_assert_held(&evd->lock);
-    /* A source can be silent; which of its completions comes next it does not know. */
+    /* A source can be silenced, but it cannot tell which kind of completion comes next. */
     if (arm > ITX_EVD_ARM_NONE && atomic_load_explicit(&evd->source, memory_order_relaxed))
         return IT_ERR_OP_NOT_SUPPORTED;
     return !off && evd->aevd && !evd->aevd->notifies ? IT_ERR_INVALID_EVD_STATE : IT_SUCCESS;
@@ -50,7 +50,7 @@ it_status_t itx_evd_arm(it_evd_handle_t evd_handle, itx_evd_arm_t arm)
     }
     base_lock_drop(&evd->lock);
     if (rely)
-        (void)evd_source_rely(evd); /* it is watched already */
+        (void)evd_source_rely(evd); /* cannot fail: the loop watches the source already */
     else if (wake)
         evd_wake(evd);
     return base_refuse(status, __func__, "evd_handle %p", (void *)evd_handle);

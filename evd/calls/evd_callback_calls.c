@@ -8,7 +8,7 @@ static it_status_t callback_check_locked(const struct evd *evd)
 {
     base_lock_assert_held(&evd->lock);
     if (atomic_load_explicit(&evd->ia->closing, memory_order_relaxed))
-        return IT_ERR_INVALID_EVD; /* evd_ia_stop may have been here already */
+        return IT_ERR_INVALID_EVD; /* evd_ia_stop may have passed this EVD already */
     if (evd->callback)
         return IT_ERR_CALLBACK_EXISTS;
     if (evd->waiters_used != 0)

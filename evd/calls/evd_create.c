@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-static struct base_pool evd_pool; /* set up once, then with a lock of its own */
+static struct base_pool evd_pool; /* set up once; has a lock of its own */
 static pthread_once_t evd_pool_once = PTHREAD_ONCE_INIT;
 
 #define EVD_STREAMS_ALL                                                                            \
@@ -71,7 +71,7 @@ static it_status_t evd_check_sizes(const struct evd_spec *spec)
 
 /* ---------------------------------------------------------------- making one */
 
-/* The longest event of the stream; each is a member at the start of the union it_event_t. */
+/* Size of the stream's longest event. Each event is a member of the union it_event_t. */
 static size_t evd_record_size(it_event_type_t stream)
 {
     switch ((unsigned)stream) {
@@ -83,7 +83,7 @@ static size_t evd_record_size(it_event_type_t stream)
         return sizeof(it_unaffiliated_event_t);
     case IT_SOFTWARE_EVENT_STREAM:
         return sizeof(it_software_event_t);
-    default: /* the two of connection management, and several together */
+    default: /* connection management, and mixed streams */
         return sizeof(it_event_t);
     }
 }
@@ -97,7 +97,7 @@ static bool evd_setup_queue(struct evd *evd, const struct evd_spec *spec)
     return evd_queue_init(&evd->queue, spec->size, evd_record_size(spec->stream));
 }
 
-/* Everything but its place among other objects. NULL: no resources. */
+/* Makes an EVD that no other object knows yet. Returns NULL without resources. */
 static struct evd *evd_new(const struct evd_spec *spec)
 {
     struct evd *evd;
@@ -139,7 +139,7 @@ static void evd_delete(struct evd *evd)
     base_pool_put(&evd_pool, evd);
 }
 
-/* Waits until nobody is inside any more; none comes in since EVD_DYING is set. */
+/* Waits until no thread is inside the EVD; EVD_DYING keeps new ones out. */
 static void evd_drain_users(struct evd *evd)
 {
     uint32_t users = atomic_load_explicit(&evd->users, memory_order_acquire);
@@ -150,7 +150,7 @@ static void evd_drain_users(struct evd *evd)
     }
 }
 
-/* Joins the IA and the AEVD; the last steps of it_evd_create, in the order of what may fail. */
+/* Enters the EVD into its IA and AEVD. Steps that may fail come first. */
 static it_status_t evd_place(struct evd *evd, struct evd *aevd)
 {
     it_status_t status;
@@ -170,7 +170,7 @@ static it_status_t evd_place(struct evd *evd, struct evd *aevd)
     return IT_SUCCESS;
 }
 
-/* As in spec, but for the IA and the AEVD. */
+/* Creates the EVD of spec, of which this function fills in the IA and the AEVD. */
 static it_status_t evd_create(struct evd_spec *spec, it_ia_handle_t ia_handle,
                               it_evd_handle_t aevd_handle, it_evd_handle_t *evd_handle_out, int *fd)
 {
@@ -244,7 +244,7 @@ it_status_t itx_evd_create_mixed(it_ia_handle_t ia_handle, uint32_t streams,
 /* ---------------------------------------------------------------- freeing one */
 
 /*
- * Waiters find the EVD dying: those that look before the lock is taken here, when they are woken.
+ * Makes all waiters return: one that looked before EVD_DYING was set is woken and looks again.
  */
 static void evd_abort_waiters(struct evd *evd)
 {
@@ -266,7 +266,7 @@ void evd_destroy(struct evd *evd)
 {
     base_object_unpublish(&evd->object);
     (void)evd_callback_stop(evd);
-    /* No new pins from here on: first out of everybody's reach, then dying. */
+    /* No new pins from here on: no other object reaches the EVD, and then it is dying. */
     evd_ia_unregister(evd);
     evd_leave_aggregate(evd);
     evd_abort_waiters(evd);

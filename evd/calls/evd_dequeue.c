@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The polling path: an empty EVD costs no lock, an event one. */
+/* The polling path: an empty EVD costs no lock, an event costs one. */
 #include "evd/calls/evd_calls.h"
 
 #include "itx_api.h"
@@ -16,7 +16,7 @@ static size_t evd_dequeue_simple(struct evd *evd, it_event_t *events, size_t max
     source = atomic_load_explicit(&evd->source, memory_order_relaxed);
     if (source && count < max)
         count += source->ops->take(source->context, events + count, max - count);
-    /* Found empty: the next readiness makes a new AEVD record. */
+    /* The EVD is empty now: when it becomes ready again, its AEVD gets a new record. */
     if (count < max)
         atomic_store_explicit(&evd->notified, false, memory_order_relaxed);
     base_lock_drop(&evd->lock);
@@ -34,7 +34,7 @@ static bool evd_looks_empty(struct evd *evd)
            !atomic_load_explicit(&evd->notified, memory_order_relaxed);
 }
 
-/* An AEVD does not know whose posts concern it. */
+/* Sends deferred posts: those of the EVD's EPs, or all for an AEVD, which knows no EPs. */
 static void __attribute__((noinline)) evd_flush_posts(struct evd *evd)
 {
     const struct evd_ia *ia = evd->ia;
@@ -52,7 +52,8 @@ void evd_make_progress(struct evd *evd)
     const struct evd_ia *ia = evd->ia;
 
     /*
-     * A callback that is never done, since we find it ever more events, would keep all others off.
+     * A callback that polls until the EVD is empty must find it empty at some time: otherwise the
+     * loop's other callbacks never run.
      */
     if (evd_loop_is_here() && !evd_loop_poll())
         return;
@@ -62,7 +63,7 @@ void evd_make_progress(struct evd *evd)
         ia->progress->poll(ia->progress_context);
 }
 
-/* *count is written when there is an event; NULL: nobody wants it. */
+/* Writes *count only on success; count may be NULL. */
 static it_status_t __attribute__((noinline))
 evd_dequeue(struct evd *evd, it_event_t *events, size_t max, size_t *count)
 {
@@ -152,7 +153,7 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t handle, int deque_count, it_event_t
         return base_refuse(IT_ERR_INVALID_LENGTH, __func__, "deque_count %d", deque_count);
     status = evd_dequeue(evd, events, (size_t)deque_count, &count);
     if (status == IT_ERR_QUEUE_EMPTY)
-        status = IT_SUCCESS; /* as other implementations answer */
+        status = IT_SUCCESS; /* other implementations of IT-API answer so */
     if (status == IT_SUCCESS)
         *dequed_count = (int)count;
     return status;

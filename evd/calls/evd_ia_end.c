@@ -10,8 +10,8 @@ static struct evd *evd_ia_first_locked(const struct evd_ia *ia)
 }
 
 /*
- * The live EVD after this one, which is left, or the first; the result has been entered, so it
- * stays in the list. NULL: there is none.
+ * Returns the live EVD behind evd, or the first if evd is NULL, or NULL at the end. Leaves evd and
+ * enters the result, which therefore stays in the list.
  */
 static struct evd *evd_ia_next(struct evd_ia *ia, struct evd *evd)
 {
@@ -27,7 +27,7 @@ static struct evd *evd_ia_next(struct evd_ia *ia, struct evd *evd)
     return next;
 }
 
-/* From now on each post looks closer, and finds the flag. */
+/* Sends each later post through the entries that look at the flag. */
 static void evd_ia_fail_eps(struct evd_ia *ia)
 {
     base_lock_take(&ia->lock);
@@ -42,7 +42,7 @@ void evd_ia_fail(struct evd_ia *ia)
 
     atomic_store(&ia->failed, true);
     evd_ia_fail_eps(ia);
-    /* The lock of each EVD, taken here, makes later looks at it find the flag. */
+    /* Each EVD's lock is taken once below, so a thread that takes it later sees the flag. */
     while ((evd = evd_ia_next(ia, evd)) != NULL) {
         base_object_set_entries(&evd->object, &evd_entries);
         evd_wake_all(evd);
@@ -54,7 +54,7 @@ void evd_ia_stop(struct evd_ia *ia)
 {
     struct evd *evd = NULL;
 
-    /* First all waiters: a callback may be one of them. */
+    /* Waiters return first: a callback may be waiting, and evd_callback_stop waits for it. */
     atomic_store_explicit(&ia->closing, true, memory_order_relaxed);
     while ((evd = evd_ia_next(ia, evd)) != NULL)
         evd_wake_all(evd);
@@ -62,7 +62,7 @@ void evd_ia_stop(struct evd_ia *ia)
         (void)evd_callback_stop(evd);
 }
 
-/* Simple EVDs first: they leave their AEVDs. */
+/* Picks simple EVDs first: an AEVD is freed when its members have left. */
 static struct evd *evd_ia_pick(struct evd_ia *ia)
 {
     struct evd *evd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All or nothing: the arguments are checked and memory is found first, then the state is checked
- * and changed under the EVD's lock.
+ * it_evd_modify changes all or nothing: it checks the arguments and gets memory first, then checks
+ * and changes the state under the EVD's lock.
  */
 #include "evd/deliver/evd_deliver_private.h"
 
@@ -17,9 +17,9 @@
 struct evd_change {
     unsigned mask;
     const it_evd_param_t *params;
-    struct evd *aevd;       /* the AEVD to join, held; NULL: none */
-    struct evd *left;       /* the AEVD left, to be released */
-    struct evd_queue queue; /* new memory, later the old */
+    struct evd *aevd;       /* the AEVD to join, with a hold on it; or NULL */
+    struct evd *left;       /* the former AEVD, still to be released */
+    struct evd_queue queue; /* the new memory; after the exchange the old */
 };
 
 static it_status_t evd_modify_check(struct evd *evd, struct evd_change *change)
@@ -45,7 +45,7 @@ static it_status_t evd_modify_check(struct evd *evd, struct evd_change *change)
     return IT_SUCCESS;
 }
 
-/* Acquires what the change needs. The AEVD is held or change->aevd is NULL afterwards. */
+/* Acquires what the change needs. Afterwards change->aevd is held, or NULL. */
 static it_status_t evd_modify_prepare(struct evd *evd, struct evd_change *change)
 {
     struct evd *aevd = change->aevd;
@@ -70,7 +70,7 @@ static it_status_t evd_modify_check_locked(struct evd *evd, const struct evd_cha
     size_t size = resize ? params->sevd_queue_size : evd->queue.size;
     size_t threshold = rethreshold ? params->sevd_threshold : evd->threshold;
 
-    /* Bits besides those of overflow are what they were created, or not mentioned. */
+    /* Only the flags of overflow may change; others may be repeated or left out. */
     if ((change->mask & IT_EVD_PARAM_FLAG) &&
         ((unsigned)params->evd_flag & ~(evd->flags | EVD_FLAGS_OVERFLOW)))
         return base_refuse_bits(IT_ERR_INVALID_FLAGS, EVD_MODIFY, params->evd_flag);
@@ -85,7 +85,7 @@ static it_status_t evd_modify_check_locked(struct evd *evd, const struct evd_cha
         return base_refuse(IT_ERR_INVALID_EVD_STATE, EVD_MODIFY,
                            "params->aevd %p: the EVD has a callback, a descriptor or waiters",
                            (void *)params->aevd);
-    /* The condition can be ended, not entered. */
+    /* A consumer may end the overflow condition, but not cause it. */
     if ((change->mask & IT_EVD_PARAM_OVERFLOWED) && params->evd_overflowed && !evd->overflowed)
         return base_refuse_number(IT_ERR_INVALID_EVD_STATE, EVD_MODIFY, params->evd_overflowed);
     return IT_SUCCESS;
@@ -104,7 +104,7 @@ static void evd_modify_commit_locked(struct evd *evd, struct evd_change *change)
             (evd->flags & ~EVD_FLAGS_OVERFLOW) | ((unsigned)params->evd_flag & EVD_FLAGS_OVERFLOW);
     if ((change->mask & IT_EVD_PARAM_OVERFLOWED) && !params->evd_overflowed)
         evd->overflowed = false;
-    /* Otherwise ended by the dequeue that makes room, which may have been before this call. */
+    /* A dequeue that makes room ends the overflow; it may have run before this call. */
     if (evd->overflowed && (evd->flags & IT_EVD_OVERFLOW_AUTO_RESET) &&
         !evd_queue_is_full(&evd->queue))
         evd->overflowed = false;
@@ -112,13 +112,13 @@ static void evd_modify_commit_locked(struct evd *evd, struct evd_change *change)
         evd->enabled = params->evd_enabled != IT_FALSE;
     if ((change->mask & IT_EVD_PARAM_AEVD_HANDLE) && change->aevd != evd->aevd) {
         change->left = evd_member_change_locked(evd, change->aevd);
-        change->aevd = NULL; /* the hold is the member's now */
+        change->aevd = NULL; /* the member owns the hold now */
     } else if (evd->aevd) {
-        (void)evd_member_update_locked(evd); /* the caller wakes in any case */
+        (void)evd_member_update_locked(evd); /* the caller wakes consumers anyway */
     }
 }
 
-/* Releases what has not been used, or is no longer. */
+/* Releases the former AEVD, the old memory, and what a failed change did not use. */
 static void evd_modify_finish(struct evd_change *change)
 {
     evd_aggregate_left(change->left);

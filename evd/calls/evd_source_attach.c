@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A source becomes part of an EVD. */
+/* Attaching a source to an EVD. */
 #include "evd/calls/evd_calls.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static void evd_source_go_straight(struct evd *evd, struct evd_source *source)
     source->entries = evd_entries;
     source->entries.dequeue = source->ops->dequeue;
     base_object_set_entries(&evd->object, &source->entries);
-    /* An IA that has just failed has passed by the EVD, or is seen here. */
+    /* evd_ia_fail sets the flag before it resets the entries: one of the two does it here. */
     if (atomic_load(&evd->ia->failed))
         base_object_set_entries(&evd->object, &evd_entries);
 }

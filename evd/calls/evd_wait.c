@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_evd_wait, itx_evd_wait_n, itx_aevd_wait. No wake-up is lost: a waiter is put back to RUNNING
- * under the EVD's lock together with the look that found nothing, so any event queued later finds
- * it and claims it; and whoever leaves while the EVD is still ready wakes the next waiter.
+ * it_evd_wait, itx_evd_wait_n, itx_aevd_wait. No wake-up is lost: a thread that finds no event sets
+ * its waiter to RUNNING under the same hold of the EVD's lock, so an event that is queued later finds
+ * the waiter and claims it. A thread that leaves while the EVD is still ready wakes the next waiter.
  */
 #include "evd/calls/evd_calls.h"
 
@@ -18,8 +18,8 @@ struct evd_wait {
     it_event_t *events;
     size_t max;
     size_t count; /* taken */
-    size_t left;  /* still there then, or too few to be taken */
-    int slot;     /* of evd->waiters; -1: not registered */
+    size_t left;  /* events that remain, or are too few to be taken */
+    int slot;     /* index into evd->waiters; -1: not registered */
     bool blocks;
 };
 
@@ -35,7 +35,7 @@ static bool evd_wait_enter_locked(struct evd_wait *wait)
     }
     if (wait->slot < 0)
         return false;
-    /* Before the look at what posts hold back: see evd_is_awaited. */
+    /* Precedes the look at deferred posts: see evd_is_awaited. */
     (void)atomic_fetch_or_explicit(&evd->waiters_used, 1u << wait->slot, memory_order_seq_cst);
     if (evd_is_aggregate(evd))
         (void)atomic_fetch_add_explicit(&evd->ia->aggregate_waiters, 1, memory_order_seq_cst);
@@ -54,7 +54,7 @@ static it_status_t evd_wait_arm_locked(struct evd_wait *wait)
     return IT_ERR_QUEUE_EMPTY;
 }
 
-/* Gives the slot back. Another waiter is woken if the EVD is ready for it. */
+/* Gives the slot back. Collects the wake-up of another waiter if the EVD is ready. */
 static struct evd_wakeup evd_wait_finish_locked(struct evd_wait *wait)
 {
     struct evd *evd = wait->evd;
@@ -83,7 +83,7 @@ static void evd_wait_finish(struct evd_wait *wait)
 
 /* ---------------------------------------------------------------- looking */
 
-/* IT_SUCCESS: there is something to take. IT_ERR_QUEUE_EMPTY: not now. Else the wait is over. */
+/* IT_SUCCESS: an event can be taken. IT_ERR_QUEUE_EMPTY: go on waiting. Others end the wait. */
 static it_status_t evd_wait_check_locked(const struct evd_wait *wait, bool entry)
 {
     const struct evd *evd = wait->evd;
@@ -98,7 +98,7 @@ static it_status_t evd_wait_check_locked(const struct evd_wait *wait, bool entry
         return IT_ERR_CALLBACK_EXISTS;
     if (evd_is_ready_locked(evd))
         return IT_SUCCESS;
-    /* A caller that finds the threshold met need not wait for a notification event. */
+    /* A call that begins with the threshold met needs no notification event. */
     if (entry && evd->enabled && !evd_is_aggregate(evd) &&
         evd_queue_meets(&evd->queue, evd->threshold))
         return IT_SUCCESS;
@@ -116,7 +116,7 @@ static it_status_t evd_wait_look_simple(struct evd_wait *wait, bool entry)
     status = evd_wait_check_locked(wait, entry);
     if (status == IT_SUCCESS) {
         do {
-            /* No member: the wake-up covers all there is. */
+            /* Not a member of an AEVD: the wake-up collected below covers all events. */
             (void)evd_pop_locked(evd, &wait->events[wait->count++]);
             wait->left = evd_queue_count(&evd->queue);
         } while (wait->count < wait->max && wait->left > 0);
@@ -166,7 +166,7 @@ static it_status_t evd_wait_look(struct evd_wait *wait, bool entry)
 
 /* ---------------------------------------------------------------- waiting */
 
-/* 0, or EINTR when a signal handler ran. */
+/* Sleeps. Returns 0, or EINTR when a signal handler ran. */
 static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
 {
     struct evd_ia *ia = wait->evd->ia;
@@ -175,9 +175,11 @@ static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
     if (ia->release_evd)
         ia->release_evd(ia->progress_context, evd_is_aggregate(wait->evd) ? NULL : wait->evd);
     if (evd_loop_is_here()) {
-        (void)evd_source_rely(wait->evd); /* at worst it looks when something else happens */
+        (void)evd_source_rely(
+            wait->evd); /* if this fails, the loop looks at the source when something else wakes it */
         /*
-         * The loops of this thread are what we sleep in; the streams are read by those of the IA.
+         * This thread sleeps in the loops that run on it, which watch the streams. Deferred posts
+         * are sent, and octets that have arrived are read, before.
          */
         if (ia->progress && ia->progress->flush)
             ia->progress->flush(ia->progress_context);
@@ -306,6 +308,6 @@ it_status_t itx_aevd_wait(it_evd_handle_t handle, uint64_t timeout, size_t max_e
     status = evd_wait_n(__func__, &wait, timeout, events_count);
     if (status != IT_ERR_TIMEOUT_EXPIRED)
         return status;
-    *events_count = 0; /* as other implementations answer */
+    *events_count = 0; /* other implementations of IT-API answer so */
     return IT_SUCCESS;
 }

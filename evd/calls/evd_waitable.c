@@ -10,7 +10,7 @@ it_status_t itx_evd_set_waitable(it_evd_handle_t evd_handle, it_boolean_t waitab
 
     if (!evd || !evd_enter(evd))
         return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, evd_handle);
-    /* The lock makes later looks of waiters find it; those that sleep look now. */
+    /* A waiter that takes the lock later sees the flag; sleeping ones are woken to look. */
     base_lock_take(&evd->lock);
     evd->unwaitable = waitable == IT_FALSE;
     base_lock_drop(&evd->lock);
