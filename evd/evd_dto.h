@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A completion, and how it becomes an event of the consumer. Installed. */
+/* A completion, and how it becomes a consumer's event. An installed header. */
 #ifndef ITAPI_EVD_EVD_DTO_H
 #define ITAPI_EVD_EVD_DTO_H
 
@@ -16,10 +16,10 @@
 struct evd_datagram {
     it_dto_ud_flags_t flags;
     it_ud_ep_id_t ep_id;
-    it_path_t path; /* back there */
+    it_path_t path; /* back to the sender */
 };
 
-/* One completion, as it is kept in the ring of a DTO EVD until it is dequeued. */
+/* One completion, as the ring of a DTO EVD holds it until a consumer dequeues it. */
 struct evd_dto {
     it_event_type_t event_number;
     it_dto_status_t status;
@@ -28,18 +28,18 @@ struct evd_dto {
     union {
         it_handle_t unlinked;
         uint64_t immediate; /* with has_immediate */
-        /* IT_DTO_UD_RECV_CMPL_EVENT: the provider's, until retire is written. NULL: it is gone. */
+        /* Of IT_DTO_UD_RECV_CMPL_EVENT: the provider's until retire is written; or NULL. */
         const struct evd_datagram *datagram;
     };
     uint32_t length;
     bool notify; /* a notification event: IT_NOTIFY_FLAG, failure or solicited */
     bool has_immediate;
-    /* Written with retire_value when the event is dequeued: frees work queue slots (rule P3). */
+    /* *retire becomes retire_value when the event is dequeued: frees work queue slots (rule P3). */
     uint32_t retire_value;
     _Atomic uint32_t *retire;
 };
 
-/* In two parts, which compilers turn into a few stores, where the whole costs a loop. */
+/* Compilers turn each half into a few stores, where they make a loop of the whole. */
 static inline void evd_dto_clear_path(it_path_t *path)
 {
     enum {
@@ -60,7 +60,10 @@ static inline void evd_dto_tell_datagram(const struct evd_dto *dto, it_all_dto_c
     cmpl->src_path = dto->datagram->path;
 }
 
-/* Straight into the consumer's event; what only UD receives have is zero. Frees the slots. */
+/*
+ * Writes the completion into the consumer's event, with zero where only UD receives have values,
+ * and frees the slots.
+ */
 static inline void evd_dto_tell(it_evd_handle_t evd, const struct evd_dto *dto, it_event_t *event)
 {
     it_all_dto_cmpl_event_t *cmpl = &event->all_dto_cmpl;
@@ -79,7 +82,7 @@ static inline void evd_dto_tell(it_evd_handle_t evd, const struct evd_dto *dto, 
         evd_immediate_put(cmpl, dto->immediate);
     if (__builtin_expect(dto->event_number == IT_DTO_UD_RECV_CMPL_EVENT, false))
         evd_dto_tell_datagram(dto, cmpl);
-    /* Release: the poster that sees the slot free also sees what the completion has freed. */
+    /* Release: a poster that sees the slot free sees all that the completion has freed. */
     if (dto->retire)
         atomic_store_explicit(dto->retire, dto->retire_value, memory_order_release);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the immediate value of a receive completion stands in an it_event_t: a flag that IT-API
- * does not define, and the value where only datagrams have something. Programs ask
+ * The place of an immediate value in the it_event_t of a receive completion: a flag that IT-API
+ * does not define, and the value where only datagrams have a source path. Programs ask
  * itx_event_immediate.
  */
 #ifndef ITAPI_EVD_EVD_IMMEDIATE_H

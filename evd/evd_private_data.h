@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the length of private data stands in an it_event_t: of a connection request where only a
- * VIA has something, of the others behind their members. Programs ask
+ * The place of the private data's length in an it_event_t. In a connection request it is a part of
+ * conn_qual that only a VIA uses; in other events it lies behind their members. Programs ask
  * itx_event_private_data_length.
  */
 #ifndef ITAPI_EVD_EVD_PRIVATE_DATA_H
@@ -23,7 +23,7 @@ _Static_assert(EVD_PRIVATE_ENDS(it_connection_event_t) &&
                    EVD_PRIVATE_ENDS(it_ud_svc_reply_event_t),
                "room for the length");
 
-/* The event number is set. */
+/* Needs the event number. */
 static inline size_t evd_private_length_at(const it_event_t *event)
 {
     if (event->event_number == IT_CM_REQ_CONN_REQUEST_EVENT)
@@ -33,8 +33,8 @@ static inline size_t evd_private_length_at(const it_event_t *event)
 }
 
 /*
- * Into private_data and private_data_present, which are those of event: at most IT_MAX_PRIV_DATA
- * octets of the data. What is not filled in is zero.
+ * Copies at most IT_MAX_PRIV_DATA octets of the data to private_data, and sets *present; both are
+ * members of event. The caller has zeroed the rest of the event.
  */
 static inline void evd_private_data_put(it_event_t *event, unsigned char *private_data,
                                         it_boolean_t *present, const void *data, size_t length)

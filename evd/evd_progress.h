@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How consumers that poll or wait do a transport's work in their own threads. Installed. */
+/* How a consumer's thread does a transport's work while it polls or waits. An installed header. */
 #ifndef ITAPI_EVD_EVD_PROGRESS_H
 #define ITAPI_EVD_EVD_PROGRESS_H
 
@@ -8,14 +8,15 @@
 struct evd_waiter;
 
 struct evd_progress_ops {
-    /* One non-blocking round of work, unless another thread does it just now. No lock is held. */
+    /* Does one round of work without blocking, or nothing if another thread does it. No lock is
+     * held. */
     void (*poll)(void *context);
-    /* Sends what posts have deferred. No lock is held. NULL: nothing is ever left. */
+    /* Sends deferred posts. No lock is held. NULL: posts are never deferred. */
     void (*flush)(void *context);
     /*
      * Blocks until the waiter is woken or CLOCK_MONOTONIC passes deadline_ns (UINT64_MAX: never),
      * and may do the transport's work. Returns 0, or EINTR when a signal handler ran.
-     * A return without reason is allowed: the caller looks again.
+     * It may return without a reason: the caller looks again.
      */
     int (*wait)(void *context, struct evd_waiter *waiter, uint64_t deadline_ns);
 };

@@ -33,8 +33,8 @@ void evd_ia_stop(struct evd_ia *ia);
 void evd_ia_free_all(struct evd_ia *ia);
 
 /*
- * Lends the DTO EVD a source until the EVD is freed; an EVD has at most one. Changes nothing when it
- * returns IT_ERR_RESOURCES. Never blocks.
+ * Lends the DTO EVD a source until the EVD is freed; an EVD has at most one. Changes nothing when
+ * it returns IT_ERR_RESOURCES. Never blocks.
  */
 it_status_t evd_source_attach(struct evd *evd, const struct evd_source_ops *ops, void *context,
                               int fd);
@@ -47,8 +47,8 @@ it_status_t evd_dequeue_one(it_evd_handle_t handle, it_event_t *event);
 it_status_t evd_source_found_nothing(it_evd_handle_t handle);
 
 /*
- * In a child of fork(2): replaces the descriptors of the IA's EVDs by the child's own. Returns false
- * when no descriptor is left.
+ * In a child of fork(2): replaces the descriptors of the IA's EVDs by the child's own. Returns
+ * false when no descriptor is left.
  */
 bool evd_ia_renew_fds(struct evd_ia *ia);
 

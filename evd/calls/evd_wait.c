@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * it_evd_wait, itx_evd_wait_n, itx_aevd_wait. No wake-up is lost: a thread that finds no event sets
- * its waiter to RUNNING under the same hold of the EVD's lock, so an event that is queued later finds
- * the waiter and claims it. A thread that leaves while the EVD is still ready wakes the next waiter.
+ * its waiter to RUNNING before it drops the EVD's lock, so an event that is queued later finds the
+ * waiter and claims it. A thread that leaves while the EVD is still ready wakes the next waiter.
  */
 #include "evd/calls/evd_calls.h"
 
@@ -175,8 +175,8 @@ static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
     if (ia->release_evd)
         ia->release_evd(ia->progress_context, evd_is_aggregate(wait->evd) ? NULL : wait->evd);
     if (evd_loop_is_here()) {
-        (void)evd_source_rely(
-            wait->evd); /* if this fails, the loop looks at the source when something else wakes it */
+        /* If this fails, the loop looks at the source when something else wakes it. */
+        (void)evd_source_rely(wait->evd);
         /*
          * This thread sleeps in the loops that run on it, which watch the streams. Deferred posts
          * are sent, and octets that have arrived are read, before.

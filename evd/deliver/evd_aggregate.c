@@ -2,19 +2,19 @@
 /* Taking events from the members of an aggregate EVD. */
 #include "evd/deliver/evd_deliver_private.h"
 
-/* Events that a member gives in one turn, when many are asked for. */
+/* A member gives at most this many events in one turn; then other members have theirs. */
 #define EVD_TURN 16
 
 void evd_aggregate_left(struct evd *old)
 {
     if (!old)
         return;
-    evd_wake(old); /* its descriptor may have to be lowered */
+    evd_wake(old); /* may make its descriptor unreadable */
     evd_release(old);
     evd_leave(old);
 }
 
-/* One event of a member that is listed. True when the list has changed. */
+/* Takes one event of a listed member. Returns true when the AEVD's list changed. */
 static bool evd_take_from_locked(struct evd *member, it_event_t *event)
 {
     struct evd *aevd = member->aevd;

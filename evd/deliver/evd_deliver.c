@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One event on its way into an EVD and out of it. Pushing, waking and raising are one recursion:
- * an event that does not fit is an event for another EVD, whose consumers are to be woken. It
- * ends, since each EVD enters overflow once.
+ * One event on its way into an EVD and out of it. Pushing, waking and raising form one recursion:
+ * an event that does not fit causes an event of another EVD, whose consumers are woken. The
+ * recursion ends, since each EVD enters overflow once.
  */
 #include "evd/deliver/evd_deliver.h"
 
@@ -12,7 +12,7 @@
 
 /* ---------------------------------------------------------------- taking one event */
 
-/* Events of evd were lost: tells the asynchronous EVDs. No lock is held. */
+/* Reports to the asynchronous EVDs that events of lost were dropped. No lock is held. */
 static void evd_ia_raise_overflow(struct evd *lost);
 
 bool evd_pop_locked(struct evd *evd, it_event_t *event)
@@ -37,7 +37,7 @@ bool evd_pop_locked(struct evd *evd, it_event_t *event)
 
 /* ---------------------------------------------------------------- waking */
 
-/* A waiter that no thread has woken, or -1. */
+/* Returns the slot of a waiter that no thread has woken, or -1. */
 static int evd_idle_waiter_locked(struct evd *evd)
 {
     for (int slot = 0; evd->waiters_used >> slot != 0; slot++) {
@@ -116,7 +116,7 @@ void evd_wake(struct evd *evd)
     wakeup = evd_wakeup_collect_locked(evd);
     aevd = evd->aevd;
     if (aevd)
-        evd_pin(aevd); /* not dying yet: it has this member */
+        evd_pin(aevd); /* cannot be dying: it still has this member */
     report = evd->overflow_unreported;
     evd->overflow_unreported = false;
     base_lock_drop(&evd->lock);
@@ -132,14 +132,14 @@ void evd_wake(struct evd *evd)
 
 /* ---------------------------------------------------------------- pushing */
 
-/* Joined with NOTIFY (or DEFAULT) auto reset still reports; alone it is silent. */
+/* Auto reset alone is silent; together with NOTIFY or DEFAULT it reports. */
 static bool evd_reports_overflow_locked(const struct evd *evd)
 {
     return !(evd->flags & IT_EVD_OVERFLOW_AUTO_RESET) ||
            (evd->flags & ((unsigned)IT_EVD_OVERFLOW_NOTIFY | (unsigned)IT_EVD_OVERFLOW_DEFAULT));
 }
 
-/* False when the event has to be dropped; the EVD is then overflowed. */
+/* Returns false when the event must be dropped; the EVD is then in overflow. */
 static bool evd_admit_locked(struct evd *evd)
 {
     base_lock_assert_held(&evd->lock);
@@ -153,7 +153,7 @@ static bool evd_admit_locked(struct evd *evd)
     return false;
 }
 
-/* The event that was added last may be the one that the EVD is armed for: itx_evd_arm. */
+/* Called with the event just queued, which may be what itx_evd_arm armed the EVD for. */
 static void evd_fire_locked(struct evd *evd)
 {
     bool notifies = evd->queue.notify_end == evd->queue.tail;
@@ -166,8 +166,8 @@ static void evd_fire_locked(struct evd *evd)
 }
 
 /*
- * Often the one to wake is the very thread that pushes, on its way through the transport's work: it
- * is told at once, and nothing is left for evd_wake().
+ * Often the waiter to wake belongs to the thread that pushes, while it does the transport's work.
+ * Then its state is changed here, without a system call, and evd_wake() has nothing left to do.
  */
 static enum evd_push_result evd_pushed_locked(struct evd *evd)
 {
@@ -199,7 +199,7 @@ enum evd_push_result evd_push_dto(struct evd *evd, const struct evd_dto *dto)
     return result;
 }
 
-/* Completions that have come before the event, and wait in a source, stand before it. */
+/* Completions that a source holds are older than the event, so they are queued before it. */
 static bool evd_admit_behind_locked(struct evd *evd)
 {
     (void)evd_source_move_locked(evd);
@@ -210,7 +210,7 @@ static void evd_add_locked(struct evd *evd, const it_event_t *event)
 {
     it_any_event_t *record = evd_queue_add(&evd->queue, true, false);
 
-    /* The record is as long as the longest event of the streams, and no longer than any event. */
+    /* A record is as long as the longest event of the EVD's streams: it holds this one. */
     memcpy(record, event, evd->queue.record_size);
     record->evd = evd_handle(evd);
 }
@@ -273,7 +273,7 @@ void evd_disown_dto(struct evd *evd, it_ep_handle_t ep)
 
 /* ---------------------------------------------------------------- raising asynchronous events */
 
-/* True when the IA has an EVD of that stream other than the one that has lost events. */
+/* Returns true when the IA has an EVD of that stream, other than the one that lost events. */
 static bool evd_raise(struct evd_ia *ia, it_event_type_t stream, const it_event_t *event,
                       const struct evd *lost)
 {
@@ -282,7 +282,7 @@ static bool evd_raise(struct evd_ia *ia, it_event_type_t stream, const it_event_
     if (!evd)
         return false;
     if (evd != lost)
-        (void)evd_deliver(evd, event); /* a loss is reported by the EVD itself */
+        (void)evd_deliver(evd, event); /* that EVD reports its own loss */
     evd_leave(evd);
     return evd != lost;
 }
@@ -311,9 +311,9 @@ void evd_raise_unaffiliated_spigot(struct evd_ia *ia, it_event_type_t number, si
 }
 
 /*
- * Ends: delivering here may overflow the asynchronous EVDs themselves, but each enters that
- * condition, and so comes here, once. What the affiliated EVD has no room for goes to the
- * unaffiliated one.
+ * This delivery may overflow an asynchronous EVD in turn. The recursion ends, because each EVD
+ * enters overflow, and so comes here, once. An affiliated EVD that lost events itself leaves the
+ * report to the unaffiliated one.
  */
 static void evd_ia_raise_overflow(struct evd *lost)
 {

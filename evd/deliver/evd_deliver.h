@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events on their way into EVDs, for the layers above and the providers. */
+/* Delivering events into EVDs: for the access layer and the providers. */
 #ifndef ITAPI_EVD_DELIVER_EVD_DELIVER_H
 #define ITAPI_EVD_DELIVER_EVD_DELIVER_H
 
@@ -15,33 +15,34 @@ enum evd_push_result {
 enum evd_push_result evd_push_dto(struct evd *evd, const struct evd_dto *dto);
 
 /*
- * Wakes a waiter, raises the descriptor, tells the AEVD, reports an overflow. No lock may be held.
+ * Wakes a waiter, makes the descriptor readable, wakes the AEVD, reports an overflow: whatever is
+ * due. No lock may be held.
  */
 void evd_wake(struct evd *evd);
 
 /*
- * Queues any other event and, where needed, wakes as evd_wake does; event->any.evd is filled in
- * here. No lock may be held. True unless the event was lost.
+ * Queues an event that is no completion, fills in its any.evd, and wakes as evd_wake does where
+ * needed. No lock may be held. Returns false when the event was lost.
  */
 bool evd_deliver(struct evd *evd, const it_event_t *event);
 
-/* The same, but a full EVD refuses the event (false) and does not overflow. No lock may be held. */
+/* The same, but returns false, and causes no overflow, when the EVD is full. */
 bool evd_push_unless_full(struct evd *evd, const it_event_t *event);
 
-/* The EP is being freed: its events stay, but no longer write through evd_dto.retire. */
+/* For an EP that is being freed: its queued completions stay, but retire no slots any more. */
 void evd_disown_dto(struct evd *evd, it_ep_handle_t ep);
 
-/* News of a Spigot (IT_ASYNC_UNAFF_SPIGOT_...); dropped when there is no EVD. */
+/* Raises an event of a Spigot (IT_ASYNC_UNAFF_SPIGOT_...); drops it when no EVD takes it. */
 void evd_raise_unaffiliated_spigot(struct evd_ia *ia, it_event_type_t number, size_t spigot_id);
 
 /*
- * Asynchronous error about one EP (0x04002..0x04061) or S-RQ (0x04100); dropped when there is no
- * EVD. No lock may be held.
+ * Raises an asynchronous error of one EP (0x04002..0x04061) or S-RQ (0x04100); drops it when no
+ * EVD takes it. No lock may be held.
  */
 void evd_raise_affiliated_ep(struct evd_ia *ia, it_event_type_t number, it_ep_handle_t ep);
 
 void evd_raise_affiliated_srq(struct evd_ia *ia, it_event_type_t number, it_srq_handle_t srq);
-/* Moves completions up, as many as there is room for. True: call evd_wake(). */
+/* Moves completions from the source to the queue while it has room. True: call evd_wake(). */
 bool evd_source_move(struct evd *evd);
 
 #endif

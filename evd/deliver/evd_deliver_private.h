@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Taking events, waking consumers, sleeping on a source: for the calls on EVDs alone. */
+/* Taking events, waking consumers, sleeping on a source: for evd/calls only. */
 #ifndef ITAPI_EVD_DELIVER_EVD_DELIVER_PRIVATE_H
 #define ITAPI_EVD_DELIVER_EVD_DELIVER_PRIVATE_H
 
 #include "evd/deliver/evd_deliver.h"
 #include "evd/queue/evd_object.h"
 
-/* Takes the oldest event of a SEVD that has one. True when evd_wake() must follow. */
+/* Takes the oldest event of a SEVD that has one. Returns true when evd_wake() must follow. */
 bool evd_pop_locked(struct evd *evd, it_event_t *event);
 
-/* True when a waiter should be woken, the descriptor raised or the AEVD told: evd_wake(). */
+/* Returns true when evd_wake() has work: a waiter, the descriptor, the AEVD, an overflow. */
 bool evd_needs_wake_locked(struct evd *evd);
 
-/* Work for an EVD that is left until its lock is dropped. */
+/* Wake-ups of an EVD, collected under its lock and carried out without it. */
 struct evd_wakeup {
     struct evd_waiter *waiter; /* NULL: none */
     int waiter_state;
@@ -21,28 +21,32 @@ struct evd_wakeup {
 };
 
 /*
- * Claims one waiter and the callback if the EVD is ready; compares the descriptor with the state.
+ * Claims one waiter and the callback if the EVD is ready, and finds out whether the descriptor must
+ * change.
  */
 struct evd_wakeup evd_wakeup_collect_locked(struct evd *evd);
 
 void evd_wakeup_run(struct evd *evd, const struct evd_wakeup *wakeup);
 
-/* Every waiter looks again. No lock is held. */
+/* Wakes every waiter, to look again. No lock is held. */
 void evd_wake_all(struct evd *evd);
-/* Ends what evd_member_change_locked() has begun, without the lock; old may be NULL. */
+/* Completes evd_member_change_locked() without the lock; old may be NULL. */
 void evd_aggregate_left(struct evd *old);
-/* Takes from that member, within reason, and unpins it. 0 when another thread was faster. */
+/* Takes one turn's events from the member and unpins it. 0: another thread took them. */
 size_t evd_aggregate_take(struct evd *aevd, struct evd *member, it_event_t *events, size_t max);
-/* Takes from all members that are ready. */
+/* Takes events from all members that are ready, up to max. */
 size_t evd_aggregate_dequeue(struct evd *aevd, it_event_t *events, size_t max);
-/* The loop moves them up from now on. False without memory. No lock is held. */
+/*
+ * Makes the loop move completions to the queue from now on. Returns false without memory. No lock
+ * is held.
+ */
 bool evd_source_rely(struct evd *evd);
-/* evd_wait's sleep, for an EVD with a source. */
+/* Sleeps for evd_wait, on an EVD with a source. */
 int evd_source_wait(struct evd *evd, struct evd_waiter *waiter, uint64_t deadline_ns);
 void evd_source_close(struct evd *evd);
 /*
- * To be called afterwards, again if it has failed: the loop watches the source from now on. Waits
- * for the loop. False without memory.
+ * Makes the loop watch the source. To be called after evd_source_attach, and again if it failed.
+ * Waits for the loop. Returns false without memory.
  */
 bool evd_source_start(struct evd *evd);
 

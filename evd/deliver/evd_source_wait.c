@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sources: moving completions up, and sleeping until there are some. One waiter of the EVD sleeps
- * in a poll set that holds the source's descriptor; those that come later sleep in their futex, and
- * have the place when it is left. The loop watches the descriptor too: for those who rely on it (a
- * descriptor of the EVD, a callback, an AEVD, a wait on the loop's own thread), and for failures
- * that nobody looks for.
+ * Moving a source's completions to the EVD's queue, and sleeping until there are some. One waiter
+ * of the EVD sleeps in a poll set that holds the source's descriptor. Later waiters sleep in their
+ * futex; one of them takes that place when it becomes free. The loop watches the descriptor too:
+ * for consumers that rely on the loop (a descriptor of the EVD, a callback, an AEVD, a wait on the
+ * loop's own thread), and for failed completions while no thread waits.
  */
 #include "evd/deliver/evd_deliver_private.h"
 
@@ -31,7 +31,7 @@ bool evd_source_move(struct evd *evd)
     return wake;
 }
 
-/* The look after arming finds what came before it. */
+/* Arms the source. The second move takes completions that came before the arming. */
 static size_t evd_source_arm_locked(struct evd *evd, struct evd_source *source)
 {
     size_t moved = evd_source_move_locked(evd);
@@ -39,13 +39,13 @@ static size_t evd_source_arm_locked(struct evd *evd, struct evd_source *source)
     source->ops->arm(source->context, false);
     moved += evd_source_move_locked(evd);
     if (evd->aevd)
-        (void)evd_member_update_locked(evd); /* the caller wakes in any case */
+        (void)evd_member_update_locked(evd); /* the caller calls evd_wake() anyway */
     return moved;
 }
 
 /* ---------------------------------------------------------------- on the loop */
 
-/* Nobody waits for completions: only a failure, which ends a connection, is not to go unnoticed. */
+/* No consumer waits: arms for failures only, since a failure ends a connection. */
 static void evd_source_attend_locked(struct evd *evd, struct evd_source *source)
 {
     source->ops->arm(source->context, true);
@@ -58,7 +58,10 @@ static bool evd_source_is_relied_on_locked(const struct evd *evd)
     return evd->fd >= 0 || evd->aevd || (evd->callback && evd->arm == ITX_EVD_ARM_OFF);
 }
 
-/* The waiter that sleeps on the descriptor too may find that there was nothing: it is told. */
+/*
+ * On the loop, when the descriptor is readable. A waiter may sleep on the same descriptor, and find
+ * it unreadable already: evd_wake wakes it.
+ */
 static void evd_source_ready(void *argument, unsigned events)
 {
     struct evd *evd = argument;
@@ -149,13 +152,13 @@ void evd_source_close(struct evd *evd)
         evd_loop_call(evd->ia->loop, evd_source_unwatch, &call);
     atomic_store_explicit(&evd->source, NULL, memory_order_relaxed);
     source->ops->close(source->context);
-    (void)close(source->kick_fd); /* of an eventfd: cannot fail */
+    (void)close(source->kick_fd); /* closing an eventfd cannot fail */
     free(source);
 }
 
 /* ---------------------------------------------------------------- waiting */
 
-/* True: something has been moved up. */
+/* Polls for a time. Returns true when it moved a completion to the queue. */
 static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t deadline_ns,
                             struct evd_waiter *waiter)
 {
@@ -170,7 +173,7 @@ static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t
     if (deadline_ns < end)
         end = deadline_ns;
     while (!found && now < end && !evd_waiter_is_woken(waiter)) {
-        (void)sched_yield(); /* the peer may be on this processor */
+        (void)sched_yield(); /* the peer may need this processor */
         base_lock_take(&evd->lock);
         found = evd_source_move_locked(evd) > 0;
         base_lock_drop(&evd->lock);
@@ -186,8 +189,8 @@ static bool evd_source_spin(struct evd *evd, struct evd_source *source, uint64_t
 }
 
 /*
- * The descriptor was readable. The loop, if it watches too, may have missed that: evd_source_leave
- * arms for the next completion, once for both.
+ * Takes the completions after the descriptor was readable. The loop may not have seen that, so
+ * evd_source_leave arms for the next completion, on behalf of both.
  */
 static void evd_source_take_news(struct evd *evd, struct evd_source *source)
 {
@@ -221,7 +224,7 @@ static int evd_source_poll(struct evd *evd, struct evd_source *source, struct ev
     return result;
 }
 
-/* The place is free: a waiter that has found it taken looks again. */
+/* The place in the poll set is free: wakes a waiter that found it taken. */
 static void evd_source_pass_on(struct evd *evd, const struct evd_waiter *from)
 {
     struct evd_waiter *next = NULL;
@@ -242,8 +245,8 @@ static void evd_source_pass_on(struct evd *evd, const struct evd_waiter *from)
 }
 
 /*
- * Some devices (siw) let the latest arm request win: all completions are armed if anyone relies on
- * them.
+ * Arms the source for the time when no thread waits. On some devices (siw) the latest request to
+ * arm wins, so it asks for all completions if a consumer relies on the loop.
  */
 static void evd_source_leave(struct evd *evd, struct evd_source *source)
 {
@@ -268,7 +271,7 @@ int evd_source_wait(struct evd *evd, struct evd_waiter *waiter, uint64_t deadlin
 
     if (evd_source_spin(evd, source, deadline_ns, waiter))
         return 0;
-    /* Pairs with the store below: who finds the place taken is seen by evd_source_pass_on. */
+    /* Pairs with the store below: evd_source_pass_on sees a waiter that found the place taken. */
     if (atomic_exchange_explicit(&source->place_taken, true, memory_order_acq_rel))
         return evd_waiter_sleep(waiter, deadline_ns);
     base_lock_take(&evd->lock);
