@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The runs of a callback. A run is a task of the IA's loop, submitted by the thread that sees the
- * EVD become ready: it starts with no lock or token held and may call anything. Nobody submits
- * another while it goes on: at its end the EVD is looked at again.
+ * The runs of a callback. A run is a task of the IA's loop. The thread that sees the EVD become
+ * ready submits it. It starts with no lock or token held and may call anything. No thread submits
+ * another run while one goes on; the run looks at the EVD again at its end.
  */
 #include "evd/queue/evd_object.h"
 
@@ -33,12 +33,12 @@ struct evd_callback *evd_callback_claim_locked(struct evd *evd)
 
 void evd_callback_submit(struct evd *evd, struct evd_callback *callback)
 {
-    (void)evd_loop_submit(evd->ia->loop, &callback->task); /* by whoever has claimed it */
+    (void)evd_loop_submit(evd->ia->loop, &callback->task); /* only the claimant submits */
 }
 
 /* ---------------------------------------------------------------- running */
 
-/* False: detached, or somebody has taken the events. */
+/* Returns false when the callback is detached, or another thread has taken the events. */
 static bool callback_begin(struct evd_callback *callback)
 {
     struct evd *evd = callback->evd;
@@ -47,7 +47,7 @@ static bool callback_begin(struct evd_callback *callback)
     base_lock_take(&evd->lock);
     runs = evd->callback == callback && evd_tells_locked(evd);
     if (runs && evd->arm != ITX_EVD_ARM_OFF)
-        evd->fired--; /* a run for each time */
+        evd->fired--; /* one run for each event it was armed for */
     evd->callback_runs = runs;
     base_lock_drop(&evd->lock);
     return runs;
@@ -76,7 +76,7 @@ static void callback_end(struct evd_callback *callback)
         free(callback);
     if (again)
         (void)evd_loop_submit(loop, &again->task);
-    /* The EVD's memory stays an EVD's: at worst somebody looks once in vain. */
+    /* EVDs come from a pool: the word is mapped even if the EVD is freed by now. */
     if (awaited)
         base_futex_wake(&evd->callback_ends, INT_MAX);
 }
@@ -115,7 +115,7 @@ bool evd_callback_is_caller(struct evd *evd)
     return runs;
 }
 
-/* Returns the state of the callback that was attached, or IDLE. */
+/* Detaches the callback. Returns the state it had, or IDLE. */
 static int callback_take_locked(struct evd *evd)
 {
     struct evd_callback *callback = evd->callback;
@@ -126,7 +126,7 @@ static int callback_take_locked(struct evd *evd)
         return EVD_CALLBACK_IDLE;
     evd->callback = NULL;
     atomic_fetch_sub_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
-    /* QUEUED or RUNNING: the record is freed by the run. */
+    /* In QUEUED and RUNNING the run frees the record. */
     state = EVD_CALLBACK_QUEUED;
     if (!atomic_compare_exchange_strong_explicit(&callback->state, &state, EVD_CALLBACK_DETACHED,
                                                  memory_order_acq_rel, memory_order_acquire) &&
@@ -154,7 +154,7 @@ bool evd_callback_stop(struct evd *evd)
     base_lock_take(&evd->lock);
     had = evd->callback != NULL;
     await = callback_take_locked(evd) == EVD_CALLBACK_RUNNING || evd->callback_runs;
-    await = await && !here; /* a run that is under way is then below us */
+    await = await && !here; /* the caller is inside that run */
     if (await)
         evd->callback_awaited++;
     ends = atomic_load_explicit(&evd->callback_ends, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The callback of an EVD. Its record is memory of its own: a run that is still queued when the
- * callback is detached finds the record, not the EVD, which may be gone by then.
+ * The callback of an EVD. Its record is allocated apart: a run that is still queued when the
+ * callback is detached looks at the record only, because the EVD may be gone.
  */
 #ifndef ITAPI_EVD_QUEUE_EVD_CALLBACK_H
 #define ITAPI_EVD_QUEUE_EVD_CALLBACK_H
@@ -17,9 +17,9 @@ struct evd;
 
 enum evd_callback_state {
     EVD_CALLBACK_IDLE,
-    EVD_CALLBACK_QUEUED,  /* a run is, or is about to be, submitted */
+    EVD_CALLBACK_QUEUED,  /* a run is submitted, or about to be */
     EVD_CALLBACK_RUNNING, /* the EVD stays until the run ends */
-    EVD_CALLBACK_DETACHED /* was QUEUED: the run frees the record and does nothing else */
+    EVD_CALLBACK_DETACHED /* after QUEUED: the run only frees the record */
 };
 
 struct evd_callback {
@@ -28,27 +28,27 @@ struct evd_callback {
     it_evd_callback_rtn_t function;
     void *argument;
     /*
-     * Changes under the EVD's lock while the callback is attached, but for the step from QUEUED to
-     * RUNNING, which is made without: it decides whether the EVD may be touched.
+     * While the callback is attached, .state changes under the EVD's lock. The step from QUEUED to
+     * RUNNING is made without it: this step decides whether the run may touch the EVD.
      */
     _Atomic int state;
 };
 
-/* Takes a run that is due: to be submitted when no lock is held. NULL: none is. */
+/* Claims a run if one is due, to be submitted without locks; else returns NULL. */
 struct evd_callback *evd_callback_claim_locked(struct evd *evd);
 bool evd_callback_is_due_locked(const struct evd *evd);
 void evd_callback_submit(struct evd *evd, struct evd_callback *callback);
 
-/* The calling thread is in the callback of this EVD. */
+/* Returns true when the calling thread is inside the callback of this EVD. */
 bool evd_callback_is_caller(struct evd *evd);
 
 /*
- * Takes the callback off, if there is one, and returns when no run is under way, unless the caller
- * is inside one. False: there was none. No lock is held.
+ * Detaches the callback, if there is one, and waits until no run is under way, unless the caller is
+ * inside that run. Returns false when there was no callback. No lock is held.
  */
 bool evd_callback_stop(struct evd *evd);
 
-/* A run: the task of a callback. Submitted by evd_callback_submit. */
+/* The task of a callback: one run. evd_callback_submit submits it. */
 void evd_callback_run(struct evd_task *task);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an event holds besides its members: itx_event_immediate, itx_event_private_data_length. */
+/* Values of an event that IT-API has no members for: immediate, length of private data. */
 #include "evd/evd_immediate.h"
 #include "evd/evd_private_data.h"
 

@@ -17,15 +17,15 @@ void evd_fd_close(struct evd *evd)
 {
     if (evd->fd < 0)
         return;
-    (void)close(evd->fd); /* of an eventfd: cannot fail */
+    (void)close(evd->fd); /* closing an eventfd cannot fail */
     evd->fd = -1;
     atomic_fetch_sub_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
 }
 
 /*
- * Each change of whether the EVD is ready is followed by this call, so the last call sees the final
- * state. fd_lock makes the system calls happen in the order of the decisions; without it a late
- * write would leave the descriptor readable for ever.
+ * A thread that makes the EVD ready, or not ready, calls this function afterwards, so the last call
+ * sees the final state. fd_lock keeps the system calls in the order of the decisions; without it a
+ * late write would leave the descriptor readable for ever.
  */
 void evd_fd_sync(struct evd *evd)
 {
@@ -39,7 +39,7 @@ void evd_fd_sync(struct evd *evd)
     changed = ready != evd->fd_raised;
     evd->fd_raised = ready;
     base_lock_drop(&evd->lock);
-    /* Neither blocks, and neither can fail: the count is 0 or 1. */
+    /* The count is 0 or 1, so neither call blocks or fails. */
     if (changed && ready)
         (void)eventfd_write(evd->fd, 1);
     else if (changed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An IA: its objects, its EVDs of asynchronous streams, for how long its waiters poll. */
+/* The event layer's part of an IA: objects, EVDs of asynchronous streams, time to poll. */
 #include "evd/queue/evd_object.h"
 
 #include "base/base_clock.h"
@@ -68,14 +68,14 @@ struct evd *evd_ia_enter_stream(struct evd_ia *ia, it_event_type_t stream)
     base_lock_take(&ia->lock);
     evd = stream == IT_ASYNC_AFF_EVENT_STREAM ? ia->affiliated : ia->unaffiliated;
     if (evd)
-        evd_pin(evd); /* not dying yet: it is unregistered before */
+        evd_pin(evd); /* cannot be dying: it is unregistered before */
     base_lock_drop(&ia->lock);
     return evd;
 }
 
 /* ---------------------------------------------------------------- polling */
 
-/* A thread that polls does not hear of signals. */
+/* A limit, because a thread that polls is not interrupted by signals. */
 #define SPIN_MAX_US UINT64_C(10000)
 
 uint64_t evd_ia_spin_ns(const struct evd_ia *ia, uint64_t usual_ns)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The members of an aggregate EVD. A member tells its AEVD whenever it becomes ready or ceases to
- * be: it puts itself on, or takes itself off, the AEVD's list while it holds its own lock, so list
- * and state agree whenever a member's lock is free.
+ * The members of an aggregate EVD. A member that becomes ready goes on the AEVD's list, and leaves
+ * it when it is no longer ready, in both cases under the member's own lock. So list and state agree
+ * whenever that lock is free.
  */
 #include "evd/queue/evd_object.h"
 
-/* How many takes on the AEVD this member can serve now. */
+/* Returns how many events the AEVD can take from this member now. */
 static size_t evd_offer_locked(const struct evd *member)
 {
     size_t takeable = member->enabled ? evd_queue_takeable(&member->queue, member->threshold) : 0;
@@ -25,7 +25,7 @@ static bool evd_offer_set_locked(struct evd *member, size_t offer)
 
     base_lock_assert_held(&member->lock);
     if (offer != member->offered) {
-        /* Wraps around to a subtraction when the offer gets smaller. */
+        /* A smaller offer wraps around, and so subtracts. */
         (void)atomic_fetch_add_explicit(&aevd->available, offer - member->offered,
                                         memory_order_relaxed);
         member->offered = offer;
@@ -53,13 +53,14 @@ struct evd *evd_member_change_locked(struct evd *member, struct evd *aevd)
 
     base_lock_assert_held(&member->lock);
     if (old) {
-        (void)evd_offer_set_locked(member, 0); /* evd_aggregate_left() syncs the old AEVD */
+        (void)evd_offer_set_locked(member,
+                                   0); /* evd_aggregate_left() updates the old AEVD's descriptor */
         evd_pin(old);
     }
     member->aevd = aevd;
     atomic_store_explicit(&member->notified, false, memory_order_relaxed);
     if (aevd)
-        (void)evd_member_update_locked(member); /* the caller wakes in any case */
+        (void)evd_member_update_locked(member); /* the caller calls evd_wake() anyway */
     return old;
 }
 
@@ -71,6 +72,6 @@ struct evd *evd_member_next_locked(struct evd *aevd)
     if (!member)
         return NULL;
     base_list_append(&aevd->ready_members, &member->ready);
-    evd_pin(member); /* not dying yet: it leaves the list before */
+    evd_pin(member); /* cannot be dying: it leaves the list before */
     return member;
 }

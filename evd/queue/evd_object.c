@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Handles of EVDs, and the threads that are inside one. */
+/* Handles of EVDs, and the count of threads inside one. */
 #include "evd/queue/evd_object.h"
 
 #include "base/base_futex.h"
@@ -40,7 +40,7 @@ unsigned evd_stream_bit(it_event_type_t stream)
         return ITX_STREAM_ASYNC_UNAFF;
     case IT_SOFTWARE_EVENT_STREAM:
         return ITX_STREAM_SOFTWARE;
-    default: /* a value from the consumer */
+    default: /* any value: it comes from the consumer */
         return 0;
     }
 }

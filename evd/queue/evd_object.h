@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The EVD object, simple (SEVD: a queue) or aggregate (AEVD: a list of the members that are ready),
- * and what the files of this folder share. Nobody outside the folder includes this.
+ * The EVD object, and what the files of the event layer share. A simple EVD (SEVD) has a queue, an
+ * aggregate EVD (AEVD) a list of the members that are ready. Only the event layer includes this
+ * header.
  */
 #ifndef ITAPI_EVD_QUEUE_EVD_OBJECT_H
 #define ITAPI_EVD_QUEUE_EVD_OBJECT_H
@@ -30,24 +31,24 @@
 #define EVD_FLAGS_ALL                                                                              \
     ((unsigned)IT_EVD_DEQUEUE_NOTIFICATIONS | (unsigned)IT_EVD_CREATE_FD | EVD_FLAGS_OVERFLOW)
 
-/* In evd.users: no new user, and the last one to leave wakes the thread that frees the EVD. */
+/* A bit of evd.users: no thread enters, and the last to leave wakes the one that frees the EVD. */
 #define EVD_DYING UINT32_C(0x80000000)
 
-/* For how long a waiter polls before it sleeps: longer where that has paid, shorter where not. */
+/* The shortest time that a waiter polls before it sleeps; it doubles while polling succeeds. */
 #define EVD_SOURCE_SPIN_MIN_NS UINT64_C(2000)
 
-/* A queue of completions below (evd_source.h). */
+/* The source of an EVD (evd_source.h). */
 struct evd_source {
-    const struct evd_source_ops *ops; /* immutable, as what follows */
+    const struct evd_source_ops *ops; /* immutable, like context and the descriptors */
     void *context;
     int fd;
     int kick_fd;                 /* eventfd: wakes the waiter that polls .fd */
-    bool held_back;              /* by evd.lock: more may be there than the queue has room for */
+    bool held_back;              /* by evd.lock: the queue had no room for all completions */
     _Atomic bool place_taken;    /* a waiter polls .fd */
-    _Atomic bool watched;        /* by the loop, from now on */
-    _Atomic uint64_t spin_ns;    /* for how long the next waiter polls first */
+    _Atomic bool watched;        /* the loop watches .fd */
+    _Atomic uint64_t spin_ns;    /* how long the next waiter polls before it sleeps */
     struct evd_io io;            /* loop's thread only */
-    struct base_entries entries; /* with .dequeue of the source; immutable */
+    struct base_entries entries; /* evd_entries with the source's .dequeue; immutable */
 };
 
 struct evd {
@@ -57,24 +58,25 @@ struct evd {
 
     /* Immutable after create. */
     struct evd_ia *ia;
-    it_event_type_t stream;              /* ITX_MIXED_EVENT_STREAM: several */
-    unsigned streams;                    /* itx_streams_t; of an AEVD 0 */
+    it_event_type_t stream;              /* or ITX_MIXED_EVENT_STREAM */
+    unsigned streams;                    /* itx_streams_t; 0 for an AEVD */
     bool notifies;                       /* AEVD with IT_EVD_DEQUEUE_NOTIFICATIONS */
     int fd;                              /* eventfd, or -1 */
-    _Atomic(struct evd_source *) source; /* NULL: none; set once, under the lock */
+    _Atomic(struct evd_source *) source; /* or NULL; set once, under the lock */
 
-    _Atomic bool unsent; /* evd_mark_unsent since the last flush; of an AEVD always */
+    _Atomic bool
+        unsent; /* evd_mark_unsent was called since the last flush; always true for an AEVD */
 
     /*
-     * Threads inside that it_evd_free waits for: it_evd_wait, and those of this layer that have
-     * come by way of another object (an AEVD to its member, a member to its AEVD, the IA to its
-     * asynchronous EVDs). Plus EVD_DYING. A futex word.
+     * Number of threads inside, which it_evd_free waits for, and EVD_DYING; a futex word. A thread
+     * is inside in it_evd_wait, and when the event layer came to this EVD from another object: from
+     * an AEVD to its member or back, or from the IA to its asynchronous EVDs.
      */
     _Atomic uint32_t users;
 
     /*
-     * Guards all that follows up to fd_lock. The lock of a member may be held when the lock of
-     * its AEVD is taken, never the reverse.
+     * Guards the members from here to fd_lock. A thread that holds a member's lock may take that of
+     * its AEVD, never the reverse.
      */
     struct base_lock lock;
     struct evd_queue queue; /* SEVD; .count is read without the lock */
@@ -83,30 +85,30 @@ struct evd {
     bool enabled;
     bool overflowed;
     bool unwaitable;               /* itx_evd_set_waitable */
-    bool overflow_unreported;      /* evd_wake() has to raise the asynchronous error */
-    bool fd_raised;                /* changes under fd_lock too */
+    bool overflow_unreported;      /* evd_wake() must raise the asynchronous error */
+    bool fd_raised;                /* changes under both locks */
     uint8_t arm;                   /* itx_evd_arm_t */
-    uint32_t fired;                /* events that it was armed for, and that are not told */
+    uint32_t fired;                /* events it was armed for that no consumer was told of yet */
     _Atomic unsigned waiters_used; /* bit mask; evd_is_awaited reads it without the lock */
-    struct evd_waiter waiters[EVD_WAITERS]; /* .state goes to RUNNING under the lock only */
+    struct evd_waiter waiters[EVD_WAITERS]; /* .state becomes RUNNING under the lock only */
 
     struct evd_callback *callback;  /* NULL: none */
-    bool callback_runs;             /* also one that has been detached by itself */
-    unsigned callback_awaited;      /* threads that wait for its end */
-    _Atomic uint32_t callback_ends; /* +1 at the end of each run; a futex word */
+    bool callback_runs;             /* also after the callback detached itself */
+    unsigned callback_awaited;      /* threads that wait for the end of a run */
+    _Atomic uint32_t callback_ends; /* count of ended runs; a futex word */
 
-    /* SEVD as member. */
-    struct evd *aevd;       /* NULL: no member; holds a child of the AEVD */
+    /* Of a SEVD that is a member. */
+    struct evd *aevd;       /* or NULL; the SEVD holds it as a child */
     size_t offered;         /* its share of aevd->available */
-    bool listed;            /* in the AEVD's ready list; changes under both locks */
-    _Atomic bool notified;  /* its record was taken, and it has not been found empty since */
-    struct base_link ready; /* by the AEVD's lock */
+    bool listed;            /* on the AEVD's list; changes under both locks */
+    _Atomic bool notified;  /* its notification was taken, and no look found it empty since */
+    struct base_link ready; /* guarded by the AEVD's lock */
 
-    /* AEVD. */
-    struct base_list ready_members; /* next one to serve first */
-    _Atomic size_t available; /* what further takes would return; members add without the lock */
+    /* Of an AEVD. */
+    struct base_list ready_members; /* in the order in which they are served */
+    _Atomic size_t available;       /* sum of the members' offers; changes without the lock */
 
-    /* Orders the system calls on fd; taken before .lock, guards nothing in memory. */
+    /* Orders the system calls on fd, and guards nothing in memory. Taken before .lock. */
     struct base_lock fd_lock;
 };
 
@@ -115,10 +117,13 @@ static inline bool evd_is_aggregate(const struct evd *evd)
     return evd->stream == IT_AEVD_NOTIFICATION_EVENT_STREAM;
 }
 
-/* The ITX_STREAM_ bit of a stream; 0: an AEVD's, or no stream. */
+/* Returns the ITX_STREAM_ bit of a stream; 0 for that of AEVDs, and for no stream. */
 unsigned evd_stream_bit(it_event_type_t stream);
 
-/* How a record lies in the queue of a SEVD; each begins with the number of its event. */
+/*
+ * Returns true when the record of a SEVD's queue is a struct evd_dto; else it is an it_event_t.
+ * Each begins with the number of its event.
+ */
 static inline bool evd_is_completion(const struct evd *evd, const void *record)
 {
     const it_any_event_t *event = record;
@@ -130,16 +135,16 @@ static inline bool evd_is_completion(const struct evd *evd, const void *record)
 
 /* ---------------------------------------------------------------- users */
 
-/* False when the EVD is being freed, or was: its memory stays an EVD's. */
+/* Returns false when the EVD is being, or was, freed; the memory of an EVD stays one's. */
 bool evd_enter(struct evd *evd);
 
-/* For callers who know by a lock that the EVD is not being freed yet. */
+/* Enters an EVD that cannot be dying yet, because the caller holds a lock that prevents it. */
 static inline void evd_pin(struct evd *evd)
 {
     (void)atomic_fetch_add_explicit(&evd->users, 1, memory_order_relaxed);
 }
 
-/* No lock is held; the EVD may be gone after this. */
+/* The EVD may be gone afterwards. No lock is held. */
 void evd_leave(struct evd *evd);
 
 static inline bool evd_is_dying(const struct evd *evd)
@@ -149,7 +154,7 @@ static inline bool evd_is_dying(const struct evd *evd)
 
 /* ---------------------------------------------------------------- state */
 
-/* The ready rule. */
+/* Returns true when the EVD is ready: enabled, with an event to take. */
 static inline bool evd_is_ready_locked(const struct evd *evd)
 {
     if (!evd->enabled)
@@ -159,13 +164,13 @@ static inline bool evd_is_ready_locked(const struct evd *evd)
     return evd_queue_takeable(&evd->queue, evd->threshold) != 0;
 }
 
-/* What descriptor and callback tell: that it is ready, or that it has what it was armed for. */
+/* The condition for descriptor and callback: ready, or, once armed, the event armed for. */
 static inline bool evd_tells_locked(const struct evd *evd)
 {
     return evd->arm == ITX_EVD_ARM_OFF ? evd_is_ready_locked(evd) : evd->fired > 0;
 }
 
-/* The descriptor of a failed IA stays readable: that is how who polls it comes to know. */
+/* The descriptor stays readable when the IA has failed, to tell a thread that polls it. */
 static inline bool evd_is_fd_due_locked(const struct evd *evd)
 {
     return evd_tells_locked(evd) || atomic_load_explicit(&evd->ia->failed, memory_order_relaxed);
@@ -173,31 +178,37 @@ static inline bool evd_is_fd_due_locked(const struct evd *evd)
 
 /* ---------------------------------------------------------------- the other files */
 
-/* evd_fd.c: false without descriptors. */
+/* evd_fd.c. Returns false without descriptors. */
 bool evd_fd_create(struct evd *evd);
 void evd_fd_close(struct evd *evd);
-/* Makes the descriptor readable or not, as the EVD is ready or not. No lock is held. */
+/* Makes the descriptor readable exactly when evd_is_fd_due_locked says so. No lock is held. */
 void evd_fd_sync(struct evd *evd);
 
-/* NULL unless handle is an AEVD of this IA. */
+/* Returns NULL unless handle is an AEVD of this IA. */
 struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t handle);
 
-/* evd_members.c. Member and its lock. True when the list of the AEVD has changed: evd_wake(). */
+/*
+ * evd_members.c, under the member's lock. Returns true when the AEVD's list changed: evd_wake()
+ * must follow.
+ */
 bool evd_member_update_locked(struct evd *member);
-/* The member has a new AEVD, which it holds already, or none. The caller gets the old hold. */
+/*
+ * Gives the member a new AEVD, on which the caller has a hold, or none. Returns the old one, with
+ * its hold.
+ */
 struct evd *evd_member_change_locked(struct evd *member, struct evd *aevd);
-/* The next member to serve, pinned, or NULL. Later calls serve others first. */
+/* Returns the next member to serve, pinned, or NULL. Serves members in turn. */
 struct evd *evd_member_next_locked(struct evd *aevd);
 
-/* evd_ia.c: at most one EVD per asynchronous stream. */
+/* evd_ia.c. An IA has at most one EVD for each asynchronous stream. */
 it_status_t evd_ia_register(struct evd *evd);
 void evd_ia_unregister(struct evd *evd);
-/* The EVD of an asynchronous stream, pinned, or NULL. */
+/* Returns the EVD of an asynchronous stream, pinned, or NULL. */
 struct evd *evd_ia_enter_stream(struct evd_ia *ia, it_event_type_t stream);
 
 /* evd_source.c */
 struct evd_source *evd_source_of(struct evd *evd);
-/* Returns how many completions have been moved up. No source: 0. */
+/* Moves completions to the queue while it has room. Returns how many; 0 without a source. */
 size_t evd_source_move_locked(struct evd *evd);
 
 #endif

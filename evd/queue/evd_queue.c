@@ -33,7 +33,7 @@ void evd_queue_move(struct evd_queue *queue, struct evd_queue *fresh)
     for (uint64_t number = queue->head; number != queue->tail; number++)
         memcpy(evd_queue_record(fresh, number), evd_queue_record(queue, number),
                queue->record_size);
-    /* The sequence numbers, and with them .count, go on unchanged. */
+    /* The sequence numbers, and so .count, do not change. */
     queue->records = fresh->records;
     queue->mask = fresh->mask;
     queue->size = fresh->size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bounded FIFO of a simple EVD: records of one size in a ring that is allocated once. All is
- * guarded by the EVD's lock, except .count, which anyone may read to learn cheaply whether a look
- * is worth the lock.
+ * The bounded FIFO of a simple EVD: records of one size in a ring that is allocated once. The EVD's
+ * lock guards it. Any thread may read .count without the lock, to learn whether taking the lock is
+ * worthwhile.
  */
 #ifndef ITAPI_EVD_QUEUE_EVD_QUEUE_H
 #define ITAPI_EVD_QUEUE_EVD_QUEUE_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No queue is longer than this. */
+/* The largest size of a queue. */
 #define EVD_QUEUE_MAX ((size_t)1 << 20)
 
 struct evd_queue {
@@ -20,21 +20,21 @@ struct evd_queue {
     size_t record_size;
     size_t mask; /* records allocated (a power of two) less one */
     size_t size; /* records that fit, as the consumer asked */
-    /* Sequence numbers: never wrapped, a record lies at its number & mask. */
+    /* Sequence numbers, which never wrap. A record lies at (number & mask). */
     uint64_t head;        /* oldest event */
-    uint64_t tail;        /* next event to come */
-    uint64_t notify_end;  /* behind the newest notification event */
-    uint64_t failed_end;  /* behind the newest failed completion */
+    uint64_t tail;        /* the next event */
+    uint64_t notify_end;  /* 1 + number of the newest notification event */
+    uint64_t failed_end;  /* 1 + number of the newest failed completion */
     _Atomic size_t count; /* tail - head */
 };
 
-/* False without memory. Size: 1..EVD_QUEUE_MAX. */
+/* Size: 1..EVD_QUEUE_MAX. Returns false without memory. */
 bool evd_queue_init(struct evd_queue *queue, size_t size, size_t record_size);
 void evd_queue_destroy(struct evd_queue *queue);
 
 /*
- * Moves all events of queue into the memory of fresh, which is empty and has room for them, and
- * leaves the old memory in fresh.
+ * Moves all events of queue into the memory of fresh, which is empty and large enough, and leaves
+ * the old memory in fresh.
  */
 void evd_queue_move(struct evd_queue *queue, struct evd_queue *fresh);
 
@@ -59,7 +59,7 @@ static inline bool evd_queue_is_full(const struct evd_queue *queue)
     return evd_queue_count(queue) >= queue->size;
 }
 
-/* Room for one more event, which the caller fills. The queue is not full. */
+/* Adds a record, which the caller fills in. The queue must not be full. */
 static inline void *evd_queue_add(struct evd_queue *queue, bool notify, bool failed)
 {
     void *record = evd_queue_record(queue, queue->tail++);
@@ -89,8 +89,9 @@ static inline bool evd_queue_meets(const struct evd_queue *queue, size_t thresho
 }
 
 /*
- * Events that can be taken one after the other before the queue ceases to be ready; not 0 exactly
- * when it is ready: threshold met and a notification event among them, or a failed completion.
+ * Returns how many events can be taken before the queue is no longer ready. It is ready, and the
+ * result is not 0, when the threshold is met and it holds a notification event, or when it holds a
+ * failed completion.
  */
 static inline size_t evd_queue_takeable(const struct evd_queue *queue, size_t threshold)
 {

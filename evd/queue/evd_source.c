@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A source as part of its EVD: moving completions up into the EVD's own queue. */
+/* Moving completions from a source to the EVD's own queue. */
 #include "evd/queue/evd_object.h"
 
 #define SOURCE_BATCH 8 /* records moved at once */
@@ -34,7 +34,10 @@ size_t evd_source_move_locked(struct evd *evd)
         moved += count;
     } while (count == asked && count > 0);
     source->held_back = asked == 0;
-    /* A completion behind a full queue may be the one that a thread waits for. */
+    /*
+     * The source may still hold the completion that a thread waits for, so the queue counts as one
+     * with a notification event.
+     */
     if (source->held_back)
         evd->queue.notify_end = evd->queue.tail;
     return moved;
