@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tasks of a loop: handed over by any thread, run on the loop's. */
+/* Tasks of a loop: any thread submits them, the loop's thread runs them. */
 #include "evd/loop/evd_loop_private.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ bool evd_loop_has_tasks(const struct evd_loop *loop)
     return !base_list_is_empty(&loop->pending) || !base_stack_is_empty(&loop->tasks);
 }
 
-/* Appends the tasks that others have handed over to those that are pending. */
+/* Moves the tasks that other threads submitted to the list of pending ones. */
 static void loop_take_tasks(struct evd_loop *loop)
 {
     struct base_stack_link *link = base_stack_take(&loop->tasks);
@@ -54,7 +54,7 @@ static void loop_take_tasks(struct evd_loop *loop)
     }
 }
 
-/* The first that may be run now, or NULL. */
+/* Returns the first task that may run now, or NULL. */
 static struct evd_task *loop_runnable(const struct evd_loop *loop)
 {
     BASE_LIST_EACH(struct evd_task, task, &loop->pending, pending) {
@@ -84,9 +84,9 @@ void loop_run_tasks(struct evd_loop *loop)
     for (budget = loop->pending_count; budget > 0 && (task = loop_next_task(loop)); budget--) {
         void (*run)(struct evd_task *) = task->run;
 
-        /* A submit that still saw true happens before the run (release there, acquire here). */
+        /* A submit that still found true happens before the run: its release, this acquire. */
         (void)atomic_exchange_explicit(&task->queued, false, memory_order_acq_rel);
-        run(task); /* may submit the task again, or be the end of it */
+        run(task); /* may submit the task again, or free it */
     }
 }
 
@@ -129,7 +129,7 @@ void loop_woken(struct evd_loop *loop)
     eventfd_t count;
 
     loop_enter(loop);
-    /* Before the tasks are taken: a push that comes later writes again. */
+    /* Drained before the tasks are taken: a later push writes again. */
     (void)eventfd_read(loop->wake_fd, &count);
     loop_leave(loop);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Functions that one thread wants run on another's loop, and waits for. */
+/* Running a function on another thread's loop, and waiting for its end. */
 #include "evd/loop/evd_loop_private.h"
 
 #include <sys/eventfd.h>
 
-/* Memory of the thread that waits. */
+/* One such call; on the stack of the thread that waits. */
 struct loop_call {
     struct evd_task task;
     struct evd_loop *loop;
     void (*function)(void *argument);
     void *argument;
-    bool holds;           /* the function touches what belongs to the caller's thread */
+    bool holds;           /* the function uses data of the caller's thread: see loop_call */
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
-    bool asked; /* to work for no loop any more */
-    bool held;  /* the caller does not */
+    bool asked; /* the caller is asked to stop working for its loops */
+    bool held;  /* the caller has stopped */
     bool done;
-    int kick_fd; /* eventfd in what the caller polls, or -1: it waits for .changed */
+    int kick_fd; /* eventfd that the caller polls; -1: it waits for .changed */
 };
 
 static void loop_call_wake_locked(struct loop_call *call)
@@ -27,7 +27,10 @@ static void loop_call_wake_locked(struct loop_call *call)
         pthread_cond_signal(&call->changed);
 }
 
-/* Until then the caller has served its loops, so it is not we whom it waits for in there. */
+/*
+ * Waits until the caller works for no loop. It always comes to that: while it serves its loops, it
+ * runs nothing that could wait for this thread.
+ */
 static void loop_call_hold(struct loop_call *call)
 {
     pthread_mutex_lock(&call->lock);
@@ -43,7 +46,7 @@ static void loop_call_finish(struct loop_call *call)
     if (call->holds)
         loop_call_hold(call);
     call->function(call->argument);
-    /* The caller's stack frame ends when it sees done: signal before the lock is dropped. */
+    /* *call is gone when the caller sees .done: so the signal comes before the lock is dropped. */
     pthread_mutex_lock(&call->lock);
     call->done = true;
     loop_call_wake_locked(call);
@@ -68,7 +71,7 @@ static void loop_call_wait(struct evd_loop *loop, struct loop_call *call)
     (void)evd_loop_submit(loop, &call->task); /* a new task is never queued already */
     pthread_mutex_lock(&call->lock);
     while (!call->done) {
-        /* Anew each time: the loop may have been adopted by another thread. */
+        /* Found anew in each round: another thread may have adopted this thread's loop. */
         call->kick_fd = evd_loop_is_here() && !call->asked ? loop_first_here()->wake_fd : -1;
         if (call->asked && !call->held) {
             call->held = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A loop that rests while its process is copied by fork(2), and goes on in either process. */
+/* A loop at rest during fork(2); it goes on in both processes. */
 #include "evd/loop/evd_loop_private.h"
 
 #include "base/base_thread.h"
@@ -32,7 +32,7 @@ bool evd_loop_rest(struct evd_loop *loop)
 
 void evd_loop_go_on(struct evd_loop *loop)
 {
-    loop_arm(loop); /* for tasks that were left */
+    loop_arm(loop); /* tasks may be left */
     loop_rest_set(loop, LOOP_RUNS);
 }
 
@@ -48,7 +48,7 @@ bool evd_loop_renew_eventfd(int fd, unsigned count)
     return renewed;
 }
 
-/* Listeners, attempts and streams that are being closed are the other process's business. */
+/* Replaces all descriptors but one: listeners, attempts and closing streams are the parent's. */
 static bool loop_silence(struct evd_loop *loop, int keep_fd)
 {
     BASE_LIST_EACH(struct evd_io, io, &loop->ios, link) {
@@ -60,7 +60,7 @@ static bool loop_silence(struct evd_loop *loop, int keep_fd)
 
 bool evd_loop_go_on_in_copy(struct evd_loop *loop, int keep_fd)
 {
-    /* With a count: tasks may be there that were left. */
+    /* A count of 1, because tasks may be left. */
     if (!evd_loop_renew_eventfd(loop->wake_fd, 1) || !loop_silence(loop, keep_fd) ||
         event_reinit(loop->base) != 0)
         return false;

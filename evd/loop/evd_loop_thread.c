@@ -15,14 +15,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* For epoll, its timer and two signal sockets; the rest is for other threads. */
+/* libevent needs four: epoll, its timer, two signal sockets. The rest is left to other threads. */
 #define LOOP_BASE_DESCRIPTORS 8
-/* Peers wait for less work than fits in this, and it should not wait while the program computes. */
+/*
+ * The time slice that the loop's thread asks for. Its work for a peer fits in it, and a thread with
+ * a short slice waits less for a program that computes.
+ */
 #define LOOP_SLICE_NS (BASE_NS_PER_MS / 10)
 
 /* ---------------------------------------------------------------- belonging to a thread */
 
-/* Room has been reserved. */
+/* Needs room, by loop_thread_reserve. */
 static void loop_thread_add(struct loop_thread *here, struct evd_loop *loop)
 {
     base_list_prepend(&here->loops, &loop->link);
@@ -51,7 +54,7 @@ void loop_rest_await_change(struct evd_loop *loop, enum loop_resting resting)
         base_futex_wait(&loop->resting, (uint32_t)resting);
 }
 
-/* Outside of the base: true after a rest. */
+/* Called outside of the base. Rests if that was asked for; then returns true. */
 static bool loop_rest_here(struct evd_loop *loop)
 {
     if (atomic_load(&loop->resting) != LOOP_REST_ASKED)
@@ -64,18 +67,19 @@ static bool loop_rest_here(struct evd_loop *loop)
 void *loop_main(void *argument)
 {
     struct evd_loop *loop = argument;
-    struct event_base *base = loop->base; /* ours until we end, also when the loop has moved */
+    struct event_base *base =
+        loop->base; /* this thread's, even when the loop has moved to another */
 
     (void)loop_thread_reserve(&loop_here, 1); /* cannot fail */
     loop_thread_add(&loop_here, loop);
     base_slice_shorten(LOOP_SLICE_NS);
     (void)pthread_setname_np(pthread_self(), loop->name); /* the name serves debuggers only */
     do
-        (void)event_base_dispatch(base); /* ends by the stop task, by adoption, or for a rest */
+        (void)event_base_dispatch(base); /* until it is stopped, adopted, or to rest */
     while (evd_loop_is_current(loop) && loop_rest_here(loop));
     if (evd_loop_is_current(loop)) {
         while (evd_loop_has_tasks(loop))
-            loop_run_tasks(loop); /* what the last tasks have submitted */
+            loop_run_tasks(loop); /* submitted by the last tasks */
         (void)event_del(&loop->wake_event);
         loop_thread_remove(&loop_here, loop);
     }
@@ -99,7 +103,7 @@ static void loop_stop_run(struct evd_task *task)
     (void)event_base_loopbreak(loop->base);
 }
 
-/* libevent ends the process when it lacks a descriptor for its pair of signal sockets. */
+/* Looks for descriptors first: without one for its signal sockets libevent ends the process. */
 static bool loop_base_has_descriptors(void)
 {
     int fds[LOOP_BASE_DESCRIPTORS];
@@ -123,7 +127,7 @@ static struct event_base *loop_base_create(void)
     config = event_config_new();
     if (!config)
         return NULL;
-    /* The environment may not choose another method than epoll: EVD_IO_CLOSED needs it. */
+    /* The environment must not choose a method other than epoll: EVD_IO_CLOSED needs epoll. */
     if (event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_PRECISE_TIMER |
                                           EVENT_BASE_FLAG_IGNORE_ENV) == 0)
         base = event_base_new_with_config(config);
@@ -144,7 +148,7 @@ it_status_t evd_loop_start(struct evd_loop **loop_out, const char *thread_name)
 
     if (!loop)
         return IT_ERR_RESOURCES;
-    (void)snprintf(loop->name, sizeof(loop->name), "%s", thread_name); /* cut if too long */
+    (void)snprintf(loop->name, sizeof(loop->name), "%s", thread_name); /* a long name is cut */
     loop->stop.run = loop_stop_run;
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (loop->wake_fd < 0)
@@ -170,7 +174,7 @@ err_free:
     return IT_ERR_RESOURCES;
 }
 
-/* On a lent base. */
+/* Ends a loop on a lent base; on its thread. */
 static void loop_end(void *argument)
 {
     struct evd_loop *loop = argument;
@@ -203,7 +207,7 @@ bool evd_loop_is_lent(const struct evd_loop *loop)
 struct loop_move {
     struct evd_loop *loop;
     struct event_base *base;
-    struct loop_thread *to; /* of the thread that waits for us */
+    struct loop_thread *to; /* of the thread that waits for the move */
     bool was_lent;
     bool moved;
 };
@@ -213,11 +217,11 @@ static bool loop_move_wake(struct evd_loop *loop, struct event_base *base)
     (void)event_del(&loop->wake_event);
     if (loop_watch_wake(loop, base))
         return true;
-    (void)loop_watch_wake(loop, loop->base); /* has its place there: needs no memory */
+    (void)loop_watch_wake(loop, loop->base); /* cannot fail: libevent still has the memory for it */
     return false;
 }
 
-/* The last use of the loop on its old thread, so the new one may go on with it at once. */
+/* The old thread's last use of the loop. The new thread may use it at once. */
 static void loop_move_run(void *argument)
 {
     struct loop_move *move = argument;
@@ -251,7 +255,7 @@ static it_status_t loop_adopt(struct evd_loop *loop, struct event_base *base)
     return move.moved ? IT_SUCCESS : IT_ERR_RESOURCES;
 }
 
-/* Of loops on bases of the program one is moved at a time: two threads could hold each other. */
+/* Moves one lent loop at a time: two threads that adopt each other's loop would wait for ever. */
 it_status_t evd_loop_adopt(struct evd_loop *loop, struct event_base *base)
 {
     static _Atomic bool adopting_lent;

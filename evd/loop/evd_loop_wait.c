@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loop's work without its base: for a call that blocks, or polls, in the loop's own thread. A
- * base cannot be run from inside itself, and that of a program would run the program's handlers in
- * the midst of a call. What is found here the base will report once more: handlers bear with that.
+ * A loop's work without its base, for a call that blocks or polls on the loop's own thread. A base
+ * cannot be run from inside itself, and a program's base would run the program's handlers inside
+ * the call. The base reports again what is found here; handlers cope with that.
  */
 #include "evd/loop/evd_loop_private.h"
 
@@ -31,12 +31,12 @@ static void loop_note_ready(struct evd_io *io, short revents)
 {
     if (revents == 0 || io->found != 0)
         return;
-    /* An error or hang-up shows in whatever is tried. */
+    /* The handler's read or write reports an error or hang-up. */
     io->found = revents & (POLLERR | POLLHUP | POLLNVAL) ? io->events : (unsigned)revents;
     base_list_prepend(&io->loop->ready, &io->ready_link);
 }
 
-/* Nothing has run since the array was filled: the lists are the same. */
+/* The lists have not changed since the array was filled: nothing ran in between. */
 static void loop_poll_note(const struct pollfd *polls)
 {
     BASE_LIST_EACH(struct evd_loop, loop, &loop_here.loops, link) {
@@ -60,7 +60,7 @@ static int loop_poll(uint64_t deadline_ns)
 
 /* ---------------------------------------------------------------- handling */
 
-/* True when one has been handled, after which all may be different. */
+/* Handles one wake-up or descriptor. Returns true if it did; the lists may then have changed. */
 static bool loop_handle_one(void)
 {
     BASE_LIST_EACH(struct evd_loop, loop, &loop_here.loops, link) {
@@ -115,7 +115,10 @@ static void loop_handle(void)
 
 /* ---------------------------------------------------------------- for the calls */
 
-/* From inside: what has been submitted there waits for loop_leave, which is far away. */
+/*
+ * Counts tasks submitted inside a loop as a wake-up: loop_leave runs them otherwise, but not before
+ * this call returns. Returns true when there is something to handle.
+ */
 static bool loop_note_tasks(void)
 {
     bool found = false;
@@ -128,7 +131,7 @@ static bool loop_note_tasks(void)
     return found;
 }
 
-/* Tasks that call out have been left: the loop comes back to them. */
+/* Wakes loops whose tasks were left because they run code of the program. */
 static void loop_end_quiet(void)
 {
     loop_here.quiet = false;
@@ -152,7 +155,7 @@ static int loop_turn(struct evd_waiter *waiter, uint64_t deadline_ns)
     if (!evd_loop_is_here() || !evd_waiter_begin_poll(waiter, loop_first_here()->wake_fd))
         return 0;
     error = loop_poll(loop_next_deadline(deadline_ns));
-    (void)evd_waiter_end_poll(waiter); /* the kick is drained like any wake-up */
+    (void)evd_waiter_end_poll(waiter); /* loop_woken drains the kick like any wake-up */
     if (error == 0)
         loop_handle();
     return error == EINTR ? EINTR : 0;
@@ -166,7 +169,7 @@ int evd_loop_wait(struct evd_waiter *waiter, uint64_t deadline_ns)
     loop_handle();
     do {
         error = loop_turn(waiter, deadline_ns);
-        /* All adopted by other threads: the caller will find that out. */
+        /* When other threads have adopted all loops, the caller finds out. */
     } while (error == 0 && evd_loop_is_here() && !evd_waiter_is_woken(waiter) &&
              !base_is_over(deadline_ns));
     return error;
@@ -178,7 +181,8 @@ void loop_serve(void)
 
     loop_here.quiet = true;
     /*
-     * Handling may take the caller's wake-up with it: then no sleep before the caller has looked.
+     * Handling may drain the wake-up that the caller waits for, so this function handles once and
+     * returns, for the caller to look.
      */
     if (loop_note_tasks() || loop_poll(loop_next_deadline(BASE_NEVER)) == 0)
         loop_handle();

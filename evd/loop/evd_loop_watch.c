@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Descriptors and timers. The loop lists what is active, for two who come by without the base: a
- * wait on the loop's thread, and the move to another base.
+ * Descriptors and timers. The loop keeps lists of the active ones, for the two places that work
+ * without the base: a wait on the loop's thread, and the move to another base.
  */
 #include "evd/loop/evd_loop_private.h"
 
@@ -10,7 +10,8 @@
 #include <event2/event.h>
 
 /*
- * libevent reckons from a time it has read before; what it has early by more than this is put off.
+ * libevent computes with a time that it read before, so a timer may expire early. A timer that is
+ * early by more than this is started again.
  */
 #define LOOP_EARLY_NS BASE_NS_PER_MS
 
@@ -81,7 +82,7 @@ void evd_io_unwatch(struct evd_io *io)
     if (!io->active)
         return;
     io->active = false;
-    (void)event_del(&io->event); /* of an added event: cannot fail */
+    (void)event_del(&io->event); /* cannot fail: the event was added */
     loop_io_forget(io);
     base_list_remove(&loop->ios, &io->link);
     loop->io_count--;
@@ -153,7 +154,7 @@ void evd_timer_stop(struct evd_timer *timer)
     if (!timer->active)
         return;
     timer->active = false;
-    (void)event_del(&timer->event); /* of an added event: cannot fail */
+    (void)event_del(&timer->event); /* cannot fail: the event was added */
     base_list_remove(&timer->loop->timers, &timer->link);
 }
 
@@ -178,13 +179,13 @@ static bool loop_move_timer(struct evd_timer *timer, struct event_base *base)
     return false;
 }
 
-/* The entries before the two return to the old base; NULL: all entries. */
+/* Returns the entries before io and timer to the old base; all if both are NULL. */
 static void loop_move_back(struct evd_loop *loop, const struct evd_io *io,
                            const struct evd_timer *timer)
 {
     BASE_LIST_EACH(struct evd_io, moved, &loop->ios, link) {
         if (moved == io)
-            return; /* the watches come first */
+            return; /* no timer has moved yet */
         (void)loop_move_io(moved, loop->base);
     }
     BASE_LIST_EACH(struct evd_timer, moved, &loop->timers, link) {

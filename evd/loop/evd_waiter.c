@@ -5,7 +5,7 @@
 
 #include <sys/eventfd.h>
 
-/* The words of the futex calls are plain ints to the kernel. */
+/* The kernel takes a futex word as a plain int. */
 _Static_assert(sizeof(_Atomic int) == sizeof(int), "a futex word is an int");
 
 int evd_waiter_sleep(struct evd_waiter *waiter, uint64_t deadline_ns)
@@ -32,7 +32,7 @@ bool evd_waiter_begin_poll(struct evd_waiter *waiter, int kick_fd)
 {
     int expected = EVD_WAITER_RUNNING;
 
-    /* Ordered before the state by its release; evd_waiter_claim() acquires. */
+    /* The release of .state publishes it; evd_waiter_claim() acquires. */
     atomic_store_explicit(&waiter->kick_fd, kick_fd, memory_order_relaxed);
     return atomic_compare_exchange_strong_explicit(&waiter->state, &expected, EVD_WAITER_POLLING,
                                                    memory_order_acq_rel, memory_order_acquire);
@@ -53,7 +53,7 @@ int evd_waiter_claim(struct evd_waiter *waiter)
 
 void evd_waiter_signal(struct evd_waiter *waiter, int state_before)
 {
-    /* Neither call can fail in a way that matters: a full eventfd is readable. */
+    /* Errors do not matter: an eventfd that is full is readable too. */
     if (state_before == EVD_WAITER_SLEEPING)
         base_futex_wake(&waiter->state, 1);
     else if (state_before == EVD_WAITER_POLLING)

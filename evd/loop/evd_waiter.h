@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One blocked thread. A waiter lives in the EVD (never on a stack), so that a late wake-up finds
- * valid memory: it then only makes another waiter look once more.
+ * One blocked thread. A waiter is part of its EVD, never on a stack, so a late wake-up finds valid
+ * memory. At worst it makes the slot's next thread look once more.
  */
 #ifndef ITAPI_EVD_LOOP_EVD_WAITER_H
 #define ITAPI_EVD_LOOP_EVD_WAITER_H
@@ -27,24 +27,24 @@ static inline bool evd_waiter_is_woken(struct evd_waiter *waiter)
     return atomic_load_explicit(&waiter->state, memory_order_acquire) == EVD_WAITER_WOKEN;
 }
 
-/* Sleeps in a futex until woken or the deadline (ns, CLOCK_MONOTONIC). 0, EINTR or ETIMEDOUT. */
+/* Sleeps in a futex until woken or deadline_ns (CLOCK_MONOTONIC). Returns 0, EINTR, ETIMEDOUT. */
 int evd_waiter_sleep(struct evd_waiter *waiter, uint64_t deadline_ns);
 
 /*
- * The thread is about to sleep in a poll set that holds kick_fd (an eventfd). False: it has been
- * woken already and must not sleep.
+ * Announces a sleep in a poll set that holds kick_fd (an eventfd). Returns false when the thread
+ * has been woken already and must not sleep.
  */
 bool evd_waiter_begin_poll(struct evd_waiter *waiter, int kick_fd);
 
 /*
- * The thread has left the poll set. True when it was woken; the eventfd is then the caller's to
- * drain. A kick may also arrive after the thread has left: whoever polls next drains what it finds.
+ * Ends that sleep. Returns true when the thread was woken; the caller then drains the eventfd. A
+ * kick may also arrive later: the next thread that polls drains it.
  */
 bool evd_waiter_end_poll(struct evd_waiter *waiter);
 
 /*
- * Wakes a thread that is not asleep, which needs no system call. False: it sleeps (or was woken),
- * nothing was done.
+ * Wakes a thread that does not sleep, which needs no system call. Returns false, and does nothing,
+ * when it sleeps or was woken.
  */
 static inline bool evd_waiter_tell(struct evd_waiter *waiter)
 {
@@ -54,12 +54,12 @@ static inline bool evd_waiter_tell(struct evd_waiter *waiter)
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* Wakes from any state; a system call only when the thread sleeps. */
+/* Wakes the thread in any state; makes a system call only when it sleeps. */
 void evd_waiter_wake(struct evd_waiter *waiter);
 
 /*
- * The two halves of evd_waiter_wake: the claim needs no system call and is made under the EVD's
- * lock, so that no second waker takes the same waiter; the signal follows without any lock.
+ * The two halves of evd_waiter_wake. The claim makes no system call; the EVD's lock is held, so
+ * that no other thread claims the same waiter. The signal follows without any lock.
  */
 int evd_waiter_claim(struct evd_waiter *waiter);
 void evd_waiter_signal(struct evd_waiter *waiter, int state_before);
