@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls of the data path, entered directly: the C library's wrappers are cancellation
- * points, and a thread that was cancelled inside one would take a token with it. It also saves two
- * atomic operations a call. Sanitizers get the wrappers, which they watch.
+ * System calls of the data path, without the C library's wrappers. Those are cancellation points,
+ * and a thread cancelled inside one would keep a token for ever. This also saves two atomic
+ * operations a call. With sanitizers the wrappers are used, since sanitizers intercept them.
  */
 #ifndef ITAPI_BASE_BASE_CALL_H
 #define ITAPI_BASE_BASE_CALL_H
@@ -70,7 +70,7 @@ static inline ssize_t base_read(int fd, void *data, size_t length)
 #endif
 }
 
-/* Rounded up; -1: no timeout, as epoll_wait has it. */
+/* Milliseconds, rounded up, for epoll_wait; -1: no timeout. */
 static inline int base_ceil_ms(const struct timespec *timeout)
 {
     if (!timeout)
@@ -96,7 +96,7 @@ static inline int base_epoll_wait_for(int fd, struct epoll_event *events, int co
     int result;
 
 #if defined(BASE_CALL_WRAPPED)
-    /* ThreadSanitizer does not know this call: it only sleeps, and the events come by another. */
+    /* ThreadSanitizer does not know this call, so it only sleeps; epoll_wait returns the events. */
     result = epoll_pwait2(fd, events, count, timeout, NULL);
     if (result >= 0)
         return epoll_wait(fd, events, count, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time: monotonic nanoseconds, and a cheap tick counter for deciding whether two calls are close.
+ * Monotonic nanoseconds, and a cheaper tick counter that tells whether two calls are close in time.
  */
 #ifndef ITAPI_BASE_CLOCK_H
 #define ITAPI_BASE_CLOCK_H
@@ -23,8 +23,8 @@ static inline uint64_t base_now_ns(void)
 }
 
 /*
- * A cheap counter for telling whether two calls came close after each other: nanoseconds, or on x86
- * ticks of a counter that runs at 1 to 5 of them per nanosecond. Never for measuring.
+ * A cheap counter that tells whether two calls are close in time: nanoseconds, or on x86 ticks, 1
+ * to 5 of them per nanosecond. Not for measuring.
  */
 static inline uint64_t base_rough_ticks(void)
 {
@@ -49,7 +49,7 @@ static inline struct timespec base_timespec(uint64_t ns)
     };
 }
 
-/* Until the deadline, for ppoll and the like; 0 if it is over. */
+/* Returns the time until the deadline, for ppoll and the like; 0 if it has passed. */
 static inline struct timespec base_timespec_until(uint64_t deadline_ns)
 {
     uint64_t now = base_now_ns();
@@ -57,7 +57,7 @@ static inline struct timespec base_timespec_until(uint64_t deadline_ns)
     return base_timespec(deadline_ns > now ? deadline_ns - now : 0);
 }
 
-/* now + delay, saturating at BASE_NEVER. */
+/* Returns now + delay, at most BASE_NEVER. */
 static inline uint64_t base_deadline_ns(uint64_t now, uint64_t delay)
 {
     return delay > BASE_NEVER - now ? BASE_NEVER : now + delay;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls of the data path on what is none of their objects. */
+/* Calls of the data path on a handle that is not of their object's type. */
 #include "base/base_object.h"
 #include "base/base_refuse.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The functions that calls of the data path enter, by object: each object names such a table, so
- * that the call itself looks at nothing else. All have the arguments of the call. Installed.
+ * Each object has a table of the functions that calls of the data path enter, so that the call
+ * itself looks at nothing else. They have the arguments of the call. An installed header.
  */
 #ifndef ITAPI_BASE_BASE_ENTRIES_H
 #define ITAPI_BASE_BASE_ENTRIES_H

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Sleeps while the word has that value, and returns without reason now and then. */
+/* Sleeps while the word has that value. May return without a reason. */
 static inline void base_futex_wait(void *word, uint32_t value)
 {
     (void)syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
@@ -32,7 +32,7 @@ static inline int base_futex_wait_until(void *word, uint32_t value, uint64_t dea
     return result == 0 ? 0 : errno;
 }
 
-/* Wakes at most that many sleepers. */
+/* Wakes at most count sleeping threads. */
 static inline void base_futex_wake(void *word, int count)
 {
     (void)syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, NULL, NULL, 0);

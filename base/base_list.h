@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lists of objects that hold the links themselves. Zeroed memory is an empty list, or a link that
- * is in none. A list needs no address of its own: it may be copied, and the copy goes on in its
- * place.
+ * Intrusive lists. Zeroed memory is an empty list, or a link that is in no list. A list does not
+ * depend on its own address: it may be copied, and the copy used in its place.
  *
- * base_list is guarded by whoever owns it. base_stack needs no lock: any thread pushes, and a
- * thread that takes gets all there is.
+ * The owner of a base_list guards it. base_stack needs no lock: any thread pushes an item, any
+ * thread takes all items.
  */
 #ifndef ITAPI_BASE_BASE_LIST_H
 #define ITAPI_BASE_BASE_LIST_H
@@ -15,7 +14,7 @@
 #include <stddef.h>
 
 struct base_link {
-    struct base_link *prev, *next; /* NULL at the ends, and outside of a list */
+    struct base_link *prev, *next; /* NULL at the ends of a list, and in no list */
 };
 
 struct base_list {
@@ -27,18 +26,18 @@ static inline void *base_list_object(const struct base_link *link, size_t offset
     return link ? (unsigned char *)(struct base_link *)link - offset : NULL;
 }
 
-/* The object that a link is the member of; NULL for NULL. */
+/* The object that contains the link; NULL for NULL. */
 #define BASE_LIST_ITEM(link, type, member)                                                         \
     ((type *)base_list_object((link), offsetof(type, member)))
 #define BASE_LIST_FIRST(list, type, member) BASE_LIST_ITEM((list)->first, type, member)
 #define BASE_LIST_NEXT(item, type, member)  BASE_LIST_ITEM((item)->member.next, type, member)
 
-/* Each object of the list, first to last. The body may leave, but not remove the item and go on. */
+/* Each object of the list, in order. The body may not remove the item unless it leaves the loop. */
 #define BASE_LIST_EACH(type, item, list, member)                                                   \
     for (type *item = BASE_LIST_FIRST(list, type, member); item;                                   \
          item = BASE_LIST_NEXT(item, type, member))
 
-/* The same; the body may remove the item, or end it, but none behind it. */
+/* The same; the body may remove the item, or free it, but not the next one. */
 #define BASE_LIST_EACH_REMOVABLE(type, item, list, member)                                         \
     for (type *item = BASE_LIST_FIRST(list, type, member), *item##_next;                           \
          item && (item##_next = BASE_LIST_NEXT(item, type, member), true); item = item##_next)
@@ -48,7 +47,7 @@ static inline bool base_list_is_empty(const struct base_list *list)
     return !list->first;
 }
 
-/* Behind `before`, which is in the list; NULL: as the first. */
+/* Inserts link behind `before`, which is in the list; if NULL, as the first. */
 static inline void base_list_insert(struct base_list *list, struct base_link *before,
                                     struct base_link *link)
 {
@@ -76,7 +75,7 @@ static inline void base_list_append(struct base_list *list, struct base_link *li
     base_list_insert(list, list->last, link);
 }
 
-/* The link is in this list. */
+/* Removes link, which must be in this list. */
 static inline void base_list_remove(struct base_list *list, struct base_link *link)
 {
     if (link->prev)
@@ -90,7 +89,7 @@ static inline void base_list_remove(struct base_list *list, struct base_link *li
     *link = (struct base_link){NULL, NULL};
 }
 
-/* Removes the first and returns it; NULL: the list is empty. */
+/* Removes the first link and returns it, or NULL. */
 static inline struct base_link *base_list_take(struct base_list *list)
 {
     struct base_link *link = list->first;
@@ -103,7 +102,8 @@ static inline struct base_link *base_list_take(struct base_list *list)
 /* ---------------------------------------------------------------- a stack without a lock */
 
 struct base_stack_link {
-    struct base_stack_link *next; /* by the thread that pushes, then by the one that has taken it */
+    struct base_stack_link
+        *next; /* belongs to the thread that pushes, then to the one that takes */
 };
 
 struct base_stack {
@@ -118,13 +118,13 @@ static inline void *base_stack_object(const struct base_stack_link *link, size_t
     return link ? (unsigned char *)(struct base_stack_link *)link - offset : NULL;
 }
 
-/* Just a look. */
+/* A hint: another thread may change it at any time. */
 static inline bool base_stack_is_empty(const struct base_stack *stack)
 {
     return !atomic_load_explicit(&stack->newest, memory_order_relaxed);
 }
 
-/* The link is on no stack. True when the stack was empty: of several threads one is told so. */
+/* Pushes a link that is on no stack. Returns true, to one thread only, when it was empty. */
 static inline bool base_stack_push(struct base_stack *stack, struct base_stack_link *link)
 {
     struct base_stack_link *newest = atomic_load_explicit(&stack->newest, memory_order_relaxed);
@@ -135,7 +135,7 @@ static inline bool base_stack_push(struct base_stack *stack, struct base_stack_l
     return !newest;
 }
 
-/* All there is, chained by .next, oldest first. Sees what was written before each push. */
+/* Takes all links, chained by .next, oldest first. Acquires what each push released. */
 static inline struct base_stack_link *base_stack_take(struct base_stack *stack)
 {
     struct base_stack_link *newest = atomic_exchange(&stack->newest, NULL);

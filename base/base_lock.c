@@ -8,8 +8,8 @@ _Atomic(base_lock_watcher *) base_lock_watch;
 #endif
 
 /*
- * A waiter is counted until it has the lock. So the thread that drops the lock learns by dropping
- * it whether to wake one, and need not look again, when the lock may be gone.
+ * The word counts a waiter until it has the lock. So the operation that drops the lock also tells
+ * whether to wake a waiter; a second look could find the lock freed.
  */
 void base_lock_wait(struct base_lock *lock)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one lock of the project: a futex. Taking and dropping it cost two instructions each as long
- * as nobody else wants it. Built without NDEBUG it records its owner, so that functions named
- * *_locked can assert that their caller holds it, and tells a watcher who takes which.
+ * The lock of the whole project, made of a futex. Without contention, taking and dropping it cost
+ * two instructions each. Built without NDEBUG it records its owner, so that functions named
+ * *_locked can assert that their caller holds it, and reports each lock taken to a watcher.
  * docs/locking.md has the order of all locks.
  */
 #ifndef ITAPI_BASE_LOCK_H
@@ -15,10 +15,11 @@
 #include <stdint.h>
 
 #define BASE_LOCK_TAKEN  UINT32_C(1)
-#define BASE_LOCK_WAITER UINT32_C(2) /* counts those that want it and may sleep */
+#define BASE_LOCK_WAITER UINT32_C(2) /* the count of threads that wait for it and may sleep */
 
 /*
- * clang makes a loop of what gcc makes these two instructions of; but ThreadSanitizer is to see it.
+ * clang compiles the atomic_fetch_or below to a loop where gcc emits two instructions, so clang
+ * gets them by hand; not with ThreadSanitizer, which must see the operation.
  */
 #if defined(__clang__) && defined(__x86_64__)
 #if !__has_feature(thread_sanitizer)
@@ -35,13 +36,13 @@ struct base_lock {
 };
 
 #ifndef NDEBUG
-/* Told, by the thread that has taken it, of each lock; NULL: nobody is. For tests. */
+/* For tests: called with each lock, by the thread that has taken it, unless NULL. */
 typedef void base_lock_watcher(const struct base_lock *lock);
 extern _Atomic(base_lock_watcher *) base_lock_watch;
 #endif
 
-__attribute__((cold)) void base_lock_wait(struct base_lock *lock); /* takes it in the end */
-/* It has been dropped, and may be no more: whoever takes it then may free it. */
+__attribute__((cold)) void base_lock_wait(struct base_lock *lock); /* returns with the lock taken */
+/* The lock is dropped before, and its memory may be gone: the next owner may have freed it. */
 __attribute__((cold)) void base_lock_wake(struct base_lock *lock);
 
 static inline void base_lock_init(struct base_lock *lock)
@@ -89,7 +90,7 @@ static inline void base_lock_own(struct base_lock *lock)
 #endif
 }
 
-/* False: somebody else has it. */
+/* Returns false when another thread holds the lock. */
 static inline bool base_lock_try(struct base_lock *lock)
 {
     if (__builtin_expect(!base_lock_claim(lock), false))
@@ -105,7 +106,7 @@ static inline void base_lock_take(struct base_lock *lock)
     base_lock_own(lock);
 }
 
-/* True: base_lock_wake is to be called. */
+/* Drops the lock. Returns true when base_lock_wake must follow. */
 static inline bool base_lock_leave(struct base_lock *lock)
 {
 #ifndef NDEBUG
@@ -123,7 +124,7 @@ static inline void base_lock_drop(struct base_lock *lock)
         base_lock_wake(lock);
 }
 
-/* Only ever asserts for the thread that holds the lock, so reading the owner is no race. */
+/* The caller holds the lock, so reading the owner is no race. */
 static inline void base_lock_assert_held(const struct base_lock *lock)
 {
 #ifndef NDEBUG

@@ -51,7 +51,7 @@ static void log_write(enum base_log_level level, uint64_t left_out, const char *
         (void)snprintf(missing, sizeof(missing),
                        "itapi %s: %" PRIu64 " lines like the next left out\n", level_names[level],
                        left_out);
-    /* One write for all of it, so that lines of several threads do not mix. */
+    /* A single write, so that lines of several threads do not mix. */
     fprintf(stderr, "%s%s\n", missing, line);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ITAPI_LOG=error|warn|info|debug writes to stderr; without it nothing is printed. The test of the
- * level is one relaxed load, before anything is formatted. A line that a peer can trigger is at
- * most at warn, and above debug it is limited in rate.
+ * The log. ITAPI_LOG=error|warn|info|debug writes to stderr; without it nothing is printed. A level
+ * that is off costs one relaxed load. A line that a peer can cause has level warn or lower, and is
+ * limited in rate unless it has level debug.
  */
 #ifndef ITAPI_BASE_LOG_H
 #define ITAPI_BASE_LOG_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BASE_LOG_LINES 5u /* of one place in one second */
+#define BASE_LOG_LINES 5u /* of one place in the code, in one second */
 
 enum base_log_level {
     BASE_LOG_NONE,
@@ -25,7 +25,7 @@ enum base_log_level {
 
 extern _Atomic int base_log_level; /* an enum base_log_level */
 
-/* Reads ITAPI_LOG, the first time. */
+/* Reads ITAPI_LOG at the first call. */
 void base_log_setup(void);
 
 void base_log_write(enum base_log_level level, const char *format, ...)
@@ -37,23 +37,23 @@ void base_log_write(enum base_log_level level, const char *format, ...)
             base_log_write((level), __VA_ARGS__);                                                  \
     } while (0)
 
-/* How much one place in the code has said lately. Zeroed memory has said nothing. */
+/* How many lines one place in the code wrote lately. Zeroed memory stands for none. */
 struct base_log_limit {
     struct base_lock lock;
-    uint64_t since_ns; /* begin of the second that .lines counts */
+    uint64_t since_ns; /* start of the second that .lines counts */
     unsigned lines;
-    uint64_t left_out; /* since the last line that was written */
+    uint64_t left_out; /* lines dropped since the last one written */
 };
 
-/* False: this second has had its lines. *left_out: how many are missing before this one. */
+/* Returns false when this second has had its lines. *left_out: lines dropped before this one. */
 bool base_log_pass(struct base_log_limit *limit, uint64_t now_ns, uint64_t *left_out);
 
 void base_log_write_limited(struct base_log_limit *limit, enum base_log_level level,
                             const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * For what a peer can trigger: at most BASE_LOG_LINES a second from this place in the code, and the
- * next line tells how many were left out.
+ * For lines that a peer can cause: writes at most BASE_LOG_LINES a second from one place in the
+ * code. The next line tells how many were dropped.
  */
 #define base_log_limited(level, ...)                                                               \
     do {                                                                                           \

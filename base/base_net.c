@@ -59,7 +59,7 @@ int base_net_source(const struct sockaddr_storage *remote, struct sockaddr_stora
     int fd = socket(remote->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int error = 0;
 
-    memset(local, 0, sizeof(*local)); /* the kernel fills in as much as an address has */
+    memset(local, 0, sizeof(*local)); /* the kernel fills in the address's own length */
     if (fd < 0)
         return errno;
     if (connect(fd, (const struct sockaddr *)remote, base_net_length(remote)) != 0 ||
@@ -116,7 +116,7 @@ bool base_net_is_same(const it_net_addr_t *a, const it_net_addr_t *b)
 void base_net_text(const it_net_addr_t *address, char text[INET6_ADDRSTRLEN])
 {
     text[0] = '\0';
-    /* An address of this size: cannot fail. */
+    /* cannot fail: text has room for any address */
     (void)inet_ntop(address->addr_type == IT_IPV4 ? AF_INET : AF_INET6, &address->addr, text,
                     INET6_ADDRSTRLEN);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* IP addresses in the forms of the API, of sockets and of paths. Ports in network byte order. */
+/* IP addresses in the forms of the API, sockets and paths. Ports are in network byte order. */
 #ifndef ITAPI_BASE_BASE_NET_H
 #define ITAPI_BASE_BASE_NET_H
 
@@ -13,7 +13,7 @@
 
 /* ---------------------------------------------------------------- addresses of sockets */
 
-/* Of an IP address. */
+/* Returns the length of an IPv4 or IPv6 socket address. */
 static inline socklen_t base_net_length(const void *sockaddr)
 {
     const struct sockaddr *address = sockaddr;
@@ -21,7 +21,7 @@ static inline socklen_t base_net_length(const void *sockaddr)
     return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
 }
 
-/* The port is at the same place in both forms. */
+/* Both address families have the port at the same offset. */
 static inline uint16_t base_net_port(const void *sockaddr)
 {
     return ((const struct sockaddr_in *)sockaddr)->sin_port;
@@ -34,38 +34,38 @@ static inline void base_net_set_port(struct sockaddr_storage *sockaddr, uint16_t
 
 void base_net_copy(struct sockaddr_storage *to, const void *sockaddr);
 
-/* Returns the length; 0: not an IP address. */
+/* Returns the length of *sockaddr, or 0 when address is no IP address. */
 socklen_t base_net_to_sockaddr(const it_net_addr_t *address, uint16_t port, uint32_t scope,
                                struct sockaddr_storage *sockaddr);
-/* An IPv4 address in IPv6 form becomes an IPv4 address. False: not an IP address. */
+/* Makes an IPv4-mapped address an IPv4 address. Returns false when it is no IP address. */
 bool base_net_from_sockaddr(const void *sockaddr, it_net_addr_t *address);
 
 /*
- * The own address from which the kernel would send there. Sends nothing. 0 or errno, which may be a
- * shortage.
+ * Finds the address from which the kernel would send to remote. Sends nothing. Returns 0 or an
+ * errno, which may be a shortage.
  */
 int base_net_source(const struct sockaddr_storage *remote, struct sockaddr_storage *local);
-/* A lack of descriptors or memory says nothing about an address. */
+/* Returns true for a lack of descriptors or memory, which tells nothing about the address. */
 bool base_net_is_shortage(int error);
 
 /* ---------------------------------------------------------------- addresses of the API */
 
-/* IPv4 in IPv6 form becomes IPv4; others stay. */
+/* Makes an IPv4-mapped address an IPv4 address; leaves others. */
 void base_net_unmap(it_net_addr_t *address);
-/* All zero. */
+/* Returns true when the address is all zero. */
 bool base_net_is_any(const it_net_addr_t *address);
-/* An IP address to which a connection can lead. */
+/* Returns true for an IP address that a connection can lead to. */
 bool base_net_is_peer(const it_net_addr_t *address);
-/* IP addresses of one version. */
+/* Returns true for equal IP addresses of one version. */
 bool base_net_is_same(const it_net_addr_t *a, const it_net_addr_t *b);
-/* The IP address in words. */
+/* Writes the IP address as text. */
 void base_net_text(const it_net_addr_t *address, char text[INET6_ADDRSTRLEN]);
 
-/* Both ends, of one version of IP, into the iWARP part of a path, and back; false: no IP path. */
+/* Copy both ends into the iWARP part of a path, and back. False: the path is no IP path. */
 void base_net_into_path(const it_net_addr_t *local, const it_net_addr_t *remote, it_path_t *path);
 bool base_net_from_path(const it_path_t *path, it_net_addr_t *local, it_net_addr_t *remote);
 
-/* The port that a listen point of the qualifier serves. NULL: a type that has none. */
+/* Returns the port that a listen point of this qualifier serves, or NULL if it has none. */
 static inline uint16_t *base_net_listen_port(it_conn_qual_t *qual)
 {
     if (qual->type == IT_IANA_PORT)

@@ -57,7 +57,7 @@ void *base_pool_get(struct base_pool *pool)
     base_lock_drop(&pool->lock);
     if (!object)
         return NULL;
-    /* The members before stay readable for those who still hold the old handle. */
+    /* The members before it stay: a thread may still read them through the old handle. */
     memset((unsigned char *)object + offsetof(struct base_object, ia), 0,
            pool->object_size - offsetof(struct base_object, ia));
     object->type = pool->type;

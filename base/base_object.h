@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every handle points to an object, which begins with struct base_object; its memory comes from a
- * pool of one type that never gives memory back, so that a handle kept after the free finds a
- * cleared magic word there (or, much later, another object of the same type), never foreign bytes.
+ * Every handle points to an object, which begins with struct base_object. Each type of object has a
+ * pool, which never returns its memory. So a handle that is used after the free finds a cleared
+ * magic word, or much later another object of the same type, but never foreign octets.
  */
 #ifndef ITAPI_BASE_OBJECT_H
 #define ITAPI_BASE_OBJECT_H
@@ -24,13 +24,13 @@
 struct base_object {
     _Atomic uint32_t magic;     /* BASE_OBJECT_MAGIC + type while alive, else 0 */
     it_handle_type_enum_t type; /* immutable */
-    /* Never NULL; of what is dead: base_no_entries. It stays when the memory is used again. */
+    /* Never NULL; base_no_entries while the object is dead. Survives the reuse of the memory. */
     _Atomic(const struct base_entries *) entries;
-    struct base_object *ia;    /* owning IA, itself for an IA; immutable while alive */
-    _Atomic uint32_t children; /* objects that need this one; BASE_OBJECT_DYING once it is freed */
+    struct base_object *ia;    /* the IA it belongs to; an IA's is itself; immutable while alive */
+    _Atomic uint32_t children; /* number of objects that need this one, or BASE_OBJECT_DYING */
     _Atomic bool has_context;
-    _Atomic uint64_t context; /* it_context_t of the consumer */
-    struct base_link link; /* in its IA's list, by the IA's object lock; or in its pool, if free */
+    _Atomic uint64_t context; /* the consumer's it_context_t */
+    struct base_link link; /* in its IA's list, by the IA's lock; of a free object, in its pool */
 };
 
 #define BASE_OBJECT_DYING UINT32_MAX
@@ -39,32 +39,32 @@ struct base_pool {
     struct base_lock lock;
     size_t object_size;           /* immutable */
     it_handle_type_enum_t type;   /* immutable */
-    struct base_list unused;      /* reused oldest first; by lock */
+    struct base_list unused;      /* by lock; the oldest is reused first */
     struct base_pool_slab *slabs; /* by lock; kept for the life of the process */
 };
 
-/* False: NULL or misaligned, never to be looked at. */
+/* Returns false for a handle that must not be read: NULL or misaligned. */
 static inline bool base_object_may_be(const void *handle)
 {
     return handle && ((uintptr_t)handle & (_Alignof(struct base_object) - 1)) == 0;
 }
 
-/* Of a handle that may be one: freed or of another type, false. */
+/* Returns false when the object was freed, or is of another type. */
 static inline bool base_object_lives(const struct base_object *object, it_handle_type_enum_t type)
 {
     return atomic_load_explicit(&object->magic, memory_order_acquire) ==
            BASE_OBJECT_MAGIC + (uint32_t)type;
 }
 
-/* Null, misaligned, freed or of another type: false. */
+/* Returns true when the handle is that of a live object of this type. Any value may be passed. */
 static inline bool base_object_is(const void *handle, it_handle_type_enum_t type)
 {
     return base_object_may_be(handle) && base_object_lives(handle, type);
 }
 
 /*
- * Of a handle that may be one, for calls on EPs and S-RQs: their tables are there before the handle
- * is. Acquire would cost instructions.
+ * Returns the table of an EP or S-RQ; needs base_object_may_be. Relaxed, since acquire would cost
+ * instructions: such a table is set before the handle is given out.
  */
 static inline const struct base_entries *base_object_posts(const void *handle)
 {
@@ -72,7 +72,7 @@ static inline const struct base_entries *base_object_posts(const void *handle)
                                 memory_order_relaxed);
 }
 
-/* Of a handle that may be one. */
+/* Returns the table of any object; needs base_object_may_be. */
 static inline const struct base_entries *base_object_entries(const void *handle)
 {
     return atomic_load_explicit(&((const struct base_object *)handle)->entries,
@@ -82,8 +82,8 @@ static inline const struct base_entries *base_object_entries(const void *handle)
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__SANITIZE_ADDRESS__) &&  \
     !defined(__SANITIZE_THREAD__)
 /*
- * base_object_is where each instruction counts. A misaligned handle is looked at here, which this
- * machine does not mind; it finds no magic word.
+ * base_object_is where each instruction counts. It reads a misaligned handle too, which x86 allows,
+ * and finds no magic word there.
  */
 static inline bool base_object_is_usual(const void *handle, it_handle_type_enum_t type)
 {
@@ -103,41 +103,41 @@ static inline bool base_object_is_usual(const void *handle, it_handle_type_enum_
 }
 #endif
 
-/* True if handle is a live object of any type. */
+/* Returns true when the handle is that of a live object of any type. */
 bool base_object_is_any(const void *handle);
 
 void base_pool_init(struct base_pool *pool, it_handle_type_enum_t type, size_t object_size);
 
-/* A zeroed object whose magic is still 0, or NULL without memory. */
+/* Returns a zeroed object, whose magic is still 0, or NULL without memory. */
 void *base_pool_get(struct base_pool *pool);
 
-/* Gives back an object that base_object_unpublish has hidden. */
+/* Gives back an object after base_object_unpublish. */
 void base_pool_put(struct base_pool *pool, void *object);
 
-/* Makes the handle valid; last step of a create. */
+/* Makes the handle valid: the last step of a create. */
 void base_object_publish(struct base_object *object, struct base_object *ia);
 
-/* Of a live object: what calls of the data path do with it. */
+/* Sets the functions that calls of the data path enter with this object. */
 static inline void base_object_set_entries(struct base_object *object,
                                            const struct base_entries *entries)
 {
     atomic_store(&object->entries, entries);
 }
 
-/* Makes the handle invalid; first step of a free. */
+/* Makes the handle invalid: the first step of a free. */
 void base_object_unpublish(struct base_object *object);
 
-/* A child arrives. False when the parent is being freed: the create fails cleanly. */
+/* Counts a child. Returns false when the parent is being freed: the child's create then fails. */
 bool base_object_hold(struct base_object *parent);
 void base_object_release(struct base_object *parent);
 
-/* Claims the object for freeing. False while it has children. */
+/* Claims the object for freeing. Returns false while it has children. */
 bool base_object_claim_free(struct base_object *object);
 
-/* Takes the claim back: the object lives on. While it was claimed it got no children. */
+/* Takes the claim back. The object had no children, and got none in between. */
 void base_object_unclaim(struct base_object *object);
 
-/* The functions of calls that are not for the object (base_entries.c). */
+/* The table of an object that a call is not for (base_entries.c). */
 extern const struct base_entries base_no_entries;
 it_status_t base_no_send(it_ep_handle_t ep, const it_lmr_triplet_t *segments, size_t count,
                          it_dto_cookie_t cookie, it_dto_flags_t flags);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* 256 octets come in one piece, whatever signals do. */
+/* getrandom returns up to 256 octets whole, even if a signal comes. */
 #define RANDOM_BATCH 64u
 
 static _Thread_local uint32_t random_numbers[RANDOM_BATCH];
@@ -17,7 +17,7 @@ static _Thread_local unsigned random_left;
 static pthread_once_t random_once = PTHREAD_ONCE_INIT;
 static bool random_guarded;
 
-/* In the child, whose only thread is a copy of the one that has called fork. */
+/* Runs in the child of fork(2), in its only thread. */
 static void random_drop(void)
 {
     random_left = 0;

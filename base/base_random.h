@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random numbers of the kernel (getrandom(2)) that nobody can foretell. A thread fetches many with
- * one system call and keeps them for itself; a child of fork(2) begins with none, so that it never
- * hands out those of its parent.
+ * Unpredictable numbers from the kernel (getrandom(2)). A thread fetches many by one system call
+ * and keeps them. A child of fork(2) begins with none, so it never returns those of its parent.
  */
 #ifndef ITAPI_BASE_RANDOM_H
 #define ITAPI_BASE_RANDOM_H
@@ -11,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * False, and *number as before: the kernel gives none. Any thread; does not wait, but for a kernel
- * that has just booted.
+ * Returns false, and leaves *number, when the kernel gives none. Any thread may call it. It blocks
+ * only while the kernel boots.
  */
 bool base_random32(uint32_t *number);
 

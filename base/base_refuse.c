@@ -31,7 +31,7 @@ it_status_t base_refuse(it_status_t status, const char *call, const char *format
 
     if (!refuse_is_for_value(status))
         return status;
-    base_log_setup(); /* it may be the first call of all */
+    base_log_setup(); /* this may be the program's first call */
     if (atomic_load_explicit(&base_log_level, memory_order_relaxed) < BASE_LOG_DEBUG)
         return status;
     va_start(arguments, format);

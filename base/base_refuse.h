@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A call of the API that is refused for a value says so in one line at debug: the call, its answer,
- * the argument and the value, and what would have been good.
+ * When a call of the API refuses a value, it logs one line at debug: the call, the status, the
+ * argument, its value and the values that are allowed.
  *
  *     itapi debug: it_ep_rc_create: IT_ERR_RESOURCE_RECV_DTO: max_recv_dtos 70000, at most 65536
  *
- * Without that level it costs one comparison. What is not for a value leaves no line: a lack of
- * memory (IT_ERR_RESOURCES), a failed IA, a wait that is over without an event.
+ * Without that level it costs one comparison. A status that is not about a value leaves no line: a
+ * lack of memory (IT_ERR_RESOURCES), a failed IA, a wait that ends without an event.
  */
 #ifndef ITAPI_BASE_BASE_REFUSE_H
 #define ITAPI_BASE_BASE_REFUSE_H
@@ -14,13 +14,13 @@
 #include "it_api.h"
 
 /*
- * Returns the status. call: its name, __func__ where that is it. Whoever passes on the answer of
- * another may do so without a look at it: what is not for a value, and IT_SUCCESS, leave no line.
+ * Returns the status. call is the name of the API's call, often __func__. A caller may pass any
+ * status: IT_SUCCESS and those that are not about a value leave no line.
  */
 it_status_t base_refuse(it_status_t status, const char *call, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
 
-/* The usual ones. The argument has the name that the caller knows it by. */
+/* Common forms. The argument's name must be the one that the API documents. */
 #define base_refuse_handle(status, call, handle)                                                   \
     base_refuse((status), (call), #handle " %p", (const void *)(handle))
 #define base_refuse_null(call, pointer) base_refuse(IT_ERR_FAULT, (call), "%s", #pointer " is NULL")

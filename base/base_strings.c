@@ -14,7 +14,7 @@ const char *itx_version(void)
     return ITX_VERSION_STRING;
 }
 
-/* One line a status, and nothing else. */
+/* Each status has one line. */
 /* NOLINTNEXTLINE(readability-function-size) */
 const char *itx_status_string(it_status_t status)
 {
@@ -154,7 +154,7 @@ const char *itx_event_string(it_event_type_t event_number)
 {
     if (event_number == ITX_MIXED_EVENT_STREAM)
         return "ITX_MIXED_EVENT_STREAM";
-    if (event_number == ITX_ASYNC_AFF_EP_LAST_RECV) /* not of the standard's enumeration */
+    if (event_number == ITX_ASYNC_AFF_EP_LAST_RECV) /* not in the enumeration */
         return "ITX_ASYNC_AFF_EP_LAST_RECV";
     switch (event_number) {
         NAME(IT_DTO_EVENT_STREAM);

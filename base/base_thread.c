@@ -15,11 +15,11 @@ int base_thread_create(pthread_t *thread, void *(*run)(void *argument), void *ar
     (void)sigfillset(&blocked);
     for (size_t i = 0; i < sizeof(thread_faults) / sizeof(thread_faults[0]); i++)
         (void)sigdelset(&blocked, thread_faults[i]);
-    /* The new thread inherits the mask. */
+    /* The new thread inherits this mask. */
     error = pthread_sigmask(SIG_SETMASK, &blocked, &before);
     if (error)
         return error;
     error = pthread_create(thread, NULL, run, argument);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* restores what was valid before */
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* restores the caller's mask */
     return error;
 }
