@@ -2,7 +2,8 @@
 /*
  * How much a stream may send while others wait for their turn: peers ask for large RDMA Reads, and
  * the octets of the answers are counted that leave while the target polls once. The test stands in
- * front of the system call and lets them vanish: no peer takes octets faster.
+ * front of the system call and lets them vanish: no peer takes octets faster. And how much is read
+ * by one poll once there is a message that its consumer can act upon.
  */
 #include "counted/counted_calls.h"
 
@@ -27,15 +28,21 @@
 #define SHARED_TURN (((uint64_t)1 << 20) + BATCH)
 #define TURN        (((uint64_t)4 << 20) + BATCH)
 #define ROUNDS      2u
+/* It ends between two reads, behind a message. */
+#define MESSAGE  ((size_t)64 << 10)
+#define MESSAGES 16u
+#define READ     (((uint64_t)128 << 10) + MESSAGE)
 
 static bool vanish;
 static uint64_t vanished;
+static _Thread_local uint64_t taken;
 
 #if COUNTED_CALLS
 long syscall(long number, ...)
 {
     static long (*real)(long, long, long, long, long, long, long);
     long a[6];
+    long result;
     va_list list;
 
     va_start(list, number);
@@ -53,7 +60,10 @@ long syscall(long number, ...)
     }
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "syscall");
-    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    result = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if ((number == SYS_recvmsg || number == SYS_recvfrom) && result > 0)
+        taken += (uint64_t)result;
+    return result;
 }
 #endif
 
@@ -61,7 +71,7 @@ struct bed {
     struct event_base *base;
     struct fx_node asking, target;
     struct fx_buf sink, source;
-    it_ep_handle_t eps[PEERS];
+    it_ep_handle_t eps[PEERS], targets[PEERS];
 };
 
 static void bed_open(struct bed *bed)
@@ -74,11 +84,11 @@ static void bed_open(struct bed *bed)
     bed->source = fx_buf_make(&bed->target, SIZE);
     for (unsigned i = 0; i < PEERS; i++) {
         bed->eps[i] = fx_ep(&bed->asking, NULL);
-        fx_join(&bed->asking, bed->eps[i], &bed->target, fx_ep(&bed->target, NULL));
+        bed->targets[i] = fx_ep(&bed->target, NULL);
+        fx_join(&bed->asking, bed->eps[i], &bed->target, bed->targets[i]);
         fx_read(bed->eps[i], &bed->sink, 0, 64, &bed->source, 0, 1, FX_SIGNAL);
         fx_done_len(bed->asking.request_evd, bed->eps[i], IT_DTO_RDMA_READ_CMPL_EVENT, 1, 64);
     }
-    CHECK_OK(itx_ia_set_event_base(bed->target.ia, bed->base));
 }
 
 static void bed_close(struct bed *bed)
@@ -116,6 +126,7 @@ static void turns(unsigned peers, uint64_t limit)
     uint64_t most;
 
     bed_open(&bed);
+    CHECK_OK(itx_ia_set_event_base(bed.target.ia, bed.base));
     for (unsigned i = 0; i < peers; i++)
         for (unsigned j = 0; j < READS; j++)
             fx_read(bed.eps[i], &bed.sink, 0, SIZE, &bed.source, 0, j, FX_QUIET);
@@ -123,6 +134,43 @@ static void turns(unsigned peers, uint64_t limit)
     printf("%u peers: at most %llu octets while the target polls once (at most %llu)\n", peers,
            (unsigned long long)most, (unsigned long long)limit);
     CHECK(most > 0 && most <= limit);
+    bed_close(&bed);
+}
+
+/* The most that one poll reads while messages come. */
+static uint64_t most_read(const struct bed *bed)
+{
+    struct fx_patience patience = fx_patience_start("all messages");
+    uint64_t most = 0;
+    it_event_t event;
+
+    for (unsigned i = 0; i < MESSAGES; i++)
+        fx_recv(bed->targets[0], &bed->source, i * MESSAGE, MESSAGE, i);
+    for (unsigned i = 0; i < MESSAGES; i++)
+        fx_send(bed->eps[0], &bed->sink, 0, MESSAGE, i, FX_QUIET);
+    for (unsigned done = 0; done < MESSAGES; fx_patience_check(&patience)) {
+        uint64_t before = taken;
+
+        done += it_evd_dequeue(bed->target.recv_evd, &event) == IT_SUCCESS;
+        most = taken - before > most ? taken - before : most;
+    }
+    return most;
+}
+
+static void messages(void)
+{
+    struct bed bed;
+    uint64_t most = 0;
+
+    bed_open(&bed);
+    for (unsigned i = 0; i < 10; i++) {
+        uint64_t read = most_read(&bed);
+
+        most = read > most ? read : most;
+    }
+    printf("messages: at most %llu octets are read by one poll (at most %llu)\n",
+           (unsigned long long)most, (unsigned long long)(ROUNDS * READ));
+    CHECK(most <= ROUNDS * READ); /* the loop may have read all of it */
     bed_close(&bed);
 }
 
@@ -134,6 +182,7 @@ int main(void)
     }
     turns(1, ROUNDS * TURN);
     turns(PEERS, ROUNDS * PEERS * SHARED_TURN);
+    messages();
     check_done();
     return 0;
 }

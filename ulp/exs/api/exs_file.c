@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 
 #define PIECES 4
-#define CHUNK  (UINT64_C(128) * 1024)
+#define CHUNK  (UINT64_C(256) * 1024)
 
 struct piece {
     struct exs_request request;

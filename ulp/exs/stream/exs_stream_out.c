@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define WRITE_MAX ((uint64_t)1 << 30) /* octets of one Write: completions count in 32 bits */
+/* The receiver copies what has come while more is under way. */
+#define RING_WRITE_MAX ((uint64_t)128 << 10)
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -54,7 +56,7 @@ static void step_ring(struct exs_stream_out *out, uint64_t waiting, uint64_t inl
                       struct exs_step *step)
 {
     uint64_t room = out->ring_size - (out->ring_sent - out->ring_freed);
-    uint64_t count = least(least(waiting, room), WRITE_MAX);
+    uint64_t count = least(least(waiting, room), RING_WRITE_MAX);
 
     if (count == 0)
         return;

@@ -67,9 +67,12 @@ struct exs_connection {
     struct exs_place peer_ring;
 
     struct exs_flow flow;
-    uint32_t tx_posted; /* Sends, modulo 2^32 */
-    uint32_t tx_done;   /* of these completed */
-    uint32_t tx_signal; /* the last with a completion */
+    uint32_t tx_posted;         /* Sends, modulo 2^32 */
+    uint32_t tx_done;           /* of these completed */
+    uint32_t tx_signal;         /* the last with a completion */
+    it_lmr_triplet_t last_send; /* of this push: not posted yet, if last_waits */
+    it_dto_flags_t last_flags;
+    bool last_waits;
     unsigned due;       /* EXS_DUE_ */
     uint32_t withdrawn; /* the chain to be told */
 
@@ -145,6 +148,8 @@ static inline bool exs_is_stream(const struct exs_connection *connection)
 bool exs_post_room(const struct exs_connection *connection);
 /* Where the payload of the next message goes: EXS_INLINE_MAX octets. */
 unsigned char *exs_post_payload(const struct exs_connection *connection);
+/* Posts the last message, which exs_post has kept; flag: IT_COALESCE_WR_FLAG, others follow. */
+void exs_post_last(struct exs_connection *connection, it_dto_flags_t flag);
 /* Sends a message of the type and these numbers. */
 void exs_post(struct exs_connection *connection, struct exs_message *message);
 /* Writes octets of a request to the peer's memory; the message behind it makes them free again. */

@@ -55,6 +55,17 @@ static it_dto_flags_t completion_flags(const struct exs_connection *connection,
     return IT_COMPLETION_FLAG;
 }
 
+void exs_post_last(struct exs_connection *connection, it_dto_flags_t flag)
+{
+    if (!connection->last_waits)
+        return;
+    connection->last_waits = false;
+    if (it_post_send(connection->ep, &connection->last_send, 1, connection->tx_posted,
+                     (it_dto_flags_t)(connection->last_flags | flag)) != IT_SUCCESS)
+        exs_connection_fail(connection);
+}
+
+/* Each Send waits for the next, so that all but the last of a push say that others follow. */
 void exs_post(struct exs_connection *connection, struct exs_message *message)
 {
     unsigned char *slot = tx_slot(connection);
@@ -67,13 +78,13 @@ void exs_post(struct exs_connection *connection, struct exs_message *message)
     if (message->flags & EXS_MESSAGE_INLINE)
         segment.length += message->count;
     segment.length += (size_t)message->more * EXS_PLACE_OCTETS;
+    exs_post_last(connection, IT_COALESCE_WR_FLAG);
     connection->tx_posted++;
     if (signalled)
         connection->tx_signal = connection->tx_posted;
-    if (it_post_send(connection->ep, &segment, 1, connection->tx_posted,
-                     signalled ? completion_flags(connection, message) : (it_dto_flags_t)0) !=
-        IT_SUCCESS)
-        exs_connection_fail(connection);
+    connection->last_send = segment;
+    connection->last_flags = signalled ? completion_flags(connection, message) : (it_dto_flags_t)0;
+    connection->last_waits = true;
 }
 
 /*
@@ -91,6 +102,7 @@ bool exs_post_write(struct exs_connection *connection, struct exs_request *reque
     it_lmr_triplet_t segment = {.addr.abs = (void *)(uintptr_t)octets, .length = count};
     it_rmr_context_t key;
 
+    exs_post_last(connection, IT_COALESCE_WR_FLAG);
     if (exs_memory_lmr(request->memory, &segment.lmr, &key) != 0 ||
         it_post_rdma_write(connection->ep, &segment, 1, connection->tx_posted, write_flags(),
                            place->addr, place->stag) != IT_SUCCESS) {

@@ -183,6 +183,7 @@ void exs_connection_push(struct exs_connection *connection)
     if (!connection->sends.first && !connection->gate)
         push_due(connection, EXS_DUE_FIN | EXS_DUE_CLOSE);
     push_credit(connection);
+    exs_post_last(connection, (it_dto_flags_t)0);
 }
 
 /* ---- The end -------------------------------------------------------------------------------- */

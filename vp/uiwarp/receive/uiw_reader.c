@@ -30,6 +30,7 @@
  */
 #define READER_TURN_OCTETS        ((size_t)1 << 20)
 #define READER_TURN_OCTETS_SHARED ((size_t)1 << 18)
+#define READER_TURN_OCTETS_TOLD   ((size_t)1 << 17) /* a consumer has a message to act upon */
 #define READER_TURN_FPDUS         2048u
 #define READER_TURN_FPDUS_SHARED  512u
 
@@ -162,15 +163,20 @@ bool uiw_reader_is_unfinished(const struct uiw_ep *ep)
 
 /* More can be read. */
 static bool reader_turn_goes_on(const struct uiw_ep *ep, const struct uiw_read *read,
-                                uint64_t fpdus, bool shared)
+                                uint64_t fpdus, uint32_t reported, bool shared)
 {
-    return read->octets < (shared ? READER_TURN_OCTETS_SHARED : READER_TURN_OCTETS) &&
+    size_t octets = uiw_queue_reported(&ep->rq) != reported ? READER_TURN_OCTETS_TOLD
+                    : shared                                ? READER_TURN_OCTETS_SHARED
+                                                            : READER_TURN_OCTETS;
+
+    return read->octets < octets &&
            fpdus < (shared ? READER_TURN_FPDUS_SHARED : READER_TURN_FPDUS) && !ep->rx.terminated;
 }
 
 void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct uiw_read *read)
 {
     uint64_t fpdus = ep->rx.iw.fpdus;
+    uint32_t reported = uiw_queue_reported(&ep->rq);
 
     do {
         uint32_t wanted = iw_rx_direct_wanted(&ep->rx.iw);
@@ -180,7 +186,7 @@ void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct ui
         else
             reader_read_staged(ep, staging, read);
     } while (read->state == UIW_READ_MORE &&
-             reader_turn_goes_on(ep, read, ep->rx.iw.fpdus - fpdus, shared));
+             reader_turn_goes_on(ep, read, ep->rx.iw.fpdus - fpdus, reported, shared));
     uiw_count(&ep->rx.octets_in, read->octets);
     uiw_pause_note(&ep->rx.pause, uiw_reader_is_unfinished(ep));
     uiw_reader_count_fpdus(ep);

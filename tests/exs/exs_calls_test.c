@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All that one push has to send leaves in one system call: the test stands in front of it.
+ */
+#include "exs_kit.h"
+
+#include "counted/counted_calls.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#define LENGTH ((size_t)512 << 10)
+
+static _Thread_local size_t most_sent; /* that one call was to send */
+
+#if COUNTED_CALLS
+static void look(const struct msghdr *message)
+{
+    size_t octets = 0;
+
+    for (size_t i = 0; i < message->msg_iovlen; i++)
+        octets += message->msg_iov[i].iov_len;
+    most_sent = octets > most_sent ? octets : most_sent;
+}
+
+long syscall(long number, ...)
+{
+    static long (*real)(long, long, long, long, long, long, long);
+    long a[6];
+    va_list list;
+
+    va_start(list, number);
+    for (unsigned i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    if (number == SYS_sendmsg)
+        look((const void *)a[1]);
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+#endif
+
+static char *memory;
+static exs_mhandle_t mhandle;
+static exs_qhandle_t queue;
+
+static void a_push_is_one_call(const struct exs_pair *pair)
+{
+    most_sent = 0;
+    CHECK_STARTS(exs_send(pair->client, memory, LENGTH, 0, queue, NULL, mhandle));
+    CHECK(most_sent >= LENGTH);
+    (void)exs_kit_expect(queue, EXS_EVT_SEND, 0);
+    CHECK_RESULT(LENGTH, exs_recv(pair->server, memory + LENGTH, LENGTH, EXS_BLOCK | MSG_WAITALL,
+                                  NULL, NULL, mhandle));
+    exs_kit_compare(memory + LENGTH, LENGTH, 0);
+}
+
+int main(void)
+{
+    struct exs_pair pair;
+
+    if (!COUNTED_CALLS) {
+        (void)puts("skipped: a sanitizer stands between this build and the C library");
+        return 77;
+    }
+    CHECK(setenv("ITAPI_EXS_CRC", "off", 1) == 0);
+    memory = malloc(2 * LENGTH);
+    CHECK(memory != NULL);
+    exs_kit_fill(memory, LENGTH, 0);
+    CHECK_STARTS(exs_init(EXS_VERSION1));
+    mhandle = exs_mregister(memory, 2 * LENGTH, 0);
+    queue = exs_qcreate(32);
+    exs_pair_open(&pair, SOCK_STREAM);
+    a_push_is_one_call(&pair);
+    exs_pair_close(&pair);
+    CHECK_STARTS(exs_mderegister(mhandle, 0));
+    CHECK_STARTS(exs_qdelete(queue));
+    free(memory);
+    return 0;
+}
