@@ -17,7 +17,7 @@ static void agree_finish(struct agree *agree, enum agree_outcome outcome)
     agree_order_add(agree, AGREE_DO_FINISH);
 }
 
-/* Orders that have not been carried out are void. */
+/* Withdraws orders that the caller has not fetched yet. */
 static void agree_drop(struct agree *agree)
 {
     agree->orders &= ~(1u << AGREE_DO_LISTEN | 1u << AGREE_DO_ACCEPT | 1u << AGREE_DO_CONNECT);
@@ -30,8 +30,8 @@ static bool agree_is_half_sent(const struct agree *agree)
 }
 
 /*
- * Plain again when our last frame is out and the peer's is in; before, nobody else may use the
- * stream.
+ * The stream is plain again when our last frame is sent and the peer's has come. Until then only
+ * this protocol may use it.
  */
 static void agree_check_withdrawn(struct agree *agree)
 {
@@ -53,20 +53,20 @@ static void agree_note(struct agree *agree, enum agree_reason reason, bool by_pe
     agree->by_peer = by_peer;
 }
 
-/* This side says its last word. */
+/* Sends this side's last frame. */
 static void agree_withdraw(struct agree *agree, enum agree_reason reason, bool by_peer)
 {
     enum agree_type type = agree->state == AGREE_PREPARE ? AGREE_REFUSE : AGREE_ABORT;
 
     agree_note(agree, reason, by_peer);
     agree_drop(agree);
-    /* Neither side has sent anything: nothing to withdraw. */
+    /* Neither side has sent a frame, so there is nothing to withdraw. */
     if (!agree->spoke && !agree->peer_spoke) {
         agree->output_length = 0;
         agree_finish(agree, AGREE_PLAIN);
         return;
     }
-    /* In doubt the last word has been said. */
+    /* In AGREE_DOUBT the last frame has been sent already. */
     if (agree->state != AGREE_DOUBT)
         agree_say_last(agree, type, by_peer ? AGREE_NO_REASON : reason);
     agree->state = AGREE_WITHDRAW;
@@ -74,7 +74,7 @@ static void agree_withdraw(struct agree *agree, enum agree_reason reason, bool b
     agree_check_withdrawn(agree);
 }
 
-/* Of this side's own will nothing more can be changed. */
+/* Returns true in states that this side cannot leave of its own will. */
 static bool agree_is_said(const struct agree *agree)
 {
     return agree->state == AGREE_CONFIRM || agree->state == AGREE_DOUBT ||
@@ -89,7 +89,7 @@ void agree_give_up(struct agree *agree, enum agree_reason reason)
         agree_withdraw(agree, reason, false);
         return;
     }
-    /* The responder may have decided already, and then its word counts. */
+    /* The responder may have sent commit already, which then counts. */
     agree_note(agree, reason, false);
     agree_say_last(agree, AGREE_ABORT, reason);
     agree->state = AGREE_DOUBT;
@@ -138,7 +138,7 @@ static bool agree_leads_to(const struct agree *agree, const struct agree_terms *
 
 static void agree_take_offer(struct agree *agree, const struct agree_frame *frame)
 {
-    agree->state = AGREE_PREPARE; /* what is wrong with it is answered by a refusal */
+    agree->state = AGREE_PREPARE; /* from here on agree_withdraw refuses */
     if (frame->version != AGREE_VERSION)
         agree_withdraw(agree, AGREE_BAD_VERSION, false);
     else if (frame->terms.kind != agree->own.kind)
@@ -214,7 +214,7 @@ static void agree_take(struct agree *agree, const struct agree_frame *frame)
     }
 }
 
-/* The peer talks plainly: there is no frame of it to wait for. */
+/* The peer's octets are no frame, so no frame of it will follow. */
 static void agree_take_strange(struct agree *agree)
 {
     agree->peer_ended = true;
@@ -223,7 +223,7 @@ static void agree_take_strange(struct agree *agree)
     } else if (agree->peer_spoke) {
         agree_withdraw(agree, AGREE_BAD_PROTOCOL, false);
     } else {
-        /* It does not know frames: one more would only add to what it cannot understand. */
+        /* The peer does not know this protocol: send it no more frames. */
         agree_note(agree, AGREE_BAD_PROTOCOL, false);
         agree_stream_ended(agree);
     }
@@ -329,7 +329,7 @@ void agree_connected(struct agree *agree, const uint8_t *private_data, size_t le
 
 void agree_unconnected(struct agree *agree)
 {
-    /* After ready the responder decides, who sees the end of the connection too. */
+    /* After ready the responder decides; it sees the end of the connection too. */
     if (agree->state != AGREE_WAIT_COMMIT)
         agree_give_up(agree, AGREE_NO_CONNECTION);
 }

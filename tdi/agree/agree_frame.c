@@ -4,11 +4,11 @@
 #include <string.h>
 
 #define FRAME_MAGIC    8u
-#define FRAME_TERMS    40u /* octets of an offer or answer in front of the private data */
+#define FRAME_TERMS    40u /* octets of an offer or answer before the private data */
 #define FRAME_END      4u
 #define FRAME_BODY_MAX (AGREE_FRAME_MAX - AGREE_HEADER)
 
-/* No text, no TLS record, no MPA frame: its first octet begins none of them. */
+/* The first octet begins no text, no TLS record and no MPA frame. */
 static const uint8_t frame_magic[FRAME_MAGIC] = {0xc7, 'I', 'T', '-', 'A', '\r', '\n', 0x1a};
 
 static uint16_t load16(const uint8_t *src)
@@ -141,7 +141,7 @@ enum agree_found agree_frame_find(const uint8_t *octets, size_t length, struct a
 
 bool agree_token_equal(const uint8_t a[AGREE_TOKEN], const uint8_t b[AGREE_TOKEN])
 {
-    /* volatile: the loop must not become one that stops at the first difference. */
+    /* volatile keeps the compiler from stopping at the first difference. */
     volatile uint8_t difference = 0;
 
     for (size_t i = 0; i < AGREE_TOKEN; i++)
