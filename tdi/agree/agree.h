@@ -34,9 +34,9 @@ enum agree_outcome {
 
 enum agree_order {
     AGREE_DO_NOTHING,
-    AGREE_DO_LISTEN, /* listen for one RDMA connection; then call agree_listening, or agree_give_up */
-    AGREE_DO_ACCEPT, /* accept the request, which has the right key; private data: agree_key */
-    AGREE_DO_CONNECT, /* connect to .peer with agree_key; then agree_connected or agree_unconnected */
+    AGREE_DO_LISTEN,  /* listen for one connection; then agree_listening, or agree_give_up */
+    AGREE_DO_ACCEPT,  /* accept the request, which has the right key; private data: agree_key */
+    AGREE_DO_CONNECT, /* to .peer, with agree_key; then agree_connected or agree_unconnected */
     AGREE_DO_DROP,    /* end the RDMA connection, or the attempt */
     AGREE_DO_HURRY,   /* start the time limit anew, with a short time */
     AGREE_DO_FINISH   /* look at .outcome */
