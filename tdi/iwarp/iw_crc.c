@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* ITAPI_CRC_ISAL=0, or ITAPI_CRC_SOFT=1, does without libisal. */
+/* ITAPI_CRC_ISAL=0 or ITAPI_CRC_SOFT=1 builds without libisal. */
 #if defined(ITAPI_CRC_SOFT) && ITAPI_CRC_SOFT
 #undef ITAPI_CRC_ISAL
 #define ITAPI_CRC_ISAL 0
@@ -27,7 +27,7 @@
 #include <sys/auxv.h>
 #endif
 
-/* Remainders of the reflected polynomial 82f63b78 for half an octet. */
+/* Remainders of four bits by the reflected polynomial 82f63b78. */
 static const uint32_t iw_crc_table[16] = {
     0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
     0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
@@ -83,14 +83,14 @@ iw_crc_instruction(uint32_t crc, const uint8_t *data, size_t length)
 }
 
 /*
- * The instruction takes three cycles and one can begin in each: three lanes side by side. The
- * remainder of a lane is multiplied by x^(8 * octets behind the lane). The constant is x^(8 *
- * octets - 33) bit-reflected, since the instruction that reduces the product adds 32 and the
+ * The instruction has a latency of three cycles and one can start in each cycle, so three lanes run
+ * side by side. The remainder of a lane is multiplied by x^(8 * octets behind the lane). The
+ * constant is x^(8 * octets - 33), bit-reflected: the reducing instruction contributes 32, and the
  * product of reflected numbers one.
  */
 #define IW_CRC_LANE       ((size_t)256)
 #define IW_CRC_LANES      3u
-#define IW_CRC_BEHIND_ONE 0xb9e02b86u /* a lane behind it */
+#define IW_CRC_BEHIND_ONE 0xb9e02b86u /* one lane is behind it */
 #define IW_CRC_BEHIND_TWO 0xdd7e3b0cu
 
 static inline bool iw_crc_has_lanes(void)
@@ -107,7 +107,7 @@ __attribute__((target("sse4.2,pclmul"))) static uint64_t iw_crc_behind(uint64_t 
     return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
-/* Takes as many rounds of all lanes as there are; *taken octets. */
+/* Takes as many full rounds of all lanes as the octets allow: *taken octets. */
 __attribute__((target("sse4.2,pclmul"))) static uint32_t
 iw_crc_lanes(uint32_t crc, const uint8_t *data, size_t length, size_t *taken)
 {
@@ -147,7 +147,7 @@ static inline bool iw_crc_has_instruction(void)
 #endif
 }
 
-/* Not <arm_acle.h>: gcc and clang disagree on how one function is given the extension. */
+/* By hand, since gcc and clang differ in how <arm_acle.h> enables the extension. */
 static uint32_t iw_crc_instruction(uint32_t crc, const uint8_t *data, size_t length)
 {
     for (; length >= 8; data += 8, length -= 8) {
@@ -167,11 +167,11 @@ static uint32_t iw_crc_instruction(uint32_t crc, const uint8_t *data, size_t len
 
 #endif
 
-/* The way of all other CPUs. */
+/* For CPUs without the instruction. */
 static uint32_t iw_crc_other(uint32_t crc, const uint8_t *data, size_t length)
 {
 #if ITAPI_CRC_ISAL
-    /* crc32_iscsi neither inverts its seed nor its result; its length is an int. */
+    /* crc32_iscsi inverts neither seed nor result. Its length is an int. */
     while (length > 0) {
         int part = length < INT_MAX ? (int)length : INT_MAX;
 
@@ -204,8 +204,8 @@ static uint32_t iw_crc_short(uint32_t crc, const uint8_t *data, size_t length)
 }
 
 /*
- * From here on ISA-L. It is as fast for less in a loop, but after a system call its code and tables
- * are in no near cache: a third of a microsecond for as little as 256 octets.
+ * The length from which on ISA-L is used. In a loop it is as fast for shorter data. After a system
+ * call its code and tables are out of the near caches, which costs a third of a microsecond.
  */
 #define IW_CRC_LONG ((size_t)8192)
 

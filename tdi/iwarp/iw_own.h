@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words between two ends of this library, in the STags and offsets of messages of no octets, which
- * no other peer looks at (RFC 5040 5.2, RFC 5041 5.1): docs/acknowledgement.md.
+ * Values that two ends of this library exchange in the STag and offset of empty messages, which
+ * other peers do not look at (RFC 5040 5.2, RFC 5041 5.1): docs/acknowledgement.md.
  */
 #ifndef ITAPI_TDI_IWARP_IW_OWN_H
 #define ITAPI_TDI_IWARP_IW_OWN_H
@@ -13,20 +13,21 @@
 #define IW_OWN_IMM  4u
 
 /*
- * A bit that RFC 5040 4.1 reserves, of the RDMAP control octet: with IW_OWN_IMM a Send that has it
- * carries a value where others name an STag to invalidate.
+ * A bit of the RDMAP control octet that RFC 5040 4.1 reserves. After IW_OWN_IMM was agreed, a Send
+ * with this bit carries a value in place of an STag to invalidate.
  */
 #define IW_OWN_VALUE 0x10u
 
-/* In the offset of the Read that opens a connection, and of its response; bits << 8 are added. */
+/* The offset of the Read that opens a connection, and of its response, with the bits << 8. */
 #define IW_OWN_GREETING   UINT64_C(0x6974617000000001)
 #define IW_OWN_BITS_SHIFT 8
 #define IW_OWN_BITS       UINT64_C(0xff00)
 
 /*
- * Of an acknowledgement: the STag, and what stands above the number of messages. In between, how
- * often a Send of the side that acknowledges may be tried: 0 for ever, else one more than that; and
- * two bits: this is all that it will ever acknowledge; a Send has come that waits for a receive.
+ * The STag and offset of an acknowledgement. The offset holds, from its top: IW_OWN_ACK; how often
+ * a Send of the acknowledging side may be retried, plus one (0: for ever); a bit that says that
+ * this is its last acknowledgement; a bit that says that a Send waits for a receive; the number of
+ * messages.
  */
 #define IW_OWN_STAG        UINT32_C(0x69746101)
 #define IW_OWN_ACK         UINT64_C(0x6974)
@@ -41,7 +42,7 @@ static inline uint64_t iw_own_greeting(unsigned bits)
     return IW_OWN_GREETING | (uint64_t)bits << IW_OWN_BITS_SHIFT;
 }
 
-/* 0: no greeting, or one that asks for nothing. */
+/* Returns the bits of a greeting; 0 if it has none, or is no greeting. */
 static inline unsigned iw_own_bits(uint64_t offset)
 {
     if ((offset & ~IW_OWN_BITS) != IW_OWN_GREETING)
@@ -49,7 +50,7 @@ static inline unsigned iw_own_bits(uint64_t offset)
     return (unsigned)((offset & IW_OWN_BITS) >> IW_OWN_BITS_SHIFT);
 }
 
-/* The offset of an acknowledgement of this number of messages. */
+/* Returns the offset of an acknowledgement of that many messages. */
 static inline uint64_t iw_own_ack(uint64_t messages, unsigned limit)
 {
     return IW_OWN_ACK << IW_OWN_ACK_SHIFT | (uint64_t)limit << IW_OWN_LIMIT_SHIFT | messages;

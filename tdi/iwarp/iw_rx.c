@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two ways through. An FPDU whose octets are all at hand, in the consumed buffer or (if short) in
- * the carry, is checked, placed and reported in one go: iw_rx_whole. A longer one that arrives in
- * pieces walks the states: iw_rx_begin at its header, then payload, then trailer.
+ * An FPDU takes one of two paths. If all its octets are in the consumed buffer, or in the carry if
+ * it is short, iw_rx_whole checks, places and reports it at once. A longer FPDU that arrives in
+ * pieces goes through the states: iw_rx_begin at its header, then payload, then trailer.
  */
 #include "tdi/iwarp/iw_rx.h"
 
@@ -63,7 +63,7 @@ static void iw_rx_scatter(const struct iovec *iov, unsigned count, const uint8_t
     }
 }
 
-/* length > 0 octets of the payload, at offset in it. */
+/* Places length > 0 octets of the payload, which begin at offset in it. */
 static enum iw_error iw_rx_place(struct iw_rx *rx, uint32_t offset, const uint8_t *src,
                                  uint32_t length)
 {
@@ -124,7 +124,7 @@ static enum iw_error iw_rx_whole_ulpdu(struct iw_rx *rx, const uint8_t *ulpdu)
     return iw_rx_report(rx, ulpdu + header_length);
 }
 
-/* Fast path for the common message: its sender waits for the answer. */
+/* Fast path for the most common message, a Send of one segment. */
 static bool iw_rx_take_usual(struct iw_rx *rx, const uint8_t *ulpdu)
 {
     bool solicited;
@@ -160,7 +160,7 @@ static enum iw_error iw_rx_whole(struct iw_rx *rx, const uint8_t *fpdu, size_t l
 
 /* ---- An FPDU in pieces ----------------------------------------------------- */
 
-/* Octets that must be in the carry before the next step can be decided. */
+/* Returns how many octets the carry must hold to decide the next step. */
 static size_t iw_rx_carry_needed(const struct iw_rx *rx)
 {
     uint32_t length;
@@ -175,7 +175,7 @@ static size_t iw_rx_carry_needed(const struct iw_rx *rx)
     return IW_LENGTH_FIELD + iw_header_length(rx->carry + IW_LENGTH_FIELD);
 }
 
-/* Moves octets to the carry until it holds needed. Returns how many. */
+/* Moves octets to the carry until it holds `needed`. Returns how many it moved. */
 static size_t iw_rx_carry_fill(struct iw_rx *rx, const uint8_t *data, size_t left, size_t needed)
 {
     size_t part = needed - rx->carry_length;
@@ -187,7 +187,7 @@ static size_t iw_rx_carry_fill(struct iw_rx *rx, const uint8_t *data, size_t lef
     return part;
 }
 
-/* The header of a long FPDU is in the carry. */
+/* Begins a long FPDU, whose header is in the carry. */
 static enum iw_error iw_rx_begin(struct iw_rx *rx)
 {
     const uint8_t *ulpdu = rx->carry + IW_LENGTH_FIELD;
@@ -246,7 +246,7 @@ static void iw_rx_advance(struct iw_rx *rx, uint32_t length)
         rx->state = IW_RX_TRAILER;
 }
 
-/* Payload of a good FPDU, or of a refused one. */
+/* Takes payload: places that of a good FPDU, skips that of a refused one. */
 static enum iw_error iw_rx_payload(struct iw_rx *rx, const uint8_t *data, size_t left,
                                    size_t *taken)
 {
@@ -285,7 +285,7 @@ static enum iw_error iw_rx_trailer(struct iw_rx *rx, const uint8_t *data, size_t
             return iw_rx_fail(rx, IW_ERR_MPA_CRC);
     }
     error = rx->verdict;
-    if (error == IW_OK) /* data: control messages of this length are refused */
+    if (error == IW_OK) /* a data segment: control messages of this length are refused */
         error = iw_rx_report(rx, NULL);
     return error == IW_OK ? IW_OK : iw_rx_fail(rx, error);
 }
@@ -343,7 +343,7 @@ enum iw_error iw_rx_direct_begin(struct iw_rx *rx, uint32_t *wanted, struct iove
     rx->mapped = *wanted;
     if (!rx->crc)
         return IW_OK;
-    /* The caller may change its copy while it reads. */
+    /* A copy, because the caller may change iov while it reads. */
     rx->direct_count = *count;
     memcpy(rx->direct, iov, *count * sizeof(iov[0]));
     return IW_OK;

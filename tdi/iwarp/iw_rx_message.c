@@ -10,7 +10,7 @@ static bool iw_rx_invalidates(const struct iw_segment *segment)
     return segment->opcode == IW_OP_SEND_INV || segment->opcode == IW_OP_SEND_SE_INV;
 }
 
-/* TCP delivers in order: the MSN is the expected one, neither a gap nor a repetition. */
+/* TCP delivers in order, so the MSN must be the expected one. */
 static enum iw_error iw_rx_check_order(const struct iw_rx *rx, uint32_t mo)
 {
     const struct iw_segment *segment = &rx->segment;
@@ -37,8 +37,8 @@ static enum iw_error iw_rx_admit_send(const struct iw_rx *rx)
 }
 
 /*
- * Headers of a fixed length that fit in any segment (RFC 5044 A.4: at least 128). No RFC names a
- * code for one of another length: taken as a wrong ULPDU_Length.
+ * Checks a message of a fixed length, which fits in any segment (RFC 5044 A.4: at least 128
+ * octets). No RFC has a code for another length, so it counts as a wrong ULPDU_Length.
  */
 static enum iw_error iw_rx_admit_header(const struct iw_rx *rx, uint32_t length)
 {
@@ -56,7 +56,7 @@ static enum iw_error iw_rx_admit_terminate(const struct iw_rx *rx)
     return iw_rx_check_order(rx, 0);
 }
 
-/* A message of the Send queue with data of a fixed length: not between the segments of a Send. */
+/* Immediate data use the Send queue, but may not come between the segments of a Send. */
 static enum iw_error iw_rx_admit_immediate(const struct iw_rx *rx)
 {
     enum iw_error error;
@@ -74,7 +74,7 @@ enum iw_error iw_rx_admit_alone(const struct iw_rx *rx, bool *ask)
     *ask = false;
     switch (segment->opcode) {
     case IW_OP_WRITE:
-        /* STag and TO of nothing are not looked at (RFC 5041 5.1). */
+        /* STag and TO of an empty Write are not checked (RFC 5041 5.1). */
         *ask = segment->length > 0;
         return IW_OK;
     case IW_OP_READ_RESPONSE:
