@@ -5,10 +5,10 @@
 
 #include "tdi/iwarp/iw.h"
 
-/* A code of enum iw_atomic_code: others have no result. */
+/* Returns true for a code of enum iw_atomic_code; others have no result. */
 bool iw_atomic_is_known(const struct iw_atomic_request *request);
 
-/* Returns the value that the operation, a known one, stores in place of `original`. */
+/* Returns the value that the operation stores in place of `original`. Needs a known code. */
 uint64_t iw_atomic_result(const struct iw_atomic_request *request, uint64_t original);
 
 #endif

@@ -8,11 +8,11 @@
 
 #define MARKER             4
 #define INTERVAL           512u
-#define ROOM               (INTERVAL - MARKER) /* octets of FPDUs between two markers */
+#define ROOM               (INTERVAL - MARKER) /* octets of FPDUs between markers */
 #define MULPDU_MIN         128u
 #define MULPDU_MARKERS_MAX 64768u /* a marker's pointer has 16 bits (RFC 5044 A.4) */
 
-/* Octets until a marker is due; 0: now. */
+/* Returns the number of octets until a marker is due; 0: now. */
 static size_t iw_marker_distance(uint64_t position)
 {
     return (size_t)(-position % INTERVAL);
@@ -22,7 +22,7 @@ size_t iw_marker_overhead(uint64_t position, size_t fpdu_length)
 {
     size_t before = iw_marker_distance(position);
 
-    /* One that is due right behind the CRC field belongs to the next FPDU. */
+    /* A marker that is due right behind the CRC field belongs to the next FPDU. */
     if (fpdu_length <= before)
         return 0;
     return (fpdu_length - before + ROOM - 1) / ROOM * MARKER;
@@ -35,7 +35,7 @@ size_t iw_marker_insert(uint64_t position, const uint8_t *fpdu, size_t length, b
     size_t start = iw_marker_distance(position) == 0 ? MARKER : 0; /* where ULPDU_Length goes */
     uint32_t value;
 
-    /* FPDUs are multiples of 4 octets: a marker falls between two words, never inside the CRC. */
+    /* FPDUs are multiples of 4 octets, so a marker never falls inside the CRC. */
     for (;;) {
         size_t part = iw_marker_distance(position + at);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Markers (RFC 5044 4.3): we serve a peer that insists on them; we never ask for them. */
+/* Markers (RFC 5044 4.3), for a peer that asks for them; this side never does. */
 #ifndef ITAPI_TDI_IWARP_IW_MARKER_H
 #define ITAPI_TDI_IWARP_IW_MARKER_H
 

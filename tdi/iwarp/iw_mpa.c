@@ -7,7 +7,7 @@
 
 #define KEY 16
 
-/* Frame flags (RFC 5044 7.1.1, RFC 6581 4). The other bits: sent 0, ignored. */
+/* Frame flags (RFC 5044 7.1.1, RFC 6581 4). Other bits are sent as 0, and ignored. */
 #define FLAG_MARKERS  0x80u
 #define FLAG_CRC      0x40u
 #define FLAG_REJECT   0x20u
@@ -52,7 +52,7 @@ static uint32_t iw_mpa_word(bool peer_to_peer, unsigned rtr, uint32_t ird, uint3
 {
     uint32_t word = ird << WORD_IRD_SHIFT | ord;
 
-    if (!peer_to_peer) /* then the RTR bits must be 0 (RFC 6581 9.1) */
+    if (!peer_to_peer) /* without it the RTR bits must be 0 (RFC 6581 9.1) */
         return word;
     return word | WORD_PEER_TO_PEER | (rtr & IW_RTR_SEND ? WORD_SEND : 0) |
            (rtr & IW_RTR_WRITE ? WORD_WRITE : 0) | (rtr & IW_RTR_READ ? WORD_READ : 0);
@@ -89,7 +89,7 @@ size_t iw_mpa_private_max(const struct iw_mpa *mpa)
     return IW_MPA_PRIVATE_MAX - (enhanced ? WORD : 0u);
 }
 
-/* flags holds FLAG_ENHANCED when word goes out. */
+/* The frame holds word when flags has FLAG_ENHANCED. */
 static size_t iw_mpa_encode(const struct iw_mpa *mpa, unsigned flags, unsigned revision,
                             uint32_t word, const void *private_data, size_t private_length,
                             uint8_t *dst)
@@ -123,7 +123,7 @@ size_t iw_mpa_encode_request(const struct iw_mpa *mpa, const void *private_data,
 
     if (config->revision < 2)
         return iw_mpa_encode(mpa, flags, 1, 0, private_data, private_length, dst);
-    if (config->ord == 0) /* this side could not send it */
+    if (config->ord == 0) /* this side could not send that kind */
         rtr &= ~(unsigned)IW_RTR_READ;
     return iw_mpa_encode(mpa, flags | FLAG_ENHANCED, 2,
                          iw_mpa_word(config->peer_to_peer, rtr, ird, ord), private_data,
@@ -131,8 +131,9 @@ size_t iw_mpa_encode_request(const struct iw_mpa *mpa, const void *private_data,
 }
 
 /*
- * The one kind of RTR that a responder asks for. Read first: hardware initiators expect it. Without
- * an IRD it comes last: the responder has to raise its IRD to 1 for it (RFC 6581 9.2).
+ * Returns the kind of RTR that a responder asks for. It prefers a Read, which hardware initiators
+ * expect. With an IRD of 0 a Read comes last: the responder must raise its IRD to 1 for it (RFC
+ * 6581 9.2).
  */
 static unsigned iw_mpa_responder_rtr(unsigned common, uint32_t ird)
 {
@@ -145,7 +146,7 @@ static unsigned iw_mpa_responder_rtr(unsigned common, uint32_t ird)
     return common & IW_RTR_READ;
 }
 
-/* The depths of the Reply: 3fff is answered by 3fff and leaves the local value alone. */
+/* Returns a depth for the Reply: 3fff answers 3fff, and leaves the local value. */
 static void iw_mpa_responder_depths(struct iw_mpa *mpa)
 {
     struct iw_mpa_result *result = &mpa->result;
@@ -161,7 +162,7 @@ static void iw_mpa_responder_depths(struct iw_mpa *mpa)
         result->ord = result->peer_ird;
 }
 
-/* Everything both sides know once they know both frames, but depths and RTR. */
+/* Fills in all that follows from both frames, without depths and RTR. */
 static void iw_mpa_start_result(struct iw_mpa *mpa)
 {
     struct iw_mpa_result *result = &mpa->result;
@@ -185,7 +186,7 @@ static unsigned iw_mpa_reply_flags(const struct iw_mpa *mpa)
     return (crc ? FLAG_CRC : 0) | (mpa->peer_enhanced ? FLAG_ENHANCED : 0);
 }
 
-/* The word of a Reply that says these depths of this side, and the RTR bits. */
+/* Returns the enhanced word of a Reply with these depths and the RTR bits. */
 static uint32_t iw_mpa_reply_word(const struct iw_mpa *mpa, unsigned rtr, uint32_t ird,
                                   uint32_t ord)
 {
@@ -207,7 +208,7 @@ size_t iw_mpa_encode_reply(struct iw_mpa *mpa, const void *private_data, size_t 
     iw_mpa_start_result(mpa);
     if (result->peer_to_peer)
         result->rtr = iw_mpa_responder_rtr(iw_mpa_word_rtr(mpa->peer_word) & rtr, mpa->config.ird);
-    if (result->rtr != 0) /* else: nothing in common, name what there is */
+    if (result->rtr != 0) /* else no kind is common: name those of this side */
         rtr = result->rtr;
     iw_mpa_responder_depths(mpa);
     return iw_mpa_encode(mpa, iw_mpa_reply_flags(mpa), mpa->peer_revision,
@@ -218,7 +219,7 @@ size_t iw_mpa_encode_reply(struct iw_mpa *mpa, const void *private_data, size_t 
 size_t iw_mpa_encode_reject(const struct iw_mpa *mpa, const void *private_data,
                             size_t private_length, uint8_t *dst)
 {
-    /* The depths it would have needed, not what the peer left of them (RFC 6581 9.1). */
+    /* The depths that this side would have needed (RFC 6581 9.1). */
     uint32_t word = iw_mpa_reply_word(mpa, mpa->config.rtr, iw_mpa_depth(mpa->config.ird),
                                       iw_mpa_depth(mpa->config.ord));
 
@@ -239,7 +240,7 @@ static enum iw_mpa_verdict iw_mpa_terminate(struct iw_mpa *mpa, enum iw_error er
     return IW_MPA_TERMINATE;
 }
 
-/* The RTR that the initiator will send: no receive is used up by a Write or a Read. */
+/* Returns the RTR that the initiator sends; a Write and a Read consume no receive. */
 static unsigned iw_mpa_initiator_rtr(unsigned common, uint32_t ord)
 {
     if (common & IW_RTR_WRITE)
@@ -278,20 +279,20 @@ static enum iw_mpa_verdict iw_mpa_judge_reply(struct iw_mpa *mpa)
     result->ord = iw_mpa_depth(mpa->config.ord);
     if (mpa->peer_flags & FLAG_REJECT)
         return IW_MPA_REJECTED;
-    if (!result->enhanced) /* a peer of revision 1, or one that wants nothing of RFC 6581 */
+    if (!result->enhanced) /* a peer of revision 1, or without RFC 6581 */
         return IW_MPA_DONE;
     return iw_mpa_judge_enhanced_reply(mpa);
 }
 
 static enum iw_mpa_verdict iw_mpa_judge_request(const struct iw_mpa *mpa)
 {
-    /* Without any kind of RTR there is no valid Reply to A=1. */
+    /* A responder without any kind of RTR has no valid Reply to A=1. */
     if (mpa->peer_enhanced && (mpa->peer_word & WORD_PEER_TO_PEER) && mpa->config.rtr == 0)
         return IW_MPA_REFUSE;
     return IW_MPA_DONE;
 }
 
-/* All octets are there. */
+/* Judges the complete frame. */
 static enum iw_mpa_verdict iw_mpa_judge_frame(struct iw_mpa *mpa)
 {
     size_t start = PRIVATE_DATA;
@@ -305,7 +306,7 @@ static enum iw_mpa_verdict iw_mpa_judge_frame(struct iw_mpa *mpa)
     return mpa->initiator ? iw_mpa_judge_reply(mpa) : iw_mpa_judge_request(mpa);
 }
 
-/* The first 20 octets are there, their key is right. */
+/* Judges the first 20 octets, whose key is right. */
 static enum iw_mpa_verdict iw_mpa_judge_start(struct iw_mpa *mpa)
 {
     unsigned pd_length = iw_load16(mpa->frame + PD_LENGTH);
@@ -317,7 +318,7 @@ static enum iw_mpa_verdict iw_mpa_judge_start(struct iw_mpa *mpa)
         return IW_MPA_BAD;
     if (pd_length > IW_MPA_PRIVATE_MAX)
         return IW_MPA_BAD;
-    /* In revision 1 the bit is a reserved one. */
+    /* Revision 1 reserves this bit. */
     mpa->peer_enhanced = mpa->peer_revision == 2 && (mpa->peer_flags & FLAG_ENHANCED) != 0;
     if (mpa->peer_enhanced && pd_length < WORD)
         return IW_MPA_BAD;

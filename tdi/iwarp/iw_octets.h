@@ -35,7 +35,7 @@ static inline uint64_t iw_load64(const uint8_t *src)
     return be64toh(value);
 }
 
-/* The CRC alone goes least significant octet first (RFC 5044 4.4). */
+/* Only the CRC is sent least significant octet first (RFC 5044 4.4). */
 static inline uint32_t iw_load_crc(const uint8_t *src)
 {
     uint32_t value;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TERMINATE_CONTROL 4     /* layer and type, code, flags, reserved */
-#define TERMINATE_MSN     1     /* there is only one in each direction */
+#define TERMINATE_MSN     1     /* the only message of its queue */
 #define FLAG_LENGTH       0x80u /* M */
 #define FLAG_DDP          0x40u /* D */
 #define FLAG_RDMAP        0x20u /* R */
@@ -37,7 +37,7 @@ static bool iw_terminate_known(unsigned layer, unsigned type, unsigned code)
     return layer < 3 && type < 3 && code < 16 && (codes[layer][type] >> code & 1) != 0;
 }
 
-/* RDMAP version, RDMAP opcode: in siw's order they look like two errors of the MPA startup. */
+/* siw's form of two RDMAP errors, version and opcode, looks like errors of the MPA startup. */
 static bool iw_terminate_startup_code(unsigned layer, unsigned type, unsigned code)
 {
     return layer == 2 && type == 0 &&
@@ -62,7 +62,7 @@ static bool iw_terminate_swapped(const uint8_t *src, bool startup)
     return !startup && iw_terminate_startup_code(high, low, src[1]);
 }
 
-/* Copies of headers that were cut off are as good as none: what ended the stream is known. */
+/* Incomplete copies of headers are ignored; the error is known without them. */
 static void iw_terminate_copies(const uint8_t *src, size_t length, struct iw_terminate *terminate)
 {
     size_t at = TERMINATE_CONTROL + 2;
@@ -72,7 +72,7 @@ static void iw_terminate_copies(const uint8_t *src, size_t length, struct iw_ter
         terminate->has_length = terminate->has_ddp = terminate->has_rdmap = false;
         return;
     }
-    if (terminate->has_length) /* the field is there with D alone too */
+    if (terminate->has_length) /* D alone has the field too */
         terminate->segment_length = iw_load16(src + TERMINATE_CONTROL);
     ddp = terminate->has_ddp && length > at ? iw_header_length(src + at) : 0;
     if (ddp == 0 || length - at < ddp) {
@@ -113,14 +113,14 @@ enum iw_error iw_decode_terminate(const uint8_t *src, size_t length, bool startu
     return IW_OK;
 }
 
-/* The table of RFC 5040 4.8: which errors carry the header of the segment at fault. */
+/* RFC 5040 4.8: returns true for errors that carry the header of the segment at fault. */
 static bool iw_terminate_carries_ddp(enum iw_error error, unsigned opcode)
 {
     switch (IW_ERROR_LAYER(error)) {
     case 0:
         if (error == IW_ERR_RDMAP_VERSION)
             return false;
-        if (error == IW_ERR_RDMAP_OPCODE) /* of an unknown one the layout is unknown too */
+        if (error == IW_ERR_RDMAP_OPCODE) /* an unknown opcode has an unknown layout */
             return opcode <= IW_OP_ATOMIC_RESPONSE;
         return IW_ERROR_TYPE(error) != 0;
     case 1:

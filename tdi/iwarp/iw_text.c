@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tdi/iwarp/iw_text.h"
 
-/* One line an error, and nothing else. */
+/* Each error has one line. */
 /* NOLINTNEXTLINE(readability-function-size) */
 const char *iw_error_text(enum iw_error error)
 {

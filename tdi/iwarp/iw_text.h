@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Errors and opcodes in words, for lines of a log. */
+/* Errors and opcodes in words, for the log. */
 #ifndef ITAPI_TDI_IWARP_IW_TEXT_H
 #define ITAPI_TDI_IWARP_IW_TEXT_H
 

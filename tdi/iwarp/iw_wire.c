@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* DDP control octet (RFC 5041 4.2, 4.3). Reserved bits: sent 0, ignored. */
+/* DDP control octet (RFC 5041 4.2, 4.3). Reserved bits are sent as 0, and ignored. */
 #define DDP_TAGGED       0x80u
 #define DDP_LAST         0x40u
 #define DDP_VERSION_MASK 0x03u
@@ -241,7 +241,7 @@ enum iw_error iw_decode_header(const uint8_t *src, size_t available, uint32_t ul
     iw_load_untagged(src, segment);
     if (segment->qn == rule->qn)
         return IW_OK;
-    /* The queue exists and the opcode is not for it, or there is no such queue (RFC 5041 7.1). */
+    /* Tells an opcode on the wrong queue from a queue that does not exist (RFC 5041 7.1). */
     return segment->qn <= IW_QN_ATOMIC ? IW_ERR_RDMAP_OPCODE : IW_ERR_DDP_INVALID_QN;
 }
 

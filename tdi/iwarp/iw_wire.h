@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Encoders and decoders of every header; no struct is ever laid over wire octets. */
+/* Encoders and decoders of all headers. No struct is ever laid over wire octets. */
 #ifndef ITAPI_TDI_IWARP_IW_WIRE_H
 #define ITAPI_TDI_IWARP_IW_WIRE_H
 
@@ -31,11 +31,11 @@ void iw_decode_atomic_request(const uint8_t *src, struct iw_atomic_request *requ
 size_t iw_encode_atomic_response(uint8_t *dst, const struct iw_atomic_response *response);
 void iw_decode_atomic_response(const uint8_t *src, struct iw_atomic_response *response);
 
-/* 8 octets (RFC 7306 6): a number in network order, as this library gives them a meaning. */
+/* 8 octets (RFC 7306 6), which this library takes for a number in network order. */
 size_t iw_encode_immediate(uint8_t *dst, uint64_t value);
 uint64_t iw_decode_immediate(const uint8_t *src);
 
-/* Length of the DDP header (with RDMAP control octet) that starts with this octet: by its T bit. */
+/* Returns the length of a DDP header with RDMAP control octet, by the T bit in its first octet. */
 static inline size_t iw_header_length(const uint8_t *header)
 {
     return header[0] & 0x80 ? IW_TAGGED_HEADER : IW_UNTAGGED_HEADER;
