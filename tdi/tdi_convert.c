@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_socket_convert and itx_socket_convert: all checks, then the provider takes over. */
+/* it_socket_convert and itx_socket_convert: they check everything, then call the provider. */
 #include "tdi/tdi_socket.h"
 #include "ual/object/ual_ep_state.h"
 #include "ual/object/ual_extension.h"
@@ -10,8 +10,8 @@
 
 #define TDI_FLAGS                                                                                  \
     ((unsigned)IT_SC_NO_REQ_REP | (unsigned)ITX_SC_INITIATOR | (unsigned)ITX_SC_RESPONDER)
-#define TDI_MESSAGE_MAX 65536u             /* also of the early octets */
-#define TDI_TIMEOUT_US  UINT64_C(30000000) /* when the caller names none */
+#define TDI_MESSAGE_MAX 65536u             /* limit of the early octets too */
+#define TDI_TIMEOUT_US  UINT64_C(30000000) /* the default */
 
 #define TDI_PARAMS_MIN UAL_SIZE_UP_TO(struct itx_convert_params, timeout_us) /* first version */
 
@@ -45,7 +45,7 @@ static bool tdi_is_initiator(it_sc_flags_t flags, size_t message_length)
     return message_length == 0;
 }
 
-/* An Initiator's goes into the MPA Request, a Responder's into the Reply: the limits of those. */
+/* The limit is that of the MPA Request for an Initiator, of the Reply for a Responder. */
 static it_status_t tdi_check_private_data(const char *call, const struct vp_attributes *attributes,
                                           it_sc_flags_t flags, bool initiator,
                                           size_t private_data_length)
@@ -77,7 +77,7 @@ static it_status_t tdi_check_values(const char *call, const struct ual_ia *ia, i
 
 /* ---------------------------------------------------------------- the path of the endpoint */
 
-/* False, and nothing is changed, when the EP is not UNCONNECTED. */
+/* Returns false, and changes nothing, when the EP is not UNCONNECTED. */
 static bool tdi_set_path(struct ual_ep *ep, const it_path_t *path, it_path_t *before)
 {
     bool legal;
@@ -108,7 +108,8 @@ static it_status_t tdi_start(const char *call, struct ual_ep *ep, int sd, it_pat
     if (convert->fd < 0)
         return IT_ERR_RESOURCES;
     status = IT_ERR_INVALID_EP_STATE;
-    if (!tdi_set_path(ep, path, &before)) /* before the provider: its events show the path */
+    if (!tdi_set_path(ep, path,
+                      &before)) /* set before the provider runs, whose events show the path */
         goto err_close;
     status = ia->provider->convert(ep, convert);
     if (status != IT_SUCCESS)
@@ -116,14 +117,14 @@ static it_status_t tdi_start(const char *call, struct ual_ep *ep, int sd, it_pat
     return IT_SUCCESS;
 
 err_restore:
-    (void)tdi_set_path(ep, &before, NULL); /* not if another call has moved the EP */
+    (void)tdi_set_path(ep, &before, NULL); /* fails if another call has moved the EP */
 err_close:
-    (void)close(convert->fd); /* a duplicate: nothing can be lost */
+    (void)close(convert->fd); /* cannot lose data: it is a duplicate */
     return base_refuse(status, call, "sd %d, ep_handle %p in %s: refused by %s", sd, (void *)ep,
                        ual_ep_state_name(ep), ia->provider->name);
 }
 
-/* params is complete, whatever the caller knew of it. */
+/* params is complete, with defaults for members that the caller does not know. */
 static it_status_t tdi_convert(const char *call, int sd, struct ual_ep *ep, it_sc_flags_t flags,
                                const struct itx_convert_params *params)
 {

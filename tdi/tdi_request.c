@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_socket_request: a live socket goes to a listen point. */
+/* itx_socket_request: passes a live socket to a listen point. */
 #include "tdi/tdi_socket.h"
 #include "ual/object/ual_provider.h"
 
@@ -43,6 +43,6 @@ it_status_t itx_socket_request(int sd, it_listen_handle_t listen_handle)
         return IT_ERR_RESOURCES;
     status = ia->provider->socket_request(listen, fd);
     if (status != IT_SUCCESS)
-        (void)close(fd); /* a duplicate: nothing can be lost */
+        (void)close(fd); /* cannot lose data: it is a duplicate */
     return status;
 }

@@ -19,7 +19,7 @@ static bool tdi_socket_option_is(int sd, int option, int expected)
     return getsockopt(sd, SOL_SOCKET, option, &value, &length) == 0 && value == expected;
 }
 
-/* Listening sockets and those with one direction shut down are in other states. */
+/* A listening socket, or one with a direction shut down, is in another state. */
 static bool tdi_socket_is_established(int sd)
 {
     struct tcp_info info;

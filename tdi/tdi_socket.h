@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Examines a descriptor that is to be converted, and changes nothing. */
+/* Examining a descriptor that is to be converted. */
 #ifndef ITAPI_TDI_TDI_SOCKET_H
 #define ITAPI_TDI_TDI_SOCKET_H
 
@@ -8,11 +8,11 @@
 #include <stdbool.h>
 
 struct tdi_socket {
-    it_net_addr_t local; /* an IPv4-mapped address counts as IPv4 */
-    it_path_t path;      /* both addresses; Spigot and timeout are left 0 */
+    it_net_addr_t local; /* IPv4 for an IPv4-mapped address */
+    it_path_t path;      /* both addresses; Spigot and timeout are 0 */
 };
 
-/* False unless sd is an established TCP stream whose both directions are open. */
+/* Returns true when sd is an established TCP stream, open in both directions. Changes nothing. */
 bool tdi_socket_examine(int sd, struct tdi_socket *stream);
 
 #endif

@@ -109,7 +109,7 @@ it_status_t it_address_handle_modify(it_addr_handle_t addr_handle, it_addr_param
     if (mask == 0)
         return IT_SUCCESS;
     path = params->path;
-    /* A bad Spigot is a bad start of the path: the call has no code of its own for it. */
+    /* The call has no status for a wrong Spigot: it counts as a wrong source of the path. */
     status = tii_check_path(__func__, ia, &path, IT_ERR_INVALID_SOURCE_PATH);
     if (status != IT_SUCCESS)
         return status;

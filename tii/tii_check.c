@@ -37,7 +37,7 @@ it_status_t tii_check_pdata(const char *call, const struct ual_ia *ia, const voi
 
 /* ---------------------------------------------------------------- connection qualifiers */
 
-/* The type has to be one bit, so that it names one member of the union. */
+/* The type must be a single bit, to select one member of the union. */
 static bool tii_accepts_type(const it_conn_qual_t *qual, it_conn_qual_type_t accepted)
 {
     unsigned type = (unsigned)qual->type;
@@ -45,7 +45,7 @@ static bool tii_accepts_type(const it_conn_qual_t *qual, it_conn_qual_type_t acc
     return type != 0 && (type & (type - 1)) == 0 && (type & (unsigned)accepted) != 0;
 }
 
-/* The port that counts, of what has one, must be one. */
+/* The port that matters must not be 0, in a qualifier that has ports. */
 static it_status_t tii_check_qual(const char *call, const it_conn_qual_t *conn_qual,
                                   it_conn_qual_type_t accepted, bool active)
 {
@@ -112,7 +112,7 @@ it_status_t tii_check_path(const char *call, const struct ual_ia *ia, it_path_t 
     if (!ual_spigot_find(ia, &path->spigot_id))
         return base_refuse_number(bad_spigot, call, path->spigot_id);
     if (ia->provider->ia_attributes(ia)->transport_type != IT_IWARP_TCP_TRANSPORT)
-        return IT_SUCCESS; /* only the provider understands it */
+        return IT_SUCCESS; /* only the provider can check it */
     return tii_check_iwarp(call, ia, path);
 }
 

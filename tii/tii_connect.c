@@ -70,7 +70,7 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
     status = tii_connect_check(ep, &own, connect_qual, cn_est_flags, private_data_length);
     if (status != IT_SUCCESS)
         return status;
-    /* The state is looked at again, with the EP locked. */
+    /* The provider checks the state again, with the EP locked. */
     status = ia->provider->connect(ep, &own, conn_attr, connect_qual, cn_est_flags, private_data,
                                    private_data_length);
     return base_refuse(status, __func__,
@@ -99,7 +99,7 @@ it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *priv
     state = ual_ep_state(ep);
     if (state == IT_EP_STATE_UNCONNECTED || state == IT_EP_STATE_NONOPERATIONAL)
         return ual_ep_refuse_state(__func__, ep);
-    /* Looks at the state again, with the EP locked. */
+    /* The provider checks the state again, with the EP locked. */
     return base_refuse(ia->provider->disconnect(ep), __func__, "ep_handle %p in %s", (void *)ep,
                        ual_ep_state_name(ep));
 }

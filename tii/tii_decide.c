@@ -5,7 +5,7 @@
 
 #include <arpa/inet.h>
 
-/* Passive: a request for an idle EP. Active three-way: the arrival of an EP that waits for it. */
+/* A passive EP is unconnected; an active EP of a three-way handshake waits for this call. */
 static bool tii_accept_state_is_legal(const struct ual_ep *ep)
 {
     it_ep_state_rc_t state = ual_ep_state(ep);
@@ -33,7 +33,7 @@ it_status_t it_ep_accept(it_ep_handle_t ep_handle, it_cn_est_identifier_t cn_est
     if (!tii_accept_state_is_legal(ep))
         return ual_ep_refuse_state(__func__, ep);
     request = ual_request_take(cn_est_id, ia, false);
-    if (!request) /* somebody was faster, or the peer has gone */
+    if (!request) /* another call took it, or the peer has gone */
         return tii_refuse_request(__func__, cn_est_id);
     status = ia->provider->accept(ep, request, private_data, private_data_length);
     if (status != IT_SUCCESS)
@@ -58,7 +58,7 @@ it_status_t it_reject(it_cn_est_identifier_t cn_est_id, const unsigned char *pri
     if (status != IT_SUCCESS)
         return status;
     request = ual_request_take(cn_est_id, ia, false);
-    if (!request) /* somebody was faster, or the peer has gone */
+    if (!request) /* another call took it, or the peer has gone */
         return tii_refuse_request(__func__, cn_est_id);
     status = ia->provider->reject(request, private_data, private_data_length);
     if (status != IT_SUCCESS)
@@ -87,10 +87,10 @@ it_status_t it_handoff(const it_conn_qual_t *conn_qual, size_t spigot_id,
     if (status != IT_SUCCESS)
         return status;
     request = ual_request_take(cn_est_id, ia, false);
-    if (!request) /* somebody was faster, or the peer has gone */
+    if (!request) /* another call took it, or the peer has gone */
         return tii_refuse_request(__func__, cn_est_id);
     status = ia->provider->handoff(request, conn_qual, spigot_id);
-    if (status != IT_SUCCESS) /* the attempt may have given it another id */
+    if (status != IT_SUCCESS) /* the attempt may have changed its id */
         ual_request_put_back(request, cn_est_id);
     return base_refuse(status, __func__, "conn_qual port %u, spigot_id %zu, cn_est_id %llu",
                        ntohs(conn_qual->conn_qual.port), spigot_id, (unsigned long long)cn_est_id);

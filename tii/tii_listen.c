@@ -10,7 +10,7 @@
 #define TII_LISTEN_FLAGS                                                                           \
     ((unsigned)IT_LISTEN_CONN_QUAL_INPUT | (unsigned)IT_LISTEN_SUPPRESS_IRD_ORD |                  \
      (unsigned)ITX_LISTEN_SOCKETS)
-#define TII_LISTEN_PARAMS (((unsigned)IT_LISTEN_PARAM_CONN_QUAL << 1) - 1) /* all up to the last */
+#define TII_LISTEN_PARAMS (((unsigned)IT_LISTEN_PARAM_CONN_QUAL << 1) - 1) /* all its bits */
 
 /* ---------------------------------------------------------------- create */
 
@@ -48,7 +48,8 @@ static it_status_t tii_listen_check_values(const char *call, const struct ual_ia
 }
 
 /*
- * For the provider to choose: a pair of ports if the program asks for one, else the simplest type.
+ * Returns a qualifier without a port, which the provider chooses. Its type is a pair of ports if
+ * the program asks for one, else the simplest type.
  */
 static it_conn_qual_t tii_listen_open_qual(const struct ual_ia *ia, const it_conn_qual_t *given)
 {
@@ -60,7 +61,7 @@ static it_conn_qual_t tii_listen_open_qual(const struct ual_ia *ia, const it_con
     return qual;
 }
 
-/* "address": NULL, or of one family of IP. */
+/* address is NULL or an IP address. */
 static it_status_t tii_listen_new(const char *call, struct ual_ia *ia, struct evd *evd,
                                   size_t spigot_id, it_listen_flags_t flags,
                                   const struct sockaddr_storage *address, it_conn_qual_t *qual,
@@ -91,7 +92,7 @@ static it_status_t tii_listen_new(const char *call, struct ual_ia *ia, struct ev
     return IT_SUCCESS;
 }
 
-/* The address as listen points know it: no port, IPv4 in IPv6 form is IPv4. */
+/* Normalizes the address: without a port; an IPv4-mapped one becomes IPv4. */
 static it_status_t tii_listen_address(const char *call, const struct sockaddr *given,
                                       struct sockaddr_storage *address)
 {
@@ -108,7 +109,7 @@ static it_status_t tii_listen_address(const char *call, const struct sockaddr *g
     return IT_SUCCESS;
 }
 
-/* What a program asks for. */
+/* The arguments of both calls. */
 struct tii_listen_call {
     const char *name;
     size_t spigot_id;

@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-#define TII_UD_PARAMS (((unsigned)IT_UD_PARAM_PRIV_DATA_LENGTH << 1) - 1) /* all up to the last */
+#define TII_UD_PARAMS (((unsigned)IT_UD_PARAM_PRIV_DATA_LENGTH << 1) - 1) /* all its bits */
 
 #define TII_CREATE "it_ud_service_request_handle_create"
 
-/* The parts of a request. */
+/* The arguments of a request. */
 struct tii_ud_parts {
     struct evd *reply_evd;
     const it_conn_qual_t *conn_qual;
@@ -49,7 +49,7 @@ static it_status_t tii_ud_check_pdata(const char *call, size_t private_data_leng
 static it_status_t tii_ud_check_values(const struct ual_ia *ia, struct tii_ud_parts *parts)
 {
     const struct vp_attributes *attributes = ia->provider->ia_attributes(ia);
-    /* A bad Spigot is a bad start of the path: this call has no code of its own for it. */
+    /* The call has no status for a wrong Spigot: it counts as a wrong source of the path. */
     it_status_t status = tii_check_path(TII_CREATE, ia, &parts->path, IT_ERR_INVALID_SOURCE_PATH);
 
     if (status == IT_SUCCESS && !attributes->datagrams)
@@ -223,7 +223,7 @@ it_status_t it_ud_service_reply(it_ud_svc_req_identifier_t ud_svc_req_id,
     if (result != IT_SUCCESS)
         return result;
     request = ual_request_take(ud_svc_req_id, ia, true);
-    if (!request) /* somebody was faster, or the peer has given up */
+    if (!request) /* another call took it, or the peer has given up */
         return base_refuse_number(IT_ERR_INVALID_UD_SVC_REQ_ID, __func__, ud_svc_req_id);
     result = ia->provider->ud_reply(request, &reply);
     if (result != IT_SUCCESS)
