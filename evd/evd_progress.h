@@ -3,6 +3,7 @@
 #ifndef ITAPI_EVD_EVD_PROGRESS_H
 #define ITAPI_EVD_EVD_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct evd_waiter;
@@ -19,6 +20,13 @@ struct evd_progress_ops {
      * It may return without a reason: the caller looks again.
      */
     int (*wait)(void *context, struct evd_waiter *waiter, uint64_t deadline_ns);
+    /*
+     * The calling thread will sleep elsewhere, until *fd is readable or for another reason, and
+     * has the part of a waiter until lead_end, which does the transport's work, where there is
+     * some. False: another thread has it. Both NULL: nobody can.
+     */
+    bool (*lead_begin)(void *context, int *fd);
+    void (*lead_end)(void *context, bool work);
 };
 
 #endif

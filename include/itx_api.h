@@ -914,6 +914,52 @@ it_status_t itx_ia_set_half_open_share(it_ia_handle_t ia_handle, size_t streams)
  */
 it_status_t itx_ia_set_niceness(it_ia_handle_t ia_handle, int niceness);
 
+/**
+ * Has the calling thread do the work of an IA's thread while it sleeps in a poll, select or epoll
+ * of its own: no other thread needs to be woken for what arrives. The thread sleeps until *fd is
+ * readable, or for any reason of its own, and calls itx_ia_lead_end. In between it makes no other
+ * call on the IA or its objects; other threads may make all calls.
+ *
+ * From the first call on the IA's thread is patient: it reads streams only when no thread of the
+ * program has polled, waited or led for a millisecond, also where EVDs have callbacks or
+ * descriptors. (Without this call it then comes sooner, and in the way of threads that read.)
+ *
+ * @param ia_handle  the Interface Adapter
+ * @param fd         out: a descriptor of the IA to be polled for reading, and for nothing else. It
+ *                   is the same for each call of a process
+ *
+ * @retval IT_SUCCESS               the thread leads, until itx_ia_lead_end
+ * @retval IT_ERR_INVALID_IA        ia_handle does not name an open IA
+ * @retval IT_ERR_FAULT             fd is NULL
+ * @retval IT_ERR_WAITER_LIMIT      another thread leads or waits for events, and does that work
+ * @retval IT_ERR_OP_NOT_SUPPORTED  a device, which needs no such thread; or the calling thread is
+ *                                  the IA's
+ *
+ * Completion: none; the call is synchronous and does not block.
+ * Threads: any thread of the program, no callback.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_lead_begin(it_ia_handle_t ia_handle, int *fd);
+
+/**
+ * Ends what itx_ia_lead_begin has begun. Callbacks of EVDs that become ready by this call run in
+ * the calling thread before it returns; they may do all but free their EVD or detach themselves.
+ *
+ * @param ia_handle  the Interface Adapter
+ * @param work       whether the descriptor was readable: what has arrived is read. IT_FALSE:
+ *                   nothing is looked at
+ *
+ * @retval IT_SUCCESS                done
+ * @retval IT_ERR_INVALID_IA         ia_handle does not name an open IA
+ * @retval IT_ERR_INVALID_EVD_STATE  the calling thread does not lead this IA
+ * @retval IT_ERR_OP_NOT_SUPPORTED   as above
+ *
+ * Completion: none; the call is synchronous and does not block.
+ * Threads: the one that has called itx_ia_lead_begin.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_lead_end(it_ia_handle_t ia_handle, it_boolean_t work);
+
 struct event_base; /* of libevent 2; programs that do not use this call need no libevent */
 
 /**

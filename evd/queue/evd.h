@@ -40,6 +40,7 @@ struct evd_ia {
     _Atomic bool closing; /* set by evd_ia_stop: waiters return IT_ERR_ABORT */
     /* Number of callbacks and descriptors: their consumers rely on the loop to read the streams. */
     _Atomic uint32_t reliant;
+    _Atomic bool patient; /* itx_ia_lead_begin was called: threads of the program read */
     _Atomic uint32_t aggregate_waiters; /* threads in a wait on an AEVD */
     _Atomic uint64_t spin_us;           /* ITX_SPIN_DEFAULT, or the value of itx_ia_set_spin */
     struct base_lock lock;  /* guards what follows and the lists of objects of this IA */

@@ -31,9 +31,29 @@ struct evd_callback *evd_callback_claim_locked(struct evd *evd)
     return evd->callback;
 }
 
+static _Thread_local struct evd_callback_runs *gathered;
+
 void evd_callback_submit(struct evd *evd, struct evd_callback *callback)
 {
-    (void)evd_loop_submit(evd->ia->loop, &callback->task); /* only the claimant submits */
+    if (gathered && gathered->loop == evd->ia->loop)
+        base_list_append(&gathered->list, &callback->task.pending);
+    else
+        (void)evd_loop_submit(evd->ia->loop, &callback->task); /* only the claimant submits */
+}
+
+void evd_callback_gather(struct evd_callback_runs *runs, const struct evd_loop *loop)
+{
+    *runs = (struct evd_callback_runs){.loop = loop};
+    gathered = runs;
+}
+
+void evd_callback_run_gathered(struct evd_callback_runs *runs)
+{
+    struct base_link *link;
+
+    gathered = NULL;
+    while ((link = base_list_take(&runs->list)))
+        evd_callback_run(BASE_LIST_ITEM(link, struct evd_task, pending));
 }
 
 /* ---------------------------------------------------------------- running */

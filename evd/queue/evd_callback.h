@@ -48,6 +48,17 @@ bool evd_callback_is_caller(struct evd *evd);
  */
 bool evd_callback_stop(struct evd *evd);
 
+/*
+ * From now on runs on this loop that the calling thread submits are its own; then it runs them,
+ * with no lock held.
+ */
+struct evd_callback_runs {
+    struct base_list list;
+    const struct evd_loop *loop;
+};
+void evd_callback_gather(struct evd_callback_runs *runs, const struct evd_loop *loop);
+void evd_callback_run_gathered(struct evd_callback_runs *runs);
+
 /* The task of a callback: one run. evd_callback_submit submits it. */
 void evd_callback_run(struct evd_task *task);
 

@@ -64,6 +64,30 @@ static it_status_t freeze(it_ia_handle_t ia, bool twice)
 
 STATUS_CALL(ia_freeze, freeze(v[0].p, v[1].n != 0));
 STATUS_CALL(ia_thaw, itx_ia_thaw(v[0].p));
+/* Not left leading. */
+static it_status_t lead_begin(it_ia_handle_t ia, int *fd, bool twice)
+{
+    it_status_t status;
+    int other;
+
+    if (twice)
+        (void)itx_ia_lead_begin(ia, &other);
+    status = itx_ia_lead_begin(ia, fd);
+    (void)itx_ia_lead_end(ia, IT_FALSE);
+    return status;
+}
+
+static it_status_t lead_end(it_ia_handle_t ia, bool leads)
+{
+    int fd;
+
+    if (leads)
+        (void)itx_ia_lead_begin(ia, &fd);
+    return itx_ia_lead_end(ia, IT_TRUE);
+}
+
+STATUS_CALL(ia_lead_begin, lead_begin(v[0].p, v[1].p, v[2].n != 0));
+STATUS_CALL(ia_lead_end, lead_end(v[0].p, v[1].n != 0));
 STATUS_CALL(ep_claim, itx_ep_claim(v[0].p));
 STATUS_CALL(limit_hold, itx_ep_limit_hold(v[0].p, (uint32_t)v[1].n, v[2].n));
 STATUS_CALL(ep_flush, itx_ep_flush(v[0].p));
@@ -214,6 +238,11 @@ static const struct status_call calls[] = {
     {STATUS_NAMED(itx_ia_freeze, ia_freeze), .params = {STATUS_IA, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("twice", IT_ERR_EVD_BUSY, SET(1, 1)))},
     {STATUS_NAMED(itx_ia_thaw, ia_thaw), .params = {STATUS_IA}},
+    {STATUS_NAMED(itx_ia_lead_begin, ia_lead_begin),
+     .params = {STATUS_IA, STATUS_RESULT, STATUS_NUMBER(0)},
+     .rows = ROWS(ROW("twice", IT_ERR_WAITER_LIMIT, SET(2, 1)))},
+    {STATUS_NAMED(itx_ia_lead_end, ia_lead_end), .params = {STATUS_IA, STATUS_NUMBER(1)},
+     .rows = ROWS(ROW("not begun", IT_ERR_INVALID_EVD_STATE, SET(1, 0)))},
     {STATUS_NAMED(itx_ep_claim, ep_claim), .params = {STATUS_EP(SLOT_EP)}},
     {STATUS_NAMED(itx_ep_limit_hold, limit_hold),
      .params = {STATUS_EP(SLOT_EP), STATUS_NUMBER(0), STATUS_NUMBER(10)},

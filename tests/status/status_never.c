@@ -76,6 +76,8 @@ const struct status_never status_never[] = {
     {"itx_ep_stats", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"itx_ia_freeze", IT_ERR_OP_NOT_SUPPORTED, "takes a callback: data_fork_test"},
     {"itx_ia_freeze", IT_ERR_RESOURCES, "takes a process without memory for a few octets"},
+    {"itx_ia_lead_begin", IT_ERR_OP_NOT_SUPPORTED, "takes a callback: data_lead_test"},
+    {"itx_ia_lead_end", IT_ERR_OP_NOT_SUPPORTED, "takes a callback: data_lead_test"},
     {"itx_ia_thaw", IT_ERR_RESOURCES, "takes a child without descriptors"},
     {"itx_ep_limit_hold", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},
     {"itx_ep_limit_hold", IT_ERR_OP_NOT_SUPPORTED, OFFERED},

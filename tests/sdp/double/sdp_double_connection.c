@@ -256,9 +256,16 @@ void sdp_watch(struct sdp_connection *connection, enum sdp_watch watch_what)
     (void)watch_what;
 }
 
-bool sdp_progress(void)
+__thread bool sdp_leads __attribute__((tls_model("initial-exec")));
+
+int sdp_lead_begin(void)
 {
-    return false;
+    return -1;
+}
+
+void sdp_lead_end(bool readable)
+{
+    (void)readable;
 }
 
 int sdp_error(struct sdp_connection *connection)

@@ -3,6 +3,8 @@
 
 #include "connection/sdp_connection.h"
 
+#include <itx_api.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -104,6 +106,7 @@ static it_status_t read_addresses(it_ia_handle_t ia)
 static it_status_t open_objects(void)
 {
     it_evd_handle_t none = NULL;
+    int fd;
     it_status_t status = it_ia_create(interface_name, 2, 1, &adapter.ia);
 
     if (status != IT_SUCCESS)
@@ -118,6 +121,9 @@ static it_status_t open_objects(void)
                                IT_THRESHOLD_DISABLE, none, &adapter.over_evd, NULL);
     if (status == IT_SUCCESS)
         status = it_evd_callback_attach(adapter.over_evd, on_over, NULL);
+    /* From now on the IA's thread stays out of the way of threads that transfer. */
+    if (status == IT_SUCCESS && !adapter.device && itx_ia_lead_begin(adapter.ia, &fd) == IT_SUCCESS)
+        (void)itx_ia_lead_end(adapter.ia, IT_FALSE);
     if (status != IT_SUCCESS)
         (void)it_ia_free(adapter.ia);
     return status;

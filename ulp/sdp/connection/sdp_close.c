@@ -130,26 +130,3 @@ void sdp_drain(const struct timespec *deadline)
     }
     (void)pthread_mutex_unlock(&sdp_list_lock);
 }
-
-bool sdp_progress(void)
-{
-    static struct sdp_connection *turn; /* with the list's lock: only compared */
-    struct sdp_connection *each;
-    bool worked = false;
-
-    if (pthread_mutex_trylock(&sdp_list_lock) != 0)
-        return false;
-    for (each = sdp_list_first; each && each != turn; each = each->next) {
-    }
-    each = each && each->next ? each->next : sdp_list_first;
-    for (unsigned i = 0; i < 8 && each; i++, each = each->next) {
-        turn = each;
-        if (pthread_mutex_trylock(&each->lock) != 0)
-            continue;
-        if (!each->frozen && !each->lost && sdp_take(each))
-            worked = true;
-        sdp_leave(each);
-    }
-    (void)pthread_mutex_unlock(&sdp_list_lock);
-    return worked;
-}

@@ -90,7 +90,7 @@ int sdp_close(struct sdp_connection *connection, const struct linger *linger);
 /* Has calls of other threads return, with -EBADF: before sdp_close. */
 void sdp_disturb(struct sdp_connection *connection);
 
-/* POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLHUP | POLLERR, of now. Takes what has arrived. */
+/* POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLHUP | POLLERR, of now. */
 unsigned sdp_events(struct sdp_connection *connection);
 
 /* What `changed` is called for. A program that only blocks pays nothing with SDP_WATCH_NOTHING. */
@@ -102,10 +102,13 @@ enum sdp_watch {
 void sdp_watch(struct sdp_connection *connection, enum sdp_watch watch); /* first: EVENTS */
 
 /*
- * Does the work of this process's connections once, without blocking: for a call that is about to
- * sleep in the kernel until a face tells of something. true: there was some.
+ * The calling thread will sleep in a poll of its own, and does the work of all connections if the
+ * descriptor that is returned becomes readable. Below 0: another thread does, or none is needed.
  */
-bool sdp_progress(void);
+int sdp_lead_begin(void);
+/* Whether it was readable: `changed` is called. Nothing, where the thread does not lead. */
+void sdp_lead_end(bool readable);
+extern __thread bool sdp_leads __attribute__((tls_model("initial-exec")));
 
 /* SO_ERROR: reads and clears; errno or 0. */
 int sdp_error(struct sdp_connection *connection);

@@ -19,6 +19,7 @@ void sdp_before_fork(void)
 {
     struct sdp_adapter *adapter = sdp_adapter_opened();
 
+    sdp_lead_end(false);
     (void)pthread_rwlock_wrlock(&sdp_start_lock);
     (void)pthread_mutex_lock(&sdp_list_lock);
     if (!adapter)

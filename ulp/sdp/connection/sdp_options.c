@@ -12,7 +12,9 @@ unsigned sdp_events(struct sdp_connection *connection)
 
     if (error != 0)
         return error == EBADF ? POLLERR | POLLHUP | POLLIN | POLLOUT : 0;
-    (void)sdp_take(connection);
+    /* Otherwise whoever sleeps in a poll reads before it (sdp_lead_begin). */
+    if (sdp_adapter_get()->device)
+        (void)sdp_take(connection);
     sdp_push(connection);
     events = sdp_events_now(connection);
     sdp_leave(connection);

@@ -50,11 +50,11 @@ static int without_wakes(struct epoll_event *events, int count)
     return kept;
 }
 
-/* While a socket of the set may be undecided, in a poll of the set and what those wait for. */
+/* In a poll of the set, of what its undecided sockets wait for, and of what connections do. */
 static int wait_beside(int set, struct epoll_event *events, int count,
                        const struct timespec *deadline, const sigset_t *mask)
 {
-    struct pollfd polls[1 + SDP_WATCHED_MAX] = {{.fd = set, .events = POLLIN}};
+    struct pollfd polls[1 + SDP_WATCHED_MAX + 1] = {{.fd = set, .events = POLLIN}};
     struct sdp_watched watched;
     const struct timespec *until;
     int slept;
@@ -63,7 +63,7 @@ static int wait_beside(int set, struct epoll_event *events, int count,
     sdp_watched_start(&watched, &polls[1]);
     sdp_watched_set(&watched, set);
     until = sdp_watched_until(&watched, deadline);
-    slept = sdp_sleep(polls, 1 + sdp_watched_end(&watched), until, mask);
+    slept = sdp_sleep_leading(polls, 1 + sdp_watched_end(&watched), until, mask);
     result = epoll_wait(set, events, count, 0);
     return result == 0 && slept < 0 ? slept : result < 0 ? -errno : result;
 }
@@ -71,9 +71,7 @@ static int wait_beside(int set, struct epoll_event *events, int count,
 static int wait_once(int set, struct epoll_event *events, int count,
                      const struct timespec *deadline, const sigset_t *mask)
 {
-    if (sdp_socket_count(SDP_CONVERTED) > 0)
-        (void)sdp_progress();
-    if (sdp_socket_count(SDP_UNDECIDED) > 0)
+    if (sdp_socket_count(SDP_UNDECIDED) > 0 || sdp_socket_count(SDP_CONVERTED) > 0)
         return wait_beside(set, events, count, deadline, mask);
     return sdp_sleep_epoll(set, events, count, deadline, mask);
 }

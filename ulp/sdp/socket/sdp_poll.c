@@ -99,7 +99,8 @@ static int one_round(struct round *round, const struct timespec *deadline, const
         return round->ready;
     until = sdp_watched_until(&round->others, round->ready ? &over : deadline);
     all = round->count + sdp_watched_end(&round->others);
-    result = sdp_sleep(round->polls, all, until, mask);
+    result = round->faces > 0 ? sdp_sleep_leading(round->polls, all, until, mask)
+                              : sdp_sleep(round->polls, all, until, mask);
     if (result < 0)
         return result;
     result = 0;
@@ -157,9 +158,9 @@ static bool is_ours(const struct pollfd *polls, nfds_t count)
 int sdp_wait_poll(struct pollfd *polls, nfds_t count, const struct timespec *deadline,
                   const sigset_t *mask)
 {
-    struct pollfd on_stack[ON_STACK + SDP_WATCHED_MAX];
+    struct pollfd on_stack[ON_STACK + SDP_WATCHED_MAX + 1];
     struct pollfd *copy = on_stack;
-    size_t size = (count + SDP_WATCHED_MAX) * sizeof(*copy);
+    size_t size = (count + SDP_WATCHED_MAX + 1) * sizeof(*copy);
     int result;
 
     if (!is_ours(polls, count))

@@ -78,6 +78,20 @@ int sdp_sleep(struct pollfd *polls, nfds_t count, const struct timespec *deadlin
     return result;
 }
 
+int sdp_sleep_leading(struct pollfd *polls, nfds_t count, const struct timespec *deadline,
+                      const sigset_t *mask)
+{
+    int fd = sdp_lead_begin();
+    int result;
+
+    if (fd < 0)
+        return sdp_sleep(polls, count, deadline, mask);
+    polls[count] = (struct pollfd){.fd = fd, .events = POLLIN};
+    result = sdp_sleep(polls, count + 1, deadline, mask);
+    sdp_lead_end(result > 0 && polls[count].revents != 0);
+    return result;
+}
+
 /* Rounded up, so that nobody wakes too early. */
 static int milliseconds_left(const struct timespec *deadline)
 {
@@ -109,6 +123,7 @@ int sdp_sleep_epoll(int set, struct epoll_event *events, int count, const struct
 
 static _Atomic int kick_fd = -1;
 static atomic_uint sleepers;
+static atomic_bool kicked; /* it may be readable */
 
 int sdp_kick_fd(void)
 {
@@ -137,7 +152,7 @@ void sdp_kick_end(void)
     int fd = atomic_load(&kick_fd);
     uint64_t count;
 
-    if (atomic_fetch_sub(&sleepers, 1) == 1 && fd >= 0)
+    if (atomic_fetch_sub(&sleepers, 1) == 1 && fd >= 0 && atomic_exchange(&kicked, false))
         (void)!read(fd, &count, sizeof(count));
 }
 
@@ -146,8 +161,10 @@ void sdp_kick(void)
     int fd = atomic_load(&kick_fd);
     uint64_t one = 1;
 
-    if (fd >= 0 && atomic_load(&sleepers) > 0)
+    if (fd >= 0 && atomic_load(&sleepers) > 0) {
         (void)!write(fd, &one, sizeof(one));
+        atomic_store(&kicked, true);
+    }
 }
 
 /* The parent's is not the child's: a new one is made when it is needed. */

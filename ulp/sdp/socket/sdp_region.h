@@ -7,6 +7,8 @@
 #ifndef ITAPI_ULP_SDP_SOCKET_SDP_REGION_H
 #define ITAPI_ULP_SDP_SOCKET_SDP_REGION_H
 
+#include "connection/sdp_connection.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -32,6 +34,9 @@ extern void (*sdp_run_deferred)(void);
 
 static inline void sdp_region_enter(void)
 {
+    /* A handler that came upon a sleep, or has jumped out of it. */
+    if (sdp_leads)
+        sdp_lead_end(false);
     sdp_thread.depth++;
     atomic_signal_fence(memory_order_seq_cst);
 }
@@ -49,6 +54,13 @@ static inline void sdp_region_leave(void)
  */
 int sdp_sleep(struct pollfd *polls, nfds_t count, const struct timespec *deadline,
               const sigset_t *mask);
+
+/*
+ * The same, and the thread reads for all connections meanwhile, if no other one does: there is room
+ * for one more behind `count`.
+ */
+int sdp_sleep_leading(struct pollfd *polls, nfds_t count, const struct timespec *deadline,
+                      const sigset_t *mask);
 
 int sdp_sleep_epoll(int set, struct epoll_event *events, int count, const struct timespec *deadline,
                     const sigset_t *mask);

@@ -128,8 +128,10 @@ it_status_t uiw_fork_freeze(struct ual_ia *ia)
     base_lock_drop(&ia->evd.lock);
     if (!words)
         return IT_ERR_RESOURCES;
-    while (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER))
+    while (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER)) {
+        uiw_lead_abroad_call_home(progress);
         sched_yield();
+    }
     uiw_detach_end_all(progress);
     progress->active_count = 0;
     suspended = fork_suspend_all(ia, words);

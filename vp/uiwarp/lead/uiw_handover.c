@@ -102,7 +102,8 @@ static void handover_tick(void *argument)
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
     /* Callbacks and descriptors must not depend on a consumer that comes by now and then. */
     if (!leads && (stints == progress->stints_seen ||
-                   atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0)) {
+                   (atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0 &&
+                    !atomic_load_explicit(&ia->evd.patient, memory_order_relaxed)))) {
         handover_watch(ia);
         return;
     }

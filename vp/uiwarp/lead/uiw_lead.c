@@ -209,6 +209,8 @@ const struct evd_progress_ops uiw_lead_ops = {
     .poll = lead_poll,
     .flush = uiw_sweep_deferred,
     .wait = lead_wait,
+    .lead_begin = uiw_lead_abroad_begin,
+    .lead_end = uiw_lead_abroad_end,
 };
 
 /* ---------------------------------------------------------------- open and close */

@@ -97,6 +97,13 @@ void uiw_handover_at_once(struct ual_ia *ia);
 
 void uiw_stay_here(struct ual_ep *ual, uint64_t heard, enum uiw_stay_order order);
 
+/* ---- uiw_lead_abroad.c: a consumer leads that sleeps in a poll of its own ---- */
+
+bool uiw_lead_abroad_begin(void *ia, int *fd);
+void uiw_lead_abroad_end(void *ia, bool work);
+/* If there is one it wakes up, and leaves. */
+void uiw_lead_abroad_call_home(struct uiw_progress *progress);
+
 /* ---- uiw_lead.c: a consumer leads; opening and closing ---- */
 
 bool uiw_lead_open(struct ual_ia *ia); /* starts the watch; the loop runs */

@@ -55,6 +55,7 @@ struct uiw_progress {
     _Atomic int leader;       /* enum uiw_leader */
     _Atomic uint32_t stints;  /* times a consumer has led: tells the loop that one is busy */
     _Atomic bool asleep;      /* the leader is, or is about to be, in epoll_wait */
+    _Atomic bool abroad;      /* and that in one of the program: uiw_lead_abroad.c */
     _Atomic uint32_t rounds;  /* +1 whenever the leader holds no EP: see uiw_leader_quiesce */
     _Atomic uint32_t purge;   /* +1: what the leader remembers may name an EP that goes away */
     _Atomic bool look;        /* by the loop, once a millisecond: ask epoll in the next round */

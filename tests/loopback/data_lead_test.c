@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* itx_ia_lead_begin, itx_ia_lead_end: a thread in a poll of its own does the work of an IA. */
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "support/it_fixture.h"
+
+#define ROUNDS 200u
+
+static struct {
+    struct fx_pair pair;
+    struct fx_buf a, b;
+} bed;
+
+static void bed_open(void)
+{
+    fx_pair_open(&bed.pair);
+    bed.a = fx_node_buf(&bed.pair.a, 64);
+    bed.b = fx_node_buf(&bed.pair.b, 64);
+}
+
+static void bed_close(void)
+{
+    fx_pair_close(&bed.pair);
+    check_done();
+}
+
+/* The IA's thread may lead just now. */
+static int begin(void)
+{
+    int fd = -1;
+
+    FX_WAIT_WHILE(itx_ia_lead_begin(bed.pair.b.ia, &fd) == IT_ERR_WAITER_LIMIT, "the lead");
+    CHECK(fd >= 0);
+    return fd;
+}
+
+static void end(it_boolean_t work)
+{
+    CHECK_OK(itx_ia_lead_end(bed.pair.b.ia, work));
+}
+
+static void await_readable(int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+    CHECK_EQ(1, poll(&poll_fd, 1, -1));
+}
+
+static void send_one(void)
+{
+    fx_send(bed.pair.a_ep, &bed.a, 0, 8, 1, FX_SIGNAL);
+    fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_SUCCESS);
+}
+
+/* ---- Callbacks ------------------------------------------------------------------------------ */
+
+struct call {
+    atomic_uint count;
+    pthread_t thread;
+    it_status_t answer;
+};
+
+static void note(it_evd_handle_t evd, void *argument)
+{
+    struct call *call = argument;
+    it_event_t event;
+
+    CHECK_OK(it_evd_dequeue(evd, &event));
+    call->thread = pthread_self();
+    call->answer = itx_ia_lead_end(bed.pair.b.ia, IT_TRUE);
+    atomic_fetch_add(&call->count, 1);
+}
+
+Test(data_lead, a_callback_runs_in_the_thread_that_leads, .init = bed_open, .fini = bed_close)
+{
+    struct call call = {.count = 0};
+
+    CHECK_OK(it_evd_callback_attach(bed.pair.b.recv_evd, note, &call));
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        int fd;
+
+        fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
+        fd = begin();
+        send_one();
+        await_readable(fd);
+        end(IT_TRUE);
+        CHECK_EQ(i + 1, atomic_load(&call.count));
+        CHECK(pthread_equal(pthread_self(), call.thread));
+        CHECK_EQ(IT_ERR_INVALID_EVD_STATE, call.answer);
+    }
+    CHECK_OK(it_evd_callback_detach(bed.pair.b.recv_evd));
+}
+
+/* The IA's thread goes on with it, and is not to lead. */
+static void ask(it_evd_handle_t evd, void *argument)
+{
+    struct call *call = argument;
+    it_event_t event;
+    int fd;
+
+    CHECK_OK(it_evd_dequeue(evd, &event));
+    call->answer = itx_ia_lead_begin(bed.pair.b.ia, &fd);
+    atomic_fetch_add(&call->count, 1);
+}
+
+Test(data_lead, without_a_leader_the_ia_s_thread_reads, .init = bed_open, .fini = bed_close)
+{
+    struct call call = {.count = 0};
+
+    CHECK_OK(it_evd_callback_attach(bed.pair.b.recv_evd, ask, &call));
+    (void)begin();
+    end(IT_FALSE);
+    fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
+    send_one();
+    FX_WAIT_WHILE(atomic_load(&call.count) == 0, "the callback");
+    CHECK_EQ(IT_ERR_OP_NOT_SUPPORTED, call.answer);
+    CHECK_OK(it_evd_callback_detach(bed.pair.b.recv_evd));
+}
+
+/* ---- Others --------------------------------------------------------------------------------- */
+
+static void *waits(void *argument)
+{
+    int *id = argument;
+    int fd;
+
+    CHECK_STATUS(IT_ERR_WAITER_LIMIT, itx_ia_lead_begin(bed.pair.b.ia, &fd));
+    atomic_store((_Atomic int *)id, fx_thread_id());
+    (void)fx_wait(bed.pair.b.recv_evd);
+    return NULL;
+}
+
+Test(data_lead, one_thread_leads_and_works_for_others, .init = bed_open, .fini = bed_close)
+{
+    pthread_t thread;
+    _Atomic int id = 0;
+    int fd = begin();
+
+    fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
+    CHECK_EQ(0, pthread_create(&thread, NULL, waits, &id));
+    FX_WAIT_WHILE(atomic_load(&id) == 0, "the other thread");
+    fx_thread_sleeps(id);
+    send_one();
+    await_readable(fd);
+    end(IT_TRUE); /* it was read here, or by the other thread from now on */
+    CHECK_EQ(0, pthread_join(thread, NULL));
+}
+
+static void *sleeps(void *argument)
+{
+    atomic_int *id = argument;
+    int fd = begin();
+
+    atomic_store(id, fx_thread_id());
+    await_readable(fd);
+    end(IT_TRUE);
+    return NULL;
+}
+
+Test(data_lead, a_freeze_calls_the_leader_home, .init = bed_open, .fini = bed_close)
+{
+    pthread_t thread;
+    atomic_int id = 0;
+
+    CHECK_EQ(0, pthread_create(&thread, NULL, sleeps, &id));
+    FX_WAIT_WHILE(atomic_load(&id) == 0, "the other thread");
+    fx_thread_sleeps(atomic_load(&id));
+    CHECK_OK(itx_ia_freeze(bed.pair.b.ia));
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    CHECK_OK(itx_ia_thaw(bed.pair.b.ia));
+    CHECK_OK(itx_ep_claim(bed.pair.b_ep));
+    fx_pair_ping(&bed.pair);
+}
