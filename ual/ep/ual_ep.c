@@ -37,7 +37,7 @@ it_status_t it_ep_free(it_ep_handle_t ep_handle)
                               __func__, ep_handle);
 }
 
-/* Looks at the state again, with the EP locked. */
+/* The provider checks the state again, with the EP locked. */
 static it_status_t ual_ep_reset(struct ual_ep *ep)
 {
     return base_refuse(ual_ia_of(&ep->object)->provider->ep_reset(ep), "it_ep_reset",

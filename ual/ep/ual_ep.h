@@ -8,12 +8,17 @@
 
 void ual_srq_destroy(struct base_object *object);
 
-/* All but ual_object_end: the object stays for what still names it. */
+/*
+ * Does everything but ual_object_end: the object's memory stays for windows that still refer to it.
+ */
 void ual_ep_stop(struct ual_ep *ep);
 
 /* ---------------------------------------------------------------- ual_ep_attr.c */
 
-/* The attributes of an RC endpoint, S-RQ and privileged operations aside: what modify may name. */
+/*
+ * All attributes of an RC endpoint, except watermarks and privileged operations: it_ep_modify may
+ * name them.
+ */
 #define UAL_EP_ATTR_ALL                                                                            \
     ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_REQ_DTO |                       \
      (unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                     \
@@ -33,27 +38,27 @@ void ual_ep_stop(struct ual_ep *ep);
     ((unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 
 /*
- * Copies the attributes that the mask selects, of UD endpoints those that both kinds have. Each is
- * written as a whole: posting threads read limits without the lock.
+ * Copies the attributes that the mask selects; for a UD endpoint only those that both kinds of EP
+ * have. Each is written in one store, since posting threads read limits without the lock.
  */
 void ual_ep_attr_copy(unsigned mask, bool datagrams, const it_ep_attributes_t *from,
                       it_ep_attributes_t *to);
 
 /*
- * For the call of that name: the attributes that the mask selects against the limits, but for
- * watermarks. The mask for a UD endpoint selects of UAL_EP_ATTR_UD.
+ * Checks the attributes that the mask selects, except watermarks, against the limits. call: the
+ * name of the API call, for the log. For a UD endpoint the mask is a subset of UAL_EP_ATTR_UD.
  */
 it_status_t ual_ep_attr_check(const char *call, unsigned mask, const it_ep_attributes_t *attr,
                               const struct vp_attributes *attributes);
 
-/* The same for the watermarks of an EP that draws from the S-RQ. */
+/* The same for the watermarks of an EP that uses an S-RQ. */
 it_status_t ual_ep_attr_check_watermarks(const char *call, unsigned mask, struct ual_srq *srq,
                                          const it_rc_only_attributes_t *rc,
                                          const struct vp_attributes *attributes);
 
 /*
- * Posts on the EP go straight to the provider, or get all checks first: ual_ep_entries. The limits
- * do not change during the call.
+ * Lets posts on the EP go straight to the provider if it allows that; otherwise through all checks
+ * (ual_ep_entries). The limits do not change during the call.
  */
 void ual_ep_set_entries(struct ual_ep *ep);
 

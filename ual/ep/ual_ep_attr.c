@@ -3,13 +3,13 @@
 
 #include "ual/post/ual_post.h"
 
-/* A member of it_ep_attributes_t, which has 4 or 8 octets, and the limit that its IA sets. */
+/* A member of it_ep_attributes_t, of 4 or 8 octets, and the limit that its IA sets. */
 struct ual_ep_member {
     unsigned bit; /* of it_ep_param_mask_t */
     const char *name;
     size_t offset, size;
-    size_t limit, limit_size; /* in vp_attributes; of no octets: it has no limit */
-    it_status_t status;       /* above the limit */
+    size_t limit, limit_size; /* in vp_attributes; size 0: no limit */
+    it_status_t status;       /* returned above the limit */
 };
 
 #define UAL_SIZE_OF(type, member) sizeof(((type *)0)->member)
@@ -21,7 +21,7 @@ struct ual_ep_member {
 #define UAL_QUEUE(bit, member) UAL_PLAIN(bit, "attr->" #member, member)
 #define UAL_RC(bit, member)    UAL_PLAIN(bit, "rc->" #member, srv.rc.member)
 
-/* In the order in which they are checked. */
+/* In the order of the checks. */
 static const struct ual_ep_member ual_ep_members[] = {
     {UAL_QUEUE(IT_EP_PARAM_MAX_PAYLOAD, max_dto_payload_size),
      UAL_LIMIT(max_message, IT_ERR_PAYLOAD_SIZE)},
@@ -138,7 +138,10 @@ void ual_ep_set_entries(struct ual_ep *ep)
 {
     base_object_set_entries(&ep->object,
                             ual_ep_has_usual_posts(ep) ? ep->ops->entries : &ual_ep_entries);
-    /* An IA that has just failed has passed by the EP, or is seen here. */
+    /*
+     * An IA may fail at the same time. Either its failing thread sees the new table and replaces
+     * it, or the flag is seen here.
+     */
     if (atomic_load(&ual_ia_of(&ep->object)->evd.failed))
         base_object_set_entries(&ep->object, &ual_ep_entries);
 }

@@ -6,15 +6,15 @@
 #define UAL_EP_FLAGS ((unsigned)IT_EP_REUSEADDR | (unsigned)IT_EP_SRQ)
 
 struct ual_ep_spec {
-    const char *call; /* that makes the EP */
+    const char *call; /* the API call that creates the EP */
     struct ual_pz *pz;
     struct evd *request_evd;
     struct evd *recv_evd;
-    struct evd *connect_evd; /* NULL: an EP of datagrams */
+    struct evd *connect_evd; /* NULL: a UD endpoint */
     struct ual_srq *srq;     /* NULL: none */
     it_ep_rc_creation_flags_t flags;
     bool datagrams;
-    size_t spigot_id; /* with .datagrams */
+    size_t spigot_id; /* valid if datagrams */
 };
 
 static it_status_t ual_ep_find_evd(const struct ual_ep_spec *spec, it_evd_handle_t sevd_handle,
@@ -77,14 +77,14 @@ static it_status_t ual_ep_check_evds(const struct ual_ep_spec *spec)
     return IT_SUCCESS;
 }
 
-/* Limits and features before the state of the EVDs. */
+/* Checks limits and features before the state of the EVDs. */
 static it_status_t ual_ep_check(const struct ual_ep_spec *spec, const it_ep_attributes_t *attr,
                                 const struct vp_attributes *attributes)
 {
     unsigned checked = UAL_EP_ATTR_ALL;
     it_status_t status;
 
-    if (spec->srq) /* the receives are those of the S-RQ: what is said here is ignored */
+    if (spec->srq) /* receives are those of the S-RQ: the EP's own limits are ignored */
         checked &= ~((unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_SEG);
     status = ual_ep_attr_check(spec->call, checked, attr, attributes);
     if (status == IT_SUCCESS && spec->srq)
@@ -97,7 +97,7 @@ static it_status_t ual_ep_check(const struct ual_ep_spec *spec, const it_ep_attr
     return ual_ep_check_evds(spec);
 }
 
-/* Each fails when the parent is just being freed. */
+/* Holds PZ, EVDs and S-RQ. Fails when one of them is being freed. */
 static it_status_t ual_ep_hold_parents(const struct ual_ep_spec *spec)
 {
     it_status_t status;
@@ -141,7 +141,7 @@ static void ual_ep_release_parents(const struct ual_ep_spec *spec)
     base_object_release(&spec->pz->object);
 }
 
-/* A query does not show what is ignored. */
+/* Clears the attributes that are ignored, so that a query does not show them. */
 static void ual_ep_clear_ignored(struct ual_ep *ep)
 {
     if (ep->datagrams)

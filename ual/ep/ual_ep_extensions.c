@@ -10,7 +10,9 @@ static it_status_t ual_ep_answer(const char *call, const struct ual_ep *ep, it_s
                        ual_ep_state_name(ep), ual_ia_of(&ep->object)->provider->name);
 }
 
-/* An EP of connections, and the caller's struct by this name. */
+/*
+ * Checks that the handle is an EP of connections, and the caller's struct, called name in the log.
+ */
 static it_status_t ual_ep_begin(const char *call, it_ep_handle_t ep_handle, const char *name,
                                 const void *callers, size_t smallest)
 {
@@ -30,7 +32,7 @@ static const struct vp_provider *ual_ep_provider(const struct ual_ep *ep)
 
 #define UAL_RTR_TYPES (ITX_RTR_SEND | ITX_RTR_WRITE | ITX_RTR_READ)
 
-/* The first versions. */
+/* Sizes of the first versions of the structs. */
 #define UAL_MPA_PARAMS_MIN UAL_SIZE_UP_TO(struct itx_mpa_params, request_markers)
 #define UAL_MPA_INFO_MIN   UAL_SIZE_UP_TO(struct itx_mpa_info, max_ulpdu)
 
@@ -63,7 +65,7 @@ it_status_t itx_ep_set_mpa_params(it_ep_handle_t ep_handle, const struct itx_mpa
         return status;
     if (ual_ep_state(ep) != IT_EP_STATE_UNCONNECTED)
         return ual_ep_refuse_state(__func__, ep);
-    /* The state is looked at again, with the EP locked. */
+    /* ep_set_mpa checks the state again, with the EP locked. */
     return ual_ep_answer(__func__, ep, ual_ep_provider(ep)->ep_set_mpa(ep, &own));
 }
 

@@ -17,18 +17,18 @@
     ((unsigned)IT_EP_PARAM_RDMA_RD_ENABLE | (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE |                 \
      (unsigned)IT_EP_PARAM_ATOMICS_ENABLE)
 #define UAL_EP_DEPTHS ((unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO)
-/* Of the EP's own receive queue. */
+/* Attributes of the EP's own receive queue. */
 #define UAL_EP_RECEIVES ((unsigned)IT_EP_PARAM_MAX_RECV_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_SEG)
 
-/* The attributes that may change, by state; in states not named: none. */
+/* The attributes that may change in each state; none in a state that is not named. */
 static const unsigned ual_ep_modifiable[] = {
     [IT_EP_STATE_UNCONNECTED] = UAL_EP_ATTR_ALL,
     [IT_EP_STATE_ACTIVE2_CONNECTION_PENDING] = UAL_EP_IN_A2,
     [IT_EP_STATE_CONNECTED] = UAL_EP_IN_C,
-    [IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ] = 0, /* the last */
+    [IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ] = 0, /* makes the array as long as there are states */
 };
 
-/* Of the attributes of a UD endpoint that never change. */
+/* The attributes of a UD endpoint that never change. */
 #define UAL_EP_UD_NEVER                                                                            \
     ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                      \
      (unsigned)IT_EP_PARAM_MAX_RECV_SEG)
@@ -44,7 +44,7 @@ static it_status_t ual_ep_check_mask(const struct ual_ep *ep, unsigned mask)
     return IT_SUCCESS;
 }
 
-/* With an S-RQ the EP has no receives of its own. */
+/* An EP with an S-RQ has no receive queue of its own. */
 static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
                                          const it_ep_attributes_t *attr,
                                          const struct vp_attributes *attributes)
@@ -59,7 +59,8 @@ static it_status_t ual_ep_check_receives(const struct ual_ep *ep, unsigned mask,
 }
 
 /*
- * Refuses changes that no EP of this IA can make. The provider tells a higher ORD from a lower one.
+ * Refuses changes that no EP of this IA can make. Whether ORD may grow is left to the provider,
+ * which compares it with the present value.
  */
 static it_status_t ual_ep_check_features(unsigned mask, const struct vp_attributes *attributes)
 {

@@ -14,7 +14,7 @@
      (unsigned)IT_EP_PARAM_MAX_ORD | (unsigned)IT_EP_PARAM_SRQ |                                   \
      (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK | (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK)
 
-/* Values that are constant while the endpoint lives. */
+/* Copies values that are constant while the endpoint lives. */
 static void ual_ep_read_fixed(struct ual_ep *ep, unsigned members, it_ep_param_t *params)
 {
     if (members & IT_EP_PARAM_IA)

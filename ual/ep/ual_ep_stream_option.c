@@ -6,7 +6,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-/* Options that change nothing of how a provider reads and writes. */
+/* Options that do not affect how a provider reads and writes the stream. */
 static bool option_is_settable(int level, int option)
 {
     static const struct {

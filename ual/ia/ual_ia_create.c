@@ -32,11 +32,11 @@ static it_status_t ual_ia_start_loop(struct ual_ia *ia)
 {
     char thread_name[UAL_THREAD_NAME_SIZE];
 
-    (void)snprintf(thread_name, sizeof(thread_name), "itapi:%.9s", ia->name); /* may be cut */
+    (void)snprintf(thread_name, sizeof(thread_name), "itapi:%.9s", ia->name); /* may be truncated */
     return evd_loop_start(&ia->evd.loop, thread_name);
 }
 
-/* Functions for each feature that the IA announces must be there. */
+/* Checks that the provider has the functions of each feature that the IA announces. */
 static it_status_t ual_ia_check_features(struct ual_ia *ia)
 {
     const struct vp_provider *provider = ia->provider;
@@ -127,7 +127,7 @@ err_put:
 
 /* ---------------------------------------------------------------- it_ia_free */
 
-/* The newest of them, or NULL. */
+/* Returns the newest object of that type, or NULL. */
 static struct base_object *ual_ia_pick(struct ual_ia *ia, it_handle_type_enum_t type)
 {
     struct base_object *object;
@@ -144,13 +144,19 @@ static void ual_ia_destroy_all(struct ual_ia *ia, it_handle_type_enum_t type,
     struct base_object *object;
 
     while ((object = ual_ia_pick(ia, type)) != NULL) {
-        /* A request that races is wrong use; the children of the object are gone already. */
+        /*
+         * This fails only if the program frees an object while it frees the IA, which is wrong use:
+         * the object's children are gone already.
+         */
         (void)base_object_claim_free(object);
         destroy(object);
     }
 }
 
-/* EPs use RMRs and narrow RMRs hold EPs: all EPs stop, the RMRs go, then the memory of the EPs. */
+/*
+ * EPs use RMRs, and narrow RMRs hold EPs. So all EPs stop first, then the RMRs go, then the memory
+ * of the EPs.
+ */
 static void ual_ia_destroy_eps_and_rmrs(struct ual_ia *ia)
 {
     struct base_list stopped = {NULL, NULL};
@@ -182,7 +188,7 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     base_object_unpublish(&ia->evd.object);
     ual_stats_leave(ia);
     evd_ia_stop(&ia->evd);
-    /* First what brings new work in, then users before what they use. */
+    /* First stop the sources of new work, then destroy users before what they use. */
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LISTEN, ual_listen_destroy);
     ual_request_refuse_all(ia);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_UD_SVC_REQ, ual_ud_service_destroy);
@@ -191,7 +197,7 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_LMR, ual_lmr_destroy);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_ADDR, ual_address_destroy);
     ual_ia_destroy_all(ia, IT_HANDLE_TYPE_PZ, ual_pz_destroy);
-    evd_ia_free_all(&ia->evd); /* blocked waiters have returned when this ends */
+    evd_ia_free_all(&ia->evd); /* waits until blocked waiters have returned */
     ia->provider->ia_close(ia);
     evd_loop_stop(ia->evd.loop);
     base_log(BASE_LOG_INFO, "ia %p: %s closed", (void *)ia, ia->name);

@@ -7,7 +7,7 @@
 #define UAL_API_MAJOR 2
 #define UAL_API_MINOR 1
 
-/* This layer tells the attributes by which it decides, whatever the provider wrote. */
+/* Sets the attributes by which this layer decides, whatever the provider has written. */
 static void ual_ia_tell_attributes(const struct vp_attributes *attributes, it_ia_info_t *info)
 {
     info->transport_type = attributes->transport_type;

@@ -22,9 +22,9 @@ struct ual_lmr_spec {
     it_mem_priv_t privs;
     it_lmr_flag_t flags;
     uint32_t shared_id;
-    const it_iobl_t *iobl;      /* 2.1: NULL in the ordinary case */
+    const it_iobl_t *iobl;      /* 2.1 only; usually NULL */
     bool tells_no_addr;         /* 2.1: IT_NO_ADDR has a status of its own */
-    const it_rdma_addr_t *base; /* where peers find the first octet; NULL: by the mode */
+    const it_rdma_addr_t *base; /* address of the first octet for peers; NULL: as addr_mode says */
 };
 
 /* ---------------------------------------------------------------- create */
@@ -57,7 +57,10 @@ it_status_t ual_lmr_check_memory(const char *call, const void *addr, it_length_t
                        (unsigned long long)length, (unsigned)privs);
 }
 
-/* No Interface of this library is privileged: a list is refused one way or the other. */
+/*
+ * No Interface of this library is privileged, so a list of I/O addresses is always refused; the
+ * status depends on what is wrong with it.
+ */
 static it_status_t ual_lmr_refuse_iobl(const char *call, const it_iobl_t *iobl)
 {
     bool variable = iobl->iobl_type == IT_IOBL_VE_PAGE_LIST;

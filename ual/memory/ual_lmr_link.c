@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Regions whose memory, a list of I/O addresses, is attached later, and the mapping of memory for
- * I/O addresses. These are for privileged programs, and a program in user space is none: what is
- * asked for is checked, then refused. As no region is ever made for linking, none can be named to
- * it_lmr_link and it_lmr_unlink.
+ * Regions whose memory, a list of I/O addresses, is attached later, and the mapping of memory to
+ * I/O addresses. Both are for privileged programs only, and a program in user space is none: the
+ * calls check their arguments and then refuse. No region can be created for linking, so it_lmr_link
+ * and it_lmr_unlink never get a valid one.
  */
 #include "ual/memory/ual_memory.h"
 #include "ual/object/ual.h"

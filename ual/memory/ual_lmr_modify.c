@@ -6,7 +6,7 @@
 #define UAL_LMR_MODIFIABLE                                                                         \
     ((unsigned)IT_LMR_PARAM_PZ | (unsigned)IT_LMR_PARAM_MEM_PRIV | (unsigned)ITX_LMR_KEEP_KEY)
 
-/* The new values of the LMR; the PZ is held once it is clear that there is one. */
+/* The new values of the LMR. The PZ is held once it is known to be live. */
 struct ual_lmr_change {
     struct ual_pz *pz;
     it_mem_priv_t privs;
@@ -36,7 +36,7 @@ static it_status_t ual_lmr_check_change(const struct ual_lmr *lmr, unsigned mask
     return status;
 }
 
-/* The LMR is claimed: no RMR is linked to it, nor can be until it is unclaimed. */
+/* Called with the LMR claimed: no RMR is linked to it, nor can be until it is unclaimed. */
 static it_status_t ual_lmr_change_locked(struct ual_lmr *lmr, const struct ual_lmr_change *change)
 {
     const struct vp_provider *provider = ual_ia_of(&lmr->object)->provider;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * it_lmr_flush_to_mem and it_lmr_refresh_from_mem. Memory is coherent for every provider in user
- * space: what remains to be done is a barrier.
+ * space, so a barrier is all that is needed.
  */
 #include "ual/object/ual.h"
 
-/* No operation has anywhere near as many segments: a count beyond is a mistake. */
+/* A higher count is a mistake: no operation has anywhere near as many segments. */
 #define UAL_LMR_SYNC_MAX 65536u
 
 static it_status_t ual_lmr_check_segment(const char *call, const it_lmr_triplet_t *segment)
@@ -19,7 +19,7 @@ static it_status_t ual_lmr_check_segment(const char *call, const it_lmr_triplet_
         return IT_ERR_IA_CATASTROPHE;
     offset = lmr->addr_mode == IT_ADDR_MODE_RELATIVE
                  ? segment->addr.rel
-                 : (uintptr_t)segment->addr.abs - (uintptr_t)lmr->addr; /* below: huge */
+                 : (uintptr_t)segment->addr.abs - (uintptr_t)lmr->addr; /* below the region: huge */
     if (offset > lmr->length || segment->length > lmr->length - offset)
         return base_refuse(IT_ERR_RANGE, call, "segment->length %llu at %#llx of %llu",
                            (unsigned long long)segment->length, (unsigned long long)offset,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * /proc/self/maps lists the mappings in ascending order, a line each: "start-end rwxp ...". The
- * kernel hands it out in pieces, and other threads may map at the same time: a mapping may show up
- * twice, grown, but none is left out that was there all the time.
+ * /proc/self/maps lists the mappings in ascending order, one per line: "start-end rwxp ...". The
+ * kernel hands it out in pieces, and other threads may map memory at the same time. So a mapping
+ * may appear twice, the second time larger, but every mapping that exists throughout appears.
  */
 #include "ual/memory/ual_memory.h"
 
@@ -14,7 +14,7 @@
 
 struct ual_maps {
     int fd;
-    size_t used, length; /* of buffer */
+    size_t used, length; /* both of buffer */
     char buffer[UAL_MAPS_BUFFER];
 };
 
@@ -23,7 +23,7 @@ struct ual_mapping {
     bool readable, writable;
 };
 
-/* The next character, or -1 at the end. */
+/* Returns the next character, or -1 at the end. */
 static int ual_maps_next(struct ual_maps *maps)
 {
     ssize_t count;
@@ -40,7 +40,7 @@ static int ual_maps_next(struct ual_maps *maps)
     return (unsigned char)maps->buffer[maps->used++];
 }
 
-/* Reads a hexadecimal number and the character behind it, which has to be `end`. */
+/* Reads a hexadecimal number and the character after it, which must be end. */
 static bool ual_maps_number(struct ual_maps *maps, char end, uintptr_t *number)
 {
     *number = 0;
@@ -75,7 +75,7 @@ static bool ual_maps_line(struct ual_maps *maps, struct ual_mapping *mapping)
     return true;
 }
 
-/* Walks the mappings until all of [start, last] is found or a gap shows. */
+/* Walks the mappings until all of [start, last] is found or there is a gap. */
 static it_status_t ual_maps_walk(struct ual_maps *maps, uintptr_t start, uintptr_t last, bool reads,
                                  bool writes)
 {
@@ -90,7 +90,7 @@ static it_status_t ual_maps_walk(struct ual_maps *maps, uintptr_t start, uintptr
         allowed = allowed && (mapping.readable || !reads) && (mapping.writable || !writes);
         if (last < mapping.end)
             return allowed ? IT_SUCCESS : IT_ERR_ACCESS;
-        start = mapping.end; /* what is still to be found */
+        start = mapping.end; /* the rest to find begins here */
     }
     return IT_ERR_FAULT;
 }
@@ -107,8 +107,8 @@ it_status_t ual_mem_range_check(uintptr_t start, uint64_t length, bool reads, bo
     maps.used = maps.length = 0;
     maps.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     if (maps.fd < 0)
-        return IT_SUCCESS; /* cannot tell: faults would then show when the memory is used */
+        return IT_SUCCESS; /* cannot find out: use of bad memory will fault */
     status = ual_maps_walk(&maps, start, start + (uintptr_t)(length - 1), reads, writes);
-    (void)close(maps.fd); /* only read: nothing can be lost */
+    (void)close(maps.fd); /* was only read: no error matters */
     return status;
 }

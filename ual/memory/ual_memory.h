@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PZs, LMRs and RMRs, between the calls on them. */
+/* What the calls on PZs, LMRs and RMRs share. */
 #ifndef ITAPI_UAL_MEMORY_UAL_MEMORY_H
 #define ITAPI_UAL_MEMORY_UAL_MEMORY_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Each is claimed (base_object_claim_free) before. In any state; nothing is reported. */
+/* The caller has claimed the object (base_object_claim_free). Any state; reports nothing. */
 void ual_pz_destroy(struct base_object *object);
 
 void ual_lmr_destroy(struct base_object *object);
@@ -19,14 +19,14 @@ void ual_rmr_destroy(struct base_object *object);
 
 /* ---- rules that several calls share ---- */
 
-/* Providers that remember the LMR look at it anew. */
+/* Makes providers that cache the LMR read it anew. */
 void ual_lmr_renew_pass(struct ual_lmr *lmr);
 
-/* For the call of that name. */
+/* call: the name of the API call, for the log. */
 it_status_t ual_lmr_check_flags(const char *call, it_lmr_flag_t flags);
 it_status_t ual_lmr_check_privs(const char *call, it_mem_priv_t privs,
                                 const struct vp_attributes *attributes);
-/* IT_ERR_FAULT: not mapped. IT_ERR_ACCESS: the pages do not allow the rights. */
+/* IT_ERR_FAULT: the memory is not mapped. IT_ERR_ACCESS: the pages do not allow the rights. */
 it_status_t ual_lmr_check_memory(const char *call, const void *addr, it_length_t length,
                                  it_mem_priv_t privs);
 
@@ -34,8 +34,9 @@ it_status_t ual_lmr_check_memory(const char *call, const void *addr, it_length_t
 
 /*
  * IT_ERR_FAULT: some octet of [start, start + length) is not mapped, or the range wraps.
- * IT_ERR_ACCESS: pages do not allow reading (or writing) though it is asked for. Takes time by the
- * number of mappings of the process, not by the length. IT_SUCCESS where the system has no /proc.
+ * IT_ERR_ACCESS: some pages do not allow the reading (or writing) that is asked for. Takes time in
+ * proportion to the number of mappings of the process, not to the length. Returns IT_SUCCESS where
+ * the system has no /proc.
  */
 it_status_t ual_mem_range_check(uintptr_t start, uint64_t length, bool reads, bool writes);
 

@@ -40,7 +40,7 @@ it_status_t it_pz_query(it_pz_handle_t pz_handle, it_pz_param_mask_t mask, it_pz
         return base_refuse_null(__func__, params);
     if ((unsigned)mask & ~UAL_PZ_PARAMS)
         return base_refuse_bits(IT_ERR_INVALID_MASK, __func__, mask);
-    if (mask != 0) /* both bits mean the one member there is */
+    if (mask != 0) /* both bits select the only member */
         params->ia = (it_ia_handle_t)(void *)pz->object.ia;
     return IT_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Remote memory regions, windows onto part of an LMR: create, query, free. */
+/* Remote memory regions, that is windows onto part of an LMR: create, query, free. */
 #include "ual/memory/ual_memory.h"
 #include "ual/object/ual_object.h"
 
@@ -63,7 +63,7 @@ static void ual_rmr_read_state(const struct vp_rmr_state *state, unsigned member
                                it_rmr_param_t *params)
 {
     if (members & IT_RMR_PARAM_LINKED)
-        params->bound = state->lmr ? IT_TRUE : IT_FALSE; /* "linked" in the later bindings */
+        params->bound = state->lmr ? IT_TRUE : IT_FALSE; /* called "linked" in the later bindings */
     if (members & IT_RMR_PARAM_LMR)
         params->lmr = (it_lmr_handle_t)(void *)state->lmr;
     if (members & IT_RMR_PARAM_ADDR)

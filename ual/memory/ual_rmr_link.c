@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_rmr_link, it_rmr_bind10, it_rmr_unlink, and those by key: requests that run on an endpoint. */
+/*
+ * it_rmr_link, it_rmr_bind10, it_rmr_unlink, and the calls by key: they post requests on an
+ * endpoint.
+ */
 #include "ual/post/ual_post.h"
 
 #define UAL_RMR_PRIVS        ((unsigned)IT_PRIV_REMOTE | (unsigned)IT_PRIV_ATOMIC)
@@ -7,7 +10,7 @@
 #define UAL_RMR_LINK_FLAGS   UAL_POST_RDMA_FLAGS
 #define UAL_RMR_UNLINK_FLAGS (UAL_RMR_LINK_FLAGS | (unsigned)IT_UNLINK_FENCE_FLAG)
 
-/* A window that is relative can be opened onto any region, an absolute one onto an absolute one. */
+/* A relative window may be linked to any region, an absolute one only to an absolute region. */
 static it_status_t ual_rmr_check_mode(const char *call, const struct vp_link *link,
                                       const struct vp_attributes *attributes)
 {
@@ -30,11 +33,12 @@ static it_status_t ual_rmr_check_privs(const char *call, it_mem_priv_t privs,
     return IT_SUCCESS;
 }
 
-/* The window lies in the region; each remote right rests on a local one. */
+/* Checks that the window lies in the region, and that each remote right has its local one. */
 static it_status_t ual_rmr_check_part(const char *call, const struct vp_link *link)
 {
     const struct ual_lmr *lmr = link->lmr;
-    uint64_t offset = (uintptr_t)link->addr - (uintptr_t)lmr->addr; /* huge below the region */
+    /* A window that begins below the region has a huge offset. */
+    uint64_t offset = (uintptr_t)link->addr - (uintptr_t)lmr->addr;
 
     if (link->length == 0)
         return base_refuse_number(IT_ERR_INVALID_LENGTH, call, link->length);
@@ -168,7 +172,7 @@ it_status_t itx_post_invalidate(it_ep_handle_t ep_handle, it_rmr_context_t rmr_c
 {
     struct ual_ep *ep = ual_ep_from(ep_handle);
     const struct vp_link nothing = {.rmr = NULL};
-    /* A key of more bits is none, like 0. */
+    /* A key of more bits belongs to nothing, like 0. */
     struct vp_request request = {.opcode = VP_INVALIDATE,
                                  .flags = dto_flags,
                                  .cookie = cookie,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The objects behind the handles. Each ends with the provider's private area, sized by the provider
- * and allocated with the object. A child holds its parents: base_object.children of a PZ counts its
- * EPs, LMRs...; that of an EVD its feeders.
+ * The objects behind the handles. Each ends with the provider's private area, whose size the
+ * provider gives and which is allocated with the object. A child holds its parents:
+ * base_object.children of a PZ counts its EPs, LMRs and so on; that of an EVD counts the objects
+ * that feed it.
  */
 #ifndef ITAPI_UAL_OBJECT_UAL_H
 #define ITAPI_UAL_OBJECT_UAL_H
@@ -27,13 +28,13 @@ struct vp_srq_ops;
 struct ual_ia {
     struct evd_ia evd; /* begins with the object header; evd.lock guards the lists of objects */
     const struct vp_provider *provider; /* immutable */
-    struct base_pool *pools;           /* of the provider: one for each type of object; immutable */
+    struct base_pool *pools;           /* the provider's pools, one per type of object; immutable */
     char name[IT_INTERFACE_NAME_SIZE]; /* immutable */
-    uint32_t api_major, api_minor;     /* immutable: version asked for */
-    uint64_t max_message;              /* immutable: of vp_attributes, at hand for posts */
+    uint32_t api_major, api_minor;     /* immutable: the version that it_ia_create asked for */
+    uint64_t max_message;              /* immutable: copied from vp_attributes for posts */
     struct ual_stats *stats;           /* immutable while open: NULL without ITAPI_STATS */
-    _Atomic int frozen;                /* by itx_ia_freeze: the process; 0: not */
-    _Atomic size_t half_open_share;    /* of itx_ia_set_half_open_share; 0: as the provider likes */
+    _Atomic int frozen;                /* the process that called itx_ia_freeze; 0: none */
+    _Atomic size_t half_open_share;    /* itx_ia_set_half_open_share; 0: default */
     UAL_AREA;
 };
 
@@ -42,17 +43,17 @@ struct ual_pz {
     UAL_AREA;
 };
 
-/* Children: the links (posted and executed) of RMRs to it. */
+/* Its children are the links, posted and executed, of RMRs to it. */
 struct ual_lmr {
     struct base_object object;
-    void *addr; /* immutable, as what follows */
+    void *addr; /* immutable, as are the members up to shared_id */
     it_length_t length;
     it_addr_mode_t addr_mode;
     it_lmr_flag_t flags;
     uint32_t shared_id;
-    _Atomic bool linked;   /* the key works; cleared by the provider when it is invalidated */
-    _Atomic uint64_t pass; /* vp_host.lmr_pass; 0: not alive */
-    /* Changed by it_lmr_modify alone, while nothing uses the LMR; a query takes the lock. */
+    _Atomic bool linked;   /* the key is valid; cleared by the provider when it is invalidated */
+    _Atomic uint64_t pass; /* vp_host.lmr_pass; 0: not live */
+    /* Only it_lmr_modify changes these, while nothing uses the LMR; a query takes the lock. */
     struct base_lock lock;
     struct ual_pz *pz; /* held */
     it_mem_priv_t privs;
@@ -62,12 +63,12 @@ struct ual_lmr {
 
 struct ual_srq {
     struct base_object object;
-    const struct vp_srq_ops *ops; /* immutable: posting, by the provider */
+    const struct vp_srq_ops *ops; /* immutable: the provider's functions for posting */
     struct ual_pz *pz;            /* held; immutable */
     size_t max_recv_segments;     /* immutable; may be rounded up by the provider */
-    struct base_lock lock;        /* guards what follows and, in uiwarp, the queue */
+    struct base_lock lock;        /* guards the members below and, in uiwarp, the queue */
     size_t max_recv_dtos;         /* depth in force */
-    size_t low_watermark;         /* armed; 0: off, or fired */
+    size_t low_watermark;         /* 0: not armed, or already fired */
     UAL_AREA;
 };
 
@@ -78,10 +79,10 @@ struct ual_rmr {
     UAL_AREA;
 };
 
-/* Children: the narrow RMRs linked through it. */
+/* Its children are the narrow RMRs linked through it. */
 struct ual_ep {
     struct base_object object;
-    const struct vp_ep_ops *ops; /* immutable: data path of the provider */
+    const struct vp_ep_ops *ops; /* immutable: the provider's data path */
     struct ual_pz *pz;           /* held; immutable */
     struct evd *request_evd;     /* held; immutable */
     struct evd *recv_evd;        /* held; immutable */
@@ -89,16 +90,17 @@ struct ual_ep {
     struct ual_srq *srq;         /* held; immutable; NULL: receives are posted on the EP itself */
     it_ep_rc_creation_flags_t flags;
     bool datagrams;        /* immutable: a UD endpoint, without .connect_evd and .srq */
-    size_t spigot_id;      /* immutable: with .datagrams */
-    struct base_lock lock; /* guards what follows and, in uiwarp, the work queues */
+    size_t spigot_id;      /* immutable; valid if datagrams */
+    struct base_lock lock; /* guards the members below and, in uiwarp, the work queues */
     /*
-     * it_ep_state_rc_t, with .datagrams it_ep_state_ud_t; written with lock held (ual_ep_state.h)
+     * An it_ep_state_rc_t, or with datagrams an it_ep_state_ud_t; written with the lock held
+     * (ual_ep_state.h).
      */
     _Atomic int state;
     it_ep_attributes_t attr; /* in force */
     it_path_t dst_path;
     _Atomic bool tells_last_recv;    /* itx_ep_tell_last_recv */
-    _Atomic uint32_t immediate_bits; /* of vp_attributes once the consumer has agreed; else 0 */
+    _Atomic uint32_t immediate_bits; /* of vp_attributes once enabled; else 0 */
     UAL_AREA;
 };
 
@@ -107,7 +109,7 @@ struct ual_listen {
     size_t spigot_id;
     struct evd *connect_evd; /* held */
     it_listen_flags_t flags;
-    it_conn_qual_t conn_qual; /* in use, network byte order; port filled in by the provider */
+    it_conn_qual_t conn_qual; /* in network byte order; the provider fills in the port */
     UAL_AREA;
 };
 
@@ -115,7 +117,7 @@ struct ual_listen {
 struct ual_address {
     struct base_object object;
     struct ual_pz *pz;     /* held; immutable */
-    struct base_lock lock; /* guards what follows */
+    struct base_lock lock; /* guards the members below */
     it_path_t path;
     UAL_AREA;
 };
@@ -142,7 +144,7 @@ static inline bool ual_ia_failed(const struct ual_ia *ia)
     return atomic_load_explicit(&ia->evd.failed, memory_order_relaxed);
 }
 
-/* NULL unless the handle is a live object of that type. */
+/* Returns the object if the handle is a live object of that type; otherwise NULL. */
 #define UAL_FROM_HANDLE(name, handle_type, object_type, tag)                                       \
     static inline struct object_type *name(handle_type handle)                                     \
     {                                                                                              \
@@ -166,7 +168,7 @@ static inline it_ep_handle_t ual_ep_handle(struct ual_ep *ep)
     return (it_ep_handle_t)(void *)ep;
 }
 
-/* The answer of calls on connected EPs when there is none, or one of datagrams. */
+/* The status of a call on connections when the handle is no live EP, or a UD endpoint. */
 static inline it_status_t ual_ep_refuse(const char *call, it_ep_handle_t ep_handle)
 {
     return base_refuse_handle(ual_ep_from(ep_handle) ? IT_ERR_INVALID_EP_TYPE : IT_ERR_INVALID_EP,

@@ -10,8 +10,8 @@
 #define UAL_EP_STATES ((unsigned)IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ + 1)
 
 enum ual_ep_cell {
-    UAL_EP_NO, /* zero, what the table does not name: the step is not legal there */
-    /* The others are states plus one. */
+    UAL_EP_NO, /* 0, so that a step that the table does not name is illegal */
+    /* The others are the next state plus one. */
     UAL_EP_TO_U = IT_EP_STATE_UNCONNECTED + 1,
     UAL_EP_TO_A1 = IT_EP_STATE_ACTIVE1_CONNECTION_PENDING + 1,
     UAL_EP_TO_A2 = IT_EP_STATE_ACTIVE2_CONNECTION_PENDING + 1,
@@ -100,7 +100,7 @@ bool ual_ep_step_locked(struct ual_ep *ep, enum ual_ep_step step, it_ep_state_rc
         *before = state;
     if (cell == UAL_EP_NO)
         return false;
-    /* Pairs with ual_ep_state: who sees the state sees what was prepared for it. */
+    /* Pairs with ual_ep_state: a thread that sees the state sees what was prepared for it. */
     atomic_store_explicit(&ep->state, (int)cell - 1, memory_order_release);
     base_log(BASE_LOG_INFO, "ep %p: %s to %s", (void *)ep, itx_ep_state_string(state),
              itx_ep_state_string((it_ep_state_rc_t)(cell - 1)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Structs of itx_api.h that may grow begin with their size as the caller knows it: no octet beyond
- * it is read or written, and none beyond what this library knows.
+ * Structs of itx_api.h that may grow begin with their size as the caller was compiled. The library
+ * reads and writes no octet beyond that size, nor beyond its own.
  */
 #ifndef ITAPI_UAL_OBJECT_UAL_EXTENSION_H
 #define ITAPI_UAL_OBJECT_UAL_EXTENSION_H
@@ -11,17 +11,19 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Octets up to the end of a member: the size of a struct whose last member it once was. */
+/*
+ * The offset of a member's end: the size of the version of the struct that ended with this member.
+ */
 #define UAL_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
 /*
- * ual_object.c: callers, which the caller knows by this name, is neither NULL nor smaller than the
- * first version of its struct.
+ * ual_object.c: checks that callers is neither NULL nor smaller than the first version of its
+ * struct. name: what the API calls the argument, for the log.
  */
 it_status_t ual_extension_check(const char *call, const char *name, const void *callers,
                                 size_t smallest);
 
-/* From the caller into a struct that holds the defaults; its own size stays. */
+/* Copies from the caller into a struct that holds the defaults; leaves its size unchanged. */
 static inline void ual_extension_read(void *own, size_t own_size, const void *callers,
                                       size_t callers_size)
 {
@@ -31,7 +33,7 @@ static inline void ual_extension_read(void *own, size_t own_size, const void *ca
            size - sizeof(size_t));
 }
 
-/* Back to the caller, whose size stays. */
+/* Copies back to the caller; leaves the caller's size unchanged. */
 static inline void ual_extension_write(void *callers, size_t callers_size, const void *own,
                                        size_t own_size)
 {

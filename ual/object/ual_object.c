@@ -8,7 +8,7 @@ void *ual_object_new(struct ual_ia *ia, it_handle_type_enum_t type)
     struct base_object *object = base_pool_get(&ia->pools[type]);
 
     if (object)
-        object->ia = &ia->evd.object; /* the provider's create function needs it already */
+        object->ia = &ia->evd.object; /* the provider's create function already needs it */
     return object;
 }
 
@@ -62,7 +62,7 @@ it_status_t ual_object_free(void *handle, it_handle_type_enum_t type, it_status_
     return IT_SUCCESS;
 }
 
-/* ---------------------------------------------------------------- ends; the calls are in tii */
+/* ---------------------------------------------------------------- destroying what tii creates */
 
 void ual_listen_destroy(struct base_object *object)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The record of it_ia_query, filled in by the provider; it_ia_info_free; the Spigots of an IA. */
+/* The record of it_ia_query, which the provider fills in; it_ia_info_free; the Spigots of an IA. */
 #include "ual/object/ual_provider.h"
 
 #include <stdlib.h>
 
-/* The record with its arrays and the name; the last member needs the least alignment. */
+/* Allocates the record, its arrays and the name as one block, ordered by alignment. */
 it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count)
 {
     size_t spigot_bytes = spigot_count * sizeof(it_spigot_info_t);
@@ -17,7 +17,7 @@ it_ia_info_t *ual_ia_info_alloc(size_t spigot_count, size_t address_count)
         return NULL;
     info->num_spigots = spigot_count;
     info->spigot_info = (void *)(block + sizeof(it_ia_info_t));
-    if (spigot_count > 0) /* the provider shares them out among the Spigots */
+    if (spigot_count > 0) /* the provider divides the array among its Spigots */
         info->spigot_info[0].net_addr = (void *)(block + sizeof(it_ia_info_t) + spigot_bytes);
     info->ia_name = (char *)(block + sizeof(it_ia_info_t) + spigot_bytes + address_bytes);
     return info;
@@ -50,7 +50,7 @@ bool ual_spigot_find(const struct ual_ia *ia, size_t *spigot_id)
     first = ual_spigot_first(ia);
     for (size_t id = first + 1; id < UAL_SPIGOTS; id++)
         if (ia->provider->has_spigot(ia, id))
-            return false; /* which one is meant? */
+            return false; /* ambiguous */
     *spigot_id = first;
     return first < UAL_SPIGOTS;
 }

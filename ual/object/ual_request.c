@@ -10,11 +10,11 @@
 #define UAL_REQUEST_BUCKETS 256u
 
 static struct base_lock ual_request_lock;
-/* By ual_request_lock: */
+/* Guarded by ual_request_lock: */
 static struct base_list ual_request_table[UAL_REQUEST_BUCKETS];
 static it_cn_est_identifier_t ual_request_last_id;
 
-/* Ids are given in a row: their low bits spread well. */
+/* Ids are consecutive, so their low bits spread well. */
 static struct base_list *ual_request_bucket(it_cn_est_identifier_t id)
 {
     return &ual_request_table[id % UAL_REQUEST_BUCKETS];

@@ -6,34 +6,39 @@
 #include "ual/object/ual.h"
 #include "ual/vp.h"
 
-/* Gives the request an id and makes it findable. */
+/* Gives the request an id and enters it in the table. */
 void ual_request_add(struct ual_request *request);
 
 /*
- * Takes the request out: the caller owns it now. NULL when the id is unknown, used, of another IA
- * (ia NULL: any), or of the other kind: one that asks for an EP of datagrams, or for a connection.
+ * Takes the request out of the table; the caller owns it now. Returns NULL when the id is unknown,
+ * already taken, of another IA (ia NULL: any), or of the other kind: for a UD endpoint instead of a
+ * connection, or the reverse.
  */
 struct ual_request *ual_request_take(uint64_t id, const struct ual_ia *ia, bool datagram);
 
 /*
- * Puts a taken request back under the id it had (the call that took it failed and changes nothing).
- * The provider may look for it at any time: the id is written under the table's lock only.
+ * Puts a taken request back under its former id, when the call that took it failed and must change
+ * nothing. The provider may look for the request at any time, so the id is written only under the
+ * table's lock.
  */
 void ual_request_put_back(struct ual_request *request, uint64_t id);
 
-/* The IA that a waiting request of that kind belongs to, without taking it; NULL when unknown. */
+/*
+ * Returns the IA of a waiting request of that kind without taking it, or NULL when it is unknown.
+ */
 struct ual_ia *ual_request_ia(uint64_t id, bool datagram);
 
-/* For the provider: takes this very request out. False: somebody else has it. */
+/* For the provider: takes this request out. Returns false when a call has already taken it. */
 bool ual_request_withdraw(struct ual_request *request);
 
 /*
- * Queues IT_CM_REQ_CONN_REQUEST_EVENT, or that of datagrams, for it. False when the EVD has no room
- * (nobody was told).
+ * Queues IT_CM_REQ_CONN_REQUEST_EVENT, or the event of datagrams, for the request. Returns false
+ * when the EVD has no room: the event is lost.
  */
 bool ual_request_announce(const struct ual_request *request);
 /*
- * The same, but an EVD without room does not overflow: for a call that reports the failure itself.
+ * The same, but an EVD without room does not overflow, since the calling function reports the
+ * failure.
  */
 bool ual_request_announce_unless_full(const struct ual_request *request);
 

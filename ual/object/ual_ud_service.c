@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The answer to a request for a datagram service, and its end; the calls are in
+ * The answer to a request for a datagram service, and the object's end. The calls are in
  * tii/tii_ud_service.c.
  */
 #include "ual/object/ual_object.h"
@@ -34,5 +34,5 @@ void ual_ud_service_report(struct ual_ud_service *service, const struct vp_ud_re
     news->dst_path = reply->path;
     evd_private_data_put(&event, news->private_data, &news->private_data_present,
                          reply->private_data, reply->private_length);
-    (void)evd_deliver(service->reply_evd, &event); /* one without room reports that itself */
+    (void)evd_deliver(service->reply_evd, &event); /* an EVD without room reports its overflow */
 }

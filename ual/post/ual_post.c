@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_post_send, it_post_rdma_write, it_post_rdma_read, it_post_recv: the calls that go by the table
- * of their object, and the tables of EPs and S-RQs.
+ * it_post_send, it_post_rdma_write, it_post_rdma_read, it_post_recv: the calls that use the table
+ * of their object; the tables of EPs and S-RQs.
  */
 #include "ual/post/ual_post.h"
 
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) it_status_t
 ual_post_recv_check(const struct base_object *on, const it_lmr_triplet_t *segments, size_t count,
                     size_t max_count, it_dto_flags_t flags)
 {
-    uint64_t length; /* has no limit: a buffer may be larger than any message */
+    uint64_t length; /* not limited: a buffer may be larger than any message */
     it_status_t status;
 
     status = ual_post_check(POST_RECV, on, segments, count, max_count, flags, UAL_POST_RECV_FLAGS);

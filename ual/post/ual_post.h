@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The checks of all posting calls before the provider takes over: no lock, no heap. The calls go by
- * the object's table (base/base_entries.h), which may be the provider's own. The provider checks
- * state and room when it queues the request.
+ * The checks of all posting calls before the provider takes over. They take no lock and no memory.
+ * The calls go through the object's table (base/base_entries.h), which may be the provider's own.
+ * The provider checks state and room when it queues the request.
  */
 #ifndef ITAPI_UAL_POST_UAL_POST_H
 #define ITAPI_UAL_POST_UAL_POST_H
@@ -12,20 +12,22 @@
 #define UAL_LIKELY(condition) __builtin_expect((condition), true)
 
 /*
- * Posts on EPs without a fast path of their provider: with all checks, also whether the handle is a
- * live one.
+ * Posting on EPs without a shortcut of their provider: all checks, including whether the handle is
+ * live.
  */
 extern const struct base_entries ual_ep_entries;
 /* Posting on an S-RQ. */
 extern const struct base_entries ual_srq_entries;
 
-/* Flags by operation. */
+/* Legal flags by operation. */
 #define UAL_POST_RECV_FLAGS                                                                        \
     ((unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG | (unsigned)IT_COALESCE_WR_FLAG)
 #define UAL_POST_RDMA_FLAGS (UAL_POST_RECV_FLAGS | (unsigned)IT_BARRIER_FENCE_FLAG)
 #define UAL_POST_SEND_FLAGS (UAL_POST_RDMA_FLAGS | (unsigned)IT_SOLICITED_WAIT_FLAG)
 
-/* With IT_UNLINK_LOCAL_SINK there is one sink: which one it means must be clear. */
+/*
+ * IT_UNLINK_LOCAL_SINK is legal only with one segment, so that the region to unlink is unambiguous.
+ */
 static inline unsigned ual_post_read_flags(const struct ual_ep *ep, size_t segment_count)
 {
     const struct ual_ia *ia = ual_ia_of(&ep->object);
@@ -34,15 +36,15 @@ static inline unsigned ual_post_read_flags(const struct ual_ep *ep, size_t segme
     return UAL_POST_RDMA_FLAGS | (may_unlink ? (unsigned)IT_UNLINK_LOCAL_SINK : 0u);
 }
 
-/* The limits of an EP may be changed by it_ep_modify at any time: the old or the new one counts. */
+/* it_ep_modify may change the limits of an EP at any time: a post sees the old or the new one. */
 static inline size_t ual_post_limit(const size_t *limit)
 {
     return __atomic_load_n(limit, __ATOMIC_RELAXED);
 }
 
 /*
- * `on` is the EP or S-RQ. Handles of another IA are as bad as dead ones. *length gets the sum,
- * UINT64_MAX if it wraps.
+ * Checks the segments and sums their lengths in *length; UINT64_MAX if the sum wraps. on is the EP
+ * or S-RQ. A handle of another IA is as invalid as a dead one.
  */
 static inline it_status_t ual_post_sum(const char *call, const struct base_object *on,
                                        const it_lmr_triplet_t *segments, size_t count,
@@ -62,7 +64,7 @@ static inline it_status_t ual_post_sum(const char *call, const struct base_objec
     return IT_SUCCESS;
 }
 
-/* Everything up to the segments themselves. call: the name of the call that posts. */
+/* Checks all arguments except the segments' contents. call: the name of the call that posts. */
 static inline it_status_t ual_post_check(const char *call, const struct base_object *on,
                                          const it_lmr_triplet_t *segments, size_t count,
                                          size_t max_count, it_dto_flags_t flags,
@@ -81,7 +83,10 @@ static inline it_status_t ual_post_check(const char *call, const struct base_obj
     return IT_SUCCESS;
 }
 
-/* To what a peer must have a receive for, and what it only lets in or out, other limits apply. */
+/*
+ * Returns the limit on the length of one request. A message that consumes a receive at the peer has
+ * the EP's limit, a one-sided operation that of the IA.
+ */
 static inline uint64_t ual_post_length_limit(const struct ual_ep *ep, enum vp_opcode opcode)
 {
     bool one_sided =
@@ -99,7 +104,10 @@ static inline it_status_t ual_post_too_long(const char *call, const struct ual_e
                        (unsigned long long)ual_post_length_limit(ep, request->opcode));
 }
 
-/* A request whose opcode, flags, cookie, segments and remote address are filled in: its length. */
+/*
+ * Checks a request whose opcode, flags, cookie, segments and remote address are filled in, and sets
+ * its length.
+ */
 static inline it_status_t ual_post_prepare(const char *call, const struct ual_ep *ep,
                                            struct vp_request *request, size_t max_count,
                                            unsigned legal_flags)
@@ -119,7 +127,7 @@ static inline it_status_t ual_post_prepare(const char *call, const struct ual_ep
     return IT_SUCCESS;
 }
 
-/* The line about a post that its provider has refused, by the state or without room. */
+/* Logs a post that the provider has refused because of the state or for lack of room. */
 it_status_t ual_post_refuse(const char *call, const struct ual_ep *ep, it_status_t status)
     __attribute__((cold));
 

@@ -6,7 +6,7 @@
 
 #define UAL_ATOMIC_LENGTH 8u
 
-/* The old value is one aligned word, as the peer's is. */
+/* The result is one aligned word, as is the peer's. */
 static it_status_t ual_post_check_result(const char *call, const struct ual_ep *ep,
                                          const it_lmr_triplet_t *result)
 {
@@ -89,5 +89,6 @@ it_status_t itx_post_atomic_swap(it_ep_handle_t ep_handle, uint64_t value,
 
     if (!ep || ep->datagrams)
         return ual_ep_refuse(__func__, ep_handle);
-    return ual_post_atomic(__func__, ep, &request, IT_COMPARE_AND_SWAP); /* that of its kind */
+    /* IT_COMPARE_AND_SWAP passes the check of the operation. */
+    return ual_post_atomic(__func__, ep, &request, IT_COMPARE_AND_SWAP);
 }

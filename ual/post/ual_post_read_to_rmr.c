@@ -4,7 +4,7 @@
 
 #define POST_READ_TO_RMR "it_post_rdma_read_to_rmr"
 
-/* As ual_post_sum, over windows; whether they are linked is for the provider to say. */
+/* As ual_post_sum, for windows. The provider checks whether they are linked. */
 static it_status_t ual_post_sum_windows(const struct ual_ep *ep, const it_rmr_triplet_t *windows,
                                         size_t count, uint64_t *length)
 {

@@ -46,7 +46,7 @@ it_status_t it_post_recvfrom(it_ep_handle_t ep_handle, const it_lmr_triplet_t *l
                              size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags)
 {
     struct ual_ep *ep = ual_ep_from(ep_handle);
-    uint64_t length; /* has no limit: a buffer may be larger than any message */
+    uint64_t length; /* not limited: a buffer may be larger than any message */
     it_status_t status = ual_post_check_ep(__func__, ep, ep_handle);
 
     if (status == IT_SUCCESS)

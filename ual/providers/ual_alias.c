@@ -14,7 +14,7 @@ struct alias {
     char interface_name[IT_INTERFACE_NAME_SIZE];
 };
 
-static struct base_list aliases; /* written before there are readers; lives for ever */
+static struct base_list aliases; /* written before the first reader; never freed */
 
 const char *ual_alias_add(const char *name, const char *interface_name)
 {

@@ -22,7 +22,7 @@ static void conf_skip(const struct ual_conf_line *line, const char *why)
     base_log(BASE_LOG_WARN, "%s:%u: %s; line skipped", line->file, line->number, why);
 }
 
-/* Cuts the first word off: returns it, *rest gets what follows it. */
+/* Cuts off the first word and returns it; *rest gets the text after it. */
 static char *conf_word(char *text, char **rest)
 {
     char *word = text + strspn(text, CONF_BLANKS);
@@ -36,7 +36,7 @@ static char *conf_word(char *text, char **rest)
     return word;
 }
 
-/* A comment begins at a # that begins a word; blanks at the end go too. */
+/* Removes a comment, which begins at a # at the start of a word, and trailing blanks. */
 static void conf_trim(char *text)
 {
     size_t length;
@@ -52,13 +52,13 @@ static void conf_trim(char *text)
         text[--length] = '\0';
 }
 
-/* A path that depends on where the program happens to run is nobody's intention. */
+/* Refuses a relative path with a slash: it would depend on the program's working directory. */
 static bool conf_is_loadable(const char *library)
 {
     return library[0] == '/' || !strchr(library, '/');
 }
 
-/* NULL, or why the line is skipped. */
+/* Returns NULL, or the reason why the line is skipped. */
 static const char *conf_provider(struct ual_conf_line *line, char *text,
                                  void (*use)(const struct ual_conf_line *line, void *context),
                                  void *context)
@@ -135,7 +135,7 @@ static void conf_load_line(const struct ual_conf_line *line, void *context)
         conf_skip(line, info.detail);
 }
 
-/* NULL with errno. Nothing that could block or has side effects is opened. */
+/* Returns NULL with errno set on failure. Opens nothing that could block or has side effects. */
 static FILE *conf_open(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -166,7 +166,7 @@ void ual_conf_load(bool (*add)(const struct vp_provider *provider))
     FILE *stream;
 
     if (!*path)
-        return; /* set, and empty: no file at all */
+        return; /* set but empty: no file at all */
     stream = conf_open(path);
     if (!stream) {
         if (named || errno != ENOENT)
@@ -175,5 +175,5 @@ void ual_conf_load(bool (*add)(const struct vp_provider *provider))
         return;
     }
     ual_conf_parse(stream, path, conf_load_line, &load);
-    (void)fclose(stream); /* was only read */
+    (void)fclose(stream); /* was only read: no error matters */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions of ual/vp_host.h: objects that are opaque outside are opened here. */
+/* The functions of ual/vp_host.h: they access the objects that are opaque to a provider. */
 #include "ual/providers/ual_providers.h"
 
 #include "base/base_log.h"
@@ -26,7 +26,7 @@ static void host_log(enum vp_log_level level, const char *format, ...)
     if (atomic_load_explicit(&base_log_level, memory_order_relaxed) < (int)level)
         return;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments); /* may be cut */
+    (void)vsnprintf(text, sizeof(text), format, arguments); /* may be truncated */
     va_end(arguments);
     base_log_write((enum base_log_level)level, "%s", text);
 }

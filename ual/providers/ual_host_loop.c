@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The part of ual/vp_host.h that is about the IA's thread: calls, tasks, watches, timers. */
+/* The part of ual/vp_host.h that concerns the IA's thread: calls, tasks, watches, timers. */
 #include "evd/loop/evd_loop.h"
 #include "ual/providers/ual_providers.h"
 
@@ -24,7 +24,7 @@ bool ual_host_ia_is_current(const struct ual_ia *ia)
 
 /* ---------------------------------------------------------------- tasks */
 
-/* All but the submit happens on the loop's thread. */
+/* Used only on the loop's thread, except for submit. */
 struct vp_task {
     struct evd_task task;
     struct evd_loop *loop;
@@ -58,7 +58,7 @@ struct vp_task *ual_host_task_new(struct ual_ia *ia, void (*run)(void *argument)
 
 void ual_host_task_submit(struct vp_task *task)
 {
-    (void)evd_loop_submit(task->loop, &task->task); /* false: it is queued already */
+    (void)evd_loop_submit(task->loop, &task->task); /* false: it is already queued */
 }
 
 static void host_task_free(void *argument)
@@ -136,7 +136,7 @@ void ual_host_watch_stop(struct vp_watch *watch)
 /* ---------------------------------------------------------------- timers */
 
 struct vp_timer {
-    struct evd_timer timer; /* .loop, .expired and .argument are set from the beginning */
+    struct evd_timer timer; /* .loop, .expired and .argument are set at creation */
 };
 
 struct vp_timer *ual_host_timer_new(struct ual_ia *ia, void (*expired)(void *argument),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Providers in shared libraries: what such a library must have, and where the one of ours lies. */
+/*
+ * Providers in shared libraries: what such a library must have, and where this project's own lies.
+ */
 #include "ual/providers/ual_providers.h"
 
 #include "base/base_log.h"
@@ -24,7 +26,7 @@ module_refuse(struct itx_provider_info *info, itx_obstacle_t obstacle, const cha
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(info->detail, sizeof(info->detail), format, arguments); /* may be cut */
+    (void)vsnprintf(info->detail, sizeof(info->detail), format, arguments); /* may be truncated */
     va_end(arguments);
     info->obstacle = obstacle;
     return NULL;
@@ -32,7 +34,7 @@ module_refuse(struct itx_provider_info *info, itx_obstacle_t obstacle, const cha
 
 /* ---------------------------------------------------------------- the table of a module */
 
-/* Functions from the offset `from` up to `to` that there are. */
+/* Counts the functions present between two offsets in the table. */
 static size_t module_count(const struct vp_provider *provider, size_t from, size_t to)
 {
     const unsigned char *table = (const unsigned char *)provider;
@@ -45,8 +47,9 @@ static size_t module_count(const struct vp_provider *provider, size_t from, size
 }
 
 /*
- * A function that is missing would be found out by a crash, much later. Those of RMRs, S-RQs and
- * datagrams are there or not, whether they have to be is known when an IA is opened.
+ * Checks the table now, since a missing function would cause a crash much later. The functions of
+ * RMRs, S-RQs and datagrams must be all present or all absent; whether they are needed is known
+ * when an IA is opened.
  */
 static bool module_is_complete(const struct vp_provider *provider)
 {
@@ -70,7 +73,7 @@ static bool module_is_complete(const struct vp_provider *provider)
 }
 
 /*
- * The version of the interface that the module is made for, by the name of its entry; 0: it has
+ * Returns the version of the interface that the module is made for, by the name of its entry; 0:
  * none.
  */
 static unsigned module_version(void *library)
@@ -102,7 +105,7 @@ static const struct vp_provider *module_provider(void *library, const char *path
                                                  const char *options,
                                                  struct itx_provider_info *info)
 {
-    /* POSIX lets a pointer to an object hold that to a function. */
+    /* POSIX lets an object pointer hold a function pointer. */
     union {
         void *object;
         vp_entry_fn *function;
@@ -140,9 +143,11 @@ const struct vp_provider *ual_module_open(const char *path, const char *options,
     return NULL;
 }
 
-/* ---------------------------------------------------------------- where ours lies */
+/*
+ * ---------------------------------------------------------------- where this project's module lies
+ */
 
-/* A module that is there, and that this user may read. */
+/* Returns true if the module exists and this user may read it. */
 static bool module_is_readable(const char *path, bool *barred)
 {
     if (access(path, R_OK) == 0)
@@ -151,10 +156,12 @@ static bool module_is_readable(const char *path, bool *barred)
     return false;
 }
 
-/* Beside the file that holds this function: the library, or a program it is linked into. */
+/*
+ * Looks beside the file that contains this function: the library, or a program it is linked into.
+ */
 static bool module_beside(char *path, size_t size, const char *name, bool *barred)
 {
-    /* POSIX lets a pointer to an object hold that to a function. */
+    /* POSIX lets an object pointer hold a function pointer. */
     union {
         void (*function)(const char *name, bool (*add)(const struct vp_provider *provider),
                          struct itx_provider_info *info);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_interface_list, the Interfaces of all providers; itx_provider_query. */
+/* it_interface_list, which lists the Interfaces of all providers; itx_provider_query. */
 #include "ual/object/ual_extension.h"
 #include "ual/object/ual_object.h"
 #include "ual/providers/ual_providers.h"
@@ -29,13 +29,13 @@ void it_interface_list(it_interface_t *interfaces, size_t *num_interfaces, size_
 
 static void provider_describe(const struct vp_provider *provider, struct itx_provider_info *info)
 {
-    (void)snprintf(info->name, sizeof(info->name), "%s", provider->name); /* may be cut */
+    (void)snprintf(info->name, sizeof(info->name), "%s", provider->name); /* may be truncated */
     info->interfaces = provider->interfaces(NULL, 0);
     if (VP_PROVIDER_HAS(provider, obstacle))
         provider->obstacle(info);
 }
 
-/* False: it was not needed, or is among the registered ones. */
+/* Returns false if the module was not tried, or is registered. */
 static bool provider_describe_module(struct itx_provider_info *info)
 {
     const struct itx_provider_info *module = ual_registry_module();

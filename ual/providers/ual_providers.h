@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The providers of this process: who they are, where they come from, what they may call. */
+/* The providers of this process: the registry, where they come from, what they may call. */
 #ifndef ITAPI_UAL_PROVIDERS_UAL_PROVIDERS_H
 #define ITAPI_UAL_PROVIDERS_UAL_PROVIDERS_H
 
@@ -10,25 +10,28 @@
 
 /* ---------------------------------------------------------------- ual_registry.c */
 
-/* The pools of the provider's objects, one for each type. They live for ever. */
+/* Returns the pools of the provider's objects, one per type. They are never freed. */
 struct base_pool *ual_pools(const struct vp_provider *provider);
 
-/* Adds a provider; refuses another ABI or a smaller table with a log line (ual_registry.c). */
+/* Adds a provider; refuses another ABI or a smaller table, with a log line (ual_registry.c). */
 bool vp_register(const struct vp_provider *provider);
 
-/* The Interface that is meant: that of an alias, or that of this name (ual_registry.c). */
+/*
+ * Returns the Interface that the name means: that of an alias, or the name itself (ual_registry.c).
+ */
 const char *ual_provider_interface(const char *name);
 
-/* The registered provider that has an Interface of that name, or NULL (ual_registry.c). */
+/* Returns the registered provider that has an Interface of that name, or NULL (ual_registry.c). */
 const struct vp_provider *ual_provider_find(const char *interface_name);
 
 /*
- * IT_ERR_INVALID_NAME, with a line at error that says which there are: nobody has the Interface
- * that the name of the program means (ual_unknown.c).
+ * Logs at level error that no provider has the Interface, with a list of those that exist, and
+ * returns IT_ERR_INVALID_NAME (ual_unknown.c). name: what the program asked for; interface_name:
+ * after aliases.
  */
 it_status_t ual_provider_refuse(const char *call, const char *name, const char *interface_name);
 
-/* The registered providers, in order: NULL gives the first (ual_registry.c). */
+/* Returns the next registered provider; the first for NULL (ual_registry.c). */
 const struct vp_provider *ual_provider_next(const struct vp_provider *provider);
 
 /* ---------------------------------------------------------------- ual_module.c */
@@ -36,8 +39,8 @@ const struct vp_provider *ual_provider_next(const struct vp_provider *provider);
 #define UAL_MODULE_VERBS "verbs"
 
 /*
- * Loads a shared library and hands its provider to add. NULL: info says why, by .obstacle and
- * .detail; .detail is "" if add has refused it and said so.
+ * Loads a shared library and hands its provider to add. Returns NULL on failure, with the reason in
+ * info's .obstacle and .detail; .detail is "" if add has refused the provider and logged why.
  */
 const struct vp_provider *ual_module_open(const char *path, const char *options,
                                           bool (*add)(const struct vp_provider *provider),
@@ -45,52 +48,55 @@ const struct vp_provider *ual_module_open(const char *path, const char *options,
 
 /*
  * Loads itapi_NAME.so from the folder itapi beside the library itself, or from where it is
- * installed, and hands its provider to add. Where there is none, or what it is linked with is
- * missing, nothing happens but a line in the log, and info says the same: .name, .obstacle and
- * .detail.
+ * installed, and hands its provider to add. When the module or a library that it needs is missing,
+ * only a log line says so, and info's .name, .obstacle and .detail.
  */
 void ual_module_load(const char *name, bool (*add)(const struct vp_provider *provider),
                      struct itx_provider_info *info);
 
-/* The outcome, once a call has looked behind the built-in provider; .name "": it was not tried. */
+/*
+ * The outcome of loading the module, known once a call has looked behind the built-in provider; a
+ * .name of "" means that it was not tried.
+ */
 const struct itx_provider_info *ual_registry_module(void); /* ual_registry.c */
 
 /* ---------------------------------------------------------------- ual_conf.c */
 
 #define UAL_CONF_DEFAULT "/etc/itapi.conf"
 
-/* One line that asks for a provider. */
+/* One line of the file that asks for a provider. */
 struct ual_conf_line {
     const char *file;
     unsigned number;
     const char *library; /* an absolute path, or a bare file name for the loader to search */
-    const char *options; /* "" if there are none */
+    const char *options; /* "" if absent */
 };
 
 /*
- * Calls use for each line that asks for a provider and keeps each alias; every other
- * line that is not empty and not a comment is logged and skipped.
+ * Calls use for each line that asks for a provider, and keeps each alias. Any other line that is
+ * neither empty nor a comment is logged and skipped.
  */
 void ual_conf_parse(FILE *stream, const char *file,
                     void (*use)(const struct ual_conf_line *line, void *context), void *context);
 
 /*
- * Once per process, before there is an IA: reads the file that the environment names (unless the
- * program runs with the rights of somebody else) or else the default, and hands the providers it
- * loads to add. What goes wrong is logged, one line each, and skipped.
+ * Called once per process, before there is an IA. Reads the file that the environment names (unless
+ * the program runs with the rights of another user) or else the default, and hands the providers it
+ * loads to add. Each line that fails is logged and skipped.
  */
 void ual_conf_load(bool (*add)(const struct vp_provider *provider));
 
 /* ---------------------------------------------------------------- ual_alias.c */
 
 /*
- * While the configuration file is read, before anybody looks for one. NULL, or why not. Both names
- * are copied.
+ * Called while the configuration file is read, before the first lookup. Returns NULL, or why the
+ * alias is refused. Copies both names.
  */
 const char *ual_alias_add(const char *name, const char *interface_name);
 
 /*
- * The Interface that the name stands for; NULL: the name is no alias. Never an alias of an alias.
+ * Returns the Interface that the name stands for, never another alias; NULL if the name is no
+ * alias.
  */
 const char *ual_alias_of(const char *name);
 

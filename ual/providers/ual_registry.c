@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The providers of this process, and the memory their objects come from. */
+/* The providers of this process, and the memory for their objects. */
 #include "ual/providers/ual_providers.h"
 
 #include "base/base_log.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A provider is never taken away again, so readers need no lock: links are set by release. */
+/* A provider is never removed, so readers need no lock: links are stored with release order. */
 struct ual_registered {
     const struct vp_provider *provider;
     _Atomic(struct ual_registered *) next;
@@ -17,10 +17,11 @@ struct ual_registered {
 };
 
 static _Atomic(struct ual_registered *) ual_registered_first;
-static struct base_lock ual_registry_lock; /* adding one */
+static struct base_lock ual_registry_lock; /* held to add a provider */
 static pthread_once_t ual_registry_once = PTHREAD_ONCE_INIT;
 static pthread_once_t ual_registry_module_once = PTHREAD_ONCE_INIT;
-static struct itx_provider_info ual_registry_module_info; /* by ual_registry_module_once */
+/* Written once, under ual_registry_module_once. */
+static struct itx_provider_info ual_registry_module_info;
 
 static void ual_registry_init_pools(struct ual_registered *entry)
 {
@@ -53,7 +54,7 @@ static bool ual_registry_has_locked(const char *name)
     return entry != NULL;
 }
 
-/* At the end, or behind the one that is built in. */
+/* Adds at the end, or directly behind the built-in provider. */
 static void ual_registry_link_locked(struct ual_registered *added, bool behind_first)
 {
     _Atomic(struct ual_registered *) *link = &ual_registered_first;
@@ -66,7 +67,7 @@ static void ual_registry_link_locked(struct ual_registered *added, bool behind_f
         link = &entry->next;
     }
     atomic_store_explicit(&added->next, entry, memory_order_relaxed);
-    /* Pairs with the acquire loads of those who walk the list. */
+    /* Pairs with the acquire loads of threads that walk the list. */
     atomic_store_explicit(link, added, memory_order_release);
 }
 
@@ -122,7 +123,7 @@ static bool ual_registry_has(const char *name)
     return has;
 }
 
-/* Unless the configuration file has named it, with options perhaps. */
+/* Loads the module unless the configuration file has already named it, perhaps with options. */
 static void ual_registry_setup_module(void)
 {
     if (!ual_registry_has(UAL_MODULE_VERBS))
@@ -137,8 +138,7 @@ const struct itx_provider_info *ual_registry_module(void)
 static void ual_registry_setup(void)
 {
     base_log_setup();
-    (void)ual_registry_add(
-        &uiw_provider); /* without it there are no Interfaces: seen by the user */
+    (void)ual_registry_add(&uiw_provider); /* if this fails, the program sees no Interfaces */
     ual_conf_load(ual_registry_add);
 }
 
@@ -163,7 +163,7 @@ static struct ual_registered *ual_registry_entry(const struct vp_provider *provi
     return entry;
 }
 
-/* The module is loaded by the first look behind the built-in provider, since loading costs time. */
+/* Loads the module at the first look behind the built-in provider, since loading takes time. */
 const struct vp_provider *ual_provider_next(const struct vp_provider *provider)
 {
     struct ual_registered *entry = provider ? ual_registry_entry(provider) : NULL;
@@ -182,7 +182,7 @@ const char *ual_provider_interface(const char *name)
 {
     const char *interface_name = NULL;
 
-    if (ual_registry_first()) /* the configuration file has been read */
+    if (ual_registry_first()) /* makes sure that the configuration file has been read */
         interface_name = ual_alias_of(name);
     return interface_name ? interface_name : name;
 }
@@ -198,6 +198,6 @@ const struct vp_provider *ual_provider_find(const char *interface_name)
 
 struct base_pool *ual_pools(const struct vp_provider *provider)
 {
-    /* Only called for a provider that ual_provider_find has given. */
+    /* Only called for a provider that ual_provider_find has returned. */
     return ual_registry_entry(provider)->pools;
 }

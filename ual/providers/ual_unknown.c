@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program asks for an Interface that nobody has: which there are, and which of them it may mean.
+ * The message for a program that asks for an Interface that no provider has: the names that exist,
+ * and which of them the program may mean.
  */
 #include "base/base_log.h"
 #include "ual/object/ual_object.h"
@@ -12,11 +13,11 @@
 
 #define UNKNOWN_TEXT 256 /* of all names together */
 
-/* How many letters must be changed, added or taken away: up to IT_INTERFACE_NAME_SIZE - 1 each. */
+/* Returns the edit distance of two names of at most IT_INTERFACE_NAME_SIZE - 1 letters each. */
 static size_t unknown_distance(const char *a, const char *b)
 {
     size_t length = strlen(b);
-    size_t row[IT_INTERFACE_NAME_SIZE]; /* from the letters of a so far to each beginning of b */
+    size_t row[IT_INTERFACE_NAME_SIZE]; /* from the letters of a so far to each prefix of b */
 
     for (size_t j = 0; j <= length; j++)
         row[j] = j;
@@ -40,9 +41,9 @@ static size_t unknown_distance(const char *a, const char *b)
 
 struct unknown {
     const char *name;
-    char text[UNKNOWN_TEXT]; /* those there are */
+    char text[UNKNOWN_TEXT]; /* the names that exist */
     size_t used;
-    char nearest[IT_INTERFACE_NAME_SIZE]; /* "": none is near */
+    char nearest[IT_INTERFACE_NAME_SIZE]; /* "": no name is near */
     size_t distance;
 };
 
@@ -77,7 +78,7 @@ static void unknown_see_all(struct unknown *unknown)
     free(list);
 }
 
-/* The known reason why Interfaces are missing; "": none. */
+/* Gets the known reason why Interfaces are missing. */
 static void unknown_obstacle(struct itx_provider_info *info)
 {
     const struct vp_provider *provider = NULL;

@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 #define STATS_ENVIRONMENT "ITAPI_STATS"
-/* Clients of one IA that have not taken all: the longest-waiting one makes way for the next. */
+/* Clients of one IA with octets left to send. When one more comes, the oldest is closed. */
 #define STATS_CLIENTS 4u
-/* Then it has read for the last time. */
+/* A client that has not taken everything by then is closed. */
 #define STATS_PATIENCE_NS (5 * BASE_NS_PER_S)
-/* Without descriptors nobody is let in for a while. */
+/* When accept fails without descriptors or memory, the loop accepts no client for this long. */
 #define STATS_PAUSE_NS BASE_NS_PER_S
 /*
- * Behind each client, and as a multiple of what it took: clients without end take a tenth of a
- * loop's time.
+ * After each client the loop accepts none for this long, plus a multiple of the time the client
+ * took: an endless row of clients takes at most a tenth of the loop's time.
  */
 #define STATS_REST_NS    (2 * BASE_NS_PER_MS)
 #define STATS_REST_TIMES 9u
@@ -28,23 +28,26 @@ struct stats_client {
     int fd; /* -1: free */
     struct ual_stats_text text;
     size_t sent;
-    uint64_t number; /* the lower, the longer it waits */
+    uint64_t number; /* the lower, the older */
     struct evd_io watch;
     struct evd_timer patience;
 };
 
-/* Serves one IA; loop thread only, but for what has the lock. */
+/* Serves one IA. Used on the loop's thread only, except for members guarded by a lock. */
 struct ual_stats {
     struct ual_ia *ia;     /* immutable */
-    struct base_link link; /* by stats_lock */
-    int fd;                /* a duplicate of the socket: each loop has its own */
+    struct base_link link; /* guarded by stats_lock */
+    int fd;                /* a duplicate of the socket, one for each loop */
     struct evd_io watch;
     struct evd_timer pause;
     uint64_t clients_ever;
     struct stats_client clients[STATS_CLIENTS];
 };
 
-/* Guards what follows, and is held while a snapshot is made: no IA of the list goes away then. */
+/*
+ * Guards the members of the list and the socket. Held while a snapshot is made, so that no listed
+ * IA goes away.
+ */
 static struct base_lock stats_lock;
 static struct base_list stats_all;
 static struct ual_stats_socket stats_socket = {.fd = -1};
@@ -63,7 +66,7 @@ static void client_close(struct stats_client *client)
     client->text = (struct ual_stats_text){0};
 }
 
-/* True when there is more to send, and it will take it. */
+/* Returns true when octets are left and the client may take them later. */
 static bool client_send(struct stats_client *client)
 {
     while (client->sent < client->text.length) {
@@ -101,7 +104,7 @@ static void client_make_text(struct stats_client *client)
     ual_stats_end(&client->text);
 }
 
-/* A free place, or that of the one who waits longest. */
+/* Returns a free slot, or closes the oldest client and returns its slot. */
 static struct stats_client *client_place(struct ual_stats *stats)
 {
     struct stats_client *oldest = &stats->clients[0];
@@ -140,7 +143,7 @@ static void stats_pause_over(void *argument)
     stats_watch(argument);
 }
 
-/* Lets nobody in for so long; without memory not at all. */
+/* Accepts no client for that long. Without memory for the timer it does not pause. */
 static void stats_pause_for(struct ual_stats *stats, uint64_t ns)
 {
     evd_io_unwatch(&stats->watch);
@@ -148,7 +151,7 @@ static void stats_pause_for(struct ual_stats *stats, uint64_t ns)
         stats_watch(stats);
 }
 
-/* One client each time, so that the loop gets on with what it is there for. */
+/* Serves one client per turn, so that the loop soon returns to its main work. */
 static void stats_arrival(void *argument, unsigned events)
 {
     struct ual_stats *stats = argument;
@@ -188,7 +191,7 @@ static void stats_stop_on_loop(void *argument)
 
 /* ---------------------------------------------------------------- join and leave */
 
-/* The first of those who are there opens the socket; so does the next one, if that has failed. */
+/* The first IA opens the socket; after a failure, the next one tries again. */
 static void stats_link(struct ual_stats *stats, const char *path)
 {
     base_lock_take(&stats_lock);
@@ -229,7 +232,7 @@ void ual_stats_join(struct ual_ia *ia)
         evd_loop_call(ia->evd.loop, stats_start_on_loop, stats);
 }
 
-/* An IA whose loop accepts clients. */
+/* Returns true if some IA's loop accepts clients. */
 static bool stats_is_served_locked(void)
 {
     base_lock_assert_held(&stats_lock);

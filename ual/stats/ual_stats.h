@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ITAPI_STATS=PATH in the environment: the counters of this process for whoever may open the Unix
- * socket at PATH. A client connects, gets one snapshot as text and the end of the stream; nothing
- * is read from it. The socket is one of the process, each IA's loop serves it: whichever comes
- * first.
+ * ITAPI_STATS=PATH in the environment shows the counters of this process to every user who may open
+ * the Unix socket at PATH. A client connects, gets one snapshot as text and then the end of the
+ * stream; nothing is read from it. The process has one socket. The loops of all IAs accept on it,
+ * and one of them serves each client.
  */
 #ifndef ITAPI_UAL_STATS_UAL_STATS_H
 #define ITAPI_UAL_STATS_UAL_STATS_H
@@ -14,9 +14,9 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-/* The IA is open. Whatever fails is a line in the log. */
+/* Called when the IA is open. Failures are only logged. */
 void ual_stats_join(struct ual_ia *ia);
-/* Before anything of the IA goes away: afterwards nobody looks at it any more. */
+/* Called before any part of the IA goes away: afterwards no snapshot reads it. */
 void ual_stats_leave(struct ual_ia *ia);
 
 /* ---------------------------------------------------------------- ual_stats_socket.c */
@@ -24,19 +24,19 @@ void ual_stats_leave(struct ual_ia *ia);
 struct ual_stats_socket {
     int fd; /* listens; -1: closed */
     struct sockaddr_un address;
-    dev_t device; /* of the file, to know it again */
+    dev_t device; /* identify the file */
     ino_t inode;
-    pid_t owner; /* a child of the process does not remove it */
+    pid_t owner; /* only this process removes the file; a child does not */
 };
 
-/* False after a line in the log. */
+/* Returns false after a log line. */
 bool ual_stats_socket_open(struct ual_stats_socket *made, const char *wanted);
-/* Removes the file, if it is still ours. */
+/* Removes the file if it is still the one that this process made. */
 void ual_stats_socket_close(struct ual_stats_socket *made);
 
 /* ---------------------------------------------------------------- ual_stats_text.c */
 
-/* EPs of one IA in a snapshot; more are told by their number only. */
+/* EPs of one IA that a snapshot lists; it only counts the others. */
 #define UAL_STATS_EPS 4096u
 
 struct ual_stats_text {

@@ -18,7 +18,10 @@ static void socket_warn(const char *path, const char *why)
     base_log(BASE_LOG_WARN, "ITAPI_STATS=%s: %s; no counters there", path, why);
 }
 
-/* Absolute, since the program may change its folder; a folder gets one socket per process. */
+/*
+ * Makes the name absolute, since the program may change its working directory. A directory gets one
+ * socket per process.
+ */
 static bool socket_name(struct sockaddr_un *address, const char *wanted)
 {
     char folder[PATH_MAX] = "";
@@ -45,7 +48,7 @@ static bool socket_name(struct sockaddr_un *address, const char *wanted)
     return true;
 }
 
-/* Nobody listens there any more. */
+/* Returns true if no process listens on the socket. */
 static bool socket_is_dead(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -85,7 +88,7 @@ static bool socket_remove_dead(const struct sockaddr_un *address)
     return true;
 }
 
-/* Its mode becomes that of the file. */
+/* Creates the socket; its mode becomes that of the file. */
 static int socket_make(void)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -144,5 +147,5 @@ void ual_stats_socket_close(struct ual_stats_socket *made)
     made->fd = -1;
     if (made->owner == getpid() && lstat(made->address.sun_path, &file) == 0 &&
         file.st_dev == made->device && file.st_ino == made->inode)
-        (void)unlink(made->address.sun_path); /* of no weight */
+        (void)unlink(made->address.sun_path); /* a failure does not matter */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The snapshot: a line for the process, one for each IA, followed by one for each of its EPs, and a
- * last one, "end", without which it is not complete. Behind its first word a line has NAME=VALUE,
- * separated by blanks.
+ * The snapshot: a line for the process, then for each IA a line, followed by one for each of its
+ * EPs, and a last line "end". A snapshot without that line is incomplete. After its first word a
+ * line has NAME=VALUE pairs, separated by blanks.
  */
 #include "ual/stats/ual_stats.h"
 
@@ -88,7 +88,7 @@ static bool text_make_room(struct ual_stats_text *text, size_t more)
 __attribute__((format(printf, 2, 3))) static void text_add(struct ual_stats_text *text,
                                                            const char *format, ...)
 {
-    char piece[256]; /* longer than any of them */
+    char piece[256]; /* longer than any piece */
     va_list arguments;
     int length;
 
@@ -102,7 +102,7 @@ __attribute__((format(printf, 2, 3))) static void text_add(struct ual_stats_text
     text->length += (size_t)length;
 }
 
-/* A value has no blank, and nothing that a terminal would obey. */
+/* Replaces blanks and whatever a terminal would interpret. */
 static void text_add_name(struct ual_stats_text *text, const char *key, const char *value)
 {
     char clean[128];
@@ -128,9 +128,9 @@ static void text_add_members(struct ual_stats_text *text, const struct text_memb
 
 /* ---------------------------------------------------------------- EPs */
 
-/* Copied while the list is locked, written afterwards. */
+/* Copied while the list is locked, written to the text afterwards. */
 struct text_ep {
-    const struct ual_ep *ep; /* a name only */
+    const struct ual_ep *ep; /* only as a name */
     bool datagrams;
     int state;
     struct itx_ep_counters counters;

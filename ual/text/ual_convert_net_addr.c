@@ -26,7 +26,7 @@ static it_boolean_t unmap_ipv4(const struct in6_addr *ipv6, struct in_addr *ipv4
     return IT_TRUE;
 }
 
-/* Between the three IP-like kinds, by way of the IPv6 form. */
+/* Converts between the three IP-like kinds, through the IPv6 form. */
 static it_status_t convert_ip(const it_net_addr_t *source, it_net_addr_type_t type,
                               it_net_addr_t *result)
 {

@@ -2,7 +2,9 @@
 /* Stateless helpers: byte order of 64-bit values and remote addresses. */
 #include "it_api.h"
 
-/* The value whose bytes in memory, most significant first, spell x; its own inverse. */
+/*
+ * Returns the value whose bytes in memory are those of x, most significant first; its own inverse.
+ */
 static uint64_t swap_to_network(uint64_t x)
 {
     union {
