@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider uiwarp: userspace iWARP on ordinary TCP sockets. The private areas of its objects
- * and who may touch what:
+ * The provider uiwarp: userspace iWARP on ordinary TCP sockets. This header has the private areas
+ * of its objects. Comments name the thread that may use a field:
  *
- *   reader    the thread that has won an EP's reader token: places what arrives
- *   sender    the thread that has won its send token: fills the socket
- *   loop      the IA's thread: listeners, connection startup, timers, closing streams
+ *   reader    holds an EP's reader token; places what arrives
+ *   sender    holds its send token; fills the socket
+ *   loop      the IA's thread; listeners, connection startup, timers, closing streams
  *
  * docs/locking.md has the order of tokens and locks.
  */
@@ -28,35 +28,35 @@
 #define UIW_MAX_SEGMENTS 64u
 #define UIW_MAX_DTOS     65536u
 #define UIW_MAX_SRQ_DTOS (1u << 20)
-#define UIW_MAX_DEPTH    256u /* IRD, ORD */
+#define UIW_MAX_DEPTH    256u /* of IRD and ORD */
 
 struct uiw_conn;
 struct uiw_bounce;
 struct uiw_linger;
 struct uiw_listener;
 
-/* Connection management of an IA: see uiw_conn.h. Loop thread only unless said otherwise. */
+/* Connection management of an IA: see uiw_conn.h. Only the loop's thread uses it. */
 struct uiw_cm {
     struct base_list connections;         /* all attempts under way */
     struct uiw_lingering lingering;       /* streams that are being closed */
-    struct uiw_half_open_table half_open; /* accepted, Request not complete */
-    unsigned half_open_max;               /* of them; immutable */
-    int scarce_fd;          /* from this number on descriptors are scarce; immutable */
-    unsigned undecided;     /* announced, no decision by the consumer yet */
-    unsigned undecided_max; /* of them; immutable */
+    struct uiw_half_open_table half_open; /* accepted streams without a complete Request */
+    unsigned half_open_max;               /* limit of .half_open; immutable */
+    int scarce_fd;          /* descriptors from this number on are scarce; immutable */
+    unsigned undecided;     /* Requests announced to the consumer, which has not decided yet */
+    unsigned undecided_max; /* limit of .undecided; immutable */
     uint64_t accepted, initiated, half_open_refused, half_open_timeouts;
 };
 
 struct uiw_ia {
-    struct uiw_memory memory; /* first: uiw_memory_of */
+    struct uiw_memory memory; /* must be first: uiw_memory_of */
     struct ual_ia *ual;
     char interface[IT_INTERFACE_NAME_SIZE]; /* network interface, "" = all; immutable */
-    _Atomic uint64_t streams;               /* connections ever: gives each a number */
+    _Atomic uint64_t streams;               /* counts all connections; numbers them */
     struct uiw_progress progress;
     struct uiw_cm cm;
     struct uiw_carrier carrier;
     struct base_lock retired_lock;
-    struct itx_ep_counters retired; /* of EPs that are gone; by retired_lock */
+    struct itx_ep_counters retired; /* of destroyed EPs; guarded by retired_lock */
 };
 
 struct uiw_listen {

@@ -3,11 +3,11 @@
 
 #include <sched.h>
 
-/* ---------------------------------------------------------------- the loop looks */
+/* ---------------------------------------------------------------- the loop's sweeps */
 
 static void agenda_sweep(void *argument);
 
-/* Without memory for a timer the next entry tries again. */
+/* Without memory for the timer, the next push tries to start the sweeps again. */
 static void agenda_wait(struct uiw_agenda *agenda)
 {
     uint64_t period = atomic_load_explicit(&agenda->period_ns, memory_order_relaxed);
@@ -21,7 +21,7 @@ static void agenda_sweep(void *argument)
     struct uiw_agenda *agenda = argument;
 
     atomic_fetch_add_explicit(agenda->wakeups, 1, memory_order_relaxed);
-    /* The end is announced before the look: a thread that has seen .sweeping set counts on us. */
+    /* Cleared before the look: a thread that has found .sweeping set relies on this sweep. */
     atomic_store(&agenda->sweeping, false);
     if (uiw_agenda_is_empty(agenda) || atomic_exchange(&agenda->sweeping, true))
         return;
@@ -66,7 +66,10 @@ void uiw_agenda_push(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry)
         (void)evd_loop_submit(agenda->loop, &agenda->start);
 }
 
-/* On the stack the entry may be taken at once, and go away: it is in use until all is told. */
+/*
+ * Puts an entry back. Another thread may take it from the stack at once, and its EP may go away, so
+ * this thread counts as a user of the entry until the push has ended.
+ */
 static void agenda_put_back(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry)
 {
     (void)atomic_fetch_add_explicit(&entry->state, UIW_AGENDA_USER, memory_order_relaxed);
@@ -74,7 +77,10 @@ static void agenda_put_back(struct uiw_agenda *agenda, struct uiw_agenda_entry *
     (void)atomic_fetch_sub_explicit(&entry->state, UIW_AGENDA_USER, memory_order_release);
 }
 
-/* Returns the entries that match, still listed. The others leave the stack for a moment. */
+/*
+ * Returns the entries that match, with UIW_AGENDA_LISTED still set. The others leave the stack for
+ * a moment.
+ */
 static struct base_stack_link *agenda_take(struct uiw_agenda *agenda, uiw_agenda_match *match,
                                            const void *key)
 {
@@ -106,7 +112,7 @@ void uiw_agenda_run(struct uiw_agenda *agenda, uiw_agenda_match *match, const vo
         struct uiw_agenda_entry *entry = BASE_STACK_ITEM(taken, struct uiw_agenda_entry, link);
 
         taken = taken->next;
-        /* A user instead of listed. */
+        /* Turns the listed entry into one with a user more. */
         (void)atomic_fetch_add(&entry->state, UIW_AGENDA_USER - UIW_AGENDA_LISTED);
         act(entry);
         (void)atomic_fetch_sub_explicit(&entry->state, UIW_AGENDA_USER, memory_order_release);

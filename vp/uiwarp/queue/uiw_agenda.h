@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Things to do later. Any thread enters them and takes out those that concern it; the IA's loop
- * looks at them once in a while, as long as there are any.
+ * An agenda: EPs with deferred work. Any thread pushes entries and runs those that match a key; the
+ * IA's loop sweeps the agenda periodically while it has entries.
  *
- * The entries are on a stack that is only ever taken as a whole: a thread that takes it puts back
- * at once what does not concern it. Threads with entries of their own share no lock.
+ * The entries are on a stack. A thread always takes the whole stack and pushes back at once the
+ * entries that do not match. So threads need no lock, and each may push without waiting.
  *
- * The state of an entry tells whether it is listed, which it is on the stack and in the hand of a
- * thread that has taken it, and how many threads use it. An entry of state 0 is in nobody's reach.
+ * The state of an entry says whether it is listed (on the stack, or just taken from it by a thread)
+ * and how many threads use it. While the state is 0, no other thread can reach the entry.
  */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_AGENDA_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_AGENDA_H
@@ -26,22 +26,22 @@ struct uiw_agenda_entry {
 };
 
 struct uiw_agenda_ops {
-    uint64_t period_ns; /* between two looks, unless .period_ns of the agenda is changed */
-    /* The entry is on the stack, for the first time or again, and stays here. May be NULL. */
+    uint64_t period_ns; /* between two looks; initial value of the agenda's .period_ns */
+    /* Called after each push of an entry, which stays valid during the call. May be NULL. */
     void (*entered)(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry);
-    /* Loop: the first look is due in a period. May be NULL. */
+    /* Loop: called one period before the first look. May be NULL. */
     void (*begin)(struct uiw_agenda *agenda);
-    /* Loop: by uiw_agenda_run. */
+    /* Loop: the periodic look; calls uiw_agenda_run. */
     void (*look)(struct uiw_agenda *agenda);
 };
 
 struct uiw_agenda {
     struct base_stack stack;
-    _Atomic bool sweeping; /* the loop looks, or is about to */
+    _Atomic bool sweeping; /* the loop's timer runs, or is about to be started */
     _Atomic uint64_t period_ns;
-    const struct uiw_agenda_ops *ops; /* immutable, as the next two */
+    const struct uiw_agenda_ops *ops; /* immutable, like the next two */
     struct evd_loop *loop;
-    _Atomic uint64_t *wakeups; /* counter */
+    _Atomic uint64_t *wakeups; /* counter of the loop's looks */
     struct evd_timer timer;    /* loop */
     struct evd_task start;
 };
@@ -52,32 +52,44 @@ void uiw_agenda_open(struct uiw_agenda *agenda, const struct uiw_agenda_ops *ops
                      struct evd_loop *loop, _Atomic uint64_t *wakeups);
 void uiw_agenda_stop(struct uiw_agenda *agenda); /* loop */
 
-/* Pairs with a look at the stack by a thread that has said before what it waits for. */
+/*
+ * Sequentially consistent: a thread that announces what it waits for and then finds the agenda
+ * empty is seen by the thread that pushes later (uiw_agenda_ops.entered).
+ */
 static inline bool uiw_agenda_is_empty(const struct uiw_agenda *agenda)
 {
     return !atomic_load(&agenda->stack.newest);
 }
 
-/* Work was published before. True: the caller pushes the entry. False: it is listed already. */
+/*
+ * Called after the work was published. Returns true when the caller must push the entry; false when
+ * it is listed already.
+ */
 static inline bool uiw_agenda_claim(struct uiw_agenda_entry *entry)
 {
-    /* Pairs with the addition in uiw_agenda_run: it sees the work, or the entry is listed anew. */
+    /* Pairs with the addition in uiw_agenda_run: that thread sees the work, or this one pushes. */
     return !(atomic_fetch_or(&entry->state, UIW_AGENDA_LISTED) & UIW_AGENDA_LISTED);
 }
 
 void uiw_agenda_push(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry);
 
 /*
- * Takes the entries that match (all without `match`), and calls act for each, the oldest first. An
- * entry that is entered during the call waits for the next one.
+ * Takes the entries that match (without `match`: all) and calls act for each, the oldest first. An
+ * entry that is pushed during the call waits for the next call.
  */
 void uiw_agenda_run(struct uiw_agenda *agenda, uiw_agenda_match *match, const void *key,
                     void (*act)(struct uiw_agenda_entry *entry));
 
-/* True: the entry was on the stack. False: it is not, or another thread has it in hand. */
+/*
+ * Removes the entry. Returns true if it was on the stack; false if it is not listed, or another
+ * thread has taken it.
+ */
 bool uiw_agenda_remove(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry);
 
-/* Only users of the entry enter it any more. Returns when it is in nobody's reach. */
+/*
+ * Removes the entry and waits until its state is 0. From now on only threads that use the entry may
+ * push it.
+ */
 void uiw_agenda_leave(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each counter of an EP has one writer, the holder of a token, and lies in the part of that token.
- * The sums of an IA are made when a query asks for them.
+ * Each counter of an EP has one writer, the holder of a token, and is in the struct of that token
+ * (uiw_tx, uiw_rx). An IA's sums are computed when a query asks for them.
  */
 #include "vp/uiwarp/queue/uiw_counters.h"
 
@@ -12,7 +12,7 @@ static uint64_t counters_load(const _Atomic uint64_t *counter)
 
 static void counters_add_queue(const struct uiw_queue *queue, uint64_t *posted, uint64_t *done)
 {
-    /* As uiw_queue_in_use reckons, but without later posts: the number never goes down. */
+    /* The computation of uiw_queue_in_use without the tail: the number never goes down. */
     uint64_t over = atomic_load_explicit(&queue->over, memory_order_acquire);
     uint32_t retired = atomic_load_explicit(&queue->retired, memory_order_acquire);
 
@@ -57,7 +57,7 @@ static void counters_add(struct itx_counters *sum, const struct itx_ep_counters 
     sum->nudges += ep->nudges;
 }
 
-/* The EP is still in the IA's list: what it leaves to the IA must not be counted twice. */
+/* The EP is still in the IA's list: .counters_retired keeps the sums from counting it twice. */
 void uiw_ep_retire_counters(struct uiw_ep *ep)
 {
     base_lock_take(&ep->ia->retired_lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Counters have one writer and are read by any thread. */
+/* A counter has one writer; any thread reads it. */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_COUNTERS_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_COUNTERS_H
 
@@ -14,7 +14,7 @@ static inline void uiw_count(_Atomic uint64_t *counter, uint64_t more)
 void uiw_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters);
 void uiw_ia_counters(struct ual_ia *ual, struct itx_counters *counters); /* of all EPs ever */
 
-/* The EP goes away, what it has counted stays with its IA. */
+/* Adds the EP's counters to those of its IA, before the EP is destroyed. */
 void uiw_ep_retire_counters(struct uiw_ep *ep);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An EP's work queues and stream. Fields are grouped by who may touch them:
- *   sender   holds tx.token; never waits for anything while it does
- *   reader   holds rx.token; may wait for the send token, never the other way round
- *   locked   ual_ep.lock
+ * An EP's work queues and stream. Fields are grouped by the thread that may use them:
+ *   sender   holds tx.token, and never waits while it does
+ *   reader   holds rx.token; it may wait for the send token, never the other way round
+ *   locked   holds ual_ep.lock
  */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_EP_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_EP_H
@@ -18,17 +18,17 @@
 #include "vp/uiwarp/queue/uiw_stay.h"
 #include "vp/uiwarp/queue/uiw_tx.h"
 
-/* Rights of peers, depths and watermarks; set by it_ep_modify at any time. */
+/* Rights of peers, depths and watermarks. it_ep_modify sets them at any time. */
 struct uiw_limits {
-    _Atomic bool read_enabled; /* peers may RDMA Read, Write through this EP */
-    _Atomic bool write_enabled;
-    _Atomic bool atomics_enabled; /* the same for its atomics */
-    _Atomic uint32_t ord;         /* in force: as agreed, or as it_ep_modify has changed it */
+    _Atomic bool read_enabled;    /* peers may use RDMA Read through this EP */
+    _Atomic bool write_enabled;   /* the same for RDMA Write */
+    _Atomic bool atomics_enabled; /* the same for atomics */
+    _Atomic uint32_t ord;         /* in force: agreed at startup, or set by it_ep_modify */
     /*
-     * Of receives drawn from the S-RQ: how many the EP may hold, that is, from the first octet of
-     * the message until its completion is dequeued.
+     * Watermarks for the receives of the S-RQ that the EP holds. It holds one from the first octet
+     * of the message until the completion is dequeued.
      */
-    _Atomic uint32_t soft; /* armed soft watermark; 0: off, or told */
+    _Atomic uint32_t soft; /* armed soft watermark; 0: off, or its event was raised */
     _Atomic uint32_t hard; /* UINT32_MAX: none */
 };
 
@@ -40,48 +40,48 @@ struct uiw_ep {
     int fd; /* -1: no stream */
     struct iw_mpa_result agreed;
     bool initiator;
-    uint64_t release_ns;   /* responder: silence after which it may speak first; 0: never */
+    uint64_t release_ns;   /* responder: silence of the peer after which it sends first; 0: never */
     uint32_t generation;   /* counts the connections of this EP; never 0 */
-    bool counters_retired; /* they are in uiw_ia.retired now; by retired_lock */
+    bool counters_retired; /* added to uiw_ia.retired; guarded by retired_lock */
     const void *pz;
-    struct uiw_stream_id id; /* of the connection: what peers may reach through it */
+    struct uiw_stream_id id; /* of the connection; decides which memory the peer may use */
 
     struct uiw_limits limits;
 
     /* Locked. */
     bool negotiated;                   /* .info is filled */
-    struct itx_mpa_info info;          /* of this connection, or the last before a reset */
-    struct sockaddr_in6 local, remote; /* with .negotiated: its ends; or struct sockaddr_in */
-    uint32_t wanted_ird, wanted_ord;   /* asked for; ual_ep.attr shows those in force */
+    struct itx_mpa_info info;          /* of this connection, or of the last one before a reset */
+    struct sockaddr_in6 local, remote; /* with .negotiated; hold a sockaddr_in or _in6 */
+    uint32_t wanted_ird, wanted_ord;   /* requested; ual_ep.attr has those in force */
     bool drained; /* NONOPERATIONAL and flushed: later posts flush themselves */
     struct uiw_queue sq;
     /*
-     * The sender goes up to here, and reads it with acquire; written locked. Requests behind it
-     * wait for a post without IT_COALESCE_WR_FLAG.
+     * End of the requests that the sender may send; it reads this with acquire. Written locked.
+     * Requests from here on wait for a post without IT_COALESCE_WR_FLAG.
      */
     _Atomic uint32_t sq_ready;
-    uint8_t sent_is; /* enum uiw_done of a request whose last octet has left */
-    bool hold_met;   /* what is held was met by a sweep; see uiw_sweep.c */
+    uint8_t sent_is; /* enum uiw_done that a request gets when its last octet has left */
+    bool hold_met;   /* a sweep has met the held posts once; see uiw_sweep.c */
     struct uiw_pacing pacing;
     struct uiw_stay stay;
 
     _Alignas(64) struct uiw_tx tx;
     _Alignas(64) struct uiw_rx rx;
-    struct uiw_queue rq; /* with an S-RQ: what the EP has drawn from it, one slot */
+    struct uiw_queue rq; /* with an S-RQ: one slot, for the receive drawn from it */
     struct uiw_reads reads;
     struct uiw_own own;
-    _Atomic unsigned hold_limit;  /* of our Sends that wait there: see iw_own.h */
-    _Atomic uint64_t hold_try_us; /* one try of a Send of the peer that waits here */
-    _Atomic bool lost_event;      /* a completion did not fit its EVD: the connection must break */
+    _Atomic unsigned hold_limit;  /* tells the peer how long it may hold our Sends: see iw_own.h */
+    _Atomic uint64_t hold_try_us; /* length of one try of a peer's Send that waits here */
+    _Atomic bool lost_event;      /* a completion did not fit the EVD: the connection must break */
 
     /*
-     * Not NULL: the connection is nobody's, or another process's, and both tokens are held in its
-     * name; see lead/uiw_fork.c.
+     * Not NULL after fork(2), until a process claims the connection: both tokens are then taken.
+     * See lead/uiw_fork.c.
      */
     struct uiw_fork_claim *_Atomic claim;
 
     /* Locked: connection management. */
-    struct uiw_conn *conn; /* the attempt, from the step out of UNCONNECTED until it lets go */
+    struct uiw_conn *conn; /* the attempt, from the step out of UNCONNECTED until its end */
     struct itx_mpa_params mpa;
     struct uiw_later later;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory of Sends that wait for a receive: one limit for all of the process. */
+/* Memory of Sends that wait for a receive. One limit holds for the whole process. */
 #include "vp/uiwarp/queue/uiw_ep.h"
 
 #include "base/base_clock.h"
@@ -8,7 +8,7 @@
 
 static _Atomic uint64_t held_octets;
 
-/* An EP has at most half of what the others leave: none keeps all of them from holding anything. */
+/* An EP gets at most half of what the others leave, so that no peer can take it all. */
 static bool held_reserve(struct uiw_own *own, uint64_t octets)
 {
     uint64_t before = atomic_load_explicit(&held_octets, memory_order_relaxed);
@@ -54,7 +54,7 @@ struct uiw_held *uiw_held_add(struct uiw_ep *ep)
     return held;
 }
 
-/* Twice the room each time, so that all copies together are no longer than the message. */
+/* Doubles the room each time, so that all copies together are no longer than the message. */
 bool uiw_held_grow(struct uiw_ep *ep, struct uiw_held *held, uint64_t octets)
 {
     struct uiw_own *own = &ep->own;

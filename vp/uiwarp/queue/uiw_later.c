@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Posts that wait: for company, or for another post. */
+/* Posts that wait: deferred ones to share a system call, held ones for another post. */
 #include "vp/uiwarp/queue/uiw_later.h"
 
 #include "vp/uiwarp/queue/uiw_sq.h"
 
 _Thread_local const struct uiw_progress *uiw_later_here;
 
-/* ---------------------------------------------------------------- for company */
+/* ---------------------------------------------------------------- deferred posts */
 
-/* A thread that takes a mark off finds the EP, unless another has it, and sends or comes here. */
+/*
+ * Marks the EVDs after each push. A thread that clears a mark runs the agenda; it finds the EP
+ * there, or another thread has taken it, which sends for it or pushes it again and comes here.
+ */
 void uiw_later_deferred(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry)
 {
     struct ual_ep *ual = BASE_STACK_ITEM(&entry->link, struct uiw_ep, later.deferred.link)->ual;
@@ -31,7 +34,7 @@ void uiw_later_defer(struct ual_ep *ual)
     uiw_agenda_push(&progress->deferred, &later->deferred);
 }
 
-/* ---------------------------------------------------------------- for another post */
+/* ---------------------------------------------------------------- held posts */
 
 static bool later_is_awaited(const struct ual_ep *ual)
 {
@@ -43,7 +46,10 @@ void uiw_later_held(struct uiw_agenda *agenda, struct uiw_agenda_entry *entry)
 {
     struct ual_ep *ual = BASE_STACK_ITEM(&entry->link, struct uiw_ep, later.held.link)->ual;
 
-    /* Pairs with the waiter, which registers and then takes the stack: one sees the other. */
+    /*
+     * Pairs with a waiter, which registers and then runs the agenda: it finds the entry, or this
+     * thread finds the waiter.
+     */
     if (later_is_awaited(ual) && uiw_agenda_remove(agenda, entry) && uiw_sq_let_go(ual))
         uiw_later_defer(ual);
 }
@@ -64,5 +70,5 @@ void uiw_later_leave(struct ual_ep *ual)
     uiw_agenda_leave(&progress->drawn, &later->drawn);
     uiw_agenda_leave(&progress->holding, &later->holding);
     uiw_agenda_leave(&progress->held, &later->held);
-    uiw_agenda_leave(&progress->deferred, &later->deferred); /* last: held work may come here */
+    uiw_agenda_leave(&progress->deferred, &later->deferred); /* last: held posts may be deferred */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An EP's entries in the agendas of its IA. lead/uiw_sweep.c does what there is to do. */
+/* An EP's entries in the agendas of its IA. lead/uiw_sweep.c runs the agendas. */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_LATER_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_LATER_H
 
@@ -9,42 +9,46 @@ struct ual_ep;
 struct uiw_progress;
 
 struct uiw_silence_entry {
-    struct base_link link; /* these by progress.lock */
+    struct base_link link; /* guarded by progress.lock, like the next two */
     uint64_t due_ns;
     bool listed;
-    uint64_t look_ns;         /* loop: until the next look whether the Reply is acknowledged */
-    uint64_t acknowledged_ns; /* loop: when it was seen to be; 0: not yet */
+    uint64_t look_ns;         /* loop: interval between looks whether the Reply is acknowledged */
+    uint64_t acknowledged_ns; /* loop: when a look found that; 0: not yet */
 };
 
 struct uiw_later {
     struct uiw_silence_entry silence;
-    struct uiw_agenda_entry deferred; /* posts that wait for company */
-    const void *deferred_by;          /* thread; this and the next by whoever has it in hand */
-    bool deferred_met;                /* by a sweep */
-    struct uiw_agenda_entry held;     /* posts that wait for another post */
+    struct uiw_agenda_entry deferred; /* posts that wait to share a system call */
+    const void *deferred_by;          /* the posting thread */
+    bool deferred_met; /* a sweep has met it once; used by the thread that has the entry */
+    struct uiw_agenda_entry held;  /* posts that wait for one without IT_COALESCE_WR_FLAG */
     struct uiw_agenda_entry drawn; /* a message that holds a receive of an S-RQ: uiw_srq_watch.c */
     struct uiw_agenda_entry holding; /* Sends that wait for a receive: receive/uiw_hold.c */
 };
 
 /*
- * The IA in which this thread deferred last; NULL: it has sent that. Its address names the thread.
+ * The progress of the IA in which this thread deferred a post last; NULL: none is deferred. The
+ * address of the variable identifies the thread.
  */
 extern _Thread_local const struct uiw_progress *uiw_later_here
     __attribute__((tls_model("initial-exec")));
 
 /*
- * Posted work may wait until this thread polls, or any thread an EVD of the EP, or some thread
- * waits, or half a millisecond is over; one while a consumer polls other EVDs.
+ * Defers posted work until this thread polls, a thread polls an EVD of the EP or waits, or half a
+ * millisecond has passed (a whole one while a consumer leads).
  */
 void uiw_later_defer(struct ual_ep *ual);
 
 /*
- * Posted work waits for another post, a second or two at the most, and for no longer than deferred
- * work while a thread sleeps on an EVD of the EP.
+ * Holds posted work until another post releases it, for two seconds at most. While a thread sleeps
+ * on an EVD of the EP, the work is deferred instead.
  */
 void uiw_later_hold(struct ual_ep *ual);
 
-/* The stream is over and no leader holds the EP. Returns when no thread uses it for an entry. */
+/*
+ * Takes the EP out of all agendas and waits until no thread uses its entries. The stream is over
+ * and no leader holds the EP.
+ */
 void uiw_later_leave(struct ual_ep *ual);
 
 /* uiw_agenda_ops.entered of deferred and held work. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Links and unlinks as requests in the send queue, and Reads into windows. */
+/* RMR links and unlinks as requests in the send queue, and Reads into windows. */
 #include "vp/uiwarp/queue/uiw_sq.h"
 
-/* 0: for more links than there are keys. */
+/* Returns a new STag for the window; 0: all are in use. */
 static uint32_t links_drawn(struct uiw_ep *ep, const struct uiw_mr *window)
 {
     return uiw_mr_new_stag(&ep->ia->memory.mrs, window);
 }
 
-/* 0: it is none of the window's. */
+/* Returns the key that the consumer chose as an STag; 0: the window does not own it. */
 static uint32_t links_chosen(const struct uiw_mr *window, it_rmr_context_t key)
 {
     return key <= UINT32_MAX && uiw_mr_is_kept(window, (uint32_t)key) ? (uint32_t)key : 0;
@@ -22,7 +22,7 @@ it_status_t uiw_links_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     struct uiw_mr *window;
 
     base_lock_assert_held(&ep->ual->lock);
-    if (request->opcode == VP_INVALIDATE) { /* an unlink of whatever has this key */
+    if (request->opcode == VP_INVALIDATE) { /* unlinks the object with this STag */
         sqe->opcode = VP_RMR_UNLINK;
         *own = (struct uiw_link){.stag = sqe->remote_stag};
         return IT_SUCCESS;
@@ -31,7 +31,7 @@ it_status_t uiw_links_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     *own = (struct uiw_link){.window = window, .serial = window->serial};
     if (request->opcode == VP_RMR_LINK) {
         if (!base_object_hold(&link->lmr->object))
-            return IT_ERR_INVALID_LMR; /* it is just being freed */
+            return IT_ERR_INVALID_LMR; /* another thread is freeing it */
         own->stag = link->key_chosen ? links_chosen(window, *link->key) : links_drawn(ep, window);
         if (own->stag == 0) {
             base_object_release(&link->lmr->object);
@@ -49,7 +49,7 @@ it_status_t uiw_links_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     return IT_SUCCESS;
 }
 
-/* The memory is known when the Read starts: links may be under way. */
+/* The windows are looked up when the Read starts: links before it may still be in the queue. */
 it_status_t uiw_links_fill_windows(struct uiw_sqe *sqe, const struct vp_request *request)
 {
     sqe->opcode = VP_RDMA_READ;
@@ -60,7 +60,7 @@ it_status_t uiw_links_fill_windows(struct uiw_sqe *sqe, const struct vp_request 
         if (atomic_load_explicit(&window->wanted, memory_order_relaxed) == 0)
             return IT_ERR_INVALID_RMR;
         sqe->segments[i] = (struct uiw_segment){
-            .addr = from->addr.abs, /* or the offset: the same octets */
+            .addr = from->addr.abs, /* or the offset: a union */
             .mr = window,
             .length = (uint32_t)from->length,
             .stag = window->serial,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Acknowledgements: requests of ours that the peer has, messages of the peer that we have. */
+/* Acknowledgements: of the peer for this side's requests, and of this side for its messages. */
 #include "vp/uiwarp/queue/uiw_own.h"
 
 #include "vp/uiwarp/queue/uiw_sq.h"
@@ -14,7 +14,10 @@ void uiw_own_begin(struct uiw_ep *ep, unsigned wanted)
     *own = (struct uiw_own){.wanted = wanted};
     if (wanted & IW_OWN_IMM)
         atomic_store_explicit(&own->values, UIW_VALUES_UNKNOWN, memory_order_relaxed);
-    /* A Responder says nothing before it knows. An Initiator's requests wait for the answer. */
+    /*
+     * A Responder sends nothing before it knows the answer. An Initiator may, and its requests must
+     * not complete before it does.
+     */
     base_lock_take(&ep->ual->lock);
     ep->sent_is = ep->initiator && (wanted & IW_OWN_ACKS) ? UIW_DONE_SENT : UIW_DONE;
     base_lock_drop(&ep->ual->lock);
@@ -26,7 +29,7 @@ void uiw_own_end(struct uiw_ep *ep)
         uiw_held_drop_first(ep);
 }
 
-/* ---------------------------------------------------------------- requests of ours */
+/* ---------------------------------------------------------------- this side's requests */
 
 void uiw_own_agree(struct uiw_ep *ep, unsigned bits)
 {
@@ -38,16 +41,16 @@ void uiw_own_agree(struct uiw_ep *ep, unsigned bits)
     base_lock_take(&ep->ual->lock);
     ep->info.own_peer = bits;
     ep->sent_is = acks ? UIW_DONE_SENT : UIW_DONE;
-    if (!acks) { /* requests that have left are done */
+    if (!acks) { /* requests that have been sent are done */
         ep->own.heard = UINT64_MAX;
         ep->rx.wake_request |= uiw_sq_complete_locked(ep);
     }
     base_lock_drop(&ep->ual->lock);
     if (acks && atomic_load(&ep->hold_limit) != 0)
-        uiw_own_took(ep, 0); /* to tell it */
+        uiw_own_took(ep, 0); /* sends the limit */
 }
 
-/* A fence waits for requests to complete. */
+/* Returns true if the oldest request is a local one: its fence waits for completions. */
 static bool own_fence_waits_locked(const struct uiw_ep *ep)
 {
     uint32_t head = uiw_queue_head(&ep->sq);
@@ -91,8 +94,8 @@ bool uiw_own_oldest_locked(const struct uiw_ep *ep, uint32_t *index)
 /* ---------------------------------------------------------------- messages of the peer */
 
 /*
- * The acknowledgement leaves with what the program posts or polls next. Nobody is there to post or
- * poll while the loop reads, so then it leaves behind this turn.
+ * The acknowledgement is deferred until the program posts or polls. While the loop reads, no thread
+ * may do that soon, so then the sender is kicked at the end of this turn.
  */
 void uiw_own_took(struct uiw_ep *ep, uint64_t messages)
 {
@@ -101,7 +104,7 @@ void uiw_own_took(struct uiw_ep *ep, uint64_t messages)
     if (!(own->agreed & IW_OWN_ACKS))
         return;
     own->taken += messages;
-    /* Pairs with uiw_own_tell: it sees the number, or the mark is found cleared. */
+    /* Pairs with uiw_own_tell: that sees the number, or this thread finds the mark cleared. */
     atomic_store(&own->due, own->taken);
     if (atomic_exchange(&own->ack_is_due, true))
         return;
@@ -112,8 +115,8 @@ void uiw_own_took(struct uiw_ep *ep, uint64_t messages)
 }
 
 /*
- * At once, unlike acknowledgements: the process may end before the next one, and then the peer has
- * to know.
+ * Tells the peer at once, unlike acknowledgements: this process may end before the next one, and
+ * the peer must know then that a Send was not received.
  */
 void uiw_own_set_waits(struct uiw_ep *ep, bool waits)
 {
@@ -145,9 +148,9 @@ uint64_t uiw_own_tell_limit(const struct uiw_ep *ep)
 }
 
 /*
- * A process that ends has its sockets closed by the kernel: in order, unless there were octets that
- * it had not read. So what TCP has acknowledged was read, and went to receives, if the peer has not
- * said otherwise.
+ * When a process ends, the kernel closes its sockets: in order if it had read all octets, with a
+ * reset otherwise. So after an orderly end, all that TCP has acknowledged was read, and went to
+ * receives unless the peer said that a Send waits.
  */
 void uiw_own_conclude(struct uiw_ep *ep)
 {
@@ -157,7 +160,7 @@ void uiw_own_conclude(struct uiw_ep *ep)
         ioctl(ep->fd, SIOCOUTQ, &unacknowledged) != 0 || unacknowledged != 0)
         return;
     base_lock_take(&ep->ual->lock);
-    ep->own.heard = UINT64_MAX; /* of all that has left */
+    ep->own.heard = UINT64_MAX; /* all that was sent counts as acknowledged */
     base_lock_drop(&ep->ual->lock);
 }
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vp/uiwarp/queue/uiw_pacing.h"
 
-/* Posts that follow the end of the one before within a microsecond or two make a burst ... */
+/* Posts less than this apart make a burst: a microsecond or two ... */
 #define PACING_GAP UINT64_C(4000)
-/* ... which lasts until there is a longer pause: what sends and polls between two posts take. */
+/* ... which a pause this long may end. Sends and polls between two posts take less. */
 #define PACING_KEEP UINT64_C(100000)
-/*
- * A thread that fills the queues of many endpoints in turn comes back to each after at most this.
- */
+/* A pause this long always ends it. A thread that fills many EPs in turn is back sooner. */
 #define PACING_PAUSE_MAX UINT64_C(4000000)
 
-/* The first posts of a burst go out one by one. Later ones may wait for company ... */
+/* The first posts of a burst leave one by one. Later ones may wait ... */
 #define PACING_EAGER 4u
-/* ... until this number of requests or octets has gathered. */
+/* ... until this many requests or octets have gathered. */
 #define PACING_REQUESTS 64u
 #define PACING_OCTETS   UINT64_C(262144)
 
@@ -32,8 +30,9 @@ static void pacing_end_burst(struct uiw_pacing *pacing)
 }
 
 /*
- * The first post behind a pause belongs to no burst, and from then on pauses up to twice as long
- * are part of the burst. Two posts in a row that each come behind a pause end it.
+ * Returns true if a post `gap` after the last one belongs to the burst. The first post after a
+ * pause does not, and from then on pauses of up to twice that length do. Two posts in a row that
+ * each follow a pause end the burst.
  */
 static bool pacing_lasts(struct uiw_pacing *pacing, uint64_t gap)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vp/uiwarp/queue/uiw_pause.h"
 
-/* A message that comes in within this time is polled for as any other. */
+/* A message that arrives within this time causes no pauses. */
 #define PAUSE_SHORT_NS UINT64_C(20000)
 /*
- * Part of the time since the message began to come in; at most what fills the staging buffer at 1.6
- * GB/s.
+ * A pause is this part of the time since the message began to arrive. At most it is the time in
+ * which 1.6 GB/s fill the staging buffer.
  */
 #define PAUSE_PART   4u
 #define PAUSE_MAX_NS UINT64_C(40000)

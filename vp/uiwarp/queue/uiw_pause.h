@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pauses between two looks at a message of many small segments. Each look at a socket locks it
- * against the thread that brings in the next segment, which then has to queue it apart: a leader
- * that polls slows both down. So while such a message is unfinished there is a pause between two
- * looks, which grows with the time that it has taken. A leader that sleeps in the poll set needs
- * none of this.
+ * Pauses between two polls of a stream while a message of many small segments arrives. Each poll
+ * takes the socket's lock. The kernel must put a segment that arrives meanwhile on the socket's
+ * backlog, so a busy leader slows down both sides. While such a message is unfinished, the leader
+ * therefore pauses between two polls, the longer the message takes. A leader that sleeps in the
+ * poll set needs no pauses.
  */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_PAUSE_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_PAUSE_H
@@ -15,19 +15,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reader, with rx.token; until_ns is read by the leader. */
+/* Used by the reader, which holds rx.token; the leader reads until_ns. */
 struct uiw_pause {
-    _Atomic uint64_t until_ns; /* no look before; 0: at any time */
-    uint64_t since_ns;         /* the first look that left a message unfinished; 0: none is */
+    _Atomic uint64_t until_ns; /* no poll before this time; 0: at any time */
+    uint64_t since_ns; /* first poll that found the message unfinished; 0: none is unfinished */
     bool wanted;
 };
 
 void uiw_pause_begin(struct uiw_pause *pause, bool small_segments);
 
-/* A look has ended within a message. */
+/* A poll has ended within a message. */
 void uiw_pause_extend(struct uiw_pause *pause, uint64_t now_ns);
 
-/* A look has ended behind a message. */
+/* A poll has ended at the end of a message. */
 static inline void uiw_pause_end(struct uiw_pause *pause)
 {
     if (pause->since_ns == 0)
@@ -36,7 +36,7 @@ static inline void uiw_pause_end(struct uiw_pause *pause)
     atomic_store_explicit(&pause->until_ns, 0, memory_order_relaxed);
 }
 
-/* A look is over, whether it has found something or not. */
+/* Notes the end of a poll, whether it found data or not. */
 static inline void uiw_pause_note(struct uiw_pause *pause, bool unfinished)
 {
     if (!pause->wanted)
@@ -47,7 +47,7 @@ static inline void uiw_pause_note(struct uiw_pause *pause, bool unfinished)
         uiw_pause_end(pause);
 }
 
-/* Any thread. Is it too early to look again? */
+/* Any thread. Returns true while it is too early to poll again. */
 static inline bool uiw_pause_waits(const struct uiw_pause *pause)
 {
     uint64_t until = atomic_load_explicit(&pause->until_ns, memory_order_relaxed);

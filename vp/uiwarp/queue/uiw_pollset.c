@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Streams enter and leave the poll set. */
+/* Adds streams to the poll set and removes them. */
 #include "vp/uiwarp/queue/uiw_pollset.h"
 
 #include "vp/uiwarp/queue/uiw_ep.h"
@@ -28,7 +28,7 @@ bool uiw_pollset_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writab
         tx->detached = false;
         return epoll_ctl(progress->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
     }
-    /* Fails for a stream that is not in the set yet: uiw_pollset_add looks at .blocked then. */
+    /* Fails for a stream that is not in the set yet: uiw_pollset_add then looks at .blocked. */
     (void)epoll_ctl(progress->epoll_fd, EPOLL_CTL_MOD, fd, &event);
     return true;
 }

@@ -5,9 +5,9 @@
 
 #include "vp/uiwarp/queue/uiw.h"
 
-/* False: it can not be watched. */
+/* Returns false if epoll refuses the stream. */
 bool uiw_pollset_add(struct ual_ia *ia, struct ual_ep *ual, int fd);
-/* writable: the leader is told when the socket takes octets again. False: it can not be watched. */
+/* writable: arms EPOLLOUT, or disarms it. Returns false if epoll refuses the stream. */
 bool uiw_pollset_want(struct ual_ia *ia, struct ual_ep *ual, int fd, bool writable);
 void uiw_pollset_remove(struct ual_ia *ia, struct ual_ep *ual, int fd);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sockets of an IA are read by one thread at a time, which leads: a consumer that polls or
- * waits, else the IA's loop. The leader word is claimed by compare-and-swap before anything is
- * read; consumers that wait while another leads are followers and are handed the lead when the
- * leader leaves.
+ * One thread at a time, the leader, reads the sockets of an IA: a consumer that polls or waits,
+ * otherwise the IA's loop. A thread claims the leader word by compare-and-swap before it reads.
+ * Consumers that wait while another thread leads are followers; a leader that leaves wakes one of
+ * them to take over.
  */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_PROGRESS_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_PROGRESS_H
@@ -37,56 +37,56 @@ struct uiw_follower {
     struct evd_waiter *waiter;
 };
 
-/* A stream that had data a moment ago. */
+/* A stream that had data recently. */
 struct uiw_active {
     struct ual_ep *ual;
-    uint32_t idle; /* empty polls since then */
+    uint32_t idle; /* empty polls since its last data */
     bool detached; /* not in the poll set: see uiw_detach.c */
 };
 
 /* Connections whose peers may stay silent: uiw_silence.c. */
 struct uiw_silence {
-    struct base_list entries; /* by progress.lock; in the order of time */
-    struct ual_ep *busy;      /* by progress.lock: off the list, still used by the loop */
+    struct base_list entries; /* guarded by progress.lock; sorted by .due_ns */
+    struct ual_ep *busy;      /* guarded by progress.lock: the loop uses this EP, off the list */
     struct evd_timer timer;   /* loop thread */
 };
 
 struct uiw_progress {
     _Atomic int leader;       /* enum uiw_leader */
-    _Atomic uint32_t stints;  /* times a consumer has led: tells the loop that one is busy */
+    _Atomic uint32_t stints;  /* times a consumer has led; tells the loop that one is active */
     _Atomic bool asleep;      /* the leader is, or is about to be, in epoll_wait */
-    _Atomic bool abroad;      /* and that in one of the program: uiw_lead_abroad.c */
+    _Atomic bool abroad;      /* ... in a poll of the program: uiw_lead_abroad.c */
     _Atomic uint32_t rounds;  /* +1 whenever the leader holds no EP: see uiw_leader_quiesce */
-    _Atomic uint32_t purge;   /* +1: what the leader remembers may name an EP that goes away */
-    _Atomic bool look;        /* by the loop, once a millisecond: ask epoll in the next round */
+    _Atomic uint32_t purge;   /* +1: the leader must forget its active EPs, since one goes away */
+    _Atomic bool look;        /* set by the loop each millisecond: the next round asks epoll */
     _Atomic bool loop_parked; /* the loop neither watches nor ticks until a leader leaves */
     _Atomic uint32_t blocked; /* streams whose socket is full */
     _Atomic uint32_t follower_count; /* written with lock held */
     _Atomic bool gate_open;          /* arrivals wake the loop; the loop thread writes */
     /*
-     * When the loop, or a post that stayed, began to take in what came last: rough ticks. See
+     * When the loop, or a post that stayed, began to read the last arrival, in rough ticks. See
      * uiw_stay.h.
      */
     _Atomic uint64_t taken;
-    /* uiw_stay_here; immutable */
+    /* is uiw_stay_here; immutable */
     void (*stay)(struct ual_ep *ual, uint64_t heard, enum uiw_stay_order order);
     _Atomic uint64_t thread_wakeups;
     _Atomic uint64_t leader_changes; /* between the loop and consumers, and among those */
     int epoll_fd;                    /* all established streams; immutable */
-    int gate_fd; /* a poll set that holds .epoll_fd alone: what the loop watches; immutable */
-    int kick_fd; /* eventfd in it, wakes a leader that sleeps; immutable */
+    int gate_fd; /* a poll set with only .epoll_fd in it, which the loop watches; immutable */
+    int kick_fd; /* eventfd in .epoll_fd, wakes a leader that sleeps; immutable */
 
     /* Leader only. */
-    uint8_t *staging; /* UIW_STAGING_SIZE octets, holds nothing between two reads */
+    uint8_t *staging; /* UIW_STAGING_SIZE octets; empty between two reads */
     struct uiw_active active[UIW_ACTIVE_MAX];
     unsigned active_count;
     unsigned detached_count;
-    unsigned found;         /* polls that have found something since the set was last relied on */
-    unsigned crowded;       /* more were active than there is room for: rounds until that is over */
-    uint32_t polls;         /* since epoll was asked */
-    uint32_t purged;        /* last .purge seen */
+    unsigned found;         /* polls with data since a thread last relied on the poll set */
+    unsigned crowded;       /* rounds left in which epoll is always asked: .active was full */
+    uint32_t polls;         /* rounds since epoll was asked */
+    uint32_t purged;        /* .purge as last seen */
     uint64_t spin_ns;       /* how long a waiter polls before it sleeps */
-    uint64_t spin_limit_ns; /* the most that it may be: itx_ia_set_spin */
+    uint64_t spin_limit_ns; /* upper limit of .spin_ns: itx_ia_set_spin */
     unsigned spin_pause;    /* short sleeps until polling is tried again */
 
     struct base_lock lock; /* guards what follows */
@@ -99,8 +99,8 @@ struct uiw_progress {
     uint32_t stints_seen;
     unsigned asleep_ticks;
     uint32_t stints_swept;
-    struct evd_task unpark;  /* submitted by a leader that leaves */
-    struct evd_task relieve; /* and by one that leaves what is to come to the loop */
+    struct evd_task unpark;  /* submitted by a leader that leaves while .loop_parked */
+    struct evd_task relieve; /* submitted when no consumer will lead next */
 
     /* EPs with something to do later: uiw_later.h. */
     struct uiw_agenda deferred, held, drawn, holding;

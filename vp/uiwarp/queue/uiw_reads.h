@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads and atomics that are under way, in either direction. */
+/* Outstanding Reads and atomics, in both directions: ORQ and IRQ. */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_READS_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_READS_H
 
@@ -9,23 +9,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A Read or atomic of ours that waits for its response. Sender adds, reader takes. */
+/* A Read or atomic of this side that waits for its response. The sender adds, the reader takes. */
 struct uiw_orq_entry {
     uint32_t sq_index;
     uint32_t length;
     uint32_t received;
-    uint32_t sink_stag; /* what the response must carry: never used to find memory */
-    bool rtr;           /* the zero-length Read that opens a connection: no request behind it */
-    bool atomic;        /* its identifier on the wire is sq_index */
+    uint32_t sink_stag; /* STag that the response must carry; never used to find memory */
+    bool rtr;           /* the zero-length Read that opens a connection; no posted request */
+    bool atomic;        /* an atomic; sq_index is its identifier on the wire */
 };
 
-/* A Read or atomic of the peer that we answer. Reader adds, sender takes. */
+/* A Read or atomic of the peer to be answered. The reader adds, the sender takes. */
 struct uiw_irq_entry {
     union {
         struct iw_read_request request;
-        struct iw_atomic_response atomic; /* executed already */
+        struct iw_atomic_response atomic; /* was executed on arrival */
     };
-    uint32_t msn; /* Read: of the Request; atomic: of the Response */
+    uint32_t msn; /* of a Read's Request, or of an atomic's Response */
     bool is_atomic;
 };
 
@@ -38,13 +38,13 @@ struct uiw_reads {
     struct uiw_irq_entry *irq; /* ring of irq_mask + 1, twice the IRD */
     uint32_t irq_mask;
     _Atomic uint32_t irq_tail; /* reader */
-    _Atomic uint32_t irq_head; /* sender: answered and gone */
-    _Atomic uint32_t irq_sent; /* sender: the last octet is in the call that runs now, at least */
+    _Atomic uint32_t irq_head; /* sender: the answers before it have left */
+    _Atomic uint32_t irq_sent; /* sender: the same, with those in the current system call */
 };
 
-/* ---------------------------------------------------------------- ours */
+/* ---------------------------------------------------------------- of this side */
 
-/* The number of Reads and atomics of ours that wait for their response. */
+/* Returns the number of this side's Reads and atomics that wait for their response. */
 static inline uint32_t uiw_orq_open(const struct uiw_reads *reads)
 {
     return atomic_load_explicit(&reads->orq_tail, memory_order_acquire) -
@@ -56,7 +56,7 @@ static inline struct uiw_orq_entry *uiw_orq_at(const struct uiw_reads *reads, ui
     return &reads->orq[index & reads->orq_mask];
 }
 
-/* Reader. The one that the next response belongs to; NULL: none is open. */
+/* Reader. Returns the entry that the next response belongs to; NULL: none is open. */
 static inline struct uiw_orq_entry *uiw_orq_oldest(const struct uiw_reads *reads)
 {
     if (uiw_orq_open(reads) == 0)
@@ -64,7 +64,7 @@ static inline struct uiw_orq_entry *uiw_orq_oldest(const struct uiw_reads *reads
     return uiw_orq_at(reads, atomic_load_explicit(&reads->orq_head, memory_order_relaxed));
 }
 
-/* Sender, before the Request can leave. */
+/* Sender. Called before the Request can leave. */
 static inline void uiw_orq_enter(struct uiw_reads *reads, const struct uiw_orq_entry *entry)
 {
     uint32_t tail = atomic_load_explicit(&reads->orq_tail, memory_order_relaxed);
@@ -73,7 +73,7 @@ static inline void uiw_orq_enter(struct uiw_reads *reads, const struct uiw_orq_e
     atomic_store_explicit(&reads->orq_tail, tail + 1, memory_order_release);
 }
 
-/* Reader: the oldest has its response. */
+/* Reader. Removes the oldest, which has its response. */
 static inline void uiw_orq_leave(struct uiw_reads *reads)
 {
     uint32_t head = atomic_load_explicit(&reads->orq_head, memory_order_relaxed);
@@ -81,20 +81,20 @@ static inline void uiw_orq_leave(struct uiw_reads *reads)
     atomic_store_explicit(&reads->orq_head, head + 1, memory_order_release);
 }
 
-/* ---------------------------------------------------------------- the peer's */
+/* ---------------------------------------------------------------- of the peer */
 
 static inline struct uiw_irq_entry *uiw_irq_at(const struct uiw_reads *reads, uint32_t index)
 {
     return &reads->irq[index & reads->irq_mask];
 }
 
-/* Sender, at this index: does a Read or atomic wait for its response? */
+/* Sender. Returns true if the entry at this index waits for its response. */
 static inline bool uiw_irq_waits(const struct uiw_reads *reads, uint32_t index)
 {
     return index != atomic_load_explicit(&reads->irq_tail, memory_order_acquire);
 }
 
-/* Reader: hands the entry to the sender. */
+/* Reader. Hands the entry to the sender. */
 static inline void uiw_irq_enter(struct uiw_reads *reads, const struct uiw_irq_entry *entry)
 {
     uint32_t tail = atomic_load_explicit(&reads->irq_tail, memory_order_relaxed);
@@ -103,7 +103,7 @@ static inline void uiw_irq_enter(struct uiw_reads *reads, const struct uiw_irq_e
     atomic_store_explicit(&reads->irq_tail, tail + 1, memory_order_release);
 }
 
-/* Both tokens: a new stream begins. */
+/* Both tokens. Called when a new stream begins. */
 static inline void uiw_reads_reset(struct uiw_reads *reads)
 {
     atomic_store_explicit(&reads->orq_head, 0, memory_order_relaxed);

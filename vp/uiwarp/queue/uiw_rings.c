@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All rings of an EP are one block, made when sizes are decided: nothing is allocated by data. */
+/* All rings of an EP are one block, allocated when their sizes change: never by arriving data. */
 #include "vp/uiwarp/queue/uiw_rings.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static uint32_t rings_larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Rings of Reads do not shrink: some may be open that an ORD of today would not allow. */
+/* The rings of Reads do not shrink: more Reads may be open than a new ORD allows. */
 static void rings_plan_for(const struct uiw_ep *ep, const struct uiw_ring_sizes *sizes,
                            struct rings_plan *plan)
 {
@@ -52,7 +52,10 @@ static void rings_plan_for(const struct uiw_ep *ep, const struct uiw_ring_sizes 
     plan->rq_stride = uiw_slot_stride(sizeof(struct uiw_rqe), sizes->receive_segments);
     plan->rq_mask = uiw_ring_size(sizes->receives) - 1;
     plan->orq_mask = rings_larger(uiw_ring_size(sizes->ord) - 1, ep->reads.orq_mask);
-    /* An answered Read may be asked again before its slot is seen free: hence twice the IRD. */
+    /*
+     * Twice the IRD: a peer that has its answer may send the next Request before the reader sees
+     * the slot free.
+     */
     plan->irq_mask = rings_larger(uiw_ring_size(2 * (size_t)(sizes->ird ? sizes->ird : 1)) - 1,
                                   ep->reads.irq_mask);
 }
@@ -64,7 +67,7 @@ static bool rings_are_as_planned(const struct uiw_ep *ep, const struct rings_pla
            ep->reads.orq_mask == plan->orq_mask && ep->reads.irq_mask == plan->irq_mask;
 }
 
-/* Entries [head, tail), each to the slot of its index. */
+/* Copies the entries [head, tail), each to the slot of its index. */
 static void rings_copy(unsigned char *to, uint32_t to_mask, const unsigned char *from,
                        uint32_t from_mask, uint32_t stride, uint32_t head, uint32_t tail)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rings of an EP: its two work queues and the Reads that are open in either direction. */
+/* The rings of an EP: its two work queues, and ORQ and IRQ. */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_RINGS_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_RINGS_H
 
@@ -14,14 +14,15 @@ struct uiw_ring_sizes {
     uint32_t ord;
 };
 
-/* As the attributes say. With an S-RQ: room for the one receive that is drawn from it. */
+/* Fills *sizes from the attributes. With an S-RQ the RQ has room for one drawn receive. */
 void uiw_rings_sizes_of(const struct ual_ep *ual, const it_ep_attributes_t *attr,
                         struct uiw_ring_sizes *sizes);
 
 /*
- * Makes the rings, or others with the same content. At creation, or with both tokens and the EP's
- * lock held. What is posted fits the new sizes; segments change only while nothing is posted. False
- * without memory: all is as before.
+ * Allocates the rings, or replaces them by others with the same content. Called at creation, or
+ * with both tokens and the EP's lock held. The posted requests must fit the new sizes; the number
+ * of segments changes only while nothing is posted. Returns false without memory: nothing has
+ * changed.
  */
 bool uiw_rings_make(struct uiw_ep *ep, const struct uiw_ring_sizes *sizes);
 void uiw_rings_free(struct uiw_ep *ep);

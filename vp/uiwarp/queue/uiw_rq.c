@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The receive queue: posted by consumers, taken by the reader in the order of posting. */
+/* The receive queue: consumers post, the reader takes in the order of posting. */
 #include "vp/uiwarp/queue/uiw_rq.h"
 
 #include "evd/deliver/evd_deliver.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
 
 /*
- * The oldest receive is over; it leaves the queue before its event can be seen. *dto has its
- * outcome, the rest is filled in. True: wake.
+ * Completes the oldest receive with the outcome in *dto, whose other members are filled in here.
+ * The receive leaves the queue before its event is visible. Returns true when evd_wake is due.
  */
 static bool rq_report(struct uiw_ep *ep, struct evd_dto *dto)
 {
@@ -84,8 +84,8 @@ void uiw_rq_fill(struct uiw_rqe *rqe, const it_lmr_triplet_t *segments, size_t c
 }
 
 /*
- * A receive posted while the EP is NONOPERATIONAL but not drained yet is flushed by whoever ends
- * the connection; afterwards it flushes itself: nobody reads then.
+ * A receive posted while the EP is NONOPERATIONAL but not drained is flushed by the thread that
+ * ends the connection. Later posts flush themselves: no reader is left.
  */
 it_status_t uiw_rq_post(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t count,
                         it_dto_cookie_t cookie, it_dto_flags_t flags)
@@ -101,7 +101,7 @@ it_status_t uiw_rq_post(struct ual_ep *ual, const it_lmr_triplet_t *segments, si
         return IT_ERR_TOO_MANY_POSTS;
     }
     uiw_rq_fill(uiw_rqe_at(ep, tail), segments, count, cookie, flags);
-    /* Hands the slot to the reader, who reads the tail with acquire. */
+    /* Hands the slot to the reader, which reads the tail with acquire. */
     atomic_store_explicit(&ep->rq.tail, tail + 1, memory_order_release);
     if (ual_ep_state(ual) == IT_EP_STATE_NONOPERATIONAL && ep->drained)
         wake = uiw_rq_flush_locked(ep, IT_DTO_ERR_FLUSHED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The send queue: completion in the order of posting, flushing. A request is executed by the sender
- * and, for a Read, finished by the reader. The thread that finishes it marks it done, and it is
- * reported as soon as all before it are.
+ * The send queue: completion in the order of posting, and flushing. The sender executes a request;
+ * the reader finishes a Read or atomic. The thread that finishes a request marks it done. It is
+ * reported once all requests before it are done.
  */
 #include "vp/uiwarp/queue/uiw_sq.h"
 
@@ -16,7 +16,7 @@ void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, siz
         to[i].addr = lmr->addr_mode == IT_ADDR_MODE_RELATIVE
                          ? (uint8_t *)((uintptr_t)lmr->addr + (uintptr_t)from[i].addr.rel)
                          : from[i].addr.abs;
-        /* A longer receive segment is legal; no message fills more of it. */
+        /* A longer receive segment is legal, but no message fills more than 2^32-1 octets. */
         to[i].length = from[i].length > UINT32_MAX ? UINT32_MAX : (uint32_t)from[i].length;
         to[i].mr = uiw_lmr_of(lmr)->local;
         to[i].stag = atomic_load_explicit(&uiw_lmr_of(lmr)->local_stag, memory_order_relaxed);
@@ -33,7 +33,7 @@ static const it_event_type_t sq_event_numbers[VP_SENDTO + 1] = {
     [VP_RMR_UNLINK] = IT_RMR_LINK_CMPL_EVENT,
     [VP_FETCH_ADD] = IT_DTO_FETCH_ADD_CMPL_EVENT,
     [VP_CMP_SWAP] = IT_DTO_CMP_SWAP_CMPL_EVENT,
-    [VP_SWAP] = IT_DTO_CMP_SWAP_CMPL_EVENT, /* on the wire it compares no bit */
+    [VP_SWAP] = IT_DTO_CMP_SWAP_CMPL_EVENT, /* on the wire a CmpSwap that compares no bit */
 };
 
 static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t status)
@@ -61,7 +61,7 @@ static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t 
     return result != EVD_PUSHED;
 }
 
-/* The peer has said that it has all messages of the request. */
+/* Returns true if the peer has acknowledged all messages of the request. */
 static bool __attribute__((noinline))
 sq_is_acknowledged_locked(struct uiw_ep *ep, const struct uiw_sqe *sqe)
 {

@@ -7,11 +7,11 @@
 
 enum uiw_hold {
     UIW_HOLD_NONE,  /* nothing waits for another post */
-    UIW_HOLD_YOUNG, /* not met before */
-    UIW_HOLD_OVER   /* met before: the sender may have it now */
+    UIW_HOLD_YOUNG, /* met by this sweep for the first time */
+    UIW_HOLD_OVER   /* met before: released to the sender now */
 };
 
-/* An immediate value makes a message of its own, behind the data. */
+/* Returns true if the immediate value travels in a message of its own, behind the data. */
 static inline bool uiw_sq_value_is_apart(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
 {
     return sqe->has_immediate &&
@@ -19,7 +19,7 @@ static inline bool uiw_sq_value_is_apart(const struct uiw_ep *ep, const struct u
             atomic_load_explicit(&ep->own.values, memory_order_relaxed) != UIW_VALUES_INSIDE);
 }
 
-/* Messages that a Send or Write consists of. Others are answered: 0. */
+/* Returns the number of messages of a Send or Write; 0 for other requests. */
 static inline uint32_t uiw_sq_messages(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
 {
     bool is =
@@ -30,25 +30,25 @@ static inline uint32_t uiw_sq_messages(const struct uiw_ep *ep, const struct uiw
     return sqe->length > 0 && uiw_sq_value_is_apart(ep, sqe) ? 2 : 1;
 }
 
-/* ---- uiw_sq.c. _locked: ual_ep.lock is held. True: evd_wake is due. ---- */
+/* ---- uiw_sq.c. Functions _locked need ual_ep.lock; true means that evd_wake is due. ---- */
 
 /* Reports the requests that are done, in order. */
 bool uiw_sq_complete_locked(struct uiw_ep *ep);
-/* The same, then the request that failed, if any, then the rest as flushed. */
+/* The same; then reports the failed request, if any, and the rest as flushed. */
 bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
                          it_dto_status_t failed_status);
-/* A sweep has met the EP: posts that it meets twice are shown to the sender. */
+/* Called by a sweep. Held posts that it meets for the second time are released to the sender. */
 enum uiw_hold uiw_sq_age_hold(struct ual_ep *ual);
-/* Shows all posts to the sender. True: there was one that it did not see. */
+/* Releases all held posts to the sender. Returns true if there were any. */
 bool uiw_sq_let_go(struct ual_ep *ual);
 void uiw_segments_copy(struct uiw_segment *to, const it_lmr_triplet_t *from, size_t count);
 
-/* ---- uiw_links.c: posting, with ual_ep.lock. On failure nothing has changed. ---- */
+/* ---- uiw_links.c: posting. Needs ual_ep.lock. A failure changes nothing. ---- */
 
 it_status_t uiw_links_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
                                   const struct vp_request *request);
 it_status_t uiw_links_fill_windows(struct uiw_sqe *sqe, const struct vp_request *request);
-/* Links in the send queue that will never be executed let go of their regions. */
+/* Releases the regions of queued links that will never be executed. */
 void uiw_links_drop(struct uiw_ep *ep);
 
 #endif

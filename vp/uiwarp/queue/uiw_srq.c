@@ -28,7 +28,10 @@ static size_t srq_waiting_locked(struct ual_srq *ual)
     return srq->tail - srq->head;
 }
 
-/* True: the low watermark has been crossed, and is off now; it is told when the lock is dropped. */
+/*
+ * Returns true if the low watermark was crossed, and disarms it. The caller raises the event after
+ * it has dropped the lock.
+ */
 static bool srq_is_low_locked(struct ual_srq *ual)
 {
     if (srq_waiting_locked(ual) >= ual->low_watermark)
@@ -68,7 +71,7 @@ static const struct vp_srq_ops srq_ops = {
 
 /* ---------------------------------------------------------------- drawing */
 
-/* The receive leaves the queue as a copy: the ring may be replaced while the message arrives. */
+/* Takes a copy of the oldest receive: the ring may be replaced while the message arrives. */
 static bool srq_take(struct ual_srq *ual, struct uiw_rqe *to, bool *low)
 {
     struct uiw_srq *srq = uiw_srq_of(ual);
@@ -87,7 +90,7 @@ static bool srq_take(struct ual_srq *ual, struct uiw_rqe *to, bool *low)
     return taken;
 }
 
-/* Of racing crossings and settings of the watermark, one exchange gets what was armed. */
+/* Returns true if the soft watermark was crossed. The exchange raises each armed one only once. */
 static bool srq_is_high(struct uiw_ep *ep, uint32_t held)
 {
     uint32_t soft = atomic_load_explicit(&ep->limits.soft, memory_order_relaxed);
@@ -165,7 +168,7 @@ static it_status_t srq_check_locked(struct ual_srq *ual, size_t depth, size_t lo
     return low > depth ? IT_ERR_SRQ_LOW_WATERMARK : IT_SUCCESS;
 }
 
-/* The other ring takes over what waits. */
+/* Copies the posted receives to the new ring and returns the old one. */
 static unsigned char *srq_exchange_locked(struct ual_srq *ual, unsigned char *slots, uint32_t mask)
 {
     struct uiw_srq *srq = uiw_srq_of(ual);

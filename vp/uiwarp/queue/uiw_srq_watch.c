@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A message that holds a receive of an S-RQ and does not go on keeps it from all others: its
- * connection ends when the S-RQ's time limit is over. The limit runs from the last octet of the
- * message that has come. It runs from the first as well, and there each octet adds what it takes at
- * the slowest rate that is put up with: a peer that sends one now and then gains nothing.
+ * The time limit of messages that hold a receive of an S-RQ, which no other connection can use
+ * meanwhile. A connection ends when no octet of its message has arrived for the S-RQ's time limit.
+ * The same limit also runs from the first octet, extended for each octet by the time it takes at
+ * the slowest rate allowed. So a peer gains nothing by sending an octet now and then.
  *
- * An EP is noted down when a turn of its stream ends within such a message (uiw_later.h). The loop
- * looks at it once in a while (lead/uiw_srq_sweep.c). Messages that come in one turn cost nothing.
+ * An EP enters the agenda (uiw_later.h) when a turn of its stream ends within such a message. The
+ * loop looks at it periodically (lead/uiw_srq_sweep.c). Messages that arrive in one turn cost
+ * nothing.
  */
 #include "vp/uiwarp/queue/uiw_srq.h"
 
 #include "base/base_clock.h"
 
 #define WATCH_LEAST_NS BASE_NS_PER_MS
-/* Between two looks: a part of the limit, and at most a second. */
+/* The time between two looks is this part of the limit, and at most a second. */
 #define WATCH_PART 8u
-/* The slowest message that is put up with: 4000 octets a second. */
+/* The slowest rate allowed: 4000 octets a second. */
 #define WATCH_NS_PER_OCTET (250 * BASE_NS_PER_US)
 
 /* ---------------------------------------------------------------- the limit */

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vp/uiwarp/queue/uiw_stay.h"
 
-/* Of a post that stays; at most; for an answer that was not prompt. */
-#define STAY_TRUST 8u
-#define STAY_SURE  16u
-#define STAY_DOUBT 2u
+#define STAY_TRUST 8u  /* from here on posts stay */
+#define STAY_SURE  16u /* the most there can be */
+#define STAY_DOUBT 2u  /* lost by an answer that was not prompt */
 /*
- * What the IA's thread takes to read a short message, and the program, from which it may have taken
- * the processor, to answer: four to twenty microseconds ...
+ * A reaction faster than this is prompt. The IA's thread reads a short message, possibly on the
+ * processor of the program, and the program answers: four to twenty microseconds ...
  */
 #define STAY_PROMPT UINT64_C(20000)
-/* ... and what the peer's answer takes to come when threads of the IAs have to be woken for it. */
+/* ... An answer of the peer is prompt within this time, even if IAs' threads must be woken. */
 #define STAY_ANSWER UINT64_C(200000)
-/* Somebody else had the processor: that tells nothing. */
+/* Another process had the processor: such a time tells nothing. */
 #define STAY_STOLEN UINT64_C(2000000)
 
 void uiw_stay_doubt(struct uiw_stay *stay)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The two tokens of an EP. Their holder is its reader or its sender: docs/locking.md. */
+/* The two tokens of an EP. The holder of one is its reader or its sender: docs/locking.md. */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_TOKEN_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_TOKEN_H
 
@@ -15,7 +15,7 @@ static inline bool uiw_reader_try(struct uiw_ep *ep)
            !atomic_exchange_explicit(&ep->rx.token, true, memory_order_acquire);
 }
 
-/* Held for a bounded number of non-blocking system calls. */
+/* Spins: a holder makes a bounded number of non-blocking system calls. */
 static inline void uiw_reader_take(struct uiw_ep *ep)
 {
     while (!uiw_reader_try(ep))
@@ -38,9 +38,10 @@ static inline bool uiw_token_try(struct uiw_ep *ep)
 }
 
 /*
- * True: the token is ours. False: its holder will look again before it lets go, and sees what was
- * published before this call. That takes a read-modify-write even when the mark is there already,
- * so that the holder's exchange synchronizes with every marker.
+ * Returns true if the caller has the token. Otherwise it marks the token, and the holder looks at
+ * the queues again before it drops it; it then sees what was published before this call. This needs
+ * a read-modify-write even if the mark is set already, so that the holder's exchange synchronizes
+ * with every marker.
  */
 static inline bool uiw_token_try_or_mark(struct uiw_ep *ep)
 {
@@ -68,11 +69,11 @@ static inline void uiw_token_wait(struct uiw_ep *ep)
 
 static inline void uiw_token_drop(struct uiw_ep *ep)
 {
-    /* Takes a mark off as well: the caller knows that a thread will look again. */
+    /* Clears a mark as well: the caller knows that a thread will look again. */
     (void)atomic_exchange_explicit(&ep->tx.token, UIW_TOKEN_FREE, memory_order_acq_rel);
 }
 
-/* False: there is more to do, the token is still ours. */
+/* Returns false if the token was marked: the caller keeps it and looks again. */
 static inline bool uiw_token_drop_unless_marked(struct uiw_ep *ep)
 {
     int expected = UIW_TOKEN_HELD;

@@ -5,16 +5,16 @@
 
 #include "vp/uiwarp/memory/uiw_memory.h"
 
-/* The sender's next octet, of the SQ's message and of the response. */
+/* The sender's position: next octet of the SQ's message and of the current response. */
 struct uiw_cursor {
     uint32_t sq;
     uint32_t sq_offset;
-    bool sq_immediate; /* the payload is over, the immediate value comes */
+    bool sq_immediate; /* the payload was sent, the immediate value is next */
     uint32_t irq;
     uint32_t irq_offset;
 };
 
-/* Octets that must leave before anything else: the rest of an FPDU the socket took half of. */
+/* Octets that must leave before anything else: the rest of an FPDU that was sent in part. */
 struct uiw_image {
     struct uiw_bounce *buffer; /* NULL: nothing waits */
     uint32_t start;
@@ -29,26 +29,26 @@ enum uiw_token {
 
 struct uiw_tx {
     _Atomic int token;    /* enum uiw_token; AGAIN: the holder must look at the queues once more */
-    _Atomic bool hold;    /* responder: no FPDU before the peer's first; cleared by the reader */
-    _Atomic bool dead;    /* no more sending: the stream has failed or is ending */
-    _Atomic bool blocked; /* the socket is full, EPOLLOUT is armed; sender writes */
+    _Atomic bool hold;    /* responder: sends nothing before the peer's first FPDU */
+    _Atomic bool dead;    /* nothing more is sent: the stream has failed or is ending */
+    _Atomic bool blocked; /* the socket is full, EPOLLOUT is armed; the sender writes it */
     /* Sender. */
-    bool detached; /* not in the poll set: the leader looks by itself; see uiw_detach.c */
+    bool detached; /* not in the poll set: only the leader polls it; see uiw_detach.c */
     struct uiw_cursor cursor;
     struct uiw_image image;
     uint64_t position; /* octets handed to the socket since Full Operation: for markers */
     uint32_t next_send_msn;
     uint32_t next_read_msn;
-    uint32_t max_ulpdu;                    /* of one FPDU */
-    unsigned responses;                    /* in a row */
-    uint64_t fpdus_in_seen;                /* of .rx.fpdus_in: when a large message went in parts */
-    _Atomic uint64_t fpdus, octets, calls; /* counters, read by anybody */
-    /* Why the sender stopped for good; acted on after the token is back. */
+    uint32_t max_ulpdu;     /* of one FPDU */
+    unsigned responses;     /* sent in a row */
+    uint64_t fpdus_in_seen; /* .rx.fpdus_in when a large message was last sent in parts */
+    _Atomic uint64_t fpdus, octets, calls; /* counters, read by any thread */
+    /* Why the sender stopped for good. Handled after the token is dropped. */
     _Atomic int failed_status; /* it_dto_status_t of request failed_index; IT_DTO_SUCCESS: none */
     _Atomic int failed_error;  /* enum iw_error of the response at the cursor; IW_OK: none */
     uint32_t failed_index;
-    _Atomic bool failed_stream; /* for another reason: no memory, memory that is not mapped */
-    _Atomic uint64_t retries, terminates, nudges; /* rare: more of the counters */
+    _Atomic bool failed_stream; /* failed for another reason: no memory, or unmapped memory */
+    _Atomic uint64_t retries, terminates, nudges; /* more counters, of rare events */
 };
 
 #endif
